@@ -20,6 +20,8 @@ func (deaf) Name() string                      { return "deaf" }
 func (deaf) InterfaceVersion() int             { return 0 }
 func (deaf) DSN(driver.Config) (string, error) { return "deaf", nil }
 func (deaf) Dialector(string) gorm.Dialector   { return tests.DummyDialector{} }
+func (deaf) Advice(driver.Config) []string     { return nil }
+func (deaf) Describe(string) string            { return "" }
 func (deaf) ErrorKind(error) driver.ErrorKind  { return driver.Unknown }
 func (deaf) config(testing.TB) driver.Config   { return driver.Config{Pass: "hunter2"} }
 func (deaf) verify(*gorm.DB) error             { return errors.New("another one") }

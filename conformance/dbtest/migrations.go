@@ -100,7 +100,7 @@ func (s *suite) wantStates(tb testing.TB, db *gorm.DB, files fstest.MapFS, want 
 
 // transactional reports whether the driver says that a migration is undone as a whole.
 func (s *suite) transactional() bool {
-	d, ok := s.Driver.(driver.Transactional)
+	d, ok := s.Driver.(driver.Migrator)
 	return ok && d.TransactionalDDL()
 }
 

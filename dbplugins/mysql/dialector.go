@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 
@@ -9,6 +10,9 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
+
+// batchSize is how many rows a statement has at most: it has to fit into max_allowed_packet.
+const batchSize = 500
 
 // microseconds is what the servers keep of a time at most.
 var microseconds = 6
@@ -36,6 +40,7 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	}
 	pool := sql.OpenDB(connector)
 	db.ConnPool = pool // which gorm closes if this fails
+	db.CreateBatchSize = cmp.Or(db.CreateBatchSize, batchSize)
 	d.Dialector = gormmysql.Dialector{Config: &gormmysql.Config{
 		Conn: pool, DSNConfig: cfg, DefaultDatetimePrecision: &microseconds,
 	}}

@@ -37,19 +37,25 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
-// InterfaceVersion implements driver.Versioned.
+// InterfaceVersion implements driver.Driver.
 func (Driver) InterfaceVersion() int { return 1 }
+
+// Describe implements driver.Driver: address and name of the database.
+func (Driver) Describe(dsn string) string {
+	cfg, err := parse(dsn)
+	if err != nil {
+		return ""
+	}
+	return cfg.Addr + "/" + cfg.DBName
+}
 
 // Dialector implements driver.Driver.
 func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn} }
 
-// TransactionalDDL implements driver.Transactional: both servers commit before and after each change of the schema.
+// TransactionalDDL implements driver.Migrator: both servers commit before and after each change of the schema.
 func (Driver) TransactionalDDL() bool { return false }
 
-// BatchSize implements driver.Batcher: a statement has to fit into max_allowed_packet.
-func (Driver) BatchSize() int { return 500 }
-
-// Advice implements driver.Adviser.
+// Advice implements driver.Driver.
 func (Driver) Advice(c driver.Config) []string {
 	lines := c.Advice()
 	standard, _ := xenv.Load[settings](nil)

@@ -14,7 +14,6 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
@@ -175,12 +174,8 @@ func TestAMigrationChangesWhatIsReallyAnotherColumn(t *testing.T) {
 	}
 }
 
-func TestTransactionsAndBatchesOfTheDriver(t *testing.T) {
+func TestChangesOfTheSchemaAreNotUndone(t *testing.T) {
 	if (mysql.Driver{}).TransactionalDDL() {
 		t.Error("a change of the schema is undone with its transaction, which it is not")
-	}
-	var _ driver.Batcher = mysql.Driver{}
-	if n := (mysql.Driver{}).BatchSize(); n < 1 {
-		t.Errorf("BatchSize = %d", n)
 	}
 }

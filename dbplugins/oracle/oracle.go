@@ -30,6 +30,8 @@
 package oracle
 
 import (
+	"net/url"
+
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
@@ -58,16 +60,26 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
-// InterfaceVersion implements driver.Versioned.
+// InterfaceVersion implements driver.Driver.
 func (Driver) InterfaceVersion() int { return 1 }
+
+// Describe implements driver.Driver: address and service.
+func (Driver) Describe(dsn string) string {
+	clean, _, err := parse(dsn)
+	if err != nil { // what looks like a host may be a piece of a password
+		return ""
+	}
+	u, _ := url.Parse(clean) // parse has done so
+	return u.Host + u.Path
+}
 
 // Dialector implements driver.Driver.
 func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn} }
 
-// TransactionalDDL implements driver.Transactional: Oracle commits before and after each change of the schema.
+// TransactionalDDL implements driver.Migrator: Oracle commits before and after each change of the schema.
 func (Driver) TransactionalDDL() bool { return false }
 
-// Advice implements driver.Adviser.
+// Advice implements driver.Driver.
 func (Driver) Advice(c driver.Config) []string {
 	lines := c.Advice()
 	if own, err := xenv.Load[settings](c.Source); err == nil && own.LibDir != "" {

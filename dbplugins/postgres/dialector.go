@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"time"
@@ -34,6 +35,7 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	if _, chosen := config.RuntimeParams["client_encoding"]; !chosen {
 		config.RuntimeParams["client_encoding"] = "UTF8" // the database may have another
 	}
+	db.CreateBatchSize = cmp.Or(db.CreateBatchSize, batchSize)
 	config.DialFunc = dialer(config.DialFunc)
 	d.Conn = newPool(sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(readUTC))}))
 	return d.Dialector.Initialize(db)

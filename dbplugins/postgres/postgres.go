@@ -52,7 +52,7 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
-// InterfaceVersion implements driver.Versioned.
+// InterfaceVersion implements driver.Driver.
 func (Driver) InterfaceVersion() int { return 1 }
 
 // DSN implements driver.Driver. The URL names whatever the library would otherwise take from PGPASSWORD, .pgpass and their
@@ -132,7 +132,7 @@ func checkHost(c driver.Config) error {
 	}
 }
 
-// Describe implements driver.Describer: address and name of the database.
+// Describe implements driver.Driver: address and name of the database.
 func (Driver) Describe(dsn string) string {
 	c, err := parse(dsn)
 	if err != nil {
@@ -142,13 +142,10 @@ func (Driver) Describe(dsn string) string {
 	return address + "/" + url.PathEscape(c.Database)
 }
 
-// Advice implements driver.Adviser.
+// Advice implements driver.Driver.
 func (Driver) Advice(c driver.Config) []string { return c.Advice() }
 
-// BatchSize implements driver.Batcher.
-func (Driver) BatchSize() int { return batchSize }
-
-// TransactionalDDL implements driver.Transactional.
+// TransactionalDDL implements driver.Migrator.
 func (Driver) TransactionalDDL() bool { return true }
 
 // Dialector implements driver.Driver.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	sqldriver "database/sql/driver"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -83,11 +84,17 @@ func (d leaky) Translate(err error) error {
 	return driver.Translate(driver.Unique, err, "unique-secret-value")
 }
 
-// forgetful keeps what a savepoint should take back.
-type forgetful struct{ dialect }
+// keeping keeps what a migration that has failed has done.
+type keeping struct{ sqlite.Driver }
 
-func (forgetful) SavePoint(*gorm.DB, string) error  { return nil }
-func (forgetful) RollbackTo(*gorm.DB, string) error { return nil }
+func (keeping) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+	var err error
+	kept := db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		err = run(tx)
+		return nil
+	})
+	return errors.Join(err, kept)
+}
 
 // unlocked lets every migration run at once.
 type unlocked struct{ sqlite.Driver }
@@ -242,7 +249,7 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 		},
 		{
 			name:   "changes of the schema that are not undone",
-			driver: broken{dialector: func(dsn string) gorm.Dialector { return forgetful{dialect{sqlite.Driver{}.Dialector(dsn)}} }},
+			driver: keeping{},
 			want:   "Migrations/FailedOneGoesOnWhereItWasKept",
 		},
 	} {

@@ -20,12 +20,6 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// silent is the driver without word of what its transactions undo.
-type silent struct {
-	driver.Driver
-	driver.Migrator
-}
-
 // mutex is a lock that is no transaction, as those of servers are. It holds within one process.
 type mutex struct{ held *sync.Mutex }
 
@@ -46,9 +40,15 @@ func (m ownConnection) Migrate(ctx context.Context, db *gorm.DB, run func(tx *go
 
 // aside is a driver whose lock stands beside its transactions.
 type aside struct {
-	silent
+	driver.Driver
+	locker
 
 	undoes bool
+}
+
+// locker is what a driver.Migrator does around a migration.
+type locker interface {
+	Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error
 }
 
 func (a aside) TransactionalDDL() bool { return a.undoes }
@@ -61,10 +61,9 @@ func TestMigrationsHoldInEveryFormOfADriver(t *testing.T) {
 		name   string
 		driver driver.Driver
 	}{
-		{name: "lock in a transaction that may commit", driver: silent{sqlite.Driver{}, sqlite.Driver{}}},
-		{name: "lock on a connection of its own", driver: aside{silent{sqlite.Driver{}, ownConnection{lock}}, true}},
-		{name: "lock beside transactions", driver: aside{silent{sqlite.Driver{}, lock}, true}},
-		{name: "lock beside changes that commit", driver: aside{silent{sqlite.Driver{}, lock}, false}},
+		{name: "lock on a connection of its own", driver: aside{sqlite.Driver{}, ownConnection{lock}, true}},
+		{name: "lock beside transactions", driver: aside{sqlite.Driver{}, lock, true}},
+		{name: "lock beside changes that commit", driver: aside{sqlite.Driver{}, lock, false}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := harness()

@@ -55,7 +55,7 @@ func tied(ctx context.Context) context.Context {
 	return ctx
 }
 
-// TransactionalDDL implements driver.Transactional.
+// TransactionalDDL implements driver.Migrator.
 func (Driver) TransactionalDDL() bool { return true }
 
 // foreignKeys reads or sets the pragma. It is a query, which waits for no writer.

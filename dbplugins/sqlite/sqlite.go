@@ -8,6 +8,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"net/url"
@@ -35,6 +36,9 @@ const (
 	// first reads would fail with SQLITE_BUSY, without waiting, where another has written meanwhile.
 	pragmas     = "_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_txlock=immediate"
 	filePragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"
+
+	// batchSize is the fastest number of rows: the library looks up each parameter among all of its statement.
+	batchSize = 100
 )
 
 func init() {
@@ -55,7 +59,7 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
-// InterfaceVersion implements driver.Versioned.
+// InterfaceVersion implements driver.Driver.
 func (Driver) InterfaceVersion() int { return 1 }
 
 // DSN implements driver.Driver. Any character may stand in the path.
@@ -92,7 +96,10 @@ func checkPath(file string) error {
 	return nil
 }
 
-// Describe implements driver.Describer: the path without its parameters.
+// Advice implements driver.Driver.
+func (Driver) Advice(driver.Config) []string { return nil }
+
+// Describe implements driver.Driver: the path without its parameters.
 func (Driver) Describe(dsn string) string {
 	file, _, _ := strings.Cut(strings.TrimPrefix(dsn, "file:"), "?")
 	if plain, err := url.PathUnescape(file); err == nil && strings.HasPrefix(dsn, "file:") {
@@ -108,9 +115,6 @@ func (Driver) Variable() xenv.EnvKey { return path }
 func (Driver) Dialector(dsn string) gorm.Dialector {
 	return &dialector{Dialector: gormsqlite.Dialector{DSN: dsn}}
 }
-
-// BatchSize implements driver.Batcher: the library looks up each parameter among all of its statement.
-func (Driver) BatchSize() int { return 100 }
 
 // ErrorKind implements driver.Driver.
 func (Driver) ErrorKind(err error) driver.ErrorKind {
@@ -155,6 +159,7 @@ type dialector struct{ gormsqlite.Dialector }
 // Initialize implements gorm.Dialector.
 func (d *dialector) Initialize(db *gorm.DB) error {
 	d.Conn = sql.OpenDB(newConnector(d.DSN))
+	db.CreateBatchSize = cmp.Or(db.CreateBatchSize, batchSize)
 	return d.Translate(d.Dialector.Initialize(db))
 }
 

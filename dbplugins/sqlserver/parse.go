@@ -31,7 +31,7 @@ func parse(dsn string) (msdsn.Config, error) {
 	return cfg, err
 }
 
-// Describe implements driver.Describer.
+// Describe implements driver.Driver.
 func (Driver) Describe(dsn string) string {
 	cfg, err := msdsn.Parse(dsn)
 	if err != nil {

@@ -27,7 +27,7 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
-// InterfaceVersion implements driver.Versioned.
+// InterfaceVersion implements driver.Driver.
 func (Driver) InterfaceVersion() int { return 1 }
 
 // Dialector implements driver.Driver.
@@ -35,8 +35,8 @@ func (Driver) Dialector(dsn string) gorm.Dialector {
 	return &dialector{Dialector: gormsqlserver.Dialector{Config: &gormsqlserver.Config{DSN: dsn}}}
 }
 
-// TransactionalDDL implements driver.Transactional.
+// TransactionalDDL implements driver.Migrator.
 func (Driver) TransactionalDDL() bool { return true }
 
-// Advice implements driver.Adviser.
+// Advice implements driver.Driver.
 func (Driver) Advice(c driver.Config) []string { return c.Advice() }

@@ -51,6 +51,15 @@ func (f *fake) DSN(c driver.Config) (string, error) {
 	return "fake://" + c.User + ":" + c.Pass + "@" + c.Host + "/" + c.Name, nil
 }
 
+func (*fake) InterfaceVersion() int { return 1 }
+
+func (*fake) Advice(driver.Config) []string { return nil }
+
+func (*fake) Describe(dsn string) string {
+	_, where, _ := strings.Cut(dsn, "@")
+	return where
+}
+
 func (f *fake) Dialector(string) gorm.Dialector { return &fakeDialector{fake: f} }
 
 func (f *fake) ErrorKind(err error) driver.ErrorKind {

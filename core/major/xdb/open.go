@@ -129,9 +129,6 @@ func (t *target) open(ctx context.Context, o Options) (*gorm.DB, error) {
 		NamingStrategy:         schema.NamingStrategy{TablePrefix: o.TablePrefix, SingularTable: o.SingularTables, IdentifierMaxLength: maxIdentifier},
 		NowFunc:                func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
 	}
-	if b, ok := t.Driver.(driver.Batcher); ok {
-		config.CreateBatchSize = b.BatchSize()
-	}
 	if o.Gorm != nil {
 		o.Gorm(config)
 	}

@@ -275,30 +275,3 @@ func TestNoErrorAndNoLineHoldsThePassword(t *testing.T) {
 		}
 	}
 }
-
-func TestDescribeSaysWhere(t *testing.T) {
-	r := registryOf(&fake{})
-	for _, tc := range []struct{ name, dsn, want string }{
-		{name: "url", dsn: "postgres://u:p@db.example.org:5432/app?sslmode=disable", want: "fake db.example.org:5432/app"},
-		{name: "url with an at in the password", dsn: "postgres://u:p@q@h:1/app", want: "fake h:1/app"},
-		{name: "url without a user", dsn: "postgres://h/app", want: "fake h/app"},
-		{name: "url that hides a password where the host is", dsn: "postgres://user:pa/ss", want: "fake"},
-		{name: "ipv6", dsn: "postgres://u:p@[::1]:5432/app", want: "fake [::1]:5432/app"},
-		{name: "key and value", dsn: "host=h port=5432 user=u password=p dbname=app", want: "fake h:5432/app"},
-		{name: "semicolons", dsn: "Server=h;Port=1433;Database=app;User Id=sa;Password=p", want: "fake h:1433/app"},
-		{name: "a password that looks like a host", dsn: "password='x host=hunter2' host=h dbname=app", want: "fake h/app"},
-		{name: "mysql", dsn: "u:p@tcp(h:3306)/app?charset=utf8mb4", want: "fake h:3306/app"},
-		{name: "mysql through a socket", dsn: "u:p@unix(/run/mysqld/mysqld.sock)/app?charset=utf8mb4", want: "fake /run/mysqld/mysqld.sock/app"},
-		{name: "unknown", dsn: "something else", want: "fake"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			d, err := r.Resolve(xdb.Options{Driver: "fake", DSN: xlog.Secret(tc.dsn)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := d.String(); got != tc.want {
-				t.Errorf("String = %q, want %q", got, tc.want)
-			}
-		})
-	}
-}

@@ -276,6 +276,12 @@ func (bare) Name() string { return "bare" }
 
 func (bare) DSN(driver.Config) (string, error) { return "", nil }
 
+func (bare) InterfaceVersion() int { return 1 }
+
+func (bare) Advice(driver.Config) []string { return nil }
+
+func (bare) Describe(string) string { return "" }
+
 func (bare) Dialector(string) gorm.Dialector { return dialector{} }
 
 func (bare) ErrorKind(error) driver.ErrorKind { return driver.Unknown }

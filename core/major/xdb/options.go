@@ -239,17 +239,11 @@ func (r *Registry) find(o Options) (*target, error) {
 		if l, ok := d.(driver.Locator); ok {
 			t.Variable = l.Variable()
 		}
-		if adviser, ok := d.(driver.Adviser); ok {
-			t.advice = append(adviser.Advice(o.Parts), t.advice...)
-		}
+		t.advice = append(d.Advice(o.Parts), t.advice...)
 	}
 	t.Secrets = t.Secrets.WithDSN(dsn)
 	t.dialector = func() gorm.Dialector { return d.Dialector(dsn) }
-	if describer, ok := d.(driver.Describer); ok {
-		t.Where = describer.Describe(dsn)
-	} else {
-		t.Where = dbconn.DescribeDSN(dsn)
-	}
+	t.Where = d.Describe(dsn)
 	return t, nil
 }
 

@@ -3,8 +3,7 @@
 //
 // A driver gives its name, the DSN made of the parts, a gorm dialector and its error table. What all
 // databases share (pool, retry at the start, prefix, log of slow statements, migration, error codes) is
-// written once, in xdb. What only some can do is an optional interface: Adviser, Batcher, Clock, Describer,
-// Locator, Migrator, Transactional, Versioned.
+// written once, in xdb. What only some can do is an optional interface: Clock, Locator, Migrator.
 package driver
 
 import (
@@ -19,25 +18,33 @@ import (
 // InterfaceVersion counts the changes of this package after which a driver that still compiles might do the wrong thing.
 const InterfaceVersion = 1
 
-// Versioned is implemented by a driver that says for which InterfaceVersion it was written: with the number itself, since the
-// constant is whatever the program was built with. A driver that does not say was written for version 1. Any other version than
-// this package's ends the start, with an error that names both.
-type Versioned interface {
-	InterfaceVersion() int
-}
-
 // Driver opens one kind of database. Its methods are called from any goroutine, and none of them connects:
 // that begins when gorm initializes the dialector.
 type Driver interface {
 	// Name is the value of DATABASE_DRIVER that selects this driver.
 	Name() string
 
+	// InterfaceVersion is the InterfaceVersion for which the driver was written: the number itself, since the
+	// constant is whatever the program was built with. Any other than this package's ends the start, with an
+	// error that names both.
+	InterfaceVersion() int
+
 	// DSN assembles a connection string of the parts, every value quoted as the database wants it. The error
 	// names each part that is missing or wrong (by its variable, see Missing) and never holds a password.
 	DSN(c Config) (string, error)
 
+	// Advice says what about parts is lawful, but maybe not what was meant: Config.Advice, for a driver of a server.
+	// xdb writes each line as a warning, once for each Open. A line says what to set, and holds no secret.
+	Advice(c Config) []string
+
+	// Describe says where a DSN leads to, for the banner at the start and the log. The text holds neither a
+	// password nor any parameter that could carry one; it is "" for a DSN that does not parse.
+	Describe(dsn string) string
+
 	// Dialector adapts a connection string to gorm. It embeds the dialector of the library and implements
 	// gorm.ErrorTranslator with Translate. A string that does not parse is an error when it is initialized.
+	// If the database takes only so many rows in one statement, or is faster with fewer, it then sets
+	// gorm's CreateBatchSize unless that is set.
 	Dialector(dsn string) gorm.Dialector
 
 	// ErrorKind classifies an error of the database library; Unknown if it is not one, or has no kind. It is
@@ -46,33 +53,15 @@ type Driver interface {
 	ErrorKind(err error) ErrorKind
 }
 
-// Describer is implemented by a driver that can say where a DSN leads to, for the banner at the start and
-// the log. The text holds neither a password nor any parameter that could carry one.
-type Describer interface {
-	Describe(dsn string) string
-}
-
 // Locator is implemented by a driver that makes the connection string of one variable, which errors of Open then name.
 type Locator interface {
 	Variable() xenv.EnvKey
-}
-
-// Adviser is implemented by a driver that has something to say about parts which are lawful, but maybe not what was meant.
-// xdb writes each line as a warning, once for each Open. A line says what to set, and holds no secret.
-type Adviser interface {
-	Advice(c Config) []string
 }
 
 // ConnWrapper is implemented by the pool of a dialector that adds something to each statement, such as
 // another try. WrapConn returns a pool that adds the same on a single connection.
 type ConnWrapper interface {
 	WrapConn(conn *sql.Conn) gorm.ConnPool
-}
-
-// Batcher is implemented by a driver whose database takes only so many rows in one statement, or is faster
-// with fewer. An insert of a slice that is longer becomes several statements in one transaction.
-type Batcher interface {
-	BatchSize() int
 }
 
 // Migrator is implemented by a driver whose schema changes need the connection in a special state, or a lock: gorm
@@ -92,11 +81,9 @@ type Batcher interface {
 // that are under way, as PostgreSQL does for CREATE INDEX CONCURRENTLY.
 type Migrator interface {
 	Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error
-}
 
-// Transactional is implemented by a driver that can say whether its database undoes a change of the schema with the
-// transaction in which it was made, and lets several stand in one. A migration is then one transaction; else it is noted
-// statement by statement, because each may commit by itself.
-type Transactional interface {
+	// TransactionalDDL reports whether the database undoes a change of the schema with the transaction in which it
+	// was made, and lets several stand in one. A migration is then one transaction; else it is noted statement by
+	// statement, because each may commit by itself. It must be true where the lock is a transaction.
 	TransactionalDDL() bool
 }

@@ -94,15 +94,6 @@ func (k ErrorKind) String() string {
 	return kinds[k].text
 }
 
-// Kinds returns every kind but Unknown.
-func Kinds() []ErrorKind {
-	all := make([]ErrorKind, 0, kindCount-1)
-	for k := Unknown + 1; k < kindCount; k++ {
-		all = append(all, k)
-	}
-	return all
-}
-
 // KindTable returns the kind of each error number, made from the numbers of each kind. It
 // panics if a number has two kinds.
 func KindTable[N comparable](numbers map[ErrorKind][]N) map[N]ErrorKind {

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,37 +32,26 @@ type run struct {
 	inTx    bool // the lock itself is a transaction
 }
 
-// do applies the file. A failure is recorded under the same lock if possible, so that no
-// other process comes between; under another one if the connection is lost or the
-// transaction could not be ended.
+// do applies the file. A failure is recorded under a lock of its own, because the first one may be the
+// transaction that has failed, or that of a connection that is lost.
 func (r *run) do(ctx context.Context) error {
 	start := time.Now()
 	var failure error // of the file; that of the lock is err
-	recorded := false
 	err := r.info.Lock(ctx, r.db, func(tx *gorm.DB) error {
 		failure = r.locked(ctx, tx)
-		if failure != nil && r.started && ctx.Err() == nil && !errors.Is(failure, errNotUndone) {
-			recorded = r.fail(tx, failure) == nil
-		}
-		if recorded {
-			return nil // commits the record
-		}
 		return failure
 	})
 	if failure == nil {
 		failure = r.failed("", err)
 	}
-	if failure != nil {
-		if r.started && (!recorded || err != nil) {
-			r.failLate(ctx, failure)
-		}
-		return failure
-	}
-	if r.started {
+	switch {
+	case failure != nil && r.started:
+		r.fail(ctx, failure)
+	case failure == nil && r.started:
 		r.info.Log.Info(ctx, "migration applied", append(r.position,
 			slog.Int("statements", len(r.Statements)), slog.Duration("took", time.Since(start)))...)
 	}
-	return nil
+	return failure
 }
 
 // failed returns the error of an operation of the migration; nil if err is nil.
@@ -89,7 +79,7 @@ func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
 			"remove the line, or add a file for %s without it", r.Name, r.info.Name, r.info.Name)
 	}
 	r.start(ctx)
-	if t, ok := r.info.Driver.(driver.Transactional); ok && t.TransactionalDDL() && !r.NoTransaction {
+	if m, ok := r.info.Driver.(driver.Migrator); ok && m.TransactionalDDL() && !r.NoTransaction {
 		return r.atOnce(ctx, tx)
 	}
 	return r.stepwise(tx)
@@ -108,21 +98,31 @@ func (r *run) start(ctx context.Context) {
 	r.info.Log.Info(ctx, "migration begins", position...)
 }
 
-// atOnce runs the rest of the file and writes its row in one transaction.
+// atOnce runs the rest of the file and writes its row in one transaction: that of the lock, if it is one.
+//
+// The statements end with ctx, the transaction does not: database/sql would roll it back
+// from another goroutine, and close the connection that still has the lock.
 func (r *run) atOnce(ctx context.Context, tx *gorm.DB) error {
 	before := r.record
-	err := r.transaction(ctx, tx, func(tx *gorm.DB) error {
-		for i := before.Done; i < len(r.Statements); i++ {
-			if err := r.statement(tx, i); err != nil {
-				return err
-			}
+	var failure error
+	all := func(tx *gorm.DB) error {
+		for i := before.Done; i < len(r.Statements) && failure == nil; i++ {
+			failure = r.statement(tx.WithContext(ctx), i)
 		}
-		return r.applied(tx)
-	})
-	if err != nil {
-		r.record = before
+		if failure == nil {
+			failure = r.applied(tx.WithContext(ctx))
+		}
+		return failure
 	}
-	return err
+	if r.inTx {
+		return all(tx)
+	}
+	steady := tx.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(ctx)})
+	if err := steady.Transaction(all); err != nil {
+		r.record = before
+		return cmp.Or(failure, r.failed(": transaction", err))
+	}
+	return nil
 }
 
 // stepwise runs the rest of the file and records each statement that is done.
@@ -167,16 +167,9 @@ func (r *run) save(tx *gorm.DB) error {
 	return r.failed(": record", history{tx}.save(&r.record))
 }
 
-// fail writes the row of a migration that has failed.
-func (r *run) fail(tx *gorm.DB, failure error) error {
-	now := r.db.NowFunc()
-	r.record.State, r.record.FinishedAt, r.record.ErrorText = string(Failed), &now, errorText(failure)
-	return r.save(tx)
-}
-
-// failLate writes the row under a lock of its own, whether or not ctx has ended, unless
-// another process has applied more of the migration in the meantime.
-func (r *run) failLate(ctx context.Context, failure error) {
+// fail writes the row of a migration that has failed, whether or not ctx has ended, unless another process has
+// applied more of it in the meantime.
+func (r *run) fail(ctx context.Context, failure error) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	err := r.info.Lock(late, r.db, func(tx *gorm.DB) error {
@@ -191,7 +184,9 @@ func (r *run) failLate(ctx context.Context, failure error) {
 		if r.record.stored = now.stored; now.is(Applied) || now.Done > r.record.Done {
 			return nil
 		}
-		return r.fail(tx, failure)
+		finished := r.db.NowFunc()
+		r.record.State, r.record.FinishedAt, r.record.ErrorText = string(Failed), &finished, errorText(failure)
+		return r.save(tx)
 	})
 	if err != nil {
 		r.info.Log.Warn(late, "the failure of a migration could not be recorded", slog.String("file", r.Name),

@@ -1,10 +1,8 @@
 package migrate
 
 import (
-	"errors"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -90,19 +88,12 @@ func (h history) readOrCreate() (map[string]record, error) {
 
 // save writes a row.
 func (h history) save(r *record) error {
-	if !r.stored {
-		err := h.db.Create(r).Error
-		r.stored = err == nil
-		return err
+	if r.stored {
+		return h.db.Save(r).Error
 	}
-	result := h.db.Model(&record{}).Where("name = ?", r.Name).Updates(map[string]any{
-		"sha256": r.SHA256, "state": r.State, "statements": r.Statements, "done": r.Done, "done_sha256": r.DoneSHA256,
-		"error_text": r.ErrorText, "started_at": r.StartedAt, "finished_at": r.FinishedAt,
-	})
-	if result.Error == nil && result.RowsAffected == 0 {
-		return errors.New("its row is gone")
-	}
-	return result.Error
+	err := h.db.Create(r).Error
+	r.stored = err == nil
+	return err
 }
 
 // errorText shortens an error to fit its column.
@@ -111,9 +102,5 @@ func errorText(err error) string {
 	if len(text) <= maxErrorText {
 		return text
 	}
-	end := maxErrorText - len("…")
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return strings.ToValidUTF8(text[:maxErrorText-len("…")], "") + "…"
 }
