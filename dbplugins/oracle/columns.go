@@ -24,9 +24,12 @@ func (m tables) FullDataTypeOf(field *schema.Field) clause.Expr {
 }
 
 func (m tables) defaultOf(field *schema.Field) string {
+	truth, isBool := field.DefaultValueInterface.(bool)
 	switch {
 	case !field.HasDefaultValue || field.AutoIncrement:
 		return ""
+	case isBool:
+		return fmt.Sprintf(" DEFAULT %d", map[bool]int{true: 1}[truth])
 	case field.DefaultValueInterface != nil:
 		return " DEFAULT " + m.Explain(":1", field.DefaultValueInterface)
 	case field.DefaultValue == "" || field.DefaultValue == "(-)":
@@ -44,40 +47,6 @@ func (m tables) HasColumn(value any, name string) bool {
 	})
 }
 
-// field calls do with a field of value.
-func (m tables) field(value any, name string, do func(*gorm.Statement, *schema.Field) error) error {
-	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
-		if stmt.Schema == nil {
-			return errNoSchema
-		}
-		field := stmt.Schema.LookUpField(name)
-		if field == nil {
-			return fmt.Errorf("oracle: %s has no field %q", stmt.Schema.Name, name)
-		}
-		if field.IgnoreMigration {
-			return nil
-		}
-		return do(stmt, field)
-	})
-}
-
-// AddColumn implements gorm.Migrator.
-func (m tables) AddColumn(value any, name string) error {
-	return m.field(value, name, func(stmt *gorm.Statement, field *schema.Field) error {
-		return m.fresh().Exec("ALTER TABLE ? ADD (? ?)", m.CurrentTable(stmt), clause.Column{Name: field.DBName},
-			m.FullDataTypeOf(field)).Error
-	})
-}
-
-// modify also lets a column be NULL that must not be and need not be any more.
-func (m tables) modify(stmt *gorm.Statement, field *schema.Field, c gorm.ColumnType, text string) error {
-	if nullable, ok := c.Nullable(); ok && !nullable && !field.NotNull && !field.PrimaryKey {
-		text += " NULL"
-	}
-	return m.fresh().Exec("ALTER TABLE ? MODIFY (? ?)", m.CurrentTable(stmt), clause.Column{Name: field.DBName},
-		clause.Expr{SQL: text}).Error
-}
-
 // MigrateColumn implements gorm.Migrator. It changes a type that differs and a NOT NULL
 // that is no longer wanted; as with gorm's other databases, it does not add one, for
 // which there may be rows. Defaults are not compared.
@@ -92,8 +61,12 @@ func (m tables) MigrateColumn(value any, field *schema.Field, c gorm.ColumnType)
 		change = change || got != want
 	}
 	if change && !field.PrimaryKey {
-		err := m.field(value, field.DBName, func(stmt *gorm.Statement, field *schema.Field) error {
-			return m.modify(stmt, field, c, want)
+		if !nullable && known && !field.NotNull {
+			want += " NULL" // which it must not be, and need not be any more
+		}
+		err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
+			return m.fresh().Exec("ALTER TABLE ? MODIFY (? ?)", m.CurrentTable(stmt), clause.Column{Name: field.DBName},
+				clause.Expr{SQL: want}).Error
 		})
 		if err != nil {
 			return err

@@ -170,10 +170,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []sqldriver.
 		inner, err = c.libraryConn.QueryContext(ctx, splitLists(query), args)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return c.rows(ctx, query, inner), nil
+	return c.rows(ctx, query, inner, err)
 }
 
 // PrepareContext implements driver.ConnPrepareContext.

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strconv"
 
-	go_ora "github.com/sijms/go-ora/v2"
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
 	"gorm.io/gorm/clause"
@@ -92,21 +91,7 @@ var placeholder = regexp.MustCompile(`:(\d+)`)
 
 // Explain implements gorm.Dialector.
 func (*dialector) Explain(query string, vars ...any) string {
-	shown := make([]any, len(vars))
-	for i, v := range vars {
-		switch v := v.(type) {
-		case bool:
-			shown[i] = 0
-			if v {
-				shown[i] = 1
-			}
-		case sql.Out, go_ora.Out:
-			shown[i] = "(out)"
-		default:
-			shown[i] = v
-		}
-	}
-	return logger.ExplainSQL(query, placeholder, `'`, shown...)
+	return logger.ExplainSQL(query, placeholder, `'`, vars...)
 }
 
 // Translate implements gorm.ErrorTranslator.

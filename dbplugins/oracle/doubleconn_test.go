@@ -5,6 +5,7 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -133,6 +134,8 @@ func (r *doubleRows) ColumnTypeDatabaseTypeName(i int) string {
 	name, _, _ := strings.Cut(r.types[i], ":")
 	return name
 }
+
+func (*doubleRows) ColumnTypeScanType(int) reflect.Type { return nil }
 
 func (r *doubleRows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
 	if i >= len(r.types) {

@@ -2,16 +2,12 @@ package oracle
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // BuildIndexOptions implements migrator.BuildIndexOptionsInterface. An index is of whole
 // values, in the session's order.
@@ -27,7 +23,8 @@ func (tables) BuildIndexOptions(opts []schema.IndexOption, stmt *gorm.Statement)
 	return parts
 }
 
-// CreateIndex implements gorm.Migrator.
+// CreateIndex implements gorm.Migrator. It leaves out what Oracle has no place for: a
+// method, a condition, a comment.
 func (m tables) CreateIndex(value any, name string) error {
 	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
 		if stmt.Schema == nil {
@@ -37,16 +34,11 @@ func (m tables) CreateIndex(value any, name string) error {
 		if index == nil {
 			return fmt.Errorf("oracle: %s has no index %q", stmt.Schema.Name, name)
 		}
-		return m.createIndex(stmt, index)
+		kind := strings.TrimSpace("CREATE " + index.Class)
+		query := strings.TrimSpace(kind + " INDEX ? ON ? ? " + index.Option)
+		return m.fresh().Exec(query, clause.Column{Name: index.Name}, m.CurrentTable(stmt),
+			m.BuildIndexOptions(index.Fields, stmt)).Error
 	})
-}
-
-// createIndex leaves out what Oracle has no place for: a method, a condition, a comment.
-func (m tables) createIndex(stmt *gorm.Statement, index *schema.Index) error {
-	kind := strings.TrimSpace("CREATE " + index.Class)
-	query := strings.TrimSpace(kind + " INDEX ? ON ? ? " + index.Option)
-	return m.fresh().Exec(query, clause.Column{Name: index.Name}, m.CurrentTable(stmt),
-		m.BuildIndexOptions(index.Fields, stmt)).Error
 }
 
 // HasIndex implements gorm.Migrator.

@@ -16,10 +16,17 @@ import (
 // count(*).
 const unscaled = 255
 
+// libraryRows is what the rows of the library can do.
+type libraryRows interface {
+	sqldriver.RowsColumnTypeDatabaseTypeName
+	sqldriver.RowsColumnTypePrecisionScale
+	sqldriver.RowsColumnTypeScanType
+}
+
 // rows are the rows of a query. It watches the context until it is closed; the library
 // does so only until the first rows are there.
 type rows struct {
-	sqldriver.Rows
+	libraryRows
 
 	conn    *conn
 	ctx     context.Context // that of the query, as in database/sql
@@ -41,15 +48,27 @@ const (
 	either              // becomes an int64 if it is whole
 )
 
-func (c *conn) rows(ctx context.Context, query string, inner sqldriver.Rows) *rows {
-	r := &rows{Rows: inner, conn: c, ctx: ctx, query: query, end: driver.Watchdog(ctx, breakWait, c.wire.cut)}
+var errRows = errors.New("oracle: these are not the library's rows")
+
+// rows returns the rows of a query that has not failed with err.
+func (c *conn) rows(ctx context.Context, query string, inner sqldriver.Rows, err error) (sqldriver.Rows, error) {
+	if err != nil {
+		return nil, err
+	}
+	library, ok := inner.(libraryRows)
+	if !ok {
+		return nil, errRows
+	}
+	r := &rows{
+		libraryRows: library, conn: c, ctx: ctx, query: query, end: driver.Watchdog(ctx, breakWait, c.wire.cut),
+	}
 	r.names = inner.Columns()
 	r.numbers = make([]numberKind, len(r.names))
 	for i, name := range r.names {
 		r.names[i] = lowered(name)
 		r.numbers[i] = r.numberKind(i)
 	}
-	return r
+	return r, nil
 }
 
 func (r *rows) numberKind(i int) numberKind {
@@ -77,7 +96,7 @@ func (r *rows) Next(dest []sqldriver.Value) (err error) {
 			err = driver.Translate(driver.Connection, errPanic, errPanic.Error())
 		}
 	}()
-	if err := r.Rows.Next(dest); err != nil {
+	if err := r.libraryRows.Next(dest); err != nil {
 		return r.failed(err)
 	}
 	for i, v := range dest {
@@ -121,27 +140,11 @@ func (r *rows) Close() error {
 		return nil // the cursor was closed with its session
 	}
 	return r.conn.within(func() error {
-		if err := r.Rows.Close(); err != nil {
+		if err := r.libraryRows.Close(); err != nil {
 			return err
 		}
 		return r.conn.keep(r.ctx, r.query)
 	})
-}
-
-// ColumnTypeDatabaseTypeName implements driver.RowsColumnTypeDatabaseTypeName.
-func (r *rows) ColumnTypeDatabaseTypeName(i int) string {
-	if t, ok := r.Rows.(sqldriver.RowsColumnTypeDatabaseTypeName); ok {
-		return t.ColumnTypeDatabaseTypeName(i)
-	}
-	return ""
-}
-
-// ColumnTypePrecisionScale implements driver.RowsColumnTypePrecisionScale.
-func (r *rows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
-	if t, ok := r.Rows.(sqldriver.RowsColumnTypePrecisionScale); ok {
-		return t.ColumnTypePrecisionScale(i)
-	}
-	return 0, 0, false
 }
 
 // ColumnTypeScanType implements driver.RowsColumnTypeScanType. The library would scan a
@@ -151,10 +154,8 @@ func (r *rows) ColumnTypeScanType(i int) reflect.Type {
 	if r.numbers[i] != noNumber {
 		return reflect.TypeFor[any]()
 	}
-	if t, ok := r.Rows.(sqldriver.RowsColumnTypeScanType); ok {
-		if scan := t.ColumnTypeScanType(i); scan != nil {
-			return scan
-		}
+	if scan := r.libraryRows.ColumnTypeScanType(i); scan != nil {
+		return scan
 	}
 	return reflect.TypeFor[any]()
 }

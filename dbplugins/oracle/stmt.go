@@ -45,10 +45,7 @@ func (s *stmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (s
 		inner, err = s.libraryStmt.QueryContext(ctx, args)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s.conn.rows(ctx, s.query, inner), nil
+	return s.conn.rows(ctx, s.query, inner, err)
 }
 
 // Close implements driver.Stmt.

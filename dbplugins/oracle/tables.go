@@ -3,6 +3,7 @@ package oracle
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,88 +50,70 @@ func (m tables) HasTable(value any) bool {
 	return m.has(value, query, func(stmt *gorm.Statement) (string, []any) { return stmt.Table, nil })
 }
 
-// CreateTable implements gorm.Migrator.
+// CreateTable implements gorm.Migrator. gorm writes foreign keys into the statement as
+// they are; here they come behind it.
 func (m tables) CreateTable(values ...any) error {
-	for _, value := range m.ReorderModels(values, false) {
-		if err := m.RunWithValue(value, m.createTable); err != nil {
+	values = m.ReorderModels(values, false)
+	if err := m.each(values, checkColumns); err != nil {
+		return err
+	}
+	bare := m.Migrator
+	bare.DB = m.fresh()
+	bare.DB.DisableForeignKeyConstraintWhenMigrating = true
+	if err := bare.CreateTable(values...); err != nil {
+		return err
+	}
+	if m.DB.DisableForeignKeyConstraintWhenMigrating || m.DB.IgnoreRelationshipsWhenMigrating {
+		return nil
+	}
+	return m.each(values, m.createForeignKeys)
+}
+
+// each calls do with the statement of each value.
+func (m tables) each(values []any, do func(*gorm.Statement) error) error {
+	for _, value := range values {
+		if err := m.RunWithValue(value, do); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m tables) createTable(stmt *gorm.Statement) error {
+func checkColumns(stmt *gorm.Statement) error {
 	if stmt.Schema == nil {
 		return errNoSchema
 	}
-	parts, vars := []string{}, []any{m.CurrentTable(stmt)}
-	add := func(part string, of ...any) { parts, vars = append(parts, part), append(vars, of...) }
 	for _, name := range stmt.Schema.DBNames {
-		if field := stmt.Schema.FieldsByDBName[name]; !field.IgnoreMigration {
-			if name != lowered(name) {
-				return fmt.Errorf("oracle: the column %s of %s would not find its field in results: write column:%s in lower case",
-					name, stmt.Table, name)
-			}
-			add("? ?", clause.Column{Name: name}, m.FullDataTypeOf(field))
-		}
-	}
-	if primary := stmt.Schema.PrimaryFieldDBNames; len(primary) > 0 {
-		add("PRIMARY KEY ?", columnList(primary))
-	}
-	for _, c := range m.constraints(stmt.Schema) {
-		part, of := build(c)
-		add(part, of...)
-	}
-	query := "CREATE TABLE ? (" + strings.Join(parts, ",") + ")"
-	if options, ok := m.DB.Get("gorm:table_options"); ok {
-		query += " " + fmt.Sprint(options)
-	}
-	if err := m.fresh().Exec(query, vars...).Error; err != nil {
-		return err
-	}
-	for _, index := range stmt.Schema.ParseIndexes() {
-		if err := m.createIndex(stmt, index); err != nil {
-			return err
+		if name != lowered(name) && !stmt.Schema.FieldsByDBName[name].IgnoreMigration {
+			return fmt.Errorf("oracle: the column %s of %s would not find its field in results: write column:%s in lower case",
+				name, stmt.Table, name)
 		}
 	}
 	return nil
+}
+
+func (m tables) createForeignKeys(stmt *gorm.Statement) error {
+	relations := stmt.Schema.Relationships.Relations
+	for _, name := range slices.Sorted(maps.Keys(relations)) {
+		if relations[name].Field.IgnoreMigration {
+			continue
+		}
+		if key := relations[name].ParseConstraint(); key != nil && key.Schema == stmt.Schema {
+			if err := m.addConstraint(clause.Table{Name: stmt.Table}, key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m tables) addConstraint(table clause.Table, c schema.ConstraintInterface) error {
+	text, vars := build(c)
+	return m.fresh().Exec("ALTER TABLE ? ADD "+text, append([]any{table}, vars...)...).Error
 }
 
 // fresh returns a handle without the conditions of another statement.
 func (m tables) fresh() *gorm.DB { return m.DB.Session(&gorm.Session{}) }
-
-func columnList(names []string) []any {
-	list := make([]any, len(names))
-	for i, name := range names {
-		list[i] = clause.Column{Name: name}
-	}
-	return list
-}
-
-// constraints returns those of a table: foreign keys, unique columns, checks.
-func (m tables) constraints(s *schema.Schema) (all []schema.ConstraintInterface) {
-	if !m.DB.DisableForeignKeyConstraintWhenMigrating && !m.DB.IgnoreRelationshipsWhenMigrating {
-		for _, name := range sortedKeys(s.Relationships.Relations) {
-			rel := s.Relationships.Relations[name]
-			if rel.Field.IgnoreMigration {
-				continue
-			}
-			if c := rel.ParseConstraint(); c != nil && c.Schema == s {
-				all = append(all, c)
-			}
-		}
-	}
-	unique, checks := s.ParseUniqueConstraints(), s.ParseCheckConstraints()
-	for _, name := range sortedKeys(unique) {
-		c := unique[name]
-		all = append(all, &c)
-	}
-	for _, name := range sortedKeys(checks) {
-		c := checks[name]
-		all = append(all, &c)
-	}
-	return all
-}
 
 // build returns the text of a constraint. A foreign key has no ON UPDATE here, and ON
 // DELETE only if it does something: to refuse is what it does without.
@@ -182,7 +165,6 @@ func (m tables) CreateConstraint(value any, name string) error {
 		if c == nil {
 			return nil
 		}
-		text, vars := build(c)
-		return m.fresh().Exec("ALTER TABLE ? ADD "+text, append([]any{clause.Table{Name: table}}, vars...)...).Error
+		return m.addConstraint(clause.Table{Name: table}, c)
 	})
 }
