@@ -60,16 +60,9 @@ func (p *boundedPool) ExecContext(ctx context.Context, query string, args ...any
 	if !p.exhausted() {
 		return p.basePool.ExecContext(ctx, query, args...)
 	}
-	conn, err := p.acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = conn.Close() }()
-	result, err := p.on(conn).ExecContext(ctx, query, args...)
-	if errors.Is(err, sqldriver.ErrBadConn) { // as sql.DB does
-		return p.basePool.ExecContext(ctx, query, args...)
-	}
-	return result, err
+	return onConn(ctx, p, func(_ gorm.TxBeginner, conn gorm.ConnPool) (sql.Result, error) {
+		return conn.ExecContext(ctx, query, args...)
+	})
 }
 
 // QueryContext implements gorm.ConnPool.
@@ -77,16 +70,9 @@ func (p *boundedPool) QueryContext(ctx context.Context, query string, args ...an
 	if !p.exhausted() {
 		return p.basePool.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
 	}
-	conn, err := p.acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release(conn)
-	rows, err := p.on(conn).QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
-	if errors.Is(err, sqldriver.ErrBadConn) {
-		return p.basePool.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
-	}
-	return rows, err
+	return onConn(ctx, p, func(_ gorm.TxBeginner, conn gorm.ConnPool) (*sql.Rows, error) {
+		return conn.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
+	})
 }
 
 // QueryRowContext implements gorm.ConnPool.
@@ -94,14 +80,12 @@ func (p *boundedPool) QueryRowContext(ctx context.Context, query string, args ..
 	if !p.exhausted() {
 		return p.basePool.QueryRowContext(ctx, query, args...)
 	}
-	conn, err := p.acquire(ctx)
-	if err != nil {
+	row, err := onConn(ctx, p, func(_ gorm.TxBeginner, conn gorm.ConnPool) (*sql.Row, error) {
+		row := conn.QueryRowContext(ctx, query, args...)
+		return row, row.Err()
+	})
+	if row == nil {
 		return p.basePool.QueryRowContext(failedContext{ctx, err}, query, args...) // it holds ctx
-	}
-	defer release(conn)
-	row := p.on(conn).QueryRowContext(ctx, query, args...)
-	if errors.Is(row.Err(), sqldriver.ErrBadConn) {
-		return p.basePool.QueryRowContext(ctx, query, args...)
 	}
 	return row
 }
@@ -111,16 +95,23 @@ func (p *boundedPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx
 	if !p.exhausted() {
 		return p.basePool.BeginTx(ctx, opts)
 	}
+	return onConn(ctx, p, func(conn gorm.TxBeginner, _ gorm.ConnPool) (*sql.Tx, error) { return conn.BeginTx(ctx, opts) })
+}
+
+// onConn waits for a connection and calls do with it, and with what the driver makes of it. If the connection has
+// turned out to be broken, it calls do with the pool, as sql.DB tries again.
+func onConn[T any](ctx context.Context, p *boundedPool, do func(gorm.TxBeginner, gorm.ConnPool) (T, error)) (T, error) {
 	conn, err := p.acquire(ctx)
 	if err != nil {
-		return nil, err
+		var none T
+		return none, err
 	}
-	defer release(conn)
-	tx, err := conn.BeginTx(ctx, opts)
+	defer func() { go func() { _ = conn.Close() }() }() // which waits for the end of rows and of a transaction
+	result, err := do(conn, p.on(conn))
 	if errors.Is(err, sqldriver.ErrBadConn) {
-		return p.basePool.BeginTx(ctx, opts)
+		return do(p.basePool, p.basePool)
 	}
-	return tx, err
+	return result, err
 }
 
 // exhausted reports whether all connections are in use.
@@ -149,9 +140,6 @@ func (p *boundedPool) on(conn *sql.Conn) gorm.ConnPool {
 	}
 	return conn
 }
-
-// release returns conn to the pool once the rows or the transaction on it are closed, for which Close waits.
-func release(conn *sql.Conn) { go func() { _ = conn.Close() }() }
 
 // failedContext is a context that has ended with err. A *sql.Row cannot be made with an error otherwise.
 type failedContext struct {

@@ -13,7 +13,7 @@ import (
 )
 
 //nolint:gochecknoinits // the codes of database errors belong to every program that can have such errors
-func init() { xerror.RegisterMapper(Code) }
+func init() { xerror.RegisterMapper(code) }
 
 // codes are the error codes of the kinds of errors.
 var codes = map[driver.ErrorKind]*xerror.ErrorCode{
@@ -60,9 +60,9 @@ var foreign = []struct {
 	{gorm.ErrInvalidDB, xerror.DatabaseError},
 }
 
-// Code returns the code of an error of the database, or nil if it is none. xerror.From calls
+// code returns the code of an error of the database, or nil if it is none. xerror.From calls
 // it. An error of a context has the code of the standard library's errors.
-func Code(err error) *xerror.ErrorCode {
+func code(err error) *xerror.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}

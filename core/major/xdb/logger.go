@@ -102,9 +102,9 @@ func broken(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	code := Code(err)
+	found := code(err)
 	var own *xerror.Error // of a hook, which needs no statement
-	return code == xerror.DatabaseError || code == nil && !errors.As(err, &own)
+	return found == xerror.DatabaseError || found == nil && !errors.As(err, &own)
 }
 
 // outcome describes an error without the text of a library, which may quote values.

@@ -185,6 +185,11 @@ func (o Options) check() []error {
 			problems = append(problems, fmt.Errorf("xdb: AutoMigrate entity %d is nil", i+1))
 		}
 	}
+	for i, dsn := range o.Replicas {
+		if strings.TrimSpace(dsn.Reveal()) == "" {
+			problems = append(problems, fmt.Errorf("xdb: replica %d: the DSN is empty", i+1))
+		}
+	}
 	if o.TablePrefix != "" && !prefixForm().MatchString(o.TablePrefix) {
 		problems = append(problems, xenv.Problem(xenv.DatabasePrefix, o.TablePrefix, "is no prefix",
 			"lower-case letters, digits, _ and a dot behind a schema, 30 at most, which begin with a letter or _"))
@@ -254,10 +259,6 @@ func (r *Registry) findReplicas(t *target, o Options) error {
 	}
 	var problems []error
 	for i, dsn := range o.Replicas {
-		if strings.TrimSpace(dsn.Reveal()) == "" {
-			problems = append(problems, fmt.Errorf("xdb: replica %d: the DSN is empty", i+1))
-			continue
-		}
 		replica, err := r.find(Options{Driver: o.Driver, DSN: dsn, Parts: o.Parts})
 		if err != nil {
 			problems = append(problems, fmt.Errorf("xdb: replica %d: %w", i+1, err))

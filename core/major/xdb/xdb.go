@@ -12,7 +12,7 @@
 //
 // Open wraps ErrUnknownDriver if no imported plugin has the name, and joins every problem of
 // its options. Errors of statements wrap the driver's own error and gorm's sentinel, and
-// have the same xerror code whatever the driver: see Code. A statement whose context has
+// have the same xerror code whatever the driver. A statement whose context has
 // ended fails with the context's error. No error and no log line of this package contains a
 // password, a DSN or a literal of a statement.
 //

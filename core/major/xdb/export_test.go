@@ -1,0 +1,4 @@
+package xdb
+
+// Code is code, for tests.
+var Code = code
