@@ -231,7 +231,7 @@ func changes() []step {
 		{"restore", func(db *gorm.DB) error {
 			n := note{}
 			n.ID = 5
-			return xmodels.Restore(db.Model(&n)).Error
+			return db.Unscoped().Model(&n).Update("deleted_at", nil).Error
 		}},
 		{"delete for good", func(db *gorm.DB) error { return db.Unscoped().Delete(&note{}, 5).Error }},
 		{"delete", func(db *gorm.DB) error { return db.Where("age < ?", 0).Delete(&author{}).Error }},

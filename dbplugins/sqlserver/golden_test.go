@@ -314,7 +314,7 @@ func TestStatementsThatChange(t *testing.T) {
 		n.ID, a.ID = 1, 1
 		return errors.Join(
 			db.Delete(&n).Error,
-			xmodels.Restore(db.Model(&n)).Error,
+			db.Unscoped().Model(&n).Update("deleted_at", nil).Error,
 			db.Unscoped().Delete(&note{}, 1).Error,
 			db.Save(&a).Error,
 			db.Model(&account{}).Where("id = ?", 1).Update("balance", gorm.Expr("balance + ?", 1)).Error,

@@ -37,7 +37,9 @@ func (e BaseEntity) GetID() xsnowflake.SnowflakeID { return e.ID }
 
 // BaseEntityWithSoftDelete is BaseEntity for rows that are only marked when they are
 // deleted. gorm leaves marked rows out of every query; db.Unscoped() sees them, and
-// deletes for good.
+// deletes for good:
+//
+//	db.Unscoped().Model(&user).Update("deleted_at", nil) // takes the mark off
 //
 // A unique index also counts marked rows. If a deleted name is to be free again, index
 // the unmarked ones:
@@ -55,11 +57,4 @@ func (e BaseEntity) GetID() xsnowflake.SnowflakeID { return e.ID }
 type BaseEntityWithSoftDelete struct {
 	BaseEntity
 	DeletedAt gorm.DeletedAt `gorm:"index" json:"-"`
-}
-
-// Restore takes the mark off the rows that tx selects:
-//
-//	xmodels.Restore(db.Model(&user))
-func Restore(tx *gorm.DB) *gorm.DB {
-	return tx.Unscoped().Update("deleted_at", nil)
 }

@@ -58,11 +58,8 @@ func Keyset[T any](tx *gorm.DB, r KeysetRequest, opts ...PageOption) (*KeysetPag
 		}
 		tx = tx.Where(after(fields, values, page.Descending()))
 	}
-	for _, f := range fields {
-		tx = tx.Order(clause.OrderByColumn{Column: columnOf(f), Desc: page.Descending()})
-	}
 	items := []T{}
-	if err := tx.Limit(page.Size + 1).Find(&items).Error; err != nil {
+	if err := orderBy(tx, fields, page).Limit(page.Size + 1).Find(&items).Error; err != nil {
 		return nil, fmt.Errorf("xmodels: page: %w", err)
 	}
 	result := &KeysetPage[T]{Size: page.Size, Items: items}
@@ -76,10 +73,6 @@ func Keyset[T any](tx *gorm.DB, r KeysetRequest, opts ...PageOption) (*KeysetPag
 	return result, nil
 }
 
-func columnOf(f *schema.Field) clause.Column {
-	return clause.Column{Table: clause.CurrentTable, Name: f.DBName}
-}
-
 // after is the condition for the rows behind values in the order of fields: for (a, b) it
 // is
 //
@@ -88,24 +81,17 @@ func columnOf(f *schema.Field) clause.Column {
 // which says the same as (a, b) > (A, B), in a form that every database knows and in
 // which the first part lets an index find the start.
 func after(fields []*schema.Field, values []any, descending bool) clause.Expression {
-	compare := func(i int, strict bool) clause.Expression {
-		c, v := columnOf(fields[i]), values[i]
-		switch {
-		case strict && descending:
-			return clause.Lt{Column: c, Value: v}
-		case strict:
-			return clause.Gt{Column: c, Value: v}
-		case descending:
-			return clause.Lte{Column: c, Value: v}
-		default:
-			return clause.Gte{Column: c, Value: v}
-		}
+	than := ">"
+	if descending {
+		than = "<"
+	}
+	compare := func(i int, operator string) clause.Expression {
+		return clause.Expr{SQL: "? " + operator + " ?", Vars: []any{columnOf(fields[i]), values[i]}}
 	}
 	last := len(fields) - 1
-	cond := compare(last, true)
+	cond := compare(last, than)
 	for i := last - 1; i >= 0; i-- {
-		equal := clause.And(clause.Eq{Column: columnOf(fields[i]), Value: values[i]}, cond)
-		cond = clause.And(compare(i, false), clause.Or(compare(i, true), equal))
+		cond = clause.And(compare(i, than+"="), clause.Or(compare(i, than), clause.And(compare(i, "="), cond)))
 	}
 	return cond
 }

@@ -5,10 +5,12 @@ import (
 	"strings"
 )
 
-// The bounds of a page.
 const (
-	DefaultPageSize = 20
-	MaxPageSize     = 200
+	// defaultPageSize and maxPageSize are the bounds of a page.
+	defaultPageSize, maxPageSize = 20, 200
+
+	// notCounted stands in TotalItems and TotalPages of a page that was made without counting.
+	notCounted = -1
 )
 
 // PageRequest is what a client says about the page that it wants. Fields that are missing
@@ -36,9 +38,9 @@ func (r StrictPageRequest) PageRequest() PageRequest { return PageRequest(r) }
 
 // Normalize returns the request with every field within its bounds.
 func (r PageRequest) Normalize() PageRequest {
-	n := PageRequest{Page: max(r.Page, 1), Size: min(r.Size, MaxPageSize), Sort: "asc"}
+	n := PageRequest{Page: max(r.Page, 1), Size: min(r.Size, maxPageSize), Sort: "asc"}
 	if n.Size < 1 {
-		n.Size = DefaultPageSize
+		n.Size = defaultPageSize
 	}
 	if strings.EqualFold(strings.TrimSpace(r.Sort), "desc") {
 		n.Sort = "desc"
@@ -65,11 +67,7 @@ func (r PageRequest) OrderDirection() string { return r.Normalize().Sort }
 // Descending reports whether the direction is desc.
 func (r PageRequest) Descending() bool { return r.Normalize().Sort == "desc" }
 
-// NotCounted stands in TotalItems and TotalPages of a page that was made without
-// counting.
-const NotCounted = -1
-
-// PageResponse is one page of items.
+// PageResponse is one page of items. TotalItems and TotalPages are -1 if they were not counted.
 type PageResponse[T any] struct {
 	CurrentPage int   `json:"current_page"`
 	TotalPages  int64 `json:"total_pages"`
@@ -79,7 +77,7 @@ type PageResponse[T any] struct {
 }
 
 // NewPage returns a page of items; no items are an empty list, not null. A total below 0
-// is NotCounted.
+// was not counted.
 func NewPage[T any](page, size int, total int64, items []T) *PageResponse[T] {
 	return NewPageFromRequest(PageRequest{Page: page, Size: size}, total, items)
 }
@@ -90,13 +88,12 @@ func NewPageFromRequest[T any](r PageRequest, total int64, items []T) *PageRespo
 	if items == nil {
 		items = []T{}
 	}
-	pages := int64(NotCounted)
-	if total < 0 {
-		total = NotCounted
-	} else if size := int64(r.Size); total > 0 {
-		pages = (total-1)/size + 1
-	} else {
-		pages = 0
+	pages := int64(0)
+	switch {
+	case total < 0:
+		total, pages = notCounted, notCounted
+	case total > 0:
+		pages = (total-1)/int64(r.Size) + 1
 	}
 	return &PageResponse[T]{CurrentPage: r.Page, TotalPages: pages, TotalItems: total, Size: r.Size, Items: items}
 }

