@@ -12,17 +12,10 @@ import (
 // defaultValue stands in the values of a row for what the database fills in.
 var defaultValue = clause.Expr{SQL: "DEFAULT"}
 
-const (
-	// countName is the variable of a block that counts the rows.
-	countName = "plinth_rows"
+// countName is the variable of a block that counts the rows.
+const countName = "plinth_rows"
 
-	// maxRows and maxBinds end a block, which has to be compiled as a whole: that takes
-	// the longer the more it holds, and PL/SQL has no more than 32768 binds.
-	maxRows, maxBinds = 100, 10_000
-)
-
-// create is the callback of an insert. One that is longer than a block may be becomes
-// several in one transaction.
+// create is the callback of an insert. gorm has divided what is longer than batchSize.
 func create(db *gorm.DB) {
 	if db.Error != nil {
 		return
@@ -44,70 +37,22 @@ func create(db *gorm.DB) {
 	if db.DryRun || db.Error != nil {
 		return
 	}
-	if _, inTx := stmt.ConnPool.(gorm.TxCommitter); inTx || in.next() == nil {
-		in.runAll(db)
-		return
-	}
-	in.runInTransaction(db)
-}
-
-// runInTransaction is runAll, all or nothing.
-func (in *insertion) runInTransaction(db *gorm.DB) {
-	stmt := in.Statement
-	pool := stmt.ConnPool
-	err := db.Session(&gorm.Session{NewDB: true}).Transaction(func(tx *gorm.DB) error {
-		stmt.ConnPool = tx.Statement.ConnPool
-		defer func() { stmt.ConnPool = pool }()
-		in.runAll(db)
-		return db.Error
-	})
-	if db.Error == nil && db.AddError(err) != nil { // of the commit
-		db.RowsAffected = 0
-	}
-}
-
-// runAll runs the statement, which is built, and those for the rows that are left, until
-// one fails.
-func (in *insertion) runAll(db *gorm.DB) {
-	affected := in.run(db)
-	for rest := in.next(); rest != nil && db.Error == nil; rest = rest.next() {
-		rest.SQL.Reset()
-		rest.Vars = nil
-		rest.build()
-		affected += rest.run(db)
-	}
-	if db.Error != nil {
-		affected = 0
-	}
-	db.RowsAffected = affected
-	if in.Result != nil {
-		in.Result.RowsAffected = affected
-	}
-}
-
-// run runs the statement, and returns how many rows it has changed.
-func (in *insertion) run(db *gorm.DB) int64 {
-	if db.Error != nil {
-		return 0
-	}
 	result, err := in.ConnPool.ExecContext(in.Context, in.SQL.String(), in.Vars...)
 	if db.AddError(err) != nil {
-		return 0
-	}
-	if in.Result != nil {
-		in.Result.Result = result
+		return
 	}
 	in.store()
-	return in.count(result)
+	db.RowsAffected = in.count(result)
+	if in.Result != nil {
+		in.Result.Result, in.Result.RowsAffected = result, db.RowsAffected
+	}
 }
 
-// insertion is one statement that inserts one or more rows.
+// insertion is a statement that inserts one or more rows.
 type insertion struct {
 	*gorm.Statement
 
-	values   clause.Values      // of all rows that are left
-	first    int                // which row of all the first one is
-	rows     int                // how many of them the statement has taken
+	values   clause.Values
 	conflict *clause.OnConflict // nil: a conflict is an error
 	targets  []string           // the columns of the conflict
 
@@ -117,39 +62,19 @@ type insertion struct {
 	outs    []*out
 }
 
-// next returns what inserts the rows that the statement has not taken, nil if it has
-// taken all.
-func (in *insertion) next() *insertion {
-	if in.rows == len(in.values.Values) {
-		return nil
-	}
-	rest := &insertion{Statement: in.Statement, conflict: in.conflict, targets: in.targets, first: in.first + in.rows}
-	rest.values = clause.Values{Columns: in.values.Columns, Values: in.values.Values[in.rows:]}
-	return rest
-}
-
-// full reports whether a block takes no further row.
-func (in *insertion) full() bool {
-	return !in.DryRun && (in.rows == maxRows || len(in.Vars) >= maxBinds)
-}
-
-// build writes a statement for as many rows as one takes: an INSERT or a MERGE, or a
-// block of several.
+// build writes an INSERT or a MERGE, or a block of several.
 func (in *insertion) build() {
 	in.counted = in.conflict != nil && (len(in.values.Values) > 1 || len(in.targets) == 0)
-	in.inBlock = in.counted
+	in.inBlock = in.counted || len(in.values.Values) > 1
 	var parts []string
 	for i, values := range in.values.Values {
 		begin := in.SQL.Len()
-		in.writeRow(row{index: in.first + i, insertion: in, values: in.given(values)})
+		in.writeRow(row{index: i, insertion: in, values: in.given(values)})
 		parts = append(parts, in.SQL.String()[begin:])
-		if in.rows++; in.full() {
-			break
-		}
 	}
 	in.SQL.Reset()
-	if len(parts) == 1 && !in.inBlock {
-		write(in, parts[0])
+	if !in.inBlock {
+		write(in, parts...)
 		return
 	}
 	if in.counted {
@@ -171,8 +96,8 @@ func (in *insertion) count(result sql.Result) int64 {
 	switch {
 	case in.counted:
 		return in.counter
-	case in.rows > 1 || in.inBlock:
-		return int64(in.rows)
+	case in.inBlock:
+		return int64(len(in.values.Values))
 	default:
 		n, _ := result.RowsAffected() // the library has no error for it
 		return n

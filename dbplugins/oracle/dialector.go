@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -26,6 +27,10 @@ type dialector struct {
 	connector *connector
 }
 
+// batchSize is how many rows a block inserts. It has to be compiled as a whole, which takes the longer the more it
+// holds; PL/SQL takes 32768 binds, so that a row may have 327 columns.
+const batchSize = 100
+
 // Name implements gorm.Dialector.
 func (*dialector) Name() string { return Name }
 
@@ -40,6 +45,7 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	}
 	d.connector = &connector{open: d.open, limit: loginTimeout}
 	db.ConnPool = sql.OpenDB(d.connector)
+	db.CreateBatchSize = cmp.Or(db.CreateBatchSize, batchSize)
 	maps.Copy(db.ClauseBuilders, clauseBuilders)
 	callbacks.RegisterDefaultCallbacks(db, &callbacks.Config{
 		CreateClauses: []string{"INSERT", "VALUES", "ON CONFLICT", "RETURNING"},
