@@ -281,13 +281,13 @@ func testLeaseSweep(tb testing.TB, s *suite) {
 	var left int64
 	for try := 0; ; try++ {
 		check(tb, s.rows(db).Where("name LIKE ?", "order:%").Count(&left).Error, "count")
-		if left <= 200 || try == 500 {
+		if left == 0 || try == 500 {
 			break
 		}
 		pause(10 * time.Millisecond)
 	}
-	if left != 200 {
-		tb.Errorf("old rows = %d of 1200, want the 200 that are more than one sweep removes", left)
+	if left != 0 {
+		tb.Errorf("old rows = %d of 1200, want none", left)
 	}
 	var kept int64
 	check(tb, s.rows(db).Where("name NOT LIKE ?", "order:%").Count(&kept).Error, "count")

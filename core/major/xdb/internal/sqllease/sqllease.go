@@ -51,14 +51,13 @@ type Backend struct {
 	life context.Context // ends with Close
 	end  context.CancelFunc
 
-	turn chan struct{} // full during set-up
-	made atomic.Bool   // the table exists
+	made atomic.Bool // the table exists
 	sweeper
 }
 
 // New returns a backend that ends with Close. It sends nothing to the database.
 func New(c Config) (*Backend, error) {
-	b := &Backend{Config: c, turn: make(chan struct{}, 1)}
+	b := &Backend{Config: c}
 	b.life, b.end = context.WithCancel(context.Background())
 	var err error
 	b.sql, err = newStatements(c.Session(b.life), c.Clock)

@@ -11,12 +11,10 @@ import (
 const (
 	// keptFor is how long the row of a name with one slot outlives its end. It is at least driver.Ended of package xlease.
 	keptFor = 24 * time.Hour
-	// sweepPause is the time between two sweeps, sweepMore that after one that has left something.
-	sweepPause = time.Hour
-	sweepMore  = time.Minute
-	// sweepTimeout bounds one sweep.
+	// sweepPause is the time between two sweeps, sweepTimeout bounds one.
+	sweepPause   = time.Hour
 	sweepTimeout = time.Minute
-	// maxSwept is how many rows a sweep removes at most, sweepChunk how many of them in one statement.
+	// maxSwept is how many rows are looked for at once, sweepChunk how many of them are removed by one statement.
 	maxSwept   = 1000
 	sweepChunk = 100
 )
@@ -52,15 +50,12 @@ func (b *Backend) closeSweeper() {
 func (b *Backend) sweep() {
 	ctx, cancel := context.WithTimeout(b.life, sweepTimeout)
 	defer cancel()
-	found, err := b.sweepRows(ctx)
-	switch {
-	case b.life.Err() != nil:
-	case err != nil:
+	var err error
+	for found := maxSwept; found == maxSwept && err == nil; {
+		found, err = b.sweepRows(ctx)
+	}
+	if err != nil && ctx.Err() == nil { // the rest is for the next sweep
 		b.Log.Warn(ctx, "leases that ended long ago could not be removed", slog.String("error", err.Error()))
-	case found == maxSwept:
-		b.mu.Lock()
-		b.next = time.Now().Add(sweepMore)
-		b.mu.Unlock()
 	}
 }
 
