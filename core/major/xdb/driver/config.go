@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
@@ -29,27 +28,13 @@ type Config struct {
 	Source xenv.Source
 }
 
-// String returns the parts that are set, the password masked.
+// String returns the parts, the password masked.
 func (c Config) String() string {
-	var b strings.Builder
-	for _, part := range []struct{ name, value string }{
-		{"host", c.Host},
-		{"port", number(c.Port)},
-		{"user", c.User},
-		{"pass", masked(c.Pass)},
-		{"name", c.Name},
-		{"tls", c.TLS},
-		{"tls_ca", c.TLSCA},
-	} {
-		if part.value == "" {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%s=%q", part.name, part.value)
+	type plain Config // without this method
+	if c.Source = nil; c.Pass != "" {
+		c.Pass = "***"
 	}
-	return "{" + b.String() + "}"
+	return fmt.Sprintf("%+v", plain(c))
 }
 
 // Format implements fmt.Formatter, so that no verb prints the password.
@@ -60,20 +45,6 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // MarshalText implements encoding.TextMarshaler, so that JSON holds no password either.
 func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-func number(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
-}
-
-func masked(secret string) string {
-	if secret == "" {
-		return ""
-	}
-	return "***"
-}
 
 // Missing returns one error with a line for each variable whose value is empty, or nil. Drivers use it to
 // report every missing part at once:

@@ -27,7 +27,7 @@ func TestConfigNeverPrintsThePassword(t *testing.T) {
 	if strings.Contains(said, "hunter2") || strings.Contains(said, "68756e74657232") {
 		t.Errorf("the password appears in %s", said)
 	}
-	if got, want := c.String(), `{host="h" port="5432" user="u" pass="***" name="n"}`; got != want {
+	if got, want := c.String(), `{Host:h Port:5432 User:u Pass:*** Name:n TLS: TLSCA: Source:<nil>}`; got != want {
 		t.Errorf("String = %s, want %s", got, want)
 	}
 }
