@@ -114,6 +114,16 @@ func writeLockedTable(table clause.Table, b clause.Builder) {
 	write(b, " OF ", quoted(stmt.Table), ".", quoted(stmt.Schema.DBNames[0]))
 }
 
+// writeEach calls do for each of n parts, and writes what separates them.
+func writeEach(w clause.Writer, n int, separator string, do func(i int)) {
+	for i := range n {
+		if i > 0 {
+			write(w, separator)
+		}
+		do(i)
+	}
+}
+
 // write writes texts.
 func write(w clause.Writer, texts ...string) {
 	for _, text := range texts {

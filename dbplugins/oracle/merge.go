@@ -24,20 +24,15 @@ func (r row) writeMerge() {
 	write(r, "MERGE INTO ")
 	r.WriteQuoted(clause.Table{Name: clause.CurrentTable})
 	write(r, " USING (SELECT ")
-	for i, v := range r.values {
-		if i > 0 {
-			write(r, ",")
-		}
-		r.writeTyped(v)
-		write(r, " ", quoted(v.column))
-	}
+	writeEach(r, len(r.values), ",", func(i int) {
+		r.writeTyped(r.values[i])
+		write(r, " ", quoted(r.values[i].column))
+	})
 	write(r, " FROM DUAL) ", quoted(excluded), " ON (")
-	for i, target := range r.targets {
-		if i > 0 {
-			write(r, " AND ")
-		}
-		write(r, quoted(r.Table), ".", quoted(target), " = ", quoted(excluded), ".", quoted(target))
-	}
+	writeEach(r, len(r.targets), " AND ", func(i int) {
+		target := quoted(r.targets[i])
+		write(r, quoted(r.Table), ".", target, " = ", quoted(excluded), ".", target)
+	})
 	write(r, ")")
 	if set := r.updates(); len(set) > 0 {
 		write(r, " WHEN MATCHED THEN UPDATE SET ")

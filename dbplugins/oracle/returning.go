@@ -30,21 +30,13 @@ func (r row) writeReturning() {
 	}
 	r.inBlock = true
 	write(r, " RETURNING ")
-	for i, field := range fields {
-		if i > 0 {
-			write(r, ",")
-		}
-		write(r, quoted(field.DBName))
-	}
+	writeEach(r, len(fields), ",", func(i int) { write(r, quoted(fields[i].DBName)) })
 	write(r, " INTO ")
-	for i, field := range fields {
-		if i > 0 {
-			write(r, ",")
-		}
-		o := &out{row: r.index, field: field}
+	writeEach(r, len(fields), ",", func(i int) {
+		o := &out{row: r.index, field: fields[i]}
 		r.AddVar(r, o.place())
 		r.outs = append(r.outs, o)
-	}
+	})
 }
 
 func (r row) returned() []*schema.Field {

@@ -87,12 +87,7 @@ func (r row) writeInsert() {
 		write(r, " (", quoted(r.Schema.DBNames[0]), ") VALUES (DEFAULT)")
 	} else {
 		write(r, " (", r.columns(""), ") VALUES (")
-		for i, v := range r.values {
-			if i > 0 {
-				write(r, ",")
-			}
-			r.AddVar(r, v.v)
-		}
+		writeEach(r, len(r.values), ",", func(i int) { r.AddVar(r, r.values[i].v) })
 		write(r, ")")
 	}
 	r.writeReturning()

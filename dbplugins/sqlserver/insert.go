@@ -63,10 +63,8 @@ func (in *insert) buildInsert() {
 
 // rows writes the values of each row.
 func (in *insert) rows() {
-	for i, row := range in.values.Values {
-		if i > 0 {
-			in.text(",")
-		}
+	in.each(len(in.values.Values), ",", func(i int) {
+		row := in.values.Values[i]
 		in.text("(")
 		in.db.Statement.AddVar(in.db.Statement, row...)
 		if in.numbered() {
@@ -76,38 +74,42 @@ func (in *insert) rows() {
 			in.text(strconv.Itoa(i))
 		}
 		in.text(")")
-	}
+	})
 }
 
 // columns writes the names of the columns in brackets.
 func (in *insert) columns(table string) {
 	in.text("(")
-	for i, column := range in.values.Columns {
-		if i > 0 {
-			in.text(",")
-		}
-		in.quoted(clause.Column{Table: table, Name: column.Name})
-	}
+	in.each(len(in.values.Columns), ",", func(i int) {
+		in.quoted(clause.Column{Table: table, Name: in.values.Columns[i].Name})
+	})
 	in.text(")")
 }
 
 // output asks for the values that the server makes.
 func (in *insert) output() {
-	for i, field := range in.returned {
-		if i == 0 {
-			in.text("OUTPUT ")
-		} else {
-			in.text(",")
-		}
-		in.text("INSERTED.")
-		in.quoted(clause.Column{Name: field.DBName})
+	if len(in.returned) == 0 {
+		return
 	}
+	in.text("OUTPUT ")
+	in.each(len(in.returned), ",", func(i int) {
+		in.text("INSERTED.")
+		in.quoted(clause.Column{Name: in.returned[i].DBName})
+	})
 	if in.numbered() {
 		in.text(",")
 		in.quoted(clause.Column{Table: excluded, Name: rowColumn})
 	}
-	if len(in.returned) > 0 {
-		in.text(" ")
+	in.text(" ")
+}
+
+// each calls do for each of n parts, and writes what separates them.
+func (in *insert) each(n int, separator string, do func(i int)) {
+	for i := range n {
+		if i > 0 {
+			in.text(separator)
+		}
+		do(i)
 	}
 }
 

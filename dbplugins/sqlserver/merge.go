@@ -29,12 +29,11 @@ func (in *insert) buildMerge() {
 	in.text(" USING (VALUES ")
 	in.rows()
 	in.text(") AS " + excluded + " (")
-	for i, column := range in.sourceColumns() {
-		if i > 0 {
-			in.text(",")
-		}
-		in.quoted(column)
+	columns := slices.Clone(in.values.Columns)
+	if in.numbered() {
+		columns = append(columns, clause.Column{Name: rowColumn})
 	}
+	in.each(len(columns), ",", func(i int) { in.quoted(columns[i]) })
 	in.text(") ON ")
 	in.match()
 	in.text(" WHEN NOT MATCHED THEN INSERT ")
@@ -51,14 +50,6 @@ func (in *insert) buildMerge() {
 	}
 }
 
-func (in *insert) sourceColumns() []clause.Column {
-	columns := slices.Clone(in.values.Columns)
-	if in.numbered() {
-		columns = append(columns, clause.Column{Name: rowColumn})
-	}
-	return columns
-}
-
 // match writes by what a row is there already, and what becomes of it then.
 func (in *insert) match() {
 	u := in.upsert
@@ -66,19 +57,13 @@ func (in *insert) match() {
 		in.text("1 = 0")
 		return
 	}
-	for i, target := range u.targets {
-		if i > 0 {
-			in.text(" OR ")
-		}
-		for j, name := range target {
-			if j > 0 {
-				in.text(" AND ")
-			}
-			in.quoted(clause.Column{Table: clause.CurrentTable, Name: name})
+	in.each(len(u.targets), " OR ", func(i int) {
+		in.each(len(u.targets[i]), " AND ", func(j int) {
+			in.quoted(clause.Column{Table: clause.CurrentTable, Name: u.targets[i][j]})
 			in.text(" = ")
-			in.quoted(clause.Column{Table: excluded, Name: name})
-		}
-	}
+			in.quoted(clause.Column{Table: excluded, Name: u.targets[i][j]})
+		})
+	})
 	if u.DoNothing || len(u.DoUpdates) == 0 {
 		return
 	}

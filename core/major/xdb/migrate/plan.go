@@ -96,21 +96,20 @@ func (f file) compare(r record) (State, error) {
 	}
 }
 
-// list merges the migrations of the files with those without a file.
+// list returns the migrations of the files and those without a file, in the order of their versions.
 func (p *plan) list() []Migration {
 	all := make([]Migration, 0, len(p.steps)+len(p.missing))
-	missing := p.missing
 	for _, s := range p.steps {
-		for ; len(missing) > 0 && missing[0].version() < s.version; missing = missing[1:] {
-			all = append(all, missing[0].describe(Missing))
-		}
 		m := s.record.describe(s.state)
 		m.Name, m.File, m.SHA256, m.Statements = s.migration, s.Name, s.SHA256, len(s.Statements)
 		all = append(all, m)
 	}
-	for _, r := range missing {
+	for _, r := range p.missing {
 		all = append(all, r.describe(Missing))
 	}
+	slices.SortStableFunc(all, func(a, b Migration) int {
+		return cmp.Compare(record{Name: a.Name}.version(), record{Name: b.Name}.version())
+	})
 	return all
 }
 
