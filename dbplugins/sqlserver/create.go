@@ -10,7 +10,7 @@ import (
 )
 
 // create is gorm's callback for inserts. An insert that is longer than a statement may be
-// becomes several in one transaction.
+// becomes several, in the transaction that gorm has begun.
 func create(db *gorm.DB) {
 	if db.Error != nil {
 		return
@@ -25,24 +25,8 @@ func create(db *gorm.DB) {
 		(&insert{db: db}).run()
 		return
 	}
-	whole := newInsert(db)
-	if db.Error != nil {
-		return
-	}
-	parts := whole.split()
-	if _, inTx := stmt.ConnPool.(gorm.TxCommitter); inTx || len(parts) == 1 {
-		runAll(db, parts)
-		return
-	}
-	pool := stmt.ConnPool
-	err := db.Session(&gorm.Session{NewDB: true}).Transaction(func(tx *gorm.DB) error {
-		stmt.ConnPool = tx.Statement.ConnPool
-		defer func() { stmt.ConnPool = pool }()
-		runAll(db, parts)
-		return db.Error
-	})
-	if db.Error == nil { // else it is the same
-		_ = db.AddError(err)
+	if whole := newInsert(db); db.Error == nil {
+		runAll(db, whole.split())
 	}
 }
 

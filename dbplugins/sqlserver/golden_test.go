@@ -209,7 +209,7 @@ func TestStatementsOfLargeBatches(t *testing.T) {
 		tx := db.Session(&gorm.Session{SkipDefaultTransaction: true})
 		return errors.Join(
 			result.Error,
-			tx.Create(named(400)).Error, // all or nothing all the same
+			tx.Create(named(400)).Error,
 			db.Where("id IN ?", ids).Find(&[]note{}).Error,
 		)
 	})
