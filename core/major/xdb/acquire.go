@@ -57,7 +57,7 @@ func (p *boundedPool) GetDBConn() (*sql.DB, error) { return p.db, nil }
 
 // ExecContext implements gorm.ConnPool.
 func (p *boundedPool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if !p.exhausted() {
+	if !exhausted(p.db.Stats()) {
 		return p.basePool.ExecContext(ctx, query, args...)
 	}
 	return onConn(ctx, p, func(_ gorm.TxBeginner, conn gorm.ConnPool) (sql.Result, error) {
@@ -67,7 +67,7 @@ func (p *boundedPool) ExecContext(ctx context.Context, query string, args ...any
 
 // QueryContext implements gorm.ConnPool.
 func (p *boundedPool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if !p.exhausted() {
+	if !exhausted(p.db.Stats()) {
 		return p.basePool.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
 	}
 	return onConn(ctx, p, func(_ gorm.TxBeginner, conn gorm.ConnPool) (*sql.Rows, error) {
@@ -77,7 +77,7 @@ func (p *boundedPool) QueryContext(ctx context.Context, query string, args ...an
 
 // QueryRowContext implements gorm.ConnPool.
 func (p *boundedPool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if !p.exhausted() {
+	if !exhausted(p.db.Stats()) {
 		return p.basePool.QueryRowContext(ctx, query, args...)
 	}
 	row, err := onConn(ctx, p, func(_ gorm.TxBeginner, conn gorm.ConnPool) (*sql.Row, error) {
@@ -92,7 +92,7 @@ func (p *boundedPool) QueryRowContext(ctx context.Context, query string, args ..
 
 // BeginTx implements gorm.TxBeginner.
 func (p *boundedPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
-	if !p.exhausted() {
+	if !exhausted(p.db.Stats()) {
 		return p.basePool.BeginTx(ctx, opts)
 	}
 	return onConn(ctx, p, func(conn gorm.TxBeginner, _ gorm.ConnPool) (*sql.Tx, error) { return conn.BeginTx(ctx, opts) })
@@ -112,12 +112,6 @@ func onConn[T any](ctx context.Context, p *boundedPool, do func(gorm.TxBeginner,
 		return do(p.basePool, p.basePool)
 	}
 	return result, err
-}
-
-// exhausted reports whether all connections are in use.
-func (p *boundedPool) exhausted() bool {
-	s := p.db.Stats()
-	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
 }
 
 // acquire waits for a connection.

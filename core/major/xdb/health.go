@@ -50,18 +50,19 @@ func check(ctx context.Context, info *dbconn.Info, db *gorm.DB) error {
 
 // Saturated reports whether all connections that the pool may have are in use, so that
 // statements wait for one. A pool without a limit never is.
-func Saturated(db *gorm.DB) bool {
-	s := stats(db)
+func Saturated(db *gorm.DB) bool { return exhausted(stats(db)) }
+
+// exhausted is Saturated for what a pool says of itself.
+func exhausted(s sql.DBStats) bool {
 	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
 }
 
 // stats returns those of the pool.
-func stats(db *gorm.DB) sql.DBStats {
-	pool, err := db.DB()
-	if err != nil {
-		return sql.DBStats{}
+func stats(db *gorm.DB) (s sql.DBStats) {
+	if pool, err := db.DB(); err == nil {
+		s = pool.Stats()
 	}
-	return pool.Stats()
+	return s
 }
 
 // pingSoon pings in half of the time that ctx has, which leaves the rest for another connection.

@@ -138,10 +138,22 @@ type Database struct {
 // be migrations.
 func (r *Registry) Resolve(o Options) (*Database, error) {
 	o = o.withDefaults()
-	t, err := r.resolve(o)
-	if err != nil {
+	problems := o.check()
+	var t *target
+	var err error
+	if len(o.problems) == 0 || o.Driver != "" || o.Dialector != nil { // else the problem is why there is none
+		t, err = r.find(o)
+	}
+	var dialects []string // unknown without a driver
+	if t != nil {
+		problems = append(problems, r.findReplicas(t, o))
+		dialects = []string{t.Name, t.dialector().Name()}
+	}
+	set, fileErr := migrate.Read(r.known(), dialects, o.Migrations...)
+	if err = errors.Join(append(problems, err, fileErr)...); err != nil {
 		return nil, err
 	}
+	t.migrations = set
 	return &Database{o, t}, nil
 }
 
@@ -194,29 +206,6 @@ func (o Options) check() []error {
 			"lower-case letters, digits, _ and a dot behind a schema, 30 at most, which begin with a letter or _"))
 	}
 	return problems
-}
-
-// resolve finds the driver and the connection string of o.
-func (r *Registry) resolve(o Options) (*target, error) {
-	problems := o.check()
-	var t *target
-	var err error
-	if len(o.problems) == 0 || o.Driver != "" || o.Dialector != nil { // else the problem is why there is none
-		t, err = r.find(o)
-	}
-	if t != nil && err == nil {
-		err = r.findReplicas(t, o)
-	}
-	var dialects []string // unknown without a driver
-	if t != nil {
-		dialects = []string{t.Name, t.dialector().Name()}
-	}
-	set, fileErr := migrate.Read(r.known(), dialects, o.Migrations...)
-	if err = errors.Join(append(problems, err, fileErr)...); err != nil {
-		return nil, err
-	}
-	t.migrations = set
-	return t, nil
 }
 
 func (r *Registry) find(o Options) (*target, error) {

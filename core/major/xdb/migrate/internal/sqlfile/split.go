@@ -98,25 +98,30 @@ func (s *splitter) take(t sqlscan.Token) error {
 			s.now.end = t.End
 		}
 		return s.finish()
-	case s.dialect == "sqlserver" && strings.EqualFold(text, "GO") && s.endsBatch(t):
-		return s.finish()
-	case s.dialect == "oracle" && text == "/" && s.now.depth == 0 && s.alone(t.Start, t.End):
-		if s.now.started { // half of an UPDATE would change every row
+	case s.separates(t, text):
+		if text == "/" && s.now.started { // half of an UPDATE would change every row
 			return s.problem(t.Start, "/ on a line of its own ends no statement here: "+
 				"write a semicolon, and a division on one line")
 		}
-		return nil
+		return s.finish()
 	default:
 		return s.add(t, text)
 	}
 }
 
-// endsBatch reports whether a GO is on a line of its own, maybe with a semicolon and a
-// comment, as the tools of SQL Server end a batch.
-func (s *splitter) endsBatch(t sqlscan.Token) bool {
-	before, after := s.lineAround(t.Start, t.End)
-	after, _, _ = strings.Cut(after, "--")
-	return before == "" && strings.Trim(after, "; \t") == ""
+// separates reports whether a token is GO or / on a line of its own, which the tools of SQL Server and Oracle have
+// between statements. Behind GO there may be a semicolon and a comment.
+func (s *splitter) separates(t sqlscan.Token, text string) bool {
+	switch {
+	case s.dialect == "sqlserver" && strings.EqualFold(text, "GO"):
+		before, after := s.lineAround(t.Start, t.End)
+		after, _, _ = strings.Cut(after, "--")
+		return before == "" && strings.Trim(after, "; \t") == ""
+	case s.dialect == "oracle" && text == "/" && s.now.depth == 0:
+		return s.alone(t.Start, t.End)
+	default:
+		return false
+	}
 }
 
 // add adds a token that is a part of the statement, or begins it.
