@@ -37,7 +37,7 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	}
 	db.CreateBatchSize = cmp.Or(db.CreateBatchSize, batchSize)
 	config.DialFunc = dialer(config.DialFunc)
-	d.Conn = newPool(sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(readUTC))}))
+	d.Conn = pool{sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(readUTC))})}
 	return d.Dialector.Initialize(db)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
 
 // basePool is what a dialector opens: a *sql.DB, or a type around one.
@@ -28,12 +29,13 @@ type basePool interface {
 // statement waits until its own context ends.
 type boundedPool struct {
 	basePool
+	info    *dbconn.Info
 	db      *sql.DB
 	timeout time.Duration
 }
 
 // boundPool makes db wait for connections no longer than timeout.
-func boundPool(db *gorm.DB, timeout time.Duration) error {
+func boundPool(db *gorm.DB, info *dbconn.Info, timeout time.Duration) error {
 	pool, err := db.DB()
 	if err != nil || timeout <= 0 {
 		return err
@@ -47,7 +49,7 @@ func boundPool(db *gorm.DB, timeout time.Duration) error {
 	if !ok {
 		return nil
 	}
-	*at = &boundedPool{basePool: base, db: pool, timeout: timeout}
+	*at = &boundedPool{basePool: base, info: info, db: pool, timeout: timeout}
 	db.Statement.ConnPool = db.ConnPool
 	return nil
 }
@@ -60,7 +62,7 @@ func (p *boundedPool) ExecContext(ctx context.Context, query string, args ...any
 	if !exhausted(p.db.Stats()) {
 		return p.basePool.ExecContext(ctx, query, args...)
 	}
-	return onConn(ctx, p, func(_ gorm.TxBeginner, conn gorm.ConnPool) (sql.Result, error) {
+	return onConn(ctx, p, func(conn basePool) (sql.Result, error) {
 		return conn.ExecContext(ctx, query, args...)
 	})
 }
@@ -70,7 +72,7 @@ func (p *boundedPool) QueryContext(ctx context.Context, query string, args ...an
 	if !exhausted(p.db.Stats()) {
 		return p.basePool.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
 	}
-	return onConn(ctx, p, func(_ gorm.TxBeginner, conn gorm.ConnPool) (*sql.Rows, error) {
+	return onConn(ctx, p, func(conn basePool) (*sql.Rows, error) {
 		return conn.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
 	})
 }
@@ -80,7 +82,7 @@ func (p *boundedPool) QueryRowContext(ctx context.Context, query string, args ..
 	if !exhausted(p.db.Stats()) {
 		return p.basePool.QueryRowContext(ctx, query, args...)
 	}
-	row, err := onConn(ctx, p, func(_ gorm.TxBeginner, conn gorm.ConnPool) (*sql.Row, error) {
+	row, err := onConn(ctx, p, func(conn basePool) (*sql.Row, error) {
 		row := conn.QueryRowContext(ctx, query, args...)
 		return row, row.Err()
 	})
@@ -95,21 +97,21 @@ func (p *boundedPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx
 	if !exhausted(p.db.Stats()) {
 		return p.basePool.BeginTx(ctx, opts)
 	}
-	return onConn(ctx, p, func(conn gorm.TxBeginner, _ gorm.ConnPool) (*sql.Tx, error) { return conn.BeginTx(ctx, opts) })
+	return onConn(ctx, p, func(conn basePool) (*sql.Tx, error) { return conn.BeginTx(ctx, opts) })
 }
 
-// onConn waits for a connection and calls do with it, and with what the driver makes of it. If the connection has
-// turned out to be broken, it calls do with the pool, as sql.DB tries again.
-func onConn[T any](ctx context.Context, p *boundedPool, do func(gorm.TxBeginner, gorm.ConnPool) (T, error)) (T, error) {
+// onConn waits for a connection and calls do with it. If the connection has turned out to be broken, or the database
+// has given the statement up, it calls do with the pool, which tries again as the driver has it.
+func onConn[T any](ctx context.Context, p *boundedPool, do func(conn basePool) (T, error)) (T, error) {
 	conn, err := p.acquire(ctx)
 	if err != nil {
 		var none T
 		return none, err
 	}
 	defer func() { go func() { _ = conn.Close() }() }() // which waits for the end of rows and of a transaction
-	result, err := do(conn, p.on(conn))
-	if errors.Is(err, sqldriver.ErrBadConn) {
-		return do(p.basePool, p.basePool)
+	result, err := do(conn)
+	if errors.Is(err, sqldriver.ErrBadConn) || err != nil && p.info.Kind(err) == driver.Deadlock {
+		return do(p.basePool)
 	}
 	return result, err
 }
@@ -125,14 +127,6 @@ func (p *boundedPool) acquire(ctx context.Context) (*sql.Conn, error) {
 			p.db.Stats().MaxOpenConnections, p.timeout, acquireTimeoutKey, maxOpenConnsKey, err))
 	}
 	return conn, err
-}
-
-// on returns conn with what the driver adds to each statement.
-func (p *boundedPool) on(conn *sql.Conn) gorm.ConnPool {
-	if own, ok := p.basePool.(driver.ConnWrapper); ok {
-		return own.WrapConn(conn)
-	}
-	return conn
 }
 
 // failedContext is a context that has ended with err. A *sql.Row cannot be made with an error otherwise.

@@ -8,7 +8,6 @@ package driver
 
 import (
 	"context"
-	"database/sql"
 
 	"gorm.io/gorm"
 
@@ -56,12 +55,6 @@ type Driver interface {
 // Locator is implemented by a driver that makes the connection string of one variable, which errors of Open then name.
 type Locator interface {
 	Variable() xenv.EnvKey
-}
-
-// ConnWrapper is implemented by the pool of a dialector that adds something to each statement, such as
-// another try. WrapConn returns a pool that adds the same on a single connection.
-type ConnWrapper interface {
-	WrapConn(conn *sql.Conn) gorm.ConnPool
 }
 
 // Migrator is implemented by a driver whose schema changes need the connection in a special state, or a lock: gorm
