@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	sqldriver "database/sql/driver"
 	"errors"
@@ -75,10 +76,7 @@ func (c *conn) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	kind := Driver{}.ErrorKind(err)
-	if kind == driver.Unknown {
-		kind = driver.Network(err)
-	}
+	kind := cmp.Or(Driver{}.ErrorKind(err), driver.KindOf(driver.TranslateNetwork(err)))
 	if ended != nil && gaveUp(kind) {
 		return ended
 	}

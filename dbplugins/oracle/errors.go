@@ -85,7 +85,7 @@ var (
 func detail(err error) string {
 	var e *network.OracleError
 	if !errors.As(err, &e) {
-		if driver.Network(err) == driver.Connection {
+		if driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection {
 			return err.Error() // of the network: addresses at most
 		}
 		return ""

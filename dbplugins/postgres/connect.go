@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	sqldriver "database/sql/driver"
@@ -25,10 +26,7 @@ func (c connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	if err == nil {
 		return conn, nil
 	}
-	kind := Driver{}.ErrorKind(err)
-	if kind == driver.Unknown {
-		kind = driver.Network(err)
-	}
+	kind := cmp.Or(Driver{}.ErrorKind(err), driver.KindOf(driver.TranslateNetwork(err)))
 	if kind != driver.Unknown {
 		return nil, driver.Translate(kind, err, connectText(err))
 	}

@@ -149,7 +149,7 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 		{
 			name: "errors of the whole process",
 			driver: broken{kind: func(err error) driver.ErrorKind {
-				return cmp.Or(sqlite.Driver{}.ErrorKind(err), driver.Network(err))
+				return cmp.Or(sqlite.Driver{}.ErrorKind(err), driver.KindOf(driver.TranslateNetwork(err)))
 			}},
 			want: "Errors/OfTheRestOfTheProcessAreNotClaimed",
 		},

@@ -63,5 +63,5 @@ func (r *Registry) kindOf(err error) driver.ErrorKind {
 
 // guessed reports whether d takes any broken connection of the process for its database's.
 func guessed(d driver.Driver, k driver.ErrorKind, err error) bool {
-	return k == driver.Connection && driver.Network(err) == driver.Connection && d.ErrorKind(io.EOF) == driver.Connection
+	return k == driver.Connection && driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection && d.ErrorKind(io.EOF) == driver.Connection
 }

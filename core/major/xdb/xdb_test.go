@@ -204,7 +204,7 @@ var registerClaims = sync.OnceFunc(func() {
 		if errors.Is(err, errOwn) {
 			return driver.Connection
 		}
-		return driver.Network(err)
+		return driver.KindOf(driver.TranslateNetwork(err))
 	}})
 })
 

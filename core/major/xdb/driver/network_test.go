@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-func TestNetwork(t *testing.T) {
+func TestTranslateNetwork_kinds(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
@@ -32,8 +32,8 @@ func TestNetwork(t *testing.T) {
 		{name: "bad connection", err: sqldriver.ErrBadConn, want: driver.Connection},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := driver.Network(tc.err); got != tc.want {
-				t.Errorf("Network = %v, want %v", got, tc.want)
+			if got := driver.KindOf(driver.TranslateNetwork(tc.err)); got != tc.want {
+				t.Errorf("kind = %v, want %v", got, tc.want)
 			}
 		})
 	}

@@ -43,5 +43,5 @@ func Transient(err error, kind driver.ErrorKind) bool {
 	}
 	var network net.Error
 	var file *fs.PathError // of a certificate, for example; its errno is a net.Error too
-	return driver.Network(err) == driver.Connection || errors.As(err, &network) && !errors.As(err, &file)
+	return driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection || errors.As(err, &network) && !errors.As(err, &file)
 }
