@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -156,15 +155,9 @@ func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (bool, err
 // attempts are those of one call. Two that give way to each other would do so for ever if they did not wait.
 func attempts(ctx context.Context) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		pause := firstPause
+		pause := xretry.Backoff{First: firstPause, Max: longPause}
 		for i := range maxTries {
-			if i > 0 {
-				if xretry.Sleep(ctx, rand.N(pause)) != nil {
-					return
-				}
-				pause = min(2*pause, longPause)
-			}
-			if !yield(i) {
+			if i > 0 && xretry.Sleep(ctx, pause.Next()) != nil || !yield(i) {
 				return
 			}
 		}
