@@ -99,7 +99,7 @@ func (c catalogColumn) full() string {
 	}
 }
 
-// ColumnTypes implements gorm.Migrator.
+// ColumnTypes implements gorm.Migrator. It says of a column what a migration compares.
 func (m tables) ColumnTypes(value any) ([]gorm.ColumnType, error) {
 	var types []gorm.ColumnType
 	err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
@@ -116,7 +116,13 @@ func (m tables) ColumnTypes(value any) ([]gorm.ColumnType, error) {
 			return err
 		}
 		for _, c := range found {
-			types = append(types, columnType(c, unique[c.ColumnName]))
+			types = append(types, migrator.ColumnType{
+				NameValue:       sql.NullString{String: lowered(c.ColumnName), Valid: true},
+				DataTypeValue:   sql.NullString{String: c.DataType, Valid: true},
+				ColumnTypeValue: sql.NullString{String: c.full(), Valid: true},
+				UniqueValue:     sql.NullBool{Bool: unique[c.ColumnName], Valid: true},
+				NullableValue:   sql.NullBool{Bool: c.Nullable == "Y", Valid: true},
+			})
 		}
 		return nil
 	})
@@ -137,15 +143,4 @@ func (m tables) unique(owner, table string) (map[string]bool, error) {
 		unique[f.ColumnName] = unique[f.ColumnName] || f.ColumnCount == 1
 	}
 	return unique, err
-}
-
-// columnType says of a column what a migration compares.
-func columnType(c catalogColumn, unique bool) gorm.ColumnType {
-	return migrator.ColumnType{
-		NameValue:       sql.NullString{String: lowered(c.ColumnName), Valid: true},
-		DataTypeValue:   sql.NullString{String: c.DataType, Valid: true},
-		ColumnTypeValue: sql.NullString{String: c.full(), Valid: true},
-		UniqueValue:     sql.NullBool{Bool: unique, Valid: true},
-		NullableValue:   sql.NullBool{Bool: c.Nullable == "Y", Valid: true},
-	}
 }
