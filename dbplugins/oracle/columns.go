@@ -24,12 +24,9 @@ func (m tables) FullDataTypeOf(field *schema.Field) clause.Expr {
 }
 
 func (m tables) defaultOf(field *schema.Field) string {
-	truth, isBool := field.DefaultValueInterface.(bool)
 	switch {
 	case !field.HasDefaultValue || field.AutoIncrement:
 		return ""
-	case isBool:
-		return fmt.Sprintf(" DEFAULT %d", map[bool]int{true: 1}[truth])
 	case field.DefaultValueInterface != nil:
 		return " DEFAULT " + m.Explain(":1", field.DefaultValueInterface)
 	case field.DefaultValue == "" || field.DefaultValue == "(-)":

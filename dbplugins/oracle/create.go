@@ -3,6 +3,7 @@ package oracle
 import (
 	"database/sql"
 	"reflect"
+	"slices"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
@@ -12,10 +13,17 @@ import (
 // defaultValue stands in the values of a row for what the database fills in.
 var defaultValue = clause.Expr{SQL: "DEFAULT"}
 
-// countName is the variable of a block that counts the rows.
-const countName = "plinth_rows"
+const (
+	// countName is the variable of a block that counts the rows.
+	countName = "plinth_rows"
 
-// create is the callback of an insert. gorm has divided what is longer than batchSize.
+	// maxRows and maxBinds bound a block, which has to be compiled as a whole: that takes the longer the more it
+	// holds, and PL/SQL has no more than 32768 binds. Some columns of an upsert or of RETURNING are bound twice.
+	maxRows, maxBinds = 100, 10_000
+)
+
+// create is the callback of an insert. One that is longer than a block may be becomes several, in the transaction that
+// gorm has begun.
 func create(db *gorm.DB) {
 	if db.Error != nil {
 		return
@@ -26,33 +34,70 @@ func create(db *gorm.DB) {
 			stmt.AddClause(c)
 		}
 	}
-	in := &insertion{Statement: stmt}
-	if stmt.SQL.Len() == 0 { // else it is of another callback
-		in.values = callbacks.ConvertToCreateValues(stmt)
-		if db.Error != nil || db.AddError(in.readConflict()) != nil {
+	in := insertion{Statement: stmt}
+	if stmt.SQL.Len() > 0 { // it is of another callback
+		db.RowsAffected = in.run(db)
+		return
+	}
+	in.values = callbacks.ConvertToCreateValues(stmt)
+	if db.Error == nil && db.AddError(in.readConflict()) == nil {
+		in.runAll(db)
+	}
+}
+
+// runAll builds and runs a statement for as many rows as one takes, until all are inserted or one fails.
+func (in insertion) runAll(db *gorm.DB) {
+	all, affected := in.values.Values, int64(0)
+	for rows := range slices.Chunk(all, in.blockRows()) {
+		if in.first > 0 {
+			in.SQL.Reset()
+			in.Vars = nil
+		}
+		part := in
+		part.values.Values = rows
+		part.build()
+		affected += part.run(db)
+		if db.Error != nil {
 			return
 		}
-		in.build()
+		in.first += len(rows)
 	}
+	db.RowsAffected = affected
+	if in.Result != nil {
+		in.Result.RowsAffected = affected
+	}
+}
+
+// blockRows is how many rows stand in one statement.
+func (in insertion) blockRows() int {
+	if in.DryRun { // which shows one statement
+		return max(1, len(in.values.Values))
+	}
+	return min(maxRows, max(1, maxBinds/max(1, len(in.values.Columns))))
+}
+
+// run runs the statement, and returns how many rows it has changed.
+func (in *insertion) run(db *gorm.DB) int64 {
 	if db.DryRun || db.Error != nil {
-		return
+		return 0
 	}
 	result, err := in.ConnPool.ExecContext(in.Context, in.SQL.String(), in.Vars...)
 	if db.AddError(err) != nil {
-		return
+		return 0
 	}
 	in.store()
-	db.RowsAffected = in.count(result)
 	if in.Result != nil {
-		in.Result.Result, in.Result.RowsAffected = result, db.RowsAffected
+		in.Result.Result = result
 	}
+	return in.count(result)
 }
 
 // insertion is a statement that inserts one or more rows.
 type insertion struct {
 	*gorm.Statement
 
-	values   clause.Values
+	values   clause.Values      // of its rows
+	first    int                // which row of all the first one is
 	conflict *clause.OnConflict // nil: a conflict is an error
 	targets  []string           // the columns of the conflict
 
@@ -69,7 +114,7 @@ func (in *insertion) build() {
 	var parts []string
 	for i, values := range in.values.Values {
 		begin := in.SQL.Len()
-		in.writeRow(row{index: i, insertion: in, values: in.given(values)})
+		in.writeRow(row{index: in.first + i, insertion: in, values: in.given(values)})
 		parts = append(parts, in.SQL.String()[begin:])
 	}
 	in.SQL.Reset()

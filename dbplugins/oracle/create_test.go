@@ -66,8 +66,12 @@ func TestLongInsertIsSeveralBlocksInOneTransaction(t *testing.T) {
 			rows: 100, want: []string{"100"},
 		},
 		{
+			name: "in batches that are too long", do: func(db *gorm.DB) *gorm.DB { return db.CreateInBatches(notes(150), 1000) },
+			rows: 150, want: []string{"<begin>", "100", "50", "<commit>"},
+		},
+		{
 			name: "many binds", do: func(db *gorm.DB) *gorm.DB { return db.Table("app_wide").Create(wide(100)) },
-			rows: 100, want: []string{"<begin>", "100", "<commit>"},
+			rows: 100, want: []string{"<begin>", "66", "34", "<commit>"},
 		},
 		{
 			name: "rows that are counted",
@@ -107,7 +111,7 @@ func TestLongInsertIsAllOrNothing(t *testing.T) {
 	db := openDouble(t, d, nil)
 	done := db.Create(notes(150))
 	want := []string{"<begin>", "100", "50", "<rollback>"}
-	if got := outline(d.taken()); done.Error == nil || !slices.Equal(got, want) {
+	if got := outline(d.taken()); done.Error == nil || done.RowsAffected != 0 || !slices.Equal(got, want) {
 		t.Errorf("rows = %d (%v) with %q, want an error and %q", done.RowsAffected, done.Error, got, want)
 	}
 	d.script = []answer{{pattern: "^<commit>$", err: &network.OracleError{ErrCode: 2091}}}

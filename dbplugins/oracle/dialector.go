@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 
+	go_ora "github.com/sijms/go-ora/v2"
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
 	"gorm.io/gorm/clause"
@@ -27,10 +27,6 @@ type dialector struct {
 	connector *connector
 }
 
-// batchSize is how many rows a block inserts. It has to be compiled as a whole, which takes the longer the more it
-// holds; PL/SQL takes 32768 binds, so that a row may have 327 columns.
-const batchSize = 100
-
 // Name implements gorm.Dialector.
 func (*dialector) Name() string { return Name }
 
@@ -45,7 +41,6 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	}
 	d.connector = &connector{open: d.open, limit: loginTimeout}
 	db.ConnPool = sql.OpenDB(d.connector)
-	db.CreateBatchSize = cmp.Or(db.CreateBatchSize, batchSize)
 	maps.Copy(db.ClauseBuilders, clauseBuilders)
 	callbacks.RegisterDefaultCallbacks(db, &callbacks.Config{
 		CreateClauses: []string{"INSERT", "VALUES", "ON CONFLICT", "RETURNING"},
@@ -97,7 +92,21 @@ var placeholder = regexp.MustCompile(`:(\d+)`)
 
 // Explain implements gorm.Dialector.
 func (*dialector) Explain(query string, vars ...any) string {
-	return logger.ExplainSQL(query, placeholder, `'`, vars...)
+	shown := make([]any, len(vars))
+	for i, v := range vars {
+		switch v := v.(type) {
+		case bool:
+			shown[i] = 0
+			if v {
+				shown[i] = 1
+			}
+		case sql.Out, go_ora.Out:
+			shown[i] = "(out)"
+		default:
+			shown[i] = v
+		}
+	}
+	return logger.ExplainSQL(query, placeholder, `'`, shown...)
 }
 
 // Translate implements gorm.ErrorTranslator.

@@ -12,7 +12,7 @@
 //
 // # Statements
 //
-// What makes several rows, or returns what the database has filled in, is a PL/SQL block of 100 ordinary INSERTs: it
+// What makes several rows, or returns what the database has filled in, is a PL/SQL block of up to 100 ordinary INSERTs: it
 // is undone as a whole, takes one round trip, and a NULL or a large text in one row does not change the type of a column as
 // it would in a UNION ALL. ON CONFLICT is a MERGE for each row, or a handler of DUP_VAL_ON_INDEX where no column is named.
 //

@@ -65,11 +65,12 @@ func TestLongListsAreSplit(t *testing.T) {
 		{"expression without parentheses", "WHERE a || b IN (" + all + ")", "WHERE a || b IN (" + all + ")"},
 		{"literal on the left", "WHERE 'x' IN (" + all + ")", "WHERE 'x' IN (" + all + ")"},
 		{"named bind on the left", "WHERE :a IN (" + all + ")", "WHERE :a IN (" + all + ")"},
-		{"in parentheses", "WHERE x = :1501 OR (id NOT IN (" + all + "))", "WHERE x = :1501 OR ((id NOT IN (" + a + ") AND id NOT IN (" + b + ")))"},
+		{"in parentheses", "WHERE x = :1501 OR (id NOT /* one */ IN (" + all + "))", "WHERE x = :1501 OR ((id NOT IN (" + a + ") AND id NOT IN (" + b + ")))"},
 		{"exactly a thousand", "WHERE id IN (" + list(2, 1000) + ")", "WHERE id IN (" + list(2, 1000) + ")"},
 		{"bind on the left", "WHERE id + :1 > 1 AND f(:2) IN (" + list(3, 1001) + ")", "WHERE id + :1 > 1 AND f(:2) IN (" + list(3, 1001) + ")"},
 		{"subquery", "WHERE id IN (SELECT x FROM y WHERE z = :1001)", "WHERE id IN (SELECT x FROM y WHERE z = :1001)"},
 		{"literal", "WHERE a = 'id IN (:1,:1001)'", "WHERE a = 'id IN (:1,:1001)'"},
+		{"comment", "/* id IN (" + all + ") */ SELECT 1 FROM DUAL", "/* id IN (" + all + ") */ SELECT 1 FROM DUAL"},
 		{"pairs", "WHERE (a,b) IN ((:1,:2),(:1001,:1002))", "WHERE (a,b) IN ((:1,:2),(:1001,:1002))"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1,0 +1,58 @@
+package oracle
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// tokensOf returns the pieces of a statement: what is quoted and comments as a whole,
+// binds, words, spaces, and every other character by itself. Together they are the
+// statement.
+func tokensOf(query string) []string {
+	tokens := make([]string, 0, len(query)/3)
+	for query != "" {
+		n := tokenLength(query)
+		tokens = append(tokens, query[:n])
+		query = query[n:]
+	}
+	return tokens
+}
+
+// tokenLength returns the length of the first piece.
+func tokenLength(s string) int {
+	switch {
+	case s[0] == '\'', s[0] == '"': // a doubled quote is two pieces, which makes no difference
+		return through(s, 1, s[:1])
+	case strings.HasPrefix(s, "--"):
+		return through(s, 2, "\n")
+	case strings.HasPrefix(s, "/*"):
+		return through(s, 2, "*/")
+	case s[0] == ':':
+		return 1 + span(s[1:], isWord)
+	}
+	for _, of := range []func(rune) bool{isWord, unicode.IsSpace} {
+		if n := span(s, of); n > 0 {
+			return n
+		}
+	}
+	_, n := utf8.DecodeRuneInString(s)
+	return n
+}
+
+// through returns the length up to and with an end, or all of s.
+func through(s string, from int, end string) int {
+	if i := strings.Index(s[from:], end); i >= 0 {
+		return from + i + len(end)
+	}
+	return len(s)
+}
+
+// span returns the length of what begins s and is all of one kind.
+func span(s string, of func(rune) bool) int {
+	return len(s) - len(strings.TrimLeftFunc(s, of))
+}
+
+func isWord(r rune) bool {
+	return r == '_' || r == '$' || r == '#' || unicode.IsLetter(r) || unicode.IsDigit(r)
+}
