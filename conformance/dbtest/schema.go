@@ -23,6 +23,7 @@ var schemaCases = []testCase{
 	{"Schema/HasThePrefix", testPrefix},
 	{"Schema/NamesTablesInTheSingular", testSingular},
 	{"Schema/RefusesTheOtherNumberOfATable", testOtherNumber},
+	{"Schema/RefusesTheOtherNumberOfAnAssociatedTable", testOtherNumberOfAssociated},
 	{"Schema/PreparesInOrderAfterTheMigration", testPrepare},
 	{"Schema/FailedPrepareClosesThePool", testFailedPrepare},
 }
@@ -175,6 +176,60 @@ func testOtherNumber(tb testing.TB, s *suite) {
 			tb.Errorf("the migration has created %s next to %s", want, have)
 		}
 		check(tb, db.Migrator().DropTable(&plain{}, &sheep{}), "drop the tables")
+	}
+}
+
+// badge and crate name their own tables. To migrate them creates the table of plain too, and crate's join table.
+type (
+	badge struct {
+		ID      int64
+		PlainID int64
+		Plain   *plain
+	}
+	crate struct {
+		ID     int64
+		Plains []plain `gorm:"many2many:CrateItem"`
+	}
+)
+
+// TableName implements schema.TablerWithNamer.
+func (badge) TableName(namer schema.Namer) string { return namer.TableName("badge") }
+
+// TableName implements schema.TablerWithNamer.
+func (crate) TableName(namer schema.Namer) string { return namer.TableName("crate") }
+
+func testOtherNumberOfAssociated(tb testing.TB, s *suite) {
+	if s.differs(DiffPrivate) {
+		return // no table is there before the first migration
+	}
+	o := s.options(tb, &crate{})
+	o.SingularTables = true
+	db := s.openWith(tb, o)
+	o.SingularTables = false
+	associated := "the table " + s.prefix + "plains of the model plain is missing, and the table " + s.prefix + "plain exists"
+	join := "the table " + s.prefix + "crate_items of the association CrateItem is missing, and the table " + s.prefix + "crate_item exists"
+	for _, tc := range []struct {
+		model any
+		want  []string
+	}{
+		{&badge{}, []string{associated}},
+		{&crate{}, []string{associated, join, "many2many:crate_items"}},
+	} {
+		o.AutoMigrate = []any{tc.model}
+		other, err := s.registry.Open(s.ctx, o)
+		if err == nil {
+			check(tb, xdb.Close(other), "close")
+		}
+		for _, text := range tc.want {
+			if err == nil || !strings.Contains(err.Error(), text) {
+				tb.Errorf("open with the other number and %T = %v, want %q in it", tc.model, err, text)
+			}
+		}
+	}
+	for _, table := range []string{"plains", "crate_items", "badges", "crates"} {
+		if db.Migrator().HasTable(s.prefix + table) {
+			tb.Errorf("a migration that is refused has created %s", table)
+		}
 	}
 }
 

@@ -46,8 +46,8 @@ const poolSize = 2
 func serve(t *testing.T, config driver.Config) (*xreg.Reg, *gorm.DB) {
 	t.Helper()
 	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)), xoption.WithHealth(),
-		xoption.WithDatabase(xoptdatabase.WithDriver(postgres.Name, ""),
-			func(o *xdb.Options) { o.Parts, o.MaxOpenConns, o.MaxIdleConns = config, poolSize, poolSize }))
+		xoption.WithDatabase(xoptdatabase.WithDriver(postgres.Name, ""), xdb.WithParts(config),
+			xoptdatabase.WithMaxOpenConns(poolSize), xdb.WithMaxIdleConns(poolSize)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,9 @@ type pool struct{ *sql.DB }
 // GetDBConn implements gorm.GetDBConnector.
 func (p pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
 
+// NotStarted implements driver.Retrier.
+func (pool) NotStarted(err error) bool { return stale(err) }
+
 // ExecContext implements gorm.ConnPool.
 func (p pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	result, err := p.DB.ExecContext(ctx, query, args...)

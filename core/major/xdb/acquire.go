@@ -12,7 +12,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
 
 // basePool is what a dialector opens: a *sql.DB, or a type around one.
@@ -29,13 +28,12 @@ type basePool interface {
 // statement waits until its own context ends.
 type boundedPool struct {
 	basePool
-	info    *dbconn.Info
 	db      *sql.DB
 	timeout time.Duration
 }
 
 // boundPool makes db wait for connections no longer than timeout.
-func boundPool(db *gorm.DB, info *dbconn.Info, timeout time.Duration) error {
+func boundPool(db *gorm.DB, timeout time.Duration) error {
 	pool, err := db.DB()
 	if err != nil || timeout <= 0 {
 		return err
@@ -49,7 +47,7 @@ func boundPool(db *gorm.DB, info *dbconn.Info, timeout time.Duration) error {
 	if !ok {
 		return nil
 	}
-	*at = &boundedPool{basePool: base, info: info, db: pool, timeout: timeout}
+	*at = &boundedPool{basePool: base, db: pool, timeout: timeout}
 	db.Statement.ConnPool = db.ConnPool
 	return nil
 }
@@ -100,20 +98,28 @@ func (p *boundedPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx
 	return onConn(ctx, p, func(conn basePool) (*sql.Tx, error) { return conn.BeginTx(ctx, opts) })
 }
 
-// onConn waits for a connection and calls do with it. If the connection has turned out to be broken, or the database
-// has given the statement up, it calls do with the pool, which tries again as the driver has it.
+// onConn waits for a connection and calls do with it. If the connection has turned out to be broken, or the database has
+// not started the statement, it calls do with the pool, which tries again. No statement that may have changed anything is
+// repeated.
 func onConn[T any](ctx context.Context, p *boundedPool, do func(conn basePool) (T, error)) (T, error) {
 	conn, err := p.acquire(ctx)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	defer func() { go func() { _ = conn.Close() }() }() // which waits for the end of rows and of a transaction
 	result, err := do(conn)
-	if errors.Is(err, sqldriver.ErrBadConn) || err != nil && p.info.Kind(err) == driver.Deadlock {
+	if errors.Is(err, sqldriver.ErrBadConn) || err != nil && p.notStarted(err) {
+		_ = conn.Close() // the pool may need it
 		return do(p.basePool)
 	}
+	go func() { _ = conn.Close() }() // which waits for the end of rows and of a transaction
 	return result, err
+}
+
+// notStarted reports whether the pool runs a statement with this error again.
+func (p *boundedPool) notStarted(err error) bool {
+	r, ok := p.basePool.(driver.Retrier)
+	return ok && r.NotStarted(err)
 }
 
 // acquire waits for a connection.

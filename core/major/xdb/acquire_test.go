@@ -15,6 +15,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 const (
@@ -183,6 +184,55 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 					t.Errorf("error = %v", err)
 				}
 			})
+		})
+	}
+}
+
+var (
+	errStale    = errors.New("prepared for an earlier form of the table")
+	errDeadlock = errors.New("the database has given the statement up")
+)
+
+// retrier is a pool that has other tries of its own.
+type retrier struct{ *sql.DB }
+
+func (r retrier) GetDBConn() (*sql.DB, error) { return r.DB, nil }
+
+func (retrier) NotStarted(err error) bool { return errors.Is(err, errStale) }
+
+func TestOpen_AcquireTimeout_repeatsOnlyWhatHasNotStarted(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		err  error
+		want int32
+	}{
+		{name: "not started", err: errStale, want: 2},
+		{name: "given up", err: errDeadlock, want: 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var calls atomic.Int32
+			db, err := registryOf(&fake{
+				pool: func(pool *sql.DB) gorm.ConnPool { return retrier{pool} },
+				kind: func(error) driver.ErrorKind { return driver.Deadlock },
+				query: func(context.Context, string) error {
+					if calls.Add(1) == 1 {
+						return tc.err
+					}
+					return nil
+				},
+			}).Open(t.Context(), xdb.Options{Driver: "fake", MaxOpenConns: 1, AcquireTimeout: longWait})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tx := db.Begin()
+			time.AfterFunc(shortWait, func() { _ = tx.Rollback() })
+			if err := uses["Exec"](db); (err == nil) != (tc.want == 2) || calls.Load() != tc.want {
+				t.Errorf("%v after %d tries, want %d", err, calls.Load(), tc.want)
+			}
+			wantIdle(t, db)
+			if err := xdb.Close(db); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }

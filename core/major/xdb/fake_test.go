@@ -29,6 +29,7 @@ type fake struct {
 	prepare func() error
 	rows    func() sqldriver.Rows
 	kind    func(error) driver.ErrorKind
+	pool    func(*sql.DB) gorm.ConnPool
 
 	mu          sync.Mutex
 	attempts    int
@@ -96,7 +97,11 @@ func (d *fakeDialector) Initialize(db *gorm.DB) error {
 	d.fake.initialized++
 	d.fake.mu.Unlock()
 	callbacks.RegisterDefaultCallbacks(db, &callbacks.Config{})
-	db.ConnPool = sql.OpenDB(d)
+	pool := sql.OpenDB(d)
+	db.ConnPool = pool
+	if d.fake.pool != nil {
+		db.ConnPool = d.fake.pool(pool)
+	}
 	return nil
 }
 

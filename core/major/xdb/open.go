@@ -160,7 +160,7 @@ func (t *target) setPool(ctx context.Context, db *gorm.DB, o Options) error {
 	if err := pool.PingContext(ctx); err != nil {
 		return err
 	}
-	return boundPool(db, &t.Info, o.AcquireTimeout)
+	return boundPool(db, o.AcquireTimeout)
 }
 
 // finish adds what every database of Plinth has, and finds the replicas.

@@ -16,10 +16,7 @@ import (
 // none is the name of the driver that means "no database".
 const none = "none"
 
-// Option changes Options. Options take effect in their order, so a later one wins. What has no function of its own here
-// is a field:
-//
-//	func(o *xdb.Options) { o.MaxIdleConns = 5 }
+// Option changes Options. Options take effect in their order, so a later one wins.
 type Option func(*Options)
 
 // NewOptions returns what opts make; a nil option is skipped. Problems of options are reported by Resolve.
@@ -70,6 +67,14 @@ func WithDriver(name, dsn string) Option {
 	return func(o *Options) { o.Driver, o.DSN = name, xlog.Secret(dsn) }
 }
 
+// WithDSN sets the whole connection string.
+func WithDSN(dsn string) Option { return func(o *Options) { o.DSN = xlog.Secret(dsn) } }
+
+// WithParts sets the connection in parts, of which the driver makes the connection string.
+func WithParts(parts driver.Config) Option {
+	return func(o *Options) { o.Parts, o.DSN = parts, "" }
+}
+
 // WithReplicas adds the connection strings of copies of the database, for the same driver: see Options.Replicas.
 // It may be given more than once.
 func WithReplicas(dsn ...string) Option {
@@ -102,9 +107,27 @@ func WithTablePrefix(prefix string) Option { return func(o *Options) { o.TablePr
 // WithMaxOpenConns bounds the connections of the pool; 0 is no limit.
 func WithMaxOpenConns(n int) Option { return func(o *Options) { o.MaxOpenConns = orNone(n) } }
 
+// WithMaxIdleConns bounds the idle connections that are kept; 0 keeps none.
+func WithMaxIdleConns(n int) Option { return func(o *Options) { o.MaxIdleConns = orNone(n) } }
+
+// WithConnMaxLifetime sets the age at which a connection is replaced; 0 is never.
+func WithConnMaxLifetime(d time.Duration) Option {
+	return func(o *Options) { o.ConnMaxLifetime = orNone(d) }
+}
+
+// WithConnMaxIdleTime sets the idle time after which a connection is closed; 0 is never.
+func WithConnMaxIdleTime(d time.Duration) Option {
+	return func(o *Options) { o.ConnMaxIdleTime = orNone(d) }
+}
+
 // WithConnectTimeout sets how long the start waits for a database that does not answer yet; 0 tries once.
 func WithConnectTimeout(d time.Duration) Option {
 	return func(o *Options) { o.ConnectTimeout = orNone(d) }
+}
+
+// WithAcquireTimeout sets how long a statement waits for a connection if all of the pool are in use; 0 is no limit.
+func WithAcquireTimeout(d time.Duration) Option {
+	return func(o *Options) { o.AcquireTimeout = orNone(d) }
 }
 
 // WithSlowThreshold logs statements that take longer; 0 logs none. A plain number is milliseconds.

@@ -96,9 +96,11 @@ func TestWithSingularTables(t *testing.T) {
 
 func TestZeroIsNone(t *testing.T) {
 	o := xdb.NewOptions(
-		xdb.WithMaxOpenConns(0), xdb.WithConnectTimeout(0), xdb.WithSlowThreshold(0),
+		xdb.WithMaxOpenConns(0), xdb.WithMaxIdleConns(0), xdb.WithConnMaxLifetime(0),
+		xdb.WithConnMaxIdleTime(0), xdb.WithConnectTimeout(0), xdb.WithSlowThreshold(0), xdb.WithAcquireTimeout(0),
 	)
-	if o.MaxOpenConns != -1 || o.ConnectTimeout != -1 || o.SlowThreshold != -1 {
+	if o.MaxOpenConns != -1 || o.MaxIdleConns != -1 || o.ConnMaxLifetime != -1 || o.ConnMaxIdleTime != -1 ||
+		o.ConnectTimeout != -1 || o.SlowThreshold != -1 || o.AcquireTimeout != -1 {
 		t.Errorf("options = %+v, want -1 in every place", o)
 	}
 }
@@ -241,12 +243,13 @@ func TestMigrationsMayBeRepeatedAndAreChecked(t *testing.T) {
 
 func TestOtherOptionsReachTheDatabase(t *testing.T) {
 	log := xlog.WithName("MINE")
+	parts := driver.Config{Host: "h"}
 	o := xdb.NewOptions(
-		xdb.WithLogger(log), func(o *xdb.Options) { o.MaxIdleConns = 5 },
+		xdb.WithDSN("dropped by the parts"), xdb.WithParts(parts), xdb.WithLogger(log),
 		xdb.WithSkipDefaultTransaction(), xdb.WithGorm(func(*gorm.Config) {}),
 		xdb.WithConnectTimeout(time.Minute),
 	)
-	if o.MaxIdleConns != 5 || o.Log != log || !o.SkipDefaultTransaction || o.Gorm == nil || o.ConnectTimeout != time.Minute {
+	if o.DSN != "" || o.Parts != parts || o.Log != log || !o.SkipDefaultTransaction || o.Gorm == nil || o.ConnectTimeout != time.Minute {
 		t.Errorf("options = %+v", o)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -228,7 +229,7 @@ func (r *Registry) find(o Options) (*target, error) {
 		if dsn, err = d.DSN(o.Parts); err != nil {
 			return nil, t.Secrets.Redact(err, driver.Unknown)
 		}
-		t.Variable, t.advice = "", d.Advice(o.Parts)
+		t.Variable, t.advice = "", append(d.Advice(o.Parts), unread(d, o.Parts.Source)...)
 		if l, ok := d.(driver.Locator); ok {
 			t.Variable = l.Variable()
 		}
@@ -255,4 +256,31 @@ func (r *Registry) findReplicas(t *target, o Options) error {
 		t.Secrets = t.Secrets.WithDSN(dsn.Reveal()) // an error of a statement may be that of a replica
 	}
 	return errors.Join(problems...)
+}
+
+// unread returns a warning for each variable of a database that is set, and that only other drivers read.
+func unread(d driver.Driver, s xenv.Source) []string {
+	if s == nil {
+		return nil
+	}
+	var lines []string
+	own, shared := packageOf(d), packageOf(Options{})
+	for _, v := range xenv.Table() {
+		if !strings.HasPrefix(v.Key.String(), "DATABASE_") || slices.Contains(v.Packages, own) || slices.Contains(v.Packages, shared) {
+			continue
+		}
+		if _, set := s.Lookup(v.Key.String()); set {
+			lines = append(lines, v.Key.String()+" is set, but means nothing to this driver")
+		}
+	}
+	return lines
+}
+
+// packageOf returns the path of the package that declares the type of v.
+func packageOf(v any) string {
+	t := reflect.TypeOf(v)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath()
 }

@@ -3,7 +3,8 @@
 //
 // A driver gives its name, the DSN made of the parts, a gorm dialector and its error table. What all
 // databases share (pool, retry at the start, prefix, log of slow statements, migration, error codes) is
-// written once, in xdb. What only some can do is an optional interface: Clock, Locator, Migrator.
+// written once, in xdb. What only some can do is an optional interface: Clock, Locator, Migrator,
+// Retrier.
 package driver
 
 import (
@@ -55,6 +56,12 @@ type Driver interface {
 // Locator is implemented by a driver that makes the connection string of one variable, which errors of Open then name.
 type Locator interface {
 	Variable() xenv.EnvKey
+}
+
+// Retrier is implemented by the pool of a dialector that runs statements again by itself. NotStarted reports whether err means
+// that the database has not begun the statement, so that another try changes nothing twice.
+type Retrier interface {
+	NotStarted(err error) bool
 }
 
 // Migrator is implemented by a driver whose schema changes need the connection in a special state, or a lock: gorm

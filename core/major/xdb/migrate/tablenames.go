@@ -4,49 +4,90 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
 
 // checkTableNames returns an error for each table that gorm would create next to the one
-// of the same name in the other number, which has the rows: user next to users. It
+// of the same name in the other number, which has the rows: user next to users. It covers
+// the models, and the associated models and join tables that gorm migrates with them. It
 // does not concern models that name their tables themselves.
 func checkTableNames(tx *gorm.DB, models []any) error {
 	naming, ok := namingOf(tx)
 	if !ok {
 		return nil
 	}
-	used, schemas := map[string]bool{}, make([]*schema.Schema, 0, len(models))
-	for _, model := range models {
-		stmt := &gorm.Statement{DB: tx}
-		if stmt.Parse(model) == nil { // else the migration reports it
-			used[stmt.Schema.Table] = true
-			schemas = append(schemas, stmt.Schema)
-		}
+	schemas := migrated(tx, models)
+	used := map[string]bool{}
+	for _, s := range schemas {
+		used[s.Table] = true
 	}
-	number := naming
-	number.SingularTable = !naming.SingularTable
 	var problems []error
 	for _, s := range schemas {
-		other := number.TableName(s.Name)
-		if namesItself(s) || used[other] || tx.Migrator().HasTable(s.Table) || !tx.Migrator().HasTable(other) {
+		other := otherNumber(naming, s)
+		if other == "" || used[other] || tx.Migrator().HasTable(s.Table) || !tx.Migrator().HasTable(other) {
 			continue
 		}
-		problems = append(problems, fmt.Errorf("the table %s of the model %s is missing, and the table %s exists: "+
-			"set DATABASE_SINGULAR_TABLES=%t to use it, or rename it, or give the model a method TableName that returns %q "+
-			"if both are meant", s.Table, s.Name, other, number.SingularTable, s.Table))
+		problems = append(problems, tableNameProblem(naming, s, other))
 	}
 	return errors.Join(problems...)
 }
 
-func namesItself(s *schema.Schema) bool {
+// migrated returns the schemas that gorm's AutoMigrate creates or changes: those of the
+// models, and those that it adds because the models refer to them.
+func migrated(tx *gorm.DB, models []any) []*schema.Schema {
+	parsed, _ := parse(tx, models) // the migration reports the others
+	m, ok := tx.Migrator().(interface {
+		ReorderModels(models []any, autoAdd bool) []any
+	})
+	if ok { // as for every migrator that embeds gorm's
+		parsed = m.ReorderModels(parsed, true)
+	}
+	_, schemas := parse(tx, parsed)
+	return schemas
+}
+
+// parse returns the models that gorm can parse, and their schemas.
+func parse(tx *gorm.DB, models []any) (parsed []any, schemas []*schema.Schema) {
+	for _, model := range models {
+		stmt := &gorm.Statement{DB: tx}
+		if stmt.Parse(model) == nil {
+			parsed, schemas = append(parsed, model), append(schemas, stmt.Schema)
+		}
+	}
+	return parsed, schemas
+}
+
+func tableNameProblem(naming schema.NamingStrategy, s *schema.Schema, other string) error {
+	kind, fix := "model", fmt.Sprintf("give the model a method TableName that returns %q", s.Table)
+	if isJoinTable(s) {
+		kind, fix = "association", "name it many2many:"+strings.TrimPrefix(s.Table, naming.TablePrefix)
+	}
+	return fmt.Errorf(
+		"the table %s of the %s %s is missing, and the table %s exists: set %s=%t to use it, or rename it, or %s if both are meant",
+		s.Table, kind, s.Name, other, "DATABASE_SINGULAR_TABLES", !naming.SingularTable, fix)
+}
+
+// isJoinTable reports whether gorm has made up the model, for an association many2many.
+func isJoinTable(s *schema.Schema) bool { return s.ModelType.Name() == "" }
+
+// otherNumber returns the name that the table has in the other number; "" if it has none.
+func otherNumber(naming schema.NamingStrategy, s *schema.Schema) string {
 	switch reflect.New(s.ModelType).Interface().(type) {
 	case schema.Tabler, schema.TablerWithNamer:
-		return true
-	default:
-		return false
+		return ""
 	}
+	naming.SingularTable = !naming.SingularTable
+	name := naming.TableName
+	if isJoinTable(s) {
+		name = naming.JoinTableName
+	}
+	if other := name(s.Name); s.Name != "" && other != s.Table {
+		return other
+	}
+	return ""
 }
 
 // namingOf returns the naming strategy of a database, unless it is one of the
