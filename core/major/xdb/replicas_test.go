@@ -144,6 +144,21 @@ func TestReadsTakeTurns(t *testing.T) {
 	}
 }
 
+func TestPreparedStatementsArePreparedOnceAtEachReplica(t *testing.T) {
+	c := &cluster{}
+	db := openCluster(t.Context(), t, c, func(o *xdb.Options) {
+		o.Gorm = func(config *gorm.Config) { config.PrepareStmt = true }
+	})
+	for range 10 {
+		if err := db.Find(&[]article{}).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := c.at(firstDSN).prepared, c.at(secondDSN).prepared; a != 1 || b != 1 {
+		t.Errorf("statements prepared = %d and %d, want 1 each", a, b)
+	}
+}
+
 func TestHooksOfAWriteReadWhatItHasWritten(t *testing.T) {
 	c := &cluster{}
 	db := openCluster(t.Context(), t, c, func(o *xdb.Options) { o.SkipDefaultTransaction = true })

@@ -39,27 +39,31 @@ type Replica struct {
 	// a single connection.
 	Connect func(ctx context.Context, single bool) (*gorm.DB, error)
 
-	pools atomic.Pointer[pools] // nil: it has never responded
-	state atomic.Int32
+	prepare func(gorm.ConnPool) gorm.ConnPool // nil: statements are not prepared
+	pools   atomic.Pointer[pools]             // nil: it has never responded
+	state   atomic.Int32
 }
 
 // pools are the connections of a replica. probe has its own, so that a pool whose
 // connections are all in use is not mistaken for a server that does not respond, nor the
 // other way round.
-type pools struct{ reads, probe *gorm.DB }
+type pools struct {
+	reads     gorm.ConnPool
+	db, probe *gorm.DB
+}
 
 // pool returns the pool for reads, or nil if the replica is down.
 func (r *Replica) pool() gorm.ConnPool {
 	if r.state.Load() != stateUp {
 		return nil
 	}
-	return r.pools.Load().reads.ConnPool
+	return r.pools.Load().reads
 }
 
 // has reports whether pool is that of the replica.
 func (r *Replica) has(pool gorm.ConnPool) bool {
 	p := r.pools.Load()
-	return p != nil && p.reads.ConnPool == pool
+	return p != nil && p.reads == pool
 }
 
 // watch checks the replica until ctx ends.
@@ -101,11 +105,15 @@ func (r *Replica) ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reads, err := r.Connect(ctx, false)
+	db, err := r.Connect(ctx, false)
 	if err != nil {
 		return errors.Join(err, dbconn.Close(probe))
 	}
-	r.pools.Store(&pools{reads, probe})
+	p := &pools{reads: db.ConnPool, db: db, probe: probe}
+	if r.prepare != nil {
+		p.reads = r.prepare(db.ConnPool)
+	}
+	r.pools.Store(p)
 	return nil
 }
 
@@ -125,7 +133,7 @@ func (r *Replica) close() error {
 	if p == nil {
 		return nil
 	}
-	if err := errors.Join(dbconn.Close(p.reads), dbconn.Close(p.probe)); err != nil {
+	if err := errors.Join(dbconn.Close(p.db), dbconn.Close(p.probe)); err != nil {
 		return fmt.Errorf("xdb: replica %s: %w", r, err)
 	}
 	return nil

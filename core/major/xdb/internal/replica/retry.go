@@ -2,6 +2,7 @@ package replica
 
 import (
 	"database/sql"
+	"errors"
 
 	"gorm.io/gorm"
 
@@ -30,7 +31,7 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 		if gone && kind != driver.Authentication { // which may be the lack of a grant on one table
 			_ = at.down(s.Context, err)
 		}
-		if !gone && kind != driver.ReadOnly || tx.RowsAffected > 0 {
+		if !gone && kind != driver.ReadOnly && !errors.Is(err, errNotPrepared) || tx.RowsAffected > 0 {
 			return
 		}
 		if isRows {
@@ -42,11 +43,19 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 	}
 }
 
+// errNotPrepared replaces the error of a prepared statement, which gorm drops for a
+// single row.
+var errNotPrepared = errors.New("xdb: the statement could not be prepared")
+
 // readError returns the error of a read; that of a single row is in the row.
 func readError(tx *gorm.DB) error {
 	row, ok := tx.Statement.Dest.(*sql.Row)
-	if !ok || tx.Error != nil {
+	switch {
+	case !ok || tx.Error != nil:
 		return tx.Error
+	case *row == sql.Row{}:
+		return errNotPrepared
+	default:
+		return row.Err()
 	}
-	return row.Err()
 }
