@@ -89,26 +89,31 @@ func (s *splitter) block(t sqlscan.Token) error {
 // addBlock adds the statement between two indexes, unless it is only comments.
 func (s *splitter) addBlock(from, to int) error {
 	body := s.text[from:to]
-	all := tokens(body, s.dialect)
+	all, first := tokens(body, s.dialect)
 	if len(all) == 0 {
 		return nil
 	}
-	start := from + len(body) - len(strings.TrimLeft(body, " \t\r\n\v\f"))
 	if refusal := refusedBlock(all, s.dialect); refusal != "" {
-		return s.problem(start, "%s", refusal)
+		return s.problem(from+first, "%s", refusal)
 	}
+	start := from + len(body) - len(strings.TrimLeft(body, " \t\r\n\v\f"))
 	s.script.Statements = append(s.script.Statements, Statement{SQL: strings.TrimSpace(body), Line: s.lineAt(start)})
+	s.slash = 0
 	return nil
 }
 
-// tokens returns the tokens on which a database acts, in upper case.
-func tokens(sql, dialect string) []string {
-	var all []string
+// tokens returns the tokens on which a database acts, in upper case, and the index of the first.
+func tokens(sql, dialect string) (all []string, first int) {
 	scan := sqlscan.New(sql, sqlscan.RulesOf(dialect))
 	for scan.More() {
-		if t := scan.Next(); t.Kind != sqlscan.Space && t.Kind != sqlscan.Comment {
-			all = append(all, strings.ToUpper(sql[t.Start:t.End]))
+		t := scan.Next()
+		if t.Kind == sqlscan.Space || t.Kind == sqlscan.Comment {
+			continue
 		}
+		if all == nil {
+			first = t.Start
+		}
+		all = append(all, strings.ToUpper(sql[t.Start:t.End]))
 	}
-	return all
+	return all, first
 }

@@ -39,11 +39,20 @@ func parseName(file string, known []string) (name, error) {
 		return name{}, errors.New("a name is a version in at most 18 digits, then _ and letters, digits, _ and -: 0001_users.sql")
 	case len(base) > maxName:
 		return name{}, fmt.Errorf("the name is longer than %d bytes", maxName)
+	case variant && !slices.Contains(known, dialect) && otherWay(dialect):
+		return name{}, fmt.Errorf("a migration only goes up: name the part that does %s.sql, and leave the one that goes down out",
+			stem[:strings.LastIndexByte(stem, '.')])
 	case variant && !slices.Contains(known, dialect):
-		return name{}, fmt.Errorf("%q is no known database (known: %s); the name of a migration holds no other dot, "+
-			"and it only goes up: leave out a file that goes down", dialect, strings.Join(known, ", "))
+		return name{}, fmt.Errorf("%q is no known database (known: %s); the name of a migration holds no other dot",
+			dialect, strings.Join(known, ", "))
 	}
 	return name{base: base, version: version, dialect: dialect}, nil
+}
+
+// otherWay reports whether a name ends with up or down, as those of other tools do.
+func otherWay(dialect string) bool {
+	last := dialect[strings.LastIndexByte(dialect, '.')+1:]
+	return strings.EqualFold(last, "up") || strings.EqualFold(last, "down")
 }
 
 // VersionOf returns the version of a migration by its name: 1 of 0001_users.sql.

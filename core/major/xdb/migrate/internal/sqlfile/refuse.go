@@ -11,7 +11,7 @@ const (
 	ownTx    = "begins or ends a transaction, which is the migration's own: remove it"
 )
 
-// rule refuses the statements that begin with one of words, and contain another one unless that is "".
+// rule refuses the statements that begin with one of words, and contain others unless those are "".
 type rule struct {
 	dialect  string // "" is every one
 	words    []string
@@ -39,22 +39,31 @@ var others = []rule{
 	{dialect: "oracle", words: []string{"DECLARE"}, text: "begins a block of statements: " + useBlock},
 	{dialect: "sqlserver", words: []string{"DECLARE"}, text: "makes a variable that ends with its statement: " +
 		"put all that uses it between the lines -- plinth:begin and -- plinth:end"},
-	{words: []string{"COPY"}, contains: "STDIN", text: "waits for rows that no migration sends: write INSERT statements"},
+	{words: []string{"COPY"}, contains: "FROM STDIN", text: "waits for rows that no migration sends: write INSERT statements"},
 }
 
 // find returns why one of rules refuses a statement, or "".
 func find(rules []rule, all []string, dialect string) string {
 	first := strings.Join(all[:min(len(all), 2)], " ") + " "
-	has := func(word string) bool {
-		return word == "" || slices.ContainsFunc(all, func(token string) bool { return strings.Trim(token, "@`") == word })
-	}
 	for _, r := range rules {
 		begins := slices.IndexFunc(r.words, func(words string) bool { return strings.HasPrefix(first, words+" ") })
-		if begins >= 0 && (r.dialect == "" || r.dialect == dialect) && has(r.contains) {
+		if begins >= 0 && (r.dialect == "" || r.dialect == dialect) && holds(all, r.contains) {
 			return strings.TrimSpace(r.words[begins]+" "+r.contains) + " " + r.text
 		}
 	}
 	return ""
+}
+
+// holds reports whether a statement has words, which spaces separate, one behind the other.
+func holds(all []string, words string) bool {
+	want := strings.Fields(words)
+	same := func(token, word string) bool { return strings.Trim(token, "@`") == word }
+	for i := range all {
+		if slices.EqualFunc(all[i:min(i+len(want), len(all))], want, same) {
+			return true
+		}
+	}
+	return len(want) == 0
 }
 
 // refusal returns why a migration must not contain the statement, or "".
@@ -62,16 +71,31 @@ func refusal(all []string, dialect string) string {
 	return cmp.Or(find(others, all, dialect), find(transactions, all, dialect), refusedRoutine(all, dialect))
 }
 
+// transactionWords may follow a BEGIN that starts a transaction.
+var transactionWords = []string{
+	"TRANSACTION", "TRAN", "WORK", "DISTRIBUTED", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "ISOLATION",
+}
+
 // refusedBlock returns why a block must not begin as it does, or "". What follows its
 // first statement may be a procedure's own.
 func refusedBlock(all []string, dialect string) string {
-	follows := []string{
-		";", "TRANSACTION", "TRAN", "WORK", "DISTRIBUTED", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "ISOLATION",
-	}
-	if all[0] == "BEGIN" && (len(all) == 1 || slices.Contains(follows, all[1])) {
+	if all[0] == "BEGIN" && beginsTransaction(all, dialect) {
 		return "BEGIN " + ownTx
 	}
 	return find(transactions, all, dialect)
+}
+
+// beginsTransaction reports whether a BEGIN with what follows it is no block of
+// statements.
+func beginsTransaction(all []string, dialect string) bool {
+	switch {
+	case len(all) == 1:
+		return true
+	case all[1] == ";": // an empty statement of the block for SQL Server
+		return dialect != "sqlserver" || len(all) == 2
+	default: // in PL/SQL all these may be names of procedures
+		return dialect != "oracle" && slices.Contains(transactionWords, all[1])
+	}
 }
 
 // modifiers are allowed between CREATE and what is created.

@@ -107,8 +107,8 @@ func TestRead_problems(t *testing.T) {
 		{name: "twice", set: files("a/1_a.sql", "", "b/1_a.sql", ""), want: "migration 1_a.sql is there twice: a/1_a.sql and b/1_a.sql"},
 		{name: "one version twice", set: files("1_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 1_a.sql has the same version"},
 		{name: "one version padded", set: files("01_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 01_a.sql has the same version"},
-		{name: "the up part of another tool", set: files("1_a.up.sql", ""), want: `migration 1_a.up.sql: "up" is no known database`},
-		{name: "the down part of another tool", set: files("1_a.postgres.Down.sql", ""), want: "and it only goes up: leave out a file that goes down"},
+		{name: "the up part of another tool", set: files("1_a.up.sql", ""), want: "migration 1_a.up.sql: a migration only goes up: name the part that does 1_a.sql, and leave the one that goes down out"},
+		{name: "the down part of another tool", set: files("1_a.postgres.Down.sql", ""), want: "migration 1_a.postgres.Down.sql: a migration only goes up: name the part that does 1_a.postgres.sql,"},
 		{name: "a lone carriage return", set: files("1_a.sql", "a\r\n-- b\rc\n"), want: "migration 1_a.sql:2: a carriage return without a line feed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

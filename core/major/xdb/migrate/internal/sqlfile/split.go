@@ -43,6 +43,7 @@ type splitter struct {
 	scan    sqlscan.Scanner
 	script  Script
 	now     pending
+	slash   int // the index of the / that has ended the last statement, or 0
 
 	counted, line int // the lines up to an index
 }
@@ -99,34 +100,18 @@ func (s *splitter) take(t sqlscan.Token) error {
 		}
 		return s.finish()
 	case s.separates(t, text):
-		if text == "/" && s.now.started { // half of an UPDATE would change every row
-			return s.problem(t.Start, "/ on a line of its own ends no statement here: "+
-				"write a semicolon, and a division on one line")
-		}
-		return s.finish()
+		return s.separate(t, text)
 	default:
 		return s.add(t, text)
-	}
-}
-
-// separates reports whether a token is GO or / on a line of its own, which the tools of SQL Server and Oracle have
-// between statements. Behind GO there may be a semicolon and a comment.
-func (s *splitter) separates(t sqlscan.Token, text string) bool {
-	switch {
-	case s.dialect == "sqlserver" && strings.EqualFold(text, "GO"):
-		before, after := s.lineAround(t.Start, t.End)
-		after, _, _ = strings.Cut(after, "--")
-		return before == "" && strings.Trim(after, "; \t") == ""
-	case s.dialect == "oracle" && text == "/" && s.now.depth == 0:
-		return s.alone(t.Start, t.End)
-	default:
-		return false
 	}
 }
 
 // add adds a token that is a part of the statement, or begins it.
 func (s *splitter) add(t sqlscan.Token, text string) error {
 	if !s.now.started {
+		if err := s.afterSlash(t, text); err != nil {
+			return err
+		}
 		s.now = pending{started: true, start: t.Start}
 	}
 	s.now.end = t.End
@@ -166,18 +151,4 @@ func (s *splitter) finish() error {
 		Statement{SQL: s.text[s.now.start:s.now.end], Line: s.lineAt(s.now.start)})
 	s.now = pending{}
 	return nil
-}
-
-// lineAround returns what else is on the line of a token, without the white space
-// around it.
-func (s *splitter) lineAround(start, end int) (before, after string) {
-	before = s.text[strings.LastIndexByte(s.text[:start], '\n')+1 : start]
-	after, _, _ = strings.Cut(s.text[end:], "\n")
-	return strings.TrimSpace(before), strings.TrimSpace(after)
-}
-
-// alone reports whether nothing else is on the line.
-func (s *splitter) alone(start, end int) bool {
-	before, after := s.lineAround(start, end)
-	return before == "" && after == ""
 }

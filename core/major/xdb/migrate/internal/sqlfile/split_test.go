@@ -36,7 +36,7 @@ func TestFile_Split(t *testing.T) {
 		{name: "block of comments", text: "-- plinth:begin\n-- a\n-- plinth:end\nb", want: []string{"4:b"}},
 		{name: "GO of sqlserver", dialect: "sqlserver", text: "a\n go \nb\nGO\n Go\nSELECT go\nFROM c", want: []string{"1:a", "3:b", "6:SELECT go\nFROM c"}},
 		{name: "GO elsewhere", dialect: "sqlite", text: "a\nGO\nb", want: []string{"1:a\nGO\nb"}},
-		{name: "slash of oracle", dialect: "oracle", text: "a / b;\n/\nDROP c;\n/\n", want: []string{"1:a / b", "3:DROP c"}},
+		{name: "slash of oracle", dialect: "oracle", text: "a / b\n/\nDROP c;\n/\n", want: []string{"1:a / b", "3:DROP c"}},
 		{name: "statements that mysql reads in comments", dialect: "mysql", text: "/*!40101 SET a = 1 */;", want: []string{"1:/*!40101 SET a = 1 */"}},
 		{name: "a column called begin", text: "CREATE TABLE event (begin int)", want: []string{"1:CREATE TABLE event (begin int)"}},
 		{name: "a trigger of one statement", dialect: "mysql", text: "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET a = 1;", want: []string{"1:CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET a = 1"}},
