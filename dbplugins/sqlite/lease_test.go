@@ -1,6 +1,8 @@
 package sqlite_test
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/conformance/leasetest"
+	"github.com/plinthgo/plinth/core/common/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xenv"
@@ -232,5 +235,46 @@ func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
 				t.Errorf("%s: %q", name, complaints)
 			}
 		})
+	}
+}
+
+// hanging is a driver whose lock of the schema is never granted.
+type hanging struct {
+	sqlite.Driver
+
+	asked chan struct{}
+}
+
+func (h hanging) Migrate(ctx context.Context, _ *gorm.DB, _ func(tx *gorm.DB) error) error {
+	close(h.asked)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestCloseEndsTheSetUpOfLeases(t *testing.T) {
+	var r xdb.Registry
+	h := hanging{asked: make(chan struct{})}
+	r.Register(h)
+	db, err := r.Open(t.Context(), xdb.Options{Driver: sqlite.Name, DSN: ":memory:"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leases, err := xdb.Leases(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared := make(chan error, 1)
+	go func() { prepared <- leases.Prepare(context.WithoutCancel(t.Context())) }()
+	<-h.asked
+	if err := xdb.Close(db); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-prepared:
+		if !errors.Is(err, xlease.ErrClosed) {
+			t.Errorf("Prepare = %v, want ErrClosed", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the set-up goes on after Close")
 	}
 }

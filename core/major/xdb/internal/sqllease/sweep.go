@@ -50,11 +50,11 @@ func (b *Backend) closeSweeper() {
 func (b *Backend) sweep() {
 	ctx, cancel := context.WithTimeout(b.life, sweepTimeout)
 	defer cancel()
-	var err error
-	for found := maxSwept; found == maxSwept && err == nil; {
+	found, err := b.sweepRows(ctx)
+	for found == maxSwept && err == nil && ctx.Err() == nil { // the rest is for the next sweep
 		found, err = b.sweepRows(ctx)
 	}
-	if err != nil && ctx.Err() == nil { // the rest is for the next sweep
+	if err != nil && b.life.Err() == nil {
 		b.Log.Warn(ctx, "leases that ended long ago could not be removed", slog.String("error", err.Error()))
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"gorm.io/gorm/schema"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/systable"
@@ -46,7 +48,13 @@ func (b *Backend) Prepare(ctx context.Context) error {
 	if b.made.Load() {
 		return nil
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(b.life, func() { cancel(xlease.ErrClosed) })() // it ends with the database
 	if err := b.setUp(ctx); err != nil {
+		if cause := context.Cause(ctx); errors.Is(cause, xlease.ErrClosed) {
+			return fmt.Errorf("xdb: leases: %w", cause)
+		}
 		return err
 	}
 	b.made.Store(true)
