@@ -134,6 +134,8 @@ func TestSortRefusesWhatIsNoColumn(t *testing.T) {
 		{name: "expression", opts: []xmodels.PageOption{xmodels.SortBy("(SELECT 1)")}, want: xerror.ParameterError},
 		{name: "empty", opts: []xmodels.PageOption{xmodels.SortBy("")}, want: xerror.ParameterError},
 		{name: "a field without a column", opts: []xmodels.PageOption{xmodels.SortBy("BaseEntity")}, want: xerror.ParameterError},
+		{name: "not allowed", opts: []xmodels.PageOption{xmodels.SortBy("created_at"), xmodels.AllowSort("name")}, want: xerror.ParameterError},
+		{name: "allowed", opts: []xmodels.PageOption{xmodels.SortBy("Name"), xmodels.AllowSort("name")}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := xmodels.Paginate[user](dry(t), xmodels.PageRequest{}, append(tc.opts, xmodels.WithoutCount())...)

@@ -16,8 +16,9 @@ type PageOption func(*pageConfig)
 
 // pageConfig is what the options say.
 type pageConfig struct {
-	sortBy []string
-	count  bool
+	sortBy  []string
+	allowed []string // nil: every column
+	count   bool
 }
 
 func newPageConfig(opts []PageOption) pageConfig {
@@ -33,6 +34,11 @@ func newPageConfig(opts []PageOption) pageConfig {
 // refused with a ParameterError, so that a name may come from the client.
 func SortBy(columns ...string) PageOption {
 	return func(c *pageConfig) { c.sortBy = append(c.sortBy, columns...) }
+}
+
+// AllowSort refuses to sort by any column but these.
+func AllowSort(columns ...string) PageOption {
+	return func(c *pageConfig) { c.allowed = append(c.allowed, columns...) }
 }
 
 // WithoutCount leaves the total uncounted: on a large table the count costs more than the
@@ -112,7 +118,7 @@ func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
 	var fields []*schema.Field
 	for _, name := range c.sortBy {
 		f := stmt.Schema.LookUpField(name)
-		if f == nil || f.DBName == "" {
+		if f == nil || f.DBName == "" || c.refuses(stmt.Schema, f) {
 			return nil, xerror.New(xerror.ParameterError, "the list cannot be sorted by this column")
 		}
 		fields = append(fields, f)
@@ -126,6 +132,12 @@ func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
 		}
 	}
 	return fields, nil
+}
+
+// refuses reports whether AllowSort leaves out the field.
+func (c pageConfig) refuses(s *schema.Schema, f *schema.Field) bool {
+	return c.allowed != nil &&
+		!slices.ContainsFunc(c.allowed, func(name string) bool { return s.LookUpField(name) == f })
 }
 
 func orderBy(tx *gorm.DB, fields []*schema.Field, r PageRequest) *gorm.DB {
