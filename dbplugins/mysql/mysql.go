@@ -8,7 +8,9 @@
 package mysql
 
 import (
+	"net/url"
 	"strconv"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -43,10 +45,10 @@ func (Driver) InterfaceVersion() int { return 1 }
 // Describe implements driver.Driver: address and name of the database.
 func (Driver) Describe(dsn string) string {
 	cfg, err := parse(dsn)
-	if err != nil {
+	if err != nil || strings.Contains(cfg.Net, ":") { // which is a piece of a password
 		return ""
 	}
-	return cfg.Addr + "/" + cfg.DBName
+	return cfg.Addr + "/" + url.PathEscape(cfg.DBName)
 }
 
 // Dialector implements driver.Driver.

@@ -31,6 +31,7 @@ package oracle
 
 import (
 	"net/url"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -66,11 +67,14 @@ func (Driver) InterfaceVersion() int { return 1 }
 // Describe implements driver.Driver: address and service.
 func (Driver) Describe(dsn string) string {
 	clean, _, err := parse(dsn)
-	if err != nil { // what looks like a host may be a piece of a password
+	if err != nil {
 		return ""
 	}
-	u, _ := url.Parse(clean) // parse has done so
-	return u.Host + u.Path
+	u, _ := url.Parse(clean)                           // parse has done so
+	if u.User == nil || strings.Count(dsn, "@") != 1 { // what looks like a host may be a piece of a password
+		return ""
+	}
+	return u.Host + u.EscapedPath()
 }
 
 // Dialector implements driver.Driver.

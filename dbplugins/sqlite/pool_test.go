@@ -351,3 +351,27 @@ func TestSyntaxErrorHoldsNoLiteral(t *testing.T) {
 		t.Errorf("error = %q holds the literal", got)
 	}
 }
+
+func TestLongInsertsAreDivided(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(*gorm.Config)
+		want   int
+	}{
+		{name: "as the driver has it", want: 100},
+		{name: "as the application has it", change: func(c *gorm.Config) { c.CreateBatchSize = 7 }, want: 7},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			db, err := xdb.Open(t.Context(), xdb.Options{Driver: sqlite.Name, DSN: ":memory:", Gorm: tc.change})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := xdb.Close(db); err != nil {
+				t.Error(err)
+			}
+			if got := db.CreateBatchSize; got != tc.want {
+				t.Errorf("CreateBatchSize = %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
