@@ -107,12 +107,12 @@ func onConn[T any](ctx context.Context, p *boundedPool, do func(conn basePool) (
 		var none T
 		return none, err
 	}
+	defer func() { go func() { _ = conn.Close() }() }() // which waits for the end of rows and of a transaction
 	result, err := do(conn)
 	if errors.Is(err, sqldriver.ErrBadConn) || err != nil && p.notStarted(err) {
-		_ = conn.Close() // the pool may need it
+		_ = conn.Close() // the pool may have no other
 		return do(p.basePool)
 	}
-	go func() { _ = conn.Close() }() // which waits for the end of rows and of a transaction
 	return result, err
 }
 
