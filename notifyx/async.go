@@ -18,23 +18,20 @@ var messages = job.NewKind[Message](JobKind)
 // SendAsync stores a message as a durable job and returns the message's id, which every try has. In a transaction of xdb the
 // job is part of it. A worker with Router.Handler sends the message.
 //
-// The error is an ErrMessage for a message that is not valid or too large to store, ErrNoQueue where ctx carries no queue of
-// jobs, and else what the queue says. Nothing is ever kept in memory only.
+// The error is an ErrMessage for a message that is not valid or too large to store, and else what the queue says: a
+// ConfigError where ctx carries none. Nothing is ever kept in memory only.
 func SendAsync(ctx context.Context, m *Message, opts ...job.EnqueueOption) (id string, err error) {
 	registerMapper()
 	ctx = xctx.Unpooled(ctx)
-	c := prepared(ctx, m)
-	if err := c.Validate(); err != nil {
+	c, err := prepared(ctx, m)
+	if err != nil {
 		return "", err
 	}
-	if _, err := job.GetQueue(ctx); err != nil {
-		return "", fmt.Errorf("%w: SendAsync needs one: %w", ErrNoQueue, err)
-	}
-	opts = append([]job.EnqueueOption{job.WithJobPriority(job.Priority(c.Priority))}, opts...)
+	opts = append([]job.EnqueueOption{job.WithJobPriority(c.Priority)}, opts...)
 	_, err = messages.Enqueue(ctx, *c, opts...)
 	switch {
 	case errors.Is(err, job.ErrArgs):
-		return "", InvalidMessage(fmt.Errorf("it is longer than %d bytes of JSON, and cannot be stored", job.MaxArgs))
+		return "", InvalidMessage(errors.New("it is too large to be stored"))
 	case err != nil:
 		return "", fmt.Errorf("notifyx: SendAsync: %w", err)
 	}

@@ -21,8 +21,6 @@ var (
 	ErrNoTemplate error = &templateError{what: "no such template", absent: true}
 	// ErrNoSender reports a type without a sender. It is not an ErrPermanent: another replica may have one.
 	ErrNoSender = errors.New("notifyx: no sender")
-	// ErrNoQueue reports a SendAsync in an application that keeps no durable jobs.
-	ErrNoQueue = errors.New("notifyx: no queue of jobs")
 	// ErrPermanent reports a failure that trying again cannot mend.
 	ErrPermanent = errors.New("notifyx: permanent failure")
 )
@@ -87,7 +85,7 @@ func mapError(err error) *xerror.ErrorCode {
 		return failed.code()
 	case errors.Is(err, ErrMessage):
 		return xerror.ParameterError
-	case errors.Is(err, ErrNoSender), errors.Is(err, ErrNoQueue), errors.Is(err, ErrNoTemplate):
+	case errors.Is(err, ErrNoSender), errors.Is(err, ErrNoTemplate):
 		return xerror.ConfigError
 	case errors.Is(err, ErrTemplate):
 		return xerror.ServerInternalError

@@ -29,12 +29,11 @@ type carrier struct {
 }
 
 // Send implements notifyx.Sender.
-func (c *carrier) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
-	err := m.Validate()
-	if err == nil {
-		err = c.take(ctx, m)
+func (c *carrier) Send(ctx context.Context, m *notifyx.Message) error {
+	if err := m.Validate(); err != nil {
+		return err
 	}
-	return notifyx.NewResult(m, err), err
+	return c.take(ctx, m)
 }
 
 func (c *carrier) take(ctx context.Context, m *notifyx.Message) error {

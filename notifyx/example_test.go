@@ -40,26 +40,15 @@ func ExampleTemplates() {
 	// notifyx: template "welcome": missing variables: user.name, steps
 }
 
-func ExampleExpand() {
-	text, err := notifyx.Expand("Your code is ${code}; $${ is no variable", map[string]any{"code": "{{.Secret}}"})
-	fmt.Println(text, err)
-	html, err := notifyx.ExpandHTML(`<a href="${link}">${link}</a>`, map[string]any{"link": "javascript:alert(1)"})
-	fmt.Println(html, err)
-	// Output:
-	// Your code is {{.Secret}}; ${ is no variable <nil>
-	// <a href="#ZgotmplZ">javascript:alert(1)</a> <nil>
-}
-
 // texts is a sender over a provider of text messages.
 type texts struct{}
 
 // Send implements notifyx.Sender.
-func (texts) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
-	err := m.Validate()
-	if err == nil {
-		err = deliver(ctx, m.ID, m.To, m.Content)
+func (texts) Send(ctx context.Context, m *notifyx.Message) error {
+	if err := m.Validate(); err != nil {
+		return err
 	}
-	return notifyx.NewResult(m, err), err
+	return deliver(ctx, m.ID, m.To, m.Content)
 }
 
 // deliver stands for the provider's interface.

@@ -13,27 +13,23 @@ import (
 
 // sender keeps what it is given, and answers what it is told to.
 type sender struct {
-	mu   sync.Mutex
-	got  []notifyx.Message
-	err  error
-	do   func(m *notifyx.Message)
-	lies bool
-	own  string
+	mu  sync.Mutex
+	got []notifyx.Message
+	err error
+	do  func(m *notifyx.Message)
+	own string
 }
 
 // Send implements notifyx.Sender.
-func (s *sender) Send(_ context.Context, m *notifyx.Message) (notifyx.Result, error) {
+func (s *sender) Send(_ context.Context, m *notifyx.Message) error {
 	s.mu.Lock()
 	s.got = append(s.got, *m)
-	err, do, lies := s.err, s.do, s.lies
+	err, do := s.err, s.do
 	s.mu.Unlock()
 	if do != nil {
 		do(m)
 	}
-	if lies {
-		return notifyx.Result{ID: "another", ErrorCode: 7}, err
-	}
-	return notifyx.NewResult(m, err), err
+	return err
 }
 
 func (s *sender) last(t *testing.T) notifyx.Message {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
@@ -26,20 +27,9 @@ const (
 	TypeSMS Type = "SMS"
 )
 
-// Priority says which of the messages that wait come first. Zero is PriorityDefault.
-type Priority int
-
-// The priorities. Each is the durable job's priority of the same number.
-const (
-	PriorityHigh    Priority = 1
-	PriorityRaised  Priority = 2
-	PriorityDefault Priority = 3
-	PriorityLow     Priority = 4
-)
-
 // Bounds of a message.
 const (
-	MaxRecipients = 1000
+	maxRecipients = 1000
 	maxRecipient  = 2048 // bytes: a URL may be one
 	maxSubject    = 998  // bytes: what RFC 5322 allows a line
 )
@@ -59,7 +49,8 @@ type Message struct {
 	Template  string         `json:"template,omitempty"`
 	Variables map[string]any `json:"variables,omitempty"`
 	Type      Type           `json:"type"`
-	Priority  Priority       `json:"priority,omitempty"`
+	// Priority says which of the messages that wait come first. Zero is job.PriorityDefault.
+	Priority job.Priority `json:"priority,omitempty"`
 	// Language is a BCP 47 tag, or the value of an Accept-Language header. Where it is empty it is the request's.
 	Language string `json:"language,omitempty"`
 	// CreatedAt is the same at each try, as the ID is, in UTC and whole microseconds. Where it is zero it becomes the time of
@@ -67,20 +58,12 @@ type Message struct {
 	CreatedAt time.Time `json:"created_at,omitzero"`
 }
 
-// UnmarshalJSON keeps the digits of integers in Variables, which become int64 or uint64 instead of float64.
+// UnmarshalJSON keeps the digits of numbers in Variables, which become json.Number instead of float64.
 func (m *Message) UnmarshalJSON(text []byte) error {
 	type plain Message
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	next := plain(*m)
-	if err := d.Decode(&next); err != nil {
-		return err
-	}
-	if next.Variables != nil {
-		next.Variables, _ = toNative(next.Variables).(map[string]any)
-	}
-	*m = Message(next)
-	return nil
+	return d.Decode((*plain)(m))
 }
 
 // Validate reports everything that is wrong with the message at once, as an ErrMessage without values. What a recipient
@@ -93,7 +76,7 @@ func (m *Message) Validate() error {
 	p.add(m.ID != "" && !xctx.ValidID(m.ID), "id: 1 to 64 of A-Z, a-z, 0-9 and ._-")
 	p.add(m.Type == "", "type: is missing")
 	p.add(m.Type != "" && !m.Type.valid(), "type: 1 to 32 of A-Z, 0-9 and _, the first a letter")
-	p.add(m.Priority < 0 || m.Priority > PriorityLow, "priority: 1 to 4, or 0 for the default")
+	p.add(m.Priority < 0 || m.Priority > job.PriorityLow, "priority: 1 to 4, or 0 for the default")
 	p.add(len(m.Language) > maxLanguage || strings.ContainsFunc(m.Language, notPrintable),
 		fmt.Sprintf("language: at most %d printable ASCII characters", maxLanguage))
 	p.add(m.CreatedAt.Year() < 0 || m.CreatedAt.Year() > 9999, "created_at: the year is not one of 0 to 9999")
@@ -104,9 +87,9 @@ func (m *Message) Validate() error {
 
 func (m *Message) checkRecipients(p *problems) {
 	p.add(len(m.To) == 0, "to: no recipient")
-	p.add(len(m.To) > MaxRecipients, fmt.Sprintf("to: more than %d recipients", MaxRecipients))
+	p.add(len(m.To) > maxRecipients, fmt.Sprintf("to: more than %d recipients", maxRecipients))
 	for i, to := range m.To {
-		if i == MaxRecipients {
+		if i == maxRecipients {
 			return
 		}
 		p.add(strings.TrimSpace(to) == "", fmt.Sprintf("to: recipient %d is empty", i+1))
@@ -127,7 +110,7 @@ func (m *Message) checkContent(p *problems) {
 	p.add(m.Template != "" && !validName(m.Template), "template: 1 to 100 of A-Z, a-z, 0-9, _ and -")
 	p.add(m.Template != "" && (m.Content != "" || m.HTML != ""), "template: there is content beside it")
 	p.add(m.Template == "" && m.Content == "" && m.HTML == "", "content: neither content nor a template")
-	if _, err := newVariables(m.Variables); err != nil {
+	if _, err := plainVariables(m.Variables); err != nil {
 		p.add(true, "variables: "+err.Error())
 	}
 }

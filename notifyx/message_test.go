@@ -9,12 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/notifyx"
 )
 
 func TestValidateReportsEveryProblemAtOnceAndNoValue(t *testing.T) {
-	many := make([]string, notifyx.MaxRecipients+1)
+	many := make([]string, 1000+1)
 	for i := range many {
 		many[i] = "SECRET"
 	}
@@ -73,7 +74,7 @@ func (panicking) MarshalJSON() ([]byte, error) { panic("SECRET") }
 func TestValidateAcceptsWhatIsRight(t *testing.T) {
 	for _, m := range []*notifyx.Message{
 		message(),
-		{Type: "WECHAT_2", To: []string{"李"}, Template: "welcome-2", ID: "order.17_a-b", Priority: notifyx.PriorityLow, Language: "zh-CN,en;q=0.8"},
+		{Type: "WECHAT_2", To: []string{"李"}, Template: "welcome-2", ID: "order.17_a-b", Priority: job.PriorityLow, Language: "zh-CN,en;q=0.8"},
 		{Type: notifyx.TypeWebhook, To: []string{"https://example.com/hook"}, Content: "{\n}"},
 		{Type: notifyx.TypeSMS, To: []string{"+4912345"}, HTML: "<p>", Variables: map[string]any{"a": nil}},
 	} {
@@ -85,9 +86,9 @@ func TestValidateAcceptsWhatIsRight(t *testing.T) {
 
 func TestAMessageSurvivesItsJSON(t *testing.T) {
 	m := message(func(m *notifyx.Message) {
-		m.ID, m.HTML, m.Template, m.Priority, m.Language = "a", "<p>", "welcome", notifyx.PriorityHigh, "zh"
+		m.ID, m.HTML, m.Template, m.Priority, m.Language = "a", "<p>", "welcome", job.PriorityHigh, "zh"
 		m.CreatedAt = time.Date(2026, 2, 3, 4, 5, 6, 7000, time.UTC)
-		m.Variables = map[string]any{"id": int64(9007199254740993), "big": uint64(18446744073709551615), "f": 1.5, "in": map[string]any{"n": int64(1)}}
+		m.Variables = map[string]any{"id": json.Number("9007199254740993"), "f": json.Number("1.5"), "in": map[string]any{"n": json.Number("1")}}
 	})
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -114,13 +115,18 @@ func TestAMessageSurvivesItsJSON(t *testing.T) {
 }
 
 func TestAResultIsFilledAlikeOnSuccessAndFailure(t *testing.T) {
-	m := message(func(m *notifyx.Message) { m.ID = "m1" })
-	good, bad := notifyx.NewResult(m, nil), notifyx.NewResult(m, notifyx.InvalidMessage(errors.New("SECRET")))
-	if !good.Success || good.ErrorCode != 0 || good.ID != "m1" || good.Message == "" || good.Time.IsZero() {
-		t.Errorf("result = %+v", good)
+	s := &sender{}
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s))
+	good, _ := r.Send(t.Context(), message(func(m *notifyx.Message) { m.ID = "m1" }))
+	s.err = notifyx.InvalidMessage(errors.New("SECRET"))
+	bad, _ := r.Send(t.Context(), message(func(m *notifyx.Message) { m.ID = "m1" }))
+	for _, result := range []notifyx.Result{good, bad} {
+		if result.ID != "m1" || result.Message == "" || result.Time.IsZero() || result.Time.Location() != time.UTC {
+			t.Errorf("result = %+v", result)
+		}
 	}
-	if bad.Success || bad.ErrorCode != 40011 || bad.ID != "m1" || bad.Message == "" || bad.Time.IsZero() || strings.Contains(bad.Message, "SECRET") {
-		t.Errorf("result = %+v", bad)
+	if !good.Success || good.ErrorCode != 0 || bad.Success || bad.ErrorCode != 40011 || strings.Contains(bad.Message, "SECRET") {
+		t.Errorf("results = %+v and %+v", good, bad)
 	}
 	text, err := json.Marshal(notifyx.Result{})
 	if want := `{"success":false,"message":"","time":"0001-01-01T00:00:00Z","error_code":0,"id":""}`; err != nil || string(text) != want {

@@ -50,18 +50,20 @@ func newRouter(ctx context.Context, opts []Option) (*Router, error) {
 func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
 	ctx = xctx.Unpooled(ctx)
 	start := time.Now()
-	c := prepared(ctx, m)
-	result, err := r.send(ctx, c)
+	c, err := prepared(ctx, m)
+	if err == nil {
+		err = r.send(ctx, c)
+	}
 	err = masked(err, c)
-	result = complete(result, c, err)
+	result := newResult(c.ID, err)
 	r.tell(ctx, c, result, time.Since(start))
 	return result, err
 }
 
-// prepared returns a copy of the message with an ID, a time, a priority and a language.
-func prepared(ctx context.Context, m *Message) *Message {
+// prepared returns a copy of the message with an ID, a time, a priority and a language, and what is wrong with it.
+func prepared(ctx context.Context, m *Message) (*Message, error) {
 	if m == nil {
-		return nil
+		return &Message{}, m.Validate()
 	}
 	c := *m
 	if c.ID == "" {
@@ -72,38 +74,32 @@ func prepared(ctx context.Context, m *Message) *Message {
 	}
 	c.CreatedAt = c.CreatedAt.UTC().Truncate(time.Microsecond)
 	if c.Priority == 0 {
-		c.Priority = PriorityDefault
+		c.Priority = job.PriorityDefault
 	}
 	if request := xctx.RequestFrom(ctx); c.Language == "" && request != nil {
 		if header := trimLanguage(request.AcceptLanguage()); !strings.ContainsFunc(header, notPrintable) {
 			c.Language = header
 		}
 	}
-	return &c
+	return &c, c.Validate()
 }
 
-func (r *Router) send(ctx context.Context, m *Message) (Result, error) {
-	if err := m.Validate(); err != nil {
-		return Result{}, err
-	}
+func (r *Router) send(ctx context.Context, m *Message) error {
 	sender := r.senders[m.Type]
 	if sender == nil {
-		return Result{}, noSender(m.Type)
+		return noSender(m.Type)
 	}
 	if err := r.fill(m, sender); err != nil {
-		return Result{}, err
+		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return Result{}, &sendError{m.Type, err}
-	}
-	result, err := r.call(ctx, sender, m)
-	if err == nil && !result.Success {
-		err = errors.New("it says that it failed, and not why")
+	err := ctx.Err()
+	if err == nil {
+		err = r.call(ctx, sender, m)
 	}
 	if err != nil {
-		return result, &sendError{m.Type, err}
+		return &sendError{m.Type, err}
 	}
-	return result, nil
+	return nil
 }
 
 func noSender(t Type) error {
@@ -137,7 +133,7 @@ func (r *Router) fill(m *Message, sender Sender) error {
 }
 
 // call survives a panic of the sender. What was given to panic may be a content, so only its type goes further.
-func (r *Router) call(ctx context.Context, sender Sender, m *Message) (result Result, err error) {
+func (r *Router) call(ctx context.Context, sender Sender, m *Message) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("it panicked with a %T", v)
@@ -149,52 +145,27 @@ func (r *Router) call(ctx context.Context, sender Sender, m *Message) (result Re
 	return sender.Send(ctx, &copied)
 }
 
-// complete fills what a sender has left out, and corrects what contradicts the error.
-func complete(r Result, m *Message, err error) Result {
-	full := NewResult(m, err)
-	if r.Time.IsZero() {
-		r.Time = full.Time
-	}
-	if err != nil || r.Message == "" {
-		r.Message = full.Message
-	}
-	r.Success, r.ErrorCode, r.ID = full.Success, full.ErrorCode, full.ID
-	return r
-}
-
-// tell writes the line of a message, which has neither recipients nor contents.
+// tell writes the line of a message, which has neither recipients nor contents. The message may be invalid, and hold anything.
 func (r *Router) tell(ctx context.Context, m *Message, result Result, took time.Duration) {
-	attrs := []slog.Attr{slog.String("id", loggable(result.ID)), slog.String("outcome", outcome(result)), slog.Duration("took", took)}
-	if m != nil {
-		attrs = append(attrs, slog.String("type", loggableType(m.Type)), slog.Int("priority", int(m.Priority)))
+	outcome, id, kind := "sent", "", ""
+	if !result.Success {
+		outcome = "failed"
+	}
+	if xctx.ValidID(m.ID) {
+		id = m.ID
+	}
+	if m.Type.valid() {
+		kind = string(m.Type)
+	}
+	attrs := []slog.Attr{
+		slog.String("id", id), slog.String("outcome", outcome), slog.Duration("took", took),
+		slog.String("type", kind), slog.Int("priority", int(m.Priority)),
 	}
 	if result.Success {
 		r.log.Info(ctx, "message", attrs...)
 		return
 	}
 	r.log.Warn(ctx, "message", append(attrs, slog.Int("error_code", result.ErrorCode))...)
-}
-
-func outcome(r Result) string {
-	if r.Success {
-		return "sent"
-	}
-	return "failed"
-}
-
-// loggable returns an id that is one: the message may be invalid, and hold anything there.
-func loggable(id string) string {
-	if xctx.ValidID(id) {
-		return id
-	}
-	return ""
-}
-
-func loggableType(t Type) string {
-	if t.valid() {
-		return string(t)
-	}
-	return ""
 }
 
 // Handler returns what does the jobs of SendAsync, for job.WithHandlers. An ErrPermanent makes a job dead at once, an error

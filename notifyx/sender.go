@@ -15,7 +15,7 @@ import (
 // that the receiver can tell.
 type Sender interface {
 	// Send sends the message, which it does not change. It ends soon after ctx.
-	Send(ctx context.Context, m *Message) (Result, error)
+	Send(ctx context.Context, m *Message) error
 }
 
 // TemplateSender is a Sender with templates of its own, such as those that a provider of text messages keeps. It gets a
@@ -44,12 +44,8 @@ type Result struct {
 	ID string `json:"id"`
 }
 
-// NewResult returns the result of a message that was sent, where err is nil, or failed.
-func NewResult(m *Message, err error) Result {
-	r := Result{Success: err == nil, Message: "sent", Time: time.Now().UTC()}
-	if m != nil {
-		r.ID = m.ID
-	}
+func newResult(id string, err error) Result {
+	r := Result{Success: err == nil, Message: "sent", Time: time.Now().UTC(), ID: id}
 	if err != nil {
 		code := xerror.From(err).GetErrorCode()
 		r.Message, r.ErrorCode = code.GetMessage(), code.GetCode()

@@ -2,6 +2,7 @@ package notifyx
 
 import (
 	"net/mail"
+	"regexp"
 	"strings"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
@@ -42,13 +43,15 @@ func (e *maskedError) Unwrap() error { return e.err }
 // masked takes the recipients out of the text of an error, where a server may have put them: it ends in logs, and with the
 // job.
 func masked(err error, m *Message) error {
-	if err == nil || m == nil {
-		return err
+	if err == nil {
+		return nil
 	}
 	text := err.Error()
 	for _, to := range m.To {
 		for _, form := range forms(to) {
-			text = replaceFold(text, form, "***")
+			if pattern, invalid := regexp.Compile("(?i)" + regexp.QuoteMeta(form)); invalid == nil && len(form) >= minForm {
+				text = pattern.ReplaceAllLiteralString(text, "***")
+			}
 		}
 	}
 	if text == err.Error() {
@@ -56,6 +59,9 @@ func masked(err error, m *Message) error {
 	}
 	return &maskedError{err, text}
 }
+
+// minForm is the shortest recipient that is masked, in bytes: a shorter one is a part of too many words.
+const minForm = 3
 
 // forms returns what a text may call a recipient: the whole, and the address within.
 func forms(to string) []string {
@@ -65,34 +71,4 @@ func forms(to string) []string {
 		list = append(list, a.Address)
 	}
 	return list
-}
-
-// replaceFold replaces every occurrence, whatever its case in ASCII.
-func replaceFold(text, old, with string) string {
-	if len(old) < 3 || len(old) > len(text) {
-		return text
-	}
-	lower, find := lowerASCII(text), lowerASCII(old)
-	var out strings.Builder
-	for {
-		at := strings.Index(lower, find)
-		if at < 0 {
-			out.WriteString(text)
-			return out.String()
-		}
-		out.WriteString(text[:at])
-		out.WriteString(with)
-		text, lower = text[at+len(old):], lower[at+len(old):]
-	}
-}
-
-// lowerASCII keeps the length of the text.
-func lowerASCII(text string) string {
-	lower := []byte(text)
-	for i, c := range lower {
-		if c >= 'A' && c <= 'Z' {
-			lower[i] = c + 'a' - 'A'
-		}
-	}
-	return string(lower)
 }

@@ -12,27 +12,6 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Part is one of the texts that a template consists of.
-type Part string
-
-// The parts, under the extensions that their files have.
-const (
-	PartSubject Part = "subject" // one line
-	PartText    Part = "txt"     // plain text
-	PartHTML    Part = "html"    // escaped by context
-)
-
-// Syntax is the language that a part is written in.
-type Syntax int
-
-const (
-	// SyntaxVariables replaces ${name} and ${user.name}; "$${" writes "${". Nothing else has a meaning.
-	SyntaxVariables Syntax = iota
-	// SyntaxGo is that of text/template, or of html/template for an HTML part, without functions beyond the predefined ones.
-	// A part runs a shared template, such as a layout, by {{template "_layout" .}}; see Templates.AddFS.
-	SyntaxGo
-)
-
 // Rendered is a message's text with its variables filled in. A part that the template does not have is empty.
 type Rendered struct {
 	Subject, Text, HTML string
@@ -59,32 +38,9 @@ func NewTemplates() *Templates {
 
 // templateSet is all parts of one name. It is never changed, so that rendering needs no lock.
 type templateSet struct {
-	parts   map[partKey]part
+	parts   map[partKey]*part
 	tags    []language.Tag // of the parts that have a language, each once
 	matcher language.Matcher
-}
-
-// partKey has the canonical form of a language, or "".
-type partKey struct {
-	language string
-	part     Part
-}
-
-// partFile is a part that is to be added.
-type partFile struct {
-	origin string // names it in errors
-	name   string
-	tag    language.Tag // language.Und for none
-	part   Part
-	syntax Syntax
-	text   string
-}
-
-func (f *partFile) key() partKey {
-	if f.tag == language.Und {
-		return partKey{part: f.part}
-	}
-	return partKey{language: f.tag.String(), part: f.part}
 }
 
 // Add adds one part of the template called name. The language is a BCP 47 tag, or empty for a part that serves where none
@@ -184,7 +140,7 @@ func distinct(problems []error) []error {
 
 // clone returns a set that may be changed. A nil set is an empty one.
 func (s *templateSet) clone() *templateSet {
-	c := &templateSet{parts: map[partKey]part{}}
+	c := &templateSet{parts: map[partKey]*part{}}
 	if s != nil {
 		c.tags = slices.Clone(s.tags)
 		maps.Copy(c.parts, s.parts)
@@ -192,7 +148,7 @@ func (s *templateSet) clone() *templateSet {
 	return c
 }
 
-func (s *templateSet) put(f *partFile, p part) error {
+func (s *templateSet) put(f *partFile, p *part) error {
 	key := f.key()
 	if _, taken := s.parts[key]; taken {
 		return &templateError{where: f.origin, what: fmt.Sprintf("template %q has this part already", f.name)}
@@ -227,7 +183,7 @@ func (t *Templates) Render(name, language string, variables map[string]any) (Ren
 		return Rendered{}, fmt.Errorf("%w: %q", ErrNoTemplate, name)
 	}
 	var f failures
-	v, err := newVariables(variables)
+	v, err := plainVariables(variables)
 	if err != nil {
 		f.add(err)
 		return Rendered{}, f.of(name)
@@ -243,7 +199,7 @@ func (t *Templates) Render(name, language string, variables map[string]any) (Ren
 }
 
 // render fills in all parts. found is false where there is none.
-func (s *templateSet) render(lang string, v *variables, f *failures) (r Rendered, found bool) {
+func (s *templateSet) render(lang string, v map[string]any, f *failures) (r Rendered, found bool) {
 	for _, to := range []struct {
 		part Part
 		text *string
@@ -264,7 +220,7 @@ func (s *templateSet) render(lang string, v *variables, f *failures) (r Rendered
 	return r, found
 }
 
-func (s *templateSet) find(lang string, which Part) part {
+func (s *templateSet) find(lang string, which Part) *part {
 	if p := s.parts[partKey{lang, which}]; p != nil {
 		return p
 	}

@@ -56,6 +56,16 @@ func quiet(t *testing.T, err error, secret string, targets ...error) {
 	}
 }
 
+// expand fills in a text with ${name}.
+func expand(part notifyx.Part, text string, variables map[string]any) (string, error) {
+	all := notifyx.NewTemplates()
+	if err := all.Add("text", "", part, text, notifyx.SyntaxVariables); err != nil {
+		return "", err
+	}
+	r, err := all.Render("text", "", variables)
+	return r.Text + r.HTML, err
+}
+
 func TestVariablesAreFilledIn(t *testing.T) {
 	type user struct {
 		Name string `json:"name"`
@@ -84,9 +94,9 @@ func TestVariablesAreFilledIn(t *testing.T) {
 		{"value that looks like an action", "${a}", map[string]any{"a": "{{.b}}", "b": "no"}, "{{.b}}"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := notifyx.Expand(tc.text, tc.variables)
+			got, err := expand(notifyx.PartText, tc.text, tc.variables)
 			if err != nil || got != tc.want {
-				t.Errorf("Expand = %q, %v; want %q", got, err, tc.want)
+				t.Errorf("expand = %q, %v; want %q", got, err, tc.want)
 			}
 		})
 	}
@@ -112,9 +122,9 @@ func TestHTMLIsEscapedByContext(t *testing.T) {
 		{"action in the text", "<p>{{.Secret}} {{ ${v} }}</p>", "a", "<p>{{.Secret}} {{ a }}</p>"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := notifyx.ExpandHTML(tc.text, map[string]any{"v": tc.value})
+			got, err := expand(notifyx.PartHTML, tc.text, map[string]any{"v": tc.value})
 			if err != nil || got != tc.want {
-				t.Errorf("ExpandHTML = %q, %v; want %q", got, err, tc.want)
+				t.Errorf("expand = %q, %v; want %q", got, err, tc.want)
 			}
 			if strings.Contains(tc.text, "{{") {
 				return
@@ -296,7 +306,7 @@ func TestWhatIsRenderedHasABound(t *testing.T) {
 			t.Errorf("%s: error = %v, want the bound", name, err)
 		}
 	}
-	_, err := notifyx.Expand("a", map[string]any{"a": strings.Repeat("x", 1<<20)})
+	_, err := expand(notifyx.PartText, "a", map[string]any{"a": strings.Repeat("x", 1<<20)})
 	quiet(t, err, "xxx", notifyx.ErrTemplate)
 }
 
@@ -315,7 +325,7 @@ func TestValuesThatAreNoTextAreErrorsThatShowNone(t *testing.T) {
 		"nil deep in a list": []any{[]any{nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := notifyx.Expand("${v}", map[string]any{"v": value})
+			_, err := expand(notifyx.PartText, "${v}", map[string]any{"v": value})
 			quiet(t, err, "SECRET", notifyx.ErrTemplate, notifyx.ErrPermanent)
 			if !strings.Contains(err.Error(), `variable "v"`) {
 				t.Errorf("error = %v, want the variable", err)
@@ -343,22 +353,22 @@ func TestTemplatesAreSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-func FuzzExpand(f *testing.F) {
+func FuzzTemplates_Add(f *testing.F) {
 	for _, text := range []string{"${a}", "$${a}", "${a.b}", "${", "$", "{{.a}}", "<a href=\"${a}\">", "${a}\x00", "$$${a}"} {
 		f.Add(text, "<b>{{.x}} ${a} \"'")
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
 		variables := map[string]any{"a": value, "b": map[string]any{"a": value}}
-		out, err := notifyx.Expand(text, variables)
+		out, err := expand(notifyx.PartText, text, variables)
 		if err != nil && !errors.Is(err, notifyx.ErrTemplate) {
 			t.Fatalf("error = %v, want an ErrTemplate", err)
 		}
 		if err == nil && !strings.Contains(text, "$") && out != text {
-			t.Fatalf("Expand(%q) = %q, want it unchanged", text, out)
+			t.Fatalf("expand(%q) = %q, want it unchanged", text, out)
 		}
 		again := "<p>" + strings.NewReplacer("$", "$$", "<", "", "&", "").Replace(text) + "</p>"
-		if html, err := notifyx.ExpandHTML(again+"${a}", variables); err == nil && strings.Contains(html[len("<p>"):], "<b>") {
-			t.Fatalf("ExpandHTML(%q) = %q, with the value's own tag", again, html)
+		if html, err := expand(notifyx.PartHTML, again+"${a}", variables); err == nil && strings.Contains(html[len("<p>"):], "<b>") {
+			t.Fatalf("expand(%q) = %q, with the value's own tag", again, html)
 		}
 	})
 }

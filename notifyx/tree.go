@@ -3,123 +3,188 @@ package notifyx
 import (
 	"errors"
 	"fmt"
+	htmltemplate "html/template"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	texttemplate "text/template"
 	"text/template/parse"
+
+	"golang.org/x/text/language"
 )
 
-// printed names toPrint in a template.
-const printed = "plinthPrinted"
+// sharedPrefix begins the names of templates that others run, such as layouts.
+const sharedPrefix = "_"
 
-// trees are the parsed templates of one part.
-type trees struct {
-	byName map[string]*tree
-	names  []string // in the order in which they were added
+// shared reports whether other templates run this one, and no message names it.
+func (f *partFile) shared() bool { return strings.HasPrefix(f.name, sharedPrefix) }
+
+// sharedKey names a shared template.
+type sharedKey struct {
+	name string
+	partKey
 }
 
-type tree struct {
-	*parse.Tree
-	calls []string // the templates that it runs
+// sharedFiles are the shared templates.
+type sharedFiles map[sharedKey]*partFile
 
-	followed bool // nothing that it runs leads back to it
-}
-
-// add adds a template unless there is one of the name, and adds toPrint to what it prints.
-func (ts *trees) add(name string, t *parse.Tree) {
-	if ts.byName[name] != nil {
-		return
+// put adds a shared template, also one with an error, so that what runs it is not said to miss it.
+func (s sharedFiles) put(f *partFile) error {
+	key := sharedKey{f.name, f.key()}
+	if s[key] != nil {
+		return &templateError{where: f.origin, what: fmt.Sprintf("template %q has this part already", f.name)}
 	}
-	added := &tree{Tree: t}
-	added.list(t.Root)
-	ts.byName[name] = added
-	ts.names = append(ts.names, name)
+	s[key] = f
+	if err := f.check(); err != nil {
+		return err
+	}
+	_, _, err := f.parse()
+	return err
 }
 
-// missing returns the first template that is run and is not there, and the one that runs it.
-func (ts *trees) missing() (name, by string, found bool) {
-	for _, by := range ts.names {
-		for _, call := range ts.byName[by].calls {
-			if ts.byName[call] == nil {
-				return call, by, true
+// find returns the shared template that a part runs by a name: that of its language or of the nearest parent of it, else
+// the one without a language.
+func (s sharedFiles) find(f *partFile, name string) *partFile {
+	for tag := f.tag; tag != language.Und; tag = tag.Parent() {
+		if found := s[sharedKey{name, partKey{tag.String(), f.part}}]; found != nil {
+			return found
+		}
+	}
+	return s[sharedKey{name, partKey{part: f.part}}]
+}
+
+// trees are the parsed templates of one part by their names.
+type trees map[string]*parse.Tree
+
+// resolve returns the templates that a part defines, and the shared ones that they run. Of two definitions the one that is
+// nearer to the part counts, which is how a part fills in the blocks of a layout.
+func resolve(f *partFile, t *texttemplate.Template, shared sharedFiles) (trees, error) {
+	all := trees{}
+	all.add(f.origin, t)
+	for {
+		name, by := all.missing()
+		if name == "" {
+			return all, nil
+		}
+		found := shared.find(f, name)
+		if found == nil {
+			return nil, placed(f.origin, undefined(f, name, by))
+		}
+		t, _, err := found.parse()
+		if err != nil {
+			return nil, err
+		}
+		all.add(name, t)
+	}
+}
+
+func undefined(f *partFile, name, by string) string {
+	text := fmt.Sprintf("template %q runs %q, which is not defined", by, name)
+	if strings.HasPrefix(name, sharedPrefix) {
+		text += fmt.Sprintf(": no file %s[.LANGUAGE].%s.tmpl was added before or with this one", name, f.part)
+	}
+	return text
+}
+
+// add adds the templates of a file that are not there yet, its own under a name.
+func (ts trees) add(name string, t *texttemplate.Template) {
+	if ts[name] == nil {
+		ts[name] = t.Tree
+	}
+	for _, defined := range t.Templates() {
+		if ts[defined.Name()] == nil && defined.Name() != t.Name() {
+			ts[defined.Name()] = defined.Tree
+		}
+	}
+}
+
+// missing returns the first template that is run and is not there, and the one that runs it. Its name is "" if all are there.
+func (ts trees) missing() (name, by string) {
+	for _, by := range slices.Sorted(maps.Keys(ts)) {
+		for _, name := range calls(ts[by].Root) {
+			if ts[name] == nil {
+				return name, by
 			}
 		}
 	}
-	return "", "", false
+	return "", ""
 }
 
-// acyclic refuses a template that runs itself. All that are run are there.
-func (ts *trees) acyclic() error {
-	for _, name := range ts.names {
-		if err := ts.follow(name, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// follow looks at what a template runs, once for each template.
-func (ts *trees) follow(name string, path []string) error {
-	t := ts.byName[name]
-	switch {
-	case slices.Contains(path, name):
-		return fmt.Errorf("template %q runs itself", name)
-	case t.followed:
+// calls returns the names of the templates that a list of nodes runs.
+func calls(list *parse.ListNode) (names []string) {
+	if list == nil {
 		return nil
 	}
-	path = append(path, name)
-	for _, call := range t.calls {
-		if err := ts.follow(call, path); err != nil {
-			return err
-		}
-	}
-	t.followed = true
-	return nil
-}
-
-func (t *tree) list(l *parse.ListNode) {
-	if l == nil {
-		return
-	}
-	for _, node := range l.Nodes {
+	for _, node := range list.Nodes {
+		var branch *parse.BranchNode
 		switch n := node.(type) {
-		case *parse.ActionNode:
-			addPrinted(n.Pipe)
-		case *parse.IfNode:
-			t.branch(&n.BranchNode)
-		case *parse.RangeNode:
-			t.branch(&n.BranchNode)
-		case *parse.WithNode:
-			t.branch(&n.BranchNode)
 		case *parse.TemplateNode:
-			t.calls = append(t.calls, n.Name)
+			names = append(names, n.Name)
+			continue
+		case *parse.IfNode:
+			branch = &n.BranchNode
+		case *parse.RangeNode:
+			branch = &n.BranchNode
+		case *parse.WithNode:
+			branch = &n.BranchNode
+		default:
+			continue
+		}
+		names = slices.Concat(names, calls(branch.List), calls(branch.ElseList))
+	}
+	return names
+}
+
+func (ts trees) text(root string) (*texttemplate.Template, error) {
+	t := texttemplate.New(root).Funcs(functions).Option("missingkey=error")
+	for name, tree := range ts {
+		if _, err := t.AddParseTree(name, tree); err != nil {
+			return nil, err
 		}
 	}
+	return t, nil
 }
 
-func (t *tree) branch(b *parse.BranchNode) {
-	t.list(b.List)
-	t.list(b.ElseList)
+func (ts trees) html(root string) (*htmltemplate.Template, error) {
+	t := htmltemplate.New(root).Funcs(functions).Option("missingkey=error")
+	for name, tree := range ts {
+		if _, err := t.AddParseTree(name, tree); err != nil {
+			return nil, err
+		}
+	}
+	t = t.Lookup(root)
+	return t, escapeNow(t)
 }
 
-// addPrinted adds toPrint to a pipeline that prints, before the escapers that html/template wants at its end.
-func addPrinted(pipe *parse.PipeNode) {
-	if len(pipe.Decl) > 0 {
-		return
+// functions are what templates have instead of those of the library.
+var functions = map[string]any{"index": index}
+
+// index is that of text/template for what variables are made of: maps and lists. A key that is not there is a missing
+// variable, and not the text "<no value>".
+func index(item any, keys ...any) (any, error) {
+	for _, key := range keys {
+		switch c := item.(type) {
+		case map[string]any:
+			name, ok := key.(string)
+			if !ok {
+				return nil, errors.New("index: a name is a string")
+			}
+			if item = c[name]; item == nil {
+				return nil, &MissingVariablesError{Variables: []string{name}}
+			}
+		case []any:
+			i, err := strconv.Atoi(fmt.Sprint(key)) // a constant is an int, a variable an int64
+			if err != nil || i < 0 || i >= len(c) {
+				return nil, errors.New("index: there is no such element")
+			}
+			item = c[i]
+		default:
+			return nil, errors.New("index: neither a list nor a map")
+		}
 	}
-	text := pipe.String()
-	at := len(pipe.Cmds)
-	for at > 0 && slices.Contains([]string{"html", "urlquery"}, pipe.Cmds[at-1].String()) {
-		at--
-	}
-	if at == 0 {
-		return // a function without arguments
-	}
-	name := parse.NewIdentifier(printed).SetPos(pipe.Pos)
-	quoted := &parse.StringNode{NodeType: parse.NodeString, Pos: pipe.Pos, Quoted: strconv.Quote(text), Text: text}
-	pipe.Cmds = slices.Insert(pipe.Cmds, at,
-		&parse.CommandNode{NodeType: parse.NodeCommand, Pos: pipe.Pos, Args: []parse.Node{name, quoted}})
+	return item, nil
 }
 
 var (
@@ -130,7 +195,7 @@ var (
 
 // explain says what was wrong with an execution, without the values that the error may show.
 func explain(err error) error {
-	if m := (*MissingVariablesError)(nil); errors.As(err, &m) {
+	if m, ok := errors.AsType[*MissingVariablesError](err); ok {
 		return m
 	}
 	if errors.Is(err, errTooLong) {
@@ -164,13 +229,4 @@ func reason(err error, origin string) string {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	return text
-}
-
-// decimal writes a number as JSON does.
-func decimal(f float64) string {
-	format := byte('f')
-	if f != 0 && (f < 1e-6 && f > -1e-6 || f >= 1e21 || f <= -1e21) {
-		format = 'e'
-	}
-	return strconv.FormatFloat(f, format, -1, 64)
 }

@@ -5,20 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 )
 
-// variables are the values of one message, as JSON has them and without nils. They belong to one goroutine.
-type variables struct {
-	root   map[string]any // numbers are json.Number
-	native map[string]any // numbers are int64, uint64 or float64; made at first use
-}
-
-// newVariables takes over values. The error names one of them, and shows none.
-func newVariables(values map[string]any) (*variables, error) {
-	v := &variables{root: make(map[string]any, len(values))}
+// plainVariables returns the values of one message as JSON has them, without nils and with numbers that templates can
+// compare. The error names one of them, and shows none.
+func plainVariables(values map[string]any) (map[string]any, error) {
+	all := make(map[string]any, len(values))
 	size := 0
 	for name, value := range values {
 		plain, n, err := toPlain(value)
@@ -29,10 +22,10 @@ func newVariables(values map[string]any) (*variables, error) {
 			return nil, fmt.Errorf("the variables are longer than %d bytes of JSON", maxVariables)
 		}
 		if plain != nil {
-			v.root[name] = plain
+			all[name] = plain
 		}
 	}
-	return v, nil
+	return all, nil
 }
 
 // toPlain takes a value through JSON. The error of an encoder may show the value, so it is not passed on.
@@ -46,7 +39,7 @@ func toPlain(value any) (plain any, size int, err error) {
 	if err := d.Decode(&plain); err != nil {
 		return nil, 0, fmt.Errorf("of type %T cannot be read from its JSON", value)
 	}
-	plain, err = withoutNil(plain)
+	plain, err = normalize(plain)
 	return plain, len(text), err
 }
 
@@ -60,80 +53,31 @@ func marshal(value any) (text []byte, err error) {
 	return json.Marshal(value)
 }
 
-// withoutNil takes the nils out of maps. A list cannot do without an element.
-func withoutNil(value any) (any, error) {
+// normalize takes the nils out of maps, and makes numbers of the digits. A list cannot do without an element.
+func normalize(value any) (_ any, err error) {
 	switch v := value.(type) {
+	case json.Number:
+		return number(v), nil
 	case map[string]any:
 		for k, member := range v {
-			member, err := withoutNil(member)
-			if err != nil {
+			if v[k], err = normalize(member); err != nil {
 				return nil, err
 			}
-			if member == nil {
+			if v[k] == nil {
 				delete(v, k)
-				continue
 			}
-			v[k] = member
 		}
 	case []any:
 		for i, member := range v {
 			if member == nil {
 				return nil, fmt.Errorf("has a list with a nil, at %d", i)
 			}
-			if _, err := withoutNil(member); err != nil {
+			if v[i], err = normalize(member); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return value, nil
-}
-
-// get returns the value at a path of names with dots between them: a string, a bool or a json.Number.
-func (v *variables) get(path string) (value any, found bool, err error) {
-	value = v.root
-	for name := range strings.SplitSeq(path, ".") {
-		members, ok := value.(map[string]any)
-		if !ok {
-			return nil, false, nil
-		}
-		if value, ok = members[name]; !ok {
-			return nil, false, nil
-		}
-	}
-	switch value.(type) {
-	case map[string]any, []any:
-		return nil, true, fmt.Errorf("variable %q is an object or a list, and no text", path)
-	}
-	return value, true, nil
-}
-
-// values returns what Go templates work with: numbers that can be compared.
-func (v *variables) values() map[string]any {
-	if v.native == nil {
-		v.native, _ = toNative(v.root).(map[string]any)
-	}
-	return v.native
-}
-
-func toNative(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, member := range v {
-			out[k] = toNative(member)
-		}
-		return out
-	case []any:
-		out := slices.Clone(v)
-		for i := range out {
-			out[i] = toNative(out[i])
-		}
-		return out
-	case json.Number:
-		return number(v)
-	default:
-		return value
-	}
 }
 
 // number keeps the digits of integers, which a float64 does not.
@@ -148,5 +92,17 @@ func number(n json.Number) any {
 	if err != nil {
 		return string(n) // beyond float64
 	}
-	return f
+	return decimal(f)
+}
+
+// decimal is a number that prints as people write it: 1234567.5, and not 1.2345675e+06.
+type decimal float64
+
+// String implements fmt.Stringer.
+func (d decimal) String() string {
+	text, err := json.Marshal(float64(d))
+	if err != nil {
+		return strconv.FormatFloat(float64(d), 'g', -1, 64)
+	}
+	return string(text)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/notifyx"
 )
@@ -14,12 +15,12 @@ import (
 type javaTexts struct{ sent []string }
 
 // Send implements notifyx.Sender.
-func (s *javaTexts) Send(_ context.Context, m *notifyx.Message) (notifyx.Result, error) {
-	err := m.Validate()
-	if err == nil {
-		s.sent = append(s.sent, m.Content)
+func (s *javaTexts) Send(_ context.Context, m *notifyx.Message) error {
+	if err := m.Validate(); err != nil {
+		return err
 	}
-	return notifyx.NewResult(m, err), err
+	s.sent = append(s.sent, m.Content)
+	return nil
 }
 
 func TestJavaMessageIsSentWithItsResult(t *testing.T) {
@@ -35,7 +36,7 @@ func TestJavaMessageIsSentWithItsResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	result, err := router.Send(t.Context(), &notifyx.Message{
-		Type: notifyx.TypeSMS, To: []string{"+4912345"}, Priority: notifyx.PriorityHigh,
+		Type: notifyx.TypeSMS, To: []string{"+4912345"}, Priority: job.PriorityHigh,
 		Template: "code", Variables: map[string]any{"name": "Ada", "code": 1234},
 	})
 	if err != nil || !result.Success || len(texts.sent) != 1 || texts.sent[0] != "Hello Ada, your code is 1234" {

@@ -36,12 +36,7 @@ func (s sender) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String(
 func (s sender) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Send implements notifyx.Sender.
-func (s sender) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
-	err := s.send(ctx, m)
-	return notifyx.NewResult(m, err), err
-}
-
-func (s sender) send(ctx context.Context, m *notifyx.Message) error {
+func (s sender) Send(ctx context.Context, m *notifyx.Message) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func TestASenderNeedsAClient(t *testing.T) {
 func TestTheSenderTakesMailOnly(t *testing.T) {
 	client := newClient(t, config(1))
 	m := &notifyx.Message{Type: notifyx.TypeSMS, To: []string{"user@example.com"}, Subject: "s", Content: "c"}
-	if _, err := email.NewSender(client).Send(t.Context(), m); !errors.Is(err, notifyx.ErrMessage) || !strings.Contains(err.Error(), "EMAIL") {
+	if err := email.NewSender(client).Send(t.Context(), m); !errors.Is(err, notifyx.ErrMessage) || !strings.Contains(err.Error(), "EMAIL") {
 		t.Errorf("Send = %v, want ErrMessage", err)
 	}
 }

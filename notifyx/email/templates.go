@@ -71,11 +71,7 @@ func checkAction(m *Message) error {
 		return nil // it has none
 	}
 	const name = "action_url"
-	text, err := notifyx.Expand("${"+name+"}", map[string]any{name: m.Variables[name]})
-	if err != nil {
-		return err
-	}
-	link, err := url.Parse(text)
+	link, err := url.Parse(fmt.Sprint(m.Variables[name]))
 	if err != nil || link.Host == "" || link.Scheme != "http" && link.Scheme != "https" {
 		return errors.New("the variable " + name + " is no address that begins with http:// or https://")
 	}

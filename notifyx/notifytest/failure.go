@@ -104,7 +104,7 @@ var closeChecks = []check{
 		sent := 1
 		for n := range 16 {
 			wg.Go(func() {
-				if _, err := e.Send(t.Context(), e.message(n)); err == nil {
+				if err := e.Send(t.Context(), e.message(n)); err == nil {
 					mu.Lock()
 					sent++
 					mu.Unlock()
@@ -140,12 +140,10 @@ func (e *env) closer(t *testing.T) func(ctx context.Context) error {
 // fails sends what must not succeed, and returns the error.
 func (e *env) fails(t *testing.T, ctx context.Context, m *notifyx.Message) error {
 	t.Helper()
-	before := time.Now()
-	result, err := e.Send(ctx, m)
+	err := e.Send(ctx, m)
 	if err == nil {
 		t.Fatal("Send succeeded")
 	}
-	checkResult(t, result, m, err, before)
 	return err
 }
 

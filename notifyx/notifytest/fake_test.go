@@ -71,7 +71,6 @@ type courier struct {
 	before   func(ctx context.Context, m *notifyx.Message) (context.Context, error)
 	arrival  func(a *notifytest.Arrival)
 	after    func(m *notifyx.Message, err error) error
-	result   func(r *notifyx.Result)
 	closing  func(times int) error
 	times    int
 }
@@ -89,20 +88,12 @@ func newCourier() *courier {
 			}
 			return err
 		},
-		result:  func(*notifyx.Result) {},
 		closing: func(int) error { return nil },
 	}
 }
 
 // Send implements notifyx.Sender.
-func (c *courier) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
-	err := c.send(ctx, m)
-	r := notifyx.NewResult(m, err)
-	c.result(&r)
-	return r, err
-}
-
-func (c *courier) send(ctx context.Context, m *notifyx.Message) error {
+func (c *courier) Send(ctx context.Context, m *notifyx.Message) error {
 	if err := c.validate(m); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/notifyx"
 )
 
@@ -130,19 +131,17 @@ type env struct {
 // message returns the valid message number n, to recipient 0.
 func (e *env) message(n int) *notifyx.Message {
 	return &notifyx.Message{
-		ID: fmt.Sprintf("notifytest-%d", n), Type: e.h.Type, To: []string{e.receiver.Recipient(0)}, Priority: notifyx.PriorityDefault,
+		ID: fmt.Sprintf("notifytest-%d", n), Type: e.h.Type, To: []string{e.receiver.Recipient(0)}, Priority: job.PriorityDefault,
 		Subject: fmt.Sprintf("Subject %d", n), Content: e.h.Content(fmt.Sprintf("content-%d.", n)),
 	}
 }
 
 // send sends what must succeed.
-func (e *env) send(t *testing.T, m *notifyx.Message) notifyx.Result {
+func (e *env) send(t *testing.T, m *notifyx.Message) {
 	t.Helper()
-	result, err := e.Send(t.Context(), m)
-	if err != nil {
+	if err := e.Send(t.Context(), m); err != nil {
 		t.Fatalf("Send: %v", err)
 	}
-	return result
 }
 
 // arrivals returns what has arrived, which must be so many recipients of messages.

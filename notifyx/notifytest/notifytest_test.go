@@ -59,10 +59,6 @@ func arriving(change func(a *notifytest.Arrival)) func(c *courier) {
 	return func(c *courier) { c.arrival = change }
 }
 
-func resulting(change func(r *notifyx.Result)) func(c *courier) {
-	return func(c *courier) { c.result = change }
-}
-
 var count atomic.Int64
 
 // defects are faults that a sender may have, one each.
@@ -77,13 +73,6 @@ var defects = map[string]defect{
 	"content is ASCII":      {arriving(func(a *notifytest.Arrival) { a.Content = strings.ReplaceAll(a.Content, "你", "?") }), "Send/AnyLanguage"},
 	"the first recipient":   {arriving(func(a *notifytest.Arrival) { a.To = a.To[:1] }), "Send/SeveralRecipients"},
 	"the message is sorted": {func(c *courier) { c.mark = func(m *notifyx.Message) string { slices.Sort(m.To); return m.ID } }, "Send/KeepsTheMessage"},
-	"no id in the result":   {resulting(func(r *notifyx.Result) { r.ID = "" }), "Send/Result, Send/Concurrently"},
-	"no time in the result": {resulting(func(r *notifyx.Result) { r.Time = time.Time{} }), "Send/Result, Failure/Temporary"},
-	"local time":            {resulting(func(r *notifyx.Result) { r.Time = r.Time.In(time.FixedZone("X", 3600)) }), "Send/Result"},
-	"no code in the result": {resulting(func(r *notifyx.Result) { r.ErrorCode = 0 }), "Failure/Temporary, Failure/Permanent, Invalid/Zero"},
-	"always success":        {resulting(func(r *notifyx.Result) { r.Success = true }), "Failure/Temporary, Invalid/Nil"},
-	"no text in the result": {resulting(func(r *notifyx.Result) { r.Message = "" }), "Send/Result, Failure/Permanent"},
-	"the result tells whom": {resulting(func(r *notifyx.Result) { r.Message = "sent to reader-0@example.com" }), "Send/Result"},
 	"a mark for each try":   {func(c *courier) { c.mark = func(*notifyx.Message) string { return time.Now().String() } }, "Repeat/SameMark, Repeat/AfterFailure"},
 	"a mark for each process": {func(c *courier) {
 		salt := time.Now().String()

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/plinthgo/plinth/notifyx"
 )
@@ -65,20 +64,13 @@ var sendChecks = []check{
 			t.Errorf("the message became %+v, want %+v", *m, before)
 		}
 	}},
-	{"Send/Result", func(t *testing.T, e *env) {
-		m := e.message(1)
-		before := time.Now()
-		r := e.send(t, m)
-		checkResult(t, r, m, nil, before)
-	}},
 	{"Send/Concurrently", func(t *testing.T, e *env) {
 		const count = 32
 		var wg sync.WaitGroup
 		for n := range count {
 			wg.Go(func() {
-				m := e.message(n)
-				if r, err := e.Send(t.Context(), m); err != nil || r.ID != m.ID {
-					t.Errorf("Send = %+v, %v", r, err)
+				if err := e.Send(t.Context(), e.message(n)); err != nil {
+					t.Errorf("Send: %v", err)
 				}
 			})
 		}
@@ -124,7 +116,7 @@ var repeatChecks = []check{
 	{"Repeat/AfterFailure", func(t *testing.T, e *env) {
 		e.send(t, e.message(1))
 		e.receiver.Answer(FailTemporarily)
-		if _, err := e.Send(t.Context(), e.message(1)); err == nil {
+		if err := e.Send(t.Context(), e.message(1)); err == nil {
 			t.Fatal("a receiver that refuses got a message")
 		}
 		e.receiver.Answer(Accept)
@@ -143,24 +135,6 @@ var repeatChecks = []check{
 			t.Errorf("two messages have the mark %q", all[0].Mark)
 		}
 	}},
-}
-
-// checkResult fails the test where a result does not fit the message and the error.
-func checkResult(t *testing.T, r notifyx.Result, m *notifyx.Message, err error, before time.Time) {
-	t.Helper()
-	want := notifyx.NewResult(m, err)
-	if r.Success != want.Success || r.ErrorCode != want.ErrorCode || r.ID != want.ID {
-		t.Errorf("result = %+v, want success %t, code %d and the id %q", r, want.Success, want.ErrorCode, want.ID)
-	}
-	if r.Message == "" || m != nil && shows(r.Message, m) {
-		t.Errorf("message = %q, want one without recipients and contents", r.Message)
-	}
-	if r.Time.Before(before.Add(-time.Second)) || r.Time.After(time.Now().Add(time.Second)) {
-		t.Errorf("time = %s, want that of the sending", r.Time)
-	}
-	if _, offset := r.Time.Zone(); offset != 0 {
-		t.Errorf("time = %s, want UTC", r.Time)
-	}
 }
 
 // shows reports whether a text has a recipient or a content in it.

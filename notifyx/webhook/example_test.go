@@ -223,7 +223,7 @@ func ExampleNewSender() {
 	endpoints := webhook.StaticEndpoints{"shop": {URL: target.URL, Secrets: []signature.Secret{signature.NewSecret()}}}
 
 	sender := webhook.NewSender(endpoints, client) // or hooks.Sender(), which stores
-	_, err = sender.Send(context.Background(), &notifyx.Message{
+	err = sender.Send(context.Background(), &notifyx.Message{
 		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "order.paid", Content: `{"order":17}`,
 	})
 	fmt.Println(err)

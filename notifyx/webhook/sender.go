@@ -59,10 +59,10 @@ type sender struct {
 }
 
 // Send implements notifyx.Sender.
-func (s *sender) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
+func (s *sender) Send(ctx context.Context, m *notifyx.Message) error {
 	event, err := fromMessage(m)
 	if err != nil {
-		return failed(m, err)
+		return failed(err)
 	}
 	ctx = xctx.Unpooled(ctx)
 	all, cancel := context.WithTimeoutCause(ctx, s.client.config.timeout, lateError{})
@@ -85,7 +85,7 @@ func (s *sender) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, 
 		})
 	}
 	workers.Wait()
-	return failed(m, join(results))
+	return failed(join(results))
 }
 
 // guarded turns a panic of the application's Endpoints into an error. Its value may hold anything.
@@ -115,21 +115,21 @@ func (s *sender) send(all, attempt context.Context, id string, event Event) erro
 type storing struct{ d *Dispatcher }
 
 // Send implements notifyx.Sender.
-func (s storing) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
+func (s storing) Send(ctx context.Context, m *notifyx.Message) error {
 	event, err := fromMessage(m)
 	if err != nil {
-		return failed(m, err)
+		return failed(err)
 	}
 	_, err = s.d.EnqueueAll(ctx, m.To, event.Type, event.Data, WithID(event.ID), WithTimestamp(event.Timestamp))
-	return failed(m, err)
+	return failed(err)
 }
 
 // failed is the end of Send: what cannot be mended is marked.
-func failed(m *notifyx.Message, err error) (notifyx.Result, error) {
+func failed(err error) error {
 	if err != nil && isPermanent(err) {
 		err = notifyx.Permanent(err)
 	}
-	return notifyx.NewResult(m, err), err
+	return err
 }
 
 // fromMessage returns the event. Its id is the message's: full stops, which the id of an event has not, become tildes, which

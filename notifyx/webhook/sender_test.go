@@ -138,7 +138,7 @@ type inQueue struct {
 }
 
 // Send implements notifyx.Sender.
-func (s inQueue) Send(ctx context.Context, m *notifyx.Message) (notifyx.Result, error) {
+func (s inQueue) Send(ctx context.Context, m *notifyx.Message) error {
 	return s.Sender.Send(withQueue(ctx, s.engine), m)
 }
 
@@ -182,8 +182,8 @@ func TestAMessageThatIsNoEventIsRefused(t *testing.T) {
 		m := &notifyx.Message{Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"}
 		change(m)
 		for _, s := range []notifyx.Sender{d.Sender(), webhook.NewSender(webhook.StaticEndpoints{}, newClient(t))} {
-			if r, err := s.Send(t.Context(), m); !errors.Is(err, notifyx.ErrMessage) || r.Success {
-				t.Errorf("%s: %+v, %v, want ErrMessage", name, r, err)
+			if err := s.Send(t.Context(), m); !errors.Is(err, notifyx.ErrMessage) {
+				t.Errorf("%s: %v, want ErrMessage", name, err)
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
 		{"down", []string{"down"}, false},
 		{"gone and down", []string{"gone", "down"}, false},
 	} {
-		_, err := s.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeWebhook, To: c.to, Subject: "a", Content: "1"})
+		err := s.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeWebhook, To: c.to, Subject: "a", Content: "1"})
 		if err == nil || errors.Is(err, notifyx.ErrPermanent) != c.want {
 			t.Errorf("%s: %v, permanent want %v", c.name, err, c.want)
 		}
@@ -229,7 +229,7 @@ func TestARepeatOfAMessageHasTheSameBody(t *testing.T) {
 	to := only(serve(t, record(got)).URL)
 	s := webhook.NewSender(to, c)
 	for range 2 {
-		if _, err := s.Send(t.Context(), m); err != nil {
+		if err := s.Send(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 		if r := <-got; string(r.body) != want || r.header.Get("Webhook-Id") != m.ID {
@@ -240,7 +240,7 @@ func TestARepeatOfAMessageHasTheSameBody(t *testing.T) {
 	ctx, e := newEngine(t)
 	e.work(t, ctx, d.Handler())
 	for range 2 { // as a notify job that is repeated after it has stored the event
-		if _, err := d.Sender().Send(ctx, m); err != nil {
+		if err := d.Sender().Send(ctx, m); err != nil {
 			t.Fatal(err)
 		}
 		e.attempt(t)
@@ -255,9 +255,9 @@ func TestFullStopsInAMessagesIDBecomeTildes(t *testing.T) {
 	s := serve(t, record(got))
 	sender := webhook.NewSender(only(s.URL), newClient(t))
 	m := &notifyx.Message{ID: "order.17_paid-1", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"}
-	r, err := sender.Send(t.Context(), m)
-	if err != nil || r.ID != m.ID {
-		t.Fatalf("%+v, %v", r, err)
+	err := sender.Send(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if id := (<-got).header.Get("Webhook-Id"); id != "order~17_paid-1" {
 		t.Errorf("Webhook-Id = %q", id)

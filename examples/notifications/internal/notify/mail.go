@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
@@ -42,7 +43,7 @@ func Welcome(ctx context.Context, user *entity.User) error {
 // Report stores the mail that tells the team how many users were new at a time, in the transaction of ctx.
 func Report(ctx context.Context, at time.Time, users int64) error {
 	_, err := notifyx.SendAsync(ctx, &notifyx.Message{
-		ID: "report-" + at.UTC().Format("20060102T150405Z"), Type: notifyx.TypeEmail, Priority: notifyx.PriorityLow,
+		ID: "report-" + at.UTC().Format("20060102T150405Z"), Type: notifyx.TypeEmail, Priority: job.PriorityLow,
 		To: []string{xenv.GetEnvString(reportTo, "team@example.org")}, Language: "en",
 		Template: "report", Variables: map[string]any{"users": users, "at": at.UTC().Format(time.DateTime)},
 	})
