@@ -3,7 +3,6 @@ package webhook
 import (
 	"container/list"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -14,76 +13,33 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// Breaker is when a receiver has failed often enough to be left alone for a while. There is one circuit for each endpoint
+// breaker is when a receiver has failed often enough to be left alone for a while. There is one circuit for each endpoint
 // id, in this process.
 //
 // No answer, no answer in time, an answer that is too large or no HTTP, 429 and 5xx are failures. Every other answer is not:
 // a 400 is about one payload. What was never sent, and what the caller gave up, does not count. The circuit opens after
-// Failures failures in a row within Window, or when of at least MinRequests in Window the share Ratio failed. After OpenFor
+// failures in a row within the window, or when of at least minRequests in the window the share ratio failed. After openFor
 // one attempt is let through: it closes the circuit, or opens it again.
-type Breaker struct {
-	// Failures in a row; 5 by default.
-	Failures int
-	// Ratio of failures; 0.5 by default.
-	Ratio float64
-	// MinRequests before Ratio counts; 20 by default.
-	MinRequests int
-	// Window is how far back is looked; 1 min by default.
-	Window time.Duration
-	// OpenFor is how long nothing is sent; 1 min by default.
-	OpenFor time.Duration
-	// MaxEndpoints bounds the circuits that are kept; 10000 by default. The one that was not used for the longest time is
-	// forgotten first, as if it had never failed.
-	MaxEndpoints int
+type breaker struct {
+	failures     uint32
+	ratio        float64
+	minRequests  uint32
+	window       time.Duration
+	openFor      time.Duration
+	maxEndpoints int // the circuit that was not used for the longest time is forgotten first, as if it had never failed
 }
 
-func (b Breaker) or(d Breaker) Breaker {
-	pick := func(value *int, def int) {
-		if *value == 0 {
-			*value = def
-		}
-	}
-	pick(&b.Failures, d.Failures)
-	pick(&b.MinRequests, d.MinRequests)
-	pick(&b.MaxEndpoints, d.MaxEndpoints)
-	if b.Ratio == 0 {
-		b.Ratio = d.Ratio
-	}
-	if b.Window == 0 {
-		b.Window = d.Window
-	}
-	if b.OpenFor == 0 {
-		b.OpenFor = d.OpenFor
-	}
-	return b
-}
-
-const (
-	maxFailures = 1 << 20
-	windowParts = 6
-)
-
-func (b Breaker) check() error {
-	inRange := func(n int) bool { return n >= 1 && n <= maxFailures }
-	if !inRange(b.Failures) || !inRange(b.MinRequests) || !inRange(b.MaxEndpoints) ||
-		!(b.Ratio > 0 && b.Ratio <= 1) || b.Window < windowParts || b.OpenFor <= 0 {
-		return fmt.Errorf("%w: a circuit breaker of %+v", ErrOption, b)
-	}
-	return nil
-}
+const windowParts = 6
 
 // tripped reports whether the circuit opens.
-func (b Breaker) tripped(n gobreaker.Counts) bool {
-	if n.ConsecutiveFailures >= uint32(b.Failures) { // G115: checked at the start
-		return true
-	}
+func (b *breaker) tripped(n gobreaker.Counts) bool {
 	done := n.TotalSuccesses + n.TotalFailures
-	return done >= uint32(b.MinRequests) && float64(n.TotalFailures) >= b.Ratio*float64(done) // G115: checked
+	return n.ConsecutiveFailures >= b.failures || done >= b.minRequests && float64(n.TotalFailures) >= b.ratio*float64(done)
 }
 
 // circuits keeps the circuit of each endpoint that was used lately.
 type circuits struct {
-	limits  Breaker
+	limits  *breaker
 	probing time.Duration // how long a probe takes at most
 	log     *xlog.LogNamedLogger
 
@@ -104,7 +60,7 @@ func newCircuits(c *config) *circuits {
 	if c.breaker == nil {
 		return nil
 	}
-	return &circuits{limits: *c.breaker, probing: c.timeout, log: c.log, byID: map[string]*list.Element{}, order: list.New()}
+	return &circuits{limits: c.breaker, probing: c.timeout, log: c.log, byID: map[string]*list.Element{}, order: list.New()}
 }
 
 func (s *circuits) get(id string) *circuit {
@@ -115,7 +71,7 @@ func (s *circuits) get(id string) *circuit {
 		c, _ := e.Value.(*circuit)
 		return c
 	}
-	for s.order.Len() >= s.limits.MaxEndpoints {
+	for s.order.Len() >= s.limits.maxEndpoints {
 		old, _ := s.order.Remove(s.order.Back()).(*circuit)
 		delete(s.byID, old.id)
 	}
@@ -129,9 +85,9 @@ func (s *circuits) open(id string) *circuit {
 	c := &circuit{id: id}
 	c.breaker = gobreaker.NewCircuitBreaker[Result](gobreaker.Settings{
 		Name:         id,
-		Interval:     s.limits.Window,
-		BucketPeriod: s.limits.Window / windowParts,
-		Timeout:      s.limits.OpenFor,
+		Interval:     s.limits.window,
+		BucketPeriod: s.limits.window / windowParts,
+		Timeout:      s.limits.openFor,
 		ReadyToTrip:  s.limits.tripped,
 		IsSuccessful: func(err error) bool { return !isFailure(err) },
 		IsExcluded:   isExcluded,
@@ -140,7 +96,7 @@ func (s *circuits) open(id string) *circuit {
 				c.mu.Lock()
 				c.openedAt = time.Now()
 				c.mu.Unlock()
-				s.log.Slog().Warn("webhook circuit opened", slog.String("endpoint", id), slog.Duration("for", s.limits.OpenFor))
+				s.log.Slog().Warn("webhook circuit opened", slog.String("endpoint", id), slog.Duration("for", s.limits.openFor))
 			}
 		},
 	})
@@ -157,11 +113,11 @@ func (s *circuits) do(id string, send func() (Result, error)) (Result, error) {
 	switch {
 	case errors.Is(err, gobreaker.ErrOpenState):
 		c.mu.Lock()
-		left := time.Until(c.openedAt.Add(s.limits.OpenFor))
+		left := time.Until(c.openedAt.Add(s.limits.openFor))
 		c.mu.Unlock()
-		return Result{}, &CircuitOpenError{Wait: max(left, minRetryAfter)}
+		return Result{}, &circuitOpenError{wait: max(left, minRetryAfter)}
 	case errors.Is(err, gobreaker.ErrTooManyRequests): // the probe is under way
-		return Result{}, &CircuitOpenError{Wait: max(s.probing, minRetryAfter)}
+		return Result{}, &circuitOpenError{wait: max(s.probing, minRetryAfter)}
 	default:
 		return result, err
 	}

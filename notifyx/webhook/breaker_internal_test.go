@@ -9,14 +9,10 @@ import (
 	"time"
 )
 
-// breaking returns circuits with the limits.
-func breaking(t *testing.T, b Breaker) *circuits {
-	t.Helper()
+// breaking returns circuits with limits that a test changes.
+func breaking(change func(b *breaker)) *circuits {
 	c := defaults()
-	WithBreaker(b)(&c)
-	if err := c.check(); err != nil {
-		t.Fatal(err)
-	}
+	change(c.breaker)
 	return newCircuits(&c)
 }
 
@@ -30,7 +26,7 @@ func answers(s *circuits, id string, n int, err error) (last error) {
 
 func TestACircuitOpensAfterFailuresInARow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := breaking(t, Breaker{})
+		s := breaking(func(*breaker) {})
 		if err := answers(s, "a", 4, ErrTimeout); !errors.Is(err, ErrTimeout) {
 			t.Fatal(err)
 		}
@@ -51,7 +47,7 @@ func TestACircuitOpensAfterFailuresInARow(t *testing.T) {
 
 func TestAnOpenCircuitLetsOneProbeThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := breaking(t, Breaker{Failures: 1, OpenFor: time.Minute})
+		s := breaking(func(b *breaker) { b.failures, b.openFor = 1, time.Minute })
 		_ = answers(s, "a", 1, ErrConnection)
 		<-time.After(time.Minute + 1)
 		release, probed := make(chan struct{}), make(chan error)
@@ -80,7 +76,7 @@ func TestAnOpenCircuitLetsOneProbeThrough(t *testing.T) {
 
 func TestAProbeThatTheCallerGaveUpIsNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := breaking(t, Breaker{Failures: 1})
+		s := breaking(func(b *breaker) { b.failures = 1 })
 		_ = answers(s, "a", 1, ErrConnection)
 		<-time.After(time.Minute + 1)
 		if err := answers(s, "a", 3, errGaveUp); !errors.Is(err, errGaveUp) {
@@ -111,7 +107,7 @@ func TestWhatCountsAsAFailure(t *testing.T) {
 		{fmt.Errorf("%w: %w", errGaveUp, errors.New("stop")), false},
 		{nil, false},
 	} {
-		s := breaking(t, Breaker{})
+		s := breaking(func(*breaker) {})
 		_ = answers(s, "a", 10, c.err)
 		if got := errors.Is(answers(s, "a", 1, nil), ErrCircuitOpen); got != c.want {
 			t.Errorf("%v: open %v, want %v", c.err, got, c.want)
@@ -121,7 +117,7 @@ func TestWhatCountsAsAFailure(t *testing.T) {
 
 func TestACircuitOpensAtTheRatio(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := breaking(t, Breaker{Failures: 100})
+		s := breaking(func(b *breaker) { b.failures = 100 })
 		for range 9 {
 			_ = answers(s, "a", 1, nil)
 			_ = answers(s, "a", 1, &StatusError{Status: http.StatusBadGateway})
@@ -138,7 +134,7 @@ func TestACircuitOpensAtTheRatio(t *testing.T) {
 
 func TestFailuresAreForgottenAfterTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := breaking(t, Breaker{Failures: 5, Window: time.Minute})
+		s := breaking(func(b *breaker) { b.failures, b.window = 5, time.Minute })
 		_ = answers(s, "a", 4, ErrTimeout)
 		<-time.After(2 * time.Minute)
 		_ = answers(s, "a", 4, ErrTimeout)
@@ -149,7 +145,7 @@ func TestFailuresAreForgottenAfterTheWindow(t *testing.T) {
 }
 
 func TestTheNumberOfCircuitsIsBounded(t *testing.T) {
-	s := breaking(t, Breaker{Failures: 1, MaxEndpoints: 3})
+	s := breaking(func(b *breaker) { b.failures, b.maxEndpoints = 1, 3 })
 	_ = answers(s, "down", 1, ErrTimeout)
 	for i := range 2 {
 		_ = answers(s, fmt.Sprint(i), 1, nil)
@@ -169,7 +165,7 @@ func TestTheNumberOfCircuitsIsBounded(t *testing.T) {
 }
 
 func TestConcurrentUseOfManyCircuits(t *testing.T) {
-	s := breaking(t, Breaker{MaxEndpoints: 4})
+	s := breaking(func(b *breaker) { b.maxEndpoints = 4 })
 	done := make(chan struct{})
 	for g := range 8 {
 		go func() {

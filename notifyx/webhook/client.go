@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
@@ -41,9 +43,10 @@ func (e Endpoint) MarshalText() ([]byte, error) { return []byte(e.ID), nil }
 // LogValue returns the id.
 func (e Endpoint) LogValue() slog.Value { return slog.StringValue(e.ID) }
 
-// Event is what happened. Its body is {"type", "timestamp", "data"}, as the specification has it, or Body as it is.
+// Event is what happened. Its body is {"type", "timestamp", "data"}, as the specification has it.
 type Event struct {
-	// ID stays the same over all attempts, so that a receiver knows a repeat. "" takes a new one.
+	// ID stays the same over all attempts, so that a receiver knows a repeat: 1 to 200 printable ASCII characters without
+	// spaces and full stops. "" takes a new one.
 	ID string
 	// Type says what happened, in words separated by full stops: "user.created".
 	Type string
@@ -51,8 +54,6 @@ type Event struct {
 	Timestamp time.Time
 	// Data is encoded as JSON.
 	Data any
-	// Body is sent instead of Type, Timestamp and Data where it is not nil. It is JSON.
-	Body []byte
 }
 
 // Result is an attempt that reached the receiver, whatever it answered.
@@ -65,7 +66,7 @@ type Result struct {
 	Duration time.Duration
 }
 
-// Client sends webhooks, one attempt each. It is safe for concurrent use. New makes it; every call of another is an ErrOption.
+// Client sends webhooks, one attempt each. It is safe for concurrent use. New makes it.
 type Client struct {
 	config    config
 	guard     guard
@@ -92,19 +93,7 @@ func New(opts ...Option) (*Client, error) {
 }
 
 // Close lets go of what no attempt uses. The client can be used on.
-func (c *Client) Close() {
-	if c.check() == nil {
-		c.transport.CloseIdleConnections()
-	}
-}
-
-// check returns an error for a client that New has not made.
-func (c *Client) check() error {
-	if c == nil || c.transport == nil {
-		return fmt.Errorf("%w: a client that New has not made", ErrOption)
-	}
-	return nil
-}
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Send makes one attempt. It succeeds where the receiver answers 2xx, with an answer within the limits and in time. The
 // errors are those of this package; RetryAfter tells how long to wait. The end of ctx is told by its own cause.
@@ -116,16 +105,9 @@ func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, er
 		event.ID = signature.NewID()
 	}
 	result := Result{ID: event.ID}
-	if err := c.check(); err != nil {
-		return result, err
-	}
 	req, err := c.request(to, event)
 	if err != nil {
 		return result, err
-	}
-	if len(req.body) > warnPayload {
-		c.config.log.Warn(ctx, "webhook payload is large", slog.String("endpoint", to.ID), slog.String("webhook_id", event.ID),
-			slog.Int("bytes", len(req.body)))
 	}
 	answered, err := c.circuits.do(to.ID, func() (Result, error) { return c.exchange(ctx, req) })
 	result.Status, result.Duration = answered.Status, answered.Duration
@@ -166,7 +148,8 @@ func (e Endpoint) check() error {
 		return fmt.Errorf("%w: it has no secret, or an empty one", ErrEndpoint)
 	}
 	for name, values := range e.Header {
-		if isReserved(name) || !validHeaderName(name) || slices.ContainsFunc(values, func(v string) bool { return !validValue(v) }) {
+		invalid := func(value string) bool { return !httpguts.ValidHeaderFieldValue(value) }
+		if isReserved(name) || !httpguts.ValidHeaderFieldName(name) || slices.ContainsFunc(values, invalid) {
 			return fmt.Errorf("%w: it cannot set the header %q", ErrEndpoint, name)
 		}
 	}
@@ -177,9 +160,6 @@ func (e Endpoint) check() error {
 func (e Event) encode(now time.Time) ([]byte, error) {
 	if !signature.ValidID(e.ID) {
 		return nil, fmt.Errorf("%w: the id (accepted: 1 to %d printable ASCII characters without spaces and full stops)", ErrEvent, signature.MaxIDBytes)
-	}
-	if e.Body != nil {
-		return e.Body, nil
 	}
 	if e.Type == "" {
 		return nil, fmt.Errorf("%w: it has no type", ErrEvent)
@@ -207,26 +187,4 @@ func isReserved(name string) bool {
 var reserved = []string{
 	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie", "Expect", "Host",
 	"Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent",
-}
-
-// validHeaderName reports whether name is a token (RFC 9110, section 5.6.2).
-func validHeaderName(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
-			return false
-		}
-	}
-	return name != ""
-}
-
-// validValue reports whether a header's value has no control characters.
-func validValue(value string) bool {
-	for i := range len(value) {
-		if value[i] < ' ' && value[i] != '\t' || value[i] == 0x7f {
-			return false
-		}
-	}
-	return true
 }

@@ -126,7 +126,7 @@ func TestAKilledProcessLosesNoEvent(t *testing.T) {
 		*rounds = min(*rounds, 15)
 	}
 	for round := range *rounds {
-		id, err := d.Enqueue(ctx, "shop", "round", round)
+		id, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "round", Data: round})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestAKilledProcessLosesNoEvent(t *testing.T) {
 	for _, f := range l.faults {
 		t.Error(f)
 	}
-	if dead, err := d.Dead(ctx, webhook.DeadQuery{}); err != nil || len(dead) != 0 {
+	if dead, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateDead}); err != nil || len(dead) != 0 {
 		t.Errorf("dead letters: %+v, %v", dead, err)
 	}
 	t.Logf("%d kills, %d events, %d attempts that were repeats", *rounds, len(ids), repeats)

@@ -15,46 +15,41 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// JobKind is the name of the jobs of a Dispatcher, unless WithJobKind gives another.
+// JobKind is the name of the jobs of a Dispatcher.
 const JobKind = "plinth.webhook"
 
-// MaxAttempts is how often an event is sent by the schedule of Schedule.
-const MaxAttempts = 10
+// maxAttempts is how often an event is sent by the schedule.
+const maxAttempts = 10
 
-// Schedule is how long a Dispatcher waits after each attempt that failed: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h,
-// 24 h, each spread by a tenth. The tenth attempt is about 76 hours after the first.
-func Schedule() backoff.Policy {
+// schedule is how long a Dispatcher waits after each attempt that failed. The tenth attempt is about 76 hours after the first.
+func schedule() backoff.Policy {
 	return backoff.Jitter(backoff.Schedule(5*time.Second, 5*time.Minute, 30*time.Minute, 2*time.Hour, 5*time.Hour,
 		10*time.Hour, 14*time.Hour, 20*time.Hour, 24*time.Hour), 0.1)
 }
 
-// OnGone is told of a receiver that has answered 410, so that the application disables it. It may be told several times. While
-// it returns an error, the event stays and is sent again by the schedule.
-type OnGone func(ctx context.Context, endpointID string) error
-
 // DispatcherOption changes a Dispatcher.
 type DispatcherOption func(*Dispatcher)
 
-// WithSchedule replaces the schedule, and how often an event is sent.
+// WithSchedule replaces the schedule, and how often an event is sent. By default there are ten attempts, with 5 s, 5 min,
+// 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h in between, each spread by a tenth.
 func WithSchedule(p backoff.Policy, attempts int) DispatcherOption {
 	return func(d *Dispatcher) { d.schedule, d.attempts = p, attempts }
 }
 
-// WithOnGone says who disables receivers that are gone.
-func WithOnGone(fn OnGone) DispatcherOption { return func(d *Dispatcher) { d.onGone = fn } }
-
-// WithJobKind names the kind of jobs, for an application with several dispatchers.
-func WithJobKind(name string) DispatcherOption { return func(d *Dispatcher) { d.kindName = name } }
+// WithOnGone gives what is told of a receiver that has answered 410, so that the application disables it. It may be told
+// several times. While it returns an error, the event stays and is sent again by the schedule.
+func WithOnGone(fn func(ctx context.Context, endpointID string) error) DispatcherOption {
+	return func(d *Dispatcher) { d.onGone = fn }
+}
 
 // Dispatcher delivers events as durable jobs. It is safe for concurrent use.
 type Dispatcher struct {
-	endpoints EndpointsFunc
-	client    *Client
-	schedule  backoff.Policy
-	attempts  int
-	onGone    OnGone
-	kindName  string
-	kind      *job.Kind[delivery]
+	find     finder
+	client   *Client
+	schedule backoff.Policy
+	attempts int
+	onGone   func(ctx context.Context, endpointID string) error
+	kind     *job.Kind[delivery]
 }
 
 // delivery is what is stored: no URL and no secret.
@@ -75,17 +70,17 @@ const lookUpTimeout = 15 * time.Second
 
 // NewDispatcher returns a dispatcher. The error is an ErrOption. An option that is nil is ignored.
 func NewDispatcher(endpoints Endpoints, client *Client, opts ...DispatcherOption) (d *Dispatcher, err error) {
-	d = &Dispatcher{endpoints: hidden(endpoints), client: client, schedule: Schedule(), attempts: MaxAttempts, kindName: JobKind}
+	if endpoints == nil || client == nil {
+		return nil, fmt.Errorf("%w: a dispatcher needs endpoints and a client", ErrOption)
+	}
+	d = &Dispatcher{find: endpoints.Endpoint, client: client, schedule: schedule(), attempts: maxAttempts}
 	for _, o := range opts {
 		if o != nil {
 			o(d)
 		}
 	}
-	if d.endpoints == nil || client.check() != nil {
-		return nil, fmt.Errorf("%w: a dispatcher needs endpoints and a client", ErrOption)
-	}
 	guarded := xhook.Guard(func() error { // NewKind takes its arguments for constants
-		d.kind = job.NewKind[delivery](d.kindName, job.WithMaxAttempts(d.attempts), job.WithBackoff(d.schedule),
+		d.kind = job.NewKind[delivery](JobKind, job.WithMaxAttempts(d.attempts), job.WithBackoff(d.schedule),
 			job.WithTimeout(client.config.timeout+lookUpTimeout))
 		return nil
 	})
@@ -95,74 +90,47 @@ func NewDispatcher(endpoints Endpoints, client *Client, opts ...DispatcherOption
 	return d, nil
 }
 
-// EventOption changes one event of a Dispatcher.
-type EventOption func(*stored)
-
-type stored struct {
-	id   string
-	at   time.Time
-	jobs []job.EnqueueOption
-}
-
-// WithID gives the event's id, for an event that may be stored twice: 1 to 200 printable ASCII characters without spaces and
-// full stops.
-func WithID(id string) EventOption { return func(s *stored) { s.id = id } }
-
-// WithTimestamp says when the event happened, instead of now.
-func WithTimestamp(at time.Time) EventOption { return func(s *stored) { s.at = at } }
-
-// WithJob passes options on to the durable job, such as a delay.
-func WithJob(opts ...job.EnqueueOption) EventOption {
-	return func(s *stored) { s.jobs = append(s.jobs, opts...) }
-}
-
 // Enqueue stores an event for one receiver and returns its id, which every attempt has. In a transaction of xdb it is part of
 // it. Data is encoded now. What is wrong with the event is told now: ErrEvent, ErrPayloadTooLarge; what is wrong with the
-// receiver, at the delivery.
-func (d *Dispatcher) Enqueue(ctx context.Context, endpointID, eventType string, data any, opts ...EventOption) (id string, err error) {
-	return d.EnqueueAll(ctx, []string{endpointID}, eventType, data, opts...)
+// receiver, at the delivery. Options are those of the durable job, such as a delay.
+func (d *Dispatcher) Enqueue(ctx context.Context, endpointID string, e Event, opts ...job.EnqueueOption) (id string, err error) {
+	return d.EnqueueAll(ctx, []string{endpointID}, e, opts...)
 }
 
 // EnqueueAll stores an event for each of the receivers, all or none. They get it under the same id, and independently of each
 // other.
-func (d *Dispatcher) EnqueueAll(ctx context.Context, endpointIDs []string, eventType string, data any, opts ...EventOption) (id string, err error) {
-	s := stored{}
-	for _, o := range opts {
-		if o != nil {
-			o(&s)
-		}
+func (d *Dispatcher) EnqueueAll(
+	ctx context.Context, endpointIDs []string, e Event, opts ...job.EnqueueOption,
+) (id string, err error) {
+	if e.ID == "" {
+		e.ID = signature.NewID()
 	}
-	if s.id == "" {
-		s.id = signature.NewID()
+	if e.Timestamp.IsZero() {
+		e.Timestamp = d.client.config.now()
 	}
-	if s.at.IsZero() {
-		s.at = d.client.config.now()
-	}
-	encoded, err := json.Marshal(data)
+	encoded, err := json.Marshal(e.Data)
 	if err != nil {
-		return "", fmt.Errorf("%w: the data of type %T cannot be encoded", ErrEvent, data)
+		return "", fmt.Errorf("%w: the data of type %T cannot be encoded", ErrEvent, e.Data)
+	}
+	e.Data = json.RawMessage(encoded)
+	body, err := e.encode(e.Timestamp)
+	if err == nil {
+		err = d.client.checkPayload(body)
+	}
+	if err != nil {
+		return "", err
 	}
 	all := make([]delivery, 0, len(endpointIDs))
 	for _, to := range endpointIDs {
 		if to == "" {
 			return "", fmt.Errorf("%w: the id is empty", ErrUnknownEndpoint)
 		}
-		all = append(all, delivery{ID: s.id, Endpoint: to, Type: eventType, Timestamp: s.at.UTC(), Data: encoded})
+		all = append(all, delivery{ID: e.ID, Endpoint: to, Type: e.Type, Timestamp: e.Timestamp.UTC(), Data: encoded})
 	}
-	if len(all) == 0 {
-		return s.id, nil
-	}
-	body, err := all[0].event().encode(s.at)
-	if err != nil {
-		return "", err
-	}
-	if err := d.client.checkPayload(body); err != nil {
-		return "", err
-	}
-	if _, err := d.kind.EnqueueMany(ctx, all, s.jobs...); err != nil {
+	if _, err := d.kind.EnqueueMany(ctx, all, opts...); err != nil {
 		return "", fmt.Errorf("webhook: store the event: %w", err)
 	}
-	return s.id, nil
+	return e.ID, nil
 }
 
 // Handler delivers what was stored, for job.WithHandlers.
@@ -174,7 +142,7 @@ func (d *Dispatcher) EnqueueAll(ctx context.Context, endpointIDs []string, event
 func (d *Dispatcher) Handler() job.Handler { return d.kind.Handle(d.deliver) }
 
 func (d *Dispatcher) deliver(ctx context.Context, stored delivery) error {
-	to, err := find(ctx, d.endpoints, stored.Endpoint)
+	to, err := find(ctx, d.find, stored.Endpoint)
 	if err == nil {
 		_, err = d.client.Send(ctx, to, stored.event())
 	}

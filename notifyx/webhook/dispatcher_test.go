@@ -34,6 +34,12 @@ func only(url string) webhook.StaticEndpoints {
 	return webhook.StaticEndpoints{"shop": endpoint(url)}
 }
 
+// finds are endpoints that return the same for every id.
+type finds func() (webhook.Endpoint, error)
+
+// Endpoint implements webhook.Endpoints.
+func (f finds) Endpoint(context.Context, string) (webhook.Endpoint, error) { return f() }
+
 func TestTheScheduleIsTheSpecifications(t *testing.T) {
 	want := []time.Duration{
 		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
@@ -66,7 +72,7 @@ func TestADeliveryThatFailsKeepsItsIDAndBodyAndGetsANewSignature(t *testing.T) {
 	c := newClient(t, webhook.WithClock(func() time.Time { return clock }), webhook.WithoutBreaker())
 	d := dispatcher(t, only(s.URL), c)
 	ctx, e := newEngine(t)
-	id, err := d.Enqueue(ctx, "shop", "order.paid", map[string]any{"order": 17, "note": "<ok>"})
+	id, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: map[string]any{"order": 17, "note": "<ok>"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +130,7 @@ func TestWhatBecomesOfADelivery(t *testing.T) {
 		}
 	}
 	fail := func(err error) webhook.Endpoints {
-		return webhook.EndpointsFunc(func(context.Context, string) (webhook.Endpoint, error) { return webhook.Endpoint{}, err })
+		return finds(func() (webhook.Endpoint, error) { return webhook.Endpoint{}, err })
 	}
 	at := func(url string) webhook.Endpoints { return only(url) }
 	for _, c := range []struct {
@@ -158,7 +164,7 @@ func TestWhatBecomesOfADelivery(t *testing.T) {
 			}
 			d := dispatcher(t, endpoints, newClient(t))
 			ctx, e := newEngine(t)
-			if _, err := d.Enqueue(ctx, "shop", "a", "payload-token"); err != nil {
+			if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: "payload-token"}); err != nil {
 				t.Fatal(err)
 			}
 			e.work(t, ctx, d.Handler())
@@ -181,9 +187,9 @@ func TestAnOpenCircuitCountsAsAnAttemptAndWaitsByTheSchedule(t *testing.T) {
 		hits.Add(1)
 		w.WriteHeader(http.StatusInternalServerError)
 	})
-	d := dispatcher(t, only(s.URL), newClient(t, webhook.WithBreaker(webhook.Breaker{Failures: 2})))
+	d := dispatcher(t, only(s.URL), newClient(t, webhook.WithFailures(2)))
 	ctx, e := newEngine(t)
-	if _, err := d.Enqueue(ctx, "shop", "a", 1); err != nil {
+	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}); err != nil {
 		t.Fatal(err)
 	}
 	e.work(t, ctx, d.Handler())
@@ -207,7 +213,7 @@ func TestAnOpenCircuitCountsAsAnAttemptAndWaitsByTheSchedule(t *testing.T) {
 		t.Errorf("%d requests, want 2", n)
 	}
 	// The circuit is open for longer than the schedule waits after a first attempt.
-	if _, err := d.Enqueue(ctx, "shop", "a", 1); err != nil {
+	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if o := e.attempt(t); o.Verdict != driver.Retry || o.Wait < 40*time.Second || o.Wait > 72*time.Second {
@@ -227,7 +233,7 @@ func TestAReceiverThatIsGoneIsTold(t *testing.T) {
 		return nil
 	}))
 	ctx, e := newEngine(t)
-	if _, err := d.Enqueue(ctx, "shop", "a", 1); err != nil {
+	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}); err != nil {
 		t.Fatal(err)
 	}
 	e.work(t, ctx, d.Handler())
@@ -247,9 +253,9 @@ func TestAJobHoldsNeitherURLNorSecretAndARotationHoldsForRepeats(t *testing.T) {
 	s := serve(t, record(got))
 	newer := signature.NewSecret()
 	current := endpoint("http://127.0.0.1:1/url-token")
-	d := dispatcher(t, webhook.EndpointsFunc(func(context.Context, string) (webhook.Endpoint, error) { return current, nil }), newClient(t))
+	d := dispatcher(t, finds(func() (webhook.Endpoint, error) { return current, nil }), newClient(t))
 	ctx, e := newEngine(t)
-	if _, err := d.Enqueue(ctx, "shop", "a", 1); err != nil {
+	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range e.jobs {
@@ -273,36 +279,36 @@ func TestEnqueueTellsWhatIsWrongWithTheEvent(t *testing.T) {
 	d := dispatcher(t, webhook.StaticEndpoints{}, newClient(t, webhook.WithMaxPayload(200)))
 	ctx, e := newEngine(t)
 	for _, c := range []struct {
-		name, endpoint, kind string
-		data                 any
-		opts                 []webhook.EventOption
-		want                 error
+		name, endpoint string
+		event          webhook.Event
+		opts           []job.EnqueueOption
+		want           error
 	}{
-		{"no type", "shop", "", 1, nil, webhook.ErrEvent},
-		{"no receiver", "", "a", 1, nil, webhook.ErrUnknownEndpoint},
-		{"data that is no JSON", "shop", "a", math.Inf(1), nil, webhook.ErrEvent},
-		{"a wrong id", "shop", "a", 1, []webhook.EventOption{webhook.WithID("a.b")}, webhook.ErrEvent},
-		{"too large", "shop", "a", strings.Repeat("a", 200), nil, webhook.ErrPayloadTooLarge},
-		{"a wrong job", "shop", "a", 1, []webhook.EventOption{webhook.WithJob(job.WithDelay(-1))}, job.ErrOption},
+		{"no type", "shop", webhook.Event{Data: 1}, nil, webhook.ErrEvent},
+		{"no receiver", "", webhook.Event{Type: "a"}, nil, webhook.ErrUnknownEndpoint},
+		{"data that is no JSON", "shop", webhook.Event{Type: "a", Data: math.Inf(1)}, nil, webhook.ErrEvent},
+		{"a wrong id", "shop", webhook.Event{ID: "a.b", Type: "a"}, nil, webhook.ErrEvent},
+		{"too large", "shop", webhook.Event{Type: "a", Data: strings.Repeat("a", 200)}, nil, webhook.ErrPayloadTooLarge},
+		{"a wrong job", "shop", webhook.Event{Type: "a"}, []job.EnqueueOption{job.WithDelay(-1)}, job.ErrOption},
 	} {
-		if _, err := d.Enqueue(ctx, c.endpoint, c.kind, c.data, c.opts...); !errors.Is(err, c.want) {
+		if _, err := d.Enqueue(ctx, c.endpoint, c.event, c.opts...); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
 	if len(e.jobs) != 0 {
 		t.Errorf("%d jobs were stored", len(e.jobs))
 	}
-	if _, err := d.Enqueue(t.Context(), "shop", "a", 1); err == nil {
+	if _, err := d.Enqueue(t.Context(), "shop", webhook.Event{Type: "a"}); err == nil {
 		t.Error("no error without a queue")
 	}
 }
 
-func TestEventOptions(t *testing.T) {
+func TestDispatcher_EnqueueAll(t *testing.T) {
 	d := dispatcher(t, webhook.StaticEndpoints{}, newClient(t))
 	ctx, e := newEngine(t)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
-	id, err := d.EnqueueAll(ctx, []string{"a", "b"}, "order.paid", nil, webhook.WithID("order-17"), webhook.WithTimestamp(at),
-		webhook.WithJob(job.WithJobPriority(job.PriorityHigh)))
+	id, err := d.EnqueueAll(ctx, []string{"a", "b"}, webhook.Event{ID: "order-17", Type: "order.paid", Timestamp: at},
+		job.WithJobPriority(job.PriorityHigh))
 	if err != nil || id != "order-17" || len(e.jobs) != 2 {
 		t.Fatalf("%q, %v, %d jobs", id, err, len(e.jobs))
 	}
@@ -327,57 +333,25 @@ func TestDeadLettersAreListedAndReplayedUnderTheSameID(t *testing.T) {
 	})
 	d := dispatcher(t, only(s.URL), newClient(t))
 	ctx, e := newEngine(t)
-	id, err := d.Enqueue(ctx, "shop", "order.paid", map[string]int{"order": 17})
+	id, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: map[string]int{"order": 17}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.work(t, ctx, d.Handler())
 	e.attempt(t)
-	letters, err := d.Dead(ctx, webhook.DeadQuery{})
-	if err != nil || len(letters) != 1 {
-		t.Fatalf("Dead = %+v, %v", letters, err)
-	}
-	l := letters[0]
-	if l.ID != id || l.Endpoint != "shop" || l.Type != "order.paid" || string(l.Data) != `{"order":17}` || l.Attempts != 1 ||
-		!strings.Contains(l.Error, "410") || l.StoredAt.IsZero() || l.Timestamp.IsZero() {
-		t.Errorf("letter = %+v", l)
-	}
-	if rest, err := d.Dead(ctx, webhook.DeadQuery{After: l.Job}); err != nil || len(rest) != 0 {
-		t.Errorf("the page after it = %+v, %v", rest, err)
+	queue := job.MustGetQueue(ctx)
+	dead, err := queue.List(ctx, job.Query{State: job.StateDead, Kind: webhook.JobKind})
+	if err != nil || len(dead) != 1 || !strings.Contains(dead[0].Error, "410") {
+		t.Fatalf("List = %+v, %v", dead, err)
 	}
 	status.Store(http.StatusOK)
-	if err := d.Replay(ctx, l.Job); err != nil {
+	if err := queue.Replay(ctx, dead[0].ID); err != nil {
 		t.Fatal(err)
-	}
-	if err := d.Replay(ctx, l.Job); !errors.Is(err, job.ErrState) {
-		t.Errorf("a second Replay: %v, want ErrState", err)
 	}
 	if o := e.attempt(t); o.Verdict != driver.Succeed {
 		t.Errorf("outcome = %+v", o)
 	}
 	if first, second := <-ids, <-ids; first != id || second != id {
 		t.Errorf("ids %q and %q, want %q", first, second, id)
-	}
-}
-
-func TestReplayLeavesOtherJobsAlone(t *testing.T) {
-	d := dispatcher(t, webhook.StaticEndpoints{}, newClient(t))
-	ctx, e := newEngine(t)
-	e.jobs["other"] = &driver.Record{Job: driver.Job{ID: "other", Kind: "another"}, State: driver.Dead}
-	for _, id := range []string{"other", "nothing"} {
-		if err := d.Replay(ctx, id); !errors.Is(err, job.ErrNotFound) {
-			t.Errorf("%s: %v, want ErrNotFound", id, err)
-		}
-	}
-	if letters, err := d.Dead(ctx, webhook.DeadQuery{}); err != nil || len(letters) != 0 {
-		t.Errorf("Dead = %v, %v", letters, err)
-	}
-	for _, call := range []func() error{
-		func() error { return d.Replay(t.Context(), "x") },
-		func() error { _, err := d.Dead(t.Context(), webhook.DeadQuery{}); return err },
-	} {
-		if call() == nil {
-			t.Error("no error without a queue")
-		}
 	}
 }

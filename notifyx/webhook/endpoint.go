@@ -12,21 +12,6 @@ type Endpoints interface {
 	Endpoint(ctx context.Context, id string) (Endpoint, error)
 }
 
-// EndpointsFunc is a function as Endpoints.
-type EndpointsFunc func(ctx context.Context, id string) (Endpoint, error)
-
-// Endpoint calls f.
-func (f EndpointsFunc) Endpoint(ctx context.Context, id string) (Endpoint, error) { return f(ctx, id) }
-
-// hidden returns a function that calls e, of which fmt prints an address; nil for endpoints that are nil. Receivers that are
-// held by their interface would be printed with whatever holds them.
-func hidden(e Endpoints) EndpointsFunc {
-	if f, ok := e.(EndpointsFunc); ok || e == nil {
-		return f
-	}
-	return e.Endpoint
-}
-
 // StaticEndpoints are receivers that do not change, by their ids. An Endpoint in it needs no ID of its own.
 type StaticEndpoints map[string]Endpoint
 
@@ -40,8 +25,12 @@ func (s StaticEndpoints) Endpoint(_ context.Context, id string) (Endpoint, error
 	return e, nil
 }
 
+// finder is the method of an Endpoints, of which fmt prints an address. Receivers that are held by their interface would be
+// printed with whatever holds them.
+type finder func(ctx context.Context, id string) (Endpoint, error)
+
 // find asks the application, and names the receiver as it was asked for.
-func find(ctx context.Context, from EndpointsFunc, id string) (Endpoint, error) {
+func find(ctx context.Context, from finder, id string) (Endpoint, error) {
 	e, err := from(ctx, id)
 	if err != nil {
 		return Endpoint{}, fmt.Errorf("webhook: find the endpoint: %w", err)

@@ -36,14 +36,12 @@ var (
 	ErrConnection = errors.New("webhook: the receiver does not answer")
 	// ErrResponseTooLarge reports an answer above the limit, whatever its status.
 	ErrResponseTooLarge = errors.New("webhook: the response is too large")
-	// ErrStatus reports an answer other than 2xx; errors.As finds the *StatusError.
+	// ErrStatus reports an answer other than 2xx, also a redirect, which is not followed; errors.As finds the *StatusError.
 	ErrStatus = errors.New("webhook: the receiver refused")
-	// ErrRedirect reports an answer 3xx, which is not followed. It is an ErrStatus too.
-	ErrRedirect = errors.New("webhook: the receiver redirects")
 	// ErrGone reports the answer 410: the receiver wants no more webhooks. It is an ErrStatus too.
 	ErrGone = errors.New("webhook: the receiver is gone")
-	// ErrCircuitOpen reports a receiver that has failed too often and is left alone for a while; errors.As finds the
-	// *CircuitOpenError. Nothing was sent.
+	// ErrCircuitOpen reports a receiver that has failed too often and is left alone for a while, which RetryAfter tells.
+	// Nothing was sent.
 	ErrCircuitOpen = errors.New("webhook: the circuit is open")
 )
 
@@ -62,36 +60,24 @@ func (e *StatusError) Error() string { return fmt.Sprintf("%v: status %d", ErrSt
 // RetryAfter returns Wait, as notifyx.RetryAfterer has it.
 func (e *StatusError) RetryAfter() time.Duration { return e.Wait }
 
-// Is finds ErrStatus, and ErrRedirect or ErrGone where the status says so.
+// Is finds ErrStatus, and ErrGone where the status says so.
 func (e *StatusError) Is(target error) bool {
-	switch target {
-	case ErrStatus:
-		return true
-	case ErrRedirect:
-		return e.Status >= http.StatusMultipleChoices && e.Status < http.StatusBadRequest
-	case ErrGone:
-		return e.Status == http.StatusGone
-	default:
-		return false
-	}
+	return target == ErrStatus || target == ErrGone && e.Status == http.StatusGone
 }
 
-// CircuitOpenError says when to ask again.
-type CircuitOpenError struct {
-	// Wait is how long the circuit stays open at least.
-	Wait time.Duration
-}
+// circuitOpenError says how long the circuit stays open at least.
+type circuitOpenError struct{ wait time.Duration }
 
 // Error tells the time.
-func (e *CircuitOpenError) Error() string {
-	return fmt.Sprintf("%v for %s", ErrCircuitOpen, e.Wait.Round(time.Millisecond))
+func (e *circuitOpenError) Error() string {
+	return fmt.Sprintf("%v for %s", ErrCircuitOpen, e.wait.Round(time.Millisecond))
 }
 
-// RetryAfter returns Wait, as notifyx.RetryAfterer has it.
-func (e *CircuitOpenError) RetryAfter() time.Duration { return e.Wait }
+// RetryAfter implements notifyx.RetryAfterer.
+func (e *circuitOpenError) RetryAfter() time.Duration { return e.wait }
 
-// Is finds ErrCircuitOpen.
-func (e *CircuitOpenError) Is(target error) bool { return target == ErrCircuitOpen }
+// Unwrap returns ErrCircuitOpen.
+func (e *circuitOpenError) Unwrap() error { return ErrCircuitOpen }
 
 // RetryAfter returns how long to wait before the next attempt, where the error of Send says so.
 func RetryAfter(err error) (time.Duration, bool) {

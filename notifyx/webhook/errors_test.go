@@ -27,7 +27,7 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 		{webhook.ErrConnection, xerror.WebhookError},
 		{webhook.ErrResponseTooLarge, xerror.WebhookError},
 		{&webhook.StatusError{Status: 500}, xerror.WebhookError},
-		{&webhook.CircuitOpenError{}, xerror.CircuitBreaker},
+		{webhook.ErrCircuitOpen, xerror.CircuitBreaker},
 	} {
 		if got := xerror.From(fmt.Errorf("wrapped: %w", c.err)).GetErrorCode(); got != c.want {
 			t.Errorf("%v is %v, want %v", c.err, got, c.want)

@@ -149,7 +149,7 @@ func (receivers) Endpoint(ctx context.Context, id string) (webhook.Endpoint, err
 	return webhook.Endpoint{URL: rows[0].URL, Secrets: []signature.Secret{secret}}, nil
 }
 
-// disable implements webhook.OnGone.
+// disable is told of receivers that are gone.
 func disable(ctx context.Context, endpointID string) error {
 	return xdb.MustGetDB(ctx).Table("receivers").Where("id = ?", endpointID).Update("disabled", true).Error
 }
@@ -170,7 +170,7 @@ func ExampleDispatcher() {
 			if err := xdb.MustGetDB(ctx).Table("orders").Where("id = ?", order).Update("paid", true).Error; err != nil {
 				return err
 			}
-			_, err := hooks.Enqueue(ctx, "shop", "order.paid", map[string]any{"order": order})
+			_, err := hooks.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: map[string]any{"order": order}})
 			return err
 		})
 	}
@@ -193,20 +193,6 @@ func ExampleDispatcher() {
 	}
 	_ = apart
 
-	// For those who look after it:
-	replayAll := func(ctx context.Context) error {
-		letters, err := hooks.Dead(ctx, webhook.DeadQuery{Limit: 50})
-		if err != nil {
-			return err
-		}
-		for _, letter := range letters {
-			if err := hooks.Replay(ctx, letter.Job); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	_ = replayAll
 	// Output:
 }
 

@@ -36,7 +36,7 @@ func (c *Client) sign(u *url.URL, to Endpoint, id string, body []byte) *request 
 	signature.HeaderTimestamp.Set(header, strconv.FormatInt(now.Unix(), 10))
 	signature.HeaderSignature.Set(header, signature.Sign(id, now, body, to.Secrets...))
 	xhttp.ContentType.Set(header, "application/json")
-	xhttp.UserAgent.Set(header, c.config.userAgent)
+	xhttp.UserAgent.Set(header, "Plinth-Webhook/1")
 	return &request{url: u, header: header, body: body}
 }
 
@@ -80,7 +80,7 @@ func (c *Client) roundTrip(ctx context.Context, r *request) (int, error) {
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		return res.StatusCode, status // what follows is no body
 	}
-	err = c.drain(res)
+	err = drain(res)
 	if status == nil || errors.Is(err, ErrResponseTooLarge) {
 		return res.StatusCode, errors.Join(status, err)
 	}
@@ -88,14 +88,13 @@ func (c *Client) roundTrip(ctx context.Context, r *request) (int, error) {
 }
 
 // drain reads the body within the limit: an answer that is too long, or breaks off, is none.
-func (c *Client) drain(res *http.Response) error {
-	limit := int64(c.config.maxResponse)
-	if res.ContentLength > limit {
-		return fmt.Errorf("%w: more than %d bytes", ErrResponseTooLarge, limit)
+func drain(res *http.Response) (err error) {
+	n := res.ContentLength
+	if n <= maxResponse {
+		n, err = io.Copy(io.Discard, io.LimitReader(res.Body, maxResponse+1))
 	}
-	n, err := io.Copy(io.Discard, io.LimitReader(res.Body, limit+1))
-	if n > limit {
-		return fmt.Errorf("%w: more than %d bytes", ErrResponseTooLarge, limit)
+	if n > maxResponse {
+		return fmt.Errorf("%w: more than %d bytes", ErrResponseTooLarge, maxResponse)
 	}
 	return err
 }
@@ -110,14 +109,14 @@ func (c *Client) retryAfter(res *http.Response) time.Duration {
 	value := strings.TrimSpace(xhttp.RetryAfter.Get(res.Header))
 	wait, ok := time.Duration(0), false
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		wait, ok = time.Duration(min(seconds, uint64(c.config.maxRetryAfter/time.Second)))*time.Second, true // G115: bounded
+		wait, ok = time.Duration(min(seconds, uint64(maxRetryAfter/time.Second)))*time.Second, true // G115: bounded
 	} else if at, err := http.ParseTime(value); err == nil {
 		wait, ok = at.Sub(c.config.now()), true
 	}
 	if !ok {
 		return 0
 	}
-	return min(max(wait, minRetryAfter), c.config.maxRetryAfter)
+	return min(max(wait, minRetryAfter), maxRetryAfter)
 }
 
 func isTimeout(err error) bool {

@@ -95,7 +95,7 @@ func TestAnEventLivesAndDiesWithTheTransaction(t *testing.T) {
 	rolledBack := errors.New("rolled back")
 	store := func(note string, end error) error {
 		return xdb.Transaction(ctx, func(ctx context.Context) error {
-			if _, err := d.Enqueue(ctx, "shop", "order.paid", note); err != nil {
+			if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: note}); err != nil {
 				return err
 			}
 			return end
@@ -135,21 +135,22 @@ func TestAnEventThatFailsToTheEndIsADeadLetterThatCanBeReplayed(t *testing.T) {
 	})
 	d := dispatcher(t, only(s.URL), newClient(t), webhook.WithSchedule(backoff.Constant(10*time.Millisecond), 3))
 	ctx := newService(t)
-	id, err := d.Enqueue(ctx, "shop", "order.paid", 17)
+	id, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: 17})
 	if err != nil {
 		t.Fatal(err)
 	}
 	deliver(t, ctx, d)
-	var letters []webhook.Letter
+	queue := job.MustGetQueue(ctx)
+	var dead []job.Record
 	await(t, "a dead letter", func() bool {
-		letters, err = d.Dead(ctx, webhook.DeadQuery{})
-		return err != nil || len(letters) == 1
+		dead, err = queue.List(ctx, job.Query{State: job.StateDead, Kind: webhook.JobKind})
+		return err != nil || len(dead) == 1
 	})
-	if err != nil || hits.Load() != 3 || letters[0].Attempts != 3 || letters[0].ID != id || string(letters[0].Data) != "17" {
-		t.Fatalf("%v, %d requests, %+v", err, hits.Load(), letters)
+	if err != nil || hits.Load() != 3 || dead[0].Attempt != 3 || !strings.Contains(string(dead[0].Args), id) {
+		t.Fatalf("%v, %d requests, %+v", err, hits.Load(), dead)
 	}
 	status.Store(http.StatusOK)
-	if err := d.Replay(ctx, letters[0].Job); err != nil {
+	if err := queue.Replay(ctx, dead[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	await(t, "the replay", func() bool { return hits.Load() == 4 })
@@ -158,7 +159,7 @@ func TestAnEventThatFailsToTheEndIsADeadLetterThatCanBeReplayed(t *testing.T) {
 			t.Errorf("id %q, want %q", got, id)
 		}
 	}
-	if letters, err := d.Dead(ctx, webhook.DeadQuery{}); err != nil || len(letters) != 0 {
-		t.Errorf("Dead = %+v, %v", letters, err)
+	if dead, err := queue.List(ctx, job.Query{State: job.StateDead}); err != nil || len(dead) != 0 {
+		t.Errorf("List = %+v, %v", dead, err)
 	}
 }

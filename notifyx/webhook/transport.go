@@ -27,7 +27,7 @@ func newTransport(c *config, g guard) *http.Transport {
 		DialTLSContext:         d.dialTLS,
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
-		MaxResponseHeaderBytes: int64(c.maxHeader),
+		MaxResponseHeaderBytes: maxResponse,
 		Protocols:              protocols,
 	}
 }

@@ -40,8 +40,8 @@ type hooks struct {
 
 // UserCreated stores the webhook that tells of a user, in the transaction of ctx.
 func UserCreated(ctx context.Context, user *entity.User) error {
-	data := map[string]any{"id": user.ID, "username": user.Username}
-	_, err := xctxutil.MustGet[*hooks](ctx, hooksKey).dispatcher.Enqueue(ctx, endpointID, "user.created", data)
+	event := webhook.Event{Type: "user.created", Data: map[string]any{"id": user.ID, "username": user.Username}}
+	_, err := xctxutil.MustGet[*hooks](ctx, hooksKey).dispatcher.Enqueue(ctx, endpointID, event)
 	return err
 }
 
