@@ -39,7 +39,7 @@ func (s *session) login(c Config) error {
 	if c.User == "" {
 		return nil
 	}
-	if c.TLS == TLSNone && !s.conn.local() {
+	if c.TLS == tlsNone && !s.conn.local() {
 		return fail(ErrTLS, stepAuth, errors.New("the password would leave the machine in plain text"))
 	}
 	_, offered := s.client.Extension("AUTH")

@@ -2,9 +2,7 @@ package email
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 
@@ -23,17 +21,16 @@ type EmailClient struct { //nolint:revive // exported: the specification's name
 	own     *notifyx.Templates // go before builtin
 	builtin *notifyx.Templates
 
-	slots    chan struct{}   // one for each connection in use
-	base     context.Context // ends when what is being sent is cut off
-	cutOff   context.CancelCauseFunc
-	stopping chan struct{} // closed by Close
+	slots  chan struct{}   // one for each connection in use
+	base   context.Context // ends when what is being sent is cut off
+	cutOff context.CancelCauseFunc
 
-	mu      sync.Mutex
-	idle    []*session // the one used last is at the end
-	busy    int        // what Close waits for: messages and goodbyes
-	sending int        // of these, calls of Send and Ping
-	closed  bool
-	drained chan struct{} // closed when closed and not busy
+	sending  sync.WaitGroup // calls of Send and Ping
+	goodbyes sync.WaitGroup
+
+	mu     sync.Mutex
+	idle   []*session // the one used last is at the end
+	closed bool
 }
 
 // InitClient is the node of the client that EMAIL_* describe:
@@ -46,7 +43,7 @@ func InitClient(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if config.TLS == TLSNone && !isLoopback(config.Host) {
+	if config.TLS == tlsNone && !isLoopback(config.Host) {
 		emailLog.Warn(ctx, "mail leaves the machine in plain text", slog.String("variable", string(tlsKey)))
 	}
 	return New(config)
@@ -64,8 +61,7 @@ func New(config Config) (*EmailClient, error) {
 	registerMapper()
 	config = config.withDefaults()
 	c := &EmailClient{
-		config: &config, own: notifyx.NewTemplates(), builtin: builtin,
-		slots: make(chan struct{}, config.Connections), stopping: make(chan struct{}), drained: make(chan struct{}),
+		config: &config, own: notifyx.NewTemplates(), builtin: builtin, slots: make(chan struct{}, config.Connections),
 	}
 	c.base, c.cutOff = context.WithCancelCause(context.Background())
 	return c, nil
@@ -82,18 +78,7 @@ func MustGetClient(ctx context.Context) *EmailClient {
 }
 
 // String describes the client without its password.
-func (c *EmailClient) String() string {
-	if c == nil || c.config == nil {
-		return "email.EmailClient{}"
-	}
-	return "email.EmailClient" + c.config.String()
-}
-
-// Format implements fmt.Formatter, so that no verb prints the fields.
-func (c *EmailClient) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, c.String()) }
-
-// LogValue implements slog.LogValuer.
-func (c *EmailClient) LogValue() slog.Value { return slog.StringValue(c.String()) }
+func (c *EmailClient) String() string { return "email.EmailClient" + c.config.String() }
 
 // Ping connects where no connection is open, logs in, and asks whether the server answers.
 //
@@ -107,21 +92,10 @@ func (c *EmailClient) Ping(ctx context.Context) error {
 		return err
 	}
 	defer end()
-	s, err := c.acquire(ctx, false)
-	if err != nil {
-		return err
-	}
-	err = s.ping(*c.config)
-	c.release(s, err == nil)
-	if !errors.Is(err, errDropped) {
-		return err
-	}
-	if s, err = c.acquire(ctx, true); err != nil { // it had waited too long
-		return err
-	}
-	err = s.ping(*c.config)
-	c.release(s, err == nil)
-	return err
+	return c.use(ctx, func(s *session) (keep bool, err error) {
+		err = s.ping(*c.config)
+		return err == nil, err
+	})
 }
 
 func (s *session) ping(c Config) error {
@@ -140,58 +114,48 @@ func (c *EmailClient) enter(ctx context.Context) (inner context.Context, end fun
 	if c.closed {
 		return nil, nil, fail(ErrClosed, "", nil)
 	}
-	c.busy++
-	c.sending++
+	c.sending.Add(1)
 	inner, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.base, func() { cancel(context.Cause(c.base)) })
 	return inner, func() {
 		stop()
 		cancel(nil)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.sending--
-		c.leave()
+		c.sending.Done()
 	}, nil
 }
 
-// leave ends what busy counts. The caller holds the lock.
-func (c *EmailClient) leave() {
-	c.busy--
-	if c.closed && c.busy == 0 {
-		close(c.drained)
-	}
-}
-
 // Close refuses new messages, waits for those that are being sent, and says goodbye on the connections that are left. When
-// ctx ends first, what is being sent is cut off, and the error says how much that was. A message that waits for another try is
-// not tried again.
+// ctx ends first, what is being sent is cut off, and the error says how much that was.
 func (c *EmailClient) Close(ctx context.Context) error {
 	c.mu.Lock()
-	if !c.closed {
-		c.closed = true
-		close(c.stopping)
-		for _, s := range c.idle {
-			s.idle.Stop()
-			c.dismiss(s)
-		}
-		c.idle = nil
-		if c.busy == 0 {
-			close(c.drained)
+	c.closed = true
+	for _, s := range c.idle {
+		s.idle.Stop()
+		c.dismiss(s)
+	}
+	c.idle = nil
+	c.mu.Unlock()
+	defer c.cutOff(ErrClosed)
+	select {
+	case <-done(&c.sending):
+	case <-ctx.Done():
+		if n := len(c.slots); n > 0 {
+			return fmt.Errorf("email: %d calls that were sending were cut off: %w", n, context.Cause(ctx))
 		}
 	}
-	c.mu.Unlock()
 	select {
-	case <-c.drained:
-		c.cutOff(ErrClosed) // nothing is left that it could end
-		return nil
+	case <-done(&c.goodbyes):
 	case <-ctx.Done():
 	}
-	c.mu.Lock()
-	sending := c.sending
-	c.mu.Unlock()
-	c.cutOff(ErrClosed)
-	if sending == 0 {
-		return nil // only goodbyes
-	}
-	return fmt.Errorf("email: %d calls that were sending were cut off: %w", sending, context.Cause(ctx))
+	return nil
+}
+
+// done returns a channel that is closed when a group is done.
+func done(group *sync.WaitGroup) <-chan struct{} {
+	c := make(chan struct{})
+	go func() {
+		defer close(c)
+		group.Wait()
+	}()
+	return c
 }

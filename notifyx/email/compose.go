@@ -41,7 +41,7 @@ func (c *EmailClient) compose(ctx context.Context, m *Message) (*composed, error
 	envelope, problems := c.config.newEnvelope(m)
 	body, err := c.body(ctx, m)
 	problems = append(problems, err, checkBody(body), checkHeaders(m.Headers))
-	files, err := c.files(m)
+	files, err := m.files()
 	if err := errors.Join(append(problems, err)...); err != nil {
 		return nil, refuse(err)
 	}
@@ -60,13 +60,9 @@ func (c *EmailClient) compose(ctx context.Context, m *Message) (*composed, error
 	}
 	out.content = content.Bytes()
 	if len(out.content) > c.config.MaxSize {
-		return nil, refuse(c.config.tooLarge())
+		return nil, refuse(fmt.Errorf("it is larger than the %d bytes of Config.MaxSize", c.config.MaxSize))
 	}
 	return out, nil
-}
-
-func (c Config) tooLarge() error {
-	return fmt.Errorf("it is larger than the %d bytes of Config.MaxSize", c.MaxSize)
 }
 
 // newMsg returns the message without its files.
@@ -85,8 +81,13 @@ func (e *composed) newMsg(body content, headers map[string]string) *mail.Msg {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		msg.SetGenHeader(mail.Header(textproto.CanonicalMIMEHeaderKey(name)), headerText(headers[name]))
 	}
-	msg.SetBodyString(mail.TypeTextPlain, body.text)
-	if body.html != "" { // the last alternative is the one that a reader prefers
+	switch {
+	case body.html == "":
+		msg.SetBodyString(mail.TypeTextPlain, body.text)
+	case body.text == "":
+		msg.SetBodyString(mail.TypeTextHTML, body.html)
+	default: // the last alternative is the one that a reader prefers
+		msg.SetBodyString(mail.TypeTextPlain, body.text)
 		msg.AddAlternativeString(mail.TypeTextHTML, body.html)
 	}
 	return msg
@@ -112,9 +113,6 @@ func (c *EmailClient) body(ctx context.Context, m *Message) (content, error) {
 		if out, err = c.render(ctx, m); err != nil {
 			return out, err
 		}
-	}
-	if out.text == "" && out.html != "" {
-		out.text = plainText(out.html)
 	}
 	if out.text == "" && out.html == "" {
 		return out, errors.New("it has no content: set Text, HTML or Template")

@@ -16,18 +16,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plinthgo/plinth/asyncx/backoff"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 // The values of Config.TLS and of EMAIL_TLS.
 const (
-	// TLSNone sends in plain text. A login is then only allowed on the same machine.
-	TLSNone = "none"
-	// TLSStartTLS begins in plain text and encrypts with STARTTLS before anything else is said; a server without it is refused.
-	TLSStartTLS = "starttls"
-	// TLSImplicit encrypts from the first byte, usually at port 465.
-	TLSImplicit = "tls"
+	tlsNone     = "none"
+	tlsStartTLS = "starttls"
+	tlsImplicit = "tls"
 )
 
 // The defaults of Config.
@@ -37,15 +33,13 @@ const (
 	defaultDataTimeout    = 2 * time.Minute
 	defaultIdleTimeout    = 30 * time.Second
 	defaultConnections    = 4
-	defaultPerConnection  = 100
-	defaultTries          = 3
 	defaultRecipients     = 100
 	defaultSize           = 25 << 20
 )
 
 // Config says how mail is sent. Host, Port and From are needed, all else has a default where it is zero.
 //
-// However it is printed, by itself or as an exported field, Pass is masked. fmt calls no method of what stands in an
+// However it is printed, by itself or as an exported field, Pass is left out. fmt calls no method of what stands in an
 // unexported field, so a program that keeps a Config in one shows the password when it prints that with %v: keep the client.
 type Config struct {
 	Host     string
@@ -54,7 +48,13 @@ type Config struct {
 	Pass     string
 	From     string // the sender's address, also of the envelope
 	FromName string
-	TLS      string // TLSNone, TLSStartTLS or TLSImplicit; "" is TLSStartTLS
+
+	// TLS is one of three modes, none of which falls back to another one; "" is "starttls".
+	//
+	//   - "starttls" begins in plain text and encrypts with STARTTLS before anything else is said; a server without it is refused.
+	//   - "tls" encrypts from the first byte, usually at port 465.
+	//   - "none" sends in plain text. A login is then only allowed on the same machine.
+	TLS string
 
 	// RootCAs are the certificates that are trusted; nil is those of the system.
 	RootCAs *x509.CertPool
@@ -63,7 +63,7 @@ type Config struct {
 	// Language is that of templates, where neither the message nor the request has one; "" is "en".
 	Language string
 
-	// DialTimeout bounds connecting, and the handshake of TLSImplicit; 0 is 10 s.
+	// DialTimeout bounds connecting, and the handshake of TLS "tls"; 0 is 10 s.
 	DialTimeout time.Duration
 	// CommandTimeout bounds the greeting and the answer to each command; 0 is 30 s.
 	CommandTimeout time.Duration
@@ -74,18 +74,10 @@ type Config struct {
 
 	// Connections is how many are open at the same time; 0 is 4.
 	Connections int
-	// PerConnection is how many messages a connection carries before it is replaced; 0 is 100.
-	PerConnection int
-	// Tries is how often a message is tried that the server refuses for the moment (4xx); 0 is 3.
-	Tries int
-	// Backoff is the wait between tries; nil is 500 ms, then twice as long each time, at most 30 s, spread by a fifth.
-	Backoff backoff.Policy
 	// MaxRecipients bounds To, Cc and Bcc together; 0 is 100, which every server takes (RFC 5321).
 	MaxRecipients int
 	// MaxSize bounds a message as it is sent, in bytes; 0 is 25 MiB. Attachments grow by a third.
 	MaxSize int
-	// PartialDelivery sends to the recipients that the server takes where it refuses others. By default nobody gets the message.
-	PartialDelivery bool
 }
 
 // ConfigFromEnv returns what EMAIL_* say. The error has one line for each variable that is missing or wrong.
@@ -98,27 +90,9 @@ func ConfigFromEnv() (Config, error) {
 	return c, nil
 }
 
-// String returns the parts that are set, the password masked.
+// String returns what names the server and the sender.
 func (c Config) String() string {
-	var b strings.Builder
-	for _, part := range []struct{ name, value string }{
-		{"host", c.Host},
-		{"port", strconv.Itoa(c.Port)},
-		{"user", c.User},
-		{"pass", masked(c.Pass)},
-		{"from", c.From},
-		{"from_name", c.FromName},
-		{"tls", c.TLS},
-	} {
-		if part.value == "" {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%s=%q", part.name, part.value)
-	}
-	return "{" + b.String() + "}"
+	return fmt.Sprintf("{host=%q port=%d user=%q from=%q from_name=%q tls=%q}", c.Host, c.Port, c.User, c.From, c.FromName, c.TLS)
 }
 
 // Format implements fmt.Formatter, so that no verb prints the password.
@@ -130,16 +104,9 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 // MarshalText implements encoding.TextMarshaler, so that JSON holds no password either.
 func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-func masked(secret string) string {
-	if secret == "" {
-		return ""
-	}
-	return "***"
-}
-
 // withDefaults fills in what is zero.
 func (c Config) withDefaults() Config {
-	c.TLS = cmp.Or(c.TLS, TLSStartTLS)
+	c.TLS = cmp.Or(c.TLS, tlsStartTLS)
 	c.Host = strings.TrimSuffix(strings.TrimPrefix(c.Host, "["), "]")
 	c.Language = cmp.Or(c.Language, "en")
 	c.DialTimeout = cmp.Or(c.DialTimeout, defaultDialTimeout)
@@ -147,15 +114,10 @@ func (c Config) withDefaults() Config {
 	c.DataTimeout = cmp.Or(c.DataTimeout, defaultDataTimeout)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, defaultIdleTimeout)
 	c.Connections = cmp.Or(c.Connections, defaultConnections)
-	c.PerConnection = cmp.Or(c.PerConnection, defaultPerConnection)
-	c.Tries = cmp.Or(c.Tries, defaultTries)
 	c.MaxRecipients = cmp.Or(c.MaxRecipients, defaultRecipients)
 	c.MaxSize = cmp.Or(c.MaxSize, defaultSize)
 	if c.LocalName == "" {
 		c.LocalName = machineName()
-	}
-	if c.Backoff == nil {
-		c.Backoff = backoff.Jitter(backoff.Exponential(500*time.Millisecond, 30*time.Second), 0.2)
 	}
 	return c
 }
@@ -188,8 +150,6 @@ func (c Config) check() error {
 		{"DataTimeout", int64(c.DataTimeout)},
 		{"IdleTimeout", int64(c.IdleTimeout)},
 		{"Connections", int64(c.Connections)},
-		{"PerConnection", int64(c.PerConnection)},
-		{"Tries", int64(c.Tries)},
 		{"MaxRecipients", int64(c.MaxRecipients)},
 		{"MaxSize", int64(c.MaxSize)},
 	} {
@@ -215,7 +175,7 @@ func (c Config) checkServer() error {
 	if c.Port < 1 || c.Port > math.MaxUint16 {
 		problems = append(problems, xenv.Problem(portKey, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
 	}
-	if modes := []string{"", TLSNone, TLSStartTLS, TLSImplicit}; !slices.Contains(modes, c.TLS) {
+	if modes := []string{"", tlsNone, tlsStartTLS, tlsImplicit}; !slices.Contains(modes, c.TLS) {
 		problems = append(problems, xenv.Problem(tlsKey, c.TLS, "is not one of the values", strings.Join(modes[1:], ", ")))
 	}
 	return errors.Join(problems...)
@@ -229,9 +189,9 @@ func (c Config) checkLogin() error {
 	if c.User == "" && c.Pass != "" {
 		problems = append(problems, xenv.Problem(userKey, "", "is missing, although "+string(passKey)+" is set", ""))
 	}
-	if c.TLS == TLSNone && c.User != "" && !isLoopback(c.Host) {
+	if c.TLS == tlsNone && c.User != "" && !isLoopback(c.Host) {
 		problems = append(problems, xenv.Problem(tlsKey, c.TLS, "would send the password in plain text to another machine",
-			TLSStartTLS+" or "+TLSImplicit+", or no "+string(userKey)))
+			tlsStartTLS+" or "+tlsImplicit+", or no "+string(userKey)))
 	}
 	for key, value := range map[xenv.EnvKey]string{userKey: c.User, passKey: c.Pass} {
 		if strings.ContainsAny(value, "\r\n\x00") {

@@ -93,7 +93,7 @@ func TestTheNodeStartsWithoutAServer(t *testing.T) {
 	if _, takesPart := value.(interface{ CheckHealth() error }); takesPart {
 		t.Error("the node takes part in the readiness")
 	}
-	if text := client.String(); !strings.Contains(text, `port="587" from="a@b.example" tls="starttls"`) {
+	if text := client.String(); !strings.Contains(text, `port=587 user="" from="a@b.example" from_name="" tls="starttls"`) {
 		t.Errorf("client = %s", text)
 	}
 	if err := client.Close(t.Context()); err != nil {
@@ -172,9 +172,9 @@ func TestNothingPrintsThePassword(t *testing.T) {
 
 func TestNegativeBoundsAreRefused(t *testing.T) {
 	c := config(25)
-	c.Tries, c.DialTimeout, c.MaxSize, c.LocalName = -1, -1, -1, "a b"
+	c.DialTimeout, c.MaxSize, c.LocalName = -1, -1, "a b"
 	_, err := email.New(c)
-	for _, want := range []string{"Tries", "DialTimeout", "MaxSize", "LocalName"} {
+	for _, want := range []string{"DialTimeout", "MaxSize", "LocalName"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %s: %v", want, err)
 		}

@@ -18,18 +18,11 @@ func (s *session) deliver(c Config, m *composed) (keep bool, err error) {
 	if err := s.suits(m); err != nil {
 		return true, err
 	}
-	refused, err := s.transmit(c, m)
-	var reply *SMTPError
-	switch {
-	case err == nil && refused == nil:
-		return true, nil
-	case err == nil:
-		return true, refused
-	case errors.As(err, &reply) && reply.Code != codeClosing:
+	err = s.transmit(c, m)
+	if reply, ok := errors.AsType[*SMTPError](err); ok && reply.Code != codeClosing {
 		return s.reset(c) == nil, err
-	default:
-		return false, err
 	}
+	return err == nil, err
 }
 
 // probe finds out whether the server still listens on a connection that was used before. Nothing of the message is sent yet, so
@@ -56,31 +49,21 @@ func (s *session) suits(m *composed) error {
 	return nil
 }
 
-// transmit sends the envelope and the content. Where the message was delivered without some recipients, they come back.
-func (s *session) transmit(c Config, m *composed) (*RecipientsError, error) {
+// transmit sends the envelope and the content.
+func (s *session) transmit(c Config, m *composed) error {
 	s.conn.begin(c.CommandTimeout)
 	if err := s.client.Mail("<" + m.from.Address + ">"); err != nil {
-		return nil, s.wrong(stepMail, err)
+		return s.wrong(stepMail, err)
 	}
-	refused, err := s.recipients(c, m)
-	if err != nil {
-		return nil, err
+	if err := s.recipients(c, m); err != nil {
+		return err
 	}
-	if refused != nil && (!c.PartialDelivery || len(refused.Accepted) == 0) {
-		return nil, refused
-	}
-	if err := s.content(c, m); err != nil {
-		return nil, err
-	}
-	if refused != nil {
-		refused.Delivered = true
-	}
-	return refused, nil
+	return s.content(c, m)
 }
 
-// recipients names all recipients. The first result has those that were refused, or is nil.
-func (s *session) recipients(c Config, m *composed) (*RecipientsError, error) {
-	var out RecipientsError
+// recipients names all recipients. The error is a *RecipientsError if the server refuses some.
+func (s *session) recipients(c Config, m *composed) error {
+	out := &RecipientsError{Refused: map[string]*SMTPError{}}
 	for _, address := range m.recipients {
 		s.conn.begin(c.CommandTimeout)
 		err := s.client.Rcpt("<" + address + ">")
@@ -89,16 +72,16 @@ func (s *session) recipients(c Config, m *composed) (*RecipientsError, error) {
 			continue
 		}
 		err = s.wrong(stepRcpt, err)
-		var reply *SMTPError
-		if !errors.As(err, &reply) || reply.Code == codeClosing {
-			return nil, err
+		reply, ok := errors.AsType[*SMTPError](err)
+		if !ok || reply.Code == codeClosing {
+			return err
 		}
-		out.Refused = append(out.Refused, Refusal{Address: address, Err: reply})
+		out.Refused[address] = reply
 	}
-	if out.Refused == nil {
-		return nil, nil // nobody was refused
+	if len(out.Refused) > 0 {
+		return out
 	}
-	return &out, nil
+	return nil
 }
 
 // content sends the content and waits for the answer, from which on the server is responsible for the message.

@@ -84,7 +84,7 @@ func TestNoLoginInPlainTextToAnotherMachineWhateverItIsCalled(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			conn := &script{answers: strings.NewReader("220 ready\r\n250-fine\r\n250 AUTH PLAIN\r\n235 fine\r\n"), remote: tc.remote}
 			err := over(t, conn).login(Config{
-				Host: "mail.example.com", User: "service", Pass: "hunter2", TLS: TLSNone, CommandTimeout: time.Minute,
+				Host: "mail.example.com", User: "service", Pass: "hunter2", TLS: tlsNone, CommandTimeout: time.Minute,
 			})
 			if (err == nil) != tc.want || !tc.want && !errors.Is(err, ErrTLS) || strings.Contains(conn.written.String(), "AUTH") != tc.want {
 				t.Errorf("login = %v after %q", err, conn.written.String())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/textproto"
 	"slices"
 	"strings"
@@ -126,79 +127,47 @@ func isEnhanced(s string) bool {
 	return true
 }
 
-// Refusal is one recipient that the server refused.
-type Refusal struct {
-	Address string
-	Err     *SMTPError
-}
-
-// RecipientsError reports the recipients that the server refused. Its text has no address.
+// RecipientsError reports the recipients that the server refused; nobody got the message. Its text has no address.
 type RecipientsError struct {
-	// Refused are the recipients that were refused, each with the server's answer.
-	Refused []Refusal
-	// Accepted are those that the server would have taken, or has: see Delivered.
+	// Refused has the server's answer for each recipient that was refused.
+	Refused map[string]*SMTPError
+	// Accepted are those that the server would have taken.
 	Accepted []string
-	// Delivered says whether those in Accepted got the message, which needs Config.PartialDelivery.
-	Delivered bool
 }
 
 // Error has the numbers and the codes.
 func (e *RecipientsError) Error() string {
-	var codes []string
-	for i, r := range e.Refused {
-		if i == 3 {
-			codes = append(codes, "…")
-			break
-		}
-		codes = append(codes, r.Err.status())
+	codes := map[string]bool{}
+	for _, reply := range e.Refused {
+		codes[reply.status()] = true
 	}
-	outcome := "nobody got the message"
-	if e.Delivered {
-		outcome = "the others got the message"
-	}
-	return fmt.Sprintf("email: the server refused %d of %d recipients (%s): %s",
-		len(e.Refused), len(e.Refused)+len(e.Accepted), strings.Join(codes, ", "), outcome)
+	return fmt.Sprintf("email: the server refused %d of %d recipients (%s): nobody got the message",
+		len(e.Refused), len(e.Refused)+len(e.Accepted), strings.Join(slices.Sorted(maps.Keys(codes)), ", "))
 }
 
-// Temporary reports whether trying again may help: all refusals are for the moment, and nobody would get the message twice.
+// Temporary reports whether trying again may help: all refusals are for the moment.
 func (e *RecipientsError) Temporary() bool {
-	for _, r := range e.Refused {
-		if !r.Err.Temporary() {
+	for _, reply := range e.Refused {
+		if !reply.Temporary() {
 			return false
 		}
 	}
-	return !e.Delivered
+	return true
 }
 
-// Is reports notifyx.ErrPermanent where trying again is useless, or would send the message twice to those who have it.
+// Is reports notifyx.ErrPermanent where trying again is useless.
 func (e *RecipientsError) Is(target error) bool {
 	return target == notifyx.ErrPermanent && !e.Temporary()
 }
 
-// Unwrap returns the servers' answers.
+// Unwrap returns the server's answers.
 func (e *RecipientsError) Unwrap() []error {
-	out := make([]error, len(e.Refused))
-	for i, r := range e.Refused {
-		out[i] = r.Err
+	out := make([]error, 0, len(e.Refused))
+	for _, reply := range e.Refused {
+		out = append(out, reply)
 	}
 	return out
 }
-
-// MessageError says which message of a Send of several was not sent.
-type MessageError struct {
-	// Index is its place among the messages, from 0.
-	Index int
-	// ID is its ID.
-	ID string
-	// Err is what Send returns for it alone.
-	Err error
-}
-
-// Error has the place and the cause.
-func (e *MessageError) Error() string { return fmt.Sprintf("message %d: %v", e.Index+1, e.Err) }
-
-// Unwrap returns Err.
-func (e *MessageError) Unwrap() error { return e.Err }
 
 // failure is an error with what it counts as.
 type failure struct {

@@ -26,7 +26,7 @@ func welcome(ctx context.Context, userID, name, address string) error {
 	err := email.MustGetClient(ctx).Send(ctx, &email.Message{
 		ID:       "welcome-" + userID,
 		To:       []string{email.Address(name, address)},
-		Template: email.TemplateWelcome,
+		Template: "welcome",
 		Language: "zh",
 		Variables: map[string]any{
 			"app_name": "Shop", "user_name": name, "action_url": "https://shop.example.com/start", "support_email": "help@example.com",
@@ -65,7 +65,7 @@ func ExampleNew() {
 		Headers:     map[string]string{"List-Unsubscribe": "<https://shop.example.com/u/7>"},
 	}
 	fmt.Println(report)
-	_, err = email.New(email.Config{Host: "mail.example.com", TLS: email.TLSNone, User: "shop", Pass: "secret"})
+	_, err = email.New(email.Config{Host: "mail.example.com", TLS: "none", User: "shop", Pass: "secret"})
 	fmt.Println(err)
 	// Output:
 	// {id="" template="" recipients=1}

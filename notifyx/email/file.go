@@ -2,9 +2,9 @@ package email
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"path"
 	"strings"
@@ -16,74 +16,60 @@ import (
 // maxFileName bounds the name of a file, in bytes.
 const maxFileName = 255
 
-// file is a File, checked and read.
+// file is a File that was checked.
 type file struct {
-	name, contentType string
-	contentID         string // of an inline file
-	content           []byte
+	File
+	inline bool
 }
 
-// files checks and reads the files of m. All of them together are no larger than a message may be.
-func (c *EmailClient) files(m *Message) ([]file, error) {
-	var (
-		out      []file
-		problems []error
-		ids      = map[string]bool{}
-		room     = c.config.MaxSize
-	)
+// files checks the files of m.
+func (m *Message) files() ([]file, error) {
+	var out []file
+	var problems []error
+	ids := map[string]bool{}
 	if len(m.Inlines) > 0 && m.HTML == "" && m.Template == "" {
 		problems = append(problems, errors.New("it has Inlines and no HTML that shows them"))
 	}
-	read := func(kind string, list []File, inline bool) {
+	check := func(kind string, list []File, inline bool) {
 		for i, f := range list {
-			got, err := f.read(room, inline)
-			switch {
-			case errors.Is(err, errTooLarge):
-				err = c.config.tooLarge()
-			case err == nil && inline && ids[got.contentID]:
+			got, err := f.check(inline)
+			if err == nil && inline && ids[got.ContentID] {
 				err = errors.New("its ContentID is there twice")
 			}
 			if err != nil {
 				problems = append(problems, fmt.Errorf("%s %d: %w", kind, i+1, err))
-				continue
 			}
-			ids[got.contentID] = true
-			room -= len(got.content)
+			ids[got.ContentID] = true
 			out = append(out, got)
 		}
 	}
-	read("inline file", m.Inlines, true)
-	read("attachment", m.Attachments, false)
+	check("inline file", m.Inlines, true)
+	check("attachment", m.Attachments, false)
 	return out, errors.Join(problems...)
 }
 
-// errTooLarge reports content that does not fit.
-var errTooLarge = errors.New("it is too large")
-
-// read checks f and reads at most room bytes.
-func (f File) read(room int, inline bool) (file, error) {
-	out := file{name: f.Name}
+// check fills in the media type and the ContentID.
+func (f File) check(inline bool) (file, error) {
+	out := file{f, inline}
 	if err := checkFileName(f.Name); err != nil {
 		return out, err
 	}
 	var err error
-	if out.contentType, err = f.mediaType(); err != nil {
+	if out.ContentType, err = f.mediaType(); err != nil {
 		return out, err
 	}
-	switch {
-	case inline:
-		out.contentID = f.ContentID
-		if out.contentID == "" {
-			out.contentID = f.Name
-		}
-		if !isContentID(out.contentID) {
-			return out, errors.New("its ContentID has other characters than letters, digits, and . _ - @")
-		}
-	case f.ContentID != "":
-		return out, errors.New("it has a ContentID, which only an inline file has")
+	if inline {
+		out.ContentID = cmp.Or(f.ContentID, f.Name)
 	}
-	out.content, err = f.readContent(room)
-	return out, err
+	switch {
+	case f.Content == nil:
+		return out, errors.New("it has no Content")
+	case !inline && f.ContentID != "":
+		return out, errors.New("it has a ContentID, which only an inline file has")
+	case !isContentID(out.ContentID):
+		return out, errors.New("its ContentID has other characters than letters, digits, and . _ - @")
+	}
+	return out, nil
 }
 
 // checkFileName refuses names that forge a header field, leave a folder or are shown as other than they are.
@@ -135,56 +121,17 @@ func isContentID(s string) bool {
 	})
 }
 
-// readContent reads the one source that f has.
-func (f File) readContent(room int) ([]byte, error) {
-	switch {
-	case f.sources() != 1:
-		return nil, errors.New("it has not exactly one of Content, Reader and FS")
-	case f.FS != nil:
-		opened, err := f.FS.Open(f.Path)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = opened.Close() }() // it was only read
-		return readAtMost(opened, room)
-	case f.Reader != nil:
-		return readAtMost(f.Reader, room)
-	case len(f.Content) > room:
-		return nil, errTooLarge
-	default:
-		return f.Content, nil
-	}
-}
-
-func (f File) sources() int {
-	n := 0
-	for _, given := range []bool{f.Content != nil, f.Reader != nil, f.FS != nil} {
-		if given {
-			n++
-		}
-	}
-	return n
-}
-
-func readAtMost(r io.Reader, room int) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(r, int64(room)+1))
-	if err == nil && len(content) > room {
-		err = errTooLarge
-	}
-	return content, err
-}
-
 // addTo adds the file to msg. Names beyond ASCII are written after RFC 2231.
 func (f file) addTo(msg *mail.Msg) {
 	kind, add := "attachment", msg.AttachReadSeeker
-	if f.contentID != "" {
+	if f.inline {
 		kind, add = "inline", msg.EmbedReadSeeker
 	}
-	add(f.name, bytes.NewReader(f.content), func(out *mail.File) {
-		out.Header.Set(string(mail.HeaderContentType), f.contentType)
-		out.Header.Set(string(mail.HeaderContentDisposition), mime.FormatMediaType(kind, map[string]string{"filename": f.name}))
-		if f.contentID != "" {
-			out.Header.Set(string(mail.HeaderContentID), "<"+f.contentID+">")
+	add(f.Name, bytes.NewReader(f.Content), func(out *mail.File) {
+		out.Header.Set(string(mail.HeaderContentType), f.ContentType)
+		out.Header.Set(string(mail.HeaderContentDisposition), mime.FormatMediaType(kind, map[string]string{"filename": f.Name}))
+		if f.inline {
+			out.Header.Set(string(mail.HeaderContentID), "<"+f.ContentID+">")
 		}
 	})
 }

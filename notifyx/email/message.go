@@ -3,7 +3,6 @@ package email
 import (
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"time"
 )
@@ -28,7 +27,7 @@ type Message struct {
 
 	// Subject is the subject, where no template has one.
 	Subject string
-	// Text and HTML are the content. Text is made from HTML where it is "".
+	// Text and HTML are the content: either, or both for readers that know only the one or the other.
 	Text, HTML string
 	// Template names the template that makes Subject, Text and HTML from Variables.
 	Template string
@@ -46,7 +45,7 @@ type Message struct {
 	Headers map[string]string
 }
 
-// File is an attachment or an inline image. Exactly one of Content, Reader and FS gives its content.
+// File is an attachment or an inline image.
 type File struct {
 	// Name is the file's name, without folders.
 	Name string
@@ -54,15 +53,8 @@ type File struct {
 	ContentType string
 	// ContentID is what cid: names in HTML, of an inline file only; "" is Name.
 	ContentID string
-
-	// Content is the content itself.
+	// Content is not nil.
 	Content []byte
-	// Reader is read to its end by Send, once: a second Send finds it empty.
-	Reader io.Reader
-	// FS holds the content in the file Path.
-	FS fs.FS
-	// Path is the file's path in FS.
-	Path string
 }
 
 // String names the message without its content.

@@ -49,7 +49,7 @@ func (c *EmailClient) release(s *session, keep bool) {
 	switch {
 	case !keep:
 		s.cut()
-	case c.closed || s.used >= c.config.PerConnection:
+	case c.closed:
 		c.dismiss(s)
 	default:
 		s.conn.bind(c.base)
@@ -72,11 +72,5 @@ func (c *EmailClient) expire(s *session) {
 
 // dismiss says goodbye without making anybody wait but Close. The caller holds the lock.
 func (c *EmailClient) dismiss(s *session) {
-	c.busy++
-	go func() {
-		s.quit(c.base)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.leave()
-	}()
+	c.goodbyes.Go(func() { s.quit(c.base) })
 }

@@ -3,9 +3,6 @@ package email
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"log/slog"
 
 	"github.com/plinthgo/plinth/notifyx"
 )
@@ -25,15 +22,6 @@ func NewSender(client *EmailClient) notifyx.TemplateSender {
 	}
 	return sender{client}
 }
-
-// String describes the sender without the client's password.
-func (s sender) String() string { return "email.Sender(" + s.client.String() + ")" }
-
-// Format implements fmt.Formatter, so that no verb prints the client's fields.
-func (s sender) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
-
-// LogValue implements slog.LogValuer.
-func (s sender) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Send implements notifyx.Sender.
 func (s sender) Send(ctx context.Context, m *notifyx.Message) error {

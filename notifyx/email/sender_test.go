@@ -79,9 +79,7 @@ func TestTheSenderConforms(t *testing.T) {
 		b := &mailbox{t: t, ended: make(chan struct{})}
 		b.server = startServer(t, func(s *server) { s.mail = b.answer })
 		t.Cleanup(func() { close(b.ended) })
-		c := config(b.port)
-		c.Backoff = func(int) time.Duration { return time.Millisecond }
-		client := newClient(t, c)
+		client := newClient(t, config(b.port))
 		return closable{email.NewSender(client), client}, b
 	}})
 }

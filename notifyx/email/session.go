@@ -68,7 +68,7 @@ func dialError(ctx context.Context, err error) error {
 // greet takes the connection from its first byte to the end of the login.
 func (s *session) greet(ctx context.Context, c Config) error {
 	var conn net.Conn = s.conn
-	if c.TLS == TLSImplicit {
+	if c.TLS == tlsImplicit {
 		s.conn.begin(c.DialTimeout)
 		encrypted := tls.Client(s.conn, c.tls())
 		if err := encrypted.HandshakeContext(ctx); err != nil {
@@ -85,7 +85,7 @@ func (s *session) greet(ctx context.Context, c Config) error {
 	if err := s.client.Hello(c.LocalName); err != nil {
 		return s.wrong(stepHello, err)
 	}
-	if c.TLS == TLSStartTLS {
+	if c.TLS == tlsStartTLS {
 		if err := s.startTLS(c); err != nil {
 			return err
 		}

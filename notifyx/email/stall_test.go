@@ -35,7 +35,7 @@ var stages = []struct {
 func stageConfig(port int, implicit bool) email.Config {
 	c := config(port)
 	if implicit {
-		c.TLS = email.TLSImplicit
+		c.TLS = "tls"
 	}
 	return c
 }

@@ -14,16 +14,9 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// The templates that every client has, in English and Chinese.
-const (
-	// TemplateWelcome greets a new user.
-	TemplateWelcome = "welcome"
-	// TemplateVerification holds a code that proves an address.
-	TemplateVerification = "verification"
-	// TemplatePasswordReset holds the link that sets a new password.
-	TemplatePasswordReset = "password_reset"
-)
-
+// templateFiles are the templates that every client has, in English and Chinese: "welcome" greets a new user, "verification"
+// holds a code that proves an address, "password_reset" the link that sets a new password.
+//
 //go:embed templates
 var templateFiles embed.FS
 
@@ -67,7 +60,7 @@ func (c *EmailClient) render(ctx context.Context, m *Message) (content, error) {
 
 // checkAction refuses a link of a built-in template that is no web address: their text prints it as it is.
 func checkAction(m *Message) error {
-	if m.Template == TemplateVerification {
+	if m.Template == "verification" {
 		return nil // it has none
 	}
 	const name = "action_url"

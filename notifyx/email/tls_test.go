@@ -66,9 +66,9 @@ func TestACertificateThatDoesNotFitIsRefused(t *testing.T) {
 		{"of an unknown authority", newAuthority().serve("127.0.0.1", hour)},
 		{"with TLS 1.1 only", oldTLS()},
 	} {
-		for _, mode := range []string{email.TLSStartTLS, email.TLSImplicit} {
+		for _, mode := range []string{"starttls", "tls"} {
 			t.Run(tc.name+", "+mode, func(t *testing.T) {
-				s := startCrude(t, &crude{tls: tc.server, implicit: mode == email.TLSImplicit})
+				s := startCrude(t, &crude{tls: tc.server, implicit: mode == "tls"})
 				c := config(s.port)
 				c.TLS = mode
 				err := newClient(t, c).Send(t.Context(), hello())
@@ -92,7 +92,7 @@ func oldTLS() *tls.Config {
 func TestImplicitTLSIsEncryptedFromTheFirstByte(t *testing.T) {
 	s := startCrude(t, &crude{implicit: true})
 	c := config(s.port)
-	c.TLS = email.TLSImplicit
+	c.TLS = "tls"
 	if err := newClient(t, c).Send(t.Context(), hello()); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestImplicitTLSIsEncryptedFromTheFirstByte(t *testing.T) {
 func TestImplicitTLSRefusesAServerInPlainText(t *testing.T) {
 	s := startServer(t, nil)
 	c := config(s.port)
-	c.TLS = email.TLSImplicit
+	c.TLS = "tls"
 	if err := newClient(t, c).Send(t.Context(), hello()); !errors.Is(err, email.ErrTLS) {
 		t.Errorf("Send = %v, want ErrTLS", err)
 	}
@@ -113,7 +113,7 @@ func TestImplicitTLSRefusesAServerInPlainText(t *testing.T) {
 func TestPlainTextIsSentOnlyWhereItIsAskedFor(t *testing.T) {
 	s := startServer(t, func(s *server) { s.TLSConfig, s.AllowInsecureAuth = nil, true })
 	c := config(s.port)
-	c.TLS = email.TLSNone
+	c.TLS = "none"
 	if err := newClient(t, c).Send(t.Context(), hello()); err != nil || s.logins != 1 {
 		t.Errorf("Send = %v with %d logins: want one, on the same machine", err, s.logins)
 	}
@@ -150,15 +150,12 @@ func TestNoServerIsAConnectionError(t *testing.T) {
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	_ = listener.Close()
-	err = newClient(t, config(port)).Send(t.Context(), hello(), hello())
+	err = newClient(t, config(port)).Send(t.Context(), hello())
 	if !errors.Is(err, email.ErrConnection) || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want ErrConnection", err)
 	}
 	if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceUnavailable {
 		t.Errorf("code = %v", code.GetOutput())
-	}
-	if got := strings.Count(err.Error(), "message "); got != 2 {
-		t.Errorf("%d messages are reported, want both: %v", got, err)
 	}
 }
 

@@ -31,7 +31,7 @@ var templates embed.FS
 func Welcome(ctx context.Context, user *entity.User) error {
 	_, err := notifyx.SendAsync(ctx, &notifyx.Message{
 		ID: "welcome-" + user.ID.String(), Type: notifyx.TypeEmail, To: []string{email.Address(user.Username, user.Email)},
-		Template: email.TemplateWelcome,
+		Template: "welcome",
 		Variables: map[string]any{
 			"app_name": "Notifications", "user_name": user.Username,
 			"action_url": "https://example.org/start", "support_email": "help@example.org",
@@ -72,7 +72,7 @@ func mailConfig(ctx context.Context) (email.Config, error) {
 		return email.ConfigFromEnv()
 	}
 	return email.Config{
-		Host: server.Host(), Port: server.Port(), TLS: email.TLSNone, // which never leaves this machine
+		Host: server.Host(), Port: server.Port(), TLS: "none", // which never leaves this machine
 		From: xenv.GetEnvString("EMAIL_FROM", "hello@example.org"), FromName: "Notifications",
 	}, nil
 }

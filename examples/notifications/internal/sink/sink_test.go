@@ -19,7 +19,7 @@ func open(t *testing.T, err error) (*email.EmailClient, <-chan sink.Mail) {
 	if failed != nil {
 		t.Fatal(failed)
 	}
-	client, failed := email.New(email.Config{Host: server.Host(), Port: server.Port(), From: "hello@example.org", TLS: email.TLSNone})
+	client, failed := email.New(email.Config{Host: server.Host(), Port: server.Port(), From: "hello@example.org", TLS: "none"})
 	if failed != nil {
 		t.Fatal(failed)
 	}
