@@ -10,6 +10,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/backoff"
 	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 func TestAJobWhoseWorkerDiedWaitsBeforeItIsTriedAgain(t *testing.T) {
@@ -132,7 +133,7 @@ func (s *spy) Work(ctx context.Context, w driver.Work) error {
 func TestAnEngineIsToldTheLongestAttemptWithTimeToReturn(t *testing.T) {
 	b := newBench(t)
 	s := &spy{Engine: b.engine}
-	err := job.Work(b.ctx, job.WithQueue(job.NewQueue(s)), job.WithLogger(b.logger), job.WithHandlers(
+	err := job.Work(context.WithValue(b.ctx, xctx.JobQueueKey, job.NewQueue(s)), job.WithLogger(b.logger), job.WithHandlers(
 		job.NewKind[note]("short", job.WithTimeout(time.Second)).Handle(func(context.Context, note) error { return nil }),
 		job.NewKind[note]("long", job.WithTimeout(time.Hour)).Handle(func(context.Context, note) error { return nil }),
 	))
@@ -149,7 +150,7 @@ func TestAnOutcomeThatDoesNotCountIsToldEachTime(t *testing.T) {
 			w.Lost(ctx, driver.Attempt{Job: driver.Job{ID: "an id", Kind: "note"}, Number: n + 1}, errBoom)
 		}
 	}}
-	if err := job.Work(b.ctx, job.WithQueue(job.NewQueue(s)), job.WithLogger(b.logger), job.WithHandlers(handle[note]("note"))); err != nil {
+	if err := job.Work(context.WithValue(b.ctx, xctx.JobQueueKey, job.NewQueue(s)), job.WithLogger(b.logger), job.WithHandlers(handle[note]("note"))); err != nil {
 		t.Fatal(err)
 	}
 	lines := b.log.of(t, "job lost: its outcome does not count")

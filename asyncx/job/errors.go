@@ -14,14 +14,10 @@ var (
 	ErrNotFound = driver.ErrNotFound
 	// ErrState reports that the job is not in a state in which that can be done with it.
 	ErrState = driver.ErrState
-	// ErrClosed reports a call after Close.
-	ErrClosed = driver.ErrClosed
 	// ErrArgs reports arguments that cannot be encoded, are too large, or do not decode.
 	ErrArgs = errors.New("wrong arguments")
 	// ErrOption reports an option that makes no sense.
 	ErrOption = errors.New("wrong option")
-	// ErrInterface reports an engine that was written for another version of the interface.
-	ErrInterface = errors.New("engine and asyncx do not fit")
 	// ErrTransaction reports a job that would be stored although the transaction around it may be rolled back.
 	ErrTransaction = errors.New("the engine takes no part in the transaction of the database")
 )

@@ -48,11 +48,11 @@ import (
 // The defaults of a kind.
 const (
 	DefaultMaxAttempts = 25 // with the default backoff about 13 hours
-	DefaultTimeout     = time.Minute
+	defaultTimeout     = time.Minute
 )
 
-// MaxArgs is the largest size of encoded arguments, in bytes.
-const MaxArgs = 1 << 20
+// maxArgs is the largest size of encoded arguments, in bytes.
+const maxArgs = 1 << 20
 
 // Priority says which of the jobs that wait come first. A lower one waits for as long as there are higher ones.
 type Priority int
@@ -84,7 +84,7 @@ type KindOption func(*kind)
 // job.
 func WithMaxAttempts(n int) KindOption { return func(k *kind) { k.maxAttempts = n } }
 
-// WithTimeout bounds one attempt: its context ends then. The default is DefaultTimeout.
+// WithTimeout bounds one attempt: its context ends then. The default is a minute.
 func WithTimeout(d time.Duration) KindOption { return func(k *kind) { k.timeout = d } }
 
 // WithBackoff says how long a job waits after an attempt that failed. The default is backoff.Default.
@@ -100,7 +100,7 @@ var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 // as long as there are jobs. It panics where the name or an option makes no sense, since that is a mistake in the program.
 func NewKind[T any](name string, options ...KindOption) *Kind[T] {
 	k := kind{
-		name: name, priority: PriorityDefault, maxAttempts: DefaultMaxAttempts, timeout: DefaultTimeout, backoff: backoff.Default(),
+		name: name, priority: PriorityDefault, maxAttempts: DefaultMaxAttempts, timeout: defaultTimeout, backoff: backoff.Default(),
 	}
 	for _, option := range options {
 		if option != nil {

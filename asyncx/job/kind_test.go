@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
@@ -47,14 +48,14 @@ func TestEveryWrongOptionOfAWorkerIsReported(t *testing.T) {
 	k := job.NewKind[note]("twice")
 	h := k.Handle(func(context.Context, note) error { return nil })
 	b := newBench(t)
-	err := job.Work(b.ctx, nil, job.WithHandlers(h, h, job.Handler{}), job.WithQueue(nil), job.WithConcurrency(0),
-		job.WithPollInterval(0), job.WithGracefulStopTimeout(-time.Second), job.WithLogger(nil))
+	err := job.Work(b.ctx, nil, job.WithHandlers(h, h, job.Handler{}), job.WithConcurrency(0),
+		job.WithPollInterval(0), job.WithGracefulStopTimeout(-time.Second))
 	if !errors.Is(err, job.ErrOption) {
 		t.Fatalf("Work = %v, want %v", err, job.ErrOption)
 	}
 	for _, want := range []string{
-		"the kind twice has two handlers", "a handler comes from Handle", "the queue is nil", "WithConcurrency: 0", "WithPollInterval: 0s",
-		"WithGracefulStopTimeout: -1s", "the logger is nil",
+		"the kind twice has two handlers", "a handler comes from Handle", "WithConcurrency: 0", "WithPollInterval: 0s",
+		"WithGracefulStopTimeout: -1s",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("Work = %v, want %q in it", err, want)
@@ -73,27 +74,13 @@ func TestAWorkerThatCannotBeginSaysSo(t *testing.T) {
 	if err := b.queue.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := job.Work(b.ctx, job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger)); !errors.Is(err, job.ErrClosed) {
-		t.Errorf("Work = %v, want %v", err, job.ErrClosed)
+	if err := job.Work(b.ctx, job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger)); !errors.Is(err, driver.ErrClosed) {
+		t.Errorf("Work = %v, want %v", err, driver.ErrClosed)
 	}
 	job.New(job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger))(b.ctx) // in no application
 	if lines := b.log.of(t, "the worker failed"); len(lines) != 1 || !strings.Contains(lines[0]["error"].(string), "closed") {
 		t.Errorf("lines = %v, want the failure", lines)
 	}
-}
-
-func TestAWorkerOfAnotherQueueTakesThat(t *testing.T) {
-	bubble(t, func(t *testing.T, b *bench) {
-		other := newBench(t)
-		k := job.NewKind[note]("note")
-		enqueue(t, other, k, note{})
-		ran := false
-		b.work(t, job.WithQueue(other.queue), job.WithHandlers(k.Handle(func(context.Context, note) error { ran = true; return nil })))
-		pass(time.Minute)
-		if !ran {
-			t.Error("the job of the given queue did not run")
-		}
-	})
 }
 
 func TestADeadJobIsListedReplayedAndDeleted(t *testing.T) {

@@ -4,25 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
-	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // The defaults of a worker.
 const (
-	DefaultConcurrency         = 10
-	DefaultPollInterval        = time.Second
-	DefaultGracefulStopTimeout = 30 * time.Second
+	defaultConcurrency         = 10
+	defaultPollInterval        = time.Second
+	defaultGracefulStopTimeout = 30 * time.Second
 )
 
 // Option configures a worker.
 type Option func(*config)
 
 type config struct {
-	queue       *Queue
 	handlers    map[string]*Handler
 	concurrency int
 	poll        time.Duration
@@ -33,8 +32,8 @@ type config struct {
 
 func newConfig(options []Option) *config {
 	c := &config{
-		handlers: map[string]*Handler{}, concurrency: DefaultConcurrency, poll: DefaultPollInterval,
-		stopTimeout: DefaultGracefulStopTimeout, log: xlog.WithName(xlog.NamedTASK),
+		handlers: map[string]*Handler{}, concurrency: defaultConcurrency, poll: defaultPollInterval,
+		stopTimeout: defaultGracefulStopTimeout, log: xlog.WithName(xlog.NamedTASK),
 	}
 	for _, option := range options {
 		if option != nil {
@@ -60,17 +59,7 @@ func WithHandlers(handlers ...Handler) Option {
 	}
 }
 
-// WithQueue gives the queue, instead of the one that the context carries.
-func WithQueue(q *Queue) Option {
-	return func(c *config) {
-		if q == nil {
-			c.fault("WithQueue: the queue is nil")
-		}
-		c.queue = q
-	}
-}
-
-// WithConcurrency says how many jobs run at the same time in this process. The default is DefaultConcurrency.
+// WithConcurrency says how many jobs run at the same time in this process. The default is 10.
 func WithConcurrency(n int) Option {
 	return func(c *config) {
 		if n < 1 {
@@ -81,7 +70,7 @@ func WithConcurrency(n int) Option {
 }
 
 // WithPollInterval says how often, on average, the worker looks for jobs of which nothing tells it, such as those that another
-// process has stored. The default is DefaultPollInterval.
+// process has stored. The default is a second.
 func WithPollInterval(d time.Duration) Option {
 	return func(c *config) {
 		if d <= 0 {
@@ -92,24 +81,13 @@ func WithPollInterval(d time.Duration) Option {
 }
 
 // WithGracefulStopTimeout bounds how long the stop waits for jobs that run. The application's shutdown timeout bounds it too.
-// The default is DefaultGracefulStopTimeout.
+// The default is 30 s.
 func WithGracefulStopTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d <= 0 {
 			c.fault(fmt.Sprintf("WithGracefulStopTimeout: %s is no duration above 0", d))
 		}
 		c.stopTimeout = d
-	}
-}
-
-// WithLogger has the worker's lines written by log. The default is the logger TASK.
-func WithLogger(log *xlog.LogNamedLogger) Option {
-	return func(c *config) {
-		if log == nil {
-			c.fault("WithLogger: the logger is nil")
-			return
-		}
-		c.log = log
 	}
 }
 
@@ -124,24 +102,14 @@ func (c *config) check(ctx context.Context) (*Queue, error) {
 	if len(c.handlers) == 0 && len(faults) == 0 {
 		faults = append(faults, fmt.Errorf("job: %w: there is no handler: give WithHandlers", ErrOption))
 	}
-	q := c.queue
-	if q == nil {
-		var err *xerror.Error
-		if q, err = GetQueue(ctx); err != nil {
-			faults = append(faults, err)
-		}
+	q, err := GetQueue(ctx)
+	if err != nil {
+		faults = append(faults, err)
 	}
 	return q, errors.Join(faults...)
 }
 
-func (c *config) kinds() []string {
-	kinds := make([]string, 0, len(c.handlers))
-	for name := range c.handlers {
-		kinds = append(kinds, name)
-	}
-	slices.Sort(kinds)
-	return kinds
-}
+func (c *config) kinds() []string { return slices.Sorted(maps.Keys(c.handlers)) }
 
 // longest is the longest timeout of the kinds, with the time that a handler is given to notice.
 func (c *config) longest() time.Duration {

@@ -14,9 +14,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Opener opens an engine; ctx is the application's, with its database and cache. Each engine's package has one.
-type Opener func(ctx context.Context) (driver.Engine, error)
-
 // Record is a job and what has become of it.
 type Record = driver.Record
 
@@ -46,6 +43,9 @@ type Queue struct{ engine driver.Engine }
 
 // NewQueue returns a queue on an open engine.
 func NewQueue(engine driver.Engine) *Queue { return &Queue{engine} }
+
+// Opener opens an engine; ctx is the application's, with its database and cache. Each engine's package has one.
+type Opener func(ctx context.Context) (driver.Engine, error)
 
 // Init returns a node that opens the queue, for the key xctx.JobQueueKey. The queue is closed with the application.
 func Init(open Opener) func(ctx context.Context) (any, error) {
@@ -80,8 +80,8 @@ func fits(engine driver.Engine) error {
 	if written > driver.InterfaceVersion {
 		behind = ours
 	}
-	return fmt.Errorf("job: %w: %q of %s was written for version %d of the interface, and %s has version %d: run `go get %s@latest`",
-		ErrInterface, capabilities.Name, t.PkgPath(), written, ours, driver.InterfaceVersion, behind)
+	return fmt.Errorf("job: engine and asyncx do not fit: %q of %s was written for version %d of the interface, and %s has version %d: "+
+		"run `go get %s@latest`", capabilities.Name, t.PkgPath(), written, ours, driver.InterfaceVersion, behind)
 }
 
 // GetQueue returns the queue of the application. Where ctx carries none, the error is a ConfigError.

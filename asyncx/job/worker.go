@@ -43,8 +43,7 @@ func New(options ...Option) func(ctx context.Context, extra ...any) {
 	}
 }
 
-// Work does jobs until ctx ends and those that run have ended, and returns what went wrong at the start. ctx carries the queue
-// unless WithQueue gives one.
+// Work does jobs until ctx ends and those that run have ended, and returns what went wrong at the start. ctx carries the queue.
 func Work(ctx context.Context, options ...Option) error { return newConfig(options).work(ctx) }
 
 // work is one life of a worker.

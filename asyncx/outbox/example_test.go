@@ -66,7 +66,7 @@ func ExampleOpen() {
 		stop()
 		return nil
 	}
-	err = job.Work(ctx, job.WithQueue(queue), job.WithHandlers(welcome.Handle(greet)))
+	err = job.Work(ctx, job.WithHandlers(welcome.Handle(greet)))
 	fmt.Println(queue, err)
 	// Output:
 	// welcome, Ada
