@@ -14,9 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -135,10 +134,8 @@ type engine struct {
 	client    redis.UniversalClient
 	names     names
 	retention time.Duration
-
-	mu     sync.Mutex
-	closed bool
-	wakes  []chan struct{} // of the workers of this process
+	wakes     driver.Wakes
+	closed    atomic.Bool
 }
 
 // Capabilities implements driver.Engine.
@@ -156,17 +153,13 @@ func (e *engine) Ping(ctx context.Context) error {
 
 // Close implements driver.Engine. The client stays open.
 func (e *engine) Close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.closed = true
+	e.closed.Store(true)
 	return nil
 }
 
 // open returns the error of a call after Close, or with a context that has ended.
 func (e *engine) open(ctx context.Context) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
+	if e.closed.Load() {
 		return fmt.Errorf("asynq: %w", driver.ErrClosed)
 	}
 	if err := ctx.Err(); err != nil {
@@ -184,28 +177,6 @@ func failed(ctx context.Context, what string, err error) error {
 		return fmt.Errorf("asynq: %s: %w: %w", what, ctx.Err(), err)
 	default:
 		return fmt.Errorf("asynq: %s: %w", what, err)
-	}
-}
-
-// listen returns a channel that is filled when this process has stored jobs, until leave is called.
-func (e *engine) listen() (c chan struct{}, leave func()) {
-	c = make(chan struct{}, 1)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.wakes = append(e.wakes, c)
-	return c, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.wakes = slices.DeleteFunc(e.wakes, func(other chan struct{}) bool { return other == c })
-	}
-}
-
-// wake tells the workers of this process of new jobs.
-func (e *engine) wake() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, c := range e.wakes {
-		poke(c)
 	}
 }
 

@@ -48,7 +48,7 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 			return failed(ctx, "insert", err)
 		}
 	}
-	e.wake()
+	e.wakes.Wake()
 	return nil
 }
 
@@ -181,7 +181,7 @@ func (e *engine) Replay(ctx context.Context, id string) error {
 		return []script{deleting, storing}, err
 	})
 	if err == nil {
-		e.wake()
+		e.wakes.Wake()
 	}
 	return failed(ctx, "replay", err)
 }

@@ -54,7 +54,7 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 	k := &worker{Work: w, engine: e, begin: func() context.Context { return values }}
 	l, end := newLink(ctx, k)
 	defer end()
-	wake, leave := e.listen()
+	wake, leave := e.wakes.Listen()
 	defer leave()
 	l.wake = wake
 	server := asynq.NewServerFromRedisClient(l, asynq.Config{

@@ -21,8 +21,6 @@ const (
 	claimRows = 100
 	// maxFactor bounds how many times more candidates a claim looks at than it wants.
 	maxFactor = 16
-	// kindsChunk is how many kinds stand in one list: Oracle has a limit of 1000.
-	kindsChunk = 1000
 )
 
 // priorities is how many there are.
@@ -92,14 +90,10 @@ func (w *worker) candidates(ctx context.Context, v view, n, factor int) ([][]can
 			continue
 		}
 		var ready []candidate
-		for kinds := range slices.Chunk(w.Kinds, kindsChunk) {
-			var some []candidate
-			err := w.session(ctx).Model(&row{}).Where(w.sql.due, driver.MinPriority+i, v.now).Where(w.sql.kinds, kinds).
-				Order(w.sql.order).Limit(n * factor).Find(&some).Error
-			if err != nil {
-				return nil, fmt.Errorf("outbox: look for jobs: %w", err)
-			}
-			ready = append(ready, some...)
+		err := w.session(ctx).Model(&row{}).Where(w.sql.due, driver.MinPriority+i, v.now).Where(w.sql.kinds, w.Kinds).
+			Order(w.sql.order).Limit(n * factor).Find(&ready).Error
+		if err != nil {
+			return nil, fmt.Errorf("outbox: look for jobs: %w", err)
 		}
 		if len(ready) > 0 {
 			found = append(found, ready)
@@ -248,7 +242,7 @@ func (w *worker) settleDoubt(ctx context.Context) (batch, error) {
 	if time.Since(b.since) < w.lease {
 		b.records, err = w.read(ctx, b.claim)
 	} else {
-		err = again(ctx, func() error { return w.session(ctx).Exec(w.sql.giveBack, 0, 0, b.ids, b.token).Error })
+		_, err = w.count(ctx, w.sql.giveBack, 0, 0, b.ids, b.token)
 	}
 	if err != nil {
 		return batch{}, err
@@ -261,10 +255,7 @@ func (w *worker) settleDoubt(ctx context.Context) (batch, error) {
 func (w *worker) giveBack(ctx context.Context, c claim) {
 	ctx, cancel := context.WithTimeout(ctx, min(w.patience, longestPause))
 	defer cancel()
-	err := again(ctx, func() error {
-		return w.session(ctx).Exec(w.sql.giveBack, 0, 0, c.ids, c.token).Error
-	})
-	if err != nil { // others take them over
+	if _, err := w.count(ctx, w.sql.giveBack, 0, 0, c.ids, c.token); err != nil { // others take them over
 		w.failed(ctx, "give back", err)
 	}
 }

@@ -14,13 +14,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
+	"github.com/plinthgo/plinth/asyncx/internal/jobdb"
 	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
@@ -86,42 +85,33 @@ func Open(options ...Option) job.Opener {
 			return nil, err
 		}
 		ctx = xctx.WithoutTransaction(xctx.Unpooled(ctx))
-		if c.db == nil {
-			db, err := xdb.GetDB(ctx)
-			if err != nil {
-				return nil, fmt.Errorf("outbox: the application has no database: give xoption.WithDatabase, or WithDB: %w", err)
-			}
-			c.db = db
+		db, err := jobdb.Find(ctx, c.db)
+		if err != nil {
+			return nil, fmt.Errorf("outbox: %w", err)
 		}
-		return newEngine(ctx, c)
+		return newEngine(ctx, db, c.takeOver)
 	}
 }
 
 // engine implements driver.Engine.
 type engine struct {
-	db       *gorm.DB // silent: jobs every second are no news, and what fails is returned
+	db       *gorm.DB // silent
 	sql      statements
 	takeOver time.Duration
-
-	mu     sync.Mutex
-	closed bool
-	wakes  []chan struct{} // of the workers of this process
+	wakes    driver.Wakes
+	closed   atomic.Bool
 }
 
-func newEngine(ctx context.Context, c config) (*engine, error) {
-	clock, err := systable.Clock(c.db)
+func newEngine(ctx context.Context, db *gorm.DB, takeOver time.Duration) (*engine, error) {
+	clock, err := systable.Clock(db)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
-	e := &engine{db: silent(c.db), takeOver: c.takeOver}
+	e := &engine{db: jobdb.Silent(db), takeOver: takeOver}
 	if e.sql, err = newStatements(e.db, clock); err != nil {
 		return nil, err
 	}
 	return e, e.setUp(xdb.WithPrimary(ctx))
-}
-
-func silent(db *gorm.DB) *gorm.DB {
-	return db.Session(&gorm.Session{NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard})
 }
 
 // Capabilities implements driver.Engine.
@@ -139,43 +129,14 @@ func (e *engine) Ping(ctx context.Context) error {
 
 // Close implements driver.Engine. The database stays open.
 func (e *engine) Close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.closed = true
+	e.closed.Store(true)
 	return nil
 }
 
 // open returns the error of a call after Close.
 func (e *engine) open() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
+	if e.closed.Load() {
 		return fmt.Errorf("outbox: %w", driver.ErrClosed)
 	}
 	return nil
-}
-
-// listen returns a channel that is filled when this process has stored jobs, until leave is called.
-func (e *engine) listen() (wake <-chan struct{}, leave func()) {
-	c := make(chan struct{}, 1)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.wakes = append(e.wakes, c)
-	return c, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.wakes = slices.DeleteFunc(e.wakes, func(other chan struct{}) bool { return other == c })
-	}
-}
-
-// wake tells the workers of this process of new jobs.
-func (e *engine) wake() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, c := range e.wakes {
-		select {
-		case c <- struct{}{}:
-		default: // it has not looked since the last one
-		}
-	}
 }

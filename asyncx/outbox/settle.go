@@ -21,7 +21,7 @@ func (w *worker) settle(a *attempt, o driver.Outcome) {
 		if err == nil {
 			switch {
 			case found && (o.Verdict == driver.Retry || o.Verdict == driver.Return):
-				w.wake() // the job is due before the next poll, maybe
+				w.wakes.Wake() // the job is due before the next poll, maybe
 			case !found && attempts == 1: // else the lost answer may have been that it was
 				w.lost(a, ErrTaken)
 			}

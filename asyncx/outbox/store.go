@@ -10,10 +10,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/plinthgo/plinth/asyncx/job"
+	"github.com/plinthgo/plinth/asyncx/internal/jobdb"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
 // What one INSERT holds at most: SQL Server has 2100 parameters, MySQL a limit for the length of a statement, and the library for
@@ -28,17 +27,10 @@ func (e *engine) handle(ctx context.Context) (db *gorm.DB, inTransaction bool, e
 	if err := e.open(); err != nil {
 		return nil, false, err
 	}
-	tx, xerr := xdb.GetDB(ctx)
-	if xerr != nil {
-		return e.db.WithContext(xdb.WithPrimary(ctx)), false, nil //nolint:nilerr // WithDB has given one
+	if db, inTransaction, err = jobdb.Handle(ctx, e.db); err != nil {
+		return nil, false, fmt.Errorf("outbox: %w", err)
 	}
-	if _, ok := tx.Statement.ConnPool.(gorm.TxCommitter); !ok {
-		return e.db.WithContext(xdb.WithPrimary(ctx)), false, nil
-	}
-	if tx.Dialector != e.db.Dialector {
-		return nil, false, fmt.Errorf("outbox: %w: it is of another database than the jobs", job.ErrTransaction)
-	}
-	return silent(tx).WithContext(xdb.WithPrimary(ctx)), true, nil
+	return db, inTransaction, nil
 }
 
 // Insert implements driver.Engine.
@@ -65,7 +57,7 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	if err != nil {
 		return fmt.Errorf("outbox: insert: %w", err)
 	}
-	xctx.OnCommit(ctx, func(context.Context) { e.wake() }) // where it refuses, the workers find the jobs by themselves
+	xctx.OnCommit(ctx, func(context.Context) { e.wakes.Wake() }) // where it refuses, the workers find the jobs by themselves
 	return nil
 }
 
@@ -160,7 +152,7 @@ func (e *engine) Replay(ctx context.Context, id string) error {
 	if err := e.change(ctx, "replay", e.sql.replay, id); err != nil {
 		return err
 	}
-	xctx.OnCommit(xctx.Unpooled(ctx), func(context.Context) { e.wake() })
+	xctx.OnCommit(xctx.Unpooled(ctx), func(context.Context) { e.wakes.Wake() })
 	return nil
 }
 

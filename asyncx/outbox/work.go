@@ -23,9 +23,9 @@ type worker struct {
 	*engine
 	driver.Work
 
-	wakes    <-chan struct{}
-	lease    time.Duration // how long the table keeps a claim
-	patience time.Duration // how long a statement may take
+	stored   <-chan struct{} // filled when this process has stored jobs
+	lease    time.Duration   // how long the table keeps a claim
+	patience time.Duration   // how long a statement may take
 	settler  settler
 
 	// What follows is the claiming goroutine's.
@@ -50,7 +50,7 @@ func (e *engine) Work(ctx context.Context, work driver.Work) error {
 		held:    map[*attempt]struct{}{}, freed: make(chan struct{}, 1),
 	}
 	var leave func()
-	w.wakes, leave = e.listen()
+	w.stored, leave = e.wakes.Listen()
 	defer leave()
 	var keeping, running sync.WaitGroup
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -142,7 +142,7 @@ func (w *worker) rest(ctx context.Context, b batch) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-w.wakes:
+	case <-w.stored:
 	case <-ctx.Done():
 	}
 }

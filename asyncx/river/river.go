@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
+	"github.com/plinthgo/plinth/asyncx/internal/jobdb"
 	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
@@ -130,12 +130,9 @@ func Open(options ...Option) job.Opener {
 			return nil, err
 		}
 		ctx = xctx.WithoutTransaction(xctx.Unpooled(ctx))
-		if c.db == nil {
-			db, err := xdb.GetDB(ctx)
-			if err != nil {
-				return nil, fmt.Errorf("river: the application has no database: give xoption.WithDatabase, or WithDB: %w", err)
-			}
-			c.db = db
+		var err error
+		if c.db, err = jobdb.Find(ctx, c.db); err != nil {
+			return nil, fmt.Errorf("river: %w", err)
 		}
 		if name := c.db.Name(); name != "postgres" {
 			return nil, fmt.Errorf("river: %w but %s: use outbox.Open, which works there", ErrNotPostgres, name)
@@ -153,12 +150,8 @@ type engine struct {
 }
 
 func newEngine(ctx context.Context, c config) (*engine, error) {
-	e := &engine{config: c, db: silent(c.db), sql: newStatements(c.schema)}
+	e := &engine{config: c, db: jobdb.Silent(c.db), sql: newStatements(c.schema)}
 	return e, e.setUp(ctx)
-}
-
-func silent(db *gorm.DB) *gorm.DB {
-	return db.Session(&gorm.Session{NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard})
 }
 
 // Capabilities implements driver.Engine.
@@ -193,16 +186,9 @@ func (e *engine) handle(ctx context.Context) (*gorm.DB, error) {
 	if err := e.open(); err != nil {
 		return nil, err
 	}
-	ctx = xdb.WithPrimary(xctx.Unpooled(ctx))
-	tx, xerr := xdb.GetDB(ctx)
-	if xerr != nil {
-		return e.db.WithContext(ctx), nil //nolint:nilerr // WithDB has given one
+	db, _, err := jobdb.Handle(ctx, e.db)
+	if err != nil {
+		return nil, fmt.Errorf("river: %w", err)
 	}
-	if _, ok := tx.Statement.ConnPool.(gorm.TxCommitter); !ok {
-		return e.db.WithContext(ctx), nil
-	}
-	if tx.Dialector != e.db.Dialector {
-		return nil, fmt.Errorf("river: %w: it is of another database than the jobs", job.ErrTransaction)
-	}
-	return silent(tx).WithContext(ctx), nil
+	return db, nil
 }
