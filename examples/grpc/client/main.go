@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -86,7 +87,7 @@ func tour(ctx context.Context, users userv1.UserServiceClient, out io.Writer, na
 
 	var trailer metadata.MD
 	if _, err := users.Register(ctx, request, grpc.Trailer(&trailer)); err != nil {
-		printf(out, "refused     %s (request %s)\n", describe(err), first(trailer.Get(constant.TrailerRequestUUID.String())))
+		printf(out, "refused     %s (request %s)\n", describe(err), strings.Join(trailer.Get(constant.TrailerRequestUUID.String()), ""))
 	}
 
 	time.AfterFunc(moment, stop)
@@ -115,13 +116,6 @@ func watch(changes grpc.ServerStreamingClient[userv1.WatchResponse], out io.Writ
 		}
 		printf(out, "watched     %s\n", change.GetUser().GetUsername())
 	}
-}
-
-func first(values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	return values[0]
 }
 
 func printf(out io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
