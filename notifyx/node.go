@@ -14,7 +14,7 @@ const RouterKey xctx.ContextKey = "plinth_notify_router"
 // InitRouter returns a node that makes the router, for the key RouterKey.
 func InitRouter(opts ...Option) func(ctx context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
-		r, err := newRouter(ctx, append([]Option{func(c *config) { c.node = true }}, opts...))
+		r, err := newRouter(ctx, opts)
 		if err != nil {
 			return nil, err
 		}

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-
-	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // Option configures a Router.
@@ -15,7 +12,6 @@ type Option func(*config)
 // config is a router that is being made.
 type config struct {
 	ctx    context.Context // lives as long as one call of New
-	node   bool
 	router Router
 	faults []error
 }
@@ -29,15 +25,12 @@ func WithSender(t Type, s Sender) Option {
 	return func(c *config) { c.register("WithSender", t, s) }
 }
 
-// WithSenderFrom registers a sender that is found when the node of InitRouter starts, such as one that another node made.
+// WithSenderFrom registers a sender that is found when the node of InitRouter starts, such as one that another node made. With
+// New, find gets a context without an application.
 func WithSenderFrom(t Type, find func(ctx context.Context) (Sender, error)) Option {
 	return func(c *config) {
-		switch {
-		case find == nil:
+		if find == nil {
 			c.refuse("WithSenderFrom", fmt.Sprintf("the function for %q is nil", string(t)))
-			return
-		case !c.node:
-			c.refuse("WithSenderFrom", "needs the application's context: use InitRouter")
 			return
 		}
 		s, err := find(c.ctx)
@@ -53,26 +46,12 @@ func (c *config) register(option string, t Type, s Sender) {
 	switch {
 	case !t.valid():
 		c.refuse(option, fmt.Sprintf("%q is no type: 1 to 32 of A-Z, 0-9 and _, the first a letter", string(t)))
-	case isNil(s):
+	case s == nil:
 		c.refuse(option, fmt.Sprintf("the sender for %q is nil", string(t)))
 	case c.router.senders[t] != nil:
 		c.refuse(option, fmt.Sprintf("the type %q has two senders", string(t)))
 	default:
 		c.router.senders[t] = s
-	}
-}
-
-// isNil finds the nil pointer in an interface too, which would panic at the first message.
-func isNil(s Sender) bool {
-	if s == nil {
-		return true
-	}
-	v := reflect.ValueOf(s)
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Func, reflect.Chan, reflect.Slice, reflect.Interface:
-		return v.IsNil()
-	default:
-		return false
 	}
 }
 
@@ -84,14 +63,5 @@ func WithTemplates(t *Templates) Option {
 			return
 		}
 		c.router.templates = t
-	}
-}
-
-// WithLogger replaces the logger NOTI.
-func WithLogger(log *xlog.LogNamedLogger) Option {
-	return func(c *config) {
-		if log != nil {
-			c.router.log = log
-		}
 	}
 }

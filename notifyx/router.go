@@ -19,8 +19,9 @@ import (
 type Router struct {
 	senders   map[Type]Sender
 	templates *Templates
-	log       *xlog.LogNamedLogger
 }
+
+var log = xlog.WithName(xlog.NamedNOTI)
 
 // New returns a router. Everything that is wrong with the options is reported at once. The senders stay the caller's, who
 // closes them.
@@ -30,7 +31,7 @@ func New(opts ...Option) (*Router, error) {
 
 func newRouter(ctx context.Context, opts []Option) (*Router, error) {
 	registerMapper()
-	c := config{ctx: ctx, router: Router{senders: map[Type]Sender{}, log: xlog.WithName(xlog.NamedNOTI)}}
+	c := config{ctx: ctx, router: Router{senders: map[Type]Sender{}}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&c)
@@ -56,7 +57,7 @@ func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
 	}
 	err = masked(err, c)
 	result := newResult(c.ID, err)
-	r.tell(ctx, c, result, time.Since(start))
+	tell(ctx, c, result, time.Since(start))
 	return result, err
 }
 
@@ -94,7 +95,7 @@ func (r *Router) send(ctx context.Context, m *Message) error {
 	}
 	err := ctx.Err()
 	if err == nil {
-		err = r.call(ctx, sender, m)
+		err = call(ctx, sender, m)
 	}
 	if err != nil {
 		return &sendError{m.Type, err}
@@ -133,11 +134,11 @@ func (r *Router) fill(m *Message, sender Sender) error {
 }
 
 // call survives a panic of the sender. What was given to panic may be a content, so only its type goes further.
-func (r *Router) call(ctx context.Context, sender Sender, m *Message) (err error) {
+func call(ctx context.Context, sender Sender, m *Message) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("it panicked with a %T", v)
-			r.log.Error(ctx, "sender panicked", slog.String("id", m.ID), slog.String("type", string(m.Type)),
+			log.Error(ctx, "sender panicked", slog.String("id", m.ID), slog.String("type", string(m.Type)),
 				slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))
 		}
 	}()
@@ -146,7 +147,7 @@ func (r *Router) call(ctx context.Context, sender Sender, m *Message) (err error
 }
 
 // tell writes the line of a message, which has neither recipients nor contents. The message may be invalid, and hold anything.
-func (r *Router) tell(ctx context.Context, m *Message, result Result, took time.Duration) {
+func tell(ctx context.Context, m *Message, result Result, took time.Duration) {
 	outcome, id, kind := "sent", "", ""
 	if !result.Success {
 		outcome = "failed"
@@ -162,10 +163,10 @@ func (r *Router) tell(ctx context.Context, m *Message, result Result, took time.
 		slog.String("type", kind), slog.Int("priority", int(m.Priority)),
 	}
 	if result.Success {
-		r.log.Info(ctx, "message", attrs...)
+		log.Info(ctx, "message", attrs...)
 		return
 	}
-	r.log.Warn(ctx, "message", append(attrs, slog.Int("error_code", result.ErrorCode))...)
+	log.Warn(ctx, "message", append(attrs, slog.Int("error_code", result.ErrorCode))...)
 }
 
 // Handler returns what does the jobs of SendAsync, for job.WithHandlers. An ErrPermanent makes a job dead at once, an error

@@ -10,7 +10,6 @@ import (
 
 	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/core/common/xerror"
-	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	"github.com/plinthgo/plinth/notifyx"
@@ -171,7 +170,7 @@ func TestAPanicOfASenderIsAnErrorWithItsStackInTheLog(t *testing.T) {
 func TestTheLogHasNeitherRecipientsNorContents(t *testing.T) {
 	ctx, log := capture(t)
 	s := &sender{}
-	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s), notifyx.WithLogger(xlog.WithName("MINE")), notifyx.WithLogger(nil))
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s))
 	m := message(func(m *notifyx.Message) {
 		m.ID, m.To = "m1", []string{"Ann <Ann.SECRET@example.com>"}
 		m.Subject, m.Content, m.HTML = "SECRET", "SECRET", "SECRET"
@@ -187,7 +186,7 @@ func TestTheLogHasNeitherRecipientsNorContents(t *testing.T) {
 	if strings.Contains(strings.ToLower(text), "secret") || strings.Contains(text, "example.com") {
 		t.Errorf("log = %s", text)
 	}
-	for _, want := range []string{`"id":"m1"`, `"type":"EMAIL"`, `"outcome":"sent"`, `"outcome":"failed"`, `"took"`, `"name":"MINE"`, `"error_code":50025`} {
+	for _, want := range []string{`"id":"m1"`, `"type":"EMAIL"`, `"outcome":"sent"`, `"outcome":"failed"`, `"took"`, `"name":"NOTI"`, `"error_code":50025`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("log = %s, want %s", text, want)
 		}
@@ -195,18 +194,17 @@ func TestTheLogHasNeitherRecipientsNorContents(t *testing.T) {
 }
 
 func TestNewReportsEveryWrongOptionAtOnce(t *testing.T) {
-	var none *sender
 	_, err := notifyx.New(
-		notifyx.WithSender("mail", &sender{}), notifyx.WithSender(notifyx.TypeEmail, none), notifyx.WithSender(notifyx.TypeSMS, nil),
+		notifyx.WithSender("mail", &sender{}), notifyx.WithSender(notifyx.TypeSMS, nil),
 		notifyx.WithSender("A", &sender{}), notifyx.WithSender("A", &sender{}), notifyx.WithTemplates(nil), nil,
-		notifyx.WithSenderFrom("B", nil), notifyx.WithSenderFrom("B", func(context.Context) (notifyx.Sender, error) { return &sender{}, nil }),
+		notifyx.WithSenderFrom("B", nil),
 	)
 	if err == nil {
 		t.Fatal("wrong options were accepted")
 	}
 	for _, want := range []string{
-		`"mail" is no type`, `the sender for "EMAIL" is nil`, `the sender for "SMS" is nil`, `"A" has two senders`, "the templates are nil",
-		`the function for "B" is nil`, "use InitRouter",
+		`"mail" is no type`, `the sender for "SMS" is nil`, `"A" has two senders`, "the templates are nil",
+		`the function for "B" is nil`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %v, want %s", err, want)

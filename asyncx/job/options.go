@@ -60,36 +60,15 @@ func WithHandlers(handlers ...Handler) Option {
 }
 
 // WithConcurrency says how many jobs run at the same time in this process. The default is 10.
-func WithConcurrency(n int) Option {
-	return func(c *config) {
-		if n < 1 {
-			c.fault(fmt.Sprintf("WithConcurrency: %d is not at least 1", n))
-		}
-		c.concurrency = n
-	}
-}
+func WithConcurrency(n int) Option { return func(c *config) { c.concurrency = n } }
 
 // WithPollInterval says how often, on average, the worker looks for jobs of which nothing tells it, such as those that another
 // process has stored. The default is a second.
-func WithPollInterval(d time.Duration) Option {
-	return func(c *config) {
-		if d <= 0 {
-			c.fault(fmt.Sprintf("WithPollInterval: %s is no duration above 0", d))
-		}
-		c.poll = d
-	}
-}
+func WithPollInterval(d time.Duration) Option { return func(c *config) { c.poll = d } }
 
 // WithGracefulStopTimeout bounds how long the stop waits for jobs that run. The application's shutdown timeout bounds it too.
 // The default is 30 s.
-func WithGracefulStopTimeout(d time.Duration) Option {
-	return func(c *config) {
-		if d <= 0 {
-			c.fault(fmt.Sprintf("WithGracefulStopTimeout: %s is no duration above 0", d))
-		}
-		c.stopTimeout = d
-	}
-}
+func WithGracefulStopTimeout(d time.Duration) Option { return func(c *config) { c.stopTimeout = d } }
 
 // fault notes a problem of the options.
 func (c *config) fault(what string) {
@@ -99,9 +78,15 @@ func (c *config) fault(what string) {
 // check finds the queue, and returns every problem of the options.
 func (c *config) check(ctx context.Context) (*Queue, error) {
 	faults := slices.Clone(c.faults)
-	if len(c.handlers) == 0 && len(faults) == 0 {
-		faults = append(faults, fmt.Errorf("job: %w: there is no handler: give WithHandlers", ErrOption))
+	wrong := func(is bool, format string, args ...any) {
+		if is {
+			faults = append(faults, fmt.Errorf("job: %w: "+format, append([]any{ErrOption}, args...)...))
+		}
 	}
+	wrong(len(c.handlers) == 0 && len(faults) == 0, "there is no handler: give WithHandlers")
+	wrong(c.concurrency < 1, "WithConcurrency: %d is not at least 1", c.concurrency)
+	wrong(c.poll <= 0, "WithPollInterval: %s is no duration above 0", c.poll)
+	wrong(c.stopTimeout <= 0, "WithGracefulStopTimeout: %s is no duration above 0", c.stopTimeout)
 	q, err := GetQueue(ctx)
 	if err != nil {
 		faults = append(faults, err)

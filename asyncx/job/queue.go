@@ -142,18 +142,20 @@ func (q *Queue) List(ctx context.Context, query Query) ([]Record, error) {
 // Replay lets a dead job run again, at once and from its first attempt on, with the id that it has. The error is ErrState where
 // it is not dead.
 func (q *Queue) Replay(ctx context.Context, id string) error {
-	if !validID.MatchString(id) {
-		return failed("replay", ErrNotFound)
-	}
-	return failed("replay", q.engine.Replay(xctx.Unpooled(ctx), id))
+	return change(ctx, "replay", id, q.engine.Replay)
 }
 
 // Delete removes a job that waits or is dead. The error is ErrState where it is running or done.
 func (q *Queue) Delete(ctx context.Context, id string) error {
+	return change(ctx, "delete", id, q.engine.Delete)
+}
+
+// change does something with one job.
+func change(ctx context.Context, what, id string, do func(ctx context.Context, id string) error) error {
 	if !validID.MatchString(id) {
-		return failed("delete", ErrNotFound)
+		return failed(what, ErrNotFound)
 	}
-	return failed("delete", q.engine.Delete(xctx.Unpooled(ctx), id))
+	return failed(what, do(xctx.Unpooled(ctx), id))
 }
 
 // CheckHealth implements xhook.HealthChecker: jobs can be stored where it gives no error.

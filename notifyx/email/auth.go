@@ -11,25 +11,29 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// mechanism is a way to log in (RFC 4954), and what starts it.
-type mechanism struct {
-	name  string
-	start func(c Config, state *tls.ConnectionState) smtp.Auth
-	bound bool // to the encrypted connection, so that it needs one
+// mechanisms are the ways to log in that are known (RFC 4954), the strongest first. Those with -PLUS are bound to the
+// encrypted connection.
+var mechanisms = []string{
+	"SCRAM-SHA-256-PLUS", "SCRAM-SHA-256", "SCRAM-SHA-1-PLUS", "SCRAM-SHA-1", "CRAM-MD5", "PLAIN", "LOGIN",
 }
 
-// mechanisms are those that are known, the strongest first.
-func mechanisms() []mechanism {
-	return []mechanism{
-		{"SCRAM-SHA-256-PLUS", func(c Config, t *tls.ConnectionState) smtp.Auth { return smtp.ScramSHA256PlusAuth(c.User, c.Pass, t) }, true},
-		{"SCRAM-SHA-256", func(c Config, _ *tls.ConnectionState) smtp.Auth { return smtp.ScramSHA256Auth(c.User, c.Pass) }, false},
-		{"SCRAM-SHA-1-PLUS", func(c Config, t *tls.ConnectionState) smtp.Auth { return smtp.ScramSHA1PlusAuth(c.User, c.Pass, t) }, true},
-		{"SCRAM-SHA-1", func(c Config, _ *tls.ConnectionState) smtp.Auth { return smtp.ScramSHA1Auth(c.User, c.Pass) }, false},
-		{"CRAM-MD5", func(c Config, _ *tls.ConnectionState) smtp.Auth { return smtp.CRAMMD5Auth(c.User, c.Pass) }, false},
-		{"PLAIN", func(c Config, _ *tls.ConnectionState) smtp.Auth {
-			return smtp.PlainAuth("", c.User, c.Pass, c.Host, true)
-		}, false},
-		{"LOGIN", func(c Config, _ *tls.ConnectionState) smtp.Auth { return smtp.LoginAuth(c.User, c.Pass, c.Host, true) }, false},
+// auth starts a mechanism.
+func (c Config) auth(mechanism string, state *tls.ConnectionState) smtp.Auth {
+	switch mechanism {
+	case "SCRAM-SHA-256-PLUS":
+		return smtp.ScramSHA256PlusAuth(c.User, c.Pass, state)
+	case "SCRAM-SHA-256":
+		return smtp.ScramSHA256Auth(c.User, c.Pass)
+	case "SCRAM-SHA-1-PLUS":
+		return smtp.ScramSHA1PlusAuth(c.User, c.Pass, state)
+	case "SCRAM-SHA-1":
+		return smtp.ScramSHA1Auth(c.User, c.Pass)
+	case "CRAM-MD5":
+		return smtp.CRAMMD5Auth(c.User, c.Pass)
+	case "PLAIN":
+		return smtp.PlainAuth("", c.User, c.Pass, c.Host, true)
+	default:
+		return smtp.LoginAuth(c.User, c.Pass, c.Host, true)
 	}
 }
 
@@ -45,13 +49,13 @@ func (s *session) login(c Config) error {
 	_, offered := s.client.Extension("AUTH")
 	names := strings.Fields(strings.ToUpper(offered))
 	state, encrypted := s.client.TLSConnectionState()
-	for _, m := range mechanisms() {
-		if !slices.Contains(names, m.name) || m.bound && !encrypted {
+	for _, mechanism := range mechanisms {
+		if !slices.Contains(names, mechanism) || strings.HasSuffix(mechanism, "-PLUS") && !encrypted {
 			continue
 		}
 		s.conn.begin(c.CommandTimeout)
-		if err := s.client.Auth(m.start(c, &state)); err != nil {
-			return s.wrongLogin(m.name, err)
+		if err := s.client.Auth(c.auth(mechanism, &state)); err != nil {
+			return s.wrongLogin(mechanism, err)
 		}
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/plinthgo/plinth/asyncx/backoff"
 	"github.com/plinthgo/plinth/asyncx/job"
-	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
@@ -79,14 +78,11 @@ func NewDispatcher(endpoints Endpoints, client *Client, opts ...DispatcherOption
 			o(d)
 		}
 	}
-	guarded := xhook.Guard(func() error { // NewKind takes its arguments for constants
-		d.kind = job.NewKind[delivery](JobKind, job.WithMaxAttempts(d.attempts), job.WithBackoff(d.schedule),
-			job.WithTimeout(client.config.timeout+lookUpTimeout))
-		return nil
-	})
-	if guarded != nil {
-		return nil, fmt.Errorf("%w: %w", ErrOption, guarded)
+	if d.schedule == nil || d.attempts < 1 {
+		return nil, fmt.Errorf("%w: a dispatcher needs a schedule and at least one attempt", ErrOption)
 	}
+	d.kind = job.NewKind[delivery](JobKind, job.WithMaxAttempts(d.attempts), job.WithBackoff(d.schedule),
+		job.WithTimeout(client.config.timeout+lookUpTimeout))
 	return d, nil
 }
 

@@ -82,7 +82,9 @@ func TestBothSecretsOfARotationAreTaken(t *testing.T) {
 }
 
 // once lets the handler see an id once.
-func once(verifier *receiver.Verifier, first receiver.First, forget receiver.Forget) gin.HandlerFunc {
+func once(
+	verifier *receiver.Verifier, first func(context.Context, string) (bool, error), forget func(context.Context, string) error,
+) gin.HandlerFunc {
 	return receiver.Middleware(verifier, receiver.WithSeen(first, forget))
 }
 

@@ -18,20 +18,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// First remembers an id and reports whether it was new, in one step, such as SET NX of a cache with a TTL above twice the
-// tolerance. It is called after the signature was verified.
-type First func(ctx context.Context, id string) (bool, error)
-
-// Forget takes back what First has remembered.
-type Forget func(ctx context.Context, id string) error
-
 // MiddlewareOption changes Middleware.
 type MiddlewareOption func(*middleware)
 
 type middleware struct {
 	verifier *Verifier
-	first    First
-	forget   Forget
+	first    func(ctx context.Context, id string) (isNew bool, err error)
+	forget   func(ctx context.Context, id string) error
 	log      *xlog.LogNamedLogger
 }
 
@@ -40,6 +33,9 @@ const forgetTimeout = 5 * time.Second
 
 // WithSeen answers a webhook whose id was seen before with 200, without the handler: its sender has missed an answer.
 //
+// first remembers an id and reports whether it was new, in one step, such as SET NX of a cache with a TTL above twice the
+// tolerance. It is called after the signature was verified. forget takes back what first has remembered.
+//
 // Where the handler fails (an error in c.Errors, another status than 2xx, neither a status nor a body, or a panic), the id is
 // forgotten, so that a repeat reaches the handler again. c.Status(200) without a body is success here, and is sent as it is.
 // A handler that sets nothing is one that forgot to answer: xmiddle.ResponseMiddleware tells the sender DEVELOPER_ERROR. Two things are lost: what the handler had to do when the process dies in it, and when it
@@ -47,7 +43,9 @@ const forgetTimeout = 5 * time.Second
 // in the transaction of its own work instead.
 //
 // An error of first refuses the request, and so the sender tries again. It panics where a function is nil.
-func WithSeen(first First, forget Forget) MiddlewareOption {
+func WithSeen(
+	first func(ctx context.Context, id string) (isNew bool, err error), forget func(ctx context.Context, id string) error,
+) MiddlewareOption {
 	if first == nil || forget == nil {
 		panic("webhook/receiver: WithSeen needs both functions")
 	}
