@@ -148,8 +148,8 @@ type batch struct {
 func (w *worker) claim(ctx context.Context, n int) (batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.patience)
 	defer cancel()
-	if w.doubt != nil {
-		return w.settleDoubt(ctx)
+	if err := w.giveBack(ctx); err != nil {
+		return batch{}, err
 	}
 	v, wait, err := w.look(xdb.WithPrimary(ctx))
 	if err != nil {
@@ -234,30 +234,18 @@ func (w *worker) read(ctx context.Context, c claim) ([]driver.Record, error) {
 	return records, nil
 }
 
-// settleDoubt finds out what became of a claim whose answer was lost. Where that takes too long, the jobs are given back, since
-// nobody has begun them.
-func (w *worker) settleDoubt(ctx context.Context) (batch, error) {
-	b := batch{claim: *w.doubt, more: true}
-	var err error
-	if time.Since(b.since) < w.lease {
-		b.records, err = w.read(ctx, b.claim)
-	} else {
-		_, err = w.count(ctx, w.sql.giveBack, 0, 0, b.ids, b.token)
-	}
-	if err != nil {
-		return batch{}, err
-	}
-	w.doubt = nil
-	return b, nil
-}
-
 // giveBack lets jobs that nobody has begun wait again, as if they had not been claimed.
-func (w *worker) giveBack(ctx context.Context, c claim) {
-	ctx, cancel := context.WithTimeout(ctx, min(w.patience, longestPause))
-	defer cancel()
-	if _, err := w.count(ctx, w.sql.giveBack, 0, 0, c.ids, c.token); err != nil { // others take them over
-		w.failed(ctx, "give back", err)
+func (w *worker) giveBack(ctx context.Context) error {
+	if w.doubt == nil {
+		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, longestPause)
+	defer cancel()
+	_, err := w.count(ctx, w.sql.giveBack, 0, 0, w.doubt.ids, w.doubt.token)
+	if err == nil {
+		w.doubt = nil
+	}
+	return err
 }
 
 // session returns the handle for a statement.

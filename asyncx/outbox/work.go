@@ -30,7 +30,7 @@ type worker struct {
 
 	// What follows is the claiming goroutine's.
 	factor int    // how many times more candidates it looks at than it wants
-	doubt  *claim // one whose answer was lost; nil: none
+	doubt  *claim // one to be given back, such as one whose answer was lost; nil: none
 
 	mu    sync.Mutex
 	held  map[*attempt]struct{}
@@ -85,7 +85,7 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 		}
 		pause.Reset()
 		if len(b.records) > 0 && (ctx.Err() != nil || time.Since(b.since) >= w.lease) { // the process was stopped meanwhile
-			w.giveBack(life, b.claim)
+			w.doubt = &b.claim
 			continue
 		}
 		for _, a := range w.hold(life, b) {
@@ -93,8 +93,8 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 		}
 		w.rest(ctx, b)
 	}
-	if w.doubt != nil {
-		w.giveBack(life, *w.doubt)
+	if err := w.giveBack(life); err != nil { // others take them over
+		w.failed(ctx, "give back", err)
 	}
 }
 
