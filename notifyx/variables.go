@@ -100,9 +100,6 @@ type decimal float64
 
 // String implements fmt.Stringer.
 func (d decimal) String() string {
-	text, err := json.Marshal(float64(d))
-	if err != nil {
-		return strconv.FormatFloat(float64(d), 'g', -1, 64)
-	}
+	text, _ := json.Marshal(float64(d)) // which comes from JSON
 	return string(text)
 }

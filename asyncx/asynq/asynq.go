@@ -20,6 +20,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/plinthgo/plinth/asyncx/internal/wake"
 	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
@@ -134,7 +135,7 @@ type engine struct {
 	client    redis.UniversalClient
 	names     names
 	retention time.Duration
-	wakes     driver.Wakes
+	wakes     wake.Workers
 	closed    atomic.Bool
 }
 

@@ -69,10 +69,8 @@ func headersOf(j *driver.Job, created time.Time) map[string]string {
 
 // replayed returns the headers of a job that runs at once.
 func replayed(headers map[string]string, now time.Time) map[string]string {
-	h := maps.Clone(headers)
-	if h == nil {
-		h = map[string]string{}
-	}
+	h := map[string]string{}
+	maps.Copy(h, headers)
 	h[headerRunAt] = strconv.FormatInt(now.UnixNano(), 10)
 	return h
 }

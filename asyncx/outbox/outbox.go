@@ -20,6 +20,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/asyncx/internal/jobdb"
+	"github.com/plinthgo/plinth/asyncx/internal/wake"
 	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
@@ -98,7 +99,7 @@ type engine struct {
 	db       *gorm.DB // silent
 	sql      statements
 	takeOver time.Duration
-	wakes    driver.Wakes
+	wakes    wake.Workers
 	closed   atomic.Bool
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -129,14 +130,11 @@ type worker struct {
 // keep lets claims live while fn runs, and until what it has left is settled.
 func (k *worker) keep(ctx context.Context, every time.Duration, fn func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		(&pulse{pilot: k.pilot, every: every, failed: k.work.Failed}).run(ctx)
-	}()
+	var beats sync.WaitGroup
+	beats.Go(func() { (&pulse{pilot: k.pilot, every: every, failed: k.work.Failed}).run(ctx) })
 	fn()
 	cancel()
-	<-done
+	beats.Wait()
 }
 
 // stop waits for the attempts, and then for a while for what River has to tell the server.

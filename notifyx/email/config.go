@@ -26,17 +26,6 @@ const (
 	tlsImplicit = "tls"
 )
 
-// The defaults of Config.
-const (
-	defaultDialTimeout    = 10 * time.Second
-	defaultCommandTimeout = 30 * time.Second
-	defaultDataTimeout    = 2 * time.Minute
-	defaultIdleTimeout    = 30 * time.Second
-	defaultConnections    = 4
-	defaultRecipients     = 100
-	defaultSize           = 25 << 20
-)
-
 // Config says how mail is sent. Host, Port and From are needed, all else has a default where it is zero.
 //
 // However it is printed, by itself or as an exported field, Pass is left out. fmt calls no method of what stands in an
@@ -92,7 +81,8 @@ func ConfigFromEnv() (Config, error) {
 
 // String returns what names the server and the sender.
 func (c Config) String() string {
-	return fmt.Sprintf("{host=%q port=%d user=%q from=%q from_name=%q tls=%q}", c.Host, c.Port, c.User, c.From, c.FromName, c.TLS)
+	return fmt.Sprintf("{host=%q port=%d user=%q from=%q from_name=%q tls=%q}",
+		c.Host, c.Port, c.User, c.From, c.FromName, c.TLS)
 }
 
 // Format implements fmt.Formatter, so that no verb prints the password.
@@ -109,13 +99,13 @@ func (c Config) withDefaults() Config {
 	c.TLS = cmp.Or(c.TLS, tlsStartTLS)
 	c.Host = strings.TrimSuffix(strings.TrimPrefix(c.Host, "["), "]")
 	c.Language = cmp.Or(c.Language, "en")
-	c.DialTimeout = cmp.Or(c.DialTimeout, defaultDialTimeout)
-	c.CommandTimeout = cmp.Or(c.CommandTimeout, defaultCommandTimeout)
-	c.DataTimeout = cmp.Or(c.DataTimeout, defaultDataTimeout)
-	c.IdleTimeout = cmp.Or(c.IdleTimeout, defaultIdleTimeout)
-	c.Connections = cmp.Or(c.Connections, defaultConnections)
-	c.MaxRecipients = cmp.Or(c.MaxRecipients, defaultRecipients)
-	c.MaxSize = cmp.Or(c.MaxSize, defaultSize)
+	c.DialTimeout = cmp.Or(c.DialTimeout, 10*time.Second)
+	c.CommandTimeout = cmp.Or(c.CommandTimeout, 30*time.Second)
+	c.DataTimeout = cmp.Or(c.DataTimeout, 2*time.Minute)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 30*time.Second)
+	c.Connections = cmp.Or(c.Connections, 4)
+	c.MaxRecipients = cmp.Or(c.MaxRecipients, 100)
+	c.MaxSize = cmp.Or(c.MaxSize, 25<<20)
 	if c.LocalName == "" {
 		c.LocalName = machineName()
 	}
@@ -141,21 +131,10 @@ func isHostName(s string) bool {
 // check returns every problem, each with the variable that it comes from.
 func (c Config) check() error {
 	problems := []error{c.checkServer(), c.checkLogin(), c.checkSender()}
-	for _, bound := range []struct {
-		name  string
-		value int64
-	}{
-		{"DialTimeout", int64(c.DialTimeout)},
-		{"CommandTimeout", int64(c.CommandTimeout)},
-		{"DataTimeout", int64(c.DataTimeout)},
-		{"IdleTimeout", int64(c.IdleTimeout)},
-		{"Connections", int64(c.Connections)},
-		{"MaxRecipients", int64(c.MaxRecipients)},
-		{"MaxSize", int64(c.MaxSize)},
-	} {
-		if bound.value < 0 {
-			problems = append(problems, fmt.Errorf("configuration: %s is negative", bound.name))
-		}
+	timeout := min(c.DialTimeout, c.CommandTimeout, c.DataTimeout, c.IdleTimeout)
+	if timeout < 0 || min(c.Connections, c.MaxRecipients, c.MaxSize) < 0 {
+		problems = append(problems, errors.New("configuration: one of DialTimeout, CommandTimeout, DataTimeout, IdleTimeout, "+
+			"Connections, MaxRecipients and MaxSize is negative"))
 	}
 	if c.LocalName != "" && !isHostName(c.LocalName) {
 		problems = append(problems, errors.New("configuration: LocalName is no name of a host"))

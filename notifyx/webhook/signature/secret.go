@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strconv"
 	"strings"
 )
 
@@ -90,20 +89,8 @@ func (s Secret) String() string {
 	return masked
 }
 
-// GoString returns the mask; fmt uses it for %#v.
-func (s Secret) GoString() string { return `signature.Secret("` + s.String() + `")` }
-
 // Format writes the mask whatever the verb.
-func (s Secret) Format(f fmt.State, verb rune) {
-	text := s.String()
-	switch {
-	case verb == 'v' && f.Flag('#'):
-		text = s.GoString()
-	case verb == 'q':
-		text = strconv.Quote(text)
-	}
-	_, _ = io.WriteString(f, text) // as fmt itself: the state keeps the writer's error
-}
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) } // the state keeps the writer's error
 
 // MarshalText returns the mask: a secret is stored with Reveal, on purpose.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -1,19 +1,20 @@
-package driver
+// Package wake is how the workers of a process hear of jobs that it has stored.
+package wake
 
 import (
 	"slices"
 	"sync"
 )
 
-// Wakes tells the workers of a process of jobs that it has stored. The zero value is ready to use, and it is safe for
+// Workers tells the workers of a process of jobs that it has stored. The zero value is ready to use, and it is safe for
 // concurrent use.
-type Wakes struct {
+type Workers struct {
 	mu  sync.Mutex
 	all []chan struct{}
 }
 
 // Listen returns a channel that Wake fills, until leave is called.
-func (w *Wakes) Listen() (wake chan struct{}, leave func()) {
+func (w *Workers) Listen() (wake chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -26,7 +27,7 @@ func (w *Wakes) Listen() (wake chan struct{}, leave func()) {
 }
 
 // Wake tells every worker.
-func (w *Wakes) Wake() {
+func (w *Workers) Wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.all {
