@@ -81,7 +81,7 @@ func TestSendAsyncStoresTheMessageAsAJob(t *testing.T) {
 	if _, bad := xutil.UUID().WithDashes(id); err != nil || bad != nil || m.ID != "" {
 		t.Fatalf("SendAsync = %q, %v; want a UUID, and the message unchanged (%q)", id, err, m.ID)
 	}
-	if j := e.jobs[0]; j.Kind != "plinth.notify" || j.Priority != 1 || j.MaxAttempts != job.DefaultMaxAttempts {
+	if j := e.jobs[0]; j.Kind != "plinth.notify" || j.Priority != 1 || j.MaxAttempts != 25 {
 		t.Errorf("job = %+v", j)
 	}
 	s := &sender{}

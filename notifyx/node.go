@@ -14,11 +14,7 @@ const RouterKey xctx.ContextKey = "plinth_notify_router"
 // InitRouter returns a node that makes the router, for the key RouterKey.
 func InitRouter(opts ...Option) func(ctx context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
-		r, err := newRouter(ctx, opts)
-		if err != nil {
-			return nil, err
-		}
-		return r, nil
+		return newRouter(ctx, opts)
 	}
 }
 
@@ -29,9 +25,5 @@ func GetRouter(ctx context.Context) (*Router, *xerror.Error) {
 
 // MustGetRouter is GetRouter for an application that has a router: it panics where there is none.
 func MustGetRouter(ctx context.Context) *Router {
-	r, err := GetRouter(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return r
+	return xctxutil.MustGet[*Router](xctx.Unpooled(ctx), RouterKey)
 }

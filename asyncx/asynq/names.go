@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
@@ -75,9 +74,12 @@ func replayed(headers map[string]string, now time.Time) map[string]string {
 	return h
 }
 
+// foreignAttempts is how often a task of another program is tried.
+const foreignAttempts = 25
+
 // jobOf returns the job of a task. One that another program has put into the queue has no headers.
 func (n names) jobOf(id, queue, kind string, args []byte, headers map[string]string) driver.Job {
-	j := driver.Job{ID: id, Kind: kind, Args: args, MaxAttempts: job.DefaultMaxAttempts}
+	j := driver.Job{ID: id, Kind: kind, Args: args, MaxAttempts: foreignAttempts}
 	_, j.Priority, _ = n.parse(queue)
 	if attempts, err := strconv.Atoi(headers[headerMaxAttempts]); err == nil {
 		j.MaxAttempts = attempts

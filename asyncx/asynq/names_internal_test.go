@@ -9,7 +9,6 @@ import (
 
 	hibiken "github.com/hibiken/asynq"
 
-	"github.com/plinthgo/plinth/asyncx/job"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
@@ -62,7 +61,7 @@ func TestNamesOfQueues(t *testing.T) {
 func TestATaskOfAnotherProgramHasTheDefaults(t *testing.T) {
 	n := names{"shop:"}
 	j := n.jobOf("id", "shop:kind:2", "kind", []byte("1"), nil)
-	if j.Priority != 2 || j.MaxAttempts != job.DefaultMaxAttempts || j.Meta != nil {
+	if j.Priority != 2 || j.MaxAttempts != foreignAttempts || j.Meta != nil {
 		t.Errorf("job = %+v, want priority 2, the default attempts and no meta", j)
 	}
 }

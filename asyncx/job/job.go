@@ -47,7 +47,7 @@ import (
 
 // The defaults of a kind.
 const (
-	DefaultMaxAttempts = 25 // with the default backoff about 13 hours
+	defaultMaxAttempts = 25 // with the default backoff about 13 hours
 	defaultTimeout     = time.Minute
 )
 
@@ -80,7 +80,7 @@ type kind struct {
 // KindOption changes how jobs of a kind are run.
 type KindOption func(*kind)
 
-// WithMaxAttempts says how often a job is tried before it is dead. The default is DefaultMaxAttempts. It is stored with each
+// WithMaxAttempts says how often a job is tried before it is dead. The default is 25. It is stored with each
 // job.
 func WithMaxAttempts(n int) KindOption { return func(k *kind) { k.maxAttempts = n } }
 
@@ -100,7 +100,7 @@ var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 // as long as there are jobs. It panics where the name or an option makes no sense, since that is a mistake in the program.
 func NewKind[T any](name string, options ...KindOption) *Kind[T] {
 	k := kind{
-		name: name, priority: PriorityDefault, maxAttempts: DefaultMaxAttempts, timeout: defaultTimeout, backoff: backoff.Default(),
+		name: name, priority: PriorityDefault, maxAttempts: defaultMaxAttempts, timeout: defaultTimeout, backoff: backoff.Default(),
 	}
 	for _, option := range options {
 		if option != nil {

@@ -143,7 +143,7 @@ func TestAJobThatSucceedsRunsOnceAndIsForgotten(t *testing.T) {
 		if len(got) != 1 || got[0] != (note{Text: "hello", N: 3}) {
 			t.Errorf("the handler got %v, want the arguments once", got)
 		}
-		if want := (job.Info{ID: id, Kind: "note", Attempt: 1, MaxAttempts: job.DefaultMaxAttempts, CreatedAt: before}); info != want {
+		if want := (job.Info{ID: id, Kind: "note", Attempt: 1, MaxAttempts: 25, CreatedAt: before}); info != want {
 			t.Errorf("Info = %+v, want %+v", info, want)
 		}
 		if _, err := b.queue.Get(b.ctx, id); !errors.Is(err, job.ErrNotFound) {

@@ -169,7 +169,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			_, err := newClient(t).Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a"})
 			var status *webhook.StatusError
 			if !errors.Is(err, webhook.ErrStatus) || !errors.As(err, &status) || status.Status != code {
-				t.Errorf("%d to %s: %v, want ErrRedirect", code, location, err)
+				t.Errorf("%d to %s: %v, want ErrStatus", code, location, err)
 			}
 			if hits.Load() != 1 || strings.Contains(err.Error(), "169.254") {
 				t.Errorf("%d to %s: %d requests, error %q", code, location, hits.Load(), err)

@@ -64,7 +64,7 @@ func (d delivery) event() Event {
 	return Event{ID: d.ID, Type: d.Type, Timestamp: d.Timestamp, Data: d.Data}
 }
 
-// lookUpTimeout is what an attempt may take beyond the client's timeout, for Endpoints and OnGone.
+// lookUpTimeout is what an attempt may take beyond the client's timeout, for Endpoints and the function of WithOnGone.
 const lookUpTimeout = 15 * time.Second
 
 // NewDispatcher returns a dispatcher. The error is an ErrOption. An option that is nil is ignored.
@@ -132,7 +132,7 @@ func (d *Dispatcher) EnqueueAll(
 // Handler delivers what was stored, for job.WithHandlers.
 //
 // An event is done when the receiver answers 2xx. It is dead at once where the receiver is unknown, its URL is not allowed,
-// its address is blocked, or it answers 410, of which OnGone is told. Everything else is tried again by the schedule, or when
+// its address is blocked, or it answers 410, of which the function of WithOnGone is told. Everything else is tried again by the schedule, or when
 // Retry-After says so or the circuit may be closed, where that is later. An attempt that an open circuit has kept back counts:
 // the events of a receiver that is dead for good end too.
 func (d *Dispatcher) Handler() job.Handler { return d.kind.Handle(d.deliver) }

@@ -81,8 +81,8 @@ func (e *circuitOpenError) Unwrap() error { return ErrCircuitOpen }
 
 // RetryAfter returns how long to wait before the next attempt, where the error of Send says so.
 func RetryAfter(err error) (time.Duration, bool) {
-	var later notifyx.RetryAfterer
-	if !errors.As(err, &later) {
+	later, ok := errors.AsType[notifyx.RetryAfterer](err)
+	if !ok {
 		return 0, false
 	}
 	return later.RetryAfter(), later.RetryAfter() > 0
