@@ -20,7 +20,6 @@ const (
 	retryPart     = "retry"
 	activePart    = "active"
 	archivedPart  = "archived"
-	completedPart = "completed"
 	pausedPart    = "paused"
 	leasePart     = "lease"
 )

@@ -176,7 +176,7 @@ func (e *engine) ids(ctx context.Context, c *collector, state driver.State) erro
 	case driver.Dead:
 		return e.members(ctx, c, archivedPart)
 	case driver.Done:
-		return e.members(ctx, c, completedPart)
+		return nil // asynq forgets them at once
 	case driver.Running:
 		return e.elements(ctx, c, activePart)
 	default:

@@ -249,7 +249,7 @@ func TestThreeProcessesDoEachJobOnce(t *testing.T) {
 
 func share(t *testing.T, p place, n int) {
 	t.Helper()
-	ctx, db, _ := p.application(t, outbox.DefaultTakeOver)
+	ctx, db, _ := p.application(t, 30*time.Second)
 	args := make([]shipArgs, n)
 	for i := range args {
 		args[i].Order = int64(i)
@@ -260,7 +260,7 @@ func share(t *testing.T, p place, n int) {
 	var stops []func()
 	start := time.Now()
 	for range 3 {
-		cmd, lines := p.process(t, task{Role: "drain", TakeOver: outbox.DefaultTakeOver})
+		cmd, lines := p.process(t, task{Role: "drain", TakeOver: 30 * time.Second})
 		in, err := cmd.StdinPipe()
 		if err == nil {
 			err = cmd.Start()

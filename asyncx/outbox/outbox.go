@@ -28,13 +28,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/systable"
 )
 
-// DefaultTakeOver is how long after the death of its worker a job is given to another one.
-const DefaultTakeOver = 30 * time.Second
-
 // The bounds of WithTakeOver.
 const (
-	minTakeOver = 200 * time.Millisecond
-	maxTakeOver = time.Hour
+	defaultTakeOver = 30 * time.Second
+	minTakeOver     = 200 * time.Millisecond
+	maxTakeOver     = time.Hour
 )
 
 // ErrTaken is the cause of an attempt's context that ended because the job may be another worker's by now: the lease could not
@@ -51,7 +49,7 @@ type config struct {
 }
 
 // WithTakeOver says how long after the death of its worker a job is given to another one, at most: 200 ms to 1 h. The default is
-// DefaultTakeOver. A worker writes to the database about three times in that time while it has jobs. Give all replicas the same.
+// 30 s. A worker writes to the database about three times in that time while it has jobs. Give all replicas the same.
 func WithTakeOver(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
@@ -76,7 +74,7 @@ func WithDB(db *gorm.DB) Option {
 // is missing, and needs the right to do so only then. The error is systable.ErrUnsupported where the database has no clock.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
-		c := config{takeOver: DefaultTakeOver}
+		c := config{takeOver: defaultTakeOver}
 		for _, option := range options {
 			if option != nil {
 				option(&c)

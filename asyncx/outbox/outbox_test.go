@@ -75,7 +75,7 @@ func TestTheTableHasThePrefixAndIsCreatedOnce(t *testing.T) {
 	if err != nil || len(page) != 1 || !db.Migrator().HasTable("app_plinth_jobs") || db.Migrator().HasTable("plinth_jobs") {
 		t.Errorf("page of %d, %v", len(page), err)
 	}
-	if got := first.Capabilities(); got.Name != "outbox on sqlite" || !got.Transactional || got.TakeOver != outbox.DefaultTakeOver {
+	if got := first.Capabilities(); got.Name != "outbox on sqlite" || !got.Transactional || got.TakeOver != 30*time.Second {
 		t.Errorf("Capabilities = %+v", got)
 	}
 }

@@ -29,17 +29,16 @@ import (
 // Queue is the name of River's queue that holds the jobs. River's clients that work on other queues leave them alone.
 const Queue = "plinth"
 
-// The defaults of the options.
-const (
-	DefaultTakeOver  = 30 * time.Second
-	DefaultRetention = 24 * time.Hour
-)
-
 // The bounds of WithTakeOver.
 const (
-	minTakeOver = 3 * time.Second
-	maxTakeOver = time.Hour
+	defaultTakeOver = 30 * time.Second
+	minTakeOver     = 3 * time.Second
+	maxTakeOver     = time.Hour
 )
+
+// retention is how long jobs that are done are kept, for people to look at. Dead jobs are kept until they are replayed or
+// deleted.
+const retention = 24 * time.Hour
 
 // maxConns is how many connections a worker opens at most, beside those of the database's pool.
 const maxConns = 8
@@ -55,33 +54,21 @@ var ErrTaken = errors.New("river: the job is no longer this worker's")
 type Option func(*config)
 
 type config struct {
-	takeOver  time.Duration
-	retention time.Duration
-	schema    string
-	asIs      bool // the tables are somebody else's business
-	db        *gorm.DB
-	faults    []error
+	takeOver time.Duration
+	schema   string
+	asIs     bool // the tables are somebody else's business
+	db       *gorm.DB
+	faults   []error
 }
 
 // WithTakeOver says how long after the death of its worker a job is given to another one, at most: 3 s to 1 h. The default is
-// DefaultTakeOver. A worker writes to the database six times in that time while it has jobs. Give all replicas the same.
+// 30 s. A worker writes to the database six times in that time while it has jobs. Give all replicas the same.
 func WithTakeOver(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
 			c.fault("WithTakeOver: %s is not in %s to %s", d, minTakeOver, maxTakeOver)
 		}
 		c.takeOver = d
-	}
-}
-
-// WithRetention says how long jobs that are done are kept, for people to look at. The default is DefaultRetention. Dead jobs are
-// kept until they are replayed or deleted.
-func WithRetention(d time.Duration) Option {
-	return func(c *config) {
-		if d < time.Second {
-			c.fault("WithRetention: %s is less than a second", d)
-		}
-		c.retention = d
 	}
 }
 
@@ -120,7 +107,7 @@ func (c *config) fault(format string, args ...any) {
 // database is another one.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
-		c := config{takeOver: DefaultTakeOver, retention: DefaultRetention}
+		c := config{takeOver: defaultTakeOver}
 		for _, option := range options {
 			if option != nil {
 				option(&c)
