@@ -3,7 +3,6 @@ package notifyx
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -47,12 +46,7 @@ func readFile(fsys fs.FS, name string) (partFile, error) {
 	if err != nil {
 		return f, err
 	}
-	file, err := fsys.Open(name)
-	if err != nil {
-		return f, &templateError{where: name, what: err.Error(), cause: err}
-	}
-	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, maxTemplate+1)) // compile refuses what is longer
+	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return f, &templateError{where: name, what: err.Error(), cause: err}
 	}
