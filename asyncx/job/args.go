@@ -11,7 +11,8 @@ import (
 func (k *Kind[T]) encode(args T) ([]byte, error) {
 	data, err := json.Marshal(args)
 	if err != nil {
-		return nil, fmt.Errorf("job: kind %s: %w: a %T has no JSON", k.name, ErrArgs, args) // the cause may quote a value
+		// The cause may quote a value.
+		return nil, fmt.Errorf("job: kind %s: %w: a %T has no JSON", k.name, ErrArgs, args)
 	}
 	if len(data) > maxArgs {
 		return nil, fmt.Errorf("job: kind %s: %w: %d bytes are more than %d", k.name, ErrArgs, len(data), maxArgs)

@@ -80,8 +80,8 @@ func fits(engine driver.Engine) error {
 	if written > driver.InterfaceVersion {
 		behind = ours
 	}
-	return fmt.Errorf("job: engine and asyncx do not fit: %q of %s was written for version %d of the interface, and %s has version %d: "+
-		"run `go get %s@latest`", capabilities.Name, t.PkgPath(), written, ours, driver.InterfaceVersion, behind)
+	return fmt.Errorf("job: engine and asyncx do not fit: %q of %s was written for version %d of the interface, "+
+		"and %s has version %d: run `go get %s@latest`", capabilities.Name, t.PkgPath(), written, ours, driver.InterfaceVersion, behind)
 }
 
 // GetQueue returns the queue of the application. Where ctx carries none, the error is a ConfigError.

@@ -87,7 +87,8 @@ func tour(ctx context.Context, users userv1.UserServiceClient, out io.Writer, na
 
 	var trailer metadata.MD
 	if _, err := users.Register(ctx, request, grpc.Trailer(&trailer)); err != nil {
-		printf(out, "refused     %s (request %s)\n", describe(err), strings.Join(trailer.Get(constant.TrailerRequestUUID.String()), ""))
+		id := strings.Join(trailer.Get(constant.TrailerRequestUUID.String()), "")
+		printf(out, "refused     %s (request %s)\n", describe(err), id)
 	}
 
 	time.AfterFunc(moment, stop)

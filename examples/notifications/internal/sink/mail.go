@@ -35,7 +35,8 @@ func read(r io.Reader) (Mail, error) {
 		if err != nil {
 			return Mail{}, err
 		}
-		if header, ok := part.Header.(*mail.InlineHeader); !ok || !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {
+		header, inline := part.Header.(*mail.InlineHeader)
+		if !inline || !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {
 			continue
 		}
 		text, err := io.ReadAll(part.Body)
