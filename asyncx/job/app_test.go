@@ -100,8 +100,8 @@ func TestAWorkerLivesAndEndsWithItsApplication(t *testing.T) {
 	if last != nil {
 		t.Errorf("the context of the job that was waited for = %v, want it alive", last)
 	}
-	if err := queue.CheckHealth(t.Context()); !errors.Is(err, driver.ErrClosed) {
-		t.Errorf("CheckHealth after the end = %v, want %v: the node is closed", err, driver.ErrClosed)
+	if err := queue.CheckHealth(t.Context()); !errors.Is(err, job.ErrClosed) {
+		t.Errorf("CheckHealth after the end = %v, want %v: the node is closed", err, job.ErrClosed)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestAnEngineOfAnotherInterfaceIsRefusedAndClosed(t *testing.T) {
 			t.Errorf("Init = %v, want %q in it", err, want)
 		}
 	}
-	if err := engine.Ping(t.Context()); !errors.Is(err, driver.ErrClosed) {
+	if err := engine.Ping(t.Context()); !errors.Is(err, job.ErrClosed) {
 		t.Errorf("Ping = %v, want ErrClosed", err)
 	}
 }

@@ -11,8 +11,7 @@ import (
 func (k *Kind[T]) encode(args T) ([]byte, error) {
 	data, err := json.Marshal(args)
 	if err != nil {
-		// The cause may quote a value.
-		return nil, fmt.Errorf("job: kind %s: %w: a %T has no JSON", k.name, ErrArgs, args)
+		return nil, fmt.Errorf("job: kind %s: %w: %w", k.name, ErrArgs, encoding(err))
 	}
 	if len(data) > maxArgs {
 		return nil, fmt.Errorf("job: kind %s: %w: %d bytes are more than %d", k.name, ErrArgs, len(data), maxArgs)
@@ -38,4 +37,18 @@ func decoding(err error) error {
 		return fmt.Errorf("malformed JSON at byte %d", syntax.Offset)
 	}
 	return errors.New("they do not decode")
+}
+
+// encoding returns an error of encoding/json without the values that it may quote.
+func encoding(err error) error {
+	if value, ok := errors.AsType[*json.UnsupportedValueError](err); ok {
+		return fmt.Errorf("a value of %s has no JSON", value.Value.Type())
+	}
+	if typ, ok := errors.AsType[*json.UnsupportedTypeError](err); ok {
+		return fmt.Errorf("%s has no JSON", typ.Type)
+	}
+	if marshaler, ok := errors.AsType[*json.MarshalerError](err); ok {
+		return fmt.Errorf("%s does not encode", strings.TrimPrefix(marshaler.Type.String(), "*")) // a pointer since Go 1.27
+	}
+	return errors.New("they do not encode")
 }

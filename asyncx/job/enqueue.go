@@ -22,19 +22,31 @@ const maxLanguage = 200
 
 // enqueue is how one job, or one batch, is stored.
 type enqueue struct {
-	priority Priority
-	delay    time.Duration
-	outside  bool
+	priority    Priority
+	maxAttempts int
+	delay       time.Duration
+	at          time.Time
+	outside     bool
 }
 
 // EnqueueOption changes how one job is stored.
 type EnqueueOption func(*enqueue)
 
-// WithDelay lets the job wait before its first attempt, by the engine's clock.
-func WithDelay(d time.Duration) EnqueueOption { return func(e *enqueue) { e.delay = d } }
+// WithDelay lets the job wait before its first attempt, by the engine's clock. Of it and WithRunAt the last one counts.
+func WithDelay(d time.Duration) EnqueueOption {
+	return func(e *enqueue) { e.delay, e.at = d, time.Time{} }
+}
+
+// WithRunAt lets the job wait until then, by this process's clock. A time that has passed is at once.
+func WithRunAt(t time.Time) EnqueueOption {
+	return func(e *enqueue) { e.delay, e.at = 0, t }
+}
 
 // WithJobPriority sets the job's priority, instead of its kind's.
 func WithJobPriority(p Priority) EnqueueOption { return func(e *enqueue) { e.priority = p } }
+
+// WithJobMaxAttempts says how often the job is tried, instead of its kind's number.
+func WithJobMaxAttempts(n int) EnqueueOption { return func(e *enqueue) { e.maxAttempts = n } }
 
 // OutsideTransaction stores the job although the engine takes no part in the transaction that ctx is in: it runs even where
 // that is rolled back. With an engine that takes part it changes nothing.
@@ -75,7 +87,7 @@ func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueO
 		}
 		ids[i] = xutil.UUID().V7()
 		jobs[i] = driver.Job{
-			ID: ids[i], Kind: k.name, Args: data, Priority: int(e.priority), Delay: e.delay, MaxAttempts: k.maxAttempts, Meta: meta,
+			ID: ids[i], Kind: k.name, Args: data, Priority: int(e.priority), Delay: e.delay, MaxAttempts: e.maxAttempts, Meta: meta,
 		}
 	}
 	if len(jobs) == 0 {
@@ -88,15 +100,20 @@ func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueO
 }
 
 func (k *kind) options(options []EnqueueOption) (enqueue, error) {
-	e := enqueue{priority: k.priority}
+	e := enqueue{priority: k.priority, maxAttempts: k.maxAttempts}
 	for _, option := range options {
 		if option != nil {
 			option(&e)
 		}
 	}
+	if !e.at.IsZero() {
+		e.delay = max(time.Until(e.at), 0)
+	}
 	switch {
 	case !e.priority.valid():
 		return e, fmt.Errorf("job: enqueue %s: %w: %d is no priority", k.name, ErrOption, e.priority)
+	case e.maxAttempts < 1:
+		return e, fmt.Errorf("job: enqueue %s: %w: %d attempts are none", k.name, ErrOption, e.maxAttempts)
 	case e.delay < 0:
 		return e, fmt.Errorf("job: enqueue %s: %w: the delay is negative", k.name, ErrOption)
 	}

@@ -33,9 +33,24 @@ func TestAJobIsStoredAsItsKindSays(t *testing.T) {
 		if r.Kind != "note" || k.Name() != "note" || string(r.Args) != `{"text":"","n":2}` || r.Priority != 1 || r.MaxAttempts != 3 || r.Delay != 0 {
 			t.Errorf("record = %+v", r)
 		}
-		id := enqueue(t, b, k, note{}, job.WithJobPriority(job.PriorityLow), job.WithDelay(time.Hour), nil)
-		if r := b.get(t, id); r.Priority != 4 || r.Delay != time.Hour {
-			t.Errorf("priority, delay = %d, %s; want 4, 1h", r.Priority, r.Delay)
+		id := enqueue(t, b, k, note{}, job.WithJobPriority(job.PriorityLow), job.WithJobMaxAttempts(9), job.WithDelay(time.Hour), nil)
+		if r := b.get(t, id); r.Priority != 4 || r.MaxAttempts != 9 || r.Delay != time.Hour {
+			t.Errorf("priority, attempts, delay = %d, %d, %s; want 4, 9, 1h", r.Priority, r.MaxAttempts, r.Delay)
+		}
+		for _, tc := range []struct {
+			name    string
+			options []job.EnqueueOption
+			want    time.Duration
+		}{
+			{name: "a time to come", options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(time.Minute))}, want: time.Minute},
+			{name: "a time that has passed", options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(-time.Minute))}},
+			{name: "no time last", options: []job.EnqueueOption{job.WithDelay(time.Hour), job.WithRunAt(time.Time{})}},
+			{name: "a delay last", options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(time.Hour)), job.WithDelay(time.Second)}, want: time.Second},
+			{name: "a time last", options: []job.EnqueueOption{job.WithDelay(time.Hour), job.WithRunAt(time.Now().Add(time.Second))}, want: time.Second},
+		} {
+			if r := b.get(t, enqueue(t, b, k, note{}, tc.options...)); r.Delay != tc.want {
+				t.Errorf("%s: the delay is %s, want %s", tc.name, r.Delay, tc.want)
+			}
 		}
 	})
 }
@@ -50,7 +65,7 @@ func TestNoArgumentsAreNoJobs(t *testing.T) {
 func TestAnOptionThatMakesNoSenseStoresNothing(t *testing.T) {
 	b := newBench(t)
 	for _, option := range []job.EnqueueOption{
-		job.WithJobPriority(0), job.WithJobPriority(5), job.WithDelay(-1),
+		job.WithJobPriority(0), job.WithJobPriority(5), job.WithJobMaxAttempts(0), job.WithDelay(-1),
 	} {
 		if _, err := plain.Enqueue(b.ctx, note{}, option); !errors.Is(err, job.ErrOption) {
 			t.Errorf("Enqueue = %v, want %v", err, job.ErrOption)
@@ -90,15 +105,15 @@ func TestArgumentsThatDoNotEncodeAreRefusedWithoutTheirValues(t *testing.T) {
 	}{
 		{
 			name: "a value", enqueue: func() (string, error) { return number.Enqueue(b.ctx, math.Inf(1)) },
-			want: "job: kind number: wrong arguments: a float64 has no JSON",
+			want: "job: kind number: wrong arguments: a value of float64 has no JSON",
 		},
 		{
 			name: "a type", enqueue: func() (string, error) { return channel.Enqueue(b.ctx, nil) },
-			want: "job: kind channel: wrong arguments: a chan int has no JSON",
+			want: "job: kind channel: wrong arguments: chan int has no JSON",
 		},
 		{
 			name: "its own method", enqueue: func() (string, error) { return own.Enqueue(b.ctx, refusing{}) },
-			want: "job: kind own: wrong arguments: a job_test.refusing has no JSON",
+			want: "job: kind own: wrong arguments: job_test.refusing does not encode",
 		},
 		{
 			name: "too large", enqueue: func() (string, error) { return big.Enqueue(b.ctx, strings.Repeat("x", job.MaxArgs-1)) },

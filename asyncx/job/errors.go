@@ -14,6 +14,8 @@ var (
 	ErrNotFound = driver.ErrNotFound
 	// ErrState reports that the job is not in a state in which that can be done with it.
 	ErrState = driver.ErrState
+	// ErrClosed reports a call after Close.
+	ErrClosed = driver.ErrClosed
 	// ErrArgs reports arguments that cannot be encoded, are too large, or do not decode.
 	ErrArgs = errors.New("wrong arguments")
 	// ErrOption reports an option that makes no sense.

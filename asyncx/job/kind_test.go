@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job"
-	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
@@ -74,8 +73,8 @@ func TestAWorkerThatCannotBeginSaysSo(t *testing.T) {
 	if err := b.queue.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := job.Work(b.ctx, job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger)); !errors.Is(err, driver.ErrClosed) {
-		t.Errorf("Work = %v, want %v", err, driver.ErrClosed)
+	if err := job.Work(b.ctx, job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger)); !errors.Is(err, job.ErrClosed) {
+		t.Errorf("Work = %v, want %v", err, job.ErrClosed)
 	}
 	job.New(job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger))(b.ctx) // in no application
 	if lines := b.log.of(t, "the worker failed"); len(lines) != 1 || !strings.Contains(lines[0]["error"].(string), "closed") {
