@@ -42,9 +42,10 @@ var errNoClient = errors.New("asynq: the application has no Redis client: give x
 type Option func(*config)
 
 type config struct {
-	client redis.UniversalClient
-	queue  string
-	faults []error
+	client    redis.UniversalClient
+	queue     string
+	retention time.Duration
+	faults    []error
 }
 
 func (c *config) refuse(format string, args ...any) {
@@ -76,6 +77,17 @@ func WithQueue(name string) Option {
 	}
 }
 
+// WithRetention keeps jobs that are done for that time, at least a second. The default is to forget them at once. What counts is
+// the option of the process that stores the job.
+func WithRetention(d time.Duration) Option {
+	return func(c *config) {
+		if d < time.Second {
+			c.refuse("WithRetention: %s is less than 1s", d)
+		}
+		c.retention = d
+	}
+}
+
 // Open returns what opens the engine on the Redis of the application's cache, for job.Init. It asks the server for an answer.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
@@ -99,7 +111,7 @@ func Open(options ...Option) job.Opener {
 		if c.queue == "" {
 			c.queue = defaultQueue()
 		}
-		e := &engine{client: c.client, names: names{c.queue + ":"}}
+		e := &engine{client: c.client, names: names{c.queue + ":"}, retention: c.retention}
 		if err := e.Ping(ctx); err != nil {
 			return nil, err
 		}
@@ -120,10 +132,11 @@ func defaultQueue() string {
 
 // engine implements driver.Engine.
 type engine struct {
-	client redis.UniversalClient
-	names  names
-	wakes  wake.Workers
-	closed atomic.Bool
+	client    redis.UniversalClient
+	names     names
+	retention time.Duration
+	wakes     wake.Workers
+	closed    atomic.Bool
 }
 
 // Capabilities implements driver.Engine.

@@ -66,6 +66,6 @@ func ExampleOpen() { //nolint:testableexamples // it serves until it is stopped
 
 func ExampleWithClient() { //nolint:testableexamples // it needs a server
 	client := goredis.NewClient(&goredis.Options{Addr: "jobs.example.com:6379"})
-	node := job.Init(asynq.Open(asynq.WithClient(client), asynq.WithQueue("shop")))
+	node := job.Init(asynq.Open(asynq.WithClient(client), asynq.WithQueue("shop"), asynq.WithRetention(24*time.Hour)))
 	_ = xregnode.Node{Key: xctx.JobQueueKey, Node: node}
 }

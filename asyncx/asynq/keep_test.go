@@ -62,6 +62,33 @@ func TestAllDeadJobsAreKept(t *testing.T) {
 	}
 }
 
+func TestRetentionKeepsWhatIsDone(t *testing.T) {
+	t.Parallel()
+	p := onRedis(t)
+	ctx, e, _ := p.open(t, asynq.WithRetention(time.Hour))
+	j := some(1)[0]
+	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
+		t.Fatal(err)
+	}
+	w, begun := collect(testKind)
+	stop := work(t, ctx, e, w)
+	next(t, begun)
+	stop()
+	r, err := e.Get(ctx, j.ID)
+	if err != nil || r.State != driver.Done || r.Attempt != 1 {
+		t.Errorf("Get = %s with attempt %d, %v; want done with 1", r.State, r.Attempt, err)
+	}
+	if records, err := e.List(ctx, driver.Query{State: driver.Done, Limit: 10}); err != nil || len(records) != 1 {
+		t.Errorf("List = %d records, %v; want 1", len(records), err)
+	}
+	if err := e.Delete(ctx, j.ID); !errors.Is(err, driver.ErrState) {
+		t.Errorf("Delete = %v, want %v", err, driver.ErrState)
+	}
+	if err := e.Replay(ctx, j.ID); !errors.Is(err, driver.ErrState) {
+		t.Errorf("Replay = %v, want %v", err, driver.ErrState)
+	}
+}
+
 func TestAReturnKeepsTheErrorOfTheAttemptBefore(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)

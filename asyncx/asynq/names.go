@@ -20,6 +20,7 @@ const (
 	retryPart     = "retry"
 	activePart    = "active"
 	archivedPart  = "archived"
+	completedPart = "completed"
 	pausedPart    = "paused"
 	leasePart     = "lease"
 )

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -30,11 +31,11 @@ func TestOpenWithoutRedisNamesTheWays(t *testing.T) {
 }
 
 func TestAllWrongOptionsAreToldAtOnce(t *testing.T) {
-	_, err := asynq.Open(asynq.WithClient(nil), asynq.WithQueue("a{b}"))(t.Context())
+	_, err := asynq.Open(asynq.WithClient(nil), asynq.WithQueue("a{b}"), asynq.WithRetention(time.Millisecond))(t.Context())
 	if !errors.Is(err, job.ErrOption) {
 		t.Fatalf("Open = %v, want %v", err, job.ErrOption)
 	}
-	for _, want := range []string{"WithClient", `WithQueue: "a{b}"`} {
+	for _, want := range []string{"WithClient", `WithQueue: "a{b}"`, "WithRetention: 1ms"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %q, want it to name %s", err, want)
 		}

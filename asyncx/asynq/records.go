@@ -176,7 +176,7 @@ func (e *engine) ids(ctx context.Context, c *collector, state driver.State) erro
 	case driver.Dead:
 		return e.members(ctx, c, archivedPart)
 	case driver.Done:
-		return nil // asynq forgets them at once
+		return e.members(ctx, c, completedPart)
 	case driver.Running:
 		return e.elements(ctx, c, activePart)
 	default:

@@ -99,7 +99,7 @@ func due(now time.Time, delay time.Duration) time.Time {
 // storing returns the script that stores a task.
 func (e *engine) storing(id, queue, kind string, args []byte, headers map[string]string, at time.Time) (script, error) {
 	options := []asynq.Option{
-		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(math.MaxInt32), asynq.Deadline(never),
+		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(math.MaxInt32), asynq.Deadline(never), asynq.Retention(e.retention),
 	}
 	if !at.IsZero() {
 		options = append(options, asynq.ProcessAt(at))

@@ -36,8 +36,8 @@ func TestOpenWithoutADatabaseNamesTheOption(t *testing.T) {
 }
 
 func TestOpenTellsOfEveryWrongOption(t *testing.T) {
-	_, err := river.Open(river.WithTakeOver(time.Second), river.WithSchema("a b"), river.WithDB(nil))(t.Context())
-	for _, want := range []string{"WithTakeOver", "WithSchema", "WithDB"} {
+	_, err := river.Open(river.WithTakeOver(time.Second), river.WithRetention(0), river.WithSchema("a b"), river.WithDB(nil))(t.Context())
+	for _, want := range []string{"WithTakeOver", "WithRetention", "WithSchema", "WithDB"} {
 		if !errors.Is(err, job.ErrOption) || !strings.Contains(err.Error(), want) {
 			t.Errorf("Open = %v, want an error of %s", err, want)
 		}

@@ -36,10 +36,6 @@ const (
 	maxTakeOver     = time.Hour
 )
 
-// retention is how long jobs that are done are kept, for people to look at. Dead jobs are kept until they are replayed or
-// deleted.
-const retention = 24 * time.Hour
-
 // maxConns is how many connections a worker opens at most, beside those of the database's pool.
 const maxConns = 8
 
@@ -54,11 +50,12 @@ var ErrTaken = errors.New("river: the job is no longer this worker's")
 type Option func(*config)
 
 type config struct {
-	takeOver time.Duration
-	schema   string
-	asIs     bool // the tables are somebody else's business
-	db       *gorm.DB
-	faults   []error
+	takeOver  time.Duration
+	retention time.Duration
+	schema    string
+	asIs      bool // the tables are somebody else's business
+	db        *gorm.DB
+	faults    []error
 }
 
 // WithTakeOver says how long after the death of its worker a job is given to another one, at most: 3 s to 1 h. The default is
@@ -69,6 +66,17 @@ func WithTakeOver(d time.Duration) Option {
 			c.fault("WithTakeOver: %s is not in %s to %s", d, minTakeOver, maxTakeOver)
 		}
 		c.takeOver = d
+	}
+}
+
+// WithRetention says how long jobs that are done are kept, for people to look at, at least a second. The default is 24 h. Dead
+// jobs are kept until they are replayed or deleted.
+func WithRetention(d time.Duration) Option {
+	return func(c *config) {
+		if d < time.Second {
+			c.fault("WithRetention: %s is less than a second", d)
+		}
+		c.retention = d
 	}
 }
 
@@ -107,7 +115,7 @@ func (c *config) fault(format string, args ...any) {
 // database is another one.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
-		c := config{takeOver: defaultTakeOver}
+		c := config{takeOver: defaultTakeOver, retention: 24 * time.Hour}
 		for _, option := range options {
 			if option != nil {
 				option(&c)

@@ -208,3 +208,30 @@ func TestALongDelayIsAtMostFiveSecondsLate(t *testing.T) {
 		t.Errorf("the job was %s late", late)
 	}
 }
+
+func TestWhatIsDoneIsForgottenAfterTheRetention(t *testing.T) {
+	t.Parallel()
+	engine, ctx := fresh(t, river.WithRetention(time.Second))
+	jobs, _ := newJobs(quickKind, 2)
+	must(t, engine.Insert(ctx, jobs))
+	running(t, engine, ctx, func(_ context.Context, a driver.Attempt) driver.Outcome {
+		if a.ID == jobs[1].ID {
+			return driver.Outcome{Verdict: driver.Bury, Error: "no"}
+		}
+		return driver.Outcome{}
+	})
+	late := time.After(time.Minute)
+	for {
+		_, err := engine.Get(ctx, jobs[0].ID)
+		if errors.Is(err, driver.ErrNotFound) {
+			break
+		}
+		must(t, err)
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-late:
+			t.Fatal("the job is still there")
+		}
+	}
+	await(t, engine, ctx, jobs[1].ID, driver.Dead)
+}

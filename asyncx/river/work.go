@@ -88,7 +88,7 @@ func (e *engine) client(k *worker) (*river.Client[pgx.Tx], error) {
 		JobTimeout:           -1, // package job bounds attempts
 		RescueStuckJobsAfter: neverRescue,
 
-		CompletedJobRetentionPeriod: retention,
+		CompletedJobRetentionPeriod: e.retention,
 		CancelledJobRetentionPeriod: -1,
 		DiscardedJobRetentionPeriod: -1,
 	})
