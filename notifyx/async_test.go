@@ -110,7 +110,7 @@ func TestThePriorityOfTheMessageIsTheJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := notifyx.SendAsync(ctx, message(), job.WithDelay(time.Hour)); err != nil {
+	if _, err := notifyx.SendAsync(ctx, message(), job.WithJobMaxAttempts(2), job.WithDelay(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	var got []int
@@ -120,7 +120,7 @@ func TestThePriorityOfTheMessageIsTheJobs(t *testing.T) {
 	if want := []int{3, 1, 2, 3, 4, 3}; !slices.Equal(got, want) {
 		t.Errorf("priorities = %v, want %v", got, want)
 	}
-	if j := e.jobs[5]; j.Delay != time.Hour {
+	if j := e.jobs[5]; j.MaxAttempts != 2 || j.Delay != time.Hour {
 		t.Errorf("job = %+v, want the options of the call", j)
 	}
 }

@@ -88,7 +88,10 @@ func TestAMessageSurvivesItsJSON(t *testing.T) {
 	m := message(func(m *notifyx.Message) {
 		m.ID, m.HTML, m.Template, m.Priority, m.Language = "a", "<p>", "welcome", job.PriorityHigh, "zh"
 		m.CreatedAt = time.Date(2026, 2, 3, 4, 5, 6, 7000, time.UTC)
-		m.Variables = map[string]any{"id": json.Number("9007199254740993"), "f": json.Number("1.5"), "in": map[string]any{"n": json.Number("1")}}
+		m.Variables = map[string]any{
+			"id": json.Number("9007199254740993"), "big": json.Number("18446744073709551615"), "f": json.Number("1.5"),
+			"in": map[string]any{"n": json.Number("1")},
+		}
 	})
 	text, err := json.Marshal(m)
 	if err != nil {

@@ -2,6 +2,8 @@ package notifyx_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/plinthgo/plinth/notifyx"
@@ -29,6 +31,22 @@ func TestIndexOfWhatIsMissingIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, err := templates.Render("t", "", variables); err != nil || r.Text != "x first x" {
+		t.Errorf("Render = %q, %v", r.Text, err)
+	}
+}
+
+func TestManyNestedDefinitionsAreLookedAtOnce(t *testing.T) {
+	var text strings.Builder
+	const depth = 200
+	for i := range depth {
+		fmt.Fprintf(&text, `{{define "t%d"}}{{template "t%d" .}}{{template "t%d" .}}{{end}}`, i, i+1, i+1)
+	}
+	fmt.Fprintf(&text, `{{define "t%d"}}.{{end}}{{if false}}{{template "t0" .}}{{end}}ok`, depth)
+	templates := notifyx.NewTemplates()
+	if err := templates.Add("t", "", notifyx.PartText, text.String(), notifyx.SyntaxGo); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := templates.Render("t", "", nil); err != nil || r.Text != "ok" {
 		t.Errorf("Render = %q, %v", r.Text, err)
 	}
 }

@@ -113,6 +113,17 @@ func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
 		},
 		{"of another part", map[string]string{"welcome.txt.tmpl": runs, "_layout.html.tmpl": "x"}, "no file _layout[.LANGUAGE].txt.tmpl"},
 		{"of another language", map[string]string{"welcome.txt.tmpl": runs, "_layout.en.txt.tmpl": "x"}, "no file _layout[.LANGUAGE].txt.tmpl"},
+		{"runs itself", map[string]string{"welcome.txt.tmpl": runs, "_layout.txt.tmpl": runs}, `template "_layout" runs itself`},
+		{
+			"runs itself by another",
+			map[string]string{"welcome.txt.tmpl": runs, "_layout.txt.tmpl": `{{template "_a" .}}`, "_a.txt.tmpl": runs},
+			`template "_layout" runs itself`,
+		},
+		{
+			"defines itself",
+			map[string]string{"_layout.txt.tmpl": `{{define "_layout"}}x{{end}}`},
+			`_layout.txt.tmpl: template "_layout" is this file, and is not defined within it`,
+		},
 		{
 			"is malformed",
 			map[string]string{"welcome.txt.tmpl": runs, "bye.txt.tmpl": runs, "_layout.txt.tmpl": "\n{{if}}"},
@@ -164,14 +175,5 @@ func TestAnErrorWithinASharedTemplateNamesItsFileAndShowsNoValue(t *testing.T) {
 	var missing *notifyx.MissingVariablesError
 	if !errors.As(err, &missing) || !slices.Equal(missing.Variables, []string{"user.name"}) {
 		t.Errorf("error = %v, want that user.name is missing", err)
-	}
-}
-
-func TestATemplateThatRunsItselfWithoutEndIsAnError(t *testing.T) {
-	const runs = `{{template "_layout" .}}{{template "_layout" .}}`
-	for _, ext := range []string{"txt", "html"} {
-		all := templates(t, map[string]string{"welcome." + ext + ".tmpl": runs, "_layout." + ext + ".tmpl": runs})
-		_, err := all.Render("welcome", "", nil)
-		quiet(t, err, "", notifyx.ErrTemplate, notifyx.ErrPermanent)
 	}
 }

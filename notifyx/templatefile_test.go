@@ -24,6 +24,8 @@ func TestAMalformedTemplateIsRefusedWithItsPlace(t *testing.T) {
 		{"function", "welcome.txt.tmpl", "{{exec `id`}}", `welcome.txt.tmpl:1: function "exec" not defined`},
 		{"context of ${}", "welcome.html", "\n<a href=\"${x}", "welcome.html: ends in a non-text context"},
 		{"context", "welcome.html.tmpl", "<a href='{{.x}}", "welcome.html.tmpl: ends in a non-text context"},
+		{"recursion", "welcome.txt.tmpl", `{{define "x"}}{{if .a}}{{template "x" .}}{{end}}{{end}}{{template "x" .}}`, `template "x" runs itself`},
+		{"recursion of HTML", "welcome.html.tmpl", `{{define "x"}}{{range .a}}{{else}}{{template "y" .}}{{end}}{{end}}{{define "y"}}{{template "x" .}}{{end}}`, `runs itself`},
 		{"no such template", "welcome.txt.tmpl", `{{template "x" .}}`, `runs "x", which is not defined`},
 		{"NUL", "welcome.html", "\x00{index .}\x00", "valid UTF-8, or has a NUL"},
 		{"no UTF-8", "welcome.txt", "\xff", "valid UTF-8, or has a NUL"},

@@ -40,7 +40,10 @@ func (s sharedFiles) put(f *partFile) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	_, _, err := f.parse()
+	t, _, err := f.parse()
+	if err == nil && t.Lookup(f.name) != nil {
+		return placed(f.origin, fmt.Sprintf("template %q is this file, and is not defined within it", f.name))
+	}
 	return err
 }
 
@@ -66,7 +69,7 @@ func resolve(f *partFile, t *texttemplate.Template, shared sharedFiles) (trees, 
 	for {
 		name, by := all.missing()
 		if name == "" {
-			return all, nil
+			return all, all.checkRecursion(f.origin)
 		}
 		found := shared.find(f, name)
 		if found == nil {
@@ -110,6 +113,36 @@ func (ts trees) missing() (name, by string) {
 		}
 	}
 	return "", ""
+}
+
+// checkRecursion refuses a template that runs itself, also by way of others: one that does so without end would need more
+// stack than there is, which no program survives.
+func (ts trees) checkRecursion(origin string) error {
+	seen := map[string]bool{}
+	done := map[string]bool{}
+	var visit func(name string) error
+	visit = func(name string) error {
+		switch {
+		case done[name]:
+			return nil
+		case seen[name]:
+			return placed(origin, fmt.Sprintf("template %q runs itself", name))
+		}
+		seen[name] = true
+		for _, called := range calls(ts[name].Root) {
+			if err := visit(called); err != nil {
+				return err
+			}
+		}
+		done[name] = true
+		return nil
+	}
+	for _, name := range append([]string{origin}, slices.Sorted(maps.Keys(ts))...) {
+		if err := visit(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // calls returns the names of the templates that a list of nodes runs.
