@@ -132,9 +132,9 @@ func (d *Dispatcher) EnqueueAll(
 // Handler delivers what was stored, for job.WithHandlers.
 //
 // An event is done when the receiver answers 2xx. It is dead at once where the receiver is unknown, its URL is not allowed,
-// its address is blocked, or it answers 410, of which the function of WithOnGone is told. Everything else is tried again by the schedule, or when
-// Retry-After says so or the circuit may be closed, where that is later. An attempt that an open circuit has kept back counts:
-// the events of a receiver that is dead for good end too.
+// its address is blocked, or it answers 410, of which the function of WithOnGone is told. Everything else is tried again by
+// the schedule, or when Retry-After says so or the circuit may be closed, where that is later. An attempt that an open
+// circuit has kept back counts: the events of a receiver that is dead for good end too.
 func (d *Dispatcher) Handler() job.Handler { return d.kind.Handle(d.deliver) }
 
 func (d *Dispatcher) deliver(ctx context.Context, stored delivery) error {

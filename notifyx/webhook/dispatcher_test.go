@@ -341,12 +341,22 @@ func TestDeadLettersAreListedAndReplayedUnderTheSameID(t *testing.T) {
 	e.attempt(t)
 	queue := job.MustGetQueue(ctx)
 	dead, err := queue.List(ctx, job.Query{State: job.StateDead, Kind: webhook.JobKind})
-	if err != nil || len(dead) != 1 || !strings.Contains(dead[0].Error, "410") {
+	if err != nil || len(dead) != 1 || dead[0].Attempt != 1 || !strings.Contains(dead[0].Error, "410") {
 		t.Fatalf("List = %+v, %v", dead, err)
+	}
+	var letter struct{ ID, Endpoint, Type, Data any }
+	if err := json.Unmarshal(dead[0].Args, &letter); err != nil {
+		t.Fatal(err)
+	}
+	if letter.ID != id || letter.Endpoint != "shop" || letter.Type != "order.paid" || !strings.Contains(string(dead[0].Args), `"data":{"order":17}`) {
+		t.Errorf("arguments = %s", dead[0].Args)
 	}
 	status.Store(http.StatusOK)
 	if err := queue.Replay(ctx, dead[0].ID); err != nil {
 		t.Fatal(err)
+	}
+	if err := queue.Replay(ctx, dead[0].ID); !errors.Is(err, job.ErrState) {
+		t.Errorf("a second Replay: %v, want ErrState", err)
 	}
 	if o := e.attempt(t); o.Verdict != driver.Succeed {
 		t.Errorf("outcome = %+v", o)

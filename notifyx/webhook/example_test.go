@@ -193,6 +193,21 @@ func ExampleDispatcher() {
 	}
 	_ = apart
 
+	// For those who look after it:
+	replayAll := func(ctx context.Context) error {
+		queue := job.MustGetQueue(ctx)
+		letters, err := queue.List(ctx, job.Query{State: job.StateDead, Kind: webhook.JobKind, Limit: 50})
+		if err != nil {
+			return err
+		}
+		for _, letter := range letters {
+			if err := queue.Replay(ctx, letter.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	_ = replayAll
 	// Output:
 }
 

@@ -1,9 +1,11 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/plinthgo/plinth/notifyx"
@@ -13,8 +15,8 @@ import (
 // NewSender returns a sender of messages of the type WEBHOOK that sends at once, to one receiver after the other. To has the
 // ids of endpoints, Subject the type of the event, Content its data as JSON. The event's timestamp is the message's CreatedAt.
 //
-// Where one of several receivers fails, the error is permanent only if all failures are. A repeat goes to all of them again,
-// under the same id. A Dispatcher's Sender tries each by itself.
+// Where one of several receivers fails, the error is permanent only if all failures are, and says the longest wait that any
+// asks for. A repeat goes to all of them again, under the same id. A Dispatcher's Sender tries each by itself.
 //
 // It panics without endpoints or without a client.
 func NewSender(endpoints Endpoints, client *Client) notifyx.Sender {
@@ -41,12 +43,19 @@ func (s *sender) Send(ctx context.Context, m *notifyx.Message) error {
 		if err == nil {
 			_, err = s.client.Send(ctx, to, event)
 		}
-		if isPermanent(err) {
+		switch {
+		case err == nil:
+		case isPermanent(err):
 			final = append(final, err)
-		} else {
+		default:
 			temporary = append(temporary, err)
 		}
 	}
+	slices.SortStableFunc(temporary, func(a, b error) int { // errors.As finds the first
+		waitA, _ := RetryAfter(a)
+		waitB, _ := RetryAfter(b)
+		return cmp.Compare(waitB, waitA)
+	})
 	if err := errors.Join(temporary...); err != nil {
 		return err
 	}
