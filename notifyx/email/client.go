@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xerror"
@@ -25,7 +26,9 @@ type EmailClient struct { //nolint:revive // exported: the specification's name
 	base   context.Context // ends when what is being sent is cut off
 	cutOff context.CancelCauseFunc
 
+	stopping chan struct{}  // closed by Close
 	sending  sync.WaitGroup // calls of Send and Ping
+	calls    atomic.Int64   // how many these are
 	goodbyes sync.WaitGroup
 
 	mu     sync.Mutex
@@ -61,7 +64,8 @@ func New(config Config) (*EmailClient, error) {
 	registerMapper()
 	config = config.withDefaults()
 	c := &EmailClient{
-		config: &config, own: notifyx.NewTemplates(), builtin: builtin, slots: make(chan struct{}, config.Connections),
+		config: &config, own: notifyx.NewTemplates(), builtin: builtin,
+		slots: make(chan struct{}, config.Connections), stopping: make(chan struct{}),
 	}
 	c.base, c.cutOff = context.WithCancelCause(context.Background())
 	return c, nil
@@ -115,20 +119,26 @@ func (c *EmailClient) enter(ctx context.Context) (inner context.Context, end fun
 		return nil, nil, fail(ErrClosed, "", nil)
 	}
 	c.sending.Add(1)
+	c.calls.Add(1)
 	inner, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.base, func() { cancel(context.Cause(c.base)) })
 	return inner, func() {
 		stop()
 		cancel(nil)
+		c.calls.Add(-1)
 		c.sending.Done()
 	}, nil
 }
 
 // Close refuses new messages, waits for those that are being sent, and says goodbye on the connections that are left. When
-// ctx ends first, what is being sent is cut off, and the error says how much that was.
+// ctx ends first, what is being sent is cut off, and the error says how much that was. A message that waits for another try is
+// not tried again.
 func (c *EmailClient) Close(ctx context.Context) error {
 	c.mu.Lock()
-	c.closed = true
+	if !c.closed {
+		c.closed = true
+		close(c.stopping)
+	}
 	for _, s := range c.idle {
 		s.idle.Stop()
 		c.dismiss(s)
@@ -139,7 +149,7 @@ func (c *EmailClient) Close(ctx context.Context) error {
 	select {
 	case <-done(&c.sending):
 	case <-ctx.Done():
-		if n := len(c.slots); n > 0 {
+		if n := c.calls.Load(); n > 0 {
 			return fmt.Errorf("email: %d calls that were sending were cut off: %w", n, context.Cause(ctx))
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plinthgo/plinth/asyncx/backoff"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
@@ -63,6 +64,10 @@ type Config struct {
 
 	// Connections is how many are open at the same time; 0 is 4.
 	Connections int
+	// Tries is how often a message is tried that the server refuses for the moment (4xx); 0 is 3.
+	Tries int
+	// Backoff is the wait between tries; nil is 500 ms, then twice as long each time, at most 30 s, spread by a fifth.
+	Backoff backoff.Policy
 	// MaxRecipients bounds To, Cc and Bcc together; 0 is 100, which every server takes (RFC 5321).
 	MaxRecipients int
 	// MaxSize bounds a message as it is sent, in bytes; 0 is 25 MiB. Attachments grow by a third.
@@ -104,10 +109,14 @@ func (c Config) withDefaults() Config {
 	c.DataTimeout = cmp.Or(c.DataTimeout, 2*time.Minute)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 30*time.Second)
 	c.Connections = cmp.Or(c.Connections, 4)
+	c.Tries = cmp.Or(c.Tries, 3)
 	c.MaxRecipients = cmp.Or(c.MaxRecipients, 100)
 	c.MaxSize = cmp.Or(c.MaxSize, 25<<20)
 	if c.LocalName == "" {
 		c.LocalName = machineName()
+	}
+	if c.Backoff == nil {
+		c.Backoff = backoff.Jitter(backoff.Exponential(500*time.Millisecond, 30*time.Second), 0.2)
 	}
 	return c
 }
@@ -131,10 +140,22 @@ func isHostName(s string) bool {
 // check returns every problem, each with the variable that it comes from.
 func (c Config) check() error {
 	problems := []error{c.checkServer(), c.checkLogin(), c.checkSender()}
-	timeout := min(c.DialTimeout, c.CommandTimeout, c.DataTimeout, c.IdleTimeout)
-	if timeout < 0 || min(c.Connections, c.MaxRecipients, c.MaxSize) < 0 {
-		problems = append(problems, errors.New("configuration: one of DialTimeout, CommandTimeout, DataTimeout, IdleTimeout, "+
-			"Connections, MaxRecipients and MaxSize is negative"))
+	for _, bound := range []struct {
+		name  string
+		value int64
+	}{
+		{"DialTimeout", int64(c.DialTimeout)},
+		{"CommandTimeout", int64(c.CommandTimeout)},
+		{"DataTimeout", int64(c.DataTimeout)},
+		{"IdleTimeout", int64(c.IdleTimeout)},
+		{"Connections", int64(c.Connections)},
+		{"Tries", int64(c.Tries)},
+		{"MaxRecipients", int64(c.MaxRecipients)},
+		{"MaxSize", int64(c.MaxSize)},
+	} {
+		if bound.value < 0 {
+			problems = append(problems, fmt.Errorf("configuration: %s is negative", bound.name))
+		}
 	}
 	if c.LocalName != "" && !isHostName(c.LocalName) {
 		problems = append(problems, errors.New("configuration: LocalName is no name of a host"))

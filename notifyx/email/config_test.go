@@ -172,9 +172,9 @@ func TestNothingPrintsThePassword(t *testing.T) {
 
 func TestNegativeBoundsAreRefused(t *testing.T) {
 	c := config(25)
-	c.DialTimeout, c.MaxSize, c.LocalName = -1, -1, "a b"
+	c.Tries, c.DialTimeout, c.MaxSize, c.LocalName = -1, -1, -1, "a b"
 	_, err := email.New(c)
-	for _, want := range []string{"DialTimeout", "MaxSize", "LocalName"} {
+	for _, want := range []string{"Tries", "DialTimeout", "MaxSize", "LocalName"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %s: %v", want, err)
 		}

@@ -65,6 +65,14 @@ func TestEachErrorHasItsCode(t *testing.T) {
 	}
 }
 
+func TestAServerThatCannotBeUsedIsNotAskedForEachMessage(t *testing.T) {
+	s := startCrude(t, &crude{answers: map[string]string{"AUTH": "535 no"}})
+	err := newClient(t, config(s.port)).Send(t.Context(), hello(), hello(), hello())
+	if !errors.Is(err, email.ErrAuth) || strings.Count(err.Error(), "message ") != 3 || s.connections() != 1 {
+		t.Errorf("Send = %v over %d connections, want three errors over one", err, s.connections())
+	}
+}
+
 func TestPlainTextToAnotherMachineIsAWarning(t *testing.T) {
 	for host, want := range map[string]bool{"mail.example.com": true, "localhost": false} {
 		setenv(t, map[string]string{"EMAIL_HOST": host, "EMAIL_FROM": "a@b.example", "EMAIL_TLS": "none"})

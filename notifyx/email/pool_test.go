@@ -72,9 +72,11 @@ func TestAConnectionThatTheServerHasDroppedIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatTheServerGivesUpIsReplaced(t *testing.T) {
+func TestAConnectionThatTheServerGivesUpIsReplacedWithoutATry(t *testing.T) {
 	s := startCrude(t, &crude{answers: map[string]string{"RSET": "421 4.4.2 idle for too long"}})
-	client := newClient(t, config(s.port))
+	c := config(s.port)
+	c.Tries = 1
+	client := newClient(t, c)
 	for range 2 {
 		if err := client.Send(t.Context(), hello()); err != nil {
 			t.Fatal(err)
@@ -260,6 +262,24 @@ func TestCloseCutsOffWhatTakesTooLong(t *testing.T) {
 		t.Errorf("Send = %v, want ErrClosed and ErrUncertain", err)
 	}
 	close(s.hold)
+}
+
+func TestCloseEndsTheWaitForAnotherTry(t *testing.T) {
+	s := startServer(t, func(s *server) { s.mail = first(99, reply(451, 4, 3, 0)) })
+	c := config(s.port)
+	waiting := make(chan struct{})
+	c.Backoff = func(int) time.Duration { close(waiting); return time.Hour }
+	client := newClient(t, c)
+	sent := make(chan error, 1)
+	go func() { sent <- client.Send(t.Context(), hello()) }()
+	<-waiting
+	if err := client.Close(t.Context()); err != nil {
+		t.Errorf("Close = %v", err)
+	}
+	var answer *email.SMTPError
+	if err := <-sent; !errors.Is(err, email.ErrClosed) || !errors.As(err, &answer) {
+		t.Errorf("Send = %v, want ErrClosed and the 451", err)
+	}
 }
 
 func TestCloseSaysGoodbye(t *testing.T) {

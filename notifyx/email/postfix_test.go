@@ -160,6 +160,7 @@ func TestPostfixWithACertificateOfAnotherAuthorityGetsNothing(t *testing.T) {
 
 func TestPostfixRefusesARecipient(t *testing.T) {
 	c, _ := postfix(t)
+	c.Tries = 2
 	client := newClient(t, c)
 	for address, want := range map[string]struct {
 		code      int

@@ -111,7 +111,7 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 			}
 		})
 	}
-	if err := client.Send(t.Context(), nil); !isRefused(err) {
+	if err := client.Send(t.Context(), hello(), nil); !isRefused(err) {
 		t.Errorf("a nil message: %v", err)
 	}
 	if n := crude.connections(); n != 0 {
@@ -126,6 +126,20 @@ func TestAllProblemsOfAMessageComeAtOnce(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q: %v", want, err)
 		}
+	}
+}
+
+func TestNoneOfSeveralIsSentWhereOneIsWrong(t *testing.T) {
+	client, s := connect(t, nil)
+	wrong := hello("x")
+	wrong.ID = "wrong"
+	err := client.Send(t.Context(), hello(), wrong)
+	var which *email.MessageError
+	if !errors.As(err, &which) || which.Index != 1 || which.ID != "wrong" || !isRefused(err) {
+		t.Errorf("Send = %v, want a MessageError about the second", err)
+	}
+	if sessions, n, _ := s.counts(); sessions != 0 || n != 0 {
+		t.Errorf("%d connections, %d messages", sessions, n)
 	}
 }
 

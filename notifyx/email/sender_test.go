@@ -79,7 +79,9 @@ func TestTheSenderConforms(t *testing.T) {
 		b := &mailbox{t: t, ended: make(chan struct{})}
 		b.server = startServer(t, func(s *server) { s.mail = b.answer })
 		t.Cleanup(func() { close(b.ended) })
-		client := newClient(t, config(b.port))
+		c := config(b.port)
+		c.Backoff = func(int) time.Duration { return time.Millisecond }
+		client := newClient(t, c)
 		return closable{email.NewSender(client), client}, b
 	}})
 }

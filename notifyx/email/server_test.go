@@ -227,7 +227,7 @@ func reply(code int, enhanced ...int) error {
 func config(port int) email.Config {
 	return email.Config{
 		Host: "127.0.0.1", Port: port, User: user, Pass: password, From: "service@example.com", FromName: "The Service",
-		RootCAs: testCA().pool, LocalName: "client.example",
+		RootCAs: testCA().pool, LocalName: "client.example", Backoff: func(int) time.Duration { return time.Millisecond },
 	}
 }
 

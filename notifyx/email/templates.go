@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,8 +65,13 @@ func checkAction(m *Message) error {
 		return nil // it has none
 	}
 	const name = "action_url"
-	link, err := url.Parse(fmt.Sprint(m.Variables[name]))
-	if err != nil || link.Host == "" || link.Scheme != "http" && link.Scheme != "https" {
+	var text string
+	encoded, err := json.Marshal(m.Variables[name]) // what the template is filled in with
+	if err == nil {
+		err = json.Unmarshal(encoded, &text)
+	}
+	link, invalid := url.Parse(text)
+	if err != nil || invalid != nil || link.Host == "" || link.Scheme != "http" && link.Scheme != "https" {
 		return errors.New("the variable " + name + " is no address that begins with http:// or https://")
 	}
 	return nil

@@ -134,6 +134,19 @@ func TestAnAddressInAnOwnTemplateIsEscapedInHTMLAndPlainInText(t *testing.T) {
 	}
 }
 
+func TestALinkMayBeOfAnyTypeThatIsTextInJSON(t *testing.T) {
+	type address string
+	link := "https://example.com/go"
+	for _, value := range []any{&link, address(link)} {
+		values := variables()
+		values["action_url"] = value
+		_, root := parse(t, sent(t, fromTemplate("welcome", "en", values)).data)
+		if !strings.Contains(root.Parts[0].Body, link) {
+			t.Errorf("%T: text:\n%s", value, root.Parts[0].Body)
+		}
+	}
+}
+
 func TestTheSubjectOfATemplateGoesFirst(t *testing.T) {
 	m := fromTemplate("welcome", "en", variables())
 	m.Subject = "Mine"

@@ -150,12 +150,15 @@ func TestNoServerIsAConnectionError(t *testing.T) {
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	_ = listener.Close()
-	err = newClient(t, config(port)).Send(t.Context(), hello())
+	err = newClient(t, config(port)).Send(t.Context(), hello(), hello())
 	if !errors.Is(err, email.ErrConnection) || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want ErrConnection", err)
 	}
 	if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceUnavailable {
 		t.Errorf("code = %v", code.GetOutput())
+	}
+	if got := strings.Count(err.Error(), "message "); got != 2 {
+		t.Errorf("%d messages are reported, want both: %v", got, err)
 	}
 }
 

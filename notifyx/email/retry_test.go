@@ -1,10 +1,13 @@
 package email_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,6 +27,49 @@ func first(n int, err error) func(int) error {
 	}
 }
 
+func TestARefusalForTheMomentIsTriedAgain(t *testing.T) {
+	once := false
+	for _, tc := range []struct {
+		name   string
+		change func(*server)
+	}{
+		{"at MAIL", func(s *server) { s.mail = first(2, reply(451, 4, 3, 0)) }},
+		{"at RCPT", func(s *server) {
+			s.rcpt = func(string) error {
+				if once {
+					return nil
+				}
+				once = true
+				return reply(450, 4, 2, 0)
+			}
+		}},
+		{"after the content", func(s *server) { s.data = first(2, reply(452, 4, 3, 1)) }},
+		{"with 421 at MAIL", func(s *server) { s.mail = first(2, reply(421, 4, 3, 2)) }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			client, s := connect(t, tc.change)
+			if err := client.Send(t.Context(), hello()); err != nil {
+				t.Fatal(err)
+			}
+			if _, n, _ := s.counts(); n != 1 {
+				t.Errorf("%d messages arrived, want 1", n)
+			}
+		})
+	}
+}
+
+func TestARefusalOfDATAForTheMomentIsTriedAgain(t *testing.T) {
+	s := startCrude(t, &crude{answers: map[string]string{"DATA": "451 4.3.0 later"}})
+	err := newClient(t, config(s.port)).Send(t.Context(), hello())
+	var answer *email.SMTPError
+	if !errors.As(err, &answer) || answer.Code != 451 || answer.Step != "DATA" || !answer.Temporary() {
+		t.Errorf("Send = %v, want the 451", err)
+	}
+	if got := count(s.commands(), "DATA"); got != 3 {
+		t.Errorf("DATA was tried %d times, want 3", got)
+	}
+}
+
 func count(list []string, text string) int {
 	n := 0
 	for _, item := range list {
@@ -34,19 +80,25 @@ func count(list []string, text string) int {
 	return n
 }
 
-func TestARefusalForTheMomentIsReported(t *testing.T) {
-	client, _ := connect(t, func(s *server) { s.mail = first(99, reply(451, 4, 3, 0)) })
+func TestARefusalForTheMomentThatLastsIsReported(t *testing.T) {
+	client, s := connect(t, func(s *server) { s.mail = first(99, reply(451, 4, 3, 0)) })
 	log, engine := capture(t)
 	err := client.Send(xlog.NewContext(t.Context(), engine), hello())
 	var answer *email.SMTPError
 	if !errors.As(err, &answer) || answer.Code != 451 || answer.EnhancedCode != "4.3.0" || errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want 451 4.3.0, not permanent", err)
 	}
+	if s.mails != 3 {
+		t.Errorf("%d tries, want 3", s.mails)
+	}
 	if text := err.Error() + log.String(); strings.Contains(text, "secret@") || strings.Contains(text, "user@") {
 		t.Errorf("the server's text or an address is shown: %s", text)
 	}
 	if !strings.Contains(answer.ServerText(), "secret@example.com") {
 		t.Errorf("ServerText = %q", answer.ServerText())
+	}
+	if got := strings.Count(log.String(), "refused for the moment"); got != 2 {
+		t.Errorf("%d lines about another try, want 2:\n%s", got, log)
 	}
 	if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceUnavailable {
 		t.Errorf("code = %s", code.GetOutput())
@@ -157,5 +209,43 @@ func TestTheServersLimitOfSizeIsKept(t *testing.T) {
 	m.Text = strings.Repeat("x", 2000)
 	if err := client.Send(t.Context(), m); !isRefused(err) || s.mails != 0 {
 		t.Errorf("Send = %v with %d MAIL, want ErrMessage without one", err, s.mails)
+	}
+}
+
+func TestARetryEndsWithItsContext(t *testing.T) {
+	s := startServer(t, func(s *server) { s.mail = first(99, reply(451, 4, 3, 0)) })
+	c := config(s.port)
+	c.Backoff = func(int) time.Duration { return time.Hour }
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	err := newClient(t, c).Send(ctx, hello())
+	var answer *email.SMTPError
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, email.ErrTimeout) || !errors.As(err, &answer) {
+		t.Errorf("Send = %v, want ErrTimeout, the context's error and the 451", err)
+	}
+}
+
+func TestSeveralMessagesShareAConnectionAndFailAlone(t *testing.T) {
+	client, s := connect(t, func(s *server) {
+		s.mail = func(n int) error {
+			if n == 2 {
+				return reply(550, 5, 7, 1)
+			}
+			return nil
+		}
+	})
+	a, b, c := hello("a@example.com"), hello("b@example.com"), hello("c@example.com")
+	b.ID = "b"
+	err := client.Send(t.Context(), a, b, c)
+	var which *email.MessageError
+	if !errors.As(err, &which) || which.Index != 1 || which.ID != "b" {
+		t.Errorf("Send = %v, want a MessageError about the second", err)
+	}
+	var to []string
+	for _, m := range s.got() {
+		to = append(to, m.to...)
+	}
+	if !slices.Equal(to, []string{"a@example.com", "c@example.com"}) || s.got()[0].conn != s.got()[1].conn {
+		t.Errorf("recipients %q over the connections %d and %d", to, s.got()[0].conn, s.got()[1].conn)
 	}
 }
