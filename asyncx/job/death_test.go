@@ -150,7 +150,8 @@ func TestAnOutcomeThatDoesNotCountIsToldEachTime(t *testing.T) {
 			w.Lost(ctx, driver.Attempt{Job: driver.Job{ID: "an id", Kind: "note"}, Number: n + 1}, errBoom)
 		}
 	}}
-	if err := job.Work(context.WithValue(b.ctx, xctx.JobQueueKey, job.NewQueue(s)), job.WithLogger(b.logger), job.WithHandlers(handle[note]("note"))); err != nil {
+	ctx := context.WithValue(b.ctx, xctx.JobQueueKey, job.NewQueue(s))
+	if err := job.Work(ctx, job.WithLogger(b.logger), job.WithHandlers(handle[note]("note"))); err != nil {
 		t.Fatal(err)
 	}
 	lines := b.log.of(t, "job lost: its outcome does not count")
