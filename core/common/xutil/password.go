@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"golang.org/x/crypto/argon2"
@@ -19,8 +18,8 @@ import (
 
 // The lengths of a password, in bytes. The upper one keeps a request from costing more than a login does.
 const (
-	PasswordMinBytes = 1
-	PasswordMaxBytes = 1024
+	minPasswordBytes = 1
+	maxPasswordBytes = 1024
 )
 
 // The errors of the password group. None of them contains a password or a hash.
@@ -34,7 +33,7 @@ var (
 )
 
 func passwordLength() *xerror.Error {
-	message := fmt.Sprintf("a password has %d to %d bytes", PasswordMinBytes, PasswordMaxBytes)
+	message := fmt.Sprintf("a password has %d to %d bytes", minPasswordBytes, maxPasswordBytes)
 	problem := struct { // as xvalid.FieldError, whose package needs a validator
 		Field   string `json:"field"`
 		Tag     string `json:"tag"`
@@ -53,15 +52,6 @@ type Passwords struct{}
 // ErrPasswordBusy. A caller whose context ends stops waiting and gets the context's error.
 func Password() Passwords { return Passwords{} }
 
-// Encrypt is EncryptString with the hash as bytes.
-func (p Passwords) Encrypt(ctx context.Context, password string) ([]byte, error) {
-	hash, err := p.EncryptString(ctx, password)
-	if err != nil {
-		return nil, err
-	}
-	return []byte(hash), nil
-}
-
 // EncryptString hashes a password of 1 to 1024 bytes with argon2id and a random salt. The result is a PHC
 // string of 97 bytes. The errors are ErrPasswordLength, ErrPasswordBusy and that of ctx.
 func (Passwords) EncryptString(ctx context.Context, password string) (string, error) {
@@ -75,15 +65,6 @@ func (Passwords) EncryptString(ctx context.Context, password string) (string, er
 		return "", err
 	}
 	return argonHash{argonParams: current, salt: salt, key: key}.String(), nil
-}
-
-// MustEncryptString is EncryptString for passwords that the program itself holds; it panics.
-func (p Passwords) MustEncryptString(ctx context.Context, password string) string {
-	hash, err := p.EncryptString(ctx, password)
-	if err != nil {
-		panic(err)
-	}
-	return hash
 }
 
 // Verify compares a password with a hash, in a time that does not depend on where they differ. It knows
@@ -131,7 +112,7 @@ func (Passwords) NeedsRehash(hash string) bool {
 }
 
 func goodLength(password string) bool {
-	return len(password) >= PasswordMinBytes && len(password) <= PasswordMaxBytes
+	return len(password) >= minPasswordBytes && len(password) <= maxPasswordBytes
 }
 
 // argonParams are the costs of argon2id (RFC 9106); memory is in KiB.
@@ -211,45 +192,27 @@ func (h argonHash) String() string {
 		enc.EncodeToString(h.salt), enc.EncodeToString(h.key))
 }
 
-// parseArgon reads a PHC string of argon2id.
-func parseArgon(hash string) (argonHash, error) {
+// parseArgon reads a PHC string of argon2id, in the form that String writes.
+func parseArgon(hash string) (h argonHash, err error) {
 	part := strings.Split(hash, "$")
-	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != "v="+strconv.Itoa(argon2.Version) {
+	if len(part) != 6 {
+		return h, ErrPasswordHash
+	}
+	_, err = fmt.Sscanf(part[3], "m=%d,t=%d,p=%d", &h.memory, &h.time, &h.threads)
+	salt, saltErr := base64.RawStdEncoding.DecodeString(part[4])
+	key, keyErr := base64.RawStdEncoding.DecodeString(part[5])
+	h.salt, h.key = salt, key
+	if errors.Join(err, saltErr, keyErr) != nil || !h.acceptable() || h.String() != hash {
 		return argonHash{}, ErrPasswordHash
 	}
-	params, ok1 := parseParams(part[3])
-	salt, ok2 := parseBytes(part[4], 8)
-	key, ok3 := parseBytes(part[5], 16)
-	if !ok1 || !ok2 || !ok3 {
-		return argonHash{}, ErrPasswordHash
-	}
-	return argonHash{argonParams: params, salt: salt, key: key}, nil
+	return h, nil
 }
 
-func parseParams(text string) (p argonParams, ok bool) {
-	cost := strings.Split(text, ",")
-	if len(cost) != 3 {
-		return p, false
-	}
-	var threads uint32
-	ok = parseCost(cost[0], "m=", &p.memory, costliest.memory) &&
-		parseCost(cost[1], "t=", &p.time, costliest.time) &&
-		parseCost(cost[2], "p=", &threads, uint32(costliest.threads))
-	p.threads = uint8(threads)
-	return p, ok
-}
-
-// parseBytes reads at least shortest and at most 64 bytes.
-func parseBytes(text string, shortest int) (data []byte, ok bool) {
-	data, err := base64.RawStdEncoding.Strict().DecodeString(text)
-	return data, err == nil && len(data) >= shortest && len(data) <= 64
-}
-
-func parseCost(text, prefix string, to *uint32, limit uint32) bool {
-	digits, found := strings.CutPrefix(text, prefix)
-	n, err := strconv.ParseUint(digits, 10, 32)
-	*to = uint32(n)
-	return found && err == nil && n > 0 && n <= uint64(limit)
+// acceptable reports whether salt and key are long enough, and neither they nor the costs too large.
+func (h argonHash) acceptable() bool {
+	return h.memory > 0 && h.memory <= costliest.memory && h.time > 0 && h.time <= costliest.time &&
+		h.threads > 0 && h.threads <= costliest.threads &&
+		len(h.salt) >= 8 && len(h.salt) <= 64 && len(h.key) >= 16 && len(h.key) <= 64
 }
 
 func isBcrypt(hash string) bool {
