@@ -97,7 +97,7 @@ func ExampleDriver_errors() {
 	err := db.Create(&city{Name: "Oslo"}).Error
 	fmt.Println(errors.Is(err, gorm.ErrDuplicatedKey), xerror.From(err).GetErrorCode().GetOutput())
 	// Output:
-	// <nil> gene(40)
+	// <nil> 40
 	// true UNIQUE_CONSTRAINT
 }
 

@@ -116,12 +116,7 @@ func TestStopFitsIntoTheTimeOfThePlatform(t *testing.T) {
 }
 
 func TestEveryReplicaFindsANumberForItsIDs(t *testing.T) {
-	numbers := 1
-	for _, field := range xsnowflake.LayoutDefault.Fields {
-		if field.Part == xsnowflake.PartDatacenter || field.Part == xsnowflake.PartNode {
-			numbers <<= field.Bits
-		}
-	}
+	numbers := xsnowflake.LayoutDefault.Datacenters() * xsnowflake.LayoutDefault.Nodes()
 	// Pods that stop are no replicas any more and still have their numbers.
 	most := read[autoscaler](t, "kubernetes/autoscaler.yaml").Spec.MaxReplicas
 	if surge := deployed(t).Spec.Strategy.RollingUpdate.MaxSurge; 2*most+surge > numbers {

@@ -117,7 +117,7 @@ func TestAUserOfOneTransportIsFoundOverTheOther(t *testing.T) {
 		t.Errorf("GET = %d %s", r.Status(), r.Body())
 	}
 	if seen.ID.Gene() != xsnowflake.GeneUser {
-		t.Errorf("id %s has the gene %s", seen.ID, seen.ID.Gene())
+		t.Errorf("id %s has the gene %d", seen.ID, seen.ID.Gene())
 	}
 
 	r = s.Request(http.MethodPost, register, body(person("eve")))

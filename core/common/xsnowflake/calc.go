@@ -1,6 +1,9 @@
 package xsnowflake
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"hash/fnv"
+)
 
 // GeneCalculator derives genes; get one with CalcGene.
 type GeneCalculator struct{}
@@ -13,44 +16,27 @@ type GeneCalculator struct{}
 func CalcGene() GeneCalculator { return GeneCalculator{} }
 
 // Hash derives a gene from an id.
-func (GeneCalculator) Hash(id SnowflakeID) Gene { return fold(hashID(fnvOffset, id)) }
+func (c GeneCalculator) Hash(id SnowflakeID) Gene { return c.HashMulti(id) }
 
 // HashMulti derives a gene from several ids; their order counts.
 func (GeneCalculator) HashMulti(ids ...SnowflakeID) Gene {
-	h := uint64(fnvOffset)
+	data := make([]byte, 0, 64)
 	for _, id := range ids {
-		h = hashID(h, id)
+		data = binary.BigEndian.AppendUint64(data, uint64(id)) // the same 64 bits
 	}
-	return fold(h)
+	return hash(data)
 }
 
 // HashString derives a gene from the bytes of a business key.
-func (GeneCalculator) HashString(key string) Gene { return fold(hashBytes(fnvOffset, key)) }
+func (GeneCalculator) HashString(key string) Gene { return hash([]byte(key)) }
 
-// The FNV-1a hash of 64 bits, as in hash/fnv.
-const (
-	fnvOffset = 0xcbf29ce484222325
-	fnvPrime  = 0x100000001b3
-)
-
-func hashBytes[T string | []byte](h uint64, data T) uint64 {
-	for i := range len(data) {
-		h = (h ^ uint64(data[i])) * fnvPrime
-	}
-	return h
-}
-
-func hashID(h uint64, id SnowflakeID) uint64 {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(id)) // the same 64 bits
-	return hashBytes(h, b[:])
-}
-
-// fold makes 6 bits of 64 by exclusive or, so that every bit of the hash has a part in them.
-func fold(h uint64) Gene {
+// hash makes 6 bits of a hash of 64 by exclusive or, so that every bit of that has a part in them.
+func hash(data []byte) Gene {
+	sum := fnv.New64a()
+	_, _ = sum.Write(data) // it does not fail
 	var g Gene
-	for ; h != 0; h >>= 6 {
-		g ^= Gene(h & uint64(GeneMax))
+	for h := sum.Sum64(); h != 0; h >>= 6 {
+		g ^= Gene(h & 63)
 	}
 	return g
 }

@@ -8,13 +8,10 @@ import (
 	"time"
 )
 
-// ErrClockBackward means that the wall clock is further behind the node's ids than the node may ride out.
-// It passes when the wall clock has caught up.
-var ErrClockBackward = errors.New("xsnowflake: the clock went back")
-
-// ErrClockStopped means that the clock did not reach the next millisecond in reasonable time, or shows a
-// time that the layout cannot hold.
-var ErrClockStopped = errors.New("xsnowflake: the clock is unusable")
+// ErrClock means that the clock is unusable: the wall clock is further behind the node's ids than the node rides
+// out, or shows a time that the layout cannot hold, or no new millisecond came in reasonable time. The first
+// passes when the wall clock has caught up.
+var ErrClock = errors.New("xsnowflake: the clock is unusable")
 
 // How long the monotonic clock is trusted before the wall clock is looked at again.
 const (
@@ -96,7 +93,7 @@ func (c *clock) sync() (mono, now int64, err error) {
 	trust := recheck
 	switch {
 	case wall < 0 || wall >= c.end:
-		err = fmt.Errorf("%w: %s is outside the layout, which holds %s to %s", ErrClockStopped,
+		err = fmt.Errorf("%w: %s is outside the layout, which holds %s to %s", ErrClock,
 			t.UTC().Format(time.RFC3339), c.epoch.UTC().Format(time.DateOnly), c.epoch.Add(time.Duration(c.end)).UTC().Format(time.DateOnly))
 		now, trust = latest, 0
 	case behind <= 0:
@@ -133,6 +130,6 @@ func (c *clock) advance(now int64) error {
 }
 
 func (c *clock) tooFar(behind int64) error {
-	return fmt.Errorf("%w: it is %s behind the ids of this node, which rides out %s", ErrClockBackward,
+	return fmt.Errorf("%w: it is %s behind the ids of this node, which rides out %s", ErrClock,
 		time.Duration(behind).Round(time.Millisecond), time.Duration(c.maxBehind))
 }

@@ -16,17 +16,17 @@ func (id SnowflakeID) AppendText(dst []byte) ([]byte, error) {
 func (id SnowflakeID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText implements encoding.TextUnmarshaler; it accepts what ParseSnowflakeID accepts.
-func (id *SnowflakeID) UnmarshalText(text []byte) error { return id.set(parse(text)) }
+func (id *SnowflakeID) UnmarshalText(text []byte) error {
+	return id.set(ParseSnowflakeID(string(text)))
+}
 
 // UnmarshalParam reads a path or query parameter, for the web engine.
-func (id *SnowflakeID) UnmarshalParam(param string) error { return id.set(parse(param)) }
+func (id *SnowflakeID) UnmarshalParam(param string) error { return id.set(ParseSnowflakeID(param)) }
 
 // MarshalJSON writes the id as a decimal string.
 func (id SnowflakeID) MarshalJSON() ([]byte, error) {
-	dst := make([]byte, 0, maxDigits+3)
-	dst = append(dst, '"')
-	dst = strconv.AppendInt(dst, int64(id), 10)
-	return append(dst, '"'), nil
+	dst := append(make([]byte, 0, len(`"9223372036854775807"`)), '"')
+	return append(strconv.AppendInt(dst, int64(id), 10), '"'), nil
 }
 
 // UnmarshalJSON accepts a decimal string or an integer. As usual in encoding/json, null changes nothing.
@@ -37,7 +37,7 @@ func (id *SnowflakeID) UnmarshalJSON(data []byte) error {
 	if n := len(data); n >= 2 && data[0] == '"' && data[n-1] == '"' {
 		data = data[1 : n-1]
 	}
-	return id.set(parse(data))
+	return id.set(ParseSnowflakeID(string(data)))
 }
 
 // MarshalBinary writes the id as eight bytes, most significant first, so that bytes sort like ids.
@@ -65,9 +65,9 @@ func (id *SnowflakeID) Scan(src any) error {
 	case int64:
 		return id.set(fromInt(v))
 	case string:
-		return id.set(parse(v))
+		return id.set(ParseSnowflakeID(v))
 	case []byte:
-		return id.set(parse(v))
+		return id.set(ParseSnowflakeID(string(v)))
 	default:
 		return fmt.Errorf("%w: a column of type %T", ErrInvalidID, src)
 	}

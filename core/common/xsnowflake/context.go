@@ -1,6 +1,7 @@
 package xsnowflake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -22,20 +23,13 @@ func SetDefault(n *Node) (remove func()) {
 	return func() { processNode.CompareAndSwap(n, nil) }
 }
 
-// NodeOf returns the node that ctx carries under xctx.SnowflakeNodeKey, or nil.
-func NodeOf(ctx context.Context) *Node {
-	if ctx == nil {
-		return nil
-	}
-	n, _ := ctx.Value(xctx.SnowflakeNodeKey).(*Node)
-	return n
-}
-
 // GetNode returns the node that ctx carries under xctx.SnowflakeNodeKey, or else that of the process, which
 // an application has. If both are missing, the error is a ConfigError.
 func GetNode(ctx context.Context) (*Node, *xerror.Error) {
-	if n := NodeOf(ctx); n != nil {
-		return n, nil
+	if ctx != nil {
+		if n, _ := ctx.Value(xctx.SnowflakeNodeKey).(*Node); n != nil {
+			return n, nil
+		}
 	}
 	if n := processNode.Load(); n != nil {
 		return n, nil
@@ -53,19 +47,9 @@ func GenerateSnowflakeID(ctx context.Context) (SnowflakeID, *xerror.Error) {
 // The error is that of GetNode; a DeveloperError for a gene that does not fit; or a ServiceUnavailable,
 // which passes. Its cause is that of Node.Generate.
 func GenerateGeneSnowflakeID(ctx context.Context, gene Gene) (SnowflakeID, *xerror.Error) {
-	n, failure := GetNode(ctx)
-	if failure != nil {
-		return 0, failure
-	}
-	err := n.Lease(ctx)
-	var id SnowflakeID
-	if err == nil {
-		id, err = n.Generate(gene) // what it may wait for is bounded by the node
-	}
-	if err != nil {
-		return 0, coded(err)
-	}
-	return id, nil
+	var id [1]SnowflakeID
+	err := GenerateSnowflakeIDs(ctx, id[:], gene)
+	return id[0], err
 }
 
 // GenerateSnowflakeIDs fills dst with ids of one gene, in ascending order, with the node of ctx. The errors
@@ -80,17 +64,9 @@ func GenerateSnowflakeIDs(ctx context.Context, dst []SnowflakeID, gene Gene) *xe
 		err = n.NextN(dst, gene) // what it may wait for is bounded by the node
 	}
 	if err != nil {
-		return coded(err)
+		return xerror.Wrap(cmp.Or(mapError(err), xerror.ServiceUnavailable), "", err)
 	}
 	return nil
-}
-
-// coded gives an error of a node its code.
-func coded(err error) *xerror.Error {
-	if errors.Is(err, ErrGene) {
-		return xerror.Wrap(xerror.DeveloperError, "", err)
-	}
-	return xerror.Wrap(xerror.ServiceUnavailable, "", err)
 }
 
 // registerMapper gives the errors of a node their codes, once the process has a node.
@@ -101,7 +77,7 @@ func mapError(err error) *xerror.ErrorCode {
 	case errors.Is(err, ErrGene):
 		return xerror.DeveloperError
 	case errors.Is(err, ErrNoSlot), errors.Is(err, ErrClosed), errors.Is(err, ErrExhausted),
-		errors.Is(err, ErrClockBackward), errors.Is(err, ErrClockStopped), errors.Is(err, xlease.ErrLost):
+		errors.Is(err, ErrClock), errors.Is(err, xlease.ErrLost):
 		return xerror.ServiceUnavailable
 	default:
 		return nil

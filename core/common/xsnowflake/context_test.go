@@ -73,5 +73,5 @@ func ExampleMustGenerateGeneSnowflakeID() {
 	ctx := context.WithValue(context.Background(), xctx.SnowflakeNodeKey, node) // xreg does this
 
 	fmt.Println(xsnowflake.MustGenerateGeneSnowflakeID(ctx, xsnowflake.GeneUser).Gene())
-	// Output: user
+	// Output: 2
 }

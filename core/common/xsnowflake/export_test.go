@@ -20,7 +20,13 @@ const CatchUp = catchUp * time.Millisecond
 const RecordAhead = recordAhead
 
 // Nodes is how many nodes a layout tells apart.
-func Nodes(l Layout) int { p := l.packing(); return p.slots() }
+func Nodes(l Layout) int { return l.Datacenters() * l.Nodes() }
 
 // End is the first time without an id.
-func End(l Layout) time.Time { return time.UnixMilli(l.Epoch + l.packing().end).UTC() }
+func End(l Layout) time.Time { return time.UnixMilli(l.Epoch + l.end()).UTC() }
+
+// MaxBackward is how far the clock may go back.
+const MaxBackward = maxBackward
+
+// WithMaxBackward sets how far the clock may go back.
+func WithMaxBackward(d time.Duration) Option { return func(c *config) { c.maxBackward = d } }

@@ -84,9 +84,9 @@ func TestARestartWithAClockSetBackRepeatsNoID(t *testing.T) {
 
 			clock := &manual{now: time.Now().Add(-back)}
 			n, err := fileNode(t, dir, xsnowflake.WithClock(clock.Now))
-			if back > xsnowflake.DefaultMaxBackward {
-				if !errors.Is(err, xsnowflake.ErrClockBackward) {
-					t.Errorf("NewNode = %v, want ErrClockBackward", err)
+			if back > xsnowflake.MaxBackward {
+				if !errors.Is(err, xsnowflake.ErrClock) {
+					t.Errorf("NewNode = %v, want ErrClock", err)
 				}
 				return
 			}
@@ -328,12 +328,7 @@ func TestInFolder_Containers(t *testing.T) {
 		{layout: xsnowflake.LayoutWide, from: 0, to: 30},      // 3 %
 	} {
 		t.Run(tc.layout.Name, func(t *testing.T) {
-			count := 1
-			for _, f := range tc.layout.Fields {
-				if f.Part == xsnowflake.PartDatacenter || f.Part == xsnowflake.PartNode {
-					count <<= f.Bits
-				}
-			}
+			count := xsnowflake.Nodes(tc.layout)
 			folders := make([]*xlease.Leases, replicas)
 			for i := range folders {
 				folders[i] = xlease.New(xlease.InFolder(filepath.Join(t.TempDir(), "leases")))

@@ -1,7 +1,5 @@
 package xsnowflake
 
-import "strconv"
-
 // Gene is the kind of thing that an id names, 0 to 63 in LayoutDefault.
 //
 // 0 to 15 belong to the framework, 16 to 63 to the application; those up to 31 have names here that it
@@ -42,30 +40,7 @@ const (
 	GeneTask         Gene = 31
 )
 
-// GeneMax is the highest gene of LayoutDefault.
-const GeneMax Gene = 63
-
 // GeneProvider is what an entity implements to say of which kind its ids are.
 type GeneProvider interface {
 	GetGene() Gene
 }
-
-var geneNames = [...]string{
-	GeneDefault: "default", GeneSystem: "system", GeneUser: "user", GeneRole: "role", GeneLog: "log",
-	GeneConfig: "config", GeneFile: "file", GeneSession: "session", GeneToken: "token", GeneCache: "cache",
-	GeneOrder: "order", GenePayment: "payment", GeneRefund: "refund", GeneProduct: "product",
-	GeneCategory: "category", GeneInventory: "inventory", GeneCart: "cart", GeneCoupon: "coupon",
-	GeneAddress: "address", GeneShipment: "shipment", GeneArticle: "article", GeneComment: "comment",
-	GeneMessage: "message", GeneNotification: "notification", GeneDocument: "document", GeneTask: "task",
-}
-
-// String returns the gene's name, or "gene(40)" where it has none.
-func (g Gene) String() string {
-	if int(g) < len(geneNames) && geneNames[g] != "" {
-		return geneNames[g]
-	}
-	return "gene(" + strconv.Itoa(int(g)) + ")"
-}
-
-// Valid reports whether the gene fits LayoutDefault.
-func (g Gene) Valid() bool { return g <= GeneMax }

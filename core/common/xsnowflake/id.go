@@ -21,34 +21,12 @@ type SnowflakeID int64 //nolint:recvcheck // only what decodes needs a pointer
 // ErrInvalidID is what every text, number or byte string that holds no id is an instance of.
 var ErrInvalidID = errors.New("xsnowflake: not an id")
 
-// maxDigits is the length of 2^63-1 in decimal.
-const maxDigits = 19
-
 // ParseSnowflakeID reads a decimal id: digits only, no sign, no blank, no leading zero, at most 2^63-1.
 // The error is an ErrInvalidID and does not repeat the text.
 func ParseSnowflakeID(text string) (SnowflakeID, error) {
-	return parse(text)
-}
-
-func parse[T string | []byte](text T) (SnowflakeID, error) {
-	switch {
-	case len(text) == 0:
-		return 0, fmt.Errorf("%w: the text is empty", ErrInvalidID)
-	case len(text) > maxDigits:
-		return 0, fmt.Errorf("%w: more than %d digits", ErrInvalidID, maxDigits)
-	case text[0] == '0' && len(text) > 1:
-		return 0, fmt.Errorf("%w: leading zero", ErrInvalidID)
-	}
-	var n uint64 // 19 digits fit
-	for i := range len(text) {
-		d := text[i] - '0'
-		if d > 9 {
-			return 0, fmt.Errorf("%w: byte %d is no digit", ErrInvalidID, i)
-		}
-		n = n*10 + uint64(d)
-	}
-	if n > 1<<63-1 {
-		return 0, fmt.Errorf("%w: above 2^63-1", ErrInvalidID)
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil || text[0] == '0' && len(text) > 1 {
+		return 0, fmt.Errorf("%w (accepted: digits without a leading zero, up to 2^63-1)", ErrInvalidID)
 	}
 	return SnowflakeID(n), nil
 }

@@ -179,6 +179,6 @@ func ExampleParseSnowflakeID() {
 	_, err = xsnowflake.ParseSnowflakeID("-1")
 	fmt.Println(err)
 	// Output:
-	// order 5 3 2024-01-01T00:00:00.123Z <nil>
-	// xsnowflake: not an id: byte 0 is no digit
+	// 16 5 3 2024-01-01T00:00:00.123Z <nil>
+	// xsnowflake: not an id (accepted: digits without a leading zero, up to 2^63-1)
 }

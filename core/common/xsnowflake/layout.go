@@ -1,81 +1,58 @@
 package xsnowflake
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Part names what a run of bits in an id holds.
-type Part uint8
-
-// The parts of an id.
-const (
-	PartTime Part = iota + 1
-	PartGene
-	PartDatacenter
-	PartNode
-	PartSequence
-)
-
-var partNames = [...]string{"none", "time", "gene", "datacenter", "node", "sequence"}
-
-// String returns the part's name.
-func (p Part) String() string {
-	if int(p) < len(partNames) {
-		return partNames[p]
-	}
-	return "unknown"
-}
-
-// Field is a run of bits in an id.
-type Field struct {
-	Part Part
-	Bits uint8
-}
-
-// Layout says where the parts of an id are. It is a value: copy one to change its epoch.
+// Layout says where the parts of an id are. It is a value: copy one of those below to change its epoch.
 type Layout struct {
-	// Name stands in errors.
+	// Name is how SNOWFLAKE_LAYOUT and errors name the layout.
 	Name string
 	// Epoch is the time that the time part counts from, in Unix milliseconds.
 	Epoch int64
-	// Fields are the parts, most significant first, ending at bit 0. Time is the first, a part stands at
-	// most once, and one that is absent is always 0.
-	Fields [5]Field
+
+	time, gene, datacenter, node, sequence field
 }
+
+// field is a run of bits in an id. One without bits is always 0.
+type field struct{ shift, bits uint8 }
+
+// of returns the value of the field in an id.
+func (f field) of(id uint64) int64 { return int64(id >> f.shift & (1<<f.bits - 1)) } // at most 41 bits
+
+// values is how many values the field has.
+func (f field) values() int { return 1 << f.bits }
 
 // epoch is that of the layouts below: 2023-07-24 16:00:00 UTC.
 const epoch = 1690214400000
 
-var layoutDefault = Layout{Name: "default", Epoch: epoch, Fields: [5]Field{
-	{PartTime, 41}, {PartGene, 6}, {PartDatacenter, 3}, {PartNode, 3}, {PartSequence, 10},
-}}
-
-// The layouts that Plinth knows.
+// The layouts of ids.
 //
 // The Java library's own epoch is not published. The two layouts of its ids carry the epoch of the
 // default one; set Epoch to that of the service whose ids you read.
 var (
 	// LayoutDefault has 64 genes, 8 datacenters of 8 nodes, and 1024 ids per millisecond and gene.
-	LayoutDefault = layoutDefault
+	LayoutDefault = Layout{
+		Name: "default", Epoch: epoch,
+		time: field{22, 41}, gene: field{16, 6}, datacenter: field{13, 3}, node: field{10, 3}, sequence: field{0, 10},
+	}
 	// LayoutWide has 1024 nodes without datacenters, and 64 ids per millisecond and gene. Time and gene
 	// are where LayoutDefault has them.
-	LayoutWide = Layout{Name: "wide", Epoch: epoch, Fields: [5]Field{
-		{PartTime, 41}, {PartGene, 6}, {PartNode, 10}, {PartSequence, 6},
-	}}
+	LayoutWide = Layout{Name: "wide", Epoch: epoch, time: field{22, 41}, gene: field{16, 6}, node: field{6, 10}, sequence: field{0, 6}}
 	// LayoutJava is the Java library's: 32 datacenters of 32 machines, 4096 ids per millisecond, no gene.
-	LayoutJava = Layout{Name: "java", Epoch: epoch, Fields: [5]Field{
-		{PartTime, 41}, {PartDatacenter, 5}, {PartNode, 5}, {PartSequence, 12},
-	}}
+	LayoutJava = Layout{Name: "java", Epoch: epoch, time: field{22, 41}, datacenter: field{17, 5}, node: field{12, 5}, sequence: field{0, 12}}
 	// LayoutJavaGene is the Java library's with genes of 8 bits (see KeyGene). Its parts fill all 64 bits,
 	// so the ids of a Node stay positive for 2^40 ms, until 2058.
-	LayoutJavaGene = Layout{Name: "java-gene", Epoch: epoch, Fields: [5]Field{
-		{PartTime, 41}, {PartNode, 4}, {PartGene, 8}, {PartDatacenter, 3}, {PartSequence, 8},
-	}}
+	LayoutJavaGene = Layout{
+		Name: "java-gene", Epoch: epoch,
+		time: field{23, 41}, node: field{19, 4}, gene: field{11, 8}, datacenter: field{8, 3}, sequence: field{0, 8},
+	}
 )
+
+// layoutDefault is what the methods of an id read, whatever an application does to LayoutDefault.
+var layoutDefault = LayoutDefault
 
 // LayoutNamed returns the layout of Plinth with a name: default, wide, java or java-gene.
 func LayoutNamed(name string) (Layout, error) {
@@ -104,115 +81,34 @@ func (i Info) VerifyKey(key string) bool { return i.Gene == KeyGene(key) }
 
 // Parse takes an id apart. Every id has an Info: nothing in the bits tells which layout made them.
 func (l Layout) Parse(id SnowflakeID) Info {
-	var part [PartSequence + 1]uint64
-	rest := uint64(id) // the bits are what counts
-	for i := len(l.Fields) - 1; i >= 0; i-- {
-		f := l.Fields[i]
-		if f.Part > PartSequence {
-			continue // Validate reports it
-		}
-		part[f.Part] = rest & (1<<f.Bits - 1)
-		rest >>= f.Bits
-	}
+	bits := uint64(id) // the bits are what counts
 	return Info{
-		Time:         time.UnixMilli(l.Epoch + int64(part[PartTime])).UTC(), // at most 41 bits
-		Gene:         Gene(part[PartGene]),                                  // at most 8 bits
-		DatacenterID: int(part[PartDatacenter]),                             // a few bits
-		NodeID:       int(part[PartNode]),                                   // a few bits
-		Sequence:     int(part[PartSequence]),                               // a few bits
+		Time:         time.UnixMilli(l.Epoch + l.time.of(bits)).UTC(),
+		Gene:         Gene(l.gene.of(bits)), // at most 8 bits
+		DatacenterID: int(l.datacenter.of(bits)),
+		NodeID:       int(l.node.of(bits)),
+		Sequence:     int(l.sequence.of(bits)),
 	}
 }
 
-// Validate reports everything that is wrong with the layout.
-func (l Layout) Validate() error {
-	bits := map[Part]int{}
-	total := 0
-	var problems []error
-	for i, f := range l.Fields {
-		if f == (Field{}) {
-			continue
-		}
-		if err := f.validate(i, bits[f.Part] != 0); err != nil {
-			problems = append(problems, err)
-		}
-		bits[f.Part] = int(f.Bits)
-		total += int(f.Bits)
-	}
-	if l.Fields[0].Part != PartTime {
-		problems = append(problems, errors.New("time is not the first part"))
-	}
-	if bits[PartSequence] == 0 {
-		problems = append(problems, errors.New("there is no sequence"))
-	}
-	if bits[PartDatacenter]+bits[PartNode] > maxSlotBits {
-		problems = append(problems, fmt.Errorf("datacenter and node have more than %d bits", maxSlotBits))
-	}
-	if total > 64 {
-		problems = append(problems, fmt.Errorf("the parts have %d bits (accepted: at most 64)", total))
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("xsnowflake: layout %q: %w", l.Name, errors.Join(problems...))
-}
+// Datacenters is the number of datacenters that the layout tells apart.
+func (l Layout) Datacenters() int { return l.datacenter.values() }
 
-// validate checks the field at index i, whose part has stood before or not.
-func (f Field) validate(i int, before bool) error {
-	switch {
-	case f.Part == 0 || f.Part > PartSequence:
-		return fmt.Errorf("field %d has no known part", i)
-	case before:
-		return fmt.Errorf("the part %s stands twice", f.Part)
-	case f.Bits == 0 || f.Bits > partLimit[f.Part]:
-		return fmt.Errorf("the part %s has %d bits (accepted: 1 to %d)", f.Part, f.Bits, partLimit[f.Part])
-	}
-	return nil
-}
+// Nodes is the number of nodes in one datacenter.
+func (l Layout) Nodes() int { return l.node.values() }
 
-const maxSlotBits = 16
+// end is the first millisecond of the layout that makes no positive id.
+func (l *Layout) end() int64 { return 1 << min(l.time.bits, 63-l.time.shift) }
 
-// partLimit bounds the bits of a part; a gene is one byte, and time and sequence fit one word beside a flag.
-var partLimit = [...]uint8{PartTime: 42, PartGene: 8, PartDatacenter: maxSlotBits, PartNode: maxSlotBits, PartSequence: 20}
-
-// packing is a layout prepared for making ids.
-type packing struct {
-	timeShift, geneShift, dcShift, nodeShift, seqShift uint8
-	geneBits, dcBits, nodeBits, seqBits                uint8
-
-	end int64 // the first millisecond of the layout that makes no positive id
-}
-
-func (l Layout) packing() packing {
-	var shift, bits [PartSequence + 1]uint8
-	var at uint8
-	for i := len(l.Fields) - 1; i >= 0; i-- {
-		f := l.Fields[i]
-		shift[f.Part], bits[f.Part] = at, f.Bits
-		at += f.Bits
-	}
-	return packing{
-		timeShift: shift[PartTime], geneShift: shift[PartGene], dcShift: shift[PartDatacenter],
-		nodeShift: shift[PartNode], seqShift: shift[PartSequence],
-		geneBits: bits[PartGene], dcBits: bits[PartDatacenter], nodeBits: bits[PartNode], seqBits: bits[PartSequence],
-		end: 1 << min(bits[PartTime], 63-shift[PartTime]),
-	}
-}
-
-// genes is the number of genes that the layout tells apart.
-func (p *packing) genes() int { return 1 << p.geneBits }
-
-// slots is the number of nodes in one datacenter, times the datacenters.
-func (p *packing) slots() int { return 1 << (p.dcBits + p.nodeBits) }
-
-// slotBits places the number of a node in an id.
-func (p *packing) slotBits(slot int) uint64 {
-	dc, node := slot>>p.nodeBits, slot&(1<<p.nodeBits-1)
-	return uint64(dc)<<p.dcShift | uint64(node)<<p.nodeShift // a few bits
+// slotBits places the number of a node, counted through all datacenters, in an id.
+func (l *Layout) slotBits(slot int) uint64 {
+	dc, node := slot>>l.node.bits, slot&(l.Nodes()-1)
+	return uint64(dc)<<l.datacenter.shift | uint64(node)<<l.node.shift // a few bits
 }
 
 // id joins a word (milliseconds and sequence), a gene and the placed number of the node.
-func (p *packing) id(word uint64, g Gene, slotBits uint64) SnowflakeID {
-	seq := word & (1<<p.seqBits - 1)
-	ms := word >> p.seqBits
-	return SnowflakeID(ms<<(p.timeShift&63) | uint64(g)<<(p.geneShift&63) | slotBits | seq<<(p.seqShift&63)) // ms < end
+func (l *Layout) id(word uint64, g Gene, slotBits uint64) SnowflakeID {
+	seq := word & (1<<l.sequence.bits - 1)
+	ms := word >> l.sequence.bits
+	return SnowflakeID(ms<<(l.time.shift&63) | uint64(g)<<(l.gene.shift&63) | slotBits | seq<<(l.sequence.shift&63)) // ms < end
 }

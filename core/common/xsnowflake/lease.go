@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlease"
-	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xretry"
 	"github.com/plinthgo/plinth/core/defined/xenv"
@@ -36,7 +35,7 @@ const (
 	minPause = 10 * time.Millisecond
 	maxPoll  = 500 * time.Millisecond
 	// touchSlot and the one after it are slots that no layout has. Prepare takes one for touchTTL at most.
-	touchSlot = 1 << maxSlotBits
+	touchSlot = 1 << 16
 	touchTTL  = time.Second
 )
 
@@ -140,7 +139,7 @@ func (n *Node) try(ctx context.Context) (*tenure, error) {
 // millisecond ms, and is near, since a process that is killed leaves it behind.
 func (n *Node) promise(asked time.Time, ms int64) int64 {
 	if n.local {
-		return max(n.millis(asked)-1, ms) + n.recordAhead
+		return max(n.millis(asked)-1, ms) + recordAhead.Milliseconds()
 	}
 	return n.millis(asked.Add(n.window() + skew))
 }
@@ -167,8 +166,10 @@ func (n *Node) joinLayout(ctx context.Context) error {
 	if n.local {
 		return nil
 	}
+	layout := n.layout
+	layout.Name = ""
 	sum := fnv.New64a()
-	_, _ = fmt.Fprint(sum, n.layout.Epoch, n.layout.Fields) // it does not fail
+	_, _ = fmt.Fprint(sum, layout) // it does not fail
 	err := n.leases.Join(ctx, layoutName, fmt.Sprintf("layout-%016x", sum.Sum64()), n.ttl)
 	if errors.Is(err, xlease.ErrHeld) {
 		return fmt.Errorf("%w: %s=%s here, another one in %s (all replicas use the same; after a change, stop all and wait for %s)",
@@ -180,11 +181,8 @@ func (n *Node) joinLayout(ctx context.Context) error {
 // moreNodes is the hint for an error about count node IDs, all of which are held: the layout with
 // more, or nothing if this is one.
 func moreNodes(count int) string {
-	if p := LayoutWide.packing(); count < p.slots() {
-		return fmt.Sprintf(", or set %s=%s for all replicas, which has %d", layoutKey, LayoutWide.Name, p.slots())
+	if count >= LayoutWide.Nodes() {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(", or set %s=%s for all replicas, which has %d", layoutKey, LayoutWide.Name, LayoutWide.Nodes())
 }
-
-// hostLocal reports whether leases decide between processes of one host or container only.
-func hostLocal(l *xlease.Leases) bool { return l != nil && l.Capabilities().Scope < driver.Cluster }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
 // ErrClosed means that the node was closed.
@@ -35,15 +36,13 @@ const releaseTimeout = 5 * time.Second
 // Node makes ids. Its methods may be called concurrently. Close it to give its number back.
 type Node struct {
 	layout Layout
-	pack   packing
 	clock  *clock
 
 	sequences []sequence
 	mask      uint64 // of the sequence in a word
 	ahead     int64  // for how many milliseconds callers may wait
 
-	recordAhead int64 // for how many milliseconds a mark of a local lease is good
-	tenure      atomic.Pointer[tenure]
+	tenure atomic.Pointer[tenure]
 
 	leases               *xlease.Leases // nil if the node ID is given
 	local                bool           // the node has made leases, which end with the process
@@ -64,15 +63,15 @@ type Node struct {
 // Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it is ignored.
 //
 // It waits where the gene's numbers of this millisecond are used up, asleep and without a lock. The
-// errors are ErrClockBackward, ErrClockStopped, ErrExhausted, ErrNoSlot, xlease.ErrLost, ErrClosed and ErrGene.
+// errors are ErrClock, ErrExhausted, ErrNoSlot, xlease.ErrLost, ErrClosed and ErrGene.
 func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
 	g := GeneDefault
 	if len(gene) > 0 {
 		g = gene[0]
 	}
 	if int(g) >= len(n.sequences) {
-		if err := n.foreign(g); err != nil {
-			return 0, err
+		if len(n.sequences) > 1 {
+			return 0, n.foreign(g)
 		}
 		g = 0
 	}
@@ -80,7 +79,7 @@ func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
 	if err != nil {
 		return 0, err
 	}
-	return n.pack.id(word, g, bits), nil
+	return n.layout.id(word, g, bits), nil
 }
 
 // MustGenerate is Generate for callers who cannot go on without an id: it panics with the error.
@@ -96,8 +95,8 @@ func (n *Node) MustGenerate(gene ...Gene) SnowflakeID {
 // and its errors are the same; after one, what dst holds is of no use.
 func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 	if int(gene) >= len(n.sequences) {
-		if err := n.foreign(gene); err != nil {
-			return err
+		if len(n.sequences) > 1 {
+			return n.foreign(gene)
 		}
 		gene = 0
 	}
@@ -107,18 +106,15 @@ func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 			return err
 		}
 		for i := range got {
-			dst[i] = n.pack.id(word+i, gene, bits)
+			dst[i] = n.layout.id(word+i, gene, bits)
 		}
 		dst = dst[got:]
 	}
 	return nil
 }
 
-// foreign says what is wrong with a gene that the layout does not have: nothing, where it has none.
+// foreign is the error for a gene that the layout does not have.
 func (n *Node) foreign(g Gene) error {
-	if len(n.sequences) == 1 {
-		return nil
-	}
 	return fmt.Errorf("%w: %d (accepted: 0 to %d)", ErrGene, uint8(g), len(n.sequences)-1)
 }
 
@@ -144,7 +140,7 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) 
 		if got == 0 {
 			return 0, 0, 0, ErrExhausted
 		}
-		at := int64(word >> n.pack.seqBits) // at most 42 bits
+		at := int64(word >> n.layout.sequence.bits) // at most 42 bits
 		if at >= t.limit.Load() || mono >= t.deadline.Load() {
 			err = n.prolong(context.Background(), t, at, mono)
 		}
@@ -158,7 +154,7 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) 
 }
 
 // word is the first word of a millisecond.
-func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.pack.seqBits & 63) } // never negative
+func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.layout.sequence.bits & 63) } // never negative
 
 // prolong makes the millisecond ms usable: by a mark after it, or by another slot if a local one is lost.
 // The caller then finds that the tenure has changed.
@@ -189,7 +185,7 @@ func (n *Node) wait(ms int64) error {
 		// clock runs at half speed.
 		waited := time.Since(start)
 		if waited >= 2*bound {
-			return fmt.Errorf("%w: no new millisecond in %s", ErrClockStopped, waited.Round(time.Millisecond))
+			return fmt.Errorf("%w: no new millisecond in %s", ErrClock, waited.Round(time.Millisecond))
 		}
 		time.Sleep(min(left, 2*bound-waited)) //nolint:forbidigo // the clock itself is awaited, and this does not allocate
 	}
@@ -205,10 +201,10 @@ func (n *Node) Leased() bool {
 }
 
 // DatacenterID returns the number of the node's datacenter.
-func (n *Node) DatacenterID() int { return n.slot() >> n.pack.nodeBits }
+func (n *Node) DatacenterID() int { return n.slot() >> n.layout.node.bits }
 
 // NodeID returns the node's ID in its datacenter. It changes only if a lease was lost.
-func (n *Node) NodeID() int { return n.slot() & (1<<n.pack.nodeBits - 1) }
+func (n *Node) NodeID() int { return n.slot() & (n.layout.Nodes() - 1) }
 
 // Source says for people where the node ID is from.
 func (n *Node) Source() string {
@@ -224,7 +220,9 @@ func (n *Node) Source() string {
 
 // HostLocal reports whether the node ID is leased where only the processes of one host or container
 // see it.
-func (n *Node) HostLocal() bool { return hostLocal(n.leases) }
+func (n *Node) HostLocal() bool {
+	return n.leases != nil && n.leases.Capabilities().Scope < driver.Cluster
+}
 
 func (n *Node) slot() int {
 	if t := n.tenure.Load(); t != nil {

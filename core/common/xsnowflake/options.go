@@ -11,21 +11,16 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// DefaultMaxBackward is how far the clock may go back before a node refuses to make ids.
-const DefaultMaxBackward = 5 * time.Second
-
-// The bounds of WithMaxBackward. Readings of the two clocks differ by microseconds on a busy machine.
-const (
-	minMaxBackward = 10 * time.Millisecond
-	maxMaxBackward = time.Hour
-)
+// maxBackward is how far the clock may go back before a node refuses to make ids, and half of the longest
+// time that a caller waits for one.
+const maxBackward = 5 * time.Second
 
 // Option configures NewNode.
 type Option func(*config)
 
 type config struct {
 	layout           Layout
-	datacenter, node number
+	datacenter, node *int // nil if it is not given
 	clock            func() time.Time
 	maxBackward      time.Duration
 	leases           *xlease.Leases
@@ -33,32 +28,20 @@ type config struct {
 	folder           string
 }
 
-// number is one that may be absent.
-type number struct {
-	value int
-	set   bool
-}
-
 // WithLayout chooses where the parts of an id are; LayoutDefault by default.
 func WithLayout(l Layout) Option { return func(c *config) { c.layout = l } }
 
 // WithDatacenterID sets the ID of the datacenter. Without WithNodeID, a node ID of this datacenter is leased.
-func WithDatacenterID(id int) Option {
-	return func(c *config) { c.datacenter = number{value: id, set: true} }
-}
+func WithDatacenterID(id int) Option { return func(c *config) { c.datacenter = &id } }
 
 // WithNodeID sets the ID of the node, which no other node in its datacenter may have. The datacenter is 0
 // unless WithDatacenterID sets it.
-func WithNodeID(id int) Option { return func(c *config) { c.node = number{value: id, set: true} } }
+func WithNodeID(id int) Option { return func(c *config) { c.node = &id } }
 
 // WithClock replaces the system's clock, for tests. Where its times have no monotonic reading, a step of
 // it is a step of both clocks. A clock that stands still has one millisecond's worth of ids for each gene;
-// the next one waits, in real time, until the clock moves or twice the bound of WithMaxBackward is over.
+// the next one waits, in real time, until the clock moves or 10 s are over.
 func WithClock(clock func() time.Time) Option { return func(c *config) { c.clock = clock } }
-
-// WithMaxBackward sets how far the clock may go back before a node refuses to make ids, and half of the
-// longest time that a caller waits for one. It is DefaultMaxBackward by default, 10 ms to 1 h.
-func WithMaxBackward(d time.Duration) Option { return func(c *config) { c.maxBackward = d } }
 
 // WithLeases leases the node ID from l for ttl at a time, unless WithNodeID gives it. All nodes that share
 // the leases use one TTL. Without it, an xlease.InFolder with the default folder decides between the
@@ -80,7 +63,7 @@ func WithLeases(l *xlease.Leases, ttl time.Duration) Option {
 //
 // Every wrong option is reported at once.
 func NewNode(opts ...Option) (*Node, error) {
-	c := config{layout: layoutDefault, maxBackward: DefaultMaxBackward}
+	c := config{layout: layoutDefault, maxBackward: maxBackward}
 	for _, o := range opts {
 		o(&c)
 	}
@@ -88,26 +71,24 @@ func NewNode(opts ...Option) (*Node, error) {
 		return nil, err
 	}
 	registerMapper()
-	p := c.layout.packing()
+	l := c.layout
 	n := &Node{
-		layout: c.layout, pack: p,
-		clock: newClock(c.clock, time.UnixMilli(c.layout.Epoch), time.Duration(p.end)*time.Millisecond, c.maxBackward),
-		mask:  1<<p.seqBits - 1, ahead: c.maxBackward.Milliseconds(),
-		recordAhead: min(recordAhead, c.maxBackward).Milliseconds(),
-		sequences:   make([]sequence, p.genes()),
+		layout: l,
+		clock:  newClock(c.clock, time.UnixMilli(l.Epoch), time.Duration(l.end())*time.Millisecond, c.maxBackward),
+		mask:   1<<l.sequence.bits - 1, ahead: c.maxBackward.Milliseconds(),
+		sequences: make([]sequence, l.gene.values()),
+		slotCount: l.Datacenters() * l.Nodes(),
 	}
 	if _, _, err := n.clock.now(); err != nil {
 		return nil, err
 	}
 	n.life, n.kill = context.WithCancel(context.Background())
-	if c.node.set {
-		n.tenure.Store(n.newTenure(c.datacenter.value<<p.nodeBits | c.node.value))
-		return n, nil
+	if c.datacenter != nil {
+		n.firstSlot, n.slotCount = *c.datacenter*l.Nodes(), l.Nodes()
 	}
-	n.slotCount = p.slots()
-	if c.datacenter.set {
-		n.slotCount = 1 << p.nodeBits
-		n.firstSlot = c.datacenter.value << p.nodeBits
+	if c.node != nil {
+		n.tenure.Store(n.newTenure(n.firstSlot + *c.node))
+		return n, nil
 	}
 	n.leases, n.ttl = c.leases, c.ttl
 	if n.leases == nil {
@@ -152,26 +133,22 @@ func FromEnv(opts ...Option) (*Node, error) {
 
 // validate reports everything that is wrong.
 func (c *config) validate() error {
-	if err := c.layout.Validate(); err != nil {
-		return err // without a layout there are no ranges
+	if c.layout.sequence.bits == 0 {
+		return errors.New("xsnowflake: the id layout is empty (accepted: LayoutDefault, another one of Plinth, or a copy)")
 	}
-	p := c.layout.packing()
 	err := errors.Join(
-		c.inRange(xenv.SnowflakeDatacenterID, c.datacenter, p.dcBits),
-		c.inRange(xenv.SnowflakeNodeID, c.node, p.nodeBits),
+		c.inRange(xenv.SnowflakeDatacenterID, c.datacenter, c.layout.Datacenters()),
+		c.inRange(xenv.SnowflakeNodeID, c.node, c.layout.Nodes()),
 	)
-	if c.maxBackward < minMaxBackward || c.maxBackward > maxMaxBackward {
-		err = errors.Join(err, fmt.Errorf("the bound on a clock that goes back is %s (accepted: %s to %s)", c.maxBackward, minMaxBackward, maxMaxBackward))
-	}
 	if err != nil {
 		return fmt.Errorf("xsnowflake: %w", err)
 	}
 	return nil
 }
 
-func (c *config) inRange(key xenv.EnvKey, n number, bits uint8) error {
-	if limit := 1<<bits - 1; n.value < 0 || n.value > limit {
-		return xenv.Problem(key, strconv.Itoa(n.value), "is out of range for the id layout "+c.layout.Name, fmt.Sprintf("0 to %d", limit))
+func (c *config) inRange(key xenv.EnvKey, id *int, values int) error {
+	if id != nil && (*id < 0 || *id >= values) {
+		return xenv.Problem(key, strconv.Itoa(*id), "is out of range for the id layout "+c.layout.Name, fmt.Sprintf("0 to %d", values-1))
 	}
 	return nil
 }

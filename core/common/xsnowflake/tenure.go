@@ -54,8 +54,8 @@ type tenure struct {
 
 // newTenure prepares the use of a slot that was given.
 func (n *Node) newTenure(slot int) *tenure {
-	t := &tenure{slot: slot, bits: n.pack.slotBits(slot)}
-	t.limit.Store(n.pack.end)
+	t := &tenure{slot: slot, bits: n.layout.slotBits(slot)}
+	t.limit.Store(n.layout.end())
 	t.deadline.Store(math.MaxInt64)
 	return t
 }
@@ -142,7 +142,7 @@ func (n *Node) permit(t *tenure, until time.Time, mark int64) {
 		return
 	}
 	now := n.clock.time()
-	t.until, t.valid = until, min(n.millis(until), n.pack.end)
+	t.until, t.valid = until, min(n.millis(until), n.layout.end())
 	t.deadline.Store(int64(now.Sub(n.clock.start)) + int64(until.Sub(now)))
 	t.mark.Store(mark)
 	t.limit.Store(min(t.valid, mark))
@@ -160,8 +160,8 @@ func (n *Node) extend(ctx context.Context, t *tenure, ms, mono int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case ms >= n.pack.end:
-		return fmt.Errorf("%w: the layout %q ends", ErrClockStopped, n.layout.Name)
+	case ms >= n.layout.end():
+		return fmt.Errorf("%w: the layout %q ends", ErrClock, n.layout.Name)
 	case t.ended || mono >= t.deadline.Load() || ms >= t.valid:
 		return fmt.Errorf("%w: it was not renewed in time", xlease.ErrLost)
 	case ms < t.limit.Load():
@@ -208,7 +208,7 @@ func (n *Node) lastWord() int64 {
 	for i := range n.sequences {
 		last = max(last, n.sequences[i].word.Load()&^saturated)
 	}
-	return int64(last >> n.pack.seqBits) // at most 42 bits
+	return int64(last >> n.layout.sequence.bits) // at most 42 bits
 }
 
 // millis is the time t in milliseconds of the layout, rounded up, and never negative.

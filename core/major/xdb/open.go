@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/internal/retry"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
@@ -169,7 +170,10 @@ func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 	plugins := []gorm.Plugin{
 		lean{},
 		contextErrors{},
-		xmodels.Plugin{Node: func() *xsnowflake.Node { return xsnowflake.NodeOf(ctx) }},
+		xmodels.Plugin{Node: func() *xsnowflake.Node {
+			node, _ := ctx.Value(xctx.SnowflakeNodeKey).(*xsnowflake.Node)
+			return node
+		}},
 		t.Plugin(), &leaseKeeper{info: &t.Info},
 	}
 	var router *replica.Router

@@ -93,7 +93,7 @@ func rowsOf(db *gorm.DB, rows []reflect.Value) ([]reflect.Value, error) {
 // gene.
 func (p Plugin) generate(db *gorm.DB, key *schema.Field, rows []reflect.Value) error {
 	ctx := db.Statement.Context
-	if xsnowflake.NodeOf(ctx) == nil && p.Node != nil {
+	if ctx.Value(xctx.SnowflakeNodeKey) == nil && p.Node != nil {
 		if node := p.Node(); node != nil {
 			ctx = context.WithValue(ctx, xctx.SnowflakeNodeKey, node)
 		}

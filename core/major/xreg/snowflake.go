@@ -111,17 +111,17 @@ func checkSnowflake(p *startup.Plan) error {
 		return nil // reported with the rest of the environment
 	}
 	for _, n := range []struct {
-		key  xenv.EnvKey
-		part xsnowflake.Part
-	}{{xenv.SnowflakeDatacenterID, xsnowflake.PartDatacenter}, {xenv.SnowflakeNodeID, xsnowflake.PartNode}} {
+		key   xenv.EnvKey
+		count int
+	}{{xenv.SnowflakeDatacenterID, layout.Datacenters()}, {xenv.SnowflakeNodeID, layout.Nodes()}} {
 		text, set := xenv.GetEnv(n.key)
 		id, err := strconv.Atoi(text)
 		if !set || err != nil {
 			continue // what is no number is reported with the rest of the environment
 		}
-		if most := limit(layout, n.part); id < 0 || id > most {
+		if id < 0 || id >= n.count {
 			errs = append(errs, xenv.Problem(n.key, text, "is out of range for the id layout "+layout.Name,
-				fmt.Sprintf("0 to %d", most)))
+				fmt.Sprintf("0 to %d", n.count-1)))
 		}
 	}
 	return errors.Join(errs...)
@@ -131,14 +131,4 @@ func checkSnowflake(p *startup.Plan) error {
 func envLayout() (l xsnowflake.Layout, known bool) {
 	l, err := xsnowflake.LayoutNamed(xenv.GetEnvString("SNOWFLAKE_LAYOUT", xsnowflake.LayoutDefault.Name))
 	return l, err == nil
-}
-
-// limit is the highest number of a part.
-func limit(layout xsnowflake.Layout, part xsnowflake.Part) int {
-	for _, f := range layout.Fields {
-		if f.Part == part {
-			return 1<<f.Bits - 1
-		}
-	}
-	return 0
 }
