@@ -4,22 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"sync"
 )
 
 // firstLease is an attempt to lease the node ID. Callers share it.
 type firstLease struct {
-	done chan struct{}
-	err  error // valid after done is closed
+	running bool          // guarded by Node.change
+	waiting chan struct{} // closed when the attempt has its node ID, and awaits its first time
+	done    chan struct{}
+	err     error // valid after done is closed
 }
 
-// over reports whether the attempt has ended.
-func (f *firstLease) over() bool {
+// await waits for the end of the attempt, or until it waits itself where that is asked for.
+func (f *firstLease) await(ctx context.Context, waiting <-chan struct{}) error {
 	select {
 	case <-f.done:
-		return true
-	default:
-		return false
+		return f.err
+	case <-waiting:
+		return ErrWaiting
+	case <-ctx.Done():
+		return fmt.Errorf("xsnowflake: waiting for a node ID: %w", context.Cause(ctx))
 	}
 }
 
@@ -46,12 +50,7 @@ func (n *Node) leaseFirst(ctx context.Context, t *tenure) error {
 	if f == nil {
 		return err
 	}
-	select {
-	case <-f.done:
-		return f.err
-	case <-ctx.Done():
-		return fmt.Errorf("xsnowflake: waiting for a node ID: %w", context.Cause(ctx))
-	}
+	return f.await(ctx, nil)
 }
 
 // attempt returns the attempt in progress, or starts one. It is nil if t is no longer the node's tenure.
@@ -63,34 +62,35 @@ func (n *Node) attempt(t *tenure) (*firstLease, error) {
 		return nil, ErrClosed
 	case n.tenure.Load() != t:
 		return nil, nil // nothing is left to do
-	case n.first != nil && !n.first.over():
-		return n.first, nil
+	case n.first == nil || !n.first.running:
+		f := &firstLease{running: true, waiting: make(chan struct{}), done: make(chan struct{})}
+		n.first = f
+		n.background.Go(func() { n.settleFirst(f) })
 	}
-	f := &firstLease{done: make(chan struct{})}
-	n.first = f
-	n.background.Go(func() {
-		defer close(f.done)
-		f.err = n.settleFirst(n.life)
-	})
-	return f, nil
+	return n.first, nil
 }
 
 // settleFirst leases a node ID and installs it, unless the node was closed.
-func (n *Node) settleFirst(ctx context.Context) error {
-	next, err := n.leaseTenure(ctx)
+func (n *Node) settleFirst(f *firstLease) {
+	next, err := n.take(n.life)
+	if err == nil {
+		err = n.settle(n.life, next, sync.OnceFunc(func() { close(f.waiting) }))
+	}
 	n.change.Lock()
 	defer n.change.Unlock()
+	f.running = false
 	switch {
 	case err != nil && n.closed:
-		return ErrClosed
+		f.err = ErrClosed
 	case err != nil:
-		return err
+		f.err = err
 	case n.closed:
-		return errors.Join(ErrClosed, n.end(next)) // the slot is released although ctx has ended
+		f.err = errors.Join(ErrClosed, n.end(next)) // the slot is released although n.life has ended
+	default:
+		n.tenure.Store(next)
+		n.background.Go(n.renew)
 	}
-	n.tenure.Store(next)
-	n.background.Go(func() { n.renew(n.life) })
-	return nil
+	close(f.done)
 }
 
 // checkPending reports why the last attempt has failed or does not end, after trying again. Before the first
@@ -102,21 +102,9 @@ func (n *Node) checkPending(ctx context.Context, t *tenure) error {
 	if !asked {
 		return nil
 	}
-	if !n.waiting.Load() {
-		if err := n.leaseSoon(ctx, t); err == nil || !n.waiting.Load() {
-			return err
-		}
+	f, err := n.attempt(t)
+	if f == nil {
+		return err
 	}
-	return ErrWaiting
-}
-
-// leaseSoon is leaseFirst in half of the time that ctx has, so that its caller still has some if the node begins to
-// wait in the meantime.
-func (n *Node) leaseSoon(ctx context.Context, t *tenure) error {
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
-		defer cancel()
-	}
-	return n.leaseFirst(ctx, t)
+	return f.await(ctx, f.waiting)
 }

@@ -49,15 +49,14 @@ type Node struct {
 	ttl                  time.Duration
 	firstSlot, slotCount int
 
-	life context.Context    // ends with Close
-	kill context.CancelFunc // of life
+	life context.Context         // ends with Close, and ErrClosed
+	kill context.CancelCauseFunc // of life
 
 	change sync.Mutex // held while the tenure changes
 	closed bool
 	first  *firstLease // the last attempt to lease the node ID
 
 	background sync.WaitGroup // that attempt, and the renewal
-	waiting    atomic.Bool    // the attempt has its node ID, and awaits its first time
 }
 
 // Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it is ignored.
@@ -164,7 +163,7 @@ func (n *Node) prolong(ctx context.Context, t *tenure, ms, mono int64) error {
 	}
 	err := n.extend(ctx, t, ms, mono)
 	if n.local && errors.Is(err, xlease.ErrLost) {
-		return n.replace(ctx, t)
+		return n.replace(t)
 	}
 	return err
 }
@@ -253,7 +252,7 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 
 // Close releases the node ID. Ids are refused from then on; a second Close does nothing.
 func (n *Node) Close() error {
-	n.kill() // attempts to get a node ID end
+	n.kill(ErrClosed) // attempts to get a node ID end
 	n.change.Lock()
 	done := n.closed
 	n.closed = true

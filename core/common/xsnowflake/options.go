@@ -82,7 +82,7 @@ func NewNode(opts ...Option) (*Node, error) {
 	if _, _, err := n.clock.now(); err != nil {
 		return nil, err
 	}
-	n.life, n.kill = context.WithCancel(context.Background())
+	n.life, n.kill = context.WithCancelCause(context.Background())
 	if c.datacenter != nil {
 		n.firstSlot, n.slotCount = *c.datacenter*l.Nodes(), l.Nodes()
 	}

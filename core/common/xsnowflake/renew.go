@@ -18,22 +18,22 @@ const retryPause = time.Second
 // takeTimeout bounds one attempt to get a slot after one was lost.
 const takeTimeout = 5 * time.Second
 
-// renew keeps the lease, until ctx ends. It renews after a third of the time that is left, so that a
+// renew keeps the lease, until the node is closed. It renews after a third of the time that is left, so that a
 // failure is followed by further attempts in ever shorter intervals; a lease that is lost is followed
 // by another.
-func (n *Node) renew(ctx context.Context) {
+func (n *Node) renew() {
 	for {
 		t := n.tenure.Load()
 		third := max(n.left(t)/3, minRenewPause)
-		if xretry.Sleep(ctx, third) != nil {
+		if xretry.Sleep(n.life, third) != nil {
 			return
 		}
-		err := n.renewOnce(ctx, t, third)
+		err := n.renewOnce(n.life, t, third)
 		if err == nil || !errors.Is(err, xlease.ErrLost) && n.left(t) > 0 {
 			continue
 		}
-		for n.replace(ctx, t) != nil {
-			if xretry.Sleep(ctx, retryPause) != nil {
+		for n.replace(t) != nil {
+			if xretry.Sleep(n.life, retryPause) != nil {
 				return
 			}
 		}
@@ -41,7 +41,7 @@ func (n *Node) renew(ctx context.Context) {
 }
 
 // replace takes another slot after old was lost, unless another goroutine has done so.
-func (n *Node) replace(ctx context.Context, old *tenure) error {
+func (n *Node) replace(old *tenure) error {
 	n.change.Lock()
 	defer n.change.Unlock()
 	switch {
@@ -50,28 +50,16 @@ func (n *Node) replace(ctx context.Context, old *tenure) error {
 	case n.tenure.Load() != old:
 		return nil
 	}
-	ctx, cancel := n.bound(ctx)
-	defer cancel()
 	_ = n.end(old) // lost already
-	taking, stop := context.WithTimeout(ctx, takeTimeout)
+	taking, stop := context.WithTimeout(n.life, takeTimeout)
 	defer stop()
 	t, err := n.take(taking)
 	if err == nil {
-		err = n.settle(ctx, t)
+		err = n.settle(n.life, t, func() {})
 	}
 	if err != nil {
 		return errors.Join(xlease.ErrLost, err)
 	}
 	n.tenure.Store(t)
 	return nil
-}
-
-// bound returns a child of ctx that ends with the node too.
-func (n *Node) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(n.life, func() { cancel(ErrClosed) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
 }

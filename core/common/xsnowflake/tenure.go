@@ -60,19 +60,10 @@ func (n *Node) newTenure(slot int) *tenure {
 	return t
 }
 
-// leaseTenure takes a slot and prepares its use.
-func (n *Node) leaseTenure(ctx context.Context) (*tenure, error) {
-	t, err := n.take(ctx)
-	if err == nil {
-		err = n.settle(ctx, t)
-	}
-	return t, err
-}
-
 // settle prepares the use of a slot, or releases it. Times that a former holder may have used are
-// skipped by advancing the clock, and by waiting if they are too far ahead for that.
-func (n *Node) settle(ctx context.Context, t *tenure) error {
-	err := n.start(ctx, t)
+// skipped by advancing the clock, and by waiting, which is told, if they are too far ahead for that.
+func (n *Node) settle(ctx context.Context, t *tenure, waiting func()) error {
+	err := n.start(ctx, t, waiting)
 	if err != nil {
 		t.lease.SetMark(t.lease.Mark()) // nothing was done under it
 		_ = n.release(t)                // it ends by itself, and there is another error to return
@@ -80,14 +71,14 @@ func (n *Node) settle(ctx context.Context, t *tenure) error {
 	return err
 }
 
-func (n *Node) start(ctx context.Context, t *tenure) error {
+func (n *Node) start(ctx context.Context, t *tenure, waiting func()) error {
 	_, now, err := n.clock.now()
 	if err != nil {
 		return err
 	}
 	t.from = max(now/int64(time.Millisecond), t.from)
 	if !n.local {
-		if err := n.awaitStart(ctx, t); err != nil {
+		if err := n.awaitStart(ctx, t, waiting); err != nil {
 			return err
 		}
 	}
@@ -98,8 +89,7 @@ func (n *Node) start(ctx context.Context, t *tenure) error {
 // of what its lease lasts, since no id carries a time after that. It keeps the lease in the meantime.
 //
 // It does not wait for times so far ahead that only a wrong clock explains them; the clock then refuses to advance to them.
-func (n *Node) awaitStart(ctx context.Context, t *tenure) error {
-	defer n.waiting.Store(false)
+func (n *Node) awaitStart(ctx context.Context, t *tenure, waiting func()) error {
 	span := n.left(t)
 	behind := time.Duration(n.clock.maxBehind)
 	bound, most := min(behind, span/2), span+max(behind, markSlack)
@@ -108,7 +98,7 @@ func (n *Node) awaitStart(ctx context.Context, t *tenure) error {
 		if wait <= 0 || wait > most || time.Now().After(end) {
 			return nil
 		}
-		n.waiting.Store(true)
+		waiting()
 		third := max(span/3, minRenewPause)
 		if xretry.Sleep(ctx, min(wait, third)) != nil {
 			return context.Cause(ctx)
