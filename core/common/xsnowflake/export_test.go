@@ -25,6 +25,12 @@ func Nodes(l Layout) int { return l.Datacenters() * l.Nodes() }
 // End is the first time without an id.
 func End(l Layout) time.Time { return time.UnixMilli(l.Epoch + l.end()).UTC() }
 
+// The errors that have a code, and no name.
+var (
+	ErrExhausted = errExhausted
+	ErrGene      = errGene
+)
+
 // MaxBackward is how far the clock may go back.
 const MaxBackward = maxBackward
 

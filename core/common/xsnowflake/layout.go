@@ -54,14 +54,15 @@ var (
 // layoutDefault is what the methods of an id read, whatever an application does to LayoutDefault.
 var layoutDefault = LayoutDefault
 
-// LayoutNamed returns the layout of Plinth with a name: default, wide, java or java-gene.
-func LayoutNamed(name string) (Layout, error) {
-	for _, l := range []Layout{LayoutDefault, LayoutWide, LayoutJava, LayoutJavaGene} {
-		if l.Name == name {
-			return l, nil
+// UnmarshalText makes l the layout with a name: default, wide, java or java-gene.
+func (l *Layout) UnmarshalText(name []byte) error {
+	for _, known := range []Layout{LayoutDefault, LayoutWide, LayoutJava, LayoutJavaGene} {
+		if known.Name == string(name) {
+			*l = known
+			return nil
 		}
 	}
-	return Layout{}, xenv.Problem(layoutKey, name, "is no id layout", xenv.Lookup(layoutKey).Accepted())
+	return xenv.Problem(layoutKey, string(name), "is no id layout", xenv.Lookup(layoutKey).Accepted())
 }
 
 // Info is an id taken apart.

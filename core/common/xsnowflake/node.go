@@ -15,16 +15,16 @@ import (
 // ErrClosed means that the node was closed.
 var ErrClosed = errors.New("xsnowflake: the node is closed")
 
-// ErrExhausted means that so many callers wait for ids already that another would have to wait for longer
+// errExhausted means that so many callers wait for ids already that another would have to wait for longer
 // than the node rides out a clock that went back.
-var ErrExhausted = errors.New("xsnowflake: too many callers wait for ids")
+var errExhausted = errors.New("xsnowflake: too many callers wait for ids")
 
 // ErrWaiting is the error of CheckHealth while the first ids of a node wait because a former holder of its number
 // may have been forgotten (see Node.Prepare). It passes by itself.
 var ErrWaiting = errors.New("xsnowflake: the first ids wait for the times that a former holder may have used")
 
-// ErrGene means that a gene does not fit the node's layout.
-var ErrGene = errors.New("xsnowflake: the gene is out of range")
+// errGene means that a gene does not fit the node's layout.
+var errGene = errors.New("xsnowflake: the gene is out of range")
 
 // catchUp is how many milliseconds a saturated gene may be behind the clock. So much earlier than its
 // making may the time of such an id be.
@@ -62,12 +62,10 @@ type Node struct {
 // Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it is ignored.
 //
 // It waits where the gene's numbers of this millisecond are used up, asleep and without a lock. The
-// errors are ErrClock, ErrExhausted, ErrNoSlot, xlease.ErrLost, ErrClosed and ErrGene.
+// errors are ErrClock, ErrNoSlot, xlease.ErrLost and ErrClosed, one for a gene that the layout does not have, and one
+// for too many callers that wait.
 func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
-	g := GeneDefault
-	if len(gene) > 0 {
-		g = gene[0]
-	}
+	g := geneOf(gene)
 	if int(g) >= len(n.sequences) {
 		if len(n.sequences) > 1 {
 			return 0, n.foreign(g)
@@ -114,7 +112,7 @@ func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 
 // foreign is the error for a gene that the layout does not have.
 func (n *Node) foreign(g Gene) error {
-	return fmt.Errorf("%w: %d (accepted: 0 to %d)", ErrGene, uint8(g), len(n.sequences)-1)
+	return fmt.Errorf("%w: %d (accepted: 0 to %d)", errGene, uint8(g), len(n.sequences)-1)
 }
 
 // reserve takes up to want numbers of one millisecond that has come, and the placed slot to use them with.
@@ -137,7 +135,7 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) 
 			word, got = n.sequences[g].take(n.word(ms), n.word(max(ms-catchUp, t.from)), n.word(ms+n.ahead), want, n.mask)
 		}
 		if got == 0 {
-			return 0, 0, 0, ErrExhausted
+			return 0, 0, 0, errExhausted
 		}
 		at := int64(word >> n.layout.sequence.bits) // at most 42 bits
 		if at >= t.limit.Load() || mono >= t.deadline.Load() {

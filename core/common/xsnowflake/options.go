@@ -1,6 +1,7 @@
 package xsnowflake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,8 @@ func WithNodeID(id int) Option { return func(c *config) { c.node = &id } }
 // the next one waits, in real time, until the clock moves or 10 s are over.
 func WithClock(clock func() time.Time) Option { return func(c *config) { c.clock = clock } }
 
-// WithLeases leases the node ID from l for ttl at a time, unless WithNodeID gives it. All nodes that share
+// WithLeases leases the node ID from l for ttl at a time, or for SNOWFLAKE_LEASE_TTL if that is 0, unless WithNodeID gives
+// it. All nodes that share
 // the leases use one TTL. Without it, an xlease.InFolder with the default folder decides between the
 // processes of this host, and the node ID is held as long as the process runs: two replicas that do not
 // share the folder soon get the same one (of 8 replicas in the 64 node IDs of LayoutDefault, in 37 %
@@ -90,7 +92,7 @@ func NewNode(opts ...Option) (*Node, error) {
 		n.tenure.Store(n.newTenure(n.firstSlot + *c.node))
 		return n, nil
 	}
-	n.leases, n.ttl = c.leases, c.ttl
+	n.leases, n.ttl = c.leases, cmp.Or(c.ttl, leaseTTL())
 	if n.leases == nil {
 		n.leases, n.ttl, n.local = xlease.New(xlease.InFolder(c.folder)), xlease.MaxTTL, true
 	}
@@ -107,8 +109,9 @@ func FromEnv(opts ...Option) (*Node, error) {
 	all := append([]Option{func(c *config) { c.folder = dir }}, opts...)
 	var problems []error
 	if name, ok := xenv.GetEnv(layoutKey); ok {
-		l, err := LayoutNamed(name)
-		all, problems = append(all, WithLayout(l)), append(problems, err)
+		var l Layout
+		problems = append(problems, l.UnmarshalText([]byte(name)))
+		all = append(all, WithLayout(l))
 	}
 	for _, v := range []struct {
 		key  xenv.EnvKey

@@ -13,8 +13,8 @@ const (
 
 func init() { xenv.Register[variables]("IDs") }
 
-// LeaseTTL returns SNOWFLAKE_LEASE_TTL, or its default.
-func LeaseTTL() time.Duration {
+// leaseTTL returns SNOWFLAKE_LEASE_TTL, or its default.
+func leaseTTL() time.Duration {
 	v, _ := xenv.Load[variables](xenv.Environment()) // Validate reports it
 	return v.LeaseTTL
 }

@@ -84,7 +84,7 @@ func nodeLeases(ctx context.Context) []xsnowflake.Option {
 	if leases == nil || leases.Capabilities().Scope < driver.Cluster {
 		return nil
 	}
-	return []xsnowflake.Option{xsnowflake.WithLeases(leases, xsnowflake.LeaseTTL())}
+	return []xsnowflake.Option{xsnowflake.WithLeases(leases, 0)}
 }
 
 func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
@@ -129,6 +129,6 @@ func checkSnowflake(p *startup.Plan) error {
 
 // envLayout returns the layout that the environment names.
 func envLayout() (l xsnowflake.Layout, known bool) {
-	l, err := xsnowflake.LayoutNamed(xenv.GetEnvString("SNOWFLAKE_LAYOUT", xsnowflake.LayoutDefault.Name))
+	err := l.UnmarshalText([]byte(xenv.GetEnvString("SNOWFLAKE_LAYOUT", xsnowflake.LayoutDefault.Name)))
 	return l, err == nil
 }
