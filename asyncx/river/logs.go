@@ -22,7 +22,7 @@ func (*logHandler) Enabled(_ context.Context, level slog.Level) bool { return le
 // Handle implements slog.Handler.
 func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level < slog.LevelError {
-		return xlog.NewHandler(xlog.NamedTASK).WithAttrs(h.attrs).Handle(ctx, r)
+		return xlog.WithName(xlog.NamedTASK).Slog().Handler().WithAttrs(h.attrs).Handle(ctx, r)
 	}
 	text := "no reason given"
 	r.Attrs(func(a slog.Attr) bool {

@@ -7,13 +7,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
 // AccessLine is what the access log says of one request. Empty fields are left out of the line, except
-// Status, Bytes and Duration.
+// Status, Bytes and the duration.
 type AccessLine struct {
 	Method string
 	// Path is the request's path without the query, which may hold secrets.
@@ -23,9 +21,7 @@ type AccessLine struct {
 	Status int
 	// Bytes is the size of the response's body.
 	Bytes int64
-	// Duration is written as duration_ms, milliseconds with a fraction.
-	Duration time.Duration
-	// Start is when the request began. Where it is set, Duration is the time from it to the line.
+	// Start is when the request began; the line has the time since then as duration_ms, milliseconds with a fraction.
 	Start     time.Time
 	ClientIP  string
 	UserAgent string
@@ -57,53 +53,33 @@ func (a *AccessLine) Level() slog.Level {
 // It is the one line that every request pays for, and its members are known, so it is put together here
 // and not by zerolog: in the same form, at a third of the time.
 func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
-	if line := l.open(ctx, a.Level(), `,"`+keyMsg+`":"request"`, a.Start, a.Duration); line.buf != nil {
-		line.close(a.append(line.bytes, line.took))
-	}
+	l.writeKnown(ctx, a.Level(), "request", a.Start, a.append)
 }
 
-// memberLine is a line that is put together by hand.
-type memberLine struct {
-	engine *Engine
-	buf    *[]byte
-	bytes  []byte
-	took   time.Duration
-}
-
-// open begins a line with its head; message is a member in JSON. The line is zero where the level is disabled.
-func (l *LogNamedLogger) open(ctx context.Context, level slog.Level, message string, start time.Time, took time.Duration) memberLine {
+// writeKnown writes a line whose members are known: the head, and what members appends for a duration.
+func (l *LogNamedLogger) writeKnown(
+	ctx context.Context, level slog.Level, msg string, start time.Time, members func(b []byte, took time.Duration) []byte,
+) {
 	e := l.target(ctx)
 	if !e.Enabled(level) {
-		return memberLine{}
+		return
 	}
-	now, took := end(e, start, took)
+	now, took := e.end(start)
 	buf := buffers.Get().(*[]byte)
-	b := append((*buf)[:0], '{')
-	if !now.IsZero() {
-		b = append(appendTime(append(b, `"`+keyTime+`":"`...), now), `",`...)
-	}
-	b = append(append(b, `"`+keyLevel+`":"`...), levelText(level)...)
-	b = append(append(b, '"'), l.nameMember()...)
-	b = append(b, message...)
-	b = appendMember(b, `,"`+keyRequestID+`":`, requestID(ctx))
-	return memberLine{engine: e, buf: buf, bytes: b, took: took}
+	b := appendHead(append((*buf)[:0], '{'), requestID(ctx), now, level, l.nameMember(), msg)
+	b = append(members(b, took.Truncate(time.Microsecond)), "}\n"...)
+	_, _ = e.sink.Write(b) // it does not fail
+	*buf = b
+	release(buf)
 }
 
-// close writes the line.
-func (l *memberLine) close(b []byte) {
-	b = append(b, "}\n"...)
-	*l.buf = b
-	_, _ = l.engine.sink.WriteLevel(zerolog.NoLevel, b) // a sink does not fail
-	release(l.buf)
-}
-
-// end returns the time of the line and the duration, which is took where there is no start.
+// end returns the time of a line, and how long what began at start has taken.
 //
 // A short request's end is its start and what the monotonic clock says: that is half of reading both
 // clocks, and the same unless somebody sets the other clock meanwhile.
-func end(e *Engine, start time.Time, took time.Duration) (now time.Time, duration time.Duration) {
+func (e *Engine) end(start time.Time) (now time.Time, took time.Duration) {
 	if start.IsZero() {
-		return e.clock(), took
+		return e.clock(), 0
 	}
 	if e.realClock {
 		if took = time.Since(start); took >= 0 && took < time.Second {
@@ -121,7 +97,7 @@ func (a *AccessLine) append(b []byte, took time.Duration) []byte {
 	b = appendMember(b, `,"route":`, a.Route)
 	b = strconv.AppendInt(append(b, `,"status":`...), int64(a.Status), 10)
 	b = strconv.AppendInt(append(b, `,"bytes":`...), a.Bytes, 10)
-	b = appendMillis(append(b, `,"duration_ms":`...), took.Truncate(time.Microsecond))
+	b = appendMillis(append(b, `,"duration_ms":`...), took)
 	b = appendMember(b, `,"client_ip":`, jsonline.Cut(a.ClientIP, maxUserAgent))
 	if a.ErrorCode != 0 {
 		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(a.ErrorCode), 10)

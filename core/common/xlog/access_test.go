@@ -25,7 +25,7 @@ func TestAnAccessLineLooksLikeEveryOtherLine(t *testing.T) {
 		request.SetID(text)
 		for _, ctx := range []context.Context{request, t.Context()} {
 			log.Access(ctx, &xlog.AccessLine{
-				Method: text, Path: text, Route: text, Status: 404, Bytes: -1, Duration: 1_234_567, ClientIP: text,
+				Method: text, Path: text, Route: text, Status: 404, Bytes: -1, Start: noon.Add(-1_234_567), ClientIP: text,
 				UserAgent: text, ErrorCode: 40400, ErrorMessage: text,
 			})
 			got := rec.one(t)

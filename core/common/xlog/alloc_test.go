@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
@@ -51,7 +50,7 @@ func TestALineAllocatesNothing(t *testing.T) {
 		{name: "slog with groups", call: func() { named.LogAttrs(ctx, slog.LevelInfo, benchMsg, slog.Int("k", 1)) }},
 		{name: "access", call: func() {
 			log.Access(ctx, &xlog.AccessLine{
-				Method: benchMethod, Path: benchPath, Route: "/api/v1/user/:id", Status: 500, Bytes: benchBytes, Duration: time.Second,
+				Method: benchMethod, Path: benchPath, Route: "/api/v1/user/:id", Status: 500, Bytes: benchBytes, Start: noon,
 				ClientIP: "192.0.2.1", UserAgent: "curl/8.5.0", ErrorCode: 50000, ErrorMessage: "gone",
 			})
 		}},

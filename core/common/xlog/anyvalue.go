@@ -1,11 +1,12 @@
 package xlog
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"reflect"
+
+	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
 // addAny appends a value that slog has no kind for. Whatever it does, the line and its other attributes
@@ -28,21 +29,14 @@ func (ln *line) addAny(key string, v any) {
 	}
 }
 
-// encodeJSON is json.Marshal that keeps the text of errors, and turns a panic of a value's own method into an error.
-// HTML characters stay readable.
-func encodeJSON(v any, mask *maskSet) (text []byte, err error) {
+// encodeJSON is marshal that keeps the text of errors, and turns a panic of a value's own method into an error.
+func encodeJSON(v any, mask *masking.Set) (text json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%T panicked while it was encoded: %v", v, r)
 		}
 	}()
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode((&plainer{mask: mask}).plain(v)); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+	return (&plainer{mask: mask}).encode(reflect.ValueOf(v), 0)
 }
 
 // errorText is err.Error() that survives a nil pointer and a panic.
@@ -60,7 +54,7 @@ func errorText(err error) (text string) {
 }
 
 // urlText is the URL without its secrets.
-func urlText(u *url.URL, mask *maskSet) string {
+func urlText(u *url.URL, mask *masking.Set) string {
 	if u == nil {
 		return "<nil>"
 	}

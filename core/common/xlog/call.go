@@ -39,9 +39,7 @@ const maxSource = 64
 
 // Call writes the line of one gRPC call, with the message "call". It allocates nothing.
 func (l *LogNamedLogger) Call(ctx context.Context, c *CallLine) {
-	if line := l.open(ctx, c.Level, `,"`+keyMsg+`":"call"`, c.Start, 0); line.buf != nil {
-		line.close(c.append(line.bytes, line.took))
-	}
+	l.writeKnown(ctx, c.Level, "call", c.Start, c.append)
 }
 
 // append appends the members that the call has.
@@ -49,7 +47,7 @@ func (c *CallLine) append(b []byte, took time.Duration) []byte {
 	b = appendText(append(b, `,"method":`...), jsonline.Cut(c.Method, maxPath))
 	b = appendMember(b, `,"stream":`, c.Stream)
 	b = appendText(append(b, `,"status":`...), c.Status)
-	b = appendMillis(append(b, `,"duration_ms":`...), took.Truncate(time.Microsecond))
+	b = appendMillis(append(b, `,"duration_ms":`...), took)
 	if c.Stream != "" {
 		b = strconv.AppendInt(append(b, `,"received":`...), c.Received, 10)
 		b = strconv.AppendInt(append(b, `,"sent":`...), c.Sent, 10)

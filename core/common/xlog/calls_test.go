@@ -16,7 +16,7 @@ import (
 func TestAccessLineHoldsTheRequest(t *testing.T) {
 	e, rec := newEngine(t)
 	e.WithName(xlog.NamedHTTP).Access(t.Context(), &xlog.AccessLine{
-		Method: "POST", Path: "/u/1", Route: "/u/:id", Status: 404, Bytes: 12, Duration: 1234567 * time.Nanosecond,
+		Method: "POST", Path: "/u/1", Route: "/u/:id", Status: 404, Bytes: 12, Start: noon.Add(-1234567),
 		ClientIP: "192.0.2.1", UserAgent: "curl", ErrorCode: 40400, ErrorMessage: "none",
 	})
 	want := `{"time":"2025-03-04T12:00:00.123Z","level":"info","name":"HTTP","msg":"request","method":"POST","path":"/u/1",` +
@@ -90,19 +90,7 @@ func TestTraceLetsAPanicGoOn(t *testing.T) {
 			t.Errorf("line = %v", m)
 		}
 	}()
-	_ = xlog.Trace(xlog.NewContext(t.Context(), e), "call", func(context.Context) error { panic("gone") })
-}
-
-func TestTraceValueReturnsTheValueAndDoesNotLogIt(t *testing.T) {
-	e, rec := newEngine(t)
-	ctx := xlog.NewContext(t.Context(), e)
-	got, err := xlog.TraceValue(ctx, "call", func(context.Context) (string, error) { return "value-1", errBoom })
-	if got != "value-1" || !errors.Is(err, errBoom) {
-		t.Errorf("TraceValue = %q, %v", got, err)
-	}
-	if line := rec.one(t); strings.Contains(line, "value-1") {
-		t.Errorf("line = %s", line)
-	}
+	_ = e.WithName("").Trace(t.Context(), "call", func(context.Context) error { panic("gone") })
 }
 
 func TestTraceIsQuietBelowItsLevel(t *testing.T) {

@@ -75,7 +75,7 @@ func TestAPipeGetsWholeLinesFromManyGoroutines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := newEngine(t, func(c *xlog.Config) { c.Writer = w; c.Format = xlog.FormatAuto })
+	e, _ := newEngine(t, func(c *xlog.Config) { c.Writer = w; c.Format = "" })
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {

@@ -11,41 +11,19 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Format is the form of the lines on the console. Files always hold JSON.
-type Format uint8
+// Format is the form of the lines on the console, as LOG_FORMAT spells it. Files always hold JSON. The zero value is
+// FormatConsole where the writer is a terminal, else FormatJSON.
+type Format string
 
 // The forms.
 const (
-	// FormatAuto is FormatConsole where the writer is a terminal, else FormatJSON.
-	FormatAuto Format = iota
 	// FormatConsole is the form for people. It is coloured where the writer is a terminal.
-	FormatConsole
+	FormatConsole Format = "console"
 	// FormatJSON is one JSON object a line.
-	FormatJSON
+	FormatJSON Format = "json"
+
+	formatAuto Format = "" // LOG_FORMAT=auto
 )
-
-// String returns the form's name as LOG_FORMAT spells it.
-func (f Format) String() string {
-	switch f {
-	case FormatAuto:
-		return "auto"
-	case FormatConsole:
-		return "console"
-	case FormatJSON:
-		return "json"
-	}
-	return fmt.Sprintf("Format(%d)", uint8(f))
-}
-
-// parseFormat returns the form with this name.
-func parseFormat(name string) (Format, error) {
-	for f := FormatAuto; f <= FormatJSON; f++ {
-		if f.String() == name {
-			return f, nil
-		}
-	}
-	return 0, fmt.Errorf("xlog: unknown format %q", name)
-}
 
 // Config says what an engine writes, and where. The zero value writes to standard output from
 // slog.LevelInfo on, and no files.
@@ -91,8 +69,10 @@ const noDir = "none"
 func ConfigFromEnv() (Config, error) {
 	v, problems := xenv.Load[variables](xenv.Environment())
 	c := Config{Dir: v.Dir, MaxSizeMB: v.MaxSize, MaxAgeDays: v.MaxAge, MaxBackups: v.MaxBackups, Compress: v.Compress}
-	c.Level, _ = parseLevel(v.Level)    // one of the values
-	c.Format, _ = parseFormat(v.Format) // likewise
+	c.Level = levelNamed(v.Level)
+	if v.Format != "auto" {
+		c.Format = Format(v.Format)
+	}
 	if _, set := xenv.GetEnv("LOG_LEVEL"); !set && xenv.GetEnvBool(xenv.Debug, false) {
 		c.Level = slog.LevelDebug
 	}
@@ -105,8 +85,8 @@ func ConfigFromEnv() (Config, error) {
 // check returns every problem of c.
 func (c Config) check() error {
 	var problems []error
-	if c.Format > FormatJSON {
-		problems = append(problems, fmt.Errorf("xlog: unknown format %d", c.Format))
+	if c.Format != formatAuto && c.Format != FormatConsole && c.Format != FormatJSON {
+		problems = append(problems, fmt.Errorf("xlog: unknown format %q (accepted: FormatConsole, FormatJSON, or none)", c.Format))
 	}
 	for _, n := range []struct {
 		name  string

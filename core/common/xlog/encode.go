@@ -2,6 +2,7 @@ package xlog
 
 import (
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,23 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
-// The keys that the log itself writes.
-const (
-	keyTime      = jsonline.KeyTime
-	keyLevel     = jsonline.KeyLevel
-	keyName      = jsonline.KeyName
-	keyMsg       = jsonline.KeyMsg
-	keyRequestID = jsonline.KeyRequestID
-)
-
-// maskSet knows the keys whose values are masked.
-type maskSet = masking.Set
-
-// masked is shown in the place of a masked value.
-const masked = masking.Masked
-
-// The keys that a line has already; an attribute of the same key would be a second one, and most
-// readers of JSON believe the last.
+// The keys that a line has already, in the order of jsonline.Head; an attribute of the same key would be a second one,
+// and most readers of JSON believe the last.
 const (
 	usedTime uint8 = 1 << iota
 	usedLevel
@@ -42,27 +28,23 @@ const renamed = "attr_"
 // line is one JSON object under construction: a whole line, or a group inside one.
 type line struct {
 	event *zerolog.Event
-	mask  *maskSet
+	mask  *masking.Set
 	used  uint8 // 0 inside a group
 	any   bool  // something was added
 }
 
 // add appends an attribute. It follows the rules of slog.Handler: values are resolved, an empty
 // attribute or group is left out, and a group without a key is opened up.
-//
-// What most attributes are, a text or a number under a key that nobody reserves or masks, comes first.
 func (ln *line) add(a *slog.Attr) {
 	if ln.mask.Special(a.Key) {
 		ln.addSpecial(a)
 		return
 	}
-	switch kind := a.Value.Kind(); kind {
-	case slog.KindString:
+	switch kind := a.Value.Kind(); kind { //nolint:exhaustive // addValue knows the others
+	case slog.KindString: // most attributes are a text or a number
 		ln.event.Str(a.Key, a.Value.String())
 	case slog.KindInt64:
 		ln.event.Int64(a.Key, a.Value.Int64())
-	case slog.KindBool:
-		ln.event.Bool(a.Key, a.Value.Bool())
 	case slog.KindGroup:
 		ln.addGroup(a.Key, a.Value.Group())
 		return
@@ -70,7 +52,7 @@ func (ln *line) add(a *slog.Attr) {
 		resolved := slog.Attr{Key: a.Key, Value: a.Value.Resolve()} // a panic in LogValue is an error there
 		ln.add(&resolved)
 		return
-	case slog.KindAny, slog.KindDuration, slog.KindFloat64, slog.KindTime, slog.KindUint64:
+	default:
 		ln.addValue(a.Key, kind, &a.Value)
 	}
 	ln.any = true
@@ -89,7 +71,7 @@ func (ln *line) addSpecial(a *slog.Attr) {
 	case a.Key == "" && v.Equal(slog.Value{}):
 		return
 	case ln.mask.Look(a.Key):
-		ln.event.Str(ln.key(a.Key), masked)
+		ln.event.Str(ln.key(a.Key), masking.Masked)
 	default:
 		ln.addValue(ln.key(a.Key), v.Kind(), &v)
 	}
@@ -153,22 +135,7 @@ func (ln *line) close(key string, group line) {
 
 // key returns the key under which an attribute is written.
 func (ln *line) key(key string) string {
-	var own uint8
-	switch key {
-	case keyTime:
-		own = usedTime
-	case keyLevel:
-		own = usedLevel
-	case keyName:
-		own = usedName
-	case keyMsg:
-		own = usedMsg
-	case keyRequestID:
-		own = usedRequestID
-	default:
-		return key
-	}
-	if ln.used&own != 0 {
+	if i := slices.Index(jsonline.Head, key); i >= 0 && ln.used&(1<<i) != 0 {
 		return renamed + key
 	}
 	return key

@@ -22,7 +22,7 @@ type Engine struct {
 	level slog.LevelVar
 	zero  zerolog.Logger // encodes; its writer is sink
 	sink  *sink
-	mask  atomic.Pointer[maskSet]
+	mask  atomic.Pointer[masking.Set]
 	clock func() time.Time
 
 	realClock bool // clock is time.Now
@@ -43,7 +43,7 @@ func New(c Config) (*Engine, error) {
 	e.level.Set(c.Level)
 	e.mask.Store(masking.New(slices.Concat(addedMaskKeys(), c.MaskKeys)))
 	e.zero = zerolog.New(e.sink)
-	e.sink.warn, e.sink.lost = e.warnFile, e.lostLines
+	e.sink.about = e.about
 	if c.Dir == "" {
 		return e, nil
 	}
@@ -51,44 +51,30 @@ func New(c Config) (*Engine, error) {
 		Dir: c.Dir, FileName: c.FileName, MaxSizeMB: c.MaxSizeMB, MaxAgeDays: c.MaxAgeDays, MaxBackups: c.MaxBackups, Compress: c.Compress,
 	}, e.clock())
 	if err != nil {
-		e.warnFile(err)
+		e.sink.warn(err)
 		return e, nil
 	}
 	e.sink.file.Store(file)
-	if !file.First && e.Enabled(LevelNotice) {
-		ln := e.line()
-		ln.begin("", e.clock(), LevelNotice, encodeName(NamedLOGS), "another process writes the log file, lines go to one beside it")
-		ln.event.Str("file", file.Filename)
-		ln.event.Send()
+	if !file.First {
+		e.WithName(namedLOGS).Notice(context.Background(), "another process writes the log file, lines go to one beside it",
+			slog.String("file", file.Filename))
 	}
 	return e, nil
 }
 
-// warnFile says on the console that lines do not reach the file. The level does not matter for that.
-func (e *Engine) warnFile(err error) {
-	zero := zerolog.New(consoleOnly{e.sink})
-	ln := line{event: zero.Log()} //nolint:zerologlint // sent below
-	ln.begin("", e.clock(), slog.LevelWarn, encodeName(NamedLOGS), "log file cannot be written, lines go to the console only")
-	ln.event.Str("error", err.Error())
-	ln.event.Send()
-}
-
-// lostLines returns the line that reports how many lines the console has not got.
-func (e *Engine) lostLines(n int64) []byte {
+// about returns a line of JSON about the log itself. The level does not matter for that.
+func (e *Engine) about(msg string, attr slog.Attr) []byte {
 	var b bytes.Buffer
-	zero := zerolog.New(&b)
-	ln := line{event: zero.Log()} //nolint:zerologlint // sent below
-	ln.begin("", e.clock(), slog.LevelWarn, encodeName(NamedLOGS), "log lines dropped, the output was blocked")
-	ln.event.Int64("count", n)
+	zero := e.zero.Output(&b)
+	ln := line{event: zero.Log(), mask: e.mask.Load()} //nolint:zerologlint // sent below
+	ln.begin("", e.clock(), slog.LevelWarn, encodeName(namedLOGS), msg)
+	ln.add(&attr)
 	ln.event.Send()
-	return b.Bytes()
+	return appendSafe(nil, b.Bytes())
 }
 
 // Enabled reports whether lines of this level are written.
 func (e *Engine) Enabled(level slog.Level) bool { return level >= e.level.Level() }
-
-// Level returns the lowest level that is written.
-func (e *Engine) Level() slog.Level { return e.level.Level() }
 
 // SetLevel changes the lowest level that is written, at once and for every goroutine.
 func (e *Engine) SetLevel(level slog.Level) { e.level.Set(level) }
@@ -99,7 +85,7 @@ func (e *Engine) WithName(name string, options ...string) *LogNamedLogger {
 }
 
 // Handler returns a slog.Handler that writes to this engine.
-func (e *Engine) Handler() slog.Handler { return &handler{engine: e} }
+func (e *Engine) Handler() slog.Handler { return &handler{LogNamedLogger: e.WithName("")} }
 
 // AddMaskedKeys masks the values of further keys in the lines of this engine; see the package function.
 func (e *Engine) AddMaskedKeys(keys ...string) {
@@ -110,9 +96,6 @@ func (e *Engine) AddMaskedKeys(keys ...string) {
 		}
 	}
 }
-
-// Sync hands what was written to the file to the disk.
-func (e *Engine) Sync() error { return e.sink.sync() }
 
 // Close writes out and closes the log file, and waits for a compression that is under way. For lines
 // that wait for an output which blocks, it waits for a second at most. Lines that
@@ -136,16 +119,11 @@ func (e *Engine) line() line {
 
 // requestID returns the id of the request that ctx belongs to, or "".
 func requestID(ctx context.Context) string {
-	r, isRequest := ctx.(*xctx.Request)
-	switch {
-	case isRequest && r != nil && r.ID() != "":
-		return r.ID()
-	case !usable(ctx):
+	if !usable(ctx) {
 		return ""
-	case !isRequest:
-		if r = xctx.RequestFrom(ctx); r != nil && r.ID() != "" {
-			return r.ID()
-		}
+	}
+	if r := xctx.RequestFrom(ctx); r != nil && r.ID() != "" {
+		return r.ID()
 	}
 	id, _ := ctx.Value(xctx.RequestKey).(string)
 	return id

@@ -54,8 +54,8 @@ func ExampleWithName() {
 	// {"time":"2025-03-04T12:00:00.000Z","level":"warn","name":"SERV","msg":"mail is slow","took":1500,"error":"timeout"}
 }
 
-func ExampleNewHandler() {
-	library := slog.New(xlog.NewHandler("LIB")) // for a library that asks for a *slog.Logger
+func ExampleLogNamedLogger_Slog() {
+	library := xlog.WithName("LIB").Slog() // for a library that asks for a *slog.Logger
 	fmt.Println(library.Enabled(context.Background(), slog.LevelError))
 	// Output: true
 }

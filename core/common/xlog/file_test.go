@@ -72,9 +72,6 @@ func TestConsoleAndFileBothReceiveTheLine(t *testing.T) {
 	if line := rec.one(t); !strings.Contains(line, "[N]") || !strings.Contains(line, "k=v") {
 		t.Errorf("console = %q", line)
 	}
-	if err := e.Sync(); err != nil {
-		t.Error(err)
-	}
 	closeEngine(t, e)
 	if m := decode(t, files(t, dir)["svc.log"]); m["k"] != "v" || m["name"] != "N" {
 		t.Errorf("file = %v", m)
@@ -88,9 +85,6 @@ func TestAfterCloseLinesGoToTheConsoleOnly(t *testing.T) {
 	e.WithName("").Info(t.Context(), "before")
 	closeEngine(t, e)
 	closeEngine(t, e)
-	if err := e.Sync(); err != nil {
-		t.Error(err)
-	}
 	rec.take()
 	e.WithName("").Info(t.Context(), "after")
 	if got := rec.object(t)["msg"]; got != "after" {
@@ -230,7 +224,7 @@ func TestAFolderThatCannotBeWrittenIsOneWarning(t *testing.T) {
 	for _, dir := range dirs {
 		e, rec := newEngine(t, inDir(dir), func(c *xlog.Config) { c.Level = slog.LevelError })
 		m := rec.object(t)
-		if m["level"] != "warn" || m["name"] != xlog.NamedLOGS || m["error"] == nil {
+		if m["level"] != "warn" || m["name"] != "LOGS" || m["error"] == nil {
 			t.Errorf("warning = %v", m)
 		}
 		e.WithName("").Error(t.Context(), "goes on")

@@ -4,12 +4,14 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+
+	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
-// handler is the slog.Handler of a named logger.
+// handler is the slog.Handler of a named logger, which may be nil.
 type handler struct {
-	name   string  // as encodeName writes it
-	engine *Engine // nil: the default engine
+	*LogNamedLogger
+
 	scopes []scope // the groups that WithGroup opened, after a first one without a name
 }
 
@@ -19,29 +21,10 @@ type scope struct {
 	attrs []slog.Attr
 }
 
-// NewHandler returns a slog.Handler whose lines carry a name, which may be empty, and go where those of
-// WithName go.
-func NewHandler(name string) slog.Handler { return &handler{name: encodeName(name)} }
-
-func (h *handler) target(ctx context.Context) *Engine {
-	if e := contextEngine(ctx); e != nil {
-		return e
-	}
-	if h.engine != nil {
-		return h.engine
-	}
-	return Default()
-}
-
-// Enabled implements slog.Handler.
-func (h *handler) Enabled(ctx context.Context, level slog.Level) bool {
-	return h.target(ctx).Enabled(level)
-}
-
 // Handle implements slog.Handler.
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	ln := h.target(ctx).line()
-	ln.begin(requestID(ctx), r.Time, r.Level, h.name, r.Message)
+	ln.begin(requestID(ctx), r.Time, r.Level, h.nameMember(), r.Message)
 	ln.addScopes(h.scopes, &r)
 	ln.event.Send()
 	return nil
@@ -67,7 +50,7 @@ func (ln *line) addScopes(scopes []scope, r *slog.Record) {
 	if group.any && ln.mask.Has(scopes[1].group) {
 		group.any = false
 		ln.close(scopes[1].group, group)
-		ln.add(&slog.Attr{Key: scopes[1].group, Value: slog.StringValue(masked)})
+		ln.add(&slog.Attr{Key: scopes[1].group, Value: slog.StringValue(masking.Masked)})
 		return
 	}
 	ln.close(scopes[1].group, group)

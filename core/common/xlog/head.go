@@ -4,54 +4,47 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
 // encodeName returns the member of a line that holds a logger's name, ,"name":"...", or "" where there
 // is no name. It is made once for each logger.
 func encodeName(name string) string {
-	if name == "" {
-		return ""
-	}
-	text, _ := encodeJSON(name, nil) // a string always encodes
-	return `,"` + keyName + `":` + string(text)
+	return string(appendMember(nil, `,"`+jsonline.KeyName+`":`, name))
 }
 
-// shortHead is how long name, message and id together may be to stand in roomHead bytes: beside them there
-// are 70 others, and an escape of a quote or a line break is twice as long.
-const (
-	shortHead = 120
-	roomHead  = 70 + 2*shortHead
-)
-
-// begin appends the keys that every line has: time, level, the encoded name, message and request id. A
-// zero time is left out, as slog asks. Where they are short they go to zerolog as one piece of JSON, the
-// value of the first key with the others behind it: zerolog looks at each byte of a text by itself.
-func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string) {
-	var room [roomHead]byte
-	buf, key := room[:0], keyLevel
-	ln.used |= usedLevel | usedMsg
+// appendHead appends the members that every line begins with: time, level, the encoded name, message and request id. A
+// zero time is left out, as slog asks.
+func appendHead(b []byte, id string, t time.Time, level slog.Level, name, msg string) []byte {
 	if !t.IsZero() {
-		key = keyTime
-		buf = append(appendTime(append(buf, '"'), t), `","`+keyLevel+`":`...)
-		ln.used |= usedTime
+		b = append(appendTime(append(b, `"`+jsonline.KeyTime+`":"`...), t), `",`...)
 	}
-	buf = append(append(append(buf, '"'), levelText(level)...), '"')
+	b = append(append(b, `"`+jsonline.KeyLevel+`":"`...), levelText(level)...)
+	b = append(append(b, '"'), name...)
+	b = appendText(append(b, `,"`+jsonline.KeyMsg+`":`...), msg)
+	return appendMember(b, `,"`+jsonline.KeyRequestID+`":`, id)
+}
+
+// begin appends the head of a line. It goes to zerolog as one piece of JSON, the value of the first key with the others
+// behind it: zerolog looks at each byte of a text by itself.
+func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string) {
+	key := jsonline.KeyTime
+	ln.used = usedTime | usedLevel | usedMsg
+	if t.IsZero() {
+		key = jsonline.KeyLevel
+		ln.used &^= usedTime
+	}
 	if name != "" {
-		buf = append(buf, name...)
 		ln.used |= usedName
 	}
 	if id != "" {
 		ln.used |= usedRequestID
 	}
-	if len(name)+len(msg)+len(id) <= shortHead {
-		buf = appendText(append(buf, `,"`+keyMsg+`":`...), msg)
-		ln.event.RawJSON(key, appendMember(buf, `,"`+keyRequestID+`":`, id))
-		return
-	}
-	ln.event.RawJSON(key, buf).Str(keyMsg, msg)
-	if id != "" {
-		ln.event.Str(keyRequestID, id)
-	}
+	buf := buffers.Get().(*[]byte)
+	*buf = appendHead((*buf)[:0], id, t, level, name, msg)
+	ln.event.RawJSON(key, (*buf)[len(key)+len(`"":`):])
+	release(buf)
 }
 
 // second is the text of a second, up to its Z.

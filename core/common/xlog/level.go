@@ -9,8 +9,8 @@ import (
 const (
 	// LevelNotice lies between slog.LevelInfo and slog.LevelWarn.
 	LevelNotice slog.Level = 2
-	// LevelPanic is the level of a line that a panic follows.
-	LevelPanic slog.Level = 12
+	// levelPanic is the level of a line that a panic follows.
+	levelPanic slog.Level = 12
 )
 
 // levelNames are the levels that have a name, as LOG_LEVEL and the lines spell them.
@@ -23,38 +23,27 @@ var levelNames = []struct {
 	{LevelNotice, "notice"},
 	{slog.LevelWarn, "warn"},
 	{slog.LevelError, "error"},
-	{LevelPanic, "panic"},
+	{levelPanic, "panic"},
 }
 
-// parseLevel returns the level with this name.
-func parseLevel(name string) (slog.Level, error) {
+// levelNamed returns the level with this name, or slog.LevelInfo.
+func levelNamed(name string) slog.Level {
 	for _, l := range levelNames {
 		if l.name == name {
-			return l.level, nil
+			return l.level
 		}
 	}
-	return 0, fmt.Errorf("xlog: unknown level %q", name)
+	return slog.LevelInfo
 }
 
 // levelText returns how a line spells the level: its name, or the next lower name and the distance.
 func levelText(level slog.Level) string {
-	switch level {
-	case slog.LevelDebug:
-		return "debug"
-	case slog.LevelInfo:
-		return "info"
-	case LevelNotice:
-		return "notice"
-	case slog.LevelWarn:
-		return "warn"
-	case slog.LevelError:
-		return "error"
-	case LevelPanic:
-		return "panic"
-	}
 	near := levelNames[0]
-	for _, l := range levelNames[1:] {
-		if l.level <= level {
+	for _, l := range levelNames {
+		if l.level == level {
+			return l.name
+		}
+		if l.level < level {
 			near = l
 		}
 	}

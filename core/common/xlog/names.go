@@ -21,5 +21,6 @@ const (
 	NamedLEASE = "LEASE" // locks and leases
 	NamedEMAIL = "EMAIL" // mail
 	NamedNOTI  = "NOTI"  // notifications
-	NamedLOGS  = "LOGS"  // the log itself
+
+	namedLOGS = "LOGS" // the log itself
 )

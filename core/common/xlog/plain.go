@@ -1,14 +1,15 @@
 package xlog
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
@@ -19,55 +20,64 @@ const (
 	maxNodes = 10_000
 )
 
-// plainer replaces what encoding/json would lose or show: errors, which it writes as {}, by their text, and URLs by one
-// without secrets. Structs that can hold one become others of the same fields, so that encoding/json stays the one who
-// knows about tags.
+// plainer encodes what encoding/json would lose or show: errors, which it writes as {}, by their text, and URLs without
+// their secrets. It takes apart only what can hold one of them; the rest is left to encoding/json.
 type plainer struct {
-	mask  *maskSet
+	mask  *masking.Set
 	nodes int
 }
 
 var (
 	errorType = reflect.TypeFor[error]()
 	urlType   = reflect.TypeFor[url.URL]()
-	anyType   = reflect.TypeFor[any]()
+	rawType   = reflect.TypeFor[json.RawMessage]()
 	jsonType  = reflect.TypeFor[json.Marshaler]()
 	textType  = reflect.TypeFor[encoding.TextMarshaler]()
+
+	null = json.RawMessage("null")
 )
 
-// plain returns v, or what is to be encoded in its place.
-func (p *plainer) plain(v any) any {
-	if v == nil {
-		return nil
-	}
-	return p.convert(reflect.ValueOf(v), 0)
+// marshal is json.Marshal that keeps HTML characters readable.
+func marshal(v any) (json.RawMessage, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
-func (p *plainer) convert(v reflect.Value, depth int) any {
-	t := v.Type()
-	if !holds(t) {
-		return v.Interface()
+func (p *plainer) encode(v reflect.Value, depth int) (json.RawMessage, error) {
+	if !holds(v.Type()) {
+		return marshal(reachable(v))
 	}
 	if text, ok := p.text(v); ok {
-		return text
+		return marshal(text)
 	}
 	if depth == maxDepth || p.nodes == maxNodes {
-		return v.Interface()
+		return marshal(v.Interface())
 	}
 	p.nodes++
-	switch t.Kind() {
+	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
 		if v.IsNil() {
-			return nil
+			return null, nil
 		}
-		return p.convert(v.Elem(), depth+1)
+		return p.encode(v.Elem(), depth+1)
 	case reflect.Slice, reflect.Array:
 		return p.list(v, depth+1)
 	case reflect.Map:
 		return p.mapping(v, depth+1)
 	default:
-		return p.structure(v, planOf(t), depth+1)
+		return p.structure(v, depth+1)
 	}
+}
+
+// reachable returns v, by a pointer where there can be one: encoding/json calls the methods of a pointer only there.
+func reachable(v reflect.Value) any {
+	if v.CanAddr() {
+		return v.Addr().Interface()
+	}
+	return v.Interface()
 }
 
 // text returns the text of an error or a URL.
@@ -88,171 +98,116 @@ func (p *plainer) text(v reflect.Value) (string, bool) {
 	return "", false
 }
 
-func (p *plainer) list(v reflect.Value, depth int) any {
+func (p *plainer) list(v reflect.Value, depth int) (json.RawMessage, error) {
 	if v.Kind() == reflect.Slice && v.IsNil() {
-		return nil
+		return null, nil
 	}
-	out := make([]any, v.Len())
+	out := make([]json.RawMessage, v.Len())
 	for i := range out {
-		out[i] = p.convert(v.Index(i), depth)
-	}
-	return out
-}
-
-func (p *plainer) mapping(v reflect.Value, depth int) any {
-	if v.IsNil() {
-		return nil
-	}
-	out := reflect.MakeMapWithSize(reflect.MapOf(v.Type().Key(), anyType), v.Len())
-	for entries := v.MapRange(); entries.Next(); {
-		set(out, entries.Key(), p.convert(entries.Value(), depth))
-	}
-	return out.Interface()
-}
-
-// set is out[key] = value, where a nil is one too.
-func set(out, key reflect.Value, value any) {
-	if value == nil {
-		out.SetMapIndex(key, reflect.Zero(anyType))
-		return
-	}
-	out.SetMapIndex(key, reflect.ValueOf(value))
-}
-
-// structure copies v. encoding/json calls the methods of a pointer only where there can be one, so the copy has one
-// where v has.
-func (p *plainer) structure(v reflect.Value, s *plan, depth int) any {
-	out := reflect.New(s.copied)
-	p.fill(out.Elem(), v, s, depth)
-	if v.CanAddr() {
-		return out.Interface()
-	}
-	return out.Elem().Interface()
-}
-
-func (p *plainer) fill(out, v reflect.Value, s *plan, depth int) {
-	for i := range s.fields {
-		f := &s.fields[i]
-		from, to := v.Field(f.index), out.Field(i)
-		switch {
-		case f.embedded != nil:
-			if from.Kind() == reflect.Pointer {
-				if from.IsNil() {
-					continue
-				}
-				to.Set(reflect.New(f.embedded.copied))
-				from, to = from.Elem(), to.Elem()
-			}
-			p.fill(to, from, f.embedded, depth)
-		case !f.holds:
-			to.Set(from)
-		case !f.omits(from):
-			if value := p.field(from, depth); value != nil {
-				to.Set(reflect.ValueOf(value))
-			}
+		var err error
+		if out[i], err = p.encode(v.Index(i), depth); err != nil {
+			return nil, err
 		}
 	}
+	return marshal(out)
 }
 
-// field is convert that leaves a nil pointer what it is: in a list it is an error that was given, here it is none.
-func (p *plainer) field(v reflect.Value, depth int) any {
-	if v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil
+func (p *plainer) mapping(v reflect.Value, depth int) (json.RawMessage, error) {
+	if v.IsNil() {
+		return null, nil
 	}
-	return p.convert(v, depth)
+	out := reflect.MakeMapWithSize(reflect.MapOf(v.Type().Key(), rawType), v.Len())
+	for entries := v.MapRange(); entries.Next(); {
+		text, err := p.encode(entries.Value(), depth)
+		if err != nil {
+			return nil, err
+		}
+		out.SetMapIndex(entries.Key(), reflect.ValueOf(text))
+	}
+	return marshal(out.Interface())
 }
 
-// plan says how to copy a type of struct.
-type plan struct {
-	copied reflect.Type
-	fields []planned // in the order of copied
+func (p *plainer) structure(v reflect.Value, depth int) (json.RawMessage, error) {
+	out := []byte{'{'}
+	for _, m := range membersOf(v.Type()) {
+		field, err := v.FieldByIndexErr(m.Index)
+		if err != nil || m.omits(field) { // a nil pointer to an embedded struct has no fields
+			continue
+		}
+		text, err := p.member(&m, field, depth)
+		if err != nil {
+			return nil, err
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, m.key...), ':'), text...)
+	}
+	return append(out, '}'), nil
 }
 
-type planned struct {
-	index     int
-	holds     bool  // it may hold an error, and is an any in the copy
-	embedded  *plan // its fields stand among those of the struct
-	omitEmpty bool
-	omitZero  bool
+func (p *plainer) member(m *member, v reflect.Value, depth int) (json.RawMessage, error) {
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return null, nil // in a list it is an error that was given, here it is none
+	}
+	text, err := p.encode(v, depth)
+	if err == nil && m.Quoted {
+		return marshal(string(text))
+	}
+	return text, err
+}
+
+// member is a field of a struct as encoding/json sees it.
+type member struct {
+	jsonplan.Field
+
+	key                 json.RawMessage
+	omitEmpty, omitZero bool
 }
 
 // omits reports whether the tag leaves this value out.
-func (f *planned) omits(v reflect.Value) bool {
-	if f.omitZero {
-		if z, ok := reflect.TypeAssert[interface{ IsZero() bool }](v); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) {
-			return z.IsZero()
-		}
+func (m *member) omits(v reflect.Value) bool {
+	return m.omitEmpty && isEmpty(v) || m.omitZero && isZero(v)
+}
+
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() { //nolint:exhaustive // the others are empty where they are zero
+	case reflect.Slice, reflect.Map, reflect.Array, reflect.String:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	default:
 		return v.IsZero()
 	}
-	switch v.Kind() { //nolint:exhaustive // the others are never empty, or cannot hold an error
-	case reflect.Slice, reflect.Map, reflect.Array:
-		return f.omitEmpty && v.Len() == 0
-	case reflect.Interface, reflect.Pointer:
-		return f.omitEmpty && v.IsNil()
+}
+
+func isZero(v reflect.Value) bool {
+	z, ok := reflect.TypeAssert[interface{ IsZero() bool }](v)
+	if !ok || v.Kind() == reflect.Pointer && v.IsNil() {
+		return v.IsZero()
 	}
-	return false
+	return z.IsZero()
 }
 
 var (
-	plans jsonplan.Cache[reflect.Type, *plan]
-	held  jsonplan.Cache[reflect.Type, bool] // by holds
+	members jsonplan.Cache[reflect.Type, []member]
+	held    jsonplan.Cache[reflect.Type, bool] // by holds
 )
 
-func planOf(t reflect.Type) *plan {
-	if p, ok := plans.Load(t); ok {
-		return p
+func membersOf(t reflect.Type) []member {
+	if known, ok := members.Load(t); ok {
+		return known
 	}
-	p := makePlan(t, nil)
-	plans.Store(t, p)
-	return p
-}
-
-// makePlan follows the rules of encoding/json about which fields count, and keeps names and tags for it. within are the
-// structs that t is embedded in.
-func makePlan(t reflect.Type, within []reflect.Type) *plan {
-	within = append(slices.Clip(within), t)
-	p := &plan{}
-	var copied []reflect.StructField
-	for i := range t.NumField() {
-		f := t.Field(i)
-		tag := f.Tag.Get("json")
-		name, options, _ := strings.Cut(tag, ",")
-		at := planned{index: i, omitEmpty: hasOption(options, "omitempty"), omitZero: hasOption(options, "omitzero")}
-		field := reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag}
-		base, inside := embedded(f)
-		switch {
-		case tag == "-", !inside && !f.IsExported():
-			continue
-		case inside && (name == "" || !f.IsExported()):
-			if slices.Contains(within, base) {
-				continue // encoding/json looks into each once
-			}
-			at.embedded = makePlan(base, within)
-			field.Name, field.Anonymous, field.Type = "X_"+strconv.Itoa(i), name == "", at.embedded.copied
-			if base != f.Type {
-				field.Type = reflect.PointerTo(field.Type)
-			}
-		case holds(f.Type):
-			at.holds, field.Type = true, anyType
-		}
-		p.fields = append(p.fields, at)
-		copied = append(copied, field)
+	var all []member
+	for _, f := range jsonplan.Fields(t) {
+		options := strings.Split(f.Options, ",")
+		key, _ := marshal(f.Name) // a string always encodes
+		all = append(all, member{
+			Field: f, key: key, omitEmpty: slices.Contains(options, "omitempty"), omitZero: slices.Contains(options, "omitzero"),
+		})
 	}
-	p.copied = reflect.StructOf(copied)
-	return p
-}
-
-func hasOption(options, option string) bool {
-	return slices.Contains(strings.Split(options, ","), option)
-}
-
-// embedded returns the struct that f embeds, as itself or by a pointer.
-func embedded(f reflect.StructField) (base reflect.Type, ok bool) {
-	base = f.Type
-	if base.Kind() == reflect.Pointer {
-		base = base.Elem()
-	}
-	return base, f.Anonymous && base.Kind() == reflect.Struct
+	members.Store(t, all)
+	return all
 }
 
 // holds reports whether a value of type t is, or may hold, something to be replaced.
@@ -282,11 +237,7 @@ func search(t reflect.Type, seen map[reflect.Type]bool) bool {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		return search(t.Elem(), seen)
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if f := t.Field(i); (f.IsExported() || f.Anonymous) && search(f.Type, seen) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(jsonplan.Fields(t), func(f jsonplan.Field) bool { return search(f.Type, seen) })
 	}
 	return false
 }

@@ -90,7 +90,7 @@ func lines(t *testing.T, dir string) map[string]int {
 			got[who]++
 		}
 	}
-	delete(got, xlog.NamedLOGS) // which file it is
+	delete(got, "LOGS") // which file it is
 	return got
 }
 
@@ -151,7 +151,7 @@ func TestASecondEngineSaysWhichFileItWrites(t *testing.T) {
 		t.Errorf("the first engine says %q", said)
 	}
 	second, rec := newEngine(t, inDir(dir))
-	if m := rec.object(t); m["level"] != "notice" || m["name"] != xlog.NamedLOGS || m["file"] != filepath.Join(dir, "app_2.log") {
+	if m := rec.object(t); m["level"] != "notice" || m["name"] != "LOGS" || m["file"] != filepath.Join(dir, "app_2.log") {
 		t.Errorf("line = %v", m)
 	}
 	closeEngine(t, first)
@@ -198,7 +198,7 @@ func TestAFolderWithoutLocksIsOneWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, rec := newEngine(t, inDir(dir))
-	if m := rec.object(t); m["level"] != "warn" || m["name"] != xlog.NamedLOGS || m["error"] == nil {
+	if m := rec.object(t); m["level"] != "warn" || m["name"] != "LOGS" || m["error"] == nil {
 		t.Errorf("warning = %v", m)
 	}
 	e.WithName("").Info(t.Context(), "goes on")

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
-
-	"github.com/rs/zerolog"
 
 	"github.com/plinthgo/plinth/core/common/xlog/internal/outlet"
 	"github.com/plinthgo/plinth/core/common/xlog/internal/rotate"
@@ -25,9 +24,8 @@ type sink struct {
 	outlet  *outlet.Outlet     // writes to out if that may block; else nil
 	console *terminal.Terminal // nil: the console takes JSON
 	file    atomic.Pointer[rotate.File]
-	warned  atomic.Bool // the file's failure was reported, and it has not worked since
-	warn    func(error)
-	lost    func(lines int64) []byte // returns a line of JSON
+	warned  atomic.Bool                             // the file's failure was reported, and it has not worked since
+	about   func(msg string, attr slog.Attr) []byte // returns a line of JSON about the log itself
 }
 
 func newSink(c Config) *sink {
@@ -41,38 +39,24 @@ func newSink(c Config) *sink {
 		s.outlet = outlet.New(f, s.lostLines)
 	}
 	tty := isFile && terminal.Is(f)
-	if c.Format == FormatConsole || c.Format == FormatAuto && tty {
+	if c.Format == FormatConsole || c.Format == formatAuto && tty {
 		s.console = terminal.New(tty && !c.NoColor && terminal.ColorWanted())
 	}
 	return s
 }
 
-// Write implements io.Writer, which zerolog asks for beside WriteLevel.
-func (s *sink) Write(p []byte) (int, error) { return s.WriteLevel(zerolog.NoLevel, p) }
-
-// WriteLevel implements zerolog.LevelWriter. It never fails: a log that cannot be written is no reason
-// for zerolog to write about it elsewhere.
-func (s *sink) WriteLevel(_ zerolog.Level, p []byte) (int, error) {
+// Write implements io.Writer. It never fails: a log that cannot be written is no reason for zerolog to write about it
+// elsewhere.
+func (s *sink) Write(p []byte) (int, error) {
+	f := s.file.Load()
 	if isASCII(p) {
-		s.write(p, s.file.Load())
+		s.write(p, f)
 		return len(p), nil
 	}
 	buf := buffers.Get().(*[]byte)
 	*buf = appendSafe((*buf)[:0], p)
-	s.write(*buf, s.file.Load())
+	s.write(*buf, f)
 	release(buf)
-	return len(p), nil
-}
-
-// consoleOnly is the sink without its file.
-type consoleOnly struct{ *sink }
-
-// Write implements io.Writer.
-func (c consoleOnly) Write(p []byte) (int, error) { return c.WriteLevel(zerolog.NoLevel, p) }
-
-// WriteLevel implements zerolog.LevelWriter.
-func (c consoleOnly) WriteLevel(_ zerolog.Level, p []byte) (int, error) {
-	c.write(appendSafe(nil, p), nil)
 	return len(p), nil
 }
 
@@ -111,10 +95,16 @@ func mayBlock(f *os.File) bool {
 
 // lostLines returns the line that reports dropped lines, as the console shows it.
 func (s *sink) lostLines(n int64) []byte {
+	line := s.about("log lines dropped, the output was blocked", slog.Int64("count", n))
 	if s.console == nil {
-		return s.lost(n)
+		return line
 	}
-	return s.console.AppendLine(nil, s.lost(n))
+	return s.console.AppendLine(nil, line)
+}
+
+// warn says on the console that lines do not reach the file.
+func (s *sink) warn(err error) {
+	s.write(s.about("log file cannot be written, lines go to the console only", slog.Any("error", err)), nil)
 }
 
 func (s *sink) writeConsole(p []byte) {
@@ -143,15 +133,6 @@ func (s *sink) writeFile(f *rotate.File, p []byte) {
 	if s.warned.CompareAndSwap(false, true) {
 		s.warn(err)
 	}
-}
-
-func (s *sink) sync() error {
-	if f := s.file.Load(); f != nil {
-		if err := f.Sync(); err != nil {
-			return fmt.Errorf("xlog: %w", err)
-		}
-	}
-	return nil
 }
 
 func (s *sink) close() error {

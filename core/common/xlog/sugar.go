@@ -3,7 +3,6 @@ package xlog
 import (
 	"context"
 	"log/slog"
-	"time"
 )
 
 // SugarDebug is Debug with the arguments of slog.Logger.Debug: keys and values in turn, or attributes.
@@ -33,7 +32,7 @@ func (l *LogNamedLogger) SugarError(ctx context.Context, msg string, args ...any
 
 // SugarPanic is Panic with keys and values in turn.
 func (l *LogNamedLogger) SugarPanic(ctx context.Context, msg string, args ...any) {
-	l.sugar(ctx, LevelPanic, msg, args)
+	l.sugar(ctx, levelPanic, msg, args)
 	panic(msg)
 }
 
@@ -43,12 +42,7 @@ func (l *LogNamedLogger) sugar(ctx context.Context, level slog.Level, msg string
 	if !e.Enabled(level) {
 		return
 	}
-	r := slog.NewRecord(time.Time{}, level, msg, 0)
+	r := slog.NewRecord(e.clock(), level, msg, 0)
 	r.Add(args...)
-	attrs := make([]slog.Attr, 0, r.NumAttrs())
-	r.Attrs(func(a slog.Attr) bool {
-		attrs = append(attrs, a)
-		return true
-	})
-	e.emit(ctx, level, l.nameMember(), msg, attrs)
+	_ = (&handler{LogNamedLogger: l}).Handle(ctx, r) // it does not fail
 }

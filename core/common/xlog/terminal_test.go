@@ -56,7 +56,7 @@ func TestTerminalShowsAlignedLines(t *testing.T) {
 		{
 			name: "a stack stands below its line",
 			log: func(l *xlog.LogNamedLogger) {
-				l.Log(t.Context(), xlog.LevelPanic, "m", slog.String("stack", "main.f()\n\t/app/main.go:1\x1b\n"), slog.Int("k", 1))
+				l.Log(t.Context(), slog.Level(12), "m", slog.String("stack", "main.f()\n\t/app/main.go:1\x1b\n"), slog.Int("k", 1))
 			},
 			want: "PANIC  [SERV]  m                                k=1\n    │ main.f()\n    │ \"    /app/main.go:1\\x1b\"",
 		},
@@ -83,27 +83,27 @@ func TestTerminal_ShowsARequestIn80Columns(t *testing.T) {
 	}{
 		{
 			name: "method, path, status and time",
-			line: xlog.AccessLine{Method: "POST", Path: "/notes", Route: "/notes", Status: 201, Bytes: 57, Duration: 3120 * time.Microsecond, ClientIP: "192.0.2.1", UserAgent: "curl"},
+			line: xlog.AccessLine{Method: "POST", Path: "/notes", Route: "/notes", Status: 201, Bytes: 57, Start: noon.Add(-3120 * time.Microsecond), ClientIP: "192.0.2.1", UserAgent: "curl"},
 			want: `INFO   [HTTP]  POST /notes 201 3.12ms #1f6d2c9a`,
 		},
 		{
 			name: "the error follows",
-			line: xlog.AccessLine{Method: "GET", Path: "/notes/1", Status: 404, Duration: 120 * time.Microsecond, ErrorCode: 40400, ErrorMessage: "no such note"},
+			line: xlog.AccessLine{Method: "GET", Path: "/notes/1", Status: 404, Start: noon.Add(-120 * time.Microsecond), ErrorCode: 40400, ErrorMessage: "no such note"},
 			want: `INFO   [HTTP]  GET /notes/1 404 120µs 40400 no such note #1f6d2c9a`,
 		},
 		{
 			name: "a long path is cut",
-			line: xlog.AccessLine{Method: "DELETE", Path: long, Status: 500, Duration: 25 * time.Second, ErrorCode: 50000, ErrorMessage: "gone"},
+			line: xlog.AccessLine{Method: "DELETE", Path: long, Status: 500, Start: noon.Add(-25 * time.Second), ErrorCode: 50000, ErrorMessage: "gone"},
 			want: `ERROR  [HTTP]  DELETE /api/v1/customers/customer… 500 25s #1f6d2c9a`,
 		},
 		{
 			name: "a path of wide characters is cut",
-			line: xlog.AccessLine{Method: "GET", Path: "/" + strings.Repeat("路", 100), Status: 200, Duration: 1500 * time.Millisecond},
+			line: xlog.AccessLine{Method: "GET", Path: "/" + strings.Repeat("路", 100), Status: 200, Start: noon.Add(-1500 * time.Millisecond)},
 			want: `INFO   [HTTP]  GET /` + strings.Repeat("路", 13) + `… 200 1.5s #1f6d2c9a`,
 		},
 		{
 			name: "a long error message is cut",
-			line: xlog.AccessLine{Method: "PUT", Path: "/a", Status: 422, Duration: time.Hour, ErrorCode: 42200, ErrorMessage: strings.Repeat("abc", 100)},
+			line: xlog.AccessLine{Method: "PUT", Path: "/a", Status: 422, Start: noon.Add(-time.Hour), ErrorCode: 42200, ErrorMessage: strings.Repeat("abc", 100)},
 			want: `INFO   [HTTP]  PUT /a 422 1h0m0s 42200 abcabcabcabcabcab… #1f6d2c9a`,
 		},
 		{
@@ -178,7 +178,7 @@ func TestAutoIsJSONWhereNobodyReadsAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := newEngine(t, func(c *xlog.Config) { c.Writer, c.Format = w, xlog.FormatAuto })
+	e, _ := newEngine(t, func(c *xlog.Config) { c.Writer, c.Format = w, "" })
 	e.WithName("").Info(t.Context(), "m")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

@@ -61,11 +61,7 @@ func (l *LogNamedLogger) nameMember() string {
 
 // Slog returns the same logger for code that speaks log/slog.
 func (l *LogNamedLogger) Slog() *slog.Logger {
-	h := &handler{}
-	if l != nil {
-		h.name, h.engine = l.member, l.engine
-	}
-	return slog.New(h)
+	return slog.New(&handler{LogNamedLogger: l})
 }
 
 // Enabled reports whether a line of this level would be written.
@@ -100,7 +96,7 @@ func (l *LogNamedLogger) Error(ctx context.Context, msg string, attrs ...slog.At
 
 // Panic writes a line, and then panics with msg.
 func (l *LogNamedLogger) Panic(ctx context.Context, msg string, attrs ...slog.Attr) {
-	l.Log(ctx, LevelPanic, msg, attrs...)
+	l.Log(ctx, levelPanic, msg, attrs...)
 	panic(msg)
 }
 
