@@ -2,6 +2,7 @@
 package masking
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -34,15 +35,6 @@ var lastWords = []string{
 // qualifiers may follow a last word, as in "pin_hash" and "otpCode".
 var qualifiers = []string{"code", "codes", "hash", "old", "new", "again", "confirm"}
 
-// qualifiersByEnd holds the qualifiers that end in a letter, by its code.
-var qualifiersByEnd = func() (set [32][]string) {
-	for _, q := range qualifiers {
-		c := codes[q[len(q)-1]]
-		set[c] = append(set[c], q)
-	}
-	return set
-}()
-
 // containsFrom is the length from which a key may hold a strong word with something on both sides.
 const containsFrom = 10
 
@@ -55,9 +47,10 @@ const (
 // Set knows the keys whose values are masked. It does not change.
 type Set struct {
 	last   []string
-	starts triples        // the first three letters of the strong words, and of the line's own keys
-	ends   triples        // the last three of every other
-	byEnd  [32][]maskWord // the words that end in a letter, by its code
+	byEnd  [256][]maskWord // the words that end in a letter
+	strong triples         // the first three letters of the strong words
+	first  triples         // these, and those of the line's own keys
+	ends   triples         // the last three of every other word
 }
 
 // maskWord is a word that masks the keys that end in it.
@@ -77,12 +70,16 @@ func New(keys []string) *Set { return (&Set{}).With(slices.Concat(lastWords, key
 func (m *Set) With(keys []string) *Set {
 	out := &Set{last: slices.Clone(m.last)}
 	for _, k := range keys {
-		if k = normal(k); k != "" && !slices.Contains(out.last, k) {
+		if k = string(read(k, nil, nil).text); k != "" && !slices.Contains(out.last, k) {
 			out.last = append(out.last, k)
 		}
 	}
 	for _, w := range strongWords {
-		out.starts.add(w[0], w[1], w[2])
+		out.strong.add(w[0], w[1], w[2])
+	}
+	out.first = out.strong
+	for _, k := range jsonline.Head {
+		out.first.add(k[0], k[1], k[2])
 	}
 	for _, w := range endWords {
 		out.addEnd(maskWord{text: w})
@@ -98,11 +95,8 @@ func (m *Set) With(keys []string) *Set {
 		n := len(q)
 		out.ends.add(q[n-2], q[n-1], q[n-3])
 	}
-	for _, k := range jsonline.Head {
-		out.starts.add(k[0], k[1], k[2])
-	}
-	for c := range 1 << 5 { // where the letters that count are elsewhere, has must look
-		out.starts[codeJoin<<5|c] = all
+	for c := range 1 << 5 { // where the letters that count are elsewhere, Look must look
+		out.first[codeJoin<<5|c] = all
 		out.ends[codeJoin<<5|c], out.ends[c<<5|codeJoin] = all, all
 	}
 	return out
@@ -114,7 +108,7 @@ func (m *Set) addEnd(w maskWord) {
 		return // a key of one letter is masked whole
 	}
 	a, b := w.text[n-2], w.text[n-1]
-	m.byEnd[codes[b]] = append(m.byEnd[codes[b]], w)
+	m.byEnd[b] = append(m.byEnd[b], w)
 	if n == 2 {
 		m.ends[pair(a, b)] = all
 		return
@@ -123,25 +117,25 @@ func (m *Set) addEnd(w maskWord) {
 	m.ends[pair(a, b)] |= 1 << codeJoin // "session_id"
 }
 
-// normal returns a key in lower case without separators.
-func normal(key string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(separators, r) {
-			return -1
-		}
-		return r
-	}, strings.ToLower(key))
-}
-
 // Has reports whether the values of key are masked.
 func (m *Set) Has(key string) bool { return m.Special(key) && m.Look(key) }
 
 // Special reports whether key deserves a look: it may be masked, or one of the line's own. It runs for
-// every attribute, and for nearly every key six of its letters say no.
+// every attribute, and for nearly every key a few of its letters say no.
 func (m *Set) Special(key string) bool {
 	n := len(key)
-	return n < 3 || n >= containsFrom ||
-		m.starts.has(key[0], key[1], key[2]) || m.ends.has(key[n-2], key[n-1], key[n-3])
+	return n < 3 || m.first.has(key[0], key[1], key[2]) || m.ends.has(key[n-2], key[n-1], key[n-3]) ||
+		n >= containsFrom && m.mayContain(key)
+}
+
+// mayContain reports whether a strong word may be inside of key.
+func (m *Set) mayContain(key string) bool {
+	for i := 3; i < len(key); i++ {
+		if m.strong.has(key[i-2], key[i-1], key[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // Look is Has without the short cut.
@@ -149,113 +143,82 @@ func (m *Set) Look(key string) bool {
 	if n := len(key); n < 3 {
 		return slices.ContainsFunc(m.last, func(w string) bool { return len(w) == n && strings.EqualFold(w, key) })
 	}
-	for i := 2; i < len(key); i++ {
-		if m.starts.has(key[i-2], key[i-1], key[i]) && startsStrong(key[i-2:]) {
+	var text [64]byte // enough for most keys
+	var begins [64]bool
+	k := read(key, text[:0], begins[:0])
+	for i := range max(len(k.text)-2, 0) {
+		if m.strong.has(k.text[i], k.text[i+1], k.text[i+2]) && startsStrong(k.text[i:]) {
 			return true
 		}
 	}
-	if m.endsHere(key) || m.isQualified(key) {
-		return true
-	}
-	if codes[key[len(key)-1]] != codeJoin {
+	n, all := len(bytes.TrimRight(k.text, digits)), len(k.text)
+	return m.masks(&k, n) || n < all && m.masks(&k, all)
+}
+
+func startsStrong(text []byte) bool {
+	return slices.ContainsFunc(strongWords, func(w string) bool { return len(text) >= len(w) && string(text[:len(w)]) == w })
+}
+
+// masks reports whether the first n letters end in a word of the set, or in a whole one and a qualifier.
+func (m *Set) masks(k *letters, n int) bool {
+	return m.endHere(k, n, false) || slices.ContainsFunc(qualifiers, func(q string) bool {
+		at, ok := k.endIn(n, q)
+		return ok && at > 0 && m.endHere(k, at, true)
+	})
+}
+
+// endHere reports whether the first n letters end in a word of the set, which must be a whole one if that is asked for.
+func (m *Set) endHere(k *letters, n int, whole bool) bool {
+	if n == 0 {
 		return false
 	}
-	key = strings.TrimRight(key, separators+digits)
-	return key != "" && (m.endsHere(key) || m.isQualified(key))
-}
-
-// isQualified reports whether key ends in a whole word of the set and a qualifier.
-func (m *Set) isQualified(key string) bool {
-	for _, q := range qualifiersByEnd[codes[key[len(key)-1]]] {
-		if at, ok := cutEnd(key, q); ok && at > 0 && isWordStart(key, at) {
-			return m.endsWhole(key[:at])
-		}
-	}
-	return false
-}
-
-// endsWhole reports whether key ends in a whole word of the set, before separators.
-func (m *Set) endsWhole(key string) bool {
-	end := len(key)
-	for end > 0 && separates[key[end-1]] {
-		end--
-	}
-	if end == 0 {
-		return false
-	}
-	for _, w := range m.byEnd[codes[key[end-1]]] {
-		if at, ok := cutEnd(key[:end], w.text); ok && w.whole && isWordStart(key, at) {
+	for _, w := range m.byEnd[k.text[n-1]] {
+		at, isWord := k.endIn(n, w.text)
+		switch {
+		case at < 0, w.whole && !isWord, whole && !w.whole, w.counted && k.count(at):
+		default:
 			return true
 		}
 	}
 	return false
 }
 
-func startsStrong(key string) bool {
-	for _, w := range strongWords {
-		if startsWith(key, w) {
-			return true
-		}
-	}
-	return false
+// letters are those of a key in lower case, without separators.
+type letters struct {
+	text   []byte
+	begins []bool // a word begins here
 }
 
-// startsWith reports whether key begins with word, whatever its case and separators.
-func startsWith(key, word string) bool {
-	i := 0
-	for w := range len(word) {
-		for i < len(key) && separates[key[i]] {
-			i++
+// read appends the letters of key to text and begins. A word begins at the start, after a separator, and with a capital
+// after a small letter or a digit, or before a small letter as in "DBPass".
+func read(key string, text []byte, begins []bool) letters {
+	for i := range len(key) {
+		c := key[i]
+		if separates(c) {
+			continue
 		}
-		if i == len(key) || lower(key[i]) != word[w] {
-			return false
-		}
-		i++
+		text = append(text, lower(c))
+		begins = append(begins, i == 0 || separates(key[i-1]) ||
+			isUpper(c) && (!isUpper(key[i-1]) || i+1 < len(key) && isLower(key[i+1])))
 	}
-	return true
+	return letters{text, begins}
 }
 
-// endsHere reports whether key ends in a word of the set.
-func (m *Set) endsHere(key string) bool {
-	for _, w := range m.byEnd[codes[key[len(key)-1]]] {
-		at, ok := cutEnd(key, w.text)
-		if ok && (!w.whole || isWordStart(key, at)) && (!w.counted || !counts(key[:at])) {
-			return true
-		}
+// endIn returns where word begins if the first n letters end in it, or -1, and whether it is a word of its own there.
+func (k *letters) endIn(n int, word string) (at int, isWord bool) {
+	at = n - len(word)
+	if at < 0 || string(k.text[at:n]) != word {
+		return -1, false
 	}
-	return false
+	return at, k.begins[at]
 }
 
-// counts reports whether the beginning of a key ends in a word that makes the rest a number.
-func counts(key string) bool {
-	for _, w := range countWords {
-		if at, ok := cutEnd(key, w); ok && isWordStart(key, at) {
-			return true
-		}
-	}
-	return false
-}
-
-// cutEnd reports whether key ends in word, whatever its case and separators, and where that begins.
-func cutEnd(key, word string) (at int, ok bool) {
-	i := len(key) - 1
-	for w := len(word) - 1; w >= 0; w-- {
-		for i >= 0 && separates[key[i]] {
-			i--
-		}
-		if i < 0 || lower(key[i]) != word[w] {
-			return 0, false
-		}
-		i--
-	}
-	return i + 1, true
-}
-
-// isWordStart reports whether a word of key begins at index at: at the start, after a separator, or
-// with a capital after a small letter or a digit, or before a small letter as in "DBPass".
-func isWordStart(key string, at int) bool {
-	return at == 0 || separates[key[at-1]] ||
-		isUpper(key[at]) && (!isUpper(key[at-1]) || at+1 < len(key) && isLower(key[at+1]))
+// count reports whether the first n letters end in a word that makes the rest a number.
+func (k *letters) count(n int) bool {
+	return slices.ContainsFunc(countWords, func(w string) bool {
+		_, isWord := k.endIn(n, w)
+		return isWord
+	})
 }
 
 func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
@@ -268,6 +231,8 @@ func lower(b byte) byte {
 	return b
 }
 
+func separates(b byte) bool { return codes[b] == codeSeparator }
+
 // triples is a set of three letters whose case does not count: for each pair, the third ones.
 type triples [1 << 10]uint32
 
@@ -279,7 +244,7 @@ func (t *triples) has(a, b, c byte) bool { return t[pair(a, b)]>>(codes[c]&31)&1
 
 func pair(a, b byte) int { return int(codes[a]&31)<<5 | int(codes[b]&31) }
 
-// codes gives each letter a number below 32, whatever its case.
+// codes gives each letter a number, of which five bits count, whatever its case.
 var codes = func() (set [256]uint8) {
 	for c := range set {
 		set[c] = codeOther
@@ -287,20 +252,17 @@ var codes = func() (set [256]uint8) {
 	for c := range byte(26) {
 		set['a'+c], set['A'+c] = c, c
 	}
-	for _, c := range []byte(separators + digits) {
+	for _, c := range []byte(digits) {
 		set[c] = codeJoin
+	}
+	for _, c := range []byte(separators) {
+		set[c] = codeSeparator
 	}
 	return set
 }()
 
 const (
-	codeJoin  = 26 // separators and digits
-	codeOther = 27
+	codeJoin      = 26 // digits, and in five bits the separators
+	codeOther     = 27
+	codeSeparator = 1<<5 | codeJoin
 )
-
-var separates = func() (set [256]bool) {
-	for _, b := range []byte(separators) {
-		set[b] = true
-	}
-	return set
-}()

@@ -77,8 +77,9 @@ func (m *Set) isSecretParameter(name string) bool {
 	if plain, err := url.QueryUnescape(name); err == nil {
 		name = plain
 	}
+	k := read(name, nil, nil)
 	return m.Has(name) || slices.ContainsFunc(secretParameters, func(word string) bool {
-		at, ok := cutEnd(name, word)
-		return ok && isWordStart(name, at)
+		_, isWord := k.endIn(len(k.text), word)
+		return isWord
 	})
 }
