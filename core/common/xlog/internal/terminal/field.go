@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -18,52 +19,40 @@ type field struct {
 // text returns the value's text.
 func (f field) text() string { return jsonline.Unquote(f.value) }
 
-// shown returns how a terminal shows the value: a string as a word, everything else as JSON.
+// shown returns how a terminal shows the value: a string as a word, a duration with its unit, and everything else as
+// JSON.
 func (f field) shown() string {
 	if len(f.value) > 0 && f.value[0] == '"' {
-		return word(jsonline.Unquote(f.value))
+		return word(f.text())
+	}
+	if ms, err := strconv.ParseFloat(string(f.value), 64); err == nil && f.isDuration() {
+		return duration(ms)
 	}
 	return string(f.value)
 }
 
-// isDuration reports whether the value is a number of milliseconds, by the names that durations have
-// in the lines of Plinth.
+// isDuration reports whether the key is one of those that durations have in the lines of Plinth.
 func (f field) isDuration() bool {
-	_, last := cutLast(f.key, '.')
-	switch last {
+	switch last := f.key[strings.LastIndexByte(f.key, '.')+1:]; last {
 	case "took", "duration", "wait", "elapsed", "latency":
+		return true
 	default:
-		if !strings.HasSuffix(last, "_ms") {
-			return false
-		}
+		return strings.HasSuffix(last, "_ms")
 	}
-	_, err := strconv.ParseFloat(string(f.value), 64)
-	return err == nil
 }
 
-// duration returns a number of milliseconds with its unit, rounded to three digits: 3.12ms.
-func (f field) duration() string {
-	ms, _ := strconv.ParseFloat(string(f.value), 64)
+// duration returns milliseconds with their unit, rounded to three digits or to seconds: 3.12ms.
+func duration(ms float64) string {
 	ns := ms * float64(time.Millisecond)
 	if math.Abs(ns) >= math.MaxInt64 {
-		return f.shown() + "ms"
+		return fmt.Sprint(ms, "ms")
 	}
 	d := time.Duration(math.Round(ns))
-	if d.Abs() >= time.Minute {
-		return d.Round(time.Second).String()
+	unit := time.Duration(1)
+	for unit < time.Second && d.Abs() >= 1000*unit {
+		unit *= 10
 	}
-	for unit := time.Duration(1); unit < time.Minute; unit *= 10 {
-		if d.Abs() < 1000*unit {
-			return d.Round(unit).String()
-		}
-	}
-	return d.Round(time.Second).String()
-}
-
-// cutLast divides s at the last sep; before is "" if there is none.
-func cutLast(s string, sep byte) (before, after string) {
-	i := strings.LastIndexByte(s, sep)
-	return s[:max(i, 0)], s[i+1:]
+	return d.Round(min(unit, time.Second)).String()
 }
 
 // flatten appends a field, or those of an object.

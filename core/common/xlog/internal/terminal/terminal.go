@@ -70,8 +70,8 @@ func (t *Terminal) AppendLine(dst, line []byte) []byte {
 	}
 	id := parts[4]
 	dst, width := t.appendHead(dst, parts)
-	if summary, ok := summarize(parts[3], attrs); ok {
-		dst = t.appendSummary(dst, summary, lineWidth-width-idWidth)
+	dst, ok := t.appendSummary(dst, parts[3], attrs, lineWidth-width-idWidth)
+	if ok {
 		attrs = nil
 	} else {
 		dst = t.appendMessage(dst, parts, len(attrs) > 0 || id != "")
@@ -132,9 +132,6 @@ func (t *Terminal) appendField(dst []byte, a field) []byte {
 	if a.key == "error" || a.key == "err" || strings.HasSuffix(a.key, ".error") {
 		color = red
 	}
-	if a.isDuration() {
-		return t.paint(dst, color, a.duration())
-	}
 	return t.paint(dst, color, a.shown())
 }
 
@@ -161,10 +158,7 @@ func (t *Terminal) paint(dst []byte, color, text string) []byte {
 
 // pad appends spaces after a text of so many columns.
 func pad(dst []byte, have, want int) []byte {
-	for ; have < want; have++ {
-		dst = append(dst, ' ')
-	}
-	return dst
+	return append(dst, strings.Repeat(" ", max(want-have, 0))...)
 }
 
 // columns is the width of s at a terminal: characters of East Asian scripts, which begin with Hangul
