@@ -36,33 +36,12 @@ func InFolder(dir string) driver.Backend {
 	if dir == "" {
 		f.dir, f.file, f.perm = filepath.Join(os.TempDir(), sharedFolder), 0o666, 0o777|os.ModeSticky
 	}
-	return &folderBackend{
-		local: local{
-			storage:      f,
-			capabilities: driver.Capabilities{Scope: driver.Host, Durable: true, Name: f.dir},
-			now:          func() int64 { return time.Now().UnixMicro() },
-		},
-		folder: f,
+	return &local{
+		storage:      f,
+		capabilities: driver.Capabilities{Scope: driver.Host, Durable: true, Name: f.dir},
+		now:          func() int64 { return time.Now().UnixMicro() },
 	}
 }
-
-type folderBackend struct {
-	local
-
-	folder *folder
-}
-
-// Prepare implements driver.Preparer: it reports a folder that cannot be used.
-func (b *folderBackend) Prepare(ctx context.Context) error {
-	lock, err := b.folder.lock(ctx)
-	if err != nil {
-		return err
-	}
-	return lock.Close()
-}
-
-// Close ends the records of this backend.
-func (b *folderBackend) Close() error { return b.folder.abandon() }
 
 // folder is a storage in files: one with the records of each name, one that is locked while records
 // are open, and one for each backend that is locked until the process exits.
@@ -73,6 +52,15 @@ type folder struct {
 
 	mu    sync.Mutex
 	alive *flock.Flock // of that file; nil before the first record
+}
+
+// Prepare implements storage.
+func (f *folder) Prepare(ctx context.Context) error {
+	lock, err := f.lock(ctx)
+	if err != nil {
+		return err
+	}
+	return lock.Close()
 }
 
 // lockPoll is how often a lock is tried that another process has. They have it for less.
@@ -137,7 +125,7 @@ func existingLock(path string) *flock.Flock {
 const aliveSuffix = ".alive"
 
 // claim locks the file of this backend, whose lock ends with the process. What cleans temporary
-// folders may have removed it.
+// folders may have removed it. It removes the files of processes that have exited.
 func (f *folder) claim() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -148,7 +136,10 @@ func (f *folder) claim() error {
 		}
 		_ = f.alive.Close() // of a file that was removed
 	}
-	f.removeAbandoned()
+	paths, _ := filepath.Glob(f.path("*" + aliveSuffix)) // the pattern is valid
+	for _, path := range paths {
+		abandoned(path)
+	}
 	lock, err := f.openLock(f.owner + aliveSuffix)
 	if err != nil {
 		return err
@@ -158,14 +149,6 @@ func (f *folder) claim() error {
 	}
 	f.alive = lock
 	return nil
-}
-
-// removeAbandoned removes the files of processes that have exited.
-func (f *folder) removeAbandoned() {
-	paths, _ := filepath.Glob(f.path("*" + aliveSuffix)) // the pattern is valid
-	for _, path := range paths {
-		abandoned(path)
-	}
 }
 
 // abandoned reports whether the process that locked a file has exited, and removes the file then.
@@ -186,8 +169,8 @@ func (f *folder) exited(owner string) bool {
 	return owner != f.owner && abandoned(f.path(owner+aliveSuffix))
 }
 
-// abandon ends the lock of this backend.
-func (f *folder) abandon() error {
+// Close implements storage: it ends the lock of this backend.
+func (f *folder) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.alive == nil {

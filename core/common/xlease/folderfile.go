@@ -86,8 +86,6 @@ func (rs *fileRecords) write(slot int, r record) error {
 
 func (rs *fileRecords) since() int64 { return rs.start }
 
-func (*fileRecords) several() {} // no file is ever removed
-
 // Close lets the next call open records.
 func (rs *fileRecords) Close() error {
 	var err error

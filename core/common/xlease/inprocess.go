@@ -34,7 +34,6 @@ type process struct {
 type group struct {
 	unlock func()
 	start  int64
-	many   bool // it has more than one slot, and is kept for good
 	slots  map[int]record
 }
 
@@ -49,7 +48,13 @@ func (p *process) open(_ context.Context, name string, now int64) (records, erro
 	return g, nil
 }
 
-// sweep removes, at times, names with one slot whose record ended a while ago.
+// Prepare implements storage.
+func (*process) Prepare(context.Context) error { return nil }
+
+// Close implements storage.
+func (*process) Close() error { return nil }
+
+// sweep removes, at times, names with one slot and without a mark whose record ended a while ago.
 func (p *process) sweep(now int64) {
 	keep := driver.Ended.Microseconds()
 	if now-p.swept < keep {
@@ -57,16 +62,16 @@ func (p *process) sweep(now int64) {
 	}
 	p.swept = now
 	for name, g := range p.names {
-		if !g.many && g.ended(now-keep) {
+		if g.ended(now - keep) {
 			delete(p.names, name)
 		}
 	}
 }
 
-// ended reports whether all records ended before a time.
+// ended reports whether the one record ended before a time, and says nothing to the next holder.
 func (g *group) ended(before int64) bool {
-	for _, rec := range g.slots {
-		if rec.until >= before {
+	for slot, rec := range g.slots {
+		if slot > 0 || rec.mark != 0 || rec.until >= before {
 			return false
 		}
 	}
@@ -81,8 +86,6 @@ func (g *group) write(slot int, r record) error {
 }
 
 func (g *group) since() int64 { return g.start }
-
-func (g *group) several() { g.many = true }
 
 // Close lets the next call open records.
 func (g *group) Close() error {

@@ -23,14 +23,14 @@ type Lease struct {
 	call     chan struct{} // full during a call to the backend, see enter
 	released bool          // the backend was told; guarded by call
 
-	mu    sync.Mutex // guards what follows; never held during a call
-	until deadline
-	why   error // nil as long as the lease lasts
-	alarm *time.Timer
-	done  chan struct{}
+	life context.Context         // ends with the lease, and ErrLost or ErrReleased
+	kill context.CancelCauseFunc // of life
 
-	stop    context.CancelFunc // ends the renewal
-	stopped chan struct{}      // closed when it has ended
+	mu    sync.Mutex // guards what follows, and the end of life; never held during a call
+	until deadline
+	alarm *time.Timer
+
+	renewal sync.WaitGroup
 }
 
 // deadline is a moment by both clocks: the monotonic one stands still while a machine is suspended.
@@ -45,9 +45,9 @@ func (d deadline) passed() bool {
 
 func newLease(l *Leases, h driver.Holding, g driver.Grant, asked time.Time) *Lease {
 	lease := &Lease{
-		leases: l, h: h, age: g.Age, before: g.Mark, until: deadlineAt(asked.Add(LeaseWindow(h.TTL))),
-		call: make(chan struct{}, 1), done: make(chan struct{}), stop: func() {}, stopped: make(chan struct{}),
+		leases: l, h: h, age: g.Age, before: g.Mark, until: deadlineAt(asked.Add(LeaseWindow(h.TTL))), call: make(chan struct{}, 1),
 	}
+	lease.life, lease.kill = context.WithCancelCause(context.Background())
 	lease.mark.Store(h.Mark)
 	return lease
 }
@@ -57,13 +57,9 @@ func (l *Lease) begin(manual bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.alarm = time.AfterFunc(time.Until(l.until.at), l.ring)
-	if manual {
-		close(l.stopped)
-		return
+	if !manual {
+		l.renewal.Go(l.renew)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	l.stop = stop
-	go l.renew(ctx)
 }
 
 // Name returns what is leased.
@@ -91,21 +87,19 @@ func (l *Lease) Until() time.Time {
 
 // Done is closed when the lease has ended: lost or released. While the process is stopped, or the machine suspended, nothing
 // is closed: Err is what tells who has just woken up.
-func (l *Lease) Done() <-chan struct{} { return l.done }
+func (l *Lease) Done() <-chan struct{} { return l.life.Done() }
 
 // Err returns nil as long as the lease can be relied on, then ErrLost, or ErrReleased after Release. It looks at the clocks.
 // What it has returned once, it returns for ever.
 func (l *Lease) Err() error {
 	l.ring()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.why
+	return context.Cause(l.life)
 }
 
 // ring ends the lease where its time is over. The alarm may go off just when it was renewed.
 func (l *Lease) ring() {
 	l.mu.Lock()
-	over := l.why == nil && l.until.passed()
+	over := l.until.passed()
 	l.mu.Unlock()
 	if over {
 		l.lose("it was not renewed in time")
@@ -118,14 +112,11 @@ func (l *Lease) Bind(ctx context.Context) (context.Context, context.CancelFunc) 
 	if err := l.Err(); err != nil {
 		cancel(err)
 	}
-	go func() {
-		select {
-		case <-l.done:
-			cancel(l.Err())
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(nil) }
+	stop := context.AfterFunc(l.life, func() { cancel(l.Err()) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // SetMark changes what the next holder gets to see, for a lease that was asked for WithMark. It is written with the next
@@ -181,7 +172,7 @@ func (l *Lease) leave() { <-l.call }
 func (l *Lease) extend(until deadline) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.why != nil || l.until.passed() {
+	if l.life.Err() != nil || l.until.passed() {
 		return false
 	}
 	l.until = until
@@ -204,20 +195,15 @@ func (l *Lease) lose(reason string) {
 	}
 }
 
-// end closes Done and reports whether it was open.
+// end ends the lease and reports whether it lasted until then.
 func (l *Lease) end(why error) bool {
 	l.mu.Lock()
-	if l.why != nil {
-		l.mu.Unlock()
-		return false
-	}
-	l.why = why
-	close(l.done)
+	lasted := l.life.Err() == nil
+	l.kill(why) // the first one counts
 	l.alarm.Stop()
-	l.stop()
 	l.mu.Unlock()
 	l.leases.forget(l)
-	return true
+	return lasted
 }
 
 // Release gives the name back; a second Release does nothing. The error is ErrLost where the lease had ended before: what was
@@ -226,7 +212,7 @@ func (l *Lease) end(why error) bool {
 func (l *Lease) Release(ctx context.Context) error {
 	lost := errors.Is(l.Err(), ErrLost)
 	l.end(ErrReleased)
-	<-l.stopped // its context has ended
+	l.renewal.Wait()
 	if err := l.enter(ctx); err != nil {
 		if lost {
 			return fmt.Errorf("%w: %q", ErrLost, l.h.Name)

@@ -9,7 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// local is a backend without a server: its records are in this process or in a folder.
+// local is a backend without a server: its records are in this process or in a folder. It implements driver.Preparer and
+// io.Closer too.
 type local struct {
 	storage
 
@@ -20,6 +21,10 @@ type local struct {
 // storage opens the records of a name. No other call opens them until they are closed.
 type storage interface {
 	open(ctx context.Context, name string, now int64) (records, error)
+	// Prepare reports a storage that cannot be used.
+	Prepare(ctx context.Context) error
+	// Close ends the records of this backend, if they end with the process.
+	Close() error
 }
 
 // records are those of one name. Times are microseconds.
@@ -29,8 +34,6 @@ type records interface {
 	write(slot int, r record) error
 	// since is when the records of the name started.
 	since() int64
-	// several notes that the name has more than one slot, so its records are never removed.
-	several()
 	io.Closer
 }
 
@@ -68,9 +71,6 @@ func (l *local) Acquire(ctx context.Context, r driver.Request) (grant driver.Gra
 }
 
 func acquire(rs records, r driver.Request, now int64) (driver.Grant, error) {
-	if r.Count > 1 {
-		rs.several()
-	}
 	var failed error
 	slot, wait, ok := driver.Pick(r, func(slot int) (time.Duration, int64) {
 		rec, err := rs.read(slot)

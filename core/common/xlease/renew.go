@@ -11,15 +11,14 @@ import (
 const minPause = 10 * time.Millisecond
 
 // renew renews after a third of the time that is left, so that a failure is followed by further attempts at ever shorter
-// intervals, until the lease has ended, which ends ctx.
-func (l *Lease) renew(ctx context.Context) {
-	defer close(l.stopped)
+// intervals, until the lease has ended.
+func (l *Lease) renew() {
 	for {
 		third := max(time.Until(l.Until())/3, minPause)
-		if xretry.Sleep(ctx, third) != nil {
+		if xretry.Sleep(l.life, third) != nil {
 			return
 		}
-		attempt, cancel := context.WithTimeout(ctx, third)
+		attempt, cancel := context.WithTimeout(l.life, third)
 		_ = l.Renew(attempt) // where the lease lasts, the next attempt follows
 		cancel()
 	}
