@@ -29,14 +29,16 @@ func (ln *line) addAny(key string, v any) {
 	}
 }
 
-// encodeJSON is marshal that keeps the text of errors, and turns a panic of a value's own method into an error.
+// encodeJSON is json.Marshal that keeps the text of errors, and turns a panic of a value's own method into an error.
 func encodeJSON(v any, mask *masking.Set) (text json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%T panicked while it was encoded: %v", v, r)
 		}
 	}()
-	return (&plainer{mask: mask}).encode(reflect.ValueOf(v), 0)
+	p := plainer{mask: mask}
+	text = p.encode(reflect.ValueOf(v), 0)
+	return text, p.err
 }
 
 // errorText is err.Error() that survives a nil pointer and a panic.

@@ -25,6 +25,7 @@ const (
 type plainer struct {
 	mask  *masking.Set
 	nodes int
+	err   error // the first one, which ends the work
 }
 
 var (
@@ -38,29 +39,34 @@ var (
 )
 
 // marshal is json.Marshal that keeps HTML characters readable.
-func marshal(v any) (json.RawMessage, error) {
+func (p *plainer) marshal(v any) json.RawMessage {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
+	if err := enc.Encode(v); err != nil && p.err == nil {
+		p.err = err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
-func (p *plainer) encode(v reflect.Value, depth int) (json.RawMessage, error) {
+func (p *plainer) encode(v reflect.Value, depth int) json.RawMessage {
+	if p.err != nil {
+		return null
+	}
 	if !holds(v.Type()) {
-		return marshal(reachable(v))
+		return p.marshal(reachable(v))
 	}
 	if text, ok := p.text(v); ok {
-		return marshal(text)
+		return p.marshal(text)
 	}
 	if depth == maxDepth || p.nodes == maxNodes {
-		return marshal(v.Interface())
+		return p.marshal(v.Interface())
 	}
 	p.nodes++
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
 		if v.IsNil() {
-			return null, nil
+			return null
 		}
 		return p.encode(v.Elem(), depth+1)
 	case reflect.Slice, reflect.Array:
@@ -98,70 +104,59 @@ func (p *plainer) text(v reflect.Value) (string, bool) {
 	return "", false
 }
 
-func (p *plainer) list(v reflect.Value, depth int) (json.RawMessage, error) {
+func (p *plainer) list(v reflect.Value, depth int) json.RawMessage {
 	if v.Kind() == reflect.Slice && v.IsNil() {
-		return null, nil
+		return null
 	}
 	out := make([]json.RawMessage, v.Len())
 	for i := range out {
-		var err error
-		if out[i], err = p.encode(v.Index(i), depth); err != nil {
-			return nil, err
-		}
+		out[i] = p.encode(v.Index(i), depth)
 	}
-	return marshal(out)
+	return p.marshal(out)
 }
 
-func (p *plainer) mapping(v reflect.Value, depth int) (json.RawMessage, error) {
+func (p *plainer) mapping(v reflect.Value, depth int) json.RawMessage {
 	if v.IsNil() {
-		return null, nil
+		return null
 	}
 	out := reflect.MakeMapWithSize(reflect.MapOf(v.Type().Key(), rawType), v.Len())
 	for entries := v.MapRange(); entries.Next(); {
-		text, err := p.encode(entries.Value(), depth)
-		if err != nil {
-			return nil, err
-		}
-		out.SetMapIndex(entries.Key(), reflect.ValueOf(text))
+		out.SetMapIndex(entries.Key(), reflect.ValueOf(p.encode(entries.Value(), depth)))
 	}
-	return marshal(out.Interface())
+	return p.marshal(out.Interface())
 }
 
-func (p *plainer) structure(v reflect.Value, depth int) (json.RawMessage, error) {
+func (p *plainer) structure(v reflect.Value, depth int) json.RawMessage {
 	out := []byte{'{'}
 	for _, m := range membersOf(v.Type()) {
 		field, err := v.FieldByIndexErr(m.Index)
 		if err != nil || m.omits(field) { // a nil pointer to an embedded struct has no fields
 			continue
 		}
-		text, err := p.member(&m, field, depth)
-		if err != nil {
-			return nil, err
-		}
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, m.key...), ':'), text...)
+		out = append(append(out, m.key...), p.member(&m, field, depth)...)
 	}
-	return append(out, '}'), nil
+	return append(out, '}')
 }
 
-func (p *plainer) member(m *member, v reflect.Value, depth int) (json.RawMessage, error) {
+func (p *plainer) member(m *member, v reflect.Value, depth int) json.RawMessage {
 	if v.Kind() == reflect.Pointer && v.IsNil() {
-		return null, nil // in a list it is an error that was given, here it is none
+		return null // in a list it is an error that was given, here it is none
 	}
-	text, err := p.encode(v, depth)
-	if err == nil && m.Quoted {
-		return marshal(string(text))
+	text := p.encode(v, depth)
+	if m.Quoted {
+		return p.marshal(string(text))
 	}
-	return text, err
+	return text
 }
 
 // member is a field of a struct as encoding/json sees it.
 type member struct {
 	jsonplan.Field
 
-	key                 json.RawMessage
+	key                 []byte // in JSON, with its colon
 	omitEmpty, omitZero bool
 }
 
@@ -201,7 +196,7 @@ func membersOf(t reflect.Type) []member {
 	var all []member
 	for _, f := range jsonplan.Fields(t) {
 		options := strings.Split(f.Options, ",")
-		key, _ := marshal(f.Name) // a string always encodes
+		key := append(appendText(nil, f.Name), ':')
 		all = append(all, member{
 			Field: f, key: key, omitEmpty: slices.Contains(options, "omitempty"), omitZero: slices.Contains(options, "omitzero"),
 		})

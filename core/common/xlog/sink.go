@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/rs/zerolog"
+
 	"github.com/plinthgo/plinth/core/common/xlog/internal/outlet"
 	"github.com/plinthgo/plinth/core/common/xlog/internal/rotate"
 	"github.com/plinthgo/plinth/core/common/xlog/internal/terminal"
@@ -18,14 +20,13 @@ import (
 
 // sink takes whole lines of JSON from zerolog and writes each once to the console and once to the file.
 type sink struct {
-	mu      sync.Mutex // one Write at a time on a writer that may need it; an *os.File does so itself
-	out     io.Writer
-	shared  bool               // out takes concurrent writes as they are
-	outlet  *outlet.Outlet     // writes to out if that may block; else nil
+	out     io.Writer          // takes concurrent writes
+	outlet  *outlet.Outlet     // out, if that may block; else nil
 	console *terminal.Terminal // nil: the console takes JSON
 	file    atomic.Pointer[rotate.File]
-	warned  atomic.Bool                             // the file's failure was reported, and it has not worked since
-	about   func(msg string, attr slog.Attr) []byte // returns a line of JSON about the log itself
+	warned  atomic.Bool // the file's failure was reported, and it has not worked since
+
+	about func(msg string, attr slog.Attr) []byte // returns a line of JSON about the log itself
 }
 
 func newSink(c Config) *sink {
@@ -34,13 +35,16 @@ func newSink(c Config) *sink {
 		s.out = os.Stdout
 	}
 	f, isFile := s.out.(*os.File)
-	s.shared = isFile || s.out == io.Discard
-	if isFile && mayBlock(f) {
-		s.outlet = outlet.New(f, s.lostLines)
-	}
 	tty := isFile && terminal.Is(f)
 	if c.Format == FormatConsole || c.Format == formatAuto && tty {
 		s.console = terminal.New(tty && !c.NoColor && terminal.ColorWanted())
+	}
+	switch {
+	case isFile && mayBlock(f):
+		s.outlet = outlet.New(f, s.lostLines)
+		s.out = s.outlet
+	case !isFile && s.out != io.Discard:
+		s.out = zerolog.SyncWriter(s.out)
 	}
 	return s
 }
@@ -72,14 +76,15 @@ func release(buf *[]byte) {
 	}
 }
 
-// write takes a safe line; f is nil where it goes to the console only.
+// write takes a safe line; f is nil where it goes to the console only. An error of the console has no place to be
+// reported.
 func (s *sink) write(p []byte, f *rotate.File) {
 	if s.console == nil {
-		s.writeConsole(p)
+		_, _ = s.out.Write(p)
 	} else {
 		buf := buffers.Get().(*[]byte)
 		*buf = s.console.AppendLine((*buf)[:0], p)
-		s.writeConsole(*buf)
+		_, _ = s.out.Write(*buf)
 		release(buf)
 	}
 	if f != nil {
@@ -105,20 +110,6 @@ func (s *sink) lostLines(n int64) []byte {
 // warn says on the console that lines do not reach the file.
 func (s *sink) warn(err error) {
 	s.write(s.about("log file cannot be written, lines go to the console only", slog.Any("error", err)), nil)
-}
-
-func (s *sink) writeConsole(p []byte) {
-	if s.outlet != nil {
-		s.outlet.Write(p)
-		return
-	}
-	if s.shared {
-		_, _ = s.out.Write(p) // there is nowhere else to say so
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, _ = s.out.Write(p) // likewise
 }
 
 // writeFile reports the first failure of a row on the console.

@@ -66,8 +66,8 @@ const (
 
 var queuedLines = sync.Pool{New: func() any { return new(queuedLine) }}
 
-// Write writes one line, or queues it.
-func (o *Outlet) Write(p []byte) {
+// Write writes one line, or queues it. It does not fail.
+func (o *Outlet) Write(p []byte) (int, error) {
 	q := queuedLines.Get().(*queuedLine)
 	q.text, q.next = append(q.text[:0], p...), nil
 	q.state.Store(lineWaiting)
@@ -75,6 +75,7 @@ func (o *Outlet) Write(p []byte) {
 	if o.enqueue(q, false) && o.await(q) && cap(q.text) <= maxPooled {
 		queuedLines.Put(q)
 	}
+	return len(p), nil
 }
 
 // Flush waits for the lines that a stalled outlet has queued, for maxWait at most.
