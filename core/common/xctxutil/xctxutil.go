@@ -6,6 +6,7 @@ package xctxutil
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
@@ -39,7 +40,7 @@ func Get[T any](ctx context.Context, key xctx.ContextKey) (T, *xerror.Error) {
 		return zero, xerror.Wrap(xerror.ConfigError, "", missing(key))
 	}
 	return zero, xerror.Wrap(xerror.ConfigError, "",
-		fmt.Errorf("xctxutil: the value under %q is %T, not %s", key, found, typeName[T]()))
+		fmt.Errorf("xctxutil: the value under %q is %T, not %s", key, found, reflect.TypeFor[T]()))
 }
 
 // missing is the cause of the error for a value that the context does not have.
@@ -82,8 +83,10 @@ func GetErrorMessage(ctx context.Context) string {
 
 // CalcOverheadTime returns the microseconds since the request began, 0 outside a request.
 func CalcOverheadTime(ctx context.Context) int64 {
-	start, ok := startTime(ctx)
-	if !ok {
+	var start time.Time
+	if r := xctx.RequestFrom(ctx); r != nil {
+		start = r.Start()
+	} else if start, _ = value(ctx, xctx.UserStartTimeKey).(time.Time); start.IsZero() {
 		return 0
 	}
 	return max(0, time.Since(start).Microseconds())
@@ -104,15 +107,6 @@ func IsDebug(ctx context.Context) bool {
 	return IsDebugMode()
 }
 
-// startTime returns when the request began.
-func startTime(ctx context.Context) (time.Time, bool) {
-	if r := xctx.RequestFrom(ctx); r != nil {
-		return r.Start(), true
-	}
-	start, _ := value(ctx, xctx.UserStartTimeKey).(time.Time)
-	return start, !start.IsZero()
-}
-
 // value is ctx.Value that takes a nil context.
 func value(ctx context.Context, key xctx.ContextKey) any {
 	if ctx == nil {
@@ -120,6 +114,3 @@ func value(ctx context.Context, key xctx.ContextKey) any {
 	}
 	return ctx.Value(key)
 }
-
-// typeName names T, also where it is an interface.
-func typeName[T any]() string { return fmt.Sprintf("%T", (*T)(nil))[1:] }

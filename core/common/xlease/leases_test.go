@@ -195,8 +195,8 @@ func TestDoRunsUnderALease(t *testing.T) {
 			}
 			return errWork
 		})
-		if !errors.Is(err, errWork) || errors.Is(err, xlease.ErrLost) || len(s.Released()) != 1 {
-			t.Errorf("Do = %v after %d releases, want the function's error and one", err, len(s.Released()))
+		if !errors.Is(err, errWork) || errors.Is(err, xlease.ErrLost) || s.Released() != 1 {
+			t.Errorf("Do = %v after %d releases, want the function's error and one", err, s.Released())
 		}
 
 		err = l.Do(t.Context(), "job", ttl, func(ctx context.Context, _ *xlease.Lease) error {
@@ -249,8 +249,8 @@ func TestCloseReleasesAllAndRefusesMore(t *testing.T) {
 		held(t, a, xlease.ErrReleased)
 		held(t, b, xlease.ErrReleased)
 		held(t, lost, xlease.ErrLost)
-		if len(s.Released()) != 3 {
-			t.Errorf("%d releases, want 3", len(s.Released()))
+		if s.Released() != 3 {
+			t.Errorf("%d releases, want 3", s.Released())
 		}
 		if _, err := l.Lease(t.Context(), "c", ttl); !errors.Is(err, xlease.ErrClosed) {
 			t.Errorf("Lease = %v, want ErrClosed", err)
@@ -274,8 +274,8 @@ func TestALeaseThatComesWhileClosingIsGivenBack(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := <-result; !errors.Is(err, xlease.ErrClosed) || len(s.Released()) != 1 {
-			t.Errorf("Lease = %v, %d released; want ErrClosed and the record given back", err, len(s.Released()))
+		if err := <-result; !errors.Is(err, xlease.ErrClosed) || s.Released() != 1 {
+			t.Errorf("Lease = %v, %d released; want ErrClosed and the record given back", err, s.Released())
 		}
 	})
 }

@@ -36,6 +36,7 @@ import (
 	"io"
 	"log/slog"
 	randv2 "math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -189,12 +190,7 @@ func newRequest(name string, ttl time.Duration, opts []LeaseOption) (request, er
 
 // validName reports whether every backend can keep the name.
 func validName(name string) bool {
-	for i := range len(name) {
-		if name[i] <= ' ' || name[i] > '~' {
-			return false
-		}
-	}
-	return name != "" && len(name) <= maxName
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // try asks the backend once. With ErrHeld comes how long the name is held at most, unless it is renewed.

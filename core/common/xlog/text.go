@@ -1,6 +1,9 @@
 package xlog
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 const hexDigits = "0123456789abcdef"
 
@@ -41,22 +44,17 @@ func marks(x uint64) uint64 {
 	return x | (x - ' '*ones) | ((x ^ '"'*ones) - ones) | ((x ^ '\\'*ones) - ones) | ((x ^ 0x7f*ones) - ones)
 }
 
+// shortEscapes are the control characters that JSON writes with a letter.
+const shortEscapes = "\b\f\n\r\t"
+
 // appendEscaped appends s with its escapes.
 func appendEscaped(dst []byte, s string) []byte {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', c)
-		case c == '\b':
-			dst = append(dst, '\\', 'b')
-		case c == '\f':
-			dst = append(dst, '\\', 'f')
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-		case c == '\r':
-			dst = append(dst, '\\', 'r')
-		case c == '\t':
-			dst = append(dst, '\\', 't')
+		case strings.IndexByte(shortEscapes, c) >= 0:
+			dst = append(dst, '\\', "bfnrt"[strings.IndexByte(shortEscapes, c)])
 		case c < ' ' || c == 0x7f:
 			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 		default:

@@ -62,16 +62,13 @@ func (n *Node) newTenure(slot int) *tenure {
 
 // settle prepares the use of a slot, or releases it. Times that a former holder may have used are
 // skipped by advancing the clock, and by waiting, which is told, if they are too far ahead for that.
-func (n *Node) settle(ctx context.Context, t *tenure, waiting func()) error {
-	err := n.start(ctx, t, waiting)
-	if err != nil {
-		t.lease.SetMark(t.lease.Mark()) // nothing was done under it
-		_ = n.release(t)                // it ends by itself, and there is another error to return
-	}
-	return err
-}
-
-func (n *Node) start(ctx context.Context, t *tenure, waiting func()) error {
+func (n *Node) settle(ctx context.Context, t *tenure, waiting func()) (err error) {
+	defer func() {
+		if err != nil {
+			t.lease.SetMark(t.lease.Mark()) // nothing was done under it
+			_ = n.release(t)                // it ends by itself, and there is another error to return
+		}
+	}()
 	_, now, err := n.clock.now()
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ type Backend struct {
 	Age      *time.Duration       // of every grant
 	Acquires int
 	renewals int
-	releases []driver.Holding
+	releases int
 }
 
 // Set changes the faults.
@@ -37,44 +37,44 @@ func (s *Backend) Set(change func(s *Backend)) {
 	change(s)
 }
 
-// Released returns the calls of Release.
-func (s *Backend) Released() []driver.Holding {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]driver.Holding(nil), s.releases...)
+// Released is the number of releases.
+func (s *Backend) Released() (n int) {
+	s.Set(func(s *Backend) { n = s.releases })
+	return n
 }
 
 // Renewed is the number of renewals.
-func (s *Backend) Renewed() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.renewals
+func (s *Backend) Renewed() (n int) {
+	s.Set(func(s *Backend) { n = s.renewals })
+	return n
 }
 
-func (s *Backend) line(ctx context.Context, count func(), call func() error) error {
+// call makes a call over the connection. held is what the holder gets to know.
+func (s *Backend) call(ctx context.Context, count *int, do func() (bool, error)) (held bool, err error) {
 	s.mu.Lock()
-	count()
+	*count++
 	down, hang, late := s.Down, s.Hang, s.Late
 	s.mu.Unlock()
 	if down {
-		return ErrDown
+		return false, ErrDown
 	}
-	err := call()
+	held, err = do()
 	if hang {
 		<-ctx.Done()
-		return ctx.Err()
-	}
-	if late > 0 {
+		err = ctx.Err()
+	} else if late > 0 {
 		<-time.After(late)
 	}
-	return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return held && !s.Stolen, err
 }
 
 // Acquire implements driver.Backend.
 func (s *Backend) Acquire(ctx context.Context, r driver.Request) (g driver.Grant, err error) {
-	err = s.line(ctx, func() { s.Acquires++ }, func() error {
+	_, err = s.call(ctx, &s.Acquires, func() (held bool, err error) {
 		g, err = s.Backend.Acquire(ctx, r)
-		return err
+		return g.OK, err
 	})
 	if s.Age != nil {
 		g.Age = *s.Age
@@ -84,24 +84,12 @@ func (s *Backend) Acquire(ctx context.Context, r driver.Request) (g driver.Grant
 
 // Renew implements driver.Backend.
 func (s *Backend) Renew(ctx context.Context, h driver.Holding) (held bool, err error) {
-	err = s.line(ctx, func() { s.renewals++ }, func() error {
-		held, err = s.Backend.Renew(ctx, h)
-		return err
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return held && !s.Stolen, err
+	return s.call(ctx, &s.renewals, func() (bool, error) { return s.Backend.Renew(ctx, h) })
 }
 
 // Release implements driver.Backend.
 func (s *Backend) Release(ctx context.Context, h driver.Holding) (held bool, err error) {
-	err = s.line(ctx, func() { s.releases = append(s.releases, h) }, func() error {
-		held, err = s.Backend.Release(ctx, h)
-		return err
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return held && !s.Stolen, err
+	return s.call(ctx, &s.releases, func() (bool, error) { return s.Backend.Release(ctx, h) })
 }
 
 // Capabilities implements driver.Backend.
