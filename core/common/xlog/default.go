@@ -57,10 +57,10 @@ func SetDefault(e *Engine) (restore func()) {
 // of a longer one: "pin" also masks "card_pin" and "cardPin".
 func AddMaskedKeys(keys ...string) {
 	maskMu.Lock()
+	defer maskMu.Unlock()
 	defaultMask = append(defaultMask, keys...)
-	maskMu.Unlock()
 	if e := current.Load(); e != nil {
-		e.AddMaskedKeys(keys...)
+		e.mask.Store(e.mask.Load().With(keys))
 	}
 }
 

@@ -87,16 +87,6 @@ func (e *Engine) WithName(name string, options ...string) *LogNamedLogger {
 // Handler returns a slog.Handler that writes to this engine.
 func (e *Engine) Handler() slog.Handler { return &handler{LogNamedLogger: e.WithName("")} }
 
-// AddMaskedKeys masks the values of further keys in the lines of this engine; see the package function.
-func (e *Engine) AddMaskedKeys(keys ...string) {
-	for {
-		old := e.mask.Load()
-		if e.mask.CompareAndSwap(old, old.With(keys)) {
-			return
-		}
-	}
-}
-
 // Close writes out and closes the log file, and waits for a compression that is under way. For lines
 // that wait for an output which blocks, it waits for a second at most. Lines that
 // are logged later go to the console only. A second call does nothing. Config.Writer stays open.

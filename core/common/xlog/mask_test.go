@@ -149,8 +149,7 @@ func FuzzMaskedJSONStaysJSON(f *testing.F) {
 }
 
 func TestFurtherKeysCanBeMasked(t *testing.T) {
-	e, rec := newEngine(t, func(c *xlog.Config) { c.MaskKeys = []string{"pin", "ID_Card"} })
-	e.AddMaskedKeys("plan b", "q")
+	e, rec := newEngine(t, func(c *xlog.Config) { c.MaskKeys = []string{"pin", "ID_Card", "plan b", "q"} })
 	e.WithName("").Info(t.Context(), "m", slog.Int("pins", 1), slog.Int("cardPins", 1), slog.Int("spins", 2))
 	if line, want := rec.one(t), `"m","pins":"***","cardPins":"***","spins":2}`; !strings.Contains(line, want) {
 		t.Errorf("line = %s, want %s", line, want)

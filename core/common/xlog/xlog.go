@@ -15,6 +15,7 @@ package xlog
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 )
 
@@ -34,13 +35,8 @@ func WithName(name string, options ...string) *LogNamedLogger {
 }
 
 func newLogger(e *Engine, name string, options []string) *LogNamedLogger {
-	parts := make([]string, 0, 1+len(options))
-	for _, p := range append([]string{name}, options...) {
-		if p != "" {
-			parts = append(parts, p)
-		}
-	}
-	joined := strings.Join(parts, ".")
+	parts := append([]string{name}, options...)
+	joined := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ".")
 	return &LogNamedLogger{name: joined, member: encodeName(joined), engine: e}
 }
 

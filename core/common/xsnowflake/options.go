@@ -105,31 +105,21 @@ func NewNode(opts ...Option) (*Node, error) {
 // are not set. See WithDatacenterID and WithNodeID for the case that only one is. The environment wins
 // over opts, except over WithLeases, which replaces the folder.
 func FromEnv(opts ...Option) (*Node, error) {
-	dir, _ := xenv.GetEnv(leaseDirKey)
-	all := append([]Option{func(c *config) { c.folder = dir }}, opts...)
-	var problems []error
-	if name, ok := xenv.GetEnv(layoutKey); ok {
+	v, problems := xenv.Load[variables](xenv.Environment())
+	if problems != nil {
+		return nil, fmt.Errorf("xsnowflake: %w", problems)
+	}
+	all := append([]Option{func(c *config) { c.folder = v.LeaseDir }}, opts...)
+	if _, set := xenv.GetEnv(layoutKey); set {
 		var l Layout
-		problems = append(problems, l.UnmarshalText([]byte(name)))
+		_ = l.UnmarshalText([]byte(v.Layout)) // Load has looked at the name
 		all = append(all, WithLayout(l))
 	}
-	for _, v := range []struct {
-		key  xenv.EnvKey
-		with func(int) Option
-	}{{xenv.SnowflakeDatacenterID, WithDatacenterID}, {xenv.SnowflakeNodeID, WithNodeID}} {
-		text, ok := xenv.GetEnv(v.key)
-		if !ok {
-			continue
-		}
-		id, err := strconv.Atoi(text)
-		if err != nil {
-			problems = append(problems, xenv.Problem(v.key, text, "is not an integer", xenv.Lookup(v.key).Accepted()))
-			continue
-		}
-		all = append(all, v.with(id))
+	if _, set := xenv.GetEnv(xenv.SnowflakeDatacenterID); set {
+		all = append(all, WithDatacenterID(v.DatacenterID))
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, fmt.Errorf("xsnowflake: %w", err)
+	if _, set := xenv.GetEnv(xenv.SnowflakeNodeID); set {
+		all = append(all, WithNodeID(v.NodeID))
 	}
 	return NewNode(all...)
 }
