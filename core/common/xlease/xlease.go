@@ -141,7 +141,7 @@ func (l *Leases) Lease(ctx context.Context, name string, ttl time.Duration, opts
 		return nil, context.Cause(ctx)
 	}
 	var held error
-	for poll := minPoll; ; poll = min(poll*2, maxPoll) {
+	for pause := (xretry.Backoff{First: minPoll, Max: maxPoll}); ; {
 		lease, left, err := l.try(ctx, r)
 		switch {
 		case err == nil:
@@ -153,9 +153,7 @@ func (l *Leases) Lease(ctx context.Context, name string, ttl time.Duration, opts
 		default:
 			return nil, err
 		}
-		wait := min(poll, max(left, minPoll))
-		wait = wait/2 + randv2.N(wait/2+1)
-		if xretry.Sleep(ctx, wait) != nil {
+		if xretry.Sleep(ctx, min(pause.Next(), max(left, minPoll))) != nil {
 			return nil, errors.Join(held, context.Cause(ctx))
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"math"
-	randv2 "math/rand/v2"
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlease"
@@ -73,7 +72,8 @@ func (n *Node) Prepare(ctx context.Context) error {
 func (n *Node) take(ctx context.Context) (*tenure, error) {
 	waiting, cancel := context.WithTimeout(ctx, n.ttl+maxPoll)
 	defer cancel()
-	for poll := minPause; ; poll = min(poll*2, maxPoll) {
+	pause := xretry.Backoff{First: minPause, Max: maxPoll}
+	for first := true; ; first = false {
 		t, err := n.try(ctx)
 		held := errors.Is(err, xlease.ErrHeld)
 		if !held && !errors.Is(err, errOtherLayout) {
@@ -86,10 +86,10 @@ func (n *Node) take(ctx context.Context) (*tenure, error) {
 		if n.local {
 			return nil, err
 		}
-		if poll == minPause {
+		if first {
 			leaseLog.Notice(ctx, "waiting for a node ID", slog.Duration("at_most", n.ttl), slog.Any("error", err))
 		}
-		if xretry.Sleep(waiting, poll/2+randv2.N(poll/2+1)) != nil {
+		if xretry.Sleep(waiting, pause.Next()) != nil {
 			return nil, errors.Join(err, context.Cause(ctx))
 		}
 	}

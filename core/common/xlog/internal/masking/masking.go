@@ -151,8 +151,8 @@ func (m *Set) Look(key string) bool {
 			return true
 		}
 	}
-	n, all := len(bytes.TrimRight(k.text, digits)), len(k.text)
-	return m.masks(&k, n) || n < all && m.masks(&k, all)
+	n := len(bytes.TrimRight(k.text, digits))
+	return m.masks(&k, n) || n < len(k.text) && m.masks(&k, len(k.text))
 }
 
 func startsStrong(text []byte) bool {
