@@ -3,7 +3,6 @@ package xlog
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"reflect"
 
 	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
@@ -17,8 +16,6 @@ func (ln *line) addAny(key string, v any) {
 		ln.event.RawJSON(key, []byte("null"))
 	case error:
 		ln.event.Str(key, errorText(v))
-	case *url.URL:
-		ln.event.Str(key, urlText(v, ln.mask))
 	default:
 		text, err := encodeJSON(v, ln.mask)
 		if err != nil {
@@ -53,12 +50,4 @@ func errorText(err error) (text string) {
 		}
 	}()
 	return err.Error()
-}
-
-// urlText is the URL without its secrets.
-func urlText(u *url.URL, mask *masking.Set) string {
-	if u == nil {
-		return "<nil>"
-	}
-	return mask.URL(u)
 }

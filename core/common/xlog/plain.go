@@ -96,10 +96,7 @@ func (p *plainer) text(v reflect.Value) (string, bool) {
 		return errorText(err), true
 	case t == urlType:
 		u, _ := reflect.TypeAssert[url.URL](v)
-		return urlText(&u, p.mask), true
-	case t == reflect.PointerTo(urlType):
-		u, _ := reflect.TypeAssert[*url.URL](v)
-		return urlText(u, p.mask), true
+		return p.mask.URL(&u), true
 	}
 	return "", false
 }

@@ -1,6 +1,9 @@
 package xutil
 
-import "crypto/rand"
+import (
+	"crypto/rand"
+	"math/big"
+)
 
 // The alphabets of the random texts.
 const (
@@ -24,24 +27,11 @@ func (Generator) Letters(n int) string { return randomText(letterChars, n) }
 // Alphanumeric returns n of 0 to 9, A to Z and a to z.
 func (Generator) Alphanumeric(n int) string { return randomText(digitChars+letterChars, n) }
 
-// randomText drops the bytes above the greatest multiple of the alphabet's length: a remainder of them
-// would favour the first characters.
 func randomText(alphabet string, n int) string {
-	if n < 1 {
-		return ""
+	text := make([]byte, max(n, 0))
+	for i := range text {
+		at, _ := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet)))) // never fails
+		text[i] = alphabet[at.Int64()]
 	}
-	limit := 256 - 256%len(alphabet)
-	text := make([]byte, 0, n)
-	buf := make([]byte, n+n/4+8)
-	for {
-		_, _ = rand.Read(buf) // never fails
-		for _, b := range buf {
-			if int(b) >= limit {
-				continue
-			}
-			if text = append(text, alphabet[int(b)%len(alphabet)]); len(text) == n {
-				return string(text)
-			}
-		}
-	}
+	return string(text)
 }
