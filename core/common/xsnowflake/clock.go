@@ -130,6 +130,6 @@ func (c *clock) advance(now int64) error {
 }
 
 func (c *clock) tooFar(behind int64) error {
-	return fmt.Errorf("%w: it is %s behind the ids of this node, which rides out %s", ErrClock,
+	return fmt.Errorf("%w: the clock went back, it is %s behind the ids of this node, which rides out %s", ErrClock,
 		time.Duration(behind).Round(time.Millisecond), time.Duration(c.maxBehind))
 }
