@@ -45,7 +45,8 @@ func (d deadline) passed() bool {
 
 func newLease(l *Leases, h driver.Holding, g driver.Grant, asked time.Time) *Lease {
 	lease := &Lease{
-		leases: l, h: h, age: g.Age, before: g.Mark, until: deadlineAt(asked.Add(LeaseWindow(h.TTL))), call: make(chan struct{}, 1),
+		leases: l, h: h, age: g.Age, before: g.Mark,
+		until: deadlineAt(asked.Add(LeaseWindow(h.TTL))), call: make(chan struct{}, 1),
 	}
 	lease.life, lease.kill = context.WithCancelCause(context.Background())
 	lease.mark.Store(h.Mark)

@@ -40,7 +40,7 @@ func (ln *line) add(a *slog.Attr) {
 		ln.addSpecial(a)
 		return
 	}
-	switch kind := a.Value.Kind(); kind { //nolint:exhaustive // addValue knows the others
+	switch kind := a.Value.Kind(); kind {
 	case slog.KindString: // most attributes are a text or a number
 		ln.event.Str(a.Key, a.Value.String())
 	case slog.KindInt64:
@@ -52,7 +52,7 @@ func (ln *line) add(a *slog.Attr) {
 		resolved := slog.Attr{Key: a.Key, Value: a.Value.Resolve()} // a panic in LogValue is an error there
 		ln.add(&resolved)
 		return
-	default:
+	case slog.KindAny, slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindTime, slog.KindUint64:
 		ln.addValue(a.Key, kind, &a.Value)
 	}
 	ln.any = true
