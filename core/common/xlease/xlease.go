@@ -188,7 +188,8 @@ func newRequest(name string, ttl time.Duration, opts []LeaseOption) (request, er
 
 // validName reports whether every backend can keep the name.
 func validName(name string) bool {
-	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
+	odd := func(r rune) bool { return r <= ' ' || r > '~' }
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, odd)
 }
 
 // try asks the backend once. With ErrHeld comes how long the name is held at most, unless it is renewed.

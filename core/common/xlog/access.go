@@ -58,7 +58,8 @@ func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
 
 // writeKnown writes a line whose members are known: the head, and what members appends for a duration.
 func (l *LogNamedLogger) writeKnown(
-	ctx context.Context, level slog.Level, msg string, start time.Time, members func(b []byte, took time.Duration) []byte,
+	ctx context.Context, level slog.Level, msg string, start time.Time,
+	members func(b []byte, took time.Duration) []byte,
 ) {
 	e := l.target(ctx)
 	if !e.Enabled(level) {

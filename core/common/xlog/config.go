@@ -86,7 +86,8 @@ func ConfigFromEnv() (Config, error) {
 func (c Config) check() error {
 	var problems []error
 	if c.Format != formatAuto && c.Format != FormatConsole && c.Format != FormatJSON {
-		problems = append(problems, fmt.Errorf("xlog: unknown format %q (accepted: FormatConsole, FormatJSON, or none)", c.Format))
+		problems = append(problems,
+			fmt.Errorf("xlog: unknown format %q (accepted: FormatConsole, FormatJSON, or none)", c.Format))
 	}
 	for _, n := range []struct {
 		name  string

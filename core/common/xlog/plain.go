@@ -195,7 +195,8 @@ func membersOf(t reflect.Type) []member {
 		options := strings.Split(f.Options, ",")
 		key := append(appendText(nil, f.Name), ':')
 		all = append(all, member{
-			Field: f, key: key, omitEmpty: slices.Contains(options, "omitempty"), omitZero: slices.Contains(options, "omitzero"),
+			Field: f, key: key,
+			omitEmpty: slices.Contains(options, "omitempty"), omitZero: slices.Contains(options, "omitzero"),
 		})
 	}
 	members.Store(t, all)

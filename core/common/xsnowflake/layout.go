@@ -40,9 +40,15 @@ var (
 	}
 	// LayoutWide has 1024 nodes without datacenters, and 64 ids per millisecond and gene. Time and gene
 	// are where LayoutDefault has them.
-	LayoutWide = Layout{Name: "wide", Epoch: epoch, time: field{22, 41}, gene: field{16, 6}, node: field{6, 10}, sequence: field{0, 6}}
+	LayoutWide = Layout{
+		Name: "wide", Epoch: epoch,
+		time: field{22, 41}, gene: field{16, 6}, node: field{6, 10}, sequence: field{0, 6},
+	}
 	// LayoutJava is the Java library's: 32 datacenters of 32 machines, 4096 ids per millisecond, no gene.
-	LayoutJava = Layout{Name: "java", Epoch: epoch, time: field{22, 41}, datacenter: field{17, 5}, node: field{12, 5}, sequence: field{0, 12}}
+	LayoutJava = Layout{
+		Name: "java", Epoch: epoch,
+		time: field{22, 41}, datacenter: field{17, 5}, node: field{12, 5}, sequence: field{0, 12},
+	}
 	// LayoutJavaGene is the Java library's with genes of 8 bits (see KeyGene). Its parts fill all 64 bits,
 	// so the ids of a Node stay positive for 2^40 ms, until 2058.
 	LayoutJavaGene = Layout{

@@ -156,7 +156,9 @@ func (m *Set) Look(key string) bool {
 }
 
 func startsStrong(text []byte) bool {
-	return slices.ContainsFunc(strongWords, func(w string) bool { return len(text) >= len(w) && string(text[:len(w)]) == w })
+	return slices.ContainsFunc(strongWords, func(w string) bool {
+		return len(text) >= len(w) && string(text[:len(w)]) == w
+	})
 }
 
 // masks reports whether the first n letters end in a word of the set, or in a whole one and a qualifier.
