@@ -18,8 +18,8 @@ import (
 
 // The lengths of a password, in bytes. The upper one keeps a request from costing more than a login does.
 const (
-	minPasswordBytes = 1
-	maxPasswordBytes = 1024
+	PasswordMinBytes = 1
+	PasswordMaxBytes = 1024
 )
 
 // The errors of the password group. None of them contains a password or a hash.
@@ -33,7 +33,7 @@ var (
 )
 
 func passwordLength() *xerror.Error {
-	message := fmt.Sprintf("a password has %d to %d bytes", minPasswordBytes, maxPasswordBytes)
+	message := fmt.Sprintf("a password has %d to %d bytes", PasswordMinBytes, PasswordMaxBytes)
 	problem := struct { // as xvalid.FieldError, whose package needs a validator
 		Field   string `json:"field"`
 		Tag     string `json:"tag"`
@@ -52,6 +52,15 @@ type Passwords struct{}
 // ErrPasswordBusy. A caller whose context ends stops waiting and gets the context's error.
 func Password() Passwords { return Passwords{} }
 
+// Encrypt is EncryptString with the hash as bytes.
+func (p Passwords) Encrypt(ctx context.Context, password string) ([]byte, error) {
+	hash, err := p.EncryptString(ctx, password)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(hash), nil
+}
+
 // EncryptString hashes a password of 1 to 1024 bytes with argon2id and a random salt. The result is a PHC
 // string of 97 bytes. The errors are ErrPasswordLength, ErrPasswordBusy and that of ctx.
 func (Passwords) EncryptString(ctx context.Context, password string) (string, error) {
@@ -65,6 +74,15 @@ func (Passwords) EncryptString(ctx context.Context, password string) (string, er
 		return "", err
 	}
 	return argonHash{argonParams: current, salt: salt, key: key}.String(), nil
+}
+
+// MustEncryptString is EncryptString for passwords that the program itself holds; it panics.
+func (p Passwords) MustEncryptString(ctx context.Context, password string) string {
+	hash, err := p.EncryptString(ctx, password)
+	if err != nil {
+		panic(err)
+	}
+	return hash
 }
 
 // Verify compares a password with a hash, in a time that does not depend on where they differ. It knows
@@ -112,7 +130,7 @@ func (Passwords) NeedsRehash(hash string) bool {
 }
 
 func goodLength(password string) bool {
-	return len(password) >= minPasswordBytes && len(password) <= maxPasswordBytes
+	return len(password) >= PasswordMinBytes && len(password) <= PasswordMaxBytes
 }
 
 // argonParams are the costs of argon2id (RFC 9106); memory is in KiB.

@@ -55,8 +55,9 @@ func TestPasswordsOfOneToAThousandBytesVerify(t *testing.T) {
 }
 
 func TestTheSamePasswordHasTwoHashes(t *testing.T) {
-	a, b := encrypt(t, "secret"), encrypt(t, "secret")
-	if a == b || !valid(t, "secret", a) || !valid(t, "secret", b) {
+	a, _ := xutil.Password().Encrypt(t.Context(), "secret")
+	b := xutil.Password().MustEncryptString(t.Context(), "secret")
+	if string(a) == b || !valid(t, "secret", string(a)) || !valid(t, "secret", b) {
 		t.Error("two hashes are equal, or do not verify")
 	}
 }
@@ -66,9 +67,20 @@ func TestPasswordsOutsideTheLimitsAreErrors(t *testing.T) {
 		if _, err := xutil.Password().EncryptString(t.Context(), password); !errors.Is(err, xutil.ErrPasswordLength) {
 			t.Errorf("EncryptString of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
+		if _, err := xutil.Password().Encrypt(t.Context(), password); !errors.Is(err, xutil.ErrPasswordLength) {
+			t.Errorf("Encrypt of %d bytes = %v, want ErrPasswordLength", len(password), err)
+		}
 		if err := xutil.Password().Verify(t.Context(), password, "$2a$"); !errors.Is(err, xutil.ErrPasswordLength) {
 			t.Errorf("Verify of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
+		func() {
+			defer func() {
+				if err, ok := recover().(error); !ok || !errors.Is(err, xutil.ErrPasswordLength) {
+					t.Errorf("MustEncryptString panicked with %v", err)
+				}
+			}()
+			xutil.Password().MustEncryptString(t.Context(), password)
+		}()
 	}
 }
 
@@ -148,7 +160,7 @@ func TestManyLoginsAtOnceUseBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hashes many passwords")
 	}
-	hash := encrypt(t, "secret")
+	hash := xutil.Password().MustEncryptString(t.Context(), "secret")
 	var wg sync.WaitGroup
 	for range 8 * runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
@@ -180,7 +192,7 @@ func FuzzVerify(f *testing.F) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	hash := encrypt(b, "secret")
+	hash := xutil.Password().MustEncryptString(b.Context(), "secret")
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = xutil.Password().Verify(b.Context(), "secret", hash)
@@ -199,15 +211,6 @@ func ExamplePassword() {
 	// <nil>
 	// xutil: the password does not match
 	// false
-}
-
-func encrypt(tb testing.TB, password string) string {
-	tb.Helper()
-	hash, err := xutil.Password().EncryptString(tb.Context(), password)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return hash
 }
 
 func valid(t *testing.T, password, hash string) bool {
@@ -231,7 +234,7 @@ func TestErrPasswordLength_IsAValidationErrorOfTheField(t *testing.T) {
 }
 
 func TestPasswords_Verify_AbandonedCallersLeaveTheQueue(t *testing.T) {
-	hash := encrypt(t, "secret")
+	hash := xutil.Password().MustEncryptString(t.Context(), "secret")
 	release := xutil.OccupyHashes()
 	ctx, cancel := context.WithCancel(t.Context())
 	errs := make(chan error, xutil.MaxWaitingHashes+50)

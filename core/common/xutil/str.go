@@ -8,6 +8,9 @@ type Strings struct{}
 // Str returns the group that works on texts. It counts in characters (runes) and cuts none in half.
 func Str() Strings { return Strings{} }
 
+// IsBlank reports whether a text is empty or all white space.
+func (Strings) IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
+
 // Truncate returns the first n characters.
 func (Strings) Truncate(s string, n int) string {
 	for i := range s {

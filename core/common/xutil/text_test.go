@@ -1,8 +1,11 @@
 package xutil_test
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/plinthgo/plinth/core/common/xutil"
@@ -58,6 +61,101 @@ func FuzzTextsStayUTF8(f *testing.F) {
 			t.Errorf("Mask(%q) = %q, of another length", in, got)
 		}
 	})
+}
+
+func TestIsBlank(t *testing.T) {
+	for in, want := range map[string]bool{"": true, " \t\n\u3000": true, " x ": false} {
+		if got := xutil.Str().IsBlank(in); got != want {
+			t.Errorf("IsBlank(%q) = %v", in, got)
+		}
+	}
+}
+
+func TestTimesAreFormattedAndRead(t *testing.T) {
+	tm := xutil.Timer()
+	at := time.Date(2024, 2, 29, 13, 5, 9, 123456789, time.UTC)
+	if got := tm.Format(at); got != "2024-02-29 13:05:09" {
+		t.Errorf("Format = %q", got)
+	}
+	if got := tm.FormatDate(at); got != "2024-02-29" {
+		t.Errorf("FormatDate = %q", got)
+	}
+	shanghai := time.FixedZone("CST", 8*3600)
+	for in, want := range map[string]time.Time{
+		"2024-02-29T13:05:09.5+02:00": time.Date(2024, 2, 29, 11, 5, 9, 5e8, time.UTC),
+		" 2024-02-29 13:05:09 ":       time.Date(2024, 2, 29, 13, 5, 9, 0, shanghai),
+		"2024-02-29":                  time.Date(2024, 2, 29, 0, 0, 0, 0, shanghai),
+	} {
+		if got, err := tm.Parse(in, shanghai); !got.Equal(want) || err != nil {
+			t.Errorf("Parse(%q) = %v, %v, want %v", in, got, err, want)
+		}
+	}
+	if got, err := tm.Parse("2024-02-29", nil); got.Location() != time.UTC || err != nil {
+		t.Errorf("Parse without a location = %v, %v", got, err)
+	}
+	for _, in := range []string{"", "x", "2024-02-30", "29.02.2024", "2024-02-29 25:00:00"} {
+		if _, err := tm.Parse(in, nil); !errors.Is(err, xutil.ErrParse) {
+			t.Errorf("Parse(%q) = %v, want ErrParse", in, err)
+		}
+	}
+	if now := tm.Now(); now.Location() != time.UTC || now.Nanosecond()%1000 != 0 || time.Since(now).Abs() > time.Minute {
+		t.Errorf("Now = %v", now)
+	}
+}
+
+func TestADayBeginsAndEndsInItsZone(t *testing.T) {
+	tm := xutil.Timer()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip("no time zones here:", err)
+	}
+	at := time.Date(2024, 3, 31, 13, 0, 0, 0, berlin) // a day of 23 hours
+	from, to := tm.StartOfDay(at), tm.EndOfDay(at)
+	if from.Hour() != 0 || from.Day() != 31 || to.Day() != 31 || to.Hour() != 23 || to.Nanosecond() != 999999999 {
+		t.Errorf("the day is %v to %v", from, to)
+	}
+	if got := to.Sub(from) + time.Nanosecond; got != 23*time.Hour {
+		t.Errorf("the day has %v, want 23h", got)
+	}
+}
+
+func TestForms(t *testing.T) {
+	v := xutil.Valid()
+	for _, tc := range []struct {
+		name  string
+		check func(string) bool
+		good  []string
+		bad   []string
+	}{
+		{
+			name: "Email", check: v.Email,
+			good: []string{"a@b.co", "first.last+tag@sub.example.org", "用户@例子.中国"},
+			bad:  []string{"", "a", "@b.co", "a@", "a@b", "a@b.", "a@.b", "A <a@b.co>", "a@b.co, c@d.co", " a@b.co", "a@b.co\r\nBcc: x@y.z", strings.Repeat("a", 250) + "@b.co"},
+		},
+		{
+			name: "URL", check: v.URL,
+			good: []string{"http://a", "https://example.org:8443/x?y=1#z", "http://[::1]:80/"},
+			bad:  []string{"", "a", "//a", "/a", "ftp://a", "javascript:alert(1)", "http://", "http:///x", "http://:80", "http://a b"},
+		},
+		{
+			name: "UUID", check: v.UUID,
+			good: []string{xutil.UUID().V4(), xutil.UUID().V7(), strings.ToUpper(xutil.UUID().V7()), "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"},
+			bad:  []string{"", "x", strings.Repeat("0", 32), strings.Repeat("0", 36), "{00000000-0000-0000-0000-000000000000}", "0000000g-0000-0000-0000-000000000000"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, s := range tc.good {
+				if !tc.check(s) {
+					t.Errorf("%q is refused", s)
+				}
+			}
+			for _, s := range tc.bad {
+				if tc.check(s) {
+					t.Errorf("%q is accepted", s)
+				}
+			}
+		})
+	}
 }
 
 func ExampleStr() {

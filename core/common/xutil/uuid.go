@@ -2,7 +2,7 @@ package xutil
 
 import (
 	"crypto/md5" //nolint:gosec // RFC 9562 asks for it
-	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
@@ -29,18 +29,47 @@ func (UUIDs) FromBytes(name []byte) string {
 	return u.String()
 }
 
+// V3 returns the UUID of a name in a namespace, which is a UUID itself, by MD5.
+func (UUIDs) V3(namespace, name string) (string, error) {
+	space, err := parseUUID(namespace)
+	if err != nil {
+		return "", err
+	}
+	return uuid.NewMD5(space, []byte(name)).String(), nil
+}
+
+// V5 returns the UUID of a name in a namespace, which is a UUID itself, by SHA-1.
+func (UUIDs) V5(namespace, name string) (string, error) {
+	space, err := parseUUID(namespace)
+	if err != nil {
+		return "", err
+	}
+	return uuid.NewSHA1(space, []byte(name)).String(), nil
+}
+
 // WithoutDashes returns the 32 hexadecimal digits of a UUID.
 func (u UUIDs) WithoutDashes(text string) (string, error) {
 	dashed, err := u.WithDashes(text)
 	return strings.ReplaceAll(dashed, "-", ""), err
 }
 
-// WithDashes returns a UUID of 32 or 36 characters in its usual form. Braces and URNs, which uuid.Parse accepts, are
-// errors.
+// WithDashes returns a UUID of 32 or 36 characters in its usual form.
 func (UUIDs) WithDashes(text string) (string, error) {
-	u, err := uuid.Parse(text)
-	if err != nil || len(text) != 32 && len(text) != 36 {
-		return "", errors.New("xutil: not a UUID") // without the text, which may be a secret
+	u, err := parseUUID(text)
+	if err != nil {
+		return "", err
 	}
 	return u.String(), nil
+}
+
+// parseUUID accepts the forms with and without dashes, and not the braces and URNs that uuid.Parse does.
+func parseUUID(text string) (uuid.UUID, error) {
+	if len(text) != 32 && len(text) != 36 {
+		return uuid.Nil, fmt.Errorf("%w: not a UUID", ErrParse)
+	}
+	u, err := uuid.Parse(text)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("%w: not a UUID", ErrParse)
+	}
+	return u, nil
 }

@@ -7,9 +7,14 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-func TestVal(t *testing.T) {
-	if xutil.Val(new(7)) != 7 || xutil.Val[string](nil) != "" {
-		t.Errorf("Val = %d, %q", xutil.Val(new(7)), xutil.Val[string](nil))
+func TestPtrAndVal(t *testing.T) {
+	ptr := xutil.Ptr[int]
+	p := ptr(7)
+	if *p != 7 || xutil.Val(p) != 7 || xutil.Val[string](nil) != "" {
+		t.Errorf("Ptr, Val = %d, %d, %q", *p, xutil.Val(p), xutil.Val[string](nil))
+	}
+	if !xutil.Contains([]string{"a", "b"}, "b") || xutil.Contains([]string{"a"}, "b") || xutil.Contains(nil, 1) {
+		t.Error("Contains is wrong")
 	}
 }
 
@@ -32,6 +37,6 @@ func TestToBool(t *testing.T) {
 }
 
 func Example() {
-	fmt.Println(xutil.Val(new(3)), xutil.ToBool("on"))
-	// Output: 3 true
+	fmt.Println(xutil.Val(new(3)), xutil.ToBool("on"), xutil.Contains([]int{1, 2}, 2))
+	// Output: 3 true true
 }

@@ -1,0 +1,113 @@
+package xutil_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plinthgo/plinth/core/common/xutil"
+)
+
+func TestNumbersAreRead(t *testing.T) {
+	p := xutil.Parse()
+	if n, err := p.Int(" -42 "); n != -42 || err != nil {
+		t.Errorf("Int = %d, %v", n, err)
+	}
+	if n, err := p.Int64("9223372036854775807"); n != math.MaxInt64 || err != nil {
+		t.Errorf("Int64 = %d, %v", n, err)
+	}
+	if n, err := p.Uint64("18446744073709551615"); n != math.MaxUint64 || err != nil {
+		t.Errorf("Uint64 = %d, %v", n, err)
+	}
+	if f, err := p.Float("1.5e3"); f != 1500 || err != nil {
+		t.Errorf("Float = %v, %v", f, err)
+	}
+	if b, err := p.Bool("Yes"); !b || err != nil {
+		t.Errorf("Bool = %v, %v", b, err)
+	}
+	if d, err := p.Duration("1h30m"); d != 90*time.Minute || err != nil {
+		t.Errorf("Duration = %v, %v", d, err)
+	}
+}
+
+func TestWhatIsNoNumberIsAnErrorWithoutTheText(t *testing.T) {
+	p := xutil.Parse()
+	for _, tc := range []struct {
+		name string
+		err  error
+		want error
+	}{
+		{name: "int", err: second(p.Int("s3cret")), want: strconv.ErrSyntax},
+		{name: "int64 above", err: second(p.Int64("9223372036854775808")), want: strconv.ErrRange},
+		{name: "int64 below", err: second(p.Int64("-9223372036854775809")), want: strconv.ErrRange},
+		{name: "negative uint64", err: second(p.Uint64("-1")), want: strconv.ErrSyntax},
+		{name: "uint64 above", err: second(p.Uint64("18446744073709551616")), want: strconv.ErrRange},
+		{name: "NaN", err: second(p.Float("NaN")), want: strconv.ErrRange},
+		{name: "infinity", err: second(p.Float("-Inf")), want: strconv.ErrRange},
+		{name: "too large", err: second(p.Float("1e999")), want: strconv.ErrRange},
+		{name: "float", err: second(p.Float("s3cret")), want: strconv.ErrSyntax},
+		{name: "empty", err: second(p.Int("")), want: strconv.ErrSyntax},
+		{name: "bool", err: second(p.Bool("s3cret")), want: xutil.ErrParse},
+		{name: "duration", err: second(p.Duration("s3cret")), want: xutil.ErrParse},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if !errors.Is(tc.err, tc.want) || !errors.Is(tc.err, xutil.ErrParse) {
+				t.Errorf("error = %v, want %v", tc.err, tc.want)
+			}
+			if strings.Contains(tc.err.Error(), "s3cret") {
+				t.Errorf("the error repeats the text: %v", tc.err)
+			}
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestToInt64NeverTurnsNegative(t *testing.T) {
+	type celsius int8
+	for _, tc := range []struct {
+		name string
+		in   any
+		want int64
+	}{
+		{name: "int", in: -5, want: -5},
+		{name: "named", in: celsius(-5), want: -5},
+		{name: "uint64", in: uint64(math.MaxInt64), want: math.MaxInt64},
+		{name: "float", in: 1e15, want: 1e15},
+		{name: "float32", in: float32(-2), want: -2},
+		{name: "lowest float", in: -0x1p63, want: math.MinInt64},
+		{name: "text", in: "77", want: 77},
+		{name: "JSON number", in: json.Number("9007199254740993"), want: 9007199254740993},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, err := xutil.Parse().ToInt64(tc.in); got != tc.want || err != nil {
+				t.Errorf("ToInt64 = %d, %v, want %d", got, err, tc.want)
+			}
+		})
+	}
+	for _, in := range []any{
+		nil, true, "x",
+		[]int{1},
+		json.Number("1.5"), json.Number("1e400"), uint64(math.MaxInt64) + 1, uint64(math.MaxUint64),
+		math.NaN(), math.Inf(1), math.Inf(-1), 0x1p63, -0x1.8p63, 1.5, float32(math.Inf(1)), (*int)(nil),
+	} {
+		if got, err := xutil.Parse().ToInt64(in); !errors.Is(err, xutil.ErrParse) || got != 0 {
+			t.Errorf("ToInt64(%v) = %d, %v, want 0, ErrParse", in, got, err)
+		}
+	}
+}
+
+func FuzzToInt64(f *testing.F) {
+	f.Add(0x1p63)
+	f.Add(math.NaN())
+	f.Fuzz(func(t *testing.T, v float64) {
+		got, err := xutil.Parse().ToInt64(v)
+		if err == nil && float64(got) != v {
+			t.Errorf("ToInt64(%v) = %d", v, got)
+		}
+	})
+}
