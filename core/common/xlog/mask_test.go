@@ -35,6 +35,7 @@ func TestKeysWhoseValuesAreMasked(t *testing.T) {
 			"pin", "PIN", "Pin", "pins", "user_pin", "userPin", "userPIN", "CARD_PIN", "card-pin", "pin_code", "pinCode", "PIN_CODE", "pinHash", "new_pin",
 			"card_number", "cardNumber", "CARD_NUMBER", "card-number", "CardNumber", "cardnumber", "credit_card_number", "card_numbers", "card_no", "cardNo",
 			"credit_card", "otp_code", "otpCode", "OTP_CODES", "cvv2", "CVV", "cvcCode", "security_code", "cardCVV",
+			"order/au-thorization", "total.s_ecret.code", "my.otp.n_ew", // separators that nobody would write there
 		}},
 		{want: false, keys: []string{
 			"", "k", "id", "ID", "path", "method", "status", "bytes", "duration", "duration_ms", "user", "user_id", "client_ip",

@@ -76,6 +76,8 @@ func (m *Set) With(keys []string) *Set {
 	}
 	for _, w := range strongWords {
 		out.strong.add(w[0], w[1], w[2])
+		out.strong[pair(w[0], w[1])] |= 1 << codeJoin // "se_cret"
+		out.strong[pair(w[0], '_')] = all
 	}
 	out.first = out.strong
 	for _, k := range jsonline.Head {
@@ -94,6 +96,7 @@ func (m *Set) With(keys []string) *Set {
 	for _, q := range qualifiers {
 		n := len(q)
 		out.ends.add(q[n-2], q[n-1], q[n-3])
+		out.ends[pair(q[n-2], q[n-1])] |= 1 << codeJoin
 	}
 	for c := range 1 << 5 { // where the letters that count are elsewhere, Look must look
 		out.first[codeJoin<<5|c] = all
