@@ -11,12 +11,15 @@ const (
 // appendSummary appends a line of Access or Call in at most room columns, if its shortest form fits. It reports whether
 // the line is one.
 func (t *Terminal) appendSummary(dst []byte, msg string, attrs []field, room int) ([]byte, bool) {
+	if msg != "request" && msg != "call" {
+		return dst, false
+	}
 	found := map[string]field{}
 	for _, a := range attrs {
 		found[a.key] = a
 	}
 	path, status, took := found["method"].shown(), found["status"].shown(), found["duration_ms"].shown()
-	if msg != "request" && msg != "call" || path == "" || status == "" || took == "" {
+	if path == "" || status == "" || took == "" {
 		return dst, false
 	}
 	if own := found["path"].shown(); own != "" {
