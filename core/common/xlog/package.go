@@ -38,3 +38,34 @@ func Panic(ctx context.Context, msg string, attrs ...slog.Attr) {
 	unnamed.Log(ctx, levelPanic, msg, attrs...)
 	panic(msg)
 }
+
+// SugarDebug is Debug with keys and values in turn.
+func SugarDebug(ctx context.Context, msg string, args ...any) {
+	unnamed.sugar(ctx, slog.LevelDebug, msg, args)
+}
+
+// SugarInfo is Info with keys and values in turn.
+func SugarInfo(ctx context.Context, msg string, args ...any) {
+	unnamed.sugar(ctx, slog.LevelInfo, msg, args)
+}
+
+// SugarNotice is Notice with keys and values in turn.
+func SugarNotice(ctx context.Context, msg string, args ...any) {
+	unnamed.sugar(ctx, LevelNotice, msg, args)
+}
+
+// SugarWarn is Warn with keys and values in turn.
+func SugarWarn(ctx context.Context, msg string, args ...any) {
+	unnamed.sugar(ctx, slog.LevelWarn, msg, args)
+}
+
+// SugarError is Error with keys and values in turn.
+func SugarError(ctx context.Context, msg string, args ...any) {
+	unnamed.sugar(ctx, slog.LevelError, msg, args)
+}
+
+// SugarPanic is Panic with keys and values in turn.
+func SugarPanic(ctx context.Context, msg string, args ...any) {
+	unnamed.sugar(ctx, levelPanic, msg, args)
+	panic(msg)
+}

@@ -111,7 +111,7 @@ func TestRequestIDComesFromTheRequestOrItsKey(t *testing.T) {
 func TestLevelsOfTheMethods(t *testing.T) {
 	e, rec := newEngine(t)
 	ctx := xlog.NewContext(t.Context(), e)
-	log, unnamed := xlog.WithName(xlog.NamedMAIN), xlog.WithName("")
+	log := xlog.WithName(xlog.NamedMAIN)
 	for _, tc := range []struct {
 		name  string
 		plain func(context.Context, string, ...slog.Attr)
@@ -123,11 +123,11 @@ func TestLevelsOfTheMethods(t *testing.T) {
 		{name: "notice", plain: log.Notice, sugar: log.SugarNotice, want: "notice"},
 		{name: "warn", plain: log.Warn, sugar: log.SugarWarn, want: "warn"},
 		{name: "error", plain: log.Error, sugar: log.SugarError, want: "error"},
-		{name: "package debug", plain: xlog.Debug, sugar: unnamed.SugarDebug, want: "debug"},
-		{name: "package info", plain: xlog.Info, sugar: unnamed.SugarInfo, want: "info"},
-		{name: "package notice", plain: xlog.Notice, sugar: unnamed.SugarNotice, want: "notice"},
-		{name: "package warn", plain: xlog.Warn, sugar: unnamed.SugarWarn, want: "warn"},
-		{name: "package error", plain: xlog.Error, sugar: unnamed.SugarError, want: "error"},
+		{name: "package debug", plain: xlog.Debug, sugar: xlog.SugarDebug, want: "debug"},
+		{name: "package info", plain: xlog.Info, sugar: xlog.SugarInfo, want: "info"},
+		{name: "package notice", plain: xlog.Notice, sugar: xlog.SugarNotice, want: "notice"},
+		{name: "package warn", plain: xlog.Warn, sugar: xlog.SugarWarn, want: "warn"},
+		{name: "package error", plain: xlog.Error, sugar: xlog.SugarError, want: "error"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.plain(ctx, "m", slog.Int("k", 1))
@@ -157,9 +157,10 @@ func TestPanicWritesThenPanicsWithTheMessage(t *testing.T) {
 	ctx := xlog.NewContext(t.Context(), e)
 	log := xlog.WithName(xlog.NamedMAIN)
 	for name, f := range map[string]func(){
-		"method":  func() { log.Panic(ctx, "gone", slog.Int("k", 1)) },
-		"sugar":   func() { log.SugarPanic(ctx, "gone", "k", 1) },
-		"package": func() { xlog.Panic(ctx, "gone", slog.Int("k", 1)) },
+		"method":        func() { log.Panic(ctx, "gone", slog.Int("k", 1)) },
+		"sugar":         func() { log.SugarPanic(ctx, "gone", "k", 1) },
+		"package":       func() { xlog.Panic(ctx, "gone", slog.Int("k", 1)) },
+		"package sugar": func() { xlog.SugarPanic(ctx, "gone", "k", 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
