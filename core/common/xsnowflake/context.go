@@ -37,18 +37,23 @@ func GetNode(ctx context.Context) (*Node, *xerror.Error) {
 	return xctxutil.Get[*Node](context.Background(), xctx.SnowflakeNodeKey)
 }
 
-// GenerateSnowflakeID makes an id of the given gene, or of GeneDefault, with the node of ctx.
+// GenerateSnowflakeID makes an id of GeneDefault with the node of ctx.
+func GenerateSnowflakeID(ctx context.Context) (SnowflakeID, *xerror.Error) {
+	return GenerateGeneSnowflakeID(ctx, GeneDefault)
+}
+
+// GenerateGeneSnowflakeID makes an id of the given gene with the node of ctx.
 //
 // The error is that of GetNode; a DeveloperError for a gene that does not fit; or a ServiceUnavailable,
 // which passes. Its cause is that of Node.Generate.
-func GenerateSnowflakeID(ctx context.Context, gene ...Gene) (SnowflakeID, *xerror.Error) {
+func GenerateGeneSnowflakeID(ctx context.Context, gene Gene) (SnowflakeID, *xerror.Error) {
 	var id [1]SnowflakeID
-	err := GenerateSnowflakeIDs(ctx, id[:], geneOf(gene))
+	err := GenerateSnowflakeIDs(ctx, id[:], gene)
 	return id[0], err
 }
 
 // GenerateSnowflakeIDs fills dst with ids of one gene, in ascending order, with the node of ctx. The errors
-// are those of GenerateSnowflakeID.
+// are those of GenerateGeneSnowflakeID.
 func GenerateSnowflakeIDs(ctx context.Context, dst []SnowflakeID, gene Gene) *xerror.Error {
 	n, failure := GetNode(ctx)
 	if failure != nil {
@@ -81,15 +86,16 @@ func mapError(err error) *xerror.ErrorCode {
 
 // MustGenerateSnowflakeID is GenerateSnowflakeID for callers who cannot go on without an id: it panics with
 // the *xerror.Error.
-func MustGenerateSnowflakeID(ctx context.Context, gene ...Gene) SnowflakeID {
-	id, err := GenerateSnowflakeID(ctx, gene...)
+func MustGenerateSnowflakeID(ctx context.Context) SnowflakeID {
+	return MustGenerateGeneSnowflakeID(ctx, GeneDefault)
+}
+
+// MustGenerateGeneSnowflakeID is GenerateGeneSnowflakeID for callers who cannot go on without an id: it
+// panics with the *xerror.Error.
+func MustGenerateGeneSnowflakeID(ctx context.Context, gene Gene) SnowflakeID {
+	id, err := GenerateGeneSnowflakeID(ctx, gene)
 	if err != nil {
 		panic(err)
 	}
 	return id
-}
-
-// MustGenerateGeneSnowflakeID is MustGenerateSnowflakeID with a gene.
-func MustGenerateGeneSnowflakeID(ctx context.Context, gene Gene) SnowflakeID {
-	return MustGenerateSnowflakeID(ctx, gene)
 }

@@ -24,7 +24,7 @@ func TestIDsComeFromTheNodeOfTheContext(t *testing.T) {
 		t.Errorf("gene = %v, want user", id.Gene())
 	}
 	if id, err := xsnowflake.GenerateSnowflakeID(ctx); err != nil || id.IsZero() {
-		t.Errorf("GenerateSnowflakeID = %v, %v", id, err)
+		t.Errorf("GenerateGeneSnowflakeID = %v, %v", id, err)
 	}
 }
 
@@ -49,9 +49,9 @@ func TestErrorsOfTheContextHelpersHaveCodes(t *testing.T) {
 		{name: "wrong gene", ctx: with(newNode(t)), gene: 64, want: xerror.DeveloperError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			id, err := xsnowflake.GenerateSnowflakeID(tc.ctx, tc.gene)
+			id, err := xsnowflake.GenerateGeneSnowflakeID(tc.ctx, tc.gene)
 			if id != 0 || err.GetErrorCode() != tc.want {
-				t.Errorf("GenerateSnowflakeID = %v, %v, want %v", id, err, tc.want)
+				t.Errorf("GenerateGeneSnowflakeID = %v, %v, want %v", id, err, tc.want)
 			}
 			defer func() {
 				if err, ok := recover().(error); !ok || !errors.Is(err, tc.want) {

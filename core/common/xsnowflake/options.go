@@ -44,12 +44,11 @@ func WithNodeID(id int) Option { return func(c *config) { c.node = &id } }
 // the next one waits, in real time, until the clock moves or 10 s are over.
 func WithClock(clock func() time.Time) Option { return func(c *config) { c.clock = clock } }
 
-// WithLeases leases the node ID from l for ttl at a time, or for SNOWFLAKE_LEASE_TTL if that is 0, unless WithNodeID gives
-// it. All nodes that share
-// the leases use one TTL. Without it, an xlease.InFolder with the default folder decides between the
-// processes of this host, and the node ID is held as long as the process runs: two replicas that do not
-// share the folder soon get the same one (of 8 replicas in the 64 node IDs of LayoutDefault, in 37 %
-// of all starts).
+// WithLeases leases the node ID from l for ttl at a time, or for SNOWFLAKE_LEASE_TTL if that is 0, unless
+// WithNodeID gives it. All nodes that share the leases use one TTL. Without it, an xlease.InFolder with the
+// default folder decides between the processes of this host, and the node ID is held as long as the process
+// runs: two replicas that do not share the folder soon get the same one (of 8 replicas in the 64 node IDs of
+// LayoutDefault, in 37 % of all starts).
 //
 // Ids stay unique whatever the clocks of the hosts say: every holder leaves behind, before it makes ids,
 // a time that they do not reach, by its own clock, and the next one starts after it. If the backend may
