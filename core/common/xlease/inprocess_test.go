@@ -23,7 +23,7 @@ func TestInProcess_WhatItForgetsHarmsNobody(t *testing.T) {
 			{name: "marked-slots", opts: []xlease.LeaseOption{xlease.WithSlots(0, 2), xlease.WithMark(7, 0)}, mark: 7},
 		} {
 			first := take(t, l, tc.name, append(tc.opts, xlease.WithManualRenewal())...)
-			time.Sleep(ttl + 3*driver.Ended) // the record ends by itself
+			<-time.After(ttl + 3*driver.Ended) // the record ends by itself
 			held(t, first, xlease.ErrLost)
 			take(t, l, "another.than-"+tc.name) // forgets what it may
 			for range 2 {
