@@ -163,7 +163,7 @@ func (m *member) omits(v reflect.Value) bool {
 }
 
 func isEmpty(v reflect.Value) bool {
-	switch v.Kind() { //nolint:exhaustive // the others are empty where they are zero
+	switch v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.Array, reflect.String:
 		return v.Len() == 0
 	case reflect.Struct:

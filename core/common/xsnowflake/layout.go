@@ -60,15 +60,14 @@ var (
 // layoutDefault is what the methods of an id read, whatever an application does to LayoutDefault.
 var layoutDefault = LayoutDefault
 
-// UnmarshalText makes l the layout with a name: default, wide, java or java-gene.
-func (l *Layout) UnmarshalText(name []byte) error {
+// LayoutNamed returns the layout with a name: default, wide, java or java-gene.
+func LayoutNamed(name string) (Layout, error) {
 	for _, known := range []Layout{LayoutDefault, LayoutWide, LayoutJava, LayoutJavaGene} {
-		if known.Name == string(name) {
-			*l = known
-			return nil
+		if known.Name == name {
+			return known, nil
 		}
 	}
-	return xenv.Problem(layoutKey, string(name), "is no id layout", xenv.Lookup(layoutKey).Accepted())
+	return Layout{}, xenv.Problem(layoutKey, name, "is no id layout", xenv.Lookup(layoutKey).Accepted())
 }
 
 // Info is an id taken apart.
@@ -105,17 +104,10 @@ func (l Layout) Datacenters() int { return l.datacenter.values() }
 func (l Layout) Nodes() int { return l.node.values() }
 
 // end is the first millisecond of the layout that makes no positive id.
-func (l *Layout) end() int64 { return 1 << min(l.time.bits, 63-l.time.shift) }
+func (l Layout) end() int64 { return 1 << min(l.time.bits, 63-l.time.shift) }
 
 // slotBits places the number of a node, counted through all datacenters, in an id.
-func (l *Layout) slotBits(slot int) uint64 {
+func (l Layout) slotBits(slot int) uint64 {
 	dc, node := slot>>l.node.bits, slot&(l.Nodes()-1)
 	return uint64(dc)<<l.datacenter.shift | uint64(node)<<l.node.shift // a few bits
-}
-
-// id joins a word (milliseconds and sequence), a gene and the placed number of the node.
-func (l *Layout) id(word uint64, g Gene, slotBits uint64) SnowflakeID {
-	seq := word & (1<<l.sequence.bits - 1)
-	ms := word >> l.sequence.bits
-	return SnowflakeID(ms<<(l.time.shift&63) | uint64(g)<<(l.gene.shift&63) | slotBits | seq<<(l.sequence.shift&63)) // ms < end
 }

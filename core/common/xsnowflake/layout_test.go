@@ -107,7 +107,7 @@ func ExampleLayout_Parse() {
 	// Output: 2024-01-01T00:00:00Z 9 5 200 true
 }
 
-func TestLayout_UnmarshalText(t *testing.T) {
+func TestLayoutNamed(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		nodes int
@@ -119,8 +119,8 @@ func TestLayout_UnmarshalText(t *testing.T) {
 		{name: "java-gene", nodes: 128, end: "2058-05-27"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var l xsnowflake.Layout
-			if err := l.UnmarshalText([]byte(tc.name)); err != nil {
+			l, err := xsnowflake.LayoutNamed(tc.name)
+			if err != nil {
 				t.Fatal(err)
 			}
 			if n := xsnowflake.Nodes(l); n != tc.nodes {
@@ -131,7 +131,7 @@ func TestLayout_UnmarshalText(t *testing.T) {
 			}
 		})
 	}
-	if err := new(xsnowflake.Layout).UnmarshalText([]byte("huge")); err == nil || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT") {
+	if _, err := xsnowflake.LayoutNamed("huge"); err == nil || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT") {
 		t.Errorf("error = %v, want the variable in it", err)
 	}
 }

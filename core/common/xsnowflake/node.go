@@ -76,7 +76,7 @@ func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
 	if err != nil {
 		return 0, err
 	}
-	return n.layout.id(word, g, bits), nil
+	return n.id(word, g, bits), nil
 }
 
 // MustGenerate is Generate for callers who cannot go on without an id: it panics with the error.
@@ -103,7 +103,7 @@ func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 			return err
 		}
 		for i := range got {
-			dst[i] = n.layout.id(word+i, gene, bits)
+			dst[i] = n.id(word+i, gene, bits)
 		}
 		dst = dst[got:]
 	}
@@ -148,6 +148,14 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) 
 			return word, got, t.bits, err
 		}
 	}
+}
+
+// id joins a word (milliseconds and sequence), a gene and the placed number of the node.
+func (n *Node) id(word uint64, g Gene, slotBits uint64) SnowflakeID {
+	l := &n.layout
+	seq := word & n.mask
+	ms := word >> l.sequence.bits // before the layout ends
+	return SnowflakeID(ms<<(l.time.shift&63) | uint64(g)<<(l.gene.shift&63) | slotBits | seq<<(l.sequence.shift&63))
 }
 
 // word is the first word of a millisecond.

@@ -110,8 +110,7 @@ func FromEnv(opts ...Option) (*Node, error) {
 	}
 	all := append([]Option{func(c *config) { c.folder = v.LeaseDir }}, opts...)
 	if _, set := xenv.GetEnv(layoutKey); set {
-		var l Layout
-		_ = l.UnmarshalText([]byte(v.Layout)) // Load has looked at the name
+		l, _ := LayoutNamed(v.Layout) // Load has looked at the name
 		all = append(all, WithLayout(l))
 	}
 	if _, set := xenv.GetEnv(xenv.SnowflakeDatacenterID); set {

@@ -129,6 +129,6 @@ func checkSnowflake(p *startup.Plan) error {
 
 // envLayout returns the layout that the environment names.
 func envLayout() (l xsnowflake.Layout, known bool) {
-	err := l.UnmarshalText([]byte(xenv.GetEnvString("SNOWFLAKE_LAYOUT", xsnowflake.LayoutDefault.Name)))
+	l, err := xsnowflake.LayoutNamed(xenv.GetEnvString("SNOWFLAKE_LAYOUT", xsnowflake.LayoutDefault.Name))
 	return l, err == nil
 }
