@@ -1,6 +1,6 @@
 package xerror
 
-import "maps"
+import "strings"
 
 // Negotiate is Language for a header.
 func Negotiate(header string) string { return negotiate(header) }
@@ -17,8 +17,16 @@ func JavaTable() map[string]int {
 	return table
 }
 
-// JavaSynonyms returns the table of synonyms.
-func JavaSynonyms() map[string]string { return maps.Clone(javaSynonyms) }
+// JavaAliases returns the Java code that each code of another name becomes.
+func JavaAliases() map[string]string {
+	table := map[string]string{}
+	for _, c := range javaCodes {
+		for alias := range strings.FieldsSeq(c.aliases) {
+			table[alias] = c.name
+		}
+	}
+	return table
+}
 
 // MustRegistered returns the code with a number, registered now or, where -count repeats a test, before.
 func MustRegistered(number int, output string) *ErrorCode {

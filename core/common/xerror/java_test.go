@@ -65,17 +65,17 @@ func TestEveryCodeHasAJavaCodeOfItsClass(t *testing.T) {
 	}
 }
 
-func TestJavaSynonymsNameCodesOfBothTables(t *testing.T) {
+func TestJavaAliasesNameCodesOfBothTables(t *testing.T) {
 	outputs := map[string]bool{}
 	for _, c := range xerror.Codes() {
 		outputs[c.GetOutput()] = true
 	}
-	for from, to := range xerror.JavaSynonyms() {
+	for from, to := range xerror.JavaAliases() {
 		if !outputs[from] {
 			t.Errorf("%s is no code of the catalogue", from)
 		}
 		if wantedJava[from] != 0 {
-			t.Errorf("%s has its own name in the Java library and needs no synonym", from)
+			t.Errorf("%s has its own name in the Java library and needs no alias", from)
 		}
 		if wantedJava[to] == 0 {
 			t.Errorf("%s, which stands for %s, is no Java code", to, from)
@@ -98,8 +98,8 @@ func TestJavaCode(t *testing.T) {
 		{"same name, other number", xerror.BadRequest, 40024, "BadRequest"},
 		{"same name, other status", xerror.UnknownError, 50999, "UnknownError"},
 		{"same name, other status of the class", xerror.ResourceExhausted, 50008, "ResourceExhausted"},
-		{"synonym", xerror.ConfigError, 50007, "ConfigurationError"},
-		{"synonym of a status without codes", xerror.UniqueConstraint, 40001, "Existed"},
+		{"alias", xerror.ConfigError, 50007, "ConfigurationError"},
+		{"alias of a status without codes", xerror.UniqueConstraint, 40001, "Existed"},
 		{"failed validation", xerror.ValidationError, 40002, "ParameterError"},
 		{"unknown path", xerror.RouteNotFound, 40401, "PageNotFound"},
 		{"general code of the status", xerror.TokenExpired, 40101, "Unauthorized"},
