@@ -9,16 +9,12 @@ import (
 	"syscall"
 )
 
-// FromBody is From for an error of reading a request body. Only there is io.EOF an empty body,
-// io.ErrUnexpectedEOF a body that ends too early, a timeout a client that is slow to send, and a broken
-// connection a client that has closed it. Files, other services and databases return the same errors,
-// which then say nothing about the client.
-func FromBody(err error) *Error { return from(err, bodyCode) }
-
 // MarkBody returns err so that From knows it for an error of reading a request body, however it is
-// wrapped later. Of an error that is otherwise unknown the client is to blame: it is BodyError. A reader
-// of a request body marks its errors; the request middleware of Plinth does. Nil and io.EOF come back as
-// they are.
+// wrapped later. Only there is io.ErrUnexpectedEOF a body that ends too early, a timeout a client that is
+// slow to send, and a broken connection a client that has closed it. Files, other services and databases
+// return the same errors, which then say nothing about the client. Of an error that is otherwise unknown
+// the client is to blame: it is BodyError. A reader of a request body marks its errors; the request
+// middleware of Plinth does. Nil and io.EOF come back as they are.
 func MarkBody(err error) error {
 	if err == nil || err == io.EOF { // readers compare with the value itself
 		return err
@@ -34,27 +30,14 @@ func (e *bodyError) Unwrap() error { return e.error }
 
 // markedCode returns the code of an error that MarkBody has marked, or nil.
 func markedCode(err error) *ErrorCode {
-	var marked *bodyError
-	if !errors.As(err, &marked) {
+	marked, ok := errors.AsType[*bodyError](err)
+	if !ok {
 		return nil
 	}
-	if c := bodyCode(marked.error); c != nil {
-		return c
-	}
-	if c := standardCode(marked.error); c != nil {
-		return c
-	}
-	return BodyError
-}
-
-// bodyCode is the mapper of FromBody.
-func bodyCode(err error) *ErrorCode {
 	var network *net.OpError
-	switch {
+	switch err = marked.error; {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return BodyError
-	case errors.Is(err, io.EOF):
-		return BodyEmpty
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ReadTimeout
 	case errors.As(err, &network), errors.Is(err, net.ErrClosed),
@@ -62,7 +45,9 @@ func bodyCode(err error) *ErrorCode {
 		return Canceled
 	case errors.Is(err, context.Canceled): // last: net/http cancels the context of the request at any error above
 		return Canceled
-	default:
-		return nil
 	}
+	if c := standardCode(err); c != nil {
+		return c
+	}
+	return BodyError
 }

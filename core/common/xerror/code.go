@@ -1,9 +1,12 @@
 package xerror
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -62,10 +65,20 @@ func MustErrorCode(number int, output, en, zh string) *ErrorCode {
 }
 
 // Codes returns all codes, Plinth's and the application's, in the order of their numbers.
-func Codes() []*ErrorCode { return codes.all() }
+func Codes() []*ErrorCode {
+	codes.mu.RLock()
+	defer codes.mu.RUnlock()
+	return slices.SortedFunc(maps.Values(codes.numbers), func(a, b *ErrorCode) int {
+		return cmp.Compare(a.number, b.number)
+	})
+}
 
 // LookupCode returns the code with this number, or nil.
-func LookupCode(number int) *ErrorCode { return codes.byNumber(number) }
+func LookupCode(number int) *ErrorCode {
+	codes.mu.RLock()
+	defer codes.mu.RUnlock()
+	return codes.numbers[number]
+}
 
 // RemoteCode returns the code that another service reported: the one that this process knows by number
 // and label, else one that stands for it, with the message in any language. Such a code is not
@@ -88,7 +101,7 @@ func (c *ErrorCode) GetMessage() string { return c.orInternal().en }
 
 // Message returns the message in the language: Chinese for "zh" and its variants, else English.
 func (c *ErrorCode) Message(lang string) string {
-	if c = c.orInternal(); isChinese(lang) {
+	if c = c.orInternal(); languageOf(lang) == Chinese {
 		return c.zh
 	}
 	return c.en

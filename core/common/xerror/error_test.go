@@ -151,9 +151,6 @@ func TestNilAndZeroErrorsDoNotPanic(t *testing.T) {
 				if p := e.Problem(ctx); p.Status != 500 {
 					t.Errorf("Problem = %+v", p)
 				}
-				if _, err := e.AppendProblem(ctx, nil); err != nil {
-					t.Error(err)
-				}
 			}
 			if errors.Is(e, xerror.NotExist) {
 				t.Error("it is NotExist")
@@ -212,15 +209,6 @@ func BenchmarkError(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			e.Response(ctx, xbase.ProfilePlinth)
-		}
-	})
-	b.Run("problem", func(b *testing.B) {
-		b.ReportAllocs()
-		buf := make([]byte, 0, 1024)
-		for b.Loop() {
-			if _, err := e.AppendProblem(ctx, buf); err != nil {
-				b.Fatal(err)
-			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package xerror_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -61,8 +62,8 @@ func ExampleRegisterApplicationMapper() {
 
 func ExampleError_Problem() {
 	err := xerror.New(xerror.NotExist, "there is no user 7")
-	body, _ := err.AppendProblem(context.Background(), nil, xerror.WithTypeBase("https://example.com/errors/"))
+	body, _ := json.Marshal(err.Problem(context.Background()))
 	fmt.Println(string(body))
 	// Output:
-	// {"type":"https://example.com/errors/NOT_EXIST","title":"The requested item does not exist","status":400,"detail":"there is no user 7","code":40000,"output":"NOT_EXIST","context":""}
+	// {"type":"about:blank","title":"Bad Request","status":400,"detail":"there is no user 7","code":40000,"output":"NOT_EXIST","context":""}
 }

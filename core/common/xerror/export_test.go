@@ -2,12 +2,6 @@ package xerror
 
 import "strings"
 
-// Negotiate is Language for a header.
-func Negotiate(header string) string { return negotiate(header) }
-
-// NegotiateSlowly is Negotiate without the fast path.
-func NegotiateSlowly(header string) string { return parse(header) }
-
 // JavaTable returns the Java library's codes by name.
 func JavaTable() map[string]int {
 	table := map[string]int{}

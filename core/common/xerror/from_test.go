@@ -2,6 +2,7 @@ package xerror_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,13 +33,11 @@ func TestFromAnErrorIsTheErrorItself(t *testing.T) {
 
 func TestFromAWrappedErrorKeepsCodeMessageAndData(t *testing.T) {
 	inner := xerror.WrapData(xerror.NotExist, "no such user", errSentinel, 7)
-	var typed *xerror.Error
 	for name, err := range map[string]error{
 		"wrapped":               fmt.Errorf("service: %w", inner),
 		"twice":                 fmt.Errorf("handler: %w", fmt.Errorf("service: %w", inner)),
 		"joined":                errors.Join(errors.New("x"), inner, xerror.New(xerror.Gone, "second")),
 		"two verbs":             fmt.Errorf("%w, %w", errors.New("x"), inner),
-		"after a typed nil":     errors.Join(typed, inner),
 		"beside a known error":  errors.Join(fs.ErrExist, inner),
 		"after a code":          errors.Join(xerror.Forbidden, inner),
 		"by a method of its As": fmt.Errorf("x: %w", convertible{inner}),
@@ -99,7 +98,7 @@ func TestATypedNilOfAnotherPackageIsAnUnknownError(t *testing.T) {
 			t.Errorf("%T: %v", err, got.GetErrorCode())
 		}
 	}
-	if got := xerror.From((*fs.PathError)(nil)).Error(); !strings.Contains(got, "*fs.PathError panicked") {
+	if got := xerror.From((*fs.PathError)(nil)).Error(); !strings.Contains(got, "an error of type *fs.PathError panicked") {
 		t.Errorf("the log reads %q", got)
 	}
 }
@@ -124,7 +123,7 @@ func TestNoTextOfAForeignErrorReachesTheClient(t *testing.T) {
 		for form, write := range map[string]func() ([]byte, error){
 			"plinth":  func() ([]byte, error) { return plinth.AppendJSON(nil, xbase.ProfilePlinth) },
 			"java":    func() ([]byte, error) { return java.AppendJSON(nil, xbase.ProfileJava) },
-			"problem": func() ([]byte, error) { return e.AppendProblem(t.Context(), nil) },
+			"problem": func() ([]byte, error) { return json.Marshal(e.Problem(t.Context())) },
 		} {
 			text, err := write()
 			if err != nil {

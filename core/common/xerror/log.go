@@ -2,7 +2,6 @@ package xerror
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
@@ -13,11 +12,6 @@ func logWarn(ctx context.Context, e *Error) { xlog.Warn(ctx, logMessage(e), logA
 
 // logError writes the line of an internal error.
 func logError(ctx context.Context, e *Error) { xlog.Error(ctx, logMessage(e), logAttrs(e)...) }
-
-// logMapperPanic reports a mapper that panicked. From has no context, so the line has no request id.
-func logMapperPanic(p any) {
-	xlog.Error(context.Background(), "error mapper panicked", slog.String("panic", fmt.Sprint(p)))
-}
 
 func logMessage(e *Error) string {
 	if e.message != "" {

@@ -25,7 +25,7 @@ import (
 // is not the client's, a missing Unix socket is also a file that does not exist.
 func standardCode(err error) *ErrorCode {
 	for _, m := range standardMappers() {
-		if c := ask(m, err); c != nil {
+		if c := m(err); c != nil {
 			return c
 		}
 	}

@@ -2,7 +2,6 @@ package xerror_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -214,34 +213,14 @@ func call(ctx context.Context, t *testing.T, address string) error {
 }
 
 func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
-	short := json.NewDecoder(bytes.NewBufferString(`{"a":`)).Decode(new(any))
-	for _, tc := range []struct {
-		name string
-		err  error
-		want *xerror.ErrorCode
-	}{
-		{"empty", io.EOF, xerror.BodyEmpty},
-		{"empty, wrapped", fmt.Errorf("decode: %w", io.EOF), xerror.BodyEmpty},
-		{"short", short, xerror.BodyError},
-		{"too large", tooLarge(), xerror.PayloadTooLarge},
-		{"slow", opError("read", os.ErrDeadlineExceeded), xerror.ReadTimeout},
-		{"reset", opError("read", syscall.ECONNRESET), xerror.Canceled},
-		{"closed", net.ErrClosed, xerror.Canceled},
-		{"past the request's deadline", context.DeadlineExceeded, xerror.GatewayTimeout},
-		{"other", errSentinel, xerror.ServerInternalError},
-		{"already decided", xerror.Wrap(xerror.ServerInternalError, "", io.EOF), xerror.ServerInternalError},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if got := xerror.FromBody(tc.err).GetErrorCode(); got != tc.want {
-				t.Errorf("FromBody(%v) = %v, want %v", tc.err, got, tc.want)
-			}
-		})
-	}
 	for _, tc := range []struct {
 		err  error
 		want *xerror.ErrorCode
 	}{
 		{io.ErrUnexpectedEOF, xerror.BodyError},
+		{net.ErrClosed, xerror.Canceled},
+		{context.DeadlineExceeded, xerror.GatewayTimeout},
+		{xerror.Wrap(xerror.ServerInternalError, "", io.ErrUnexpectedEOF), xerror.ServerInternalError},
 		{opError("read", os.ErrDeadlineExceeded), xerror.ReadTimeout},
 		{opError("read", syscall.ECONNRESET), xerror.Canceled},
 		{context.Canceled, xerror.Canceled},
@@ -261,8 +240,10 @@ func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
 	if xerror.MarkBody(nil) != nil || xerror.MarkBody(io.EOF) != io.EOF { // the value itself
 		t.Error("MarkBody changes nil or io.EOF")
 	}
-	if xerror.FromBody(nil) != nil {
-		t.Error("FromBody(nil) is an error")
+	for _, err := range []error{io.EOF, io.ErrUnexpectedEOF} {
+		if got := xerror.From(err).GetErrorCode(); got != xerror.ServerInternalError {
+			t.Errorf("From(%v), not marked = %v, want SERVER_INTERNAL_ERROR", err, got)
+		}
 	}
 }
 

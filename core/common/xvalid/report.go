@@ -119,7 +119,7 @@ func readError(ctx context.Context, err error) *xerror.Error {
 	case errors.Is(err, io.EOF):
 		return xerror.Wrap(xerror.BodyEmpty, say(ctx, textEmpty), err)
 	}
-	if e := xerror.FromBody(err); e.GetErrorCode() == xerror.Canceled {
+	if e := xerror.From(xerror.MarkBody(err)); e.GetErrorCode() == xerror.Canceled {
 		return e // the client has closed the connection
 	}
 	return nil

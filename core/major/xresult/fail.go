@@ -158,7 +158,7 @@ func (f *failure) tryProblem(dst []byte) ([]byte, error) {
 	if p.Status != f.status {
 		p.Status, p.Title = f.status, http.StatusText(f.status)
 	}
-	return p.AppendJSON(dst)
+	return xbase.AppendValue(dst, p)
 }
 
 // replace makes the failure one of encoding, whose envelope holds no data and can always be encoded.

@@ -1,0 +1,49 @@
+// Package accept reads the headers by which clients say what they prefer, such as Accept and
+// Accept-Language.
+package accept
+
+import (
+	"iter"
+	"strings"
+)
+
+// MaxWeight is the weight 1, in thousandths.
+const MaxWeight = 1000
+
+// Elements returns the elements of a header with their weights in thousandths, in the order of the
+// header (RFC 9110, section 12.4.2). A malformed weight is 0: a client does not get what it cannot ask
+// for properly.
+func Elements(header string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for element := range strings.SplitSeq(header, ",") {
+			value, parameters, _ := strings.Cut(element, ";")
+			if !yield(strings.Trim(value, " \t"), weight(parameters)) {
+				return
+			}
+		}
+	}
+}
+
+// weight returns the weight among the parameters of an element.
+func weight(parameters string) int {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(parameter, "=")
+		if strings.EqualFold(strings.Trim(name, " \t"), "q") {
+			return thousandths(strings.Trim(value, " \t"))
+		}
+	}
+	return MaxWeight
+}
+
+// thousandths reads a qvalue: 0 to 1 with at most three decimals.
+func thousandths(value string) int {
+	whole, decimals, _ := strings.Cut(value, ".")
+	if len(decimals) > 3 || whole != "0" && whole != "1" || strings.Trim(decimals, "0123456789") != "" {
+		return 0
+	}
+	weight := 0
+	for _, digit := range whole + (decimals + "000")[:3] {
+		weight = weight*10 + int(digit-'0')
+	}
+	return min(weight, MaxWeight)
+}
