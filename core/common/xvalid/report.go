@@ -16,6 +16,7 @@ import (
 	"github.com/go-playground/validator/v10"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
 // Source is the part of a request that was bound; it decides on the codes of its errors.
@@ -31,26 +32,23 @@ const (
 
 // Code returns the code of a failed validation: BodyError, ParameterError or HeaderError.
 func (s Source) Code() *xerror.ErrorCode {
-	switch s {
-	case Query, Path:
-		return xerror.ParameterError
-	case Header:
-		return xerror.HeaderError
-	case Body:
-	}
-	return xerror.BodyError
+	return s.choose(xerror.BodyError, xerror.ParameterError, xerror.HeaderError)
 }
 
 // TypeCode returns the code of a value of the wrong type: BodyType, ParameterType or HeaderType.
 func (s Source) TypeCode() *xerror.ErrorCode {
+	return s.choose(xerror.BodyType, xerror.ParameterType, xerror.HeaderType)
+}
+
+func (s Source) choose(body, parameter, header *xerror.ErrorCode) *xerror.ErrorCode {
 	switch s {
 	case Query, Path:
-		return xerror.ParameterType
+		return parameter
 	case Header:
-		return xerror.HeaderType
-	case Body:
+		return header
+	default:
+		return body
 	}
-	return xerror.BodyType
 }
 
 // Reporter is the context of a request that collects errors. *gin.Context is one: E is its *gin.Error.
@@ -109,15 +107,15 @@ func readError(ctx context.Context, err error) *xerror.Error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return xerror.Wrap(xerror.PayloadTooLarge, say(ctx, textTooLarge, strconv.FormatInt(tooLarge.Limit, 10)), err)
+		return wrap(ctx, xerror.PayloadTooLarge, err, textTooLarge, strconv.FormatInt(tooLarge.Limit, 10))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return xerror.Wrap(xerror.ReadTimeout, "", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return xerror.From(err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return xerror.Wrap(xerror.BodyError, say(ctx, textTruncated), err)
+		return wrap(ctx, xerror.BodyError, err, textTruncated)
 	case errors.Is(err, io.EOF):
-		return xerror.Wrap(xerror.BodyEmpty, say(ctx, textEmpty), err)
+		return wrap(ctx, xerror.BodyEmpty, err, phrase.NoBody)
 	}
 	if e := xerror.From(xerror.MarkBody(err)); e.GetErrorCode() == xerror.Canceled {
 		return e // the client has closed the connection
@@ -141,40 +139,41 @@ func decodeError(ctx context.Context, from Source, err error) *xerror.Error {
 	switch {
 	case errors.As(err, &syntax):
 		offset := strconv.FormatInt(syntax.Offset, 10)
-		return xerror.Wrap(xerror.BodyError, say(ctx, textSyntax, offset), redacted("json syntax error at byte "+offset))
+		return wrap(ctx, xerror.BodyError, redacted("json syntax error at byte "+offset), phrase.Syntax, offset)
 	case errors.As(err, &typ):
-		return TypeError(ctx, from, TypeFailure(ctx, typ.Field, typ.Type))
+		return TypeError(from, TypeFailure(ctx, typ.Field, typ.Type, ""))
 	case errors.As(err, &number):
-		return xerror.Wrap(from.TypeCode(), say(ctx, textNumber), redacted(number.Func+": "+number.Err.Error()))
+		return wrap(ctx, from.TypeCode(), redacted(number.Func+": "+number.Err.Error()), textNumber)
 	case errors.As(err, &clock):
-		return xerror.Wrap(from.TypeCode(), say(ctx, textTime), redacted("a time that does not parse"))
+		return wrap(ctx, from.TypeCode(), redacted("a time that does not parse"), textTime)
 	case strings.HasPrefix(err.Error(), quotedType):
-		return xerror.Wrap(from.TypeCode(), say(ctx, textUnreadable), redacted("a value of the wrong type for the string option"))
+		cause := redacted("a value of the wrong type for the string option")
+		return wrap(ctx, from.TypeCode(), cause, phrase.Unreadable)
 	default:
 		code := xerror.From(err).GetErrorCode()
 		if code == xerror.ServerInternalError {
 			code = from.Code() // unknown, but it came of what the client sent
 		}
-		return xerror.Wrap(code, say(ctx, textUnreadable), redacted(fmt.Sprintf("cannot bind: %T", err)))
+		return wrap(ctx, code, redacted(fmt.Sprintf("cannot bind: %T", err)), phrase.Unreadable)
 	}
 }
 
-// TypeFailure says that the value of a field cannot become the type that is wanted.
-func TypeFailure(ctx context.Context, field string, want reflect.Type) FieldError {
+func wrap(ctx context.Context, code *xerror.ErrorCode, cause error, p phrase.Phrase, params ...string) *xerror.Error {
+	return xerror.Wrap(code, xerror.ErrMessage(say(ctx, p, params...)), cause)
+}
+
+// TypeFailure says that the value of a field cannot become the type that is wanted. The format is the
+// time_format of gin, for a parameter that is a time; "" is RFC 3339.
+func TypeFailure(ctx context.Context, field string, want reflect.Type, format string) FieldError {
 	name := leaf(field)
 	if name == "" {
-		name = string(say(ctx, textThisBody))
+		name = say(ctx, textThisBody)
 	}
-	return FieldError{Field: field, Tag: "type", Message: string(say(ctx, textType, name, wanted(ctx, want)))}
-}
-
-// TimeFailure is TypeFailure for a parameter that is a time with a time_format of gin; "" is RFC 3339.
-func TimeFailure(ctx context.Context, field, format string) FieldError {
-	return FieldError{Field: field, Tag: "type", Message: string(say(ctx, textType, leaf(field), wantedTime(ctx, format)))}
+	return FieldError{Field: field, Tag: "type", Message: say(ctx, textType, name, wanted(ctx, want, format))}
 }
 
 // TypeError returns an error for values of the wrong type, with the list of failures as its data.
-func TypeError(_ context.Context, from Source, list ...FieldError) *xerror.Error {
+func TypeError(from Source, list ...FieldError) *xerror.Error {
 	return xerror.WrapData(from.TypeCode(), xerror.ErrMessage(list[0].Message), &cause{list: list}, list)
 }
 

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"mime"
 	"net/http"
 	"reflect"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -16,29 +14,25 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-const (
-	// startBuffer is the size of a new buffer; a body that says to be larger gets what it says, up to
-	// maxKept. Beyond that a buffer grows with what has really arrived.
-	startBuffer = 1 << 10
-
-	// maxKept is the largest buffer that is kept for the next request.
-	maxKept = 64 << 10
-)
+// maxKept is the largest buffer that is kept for the next request, and the most that a declared length
+// reserves. Beyond that a buffer grows with what has really arrived.
+const maxKept = 64 << 10
 
 // work is what one body needs and the next can use again.
 type work struct {
-	buf  []byte
+	buf  bytes.Buffer
 	scan scanner
 }
 
-var works = sync.Pool{New: func() any { return &work{buf: make([]byte, 0, startBuffer)} }}
+var works = sync.Pool{New: func() any { return new(work) }}
 
 func (w *work) release() {
 	w.scan.reset()
-	if cap(w.buf) <= maxKept {
-		w.buf = w.buf[:0]
+	if w.buf.Cap() <= 2*maxKept {
+		w.buf.Reset()
 		works.Put(w)
 	}
 }
@@ -47,12 +41,12 @@ func (w *work) release() {
 // memory with the buffer: encoding/json copies strings and json.RawMessage, and its contract has
 // UnmarshalJSON copy what it keeps.
 func readBody[T any](c *gin.Context, s Strictness, dst *T) bool {
-	if err := checkHead(c.Request, &s); err != nil {
-		return report(c, err)
-	}
 	w, _ := works.Get().(*work)
 	defer w.release()
-	err := w.read(c.Request, s.MaxBytes)
+	err := checkHead(c.Request, &s)
+	if err == nil {
+		err = w.read(c.Request, &s)
+	}
 	if err == nil {
 		err = w.decode(c.Request.Context(), &s, reflect.TypeFor[T](), dst)
 	}
@@ -61,19 +55,26 @@ func readBody[T any](c *gin.Context, s Strictness, dst *T) bool {
 
 // checkHead accepts a body of JSON in UTF-8 without a content coding.
 func checkHead(r *http.Request, s *Strictness) *xerror.Error {
-	if isEmpty(r) {
-		return xerror.New(xerror.BodyEmpty, say(r.Context(), textEmpty, ""))
-	}
-	if s.AllowAnyContentType {
+	switch {
+	case isEmpty(r):
+		return refuse(r.Context(), xerror.BodyEmpty, phrase.NoBody)
+	case s.AllowAnyContentType:
 		return nil
-	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return xerror.New(xerror.UnsupportedMedia, say(r.Context(), textEncoding, ""))
-	}
-	if !isJSON(r.Header.Get("Content-Type")) {
-		return xerror.New(xerror.UnsupportedMedia, say(r.Context(), textMedia, ""))
+	case isEncoded(r):
+		return refuse(r.Context(), xerror.UnsupportedMedia, textEncoding)
+	case !isJSON(r.Header.Get("Content-Type")):
+		return refuse(r.Context(), xerror.UnsupportedMedia, textMedia)
 	}
 	return nil
+}
+
+func isEmpty(r *http.Request) bool {
+	return r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0
+}
+
+func isEncoded(r *http.Request) bool {
+	coding := r.Header.Get("Content-Encoding")
+	return coding != "" && !strings.EqualFold(coding, "identity")
 }
 
 func isJSON(contentType string) bool {
@@ -82,80 +83,58 @@ func isJSON(contentType string) bool {
 		return true
 	}
 	media, params, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		return false
-	}
-	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "utf8") {
-		return false
-	}
-	return media == "application/json" ||
-		strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
+	return err == nil && isUTF8(params) && (media == "application/json" ||
+		strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"))
 }
 
-// read fills the buffer with the body, of which at most limit bytes are accepted; 0 is no limit.
-func (w *work) read(r *http.Request, limit int64) *xerror.Error {
-	if limit > 0 && r.ContentLength > limit {
-		return tooLarge(r.Context(), limit)
-	}
-	if n := r.ContentLength; n >= int64(cap(w.buf)) && n < maxKept {
-		w.buf = make([]byte, 0, n+1) // one more, so that the end is seen without growing
-	}
-	for {
-		if len(w.buf) == cap(w.buf) {
-			w.grow(r.ContentLength)
-		}
-		n, err := r.Body.Read(w.buf[len(w.buf):cap(w.buf)])
-		w.buf = w.buf[:len(w.buf)+n]
-		if limit > 0 && int64(len(w.buf)) > limit {
-			return tooLarge(r.Context(), limit)
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return xvalid.BindError(r.Context(), xvalid.Body, err)
-		}
-	}
+// isUTF8 reports whether the parameters of a media type name no other character set.
+func isUTF8(params map[string]string) bool {
+	charset, named := params["charset"]
+	return !named || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8")
 }
 
-// grow doubles the buffer, or gives it the declared length if less is left, with one byte more.
-func (w *work) grow(declared int64) {
-	size := 2 * cap(w.buf)
-	if declared >= int64(cap(w.buf)) && declared < int64(size) {
-		size = int(declared) + 1
+// limitBody makes the body fail after limit bytes; 0 is no limit.
+func limitBody(r *http.Request, limit int64) *xerror.Error {
+	if limit <= 0 {
+		return nil
 	}
-	buf := make([]byte, len(w.buf), size)
-	copy(buf, w.buf)
-	w.buf = buf
+	if r.ContentLength > limit {
+		return xvalid.BindError(r.Context(), xvalid.Body, &http.MaxBytesError{Limit: limit})
+	}
+	r.Body = http.MaxBytesReader(nil, r.Body, limit)
+	return nil
 }
 
-func tooLarge(ctx context.Context, limit int64) *xerror.Error {
-	return xerror.New(xerror.PayloadTooLarge, say(ctx, textTooLarge, strconv.FormatInt(limit, 10)))
+// read fills the buffer with the body.
+func (w *work) read(r *http.Request, s *Strictness) *xerror.Error {
+	if err := limitBody(r, s.MaxBytes); err != nil {
+		return err
+	}
+	w.buf.Grow(int(min(max(r.ContentLength, 0), maxKept)) + bytes.MinRead) // ReadFrom sees the end in the rest
+	if _, err := w.buf.ReadFrom(r.Body); err != nil {
+		return xvalid.BindError(r.Context(), xvalid.Body, err)
+	}
+	return nil
 }
 
 // decode fills dst, a pointer to t, from the buffer.
 func (w *work) decode(ctx context.Context, s *Strictness, t reflect.Type, dst any) *xerror.Error {
-	data := bytes.TrimLeft(w.buf, " \t\r\n")
+	data := bytes.TrimLeft(w.buf.Bytes(), " \t\r\n")
 	if len(data) == 0 {
-		return xerror.New(xerror.BodyEmpty, say(ctx, textEmpty, ""))
+		return refuse(ctx, xerror.BodyEmpty, phrase.NoBody)
 	}
-	offset := len(w.buf) - len(data)
+	offset := w.buf.Len() - len(data)
 	d := &w.scan
 	d.begin(data, s)
-	if !d.run(planOf(t)) && d.fault != faultSyntax {
+	if !d.run(planOf(t)) {
 		return d.explain(ctx, offset)
 	}
-	if d.fault == faultNone {
-		data = data[:d.pos]
-		if string(data) == "null" {
-			return xerror.New(xerror.BodyEmpty, say(ctx, textNull, ""))
-		}
+	data = data[:d.pos]
+	if string(data) == "null" {
+		return refuse(ctx, xerror.BodyEmpty, textNull)
 	}
 	if err := json.Unmarshal(data, dst); err != nil {
 		return explainDecode(ctx, data, offset, t, err)
-	}
-	if d.fault == faultSyntax { // what only one of two readers accepts is not accepted
-		return d.explain(ctx, offset)
 	}
 	return nil
 }

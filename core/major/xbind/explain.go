@@ -13,6 +13,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
 // maxName is the longest name of a client's that is shown in an answer.
@@ -23,25 +24,23 @@ func (d *scanner) explain(ctx context.Context, offset int) *xerror.Error {
 	at := strconv.Itoa(offset + d.pos)
 	switch d.fault {
 	case faultDuplicate:
-		return d.explainMember(ctx, "duplicate", textDuplicate)
+		return fieldError(ctx, xerror.BodyError, d.where(), "duplicate", textDuplicate)
 	case faultUnknown:
-		return d.explainMember(ctx, "unknown", textUnknown)
+		return fieldError(ctx, xerror.BodyError, d.where(), "unknown", textUnknown)
 	case faultDepth:
-		return xerror.New(xerror.BodyError, say(ctx, textDepth, strconv.Itoa(d.maxDepth)))
+		return refuse(ctx, xerror.BodyError, textDepth, strconv.Itoa(maxDepth))
 	case faultUTF8:
-		return xerror.New(xerror.BodyError, say(ctx, textUTF8, at))
+		return refuse(ctx, xerror.BodyError, textUTF8, at)
 	case faultTrailing:
-		return xerror.New(xerror.BodyError, say(ctx, textTrailing, at))
+		return refuse(ctx, xerror.BodyError, textTrailing, at)
 	default:
-		return xerror.New(xerror.BodyError, say(ctx, textSyntax, at))
+		return syntaxError(ctx, offset+min(d.pos+1, len(d.data)))
 	}
 }
 
-func (d *scanner) explainMember(ctx context.Context, tag string, p phrase) *xerror.Error {
-	message := say(ctx, p, shown(d.path[0].name))
-	return xerror.WrapData(xerror.BodyError, message, nil, []xvalid.FieldError{
-		{Field: d.where(), Tag: tag, Message: string(message)},
-	})
+// syntaxError returns an error about the last of the first n bytes of the body.
+func syntaxError(ctx context.Context, n int) *xerror.Error {
+	return refuse(ctx, xerror.BodyError, phrase.Syntax, strconv.Itoa(n))
 }
 
 // where returns the path to the fault, from the outside in.
@@ -55,46 +54,47 @@ func (d *scanner) where() string {
 		if b.Len() > 0 {
 			b.WriteByte('.')
 		}
-		b.WriteString(shown(s.name))
+		b.WriteString(shown(string(s.name)))
 	}
 	return b.String()
 }
 
-// shown returns a member's name where it is short and plain, else "*".
-func shown(name []byte) string {
-	if len(name) == 0 || len(name) > maxName {
+// shown returns the name of a member or a field where it is short and plain, else "*".
+func shown(name string) string {
+	plain := func(c rune) bool {
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
+	}
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(c rune) bool { return !plain(c) }) {
 		return "*"
 	}
-	for _, c := range name {
-		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {
-			return "*"
-		}
+	return name
+}
+
+// fieldError returns an error about one field.
+func fieldError(
+	ctx context.Context, code *xerror.ErrorCode, field, tag string, p phrase.Phrase, params ...string,
+) *xerror.Error {
+	if params == nil {
+		params = []string{field[strings.LastIndexByte(field, '.')+1:]}
 	}
-	return string(name)
+	message := say(ctx, p, params...)
+	failure := xvalid.FieldError{Field: field, Tag: tag, Message: string(message)}
+	return xerror.WrapData(code, message, nil, []xvalid.FieldError{failure})
 }
 
 // explainDecode turns what encoding/json says of data into an error that names the field. The texts of
 // encoding/json quote the body, so they go no further.
 func explainDecode(ctx context.Context, data []byte, offset int, t reflect.Type, err error) *xerror.Error {
-	var (
-		syntax *json.SyntaxError
-		typ    *json.UnmarshalTypeError
-	)
-	switch {
-	case errors.As(err, &syntax):
-		at := strconv.Itoa(offset + firstByte(data, int(syntax.Offset)))
-		return xerror.New(xerror.BodyError, say(ctx, textSyntax, at))
-	case errors.As(err, &typ):
-		field, ok := locate(data, t, int(typ.Offset)-1)
-		if !ok {
-			field = typ.Field
-		}
-		return xvalid.TypeError(ctx, xvalid.Body, xvalid.TypeFailure(ctx, field, typ.Type))
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return syntaxError(ctx, offset+firstByte(data, int(syntax.Offset)))
 	}
-	if field, typ, ok := locateRefused(data, t); ok {
-		return xvalid.TypeError(ctx, xvalid.Body, xvalid.TypeFailure(ctx, field, typ))
+	d := &scanner{}
+	d.begin(data, &Strictness{AllowDuplicateKeys: true})
+	d.probe = true
+	if d.value(planOf(t)); d.fault == faultType {
+		return xvalid.TypeError(xvalid.Body, xvalid.TypeFailure(ctx, d.where(), d.typ, ""))
 	}
-	return xerror.Wrap(xerror.BodyType, say(ctx, textUnreadable, ""), fmt.Errorf("xbind: cannot decode: %T", err))
+	return xerror.Wrap(xerror.BodyType, say(ctx, textUnreadable), fmt.Errorf("xbind: cannot decode: %T", err))
 }
 
 // firstByte returns how many bytes precede the end of the first byte of the character that ends at an
@@ -104,27 +104,4 @@ func firstByte(data []byte, offset int) int {
 		offset--
 	}
 	return offset
-}
-
-// locate returns the path to the value at an offset.
-func locate(data []byte, t reflect.Type, offset int) (string, bool) {
-	d := retrace(data)
-	d.target = offset
-	d.value(planOf(t))
-	return d.where(), d.fault == found
-}
-
-// locateRefused returns the path to the first value that its own type refuses, and that type.
-func locateRefused(data []byte, t reflect.Type) (string, reflect.Type, bool) {
-	d := retrace(data)
-	d.probe = true
-	d.value(planOf(t))
-	return d.where(), d.typ, d.fault == found
-}
-
-// retrace returns a scanner that refuses nothing.
-func retrace(data []byte) *scanner {
-	d := &scanner{}
-	d.begin(data, &Strictness{AllowDuplicateKeys: true, AllowInvalidUTF8: true, MaxDepth: len(data) + 1})
-	return d
 }

@@ -11,32 +11,71 @@ import (
 	"unicode/utf8"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
-	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
-// fillFiles fills the files of dst from the uploads of a form.
-func fillFiles(ctx context.Context, s *Strictness, given map[string][]*multipart.FileHeader, fields []fileField, dst reflect.Value) *xerror.Error {
-	for _, f := range fields {
-		files := given[f.name]
-		if !f.many && len(files) > 1 && !s.AllowDuplicateKeys {
-			return fieldError(ctx, xerror.BodyError, f.name, "duplicate", textDuplicate)
+// checkFiles checks the uploads of a form, and makes their names safe.
+func (p *formPlan) checkFiles(ctx context.Context, s *Strictness, uploads map[string][]*multipart.FileHeader) *xerror.Error {
+	for _, f := range p.files {
+		if !f.many && len(uploads[f.name]) > 1 && !s.AllowDuplicateKeys {
+			return fieldError(ctx, xerror.BodyError, shown(f.name), "duplicate", textDuplicate)
 		}
-		for _, file := range files {
+		for _, file := range uploads[f.name] {
 			if s.MaxFileBytes > 0 && file.Size > s.MaxFileBytes {
-				return tooLargeFile(ctx, f.name, s.MaxFileBytes)
+				limit := strconv.FormatInt(s.MaxFileBytes, 10)
+				return fieldError(ctx, xerror.FileSizeExceeded, shown(f.name), "max_bytes", textFileSize, limit)
 			}
 			file.Filename = FileName(file.Filename)
 		}
-		f.set(dst, files)
 	}
 	return nil
 }
 
-func tooLargeFile(ctx context.Context, name string, limit int64) *xerror.Error {
-	message := say(ctx, textFileSize, strconv.FormatInt(limit, 10))
-	return xerror.WrapData(xerror.FileSizeExceeded, message, nil, []xvalid.FieldError{
-		{Field: shown([]byte(name)), Tag: "max_bytes", Message: string(message)},
-	})
+// setFiles sets all files of a value to the uploads of a form, and removes those that have none.
+func (p *formPlan) setFiles(v reflect.Value, uploads map[string][]*multipart.FileHeader) {
+	for _, f := range p.files {
+		files := uploads[f.name]
+		field, ok := f.find(v, len(files) > 0)
+		switch {
+		case !ok:
+		case len(files) == 0:
+			field.SetZero()
+		case !f.many:
+			setFile(field, files[len(files)-1])
+		default:
+			list := reflect.MakeSlice(field.Type(), len(files), len(files))
+			for i, file := range files {
+				setFile(list.Index(i), file)
+			}
+			field.Set(list)
+		}
+	}
+}
+
+// find returns the field in v. If a pointer on the way is nil, allocate makes what it points to, else there
+// is no field.
+func (f fileField) find(v reflect.Value, allocate bool) (field reflect.Value, ok bool) {
+	for _, i := range f.index {
+		for v.Kind() == reflect.Pointer {
+			if v.IsNil() && !allocate {
+				return v, false
+			}
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v, true
+}
+
+// setFile sets a pointer to a file header, or a file header.
+func setFile(field reflect.Value, file *multipart.FileHeader) {
+	v := reflect.ValueOf(file)
+	if field.Kind() != reflect.Pointer {
+		v = v.Elem()
+	}
+	field.Set(v)
 }
 
 // maxFileName is the length of a name in bytes that common file systems accept.
@@ -49,7 +88,7 @@ const maxFileName = 255
 func FileName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.IsControl(r) || strings.ContainsRune(`<>:"|?*`, r) || !unicode.IsPrint(r) && r != ' ' {
+		if r == utf8.RuneError || strings.ContainsRune(`<>:"|?*`, r) || !unicode.IsPrint(r) {
 			return -1
 		}
 		return r
@@ -60,18 +99,11 @@ func FileName(name string) string {
 		if len(extension) > maxFileName/2 {
 			extension = ""
 		}
-		name = strings.TrimRight(cut(name, maxFileName-len(extension)), ". ") + extension
+		stem := strings.ToValidUTF8(name[:maxFileName-len(extension)], "") // without a part of a character
+		name = strings.TrimRight(stem, ". ") + extension
 	}
 	if name == "" {
 		return "file"
 	}
 	return name
-}
-
-// cut returns the first n bytes of s or fewer, without a part of a character.
-func cut(s string, n int) string {
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

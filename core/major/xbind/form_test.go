@@ -140,10 +140,6 @@ func TestBinder_Form_errors(t *testing.T) {
 		{name: "a wrong type", contentType: urlencoded, body: "title=t&count=x", want: xerror.BodyType, fields: "count:type"},
 		{name: "not UTF-8", contentType: urlencoded, body: "title=%ff", want: xerror.BodyError, fields: "title:utf8"},
 		{
-			name: "not UTF-8, allowed", contentType: urlencoded, body: "title=%ff",
-			opts: []xbind.Option{xbind.WithStrictness(xbind.Strictness{AllowInvalidUTF8: true})},
-		},
-		{
 			name: "an unknown field", contentType: urlencoded, body: "title=t&more=x", want: xerror.BodyError, fields: "more:unknown",
 			opts: []xbind.Option{xbind.DisallowUnknownFields()},
 		},

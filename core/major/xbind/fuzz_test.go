@@ -115,7 +115,7 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	lenient := xbind.Strictness{AllowDuplicateKeys: true, AllowInvalidUTF8: true, MaxDepth: 1 << 20}
+	lenient := xbind.Strictness{AllowDuplicateKeys: true}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		text := bytes.Trim(data, " \t\r\n")
 		empty := len(text) == 0 || string(text) == "null"
@@ -130,7 +130,8 @@ func FuzzBody(f *testing.F) {
 			return got
 		}
 
-		if got := bind(xbind.WithStrictness(lenient)) != nil; got != (valid && !empty) {
+		ordinary := utf8.Valid(data) && bytes.Count(data, []byte("[")) < 40 && bytes.Count(data, []byte("{")) < 40
+		if got := bind(xbind.WithStrictness(lenient)) != nil; ordinary && got != (valid && !empty) {
 			t.Fatalf("lenient: accepted %v, encoding/json %v", got, valid)
 		}
 		got := bind()
@@ -140,8 +141,7 @@ func FuzzBody(f *testing.F) {
 		if got != nil && (!valid || !utf8.Valid(data)) {
 			t.Fatal("what encoding/json refuses was accepted")
 		}
-		innocent := valid && !empty && utf8.Valid(data) && !surrogate.Match(data) && bytes.Count(data, []byte("[")) < 40 &&
-			bytes.Count(data, []byte("{")) < 40 && want.mostOften() <= 1 && want.In.X.n <= 1 && !repeatsName(data)
+		innocent := valid && !empty && ordinary && !surrogate.Match(data) && want.mostOften() <= 1 && want.In.X.n <= 1 && !repeatsName(data)
 		if innocent && got == nil && !bytes.Contains(bytes.ToLower(data), []byte(`"y"`)) && !bytes.Contains(bytes.ToLower(data), []byte(`"z"`)) {
 			t.Fatal("an innocent body was refused")
 		}

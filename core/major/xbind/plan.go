@@ -13,14 +13,13 @@ import (
 // plan says what encoding/json does with the JSON values that fill a type: which members of an object
 // reach the same field, and which reach none.
 type plan struct {
-	typ reflect.Type
+	typ reflect.Type // nil: any value
 
 	fields []planField
-	exact  map[string]int // where the fields are too many to be compared one by one
-	folded map[string]int
+	names  map[string]int // the index of a field by its name, and by the form that appendFold gives it
 
 	closed  bool  // an object's members are fields or unknown
-	member  *plan // of an object's members that are no field
+	members *plan // of an object that are no fields
 	element *plan // of a list
 
 	own    bool // the type decodes itself
@@ -28,12 +27,9 @@ type plan struct {
 }
 
 type planField struct {
-	name string
+	name []byte
 	plan *plan
 }
-
-// linearFields is the number of fields up to which a name is compared with each.
-const linearFields = 12
 
 var (
 	plans jsonplan.Cache[reflect.Type, *plan]
@@ -47,7 +43,7 @@ var (
 // newAnyPlan returns the plan of values that nothing is known of.
 func newAnyPlan() *plan {
 	p := &plan{}
-	p.member, p.element = p, p
+	p.members, p.element = p, p
 	return p
 }
 
@@ -56,15 +52,12 @@ func planOf(t reflect.Type) *plan {
 	if p, ok := plans.Load(t); ok {
 		return p
 	}
-	making := map[reflect.Type]*plan{}
-	p := makePlan(t, making)
-	for t, p := range making { // complete only now, as types may contain themselves
-		plans.Store(t, p)
-	}
+	p := makePlan(t, map[reflect.Type]*plan{})
 	plans.Store(t, p)
 	return p
 }
 
+// makePlan makes the plan of a type; making are those of the types around it, which may contain themselves.
 func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	for t.Kind() == reflect.Pointer && !t.Implements(unmarshaler) {
 		t = t.Elem()
@@ -72,7 +65,7 @@ func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	if p, ok := making[t]; ok {
 		return p
 	}
-	p := &plan{typ: t, member: anyPlan, element: anyPlan}
+	p := &plan{typ: t, members: anyPlan, element: anyPlan}
 	making[t] = p
 	if pt := reflect.PointerTo(t); pt.Implements(unmarshaler) || pt.Implements(textUnmarshaler) {
 		p.own = true
@@ -83,7 +76,7 @@ func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 		p.closed = true
 		p.setFields(jsonplan.Fields(t), making)
 	case reflect.Map:
-		p.member = makePlan(t.Elem(), making)
+		p.members = makePlan(t.Elem(), making)
 	case reflect.Slice, reflect.Array:
 		p.element = makePlan(t.Elem(), making)
 	default:
@@ -92,10 +85,7 @@ func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 }
 
 func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan) {
-	p.folded = make(map[string]int, len(fields))
-	if len(fields) > linearFields {
-		p.exact = make(map[string]int, len(fields))
-	}
+	p.names = make(map[string]int, 2*len(fields))
 	for i, f := range fields {
 		child := makePlan(f.Type, making)
 		if f.Quoted {
@@ -103,13 +93,13 @@ func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan)
 			quoted.quoted = true
 			child = &quoted
 		}
-		p.fields = append(p.fields, planField{name: f.Name, plan: child})
-		if p.exact != nil {
-			p.exact[f.Name] = i
-		}
+		p.fields = append(p.fields, planField{name: []byte(f.Name), plan: child})
+		p.names[f.Name] = i
+	}
+	for i, f := range fields {
 		fold := string(appendFold(nil, []byte(f.Name)))
-		if _, taken := p.folded[fold]; !taken {
-			p.folded[fold] = i
+		if _, taken := p.names[fold]; !taken {
+			p.names[fold] = i
 		}
 	}
 }
@@ -117,22 +107,14 @@ func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan)
 // field returns the index of the field that a member fills, or -1: the field of this name, else the first
 // whose name differs in case only.
 func (p *plan) field(name []byte) int {
-	if len(p.fields) == 0 {
+	if i, ok := p.names[string(name)]; ok {
+		return i
+	}
+	if len(p.names) == 0 {
 		return -1
 	}
-	if p.exact != nil {
-		if i, ok := p.exact[string(name)]; ok {
-			return i
-		}
-	} else {
-		for i := range p.fields {
-			if p.fields[i].name == string(name) {
-				return i
-			}
-		}
-	}
 	var scratch [64]byte
-	if i, ok := p.folded[string(appendFold(scratch[:0], name))]; ok {
+	if i, ok := p.names[string(appendFold(scratch[:0], name))]; ok {
 		return i
 	}
 	return -1
@@ -158,20 +140,32 @@ func appendFold(dst, name []byte) []byte {
 	return dst
 }
 
-// refuses reports whether the type itself refuses a value, for the kinds of refusal that encoding/json
-// reports without saying where.
+// refuses reports whether the type refuses a value whose members or elements it takes.
 func (p *plan) refuses(value []byte) bool {
-	switch {
-	case string(value) == "null":
+	if p.typ == nil || string(value) == "null" || !p.own && p.contains(value[0]) {
 		return false
-	case p.quoted:
+	}
+	if p.quoted {
 		var inner string
 		if json.Unmarshal(value, &inner) != nil {
-			return false // a type error, which says where it is
+			return true
 		}
-		return json.Unmarshal([]byte(inner), reflect.New(p.typ).Interface()) != nil
-	case p.own, p.typ != nil && p.typ.Kind() == reflect.Slice && p.typ.Elem().Kind() == reflect.Uint8: // or Base64
-		return json.Unmarshal(value, reflect.New(p.typ).Interface()) != nil
+		value = []byte(inner)
+	}
+	return json.Unmarshal(value, reflect.New(p.typ).Interface()) != nil
+}
+
+// contains reports whether the type can hold the members or elements of a value by its first byte.
+func (p *plan) contains(first byte) bool {
+	switch p.typ.Kind() {
+	case reflect.Struct:
+		return first == '{'
+	case reflect.Map:
+		return first == '{' && p.typ.Key().Kind() == reflect.String
+	case reflect.Slice, reflect.Array:
+		return first == '['
+	case reflect.Interface:
+		return p.typ.NumMethod() == 0
 	default:
 		return false
 	}

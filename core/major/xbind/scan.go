@@ -1,11 +1,15 @@
 package xbind
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
-	"strconv"
+	"slices"
 	"unicode/utf8"
 )
+
+// maxDepth is how deep objects and lists of a body may nest.
+const maxDepth = 100
 
 // fault is what a scanner stopped at.
 type fault uint8
@@ -18,11 +22,8 @@ const (
 	faultDepth
 	faultUTF8
 	faultTrailing
-	found // the value that was looked for
+	faultType // only of a scanner that probes
 )
-
-// linearKeys is the number of names in an object up to which they are compared one by one.
-const linearKeys = 16
 
 // scanner walks over a JSON text along the plan of the type that it will fill. It finds what
 // encoding/json lets pass (TestRefusedBodies lists it: names that occur twice,
@@ -35,20 +36,16 @@ type scanner struct {
 	pos   int
 	depth int
 
-	maxDepth                            int
-	refuseUnknown, allowDup, allowBytes bool
-	allowTrailing                       bool
+	refuseUnknown, allowDuplicates, allowTrailing bool
 
-	keys [][]byte // names of the open objects that no field takes
+	names [][]byte // of the members of the open objects
 
 	fault fault
 	path  []step // from the inside out, once a fault is found
 
-	// target is the offset of the value to find, or -1.
-	target int
-	// probe stops at the first value that its own type refuses.
+	// probe stops at the first value that its own type refuses, which has the type typ.
 	probe bool
-	typ   reflect.Type // of the value that was found by probe
+	typ   reflect.Type
 }
 
 // step is one part of the path to a value: a name, or an index.
@@ -57,20 +54,19 @@ type step struct {
 	index int
 }
 
+// begin makes the scanner ready for a text.
 func (d *scanner) begin(data []byte, s *Strictness) {
-	d.data, d.pos, d.depth, d.fault, d.target = data, 0, 0, faultNone, -1
-	d.maxDepth = s.MaxDepth
-	if d.maxDepth <= 0 {
-		d.maxDepth = DefaultMaxDepth
+	*d = scanner{
+		data: data, names: d.names[:0], path: d.path[:0],
+		refuseUnknown: s.DisallowUnknownFields, allowDuplicates: s.AllowDuplicateKeys, allowTrailing: s.AllowTrailingData,
 	}
-	d.refuseUnknown, d.allowDup = s.DisallowUnknownFields, s.AllowDuplicateKeys
-	d.allowBytes, d.allowTrailing = s.AllowInvalidUTF8, s.AllowTrailingData
 }
 
 // reset drops every reference into the text.
 func (d *scanner) reset() {
-	clear(d.keys[:cap(d.keys)])
-	*d = scanner{keys: d.keys[:0], path: d.path[:0]}
+	clear(d.names[:cap(d.names)])
+	clear(d.path)
+	d.begin(nil, &Strictness{})
 }
 
 // run scans one value and what follows it. Without a fault pos is the end of the value.
@@ -83,8 +79,8 @@ func (d *scanner) run(p *plan) bool {
 		return d.fail(faultTrailing)
 	}
 	d.pos = end
-	if !d.allowBytes && !utf8.Valid(d.data[:end]) {
-		d.pos = invalidAt(d.data)
+	if text := d.data[:end]; !utf8.Valid(text) {
+		d.pos = bytes.IndexFunc(text, func(r rune) bool { return r == utf8.RuneError })
 		return d.fail(faultUTF8)
 	}
 	return true
@@ -133,125 +129,67 @@ func (d *scanner) value(p *plan) bool {
 	}
 	if d.probe && p.refuses(d.data[start:d.pos]) {
 		d.typ = p.typ
-		return d.fail(found)
-	}
-	if start <= d.target && d.target < d.pos {
-		return d.fail(found)
+		return d.fail(faultType)
 	}
 	return true
 }
 
 // consume consumes the value that begins here.
 func (d *scanner) consume(p *plan) bool {
-	switch c := d.data[d.pos]; c {
-	case '{':
-		return d.nested() && d.object(p)
-	case '[':
-		return d.nested() && d.list(p.element)
-	case '"':
+	switch c := d.data[d.pos]; {
+	case c == '{':
+		return d.nested(func() bool { return d.object(p) })
+	case c == '[':
+		return d.nested(func() bool { return d.list(p.element) })
+	case c == '"':
 		_, _, ok := d.text()
 		return ok
-	case 't', 'f', 'n', '-':
+	case c == 't', c == 'f', c == 'n', c == '-', '0' <= c && c <= '9':
 		d.literal()
 		return true
 	default:
-		if c < '0' || c > '9' {
-			return d.fail(faultSyntax)
-		}
-		d.literal()
-		return true
+		return d.fail(faultSyntax)
 	}
 }
 
-// nested steps into the object or list that begins here.
-func (d *scanner) nested() bool {
-	if d.pos == d.target {
-		return d.fail(found)
-	}
-	if d.depth++; d.depth > d.maxDepth {
+// nested consumes the object or list that begins here.
+func (d *scanner) nested(inner func() bool) bool {
+	if d.depth++; d.depth > maxDepth {
 		return d.fail(faultDepth)
 	}
+	defer func() { d.depth-- }()
 	d.pos++
-	return true
+	return inner()
 }
 
 // literal consumes what begins like a number, true, false or null.
 func (d *scanner) literal() {
-	for d.pos < len(d.data) {
+	for ; d.pos < len(d.data); d.pos++ {
 		switch d.data[d.pos] {
 		case ',', ']', '}', ':', '"', '[', '{', ' ', '\t', '\r', '\n':
 			return
 		}
-		d.pos++
 	}
 }
 
 // text consumes a string and returns what is between its quotes.
 func (d *scanner) text() (inner []byte, escaped, ok bool) {
 	d.pos++
-	start := d.pos
-	for d.pos < len(d.data) {
+	for start := d.pos; d.pos < len(d.data); d.pos++ {
 		switch d.data[d.pos] {
 		case '"':
 			d.pos++
 			return d.data[start : d.pos-1], escaped, true
 		case '\\':
 			escaped = true
-			if !d.escape() {
-				return nil, escaped, false
-			}
-		default:
-			d.pos++
+			d.pos++ // what follows ends no string
 		}
 	}
+	d.pos = len(d.data)
 	return nil, escaped, d.fail(faultSyntax)
 }
 
-// escape consumes a backslash and what belongs to it, and refuses a lone surrogate.
-func (d *scanner) escape() bool {
-	at := d.pos
-	if at+1 >= len(d.data) {
-		return d.fail(faultSyntax)
-	}
-	d.pos += 2
-	if d.data[at+1] != 'u' {
-		return true
-	}
-	r, ok := hex4(d.data[d.pos:])
-	if !ok {
-		return d.fail(faultSyntax)
-	}
-	d.pos += 4
-	if r < 0xd800 || r > 0xdfff || d.allowBytes {
-		return true
-	}
-	if r < 0xdc00 && isLowSurrogate(d.data[d.pos:]) {
-		d.pos += 6
-		return true
-	}
-	d.pos = at
-	return d.fail(faultUTF8)
-}
-
-// isLowSurrogate reports whether b begins with an escape from \udc00 to \udfff.
-func isLowSurrogate(b []byte) bool {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return false
-	}
-	r, ok := hex4(b[2:])
-	return ok && r >= 0xdc00 && r <= 0xdfff
-}
-
-func hex4(b []byte) (uint64, bool) {
-	if len(b) < 4 {
-		return 0, false
-	}
-	r, err := strconv.ParseUint(string(b[:4]), 16, 16)
-	return r, err == nil
-}
-
 func (d *scanner) list(p *plan) bool {
-	defer func() { d.depth-- }()
 	if d.take(']') {
 		return true
 	}
@@ -269,27 +207,28 @@ func (d *scanner) list(p *plan) bool {
 }
 
 func (d *scanner) object(p *plan) bool {
-	defer func(open int) {
-		d.depth--
-		d.keys = d.keys[:open]
-	}(len(d.keys))
+	open := len(d.names)
+	defer func() { d.names = d.names[:open] }()
 	if d.take('}') {
 		return true
 	}
-	names := members{base: len(d.keys)}
 	for {
-		if d.space(); d.pos >= len(d.data) || d.data[d.pos] != '"' {
+		if d.space(); d.pos == len(d.data) || d.data[d.pos] != '"' {
 			return d.fail(faultSyntax)
 		}
 		name, ok := d.name()
 		if !ok {
 			return false
 		}
-		child, f := d.member(p, &names, name)
-		if f != faultNone {
-			d.fault = f
+		child, known := p.members, !p.closed
+		if i := p.field(name); i >= 0 {
+			name, child, known = p.fields[i].name, p.fields[i].plan, true
+		}
+		if !known && d.refuseUnknown {
+			d.fault = faultUnknown
 			return d.within(step{name: name})
 		}
+		d.names = append(d.names, name)
 		if !d.take(':') {
 			return d.fail(faultSyntax)
 		}
@@ -297,12 +236,24 @@ func (d *scanner) object(p *plan) bool {
 			return d.within(step{name: name})
 		}
 		if d.take('}') {
-			return true
+			return d.allowDuplicates || d.unique(d.names[open:])
 		}
 		if !d.take(',') {
 			return d.fail(faultSyntax)
 		}
 	}
+}
+
+// unique reports whether no name of an object occurs twice. It changes the order of the names.
+func (d *scanner) unique(names [][]byte) bool {
+	slices.SortFunc(names, bytes.Compare)
+	for i := 1; i < len(names); i++ {
+		if bytes.Equal(names[i-1], names[i]) {
+			d.fault = faultDuplicate
+			return d.within(step{name: names[i]})
+		}
+	}
+	return true
 }
 
 // name consumes the name of a member and returns it unescaped.

@@ -6,14 +6,12 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// DefaultMaxDepth is how deep objects and lists of a body may nest.
-const DefaultMaxDepth = 100
-
 // Strictness says which JSON bodies are refused. The zero value is the default.
 //
 // It refuses what no honest client sends and what two readers may understand differently: names that
-// occur twice, data after the value, text that is not UTF-8, a content type that is not JSON. Unknown
-// fields pass, as with gin and encoding/json: a client may be newer than the service.
+// occur twice, data after the value, text that is not UTF-8, more than 100 levels of objects and lists, a
+// content type that is not JSON. Unknown fields pass, as with gin and encoding/json: a client may be newer
+// than the service.
 type Strictness struct {
 	// DisallowUnknownFields refuses members that no field of the struct takes.
 	DisallowUnknownFields bool
@@ -22,16 +20,12 @@ type Strictness struct {
 	AllowDuplicateKeys bool
 	// AllowTrailingData ignores what follows the JSON value.
 	AllowTrailingData bool
-	// AllowInvalidUTF8 replaces invalid UTF-8 and lone surrogates by U+FFFD, as encoding/json does.
-	AllowInvalidUTF8 bool
 	// AllowAnyContentType takes the body for JSON whatever its headers say.
 	AllowAnyContentType bool
 	// MaxBytes bounds the body. At 0 the limit of the server stands alone (PLINTH_MAX_BODY_BYTES).
 	MaxBytes int64
 	// MaxFileBytes bounds each file of a form. At 0 the limit of the whole body stands alone.
 	MaxFileBytes int64
-	// MaxDepth bounds the nesting of objects and lists. At 0 it is DefaultMaxDepth.
-	MaxDepth int
 }
 
 // Option changes the strictness of one call.
@@ -46,11 +40,6 @@ func WithMaxBytes(n int64) Option { return func(to *Strictness) { to.MaxBytes = 
 // DisallowUnknownFields refuses members that no field of the struct takes.
 func DisallowUnknownFields() Option {
 	return func(to *Strictness) { to.DisallowUnknownFields = true }
-}
-
-// AllowUnknownFields ignores members that no field of the struct takes.
-func AllowUnknownFields() Option {
-	return func(to *Strictness) { to.DisallowUnknownFields = false }
 }
 
 // strictnessKey finds what Use has set in a gin context.

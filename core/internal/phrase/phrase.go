@@ -1,0 +1,29 @@
+// Package phrase contains the messages about requests, in the languages of the error catalogue.
+package phrase
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Phrase is a message in both languages; {0} and {1} stand for its parameters.
+type Phrase struct{ English, Chinese string }
+
+// The messages that several packages need.
+var (
+	NoBody     = Phrase{"the request has no body", "请求体为空"}
+	Syntax     = Phrase{"the body is not valid JSON at byte {0}", "请求体在第 {0} 字节处不是有效的 JSON"}
+	Unreadable = Phrase{"the request cannot be read", "无法解析请求"}
+)
+
+// In returns the message in a language: Chinese for "zh", else English.
+func (p Phrase) In(lang string, params ...string) string {
+	text := p.English
+	if lang == "zh" {
+		text = p.Chinese
+	}
+	for i, param := range params {
+		text = strings.Replace(text, "{"+strconv.Itoa(i)+"}", param, 1)
+	}
+	return text
+}
