@@ -28,38 +28,27 @@ func quickEmail(rule *validator.Validate) validator.Func {
 func isPlainEmail(s string) bool {
 	local, domain, _ := strings.Cut(s, "@")
 	for word := range strings.SplitSeq(local, ".") {
-		if word == "" {
+		if !consistsOf(word, "_-+") {
 			return false
 		}
-		for i := range len(word) {
-			if c := word[i]; !isWord(c) && c != '-' && c != '+' {
-				return false
-			}
+	}
+	for label := range strings.SplitSeq(domain, ".") {
+		if !consistsOf(label, "-") || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
 		}
 	}
 	dot := strings.LastIndexByte(domain, '.')
-	if dot < 0 {
-		return false
-	}
-	for label := range strings.SplitSeq(domain, ".") {
-		if !isPlainLabel(label) {
-			return false
-		}
-	}
-	top := domain[dot+1:]
-	return isLetter(top[0]) && isLetter(top[len(top)-1])
+	return dot >= 0 && isLetter(domain[dot+1]) && isLetter(domain[len(domain)-1])
 }
 
-func isPlainLabel(s string) bool {
-	if s == "" || s[0] == '-' || s[len(s)-1] == '-' {
-		return false
-	}
+// consistsOf reports whether s has letters and digits of ASCII and the characters of others only.
+func consistsOf(s, others string) bool {
 	for i := range len(s) {
-		if c := s[i]; c == '_' || !isWord(c) && c != '-' {
+		if c := s[i]; !isLetter(c) && (c < '0' || c > '9') && strings.IndexByte(others, c) < 0 {
 			return false
 		}
 	}
-	return true
+	return s != ""
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

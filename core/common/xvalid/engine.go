@@ -117,13 +117,13 @@ func (e *engine) lock() bool {
 func (e *engine) validate(ctx context.Context, value any) error {
 	e.gate.RLock()
 	defer e.gate.RUnlock()
-	return e.walk(ctx, reflect.ValueOf(value), value, 0)
+	return e.walk(ctx, reflect.ValueOf(value), 0)
 }
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// walk validates what is under v, at a depth. value is v as an interface, or nil where it has not been made one yet.
-func (e *engine) walk(ctx context.Context, v reflect.Value, value any, depth int) error {
+// walk validates what is under v, at a depth.
+func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 	if depth > maxNesting {
 		return tooDeep(v.Type())
 	}
@@ -132,12 +132,12 @@ func (e *engine) walk(ctx context.Context, v reflect.Value, value any, depth int
 		if v.Type().ConvertibleTo(timeType) {
 			return nil
 		}
-		return e.structure(ctx, v, value)
+		return e.structure(ctx, v)
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return nil
 		}
-		return e.pointee(ctx, v, value, depth+1)
+		return e.walk(ctx, v.Elem(), depth+1)
 	case reflect.Slice, reflect.Array:
 		if !holdsStructs(v.Type().Elem()) {
 			return nil
@@ -146,26 +146,6 @@ func (e *engine) walk(ctx context.Context, v reflect.Value, value any, depth int
 	default:
 		return nil
 	}
-}
-
-// pointee is walk for what a pointer or an interface refers to.
-func (e *engine) pointee(ctx context.Context, v reflect.Value, value any, depth int) error {
-	elem := v.Elem()
-	if v.Kind() == reflect.Interface || elem.Kind() != reflect.Struct {
-		return e.walk(ctx, elem, nil, depth)
-	}
-	if value == nil {
-		value = v.Interface()
-	}
-	return e.walk(ctx, elem, value, depth)
-}
-
-// addressed returns a struct as an interface, without a copy where that is possible.
-func addressed(v reflect.Value) any {
-	if v.CanAddr() {
-		return v.Addr().Interface()
-	}
-	return v.Interface()
 }
 
 func holdsStructs(t reflect.Type) bool {
@@ -178,7 +158,7 @@ func holdsStructs(t reflect.Type) bool {
 func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error {
 	var failed sliceError
 	for i := range v.Len() {
-		err := e.walk(ctx, v.Index(i), nil, depth)
+		err := e.walk(ctx, v.Index(i), depth)
 		if err == nil {
 			continue
 		}
@@ -197,13 +177,13 @@ func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error
 
 // structure validates one struct. The validator panics with a text, or lets reflect panic, where a rule
 // does not fit its field; every other panic comes from a rule of the application and goes on.
-func (e *engine) structure(ctx context.Context, v reflect.Value, value any) (err error) {
+func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 	t := v.Type()
 	if exceeds(v, false, 0) {
 		return tooDeep(t)
 	}
-	if value == nil {
-		value = addressed(v)
+	if v.CanAddr() { // without a copy
+		v = v.Addr()
 	}
 	defer func() {
 		switch p := recover().(type) {
@@ -218,7 +198,7 @@ func (e *engine) structure(ctx context.Context, v reflect.Value, value any) (err
 			panic(p)
 		}
 	}()
-	return e.validator.StructCtx(ctx, value)
+	return e.validator.StructCtx(ctx, v.Interface())
 }
 
 // RuleError says that the rules of a type are wrong: an unknown rule, a pattern that does not compile, a

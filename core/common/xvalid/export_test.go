@@ -20,12 +20,12 @@ func (f Fresh) RegisterValidation(tag string, fn validator.Func, english, chines
 	return f.e.register(tag, fn, english, chinese)
 }
 
-// Messages returns how many messages are kept, with and without a field.
-func Messages() (finished, templates int) {
+// Messages returns how many messages are kept.
+func Messages() int {
 	m := load().messages
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return len(m.finished), len(m.templates)
+	return len(m.rendered)
 }
 
 // Supplemented returns the rules with messages of this package.

@@ -314,11 +314,11 @@ func TestIndexedFieldsDoNotFillTheCache(t *testing.T) {
 		}
 	}
 	render(0)
-	finished, templates := xvalid.Messages()
+	kept := xvalid.Messages()
 	for round := range 50 {
 		render(round + 1)
 	}
-	if f, tm := xvalid.Messages(); f != finished || tm != templates {
-		t.Errorf("the cache grew from %d and %d to %d and %d", finished, templates, f, tm)
+	if got := xvalid.Messages(); got != kept {
+		t.Errorf("the cache grew from %d to %d", kept, got)
 	}
 }

@@ -18,15 +18,12 @@ import (
 )
 
 const (
-	// fieldMark stands for the field in a message that is kept.
+	// fieldMark stands for the field in a message that is rendered.
 	fieldMark = "\x00"
 
-	// maxMessages bounds the finished messages that are kept. Only fields outside of slices and maps get
-	// there, so a program reaches it by its own size alone.
+	// maxMessages bounds the messages that are kept. Only fields outside of slices and maps get there, so
+	// a program reaches it by its own size alone.
 	maxMessages = 4096
-
-	// maxTemplates bounds the messages that are kept without a field.
-	maxTemplates = 4096
 )
 
 // language is an index into messages.
@@ -49,22 +46,16 @@ func languageOf(name string) language {
 type messages struct {
 	validator *validator.Validate
 
-	mu        sync.RWMutex
-	speak     [languages]*speaker
-	templates map[templateKey]string
-	finished  map[messageKey]string
+	mu       sync.RWMutex
+	speak    [languages]*speaker
+	rendered map[messageKey]string
 }
 
-// templateKey is all that the text of a message depends on, except for the field.
-type templateKey struct {
-	lang               language
-	tag, actual, param string
-	typ                reflect.Type
-}
-
+// messageKey is all that a message depends on.
 type messageKey struct {
-	templateKey
-	field string
+	lang                      language
+	tag, actual, param, field string
+	typ                       reflect.Type
 }
 
 // speaker is a translator that never fails: the validator's translations answer a failure by printing the
@@ -96,7 +87,7 @@ func (s *speaker) C(key any, num float64, digits uint64, param string) (string, 
 }
 
 func newMessages(v *validator.Validate) *messages {
-	m := &messages{validator: v, templates: map[templateKey]string{}, finished: map[messageKey]string{}}
+	m := &messages{validator: v, rendered: map[messageKey]string{}}
 	m.speak[inEnglish] = newSpeaker(localeEnglish.New(), fieldMark+" is not valid")
 	m.speak[inChinese] = newSpeaker(localeChinese.New(), fieldMark+"无效")
 	if err := english.RegisterDefaultTranslations(v, m.speak[inEnglish]); err != nil {
@@ -133,8 +124,7 @@ func (m *messages) add(tag, english, chinese string) error {
 	if err := m.addOne(inChinese, tag, chinese); err != nil {
 		return err
 	}
-	clear(m.templates)
-	clear(m.finished)
+	clear(m.rendered)
 	return nil
 }
 
@@ -153,48 +143,23 @@ func (m *messages) addOne(lang language, tag, text string) error {
 // say returns the message for a failure of the field.
 func (m *messages) say(lang language, fe validator.FieldError, field string) string {
 	key := messageKey{
-		templateKey: templateKey{lang: lang, tag: fe.Tag(), actual: fe.ActualTag(), param: fe.Param(), typ: fe.Type()},
-		field:       field,
+		lang: lang, tag: fe.Tag(), actual: fe.ActualTag(), param: fe.Param(), field: field, typ: fe.Type(),
 	}
 	m.mu.RLock()
-	text, ok := m.finished[key]
+	text, ok := m.rendered[key]
 	m.mu.RUnlock()
 	if ok {
 		return text
 	}
-	m.mu.RLock()
-	template, known := m.templates[key.templateKey]
-	m.mu.RUnlock()
-	if !known {
-		template = m.render(key.templateKey, fe)
-	}
-	text = strings.ReplaceAll(template, fieldMark, field)
-	if strings.IndexByte(field, '[') < 0 {
-		m.keep(key, template, text)
-	}
-	return text
-}
-
-// render asks the translation of the tag. A text without a mark for the field is the validator's own,
-// which is what it says where it has no translation, or a message of the application.
-func (m *messages) render(key templateKey, fe validator.FieldError) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	text := fe.Translate(m.speak[key.lang])
-	if text == fe.Error() {
-		text = m.speak[key.lang].fallback
+	text = fe.Translate(m.speak[lang])
+	if text == fe.Error() { // the validator's own text, where it has no translation
+		text = m.speak[lang].fallback
 	}
-	if len(m.templates) < maxTemplates {
-		m.templates[key] = text
+	text = strings.ReplaceAll(text, fieldMark, field)
+	if len(m.rendered) < maxMessages && strings.IndexByte(field, '[') < 0 {
+		m.rendered[key] = text
 	}
 	return text
-}
-
-// keep keeps a finished message, unless its template has been replaced meanwhile.
-func (m *messages) keep(key messageKey, template, text string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.finished) < maxMessages && m.templates[key.templateKey] == template {
-		m.finished[key] = text
-	}
 }

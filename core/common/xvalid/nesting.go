@@ -83,38 +83,20 @@ func exceeds(v reflect.Value, dive bool, depth int) bool {
 	case reflect.Pointer, reflect.Interface:
 		return !v.IsNil() && exceeds(v.Elem(), dive, depth+1)
 	case reflect.Struct:
-		return fieldExceeds(v, depth+1)
-	case reflect.Slice, reflect.Array:
+		return slices.ContainsFunc(fieldsToFollow(v.Type()), func(f followed) bool {
+			return exceeds(v.Field(f.index), f.dive, depth+1)
+		})
+	case reflect.Slice, reflect.Array, reflect.Map:
 		return dive && elementExceeds(v, depth+1)
-	case reflect.Map:
-		return dive && entryExceeds(v, depth+1)
 	default:
 		return false
 	}
 }
 
-func fieldExceeds(v reflect.Value, depth int) bool {
-	for _, f := range fieldsToFollow(v.Type()) {
-		if exceeds(v.Field(f.index), f.dive, depth) {
-			return true
-		}
-	}
-	return false
-}
-
+// elementExceeds is exceeds for the elements of a slice or a map.
 func elementExceeds(v reflect.Value, depth int) bool {
-	for i := range v.Len() {
-		if exceeds(v.Index(i), true, depth) {
-			return true
-		}
-	}
-	return false
-}
-
-// entryExceeds is apart because ranging over a map allocates.
-func entryExceeds(v reflect.Value, depth int) bool {
-	for i := v.MapRange(); i.Next(); {
-		if exceeds(i.Value(), true, depth) {
+	for _, element := range v.Seq2() {
+		if exceeds(element, true, depth) {
 			return true
 		}
 	}

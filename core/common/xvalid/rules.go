@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/go-playground/validator/v10"
+	"github.com/google/uuid"
 )
 
 // ownRules are the rules that this package adds to the validator's.
@@ -41,15 +42,7 @@ func text(fl validator.FieldLevel) string {
 	return fl.Field().String()
 }
 
-func alphanumUnderscore(fl validator.FieldLevel) bool {
-	s := text(fl)
-	for i := range len(s) {
-		if !isWord(s[i]) {
-			return false
-		}
-	}
-	return s != ""
-}
+func alphanumUnderscore(fl validator.FieldLevel) bool { return consistsOf(text(fl), "_") }
 
 func strictURL(fl validator.FieldLevel) bool { return isStrictURL(text(fl)) }
 
@@ -109,32 +102,20 @@ func isLabel(label string) bool {
 	return true
 }
 
+var uuidType = reflect.TypeFor[uuid.UUID]()
+
+// strictUUID accepts a UUID of any version of RFC 9562 (1 to 8) in the variant of that RFC: its dashed
+// text, or its bytes. The nil and the max UUID have neither version nor variant and are refused.
 func strictUUID(fl validator.FieldLevel) bool {
-	f := fl.Field()
-	if f.Kind() == reflect.Array && f.Len() == 16 && f.Type().Elem().Kind() == reflect.Uint8 {
-		version, variant := byte(f.Index(6).Uint()), byte(f.Index(8).Uint()) // the element is a byte
-		return isUUIDVersion(version>>4) && variant>>6 == 0b10
+	const dashed = 36 // the length of the text; uuid.Parse knows other forms too
+	var id uuid.UUID
+	if f := fl.Field(); f.Kind() == reflect.Array && f.CanConvert(uuidType) {
+		id, _ = f.Convert(uuidType).Interface().(uuid.UUID)
+	} else if s := text(fl); len(s) == dashed {
+		id, _ = uuid.Parse(s) // the nil UUID if s is none
 	}
-	return isStrictUUID(text(fl))
+	return id.Variant() == uuid.RFC4122 && id.Version() >= 1 && id.Version() <= 8
 }
-
-// isStrictUUID accepts the dashed text of a UUID of any version of RFC 9562 (1 to 8) in the variant of
-// that RFC. The nil and the max UUID have neither version nor variant and are refused.
-func isStrictUUID(s string) bool {
-	if len(s) != 36 || !isUUIDVersion(s[14]-'0') || strings.IndexByte("89abAB", s[19]) < 0 {
-		return false
-	}
-	for i := range len(s) {
-		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (s[i] == '-') || !dash && !isHex(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
-
-func isUUIDVersion(v byte) bool { return v >= 1 && v <= 8 }
 
 // snowflake judges by kind, so that a named integer type passes without being known here.
 func snowflake(fl validator.FieldLevel) bool {

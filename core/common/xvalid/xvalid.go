@@ -41,12 +41,9 @@ func RegisterValidation(tag string, fn validator.Func, english, chinese string) 
 	return load().register(tag, fn, english, chinese)
 }
 
-// GinBinding is the validator in the form in which gin takes it. The zero value is ready to use, and
-// builds nothing before its first call.
+// GinBinding is the validator in the form in which gin takes it, as binding.Validator. The zero value is
+// ready to use, and builds nothing before its first call.
 type GinBinding struct{}
-
-// GinValidator returns what belongs in gin's binding.Validator.
-func GinValidator() GinBinding { return GinBinding{} }
 
 // ValidateStruct is Validate without a context.
 func (GinBinding) ValidateStruct(value any) error { return Validate(context.Background(), value) }

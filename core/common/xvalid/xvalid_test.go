@@ -51,7 +51,7 @@ func TestValidateHandlesPointersSlicesAndNil(t *testing.T) {
 		{"empty slice", []item{}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := xvalid.GinValidator().ValidateStruct(tc.value)
+			err := xvalid.GinBinding{}.ValidateStruct(tc.value)
 			var got string
 			for _, f := range xvalid.Failures(t.Context(), err) {
 				got += f.Field
@@ -72,7 +72,7 @@ func TestFailureOfASliceIsFoundByErrorsAs(t *testing.T) {
 }
 
 func TestGinValidatorIsTheOneEngine(t *testing.T) {
-	if xvalid.GinValidator().Engine() != any(xvalid.Engine()) {
+	if (xvalid.GinBinding{}).Engine() != any(xvalid.Engine()) {
 		t.Error("gin's engine is another one")
 	}
 	_, ok := xvalid.Validate(t.Context(), item{}).(validator.ValidationErrors) //nolint:errorlint // as programs for gin ask

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.TestMode)
-	binding.Validator = xvalid.GinValidator() // as xreg does
+	binding.Validator = xvalid.GinBinding{} // as xreg does
 	os.Exit(m.Run())
 }
 

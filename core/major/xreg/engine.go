@@ -22,7 +22,7 @@ func setUpGin() {
 	if gin.Mode() == gin.DebugMode {
 		gin.SetMode(gin.ReleaseMode) // the banner lists the routes instead
 	}
-	binding.Validator = xvalid.GinValidator() // which builds nothing until it is asked
+	binding.Validator = xvalid.GinBinding{} // which builds nothing until it is asked
 }
 
 // newEngine makes the engine with the middleware that every route has. The middleware is reached through a pointer, so

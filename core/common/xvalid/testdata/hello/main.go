@@ -8,7 +8,7 @@ import (
 )
 
 func main() {
-	var installed any = xvalid.GinValidator()
+	var installed any = xvalid.GinBinding{}
 	if len(os.Args) > 5 {
 		_, _ = os.Stdout.WriteString("installed")
 	}
