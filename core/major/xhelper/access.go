@@ -28,15 +28,15 @@ func (t *turn) access(aborted bool) {
 		if !t.writer.committed() {
 			line.Status = http.StatusInternalServerError
 		}
-	case line.Status < http.StatusBadRequest && t.quiet != nil && t.quiet.match(t.path) && !t.log.Enabled(&t.request, slog.LevelDebug):
+	case line.Status < http.StatusBadRequest && t.server.quiet.match(t.path) && !t.server.Log.Enabled(&t.request, slog.LevelDebug):
 		return
 	}
-	t.log.Access(&t.request, &line)
+	t.server.Log.Access(&t.request, &line)
 }
 
 // address returns the client's address, without the port.
 func (t *turn) address() string {
-	if t.trustProxies {
+	if t.server.TrustProxies {
 		return t.c.ClientIP()
 	}
 	address := t.c.Request.RemoteAddr

@@ -8,26 +8,35 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 // body is the body of a request. It marks the errors of reading it, so that they get a code of the
-// client's wherever they are reported: a truncated body, a slow client, a closed connection.
+// client's wherever they are reported: a truncated body, a slow client, a closed connection. It takes from
+// a budget what is read, until release.
 type body struct {
 	io.ReadCloser
 	client context.Context // the server's, which ends when the client is gone
 	form   *form           // of multipart/form-data, else nil
+	budget *bodyBudget     // nil: it does not count
+
+	mu    sync.Mutex
+	taken int64
+	err   error // of a budget that was used up
+	ended bool
 }
 
-// wrapBody marks the errors of the request's body.
+// wrapBody makes ex.body the request's body.
 func (ex *exchange) wrapBody() {
 	r := &ex.http
 	if r.Body == nil || r.Body == http.NoBody {
 		return
 	}
-	r.Body = &body{ReadCloser: r.Body, client: ex.origin.Context, form: newForm(r.Header)}
+	ex.body.ReadCloser, ex.body.client, ex.body.form = r.Body, ex.origin.Context, newForm(r.Header)
+	r.Body = &ex.body
 }
 
 // Read implements io.Reader.
@@ -35,6 +44,11 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.form != nil && !b.form.ends(p[:n]) && err == io.EOF { // readers return the value itself
 		err = io.ErrUnexpectedEOF
+	}
+	if n > 0 && b.budget != nil {
+		if over := b.take(int64(n)); over != nil {
+			return 0, over
+		}
 	}
 	switch {
 	case err == nil, errors.Is(err, http.ErrBodyReadAfterClose):
@@ -49,8 +63,7 @@ func (b *body) Read(p []byte) (int, error) {
 // too early as any other reader.
 type form struct {
 	delimiter []byte // the last one
-	tail      []byte // the last bytes of what was read, shorter than the delimiter
-	ended     bool
+	tail      []byte // the last bytes of what was read
 }
 
 // newForm returns nil for any other content type.
@@ -67,17 +80,12 @@ func newForm(h http.Header) *form {
 	return &form{delimiter: []byte("--" + params["boundary"] + "--")}
 }
 
-// ends reports whether the last delimiter is in p or was before it.
+// ends reports whether the last delimiter is near the end of p and what was read before. If a longer
+// epilogue follows it, mime/multipart finds the delimiter without reading on.
 func (f *form) ends(p []byte) bool {
-	if f.ended {
-		return true
-	}
-	keep := len(f.delimiter) - 1
-	across := append(f.tail, p[:min(len(p), keep)]...)
-	f.ended = bytes.Contains(p, f.delimiter) || bytes.Contains(across, f.delimiter)
-	if len(p) > keep {
-		across = p
-	}
-	f.tail = append(f.tail[:0], across[max(0, len(across)-keep):]...)
-	return f.ended
+	const epilogue = 64
+	keep := len(f.delimiter) + epilogue
+	f.tail = append(f.tail, p[max(0, len(p)-keep):]...)
+	f.tail = f.tail[max(0, len(f.tail)-keep):]
+	return bytes.Contains(f.tail, f.delimiter)
 }

@@ -1,9 +1,6 @@
 package xhelper
 
 import (
-	"io"
-	"net/http"
-	"sync"
 	"sync/atomic"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
@@ -22,44 +19,20 @@ type bodyBudget struct {
 // has reports whether n bytes are left; a negative n, the length of a body that was not declared, is 0.
 func (b *bodyBudget) has(n int64) bool { return b.used.Load()+max(n, 0) <= b.max }
 
-// countedBody takes from the budget what is read of a body, until release.
-//
-// It counts what has arrived and not what was declared, so that a few clients which declare large bodies
-// and send nothing cannot use up the budget.
-type countedBody struct {
-	io.ReadCloser
-	budget *bodyBudget
-
-	mu    sync.Mutex
-	taken int64
-	err   error // of a budget that was used up
-	ended bool
+// countBody makes the body take from the budget, and reports whether it does. It counts what has arrived and
+// not what was declared, so that a few clients which declare large bodies and send nothing cannot use up the
+// budget. A request whose own limit is above the budget is not counted: its handler must not read the body
+// into memory.
+func (ex *exchange) countBody(limit int64) bool {
+	budget := &ex.server.bodies
+	if budget.max < 0 || limit < 0 || limit > budget.max || ex.http.ContentLength > limit {
+		return false
+	}
+	ex.body.budget = budget
+	return ex.body.ReadCloser != nil
 }
 
-// countBody makes req take from the budget. A request whose own limit is above the budget is not
-// counted: its handler must not read the body into memory.
-func (ex *exchange) countBody(req *http.Request, budget *bodyBudget, limit int64) {
-	counted := budget.max >= 0 && limit >= 0 && limit <= budget.max
-	if !counted || req.ContentLength > limit || req.Body == nil || req.Body == http.NoBody {
-		return
-	}
-	ex.counted = &countedBody{ReadCloser: req.Body, budget: budget}
-	req.Body = ex.counted
-}
-
-// Read implements io.Reader.
-func (b *countedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if n == 0 {
-		return 0, err
-	}
-	if over := b.take(int64(n)); over != nil {
-		return 0, over
-	}
-	return n, err
-}
-
-func (b *countedBody) take(n int64) error {
+func (b *body) take(n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil || b.ended {
@@ -74,13 +47,15 @@ func (b *countedBody) take(n int64) error {
 }
 
 // put puts back what was taken.
-func (b *countedBody) put() {
-	b.budget.used.Add(-b.taken)
-	b.taken = 0
+func (b *body) put() {
+	if b.budget != nil {
+		b.budget.used.Add(-b.taken)
+		b.taken = 0
+	}
 }
 
 // release ends the count.
-func (b *countedBody) release() {
+func (b *body) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.put()

@@ -1,9 +1,8 @@
 // Package xhelper is the way of a request through the engine: its context and id, the limit of its
 // body, the recovery from panics, the answer to errors, and the access log.
 //
-// Serve does all of it in one middleware and is what the registry installs. Who composes an engine by
-// hand may take the parts: RequestContext, AccessLog, PanicRecovery, BodyLimit and Respond. A part that
-// is mounted a second time does nothing.
+// Serve does all of it in one middleware and is what the registry installs. Respond is for engines that
+// need the answers alone. A middleware that is mounted a second time does nothing.
 package xhelper
 
 import (
@@ -94,45 +93,40 @@ func (c Config) Check() error {
 }
 
 // Serve returns the whole way of a request as one middleware. It panics where Check finds a fault.
-func Serve(c Config) gin.HandlerFunc { return mount(c, partAll) }
-
-// RequestContext gives the request its context and its id. The other parts do so too where they come first.
-func RequestContext(c Config) gin.HandlerFunc { return mount(c, 0) }
-
-// AccessLog writes one line for each request, when it has been answered.
-func AccessLog(c Config) gin.HandlerFunc { return mount(c, partAccess) }
-
-// PanicRecovery answers a panic with SERVER_INTERNAL_ERROR and logs its stack, once.
 //
-// When the response has been started nothing is appended to it: the connection is aborted, so that the
-// client notices. http.ErrAbortHandler goes through.
-func PanicRecovery(c Config) gin.HandlerFunc { return mount(c, partRecovery) }
-
-// BodyLimit rejects bodies over the limit with PAYLOAD_TOO_LARGE: without running the last handler of the
-// route if the client declares the length, else when a handler has read that much. Middleware runs and
-// sees the status.
-func BodyLimit(c Config) gin.HandlerFunc { return mount(c, partLimit) }
+// A panic is answered with SERVER_INTERNAL_ERROR, and its stack is logged, once. When the response has been
+// started nothing is appended to it: the connection is aborted, so that the client notices.
+// http.ErrAbortHandler goes through.
+//
+// A body over the limit is answered with PAYLOAD_TOO_LARGE: without running the last handler of the route
+// if the client declares the length, else when a handler has read that much. Middleware runs and sees the
+// status.
+func Serve(c Config) gin.HandlerFunc { return mount(c, true) }
 
 // Respond answers for handlers that have not: with the last error in c.Errors, or with the envelope of
-// the status that was set. See xmiddle.ResponseMiddleware, which is this with the zero Config.
-func Respond(c Config) gin.HandlerFunc { return mount(c, partRespond) }
+// the status that was set. It also gives the request its context and its id. See
+// xmiddle.ResponseMiddleware, which is this with the zero Config.
+func Respond(c Config) gin.HandlerFunc { return mount(c, false) }
 
-func mount(c Config, parts part) gin.HandlerFunc {
+func mount(c Config, full bool) gin.HandlerFunc {
 	if err := c.Check(); err != nil {
 		panic(err)
 	}
-	s := &server{
-		base: c.Base, enableInput: c.EnableInput, exclude: compile(c.ExcludeURLs), quiet: compile(c.QuietURLs),
-		maxBody: c.MaxBodyBytes, routeMaxBody: c.RouteMaxBodyBytes, trustProxies: c.TrustProxies,
-		timeout: cmp.Or(c.RequestTimeout, DefaultRequestTimeout), routeTimeout: c.RouteRequestTimeout,
-		debug: c.Debug, profile: uint8(c.Profile), log: c.Log, parts: parts,
+	c.MaxBodyBytes = cmp.Or(c.MaxBodyBytes, DefaultMaxBodyBytes)
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, DefaultRequestTimeout)
+	if c.Log == nil {
+		c.Log = xlog.WithName(xlog.NamedHTTP)
 	}
+	s := &server{Config: c, full: full, exclude: compile(c.ExcludeURLs), quiet: compile(c.QuietURLs)}
 	s.bodies.max = cmp.Or(c.MaxInflightBodyBytes, DefaultMaxInflightBodyBytes)
-	if s.maxBody == 0 {
-		s.maxBody = DefaultMaxBodyBytes
-	}
-	if s.log == nil {
-		s.log = xlog.WithName(xlog.NamedHTTP)
-	}
 	return s.serve
+}
+
+// server is a Config made ready.
+type server struct {
+	Config
+	full    bool // else it only responds
+	exclude *patterns
+	quiet   *patterns
+	bodies  bodyBudget
 }

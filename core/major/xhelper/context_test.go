@@ -165,11 +165,10 @@ func TestRequestContextIsTheRequest(t *testing.T) {
 	send(engine, httptest.NewRequestWithContext(ctx, http.MethodGet, "/cancel", http.NoBody))
 }
 
-func TestPartsMountedTwiceDoTheirWorkOnce(t *testing.T) {
+func TestMiddlewareMountedTwiceDoesItsWorkOnce(t *testing.T) {
 	engine, log := newEngine(t, xhelper.Config{})
 	config := xhelper.Config{EnableInput: true}
-	engine.Use(xhelper.RequestContext(config), xhelper.AccessLog(config), xhelper.PanicRecovery(config),
-		xhelper.BodyLimit(config), xhelper.Respond(config), xhelper.Serve(config))
+	engine.Use(xhelper.Respond(config), xhelper.Serve(config))
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
 	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	wantOutput(t, do(engine, http.MethodGet, "/panic", "X-Request-UUID", "sent"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
@@ -185,11 +184,11 @@ func TestPartsMountedTwiceDoTheirWorkOnce(t *testing.T) {
 	}
 }
 
-func TestPartsComposedByHandDoTheSame(t *testing.T) {
+func TestServe_behindRespond(t *testing.T) {
 	ctx, log := capture(t)
 	config := xhelper.Config{Base: ctx, MaxBodyBytes: 1}
 	engine := gin.New()
-	engine.Use(xhelper.AccessLog(config), xhelper.Respond(config), xhelper.PanicRecovery(config), xhelper.BodyLimit(config))
+	engine.Use(xhelper.Respond(config), xhelper.Serve(config))
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
 	engine.GET("/error", func(c *gin.Context) { c.AbortWithStatus(http.StatusTeapot) })
 	engine.POST("/", success)

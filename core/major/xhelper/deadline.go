@@ -28,12 +28,13 @@ type origin struct {
 
 type exchangeKey struct{}
 
-// alarm is what callers of an armed deadline wait for. Most requests need none.
+// alarm is what callers of an armed deadline wait for: a context that ends with the error given to end.
+// Most requests need none.
 type alarm struct {
-	context.Context // which callers wait for
-	cancel          context.CancelFunc
-	expiry          expiry
-	timer           *time.Timer
+	context.Context
+	cancel context.CancelFunc
+	ending ending
+	timer  *time.Timer
 }
 
 // expires returns the deadline of the request, unless it has none or the server's is earlier.
@@ -108,8 +109,8 @@ func (o *origin) arm() *alarm {
 	if a := o.armed.Load(); a != nil || o.lifted {
 		return a
 	}
-	a := &alarm{expiry: expiry{Context: o.Context, done: make(chan struct{})}}
-	a.Context, a.cancel = context.WithCancel(&a.expiry)
+	a := &alarm{ending: ending{Context: o.Context}}
+	a.Context, a.cancel = context.WithCancel(&a.ending)
 	if err := o.Context.Err(); err != nil {
 		a.end(err)
 	} else if left := time.Until(at); left <= 0 {
@@ -132,49 +133,36 @@ func (o *origin) lift() {
 	}
 }
 
-// end ends what callers wait for with err.
+// end ends what callers wait for with err, unless it has ended.
 func (a *alarm) end(err error) {
-	a.expiry.end(err)
-	a.cancel()
+	a.ending.once.Do(func() {
+		a.ending.err = err
+		a.ending.notify()
+		a.cancel()
+	})
 }
 
-// expiry is the parent of the context of an alarm. It ends by end only.
-type expiry struct {
+// ending is the parent of the context of an alarm, from which that gets its error. It calls what AfterFunc
+// was given, so nothing waits for its channel.
+type ending struct {
 	context.Context // for its values
 
-	mu     sync.Mutex
-	done   chan struct{}
+	once   sync.Once
 	err    error
 	notify func()
 }
 
-// Done implements context.Context.
-func (e *expiry) Done() <-chan struct{} { return e.done }
+// never is a channel that is not closed.
+var never = make(chan struct{})
 
-// Err implements context.Context.
-func (e *expiry) Err() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.err
-}
+// Done implements context.Context.
+func (e *ending) Done() <-chan struct{} { return never }
+
+// Err implements context.Context. Only what notify calls asks for it.
+func (e *ending) Err() error { return e.err }
 
 // AfterFunc is called by context.WithCancel, once, which otherwise needs a goroutine.
-func (e *expiry) AfterFunc(f func()) (stop func() bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e *ending) AfterFunc(f func()) (stop func() bool) {
 	e.notify = f
 	return func() bool { return false } // the alarm is not canceled in another way
-}
-
-// end ends the context with err, unless it has ended.
-func (e *expiry) end(err error) {
-	e.mu.Lock()
-	if e.err != nil {
-		e.mu.Unlock()
-		return
-	}
-	e.err = err
-	close(e.done)
-	e.mu.Unlock()
-	e.notify()
 }

@@ -15,21 +15,22 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// exchange is one request and its response while the engine has them, in a single allocation unless the
-// request has a body. It is never reused: the request's context, which is part of it, may outlive it.
+// exchange is one request and its response while the engine has them, in a single allocation. It is never
+// reused: the request's context, which is part of it, may outlive it.
 type exchange struct {
 	request xctx.Request
 	http    http.Request
 	origin  origin
 	writer  writer
-	counted *countedBody // nil: nothing of the body counts
+	body    body
 
+	server   *server // of the middleware that began it, then of Serve
 	c        *gin.Context
 	path     string // as the client sent it; handlers may rewrite the URL
 	refused  error  // why the handler does not run, or nil
-	parts    part   // that are mounted already
+	served   bool   // Serve is mounted
 	encoded  bool   // by a middleware around this one, so that Content-Encoding is not ours to change
-	answered bool   // by respond
+	answered bool   // by answer
 	ended    atomic.Bool
 	stream   atomic.Bool // see markStream
 
@@ -49,22 +50,22 @@ func exchangeOf(c *gin.Context) *exchange {
 
 // begin makes the exchange of the request and puts its context and its writer into c.
 func (s *server) begin(c *gin.Context) *exchange {
-	ex := &exchange{c: c, path: c.Request.URL.Path}
+	ex := &exchange{server: s, c: c, path: c.Request.URL.Path}
 	ex.writer.ResponseWriter, ex.writer.exchange = c.Writer, ex
 	client := c.Request.Context()
 	if c.Request.Method == http.MethodHead {
 		client, ex.endHead = context.WithCancel(client)
 	}
 	ex.origin = origin{Context: client, exchange: ex, timeout: s.timeoutOf(c)}
-	ex.request.Begin(&ex.origin, s.base)
-	ex.request.SetDebug(s.debug)
-	ex.request.SetProfile(s.profile)
+	ex.request.Begin(&ex.origin, s.Base)
+	ex.request.SetDebug(s.Debug)
+	ex.request.SetProfile(uint8(s.Profile))
 	if language := c.Request.Header[string(xhttp.AcceptLanguage)]; len(language) > 0 {
 		ex.request.SetAcceptLanguage(strings.Join(language, ","))
 	}
 	h := c.Writer.Header()
 	ex.encoded = len(h[string(xhttp.ContentEncoding)]) > 0
-	if s.exclude == nil || !s.exclude.match(ex.path) {
+	if !s.exclude.match(ex.path) {
 		s.identify(ex)
 		h[string(xhttp.RequestUUID)] = ex.request.HeaderValue()
 	}
@@ -77,7 +78,7 @@ func (s *server) begin(c *gin.Context) *exchange {
 
 // identify gives the request its id: the client's where that is allowed and valid, else a new one.
 func (s *server) identify(ex *exchange) {
-	if s.enableInput {
+	if s.EnableInput {
 		if sent := ex.c.Request.Header[string(xhttp.RequestUUID)]; len(sent) > 0 && xctx.ValidID(sent[0]) {
 			ex.request.SetID(sent[0])
 			return
@@ -88,10 +89,10 @@ func (s *server) identify(ex *exchange) {
 
 // timeoutOf returns the request timeout of the route; 0 and a negative one are none.
 func (s *server) timeoutOf(c *gin.Context) time.Duration {
-	if own, ok := s.routeTimeout[c.FullPath()]; ok {
+	if own, ok := s.RouteRequestTimeout[c.FullPath()]; ok {
 		return own
 	}
-	return s.timeout
+	return s.RequestTimeout
 }
 
 // close ends the exchange. It removes the temporary files of a form: net/http does so for its own copy
@@ -99,9 +100,7 @@ func (s *server) timeoutOf(c *gin.Context) time.Duration {
 func (ex *exchange) close() {
 	ex.ended.Store(true)
 	ex.origin.lift()
-	if ex.counted != nil {
-		ex.counted.release()
-	}
+	ex.body.release()
 	if ex.endHead != nil {
 		ex.endHead()
 	}

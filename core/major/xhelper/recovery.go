@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime"
-	"strconv"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -38,37 +37,17 @@ func (t *turn) report(v any) {
 	err, _ := v.(error)
 	broken := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 	if broken && t.c.Request.Context().Err() != nil {
-		t.log.Info(&t.request, "the client closed the connection", slog.Any("error", err))
+		t.server.Log.Info(&t.request, "the client closed the connection", slog.Any("error", err))
 		return
 	}
-	t.log.Error(&t.request, "panic", slog.String("panic", text(v)), slog.String("stack", stack()))
+	t.server.Log.Error(&t.request, "panic", slog.String("panic", fmt.Sprint(v)), slog.String("stack", stack()))
 }
-
-// text returns what was passed to panic.
-func text(v any) string { return fmt.Sprint(v) }
-
-// maxFrames is the depth to which a stack is logged.
-const maxFrames = 64
 
 // stack returns the calls that led to the panic that is being recovered, innermost first.
 func stack() string {
-	counters := make([]uintptr, maxFrames)
-	frames := runtime.CallersFrames(counters[:runtime.Callers(0, counters)])
-	var b strings.Builder
-	panicked := false
-	for {
-		frame, more := frames.Next()
-		switch {
-		case frame.Function == "runtime.gopanic":
-			b.Reset() // what came so far is the recovery
-			panicked = true
-		case panicked && b.Len() == 0 && strings.HasPrefix(frame.Function, "runtime."):
-			// How the runtime came to panic: sigpanic, goPanicIndex.
-		default:
-			b.WriteString(frame.Function + "\n\t" + frame.File + ":" + strconv.Itoa(frame.Line) + "\n")
-		}
-		if !more {
-			return b.String()
-		}
+	text := string(debug.Stack())
+	if at := strings.Index(text, "\npanic("); at >= 0 { // what comes before is the recovery
+		return text[at+1:]
 	}
+	return text
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// respond answers where the handlers have not.
-func (t *turn) respond() {
+// answer answers where the handlers have not.
+func (t *turn) answer() {
 	if t.answered {
 		return
 	}
@@ -23,7 +23,7 @@ func (t *turn) respond() {
 	err := lastError(c)
 	if w.committed() {
 		if err != nil {
-			t.log.Warn(&t.request, "an error came after the response had been started", slog.Any("error", err))
+			t.server.Log.Warn(&t.request, "an error came after the response had been started", slog.Any("error", err))
 		}
 		return
 	}
@@ -36,7 +36,7 @@ func (t *turn) respond() {
 	}
 }
 
-// outcome returns what respond answers if nothing else is written: an error, maybe with a status that the
+// outcome returns what answer writes if nothing else is written: an error, maybe with a status that the
 // handler has chosen, or a status alone if err is nil.
 func (ex *exchange) outcome() (status int, err error) {
 	c := ex.c

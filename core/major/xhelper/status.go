@@ -15,11 +15,11 @@ import (
 // It does not encode the error: one with data that cannot be encoded becomes SERIALIZE_ERROR later.
 func (w *writer) Status() int {
 	status := w.ResponseWriter.Status()
-	if w.ResponseWriter.Written() || w.exchange.parts&partRespond == 0 || w.exchange.answered {
+	ex := w.exchange
+	if w.ResponseWriter.Written() || ex.answered {
 		return status
 	}
-	ex := w.exchange
-	if ex.parts&partRecovery != 0 && panicking() {
+	if ex.served && panicking() {
 		return http.StatusInternalServerError
 	}
 	if !finished(ex.c) {
