@@ -15,7 +15,6 @@ func BenchmarkEnvelope(b *testing.B) {
 	}{
 		{name: "nil"},
 		{name: "struct", data: &user{ID: 7, Name: "name"}},
-		{name: "own", data: &self{text: `{"id":"7","name":"name"}`}},
 	} {
 		r := xbase.BaseResponse{Context: id, Output: "Success", Code: 200, Message: "user registered", Data: tc.data}
 		b.Run(tc.name+"/append", func(b *testing.B) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -12,21 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// Appender is a payload that encodes itself. AppendJSON appends one JSON value to dst and returns the
-// result; it is trusted to be valid.
-type Appender interface {
-	AppendJSON(dst []byte) ([]byte, error)
-}
-
-// errShort reports an Appender that lost what was in the buffer before it.
-var errShort = errors.New("xbase: AppendJSON returned less than it was given")
-
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s to dst as a JSON string, with the escapes of encoding/json: what HTML and
+// appendString appends s to dst as a JSON string, with the escapes of encoding/json: what HTML and
 // JavaScript read as markup is escaped. An invalid byte becomes the character U+FFFD, unescaped as in Go
 // 1.27 and later.
-func AppendString(dst []byte, s string) []byte {
+func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := len(dst)
 	dst = append(dst, s...)
@@ -127,15 +117,11 @@ func appendEscape(dst []byte, c byte) []byte {
 	}
 }
 
-// AppendValue appends v as JSON to dst. When v cannot be encoded, dst comes back as it was.
-//
-// A value that implements Appender writes itself; any other becomes what encoding/json makes of it.
+// AppendValue appends v to dst, as JSON in the form of encoding/json. When v cannot be encoded, dst comes
+// back as it was.
 func AppendValue(dst []byte, v any) ([]byte, error) {
 	if v == nil {
 		return append(dst, null...), nil
-	}
-	if a, ok := v.(Appender); ok {
-		return appendAppender(dst, a)
 	}
 	if p := planOf(reflect.TypeOf(v)); p.form != foreign {
 		if out, ok := p.append(dst, reflect.ValueOf(v)); ok {
@@ -170,9 +156,9 @@ var (
 	replacement = strings.NewReplacer(`\\`, `\\`, `\ufffd`, string(utf8.RuneError))
 )
 
-// AppendField appends key and then v to dst, or nothing when v encodes as null. The key is already
+// appendField appends key and then v to dst, or nothing when v encodes as null. The key is already
 // JSON: quoted, with its comma and its colon.
-func AppendField(dst []byte, key string, v any) ([]byte, error) {
+func appendField(dst []byte, key string, v any) ([]byte, error) {
 	if v == nil {
 		return dst, nil
 	}
@@ -180,20 +166,6 @@ func AppendField(dst []byte, key string, v any) ([]byte, error) {
 	out, err := AppendValue(append(dst, key...), v)
 	if err != nil || string(out[start:]) == null {
 		return dst, err
-	}
-	return out, nil
-}
-
-func appendAppender(dst []byte, a Appender) ([]byte, error) {
-	if v := reflect.ValueOf(a); v.Kind() == reflect.Pointer && v.IsNil() {
-		return append(dst, null...), nil
-	}
-	out, err := a.AppendJSON(dst)
-	if err != nil {
-		return dst, fmt.Errorf("xbase: encode data: %w", err)
-	}
-	if len(out) <= len(dst) {
-		return dst, errShort
 	}
 	return out, nil
 }

@@ -41,8 +41,8 @@ func checkString(t *testing.T, s string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := xbase.AppendString([]byte("x"), s); string(got) != "x"+want {
-		t.Errorf("AppendString(%q) = %s, want x%s", s, got, want)
+	if got, err := xbase.AppendValue([]byte("x"), s); err != nil || string(got) != "x"+want {
+		t.Errorf("AppendValue(%q) = %s, %v, want x%s", s, got, err, want)
 	}
 }
 
@@ -65,14 +65,15 @@ func TestStringsAreWrittenAsEncodingJSONDoes(t *testing.T) {
 }
 
 func TestNullFieldsAreLeftOut(t *testing.T) {
+	const envelope = `{"context":"","output":"","code":0,"message":""`
 	for _, v := range []any{nil, (*user)(nil), []user(nil), map[string]int(nil), json.RawMessage("null")} {
-		got, err := xbase.AppendField([]byte(`{"a":1`), `,"b":`, v)
-		if err != nil || string(got) != `{"a":1` {
+		got, err := (&xbase.BaseResponse{Data: v}).AppendJSON(nil, xbase.ProfilePlinth)
+		if err != nil || string(got) != envelope+"}" {
 			t.Errorf("%#v: %s, %v", v, got, err)
 		}
 	}
-	got, err := xbase.AppendField([]byte(`{"a":1`), `,"b":`, "null")
-	if err != nil || string(got) != `{"a":1,"b":"null"` {
+	got, err := (&xbase.BaseResponse{Data: "null"}).AppendJSON(nil, xbase.ProfilePlinth)
+	if err != nil || string(got) != envelope+`,"data":"null"}` {
 		t.Errorf("%s, %v", got, err)
 	}
 }

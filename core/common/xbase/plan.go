@@ -106,21 +106,16 @@ func compile(t reflect.Type, around []reflect.Type) *plan {
 	return &plan{form: forms[t.Kind()]}
 }
 
-// compileStruct makes the plan of a struct: foreign where the names of its members are not as simple as
-// they look.
+// compileStruct makes the plan of a struct: foreign if it embeds fields, or has a tag whose options are not
+// known.
 func compileStruct(t reflect.Type, around []reflect.Type) *plan {
-	for i := range t.NumField() {
-		if t.Field(i).Anonymous {
-			return &plan{}
-		}
-	}
 	var fields []field
 	for _, f := range jsonplan.Fields(t) {
-		member := field{plan: compile(f.Type, around), index: f.Index[0]}
-		if !simpleName(f.Name) || !member.read(f.Options) {
+		member := field{plan: compile(f.Type, around), index: f.Index[0], quoted: f.Quoted}
+		if len(f.Index) > 1 || !member.readOptions(f.Options) {
 			return &plan{}
 		}
-		member.key = string(AppendString([]byte{','}, f.Name)) + ":"
+		member.key = string(appendString([]byte{','}, f.Name)) + ":"
 		if member.quoted {
 			member.key += `"`
 		}
@@ -129,23 +124,14 @@ func compileStruct(t reflect.Type, around []reflect.Type) *plan {
 	return &plan{form: object, fields: fields}
 }
 
-// simpleName reports whether a name is surely the member's name: some characters make encoding/json
-// ignore the tag.
-func simpleName(name string) bool {
-	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == ""
-}
-
-// read takes over the options of a tag. It reports false for one that it does not know.
-func (f *field) read(options string) bool {
-	for options != "" {
-		var option string
-		option, options, _ = strings.Cut(options, ",")
+// readOptions takes over the options of a tag. It reports false for one that it does not know, and for
+// quoted values that are not written as they are.
+func (f *field) readOptions(options string) bool {
+	for option := range strings.SplitSeq(options, ",") {
 		switch option {
-		case "":
+		case "", "string":
 		case "omitempty":
 			f.omitEmpty = true
-		case "string":
-			f.quoted = true
 		default:
 			return false
 		}
@@ -165,7 +151,7 @@ func (p *plan) append(dst []byte, v reflect.Value) ([]byte, bool) {
 	case number:
 		return appendFloat(dst, v)
 	case text:
-		return AppendString(dst, v.String()), true
+		return appendString(dst, v.String()), true
 	case instant:
 		return appendInstant(dst, v)
 	case object:

@@ -4,7 +4,10 @@
 // safe for concurrent use as long as nobody changes a response that is being encoded.
 package xbase
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Profile is the shape in which the envelope is written.
 type Profile uint8
@@ -22,30 +25,24 @@ const (
 // IsJava reports whether the profile has the shape of the Java library.
 func (p Profile) IsJava() bool { return p == ProfileJava || p == ProfileJavaStrict }
 
+// profileNames are the names of the profiles.
+var profileNames = [...]string{ProfilePlinth: "plinth", ProfileJava: "java", ProfileJavaStrict: "java-strict"}
+
 // ParseProfile reads a profile's name: "plinth", "java" or "java-strict".
 func ParseProfile(name string) (Profile, error) {
-	switch name {
-	case "plinth":
-		return ProfilePlinth, nil
-	case "java":
-		return ProfileJava, nil
-	case "java-strict":
-		return ProfileJavaStrict, nil
-	default:
-		return ProfilePlinth, fmt.Errorf("xbase: %q is no envelope profile (accepted: plinth, java, java-strict)", name)
+	for p := range ProfileJavaStrict + 1 {
+		if name == p.String() {
+			return p, nil
+		}
 	}
+	accepted := strings.Join(profileNames[:], ", ")
+	return ProfilePlinth, fmt.Errorf("xbase: %q is no envelope profile (accepted: %s)", name, accepted)
 }
 
 // String returns the profile's name.
 func (p Profile) String() string {
-	switch p {
-	case ProfilePlinth:
-		return "plinth"
-	case ProfileJava:
-		return "java"
-	case ProfileJavaStrict:
-		return "java-strict"
-	default:
-		return fmt.Sprintf("Profile(%d)", uint8(p))
+	if int(p) < len(profileNames) {
+		return profileNames[p]
 	}
+	return fmt.Sprintf("Profile(%d)", uint8(p))
 }

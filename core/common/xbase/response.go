@@ -34,16 +34,6 @@ type BaseResponse struct { //nolint:recvcheck // MarshalJSON serves values too
 	Data any
 }
 
-// names are the keys of one profile, with the comma before them and the colon after.
-type names struct {
-	errorMessage, overhead, data string
-}
-
-var (
-	plinthNames = names{errorMessage: `,"error_message":`, overhead: `,"overhead":`, data: `,"data":`}
-	javaNames   = names{errorMessage: `,"errorMessage":`, overhead: `,"duration":`, data: `,"data":`}
-)
-
 const (
 	null = "null"
 
@@ -56,13 +46,13 @@ const (
 // When Data cannot be encoded the error says why, and dst comes back as it was.
 func (r *BaseResponse) AppendJSON(dst []byte, p Profile) ([]byte, error) {
 	out := append(dst, `{"context":`...)
-	out = AppendString(out, r.Context)
+	out = appendString(out, r.Context)
 	out = append(out, `,"output":`...)
-	out = AppendString(out, r.Output)
+	out = appendString(out, r.Output)
 	out = append(out, `,"code":`...)
 	out = strconv.AppendInt(out, int64(r.Code), 10)
 	out = append(out, `,"message":`...)
-	out = AppendString(out, r.Message)
+	out = appendString(out, r.Message)
 
 	var err error
 	if p.IsJava() {
@@ -79,27 +69,27 @@ func (r *BaseResponse) AppendJSON(dst []byte, p Profile) ([]byte, error) {
 // appendPlinth appends the fields that may be absent, and leaves out those that are.
 func (r *BaseResponse) appendPlinth(out []byte) ([]byte, error) {
 	if r.ErrorMessage != "" {
-		out = append(out, plinthNames.errorMessage...)
-		out = AppendString(out, r.ErrorMessage)
+		out = append(out, `,"error_message":`...)
+		out = appendString(out, r.ErrorMessage)
 	}
 	if r.Overhead != 0 {
-		out = append(out, plinthNames.overhead...)
+		out = append(out, `,"overhead":`...)
 		out = strconv.AppendInt(out, r.Overhead, 10)
 	}
-	return AppendField(out, plinthNames.data, r.Data)
+	return appendField(out, `,"data":`, r.Data)
 }
 
 // appendJava appends the fields that may be absent, and writes null for those that are.
 func (r *BaseResponse) appendJava(out []byte) ([]byte, error) {
-	out = append(out, javaNames.errorMessage...)
+	out = append(out, `,"errorMessage":`...)
 	if r.ErrorMessage == "" {
 		out = append(out, null...)
 	} else {
-		out = AppendString(out, r.ErrorMessage)
+		out = appendString(out, r.ErrorMessage)
 	}
-	out = append(out, javaNames.overhead...)
+	out = append(out, `,"duration":`...)
 	out = strconv.AppendInt(out, r.Overhead/microsPerMilli, 10)
-	out = append(out, javaNames.data...)
+	out = append(out, `,"data":`...)
 	return AppendValue(out, r.Data)
 }
 

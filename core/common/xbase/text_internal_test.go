@@ -18,8 +18,8 @@ func TestEveryByteAtEveryPlaceIsEscapedAsByEncodingJSON(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := replacement.Replace(string(encoded))
-				if got := AppendString(nil, string(text)); string(got) != want {
-					t.Fatalf("AppendString(%q) = %s, want %s", text, got, want)
+				if got := appendString(nil, string(text)); string(got) != want {
+					t.Fatalf("appendString(%q) = %s, want %s", text, got, want)
 				}
 				if plain := isPlain(text); plain && len(want) != n+2 {
 					t.Fatalf("isPlain(%q) is true", text)

@@ -33,21 +33,16 @@ func FailStatus(c *gin.Context, status int, err error) {
 	if e == nil || refuse(c) {
 		return
 	}
-	e = because(contextOf(c), e)
-	req := requestOrNew(c)
-	f := newFailure(e, req)
+	f := newFailure(because(contextOf(c), e), requestOrNew(c), status)
 	f.log(contextOf(c))
-	f.status = statusOf(status, e, profileOf(req))
 	cleanHeader(c.Writer.Header())
 
 	b := getBuffer()
-	contentType, body := typeJSON, (*b)[:0]
-	if wantsProblem(c) {
+	contentType, problem := typeJSON, wantsProblem(c)
+	if problem {
 		contentType = typeProblem
-		body = f.appendProblem(body)
-	} else {
-		body = f.appendEnvelope(body)
 	}
+	body := f.append((*b)[:0], problem)
 	write(c, f.status, contentType, body)
 	putBuffer(b, body)
 }
@@ -91,14 +86,15 @@ type failure struct {
 	status int
 }
 
-func newFailure(e *xerror.Error, req *xctx.Request) failure {
+// newFailure returns the failure of e, which has another status than that of its code if that is an error's.
+func newFailure(e *xerror.Error, req *xctx.Request, status int) failure {
 	code := e.GetErrorCode()
 	message := string(e.GetErrorMessage())
 	if message == "" {
 		message = code.Message(xerror.Language(req))
 	}
 	req.Fail(code.GetCode(), message)
-	return failure{err: e, req: req, status: e.Status(profileOf(req))}
+	return failure{err: e, req: req, status: statusOf(status, e, profileOf(req))}
 }
 
 // log writes what the client does not receive. A failure has one line at ERROR: this one, after which
@@ -127,46 +123,32 @@ func (f *failure) attrs() [3]slog.Attr {
 	}
 }
 
-// appendEnvelope appends the envelope. Data that cannot be encoded turns the failure into SERIALIZE_ERROR.
-func (f *failure) appendEnvelope(dst []byte) []byte {
-	p := profileOf(f.req)
-	out, err := f.tryEnvelope(dst, p)
-	if err != nil {
-		f.replace(err)
-		out, _ = f.tryEnvelope(dst, p)
+// append appends the envelope, or the problem details (RFC 9457). Data that cannot be encoded turns the
+// failure into SERIALIZE_ERROR, which has no data and can always be encoded.
+func (f *failure) append(dst []byte, problem bool) []byte {
+	out, err := f.encode(dst, problem)
+	if err == nil {
+		return out
 	}
-	return out
-}
-
-func (f *failure) tryEnvelope(dst []byte, p xbase.Profile) ([]byte, error) {
-	_, r := f.err.Response(f.req, p)
-	return r.AppendJSON(dst, p)
-}
-
-// appendProblem appends problem details (RFC 9457), with the same care.
-func (f *failure) appendProblem(dst []byte) []byte {
-	out, err := f.tryProblem(dst)
-	if err != nil {
-		f.replace(err)
-		out, _ = f.tryProblem(dst)
-	}
-	return out
-}
-
-func (f *failure) tryProblem(dst []byte) ([]byte, error) {
-	p := f.err.Problem(f.req)
-	if p.Status != f.status {
-		p.Status, p.Title = f.status, http.StatusText(f.status)
-	}
-	return xbase.AppendValue(dst, p)
-}
-
-// replace makes the failure one of encoding, whose envelope holds no data and can always be encoded.
-func (f *failure) replace(err error) {
-	*f = newFailure(xerror.Wrap(xerror.SerializeError, "", err), f.req)
+	*f = newFailure(xerror.Wrap(xerror.SerializeError, "", err), f.req, 0)
 	f.req.Report()
 	attrs := f.attrs()
 	logger.Error(f.req, "the response cannot be encoded", attrs[:]...)
+	out, _ = f.encode(dst, problem)
+	return out
+}
+
+func (f *failure) encode(dst []byte, problem bool) ([]byte, error) {
+	if !problem {
+		p := profileOf(f.req)
+		_, r := f.err.Response(f.req, p)
+		return r.AppendJSON(dst, p)
+	}
+	details := f.err.Problem(f.req)
+	if details.Status != f.status {
+		details.Status, details.Title = f.status, http.StatusText(f.status)
+	}
+	return xbase.AppendValue(dst, details)
 }
 
 // wantsProblem reports whether the client asks for problem details. A wildcard does not: it is what a

@@ -1,9 +1,7 @@
 package xresult
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"net/http"
@@ -134,12 +132,12 @@ func (s *stream) fail(err error) {
 	}
 	ctx := contextOf(s.c)
 	e = because(ctx, e)
-	f := newFailure(e, requestOrNew(s.c))
+	f := newFailure(e, requestOrNew(s.c), 0)
 	if !stopped(ctx, e) {
 		f.log(ctx)
 	}
 	s.frame("event: error\n")
-	s.flush(f.appendEnvelope(s.buf))
+	s.flush(f.append(s.buf, false))
 }
 
 // stopped reports whether e is the cause with which the service has canceled ctx. The stop of a service
@@ -156,10 +154,9 @@ func (s *stream) frame(event string) {
 	}
 }
 
-// flush writes out, which is the buffer with one JSON value after its frame.
+// flush writes out, which is the buffer with one JSON value, on one line, after its frame.
 func (s *stream) flush(out []byte) bool {
 	s.begin()
-	out = oneLine(out, len(s.buf))
 	out = append(out, '\n')
 	if s.format == mimeEvents {
 		out = append(out, '\n')
@@ -170,17 +167,4 @@ func (s *stream) flush(out []byte) bool {
 	}
 	s.c.Writer.Flush()
 	return true
-}
-
-// oneLine takes the line breaks out of the JSON value that starts at from: both formats end an item
-// with one. encoding/json writes none, but a value that encodes itself may.
-func oneLine(out []byte, from int) []byte {
-	if !bytes.ContainsAny(out[from:], "\r\n") {
-		return out
-	}
-	var line bytes.Buffer
-	if json.Compact(&line, out[from:]) != nil {
-		return out
-	}
-	return append(out[:from], line.Bytes()...)
 }

@@ -128,9 +128,7 @@ func TestStreamOfNothingIsAnEmptyAnswer(t *testing.T) {
 // indented encodes itself over several lines.
 type indented struct{}
 
-func (indented) AppendJSON(dst []byte) ([]byte, error) {
-	return append(dst, "{\r\n \"a\": 1\n}"...), nil
-}
+func (indented) MarshalJSON() ([]byte, error) { return []byte("{\r\n \"a\": 1\n}"), nil }
 
 func TestStreamKeepsEachItemOnOneLine(t *testing.T) {
 	w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
