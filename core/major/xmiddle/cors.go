@@ -37,8 +37,8 @@ type CORSConfig struct {
 	// AllowCredentials lets the browser send cookies, and scripts read the responses. It cannot be
 	// combined with the origin "*", nor with "*" in ExposeHeaders.
 	AllowCredentials bool
-	// MaxAge is how long a browser may keep the answer to a preflight, in whole seconds: 0 leaves it
-	// to the browser, a negative value forbids it.
+	// MaxAge is how long a browser may keep the answer to a preflight; it reads whole seconds. 0 leaves
+	// it to the browser, a negative value forbids it.
 	MaxAge time.Duration
 }
 
@@ -72,44 +72,33 @@ func ReleaseAllCors(c *gin.Context) { releaseAll(c) }
 
 // policy is a CORSConfig made ready.
 type policy struct {
-	anyOrigin   bool
-	exact       map[string]struct{}
-	subdomains  []subdomain
-	origin      func(string) bool
-	anyMethod   bool
-	methods     []string
-	anyHeader   bool
-	headers     string
-	expose      string
-	credentials bool
-	maxAge      string
+	CORSConfig
+	anyOrigin  bool
+	subdomains []subdomain
+	maxAge     string
 }
 
 // subdomain matches the origins between a scheme and a domain, as in https://*.example.com:8443.
 type subdomain struct{ scheme, domain string }
 
 func newPolicy(config CORSConfig) *policy {
-	p := &policy{
-		anyOrigin: slices.Contains(config.AllowOrigins, anything), exact: map[string]struct{}{},
-		origin: config.AllowOriginFunc, credentials: config.AllowCredentials,
-		methods:   orDefault(config.AllowMethods, defaultMethods),
-		anyMethod: slices.Contains(config.AllowMethods, anything),
-		anyHeader: slices.Contains(config.AllowHeaders, anything),
-		headers:   strings.Join(orDefault(config.AllowHeaders, defaultHeaders), ", "),
+	p := &policy{CORSConfig: config, anyOrigin: slices.Contains(config.AllowOrigins, anything)}
+	if len(p.AllowMethods) == 0 {
+		p.AllowMethods = defaultMethods
 	}
-	if config.ExposeHeaders == nil {
-		config.ExposeHeaders = []string{requestUUID}
+	if len(p.AllowHeaders) == 0 {
+		p.AllowHeaders = defaultHeaders
 	}
-	p.expose = strings.Join(config.ExposeHeaders, ", ")
+	if p.ExposeHeaders == nil {
+		p.ExposeHeaders = []string{requestUUID}
+	}
 	if config.MaxAge != 0 {
 		p.maxAge = strconv.FormatInt(max(0, int64(config.MaxAge/time.Second)), 10)
 	}
 	for _, origin := range config.AllowOrigins {
 		if scheme, domain, ok := strings.Cut(origin, anything); ok {
 			p.subdomains = append(p.subdomains, subdomain{scheme: scheme, domain: domain})
-			continue
 		}
-		p.exact[origin] = struct{}{}
 	}
 	return p
 }
@@ -123,13 +112,6 @@ var (
 	}
 	defaultHeaders = []string{"Accept-Language", "Authorization", "Content-Type", requestUUID}
 )
-
-func orDefault(list, otherwise []string) []string {
-	if len(list) == 0 {
-		return otherwise
-	}
-	return list
-}
 
 // serve is the middleware.
 func (p *policy) serve(c *gin.Context) {
@@ -156,25 +138,16 @@ func (p *policy) serve(c *gin.Context) {
 		c.AbortWithStatus(http.StatusNoContent)
 		return
 	}
-	if allowed && p.expose != "" {
-		xhttp.AccessControlExposeHeaders.Set(h, p.expose)
+	if allowed && len(p.ExposeHeaders) > 0 {
+		xhttp.AccessControlExposeHeaders.Set(h, strings.Join(p.ExposeHeaders, ", "))
 	}
 }
 
 // allows reports whether the policy allows an origin.
 func (p *policy) allows(origin string) bool {
-	if p.anyOrigin {
-		return true
-	}
-	if _, ok := p.exact[origin]; ok {
-		return true
-	}
-	for _, s := range p.subdomains {
-		if s.match(origin) {
-			return true
-		}
-	}
-	return p.origin != nil && p.origin(origin)
+	return p.anyOrigin || slices.Contains(p.AllowOrigins, origin) ||
+		slices.ContainsFunc(p.subdomains, func(s subdomain) bool { return s.match(origin) }) ||
+		p.AllowOriginFunc != nil && p.AllowOriginFunc(origin)
 }
 
 func (s subdomain) match(origin string) bool {
@@ -191,7 +164,7 @@ func (p *policy) allowOrigin(h http.Header, origin string) {
 		origin = anything
 	}
 	xhttp.AccessControlAllowOrigin.Set(h, origin)
-	if p.credentials {
+	if p.AllowCredentials {
 		xhttp.AccessControlAllowCreds.Set(h, "true")
 	}
 }
@@ -211,28 +184,27 @@ func (p *policy) preflight(c *gin.Context, requested string) {
 	}
 }
 
-// methodsOf lists the methods that the policy and the path have in common.
+// methodsOf lists the methods that the policy and the path have in common, as far as those of the path are
+// known.
 func (p *policy) methodsOf(c *gin.Context, requested string) string {
-	route := routeMethods(c)
-	switch {
-	case p.anyMethod && len(route) > 0:
-		return strings.Join(route, ", ")
-	case p.anyMethod && httpguts.ValidHeaderFieldName(requested): // methods and names are tokens alike
-		return requested
-	case p.anyMethod:
-		return ""
-	case len(route) == 0:
-		return strings.Join(p.methods, ", ")
+	methods, route := p.AllowMethods, routeMethods(c)
+	if slices.Contains(methods, anything) {
+		methods = route
+		if len(route) == 0 && httpguts.ValidHeaderFieldName(requested) { // methods and names are tokens alike
+			methods = []string{requested}
+		}
 	}
-	common := slices.DeleteFunc(slices.Clone(p.methods), func(m string) bool { return !slices.Contains(route, m) })
+	common := slices.DeleteFunc(slices.Clone(methods), func(m string) bool {
+		return len(route) > 0 && !slices.Contains(route, m)
+	})
 	return strings.Join(common, ", ")
 }
 
 // headersFor lists the headers that may be sent. A "*" would neither cover Authorization nor work with
 // credentials, so the names that are asked for are given back, where they are names.
 func (p *policy) headersFor(c *gin.Context) string {
-	if !p.anyHeader {
-		return p.headers
+	if !slices.Contains(p.AllowHeaders, anything) {
+		return strings.Join(p.AllowHeaders, ", ")
 	}
 	requested := c.Request.Header[string(xhttp.AccessControlRequestHeaders)]
 	if len(requested) != 1 {

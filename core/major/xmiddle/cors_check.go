@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/net/http/httpguts"
 )
@@ -21,22 +19,17 @@ func (config CORSConfig) check() error {
 	}
 	config.checkOrigins(report)
 	for _, m := range config.AllowMethods {
-		if problem := methodProblem(m); problem != "" {
-			report("AllowMethods: %q %s", m, problem)
+		if !httpguts.ValidHeaderFieldName(m) || m != strings.ToUpper(m) { // methods and names are tokens alike
+			report("AllowMethods: %q is no method in upper case", m)
 		}
 	}
-	for _, name := range config.AllowHeaders {
+	for _, name := range slices.Concat(config.AllowHeaders, config.ExposeHeaders) {
 		if !httpguts.ValidHeaderFieldName(name) {
-			report("AllowHeaders: %q is no header name", name)
+			report("AllowHeaders or ExposeHeaders: %q is no header name", name)
 		}
 	}
-	for _, name := range config.ExposeHeaders {
-		if problem := config.exposeProblem(name); problem != "" {
-			report("ExposeHeaders: %q %s", name, problem)
-		}
-	}
-	if config.MaxAge%time.Second != 0 {
-		report("MaxAge: %v is no whole number of seconds", config.MaxAge)
+	if config.AllowCredentials && slices.Contains(config.ExposeHeaders, anything) {
+		report(`ExposeHeaders: "*" cannot be combined with AllowCredentials`)
 	}
 	return errors.Join(problems...)
 }
@@ -63,29 +56,17 @@ func (config CORSConfig) checkOrigins(report func(string, ...any)) {
 
 // originProblem says why no browser would send what the pattern stands for, or "".
 func originProblem(pattern string) string {
-	scheme, host, ok := strings.Cut(pattern, "://")
+	scheme, host, _ := strings.Cut(pattern, "://")
 	domain, wildcard := strings.CutPrefix(host, "*.")
+	u, err := url.Parse(scheme + "://" + domain)
 	switch {
 	case pattern == "null":
 		return "is what any sandboxed page sends"
-	case !ok || scheme == "":
-		return "is not of the form scheme://host"
+	case err != nil || scheme == "" || u.Host != domain || strings.HasSuffix(domain, ":"),
+		!isHost(u.Hostname()) && net.ParseIP(u.Hostname()) == nil, pattern != strings.ToLower(pattern):
+		return "is not of the form scheme://host or scheme://*.domain, in lower case and ASCII"
 	case wildcard && !strings.Contains(domain, "."):
 		return "stands for a whole top-level domain"
-	case pattern != strings.ToLower(pattern):
-		return "is not in lower case"
-	}
-	return hostProblem(scheme, domain)
-}
-
-// hostProblem is originProblem for the host, which may have a port.
-func hostProblem(scheme, host string) string {
-	u, err := url.Parse(scheme + "://" + host)
-	switch {
-	case err != nil || u.Host != host || u.Hostname() == "" || strings.HasSuffix(host, ":"):
-		return "is not of the form scheme://host or scheme://*.domain"
-	case !isHost(u.Hostname()) && net.ParseIP(u.Hostname()) == nil:
-		return "has a host name that is not in its ASCII form"
 	case scheme == "https" && u.Port() == "443", scheme == "http" && u.Port() == "80":
 		return "names the port that browsers leave out"
 	}
@@ -104,31 +85,4 @@ func isHost(s string) bool {
 
 func isNoLabel(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
-}
-
-// methodProblem says why a method cannot stand in a policy, or "".
-func methodProblem(method string) string {
-	switch {
-	case method == anything:
-		return ""
-	case !httpguts.ValidHeaderFieldName(method): // methods and names are tokens alike
-		return "is no method"
-	case method != strings.ToUpper(method):
-		return "is not in upper case, and methods are compared exactly"
-	case method == http.MethodConnect || method == http.MethodTrace || method == "TRACK":
-		return "is forbidden to scripts"
-	}
-	return ""
-}
-
-func (config CORSConfig) exposeProblem(name string) string {
-	switch {
-	case !httpguts.ValidHeaderFieldName(name):
-		return "is no header name"
-	case name == anything && config.AllowCredentials:
-		return "cannot be combined with AllowCredentials"
-	case strings.EqualFold(name, "Set-Cookie") || strings.EqualFold(name, "Set-Cookie2"):
-		return "is forbidden to scripts"
-	}
-	return ""
 }
