@@ -35,8 +35,8 @@ func (ex *exchange) wrapBody() {
 	if r.Body == nil || r.Body == http.NoBody {
 		return
 	}
-	ex.body.ReadCloser, ex.body.client, ex.body.form = r.Body, ex.origin.Context, newForm(r.Header)
-	r.Body = &ex.body
+	ex.body = &body{ReadCloser: r.Body, client: ex.origin.Context, form: newForm(r.Header)}
+	r.Body = ex.body
 }
 
 // Read implements io.Reader.

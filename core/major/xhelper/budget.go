@@ -25,11 +25,11 @@ func (b *bodyBudget) has(n int64) bool { return b.used.Load()+max(n, 0) <= b.max
 // into memory.
 func (ex *exchange) countBody(limit int64) bool {
 	budget := &ex.server.bodies
-	if budget.max < 0 || limit < 0 || limit > budget.max || ex.http.ContentLength > limit {
+	if ex.body == nil || budget.max < 0 || limit < 0 || limit > budget.max || ex.http.ContentLength > limit {
 		return false
 	}
 	ex.body.budget = budget
-	return ex.body.ReadCloser != nil
+	return true
 }
 
 func (b *body) take(n int64) error {

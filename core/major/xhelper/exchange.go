@@ -15,14 +15,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// exchange is one request and its response while the engine has them, in a single allocation. It is never
-// reused: the request's context, which is part of it, may outlive it.
+// exchange is one request and its response while the engine has them, in a single allocation unless the
+// request has a body. It is never reused: the request's context, which is part of it, may outlive it.
 type exchange struct {
 	request xctx.Request
 	http    http.Request
 	origin  origin
 	writer  writer
-	body    body
+	body    *body // nil: the request has none
 
 	server   *server // of the middleware that began it, then of Serve
 	c        *gin.Context
@@ -100,7 +100,9 @@ func (s *server) timeoutOf(c *gin.Context) time.Duration {
 func (ex *exchange) close() {
 	ex.ended.Store(true)
 	ex.origin.lift()
-	ex.body.release()
+	if ex.body != nil {
+		ex.body.release()
+	}
 	if ex.endHead != nil {
 		ex.endHead()
 	}
