@@ -32,7 +32,7 @@ import (
 var _ = []any{
 	xBase.BaseResponse{},
 	xCtxUtil.GetRequestKey, xError.New, xLog.WithName, xSnowflake.SetDefault, xUtil.Password, xVaild.Engine,
-	xCtx.ContextKey(""), xEnv.GetEnv, xBind.Bind[any], xCache.Register, xDB.GetDB, xHelper.AccessLog, xHook.AddHealth,
+	xCtx.ContextKey(""), xEnv.GetEnv, xBind.Bind[any], xCache.Register, xDB.GetDB, xHelper.Serve, xHook.AddHealth,
 	xHttp.GetToken, xMain.Runner, xMiddle.ReleaseAllCors,
 	xModels.BaseEntity{},
 	xOption.WithDatabase,

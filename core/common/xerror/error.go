@@ -3,6 +3,7 @@ package xerror
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 )
 
@@ -54,8 +55,7 @@ func WrapData(code *ErrorCode, message ErrMessage, cause error, data ...any) *Er
 func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause ...error) *Error {
 	e := &Error{code: code, message: message, cause: join(cause)}
 	if throw {
-		e.logged = true
-		logWarn(ctx, e)
+		e.log(ctx, slog.LevelWarn)
 	}
 	return e
 }
@@ -65,8 +65,7 @@ func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bo
 func NewErrorHasData(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause error, data ...any) *Error {
 	e := WrapData(code, message, cause, data...)
 	if throw {
-		e.logged = true
-		logWarn(ctx, e)
+		e.log(ctx, slog.LevelWarn)
 	}
 	return e
 }
@@ -74,8 +73,7 @@ func NewErrorHasData(ctx context.Context, code *ErrorCode, message ErrMessage, t
 // NewInternalServerError returns a ServerInternalError and logs it at ERROR, once.
 func NewInternalServerError(ctx context.Context, message ErrMessage, cause error) *Error {
 	e := Wrap(ServerInternalError, message, cause)
-	e.logged, e.atError = true, true
-	logError(ctx, e)
+	e.log(ctx, slog.LevelError)
 	return e
 }
 

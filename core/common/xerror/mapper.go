@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // Mapper says which code stands for an error that comes from elsewhere; nil says "not mine".
@@ -46,11 +45,11 @@ func RegisterApplicationMapper(m ...Mapper) (remove func()) { return application
 // that is there before any application is.
 var applicationMappers, frameworkMappers mapperList
 
-// mapperList is a list that is read far more often than it is changed: readers take no lock, so that
-// a mapper may itself register or map.
+// mapperList is a list that is read far more often than it is changed. Readers hold no lock while they
+// call mappers, so that a mapper may itself register or map.
 type mapperList struct {
-	mu     sync.Mutex
-	groups atomic.Pointer[[]*mapperGroup] // latest first; the slice is never changed
+	mu     sync.RWMutex
+	groups []*mapperGroup // latest first; the slice is replaced, never changed
 }
 
 // mapperGroup is what one call registered. Its address is its identity.
@@ -58,32 +57,22 @@ type mapperGroup struct{ mappers []Mapper }
 
 func (l *mapperList) add(m []Mapper) (remove func()) {
 	g := &mapperGroup{mappers: slices.DeleteFunc(slices.Clone(m), func(m Mapper) bool { return m == nil })}
-	l.change(func(groups []*mapperGroup) []*mapperGroup { return slices.Insert(groups, 0, g) })
-	return func() {
-		l.change(func(groups []*mapperGroup) []*mapperGroup {
-			return slices.DeleteFunc(groups, func(other *mapperGroup) bool { return other == g })
-		})
-	}
-}
-
-// change replaces the list by what edit makes of a copy.
-func (l *mapperList) change(edit func([]*mapperGroup) []*mapperGroup) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	groups := edit(slices.Clone(l.load()))
-	l.groups.Store(&groups)
-}
-
-func (l *mapperList) load() []*mapperGroup {
-	if p := l.groups.Load(); p != nil {
-		return *p
+	l.groups = append([]*mapperGroup{g}, l.groups...)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.groups = slices.DeleteFunc(slices.Clone(l.groups), func(other *mapperGroup) bool { return other == g })
 	}
-	return nil
 }
 
 // code returns the first answer, or nil.
 func (l *mapperList) code(err error) *ErrorCode {
-	for _, g := range l.load() {
+	l.mu.RLock()
+	groups := l.groups
+	l.mu.RUnlock()
+	for _, g := range groups {
 		for _, m := range g.mappers {
 			if c := m(err); c != nil {
 				return c

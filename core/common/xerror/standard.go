@@ -9,7 +9,6 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
-	"net/textproto"
 	"net/url"
 	"os"
 	"strconv"
@@ -105,42 +104,18 @@ func outgoing(err error) *ErrorCode {
 }
 
 // form maps the errors of parsing a query or a form. Most of them have no type and are known by their
-// text.
+// text, also where they are wrapped.
 func form(err error) *ErrorCode {
-	var (
-		escape   url.EscapeError
-		protocol textproto.ProtocolError
-	)
-	switch {
-	case errors.As(err, &escape):
+	if _, ok := errors.AsType[url.EscapeError](err); ok {
 		return ParameterError
-	case errors.As(err, &protocol) && strings.HasPrefix(string(protocol), "malformed MIME header"):
-		return BodyError // not the other errors of net/textproto, which are a mail server's
-	default:
-		return formText(err)
 	}
-}
-
-// formText is form for the errors of net/url and mime/multipart that have no type.
-func formText(err error) *ErrorCode {
 	text := err.Error()
+	says := func(part string) bool { return strings.Contains(text, part) }
 	switch {
-	case text == "invalid semicolon separator in query", text == "number of URL query parameters exceeded limit":
+	case says("invalid semicolon separator in query"), says("number of URL query parameters exceeded limit"):
 		return ParameterError
-	case strings.HasPrefix(text, "multipart: "):
+	case says("multipart: "), says("malformed MIME header"):
 		return BodyError
-	}
-	switch w := err.(type) { //nolint:errorlint // walks the tree itself
-	case interface{ Unwrap() error }:
-		if inner := w.Unwrap(); inner != nil {
-			return formText(inner)
-		}
-	case interface{ Unwrap() []error }:
-		for _, inner := range w.Unwrap() {
-			if c := formText(inner); c != nil {
-				return c
-			}
-		}
 	}
 	return nil
 }

@@ -1,10 +1,6 @@
 package xbind
 
-import (
-	"sync/atomic"
-
-	"github.com/gin-gonic/gin"
-)
+import "github.com/gin-gonic/gin"
 
 // Strictness says which JSON bodies are refused. The zero value is the default.
 //
@@ -29,55 +25,53 @@ type Strictness struct {
 }
 
 // Option changes the strictness of one call.
-type Option func(*Strictness)
+type Option func(Strictness) Strictness
 
 // WithStrictness replaces the whole strictness.
-func WithStrictness(s Strictness) Option { return func(to *Strictness) { *to = s } }
+func WithStrictness(s Strictness) Option { return func(Strictness) Strictness { return s } }
 
 // WithMaxBytes bounds the body.
-func WithMaxBytes(n int64) Option { return func(to *Strictness) { to.MaxBytes = n } }
+func WithMaxBytes(n int64) Option {
+	return func(s Strictness) Strictness {
+		s.MaxBytes = n
+		return s
+	}
+}
+
+// WithMaxFileBytes bounds each file of a form.
+func WithMaxFileBytes(n int64) Option {
+	return func(s Strictness) Strictness {
+		s.MaxFileBytes = n
+		return s
+	}
+}
 
 // DisallowUnknownFields refuses members that no field of the struct takes.
 func DisallowUnknownFields() Option {
-	return func(to *Strictness) { to.DisallowUnknownFields = true }
+	return func(s Strictness) Strictness {
+		s.DisallowUnknownFields = true
+		return s
+	}
 }
 
 // strictnessKey finds what Use has set in a gin context.
 type strictnessKey struct{}
-
-// inUse spares programs without Use the look into the context.
-var inUse atomic.Bool
-
-// WithMaxFileBytes bounds each file of a form.
-func WithMaxFileBytes(n int64) Option { return func(to *Strictness) { to.MaxFileBytes = n } }
 
 // Use sets the strictness of an engine, a group or a route: whatever is bound behind it. The innermost
 // wins.
 //
 //	engine.Use(xbind.Use(xbind.Strictness{DisallowUnknownFields: true}))
 func Use(s Strictness) gin.HandlerFunc {
-	inUse.Store(true)
 	return func(c *gin.Context) { c.Set(strictnessKey{}, s) }
 }
 
 func strictnessOf(c *gin.Context, opts []Option) Strictness {
-	if len(opts) == 0 && !inUse.Load() {
-		return Strictness{}
-	}
-	return customStrictness(c, opts)
-}
-
-func customStrictness(c *gin.Context, opts []Option) Strictness {
 	var s Strictness
-	if v, ok := c.Get(strictnessKey{}); ok {
-		s, _ = v.(Strictness)
+	if set, ok := c.Get(strictnessKey{}); ok {
+		s, _ = set.(Strictness)
 	}
-	if len(opts) == 0 {
-		return s
+	for _, option := range opts {
+		s = option(s)
 	}
-	changed := s // the options make this one escape
-	for _, o := range opts {
-		o(&changed)
-	}
-	return changed
+	return s
 }

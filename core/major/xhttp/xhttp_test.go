@@ -117,8 +117,7 @@ func TestGetTokenTakesBareAndBearerTokens(t *testing.T) {
 func TestReadersOfAContextWithoutRequestFindNothing(t *testing.T) {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	for name, got := range map[string]string{
-		"GetAuthorization": xhttp.GetAuthorization(c), "GetUserAgent": xhttp.GetUserAgent(c),
-		"GetReferer": xhttp.GetReferer(c), "GetRequestUUID": xhttp.GetRequestUUID(c),
+		"GetAuthorization": xhttp.GetAuthorization(c), "GetToken": xhttp.GetToken(c, xhttp.RefreshToken),
 	} {
 		if got != "" {
 			t.Errorf("%s = %q, want nothing", name, got)

@@ -131,7 +131,7 @@ func (p *policy) serve(c *gin.Context) {
 	if allowed {
 		p.allowOrigin(h, origins[0])
 	}
-	if requested := xhttp.GetHeader(c, xhttp.AccessControlRequestMethod); c.Request.Method == http.MethodOptions && requested != "" {
+	if requested := xhttp.AccessControlRequestMethod.Get(c.Request.Header); c.Request.Method == http.MethodOptions && requested != "" {
 		if allowed {
 			p.preflight(c, requested)
 		}

@@ -2,6 +2,7 @@ package xmiddle
 
 import (
 	"context"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -15,7 +16,7 @@ import (
 //
 // It keeps links to resources within sites; it is no protection, since any client can send the header.
 func RequireReferer(c *gin.Context) {
-	if xhttp.GetReferer(c) == "" {
+	if strings.TrimSpace(xhttp.Referer.Get(c.Request.Header)) == "" {
 		xresult.AbortError(c, xerror.Forbidden, "the Referer header is missing", nil)
 	}
 }
