@@ -26,10 +26,19 @@ func Success(c *gin.Context, message string) { SuccessHasData(c, message, nil) }
 // The status is 200, or the one below 300 that the handler has set with c.Status. Data that cannot be
 // encoded becomes SERIALIZE_ERROR.
 func SuccessHasData(c *gin.Context, message string, data any) {
+	if refuse(c) {
+		return
+	}
 	r := xbase.BaseResponse{Output: xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: message, Data: data}
 	req := request(c)
 	complete(&r, req)
-	if err := send(c, successStatus(c), typeJSON, &r, profileOf(req)); err != nil {
+	b := getBuffer()
+	body, err := r.AppendJSON((*b)[:0], profileOf(req))
+	if err == nil {
+		write(c, successStatus(c), typeJSON, body)
+	}
+	putBuffer(b, body)
+	if err != nil {
 		Fail(c, xerror.Wrap(xerror.SerializeError, "", err))
 	}
 }
@@ -37,10 +46,6 @@ func SuccessHasData(c *gin.Context, message string, data any) {
 // Error answers with an error of the catalogue: message is what the developer adds for the client and
 // may be empty, data may be nil. Middleware uses AbortError, which also stops the chain.
 func Error(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessage, data any) {
-	if data == nil {
-		Fail(c, xerror.New(code, message))
-		return
-	}
 	Fail(c, xerror.WrapData(code, message, nil, data))
 }
 
@@ -85,7 +90,6 @@ func complete(r *xbase.BaseResponse, req *xctx.Request) {
 		return
 	}
 	r.Context = req.ID()
-	r.Overhead = 0
 	if req.Debug() || profileOf(req).IsJava() {
 		r.Overhead = max(1, time.Since(req.Start()).Microseconds())
 	}
@@ -93,19 +97,15 @@ func complete(r *xbase.BaseResponse, req *xctx.Request) {
 
 // successStatus returns the status that the handler has chosen for a success with a body, else 200.
 func successStatus(c *gin.Context) int {
-	var status int
+	status := 0
 	if w, ok := c.Writer.(engineWriter); ok {
 		status = w.ChosenStatus()
 	} else {
 		status = c.Writer.Status()
 	}
-	switch status {
-	case http.StatusNoContent, http.StatusResetContent:
+	if status < http.StatusOK || status >= http.StatusMultipleChoices ||
+		status == http.StatusNoContent || status == http.StatusResetContent {
 		return http.StatusOK
-	default:
-		if status < http.StatusOK || status >= http.StatusMultipleChoices {
-			return http.StatusOK
-		}
-		return status
 	}
+	return status
 }

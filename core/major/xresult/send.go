@@ -9,7 +9,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/xhttp"
@@ -28,15 +27,11 @@ const (
 	lengthByServer = 2048
 )
 
-// The values of Content-Type, shared by all responses. net/http does not change them.
+// The values of headers, shared by all responses. net/http does not change them.
 var (
 	typeJSON    = []string{"application/json; charset=utf-8"}
 	typeProblem = []string{xerror.ContentTypeProblem}
-)
-
-// Other values of headers, shared in the same way.
-var (
-	noSniff = []string{"nosniff"}
+	noSniff     = []string{"nosniff"}
 	// retrySoon is how many seconds a client waits after a 503 without a Retry-After of its own.
 	retrySoon = []string{"5"}
 )
@@ -59,37 +54,18 @@ func putBuffer(b *[]byte, used []byte) {
 	buffers.Put(b)
 }
 
-// send writes the envelope as the whole response. An error means that the data cannot be encoded, and
-// that nothing has been written.
-func send(c *gin.Context, status int, contentType []string, r *xbase.BaseResponse, p xbase.Profile) error {
-	if refuse(c) {
-		return nil
-	}
-	b := getBuffer()
-	body, err := r.AppendJSON((*b)[:0], p)
-	if err == nil {
-		write(c, status, contentType, body)
-	}
-	putBuffer(b, body)
-	return err
-}
-
 // refuse reports that the response has been started already, and logs that it was to be answered again.
 func refuse(c *gin.Context) bool {
 	if !c.Writer.Written() {
 		return false
 	}
-	logger.Warn(contextOf(c), "a second answer was dropped: the response has been written already",
-		slog.String("handler", handlerName(c)))
-	return true
-}
-
-// handlerName names the handler of a request; a context that was made by hand has none.
-func handlerName(c *gin.Context) string {
-	if c.Handler() == nil {
-		return ""
+	handler := ""
+	if c.Handler() != nil { // a context that was made by hand has none
+		handler = c.HandlerName()
 	}
-	return c.HandlerName()
+	logger.Warn(contextOf(c), "a second answer was dropped: the response has been written already",
+		slog.String("handler", handler))
+	return true
 }
 
 // write writes a whole response. An error of the connection is the client's leaving: nobody is left
@@ -135,8 +111,3 @@ func contextOf(c *gin.Context) context.Context {
 }
 
 var logger = xlog.WithName(xlog.NamedRESU)
-
-// bodyless reports whether the response to the request has headers only.
-func bodyless(c *gin.Context) bool {
-	return c.Request != nil && c.Request.Method == http.MethodHead
-}

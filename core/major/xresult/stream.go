@@ -38,7 +38,7 @@ func Stream[T any](c *gin.Context, seq iter.Seq2[T, error]) {
 		return
 	}
 	s := newStream(c)
-	if bodyless(c) {
+	if c.Request != nil && c.Request.Method == http.MethodHead {
 		s.begin()
 		return
 	}
