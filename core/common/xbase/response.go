@@ -1,6 +1,7 @@
 package xbase
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -101,28 +102,23 @@ func (r BaseResponse) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil, P
 // Data that holds a non-nil pointer is decoded into what it points to, as encoding/json does.
 func (r *BaseResponse) UnmarshalJSON(text []byte) error {
 	wire := struct {
-		Context      string  `json:"context"`
-		Output       string  `json:"output"`
-		Code         int     `json:"code"`
-		Message      string  `json:"message"`
-		ErrorMessage string  `json:"error_message"`
-		Overhead     int64   `json:"overhead"`
-		JavaMessage  *string `json:"errorMessage"`
-		JavaDuration *int64  `json:"duration"`
-		Data         any     `json:"data"`
+		Context      string `json:"context"`
+		Output       string `json:"output"`
+		Code         int    `json:"code"`
+		Message      string `json:"message"`
+		ErrorMessage string `json:"error_message"`
+		Overhead     int64  `json:"overhead"`
+		JavaMessage  string `json:"errorMessage"`
+		JavaDuration int64  `json:"duration"`
+		Data         any    `json:"data"`
 	}{Data: r.Data}
 	if err := json.Unmarshal(text, &wire); err != nil {
 		return errors.Join(errEnvelope, err)
 	}
 	*r = BaseResponse{
-		Context: wire.Context, Output: wire.Output, Code: wire.Code, Message: wire.Message,
-		ErrorMessage: wire.ErrorMessage, Overhead: wire.Overhead, Data: wire.Data,
-	}
-	if wire.JavaMessage != nil {
-		r.ErrorMessage = *wire.JavaMessage
-	}
-	if wire.JavaDuration != nil {
-		r.Overhead = *wire.JavaDuration * microsPerMilli
+		Context: wire.Context, Output: wire.Output, Code: wire.Code, Message: wire.Message, Data: wire.Data,
+		ErrorMessage: cmp.Or(wire.JavaMessage, wire.ErrorMessage),
+		Overhead:     cmp.Or(wire.JavaDuration*microsPerMilli, wire.Overhead),
 	}
 	return nil
 }

@@ -24,8 +24,7 @@ func MapIs(target error, code *ErrorCode) Mapper {
 // MapAs returns a mapper for the errors in which errors.As finds a T.
 func MapAs[T error](code *ErrorCode) Mapper {
 	return func(err error) *ErrorCode {
-		var target T
-		if errors.As(err, &target) {
+		if _, ok := errors.AsType[T](err); ok {
 			return code
 		}
 		return nil

@@ -43,15 +43,15 @@ type rule struct {
 
 func (r *rule) run(fl validator.FieldLevel) bool { return (*r.fn.Load())(fl) }
 
-// shared is the one engine. It is a plain variable, because an initializer that refers to the
+// shared is the one engine. It is no sync.OnceValue, because an initializer that refers to the
 // constructor would link the validator into programs that never validate.
 var shared struct {
-	once   sync.Once
+	sync.Once
 	engine *engine
 }
 
 func load() *engine {
-	shared.once.Do(func() { shared.engine = newEngine() })
+	shared.Do(func() { shared.engine = newEngine() })
 	return shared.engine
 }
 
@@ -162,7 +162,7 @@ func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error
 		if err == nil {
 			continue
 		}
-		if wrong := (*RuleError)(nil); errors.As(err, &wrong) {
+		if _, wrong := errors.AsType[*RuleError](err); wrong {
 			return err
 		}
 		if failed = append(failed, elementError{Index: i, Err: err}); len(failed) == MaxFailures {

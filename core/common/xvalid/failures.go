@@ -26,14 +26,8 @@ type FieldError struct {
 	Message string `json:"message"`
 }
 
-// mapped enters the validator's error into the registry of foreign errors when the program starts. It
-// refers to the type alone.
-var _ = mapped()
-
-func mapped() bool {
-	xerror.RegisterMapper(xerror.MapAs[validator.ValidationErrors](xerror.BodyError))
-	return true
-}
+// init enters the validator's error into the registry of foreign errors. It refers to the type alone.
+func init() { xerror.RegisterMapper(xerror.MapAs[validator.ValidationErrors](xerror.BodyError)) }
 
 // Failures lists what a failed validation found, in the language of the request, at most MaxFailures. It
 // returns nil where err is no failed validation.
@@ -44,10 +38,10 @@ func Failures(ctx context.Context, err error) []FieldError {
 func failures(ctx context.Context, err error, name func(validator.FieldError) string) []FieldError {
 	failed, ok := err.(validator.ValidationErrors) //nolint:errorlint // the fast path
 	if !ok {
-		if slice, ok := within[sliceError](err); ok {
+		if slice, ok := errors.AsType[sliceError](err); ok {
 			return elementFailures(ctx, slice, name)
 		}
-		if failed, ok = within[validator.ValidationErrors](err); !ok {
+		if failed, ok = errors.AsType[validator.ValidationErrors](err); !ok {
 			return nil
 		}
 	}
@@ -65,12 +59,6 @@ func failures(ctx context.Context, err error, name func(validator.FieldError) st
 		list[i] = FieldError{Field: field, Tag: fe.Tag(), Message: m.say(lang, fe, leaf(field))}
 	}
 	return list
-}
-
-// within is errors.As with a target that is allocated only where it is called.
-func within[T error](err error) (target T, ok bool) {
-	ok = errors.As(err, &target)
-	return target, ok
 }
 
 // elementFailures puts the index before the path of each failure.
@@ -122,17 +110,11 @@ type cause struct {
 
 // Error implements error.
 func (c *cause) Error() string {
-	var b strings.Builder
-	b.WriteString("xvalid: ")
+	texts := make([]string, len(c.list))
 	for i, f := range c.list {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(f.Field)
-		b.WriteString(" failed on ")
-		b.WriteString(f.Tag)
+		texts[i] = f.Field + " failed on " + f.Tag
 	}
-	return b.String()
+	return "xvalid: " + strings.Join(texts, ", ")
 }
 
 // Unwrap returns the validator's error.

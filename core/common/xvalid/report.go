@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-playground/validator/v10"
-
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
@@ -86,15 +84,14 @@ func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 		return nil
 	}
 	var (
-		known  *xerror.Error
-		rule   *RuleError
-		failed validator.ValidationErrors
+		known *xerror.Error
+		rule  *RuleError
 	)
-	switch {
-	case errors.As(err, &known), errors.As(err, &rule):
+	if errors.As(err, &known) || errors.As(err, &rule) {
 		return xerror.From(err)
-	case errors.As(err, &failed):
-		return Error(ctx, from.Code(), err)
+	}
+	if list := Failures(ctx, err); list != nil {
+		return fail(from.Code(), err, list)
 	}
 	if e := readError(ctx, err); e != nil {
 		return e

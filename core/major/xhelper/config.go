@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,26 +67,17 @@ type Config struct {
 // Check returns everything that is wrong with the configuration.
 func (c Config) Check() error {
 	var problems []error
-	for _, list := range []struct {
-		name     string
-		patterns []string
-	}{{"ExcludeURLs", c.ExcludeURLs}, {"QuietURLs", c.QuietURLs}} {
-		for _, p := range list.patterns {
-			if !strings.HasPrefix(p, "/") {
-				problems = append(problems, fmt.Errorf("xhelper: %s: pattern %q does not begin with a slash", list.name, p))
+	check := func(field string, paths iter.Seq[string]) {
+		for path := range paths {
+			if !strings.HasPrefix(path, "/") {
+				problems = append(problems, fmt.Errorf("xhelper: %s: %q does not begin with a slash", field, path))
 			}
 		}
 	}
-	for _, list := range []struct {
-		name   string
-		routes iter.Seq[string]
-	}{{"RouteMaxBodyBytes", maps.Keys(c.RouteMaxBodyBytes)}, {"RouteRequestTimeout", maps.Keys(c.RouteRequestTimeout)}} {
-		for route := range list.routes {
-			if !strings.HasPrefix(route, "/") {
-				problems = append(problems, fmt.Errorf("xhelper: %s: route %q does not begin with a slash", list.name, route))
-			}
-		}
-	}
+	check("ExcludeURLs", slices.Values(c.ExcludeURLs))
+	check("QuietURLs", slices.Values(c.QuietURLs))
+	check("RouteMaxBodyBytes", maps.Keys(c.RouteMaxBodyBytes))
+	check("RouteRequestTimeout", maps.Keys(c.RouteRequestTimeout))
 	if c.Profile > xbase.ProfileJavaStrict {
 		problems = append(problems, fmt.Errorf("xhelper: Profile: %s is none", c.Profile))
 	}
