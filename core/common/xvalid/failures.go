@@ -26,8 +26,14 @@ type FieldError struct {
 	Message string `json:"message"`
 }
 
-// init enters the validator's error into the registry of foreign errors. It refers to the type alone.
-func init() { xerror.RegisterMapper(xerror.MapAs[validator.ValidationErrors](xerror.BodyError)) }
+// mapped enters the validator's error into the registry of foreign errors when the program starts. It
+// refers to the type alone.
+var _ = mapped()
+
+func mapped() bool {
+	xerror.RegisterMapper(xerror.MapAs[validator.ValidationErrors](xerror.BodyError))
+	return true
+}
 
 // Failures lists what a failed validation found, in the language of the request, at most MaxFailures. It
 // returns nil where err is no failed validation.

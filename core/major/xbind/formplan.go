@@ -81,24 +81,30 @@ func (p *formPlan) addField(f reflect.StructField, name string, index []int, abo
 	inner := indirect(f.Type)
 	nested := inner.Kind() == reflect.Struct && !slices.Contains(above, inner)
 	if holdsFile(f.Type, map[reflect.Type]bool{}) {
-		unsettable := !f.IsExported() && f.Type.Kind() != reflect.Struct // reflect cannot set it, and gin panics
+		settable := f.IsExported() || f.Type.Kind() == reflect.Struct // else reflect cannot set it, and gin panics
 		switch {
 		case f.IsExported() && isFileType(f.Type):
 			p.files = append(p.files, fileField{name: name, index: index, many: f.Type.Kind() == reflect.Slice})
 			return
-		case unsettable || !nested || isHeader(inner):
+		case !settable || !nested || isHeader(inner):
 			p.refuse(f.Type, "field "+f.Name+" of "+above[len(above)-1].String())
 			return
 		case !f.Anonymous:
 			p.closed = append(p.closed, name)
 		}
 	}
-	if !f.Anonymous || inner.Kind() != reflect.Struct {
-		p.fields = append(p.fields, formField{name: name, typ: oneOf(f.Type), format: f.Tag.Get("time_format")})
-	}
+	p.addText(f, name)
 	if nested {
 		p.addStruct(inner, index, above)
 	}
+}
+
+// addText adds a field that text can fill. An embedded struct has no name of its own.
+func (p *formPlan) addText(f reflect.StructField, name string) {
+	if f.Anonymous && indirect(f.Type).Kind() == reflect.Struct {
+		return
+	}
+	p.fields = append(p.fields, formField{name: name, typ: oneOf(f.Type), format: f.Tag.Get("time_format")})
 }
 
 func (p *formPlan) refuse(t reflect.Type, what string) {

@@ -213,27 +213,8 @@ func (d *scanner) object(p *plan) bool {
 		return true
 	}
 	for {
-		if d.space(); d.pos == len(d.data) || d.data[d.pos] != '"' {
-			return d.fail(faultSyntax)
-		}
-		name, ok := d.name()
-		if !ok {
+		if !d.member(p) {
 			return false
-		}
-		child, known := p.members, !p.closed
-		if i := p.field(name); i >= 0 {
-			name, child, known = p.fields[i].name, p.fields[i].plan, true
-		}
-		if !known && d.refuseUnknown {
-			d.fault = faultUnknown
-			return d.within(step{name: name})
-		}
-		d.names = append(d.names, name)
-		if !d.take(':') {
-			return d.fail(faultSyntax)
-		}
-		if !d.value(child) {
-			return d.within(step{name: name})
 		}
 		if d.take('}') {
 			return d.allowDuplicates || d.unique(d.names[open:])
@@ -242,6 +223,30 @@ func (d *scanner) object(p *plan) bool {
 			return d.fail(faultSyntax)
 		}
 	}
+}
+
+// member consumes a member of an object. Its name is that of the field that it fills.
+func (d *scanner) member(p *plan) bool {
+	if d.space(); d.pos == len(d.data) || d.data[d.pos] != '"' {
+		return d.fail(faultSyntax)
+	}
+	name, ok := d.name()
+	if !ok {
+		return false
+	}
+	child, known := p.members, !p.closed
+	if i := p.field(name); i >= 0 {
+		name, child, known = p.fields[i].name, p.fields[i].plan, true
+	}
+	if !known && d.refuseUnknown {
+		d.fault = faultUnknown
+		return d.within(step{name: name})
+	}
+	d.names = append(d.names, name)
+	if !d.take(':') {
+		return d.fail(faultSyntax)
+	}
+	return d.value(child) || d.within(step{name: name})
 }
 
 // unique reports whether no name of an object occurs twice. It changes the order of the names.
