@@ -87,16 +87,11 @@ func lastError(c *gin.Context) error {
 // for an unknown error, as in c.AbortWithError(400, err), says more than SERVER_INTERNAL_ERROR.
 func chosen(c *gin.Context, status int, held bool, err error) (int, error) {
 	own := held || status >= http.StatusBadRequest && c.FullPath() != ""
-	if own && !isOwn(err) && xerror.From(err).GetErrorCode() == xerror.ServerInternalError {
+	_, coded := errors.AsType[*xerror.Error](err) // the handler said itself what kind of error it is
+	if own && !coded && xerror.From(err).GetErrorCode() == xerror.ServerInternalError {
 		return status, xerror.Wrap(xerror.ForStatus(status), "", err)
 	}
 	return 0, err
-}
-
-// isOwn reports whether the handler said itself what kind of error it is.
-func isOwn(err error) bool {
-	var own *xerror.Error
-	return errors.As(err, &own)
 }
 
 // bareCode returns the code for a status that stands alone.
