@@ -33,11 +33,13 @@ func TestFromAnErrorIsTheErrorItself(t *testing.T) {
 
 func TestFromAWrappedErrorKeepsCodeMessageAndData(t *testing.T) {
 	inner := xerror.WrapData(xerror.NotExist, "no such user", errSentinel, 7)
+	var typed *xerror.Error
 	for name, err := range map[string]error{
 		"wrapped":               fmt.Errorf("service: %w", inner),
 		"twice":                 fmt.Errorf("handler: %w", fmt.Errorf("service: %w", inner)),
 		"joined":                errors.Join(errors.New("x"), inner, xerror.New(xerror.Gone, "second")),
 		"two verbs":             fmt.Errorf("%w, %w", errors.New("x"), inner),
+		"after a typed nil":     errors.Join(typed, inner),
 		"beside a known error":  errors.Join(fs.ErrExist, inner),
 		"after a code":          errors.Join(xerror.Forbidden, inner),
 		"by a method of its As": fmt.Errorf("x: %w", convertible{inner}),
@@ -98,7 +100,7 @@ func TestATypedNilOfAnotherPackageIsAnUnknownError(t *testing.T) {
 			t.Errorf("%T: %v", err, got.GetErrorCode())
 		}
 	}
-	if got := xerror.From((*fs.PathError)(nil)).Error(); !strings.Contains(got, "an error of type *fs.PathError panicked") {
+	if got := xerror.From((*fs.PathError)(nil)).Error(); !strings.Contains(got, "*fs.PathError panicked") {
 		t.Errorf("the log reads %q", got)
 	}
 }

@@ -3,6 +3,7 @@ package xerror
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
@@ -22,4 +23,9 @@ func (e *Error) log(ctx context.Context, level slog.Level) {
 	} else {
 		xlog.Warn(ctx, message, attrs...)
 	}
+}
+
+// logMapperPanic reports a mapper that panicked. From has no context, so the line has no request id.
+func logMapperPanic(p any) {
+	xlog.Error(context.Background(), "error mapper panicked", slog.String("panic", fmt.Sprint(p)))
 }

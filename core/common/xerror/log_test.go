@@ -150,15 +150,23 @@ func TestNilContextIsLogged(t *testing.T) {
 	}
 }
 
-func TestAMapperThatPanicsLeavesAnUnknownError(t *testing.T) {
-	defer xerror.RegisterApplicationMapper(func(error) *xerror.ErrorCode { panic("a mapper's mistake") })()
-	got := xerror.From(errSentinel)
-	if got.GetErrorCode() != xerror.ServerInternalError {
-		t.Errorf("code %v, want SERVER_INTERNAL_ERROR", got.GetErrorCode())
+func TestMapperPanicIsLoggedAndPassedOver(t *testing.T) {
+	var buf bytes.Buffer
+	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: &buf})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, part := range []string{"a mapper's mistake", errSentinel.Error()} {
-		if !strings.Contains(got.Error(), part) {
-			t.Errorf("the cause %q does not say %q", got.Error(), part)
-		}
+	defer xlog.SetDefault(engine)()
+	asked := false
+	defer xerror.RegisterApplicationMapper(
+		func(error) *xerror.ErrorCode { panic("a mapper's mistake") },
+		func(error) *xerror.ErrorCode { asked = true; return xerror.Gone },
+	)()
+	if got := xerror.From(errSentinel).GetErrorCode(); got != xerror.Gone || !asked {
+		t.Errorf("code %v, want that of the next mapper", got)
+	}
+	got := lines(t, &buf)
+	if len(got) != 1 || got[0]["panic"] != "a mapper's mistake" || !strings.EqualFold(got[0]["level"].(string), "ERROR") {
+		t.Errorf("log:\n%s", &buf)
 	}
 }

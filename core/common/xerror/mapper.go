@@ -8,7 +8,7 @@ import (
 
 // Mapper says which code stands for an error that comes from elsewhere; nil says "not mine".
 //
-// It is called from any goroutine. If one panics, the error is an unknown one.
+// It is called from any goroutine. One that panics has said "not mine", and the panic is logged.
 type Mapper func(err error) *ErrorCode
 
 // MapIs returns a mapper for the errors that errors.Is finds to be target.
@@ -73,10 +73,21 @@ func (l *mapperList) code(err error) *ErrorCode {
 	l.mu.RUnlock()
 	for _, g := range groups {
 		for _, m := range g.mappers {
-			if c := m(err); c != nil {
+			if c := ask(m, err); c != nil {
 				return c
 			}
 		}
 	}
 	return nil
+}
+
+// ask calls one mapper and survives it.
+func ask(m Mapper, err error) (code *ErrorCode) {
+	defer func() {
+		if p := recover(); p != nil {
+			logMapperPanic(p)
+			code = nil
+		}
+	}()
+	return m(err)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"reflect"
 
 	"github.com/google/uuid"
 )
@@ -41,7 +42,7 @@ type Problem struct {
 	Output string `json:"output"`
 	// Context is the request id.
 	Context string `json:"context"`
-	// Data is the payload.
+	// Data is the payload, absent if it is nil or a nil pointer, map or slice.
 	Data any `json:"data,omitempty"`
 }
 
@@ -57,10 +58,24 @@ func (e *Error) Problem(ctx context.Context) Problem {
 		Code:    code.GetCode(),
 		Output:  code.GetOutput(),
 		Context: requestID(ctx),
-		Data:    e.GetData(),
+	}
+	if data := e.GetData(); !isNil(data) { // absent as in the envelope
+		p.Data = data
 	}
 	if len(p.Context) == uuidLength && uuid.Validate(p.Context) == nil {
 		p.Instance = uuidNamespace + p.Context
 	}
 	return p
+}
+
+// isNil reports whether data encodes as null.
+func isNil(data any) bool {
+	switch v := reflect.ValueOf(data); v.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		return v.IsNil()
+	default:
+		return false
+	}
 }

@@ -133,6 +133,11 @@ func TestProblemDetails(t *testing.T) {
 			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"未找到","code":40400,"output":"NOT_FOUND","context":""}`,
 		},
 		{
+			name: "data that is a nil pointer is absent",
+			err:  xerror.WrapData(xerror.NotFound, "", nil, (*int)(nil)),
+			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"Not found","code":40400,"output":"NOT_FOUND","context":""}`,
+		},
+		{
 			name: "an id that is no UUID is no instance",
 			err:  xerror.New(xerror.NotFound, ""), id: "client-17",
 			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"Not found","code":40400,"output":"NOT_FOUND","context":"client-17"}`,

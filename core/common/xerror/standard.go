@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
+	"net/textproto"
 	"net/url"
 	"os"
 	"strconv"
@@ -24,7 +25,7 @@ import (
 // is not the client's, a missing Unix socket is also a file that does not exist.
 func standardCode(err error) *ErrorCode {
 	for _, m := range standardMappers() {
-		if c := m(err); c != nil {
+		if c := ask(m, err); c != nil {
 			return c
 		}
 	}
@@ -104,20 +105,29 @@ func outgoing(err error) *ErrorCode {
 }
 
 // form maps the errors of parsing a query or a form. Most of them have no type and are known by their
-// text, also where they are wrapped.
+// text.
 func form(err error) *ErrorCode {
 	if _, ok := errors.AsType[url.EscapeError](err); ok {
 		return ParameterError
 	}
+	protocol, ok := errors.AsType[textproto.ProtocolError](err)
+	if ok && strings.HasPrefix(string(protocol), "malformed MIME header") {
+		return BodyError // not the other errors of net/textproto, which are a mail server's
+	}
+	return formText(err)
+}
+
+// formText is form for the errors of net/url and mime/multipart that have no type. It compares the text of
+// each error by itself: one that only quotes another is not the client's.
+func formText(err error) *ErrorCode {
 	text := err.Error()
-	says := func(part string) bool { return strings.Contains(text, part) }
 	switch {
-	case says("invalid semicolon separator in query"), says("number of URL query parameters exceeded limit"):
+	case text == "invalid semicolon separator in query", text == "number of URL query parameters exceeded limit":
 		return ParameterError
-	case says("multipart: "), says("malformed MIME header"):
+	case strings.HasPrefix(text, "multipart: "):
 		return BodyError
 	}
-	return nil
+	return within(err, formText)
 }
 
 // number maps the errors of strconv.
