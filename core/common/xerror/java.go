@@ -88,6 +88,9 @@ var javaCodes = [...]struct {
 	{50999, "UNKNOWN_ERROR", ""},
 }
 
+// javaUnknown is the Java library's own status of an unknown error.
+const javaUnknown = 509
+
 // javaWire is a Java code as it is written: its label is the UpperCamel form of its name.
 type javaWire struct {
 	number int
@@ -113,7 +116,11 @@ var javaIndex = sync.OnceValue(func() map[string]javaWire {
 func JavaCode(c *ErrorCode) (number int, label string) {
 	wire, ok := javaIndex()[c.GetOutput()]
 	if !ok || class(wire.number/detailBase) != class(c.Status()) {
-		wire = javaIndex()[ForStatus(c.Status()).GetOutput()]
+		general := ForStatus(c.Status())
+		if c.Status() == javaUnknown {
+			general = UnknownError
+		}
+		wire = javaIndex()[general.GetOutput()]
 	}
 	return wire.number, wire.label
 }

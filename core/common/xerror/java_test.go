@@ -88,6 +88,7 @@ func TestJavaCode(t *testing.T) {
 	sameName := xerror.MustRegistered(40071, "REQUEST_ERROR")
 	teapot := xerror.MustRegistered(41870, "TEAPOT")
 	odd := xerror.MustRegistered(50770, "ODD_SERVER")
+	unknown := xerror.MustRegistered(50970, "NOT_KNOWN")
 	for _, tc := range []struct {
 		name   string
 		code   *xerror.ErrorCode
@@ -112,6 +113,7 @@ func TestJavaCode(t *testing.T) {
 		{"application, a name of the other side", sameNameOtherSide, 50001, "ServerInternalError"},
 		{"application, a status without any code", teapot, 40024, "BadRequest"},
 		{"application, a server status without any code", odd, 50001, "ServerInternalError"},
+		{"application, the Java status of an unknown error", unknown, 50999, "UnknownError"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if number, label := xerror.JavaCode(tc.code); number != tc.number || label != tc.label {

@@ -284,6 +284,19 @@ func TestErrorCarriesCodeDataAndAnInnocentCause(t *testing.T) {
 	}
 }
 
+func TestFailures_indexIsNoKey(t *testing.T) {
+	type tag struct {
+		Code string `json:"code" binding:"len=2"`
+	}
+	type value struct {
+		Tags []tag `json:"tags" binding:"dive"`
+	}
+	list := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), value{[]tag{{"0"}}}))
+	if len(list) != 1 || list[0].Field != "tags[0].code" {
+		t.Errorf("failures %+v, want one of tags[0].code", list)
+	}
+}
+
 func TestRegistryKnowsTheValidatorsErrors(t *testing.T) {
 	err := fmt.Errorf("wrapped: %w", xvalid.Validate(t.Context(), item{}))
 	if got := xerror.From(err).GetErrorCode(); got != xerror.BodyError {

@@ -14,7 +14,10 @@ var nameTags = [...]string{"json", "form", "uri", "header"}
 
 // fieldName gives the validator the name of a field. The validator asks once for each field of a type
 // and keeps the answer. An embedded struct without a name of its own has none, as in JSON.
+//
+// It is also where a parameter that does not parse is found: when its type is first seen.
 func fieldName(f reflect.StructField) string {
+	checkParameters(f)
 	for _, tag := range nameTags {
 		if name, _, _ := strings.Cut(f.Tag.Get(tag), ","); name != "" && name != "-" {
 			return name
@@ -80,9 +83,13 @@ func maskKeys(p string, value any) string {
 	if !wellFormed().MatchString(p) {
 		return p[:first] + "[*]" // a key holds brackets: what follows it cannot be told
 	}
-	failed, _ := value.(string)
+	if failed, ok := value.(string); ok {
+		if before, last := strings.CutSuffix(p, "["+failed+"]"); last {
+			return maskKeys(before, nil) + "[*]"
+		}
+	}
 	return bracketed().ReplaceAllStringFunc(p, func(match string) string {
-		if key := match[1 : len(match)-1]; len(key) <= maxKey && consistsOf(key, "_-") && key != failed {
+		if key := match[1 : len(match)-1]; len(key) <= maxKey && consistsOf(key, "_-") {
 			return match
 		}
 		return "[*]"

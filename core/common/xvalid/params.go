@@ -1,9 +1,11 @@
 package xvalid
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,95 +13,156 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// badParameter is the panic of a rule whose parameter or field is wrong; Validate returns it as a
+// badParameter is the panic of a rule whose parameter in a tag does not parse; Validate turns it into a
 // *RuleError.
 type badParameter string
 
-// wrong is the panic of a rule whose parameter is wrong.
-func wrong(fl validator.FieldLevel, problem string) badParameter {
-	return badParameter(fmt.Sprintf("field %s: %s=%s: %s", fl.StructFieldName(), fl.GetTag(), fl.Param(), problem))
-}
-
-// patterns are compiled once for each parameter. Parameters come from tags, so there are as many as the
+// parameters parses each parameter of a rule once. Parameters come from tags, so there are as many as the
 // program has tags.
-var patterns = struct {
-	sync.RWMutex
-	compiled map[string]*regexp.Regexp
-}{compiled: map[string]*regexp.Regexp{}}
+type parameters[T any] struct {
+	parse func(parameter string) (T, error)
 
-func matchesPattern(fl validator.FieldLevel) bool {
-	patterns.RLock()
-	pattern, ok := patterns.compiled[fl.Param()]
-	patterns.RUnlock()
-	if !ok {
-		var err error
-		if pattern, err = regexp.Compile(fl.Param()); err != nil {
-			panic(wrong(fl, err.Error()))
-		}
-		patterns.Lock()
-		patterns.compiled[fl.Param()] = pattern
-		patterns.Unlock()
-	}
-	return pattern.MatchString(text(fl))
+	mu     sync.RWMutex
+	parsed map[string]T
 }
 
-// enumString compares with words that are separated by spaces; single quotes hold a word with spaces
-// together.
-func enumString(fl validator.FieldLevel) bool {
-	value := text(fl)
-	for rest := strings.TrimLeft(fl.Param(), " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
+var (
+	patterns = parameters[*regexp.Regexp]{parse: regexp.Compile}
+	words    = parameters[[]string]{parse: splitWords}
+	integers = parameters[[]int64]{parse: func(list string) ([]int64, error) {
+		return parseNumbers(list, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
+	}}
+	floats = parameters[[]float64]{parse: func(list string) ([]float64, error) {
+		return parseNumbers(list, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	}}
+)
+
+// parameterChecks parse the parameter of a rule when a type that has it is first seen.
+var parameterChecks = map[string]func(parameter string) error{
+	"regexp": patterns.check, "enum_int": integers.check, "enum_float": floats.check, "enum_string": words.check,
+}
+
+func (p *parameters[T]) get(parameter string) (T, error) {
+	p.mu.RLock()
+	v, ok := p.parsed[parameter]
+	p.mu.RUnlock()
+	if ok {
+		return v, nil
+	}
+	v, err := p.parse(parameter)
+	if err != nil {
+		return v, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.parsed == nil {
+		p.parsed = map[string]T{}
+	}
+	p.parsed[parameter] = v
+	return v, nil
+}
+
+func (p *parameters[T]) check(parameter string) error {
+	_, err := p.get(parameter)
+	return err
+}
+
+// of returns the parameter of a rule that is applied.
+func (p *parameters[T]) of(fl validator.FieldLevel) T {
+	v, err := p.get(fl.Param())
+	if err != nil {
+		panic(wrong(fl.StructFieldName(), fl.GetTag(), fl.Param(), err))
+	}
+	return v
+}
+
+func wrong(field, tag, parameter string, err error) badParameter {
+	return badParameter(fmt.Sprintf("field %s: %s=%s: %v", field, tag, parameter, err))
+}
+
+// unescape undoes what stands for a comma and a pipe in a tag.
+var unescape = strings.NewReplacer("0x2C", ",", "0x7C", "|")
+
+// checkParameters panics if the tag of a field has a parameter that does not parse.
+func checkParameters(f reflect.StructField) {
+	isSeparator := func(r rune) bool { return r == ',' || r == '|' }
+	for item := range strings.FieldsFuncSeq(f.Tag.Get(tagName), isSeparator) {
+		tag, parameter, _ := strings.Cut(item, "=")
+		check, ok := parameterChecks[tag]
+		if !ok {
+			continue
+		}
+		if err := check(unescape.Replace(parameter)); err != nil {
+			panic(wrong(f.Name, tag, parameter, err))
+		}
+	}
+}
+
+var errEmptyList = errors.New("the list is empty")
+
+// parseNumbers reads numbers that are separated by spaces, or by escaped commas and pipes.
+func parseNumbers[T any](list string, parse func(string) (T, error)) ([]T, error) {
+	isSeparator := func(r rune) bool { return r == ' ' || r == ',' || r == '|' }
+	var numbers []T
+	for text := range strings.FieldsFuncSeq(list, isSeparator) {
+		n, err := parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a number", text)
+		}
+		numbers = append(numbers, n)
+	}
+	if numbers == nil {
+		return nil, errEmptyList
+	}
+	return numbers, nil
+}
+
+// splitWords reads words that are separated by spaces; single quotes hold a word with spaces together.
+func splitWords(parameter string) ([]string, error) {
+	var list []string
+	for rest := strings.TrimLeft(parameter, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
 		word, after, _ := strings.Cut(rest, " ")
 		if quoted, ok := strings.CutPrefix(rest, "'"); ok {
 			if word, after, ok = strings.Cut(quoted, "'"); !ok {
-				panic(wrong(fl, "a quote is not closed"))
+				return nil, errors.New("a quote is not closed")
 			}
 		}
-		if word == value {
-			return true
-		}
+		list = append(list, word)
 		rest = after
 	}
-	return false
+	if list == nil {
+		return nil, errEmptyList
+	}
+	return list, nil
 }
 
+func matchesPattern(fl validator.FieldLevel) bool { return patterns.of(fl).MatchString(text(fl)) }
+
+func enumString(fl validator.FieldLevel) bool { return slices.Contains(words.of(fl), text(fl)) }
+
 func enumInt(fl validator.FieldLevel) bool {
-	f := fl.Field()
-	if !f.CanInt() && !f.CanUint() {
+	list := integers.of(fl)
+	switch f := fl.Field(); {
+	case f.CanInt():
+		return slices.Contains(list, f.Int())
+	case f.CanUint():
+		return slices.ContainsFunc(list, func(n int64) bool { return n >= 0 && uint64(n) == f.Uint() })
+	default:
 		panic(badKind(fl))
 	}
-	return isNumberOf(fl, func(text string) (bool, error) {
-		n, err := strconv.ParseInt(text, 10, 64)
-		return f.CanInt() && n == f.Int() || f.CanUint() && n >= 0 && uint64(n) == f.Uint(), err
-	})
 }
 
 // enumFloat compares a float32 with the parameter as a float32 holds it.
 func enumFloat(fl validator.FieldLevel) bool {
+	list := floats.of(fl)
 	f := fl.Field()
 	if !f.CanFloat() {
 		panic(badKind(fl))
 	}
-	return isNumberOf(fl, func(text string) (bool, error) {
-		n, err := strconv.ParseFloat(text, 64)
+	return slices.ContainsFunc(list, func(n float64) bool {
 		if f.Kind() == reflect.Float32 {
 			n = float64(float32(n))
 		}
-		return n == f.Float(), err
+		return n == f.Float()
 	})
-}
-
-// isNumberOf reports whether the value equals a number of the parameter. They are separated by spaces, or
-// by escaped commas and pipes.
-func isNumberOf(fl validator.FieldLevel, equals func(text string) (bool, error)) bool {
-	separator := func(r rune) bool { return r == ' ' || r == ',' || r == '|' }
-	for text := range strings.FieldsFuncSeq(fl.Param(), separator) {
-		ok, err := equals(text)
-		if err != nil {
-			panic(wrong(fl, strconv.Quote(text)+" is not a number"))
-		}
-		if ok {
-			return true
-		}
-	}
-	return false
 }
