@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -79,11 +81,61 @@ func (d *scanner) run(p *plan) bool {
 		return d.fail(faultTrailing)
 	}
 	d.pos = end
-	if text := d.data[:end]; !utf8.Valid(text) {
-		d.pos = bytes.IndexFunc(text, func(r rune) bool { return r == utf8.RuneError })
+	if at := invalidAt(d.data[:end]); at >= 0 {
+		d.pos = at
 		return d.fail(faultUTF8)
 	}
 	return true
+}
+
+// invalidAt returns where a JSON text has a byte that is not UTF-8, or the escape of a surrogate without its
+// other half, which is no character either. It returns -1 if there is none.
+func invalidAt(text []byte) int {
+	if utf8.Valid(text) {
+		return loneSurrogate(text)
+	}
+	at := 0
+	for {
+		r, n := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && n == 1 { // U+FFFD itself has more bytes
+			return at
+		}
+		at += n
+	}
+}
+
+// loneSurrogate is invalidAt for escapes.
+func loneSurrogate(text []byte) int {
+	for at := 0; ; {
+		next := bytes.IndexByte(text[at:], '\\')
+		if next < 0 {
+			return -1
+		}
+		at += next
+		switch half := unescaped(text[at:]); {
+		case !utf16.IsSurrogate(half):
+			at = min(at+2, len(text)) // a backslash that is escaped begins nothing
+		case utf16.DecodeRune(half, unescaped(text[at+escapeLength:])) == utf8.RuneError:
+			return at
+		default:
+			at += 2 * escapeLength
+		}
+	}
+}
+
+// escapeLength is the length of an escape such as \u00e9.
+const escapeLength = 6
+
+// unescaped returns what an escape with which text begins stands for, or -1.
+func unescaped(text []byte) rune {
+	if len(text) < escapeLength || text[1] != 'u' {
+		return -1
+	}
+	r, err := strconv.ParseUint(string(text[2:escapeLength]), 16, 16)
+	if text[0] != '\\' || err != nil {
+		return -1
+	}
+	return rune(r)
 }
 
 func (d *scanner) fail(f fault) bool {

@@ -5,9 +5,9 @@ import "github.com/gin-gonic/gin"
 // Strictness says which JSON bodies are refused. The zero value is the default.
 //
 // It refuses what no honest client sends and what two readers may understand differently: names that
-// occur twice, data after the value, text that is not UTF-8, more than 100 levels of objects and lists, a
-// content type that is not JSON. Unknown fields pass, as with gin and encoding/json: a client may be newer
-// than the service.
+// occur twice, data after the value, text that is not UTF-8 or has half of a surrogate pair, more than 100
+// levels of objects and lists, a content type that is not JSON. Unknown fields pass, as with gin and
+// encoding/json: a client may be newer than the service.
 type Strictness struct {
 	// DisallowUnknownFields refuses members that no field of the struct takes.
 	DisallowUnknownFields bool
@@ -50,6 +50,14 @@ func WithMaxFileBytes(n int64) Option {
 func DisallowUnknownFields() Option {
 	return func(s Strictness) Strictness {
 		s.DisallowUnknownFields = true
+		return s
+	}
+}
+
+// AllowUnknownFields ignores members that no field of the struct takes.
+func AllowUnknownFields() Option {
+	return func(s Strictness) Strictness {
+		s.DisallowUnknownFields = false
 		return s
 	}
 }

@@ -62,6 +62,7 @@ func TestStrictnessOfACall(t *testing.T) {
 		{"unknown field refused", `{"name":"a","items":[{"no":1}]}`, xbind.DisallowUnknownFields(), "items[0].no:unknown"},
 		{"unknown field unnamed", `{"name":"a","` + secret + `":1}`, xbind.DisallowUnknownFields(), "*:unknown"},
 		{"known fields pass", `{"NAME":"a","page":1,"any":{"x":1},"raw":{"x":1},"items":[{"tags":{"x":1}}]}`, xbind.DisallowUnknownFields(), ""},
+		{"unknown field allowed", `{"name":"a","x":1}`, xbind.AllowUnknownFields(), ""},
 		{"duplicates allowed", `{"name":"a","name":"b","x":1,"x":2}`, xbind.WithStrictness(all), ""},
 		{"rest allowed", `{"name":"a"} trailing`, xbind.WithStrictness(all), ""},
 		{"size", `{"name":"a"}`, xbind.WithMaxBytes(11), "larger than 11 bytes"},
@@ -96,7 +97,7 @@ func TestUseSetsTheStrictnessOfWhatIsBehindIt(t *testing.T) {
 	e.POST("/before", answer())
 	e.Use(xbind.Use(xbind.Strictness{DisallowUnknownFields: true}))
 	e.POST("/strict", answer())
-	e.POST("/call", answer(xbind.WithStrictness(xbind.Strictness{})))
+	e.POST("/call", answer(xbind.AllowUnknownFields()))
 	e.Group("/g", xbind.Use(xbind.Strictness{})).POST("/inner", answer())
 	for path, want := range map[string]int{"/before": 200, "/strict": 400, "/call": 200, "/g/inner": 200} {
 		w := httptest.NewRecorder()

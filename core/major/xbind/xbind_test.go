@@ -170,6 +170,10 @@ func TestRefusedBodies(t *testing.T) {
 		{"same name that is no word", `{"` + secret + `":1,"` + secret + `":2}`, xerror.BodyError, "* occurs twice", "*:duplicate"},
 		{"too deep", `{"any":` + deep + `}`, xerror.BodyError, "deeper than 100 levels", ""},
 		{"invalid UTF-8", "{\"name\":\"a\xff\"}", xerror.BodyError, "UTF-8 at byte 10", ""},
+		{"invalid UTF-8 behind U+FFFD", "{\"name\":\"\ufffd\xff\"}", xerror.BodyError, "UTF-8 at byte 12", ""},
+		{"lone surrogate", `{"name":"\ud800"}`, xerror.BodyError, "UTF-8 at byte 9", ""},
+		{"lone low surrogate", `{"name":"\udc00x"}`, xerror.BodyError, "UTF-8 at byte 9", ""},
+		{"lone surrogate behind escapes", `{"name":"\\\u0041\ud83d\ude00\ud83d\u0041"}`, xerror.BodyError, "UTF-8 at byte 29", ""},
 		{"text for a number", `{"page":"` + secret + `"}`, xerror.BodyType, "page must be an integer", "page:type"},
 		{"number for a text", `{"name":123456789}`, xerror.BodyType, "name must be a string", "name:type"},
 		{"number out of range", `{"items":[{},{"price":987654321}]}`, xerror.BodyType, "price must be an integer from -128 to 127", "items[1].price:type"},
@@ -215,7 +219,7 @@ func TestAcceptedBodies(t *testing.T) {
 		`{"name":"a","any":{"a":1,"A":2}}`,               // a map tells cases apart
 		`{"name":"a","items":[{"price":1},{"price":1}]}`, // each object has its own names
 		`{"name":"\ud83d\ude00"}`,                        // a pair of surrogates
-		`{"name":"\ud800"}`,                              // a lone one becomes U+FFFD
+		`{"name":"\\ud800"}`,                             // none: the backslash is escaped
 		`{"name":"a\\u\"b\/"}`,                           // other escapes
 		`{"name":"é漢字😀"}`,                                //
 		`{"name":"a","any":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `}`,

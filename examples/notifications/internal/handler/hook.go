@@ -24,7 +24,7 @@ type HookRequest struct {
 
 // Hook answers POST /hooks/receiver, behind the middleware that has checked the signature.
 func Hook(c *gin.Context) {
-	request := xbind.Bind(c, &HookRequest{}).Data()
+	request := xbind.Bind(c, &HookRequest{}, xbind.AllowUnknownFields()).Data()
 	if request == nil {
 		return
 	}
