@@ -19,6 +19,7 @@ var headerType = reflect.TypeFor[multipart.FileHeader]()
 // the binder sets itself, or the binder refuses the type.
 type formPlan struct {
 	tag    string
+	open   bool // a map, which takes whatever is given
 	fields []formField
 	files  []fileField
 	closed []string // structs with files, which gin would also fill from JSON text
@@ -53,7 +54,7 @@ func formPlanOf(t reflect.Type, tag string) *formPlan {
 	if p, ok := formPlans.Load(key); ok {
 		return p
 	}
-	p := &formPlan{tag: tag}
+	p := &formPlan{tag: tag, open: t.Kind() == reflect.Map}
 	switch root := indirect(t); {
 	case isHeader(root):
 		p.refuse(root, "the target")

@@ -35,6 +35,9 @@ func pathValues(c *gin.Context, _ *formPlan) (map[string][]string, *xerror.Error
 // headerValues puts the headers under the names of the tags, since only the part of gin that also
 // validates maps canonical names.
 func headerValues(c *gin.Context, p *formPlan) (map[string][]string, *xerror.Error) {
+	if p.open {
+		return c.Request.Header, nil
+	}
 	values := map[string][]string{}
 	for _, f := range p.fields {
 		if v, ok := c.Request.Header[http.CanonicalHeaderKey(f.name)]; ok {

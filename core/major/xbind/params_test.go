@@ -82,6 +82,13 @@ func TestURIAndHeaderFill(t *testing.T) {
 	}
 }
 
+func TestHeaderFillsAMap(t *testing.T) {
+	c := request("", "X-Tenant", "acme")
+	if got := xbind.Bind(c, &map[string]string{}).Header(); got == nil || (*got)["X-Tenant"] != "acme" {
+		t.Errorf("Header() = %v, want the header X-Tenant", got)
+	}
+}
+
 func TestRefusedParameters(t *testing.T) {
 	query := func(q string) func() *gin.Context {
 		return func() *gin.Context {

@@ -63,7 +63,8 @@ func (b *body) Read(p []byte) (int, error) {
 // too early as any other reader.
 type form struct {
 	delimiter []byte // the last one
-	tail      []byte // the last bytes of what was read
+	tail      []byte // the last bytes of what was read, shorter than the delimiter
+	ended     bool
 }
 
 // newForm returns nil for any other content type.
@@ -80,12 +81,17 @@ func newForm(h http.Header) *form {
 	return &form{delimiter: []byte("--" + params["boundary"] + "--")}
 }
 
-// ends reports whether the last delimiter is near the end of p and what was read before. If a longer
-// epilogue follows it, mime/multipart finds the delimiter without reading on.
+// ends reports whether the last delimiter is in p or was before it.
 func (f *form) ends(p []byte) bool {
-	const epilogue = 64
-	keep := len(f.delimiter) + epilogue
-	f.tail = append(f.tail, p[max(0, len(p)-keep):]...)
-	f.tail = f.tail[max(0, len(f.tail)-keep):]
-	return bytes.Contains(f.tail, f.delimiter)
+	if f.ended {
+		return true
+	}
+	keep := len(f.delimiter) - 1
+	across := append(f.tail, p[:min(len(p), keep)]...)
+	f.ended = bytes.Contains(p, f.delimiter) || bytes.Contains(across, f.delimiter)
+	if len(p) > keep {
+		across = p
+	}
+	f.tail = append(f.tail[:0], across[max(0, len(across)-keep):]...)
+	return f.ended
 }

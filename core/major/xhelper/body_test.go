@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -199,6 +200,27 @@ func TestServe_formIsReadInAnyPieces(t *testing.T) {
 		req.ContentLength = int64(len(whole))
 		w := send(engine, req, "Content-Type", "multipart/form-data; boundary=frontier")
 		if w.Code != http.StatusOK || w.Body.String() != "5000" {
+			t.Errorf("%s: got %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+func TestServe_formWithALongEpilogueIsWhole(t *testing.T) {
+	engine, _ := newEngine(t, xhelper.Config{})
+	engine.POST("/", func(c *gin.Context) {
+		n, err := io.Copy(io.Discard, c.Request.Body)
+		if err != nil {
+			_ = c.Error(err)
+			return
+		}
+		c.String(http.StatusOK, "%d", n)
+	})
+	whole := formStart + "\r\n--frontier--\r\n" + strings.Repeat("epilogue ", 10_000)
+	for name, body := range map[string]io.Reader{"whole": strings.NewReader(whole), "bytes": iotest.OneByteReader(strings.NewReader(whole))} {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
+		req.ContentLength = int64(len(whole))
+		w := send(engine, req, "Content-Type", "multipart/form-data; boundary=frontier")
+		if w.Code != http.StatusOK || w.Body.String() != strconv.Itoa(len(whole)) {
 			t.Errorf("%s: got %d %s", name, w.Code, w.Body)
 		}
 	}

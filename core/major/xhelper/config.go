@@ -2,7 +2,8 @@
 // body, the recovery from panics, the answer to errors, and the access log.
 //
 // Serve does all of it in one middleware and is what the registry installs. Respond is for engines that
-// need the answers alone. A middleware that is mounted a second time does nothing.
+// need the answers alone, and RequestContext for those that need no more than the context and the id. A
+// middleware that is mounted a second time does nothing.
 package xhelper
 
 import (
@@ -93,14 +94,17 @@ func (c Config) Check() error {
 // A body over the limit is answered with PAYLOAD_TOO_LARGE: without running the last handler of the route
 // if the client declares the length, else when a handler has read that much. Middleware runs and sees the
 // status.
-func Serve(c Config) gin.HandlerFunc { return mount(c, true) }
+func Serve(c Config) gin.HandlerFunc { return mount(c, everything) }
 
 // Respond answers for handlers that have not: with the last error in c.Errors, or with the envelope of
 // the status that was set. It also gives the request its context and its id. See
 // xmiddle.ResponseMiddleware, which is this with the zero Config.
-func Respond(c Config) gin.HandlerFunc { return mount(c, false) }
+func Respond(c Config) gin.HandlerFunc { return mount(c, contextAndAnswers) }
 
-func mount(c Config, full bool) gin.HandlerFunc {
+// RequestContext gives the request its context and its id, and nothing else.
+func RequestContext(c Config) gin.HandlerFunc { return mount(c, contextOnly) }
+
+func mount(c Config, does extent) gin.HandlerFunc {
 	if err := c.Check(); err != nil {
 		panic(err)
 	}
@@ -109,15 +113,24 @@ func mount(c Config, full bool) gin.HandlerFunc {
 	if c.Log == nil {
 		c.Log = xlog.WithName(xlog.NamedHTTP)
 	}
-	s := &server{Config: c, full: full, exclude: compile(c.ExcludeURLs), quiet: compile(c.QuietURLs)}
+	s := &server{Config: c, does: does, exclude: compile(c.ExcludeURLs), quiet: compile(c.QuietURLs)}
 	s.bodies.max = cmp.Or(c.MaxInflightBodyBytes, DefaultMaxInflightBodyBytes)
 	return s.serve
 }
 
+// extent is how much a middleware does for a request.
+type extent uint8
+
+const (
+	contextOnly extent = iota
+	contextAndAnswers
+	everything
+)
+
 // server is a Config made ready.
 type server struct {
 	Config
-	full    bool // else it only responds
+	does    extent
 	exclude *patterns
 	quiet   *patterns
 	bodies  bodyBudget

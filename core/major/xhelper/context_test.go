@@ -168,7 +168,7 @@ func TestRequestContextIsTheRequest(t *testing.T) {
 func TestMiddlewareMountedTwiceDoesItsWorkOnce(t *testing.T) {
 	engine, log := newEngine(t, xhelper.Config{})
 	config := xhelper.Config{EnableInput: true}
-	engine.Use(xhelper.Respond(config), xhelper.Serve(config))
+	engine.Use(xhelper.RequestContext(config), xhelper.Respond(config), xhelper.Serve(config))
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
 	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	wantOutput(t, do(engine, http.MethodGet, "/panic", "X-Request-UUID", "sent"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
@@ -184,11 +184,11 @@ func TestMiddlewareMountedTwiceDoesItsWorkOnce(t *testing.T) {
 	}
 }
 
-func TestServe_behindRespond(t *testing.T) {
+func TestServe_behindTheOthers(t *testing.T) {
 	ctx, log := capture(t)
 	config := xhelper.Config{Base: ctx, MaxBodyBytes: 1}
 	engine := gin.New()
-	engine.Use(xhelper.Respond(config), xhelper.Serve(config))
+	engine.Use(xhelper.RequestContext(config), xhelper.Respond(config), xhelper.Serve(config))
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
 	engine.GET("/error", func(c *gin.Context) { c.AbortWithStatus(http.StatusTeapot) })
 	engine.POST("/", success)
@@ -197,6 +197,29 @@ func TestServe_behindRespond(t *testing.T) {
 	wantOutput(t, send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("ab"))), http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
 	if got := len(log.with(t, "request")); got != 3 {
 		t.Errorf("access log has %d lines, want 3: %s", got, log)
+	}
+}
+
+func TestRequestContext_alone(t *testing.T) {
+	ctx, log := capture(t)
+	engine := gin.New()
+	var id string
+	engine.Use(xhelper.RequestContext(xhelper.Config{Base: ctx}), func(c *gin.Context) {
+		c.Next()
+		if got := c.Writer.Status(); got != http.StatusOK {
+			t.Errorf("middleware sees status %d, want gin's 200", got)
+		}
+	})
+	engine.GET("/", func(c *gin.Context) {
+		id = xctxutil.GetRequestKey(c.Request.Context())
+		_ = c.Error(xerror.New(xerror.NotFound, ""))
+	})
+	w := do(engine, http.MethodGet, "/")
+	if w.Code != http.StatusOK || w.Body.Len() > 0 || log.String() != "" {
+		t.Errorf("it answered %d %q and logged %q, want nothing", w.Code, w.Body, log)
+	}
+	if got := w.Header().Get("X-Request-UUID"); id == "" || got != id {
+		t.Errorf("the id is %q, and %q in the response", id, got)
 	}
 }
 

@@ -28,6 +28,7 @@ type exchange struct {
 	c        *gin.Context
 	path     string // as the client sent it; handlers may rewrite the URL
 	refused  error  // why the handler does not run, or nil
+	responds bool   // Serve or Respond is mounted
 	served   bool   // Serve is mounted
 	encoded  bool   // by a middleware around this one, so that Content-Encoding is not ours to change
 	answered bool   // by answer

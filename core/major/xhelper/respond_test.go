@@ -317,10 +317,10 @@ func TestErrorsInsideAnEncodingMiddlewareAreEncoded(t *testing.T) {
 	}
 }
 
-func TestRespond_failureWithoutAccessLog(t *testing.T) {
+func TestRequestContext_failureWithoutAccessLog(t *testing.T) {
 	ctx, log := capture(t)
 	engine := gin.New()
-	engine.Use(xhelper.Respond(xhelper.Config{Base: ctx}))
+	engine.Use(xhelper.RequestContext(xhelper.Config{Base: ctx}))
 	engine.GET("/", func(c *gin.Context) { xresult.Fail(c, xerror.New(xerror.ServerInternalError, "")) })
 	do(engine, http.MethodGet, "/")
 	if got := log.with(t, "the request failed"); len(got) != 1 || got[0]["level"] != "error" {

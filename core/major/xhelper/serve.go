@@ -12,16 +12,20 @@ import (
 // serve is the middleware.
 func (s *server) serve(c *gin.Context) {
 	t := turn{exchange: exchangeOf(c)}
+	again := false
 	if t.exchange == nil {
-		t.exchange, t.first, t.respond = s.begin(c), true, true
+		t.exchange, t.first = s.begin(c), true
 	} else if c.Writer == t.writer.ResponseWriter { // gin's HandleContext starts over, and ends the response
-		c.Writer, t.respond = &t.writer, true
+		c.Writer, again = &t.writer, true
 	}
-	if t.full = s.full && !t.served; t.full {
+	if t.respond = s.does >= contextAndAnswers && (again || !t.responds); t.respond {
+		t.responds = true
+	}
+	if t.full = s.does == everything && !t.served; t.full {
 		t.server, t.served = s, true
 		t.request.SetAccessLog()
 	}
-	if !t.full && !t.respond {
+	if !t.first && !t.full && !t.respond {
 		c.Next()
 		return
 	}

@@ -16,7 +16,7 @@ import (
 func (w *writer) Status() int {
 	status := w.ResponseWriter.Status()
 	ex := w.exchange
-	if w.ResponseWriter.Written() || ex.answered {
+	if w.ResponseWriter.Written() || !ex.responds || ex.answered {
 		return status
 	}
 	if ex.served && panicking() {

@@ -37,8 +37,8 @@ type CORSConfig struct {
 	// AllowCredentials lets the browser send cookies, and scripts read the responses. It cannot be
 	// combined with the origin "*", nor with "*" in ExposeHeaders.
 	AllowCredentials bool
-	// MaxAge is how long a browser may keep the answer to a preflight; it reads whole seconds. 0 leaves
-	// it to the browser, a negative value forbids it.
+	// MaxAge is how long a browser may keep the answer to a preflight, in whole seconds: 0 leaves it
+	// to the browser, a negative value forbids it.
 	MaxAge time.Duration
 }
 

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 )
@@ -19,19 +21,42 @@ func (config CORSConfig) check() error {
 	}
 	config.checkOrigins(report)
 	for _, m := range config.AllowMethods {
-		if !httpguts.ValidHeaderFieldName(m) || m != strings.ToUpper(m) { // methods and names are tokens alike
+		switch {
+		case !httpguts.ValidHeaderFieldName(m) || m != strings.ToUpper(m): // methods and names are tokens alike
 			report("AllowMethods: %q is no method in upper case", m)
+		case slices.Contains(forbiddenMethods, m):
+			report("AllowMethods: %q is forbidden to scripts", m)
 		}
 	}
-	for _, name := range slices.Concat(config.AllowHeaders, config.ExposeHeaders) {
-		if !httpguts.ValidHeaderFieldName(name) {
-			report("AllowHeaders or ExposeHeaders: %q is no header name", name)
-		}
-	}
-	if config.AllowCredentials && slices.Contains(config.ExposeHeaders, anything) {
-		report(`ExposeHeaders: "*" cannot be combined with AllowCredentials`)
+	config.checkHeaders(report)
+	if config.MaxAge%time.Second != 0 {
+		report("MaxAge: %v is no whole number of seconds", config.MaxAge)
 	}
 	return errors.Join(problems...)
+}
+
+// Methods and headers that the Fetch standard forbids to scripts, whatever a policy says.
+var (
+	forbiddenMethods = []string{http.MethodConnect, http.MethodTrace, "TRACK"}
+	forbiddenHeaders = []string{"Set-Cookie", "Set-Cookie2"}
+)
+
+func (config CORSConfig) checkHeaders(report func(string, ...any)) {
+	for _, name := range config.AllowHeaders {
+		if !httpguts.ValidHeaderFieldName(name) {
+			report("AllowHeaders: %q is no header name", name)
+		}
+	}
+	for _, name := range config.ExposeHeaders {
+		switch {
+		case !httpguts.ValidHeaderFieldName(name):
+			report("ExposeHeaders: %q is no header name", name)
+		case slices.Contains(forbiddenHeaders, http.CanonicalHeaderKey(name)):
+			report("ExposeHeaders: %q is forbidden to scripts", name)
+		case name == anything && config.AllowCredentials:
+			report(`ExposeHeaders: "*" cannot be combined with AllowCredentials`)
+		}
+	}
 }
 
 func (config CORSConfig) checkOrigins(report func(string, ...any)) {

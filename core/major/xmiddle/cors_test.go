@@ -213,14 +213,14 @@ func TestEverythingWrongWithAPolicyIsSaidAtOnce(t *testing.T) {
 			"https://Example.com", "https://example.com:443", "http://example.com:80", "https://*.com", "https://a.*.com",
 			"https://*", "https://例子.com", "https://example.com:", "https://example.com?q", "https://a..b",
 		},
-		AllowMethods: []string{"get", "PU T", ""}, AllowHeaders: []string{"X A", ""},
-		ExposeHeaders: []string{"*", "X A"}, AllowCredentials: true,
+		AllowMethods: []string{"get", "CONNECT", "TRACE", "TRACK", "PU T", ""}, AllowHeaders: []string{"X A", ""},
+		ExposeHeaders: []string{"*", "Set-Cookie", "X A"}, AllowCredentials: true, MaxAge: 1500 * time.Millisecond,
 	})
 	if handler != nil || err == nil {
 		t.Fatal("the policy was taken")
 	}
 	lines := strings.Split(err.Error(), "\n")
-	if want := 16 + 3 + 2 + 2; len(lines) != want {
+	if want := 16 + 6 + 2 + 3 + 1; len(lines) != want {
 		t.Errorf("got %d problems, want %d:\n%v", len(lines), want, err)
 	}
 	for _, line := range lines {

@@ -45,7 +45,7 @@ func Stream(c *gin.Context) { xhelper.MarkStream(c) }
 
 // UseProfile makes the envelopes of its routes those of another profile.
 func UseProfile(p xbase.Profile) gin.HandlerFunc {
-	begin := xhelper.Respond(xhelper.Config{Profile: p})
+	begin := xhelper.RequestContext(xhelper.Config{Profile: p})
 	return func(c *gin.Context) {
 		if req := xctx.RequestFrom(c.Request.Context()); req != nil {
 			req.SetProfile(uint8(p))
