@@ -8,10 +8,10 @@ import (
 // From turns any error into an *Error.
 //
 // Nil stays nil, and so does a nil *Error. An *Error comes back as it is; an error around one (wrapped
-// or joined, the first in the order of errors.As that is not nil) keeps its code, message and data, and so does a bare
-// *ErrorCode. For any other error the registered mappers are asked: the application's, then those of
-// the framework and the drivers, then those of the standard library. What nobody knows is a
-// ServerInternalError. A mapped error becomes the cause and no part of the message, so its text stays
+// or joined, the first in the order of errors.As that is not nil) keeps its code, message and data, and
+// so does a bare *ErrorCode. For any other error the registered mappers are asked: the application's,
+// then those of the framework and the drivers, then those of the standard library. What nobody knows is
+// a ServerInternalError. A mapped error becomes the cause and no part of the message, so its text stays
 // inside the process.
 func From(err error) *Error {
 	if err = present(err); err == nil {
