@@ -90,7 +90,7 @@ func TestTraceLetsAPanicGoOn(t *testing.T) {
 			t.Errorf("line = %v", m)
 		}
 	}()
-	_ = e.WithName("").Trace(t.Context(), "call", func(context.Context) error { panic("gone") })
+	_ = xlog.Trace(xlog.NewContext(t.Context(), e), "call", func(context.Context) error { panic("gone") })
 }
 
 func TestTraceIsQuietBelowItsLevel(t *testing.T) {

@@ -144,7 +144,7 @@ func TestAContextsEngineTakesTheLinesOfEveryLogger(t *testing.T) {
 			xlog.WithName("N").Info(ctx, name)
 			other.WithName("N").Info(ctx, name)
 			xlog.WithName("").Slog().InfoContext(request, name)
-			xlog.WithName("").Trace(ctx, name, func(context.Context) error { return nil }) //nolint:errcheck // it is nil
+			xlog.Trace(ctx, name, func(context.Context) error { return nil }) //nolint:errcheck // it is nil
 			got := rec.take()
 			if len(got) != 5 {
 				t.Errorf("got %d lines, want 5", len(got))
