@@ -69,7 +69,7 @@ func (l *Library) NearestSector(name string) []string {
 		if slices.Contains(strings.Split(n, "-"), want) { // "java" is base-java
 			return 0
 		}
-		return distance(want, n)
+		return Distance(want, n)
 	})
 }
 
@@ -102,7 +102,7 @@ func (l *Library) NearestPage(sector, path string) []*Page {
 func likeness(want string, p *Page) int {
 	path := strings.ToLower(strings.Trim(p.Path, "/"))
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	d := min(distance(want, path), distance(want[strings.LastIndexByte(want, '/')+1:], name), distance(want, strings.ToLower(p.Title)))
+	d := min(Distance(want, path), Distance(want[strings.LastIndexByte(want, '/')+1:], name), Distance(want, strings.ToLower(p.Title)))
 	if want != "" && (strings.Contains(path, want) || name != "" && strings.Contains(want, name)) {
 		d = min(d, 1)
 	}
@@ -127,28 +127,31 @@ func best[T any](items []T, score func(T) int) []T {
 	return found
 }
 
-// maxCompared bounds what a caller can make distance work on.
+// maxCompared bounds what a caller can make Distance work on.
 const maxCompared = 100
 
-// distance is the number of characters to insert, delete or replace to make one text the other (Levenshtein).
-func distance(a, b string) int {
+// Distance is the number of characters to insert, delete, replace or swap with the next to make one text the other (optimal
+// string alignment).
+func Distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	x, y = x[:min(len(x), maxCompared)], y[:min(len(y), maxCompared)]
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := range x {
-		diagonal := row[0]
 		row[0] = i + 1
 		for j := range y {
-			change := diagonal
+			change := last[j]
 			if x[i] != y[j] {
 				change++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, diagonal+1, row[j]+1)
+			row[j+1] = min(change, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, last, row = last, row, before
 	}
-	return row[len(y)]
+	return last[len(y)]
 }

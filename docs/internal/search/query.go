@@ -1,228 +1,251 @@
 package search
 
-import "slices"
+import (
+	_ "embed"
+	"math"
+	"slices"
+	"strings"
+)
+
+// stopWords do not count beside other words of a query. They are folded as the index folds words, the Chinese ones in pairs.
+var stopWords = set(`a about am an and are as at be been being but by can could did do doe for from get had has have how i if in
+	into is it its may me my of on or our own please shall should so some than that the their them then there these they this to us
+	use using was we were what when where whether which who why will with would you your
+	如何 怎么 怎样 什么 是什 么是 为什 么用 哪些 可以 是否 怎麼 什麼 請問 请问 一个 一下`)
+
+// javaWords are the words of a query that is about Java.
+var javaWords = set(`java jvm spring springboot webflux flux mono reactor mybatis dubbo triple
+	servlet tomcat maven gradle jackson hibernate jpa pagedto resultutil businessexception`)
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+//go:embed glossary.txt
+var glossaryText string
+
+// glossary gives the English words for a Chinese one, so that a page which is not translated is found all the same.
+var glossary = newGlossary(glossaryText)
+
+// newGlossary reads lines such as "迁移: migration"; # begins a comment.
+func newGlossary(text string) map[string][]string {
+	g := map[string][]string{}
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		if word, english, ok := strings.Cut(line, ":"); ok {
+			g[strings.TrimSpace(word)] = strings.Fields(english)
+		}
+	}
+	return g
+}
+
+// Weights of the terms by which a word is found, beside the word itself.
+const (
+	pieceWeight  = 0.4
+	kinWeight    = 0.5 // of another form of the word
+	prefixWeight = 0.6 // of a word that begins with it
+	// prefixShare is how much of a word an entry holds by a longer one, when the documentation has the word itself.
+	prefixShare = 0.8
+)
+
+// A query is what the words of a Query mean.
+type query struct {
+	text   string
+	units  []unit
+	absent []token            // the words that the documentation lacks
+	name   string             // in the form of the names of the index
+	marks  map[string]float64 // what an excerpt should hold: stems, pairs and translations, with their rarity
+	dense  bool               // whether it has characters of a script without blanks
+	java   bool               // whether it is about Java
+}
 
 // A unit is what counts as one word of a query: a word with its pieces, or a text without blanks with its pairs.
 type unit struct {
-	first, end int   // of its alternatives
-	word       int32 // term that it is, if it is one, or -1
-	pairs      bool
-	expansions span // terms that begin with it, of the last word; terms that hold it, of a lone character
-	length     int  // of what is expanded, in bytes
+	alternatives []alternative
+	expansions   []alternative // terms that begin with the word
 }
-
-// A role says what an alternative stands for.
-type role uint8
-
-const (
-	roleWhole       role = iota // the unit itself
-	rolePiece                   // one of its pieces
-	roleTranslation             // a word of its translation
-)
 
 // An alternative is a term by which a unit is found.
 type alternative struct {
-	term   int32 // number of the term
-	role   role
-	weight float32
-	share  float32 // of the unit that an entry with the term holds
+	*term
+
+	weight float64 // with the rarity
+	share  float64 // of the unit that an entry with the term holds
 }
 
-// An atom is a position of the query, for phrases.
-type atom struct {
-	position int
-	term     int32 // -1 when the documentation lacks it
-	pair     bool
-	// expansions of the last word, for when the documentation lacks the word itself.
-	expansions span
-}
-
-// Weights of alternatives beside the whole word.
-const (
-	componentWeight   = 0.5
-	pieceWeight       = 0.3
-	translationWeight = 1
-	prefixWeight      = 0.6
-)
-
-// parse reads a query into units and atoms. It returns false when there is no word in it.
-func (s *scratch) parse(text string) bool {
-	s.text = shorten(text)
-	s.units, s.alternatives, s.atoms, s.absent = s.units[:0], s.alternatives[:0], s.atoms[:0], s.absent[:0]
-	s.expansions, s.queryTokens, s.dense = s.expansions[:0], s.queryTokens[:0], false
-	s.name, s.java = s.name[:0], false
-	s.roots, s.replacements = s.roots[:0], s.replacements[:0]
-	s.tokens.read(s.text, 0)
-	if len(s.queryTokens) == 0 {
-		return false
+// parse reads a query. Words that do not count are left out when others are left, and so are words that were there before.
+func (ix *Index) parse(text string) query {
+	q := query{text: shorten(text), marks: map[string]float64{}}
+	list := tokens(q.text)
+	q.name = nameOf(list)
+	for _, t := range list {
+		q.dense = q.dense || t.kind == pair
+		q.java = q.java || javaWords[t.term]
 	}
-	groups := s.groups()
-	s.synonymous(groups)
-	for i, g := range groups {
-		var beginning []byte
-		if g.end == len(s.queryTokens) {
-			beginning = s.tokens.joined
-		}
-		s.unit(i, s.queryTokens[g.start:g.end], beginning)
+	groups := groupsOf(list)
+	counts := func(t token) bool { return t.kind == piece || !stopWords[t.term] }
+	if slices.ContainsFunc(list, counts) {
+		groups = slices.DeleteFunc(groups, func(g []token) bool { return !slices.ContainsFunc(g, counts) })
 	}
-	return true
-}
-
-// A queryToken is a token whose term has been looked up.
-type queryToken struct {
-	term       int32
-	root       span // of its stem, among the roots of the query
-	kind       kind
-	stop       bool
-	position   int
-	start, end int
-}
-
-// overlaps tells whether the next token is the next pair of the same run.
-func (q queryToken) overlaps(next queryToken) bool {
-	return q.kind == ideograph && next.kind == ideograph && next.start < q.end
-}
-
-func (s *scratch) take(t token) {
-	s.dense = s.dense || t.kind == ideograph
-	s.java = s.java || javaWords[string(t.term)]
-	s.name = appendName(s.name, t)
-	stop := t.kind == plain && stopWords[string(t.term)] || t.kind == ideograph && stopPairs[string(t.term)]
-	root := span{start: len(s.roots)}
-	s.roots = append(s.roots, t.term...)
-	root.end = root.start + len(stem(s.roots[root.start:]))
-	s.queryTokens = append(s.queryTokens, queryToken{s.ix.term(t.term), root, t.kind, stop, t.position, t.start, t.end})
-}
-
-// groups splits the tokens into words and runs, without stop words when others are left, and without words that were there
-// before.
-func (s *scratch) groups() []span {
-	s.spans = s.spans[:0]
-	t := s.queryTokens
-	for i := 0; i < len(t) && len(s.spans) < MaxWords; {
-		j := i + 1
-		for j < len(t) && (t[j].position == t[i].position || t[j-1].overlaps(t[j])) {
-			j++
-		}
-		s.spans = append(s.spans, span{i, j})
-		i = j
-	}
-	isStop := func(g span) bool {
-		return !slices.ContainsFunc(t[g.start:g.end], func(q queryToken) bool { return !q.stop })
-	}
-	if slices.ContainsFunc(s.spans, func(g span) bool { return !isStop(g) }) {
-		s.spans = slices.DeleteFunc(s.spans, isStop)
-	}
-	return s.spans
-}
-
-// unit adds the alternatives of a word or run. A word also stands for those with the beginning, if there is one.
-func (s *scratch) unit(group int, tokens []queryToken, beginning []byte) {
-	u := unit{first: len(s.alternatives), pairs: tokens[0].kind == ideograph, word: -1}
-	if u.pairs {
-		s.pairs(tokens)
-	} else {
-		s.pieces(tokens)
-	}
-	if len(tokens) == 1 && !u.pairs {
-		if u.word = tokens[0].term; s.isRepeated(u) {
-			s.alternatives = s.alternatives[:u.first]
-			return
-		}
-		s.relatives(tokens[0])
-		s.replace(group)
-	}
-	u.end = len(s.alternatives)
-	if !u.pairs && beginning != nil {
-		s.expand(&u, beginning, s.ix.beginning)
-	} else if u.pairs && len(tokens) == 1 {
-		s.expand(&u, composed(s.tokens.buffer[:0], s.text[tokens[0].start:tokens[0].end]), s.ix.holding)
-	}
-	if u.first == u.end && u.expansions.start == u.expansions.end && !u.pairs {
-		s.absent = append(s.absent, span{tokens[0].start, tokens[0].end})
-	}
-	s.units = append(s.units, u)
-	s.atom(tokens, u)
-}
-
-// isRepeated tells whether a unit of one word was there before.
-func (s *scratch) isRepeated(u unit) bool {
-	return slices.ContainsFunc(s.units, func(v unit) bool {
-		return u.word >= 0 && v.word == u.word
-	})
-}
-
-// pieces adds a word: as a whole, and by its components and parts.
-func (s *scratch) pieces(tokens []queryToken) {
-	n := 0
-	for _, t := range tokens {
-		if t.kind == component || t.kind == part {
-			n++
+	seen := map[string]bool{}
+	for _, g := range groups {
+		isLast := g[len(g)-1] == list[len(list)-1]
+		if written := q.text[g[0].start:g[len(g)-1].end]; !seen[written] {
+			seen[written] = true
+			q.add(ix, g, written, isLast)
 		}
 	}
-	for _, t := range tokens {
-		if t.term < 0 {
-			continue
+	return q
+}
+
+// groupsOf splits tokens into words and runs of pairs.
+func groupsOf(list []token) [][]token {
+	var groups [][]token
+	for from := 0; from < len(list) && len(groups) < MaxWords; {
+		to := from + 1
+		for to < len(list) && list[to].start < list[to-1].end {
+			to++
 		}
-		a := alternative{term: t.term, role: roleWhole, weight: 1, share: 1}
-		switch t.kind {
-		case component:
-			a.role, a.weight, a.share = rolePiece, componentWeight, 1/float32(n)
-		case part:
-			a.role, a.weight, a.share = rolePiece, pieceWeight, 1/float32(n)
+		groups = append(groups, list[from:to])
+		from = to
+	}
+	return groups
+}
+
+// add adds a word or a run.
+func (q *query) add(ix *Index, group []token, written string, isLast bool) {
+	var u unit
+	first := group[0]
+	switch {
+	case first.kind != pair:
+		u.pieces(ix, group)
+		if len(group) == 1 {
+			u.relatives(ix, first.term)
+		}
+		if isLast {
+			u.expand(ix, ix.beginning(beginningOf(written)), len(written))
+		}
+		if len(u.alternatives)+len(u.expansions) == 0 {
+			q.absent = append(q.absent, first)
+		}
+	case len(group) == 1:
+		u.expand(ix, ix.holding(first.term), len(first.term))
+		u.translate(ix, written)
+	default:
+		u.pairs(ix, group)
+		u.translate(ix, written)
+	}
+	for _, t := range group {
+		q.marks[stem(t.term)] = 1
+	}
+	for _, a := range u.alternatives {
+		q.marks[stem(a.text)] = a.rarity
+	}
+	q.units = append(q.units, u)
+}
+
+// beginningOf is a word as that of a term, of which more may follow.
+func beginningOf(written string) string {
+	return fold(strings.Join(strings.FieldsFunc(written, isConnector), ""))
+}
+
+// pieces adds a word: as a whole, and by its pieces.
+func (u *unit) pieces(ix *Index, group []token) {
+	for _, t := range group {
+		known := ix.terms[t.term]
+		switch {
+		case known == nil:
+		case t.kind == piece:
+			u.alternatives = append(u.alternatives, alternative{known, pieceWeight * known.rarity, 1 / float64(max(1, len(group)-1))})
 		default:
-		}
-		s.alternatives = append(s.alternatives, a)
-	}
-}
-
-// pairs adds a run by those of its pairs that the documentation has, and by its translation. A pair that it lacks is most
-// often the end of one word and the beginning of the next.
-func (s *scratch) pairs(tokens []queryToken) {
-	first := len(s.alternatives)
-	for _, t := range tokens {
-		if t.term >= 0 && !t.stop {
-			s.alternatives = append(s.alternatives, alternative{term: t.term, role: rolePiece, weight: 1})
+			u.alternatives = append(u.alternatives, alternative{known, known.rarity, 1})
 		}
 	}
-	s.divide(first)
-	first = len(s.alternatives)
-	s.translate(s.text[tokens[0].start:tokens[len(tokens)-1].end])
-	s.divide(first)
 }
 
-// divide gives the alternatives from the first on equal shares.
-func (s *scratch) divide(first int) {
-	added := s.alternatives[first:]
-	for i := range added {
-		added[i].share = 1 / float32(len(added))
+// relatives adds the terms that have the stem of a word. None is rarer than all of them are together: validated says no more
+// than validation because fewer pages have it.
+func (u *unit) relatives(ix *Index, word string) {
+	kin := ix.stems[stem(word)]
+	rarity := ix.rarity(word, count(kin))
+	for _, t := range kin {
+		if t.text != word {
+			u.alternatives = append(u.alternatives, alternative{t, kinWeight * min(t.rarity, rarity), 1})
+		}
 	}
 }
 
-// expand adds the terms that a list of the index gives for a text, but for those that are alternatives already.
-func (s *scratch) expand(u *unit, text []byte, list func([]int32, []byte) []int32) {
-	u.length, u.expansions.start = len(text), len(s.expansions)
-	s.expansions = list(s.expansions, text)
-	added := slices.DeleteFunc(s.expansions[u.expansions.start:], func(term int32) bool {
-		return slices.ContainsFunc(s.alternatives[u.first:], func(a alternative) bool { return a.term == term })
+// pairs adds a run by those of its pairs that the documentation has. A pair that it lacks is most often the end of one word and
+// the beginning of the next.
+func (u *unit) pairs(ix *Index, group []token) {
+	var found []*term
+	for _, t := range group {
+		if known := ix.terms[t.term]; known != nil && !stopWords[t.term] {
+			found = append(found, known)
+		}
+	}
+	u.share(found)
+}
+
+// translate adds the English words for a run, the longest Chinese words first.
+func (u *unit) translate(ix *Index, run string) {
+	var found []*term
+	for run != "" {
+		var words []string
+		size := 0
+		for end := range run + " " {
+			if end == 0 {
+				continue
+			}
+			if size == 0 {
+				size = end
+			}
+			if translated := glossary[run[:end]]; translated != nil {
+				words, size = translated, end
+			}
+		}
+		for _, english := range words {
+			if known := ix.terms[singular(english)]; known != nil {
+				found = append(found, known)
+			}
+		}
+		run = run[size:]
+	}
+	u.share(found)
+}
+
+// share adds terms that make up the unit together.
+func (u *unit) share(terms []*term) {
+	for _, t := range terms {
+		u.alternatives = append(u.alternatives, alternative{t, t.rarity, 1 / float64(len(terms))})
+	}
+}
+
+// expand adds terms that are longer than the word, but for those that are alternatives already. All of them are as rare as they
+// are together: a long rare word must not win because it begins like a common one.
+func (u *unit) expand(ix *Index, terms []*term, length int) {
+	terms = slices.DeleteFunc(slices.Clone(terms), func(t *term) bool {
+		return slices.ContainsFunc(u.alternatives, func(a alternative) bool { return a.term == t })
 	})
-	u.expansions.end = u.expansions.start + len(added)
-	s.expansions = s.expansions[:u.expansions.end]
+	share := 1.0
+	if len(u.alternatives) > 0 {
+		share = prefixShare
+	}
+	for _, t := range terms {
+		likeness := math.Sqrt(float64(length) / float64(len(t.text)))
+		u.expansions = append(u.expansions, alternative{t, prefixWeight * ix.rarity(t.text, count(terms)) * likeness, share})
+	}
 }
 
-// atom adds the positions of a unit, each with the term that stands for it in phrases.
-func (s *scratch) atom(tokens []queryToken, u unit) {
-	if u.pairs {
-		for _, t := range tokens {
-			s.atoms = append(s.atoms, atom{position: t.position, term: t.term, pair: true})
-		}
-		return
+// count is how many entries have one of the terms, those with several of them counted for each.
+func count(terms []*term) int {
+	n := 0
+	for _, t := range terms {
+		n += len(t.postings)
 	}
-	a := atom{position: tokens[0].position, term: -1, expansions: u.expansions}
-	for _, t := range tokens { // the whole, else the last piece that is known
-		if t.term >= 0 && (a.term < 0 || t.kind != part) {
-			a.term = t.term
-		}
-	}
-	s.atoms = append(s.atoms, a)
+	return n
 }

@@ -1,96 +1,105 @@
 package search
 
 import (
-	"math"
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// A key is an entry with its rank: the greater, the better. From the highest bit: its score as the bits of a float32 (which sort as
-// numbers where they are positive), and the number of the entry, the first the greatest.
-type key uint64
+// perPage is how many entries of a page come before those of other pages.
+const perPage = 3
 
+// javaSector is the sector about the Java library. Its pages use common words, such as
+// filter, but most users look for the Go packages.
+const javaSector = "base-java"
+
+// Factors of a score.
 const (
-	entryBits = 31
-	entryMask = 1<<entryBits - 1
-	scoreMask = math.MaxUint32
+	coverage    = 0.7   // how much is lost by an entry that holds next to none of the words
+	complete    = 1.8   // of an entry that holds all words
+	nearlyAll   = 0.999 // allows for shares that do not add up to 1
+	named       = 4     // puts the page whose title or keyword is the query before the others
+	behind      = 0.02  // puts Java pages behind the others if the query is not about Java
+	foreign     = 0.85  // of a page that is not in the language of the query
+	foreignTwin = 0.25  // of one that is translated
 )
 
-func newKey(entry int, score float32) key {
-	return key(math.Float32bits(score))<<entryBits | key(entryMask-entry) // there are no 2^31 entries
+// A tally is what an entry has gathered of a query.
+type tally struct {
+	total, held float64 // held are the units that it holds, pieces of a unit counted as shares
+
+	unit, share float64 // of the present unit
 }
 
-func (k key) entry() uint32 { return uint32(entryMask - k&entryMask) }
-
-func (k key) score() float32 { return math.Float32frombits(uint32(k >> entryBits & scoreMask)) }
-
-const (
-	// coverage is how much of a score is lost by an entry that holds next to none of the words.
-	coverage = 0.7
-	// complete is the bonus of an entry that holds all words.
-	complete = 1.5
-	// nearlyAll allows for shares that do not add up to 1.
-	nearlyAll = 0.999
-)
+// A ranked entry has its score.
+type ranked struct {
+	entry int
+	score float64
+}
 
 // rank returns the entries that pass the filter, the best first.
-func (s *scratch) rank(f filter) []key {
-	s.keys = s.keys[:0]
-	units := float32(len(s.units))
-	named := s.ix.named[string(s.name)]
-	for i := range s.tallies {
-		t := &s.tallies[i]
-		if t.total <= 0 {
-			continue
-		}
-		factor := f.factor(s.ix.entries[i].page)
-		if factor == 0 {
-			continue
-		}
-		held := t.held / units
-		if slices.Contains(named, uint32(i)) {
-			factor *= namedFactor
-		}
-		score := t.total * factor * (1 - coverage + coverage*held*held)
-		if held >= nearlyAll {
-			score *= complete
-		}
-		s.keys = append(s.keys, newKey(i, score))
+func (ix *Index) rank(q query, f filter) []ranked {
+	tallies := make([]tally, len(ix.entries))
+	for _, u := range q.units {
+		u.score(tallies)
 	}
-	slices.SortFunc(s.keys, func(a, b key) int {
-		if a > b {
-			return -1
+	var found []ranked
+	for i, t := range tallies {
+		factor := f.factor(ix.entries[i].page)
+		if t.total <= 0 || factor == 0 {
+			continue
 		}
-		return 1
-	})
-	return s.spread()
+		if slices.Contains(ix.named[q.name], i) {
+			factor *= named
+		}
+		held := t.held / float64(len(q.units))
+		if held >= nearlyAll {
+			factor *= complete
+		}
+		found = append(found, ranked{i, t.total * factor * (1 - coverage + coverage*held*held)})
+	}
+	slices.SortStableFunc(found, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	return ix.spread(found)
+}
+
+// score adds a unit to what the entries have gathered: all of its alternatives, or the best of its expansions.
+func (u unit) score(tallies []tally) {
+	for _, a := range u.alternatives {
+		for _, p := range a.postings {
+			t := &tallies[p.entry]
+			t.unit += a.weight * p.frequency
+			t.share += a.share
+		}
+	}
+	for _, a := range u.expansions {
+		for _, p := range a.postings {
+			t := &tallies[p.entry]
+			t.unit, t.share = max(t.unit, a.weight*p.frequency), max(t.share, a.share)
+		}
+	}
+	for i := range tallies {
+		t := &tallies[i]
+		t.total, t.held = t.total+t.unit, t.held+min(1, t.share)
+		t.unit, t.share = 0, 0
+	}
 }
 
 // spread puts what a page has beyond its first entries behind the first entries of all pages.
-func (s *scratch) spread() []key {
-	clear(s.ofPage)
-	s.behind = s.behind[:0]
-	kept := s.keys[:0]
-	for _, k := range s.keys {
-		n := &s.ofPage[s.ix.entries[k.entry()].number]
-		if *n == perPage {
-			s.behind = append(s.behind, k)
-			continue
+func (ix *Index) spread(found []ranked) []ranked {
+	ofPage := map[*page.Page]int{}
+	var first, rest []ranked
+	for _, r := range found {
+		p := ix.entries[r.entry].page
+		if ofPage[p]++; ofPage[p] <= perPage {
+			first = append(first, r)
+		} else {
+			rest = append(rest, r)
 		}
-		*n++
-		kept = append(kept, k)
 	}
-	s.keys = append(kept, s.behind...)
-	return s.keys
+	return append(first, rest...)
 }
-
-// Factors of pages that are not in the language of the query.
-const (
-	foreign     = 0.85
-	foreignTwin = 0.25 // and are translated
-)
 
 // A filter says which pages a query means, and how much.
 type filter struct {
@@ -100,37 +109,32 @@ type filter struct {
 	java    bool // whether Java pages count as much as others
 }
 
-func newFilter(q Query, chinese, java bool) filter {
+func newFilter(q Query, words query) filter {
 	path := strings.Trim(q.Path, "/")
 	if path != "" {
 		path = "/" + path
 	}
-	return filter{sector: q.Sector, path: path, chinese: chinese, java: java || q.Sector == javaSector}
+	return filter{sector: q.Sector, path: path, chinese: words.dense, java: words.java || q.Sector == javaSector}
 }
 
 // factor is what the score of a page's entries is multiplied by. Those of 0 are not found.
-func (f filter) factor(p *page.Page) float32 {
+func (f filter) factor(p *page.Page) float64 {
 	if f.sector != "" && p.Sector.Name != f.sector || !f.below(p.Path) {
 		return 0
 	}
+	factor := 1.0
 	if p.Sector.Name == javaSector && !f.java {
-		return javaFactor * f.language(p)
+		factor = behind
 	}
-	return f.language(p)
-}
-
-// language is the part of the factor that is due to the language of a page.
-func (f filter) language(p *page.Page) float32 {
 	switch isChinese := p.Language == page.Chinese; {
 	case isChinese == f.chinese:
-		return 1
+		return factor
 	case p.Twin == nil:
-		return foreign
+		return factor * foreign
 	case f.chinese, f.path == p.Path:
-		return foreignTwin
-	default:
-		return 0
+		return factor * foreignTwin
 	}
+	return 0
 }
 
 // below tells whether a page is the one of the filter, its translation, or lies below it.

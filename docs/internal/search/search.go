@@ -1,17 +1,18 @@
 // Package search finds sections of the documentation, in English and in Chinese.
 //
-// An entry is a section of a page: a heading with its anchor and what follows it up to the next heading. Entries are ranked by
-// BM25 over several fields (BM25F): the title, the path, the description and the keywords of the page, the heading, and the text. The index
-// is built once from a library and is small enough (a few MB) to lie in memory.
+// An entry is a section of a page: a heading with its anchor and what follows it up to the next heading. Entries are ranked
+// by BM25 over several fields (BM25F): the title, the path, the description and the keywords of the page, the heading, and
+// the text. The index is built once from a library and is small enough (a few MB) to lie in memory.
 //
 // Words. Letters are compared in lower case and without diacritics, plurals as singulars. An identifier is found as a whole,
-// however it is written (NOSQL_DRIVER, NoSqlDriver), and by its pieces (driver). Texts without blanks, such as Chinese ones,
-// are found by pairs of neighbouring characters. The last word of a query also stands for the words that begin with it, so
-// that a reader can be shown results while typing.
+// however it is written (NOSQL_DRIVER, NoSqlDriver), and by its pieces (driver). Other forms of a word, such as validation
+// for validate, count for less than the word. Texts without blanks, such as Chinese ones, are found by pairs of neighbouring
+// characters. The last word of a query also stands for the words that begin with it, so that a reader can be shown results
+// while typing.
 //
 // Ranking. Entries that hold all words of the query come before those that hold some; words such as "how" and "the" do not
-// count beside others. Words that stand next to one another as in the query are worth more. Of one page, three entries come
-// before those of other pages at most; the rest follow behind them all. Equal entries keep the authored order.
+// count beside others. Of one page, three entries come before those of other pages at most; the rest follow behind them all.
+// Equal entries keep the authored order.
 //
 // A page whose title or keyword is the query comes first. Pages about the Java library come last, unless the query or the
 // filter is about Java.
@@ -22,9 +23,7 @@ package search
 
 import (
 	"errors"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
@@ -36,9 +35,6 @@ const (
 	DefaultLimit = 20
 	MaxLimit     = 100
 )
-
-// perPage is how many entries of a page come before those of other pages.
-const perPage = 3
 
 // ErrEmpty says that a query has no word to search for.
 var ErrEmpty = errors.New(`search: the query has no word: send one or more, such as "cache" or "graceful stop"`)
@@ -71,40 +67,27 @@ type Hit struct {
 // Search returns the sections that fit a query best. A sector or path that does not exist has no hits. The only error is
 // ErrEmpty.
 func (ix *Index) Search(q Query) (Result, error) {
-	s, _ := ix.scratch.Get().(*scratch)
-	defer ix.scratch.Put(s)
-	if !s.parse(q.Text) {
+	words := ix.parse(q.Text)
+	if len(words.units) == 0 {
 		return Result{}, ErrEmpty
 	}
-	s.score()
-	order := s.rank(newFilter(q, s.dense, s.java))
-	result := Result{Total: len(order), Hits: []Hit{}, Suggestions: s.suggestions()}
+	order := ix.rank(words, newFilter(q, words))
+	result := Result{Total: len(order), Hits: []Hit{}, Suggestions: ix.suggestions(words)}
 	limit := q.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
 	from := min(max(q.Offset, 0), len(order))
-	order = order[from:min(from+min(limit, MaxLimit), len(order))]
-	if len(order) > 0 {
-		result.Hits = slices.Grow(result.Hits, len(order))
-	}
-	for _, k := range order {
-		e := &ix.entries[k.entry()]
+	for _, found := range order[from:min(from+min(limit, MaxLimit), len(order))] {
+		e := ix.entries[found.entry]
 		result.Hits = append(result.Hits, Hit{
-			Page: e.page, Heading: e.heading, Anchor: e.anchor, Excerpt: s.excerpt(k.entry()), Score: float64(k.score()),
+			Page: e.page, Heading: e.section.Heading, Anchor: e.section.Anchor, Excerpt: e.excerpt(words.marks), Score: found.score,
 		})
 	}
 	return result, nil
 }
 
-// shorten cuts a query to its bound, between characters.
+// shorten cuts a query to its bound. A character that is cut in two is left out, as is all else that is no text.
 func shorten(text string) string {
-	if len(text) > MaxBytes {
-		n := MaxBytes
-		for n > MaxBytes-utf8.UTFMax && !utf8.RuneStart(text[n]) {
-			n--
-		}
-		text = text[:n]
-	}
-	return strings.ToValidUTF8(text, " ")
+	return strings.ToValidUTF8(text[:min(len(text), MaxBytes)], " ")
 }

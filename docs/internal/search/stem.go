@@ -1,77 +1,59 @@
 package search
 
-import "bytes"
+import "strings"
 
 // minStem is how many letters of a word are left at least.
 const minStem = 3
 
 // stem returns a word without the ending that a verb, or what is made of it, takes: validates, validated and validation have one
 // stem, and so have stop and stopping. It is rougher than a dictionary and cuts less than Porter's algorithm, for a word that is
-// found by its stem counts for less than the word itself. It may change what it is given.
-func stem(term []byte) []byte {
-	if len(term) <= minStem || !isSmall(term) {
+// found by its stem counts for less than the word itself.
+func stem(term string) string {
+	if len(term) <= minStem || strings.Trim(term, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return term
 	}
-	term, _ = without(term, "ly", minStem+1)
-	term = uninflected(term)
-	if cut, ok := underived(term); ok {
+	term = uninflected(without(term, minStem+1, "ly"))
+	if cut := underived(term); cut != term {
 		return cut
 	}
-	term, _ = without(term, "e", minStem+1)
-	if last := len(term) - 1; term[last] == 'y' { // retry and retried
-		term[last] = 'i'
+	term = without(term, minStem+1, "e")
+	if base, ok := strings.CutSuffix(term, "y"); ok { // retry and retried
+		return base + "i"
 	}
 	return term
 }
 
-// uninflected takes the ending of a verb's form away: stopped, stopping.
-func uninflected(term []byte) []byte {
-	for _, ending := range [...]string{"ing", "ed"} {
-		if cut, ok := without(term, ending, minStem); ok && bytes.ContainsAny(cut, "aeiouy") {
-			return single(cut)
-		}
+// uninflected takes the ending of a verb's form away, and one of the letters that it has doubled: stopped, stopping, but not
+// calling.
+func uninflected(term string) string {
+	cut := without(term, minStem, "ing", "ed")
+	if cut == term || !strings.ContainsAny(cut, "aeiouy") {
+		return term
 	}
-	return term
+	n := len(cut)
+	if n > minStem && cut[n-1] == cut[n-2] && strings.IndexByte("aeiouls", cut[n-1]) < 0 {
+		return cut[:n-1]
+	}
+	return cut
 }
 
 // underived takes the ending of a noun or a verb of Latin away: validate, validation, connection, connector.
-func underived(term []byte) ([]byte, bool) {
-	for _, ending := range [...]string{"ation", "ator", "ate", "at"} {
-		if cut, ok := without(term, ending, minStem+1); ok {
-			return cut, true
-		}
+func underived(term string) string {
+	if cut := without(term, minStem+1, "ation", "ator", "ate", "at"); cut != term {
+		return cut
 	}
-	for _, ending := range [...]string{"ion", "or"} {
-		if cut, ok := without(term, ending, minStem+1); ok && (cut[len(cut)-1] == 't' || cut[len(cut)-1] == 's') {
-			return cut, true
-		}
-	}
-	return term, false
-}
-
-// without takes an ending away, if so many letters are left.
-func without(term []byte, ending string, least int) ([]byte, bool) {
-	if cut, ok := bytes.CutSuffix(term, []byte(ending)); ok && len(cut) >= least {
-		return cut, true
-	}
-	return term, false
-}
-
-// single makes the last two letters one where they are the same, as in stopping, but not in calling.
-func single(term []byte) []byte {
-	n := len(term)
-	if n > minStem && term[n-1] == term[n-2] && bytes.IndexByte([]byte("aeiouls"), term[n-1]) < 0 {
-		return term[:n-1]
+	if cut := without(term, minStem+1, "ion", "or"); strings.HasSuffix(cut, "t") || strings.HasSuffix(cut, "s") {
+		return cut
 	}
 	return term
 }
 
-// isSmall tells whether a word has small letters of English only.
-func isSmall(term []byte) bool {
-	for _, b := range term {
-		if asciiClass(b) != lower {
-			return false
+// without takes the first of the endings that fits away, if so many letters are left.
+func without(term string, least int, endings ...string) string {
+	for _, ending := range endings {
+		if cut, ok := strings.CutSuffix(term, ending); ok && len(cut) >= least {
+			return cut
 		}
 	}
-	return true
+	return term
 }

@@ -57,13 +57,13 @@ func TestTokensAreWordsAndTheirPieces(t *testing.T) {
 	}
 }
 
-func TestPiecesOfAWordShareItsPosition(t *testing.T) {
+func TestPiecesOfAWordLieWhereItDoes(t *testing.T) {
 	want := []search.Token{
-		{Term: "the", Kind: "plain", Position: 0, Start: 0, End: 3},
-		{Term: "nosql", Kind: "component", Position: 1, Start: 4, End: 16},
-		{Term: "driver", Kind: "component", Position: 1, Start: 4, End: 16},
-		{Term: "nosqldriver", Kind: "whole", Position: 1, Start: 4, End: 16},
-		{Term: "缓存", Kind: "ideograph", Position: 2, Start: 17, End: 23},
+		{Term: "the", Kind: "word", Start: 0, End: 3},
+		{Term: "nosql", Kind: "piece", Start: 4, End: 16},
+		{Term: "driver", Kind: "piece", Start: 4, End: 16},
+		{Term: "nosqldriver", Kind: "word", Start: 4, End: 16},
+		{Term: "缓存", Kind: "pair", Start: 17, End: 23},
 	}
 	if diff := cmp.Diff(want, search.Tokens("the NOSQL_DRIVER 缓存")); diff != "" {
 		t.Errorf("tokens (-want +got):\n%s", diff)
@@ -83,10 +83,10 @@ func FuzzTokens(f *testing.F) {
 			if token.Start < 0 || token.End > len(text) || token.Start >= token.End {
 				t.Errorf("token %q of %q: got bytes %d to %d", token.Term, text, token.Start, token.End)
 			}
-			if token.Position < last {
-				t.Errorf("token %q of %q: got position %d after %d", token.Term, text, token.Position, last)
+			if token.Start < last {
+				t.Errorf("token %q of %q: got start %d after %d", token.Term, text, token.Start, last)
 			}
-			last = token.Position
+			last = token.Start
 		}
 	})
 }
