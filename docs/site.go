@@ -19,9 +19,6 @@ import (
 // hurry is how long a session may take to end when it is told to.
 const hurry = time.Second
 
-// maxMessage bounds a message of the protocol, in bytes.
-const maxMessage = 1 << 20
-
 // A Site shows the documentation. It is an http.Handler for its whole address space, and safe for concurrent use.
 type Site struct {
 	config   *config
@@ -41,15 +38,12 @@ func New(opts ...Option) (*Site, error) {
 	if err := s.read(); err != nil {
 		return nil, err
 	}
-	stream := newStream(func(*http.Request) *mcp.Server { return s.now.Load().server }, &mcp.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
-		DisableLocalhostProtection: true, // the guard's, which knows the configured origins
-	})
+	stream := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.now.Load().server }, guard.StreamOptions())
 	origins := c.origins
 	if c.baseURL != "" {
 		origins = append(slices.Clone(origins), c.baseURL)
 	}
-	s.protocol = guard.New(guard.Config{Origins: origins, MaxBody: maxMessage}, stream)
+	s.protocol = guard.New(guard.Config{Origins: origins}, stream)
 	return s, nil
 }
 

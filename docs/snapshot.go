@@ -37,7 +37,7 @@ func newSnapshot(c *config) (*snapshot, error) {
 	}
 	return &snapshot{
 		library: library, baseURL: c.baseURL, pages: pages, texts: llms.New(library, c.baseURL),
-		server: newServer(tool.Config{Library: library, Index: index, BaseURL: c.baseURL, Version: Version()}),
+		server: tool.New(tool.Config{Library: library, Index: index, BaseURL: c.baseURL, Version: Version()}),
 	}, nil
 }
 

@@ -55,7 +55,7 @@ func newTab(t *testing.T) *tab {
 		t.Fatal(err)
 	}
 	opened.Store(browser)
-	tab := &tab{t: t, site: start(t, binary(t, production))}
+	tab := &tab{t: t, site: start(t, binary(t))}
 	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	if err := chromedp.Do(ctx); err != nil {

@@ -61,7 +61,7 @@ func (h *heard) check(t *testing.T) {
 
 func TestTypeScriptClients(t *testing.T) {
 	programs, r := needNode(t)
-	s := start(t, binary(t, production))
+	s := start(t, binary(t))
 	dir := t.TempDir() // a module is looked for from where the script is
 	if err := os.Symlink(programs.Modules(), filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,8 @@ package e2e_test
 import (
 	"bytes"
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -10,7 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plinthgo/plinth/docs"
 	"github.com/plinthgo/plinth/docs/internal/e2e/node"
+	"github.com/plinthgo/plinth/docs/internal/guard"
+	"github.com/plinthgo/plinth/docs/internal/page"
+	"github.com/plinthgo/plinth/docs/internal/search"
+	"github.com/plinthgo/plinth/docs/internal/tool"
 )
 
 // suite is the conformance suite's program.
@@ -42,8 +51,7 @@ func TestConformance(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			programs, r := needNode(t)
-			s := start(t, binary(t, conformance))
-			out, err := conform(t, programs, append([]string{"--url", s.endpoint(), "-o", t.TempDir()}, tc.args...)...)
+			out, err := conform(t, programs, append([]string{"--url", suiteEndpoint(t), "-o", t.TempDir()}, tc.args...)...)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, summary(out))
 			}
@@ -54,6 +62,21 @@ func TestConformance(t *testing.T) {
 			note(r, "conformance %s: %d scenarios passed, none failed that should not", tc.name, got)
 		})
 	}
+}
+
+// suiteEndpoint serves the endpoint of the protocol with what the suite asks for beside its own.
+func suiteEndpoint(t *testing.T) string {
+	t.Helper()
+	library, err := page.Load(docs.Content())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := tool.New(tool.Config{Library: library, Index: search.New(library), Options: suiteOptions})
+	addSuite(server)
+	endpoint := guard.New(guard.Config{}, suiteStream(func(*http.Request) *mcp.Server { return server }, guard.StreamOptions()))
+	s := httptest.NewServer(endpoint)
+	t.Cleanup(s.Close)
+	return s.URL + "/api/mcp"
 }
 
 // conform runs the suite against a server.

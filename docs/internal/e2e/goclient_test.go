@@ -15,7 +15,7 @@ func TestGoClient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
-	program := binary(t, production)
+	program := binary(t)
 	s := start(t, program)
 	for _, tc := range []struct {
 		name      string

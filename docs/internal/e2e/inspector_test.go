@@ -28,7 +28,7 @@ func inspect(t *testing.T, programs *node.Programs, s *server, args ...string) (
 
 func TestInspectorStrict(t *testing.T) {
 	programs, r := needNode(t)
-	s := start(t, binary(t, production))
+	s := start(t, binary(t))
 	out, problems := inspect(t, programs, s, "--method", "tools/list", "--strict")
 	var list struct{ Tools []struct{ Name string } }
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Tools) != 4 {

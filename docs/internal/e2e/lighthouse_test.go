@@ -33,7 +33,7 @@ const (
 func TestLighthouse(t *testing.T) {
 	programs, _ := needNode(t)
 	r := needChromium(t)
-	s := start(t, binary(t, production))
+	s := start(t, binary(t))
 	slowdown := usualSlowdown
 	for _, path := range []string{"/", quickStart, "/docs/base-go/xdb"} {
 		t.Run(path, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 )
@@ -27,31 +26,27 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// The program as it is shipped, and the one with the fixtures of the conformance suite.
-var (
-	production  = sync.OnceValues(func() (string, error) { return build("plinth-docs") })
-	conformance = sync.OnceValues(func() (string, error) { return build("plinth-docs-conformance", "-tags=conformance") })
-)
+// production is the program as it is shipped.
+var production = sync.OnceValues(build)
 
 // build builds the program.
-func build(name string, flags ...string) (path string, err error) {
+func build() (path string, err error) {
 	dir, err := builds()
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(dir, name)
-	arguments := slices.Concat([]string{"build"}, flags, []string{"-o", path, "../../cmd/plinth-docs"})
-	cmd := exec.Command("go", arguments...) //nolint:noctx // it outlives each test
+	path = filepath.Join(dir, "plinth-docs")
+	cmd := exec.Command("go", "build", "-o", path, "../../cmd/plinth-docs") //nolint:noctx // it outlives each test
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the program: %w\n%s", err, out)
 	}
 	return path, nil
 }
 
-// binary returns the path of a program.
-func binary(t *testing.T, program func() (string, error)) string {
+// binary returns the path of the program.
+func binary(t *testing.T) string {
 	t.Helper()
-	path, err := program()
+	path, err := production()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	s := start(t, binary(t, production))
+	s := start(t, binary(t))
 	address := strings.TrimPrefix(s.base, "http://")
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
 	if err != nil {

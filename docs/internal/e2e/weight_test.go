@@ -69,7 +69,7 @@ func TestPageWeight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	s := start(t, binary(t, production))
+	s := start(t, binary(t))
 	paths, largest, at := pages(t, s), 0, ""
 	for _, path := range paths {
 		body, header := fetch(t, s.url(path))

@@ -40,6 +40,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 const (
@@ -57,6 +58,14 @@ type Config struct {
 	// ReadTimeout is how long a client may take to send the body; 0 means 10 s. While the body is read it takes the place of the
 	// server's own deadline.
 	ReadTimeout time.Duration
+}
+
+// StreamOptions are those of the SDK's handler behind the guard.
+func StreamOptions() *mcp.StreamableHTTPOptions {
+	return &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: defaultMaxBody, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: true, // the guard's, which knows the configured origins
+	}
 }
 
 // New returns a handler that passes to next what it does not answer itself. To next the body is whole and in memory, and
