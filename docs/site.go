@@ -8,16 +8,12 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plinthgo/plinth/docs/internal/guard"
 	"github.com/plinthgo/plinth/docs/internal/stdio"
 )
-
-// hurry is how long a session may take to end when it is told to.
-const hurry = time.Second
 
 // A Site shows the documentation. It is an http.Handler for its whole address space, and safe for concurrent use.
 type Site struct {
@@ -73,16 +69,14 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer, or ctx ends, which is no error. It returns what ended the session otherwise, such as a client that went away. Nothing
 // else may use standard input and output meanwhile.
 func (s *Site) ServeStdio(ctx context.Context) error {
-	late := make(chan struct{}) // a client that does not read its answers holds up who writes them
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(hurry, func() { close(late) }) })()
 	ended := make(chan error, 1)
-	go func() { ended <- s.now.Load().server.Run(ctx, stdio.New(os.Stdin, os.Stdout)) }()
+	go func() { ended <- stdio.Serve(ctx, os.Stdin, os.Stdout, s.protocol) }()
 	select {
 	case err := <-ended:
-		if err != nil && ctx.Err() == nil {
+		if err != nil {
 			return fmt.Errorf("docs: serve standard input: %w", err)
 		}
-	case <-late:
+	case <-ctx.Done(): // a read of standard input may never return
 	}
 	return nil
 }
