@@ -16,7 +16,7 @@
 //	a body that is not there after Config.ReadTimeout               408  -32600, the connection is closed
 //	a body that breaks off                                          400  -32600
 //	a body that is empty, not UTF-8 or not one JSON value           400  -32700
-//	a batch of more than 16 messages, or of two with the same id    400  -32600
+//	a batch of more than 16 messages                                400  -32600
 //	an id that is a fraction, or a number above 2^53-1              400  -32600
 //	a value that is no message of JSON-RPC 2.0                      400  -32600, without an id for a response
 //
@@ -104,12 +104,17 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.early(w, r) {
 		return
 	}
-	body, message, no := g.read(w, r)
+	body, no := g.receive(w, r)
 	if no != nil {
 		no.write(w)
 		return
 	}
-	out.message = message
+	m, wrong := readMessage(body)
+	if wrong != nil {
+		(&refusal{status: http.StatusBadRequest, answer: *wrong}).write(w)
+		return
+	}
+	out.message = m
 	g.next.ServeHTTP(out, complete(r, body))
 	out.finish()
 }
@@ -148,6 +153,6 @@ func (g *guard) rescue(out *response, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	failed := refuse(http.StatusInternalServerError, jsonrpc.CodeInternalError, "internal error")
-	failed.ID = out.message.Answerable()
+	failed.ID = out.message.answerable()
 	failed.write(out.ResponseWriter)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/plinthgo/plinth/docs/internal/accept"
-	"github.com/plinthgo/plinth/docs/internal/rpc"
 )
 
 const (
@@ -66,22 +65,6 @@ func complete(r *http.Request, body []byte) *http.Request {
 	whole.ContentLength = int64(len(body))
 	whole.TransferEncoding = nil
 	return whole
-}
-
-// read returns the body of a request, which is one JSON value, and the message in it, which is zero for a batch.
-func (g *guard) read(w http.ResponseWriter, r *http.Request) (body []byte, m rpc.Message, no *refusal) {
-	body, no = g.receive(w, r)
-	if no != nil {
-		return nil, m, no
-	}
-	b, wrong := rpc.Read(body)
-	if wrong != nil {
-		return nil, m, &refusal{status: http.StatusBadRequest, Answer: *wrong}
-	}
-	if !b.Batch {
-		m = b.Messages[0]
-	}
-	return body, m, nil
 }
 
 // receive returns the body of a request.

@@ -8,8 +8,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/plinthgo/plinth/docs/internal/rpc"
 )
 
 // A refusal is a JSON-RPC error as an HTTP answer.
@@ -18,11 +16,11 @@ type refusal struct {
 	allow      string // the header, with 405
 	disconnect bool   // part of the request is still to come
 
-	rpc.Answer
+	answer
 }
 
 func refuse(status, code int, text string) *refusal {
-	return &refusal{status: status, Answer: rpc.Refuse(code, text)}
+	return &refusal{status: status, answer: *refused(code, text)}
 }
 
 func (no *refusal) write(w http.ResponseWriter) {
@@ -38,7 +36,7 @@ func (no *refusal) write(w http.ResponseWriter) {
 	if no.disconnect {
 		h.Set("Connection", "close")
 	}
-	body, err := json.Marshal(no.Answer)
+	body, err := json.Marshal(no.answer)
 	if err != nil { // an id that was read from JSON can be written
 		body = nil
 	}
@@ -54,7 +52,7 @@ const maxText = 1 << 10
 type response struct {
 	http.ResponseWriter
 	header  http.Header // of the request
-	message rpc.Message // of the request
+	message message     // of the request
 	begun   bool        // something was passed on
 	held    int         // the status that is held back, or 0
 	text    []byte
@@ -84,10 +82,7 @@ func (w *response) Write(p []byte) (int, error) {
 		w.WriteHeader(http.StatusOK)
 	}
 	if w.held == 0 {
-		if _, err := w.ResponseWriter.Write(rpc.Plain(p)); err != nil { // the SDK writes an answer at once
-			return 0, err
-		}
-		return len(p), nil
+		return w.ResponseWriter.Write(p)
 	}
 	w.text = append(w.text, p[:min(len(p), maxText-len(w.text))]...)
 	return len(p), nil
@@ -121,7 +116,7 @@ func (w *response) finish() {
 	m := w.message
 	text := strings.TrimPrefix(strings.TrimSpace(string(w.text)), "Bad Request: ")
 	no := refuse(w.held, jsonrpc.CodeInvalidRequest, text)
-	no.ID = m.Answerable()
+	no.ID = m.answerable()
 	switch {
 	case w.held >= http.StatusInternalServerError:
 		no.Error.Code = jsonrpc.CodeInternalError
@@ -130,7 +125,7 @@ func (w *response) finish() {
 		no.Error.Data = mcp.UnsupportedProtocolVersionData{
 			Supported: mcp.SupportedProtocolVersions(), Requested: w.header.Get("MCP-Protocol-Version"),
 		}
-	case strings.HasPrefix(text, unknownMethod) && m.IsNotification():
+	case strings.HasPrefix(text, unknownMethod) && m.isNotification():
 		for _, name := range []string{"Content-Type", "X-Content-Type-Options"} {
 			w.Header().Del(name)
 		}

@@ -199,9 +199,8 @@ func TestAMessageMayHaveTheWholeLength(t *testing.T) {
 
 func TestOldVersionsHaveBatches(t *testing.T) {
 	within(t, "2025-03-26", func(d *dialog) {
-		go d.say("["+ping("1")+","+slow("2", 1)+"]", "[]", "[5]", "["+ping("3")+","+ping("3")+"]", "["+slow("2", 1)+"]")
+		go d.say("["+ping("1")+","+slow("2", 1)+"]", "[]", "[5]", "["+slow("2", 1)+"]")
 		d.hear("1 ok 2 ok")
-		d.hear("null -32600")
 		d.hear("null -32600")
 		d.hear("null -32600")
 		d.hear("2 ok")

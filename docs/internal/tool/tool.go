@@ -80,7 +80,7 @@ func New(c Config) *mcp.Server {
 		Name: "plinth-docs", Title: "Plinth documentation", Version: cmp.Or(c.Version, "dev"), WebsiteURL: d.base,
 		Description: "Guides and reference of Plinth, glue around gin, gorm and grpc-go for Go services.",
 	}, options)
-	server.AddReceivingMiddleware(lean, rescue, d.suggest, refuseUndeclared(options))
+	server.AddReceivingMiddleware(rescue, d.suggest, refuseUndeclared(options))
 	for _, t := range d.tools() {
 		t.addTo(server)
 	}

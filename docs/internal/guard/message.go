@@ -1,0 +1,160 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// maxBatch bounds the messages of a batch, each of which may ask for a whole page.
+const maxBatch = 16
+
+// maxNumber is the largest number that every JSON library keeps (RFC 8259, section 6).
+const maxNumber = 1<<53 - 1
+
+// An answer says that something failed. Without an ID it belongs to no message.
+type answer struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Error   problem         `json:"error"`
+}
+
+// A problem is what failed.
+type problem struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+// A message is a request, a notification, which has no ID, or an answer, which has no method.
+type message struct {
+	id      json.RawMessage
+	members map[string]json.RawMessage
+}
+
+// readMessage returns the message in a body, which is zero for a batch. The answer is not nil where the body must not go any
+// further; it has the id of the message where there is only one, and its id is not what is wrong.
+//
+// It refuses what the SDK would change without a word: the SDK keeps ids as 64-bit integers that were read as floating-point
+// numbers, so that 1.5 comes back as 1 and 9007199254740993 as 9007199254740992.
+func readMessage(body []byte) (message, *answer) {
+	texts, batch, err := split(body)
+	switch {
+	case err != nil:
+		return message{}, refused(jsonrpc.CodeParseError, "parse error: "+err.Error())
+	case len(texts) == 0:
+		return message{}, refused(jsonrpc.CodeInvalidRequest, "the batch holds no message")
+	case len(texts) > maxBatch:
+		return message{}, refused(jsonrpc.CodeInvalidRequest, fmt.Sprintf("a batch holds %d messages at most", maxBatch))
+	}
+	var m message
+	for _, text := range texts {
+		m = parse(text)
+		if m.isRequest() && m.answerable() != nil && !m.keepsID() {
+			return m, refused(jsonrpc.CodeInvalidRequest, "the id must be a string, or an integer between -(2^53-1) and 2^53-1")
+		}
+		if _, err := jsonrpc.DecodeMessage(text); err != nil || m.malformed() {
+			no := refused(jsonrpc.CodeInvalidRequest, "the value is no message of JSON-RPC 2.0")
+			if !batch && !m.isAnswer() {
+				no.ID = m.answerable()
+			}
+			return m, no
+		}
+	}
+	if batch {
+		return message{}, nil
+	}
+	return m, nil
+}
+
+func refused(code int, text string) *answer {
+	return &answer{Version: "2.0", Error: problem{Code: code, Message: text}}
+}
+
+// malformed reports whether the message breaks a rule of JSON-RPC 2.0 that the SDK does not enforce: a method
+// is a string (section 4), and an answer has either a result or an error (section 5).
+func (m message) malformed() bool {
+	if method, ok := m.members["method"]; ok {
+		return method[0] != '"'
+	}
+	_, succeeded := m.members["result"]
+	fault, failed := m.members["error"]
+	return succeeded == failed || failed && !isError(fault)
+}
+
+// isAnswer reports whether the message has a result or an error, and no method. Its id is one of the server's.
+func (m message) isAnswer() bool {
+	_, succeeded := m.members["result"]
+	_, failed := m.members["error"]
+	return (succeeded || failed) && !m.isRequest()
+}
+
+// isError reports whether the value is an error of JSON-RPC 2.0 (section 5.1).
+func isError(value json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	var code *int64
+	var message *string
+	err := errors.Join(
+		json.Unmarshal(value, &members),
+		json.Unmarshal(members["code"], &code),
+		json.Unmarshal(members["message"], &message),
+	)
+	return err == nil && code != nil && message != nil
+}
+
+// split returns the texts of the messages in a text.
+func split(text []byte) (messages []json.RawMessage, batch bool, err error) {
+	switch {
+	case len(text) == 0:
+		return nil, false, errors.New("the message is empty")
+	case !utf8.Valid(text):
+		return nil, false, errors.New("the message is not UTF-8")
+	}
+	var whole json.RawMessage
+	if err := json.Unmarshal(text, &whole); err != nil { // which tells of bytes behind the value, too
+		return nil, false, err
+	}
+	if !bytes.HasPrefix(whole, []byte("[")) {
+		return []json.RawMessage{whole}, false, nil
+	}
+	return messages, true, json.Unmarshal(whole, &messages)
+}
+
+// parse reads the names of members in their very case, as the SDK does. What is no object has none.
+func parse(text json.RawMessage) message {
+	var m message
+	_ = json.Unmarshal(text, &m.members)
+	m.id = m.members["id"]
+	return m
+}
+
+// keepsID reports whether the SDK gives the id back as it came.
+func (m message) keepsID() bool {
+	if m.id[0] == '"' {
+		return true
+	}
+	n, err := strconv.ParseInt(string(m.id), 10, 64)
+	return err == nil && -maxNumber <= n && n <= maxNumber && strconv.FormatInt(n, 10) == string(m.id)
+}
+
+// answerable is the id where it is of a type that the protocol has, a string or a number, otherwise nil.
+func (m message) answerable() json.RawMessage {
+	if len(m.id) == 0 || m.id[0] != '"' && m.id[0] != '-' && (m.id[0] < '0' || m.id[0] > '9') {
+		return nil
+	}
+	return m.id
+}
+
+// isNotification reports whether the message is a request without an id.
+func (m message) isNotification() bool { return m.isRequest() && len(m.id) == 0 }
+
+// isRequest reports whether the message has a method, which may be the empty text.
+func (m message) isRequest() bool {
+	_, ok := m.members["method"]
+	return ok
+}
