@@ -3,6 +3,7 @@
 package repotest
 
 import (
+	_ "embed"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,165 +18,10 @@ type Repo struct {
 }
 
 // files are five modules: core, a driver and a program that need it, one inside another's folder, and one that is never released.
-const files = `
--- modules.txt
-core
-examples
-grpcx
-grpcx/validate
-sqlite
--- go.work
-go 1.26.0
-
-use (
-	./core
-	./examples
-	./grpcx
-	./grpcx/validate
-	./sqlite
-)
-
-replace (
-	github.com/plinthgo/plinth/core v0.1.0 => ./core
-	github.com/plinthgo/plinth/grpcx v0.1.0 => ./grpcx
-	github.com/plinthgo/plinth/grpcx/validate v0.1.0 => ./grpcx/validate
-	github.com/plinthgo/plinth/sqlite v0.1.0 => ./sqlite
-)
--- CHANGELOG.md
-# Changelog
-
-What is not released yet stands in .changes.
--- .changes/core/first.md
-- The base.
--- .changes/grpcx/first.md
-- Calls.
--- .changes/grpcx/validate/first.md
-- Checks of calls.
--- .changes/sqlite/first.md
-- The driver,
-  in pure Go.
--- core/go.mod
-module github.com/plinthgo/plinth/core
-
-go 1.26.0
--- core/core.go
-package core
-
-func Hello() string { return "hello" }
-
-func Spare() {}
--- core/core_test.go
-package core_test
-
-import "testing"
-
-func TestNothing(*testing.T) {}
--- core/driver/driver.go
-package driver
-
-const InterfaceVersion = 1
-
-type Driver interface{ Name() string }
--- core/old/old.go
-package old
-
-func Old() {}
--- core/internal/deep/deep.go
-package deep
-
-func Deep() {}
--- core/cmd/hello/main.go
-package main
-
-func Exported() {}
-
-func main() { Exported() }
--- sqlite/go.mod
-module github.com/plinthgo/plinth/sqlite
-
-go 1.26.0
-
-require github.com/plinthgo/plinth/core v0.1.0
--- sqlite/sqlite.go
-package sqlite
-
-import (
-	"github.com/plinthgo/plinth/core"
-	"github.com/plinthgo/plinth/core/driver"
-)
-
-type Driver struct{}
-
-func (Driver) Name() string { return core.Hello() }
-
-func (Driver) InterfaceVersion() int { return 1 }
-
-var _ driver.Driver = Driver{}
--- sqlite/sqlite_test.go
-package sqlite
-
-import "testing"
-
-func TestName(t *testing.T) {
-	if got := (Driver{}).Name(); got != "hello" {
-		t.Errorf("Name = %q, want hello", got)
-	}
-}
--- grpcx/go.mod
-module github.com/plinthgo/plinth/grpcx
-
-go 1.26.0
-
-require github.com/plinthgo/plinth/core v0.1.0
--- grpcx/grpcx.go
-package grpcx
-
-import "github.com/plinthgo/plinth/core"
-
-func Call() string { return core.Hello() }
--- grpcx/validate/go.mod
-module github.com/plinthgo/plinth/grpcx/validate
-
-go 1.26.0
-
-require (
-	github.com/plinthgo/plinth/core v0.1.0
-	github.com/plinthgo/plinth/grpcx v0.1.0
-)
--- grpcx/validate/validate.go
-package validate
-
-import (
-	"github.com/plinthgo/plinth/core"
-	"github.com/plinthgo/plinth/grpcx"
-)
-
-func Valid() bool { return grpcx.Call() == core.Hello() }
--- examples/go.mod
-module github.com/plinthgo/plinth/examples
-
-go 1.26.0
-
-require (
-	github.com/plinthgo/plinth/core v0.1.0
-	github.com/plinthgo/plinth/grpcx/validate v0.1.0
-	github.com/plinthgo/plinth/sqlite v0.1.0
-)
-
-require github.com/plinthgo/plinth/grpcx v0.1.0 // indirect
--- examples/main.go
-package main
-
-import (
-	"fmt"
-
-	_ "github.com/plinthgo/plinth/core"
-	"github.com/plinthgo/plinth/grpcx/validate"
-	"github.com/plinthgo/plinth/sqlite"
-)
-
-func main() { fmt.Println(sqlite.Driver{}.Name(), validate.Valid()) }
-`
+// A line "-- NAME" begins a file.
+//
+//go:embed repo.txt
+var files string
 
 // New makes the repository with one commit and no tags. It skips the test where there is no git, and with -short: what the
 // tests do with a repository starts builds.
@@ -194,7 +40,7 @@ func New(t *testing.T) *Repo {
 		t.Setenv(name, value)
 	}
 	r := &Repo{t: t, Root: t.TempDir()}
-	for part := range strings.SplitSeq(files, "\n-- ") {
+	for part := range strings.SplitSeq("\n"+files, "\n-- ") {
 		if name, text, ok := strings.Cut(part, "\n"); ok && name != "" {
 			r.Write(name, text+"\n")
 		}
