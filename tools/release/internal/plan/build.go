@@ -154,7 +154,8 @@ func (b *builder) compare(ctx context.Context, row *Module, m workspace.Module) 
 	return true, nil
 }
 
-// surface compares the API with that of the last version that promised one: a prerelease promises nothing yet.
+// surface compares the API with that of the last version that promised one: a prerelease promises nothing yet. A tree that does
+// not build with the siblings that it requires is to require the newest.
 func (b *builder) surface(ctx context.Context, row *Module, m workspace.Module) error {
 	since := cmp.Or(b.stage.Stable(m), row.Released)
 	b.Log("%s has changed since %s: comparing the API with that of %s", m.Name, row.Released, since)
@@ -162,14 +163,15 @@ func (b *builder) surface(ctx context.Context, row *Module, m workspace.Module) 
 	if err != nil {
 		return fmt.Errorf("the API of %s: %w", since, err)
 	}
-	raised := row.Raised()
-	now, err := b.load(ctx, m, tree, raised)
-	if err != nil && len(raised) > 0 {
-		row.Problem = cmp.Or(row.Problem, "it does not build with what it has to require: mend it")
-		now, err = b.load(ctx, m, tree, nil)
+	now, err := b.load(ctx, m, tree, row.Raised())
+	if err != nil {
+		b.raise(row, m, b.newest, "the tree does not build with the version that it requires")
+		now, err = b.load(ctx, m, tree, row.Raised())
 	}
 	if err != nil {
-		return fmt.Errorf("the API of the tree: %w", err)
+		b.Log("%v", err)
+		row.Problem = cmp.Or(row.Problem, "it does not build with what it has to require: mend it")
+		return nil
 	}
 	row.API = api.Compare(old, now)
 	return nil

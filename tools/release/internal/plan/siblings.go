@@ -11,13 +11,8 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// siblings decides which requirements of the module are raised, each with its reason: of one that is released all of them, of
-// another one those of which the next version breaks what the present one promised.
+// siblings raises the requirements of those siblings of which the next version breaks what the present one promised.
 func (b *builder) siblings(row *Module, m workspace.Module) {
-	if row.State != Unchanged {
-		b.raise(row, m, b.newest, "it is released, and takes the newest")
-		return
-	}
 	for _, need := range m.Siblings() {
 		if s := b.rows[need.Path]; s.Next != "" && len(s.API.Breaking) > 0 {
 			b.raise(row, m, stage.Siblings{need.Path: s.Next}, fmt.Sprintf("%s %s breaks what it had promised", s.Name, s.Next))
