@@ -63,11 +63,14 @@ fmt: $(LINT) $(BUF) ## format the code and the protocol buffers
 proto: $(PROTO_TOOLS) ## check the protocol buffers: format, lint, and that the code made of them is current
 	@$(BUF) format --diff --exit-code || { echo "run make fmt"; exit 1; }
 	@$(BUF) lint
-	@cd tools && $(ALIKE) go run ./protogen -check
+	@git ls-files '*.proto' | sort >bin/.protos; $(BUF) ls-files | sort | diff bin/.protos - || \
+		{ echo "a proto is in none of the folders that buf.yaml includes"; exit 1; }
+	@rm -rf bin/.made && $(BUF) generate --output bin/.made && (cd bin/.made && find . -name '*.go' | sort) | while read -r f; do \
+		cmp -s "bin/.made/$$f" "$$f" || { echo "$$f is not current: run make generate"; exit 1; }; done
 
 generate: $(PROTO_TOOLS) ## write what is made: .env.example, the list of variables, the code of protocol buffers
 	@cd tools && go run ./envdoc
-	@cd tools && go run ./protogen
+	@$(BUF) generate
 
 tidy: ## go mod tidy in every module
 	@cd tools && go run ./release tidy

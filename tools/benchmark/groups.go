@@ -5,11 +5,8 @@ import (
 	"slices"
 )
 
-// The groups that are not in the table of ratios: one has a table of its own, the other has only claims.
-const (
-	peersGroup = "peers"
-	docsGroup  = "docs"
-)
+// peersGroup has a table of its own and is not in that of ratios.
+const peersGroup = "peers"
 
 // groups are the areas of which something is claimed. Each is set up only when it is run.
 var groups = []struct {
@@ -32,7 +29,6 @@ var groups = []struct {
 	{"sql", sqls, nil},
 	{"async", asyncs, nil},
 	{"jobs", jobs, nil},
-	{docsGroup, func() []comparison { return nil }, docsClaims},
 }
 
 // cleanups run before the program ends, the last one first.

@@ -58,11 +58,10 @@ func prepareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return showPrepared(cmd.OutOrStdout(), result, o.DryRun)
+			return showPrepared(cmd.OutOrStdout(), result)
 		},
 	}
 	cmd.Flags().StringVar(&o.Date, "date", time.Now().UTC().Format(time.DateOnly), "date in the changelog")
-	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what the commit would change, and leave the branch as it is")
 	return cmd
 }
 

@@ -58,7 +58,7 @@ func showModule(w io.Writer, m plan.Module) {
 }
 
 // showPrepared prints what prepare has done.
-func showPrepared(w io.Writer, r *prepare.Result, dry bool) error {
+func showPrepared(w io.Writer, r *prepare.Result) error {
 	if r.Commit == "" {
 		fmt.Fprintln(w, "nothing to do: the tree is what the plan asks for")
 		return nil
@@ -67,10 +67,6 @@ func showPrepared(w io.Writer, r *prepare.Result, dry bool) error {
 		if m.Next != "" {
 			fmt.Fprintf(w, "%s %s\n", m.Name, m.Next)
 		}
-	}
-	if dry {
-		fmt.Fprintf(w, "the commit would change:\n%s\n", r.Stat)
-		return nil
 	}
 	fmt.Fprintf(w, "commit %.12s changes:\n%s\n", r.Commit, r.Stat)
 	return nil

@@ -31,13 +31,7 @@ import (
 
 // Add publishes the module's working tree as version into the proxy at dir.
 func Add(ctx context.Context, dir string, m workspace.Module, version string) error {
-	mod, err := os.ReadFile(filepath.Join(m.Dir, "go.mod"))
-	if err != nil {
-		return err
-	}
-	return add(dir, module.Version{Path: m.Path(), Version: version}, mod, func(w io.Writer) error {
-		return Pack(ctx, w, m, version)
-	})
+	return AddWith(ctx, dir, m, version, nil)
 }
 
 // AddTag publishes the module as its tag in the repository at root has it, which need not be checked out.
@@ -53,15 +47,7 @@ func AddTag(ctx context.Context, dir, root string, m workspace.Module, version s
 
 // Pack writes the zip of the module's working tree.
 func Pack(ctx context.Context, w io.Writer, m workspace.Module, version string) error {
-	files, err := candidates(ctx, m.Dir)
-	if err != nil {
-		return err
-	}
-	id := module.Version{Path: m.Path(), Version: version}
-	if err := modzip.Create(w, id, files); err != nil {
-		return fmt.Errorf("pack %s: %w", id, err)
-	}
-	return nil
+	return PackWith(ctx, w, m, version, nil)
 }
 
 // PackTag writes the zip of the module as its tag has it.
@@ -144,19 +130,6 @@ func enlist(name, version string) error {
 	versions := append(strings.Fields(string(data)), version)
 	slices.SortFunc(versions, semver.Compare)
 	return os.WriteFile(name, []byte(strings.Join(slices.Compact(versions), "\n")+"\n"), 0o600)
-}
-
-// candidates returns the files below dir; those of modules nested in it are left out by the packer.
-func candidates(ctx context.Context, dir string) ([]modzip.File, error) {
-	names, err := workspace.Files(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	files := make([]modzip.File, len(names))
-	for i, name := range names {
-		files[i] = file{dir: dir, name: name}
-	}
-	return files, nil
 }
 
 // file is one file of a module; it implements zip.File.

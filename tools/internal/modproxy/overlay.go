@@ -1,17 +1,13 @@
 package modproxy
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
-	"time"
 
 	"golang.org/x/mod/module"
 	modzip "golang.org/x/mod/zip"
@@ -47,17 +43,28 @@ func AddWith(ctx context.Context, dir string, m workspace.Module, version string
 }
 
 // PackWith is Pack with some files as the overlay has them.
-func PackWith(ctx context.Context, w io.Writer, m workspace.Module, version string, over Overlay) error {
-	files, err := candidates(ctx, m.Dir)
+func PackWith(ctx context.Context, w io.Writer, m workspace.Module, version string, over Overlay) (err error) {
+	names, err := workspace.Files(ctx, m.Dir)
 	if err != nil {
 		return err
 	}
-	files = slices.DeleteFunc(files, func(f modzip.File) bool {
-		_, replaced := over[f.Path()]
-		return replaced
-	})
+	dir, err := os.MkdirTemp("", "plinth-overlay-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	var files []modzip.File // those of modules nested in it are left out by the packer
+	for _, name := range names {
+		if _, replaced := over[name]; !replaced {
+			files = append(files, file{dir: m.Dir, name: name})
+		}
+	}
 	for name, text := range over {
-		files = append(files, written{name: name, text: text})
+		f := file{dir: dir, name: name}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(f.full()), 0o750), os.WriteFile(f.full(), text, 0o600)); err != nil {
+			return err
+		}
+		files = append(files, f)
 	}
 	id := module.Version{Path: m.Path(), Version: version}
 	if err := modzip.Create(w, id, files); err != nil {
@@ -65,36 +72,3 @@ func PackWith(ctx context.Context, w io.Writer, m workspace.Module, version stri
 	}
 	return nil
 }
-
-// written is a file of an overlay; it implements zip.File and fs.FileInfo.
-type written struct {
-	name string
-	text []byte
-}
-
-// Path implements zip.File.
-func (f written) Path() string { return f.name }
-
-// Lstat implements zip.File.
-func (f written) Lstat() (os.FileInfo, error) { return f, nil }
-
-// Open implements zip.File.
-func (f written) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f.text)), nil }
-
-// Name implements fs.FileInfo.
-func (f written) Name() string { return path.Base(f.name) }
-
-// Size implements fs.FileInfo.
-func (f written) Size() int64 { return int64(len(f.text)) }
-
-// Mode implements fs.FileInfo.
-func (f written) Mode() fs.FileMode { return 0o644 }
-
-// ModTime implements fs.FileInfo.
-func (f written) ModTime() time.Time { return time.Time{} }
-
-// IsDir implements fs.FileInfo.
-func (f written) IsDir() bool { return false }
-
-// Sys implements fs.FileInfo.
-func (f written) Sys() any { return nil }

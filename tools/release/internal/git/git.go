@@ -5,11 +5,11 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -18,18 +18,13 @@ type Repo struct{ Root string }
 
 // Run runs a git command and returns what it printed, without the line's end.
 func (r Repo) Run(ctx context.Context, args ...string) (string, error) {
-	return r.feed(ctx, nil, nil, args...)
+	return r.Feed(ctx, "", args...)
 }
 
 // Feed is Run with that standard input.
 func (r Repo) Feed(ctx context.Context, input string, args ...string) (string, error) {
-	return r.feed(ctx, nil, []byte(input), args...)
-}
-
-func (r Repo) feed(ctx context.Context, env []string, input []byte, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.Root}, args...)...)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdin = bytes.NewReader(input)
+	cmd.Stdin = strings.NewReader(input)
 	var problem bytes.Buffer
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
@@ -54,56 +49,30 @@ func (r Repo) Clean(ctx context.Context) error {
 	return nil
 }
 
-// Commit makes a commit on top of HEAD in which those files have that content; nil is a file that is gone. Neither the
-// branch nor the tree changes: Advance does that.
-func (r Repo) Commit(ctx context.Context, files map[string][]byte, message string) (string, error) {
-	dir, err := os.MkdirTemp("", "plinth-index-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	index := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	if _, err := r.feed(ctx, index, nil, "read-tree", "HEAD"); err != nil {
-		return "", err
-	}
-	lines, err := r.blobs(ctx, files)
-	if err != nil {
-		return "", err
-	}
-	if _, err := r.feed(ctx, index, []byte(lines), "update-index", "--index-info"); err != nil {
-		return "", err
-	}
-	tree, err := r.feed(ctx, index, nil, "write-tree")
-	if err != nil {
-		return "", err
-	}
-	return r.feed(ctx, nil, []byte(message), "commit-tree", "-p", "HEAD", "-F", "-", tree)
-}
-
-// blobs stores the files and returns the lines that put them into an index.
-func (r Repo) blobs(ctx context.Context, files map[string][]byte) (string, error) {
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	var lines strings.Builder
-	for _, name := range names {
-		if files[name] == nil {
-			fmt.Fprintf(&lines, "0 %040d\t%s\n", 0, name)
-			continue
-		}
-		blob, err := r.feed(ctx, nil, files[name], "hash-object", "-w", "--stdin")
+// Commit writes those files, of which nil is one that goes, and commits them. The tree has to be clean; a failure leaves it so.
+func (r Repo) Commit(ctx context.Context, files map[string][]byte, message string) (err error) {
+	defer func() {
 		if err != nil {
-			return "", err
+			ctx := context.WithoutCancel(ctx)
+			_, staged := r.Run(ctx, "add", "--all")
+			_, undone := r.Run(ctx, "reset", "--quiet", "--hard")
+			err = errors.Join(err, staged, undone)
 		}
-		fmt.Fprintf(&lines, "100644 %s\t%s\n", blob, name)
+	}()
+	for name, text := range files {
+		path := filepath.Join(r.Root, filepath.FromSlash(name))
+		if text == nil {
+			err = os.Remove(path)
+		} else {
+			err = os.WriteFile(path, text, 0o644)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return lines.String(), nil
-}
-
-// Advance takes the branch and the tree to a commit that Commit made.
-func (r Repo) Advance(ctx context.Context, commit string) error {
-	_, err := r.Run(ctx, "merge", "--quiet", "--ff-only", commit)
+	if _, err := r.Run(ctx, "add", "--all"); err != nil {
+		return err
+	}
+	_, err = r.Feed(ctx, message, "commit", "--quiet", "--file=-")
 	return err
 }

@@ -13,9 +13,8 @@ import (
 
 // Options say how to prepare a release.
 type Options struct {
-	Date   string // of the changelog's sections, 2026-01-31
-	DryRun bool
-	Log    func(format string, args ...any) // is told what happens; may be nil
+	Date string                           // of the changelog's sections, 2026-01-31
+	Log  func(format string, args ...any) // is told what happens; may be nil
 }
 
 // A Result is a release that is prepared.
@@ -26,7 +25,7 @@ type Result struct {
 }
 
 // Run prepares what the plan of the repository at root asks for. Where the tree says so already, it does nothing. An error
-// leaves the tree as it was: it is touched last, and by git alone.
+// leaves the tree as it was.
 func Run(ctx context.Context, root string, o Options) (*Result, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
@@ -50,20 +49,15 @@ func Run(ctx context.Context, root string, o Options) (*Result, error) {
 	if len(r.files) == 0 {
 		return result, nil
 	}
-	if err := result.commit(ctx, repo, r); err != nil || o.DryRun {
-		return result, err
-	}
 	if err := p.Still(ctx, repo); err != nil {
-		return result, err
+		return nil, err
 	}
-	return result, repo.Advance(ctx, result.Commit)
-}
-
-// commit makes the commit, to which nothing leads yet.
-func (result *Result) commit(ctx context.Context, repo git.Repo, r release) (err error) {
-	if result.Commit, err = repo.Commit(ctx, r.files, r.message()); err != nil {
-		return err
+	if err := repo.Commit(ctx, r.files, r.message()); err != nil {
+		return nil, err
 	}
-	result.Stat, err = repo.Run(ctx, "diff", "--stat=120", "HEAD", result.Commit)
-	return err
+	if result.Commit, err = repo.Head(ctx); err != nil {
+		return nil, err
+	}
+	result.Stat, err = repo.Run(ctx, "diff", "--stat=120", "HEAD^", "HEAD")
+	return result, err
 }
