@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,25 +44,8 @@ func compare(sources map[string]source, have []string) (missing []source, left [
 	return missing, left
 }
 
-// report returns an error for each thing that is not in order.
-func report[T any](problem string, things []T) error {
-	var problems []error
-	for _, thing := range things {
-		problems = append(problems, fmt.Errorf("%v %s: run make diagrams", thing, problem))
-	}
-	return errors.Join(problems...)
-}
-
 // String says where the source is, and of what kind.
 func (s source) String() string {
 	kind, _, _ := strings.Cut(s.code, "\n")
 	return fmt.Sprintf("%s: the diagram %s (%s)", s.file, s.name(), kind)
-}
-
-func remove(dir string, names []string) error {
-	var problems []error
-	for _, name := range names {
-		problems = append(problems, os.Remove(filepath.Join(dir, name)))
-	}
-	return errors.Join(problems...)
 }

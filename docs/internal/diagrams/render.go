@@ -77,8 +77,5 @@ func draw(browser context.Context, page string, s source, t theme) (svg string, 
 		return "", err
 	}
 	svg, err = chromedp.Run(browser, chromedp.Evaluate[string](fmt.Sprintf("draw(...%s)", arguments), chromedp.EvalAwaitPromise))
-	if err != nil {
-		return "", err
-	}
-	return svg + "\n", alone(svg)
+	return svg + "\n", err
 }
