@@ -22,11 +22,7 @@ func (s *Stack) Table() string {
 			if source := s.given(variable(r.kind, "SOURCE")); source != "" {
 				from += ", " + source
 			}
-			answer := ""
-			if r.silent {
-				answer = "*** NO ANSWER ***"
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.kind.Name, from, answer, r.address)
+			fmt.Fprintf(w, "%s\t%s\t\t\n", r.kind.Name, from)
 		}
 	}
 	_ = w.Flush()
