@@ -140,6 +140,7 @@ func (l *loader) child(s *Sector, dir, name string, listed bool) *Node {
 		return nil
 	}
 	node := l.folder(s, dir, o)
+	node.Dir = strings.TrimPrefix(dir, s.Name)
 	if node.Page == nil && len(node.Children) == 0 {
 		return nil // it leads nowhere
 	}

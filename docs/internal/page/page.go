@@ -54,6 +54,7 @@ type Node struct {
 	Title    string
 	TitleZh  string // the title where there is none in Chinese
 	Page     *Page  // nil for a group, and for a folder without an index page
+	Dir      string // of a folder within the sector, as /decisions; empty for others
 	Children []*Node
 }
 

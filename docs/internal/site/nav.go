@@ -1,7 +1,6 @@
 package site
 
 import (
-	"path"
 	"strings"
 
 	"github.com/plinthgo/plinth/docs/internal/page"
@@ -28,7 +27,7 @@ type navNode struct {
 // navigation returns the tree of a sector as a reader of the current page sees it.
 func navigation(sector *page.Sector, current *page.Page, language string) []navNode {
 	b := navBuilder{current: current, language: language}
-	return b.nodes(sector.Tree, "/")
+	return b.nodes(sector.Tree)
 }
 
 type navBuilder struct {
@@ -36,28 +35,17 @@ type navBuilder struct {
 	language string
 }
 
-func (b navBuilder) nodes(nodes []*page.Node, dir string) []navNode {
+func (b navBuilder) nodes(nodes []*page.Node) []navNode {
 	var list []navNode
 	for _, n := range nodes {
-		list = append(list, b.node(n, dir))
+		entry := navNode{link: b.link(n), Children: b.nodes(n.Children)}
+		if len(n.Children) > 0 {
+			entry.Folder, entry.Group = n.Dir != "", n.Dir == ""
+			entry.Open = b.current != nil && (b.holds(n.Page) || strings.HasPrefix(b.current.Path, n.Dir+"/"))
+		}
+		list = append(list, entry)
 	}
 	return list
-}
-
-func (b navBuilder) node(n *page.Node, dir string) navNode {
-	entry := navNode{link: b.link(n)}
-	if len(n.Children) == 0 {
-		return entry
-	}
-	below := commonDir(n)
-	if holdsOneFolder(n, below) {
-		below = dir
-	}
-	entry.Folder = below != dir
-	entry.Group = !entry.Folder
-	entry.Children = b.nodes(n.Children, below)
-	entry.Open = b.current != nil && (b.holds(n.Page) || strings.HasPrefix(b.current.Path, strings.TrimSuffix(below, "/")+"/"))
-	return entry
 }
 
 // link is that of the node's page in the reader's language, where there is one.
@@ -86,38 +74,6 @@ func (b navBuilder) link(n *page.Node) link {
 // holds tells whether the current page is p or its translation.
 func (b navBuilder) holds(p *page.Page) bool {
 	return p != nil && b.current != nil && (p == b.current || p.Twin == b.current)
-}
-
-// commonDir is the folder that holds all pages of a node: a group has that of its parent, a folder has a deeper one.
-func commonDir(n *page.Node) string {
-	dir := ""
-	var visit func(*page.Node)
-	visit = func(n *page.Node) {
-		if n.Page != nil && len(n.Children) == 0 {
-			dir = sharedDir(dir, path.Dir(n.Page.Path))
-		}
-		for _, child := range n.Children {
-			visit(child)
-		}
-	}
-	visit(n)
-	return dir
-}
-
-// holdsOneFolder tells of a group whose only entry is a folder, whose pages are then all as deep as the group's.
-func holdsOneFolder(n *page.Node, dir string) bool {
-	return n.Page == nil && len(n.Children) == 1 && len(n.Children[0].Children) > 0 && commonDir(n.Children[0]) == dir
-}
-
-// sharedDir is the deepest folder above both; an empty one stands for no limit.
-func sharedDir(a, b string) string {
-	if a == "" {
-		return b
-	}
-	for a != "/" && a != b && !strings.HasPrefix(b, a+"/") {
-		a = path.Dir(a)
-	}
-	return a
 }
 
 // breadcrumbs are the titles above a page, from its sector down. A folder without a page of its own has no address.
