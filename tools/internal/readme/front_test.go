@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/plinthgo/plinth/tools/internal/pgtest"
-	"github.com/plinthgo/plinth/tools/internal/readme"
 	"github.com/plinthgo/plinth/tools/internal/sandbox"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
@@ -31,7 +30,7 @@ func TestEverySnippetRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &reader{t: t, root: root, env: stranger(t, root)}
-	for _, b := range readme.Blocks(string(text)) {
+	for _, b := range Blocks(string(text)) {
 		name := fmt.Sprintf("line %d %s", b.Line, b.Language)
 		if !t.Run(name, func(t *testing.T) { r.do(t, b) }) {
 			t.Fatalf("%s of README.md fails, and what comes after it was not tried", name)
@@ -79,7 +78,7 @@ func stranger(t *testing.T, root string) []string {
 	if err := s.Publish(t.Context(), modules...); err != nil {
 		t.Fatal(err)
 	}
-	return readme.Stranger(s)
+	return Stranger(s)
 }
 
 // reader follows the blocks in their order.
@@ -87,7 +86,7 @@ type reader struct {
 	t        *testing.T
 	root     string
 	env      []string
-	session  *readme.Session
+	session  *Session
 	output   string // of the last commands
 	asked    string // the first request
 	answer   string // to that
@@ -95,7 +94,7 @@ type reader struct {
 	answers  int
 }
 
-func (r *reader) do(t *testing.T, b readme.Block) {
+func (r *reader) do(t *testing.T, b Block) {
 	switch b.Language {
 	case "sh":
 		r.commands(t, b.Text)
@@ -127,7 +126,7 @@ func (r *reader) commands(t *testing.T, text string) {
 
 func (r *reader) begin(t *testing.T, env []string, replace ...string) {
 	t.Helper()
-	session, err := readme.Begin(r.t.Context(), r.t.TempDir(), env, replace...)
+	session, err := Begin(r.t.Context(), r.t.TempDir(), env, replace...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +167,7 @@ func (r *reader) program(t *testing.T, text string) {
 
 func (r *reader) compare(t *testing.T, text string) {
 	r.answers++
-	if got, want := readme.Normal(r.output), readme.Normal(text); got != want {
+	if got, want := Normal(r.output), Normal(text); got != want {
 		t.Errorf("the answer is not the one of README.md:\n%s\nthe README has, but for ids and times\n%s", strings.TrimSpace(r.output), want)
 	}
 }
@@ -190,7 +189,7 @@ func (r *reader) postgres(t *testing.T, text string) {
 		t.Errorf("nothing in the log says PostgreSQL:\n%s", r.session.Log())
 	}
 	r.run(t, r.asked)
-	if got, want := readme.Normal(r.output), readme.Normal(r.answer); got != want {
+	if got, want := Normal(r.output), Normal(r.answer); got != want {
 		t.Errorf("the answer on PostgreSQL is\n%s\nwant that on SQLite\n%s", got, want)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package readme
+package readme_test
 
 import (
 	"bytes"

@@ -1,5 +1,5 @@
-// Package readme reads what the repository's README.md promises: its commands, its programs and what these print.
-package readme
+// Package readme_test does what the repository's README.md promises: its commands, its programs and what these print.
+package readme_test
 
 import (
 	"regexp"

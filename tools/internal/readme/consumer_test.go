@@ -1,6 +1,6 @@
 //go:build unix
 
-package main_test
+package readme_test
 
 import (
 	"os"
@@ -14,7 +14,6 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/plinthgo/plinth/tools/internal/modproxy"
-	"github.com/plinthgo/plinth/tools/internal/readme"
 	"github.com/plinthgo/plinth/tools/internal/sandbox"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
@@ -27,7 +26,7 @@ func TestStrangerStartsAServiceAndUpgradesOnePlugin(t *testing.T) {
 	c := newConsumer(t)
 	core, sqlite := c.modules["core"], c.modules[plugin]
 	c.run("go mod init example.com/notes\ngo get " + core.Path() + "@" + core.Version + " " + sqlite.Path() + "@" + sqlite.Version)
-	c.write("main.go", readme.Program(c.blocks))
+	c.write("main.go", Program(c.blocks))
 	c.run("go mod tidy\nDATABASE_DRIVER=sqlite DATABASE_PATH=notes.db go run .")
 	c.ask()
 	before := c.required()
@@ -62,13 +61,13 @@ func TestStrangerUpgradesAllModules(t *testing.T) {
 	c := newConsumer(t)
 	core, sqlite := c.modules["core"], c.modules[plugin]
 	c.run("go mod init example.com/notes\ngo get " + core.Path() + "@" + core.Version + " " + sqlite.Path() + "@" + sqlite.Version)
-	c.write("main.go", readme.Program(c.blocks))
+	c.write("main.go", Program(c.blocks))
 	c.run("go mod tidy")
 	c.publish("core", "")
 	c.publish(plugin, "upgraded")
-	page := readme.Blocks(c.read("docs/content/guide/upgrading.md"))
-	outdated := slices.IndexFunc(page, func(b readme.Block) bool { return strings.HasPrefix(b.Text, "go list -m -u ") })
-	all := slices.IndexFunc(page, func(b readme.Block) bool { return strings.HasPrefix(b.Text, "go get $(") })
+	page := Blocks(c.read("docs/content/guide/upgrading.md"))
+	outdated := slices.IndexFunc(page, func(b Block) bool { return strings.HasPrefix(b.Text, "go list -m -u ") })
+	all := slices.IndexFunc(page, func(b Block) bool { return strings.HasPrefix(b.Text, "go get $(") })
 	if outdated < 0 || all < 0 {
 		t.Fatal("the page has no command that lists, or none that raises all modules")
 	}
@@ -103,8 +102,8 @@ type consumer struct {
 	root    string
 	sandbox *sandbox.Sandbox
 	modules map[string]workspace.Module
-	blocks  []readme.Block
-	session *readme.Session
+	blocks  []Block
+	session *Session
 }
 
 func newConsumer(t *testing.T) *consumer {
@@ -124,7 +123,7 @@ func newConsumer(t *testing.T) *consumer {
 		t.Fatal(err)
 	}
 	c := &consumer{t: t, root: root, modules: map[string]workspace.Module{}}
-	c.blocks = readme.Blocks(c.read("README.md"))
+	c.blocks = Blocks(c.read("README.md"))
 	for _, m := range modules {
 		c.modules[m.Name] = m
 	}
@@ -133,7 +132,7 @@ func newConsumer(t *testing.T) *consumer {
 	}
 	t.Cleanup(func() { c.must(c.sandbox.Close()) })
 	c.must(c.sandbox.Publish(t.Context(), modules...))
-	c.session, err = readme.Begin(t.Context(), t.TempDir(), readme.Stranger(c.sandbox))
+	c.session, err = Begin(t.Context(), t.TempDir(), Stranger(c.sandbox))
 	c.must(err)
 	t.Cleanup(func() { c.must(c.session.Stop()) })
 	return c
@@ -175,7 +174,7 @@ func (c *consumer) ask() {
 			continue
 		}
 		asked++
-		if got, want := readme.Normal(c.run(b.Text)), readme.Normal(c.blocks[i+1].Text); got != want {
+		if got, want := Normal(c.run(b.Text)), Normal(c.blocks[i+1].Text); got != want {
 			c.t.Errorf("the answer to line %d of README.md is\n%s\nwant\n%s", b.Line, got, want)
 		}
 	}
