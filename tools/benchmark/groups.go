@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"slices"
+	"testing"
 )
 
 // peersGroup has a table of its own and is not in that of ratios.
@@ -51,3 +52,23 @@ func must[T any](v T, err error) T {
 }
 
 func firstError(errs ...error) error { return cmp.Or(errs...) }
+
+// each measures a call that must not fail.
+func each(call func() error) func(*testing.B) {
+	return func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := call(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// repeat measures a call that cannot fail.
+func repeat(call func()) func(*testing.B) {
+	return each(func() error {
+		call()
+		return nil
+	})
+}

@@ -216,12 +216,7 @@ func calls(serve serving) func(*testing.B) {
 	return func(b *testing.B) {
 		_, conn, stop := connected(serve)
 		defer stop()
-		b.ReportAllocs()
-		for b.Loop() {
-			if err := ask(b.Context(), conn); err != nil {
-				b.Fatal(err)
-			}
-		}
+		each(func() error { return ask(b.Context(), conn) })(b)
 	}
 }
 
@@ -252,12 +247,8 @@ func chainOf(serve serving) func(*testing.B) {
 	ctx = metadata.NewIncomingContext(ctx, metadata.Pairs(":authority", "127.0.0.1:1119", "content-type", "application/grpc", "user-agent", "grpc-go/1.82.1"))
 	request, response := any(&generate.BaseResponse{}), any(&generate.BaseResponse{Output: "Success", Code: 200})
 	answer := func(ctx context.Context, _ any) (any, error) { return response, ctx.Err() }
-	return func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := chain(ctx, request, info, answer); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
+	return each(func() error {
+		_, err := chain(ctx, request, info, answer)
+		return err
+	})
 }

@@ -20,26 +20,19 @@ func newNode() *xsnowflake.Node {
 
 // ids compare an id below the limit with the one thing that it cannot do without, a look at the clock.
 func ids() []comparison {
-	n := newNode()
+	n, start := newNode(), time.Now()
+	var g xsnowflake.Gene
 	return []comparison{{
 		name: "one id below the limit", peer: "time.Since",
-		ours: func(b *testing.B) {
-			b.ReportAllocs()
-			var g xsnowflake.Gene
-			for b.Loop() {
-				if _, err := n.Generate(g); err != nil {
-					b.Fatal(err)
-				}
-				g = (g + 1) & 63
-			}
-		},
-		theirs: func(b *testing.B) {
-			start := time.Now()
-			b.ReportAllocs()
-			for b.Loop() {
-				_ = time.Since(start)
-			}
-		},
+		ours: each(func() error {
+			g = (g + 1) & 63
+			_, err := n.Generate(g)
+			return err
+		}),
+		theirs: each(func() error {
+			_ = time.Since(start)
+			return nil
+		}),
 	}}
 }
 

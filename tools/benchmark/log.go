@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -30,49 +29,30 @@ func logs() []comparison {
 	zero := zerolog.New(io.Discard).With().Timestamp().Logger()
 	engine := must(xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON}))
 	own, handler := engine.WithName(""), slog.New(engine.Handler())
-	five := func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			zero.Info().Str("request_id", r.ID()).Str("method", lineMethod).Str("path", linePath).
-				Int("status", lineStatus).Int64("bytes", lineBytes).Dur("duration", lineTook).Msg(lineMessage)
-		}
-	}
+	quiet := zero.Level(zerolog.InfoLevel)
+	five := repeat(func() {
+		zero.Info().Str("request_id", r.ID()).Str("method", lineMethod).Str("path", linePath).
+			Int("status", lineStatus).Int64("bytes", lineBytes).Dur("duration", lineTook).Msg(lineMessage)
+	})
 	return []comparison{
 		{
 			name: "line of five fields and the id", peer: "zerolog", target: 1.05, theirs: five,
-			ours: func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					own.Info(r, lineMessage, slog.String("method", lineMethod), slog.String("path", linePath),
-						slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes), slog.Duration("duration", lineTook))
-				}
-			},
+			ours: repeat(func() {
+				own.Info(r, lineMessage, slog.String("method", lineMethod), slog.String("path", linePath),
+					slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes), slog.Duration("duration", lineTook))
+			}),
 		},
 		{
 			name: "the same as a slog.Handler", peer: "zerolog", target: 2, theirs: five,
-			ours: func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					handler.LogAttrs(r, slog.LevelInfo, lineMessage, slog.String("method", lineMethod), slog.String("path", linePath),
-						slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes), slog.Duration("duration", lineTook))
-				}
-			},
+			ours: repeat(func() {
+				handler.LogAttrs(r, slog.LevelInfo, lineMessage, slog.String("method", lineMethod), slog.String("path", linePath),
+					slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes), slog.Duration("duration", lineTook))
+			}),
 		},
 		{
 			name: "line below the level", peer: "zerolog", allocs: 0,
-			ours: func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					own.Debug(r, lineMessage)
-				}
-			},
-			theirs: func(b *testing.B) {
-				quiet := zero.Level(zerolog.InfoLevel)
-				b.ReportAllocs()
-				for b.Loop() {
-					quiet.Debug().Msg(lineMessage)
-				}
-			},
+			ours:   repeat(func() { own.Debug(r, lineMessage) }),
+			theirs: repeat(func() { quiet.Debug().Msg(lineMessage) }),
 		},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"testing"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -180,17 +179,6 @@ func got(v *account, ok bool, err error) error {
 		return fmt.Errorf("no value: %v, %t", v, ok)
 	}
 	return err
-}
-
-func each(call func() error) func(*testing.B) {
-	return func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if err := call(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
 }
 
 // redisCPU is the processor time of a typed get of this process, ours against the client's.

@@ -60,28 +60,17 @@ func bySQL(ctx context.Context, node *xsnowflake.Node, path string) func(*testin
 	openRows(ctx, path, xdb.Options{}) // makes the table
 	pool := must(sql.Open("sqlite", must(sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}))))
 	atExit(func() { _ = pool.Close() })
-	return func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			now := time.Now().UTC()
-			if _, err := pool.ExecContext(ctx, insertRow, int64(node.MustGenerate()), now, now, "name", "name@example.org", 7); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
+	return each(func() error {
+		now := time.Now().UTC()
+		_, err := pool.ExecContext(ctx, insertRow, int64(node.MustGenerate()), now, now, "name", "name@example.org", 7)
+		return err
+	})
 }
 
 // byORM inserts through xdb.
 func byORM(ctx context.Context, path string, o xdb.Options) func(*testing.B) {
 	db := openRows(ctx, path, o).WithContext(ctx)
-	return func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if err := db.Create(&row{Username: "name", Email: "name@example.org", Age: 7}).Error; err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
+	return each(func() error { return db.Create(&row{Username: "name", Email: "name@example.org", Age: 7}).Error })
 }
 
 func openRows(ctx context.Context, path string, o xdb.Options) *gorm.DB {

@@ -3,10 +3,12 @@
 package main
 
 import (
+	_ "embed"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	_ "github.com/plinthgo/plinth/cacheplugins/memory"
 	_ "github.com/plinthgo/plinth/cacheplugins/redis"
@@ -43,7 +45,7 @@ func run(put func(path, text string) error) error {
 	}
 	for name, text := range map[string]string{
 		".env.example":                      envtable.Example(xenv.Table(), nil),
-		"docs/content/guide/environment.md": page(),
+		"docs/content/guide/environment.md": strings.Replace(page, "TABLES\n", envtable.Markdown(xenv.Table()), 1),
 	} {
 		if err := put(filepath.Join(root, filepath.FromSlash(name)), text); err != nil {
 			return err
@@ -67,30 +69,7 @@ func compare(path, text string) error {
 	return nil
 }
 
-// page is the documentation's list of variables.
-func page() string {
-	return "---\ntitle: Environment variables\ndescription: Every variable that Plinth reads, its default and what it accepts.\n" +
-		"keywords: [configuration, environment, settings]\n---\n\n" +
-		"A value that does not parse fails the start with a line that names the variable and what it accepts. `.env` in the\n" +
-		"working directory is read at the start and never overrides the real environment.\n\n" +
-		"## Empty values and `none`\n\n" +
-		"An empty value counts as not set, in the environment and in `.env`: it overrides neither `.env` nor the defaults of\n" +
-		"the application. So `NOSQL_HOST=${NOSQL_HOST:-}` of a Compose file changes nothing while the variable is empty.\n\n" +
-		"A deployment switches off what `.env` or the application sets by a value of the variable itself:\n\n" +
-		"- A variable without a default (–) accepts `none`, which counts as not set: `PLINTH_TRUSTED_PROXIES=none`,\n" +
-		"  `DATABASE_DSN=none`, `DATABASE_PREFIX=none`, `NOSQL_URL=none`, `SNOWFLAKE_NODE_ID=none`. A user, a password or a\n" +
-		"  database that is really called `none` belongs in `DATABASE_DSN` or `NOSQL_URL`.\n" +
-		"- `DATABASE_DRIVER`, `NOSQL_DRIVER`, `LEASE_BACKEND`, `LOG_DIR` and `EMAIL_TLS` accept `none`, limits accept `0`,\n" +
-		"  and switches accept `false`. Every other variable has a default that is set by its value in the table.\n\n" +
-		"## Values in `.env`\n\n" +
-		"In `.env` put a value with spaces, `#`, `$` or double quotes between single quotes, where it is taken as it stands. One\n" +
-		"that holds a single quote, or ends in a backslash, belongs into the real environment.\n" +
-		envtable.Markdown(xenv.Table()) +
-		"\n## Variables of other programs\n\n" +
-		"Plinth follows these conventions. They are read from the real environment, not from `.env`.\n\n" +
-		"| Variable | Accepts | Meaning |\n|---|---|---|\n" +
-		"| `NO_COLOR` | any text | If it is set, log lines at a terminal have no color ([no-color.org](https://no-color.org)). |\n" +
-		"| `TERM` | the type of the terminal | If it is `dumb`, log lines have no color. |\n" +
-		"| `GRPC_GO_LOG_SEVERITY_LEVEL` | error, warning, info | If it is set, grpc-go writes its own lines to standard error; otherwise " +
-		"its errors go to the log of the application. |\n"
-}
+// page is the documentation's list of variables, with tables in the place of a line.
+//
+//go:embed environment.md
+var page string
