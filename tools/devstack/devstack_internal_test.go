@@ -53,7 +53,7 @@ func program(t *testing.T, added []string, args ...string) *exec.Cmd {
 // need skips the test where a kind of server is not on the machine.
 func need(t *testing.T, names string) {
 	t.Helper()
-	kinds, err := stack.Choose(names, "")
+	kinds, err := stack.Choose(names)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Devstack runs a command with database, cache and mail servers for its tests.
 //
-//	devstack [-only KINDS] [-without KINDS] [--] COMMAND [ARGUMENT...]
-//	devstack [-only KINDS] [-without KINDS]
+//	devstack [-only KINDS] [--] COMMAND [ARGUMENT...]
+//	devstack [-only KINDS]
 //	devstack -missing
 //
 // KINDS are of postgres, mysql, redis, postfix, separated by commas. A server whose connection string is in the environment
@@ -34,14 +34,13 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	flags := flag.NewFlagSet("devstack", flag.ContinueOnError)
 	only := flags.String("only", "", "the `kinds` of server to have, separated by commas; all by default")
-	without := flags.String("without", "", "the `kinds` of server not to have")
 	missing := flags.Bool("missing", false, "only print the Debian packages of what is missing for the tests")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
 		return 2
 	}
-	kinds, err := stack.Choose(*only, *without)
+	kinds, err := stack.Choose(*only)
 	if err != nil {
 		return failed(2, err)
 	}

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
@@ -71,40 +72,18 @@ func tokenise(language, code string) []chroma.Token {
 	return list
 }
 
-// classOf returns the class of a kind of token, one letter to keep pages small, or nothing for text without a colour:
-// k keyword, t type, f function, s string, m number or constant, c comment, p property, v variable, i inserted, d deleted.
-func classOf(t chroma.TokenType) string {
-	for _, kind := range []chroma.TokenType{t, t.SubCategory(), t.Category()} {
-		if class, ok := tokenClass(kind); ok {
-			return class
-		}
-	}
-	return ""
+// classes are those of the kinds of tokens, one letter to keep pages small: k keyword, t type, f function, s string, m number or
+// constant, c comment, p property, v variable, i inserted, d deleted.
+var classes = map[chroma.TokenType]string{
+	chroma.Comment: "c", chroma.KeywordType: "t", chroma.NameClass: "t",
+	chroma.KeywordConstant: "m", chroma.LiteralNumber: "m", chroma.NameConstant: "m",
+	chroma.Keyword: "k", chroma.OperatorWord: "k", chroma.NameDecorator: "k",
+	chroma.NameFunction: "f", chroma.NameBuiltin: "f",
+	chroma.NameTag: "p", chroma.NameAttribute: "p", chroma.NameProperty: "p",
+	chroma.NameVariable: "v", chroma.LiteralString: "s", chroma.GenericInserted: "i", chroma.GenericDeleted: "d",
 }
 
-func tokenClass(t chroma.TokenType) (class string, ok bool) {
-	switch t {
-	case chroma.Comment:
-		return "c", true
-	case chroma.KeywordType, chroma.NameClass:
-		return "t", true
-	case chroma.KeywordConstant, chroma.LiteralNumber, chroma.NameConstant:
-		return "m", true
-	case chroma.Keyword, chroma.OperatorWord, chroma.NameDecorator:
-		return "k", true
-	case chroma.NameFunction, chroma.NameBuiltin:
-		return "f", true
-	case chroma.NameTag, chroma.NameAttribute, chroma.NameProperty:
-		return "p", true
-	case chroma.NameVariable:
-		return "v", true
-	case chroma.LiteralString:
-		return "s", true
-	case chroma.GenericInserted:
-		return "i", true
-	case chroma.GenericDeleted:
-		return "d", true
-	default:
-		return "", false
-	}
+// classOf returns the class of a kind of token, or nothing for text without a colour.
+func classOf(t chroma.TokenType) string {
+	return cmp.Or(classes[t], classes[t.SubCategory()], classes[t.Category()])
 }

@@ -176,22 +176,10 @@ func Shell(env []string) string {
 	return b.String()
 }
 
-// Choose returns the kinds that are named in only, or all, without those named in without. Names are separated by commas.
-func Choose(only, without string) ([]*server.Kind, error) {
-	chosen, err := names(only)
-	if err != nil {
-		return nil, err
-	}
-	if len(chosen) == 0 {
-		chosen = server.Kinds()
-	}
-	left, err := names(without)
-	return slices.DeleteFunc(chosen, func(k *server.Kind) bool { return slices.Contains(left, k) }), err
-}
-
-func names(list string) ([]*server.Kind, error) {
+// Choose returns the kinds that are named in only, or all. Names are separated by commas.
+func Choose(only string) ([]*server.Kind, error) {
 	var kinds []*server.Kind
-	for name := range strings.SplitSeq(list, ",") {
+	for name := range strings.SplitSeq(only, ",") {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
@@ -200,6 +188,9 @@ func names(list string) ([]*server.Kind, error) {
 			return nil, fmt.Errorf("there is no kind of server %q", name)
 		}
 		kinds = append(kinds, kind)
+	}
+	if len(kinds) == 0 {
+		return server.Kinds(), nil
 	}
 	return kinds, nil
 }

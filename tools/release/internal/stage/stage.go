@@ -52,20 +52,18 @@ func Open(ctx context.Context, root string, modules []workspace.Module) (*Stage,
 
 // Latest returns the newest version of the module that has a tag, or "".
 func (s *Stage) Latest(m workspace.Module) string {
-	_, major, _ := module.SplitPathVersion(m.Path())
-	versions := s.Tags[m.Name]
-	for _, v := range slices.Backward(versions) {
-		if module.CheckPathMajor(v, major) == nil {
-			return v
-		}
-	}
-	return ""
+	return s.newest(m, func(string) bool { return true })
 }
 
 // Stable returns the newest version of the module that has a tag and is no prerelease, or "".
 func (s *Stage) Stable(m workspace.Module) string {
+	return s.newest(m, func(version string) bool { return semver.Prerelease(version) == "" })
+}
+
+func (s *Stage) newest(m workspace.Module, fits func(version string) bool) string {
+	_, major, _ := module.SplitPathVersion(m.Path())
 	for _, v := range slices.Backward(s.Tags[m.Name]) {
-		if _, major, _ := module.SplitPathVersion(m.Path()); semver.Prerelease(v) == "" && module.CheckPathMajor(v, major) == nil {
+		if module.CheckPathMajor(v, major) == nil && fits(v) {
 			return v
 		}
 	}
