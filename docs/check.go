@@ -12,13 +12,5 @@ import (
 // repository, never about the content. It may be called beside any other method such as ServeHTTP, and looks at what is shown
 // when it begins.
 func (s *Site) Check(repository fs.FS) ([]string, error) {
-	findings, err := check.Run(check.Config{Library: s.now.Load().library, Repository: repository, HasDiagram: site.HasDiagram})
-	if err != nil {
-		return nil, err
-	}
-	lines := make([]string, len(findings))
-	for i, f := range findings {
-		lines[i] = f.String()
-	}
-	return lines, nil
+	return check.Run(check.Config{Library: s.now.Load().library, Repository: repository, HasDiagram: site.HasDiagram})
 }

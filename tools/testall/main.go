@@ -24,7 +24,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -203,20 +202,15 @@ func (r runner) test(m workspace.Module, env []string) error {
 	return nil
 }
 
-// raceDetector reports whether a test binary can be built with the race detector.
+// raceDetector reports whether a test binary can be built with the race detector: it takes cgo and a C compiler.
 func raceDetector(ctx context.Context) bool {
-	dir, err := os.MkdirTemp("", "plinth-race-")
-	if err != nil {
+	out, err := exec.CommandContext(ctx, "go", "env", "CGO_ENABLED", "CC").Output()
+	enabled, compiler, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	if err != nil || enabled != "1" || compiler == "" {
 		return false
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	name := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(name, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
-		return false
-	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-race", "-o", os.DevNull, name)
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	return cmd.Run() == nil
+	_, err = exec.LookPath(strings.Fields(compiler)[0])
+	return err == nil
 }
 
 // quiet returns the output of a test run without the packages that have no tests.

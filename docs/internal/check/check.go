@@ -17,23 +17,23 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// A Finding is one thing to mend.
-type Finding struct {
-	File string // within the content, or README.md
-	Line int    // from 1; 0 for the whole file
-	Text string // what is wrong and what to do
+// A finding is one thing to mend.
+type finding struct {
+	file string // within the content, or README.md
+	line int    // from 1; 0 for the whole file
+	text string // what is wrong and what to do
 }
 
 // String is the finding as compilers print theirs.
-func (f Finding) String() string {
-	file := f.File
+func (f finding) String() string {
+	file := f.file
 	if quoted := strconv.Quote(file); quoted != `"`+file+`"` {
 		file = quoted // whoever prints a control character lets it act on the terminal
 	}
-	if f.Line == 0 {
-		return file + ": " + f.Text
+	if f.line == 0 {
+		return file + ": " + f.text
 	}
-	return fmt.Sprintf("%s:%d: %s", file, f.Line, f.Text)
+	return fmt.Sprintf("%s:%d: %s", file, f.line, f.text)
 }
 
 // Config says what is checked.
@@ -45,8 +45,8 @@ type Config struct {
 	HasDiagram func(source string) bool
 }
 
-// Run returns everything that is wrong, in the order of files and lines. The error is about reading the repository.
-func Run(c Config) ([]Finding, error) {
+// Run returns everything that is wrong, a line each, in the order of files and lines. The error is about reading the repository.
+func Run(c Config) ([]string, error) {
 	r := &report{config: c}
 	for _, f := range c.Library.Faults() {
 		r.add(f.File, 0, "%s", f.Text)
@@ -64,17 +64,21 @@ func Run(c Config) ([]Finding, error) {
 			return nil, fmt.Errorf("docs: check: %w", err)
 		}
 	}
-	slices.SortStableFunc(r.findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	slices.SortStableFunc(r.findings, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
 	})
-	return r.findings, nil
+	lines := make([]string, len(r.findings))
+	for i, f := range r.findings {
+		lines[i] = f.String()
+	}
+	return lines, nil
 }
 
 type report struct {
 	config   Config
-	findings []Finding
+	findings []finding
 }
 
 func (r *report) add(file string, line int, format string, args ...any) {
-	r.findings = append(r.findings, Finding{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
+	r.findings = append(r.findings, finding{file: file, line: line, text: fmt.Sprintf(format, args...)})
 }

@@ -55,7 +55,7 @@ func run(t *testing.T, files map[string]string, repository fs.FS) []string {
 	}
 	lines := make([]string, len(findings))
 	for i, f := range findings {
-		lines[i] = f.String()
+		lines[i] = f
 	}
 	return lines
 }
