@@ -1,9 +1,11 @@
 // Release proves that the modules of the working tree can be used, and publishes them.
 //
 //	release plan [MODULE...]        say what has to be released, at which versions, and why
+//	release skew [MODULE...]        try released and new versions together
 //	release prepare                 make the commit that is released
 //	release tag                     give that commit the tags, of all modules or of none
 //	release notes MODULE [VERSION]  print what the changelog says of a version
+//	release proxy DIR               build a module proxy of the working tree in DIR
 //	release tidy [MODULE...]        go mod tidy in every module, or in those named
 //	release verify [MODULE...]      build, vet and test every module, or those named, outside the workspace and
 //	                                each in an empty module cache
@@ -21,6 +23,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plinthgo/plinth/tools/internal/modproxy"
 	"github.com/plinthgo/plinth/tools/internal/sandbox"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
@@ -61,7 +64,19 @@ func commands() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(planCommand(), prepareCommand(), tagCommand(), notesCommand(),
+	root.AddCommand(planCommand(), prepareCommand(), skewCommand(), tagCommand(), notesCommand(),
+		&cobra.Command{
+			Use:   "proxy DIR",
+			Short: "Build a module proxy of the working tree in DIR",
+			Args:  cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				_, modules, _, err := find(nil)
+				if err != nil {
+					return err
+				}
+				return publish(cmd.Context(), args[0], modules)
+			},
+		},
 		&cobra.Command{
 			Use:   "tidy [MODULE...]",
 			Short: "Run go mod tidy in every module, or in those named",
@@ -102,6 +117,19 @@ func find(names []string) (root string, modules, chosen []workspace.Module, err 
 		return "", nil, nil, fmt.Errorf("%w: %w", err, errUsage)
 	}
 	return root, modules, chosen, nil
+}
+
+// publish puts every module that is released into the proxy at dir.
+func publish(ctx context.Context, dir string, modules []workspace.Module) error {
+	for _, m := range modules {
+		if !m.Released() {
+			continue
+		}
+		if err := modproxy.Add(ctx, dir, m, m.Version); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // within runs do in a sandbox whose proxy has the modules.

@@ -22,9 +22,35 @@ func progress(w io.Writer) func(string, ...any) {
 }
 
 func planCommand() *cobra.Command {
-	return &cobra.Command{
+	asJSON, without := false, false
+	cmd := &cobra.Command{
 		Use:   "plan [MODULE...]",
 		Short: "Say which modules have to be released, at which versions, and why",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, _, _, err := find(args)
+			if err != nil {
+				return err
+			}
+			p, err := plan.Make(cmd.Context(), root, plan.Options{Modules: args, SkipSkew: without, Log: progress(cmd.ErrOrStderr())})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.JSON(cmd.OutOrStdout())
+			}
+			return showPlan(cmd.OutOrStdout(), p)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&without, "without-skew", false, "do not try released and new versions together: quick, and not what prepare does")
+	return cmd
+}
+
+func skewCommand() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "skew [MODULE...]",
+		Short: "Try released modules with new siblings, and new modules with the siblings that they require",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, _, _, err := find(args)
 			if err != nil {
@@ -34,9 +60,14 @@ func planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return showPlan(cmd.OutOrStdout(), p)
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), p.Skew)
+			}
+			return showSkew(cmd.OutOrStdout(), p)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
 func prepareCommand() *cobra.Command {

@@ -19,7 +19,8 @@ func TestExitCodeTellsAMistakeFromAFailure(t *testing.T) {
 		args string
 		want int
 	}{
-		{name: "a plan", args: "plan", want: 0},
+		{name: "a plan", args: "plan --json", want: 0},
+		{name: "no trials", args: "skew", want: 0},
 		{name: "an unknown command", args: "publish", want: 2},
 		{name: "an unknown flag", args: "plan --now", want: 2},
 		{name: "too many arguments", args: "tag now", want: 2},

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -9,14 +9,22 @@ import (
 
 	"github.com/plinthgo/plinth/tools/release/internal/plan"
 	"github.com/plinthgo/plinth/tools/release/internal/prepare"
+	"github.com/plinthgo/plinth/tools/release/internal/skew"
 )
 
-// showPlan prints a plan for people: a table, then the details of each module that has some.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// showPlan prints a plan for people: a table, then the details of each module that has some, then the trials.
 func showPlan(w io.Writer, p *plan.Plan) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "MODULE\tSTATE\tTAG\tNEXT\tBUMP\tBREAKS\tADDS\tNOTES")
 	for _, m := range p.Modules {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\n", m.Name, m.State, cmp.Or(m.Released, "-"), cmp.Or(m.Next, "-"), cmp.Or(string(m.Bump), "-"),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\n", m.Name, m.State, dash(m.Released), dash(m.Next), dash(string(m.Bump)),
 			len(m.API.Breaking), len(m.API.Added), strings.Count("\n"+m.Notes, "\n- "))
 	}
 	if err := t.Flush(); err != nil {
@@ -24,6 +32,10 @@ func showPlan(w io.Writer, p *plan.Plan) error {
 	}
 	for _, m := range p.Modules {
 		showModule(w, m)
+	}
+	fmt.Fprintln(w)
+	if err := showSkew(w, p); err != nil {
+		return err
 	}
 	if len(p.Problems()) > 0 {
 		fmt.Fprintln(w)
@@ -34,9 +46,16 @@ func showPlan(w io.Writer, p *plan.Plan) error {
 	return nil
 }
 
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
 // showModule prints why a module is in the plan, what its API breaks and adds, and what becomes of its requirements.
 func showModule(w io.Writer, m plan.Module) {
-	if m.Next == "" && len(m.Raises) == 0 {
+	if m.Next == "" && len(m.Raises)+len(m.Keeps) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(m.Name+" "+m.Next))
@@ -46,16 +65,57 @@ func showModule(w io.Writer, m plan.Module) {
 	for _, what := range m.API.Breaking {
 		fmt.Fprintf(w, "  breaks   %s\n", what)
 	}
+	for _, what := range m.Breaks {
+		fmt.Fprintf(w, "  breaks   %s\n", what)
+	}
 	for _, what := range m.API.Added {
 		fmt.Fprintf(w, "  adds     %s\n", what)
 	}
 	for _, r := range m.Raises {
 		fmt.Fprintf(w, "  raises   %s %s to %s: %s\n", r.Module, r.From, r.To, r.Reason)
 	}
+	for _, r := range m.Keeps {
+		fmt.Fprintf(w, "  keeps    %s %s, though there is %s: %s\n", r.Module, r.From, r.To, r.Reason)
+	}
 	for line := range strings.Lines(m.Notes) {
 		fmt.Fprintf(w, "  notes    %s", line)
 	}
 }
+
+// showSkew prints the trials of released and new versions.
+func showSkew(w io.Writer, p *plan.Plan) error {
+	switch {
+	case p.Skipped:
+		fmt.Fprintln(w, "skew: not tried, as asked")
+		return nil
+	case len(p.Skew) == 0:
+		fmt.Fprintln(w, "skew: nothing to compare: no module has a tag whose siblings or which itself has changed since")
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "MODULE\tAT\tWITH\tOUTCOME")
+	for _, r := range p.Skew {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Module, r.Version, strings.Join(r.With, ", "), outcome(r))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, r := range p.Skew {
+		if !r.OK {
+			fmt.Fprintf(w, "\n%s %s with %s:\n%s\n", r.Module, r.Version, strings.Join(r.With, ", "), indent(r.Output))
+		}
+	}
+	return nil
+}
+
+func outcome(r skew.Run) string {
+	if r.OK {
+		return "ok"
+	}
+	return "FAILS"
+}
+
+func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
 // showPrepared prints what prepare has done.
 func showPrepared(w io.Writer, r *prepare.Result) error {

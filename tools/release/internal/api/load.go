@@ -75,8 +75,8 @@ func hidden(path string) bool { return slices.Contains(strings.Split(path, "/"),
 
 // A Diff is what has changed, a sentence each.
 type Diff struct {
-	Breaking []string
-	Added    []string
+	Breaking []string `json:"breaking,omitempty"`
+	Added    []string `json:"added,omitempty"`
 }
 
 // Compare tells what the new API breaks and adds.

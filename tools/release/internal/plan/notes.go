@@ -33,7 +33,7 @@ func (b *builder) notes(root string, modules []workspace.Module) error {
 			continue
 		}
 		f := fragments[row.Name]
-		row.Fragments, row.Notes = f.Files, f.Notes+told(row)
+		row.Fragments, row.Notes = f.Files, f.Notes+b.told(row)
 		_, rolled := changelog.Section(string(text), row.Name, row.Next)
 		if f.Notes == "" && !rolled && row.State != Follows && row.Problem == "" {
 			row.Problem = fmt.Sprintf("nothing says what has changed: write %s/%s/<a name>.md", changelog.Folder, row.Name)
@@ -42,9 +42,23 @@ func (b *builder) notes(root string, modules []workspace.Module) error {
 	return nil
 }
 
-// told is what follows from the plan: what the release needs.
-func told(row *Module) string {
+// newestOf returns the version of the module with that name.
+func (b *builder) newestOf(name string) string {
+	for path, row := range b.rows {
+		if row.Name == name {
+			return b.newest[path]
+		}
+	}
+	return ""
+}
+
+// told is what follows from the plan: whom the release breaks, and what it needs.
+func (b *builder) told(row *Module) string {
 	var notes strings.Builder
+	for _, what := range row.Breaks {
+		name, _, _ := strings.Cut(what, " ")
+		fmt.Fprintf(&notes, "- Does not work with %s: take %s or later.\n", what, b.newestOf(name))
+	}
 	for _, r := range row.Raises {
 		fmt.Fprintf(&notes, "- Requires %s %s.\n", r.Module, r.To)
 	}

@@ -4,10 +4,13 @@ package plan
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/plinthgo/plinth/tools/release/internal/api"
 	"github.com/plinthgo/plinth/tools/release/internal/git"
+	"github.com/plinthgo/plinth/tools/release/internal/skew"
 )
 
 // A State is why a module is in a plan.
@@ -33,34 +36,38 @@ const (
 	Major Bump = "major"
 )
 
-// A Require is a requirement of a sibling that is raised.
+// A Require is a requirement of a sibling and what becomes of it.
 type Require struct {
-	Module string
-	From   string
-	To     string
-	Reason string
+	Module string `json:"module"`
+	From   string `json:"from"`
+	To     string `json:"to"` // that to which it is raised; of one that is kept, the newest
+	Reason string `json:"reason"`
 }
 
 // A Module is what a plan says of one module.
 type Module struct {
-	Name      string
-	State     State
-	Released  string // the newest tag
-	Next      string // "" where it is not released
-	Bump      Bump
-	Reasons   []string
-	API       api.Diff
-	Raises    []Require
-	Notes     string // Markdown
-	Fragments []string
-	Problem   string // why it cannot be released
+	Name      string    `json:"module"`
+	State     State     `json:"state"`
+	Released  string    `json:"released,omitempty"` // the newest tag
+	Next      string    `json:"next,omitempty"`     // "" where it is not released
+	Bump      Bump      `json:"bump,omitempty"`
+	Reasons   []string  `json:"reasons,omitempty"`
+	API       api.Diff  `json:"api"`
+	Raises    []Require `json:"raises,omitempty"`
+	Keeps     []Require `json:"keeps,omitempty"`
+	Breaks    []string  `json:"breaks,omitempty"` // "dbplugins/sqlite v0.1.0": released versions that fail with the next one
+	Notes     string    `json:"notes,omitempty"`  // Markdown
+	Fragments []string  `json:"fragments,omitempty"`
+	Problem   string    `json:"problem,omitempty"` // why it cannot be released
 }
 
-// A Plan is what the next release consists of.
+// A Plan is what the next release consists of; its JSON is what `release plan --json` prints.
 type Plan struct {
-	Commit  string
-	Clean   bool // the tree is that commit
-	Modules []Module
+	Commit  string     `json:"commit"`
+	Clean   bool       `json:"clean"` // the tree is that commit
+	Modules []Module   `json:"modules"`
+	Skew    []skew.Run `json:"skew"`
+	Skipped bool       `json:"skew_skipped,omitempty"`
 }
 
 // Still refuses a repository that has moved on while the plan was worked out.
@@ -73,6 +80,14 @@ func (p *Plan) Still(ctx context.Context, repo git.Repo) error {
 		return fmt.Errorf("the plan is for %s, and meanwhile %s is checked out", p.Commit, head)
 	}
 	return repo.Clean(ctx)
+}
+
+// JSON writes the plan.
+func (p *Plan) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(p)
 }
 
 // Problems returns what keeps the modules from being released, a sentence each.
@@ -88,8 +103,9 @@ func (p *Plan) Problems() []string {
 
 // Options choose what a plan looks at.
 type Options struct {
-	Modules []string                         // by name; none is all
-	Log     func(format string, args ...any) // is told what happens; may be nil
+	Modules  []string // by name; none is all
+	SkipSkew bool
+	Log      func(format string, args ...any) // is told what happens; may be nil
 }
 
 // Make makes the plan of the repository at root.

@@ -1,13 +1,26 @@
 package plan_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/plinthgo/plinth/tools/release/internal/api"
 	"github.com/plinthgo/plinth/tools/release/internal/plan"
 	"github.com/plinthgo/plinth/tools/release/internal/repotest"
+	"github.com/plinthgo/plinth/tools/release/internal/skew"
 )
+
+// TestMain takes the servers away, on which the trials would be made.
+func TestMain(m *testing.M) {
+	for _, pair := range os.Environ() {
+		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "PLINTH_TEST_") {
+			_ = os.Unsetenv(name)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 // published is a repository whose modules have tags; core and the driver are at the version.
 func published(t *testing.T, version string) *repotest.Repo {
@@ -63,8 +76,8 @@ func TestFirstReleaseTakesTheVersionsOfGoWork(t *testing.T) {
 	if got := summary(p); got != want {
 		t.Errorf("plan = %s\nwant   %s", got, want)
 	}
-	if !p.Clean || len(p.Problems()) != 0 {
-		t.Errorf("clean %t, problems %q; want true, none", p.Clean, p.Problems())
+	if len(p.Skew) != 0 || !p.Clean || len(p.Problems()) != 0 {
+		t.Errorf("skew %v, clean %t, problems %q; want none, true, none", p.Skew, p.Clean, p.Problems())
 	}
 	if got, want := row(t, p, "sqlite").Notes, "- The driver,\n  in pure Go.\n"; got != want {
 		t.Errorf("notes = %q, want %q", got, want)
@@ -131,7 +144,7 @@ func TestBumpFollowsTheAPI(t *testing.T) {
 			t.Run(version+" "+tc.name, func(t *testing.T) {
 				tc.change()
 				r.Write(".changes/core/change.md", "- A change.\n")
-				core := row(t, planned(t, r, plan.Options{}), "core")
+				core := row(t, planned(t, r, plan.Options{SkipSkew: true}), "core")
 				got := string(core.Bump) + " " + core.Next
 				if strings.Contains(core.Problem, "another import path") {
 					got += " another import path"
@@ -161,26 +174,62 @@ func TestDependentThatNeedNotFollowKeepsItsRequirement(t *testing.T) {
 	if got, want := summary(p), "core changed v0.2.0"; got != want {
 		t.Errorf("plan = %s, want %s", got, want)
 	}
-	if got := row(t, p, "sqlite").Raises; len(got) != 0 {
-		t.Errorf("sqlite raises %v, want none", got)
+	want := plan.Require{Module: "core", From: "v0.1.0", To: "v0.2.0", Reason: "v0.1.0 builds, and its tests that need no server pass, with the new version"}
+	if got := row(t, p, "sqlite").Keeps; len(got) != 1 || got[0] != want {
+		t.Errorf("keeps = %v, want %v", got, want)
 	}
 	if got := row(t, p, "examples").Raises; len(got) != 1 || got[0].To != "v0.2.0" {
 		t.Errorf("examples raises = %v, want core v0.2.0", got)
 	}
+	if len(p.Skew) != 3 { // grpcx, grpcx/validate and sqlite, each as released
+		t.Errorf("skew = %v, want three trials", p.Skew)
+	}
+}
+
+func TestTrialThatSaysNothingIsNotTakenForASuccess(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Write("sqlite/server_test.go", "package sqlite\n\nimport \"testing\"\n\nfunc TestServer(t *testing.T) { t.Fatal(\"no server\") }\n")
+	r.Commit("x")
+	r.Git("tag", "-f", "sqlite/v0.1.0")
+	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
+	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
+	sqlite := row(t, p, "sqlite")
+	if got := row(t, p, "core").Breaks; len(got) != 0 || sqlite.Next != "" {
+		t.Errorf("core breaks %q, sqlite %s; want none", got, sqlite.Next)
+	}
+	if len(sqlite.Keeps) != 1 || !strings.HasSuffix(sqlite.Keeps[0].Reason, "so the trial says nothing") {
+		t.Errorf("keeps = %+v", sqlite.Keeps)
+	}
 }
 
 func TestDependentThatNewSiblingBreaksFollows(t *testing.T) {
-	r := published(t, "v0.1.0")
-	r.Replace("core/core.go", "Spare()", "Spare(int)")
-	r.Write(".changes/core/change.md", "- Spares more.\n")
-	r.Commit("break")
-	p := planned(t, r, plan.Options{})
-	const want = "core changed v0.2.0, grpcx follows v0.1.1, grpcx/validate follows v0.1.1, sqlite follows v0.1.1"
-	if got := summary(p); got != want || len(p.Problems()) > 0 {
-		t.Errorf("plan = %s, want %s; problems %q", got, want, p.Problems())
-	}
-	if got, want := row(t, p, "sqlite").Notes, "- Requires core v0.2.0.\n"; got != want {
-		t.Errorf("notes = %q, want %q", got, want)
+	for _, tc := range []struct{ name, old, now string }{
+		{name: "it does not build", old: `func Hello() string { return "hello" }`, now: `func Hello(name string) string { return name }`},
+		{name: "its tests fail", old: `return "hello"`, now: `return "good day"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := published(t, "v0.1.0")
+			r.Replace("core/core.go", tc.old, tc.now)
+			r.Write(".changes/core/change.md", "- Says it otherwise.\n")
+			r.Replace("sqlite/sqlite_test.go", `!= "hello"`, `== ""`)
+			if strings.Contains(tc.now, "name") {
+				for _, file := range []string{"sqlite/sqlite.go", "grpcx/grpcx.go", "grpcx/validate/validate.go"} {
+					r.Replace(file, "core.Hello()", `core.Hello("hello")`)
+				}
+			}
+			for _, name := range []string{"sqlite", "grpcx", "grpcx/validate"} {
+				r.Write(".changes/"+name+"/change.md", "- Follows.\n")
+			}
+			r.Commit("break")
+			p := planned(t, r, plan.Options{})
+			core, sqlite := row(t, p, "core"), row(t, p, "sqlite")
+			if !slices.Contains(core.Breaks, "sqlite v0.1.0") || !strings.Contains(core.Notes, "- Does not work with sqlite v0.1.0: take v0.1.1 or later.\n") {
+				t.Errorf("core breaks %q, notes %q", core.Breaks, core.Notes)
+			}
+			if len(sqlite.Raises) != 1 || sqlite.Raises[0].To != core.Next || sqlite.Next != "v0.1.1" {
+				t.Errorf("sqlite = %+v, want v0.1.1 that requires core %s", sqlite, core.Next)
+			}
+		})
 	}
 }
 
@@ -191,13 +240,51 @@ func TestUnchangedDependentThatFailsHasToBeMended(t *testing.T) {
 	r.Write(".changes/core/change.md", "- Says it otherwise.\n")
 	r.Commit("break")
 	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
-	const want = "sqlite: it does not build with what it has to require: mend it"
+	const want = "sqlite: v0.1.0 fails with core v0.2.0, and so does the tree, which is the same: mend it"
 	if got := p.Problems(); len(got) != 1 || got[0] != want {
 		t.Errorf("problems = %q, want %q", got, want)
 	}
+	if got := row(t, p, "core").Breaks; len(got) != 1 || got[0] != "sqlite v0.1.0" {
+		t.Errorf("core breaks %q", got)
+	}
 }
 
-// TestAPIIsThatWithTheSiblingsThatAreRequired lets the driver export less because core does.
+func TestDriverHasToBeMendedForANewInterface(t *testing.T) {
+	for _, tc := range []struct{ name, now, then string }{
+		{name: "a driver", now: "func (Driver) InterfaceVersion() int { return 1 }", then: "func (Driver) InterfaceVersion() int { return 2 }"},
+		{name: "an engine", now: "func capabilities() driver.Capabilities { return driver.Capabilities{Interface: 1} }\n\nvar _ = capabilities", then: "func capabilities() driver.Capabilities { return driver.Capabilities{Interface: 2} }\n\nvar _ = capabilities"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := published(t, "v0.1.0")
+			r.Replace("core/driver/driver.go", "type Driver", "type Capabilities struct{ Interface int }\n\ntype Driver")
+			r.Replace("sqlite/sqlite.go", "func (Driver) InterfaceVersion() int { return 1 }", tc.now)
+			r.Commit("as it is")
+			r.Git("tag", "-f", "core/v0.1.0")
+			r.Git("tag", "-f", "sqlite/v0.1.0")
+			r.Replace("core/driver/driver.go", "InterfaceVersion = 1", "InterfaceVersion = 2")
+			r.Write(".changes/core/change.md", "- A new interface.\n")
+			r.Commit("move")
+			p := planned(t, r, plan.Options{})
+			const want = "sqlite: it was written for version 1 of the driver interface of core/driver, which is 2 in v0.2.0: mend it"
+			if got := p.Problems(); len(got) != 1 || got[0] != want {
+				t.Errorf("problems = %q, want %q", got, want)
+			}
+			r.Replace("sqlite/sqlite.go", tc.now, tc.then)
+			r.Write(".changes/sqlite/change.md", "- For the new interface.\n")
+			r.Commit("mend")
+			p = planned(t, r, plan.Options{})
+			if got, want := summary(p), "core changed v0.2.0, sqlite changed v0.1.1"; got != want || len(p.Problems()) > 0 {
+				t.Errorf("plan = %s, want %s; problems %q", got, want, p.Problems())
+			}
+			if got, want := row(t, p, "sqlite").Notes, "- For the new interface.\n- Requires core v0.2.0.\n"; got != want {
+				t.Errorf("notes = %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestAPIIsThatWithTheSiblingsThatAreRequired changes core so that the driver would not build with it, or would export less: who keeps
+// the old core meets neither.
 func TestAPIIsThatWithTheSiblingsThatAreRequired(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("core/base.go", "package core\n\ntype Base struct{}\n\nfunc (Base) Old() {}\n")
@@ -209,8 +296,16 @@ func TestAPIIsThatWithTheSiblingsThatAreRequired(t *testing.T) {
 	r.Write(".changes/core/change.md", "- Renames.\n")
 	r.Change("sqlite", "sqlite/README.md", "read me\n")
 	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
-	if got := row(t, p, "sqlite"); got.Next != "v0.2.0" || len(got.API.Breaking) == 0 || len(got.Raises) != 1 {
-		t.Errorf("sqlite = %+v, want a minor version that requires core v0.2.0", got)
+	if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 || len(got.Keeps) != 1 {
+		t.Errorf("sqlite = %+v, want a patch that keeps core v0.1.0", got)
+	}
+	r.Replace("core/core.go", `func Hello() string { return "hello" }`, `func Hello(name string) string { return name }`)
+	r.Commit("break")
+	for skip, problem := range map[bool]string{true: "", false: "it does not build with what it has to require: mend it"} {
+		p = planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}, SkipSkew: skip})
+		if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 || got.Problem != problem {
+			t.Errorf("without trials %t: sqlite = %+v, want a patch and the problem %q", skip, got, problem)
+		}
 	}
 }
 
@@ -247,7 +342,7 @@ func TestPrereleasesLeadToTheirVersion(t *testing.T) {
 			}
 			r.Write(".changes/core/change.md", "- A change.\n")
 			r.Commit("change")
-			core := row(t, planned(t, r, plan.Options{Modules: []string{"core"}}), "core")
+			core := row(t, planned(t, r, plan.Options{Modules: []string{"core"}, SkipSkew: true}), "core")
 			if core.Next != tc.want || !strings.Contains(core.Problem, tc.complain) || tc.complain == "" && core.Problem != "" {
 				t.Errorf("core = %+v, want %s and the problem %q", core, tc.want, tc.complain)
 			}
@@ -264,12 +359,12 @@ func TestRequirementIsRaisedWhereTheTreeNeedsIt(t *testing.T) {
 	if got, want := summary(p), "core changed v0.2.0, grpcx changed v0.2.0, sqlite changed v0.1.1"; got != want {
 		t.Errorf("plan = %s, want %s", got, want)
 	}
-	want := plan.Require{Module: "core", From: "v0.1.0", To: "v0.2.0", Reason: "the tree does not build with the version that it requires"}
+	want := plan.Require{Module: "core", From: "v0.1.0", To: "v0.2.0", Reason: "the tree fails with core v0.1.0"}
 	if got := row(t, p, "sqlite").Raises; len(got) != 1 || got[0] != want {
 		t.Errorf("sqlite raises = %v, want %v", got, want)
 	}
-	if got := row(t, p, "grpcx").Raises; len(got) != 0 {
-		t.Errorf("grpcx raises = %v, want none", got)
+	if got := row(t, p, "grpcx"); len(got.Raises) != 0 || len(got.Keeps) != 1 {
+		t.Errorf("grpcx raises %v, keeps %v; want none, core", got.Raises, got.Keeps)
 	}
 }
 
@@ -277,11 +372,11 @@ func TestChangeWithoutFragmentIsReported(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("core/more.go", "package core\n")
 	r.Write(".changes/nowhere/x.md", "- x\n")
-	if _, err := plan.Make(t.Context(), r.Root, plan.Options{}); err == nil || !strings.Contains(err.Error(), ".changes/nowhere/x.md") {
+	if _, err := plan.Make(t.Context(), r.Root, plan.Options{SkipSkew: true}); err == nil || !strings.Contains(err.Error(), ".changes/nowhere/x.md") {
 		t.Errorf("Make = %v, want the fragment of no module", err)
 	}
 	r.Git("clean", "-fdq", ".changes")
-	p := planned(t, r, plan.Options{})
+	p := planned(t, r, plan.Options{SkipSkew: true})
 	if got := p.Problems(); len(got) != 1 || !strings.Contains(got[0], "core: nothing says what has changed: write .changes/core/") || p.Clean {
 		t.Errorf("problems = %q, clean %t", got, p.Clean)
 	}
@@ -299,7 +394,53 @@ func TestPlanOfOneModuleLeavesTheOthersOut(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
 	p := planned(t, r, plan.Options{Modules: []string{"sqlite"}})
-	if len(p.Modules) != 1 || p.Modules[0].Name != "sqlite" {
-		t.Errorf("modules %v; want sqlite alone", p.Modules)
+	if len(p.Modules) != 1 || len(p.Skew) != 1 || p.Skew[0].Module != "sqlite" || !p.Skew[0].OK || p.Skew[0].Version != "v0.1.0" {
+		t.Errorf("modules %v, skew %v; want sqlite alone", p.Modules, p.Skew)
+	}
+}
+
+func TestPlinthTakesTheNewestWhenItIsReleased(t *testing.T) {
+	r := published(t, "v0.1.0")
+	r.Write("modules.txt", r.Read("modules.txt")+"tools/plinth\n")
+	r.Replace("go.work", "use (", "use (\n\t./tools/plinth")
+	r.Replace("go.work", "replace (", "replace (\n\tgithub.com/plinthgo/plinth/tools/plinth v0.1.0 => ./tools/plinth/plinth")
+	r.Write("tools/plinth/go.mod", "module github.com/plinthgo/plinth/tools/plinth\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n")
+	r.Write("tools/plinth/main.go", "package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc main() { println(core.Hello()) }\n")
+	r.Commit("plinth")
+	r.Git("tag", "tools/plinth/v0.1.0")
+	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
+	p := planned(t, r, plan.Options{SkipSkew: true})
+	if got := row(t, p, "tools/plinth"); got.Next != "" || len(got.Raises) != 0 {
+		t.Errorf("plinth = %+v, want nothing to do", got)
+	}
+	r.Change("tools/plinth", "tools/plinth/more.go", "package main\n")
+	p = planned(t, r, plan.Options{SkipSkew: true})
+	if got := row(t, p, "tools/plinth"); got.Next != "v0.1.1" || len(got.Raises) != 1 || got.Raises[0].To != "v0.2.0" {
+		t.Errorf("plinth = %+v, want v0.1.1 that requires core v0.2.0", got)
+	}
+}
+
+func TestJSONHasTheFieldsThatThePageNames(t *testing.T) {
+	p := plan.Plan{
+		Commit: "abc",
+		Modules: []plan.Module{{
+			Name: "core", State: plan.Changed, Released: "v0.1.0", Next: "v0.2.0", Bump: plan.Minor, Reasons: []string{"r"},
+			API:    api.Diff{Breaking: []string{"b"}, Added: []string{"a"}},
+			Raises: []plan.Require{{Module: "x", From: "v0.1.0", To: "v0.2.0", Reason: "y"}}, Keeps: []plan.Require{{}},
+			Breaks: []string{"sqlite v0.1.0"}, Notes: "- n\n", Fragments: []string{"f"}, Problem: "p",
+		}},
+		Skew: []skew.Run{{Module: "m", Version: "tree", With: []string{"core v0.2.0"}, Output: "o"}}, Skipped: true,
+	}
+	var b strings.Builder
+	if err := p.JSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(b.String()), "")
+	const want = `{"commit":"abc","clean":false,"modules":[{"module":"core","state":"changed","released":"v0.1.0","next":"v0.2.0",` +
+		`"bump":"minor","reasons":["r"],"api":{"breaking":["b"],"added":["a"]},"raises":[{"module":"x","from":"v0.1.0","to":"v0.2.0","reason":"y"}],` +
+		`"keeps":[{"module":"","from":"","to":"","reason":""}],"breaks":["sqlitev0.1.0"],"notes":"-n\n","fragments":["f"],"problem":"p"}],` +
+		`"skew":[{"module":"m","version":"tree","with":["corev0.2.0"],"ok":false,"output":"o"}],"skew_skipped":true}`
+	if got != want {
+		t.Errorf("JSON =\n%s\nwant\n%s", got, want)
 	}
 }

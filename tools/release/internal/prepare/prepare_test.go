@@ -69,15 +69,19 @@ func TestFirstReleaseIsOneCommitAndTheSecondTimeNothing(t *testing.T) {
 	}
 }
 
-func TestReleaseOfAModuleAndOfOneThatNeedsIt(t *testing.T) {
+func TestReleaseOfAnInterfaceThatMovesAndItsDriver(t *testing.T) {
 	r := repotest.New(t)
 	release(t, r)
 	publish(t, r)
-	r.Write("core/more.go", "package core\n\nfunc More() string { return Hello() }\n")
-	r.Write(".changes/core/more.md", "- Drivers say more.\n")
-	r.Replace("sqlite/sqlite.go", "core.Hello()", "core.More()")
-	r.Write(".changes/sqlite/more.md", "- Says more.\n")
-	r.Commit("say more")
+	r.Replace("core/driver/driver.go", "InterfaceVersion = 1", "InterfaceVersion = 2")
+	r.Write(".changes/core/interface.md", "- Drivers say more.\n")
+	r.Commit("move the interface")
+	if _, err := prepare.Run(t.Context(), r.Root, prepare.Options{Date: "2026-01-31"}); err == nil || !strings.Contains(err.Error(), "sqlite: it was written for version 1") {
+		t.Errorf("a driver that would not start is prepared: %v", err)
+	}
+	r.Replace("sqlite/sqlite.go", "return 1", "return 2")
+	r.Write(".changes/sqlite/interface.md", "- Says more.\n")
+	r.Commit("mend the driver")
 	release(t, r)
 	for _, want := range []string{
 		"plinth/core v0.1.0 => ./core\n", "plinth/core v0.2.0 => ./core\n", "plinth/sqlite v0.1.1 => ./sqlite\n", "plinth/grpcx v0.1.0 => ./grpcx\n",
@@ -94,7 +98,7 @@ func TestReleaseOfAModuleAndOfOneThatNeedsIt(t *testing.T) {
 			t.Errorf("%s lacks %q:\n%s", file, want, r.Read(file))
 		}
 	}
-	const section = "## core v0.2.0 - 2026-01-31\n\n- Drivers say more.\n\n" +
+	const section = "## core v0.2.0 - 2026-01-31\n\n- Drivers say more.\n- Does not work with sqlite v0.1.0: take v0.1.1 or later.\n\n" +
 		"## sqlite v0.1.1 - 2026-01-31\n\n- Says more.\n- Requires core v0.2.0.\n\n## core v0.1.0"
 	if got := r.Read("CHANGELOG.md"); !strings.Contains(got, section) {
 		t.Errorf("changelog =\n%s\nwant in it\n%s", got, section)

@@ -39,7 +39,7 @@ func Run(ctx context.Context, root, remote string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Make(ctx, root, plan.Options{})
+	p, err := plan.Make(ctx, root, plan.Options{SkipSkew: true})
 	if err != nil {
 		return nil, err
 	}

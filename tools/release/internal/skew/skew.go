@@ -1,0 +1,184 @@
+// Package skew tries versions together that were not made together: users raise modules one by one.
+package skew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+	"github.com/plinthgo/plinth/tools/release/internal/stage"
+)
+
+// A Run is one trial: build, vet and test a module with versions of its siblings.
+type Run struct {
+	Module  string   `json:"module"`
+	Version string   `json:"version"` // the tag, or "tree"
+	With    []string `json:"with"`    // every sibling that it requires: "core v0.2.0"
+	OK      bool     `json:"ok"`
+	Output  string   `json:"output,omitempty"` // of what failed
+}
+
+// Tree stands for the version of a module that is not published yet.
+const Tree = "tree"
+
+// A Runner runs the trials.
+type Runner struct {
+	Stage   *stage.Stage
+	Report  func(Run) // is called after each; may be nil
+	Servers bool      // the environment names servers, so that the tests are not the short ones
+	Runs    []Run
+}
+
+// Previous tries the module's tag with the new versions of its siblings, and returns those that break it. What fails with the
+// siblings that it requires too, such as for a server that does not answer, is broken by none.
+func (r *Runner) Previous(ctx context.Context, m workspace.Module, version string, siblings stage.Siblings) ([]string, error) {
+	if len(siblings) == 0 {
+		return nil, nil
+	}
+	ok, err := r.run(ctx, m, version, siblings)
+	if err != nil || ok {
+		return nil, err
+	}
+	if ok, err = r.run(ctx, m, version, stage.Siblings{}); err != nil {
+		return nil, err
+	}
+	if !ok { // the new ones are not why
+		return nil, nil
+	}
+	all := slices.Sorted(maps.Keys(siblings))
+	if len(all) == 1 {
+		return all, nil
+	}
+	var broken []string
+	for _, path := range all {
+		ok, err := r.run(ctx, m, version, stage.Siblings{path: siblings[path]})
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			broken = append(broken, path)
+		}
+	}
+	if len(broken) == 0 { // only together
+		return all, nil
+	}
+	return broken, nil
+}
+
+// Required tries the module's tree with the versions of its siblings that it requires, and returns those siblings whose newest
+// version it needs instead. newest has the siblings that have a newer one; raised those that are raised already.
+func (r *Runner) Required(ctx context.Context, m workspace.Module, raised, newest stage.Siblings) ([]string, error) {
+	ok, err := r.run(ctx, m, Tree, raised)
+	if err != nil || ok {
+		return nil, err
+	}
+	all := slices.Sorted(maps.Keys(newest))
+	if len(all) > 1 {
+		for _, path := range all {
+			ok, err := r.run(ctx, m, Tree, with(raised, stage.Siblings{path: newest[path]}))
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				return []string{path}, nil
+			}
+		}
+	}
+	ok, err = r.run(ctx, m, Tree, with(raised, newest))
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s fails with the siblings that it requires and with the newest ones too:\n%s", m.Name, r.Runs[len(r.Runs)-1].Output)
+	}
+	return all, nil
+}
+
+// run is one trial. Its error is that of a trial which could not be made: something cannot be downloaded.
+func (r *Runner) run(ctx context.Context, m workspace.Module, version string, raise stage.Siblings) (ok bool, err error) {
+	folder, err := r.lay(ctx, m, version, raise)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Dir(folder))) }()
+	cache := r.Stage.Cache("skew")
+	if err := r.Stage.Go(ctx, folder, cache, "mod", "download"); err != nil {
+		return false, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	run := Run{Module: m.Name, Version: version, With: siblings(m, raise), OK: true}
+	// A test that fails once and not again has met a busy machine. All have been vetted before, by all checks.
+	test := []string{"test", "-short", "-vet=off", "./..."}
+	if r.Servers {
+		test = []string{"test", "-vet=off", "./..."}
+	}
+	if failed := r.commands(ctx, folder, cache, []string{"build", "./..."}, []string{"vet", "./..."}); failed != nil {
+		run.OK, run.Output = false, brief(failed)
+	} else if r.commands(ctx, folder, cache, test) != nil {
+		if failed := r.commands(ctx, folder, cache, test); failed != nil {
+			run.OK, run.Output = false, brief(failed)
+		}
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	r.Runs = append(r.Runs, run)
+	if r.Report != nil {
+		r.Report(run)
+	}
+	return run.OK, nil
+}
+
+// commands runs the go command, until it fails.
+func (r *Runner) commands(ctx context.Context, folder, cache string, commands ...[]string) error {
+	for _, args := range commands {
+		if err := r.Stage.Go(ctx, folder, cache, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Runner) lay(ctx context.Context, m workspace.Module, version string, raise stage.Siblings) (string, error) {
+	if version == Tree {
+		return r.Stage.LayTree(ctx, m, raise)
+	}
+	return r.Stage.LayTag(ctx, m, version, raise)
+}
+
+// brief leaves out the packages that did not fail.
+func brief(err error) string {
+	var b strings.Builder
+	for line := range strings.Lines(err.Error()) {
+		if !strings.HasPrefix(line, "?   \t") && !strings.HasPrefix(line, "ok  \t") {
+			b.WriteString(line)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// with returns both.
+func with(a, b stage.Siblings) stage.Siblings {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	return both
+}
+
+// siblings names the versions of a trial: those raised, and else those that the module requires.
+func siblings(m workspace.Module, raise stage.Siblings) []string {
+	named := []string{}
+	for _, need := range m.Siblings() {
+		version := need.Version
+		if raised := raise[need.Path]; raised != "" {
+			version = raised
+		}
+		named = append(named, strings.TrimPrefix(need.Path, workspace.Root+"/")+" "+version)
+	}
+	slices.Sort(named)
+	return named
+}
