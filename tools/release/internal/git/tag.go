@@ -2,21 +2,36 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 )
 
 // A Tag is an annotated tag to be made.
 type Tag struct{ Name, Message string }
 
-// CreateTags makes annotated tags on a commit, all or none. One that exists is never moved.
+// CreateTags makes annotated tags on a commit, all or none: the repository takes them in one transaction. One that exists is
+// never moved.
 func (r Repo) CreateTags(ctx context.Context, commit string, tags []Tag) error {
-	for i, t := range tags {
-		if _, err := r.Feed(ctx, t.Message, "tag", "--annotate", "--cleanup=verbatim", "--file=-", t.Name, commit); err != nil {
-			return errors.Join(fmt.Errorf("tag %s: %w", t.Name, err), r.DeleteTags(context.WithoutCancel(ctx), tags[:i]))
-		}
+	if len(tags) == 0 {
+		return nil
 	}
-	return nil
+	tagger, err := r.Run(ctx, "var", "GIT_COMMITTER_IDENT")
+	if err != nil {
+		return err
+	}
+	var refs strings.Builder
+	refs.WriteString("start\n")
+	for _, t := range tags {
+		text := fmt.Sprintf("object %s\ntype commit\ntag %s\ntagger %s\n\n%s\n", commit, t.Name, tagger, strings.TrimRight(t.Message, "\n"))
+		object, err := r.Feed(ctx, text, "mktag")
+		if err != nil {
+			return fmt.Errorf("tag %s: %w", t.Name, err)
+		}
+		fmt.Fprintf(&refs, "create refs/tags/%s %s\n", t.Name, object)
+	}
+	refs.WriteString("prepare\ncommit\n")
+	_, err = r.Feed(ctx, refs.String(), "update-ref", "--stdin")
+	return err
 }
 
 // DeleteTags removes tags that CreateTags has made.
@@ -24,11 +39,11 @@ func (r Repo) DeleteTags(ctx context.Context, tags []Tag) error {
 	if len(tags) == 0 {
 		return nil
 	}
-	args := []string{"tag", "--delete"}
+	var refs strings.Builder
 	for _, t := range tags {
-		args = append(args, t.Name)
+		fmt.Fprintf(&refs, "delete refs/tags/%s\n", t.Name)
 	}
-	_, err := r.Run(ctx, args...)
+	_, err := r.Feed(ctx, refs.String(), "update-ref", "--stdin")
 	return err
 }
 

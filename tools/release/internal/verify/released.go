@@ -32,14 +32,16 @@ func (v *verifier) released(ctx context.Context, m workspace.Module) error {
 	if err := v.complete(ctx, m, folder); err != nil {
 		return err
 	}
-	// The tests are not vetted once more, by the few checks that go test makes on its own.
-	for _, args := range [][]string{{"build"}, {"vet"}, {"test", "-short", "-vet=off"}} {
-		args = append(args, "-mod=readonly", "./...")
-		if err := v.stage.Go(ctx, folder, v.stage.Cache(shared), args...); err != nil {
-			return errors.Join(err, v.hint(m, args[0]))
+	return frozen(folder, func() error {
+		// The tests are not vetted once more, by the few checks that go test makes on its own.
+		for _, args := range [][]string{{"build"}, {"vet"}, {"test", "-short", "-vet=off"}} {
+			args = append(args, "-mod=readonly", "./...")
+			if err := v.stage.Go(ctx, folder, v.stage.Cache(shared), args...); err != nil {
+				return errors.Join(err, v.hint(m, args[0]))
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // complete tidies the module, which adds the hashes of siblings that will be there when it is published. Anything else that is
@@ -121,7 +123,7 @@ func (v *verifier) hint(m workspace.Module, step string) error {
 		}
 	}
 	if step == "test" {
-		hints = append(hints, errors.New("hint: the tests ran in the module's own zip, which has no file of another "+
+		hints = append(hints, errors.New("hint: the tests ran in the module's own zip, which cannot be written to and has no file of another "+
 			"module or of the repository: move what they read into the module, or skip them with the reason"))
 	}
 	return errors.Join(hints...)

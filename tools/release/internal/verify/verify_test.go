@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"bytes"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -109,6 +110,11 @@ func TestGoodRepositoryPasses(t *testing.T) {
 }
 
 func TestSeededMistakeIsCaught(t *testing.T) {
+	const readOnly = "its tests write into its own folder"
+	writes := readOnly
+	if os.Getuid() != 0 {
+		writes = "permission denied"
+	}
 	for _, tc := range []struct {
 		name string
 		seed func(r *repotest.Repo)
@@ -136,6 +142,12 @@ func TestSeededMistakeIsCaught(t *testing.T) {
 		{"file of the repository in a test", func(r *repotest.Repo) {
 			r.Write("sqlite/other_test.go", reads("../modules.txt"))
 		}, []string{"stat ../modules.txt", "hint: the tests ran in the module's own zip"}},
+		{"test that writes into its module", func(r *repotest.Repo) {
+			r.Write("sqlite/write_test.go", doing("err := os.WriteFile(\"left.txt\", nil, 0o600)"))
+		}, []string{writes, "left.txt"}},
+		{"test that changes a file of its module", func(r *repotest.Repo) {
+			r.Write("sqlite/write_test.go", doing("err := os.WriteFile(\"sqlite.go\", nil, 0o600)"))
+		}, []string{writes, "sqlite.go"}},
 		{"go.mod with what nobody needs", func(r *repotest.Repo) {
 			r.Write("sqlite/go.mod", r.Read("sqlite/go.mod")+"\nrequire github.com/plinthgo/plinth/grpcx v0.1.0\n")
 		}, []string{"go.mod is not what go mod tidy makes of it: run make tidy", "grpcx v0.1.0"}},

@@ -1,0 +1,93 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// frozen calls do while the folder cannot be written to, and refuses one that has changed all the same: root may write
+// everywhere.
+func frozen(folder string, do func() error) error {
+	before, err := hashes(folder)
+	if err != nil {
+		return err
+	}
+	if err = permit(folder, 0o555, 0o444); err == nil {
+		err = do()
+	}
+	err = errors.Join(err, permit(folder, 0o755, 0o644)) // whatever happened, for else nobody could remove it
+	after, failed := hashes(folder)
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	if changed := changes(before, after); len(changed) > 0 {
+		err = errors.Join(err, fmt.Errorf("its tests write into its own folder, which is read-only in a module cache: let them use "+
+			"t.TempDir instead of\n  %s", strings.Join(changed, "\n  ")))
+	}
+	return err
+}
+
+// permit sets the permissions of everything in the folder.
+func permit(folder string, dir, file fs.FileMode) error {
+	return walk(folder, func(root *os.Root, name string, entry fs.DirEntry) error {
+		switch {
+		case entry.IsDir():
+			return root.Chmod(name, dir)
+		case entry.Type().IsRegular():
+			return root.Chmod(name, file)
+		}
+		return nil
+	})
+}
+
+// hashes returns the hash of each file in the folder, and an empty one of each folder.
+func hashes(folder string) (map[string]string, error) {
+	all := map[string]string{}
+	err := walk(folder, func(root *os.Root, name string, entry fs.DirEntry) error {
+		all[name] = ""
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		text, err := root.ReadFile(name)
+		all[name] = fmt.Sprintf("%x", sha256.Sum256(text))
+		return err
+	})
+	return all, err
+}
+
+// walk calls do for everything in the folder.
+func walk(folder string, do func(root *os.Root, name string, entry fs.DirEntry) error) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return do(root, name, entry)
+	})
+	return errors.Join(err, root.Close())
+}
+
+// changes names the files that are new, gone or different, sorted.
+func changes(before, after map[string]string) []string {
+	var names []string
+	for name, hash := range after {
+		if was, ok := before[name]; !ok || was != hash {
+			names = append(names, name)
+		}
+	}
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
