@@ -1,5 +1,5 @@
-// Depscheck fails on a requirement of any module that its authors have retracted, and on a known vulnerability
-// that the code of any module reaches.
+// Depscheck fails on a requirement of any module that its authors have retracted, on a known vulnerability
+// that the code of any module reaches, and on a go.work.sum that the go command changes.
 //
 //	depscheck [-strict]
 //
@@ -16,10 +16,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -65,6 +67,7 @@ func (c checker) run(ctx context.Context) error {
 		database = "https://vuln.go.dev"
 	}
 	return errors.Join(
+		current(ctx, root),
 		c.retracted(ctx, requirements(modules)),
 		c.vulnerable(ctx, root, database, patterns),
 	)
@@ -77,6 +80,30 @@ func (c checker) unchecked(what string, err error) error {
 	}
 	_, err = fmt.Fprintf(c.out, "*** NOT CHECKED: %s: %v ***\n", what, err)
 	return err
+}
+
+// current returns an error if go.work.sum lacks a hash. The go command adds it.
+func current(ctx context.Context, root string) error {
+	name := filepath.Join(root, "go.work.sum")
+	before, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "all")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK="+filepath.Join(root, "go.work"), "GOFLAGS=")
+	var problem bytes.Buffer
+	cmd.Stderr = &problem
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("go list: %w\n%s", err, problem.Bytes())
+	}
+	after, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.Equal(before, after) {
+		return errors.New("go.work.sum was not current: commit what the go command has made of it")
+	}
+	return nil
 }
 
 // requirements returns what the modules require, other than each other, as path@version.

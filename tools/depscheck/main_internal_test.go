@@ -47,6 +47,26 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
+func TestCurrent(t *testing.T) {
+	proxy := put(t, map[string]string{
+		"example.com/lib/@v/list":        "v1.0.0\n",
+		"example.com/lib/@v/v1.0.0.info": `{"Version":"v1.0.0"}`,
+		"example.com/lib/@v/v1.0.0.mod":  "module example.com/lib\n",
+	})
+	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(proxy))
+	t.Setenv("GONOSUMDB", "*")
+	t.Setenv("GOMODCACHE", t.TempDir())
+	root := put(t, map[string]string{
+		"go.work": "go 1.26.0\n\nuse ./a\n", "a/go.mod": "module example.com/a\n\ngo 1.26.0\n\nrequire example.com/lib v1.0.0\n",
+	})
+	if err := current(t.Context(), root); err == nil || !strings.Contains(err.Error(), "go.work.sum was not current") {
+		t.Errorf("without go.work.sum: %v, want an error", err)
+	}
+	if err := current(t.Context(), root); err != nil {
+		t.Errorf("with what the go command made of it: %v", err)
+	}
+}
+
 func TestRetracted(t *testing.T) {
 	const mod = "module example.com/lib\n"
 	proxy := put(t, map[string]string{

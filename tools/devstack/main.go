@@ -5,15 +5,16 @@
 //	devstack -missing
 //
 // KINDS are of postgres, mysql, redis, postfix, separated by commas. A server whose connection string is in the environment
-// (PLINTH_TEST_POSTGRES_DSN, PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL, PLINTH_TEST_SMTP_URL) is left as it is. Else a private
-// one is started if its binary is on the machine, and the command finds its connection string in the same variable; that of a Redis over TLS is in PLINTH_TEST_REDIS_TLS_URL. Else the kind is skipped,
+// (PLINTH_TEST_POSTGRES_DSN, PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL, PLINTH_TEST_SMTP_URL) is left as it is; the table
+// before the command says so where it does not answer. Else a private one is started if its binary is on the machine, and the command finds its
+// connection string in the same variable; that of a Redis over TLS is in PLINTH_TEST_REDIS_TLS_URL. Else the kind is skipped,
 // and the table says what to install. Only root can start a Postfix.
 //
 // Without a command devstack prints the variables for a shell, and stops the servers when it gets a signal. With -missing it
 // only prints the Debian packages of the kinds that would be skipped, and, unless -only chooses kinds, of the other programs
 // that tests start: npm and a browser.
 //
-// The exit code is the command's; 1 when a server failed, 2 for wrong arguments, 127
+// The exit code is the command's; 1 when a server failed or a connection string does not parse, 2 for wrong arguments, 127
 // when the command cannot be run.
 package main
 
@@ -25,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/plinthgo/plinth/tools/devstack/child"
+	"github.com/plinthgo/plinth/tools/devstack/programs"
 	"github.com/plinthgo/plinth/tools/devstack/server"
 	"github.com/plinthgo/plinth/tools/devstack/stack"
 )
@@ -47,7 +49,7 @@ func run(args []string) int {
 	if *missing {
 		packages := stack.Packages(os.Getenv, kinds)
 		if *only == "" {
-			packages = append(packages, missingPrograms()...)
+			packages = append(packages, programs.Packages()...)
 		}
 		fmt.Fprintln(os.Stdout, strings.Join(packages, " "))
 		return 0

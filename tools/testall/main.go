@@ -13,7 +13,7 @@
 //
 // A suite says where it ran in a file of the folder PLINTH_TEST_REPORT; the closing table is made of these
 // files, not of what was meant to run. PLINTH_TEST_REQUIRE names backends, separated by commas, without
-// which the run fails.
+// which the run fails; an unknown one, and one whose server or program is missing or does not answer, fails it at the start.
 package main
 
 import (
@@ -65,6 +65,11 @@ func main() {
 }
 
 func run(signals *child.Signals, race bool, version string, names []string) error {
+	if version == "" {
+		if err := refused(required()); err != nil {
+			return err
+		}
+	}
 	root, err := workspace.Find()
 	if err != nil {
 		return err
@@ -83,6 +88,9 @@ func run(signals *child.Signals, race bool, version string, names []string) erro
 		args := append(slices.Clip(quick), "-short")
 		return runner{signals: signals, args: args, long: "core", environ: nextEnv(version, os.Environ())}.testAll(modules, nil)
 	}
+	if err := absent(modules, required()); err != nil {
+		return err
+	}
 	r := runner{signals: signals, args: arguments(signals.Context(), race), all: len(names) == 0, environ: os.Environ(), required: required()}
 	return within(signals, modules, func(env []string) error { return r.testAll(modules, env) })
 }
@@ -99,6 +107,9 @@ func within(signals *child.Signals, modules []workspace.Module, do func(env []st
 	}
 	defer func() { err = errors.Join(err, servers.Close(ctx)) }()
 	fmt.Fprintln(os.Stdout, servers.Table())
+	if err := servers.Missing(required()); err != nil {
+		return fmt.Errorf("PLINTH_TEST_REQUIRE: %w", err)
+	}
 	return do(servers.Env())
 }
 

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/plinthgo/plinth/tools/devstack/programs"
 	"github.com/plinthgo/plinth/tools/devstack/server"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
@@ -42,6 +45,40 @@ func kindsOf(modules []workspace.Module) []*server.Kind {
 			return !known || slices.Contains(kinds, k.Name)
 		})
 	})
+}
+
+// absent returns an error where a required program that the tests of the modules use is not on the machine.
+func absent(modules []workspace.Module, required []string) error {
+	var problems []error
+	for _, p := range programs.All() {
+		used := slices.ContainsFunc(modules, func(m workspace.Module) bool { return slices.Contains(uses[m.Name], p.Name) })
+		if !used || !slices.Contains(required, p.Name) {
+			continue
+		}
+		if err := p.Look(); err != nil {
+			problems = append(problems, fmt.Errorf("PLINTH_TEST_REQUIRE: %s is required: %w", p.Name, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// backends are the names that PLINTH_TEST_REQUIRE may hold.
+var backends = []string{"sqlite", "memory", "postgres", "mysql", "redis", "postfix", "sqlserver", "oracle", "node", "chromium"}
+
+// refused returns an error where no run could have all of the required backends: a name is unknown, or a server that is never
+// started privately is not given.
+func refused(required []string) error {
+	var problems []error
+	for _, name := range required {
+		variable := "PLINTH_TEST_" + strings.ToUpper(name) + "_DSN"
+		switch {
+		case !slices.Contains(backends, name):
+			problems = append(problems, fmt.Errorf("PLINTH_TEST_REQUIRE: there is no backend %q, only %s", name, strings.Join(backends, ", ")))
+		case (name == "sqlserver" || name == "oracle") && os.Getenv(variable) == "":
+			problems = append(problems, fmt.Errorf("PLINTH_TEST_REQUIRE: %s is required: %s is not set", name, variable))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // required are the names in PLINTH_TEST_REQUIRE.

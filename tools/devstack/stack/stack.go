@@ -33,7 +33,9 @@ type Stack struct {
 // row is what the stack says of one kind.
 type row struct {
 	kind    *server.Kind
-	given   bool            // the environment has a connection string
+	given   string          // the connection string in the environment
+	address string          // of the server that is given
+	silent  bool            // that server does not answer
 	private *server.Server  // that was started
 	missing *server.Missing // why there is none
 }
@@ -41,8 +43,8 @@ type row struct {
 // Environment looks up a variable.
 type Environment func(name string) string
 
-// Start starts a server of each kind for which the environment has no connection string. One that is not on the machine is no
-// error: the table says so. Close has to be called without an error.
+// Start finds or starts a server of each kind. One that is not on the machine is no error, and neither is one that does not
+// answer: the table says so. A connection string that does not parse is one. Close has to be called without an error.
 func Start(ctx context.Context, env Environment, kinds []*server.Kind) (*Stack, error) {
 	group, err := server.NewGroup(ctx)
 	if err != nil {
@@ -52,9 +54,11 @@ func Start(ctx context.Context, env Environment, kinds []*server.Kind) (*Stack, 
 	problems := make([]error, len(kinds))
 	var all sync.WaitGroup
 	for i, kind := range kinds {
-		s.rows[i] = row{kind: kind, given: env(dsnVariable(kind)) != ""}
-		if !s.rows[i].given {
+		s.rows[i] = row{kind: kind, given: env(dsnVariable(kind))}
+		if s.rows[i].given == "" {
 			all.Go(func() { problems[i] = s.rows[i].start(ctx, group) })
+		} else {
+			all.Go(func() { problems[i] = s.rows[i].dial(ctx) })
 		}
 	}
 	all.Wait()
@@ -123,7 +127,7 @@ func (s *Stack) private() bool {
 // trusted reports whether the file of certificates holds for every server. It does not where the environment gives a server
 // and not its authority: tests would then refuse that server.
 func (s *Stack) trusted() bool {
-	return s.given(caVariable) != "" || !slices.ContainsFunc(s.rows, func(r row) bool { return r.given })
+	return s.given(caVariable) != "" || !slices.ContainsFunc(s.rows, func(r row) bool { return r.given != "" })
 }
 
 // Packages returns the Debian packages of those kinds that have no server, neither in the environment nor on the machine, and
@@ -137,6 +141,21 @@ func Packages(env Environment, kinds []*server.Kind) []string {
 		}
 	}
 	return packages
+}
+
+// Missing returns an error that names those of the required kinds that have no server, or one that does not answer.
+func (s *Stack) Missing(required []string) error {
+	var problems []error
+	for _, r := range s.rows {
+		switch {
+		case !slices.Contains(required, r.kind.Name):
+		case r.missing != nil:
+			problems = append(problems, fmt.Errorf("%s is required: %s is not set, and %w", r.kind.Name, dsnVariable(r.kind), r.missing))
+		case r.silent:
+			problems = append(problems, fmt.Errorf("%s is required: no answer from %s of %s", r.kind.Name, r.address, dsnVariable(r.kind)))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // Close stops what was started, also when ctx has ended.

@@ -69,7 +69,8 @@ func TestServersOfTheEnvironmentAreLeftAlone(t *testing.T) {
 	}
 	table := s.Table()
 	for _, want := range []string{
-		"PLINTH_TEST_POSTGRES_DSN, container", "PLINTH_TEST_MYSQL_DSN", "PLINTH_TEST_SMTP_URL, our relay",
+		"PLINTH_TEST_POSTGRES_DSN, container", "db.example:5433", "sql.example:3307", "cache.example",
+		"PLINTH_TEST_SMTP_URL, our relay", "mail.example:25",
 	} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table lacks %q:\n%s", want, table)
@@ -77,6 +78,65 @@ func TestServersOfTheEnvironmentAreLeftAlone(t *testing.T) {
 	}
 	if strings.Contains(table, "s3cret") {
 		t.Errorf("the table shows a password:\n%s", table)
+	}
+}
+
+func TestConnectionStringThatDoesNotParseIsAnErrorWithoutItsText(t *testing.T) {
+	for _, tc := range []struct {
+		kind, variable string
+		dsns           []string
+	}{
+		{kind: "postgres", variable: "PLINTH_TEST_POSTGRES_DSN", dsns: []string{
+			"host=db password=s3cret", "postgres://u:s3cret/x@db:5432/y", "postgres://u:1/s3cret@db/y", "://s3cret", "s3cret@db", "redis://s3cret",
+		}},
+		{kind: "mysql", variable: "PLINTH_TEST_MYSQL_DSN", dsns: []string{
+			"u:s3cret@db/y", "u:s3cret@tcp(db:1", "s3cret", "u:p@tcp(db)/x@tcp(s3cret", "u:p@udp(s3cret)/x",
+		}},
+		{kind: "redis", variable: "PLINTH_TEST_REDIS_URL", dsns: []string{"s3cret", "redis://:s3cret/x@db", "http://:s3cret@db/0", "redis://:s3cret@"}},
+		{kind: "postfix", variable: "PLINTH_TEST_SMTP_URL", dsns: []string{"s3cret:25", "smtp://?ca=s3cret", "http://u:s3cret@mail/"}},
+	} {
+		kinds, err := stack.Choose(tc.kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dsn := range tc.dsns {
+			s, err := stack.Start(t.Context(), func(name string) string { return map[string]string{tc.variable: dsn}[name] }, kinds)
+			if err == nil {
+				t.Errorf("%q is accepted", dsn)
+				_ = s.Close(t.Context())
+			} else if text := err.Error(); !strings.Contains(text, tc.variable) || strings.Contains(text, "s3cret") {
+				t.Errorf("error = %q, want it to name %s and to quote nothing", text, tc.variable)
+			}
+		}
+	}
+}
+
+func TestGivenServerThatDoesNotAnswerIsLoud(t *testing.T) {
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	s := start(t, "", map[string]string{
+		"PLINTH_TEST_POSTGRES_DSN": "postgres://u:s3cret@127.0.0.1:1/x",
+		"PLINTH_TEST_MYSQL_DSN":    "u:s3c)/@tcp(s3cret@tcp(" + listener.Addr().String() + ")/x?tls=true",
+		"PLINTH_TEST_REDIS_URL":    "redis://:s3cret@" + listener.Addr().String() + "/0",
+		"PLINTH_TEST_SMTP_URL":     "smtp://u:s3cret@127.0.0.1:1?maildir=/x",
+	})
+	lines := strings.Split(s.Table(), "\n")
+	for i, want := range []bool{false, true, false, false, true} {
+		if got := strings.Contains(lines[i], "NO ANSWER"); got != want {
+			t.Errorf("line %d says that there is no answer: %v, want %v:\n%s", i, got, want, lines[i])
+		}
+	}
+	if strings.Contains(s.Table(), "s3c") {
+		t.Errorf("the table shows a password:\n%s", s.Table())
+	}
+	if err := s.Missing([]string{"mysql", "redis"}); err != nil {
+		t.Errorf("Missing = %v", err)
+	}
+	if err := s.Missing([]string{"postgres"}); err == nil || !strings.Contains(err.Error(), "no answer from 127.0.0.1:1 of PLINTH_TEST_POSTGRES_DSN") {
+		t.Errorf("Missing = %v", err)
 	}
 }
 
@@ -101,6 +161,9 @@ func TestPrivateServerIsExported(t *testing.T) {
 	password, _ := u.User.Password()
 	if table := s.Table(); !strings.Contains(table, u.Host) || !strings.Contains(table, "Redis ") || strings.Contains(table, password) {
 		t.Errorf("table =\n%s", table)
+	}
+	if kind, ok := server.ByName("redis"); ok && s.Missing([]string{kind.Name}) != nil {
+		t.Error("a server that runs is missing")
 	}
 }
 

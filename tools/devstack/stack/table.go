@@ -22,7 +22,11 @@ func (s *Stack) Table() string {
 			if source := s.given(variable(r.kind, "SOURCE")); source != "" {
 				from += ", " + source
 			}
-			fmt.Fprintf(w, "%s\t%s\t\t\n", r.kind.Name, from)
+			answer := ""
+			if r.silent {
+				answer = "*** NO ANSWER ***"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.kind.Name, from, answer, r.address)
 		}
 	}
 	_ = w.Flush()
