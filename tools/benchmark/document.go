@@ -39,7 +39,7 @@ func (p plan) document(root string, lines []line, sizes footprint.Sizes) error {
 func notRun(lines []line) (missing []string) {
 	for _, g := range groups {
 		has := slices.ContainsFunc(lines, func(l line) bool { return l.group == g.name })
-		if g.name != peersGroup && !has {
+		if g.name != peersGroup && g.name != docsGroup && !has {
 			missing = append(missing, g.name)
 		}
 	}

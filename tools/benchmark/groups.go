@@ -6,8 +6,11 @@ import (
 	"testing"
 )
 
-// peersGroup has a table of its own and is not in that of ratios.
-const peersGroup = "peers"
+// The groups that are not in the table of ratios: one has a table of its own, the other has only claims.
+const (
+	peersGroup = "peers"
+	docsGroup  = "docs"
+)
 
 // groups are the areas of which something is claimed. Each is set up only when it is run.
 var groups = []struct {
@@ -30,6 +33,7 @@ var groups = []struct {
 	{"sql", sqls, nil},
 	{"async", asyncs, nil},
 	{"jobs", jobs, nil},
+	{docsGroup, func() []comparison { return nil }, docsClaims},
 }
 
 // cleanups run before the program ends, the last one first.

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plinthgo/plinth/tools/internal/workspace"
+)
+
+const (
+	// docsCalls is how often each tool is called.
+	docsCalls = 2000
+	// docsStarts is how often the server is started.
+	docsStarts = 9
+	// docsStartTarget is that of the time from the start of the process to its first answer.
+	docsStartTarget = 200 * time.Millisecond
+	// docsMemoryTarget is what the server may hold when it has started, in MB.
+	docsMemoryTarget = 40
+	// docsPatience bounds one start.
+	docsPatience = 10 * time.Second
+)
+
+// docsTools are the calls of the documentation's tools with the p50 that each is to reach.
+var docsTools = []struct {
+	name, arguments string
+	target          time.Duration
+}{
+	{"sector", `{}`, time.Millisecond},
+	{"list", `{"sector":"base-go"}`, time.Millisecond},
+	{"search", `{"query":"graceful shutdown timeout"}`, time.Millisecond},
+	{"search", `{"query":"缓存"}`, time.Millisecond},
+	{"detail", `{"sector":"guide","path":"/grpc"}`, 2 * time.Millisecond},
+}
+
+// docsClaims measure the documentation's server as a process of its own.
+func docsClaims() []claim {
+	return []claim{
+		{name: "the documentation's server, started", show: docsStart},
+		{name: "a call of the documentation's tools over loopback, p50 (targets 1 ms, detail 2 ms)", show: docsLatency},
+	}
+}
+
+// docsStart tells how long it takes from the start of the process to the first answer, and what it holds in memory after that
+// and after every page was shown.
+func docsStart() (string, error) {
+	if _, err := docsBinary(); err != nil { // which takes longer than a start
+		return "", err
+	}
+	var times []time.Duration
+	var server *docsServer
+	for range docsStarts {
+		if server != nil {
+			server.stop()
+		}
+		began := time.Now()
+		var err error
+		if server, err = startDocs(); err != nil {
+			return "", err
+		}
+		times = append(times, time.Since(began))
+	}
+	defer server.stop()
+	<-time.After(time.Second) // the server gives back what the start took
+	fresh, err := server.resident()
+	if err != nil {
+		return "", err
+	}
+	pages, err := server.showAll()
+	if err != nil {
+		return "", err
+	}
+	warm, err := server.resident()
+	slices.Sort(times)
+	middle := times[len(times)/2]
+	return fmt.Sprintf("%d ms in the middle of %d starts (%d to %d) ≤ %s %s; %.1f MB resident ≤ %d MB %s; %.1f MB when all %d pages were shown",
+		middle.Milliseconds(), docsStarts, times[0].Milliseconds(), times[len(times)-1].Milliseconds(), docsStartTarget,
+		mark(cmp.Compare(middle, docsStartTarget)), fresh, docsMemoryTarget, mark(cmp.Compare(fresh, docsMemoryTarget)), warm, pages), err
+}
+
+// docsLatency calls each tool, and for comparison a handler of net/http that answers a POST with a kilobyte.
+func docsLatency() (string, error) {
+	server, err := startDocs()
+	if err != nil {
+		return "", err
+	}
+	defer server.stop()
+	floor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = w.Write(make([]byte, 1024))
+	}))
+	defer floor.Close()
+	bare, err := percentiles(floor.URL, "{}")
+	if err != nil {
+		return "", err
+	}
+	lines := []string{fmt.Sprintf("a bare POST %.3f ms (p99 %.2f)", bare.p50, bare.p99)}
+	for _, tool := range docsTools {
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool.name + `","arguments":` + tool.arguments + `}}`
+		took, err := percentiles(server.url+"/api/mcp", body)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", tool.name, err)
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %.3f ms (p99 %.2f, %.1f of the bare one) ≤ %s %s", tool.name, tool.arguments, took.p50, took.p99,
+			took.p50/bare.p50, tool.target, mark(cmp.Compare(took.p50, milliseconds(tool.target)))))
+	}
+	return strings.Join(lines, "\n  "), nil
+}
+
+type percentile struct{ p50, p99 float64 } // ms
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// percentiles posts the body again and again over one connection.
+func percentiles(url, body string) (percentile, error) {
+	times := make([]time.Duration, 0, docsCalls)
+	for range docsCalls {
+		began := time.Now()
+		answer, err := post(url, body)
+		if err != nil {
+			return percentile{}, err
+		}
+		times = append(times, time.Since(began))
+		if bytes.Contains(answer, []byte(`"isError":true`)) || bytes.Contains(answer, []byte(`"error":{`)) {
+			return percentile{}, fmt.Errorf("the answer is %.200s", answer)
+		}
+	}
+	slices.Sort(times)
+	return percentile{milliseconds(times[len(times)/2]), milliseconds(times[len(times)*99/100])}, nil
+}
+
+func post(url, body string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := io.ReadAll(response.Body)
+	return answer, errors.Join(err, response.Body.Close())
+}
+
+// docsServer is a running plinth-docs.
+type docsServer struct {
+	command *exec.Cmd
+	url     string
+}
+
+// startDocs starts the server and waits for its first answer. It is built once.
+func startDocs() (*docsServer, error) {
+	binary, err := docsBinary()
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once: the server takes the port
+	if err != nil {
+		return nil, err
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		return nil, err
+	}
+	s := &docsServer{url: "http://" + addr, command: exec.Command(binary, "serve", "--addr", addr)} //nolint:noctx // it ends in stop
+	s.command.Env = append(os.Environ(), "PLINTH_DRAIN_DELAY=0s", "LOG_LEVEL=warn")
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	for deadline := time.Now().Add(docsPatience); ; {
+		if _, err := get(s.url + "/healthz"); err == nil {
+			return s, nil
+		} else if time.Now().After(deadline) {
+			s.stop()
+			return nil, fmt.Errorf("the documentation's server does not answer: %w", err)
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
+func (s *docsServer) stop() {
+	_ = s.command.Process.Signal(os.Interrupt)
+	_ = s.command.Wait()
+}
+
+// docsBuilt is where the server was built, once it was.
+var docsBuilt string
+
+func docsBinary() (string, error) {
+	if docsBuilt != "" {
+		return docsBuilt, nil
+	}
+	root, err := workspace.Find()
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("", "plinth-benchmark-")
+	if err != nil {
+		return "", err
+	}
+	atExit(func() { _ = os.RemoveAll(dir) })
+	binary := filepath.Join(dir, "plinth-docs")
+	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./cmd/plinth-docs") //nolint:noctx // it ends by itself
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")                                                      // as a release is built
+	command.Dir = filepath.Join(root, "docs")
+	if output, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build plinth-docs: %w\n%s", err, output)
+	}
+	docsBuilt = binary
+	return binary, nil
+}
+
+func get(url string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	if response.StatusCode != http.StatusOK {
+		err = errors.Join(err, fmt.Errorf("%s: %s", url, response.Status))
+	}
+	return body, errors.Join(err, response.Body.Close())
+}
+
+// showAll asks for every page of the site's map, and returns how many there are.
+func (s *docsServer) showAll() (int, error) {
+	siteMap, err := get(s.url + "/sitemap.xml")
+	if err != nil {
+		return 0, err
+	}
+	pages := regexp.MustCompile(`<loc>([^<]+)</loc>`).FindAllSubmatch(siteMap, -1)
+	if len(pages) == 0 {
+		return 0, fmt.Errorf("the site's map names no page: %.200s", siteMap)
+	}
+	for _, page := range pages {
+		if _, err := get(string(page[1])); err != nil {
+			return 0, err
+		}
+	}
+	return len(pages), nil
+}
+
+// resident is what the server holds in memory, in MB, as the kernel says.
+func (s *docsServer) resident() (float64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	m := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(status)
+	if m == nil {
+		return 0, errors.New("the kernel does not say what a process holds")
+	}
+	kb, err := strconv.Atoi(string(m[1]))
+	return float64(kb) / 1024, err
+}
