@@ -14,42 +14,41 @@ const (
 
 // A place is where an entry's text has a word of the query.
 type place struct {
-	at     int // byte
-	mark   string
-	weight float64
+	at   int // byte
+	mark int
 }
 
 // excerpt returns the part of an entry's text that has most of what the marks are, or the beginning of the text.
-func (e entry) excerpt(marks map[string]float64) string {
-	text := oneLine(e.section.Text)
-	lower := strings.ToLower(text)
-	if len(lower) != len(text) { // in some languages
-		lower = text
+func (e entry) excerpt(marks []mark) string {
+	text := e.section.Text
+	window := excerptRunes * len(text) / max(1, utf8.RuneCountInString(text)) // in bytes
+	if isShort(text, window) {
+		return text
 	}
 	var places []place
-	for mark, weight := range marks {
-		for at, found := 0, 0; found >= 0; at += found + len(mark) {
-			if found = strings.Index(lower[at:], mark); found >= 0 {
-				places = append(places, place{at + found, mark, weight})
+	for i, m := range marks {
+		for at, found := 0, 0; found >= 0; at += found + len(m.root) {
+			if found = strings.Index(e.lower[at:], m.root); found >= 0 {
+				places = append(places, place{at + found, i})
 			}
 		}
 	}
-	slices.SortFunc(places, func(a, b place) int { return cmp.Or(a.at-b.at, strings.Compare(a.mark, b.mark)) })
-	window := excerptRunes * len(text) / max(1, utf8.RuneCountInString(text)) // in bytes
-	return cut(text, best(places, window), window)
+	slices.SortFunc(places, func(a, b place) int { return cmp.Or(a.at-b.at, a.mark-b.mark) })
+	return cut(text, best(places, marks, window), window)
 }
 
 // best returns the place from which on a window has the most of the query. A mark counts once.
-func best(places []place, window int) int {
+func best(places []place, marks []mark, window int) int {
 	at, most := 0, 0.0
 	for i, p := range places {
-		sum := 0.0
-		for j, q := range places[i:] {
+		sum, seen := 0.0, uint64(0) // a bit for each mark; beyond 64 some share one
+		for _, q := range places[i:] {
 			if q.at-p.at > window*2/3 {
 				break
 			}
-			if !slices.ContainsFunc(places[i:i+j], func(before place) bool { return before.mark == q.mark }) {
-				sum += q.weight
+			if bit := uint64(1) << (q.mark % 64); seen&bit == 0 {
+				seen |= bit
+				sum += marks[q.mark].weight
 			}
 		}
 		if sum > most {
@@ -59,9 +58,12 @@ func best(places []place, window int) int {
 	return at
 }
 
+// isShort tells of a text that is shown whole.
+func isShort(text string, window int) bool { return len(text) <= window+window/8 }
+
 // cut returns about a window of bytes around a byte of a text at which a word begins, from word to word, with … where it is cut.
 func cut(text string, at, window int) string {
-	if len(text) <= window+window/8 {
+	if isShort(text, window) {
 		return text
 	}
 	from := max(0, min(at-window/4, len(text)-window))

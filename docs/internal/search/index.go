@@ -24,6 +24,8 @@ type Index struct {
 type entry struct {
 	page    *page.Page
 	section markup.Section
+	head    string // the heading, or the title of the page, in small letters
+	lower   string // the text in small letters, byte by byte where the text has it
 }
 
 // A term is a word of the documentation, or a piece of one.
@@ -36,8 +38,8 @@ type term struct {
 
 // A posting says that an entry has a term.
 type posting struct {
-	entry     int
-	frequency float64 // over all fields, weighted, and saturated as BM25 asks, without the rarity
+	entry     int32
+	frequency float32 // over all fields, weighted, and saturated as BM25 asks, without the rarity
 }
 
 // A field is a part of an entry in which words count differently.
@@ -71,15 +73,15 @@ func New(l *page.Library) *Index {
 		for i, s := range p.Sections {
 			if i == 0 {
 				ix.addNames(p)
-				s.Text = cmp.Or(s.Text, p.Description)
+				s.Text = cmp.Or(s.Text, oneLine(p.Description))
 			}
 			ix.addEntry(p, s, i == 0)
 		}
 	}
 	for _, t := range ix.terms {
 		for i := range t.postings {
-			f := &t.postings[i].frequency
-			*f *= (saturation + 1) / (saturation + *f)
+			f := float64(t.postings[i].frequency)
+			t.postings[i].frequency = float32(f * (saturation + 1) / (saturation + f))
 		}
 		t.rarity = ix.rarity(t.text, len(t.postings))
 		ix.sorted = append(ix.sorted, t)
@@ -115,7 +117,12 @@ func nameOf(list []token) string {
 // addEntry adds a section of a page.
 func (ix *Index) addEntry(p *page.Page, s markup.Section, isFirst bool) {
 	number := len(ix.entries)
-	ix.entries = append(ix.entries, entry{page: p, section: s})
+	s.Text = strings.ToValidUTF8(s.Text, "")
+	e := entry{page: p, section: s, head: strings.ToLower(cmp.Or(s.Heading, p.Title)), lower: strings.ToLower(s.Text)}
+	if len(e.lower) != len(s.Text) { // in some languages
+		e.lower = s.Text
+	}
+	ix.entries = append(ix.entries, e)
 	if p.Language == page.Chinese {
 		ix.chinese++
 	}
@@ -156,14 +163,14 @@ func (ix *Index) add(number int, f field, weight float64, text string) {
 		}
 		known.show(t, text)
 		last := len(known.postings) - 1
-		if last < 0 || known.postings[last].entry != number {
-			known.postings = append(known.postings, posting{entry: number})
+		if last < 0 || known.postings[last].entry != int32(number) {
+			known.postings = append(known.postings, posting{entry: int32(number)})
 			last++
 		}
 		if t.kind == piece {
-			known.postings[last].frequency += weight * pieceFactor
+			known.postings[last].frequency += float32(weight * pieceFactor)
 		} else {
-			known.postings[last].frequency += weight
+			known.postings[last].frequency += float32(weight)
 		}
 	}
 }

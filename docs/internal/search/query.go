@@ -56,17 +56,27 @@ const (
 type query struct {
 	text   string
 	units  []unit
-	absent []token            // the words that the documentation lacks
-	name   string             // in the form of the names of the index
-	marks  map[string]float64 // what an excerpt should hold: stems, pairs and translations, with their rarity
-	dense  bool               // whether it has characters of a script without blanks
-	java   bool               // whether it is about Java
+	near   []phrase
+	absent []token // the words that the documentation lacks
+	name   string  // in the form of the names of the index
+	marks  []mark  // what an excerpt should hold: roots, pairs and translations
+	dense  bool    // whether it has characters of a script without blanks
+	java   bool    // whether it is about Java
+}
+
+// A mark is a word that an excerpt should hold.
+type mark struct {
+	root   string
+	weight float64
 }
 
 // A unit is what counts as one word of a query: a word with its pieces, or a text without blanks with its pairs.
 type unit struct {
 	alternatives []alternative
 	expansions   []alternative // terms that begin with the word
+
+	first      token
+	start, end int // in the query, in bytes
 }
 
 // An alternative is a term by which a unit is found.
@@ -79,7 +89,7 @@ type alternative struct {
 
 // parse reads a query. Words that do not count are left out when others are left, and so are words that were there before.
 func (ix *Index) parse(text string) query {
-	q := query{text: shorten(text), marks: map[string]float64{}}
+	q := query{text: shorten(text)}
 	list := tokens(q.text)
 	q.name = nameOf(list)
 	for _, t := range list {
@@ -99,6 +109,7 @@ func (ix *Index) parse(text string) query {
 			q.add(ix, g, written, isLast)
 		}
 	}
+	q.neighbours()
 	return q
 }
 
@@ -118,8 +129,8 @@ func groupsOf(list []token) [][]token {
 
 // add adds a word or a run.
 func (q *query) add(ix *Index, group []token, written string, isLast bool) {
-	var u unit
 	first := group[0]
+	u := unit{first: first, start: first.start, end: group[len(group)-1].end}
 	switch {
 	case first.kind != pair:
 		u.pieces(ix, group)
@@ -138,14 +149,26 @@ func (q *query) add(ix *Index, group []token, written string, isLast bool) {
 	default:
 		u.pairs(ix, group)
 		u.translate(ix, written)
+		q.runs(ix, group)
 	}
 	for _, t := range group {
-		q.marks[stem(t.term)] = 1
+		q.mark(t.term, 1)
 	}
 	for _, a := range u.alternatives {
-		q.marks[stem(a.text)] = a.rarity
+		q.mark(a.text, a.rarity)
 	}
 	q.units = append(q.units, u)
+}
+
+// mark adds a word to those that an excerpt should hold, or changes its weight.
+func (q *query) mark(term string, weight float64) {
+	r := root(term)
+	i := slices.IndexFunc(q.marks, func(m mark) bool { return m.root == r })
+	if i < 0 {
+		q.marks = append(q.marks, mark{r, weight})
+	} else {
+		q.marks[i].weight = weight
+	}
 }
 
 // beginningOf is a word as that of a term, of which more may follow.

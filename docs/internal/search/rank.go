@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -35,13 +34,14 @@ type tally struct {
 
 // A ranked entry has its score.
 type ranked struct {
-	entry int
-	score float64
+	entry  int
+	score  float64
+	factor float64 // that the score has
 }
 
 // rank returns the entries that pass the filter, the best first.
 func (ix *Index) rank(q query, f filter) []ranked {
-	tallies := make([]tally, len(ix.entries))
+	tallies, meant := make([]tally, len(ix.entries)), ix.named[q.name]
 	for _, u := range q.units {
 		u.score(tallies)
 	}
@@ -51,16 +51,18 @@ func (ix *Index) rank(q query, f filter) []ranked {
 		if t.total <= 0 || factor == 0 {
 			continue
 		}
-		if slices.Contains(ix.named[q.name], i) {
+		if slices.Contains(meant, i) {
 			factor *= named
 		}
 		held := t.held / float64(len(q.units))
 		if held >= nearlyAll {
 			factor *= complete
 		}
-		found = append(found, ranked{i, t.total * factor * (1 - coverage + coverage*held*held)})
+		factor *= 1 - coverage + coverage*held*held
+		found = append(found, ranked{i, t.total * factor, factor})
 	}
-	slices.SortStableFunc(found, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	order(found)
+	ix.reward(found, q.near)
 	return ix.spread(found)
 }
 
@@ -69,14 +71,14 @@ func (u unit) score(tallies []tally) {
 	for _, a := range u.alternatives {
 		for _, p := range a.postings {
 			t := &tallies[p.entry]
-			t.unit += a.weight * p.frequency
+			t.unit += a.weight * float64(p.frequency)
 			t.share += a.share
 		}
 	}
 	for _, a := range u.expansions {
 		for _, p := range a.postings {
 			t := &tallies[p.entry]
-			t.unit, t.share = max(t.unit, a.weight*p.frequency), max(t.share, a.share)
+			t.unit, t.share = max(t.unit, a.weight*float64(p.frequency)), max(t.share, a.share)
 		}
 	}
 	for i := range tallies {

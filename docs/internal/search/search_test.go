@@ -92,6 +92,7 @@ func TestFirstHit(t *testing.T) {
 		{"the beginning of an identifier", "xAlpha.WithAu", "a/alpha#open-a-database"},
 		{"the plural", "snowflakes", "b/snowflakes"},
 		{"without diacritics", "cafe", "a/gamma"},
+		{"words in their order", "lease lock", "a/beta#lease-lock"},
 		{"all words before some", "cache keeps zebra values", "a/beta"},
 		{"words that do not count", "how do I get a snowflake", "b/snowflakes"},
 		{"a word that does not count at the end", "snowflake a", "b/snowflakes"},
@@ -120,6 +121,17 @@ func TestEntriesWithAllWordsComeFirst(t *testing.T) {
 	}))
 	if got := found(t, ix, "common rare"); len(got) != 3 || got[0] != "a/two#both" {
 		t.Errorf("got %q, want a/two#both before two others", got)
+	}
+}
+
+func TestNeighboursAreWorthMore(t *testing.T) {
+	ix := search.New(library(t, map[string]string{
+		"a/apart":    "A\nPage.\nred paint for the car or the house and green",
+		"a/together": "B\nPage.\npaint for the car or the house and red green",
+		"a/wrong":    "C\nPage.\ngreen red paint for the car or the house and",
+	}))
+	if got, want := found(t, ix, "red green"), []string{"a/together", "a/apart", "a/wrong"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"github.com/plinthgo/plinth/docs/internal/page"
@@ -58,8 +59,12 @@ func (ix *Index) nearest(word string) []string {
 		changes int
 	}
 	var all []similar
+	has := letters(word)
 	for _, t := range ix.sorted {
 		if d := len(t.text) - len(word); d > limit || d < -limit || len(t.text) < minCorrected || t.text[0] <= '9' { // a number
+			continue
+		}
+		if bits.OnesCount32(has^letters(t.text)) > 2*limit { // which costs less to find out
 			continue
 		}
 		if n := page.Distance(word, t.text); n <= limit {
@@ -80,4 +85,13 @@ func (ix *Index) nearest(word string) []string {
 		words = append(words, t.display)
 	}
 	return words
+}
+
+// letters has a bit for each letter of a word, some of them shared. A change of one letter changes two bits at most.
+func letters(word string) uint32 {
+	set := uint32(0)
+	for _, r := range word {
+		set |= 1 << (r & 31)
+	}
+	return set
 }
