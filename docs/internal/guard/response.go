@@ -82,7 +82,10 @@ func (w *response) Write(p []byte) (int, error) {
 		w.WriteHeader(http.StatusOK)
 	}
 	if w.held == 0 {
-		return w.ResponseWriter.Write(p)
+		if _, err := w.ResponseWriter.Write(plain(p)); err != nil { // the SDK writes an answer at once
+			return 0, err
+		}
+		return len(p), nil
 	}
 	w.text = append(w.text, p[:min(len(p), maxText-len(w.text))]...)
 	return len(p), nil
