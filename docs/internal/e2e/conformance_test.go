@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -12,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/plinthgo/plinth/core/major/plinthtest"
+	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/docs"
 	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 	"github.com/plinthgo/plinth/docs/internal/guard"
@@ -64,7 +66,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// suiteEndpoint serves the endpoint of the protocol with what the suite asks for beside its own.
+// suiteEndpoint serves the endpoint of the protocol with what the suite asks for beside its own, behind the middleware of the
+// base and the guard, as plinth-docs does.
 func suiteEndpoint(t *testing.T) string {
 	t.Helper()
 	library, err := page.Load(docs.Content())
@@ -74,9 +77,13 @@ func suiteEndpoint(t *testing.T) string {
 	server := tool.New(tool.Config{Library: library, Index: search.New(library), Options: suiteOptions})
 	addSuite(server)
 	endpoint := guard.New(guard.Config{}, suiteStream(func(*http.Request) *mcp.Server { return server }, guard.StreamOptions()))
-	s := httptest.NewServer(endpoint)
-	t.Cleanup(s.Close)
-	return s.URL + "/api/mcp"
+	app := plinthtest.New(t, xoption.WithHealth(), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		engine.NoRoute(func(c *gin.Context) {
+			c.Status(http.StatusOK) // gin has set 404
+			endpoint.ServeHTTP(c.Writer, c.Request)
+		})
+	}))
+	return app.URL() + "/api/mcp"
 }
 
 // conform runs the suite against a server.

@@ -21,8 +21,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// patience bounds the answer to one message.
-const patience = 10 * time.Second
+const (
+	// patience bounds the answer to one message.
+	patience = 10 * time.Second
+	// maxLine bounds what is kept of a line, in bytes. It is more than the endpoint reads.
+	maxLine = 2 << 20
+)
 
 // Serve answers the messages of in until its end, which is no error, or until ctx ends and a message has come. The streams are
 // not closed.
@@ -30,7 +34,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, endpoint http.Handl
 	s := session{endpoint: endpoint}
 	lines := bufio.NewReader(in)
 	for ctx.Err() == nil {
-		line, err := lines.ReadBytes('\n')
+		line, err := readLine(lines)
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			line = s.answer(ctx, line)
 		}
@@ -47,6 +51,17 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, endpoint http.Handl
 		}
 	}
 	return nil
+}
+
+// readLine returns the next line. Of one that is too long it keeps the beginning, which the endpoint refuses.
+func readLine(lines *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := lines.ReadSlice('\n')
+		line = append(line, part[:min(len(part), maxLine-len(line))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
 }
 
 // A session knows what the protocol's headers say over HTTP.
