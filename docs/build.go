@@ -44,10 +44,7 @@ func (s *Site) Build(dir string) error {
 	}
 	err = errors.Join(os.Chmod(made, readable), s.now.Load().write(made))
 	if err == nil {
-		err = os.RemoveAll(dir)
-	}
-	if err == nil {
-		err = os.Rename(made, dir)
+		err = replace(dir, made)
 	}
 	if err != nil {
 		return fmt.Errorf("docs: build: %w", errors.Join(err, os.RemoveAll(made)))
@@ -85,6 +82,22 @@ func (s *Site) outside(dir string) error {
 		return fmt.Errorf("docs: build: %s lies in the content: give another folder", dir)
 	}
 	return nil
+}
+
+// replace puts a folder in the place of another, which stays where that fails.
+func replace(dir, made string) error {
+	before := made + ".before"
+	err := os.Rename(dir, before)
+	if errors.Is(err, os.ErrNotExist) {
+		return os.Rename(made, dir)
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(made, dir); err != nil {
+		return errors.Join(err, os.Rename(before, dir))
+	}
+	return os.RemoveAll(before)
 }
 
 // replaceable refuses a folder that holds what Build has not written.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -38,4 +39,13 @@ func reachedAt(host string, port int) string {
 		return ""
 	}
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+// blame names the flag where an address cannot be listened on, which a library names otherwise.
+func blame(addr string, err error) error {
+	var cause *net.OpError
+	if errors.As(err, &cause) && cause.Op == "listen" {
+		return fmt.Errorf("--addr %q: %w", addr, cause)
+	}
+	return err
 }

@@ -29,7 +29,7 @@ func TestTheCommandLine(t *testing.T) {
 		{"an argument too many", []string{"serve", "now"}, true, `serve takes no argument, not "now"`},
 		{"a folder that is not there", []string{"serve", "--dir", "gone"}, false, `"gone" is not a folder`},
 		{"no address", []string{"serve", "--addr", "8080"}, true, `--addr "8080": want HOST:PORT, such as 127.0.0.1:8080`},
-		{"an address that is not here", []string{"serve", "--addr", "192.0.2.1:8080"}, false, "listen tcp 192.0.2.1:8080: "},
+		{"an address that is not here", []string{"serve", "--addr", "192.0.2.1:8080"}, false, `--addr "192.0.2.1:8080": `},
 		{"an origin that is none", []string{"serve", "--origin", "example.org"}, false, "want scheme://host or scheme://host:port"},
 		{"version", []string{"version"}, false, "plinth-docs "},
 	}

@@ -43,7 +43,7 @@ func serve(ctx context.Context, c *call) error {
 		holdLittle() // not before: it takes a part of the start
 		watch(ctx, site)
 	}
-	return xmain.Run(reg, xlog.WithName(xlog.NamedMAIN), nil, task) // reg has the context
+	return blame(c.addr, xmain.Run(reg, xlog.WithName(xlog.NamedMAIN), nil, task)) // reg has the context
 }
 
 // holdLittle gives back what reading and indexing took, which is several times of what serving does, and collects earlier from

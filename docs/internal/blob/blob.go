@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/plinthgo/plinth/docs/internal/accept"
@@ -37,7 +38,7 @@ type Blob struct {
 // New makes a blob to be kept: its body is made as small as can be. The body may be kept and must not change.
 func New(contentType, cacheControl string, body []byte) *Blob {
 	b := newBlob(contentType, cacheControl, body)
-	b.pack(gzip.BestCompression)
+	b.pack(&smallest)
 	b.varies = b.packed != nil
 	return b
 }
@@ -46,7 +47,7 @@ func New(contentType, cacheControl string, body []byte) *Blob {
 func Once(r *http.Request, contentType, cacheControl string, body []byte) *Blob {
 	b := newBlob(contentType, cacheControl, body)
 	if b.varies = len(body) >= minCompressed; b.varies && acceptsGzip(r.Header.Values("Accept-Encoding")) {
-		b.pack(gzip.DefaultCompression)
+		b.pack(&quick)
 	}
 	return b
 }
@@ -57,8 +58,8 @@ func newBlob(contentType, cacheControl string, body []byte) *Blob {
 }
 
 // pack puts the compressed form in the place of the body, where it is smaller.
-func (b *Blob) pack(level int) {
-	if b.packed = compress(level, b.body); b.packed != nil {
+func (b *Blob) pack(writers *sync.Pool) {
+	if b.packed = compress(writers, b.body); b.packed != nil {
 		b.body = nil
 	}
 }
@@ -128,16 +129,32 @@ func acceptsGzip(values []string) bool {
 	return accepted
 }
 
+// Writers are used again: each has tables of nearly a megabyte.
+var (
+	smallest = sync.Pool{New: func() any { return newWriter(gzip.BestCompression) }}
+	quick    = sync.Pool{New: func() any { return newWriter(gzip.DefaultCompression) }}
+)
+
+func newWriter(level int) any {
+	w, err := gzip.NewWriterLevel(io.Discard, level)
+	if err != nil {
+		return nil // the levels are constants, and valid
+	}
+	return w
+}
+
 // compress returns the body in gzip, or nil where that is not smaller.
-func compress(level int, body []byte) []byte {
+func compress(writers *sync.Pool, body []byte) []byte {
 	if len(body) < minCompressed {
 		return nil
 	}
 	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, level)
-	if err != nil {
-		return nil // the levels are constants, and valid
+	w, ok := writers.Get().(*gzip.Writer)
+	if !ok {
+		return nil
 	}
+	defer writers.Put(w)
+	w.Reset(&b)
 	if _, err := w.Write(body); err != nil || w.Close() != nil || b.Len() >= len(body) {
 		return nil
 	}

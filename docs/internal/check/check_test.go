@@ -46,16 +46,12 @@ func repository() map[string]string {
 
 func run(t *testing.T, files map[string]string, repository fs.FS) []string {
 	t.Helper()
-	findings, err := check.Run(check.Config{
+	lines, err := check.Run(check.Config{
 		Library: doctest.Library(t, files), Repository: repository,
 		HasDiagram: func(source string) bool { return strings.Contains(source, "rendered") },
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	lines := make([]string, len(findings))
-	for i, f := range findings {
-		lines[i] = f
 	}
 	return lines
 }
