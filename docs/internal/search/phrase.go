@@ -10,7 +10,7 @@ import (
 // Bonuses for neighbours, as shares of their rarity.
 const (
 	phraseWeight     = 0.3
-	phraseHeadWeight = 1.2 // in the heading, or the title of the page
+	phraseHeadWeight = 0.8 // in the heading, or the title of the page
 	// maxPhrased bounds the entries that are looked at for phrases, the best without them.
 	maxPhrased = 64
 	// maxApart is how far a word may be from the one before it, because of words that do not count.
