@@ -47,17 +47,12 @@ func fill(s Source, into reflect.Value, defaults bool) error {
 	for _, f := range fieldsOf(into.Type()) {
 		dst := into.FieldByIndex(f.index)
 		if defaults && f.Default != "" {
-			problems = append(problems, assign(dst, f.Default, f.Unit))
+			problems = append(problems, f.assign(dst, f.Default))
 		}
-		text, set := f.from(s)
-		switch {
-		case !set && f.Required && defaults:
+		if text, set := f.from(s); set {
+			problems = append(problems, f.assign(dst, text))
+		} else if f.Required && defaults {
 			problems = append(problems, f.problem("", "is not set"))
-		case !set:
-		case f.Check(text) != nil:
-			problems = append(problems, f.Check(text))
-		case assign(dst, text, f.Unit) != nil:
-			problems = append(problems, f.problem(text, "does not fit "+dst.Type().String()))
 		}
 	}
 	return errors.Join(problems...)
@@ -115,13 +110,9 @@ func variable(t reflect.Type, f reflect.StructField) Var {
 		v.Type = TypeEnum
 	}
 	if reflect.PointerTo(f.Type).Implements(textType) {
-		v.parse = func(text string) error { return assign(reflect.New(f.Type).Elem(), text, 0) }
+		v.parse = func(text string) error { return setText(reflect.New(f.Type).Elem(), text) }
 	}
-	var err error
-	if unit := tag.Get("unit"); unit != "" {
-		v.Unit, err = time.ParseDuration(unit)
-	}
-	if err = errors.Join(err, setRange(&v, tag.Get("min"), tag.Get("max"))); err != nil {
+	if err := v.setNumbers(tag); err != nil {
 		panic(fault(err.Error()))
 	}
 	if v.Default != "" {
@@ -132,28 +123,32 @@ func variable(t reflect.Type, f reflect.StructField) Var {
 	return v
 }
 
-// setRange reads the tags min and max. One without the other leaves that side open.
-func setRange(v *Var, least, most string) error {
-	if least == "" && most == "" {
+// setNumbers reads the tags unit, min and max. One bound without the other leaves that side open.
+func (v *Var) setNumbers(tag reflect.StructTag) error {
+	least, most := tag.Get("min"), tag.Get("max")
+	if least != "" || most != "" {
+		v.Max = math.MaxInt64
+	}
+	var unit int64
+	err := errors.Join(
+		number(&unit, tag.Get("unit"), TypeDuration), number(&v.Min, least, v.Type), number(&v.Max, most, v.Type),
+	)
+	v.Unit = time.Duration(unit)
+	return err
+}
+
+// number sets n to a text that is not empty.
+func number(n *int64, text string, t Type) (err error) {
+	if text == "" {
 		return nil
 	}
-	v.Max = math.MaxInt64
-	var problems []error
-	for text, bound := range map[*string]*int64{&least: &v.Min, &most: &v.Max} {
-		if *text == "" {
-			continue
-		}
-		var err error
-		if v.Type == TypeDuration {
-			var d time.Duration
-			d, err = time.ParseDuration(*text)
-			*bound = int64(d)
-		} else {
-			*bound, err = strconv.ParseInt(*text, 10, 64)
-		}
-		problems = append(problems, err)
+	if t != TypeDuration {
+		*n, err = strconv.ParseInt(text, 10, 64)
+		return err
 	}
-	return errors.Join(problems...)
+	d, err := time.ParseDuration(text)
+	*n = int64(d)
+	return err
 }
 
 // typeOf returns how the text of a field of type t is read.
@@ -176,52 +171,48 @@ func typeOf(t reflect.Type) Type {
 	}
 }
 
-// assign sets a field to a text that its variable accepts.
-func assign(dst reflect.Value, text string, unit time.Duration) error {
-	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](dst.Addr()); ok {
-		return u.UnmarshalText([]byte(text))
+// assign sets a field to the value of a text, or returns the Problem of that.
+func (v Var) assign(dst reflect.Value, text string) error {
+	value, problem := v.read(text)
+	if problem == "" && !set(dst, value) {
+		problem = "does not fit " + dst.Type().String()
 	}
-	ok := true
-	switch dst.Kind() {
-	case reflect.String:
-		dst.SetString(text)
-	case reflect.Bool:
-		var b bool
-		b, ok = parseBool(text)
-		dst.SetBool(b)
-	case reflect.Float32, reflect.Float64:
-		var f float64
-		f, ok = parseFloat(text)
-		dst.SetFloat(f)
-	case reflect.Slice:
-		list, _ := parseList(text)
-		dst.Set(reflect.ValueOf(list))
-	default:
-		var n int64
-		if dst.Type() == durationType {
-			var d time.Duration
-			d, ok = parseDuration(text, unit)
-			n = int64(d)
-		} else {
-			n, ok = parseInt64(text)
-		}
-		return setInt(dst, n, ok, text)
-	}
-	if !ok {
-		return fmt.Errorf("xenv: %q is no %s", text, dst.Type())
+	if problem != "" {
+		return v.problem(text, problem)
 	}
 	return nil
 }
 
-// setInt sets an integer, whose type may be too small for it.
-func setInt(dst reflect.Value, n int64, ok bool, text string) error {
+// set sets a field, whose type may be too small for the value.
+func set(dst reflect.Value, value any) bool {
+	n := int64(0)
+	switch x := value.(type) {
+	case string:
+		return setText(dst, x) == nil
+	case int64:
+		n = x
+	case time.Duration:
+		n = int64(x)
+	default:
+		dst.Set(reflect.ValueOf(value).Convert(dst.Type()))
+		return true
+	}
 	switch {
-	case ok && dst.CanInt() && !dst.OverflowInt(n):
+	case dst.CanInt() && !dst.OverflowInt(n):
 		dst.SetInt(n)
-	case ok && dst.CanUint() && n >= 0 && !dst.OverflowUint(uint64(n)):
+	case dst.CanUint() && n >= 0 && !dst.OverflowUint(uint64(n)):
 		dst.SetUint(uint64(n))
 	default:
-		return fmt.Errorf("xenv: %q is no %s", text, dst.Type())
+		return false
 	}
+	return true
+}
+
+// setText sets a field whose variable is a string.
+func setText(dst reflect.Value, text string) error {
+	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](dst.Addr()); ok {
+		return u.UnmarshalText([]byte(text))
+	}
+	dst.SetString(text)
 	return nil
 }

@@ -7,8 +7,6 @@ import (
 	"time"
 )
 
-func parseString(s string) (string, bool) { return s, true }
-
 // parseBool accepts what strconv.ParseBool does, and yes, no, on and off, in any case.
 func parseBool(s string) (bool, bool) {
 	switch strings.ToLower(s) {
@@ -19,21 +17,6 @@ func parseBool(s string) (bool, bool) {
 	}
 	v, err := strconv.ParseBool(strings.ToLower(s))
 	return v, err == nil
-}
-
-func parseInt(s string) (int, bool) {
-	v, err := strconv.Atoi(strings.TrimSpace(s))
-	return v, err == nil
-}
-
-func parseInt64(s string) (int64, bool) {
-	v, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
-	return v, err == nil
-}
-
-func parseFloat(s string) (float64, bool) {
-	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
 // parseDuration reads "1m30s"; where unit is not zero, also a whole number of units.
@@ -49,12 +32,11 @@ func parseDuration(s string, unit time.Duration) (time.Duration, bool) {
 	return d, err == nil
 }
 
-func parseList(s string) ([]string, bool) {
-	var list []string
+func parseList(s string) (list []string) {
 	for item := range strings.SplitSeq(s, ",") {
 		if item = strings.TrimSpace(item); item != "" {
 			list = append(list, item)
 		}
 	}
-	return list, true
+	return list
 }

@@ -126,32 +126,48 @@ func (v Var) optional() bool { return len(v.Packages) > 0 && v.Default == "" }
 
 // Check returns the Problem of text, or nil.
 func (v Var) Check(text string) error {
-	problem := ""
+	if _, problem := v.read(text); problem != "" {
+		return v.problem(text, problem)
+	}
+	return nil
+}
+
+// read returns the value of a text, and what is wrong with it. That of an integer is an int64.
+func (v Var) read(text string) (value any, problem string) {
 	switch v.Type {
 	case TypeBool:
-		problem = explain(text, parseBool, "is not a boolean")
+		b, ok := parseBool(text)
+		return b, unless(ok, "is not a boolean")
 	case TypeInt:
-		problem = v.checkInt(text)
-	case TypeFloat:
-		problem = explain(text, parseFloat, "is not a finite number")
-	case TypeDuration:
-		problem = v.checkDuration(text)
-	case TypeEnum:
-		if !slices.Contains(v.Values, text) {
-			problem = "is not one of the values"
+		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+		if err != nil {
+			return n, "is not an integer"
 		}
-	case TypeString:
-		problem = v.checkText(text)
-	case TypeList, typeUnknown:
+		return n, unless(v.inRange(n), "is out of range")
+	case TypeFloat:
+		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		return f, unless(err == nil && !math.IsNaN(f) && !math.IsInf(f, 0), "is not a finite number")
+	case TypeDuration:
+		return v.readDuration(text)
+	case TypeEnum:
+		return text, unless(slices.Contains(v.Values, text), "is not one of the values")
+	case TypeList:
+		return parseList(text), ""
+	default:
+		return text, v.checkText(text)
 	}
-	if problem == "" {
-		return nil
+}
+
+// unless returns problem if ok is false.
+func unless(ok bool, problem string) string {
+	if ok {
+		return ""
 	}
-	return v.problem(text, problem)
+	return problem
 }
 
 func (v Var) checkText(text string) string {
-	if v.ranged() && (int64(len(text)) < v.Min || int64(len(text)) > v.Max) {
+	if !v.inRange(int64(len(text))) {
 		return fmt.Sprintf("has %d bytes", len(text))
 	}
 	if v.parse != nil {
@@ -162,36 +178,15 @@ func (v Var) checkText(text string) string {
 	return ""
 }
 
-// explain returns problem where text does not parse.
-func explain[T any](text string, parse func(string) (T, bool), problem string) string {
-	if _, ok := parse(text); ok {
-		return ""
-	}
-	return problem
-}
-
-func (v Var) checkInt(text string) string {
-	n, ok := parseInt64(text)
-	if !ok {
-		return "is not an integer"
-	}
-	return v.checkRange(n)
-}
-
-func (v Var) checkDuration(text string) string {
+func (v Var) readDuration(text string) (d time.Duration, problem string) {
 	d, ok := parseDuration(text, v.Unit)
 	if !ok {
 		if _, err := strconv.ParseFloat(text, 64); err == nil {
-			return "has no unit"
+			return d, "has no unit"
 		}
-		return "is not a duration"
+		return d, "is not a duration"
 	}
-	return v.checkRange(int64(d))
+	return d, unless(v.inRange(int64(d)), "is out of range")
 }
 
-func (v Var) checkRange(n int64) string {
-	if v.ranged() && (n < v.Min || n > v.Max) {
-		return "is out of range"
-	}
-	return ""
-}
+func (v Var) inRange(n int64) bool { return !v.ranged() || v.Min <= n && n <= v.Max }

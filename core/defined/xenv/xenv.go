@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"time"
 )
 
@@ -56,40 +57,30 @@ func Apply(file map[string]string) error {
 }
 
 // GetEnvString returns the variable's value, or def where it is not set.
-func GetEnvString(key EnvKey, def string) string { return read(key, def, parseString) }
+func GetEnvString(key EnvKey, def string) string { return read(key, def) }
 
 // GetEnvBool returns the variable's value, or def where it is not set or no boolean.
-func GetEnvBool(key EnvKey, def bool) bool { return read(key, def, parseBool) }
+func GetEnvBool(key EnvKey, def bool) bool { return read(key, def) }
 
 // GetEnvInt returns the variable's value, or def where it is not set or no integer.
-func GetEnvInt(key EnvKey, def int) int { return read(key, def, parseInt) }
-
-// GetEnvInt64 returns the variable's value, or def where it is not set or no integer.
-func GetEnvInt64(key EnvKey, def int64) int64 { return read(key, def, parseInt64) }
-
-// GetEnvFloat returns the variable's value, or def where it is not set or no finite number.
-func GetEnvFloat(key EnvKey, def float64) float64 { return read(key, def, parseFloat) }
+func GetEnvInt(key EnvKey, def int) int { return read(key, def) }
 
 // GetEnvDuration returns the variable's value, or def where it is not set or no duration. A number
 // without a unit counts in the variable's own unit, where the table gives one.
 func GetEnvDuration(key EnvKey, def time.Duration) time.Duration {
-	return read(key, def, func(s string) (time.Duration, bool) { return parseDuration(s, Lookup(key).Unit) })
+	return read(key, def)
 }
 
-// GetEnvList returns the variable's comma-separated values without surrounding space or empty ones,
-// or def where it is not set.
-func GetEnvList(key EnvKey, def ...string) []string { return read(key, def, parseList) }
-
-// read returns the parsed value of key, or def.
-func read[T any](key EnvKey, def T, parse func(string) (T, bool)) T {
-	text, set := GetEnv(key)
-	if !set {
+// read returns the value of key as a T, or def.
+func read[T any](key EnvKey, def T) T {
+	v := Lookup(key)
+	text, set := v.from(Environment())
+	into := def
+	as := Var{Type: typeOf(reflect.TypeFor[T]()), Unit: v.Unit}
+	if !set || as.assign(reflect.ValueOf(&into).Elem(), text) != nil {
 		return def
 	}
-	if v, ok := parse(text); ok {
-		return v
-	}
-	return def
+	return into
 }
 
 // Problem is the one line that says what is wrong with a variable, such as

@@ -186,10 +186,6 @@ func TestReadersReturnTheDefaultOfWhatDoesNotParse(t *testing.T) {
 		{name: "no bool", text: "maybe", read: func() any { return xenv.GetEnvBool(key, true) }, want: true},
 		{name: "int", text: " 42 ", read: func() any { return xenv.GetEnvInt(key, 1) }, want: 42},
 		{name: "no int", text: "4.2", read: func() any { return xenv.GetEnvInt(key, 1) }, want: 1},
-		{name: "int64", text: "9223372036854775807", read: func() any { return xenv.GetEnvInt64(key, 1) }, want: int64(9223372036854775807)},
-		{name: "too large", text: "9223372036854775808", read: func() any { return xenv.GetEnvInt64(key, 1) }, want: int64(1)},
-		{name: "float", text: "2.5", read: func() any { return xenv.GetEnvFloat(key, 1) }, want: 2.5},
-		{name: "NaN", text: "NaN", read: func() any { return xenv.GetEnvFloat(key, 1) }, want: 1.0},
 		{name: "duration", text: "1m30s", read: func() any { return xenv.GetEnvDuration(key, 0) }, want: 90 * time.Second},
 		{name: "duration without a unit", text: "5", read: func() any { return xenv.GetEnvDuration(key, time.Hour) }, want: time.Hour},
 	} {
@@ -197,6 +193,33 @@ func TestReadersReturnTheDefaultOfWhatDoesNotParse(t *testing.T) {
 			t.Setenv(key.String(), tc.text)
 			if got := tc.read(); got != tc.want {
 				t.Errorf("%q read as %v, want %v", tc.text, got, tc.want)
+			}
+		})
+	}
+}
+
+// numbers are those of a test.
+type numbers struct {
+	Bytes int64   `env:"SHOP_BYTES" default:"1"`
+	Rate  float64 `env:"SHOP_RATE" default:"1"`
+}
+
+func TestLoadReadsNumbers(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		text xenv.Map
+		want numbers
+		ok   bool
+	}{
+		{name: "the largest", text: xenv.Map{"SHOP_BYTES": "9223372036854775807"}, want: numbers{9223372036854775807, 1}, ok: true},
+		{name: "too large", text: xenv.Map{"SHOP_BYTES": "9223372036854775808"}, want: numbers{1, 1}},
+		{name: "a float", text: xenv.Map{"SHOP_RATE": "2.5"}, want: numbers{1, 2.5}, ok: true},
+		{name: "not finite", text: xenv.Map{"SHOP_RATE": "NaN"}, want: numbers{1, 1}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := xenv.Load[numbers](tc.text)
+			if got != tc.want || (err == nil) != tc.ok {
+				t.Errorf("Load = %v, %v, want %v", got, err, tc.want)
 			}
 		})
 	}

@@ -3,7 +3,6 @@ package xhook
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -26,17 +25,20 @@ var (
 //
 // The error is nil if the work ended by itself, ErrForced or ErrAbandoned.
 func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cut func()) error {
+	soft, cancel := context.WithCancel(ctx)
+	defer cancel()
 	grace := finishGrace
-	var limits []time.Time
 	deadline, bounded := ctx.Deadline()
 	if bounded {
 		grace = min(grace, time.Until(deadline)/4)
-		limits = append(limits, deadline.Add(-2*grace))
+		soft, cancel = context.WithDeadline(soft, deadline.Add(-2*grace))
+		defer cancel()
 	}
 	if timeout > 0 {
-		limits = append(limits, time.Now().Add(timeout))
+		soft, cancel = context.WithTimeout(soft, timeout)
+		defer cancel()
 	}
-	if closedBefore(ctx, done, limits...) {
+	if closedBefore(soft, done) {
 		return nil
 	}
 	cut()
@@ -44,19 +46,16 @@ func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cu
 	if bounded {
 		last = deadline.Add(-grace / 2)
 	}
-	if closedBefore(context.WithoutCancel(ctx), done, last) {
+	hard, cancel := context.WithDeadline(context.WithoutCancel(ctx), last)
+	defer cancel()
+	if closedBefore(hard, done) {
 		return ErrForced
 	}
 	return ErrAbandoned
 }
 
-// closedBefore reports whether done is closed before ctx ends and the limits pass, or when they do.
-func closedBefore(ctx context.Context, done <-chan struct{}, limits ...time.Time) bool {
-	if len(limits) > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, slices.MinFunc(limits, time.Time.Compare))
-		defer cancel()
-	}
+// closedBefore reports whether done is closed before ctx ends, or when it does.
+func closedBefore(ctx context.Context, done <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true

@@ -57,13 +57,10 @@ func (l *Lifecycle) release(h *hold) {
 // A failure, before or meanwhile, is the error that Ready returns. When ctx ends during a wait, or the stop begins, the error
 // names the holds that are open. In all these cases the state does not become StateReady.
 func (l *Lifecycle) Ready(ctx context.Context) error {
-	if l == nil {
-		return nil
-	}
 	if err := l.awaitHolds(ctx); err != nil {
 		return err
 	}
-	if err := l.untilError(ctx, phaseReady, "ready"); err != nil {
+	if err := l.run(ctx, phaseReady); err != nil {
 		return err
 	}
 	for {

@@ -18,26 +18,10 @@ const (
 )
 
 // String returns the state as the readiness answer shows it.
-func (s State) String() string {
-	switch s {
-	case StateStarting:
-		return "starting"
-	case StateReady:
-		return "ready"
-	case StateDraining:
-		return "draining"
-	case StateStopped:
-		return "stopped"
-	default:
-		return "unknown"
-	}
-}
+func (s State) String() string { return [...]string{"starting", "ready", "draining", "stopped"}[s] }
 
-// State returns the current stage; that of a nil life is StateStarting.
+// State returns the current stage.
 func (l *Lifecycle) State() State {
-	if l == nil {
-		return StateStarting
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state
@@ -45,9 +29,6 @@ func (l *Lifecycle) State() State {
 
 // advance moves the state forward, never back.
 func (l *Lifecycle) advance(to State) {
-	if l == nil {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.advanceLocked(to)
@@ -103,19 +84,11 @@ func (l *Lifecycle) Fail(err error) bool {
 	return true
 }
 
-// Failed returns a channel that is closed by the first Fail. It is nil for a nil life.
-func (l *Lifecycle) Failed() <-chan struct{} {
-	if l == nil {
-		return nil
-	}
-	return l.failed
-}
+// Failed returns a channel that is closed by the first Fail.
+func (l *Lifecycle) Failed() <-chan struct{} { return l.failed }
 
 // Err returns the error of the first Fail, or nil.
 func (l *Lifecycle) Err() error {
-	if l == nil {
-		return nil
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err

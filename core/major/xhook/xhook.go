@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/plinthgo/plinth/core/internal/guard"
@@ -41,8 +42,12 @@ const (
 	phases
 )
 
+// String returns the phase's name, for errors.
+func (p phase) String() string { return [...]string{"start", "ready", "drain", "shutdown", "stop"}[p] }
+
 // Lifecycle is the life of one application: its hooks, its state, its health checks and the error that
-// ends it early. A nil *Lifecycle is valid: it keeps nothing and runs nothing.
+// ends it early. A nil *Lifecycle keeps nothing: its OnX methods, AddHealth, HoldReady and Fail return false,
+// and the channels of Draining and Readied are nil.
 type Lifecycle struct {
 	mu     sync.Mutex
 	hooks  [phases][]hook
@@ -52,7 +57,6 @@ type Lifecycle struct {
 	state  State
 	err    error
 
-	added    chan struct{} // has a value after a shutdown hook was added
 	readied  chan struct{}
 	draining chan struct{}
 	failed   chan struct{}
@@ -60,9 +64,7 @@ type Lifecycle struct {
 
 // New returns a life that is starting.
 func New() *Lifecycle {
-	return &Lifecycle{
-		added: make(chan struct{}, 1), readied: make(chan struct{}), draining: make(chan struct{}), failed: make(chan struct{}),
-	}
+	return &Lifecycle{readied: make(chan struct{}), draining: make(chan struct{}), failed: make(chan struct{})}
 }
 
 // contextKey finds the Lifecycle in a context.
@@ -103,7 +105,7 @@ func OnDrain(ctx context.Context, name string, fn Func) bool { return From(ctx).
 //
 // The context of fn ends when requests are cut off: then fn cuts off too. Nobody waits for it any longer: what has not
 // returned at that moment is an error and is left behind, and the tasks' context ends. So where fn needs time to cut off, its
-// task is what waits for that. The result is that of OnStart.
+// task is what waits for that. The result is that of OnStart; it is false once the shutdown has begun.
 func OnShutdown(ctx context.Context, name string, fn Func) bool {
 	return From(ctx).OnShutdown(name, fn)
 }
@@ -149,12 +151,6 @@ func (l *Lifecycle) add(p phase, name string, fn Func) bool {
 		return false
 	}
 	l.hooks[p] = append(l.hooks[p], hook{name: name, run: fn})
-	if p == phaseShutdown {
-		select {
-		case l.added <- struct{}{}:
-		default:
-		}
-	}
 	return true
 }
 
@@ -172,13 +168,13 @@ func (l *Lifecycle) take(p phase) (hook, bool) {
 		at = n - 1
 	}
 	h := l.hooks[p][at]
-	l.hooks[p] = append(l.hooks[p][:at:at], l.hooks[p][at+1:]...)
+	l.hooks[p] = slices.Delete(l.hooks[p], at, at+1)
 	return h, true
 }
 
 // Start runs the start hooks until the first error. It and its siblings are for whoever runs the
-// application; a hook that a running hook adds to the same phase runs too.
-func (l *Lifecycle) Start(ctx context.Context) error { return l.untilError(ctx, phaseStart, "start") }
+// application; a hook that a running hook adds to the same phase runs too, except during the shutdown.
+func (l *Lifecycle) Start(ctx context.Context) error { return l.run(ctx, phaseStart) }
 
 // BeginDrain sets StateDraining, from which on the service does not report ready.
 func (l *Lifecycle) BeginDrain() { l.advance(StateDraining) }
@@ -186,55 +182,39 @@ func (l *Lifecycle) BeginDrain() { l.advance(StateDraining) }
 // Drain calls BeginDrain and runs the drain hooks, all of them; their errors are joined.
 func (l *Lifecycle) Drain(ctx context.Context) error {
 	l.BeginDrain()
-	return l.all(ctx, phaseDrain, "drain")
+	return l.run(ctx, phaseDrain)
 }
 
 // Stop sets StateStopped and runs the stop hooks in reverse, all of them; their errors are joined. A second
 // call finds nothing to run.
 func (l *Lifecycle) Stop(ctx context.Context) error {
 	l.advance(StateStopped)
-	return l.all(ctx, phaseStop, "stop")
+	return l.run(ctx, phaseStop)
 }
 
-func (l *Lifecycle) untilError(ctx context.Context, p phase, verb string) error {
-	if l == nil {
-		return nil
-	}
-	for {
-		h, ok := l.take(p)
-		if !ok {
-			return nil
-		}
-		if err := h.call(ctx, verb); err != nil {
-			return err
-		}
-	}
-}
-
-func (l *Lifecycle) all(ctx context.Context, p phase, verb string) error {
-	if l == nil {
-		return nil
-	}
+// run runs the hooks of a phase one after the other: those of the start until the first error, those of the stop whatever
+// their errors.
+func (l *Lifecycle) run(ctx context.Context, p phase) error {
 	var errs []error
 	for {
 		h, ok := l.take(p)
 		if !ok {
 			return errors.Join(errs...)
 		}
-		errs = append(errs, h.call(ctx, verb))
+		err := h.call(ctx, p)
+		if err != nil && p < phaseDrain {
+			return err
+		}
+		errs = append(errs, err)
 	}
 }
 
 // call runs the hook and names it in its error.
-func (h hook) call(ctx context.Context, verb string) error {
-	return h.named(verb, guard.Call(ctx, h.run))
-}
-
-func (h hook) named(verb string, err error) error {
-	if err == nil {
-		return nil
+func (h hook) call(ctx context.Context, p phase) error {
+	if err := guard.Call(ctx, h.run); err != nil {
+		return fmt.Errorf("%s hook %q: %w", p, h.name, err)
 	}
-	return fmt.Errorf("%s hook %q: %w", verb, h.name, err)
+	return nil
 }
 
 // PanicError is a panic that became an error.

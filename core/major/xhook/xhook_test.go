@@ -213,12 +213,7 @@ func TestContextWithoutALifeSaysThatNothingWillRun(t *testing.T) {
 			t.Errorf("%s = true, want false", name)
 		}
 	}
-	var l *xhook.Lifecycle
-	l.BeginDrain()
-	if l.Start(ctx) != nil || l.Ready(ctx) != nil || l.Drain(ctx) != nil || l.Shutdown(ctx) != nil || l.Stop(ctx) != nil || l.Err() != nil {
-		t.Error("a nil life ran something")
-	}
-	if l.State() != xhook.StateStarting || l.Check(ctx) != nil || l.Failed() != nil || xhook.Draining(ctx) != nil || xhook.Readied(ctx) != nil {
+	if xhook.Draining(ctx) != nil || xhook.Readied(ctx) != nil {
 		t.Error("a nil life holds something")
 	}
 	if xhook.From(nil) != nil { //nolint:staticcheck // a nil context is what the line is about

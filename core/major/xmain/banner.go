@@ -76,7 +76,7 @@ func routes(engine *gin.Engine) [][2]string {
 
 // application returns the name and the version of the program.
 func application() (name, version string) {
-	name, version = xenv.ApplicationName(), xenv.GetEnvString(xenv.AppVersion, "")
+	name, version = xenv.ApplicationName(), xenv.GetEnvString("APP_VERSION", "")
 	if version != "" {
 		return name, version
 	}

@@ -40,102 +40,66 @@ type listener struct {
 	net.Listener
 	writeTimeout time.Duration // of the connections
 
-	once   sync.Once
-	dry    sync.Once
-	empty  chan struct{} // closed when Accept has returned everything
-	closed chan struct{} // closed by Close
-
-	accepted atomic.Int64
-
-	mu      sync.Mutex
-	refuses bool
-	last    []net.Conn // from the accept queue
-	err     error      // of the inner Close
+	refusing      atomic.Pointer[time.Time] // until when the queue is emptied; nil before refuse
+	empty, closed context.Context           // end when Accept has returned everything, and with Close
+	setEmpty      context.CancelFunc
+	setClosed     context.CancelFunc
+	closeInner    func() error // once
 }
 
 func newListener(l net.Listener, writeTimeout time.Duration) *listener {
-	return &listener{Listener: l, writeTimeout: writeTimeout, empty: make(chan struct{}), closed: make(chan struct{})}
+	own := &listener{Listener: l, writeTimeout: writeTimeout, closeInner: sync.OnceValue(l.Close)}
+	own.empty, own.setEmpty = context.WithCancel(context.Background())
+	own.closed, own.setClosed = context.WithCancel(context.Background())
+	return own
 }
 
 // Accept implements net.Listener, for one goroutine. After refuse it returns the connections
 // of the accept queue, and then blocks until Close.
 func (l *listener) Accept() (net.Conn, error) {
+	l.awaitQuiet()
 	c, err := l.Listener.Accept()
-	if err == nil {
-		l.accepted.Add(1)
-		return withWriteTimeout(c, l.writeTimeout), nil
-	}
-	c, refuses := l.next()
 	switch {
-	case c != nil:
+	case err == nil:
 		return withWriteTimeout(c, l.writeTimeout), nil
-	case !refuses:
+	case l.refusing.Load() == nil:
 		return nil, err
 	}
-	l.dry.Do(func() { close(l.empty) })
-	<-l.closed
+	_ = l.closeInner() // Close returns the error
+	l.setEmpty()
+	<-l.closed.Done()
 	return nil, net.ErrClosed
-}
-
-// next returns a connection of the accept queue. It waits for refuse to empty that.
-func (l *listener) next() (c net.Conn, refuses bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.last) > 0 {
-		c, l.last = l.last[0], l.last[1:]
-	}
-	return c, l.refuses
 }
 
 // refuse refuses new connections from now on. It returns when Accept has returned all that
 // were in the queue and is called again, or when ctx ends.
 func (l *listener) refuse(ctx context.Context) {
-	l.mu.Lock()
-	if !l.refuses {
-		l.refuses = true
-		ignoreNew(l.Listener)
-		l.last = l.acceptQueue()
-		l.err = l.Listener.Close()
-	}
-	l.mu.Unlock()
+	l.refusing.Store(new(time.Now().Add(maxQueueTime)))
+	ignoreNew(l.Listener)
+	l.awaitQuiet()
 	select {
-	case <-l.empty:
+	case <-l.empty.Done():
 	case <-ctx.Done():
 	}
 }
 
-// acceptQueue accepts until no connection has arrived for the quiet period, neither here nor
-// in a call of Accept that had started before.
-func (l *listener) acceptQueue() (queue []net.Conn) {
-	inner, ok := l.Listener.(interface{ SetDeadline(t time.Time) error })
-	if !ok {
-		return nil
+// awaitQuiet makes a call of Accept fail, after refuse, when no connection arrives for the quiet period.
+func (l *listener) awaitQuiet() {
+	end := l.refusing.Load()
+	if end == nil {
+		return
 	}
-	for end := time.Now().Add(maxQueueTime); time.Now().Before(end); {
-		before := l.accepted.Load()
-		if inner.SetDeadline(time.Now().Add(quietPeriod)) != nil {
-			return queue
-		}
-		c, err := l.Listener.Accept()
-		switch {
-		case err == nil:
-			queue = append(queue, c)
-		case l.accepted.Load() == before:
-			return queue
-		}
+	deadline := time.Now().Add(quietPeriod)
+	if end.Before(deadline) {
+		deadline = *end
 	}
-	return queue
+	if inner, ok := l.Listener.(interface{ SetDeadline(t time.Time) error }); !ok || inner.SetDeadline(deadline) != nil {
+		_ = l.closeInner() // Close returns the error
+	}
 }
 
 // Close implements net.Listener.
 func (l *listener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.refuses {
-		return l.err
-	}
-	l.refuses = true
-	l.err = l.Listener.Close()
-	return l.err
+	l.setClosed()
+	return l.closeInner()
 }

@@ -206,9 +206,6 @@ func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	refuse(ended) // nobody calls Accept yet
-	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String()); err == nil {
-		t.Error("a new connection was not refused")
-	}
 	conn, err := l.Accept()
 	if err != nil {
 		t.Fatalf("Accept = %v, want the connection from the queue", err)
@@ -217,8 +214,17 @@ func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || line != "hello\n" {
 		t.Errorf("read %q, %v; want what the client sent", line, err)
 	}
-	go func() { _ = l.Close() }()
-	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+	last := make(chan error, 1)
+	go func() {
+		_, err := l.Accept()
+		last <- err
+	}()
+	refuse(t.Context()) // until the queue is empty
+	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String()); err == nil {
+		t.Error("a new connection was not refused")
+	}
+	_ = l.Close()
+	if err := <-last; !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept = %v, want net.ErrClosed after Close", err)
 	}
 }

@@ -65,7 +65,7 @@ func stubbornStart() {
 func registered() {
 	reg := xreg.Register(context.Background(), nil)
 	xlog.Info(reg.Init.Ctx, "registered")
-	<-reg.Done()
+	<-reg.StopRequested().Done()
 	time.Sleep(3 * time.Second) //nolint:forbidigo // longer than the watchdog of the start would wait
 	xlog.Info(context.Background(), "finished")
 	_ = reg.Close(context.Background())

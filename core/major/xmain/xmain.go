@@ -93,60 +93,60 @@ func run(
 	ctx context.Context, reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks []Task,
 	report func(*runner, error),
 ) error {
-	caught := reg.Signals()
-	if caught == nil {
-		caught = signals.Notify()
-	}
-	defer caught.Stop()
-
 	r := newRunner(reg, log, tasks)
-	defer r.want(nil)
-	defer context.AfterFunc(ctx, func() { r.want(context.Cause(ctx)) })()
-	if !caught.Interrupted.IsZero() {
-		r.want(reg.Cause()) // before anything else begins
+	abandoned := make(chan error, 2) // the second signal, and the end of the time
+	handler := signals.Handler{Next: func(s os.Signal) {
+		select {
+		case abandoned <- &SignalError{Signal: s}:
+		default:
+		}
+	}}
+	requests := []context.Context{ctx, reg.StopRequested()}
+	watch := reg.Signals()
+	if watch != nil {
+		watch.Handle(handler)
+	} else {
+		var signaled context.Context
+		signaled, watch = signals.New(context.Background(), handler)
+		requests = append(requests, signaled)
 	}
+	defer watch.Stop()
+	defer r.want(nil)
+	defer r.stopWith(requests)()
+	defer context.AfterFunc(r.wanted, func() {
+		time.AfterFunc(reg.Settings().ShutdownTimeout+watchdog.Grace, func() { abandoned <- errOvertime })
+	})()
+
 	done := make(chan error, 1)
 	go func() {
 		err := r.live(opts)
 		report(r, err)
 		done <- errors.Join(err, r.closeLog())
 	}()
-	return r.supervise(done, caught, func(why error) error {
-		watchdog.Log(func() {
+	select {
+	case err := <-done:
+		return err
+	case why := <-abandoned:
+		watchdog.Log(func() { // which may block
 			r.abandon(why)
 			report(r, why)
 		})
 		return why
-	})
+	}
 }
 
-// supervise returns when the life is over, or with what abandon returns when nothing waits for it any longer. It does not
-// rely on the log: that may block.
-func (r *runner) supervise(done <-chan error, caught *signals.Signals, abandon func(why error) error) error {
-	since := caught.Interrupted
-	wish, stopping := r.reg.Done(), r.wanted.Done()
-	var overtime <-chan time.Time
-	for first := since.IsZero(); ; {
-		select {
-		case err := <-done:
-			return err
-		case <-wish:
-			r.want(fmt.Errorf("the application's context has ended: %w", r.reg.Cause()))
-			wish = nil
-		case <-stopping:
-			if since.IsZero() {
-				since = time.Now()
-			}
-			overtime = time.After(time.Until(since.Add(r.reg.Settings().ShutdownTimeout + watchdog.Grace)))
-			stopping = nil
-		case <-overtime:
-			return abandon(errOvertime)
-		case s := <-caught.C:
-			if !first {
-				return abandon(&SignalError{Signal: s})
-			}
-			first = false
-			r.want(fmt.Errorf("signal: %s", s))
+// stopWith makes the end of each context a request to stop, until the function that it returns is called.
+func (r *runner) stopWith(requests []context.Context) (forget func()) {
+	var forgets []func() bool
+	for _, ctx := range requests {
+		if ctx.Err() != nil {
+			r.want(context.Cause(ctx)) // before anything else begins
+		}
+		forgets = append(forgets, context.AfterFunc(ctx, func() { r.want(context.Cause(ctx)) }))
+	}
+	return func() {
+		for _, forget := range forgets {
+			forget()
 		}
 	}
 }

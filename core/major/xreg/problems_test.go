@@ -143,7 +143,7 @@ func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
 	if got := reg.Settings().Address; got != "127.0.0.1:4712" {
 		t.Errorf("address = %s, want the file's host, and the default port of the code", got)
 	}
-	if got := xenv.GetEnvList("PLINTH_TRUSTED_PROXIES"); len(got) != 0 {
+	if got := xenv.GetEnvString("PLINTH_TRUSTED_PROXIES", ""); got != "" {
 		t.Errorf("trusted proxies = %v, want none", got)
 	}
 }

@@ -46,8 +46,9 @@ type Reg struct {
 	// Init holds what the start has made.
 	Init Init
 
-	parent context.Context // its end is a wish to stop, asked for by the Runner
-	watch  *signals.Watch  // nil after New
+	parent context.Context        // its end is a wish to stop, asked for by the Runner
+	watch  *signals.Watch         // nil after New
+	step   atomic.Pointer[string] // the name of the step that is being started, nil when the start has succeeded
 	cancel context.CancelCauseFunc
 	life   *xhook.Lifecycle
 	nodes  *xregnode.Nodes
@@ -75,7 +76,6 @@ type public struct {
 // publish makes the plan's settings, and what has started, public. The debug mode goes to the application's context too.
 func (r *Reg) publish() {
 	r.nodes.Set(xctx.DebugKey, r.settings.Debug)
-	r.watch.SetTimeout(r.settings.ShutdownTimeout)
 	r.public.Store(&public{settings: r.settings, server: slices.Clone(r.plan.Server), parts: slices.Clone(r.parts)})
 }
 
@@ -90,14 +90,29 @@ var errClosed = errors.New("xreg: the application is closed")
 //
 // The start ends with the routes. Hooks, listener and tasks belong to xmain.
 func New(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) (*Reg, error) {
-	return begin(ctx, nil, nodes, opts, func(context.Context, error) {})
+	r := newReg()
+	if err := r.begin(ctx, nodes, opts, func(context.Context, error) {}); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
-// begin is New; w may be nil, and report sees the errors while the log is still open.
-func begin(
-	ctx context.Context, w *signals.Watch, nodes []xregnode.Node, opts []xoption.Option, report func(context.Context, error),
-) (*Reg, error) {
-	r := &Reg{parent: ctx, watch: w, life: xhook.New(), nodes: &xregnode.Nodes{}}
+// newReg returns an application whose start has not begun. Its settings are those of the environment.
+func newReg() *Reg {
+	r := &Reg{life: xhook.New(), nodes: &xregnode.Nodes{}}
+	r.enter("settings")
+	r.public.Store(&public{settings: newSettings(&startup.Plan{})})
+	return r
+}
+
+// enter notes which step of the start comes next.
+func (r *Reg) enter(step string) { r.step.Store(&step) }
+
+// begin starts r; report sees the errors while the log is still open.
+func (r *Reg) begin(
+	ctx context.Context, nodes []xregnode.Node, opts []xoption.Option, report func(context.Context, error),
+) error {
+	r.parent = ctx
 	r.plan = &startup.Plan{Nodes: slices.Clone(nodes)}
 	leasesPhase(r.plan)
 	snowflakePhase(r.plan)
@@ -117,15 +132,15 @@ func begin(
 		err = context.Cause(ctx)
 	}
 	if err == nil {
-		w.Succeed()
-		return r, nil
+		r.step.Store(nil)
+		return nil
 	}
 	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer stop()
 	report(app, err)
 	closeErr := r.CloseNodes(closing)
 	report(app, closeErr)
-	return nil, errors.Join(err, closeErr, r.closeLog()) // the watch goes on: until the exit a signal must not kill
+	return errors.Join(err, closeErr, r.closeLog()) // the watch goes on: until the exit a signal must not kill
 }
 
 // firstPlan carries out the whole plan.
@@ -204,7 +219,7 @@ func (r *Reg) carryOut(p *startup.Plan, problems error) error {
 	if err := r.start(steps(p)); err != nil {
 		return err
 	}
-	r.watch.Enter("routes")
+	r.enter("routes")
 	err := xhook.Guard(func() error { return r.build(p) })
 	logPanic(r.Init.Ctx, "routes", err)
 	return err
@@ -229,9 +244,8 @@ func (r *Reg) check(p *startup.Plan) error {
 	return errors.Join(errs...)
 }
 
-// Signals returns the signals that Register has caught so far and catches from now on; the caller must
-// stop them. It returns nil after New, after Close, and the second time.
-func (r *Reg) Signals() *signals.Signals { return r.watch.Take() }
+// Signals returns what catches signals, for the Runner, which must stop it; nil after New.
+func (r *Reg) Signals() *signals.Watch { return r.watch }
 
 // Settings returns what options and environment say about serving and stopping.
 func (r *Reg) Settings() startup.Settings { return r.public.Load().settings.Settings }
@@ -247,12 +261,9 @@ func (r *Reg) Parts() []Part { return slices.Clone(r.public.Load().parts) }
 // Life returns the application's life-cycle hooks.
 func (r *Reg) Life() *xhook.Lifecycle { return r.life }
 
-// Done returns a channel that is closed when the context that was given to New ends, or that of Register, which also ends
-// with a signal: a wish to stop.
-func (r *Reg) Done() <-chan struct{} { return r.parent.Done() }
-
-// Cause returns why Done is closed.
-func (r *Reg) Cause() error { return context.Cause(r.parent) }
+// StopRequested returns a context that ends with the one that was given to New, or to Register, and then also with a
+// signal: a request to stop, for the Runner.
+func (r *Reg) StopRequested() context.Context { return r.parent }
 
 // Cancel ends the application's context. Close does so too.
 func (r *Reg) Cancel() { r.cancel(context.Canceled) }

@@ -69,7 +69,7 @@ func (r *Reg) start(list []step) error {
 
 // startOne runs one step and keeps its value.
 func (r *Reg) startOne(s step) error {
-	r.watch.Enter(s.Name)
+	r.enter(s.Name)
 	ctx := r.Init.Ctx
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: not started: %w", s.Name, context.Cause(ctx))

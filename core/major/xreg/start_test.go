@@ -227,7 +227,7 @@ func TestEndOfTheContextAfterTheStartLeavesTheApplicationsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	<-reg.Done()
+	<-reg.StopRequested().Done()
 	if reg.Init.Ctx.Err() != nil {
 		t.Error("the application's context has ended with its parent")
 	}
