@@ -76,7 +76,7 @@ func inMemory(p *startup.Plan) {
 	if p.Has(xctx.CacheManagerKey) {
 		xoption.WithCache(xoptcache.WithDriver("memory"))(p)
 	}
-	if len(p.Leases) == 0 && (p.Has(xctx.DatabaseKey) || p.Has(xctx.CacheManagerKey)) {
+	if p.Leases == nil && (p.Has(xctx.DatabaseKey) || p.Has(xctx.CacheManagerKey)) {
 		xoption.WithLeases(ownLeases)(p)
 	}
 }

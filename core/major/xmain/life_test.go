@@ -238,7 +238,9 @@ func TestPortInUseIsAnErrorThatNamesTheVariable(t *testing.T) {
 	if err := s.Settings().Listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	late := []xoption.Option{xoption.WithAddress(strings.TrimPrefix(taken.url, "http://")), func(p *startup.Plan) { p.Listener = nil }}
+	late := []xoption.Option{xoption.WithAddress(strings.TrimPrefix(taken.url, "http://")), func(p *startup.Plan) {
+		p.Settings = append(p.Settings, func(s *startup.Settings) { s.Listener = nil })
+	}}
 	err := xmain.Run(s.Reg, nil, late, func(context.Context, ...any) { tr.add("task") })
 	if err == nil || !strings.Contains(err.Error(), "PLINTH_PORT") || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("Run = %v, want PLINTH_PORT and the reason", err)

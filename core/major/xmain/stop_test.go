@@ -169,7 +169,9 @@ func (passing) Temporary() bool { return true }
 
 // failing makes the first Accept of the service's listener fail.
 func failing(err error) xoption.Option {
-	return func(p *startup.Plan) { p.Listener = &once{Listener: p.Listener, err: err} }
+	return func(p *startup.Plan) {
+		p.Settings = append(p.Settings, func(s *startup.Settings) { s.Listener = &once{Listener: s.Listener, err: err} })
+	}
 }
 
 func TestLinesOfTheServerReachTheLog(t *testing.T) {

@@ -2,8 +2,6 @@ package xoption
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"path"
 	"strings"
 
@@ -17,13 +15,10 @@ import (
 
 // WithRoute registers routes once all nodes have started. It may be given more than once.
 func WithRoute(register func(ctx context.Context, engine *gin.Engine)) Option {
-	return func(p *startup.Plan) {
-		if register == nil {
-			p.Problem(errors.New("xoption: WithRoute: the function is nil"))
-			return
-		}
-		p.Routes = append(p.Routes, register)
+	if register == nil {
+		return wrong("WithRoute: the function is nil")
 	}
+	return func(p *startup.Plan) { p.Routes = append(p.Routes, register) }
 }
 
 // WithEngine changes the engine before the routes are registered: middleware for all of them, template functions, limits
@@ -32,14 +27,15 @@ func WithEngine(change func(*gin.Engine)) Option {
 	return func(p *startup.Plan) { p.Engine = appendFunc(p, "WithEngine", p.Engine, change) }
 }
 
-// WithServe changes the configuration of the request middleware: request ids, the access log, the limit of bodies.
+// WithServe changes the configuration of the request middleware: request ids, the access log, the limits of bodies and of
+// time, for all requests and for single routes.
 func WithServe(change func(*xhelper.Config)) Option {
 	return func(p *startup.Plan) { p.Serve = appendFunc(p, "WithServe", p.Serve, change) }
 }
 
 // WithProfile answers in this profile of the envelope, whatever PLINTH_ENVELOPE says. A route may choose another.
 func WithProfile(profile xbase.Profile) Option {
-	return func(p *startup.Plan) { p.Profile = &profile }
+	return setting(func(s *startup.Settings) { s.Profile = profile })
 }
 
 // WithErrorMapper maps the application's errors onto codes; its mappers are asked before the framework's. The registry is
@@ -51,14 +47,7 @@ func WithErrorMapper(mappers ...xerror.Mapper) Option {
 // WithTrustedProxies believes the X-Forwarded-For of these addresses and CIDR ranges, whatever PLINTH_TRUSTED_PROXIES
 // says; without an argument, of nobody.
 func WithTrustedProxies(proxies ...string) Option {
-	return func(p *startup.Plan) {
-		for _, proxy := range proxies {
-			if !startup.ValidProxy(proxy) {
-				p.Problem(fmt.Errorf("xoption: WithTrustedProxies: %q is neither an address nor a CIDR range", proxy))
-			}
-		}
-		p.TrustedProxies = append([]string{}, proxies...)
-	}
+	return setting(func(s *startup.Settings) { s.TrustedProxies = proxies })
 }
 
 // WithHealth serves /healthz (alive) and /readyz (ready). Both answer outside the middleware: they have no request id and
@@ -67,15 +56,13 @@ func WithHealth() Option { return WithHealthPaths("/healthz", "/readyz") }
 
 // WithHealthPaths is WithHealth with other paths.
 func WithHealthPaths(live, ready string) Option {
-	return func(p *startup.Plan) {
-		for _, route := range []string{live, ready} {
-			if !path.IsAbs(route) || strings.ContainsAny(route, ":*") {
-				p.Problem(fmt.Errorf("xoption: WithHealthPaths: %q is not a plain absolute path", route))
-			}
+	for _, route := range []string{live, ready} {
+		if !path.IsAbs(route) || strings.ContainsAny(route, ":*") {
+			return wrong("WithHealthPaths: %q is not a plain absolute path", route)
 		}
-		if live == ready {
-			p.Problem(fmt.Errorf("xoption: WithHealthPaths: both paths are %q", live))
-		}
-		p.Health = &startup.Health{LivePath: live, ReadyPath: ready}
 	}
+	if live == ready {
+		return wrong("WithHealthPaths: both paths are %q", live)
+	}
+	return func(p *startup.Plan) { p.Health = &startup.Health{LivePath: live, ReadyPath: ready} }
 }

@@ -13,7 +13,6 @@ package xoption
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 
@@ -76,34 +75,40 @@ func WithSnowflake(opts ...xsnowflake.Option) Option {
 // decides in this process alone. It runs when database and cache are open, and the application closes what it returns. The
 // last one wins. Give it to Register.
 func WithLeases(open func(ctx context.Context) (*xlease.Leases, error)) Option {
-	return func(p *startup.Plan) {
-		if open == nil {
-			p.Problem(errors.New("xoption: WithLeases: the function is nil"))
-			return
-		}
-		p.Leases = append(p.Leases, open)
+	if open == nil {
+		return wrong("WithLeases: the function is nil")
 	}
+	return func(p *startup.Plan) { p.Leases = open }
 }
 
 // WithDebug turns the debug mode on or off, whatever PLINTH_DEBUG says.
 func WithDebug(on bool) Option {
-	return func(p *startup.Plan) { p.Debug = &on }
+	return setting(func(s *startup.Settings) { s.Debug = on })
 }
 
 // WithLogger makes the application write its lines to e. The process's default logger stays as it is, and e is not closed
 // at the stop: it is the caller's.
 func WithLogger(e *xlog.Engine) Option {
-	return func(p *startup.Plan) {
-		if e == nil {
-			p.Problem(errors.New("xoption: WithLogger: the logger is nil"))
-		}
-		p.Logger = e
+	if e == nil {
+		return wrong("WithLogger: the logger is nil")
 	}
+	return func(p *startup.Plan) { p.Logger = e }
 }
 
 // WithLogConfig changes what the environment says about logs.
 func WithLogConfig(change func(*xlog.Config)) Option {
 	return func(p *startup.Plan) { p.LogConfig = appendFunc(p, "WithLogConfig", p.LogConfig, change) }
+}
+
+// setting is an option that changes the settings of serving and stopping.
+func setting(change func(*startup.Settings)) Option {
+	return func(p *startup.Plan) { p.Settings = append(p.Settings, change) }
+}
+
+// wrong is an option that cannot be.
+func wrong(format string, args ...any) Option {
+	err := fmt.Errorf("xoption: "+format, args...)
+	return func(p *startup.Plan) { p.Problem(err) }
 }
 
 // appendFunc appends fn, or notes that it is nil.

@@ -2,7 +2,6 @@ package xoption_test
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,13 +11,11 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/utils/tests"
 
-	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
@@ -133,22 +130,6 @@ func TestSchemaIsAPhaseOfItsOwnWhereThereIsOne(t *testing.T) {
 	}
 }
 
-func TestDriverThatIsToKeepTheLeasesAndCannotIsAProblem(t *testing.T) {
-	database := xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}))
-	t.Setenv("LEASE_BACKEND", "database")
-	if err := check(t, plan(database)); err == nil || !strings.HasPrefix(err.Error(), `LEASE_BACKEND: "database" cannot be`) {
-		t.Errorf("Check = %v, want the variable named", err)
-	}
-	inProcess := xoption.WithLeases(func(context.Context) (*xlease.Leases, error) { return xlease.New(xlease.InProcess(nil)), nil })
-	if err := check(t, plan(database, inProcess)); err != nil {
-		t.Errorf("Check with leases of the application's own = %v, want nil", err)
-	}
-	t.Setenv("LEASE_BACKEND", "auto")
-	if err := check(t, plan(database)); err != nil {
-		t.Errorf("Check = %v, want nil", err)
-	}
-}
-
 func TestNilFunctionsAreProblems(t *testing.T) {
 	p := plan(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil), xoption.WithServer(nil),
 		xoption.WithLogConfig(nil), xoption.WithLogger(nil), xoption.WithListener(nil), xoption.WithLeases(nil))
@@ -165,7 +146,7 @@ func TestOptionsCollectInTheirOrder(t *testing.T) {
 		xoption.WithOptions(xoption.WithRoute(func(context.Context, *gin.Engine) {}), nil, xoption.WithHealth()),
 		xoption.WithDrainDelay(time.Second), nil,
 	)
-	if strings.Join(p.EnvFiles, "") != "abc" || len(p.Snowflake) != 1 || len(p.Routes) != 1 || *p.DrainDelay != time.Second {
+	if strings.Join(p.EnvFiles, "") != "abc" || len(p.Snowflake) != 1 || len(p.Routes) != 1 || len(p.Settings) != 1 {
 		t.Errorf("plan = %+v", p)
 	}
 	if p.EnvDefaults[xenv.Port] != "2" || p.EnvDefaults[xenv.Host] != "h" {
@@ -173,49 +154,5 @@ func TestOptionsCollectInTheirOrder(t *testing.T) {
 	}
 	if *p.Health != (startup.Health{LivePath: "/healthz", ReadyPath: "/readyz"}) {
 		t.Errorf("health = %+v", p.Health)
-	}
-}
-
-func TestWithRequestTimeout(t *testing.T) {
-	t.Run("0 is no limit", func(t *testing.T) {
-		for d, want := range map[time.Duration]time.Duration{0: -1, time.Second: time.Second} {
-			var c xhelper.Config
-			for _, change := range plan(xoption.WithRequestTimeout(d)).Serve {
-				change(&c)
-			}
-			if c.RequestTimeout != want {
-				t.Errorf("WithRequestTimeout(%s) = %s, want %s", d, c.RequestTimeout, want)
-			}
-		}
-	})
-	t.Run("routes add up", func(t *testing.T) {
-		p := plan(xoption.WithRouteRequestTimeout("/a", time.Second), xoption.WithRouteRequestTimeout("/b", 0))
-		var c xhelper.Config
-		for _, change := range p.Serve {
-			change(&c)
-		}
-		want := map[string]time.Duration{"/a": time.Second, "/b": 0}
-		if !maps.Equal(c.RouteRequestTimeout, want) {
-			t.Errorf("timeouts = %v, want %v", c.RouteRequestTimeout, want)
-		}
-	})
-	t.Run("a negative timeout is a problem", func(t *testing.T) {
-		for _, opt := range []xoption.Option{xoption.WithRequestTimeout(-1), xoption.WithRouteRequestTimeout("/a", -1)} {
-			if plan(opt).Problems() == nil {
-				t.Error("a negative timeout was accepted")
-			}
-		}
-	})
-}
-
-func TestMaxBodyBytes0IsNoLimit(t *testing.T) {
-	for n, want := range map[int64]int64{0: -1, 7: 7} {
-		var c xhelper.Config
-		for _, change := range plan(xoption.WithMaxBodyBytes(n)).Serve {
-			change(&c)
-		}
-		if c.MaxBodyBytes != want {
-			t.Errorf("WithMaxBodyBytes(%d) = %d, want %d", n, c.MaxBodyBytes, want)
-		}
 	}
 }

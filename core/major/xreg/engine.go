@@ -47,14 +47,10 @@ func (r *Reg) newEngine() {
 
 // build makes the middleware of all options, and adds p's changes of the engine, health and routes.
 func (r *Reg) build(p *startup.Plan) error {
-	proxies, err := r.settings.trustedProxies(r.plan)
-	if err != nil {
-		return err
-	}
-	if err := r.Serve.SetTrustedProxies(proxies); err != nil {
+	if err := r.Serve.SetTrustedProxies(r.settings.TrustedProxies); err != nil {
 		return fmt.Errorf("xreg: trusted proxies: %w", err)
 	}
-	handler := xhelper.Serve(r.serveConfig(len(proxies)))
+	handler := xhelper.Serve(r.serveConfig())
 	r.serve.Store(&handler)
 	for _, change := range p.Engine {
 		change(r.Serve)
@@ -69,25 +65,19 @@ func (r *Reg) build(p *startup.Plan) error {
 }
 
 // serveConfig is the configuration of the request middleware: environment first, then the plan.
-func (r *Reg) serveConfig(proxies int) xhelper.Config {
-	exclude, _ := r.settings.excludeURLs() // checked with the environment
+func (r *Reg) serveConfig() xhelper.Config {
+	env := r.settings.env
 	c := xhelper.Config{
 		Base:                 r.Init.Ctx,
-		EnableInput:          r.settings.env.EnableInput,
-		ExcludeURLs:          exclude,
-		MaxBodyBytes:         r.settings.env.MaxBodyBytes,
-		MaxInflightBodyBytes: r.settings.env.MaxInflightBodyBytes,
-		RequestTimeout:       unlimited(r.settings.env.RequestTimeout),
+		EnableInput:          env.EnableInput,
+		ExcludeURLs:          env.ExcludeURLs,
+		MaxBodyBytes:         unlimited(env.MaxBodyBytes),
+		MaxInflightBodyBytes: unlimited(env.MaxInflightBodyBytes),
+		RequestTimeout:       unlimited(env.RequestTimeout),
 		Debug:                r.settings.Debug,
 		Profile:              r.settings.Profile,
-		TrustProxies:         proxies > 0,
+		TrustProxies:         len(r.settings.TrustedProxies) > 0,
 		Log:                  xlog.WithName(xlog.NamedHTTP),
-	}
-	if c.MaxBodyBytes == 0 {
-		c.MaxBodyBytes = -1 // no limit: for the middleware 0 is its default
-	}
-	if c.MaxInflightBodyBytes == 0 {
-		c.MaxInflightBodyBytes = -1
 	}
 	for _, change := range r.plan.Serve {
 		change(&c)

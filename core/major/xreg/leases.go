@@ -35,7 +35,8 @@ func leasesPhase(p *startup.Plan) {
 			if err != nil || leases == nil {
 				return nil, err
 			}
-			logLeases(ctx, leases)
+			t := leases.Capabilities() // two services on two hosts share nothing through a file
+			initLog.Info(ctx, "locks and leases", slog.String("backend", t.Name), slog.String("between", "all of one "+t.Scope.String()))
 			return leases, nil
 		},
 		Describe: func(value any) string {
@@ -47,16 +48,10 @@ func leasesPhase(p *startup.Plan) {
 	})
 }
 
-// logLeases says between whom locks and leases decide: two services on two hosts share nothing through a file.
-func logLeases(ctx context.Context, leases *xlease.Leases) {
-	t := leases.Capabilities()
-	initLog.Info(ctx, "locks and leases", slog.String("backend", t.Name), slog.String("between", "all of one "+t.Scope.String()))
-}
-
 // wantsLeases reports whether there is anything that keeps leases, or has to.
 func wantsLeases(p *startup.Plan, phases []startup.Phase) bool {
 	switch {
-	case len(p.Leases) > 0:
+	case p.Leases != nil:
 		return true
 	case leaseBackend() == leaseAuto:
 		return len(keepers(phases)) > 0
@@ -82,7 +77,7 @@ func keepers(phases []startup.Phase) []startup.Phase {
 // checkLeases reports a backend that the application is not going to open.
 func checkLeases(p *startup.Plan) error {
 	backend := leaseBackend()
-	if len(p.Leases) > 0 || backend == leaseAuto || backend == leaseNone {
+	if p.Leases != nil || backend == leaseAuto || backend == leaseNone {
 		return nil
 	}
 	if slices.ContainsFunc(keepers(p.Phases), func(k startup.Phase) bool { return k.Name == backend }) {
@@ -103,8 +98,8 @@ func checkLeases(p *startup.Plan) error {
 // most: a database file and a cache server, say, of which only the latter is there for the replicas on other hosts. They are
 // nil where there are none.
 func openLeases(ctx context.Context, p *startup.Plan, phases []startup.Phase) (*xlease.Leases, error) {
-	if n := len(p.Leases); n > 0 {
-		return p.Leases[n-1](ctx)
+	if p.Leases != nil {
+		return p.Leases(ctx)
 	}
 	backend := leaseBackend()
 	var best *xlease.Leases
@@ -117,26 +112,15 @@ func openLeases(ctx context.Context, p *startup.Plan, phases []startup.Phase) (*
 		case backend == leaseAuto && errors.Is(err, xlease.ErrUnsupported):
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("%w (with %s=%s the %s keeps the leases; accepted instead: %s)",
-				err, xenv.LeaseBackend, backend, k.Name, instead(k.Name))
+			// Nothing takes its place by itself: what another backend, or a file, then decides, it would decide for fewer
+			// processes, and two of them would make the same ids.
+			other := map[string]string{"database": "cache", "cache": "database"}[k.Name]
+			return nil, fmt.Errorf("%w (with %s=%s the %s keeps the leases; accepted instead: %s, or %s with a %s for each replica)",
+				err, xenv.LeaseBackend, backend, k.Name, other, leaseNone, xenv.SnowflakeNodeID)
 		}
 		if best == nil || leases.Capabilities().Scope > best.Capabilities().Scope {
 			best = leases
 		}
 	}
 	return best, nil
-}
-
-// instead says what to do where a backend cannot keep the leases. Nothing takes its place by itself: what another one, or a
-// file, then decides, it would decide for fewer processes, and two of them would make the same ids.
-func instead(name string) string {
-	none := fmt.Sprintf("%s with a %s for each replica", leaseNone, xenv.SnowflakeNodeID)
-	switch name {
-	case "database":
-		return "cache, or " + none
-	case "cache":
-		return "database, or " + none
-	default:
-		return none
-	}
 }

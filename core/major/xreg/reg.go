@@ -182,7 +182,7 @@ func (r *Reg) late(p *startup.Plan) error {
 		{"WithEnvFile", len(p.EnvFiles) > 0},
 		{"WithoutEnvFile", p.NoEnvFile},
 		{"WithEnvDefaults", len(p.EnvDefaults) > 0},
-		{"WithLeases", len(p.Leases) > 0},
+		{"WithLeases", p.Leases != nil},
 		{"WithSnowflake", len(p.Snowflake) > 0},
 		{"WithLogger", p.Logger != nil},
 		{"WithLogConfig", len(p.LogConfig) > 0},
@@ -238,10 +238,11 @@ func (r *Reg) check(p *startup.Plan) error {
 		}
 		errs = append(errs, err)
 	}
-	proxies, err := r.settings.trustedProxies(r.plan)
-	_, wrongURLs := r.settings.excludeURLs()
-	errs = append(errs, r.settings.check(), err, wrongURLs, r.serveConfig(len(proxies)).Check(), nodesOf(p.Nodes, r.nodes))
-	return errors.Join(errs...)
+	serve, wrongURLs := r.serveConfig(), r.settings.checkExcludeURLs()
+	if wrongURLs != nil {
+		serve.ExcludeURLs = nil // of which Check does not know the variable
+	}
+	return errors.Join(append(errs, r.settings.check(), wrongURLs, serve.Check(), nodesOf(p.Nodes, r.nodes))...)
 }
 
 // Signals returns what catches signals, for the Runner, which must stop it; nil after New.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"slices"
 	"strconv"
@@ -26,7 +27,9 @@ type settings struct {
 }
 
 // check returns what is wrong with the settings beyond what xenv.Validate reports.
-func (s settings) check() error { return errors.Join(s.checkHost(), s.checkDrainDelay()) }
+func (s settings) check() error {
+	return errors.Join(s.checkHost(), s.checkDrainDelay(), s.checkProxies())
+}
 
 // checkHost reports an address in place of a host, which may contain a password.
 func (s settings) checkHost() error {
@@ -58,35 +61,33 @@ var atTerminal = func() bool {
 	})
 }
 
-// settings resolves the plan against the environment, which has been checked.
+// undecided is a drain delay that neither the environment nor an option sets.
+const undecided = -1
+
+// newSettings resolves the plan against the environment, which has been checked.
 func newSettings(p *startup.Plan) settings {
 	env := loadVariables()
 	s := settings{env: env, Settings: startup.Settings{
-		Address:         p.Address,
-		Listener:        p.Listener,
+		Address:         net.JoinHostPort(env.Host, strconv.Itoa(env.Port)),
 		Debug:           env.Debug,
+		TrustedProxies:  env.TrustedProxies,
 		WriteTimeout:    env.WriteTimeout,
 		DrainDelay:      env.DrainDelay,
 		ShutdownTimeout: env.ShutdownTimeout,
 	}}
-	if s.Address == "" {
-		s.Address = net.JoinHostPort(env.Host, strconv.Itoa(env.Port))
-	}
-	if p.Debug != nil {
-		s.Debug = *p.Debug
-	}
-	if _, set := xenv.GetEnv(drainDelayKey); !set && (s.Debug || atTerminal()) {
-		s.DrainDelay = 0
-	}
-	if p.DrainDelay != nil {
-		s.DrainDelay = *p.DrainDelay
-	}
-	if p.ShutdownTimeout != nil {
-		s.ShutdownTimeout = *p.ShutdownTimeout
-	}
 	s.Profile, _ = xbase.ParseProfile(env.Envelope) // checked with the environment
-	if p.Profile != nil {
-		s.Profile = *p.Profile
+	if _, set := xenv.GetEnv(drainDelayKey); !set {
+		s.DrainDelay = undecided
+	}
+	for _, change := range p.Settings {
+		change(&s.Settings)
+	}
+	switch {
+	case s.DrainDelay != undecided:
+	case s.Debug || atTerminal():
+		s.DrainDelay = 0
+	default:
+		s.DrainDelay = env.DrainDelay
 	}
 	return s
 }
@@ -94,12 +95,11 @@ func newSettings(p *startup.Plan) settings {
 // server returns an HTTP server with the limits of the environment, and then changed.
 func server(env variables, changes []func(*http.Server)) *http.Server {
 	s := &http.Server{
-		ReadHeaderTimeout: env.ReadHeaderTimeout,
+		ReadHeaderTimeout: unlimited(env.ReadHeaderTimeout),
 		ReadTimeout:       env.ReadTimeout,
 		IdleTimeout:       unlimited(env.IdleTimeout),
 		MaxHeaderBytes:    env.MaxHeaderBytes,
 	}
-	s.ReadHeaderTimeout = unlimited(s.ReadHeaderTimeout)
 	for _, change := range changes {
 		change(s)
 	}
@@ -108,39 +108,43 @@ func server(env variables, changes []func(*http.Server)) *http.Server {
 
 // unlimited turns 0 into what means no limit to net/http, for which 0 means ReadTimeout, and to the
 // request middleware, for which 0 means its default.
-func unlimited(d time.Duration) time.Duration {
-	if d == 0 {
+func unlimited[N time.Duration | int64](n N) N {
+	if n == 0 {
 		return -1
 	}
-	return d
+	return n
 }
 
-// trustedProxies returns the proxies that are believed, and what is wrong with those of the environment.
-func (s settings) trustedProxies(p *startup.Plan) ([]string, error) {
-	if p.TrustedProxies != nil {
-		return p.TrustedProxies, nil
-	}
+// checkProxies reports what is no address of a proxy.
+func (s settings) checkProxies() error {
 	var errs []error
-	list := s.env.TrustedProxies
-	for _, proxy := range list {
-		if !startup.ValidProxy(proxy) {
-			errs = append(errs, xenv.Problem("PLINTH_TRUSTED_PROXIES", proxy,
+	for _, proxy := range s.TrustedProxies {
+		if !validProxy(proxy) {
+			errs = append(errs, xenv.Problem("WithTrustedProxies or PLINTH_TRUSTED_PROXIES", proxy,
 				"is neither an address nor a CIDR range", "for example 10.0.0.0/8,192.0.2.7"))
 		}
 	}
-	return list, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-// excludeURLs returns the patterns of the environment, and what is wrong with the others.
-func (s settings) excludeURLs() (patterns []string, err error) {
+// validProxy reports whether text is an address or a CIDR range.
+func validProxy(text string) bool {
+	if strings.Contains(text, "/") {
+		_, err := netip.ParsePrefix(text)
+		return err == nil
+	}
+	addr, err := netip.ParseAddr(text)
+	return err == nil && addr.Zone() == ""
+}
+
+// checkExcludeURLs reports what is no pattern of a path.
+func (s settings) checkExcludeURLs() error {
 	var errs []error
 	for _, p := range s.env.ExcludeURLs {
 		if !strings.HasPrefix(p, "/") {
 			errs = append(errs, xenv.Problem("CONTEXT_EXCLUDE_URLS", p, "does not begin with a slash",
 				"path patterns such as /healthz,/static/*"))
-			continue
 		}
-		patterns = append(patterns, p)
 	}
-	return patterns, errors.Join(errs...)
+	return errors.Join(errs...)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"strconv"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlease"
@@ -102,33 +101,13 @@ func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
 
 // checkSnowflake checks the numbers of the environment against the layout without taking a lease.
 func checkSnowflake(p *startup.Plan) error {
-	if len(p.Snowflake) > 0 {
-		return nil
+	layout := xenv.GetEnvString("SNOWFLAKE_LAYOUT", xsnowflake.LayoutDefault.Name)
+	if _, err := xsnowflake.LayoutNamed(layout); err != nil || len(p.Snowflake) > 0 {
+		return nil // a layout that is unknown is reported with the rest of the environment
 	}
-	var errs []error
-	layout, known := envLayout()
-	if !known {
-		return nil // reported with the rest of the environment
+	n, err := xsnowflake.FromEnv()
+	if err != nil {
+		return errors.Unwrap(err) // the problems, without the package's name
 	}
-	for _, n := range []struct {
-		key   xenv.EnvKey
-		count int
-	}{{xenv.SnowflakeDatacenterID, layout.Datacenters()}, {xenv.SnowflakeNodeID, layout.Nodes()}} {
-		text, set := xenv.GetEnv(n.key)
-		id, err := strconv.Atoi(text)
-		if !set || err != nil {
-			continue // what is no number is reported with the rest of the environment
-		}
-		if id < 0 || id >= n.count {
-			errs = append(errs, xenv.Problem(n.key, text, "is out of range for the id layout "+layout.Name,
-				fmt.Sprintf("0 to %d", n.count-1)))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// envLayout returns the layout that the environment names.
-func envLayout() (l xsnowflake.Layout, known bool) {
-	l, err := xsnowflake.LayoutNamed(xenv.GetEnvString("SNOWFLAKE_LAYOUT", xsnowflake.LayoutDefault.Name))
-	return l, err == nil
+	return n.Close()
 }

@@ -5,13 +5,10 @@ package startup
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xlog"
@@ -32,15 +29,15 @@ type Plan struct {
 	// EnvDefaults are variables that are set where neither the environment nor a file sets them.
 	EnvDefaults map[xenv.EnvKey]string
 
-	// Debug overrides PLINTH_DEBUG where it is not nil.
-	Debug *bool
+	// Settings change what the environment says about serving and stopping.
+	Settings []func(*Settings)
 	// Logger writes the application's lines; nil is a logger built from the environment, the process's default.
 	Logger *xlog.Engine
 	// LogConfig changes what the environment says about logs.
 	LogConfig []func(*xlog.Config)
 
-	// Leases makes the application's leases, whatever LEASE_BACKEND says; of several the last.
-	Leases []func(ctx context.Context) (*xlease.Leases, error)
+	// Leases makes the application's leases, whatever LEASE_BACKEND says; it may be nil.
+	Leases func(ctx context.Context) (*xlease.Leases, error)
 	// Snowflake are the options of the id node; none is a node numbered by the environment or by a lease.
 	Snowflake []xsnowflake.Option
 	// Phases are the parts that start before the application's nodes.
@@ -52,12 +49,8 @@ type Plan struct {
 
 	// Mappers map the application's errors onto codes.
 	Mappers []xerror.Mapper
-	// Profile overrides PLINTH_ENVELOPE where it is not nil.
-	Profile *xbase.Profile
 	// Serve changes the configuration of the request middleware.
 	Serve []func(*xhelper.Config)
-	// TrustedProxies overrides PLINTH_TRUSTED_PROXIES where it is not nil.
-	TrustedProxies []string
 	// Engine changes the engine after it was built and before the routes.
 	Engine []func(*gin.Engine)
 	// Routes register the application's routes.
@@ -65,16 +58,8 @@ type Plan struct {
 	// Health describes the health routes; nil is none.
 	Health *Health
 
-	// Address overrides PLINTH_HOST and PLINTH_PORT where it is not empty.
-	Address string
-	// Listener is served instead of a new one.
-	Listener net.Listener
 	// Server changes the HTTP server after its limits were set.
 	Server []func(*http.Server)
-	// DrainDelay overrides PLINTH_DRAIN_DELAY where it is not nil.
-	DrainDelay *time.Duration
-	// ShutdownTimeout overrides PLINTH_SHUTDOWN_TIMEOUT where it is not nil.
-	ShutdownTimeout *time.Duration
 
 	databaseOptions []xdb.Option
 	cacheOptions    []xcache.ManagerOption

@@ -2,8 +2,6 @@ package startup
 
 import (
 	"net"
-	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xbase"
@@ -19,6 +17,8 @@ type Settings struct {
 	Debug bool
 	// Profile is the profile of the response envelope.
 	Profile xbase.Profile
+	// TrustedProxies are the addresses and CIDR ranges of proxies whose X-Forwarded-For is believed.
+	TrustedProxies []string
 	// DrainDelay is the time between the beginning of the stop and the end of accepting.
 	DrainDelay time.Duration
 	// WriteTimeout is the time for a client to read something of a response; 0 is no limit.
@@ -33,13 +33,3 @@ const maxReserve = 5 * time.Second
 // Reserve is the end of the shutdown timeout that requests cannot have: its last fifth, at most 5 s. It is kept for tasks,
 // hooks and nodes.
 func (s Settings) Reserve() time.Duration { return min(s.ShutdownTimeout/5, maxReserve) }
-
-// ValidProxy reports whether text is an address or a CIDR range.
-func ValidProxy(text string) bool {
-	if strings.Contains(text, "/") {
-		_, err := netip.ParsePrefix(text)
-		return err == nil
-	}
-	addr, err := netip.ParseAddr(text)
-	return err == nil && addr.Zone() == ""
-}

@@ -30,14 +30,3 @@ func TestPlan_AddPhase(t *testing.T) {
 		}
 	})
 }
-
-func TestValidProxy(t *testing.T) {
-	for text, want := range map[string]bool{
-		"10.0.0.0/8": true, "192.0.2.7": true, "::1": true, "fd00::/8": true,
-		"": false, "example.org": false, "10.0.0.0/33": false, "fe80::1%eth0": false, "10.0.0.0/8,": false,
-	} {
-		if got := startup.ValidProxy(text); got != want {
-			t.Errorf("ValidProxy(%q) = %t, want %t", text, got, want)
-		}
-	}
-}
