@@ -31,29 +31,27 @@ func (r *runner) announce(addr net.Addr, routes [][2]string, took time.Duration)
 	if w := terminal(); w != nil {
 		_, _ = io.WriteString(w, r.banner(addr, routes))
 	}
-	name, version := application()
-	r.log.Notice(r.app, "ready", slog.String("app", name), slog.String("version", version),
+	r.log.Notice(r.app, "ready", slog.String("app", xenv.ApplicationName()), slog.String("version", version()),
 		slog.String("address", "http://"+addr.String()), slog.Duration("took", took))
 }
 
 // banner is what people see at a terminal.
 func (r *runner) banner(addr net.Addr, routes [][2]string) string {
-	name, version := application()
-	s := r.reg.Settings()
+	_, plinth := built()
 	rows := [][2]string{
-		{"plinth", moduleVersion("github.com/plinthgo/plinth/core")},
+		{"plinth", plinth},
 		{"go", strings.TrimPrefix(runtime.Version(), "go") + ", gin " + strings.TrimPrefix(gin.Version, "v")},
 		{"listen", "http://" + addr.String()},
 	}
 	for _, part := range r.reg.Parts() {
 		rows = append(rows, [2]string{part.Name, part.Detail})
 	}
-	if s.Debug {
+	if r.reg.Settings().Debug {
 		rows = append(rows, [2]string{"mode", "debug"})
 		rows = append(rows, routes...)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n  %s %s\n\n", name, version)
+	fmt.Fprintf(&b, "\n  %s %s\n\n", xenv.ApplicationName(), version())
 	for _, row := range rows {
 		fmt.Fprintf(&b, "  %-10s %s\n", row[0], row[1])
 	}
@@ -74,32 +72,26 @@ func routes(engine *gin.Engine) [][2]string {
 	return rows
 }
 
-// application returns the name and the version of the program.
-func application() (name, version string) {
-	name, version = xenv.ApplicationName(), xenv.GetEnvString("APP_VERSION", "")
-	if version != "" {
-		return name, version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
-	}
-	return name, version
+// coreModule is the module of this package.
+const coreModule = "github.com/plinthgo/plinth/core"
+
+// version returns that of the program.
+func version() string {
+	version, _ := built()
+	return xenv.GetEnvString("APP_VERSION", version)
 }
 
-// moduleVersion returns the version of a module that the program was built from.
-func moduleVersion(path string) string {
+// built returns the versions of the program and of Plinth, as the program was built.
+func built() (program, plinth string) {
 	const unknown = "(unknown)"
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return unknown
+		return "", unknown
 	}
-	if info.Main.Path == path {
-		return info.Main.Version
-	}
-	for _, m := range info.Deps {
-		if m.Path == path {
-			return m.Version
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == coreModule {
+			return info.Main.Version, m.Version
 		}
 	}
-	return unknown
+	return info.Main.Version, unknown
 }

@@ -68,12 +68,13 @@ func (a *pendingConn) arrive() {
 // pendingConnKey finds the pendingConn in the context of a connection.
 type pendingConnKey struct{}
 
-// watch makes the server tell of its connections, beside what the application has it tell.
+// watch makes the server tell of its connections, next to what the application has it tell, which gets the
+// connections as they were accepted.
 func (a *pendingConns) watch(s *http.Server) {
 	connContext, connState := s.ConnContext, s.ConnState
 	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if connContext != nil {
-			ctx = connContext(ctx, c)
+			ctx = connContext(ctx, accepted(c))
 		}
 		arr := &pendingConn{inFlight: a.inFlight}
 		arr.request.conn = c
@@ -85,17 +86,27 @@ func (a *pendingConns) watch(s *http.Server) {
 	}
 	s.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateClosed || state == http.StateHijacked {
-			if v, ok := a.conns.LoadAndDelete(c); ok {
-				arr := v.(*pendingConn) //nolint:forcetypeassert // nothing else is stored
-				arr.arrive()
-				if arr.hijacked.Store(state == http.StateHijacked); state == http.StateClosed {
-					arr.request.cancel(nil)
-				}
-			}
+			a.end(c, state == http.StateHijacked)
 		}
 		if connState != nil {
-			connState(c, state)
+			connState(accepted(c), state)
 		}
+	}
+}
+
+// end is called when a connection is closed, or hijacked: then its writes are the handler's, without a timeout.
+func (a *pendingConns) end(c net.Conn, hijacked bool) {
+	v, ok := a.conns.LoadAndDelete(c)
+	if !ok {
+		return
+	}
+	arr := v.(*pendingConn) //nolint:forcetypeassert // nothing else is stored
+	arr.arrive()
+	arr.hijacked.Store(hijacked)
+	if !hijacked {
+		arr.request.cancel(nil)
+	} else if t, ok := c.(*timedConn); ok {
+		t.release()
 	}
 }
 

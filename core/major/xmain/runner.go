@@ -137,7 +137,6 @@ func (r *runner) serve(l *listener) {
 	server.BaseContext = func(net.Listener) context.Context { return r.requests }
 	server.ErrorLog = slog.NewLogLogger(boundHandler{xlog.WithName(xlog.NamedHTTP).Slog().Handler(), r.app}, slog.LevelWarn)
 	r.pendingConns.watch(server)
-	leaveHijacked(server)
 	r.server.Store(server)
 	r.running.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -1,12 +1,10 @@
 package xmain
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"sync"
 	"syscall"
@@ -68,20 +66,24 @@ func (c *timedConn) replaced() bool {
 	return c.own || c.hijacked
 }
 
-// SetWriteDeadline implements net.Conn.
-func (c *timedConn) SetWriteDeadline(t time.Time) error {
+// release ends the timeout, for a handler that has hijacked the connection.
+func (c *timedConn) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.own = !t.IsZero()
-	return c.Conn.SetWriteDeadline(t)
+	c.hijacked = true
 }
 
+// SetWriteDeadline implements net.Conn.
+func (c *timedConn) SetWriteDeadline(t time.Time) error { return c.replace(t, c.Conn.SetWriteDeadline) }
+
 // SetDeadline implements net.Conn.
-func (c *timedConn) SetDeadline(t time.Time) error {
+func (c *timedConn) SetDeadline(t time.Time) error { return c.replace(t, c.Conn.SetDeadline) }
+
+func (c *timedConn) replace(t time.Time, set func(time.Time) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.own = !t.IsZero()
-	return c.Conn.SetDeadline(t)
+	return set(t)
 }
 
 // CloseWrite lets net/http end a connection whose request it has not read completely.
@@ -122,23 +124,4 @@ func accepted(c net.Conn) net.Conn {
 		return t.Conn
 	}
 	return c
-}
-
-// leaveHijacked makes the server call ConnContext and ConnState with the connections that were accepted,
-// and hand over hijacked connections without a timeout: their writes are the handler's.
-func leaveHijacked(s *http.Server) {
-	connContext, connState := s.ConnContext, s.ConnState
-	if connContext != nil {
-		s.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return connContext(ctx, accepted(c)) }
-	}
-	s.ConnState = func(c net.Conn, state http.ConnState) {
-		if t, ok := c.(*timedConn); ok && state == http.StateHijacked {
-			t.mu.Lock()
-			t.hijacked = true
-			t.mu.Unlock()
-		}
-		if connState != nil {
-			connState(accepted(c), state)
-		}
-	}
 }

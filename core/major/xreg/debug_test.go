@@ -52,7 +52,7 @@ func TestDebugModeOfTheContextFollowsLaterOptions(t *testing.T) {
 }
 
 func TestKeyOfTheDebugModeIsTheFrameworks(t *testing.T) {
-	if err := xregnode.Check([]xregnode.Node{{Key: xctx.DebugKey, Node: func(context.Context) (any, error) { return true, nil }}}, nil); err == nil {
+	if err := new(xregnode.Nodes).Check([]xregnode.Node{{Key: xctx.DebugKey, Node: func(context.Context) (any, error) { return true, nil }}}); err == nil {
 		t.Error("Check = nil, want the key refused")
 	}
 }

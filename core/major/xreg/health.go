@@ -39,14 +39,12 @@ type readiness struct {
 type health struct {
 	life *xhook.Lifecycle
 	app  context.Context // for the log lines of a change, which belong to no request
-
-	mu  sync.Mutex
-	was map[string]string // what each node was at the last look: "", not well, or degraded
+	was  sync.Map        // what each node was at the last look: "", not well, or degraded
 }
 
 // addHealth registers the health routes, outside the middleware.
 func (r *Reg) addHealth(paths startup.Health) {
-	h := &health{life: r.life, app: r.Init.Ctx, was: map[string]string{}}
+	h := &health{life: r.life, app: r.Init.Ctx}
 	for path, handler := range map[string]gin.HandlerFunc{paths.LivePath: h.live, paths.ReadyPath: h.ready} {
 		r.bare.GET(path, handler)
 		r.bare.HEAD(path, handler)
@@ -103,12 +101,8 @@ func (h *health) note(n xhook.Health) {
 	if !n.OK {
 		is = statusUnavailable
 	}
-	h.mu.Lock()
-	changed := h.was[n.Name] != is
-	h.was[n.Name] = is
-	h.mu.Unlock()
-	switch {
-	case !changed:
+	switch was, known := h.was.Swap(n.Name, is); {
+	case was == is, !known && is == "":
 	case n.State != "":
 		initLog.Warn(h.app, "node is degraded", slog.String("part", n.Name), slog.String("state", n.State))
 	case n.OK:

@@ -242,7 +242,7 @@ func (r *Reg) check(p *startup.Plan) error {
 	if wrongURLs != nil {
 		serve.ExcludeURLs = nil // of which Check does not know the variable
 	}
-	return errors.Join(append(errs, r.settings.check(), wrongURLs, serve.Check(), nodesOf(p.Nodes, r.nodes))...)
+	return errors.Join(append(errs, r.settings.check(), wrongURLs, serve.Check(), r.nodes.Check(p.Nodes))...)
 }
 
 // Signals returns what catches signals, for the Runner, which must stop it; nil after New.

@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/internal/guard"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
-	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // initLog writes the lines of the start and of the close.
@@ -127,7 +125,7 @@ func (r *Reg) known(value any) bool {
 		return false
 	}
 	return slices.ContainsFunc(r.opened, func(o opened) bool {
-		return reflect.TypeOf(o.value) == reflect.TypeOf(value) && o.value == value
+		return o.value == value // a pointer is comparable with any value
 	})
 }
 
@@ -184,12 +182,4 @@ func logPanic(ctx context.Context, where string, err error) (panicked bool) {
 		initLog.Error(ctx, "panic", slog.String("part", where), slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
 	}
 	return panicked
-}
-
-// nodesOf checks the application's nodes against each other and against what is registered.
-func nodesOf(list []xregnode.Node, nodes *xregnode.Nodes) error {
-	return xregnode.Check(list, func(key xctx.ContextKey) bool {
-		_, ok := nodes.Get(key)
-		return ok
-	})
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
-	"sync/atomic"
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
@@ -26,68 +24,41 @@ type Node struct {
 	Node Func
 }
 
-// Check returns every problem of a list, joined. Keys in taken count as already registered; it may be nil.
-func Check(list []Node, taken func(xctx.ContextKey) bool) error {
+// Nodes is the collection of initialized nodes, which a context holds under xctx.RegNodeKey. The zero value is
+// empty and ready to use.
+type Nodes struct{ values sync.Map }
+
+// Get returns the value of a node.
+func (n *Nodes) Get(key xctx.ContextKey) (any, bool) { return n.values.Load(key) }
+
+// Set keeps the value of a node. Applications list their nodes instead.
+func (n *Nodes) Set(key xctx.ContextKey, value any) { n.values.Store(key, value) }
+
+// Check returns every problem of a list whose nodes are to be added to nodes, joined.
+func (n *Nodes) Check(list []Node) error {
 	var errs []error
 	seen := map[xctx.ContextKey]int{}
-	for i, n := range list {
-		at := i + 1
-		if n.Node == nil {
-			errs = append(errs, fmt.Errorf("node %d (%q): the function is nil", at, n.Key))
+	for i, node := range list {
+		at, key := i+1, node.Key
+		if node.Node == nil {
+			errs = append(errs, fmt.Errorf("node %d (%q): the function is nil", at, key))
 		}
+		_, taken := n.Get(key)
 		switch {
-		case n.Key.IsExec():
-		case n.Key.IsNil():
+		case key.IsExec():
+		case key.IsNil():
 			errs = append(errs, fmt.Errorf("node %d: the key is empty (use xctx.Exec for a node that only runs)", at))
-		case n.Key.IsReserved():
-			errs = append(errs, fmt.Errorf("node %d: the key %q is reserved for the framework", at, n.Key))
-		case seen[n.Key] > 0:
-			errs = append(errs, fmt.Errorf("node %d: the key %q is already that of node %d", at, n.Key, seen[n.Key]))
-		case taken != nil && taken(n.Key):
-			errs = append(errs, fmt.Errorf("node %d: the key %q is already registered", at, n.Key))
+		case key.IsReserved():
+			errs = append(errs, fmt.Errorf("node %d: the key %q is reserved for the framework", at, key))
+		case seen[key] > 0:
+			errs = append(errs, fmt.Errorf("node %d: the key %q is already that of node %d", at, key, seen[key]))
+		case taken:
+			errs = append(errs, fmt.Errorf("node %d: the key %q is already registered", at, key))
 		default:
-			seen[n.Key] = at
+			seen[key] = at
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// Nodes is the collection of initialized nodes, which a context holds under xctx.RegNodeKey. The zero value is
-// empty and ready to use. Reading takes no lock.
-type Nodes struct {
-	mu     sync.Mutex
-	values atomic.Pointer[map[xctx.ContextKey]any]
-}
-
-// Get returns the value of a node.
-func (n *Nodes) Get(key xctx.ContextKey) (any, bool) {
-	m := n.values.Load()
-	if m == nil {
-		return nil, false
-	}
-	v, ok := (*m)[key]
-	return v, ok
-}
-
-// Set keeps the value of a node. Applications list their nodes instead.
-func (n *Nodes) Set(key xctx.ContextKey, value any) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	next := map[xctx.ContextKey]any{}
-	if m := n.values.Load(); m != nil {
-		next = maps.Clone(*m)
-	}
-	next[key] = value
-	n.values.Store(&next)
-}
-
-// Len returns the number of values.
-func (n *Nodes) Len() int {
-	m := n.values.Load()
-	if m == nil {
-		return 0
-	}
-	return len(*m)
 }
 
 // nodeContext answers the keys of its nodes, and xctx.RegNodeKey with the nodes themselves.
@@ -113,15 +84,13 @@ func From(ctx context.Context) *Nodes {
 
 // Value implements context.Context.
 func (c nodeContext) Value(key any) any {
-	k, ok := key.(xctx.ContextKey)
-	if !ok {
-		return c.Context.Value(key)
-	}
-	if k == xctx.RegNodeKey {
+	if key == xctx.RegNodeKey {
 		return c.nodes
 	}
-	if v, found := c.nodes.Get(k); found {
-		return v
+	if _, ok := key.(xctx.ContextKey); ok {
+		if v, found := c.nodes.values.Load(key); found {
+			return v
+		}
 	}
 	return c.Context.Value(key)
 }
