@@ -48,10 +48,10 @@ func DialOptions(options ...Option) ([]grpc.DialOption, error) {
 		option(c)
 	}
 	c.complete()
-	if err := errors.Join(append(problems, c.problems()...)...); err != nil {
+	if err := errors.Join(append(problems, c.check())...); err != nil {
 		return nil, err
 	}
-	return c.dialOptions()
+	return c.dialOptions(), nil
 }
 
 // FromError returns the failure of a call as an *xerror.Error, for clients that were not made by Dial. Nil stays nil.

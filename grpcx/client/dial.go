@@ -22,7 +22,7 @@ var reconnect = grpc.ConnectParams{
 }
 
 // dialOptions turns a configuration without problems into options of grpc-go, the user's own last.
-func (c *config) dialOptions() ([]grpc.DialOption, error) {
+func (c *config) dialOptions() []grpc.DialOption {
 	calls := &courier{source: *c.source, timeout: c.timeout}
 	list := []grpc.DialOption{
 		grpc.WithTransportCredentials(c.transport()),
@@ -37,11 +37,7 @@ func (c *config) dialOptions() ([]grpc.DialOption, error) {
 	if c.application != nil {
 		list = append(list, grpc.WithPerRPCCredentials(newApplication(c.application, c.plainSecret)))
 	}
-	service, err := c.serviceConfig()
-	if err != nil {
-		return nil, err
-	}
-	if service != "" {
+	if service := c.serviceConfig(); service != "" {
 		list = append(list, grpc.WithDefaultServiceConfig(service))
 	}
 	switch {
@@ -50,7 +46,7 @@ func (c *config) dialOptions() ([]grpc.DialOption, error) {
 	case c.retry.attempts > grpcAttempts:
 		list = append(list, grpc.WithMaxCallAttempts(c.retry.attempts))
 	}
-	return append(list, c.dial...), nil
+	return append(list, c.dial...)
 }
 
 func (c *config) transport() credentials.TransportCredentials {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -23,78 +24,45 @@ type retry struct {
 	initial, longest time.Duration
 }
 
-func (r *retry) problems() []error {
-	var list []error
-	if r.attempts < 2 {
-		list = append(list, fmt.Errorf("grpcx/client: WithRetry: %d attempts repeat nothing: give 2 at least, or WithoutRetry", r.attempts))
-	}
-	if r.initial <= 0 {
-		list = append(list, fmt.Errorf("grpcx/client: WithRetry: the first wait of %v is not above 0", r.initial))
-	}
-	if r.longest < r.initial {
-		list = append(list, fmt.Errorf("grpcx/client: WithRetry: the longest wait of %v is below the first, %v", r.longest, r.initial))
-	}
-	return list
+func (r *retry) check(p *problems) {
+	p.add(r.attempts < 2, "WithRetry: %d attempts repeat nothing: give 2 at least, or WithoutRetry", r.attempts)
+	p.add(r.initial <= 0, "WithRetry: the first wait of %v is not above 0", r.initial)
+	p.add(r.longest < r.initial, "WithRetry: the longest wait of %v is below the first, %v", r.longest, r.initial)
 }
 
-// The service config of gRPC, as far as it is written here:
+// methodName is a method in the service config, or all of a service.
+type methodName struct {
+	Service string `json:"service"`
+	Method  string `json:"method,omitempty"`
+}
+
+// serviceConfig returns the service config of gRPC as JSON, or "" where there is nothing to say:
 // https://github.com/grpc/grpc-proto/blob/master/grpc/service_config/service_config.proto
-type (
-	serviceConfig struct {
-		LoadBalancing []map[string]struct{} `json:"loadBalancingConfig,omitempty"`
-		Methods       []methodConfig        `json:"methodConfig,omitempty"`
-		Throttling    *throttling           `json:"retryThrottling,omitempty"`
-	}
-	methodConfig struct {
-		Names []methodName `json:"name"`
-		Retry retryPolicy  `json:"retryPolicy"`
-	}
-	methodName struct {
-		Service string `json:"service"`
-		Method  string `json:"method,omitempty"`
-	}
-	retryPolicy struct {
-		MaxAttempts       int      `json:"maxAttempts"`
-		InitialBackoff    string   `json:"initialBackoff"`
-		MaxBackoff        string   `json:"maxBackoff"`
-		BackoffMultiplier float64  `json:"backoffMultiplier"`
-		Codes             []string `json:"retryableStatusCodes"`
-	}
-	throttling struct {
-		MaxTokens  float64 `json:"maxTokens"`
-		TokenRatio float64 `json:"tokenRatio"`
-	}
-)
-
-// throttle stops repeating on a connection when 50 attempts more have failed than a tenth of the calls has succeeded:
-// a service that is down for long gets each call once.
-var throttle = throttling{MaxTokens: 100, TokenRatio: 0.1}
-
-// serviceConfig returns the service config as JSON, or "" where there is nothing to say.
 //
 // Only UNAVAILABLE is worth another attempt: the service is not there just now. Of the others, DEADLINE_EXCEEDED and
 // CANCELLED leave no time, RESOURCE_EXHAUSTED asks for less load, ABORTED wants the caller to read again, and all else
 // would fail the same way.
-func (c *config) serviceConfig() (string, error) {
-	var s serviceConfig
+//
+// The throttling stops repeating on a connection when 50 attempts more have failed than a tenth of the calls has
+// succeeded: a service that is down for long gets each call once.
+func (c *config) serviceConfig() string {
+	type object map[string]any
+	s := object{}
 	if c.balancing != nil {
-		s.LoadBalancing = []map[string]struct{}{{*c.balancing: {}}}
+		s["loadBalancingConfig"] = []object{{*c.balancing: object{}}}
 	}
 	if names := c.repeatable(); len(names) > 0 {
-		s.Throttling = &throttle
-		s.Methods = []methodConfig{{Names: names, Retry: retryPolicy{
-			MaxAttempts: c.retry.attempts, InitialBackoff: seconds(c.retry.initial), MaxBackoff: seconds(c.retry.longest),
-			BackoffMultiplier: 2, Codes: []string{"UNAVAILABLE"},
+		s["retryThrottling"] = object{"maxTokens": 100, "tokenRatio": 0.1}
+		s["methodConfig"] = []object{{"name": names, "retryPolicy": object{
+			"maxAttempts": c.retry.attempts, "initialBackoff": seconds(c.retry.initial), "maxBackoff": seconds(c.retry.longest),
+			"backoffMultiplier": 2, "retryableStatusCodes": []string{"UNAVAILABLE"},
 		}}}
 	}
-	if s.LoadBalancing == nil && s.Methods == nil {
-		return "", nil
+	if len(s) == 0 {
+		return ""
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return "", fmt.Errorf("grpcx/client: service config: %w", err)
-	}
-	return string(text), nil
+	text, _ := json.Marshal(s) // strings and numbers only
+	return string(text)
 }
 
 // repeatable returns the methods and services that may be repeated, each once, in order.
@@ -117,40 +85,27 @@ func (c *config) repeatable() []methodName {
 // declared returns the methods of all linked protocol buffers that say themselves that they may be repeated.
 func declared() []methodName {
 	var names []methodName
-	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
-		services := file.Services()
-		for i := range services.Len() {
-			methods := services.Get(i).Methods()
-			for j := range methods.Len() {
-				if m := methods.Get(j); idempotent(m) {
-					names = append(names, methodName{Service: string(services.Get(i).FullName()), Method: string(m.Name())})
-				}
+	for service := range services(protoregistry.GlobalFiles) {
+		for j := range service.Methods().Len() {
+			if m := service.Methods().Get(j); idempotent(m) {
+				names = append(names, methodName{Service: string(service.FullName()), Method: string(m.Name())})
 			}
 		}
-		return true
-	})
+	}
 	return names
 }
 
+// idempotent reports whether a method says itself that it may be repeated.
 func idempotent(m protoreflect.MethodDescriptor) bool {
 	options, _ := m.Options().(*descriptorpb.MethodOptions)
-	switch options.GetIdempotencyLevel() {
-	case descriptorpb.MethodOptions_NO_SIDE_EFFECTS, descriptorpb.MethodOptions_IDEMPOTENT:
-		return true
-	default:
-		return false
-	}
+	return options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
 }
 
 // parseName reads "/pkg.Service/Method" or "pkg.Service". See known for names that are mistakes.
 func parseName(text string) (methodName, error) {
-	service, method := text, ""
-	whole := true
-	if rest, ok := strings.CutPrefix(text, "/"); ok {
-		service, method, _ = strings.Cut(rest, "/")
-		whole = false
-	}
-	if !protoreflect.FullName(service).IsValid() || !whole && !protoreflect.Name(method).IsValid() {
+	path, isMethod := strings.CutPrefix(text, "/")
+	service, method, found := strings.Cut(path, "/")
+	if isMethod != found || !protoreflect.FullName(service).IsValid() || isMethod && !protoreflect.Name(method).IsValid() {
 		return methodName{}, fmt.Errorf(`grpcx/client: WithIdempotent: %q names nothing: write "/pkg.Service/Method", or "pkg.Service" for all of it`, text)
 	}
 	if err := known(protoregistry.GlobalFiles, service, method); err != nil {
@@ -165,8 +120,8 @@ func parseName(text string) (methodName, error) {
 func known(files *protoregistry.Files, service, method string) error {
 	found, err := files.FindDescriptorByName(protoreflect.FullName(service))
 	if err != nil {
-		if services := services(files); len(services) > 0 {
-			return fmt.Errorf("no generated code has this service: it has %s", strings.Join(services, ", "))
+		if names := serviceNames(files); len(names) > 0 {
+			return fmt.Errorf("no generated code has this service: it has %s", strings.Join(names, ", "))
 		}
 		return nil
 	}
@@ -181,17 +136,28 @@ func known(files *protoregistry.Files, service, method string) error {
 	}
 }
 
-// services returns the names of all services but those of gRPC itself, in order.
-func services(files *protoregistry.Files) []string {
-	var names []string
-	files.RangeFiles(func(file protoreflect.FileDescriptor) bool {
-		for i := range file.Services().Len() {
-			if name := string(file.Services().Get(i).FullName()); !strings.HasPrefix(name, "grpc.") {
-				names = append(names, name)
+// services returns all services.
+func services(files *protoregistry.Files) iter.Seq[protoreflect.ServiceDescriptor] {
+	return func(yield func(protoreflect.ServiceDescriptor) bool) {
+		files.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+			for i := range file.Services().Len() {
+				if !yield(file.Services().Get(i)) {
+					return false
+				}
 			}
+			return true
+		})
+	}
+}
+
+// serviceNames returns the names of all services but those of gRPC itself, in order.
+func serviceNames(files *protoregistry.Files) []string {
+	var names []string
+	for service := range services(files) {
+		if name := string(service.FullName()); !strings.HasPrefix(name, "grpc.") {
+			names = append(names, name)
 		}
-		return true
-	})
+	}
 	slices.Sort(names)
 	return names
 }

@@ -150,7 +150,7 @@ func TestCredentialsReachTheSocketWhereThereIsOne(t *testing.T) {
 			l := tc.listen(t)
 			reached := make(chan bool, 10)
 			serve(t, runner.WithListener(l),
-				runner.WithServerOptions(grpc.Creds(asking{insecure.NewCredentials(), reached})))
+				runner.WithCredentials(asking{insecure.NewCredentials(), reached}))
 			target := l.Addr().String()
 			if l.Addr().Network() == "unix" {
 				target = "unix://" + target

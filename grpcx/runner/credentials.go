@@ -14,11 +14,10 @@ type following struct {
 // ServerHandshake implements credentials.TransportCredentials.
 func (f following) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := f.TransportCredentials.ServerHandshake(raw)
-	from, ok := raw.(interface{ origin() *source })
-	if err != nil || !ok || conn == raw {
-		return conn, info, err
+	if from, ok := raw.LocalAddr().(*localAddr); ok && err == nil {
+		conn = &followed{Conn: conn, frames: frames{source: from.source}}
 	}
-	return &decrypted{Conn: conn, frames: frames{source: from.origin()}}, info, nil
+	return conn, info, err
 }
 
 // Clone implements credentials.TransportCredentials.
@@ -26,15 +25,15 @@ func (f following) Clone() credentials.TransportCredentials {
 	return following{f.TransportCredentials.Clone()}
 }
 
-// decrypted is a connection after the handshake of credentials.
-type decrypted struct {
+// followed is a connection after the handshake of credentials.
+type followed struct {
 	net.Conn
 	frames frames
 }
 
 // Read implements net.Conn.
-func (d *decrypted) Read(b []byte) (int, error) {
-	n, err := d.frames.read(d.Conn, b)
-	d.frames.source.received(0)
+func (c *followed) Read(b []byte) (int, error) {
+	n, err := c.frames.read(c.Conn, b)
+	c.frames.source.relieved()
 	return n, err
 }

@@ -24,7 +24,7 @@ const (
 // counts the bytes of each stream's unfinished message. It leaves errors in them to grpc-go.
 type frames struct {
 	source *source
-	blind  bool // the connection does not start as HTTP/2 without encryption does
+	blind  bool // the connection does not start as HTTP/2 does
 
 	opening int // bytes of the client preface that have passed
 	head    [frameHeaderBytes]byte
@@ -74,6 +74,7 @@ func (f *frames) pass(b []byte) (n int) {
 	}
 	f.source.mu.Lock()
 	defer f.source.mu.Unlock()
+	defer f.source.charge()
 	for n < len(b) {
 		if f.opening < len(clientPreface) {
 			if b[n] != clientPreface[f.opening] {
@@ -82,7 +83,6 @@ func (f *frames) pass(b []byte) (n int) {
 			}
 			n++
 			f.opening++
-			f.source.visible = f.opening == len(clientPreface)
 			continue
 		}
 		var (

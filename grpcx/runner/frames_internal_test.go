@@ -40,16 +40,16 @@ func written(tb testing.TB, write func(f *http2.Framer) error) []byte {
 // consume reads all of data in chunks, makes a call after each header, and returns the connection.
 func consume(tb testing.TB, data []byte, chunk, buffer int) *source {
 	tb.Helper()
-	s := &source{intake: &intake{}}
+	s := &source{intake: &intake{}, streams: map[uint32]*incoming{}}
 	f, conn, b := frames{source: s}, &chunks{data: data, size: chunk}, make([]byte, buffer)
 	var got []byte
 	for seen := (header{}); ; {
 		n, err := f.read(conn, b)
 		got = append(got, b[:n]...)
 		if s.header != seen {
-			seen = s.header
-			c := &incoming{source: s, Context: context.Background(), stream: context.Background()}
-			s.add(c)
+			if seen = s.header; !seen.last {
+				s.add(context.Background())
+			}
 		}
 		if err != nil {
 			break

@@ -23,7 +23,6 @@ type health struct {
 	life     *xhook.Lifecycle
 	stopping context.Context // ends the watches, which would hold up the graceful stop
 	services []string
-	listed   bool // whoever asks is told the names of the services
 
 	looks    atomic.Int64
 	mu       sync.Mutex
@@ -34,9 +33,7 @@ type health struct {
 // newHealth adds the health service to the server, unless the application has registered one of its own. Its watches end
 // with stopping.
 func newHealth(ctx, stopping context.Context, server *grpc.Server) *health {
-	h := &health{
-		Server: grpchealth.NewServer(), life: xhook.From(ctx), stopping: stopping, services: []string{""}, listed: reflected(),
-	}
+	h := &health{Server: grpchealth.NewServer(), life: xhook.From(ctx), stopping: stopping, services: []string{""}}
 	for service := range server.GetServiceInfo() {
 		h.services = append(h.services, service)
 	}
@@ -51,13 +48,9 @@ func (h *health) Check(ctx context.Context, req *healthpb.HealthCheckRequest) (*
 	return h.Server.Check(ctx, req)
 }
 
-// List implements grpc.health.v1: it asks now. Without reflection nobody is told which services there are.
-func (h *health) List(ctx context.Context, req *healthpb.HealthListRequest) (*healthpb.HealthListResponse, error) {
-	h.refresh(ctx)
-	if h.listed {
-		return h.Server.List(ctx, req)
-	}
-	whole, err := h.Server.Check(ctx, &healthpb.HealthCheckRequest{})
+// List implements grpc.health.v1: it asks now. It has the server only, so that no client learns which services there are.
+func (h *health) List(ctx context.Context, _ *healthpb.HealthListRequest) (*healthpb.HealthListResponse, error) {
+	whole, err := h.Check(ctx, &healthpb.HealthCheckRequest{})
 	if err != nil {
 		return nil, err
 	}

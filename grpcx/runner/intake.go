@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
@@ -26,36 +28,27 @@ const warnEvery = 10 * time.Second
 // a window for its whole message as soon as it reads the message's length, and reports neither
 // the calls nor the bytes that wait. So the intake follows the frames of a connection, and
 // charges it with its unfinished messages: see frames.
-//
-// If grpc-go encrypts a connection, the intake sees the start of a call (a tap), its first
-// interceptor, and the number of bytes. It then charges the connection with the bytes received
-// since its oldest request without a complete message started, but with no more than the
-// largest message for each of them. A call with a stream of requests is not charged there.
 type intake struct {
 	maxBytes       int64         // 0 is no limit
-	maxMessage     int64         // the largest request
 	maxConnections int64         // 0 is no limit
 	timeout        time.Duration // 0 is no limit
 	log            *xlog.LogNamedLogger
 
-	used  atomic.Int64 // the sum of all charges
-	open  atomic.Int64 // connections
-	other *source      // of the calls whose connection is unknown
+	used      atomic.Int64 // the sum of all charges
+	open      atomic.Int64 // connections
+	relieving sync.Mutex   // held while calls are ended
 
 	mu      sync.Mutex
 	sources map[*source]struct{}
-	byAddr  map[net.Addr]*source // by a pointer that RemoteAddr has returned, for that is what a tap sees of a connection
 
-	full, excess occasional
+	full, excess, blind occasional
 }
 
-func newIntake(c *config) *intake {
-	in := &intake{
-		maxBytes: c.maxInflightBytes, maxMessage: int64(c.maxMessage), maxConnections: int64(c.maxConnections),
-		timeout: c.firstMessage, log: c.log, sources: map[*source]struct{}{}, byAddr: map[net.Addr]*source{},
+func newIntake(c *config, limits limitVariables) *intake {
+	return &intake{
+		maxBytes: limits.MaxInflightBytes, maxConnections: int64(limits.MaxConnections), timeout: limits.FirstMessageTimeout,
+		log: c.log, sources: map[*source]struct{}{},
 	}
-	in.other = &source{intake: in}
-	return in
 }
 
 // enter registers a connection, and returns nil if there are too many.
@@ -68,27 +61,11 @@ func (in *intake) enter() *source {
 		}
 		return nil
 	}
-	s := &source{intake: in}
+	s := &source{intake: in, streams: map[uint32]*incoming{}}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.sources[s] = struct{}{}
 	return s
-}
-
-// name notes an address under which a tap finds a connection. Other kinds of addresses are
-// values, which several connections share.
-func (in *intake) name(s *source, addr net.Addr) {
-	switch addr.(type) {
-	case *net.TCPAddr, *net.UnixAddr:
-	default:
-		return
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if _, open := in.sources[s]; open && in.byAddr[addr] != s {
-		in.byAddr[addr] = s
-		s.addrs = append(s.addrs, addr)
-	}
 }
 
 // leave removes a connection.
@@ -96,82 +73,85 @@ func (in *intake) leave(s *source) {
 	in.open.Add(-1)
 	in.mu.Lock()
 	delete(in.sources, s)
-	for _, addr := range s.addrs {
-		delete(in.byAddr, addr)
-	}
 	in.mu.Unlock()
 	s.close()
 }
 
-// tap registers a call when its header has arrived.
-func (in *intake) tap(ctx context.Context, _ *tap.Info) (context.Context, error) {
-	s := in.other
-	if p, ok := peer.FromContext(ctx); ok {
-		if known := in.find(p.Addr); known != nil {
-			s = known
-		}
-	}
-	c := &incoming{source: s, began: time.Now(), stream: ctx}
-	c.Context, c.cancel = context.WithCancel(ctx)
-	s.add(c)
-	return c, nil
+// localAddr is the address of a connection on this side, by which a tap finds its source: a tap sees
+// nothing else of a connection that no handler needs as it is.
+type localAddr struct {
+	net.Addr
+	source *source
 }
 
-func (in *intake) find(addr net.Addr) *source {
-	switch addr.(type) {
-	case *net.TCPAddr, *net.UnixAddr:
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		return in.byAddr[addr]
+// errBlind ends the calls of a connection whose frames cannot be followed.
+var errBlind = status.Error(codes.Unavailable, "the server's credentials are not those of runner.WithCredentials")
+
+// tap registers a call when its header has arrived.
+func (in *intake) tap(ctx context.Context, _ *tap.Info) (context.Context, error) {
+	p, _ := peer.FromContext(ctx)
+	local, _ := p.LocalAddr.(*localAddr)
+	if local == nil || local.source.header.id == 0 {
+		if in.blind.now() {
+			in.log.Error(ctx, "call refused: give the credentials to runner.WithCredentials instead of grpc.Creds")
+		}
+		return nil, errBlind
 	}
-	return nil
+	if local.source.header.last {
+		return ctx, nil // no message comes
+	}
+	return local.source.add(ctx), nil
 }
 
 // relieve ends calls of the connection with the largest charge if the charges exceed the
-// limit, until the rest is an eighth below it. It returns the ended calls that have not
-// released their messages.
-func (in *intake) relieve() (ending []*incoming) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	var rest int64
-	for s := range in.sources {
-		ending = append(ending, s.refresh()...)
-		rest += s.rest()
+// limit, until the rest is an eighth below it. It returns when they have released their
+// messages, since a client could otherwise send faster than its calls end.
+func (in *intake) relieve() {
+	in.relieving.Lock()
+	defer in.relieving.Unlock()
+	in.refresh()
+	if in.used.Load() <= in.maxBytes {
+		return
 	}
-	if rest <= in.maxBytes {
-		return ending
-	}
-	ended := 0
-	for rest > in.maxBytes-in.maxBytes/8 {
-		s := in.largest()
-		if s == nil {
-			break
-		}
-		before := s.rest()
-		c := s.endOne()
+	var ended []*incoming
+	for in.used.Load() > in.maxBytes-in.maxBytes/8 {
+		c := in.endOne()
 		if c == nil {
 			break
 		}
-		rest -= before - s.rest()
-		ending = append(ending, c)
-		ended++
+		ended = append(ended, c)
 	}
-	if ended > 0 && in.excess.now() {
-		in.log.Warn(context.Background(), "calls ended: too many bytes of unfinished messages", slog.Int("calls", ended),
+	if len(ended) > 0 && in.excess.now() {
+		in.log.Warn(context.Background(), "calls ended: too many bytes of unfinished messages", slog.Int("calls", len(ended)),
 			slog.Int64("limit", in.maxBytes), slog.String("raise", "GRPC_MAX_INFLIGHT_BYTES"))
 	}
-	return ending
+	await(ended)
 }
 
-// largest returns the connection with the largest charge, without ended calls. mu is locked.
-func (in *intake) largest() *source {
+// refresh forgets the calls that the server has closed.
+func (in *intake) refresh() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for s := range in.sources {
+		s.refresh()
+	}
+}
+
+// endOne ends the call with the largest unfinished message of the connection with the largest charge. It
+// returns nil if there is none.
+func (in *intake) endOne() *incoming {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	var most *source
 	for s := range in.sources {
-		if most == nil || s.rest() > most.rest() {
+		if most == nil || s.charged.Load() > most.charged.Load() {
 			most = s
 		}
 	}
-	return most
+	if most == nil {
+		return nil
+	}
+	return most.endLargest()
 }
 
 // unary returns next as an interceptor that marks the message of a call as arrived.

@@ -1,15 +1,15 @@
 package runner
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"net"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
@@ -36,19 +36,14 @@ type config struct {
 	checks      []validation.Check
 	registry    *middleware.Registry
 	faults      []error
-
-	maxMessage int
-
-	// Those below 0 are read from the environment when the server starts.
-	maxStreams, maxConnections int
-	maxInflightBytes           int64
-	firstMessage               time.Duration
+	limits      func() (limitVariables, error) // of the environment when the server starts
 }
 
 func newConfig(options []Option) *config {
 	c := &config{
 		log: xlog.WithName(xlog.NamedGRPC), stopTimeout: DefaultGracefulStopTimeout, registry: middleware.Default,
-		maxMessage: maxMessageBytes, maxStreams: -1, maxConnections: -1, maxInflightBytes: -1, firstMessage: -1,
+		creds:  insecure.NewCredentials(),
+		limits: func() (limitVariables, error) { return xenv.Load[limitVariables](xenv.Environment()) },
 	}
 	for _, option := range options {
 		if option != nil {
@@ -61,10 +56,8 @@ func newConfig(options []Option) *config {
 // WithLogger has the server's lines, those of the access log among them, written by log. The default is the logger GRPC.
 func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
-		if c.refuse("WithLogger", log == nil, "the logger is nil") {
-			return
-		}
-		c.log = log
+		c.refuse("WithLogger", log == nil, "the logger is nil")
+		c.log = cmp.Or(log, c.log)
 	}
 }
 
@@ -72,9 +65,7 @@ func WithLogger(log *xlog.LogNamedLogger) Option {
 // it too. The default is DefaultGracefulStopTimeout.
 func WithGracefulStopTimeout(d time.Duration) Option {
 	return func(c *config) {
-		if c.refuse("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is no duration above 0", d)) {
-			return
-		}
+		c.refuse("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is no duration above 0", d))
 		c.stopTimeout = d
 	}
 }
@@ -83,9 +74,7 @@ func WithGracefulStopTimeout(d time.Duration) Option {
 // several times.
 func WithRegisterService(register func(ctx context.Context, registrar grpc.ServiceRegistrar)) Option {
 	return func(c *config) {
-		if c.refuse("WithRegisterService", register == nil, "the function is nil") {
-			return
-		}
+		c.refuse("WithRegisterService", register == nil, "the function is nil")
 		c.register = append(c.register, register)
 	}
 }
@@ -112,14 +101,11 @@ func WithStreamInterceptors(interceptors ...grpc.StreamServerInterceptor) Option
 	}
 }
 
-// WithCredentials encrypts connections, for instance with credentials.NewTLS. Use it instead of
-// grpc.Creds in WithServerOptions, which hides the messages of request streams from the limit
-// of unfinished messages.
+// WithCredentials encrypts connections, for instance with credentials.NewTLS. The server refuses the calls of connections
+// that grpc.Creds in WithServerOptions has encrypted, whose unfinished messages it could not see.
 func WithCredentials(creds credentials.TransportCredentials) Option {
 	return func(c *config) {
-		if c.refuse("WithCredentials", creds == nil, "the credentials are nil") {
-			return
-		}
+		c.refuse("WithCredentials", creds == nil, "the credentials are nil")
 		c.creds = creds
 	}
 }
@@ -138,9 +124,7 @@ func WithServerOptions(options ...grpc.ServerOption) Option {
 // where the start fails.
 func WithListener(l net.Listener) Option {
 	return func(c *config) {
-		if c.refuse("WithListener", l == nil, "the listener is nil") {
-			return
-		}
+		c.refuse("WithListener", l == nil, "the listener is nil")
 		c.listener = l
 	}
 }
@@ -159,98 +143,17 @@ func WithValidation(checks ...validation.Check) Option {
 // WithMiddleware takes the middlewares of services from a registry of its own instead of middleware.Default.
 func WithMiddleware(registry *middleware.Registry) Option {
 	return func(c *config) {
-		if c.refuse("WithMiddleware", registry == nil, "the registry is nil") {
-			return
-		}
+		c.refuse("WithMiddleware", registry == nil, "the registry is nil")
 		c.registry = registry
 	}
 }
 
-// WithMaxConnections bounds the open connections instead of GRPC_MAX_CONNECTIONS; 0 is no limit.
-// Further connections are closed when they are accepted.
-func WithMaxConnections(n int) Option {
-	return func(c *config) {
-		if c.refuse("WithMaxConnections", n < 0, fmt.Sprintf("%d is below 0", n)) {
-			return
-		}
-		c.maxConnections = n
-	}
-}
-
-// WithMaxStreams bounds the concurrent calls of one connection instead of GRPC_MAX_STREAMS.
-// Further calls wait at the client.
-func WithMaxStreams(n int) Option {
-	return func(c *config) {
-		if c.refuse("WithMaxStreams", n < 1 || n > math.MaxInt32, fmt.Sprintf("%d is not between 1 and %d", n, math.MaxInt32)) {
-			return
-		}
-		c.maxStreams = n
-	}
-}
-
-// WithMaxInflightBytes bounds the bytes of unfinished messages over all connections instead of
-// GRPC_MAX_INFLIGHT_BYTES; 0 is no limit. Beyond it calls end with DEADLINE_EXCEEDED.
-func WithMaxInflightBytes(n int64) Option {
-	return func(c *config) {
-		if c.refuse("WithMaxInflightBytes", n < 0, fmt.Sprintf("%d is below 0", n)) {
-			return
-		}
-		c.maxInflightBytes = n
-	}
-}
-
-// WithFirstMessageTimeout bounds the time for a request to arrive instead of
-// GRPC_FIRST_MESSAGE_TIMEOUT; 0 is no limit. It does not apply to streams of requests.
-func WithFirstMessageTimeout(d time.Duration) Option {
-	return func(c *config) {
-		if c.refuse("WithFirstMessageTimeout", d < 0, fmt.Sprintf("%s is below 0", d)) {
-			return
-		}
-		c.firstMessage = d
-	}
-}
-
-// WithMaxMessageBytes bounds a message in either direction; the default is 4 MB. Use it
-// instead of grpc.MaxRecvMsgSize, of which the limit of unfinished requests does not know.
-func WithMaxMessageBytes(n int) Option {
-	return func(c *config) {
-		if c.refuse("WithMaxMessageBytes", n < 1 || n > math.MaxInt32, fmt.Sprintf("%d is not between 1 and %d", n, math.MaxInt32)) {
-			return
-		}
-		c.maxMessage = n
-	}
-}
-
-// fromEnv reads the limits that no option has set. An application has checked them at its start.
-func (c *config) fromEnv() {
-	v, err := xenv.Load[limitVariables](xenv.Environment())
-	if err != nil {
-		c.faults = append(c.faults, fmt.Errorf("runner: %w", err))
-	}
-	if c.maxConnections < 0 {
-		c.maxConnections = v.MaxConnections
-	}
-	if c.maxStreams < 0 {
-		c.maxStreams = v.MaxStreams
-	}
-	if c.maxInflightBytes < 0 {
-		c.maxInflightBytes = v.MaxInflightBytes
-	}
-	if c.firstMessage < 0 {
-		c.firstMessage = v.FirstMessageTimeout
-	}
-}
-
-// refuse notes what is wrong with an option, for the start to report, and returns whether something is.
-func (c *config) refuse(option string, wrong bool, problem string) bool {
+// refuse notes what is wrong with an option, for the start to report.
+func (c *config) refuse(option string, wrong bool, problem string) {
 	if wrong {
 		c.faults = append(c.faults, fmt.Errorf("grpcx/runner: %s: %s", option, problem))
 	}
-	return wrong
 }
-
-// check returns everything that is wrong with the configuration.
-func (c *config) check() error { return errors.Join(c.faults...) }
 
 // The server's limits. Each can be replaced by WithServerOptions.
 const (
@@ -276,11 +179,11 @@ const (
 	minPing     = 5 * time.Second // half of the least that grpc-go's clients can be set to
 )
 
-func (c *config) limits() []grpc.ServerOption {
-	limits := []grpc.ServerOption{
-		grpc.MaxRecvMsgSize(c.maxMessage),
-		grpc.MaxSendMsgSize(c.maxMessage),
-		grpc.MaxConcurrentStreams(uint32(c.maxStreams)), // within the range that was checked
+func (c *config) bounds(limits limitVariables) []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(maxMessageBytes),
+		grpc.MaxSendMsgSize(maxMessageBytes),
+		grpc.MaxConcurrentStreams(uint32(limits.MaxStreams)), // within the range that was checked
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connectionWindow),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
@@ -290,9 +193,6 @@ func (c *config) limits() []grpc.ServerOption {
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 		grpc.WaitForHandlers(true),
+		grpc.Creds(following{c.creds}),
 	}
-	if c.creds != nil {
-		limits = append(limits, grpc.Creds(following{c.creds}))
-	}
-	return limits
 }

@@ -36,7 +36,7 @@ func (a *pendingConns) Accept() (net.Conn, error) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		setUserTimeout(tcp, pingTimeout)
 	}
-	c := &pendingConn{Conn: conn, at: a, from: from, frames: frames{source: from}}
+	c := &pendingConn{Conn: conn, at: a, local: &localAddr{conn.LocalAddr(), from}}
 	if !a.expect(c) {
 		_ = c.Close() // of which the handshake hears
 	}
@@ -91,29 +91,12 @@ func (a *pendingConns) arrived(c *pendingConn) {
 type pendingConn struct {
 	net.Conn
 	at    *pendingConns
-	from  *source
+	local *localAddr
 	leave sync.Once
-
-	frames frames
 }
 
-func (c *pendingConn) origin() *source { return c.from }
-
-// Read implements net.Conn.
-func (c *pendingConn) Read(b []byte) (int, error) {
-	n, err := c.frames.read(c.Conn, b)
-	if n > 0 {
-		c.from.received(n)
-	}
-	return n, err
-}
-
-// RemoteAddr implements net.Conn. grpc-go asks for it once, for the peer of all calls.
-func (c *pendingConn) RemoteAddr() net.Addr {
-	addr := c.Conn.RemoteAddr()
-	c.at.intake.name(c.from, addr)
-	return addr
-}
+// LocalAddr implements net.Conn.
+func (c *pendingConn) LocalAddr() net.Addr { return c.local }
 
 // SetDeadline implements net.Conn. grpc-go sets a deadline for the handshake and takes it away when that is over.
 func (c *pendingConn) SetDeadline(t time.Time) error {
@@ -126,7 +109,7 @@ func (c *pendingConn) SetDeadline(t time.Time) error {
 // Close implements net.Conn.
 func (c *pendingConn) Close() error {
 	c.at.arrived(c)
-	c.leave.Do(func() { c.at.intake.leave(c.from) })
+	c.leave.Do(func() { c.at.intake.leave(c.local.source) })
 	return c.Conn.Close()
 }
 

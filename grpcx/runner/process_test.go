@@ -105,7 +105,7 @@ func TestTheShorterTimeBoundsTheStop(t *testing.T) {
 		least                    time.Duration
 	}{
 		{name: "of the runner", graceful: "300ms", shutdown: "1m", least: 300 * time.Millisecond},
-		{name: "of the application", graceful: "1h", shutdown: "1s", least: 700 * time.Millisecond},
+		{name: "of the application", graceful: "1h", shutdown: "2s", least: 700 * time.Millisecond},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := play(t, "serve", gracefulKey.String()+"="+tc.graceful, "PLINTH_SHUTDOWN_TIMEOUT="+tc.shutdown).ready()

@@ -91,13 +91,16 @@ func (c *config) discard() error {
 
 // build makes the server with all of its services.
 func (c *config) build(ctx context.Context) (*server, error) {
-	c.fromEnv()
-	if err := c.check(); err != nil {
+	limits, err := c.limits() // an application has checked them at its start
+	if err = errors.Join(append(c.faults, err)...); err != nil {
 		return nil, err
 	}
-	s := &server{config: c, intake: newIntake(c), stopped: make(chan struct{})}
+	s := &server{config: c, intake: newIntake(c, limits), stopped: make(chan struct{})}
 	s.stopping, s.end = context.WithCancel(context.WithoutCancel(ctx))
-	err := xhook.Guard(func() error { return s.assemble(ctx) })
+	err = xhook.Guard(func() error {
+		s.assemble(ctx, limits)
+		return nil
+	})
 	if err == nil {
 		return s, nil
 	}
@@ -112,14 +115,10 @@ func (c *config) build(ctx context.Context) (*server, error) {
 }
 
 // assemble may panic, as what the application gives does.
-func (s *server) assemble(ctx context.Context) error {
-	s.grpc = grpc.NewServer(s.serverOptions(ctx)...)
-	r := &registrar{Server: s.grpc}
+func (s *server) assemble(ctx context.Context, limits limitVariables) {
+	s.grpc = grpc.NewServer(s.serverOptions(ctx, limits)...)
 	for _, register := range s.register {
-		register(ctx, r)
-	}
-	if err := r.problems(); err != nil {
-		return err
+		register(ctx, s.grpc)
 	}
 	services := s.grpc.GetServiceInfo()
 	s.own = len(services)
@@ -128,7 +127,16 @@ func (s *server) assemble(ctx context.Context) error {
 	if reflected() {
 		reflection.Register(missing{s.grpc})
 	}
-	return nil
+}
+
+// missing is the server for what the application may have registered itself, which then stays as it is.
+type missing struct{ *grpc.Server }
+
+// RegisterService implements grpc.ServiceRegistrar.
+func (m missing) RegisterService(desc *grpc.ServiceDesc, impl any) {
+	if _, known := m.GetServiceInfo()[desc.ServiceName]; !known {
+		m.Server.RegisterService(desc, impl)
+	}
 }
 
 // reflected reports whether the environment asks for reflection, which shows to anyone what the services are.
@@ -155,30 +163,28 @@ func (c *config) listen(ctx context.Context) (net.Listener, error) {
 }
 
 // serverOptions returns the limits, the interceptors and what the application adds, which comes last and therefore wins.
-func (s *server) serverOptions(ctx context.Context) []grpc.ServerOption {
+func (s *server) serverOptions(ctx context.Context, limits limitVariables) []grpc.ServerOption {
 	c := s.config
 	base := call.Config{App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks, InFlight: &s.inFlight}
-	options := append(c.limits(), grpc.UnknownServiceHandler(unknown), grpc.InTapHandle(s.intake.tap))
+	options := append(c.bounds(limits), grpc.UnknownServiceHandler(unknown), grpc.InTapHandle(s.intake.tap))
 	if reflected() {
 		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping))) // that of the server's end
 	}
+	unary, stream := call.Outer, call.Outer
 	if len(c.unary) == 0 {
-		options = append(options, grpc.ChainUnaryInterceptor(s.intake.unary(call.Unary(call.Outer|call.Inner, base))))
-	} else {
-		options = append(options, grpc.ChainUnaryInterceptor(s.intake.unary(call.Unary(call.Outer, base))),
-			grpc.ChainUnaryInterceptor(c.unary...), grpc.ChainUnaryInterceptor(call.Unary(call.Inner, inner(base))))
+		unary |= call.Inner
 	}
 	if len(c.stream) == 0 {
-		options = append(options, grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(call.Outer|call.Inner, base))))
-	} else {
-		options = append(options, grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(call.Outer, base))),
-			grpc.ChainStreamInterceptor(c.stream...), grpc.ChainStreamInterceptor(call.Stream(call.Inner, inner(base))))
+		stream |= call.Inner
+	}
+	options = append(options, grpc.ChainUnaryInterceptor(s.intake.unary(call.Unary(unary, base))),
+		grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(stream, base))))
+	base.InFlight = nil // the parts inside the application's interceptors count no call a second time
+	if len(c.unary) > 0 {
+		options = append(options, grpc.ChainUnaryInterceptor(append(c.unary, call.Unary(call.Inner, base))...))
+	}
+	if len(c.stream) > 0 {
+		options = append(options, grpc.ChainStreamInterceptor(append(c.stream, call.Stream(call.Inner, base))...))
 	}
 	return append(options, c.server...)
-}
-
-// inner is the configuration of the parts inside the application's interceptors, which count no call a second time.
-func inner(c call.Config) call.Config {
-	c.InFlight = nil
-	return c
 }

@@ -13,7 +13,7 @@ func TestDeadPeersAreNoticedByTheKernelToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newPendingConns(l, newIntake(newConfig(nil)))
+	a := newPendingConns(l, newIntake(newConfig(nil), limitVariables{}))
 	defer func() { _ = a.Close() }()
 	client, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
 	if err != nil {

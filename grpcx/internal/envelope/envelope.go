@@ -1,13 +1,11 @@
 // Package envelope finds the field base_response of a message, once for each type.
 //
-// Such a field is a single xBase.BaseResponse; a list or a map of them, or another type under the same name, is none.
-// Messages of the open, the hybrid and the opaque API have it, and so have those of dynamicpb.
+// Such a field is a single xBase.BaseResponse; a list or a map of them, a member of a oneof, or another type under the same
+// name, is none. Messages of the open, the hybrid and the opaque API have it.
 package envelope
 
 import (
 	"reflect"
-	"strconv"
-	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -19,7 +17,7 @@ import (
 const (
 	// Name is the name of the field.
 	Name = "base_response"
-	// goName is its name in a struct that is no generated message.
+	// goName is its name in a Go struct.
 	goName = "BaseResponse"
 	// TypeName is the full name of the field's type.
 	TypeName = "xBase.BaseResponse"
@@ -33,30 +31,16 @@ var (
 // fields holds a *Field for each type that was asked for, nil where it has none. It grows with the types of a program.
 var fields sync.Map
 
-// way says how a message's envelope is reached.
-type way uint8
-
-const (
-	// wayItself is that of the envelope that is its own message.
-	wayItself way = iota
-	// wayStruct is a field of the Go struct.
-	wayStruct
-	// wayMessage is the reflection of protocol buffers, for messages that hide their fields from Go.
-	wayMessage
-)
-
 // Field is the way to the envelope in the messages of one type. It never changes, so it is safe for concurrent use.
 // Its methods may be called on nil, which finds no envelope in any message.
 type Field struct {
 	owner reflect.Type
-	way   way
-	index int                          // of the Go struct, for wayStruct
-	field protoreflect.FieldDescriptor // for wayMessage; nil where messages of the type have different descriptors
+	index int                          // of the Go struct, -1 if that hides it
+	field protoreflect.FieldDescriptor // of a message that hides its fields from Go; nil for the envelope itself
 }
 
 // Of returns the Field of a type of messages, nil where it has none: *generate.BaseResponse, which is its own
-// envelope, pointers to structs that are messages with a field base_response, and those to other structs with a field
-// BaseResponse.
+// envelope, pointers to structs with a field BaseResponse, and other generated messages with a field base_response.
 func Of(t reflect.Type) *Field {
 	if t == nil {
 		return nil
@@ -74,66 +58,94 @@ func find(t reflect.Type) *Field {
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil
 	}
-	if !t.Implements(messageType) { // for another codec than that of protocol buffers
-		if f, ok := t.Elem().FieldByName(goName); ok && f.Type == envelopeType && len(f.Index) == 1 {
-			return &Field{owner: t, way: wayStruct, index: f.Index[0]}
-		}
-		return nil
-	}
 	if t == envelopeType {
-		return &Field{owner: t, way: wayItself}
+		return &Field{owner: t, index: -1}
 	}
-	d := descriptorOf(t)
-	if d == nil {
-		return &Field{owner: t, way: wayMessage}
+	if f, ok := t.Elem().FieldByName(goName); ok && f.Type == envelopeType && len(f.Index) == 1 {
+		return &Field{owner: t, index: f.Index[0]}
 	}
-	fd := fieldOf(d)
-	if fd == nil {
-		return nil
+	if fd := fieldOf(t); fd != nil {
+		return &Field{owner: t, index: -1, field: fd}
 	}
-	if i, ok := structField(t.Elem(), fd); ok {
-		return &Field{owner: t, way: wayStruct, index: i}
-	}
-	return &Field{owner: t, way: wayMessage, field: fd}
+	return nil
 }
 
-// descriptorOf returns the descriptor that all messages of the type have, nil where only a message knows its own: those
-// of dynamicpb, and structs that embed another message as an interface, whose zero value panics.
-func descriptorOf(t reflect.Type) (d protoreflect.MessageDescriptor) {
+// fieldOf returns the field base_response of a generated message, or nil. A member of a oneof is none: the envelope never
+// takes the place of a payload.
+func fieldOf(t reflect.Type) (fd protoreflect.FieldDescriptor) {
+	if !t.Implements(messageType) {
+		return nil
+	}
 	defer func() {
-		if recover() != nil {
-			d = nil
+		if recover() != nil { // only a message itself knows its descriptor, such as one of dynamicpb
+			fd = nil
 		}
 	}()
 	m, _ := reflect.TypeAssert[proto.Message](reflect.New(t.Elem()))
-	return m.ProtoReflect().Descriptor()
-}
-
-// fieldOf returns the field base_response of a message, or nil.
-func fieldOf(d protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
-	fd := d.Fields().ByName(Name)
-	if fd == nil || fd.Cardinality() == protoreflect.Repeated || fd.Message() == nil || fd.Message().FullName() != TypeName {
+	fd = m.ProtoReflect().Descriptor().Fields().ByName(Name)
+	if fd == nil || fd.Cardinality() == protoreflect.Repeated || fd.Message() != new(generate.BaseResponse).ProtoReflect().Descriptor() {
+		return nil
+	}
+	if oneof := fd.ContainingOneof(); oneof != nil && !oneof.IsSynthetic() {
 		return nil
 	}
 	return fd
 }
 
-// structField returns the index of the exported Go field that holds fd. The members of a oneof have none, nor have
-// messages of the opaque API.
-func structField(t reflect.Type, fd protoreflect.FieldDescriptor) (int, bool) {
-	number := strconv.Itoa(int(fd.Number()))
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.IsExported() && f.Type == envelopeType && numberIn(f.Tag.Get("protobuf")) == number {
-			return i, true
+// Get returns the envelope that message holds: nil where it holds none, where it is a nil pointer, and where it is of
+// another type than the Field is for.
+func (f *Field) Get(message any) *generate.BaseResponse {
+	v, ok := f.pointer(message)
+	if !ok {
+		return nil
+	}
+	var b *generate.BaseResponse
+	switch {
+	case f.index >= 0:
+		b, _ = reflect.TypeAssert[*generate.BaseResponse](v.Elem().Field(f.index))
+	case f.field == nil:
+		b, _ = message.(*generate.BaseResponse)
+	default:
+		p, _ := message.(proto.Message)
+		if m := p.ProtoReflect(); m.Has(f.field) {
+			b, _ = m.Get(f.field).Message().Interface().(*generate.BaseResponse)
 		}
 	}
-	return 0, false
+	return b
 }
 
-// numberIn returns the number of the field from a tag such as "bytes,1,opt,name=base_response".
-func numberIn(tag string) string {
-	_, rest, _ := strings.Cut(tag, ",")
-	number, _, _ := strings.Cut(rest, ",")
-	return number
+// Set makes b, which is not nil, the envelope of message and reports whether it is. The message then holds b itself, except
+// where it is an envelope, which takes a copy. Nothing is changed, and the answer is false, where message is a nil pointer
+// or of another type than the Field is for.
+func (f *Field) Set(message any, b *generate.BaseResponse) bool {
+	v, ok := f.pointer(message)
+	if !ok {
+		return false
+	}
+	switch {
+	case f.index >= 0:
+		v.Elem().Field(f.index).Set(reflect.ValueOf(b))
+	case f.field == nil:
+		if own, _ := message.(*generate.BaseResponse); own != b {
+			own.Reset()
+			proto.Merge(own, b)
+		}
+	default:
+		p, _ := message.(proto.Message)
+		m := p.ProtoReflect()
+		if !m.IsValid() {
+			return false
+		}
+		m.Set(f.field, protoreflect.ValueOfMessage(b.ProtoReflect()))
+	}
+	return true
+}
+
+// pointer returns message as a pointer that is not nil, of the type that f is for.
+func (f *Field) pointer(message any) (reflect.Value, bool) {
+	if f == nil || reflect.TypeOf(message) != f.owner {
+		return reflect.Value{}, false
+	}
+	v := reflect.ValueOf(message)
+	return v, !v.IsNil()
 }

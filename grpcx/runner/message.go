@@ -1,9 +1,6 @@
 package runner
 
-import (
-	"encoding/binary"
-	"time"
-)
+import "encoding/binary"
 
 const (
 	prefixBytes = 5 // before each message: a flag and the length
@@ -34,7 +31,6 @@ func overhead(frame int) int64 {
 
 // message is the progress of the messages that a call sends.
 type message struct {
-	id     uint32 // of the stream, 0 if it is unknown
 	prefix [prefixBytes]byte
 	filled int   // bytes of prefix
 	left   int64 // bytes after the prefix that have not arrived
@@ -68,59 +64,4 @@ func (m *message) add(b []byte, cost int64) {
 			m.filled, m.stored, cost = 0, 0, 0
 		}
 	}
-}
-
-// follow notes the stream of a call. A tap runs when grpc-go has read the call's header, and
-// frames.read lets it read no further before. mu is locked.
-func (s *source) follow(c *incoming) {
-	if !s.visible || s.gone || s.header.last {
-		return
-	}
-	if len(s.streams) >= s.prune {
-		s.forgetDone()
-		s.prune = 2*len(s.streams) + 16
-	}
-	if s.streams == nil {
-		s.streams = map[uint32]*incoming{}
-	}
-	c.id = s.header.id
-	s.streams[c.id] = c
-}
-
-// forget removes a stream. mu is locked.
-func (s *source) forget(id uint32) {
-	if c := s.streams[id]; c != nil {
-		s.stored -= c.stored
-		delete(s.streams, id)
-	}
-}
-
-// forgetDone removes the streams that the server has closed, and those of handlers that go on
-// after their end. mu is locked.
-func (s *source) forgetDone() {
-	for id, c := range s.streams {
-		if c.stream.Err() != nil || c.ended.Load() && time.Since(c.at) > maxRelease {
-			s.forget(id)
-		}
-	}
-}
-
-// data counts bytes of a stream's messages. mu is locked.
-func (s *source) data(id uint32, b []byte, cost int64) {
-	if c := s.streams[id]; c != nil && len(b) > 0 {
-		before := c.stored
-		c.add(b, cost)
-		s.stored += c.stored - before
-	}
-}
-
-// largest returns the call that has not ended with the largest unfinished message, or nil. mu is locked.
-func (s *source) largest() *incoming {
-	var most *incoming
-	for _, c := range s.streams {
-		if c.stored > 0 && !c.ended.Load() && (most == nil || c.stored > most.stored) {
-			most = c
-		}
-	}
-	return most
 }

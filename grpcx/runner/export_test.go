@@ -1,0 +1,31 @@
+package runner
+
+import "time"
+
+// limit is an option that changes the limits of the environment.
+func limit(change func(*limitVariables)) Option {
+	return func(c *config) {
+		env := c.limits
+		c.limits = func() (limitVariables, error) {
+			v, err := env()
+			change(&v)
+			return v, err
+		}
+	}
+}
+
+// WithMaxConnections is GRPC_MAX_CONNECTIONS.
+func WithMaxConnections(n int) Option { return limit(func(v *limitVariables) { v.MaxConnections = n }) }
+
+// WithMaxStreams is GRPC_MAX_STREAMS.
+func WithMaxStreams(n int) Option { return limit(func(v *limitVariables) { v.MaxStreams = n }) }
+
+// WithMaxInflightBytes is GRPC_MAX_INFLIGHT_BYTES.
+func WithMaxInflightBytes(n int64) Option {
+	return limit(func(v *limitVariables) { v.MaxInflightBytes = n })
+}
+
+// WithFirstMessageTimeout is GRPC_FIRST_MESSAGE_TIMEOUT.
+func WithFirstMessageTimeout(d time.Duration) Option {
+	return limit(func(v *limitVariables) { v.FirstMessageTimeout = d })
+}
