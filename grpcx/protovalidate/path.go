@@ -1,12 +1,11 @@
 package protovalidate
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-
-	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
 // maxDepth is the most names in a path. What is deeper is told of the message there: a client may nest a recursive
@@ -48,8 +47,19 @@ func subscript(e *validate.FieldPathElement) string {
 	case validate.FieldPathElement_UintKey_case:
 		return strconv.FormatUint(e.GetUintKey(), 10)
 	case validate.FieldPathElement_StringKey_case:
-		return validation.MaskKey(e.GetStringKey())
+		return maskKey(e.GetStringKey())
 	default:
 		return "*"
 	}
+}
+
+// plainKey is a key of a map that is shown in a path, as over HTTP.
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
+
+// maskKey returns the key of a map as it may stand in a path. A key comes from the client.
+func maskKey(key string) string {
+	if plainKey.MatchString(key) {
+		return key
+	}
+	return "*"
 }

@@ -43,7 +43,6 @@ func WithServices(files ...protoreflect.FileDescriptor) protovalidate.ValidatorO
 }
 
 func warmed(list []protoreflect.MessageDescriptor) protovalidate.ValidatorOption {
-	list = reach(list)
 	return warm{ValidatorOption: protovalidate.WithMessageDescriptors(list...), messages: list}
 }
 
@@ -70,40 +69,20 @@ func reach(list []protoreflect.MessageDescriptor) []protoreflect.MessageDescript
 	return all
 }
 
-// compile returns what does not compile of the messages in options.
+// compile returns what does not compile of the messages in options, one problem for each message.
 func compile(validator protovalidate.Validator, options []protovalidate.ValidatorOption) error {
-	var errs []error
-	seen := map[protoreflect.FullName]bool{}
+	var list []protoreflect.MessageDescriptor
 	for _, o := range options {
-		w, ok := o.(warm)
-		if !ok {
-			continue
+		if w, ok := o.(warm); ok {
+			list = append(list, w.messages...)
 		}
-		for _, m := range w.messages {
-			if !seen[m.FullName()] {
-				seen[m.FullName()] = true
-				errs = append(errs, compileOne(validator, m)...)
-			}
+	}
+	var errs []error
+	for _, m := range reach(list) {
+		var wrong *protovalidate.CompilationError
+		if err := validator.Validate(dynamicpb.NewMessage(m)); errors.As(err, &wrong) {
+			errs = append(errs, fmt.Errorf("grpcx/protovalidate: rules of %s: %w", m.FullName(), err))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// compileOne returns what does not compile of a message. Its fields are asked one by one, because a failure of one
-// hides what is wrong with the rules of the next.
-func compileOne(validator protovalidate.Validator, m protoreflect.MessageDescriptor) []error {
-	parts := []protoreflect.Descriptor{m}
-	for i := range m.Fields().Len() {
-		parts = append(parts, m.Fields().Get(i))
-	}
-	var errs []error
-	empty := dynamicpb.NewMessage(m)
-	for _, part := range parts {
-		only := protovalidate.FilterFunc(func(_ protoreflect.Message, d protoreflect.Descriptor) bool { return d == part })
-		var wrong *protovalidate.CompilationError
-		if err := validator.Validate(empty, protovalidate.WithFilter(only)); errors.As(err, &wrong) {
-			errs = append(errs, fmt.Errorf("grpcx/protovalidate: rules of %s: %w", part.FullName(), err))
-		}
-	}
-	return errs
 }

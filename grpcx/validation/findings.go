@@ -8,23 +8,16 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
 // TagInvalid is the tag of a failure whose rule is not known: protoc-gen-validate does not name its rules.
 const TagInvalid = "invalid"
 
-const (
-	// maxDepth bounds the errors within errors below which a failure is told of the message and no longer of its
-	// field. A client may nest a recursive message thousands of times. A level of messages takes two: the list and
-	// an entry of it.
-	maxDepth = 64
-
-	// maxKey is the longest key of a map that is shown in a path, as over HTTP.
-	maxKey = 32
-
-	// maxField is the longest name with keys in it that is shown as it is.
-	maxField = 256
-)
+// maxDepth bounds the errors within errors below which a failure is told of the message and no longer of its
+// field. A client may nest a recursive message thousands of times. A level of messages takes two: the list and
+// an entry of it.
+const maxDepth = 64
 
 // The shapes of the errors that protoc-gen-validate generates. The package itself is not imported: an application
 // that does not use it shall not link it.
@@ -49,7 +42,7 @@ func lists(err error) bool {
 		multi multiError
 		field fieldError
 	)
-	return !isNil(err) && (errors.As(err, &multi) || errors.As(err, &field))
+	return !rpcstatus.Absent(err) && (errors.As(err, &multi) || errors.As(err, &field))
 }
 
 // findings returns what err says of fields, at most xvalid.MaxFailures, and the index of the first that names one and
@@ -69,7 +62,7 @@ type finder struct {
 
 // add adds what err says of the message at path.
 func (f *finder) add(err error, path string, depth int) {
-	if isNil(err) || depth > maxDepth {
+	if rpcstatus.Absent(err) || depth > maxDepth {
 		return
 	}
 	switch e := err.(type) { //nolint:errorlint // walks the tree itself
@@ -103,7 +96,7 @@ func (f *finder) addAll(errs []error, path string, depth int) {
 // be the error of a parser, which quotes what it read.
 func (f *finder) addField(e fieldError, path string, depth int) {
 	keyed, generated := e.(interface{ Key() bool })
-	field := maskKeys(e.Field(), generated)
+	field := shown(e.Field(), generated && keyed.Key())
 	if c, ok := e.(interface{ Cause() error }); ok {
 		if cause := c.Cause(); lists(cause) {
 			before := len(f.list)
@@ -115,7 +108,6 @@ func (f *finder) addField(e fieldError, path string, depth int) {
 	if f.head == noHead {
 		f.head = len(f.list)
 	}
-	field = maskLast(field, generated && keyed.Key())
 	f.list = append(f.list, xvalid.FieldError{Field: under(path, field), Tag: TagInvalid, Message: e.Reason()})
 }
 
@@ -125,7 +117,7 @@ func (f *finder) addText(err error, path string) {
 	if code := xerror.From(err).GetErrorCode(); code != xerror.ServerInternalError {
 		text = code.Message(f.language)
 	} else {
-		text = bounded(err.Error())
+		text = rpcstatus.Clean(err.Error())
 	}
 	f.list = append(f.list, xvalid.FieldError{Field: path, Tag: TagInvalid, Message: text})
 }
@@ -138,48 +130,15 @@ func under(path, field string) string {
 	return path + "." + field
 }
 
-// MaskKey returns the key of a map as it may stand in a path: itself where it has at most 32 characters of
-// A-Z a-z 0-9 _ -, else "*". A key comes from the client.
-func MaskKey(key string) string {
-	if key == "" || len(key) > maxKey || strings.ContainsFunc(key, notPlain) {
-		return "*"
-	}
-	return key
-}
+// indexed is the path of a field in whose brackets only the index of a list can be. No message is large enough for more
+// digits.
+var indexed = regexp.MustCompile(`^[^\[\]]*(\[\d{1,7}\][^\[\]]*)*$`)
 
-func notPlain(c rune) bool {
-	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-'
-}
-
-// A name whose brackets open and close in turn, with plain names between them. Any other holds a key with brackets.
-var (
-	indexed = regexp.MustCompile(`^[^\[\]]*(\[[^\[\]]*\](\.\w+)?)+$`)
-	bracket = regexp.MustCompile(`\[[^\[\]]*\]`)
-	index   = regexp.MustCompile(`^\[\d{1,7}\]$`) // no message is large enough for more
-)
-
-// maskKeys masks what stands in brackets in the name of a field. Where it cannot be told where a key ends, nothing of
-// it is left. A generated name holds at most one key.
-func maskKeys(field string, generated bool) string {
-	name, rest, found := strings.Cut(field, "[")
-	if !found {
-		return field
-	}
-	if generated && strings.Contains(rest, "[") || len(field) > maxField || !indexed.MatchString(field) {
+// shown returns the name of a field without the key of a map: a key comes from the client, and may be what failed.
+func shown(field string, keyFailed bool) string {
+	name, _, found := strings.Cut(field, "[")
+	if found && (keyFailed || !indexed.MatchString(field)) {
 		return name + "[*]"
 	}
-	return bracket.ReplaceAllStringFunc(field, func(k string) string { return "[" + MaskKey(k[1:len(k)-1]) + "]" })
-}
-
-// maskLast masks the key at the end of the name of a field that failed, unless it can only be the index of a list: a
-// key may be what failed, which protoc-gen-validate says of few of its rules.
-func maskLast(field string, keyFailed bool) string {
-	at := strings.LastIndexByte(field, '[')
-	if at < 0 || !strings.HasSuffix(field, "]") {
-		return field
-	}
-	if !keyFailed && index.MatchString(field[at:]) {
-		return field
-	}
-	return field[:at] + "[*]"
+	return field
 }

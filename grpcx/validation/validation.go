@@ -9,10 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
 // Check judges a request; nil is no objection. What a client shall know is best built by Refuse. An error of
@@ -33,9 +32,6 @@ type Check = func(ctx context.Context, request any) error
 // element may take two on the wire.
 const wholeList = 64 << 10
 
-// maxText bounds the text of an unknown error, and the message of a refusal, in bytes. A status holds no more of either.
-const maxText = 512
-
 // Methods is the Check that asks the request itself: its ValidateAll() error, or else its Validate() error. Of a
 // message above 64 KiB that has both the second is asked, which stops at the first failure. A request with neither
 // passes, and so does a nil pointer, whose methods are not called; no such request comes over the wire.
@@ -47,7 +43,7 @@ const maxText = 512
 // logged.
 func Methods(ctx context.Context, request any) error {
 	err := ask(request)
-	if isNil(err) {
+	if rpcstatus.Absent(err) {
 		return nil
 	}
 	return objection(ctx, err)
@@ -58,7 +54,7 @@ func ask(request any) error {
 	all, hasAll := request.(interface{ ValidateAll() error })
 	first, hasFirst := request.(interface{ Validate() error })
 	switch {
-	case !hasAll && !hasFirst, isNil(request):
+	case !hasAll && !hasFirst, rpcstatus.Absent(request):
 		return nil
 	case hasAll && (!hasFirst || !isLarge(request)):
 		return all.ValidateAll()
@@ -81,7 +77,7 @@ func Join(checks ...Check) Check {
 	checks = slices.Clone(checks)
 	return func(ctx context.Context, request any) error {
 		for _, check := range checks {
-			if err := check(ctx, request); !isNil(err) {
+			if err := check(ctx, request); !rpcstatus.Absent(err) {
 				return err
 			}
 		}
@@ -112,7 +108,7 @@ func objection(ctx context.Context, err error) error {
 	if e := xerror.From(err); e.GetErrorCode() != xerror.ServerInternalError {
 		return e
 	}
-	return refuse(ctx, []xvalid.FieldError{{Tag: TagInvalid, Message: bounded(err.Error())}}, noHead, err)
+	return refuse(ctx, []xvalid.FieldError{{Tag: TagInvalid, Message: rpcstatus.Clean(err.Error())}}, noHead, err)
 }
 
 // isStatus reports whether err is a gRPC status that says that a call failed. status.FromError would ask every other
@@ -120,19 +116,6 @@ func objection(ctx context.Context, err error) error {
 func isStatus(err error) bool {
 	var s interface{ GRPCStatus() *status.Status }
 	return errors.As(err, &s) && s.GRPCStatus().Code() != codes.OK
-}
-
-// isNil reports whether v is nil or holds a nil pointer, slice, map, function or channel.
-func isNil(v any) bool {
-	if v == nil {
-		return true
-	}
-	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Func, reflect.Chan:
-		return r.IsNil()
-	default:
-		return false
-	}
 }
 
 // Refuse returns the error of a request that is not valid: xerror.ParameterError with the list as its data, at most
@@ -152,7 +135,7 @@ const noHead = -1
 
 // refuse is Refuse with the index of the failure that becomes the message, or noHead.
 func refuse(ctx context.Context, list []xvalid.FieldError, head int, cause error) *xerror.Error {
-	if isNil(cause) {
+	if rpcstatus.Absent(cause) {
 		cause = nil
 	}
 	list = slices.Clone(list[:min(len(list), xvalid.MaxFailures)])
@@ -176,21 +159,9 @@ func refuse(ctx context.Context, list []xvalid.FieldError, head int, cause error
 func summary(f xvalid.FieldError) string {
 	name := f.Field[strings.LastIndexByte(f.Field, '.')+1:]
 	if name == "" || strings.HasPrefix(f.Message, name) {
-		return bounded(f.Message)
+		return rpcstatus.Clean(f.Message)
 	}
-	return bounded(f.Field + ": " + f.Message)
-}
-
-// bounded returns as many whole runes of s as maxText bytes hold.
-func bounded(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	end := maxText
-	for end > maxText-utf8.UTFMax+1 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return strings.Clone(s[:end])
+	return rpcstatus.Clean(f.Field + ": " + f.Message)
 }
 
 // phrase is a text in English and in Chinese.
@@ -217,20 +188,11 @@ type refusal struct {
 
 // Error implements error.
 func (r *refusal) Error() string {
-	var b strings.Builder
-	b.WriteString("grpcx/validation: the request was refused")
+	rules := make([]string, len(r.list))
 	for i, f := range r.list {
-		if i == 0 {
-			b.WriteString(": ")
-		} else {
-			b.WriteString(", ")
-		}
-		b.WriteString(cmp.Or(f.Field, "as a whole"))
-		b.WriteString(" (")
-		b.WriteString(f.Tag)
-		b.WriteByte(')')
+		rules[i] = cmp.Or(f.Field, "as a whole") + " (" + f.Tag + ")"
 	}
-	return b.String()
+	return "grpcx/validation: the request was refused: " + strings.Join(rules, ", ")
 }
 
 // Unwrap returns the error of the library that validated.

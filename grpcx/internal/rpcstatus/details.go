@@ -3,6 +3,7 @@ package rpcstatus
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -36,7 +37,7 @@ func statusOf(ctx context.Context, e *xerror.Error) *status.Status {
 	if b.ErrorMessage != nil {
 		text += ": " + b.GetErrorMessage()
 	}
-	s := &spb.Status{Code: int32(Code(e)), Message: clean(text)} // at most 16
+	s := &spb.Status{Code: int32(Code(e)), Message: Clean(text)} // at most 16
 	for _, detail := range []proto.Message{b, dataOf(r.Data)} {
 		if detail == nil {
 			continue
@@ -52,10 +53,10 @@ func statusOf(ctx context.Context, e *xerror.Error) *status.Status {
 func envelopeOf(r *xbase.BaseResponse) *generate.BaseResponse {
 	b := &generate.BaseResponse{
 		Context: cut(r.Context, maxName), Output: cut(r.Output, maxName),
-		Code: uint64(r.Code), Message: clean(r.Message), // not negative
+		Code: uint64(r.Code), Message: Clean(r.Message), // not negative
 	}
 	if r.ErrorMessage != "" {
-		b.ErrorMessage = new(clean(r.ErrorMessage))
+		b.ErrorMessage = new(Clean(r.ErrorMessage))
 	}
 	if r.Overhead != 0 {
 		b.Overhead = new(r.Overhead)
@@ -63,10 +64,10 @@ func envelopeOf(r *xbase.BaseResponse) *generate.BaseResponse {
 	return b
 }
 
-// clean returns a text that a proto3 string can hold, at most maxText bytes of it.
-func clean(s string) string { return cut(s, maxText) }
+// Clean returns a text that a proto3 string can hold, at most 512 bytes of it.
+func Clean(s string) string { return cut(s, maxText) }
 
-// cut is clean with another bound.
+// cut is Clean with another bound.
 func cut(s string, n int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= n {
@@ -95,7 +96,7 @@ func violationsOf(failures []xvalid.FieldError) proto.Message {
 	out := &errdetails.BadRequest{}
 	size := 0
 	for _, f := range failures {
-		v := &errdetails.BadRequest_FieldViolation{Field: clean(f.Field), Description: clean(f.Message), Reason: reason(f.Tag)}
+		v := &errdetails.BadRequest_FieldViolation{Field: Clean(f.Field), Description: Clean(f.Message), Reason: reason(f.Tag)}
 		if size += proto.Size(v) + 3; size > maxData { // a tag and a length of two bytes
 			break
 		}
@@ -106,17 +107,10 @@ func violationsOf(failures []xvalid.FieldError) proto.Message {
 
 // reason returns the name of a rule as google.rpc.BadRequest wants a reason: UPPER_SNAKE.
 func reason(tag string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z':
-			return r - 'a' + 'A'
-		case 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
-			return r
-		default:
-			return '_'
-		}
-	}, clean(tag))
+	return notUpperSnake.ReplaceAllString(strings.ToUpper(Clean(tag)), "_")
 }
+
+var notUpperSnake = regexp.MustCompile(`[^A-Z0-9]`)
 
 // valueOf returns data as JSON has it. What JSON cannot hold is left out: the error itself is what counts.
 func valueOf(data any) proto.Message {

@@ -41,7 +41,7 @@ var plain = map[codes.Code]*xerror.ErrorCode{
 // cause is err, so status.Code still works; where the status says that the context has ended, the cause is the
 // context's error too.
 func From(err error) *xerror.Error {
-	if absent(err) {
+	if Absent(err) {
 		return nil
 	}
 	if _, known := find[*xerror.Error](err); known {

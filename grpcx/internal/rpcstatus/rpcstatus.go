@@ -102,7 +102,7 @@ func Failure(err error) (code int, message string) {
 // back without the text around it. For anything else xerror.From knows the code: that of a mapped foreign error, or
 // SERVER_INTERNAL_ERROR; its text stays inside the process. What the client is not told is logged, once.
 func Of(ctx context.Context, err error) error {
-	if absent(err) {
+	if Absent(err) {
 		return nil
 	}
 	if own, ok := err.(carrier); ok && isFailure(own) { //nolint:errorlint // the error itself, not one inside it
@@ -138,13 +138,13 @@ func Reported(err error) bool {
 // find returns the first error of type T in the tree of err. Unlike errors.As it passes over nil pointers, which must
 // neither hide what stands beside them nor be called.
 func find[T error](err error) (found T, ok bool) {
-	if absent(err) {
+	if Absent(err) {
 		return found, false
 	}
 	if found, ok = err.(T); ok { //nolint:errorlint // walks the tree itself
 		return found, true
 	}
-	if a, is := err.(interface{ As(target any) bool }); is && a.As(&found) && !absent(found) {
+	if a, is := err.(interface{ As(target any) bool }); is && a.As(&found) && !Absent(found) {
 		return found, true
 	}
 	switch w := err.(type) { //nolint:errorlint // walks the tree itself
@@ -166,13 +166,16 @@ func isFailure(c carrier) bool {
 	return st != nil && st.Code() != codes.OK
 }
 
-// absent reports whether err is nil, or a nil pointer in the clothes of an error, which says nothing.
-func absent(err error) bool {
-	if err == nil {
+// Absent reports whether v is nil or holds a nil pointer, slice, map, function or channel: as an error it says nothing.
+func Absent(v any) bool {
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Invalid:
 		return true
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Func, reflect.Chan:
+		return r.IsNil()
+	default:
+		return false
 	}
-	v := reflect.ValueOf(err)
-	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // write keeps in the log what the client is not told, and reports whether the failure has a line at ERROR.
