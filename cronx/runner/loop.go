@@ -33,12 +33,6 @@ type entry struct {
 	busy     atomic.Bool // a run goes on, for a job that neither overlaps nor asks other replicas
 }
 
-// tick is one of a job.
-type tick struct {
-	entry *entry
-	at    time.Time
-}
-
 // scheduler is one life of the jobs.
 type scheduler struct {
 	*config
@@ -56,8 +50,8 @@ type scheduler struct {
 
 	running sync.WaitGroup
 	mu      sync.Mutex
-	under   map[tick]int // what is run, or was taken to be run
-	lost    map[tick]int // of these, what the stop has cut off
+	under   map[string]int // how many ticks of each job are run, or were taken to be run
+	lost    []string       // what of these the stop has cut off
 
 	once    sync.Once
 	stopped chan struct{} // closed when the stop is complete
@@ -66,7 +60,7 @@ type scheduler struct {
 
 func newScheduler(ctx context.Context, c *config) *scheduler {
 	s := &scheduler{
-		config: c, app: context.WithoutCancel(ctx), looped: make(chan struct{}), stopped: make(chan struct{}), under: map[tick]int{},
+		config: c, app: context.WithoutCancel(ctx), looped: make(chan struct{}), stopped: make(chan struct{}), under: map[string]int{},
 	}
 	s.quit, s.end = context.WithCancel(s.app)
 	s.runs, s.cut = context.WithCancelCause(s.app)

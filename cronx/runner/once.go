@@ -154,7 +154,7 @@ func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Durat
 
 // leaseRun returns the lease under which the tick's run is alone, or nil where another run goes on.
 func (s *scheduler) leaseRun(e *entry, at time.Time) *xlease.Lease {
-	defer s.enter(e, at)()
+	defer s.enter(e)()
 	ctx, cancel := context.WithTimeout(s.runs, patience)
 	defer cancel()
 	began := time.Now()

@@ -30,7 +30,7 @@ func (s *scheduler) run(ctx context.Context, e *entry, at time.Time) {
 		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrTimeout)
 		defer cancel()
 	}
-	defer s.enter(e, at)()
+	defer s.enter(e)()
 	s.log.Debug(ctx, "run begins", e.attrs(at)...)
 	began := time.Now()
 	err := xhook.Guard(func() error { return e.job.Run(ctx) })

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
@@ -37,14 +37,10 @@ func (s *scheduler) finish(ctx context.Context) error {
 	defer s.mu.Unlock()
 	var problems []string
 	if len(s.lost) > 0 {
-		problems = append(problems, "cut off: "+names(s.lost))
+		problems = append(problems, "cut off: "+strings.Join(s.lost, ", "))
 	}
-	switch {
-	case !errors.Is(err, xhook.ErrAbandoned):
-	case len(s.under) > 0:
-		problems = append(problems, "left behind: "+names(s.under))
-	default:
-		problems = append(problems, "left behind: a call to the backend")
+	if errors.Is(err, xhook.ErrAbandoned) {
+		problems = append(problems, "left behind: "+cmp.Or(strings.Join(s.names(), ", "), "a call to the backend"))
 	}
 	if problems == nil {
 		return nil
@@ -55,45 +51,39 @@ func (s *scheduler) finish(ctx context.Context) error {
 // cutRuns ends the contexts of all runs.
 func (s *scheduler) cutRuns(ctx context.Context) {
 	s.mu.Lock()
-	s.lost = maps.Clone(s.under)
+	s.lost = s.names()
 	s.cut(ErrStopped)
-	text := names(s.lost)
+	text := strings.Join(s.lost, ", ")
 	s.mu.Unlock()
 	if text != "" {
 		s.log.Warn(ctx, "runs that have not ended are cut off", slog.String("jobs", text))
 	}
 }
 
-// enter counts a tick among what is run until the function that it returns is called.
-func (s *scheduler) enter(e *entry, at time.Time) func() {
-	key := tick{e, at}
+// enter counts a tick of a job among what is run until the function that it returns is called.
+func (s *scheduler) enter(e *entry) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.under[key]++
-	if s.lost != nil { // it was taken when the contexts had ended
-		s.lost[key] = max(s.lost[key], s.under[key])
+	s.under[e.name]++
+	if s.runs.Err() != nil && !slices.Contains(s.lost, e.name) { // it was taken when the contexts had ended
+		s.lost = append(s.lost, e.name)
 	}
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.under[key]--; s.under[key] == 0 {
-			delete(s.under, key)
-		}
+		s.under[e.name]--
 	}
 }
 
-// names lists the jobs of ticks.
-func names(ticks map[tick]int) string {
-	runs := map[string]int{}
-	for t, n := range ticks {
-		runs[t.entry.name] += n
-	}
-	list := make([]string, 0, len(runs))
-	for _, name := range slices.Sorted(maps.Keys(runs)) {
-		if n := runs[name]; n > 1 {
-			name = fmt.Sprintf("%s (%d runs)", name, n)
+// names lists the jobs of what is run. mu is locked.
+func (s *scheduler) names() (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.under)) {
+		switch n := s.under[name]; {
+		case n > 1:
+			list = append(list, fmt.Sprintf("%s (%d runs)", name, n))
+		case n == 1:
+			list = append(list, name)
 		}
-		list = append(list, name)
 	}
-	return strings.Join(list, ", ")
+	return list
 }

@@ -259,7 +259,7 @@ func TestPartsStartInTheirOrder(t *testing.T) {
 	t.Parallel()
 	var order []any
 	for _, line := range plinthtest.New(t, options()...).LogsOf("started") {
-		order = append(order, line.Attrs["part"])
+		order = append(order, line["part"])
 	}
 	if want := []any{"database", "cache", "leases", "snowflake", "database schema"}; !slices.Equal(order, want) {
 		t.Errorf("order = %v, want %v", order, want)

@@ -25,17 +25,14 @@ const wholeList = 64 << 10
 // New returns a Check by the rules of buf.validate. It is safe for concurrent use.
 //
 // The rules of a type are compiled when the first of its messages is checked, or in New for the messages of
-// WithMessages and WithServices. Rules that cannot be compiled are an error of New for those. For any other type they
-// are an internal error of each call with such a message, logged with its cause: it never passes.
+// protovalidate.WithMessages. Rules that cannot be compiled are an internal error of each call with such a message, logged
+// with its cause: it never passes.
 //
 // A request that is no proto.Message passes. A nil message is an empty one, as everywhere in protobuf.
 func New(options ...protovalidate.ValidatorOption) (validation.Check, error) {
 	validator, err := protovalidate.New(options...)
 	if err != nil {
 		return nil, fmt.Errorf("grpcx/protovalidate: %w", err)
-	}
-	if err := compile(validator, options); err != nil {
-		return nil, err
 	}
 	return func(ctx context.Context, request any) error {
 		message, ok := request.(proto.Message)

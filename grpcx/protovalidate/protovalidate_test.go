@@ -3,7 +3,6 @@ package protovalidate_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -136,61 +135,13 @@ func TestARuleThatFailsOnAValueIsTheServersFaultAndKeepsTheValue(t *testing.T) {
 	}
 }
 
-func TestNewSaysWhichRulesDoNotCompile(t *testing.T) {
-	tests := []struct {
-		name    string
-		options []buf.ValidatorOption
-		want    []string // what does not compile
-	}{
-		{"not asked", nil, nil},
-		{"good messages", []buf.ValidatorOption{protovalidate.WithMessages(message("Order", ""), message("Fragile", ""))}, nil},
-		{"a bad message", []buf.ValidatorOption{protovalidate.WithMessages(message("Broken", ""))}, []string{"Broken"}},
-		{"inside another", []buf.ValidatorOption{protovalidate.WithMessages(message("Hidden", ""))}, []string{"Broken"}},
-		{"requests of services", []buf.ValidatorOption{protovalidate.WithServices(file)}, []string{"Broken"}},
-		{
-			"each once", []buf.ValidatorOption{
-				protovalidate.WithMessages(message("Broken", ""), message("Broken", "")), protovalidate.WithServices(file),
-			}, []string{"Broken"},
-		},
-		{
-			"although the first failure ends a check",
-			[]buf.ValidatorOption{buf.WithFailFast(), buf.WithDisableLazy(), protovalidate.WithServices(file)},
-			[]string{"Broken"},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := protovalidate.New(tt.options...)
-			var got []string
-			for line := range strings.Lines(fmt.Sprint(err)) {
-				if rest, ok := strings.CutPrefix(line, "grpcx/protovalidate: rules of shop."); ok {
-					name, _, _ := strings.Cut(rest, ":")
-					got = append(got, name)
-				}
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestMessagesOfNewAreCompiledThere(t *testing.T) {
-	check := protovalidate.MustNew(protovalidate.WithMessages(message("Order", "")), buf.WithDisableLazy())
+	check := protovalidate.MustNew(buf.WithMessages(message("Order", "")), buf.WithDisableLazy())
 	if got := failed(t, check, message("Order", `name: "x"`)); len(got) != 1 {
 		t.Errorf("got %v, want the failure of name", got)
 	}
 	ctx, _ := logged(t)
 	internal(t, check(ctx, message("Fragile", "")))
-}
-
-func TestMustNewPanicsOnRulesThatDoNotCompile(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("it did not panic")
-		}
-	}()
-	protovalidate.MustNew(protovalidate.WithServices(file))
 }
 
 func TestACheckServesManyCallsAtATime(t *testing.T) {

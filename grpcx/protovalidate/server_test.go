@@ -63,7 +63,7 @@ func serve(t *testing.T, interceptors ...grpc.UnaryServerInterceptor) *grpc.Clie
 }
 
 func TestARequestIsCheckedBeforeTheHandlerOfARealServer(t *testing.T) {
-	check := protovalidate.MustNew(protovalidate.WithMessages(message("Order", "")))
+	check := protovalidate.MustNew()
 	connection := serve(t, unary.Trace(), unary.Recover(), unary.Validate(check), unary.ResponseBuilder())
 	place := func(order proto.Message) (proto.Message, error) {
 		item := message("Item", "")

@@ -3,20 +3,9 @@ package plinthtest
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"sync"
-	"time"
 )
-
-// Line is a line of the log.
-type Line struct {
-	// Time, Level, Name, Message and RequestID are what every line has; Level is in lower case.
-	Time                            time.Time
-	Level, Name, Message, RequestID string
-	// Attrs are the other attributes, as encoding/json reads them.
-	Attrs map[string]any
-}
 
 // recorder keeps what is written.
 type recorder struct {
@@ -38,30 +27,22 @@ func (r *recorder) String() string {
 	return r.text.String()
 }
 
-// parse reads lines of JSON.
-func parse(text string) ([]Line, error) {
-	var lines []Line
-	for row := range strings.Lines(text) {
-		var head struct {
-			Time      time.Time `json:"time"`
-			Level     string    `json:"level"`
-			Name      string    `json:"name"`
-			Message   string    `json:"msg"`
-			RequestID string    `json:"request_id"`
+// LogText returns what the application has logged, one JSON object a line.
+func (a *App) LogText() string { return a.logs.String() }
+
+// LogsOf returns the lines with this message, as encoding/json reads them: time, level, name, msg, request_id and the
+// attributes.
+func (a *App) LogsOf(message string) []map[string]any {
+	a.tb.Helper()
+	var list []map[string]any
+	for row := range strings.Lines(a.LogText()) {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(row), &line); err != nil {
+			a.tb.Fatalf("plinthtest: log: %q is no line: %v", row, err)
 		}
-		attrs := map[string]any{}
-		if err := json.Unmarshal([]byte(row), &head); err != nil {
-			return nil, fmt.Errorf("%q is no line: %w", row, err)
+		if line["msg"] == message {
+			list = append(list, line)
 		}
-		if err := json.Unmarshal([]byte(row), &attrs); err != nil {
-			return nil, fmt.Errorf("%q is no line: %w", row, err)
-		}
-		for _, key := range []string{"time", "level", "name", "msg", "request_id"} {
-			delete(attrs, key)
-		}
-		lines = append(lines, Line{
-			Time: head.Time, Level: head.Level, Name: head.Name, Message: head.Message, RequestID: head.RequestID, Attrs: attrs,
-		})
 	}
-	return lines, nil
+	return list
 }

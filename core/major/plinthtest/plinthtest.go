@@ -190,28 +190,3 @@ func (a *App) URL() string {
 	a.serve.Do(func() { a.server = httptest.NewServer(a.reg.Serve) })
 	return a.server.URL
 }
-
-// LogText returns what the application has logged, one JSON object a line.
-func (a *App) LogText() string { return a.logs.String() }
-
-// Logs returns the lines that the application has logged, in order.
-func (a *App) Logs() []Line {
-	a.tb.Helper()
-	lines, err := parse(a.logs.String())
-	if err != nil {
-		a.tb.Fatalf("plinthtest: log: %v", err)
-	}
-	return lines
-}
-
-// LogsOf returns the lines with this message.
-func (a *App) LogsOf(message string) []Line {
-	a.tb.Helper()
-	var list []Line
-	for _, line := range a.Logs() {
-		if line.Message == message {
-			list = append(list, line)
-		}
-	}
-	return list
-}

@@ -46,29 +46,29 @@ func WithNodes(nodes ...xregnode.Node) Option {
 // WithEnvFile reads the files at paths into the environment before anything else, instead of .env. A variable that is
 // set already stays. A file that is missing is an error. Give it to Register: the Runner comes too late for it.
 func WithEnvFile(paths ...string) Option {
-	return func(p *startup.Plan) { p.EnvFiles = append(p.EnvFiles, paths...) }
+	return toRegister("WithEnvFile", func(p *startup.Plan) { p.EnvFiles = append(p.EnvFiles, paths...) })
 }
 
 // WithoutEnvFile reads no file into the environment. Give it to Register.
 func WithoutEnvFile() Option {
-	return func(p *startup.Plan) { p.NoEnvFile = true }
+	return toRegister("WithoutEnvFile", func(p *startup.Plan) { p.NoEnvFile = true })
 }
 
 // WithEnvDefaults sets variables that neither the environment nor .env sets: what an application uses where nobody says
 // otherwise. A later default of the same variable wins. Give it to Register.
 func WithEnvDefaults(defaults map[xenv.EnvKey]string) Option {
-	return func(p *startup.Plan) {
+	return toRegister("WithEnvDefaults", func(p *startup.Plan) {
 		if p.EnvDefaults == nil {
 			p.EnvDefaults = map[xenv.EnvKey]string{}
 		}
 		maps.Copy(p.EnvDefaults, defaults)
-	}
+	})
 }
 
 // WithSnowflake makes the id node from these options instead of from the environment. Where they give no number, it is leased
 // as it would be without them. Give it to Register.
 func WithSnowflake(opts ...xsnowflake.Option) Option {
-	return func(p *startup.Plan) { p.Snowflake = append(p.Snowflake, opts...) }
+	return toRegister("WithSnowflake", func(p *startup.Plan) { p.Snowflake = append(p.Snowflake, opts...) })
 }
 
 // WithLeases makes the application's leases, whatever LEASE_BACKEND says: such as xlease.New(xlease.InProcess(nil)), which
@@ -78,7 +78,7 @@ func WithLeases(open func(ctx context.Context) (*xlease.Leases, error)) Option {
 	if open == nil {
 		return wrong("WithLeases: the function is nil")
 	}
-	return func(p *startup.Plan) { p.Leases = open }
+	return toRegister("WithLeases", func(p *startup.Plan) { p.Leases = open })
 }
 
 // WithDebug turns the debug mode on or off, whatever PLINTH_DEBUG says.
@@ -92,12 +92,22 @@ func WithLogger(e *xlog.Engine) Option {
 	if e == nil {
 		return wrong("WithLogger: the logger is nil")
 	}
-	return func(p *startup.Plan) { p.Logger = e }
+	return toRegister("WithLogger", func(p *startup.Plan) { p.Logger = e })
 }
 
 // WithLogConfig changes what the environment says about logs.
 func WithLogConfig(change func(*xlog.Config)) Option {
-	return func(p *startup.Plan) { p.LogConfig = appendFunc(p, "WithLogConfig", p.LogConfig, change) }
+	return toRegister("WithLogConfig", func(p *startup.Plan) { p.LogConfig = appendFunc(p, "WithLogConfig", p.LogConfig, change) })
+}
+
+// toRegister is an option that the Runner comes too late for.
+func toRegister(name string, option Option) Option {
+	return func(p *startup.Plan) {
+		if p.Late {
+			p.Problem(fmt.Errorf("xoption: %s must be given to Register", name))
+		}
+		option(p)
+	}
 }
 
 // setting is an option that changes the settings of serving and stopping.

@@ -7,12 +7,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// logs is the logger that the application has set up; the zero value is none.
-type logs struct {
-	engine  *xlog.Engine
-	restore func()
-}
-
 // openLog makes the process's default logger from environment and plan, unless the plan brings its own.
 func (r *Reg) openLog() error {
 	if r.plan.Logger != nil {
@@ -26,18 +20,23 @@ func (r *Reg) openLog() error {
 	if err != nil {
 		return errors.Join(problems, fmt.Errorf("xreg: log: %w", err))
 	}
-	r.logs = logs{engine: engine, restore: xlog.SetDefault(engine)}
+	restore := xlog.SetDefault(engine)
+	r.logClose = func() error {
+		restore()
+		return engine.Close()
+	}
 	return problems
 }
 
-// close gives the default logger back and closes the files.
-func (l *logs) close() error {
-	if l.engine == nil {
+// closeLog gives the default logger back and closes the files, once.
+func (r *Reg) closeLog() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.logClose == nil {
 		return nil
 	}
-	l.restore()
-	err := l.engine.Close()
-	l.engine = nil
+	err := r.logClose()
+	r.logClose = nil
 	if err != nil {
 		return fmt.Errorf("xreg: close of the log: %w", err)
 	}

@@ -61,7 +61,7 @@ type Reg struct {
 	settings settings
 	parts    []Part
 	opened   []opened
-	logs     logs
+	logClose func() error // nil if there is no log to close
 	unmap    []func()
 	closed   bool
 }
@@ -162,41 +162,18 @@ func (r *Reg) Apply(opts ...xoption.Option) error {
 	if len(opts) == 0 {
 		return nil
 	}
-	late := &startup.Plan{}
+	late := &startup.Plan{Late: true}
 	xoption.WithOptions(opts...)(late)
-	problems := r.late(late)
+	for _, phase := range late.Phases {
+		if _, open := r.nodes.Get(phase.Key); open {
+			late.Problem(fmt.Errorf("xreg: the %s is open already: give all of its options to Register", phase.Name))
+		}
+	}
 	xoption.WithOptions(opts...)(r.plan) // its settings are those of all options; late has what to open
 	if _, leased := r.nodes.Get(xctx.LeasesKey); !leased {
 		leasesPhase(late)
 	}
-	return r.carryOut(late, problems)
-}
-
-// late returns an error for each option that only New accepts.
-func (r *Reg) late(p *startup.Plan) error {
-	var errs []error
-	for _, o := range []struct {
-		option string
-		given  bool
-	}{
-		{"WithEnvFile", len(p.EnvFiles) > 0},
-		{"WithoutEnvFile", p.NoEnvFile},
-		{"WithEnvDefaults", len(p.EnvDefaults) > 0},
-		{"WithLeases", p.Leases != nil},
-		{"WithSnowflake", len(p.Snowflake) > 0},
-		{"WithLogger", p.Logger != nil},
-		{"WithLogConfig", len(p.LogConfig) > 0},
-	} {
-		if o.given {
-			errs = append(errs, fmt.Errorf("xreg: xoption.%s must be given to Register", o.option))
-		}
-	}
-	for _, phase := range p.Phases {
-		if _, open := r.nodes.Get(phase.Key); open {
-			errs = append(errs, fmt.Errorf("xreg: the %s is open already: give all of its options to Register", phase.Name))
-		}
-	}
-	return errors.Join(errs...)
+	return r.carryOut(late, nil)
 }
 
 // carryOut starts what p asks for, unless anything is wrong with it or problems were found already.
@@ -275,12 +252,6 @@ func (r *Reg) Close(ctx context.Context) error {
 	err := r.CloseNodes(ctx)
 	r.watch.Stop()
 	return errors.Join(err, r.closeLog())
-}
-
-func (r *Reg) closeLog() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.logs.close()
 }
 
 // CloseNodes is Close without the log, in which the error can still be written.

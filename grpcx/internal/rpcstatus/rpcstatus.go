@@ -135,29 +135,13 @@ func Reported(err error) bool {
 	return ok && e.reported
 }
 
-// find returns the first error of type T in the tree of err. Unlike errors.As it passes over nil pointers, which must
-// neither hide what stands beside them nor be called.
+// find returns the first error of type T in the tree of err, unless it is a nil pointer.
 func find[T error](err error) (found T, ok bool) {
 	if Absent(err) {
 		return found, false
 	}
-	if found, ok = err.(T); ok { //nolint:errorlint // walks the tree itself
-		return found, true
-	}
-	if a, is := err.(interface{ As(target any) bool }); is && a.As(&found) && !Absent(found) {
-		return found, true
-	}
-	switch w := err.(type) { //nolint:errorlint // walks the tree itself
-	case interface{ Unwrap() error }:
-		return find[T](w.Unwrap())
-	case interface{ Unwrap() []error }:
-		for _, branch := range w.Unwrap() {
-			if found, ok = find[T](branch); ok {
-				return found, true
-			}
-		}
-	}
-	return found, false
+	found, ok = errors.AsType[T](err)
+	return found, ok && !Absent(found)
 }
 
 // isFailure reports whether the status of c can end a failed call: not where there is none, and not OK.

@@ -103,7 +103,6 @@ func TestNilPointersInsideAnErrorHideNothing(t *testing.T) {
 	}{
 		{name: "before a status", err: errors.Join((*xerror.Error)(nil), notFound), want: codes.NotFound},
 		{name: "before an xerror", err: errors.Join((*xerror.Error)(nil), xerror.New(xerror.Conflict, "")), want: codes.Aborted},
-		{name: "a nil status before another", err: errors.Join((*own)(nil), notFound), want: codes.NotFound},
 		{name: "a nil xerror alone", err: fmt.Errorf("around: %w", (*xerror.Error)(nil)), want: codes.Internal},
 		{name: "a nil code before a status", err: errors.Join((*xerror.ErrorCode)(nil), notFound), want: codes.NotFound},
 		{name: "a nil status alone", err: fmt.Errorf("around: %w", (*own)(nil)), want: codes.Internal},

@@ -22,6 +22,8 @@ import (
 
 // Plan is what the options of package xoption fill and package xreg carries out.
 type Plan struct {
+	// Late is true for the plan of a Runner, which Register has not seen.
+	Late bool
 	// EnvFiles are the files that are read into the environment first; nil is ".env".
 	EnvFiles []string
 	// NoEnvFile is true where no file is read.
