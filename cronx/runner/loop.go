@@ -20,8 +20,6 @@ const (
 	// maxBack is how far the clock may be set back without ticks being run again: they wait for it. After more than that it is
 	// taken for a clock that was wrong.
 	maxBack = time.Hour
-	// maxCounted bounds how many missed ticks of a job are counted.
-	maxCounted = 100_000
 )
 
 // entry is a job in the hands of a scheduler.
@@ -131,23 +129,14 @@ func (s *scheduler) look(now time.Time) time.Duration {
 
 // due begins the runs of a job whose ticks have come, and tells of those that have passed.
 func (s *scheduler) due(e *entry, now time.Time) {
-	missed := 0
-	first := e.next
-	for !e.next.IsZero() && !e.next.After(now) {
-		switch late := now.Sub(e.next); {
-		case late <= maxLate:
-			s.begin(e, e.next)
-		case missed < maxCounted:
-			missed++
-		default:
-			e.next = e.schedule.Next(now.Add(-maxLate))
-			continue
-		}
-		e.next = e.schedule.Next(e.next)
-	}
-	if missed > 0 {
+	if !e.next.IsZero() && now.Sub(e.next) > maxLate {
 		s.log.Warn(s.app, "ticks missed: the process or the machine stood still, or the clock was set forward",
-			slog.String("job", e.name), slog.Int("count", missed), slog.Time("first", first))
+			slog.String("job", e.name), slog.Time("first", e.next))
+		e.next = e.schedule.Next(now.Add(-maxLate - 1))
+	}
+	for !e.next.IsZero() && !e.next.After(now) {
+		s.begin(e, e.next)
+		e.next = e.schedule.Next(e.next)
 	}
 }
 

@@ -216,7 +216,7 @@ func TestTheApplicationsTimeBoundsTheStop(t *testing.T) {
 func TestOutsideOfAnApplicationAWrongJobIsLogged(t *testing.T) {
 	out := capture(t)
 	runner.New(runner.WithRegister(cronx.NewJob("* *", nothing)))(t.Context())
-	if !strings.Contains(out.String(), "it has 2 fields") {
+	if !strings.Contains(out.String(), "its number of fields is 2") {
 		t.Errorf("log = %s, want the problem", out)
 	}
 }

@@ -24,9 +24,6 @@ type health struct {
 	stopping context.Context // ends the watches, which would hold up the graceful stop
 	services []string
 
-	looks    atomic.Int64
-	mu       sync.Mutex
-	last     int64 // look that was kept
 	watchers atomic.Int64
 }
 
@@ -115,18 +112,10 @@ func (h *health) look(ctx context.Context) {
 	}
 }
 
-// refresh looks at the application's readiness. When ctx ends meanwhile it is not the application that is unwell. Of looks
-// at the same time the one that began last counts.
+// refresh looks at the application's readiness. When ctx ends meanwhile it is not the application that is unwell.
 func (h *health) refresh(ctx context.Context) {
-	look := h.looks.Add(1)
 	now := h.status(ctx)
-	if ctx.Err() != nil {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if look > h.last {
-		h.last = look
+	if ctx.Err() == nil {
 		h.set(now)
 	}
 }

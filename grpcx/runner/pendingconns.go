@@ -33,9 +33,6 @@ func (a *pendingConns) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		setUserTimeout(tcp, pingTimeout)
-	}
 	c := &pendingConn{Conn: conn, at: a, local: &localAddr{conn.LocalAddr(), from}}
 	if !a.expect(c) {
 		_ = c.Close() // of which the handshake hears

@@ -15,8 +15,12 @@ import (
 var registry struct {
 	sync.RWMutex
 
-	vars  []Var
-	index map[EnvKey]int
+	vars []Var
+}
+
+// find returns the index of a variable, or -1. The registry is locked.
+func find(key EnvKey) int {
+	return slices.IndexFunc(registry.vars, func(v Var) bool { return v.Key == key })
 }
 
 // Register adds the variables of the fields of T, a named struct of the calling package, under a heading. It belongs in an
@@ -35,12 +39,8 @@ func Register[T any](group string) {
 }
 
 func add(v Var) {
-	i, known := registry.index[v.Key]
-	if !known {
-		if registry.index == nil {
-			registry.index = map[EnvKey]int{}
-		}
-		registry.index[v.Key] = len(registry.vars)
+	i := find(v.Key)
+	if i < 0 {
 		registry.vars = append(registry.vars, v)
 		return
 	}
@@ -69,7 +69,7 @@ func Table() []Var {
 func Lookup(key EnvKey) Var {
 	registry.RLock()
 	defer registry.RUnlock()
-	if i, ok := registry.index[key]; ok {
+	if i := find(key); i >= 0 {
 		return registry.vars[i]
 	}
 	return Var{Key: key}

@@ -40,8 +40,5 @@ func (s Secret) Format(f fmt.State, verb rune) {
 // MarshalText returns the mask.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// MarshalJSON returns the mask.
-func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + s.String() + `"`), nil }
-
 // LogValue returns the mask.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }

@@ -59,31 +59,28 @@ func (*health) live(c *gin.Context) {
 // ready answers 200 where the service is ready and all nodes are well. The nodes are not asked once the stop has begun:
 // the answer is no, and they may be closed.
 func (h *health) ready(c *gin.Context) {
-	state := h.life.State()
-	out := readiness{Status: state.String(), Nodes: []nodeHealth{}}
-	if state >= xhook.StateDraining {
-		answer(c, http.StatusServiceUnavailable, out)
-		return
-	}
+	out := readiness{Nodes: []nodeHealth{}}
 	well := true
-	ctx := c.Request.Context()
-	for _, n := range h.life.Check(ctx) {
-		if ctx.Err() == nil { // else it is the caller who is not well
-			h.note(n)
+	if h.life.State() < xhook.StateDraining {
+		ctx := c.Request.Context()
+		for _, n := range h.life.Check(ctx) {
+			if ctx.Err() == nil { // else it is the caller who is not well
+				h.note(n)
+			}
+			well = well && n.OK
+			out.Nodes = append(out.Nodes, shown(n))
 		}
-		well = well && n.OK
-		out.Nodes = append(out.Nodes, shown(n))
 	}
-	switch now := h.life.State(); {
-	case now != xhook.StateReady: // also where the stop began meanwhile
-		out.Status = now.String()
-		answer(c, http.StatusServiceUnavailable, out)
-	case !well:
-		out.Status = statusUnavailable
-		answer(c, http.StatusServiceUnavailable, out)
+	state := h.life.State() // also where the stop began meanwhile
+	status := http.StatusServiceUnavailable
+	switch out.Status = state.String(); {
+	case state != xhook.StateReady:
+	case well:
+		status = http.StatusOK
 	default:
-		answer(c, http.StatusOK, out)
+		out.Status = statusUnavailable
 	}
+	answer(c, status, out)
 }
 
 // shown is what the outcome of a check says to anyone who asks.

@@ -126,7 +126,8 @@ func parseEvery(text string) (time.Duration, error) {
 // checkFields names the field that is wrong, which the library's errors do not.
 func checkFields(fields []string) error {
 	if len(fields) != len(names) && len(fields) != len(names)-1 {
-		return fmt.Errorf("it has %s (accepted: 5, from minute to day of week, or 6, which begin with second)", count(len(fields)))
+		return fmt.Errorf("its number of fields is %d (accepted: 5, from minute to day of week, or 6, which begin with second)",
+			len(fields))
 	}
 	skipped := len(names) - len(fields)
 	for i, field := range fields {
@@ -135,13 +136,6 @@ func checkFields(fields []string) error {
 		}
 	}
 	return nil
-}
-
-func count(fields int) string {
-	if fields == 1 {
-		return "1 field"
-	}
-	return fmt.Sprintf("%d fields", fields)
 }
 
 // checkField looks at one field by itself, also for what the library reads as something else.

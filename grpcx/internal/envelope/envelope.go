@@ -83,7 +83,8 @@ func fieldOf(t reflect.Type) (fd protoreflect.FieldDescriptor) {
 	}()
 	m, _ := reflect.TypeAssert[proto.Message](reflect.New(t.Elem()))
 	fd = m.ProtoReflect().Descriptor().Fields().ByName(Name)
-	if fd == nil || fd.Cardinality() == protoreflect.Repeated || fd.Message() != new(generate.BaseResponse).ProtoReflect().Descriptor() {
+	own := new(generate.BaseResponse).ProtoReflect().Descriptor()
+	if fd == nil || fd.Cardinality() == protoreflect.Repeated || fd.Message() != own {
 		return nil
 	}
 	if oneof := fd.ContainingOneof(); oneof != nil && !oneof.IsSynthetic() {
