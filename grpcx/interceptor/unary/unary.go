@@ -49,7 +49,7 @@ func AccessLog(log *xlog.LogNamedLogger) grpc.UnaryServerInterceptor {
 // caller is told nothing of it but the request id.
 //
 // A panic in a goroutine that the handler, or an interceptor further in, has started is out of its reach. A handler that
-// calls runtime.Goexit is logged in the same way, but nobody can answer its caller, who waits for his own deadline.
+// calls runtime.Goexit is logged in the same way, but nothing can answer its caller, who waits for the deadline.
 func Recover() grpc.UnaryServerInterceptor { return call.Unary(call.Recover, call.Config{}) }
 
 // Middleware runs the chain that middleware.UseUnary has registered for the call's service. One that returns neither a

@@ -202,22 +202,3 @@ func TestCallInsideACallIsOneOfItsOwn(t *testing.T) {
 		}
 	})
 }
-
-// TestCallInsideACallLeavesItsTrailerAlone has no server between the two: the transport is that of the outer call.
-func TestCallInsideACallLeavesItsTrailerAlone(t *testing.T) {
-	chain := call.Unary(all, call.Config{})
-	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
-		f.does(func(ctx context.Context) error {
-			info := &grpc.UnaryServerInfo{FullMethod: pb.TestService_UnarySafe_FullMethodName}
-			_, err := chain(ctx, &pb.TestRequest{}, info, func(context.Context, any) (any, error) { return &pb.TestResponse{}, nil })
-			return err
-		})
-		a := unaryOf(f.Context(), f.client)
-		if a.err != nil || a.id(f.T) != a.responses[0].GetBaseResponse().GetContext() {
-			f.Errorf("got %v, %v, trailer %v", a.responses, a.err, a.trailer)
-		}
-		if lines := f.log.Lines("call"); len(lines) != 2 {
-			f.Errorf("lines = %v, want one of each call", lines)
-		}
-	})
-}

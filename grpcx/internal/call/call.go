@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"sync"
-	"sync/atomic"
 
 	"google.golang.org/grpc"
 
@@ -92,9 +91,7 @@ type exchange struct {
 	registry *middleware.Registry // of the interceptor that has begun the call; it may be nil
 
 	preparing sync.Mutex
-	prepared  Part        // what the request has been given; once, for its readers take no lock
-	exited    atomic.Bool // it is logged that the goroutine has ended without a panic
-	borrowed  bool        // the transport is that of a call around this one, and so is its trailer
+	prepared  Part // what the request has been given; once, for its readers take no lock
 }
 
 // layer is the context of a call from one interceptor inwards.
@@ -129,7 +126,7 @@ type turn struct {
 func (s *server) enter(ctx context.Context, info any) (turn, context.Context) {
 	outer, _ := ctx.Value(layerKey{}).(*layer)
 	if outer == nil || outer.call.info != info {
-		return s.begin(ctx, outer, info)
+		return s.begin(ctx, info)
 	}
 	t := turn{server: s, call: outer.call, parts: s.parts &^ outer.parts}
 	if t.parts != 0 {
@@ -146,17 +143,14 @@ func (s *server) enter(ctx context.Context, info any) (turn, context.Context) {
 	return t, &layer{Context: ctx, call: outer.call, parts: outer.parts | t.parts}
 }
 
-// begin begins a call; around is a layer of the call around it, or nil.
-func (s *server) begin(ctx context.Context, around *layer, info any) (turn, context.Context) {
+// begin begins a call.
+func (s *server) begin(ctx context.Context, info any) (turn, context.Context) {
 	c := &exchange{info: info, registry: s.Registry}
 	c.origin = layer{Context: ctx, call: c, parts: s.parts}
 	c.request.Begin(&c.origin, nil)
 	c.request.SetDebug(s.debug)
 	c.prepared = s.parts
 	t := turn{server: s, call: c, parts: s.parts}
-	if around != nil {
-		c.borrowed = grpc.ServerTransportStreamFromContext(ctx) == grpc.ServerTransportStreamFromContext(around.call.origin.Context)
-	}
 	t.prepare(ctx, t.parts)
 	t.count()
 	return t, &c.request

@@ -21,19 +21,11 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-// exited stands in the log for what was passed to panic where that was nothing.
-const exited = "runtime.Goexit, or panic(nil)"
-
-// panicked writes the one line about a panic, and returns the status that the caller gets instead of its text. v is nil
-// where the goroutine ends without a panic, and then no caller gets anything.
+// panicked writes the line about a panic, and returns the status that the caller gets instead of its text. v is nil where
+// the goroutine ends without a panic, and then no caller gets anything.
 func (t *turn) panicked(ctx context.Context, method string, v any) error {
-	text := exited
-	if v != nil {
-		text = rpcstatus.Cut(fmt.Sprint(v))
-	}
-	if v != nil || !t.call.exited.Swap(true) { // each Recover on its way sees the goroutine end
-		t.Log.Error(ctx, "panic", slog.String("method", method), slog.String("panic", text), slog.String("stack", string(debug.Stack())))
-	}
+	t.Log.Error(ctx, "panic", slog.String("method", method), slog.String("panic", rpcstatus.Cut(fmt.Sprint(v))),
+		slog.String("stack", string(debug.Stack())))
 	return rpcstatus.Panicked(ctx)
 }
 

@@ -23,7 +23,7 @@ func (s *server) unary(outer context.Context, req any, info *grpc.UnaryServerInf
 	if t.parts == 0 {
 		return next(outer, req)
 	}
-	if t.parts&Trace != 0 && !t.call.borrowed {
+	if t.parts&Trace != 0 {
 		// It fails only without a transport, as in a test of a single interceptor; the call itself is fine.
 		t.setTrailer(func(md metadata.MD) { _ = grpc.SetTrailer(outer, md) })
 	}
