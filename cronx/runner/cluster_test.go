@@ -21,6 +21,7 @@ import (
 	_ "github.com/plinthgo/plinth/cacheplugins/redis"
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
@@ -91,8 +92,8 @@ func (r replica) play() error {
 			return ledger.write(ctx, fmt.Sprintf("%s@%d", tick.Name, tick.Time.Unix()))
 		}, options...))
 	}
-	return errors.Join(runner.Serve(ctx, runner.WithRegister(jobs...), runner.WithLeases(ledger.leases),
-		runner.WithNow(skewed(r.Skew))), ledger.close())
+	ctx = context.WithValue(ctx, xctx.LeasesKey, ledger.leases)
+	return errors.Join(runner.Serve(ctx, runner.WithRegister(jobs...), runner.WithNow(skewed(r.Skew))), ledger.close())
 }
 
 // ledger is what the backend keeps: leases, and a list of all runs.

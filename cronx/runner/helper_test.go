@@ -17,6 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/cronx/runner"
 )
@@ -82,6 +83,12 @@ type service struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	err    error // when done is closed
+}
+
+// leased is the context of an application with these leases.
+func leased(t *testing.T, leases *xlease.Leases) context.Context {
+	t.Helper()
+	return context.WithValue(t.Context(), xctx.LeasesKey, leases)
 }
 
 // serve runs jobs until the test ends, or stop.

@@ -41,7 +41,7 @@ func lose(t *testing.T, call string, answers bool) {
 	}
 	var y tally
 	for range 3 {
-		serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(single("@every 45s", y.add)))
+		serve(t, leased(t, c.leases(t)), runner.WithRegister(single("@every 45s", y.add)))
 	}
 	pass(time.Hour)
 	y.never(t)
@@ -71,7 +71,7 @@ func TestATickThatIsTakenAndWaitsForTheRunBeforeIsCutOffAtTheStop(t *testing.T) 
 			}
 			return nil
 		}
-		s := serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithGracefulStopTimeout(5*time.Second),
+		s := serve(t, leased(t, c.leases(t)), runner.WithGracefulStopTimeout(5*time.Second),
 			runner.WithRegister(single("@every 1m", nothing)))
 		pass(61 * time.Second)
 		if err := s.stop(); err == nil || err.Error() != stopped+"cut off: single" {
@@ -112,7 +112,7 @@ func TestAStopWhileATickIsBeingTaken(t *testing.T) {
 					}
 					return nil
 				}
-				s := serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithGracefulStopTimeout(time.Second),
+				s := serve(t, leased(t, c.leases(t)), runner.WithGracefulStopTimeout(time.Second),
 					runner.WithRegister(single("@every 1m", nothing)))
 				pass(61 * time.Second)
 				if err := s.stop(); (err == nil) != (tc.want == "") || err != nil && err.Error() != tc.want {

@@ -83,7 +83,7 @@ func TestReplicasWithClocksOfTheirOwnRunEachTickOnce(t *testing.T) {
 					options = append(options, cronx.WithOverlap())
 				}
 				begin := func(skew time.Duration) *service {
-					return serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithNow(skewed(skew)),
+					return serve(t, leased(t, c.leases(t)), runner.WithNow(skewed(skew)),
 						runner.WithRegister(single("* * * * * *", func(ctx context.Context) {
 							y.add(ctx)
 							pass(10 * time.Millisecond)
@@ -117,7 +117,7 @@ func TestALongRunIsAloneInTheClusterAndEachSkippedTickIsToldOnce(t *testing.T) {
 		c := newCluster()
 		var now, most, runs atomic.Int64
 		for range 5 {
-			serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(
+			serve(t, leased(t, c.leases(t)), runner.WithRegister(
 				single("*/10 * * * * *", func(context.Context) {
 					runs.Add(1)
 					most.Store(max(most.Load(), now.Add(1)))
@@ -138,7 +138,7 @@ func TestALostLeaseEndsTheContextOfTheRun(t *testing.T) {
 		out := capture(t)
 		c := newCluster()
 		causes := make(chan error, 1)
-		serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithLeaseTTL(15*time.Second), runner.WithRegister(
+		serve(t, leased(t, c.leases(t)), runner.WithLeaseTTL(15*time.Second), runner.WithRegister(
 			single("@every 1m", func(ctx context.Context) {
 				c.set(func(c *cluster) { c.fail = func(string) error { return errors.New("down") } })
 				<-ctx.Done()
@@ -159,7 +159,7 @@ func TestATickIsNotRunWhereNobodyAnswers(t *testing.T) {
 		c.fail = func(string) error { return errors.New("the backend is down") }
 		var y tally
 		for range 3 {
-			serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(single("@every 1m", y.add)))
+			serve(t, leased(t, c.leases(t)), runner.WithRegister(single("@every 1m", y.add)))
 		}
 		pass(95 * time.Second)
 		found := out.with("tick not run: no answer")
@@ -184,7 +184,7 @@ func TestAReplicaThatIsAheadWaitsUntilATickIsDueByTheBackendsClock(t *testing.T)
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
 		var y tally
-		serve(t, t.Context(), runner.WithLeases(newCluster().leases(t)), runner.WithNow(skewed(34*time.Second)),
+		serve(t, leased(t, newCluster().leases(t)), runner.WithNow(skewed(34*time.Second)),
 			runner.WithRegister(single("@every 2m", func(ctx context.Context) {
 				tick, _ := cronx.TickFrom(ctx)
 				if off := time.Until(tick.Time); off > 5*time.Second || off < -30*time.Second {
@@ -216,7 +216,7 @@ func TestAReplicaThatStopsLeavesTheTickToOthers(t *testing.T) {
 		}
 		var all []*service
 		for range 2 {
-			all = append(all, serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(single("@every 1m", y.add))))
+			all = append(all, serve(t, leased(t, c.leases(t)), runner.WithRegister(single("@every 1m", y.add))))
 		}
 		<-asked // the tick is there, and who takes it is being asked
 		if err := all[0].stop(); err != nil {
@@ -244,7 +244,7 @@ func TestAReplicaThatDiesWhileItTakesATickHoldsItUpForAWhile(t *testing.T) {
 		c := newCluster()
 		began := make(chan time.Time, 9)
 		for range 3 {
-			serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(
+			serve(t, leased(t, c.leases(t)), runner.WithRegister(
 				single("@every 1m", func(context.Context) { began <- time.Now() })))
 		}
 		pass(time.Minute - time.Millisecond)
@@ -265,7 +265,7 @@ func TestAReplicaThatDiesDuringARunHoldsUpTheNextOnesAsLongAsItsLeaseLasts(t *te
 		c := newCluster()
 		var y tally
 		for range 3 {
-			serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithRegister(single("*/10 * * * * *", y.add)))
+			serve(t, leased(t, c.leases(t)), runner.WithRegister(single("*/10 * * * * *", y.add)))
 		}
 		pass(5 * time.Second)
 		dead(t, c, "plinth.cron.run/single", 30*time.Second)
@@ -295,7 +295,7 @@ func TestClocksThatAreFarOffRunNothingTwice(t *testing.T) {
 				c := newCluster()
 				var y tally
 				for _, skew := range []time.Duration{0, tc.skew} {
-					serve(t, t.Context(), runner.WithLeases(c.leases(t)), runner.WithNow(skewed(skew)),
+					serve(t, leased(t, c.leases(t)), runner.WithNow(skewed(skew)),
 						runner.WithRegister(single("0 * * * * *", y.add)))
 				}
 				pass(10*time.Minute + 30*time.Second)
@@ -315,7 +315,7 @@ func TestAClusterWhoseClockIsFarFromTheBackendsSaysSo(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := capture(t)
 				var y tally
-				serve(t, t.Context(), runner.WithLeases(newCluster().leases(t)), runner.WithNow(skewed(skew)),
+				serve(t, leased(t, newCluster().leases(t)), runner.WithNow(skewed(skew)),
 					runner.WithRegister(single("0 * * * * *", y.add)))
 				pass(5 * time.Minute)
 				if y.total() != 0 || len(out.with("tick not run: by the clock")) < 4 {

@@ -29,7 +29,6 @@ type config struct {
 	zone        *time.Location
 	stopTimeout time.Duration
 	jobs        []*cronx.Job
-	leases      *xlease.Leases
 	leaseTTL    time.Duration
 	oneProcess  bool
 	now         func() time.Time
@@ -86,18 +85,6 @@ func WithGracefulStopTimeout(d time.Duration) Option {
 			return
 		}
 		c.stopTimeout = d
-	}
-}
-
-// WithLeases decides single runs with leases instead of the application's, such as those of xdb.Leases. Whoever gives them
-// closes them, after the runner has ended.
-func WithLeases(leases *xlease.Leases) Option {
-	return func(c *config) {
-		if leases == nil {
-			c.fault("WithLeases", "the leases are nil")
-			return
-		}
-		c.leases = leases
 	}
 }
 

@@ -115,17 +115,14 @@ func (s *scheduler) findLeases(ctx context.Context) error {
 		s.leases = xlease.New(xlease.InProcess(nil))
 		return nil
 	}
-	const remedy = "give Register xoption.WithDatabase, or xoption.WithCache with the driver of cacheplugins/redis, or New " +
-		"runner.WithLeases; or runner.WithOneProcess, where the application is one process and no cluster"
-	s.leases = s.config.leases
-	if s.leases == nil {
-		leases, err := xlease.GetLeases(ctx)
-		if err != nil {
-			return fmt.Errorf("cronx/runner: %q is to run once in the cluster, and the application has no leases that could decide "+
-				"where (%s): %w", first, remedy, error(err))
-		}
-		s.leases = leases
+	const remedy = "give Register xoption.WithDatabase, or xoption.WithCache with the driver of cacheplugins/redis; or " +
+		"runner.WithOneProcess, where the application is one process and no cluster"
+	leases, missing := xlease.GetLeases(ctx)
+	if missing != nil {
+		return fmt.Errorf("cronx/runner: %q is to run once in the cluster, and the application has no leases that could decide "+
+			"where (%s): %w", first, remedy, error(missing))
 	}
+	s.leases = leases
 	if s.leases.Capabilities().Scope == driver.Process {
 		return fmt.Errorf("cronx/runner: %q is to run once in the cluster, and the leases are those of %s (%s): %w",
 			first, s.leases, remedy, xlease.ErrUnsupported)

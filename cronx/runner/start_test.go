@@ -27,7 +27,7 @@ func nothing(context.Context) {}
 
 func TestEverythingWrongIsReportedAtOnce(t *testing.T) {
 	err := runner.Serve(t.Context(),
-		runner.WithLocation(nil), runner.WithLogger(nil), runner.WithGracefulStopTimeout(0), runner.WithLeases(nil),
+		runner.WithLocation(nil), runner.WithLogger(nil), runner.WithGracefulStopTimeout(0),
 		runner.WithLeaseTTL(time.Millisecond), nil,
 		runner.WithRegister(
 			cronx.NewJob("0 25 * * *", nothing, cronx.WithName("late")),
@@ -42,7 +42,7 @@ func TestEverythingWrongIsReportedAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		"WithLocation: the location is nil", "WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s is no duration above 0",
-		"WithLeases: the leases are nil", "WithLeaseTTL: 1ms (accepted: 1s to 24h0m0s)",
+		"WithLeaseTTL: 1ms (accepted: 1s to 24h0m0s)",
 		`"late": the spec "0 25 * * *": field 2 (hour) "25"`, `"never": the spec "0 0 30 2 *": there is no such date`,
 		`"twice": another job has this name`, "WithSingleRun needs WithName", "wrong job: it is nil", "has no leases that could decide",
 	} {
@@ -97,7 +97,6 @@ func TestASingleRunIsRefusedWhereNobodyDecides(t *testing.T) {
 	}{
 		{name: "no leases", ctx: t.Context(), want: "the application has no leases that could decide where"},
 		{name: "the application's, of one process", ctx: context.WithValue(t.Context(), xctx.LeasesKey, own), want: "the leases are those of memory, between all of one process"},
-		{name: "given, of one process", ctx: t.Context(), opts: []runner.Option{runner.WithLeases(own)}, want: "the leases are those of memory"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := runner.Serve(tc.ctx, append(tc.opts, register)...)

@@ -1,6 +1,10 @@
 package runner
 
-import "time"
+import (
+	"time"
+
+	"github.com/plinthgo/plinth/grpcx/middleware"
+)
 
 // limit is an option that changes the limits of the environment.
 func limit(change func(*limitVariables)) Option {
@@ -28,4 +32,9 @@ func WithMaxInflightBytes(n int64) Option {
 // WithFirstMessageTimeout is GRPC_FIRST_MESSAGE_TIMEOUT.
 func WithFirstMessageTimeout(d time.Duration) Option {
 	return limit(func(v *limitVariables) { v.FirstMessageTimeout = d })
+}
+
+// WithMiddleware takes the middlewares of services from a registry of its own instead of middleware.Default.
+func WithMiddleware(registry *middleware.Registry) Option {
+	return func(c *config) { c.registry = registry }
 }

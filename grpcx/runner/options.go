@@ -140,14 +140,6 @@ func WithValidation(checks ...validation.Check) Option {
 	}
 }
 
-// WithMiddleware takes the middlewares of services from a registry of its own instead of middleware.Default.
-func WithMiddleware(registry *middleware.Registry) Option {
-	return func(c *config) {
-		c.refuse("WithMiddleware", registry == nil, "the registry is nil")
-		c.registry = registry
-	}
-}
-
 // refuse notes what is wrong with an option, for the start to report.
 func (c *config) refuse(option string, wrong bool, problem string) {
 	if wrong {

@@ -107,7 +107,7 @@ func TestWrongOptionsAreReportedAllAtOnce(t *testing.T) {
 	err := runner.Serve(t.Context(), nil,
 		runner.WithLogger(nil), runner.WithGracefulStopTimeout(0), runner.WithGracefulStopTimeout(-time.Second),
 		runner.WithRegisterService(nil), runner.WithUnaryInterceptors(nil), runner.WithStreamInterceptors(nil),
-		runner.WithListener(nil), runner.WithCredentials(nil), runner.WithValidation(nil), runner.WithMiddleware(nil),
+		runner.WithListener(nil), runner.WithCredentials(nil), runner.WithValidation(nil),
 		runner.WithServerOptions(grpc.EmptyServerOption{}, nil), runner.WithListener(l),
 	)
 	if err == nil {
@@ -117,7 +117,7 @@ func TestWrongOptionsAreReportedAllAtOnce(t *testing.T) {
 		"grpcx/runner: WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s", "WithGracefulStopTimeout: -1s",
 		"WithRegisterService: the function is nil", "WithUnaryInterceptors: interceptor 1 is nil",
 		"WithStreamInterceptors: interceptor 1 is nil", "WithListener: the listener is nil", "WithCredentials: the credentials are nil", "WithValidation: check 1 is nil",
-		"WithMiddleware: the registry is nil", "WithServerOptions: option 2 is nil",
+		"WithServerOptions: option 2 is nil",
 	} {
 		if strings.Count(err.Error(), want) != 1 {
 			t.Errorf("Serve = %v, want %q once", err, want)

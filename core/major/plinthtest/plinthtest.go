@@ -15,7 +15,6 @@ package plinthtest
 
 import (
 	"context"
-	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -41,13 +40,11 @@ import (
 
 // App is an application under test. Its methods are safe for concurrent use.
 type App struct {
-	tb     testing.TB
-	reg    *xreg.Reg
-	clock  *Clock
-	logs   *recorder
-	tasks  sync.WaitGroup
-	serve  sync.Once
-	server *httptest.Server
+	tb    testing.TB
+	reg   *xreg.Reg
+	clock *Clock
+	logs  *recorder
+	tasks sync.WaitGroup
 }
 
 // New starts an application and stops it when the test ends; where something fails, so does the test, and the log is
@@ -144,9 +141,6 @@ func (a *App) stop() {
 	if err := a.reg.Life().Shutdown(ctx); err != nil {
 		a.tb.Errorf("plinthtest: %v", err)
 	}
-	if a.server != nil {
-		a.server.Close()
-	}
 	a.reg.Cancel()
 	a.tasks.Wait()
 	if err := a.reg.Close(ctx); err != nil {
@@ -183,10 +177,4 @@ func (a *App) Go(task xmain.Task) {
 			a.tb.Errorf("plinthtest: task: %v", err)
 		}
 	})
-}
-
-// URL serves the application on a free port of this host and returns http://host:port.
-func (a *App) URL() string {
-	a.serve.Do(func() { a.server = httptest.NewServer(a.reg.Serve) })
-	return a.server.URL
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -145,7 +146,9 @@ func TestApplicationsMakeDifferentIDs(t *testing.T) {
 func TestURLServesTheApplication(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithRoute(routes))
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, app.URL()+"/plain", http.NoBody)
+	server := httptest.NewServer(app.Engine())
+	defer server.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/plain", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ type Log struct {
 	tb      testing.TB
 	mu      sync.Mutex
 	text    bytes.Buffer
-	written *sync.Cond
+	written chan struct{} // has a value after something was written
 }
 
 // Record makes the log of the test the default one, at level DEBUG, until the test ends. Such tests do not run in
@@ -122,8 +122,7 @@ func Record(tb testing.TB) *Log {
 // NewLog returns a log and the engine that writes it.
 func NewLog(tb testing.TB) (*Log, *xlog.Engine) {
 	tb.Helper()
-	l := &Log{tb: tb}
-	l.written = sync.NewCond(&l.mu)
+	l := &Log{tb: tb, written: make(chan struct{}, 1)}
 	engine, err := xlog.New(xlog.Config{Writer: l, Format: xlog.FormatJSON, Level: -4})
 	if err != nil {
 		tb.Fatal(err)
@@ -135,7 +134,10 @@ func NewLog(tb testing.TB) (*Log, *xlog.Engine) {
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.written.Broadcast()
+	select {
+	case l.written <- struct{}{}:
+	default:
+	}
 	return l.text.Write(p)
 }
 
@@ -179,18 +181,12 @@ const maxWait = 10 * time.Second
 func (l *Log) Await(message string) map[string]any {
 	l.tb.Helper()
 	mark := `"msg":"` + message + `"`
-	late := false
-	timer := time.AfterFunc(maxWait, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		late = true
-		l.written.Broadcast()
-	})
-	defer timer.Stop()
-	l.mu.Lock()
-	for !late && !strings.Contains(l.text.String(), mark) {
-		l.written.Wait()
+	for timeout := time.After(maxWait); !strings.Contains(l.String(), mark); {
+		select {
+		case <-l.written:
+		case <-timeout:
+			return l.Only(message)
+		}
 	}
-	l.mu.Unlock()
 	return l.Only(message)
 }
