@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Transaction is what a context knows of the database transaction that it is in. Package xdb begins and ends it; whoever only
-// has to know of one asks InTransaction, WithoutTransaction or OnCommit, and need not know the database.
-type Transaction struct {
-	outer   *Transaction // of which this one is a savepoint; nil: none
+// transaction is what a context knows of the database transaction that it is in. Package xdb begins and ends it; code that
+// only has to know of one calls InTransaction, WithoutTransaction or OnCommit, and need not know the database.
+type transaction struct {
+	outer   *transaction // of which this one is a savepoint; nil: none
 	outside any          // what DatabaseKey holds outside of all of them
 	managed bool
 
@@ -18,13 +18,18 @@ type Transaction struct {
 	after []func()
 }
 
-// transactionKey finds the *Transaction in a context.
+// transactionKey finds the *transaction in a context.
 type transactionKey struct{}
 
 // BeginTransaction returns a context in which DatabaseKey holds db, the handle of a transaction, or of a savepoint where ctx
-// is in a transaction already. The caller tells of the outcome with Committed or RolledBack.
-func BeginTransaction(ctx context.Context, db any) (context.Context, *Transaction) {
-	return begin(ctx, db, true)
+// is in a transaction already, and the function with which the caller ends it.
+//
+// After a commit, what OnCommit has stored runs in its order and in the caller's goroutine; a savepoint passes it on to what
+// it is a savepoint of. A panic in the midst of it does not keep the rest from running, and is passed on then. After a
+// rollback it never runs.
+func BeginTransaction(ctx context.Context, db any) (_ context.Context, end func(committed bool)) {
+	ctx, t := begin(ctx, db, true)
+	return ctx, t.end
 }
 
 // JoinTransaction is BeginTransaction for a transaction whose outcome the caller does not know: OnCommit then refuses.
@@ -33,8 +38,8 @@ func JoinTransaction(ctx context.Context, db any) context.Context {
 	return ctx
 }
 
-func begin(ctx context.Context, db any, managed bool) (context.Context, *Transaction) {
-	t := &Transaction{outer: transactionOf(ctx), managed: managed}
+func begin(ctx context.Context, db any, managed bool) (context.Context, *transaction) {
+	t := &transaction{outer: transactionOf(ctx), managed: managed}
 	if t.outer != nil {
 		t.outside, t.managed = t.outer.outside, t.outer.managed && managed
 	} else {
@@ -43,33 +48,25 @@ func begin(ctx context.Context, db any, managed bool) (context.Context, *Transac
 	return context.WithValue(context.WithValue(ctx, DatabaseKey, db), transactionKey{}, t), t
 }
 
-func transactionOf(ctx context.Context) *Transaction {
-	t, _ := ctx.Value(transactionKey{}).(*Transaction)
+func transactionOf(ctx context.Context) *transaction {
+	t, _ := ctx.Value(transactionKey{}).(*transaction)
 	return t
 }
 
-// RolledBack ends the transaction: what OnCommit has left never runs.
-func (t *Transaction) RolledBack() { t.end(false) }
-
-// Committed ends the transaction. What OnCommit has left runs now, in its order and in the caller's goroutine; a savepoint passes
-// it on to what it is a savepoint of. A panic in the midst of it does not keep the rest from running, and is passed on then.
-func (t *Transaction) Committed() {
-	after := t.end(true)
-	if t.outer == nil {
-		runAll(after)
-		return
-	}
-	for _, fn := range after {
-		t.outer.onCommit(fn)
-	}
-}
-
-func (t *Transaction) end(kept bool) (after []func()) {
+func (t *transaction) end(committed bool) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	after, t.after = t.after, nil
-	t.ended, t.kept = true, kept
-	return after
+	after := t.after
+	t.after, t.ended, t.kept = nil, true, committed
+	t.mu.Unlock()
+	switch {
+	case !committed:
+	case t.outer == nil:
+		runAll(after)
+	default:
+		for _, fn := range after {
+			t.outer.onCommit(fn)
+		}
+	}
 }
 
 // runAll runs the functions, each of them also where one before it panics.
@@ -82,7 +79,7 @@ func runAll(all []func()) {
 }
 
 // onCommit keeps fn for the commit; it returns false where there will be none that anybody tells of.
-func (t *Transaction) onCommit(fn func()) bool {
+func (t *transaction) onCommit(fn func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -106,7 +103,7 @@ func WithoutTransaction(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
 	}
-	return context.WithValue(context.WithValue(ctx, DatabaseKey, t.outside), transactionKey{}, (*Transaction)(nil))
+	return context.WithValue(context.WithValue(ctx, DatabaseKey, t.outside), transactionKey{}, (*transaction)(nil))
 }
 
 // OnCommit runs fn once the transaction that ctx is in has committed, and never where it is rolled back. The context of fn is ctx

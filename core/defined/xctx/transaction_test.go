@@ -17,15 +17,15 @@ func TestOnCommitRunsAfterTheOutermostTransaction(t *testing.T) {
 	xctx.OnCommit(outer, note("first"))
 	kept, savepoint := xctx.BeginTransaction(outer, "savepoint")
 	xctx.OnCommit(kept, note("second"))
-	savepoint.Committed()
+	savepoint(true)
 	undone, back := xctx.BeginTransaction(outer, "another")
 	xctx.OnCommit(undone, note("never"))
-	back.RolledBack()
+	back(false)
 	xctx.OnCommit(kept, note("third")) // of a savepoint that is released already
 	if got != nil {
 		t.Errorf("ran %v before the commit", got)
 	}
-	transaction.Committed()
+	transaction(true)
 	if want := []string{"first", "second", "third"}; !slices.Equal(got, want) {
 		t.Errorf("ran %v, want %v", got, want)
 	}
@@ -46,7 +46,7 @@ func TestOnCommitRefusesWhatNobodyTellsOf(t *testing.T) {
 			t.Error("OnCommit promised to run")
 		}
 	}
-	transaction.Committed()
+	transaction(true)
 }
 
 func TestWithoutTransactionFindsThePool(t *testing.T) {
@@ -76,11 +76,9 @@ func TestWithoutTransactionFindsThePool(t *testing.T) {
 }
 
 func TestOnCommitRefusesWhatHasEnded(t *testing.T) {
-	for name, end := range map[string]func(*xctx.Transaction){
-		"a commit": (*xctx.Transaction).Committed, "a rollback": (*xctx.Transaction).RolledBack,
-	} {
-		ctx, transaction := xctx.BeginTransaction(t.Context(), "tx")
-		end(transaction)
+	for name, committed := range map[string]bool{"a commit": true, "a rollback": false} {
+		ctx, end := xctx.BeginTransaction(t.Context(), "tx")
+		end(committed)
 		if xctx.OnCommit(ctx, func(context.Context) { t.Error("it ran") }) {
 			t.Errorf("OnCommit promised to run after %s", name)
 		}
@@ -96,7 +94,7 @@ func TestOnCommitIsOutsideOfTheTransaction(t *testing.T) {
 			t.Errorf("DatabaseKey holds %v, in a transaction: %t", got, xctx.InTransaction(ctx))
 		}
 	})
-	transaction.Committed()
+	transaction(true)
 	if !ran {
 		t.Error("it did not run")
 	}
@@ -112,5 +110,5 @@ func TestPanicOnCommitKeepsNothingElseFromRunning(t *testing.T) {
 			t.Errorf("panic = %v, the second one ran: %t", p, ran)
 		}
 	}()
-	transaction.Committed()
+	transaction(true)
 }

@@ -66,20 +66,11 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 	if xerr != nil {
 		return xerr
 	}
-	var transaction *xctx.Transaction
-	committed := false
-	defer func() {
-		switch {
-		case transaction == nil: // it has not started
-		case committed:
-			transaction.Committed()
-		default: // also by a panic
-			transaction.RolledBack()
-		}
-	}()
+	committed, end := false, func(bool) {}
+	defer func() { end(committed) }() // also by a panic
 	err := db.Transaction(func(tx *gorm.DB) error {
 		var inner context.Context
-		inner, transaction = xctx.BeginTransaction(ctx, tx)
+		inner, end = xctx.BeginTransaction(ctx, tx)
 		return fn(inner)
 	}, opts...)
 	committed = err == nil

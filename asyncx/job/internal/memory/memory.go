@@ -60,11 +60,11 @@ func (m *Store) Forget(id string) {
 
 // Transaction runs fn in a transaction of a store, or in a savepoint of one: jobs are stored at its commit.
 func Transaction(ctx context.Context, fn func(ctx context.Context) error) error {
-	ctx, tx := xctx.BeginTransaction(ctx, nil)
+	ctx, end := xctx.BeginTransaction(ctx, nil)
 	if err := fn(ctx); err != nil {
 		return err
 	}
-	tx.Committed()
+	end(true)
 	return nil
 }
 
