@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -57,10 +58,7 @@ func WithRegister(jobs ...*cronx.Job) Option {
 // names; replicas of a cluster should have one zone.
 func WithLocation(zone *time.Location) Option {
 	return func(c *config) {
-		if zone == nil {
-			c.fault("WithLocation", "the location is nil")
-			return
-		}
+		c.refuse("WithLocation", zone == nil, "the location is nil")
 		c.zone = zone
 	}
 }
@@ -68,11 +66,8 @@ func WithLocation(zone *time.Location) Option {
 // WithLogger has the runner's lines written by log. The default is the logger CRON.
 func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
-		if log == nil {
-			c.fault("WithLogger", "the logger is nil")
-			return
-		}
-		c.log = log
+		c.refuse("WithLogger", log == nil, "the logger is nil")
+		c.log = cmp.Or(log, c.log)
 	}
 }
 
@@ -80,10 +75,7 @@ func WithLogger(log *xlog.LogNamedLogger) Option {
 // error that names them. The application's shutdown timeout bounds it too. The default is DefaultGracefulStopTimeout.
 func WithGracefulStopTimeout(d time.Duration) Option {
 	return func(c *config) {
-		if d <= 0 {
-			c.fault("WithGracefulStopTimeout", fmt.Sprintf("%s is no duration above 0", d))
-			return
-		}
+		c.refuse("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is no duration above 0", d))
 		c.stopTimeout = d
 	}
 }
@@ -92,10 +84,7 @@ func WithGracefulStopTimeout(d time.Duration) Option {
 // them for so long. A run is cut off where the backend does not answer for two thirds of it. The default is DefaultLeaseTTL.
 func WithLeaseTTL(d time.Duration) Option {
 	return func(c *config) {
-		if d < time.Second || d > xlease.MaxTTL {
-			c.fault("WithLeaseTTL", fmt.Sprintf("%s (accepted: 1s to %s)", d, xlease.MaxTTL))
-			return
-		}
+		c.refuse("WithLeaseTTL", d < time.Second || d > xlease.MaxTTL, fmt.Sprintf("%s (accepted: 1s to %s)", d, xlease.MaxTTL))
 		c.leaseTTL = d
 	}
 }
@@ -104,7 +93,9 @@ func WithLeaseTTL(d time.Duration) Option {
 // no backend: this process decides.
 func WithOneProcess() Option { return func(c *config) { c.oneProcess = true } }
 
-// fault notes what is wrong with an option, for the start to report.
-func (c *config) fault(option, problem string) {
-	c.faults = append(c.faults, fmt.Errorf("%w: %s: %s", ErrOption, option, problem))
+// refuse notes what is wrong with an option, for the start to report.
+func (c *config) refuse(option string, wrong bool, problem string) {
+	if wrong {
+		c.faults = append(c.faults, fmt.Errorf("%w: %s: %s", ErrOption, option, problem))
+	}
 }

@@ -30,12 +30,7 @@ func (c *config) warnOfOpenMethods(ctx context.Context, services map[string]grpc
 
 // kinds returns which kinds of methods there are.
 func kinds(methods []grpc.MethodInfo) (unary, stream bool) {
-	for _, m := range methods {
-		if m.IsClientStream || m.IsServerStream {
-			stream = true
-		} else {
-			unary = true
-		}
-	}
-	return unary, stream
+	isStream := func(m grpc.MethodInfo) bool { return m.IsClientStream || m.IsServerStream }
+	isUnary := func(m grpc.MethodInfo) bool { return !isStream(m) }
+	return slices.ContainsFunc(methods, isUnary), slices.ContainsFunc(methods, isStream)
 }

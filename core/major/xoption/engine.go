@@ -24,13 +24,19 @@ func WithRoute(register func(ctx context.Context, engine *gin.Engine)) Option {
 // WithEngine changes the engine before the routes are registered: middleware for all of them, template functions, limits
 // of forms. Recovery, request ids, the access log and error responses are already there.
 func WithEngine(change func(*gin.Engine)) Option {
-	return func(p *startup.Plan) { p.Engine = appendFunc(p, "WithEngine", p.Engine, change) }
+	if change == nil {
+		return wrong("WithEngine: the function is nil")
+	}
+	return func(p *startup.Plan) { p.Engine = append(p.Engine, change) }
 }
 
 // WithServe changes the configuration of the request middleware: request ids, the access log, the limits of bodies and of
 // time, for all requests and for single routes.
 func WithServe(change func(*xhelper.Config)) Option {
-	return func(p *startup.Plan) { p.Serve = appendFunc(p, "WithServe", p.Serve, change) }
+	if change == nil {
+		return wrong("WithServe: the function is nil")
+	}
+	return setting(func(s *startup.Settings) { s.Serve = append(s.Serve, change) })
 }
 
 // WithProfile answers in this profile of the envelope, whatever PLINTH_ENVELOPE says. A route may choose another.

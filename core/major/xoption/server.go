@@ -29,7 +29,10 @@ func WithListener(l net.Listener) Option {
 // what the environment says. WriteTimeout, which bounds a whole response, replaces PLINTH_WRITE_TIMEOUT, and cuts streams. Handler, BaseContext and ErrorLog are
 // set afterwards.
 func WithServer(change func(*http.Server)) Option {
-	return func(p *startup.Plan) { p.Server = appendFunc(p, "WithServer", p.Server, change) }
+	if change == nil {
+		return wrong("WithServer: the function is nil")
+	}
+	return setting(func(s *startup.Settings) { s.Server = append(s.Server, change) })
 }
 
 // WithDrainDelay goes on serving for d after the stop has begun, whatever PLINTH_DRAIN_DELAY says.

@@ -97,7 +97,10 @@ func WithLogger(e *xlog.Engine) Option {
 
 // WithLogConfig changes what the environment says about logs.
 func WithLogConfig(change func(*xlog.Config)) Option {
-	return toRegister("WithLogConfig", func(p *startup.Plan) { p.LogConfig = appendFunc(p, "WithLogConfig", p.LogConfig, change) })
+	if change == nil {
+		return wrong("WithLogConfig: the function is nil")
+	}
+	return toRegister("WithLogConfig", func(p *startup.Plan) { p.LogConfig = append(p.LogConfig, change) })
 }
 
 // toRegister is an option that the Runner comes too late for.
@@ -119,13 +122,4 @@ func setting(change func(*startup.Settings)) Option {
 func wrong(format string, args ...any) Option {
 	err := fmt.Errorf("xoption: "+format, args...)
 	return func(p *startup.Plan) { p.Problem(err) }
-}
-
-// appendFunc appends fn, or notes that it is nil.
-func appendFunc[F any](p *startup.Plan, option string, list []func(F), fn func(F)) []func(F) {
-	if fn == nil {
-		p.Problem(fmt.Errorf("xoption: %s: the function is nil", option))
-		return list
-	}
-	return append(list, fn)
 }

@@ -79,7 +79,7 @@ func (r *Reg) serveConfig() xhelper.Config {
 		TrustProxies:         len(r.settings.TrustedProxies) > 0,
 		Log:                  xlog.WithName(xlog.NamedHTTP),
 	}
-	for _, change := range r.plan.Serve {
+	for _, change := range r.settings.Serve {
 		change(&c)
 	}
 	return c

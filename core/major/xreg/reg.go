@@ -69,14 +69,13 @@ type Reg struct {
 // public is what anyone may ask for at any time.
 type public struct {
 	settings settings
-	server   []func(*http.Server)
 	parts    []Part
 }
 
 // publish makes the plan's settings, and what has started, public. The debug mode goes to the application's context too.
 func (r *Reg) publish() {
 	r.nodes.Set(xctx.DebugKey, r.settings.Debug)
-	r.public.Store(&public{settings: r.settings, server: slices.Clone(r.plan.Server), parts: slices.Clone(r.parts)})
+	r.public.Store(&public{settings: r.settings, parts: slices.Clone(r.parts)})
 }
 
 // closeTimeout bounds the close after a start that failed.
@@ -229,9 +228,7 @@ func (r *Reg) Signals() *signals.Watch { return r.watch }
 func (r *Reg) Settings() startup.Settings { return r.public.Load().settings.Settings }
 
 // Server returns a new HTTP server for Serve, with the limits of options and environment. It has no handler yet.
-func (r *Reg) Server() *http.Server {
-	return server(r.public.Load().settings.env, r.public.Load().server)
-}
+func (r *Reg) Server() *http.Server { return r.public.Load().settings.server() }
 
 // Parts returns the parts of the framework that have started, in order.
 func (r *Reg) Parts() []Part { return slices.Clone(r.public.Load().parts) }

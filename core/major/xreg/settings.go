@@ -93,17 +93,18 @@ func newSettings(p *startup.Plan) settings {
 }
 
 // server returns an HTTP server with the limits of the environment, and then changed.
-func server(env variables, changes []func(*http.Server)) *http.Server {
-	s := &http.Server{
+func (s settings) server() *http.Server {
+	env := s.env
+	server := &http.Server{
 		ReadHeaderTimeout: unlimited(env.ReadHeaderTimeout),
 		ReadTimeout:       env.ReadTimeout,
 		IdleTimeout:       unlimited(env.IdleTimeout),
 		MaxHeaderBytes:    env.MaxHeaderBytes,
 	}
-	for _, change := range changes {
-		change(s)
+	for _, change := range s.Server {
+		change(server)
 	}
-	return s
+	return server
 }
 
 // unlimited turns 0 into what means no limit to net/http, for which 0 means ReadTimeout, and to the

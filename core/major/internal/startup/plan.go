@@ -5,7 +5,6 @@ package startup
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
@@ -51,17 +49,12 @@ type Plan struct {
 
 	// Mappers map the application's errors onto codes.
 	Mappers []xerror.Mapper
-	// Serve changes the configuration of the request middleware.
-	Serve []func(*xhelper.Config)
 	// Engine changes the engine after it was built and before the routes.
 	Engine []func(*gin.Engine)
 	// Routes register the application's routes.
 	Routes []func(ctx context.Context, engine *gin.Engine)
 	// Health describes the health routes; nil is none.
 	Health *Health
-
-	// Server changes the HTTP server after its limits were set.
-	Server []func(*http.Server)
 
 	databaseOptions []xdb.Option
 	cacheOptions    []xcache.ManagerOption

@@ -2,9 +2,11 @@ package startup
 
 import (
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 // Settings is what options and environment say about serving and stopping.
@@ -25,6 +27,10 @@ type Settings struct {
 	WriteTimeout time.Duration
 	// ShutdownTimeout bounds the whole stop.
 	ShutdownTimeout time.Duration
+	// Serve changes the configuration of the request middleware.
+	Serve []func(*xhelper.Config)
+	// Server changes the HTTP server after its limits were set.
+	Server []func(*http.Server)
 }
 
 // maxReserve bounds the part of the shutdown timeout that is kept for what comes after the requests.
