@@ -24,8 +24,8 @@ var exit = os.Exit
 // with exit code 1.
 //
 // From its beginning to the end of the Runner, or to Close, SIGINT, SIGTERM and SIGHUP are caught. The first gives up the
-// start, which closes what is open already; after the start it closes Done, and the Runner begins its stop at once. The
-// second ends the process. A start that goes on after the first, in a node that ignores its context, ends the process
+// start, which closes what is open already; after the start it ends StopRequested, and the Runner begins its stop at once.
+// The second ends the process. A start that goes on after the first, in a node that ignores its context, ends the process
 // with exit code 1 after the shutdown timeout and two seconds.
 func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) *Reg {
 	r := newReg()
