@@ -45,10 +45,10 @@ func SetEnv(key EnvKey, value string) error {
 
 // Apply sets the variables of a .env file that the real environment does not set. An empty value
 // counts as not set on both sides.
-func Apply(file map[string]string) error {
+func Apply[K ~string](file map[K]string) error {
 	var problems []error
 	for name, value := range file {
-		if value == "" || os.Getenv(name) != "" {
+		if value == "" || os.Getenv(string(name)) != "" {
 			continue
 		}
 		problems = append(problems, SetEnv(EnvKey(name), value))

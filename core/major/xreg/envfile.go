@@ -16,13 +16,7 @@ const defaultEnvFile = ".env"
 
 // loadEnv reads the plan's files into the environment, and then its defaults. An error says where a file is wrong, and
 // not what stands there; the rest of the file is read all the same, so that what it says can be checked too.
-func loadEnv(p *startup.Plan) error {
-	defaults := make(map[string]string, len(p.EnvDefaults))
-	for key, value := range p.EnvDefaults {
-		defaults[key.String()] = value
-	}
-	return errors.Join(loadEnvFiles(p), xenv.Apply(defaults))
-}
+func loadEnv(p *startup.Plan) error { return errors.Join(loadEnvFiles(p), xenv.Apply(p.EnvDefaults)) }
 
 func loadEnvFiles(p *startup.Plan) error {
 	if p.NoEnvFile {
