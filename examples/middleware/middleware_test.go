@@ -29,7 +29,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/core/major/xbind"
-	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
 	"github.com/plinthgo/plinth/core/major/xresult"
@@ -110,7 +109,7 @@ func routes(in func(gin.IRouter) gin.IRouter, before ...gin.HandlerFunc) xoption
 func serve(t *testing.T, options ...xoption.Option) *httptest.Server {
 	t.Helper()
 	t.Setenv("PLINTH_DEBUG", "false")
-	options = append(options, xoption.WithServe(func(c *xhelper.Config) { c.MaxBodyBytes = limit }))
+	options = append(options, xoption.WithMaxBodyBytes(limit))
 	reg, err := xreg.New(t.Context(), nil, options...)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ const (
 	Host                  EnvKey = "PLINTH_HOST"
 	Port                  EnvKey = "PLINTH_PORT"
 	AppName               EnvKey = "APP_NAME"
+	AppVersion            EnvKey = "APP_VERSION"
 	DatabaseDriver        EnvKey = "DATABASE_DRIVER"
 	DatabaseDsn           EnvKey = "DATABASE_DSN"
 	DatabaseHost          EnvKey = "DATABASE_HOST"

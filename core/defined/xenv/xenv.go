@@ -65,11 +65,21 @@ func GetEnvBool(key EnvKey, def bool) bool { return read(key, def) }
 // GetEnvInt returns the variable's value, or def where it is not set or no integer.
 func GetEnvInt(key EnvKey, def int) int { return read(key, def) }
 
+// GetEnvInt64 returns the variable's value, or def where it is not set or no integer.
+func GetEnvInt64(key EnvKey, def int64) int64 { return read(key, def) }
+
+// GetEnvFloat returns the variable's value, or def where it is not set or no finite number.
+func GetEnvFloat(key EnvKey, def float64) float64 { return read(key, def) }
+
 // GetEnvDuration returns the variable's value, or def where it is not set or no duration. A number
 // without a unit counts in the variable's own unit, where the table gives one.
 func GetEnvDuration(key EnvKey, def time.Duration) time.Duration {
 	return read(key, def)
 }
+
+// GetEnvList returns the variable's comma-separated values without surrounding space or empty ones,
+// or def where it is not set.
+func GetEnvList(key EnvKey, def ...string) []string { return read(key, def) }
 
 // read returns the value of key as a T, or def.
 func read[T any](key EnvKey, def T) T {

@@ -186,6 +186,10 @@ func TestReadersReturnTheDefaultOfWhatDoesNotParse(t *testing.T) {
 		{name: "no bool", text: "maybe", read: func() any { return xenv.GetEnvBool(key, true) }, want: true},
 		{name: "int", text: " 42 ", read: func() any { return xenv.GetEnvInt(key, 1) }, want: 42},
 		{name: "no int", text: "4.2", read: func() any { return xenv.GetEnvInt(key, 1) }, want: 1},
+		{name: "int64", text: "9223372036854775807", read: func() any { return xenv.GetEnvInt64(key, 1) }, want: int64(9223372036854775807)},
+		{name: "too large", text: "9223372036854775808", read: func() any { return xenv.GetEnvInt64(key, 1) }, want: int64(1)},
+		{name: "float", text: "2.5", read: func() any { return xenv.GetEnvFloat(key, 1) }, want: 2.5},
+		{name: "NaN", text: "NaN", read: func() any { return xenv.GetEnvFloat(key, 1) }, want: 1.0},
 		{name: "duration", text: "1m30s", read: func() any { return xenv.GetEnvDuration(key, 0) }, want: 90 * time.Second},
 		{name: "duration without a unit", text: "5", read: func() any { return xenv.GetEnvDuration(key, time.Hour) }, want: time.Hour},
 	} {

@@ -78,7 +78,7 @@ const coreModule = "github.com/plinthgo/plinth/core"
 // version returns that of the program.
 func version() string {
 	version, _ := built()
-	return xenv.GetEnvString("APP_VERSION", version)
+	return xenv.GetEnvString(xenv.AppVersion, version)
 }
 
 // built returns the versions of the program and of Plinth, as the program was built.

@@ -46,10 +46,14 @@ func databasePhase(p *startup.Plan) startup.Phase {
 		Enabled: func() bool { return p.NeedDatabase || p.ResolveDatabase().Options.Enabled() },
 		Check: func(context.Context) error {
 			r := p.ResolveDatabase()
-			if p.NeedDatabase && !r.Options.Enabled() {
+			switch {
+			case p.NeedDatabase && !r.Options.Enabled():
 				return missingDatabase()
+			case r.Value == nil:
+				return r.Err
+			default:
+				return checkLeases(p, r.Value)
 			}
-			return r.Err
 		},
 		Start: func(ctx context.Context) (any, error) {
 			r := p.ResolveDatabase()
@@ -89,6 +93,15 @@ func schemaPhase(p *startup.Plan) startup.Phase {
 			return nil, p.ResolveDatabase().Value.Setup(ctx, database(ctx.Value(xctx.DatabaseKey)))
 		},
 	}
+}
+
+// checkLeases reports a driver that is to keep the leases and cannot.
+func checkLeases(p *startup.Plan, db *xdb.Database) error {
+	wanted := xenv.GetEnvString(xenv.LeaseBackend, "auto")
+	if p.Leases != nil || wanted != "database" || db.KeepsLeases() {
+		return nil
+	}
+	return xenv.Problem(xenv.LeaseBackend, wanted, "cannot be: the driver of the database keeps no leases", "auto, cache or none")
 }
 
 // missingDatabase is the problem of an application that needs a database.

@@ -1,11 +1,13 @@
 package xoption
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/internal/startup"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
 // WithAddress listens on host:port, whatever PLINTH_HOST and PLINTH_PORT say. Port 0 takes a free one.
@@ -34,6 +36,25 @@ func WithServer(change func(*http.Server)) Option {
 	}
 	return setting(func(s *startup.Settings) { s.Server = append(s.Server, change) })
 }
+
+// WithMaxBodyBytes bounds the body of a request, whatever PLINTH_MAX_BODY_BYTES says; 0 is no limit.
+func WithMaxBodyBytes(n int64) Option {
+	if n < 0 {
+		return wrong("WithMaxBodyBytes: %d is negative", n)
+	}
+	return WithServe(func(c *xhelper.Config) { c.MaxBodyBytes = cmp.Or(n, noLimit) })
+}
+
+// WithRequestTimeout ends the context of a request after d, whatever PLINTH_REQUEST_TIMEOUT says; 0 is no limit.
+func WithRequestTimeout(d time.Duration) Option {
+	if d < 0 {
+		return wrong("WithRequestTimeout: %s is negative", d)
+	}
+	return WithServe(func(c *xhelper.Config) { c.RequestTimeout = cmp.Or(d, noLimit) })
+}
+
+// noLimit is what the request middleware takes for no limit; 0 is its default.
+const noLimit = -1
 
 // WithDrainDelay goes on serving for d after the stop has begun, whatever PLINTH_DRAIN_DELAY says.
 func WithDrainDelay(d time.Duration) Option {

@@ -11,11 +11,13 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/utils/tests"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
@@ -130,6 +132,22 @@ func TestSchemaIsAPhaseOfItsOwnWhereThereIsOne(t *testing.T) {
 	}
 }
 
+func TestDriverThatIsToKeepTheLeasesAndCannotIsAProblem(t *testing.T) {
+	database := xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}))
+	t.Setenv("LEASE_BACKEND", "database")
+	if err := check(t, plan(database)); err == nil || !strings.HasPrefix(err.Error(), `LEASE_BACKEND: "database" cannot be`) {
+		t.Errorf("Check = %v, want the variable named", err)
+	}
+	inProcess := xoption.WithLeases(func(context.Context) (*xlease.Leases, error) { return xlease.New(xlease.InProcess(nil)), nil })
+	if err := check(t, plan(database, inProcess)); err != nil {
+		t.Errorf("Check with leases of the application's own = %v, want nil", err)
+	}
+	t.Setenv("LEASE_BACKEND", "auto")
+	if err := check(t, plan(database)); err != nil {
+		t.Errorf("Check = %v, want nil", err)
+	}
+}
+
 func TestNilFunctionsAreProblems(t *testing.T) {
 	p := plan(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil), xoption.WithServer(nil),
 		xoption.WithLogConfig(nil), xoption.WithLogger(nil), xoption.WithListener(nil), xoption.WithLeases(nil))
@@ -154,5 +172,35 @@ func TestOptionsCollectInTheirOrder(t *testing.T) {
 	}
 	if *p.Health != (startup.Health{LivePath: "/healthz", ReadyPath: "/readyz"}) {
 		t.Errorf("health = %+v", p.Health)
+	}
+}
+
+// served returns the configuration of the request middleware that opt makes.
+func served(opt xoption.Option) (c xhelper.Config) {
+	var settings startup.Settings
+	for _, change := range plan(opt).Settings {
+		change(&settings)
+	}
+	for _, change := range settings.Serve {
+		change(&c)
+	}
+	return c
+}
+
+func TestLimitsOfRequests(t *testing.T) {
+	for d, want := range map[time.Duration]time.Duration{0: -1, time.Second: time.Second} {
+		if got := served(xoption.WithRequestTimeout(d)).RequestTimeout; got != want {
+			t.Errorf("WithRequestTimeout(%s) = %s, want %s", d, got, want)
+		}
+	}
+	for n, want := range map[int64]int64{0: -1, 7: 7} {
+		if got := served(xoption.WithMaxBodyBytes(n)).MaxBodyBytes; got != want {
+			t.Errorf("WithMaxBodyBytes(%d) = %d, want %d", n, got, want)
+		}
+	}
+	for name, opt := range map[string]xoption.Option{"WithRequestTimeout": xoption.WithRequestTimeout(-1), "WithMaxBodyBytes": xoption.WithMaxBodyBytes(-1)} {
+		if err := plan(opt).Problems(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s of a negative value = %v, want a problem", name, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package xreg
 import (
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
@@ -10,14 +11,19 @@ import (
 // kubernetesHost is set by Kubernetes in every container.
 const kubernetesHost xenv.EnvKey = "KUBERNETES_SERVICE_HOST"
 
-// inContainer reports whether the process runs in a container, as far as Kubernetes or the marker file of
-// Docker or Podman in the file system at root show it.
+// inContainer reports whether the process runs in a container, as far as Kubernetes, the marker file of Docker or Podman,
+// or the control group of the first process in the file system at root show it.
 func inContainer(root fs.FS) bool {
 	if _, set := xenv.GetEnv(kubernetesHost); set {
 		return true
 	}
-	return slices.ContainsFunc([]string{".dockerenv", "run/.containerenv"}, func(name string) bool {
-		_, err := fs.Stat(root, name)
-		return err == nil
+	for _, name := range []string{".dockerenv", "run/.containerenv"} {
+		if _, err := fs.Stat(root, name); err == nil {
+			return true
+		}
+	}
+	groups, _ := fs.ReadFile(root, "proc/1/cgroup")
+	return slices.ContainsFunc([]string{"docker", "kubepods", "containerd", "libpod", "lxc"}, func(runtime string) bool {
+		return strings.Contains(string(groups), runtime)
 	})
 }

@@ -12,9 +12,11 @@ func TestInContainer(t *testing.T) {
 		root             fs.FS
 		want             bool
 	}{
-		{name: "host", root: fstest.MapFS{}},
+		{name: "host", root: fstest.MapFS{"proc/1/cgroup": {Data: []byte("0::/init.scope\n")}}},
+		{name: "no proc", root: fstest.MapFS{}},
 		{name: "Docker", root: fstest.MapFS{".dockerenv": {}}, want: true},
 		{name: "Podman", root: fstest.MapFS{"run/.containerenv": {}}, want: true},
+		{name: "control group", root: fstest.MapFS{"proc/1/cgroup": {Data: []byte("11:pids:/kubepods/besteffort/pod1\n")}}, want: true},
 		{name: "Kubernetes", kubernetes: "10.0.0.1", root: fstest.MapFS{}, want: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -112,7 +112,7 @@ func TestClientIP_headers(t *testing.T) {
 }
 
 func TestBodyOverTheLimitIsRefused(t *testing.T) {
-	reg, _ := begin(t, nil, xoption.WithServe(func(c *xhelper.Config) { c.MaxBodyBytes = 10 }), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	reg, _ := begin(t, nil, xoption.WithMaxBodyBytes(10), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.POST("/", func(c *gin.Context) { c.Status(http.StatusNoContent) })
 	}))
 	if w := post(reg, "/", strings.Repeat("x", 11)); w.Code != http.StatusRequestEntityTooLarge {

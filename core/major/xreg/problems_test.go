@@ -43,7 +43,7 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 		}),
 		withPhase(startup.Phase{Name: "panics", Key: "p", Start: node, Check: func(context.Context) error { panic("check") }}),
 		xoption.WithTrustedProxies(), xoption.WithTrustedProxies("bad"), xoption.WithDrainDelay(-time.Second),
-		xoption.WithShutdownTimeout(0), xoption.WithAddress("nowhere"), xoption.WithListener(nil),
+		xoption.WithShutdownTimeout(0), xoption.WithMaxBodyBytes(-1), xoption.WithRequestTimeout(-time.Second), xoption.WithAddress("nowhere"), xoption.WithListener(nil),
 		xoption.WithHealthPaths("healthz", "/x"), xoption.WithHealthPaths("/x", "/x"), xoption.WithServer(nil), xoption.WithRoute(nil),
 		xoption.WithLogger(nil), nil,
 	)
@@ -58,7 +58,7 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 		`PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)`,
 		`LOG_LEVEL: "loud"`, `SNOWFLAKE_NODE_ID: "99"`, `PLINTH_DRAIN_DELAY: "5"`, `PLINTH_MAX_BODY_BYTES: "4MB"`,
 		`node 1: the key "plinth_database"`, `node 3: the key "a"`, "first thing", "second thing", "panics: check: panic: check",
-		`WithTrustedProxies or PLINTH_TRUSTED_PROXIES: "bad"`, "WithDrainDelay: -1s", "WithShutdownTimeout: 0s", `WithAddress: "nowhere"`,
+		`WithTrustedProxies or PLINTH_TRUSTED_PROXIES: "bad"`, "WithDrainDelay: -1s", "WithShutdownTimeout: 0s", "WithMaxBodyBytes: -1", "WithRequestTimeout: -1s", `WithAddress: "nowhere"`,
 		"WithListener", `WithHealthPaths: "healthz"`, `both paths are "/x"`, "WithServer", "WithRoute", "WithLogger",
 	} {
 		n := 0
@@ -143,7 +143,7 @@ func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
 	if got := reg.Settings().Address; got != "127.0.0.1:4712" {
 		t.Errorf("address = %s, want the file's host, and the default port of the code", got)
 	}
-	if got := xenv.GetEnvString("PLINTH_TRUSTED_PROXIES", ""); got != "" {
+	if got := xenv.GetEnvList("PLINTH_TRUSTED_PROXIES"); len(got) != 0 {
 		t.Errorf("trusted proxies = %v, want none", got)
 	}
 }
