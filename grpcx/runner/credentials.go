@@ -15,6 +15,7 @@ type following struct {
 func (f following) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := f.TransportCredentials.ServerHandshake(raw)
 	if from, ok := raw.LocalAddr().(*localAddr); ok && err == nil {
+		from.source.followed.Store(true)
 		conn = &followed{Conn: conn, frames: frames{source: from.source}}
 	}
 	return conn, info, err

@@ -40,7 +40,8 @@ func written(tb testing.TB, write func(f *http2.Framer) error) []byte {
 // consume reads all of data in chunks, makes a call after each header, and returns the connection.
 func consume(tb testing.TB, data []byte, chunk, buffer int) *source {
 	tb.Helper()
-	s := &source{intake: &intake{}, streams: map[uint32]*incoming{}}
+	s := newSource(&intake{})
+	s.followed.Store(true)
 	f, conn, b := frames{source: s}, &chunks{data: data, size: chunk}, make([]byte, buffer)
 	var got []byte
 	for seen := (header{}); ; {

@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
@@ -28,6 +26,11 @@ const warnEvery = 10 * time.Second
 // a window for its whole message as soon as it reads the message's length, and reports neither
 // the calls nor the bytes that wait. So the intake follows the frames of a connection, and
 // charges it with its unfinished messages: see frames.
+//
+// If grpc.Creds encrypts a connection, the intake sees the start of a call (a tap), its first
+// interceptor, and the number of bytes. It then charges the connection with the bytes received
+// since its oldest call without a first message started, but with no more than the largest
+// message for each of these calls.
 type intake struct {
 	maxBytes       int64         // 0 is no limit
 	maxConnections int64         // 0 is no limit
@@ -41,14 +44,19 @@ type intake struct {
 	mu      sync.Mutex
 	sources map[*source]struct{}
 
-	full, excess, blind occasional
+	other *source   // of the calls whose connection is unknown
+	blind sync.Once // warns of connections whose frames cannot be followed
+
+	full, excess occasional
 }
 
 func newIntake(c *config, limits limitVariables) *intake {
-	return &intake{
+	in := &intake{
 		maxBytes: limits.MaxInflightBytes, maxConnections: int64(limits.MaxConnections), timeout: limits.FirstMessageTimeout,
 		log: c.log, sources: map[*source]struct{}{},
 	}
+	in.other = newSource(in)
+	return in
 }
 
 // enter registers a connection, and returns nil if there are too many.
@@ -61,7 +69,7 @@ func (in *intake) enter() *source {
 		}
 		return nil
 	}
-	s := &source{intake: in, streams: map[uint32]*incoming{}}
+	s := newSource(in)
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.sources[s] = struct{}{}
@@ -84,23 +92,23 @@ type localAddr struct {
 	source *source
 }
 
-// errBlind ends the calls of a connection whose frames cannot be followed.
-var errBlind = status.Error(codes.Unavailable, "the server's credentials are not those of runner.WithCredentials")
-
 // tap registers a call when its header has arrived.
 func (in *intake) tap(ctx context.Context, _ *tap.Info) (context.Context, error) {
-	p, _ := peer.FromContext(ctx)
-	local, _ := p.LocalAddr.(*localAddr)
-	if local == nil || local.source.header.id == 0 {
-		if in.blind.now() {
-			in.log.Error(ctx, "call refused: give the credentials to runner.WithCredentials instead of grpc.Creds")
+	from := in.other
+	if p, ok := peer.FromContext(ctx); ok {
+		if local, ok := p.LocalAddr.(*localAddr); ok {
+			from = local.source
 		}
-		return nil, errBlind
 	}
-	if local.source.header.last {
+	switch {
+	case !from.followed.Load():
+		in.blind.Do(func() {
+			in.log.Warn(ctx, "unfinished messages are bounded roughly: give the credentials to runner.WithCredentials instead of grpc.Creds")
+		})
+	case from.header.last:
 		return ctx, nil // no message comes
 	}
-	return local.source.add(ctx), nil
+	return from.add(ctx), nil
 }
 
 // relieve ends calls of the connection with the largest charge if the charges exceed the

@@ -10,12 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/net/http2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
@@ -162,6 +164,34 @@ func TestIdleConnectionIsClosedAfter15Minutes(t *testing.T) {
 	if got := idleAfter(t, replaced); got < time.Second || got > time.Minute {
 		t.Errorf("idle connection lived %s, want the second of the option", got)
 	}
+}
+
+func TestConnectionWhosePeerHasVanishedIsClosed(t *testing.T) {
+	calltest.Record(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := bufconn.Listen(1 << 20)
+		done := make(chan error, 1)
+		go func() { done <- runner.Serve(ctx, runner.WithListener(l)) }()
+		conn, err := l.DialContext(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		_, err = conn.Write([]byte(http2.ClientPreface))
+		if err = errors.Join(err, http2.NewFramer(conn, conn).WriteSettings()); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, conn) // and it answers no ping
+		if got := time.Since(began); got != 80*time.Second {
+			t.Errorf("the connection lived %s, want the minute before the ping and the 20s for its answer", got)
+		}
+		_ = conn.Close()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestOldConnectionIsReplacedAndItsCallsGoOn(t *testing.T) {

@@ -101,8 +101,8 @@ func WithStreamInterceptors(interceptors ...grpc.StreamServerInterceptor) Option
 	}
 }
 
-// WithCredentials encrypts connections, for instance with credentials.NewTLS. The server refuses the calls of connections
-// that grpc.Creds in WithServerOptions has encrypted, whose unfinished messages it could not see.
+// WithCredentials encrypts connections, for instance with credentials.NewTLS. Use it instead of grpc.Creds in
+// WithServerOptions, which hides unfinished messages from the limit of their bytes: see GRPC_MAX_INFLIGHT_BYTES.
 func WithCredentials(creds credentials.TransportCredentials) Option {
 	return func(c *config) {
 		c.refuse("WithCredentials", creds == nil, "the credentials are nil")

@@ -92,6 +92,13 @@ type pendingConn struct {
 	leave sync.Once
 }
 
+// Read implements net.Conn.
+func (c *pendingConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.local.source.received(n)
+	return n, err
+}
+
 // LocalAddr implements net.Conn.
 func (c *pendingConn) LocalAddr() net.Addr { return c.local }
 

@@ -97,10 +97,7 @@ func (c *config) build(ctx context.Context) (*server, error) {
 	}
 	s := &server{config: c, intake: newIntake(c, limits), stopped: make(chan struct{})}
 	s.stopping, s.end = context.WithCancel(context.WithoutCancel(ctx))
-	err = xhook.Guard(func() error {
-		s.assemble(ctx, limits)
-		return nil
-	})
+	err = xhook.Guard(func() error { return s.assemble(ctx, limits) })
 	if err == nil {
 		return s, nil
 	}
@@ -115,10 +112,14 @@ func (c *config) build(ctx context.Context) (*server, error) {
 }
 
 // assemble may panic, as what the application gives does.
-func (s *server) assemble(ctx context.Context, limits limitVariables) {
+func (s *server) assemble(ctx context.Context, limits limitVariables) error {
 	s.grpc = grpc.NewServer(s.serverOptions(ctx, limits)...)
+	r := &registrar{Server: s.grpc}
 	for _, register := range s.register {
-		register(ctx, s.grpc)
+		register(ctx, r)
+	}
+	if len(r.errs) > 0 {
+		return errors.Join(r.errs...)
 	}
 	services := s.grpc.GetServiceInfo()
 	s.own = len(services)
@@ -127,16 +128,7 @@ func (s *server) assemble(ctx context.Context, limits limitVariables) {
 	if reflected() {
 		reflection.Register(missing{s.grpc})
 	}
-}
-
-// missing is the server for what the application may have registered itself, which then stays as it is.
-type missing struct{ *grpc.Server }
-
-// RegisterService implements grpc.ServiceRegistrar.
-func (m missing) RegisterService(desc *grpc.ServiceDesc, impl any) {
-	if _, known := m.GetServiceInfo()[desc.ServiceName]; !known {
-		m.Server.RegisterService(desc, impl)
-	}
+	return nil
 }
 
 // reflected reports whether the environment asks for reflection, which shows to anyone what the services are.

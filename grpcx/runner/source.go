@@ -13,10 +13,12 @@ const maxRelease = 200 * time.Millisecond
 // source is a connection with the calls whose clients may send.
 type source struct {
 	*intake
-	charged atomic.Int64 // bytes that are part of used; written with mu locked
+	charged  atomic.Int64 // bytes that are part of used; written with mu locked
+	followed atomic.Bool  // frames follows the connection
 
 	mu      sync.Mutex
-	header  header               // the last one that grpc-go may have read
+	header  header               // the last one that grpc-go may have read; else its id counts the calls
+	read    int64                // bytes that were read, if nothing follows their frames
 	streams map[uint32]*incoming // by ID; with ended ones until the next prune
 	prune   int                  // how many streams cause it
 	stored  int64                // the sum of the streams' unfinished messages
@@ -25,12 +27,15 @@ type source struct {
 	closed  bool
 }
 
+func newSource(in *intake) *source { return &source{intake: in, streams: map[uint32]*incoming{}} }
+
 // incoming is the context of a call from its header on.
 type incoming struct {
 	context.Context
 	stream context.Context // ends with the call
 	cancel context.CancelFunc
 	began  time.Time
+	start  int64       // what the source had read
 	here   atomic.Bool // its first message has arrived
 	ended  atomic.Bool // because its message did not arrive
 	message
@@ -59,6 +64,9 @@ func (c *incoming) end() {
 	c.cancel()
 }
 
+// waits reports whether the first message of a call may still arrive.
+func (c *incoming) waits() bool { return !c.here.Load() && c.Err() == nil }
+
 // arrived notes that the first message of a call has arrived.
 func arrived(ctx context.Context) {
 	if c, ok := ctx.Value(incomingKey{}).(*incoming); ok {
@@ -83,6 +91,10 @@ func (s *source) add(ctx context.Context) *incoming {
 		s.forgetDone()
 		s.prune = 2*len(s.streams) + 16
 	}
+	if !s.followed.Load() {
+		s.header.id++
+		c.start = s.read
+	}
 	s.streams[s.header.id] = c
 	return c
 }
@@ -104,7 +116,7 @@ func (s *source) expire() {
 	s.armed = false
 	next, now := s.timeout, time.Now()
 	for _, c := range s.streams {
-		if c.here.Load() || c.Err() != nil {
+		if !c.waits() {
 			continue
 		}
 		if left := s.timeout - now.Sub(c.began); left > 0 {
@@ -144,8 +156,37 @@ func (s *source) data(id uint32, b []byte, cost int64) {
 	}
 }
 
+// received counts bytes of a connection whose frames cannot be followed.
+func (s *source) received(n int) {
+	if s.followed.Load() {
+		return
+	}
+	s.mu.Lock()
+	s.read += int64(n)
+	s.charge()
+	s.mu.Unlock()
+	s.relieved()
+}
+
 // charge computes what the connection is charged with. mu is locked.
-func (s *source) charge() { s.used.Add(s.stored - s.charged.Swap(s.stored)) }
+func (s *source) charge() {
+	bytes := s.stored
+	if !s.followed.Load() {
+		bytes = s.estimate()
+	}
+	s.used.Add(bytes - s.charged.Swap(bytes))
+}
+
+// estimate is the charge of a connection whose frames cannot be followed. mu is locked.
+func (s *source) estimate() int64 {
+	start, most := s.read, int64(0)
+	for _, c := range s.streams {
+		if c.waits() {
+			start, most = min(start, c.start), most+maxMessageBytes
+		}
+	}
+	return min(s.read-start, most)
+}
 
 // relieved ends calls if this connection has unfinished messages and those of all exceed the limit.
 func (s *source) relieved() {
@@ -162,14 +203,19 @@ func (s *source) refresh() {
 	s.charge()
 }
 
-// endLargest ends the call with the largest unfinished message and returns it, or nil if there is none.
+// endLargest ends the call with the largest unfinished message, or the oldest one if the frames cannot be followed. It
+// returns nil if there is none.
 func (s *source) endLargest() *incoming {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.charge()
 	var most uint32
 	for id, c := range s.streams {
-		if c.stored > 0 && (most == 0 || c.stored > s.streams[most].stored) {
+		worse := c.waits() && (most == 0 || id < most)
+		if s.followed.Load() {
+			worse = c.stored > 0 && (most == 0 || c.stored > s.streams[most].stored)
+		}
+		if worse {
 			most = id
 		}
 	}

@@ -9,9 +9,12 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
+	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
@@ -134,15 +137,70 @@ func TestWrongOptionFailsTheApplication(t *testing.T) {
 	refused(t, a.address)
 }
 
-func TestRegistrationThatPanicsIsAnError(t *testing.T) {
-	a := prepare(t, fixture{runner: []runner.Option{
-		runner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) { panic("no database") }),
-	}}).run()
-	err := a.result()
-	if err == nil || strings.Count(err.Error(), "grpcx/runner: registering services: panic: no database") != 1 {
-		t.Errorf("RunContext = %v, want the panic once", err)
+func TestFaultyRegistrationIsAnError(t *testing.T) {
+	desc := pb.TestService_ServiceDesc
+	for _, tc := range []struct {
+		name     string
+		register func(grpc.ServiceRegistrar)
+		want     string
+	}{
+		{
+			name:     "twice",
+			register: func(r grpc.ServiceRegistrar) { r.RegisterService(&desc, &calltest.Service{}) },
+			want:     "the service " + serviceName + " is registered twice",
+		},
+		{
+			name: "wrong type",
+			register: func(r grpc.ServiceRegistrar) {
+				r.RegisterService(&healthpb.Health_ServiceDesc, &calltest.Service{})
+			},
+			want: "grpc.health.v1.Health: *calltest.Service does not implement grpc_health_v1.HealthServer",
+		},
+		{
+			name:     "no description",
+			register: func(r grpc.ServiceRegistrar) { r.RegisterService(nil, &calltest.Service{}) },
+			want:     "a service has no description",
+		},
+		{
+			name: "no handler type",
+			register: func(r grpc.ServiceRegistrar) {
+				r.RegisterService(&grpc.ServiceDesc{ServiceName: "bare"}, &calltest.Service{})
+			},
+			want: "the service bare: its description names no type",
+		},
+		{
+			name:     "panic",
+			register: func(grpc.ServiceRegistrar) { panic("no database") },
+			want:     "panic: no database",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a := prepare(t, fixture{runner: []runner.Option{
+				runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { tc.register(r) }),
+			}}).run()
+			err := a.result()
+			if err == nil || !strings.Contains(err.Error(), "grpcx/runner: registering services: ") ||
+				strings.Count(err.Error(), tc.want) != 1 {
+				t.Errorf("RunContext = %v, want %q once", err, tc.want)
+			}
+			refused(t, a.address)
+		})
 	}
-	refused(t, a.address)
+}
+
+func TestAllFaultyRegistrationsAreReported(t *testing.T) {
+	desc := pb.TestService_ServiceDesc
+	twice := func(_ context.Context, r grpc.ServiceRegistrar) {
+		r.RegisterService(&desc, &calltest.Service{})
+		r.RegisterService(nil, nil)
+	}
+	a := prepare(t, fixture{runner: []runner.Option{runner.WithRegisterService(twice)}}).run()
+	err := a.result()
+	for _, want := range []string{"registered twice", "no description"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("RunContext = %v, want %q", err, want)
+		}
+	}
 }
 
 func TestPanicOfARegistrationIsLoggedWithItsStack(t *testing.T) {

@@ -89,9 +89,9 @@ func TestWithMaxInflightBytes_RequestStreams(t *testing.T) {
 			}
 			var dialed []grpc.DialOption
 			if tc.secure {
-				var option runner.Option
-				option, connect, dialed = secure(t)
-				options = append(options, option)
+				var creds credentials.TransportCredentials
+				creds, connect, dialed = secure(t)
+				options = append(options, runner.WithCredentials(creds))
 			}
 			s := serve(t, options...)
 			s.service.OnBidi = echo
@@ -116,7 +116,7 @@ func TestWithMaxInflightBytes_RequestStreams(t *testing.T) {
 }
 
 // secure returns the credentials of a server, and how to connect to it.
-func secure(t *testing.T) (option runner.Option, connect func(address string) (net.Conn, error), options []grpc.DialOption) {
+func secure(t *testing.T) (creds credentials.TransportCredentials, connect func(address string) (net.Conn, error), options []grpc.DialOption) {
 	t.Helper()
 	web := httptest.NewTLSServer(http.NotFoundHandler()) // which has a certificate
 	defer web.Close()
@@ -124,11 +124,40 @@ func secure(t *testing.T) (option runner.Option, connect func(address string) (n
 	trusted.AddCert(web.Certificate())
 	client := &tls.Config{RootCAs: trusted, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS13}
 	server := &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS13}
-	return runner.WithCredentials(credentials.NewTLS(server)),
+	return credentials.NewTLS(server),
 		func(address string) (net.Conn, error) {
 			return (&tls.Dialer{Config: client}).DialContext(t.Context(), "tcp", address)
 		},
 		[]grpc.DialOption{grpc.WithTransportCredentials(credentials.NewTLS(client))}
+}
+
+func TestCredsOfServerOptionsAreAcceptedAndBounded(t *testing.T) {
+	log := calltest.Record(t)
+	creds, connect, dialed := secure(t)
+	s := serve(t, runner.WithMaxInflightBytes(6<<20), runner.WithFirstMessageTimeout(0), runner.WithServerOptions(grpc.Creds(creds)))
+	conn := dial(t, s.address, dialed...)
+	client := pb.NewTestServiceClient(conn)
+	for range 20 { // which are not charged once they have arrived
+		if _, err := client.Unary(t.Context(), &pb.TestRequest{Text: strings.Repeat("x", 1<<20)}); err != nil {
+			t.Fatalf("call = %v, want OK", err)
+		}
+	}
+	s.service.OnBidi = echo
+	echoes(t, opened(t, conn), 1<<20)
+	log.Only("unfinished messages are bounded roughly: give the credentials to runner.WithCredentials instead of grpc.Creds")
+
+	attacking, err := connect(s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	wait, err := attackOver(ctx, attacking, testMethod("Unary"), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wait()
+	defer cancel()
+	until(t, log, excess, func() { call(t, client, "more") })
 }
 
 func TestWithMaxInflightBytes_CompleteMessagesAreNotCharged(t *testing.T) {

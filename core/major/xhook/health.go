@@ -76,6 +76,9 @@ func (l *Lifecycle) AddHealth(name string, fn Func) bool {
 //
 // Callers at the same time share one run of each check, so that a check that hangs is never started twice.
 func (l *Lifecycle) Check(ctx context.Context) []Health {
+	if l == nil {
+		return nil
+	}
 	l.mu.Lock()
 	checks := slices.Clone(l.checks)
 	l.mu.Unlock()

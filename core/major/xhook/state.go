@@ -20,8 +20,11 @@ const (
 // String returns the state as the readiness answer shows it.
 func (s State) String() string { return [...]string{"starting", "ready", "draining", "stopped"}[s] }
 
-// State returns the current stage.
+// State returns the current stage; that of a nil life is StateStarting.
 func (l *Lifecycle) State() State {
+	if l == nil {
+		return StateStarting
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state

@@ -47,7 +47,7 @@ func (p phase) String() string { return [...]string{"start", "ready", "drain", "
 
 // Lifecycle is the life of one application: its hooks, its state, its health checks and the error that
 // ends it early. A nil *Lifecycle keeps nothing: its OnX methods, AddHealth, HoldReady and Fail return false,
-// and the channels of Draining and Readied are nil.
+// the channels of Draining and Readied are nil, it is starting and has no health. It cannot be run.
 type Lifecycle struct {
 	mu     sync.Mutex
 	hooks  [phases][]hook

@@ -213,7 +213,8 @@ func TestContextWithoutALifeSaysThatNothingWillRun(t *testing.T) {
 			t.Errorf("%s = true, want false", name)
 		}
 	}
-	if xhook.Draining(ctx) != nil || xhook.Readied(ctx) != nil {
+	var l *xhook.Lifecycle
+	if l.State() != xhook.StateStarting || l.Check(ctx) != nil || xhook.Draining(ctx) != nil || xhook.Readied(ctx) != nil {
 		t.Error("a nil life holds something")
 	}
 	if xhook.From(nil) != nil { //nolint:staticcheck // a nil context is what the line is about

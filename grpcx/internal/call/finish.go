@@ -24,6 +24,9 @@ import (
 // panicked writes the line about a panic, and returns the status that the caller gets instead of its text. v is nil where
 // the goroutine ends without a panic, and then no caller gets anything.
 func (t *turn) panicked(ctx context.Context, method string, v any) error {
+	if v == nil {
+		v = "runtime.Goexit, or panic(nil)"
+	}
 	t.Log.Error(ctx, "panic", slog.String("method", method), slog.String("panic", rpcstatus.Cut(fmt.Sprint(v))),
 		slog.String("stack", string(debug.Stack())))
 	return rpcstatus.Panicked(ctx)

@@ -81,7 +81,7 @@ func TestPanicOfNothingIsInternalUnderTheOldRuleToo(t *testing.T) {
 	t.Setenv("GODEBUG", "panicnil=1")
 	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
 		f.does(func(context.Context) error { panic(nil) })
-		f.isInternal(do(f.Context()), "<nil>")
+		f.isInternal(do(f.Context()), "panic(nil)")
 	})
 }
 
@@ -185,7 +185,7 @@ func TestGoexitInAHandlerIsLoggedAndNotAnswered(t *testing.T) {
 		if line := f.log.Await("call"); line["status"] != "INTERNAL" {
 			f.Errorf("line = %v", line)
 		}
-		if lines := f.log.Lines("panic"); len(lines) == 0 || lines[0]["panic"] != "<nil>" {
+		if lines := f.log.Lines("panic"); len(lines) == 0 || lines[0]["panic"] != "runtime.Goexit, or panic(nil)" {
 			f.Errorf("lines = %v", lines)
 		}
 		cancel()
