@@ -205,6 +205,7 @@ func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 	defer func() { _ = client.Close() }()
 	_, _ = io.WriteString(client, "hello\n")
 	l, refuse := xmain.Wrap(inner)
+	defer time.AfterFunc(5*time.Second, func() { _ = l.Close() }).Stop() // of an Accept that would wait for ever
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	refuse(ended) // nobody calls Accept yet
