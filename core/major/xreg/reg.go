@@ -161,6 +161,7 @@ func (r *Reg) Apply(opts ...xoption.Option) error {
 	if len(opts) == 0 {
 		return nil
 	}
+	defer r.step.Store(nil) // the start is over
 	late := &startup.Plan{Late: true}
 	xoption.WithOptions(opts...)(late)
 	for _, phase := range late.Phases {
