@@ -111,7 +111,7 @@ func grow[C sized](s *store, key string, w driver.Write, empty func() C, f func(
 	case c.size() == 0:
 		s.engine.Invalidate(key)
 	case !exists || !w.Keep: // else the entry, which stays in its place, has changed already
-		s.put(sh, key, &driver.Entry{Object: c}, w)
+		s.put(key, &driver.Entry{Object: c, Deadline: s.deadline(w.TTL)})
 	}
 	return true, nil
 }

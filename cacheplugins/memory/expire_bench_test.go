@@ -101,9 +101,9 @@ func benchExpire(b *testing.B, bound int) {
 	}
 }
 
-// benchExpireBare is benchExpire with the engine's own expiry instead of package wheel. The engine
-// removes all that has expired in one go, during which writers of new keys wait: the maximum shows
-// why this module has a wheel.
+// benchExpireBare is benchExpire with the engine's own expiry. The engine removes all that has
+// expired in one go, during which writers of new keys wait: the maximum shows why this module has a
+// sweeper.
 func benchExpireBare(b *testing.B) {
 	b.Helper()
 	c := bare(b, million+million/4)

@@ -214,7 +214,6 @@ func TestExpiredEntriesMakeRoomFirst(t *testing.T) {
 	}
 }
 
-// In each wheel there is more to put right than one look does, and something to remove in one of them.
 func TestAnExpiredEntryIsFoundAmongManyThatWereGivenLonger(t *testing.T) {
 	const bound = 385
 	for round := range 10 {

@@ -26,7 +26,7 @@ func (s *store) Scan(ctx context.Context, prefix string, give func(keys []string
 	}
 	seen := 0
 	for key, e := range s.engine.All() {
-		if strings.HasPrefix(key, prefix) && !ended(e, s.clock.seen()) && !s.hides(key) {
+		if strings.HasPrefix(key, prefix) && !s.ended(e) {
 			keys = append(keys, key)
 		}
 		if seen++; len(keys) < page && seen%stride != 0 {

@@ -15,38 +15,37 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
+// entry is what the engine holds under a key: an object of the caller's, driver.Bytes, or a
+// collection of this package, with its deadline. It never changes; a write replaces it.
+type entry = *driver.Entry
+
 // store implements driver.Store, driver.ObjectStore, driver.Scanner and driver.Leaser.
 //
-// Every write of a key runs under the key's shard, so it may look first and write then. What the engine
-// holds is an object of the caller's, driver.Bytes, or a collection of this package, each with its deadline.
+// Every write of a key runs under the key's shard, so it may read first and then write.
 type store struct {
 	engine *otter.Cache[string, entry]
-	clock  *clock
-	expiry *expiry
+	now    func() int64 // in nanoseconds since any time
+	given  bool         // now is the time of driver.Config.Now
 	ttl    time.Duration
 	max    int
+	leases leasedriver.Backend
 
 	seed   maphash.Seed
 	shards []shard
 
-	// room keeps the bound. Writes that cannot exceed it share the lock. One that may takes it alone,
-	// hides its key while the engine holds one entry too many, and lets the engine evict.
-	room   sync.RWMutex
-	hidden atomic.Pointer[string]
-
-	leases leasedriver.Backend
-
-	tasks   tasks
+	// next is a time before which no entry expires, and horizon one that is not over yet.
+	next    atomic.Int64
+	horizon atomic.Int64
+	wake    chan struct{}
 	sweeper sync.WaitGroup
 	stop    chan struct{}
 	closed  atomic.Bool
 }
 
-// shard is one of the locks, with the write that goes on under it.
+// shard is one of the locks.
 type shard struct {
 	sync.RWMutex
-	write pending
-	_     [64]byte // no two locks on one cache line
+	_ [64]byte // no two locks on one cache line
 }
 
 // maxTable bounds the table that is made at once. A table that grows holds up writers for as long as it
@@ -55,25 +54,20 @@ const maxTable = 1 << 20
 
 func newStore(set settings, now func() time.Time) (*store, error) {
 	s := &store{
-		ttl: set.DefaultTTL, max: set.MaxEntries, clock: newClock(now),
-		seed: maphash.MakeSeed(), shards: make([]shard, set.ShardCount), leases: xlease.InProcess(now),
-		stop: make(chan struct{}),
+		ttl: set.DefaultTTL, max: set.MaxEntries, now: newClock(now), given: now != nil, leases: xlease.InProcess(now),
+		seed: maphash.MakeSeed(), shards: make([]shard, set.ShardCount), wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
-	s.expiry = newExpiry(len(s.shards), s.clock.seen)
+	s.next.Store(never)
+	s.horizon.Store(never)
 	engine, err := otter.New(&otter.Options[string, entry]{
-		MaximumSize:      s.max,
-		InitialCapacity:  min(s.max, maxTable),
-		OnAtomicDeletion: s.expiry.forget,
-		Executor:         s.maintain,
+		MaximumSize:     s.max,
+		InitialCapacity: min(s.max, maxTable),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	s.engine = engine
-	for i := range s.shards {
-		s.shards[i].write.init(s, i)
-	}
-	if now == nil { // else writers sweep: nobody tells when the given time has moved
+	if !s.given { // else writers sweep: nothing reports that the given time has moved
 		s.sweeper.Go(s.sweep)
 	}
 	return s, nil
@@ -86,17 +80,15 @@ func (s *store) shard(key string) *shard {
 // lookup returns what the key holds, or nil.
 func (s *store) lookup(key string) entry {
 	e, ok := s.engine.GetIfPresent(key)
-	if !ok || (e.Deadline != never && ended(e, s.clock.seen())) || s.hides(key) {
+	if !ok || s.ended(e) {
 		return nil
 	}
 	return e
 }
 
-// hides reports whether the key is not to be seen yet.
-func (s *store) hides(key string) bool {
-	h := s.hidden.Load()
-	return h != nil && *h == key
-}
+// ended reports whether the entry has expired. It is missing from then on, also if the engine still
+// holds it. Reading the time would be a large part of a get, and few entries are about to expire.
+func (s *store) ended(e entry) bool { return e.Deadline <= s.horizon.Load() && e.Deadline <= s.now() }
 
 // err is the error of a call that found nothing: a closed store has nothing.
 func (s *store) err() error {
@@ -122,11 +114,30 @@ func (s *store) SetObject(_ context.Context, key string, e *driver.Entry, w driv
 	if err := s.err(); err != nil {
 		return false, err
 	}
-	if w.If != driver.Always && !w.If.Holds(s.lookup(key) != nil) {
-		return false, nil
+	e.Deadline = s.deadline(w.TTL)
+	if w.If != driver.Always || w.Keep {
+		old := s.lookup(key)
+		if !w.If.Holds(old != nil) {
+			return false, nil
+		}
+		if w.Keep && old != nil {
+			e.Deadline = old.Deadline
+		}
 	}
-	s.put(sh, key, e, w)
+	s.put(key, e)
 	return true, nil
+}
+
+// put writes under the key's shard. If there are too many entries then, the engine evicts some.
+func (s *store) put(key string, e entry) {
+	if s.given && s.now() >= s.next.Load() {
+		s.removeExpired()
+	}
+	s.engine.Set(key, e)
+	s.expect(e.Deadline)
+	if s.engine.EstimatedSize() > s.max {
+		s.engine.CleanUp()
+	}
 }
 
 // Get implements driver.Keys.
@@ -160,7 +171,7 @@ func (s *store) remove(key string) bool {
 	sh.Lock()
 	defer sh.Unlock()
 	e, ok := s.engine.Invalidate(key)
-	return ok && !ended(e, s.clock.seen())
+	return ok && !s.ended(e)
 }
 
 // Exists implements driver.Keys.
@@ -169,6 +180,18 @@ func (s *store) Exists(_ context.Context, key string) (bool, error) {
 		return true, nil
 	}
 	return false, s.err()
+}
+
+// TTL implements driver.Keys.
+func (s *store) TTL(_ context.Context, key string) (time.Duration, bool, error) {
+	e, ok := s.engine.GetEntryQuietly(key)
+	if !ok || s.ended(e.Value) {
+		return 0, false, s.err()
+	}
+	if e.Value.Deadline == never {
+		return 0, true, nil
+	}
+	return max(time.Duration(e.Value.Deadline-s.now()), 1), true, nil
 }
 
 // DefaultTTL implements driver.Defaults.
@@ -180,7 +203,7 @@ func (s *store) Describe() string { return fmt.Sprintf("memory, %d entries at mo
 // Ping implements driver.Store.
 func (s *store) Ping(ctx context.Context) error { return s.ready(ctx) }
 
-// Close implements driver.Store. It waits for the sweeper and the engine's goroutines.
+// Close implements driver.Store. It waits for the sweeper.
 func (s *store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
@@ -192,6 +215,5 @@ func (s *store) Close() error {
 	close(s.stop)
 	s.sweeper.Wait()
 	s.engine.InvalidateAll()
-	s.tasks.wait()
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,54 +59,6 @@ func TestTheDefaultTTLIsTheManagers(t *testing.T) {
 	}
 	if ttl, ok, err := c.TTL(t.Context(), "k"); !ok || err != nil || ttl <= 59*time.Minute || ttl > time.Hour {
 		t.Errorf("TTL = %s, %t, %v; want an hour", ttl, ok, err)
-	}
-}
-
-// A reader that goes from the newest key to the oldest counts no more than were visible when it found the
-// first, since no key is written twice and the writer goes from the oldest to the newest.
-func TestNoReaderSeesMoreThanTheBound(t *testing.T) {
-	const bound, keys = 8, 2000
-	for _, shards := range []int{1, 4, 64} {
-		t.Run(strconv.Itoa(shards)+" shards", func(t *testing.T) {
-			store := openStore(t, driver.Config{MaxEntries: bound, Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": strconv.Itoa(shards)}})
-			var newest atomic.Int64
-			var most atomic.Int64
-			count := func() {
-				seen := int64(0)
-				top := newest.Load()
-				for i := top; i >= max(0, top-100); i-- {
-					if ok, _ := store.Exists(t.Context(), strconv.FormatInt(i, 10)); ok {
-						seen++
-					}
-				}
-				for old := most.Load(); seen > old && !most.CompareAndSwap(old, seen); old = most.Load() {
-				}
-			}
-			done := make(chan struct{})
-			var wg sync.WaitGroup
-			for range 3 {
-				wg.Go(func() {
-					for {
-						select {
-						case <-done:
-							return
-						default:
-							count()
-						}
-					}
-				})
-			}
-			for i := range int64(keys) {
-				newest.Store(i)
-				writeKind(t, store, int(i), strconv.FormatInt(i, 10))
-			}
-			close(done)
-			wg.Wait()
-			count()
-			if got := most.Load(); got > bound {
-				t.Errorf("a reader saw %d entries, want at most %d", got, bound)
-			}
-		})
 	}
 }
 

@@ -6,124 +6,111 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
-
-	"github.com/plinthgo/plinth/cacheplugins/memory/internal/wheel"
 )
+
+// never is the deadline of an entry without one.
+const never = math.MaxInt64
 
 const (
-	// slice is how many entries are removed in one go.
+	// slice is how many entries are removed before other goroutines may run.
 	slice = 16
-	// burst is how many slices come without letting others run, who may then run for long.
-	burst = 4
-	// searches is how often a writer that needs room looks for something to remove. Each wheel may say once that it
-	// has something due when all of that is gone, and then be looked at for what it has.
-	searches = 2 * maxWheels
+	// minRest is the shortest time between two walks of the sweeper.
+	minRest = 100 * time.Millisecond
+	// restFactor is how many times longer than a walk the sweeper rests after it.
+	restFactor = 50
+	// slack is how late the sweeper may wake up before an expired entry could be seen.
+	slack = time.Second
 )
 
-// sweep tells the time and removes what has expired, a slice after the other, until the store is closed.
-// It sleeps while there is nothing to come.
+// newClock returns the time in nanoseconds: that of given, or the real one.
+func newClock(given func() time.Time) func() int64 {
+	if given != nil {
+		return func() int64 { return given().UnixNano() }
+	}
+	start := time.Now()
+	return func() int64 { return int64(time.Since(start)) }
+}
+
+// deadline returns when an entry ends that is given the TTL now.
+func (s *store) deadline(ttl time.Duration) int64 {
+	if ttl == 0 {
+		return never
+	}
+	now := s.now()
+	if int64(ttl) >= never-max(now, 0) {
+		return never
+	}
+	return now + int64(ttl)
+}
+
+// expect notes that an entry with the deadline is in the table, and wakes the sweeper if it would
+// sleep longer.
+func (s *store) expect(deadline int64) {
+	for next := s.next.Load(); deadline < next; next = s.next.Load() {
+		if !s.next.CompareAndSwap(next, deadline) {
+			continue
+		}
+		select {
+		case s.wake <- struct{}{}:
+		default: // it has been woken, and has not looked yet
+		}
+		return
+	}
+}
+
+// sweep removes what has expired, until the store is closed. It sleeps until an entry expires, and
+// spends about 2 % of its time on walks through the table: an expired entry is missing from its
+// deadline on, so only its memory waits.
+//
+// The engine's own expiry removes everything in one go under its lock: BenchmarkMillion shows how
+// long the longest write waits for it (expire-bare), and for the sweeper (expire).
 func (s *store) sweep() {
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(never)
 	defer timer.Stop()
+	rested := int64(math.MinInt64)
 	for {
 		select {
 		case <-s.stop:
 			return
-		case <-s.expiry.earlier:
+		case <-s.wake:
 		case <-timer.C:
 		}
-		s.expiry.asleep.Store(math.MinInt64)
-		s.clock.tell()
-		for s.sweepSlices() {
-			s.clock.tell()
+		s.horizon.Store(never)
+		if now := s.now(); now >= max(s.next.Load(), rested) {
+			s.removeExpired()
+			end := s.now()
+			rested = end + max(int64(minRest), restFactor*(end-now))
 		}
-		timer.Reset(s.rest())
+		until := max(s.next.Load(), rested)
+		s.horizon.Store(min(until, never-1-int64(slack)) + int64(slack))
+		timer.Reset(time.Duration(until - s.now()))
 	}
 }
 
-// sweepSlices removes a slice from each wheel that has something due, and reports whether any had.
-func (s *store) sweepSlices() (found bool) {
-	for i, w := range s.expiry.wheels {
-		if s.closed.Load() {
-			return false
-		}
-		if i%burst == 0 {
-			runtime.Gosched()
-		}
-		if w.Next() > s.clock.seen() {
-			continue
-		}
-		found = true
-		s.sweepSlice(w)
-	}
-	return found
-}
-
-// sweepSlice removes under a lock that a writer who needs room takes alone: the engine's bookkeeping then
-// has the removal before the writer's key. Before, it makes room in the engine's buffer, since who finds
-// that full waits.
-func (s *store) sweepSlice(w *wheel.Wheel) {
-	s.engine.CleanUp()
-	s.room.RLock()
-	defer s.room.RUnlock()
-	s.removeDue(w)
-}
-
-// sweepGiven removes a slice of what the given time has ended.
-func (s *store) sweepGiven() {
-	s.room.RLock()
-	defer s.room.RUnlock()
-	s.reclaim()
-}
-
-// rest returns how long the sweeper may sleep. Who adds something later than this sees until when.
-func (s *store) rest() time.Duration {
-	now := s.clock.exact()
-	for at := s.expiry.next(); ; {
-		until := max(at, now+int64(resolution))
-		s.expiry.asleep.Store(until - int64(resolution)) // what ends after that is seen in time
-		again := s.expiry.next()
-		if again >= at {
-			return time.Duration(until - now)
-		}
-		at = again
-	}
-}
-
-// reclaim removes something that has expired, if that is quickly found, and reports whether it did.
-func (s *store) reclaim() bool {
-	now := s.clock.seen()
-	for range searches {
-		i := 0
-		for i < len(s.expiry.wheels) && s.expiry.wheels[i].Next() > now {
-			i++
-		}
-		if i == len(s.expiry.wheels) {
-			return false
-		}
-		if s.removeDue(s.expiry.wheels[i]) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// removeDue removes some of what a wheel says has expired. What has been written anew since then stays. It waits for
-// a write that has put its key in the wheel already and not yet in the engine, where ComputeIfPresent would miss it.
-func (s *store) removeDue(w *wheel.Wheel) (removed int) {
-	var keys [slice]string
-	n := w.Due(keys[:])
-	now := s.clock.seen()
-	end := func(e entry, found bool) (entry, otter.ComputeOp) {
-		if found && ended(e, now) {
-			removed++
+// removeExpired walks through the table. Every few removals it lets the engine catch up, because
+// writers wait if the engine's buffer is full.
+func (s *store) removeExpired() {
+	s.next.Store(never) // the walk and concurrent writes lower it
+	now, removed := s.now(), 0
+	remove := func(e entry) (entry, otter.ComputeOp) {
+		if e.Deadline <= now {
 			return e, otter.InvalidateOp
 		}
-		s.expiry.move(e)
-		return e, otter.CancelOp
+		return e, otter.CancelOp // written since
 	}
-	for _, key := range keys[:n] {
-		s.engine.Compute(key, end)
+	for key, e := range s.engine.All() {
+		if s.closed.Load() {
+			return
+		}
+		if e.Deadline > now {
+			s.expect(e.Deadline)
+			continue
+		}
+		s.engine.ComputeIfPresent(key, remove)
+		if removed++; removed%slice == 0 {
+			s.engine.CleanUp()
+			runtime.Gosched()
+		}
 	}
-	return removed
+	s.engine.CleanUp()
 }

@@ -40,7 +40,7 @@ func TestTheSweeperLeavesWhatWasWrittenAnew(t *testing.T) {
 	wg.Wait()
 }
 
-// The sweeper may have found the key just before it lost its end. Since then no wheel holds one.
+// The sweeper may have found the key just before it lost its end.
 func TestTheSweeperLeavesWhatHasLostItsEnd(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
@@ -129,31 +129,6 @@ func TestNoReaderSeesMoreThanTheBoundWhileEntriesExpire(t *testing.T) {
 		}
 		if seen > bound {
 			t.Fatalf("%d keys are seen, want %d at most", seen, bound)
-		}
-	}
-}
-
-// The writer comes while the sweeper is at work: both make room.
-func TestNothingIsLostWhereTheSweeperMakesRoom(t *testing.T) {
-	const bound = 300
-	for round := range 150 {
-		s := openStore(t, entries(bound))
-		for i := range bound {
-			set(t, s, name("old", i), driver.Write{TTL: 2 * time.Millisecond})
-		}
-		for exists(t, s, name("old", bound-1)) {
-			runtime.Gosched()
-		}
-		for i := range bound {
-			set(t, s, name("new", i), driver.Write{TTL: time.Hour})
-		}
-		for i := range bound {
-			if !exists(t, s, name("new", i)) {
-				t.Fatalf("round %d: new%d is lost", round, i)
-			}
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -173,9 +173,8 @@ type ObjectStore interface {
 // allocation with it; BenchmarkSetRatio in cacheplugins/memory measures what that saves.
 type Entry struct {
 	Object Object
-	// Deadline and Slot belong to the store, which sets them before other goroutines see the entry.
+	// Deadline belongs to the store, which sets it before other goroutines see the entry.
 	Deadline int64
-	Slot     uint64
 }
 
 // Object is a value that never changes.
