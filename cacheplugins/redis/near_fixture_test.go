@@ -83,11 +83,11 @@ func openNear(tb testing.TB, url, prefix string) *process {
 		tb.Fatal(err)
 	}
 	p := &process{copies: newCopies()}
-	count := xcache.MetricsFunc(func(_ context.Context, e xcache.Event) {
+	count := func(_ context.Context, e xcache.Event) {
 		if e.Near {
 			p.near.Add(1)
 		}
-	})
+	}
 	p.m, err = xcache.New(store, xcache.WithPrefix(prefix), xcache.WithNearStore(p.copies, time.Minute), xcache.WithMetrics(count))
 	if err != nil {
 		tb.Fatal(err)

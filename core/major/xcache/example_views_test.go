@@ -1,6 +1,7 @@
 package xcache_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -130,11 +131,12 @@ func ExampleListCache_Range() {
 	// Output: [c a] 2 [a b c] <nil>
 }
 
-func ExampleNewCounters() {
+func ExampleWithMetrics() {
 	ctx := application()
-	send := func(name, view string, n uint64) { fmt.Println(name, view, n) } // as a metrics library does
-	counters := xcache.NewCounters()
-	cache, err := xcache.New(xcache.MustGetManager(ctx).Store(), xcache.WithMetrics(counters))
+	count := func(_ context.Context, e xcache.Event) {
+		fmt.Println(e.View, e.Op, e.Outcome) // such as operations.WithLabelValues(e.View, e.Op, e.Outcome).Inc()
+	}
+	cache, err := xcache.New(xcache.MustGetManager(ctx).Store(), xcache.WithMetrics(count))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -143,14 +145,8 @@ func ExampleNewCounters() {
 	_, _, _ = users.Get(ctx, 7)
 	_ = users.Set(ctx, 7, &User{ID: 7})
 	_, _, _ = users.Get(ctx, 7)
-
-	for _, v := range counters.Snapshot() {
-		send("cache_hits_total", v.View, v.Hits)
-		send("cache_misses_total", v.View, v.Misses)
-		send("cache_errors_total", v.View, v.Errors)
-	}
 	// Output:
-	// cache_hits_total user 1
-	// cache_misses_total user 1
-	// cache_errors_total user 0
+	// user get miss
+	// user set done
+	// user get hit
 }

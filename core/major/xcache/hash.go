@@ -33,7 +33,7 @@ func HashCacheOf[K, F comparable, V, S any](m *Manager, opts ...ViewOption) *Has
 
 // Get returns the value of a field, and whether it exists.
 func (c *HashCache[K, F, V, S]) Get(ctx context.Context, key K, field F) (v *V, ok bool, err error) {
-	op := c.begin(OpGet)
+	op := c.begin(opGet)
 	k, f, err := c.names(ctx, key, field)
 	if err == nil {
 		var data []byte
@@ -46,7 +46,7 @@ func (c *HashCache[K, F, V, S]) Get(ctx context.Context, key K, field F) (v *V, 
 
 // Set writes one field. WithNX and WithXX are about the field.
 func (c *HashCache[K, F, V, S]) Set(ctx context.Context, key K, field F, value *V, opts ...Option) error {
-	op := c.begin(OpSet)
+	op := c.begin(opSet)
 	w, err := c.resolveUpdate(opts)
 	stored := false
 	if err == nil {
@@ -63,7 +63,7 @@ func (c *HashCache[K, F, V, S]) Set(ctx context.Context, key K, field F, value *
 
 // GetAll returns all fields; none for a key that does not exist.
 func (c *HashCache[K, F, V, S]) GetAll(ctx context.Context, key K) (map[F]V, error) {
-	op := c.begin(OpRead)
+	op := c.begin(opRead)
 	out, err := c.getAll(ctx, key)
 	return out, op.end(ctx, found(len(out) > 0), err)
 }
@@ -95,7 +95,7 @@ func (c *HashCache[K, F, V, S]) getAll(ctx context.Context, key K) (map[F]V, err
 // SetAll writes several fields at once and leaves the others. WithNX writes where none of them exists,
 // WithXX where all do. An empty map changes nothing.
 func (c *HashCache[K, F, V, S]) SetAll(ctx context.Context, key K, values map[F]V, opts ...Option) error {
-	op := c.begin(OpSet)
+	op := c.begin(opSet)
 	w, err := c.resolveUpdate(opts)
 	stored := false
 	if err == nil {
@@ -119,7 +119,7 @@ func (c *HashCache[K, F, V, S]) SetAll(ctx context.Context, key K, values map[F]
 
 // GetAllStruct returns the hash as an S, and whether it exists. A field that is missing stays zero.
 func (c *HashCache[K, F, V, S]) GetAllStruct(ctx context.Context, key K) (s *S, ok bool, err error) {
-	op := c.begin(OpRead)
+	op := c.begin(opRead)
 	k, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
 		var list []driver.Field
@@ -137,7 +137,7 @@ func (c *HashCache[K, F, V, S]) GetAllStruct(ctx context.Context, key K) (s *S, 
 // SetAllStruct writes all fields of s at once. It removes those that are nil pointers, or zero and tagged
 // omitempty, and leaves fields that S does not have. WithNX and WithXX are as in SetAll.
 func (c *HashCache[K, F, V, S]) SetAllStruct(ctx context.Context, key K, s *S, opts ...Option) error {
-	op := c.begin(OpSet)
+	op := c.begin(opSet)
 	w, err := c.resolveUpdate(opts)
 	stored := false
 	switch {
@@ -169,7 +169,7 @@ func (c *HashCache[K, F, V, S]) write(
 
 // Exists reports whether the field exists.
 func (c *HashCache[K, F, V, S]) Exists(ctx context.Context, key K, field F) (ok bool, err error) {
-	op := c.begin(OpExists)
+	op := c.begin(opExists)
 	k, f, err := c.names(ctx, key, field)
 	if err == nil {
 		ok, err = c.m.store.HashExists(ctx, k, f)
@@ -180,7 +180,7 @@ func (c *HashCache[K, F, V, S]) Exists(ctx context.Context, key K, field F) (ok 
 // Remove removes fields and counts those that existed. The hash lives on as long as it would have; without
 // fields it does not exist.
 func (c *HashCache[K, F, V, S]) Remove(ctx context.Context, key K, fields ...F) (removed int, err error) {
-	op := c.begin(OpRemove)
+	op := c.begin(opRemove)
 	names, err := c.field.all(ctx, "", fields)
 	if err == nil && len(names) > 0 {
 		var k string

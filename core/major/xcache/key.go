@@ -67,7 +67,7 @@ func (c *KeyCache[K, V]) Get(ctx context.Context, key K) (v *V, ok bool, err err
 
 // observed is read for a manager with metrics.
 func (c *KeyCache[K, V]) observed(ctx context.Context, key K) (v *V, ok bool, err error) {
-	op := c.begin(OpGet)
+	op := c.begin(opGet)
 	if c.near != nil && ctx.Err() == nil {
 		v, op.near = c.copyOf(ctx, key)
 	}
@@ -87,22 +87,22 @@ func (c *KeyCache[K, V]) fromBytes(ctx context.Context, key K) (v *V, ok bool, e
 	if ok && err == nil {
 		v, err = c.val.decode(data)
 	}
-	return v, ok && err == nil, fail(string(OpGet), err)
+	return v, ok && err == nil, fail(opGet, err)
 }
 
 // fromObjects is read for a store in the process.
 func (c *KeyCache[K, V]) fromObjects(ctx context.Context, key K) (v *V, ok bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, false, fail(string(OpGet), err)
+		return nil, false, fail(opGet, err)
 	}
 	name, buffer, err := c.key.borrow(c.prefix, key)
 	if err != nil {
-		return nil, false, fail(string(OpGet), err)
+		return nil, false, fail(opGet, err)
 	}
 	e, ok, err := c.objects.GetObject(ctx, name)
 	releaseName(buffer)
 	if !ok || err != nil {
-		return nil, false, fail(string(OpGet), err)
+		return nil, false, fail(opGet, err)
 	}
 	if kept, same := e.Object.(*object[V]); same {
 		return &kept.value, true, nil
@@ -111,12 +111,12 @@ func (c *KeyCache[K, V]) fromObjects(ctx context.Context, key K) (v *V, ok bool,
 	if err == nil {
 		v, err = c.val.decode(data)
 	}
-	return v, err == nil, fail(string(OpGet), err)
+	return v, err == nil, fail(opGet, err)
 }
 
 // Set writes the value under key, whatever the key held.
 func (c *KeyCache[K, V]) Set(ctx context.Context, key K, value *V, opts ...Option) error {
-	op := c.begin(OpSet)
+	op := c.begin(opSet)
 	stored, err := c.set(ctx, key, value, opts)
 	return op.end(ctx, wrote(stored), err)
 }
@@ -155,7 +155,7 @@ func (c *KeyCache[K, V]) put(ctx context.Context, key string, value *V, w driver
 
 // Exists reports whether the key holds a value of any kind.
 func (c *KeyCache[K, V]) Exists(ctx context.Context, key K) (ok bool, err error) {
-	op := c.begin(OpExists)
+	op := c.begin(opExists)
 	k, err := c.prepare(ctx, key)
 	if err == nil {
 		ok, err = c.m.store.Exists(ctx, k)
@@ -182,7 +182,7 @@ func (c *KeyCache[K, V]) DeleteMany(ctx context.Context, keys []K) (removed int,
 // GetMany returns the values of the keys that have one, in one round trip where the backend can. A key
 // that holds another kind of value has none.
 func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error) {
-	op := c.begin(OpRead)
+	op := c.begin(opRead)
 	out := make(map[K]V, len(keys))
 	var err error
 	if c.near != nil {
@@ -241,8 +241,8 @@ func (c *KeyCache[K, V]) getEach(ctx context.Context, keys []K, out map[K]V) err
 // SetMany writes the values, in one round trip where the backend can. Each is written by itself: where
 // the call fails, some may have been. WithNX and WithXX are refused, since their outcomes would be many.
 func (c *KeyCache[K, V]) SetMany(ctx context.Context, items map[K]V, opts ...Option) error {
-	op := c.begin(OpSet)
-	return op.end(ctx, Done, c.setMany(ctx, items, opts))
+	op := c.begin(opSet)
+	return op.end(ctx, wrote(true), c.setMany(ctx, items, opts))
 }
 
 func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Option) error {

@@ -34,7 +34,7 @@ func (c *ListCache[K, V]) Append(ctx context.Context, key K, values []V, opts ..
 }
 
 func (c *ListCache[K, V]) push(ctx context.Context, key K, end driver.End, values []V, opts []Option) (int, error) {
-	op := c.begin(OpSet)
+	op := c.begin(opSet)
 	length, stored := 0, false
 	w, err := c.resolveUpdate(opts)
 	if err == nil {
@@ -53,7 +53,7 @@ func (c *ListCache[K, V]) push(ctx context.Context, key K, end driver.End, value
 
 // Range returns the elements from start to stop, both included; those of them that there are.
 func (c *ListCache[K, V]) Range(ctx context.Context, key K, start, stop int) (values []V, err error) {
-	op := c.begin(OpRead)
+	op := c.begin(opRead)
 	k, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
 		var list [][]byte
@@ -66,7 +66,7 @@ func (c *ListCache[K, V]) Range(ctx context.Context, key K, start, stop int) (va
 
 // Index returns one element, and whether there is one.
 func (c *ListCache[K, V]) Index(ctx context.Context, key K, index int) (v *V, ok bool, err error) {
-	op := c.begin(OpGet)
+	op := c.begin(opGet)
 	k, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
 		var data []byte
@@ -79,7 +79,7 @@ func (c *ListCache[K, V]) Index(ctx context.Context, key K, index int) (v *V, ok
 
 // Len returns the number of elements; 0 for a key that does not exist.
 func (c *ListCache[K, V]) Len(ctx context.Context, key K) (n int, err error) {
-	op := c.begin(OpRead)
+	op := c.begin(opRead)
 	k, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
 		n, err = c.m.store.ListLen(ctx, k)
@@ -99,7 +99,7 @@ func (c *ListCache[K, V]) PopLast(ctx context.Context, key K) (*V, bool, error) 
 }
 
 func (c *ListCache[K, V]) pop(ctx context.Context, key K, end driver.End) (v *V, ok bool, err error) {
-	op := c.begin(OpPop)
+	op := c.begin(opPop)
 	k, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
 		var data []byte
@@ -113,7 +113,7 @@ func (c *ListCache[K, V]) pop(ctx context.Context, key K, end driver.End) (v *V,
 // Remove removes elements equal to value and counts them: the first count of them from the head, the last
 // -count from the tail, or all where count is 0. The list lives on as long as it would have.
 func (c *ListCache[K, V]) Remove(ctx context.Context, key K, count int, value V) (removed int, err error) {
-	op := c.begin(OpRemove)
+	op := c.begin(opRemove)
 	k, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
 		var data []byte

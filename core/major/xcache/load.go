@@ -30,7 +30,7 @@ func (c *KeyCache[K, V]) GetOrLoad(ctx context.Context, key K, load Loader[V], o
 		err = errLoadConditions
 	}
 	if err != nil {
-		return nil, false, c.begin(OpLoad).end(ctx, Failed, err)
+		return nil, false, c.begin(opLoad).end(ctx, failed, err)
 	}
 	v, ok, replace, err := c.lookup(ctx, key)
 	if ok || err != nil {
@@ -38,7 +38,7 @@ func (c *KeyCache[K, V]) GetOrLoad(ctx context.Context, key K, load Loader[V], o
 	}
 	name, err := c.key.of(c.prefix, key)
 	if err != nil {
-		return nil, false, fail(string(OpLoad), err)
+		return nil, false, fail(opLoad, err)
 	}
 	if !replace {
 		w.If = driver.IfAbsent // what another process wrote meanwhile is newer
@@ -55,7 +55,7 @@ func (c *KeyCache[K, V]) GetOrLoad(ctx context.Context, key K, load Loader[V], o
 		return nil, false, nil
 	}
 	v, err = copies()
-	return v, err == nil, fail(string(OpLoad), err)
+	return v, err == nil, fail(opLoad, err)
 }
 
 // lookup is Get for GetOrLoad. With replace there is something that is no value of this view.
@@ -83,7 +83,7 @@ func (c *KeyCache[K, V]) load(
 	if known, err := c.knownAbsent(ctx, name); known || err != nil {
 		return nil, err
 	}
-	op := c.begin(OpLoad)
+	op := c.begin(opLoad)
 	v, err := load(ctx)
 	if op.watched() {
 		_ = op.report(ctx, found(v != nil), err) // the loader's error goes back as it is
@@ -96,7 +96,7 @@ func (c *KeyCache[K, V]) load(
 	}
 	copies, err := c.copier(v)
 	if err != nil {
-		return nil, fail(string(OpLoad), err)
+		return nil, fail(opLoad, err)
 	}
 	err = fl.store(func() error {
 		_, err := c.put(ctx, name, v, w)
@@ -110,8 +110,8 @@ func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	op := c.begin(OpSet)
-	err = op.end(ctx, Failed, err)
+	op := c.begin(opSet)
+	err = op.end(ctx, failed, err)
 	if c.m.failOpen && ctx.Err() == nil {
 		return nil
 	}

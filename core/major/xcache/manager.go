@@ -53,7 +53,7 @@ type Manager struct {
 	jitter   float64
 	codec    Codec
 	plain    bool // the codec is JSON, whose round trip is known
-	metrics  Metrics
+	metrics  func(ctx context.Context, e Event)
 	failOpen bool
 	loads    loadGroup
 	leases   managerLeases

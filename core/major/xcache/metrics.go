@@ -1,60 +1,53 @@
 package xcache
 
-import (
-	"context"
-	"time"
-)
-
-// Metrics is told of every operation. It is called from any goroutine and must not block.
-type Metrics interface {
-	Observe(ctx context.Context, e Event)
-}
-
-// MetricsFunc is a function that is Metrics.
-type MetricsFunc func(ctx context.Context, e Event)
-
-// Observe implements Metrics.
-func (f MetricsFunc) Observe(ctx context.Context, e Event) { f(ctx, e) }
+import "time"
 
 // Event is one operation that has ended.
 type Event struct {
 	// View is the name of the view, as WithName gave it.
-	View    string
-	Op      Op
-	Outcome Outcome
+	View string
+	// Op names the operation, the same for all views: "get", "set", "exists", "delete", "ttl", "read"
+	// (several fields, members or elements), "remove" (of them), "pop", "load" (one run of a loader),
+	// "scan" (one walk through keys) and "clear".
+	Op string
+	// Outcome is "hit" or "miss" of a read or a load, "done" of a write that took effect, "skipped" of a
+	// write that NX or XX held back or that found nothing to remove, or "failed".
+	Outcome string
 	Latency time.Duration
 	// Near says that a hit came out of the near cache, without the backend.
 	Near bool
-	// Err is nil unless Outcome is Failed.
+	// Err is nil unless the operation has failed.
 	Err error
 }
 
-// Op names an operation.
-type Op string
-
-// The operations. Those that a view's method does not share with others are the same for all views.
 const (
-	OpGet    Op = "get"
-	OpSet    Op = "set"
-	OpExists Op = "exists"
-	OpDelete Op = "delete"
-	OpTTL    Op = "ttl"
-	OpRead   Op = "read"   // several fields, members or elements
-	OpRemove Op = "remove" // fields, members or elements
-	OpPop    Op = "pop"
-	OpLoad   Op = "load"  // one run of a loader
-	OpScan   Op = "scan"  // one walk through keys
-	OpClear  Op = "clear" // of a view
+	opGet    = "get"
+	opSet    = "set"
+	opExists = "exists"
+	opDelete = "delete"
+	opTTL    = "ttl"
+	opRead   = "read"
+	opRemove = "remove"
+	opPop    = "pop"
+	opLoad   = "load"
+	opScan   = "scan"
+	opClear  = "clear"
+
+	failed = "failed"
 )
 
-// Outcome says how an operation ended.
-type Outcome string
+// found is the outcome of a read.
+func found(ok bool) string {
+	if ok {
+		return "hit"
+	}
+	return "miss"
+}
 
-// The outcomes.
-const (
-	Hit     Outcome = "hit"     // a read that found something; a load that did
-	Miss    Outcome = "miss"    // a read that found nothing; a load that did not
-	Done    Outcome = "done"    // a write that took effect
-	Skipped Outcome = "skipped" // a write that NX or XX held back, or that found nothing to remove
-	Failed  Outcome = "failed"
-)
+// wrote is the outcome of a write.
+func wrote(stored bool) string {
+	if stored {
+		return "done"
+	}
+	return "skipped"
+}

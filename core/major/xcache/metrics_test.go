@@ -132,7 +132,7 @@ func listOperations(m *xcache.Manager) []operation {
 
 func TestEveryOperationReportsOneEvent(t *testing.T) {
 	var events recorder
-	m := newManager(t, xcache.WithMetrics(&events))
+	m := newManager(t, xcache.WithMetrics(events.Observe))
 	ctx := t.Context()
 	check(t, xcache.KeyCacheOf[string, int](m).SetMany(ctx, map[string]int{"k:a": 1, "k:c": 1}))
 	check(t, xcache.HashCacheOf[string, string, int, struct{}](m).SetAll(ctx, "hash", map[string]int{"F": 1, "G": 2}))
@@ -148,7 +148,7 @@ func TestEveryOperationReportsOneEvent(t *testing.T) {
 			took := time.Since(start)
 			var got []string
 			for _, e := range events.events {
-				if e.View != "v" || e.Near || e.Latency < 0 || e.Latency > took || (e.Err != nil) != (e.Outcome == xcache.Failed) {
+				if e.View != "v" || e.Near || e.Latency < 0 || e.Latency > took || (e.Err != nil) != (e.Outcome == "failed") {
 					t.Errorf("event %+v is not that of a call of %s", e, took)
 				}
 				got = append(got, fmt.Sprint(e.Op, " ", e.Outcome))
@@ -163,14 +163,14 @@ func TestEveryOperationReportsOneEvent(t *testing.T) {
 // An operation whose context has ended is one that failed.
 func TestEveryOperationOfAnEndedContextReportsOneFailure(t *testing.T) {
 	var events recorder
-	m := newManager(t, xcache.WithMetrics(&events))
+	m := newManager(t, xcache.WithMetrics(events.Observe))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, o := range operations(m) {
 		t.Run(o.name, func(t *testing.T) {
 			events.events = nil
 			o.call(ctx)
-			if len(events.events) != 1 || events.events[0].Outcome != xcache.Failed {
+			if len(events.events) != 1 || events.events[0].Outcome != "failed" {
 				t.Errorf("events = %+v, want one failure", events.events)
 			}
 		})

@@ -107,7 +107,7 @@ func TestABatchAsksTheServerForTheRestOnly(t *testing.T) {
 			store = lifeServer{s}
 		}
 		var events recorder
-		m, _ := nearlyOf(t, store, s, xcache.WithMetrics(&events))
+		m, _ := nearlyOf(t, store, s, xcache.WithMetrics(events.Observe))
 		c := xcache.KeyCacheOf[string, string](m)
 		for _, key := range []string{"a", "b", "c"} {
 			s.write(t, key, key)

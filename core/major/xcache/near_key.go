@@ -41,7 +41,7 @@ func (c *KeyCache[K, V]) fromNear(ctx context.Context, key K) (v *V, ok bool, er
 func (c *KeyCache[K, V]) fromServer(ctx context.Context, key K) (v *V, ok bool, err error) {
 	name, err := c.key.begin(ctx, c.prefix, key)
 	if err != nil {
-		return nil, false, fail(string(OpGet), err)
+		return nil, false, fail(opGet, err)
 	}
 	t := c.near.ticket(name)
 	var data []byte
@@ -54,7 +54,7 @@ func (c *KeyCache[K, V]) fromServer(ctx context.Context, key K) (v *V, ok bool, 
 	if ok && err == nil {
 		v, err = c.keep(ctx, name, t, data, ttl)
 	}
-	return v, ok && err == nil, fail(string(OpGet), err)
+	return v, ok && err == nil, fail(opGet, err)
 }
 
 // copyOf reads the near cache alone. If that fails, the server is asked.

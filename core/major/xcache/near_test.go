@@ -13,7 +13,7 @@ import (
 func TestAHitCostsNoRoundTripAndMetricsSayIt(t *testing.T) {
 	s := newServer()
 	var events recorder
-	m, _ := nearly(t, s, xcache.WithPrefix("p:"), xcache.WithMetrics(&events))
+	m, _ := nearly(t, s, xcache.WithPrefix("p:"), xcache.WithMetrics(events.Observe))
 	if s.prefix != "p:" {
 		t.Errorf("watched prefix = %q, want the manager's", s.prefix)
 	}

@@ -2,6 +2,7 @@ package xcache
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -31,8 +32,8 @@ type Options struct {
 	TTLJitter float64
 	// Codec encodes values; nil is JSON. Strings, byte slices and integers stay as they are.
 	Codec Codec
-	// Metrics receives every operation. It may be nil.
-	Metrics Metrics
+	// Metrics receives every operation, from any goroutine, and must not block. It may be nil.
+	Metrics func(ctx context.Context, e Event)
 	// FailOpen lets GetOrLoad load from the source if the backend fails; the error is only reported to the metrics.
 	FailOpen bool
 	// Log receives a line for each attempt that failed; nil is the log named CACHE.
@@ -162,8 +163,10 @@ func WithCodec(codec Codec) ManagerOption {
 	}
 }
 
-// WithMetrics reports every operation to m.
-func WithMetrics(m Metrics) ManagerOption { return func(o *Options) { o.Metrics = m } }
+// WithMetrics reports every operation to observe, which is called from any goroutine and must not block.
+func WithMetrics(observe func(ctx context.Context, e Event)) ManagerOption {
+	return func(o *Options) { o.Metrics = observe }
+}
 
 // WithFailOpen lets GetOrLoad load from the source if the backend fails: see Options.FailOpen. Other methods return the
 // backend's errors as ever.

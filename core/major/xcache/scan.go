@@ -87,7 +87,7 @@ func keysOf[K comparable](ctx context.Context, v *view, t *text[K]) iter.Seq2[K,
 		parse := newParser[K]()
 		if parse == nil {
 			err := fmt.Errorf("%w: a key of type %T cannot be read back from its text", ErrUnsupported, none)
-			yield(none, v.begin(OpScan).end(ctx, Failed, err))
+			yield(none, v.begin(opScan).end(ctx, failed, err))
 			return
 		}
 		for name, err := range v.keys(ctx, v.prefix) {
@@ -107,10 +107,10 @@ func readBack[K comparable](t *text[K], parse func(string) (K, error), s string)
 	var none K
 	key, err := parse(s)
 	if err != nil {
-		return none, fail(string(OpScan), fmt.Errorf("%w: a key as %T: %w", ErrDecode, none, redact(err)))
+		return none, fail(opScan, fmt.Errorf("%w: a key as %T: %w", ErrDecode, none, redact(err)))
 	}
 	if again, err := t.of("", key); err != nil || again != s {
-		return none, fail(string(OpScan), fmt.Errorf("%w: a key as %T: another spelling of it", ErrDecode, none))
+		return none, fail(opScan, fmt.Errorf("%w: a key as %T: another spelling of it", ErrDecode, none))
 	}
 	return key, nil
 }
@@ -154,7 +154,7 @@ func plainForm(t reflect.Type) form {
 // keys gives whole keys that begin with prefix, each once.
 func (v *view) keys(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		op := v.begin(OpScan)
+		op := v.begin(opScan)
 		given := map[string]struct{}{}
 		stopped := false
 		err := v.m.walk(ctx, prefix, func(page []string) bool {
@@ -202,7 +202,7 @@ func (m *Manager) owns(key string) bool {
 
 // clear is Clear of the views.
 func (v *view) clear(ctx context.Context) (removed int, err error) {
-	op := v.begin(OpClear)
+	op := v.begin(opClear)
 	removed, err = v.m.clear(ctx, v.prefix)
 	return removed, op.end(ctx, wrote(removed > 0), err)
 }

@@ -132,7 +132,7 @@ func TestAKeyOfAnotherTypeIsAnErrorAndTheWalkGoesOn(t *testing.T) {
 
 func TestKeysEndsWithTheLoopAndWithItsContext(t *testing.T) {
 	var events recorder
-	m := newManager(t, xcache.WithMetrics(&events))
+	m := newManager(t, xcache.WithMetrics(events.Observe))
 	c := xcache.KeyCacheOf[int, int](m)
 	for i := range 500 {
 		check(t, c.Set(t.Context(), i, &i))
@@ -162,7 +162,7 @@ func TestKeysEndsWithTheLoopAndWithItsContext(t *testing.T) {
 	want := []string{"scan hit", "scan failed"}
 	var got []string
 	for _, e := range events.events {
-		if e.Op == xcache.OpScan {
+		if e.Op == "scan" {
 			got = append(got, fmt.Sprint(e.Op, " ", e.Outcome))
 		}
 	}

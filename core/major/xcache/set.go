@@ -21,7 +21,7 @@ func SetCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *SetCache[K
 // Add adds members and counts those that were not there yet. WithNX and WithXX are about the key. Without
 // members it changes nothing.
 func (c *SetCache[K, V]) Add(ctx context.Context, key K, members []V, opts ...Option) (added int, err error) {
-	op := c.begin(OpSet)
+	op := c.begin(opSet)
 	added, stored, err := c.add(ctx, key, members, opts)
 	return added, op.end(ctx, wrote(stored), err)
 }
@@ -46,7 +46,7 @@ func (c *SetCache[K, V]) add(ctx context.Context, key K, members []V, opts []Opt
 
 // Members returns the members in any order; none for a key that does not exist.
 func (c *SetCache[K, V]) Members(ctx context.Context, key K) (members []V, err error) {
-	op := c.begin(OpRead)
+	op := c.begin(opRead)
 	k, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
 		var list [][]byte
@@ -59,7 +59,7 @@ func (c *SetCache[K, V]) Members(ctx context.Context, key K) (members []V, err e
 
 // IsMember reports whether member is in the set.
 func (c *SetCache[K, V]) IsMember(ctx context.Context, key K, member V) (ok bool, err error) {
-	op := c.begin(OpExists)
+	op := c.begin(opExists)
 	k, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
 		var data []byte
@@ -72,7 +72,7 @@ func (c *SetCache[K, V]) IsMember(ctx context.Context, key K, member V) (ok bool
 
 // Count returns the number of members; 0 for a key that does not exist.
 func (c *SetCache[K, V]) Count(ctx context.Context, key K) (n int, err error) {
-	op := c.begin(OpRead)
+	op := c.begin(opRead)
 	k, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
 		n, err = c.m.store.SetCount(ctx, k)
@@ -83,7 +83,7 @@ func (c *SetCache[K, V]) Count(ctx context.Context, key K) (n int, err error) {
 // Remove removes members and counts those that were there. The set lives on as long as it would have;
 // without members it does not exist.
 func (c *SetCache[K, V]) Remove(ctx context.Context, key K, members ...V) (removed int, err error) {
-	op := c.begin(OpRemove)
+	op := c.begin(opRemove)
 	k, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
 		var list [][]byte

@@ -60,13 +60,13 @@ func newView(m *Manager, opts []ViewOption) view {
 // op is a call in progress.
 type op struct {
 	view  *view
-	kind  Op
+	kind  string
 	start time.Time
 	near  bool // the near cache had it
 }
 
 // begin starts the clock of a call where somebody watches.
-func (v *view) begin(kind Op) op {
+func (v *view) begin(kind string) op {
 	o := op{view: v, kind: kind}
 	if v.m.metrics != nil {
 		o.start = time.Now()
@@ -78,47 +78,31 @@ func (v *view) begin(kind Op) op {
 func (o op) watched() bool { return o.view.m.metrics != nil }
 
 // end reports the call and returns its error, wrapped once.
-func (o op) end(ctx context.Context, outcome Outcome, err error) error {
+func (o op) end(ctx context.Context, outcome string, err error) error {
 	if err == nil && o.view.m.metrics == nil {
 		return nil
 	}
 	return o.report(ctx, outcome, err)
 }
 
-func (o op) report(ctx context.Context, outcome Outcome, err error) error {
+func (o op) report(ctx context.Context, outcome string, err error) error {
 	if err != nil {
-		outcome = Failed
+		outcome = failed
 		var inner *Error
 		if !errors.As(err, &inner) {
-			err = fail(string(o.kind), err)
+			err = fail(o.kind, err)
 		}
 	}
-	if m := o.view.m.metrics; m != nil {
-		m.Observe(ctx, Event{View: o.view.name, Op: o.kind, Outcome: outcome, Latency: time.Since(o.start), Near: o.near && err == nil, Err: err})
+	if observe := o.view.m.metrics; observe != nil {
+		observe(ctx, Event{View: o.view.name, Op: o.kind, Outcome: outcome, Latency: time.Since(o.start), Near: o.near && err == nil, Err: err})
 	}
 	return err
-}
-
-// found is the outcome of a read.
-func found(ok bool) Outcome {
-	if ok {
-		return Hit
-	}
-	return Miss
-}
-
-// wrote is the outcome of a write.
-func wrote(stored bool) Outcome {
-	if stored {
-		return Done
-	}
-	return Skipped
 }
 
 // deleteKeys removes keys of any kind, and what GetOrLoad remembers of them. Where somebody wants to know
 // the count, the latter must not be in it.
 func deleteKeys[K comparable](ctx context.Context, v *view, t *text[K], keys []K, counted bool) (removed int, err error) {
-	op := v.begin(OpDelete)
+	op := v.begin(opDelete)
 	names, err := t.all(ctx, v.prefix, keys)
 	if err == nil && len(names) > 0 {
 		for _, name := range names {
@@ -144,7 +128,7 @@ func deleteKeys[K comparable](ctx context.Context, v *view, t *text[K], keys []K
 
 // keyTTL returns the remaining life of a key of any kind.
 func keyTTL[K comparable](ctx context.Context, v *view, t *text[K], key K) (ttl time.Duration, ok bool, err error) {
-	op := v.begin(OpTTL)
+	op := v.begin(opTTL)
 	name, err := t.begin(ctx, v.prefix, key)
 	if err == nil {
 		ttl, ok, err = v.m.store.TTL(ctx, name)
