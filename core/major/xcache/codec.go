@@ -43,17 +43,24 @@ const (
 
 // formOf returns the form of a type.
 func formOf(t reflect.Type) form {
-	if encodesItself(t) {
+	switch {
+	case encodesItself(t):
 		return formCodec
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !encodesItself(t.Elem()):
+		return formBytes
+	default:
+		return plainForm(t.Kind())
 	}
-	switch k := t.Kind(); {
+}
+
+// plainForm returns the form of strings and integers, and formCodec for all others.
+func plainForm(k reflect.Kind) form {
+	switch {
 	case k == reflect.String:
 		return formString
-	case k == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !encodesItself(t.Elem()):
-		return formBytes
-	case isInt(k):
+	case k >= reflect.Int && k <= reflect.Int64:
 		return formInt
-	case isUint(k):
+	case k >= reflect.Uint && k <= reflect.Uintptr:
 		return formUint
 	default:
 		return formCodec
@@ -131,14 +138,21 @@ func redact(err error) error {
 type values[V any] struct {
 	codec Codec
 	form  form
-	plain bool // a copy of a V is a full copy, and the codec gives back what it was given
-	check bool // some values of a plain V are exceptions; see faithful
+	// plain says that a V may be kept undecoded: a shallow copy is a full copy, and decoding gives back just what
+	// was encoded, so that a store of bytes would behave the same. With check that holds only for values that are
+	// faithful.
+	plain, check bool
 }
 
 func newValues[V any](m *Manager) values[V] {
 	t := reflect.TypeFor[V]()
 	c := values[V]{codec: m.codec, form: formOf(t)}
-	c.plain, c.check = plainness(t, c.form, m.plain)
+	switch c.form {
+	case formString, formInt, formUint:
+		c.plain = true
+	case formCodec:
+		c.plain, c.check = m.plain && isPlain(t), true
+	}
 	return c
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"time"
 	"unsafe"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
@@ -13,9 +12,7 @@ import (
 // KeyCache stores one value under each key. It is safe for concurrent use and cheap to create. If
 // the manager has a near cache, Get, GetMany and GetOrLoad read it first.
 type KeyCache[K comparable, V any] struct {
-	view
-	key     text[K]
-	val     values[V]
+	collection[K, V]
 	objects driver.ObjectStore // nil if values of V are stored as bytes
 	near    *near              // nil if every read goes to the store
 	whole   bool               // a value may be stored undecoded
@@ -32,7 +29,7 @@ type read[K comparable, V any] func(ctx context.Context, key K) (v *V, ok bool, 
 // KeyCacheOf returns the view on m whose keys are K and whose values are V. It panics if K is not a
 // string or an integer and has no text of its own.
 func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K, V] {
-	c := &KeyCache[K, V]{view: newView(m, opts), key: newText[K]("key"), val: newValues[V](m), typ: reflect.TypeFor[V]()}
+	c := &KeyCache[K, V]{collection: newCollection[K, V](m, opts), typ: reflect.TypeFor[V]()}
 	c.whole = c.immutable || c.val.plain
 	if c.whole {
 		c.objects = m.objects
@@ -74,7 +71,7 @@ func (c *KeyCache[K, V]) observed(ctx context.Context, key K) (v *V, ok bool, er
 	if ok = op.near; !ok {
 		v, ok, err = c.fetch(ctx, key)
 	}
-	return v, ok, op.end(ctx, found(ok), err)
+	return v, ok, op.end(ctx, ok, err)
 }
 
 // fromBytes is read for a store of bytes.
@@ -118,7 +115,7 @@ func (c *KeyCache[K, V]) fromObjects(ctx context.Context, key K) (v *V, ok bool,
 func (c *KeyCache[K, V]) Set(ctx context.Context, key K, value *V, opts ...Option) error {
 	op := c.begin(opSet)
 	stored, err := c.set(ctx, key, value, opts)
-	return op.end(ctx, wrote(stored), err)
+	return op.end(ctx, stored, err)
 }
 
 func (c *KeyCache[K, V]) set(ctx context.Context, key K, value *V, opts []Option) (bool, error) {
@@ -126,7 +123,7 @@ func (c *KeyCache[K, V]) set(ctx context.Context, key K, value *V, opts []Option
 	if err != nil {
 		return false, err
 	}
-	k, err := c.prepare(ctx, key)
+	k, err := c.key.begin(ctx, c.prefix, key)
 	if err != nil {
 		return false, err
 	}
@@ -155,28 +152,12 @@ func (c *KeyCache[K, V]) put(ctx context.Context, key string, value *V, w driver
 
 // Exists reports whether the key holds a value of any kind.
 func (c *KeyCache[K, V]) Exists(ctx context.Context, key K) (ok bool, err error) {
-	op := c.begin(opExists)
-	k, err := c.prepare(ctx, key)
-	if err == nil {
-		ok, err = c.m.store.Exists(ctx, k)
-	}
-	return ok, op.end(ctx, found(ok), err)
-}
-
-// TTL returns how long the key will live, 0 for ever, and whether it exists.
-func (c *KeyCache[K, V]) TTL(ctx context.Context, key K) (time.Duration, bool, error) {
-	return keyTTL(ctx, &c.view, &c.key, key)
-}
-
-// Delete removes the key, whatever it holds. A key that does not exist is no error.
-func (c *KeyCache[K, V]) Delete(ctx context.Context, key K) error {
-	_, err := deleteKeys(ctx, &c.view, &c.key, []K{key}, false)
-	return err
+	return c.call(ctx, opExists, key, func(name string) (bool, error) { return c.m.store.Exists(ctx, name) })
 }
 
 // DeleteMany removes keys in one call, and counts those that existed.
 func (c *KeyCache[K, V]) DeleteMany(ctx context.Context, keys []K) (removed int, err error) {
-	return deleteKeys(ctx, &c.view, &c.key, keys, true)
+	return c.deleteKeys(ctx, keys, true)
 }
 
 // GetMany returns the values of the keys that have one, in one round trip where the backend can. A key
@@ -193,7 +174,7 @@ func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error)
 	if err != nil {
 		out = nil
 	}
-	return out, op.end(ctx, found(len(out) > 0 || len(keys) == 0), err)
+	return out, op.end(ctx, len(out) > 0 || len(keys) == 0, err)
 }
 
 func (c *KeyCache[K, V]) getMany(ctx context.Context, keys []K, out map[K]V) error {
@@ -242,7 +223,7 @@ func (c *KeyCache[K, V]) getEach(ctx context.Context, keys []K, out map[K]V) err
 // the call fails, some may have been. WithNX and WithXX are refused, since their outcomes would be many.
 func (c *KeyCache[K, V]) SetMany(ctx context.Context, items map[K]V, opts ...Option) error {
 	op := c.begin(opSet)
-	return op.end(ctx, wrote(true), c.setMany(ctx, items, opts))
+	return op.end(ctx, true, c.setMany(ctx, items, opts))
 }
 
 func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Option) error {
@@ -258,7 +239,7 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 	}
 	batch := make([]driver.Item, 0, len(items))
 	for key, value := range items {
-		k, err := c.prepare(ctx, key)
+		k, err := c.key.begin(ctx, c.prefix, key)
 		if err != nil {
 			return err
 		}
@@ -284,9 +265,4 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 	}
 	w.done(err == nil)
 	return err
-}
-
-// prepare returns the whole key for a call that may begin.
-func (c *KeyCache[K, V]) prepare(ctx context.Context, key K) (string, error) {
-	return c.key.begin(ctx, c.prefix, key)
 }

@@ -30,7 +30,7 @@ func (c *KeyCache[K, V]) GetOrLoad(ctx context.Context, key K, load Loader[V], o
 		err = errLoadConditions
 	}
 	if err != nil {
-		return nil, false, c.begin(opLoad).end(ctx, failed, err)
+		return nil, false, c.begin(opLoad).end(ctx, false, err)
 	}
 	v, ok, replace, err := c.lookup(ctx, key)
 	if ok || err != nil {
@@ -86,7 +86,7 @@ func (c *KeyCache[K, V]) load(
 	op := c.begin(opLoad)
 	v, err := load(ctx)
 	if op.watched() {
-		_ = op.report(ctx, found(v != nil), err) // the loader's error goes back as it is
+		_ = op.report(ctx, v != nil, err) // the loader's error goes back as it is
 	}
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 		return nil
 	}
 	op := c.begin(opSet)
-	err = op.end(ctx, failed, err)
+	err = op.end(ctx, false, err)
 	if c.m.failOpen && ctx.Err() == nil {
 		return nil
 	}

@@ -32,22 +32,20 @@ const (
 	opLoad   = "load"
 	opScan   = "scan"
 	opClear  = "clear"
-
-	failed = "failed"
 )
 
-// found is the outcome of a read.
-func found(ok bool) string {
+// outcome returns how an operation that did not fail has ended. ok says that it found something, or took
+// effect.
+func outcome(kind string, ok bool) string {
+	switch kind {
+	case opSet, opDelete, opRemove, opClear:
+		if ok {
+			return "done"
+		}
+		return "skipped"
+	}
 	if ok {
 		return "hit"
 	}
 	return "miss"
-}
-
-// wrote is the outcome of a write.
-func wrote(stored bool) string {
-	if stored {
-		return "done"
-	}
-	return "skipped"
 }

@@ -60,8 +60,8 @@ type (
 	private  struct{ A, b int }
 	embedded struct{ inner }
 	twoNames struct {
-		A int `json:"x"`
-		B int `json:"X"`
+		A int `json:"B"`
+		B int
 	}
 	number struct{ N json.Number }
 	status string

@@ -3,10 +3,11 @@ package xcache
 import (
 	"encoding/json"
 	"reflect"
-	"strings"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -30,20 +31,6 @@ func (o *object[V]) Encode() ([]byte, error) { return o.codec.encode(&o.value) }
 
 var _ driver.Object = (*object[int])(nil)
 
-// plainness reports whether values of t may be kept undecoded: a shallow copy is a full copy, and
-// decoding gives back just what was encoded, so that a store of bytes would behave the same. With
-// check that holds only for values that are faithful.
-func plainness(t reflect.Type, f form, codecIsJSON bool) (plain, check bool) {
-	switch f {
-	case formString, formInt, formUint:
-		return true, false
-	case formBytes:
-		return false, false
-	default:
-		return codecIsJSON && isPlain(t), needsCheck(t)
-	}
-}
-
 var snowflakeID = reflect.TypeFor[xsnowflake.SnowflakeID]()
 
 // isPlain reports whether t holds no reference and passes through JSON whole.
@@ -58,49 +45,12 @@ func isPlain(t reflect.Type) bool {
 	case reflect.Array:
 		return isPlain(t.Elem())
 	case reflect.Struct:
-		return isPlainStruct(t)
+		fields := jsonplan.Fields(t) // without those that are hidden, left out or named twice
+		return len(fields) == t.NumField() && !slices.ContainsFunc(fields, func(f jsonplan.Field) bool {
+			return len(f.Index) > 1 || !isPlain(f.Type)
+		})
 	default:
-		return k == reflect.Bool || k == reflect.String || isInt(k) || isUint(k) || k == reflect.Float32 || k == reflect.Float64
-	}
-}
-
-// isPlainStruct refuses what JSON would lose: fields that are hidden, left out, embedded or named twice.
-func isPlainStruct(t reflect.Type) bool {
-	seen := map[string]bool{}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		name := strings.ToLower(f.Name)
-		if tag != "" {
-			name = strings.ToLower(tag)
-		}
-		if !f.IsExported() || f.Anonymous || f.Tag.Get("json") == "-" || seen[name] || !isPlain(f.Type) {
-			return false
-		}
-		seen[name] = true
-	}
-	return true
-}
-
-// needsCheck reports whether t holds floats, strings or ids, some of which JSON refuses or mends.
-func needsCheck(t reflect.Type) bool {
-	if t == snowflakeID {
-		return true
-	}
-	switch t.Kind() {
-	case reflect.String, reflect.Float32, reflect.Float64:
-		return true
-	case reflect.Array:
-		return needsCheck(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if needsCheck(t.Field(i).Type) {
-				return true
-			}
-		}
-		return false
-	default:
-		return false
+		return plainForm(k) != formCodec || k == reflect.Bool || k == reflect.Float32 || k == reflect.Float64
 	}
 }
 

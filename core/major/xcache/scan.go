@@ -2,10 +2,8 @@ package xcache
 
 import (
 	"context"
-	"encoding"
 	"fmt"
 	"iter"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -42,58 +40,18 @@ func (m *Manager) Keys(ctx context.Context, prefix string) iter.Seq2[string, err
 // A key there that is the text of no K comes with ErrDecode, and the walk goes on; it belongs to another view. A K
 // that says its text and cannot read it back, such as one with String alone, has no walk: the first and only error is
 // ErrUnsupported.
-func (c *KeyCache[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
-	return keysOf(ctx, &c.view, &c.key)
-}
-
-// Keys is KeyCache.Keys.
-func (c *HashCache[K, F, V, S]) Keys(ctx context.Context) iter.Seq2[K, error] {
-	return keysOf(ctx, &c.view, &c.key)
-}
-
-// Keys is KeyCache.Keys.
-func (c *SetCache[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
-	return keysOf(ctx, &c.view, &c.key)
-}
-
-// Keys is KeyCache.Keys.
-func (c *ListCache[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
-	return keysOf(ctx, &c.view, &c.key)
-}
-
-// Clear removes every key that begins with the view's prefixes, of whatever kind and view, and counts those that
-// existed. Without WithKeyPrefix these are all keys of the manager; where the manager has no prefix either, Clear
-// refuses with ErrOption, since it would empty the whole database. Leases stay.
-//
-// It walks as Keys does and removes a thousand keys at a time: a key that is written meanwhile may stay or go. A load
-// that has begun before goes to those who wait for it, but not into the cache. After an error some keys are gone.
-func (c *KeyCache[K, V]) Clear(ctx context.Context) (removed int, err error) { return c.clear(ctx) }
-
-// Clear is KeyCache.Clear.
-func (c *HashCache[K, F, V, S]) Clear(ctx context.Context) (removed int, err error) {
-	return c.clear(ctx)
-}
-
-// Clear is KeyCache.Clear.
-func (c *SetCache[K, V]) Clear(ctx context.Context) (removed int, err error) { return c.clear(ctx) }
-
-// Clear is KeyCache.Clear.
-func (c *ListCache[K, V]) Clear(ctx context.Context) (removed int, err error) { return c.clear(ctx) }
-
-// keysOf is view.keys with the keys read back.
-func keysOf[K comparable](ctx context.Context, v *view, t *text[K]) iter.Seq2[K, error] {
+func (c *keyed[K]) Keys(ctx context.Context) iter.Seq2[K, error] {
 	return func(yield func(K, error) bool) {
 		var none K
-		parse := newParser[K]()
-		if parse == nil {
+		if c.key.parse == nil {
 			err := fmt.Errorf("%w: a key of type %T cannot be read back from its text", ErrUnsupported, none)
-			yield(none, v.begin(opScan).end(ctx, failed, err))
+			yield(none, c.begin(opScan).end(ctx, false, err))
 			return
 		}
-		for name, err := range v.keys(ctx, v.prefix) {
+		for name, err := range c.keys(ctx, c.prefix) {
 			key := none
 			if err == nil {
-				key, err = readBack(t, parse, name[len(v.prefix):])
+				key, err = c.key.readBack(name[len(c.prefix):])
 			}
 			if !yield(key, err) {
 				return
@@ -102,53 +60,16 @@ func keysOf[K comparable](ctx context.Context, v *view, t *text[K]) iter.Seq2[K,
 	}
 }
 
-// readBack returns the K whose text is s.
-func readBack[K comparable](t *text[K], parse func(string) (K, error), s string) (K, error) {
-	var none K
-	key, err := parse(s)
-	if err != nil {
-		return none, fail(opScan, fmt.Errorf("%w: a key as %T: %w", ErrDecode, none, redact(err)))
-	}
-	if again, err := t.of("", key); err != nil || again != s {
-		return none, fail(opScan, fmt.Errorf("%w: a key as %T: another spelling of it", ErrDecode, none))
-	}
-	return key, nil
-}
-
-// newParser returns the reverse of newText, or nil where T has none.
-func newParser[T comparable]() func(string) (T, error) {
-	typ := reflect.TypeFor[T]()
-	var zero T
-	_, reads := any(&zero).(encoding.TextUnmarshaler)
-	switch any(zero).(type) {
-	case encoding.TextAppender, encoding.TextMarshaler:
-		if !reads {
-			return nil
-		}
-		return func(s string) (v T, err error) {
-			err = any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // *T was seen to be one
-			return v, err
-		}
-	case fmt.Stringer:
-		return nil
-	}
-	f := plainForm(typ)
-	return func(s string) (v T, err error) {
-		err = decode(nil, f, []byte(s), reflect.ValueOf(&v).Elem())
-		return v, err
-	}
-}
-
-// plainForm is the form of a type that is a string or an integer.
-func plainForm(t reflect.Type) form {
-	switch {
-	case isInt(t.Kind()):
-		return formInt
-	case isUint(t.Kind()):
-		return formUint
-	default:
-		return formString
-	}
+// Clear removes every key that begins with the view's prefixes, of whatever kind and view, and counts those that
+// existed. Without WithKeyPrefix these are all keys of the manager; where the manager has no prefix either, Clear
+// refuses with ErrOption, since it would empty the whole database. Leases stay.
+//
+// It walks as Keys does and removes a thousand keys at a time: a key that is written meanwhile may stay or go. A load
+// that has begun before goes to those who wait for it, but not into the cache. After an error some keys are gone.
+func (v *view) Clear(ctx context.Context) (removed int, err error) {
+	op := v.begin(opClear)
+	removed, err = v.m.clear(ctx, v.prefix)
+	return removed, op.end(ctx, removed > 0, err)
 }
 
 // keys gives whole keys that begin with prefix, each once.
@@ -169,7 +90,7 @@ func (v *view) keys(ctx context.Context, prefix string) iter.Seq2[string, error]
 			}
 			return true
 		})
-		if err = op.end(ctx, found(len(given) > 0), err); err != nil && !stopped {
+		if err = op.end(ctx, len(given) > 0, err); err != nil && !stopped {
 			yield("", err)
 		}
 	}
@@ -198,13 +119,6 @@ func (m *Manager) walk(ctx context.Context, prefix string, page func(keys []stri
 // owns reports whether a whole key is one that this package made for itself.
 func (m *Manager) owns(key string) bool {
 	return strings.HasSuffix(key, absent) || strings.Contains(key[len(m.prefix):], leaseMark)
-}
-
-// clear is Clear of the views.
-func (v *view) clear(ctx context.Context) (removed int, err error) {
-	op := v.begin(opClear)
-	removed, err = v.m.clear(ctx, v.prefix)
-	return removed, op.end(ctx, wrote(removed > 0), err)
 }
 
 func (m *Manager) clear(ctx context.Context, prefix string) (removed int, err error) {

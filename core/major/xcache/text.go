@@ -14,51 +14,66 @@ import (
 // String), else a string as it is and an integer in decimal.
 type text[T comparable] struct {
 	append func(dst []byte, v T) ([]byte, error)
-	direct bool // a T is a string in memory, and its text is that string
+	parse  func(s string) (T, error) // nil if the text of a T cannot be read back
+	direct bool                      // a T is a string in memory, and its text is that string
 }
 
 // newText panics where T has no text, which only a programmer can mend.
-func newText[T comparable](role string) text[T] {
-	t := reflect.TypeFor[T]()
-	if t == snowflakeID {
-		return plainText[T](t, role) // the same text, without an allocation
-	}
+func newText[T comparable](role string) (t text[T]) {
 	var zero T
 	switch any(zero).(type) {
 	case encoding.TextAppender:
-		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
+		t.append = func(dst []byte, v T) ([]byte, error) {
 			return any(v).(encoding.TextAppender).AppendText(dst) //nolint:forcetypeassert // T was seen to be one
-		}}
+		}
 	case encoding.TextMarshaler:
-		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
+		t.append = func(dst []byte, v T) ([]byte, error) {
 			b, err := any(v).(encoding.TextMarshaler).MarshalText() //nolint:forcetypeassert // T was seen to be one
 			return append(dst, b...), err
-		}}
+		}
 	case fmt.Stringer:
 		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
 			return append(dst, any(v).(fmt.Stringer).String()...), nil //nolint:forcetypeassert // T was seen to be one
 		}}
+	default:
+		return plainText[T](role)
 	}
-	return plainText[T](t, role)
+	if reflect.TypeFor[T]() == snowflakeID {
+		t.append = plainText[T](role).append // the same text, without an allocation
+	}
+	if _, reads := any(&zero).(encoding.TextUnmarshaler); reads {
+		t.parse = func(s string) (v T, err error) {
+			err = any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // *T was seen to be one
+			return v, err
+		}
+	}
+	return t
 }
 
-// plainText is the text of a string or an integer without methods of its own.
-func plainText[T comparable](t reflect.Type, role string) text[T] {
-	switch {
-	case t.Kind() == reflect.String:
-		return text[T]{direct: true, append: func(dst []byte, v T) ([]byte, error) {
-			return append(dst, asString(v)...), nil
-		}}
-	case isInt(t.Kind()):
-		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
+// plainText is the text of a string or an integer, whatever methods it has.
+func plainText[T comparable](role string) (t text[T]) {
+	typ := reflect.TypeFor[T]()
+	f := plainForm(typ.Kind())
+	switch f {
+	case formString:
+		t.direct = true
+		t.append = func(dst []byte, v T) ([]byte, error) { return append(dst, asString(v)...), nil }
+	case formInt:
+		t.append = func(dst []byte, v T) ([]byte, error) {
 			return strconv.AppendInt(dst, reflect.ValueOf(v).Int(), 10), nil
-		}}
-	case isUint(t.Kind()):
-		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
+		}
+	case formUint:
+		t.append = func(dst []byte, v T) ([]byte, error) {
 			return strconv.AppendUint(dst, reflect.ValueOf(v).Uint(), 10), nil
-		}}
+		}
+	default:
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: it is no string, no integer, and has no MarshalText or String method", typ, role))
 	}
-	panic(fmt.Sprintf("xcache: %s cannot be a %s: it is no string, no integer, and has no MarshalText or String method", t, role))
+	t.parse = func(s string) (v T, err error) {
+		err = decode(nil, f, []byte(s), reflect.ValueOf(&v).Elem())
+		return v, err
+	}
+	return t
 }
 
 // of returns the text of v behind prefix.
@@ -129,29 +144,29 @@ func asString[T any](v T) string {
 	return *(*string)(unsafe.Pointer(&v)) //nolint:gosec // the caller has seen that the kind of T is string
 }
 
-// newField returns the text of T and its reverse, for names that are read back. A type either says and
-// reads its text itself, or is a string or an integer, whatever its String method says. It panics for
-// others.
-func newField[T comparable](role string) (t text[T], parse func(string) (T, error)) {
-	typ := reflect.TypeFor[T]()
+// newField returns the text of names that are read back. A type either says and reads its text itself, or is
+// a string or an integer, whatever its String method says. It panics for others.
+func newField[T comparable](role string) text[T] {
 	_, writes := any(*new(T)).(encoding.TextMarshaler)
 	_, reads := any(new(T)).(encoding.TextUnmarshaler)
 	switch {
 	case writes && reads:
-		return newText[T](role), func(s string) (T, error) {
-			var v T
-			err := any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // *T was seen to be one
-			return v, err
-		}
+		return newText[T](role)
 	case writes || reads:
-		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has only one of MarshalText and UnmarshalText", typ, role))
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has only one of MarshalText and UnmarshalText", reflect.TypeFor[T](), role))
 	}
-	f := formOf(typ)
-	return plainText[T](typ, role), func(s string) (v T, err error) {
-		err = decode(nil, f, []byte(s), reflect.ValueOf(&v).Elem())
-		return v, err
-	}
+	return plainText[T](role)
 }
 
-func isInt(k reflect.Kind) bool  { return k >= reflect.Int && k <= reflect.Int64 }
-func isUint(k reflect.Kind) bool { return k >= reflect.Uint && k <= reflect.Uintptr }
+// readBack returns the T whose text is s.
+func (t *text[T]) readBack(s string) (T, error) {
+	var none T
+	v, err := t.parse(s)
+	if err != nil {
+		return none, fail(opScan, fmt.Errorf("%w: a key as %T: %w", ErrDecode, none, redact(err)))
+	}
+	if again, err := t.of("", v); err != nil || again != s {
+		return none, fail(opScan, fmt.Errorf("%w: a key as %T: another spelling of it", ErrDecode, none))
+	}
+	return v, nil
+}

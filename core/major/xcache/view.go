@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
 // ViewOption sets up a typed view.
@@ -77,61 +79,167 @@ func (v *view) begin(kind string) op {
 // watched reports whether somebody wants to know of the call.
 func (o op) watched() bool { return o.view.m.metrics != nil }
 
-// end reports the call and returns its error, wrapped once.
-func (o op) end(ctx context.Context, outcome string, err error) error {
-	if err == nil && o.view.m.metrics == nil {
+// end reports the call and returns its error, wrapped once. ok says that the call found something, or took
+// effect.
+func (o op) end(ctx context.Context, ok bool, err error) error {
+	if err == nil && !o.watched() {
 		return nil
 	}
-	return o.report(ctx, outcome, err)
+	return o.report(ctx, ok, err)
 }
 
-func (o op) report(ctx context.Context, outcome string, err error) error {
+func (o op) report(ctx context.Context, ok bool, err error) error {
+	e := Event{View: o.view.name, Op: o.kind, Outcome: outcome(o.kind, ok), Near: o.near && err == nil}
 	if err != nil {
-		outcome = failed
-		var inner *Error
-		if !errors.As(err, &inner) {
+		e.Outcome = "failed"
+		if inner := (*Error)(nil); !errors.As(err, &inner) {
 			err = fail(o.kind, err)
 		}
 	}
-	if observe := o.view.m.metrics; observe != nil {
-		observe(ctx, Event{View: o.view.name, Op: o.kind, Outcome: outcome, Latency: time.Since(o.start), Near: o.near && err == nil, Err: err})
+	if o.watched() {
+		e.Latency, e.Err = time.Since(o.start), err
+		o.view.m.metrics(ctx, e)
 	}
 	return err
 }
 
-// deleteKeys removes keys of any kind, and what GetOrLoad remembers of them. Where somebody wants to know
-// the count, the latter must not be in it.
-func deleteKeys[K comparable](ctx context.Context, v *view, t *text[K], keys []K, counted bool) (removed int, err error) {
-	op := v.begin(opDelete)
-	names, err := t.all(ctx, v.prefix, keys)
-	if err == nil && len(names) > 0 {
-		for _, name := range names {
-			v.m.loads.invalidate(name)
-		}
-		var marks []string
-		if v.negative > 0 {
-			for _, name := range names {
-				marks = append(marks, name+absent)
-			}
-		}
-		if counted && len(marks) > 0 {
-			_, err = v.m.store.Delete(ctx, marks...)
-			marks = nil
-		}
-		if err == nil {
-			removed, err = v.m.store.Delete(ctx, append(names, marks...)...)
-			v.m.near.drop(ctx, names...)
-		}
-	}
-	return removed, op.end(ctx, wrote(removed > 0), err)
+// keyed is what all typed views with keys of one type share.
+type keyed[K comparable] struct {
+	view
+	key text[K]
 }
 
-// keyTTL returns the remaining life of a key of any kind.
-func keyTTL[K comparable](ctx context.Context, v *view, t *text[K], key K) (ttl time.Duration, ok bool, err error) {
-	op := v.begin(opTTL)
-	name, err := t.begin(ctx, v.prefix, key)
+// newKeyed panics if K has no text.
+func newKeyed[K comparable](m *Manager, opts []ViewOption) keyed[K] {
+	return keyed[K]{view: newView(m, opts), key: newText[K]("key")}
+}
+
+// call runs an operation on one key and reports it. do returns whether it found something, or took effect,
+// as call does unless it fails.
+func (c *keyed[K]) call(ctx context.Context, kind string, key K, do func(name string) (bool, error)) (ok bool, err error) {
+	op := c.begin(kind)
+	name, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
-		ttl, ok, err = v.m.store.TTL(ctx, name)
+		ok, err = do(name)
 	}
-	return ttl, ok, op.end(ctx, found(ok), err)
+	return ok && err == nil, op.end(ctx, ok, err)
+}
+
+// update is call for a write of a part of a hash, set or list.
+func (c *keyed[K]) update(ctx context.Context, key K, opts []Option, do func(name string, w driver.Write) (bool, error)) error {
+	w, optErr := c.resolveUpdate(opts)
+	_, err := c.call(ctx, opSet, key, func(name string) (bool, error) {
+		if optErr != nil {
+			return false, optErr
+		}
+		stored, err := do(name, w.Write)
+		w.done(stored)
+		return stored, err
+	})
+	return err
+}
+
+// Delete removes the key, whatever it holds. A key that does not exist is no error.
+func (c *keyed[K]) Delete(ctx context.Context, key K) error {
+	_, err := c.deleteKeys(ctx, []K{key}, false)
+	return err
+}
+
+// TTL returns how long the key will live, 0 for ever, and whether it exists.
+func (c *keyed[K]) TTL(ctx context.Context, key K) (ttl time.Duration, ok bool, err error) {
+	ok, err = c.call(ctx, opTTL, key, func(name string) (ok bool, err error) {
+		ttl, ok, err = c.m.store.TTL(ctx, name)
+		return ok, err
+	})
+	return ttl, ok, err
+}
+
+// deleteKeys removes keys of any kind, and what GetOrLoad remembers of them. If the caller wants to know
+// the count, the latter must not be in it.
+func (c *keyed[K]) deleteKeys(ctx context.Context, keys []K, counted bool) (removed int, err error) {
+	op := c.begin(opDelete)
+	names, err := c.key.all(ctx, c.prefix, keys)
+	if err == nil && len(names) > 0 {
+		removed, err = c.deleteNames(ctx, names, counted)
+	}
+	return removed, op.end(ctx, removed > 0, err)
+}
+
+func (v *view) deleteNames(ctx context.Context, names []string, counted bool) (removed int, err error) {
+	var marks []string
+	for _, name := range names {
+		v.m.loads.invalidate(name)
+		if v.negative > 0 {
+			marks = append(marks, name+absent)
+		}
+	}
+	if counted && len(marks) > 0 {
+		if _, err := v.m.store.Delete(ctx, marks...); err != nil {
+			return 0, err
+		}
+		marks = nil
+	}
+	removed, err = v.m.store.Delete(ctx, append(names, marks...)...)
+	v.m.near.drop(ctx, names...)
+	return removed, err
+}
+
+// collection is what the views of sets and lists share, and partly that of hashes.
+type collection[K comparable, V any] struct {
+	keyed[K]
+	val values[V]
+}
+
+func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collection[K, V] {
+	return collection[K, V]{keyed: newKeyed[K](m, opts), val: newValues[V](m)}
+}
+
+// value runs an operation that returns one value.
+func (c *collection[K, V]) value(
+	ctx context.Context, kind string, key K, do func(name string) ([]byte, bool, error),
+) (v *V, ok bool, err error) {
+	ok, err = c.call(ctx, kind, key, func(name string) (bool, error) {
+		data, ok, err := do(name)
+		if ok && err == nil {
+			v, err = c.val.decode(data)
+		}
+		return ok, err
+	})
+	return v, ok, err
+}
+
+// list runs a read of several values.
+func (c *collection[K, V]) list(ctx context.Context, key K, do func(name string) ([][]byte, error)) (all []V, err error) {
+	_, err = c.call(ctx, opRead, key, func(name string) (bool, error) {
+		list, err := do(name)
+		if err == nil {
+			all, err = c.val.decodeAll(list)
+		}
+		return len(all) > 0, err
+	})
+	return all, err
+}
+
+// count runs an operation that returns a number of values.
+func (c *collection[K, V]) count(ctx context.Context, kind string, key K, do func(name string) (int, error)) (n int, err error) {
+	_, err = c.call(ctx, kind, key, func(name string) (bool, error) {
+		n, err = do(name)
+		return n > 0, err
+	})
+	return n, err
+}
+
+// add runs a write that adds values. Without values it changes nothing.
+func (c *collection[K, V]) add(
+	ctx context.Context, key K, values []V, opts []Option,
+	do func(name string, values [][]byte, w driver.Write) (n int, stored bool, err error),
+) (n int, err error) {
+	err = c.update(ctx, key, opts, func(name string, w driver.Write) (stored bool, err error) {
+		list, err := c.val.encodeAll(values)
+		if err == nil && len(list) > 0 {
+			n, stored, err = do(name, list, w)
+		}
+		return stored, err
+	})
+	return n, err
 }
