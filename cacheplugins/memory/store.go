@@ -13,16 +13,19 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/collections"
 )
 
 // entry is what the engine holds under a key: an object of the caller's, driver.Bytes, or a
-// collection of this package, with its deadline. It never changes; a write replaces it.
+// collection, with its deadline. It never changes; a write replaces it.
 type entry = *driver.Entry
 
 // store implements driver.Store, driver.ObjectStore, driver.Scanner and driver.Leaser.
 //
 // Every write of a key runs under the key's shard, so it may read first and then write.
 type store struct {
+	collections.Methods
+
 	engine *otter.Cache[string, entry]
 	now    func() int64 // in nanoseconds since any time
 	given  bool         // now is the time of driver.Config.Now
@@ -57,6 +60,7 @@ func newStore(set settings, now func() time.Time) (*store, error) {
 		ttl: set.DefaultTTL, max: set.MaxEntries, now: newClock(now), given: now != nil, leases: xlease.InProcess(now),
 		seed: maphash.MakeSeed(), shards: make([]shard, set.ShardCount), wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
+	s.Methods = collections.New(s.view, s.change)
 	s.next.Store(never)
 	s.horizon.Store(never)
 	engine, err := otter.New(&otter.Options[string, entry]{

@@ -4,11 +4,16 @@ package mapstore
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/collections"
 )
 
 // Driver opens stores. The zero value is ready to use.
@@ -28,125 +33,130 @@ func (Driver) Open(_ context.Context, c driver.Config) (driver.Store, error) { r
 
 // Store implements driver.Store, driver.Batcher, driver.Scanner and driver.Leaser.
 type Store struct {
+	collections.Methods
+
 	now func() time.Time
 
 	mu      sync.Mutex
-	entries map[string]*entry
+	entries map[string]entry
 	leases  map[string]leasedriver.Backend // by prefix
 	closed  bool
 }
 
+var _ interface {
+	driver.Store
+	driver.Batcher
+	driver.Scanner
+	driver.Leaser
+} = (*Store)(nil)
+
+// entry is what a key holds.
 type entry struct {
-	value  []byte            // of a plain value
-	hash   map[string][]byte // of a hash
-	set    map[string]bool   // of a set
-	list   [][]byte          // of a list
-	kind   kind
-	expiry time.Time // zero is never
+	value  driver.Object // driver.Bytes or a collection
+	expiry time.Time     // zero is never
 }
-
-type kind uint8
-
-const (
-	plain kind = iota
-	hash
-	set
-	list
-)
 
 // New returns an empty store. A nil now is the real time.
 func New(now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{now: now, entries: map[string]*entry{}, leases: map[string]leasedriver.Backend{}}
+	s := &Store{now: now, entries: map[string]entry{}, leases: map[string]leasedriver.Backend{}}
+	s.Methods = collections.New(s.view, s.change)
+	return s
 }
 
-// live returns the entry of key, or nil.
-func (s *Store) live(key string) *entry {
-	e := s.entries[key]
-	if e != nil && !e.expiry.IsZero() && !s.now().Before(e.expiry) {
-		delete(s.entries, key)
-		return nil
-	}
-	return e
-}
-
-// begin locks the store and returns the entry of key if it is of the kind.
-func (s *Store) begin(ctx context.Context, key string, k kind) (*entry, error) {
+// begin locks the store. The caller unlocks it, also after an error.
+func (s *Store) begin(ctx context.Context) error {
 	s.mu.Lock()
-	if err := s.usable(ctx); err != nil {
-		return nil, err
-	}
-	e := s.live(key)
-	if e != nil && e.kind != k {
-		return nil, driver.ErrWrongType
-	}
-	return e, nil
-}
-
-func (s *Store) usable(ctx context.Context) error {
 	if s.closed {
 		return driver.ErrClosed
 	}
 	return ctx.Err()
 }
 
-// write stores e, whose predecessor is old.
-func (s *Store) write(key string, old, e *entry, w driver.Write) {
+// live returns what the key holds.
+func (s *Store) live(key string) (e entry, ok bool) {
+	e, ok = s.entries[key]
+	if ok && !e.expiry.IsZero() && !s.now().Before(e.expiry) {
+		delete(s.entries, key)
+		return entry{}, false
+	}
+	return e, ok
+}
+
+// put writes a value.
+func (s *Store) put(key string, value driver.Object, w driver.Write) {
+	e, exists := s.live(key)
+	e.value = value
 	switch {
-	case old != nil && w.Keep:
-		e.expiry = old.expiry
+	case exists && w.Keep:
 	case w.TTL > 0:
 		e.expiry = s.now().Add(w.TTL)
 	default:
 		e.expiry = time.Time{}
 	}
 	s.entries[key] = e
-	s.tidy(key, e)
 }
 
-// tidy removes an empty collection.
-func (s *Store) tidy(key string, e *entry) {
-	if e.kind != plain && len(e.hash)+len(e.set)+len(e.list) == 0 {
-		delete(s.entries, key)
-	}
-}
-
-// Get implements driver.Keys.
-func (s *Store) Get(ctx context.Context, key string) ([]byte, bool, error) {
+func (s *Store) view(ctx context.Context, key string, f func(held driver.Object) error) error {
 	defer s.mu.Unlock()
-	e, err := s.begin(ctx, key, plain)
-	if err != nil || e == nil {
-		return nil, false, err
+	if err := s.begin(ctx); err != nil {
+		return err
 	}
-	return e.value, true, nil
+	e, _ := s.live(key)
+	return f(e.value)
 }
 
-// Set implements driver.Keys.
+func (s *Store) change(
+	ctx context.Context, key string, w driver.Write, f func(held driver.Object) (collections.Collection, error),
+) error {
+	return s.view(ctx, key, func(held driver.Object) error {
+		c, err := f(held)
+		switch {
+		case err != nil || c == nil:
+			return err
+		case c.Len() == 0:
+			delete(s.entries, key)
+		default:
+			s.put(key, c, w)
+		}
+		return nil
+	})
+}
+
+// Get implements driver.Store.
+func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
+	err = s.view(ctx, key, func(held driver.Object) (err error) {
+		if ok = held != nil; ok {
+			value, err = held.Encode()
+		}
+		return err
+	})
+	return value, ok && err == nil, err
+}
+
+// Set implements driver.Store.
 func (s *Store) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.usable(ctx); err != nil {
+	if err := s.begin(ctx); err != nil {
 		return false, err
 	}
-	old := s.live(key)
-	if !w.If.Holds(old != nil) {
+	if _, exists := s.live(key); !w.If.Holds(exists) {
 		return false, nil
 	}
-	s.write(key, old, &entry{value: value}, w)
+	s.put(key, driver.Bytes(value), w)
 	return true, nil
 }
 
-// Delete implements driver.Keys.
+// Delete implements driver.Store.
 func (s *Store) Delete(ctx context.Context, keys ...string) (removed int, err error) {
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.usable(ctx); err != nil {
+	if err := s.begin(ctx); err != nil {
 		return 0, err
 	}
 	for _, key := range keys {
-		if s.live(key) != nil {
+		if _, ok := s.live(key); ok {
 			removed++
 		}
 		delete(s.entries, key)
@@ -154,41 +164,38 @@ func (s *Store) Delete(ctx context.Context, keys ...string) (removed int, err er
 	return removed, nil
 }
 
-// Exists implements driver.Keys.
+// Exists implements driver.Store.
 func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.usable(ctx); err != nil {
-		return false, err
-	}
-	return s.live(key) != nil, nil
+	_, ok, err := s.TTL(ctx, key)
+	return ok, err
 }
 
-// TTL implements driver.Keys.
-func (s *Store) TTL(ctx context.Context, key string) (time.Duration, bool, error) {
-	s.mu.Lock()
+// TTL implements driver.Store.
+func (s *Store) TTL(ctx context.Context, key string) (ttl time.Duration, ok bool, err error) {
 	defer s.mu.Unlock()
-	if err := s.usable(ctx); err != nil {
+	if err := s.begin(ctx); err != nil {
 		return 0, false, err
 	}
-	e := s.live(key)
-	if e == nil || e.expiry.IsZero() {
-		return 0, e != nil, nil
+	e, ok := s.live(key)
+	if ok && !e.expiry.IsZero() {
+		ttl = e.expiry.Sub(s.now())
 	}
-	return e.expiry.Sub(s.now()), true, nil
+	return ttl, ok, nil
 }
 
 // GetMany implements driver.Batcher.
 func (s *Store) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
-	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
 	out := make([][]byte, len(keys))
 	for i, key := range keys {
-		if e := s.live(key); e != nil && e.kind == plain {
-			out[i] = e.value
-		}
+		e, _ := s.live(key)
+		value, _ := e.value.(driver.Bytes)
+		out[i] = value
 	}
-	return out, s.usable(ctx)
+	return out, nil
 }
 
 // SetMany implements driver.Batcher.
@@ -201,11 +208,46 @@ func (s *Store) SetMany(ctx context.Context, items []driver.Item) error {
 	return nil
 }
 
-// Ping implements driver.Store.
-func (s *Store) Ping(ctx context.Context) error {
+// pageSize is how many keys come in one page of a walk.
+const pageSize = 100
+
+// Scan implements driver.Scanner. As a server may, it gives a key twice: the last of a page is in the next, too.
+func (s *Store) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
+	keys, err := s.under(ctx, prefix)
+	for at := 0; err == nil && at < len(keys); at += pageSize - 1 {
+		if err = s.Ping(ctx); err != nil || !page(keys[at:min(at+pageSize, len(keys))]) {
+			return err
+		}
+	}
+	return err
+}
+
+// under returns the keys that begin with prefix.
+func (s *Store) under(ctx context.Context, prefix string) ([]string, error) {
+	defer s.mu.Unlock()
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Collect(maps.Keys(s.entries)), func(key string) bool {
+		_, ok := s.live(key)
+		return !ok || !strings.HasPrefix(key, prefix)
+	}), nil
+}
+
+// LeaseBackend implements driver.Leaser.
+func (s *Store) LeaseBackend(prefix string) leasedriver.Backend {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.usable(ctx)
+	if s.leases[prefix] == nil {
+		s.leases[prefix] = xlease.InProcess(s.now)
+	}
+	return s.leases[prefix]
+}
+
+// Ping implements driver.Store.
+func (s *Store) Ping(ctx context.Context) error {
+	defer s.mu.Unlock()
+	return s.begin(ctx)
 }
 
 // Close implements driver.Store.

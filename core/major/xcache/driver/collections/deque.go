@@ -1,4 +1,4 @@
-package memory
+package collections
 
 import (
 	"slices"
@@ -12,20 +12,22 @@ type deque struct {
 	head  int
 }
 
-func (d *deque) size() int       { return len(d.array) - d.head }
+// Len implements Collection.
+func (d *deque) Len() int { return len(d.array) - d.head }
+
 func (d *deque) items() [][]byte { return d.array[d.head:] }
 
 // push adds the values one after the other.
 func (d *deque) push(end driver.End, values [][]byte) {
 	if end == driver.Tail {
-		if len(d.array)+len(values) > cap(d.array) && d.head > d.size() {
+		if len(d.array)+len(values) > cap(d.array) && d.head > d.Len() {
 			d.move(0) // a queue: what was popped makes room
 		}
 		d.array = append(d.array, values...)
 		return
 	}
 	if d.head < len(values) {
-		d.move(d.size() + len(values))
+		d.move(d.Len() + len(values))
 	}
 	for _, v := range values {
 		d.head--
@@ -35,7 +37,7 @@ func (d *deque) push(end driver.End, values [][]byte) {
 
 // move copies the items to an array with head free places before them.
 func (d *deque) move(head int) {
-	array := make([][]byte, head+d.size(), head+2*d.size())
+	array := make([][]byte, head+d.Len(), head+2*d.Len())
 	copy(array[head:], d.items())
 	d.array, d.head = array, head
 }
