@@ -28,6 +28,21 @@ func (s *bytesOnly) Watch(_ context.Context, _ string, w driver.Watcher) error {
 
 func (*bytesOnly) Staleness() time.Duration { return time.Second }
 
+func (s *bytesOnly) GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error) {
+	value, ok, err = s.Get(ctx, key)
+	return value, 0, ok, err
+}
+
+func (s *bytesOnly) GetManyTTL(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration, err error) {
+	values, ttls = make([][]byte, len(keys)), make([]time.Duration, len(keys))
+	for i, key := range keys {
+		if values[i], _, err = s.Get(ctx, key); err != nil {
+			return nil, nil, err
+		}
+	}
+	return values, ttls, nil
+}
+
 func (s *bytesOnly) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	s.trips.Add(1)
 	return s.Store.Get(ctx, key)
@@ -45,7 +60,7 @@ func openNear(tb testing.TB, entries int, ttl time.Duration, opts ...xcache.Mana
 		tb.Fatal(err)
 	}
 	server := &bytesOnly{Store: far}
-	m, err := xcache.New(server, append(opts, xcache.WithNearStore(near, ttl))...)
+	m, err := xcache.New(server, append(opts, func(o *xcache.Options) { o.NearStore, o.NearTTL = near, ttl })...)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func (s *store) put(key string, e entry) {
 	}
 }
 
-// Get implements driver.Keys.
+// Get implements driver.Store.
 func (s *store) Get(_ context.Context, key string) ([]byte, bool, error) {
 	e := s.lookup(key)
 	if e == nil {
@@ -154,12 +154,12 @@ func (s *store) Get(_ context.Context, key string) ([]byte, bool, error) {
 	return value, err == nil, err
 }
 
-// Set implements driver.Keys.
+// Set implements driver.Store.
 func (s *store) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 	return s.SetObject(ctx, key, &driver.Entry{Object: driver.Bytes(value)}, w)
 }
 
-// Delete implements driver.Keys.
+// Delete implements driver.Store.
 func (s *store) Delete(_ context.Context, keys ...string) (int, error) {
 	removed := 0
 	for _, key := range keys {
@@ -178,7 +178,7 @@ func (s *store) remove(key string) bool {
 	return ok && !s.ended(e)
 }
 
-// Exists implements driver.Keys.
+// Exists implements driver.Store.
 func (s *store) Exists(_ context.Context, key string) (bool, error) {
 	if s.lookup(key) != nil {
 		return true, nil
@@ -186,7 +186,7 @@ func (s *store) Exists(_ context.Context, key string) (bool, error) {
 	return false, s.err()
 }
 
-// TTL implements driver.Keys.
+// TTL implements driver.Store.
 func (s *store) TTL(_ context.Context, key string) (time.Duration, bool, error) {
 	e, ok := s.engine.GetEntryQuietly(key)
 	if !ok || s.ended(e.Value) {
@@ -201,8 +201,8 @@ func (s *store) TTL(_ context.Context, key string) (time.Duration, bool, error) 
 // DefaultTTL implements driver.Defaults.
 func (s *store) DefaultTTL() time.Duration { return s.ttl }
 
-// Describe implements driver.Describer.
-func (s *store) Describe() string { return fmt.Sprintf("memory, %d entries at most", s.max) }
+// String implements fmt.Stringer.
+func (s *store) String() string { return fmt.Sprintf("memory, %d entries at most", s.max) }
 
 // Ping implements driver.Store.
 func (s *store) Ping(ctx context.Context) error { return s.ready(ctx) }

@@ -34,7 +34,7 @@ func (s *store) pipeline(ctx context.Context, cmds ...redis.Cmder) {
 	}
 }
 
-// Delete implements driver.Keys. The server frees the memory in the background.
+// Delete implements driver.Store. The server frees the memory in the background.
 func (s *store) Delete(ctx context.Context, keys ...string) (removed int, err error) {
 	for part := range slices.Chunk(keys, batchKeys) {
 		n, err := s.unlink(ctx, part)
@@ -70,12 +70,12 @@ func (s *store) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 	return values, err
 }
 
-// GetManyTTL implements driver.TTLReader.
+// GetManyTTL implements driver.Invalidator.
 func (s *store) GetManyTTL(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration, err error) {
 	return s.getMany(ctx, keys, true)
 }
 
-// GetTTL implements driver.TTLReader.
+// GetTTL implements driver.Invalidator.
 func (s *store) GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error) {
 	get, life := redis.NewStringCmd(ctx, "get", key), redis.NewIntCmd(ctx, "pttl", key)
 	s.pipeline(ctx, get, life)

@@ -8,12 +8,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// HashGet implements driver.Hashes.
+// HashGet implements driver.Store.
 func (s *store) HashGet(ctx context.Context, key, field string) (value []byte, ok bool, err error) {
 	return s.value(ctx, "hget", key, field)
 }
 
-// HashGetAll implements driver.Hashes.
+// HashGetAll implements driver.Store.
 func (s *store) HashGetAll(ctx context.Context, key string) ([]driver.Field, error) {
 	cmd := redis.NewMapStringStringCmd(ctx, "hgetall", key)
 	if err := s.do(ctx, cmd); err != nil {
@@ -26,7 +26,7 @@ func (s *store) HashGetAll(ctx context.Context, key string) ([]driver.Field, err
 	return fields, nil
 }
 
-// HashSet implements driver.Hashes.
+// HashSet implements driver.Store.
 func (s *store) HashSet(
 	ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write,
 ) (stored bool, err error) {
@@ -54,13 +54,13 @@ func appendNames(words []any, names []string) []any {
 	return words
 }
 
-// HashExists implements driver.Hashes.
+// HashExists implements driver.Store.
 func (s *store) HashExists(ctx context.Context, key, field string) (bool, error) {
 	n, err := s.count(ctx, "hexists", key, field)
 	return n > 0, err
 }
 
-// HashRemove implements driver.Hashes.
+// HashRemove implements driver.Store.
 func (s *store) HashRemove(ctx context.Context, key string, fields ...string) (removed int, err error) {
 	if len(fields) == 0 {
 		return 0, ctx.Err()
@@ -68,28 +68,28 @@ func (s *store) HashRemove(ctx context.Context, key string, fields ...string) (r
 	return s.count(ctx, appendNames([]any{"hdel", key}, fields)...)
 }
 
-// SetAdd implements driver.Sets.
+// SetAdd implements driver.Store.
 func (s *store) SetAdd(ctx context.Context, key string, members [][]byte, w driver.Write) (added int, stored bool, err error) {
 	return s.update(ctx, "sadd", setAdd, key, members, w)
 }
 
-// SetMembers implements driver.Sets.
+// SetMembers implements driver.Store.
 func (s *store) SetMembers(ctx context.Context, key string) ([][]byte, error) {
 	return s.list(ctx, "smembers", key)
 }
 
-// SetContains implements driver.Sets.
+// SetContains implements driver.Store.
 func (s *store) SetContains(ctx context.Context, key string, member []byte) (bool, error) {
 	n, err := s.count(ctx, "sismember", key, member)
 	return n > 0, err
 }
 
-// SetCount implements driver.Sets.
+// SetCount implements driver.Store.
 func (s *store) SetCount(ctx context.Context, key string) (int, error) {
 	return s.count(ctx, "scard", key)
 }
 
-// SetRemove implements driver.Sets.
+// SetRemove implements driver.Store.
 func (s *store) SetRemove(ctx context.Context, key string, members ...[]byte) (removed int, err error) {
 	if len(members) == 0 {
 		return 0, ctx.Err()
@@ -97,7 +97,7 @@ func (s *store) SetRemove(ctx context.Context, key string, members ...[]byte) (r
 	return s.count(ctx, appendAll([]any{"srem", key}, members)...)
 }
 
-// ListPush implements driver.Lists.
+// ListPush implements driver.Store.
 func (s *store) ListPush(
 	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
 ) (length int, stored bool, err error) {
@@ -107,22 +107,22 @@ func (s *store) ListPush(
 	return s.update(ctx, "rpush", pushTail, key, values, w)
 }
 
-// ListRange implements driver.Lists.
+// ListRange implements driver.Store.
 func (s *store) ListRange(ctx context.Context, key string, start, stop int) ([][]byte, error) {
 	return s.list(ctx, "lrange", key, start, stop)
 }
 
-// ListIndex implements driver.Lists.
+// ListIndex implements driver.Store.
 func (s *store) ListIndex(ctx context.Context, key string, index int) (value []byte, ok bool, err error) {
 	return s.value(ctx, "lindex", key, index)
 }
 
-// ListLen implements driver.Lists.
+// ListLen implements driver.Store.
 func (s *store) ListLen(ctx context.Context, key string) (int, error) {
 	return s.count(ctx, "llen", key)
 }
 
-// ListPop implements driver.Lists.
+// ListPop implements driver.Store.
 func (s *store) ListPop(ctx context.Context, key string, end driver.End) (value []byte, ok bool, err error) {
 	if end == driver.Head {
 		return s.value(ctx, "lpop", key)
@@ -130,7 +130,7 @@ func (s *store) ListPop(ctx context.Context, key string, end driver.End) (value 
 	return s.value(ctx, "rpop", key)
 }
 
-// ListRemove implements driver.Lists.
+// ListRemove implements driver.Store.
 func (s *store) ListRemove(ctx context.Context, key string, count int, value []byte) (removed int, err error) {
 	return s.count(ctx, "lrem", key, count, value)
 }

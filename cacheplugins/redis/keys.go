@@ -24,7 +24,7 @@ type (
 	setWords [7]any
 )
 
-// Get implements driver.Keys.
+// Get implements driver.Store.
 func (s *store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	c := &getCall{words: [2]any{"get", key}}
 	cmd := redis.NewStringCmd(ctx, c.words[:]...)
@@ -32,7 +32,7 @@ func (s *store) Get(ctx context.Context, key string) (value []byte, ok bool, err
 	return s.textOf(ctx, cmd, err)
 }
 
-// Set implements driver.Keys.
+// Set implements driver.Store.
 func (s *store) Set(ctx context.Context, key string, value []byte, w driver.Write) (stored bool, err error) {
 	c := &setCall{}
 	words, one := c.words.fill(key, value, w)
@@ -80,13 +80,13 @@ func millis(ttl time.Duration) int64 {
 	return n
 }
 
-// Exists implements driver.Keys.
+// Exists implements driver.Store.
 func (s *store) Exists(ctx context.Context, key string) (bool, error) {
 	n, err := s.count(ctx, "exists", key)
 	return n > 0, err
 }
 
-// TTL implements driver.Keys.
+// TTL implements driver.Store.
 func (s *store) TTL(ctx context.Context, key string) (ttl time.Duration, ok bool, err error) {
 	cmd := redis.NewIntCmd(ctx, "pttl", key)
 	if err := s.do(ctx, cmd); err != nil {

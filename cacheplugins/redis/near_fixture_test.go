@@ -88,7 +88,7 @@ func openNear(tb testing.TB, url, prefix string) *process {
 			p.near.Add(1)
 		}
 	}
-	p.m, err = xcache.New(store, xcache.WithPrefix(prefix), xcache.WithNearStore(p.copies, time.Minute), xcache.WithMetrics(count))
+	p.m, err = xcache.New(store, xcache.WithPrefix(prefix), func(o *xcache.Options) { o.NearStore, o.NearTTL = p.copies, time.Minute }, xcache.WithMetrics(count))
 	if err != nil {
 		tb.Fatal(err)
 	}

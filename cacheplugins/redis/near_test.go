@@ -27,7 +27,7 @@ func TestConformanceWithANearCache(t *testing.T) {
 		Config: func(testing.TB) driver.Config { return driver.Config{URL: url} },
 		Manager: func(testing.TB) []xcache.ManagerOption {
 			all = append(all, newCopies())
-			return []xcache.ManagerOption{xcache.WithNearStore(all[len(all)-1], time.Minute)}
+			return []xcache.ManagerOption{func(o *xcache.Options) { o.NearStore, o.NearTTL = all[len(all)-1], time.Minute }}
 		},
 	})
 	hits := int64(0)

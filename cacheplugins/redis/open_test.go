@@ -242,7 +242,7 @@ func plainCalls(s driver.Store, prefix string) map[string]func(ctx context.Conte
 			return void2(s.ListPush(ctx, prefix+"q", driver.Tail, [][]byte{{1}}, driver.Write{}))
 		},
 		"GetTTL": func(ctx context.Context) error {
-			_, _, _, err := s.(driver.TTLReader).GetTTL(ctx, prefix+"k")
+			_, _, _, err := s.(driver.Invalidator).GetTTL(ctx, prefix+"k")
 			return err
 		},
 	}

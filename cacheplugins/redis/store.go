@@ -29,11 +29,10 @@ var _ interface {
 	driver.Store
 	driver.Batcher
 	driver.Scanner
-	driver.TTLReader
 	driver.Leaser
 	driver.Invalidator
 	driver.Provider
-	driver.Describer
+	fmt.Stringer
 } = (*store)(nil)
 
 func newStore(set *settings) *store {
@@ -131,8 +130,8 @@ func (s *store) Values() map[xctx.ContextKey]any {
 	return map[xctx.ContextKey]any{xctx.RedisClientKey: s.client}
 }
 
-// Describe implements driver.Describer.
-func (s *store) Describe() string {
+// String implements fmt.Stringer.
+func (s *store) String() string {
 	var b strings.Builder
 	b.WriteString("redis ")
 	if s.set.Mode != modeSingle {

@@ -82,7 +82,7 @@ func TestBatchesLargerThanTheCut(t *testing.T) {
 
 func TestValuesWithTheirLives(t *testing.T) {
 	s, prefix := fresh(t)
-	r := s.(driver.TTLReader)
+	r := s.(driver.Invalidator)
 	keys := []string{prefix + "ever", prefix + "minute", prefix + "none", prefix + "set"}
 	defer func() { _, _ = s.Delete(context.Background(), keys...) }()
 	_, err1 := s.Set(t.Context(), keys[0], []byte("e"), driver.Write{})

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -80,7 +81,7 @@ func TestTLSAsTheModeSays(t *testing.T) {
 			if got, ok, err := s.Get(t.Context(), "tls:k"); err != nil || !ok || string(got) != name {
 				t.Errorf("Get = %q, %t, %v", got, ok, err)
 			}
-			if d := s.(driver.Describer).Describe(); !strings.Contains(d, ", TLS ") {
+			if d := s.(fmt.Stringer).String(); !strings.Contains(d, ", TLS ") {
 				t.Errorf("Describe = %q, want that it is encrypted", d)
 			}
 		})

@@ -13,7 +13,7 @@ import (
 func told(set *settings) string {
 	s := newStore(set)
 	defer func() { _ = s.Close() }()
-	return strings.Join([]string{s.Describe(), set.User, set.Pass, set.SentinelUser, set.SentinelPass}, "|")
+	return strings.Join([]string{s.String(), set.User, set.Pass, set.SentinelUser, set.SentinelPass}, "|")
 }
 
 func TestFormsOfAURL(t *testing.T) {
@@ -92,7 +92,7 @@ func FuzzUnescapedPassword(f *testing.F) {
 		}
 		s := newStore(set)
 		defer func() { _ = s.Close() }()
-		if where := s.Describe(); strings.Contains(where, "zq") || !strings.Contains(where, "127.0.0.1:1") {
+		if where := s.String(); strings.Contains(where, "zq") || !strings.Contains(where, "127.0.0.1:1") {
 			t.Errorf("%q leads to %q", address, where)
 		}
 	})

@@ -97,15 +97,17 @@ func serverOf(ctx context.Context, name, variable string) (dsn string, err error
 func openRedis(ctx context.Context, address string) *redisCaches {
 	bare := goredis.NewClient(must(goredis.ParseURL(address)))
 	atExit(func() { _ = bare.Close() })
-	open := func(near *xcache.NearOptions) *xcache.Manager {
-		m := must(xcache.Open(ctx, xcache.Options{Driver: "redis", Config: driver.Config{URL: address}, Near: near}))
+	open := func(near int) *xcache.Manager {
+		m := must(xcache.Open(ctx, xcache.Options{
+			Driver: "redis", Config: driver.Config{URL: address}, NearMaxEntries: near, NearTTL: time.Hour,
+		}))
 		atExit(func() { _ = m.Close() })
 		return m
 	}
 	c := &redisCaches{
 		bare:  bare,
-		typed: xcache.KeyCacheOf[string, account](open(nil)),
-		near:  xcache.KeyCacheOf[string, account](open(&xcache.NearOptions{MaxEntries: 2 * batch, TTL: time.Hour})),
+		typed: xcache.KeyCacheOf[string, account](open(0)),
+		near:  xcache.KeyCacheOf[string, account](open(2 * batch)),
 	}
 	for i := range batch {
 		key := "plinth-benchmark:" + strconv.Itoa(i)

@@ -124,7 +124,7 @@ func start(tb testing.TB, opts []xoption.Option) *App {
 // withClock gives the application's clock to its cache.
 func (a *App) withClock(p *startup.Plan) {
 	if p.Has(xctx.CacheManagerKey) {
-		xoption.WithCache(xcache.WithClock(a.clock.Now))(p)
+		xoption.WithCache(func(o *xcache.Options) { o.Config.Now = a.clock.Now })(p)
 	}
 }
 

@@ -15,12 +15,11 @@
 //
 // # Near cache
 //
-// In front of a server a manager may keep copies of values in the process (Options.Near, WithNear), which the server
+// In front of a server a manager may keep copies of values in the process (WithNear), which the server
 // keeps up to date. Get, GetMany and GetOrLoad of a KeyCache ask them first; a hit is no round trip and no decoding.
 // A process always reads what it has written. What others write shows when the server's message arrives; where the
 // connection dies without a word, within driver.Invalidator.Staleness (2 s for Redis), and in any case within the near
-// cache's TTL. A copy does not outlive its key where the store is a driver.TTLReader, as Redis is. WithoutNear makes a
-// view that always asks the server.
+// cache's TTL. A copy does not outlive its key. WithoutNear makes a view that always asks the server.
 //
 // # Errors
 //
@@ -60,17 +59,14 @@ type Manager struct {
 }
 
 // New returns the manager of an open store, which it owns from then on. It ignores what describes how to open one:
-// Options.Driver, Config, ConnectTimeout and Near without a store.
+// Options.Driver, Config, ConnectTimeout and NearMaxEntries.
 func New(store driver.Store, opts ...ManagerOption) (*Manager, error) {
 	o := NewOptions(opts...)
 	problems := o.check()
 	if store == nil {
 		problems = append(problems, errors.New("xcache: a manager without a store"))
 	}
-	if o.Near != nil && !o.Near.storeSet {
-		o.Near = nil
-	}
-	if err := errors.Join(append(problems, o.Near.check())...); err != nil {
+	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
 	return manage(store, o)
@@ -91,7 +87,10 @@ func manage(store driver.Store, o Options) (*Manager, error) {
 	}
 	m.objects, _ = store.(driver.ObjectStore)
 	m.batcher, _ = store.(driver.Batcher)
-	if err := m.watchNear(o.Near); err != nil {
+	if o.NearStore == nil {
+		return m, nil
+	}
+	if err := m.watchNear(o.NearStore, o); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -117,8 +116,8 @@ func (m *Manager) String() string {
 }
 
 func describe(store driver.Store) string {
-	if d, ok := store.(driver.Describer); ok {
-		return d.Describe()
+	if d, ok := store.(fmt.Stringer); ok {
+		return d.String()
 	}
 	return fmt.Sprintf("%T", store)
 }

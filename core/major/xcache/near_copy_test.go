@@ -138,27 +138,6 @@ func TestABatchAsksTheServerForTheRestOnly(t *testing.T) {
 	}
 }
 
-func TestABatchWithoutBatchesOfTheServer(t *testing.T) {
-	s := newServer()
-	m, _ := nearlyOf(t, watched{single{s}, s}, s)
-	if _, err := s.Store.Set(t.Context(), "a", nil, driver.Write{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := xcache.ListCacheOf[string, int](m).Append(t.Context(), "l", []int{1}); err != nil {
-		t.Fatal(err)
-	}
-	c := xcache.KeyCacheOf[string, string](m)
-	for range 2 {
-		got, err := c.GetMany(t.Context(), []string{"a", "l", "none"})
-		if err != nil || !maps.Equal(got, map[string]string{"a": ""}) {
-			t.Errorf("GetMany = %v, %v; want the one value", got, err)
-		}
-	}
-	if n := s.trips.Load(); n != 5 {
-		t.Errorf("%d round trips, want 3 and 2", n)
-	}
-}
-
 // watched is a store that tells of changes and can do nothing else beyond driver.Store.
 type watched struct {
 	driver.Store
@@ -200,7 +179,7 @@ func TestWhatCannotBeDecodedIsNotKept(t *testing.T) {
 
 func TestACopyMayLiveForEver(t *testing.T) {
 	s := newServer()
-	m := managerOf(t, s, xcache.WithNearStore(newCopies(), math.MaxInt64))
+	m := managerOf(t, s, func(o *xcache.Options) { o.NearStore, o.NearTTL = newCopies(), math.MaxInt64 })
 	s.watcher.Connected()
 	c := xcache.KeyCacheOf[string, string](m)
 	s.write(t, "k", "one")

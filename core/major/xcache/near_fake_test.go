@@ -57,6 +57,17 @@ func (s *fakeServer) Set(ctx context.Context, key string, value []byte, w driver
 	return stored, err
 }
 
+// GetTTL says that keys live for ever.
+func (s *fakeServer) GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error) {
+	value, ok, err = s.Get(ctx, key)
+	return value, 0, ok, err
+}
+
+func (s *fakeServer) GetManyTTL(ctx context.Context, keys []string) ([][]byte, []time.Duration, error) {
+	values, err := s.GetMany(ctx, keys)
+	return values, make([]time.Duration, len(keys)), err
+}
+
 // lifeServer is a fakeServer that tells lives with values.
 type lifeServer struct{ *fakeServer }
 
@@ -140,7 +151,7 @@ func nearly(tb testing.TB, s *fakeServer, opts ...xcache.ManagerOption) (*xcache
 func nearlyOf(tb testing.TB, store driver.Store, s *fakeServer, opts ...xcache.ManagerOption) (*xcache.Manager, *copies) {
 	tb.Helper()
 	c := newCopies()
-	m := managerOf(tb, store, append(opts, xcache.WithNearStore(c, nearTTL))...)
+	m := managerOf(tb, store, append(opts, func(o *xcache.Options) { o.NearStore, o.NearTTL = c, nearTTL })...)
 	s.watcher.Connected()
 	tb.Cleanup(func() { _ = m.Close() })
 	return m, c

@@ -2,7 +2,6 @@ package xcache
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"time"
 
@@ -44,13 +43,7 @@ func (c *KeyCache[K, V]) fromServer(ctx context.Context, key K) (v *V, ok bool, 
 		return nil, false, fail(opGet, err)
 	}
 	t := c.near.ticket(name)
-	var data []byte
-	var ttl time.Duration
-	if c.near.lives != nil {
-		data, ttl, ok, err = c.near.lives.GetTTL(ctx, name)
-	} else {
-		data, ok, err = c.m.store.Get(ctx, name)
-	}
+	data, ttl, ok, err := c.near.server.GetTTL(ctx, name)
 	if ok && err == nil {
 		v, err = c.keep(ctx, name, t, data, ttl)
 	}
@@ -126,7 +119,7 @@ func (c *KeyCache[K, V]) getManyNear(ctx context.Context, keys []K, out map[K]V)
 	if len(rest) == 0 {
 		return len(keys) > 0, nil
 	}
-	data, ttls, err := c.near.readMany(ctx, names)
+	data, ttls, err := c.near.server.GetManyTTL(ctx, names)
 	if err != nil {
 		return false, err
 	}
@@ -141,29 +134,4 @@ func (c *KeyCache[K, V]) getManyNear(ctx context.Context, keys []K, out map[K]V)
 		out[rest[i]] = *v
 	}
 	return false, nil
-}
-
-// readMany is read for many; nil is a missing value, as in driver.Batcher.
-func (n *near) readMany(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration, err error) {
-	if n.lives != nil {
-		return n.lives.GetManyTTL(ctx, keys)
-	}
-	ttls = make([]time.Duration, len(keys))
-	if n.batcher != nil {
-		values, err = n.batcher.GetMany(ctx, keys)
-		return values, ttls, err
-	}
-	values = make([][]byte, len(keys))
-	for i, key := range keys {
-		value, ok, err := n.server.Get(ctx, key)
-		switch {
-		case err != nil && !errors.Is(err, ErrWrongType):
-			return nil, nil, err
-		case ok && value == nil:
-			values[i] = []byte{}
-		case ok:
-			values[i] = value
-		}
-	}
-	return values, ttls, nil
 }

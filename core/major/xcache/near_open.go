@@ -10,27 +10,27 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
+// nearDriver is the name of the backend that stores the copies.
+const nearDriver = "memory"
+
 // nearConfig returns the settings of the near cache's backend.
 func (o Options) nearConfig() driver.Config {
-	return driver.Config{MaxEntries: o.Near.MaxEntries, Now: o.Config.Now, Source: o.Config.Source}
+	return driver.Config{MaxEntries: o.NearMaxEntries, Now: o.Config.Now, Source: o.Config.Source}
 }
 
-// watchNear begins to watch the manager's store for the near cache.
-func (m *Manager) watchNear(o *NearOptions) error {
-	if o == nil {
-		return nil
+// watchNear begins to watch the manager's store for a near cache with its copies in store.
+func (m *Manager) watchNear(store driver.Store, o Options) error {
+	values, ok := store.(driver.ObjectStore)
+	if !ok {
+		return fmt.Errorf("xcache: near cache: %T does not keep objects in the process", store)
 	}
-	source, ok := m.store.(driver.Invalidator)
+	server, ok := m.store.(driver.Invalidator)
 	if !ok {
 		return fmt.Errorf("xcache: near cache: %w: %s does not tell of keys that change", driver.ErrConfig, m)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	n := &near{
-		store: o.store, ttl: o.TTL, seed: maphash.MakeSeed(), server: m.store, batcher: m.batcher, stop: cancel,
-	}
-	n.values, _ = o.store.(driver.ObjectStore)
-	n.lives, _ = m.store.(driver.TTLReader)
-	if err := source.Watch(ctx, m.prefix, n); err != nil {
+	n := &near{store: store, values: values, ttl: o.NearTTL, seed: maphash.MakeSeed(), server: server, stop: cancel}
+	if err := server.Watch(ctx, m.prefix, n); err != nil {
 		cancel()
 		return fmt.Errorf("xcache: near cache: %w", err)
 	}
@@ -42,24 +42,21 @@ func (m *Manager) watchNear(o *NearOptions) error {
 // needs none: it is as near as that itself, and a service that moves from one to the other changes one variable.
 func (c *Cache) manage(ctx context.Context, store driver.Store) (*Manager, error) {
 	o := c.options
-	if _, inProcess := store.(driver.ObjectStore); inProcess && o.Near != nil {
-		o.Log.Info(ctx, "near cache left out: the backend is in the process itself", slog.String("driver", o.Driver))
-		o.Near = nil
+	if c.near == nil {
+		return manage(store, o)
 	}
-	if o.Near == nil {
-		return manage(store, o) // the watch goes on until Close
+	if _, inProcess := store.(driver.ObjectStore); inProcess {
+		o.Log.Info(ctx, "near cache left out: the backend is in the process itself", slog.String("driver", o.Driver))
+		return manage(store, o)
 	}
 	copies, err := c.near.Open(ctx, o.nearConfig())
 	if err != nil {
-		return nil, fmt.Errorf("xcache: near cache: open %s: %w", o.Near.driver(), err)
+		return nil, fmt.Errorf("xcache: near cache: open %s: %w", nearDriver, err)
 	}
-	o.Near = &NearOptions{TTL: o.Near.TTL, store: copies, storeSet: true}
-	err = o.Near.check()
-	if err == nil {
-		var m *Manager
-		if m, err = manage(store, o); err == nil {
-			return m, nil
-		}
+	o.NearStore = copies
+	m, err := manage(store, o)
+	if err != nil {
+		return nil, errors.Join(err, copies.Close())
 	}
-	return nil, errors.Join(err, copies.Close())
+	return m, nil
 }

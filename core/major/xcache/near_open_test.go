@@ -50,7 +50,7 @@ func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 	var got driver.Config
 	r := nearRegistry(opens{store: s}, opens{store: near, got: &got})
 	m, err := r.Open(t.Context(), xcache.Options{
-		Driver: "server", Near: &xcache.NearOptions{MaxEntries: 7, TTL: time.Second}, Prefix: "p:",
+		Driver: "server", NearMaxEntries: 7, NearTTL: time.Second, Prefix: "p:",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
 	own, near := newCopies(), newCopies()
 	m, err := nearRegistry(opens{store: own}, opens{store: near}).Open(t.Context(),
-		xcache.Options{Driver: "server", Near: &xcache.NearOptions{TTL: time.Second}})
+		xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
 }
 
 func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
-	_, err := registryOf(mapstore.Driver{}).Resolve(xcache.Options{Driver: "map", Near: &xcache.NearOptions{}})
+	_, err := registryOf(mapstore.Driver{}).Resolve(xcache.Options{Driver: "map", NearMaxEntries: 1})
 	if !errors.Is(err, xcache.ErrUnknownDriver) {
 		t.Errorf("Check = %v, want ErrUnknownDriver", err)
 	}
@@ -98,11 +98,11 @@ func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
 		}
 	}
 	r := nearRegistry(opens{}, opens{})
-	_, err = r.Resolve(xcache.Options{Driver: "server", Near: &xcache.NearOptions{MaxEntries: -1, TTL: 1}})
+	_, err = r.Resolve(xcache.Options{Driver: "server", NearMaxEntries: -1, NearTTL: 1})
 	if err == nil || !strings.Contains(err.Error(), "near cache: configure memory: a negative bound") {
 		t.Errorf("Check = %v, want the driver's problem", err)
 	}
-	if _, err := r.Resolve(xcache.Options{Driver: "server", Near: &xcache.NearOptions{TTL: 1}}); err != nil {
+	if _, err := r.Resolve(xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1}); err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }
@@ -139,7 +139,7 @@ func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
 			if i, ok := store.(driver.Invalidator); ok {
 				server.store = watched{server.store, i}
 			}
-			_, err := nearRegistry(server, tc.near).Open(t.Context(), xcache.Options{Driver: "server", Near: &xcache.NearOptions{TTL: 1}})
+			_, err := nearRegistry(server, tc.near).Open(t.Context(), xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1})
 			if err == nil || (tc.want != nil && !errors.Is(err, tc.want)) || !strings.Contains(err.Error(), "near cache") {
 				t.Errorf("Open = %v, want %v", err, tc.want)
 			}
@@ -157,13 +157,15 @@ func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
 }
 
 func TestNewRefusesANearCacheThatMakesNoSense(t *testing.T) {
-	_, err := xcache.New(newServer(), xcache.WithNearStore(mapstore.New(nil), 0))
-	for _, want := range []string{"does not keep objects", "TTL 0s"} {
+	for want, o := range map[string]xcache.Options{
+		"does not keep objects": {NearStore: mapstore.New(nil), NearTTL: time.Second},
+		"TTL 0s":                {NearStore: newCopies()},
+	} {
+		_, err := xcache.New(newServer(), func(options *xcache.Options) {
+			options.NearStore, options.NearTTL = o.NearStore, o.NearTTL
+		})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New = %v, want %q in it", err, want)
 		}
-	}
-	if _, err := xcache.New(newServer(), xcache.WithNearStore(nil, time.Second)); err == nil {
-		t.Error("New accepted a near cache without a store")
 	}
 }

@@ -215,7 +215,7 @@ func TestACopyOfAnOldEpochIsNotSeen(t *testing.T) {
 func TestWithoutAWatchEveryReadGoesToTheServer(t *testing.T) {
 	s := newServer()
 	c := newCopies()
-	m := managerOf(t, s, xcache.WithNearStore(c, nearTTL))
+	m := managerOf(t, s, func(o *xcache.Options) { o.NearStore, o.NearTTL = c, nearTTL })
 	v := xcache.KeyCacheOf[string, string](m)
 	for i, value := range []string{"one", "two"} {
 		s.write(t, "k", value)

@@ -1,7 +1,6 @@
 package xcache
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +19,7 @@ type Options struct {
 	Driver         string `env:"NOSQL_DRIVER" default:"none" doc:"Backend: the name of one that is imported, such as redis or memory, or none."`
 	Config         driver.Config
 	ConnectTimeout time.Duration `env:"NOSQL_CONNECT_TIMEOUT" default:"30s" max:"1h" doc:"How long the start waits for a backend that does not answer yet; 0 tries once."`
-	// Near describes a near cache in front of a server that reports keys that change; nil is none. A backend in the
-	// process needs none, and does without.
-	Near *NearOptions
-
-	Prefix string `env:"NOSQL_PREFIX" doc:"Prefix of every key."`
+	Prefix         string        `env:"NOSQL_PREFIX" doc:"Prefix of every key."`
 	// DefaultTTL is the TTL of a key that is written without one; 0 is for ever, nil the backend's default.
 	DefaultTTL *time.Duration
 	// TTLJitter shortens each TTL by a random part of it, at most this fraction (0 to 1), so that keys written
@@ -39,25 +34,21 @@ type Options struct {
 	// Log receives a line for each attempt that failed; nil is the log named CACHE.
 	Log *xlog.LogNamedLogger
 
+	// NearMaxEntries bounds the copies of a near cache in front of a server that reports keys that change; 0 is none. A
+	// backend in the process needs none, and does without. The backend "memory" stores the copies.
+	NearMaxEntries int `env:"NOSQL_NEAR_MAX_ENTRIES" default:"0" max:"2147483647" doc:"Entries at most of a near cache in the process, which the server keeps up to date; 0 is none."`
+	// NearTTL bounds the TTL of a copy. It must be positive if there is a near cache.
+	NearTTL time.Duration `env:"NOSQL_NEAR_TTL" default:"1m" min:"1ns" max:"1h" doc:"TTL of an entry of the near cache at most."`
+	// NearStore stores the copies of a near cache instead. It must be a driver.ObjectStore, and the manager owns it once
+	// New has returned without an error.
+	NearStore driver.Store
+
 	registry *Registry // of the driver; nil is the default one
 	problems []error   // of options, such as a nil codec
 }
 
-// NearOptions describe a near cache: copies of values in the process, which the server keeps up to date.
-type NearOptions struct {
-	// Driver is the name of the backend that stores the copies. It must keep objects, as "memory" does, which is the
-	// default.
-	Driver string
-	// MaxEntries bounds the copies; 0 is the backend's default.
-	MaxEntries int
-	// TTL bounds the TTL of a copy. It must be positive.
-	TTL time.Duration
-
-	store    driver.Store // of WithNearStore
-	storeSet bool
-}
-
-// ManagerOption changes Options. Options take effect in their order, so a later one wins.
+// ManagerOption changes Options, also a field that no function of this package is for. Options take effect in their order,
+// so a later one wins.
 type ManagerOption func(*Options)
 
 // NewOptions returns what opts make; a nil option is skipped. Problems of options are reported by Resolve.
@@ -86,33 +77,13 @@ func (o Options) check() []error {
 	if !(o.TTLJitter >= 0 && o.TTLJitter <= 1) {
 		problems = append(problems, fmt.Errorf("xcache: TTL jitter %v is not between 0 and 1", o.TTLJitter))
 	}
+	if (o.NearMaxEntries > 0 || o.NearStore != nil) && o.NearTTL <= 0 {
+		problems = append(problems, fmt.Errorf("xcache: near cache: TTL %s is not positive", o.NearTTL))
+	}
 	return problems
 }
 
-// check returns what is wrong with o in itself; nil is no near cache.
-func (o *NearOptions) check() error {
-	if o == nil {
-		return nil
-	}
-	var problems []error
-	if _, ok := o.store.(driver.ObjectStore); o.storeSet && !ok {
-		problems = append(problems, fmt.Errorf("xcache: near cache: %T does not keep objects in the process", o.store))
-	}
-	if o.TTL <= 0 {
-		problems = append(problems, fmt.Errorf("xcache: near cache: TTL %s is not positive", o.TTL))
-	}
-	return errors.Join(problems...)
-}
-
-func (o *NearOptions) driver() string { return cmp.Or(o.Driver, "memory") }
-
 func init() { xenv.Register[Options]("Cache") }
-func init() { xenv.Register[nearVariables]("Cache") }
-
-type nearVariables struct {
-	MaxEntries int           `env:"NOSQL_NEAR_MAX_ENTRIES" default:"0" max:"2147483647" doc:"Entries at most of a near cache in the process, which the server keeps up to date; 0 is none."`
-	TTL        time.Duration `env:"NOSQL_NEAR_TTL" default:"1m" min:"1ns" max:"1h" doc:"TTL of an entry of the near cache at most."`
-}
 
 // FromEnv reads NOSQL_* from the environment. NOSQL_DRIVER that is "none" or not set means no cache. NOSQL_URL wins over
 // the parts of an address, and NOSQL_NEAR_MAX_ENTRIES over 0 is WithNear.
@@ -122,13 +93,11 @@ func FromEnv() ManagerOption { return FromSource(xenv.Environment()) }
 func FromSource(s xenv.Source) ManagerOption {
 	return func(o *Options) {
 		defaults, _ := xenv.Load[Options](nil) // Register has checked the defaults
-		o.Driver, o.ConnectTimeout = "", defaults.ConnectTimeout
+		o.Driver, o.ConnectTimeout, o.NearMaxEntries, o.NearTTL = "", defaults.ConnectTimeout, 0, defaults.NearTTL
 		o.Config = driver.Config{Now: o.Config.Now, Source: s}
-		near, err := xenv.Load[nearVariables](s)
-		if err = errors.Join(xenv.Fill(s, o), err); err != nil {
+		if err := xenv.Fill(s, o); err != nil {
 			o.problems = append(o.problems, err)
 		}
-		WithNear(near.MaxEntries, near.TTL)(o)
 	}
 }
 
@@ -146,11 +115,6 @@ func WithPrefix(prefix string) ManagerOption { return func(o *Options) { o.Prefi
 // WithDefaultTTL sets the TTL of a key that is written without WithTTL; 0 is for ever.
 func WithDefaultTTL(ttl time.Duration) ManagerOption {
 	return func(o *Options) { o.DefaultTTL = &ttl }
-}
-
-// WithTTLJitter sets Options.TTLJitter.
-func WithTTLJitter(fraction float64) ManagerOption {
-	return func(o *Options) { o.TTLJitter = fraction }
 }
 
 // WithCodec replaces JSON. Strings, byte slices and integers stay as they are.
@@ -172,42 +136,11 @@ func WithMetrics(observe func(ctx context.Context, e Event)) ManagerOption {
 // backend's errors as ever.
 func WithFailOpen() ManagerOption { return func(o *Options) { o.FailOpen = true } }
 
-// WithMaxEntries bounds the entries of a backend in the process, all kinds together.
-func WithMaxEntries(n int) ManagerOption {
-	return func(o *Options) { o.Config.MaxEntries = n }
-}
-
 // WithNear keeps copies of up to maxEntries values in the process, each for ttl at most, if the backend is a server that
-// reports keys that change; 0 entries are no near cache. A backend in the process does without. The copies are stored by
-// the "memory" backend, which the application imports too.
+// reports keys that change; 0 entries are none.
 func WithNear(maxEntries int, ttl time.Duration) ManagerOption {
-	return func(o *Options) {
-		o.Near = nil
-		if maxEntries != 0 {
-			o.Near = &NearOptions{MaxEntries: maxEntries, TTL: ttl}
-		}
-	}
-}
-
-// WithNearStore keeps copies of the values that KeyCache views read in store, which must be a driver.ObjectStore; ttl
-// bounds their TTLs. The manager's own store must be a driver.Invalidator, which drops what it reports as changed. The
-// manager owns store once New has returned without an error.
-func WithNearStore(store driver.Store, ttl time.Duration) ManagerOption {
-	return func(o *Options) { o.Near = &NearOptions{TTL: ttl, store: store, storeSet: true} }
-}
-
-// WithConnectTimeout bounds how long the start waits for a backend that does not answer yet; 0 tries once.
-func WithConnectTimeout(d time.Duration) ManagerOption {
-	return func(o *Options) { o.ConnectTimeout = d }
-}
-
-// WithClock gives a backend in the process another clock, for tests.
-func WithClock(now func() time.Time) ManagerOption {
-	return func(o *Options) { o.Config.Now = now }
+	return func(o *Options) { o.NearMaxEntries, o.NearTTL = maxEntries, ttl }
 }
 
 // WithRegistry finds the backend in r instead of the default registry, for tests.
 func WithRegistry(r *Registry) ManagerOption { return func(o *Options) { o.registry = r } }
-
-// WithLogger writes the lines of the start to log.
-func WithLogger(log *xlog.LogNamedLogger) ManagerOption { return func(o *Options) { o.Log = log } }

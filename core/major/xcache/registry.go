@@ -76,10 +76,10 @@ func (r *Registry) Resolve(o Options) (*Cache, error) {
 		o.Log = xlog.WithName(xlog.NamedCACHE)
 	}
 	c := &Cache{options: o}
-	problems := append(o.check(), o.Near.check())
+	problems := o.check()
 	var err error
-	if o.Near != nil {
-		if c.near, err = r.find(o.Near.driver(), o.nearConfig()); err != nil {
+	if o.NearMaxEntries != 0 {
+		if c.near, err = r.find(nearDriver, o.nearConfig()); err != nil {
 			problems = append(problems, fmt.Errorf("xcache: near cache: %w", err))
 		}
 	}

@@ -77,18 +77,8 @@ type Config struct {
 // them. A key may be any string, also an empty one. Every method is atomic and, on a server, one round
 // trip; it ends with ctx's error when ctx ends. A key that has expired is missing.
 type Store interface {
-	Keys
-	Hashes
-	Sets
-	Lists
-	// Ping asks the backend for an answer.
-	Ping(ctx context.Context) error
-	// Close ends the store; a second Close does nothing. Later calls fail with ErrClosed.
-	Close() error
-}
+	// The operations on keys and on plain values.
 
-// Keys are the operations on keys and on plain values.
-type Keys interface {
 	// Get returns the value under key.
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	// Set writes the value under key, whatever kind of value the key held.
@@ -99,10 +89,9 @@ type Keys interface {
 	Exists(ctx context.Context, key string) (bool, error)
 	// TTL returns how long the key will live, 0 for ever.
 	TTL(ctx context.Context, key string) (ttl time.Duration, ok bool, err error)
-}
 
-// Hashes are the operations on hashes. A hash without fields does not exist.
-type Hashes interface {
+	// The operations on hashes. A hash without fields does not exist.
+
 	// HashGet returns a field's value.
 	HashGet(ctx context.Context, key, field string) (value []byte, ok bool, err error)
 	// HashGetAll returns the fields in any order; none for a missing key.
@@ -114,10 +103,9 @@ type Hashes interface {
 	HashExists(ctx context.Context, key, field string) (bool, error)
 	// HashRemove removes fields, counts those that existed, and leaves the expiry as it is.
 	HashRemove(ctx context.Context, key string, fields ...string) (removed int, err error)
-}
 
-// Sets are the operations on sets. A set without members does not exist.
-type Sets interface {
+	// The operations on sets. A set without members does not exist.
+
 	// SetAdd adds members and counts the new ones. IfAbsent and IfPresent are about the key.
 	SetAdd(ctx context.Context, key string, members [][]byte, w Write) (added int, stored bool, err error)
 	// SetMembers returns the members in any order; none for a missing key.
@@ -128,11 +116,10 @@ type Sets interface {
 	SetCount(ctx context.Context, key string) (int, error)
 	// SetRemove removes members, counts those that existed, and leaves the expiry as it is.
 	SetRemove(ctx context.Context, key string, members ...[]byte) (removed int, err error)
-}
 
-// Lists are the operations on lists. A list without elements does not exist. Indexes count from 0, and
-// from -1 at the end backwards.
-type Lists interface {
+	// The operations on lists. A list without elements does not exist. Indexes count from 0, and from -1 at
+	// the end backwards.
+
 	// ListPush pushes the values one after the other at the end, and returns the list's length after
 	// it; 0 where nothing was stored. IfAbsent and IfPresent are about the key.
 	ListPush(ctx context.Context, key string, end End, values [][]byte, w Write) (length int, stored bool, err error)
@@ -147,10 +134,15 @@ type Lists interface {
 	// ListRemove removes elements equal to value: the first count from the head, the last -count from
 	// the tail, or all where count is 0. It counts them and leaves the expiry as it is.
 	ListRemove(ctx context.Context, key string, count int, value []byte) (removed int, err error)
+
+	// Ping asks the backend for an answer.
+	Ping(ctx context.Context) error
+	// Close ends the store; a second Close does nothing. Later calls fail with ErrClosed.
+	Close() error
 }
 
 // Batcher is an optional ability of a store: many keys in one round trip. Deleting many keys is
-// Keys.Delete.
+// Store.Delete.
 type Batcher interface {
 	// GetMany returns the values in the order of keys; nil is a missing key or one of another kind,
 	// which is never a value, since a value that is empty is not nil.
@@ -160,12 +152,12 @@ type Batcher interface {
 }
 
 // ObjectStore is an optional ability of a store in the process of its callers: it keeps values as they
-// are, without bytes in between. What is written here and what Keys writes is one value under one key.
+// are, without bytes in between. What is written here and what Set writes is one value under one key.
 type ObjectStore interface {
 	// GetObject returns the entry under key: the one that SetObject was given, or one whose object
 	// encodes to the value. The key may be changed when the call has returned.
 	GetObject(ctx context.Context, key string) (e *Entry, ok bool, err error)
-	// SetObject is Keys.Set for an object. The caller does not use e again.
+	// SetObject is Store.Set for an object. The caller does not use e again.
 	SetObject(ctx context.Context, key string, e *Entry, w Write) (stored bool, err error)
 }
 
@@ -205,6 +197,13 @@ type Invalidator interface {
 	Watch(ctx context.Context, prefix string, w Watcher) error
 	// Staleness is how long, at most, Watch takes to notice that its connection is dead.
 	Staleness() time.Duration
+	// GetTTL is Get and TTL in one round trip, so that a copy need not outlive its key: ttl is 0 for ever, and positive
+	// even where less than a millisecond is left. Where the key is written in between, ttl may be that of the other
+	// value.
+	GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error)
+	// GetManyTTL is GetTTL for many keys, as Batcher.GetMany is Get: the values and their lives are in the order of
+	// keys, and what has no value has no life to speak of.
+	GetManyTTL(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration, err error)
 }
 
 // Watcher is told of changed keys. Its methods are called one at a time, and do not block.
@@ -217,17 +216,6 @@ type Watcher interface {
 	Invalidate(keys []string)
 }
 
-// TTLReader is an optional ability of a store on a server: it reads values and what is left of their lives in one round trip,
-// so that a copy in the process need not outlive its key.
-type TTLReader interface {
-	// GetTTL is Keys.Get and Keys.TTL: ttl is 0 for ever, and positive even where less than a millisecond is left. Where the
-	// key is written in between, ttl may be that of the other value.
-	GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error)
-	// GetManyTTL is GetTTL for many keys, as Batcher.GetMany is Keys.Get: the values and their lives are in the order of keys,
-	// and what has no value has no life to speak of.
-	GetManyTTL(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration, err error)
-}
-
 // Defaults is an optional ability of a store: it has a default time to live of its own, for managers
 // that are given none.
 type Defaults interface {
@@ -238,9 +226,4 @@ type Defaults interface {
 // such as the backend's own client.
 type Provider interface {
 	Values() map[xctx.ContextKey]any
-}
-
-// Describer is an optional ability of a store: one line for people, without a secret.
-type Describer interface {
-	Describe() string
 }
