@@ -83,9 +83,12 @@ func testLoadThousand(t *testing.T, e *env) {
 	want(t, "callers without the value", bad.Load(), 0)
 }
 
+// loader is the function that GetOrLoad calls.
+type loader = func(ctx context.Context) (*user, error)
+
 // waiting starts n callers of one load, which begins to run when all of them wait for it. The errors come in
 // any order.
-func (e *env) waiting(n int, call func(load xcache.Loader[user]) error, load xcache.Loader[user]) <-chan error {
+func (e *env) waiting(n int, call func(load loader) error, load loader) <-chan error {
 	errs := make(chan error, n)
 	release := make(chan struct{})
 	for range n {
@@ -109,7 +112,7 @@ func (e *env) awaitWaiting(n int) {
 }
 
 func testLoadError(t *testing.T, e *env) {
-	call := func(load xcache.Loader[user]) error {
+	call := func(load loader) error {
 		_, ok, err := e.users().GetOrLoad(t.Context(), "k", load)
 		if ok {
 			return errors.New("found")
@@ -132,7 +135,7 @@ func testLoadError(t *testing.T, e *env) {
 }
 
 func testLoadPanic(t *testing.T, e *env) {
-	call := func(load xcache.Loader[user]) error {
+	call := func(load loader) error {
 		_, _, err := e.users().GetOrLoad(t.Context(), "k", load)
 		return err
 	}
@@ -162,7 +165,7 @@ func (e *env) loadsAnew(t *testing.T) {
 }
 
 func testLoadGoexit(t *testing.T, e *env) {
-	call := func(load xcache.Loader[user]) error {
+	call := func(load loader) error {
 		_, _, err := e.users().GetOrLoad(t.Context(), "k", load)
 		return err
 	}

@@ -19,9 +19,7 @@ type Codec interface {
 	Decode(data []byte, v any) error
 }
 
-// JSON is the default codec.
-var JSON Codec = jsonCodec{}
-
+// jsonCodec is the default codec.
 type jsonCodec struct{}
 
 // Encode implements Codec.

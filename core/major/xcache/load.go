@@ -11,20 +11,20 @@ import (
 // absent is what a key's name ends with where GetOrLoad remembers that the loader found nothing.
 const absent = "\x00absent"
 
-// Loader gets a value from where it really lives. A nil value says that there is none.
-//
-// It runs in a goroutine of its own, for everybody who waits for the key: ctx has the values of the
-// caller that came first, without its deadline, and ends when nobody waits any more.
-type Loader[V any] func(ctx context.Context) (*V, error)
-
 // GetOrLoad returns the value under key; where there is none it asks load and keeps what comes back.
 // However many callers of this manager miss the key at the same time, it is loaded once, and each gets
-// a value of its own. The options are for the write; WithNX, WithXX and WithStored have no place here.
+// a value of its own. A nil value says that there is none.
+//
+// load runs in a goroutine of its own, for all callers that wait for the key: ctx has the values of the
+// caller that came first, without its deadline, and ends if no caller waits any longer. The options are
+// for the write; WithNX, WithXX and WithStored have no place here.
 //
 // A caller whose context ends gets the context's error, and the load goes on for the others. All get the
 // loader's error as it is, or a *PanicError. A Set or Delete of the key during the load wins over it. A
 // value that cannot be decoded is loaded anew.
-func (c *KeyCache[K, V]) GetOrLoad(ctx context.Context, key K, load Loader[V], opts ...Option) (*V, bool, error) {
+func (c *KeyCache[K, V]) GetOrLoad(
+	ctx context.Context, key K, load func(ctx context.Context) (*V, error), opts ...Option,
+) (*V, bool, error) {
 	w, err := c.resolve(opts)
 	if err == nil && w.If != driver.Always {
 		err = errLoadConditions
@@ -74,7 +74,7 @@ func (c *KeyCache[K, V]) lookup(ctx context.Context, key K) (v *V, ok, replace b
 
 // load runs the loader for all who wait, writes what it found, and returns how to copy it.
 func (c *KeyCache[K, V]) load(
-	ctx context.Context, key K, name string, fl *inFlight, load Loader[V], w driver.Write,
+	ctx context.Context, key K, name string, fl *inFlight, load func(ctx context.Context) (*V, error), w driver.Write,
 ) (any, error) {
 	// The caller missed the key before it joined: another load may have ended in between.
 	if v, ok, err := c.read(ctx, key); ok && err == nil {

@@ -37,6 +37,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
@@ -55,7 +56,7 @@ type Manager struct {
 	metrics  func(ctx context.Context, e Event)
 	failOpen bool
 	loads    loadGroup
-	leases   managerLeases
+	leases   *xlease.Leases // nil if the store keeps none
 }
 
 // New returns the manager of an open store, which it owns from then on. It ignores what describes how to open one:
@@ -76,8 +77,14 @@ func New(store driver.Store, opts ...ManagerOption) (*Manager, error) {
 func manage(store driver.Store, o Options) (*Manager, error) {
 	registerMapper()
 	m := &Manager{
-		store: store, prefix: o.Prefix, jitter: o.TTLJitter, codec: o.Codec, plain: o.Codec == JSON,
+		store: store, prefix: o.Prefix, jitter: o.TTLJitter, codec: o.Codec, plain: o.Codec == nil,
 		metrics: o.Metrics, failOpen: o.FailOpen,
+	}
+	if m.plain {
+		m.codec = jsonCodec{}
+	}
+	if l, ok := store.(driver.Leaser); ok {
+		m.leases = xlease.New(l.LeaseBackend(m.prefix + leaseMark))
 	}
 	if d, ok := store.(driver.Defaults); ok {
 		m.ttl = d.DefaultTTL()
@@ -130,7 +137,11 @@ func (m *Manager) CheckHealth(ctx context.Context) error { return fail("ping", m
 
 // Close releases the leases, and closes the near cache and the store. Later calls fail; a second Close does nothing.
 func (m *Manager) Close() error {
-	return fail("close", errors.Join(m.leases.close(), m.near.close(), m.store.Close()))
+	var released error
+	if m.leases != nil {
+		released = m.leases.Close()
+	}
+	return fail("close", errors.Join(released, m.near.close(), m.store.Close()))
 }
 
 // GetManager returns the manager that the application's context carries. The error is that of

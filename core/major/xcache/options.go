@@ -2,7 +2,6 @@ package xcache
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -44,7 +43,7 @@ type Options struct {
 	NearStore driver.Store
 
 	registry *Registry // of the driver; nil is the default one
-	problems []error   // of options, such as a nil codec
+	problems []error   // of FromSource
 }
 
 // ManagerOption changes Options, also a field that no function of this package is for. Options take effect in their order,
@@ -53,7 +52,7 @@ type ManagerOption func(*Options)
 
 // NewOptions returns what opts make; a nil option is skipped. Problems of options are reported by Resolve.
 func NewOptions(opts ...ManagerOption) Options {
-	o := Options{Codec: JSON}
+	var o Options
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&o)
@@ -118,14 +117,7 @@ func WithDefaultTTL(ttl time.Duration) ManagerOption {
 }
 
 // WithCodec replaces JSON. Strings, byte slices and integers stay as they are.
-func WithCodec(codec Codec) ManagerOption {
-	return func(o *Options) {
-		if codec == nil {
-			o.problems = append(o.problems, errors.New("xcache: the codec is nil"))
-		}
-		o.Codec = codec
-	}
-}
+func WithCodec(codec Codec) ManagerOption { return func(o *Options) { o.Codec = codec } }
 
 // WithMetrics reports every operation to observe, which is called from any goroutine and must not block.
 func WithMetrics(observe func(ctx context.Context, e Event)) ManagerOption {

@@ -136,12 +136,12 @@ func TestResolveReportsEveryWrongOptionAtOnce(t *testing.T) {
 	problem := errors.New("the port is odd")
 	registry, _, opened := setup(t, "memory", problem)
 	o := xcache.NewOptions(registry, xcache.WithDriver("memory"), xcache.WithDefaultTTL(-1), func(o *xcache.Options) { o.TTLJitter = 7 },
-		xcache.WithCodec(nil), func(o *xcache.Options) { o.ConnectTimeout = -1 })
+		func(o *xcache.Options) { o.ConnectTimeout = -1 })
 	_, err := xcache.Resolve(o)
 	if !errors.Is(err, problem) {
 		t.Errorf("Check = %v, want the driver's problem in it", err)
 	}
-	for _, want := range []string{"default TTL", "jitter", "codec", "connect timeout"} {
+	for _, want := range []string{"default TTL", "jitter", "connect timeout"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Check = %v, want %q in it", err, want)
 		}

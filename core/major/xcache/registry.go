@@ -69,9 +69,6 @@ type Cache struct {
 
 // Resolve finds the drivers of o and checks all that can be checked without connecting. The error joins every problem.
 func (r *Registry) Resolve(o Options) (*Cache, error) {
-	if o.Codec == nil {
-		o.Codec = JSON
-	}
 	if o.Log == nil {
 		o.Log = xlog.WithName(xlog.NamedCACHE)
 	}

@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
-
-// clearBatch is how many keys Clear removes in one call of the backend at most.
-const clearBatch = 1000
 
 // Keys walks through the keys that begin with the manager's prefix and prefix, which is no pattern, and gives each
 // once, in no order and without the manager's prefix. Keys of all kinds and all views are among them; what this
@@ -64,7 +60,7 @@ func (c *keyed[K]) Keys(ctx context.Context) iter.Seq2[K, error] {
 // existed. Without WithKeyPrefix these are all keys of the manager; where the manager has no prefix either, Clear
 // refuses with ErrOption, since it would empty the whole database. Leases stay.
 //
-// It walks as Keys does and removes a thousand keys at a time: a key that is written meanwhile may stay or go. A load
+// It walks as Keys does and removes some keys at a time: a key that is written meanwhile may stay or go. A load
 // that has begun before goes to those who wait for it, but not into the cache. After an error some keys are gone.
 func (v *view) Clear(ctx context.Context) (removed int, err error) {
 	op := v.begin(opClear)
@@ -149,18 +145,15 @@ func (m *Manager) removePage(ctx context.Context, page []string) (removed int, e
 			keys = append(keys, key)
 		}
 	}
-	for part := range slices.Chunk(marks, clearBatch) {
-		if _, err := m.store.Delete(ctx, part...); err != nil {
-			return removed, err
+	if len(marks) > 0 {
+		if _, err := m.store.Delete(ctx, marks...); err != nil {
+			return 0, err
 		}
 	}
-	for part := range slices.Chunk(keys, clearBatch) {
-		n, err := m.store.Delete(ctx, part...)
-		m.near.drop(ctx, part...)
-		removed += n
-		if err != nil {
-			return removed, err
-		}
+	if len(keys) == 0 {
+		return 0, nil
 	}
-	return removed, nil
+	removed, err = m.store.Delete(ctx, keys...)
+	m.near.drop(ctx, keys...)
+	return removed, err
 }

@@ -83,7 +83,7 @@ type Store interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	// Set writes the value under key, whatever kind of value the key held.
 	Set(ctx context.Context, key string, value []byte, w Write) (stored bool, err error)
-	// Delete removes keys of any kind and counts those that existed.
+	// Delete removes keys of any kind, however many, and counts those that existed.
 	Delete(ctx context.Context, keys ...string) (removed int, err error)
 	// Exists reports whether the key holds a value of any kind.
 	Exists(ctx context.Context, key string) (bool, error)
