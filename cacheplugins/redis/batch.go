@@ -66,13 +66,30 @@ func (s *store) unlink(ctx context.Context, keys []string) (removed int, err err
 
 // GetMany implements driver.Batcher.
 func (s *store) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
-	values, _, err := s.getMany(ctx, keys, false)
-	return values, err
+	if s.options.IsClusterMode { // the keys may be on several servers
+		values, _, err := s.getEach(ctx, keys, false)
+		return values, err
+	}
+	values := make([][]byte, 0, len(keys))
+	for part := range slices.Chunk(keys, batchKeys) {
+		cmd := redis.NewSliceCmd(ctx, appendNames(append(make([]any, 0, 1+len(part)), "mget"), part)...)
+		if err := s.do(ctx, cmd); err != nil {
+			return nil, s.failed(ctx, err)
+		}
+		for _, v := range cmd.Val() {
+			var value []byte // nil if it is no plain value
+			if text, ok := v.(string); ok {
+				value = bytesOf(text)
+			}
+			values = append(values, value)
+		}
+	}
+	return values, ctx.Err()
 }
 
 // GetManyTTL implements driver.Invalidator.
 func (s *store) GetManyTTL(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration, err error) {
-	return s.getMany(ctx, keys, true)
+	return s.getEach(ctx, keys, true)
 }
 
 // GetTTL implements driver.Invalidator.
@@ -101,87 +118,35 @@ func (s *store) remaining(ctx context.Context, cmd *redis.IntCmd) (time.Duration
 	return ttl, nil
 }
 
-func (s *store) getMany(ctx context.Context, keys []string, lives bool) ([][]byte, []time.Duration, error) {
-	values := make([][]byte, 0, len(keys))
-	var ttls []time.Duration
+// getEach reads each key by a command of its own, and its life by another.
+func (s *store) getEach(ctx context.Context, keys []string, lives bool) ([][]byte, []time.Duration, error) {
+	values, ttls := make([][]byte, 0, len(keys)), make([]time.Duration, 0, len(keys))
 	for part := range slices.Chunk(keys, batchKeys) {
-		b := s.read(ctx, part, lives)
-		got, err := b.values(s)
-		if err != nil {
-			return nil, nil, err
+		gets, pttls := make([]*redis.StringCmd, len(part)), make([]*redis.IntCmd, len(part))
+		cmds := make([]redis.Cmder, 0, 2*len(part))
+		for i, key := range part {
+			gets[i], pttls[i] = redis.NewStringCmd(ctx, "get", key), redis.NewIntCmd(ctx, "pttl", key)
+			cmds = append(cmds, gets[i])
+			if lives {
+				cmds = append(cmds, pttls[i])
+			}
 		}
-		values = append(values, got...)
-		for i, cmd := range b.lives {
+		s.pipeline(ctx, cmds...)
+		for i, get := range gets {
+			value, ok, err := s.textOf(ctx, get, get.Err())
+			if err != nil && !errors.Is(err, driver.ErrWrongType) {
+				return nil, nil, err
+			}
 			var ttl time.Duration
-			if got[i] != nil {
-				if ttl, err = s.remaining(ctx, cmd); err != nil {
+			if ok && lives {
+				if ttl, err = s.remaining(ctx, pttls[i]); err != nil {
 					return nil, nil, err
 				}
 			}
-			ttls = append(ttls, ttl)
+			values, ttls = append(values, value), append(ttls, ttl)
 		}
 	}
 	return values, ttls, ctx.Err()
-}
-
-// reading is one round trip of getMany: one MGET, or a GET of each key where they may be on several servers.
-type reading struct {
-	ctx   context.Context // of one call
-	all   *redis.SliceCmd
-	each  []*redis.StringCmd
-	lives []*redis.IntCmd
-}
-
-func (s *store) read(ctx context.Context, keys []string, lives bool) *reading {
-	r := &reading{ctx: ctx}
-	if !s.options.IsClusterMode {
-		r.all = redis.NewSliceCmd(ctx, appendNames(append(make([]any, 0, 1+len(keys)), "mget"), keys)...)
-		if !lives {
-			r.all.SetErr(s.do(ctx, r.all))
-			return r
-		}
-	}
-	cmds := make([]redis.Cmder, 0, 2*len(keys))
-	if r.all != nil {
-		cmds = append(cmds, r.all)
-	}
-	for _, key := range keys {
-		if r.all == nil {
-			cmd := redis.NewStringCmd(ctx, "get", key)
-			r.each, cmds = append(r.each, cmd), append(cmds, cmd)
-		}
-		if lives {
-			cmd := redis.NewIntCmd(ctx, "pttl", key)
-			r.lives, cmds = append(r.lives, cmd), append(cmds, cmd)
-		}
-	}
-	s.pipeline(ctx, cmds...)
-	return r
-}
-
-// values returns what was read, nil for what is no plain value.
-func (r *reading) values(s *store) ([][]byte, error) {
-	if r.all != nil {
-		if err := r.all.Err(); err != nil {
-			return nil, s.failed(r.ctx, err)
-		}
-		out := make([][]byte, len(r.all.Val()))
-		for i, v := range r.all.Val() {
-			if text, ok := v.(string); ok {
-				out[i] = bytesOf(text)
-			}
-		}
-		return out, nil
-	}
-	out := make([][]byte, len(r.each))
-	for i, cmd := range r.each {
-		value, _, err := s.textOf(r.ctx, cmd, cmd.Err())
-		if err != nil && !errors.Is(err, driver.ErrWrongType) {
-			return nil, err
-		}
-		out[i] = value
-	}
-	return out, nil
 }
 
 // SetMany implements driver.Batcher.

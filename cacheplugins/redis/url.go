@@ -120,13 +120,8 @@ func (c *settings) readParams(f form, query string) error {
 	if err != nil {
 		return urlProblem(badEscapes, escaping)
 	}
-	take := func(name string) []string {
-		v := values[name]
-		delete(values, name)
-		return v
-	}
 	for _, name := range f.params {
-		for _, value := range take(name) {
+		for _, value := range values[name] {
 			switch name {
 			case "db":
 				if err := readDatabase(c, value); err != nil {
@@ -140,6 +135,7 @@ func (c *settings) readParams(f form, query string) error {
 				c.SentinelPass = value
 			}
 		}
+		delete(values, name)
 	}
 	if len(values) > 0 {
 		return urlProblem(badParam, strings.Join(f.params, ", "))
