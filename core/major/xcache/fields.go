@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -24,21 +24,21 @@ type structField struct {
 	form      form
 }
 
-var fieldPlans sync.Map // reflect.Type of a struct -> *fields
+var fieldPlans jsonplan.Cache[reflect.Type, *fields]
 
 // fieldsOf returns the plan of a struct type; it is made once. It panics where t is no struct, or names
 // two fields alike.
 func fieldsOf(t reflect.Type) *fields {
 	if p, ok := fieldPlans.Load(t); ok {
-		return p.(*fields) //nolint:forcetypeassert // nothing else is stored
+		return p
 	}
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("xcache: %s cannot be the fields of a hash: it is no struct", t))
 	}
 	p := &fields{byName: map[string]int{}}
 	p.add(t, nil)
-	actual, _ := fieldPlans.LoadOrStore(t, p)
-	return actual.(*fields) //nolint:forcetypeassert // nothing else is stored
+	fieldPlans.Store(t, p)
+	return p
 }
 
 // add adds the fields of t; those of an embedded struct without a name count as t's own.
