@@ -58,7 +58,8 @@ const maxTable = 1 << 20
 func newStore(set settings, now func() time.Time) (*store, error) {
 	s := &store{
 		ttl: set.DefaultTTL, max: set.MaxEntries, now: newClock(now), given: now != nil, leases: xlease.InProcess(now),
-		seed: maphash.MakeSeed(), shards: make([]shard, set.ShardCount), wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		seed: maphash.MakeSeed(), shards: make([]shard, set.ShardCount),
+		wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	s.Methods = collections.New(s.view, s.change)
 	s.next.Store(never)
