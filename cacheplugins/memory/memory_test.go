@@ -33,12 +33,12 @@ func TestConformanceInRealTime(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{Driver: memory.Driver{}, Source: "in process", Server: engine})
 }
 
-// At its bound every write of a new key takes the other path through the store.
-func TestConformanceNearTheBound(t *testing.T) {
+// All writes share one lock.
+func TestConformanceWithOneLock(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
-		Driver: memory.Driver{}, FakeClock: true, Source: "in process, near its bound", Server: engine,
+		Driver: memory.Driver{}, FakeClock: true, Source: "in process, with one lock", Server: engine,
 		Config: func(testing.TB) driver.Config {
-			return driver.Config{MaxEntries: 12_000, Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "12000"}} // no check has as many keys
+			return driver.Config{Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "1"}}
 		},
 	})
 }

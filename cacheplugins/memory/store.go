@@ -27,8 +27,8 @@ type store struct {
 	collections.Methods
 
 	engine *otter.Cache[string, entry]
-	now    func() int64 // in nanoseconds since any time
-	given  bool         // now is the time of driver.Config.Now
+	given  func() time.Time // driver.Config.Now, or nil
+	start  time.Time
 	ttl    time.Duration
 	max    int
 	leases leasedriver.Backend
@@ -36,9 +36,7 @@ type store struct {
 	seed   maphash.Seed
 	shards []shard
 
-	// next is a time before which no entry expires, and horizon one that is not over yet.
-	next    atomic.Int64
-	horizon atomic.Int64
+	next    atomic.Int64 // a time before which no entry expires
 	wake    chan struct{}
 	sweeper sync.WaitGroup
 	stop    chan struct{}
@@ -57,13 +55,12 @@ const maxTable = 1 << 20
 
 func newStore(set settings, now func() time.Time) (*store, error) {
 	s := &store{
-		ttl: set.DefaultTTL, max: set.MaxEntries, now: newClock(now), given: now != nil, leases: xlease.InProcess(now),
+		ttl: set.DefaultTTL, max: set.MaxEntries, given: now, start: time.Now(), leases: xlease.InProcess(now),
 		seed: maphash.MakeSeed(), shards: make([]shard, set.ShardCount),
 		wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	s.Methods = collections.New(s.view, s.change)
 	s.next.Store(never)
-	s.horizon.Store(never)
 	engine, err := otter.New(&otter.Options[string, entry]{
 		MaximumSize:     s.max,
 		InitialCapacity: min(s.max, maxTable),
@@ -72,7 +69,7 @@ func newStore(set settings, now func() time.Time) (*store, error) {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	s.engine = engine
-	if !s.given { // else writers sweep: nothing reports that the given time has moved
+	if s.given == nil { // else writers sweep: nothing reports that the given time has moved
 		s.sweeper.Go(s.sweep)
 	}
 	return s, nil
@@ -84,16 +81,17 @@ func (s *store) shard(key string) *shard {
 
 // lookup returns what the key holds, or nil.
 func (s *store) lookup(key string) entry {
+	now := s.now()
 	e, ok := s.engine.GetIfPresent(key)
-	if !ok || s.ended(e) {
+	if !ok || e.Deadline <= now {
 		return nil
 	}
 	return e
 }
 
 // ended reports whether the entry has expired. It is missing from then on, also if the engine still
-// holds it. Reading the time would be a large part of a get, and few entries are about to expire.
-func (s *store) ended(e entry) bool { return e.Deadline <= s.horizon.Load() && e.Deadline <= s.now() }
+// holds it, whatever the sweeper does.
+func (s *store) ended(e entry) bool { return e.Deadline != never && e.Deadline <= s.now() }
 
 // err is the error of a call that found nothing: a closed store has nothing.
 func (s *store) err() error {
@@ -133,9 +131,10 @@ func (s *store) SetObject(_ context.Context, key string, e *driver.Entry, w driv
 	return true, nil
 }
 
-// put writes under the key's shard. If there are too many entries then, the engine evicts some.
+// put writes under the key's shard. If there are too many entries then, the engine evicts some before
+// put returns.
 func (s *store) put(key string, e entry) {
-	if s.given && s.now() >= s.next.Load() {
+	if s.given != nil && s.now() >= s.next.Load() {
 		s.removeExpired()
 	}
 	s.engine.Set(key, e)

@@ -15,20 +15,20 @@ const (
 	// slice is how many entries are removed before other goroutines may run.
 	slice = 16
 	// minRest is the shortest time between two walks of the sweeper.
-	minRest = 100 * time.Millisecond
-	// restFactor is how many times longer than a walk the sweeper rests after it.
-	restFactor = 50
-	// slack is how late the sweeper may wake up before an expired entry could be seen.
-	slack = time.Second
+	minRest = 10 * time.Millisecond
+	// minFactor and maxFactor are how many times longer than a walk the sweeper rests after it.
+	minFactor, maxFactor = 4, 50
+	// share is the part of all entries, 1/share, that may expire before the next walk: they take the room
+	// of others.
+	share = 64
 )
 
-// newClock returns the time in nanoseconds: that of given, or the real one.
-func newClock(given func() time.Time) func() int64 {
-	if given != nil {
-		return func() int64 { return given().UnixNano() }
+// now returns the time in nanoseconds since any time.
+func (s *store) now() int64 {
+	if s.given != nil {
+		return s.given().UnixNano()
 	}
-	start := time.Now()
-	return func() int64 { return int64(time.Since(start)) }
+	return int64(time.Since(s.start))
 }
 
 // deadline returns when an entry ends that is given the TTL now.
@@ -47,27 +47,26 @@ func (s *store) deadline(ttl time.Duration) int64 {
 // sleep longer.
 func (s *store) expect(deadline int64) {
 	for next := s.next.Load(); deadline < next; next = s.next.Load() {
-		if !s.next.CompareAndSwap(next, deadline) {
-			continue
+		if s.next.CompareAndSwap(next, deadline) {
+			select {
+			case s.wake <- struct{}{}:
+			default: // it has been woken, and has not looked yet
+			}
+			return
 		}
-		select {
-		case s.wake <- struct{}{}:
-		default: // it has been woken, and has not looked yet
-		}
-		return
 	}
 }
 
-// sweep removes what has expired, until the store is closed. It sleeps until an entry expires, and
-// spends about 2 % of its time on walks through the table: an expired entry is missing from its
-// deadline on, so only its memory waits.
+// sweep removes what has expired, until the store is closed. An expired entry is missing from its
+// deadline on, so only its memory and its room wait for that. The sweeper sleeps until an entry expires,
+// and spends about 2 % of its time on walks through the table, or up to 20 % if many entries expire.
 //
 // The engine's own expiry removes everything in one go under its lock: BenchmarkMillion shows how
 // long the longest write waits for it (expire-bare), and for the sweeper (expire).
 func (s *store) sweep() {
 	timer := time.NewTimer(never)
 	defer timer.Stop()
-	rested := int64(math.MinInt64)
+	rested, factor := int64(0), maxFactor
 	for {
 		select {
 		case <-s.stop:
@@ -75,23 +74,21 @@ func (s *store) sweep() {
 		case <-s.wake:
 		case <-timer.C:
 		}
-		s.horizon.Store(never)
 		if now := s.now(); now >= max(s.next.Load(), rested) {
-			s.removeExpired()
+			removed := s.removeExpired()
+			factor = min(max(factor*(s.max/share)/(removed+1), minFactor), maxFactor)
 			end := s.now()
-			rested = end + max(int64(minRest), restFactor*(end-now))
+			rested = end + max(int64(minRest), int64(factor)*(end-now))
 		}
-		until := max(s.next.Load(), rested)
-		s.horizon.Store(min(until, never-1-int64(slack)) + int64(slack))
-		timer.Reset(time.Duration(until - s.now()))
+		timer.Reset(time.Duration(max(s.next.Load(), rested) - s.now()))
 	}
 }
 
 // removeExpired walks through the table. Every few removals it lets the engine catch up, because
 // writers wait if the engine's buffer is full.
-func (s *store) removeExpired() {
+func (s *store) removeExpired() (removed int) {
 	s.next.Store(never) // the walk and concurrent writes lower it
-	now, removed := s.now(), 0
+	now := s.now()
 	remove := func(e entry) (entry, otter.ComputeOp) {
 		if e.Deadline <= now {
 			return e, otter.InvalidateOp
@@ -100,7 +97,7 @@ func (s *store) removeExpired() {
 	}
 	for key, e := range s.engine.All() {
 		if s.closed.Load() {
-			return
+			break
 		}
 		if e.Deadline > now {
 			s.expect(e.Deadline)
@@ -113,4 +110,5 @@ func (s *store) removeExpired() {
 		}
 	}
 	s.engine.CleanUp()
+	return removed
 }
