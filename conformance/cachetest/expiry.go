@@ -151,7 +151,7 @@ func testExpiryDefaults(t *testing.T, e *env) {
 }
 
 func testExpiryJitter(t *testing.T, e *env) {
-	c := xcache.KeyCacheOf[int, int](e.open(t, func(o *xcache.Options) { o.TTLJitter = 0.5 }), xcache.WithViewTTL(time.Hour))
+	c := xcache.KeyCacheOf[int, int](e.open(t, xcache.WithTTLJitter(0.5)), xcache.WithViewTTL(time.Hour))
 	many := map[int]int{}
 	seen := map[time.Duration]bool{}
 	for i := range 20 {

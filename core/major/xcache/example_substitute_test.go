@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// Users is the part of xcache.KeyCache[int64, User] that the Greeter needs.
-type Users interface {
-	Get(ctx context.Context, id int64) (*User, bool, error)
-}
-
 // Greeter is an application's code. Its Users is xcache.KeyCacheOf[int64, User](manager).
-type Greeter struct{ Users Users }
+type Greeter struct{ Users xcache.KeyView[int64, User] }
 
 func (g Greeter) Greet(ctx context.Context, id int64) string {
 	user, ok, err := g.Users.Get(ctx, id)
@@ -26,15 +23,15 @@ func (g Greeter) Greet(ctx context.Context, id int64) string {
 	}
 }
 
-// failingUsers replaces a cache that is unavailable.
-type failingUsers struct{}
+// failingUsers replaces a cache that is unavailable. A test needs no other method.
+type failingUsers struct{ xcache.KeyView[int64, User] }
 
 func (failingUsers) Get(context.Context, int64) (*User, bool, error) {
 	return nil, false, errors.New("cache is down")
 }
 
 // An application's test substitutes a view.
-func ExampleKeyCache_substitute() {
+func ExampleKeyView() {
 	fmt.Println(Greeter{Users: failingUsers{}}.Greet(context.Background(), 7))
 	// Output: Hello, and sorry
 }

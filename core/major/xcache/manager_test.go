@@ -61,7 +61,7 @@ func TestNewRefusesWhatMakesNoSense(t *testing.T) {
 	if _, err := xcache.New(nil); err == nil {
 		t.Error("New accepted a nil store")
 	}
-	if _, err := xcache.New(mapstore.New(nil), func(o *xcache.Options) { o.TTLJitter = -1 }, xcache.WithDefaultTTL(-1)); err == nil {
+	if _, err := xcache.New(mapstore.New(nil), xcache.WithTTLJitter(-1), xcache.WithDefaultTTL(-1)); err == nil {
 		t.Error("New accepted a negative jitter and TTL")
 	}
 }

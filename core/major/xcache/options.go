@@ -116,6 +116,11 @@ func WithDefaultTTL(ttl time.Duration) ManagerOption {
 	return func(o *Options) { o.DefaultTTL = &ttl }
 }
 
+// WithTTLJitter sets Options.TTLJitter.
+func WithTTLJitter(fraction float64) ManagerOption {
+	return func(o *Options) { o.TTLJitter = fraction }
+}
+
 // WithCodec replaces JSON. Strings, byte slices and integers stay as they are.
 func WithCodec(codec Codec) ManagerOption { return func(o *Options) { o.Codec = codec } }
 
@@ -132,6 +137,11 @@ func WithFailOpen() ManagerOption { return func(o *Options) { o.FailOpen = true 
 // reports keys that change; 0 entries are none.
 func WithNear(maxEntries int, ttl time.Duration) ManagerOption {
 	return func(o *Options) { o.NearMaxEntries, o.NearTTL = maxEntries, ttl }
+}
+
+// WithConnectTimeout bounds how long the start waits for a backend that does not answer yet; 0 tries once.
+func WithConnectTimeout(d time.Duration) ManagerOption {
+	return func(o *Options) { o.ConnectTimeout = d }
 }
 
 // WithRegistry finds the backend in r instead of the default registry, for tests.

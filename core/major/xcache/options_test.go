@@ -120,7 +120,7 @@ func TestALaterOptionWins(t *testing.T) {
 	now := func() time.Time { return time.Unix(0, 0) }
 	m, err := openAll(t, xcache.FromEnv(), xcache.WithDriver("other"), xcache.WithPrefix("mine:"), registry,
 		xcache.WithDefaultTTL(time.Hour), func(o *xcache.Options) { o.Config.MaxEntries = 5 }, func(o *xcache.Options) { o.Config.Now = now }, xcache.WithFailOpen(),
-		func(o *xcache.Options) { o.ConnectTimeout = time.Second }, func(o *xcache.Options) { o.TTLJitter = 0 })
+		xcache.WithConnectTimeout(time.Second), xcache.WithTTLJitter(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,8 +135,8 @@ func TestALaterOptionWins(t *testing.T) {
 func TestResolveReportsEveryWrongOptionAtOnce(t *testing.T) {
 	problem := errors.New("the port is odd")
 	registry, _, opened := setup(t, "memory", problem)
-	o := xcache.NewOptions(registry, xcache.WithDriver("memory"), xcache.WithDefaultTTL(-1), func(o *xcache.Options) { o.TTLJitter = 7 },
-		func(o *xcache.Options) { o.ConnectTimeout = -1 })
+	o := xcache.NewOptions(registry, xcache.WithDriver("memory"), xcache.WithDefaultTTL(-1), xcache.WithTTLJitter(7),
+		xcache.WithConnectTimeout(-1))
 	_, err := xcache.Resolve(o)
 	if !errors.Is(err, problem) {
 		t.Errorf("Check = %v, want the driver's problem in it", err)

@@ -79,8 +79,8 @@ func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 	problem := errors.New("the port is odd")
 	r := registryOf(scripted{check: problem})
 	_, err := r.Resolve(xcache.NewOptions(
-		xcache.WithDriver("map"), func(o *xcache.Options) { o.ConnectTimeout = -1 },
-		xcache.WithDefaultTTL(-time.Second), func(o *xcache.Options) { o.TTLJitter = 2 },
+		xcache.WithDriver("map"), xcache.WithConnectTimeout(-1),
+		xcache.WithDefaultTTL(-time.Second), xcache.WithTTLJitter(2),
 	))
 	if !errors.Is(err, problem) {
 		t.Errorf("Check = %v, want the driver's problem in it", err)

@@ -27,7 +27,7 @@ func (p *patient) checkCache(ctx context.Context) []Finding {
 	if !slices.Contains(xcache.Drivers(), name) {
 		return []Finding{skipped("this program has no driver %q to connect with", name)}
 	}
-	cache, err := xcache.Resolve(xcache.NewOptions(xcache.FromEnv(), func(o *xcache.Options) { o.ConnectTimeout = 0 }))
+	cache, err := xcache.Resolve(xcache.NewOptions(xcache.FromEnv(), xcache.WithConnectTimeout(0)))
 	if err != nil {
 		return problems(err, "plinth env --group cache lists what there is to set")
 	}
