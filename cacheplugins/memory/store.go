@@ -64,6 +64,7 @@ func newStore(set settings, now func() time.Time) (*store, error) {
 	engine, err := otter.New(&otter.Options[string, entry]{
 		MaximumSize:     s.max,
 		InitialCapacity: min(s.max, maxTable),
+		Executor:        s.maintain,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("memory: %w", err)
@@ -73,6 +74,16 @@ func newStore(set settings, now func() time.Time) (*store, error) {
 		s.sweeper.Go(s.sweep)
 	}
 	return s, nil
+}
+
+// maintain runs a task of the engine. If there are too many entries, the caller waits for it, which costs
+// less than a goroutine.
+func (s *store) maintain(task func()) {
+	if s.engine.EstimatedSize() > s.max {
+		task()
+		return
+	}
+	go task()
 }
 
 func (s *store) shard(key string) *shard {
