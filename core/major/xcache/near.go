@@ -29,8 +29,8 @@ import (
 //
 // While the watch is up, a copy is stale for as long as the server's message takes to arrive, and no longer. When its
 // connection dies without a word, a copy is stale for Invalidator.Staleness at most, of the time in which the process
-// runs. Whatever happens, no copy is older than the near cache's TTL, and none outlives its key. Within these bounds a process may see a new value and then the old one again, but never one older
-// than a write of its own that has returned.
+// runs. Whatever happens, no copy is older than the near cache's TTL, and none outlives its key. Within these bounds a
+// process may see a new value and then the old one again, but never one older than a write of its own that has returned.
 type near struct {
 	store  driver.Store
 	values driver.ObjectStore // the same
