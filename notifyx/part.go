@@ -6,6 +6,7 @@ import (
 	htmltemplate "html/template"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	texttemplate "text/template"
 	"unicode/utf8"
@@ -63,23 +64,26 @@ var srcdoc = regexp.MustCompile(`(?i)\bsrcdoc\s*=`)
 // check finds what is wrong with a part before it is read.
 func (f *partFile) check() error {
 	var problems []error
-	if !validName(f.name) {
-		problems = append(problems, errors.New("a template's name is 1 to 100 of A-Z, a-z, 0-9, _ and -"))
-	}
-	if f.part != PartSubject && f.part != PartText && f.part != PartHTML {
-		problems = append(problems, fmt.Errorf("%q is no part: they are subject, txt and html", string(f.part)))
-	}
-	if f.syntax != SyntaxVariables && f.syntax != SyntaxGo {
-		problems = append(problems, fmt.Errorf("%d is no syntax", int(f.syntax)))
-	}
-	if f.syntax == SyntaxVariables && f.shared() {
-		problems = append(problems, errors.New("a shared template, whose name begins with _, is a Go template: add .tmpl to the file's name"))
-	}
-	if len(f.text) > maxTemplate {
-		problems = append(problems, fmt.Errorf("the text is longer than %d bytes", maxTemplate))
-	}
-	if !utf8.ValidString(f.text) || strings.ContainsRune(f.text, 0) {
-		problems = append(problems, errors.New("the text is not valid UTF-8, or has a NUL"))
+	for _, rule := range []struct {
+		broken bool
+		text   string
+	}{
+		{!validName(f.name), "a template's name is 1 to 100 of A-Z, a-z, 0-9, _ and -"},
+		{
+			!slices.Contains([]Part{PartSubject, PartText, PartHTML}, f.part),
+			fmt.Sprintf("%q is no part: they are subject, txt and html", string(f.part)),
+		},
+		{!slices.Contains([]Syntax{SyntaxVariables, SyntaxGo}, f.syntax), fmt.Sprintf("%d is no syntax", int(f.syntax))},
+		{
+			f.syntax == SyntaxVariables && f.shared(),
+			"a shared template, whose name begins with _, is a Go template: add .tmpl to the file's name",
+		},
+		{len(f.text) > maxTemplate, fmt.Sprintf("the text is longer than %d bytes", maxTemplate)},
+		{!utf8.ValidString(f.text) || strings.ContainsRune(f.text, 0), "the text is not valid UTF-8, or has a NUL"},
+	} {
+		if rule.broken {
+			problems = append(problems, errors.New(rule.text))
+		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return &templateError{where: f.origin, what: err.Error()}

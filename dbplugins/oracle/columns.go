@@ -52,14 +52,13 @@ func (m tables) MigrateColumn(value any, field *schema.Field, c gorm.ColumnType)
 		return nil
 	}
 	nullable, known := c.Nullable()
-	change := known && !nullable && !field.NotNull
+	relax := known && !nullable && !field.NotNull // it must not be NULL, and need not be so any more
 	want := strings.TrimSuffix(m.DataTypeOf(field), identity)
-	if got, ok := c.ColumnType(); ok && knownType.MatchString(want) {
-		change = change || got != want
-	}
-	if change && !field.PrimaryKey {
-		if !nullable && known && !field.NotNull {
-			want += " NULL" // which it must not be, and need not be any more
+	got, ok := c.ColumnType()
+	differs := ok && knownType.MatchString(want) && got != want
+	if (relax || differs) && !field.PrimaryKey {
+		if relax {
+			want += " NULL"
 		}
 		err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
 			return m.fresh().Exec("ALTER TABLE ? MODIFY (? ?)", m.CurrentTable(stmt), clause.Column{Name: field.DBName},

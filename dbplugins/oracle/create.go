@@ -46,14 +46,14 @@ func create(db *gorm.DB) {
 }
 
 // runAll builds and runs a statement for as many rows as one takes, until all are inserted or one fails.
-func (in insertion) runAll(db *gorm.DB) {
+func (in *insertion) runAll(db *gorm.DB) {
 	all, affected := in.values.Values, int64(0)
 	for rows := range slices.Chunk(all, in.blockRows()) {
 		if in.first > 0 {
 			in.SQL.Reset()
 			in.Vars = nil
 		}
-		part := in
+		part := *in
 		part.values.Values = rows
 		part.build()
 		affected += part.run(db)
@@ -69,7 +69,7 @@ func (in insertion) runAll(db *gorm.DB) {
 }
 
 // blockRows is how many rows stand in one statement.
-func (in insertion) blockRows() int {
+func (in *insertion) blockRows() int {
 	if in.DryRun { // which shows one statement
 		return max(1, len(in.values.Values))
 	}

@@ -41,7 +41,7 @@ func (c *EmailClient) compose(ctx context.Context, m *Message) (*composed, error
 	envelope, problems := c.config.newEnvelope(m)
 	body, err := c.body(ctx, m)
 	problems = append(problems, err, checkBody(body), checkHeaders(m.Headers))
-	files, err := m.files()
+	files, err := filesOf(m)
 	if err := errors.Join(append(problems, err)...); err != nil {
 		return nil, refuse(err)
 	}

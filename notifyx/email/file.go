@@ -22,8 +22,8 @@ type file struct {
 	inline bool
 }
 
-// files checks the files of m.
-func (m *Message) files() ([]file, error) {
+// filesOf checks the files of m.
+func filesOf(m *Message) ([]file, error) {
 	var out []file
 	var problems []error
 	ids := map[string]bool{}

@@ -164,7 +164,7 @@ func TestTheNumberOfCircuitsIsBounded(t *testing.T) {
 	}
 }
 
-func TestConcurrentUseOfManyCircuits(t *testing.T) {
+func TestConcurrentUseOfManyCircuits(*testing.T) {
 	s := breaking(func(b *breaker) { b.maxEndpoints = 4 })
 	done := make(chan struct{})
 	for g := range 8 {

@@ -136,7 +136,7 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 		{"part with a broken header", textproto.ProtocolError("malformed MIME header line: X: a\x00"), xerror.BodyError},
 		{"mail server", textproto.ProtocolError("short response: "), xerror.ServerInternalError},
 		{"semicolon", queryError("a;b"), xerror.ParameterError},
-		{"text of a form's error in another", fmt.Errorf("upload to the archive: %v", errors.New("multipart: x")), xerror.ServerInternalError},
+		{"text of a form's error in another", errors.New("upload to the archive: multipart: x"), xerror.ServerInternalError},
 		{"header of a mail server", textproto.ProtocolError("short response: malformed MIME header"), xerror.ServerInternalError},
 		{"too many parameters", queryError(strings.Repeat("a&", 10_001)), xerror.ParameterError},
 		{"no form", partError("hello"), xerror.BodyError},

@@ -76,12 +76,12 @@ const maxKey = 32
 // maskKeys replaces by "*" what a client wrote between brackets, unless it is an index or a plain key of
 // a map that is not itself what failed.
 func maskKeys(p string, value any) string {
-	first := strings.IndexByte(p, '[')
-	if first < 0 {
+	plain, _, bracket := strings.Cut(p, "[")
+	if !bracket {
 		return p
 	}
 	if !wellFormed().MatchString(p) {
-		return p[:first] + "[*]" // a key holds brackets: what follows it cannot be told
+		return plain + "[*]" // a key holds brackets: what follows it cannot be told
 	}
 	if failed, ok := value.(string); ok {
 		if before, last := strings.CutSuffix(p, "["+failed+"]"); last {

@@ -110,7 +110,7 @@ func strictUUID(fl validator.FieldLevel) bool {
 	const dashed = 36 // the length of the text; uuid.Parse knows other forms too
 	var id uuid.UUID
 	if f := fl.Field(); f.Kind() == reflect.Array && f.CanConvert(uuidType) {
-		id, _ = f.Convert(uuidType).Interface().(uuid.UUID)
+		id, _ = reflect.TypeAssert[uuid.UUID](f.Convert(uuidType))
 	} else if s := text(fl); len(s) == dashed {
 		id, _ = uuid.Parse(s) // the nil UUID if s is none
 	}

@@ -68,10 +68,10 @@ func (p *boundedPool) ExecContext(ctx context.Context, query string, args ...any
 // QueryContext implements gorm.ConnPool.
 func (p *boundedPool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if !exhausted(p.db.Stats()) {
-		return p.basePool.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
+		return p.basePool.QueryContext(ctx, query, args...)
 	}
 	return onConn(ctx, p, func(conn basePool) (*sql.Rows, error) {
-		return conn.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // the caller closes them
+		return conn.QueryContext(ctx, query, args...)
 	})
 }
 

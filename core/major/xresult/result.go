@@ -97,7 +97,7 @@ func complete(r *xbase.BaseResponse, req *xctx.Request) {
 
 // successStatus returns the status that the handler has chosen for a success with a body, else 200.
 func successStatus(c *gin.Context) int {
-	status := 0
+	var status int
 	if w, ok := c.Writer.(engineWriter); ok {
 		status = w.ChosenStatus()
 	} else {

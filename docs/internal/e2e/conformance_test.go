@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -83,7 +84,9 @@ func suiteEndpoint(t *testing.T) string {
 			endpoint.ServeHTTP(c.Writer, c.Request)
 		})
 	}))
-	return app.URL() + "/api/mcp"
+	web := httptest.NewServer(app.Engine())
+	t.Cleanup(web.Close)
+	return web.URL + "/api/mcp"
 }
 
 // conform runs the suite against a server.

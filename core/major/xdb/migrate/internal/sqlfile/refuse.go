@@ -26,8 +26,10 @@ var transactions = []rule{
 	}, text: ownTx},
 	{dialect: "mysql", words: []string{"XA"}, text: ownTx},
 	{dialect: "mysql", words: []string{"SET"}, contains: "AUTOCOMMIT", text: ownTx},
-	{dialect: "mysql", words: []string{"LOCK TABLES", "LOCK TABLE", "UNLOCK TABLES", "UNLOCK TABLE"},
-		text: "ends the transaction of the migration and keeps it from its other tables: remove it"},
+	{
+		dialect: "mysql", words: []string{"LOCK TABLES", "LOCK TABLE", "UNLOCK TABLES", "UNLOCK TABLE"},
+		text: "ends the transaction of the migration and keeps it from its other tables: remove it",
+	},
 }
 
 // others are refused outside of a block.

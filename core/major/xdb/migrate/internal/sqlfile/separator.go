@@ -46,7 +46,7 @@ func (s *splitter) separate(t sqlscan.Token, text string) error {
 
 // afterSlash wants a statement behind a / that has ended one: half of an UPDATE would
 // change every row.
-func (s *splitter) afterSlash(t sqlscan.Token, text string) error {
+func (s *splitter) afterSlash(text string) error {
 	at := s.slash
 	s.slash = 0
 	if at == 0 || slices.Contains(oracleVerbs, strings.ToUpper(text)) {

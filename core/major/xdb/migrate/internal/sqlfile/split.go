@@ -109,7 +109,7 @@ func (s *splitter) take(t sqlscan.Token) error {
 // add adds a token that is a part of the statement, or begins it.
 func (s *splitter) add(t sqlscan.Token, text string) error {
 	if !s.now.started {
-		if err := s.afterSlash(t, text); err != nil {
+		if err := s.afterSlash(text); err != nil {
 			return err
 		}
 		s.now = pending{started: true, start: t.Start}
