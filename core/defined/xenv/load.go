@@ -112,7 +112,7 @@ func variable(t reflect.Type, f reflect.StructField) Var {
 	if reflect.PointerTo(f.Type).Implements(textType) {
 		v.parse = func(text string) error { return setText(reflect.New(f.Type).Elem(), text) }
 	}
-	if err := v.setNumbers(tag); err != nil {
+	if err := setNumbers(&v, tag); err != nil {
 		panic(fault(err.Error()))
 	}
 	if v.Default != "" {
@@ -123,8 +123,8 @@ func variable(t reflect.Type, f reflect.StructField) Var {
 	return v
 }
 
-// setNumbers reads the tags unit, min and max. One bound without the other leaves that side open.
-func (v *Var) setNumbers(tag reflect.StructTag) error {
+// setNumbers reads the tags unit, min and max into v. One bound without the other leaves that side open.
+func setNumbers(v *Var, tag reflect.StructTag) error {
 	least, most := tag.Get("min"), tag.Get("max")
 	if least != "" || most != "" {
 		v.Max = math.MaxInt64
@@ -185,7 +185,7 @@ func (v Var) assign(dst reflect.Value, text string) error {
 
 // set sets a field, whose type may be too small for the value.
 func set(dst reflect.Value, value any) bool {
-	n := int64(0)
+	var n int64
 	switch x := value.(type) {
 	case string:
 		return setText(dst, x) == nil

@@ -150,6 +150,7 @@ func newValues[V any](m *Manager) values[V] {
 		c.plain = true
 	case formCodec:
 		c.plain, c.check = m.plain && isPlain(t), true
+	case formBytes: // a caller could change what it got
 	}
 	return c
 }

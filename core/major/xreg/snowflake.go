@@ -99,11 +99,13 @@ func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
 	}
 }
 
-// checkSnowflake checks the numbers of the environment against the layout without taking a lease.
+// checkSnowflake checks the numbers of the environment against the layout without taking a lease. A layout that is
+// unknown is reported with the rest of the environment.
 func checkSnowflake(p *startup.Plan) error {
-	layout := xenv.GetEnvString("SNOWFLAKE_LAYOUT", xsnowflake.LayoutDefault.Name)
-	if _, err := xsnowflake.LayoutNamed(layout); err != nil || len(p.Snowflake) > 0 {
-		return nil // a layout that is unknown is reported with the rest of the environment
+	_, unknown := xsnowflake.LayoutNamed(xenv.GetEnvString("SNOWFLAKE_LAYOUT", xsnowflake.LayoutDefault.Name))
+	known := unknown == nil
+	if !known || len(p.Snowflake) > 0 {
+		return nil
 	}
 	n, err := xsnowflake.FromEnv()
 	if err != nil {

@@ -55,13 +55,9 @@ func readMessage(body []byte) (message, *answer) {
 	var m message
 	for _, text := range texts {
 		m = parse(text)
-		if m.isRequest() && m.answerable() != nil && !m.keepsID() {
-			return m, refused(jsonrpc.CodeInvalidRequest, "the id must be a string, or an integer between -(2^53-1) and 2^53-1")
-		}
-		if _, err := jsonrpc.DecodeMessage(text); err != nil || m.malformed() {
-			no := refused(jsonrpc.CodeInvalidRequest, "the value is no message of JSON-RPC 2.0")
-			if !batch && !m.isAnswer() {
-				no.ID = m.answerable()
+		if no := m.refusal(text); no != nil {
+			if batch {
+				no.ID = nil
 			}
 			return m, no
 		}
@@ -70,6 +66,21 @@ func readMessage(body []byte) (message, *answer) {
 		return message{}, nil
 	}
 	return m, nil
+}
+
+// refusal returns the answer to a message that must not go any further, nil if it may.
+func (m message) refusal(text json.RawMessage) *answer {
+	if m.isRequest() && m.answerable() != nil && !m.keepsID() {
+		return refused(jsonrpc.CodeInvalidRequest, "the id must be a string, or an integer between -(2^53-1) and 2^53-1")
+	}
+	if _, err := jsonrpc.DecodeMessage(text); err == nil && !m.malformed() {
+		return nil
+	}
+	no := refused(jsonrpc.CodeInvalidRequest, "the value is no message of JSON-RPC 2.0")
+	if !m.isAnswer() {
+		no.ID = m.answerable()
+	}
+	return no
 }
 
 func refused(code int, text string) *answer {

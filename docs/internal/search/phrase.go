@@ -48,7 +48,7 @@ func (q *query) runs(ix *Index, group []token) {
 }
 
 // rarity is that of the rarest term by which the unit is found.
-func (u unit) rarity() float64 {
+func (u *unit) rarity() float64 {
 	most := 0.0
 	for _, a := range slices.Concat(u.alternatives, u.expansions) {
 		most = max(most, a.rarity)

@@ -67,7 +67,7 @@ func (ix *Index) rank(q query, f filter) []ranked {
 }
 
 // score adds a unit to what the entries have gathered: all of its alternatives, or the best of its expansions.
-func (u unit) score(tallies []tally) {
+func (u *unit) score(tallies []tally) {
 	for _, a := range u.alternatives {
 		for _, p := range a.postings {
 			t := &tallies[p.entry]

@@ -83,10 +83,10 @@ func appendWord(list []token, written string, start int) []token {
 	if strings.ContainsFunc(written, isConnector) {
 		components = strings.FieldsFunc(written, isConnector)
 	}
-	joined := ""
+	var joined strings.Builder
 	for _, component := range components {
 		folded := fold(component)
-		joined += folded
+		joined.WriteString(folded)
 		if len(components) == 1 {
 			add(folded, word)
 		} else {
@@ -101,7 +101,7 @@ func appendWord(list []token, written string, start int) []token {
 		}
 	}
 	if len(components) > 1 {
-		add(joined, word)
+		add(joined.String(), word)
 	}
 	return list
 }
