@@ -43,7 +43,7 @@ type Options struct {
 	NearStore driver.Store
 
 	registry *Registry // of the driver; nil is the default one
-	problems []error   // of FromSource
+	problems []error   // of FromEnv
 }
 
 // ManagerOption changes Options, also a field that no function of this package is for. Options take effect in their order,
@@ -86,11 +86,9 @@ func init() { xenv.Register[Options]("Cache") }
 
 // FromEnv reads NOSQL_* from the environment. NOSQL_DRIVER that is "none" or not set means no cache. NOSQL_URL wins over
 // the parts of an address, and NOSQL_NEAR_MAX_ENTRIES over 0 is WithNear.
-func FromEnv() ManagerOption { return FromSource(xenv.Environment()) }
-
-// FromSource is FromEnv with the values of s. The driver reads its own variables there too.
-func FromSource(s xenv.Source) ManagerOption {
+func FromEnv() ManagerOption {
 	return func(o *Options) {
+		s := xenv.Environment()
 		defaults, _ := xenv.Load[Options](nil) // Register has checked the defaults
 		o.Driver, o.ConnectTimeout, o.NearMaxEntries, o.NearTTL = "", defaults.ConnectTimeout, 0, defaults.NearTTL
 		o.Config = driver.Config{Now: o.Config.Now, Source: s}
