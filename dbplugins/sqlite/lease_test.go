@@ -61,6 +61,18 @@ func TestLeases(t *testing.T) {
 	})
 }
 
+// TestReleaseBeforeTheFirstLease is that of a caller whose Acquire ended before the table was made.
+func TestReleaseBeforeTheFirstLease(t *testing.T) {
+	b, err := xdb.LeaseBackend(openAt(t, filepath.Join(t.TempDir(), "test.db")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := b.Release(t.Context(), leasedriver.Holding{Name: "job", Holder: "me", TTL: time.Minute})
+	if err != nil || held {
+		t.Errorf("Release = %t, %v, want false", held, err)
+	}
+}
+
 func TestLeasesReachAsFarAsTheFile(t *testing.T) {
 	for _, tc := range []struct {
 		name, path string

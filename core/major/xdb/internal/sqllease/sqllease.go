@@ -143,6 +143,9 @@ func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (bool, error
 
 // Release implements driver.Backend of package xlease.
 func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (bool, error) {
+	if err := b.Prepare(ctx); err != nil {
+		return false, err
+	}
 	for range attempts(ctx) {
 		result, err := b.write(ctx, b.sql.release, released, h.Mark, nameID(h.Name), h.Slot, holderText(h.Holder))
 		if err != nil || result != gaveWay {
