@@ -23,7 +23,7 @@ import (
 )
 
 // Part is a set of the things that an interceptor does for a call.
-type Part uint8
+type Part uint16
 
 // The parts, outermost first.
 const (
