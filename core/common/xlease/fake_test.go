@@ -7,17 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/core/common/internal/faultylease"
+	"github.com/plinthgo/plinth/core/common/internal/leasetest"
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 const ttl = 30 * time.Second
 
-var errDown = faultylease.ErrDown
+var errDown = leasetest.ErrDown
 
 // shaky is a correct backend with a faulty connection to it.
-type shaky = faultylease.Backend
+type shaky = leasetest.Backend
 
 // newLeases returns leases on a backend with a line that is good so far; both end with the test.
 func newLeases(t *testing.T) (*xlease.Leases, *shaky) {

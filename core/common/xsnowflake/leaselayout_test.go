@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/plinthgo/plinth/core/common/internal/faultylease"
+	"github.com/plinthgo/plinth/core/common/internal/leasetest"
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
@@ -68,7 +68,7 @@ func TestNode_Lease_Layout(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, s := newLeases(t)
 			n := newLeased(t, l)
-			s.Set(func(s *faultylease.Backend) { s.Backend = xlease.InProcess(nil) })
+			s.Set(func(s *leasetest.Backend) { s.Backend = xlease.InProcess(nil) })
 			<-time.After(15 * time.Second)
 			n.MustGenerate()
 			if _, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), wide()); err == nil {

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/plinthgo/plinth/core/common/internal/faultylease"
+	"github.com/plinthgo/plinth/core/common/internal/leasetest"
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xlog"
@@ -19,9 +19,9 @@ import (
 const ttl = 30 * time.Second
 
 // newLeases returns leases on a backend with a connection that works so far.
-func newLeases(t *testing.T) (*xlease.Leases, *faultylease.Backend) {
+func newLeases(t *testing.T) (*xlease.Leases, *leasetest.Backend) {
 	t.Helper()
-	b := &faultylease.Backend{Backend: xlease.InProcess(nil)}
+	b := &leasetest.Backend{Backend: xlease.InProcess(nil)}
 	l := xlease.New(b)
 	t.Cleanup(func() { _ = l.Close() })
 	return l, b
@@ -91,7 +91,7 @@ func TestANodeStopsWithItsLeaseAndGetsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
 		n := newLeased(t, l)
-		s.Set(func(s *faultylease.Backend) { s.Down = true })
+		s.Set(func(s *leasetest.Backend) { s.Down = true })
 		start := time.Now()
 		for {
 			id, err := n.Generate()
@@ -106,7 +106,7 @@ func TestANodeStopsWithItsLeaseAndGetsAnother(t *testing.T) {
 			}
 			<-time.After(100 * time.Millisecond)
 		}
-		s.Set(func(s *faultylease.Backend) { s.Down = false })
+		s.Set(func(s *leasetest.Backend) { s.Down = false })
 		<-time.After(10 * time.Second)
 		n.MustGenerate()
 	})
@@ -204,7 +204,7 @@ func TestTheFirstStartWaitsWhateverTheNodeRidesOut(t *testing.T) {
 			l, s := newLeases(t)
 			s.Reports, s.Late = &driver.Capabilities{Scope: driver.Cluster, Name: "fake"}, tc.late
 			start := time.Now()
-			time.AfterFunc(tc.late/2, func() { s.Set(func(s *faultylease.Backend) { s.Late = 0 }) }) // of the first call alone
+			time.AfterFunc(tc.late/2, func() { s.Set(func(s *leasetest.Backend) { s.Late = 0 }) }) // of the first call alone
 			n := newLeased(t, l, xsnowflake.WithMaxBackward(tc.rides))
 			if took := time.Since(start); took != tc.wait {
 				t.Errorf("the start of a node that rides out %v took %v, want %v", tc.rides, took, tc.wait)
@@ -223,7 +223,7 @@ func TestAnOldAnswerCountsFromItsArrival(t *testing.T) {
 		s.Reports = &driver.Capabilities{Scope: driver.Cluster, Name: "fake"}
 		s.Late = 5 * time.Second
 		start := time.Now()
-		time.AfterFunc(8*time.Second, func() { s.Set(func(s *faultylease.Backend) { s.Late = 0 }) }) // of joining and leasing
+		time.AfterFunc(8*time.Second, func() { s.Set(func(s *leasetest.Backend) { s.Late = 0 }) }) // of joining and leasing
 		n := newLeased(t, l)
 		if id := n.MustGenerate(); timeOf(id).Before(start.Add(10*time.Second + 21*time.Second)) {
 			t.Errorf("the first id is of %v after the start, want 10 s of answers, two thirds of the TTL and a second", timeOf(id).Sub(start))
@@ -234,13 +234,13 @@ func TestAnOldAnswerCountsFromItsArrival(t *testing.T) {
 func TestErrorsOfTheBackendReachTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
-		s.Set(func(s *faultylease.Backend) { s.Down = true })
-		if _, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), bubble()); !errors.Is(err, faultylease.ErrDown) {
+		s.Set(func(s *leasetest.Backend) { s.Down = true })
+		if _, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), bubble()); !errors.Is(err, leasetest.ErrDown) {
 			t.Errorf("Lease = %v, want the backend's error", err)
 		}
-		s.Set(func(s *faultylease.Backend) { s.Down = false })
+		s.Set(func(s *leasetest.Backend) { s.Down = false })
 		n := newLeased(t, l)
-		s.Set(func(s *faultylease.Backend) { s.Stolen = true })
+		s.Set(func(s *leasetest.Backend) { s.Stolen = true })
 		if err := n.Close(); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Close = %v, want ErrLost", err)
 		}

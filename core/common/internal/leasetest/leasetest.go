@@ -1,6 +1,6 @@
-// Package faultylease is a backend of leases with a faulty connection, for the tests of xlease and of
+// Package leasetest is a backend of leases with a faulty connection, for the tests of xlease and of
 // what is built on it.
-package faultylease
+package leasetest
 
 import (
 	"context"
