@@ -1,6 +1,7 @@
 package xerror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -28,26 +29,23 @@ type bodyError struct{ error }
 // Unwrap returns the reader's error.
 func (e *bodyError) Unwrap() error { return e.error }
 
+// bodyMappers map the errors that mean something else in a request body.
+var bodyMappers = mapperGroup{
+	MapIs(io.ErrUnexpectedEOF, BodyError),
+	MapIs(os.ErrDeadlineExceeded, ReadTimeout),
+	MapAs[*net.OpError](Canceled),
+	MapIs(net.ErrClosed, Canceled),
+	MapIs(syscall.ECONNRESET, Canceled),
+	MapIs(syscall.ECONNABORTED, Canceled),
+	MapIs(syscall.EPIPE, Canceled),
+	MapIs(context.Canceled, Canceled), // last: net/http cancels the context of the request at any error above
+}
+
 // markedCode returns the code of an error that MarkBody has marked, or nil.
 func markedCode(err error) *ErrorCode {
 	marked, ok := errors.AsType[*bodyError](err)
 	if !ok {
 		return nil
 	}
-	var network *net.OpError
-	switch err = marked.error; {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return BodyError
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return ReadTimeout
-	case errors.As(err, &network), errors.Is(err, net.ErrClosed),
-		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.ECONNABORTED), errors.Is(err, syscall.EPIPE):
-		return Canceled
-	case errors.Is(err, context.Canceled): // last: net/http cancels the context of the request at any error above
-		return Canceled
-	}
-	if c := standardCode(err); c != nil {
-		return c
-	}
-	return BodyError
+	return cmp.Or(bodyMappers.code(marked.error), standardMappers.code(marked.error), BodyError)
 }

@@ -139,15 +139,8 @@ func (e *Error) GetData() any {
 
 // present turns a typed nil *Error or *ErrorCode into no error.
 func present(err error) error {
-	switch e := err.(type) { //nolint:errorlint // asks for the very value, not for what it wraps
-	case *Error:
-		if e == nil {
-			return nil
-		}
-	case *ErrorCode:
-		if e == nil {
-			return nil
-		}
+	if err == error((*Error)(nil)) || err == error((*ErrorCode)(nil)) { //nolint:errorlint // the very value, not what it wraps
+		return nil
 	}
 	return err
 }
@@ -155,18 +148,8 @@ func present(err error) error {
 // join makes one cause of several. The list is copied before it is kept, so that a caller with one
 // cause pays for no list.
 func join(causes []error) error {
-	var first error
-	count := 0
-	for _, c := range causes {
-		if c = present(c); c != nil {
-			count++
-			if first == nil {
-				first = c
-			}
-		}
-	}
-	if count < 2 {
-		return first
+	if len(causes) == 1 {
+		return present(causes[0])
 	}
 	kept := slices.Clone(causes)
 	for i, c := range kept {

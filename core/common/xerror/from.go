@@ -46,7 +46,7 @@ func classify(err error) (result *Error) {
 	if code != nil {
 		return &Error{code: code, cause: err}
 	}
-	for _, mapper := range []Mapper{markedCode, frameworkMappers.code, standardCode} {
+	for _, mapper := range []Mapper{markedCode, frameworkMappers.code, standardMappers.code} {
 		if code = mapper(err); code != nil {
 			break
 		}

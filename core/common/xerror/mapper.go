@@ -52,17 +52,17 @@ type mapperList struct {
 }
 
 // mapperGroup is what one call registered. Its address is its identity.
-type mapperGroup struct{ mappers []Mapper }
+type mapperGroup []Mapper
 
 func (l *mapperList) add(m []Mapper) (remove func()) {
-	g := &mapperGroup{mappers: slices.DeleteFunc(slices.Clone(m), func(m Mapper) bool { return m == nil })}
+	g := mapperGroup(slices.DeleteFunc(slices.Clone(m), func(m Mapper) bool { return m == nil }))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.groups = append([]*mapperGroup{g}, l.groups...)
+	l.groups = append([]*mapperGroup{&g}, l.groups...)
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.groups = slices.DeleteFunc(slices.Clone(l.groups), func(other *mapperGroup) bool { return other == g })
+		l.groups = slices.DeleteFunc(slices.Clone(l.groups), func(other *mapperGroup) bool { return other == &g })
 	}
 }
 
@@ -72,10 +72,18 @@ func (l *mapperList) code(err error) *ErrorCode {
 	groups := l.groups
 	l.mu.RUnlock()
 	for _, g := range groups {
-		for _, m := range g.mappers {
-			if c := ask(m, err); c != nil {
-				return c
-			}
+		if c := g.code(err); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// code returns the first answer, or nil.
+func (g mapperGroup) code(err error) *ErrorCode {
+	for _, m := range g {
+		if c := ask(m, err); c != nil {
+			return c
 		}
 	}
 	return nil

@@ -14,77 +14,65 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
 
-// standardCode maps the errors of the standard library.
+// standardMappers map the errors of the standard library.
 //
 // The order matters where one error is several things: a failed encoding may hold a syntax error that
 // is not the client's, a missing Unix socket is also a file that does not exist.
-func standardCode(err error) *ErrorCode {
-	for _, m := range standardMappers() {
-		if c := ask(m, err); c != nil {
-			return c
-		}
-	}
-	return nil
+var standardMappers = mapperGroup{
+	outgoing,
+	MapIs(context.Canceled, Canceled),
+
+	// The request.
+	MapAs[*http.MaxBytesError](PayloadTooLarge),
+	MapIs(multipart.ErrMessageTooLarge, UploadTooLarge),
+	MapIs(http.ErrMissingFile, FileEmpty),
+	MapIs(http.ErrNoCookie, HeaderEmpty),
+	MapIs(http.ErrNotMultipart, UnsupportedMedia),
+	MapIs(http.ErrMissingBoundary, UnsupportedMedia),
+
+	// Text that does not parse, and values that cannot be written.
+	MapAs[*json.MarshalerError](SerializeError),
+	MapAs[*json.UnsupportedTypeError](SerializeError),
+	MapAs[*json.UnsupportedValueError](SerializeError),
+	MapAs[*json.SyntaxError](BodyError),
+	MapAs[*json.UnmarshalTypeError](BodyType),
+	number,
+	MapAs[*time.ParseError](FormatError),
+
+	// The machine. Before the file system: a full disk is no file's fault.
+	MapIs(syscall.ENOSPC, StorageError),
+	MapIs(syscall.ENOMEM, MemoryError),
+	MapIs(syscall.EMFILE, ResourceExhausted),
+	MapIs(syscall.ENFILE, ResourceExhausted),
+
+	// The network and the clock.
+	MapIs(syscall.ECONNREFUSED, ServiceUnavailable),
+	timeout,
+	MapAs[*net.OpError](NetworkError),
+	MapAs[*net.DNSError](NetworkError),
+	MapIs(net.ErrClosed, NetworkError),
+	MapIs(syscall.ECONNRESET, NetworkError),
+	MapIs(syscall.EPIPE, NetworkError),
+
+	// Files and streams.
+	MapIs(fs.ErrNotExist, NotExist),
+	MapIs(fs.ErrExist, Existed),
+	MapIs(fs.ErrPermission, PermissionDenied),
+	MapAs[*fs.PathError](FileError),
+	MapAs[*os.LinkError](FileError),
+	MapIs(fs.ErrClosed, FileError),
+	MapIs(io.ErrClosedPipe, IoError),
+	MapIs(io.ErrShortWrite, IoError),
+	MapIs(io.ErrNoProgress, IoError),
+
+	MapIs(errors.ErrUnsupported, UnsupportedOp),
+
+	form, // last: what it knows by its text may hold one of the above
 }
-
-var standardMappers = sync.OnceValue(func() []Mapper {
-	return []Mapper{
-		outgoing,
-		MapIs(context.Canceled, Canceled),
-
-		// The request.
-		MapAs[*http.MaxBytesError](PayloadTooLarge),
-		MapIs(multipart.ErrMessageTooLarge, UploadTooLarge),
-		MapIs(http.ErrMissingFile, FileEmpty),
-		MapIs(http.ErrNoCookie, HeaderEmpty),
-		MapIs(http.ErrNotMultipart, UnsupportedMedia),
-		MapIs(http.ErrMissingBoundary, UnsupportedMedia),
-
-		// Text that does not parse, and values that cannot be written.
-		MapAs[*json.MarshalerError](SerializeError),
-		MapAs[*json.UnsupportedTypeError](SerializeError),
-		MapAs[*json.UnsupportedValueError](SerializeError),
-		MapAs[*json.SyntaxError](BodyError),
-		MapAs[*json.UnmarshalTypeError](BodyType),
-		number,
-		MapAs[*time.ParseError](FormatError),
-
-		// The machine. Before the file system: a full disk is no file's fault.
-		MapIs(syscall.ENOSPC, StorageError),
-		MapIs(syscall.ENOMEM, MemoryError),
-		MapIs(syscall.EMFILE, ResourceExhausted),
-		MapIs(syscall.ENFILE, ResourceExhausted),
-
-		// The network and the clock.
-		MapIs(syscall.ECONNREFUSED, ServiceUnavailable),
-		timeout,
-		MapAs[*net.OpError](NetworkError),
-		MapAs[*net.DNSError](NetworkError),
-		MapIs(net.ErrClosed, NetworkError),
-		MapIs(syscall.ECONNRESET, NetworkError),
-		MapIs(syscall.EPIPE, NetworkError),
-
-		// Files and streams.
-		MapIs(fs.ErrNotExist, NotExist),
-		MapIs(fs.ErrExist, Existed),
-		MapIs(fs.ErrPermission, PermissionDenied),
-		MapAs[*fs.PathError](FileError),
-		MapAs[*os.LinkError](FileError),
-		MapIs(fs.ErrClosed, FileError),
-		MapIs(io.ErrClosedPipe, IoError),
-		MapIs(io.ErrShortWrite, IoError),
-		MapIs(io.ErrNoProgress, IoError),
-
-		MapIs(errors.ErrUnsupported, UnsupportedOp),
-
-		form, // last: what it knows by its text may hold one of the above
-	}
-})
 
 // outgoing maps the errors of calls to other services, which http.Client reports as *url.Error. They
 // come first: what such an error wraps befell the other side, and is not what the client sent.
@@ -144,7 +132,7 @@ func number(err error) *ErrorCode {
 }
 
 // timeout maps every error that reports a timeout. The deadline was one of the service's own work;
-// FromBody knows the clients that are slow to send.
+// MarkBody tells a client that is slow to send.
 func timeout(err error) *ErrorCode {
 	var t net.Error
 	if errors.As(err, &t) && t.Timeout() {
