@@ -3,7 +3,6 @@ package xlease
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
@@ -24,8 +23,7 @@ var (
 	ErrUnsupported = errors.New("xlease: the backend keeps no leases")
 )
 
-// registerMapper tells xerror about the errors of leases, once a program has some.
-var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
+func init() { xerror.RegisterMapper(mapError) }
 
 // mapError leaves the end of a context, and what a backend says, to their own mappers.
 func mapError(err error) *xerror.ErrorCode {

@@ -92,10 +92,11 @@ func fileName(name string) string {
 
 // lock waits until no other call has records open, in whatever process.
 func (f *folder) lock(ctx context.Context) (*flock.Flock, error) {
-	if err := f.prepare(); err != nil {
-		return nil, fmt.Errorf("xlease: folder of leases: %w", err)
+	lock := existingLock(f.path("folder.lock"))
+	err := f.prepare()
+	if err == nil {
+		err = f.ensure(lock.Path())
 	}
-	lock, err := f.openLock("folder.lock")
 	if err == nil {
 		_, err = lock.TryLockContext(ctx, lockPoll)
 	}
@@ -103,21 +104,13 @@ func (f *folder) lock(ctx context.Context) (*flock.Flock, error) {
 		err = f.claim()
 	}
 	if err != nil {
-		if lock != nil {
-			_ = lock.Close() // there is another error to return
-		}
+		_ = lock.Close() // there is another error to return
 		return nil, fmt.Errorf("xlease: folder of leases: %w", err)
 	}
 	return lock, nil
 }
 
-func (f *folder) openLock(name string) (*flock.Flock, error) {
-	if err := f.ensure(f.path(name)); err != nil {
-		return nil, err
-	}
-	return existingLock(f.path(name)), nil
-}
-
+// existingLock returns the lock of a file that ensure has made. Closing one that was not opened does nothing.
 func existingLock(path string) *flock.Flock {
 	return flock.New(path, flock.SetFlag(os.O_RDWR|noFollow))
 }
@@ -140,10 +133,10 @@ func (f *folder) claim() error {
 	for _, path := range paths {
 		abandoned(path)
 	}
-	lock, err := f.openLock(f.owner + aliveSuffix)
-	if err != nil {
+	if err := f.ensure(path); err != nil {
 		return err
 	}
+	lock := existingLock(path)
 	if _, err := lock.TryLock(); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package xlease
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -61,11 +62,7 @@ func (p *process) sweep(now int64) {
 		return
 	}
 	p.swept = now
-	for name, g := range p.names {
-		if g.ended(now - keep) {
-			delete(p.names, name)
-		}
-	}
+	maps.DeleteFunc(p.names, func(_ string, g *group) bool { return g.ended(now - keep) })
 }
 
 // ended reports whether the one record ended before a time, and says nothing to the next holder.

@@ -10,14 +10,17 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
+
+// minPause keeps a failing backend from being asked without a pause.
+const minPause = 10 * time.Millisecond
 
 // Lease is the exclusive use of a name, or of one of its slots. It is safe for concurrent use.
 type Lease struct {
 	leases *Leases
 	h      driver.Holding // but for the mark
-	age    time.Duration
-	before int64
+	grant  driver.Grant
 	mark   atomic.Int64
 
 	call     chan struct{} // full during a call to the backend, see enter
@@ -45,7 +48,7 @@ func (d deadline) passed() bool {
 
 func newLease(l *Leases, h driver.Holding, g driver.Grant, asked time.Time) *Lease {
 	lease := &Lease{
-		leases: l, h: h, age: g.Age, before: g.Mark,
+		leases: l, h: h, grant: g,
 		until: deadlineAt(asked.Add(LeaseWindow(h.TTL))), call: make(chan struct{}, 1),
 	}
 	lease.life, lease.kill = context.WithCancelCause(context.Background())
@@ -59,7 +62,7 @@ func (l *Lease) begin(manual bool) {
 	defer l.mu.Unlock()
 	l.alarm = time.AfterFunc(time.Until(l.until.at), l.ring)
 	if !manual {
-		l.renewal.Go(l.renew)
+		l.renewal.Go(func() { l.Keep(context.Background(), l.Renew) })
 	}
 }
 
@@ -73,11 +76,11 @@ func (l *Lease) Slot() int { return l.h.Slot }
 func (l *Lease) Token() int64 { return l.h.Token }
 
 // Mark returns what the holder before has left in the slot; 0 where there was none.
-func (l *Lease) Mark() int64 { return l.before }
+func (l *Lease) Mark() int64 { return l.grant.Mark }
 
 // Age returns how long, when the lease was taken, the backend had records of the name without a gap: less than the TTL means
 // that it may have forgotten a holder, unless it is durable.
-func (l *Lease) Age() time.Duration { return l.age }
+func (l *Lease) Age() time.Duration { return l.grant.Age }
 
 // Until returns when the holder stops to rely on the lease, unless it is renewed before.
 func (l *Lease) Until() time.Time {
@@ -152,13 +155,25 @@ func (l *Lease) Renew(ctx context.Context) error {
 	return l.Err()
 }
 
+// Keep calls renew until ctx or the lease ends: after a third of the time that is left, so that a failure is followed by further
+// attempts at ever shorter intervals. It is for a lease WithManualRenewal for which more is to be done than Renew, which
+// renew calls.
+func (l *Lease) Keep(ctx context.Context, renew func(ctx context.Context) error) {
+	ctx, cancel := l.Bind(ctx)
+	defer cancel()
+	for {
+		third := max(time.Until(l.Until())/3, minPause)
+		if xretry.Sleep(ctx, third) != nil {
+			return
+		}
+		attempt, stop := context.WithTimeout(ctx, third)
+		_ = renew(attempt) // where the lease lasts, the next attempt follows
+		stop()
+	}
+}
+
 // enter waits, as long as ctx runs, for the end of another call to the backend. leave follows.
 func (l *Lease) enter(ctx context.Context) error {
-	select {
-	case l.call <- struct{}{}: // also where ctx has ended: the backend says so
-		return nil
-	default:
-	}
 	select {
 	case l.call <- struct{}{}:
 		return nil

@@ -5,26 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
+
+	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// firstLease is an attempt to lease the node ID. Callers share it.
-type firstLease struct {
+// retryPause is the time between two attempts to replace a node ID that was lost.
+const retryPause = time.Second
+
+// attempt is an attempt to lease a node ID: the first one, or another one after a loss. Callers share it.
+type attempt struct {
 	running bool          // guarded by Node.change
 	waiting chan struct{} // closed when the attempt has its node ID, and awaits its first time
 	done    chan struct{}
 	err     error // valid after done is closed
-}
-
-// await waits for the end of the attempt, or until it waits itself where that is asked for.
-func (f *firstLease) await(ctx context.Context, waiting <-chan struct{}) error {
-	select {
-	case <-f.done:
-		return f.err
-	case <-waiting:
-		return ErrWaiting
-	case <-ctx.Done():
-		return fmt.Errorf("xsnowflake: waiting for a node ID: %w", context.Cause(ctx))
-	}
 }
 
 // Lease leases the node ID before the first id does, and waits for it until ctx ends; the attempt goes
@@ -38,73 +33,83 @@ func (n *Node) Lease(ctx context.Context) error {
 		case !t.pending:
 			return nil
 		}
-		if err := n.leaseFirst(ctx, t); err != nil && n.tenure.Load() == t {
+		if err := n.succeed(ctx, t, false); err != nil && n.tenure.Load() == t {
 			return err
 		}
 	}
 }
 
-// leaseFirst waits for the node ID of t, a pending tenure, which is then no longer the node's.
-func (n *Node) leaseFirst(ctx context.Context, t *tenure) error {
-	f, err := n.attempt(t)
-	if f == nil {
+// succeed waits until another tenure has taken the place of t, which is pending or lost, or until the
+// attempt at that has failed. With report it returns ErrWaiting while the attempt awaits its first time.
+func (n *Node) succeed(ctx context.Context, t *tenure, report bool) error {
+	a, err := n.attempt(t)
+	if a == nil {
 		return err
 	}
-	return f.await(ctx, nil)
+	var waiting chan struct{}
+	if report {
+		waiting = a.waiting
+	}
+	select {
+	case <-a.done:
+		return a.err
+	case <-waiting:
+		return ErrWaiting
+	case <-ctx.Done():
+		return fmt.Errorf("xsnowflake: waiting for a node ID: %w", context.Cause(ctx))
+	}
 }
 
 // attempt returns the attempt in progress, or starts one. It is nil if t is no longer the node's tenure.
-func (n *Node) attempt(t *tenure) (*firstLease, error) {
+func (n *Node) attempt(t *tenure) (*attempt, error) {
 	n.change.Lock()
 	defer n.change.Unlock()
-	switch {
+	switch a := n.last.Load(); {
 	case n.closed:
 		return nil, ErrClosed
 	case n.tenure.Load() != t:
 		return nil, nil // nothing is left to do
-	case n.first == nil || !n.first.running:
-		f := &firstLease{running: true, waiting: make(chan struct{}), done: make(chan struct{})}
-		n.first = f
-		n.background.Go(func() { n.settleFirst(f) })
+	case a != nil && a.running:
+		return a, nil
 	}
-	return n.first, nil
+	a := &attempt{running: true, waiting: make(chan struct{}), done: make(chan struct{})}
+	n.last.Store(a)
+	n.background.Go(func() { n.run(a, t) })
+	return a, nil
 }
 
-// settleFirst leases a node ID and installs it, unless the node was closed.
-func (n *Node) settleFirst(f *firstLease) {
-	next, err := n.take(n.life)
+// run leases a node ID and installs it in the place of old, unless the node was closed.
+func (n *Node) run(a *attempt, old *tenure) {
+	_ = n.end(old) // lost already, if it had a lease
+	next, err := n.take()
 	if err == nil {
-		err = n.settle(n.life, next, sync.OnceFunc(func() { close(f.waiting) }))
+		err = n.settle(next, sync.OnceFunc(func() { close(a.waiting) }))
 	}
 	n.change.Lock()
 	defer n.change.Unlock()
-	f.running = false
+	a.running = false
 	switch {
 	case err != nil && n.closed:
-		f.err = ErrClosed
+		a.err = ErrClosed
+	case err != nil && !old.pending:
+		a.err = errors.Join(xlease.ErrLost, err)
 	case err != nil:
-		f.err = err
+		a.err = err
 	case n.closed:
-		f.err = errors.Join(ErrClosed, n.end(next)) // the slot is released although n.life has ended
+		a.err = errors.Join(ErrClosed, n.end(next)) // the slot is released although n.life has ended
 	default:
 		n.tenure.Store(next)
-		n.background.Go(n.renew)
+		n.background.Go(func() { n.keep(next) })
 	}
-	close(f.done)
+	close(a.done)
 }
 
-// checkPending reports why the last attempt has failed or does not end, after trying again. Before the first
-// one there is nothing to report.
-func (n *Node) checkPending(ctx context.Context, t *tenure) error {
-	n.change.Lock()
-	asked := n.first != nil
-	n.change.Unlock()
-	if !asked {
-		return nil
+// keep renews the lease of t until it is lost, and then has another one take its place.
+func (n *Node) keep(t *tenure) {
+	n.renewFor(n.life, t)
+	for n.succeed(n.life, t, false) != nil {
+		if xretry.Sleep(n.life, retryPause) != nil {
+			return
+		}
 	}
-	f, err := n.attempt(t)
-	if f == nil {
-		return err
-	}
-	return f.await(ctx, f.waiting)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 
 	"github.com/plinthgo/plinth/core/common/xctxutil"
@@ -69,8 +68,7 @@ func GenerateSnowflakeIDs(ctx context.Context, dst []SnowflakeID, gene Gene) *xe
 	return nil
 }
 
-// registerMapper gives the errors of a node their codes, once the process has a node.
-var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
+func init() { xerror.RegisterMapper(mapError) }
 
 func mapError(err error) *xerror.ErrorCode {
 	switch {

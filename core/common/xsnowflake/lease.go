@@ -33,6 +33,8 @@ const (
 	// minPause and maxPoll bound the pause between two attempts.
 	minPause = 10 * time.Millisecond
 	maxPoll  = 500 * time.Millisecond
+	// takeTimeout bounds one attempt to take a slot, as far as the window of its lease does not.
+	takeTimeout = 20 * time.Second
 	// touchSlot and the one after it are slots that no layout has. Prepare takes one for touchTTL at most.
 	touchSlot = 1 << 16
 	touchTTL  = time.Second
@@ -69,12 +71,12 @@ func (n *Node) Prepare(ctx context.Context) error {
 
 // take leases a node ID. If every one is held, it waits for the TTL and one more poll: by then those
 // of processes that crashed are free. A local lease ends with its process, so it does not wait.
-func (n *Node) take(ctx context.Context) (*tenure, error) {
-	waiting, cancel := context.WithTimeout(ctx, n.ttl+maxPoll)
+func (n *Node) take() (*tenure, error) {
+	waiting, cancel := context.WithTimeout(n.life, n.ttl+maxPoll)
 	defer cancel()
 	pause := xretry.Backoff{First: minPause, Max: maxPoll}
 	for first := true; ; first = false {
-		t, err := n.try(ctx)
+		t, err := n.try()
 		held := errors.Is(err, xlease.ErrHeld)
 		if !held && !errors.Is(err, errOtherLayout) {
 			return t, n.localError(err)
@@ -87,10 +89,10 @@ func (n *Node) take(ctx context.Context) (*tenure, error) {
 			return nil, err
 		}
 		if first {
-			leaseLog.Notice(ctx, "waiting for a node ID", slog.Duration("at_most", n.ttl), slog.Any("error", err))
+			leaseLog.Notice(n.life, "waiting for a node ID", slog.Duration("at_most", n.ttl), slog.Any("error", err))
 		}
 		if xretry.Sleep(waiting, pause.Next()) != nil {
-			return nil, errors.Join(err, context.Cause(ctx))
+			return nil, errors.Join(err, context.Cause(n.life))
 		}
 	}
 }
@@ -104,7 +106,9 @@ func (n *Node) localError(err error) error {
 }
 
 // try leases a node ID that is free now.
-func (n *Node) try(ctx context.Context) (*tenure, error) {
+func (n *Node) try() (*tenure, error) {
+	ctx, cancel := context.WithTimeout(n.life, min(n.window(), takeTimeout))
+	defer cancel()
 	if err := n.joinLayout(ctx); err != nil {
 		return nil, err
 	}
@@ -119,7 +123,7 @@ func (n *Node) try(ctx context.Context) (*tenure, error) {
 	t.lease = lease
 	before := n.millis(time.UnixMilli(lease.Mark()))
 	t.from = before
-	n.permit(t, asked.Add(n.window()), max(mark, before))
+	n.permit(t, asked, max(mark, before))
 	if unknown := n.window() - lease.Age(); unknown > 0 && !n.leases.Capabilities().Durable {
 		// A forgotten holder renewed before the current records started, which was Age before some
 		// moment between asked and now.
@@ -142,22 +146,6 @@ func (n *Node) promise(asked time.Time, ms int64) int64 {
 		return max(n.millis(asked)-1, ms) + recordAhead.Milliseconds()
 	}
 	return n.millis(asked.Add(n.window() + skew))
-}
-
-// renewLease renews the lease of t, so that it permits ids of the millisecond ms, and returns its end
-// and its mark. The backend stores the mark before the limits of t grow.
-func (n *Node) renewLease(ctx context.Context, t *tenure, timeout time.Duration, ms int64) (until time.Time, mark int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if err := n.joinLayout(ctx); errors.Is(err, errOtherLayout) {
-		return until, 0, fmt.Errorf("%w: %w", xlease.ErrLost, err)
-	} else if err != nil {
-		return until, 0, err
-	}
-	asked := n.clock.time()
-	mark = max(n.promise(asked, ms), t.mark.Load())
-	t.lease.SetMark(n.timeOf(mark).UnixMilli())
-	return asked.Add(n.window()), mark, t.lease.Renew(ctx)
 }
 
 // joinLayout holds the name of the layouts for that of the node. A node joins before it takes or

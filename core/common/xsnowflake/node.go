@@ -39,6 +39,8 @@ type Node struct {
 	clock  *clock
 
 	sequences []sequence
+	lastGene  Gene   // that is accepted
+	geneMask  Gene   // 0 in a layout without genes, which accepts all
 	mask      uint64 // of the sequence in a word
 	ahead     int64  // for how many milliseconds callers may wait
 
@@ -54,7 +56,7 @@ type Node struct {
 
 	change sync.Mutex // held while the tenure changes
 	closed bool
-	first  *firstLease // the last attempt to lease the node ID
+	last   atomic.Pointer[attempt] // to lease the node ID
 
 	background sync.WaitGroup // that attempt, and the renewal
 }
@@ -65,18 +67,11 @@ type Node struct {
 // errors are ErrClock, ErrNoSlot, xlease.ErrLost and ErrClosed, one for a gene that the layout does not have, and one
 // for too many callers that wait.
 func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
-	g := geneOf(gene)
-	if int(g) >= len(n.sequences) {
-		if len(n.sequences) > 1 {
-			return 0, n.foreign(g)
-		}
-		g = 0
-	}
-	word, _, bits, err := n.reserve(g, 1)
+	word, _, bits, err := n.reserve(geneOf(gene), 1)
 	if err != nil {
 		return 0, err
 	}
-	return n.id(word, g, bits), nil
+	return n.id(word, bits), nil
 }
 
 // MustGenerate is Generate for callers who cannot go on without an id: it panics with the error.
@@ -91,36 +86,29 @@ func (n *Node) MustGenerate(gene ...Gene) SnowflakeID {
 // NextN fills dst with ids of one gene in ascending order. It is cheaper than as many calls of Generate,
 // and its errors are the same; after one, what dst holds is of no use.
 func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
-	if int(gene) >= len(n.sequences) {
-		if len(n.sequences) > 1 {
-			return n.foreign(gene)
-		}
-		gene = 0
-	}
 	for len(dst) > 0 {
 		word, got, bits, err := n.reserve(gene, uint64(len(dst)))
 		if err != nil {
 			return err
 		}
 		for i := range got {
-			dst[i] = n.id(word+i, gene, bits)
+			dst[i] = n.id(word+i, bits)
 		}
 		dst = dst[got:]
 	}
 	return nil
 }
 
-// foreign is the error for a gene that the layout does not have.
-func (n *Node) foreign(g Gene) error {
-	return fmt.Errorf("%w: %d (accepted: 0 to %d)", errGene, uint8(g), len(n.sequences)-1)
-}
-
-// reserve takes up to want numbers of one millisecond that has come, and the placed slot to use them with.
+// reserve takes up to want numbers of one millisecond that has come, and the placed gene and slot to use them with.
 //
 // The order of the steps matters. The tenure is read before the clock, so that a slot is never used with
 // a time from before its tenure; and again at the end, so that Close and the loss of a lease can record a
 // time that no id reaches.
-func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) {
+func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) {
+	if g > n.lastGene {
+		return 0, 0, 0, fmt.Errorf("%w: %d (accepted: 0 to %d)", errGene, g, n.lastGene)
+	}
+	g &= n.geneMask
 	for {
 		t := n.tenure.Load()
 		if t == nil {
@@ -139,39 +127,40 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, slot uint64, err error) 
 		}
 		at := int64(word >> n.layout.sequence.bits) // at most 42 bits
 		if at >= t.limit.Load() || mono >= t.deadline.Load() {
-			err = n.prolong(context.Background(), t, at, mono)
+			err = n.prolong(context.Background(), t, at)
 		}
 		if err == nil && at > ms {
 			err = n.wait(at)
 		}
 		if n.tenure.Load() == t {
-			return word, got, t.bits, err
+			return word, got, t.bits | uint64(g)<<(n.layout.gene.shift&63), err
 		}
 	}
 }
 
-// id joins a word (milliseconds and sequence), a gene and the placed number of the node.
-func (n *Node) id(word uint64, g Gene, slotBits uint64) SnowflakeID {
+// id joins a word (milliseconds and sequence) with the placed gene and slot.
+func (n *Node) id(word, bits uint64) SnowflakeID {
 	l := &n.layout
 	seq := word & n.mask
 	ms := word >> l.sequence.bits // before the layout ends
-	return SnowflakeID(ms<<(l.time.shift&63) | uint64(g)<<(l.gene.shift&63) | slotBits | seq<<(l.sequence.shift&63))
+	return SnowflakeID(ms<<(l.time.shift&63) | bits | seq<<(l.sequence.shift&63))
 }
 
 // word is the first word of a millisecond.
 func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.layout.sequence.bits & 63) } // never negative
 
-// prolong makes the millisecond ms usable: by a mark after it, or by another slot if a local one is lost.
-// The caller then finds that the tenure has changed.
-func (n *Node) prolong(ctx context.Context, t *tenure, ms, mono int64) error {
-	if t.pending {
-		return n.leaseFirst(ctx, t)
+// prolong makes the millisecond ms usable, or says why it is not. If the tenure has changed, the caller starts over.
+func (n *Node) prolong(ctx context.Context, t *tenure, ms int64) error {
+	switch {
+	case t.pending:
+		return n.succeed(ctx, t, false)
+	case ms >= n.layout.end():
+		return fmt.Errorf("%w: the layout %q ends", ErrClock, n.layout.Name)
+	case n.local:
+		return n.extend(ctx, t, ms)
+	default:
+		return fmt.Errorf("%w: it was not renewed in time", xlease.ErrLost)
 	}
-	err := n.extend(ctx, t, ms, mono)
-	if n.local && errors.Is(err, xlease.ErrLost) {
-		return n.replace(t)
-	}
-	return err
 }
 
 // wait sleeps until the clock has reached the millisecond ms.
@@ -247,18 +236,21 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.pending {
-		return n.checkPending(ctx, t)
+	ms := now / int64(time.Millisecond)
+	switch {
+	case t.pending && n.last.Load() == nil:
+		return nil // nothing has needed the node ID so far
+	case t.pending:
+		return n.succeed(ctx, t, true)
+	case ms >= t.limit.Load() || mono >= t.deadline.Load():
+		return n.prolong(ctx, t, ms)
+	default:
+		return nil
 	}
-	if ms := now / int64(time.Millisecond); ms >= t.limit.Load() || mono >= t.deadline.Load() {
-		return n.prolong(ctx, t, ms, mono)
-	}
-	return nil
 }
 
 // Close releases the node ID. Ids are refused from then on; a second Close does nothing.
 func (n *Node) Close() error {
-	n.kill(ErrClosed) // attempts to get a node ID end
 	n.change.Lock()
 	done := n.closed
 	n.closed = true
@@ -266,9 +258,8 @@ func (n *Node) Close() error {
 	if done {
 		return nil
 	}
+	n.kill(ErrClosed) // attempts to get a node ID end
 	n.background.Wait()
-	n.change.Lock()
-	defer n.change.Unlock()
 	err := n.end(n.tenure.Swap(nil))
 	if n.local {
 		err = errors.Join(err, n.leases.Close())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -71,15 +72,16 @@ func NewNode(opts ...Option) (*Node, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	registerMapper()
 	l := c.layout
 	n := &Node{
 		layout: l,
 		clock:  newClock(c.clock, time.UnixMilli(l.Epoch), time.Duration(l.end())*time.Millisecond, c.maxBackward),
 		mask:   1<<l.sequence.bits - 1, ahead: c.maxBackward.Milliseconds(),
 		sequences: make([]sequence, l.gene.values()),
+		geneMask:  Gene(l.gene.values() - 1), // at most 8 bits
 		slotCount: l.Datacenters() * l.Nodes(),
 	}
+	n.lastGene = cmp.Or(n.geneMask, math.MaxUint8)
 	if _, _, err := n.clock.now(); err != nil {
 		return nil, err
 	}

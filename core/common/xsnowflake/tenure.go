@@ -1,8 +1,8 @@
 package xsnowflake
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlease"
-	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
 // recordAhead is for how long one mark of a local lease permits ids, at most. A process that was
@@ -26,7 +25,7 @@ const markSlack = skew + time.Second
 // No two tenures of a slot, in whatever processes, share a time, and so no two ids are equal:
 //
 //   - An id of the tenure carries a time of [from, limit), by the clock of its node alone. limit only grows past a time when
-//     the mark, which the slot keeps for its next holder, is at least that time already (renewLease).
+//     the mark, which the slot keeps for its next holder, is at least that time already (renew).
 //     The time is read before it is compared with limit, so that nothing changes if the process sleeps in between.
 //   - from is at least the mark that the slot had when it was taken. No other clock has to be right for that, nor
 //     does it matter how far the node's clock is ahead of the wall clock, or when its holder notices that the slot is lost.
@@ -44,12 +43,9 @@ type tenure struct {
 
 	limit    atomic.Int64 // the first millisecond it may not use
 	deadline atomic.Int64 // the monotonic reading from which on it may not be used
-	mark     atomic.Int64 // the millisecond that the slot keeps for its next holder
 
-	mu    sync.Mutex
-	until time.Time // the end of the lease by the node's clock
-	valid int64     // the millisecond of that
-	ended bool      // the slot is released
+	mu   sync.Mutex // held while the lease is renewed or released
+	mark int64      // the millisecond that the slot keeps for its next holder
 }
 
 // newTenure prepares the use of a slot that was given.
@@ -60,106 +56,98 @@ func (n *Node) newTenure(slot int) *tenure {
 	return t
 }
 
-// settle prepares the use of a slot, or releases it. Times that a former holder may have used are
-// skipped by advancing the clock, and by waiting, which is told, if they are too far ahead for that.
-func (n *Node) settle(ctx context.Context, t *tenure, waiting func()) (err error) {
-	defer func() {
-		if err != nil {
-			t.lease.SetMark(t.lease.Mark()) // nothing was done under it
-			_ = n.release(t)                // it ends by itself, and there is another error to return
-		}
-	}()
-	_, now, err := n.clock.now()
+// settle prepares the use of a slot that was leased, or releases it. Times that a former holder may have used
+// are skipped by advancing the clock, and by waiting, which is told, if they are too far ahead for that.
+func (n *Node) settle(t *tenure, waiting func()) error {
+	err := n.awaitStart(t, waiting)
+	if err == nil {
+		err = n.clock.advance(t.from * int64(time.Millisecond))
+	}
 	if err != nil {
-		return err
+		t.lease.SetMark(t.lease.Mark()) // nothing was done under it
+		_ = n.release(t)                // it ends by itself, and there is another error to return
 	}
-	t.from = max(now/int64(time.Millisecond), t.from)
-	if !n.local {
-		if err := n.awaitStart(ctx, t, waiting); err != nil {
-			return err
-		}
-	}
-	return n.clock.advance(t.from * int64(time.Millisecond))
+	return err
 }
 
 // awaitStart waits if a former holder may have used times that are further ahead than the node rides out, or than half
 // of what its lease lasts, since no id carries a time after that. It keeps the lease in the meantime.
 //
 // It does not wait for times so far ahead that only a wrong clock explains them; the clock then refuses to advance to them.
-func (n *Node) awaitStart(ctx context.Context, t *tenure, waiting func()) error {
-	span := n.left(t)
-	behind := time.Duration(n.clock.maxBehind)
-	bound, most := min(behind, span/2), span+max(behind, markSlack)
+func (n *Node) awaitStart(t *tenure, waiting func()) error {
+	_, now, err := n.clock.now()
+	if err != nil {
+		return err
+	}
+	t.from = max(now/int64(time.Millisecond), t.from)
+	if n.local {
+		return nil
+	}
+	window, behind := n.window(), time.Duration(n.clock.maxBehind)
+	bound, most := min(behind, window/2), window+max(behind, markSlack)
 	for end := time.Now().Add(2 * most); ; {
 		wait := n.timeOf(t.from).Sub(n.clock.time().Round(0)) - bound
 		if wait <= 0 || wait > most || time.Now().After(end) {
 			return nil
 		}
 		waiting()
-		third := max(span/3, minRenewPause)
-		if xretry.Sleep(ctx, min(wait, third)) != nil {
-			return context.Cause(ctx)
-		}
-		err := n.renewOnce(ctx, t, third)
-		if err != nil && (errors.Is(err, xlease.ErrLost) || n.left(t) <= 0) {
+		ctx, cancel := context.WithTimeout(n.life, wait)
+		n.renewFor(ctx, t)
+		cancel()
+		if err := cmp.Or(t.lease.Err(), context.Cause(n.life)); err != nil {
 			return err
 		}
 	}
 }
 
-// renewOnce renews a lease that has not ended. One that has may be renewed, if no other process has
-// taken it since, but what was promised with it is over.
-func (n *Node) renewOnce(ctx context.Context, t *tenure, timeout time.Duration) error {
-	if n.left(t) <= 0 {
-		return xlease.ErrLost
+// renewFor renews the lease of t until ctx or the lease ends.
+func (n *Node) renewFor(ctx context.Context, t *tenure) {
+	t.lease.Keep(ctx, func(ctx context.Context) error { return n.renew(ctx, t, 0) })
+}
+
+// renew renews the lease of t, so that it permits ids of the millisecond ms unless that is 0. The backend stores the mark
+// before the limits of t grow. A node joins its layout before it renews its node ID, so the layout is held for longer.
+func (n *Node) renew(ctx context.Context, t *tenure, ms int64) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ms > 0 && ms < t.limit.Load() && t.lease.Err() == nil {
+		return nil // another goroutine has renewed it
 	}
-	until, mark, err := n.renewLease(ctx, t, timeout, 0)
-	if err != nil {
+	if err := n.joinLayout(ctx); err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n.permit(t, until, mark)
-	return nil
-}
-
-// permit sets the limits of a lease that was taken or renewed: its end, and the mark.
-func (n *Node) permit(t *tenure, until time.Time, mark int64) {
-	if t.ended {
-		return
+	asked := n.clock.time()
+	mark := max(n.promise(asked, ms), t.mark)
+	t.lease.SetMark(n.timeOf(mark).UnixMilli())
+	err := t.lease.Renew(ctx)
+	if err == nil {
+		n.permit(t, asked, mark)
 	}
-	now := n.clock.time()
-	t.until, t.valid = until, min(n.millis(until), n.layout.end())
-	t.deadline.Store(int64(now.Sub(n.clock.start)) + int64(until.Sub(now)))
-	t.mark.Store(mark)
-	t.limit.Store(min(t.valid, mark))
+	return err
 }
 
-// left is how long the lease of t lasts, by the clock of the node.
-func (n *Node) left(t *tenure) time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.until.Sub(n.clock.time())
+// permit sets the limits of a lease that was asked for, or for its renewal, at a time: its end, and the mark.
+func (n *Node) permit(t *tenure, asked time.Time, mark int64) {
+	until := asked.Add(n.window())
+	t.deadline.Store(int64(until.Sub(n.clock.start)))
+	t.mark = mark
+	t.limit.Store(min(n.millis(until), n.layout.end(), mark))
 }
 
-// extend permits ids of the millisecond ms, or says why there may be none.
-func (n *Node) extend(ctx context.Context, t *tenure, ms, mono int64) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// extend permits ids of the millisecond ms under a local lease, whose marks are near. If it is lost, the node takes
+// another slot.
+func (n *Node) extend(ctx context.Context, t *tenure, ms int64) error {
+	bounded, cancel := context.WithTimeout(ctx, releaseTimeout)
+	defer cancel()
+	err := n.renew(bounded, t, ms)
 	switch {
-	case ms >= n.layout.end():
-		return fmt.Errorf("%w: the layout %q ends", ErrClock, n.layout.Name)
-	case t.ended || mono >= t.deadline.Load() || ms >= t.valid:
-		return fmt.Errorf("%w: it was not renewed in time", xlease.ErrLost)
-	case ms < t.limit.Load():
-		return nil // another goroutine has extended it
-	}
-	until, mark, err := n.renewLease(ctx, t, releaseTimeout, ms)
-	if err != nil {
+	case err == nil:
+		return nil
+	case t.lease.Err() != nil:
+		return n.succeed(ctx, t, false)
+	default:
 		return fmt.Errorf("xsnowflake: storing the high-water mark of slot %d: %w", t.slot, err)
 	}
-	n.permit(t, until, mark)
-	return nil
 }
 
 // end releases the slot, with the latest time of all that were read under it as its mark. The order
@@ -170,16 +158,15 @@ func (n *Node) end(t *tenure) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ended = true
 	t.limit.Store(0)
 	t.lease.SetMark(t.lease.Mark())
 	if last := n.lastWord() + 1; last > t.from {
-		t.lease.SetMark(n.timeOf(min(last, t.mark.Load())).UnixMilli())
+		t.lease.SetMark(n.timeOf(min(last, t.mark)).UnixMilli())
 	}
 	return n.release(t)
 }
 
-// release releases a slot that is not used any more, also if the context that it was taken in has ended.
+// release releases a slot that is not used any more, also if the node is being closed.
 func (n *Node) release(t *tenure) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.life), releaseTimeout)
 	defer cancel()
