@@ -116,25 +116,23 @@ func (e *Error) GetErrorCode() *ErrorCode {
 }
 
 // GetErrorMessage returns what the developer tells the client.
-func (e *Error) GetErrorMessage() ErrMessage {
-	if e == nil {
-		return ""
-	}
-	return e.message
-}
+func (e *Error) GetErrorMessage() ErrMessage { return e.orZero().message }
 
 // Logged reports whether the error was logged where it was made: whoever handles it need not do so again.
-func (e *Error) Logged() bool { return e != nil && e.logged }
+func (e *Error) Logged() bool { return e.orZero().logged }
 
 // LoggedAtError reports whether the error was logged at ERROR where it was made.
-func (e *Error) LoggedAtError() bool { return e != nil && e.atError }
+func (e *Error) LoggedAtError() bool { return e.orZero().atError }
 
 // GetData returns the payload for the client.
-func (e *Error) GetData() any {
+func (e *Error) GetData() any { return e.orZero().data }
+
+// orZero replaces no error by the zero value.
+func (e *Error) orZero() *Error {
 	if e == nil {
-		return nil
+		return &Error{}
 	}
-	return e.data
+	return e
 }
 
 // present turns a typed nil *Error or *ErrorCode into no error.

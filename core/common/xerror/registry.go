@@ -54,17 +54,18 @@ func (r *registry) add(c *ErrorCode) error {
 // check returns what is wrong with a code by itself.
 func check(c *ErrorCode) []error {
 	var faults []error
-	if !validStatus(c.number / detailBase) {
-		faults = append(faults, errors.New("the number is not in 40000 to 59999"))
-	}
-	if !regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`).MatchString(c.output) {
-		faults = append(faults, errors.New("the label is not UPPER_SNAKE"))
-	}
-	if c.en == "" {
-		faults = append(faults, errors.New("the English message is empty"))
-	}
-	if c.zh == "" {
-		faults = append(faults, errors.New("the Chinese message is empty"))
+	for _, rule := range []struct {
+		broken bool
+		fault  string
+	}{
+		{!validStatus(c.number / detailBase), "the number is not in 40000 to 59999"},
+		{!regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`).MatchString(c.output), "the label is not UPPER_SNAKE"},
+		{c.en == "", "the English message is empty"},
+		{c.zh == "", "the Chinese message is empty"},
+	} {
+		if rule.broken {
+			faults = append(faults, errors.New(rule.fault))
+		}
 	}
 	return faults
 }

@@ -6,17 +6,14 @@ import "net/http"
 // A status that has no code takes that of its class, as RFC 9110, section 15, has clients read it; one
 // that is no error takes ServerInternalError.
 func ForStatus(status int) *ErrorCode {
-	if status == http.StatusBadRequest {
+	switch c := LookupCode(status * detailBase); {
+	case status == http.StatusBadRequest:
 		return BadRequest // detail 0 of 400 is NotExist
-	}
-	if !validStatus(status) {
+	case c != nil:
+		return c
+	case class(status) == class(http.StatusBadRequest):
+		return BadRequest
+	default:
 		return ServerInternalError
 	}
-	if c := LookupCode(status * detailBase); c != nil {
-		return c
-	}
-	if status < http.StatusInternalServerError {
-		return BadRequest
-	}
-	return ServerInternalError
 }

@@ -73,14 +73,7 @@ func (c *clock) now() (mono, now int64, err error) {
 
 // sync compares the two clocks.
 func (c *clock) sync() (mono, now int64, err error) {
-	if !c.mu.TryLock() {
-		// Someone else is at it. The old offset is good enough, unless it is very old or there is an error.
-		mono = int64(c.time().Sub(c.start))
-		if age := mono - c.synced.Load(); c.trust.Load() != 0 && age >= 0 && age < longestSlew {
-			return mono, mono + c.offset.Load(), nil
-		}
-		c.mu.Lock()
-	}
+	c.mu.Lock()
 	defer c.mu.Unlock()
 
 	t := c.time()

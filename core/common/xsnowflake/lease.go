@@ -60,7 +60,6 @@ func (n *Node) Prepare(ctx context.Context) error {
 	}
 	lease, err := n.leases.Lease(ctx, LeaseName, touchTTL, xlease.WithSlots(touchSlot, 2), xlease.WithManualRenewal(), xlease.WithMark(0, math.MaxInt64))
 	if err == nil {
-		lease.SetMark(lease.Mark())
 		err = lease.Release(ctx)
 	}
 	if err != nil && !errors.Is(err, xlease.ErrHeld) {
