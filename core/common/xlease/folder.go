@@ -66,16 +66,17 @@ func (f *folder) Prepare(ctx context.Context) error {
 // lockPoll is how often a lock is tried that another process has. They have it for less.
 const lockPoll = time.Millisecond
 
-func (f *folder) open(ctx context.Context, name string, now int64) (records, error) {
+func (f *folder) with(ctx context.Context, name string, now int64, do func(rs records) error) (err error) {
 	lock, err := f.lock(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	rs := &fileRecords{folder: f, lock: lock}
+	defer func() { err = errors.Join(err, rs.Close()) }()
 	if err := rs.open(f.path(fileName(name)+".records"), now); err != nil {
-		return nil, errors.Join(fmt.Errorf("xlease: %w", err), rs.Close())
+		return fmt.Errorf("xlease: %w", err)
 	}
-	return rs, nil
+	return do(rs)
 }
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }

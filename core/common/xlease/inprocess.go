@@ -33,20 +33,23 @@ type process struct {
 
 // group is the records of one name.
 type group struct {
-	unlock func()
-	start  int64
-	slots  map[int]record
+	start int64
+	slots map[int]record
 }
 
-func (p *process) open(_ context.Context, name string, now int64) (records, error) {
+func (p *process) with(ctx context.Context, name string, now int64, do func(rs records) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.sweep(now)
 	g := p.names[name]
 	if g == nil {
-		g = &group{unlock: p.mu.Unlock, start: now, slots: map[int]record{}}
+		g = &group{start: now, slots: map[int]record{}}
 		p.names[name] = g
 	}
-	return g, nil
+	return do(g)
 }
 
 // Prepare implements storage.
@@ -83,9 +86,3 @@ func (g *group) write(slot int, r record) error {
 }
 
 func (g *group) since() int64 { return g.start }
-
-// Close lets the next call open records.
-func (g *group) Close() error {
-	g.unlock()
-	return nil
-}

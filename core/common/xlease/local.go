@@ -3,7 +3,6 @@ package xlease
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
@@ -18,9 +17,10 @@ type local struct {
 	now          func() int64 // microseconds
 }
 
-// storage opens the records of a name. No other call opens them until they are closed.
+// storage keeps the records of names.
 type storage interface {
-	open(ctx context.Context, name string, now int64) (records, error)
+	// with calls do with the records of a name. No other call uses them in the meantime.
+	with(ctx context.Context, name string, now int64, do func(rs records) error) error
 	// Prepare reports a storage that cannot be used.
 	Prepare(ctx context.Context) error
 	// Close ends the records of this backend, if they end with the process.
@@ -34,7 +34,6 @@ type records interface {
 	write(slot int, r record) error
 	// since is when the records of the name started.
 	since() int64
-	io.Closer
 }
 
 type record struct {
@@ -48,23 +47,10 @@ const released = "-"
 // Capabilities implements driver.Backend.
 func (l *local) Capabilities() driver.Capabilities { return l.capabilities }
 
-// with opens the records of a name for do.
-func (l *local) with(ctx context.Context, name string, do func(rs records, now int64) error) (err error) {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	rs, err := l.open(ctx, name, l.now())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rs.Close()) }()
-	return do(rs, l.now()) // opening may have waited
-}
-
 // Acquire implements driver.Backend.
 func (l *local) Acquire(ctx context.Context, r driver.Request) (grant driver.Grant, err error) {
-	err = l.with(ctx, r.Name, func(rs records, now int64) error {
-		grant, err = acquire(rs, r, now)
+	err = l.with(ctx, r.Name, l.now(), func(rs records) error {
+		grant, err = acquire(rs, r, l.now()) // the call may have waited
 		return err
 	})
 	return grant, err
@@ -91,7 +77,7 @@ func acquire(rs records, r driver.Request, now int64) (driver.Grant, error) {
 
 // Renew implements driver.Backend.
 func (l *local) Renew(ctx context.Context, h driver.Holding) (held bool, err error) {
-	err = l.with(ctx, h.Name, func(rs records, now int64) error {
+	err = l.with(ctx, h.Name, l.now(), func(rs records) error {
 		rec, err := rs.read(h.Slot)
 		if err != nil {
 			return err
@@ -102,7 +88,7 @@ func (l *local) Renew(ctx context.Context, h driver.Holding) (held bool, err err
 		if held = rec.holder == h.Holder; !held {
 			return nil
 		}
-		rec.until, rec.mark = now+h.TTL.Microseconds(), max(rec.mark, h.Mark)
+		rec.until, rec.mark = l.now()+h.TTL.Microseconds(), max(rec.mark, h.Mark)
 		return rs.write(h.Slot, rec)
 	})
 	return held && err == nil, err
@@ -110,12 +96,12 @@ func (l *local) Renew(ctx context.Context, h driver.Holding) (held bool, err err
 
 // Release implements driver.Backend.
 func (l *local) Release(ctx context.Context, h driver.Holding) (held bool, err error) {
-	err = l.with(ctx, h.Name, func(rs records, now int64) error {
+	err = l.with(ctx, h.Name, l.now(), func(rs records) error {
 		rec, err := rs.read(h.Slot)
 		if held = err == nil && rec.holder == h.Holder; !held {
 			return err
 		}
-		rec.holder, rec.until, rec.mark = released, min(rec.until, now), h.Mark
+		rec.holder, rec.until, rec.mark = released, min(rec.until, l.now()), h.Mark
 		return rs.write(h.Slot, rec)
 	})
 	return held && err == nil, err

@@ -7,13 +7,11 @@ import (
 	"strconv"
 )
 
-// AppendText implements encoding.TextAppender.
-func (id SnowflakeID) AppendText(dst []byte) ([]byte, error) {
-	return strconv.AppendInt(dst, int64(id), 10), nil
+// MarshalText implements encoding.TextMarshaler: the id in decimal, which JSON writes as a string. So an id can also be
+// a key of a JSON object.
+func (id SnowflakeID) MarshalText() ([]byte, error) {
+	return strconv.AppendInt(nil, int64(id), 10), nil
 }
-
-// MarshalText implements encoding.TextMarshaler, so that an id can be a key of a JSON object.
-func (id SnowflakeID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText implements encoding.TextUnmarshaler; it accepts what ParseSnowflakeID accepts.
 func (id *SnowflakeID) UnmarshalText(text []byte) error {
@@ -22,12 +20,6 @@ func (id *SnowflakeID) UnmarshalText(text []byte) error {
 
 // UnmarshalParam reads a path or query parameter, for the web engine.
 func (id *SnowflakeID) UnmarshalParam(param string) error { return id.set(ParseSnowflakeID(param)) }
-
-// MarshalJSON writes the id as a decimal string.
-func (id SnowflakeID) MarshalJSON() ([]byte, error) {
-	dst := append(make([]byte, 0, len(`"9223372036854775807"`)), '"')
-	return append(strconv.AppendInt(dst, int64(id), 10), '"'), nil
-}
 
 // UnmarshalJSON accepts a decimal string or an integer. As usual in encoding/json, null changes nothing.
 func (id *SnowflakeID) UnmarshalJSON(data []byte) error {
