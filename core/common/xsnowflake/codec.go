@@ -7,11 +7,14 @@ import (
 	"strconv"
 )
 
-// MarshalText implements encoding.TextMarshaler: the id in decimal, which JSON writes as a string. So an id can also be
-// a key of a JSON object.
-func (id SnowflakeID) MarshalText() ([]byte, error) {
-	return strconv.AppendInt(nil, int64(id), 10), nil
+// AppendText implements encoding.TextAppender.
+func (id SnowflakeID) AppendText(dst []byte) ([]byte, error) {
+	return strconv.AppendInt(dst, int64(id), 10), nil
 }
+
+// MarshalText implements encoding.TextMarshaler: the id in decimal, which JSON writes as a string, so that
+// an id can also be a key of a JSON object.
+func (id SnowflakeID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText implements encoding.TextUnmarshaler; it accepts what ParseSnowflakeID accepts.
 func (id *SnowflakeID) UnmarshalText(text []byte) error {
