@@ -62,13 +62,7 @@ func MustGet[T any](ctx context.Context, key xctx.ContextKey) T {
 }
 
 // GetRequestKey returns the request id, or "".
-func GetRequestKey(ctx context.Context) string {
-	if r := xctx.RequestFrom(ctx); r != nil && r.ID() != "" {
-		return r.ID()
-	}
-	id, _ := value(ctx, xctx.RequestKey).(string)
-	return id
-}
+func GetRequestKey(ctx context.Context) string { return xctx.RequestID(ctx) }
 
 // GetErrorMessage returns the message of the error that answered the request, or "".
 func GetErrorMessage(ctx context.Context) string {

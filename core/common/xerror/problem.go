@@ -7,6 +7,8 @@ import (
 	"reflect"
 
 	"github.com/google/uuid"
+
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 const (
@@ -57,7 +59,7 @@ func (e *Error) Problem(ctx context.Context) Problem {
 		Detail:  cmp.Or(string(e.GetErrorMessage()), message),
 		Code:    code.GetCode(),
 		Output:  code.GetOutput(),
-		Context: requestID(ctx),
+		Context: xctx.RequestID(ctx),
 	}
 	if data := e.GetData(); !isNil(data) { // absent as in the envelope
 		p.Data = data

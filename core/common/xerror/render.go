@@ -16,7 +16,7 @@ import (
 func (e *Error) Response(ctx context.Context, p xbase.Profile) (status int, r xbase.BaseResponse) {
 	code := e.reported(p)
 	r = xbase.BaseResponse{
-		Context:      requestID(ctx),
+		Context:      xctx.RequestID(ctx),
 		Output:       code.GetOutput(),
 		Code:         code.GetCode(),
 		Message:      code.Message(Language(ctx)),
@@ -30,16 +30,4 @@ func (e *Error) Response(ctx context.Context, p xbase.Profile) (status int, r xb
 		r.Overhead = max(1, time.Since(q.Start()).Microseconds()) // 0 would be none
 	}
 	return code.Status(), r
-}
-
-// requestID returns the id of ctx's request, or "".
-func requestID(ctx context.Context) string {
-	if q := xctx.RequestFrom(ctx); q != nil && q.ID() != "" {
-		return q.ID()
-	}
-	if ctx == nil {
-		return ""
-	}
-	id, _ := ctx.Value(xctx.RequestKey).(string)
-	return id
 }

@@ -112,11 +112,7 @@ func requestID(ctx context.Context) string {
 	if !usable(ctx) {
 		return ""
 	}
-	if r := xctx.RequestFrom(ctx); r != nil && r.ID() != "" {
-		return r.ID()
-	}
-	id, _ := ctx.Value(xctx.RequestKey).(string)
-	return id
+	return xctx.RequestID(ctx)
 }
 
 // usable reports whether ctx can be asked: it is not nil, nor a nil request.

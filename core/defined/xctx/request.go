@@ -68,6 +68,18 @@ func RequestFrom(ctx context.Context) *Request {
 	return r
 }
 
+// RequestID returns the id of the request that ctx belongs to, or "".
+func RequestID(ctx context.Context) string {
+	if r := RequestFrom(ctx); r != nil && r.ID() != "" {
+		return r.ID()
+	}
+	if ctx == nil {
+		return ""
+	}
+	id, _ := ctx.Value(RequestKey).(string)
+	return id
+}
+
 // SetBase gives the request the context of the application, as Begin does, for a server whose interceptors learn of it
 // only after the request has begun.
 func (r *Request) SetBase(base context.Context) { r.base = base }
