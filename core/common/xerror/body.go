@@ -10,11 +10,12 @@ import (
 	"syscall"
 )
 
-// MarkBody returns err so that From knows it for an error of reading a request body, however it is
-// wrapped later. Only there is io.ErrUnexpectedEOF a body that ends too early, a timeout a client that is
-// slow to send, and a broken connection a client that has closed it. Files, other services and databases
-// return the same errors, which then say nothing about the client. Of an error that is otherwise unknown
-// the client is to blame: it is BodyError. A reader of a request body marks its errors; the request
+// MarkBody returns err so that From knows it for an error of reading a request body,
+// however it is wrapped later. Only there is io.ErrUnexpectedEOF a body that ends too
+// early, a timeout a client that is slow to send, and a broken connection a client that
+// has closed it. Files, other services and databases return the same errors, which then
+// say nothing about the client. Of an error that is otherwise unknown the client is to
+// blame: it is BodyError. A reader of a request body marks its errors; the request
 // middleware of Plinth does. Nil and io.EOF come back as they are.
 func MarkBody(err error) error {
 	if err == nil || err == io.EOF { // readers compare with the value itself

@@ -17,7 +17,8 @@ func (m ErrMessage) String() string { return string(m) }
 // Error is a failure with a code: what the client may know (code, message, data) and what only the
 // log may know (the cause). It does not change once made, so it is safe for concurrent use.
 //
-// All methods may be called on nil and on the zero value, which is an internal error without a message.
+// All methods may be called on nil and on the zero value, which is an internal error
+// without a message.
 type Error struct {
 	code    *ErrorCode
 	message ErrMessage
@@ -45,13 +46,14 @@ func Wrap(code *ErrorCode, message ErrMessage, cause error) *Error {
 	return &Error{code: code, message: message, cause: present(cause)}
 }
 
-// WrapData is Wrap with a payload for the client: a single value stands for itself, several become a list.
+// WrapData is Wrap with a payload for the client: a single value stands for itself,
+// several become a list.
 func WrapData(code *ErrorCode, message ErrMessage, cause error, data ...any) *Error {
 	return &Error{code: code, message: message, cause: present(cause), data: payload(data)}
 }
 
-// NewError returns an error; several causes are joined, nil ones are left out. With throw it is logged
-// at WARN, once, here: whoever handles it later need not log it again.
+// NewError returns an error; several causes are joined, nil ones are left out. With throw
+// it is logged at WARN, once, here: whoever handles it later need not log it again.
 func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause ...error) *Error {
 	e := &Error{code: code, message: message, cause: join(cause)}
 	if throw {
@@ -60,8 +62,8 @@ func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bo
 	return e
 }
 
-// NewErrorHasData is NewError with a payload for the client: a single value stands for itself, several
-// become a list.
+// NewErrorHasData is NewError with a payload for the client: a single value stands for
+// itself, several become a list.
 func NewErrorHasData(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause error, data ...any) *Error {
 	e := WrapData(code, message, cause, data...)
 	if throw {
@@ -118,7 +120,8 @@ func (e *Error) GetErrorCode() *ErrorCode {
 // GetErrorMessage returns what the developer tells the client.
 func (e *Error) GetErrorMessage() ErrMessage { return e.orZero().message }
 
-// Logged reports whether the error was logged where it was made: whoever handles it need not do so again.
+// Logged reports whether the error was logged where it was made: whoever handles it need
+// not do so again.
 func (e *Error) Logged() bool { return e.orZero().logged }
 
 // LoggedAtError reports whether the error was logged at ERROR where it was made.

@@ -31,21 +31,22 @@ func MapAs[T error](code *ErrorCode) Mapper {
 	}
 }
 
-// RegisterMapper adds mappers of the framework and of drivers. They are asked after the application's
-// and before those of the standard library, the latest registration first; within one call in the order
-// given.
+// RegisterMapper adds mappers of the framework and of drivers. They are asked after the
+// application's and before those of the standard library, the latest registration first;
+// within one call in the order given.
 func RegisterMapper(m ...Mapper) { frameworkMappers.add(m) }
 
-// RegisterApplicationMapper adds the application's mappers, which are asked before all others, the
-// latest registration first; within one call in the order given. Calling remove takes them out again.
+// RegisterApplicationMapper adds the application's mappers, which are asked before all
+// others, the latest registration first; within one call in the order given. Calling
+// remove takes them out again.
 func RegisterApplicationMapper(m ...Mapper) (remove func()) { return applicationMappers.add(m) }
 
-// The registries of the process. Drivers register while they are initialized, which needs a registry
-// that is there before any application is.
+// The registries of the process. Drivers register while they are initialized, which needs
+// a registry that is there before any application is.
 var applicationMappers, frameworkMappers mapperList
 
-// mapperList is a list that is read far more often than it is changed. Readers hold no lock while they
-// call mappers, so that a mapper may itself register or map.
+// mapperList is a list that is read far more often than it is changed. Readers hold no
+// lock while they call mappers, so that a mapper may itself register or map.
 type mapperList struct {
 	mu     sync.RWMutex
 	groups []*mapperGroup // latest first; the slice is replaced, never changed

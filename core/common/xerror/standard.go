@@ -20,8 +20,9 @@ import (
 
 // standardMappers map the errors of the standard library.
 //
-// The order matters where one error is several things: a failed encoding may hold a syntax error that
-// is not the client's, a missing Unix socket is also a file that does not exist.
+// The order matters where one error is several things: a failed encoding may hold a
+// syntax error that is not the client's, a missing Unix socket is also a file that does
+// not exist.
 var standardMappers = mapperGroup{
 	outgoing,
 	MapIs(context.Canceled, Canceled),
@@ -40,7 +41,8 @@ var standardMappers = mapperGroup{
 	MapAs[*json.UnsupportedValueError](SerializeError),
 	MapAs[*json.SyntaxError](BodyError),
 	MapAs[*json.UnmarshalTypeError](BodyType),
-	number,
+	MapIs(strconv.ErrRange, RangeError),
+	MapAs[*strconv.NumError](ParameterError),
 	MapAs[*time.ParseError](FormatError),
 
 	// The machine. Before the file system: a full disk is no file's fault.
@@ -74,8 +76,9 @@ var standardMappers = mapperGroup{
 	form, // last: what it knows by its text may hold one of the above
 }
 
-// outgoing maps the errors of calls to other services, which http.Client reports as *url.Error. They
-// come first: what such an error wraps befell the other side, and is not what the client sent.
+// outgoing maps the errors of calls to other services, which http.Client reports as
+// *url.Error. They come first: what such an error wraps befell the other side, and is not
+// what the client sent.
 func outgoing(err error) *ErrorCode {
 	var e *url.Error
 	switch {
@@ -92,8 +95,8 @@ func outgoing(err error) *ErrorCode {
 	}
 }
 
-// form maps the errors of parsing a query or a form. Most of them have no type and are known by their
-// text.
+// form maps the errors of parsing a query or a form. Most of them have no type and are
+// known by their text.
 func form(err error) *ErrorCode {
 	if _, ok := errors.AsType[url.EscapeError](err); ok {
 		return ParameterError
@@ -105,8 +108,9 @@ func form(err error) *ErrorCode {
 	return formText(err)
 }
 
-// formText is form for the errors of net/url and mime/multipart that have no type. It compares the text of
-// each error by itself: one that only quotes another is not the client's.
+// formText is form for the errors of net/url and mime/multipart that have no type. It
+// compares the text of each error by itself: one that only quotes another is not the
+// client's.
 func formText(err error) *ErrorCode {
 	text := err.Error()
 	switch {
@@ -116,19 +120,6 @@ func formText(err error) *ErrorCode {
 		return BodyError
 	}
 	return within(err, formText)
-}
-
-// number maps the errors of strconv.
-func number(err error) *ErrorCode {
-	var e *strconv.NumError
-	switch {
-	case !errors.As(err, &e):
-		return nil
-	case errors.Is(e.Err, strconv.ErrRange):
-		return RangeError
-	default:
-		return ParameterError
-	}
 }
 
 // timeout maps every error that reports a timeout. The deadline was one of the service's own work;

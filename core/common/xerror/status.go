@@ -2,9 +2,9 @@ package xerror
 
 import "net/http"
 
-// ForStatus returns the general code of an HTTP status, for responses that have nothing but a status.
-// A status that has no code takes that of its class, as RFC 9110, section 15, has clients read it; one
-// that is no error takes ServerInternalError.
+// ForStatus returns the general code of an HTTP status, for responses that have nothing
+// but a status. A status that has no code takes that of its class, as RFC 9110, section
+// 15, has clients read it; one that is no error takes ServerInternalError.
 func ForStatus(status int) *ErrorCode {
 	switch c := LookupCode(status * detailBase); {
 	case status == http.StatusBadRequest:

@@ -25,9 +25,9 @@ const sharedFolder = "plinth-snowflake"
 // folder. A record ends with its TTL and, at once, with the process of its holder, however that
 // exits.
 //
-// With dir "" the folder is plinth-snowflake in the system's temporary one, which all users of the
-// host may write to; another folder is created for its owner alone. Neither the folder nor its files
-// may be symbolic links.
+// With dir "" the folder is plinth-snowflake in the system's temporary one, which all
+// users of the host may write to; another folder is created for its owner alone. Neither
+// the folder nor its files may be symbolic links.
 //
 // Processes that do not share the folder do not exclude each other: containers, services with a
 // private temporary folder, other hosts.
@@ -111,7 +111,8 @@ func (f *folder) lock(ctx context.Context) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// existingLock returns the lock of a file that ensure has made. Closing one that was not opened does nothing.
+// existingLock returns the lock of a file that ensure has made. Closing one that was not
+// opened does nothing.
 func existingLock(path string) *flock.Flock {
 	return flock.New(path, flock.SetFlag(os.O_RDWR|noFollow))
 }

@@ -72,14 +72,16 @@ func (l *Lease) Name() string { return l.h.Name }
 // Slot returns the number of the slot; 0 for a name that has one only.
 func (l *Lease) Slot() int { return l.h.Slot }
 
-// Token returns the fencing token: a number that is larger than that of every earlier holder of the slot.
+// Token returns the fencing token: a number that is larger than that of every earlier
+// holder of the slot.
 func (l *Lease) Token() int64 { return l.h.Token }
 
 // Mark returns what the holder before has left in the slot; 0 where there was none.
 func (l *Lease) Mark() int64 { return l.grant.Mark }
 
-// Age returns how long, when the lease was taken, the backend had records of the name without a gap: less than the TTL means
-// that it may have forgotten a holder, unless it is durable.
+// Age returns how long, when the lease was taken, the backend had records of the name
+// without a gap: less than the TTL means that it may have forgotten a holder, unless it
+// is durable.
 func (l *Lease) Age() time.Duration { return l.grant.Age }
 
 // Until returns when the holder stops to rely on the lease, unless it is renewed before.
@@ -89,12 +91,13 @@ func (l *Lease) Until() time.Time {
 	return l.until.at
 }
 
-// Done is closed when the lease has ended: lost or released. While the process is stopped, or the machine suspended, nothing
-// is closed: Err is what tells who has just woken up.
+// Done is closed when the lease has ended: lost or released. While the process is
+// stopped, or the machine suspended, nothing is closed: Err is what tells who has just
+// woken up.
 func (l *Lease) Done() <-chan struct{} { return l.life.Done() }
 
-// Err returns nil as long as the lease can be relied on, then ErrLost, or ErrReleased after Release. It looks at the clocks.
-// What it has returned once, it returns for ever.
+// Err returns nil as long as the lease can be relied on, then ErrLost, or ErrReleased
+// after Release. It looks at the clocks. What it has returned once, it returns for ever.
 func (l *Lease) Err() error {
 	l.ring()
 	return context.Cause(l.life)
@@ -110,7 +113,8 @@ func (l *Lease) ring() {
 	}
 }
 
-// Bind returns a child of ctx that ends, with the cause ErrLost or ErrReleased, when the lease has ended.
+// Bind returns a child of ctx that ends, with the cause ErrLost or ErrReleased, when the
+// lease has ended.
 func (l *Lease) Bind(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if err := l.Err(); err != nil {
@@ -123,12 +127,14 @@ func (l *Lease) Bind(ctx context.Context) (context.Context, context.CancelFunc) 
 	}
 }
 
-// SetMark changes what the next holder gets to see, for a lease that was asked for WithMark. It is written with the next
-// renewal where it is larger than what is there, and with the release in any case.
+// SetMark changes what the next holder gets to see, for a lease that was asked for
+// WithMark. It is written with the next renewal where it is larger than what is there,
+// and with the release in any case.
 func (l *Lease) SetMark(mark int64) { l.mark.Store(mark) }
 
-// Renew lets the lease last for its TTL from now on. The error is ErrLost where somebody else holds it, or where its time was
-// over before the answer came; any other one leaves the lease as it is.
+// Renew lets the lease last for its TTL from now on. The error is ErrLost where somebody
+// else holds it, or where its time was over before the answer came; any other one leaves
+// the lease as it is.
 func (l *Lease) Renew(ctx context.Context) error {
 	if err := l.Err(); err != nil {
 		return err // without waiting for a call that hangs
@@ -155,9 +161,9 @@ func (l *Lease) Renew(ctx context.Context) error {
 	return l.Err()
 }
 
-// Keep calls renew until ctx or the lease ends: after a third of the time that is left, so that a failure is followed by further
-// attempts at ever shorter intervals. It is for a lease WithManualRenewal for which more is to be done than Renew, which
-// renew calls.
+// Keep calls renew until ctx or the lease ends: after a third of the time that is left,
+// so that a failure is followed by further attempts at ever shorter intervals. It is for
+// a lease WithManualRenewal for which more is to be done than Renew, which renew calls.
 func (l *Lease) Keep(ctx context.Context, renew func(ctx context.Context) error) {
 	ctx, cancel := l.Bind(ctx)
 	defer cancel()
@@ -222,9 +228,10 @@ func (l *Lease) end(why error) bool {
 	return lasted
 }
 
-// Release gives the name back; a second Release does nothing. The error is ErrLost where the lease had ended before: what was
-// done under it may not have been done alone. Where the backend does not answer, or a Renew of the caller's does not end
-// before ctx, the record ends by itself.
+// Release gives the name back; a second Release does nothing. The error is ErrLost where
+// the lease had ended before: what was done under it may not have been done alone. Where
+// the backend does not answer, or a Renew of the caller's does not end before ctx, the
+// record ends by itself.
 func (l *Lease) Release(ctx context.Context) error {
 	lost := errors.Is(l.Err(), ErrLost)
 	l.end(ErrReleased)

@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// local is a backend without a server: its records are in this process or in a folder. It implements
-// driver.Preparer and io.Closer too.
+// local is a backend without a server: its records are in this process or in a folder. It
+// implements driver.Preparer and io.Closer too.
 type local struct {
 	storage
 

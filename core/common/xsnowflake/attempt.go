@@ -14,7 +14,8 @@ import (
 // retryPause is the time between two attempts to replace a node ID that was lost.
 const retryPause = time.Second
 
-// attempt is an attempt to lease a node ID: the first one, or another one after a loss. Callers share it.
+// attempt is an attempt to lease a node ID: the first one, or another one after a loss.
+// Callers share it.
 type attempt struct {
 	running bool          // guarded by Node.change
 	waiting chan struct{} // closed when the attempt has its node ID, and awaits its first time
@@ -22,8 +23,8 @@ type attempt struct {
 	err     error // valid after done is closed
 }
 
-// Lease leases the node ID before the first id does, and waits for it until ctx ends; the attempt goes
-// on then. It returns nil at once if the node has a node ID.
+// Lease leases the node ID before the first id does, and waits for it until ctx ends; the
+// attempt goes on then. It returns nil at once if the node has a node ID.
 func (n *Node) Lease(ctx context.Context) error {
 	for {
 		t := n.tenure.Load()
@@ -39,8 +40,9 @@ func (n *Node) Lease(ctx context.Context) error {
 	}
 }
 
-// succeed waits until another tenure has taken the place of t, which is pending or lost, or until the
-// attempt at that has failed. With report it returns ErrWaiting while the attempt awaits its first time.
+// succeed waits until another tenure has taken the place of t, which is pending or lost,
+// or until the attempt at that has failed. With report it returns ErrWaiting while the
+// attempt awaits its first time.
 func (n *Node) succeed(ctx context.Context, t *tenure, report bool) error {
 	a, err := n.attempt(t)
 	if a == nil {
@@ -60,7 +62,8 @@ func (n *Node) succeed(ctx context.Context, t *tenure, report bool) error {
 	}
 }
 
-// attempt returns the attempt in progress, or starts one. It is nil if t is no longer the node's tenure.
+// attempt returns the attempt in progress, or starts one. It is nil if t is no longer the
+// node's tenure.
 func (n *Node) attempt(t *tenure) (*attempt, error) {
 	n.change.Lock()
 	defer n.change.Unlock()

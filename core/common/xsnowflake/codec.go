@@ -12,8 +12,8 @@ func (id SnowflakeID) AppendText(dst []byte) ([]byte, error) {
 	return strconv.AppendInt(dst, int64(id), 10), nil
 }
 
-// MarshalText implements encoding.TextMarshaler: the id in decimal, which JSON writes as a string, so that
-// an id can also be a key of a JSON object.
+// MarshalText implements encoding.TextMarshaler: the id in decimal, which JSON writes as
+// a string, so that an id can also be a key of a JSON object.
 func (id SnowflakeID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText implements encoding.TextUnmarshaler; it accepts what ParseSnowflakeID accepts.
@@ -24,7 +24,8 @@ func (id *SnowflakeID) UnmarshalText(text []byte) error {
 // UnmarshalParam reads a path or query parameter, for the web engine.
 func (id *SnowflakeID) UnmarshalParam(param string) error { return id.set(ParseSnowflakeID(param)) }
 
-// UnmarshalJSON accepts a decimal string or an integer. As usual in encoding/json, null changes nothing.
+// UnmarshalJSON accepts a decimal string or an integer. As usual in encoding/json, null
+// changes nothing.
 func (id *SnowflakeID) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil

@@ -35,7 +35,8 @@ const (
 	maxPoll  = 500 * time.Millisecond
 	// takeTimeout bounds one attempt to take a slot, as far as the window of its lease does not.
 	takeTimeout = 20 * time.Second
-	// touchSlot and the one after it are slots that no layout has. Prepare takes one for touchTTL at most.
+	// touchSlot and the one after it are slots that no layout has. Prepare takes one for
+	// touchTTL at most.
 	touchSlot = 1 << 16
 	touchTTL  = time.Second
 )
@@ -45,10 +46,11 @@ var leaseLog = xlog.WithName(xlog.NamedLEASE)
 // window is how long the node relies on its lease after it asked for it.
 func (n *Node) window() time.Duration { return xlease.LeaseWindow(n.ttl) }
 
-// Prepare reports a mistake in the configuration of the leases, without leasing a node ID. On a
-// backend that may forget it also starts the records of node IDs, by taking a slot that is no node ID:
-// the first holder waits for those which may have been forgotten before the records started, so that
-// wait starts now and not with the first id. A failure of that costs the wait only.
+// Prepare reports a mistake in the configuration of the leases, without leasing a node
+// ID. On a backend that may forget it also starts the records of node IDs, by taking a
+// slot that is no node ID: the first holder waits for those which may have been forgotten
+// before the records started, so that wait starts now and not with the first id. A
+// failure of that costs the wait only.
 func (n *Node) Prepare(ctx context.Context) error {
 	switch {
 	case n.leases == nil:
@@ -68,8 +70,9 @@ func (n *Node) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// take leases a node ID. If every one is held, it waits for the TTL and one more poll: by then those
-// of processes that crashed are free. A local lease ends with its process, so it does not wait.
+// take leases a node ID. If every one is held, it waits for the TTL and one more poll: by
+// then those of processes that crashed are free. A local lease ends with its process, so
+// it does not wait.
 func (n *Node) take() (*tenure, error) {
 	waiting, cancel := context.WithTimeout(n.life, n.ttl+maxPoll)
 	defer cancel()

@@ -15,19 +15,20 @@ import (
 // ErrClosed means that the node was closed.
 var ErrClosed = errors.New("xsnowflake: the node is closed")
 
-// errExhausted means that so many callers wait for ids already that another would have to wait for longer
-// than the node rides out a clock that went back.
+// errExhausted means that so many callers wait for ids already that another would have to
+// wait for longer than the node rides out a clock that went back.
 var errExhausted = errors.New("xsnowflake: too many callers wait for ids")
 
-// ErrWaiting is the error of CheckHealth while the first ids of a node wait because a former holder of its number
-// may have been forgotten (see Node.Prepare). It passes by itself.
+// ErrWaiting is the error of CheckHealth while the first ids of a node wait because a
+// former holder of its number may have been forgotten (see Node.Prepare). It passes by
+// itself.
 var ErrWaiting = errors.New("xsnowflake: the first ids wait for the times that a former holder may have used")
 
 // errGene means that a gene does not fit the node's layout.
 var errGene = errors.New("xsnowflake: the gene is out of range")
 
-// catchUp is how many milliseconds a saturated gene may be behind the clock. So much earlier than its
-// making may the time of such an id be.
+// catchUp is how many milliseconds a saturated gene may be behind the clock. So much
+// earlier than its making may the time of such an id be.
 const catchUp = 20
 
 // releaseTimeout bounds how long Close waits for the slot to be given back.
@@ -61,11 +62,12 @@ type Node struct {
 	background sync.WaitGroup // that attempt, and the renewal
 }
 
-// Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it is ignored.
+// Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it
+// is ignored.
 //
-// It waits where the gene's numbers of this millisecond are used up, asleep and without a lock. The
-// errors are ErrClock, ErrNoSlot, xlease.ErrLost and ErrClosed, one for a gene that the layout does not have, and one
-// for too many callers that wait.
+// It waits where the gene's numbers of this millisecond are used up, asleep and without a
+// lock. The errors are ErrClock, ErrNoSlot, xlease.ErrLost and ErrClosed, one for a gene
+// that the layout does not have, and one for too many callers that wait.
 func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
 	word, _, bits, err := n.reserve(geneOf(gene), 1)
 	if err != nil {
@@ -83,8 +85,8 @@ func (n *Node) MustGenerate(gene ...Gene) SnowflakeID {
 	return id
 }
 
-// NextN fills dst with ids of one gene in ascending order. It is cheaper than as many calls of Generate,
-// and its errors are the same; after one, what dst holds is of no use.
+// NextN fills dst with ids of one gene in ascending order. It is cheaper than as many
+// calls of Generate, and its errors are the same; after one, what dst holds is of no use.
 func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 	for len(dst) > 0 {
 		word, got, bits, err := n.reserve(gene, uint64(len(dst)))
@@ -99,11 +101,12 @@ func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 	return nil
 }
 
-// reserve takes up to want numbers of one millisecond that has come, and the placed gene and slot to use them with.
+// reserve takes up to want numbers of one millisecond that has come, and the placed gene
+// and slot to use them with.
 //
-// The order of the steps matters. The tenure is read before the clock, so that a slot is never used with
-// a time from before its tenure; and again at the end, so that Close and the loss of a lease can record a
-// time that no id reaches.
+// The order of the steps matters. The tenure is read before the clock, so that a slot is
+// never used with a time from before its tenure; and again at the end, so that Close and
+// the loss of a lease can record a time that no id reaches.
 func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) {
 	if g > n.lastGene {
 		return 0, 0, 0, fmt.Errorf("%w: %d (accepted: 0 to %d)", errGene, g, n.lastGene)
@@ -149,7 +152,8 @@ func (n *Node) id(word, bits uint64) SnowflakeID {
 // word is the first word of a millisecond.
 func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.layout.sequence.bits & 63) } // never negative
 
-// prolong makes the millisecond ms usable, or says why it is not. If the tenure has changed, the caller starts over.
+// prolong makes the millisecond ms usable, or says why it is not. If the tenure has
+// changed, the caller starts over.
 func (n *Node) prolong(ctx context.Context, t *tenure, ms int64) error {
 	switch {
 	case t.pending:
@@ -175,8 +179,8 @@ func (n *Node) wait(ms int64) error {
 		if left <= 0 {
 			return nil
 		}
-		// The clock may be slewed or injected, so the bound is one of real time; twice, because a slewed
-		// clock runs at half speed.
+		// The clock may be slewed or injected, so the bound is one of real time; twice,
+		// because a slewed clock runs at half speed.
 		waited := time.Since(start)
 		if waited >= 2*bound {
 			return fmt.Errorf("%w: no new millisecond in %s", ErrClock, waited.Round(time.Millisecond))
@@ -225,8 +229,8 @@ func (n *Node) slot() int {
 	return 0
 }
 
-// CheckHealth reports why the node could not make an id now, without making one. The error is ErrWaiting if
-// the node has its number, and only has to wait.
+// CheckHealth reports why the node could not make an id now, without making one. The
+// error is ErrWaiting if the node has its number, and only has to wait.
 func (n *Node) CheckHealth(ctx context.Context) error {
 	t := n.tenure.Load()
 	if t == nil {

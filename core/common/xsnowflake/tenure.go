@@ -12,26 +12,31 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
-// recordAhead is for how long one mark of a local lease permits ids, at most. A process that was
-// killed leaves a mark up to this far in the future, so a node never uses more than what it rides out.
+// recordAhead is for how long one mark of a local lease permits ids, at most. A process
+// that was killed leaves a mark up to this far in the future, so a node never uses more
+// than what it rides out.
 const recordAhead = 3 * time.Second
 
-// markSlack is how far beyond the end of a lease a mark may be without a wrong clock: the skew, and an
-// answer that is late.
+// markSlack is how far beyond the end of a lease a mark may be without a wrong clock: the
+// skew, and an answer that is late.
 const markSlack = skew + time.Second
 
 // tenure is the time in which a node uses one slot.
 //
 // No two tenures of a slot, in whatever processes, share a time, and so no two ids are equal:
 //
-//   - An id of the tenure carries a time of [from, limit), by the clock of its node alone. limit only grows past a time when
-//     the mark, which the slot keeps for its next holder, is at least that time already (renew).
-//     The time is read before it is compared with limit, so that nothing changes if the process sleeps in between.
-//   - from is at least the mark that the slot had when it was taken. No other clock has to be right for that, nor
-//     does it matter how far the node's clock is ahead of the wall clock, or when its holder notices that the slot is lost.
-//   - The mark goes back once, when the slot is released (end): to what follows the latest time that was read. limit is 0 by
-//     then, and a goroutine that read a time before compared it before limit was 0, so that end sees it.
-//   - If the backend may have forgotten the mark, limit is at most the end of the lease, and from is after every such time.
+//   - An id of the tenure carries a time of [from, limit), by the clock of its node alone. limit
+//     only grows past a time when the mark, which the slot keeps for its next holder, is at least
+//     that time already (renew). The time is read before it is compared with limit, so that nothing
+//     changes if the process sleeps in between.
+//   - from is at least the mark that the slot had when it was taken. No other clock has to be right
+//     for that, nor does it matter how far the node's clock is ahead of the wall clock, or when its
+//     holder notices that the slot is lost.
+//   - The mark goes back once, when the slot is released (end): to what follows the latest time that
+//     was read. limit is 0 by then, and a goroutine that read a time before compared it before limit
+//     was 0, so that end sees it.
+//   - If the backend may have forgotten the mark, limit is at most the end of the lease, and from is
+//     after every such time.
 //
 // Within a process the sequences, which all tenures share, only grow.
 type tenure struct {
@@ -56,8 +61,9 @@ func (n *Node) newTenure(slot int) *tenure {
 	return t
 }
 
-// settle prepares the use of a slot that was leased, or releases it. Times that a former holder may have used
-// are skipped by advancing the clock, and by waiting, which is told, if they are too far ahead for that.
+// settle prepares the use of a slot that was leased, or releases it. Times that a former
+// holder may have used are skipped by advancing the clock, and by waiting, which is told,
+// if they are too far ahead for that.
 func (n *Node) settle(t *tenure, waiting func()) error {
 	err := n.awaitStart(t, waiting)
 	if err == nil {
@@ -70,10 +76,12 @@ func (n *Node) settle(t *tenure, waiting func()) error {
 	return err
 }
 
-// awaitStart waits if a former holder may have used times that are further ahead than the node rides out, or than half
-// of what its lease lasts, since no id carries a time after that. It keeps the lease in the meantime.
+// awaitStart waits if a former holder may have used times that are further ahead than the
+// node rides out, or than half of what its lease lasts, since no id carries a time after
+// that. It keeps the lease in the meantime.
 //
-// It does not wait for times so far ahead that only a wrong clock explains them; the clock then refuses to advance to them.
+// It does not wait for times so far ahead that only a wrong clock explains them; the
+// clock then refuses to advance to them.
 func (n *Node) awaitStart(t *tenure, waiting func()) error {
 	_, now, err := n.clock.now()
 	if err != nil {
@@ -105,8 +113,9 @@ func (n *Node) renewFor(ctx context.Context, t *tenure) {
 	t.lease.Keep(ctx, func(ctx context.Context) error { return n.renew(ctx, t, 0) })
 }
 
-// renew renews the lease of t, so that it permits ids of the millisecond ms unless that is 0. The backend stores the mark
-// before the limits of t grow. A node joins its layout before it renews its node ID, so the layout is held for longer.
+// renew renews the lease of t, so that it permits ids of the millisecond ms unless that
+// is 0. The backend stores the mark before the limits of t grow. A node joins its layout
+// before it renews its node ID, so the layout is held for longer.
 func (n *Node) renew(ctx context.Context, t *tenure, ms int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,7 +135,8 @@ func (n *Node) renew(ctx context.Context, t *tenure, ms int64) error {
 	return err
 }
 
-// permit sets the limits of a lease that was asked for, or for its renewal, at a time: its end, and the mark.
+// permit sets the limits of a lease that was asked for, or for its renewal, at a time:
+// its end, and the mark.
 func (n *Node) permit(t *tenure, asked time.Time, mark int64) {
 	until := asked.Add(n.window())
 	t.deadline.Store(int64(until.Sub(n.clock.start)))
@@ -134,8 +144,8 @@ func (n *Node) permit(t *tenure, asked time.Time, mark int64) {
 	t.limit.Store(min(n.millis(until), n.layout.end(), mark))
 }
 
-// extend permits ids of the millisecond ms under a local lease, whose marks are near. If it is lost, the node takes
-// another slot.
+// extend permits ids of the millisecond ms under a local lease, whose marks are near. If
+// it is lost, the node takes another slot.
 func (n *Node) extend(ctx context.Context, t *tenure, ms int64) error {
 	bounded, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
