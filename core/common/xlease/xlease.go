@@ -38,6 +38,7 @@ import (
 	randv2 "math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
@@ -65,7 +66,7 @@ type Leases struct {
 	log     *xlog.LogNamedLogger
 
 	mu     sync.Mutex
-	closed bool
+	closed atomic.Bool // set while mu is held
 	open   map[*Lease]struct{}
 }
 
@@ -92,8 +93,8 @@ func (l *Leases) String() string {
 // Prepare sets up what the backend needs for leases, such as its table. The first lease does so by itself;
 // an application that is certain to need one learns of a failure earlier.
 func (l *Leases) Prepare(ctx context.Context) error {
-	if err := l.ready(); err != nil {
-		return err
+	if l.closed.Load() {
+		return ErrClosed
 	}
 	if p, ok := l.backend.(driver.Preparer); ok {
 		return p.Prepare(ctx)
@@ -193,8 +194,8 @@ func validName(name string) bool {
 
 // try asks the backend once. With ErrHeld comes how long the name is held at most, unless it is renewed.
 func (l *Leases) try(ctx context.Context, r request) (*Lease, time.Duration, error) {
-	if err := l.ready(); err != nil {
-		return nil, 0, err
+	if l.closed.Load() {
+		return nil, 0, ErrClosed
 	}
 	r.Holder = rand.Text()
 	asked := time.Now()
@@ -229,21 +230,12 @@ func (l *Leases) undo(ctx context.Context, r request) {
 // undoTimeout bounds what a caller waits for beyond its own deadline.
 const undoTimeout = 100 * time.Millisecond
 
-func (l *Leases) ready() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return ErrClosed
-	}
-	return nil
-}
-
 // keep lets a lease begin and remembers it for Close, unless it is too late for either.
 func (l *Leases) keep(lease *Lease, manual bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.closed:
+	case l.closed.Load():
 		return ErrClosed
 	case lease.until.passed():
 		return ErrLost
@@ -317,8 +309,8 @@ func (l *Leases) Join(ctx context.Context, name, group string, ttl time.Duration
 // Close does nothing.
 func (l *Leases) Close() error {
 	l.mu.Lock()
-	done, open := l.closed, l.open
-	l.closed, l.open = true, map[*Lease]struct{}{}
+	done, open := l.closed.Swap(true), l.open
+	l.open = map[*Lease]struct{}{}
 	l.mu.Unlock()
 	if done {
 		return nil
