@@ -28,7 +28,6 @@ const detailBase = 100
 type ErrorCode struct {
 	_      noCopy
 	number int
-	status int // of HTTP; 0 is number / detailBase
 	output string
 	en, zh string
 }
@@ -110,10 +109,8 @@ func (c *ErrorCode) Message(lang string) string {
 // Status returns the HTTP status, from 400 to 599. It is the number divided by 100, except that of
 // DeveloperError, which is 500: the number predates the rule that the client is not to blame.
 func (c *ErrorCode) Status() int {
-	if status := c.orInternal().status; status != 0 {
-		return status
-	}
-	if status := c.orInternal().number / detailBase; validStatus(status) {
+	c = c.orInternal()
+	if status := c.number / detailBase; validStatus(status) && c != DeveloperError {
 		return status
 	}
 	return http.StatusInternalServerError // another service may report any number

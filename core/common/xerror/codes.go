@@ -1,7 +1,5 @@
 package xerror
 
-import "net/http"
-
 // The catalogue. Each line is one code: number, label, and what the client reads in English and in
 // Chinese. Numbers and labels are part of the wire format: they are added, never changed.
 var (
@@ -31,7 +29,7 @@ var (
 	OperationFailed  = define(40021, "OPERATION_FAILED", "The operation failed", "操作失败")
 	OperationDenied  = define(40022, "OPERATION_DENIED", "The operation was denied", "操作被拒绝")
 	OperationInvalid = define(40023, "OPERATION_INVALID", "The operation is not valid here", "当前无法执行此操作")
-	DeveloperError   = defineStatus(http.StatusInternalServerError, 40024, "DEVELOPER_ERROR", "The service does not handle this request correctly; please tell its developers", "服务未正确处理此请求，请联系开发者")
+	DeveloperError   = define(40024, "DEVELOPER_ERROR", "The service does not handle this request correctly; please tell its developers", "服务未正确处理此请求，请联系开发者")
 	RepeatOperation  = define(40025, "REPEAT_OPERATION", "The operation has already been carried out", "请勿重复操作")
 	UnsupportedOp    = define(40026, "UNSUPPORTED_OPERATION", "The operation is not supported", "不支持此操作")
 

@@ -24,13 +24,6 @@ func define(number int, output, en, zh string) *ErrorCode {
 	return c
 }
 
-// defineStatus is define for a code whose HTTP status is not part of its number.
-func defineStatus(status, number int, output, en, zh string) *ErrorCode {
-	c := define(number, output, en, zh)
-	c.status = status
-	return c
-}
-
 // add registers an application's code, or returns all that is wrong with it.
 func (r *registry) add(c *ErrorCode) error {
 	faults := check(c)
