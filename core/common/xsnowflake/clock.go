@@ -81,21 +81,18 @@ func (c *clock) sync() (mono, now int64, err error) {
 	wall := c.wall(t)
 	elapsed := max(mono-c.synced.Load(), 0)   // an injected clock may go back
 	last := c.synced.Load() + c.offset.Load() // what the last comparison gave
-	latest := last + min(elapsed, c.trust.Load())
-	behind := latest - wall
-	trust := recheck
-	switch {
+	now = last + min(elapsed, c.trust.Load()) // the latest time that an id may carry
+	trust := int64(0)
+	switch behind := now - wall; {
 	case wall < 0 || wall >= c.end:
 		err = fmt.Errorf("%w: %s is outside the layout, which holds %s to %s", ErrClock,
 			t.UTC().Format(time.RFC3339), c.epoch.UTC().Format(time.DateOnly), c.epoch.Add(time.Duration(c.end)).UTC().Format(time.DateOnly))
-		now, trust = latest, 0
 	case behind <= 0:
-		now = wall
+		now, trust = wall, recheck
 	case behind <= c.maxBehind:
 		now, trust = last+min(elapsed, longestSlew)/2, recheckSlewing
 	default:
 		err = c.tooFar(behind)
-		now, trust = latest, 0
 	}
 	c.offset.Store(now - mono)
 	c.synced.Store(mono)
