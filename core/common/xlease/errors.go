@@ -3,6 +3,7 @@ package xlease
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
@@ -23,7 +24,8 @@ var (
 	ErrUnsupported = errors.New("xlease: the backend keeps no leases")
 )
 
-func init() { xerror.RegisterMapper(mapError) }
+// registerMapper tells xerror about the errors of leases, once a program has some.
+var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 // mapError leaves the end of a context, and what a backend says, to their own mappers.
 func mapError(err error) *xerror.ErrorCode {

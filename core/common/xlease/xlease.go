@@ -75,6 +75,7 @@ func New(b driver.Backend) *Leases {
 	if b == nil {
 		panic("xlease: leases without a backend")
 	}
+	registerMapper()
 	return &Leases{backend: b, log: xlog.WithName(xlog.NamedLEASE), open: map[*Lease]struct{}{}}
 }
 

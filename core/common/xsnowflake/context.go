@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"github.com/plinthgo/plinth/core/common/xctxutil"
@@ -68,7 +69,8 @@ func GenerateSnowflakeIDs(ctx context.Context, dst []SnowflakeID, gene Gene) *xe
 	return nil
 }
 
-func init() { xerror.RegisterMapper(mapError) }
+// registerMapper gives the errors of a node their codes, once the process has a node.
+var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 func mapError(err error) *xerror.ErrorCode {
 	switch {

@@ -72,6 +72,7 @@ func NewNode(opts ...Option) (*Node, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
+	registerMapper()
 	l := c.layout
 	n := &Node{
 		layout: l,
