@@ -34,16 +34,16 @@ func (n *Node) Lease(ctx context.Context) error {
 		case !t.pending:
 			return nil
 		}
-		if err := n.succeed(ctx, t, false); err != nil && n.tenure.Load() == t {
+		if err := n.replace(ctx, t, false); err != nil && n.tenure.Load() == t {
 			return err
 		}
 	}
 }
 
-// succeed waits until another tenure has taken the place of t, which is pending or lost,
+// replace waits until another tenure has taken the place of t, which is pending or lost,
 // or until the attempt at that has failed. With report it returns ErrWaiting while the
 // attempt awaits its first time.
-func (n *Node) succeed(ctx context.Context, t *tenure, report bool) error {
+func (n *Node) replace(ctx context.Context, t *tenure, report bool) error {
 	a, err := n.attempt(t)
 	if a == nil {
 		return err
@@ -110,7 +110,7 @@ func (n *Node) run(a *attempt, old *tenure) {
 // keep renews the lease of t until it is lost, and then has another one take its place.
 func (n *Node) keep(t *tenure) {
 	n.renewFor(n.life, t)
-	for n.succeed(n.life, t, false) != nil {
+	for n.replace(n.life, t, false) != nil {
 		if xretry.Sleep(n.life, retryPause) != nil {
 			return
 		}

@@ -157,7 +157,7 @@ func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.layout.sequence.b
 func (n *Node) prolong(ctx context.Context, t *tenure, ms int64) error {
 	switch {
 	case t.pending:
-		return n.succeed(ctx, t, false)
+		return n.replace(ctx, t, false)
 	case ms >= n.layout.end():
 		return fmt.Errorf("%w: the layout %q ends", ErrClock, n.layout.Name)
 	case n.local:
@@ -245,7 +245,7 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 	case t.pending && n.last.Load() == nil:
 		return nil // nothing has needed the node ID so far
 	case t.pending:
-		return n.succeed(ctx, t, true)
+		return n.replace(ctx, t, true)
 	case ms >= t.limit.Load() || mono >= t.deadline.Load():
 		return n.prolong(ctx, t, ms)
 	default:

@@ -154,7 +154,7 @@ func (n *Node) extend(ctx context.Context, t *tenure, ms int64) error {
 	case err == nil:
 		return nil
 	case t.lease.Err() != nil:
-		return n.succeed(ctx, t, false)
+		return n.replace(ctx, t, false)
 	default:
 		return fmt.Errorf("xsnowflake: storing the high-water mark of slot %d: %w", t.slot, err)
 	}
