@@ -41,7 +41,7 @@ var standardMappers = mapperGroup{
 	MapAs[*json.UnsupportedValueError](SerializeError),
 	MapAs[*json.SyntaxError](BodyError),
 	MapAs[*json.UnmarshalTypeError](BodyType),
-	MapIs(strconv.ErrRange, RangeError),
+	numberRange,
 	MapAs[*strconv.NumError](ParameterError),
 	MapAs[*time.ParseError](FormatError),
 
@@ -120,6 +120,14 @@ func formText(err error) *ErrorCode {
 		return BodyError
 	}
 	return within(err, formText)
+}
+
+// numberRange maps the errors of strconv about numbers that do not fit.
+func numberRange(err error) *ErrorCode {
+	if e, ok := errors.AsType[*strconv.NumError](err); ok && errors.Is(e.Err, strconv.ErrRange) {
+		return RangeError
+	}
+	return nil
 }
 
 // timeout maps every error that reports a timeout. The deadline was one of the service's own work;

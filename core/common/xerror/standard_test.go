@@ -104,6 +104,7 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 		{"JSON into nothing", &json.InvalidUnmarshalError{}, xerror.ServerInternalError},
 		{"number", errOf(strconv.Atoi("x")), xerror.ParameterError},
 		{"number out of range", errOf(strconv.ParseInt("999", 10, 8)), xerror.RangeError},
+		{"out of range, not of a text", fmt.Errorf("counter: %w", strconv.ErrRange), xerror.ServerInternalError},
 		{"time", errOf(time.Parse(time.DateOnly, "x")), xerror.FormatError},
 		{"URL", errOf(url.ParseRequestURI("x")), xerror.FormatError},
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/internal/leasetest"
 	"github.com/plinthgo/plinth/core/common/xlease"
+	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
@@ -73,6 +74,39 @@ func TestNode_Lease_Layout(t *testing.T) {
 			n.MustGenerate()
 			if _, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), wide()); err == nil {
 				t.Error("a node of another layout got a number")
+			}
+		})
+	})
+	t.Run("a node whose layout was forgotten and taken by another stops before that one begins", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l, s := newLeases(t)
+			s.Reports = &driver.Capabilities{Scope: driver.Cluster, Name: "fake"}
+			first := newLeased(t, l)
+			renewed := time.Now() // all but: the wait for those who may have been forgotten has just ended
+			s.Set(func(s *leasetest.Backend) { s.Backend = xlease.InProcess(nil) })
+			other, err := xsnowflake.NewNode(xsnowflake.WithLeases(l, ttl), wide())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = other.Close() }()
+			begun := make(chan xsnowflake.SnowflakeID)
+			go func() { begun <- other.MustGenerate() }()
+			var last xsnowflake.SnowflakeID
+			for {
+				id, err := first.Generate()
+				if errors.Is(err, xlease.ErrLost) {
+					break
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				last = id
+				<-time.After(time.Millisecond)
+			}
+			if took := time.Since(renewed); took > 20*time.Second {
+				t.Errorf("the first layout went on for %v, want two thirds of the TTL at most", took)
+			}
+			if next := <-begun; !timeOf(next).After(timeOf(last)) {
+				t.Errorf("the other layout begins %v before the last id of the first one", timeOf(last).Sub(timeOf(next)))
 			}
 		})
 	})
