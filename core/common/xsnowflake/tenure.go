@@ -3,6 +3,7 @@ package xsnowflake
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -123,6 +124,9 @@ func (n *Node) renew(ctx context.Context, t *tenure, ms int64) error {
 		return nil // another goroutine has renewed it
 	}
 	if err := n.joinLayout(ctx); err != nil {
+		if errors.Is(err, errOtherLayout) {
+			t.limit.Store(0) // their ids are not told apart from those of this slot
+		}
 		return err
 	}
 	asked := n.clock.time()
