@@ -2,7 +2,6 @@ package xlog
 
 import (
 	"log/slog"
-	"slices"
 	"strconv"
 	"time"
 
@@ -12,74 +11,42 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
-// The keys that a line has already, in the order of jsonline.Head; an attribute of the same key would be a second one,
-// and most readers of JSON believe the last.
-const (
-	usedTime uint8 = 1 << iota
-	usedLevel
-	usedName
-	usedMsg
-	usedRequestID
-)
-
-// renamed is put before an attribute's key that the line has already.
+// renamed is put before an attribute's key that the line has already: it would be a second one, and most readers of JSON
+// believe the last.
 const renamed = "attr_"
 
 // line is one JSON object under construction: a whole line, or a group inside one.
 type line struct {
 	event *zerolog.Event
 	mask  *masking.Set
-	used  uint8 // 0 inside a group
-	any   bool  // something was added
+	any   bool // something was added
+
+	whole, timed, named, identified bool // which keys of its own the line has; a group has none
 }
 
 // add appends an attribute. It follows the rules of slog.Handler: values are resolved, an empty
 // attribute or group is left out, and a group without a key is opened up.
 func (ln *line) add(a *slog.Attr) {
-	if ln.mask.Special(a.Key) {
-		ln.addSpecial(a)
-		return
-	}
-	switch kind := a.Value.Kind(); kind {
-	case slog.KindString: // most attributes are a text or a number
-		ln.event.Str(a.Key, a.Value.String())
-	case slog.KindInt64:
-		ln.event.Int64(a.Key, a.Value.Int64())
-	case slog.KindGroup:
-		ln.addGroup(a.Key, a.Value.Group())
-		return
-	case slog.KindLogValuer:
-		resolved := slog.Attr{Key: a.Key, Value: a.Value.Resolve()} // a panic in LogValue is an error there
-		ln.add(&resolved)
-		return
-	case slog.KindAny, slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindTime, slog.KindUint64:
-		ln.addValue(a.Key, kind, &a.Value)
-	}
-	ln.any = true
-}
-
-// addSpecial appends an attribute whose key may be masked, or one of the line's own.
-func (ln *line) addSpecial(a *slog.Attr) {
 	v := a.Value
 	if v.Kind() == slog.KindLogValuer {
-		v = v.Resolve()
+		v = v.Resolve() // a panic in LogValue is an error there
 	}
 	switch {
-	case v.Kind() == slog.KindGroup && (len(v.Group()) == 0 || !ln.mask.Look(a.Key)):
+	case v.Kind() == slog.KindGroup:
 		ln.addGroup(a.Key, v.Group())
 		return
 	case a.Key == "" && v.Equal(slog.Value{}):
 		return
-	case ln.mask.Look(a.Key):
+	case ln.mask.Has(a.Key):
 		ln.event.Str(ln.key(a.Key), masking.Masked)
 	default:
-		ln.addValue(ln.key(a.Key), v.Kind(), &v)
+		ln.addValue(ln.key(a.Key), &v)
 	}
 	ln.any = true
 }
 
-func (ln *line) addValue(key string, kind slog.Kind, v *slog.Value) {
-	switch kind {
+func (ln *line) addValue(key string, v *slog.Value) {
+	switch v.Kind() {
 	case slog.KindString:
 		ln.event.Str(key, v.String())
 	case slog.KindInt64:
@@ -123,19 +90,34 @@ func (ln *line) open() line {
 	return line{event: ln.event.CreateDict(), mask: ln.mask}
 }
 
-// close adds a group under key, or leaves it out where nothing was added to it.
+// close adds a group under key, masked if the key is, or leaves it out where nothing was added to it.
 func (ln *line) close(key string, group line) {
-	if !group.any {
-		group.event.Send() // it has no writer: this returns it to zerolog's pool
+	if group.any && !ln.mask.Has(key) {
+		ln.event.Dict(ln.key(key), group.event)
+		ln.any = true
 		return
 	}
-	ln.event.Dict(ln.key(key), group.event)
-	ln.any = true
+	group.event.Send() // it has no writer: this returns it to zerolog's pool
+	if group.any {
+		ln.event.Str(ln.key(key), masking.Masked)
+		ln.any = true
+	}
 }
 
 // key returns the key under which an attribute is written.
 func (ln *line) key(key string) string {
-	if i := slices.Index(jsonline.Head, key); i >= 0 && ln.used&(1<<i) != 0 {
+	taken := false
+	switch key {
+	case jsonline.KeyLevel, jsonline.KeyMsg:
+		taken = ln.whole
+	case jsonline.KeyTime:
+		taken = ln.timed
+	case jsonline.KeyName:
+		taken = ln.named
+	case jsonline.KeyRequestID:
+		taken = ln.identified
+	}
+	if taken {
 		return renamed + key
 	}
 	return key

@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-
-	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
 // handler is the slog.Handler of a named logger, which may be nil.
@@ -47,12 +45,6 @@ func (ln *line) addScopes(scopes []scope, r *slog.Record) {
 	}
 	group := ln.open()
 	group.addScopes(scopes[1:], r)
-	if group.any && ln.mask.Has(scopes[1].group) {
-		group.any = false
-		ln.close(scopes[1].group, group)
-		ln.add(&slog.Attr{Key: scopes[1].group, Value: slog.StringValue(masking.Masked)})
-		return
-	}
 	ln.close(scopes[1].group, group)
 }
 

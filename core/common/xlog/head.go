@@ -30,16 +30,9 @@ func appendHead(b []byte, id string, t time.Time, level slog.Level, name, msg st
 // behind it: zerolog looks at each byte of a text by itself.
 func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string) {
 	key := jsonline.KeyTime
-	ln.used = usedTime | usedLevel | usedMsg
-	if t.IsZero() {
+	ln.whole, ln.timed, ln.named, ln.identified = true, !t.IsZero(), name != "", id != ""
+	if !ln.timed {
 		key = jsonline.KeyLevel
-		ln.used &^= usedTime
-	}
-	if name != "" {
-		ln.used |= usedName
-	}
-	if id != "" {
-		ln.used |= usedRequestID
 	}
 	buf := buffers.Get().(*[]byte)
 	*buf = appendHead((*buf)[:0], id, t, level, name, msg)

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-
-	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
 // strongWords mask every key that holds one of them anywhere ("passw" is password and passwd).
@@ -16,8 +14,7 @@ var strongWords = []string{
 
 // endWords mask every key that ends in one of them, or in its plural.
 var endWords = []string{
-	"password", "passwd", "pwd", "secret", "cookie", "token", "apikey", "accesskey", "signingkey",
-	"encryptionkey", "sessionid", "connectionstring",
+	"pwd", "token", "apikey", "accesskey", "signingkey", "encryptionkey", "sessionid", "connectionstring",
 }
 
 // countWords stand before "tokens" where those are counted, as language models do.
@@ -35,33 +32,21 @@ var lastWords = []string{
 // qualifiers may follow a last word, as in "pin_hash" and "otpCode".
 var qualifiers = []string{"code", "codes", "hash", "old", "new", "again", "confirm"}
 
-// containsFrom is the length from which a key may hold a strong word with something on both sides.
-const containsFrom = 10
-
 // separators stand between the words of a key; digits may follow the last one too, as in "token_2".
 const (
 	separators = "_-. :/"
 	digits     = "0123456789"
 )
 
+// Masked is shown in the place of a masked value.
+const Masked = "***"
+
 // Set knows the keys whose values are masked. It does not change.
 type Set struct {
 	last   []string
-	byEnd  [256][]maskWord // the words that end in a letter
-	strong triples         // the first three letters of the strong words
-	first  triples         // these, and those of the line's own keys
-	ends   triples         // the last three of every other word
+	starts triples // how every word starts
+	short  bool    // a word has less than three letters
 }
-
-// maskWord is a word that masks the keys that end in it.
-type maskWord struct {
-	text    string
-	whole   bool // it must be a word of its own there
-	counted bool // it may be a number of what it names
-}
-
-// Masked is shown in the place of a masked value.
-const Masked = "***"
 
 // New returns the set of the built-in keys and keys.
 func New(keys []string) *Set { return (&Set{}).With(slices.Concat(lastWords, keys)) }
@@ -74,83 +59,27 @@ func (m *Set) With(keys []string) *Set {
 			out.last = append(out.last, k)
 		}
 	}
-	for _, w := range strongWords {
-		out.strong.add(w[0], w[1], w[2])
-		out.strong[pair(w[0], w[1])] |= 1 << codeJoin // "se_cret"
-		out.strong[pair(w[0], '_')] = all
-	}
-	out.first = out.strong
-	for _, k := range jsonline.Head {
-		out.first.add(k[0], k[1], k[2])
-	}
-	for _, w := range endWords {
-		out.addEnd(maskWord{text: w})
-		out.addEnd(maskWord{text: w + "s", counted: w == "token"})
-	}
-	for _, w := range out.last {
-		out.addEnd(maskWord{text: w, whole: true})
-		if len(w) > 1 && !strings.HasSuffix(w, "s") {
-			out.addEnd(maskWord{text: w + "s", whole: true})
+	for _, w := range slices.Concat(strongWords, endWords, out.last) {
+		if len(w) < 3 {
+			out.short = true
+			continue
 		}
-	}
-	for _, q := range qualifiers {
-		n := len(q)
-		out.ends.add(q[n-2], q[n-1], q[n-3])
-		out.ends[pair(q[n-2], q[n-1])] |= 1 << codeJoin
-	}
-	for c := range 1 << 5 { // where the letters that count are elsewhere, Look must look
-		out.first[codeJoin<<5|c] = all
-		out.ends[codeJoin<<5|c], out.ends[c<<5|codeJoin] = all, all
+		out.starts.addStart(w[0], w[1], w[2])
 	}
 	return out
 }
 
-func (m *Set) addEnd(w maskWord) {
-	n := len(w.text)
-	if n < 2 {
-		return // a key of one letter is masked whole
-	}
-	a, b := w.text[n-2], w.text[n-1]
-	m.byEnd[b] = append(m.byEnd[b], w)
-	if n == 2 {
-		m.ends[pair(a, b)] = all
-		return
-	}
-	m.ends.add(a, b, w.text[n-3])
-	m.ends[pair(a, b)] |= 1 << codeJoin // "session_id"
-}
+// Has reports whether the values of key are masked. It runs for every attribute, and for most keys no
+// three of its letters start a word.
+func (m *Set) Has(key string) bool { return (m.short || m.starts.in(key)) && m.look(key) }
 
-// Has reports whether the values of key are masked.
-func (m *Set) Has(key string) bool { return m.Special(key) && m.Look(key) }
-
-// Special reports whether key deserves a look: it may be masked, or one of the line's own. It runs for
-// every attribute, and for nearly every key a few of its letters say no.
-func (m *Set) Special(key string) bool {
-	n := len(key)
-	return n < 3 || m.first.has(key[0], key[1], key[2]) || m.ends.has(key[n-2], key[n-1], key[n-3]) ||
-		n >= containsFrom && m.mayContain(key)
-}
-
-// mayContain reports whether a strong word may be inside of key.
-func (m *Set) mayContain(key string) bool {
-	for i := 3; i < len(key); i++ {
-		if m.strong.has(key[i-2], key[i-1], key[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// Look is Has without the short cut.
-func (m *Set) Look(key string) bool {
-	if n := len(key); n < 3 {
-		return slices.ContainsFunc(m.last, func(w string) bool { return len(w) == n && strings.EqualFold(w, key) })
-	}
+// look is Has without the short cut.
+func (m *Set) look(key string) bool {
 	var text [64]byte // enough for most keys
 	var begins [64]bool
 	k := read(key, text[:0], begins[:0])
-	for i := range max(len(k.text)-2, 0) {
-		if m.strong.has(k.text[i], k.text[i+1], k.text[i+2]) && startsStrong(k.text[i:]) {
+	for _, w := range strongWords {
+		if bytes.Contains(k.text, []byte(w)) {
 			return true
 		}
 	}
@@ -158,34 +87,22 @@ func (m *Set) Look(key string) bool {
 	return m.masks(&k, n) || n < len(k.text) && m.masks(&k, len(k.text))
 }
 
-func startsStrong(text []byte) bool {
-	return slices.ContainsFunc(strongWords, func(w string) bool {
-		return len(text) >= len(w) && string(text[:len(w)]) == w
-	})
-}
-
-// masks reports whether the first n letters end in a word of the set, or in a whole one and a qualifier.
+// masks reports whether the first n letters end in a word of the set, or in a last word and a qualifier.
 func (m *Set) masks(k *letters, n int) bool {
-	return m.endHere(k, n, false) || slices.ContainsFunc(qualifiers, func(q string) bool {
-		at, ok := k.endIn(n, q)
-		return ok && at > 0 && m.endHere(k, at, true)
+	return m.endHere(k, n) || slices.ContainsFunc(qualifiers, func(q string) bool {
+		at, isWord := k.endIn(n, q)
+		return isWord && m.lastHere(k, at)
 	})
 }
 
-// endHere reports whether the first n letters end in a word of the set, which must be a whole one if that is asked for.
-func (m *Set) endHere(k *letters, n int, whole bool) bool {
-	if n == 0 {
-		return false
-	}
-	for _, w := range m.byEnd[k.text[n-1]] {
-		at, isWord := k.endIn(n, w.text)
-		switch {
-		case at < 0, w.whole && !isWord, whole && !w.whole, w.counted && k.count(at):
-		default:
-			return true
-		}
-	}
-	return false
+// endHere reports whether the first n letters end in a word of the set or in its plural.
+func (m *Set) endHere(k *letters, n int) bool {
+	return m.lastHere(k, n) || k.endInAny(n, endWords) || k.plural(n) && k.endInAny(n-1, endWords) && !k.count(n-1)
+}
+
+// lastHere reports whether the first n letters end in a last word or in its plural.
+func (m *Set) lastHere(k *letters, n int) bool {
+	return k.endInWord(n, m.last) || k.plural(n) && k.endInWord(n-1, m.last)
 }
 
 // letters are those of a key in lower case, without separators.
@@ -218,12 +135,26 @@ func (k *letters) endIn(n int, word string) (at int, isWord bool) {
 	return at, k.begins[at]
 }
 
-// count reports whether the first n letters end in a word that makes the rest a number.
-func (k *letters) count(n int) bool {
-	return slices.ContainsFunc(countWords, func(w string) bool {
+// endInAny reports whether the first n letters end in one of words.
+func (k *letters) endInAny(n int, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return bytes.HasSuffix(k.text[:n], []byte(w)) })
+}
+
+// endInWord is endInAny for words of their own.
+func (k *letters) endInWord(n int, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
 		_, isWord := k.endIn(n, w)
 		return isWord
 	})
+}
+
+// plural reports whether the first n letters end in an s.
+func (k *letters) plural(n int) bool { return n > 0 && k.text[n-1] == 's' }
+
+// count reports whether the first n letters end in a token whose plural is a number.
+func (k *letters) count(n int) bool {
+	at, _ := k.endIn(n, "token")
+	return at > 0 && k.endInWord(at, countWords)
 }
 
 func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
@@ -236,38 +167,41 @@ func lower(b byte) byte {
 	return b
 }
 
-func separates(b byte) bool { return codes[b] == codeSeparator }
+func separates(b byte) bool { return strings.IndexByte(separators, b) >= 0 }
 
-// triples is a set of three letters whose case does not count: for each pair, the third ones.
-type triples [1 << 10]uint32
+// triples is a set of three letters in a row, five bits each.
+type triples [1 << 15 / 64]uint64
 
-// all stands for every third letter.
-const all = ^uint32(0)
-
-func (t *triples) add(a, b, c byte)      { t[pair(a, b)] |= 1 << codes[c] }
-func (t *triples) has(a, b, c byte) bool { return t[pair(a, b)]>>(codes[c]&31)&1 != 0 }
-
-func pair(a, b byte) int { return int(codes[a]&31)<<5 | int(codes[b]&31) }
-
-// codes gives each letter a number, of which five bits count, whatever its case.
-var codes = func() (set [256]uint8) {
-	for c := range set {
-		set[c] = codeOther
+// code numbers the letters whatever their case; everything else is 0.
+func code(b byte) uint {
+	if b = lower(b); isLower(b) {
+		return uint(b-'a') + 1
 	}
-	for c := range byte(26) {
-		set['a'+c], set['A'+c] = c, c
-	}
-	for _, c := range []byte(digits) {
-		set[c] = codeJoin
-	}
-	for _, c := range []byte(separators) {
-		set[c] = codeSeparator
-	}
-	return set
-}()
+	return 0
+}
 
-const (
-	codeJoin      = 26 // digits, and in five bits the separators
-	codeOther     = 27
-	codeSeparator = 1<<5 | codeJoin
-)
+func (t *triples) add(a, b, c uint) {
+	i := a<<10 | b<<5 | c
+	t[i/64] |= 1 << (i % 64)
+}
+
+// addStart adds the first three letters of a word, and what begins with them with separators between them.
+func (t *triples) addStart(a, b, c byte) {
+	x, y, z := code(a), code(b), code(c)
+	t.add(x, y, z)
+	t.add(x, y, 0)
+	t.add(x, 0, y)
+	t.add(x, 0, 0)
+}
+
+// in reports whether three characters of key in a row are in the set.
+func (t *triples) in(key string) bool {
+	i := uint(0)
+	for at := range len(key) {
+		i = (i<<5 | code(key[at])) & (1<<15 - 1)
+		if t[i/64]>>(i%64)&1 != 0 {
+			return true
+		}
+	}
+	return false
+}

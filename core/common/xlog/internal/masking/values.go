@@ -2,11 +2,9 @@ package masking
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
-
-	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
 // JSON masks the values of such keys in a valid, compact JSON text.
@@ -14,26 +12,27 @@ func (m *Set) JSON(text []byte) []byte {
 	if bytes.IndexByte(text, ':') < 0 {
 		return text
 	}
-	var out []byte // nil as long as nothing was masked
-	kept := 0      // what of text is in out
-	for i := 0; i < len(text); {
-		if text[i] != '"' {
-			i++
+	var out []byte
+	var kept int64 // what of text is in out
+	tokens := json.NewDecoder(bytes.NewReader(text))
+	tokens.UseNumber()
+	for {
+		token, err := tokens.Token()
+		if err != nil { // the end
+			return append(out, text[kept:]...)
+		}
+		key, isText := token.(string)
+		colon := tokens.InputOffset()
+		if !isText || colon == int64(len(text)) || text[colon] != ':' || !m.Has(key) {
 			continue
 		}
-		end := jsonline.SkipString(text, i)
-		if end == len(text) || text[end] != ':' || !m.Has(jsonline.Unquote(text[i:end])) {
-			i = end
-			continue
+		out = append(append(out, text[kept:colon+1]...), `"`+Masked+`"`...)
+		var value json.RawMessage
+		if tokens.Decode(&value) != nil {
+			return out // not valid: it is cut off rather than shown
 		}
-		out = append(append(out, text[kept:end+1]...), `"`+Masked+`"`...)
-		i = jsonline.SkipValue(text, end+1)
-		kept = i
+		kept = tokens.InputOffset()
 	}
-	if kept == 0 {
-		return text
-	}
-	return append(out, text[kept:]...)
 }
 
 // URL returns u without its password, a user without one, which is a token most of the time, and the
@@ -78,8 +77,5 @@ func (m *Set) isSecretParameter(name string) bool {
 		name = plain
 	}
 	k := read(name, nil, nil)
-	return m.Has(name) || slices.ContainsFunc(secretParameters, func(word string) bool {
-		_, isWord := k.endIn(len(k.text), word)
-		return isWord
-	})
+	return m.Has(name) || k.endInWord(len(k.text), secretParameters)
 }

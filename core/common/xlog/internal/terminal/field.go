@@ -33,13 +33,16 @@ func (f field) shown() string {
 
 // isDuration reports whether the key is one of those that durations have in the lines of Plinth.
 func (f field) isDuration() bool {
-	switch last := f.key[strings.LastIndexByte(f.key, '.')+1:]; last {
+	switch last := f.lastKey(); last {
 	case "took", "duration", "wait", "elapsed", "latency":
 		return true
 	default:
 		return strings.HasSuffix(last, "_ms")
 	}
 }
+
+// lastKey returns the key without the groups.
+func (f field) lastKey() string { return f.key[strings.LastIndexByte(f.key, '.')+1:] }
 
 // duration returns milliseconds with their unit, rounded to three digits or to seconds: 3.12ms.
 func duration(ms float64) string {

@@ -2,17 +2,18 @@ package terminal
 
 import "strings"
 
-// Widths that are worth showing of what is cut.
+// Widths of a line of Access or Call.
 const (
-	minPath    = 12
-	minFailure = 16
+	lineWidth  = 80 - len(" #") - shortID // before the id
+	minPath    = 12                       // what is worth showing of a path
+	minFailure = 22                       // of an error
 )
 
-// appendSummary appends a line of Access or Call in at most room columns, if its shortest form fits. It reports whether
+// summary appends a line of Access or Call in at most lineWidth columns, if its shortest form fits. It reports whether
 // the line is one.
-func (t *Terminal) appendSummary(dst []byte, msg string, attrs []field, room int) ([]byte, bool) {
+func (r *row) summary(msg string, attrs []field) bool {
 	if msg != "request" && msg != "call" {
-		return dst, false
+		return false
 	}
 	found := map[string]field{}
 	for _, a := range attrs {
@@ -20,36 +21,36 @@ func (t *Terminal) appendSummary(dst []byte, msg string, attrs []field, room int
 	}
 	path, status, took := found["method"].shown(), found["status"].shown(), found["duration_ms"].shown()
 	if path == "" || status == "" || took == "" {
-		return dst, false
+		return false
 	}
 	if own := found["path"].shown(); own != "" {
-		dst = append(append(dst, path...), ' ')
-		room -= columns(path) + 1
+		r.put(plain, path+" ")
 		path = own
 	}
-	room -= len(" ") + columns(status) + len(" ") + len(took)
-	path = cutColumns(path, max(room, minPath))
-	dst = append(append(dst, path...), ' ')
+	room := lineWidth - r.width - columns(" "+status+" "+took)
+	r.put(plain, cutColumns(path, max(room, minPath))+" ")
 	color := bold
 	if strings.HasPrefix(status, "5") {
 		color = red
 	}
-	dst = append(append(t.paint(dst, color, status), ' '), took...)
-	return t.appendFailure(dst, found, room-columns(path)), true
+	r.put(color, status)
+	r.put(plain, " "+took)
+	r.failure(found["error_code"].shown(), found["error_message"].text())
+	return true
 }
 
-// appendFailure appends the code of the error, and as much of its message as fits.
-func (t *Terminal) appendFailure(dst []byte, found map[string]field, room int) []byte {
-	failure := found["error_code"].shown()
-	room -= len(" ") + len(failure)
-	if failure == "" || room < 0 {
-		return dst
+// failure appends the code of an error and as much of its message as fits.
+func (r *row) failure(code, message string) {
+	room := lineWidth - r.width - len(" ")
+	if code == "" || room < len(code) {
+		return
 	}
-	message := phrase(found["error_message"].text())
-	if room -= len(" "); message != "" && room >= min(columns(message), minFailure) {
-		failure += " " + cutColumns(message, room)
+	text := strings.TrimSuffix(code+" "+phrase(message), " ")
+	if room < min(columns(text), minFailure) {
+		text = code
 	}
-	return t.paint(append(dst, ' '), dim, failure)
+	r.put(plain, " ")
+	r.put(dim, cutColumns(text, room))
 }
 
 // cutColumns returns s, or what fits n columns of it with an ellipsis.

@@ -3,10 +3,8 @@ package terminal
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
@@ -28,20 +26,9 @@ const (
 	nameWidth    = 7
 	messageWidth = 32
 	shortID      = 8
-	idWidth      = len(" #") + shortID
-	lineWidth    = 80 // of a request
 )
 
 const clockForm = "15:04:05.000"
-
-// Colours, as parameters of the escape sequence "select graphic rendition" (ECMA-48).
-const (
-	plainColor = ""
-	dim        = "90"
-	bold       = "1"
-	red        = "31"
-	cyan       = "36"
-)
 
 var levelColors = map[string]string{
 	"debug": "35", "info": "32", "notice": "34", "warn": "33", "error": red, "panic": "1;31",
@@ -68,71 +55,59 @@ func (t *Terminal) AppendLine(dst, line []byte) []byte {
 		}
 		attrs = flatten(attrs, key, value)
 	}
-	id := parts[4]
-	dst, width := t.appendHead(dst, parts)
-	dst, ok := t.appendSummary(dst, parts[3], attrs, lineWidth-width-idWidth)
-	if ok {
-		attrs = nil
-	} else {
-		dst = t.appendMessage(dst, parts, len(attrs) > 0 || id != "")
+	clock, level, name, msg, id := parts[0], parts[1], parts[2], parts[3], parts[4]
+	kind, _, _ := strings.Cut(level, "+")
+	r := row{text: dst, color: t.color}
+	if at, err := time.Parse(time.RFC3339, clock); err == nil {
+		r.put(dim, at.Local().Format(clockForm))
+		r.put(plain, " ")
 	}
+	r.cell(levelColors[kind], strings.ToUpper(level), levelWidth)
+	if name != "" {
+		r.put(plain, " ")
+		r.cell(cyan, "["+phrase(name)+"]", nameWidth)
+	}
+	r.put(plain, " ")
 	stack := ""
+	if !r.summary(msg, attrs) {
+		r.message(kind, msg, len(attrs) > 0 || id != "")
+		stack = r.fields(attrs)
+	}
+	if id != "" {
+		r.put(plain, " ")
+		r.put(dim, "#"+word(jsonline.Cut(id, shortID)))
+	}
+	return appendStack(append(r.text, '\n'), stack)
+}
+
+// message appends the message; more reports whether anything follows.
+func (r *row) message(kind, msg string, more bool) {
+	color, width := plain, 0
+	if kind == "error" || kind == "panic" {
+		color = bold
+	}
+	if more {
+		width = messageWidth
+	}
+	r.cell(color, phrase(msg), width)
+}
+
+// fields appends the attributes. It returns the stack trace, which follows the line.
+func (r *row) fields(attrs []field) (stack string) {
 	for _, a := range attrs {
 		if a.key == stackKey && strings.Contains(a.text(), "\n") {
 			stack = a.text()
 			continue
 		}
-		dst = t.appendField(dst, a)
+		r.put(plain, " ")
+		r.put(dim, word(a.key)+"=")
+		color := plain
+		if last := a.lastKey(); last == "error" || last == "err" {
+			color = red
+		}
+		r.put(color, a.shown())
 	}
-	if id != "" {
-		dst = t.paint(append(dst, ' '), dim, "#"+word(jsonline.Cut(id, shortID)))
-	}
-	return appendStack(append(dst, '\n'), stack)
-}
-
-// appendHead appends what precedes the message, and returns its width.
-func (t *Terminal) appendHead(dst []byte, parts [5]string) ([]byte, int) {
-	width := max(len(parts[1]), levelWidth)
-	if at, err := time.Parse(time.RFC3339, parts[0]); err == nil {
-		dst = append(t.paint(dst, dim, at.Local().Format(clockForm)), ' ')
-		width += len(clockForm) + 1
-	}
-	level := parts[1]
-	dst = pad(t.paint(dst, levelColors[kindOf(level)], strings.ToUpper(level)), len(level), levelWidth)
-	if parts[2] != "" {
-		name := "[" + phrase(parts[2]) + "]"
-		dst = pad(t.paint(append(dst, ' '), cyan, name), columns(name), nameWidth)
-		width += 1 + max(columns(name), nameWidth)
-	}
-	return append(dst, ' '), width + 1
-}
-
-// kindOf returns the name of a level without its offset.
-func kindOf(level string) string {
-	kind, _, _ := strings.Cut(level, "+")
-	return kind
-}
-
-// appendMessage appends the message; padded reports whether anything follows.
-func (t *Terminal) appendMessage(dst []byte, parts [5]string, padded bool) []byte {
-	msg, color := phrase(parts[3]), plainColor
-	if kind := kindOf(parts[1]); kind == "error" || kind == "panic" {
-		color = bold
-	}
-	dst = t.paint(dst, color, msg)
-	if padded {
-		dst = pad(dst, columns(msg), messageWidth)
-	}
-	return dst
-}
-
-func (t *Terminal) appendField(dst []byte, a field) []byte {
-	dst = t.paint(append(dst, ' '), dim, word(a.key)+"=")
-	color := plainColor
-	if a.key == "error" || a.key == "err" || strings.HasSuffix(a.key, ".error") {
-		color = red
-	}
-	return t.paint(dst, color, a.shown())
+	return stack
 }
 
 // appendStack appends the lines of a stack trace.
@@ -146,54 +121,3 @@ func appendStack(dst []byte, stack string) []byte {
 	}
 	return dst
 }
-
-// paint appends text in a colour.
-func (t *Terminal) paint(dst []byte, color, text string) []byte {
-	if !t.color || color == "" {
-		return append(dst, text...)
-	}
-	dst = append(append(append(dst, "\x1b["...), color...), 'm')
-	return append(append(dst, text...), "\x1b[0m"...)
-}
-
-// pad appends spaces after a text of so many columns.
-func pad(dst []byte, have, want int) []byte {
-	return append(dst, strings.Repeat(" ", max(want-have, 0))...)
-}
-
-// columns is the width of s at a terminal: characters of East Asian scripts, which begin with Hangul
-// Jamo, and emoji take two.
-func columns(s string) int {
-	n := 0
-	for _, r := range s {
-		if unicode.Is(unicode.Mn, r) {
-			continue
-		}
-		n++
-		if r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) ||
-			r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f300 {
-			n++
-		}
-	}
-	return n
-}
-
-// phrase returns s as it is where all of it can be seen, else quoted, with its control characters and
-// everything else that acts on a terminal escaped.
-func phrase(s string) string {
-	if strings.IndexFunc(s, hidden) < 0 {
-		return s
-	}
-	return strconv.Quote(s)
-}
-
-// word is phrase for what stands between spaces.
-func word(s string) string {
-	if s == "" || strings.IndexFunc(s, func(r rune) bool { return hidden(r) || r == ' ' || r == '"' || r == '=' }) >= 0 {
-		return strconv.Quote(s)
-	}
-	return s
-}
-
-// hidden reports whether a character cannot be seen as itself.
-func hidden(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
