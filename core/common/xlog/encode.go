@@ -27,12 +27,13 @@ type line struct {
 // add appends an attribute. It follows the rules of slog.Handler: values are resolved, an empty
 // attribute or group is left out, and a group without a key is opened up.
 func (ln *line) add(a *slog.Attr) {
-	v := a.Value
-	if v.Kind() == slog.KindLogValuer {
-		v = v.Resolve() // a panic in LogValue is an error there
+	v, kind := &a.Value, a.Value.Kind()
+	if kind == slog.KindLogValuer {
+		resolved := v.Resolve() // a panic in LogValue is an error there
+		v, kind = &resolved, resolved.Kind()
 	}
 	switch {
-	case v.Kind() == slog.KindGroup:
+	case kind == slog.KindGroup:
 		ln.addGroup(a.Key, v.Group())
 		return
 	case a.Key == "" && v.Equal(slog.Value{}):
@@ -40,13 +41,13 @@ func (ln *line) add(a *slog.Attr) {
 	case ln.mask.Has(a.Key):
 		ln.event.Str(ln.key(a.Key), masking.Masked)
 	default:
-		ln.addValue(ln.key(a.Key), &v)
+		ln.addValue(ln.key(a.Key), kind, v)
 	}
 	ln.any = true
 }
 
-func (ln *line) addValue(key string, v *slog.Value) {
-	switch v.Kind() {
+func (ln *line) addValue(key string, kind slog.Kind, v *slog.Value) {
+	switch kind {
 	case slog.KindString:
 		ln.event.Str(key, v.String())
 	case slog.KindInt64:

@@ -4,7 +4,7 @@ package masking
 import (
 	"bytes"
 	"slices"
-	"strings"
+	"unicode"
 )
 
 // strongWords mask every key that holds one of them anywhere ("passw" is password and passwd).
@@ -33,10 +33,7 @@ var lastWords = []string{
 var qualifiers = []string{"code", "codes", "hash", "old", "new", "again", "confirm"}
 
 // separators stand between the words of a key; digits may follow the last one too, as in "token_2".
-const (
-	separators = "_-. :/"
-	digits     = "0123456789"
-)
+const separators = "_-. :/"
 
 // Masked is shown in the place of a masked value.
 const Masked = "***"
@@ -64,14 +61,14 @@ func (m *Set) With(keys []string) *Set {
 			out.short = true
 			continue
 		}
-		out.starts.addStart(w[0], w[1], w[2])
+		out.starts.addStart(w)
 	}
 	return out
 }
 
 // Has reports whether the values of key are masked. It runs for every attribute, and for most keys no
 // three of its letters start a word.
-func (m *Set) Has(key string) bool { return (m.short || m.starts.in(key)) && m.look(key) }
+func (m *Set) Has(key string) bool { return (m.short || in(&m.starts, key)) && m.look(key) }
 
 // look is Has without the short cut.
 func (m *Set) look(key string) bool {
@@ -83,7 +80,7 @@ func (m *Set) look(key string) bool {
 			return true
 		}
 	}
-	n := len(bytes.TrimRight(k.text, digits))
+	n := len(bytes.TrimRightFunc(k.text, unicode.IsDigit))
 	return m.masks(&k, n) || n < len(k.text) && m.masks(&k, len(k.text))
 }
 
@@ -137,7 +134,10 @@ func (k *letters) endIn(n int, word string) (at int, isWord bool) {
 
 // endInAny reports whether the first n letters end in one of words.
 func (k *letters) endInAny(n int, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return bytes.HasSuffix(k.text[:n], []byte(w)) })
+	return slices.ContainsFunc(words, func(w string) bool {
+		at, _ := k.endIn(n, w)
+		return at >= 0
+	})
 }
 
 // endInWord is endInAny for words of their own.
@@ -157,8 +157,9 @@ func (k *letters) count(n int) bool {
 	return at > 0 && k.endInWord(at, countWords)
 }
 
-func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
-func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
+func isUpper(b byte) bool   { return 'A' <= b && b <= 'Z' }
+func isLower(b byte) bool   { return 'a' <= b && b <= 'z' }
+func separates(b byte) bool { return codes[b] == codeSeparator }
 
 func lower(b byte) byte {
 	if isUpper(b) {
@@ -167,39 +168,38 @@ func lower(b byte) byte {
 	return b
 }
 
-func separates(b byte) bool { return strings.IndexByte(separators, b) >= 0 }
+// codes numbers the letters from 1 whatever their case, in five bits. What is no letter is 0.
+var codes = func() (set [256]uint8) {
+	for c := range byte(26) {
+		set['a'+c], set['A'+c] = c+1, c+1
+	}
+	for _, c := range []byte(separators) {
+		set[c] = codeSeparator
+	}
+	return set
+}()
 
-// triples is a set of three letters in a row, five bits each.
+const codeSeparator = 27
+
+// triples is a set of three characters in a row, a bit for each.
 type triples [1 << 15 / 64]uint64
 
-// code numbers the letters whatever their case; everything else is 0.
-func code(b byte) uint {
-	if b = lower(b); isLower(b) {
-		return uint(b-'a') + 1
+// addStart adds the first three letters of a word, also with separators between them.
+func (t *triples) addStart(word string) {
+	const s = codeSeparator
+	a, b, c := uint(codes[word[0]]), uint(codes[word[1]]), uint(codes[word[2]])
+	for _, last := range []uint{b<<5 | c, b<<5 | s, s<<5 | b, s<<5 | s} {
+		at := a<<10 | last
+		t[at/64] |= 1 << (at % 64)
 	}
-	return 0
 }
 
-func (t *triples) add(a, b, c uint) {
-	i := a<<10 | b<<5 | c
-	t[i/64] |= 1 << (i % 64)
-}
-
-// addStart adds the first three letters of a word, and what begins with them with separators between them.
-func (t *triples) addStart(a, b, c byte) {
-	x, y, z := code(a), code(b), code(c)
-	t.add(x, y, z)
-	t.add(x, y, 0)
-	t.add(x, 0, y)
-	t.add(x, 0, 0)
-}
-
-// in reports whether three characters of key in a row are in the set.
-func (t *triples) in(key string) bool {
-	i := uint(0)
-	for at := range len(key) {
-		i = (i<<5 | code(key[at])) & (1<<15 - 1)
-		if t[i/64]>>(i%64)&1 != 0 {
+// in reports whether three characters of text in a row are in the set.
+func in[T string | []byte](t *triples, text T) bool {
+	at := uint(0)
+	for i := range len(text) {
+		at = (at<<5 | uint(codes[text[i]])) % (1 << 15)
+		if t[at/64]>>(at%64)&1 != 0 {
 			return true
 		}
 	}

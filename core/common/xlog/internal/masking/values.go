@@ -9,7 +9,7 @@ import (
 
 // JSON masks the values of such keys in a valid, compact JSON text.
 func (m *Set) JSON(text []byte) []byte {
-	if bytes.IndexByte(text, ':') < 0 {
+	if !m.short && !in(&m.starts, text) && bytes.IndexByte(text, '\\') < 0 {
 		return text
 	}
 	var out []byte
