@@ -1,12 +1,17 @@
 package xlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/DeRuina/timberjack"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
@@ -101,4 +106,30 @@ func (c Config) check() error {
 		problems = append(problems, fmt.Errorf("xlog: FileName %q is not a plain name", c.FileName))
 	}
 	return errors.Join(problems...)
+}
+
+const (
+	defaultFileName  = "app.log"
+	defaultMaxSizeMB = 100
+	// maxAgeDays is a hundred years: timberjack counts an age in nanoseconds, which 64 bits hold for 292.
+	maxAgeDays = 36500
+
+	fileMode fs.FileMode = 0o640
+)
+
+// file returns what rotates the files in c.Dir.
+func (c Config) file() *timberjack.Logger {
+	compression := "none"
+	if c.Compress {
+		compression = "gzip"
+	}
+	return &timberjack.Logger{
+		Filename:    filepath.Join(c.Dir, cmp.Or(c.FileName, defaultFileName)),
+		FileMode:    fileMode,
+		MaxSize:     cmp.Or(c.MaxSizeMB, defaultMaxSizeMB),
+		MaxAge:      min(c.MaxAgeDays, maxAgeDays),
+		MaxBackups:  c.MaxBackups,
+		Compression: compression,
+		RotateAt:    []string{"00:00"},
+	}
 }

@@ -1,7 +1,6 @@
 package xlog
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"slices"
@@ -36,20 +35,18 @@ func New(c Config) (*Engine, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	e := &Engine{sink: newSink(c), clock: c.Clock}
-	if e.clock == nil {
-		e.clock, e.realClock = time.Now, true
+	realClock := c.Clock == nil
+	if realClock {
+		c.Clock = time.Now
 	}
+	e := &Engine{sink: newSink(c), clock: c.Clock, realClock: realClock}
 	e.level.Set(c.Level)
 	e.mask.Store(masking.New(slices.Concat(addedMaskKeys(), c.MaskKeys)))
 	e.zero = zerolog.New(e.sink)
-	e.sink.about = e.about
 	if c.Dir == "" {
 		return e, nil
 	}
-	file, err := rotate.Open(rotate.Options{
-		Dir: c.Dir, FileName: c.FileName, MaxSizeMB: c.MaxSizeMB, MaxAgeDays: c.MaxAgeDays, MaxBackups: c.MaxBackups, Compress: c.Compress,
-	}, e.clock())
+	file, err := rotate.Open(c.file(), c.Clock())
 	if err != nil {
 		e.sink.warn(err)
 		return e, nil
@@ -60,17 +57,6 @@ func New(c Config) (*Engine, error) {
 			slog.String("file", file.Filename))
 	}
 	return e, nil
-}
-
-// about returns a line of JSON about the log itself. The level does not matter for that.
-func (e *Engine) about(msg string, attr slog.Attr) []byte {
-	var b bytes.Buffer
-	zero := e.zero.Output(&b)
-	ln := line{event: zero.Log(), mask: e.mask.Load()} //nolint:zerologlint // sent below
-	ln.begin("", e.clock(), slog.LevelWarn, encodeName(namedLOGS), msg)
-	ln.add(&attr)
-	ln.event.Send()
-	return appendSafe(nil, b.Bytes())
 }
 
 // Enabled reports whether lines of this level are written.

@@ -2,15 +2,12 @@ package xlog
 
 import (
 	"bytes"
-	"encoding"
 	"encoding/json"
 	"net/url"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
-	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
 const (
@@ -29,13 +26,8 @@ type plainer struct {
 }
 
 var (
-	errorType = reflect.TypeFor[error]()
-	urlType   = reflect.TypeFor[url.URL]()
-	rawType   = reflect.TypeFor[json.RawMessage]()
-	jsonType  = reflect.TypeFor[json.Marshaler]()
-	textType  = reflect.TypeFor[encoding.TextMarshaler]()
-
-	null = json.RawMessage("null")
+	rawType = reflect.TypeFor[json.RawMessage]()
+	null    = json.RawMessage("null")
 )
 
 // marshal is json.Marshal that keeps HTML characters readable.
@@ -125,41 +117,35 @@ func (p *plainer) mapping(v reflect.Value, depth int) json.RawMessage {
 
 func (p *plainer) structure(v reflect.Value, depth int) json.RawMessage {
 	out := []byte{'{'}
-	for _, m := range membersOf(v.Type()) {
-		field, err := v.FieldByIndexErr(m.Index)
-		if err != nil || m.omits(field) { // a nil pointer to an embedded struct has no fields
+	for _, f := range fieldsOf(v.Type()) {
+		value, err := v.FieldByIndexErr(f.Index)
+		if err != nil || omits(f.Options, value) { // a nil pointer to an embedded struct has no fields
 			continue
 		}
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(out, m.key...), p.member(&m, field, depth)...)
+		out = append(appendText(out, f.Name), ':')
+		text := null // a nil pointer in a list is an error that was given, here it is none
+		if value.Kind() != reflect.Pointer || !value.IsNil() {
+			text = p.encode(value, depth)
+		}
+		if f.Quoted {
+			text = p.marshal(string(text))
+		}
+		out = append(out, text...)
 	}
 	return append(out, '}')
 }
 
-func (p *plainer) member(m *member, v reflect.Value, depth int) json.RawMessage {
-	if v.Kind() == reflect.Pointer && v.IsNil() {
-		return null // in a list it is an error that was given, here it is none
+// omits reports whether the options of a field's tag leave this value out.
+func omits(options string, v reflect.Value) bool {
+	for option := range strings.SplitSeq(options, ",") {
+		if option == "omitempty" && isEmpty(v) || option == "omitzero" && isZero(v) {
+			return true
+		}
 	}
-	text := p.encode(v, depth)
-	if m.Quoted {
-		return p.marshal(string(text))
-	}
-	return text
-}
-
-// member is a field of a struct as encoding/json sees it.
-type member struct {
-	jsonplan.Field
-
-	key                 []byte // in JSON, with its colon
-	omitEmpty, omitZero bool
-}
-
-// omits reports whether the tag leaves this value out.
-func (m *member) omits(v reflect.Value) bool {
-	return m.omitEmpty && isEmpty(v) || m.omitZero && isZero(v)
+	return false
 }
 
 func isEmpty(v reflect.Value) bool {
@@ -179,58 +165,4 @@ func isZero(v reflect.Value) bool {
 		return v.IsZero()
 	}
 	return z.IsZero()
-}
-
-var (
-	members jsonplan.Cache[reflect.Type, []member]
-	held    jsonplan.Cache[reflect.Type, bool] // by holds
-)
-
-func membersOf(t reflect.Type) []member {
-	if known, ok := members.Load(t); ok {
-		return known
-	}
-	var all []member
-	for _, f := range jsonplan.Fields(t) {
-		options := strings.Split(f.Options, ",")
-		key := append(appendText(nil, f.Name), ':')
-		all = append(all, member{
-			Field: f, key: key,
-			omitEmpty: slices.Contains(options, "omitempty"), omitZero: slices.Contains(options, "omitzero"),
-		})
-	}
-	members.Store(t, all)
-	return all
-}
-
-// holds reports whether a value of type t is, or may hold, something to be replaced.
-func holds(t reflect.Type) bool {
-	if known, ok := held.Load(t); ok {
-		return known
-	}
-	found := search(t, map[reflect.Type]bool{})
-	held.Store(t, found)
-	return found
-}
-
-// search is holds without what is known. A type that is being searched adds nothing to itself.
-func search(t reflect.Type, seen map[reflect.Type]bool) bool {
-	switch {
-	case seen[t]:
-		return false
-	case t.Implements(errorType), t == urlType:
-		return true
-	case t.Implements(jsonType), t.Implements(textType), reflect.PointerTo(t).Implements(jsonType), reflect.PointerTo(t).Implements(textType):
-		return false // it writes itself
-	}
-	seen[t] = true
-	switch t.Kind() { //nolint:exhaustive // the others hold nothing
-	case reflect.Interface:
-		return true
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return search(t.Elem(), seen)
-	case reflect.Struct:
-		return slices.ContainsFunc(jsonplan.Fields(t), func(f jsonplan.Field) bool { return search(f.Type, seen) })
-	}
-	return false
 }

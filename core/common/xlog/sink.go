@@ -7,8 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
@@ -26,11 +28,11 @@ type sink struct {
 	file    atomic.Pointer[rotate.File]
 	warned  atomic.Bool // the file's failure was reported, and it has not worked since
 
-	about func(msg string, attr slog.Attr) []byte // returns a line of JSON about the log itself
+	clock func() time.Time // of the lines about the log itself
 }
 
 func newSink(c Config) *sink {
-	s := &sink{out: c.Writer}
+	s := &sink{out: c.Writer, clock: c.Clock}
 	if s.out == nil {
 		s.out = os.Stdout
 	}
@@ -98,9 +100,16 @@ func mayBlock(f *os.File) bool {
 	return err == nil && !info.Mode().IsRegular()
 }
 
+// about returns a line of JSON about the log itself, with an attribute in JSON. The level does not matter for that.
+func (s *sink) about(msg, key string, value []byte) []byte {
+	b := appendHead([]byte{'{'}, "", s.clock(), slog.LevelWarn, encodeName(namedLOGS), msg)
+	b = append(append(append(b, `,"`+key+`":`...), value...), "}\n"...)
+	return appendSafe(nil, b)
+}
+
 // lostLines returns the line that reports dropped lines, as the console shows it.
 func (s *sink) lostLines(n int64) []byte {
-	line := s.about("log lines dropped, the output was blocked", slog.Int64("count", n))
+	line := s.about("log lines dropped, the output was blocked", "count", strconv.AppendInt(nil, n, 10))
 	if s.console == nil {
 		return line
 	}
@@ -109,7 +118,7 @@ func (s *sink) lostLines(n int64) []byte {
 
 // warn says on the console that lines do not reach the file.
 func (s *sink) warn(err error) {
-	s.write(s.about("log file cannot be written, lines go to the console only", slog.Any("error", err)), nil)
+	s.write(s.about("log file cannot be written, lines go to the console only", "error", appendText(nil, err.Error())), nil)
 }
 
 // writeFile reports the first failure of a row on the console.
@@ -140,7 +149,7 @@ func (s *sink) close() error {
 	return nil
 }
 
-// isASCII reports whether p holds ASCII only, 32 bytes at a step.
+// isASCII reports whether p holds ASCII only, 32 bytes at a step: with 8, a line takes 8 % longer.
 func isASCII(p []byte) bool {
 	const high = 0x8080808080808080
 	var bits uint64

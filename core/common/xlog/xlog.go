@@ -23,7 +23,6 @@ import (
 // NewContext), else to the default one at the time of the call, so a package variable may hold it long
 // before the log is set up. A nil *LogNamedLogger writes lines without a name.
 type LogNamedLogger struct {
-	name   string
 	member string  // the name as encodeName writes it
 	engine *Engine // nil: the default engine
 }
@@ -37,15 +36,7 @@ func WithName(name string, options ...string) *LogNamedLogger {
 func newLogger(e *Engine, name string, options []string) *LogNamedLogger {
 	parts := append([]string{name}, options...)
 	joined := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ".")
-	return &LogNamedLogger{name: joined, member: encodeName(joined), engine: e}
-}
-
-// Name returns the name that the lines carry.
-func (l *LogNamedLogger) Name() string {
-	if l == nil {
-		return ""
-	}
-	return l.name
+	return &LogNamedLogger{member: encodeName(joined), engine: e}
 }
 
 func (l *LogNamedLogger) nameMember() string {

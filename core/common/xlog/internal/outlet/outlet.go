@@ -4,6 +4,7 @@ package outlet
 import (
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,12 +33,12 @@ type Outlet struct {
 	lost  func(lines int64) []byte // returns the line that reports dropped lines
 	drain func()                   // o.writeQueue; a method value would allocate
 
-	mu         sync.Mutex
-	head, tail *queuedLine
-	queued     int  // bytes
-	writing    bool // writeQueue runs
-	stalled    bool
-	dropped    int64
+	mu      sync.Mutex
+	queue   []*queuedLine
+	queued  int  // bytes
+	writing bool // writeQueue runs
+	stalled bool
+	dropped int64
 }
 
 // New returns an outlet for out; lost returns the line that reports dropped lines.
@@ -50,7 +51,6 @@ func New(out io.Writer, lost func(lines int64) []byte) *Outlet {
 // queuedLine is a line and the caller that waits for it.
 type queuedLine struct {
 	text  []byte
-	next  *queuedLine
 	state atomic.Int32
 	// gate is locked while the caller waits. It is no channel because all goroutines share the
 	// default engine, and a test in a synctest bubble must neither idle here nor own it.
@@ -69,7 +69,7 @@ var queuedLines = sync.Pool{New: func() any { return new(queuedLine) }}
 // Write writes one line, or queues it. It does not fail.
 func (o *Outlet) Write(p []byte) (int, error) {
 	q := queuedLines.Get().(*queuedLine)
-	q.text, q.next = append(q.text[:0], p...), nil
+	q.text = append(q.text[:0], p...)
 	q.state.Store(lineWaiting)
 	q.gate.Lock()
 	if o.enqueue(q, false) && o.await(q) && cap(q.text) <= maxPooled {
@@ -94,12 +94,7 @@ func (o *Outlet) enqueue(q *queuedLine, always bool) (wait bool) {
 		o.dropped++
 		return false
 	}
-	if o.tail == nil {
-		o.head = q
-	} else {
-		o.tail.next = q
-	}
-	o.tail = q
+	o.queue = append(o.queue, q)
 	o.queued += len(q.text)
 	if !o.writing {
 		o.writing = true
@@ -158,20 +153,17 @@ func (o *Outlet) writeQueue() {
 // next removes the first line from the queue. After the last one it is the line that reports
 // dropped lines, or nil.
 func (o *Outlet) next() *queuedLine {
-	q := o.head
-	if q == nil {
-		if o.dropped == 0 {
-			return nil
-		}
-		n := o.dropped
-		o.dropped = 0
-		q = &queuedLine{text: o.lost(n)}
-		q.state.Store(lineAbandoned)
+	if len(o.queue) > 0 {
+		q := o.queue[0]
+		o.queue = slices.Delete(o.queue, 0, 1)
+		o.queued -= len(q.text)
 		return q
 	}
-	if o.head = q.next; o.head == nil {
-		o.tail = nil
+	if o.dropped == 0 {
+		return nil
 	}
-	o.queued -= len(q.text)
+	q := &queuedLine{text: o.lost(o.dropped)}
+	q.state.Store(lineAbandoned)
+	o.dropped = 0
 	return q
 }

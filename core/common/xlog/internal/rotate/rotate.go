@@ -2,7 +2,6 @@
 package rotate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,30 +14,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-const (
-	defaultFileName  = "app.log"
-	defaultMaxSizeMB = 100
-	// maxAgeDays is a hundred years: timberjack counts an age in nanoseconds, which 64 bits hold for 292.
-	maxAgeDays = 36500
-
-	dirMode  fs.FileMode = 0o750
-	fileMode fs.FileMode = 0o640
-)
-
 // maxWriters is how many processes can write to one folder.
 const maxWriters = 64
 
 var errTaken = fmt.Errorf("%d other processes write to this folder", maxWriters)
-
-// Options say where and how to write.
-type Options struct {
-	Dir        string
-	FileName   string // app.log if empty
-	MaxSizeMB  int    // 100 if 0
-	MaxAgeDays int    // no limit if 0
-	MaxBackups int    // no limit if 0
-	Compress   bool
-}
 
 // File is the file that is written now. Timberjack rotates it under the lock of a Write, which takes
 // a rename and an open; it compresses and removes old files on a goroutine that Close waits for.
@@ -55,30 +34,19 @@ type File struct {
 // Close closes the file and then gives it to others.
 func (f *File) Close() error { return errors.Join(f.Logger.Close(), f.lock.Close()) }
 
-// Open opens or makes the file. A file that was last written on an earlier day is rotated first:
+// Open opens or makes the file of l, or one beside it. A file that was last written on an earlier day is rotated first:
 // timberjack rotates at midnight only while it runs.
-func Open(c Options, now time.Time) (*File, error) {
-	if err := os.MkdirAll(c.Dir, dirMode); err != nil {
+func Open(l *timberjack.Logger, now time.Time) (*File, error) {
+	const dirMode = 0o750
+	if err := os.MkdirAll(filepath.Dir(l.Filename), dirMode); err != nil {
 		return nil, err
 	}
-	name := filepath.Join(c.Dir, cmp.Or(c.FileName, defaultFileName))
-	path, lock, err := lockFile(name)
+	path, lock, err := lockFile(l.Filename, l.FileMode)
 	if err != nil {
 		return nil, err
 	}
-	compression := "none"
-	if c.Compress {
-		compression = "gzip"
-	}
-	f := &File{lock: lock, First: path == name, Logger: &timberjack.Logger{
-		Filename:    path,
-		FileMode:    fileMode,
-		MaxSize:     cmp.Or(c.MaxSizeMB, defaultMaxSizeMB),
-		MaxAge:      min(c.MaxAgeDays, maxAgeDays),
-		MaxBackups:  c.MaxBackups,
-		Compression: compression,
-		RotateAt:    []string{"00:00"},
-	}}
+	f := &File{Logger: l, lock: lock, First: path == l.Filename}
+	l.Filename = path
 	if err := f.begin(now); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -86,10 +54,10 @@ func Open(c Options, now time.Time) (*File, error) {
 }
 
 // lockFile locks the first of the files that belong to name which no other process writes.
-func lockFile(name string) (path string, lock *flock.Flock, err error) {
+func lockFile(name string, mode fs.FileMode) (path string, lock *flock.Flock, err error) {
 	for i := range maxWriters {
 		path = numbered(name, i+1)
-		lock = flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(fileMode))
+		lock = flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(mode))
 		locked, err := lock.TryLock()
 		if locked {
 			return path, lock, nil
