@@ -39,9 +39,9 @@ const (
 	maxMessage   = 512 // of an error, which may repeat what a client sent
 )
 
-// Level returns the level of the line: Error for a status from 500 on, else Info. A status from 400 on is
+// level returns the level of the line: Error for a status from 500 on, else Info. A status from 400 on is
 // a fault of the client, and the service works as it should. It is Info if the failure is reported.
-func (a *AccessLine) Level() slog.Level {
+func (a *AccessLine) level() slog.Level {
 	if a.Status >= http.StatusInternalServerError && !a.Reported {
 		return slog.LevelError
 	}
@@ -53,7 +53,7 @@ func (a *AccessLine) Level() slog.Level {
 // It is the one line that every request pays for, and its members are known, so it is put together here
 // and not by zerolog: in the same form, at a third of the time.
 func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
-	l.writeKnown(ctx, a.Level(), "request", a.Start, a.append)
+	l.writeKnown(ctx, a.level(), "request", a.Start, a.append)
 }
 
 // writeKnown writes a line whose members are known: the head, and what members appends for a duration.
@@ -100,10 +100,7 @@ func (a *AccessLine) append(b []byte, took time.Duration) []byte {
 	b = strconv.AppendInt(append(b, `,"bytes":`...), a.Bytes, 10)
 	b = appendMillis(append(b, `,"duration_ms":`...), took)
 	b = appendMember(b, `,"client_ip":`, jsonline.Cut(a.ClientIP, maxUserAgent))
-	if a.ErrorCode != 0 {
-		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(a.ErrorCode), 10)
-	}
-	b = appendMember(b, `,"error_message":`, jsonline.Cut(a.ErrorMessage, maxMessage))
+	b = appendFailure(b, a.ErrorCode, a.ErrorMessage)
 	return appendMember(b, `,"user_agent":`, jsonline.Cut(a.UserAgent, maxUserAgent))
 }
 
@@ -114,4 +111,12 @@ func appendMember(b []byte, key, value string) []byte {
 		return b
 	}
 	return appendText(append(b, key...), value)
+}
+
+// appendFailure appends the error that answered a request or a call.
+func appendFailure(b []byte, code int, message string) []byte {
+	if code != 0 {
+		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(code), 10)
+	}
+	return appendMember(b, `,"error_message":`, jsonline.Cut(message, maxMessage))
 }

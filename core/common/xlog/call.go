@@ -56,8 +56,5 @@ func (c *CallLine) append(b []byte, took time.Duration) []byte {
 		b = append(c.ClientIP.AppendTo(append(b, `,"client_ip":"`...)), '"')
 	}
 	b = appendMember(b, `,"source":`, jsonline.Cut(c.Source, maxSource))
-	if c.ErrorCode != 0 {
-		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(c.ErrorCode), 10)
-	}
-	return appendMember(b, `,"error_message":`, jsonline.Cut(c.ErrorMessage, maxMessage))
+	return appendFailure(b, c.ErrorCode, c.ErrorMessage)
 }

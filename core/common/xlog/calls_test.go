@@ -32,13 +32,18 @@ func TestAccessLineHoldsTheRequest(t *testing.T) {
 }
 
 func TestAccessLevelFollowsTheStatus(t *testing.T) {
-	for status, want := range map[int]slog.Level{
-		101: slog.LevelInfo, 200: slog.LevelInfo, 304: slog.LevelInfo, 400: slog.LevelInfo, 499: slog.LevelInfo,
-		500: slog.LevelError, 599: slog.LevelError,
+	e, rec := newEngine(t)
+	for status, want := range map[int]string{
+		101: "info", 200: "info", 304: "info", 400: "info", 499: "info", 500: "error", 599: "error",
 	} {
-		if got := (&xlog.AccessLine{Status: status}).Level(); got != want {
+		e.WithName("").Access(t.Context(), &xlog.AccessLine{Status: status})
+		if got := rec.object(t)["level"]; got != want {
 			t.Errorf("level of %d = %v, want %v", status, got, want)
 		}
+	}
+	e.WithName("").Access(t.Context(), &xlog.AccessLine{Status: 500, Reported: true})
+	if got := rec.object(t)["level"]; got != "info" {
+		t.Errorf("level of a reported failure = %v, want info", got)
 	}
 }
 

@@ -4,16 +4,17 @@ import (
 	"context"
 	"log" //nolint:depguard // SetDefault gives back the standard logger's writer that slog.SetDefault took
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
 var (
-	current     atomic.Pointer[Engine]
-	inContexts  atomic.Bool // set by the first NewContext: before that no context is searched
-	maskMu      sync.Mutex
-	defaultMask []string // what AddMaskedKeys was given: it outlives the default engine
+	current    atomic.Pointer[Engine]
+	inContexts atomic.Bool // set by the first NewContext: before that no context is searched
+	maskMu     sync.Mutex
+	mask       = masking.New() // of every engine: with what AddMaskedKeys was given
 )
 
 // Default returns the default engine. Before SetDefault that is one which writes to standard output at
@@ -58,16 +59,17 @@ func SetDefault(e *Engine) (restore func()) {
 func AddMaskedKeys(keys ...string) {
 	maskMu.Lock()
 	defer maskMu.Unlock()
-	defaultMask = append(defaultMask, keys...)
+	mask = mask.With(keys)
 	if e := current.Load(); e != nil {
 		e.mask.Store(e.mask.Load().With(keys))
 	}
 }
 
-func addedMaskKeys() []string {
+// maskWith returns the set of a new engine that masks these keys too.
+func maskWith(keys []string) *masking.Set {
 	maskMu.Lock()
 	defer maskMu.Unlock()
-	return slices.Clone(defaultMask)
+	return mask.With(keys)
 }
 
 // engineKey finds the engine in a context.

@@ -3,7 +3,6 @@ package xlog
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -41,7 +40,7 @@ func New(c Config) (*Engine, error) {
 	}
 	e := &Engine{sink: newSink(c), clock: c.Clock, realClock: realClock}
 	e.level.Set(c.Level)
-	e.mask.Store(masking.New(slices.Concat(addedMaskKeys(), c.MaskKeys)))
+	e.mask.Store(maskWith(c.MaskKeys))
 	e.zero = zerolog.New(e.sink)
 	if c.Dir == "" {
 		return e, nil

@@ -10,10 +10,10 @@ import (
 type handler struct {
 	*LogNamedLogger
 
-	scopes []scope // the groups that WithGroup opened, after a first one without a name
+	scopes []scope
 }
 
-// scope is a group and the attributes that WithAttrs put into it.
+// scope is what WithGroup or WithAttrs added: a group that contains everything after it, or attributes.
 type scope struct {
 	group string
 	attrs []slog.Attr
@@ -28,53 +28,34 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// addScopes appends the attributes of the first scope, and the others inside it; the record's are in
-// the last.
+// addScopes appends the scopes, and the record's attributes in the last group.
 func (ln *line) addScopes(scopes []scope, r *slog.Record) {
-	if len(scopes) > 0 {
-		for i := range scopes[0].attrs {
-			ln.add(&scopes[0].attrs[i])
-		}
-	}
-	if len(scopes) <= 1 {
+	if len(scopes) == 0 {
 		r.Attrs(func(a slog.Attr) bool {
 			ln.add(&a)
 			return true
 		})
 		return
 	}
+	first, rest := &scopes[0], scopes[1:]
+	if first.group == "" {
+		for i := range first.attrs {
+			ln.add(&first.attrs[i])
+		}
+		ln.addScopes(rest, r)
+		return
+	}
 	group := ln.open()
-	group.addScopes(scopes[1:], r)
-	ln.close(scopes[1].group, group)
+	group.addScopes(rest, r)
+	ln.close(first.group, group)
 }
 
 // WithAttrs implements slog.Handler.
-func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	if len(attrs) == 0 {
-		return h
-	}
-	out := h.clone()
-	last := &out.scopes[len(out.scopes)-1]
-	last.attrs = slices.Concat(last.attrs, attrs)
-	return out
-}
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler { return h.with(scope{attrs: attrs}) }
 
 // WithGroup implements slog.Handler.
-func (h *handler) WithGroup(name string) slog.Handler {
-	if name == "" {
-		return h
-	}
-	out := h.clone()
-	out.scopes = append(out.scopes, scope{group: name})
-	return out
-}
+func (h *handler) WithGroup(name string) slog.Handler { return h.with(scope{group: name}) }
 
-// clone returns a copy that has a scope at least.
-func (h *handler) clone() *handler {
-	out := *h
-	out.scopes = slices.Clone(h.scopes)
-	if len(out.scopes) == 0 {
-		out.scopes = []scope{{}}
-	}
-	return &out
+func (h *handler) with(s scope) *handler {
+	return &handler{LogNamedLogger: h.LogNamedLogger, scopes: append(slices.Clip(h.scopes), s)}
 }

@@ -26,7 +26,7 @@ type sink struct {
 	outlet  *outlet.Outlet     // out, if that may block; else nil
 	console *terminal.Terminal // nil: the console takes JSON
 	file    atomic.Pointer[rotate.File]
-	warned  atomic.Bool // the file's failure was reported, and it has not worked since
+	failed  atomic.Bool // the last line could not be written to the file
 
 	clock func() time.Time // of the lines about the log itself
 }
@@ -124,13 +124,7 @@ func (s *sink) warn(err error) {
 // writeFile reports the first failure of a row on the console.
 func (s *sink) writeFile(f *rotate.File, p []byte) {
 	_, err := f.Write(p)
-	if err == nil {
-		if s.warned.Load() {
-			s.warned.Store(false)
-		}
-		return
-	}
-	if s.warned.CompareAndSwap(false, true) {
+	if failed := s.failed.Swap(err != nil); err != nil && !failed {
 		s.warn(err)
 	}
 }

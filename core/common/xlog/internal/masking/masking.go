@@ -45,8 +45,8 @@ type Set struct {
 	short  bool    // a word has less than three letters
 }
 
-// New returns the set of the built-in keys and keys.
-func New(keys []string) *Set { return (&Set{}).With(slices.Concat(lastWords, keys)) }
+// New returns the set of the built-in keys.
+func New() *Set { return (&Set{}).With(lastWords) }
 
 // With returns a set that has further keys.
 func (m *Set) With(keys []string) *Set {
