@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
-// addAny appends a value that slog has no kind for. Whatever it does, the line and its other attributes
-// stay: what cannot be encoded leaves its reason under the key.
+// addAny appends a value that slog has no kind for. Whatever it does, the line and its other
+// attributes stay: what cannot be encoded leaves its reason under the key.
 func (ln *line) addAny(key string, v any) {
 	switch v := v.(type) {
 	case nil:
@@ -26,7 +26,8 @@ func (ln *line) addAny(key string, v any) {
 	}
 }
 
-// encodeJSON is json.Marshal that keeps the text of errors, and turns a panic of a value's own method into an error.
+// encodeJSON is json.Marshal that keeps the text of errors, and turns a panic of a value's own
+// method into an error.
 func encodeJSON(v any, mask *masking.Set) (text json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
-// CallLine is what the access log says of one gRPC call. Empty fields are left out of the line, except Status and the
-// duration.
+// CallLine is what the access log says of one gRPC call. Empty fields are left out of the line,
+// except Status and the duration.
 type CallLine struct {
 	// Method is the full method, /package.Service/Method.
 	Method string
@@ -21,7 +21,8 @@ type CallLine struct {
 	Status string
 	// Level is that of the line.
 	Level slog.Level
-	// Start is when the call began; the line has the time since then as duration_ms, milliseconds with a fraction.
+	// Start is when the call began; the line has the time since then as duration_ms, milliseconds
+	// with a fraction.
 	Start time.Time
 	// ClientIP is the address of the connection.
 	ClientIP netip.Addr

@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Format is the form of the lines on the console, as LOG_FORMAT spells it. Files always hold JSON. The zero value is
-// FormatConsole where the writer is a terminal, else FormatJSON.
+// Format is the form of the lines on the console, as LOG_FORMAT spells it. Files always hold
+// JSON. The zero value is FormatConsole where the writer is a terminal, else FormatJSON.
 type Format string
 
 // The forms.
@@ -47,10 +47,11 @@ type Config struct {
 	// Dir is the folder of the log files; "" writes none.
 	Dir string
 	// FileName is the name of the file that is written now; rotated ones have a time in theirs.
-	// It is app.log where empty. Where another process writes it already, it is app_2.log, and so on.
+	// It is app.log where empty. Where another process writes it already, it is app_2.log, and so
+	// on.
 	FileName string
-	// MaxSizeMB is the size in megabytes at which a file is rotated; 0 is 100. Files are also rotated at
-	// midnight UTC.
+	// MaxSizeMB is the size in megabytes at which a file is rotated; 0 is 100. Files are also
+	// rotated at midnight UTC.
 	MaxSizeMB int
 	// MaxAgeDays is how long rotated files are kept; 0 is for ever.
 	MaxAgeDays int
@@ -68,9 +69,9 @@ type Config struct {
 // noDir is the value of LOG_DIR that switches files off.
 const noDir = "none"
 
-// ConfigFromEnv reads LOG_LEVEL, LOG_FORMAT, LOG_DIR, LOG_MAX_SIZE, LOG_MAX_AGE, LOG_MAX_BACKUPS and
-// LOG_COMPRESS. The error names every variable that does not hold; the Config has that one's default
-// then. In debug mode (PLINTH_DEBUG) the default level is debug.
+// ConfigFromEnv reads LOG_LEVEL, LOG_FORMAT, LOG_DIR, LOG_MAX_SIZE, LOG_MAX_AGE, LOG_MAX_BACKUPS
+// and LOG_COMPRESS. The error names every variable that does not hold; the Config has that one's
+// default then. In debug mode (PLINTH_DEBUG) the default level is debug.
 func ConfigFromEnv() (Config, error) {
 	v, problems := xenv.Load[variables](xenv.Environment())
 	c := Config{Dir: v.Dir, MaxSizeMB: v.MaxSize, MaxAgeDays: v.MaxAge, MaxBackups: v.MaxBackups, Compress: v.Compress}
@@ -111,7 +112,8 @@ func (c Config) check() error {
 const (
 	defaultFileName  = "app.log"
 	defaultMaxSizeMB = 100
-	// maxAgeDays is a hundred years: timberjack counts an age in nanoseconds, which 64 bits hold for 292.
+	// maxAgeDays is a hundred years: timberjack counts an age in nanoseconds, which 64 bits hold
+	// for 292.
 	maxAgeDays = 36500
 
 	fileMode fs.FileMode = 0o640

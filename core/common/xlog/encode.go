@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
-// renamed is put before an attribute's key that the line has already: it would be a second one, and most readers of JSON
-// believe the last.
+// renamed is put before an attribute's key that the line has already: it would be a second one,
+// and most readers of JSON believe the last.
 const renamed = "attr_"
 
 // line is one JSON object under construction: a whole line, or a group inside one.
@@ -91,7 +91,8 @@ func (ln *line) open() line {
 	return line{event: ln.event.CreateDict(), mask: ln.mask}
 }
 
-// close adds a group under key, masked if the key is, or leaves it out where nothing was added to it.
+// close adds a group under key, masked if the key is, or leaves it out where nothing was added to
+// it.
 func (ln *line) close(key string, group line) {
 	if group.any && !ln.mask.Has(key) {
 		ln.event.Dict(ln.key(key), group.event)

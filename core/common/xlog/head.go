@@ -8,14 +8,14 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
-// encodeName returns the member of a line that holds a logger's name, ,"name":"...", or "" where there
-// is no name. It is made once for each logger.
+// encodeName returns the member of a line that holds a logger's name, ,"name":"...", or "" where
+// there is no name. It is made once for each logger.
 func encodeName(name string) string {
 	return string(appendMember(nil, `,"`+jsonline.KeyName+`":`, name))
 }
 
-// appendHead appends the members that every line begins with: time, level, the encoded name, message and request id. A
-// zero time is left out, as slog asks.
+// appendHead appends the members that every line begins with: time, level, the encoded name,
+// message and request id. A zero time is left out, as slog asks.
 func appendHead(b []byte, id string, t time.Time, level slog.Level, name, msg string) []byte {
 	if !t.IsZero() {
 		b = append(appendTime(append(b, `"`+jsonline.KeyTime+`":"`...), t), `",`...)
@@ -26,8 +26,8 @@ func appendHead(b []byte, id string, t time.Time, level slog.Level, name, msg st
 	return appendMember(b, `,"`+jsonline.KeyRequestID+`":`, id)
 }
 
-// begin appends the head of a line. It goes to zerolog as one piece of JSON, the value of the first key with the others
-// behind it: zerolog looks at each byte of a text by itself.
+// begin appends the head of a line. It goes to zerolog as one piece of JSON, the value of the
+// first key with the others behind it: zerolog looks at each byte of a text by itself.
 func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string) {
 	key := jsonline.KeyTime
 	ln.whole, ln.timed, ln.named, ln.identified = true, !t.IsZero(), name != "", id != ""

@@ -11,14 +11,17 @@ import (
 )
 
 const (
-	// maxDepth bounds how deep a plainer looks: a map may hold itself. encoding/json refuses what remains.
+	// maxDepth bounds how deep a plainer looks: a map may hold itself. encoding/json refuses what
+	// remains.
 	maxDepth = 16
-	// maxNodes bounds how many values it looks into: those that refer to each other have very many paths.
+	// maxNodes bounds how many values it looks into: those that refer to each other have very
+	// many paths.
 	maxNodes = 10_000
 )
 
-// plainer encodes what encoding/json would lose or show: errors, which it writes as {}, by their text, and URLs without
-// their secrets. It takes apart only what can hold one of them; the rest is left to encoding/json.
+// plainer encodes what encoding/json would lose or show: errors, which it writes as {}, by their
+// text, and URLs without their secrets. It takes apart only what can hold one of them; the rest
+// is left to encoding/json.
 type plainer struct {
 	mask  *masking.Set
 	nodes int
@@ -70,7 +73,8 @@ func (p *plainer) encode(v reflect.Value, depth int) json.RawMessage {
 	}
 }
 
-// reachable returns v, by a pointer where there can be one: encoding/json calls the methods of a pointer only there.
+// reachable returns v, by a pointer where there can be one: encoding/json calls the methods of a
+// pointer only there.
 func reachable(v reflect.Value) any {
 	if v.CanAddr() {
 		return v.Addr().Interface()

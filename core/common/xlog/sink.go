@@ -20,7 +20,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/terminal"
 )
 
-// sink takes whole lines of JSON from zerolog and writes each once to the console and once to the file.
+// sink takes whole lines of JSON from zerolog and writes each once to the console and once to the
+// file.
 type sink struct {
 	out     io.Writer          // takes concurrent writes
 	outlet  *outlet.Outlet     // out, if that may block; else nil
@@ -51,8 +52,8 @@ func newSink(c Config) *sink {
 	return s
 }
 
-// Write implements io.Writer. It never fails: a log that cannot be written is no reason for zerolog to write about it
-// elsewhere.
+// Write implements io.Writer. It never fails: a log that cannot be written is no reason for
+// zerolog to write about it elsewhere.
 func (s *sink) Write(p []byte) (int, error) {
 	f := s.file.Load()
 	if isASCII(p) {
@@ -78,8 +79,8 @@ func release(buf *[]byte) {
 	}
 }
 
-// write takes a safe line; f is nil where it goes to the console only. An error of the console has no place to be
-// reported.
+// write takes a safe line; f is nil where it goes to the console only. An error of the console
+// has no place to be reported.
 func (s *sink) write(p []byte, f *rotate.File) {
 	if s.console == nil {
 		_, _ = s.out.Write(p)
@@ -100,7 +101,8 @@ func mayBlock(f *os.File) bool {
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// about returns a line of JSON about the log itself, with an attribute in JSON. The level does not matter for that.
+// about returns a line of JSON about the log itself, with an attribute in JSON. The level does
+// not matter for that.
 func (s *sink) about(msg, key string, value []byte) []byte {
 	b := appendHead([]byte{'{'}, "", s.clock(), slog.LevelWarn, encodeName(namedLOGS), msg)
 	b = append(append(append(b, `,"`+key+`":`...), value...), "}\n"...)
@@ -118,7 +120,8 @@ func (s *sink) lostLines(n int64) []byte {
 
 // warn says on the console that lines do not reach the file.
 func (s *sink) warn(err error) {
-	s.write(s.about("log file cannot be written, lines go to the console only", "error", appendText(nil, err.Error())), nil)
+	line := s.about("log file cannot be written, lines go to the console only", "error", appendText(nil, err.Error()))
+	s.write(line, nil)
 }
 
 // writeFile reports the first failure of a row on the console.
@@ -182,9 +185,9 @@ func appendSafe(dst, p []byte) []byte {
 	return append(dst, p[kept:]...)
 }
 
-// acts reports whether a character beyond ASCII does something instead of being seen: the C1 controls
-// (U+009B begins an escape sequence as ESC [ does), line and paragraph separators, and the marks that
-// change the direction of text (Unicode Technical Report 36).
+// acts reports whether a character beyond ASCII does something instead of being seen: the C1
+// controls (U+009B begins an escape sequence as ESC [ does), line and paragraph separators, and
+// the marks that change the direction of text (Unicode Technical Report 36).
 func acts(r rune) bool {
 	switch {
 	case r >= 0x80 && r <= 0x9f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:

@@ -7,8 +7,8 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// appendText appends s as a JSON string, escaped as zerolog does. Bytes beyond ASCII stay for the sink,
-// which looks at them in every line.
+// appendText appends s as a JSON string, escaped as zerolog does. Bytes beyond ASCII stay for the
+// sink, which looks at them in every line.
 func appendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := len(dst)
@@ -38,8 +38,9 @@ func isPlain(p []byte) bool {
 
 const ones = 0x0101010101010101
 
-// marks looks at eight characters at once: a high bit says that one of them, not necessarily that one, does
-// not stand for itself. To subtract n borrows into the high bit of what is below n, and x^c is 0 for c.
+// marks looks at eight characters at once: a high bit says that one of them, not necessarily that
+// one, does not stand for itself. To subtract n borrows into the high bit of what is below n, and
+// x^c is 0 for c.
 func marks(x uint64) uint64 {
 	return x | (x - ' '*ones) | ((x ^ '"'*ones) - ones) | ((x ^ '\\'*ones) - ones) | ((x ^ 0x7f*ones) - ones)
 }

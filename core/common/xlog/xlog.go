@@ -4,10 +4,10 @@
 //
 //	log.Info(ctx, "user registered", slog.Int64("user", id), slog.Any("token", token))
 //
-// People at a terminal see coloured, aligned lines; everything else gets JSON, one object a line, with
-// the keys time, level, name, msg and request_id before the attributes. Text from outside forges no
-// line in either form. Values of the type Secret, and values under keys such as password or token, are
-// masked. See Engine for where lines go.
+// People at a terminal see coloured, aligned lines; everything else gets JSON, one object a line,
+// with the keys time, level, name, msg and request_id before the attributes. Text from outside
+// forges no line in either form. Values of the type Secret, and values under keys such as
+// password or token, are masked. See Engine for where lines go.
 //
 // Loggers and engines are safe for concurrent use. A nil context is fine everywhere.
 package xlog
@@ -19,16 +19,16 @@ import (
 	"strings"
 )
 
-// LogNamedLogger writes lines under a name. Its lines go to the engine that the context carries (see
-// NewContext), else to the default one at the time of the call, so a package variable may hold it long
-// before the log is set up. A nil *LogNamedLogger writes lines without a name.
+// LogNamedLogger writes lines under a name. Its lines go to the engine that the context carries
+// (see NewContext), else to the default one at the time of the call, so a package variable may
+// hold it long before the log is set up. A nil *LogNamedLogger writes lines without a name.
 type LogNamedLogger struct {
 	member string  // the name as encodeName writes it
 	engine *Engine // nil: the default engine
 }
 
-// WithName returns a logger whose lines carry name. Options narrow it: WithName(NamedSERV, "user") is
-// SERV.user.
+// WithName returns a logger whose lines carry name. Options narrow it: WithName(NamedSERV,
+// "user") is SERV.user.
 func WithName(name string, options ...string) *LogNamedLogger {
 	return newLogger(nil, name, options)
 }

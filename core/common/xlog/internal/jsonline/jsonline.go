@@ -1,4 +1,5 @@
-// Package jsonline is the form of a line of the log: its own keys, and how they are found in its JSON.
+// Package jsonline is the form of a line of the log: its own keys, and how they are found in its
+// JSON.
 package jsonline
 
 import (

@@ -22,8 +22,8 @@ var countWords = []string{
 	"max", "min", "total", "num", "used", "remaining", "prompt", "completion", "input", "output", "cached", "reasoning",
 }
 
-// lastWords mask every key whose last word is one of them, or its plural, the way AddMaskedKeys does:
-// "pin" masks "card_pin" and "cardPin", not "spin".
+// lastWords mask every key whose last word is one of them, or its plural, the way AddMaskedKeys
+// does: "pin" masks "card_pin" and "cardPin", not "spin".
 var lastWords = []string{
 	"jwt", "otp", "cvv", "cvc", "dsn", "bearer", "pass", "passcode", "pin", "pincode",
 	"cardnumber", "cardno", "creditcard", "securitycode",
@@ -66,8 +66,8 @@ func (m *Set) With(keys []string) *Set {
 	return out
 }
 
-// Has reports whether the values of key are masked. It runs for every attribute, and for most keys no
-// three of its letters start a word.
+// Has reports whether the values of key are masked. It runs for every attribute, and for most
+// keys no three of its letters start a word.
 func (m *Set) Has(key string) bool { return (m.short || in(&m.starts, key)) && m.look(key) }
 
 // look is Has without the short cut.
@@ -84,7 +84,8 @@ func (m *Set) look(key string) bool {
 	return m.masks(&k, n) || n < len(k.text) && m.masks(&k, len(k.text))
 }
 
-// masks reports whether the first n letters end in a word of the set, or in a last word and a qualifier.
+// masks reports whether the first n letters end in a word of the set, or in a last word and a
+// qualifier.
 func (m *Set) masks(k *letters, n int) bool {
 	return m.endHere(k, n) || slices.ContainsFunc(qualifiers, func(q string) bool {
 		at, isWord := k.endIn(n, q)
@@ -108,8 +109,9 @@ type letters struct {
 	begins []bool // a word begins here
 }
 
-// read appends the letters of key to text and begins. A word begins at the start, after a separator, and with a capital
-// after a small letter or a digit, or before a small letter as in "DBPass".
+// read appends the letters of key to text and begins. A word begins at the start, after a
+// separator, and with a capital after a small letter or a digit, or before a small letter as in
+// "DBPass".
 func read(key string, text []byte, begins []bool) letters {
 	for i := range len(key) {
 		c := key[i]
@@ -123,7 +125,8 @@ func read(key string, text []byte, begins []bool) letters {
 	return letters{text, begins}
 }
 
-// endIn returns where word begins if the first n letters end in it, or -1, and whether it is a word of its own there.
+// endIn returns where word begins if the first n letters end in it, or -1, and whether it is a
+// word of its own there.
 func (k *letters) endIn(n int, word string) (at int, isWord bool) {
 	at = n - len(word)
 	if at < 0 || string(k.text[at:n]) != word {

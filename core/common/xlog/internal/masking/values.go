@@ -35,8 +35,8 @@ func (m *Set) JSON(text []byte) []byte {
 	}
 }
 
-// URL returns u without its password, a user without one, which is a token most of the time, and the
-// values of secret parameters in query and fragment.
+// URL returns u without its password, a user without one, which is a token most of the time, and
+// the values of secret parameters in query and fragment.
 func (m *Set) URL(u *url.URL) string {
 	c := *u
 	if c.User != nil && c.User.Username() != "" {

@@ -19,8 +19,8 @@ type field struct {
 // text returns the value's text.
 func (f field) text() string { return jsonline.Unquote(f.value) }
 
-// shown returns how a terminal shows the value: a string as a word, a duration with its unit, and everything else as
-// JSON.
+// shown returns how a terminal shows the value: a string as a word, a duration with its unit, and
+// everything else as JSON.
 func (f field) shown() string {
 	if len(f.value) > 0 && f.value[0] == '"' {
 		return word(f.text())

@@ -37,8 +37,8 @@ func (r *row) cell(color, text string, width int) {
 	r.put(plain, strings.Repeat(" ", max(width-columns(text), 0)))
 }
 
-// columns is the width of s at a terminal: characters of East Asian scripts, which begin with Hangul
-// Jamo, and emoji take two.
+// columns is the width of s at a terminal: characters of East Asian scripts, which begin with
+// Hangul Jamo, and emoji take two.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -54,8 +54,8 @@ func columns(s string) int {
 	return n
 }
 
-// phrase returns s as it is where all of it can be seen, else quoted, with its control characters and
-// everything else that acts on a terminal escaped.
+// phrase returns s as it is where all of it can be seen, else quoted, with its control characters
+// and everything else that acts on a terminal escaped.
 func phrase(s string) string {
 	if strings.IndexFunc(s, hidden) < 0 {
 		return s
@@ -65,10 +65,10 @@ func phrase(s string) string {
 
 // word is phrase for what stands between spaces.
 func word(s string) string {
-	if s == "" || strings.IndexFunc(s, func(r rune) bool { return hidden(r) || r == ' ' || r == '"' || r == '=' }) >= 0 {
+	if s == "" || strings.ContainsAny(s, ` "=`) {
 		return strconv.Quote(s)
 	}
-	return s
+	return phrase(s)
 }
 
 // hidden reports whether a character cannot be seen as itself.

@@ -9,8 +9,8 @@ const (
 	minFailure = 22                       // of an error
 )
 
-// summary appends a line of Access or Call in at most lineWidth columns, if its shortest form fits. It reports whether
-// the line is one.
+// summary appends a line of Access or Call in at most lineWidth columns, if its shortest form
+// fits. It reports whether the line is one.
 func (r *row) summary(msg string, attrs []field) bool {
 	if msg != "request" && msg != "call" {
 		return false
