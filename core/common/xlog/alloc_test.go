@@ -39,6 +39,9 @@ func TestALineAllocatesNothing(t *testing.T) {
 			log.Info(ctx, benchMsg, slog.Time("t", noon), slog.Bool("b", true), slog.Float64("f", 1.5), slog.Uint64("u", 1))
 		}},
 		{name: "masked", call: func() { log.Info(ctx, benchMsg, slog.String("password", "x"), slog.Any("k", xlog.Secret("x"))) }},
+		{name: "like a secret", call: func() {
+			log.Info(ctx, benchMsg, slog.Int("connections", 1), slog.String("content_type", "x"), slog.String("passenger", "x"))
+		}},
 		{name: "group", call: func() { log.Info(ctx, benchMsg, group) }},
 		{name: "text beyond ASCII", call: func() { log.Info(ctx, utf8, slog.String("k", utf8)) }},
 		{name: "long message", call: func() { xlog.Info(ctx, long) }},
@@ -76,5 +79,26 @@ func TestEngine_pipeAllocations(t *testing.T) {
 	ctx, log := requestContext(t), e.WithName("N")
 	if got := testing.AllocsPerRun(1000, func() { logFive(ctx, log) }); got != 0 {
 		t.Errorf("allocations = %v, want 0", got)
+	}
+}
+
+func TestKeysThatOnlyLookLikeSecretsAllocateNothing(t *testing.T) {
+	v := struct {
+		Connections int    `json:"connections"`
+		ContentType string `json:"content_type"`
+		Passenger   string `json:"passenger"`
+	}{1, "text/html", "bob"}
+	names := struct {
+		A int    `json:"a"`
+		B string `json:"b"`
+		C string `json:"c"`
+	}{1, "text/html", "bob"}
+	e, _ := newEngine(t, func(c *xlog.Config) { c.Writer = io.Discard })
+	log := e.WithName("")
+	count := func(v any) float64 {
+		return testing.AllocsPerRun(100, func() { log.Info(t.Context(), "m", slog.Any("k", v)) })
+	}
+	if got, want := count(&v), count(&names); got > want {
+		t.Errorf("a struct takes %v allocations, want the %v of one with other names", got, want)
 	}
 }

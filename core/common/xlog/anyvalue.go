@@ -22,12 +22,12 @@ func (ln *line) addAny(key string, v any) {
 			ln.event.Str(key, "!ERROR: "+err.Error())
 			return
 		}
-		ln.event.RawJSON(key, ln.mask.JSON(text))
+		ln.event.RawJSON(key, text)
 	}
 }
 
-// encodeJSON is json.Marshal that keeps the text of errors, and turns a panic of a value's own
-// method into an error.
+// encodeJSON is json.Marshal that keeps the text of errors, masks values, and turns a panic of a
+// value's own method into an error.
 func encodeJSON(v any, mask *masking.Set) (text json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -36,7 +36,10 @@ func encodeJSON(v any, mask *masking.Set) (text json.RawMessage, err error) {
 	}()
 	p := plainer{mask: mask}
 	text = p.encode(reflect.ValueOf(v), 0)
-	return text, p.err
+	if p.err != nil {
+		return nil, p.err
+	}
+	return mask.JSON(text)
 }
 
 // errorText is err.Error() that survives a nil pointer and a panic.

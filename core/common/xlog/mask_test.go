@@ -134,6 +134,34 @@ func TestMaskingKeepsTheRestOfAValue(t *testing.T) {
 	}
 }
 
+// nested is a list of lists, which encoding/json writes as deep as they are.
+type nested []nested
+
+func TestAMaskedValueMayBeNestedAsDeepAsItLikes(t *testing.T) {
+	var deep nested
+	for range 20_000 {
+		deep = nested{deep}
+	}
+	for _, v := range []any{
+		struct{ Password, A any }{deep, 1},
+		struct {
+			Password nested
+			Token    string
+		}{deep, "hunter2"},
+		struct {
+			A        nested
+			Password string
+		}{deep, "hunter2"},
+	} {
+		e, rec := newEngine(t)
+		e.WithName("").Info(t.Context(), "m", slog.Any("k", v), slog.Int("after", 1))
+		line := rec.one(t)
+		if strings.Contains(line, "hunter2") || !strings.HasSuffix(line, `,"after":1}`+"\n") {
+			t.Errorf("%d bytes of a line end in %s", len(line), line[max(len(line)-100, 0):])
+		}
+	}
+}
+
 func FuzzMaskedJSONStaysJSON(f *testing.F) {
 	f.Add(`{"a":1,"password":"x","b":[1,2]}`)
 	f.Add(`[{"token":{"a":[1,"}"]}},null]`)

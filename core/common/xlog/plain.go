@@ -130,16 +130,20 @@ func (p *plainer) structure(v reflect.Value, depth int) json.RawMessage {
 			out = append(out, ',')
 		}
 		out = append(appendText(out, f.Name), ':')
-		text := null // a nil pointer in a list is an error that was given, here it is none
-		if value.Kind() != reflect.Pointer || !value.IsNil() {
-			text = p.encode(value, depth)
-		}
-		if f.Quoted {
-			text = p.marshal(string(text))
-		}
-		out = append(out, text...)
+		out = append(out, p.member(value, f.Quoted, depth)...)
 	}
 	return append(out, '}')
+}
+
+func (p *plainer) member(v reflect.Value, quoted bool, depth int) json.RawMessage {
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return null // in a list it is an error that was given, here it is none
+	}
+	text := p.encode(v, depth)
+	if quoted {
+		return p.marshal(string(text))
+	}
+	return text
 }
 
 // omits reports whether the options of a field's tag leave this value out.

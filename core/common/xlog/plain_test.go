@@ -132,6 +132,7 @@ type (
 		Dash   any             `json:"-,"` //nolint:staticcheck // the name is a dash
 		Never  any             `json:"-"`
 		Quoted int             `json:",string"`
+		None   *int            `json:",string"`
 		Map    map[text]any    `json:"m,omitempty"`
 		List   []any           `json:"l,omitempty"`
 		Time   time.Time       `json:"t,omitzero"`

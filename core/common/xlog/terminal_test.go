@@ -168,6 +168,19 @@ func TestTerminalSurvivesWhatIsNoLine(t *testing.T) {
 	}
 }
 
+func TestTerminalShowsDeepObjectsInNoTime(t *testing.T) {
+	const deep = 9000 // what encoding/json reads is not much deeper
+	object := strings.Repeat(`{"a":`, deep) + "1" + strings.Repeat("}", deep)
+	began := time.Now()
+	got := render(false, `{"level":"info","msg":"m","k":`+object+`,"after":1}`+"\n")
+	if !strings.Contains(got, " k.a.a.a.") || !strings.HasSuffix(got, " after=1\n") {
+		t.Errorf("%d bytes end in %q", len(got), got[max(len(got)-100, 0):])
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("a line of %d bytes took %s", len(object), took)
+	}
+}
+
 func FuzzTerminal(f *testing.F) {
 	f.Add(`{"time":"x","level":"info","msg":"m","g":{"a":[1,{"b":"\n"}]}}`)
 	f.Fuzz(func(_ *testing.T, s string) { render(false, s) })

@@ -3,19 +3,34 @@ package masking
 
 import (
 	"bytes"
+	"hash/maphash"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"unicode"
 )
 
 // Masked is shown in the place of a masked value.
 const Masked = "***"
 
-// Set knows the keys whose values are masked. It does not change.
+// Set knows the keys whose values are masked. Which ones does not change.
 type Set struct {
 	last   []string
 	starts triples // how every word starts
 	short  bool    // a word has less than three letters
+
+	// decided are answers of look. The first key in a place stays there, so nobody fills it anew
+	// all the time, and long keys get none: it is bounded.
+	decided [512]atomic.Pointer[answer]
 }
+
+// answer says whether the values of a key are masked.
+type answer struct {
+	key    string
+	masked bool
+}
+
+var seed = maphash.MakeSeed()
 
 // New returns the set of the built-in keys.
 func New() *Set { return (&Set{}).With(lastWords) }
@@ -38,14 +53,31 @@ func (m *Set) With(keys []string) *Set {
 	return out
 }
 
-// Has reports whether the values of key are masked. It runs for every attribute, and for most
-// keys no three of its letters start a word.
-func (m *Set) Has(key string) bool { return (m.short || in(&m.starts, key)) && m.look(key) }
+// Has reports whether the values of key are masked. It runs for every attribute: for most keys no
+// three of its letters start a word, and for most others there is an answer.
+func (m *Set) Has(key string) bool {
+	if !m.short && !m.starts.in(key) {
+		return false
+	}
+	place := &m.decided[maphash.String(seed, key)%uint64(len(m.decided))]
+	known := place.Load()
+	if known == nil && len(key) <= usualKey {
+		known = &answer{key: strings.Clone(key), masked: m.look(key)}
+		place.Store(known)
+	}
+	if known != nil && known.key == key {
+		return known.masked
+	}
+	return m.look(key)
+}
 
-// look is Has without the short cut.
+// usualKey is the length of the longest key that is read without an allocation and remembered.
+const usualKey = 64
+
+// look is Has without the short cuts.
 func (m *Set) look(key string) bool {
-	var text [64]byte // enough for most keys
-	var begins [64]bool
+	var text [usualKey]byte
+	var begins [usualKey]bool
 	k := read(key, text[:0], begins[:0])
 	for _, w := range strongWords {
 		if bytes.Contains(k.text, []byte(w)) {

@@ -27,7 +27,7 @@ func (t *triples) addStart(word string) {
 }
 
 // in reports whether three characters of text in a row are in the set.
-func in[T string | []byte](t *triples, text T) bool {
+func (t *triples) in(text string) bool {
 	at := uint(0)
 	for i := range len(text) {
 		at = (at<<5 | uint(codes[text[i]])) % (1 << 15)

@@ -3,14 +3,17 @@ package masking
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/url"
 	"strings"
 )
 
-// JSON masks the values of such keys in a valid, compact JSON text.
-func (m *Set) JSON(text []byte) []byte {
-	if !m.short && !in(&m.starts, text) && bytes.IndexByte(text, '\\') < 0 {
-		return text
+// JSON masks the values of such keys in a valid, compact JSON text. It fails where encoding/json
+// does not read the text, as one that is nested too deep.
+func (m *Set) JSON(text []byte) ([]byte, error) {
+	if !m.mayHold(text) {
+		return text, nil
 	}
 	var out []byte
 	var kept int64 // what of text is in out
@@ -18,8 +21,11 @@ func (m *Set) JSON(text []byte) []byte {
 	tokens.UseNumber()
 	for {
 		token, err := tokens.Token()
-		if err != nil { // the end
-			return append(out, text[kept:]...)
+		if errors.Is(err, io.EOF) {
+			return append(out, text[kept:]...), nil
+		}
+		if err != nil {
+			return nil, err
 		}
 		key, isText := token.(string)
 		colon := tokens.InputOffset()
@@ -28,10 +34,29 @@ func (m *Set) JSON(text []byte) []byte {
 		}
 		out = append(append(out, text[kept:colon+1]...), `"`+Masked+`"`...)
 		var value json.RawMessage
-		if tokens.Decode(&value) != nil {
-			return out // not valid: it is cut off rather than shown
+		if err := tokens.Decode(&value); err != nil {
+			return nil, err
 		}
 		kept = tokens.InputOffset()
+	}
+}
+
+// mayHold reports whether a key of a compact JSON text is masked, or some key may be. Without
+// escapes, a quote and a colon end each key. They may begin a text too, and then what is before
+// them is taken for a key.
+func (m *Set) mayHold(text []byte) bool {
+	if bytes.IndexByte(text, '\\') >= 0 {
+		return true
+	}
+	for {
+		key, rest, found := bytes.Cut(text, []byte(`":`))
+		if !found {
+			return false
+		}
+		if m.Has(string(key[bytes.LastIndexByte(key, '"')+1:])) {
+			return true
+		}
+		text = rest
 	}
 }
 

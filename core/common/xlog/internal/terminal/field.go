@@ -58,13 +58,16 @@ func duration(ms float64) string {
 	return d.Round(min(unit, time.Second)).String()
 }
 
-// flatten appends a field, or those of an object.
-func flatten(list []field, key string, value []byte) []field {
-	if len(value) <= len("{}") || value[0] != '{' {
+// maxNested is how many objects inside each other are opened: each is read once more for it.
+const maxNested = 16
+
+// flatten appends a field, or those of an object that is inside of so many others.
+func flatten(list []field, key string, value []byte, depth int) []field {
+	if len(value) <= len("{}") || value[0] != '{' || depth == maxNested {
 		return append(list, field{key, value})
 	}
 	for k, v := range jsonline.Members(value) {
-		list = flatten(list, key+"."+k, v)
+		list = flatten(list, key+"."+k, v, depth+1)
 	}
 	return list
 }

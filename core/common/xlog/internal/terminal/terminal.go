@@ -53,7 +53,7 @@ func (t *Terminal) AppendLine(dst, line []byte) []byte {
 			next++
 			continue
 		}
-		attrs = flatten(attrs, key, value)
+		attrs = flatten(attrs, key, value, 0)
 	}
 	clock, level, name, msg, id := parts[0], parts[1], parts[2], parts[3], parts[4]
 	kind, _, _ := strings.Cut(level, "+")
