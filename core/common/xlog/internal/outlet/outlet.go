@@ -4,7 +4,6 @@ package outlet
 import (
 	"io"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,12 +32,12 @@ type Outlet struct {
 	lost  func(lines int64) []byte // returns the line that reports dropped lines
 	drain func()                   // o.writeQueue; a method value would allocate
 
-	mu      sync.Mutex
-	queue   []*queuedLine
-	queued  int  // bytes
-	writing bool // writeQueue runs
-	stalled bool
-	dropped int64
+	mu         sync.Mutex
+	head, tail *queuedLine
+	queued     int  // bytes
+	writing    bool // writeQueue runs
+	stalled    bool
+	dropped    int64
 }
 
 // New returns an outlet for out; lost returns the line that reports dropped lines.
@@ -51,6 +50,7 @@ func New(out io.Writer, lost func(lines int64) []byte) *Outlet {
 // queuedLine is a line and the caller that waits for it.
 type queuedLine struct {
 	text  []byte
+	next  *queuedLine
 	state atomic.Int32
 	// gate is locked while the caller waits. It is no channel because all goroutines share the
 	// default engine, and a test in a synctest bubble must neither idle here nor own it.
@@ -69,7 +69,7 @@ var queuedLines = sync.Pool{New: func() any { return new(queuedLine) }}
 // Write writes one line, or queues it. It does not fail.
 func (o *Outlet) Write(p []byte) (int, error) {
 	q := queuedLines.Get().(*queuedLine)
-	q.text = append(q.text[:0], p...)
+	q.text, q.next = append(q.text[:0], p...), nil
 	q.state.Store(lineWaiting)
 	q.gate.Lock()
 	if o.enqueue(q, false) && o.await(q) && cap(q.text) <= maxPooled {
@@ -94,7 +94,12 @@ func (o *Outlet) enqueue(q *queuedLine, always bool) (wait bool) {
 		o.dropped++
 		return false
 	}
-	o.queue = append(o.queue, q)
+	if o.head == nil {
+		o.head = q
+	} else {
+		o.tail.next = q
+	}
+	o.tail = q
 	o.queued += len(q.text)
 	if !o.writing {
 		o.writing = true
@@ -153,9 +158,8 @@ func (o *Outlet) writeQueue() {
 // next removes the first line from the queue. After the last one it is the line that reports
 // dropped lines, or nil.
 func (o *Outlet) next() *queuedLine {
-	if len(o.queue) > 0 {
-		q := o.queue[0]
-		o.queue = slices.Delete(o.queue, 0, 1)
+	if q := o.head; q != nil {
+		o.head = q.next
 		o.queued -= len(q.text)
 		return q
 	}
