@@ -2,6 +2,7 @@ package xlog
 
 import (
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,9 +20,8 @@ const renamed = "attr_"
 type line struct {
 	event *zerolog.Event
 	mask  *masking.Set
-	any   bool // something was added
-
-	whole, timed, named, identified bool // which keys of its own the line has; a group has none
+	any   bool    // something was added
+	own   [5]bool // which of jsonline.Head the line has; a group has none
 }
 
 // add appends an attribute. It follows the rules of slog.Handler: values are resolved, an empty
@@ -108,18 +108,7 @@ func (ln *line) close(key string, group line) {
 
 // key returns the key under which an attribute is written.
 func (ln *line) key(key string) string {
-	taken := false
-	switch key {
-	case jsonline.KeyLevel, jsonline.KeyMsg:
-		taken = ln.whole
-	case jsonline.KeyTime:
-		taken = ln.timed
-	case jsonline.KeyName:
-		taken = ln.named
-	case jsonline.KeyRequestID:
-		taken = ln.identified
-	}
-	if taken {
+	if i := slices.Index(jsonline.Head, key); i >= 0 && ln.own[i] {
 		return renamed + key
 	}
 	return key

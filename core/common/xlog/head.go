@@ -30,8 +30,8 @@ func appendHead(b []byte, id string, t time.Time, level slog.Level, name, msg st
 // first key with the others behind it: zerolog looks at each byte of a text by itself.
 func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string) {
 	key := jsonline.KeyTime
-	ln.whole, ln.timed, ln.named, ln.identified = true, !t.IsZero(), name != "", id != ""
-	if !ln.timed {
+	ln.own = [...]bool{!t.IsZero(), true, name != "", true, id != ""}
+	if t.IsZero() {
 		key = jsonline.KeyLevel
 	}
 	buf := buffers.Get().(*[]byte)

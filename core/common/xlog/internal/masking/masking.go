@@ -92,19 +92,19 @@ func (m *Set) look(key string) bool {
 // qualifier.
 func (m *Set) masks(k *letters, n int) bool {
 	return m.endHere(k, n) || slices.ContainsFunc(qualifiers, func(q string) bool {
-		at, isWord := k.endIn(n, q)
-		return isWord && m.lastHere(k, at)
+		return k.endIn(n, []string{q}, true) && m.lastHere(k, n-len(q))
 	})
 }
 
 // endHere reports whether the first n letters end in a word of the set or in its plural.
 func (m *Set) endHere(k *letters, n int) bool {
-	return m.lastHere(k, n) || k.endInAny(n, endWords) || k.plural(n) && k.endInAny(n-1, endWords) && !k.count(n-1)
+	return m.lastHere(k, n) || k.endIn(n, endWords, false) ||
+		k.plural(n) && k.endIn(n-1, endWords, false) && !k.endIn(n-1, countWords, true)
 }
 
 // lastHere reports whether the first n letters end in a last word or in its plural.
 func (m *Set) lastHere(k *letters, n int) bool {
-	return k.endInWord(n, m.last) || k.plural(n) && k.endInWord(n-1, m.last)
+	return k.endIn(n, m.last, true) || k.plural(n) && k.endIn(n-1, m.last, true)
 }
 
 // letters are those of a key in lower case, without separators.
@@ -129,40 +129,17 @@ func read(key string, text []byte, begins []bool) letters {
 	return letters{text, begins}
 }
 
-// endIn returns where word begins if the first n letters end in it, or -1, and whether it is a
-// word of its own there.
-func (k *letters) endIn(n int, word string) (at int, isWord bool) {
-	at = n - len(word)
-	if at < 0 || string(k.text[at:n]) != word {
-		return -1, false
-	}
-	return at, k.begins[at]
-}
-
-// endInAny reports whether the first n letters end in one of words.
-func (k *letters) endInAny(n int, words []string) bool {
+// endIn reports whether the first n letters end in one of words, as a word of its own if it must
+// be one.
+func (k *letters) endIn(n int, words []string, own bool) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
-		at, _ := k.endIn(n, w)
-		return at >= 0
-	})
-}
-
-// endInWord is endInAny for words of their own.
-func (k *letters) endInWord(n int, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool {
-		_, isWord := k.endIn(n, w)
-		return isWord
+		at := n - len(w)
+		return at >= 0 && string(k.text[at:n]) == w && (k.begins[at] || !own)
 	})
 }
 
 // plural reports whether the first n letters end in an s.
 func (k *letters) plural(n int) bool { return n > 0 && k.text[n-1] == 's' }
-
-// count reports whether the first n letters end in a token whose plural is a number.
-func (k *letters) count(n int) bool {
-	at, _ := k.endIn(n, "token")
-	return at > 0 && k.endInWord(at, countWords)
-}
 
 func isUpper(b byte) bool   { return 'A' <= b && b <= 'Z' }
 func isLower(b byte) bool   { return 'a' <= b && b <= 'z' }

@@ -84,9 +84,6 @@ var secretParameters = []string{"sig", "signature", "key", "code", "auth"}
 
 // maskQuery masks the values of such parameters; everything else stays as it was written.
 func (m *Set) maskQuery(raw string) string {
-	if !strings.Contains(raw, "=") {
-		return raw
-	}
 	parts := strings.Split(raw, "&")
 	for i, part := range parts {
 		name, _, given := strings.Cut(part, "=")
@@ -102,5 +99,5 @@ func (m *Set) isSecretParameter(name string) bool {
 		name = plain
 	}
 	k := read(name, nil, nil)
-	return m.Has(name) || k.endInWord(len(k.text), secretParameters)
+	return m.Has(name) || k.endIn(len(k.text), secretParameters, true)
 }

@@ -10,9 +10,10 @@ var endWords = []string{
 	"pwd", "token", "apikey", "accesskey", "signingkey", "encryptionkey", "sessionid", "connectionstring",
 }
 
-// countWords stand before "tokens" where those are counted, as language models do.
+// countWords are no secrets where an s follows them: they count tokens, as language models do.
 var countWords = []string{
-	"max", "min", "total", "num", "used", "remaining", "prompt", "completion", "input", "output", "cached", "reasoning",
+	"maxtoken", "mintoken", "totaltoken", "numtoken", "usedtoken", "remainingtoken", "prompttoken",
+	"completiontoken", "inputtoken", "outputtoken", "cachedtoken", "reasoningtoken",
 }
 
 // lastWords mask every key whose last word is one of them, or its plural, the way AddMaskedKeys
