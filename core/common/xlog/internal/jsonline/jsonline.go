@@ -37,7 +37,7 @@ func Members(object []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// Unquote returns the text of a JSON string, and the JSON of everything else.
+// Unquote returns the text of a JSON string, nothing for null, and the JSON of everything else.
 func Unquote(value []byte) string {
 	var s string
 	if json.Unmarshal(value, &s) != nil {
