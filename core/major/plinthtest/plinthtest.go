@@ -25,7 +25,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
-	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/internal/problem"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
@@ -67,13 +66,13 @@ func NewWithBackends(tb testing.TB, opts ...xoption.Option) *App {
 
 // inMemory replaces what an application would connect to.
 func inMemory(p *startup.Plan) {
-	if p.Has(xctx.DatabaseKey) {
+	if p.Database != nil {
 		xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:"))(p)
 	}
-	if p.Has(xctx.CacheManagerKey) {
+	if p.Cache != nil {
 		xoption.WithCache(xoptcache.WithDriver("memory"))(p)
 	}
-	if p.Leases == nil && (p.Has(xctx.DatabaseKey) || p.Has(xctx.CacheManagerKey)) {
+	if p.Leases == nil && (p.Database != nil || p.Cache != nil) {
 		xoption.WithLeases(ownLeases)(p)
 	}
 }
@@ -123,7 +122,7 @@ func start(tb testing.TB, opts []xoption.Option) *App {
 
 // withClock gives the application's clock to its cache.
 func (a *App) withClock(p *startup.Plan) {
-	if p.Has(xctx.CacheManagerKey) {
+	if p.Cache != nil {
 		xoption.WithCache(func(o *xcache.Options) { o.Config.Now = a.clock.Now })(p)
 	}
 }

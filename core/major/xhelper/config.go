@@ -71,11 +71,11 @@ func (c Config) Check() error {
 	check := func(field string, paths iter.Seq[string]) {
 		for path := range paths {
 			if !strings.HasPrefix(path, "/") {
-				problems = append(problems, fmt.Errorf("xhelper: %s: %q does not begin with a slash", field, path))
+				problems = append(problems, fmt.Errorf("xhelper: %s: %q does not begin with a slash (accepted: paths such as /healthz)", field, path))
 			}
 		}
 	}
-	check("ExcludeURLs", slices.Values(c.ExcludeURLs))
+	check("ExcludeURLs or CONTEXT_EXCLUDE_URLS", slices.Values(c.ExcludeURLs))
 	check("QuietURLs", slices.Values(c.QuietURLs))
 	check("RouteMaxBodyBytes", maps.Keys(c.RouteMaxBodyBytes))
 	check("RouteRequestTimeout", maps.Keys(c.RouteRequestTimeout))

@@ -312,7 +312,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		RouteMaxBodyBytes: map[string]int64{"upload": 1},
 	}
 	err := config.Check()
-	for _, want := range []string{`ExcludeURLs: "healthz"`, `QuietURLs: ""`, "Profile", `RouteMaxBodyBytes: "upload"`} {
+	for _, want := range []string{`ExcludeURLs or CONTEXT_EXCLUDE_URLS: "healthz"`, `QuietURLs: ""`, "Profile", `RouteMaxBodyBytes: "upload"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Check = %v, want it to name %s", err, want)
 		}

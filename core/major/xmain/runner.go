@@ -34,9 +34,7 @@ type runner struct {
 
 	requests       context.Context // the base of every request's context
 	cancelRequests context.CancelCauseFunc
-	inFlight       *inFlight // requests that are being answered, without the streams
-	streams        *streams
-	pendingConns   pendingConns
+	traffic        *traffic
 	draining       atomic.Bool
 	handler        http.Handler
 
@@ -50,12 +48,7 @@ func newRunner(reg *xreg.Reg, log *xlog.LogNamedLogger, tasks []Task) *runner {
 	if log == nil {
 		log = xlog.WithName(xlog.NamedMAIN)
 	}
-	r := &runner{
-		reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks,
-		inFlight: newInFlight(), pendingConns: pendingConns{inFlight: newInFlight()},
-	}
-	r.streams = newStreams(r.inFlight)
-	r.pendingConns.streams = r.streams
+	r := &runner{reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks, traffic: newTraffic()}
 	r.wanted, r.want = context.WithCancelCause(r.app)
 	r.requests, r.cancelRequests = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
 	r.patience, r.giveUp = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
@@ -132,11 +125,11 @@ func (r *runner) start(opts []xoption.Option, began time.Time) error {
 // serve answers requests on l, in the background.
 func (r *runner) serve(l *listener) {
 	r.handler = r.reg.Serve.Handler()
-	server := r.reg.Server()
+	server := r.reg.Settings().Server
 	server.Handler = http.HandlerFunc(r.answer)
 	server.BaseContext = func(net.Listener) context.Context { return r.requests }
 	server.ErrorLog = slog.NewLogLogger(boundHandler{xlog.WithName(xlog.NamedHTTP).Slog().Handler(), r.app}, slog.LevelWarn)
-	r.pendingConns.watch(server)
+	r.traffic.watch(server)
 	r.server.Store(server)
 	r.running.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -151,11 +144,8 @@ var closing = []string{"close"}
 // answer answers one request. While the service drains, clients are told to close their connections, so that none of them
 // is about to send when the connection closes.
 func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
-	conn := connOf(req)
-	req, leave := r.streams.begin(req, conn)
-	defer conn.leave()
+	req, leave := r.traffic.enter(req)
 	defer leave()
-	conn.arrive()
 	if r.draining.Load() {
 		w.Header()["Connection"] = closing
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xretry"
+	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
 // maxPending bounds how long a connection that was just accepted is given to bring its first request.
@@ -48,7 +49,9 @@ func (r *runner) stop() error {
 	}
 	errs = append(errs, r.drain(forRequests, forTasks))
 	r.reg.Cancel()
-	errs = append(errs, r.await(forTasks))
+	if err := guard.Call(forTasks, func(context.Context) error { r.running.Wait(); return nil }); err != nil {
+		errs = append(errs, fmt.Errorf("xmain: tasks are %w", err))
+	}
 	// Also where a stalled machine has eaten all the time, what is left is closed.
 	forNodes, cancel := context.WithTimeoutCause(base, max(time.Until(end), reserve/2), errTime)
 	defer cancel()
@@ -74,7 +77,7 @@ func (r *runner) finish(ctx, grace context.Context) error {
 	}
 	pending, cancel := context.WithTimeout(ctx, maxPending)
 	r.listener.refuse(pending)
-	r.pendingConns.inFlight.wait(pending)
+	wait(pending, &r.traffic.pending)
 	cancel()
 	left, err := r.awaitRequests(ctx, server)
 	if left == 0 && err == nil {
@@ -82,7 +85,7 @@ func (r *runner) finish(ctx, grace context.Context) error {
 	}
 	r.cancelRequests(cut(errTime))
 	closeErr := server.Close()
-	r.inFlight.wait(grace)
+	wait(grace, &r.traffic.requests)
 	if left > 0 {
 		return fmt.Errorf("xmain: %d requests were cut off: %w", left, context.Cause(ctx))
 	}
@@ -98,12 +101,12 @@ func (r *runner) awaitRequests(ctx context.Context, server *http.Server) (left i
 	defer abandon()
 	shutdown, ended := make(chan error, 1), make(chan struct{})
 	go func() { shutdown <- server.Shutdown(shutting) }()
-	go func() { defer close(ended); r.streams.end(ctx) }()
-	left = r.inFlight.wait(ctx)
+	go func() { defer close(ended); r.traffic.stopStreams(ctx) }()
+	left = wait(ctx, &r.traffic.requests)
 	<-ended
 	forStreams, cancel := context.WithTimeout(ctx, streamGrace)
 	defer cancel()
-	if n := r.streams.inFlight.wait(forStreams); n > 0 {
+	if n := wait(forStreams, &r.traffic.streams); n > 0 {
 		r.log.Warn(ctx, "handlers of streams do not return", slog.Int64("requests", n))
 		abandon() // the server would wait for them
 	}
@@ -121,21 +124,6 @@ func (r *runner) unserved() error {
 	return nil
 }
 
-// await waits for the tasks.
-func (r *runner) await(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		r.running.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("xmain: tasks are still running: %w", context.Cause(ctx))
-	}
-}
-
 // abandon cuts everything off: nobody waits for this life any more.
 func (r *runner) abandon(why error) {
 	r.cancelRequests(cut(why))
@@ -144,7 +132,8 @@ func (r *runner) abandon(why error) {
 	if server := r.server.Load(); server != nil {
 		_ = server.Close()
 	}
-	r.log.Warn(r.app, "ending at once", slog.String("reason", why.Error()), slog.Int64("requests", r.inFlight.n.Load()+r.streams.inFlight.n.Load()))
+	requests := r.traffic.requests.Load() + r.traffic.streams.Load()
+	r.log.Warn(r.app, "ending at once", slog.String("reason", why.Error()), slog.Int64("requests", requests))
 }
 
 // closeLog closes the log, after which lines go where they went before the start.

@@ -286,10 +286,11 @@ func TestBannerIsForTerminals(t *testing.T) {
 	var terminal buffer
 	defer xmain.SetTerminal(&terminal)()
 	s := prepare(t, nil, xoption.WithDebug(true), func(p *startup.Plan) {
-		p.AddPhase(startup.Phase{
-			Name: "database", Key: "d", Start: func(context.Context) (any, error) { return nil, nil },
-			Describe: func(any) string { return "postgres app:***@db/app" },
-		})
+		p.Database = func(*startup.Plan) *startup.Phase {
+			return &startup.Phase{Name: "database", Key: "d", Start: func(context.Context) (startup.Part, error) {
+				return startup.Part{Detail: "postgres app:***@db/app"}, nil
+			}}
+		}
 	}).start()
 	if err := s.stop(); err != nil {
 		t.Error(err)

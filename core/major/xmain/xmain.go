@@ -25,7 +25,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/internal/problem"
-	"github.com/plinthgo/plinth/core/internal/watchdog"
 	"github.com/plinthgo/plinth/core/major/internal/signals"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
@@ -70,12 +69,12 @@ func Runner(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, task
 	if err == nil {
 		return
 	}
+	code := 1
 	var second *SignalError
 	if errors.As(err, &second) {
-		exit(second.ExitCode())
-		return
+		code = second.ExitCode()
 	}
-	exit(1)
+	exit(code)
 }
 
 // Run serves reg until its stop is complete, closes it, and returns everything that went wrong. log may be nil.
@@ -95,26 +94,24 @@ func run(
 ) error {
 	r := newRunner(reg, log, tasks)
 	abandoned := make(chan error, 2) // the second signal, and the end of the time
-	handler := signals.Handler{Next: func(s os.Signal) {
+	second := func(s os.Signal) {
 		select {
 		case abandoned <- &SignalError{Signal: s}:
 		default:
 		}
-	}}
-	requests := []context.Context{ctx, reg.StopRequested()}
-	watch := reg.Signals()
-	if watch != nil {
-		watch.Handle(handler)
+	}
+	stopRequested, watch := reg.StopRequested(), reg.Signals()
+	if watch == nil {
+		stopRequested, watch = signals.New(stopRequested, nil, second)
 	} else {
-		var signaled context.Context
-		signaled, watch = signals.New(context.Background(), handler)
-		requests = append(requests, signaled)
+		watch.Handle(second)
 	}
 	defer watch.Stop()
 	defer r.want(nil)
-	defer r.stopWith(requests)()
+	defer r.stopAfter(ctx)()
+	defer r.stopAfter(stopRequested)()
 	defer context.AfterFunc(r.wanted, func() {
-		time.AfterFunc(reg.Settings().ShutdownTimeout+watchdog.Grace, func() { abandoned <- errOvertime })
+		time.AfterFunc(reg.Settings().ShutdownTimeout+signals.Grace, func() { abandoned <- errOvertime })
 	})()
 
 	done := make(chan error, 1)
@@ -127,7 +124,7 @@ func run(
 	case err := <-done:
 		return err
 	case why := <-abandoned:
-		watchdog.Log(func() { // which may block
+		signals.Log(func() { // which may block
 			r.abandon(why)
 			report(r, why)
 		})
@@ -135,18 +132,11 @@ func run(
 	}
 }
 
-// stopWith makes the end of each context a request to stop, until the function that it returns is called.
-func (r *runner) stopWith(requests []context.Context) (forget func()) {
-	var forgets []func() bool
-	for _, ctx := range requests {
-		if ctx.Err() != nil {
-			r.want(context.Cause(ctx)) // before anything else begins
-		}
-		forgets = append(forgets, context.AfterFunc(ctx, func() { r.want(context.Cause(ctx)) }))
+// stopAfter makes the end of ctx a request to stop, until the function that it returns is called.
+func (r *runner) stopAfter(ctx context.Context) (forget func() bool) {
+	stop := func() { r.want(context.Cause(ctx)) }
+	if ctx.Err() != nil {
+		stop() // before anything else begins
 	}
-	return func() {
-		for _, forget := range forgets {
-			forget()
-		}
-	}
+	return context.AfterFunc(ctx, stop)
 }

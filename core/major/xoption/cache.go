@@ -13,34 +13,27 @@ import (
 // closed after them. Given more than once, its options add up as if they had been given to one.
 func WithCache(opts ...xcache.ManagerOption) Option {
 	return func(p *startup.Plan) {
-		p.AddCache(opts...)
-		if phase := cachePhase(p); !p.Has(phase.Key) {
-			p.AddPhase(phase)
-		}
+		p.CacheOptions = append(p.CacheOptions, opts...)
+		p.Cache = cachePhase
 	}
 }
 
-func cachePhase(p *startup.Plan) startup.Phase {
-	return startup.Phase{
-		Name:    "cache",
-		Key:     xctx.CacheManagerKey,
-		Rank:    startup.RankCache,
-		Enabled: func() bool { return p.ResolveCache().Options.Enabled() },
-		Check:   func(context.Context) error { return p.ResolveCache().Err },
-		Start: func(ctx context.Context) (any, error) {
-			r := p.ResolveCache()
-			if r.Value == nil {
-				return nil, r.Err
+func cachePhase(p *startup.Plan) *startup.Phase {
+	options := xcache.NewOptions(p.CacheOptions...)
+	if !options.Enabled() {
+		return nil
+	}
+	cache, err := xcache.Resolve(options)
+	var m *xcache.Manager
+	return &startup.Phase{
+		Name: "cache", Key: xctx.CacheManagerKey, Err: err,
+		Start: func(ctx context.Context) (startup.Part, error) {
+			m, err = cache.Open(ctx)
+			if err != nil {
+				return startup.Part{}, err
 			}
-			return r.Value.Open(ctx)
+			return startup.Part{Value: m, Values: m.Values(), Detail: m.String()}, nil
 		},
-		Values:   func(value any) map[xctx.ContextKey]any { return manager(value).Values() },
-		Describe: func(value any) string { return manager(value).String() },
-		Leases:   func(_ context.Context, value any) (*xlease.Leases, error) { return manager(value).Leases() },
+		Leases: func(context.Context) (*xlease.Leases, error) { return m.Leases() },
 	}
-}
-
-// manager returns the value that the phase has started with.
-func manager(value any) *xcache.Manager {
-	return value.(*xcache.Manager) //nolint:forcetypeassert // it is what Start returned
 }

@@ -21,11 +21,8 @@ import (
 // entities, and a test may replace the connection.
 func WithDatabase(opts ...xdb.Option) Option {
 	return func(p *startup.Plan) {
-		p.AddDatabase(opts...)
-		if phase := databasePhase(p); !p.Has(phase.Key) {
-			p.AddPhase(phase)
-			p.AddPhase(schemaPhase(p))
-		}
+		p.DatabaseOptions = append(p.DatabaseOptions, opts...)
+		p.Database = databasePhase
 	}
 }
 
@@ -38,70 +35,51 @@ func WithRequiredDatabase(opts ...xdb.Option) Option {
 	}
 }
 
-func databasePhase(p *startup.Plan) startup.Phase {
-	return startup.Phase{
-		Name:    "database",
-		Key:     xctx.DatabaseKey,
-		Rank:    startup.RankDatabase,
-		Enabled: func() bool { return p.NeedDatabase || p.ResolveDatabase().Options.Enabled() },
-		Check: func(context.Context) error {
-			r := p.ResolveDatabase()
-			switch {
-			case p.NeedDatabase && !r.Options.Enabled():
-				return missingDatabase()
-			case r.Value == nil:
-				return r.Err
-			default:
-				return checkLeases(p, r.Value)
-			}
-		},
-		Start: func(ctx context.Context) (any, error) {
-			r := p.ResolveDatabase()
-			if r.Value == nil {
-				return nil, r.Err
-			}
-			return r.Value.Connect(ctx)
-		},
-		Close: func(_ context.Context, value any) error {
-			return xdb.Close(database(value))
-		},
-		Health: func(ctx context.Context, value any) error {
-			db := database(value)
-			if err := xdb.CheckHealth(ctx, db); err != nil || !xdb.Saturated(db) {
-				return err
-			}
-			return xhook.Degraded("saturated")
-		},
-		Describe: func(any) string { return p.ResolveDatabase().Value.String() },
-		Leases: func(ctx context.Context, value any) (*xlease.Leases, error) {
-			return xdb.Leases(database(value).WithContext(ctx)) // the database has it
-		},
+func databasePhase(p *startup.Plan) *startup.Phase {
+	var db *gorm.DB
+	phase := &startup.Phase{
+		Name: "database", Key: xctx.DatabaseKey,
+		Leases: func(ctx context.Context) (*xlease.Leases, error) { return xdb.Leases(db.WithContext(ctx)) },
 	}
+	options := xdb.NewOptions(p.DatabaseOptions...)
+	if !options.Enabled() {
+		if !p.NeedDatabase {
+			return nil
+		}
+		phase.Err = missingDatabase()
+		return phase
+	}
+	database, err := xdb.Resolve(options)
+	if err != nil {
+		phase.Err = err
+		return phase
+	}
+	if !database.KeepsLeases() {
+		phase.Leases = nil
+	}
+	phase.Start = func(ctx context.Context) (startup.Part, error) {
+		db, err = database.Connect(ctx)
+		if err != nil {
+			return startup.Part{}, err
+		}
+		return startup.Part{
+			Value:  db,
+			Detail: database.String(),
+			Close:  func(context.Context) error { return xdb.Close(db) },
+			Health: func(ctx context.Context) error { return databaseHealth(ctx, db) },
+		}, nil
+	}
+	if database.HasSchema() {
+		phase.Setup = func(ctx context.Context) error { return database.Setup(ctx, db) }
+	}
+	return phase
 }
 
-// schemaPhase migrates and prepares the database, which may need ids and the cache for it.
-func schemaPhase(p *startup.Plan) startup.Phase {
-	return startup.Phase{
-		Name: "database schema",
-		Key:  xctx.Exec,
-		Rank: startup.RankSchema,
-		Enabled: func() bool {
-			db := p.ResolveDatabase().Value
-			return db != nil && db.HasSchema()
-		},
-		Start: func(ctx context.Context) (any, error) {
-			return nil, p.ResolveDatabase().Value.Setup(ctx, database(ctx.Value(xctx.DatabaseKey)))
-		},
+func databaseHealth(ctx context.Context, db *gorm.DB) error {
+	if err := xdb.CheckHealth(ctx, db); err != nil || !xdb.Saturated(db) {
+		return err
 	}
-}
-
-// checkLeases reports a driver that is to keep the leases and cannot.
-func checkLeases(p *startup.Plan, db *xdb.Database) error {
-	wanted := xenv.GetEnvString(xenv.LeaseBackend, "auto")
-	if p.Leases != nil || wanted != "database" || db.KeepsLeases() {
-		return nil
-	}
-	return xenv.Problem(xenv.LeaseBackend, wanted, "cannot be: the driver of the database keeps no leases", "auto, cache or none")
+	return xhook.Degraded("saturated")
 }
 
 // missingDatabase is the problem of an application that needs a database.
@@ -116,9 +94,4 @@ func missingDatabase() error {
 		accepted = "a driver that the program imports; it imports none"
 	}
 	return xenv.Problem(xenv.DatabaseDriver, name, problem, accepted)
-}
-
-// database returns the value that the phase has started with.
-func database(value any) *gorm.DB {
-	return value.(*gorm.DB) //nolint:forcetypeassert // it is what Start returned
 }

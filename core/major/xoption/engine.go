@@ -36,12 +36,12 @@ func WithServe(change func(*xhelper.Config)) Option {
 	if change == nil {
 		return wrong("WithServe: the function is nil")
 	}
-	return setting(func(s *startup.Settings) { s.Serve = append(s.Serve, change) })
+	return setting(func(s *startup.Settings) { change(&s.Serve) })
 }
 
 // WithProfile answers in this profile of the envelope, whatever PLINTH_ENVELOPE says. A route may choose another.
 func WithProfile(profile xbase.Profile) Option {
-	return setting(func(s *startup.Settings) { s.Profile = profile })
+	return setting(func(s *startup.Settings) { s.Serve.Profile = profile })
 }
 
 // WithErrorMapper maps the application's errors onto codes; its mappers are asked before the framework's. The registry is
@@ -53,7 +53,7 @@ func WithErrorMapper(mappers ...xerror.Mapper) Option {
 // WithTrustedProxies believes the X-Forwarded-For of these addresses and CIDR ranges, whatever PLINTH_TRUSTED_PROXIES
 // says; without an argument, of nobody.
 func WithTrustedProxies(proxies ...string) Option {
-	return setting(func(s *startup.Settings) { s.TrustedProxies = proxies })
+	return setting(func(s *startup.Settings) { s.TrustedProxies, s.Serve.TrustProxies = proxies, len(proxies) > 0 })
 }
 
 // WithHealth serves /healthz (alive) and /readyz (ready). Both answer outside the middleware: they have no request id and

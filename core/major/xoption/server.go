@@ -34,7 +34,7 @@ func WithServer(change func(*http.Server)) Option {
 	if change == nil {
 		return wrong("WithServer: the function is nil")
 	}
-	return setting(func(s *startup.Settings) { s.Server = append(s.Server, change) })
+	return setting(func(s *startup.Settings) { change(s.Server) })
 }
 
 // WithMaxBodyBytes bounds the body of a request, whatever PLINTH_MAX_BODY_BYTES says; 0 is no limit.

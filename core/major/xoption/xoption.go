@@ -83,7 +83,7 @@ func WithLeases(open func(ctx context.Context) (*xlease.Leases, error)) Option {
 
 // WithDebug turns the debug mode on or off, whatever PLINTH_DEBUG says.
 func WithDebug(on bool) Option {
-	return setting(func(s *startup.Settings) { s.Debug = on })
+	return setting(func(s *startup.Settings) { s.Debug, s.Serve.Debug = on, on })
 }
 
 // WithLogger makes the application write its lines to e. The process's default logger stays as it is, and e is not closed

@@ -2,7 +2,6 @@ package xoption_test
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/utils/tests"
 
-	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
@@ -30,14 +28,27 @@ func plan(opts ...xoption.Option) *startup.Plan {
 	return p
 }
 
-// check runs the check of the only phase that has one.
+// phases returns the database and the cache that p asks for.
+func phases(p *startup.Plan) (list []*startup.Phase) {
+	for _, makePhase := range []func(*startup.Plan) *startup.Phase{p.Database, p.Cache} {
+		if makePhase == nil {
+			continue
+		}
+		if phase := makePhase(p); phase != nil {
+			list = append(list, phase)
+		}
+	}
+	return list
+}
+
+// check returns the problems of the only phase.
 func check(t *testing.T, p *startup.Plan) error {
 	t.Helper()
-	checks := slices.DeleteFunc(slices.Clone(p.Phases), func(phase startup.Phase) bool { return phase.Check == nil })
-	if len(checks) != 1 {
-		t.Fatalf("%d phases with a check, want one", len(checks))
+	list := phases(p)
+	if len(list) != 1 {
+		t.Fatalf("%d phases, want one", len(list))
 	}
-	return checks[0].Check(t.Context())
+	return list[0].Err
 }
 
 func TestOptionsOfADatabaseAddUpAndTheLaterWins(t *testing.T) {
@@ -69,16 +80,8 @@ func TestDriverNoneStartsNothing(t *testing.T) {
 	t.Setenv("DATABASE_DRIVER", "none")
 	t.Setenv("NOSQL_DRIVER", "none")
 	p := plan(xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithCache(xoptcache.FromEnv()))
-	for _, phase := range p.Phases {
-		if phase.Enabled() {
-			t.Errorf("%s is enabled", phase.Name)
-		}
-		if phase.Check == nil {
-			continue
-		}
-		if err := phase.Check(t.Context()); err != nil {
-			t.Errorf("%s: Check = %v, want nil", phase.Name, err)
-		}
+	if list := phases(p); len(list) != 0 {
+		t.Errorf("%d phases, want nothing to start", len(list))
 	}
 }
 
@@ -92,10 +95,8 @@ func TestEnvironmentIsReadWhenThePhaseRuns(t *testing.T) {
 }
 
 func TestNilOptionOfAPhaseIsSkipped(t *testing.T) {
-	for _, p := range []*startup.Plan{plan(xoption.WithDatabase(nil)), plan(xoption.WithCache(nil))} {
-		if err := check(t, p); p.Phases[0].Enabled() || err != nil {
-			t.Errorf("%s: enabled %t, Check = %v; want nothing to open", p.Phases[0].Name, p.Phases[0].Enabled(), err)
-		}
+	if list := phases(plan(xoption.WithDatabase(nil), xoption.WithCache(nil))); len(list) != 0 {
+		t.Errorf("%d phases, want nothing to open", len(list))
 	}
 }
 
@@ -105,46 +106,31 @@ func TestOptionsOfAPhaseAreEvaluatedOnce(t *testing.T) {
 		xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}), func(*xdb.Options) { database++ }),
 		xoption.WithCache(func(*xcache.Options) { cache++ }),
 	)
-	for _, phase := range p.Phases {
-		_ = phase.Enabled()
-		if phase.Check == nil {
-			continue
+	for _, phase := range phases(p) {
+		if phase.Err != nil {
+			t.Errorf("%s: %v", phase.Name, phase.Err)
 		}
-		if err := phase.Check(t.Context()); err != nil {
-			t.Errorf("%s: Check = %v", phase.Name, err)
-		}
-		_ = phase.Enabled()
 	}
 	if database != 1 || cache != 1 {
 		t.Errorf("options ran %d and %d times, want once each", database, cache)
 	}
 }
 
-func TestSchemaIsAPhaseOfItsOwnWhereThereIsOne(t *testing.T) {
+func TestSchemaIsSetUpWhereThereIsOne(t *testing.T) {
 	p := plan(xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{})))
-	open, schema := p.Phases[0], p.Phases[1]
-	if open.Rank != startup.RankDatabase || schema.Rank != startup.RankSchema || !open.Enabled() || schema.Enabled() {
-		t.Errorf("phases = %s %d, %s %d; want a database and nothing to migrate", open.Name, open.Rank, schema.Name, schema.Rank)
+	if phase := phases(p)[0]; phase.Setup != nil {
+		t.Error("a database with nothing to migrate has a set-up")
 	}
 	xoption.WithDatabase(xoptdatabase.WithPrepare(func(*gorm.DB) error { return nil }))(p)
-	if !schema.Enabled() || len(p.Phases) != 2 {
-		t.Errorf("the schema of a database with a Prepare function starts: %t, %d phases; want true, 2", schema.Enabled(), len(p.Phases))
+	if phase := phases(p)[0]; phase.Setup == nil {
+		t.Error("a database with a Prepare function has no set-up")
 	}
 }
 
-func TestDriverThatIsToKeepTheLeasesAndCannotIsAProblem(t *testing.T) {
-	database := xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}))
-	t.Setenv("LEASE_BACKEND", "database")
-	if err := check(t, plan(database)); err == nil || !strings.HasPrefix(err.Error(), `LEASE_BACKEND: "database" cannot be`) {
-		t.Errorf("Check = %v, want the variable named", err)
-	}
-	inProcess := xoption.WithLeases(func(context.Context) (*xlease.Leases, error) { return xlease.New(xlease.InProcess(nil)), nil })
-	if err := check(t, plan(database, inProcess)); err != nil {
-		t.Errorf("Check with leases of the application's own = %v, want nil", err)
-	}
-	t.Setenv("LEASE_BACKEND", "auto")
-	if err := check(t, plan(database)); err != nil {
-		t.Errorf("Check = %v, want nil", err)
+func TestDriverThatKeepsNoLeases(t *testing.T) {
+	p := plan(xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{})))
+	if phase := phases(p)[0]; phase.Err != nil || phase.Leases != nil {
+		t.Errorf("Err = %v, keeps leases: %t; want a database without", phase.Err, phase.Leases != nil)
 	}
 }
 
@@ -176,15 +162,12 @@ func TestOptionsCollectInTheirOrder(t *testing.T) {
 }
 
 // served returns the configuration of the request middleware that opt makes.
-func served(opt xoption.Option) (c xhelper.Config) {
+func served(opt xoption.Option) xhelper.Config {
 	var settings startup.Settings
 	for _, change := range plan(opt).Settings {
 		change(&settings)
 	}
-	for _, change := range settings.Serve {
-		change(&c)
-	}
-	return c
+	return settings.Serve
 }
 
 func TestLimitsOfRequests(t *testing.T) {

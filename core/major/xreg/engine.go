@@ -7,7 +7,6 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/gin-gonic/gin/binding"
 
-	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhelper"
@@ -47,10 +46,11 @@ func (r *Reg) newEngine() {
 
 // build makes the middleware of all options, and adds p's changes of the engine, health and routes.
 func (r *Reg) build(p *startup.Plan) error {
-	if err := r.Serve.SetTrustedProxies(r.settings.TrustedProxies); err != nil {
+	settings := r.Settings()
+	if err := r.Serve.SetTrustedProxies(settings.TrustedProxies); err != nil {
 		return fmt.Errorf("xreg: trusted proxies: %w", err)
 	}
-	handler := xhelper.Serve(r.serveConfig())
+	handler := xhelper.Serve(settings.Serve)
 	r.serve.Store(&handler)
 	for _, change := range p.Engine {
 		change(r.Serve)
@@ -62,25 +62,4 @@ func (r *Reg) build(p *startup.Plan) error {
 		register(r.Init.Ctx, r.Serve)
 	}
 	return nil
-}
-
-// serveConfig is the configuration of the request middleware: environment first, then the plan.
-func (r *Reg) serveConfig() xhelper.Config {
-	env := r.settings.env
-	c := xhelper.Config{
-		Base:                 r.Init.Ctx,
-		EnableInput:          env.EnableInput,
-		ExcludeURLs:          env.ExcludeURLs,
-		MaxBodyBytes:         unlimited(env.MaxBodyBytes),
-		MaxInflightBodyBytes: unlimited(env.MaxInflightBodyBytes),
-		RequestTimeout:       unlimited(env.RequestTimeout),
-		Debug:                r.settings.Debug,
-		Profile:              r.settings.Profile,
-		TrustProxies:         len(r.settings.TrustedProxies) > 0,
-		Log:                  xlog.WithName(xlog.NamedHTTP),
-	}
-	for _, change := range r.settings.Serve {
-		change(&c)
-	}
-	return c
 }

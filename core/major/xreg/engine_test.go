@@ -125,14 +125,14 @@ func TestBodyOverTheLimitIsRefused(t *testing.T) {
 
 func TestLimitsOfTheServerHaveDefaultsEnvironmentAndOption(t *testing.T) {
 	reg, _ := begin(t, nil)
-	s := reg.Server()
+	s := reg.Settings().Server
 	if s.ReadHeaderTimeout.String() != "5s" || s.ReadTimeout.String() != "30s" || s.IdleTimeout.String() != "2m0s" || s.MaxHeaderBytes != 64<<10 {
 		t.Errorf("defaults = %s %s %s %d", s.ReadHeaderTimeout, s.ReadTimeout, s.IdleTimeout, s.MaxHeaderBytes)
 	}
 	t.Setenv("PLINTH_READ_HEADER_TIMEOUT", "0")
 	t.Setenv("PLINTH_READ_TIMEOUT", "1m")
 	reg, _ = begin(t, nil, xoption.WithServer(func(s *http.Server) { s.MaxHeaderBytes = 1 << 20 }))
-	if s = reg.Server(); s.ReadHeaderTimeout > 0 || s.ReadTimeout.String() != "1m0s" || s.MaxHeaderBytes != 1<<20 {
+	if s = reg.Settings().Server; s.ReadHeaderTimeout > 0 || s.ReadTimeout.String() != "1m0s" || s.MaxHeaderBytes != 1<<20 {
 		t.Errorf("changed = %s %s %d, want no header timeout, 1m, 1 MiB", s.ReadHeaderTimeout, s.ReadTimeout, s.MaxHeaderBytes)
 	}
 }
@@ -161,7 +161,7 @@ func TestOptionsGivenLaterEqualThoseOfTheStart(t *testing.T) {
 	late := []xoption.Option{
 		xoption.WithProfile(xbase.ProfileJava), xoption.WithHealth(),
 		xoption.WithServe(func(c *xhelper.Config) { c.EnableInput = false }),
-		withPhase(startup.Phase{Name: "late", Key: "late", Start: func(context.Context) (any, error) { return 1, nil }}),
+		withPhase(startup.Phase{Name: "late", Key: "late", Start: func(context.Context) (startup.Part, error) { return startup.Part{Value: 1}, nil }}),
 		xoption.WithNodes(xregnode.Node{Key: "after", Node: func(ctx context.Context) (any, error) {
 			return ctx.Value(xctx.ContextKey("late")), nil
 		}}),

@@ -113,7 +113,7 @@ func TestEachWrongVariableHasOneLineWithItsNameAndWhatIsAccepted(t *testing.T) {
 		},
 		{
 			name: "CONTEXT_EXCLUDE_URLS", value: "/a,info",
-			want: `CONTEXT_EXCLUDE_URLS: "info" does not begin with a slash (accepted: path patterns such as /healthz,/static/*)`,
+			want: `xhelper: ExcludeURLs or CONTEXT_EXCLUDE_URLS: "info" does not begin with a slash (accepted: paths such as /healthz)`,
 		},
 	} {
 		t.Run(tc.name+"="+tc.value, func(t *testing.T) {

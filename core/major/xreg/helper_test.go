@@ -131,7 +131,14 @@ func detail(reg *xreg.Reg, name string) string {
 	return ""
 }
 
-// withPhase adds a phase.
+// withPhase replaces the database, or the cache if that is its name.
 func withPhase(phase startup.Phase) xoption.Option {
-	return func(p *startup.Plan) { p.AddPhase(phase) }
+	makePhase := func(*startup.Plan) *startup.Phase { return &phase }
+	return func(p *startup.Plan) {
+		if phase.Name == "cache" {
+			p.Cache = makePhase
+		} else {
+			p.Database = makePhase
+		}
+	}
 }

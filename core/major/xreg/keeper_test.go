@@ -3,7 +3,6 @@ package xreg_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,27 +71,26 @@ func (k *keeper) Release(ctx context.Context, h driver.Holding) (bool, error) {
 	return k.Backend.Release(ctx, h)
 }
 
+// lend returns its leases.
+func (k *keeper) lend(context.Context) (*xlease.Leases, error) { return k.leases, k.err }
+
 // phase opens it under its key.
 func (k *keeper) phase() xoption.Option {
 	p := startup.Phase{
-		Name: k.name, Key: xctx.DatabaseKey, Rank: startup.RankDatabase,
-		Start: func(context.Context) (any, error) { return k, nil },
-		Close: func(context.Context, any) error {
-			*k.log = append(*k.log, "close "+k.name)
-			if k.ends != nil {
-				k.ends()
-			}
-			return k.leases.Close()
+		Name: k.name, Key: xctx.DatabaseKey,
+		Start: func(context.Context) (startup.Part, error) {
+			return startup.Part{Value: k, Close: func(context.Context) error {
+				*k.log = append(*k.log, "close "+k.name)
+				if k.ends != nil {
+					k.ends()
+				}
+				return k.leases.Close()
+			}}, nil
 		},
-		Leases: func(_ context.Context, value any) (*xlease.Leases, error) {
-			if value != k {
-				return nil, fmt.Errorf("leases of %v", value) //nolint:err113 // a test's
-			}
-			return k.leases, k.err
-		},
+		Leases: k.lend,
 	}
 	if k.name == "cache" {
-		p.Key, p.Rank = xctx.CacheManagerKey, startup.RankCache
+		p.Key = xctx.CacheManagerKey
 	}
 	return withPhase(p)
 }

@@ -14,100 +14,69 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-const leasesName = "leases"
-
 // The values of LEASE_BACKEND that are the name of no phase.
 const (
 	leaseAuto = "auto"
 	leaseNone = "none"
 )
 
-// leasesPhase chooses what keeps the application's leases, once database and cache are open.
-func leasesPhase(p *startup.Plan) {
-	p.AddPhase(startup.Phase{
-		Name:    leasesName,
-		Key:     xctx.LeasesKey,
-		Rank:    startup.RankLeases,
-		Enabled: func() bool { return wantsLeases(p, p.Phases) },
-		Check:   func(context.Context) error { return checkLeases(p) },
-		Start: func(ctx context.Context) (any, error) {
-			leases, err := openLeases(ctx, p, p.Phases)
-			if err != nil || leases == nil {
-				return nil, err
-			}
-			t := leases.Capabilities() // two services on two hosts share nothing through a file
-			initLog.Info(ctx, "locks and leases", slog.String("backend", t.Name), slog.String("between", "all of one "+t.Scope.String()))
-			return leases, nil
-		},
-		Describe: func(value any) string {
-			if leases, ok := value.(*xlease.Leases); ok {
-				return leases.String()
-			}
-			return leaseNone
-		},
-	})
-}
-
-// wantsLeases reports whether there is anything that keeps leases, or has to.
-func wantsLeases(p *startup.Plan, phases []startup.Phase) bool {
-	switch {
-	case p.Leases != nil:
-		return true
-	case leaseBackend() == leaseAuto:
-		return len(keepers(phases)) > 0
-	default:
-		return leaseBackend() != leaseNone
-	}
-}
-
-func leaseBackend() string { return loadVariables().LeaseBackend }
-
-// keepers returns the phases that can keep leases and are going to start, in their order.
-func keepers(phases []startup.Phase) []startup.Phase {
-	var list []startup.Phase
-	for _, phase := range phases {
-		if phase.Leases != nil && (phase.Enabled == nil || phase.Enabled()) {
-			list = append(list, phase)
+// leasesPhase chooses which of these phases keeps the application's leases, when they have started. It
+// returns nil if nothing keeps leases, or has to.
+func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
+	phase := &startup.Phase{Name: "leases", Key: xctx.LeasesKey}
+	open := p.Leases
+	if open == nil {
+		backend := loadVariables().LeaseBackend
+		keepers := slices.DeleteFunc(slices.Clone(phases), func(p *startup.Phase) bool { return p.Leases == nil })
+		if backend == leaseNone || backend == leaseAuto && len(keepers) == 0 {
+			return nil
 		}
+		phase.Err = checkLeases(backend, phases)
+		open = func(ctx context.Context) (*xlease.Leases, error) { return openLeases(ctx, backend, keepers) }
 	}
-	slices.SortStableFunc(list, func(a, b startup.Phase) int { return int(a.Rank - b.Rank) })
-	return list
+	phase.Start = func(ctx context.Context) (startup.Part, error) {
+		leases, err := open(ctx)
+		if err != nil || leases == nil {
+			return startup.Part{Detail: leaseNone}, err
+		}
+		t := leases.Capabilities() // two services on two hosts share nothing through a file
+		initLog.Info(ctx, "locks and leases", slog.String("backend", t.Name), slog.String("between", "all of one "+t.Scope.String()))
+		return startup.Part{Value: leases, Detail: leases.String()}, nil
+	}
+	return phase
 }
 
-// checkLeases reports a backend that the application is not going to open.
-func checkLeases(p *startup.Plan) error {
-	backend := leaseBackend()
-	if p.Leases != nil || backend == leaseAuto || backend == leaseNone {
-		return nil
-	}
-	if slices.ContainsFunc(keepers(p.Phases), func(k startup.Phase) bool { return k.Name == backend }) {
-		return nil
-	}
+// checkLeases reports a backend that is not among the phases, or that keeps no leases.
+func checkLeases(backend string, phases []*startup.Phase) error {
 	remedy := map[string]string{
 		"database": "needs a database, and the application opens none: give Register xoption.WithDatabase and set " + xenv.DatabaseDriver.String(),
 		"cache":    "needs a cache, and the application opens none: give Register xoption.WithCache and set " + xenv.NoSqlDriver.String(),
-	}
+	}[backend]
 	accepted := []string{leaseAuto, leaseNone}
-	for _, k := range keepers(p.Phases) {
-		accepted = append(accepted, k.Name)
+	for _, phase := range phases {
+		switch {
+		case phase.Leases != nil:
+			accepted = append(accepted, phase.Name)
+		case phase.Name == backend:
+			remedy = "cannot be: the driver of the " + backend + " keeps no leases"
+		}
 	}
-	return xenv.Problem(xenv.LeaseBackend, backend, remedy[backend], "here "+strings.Join(accepted, ", "))
+	if slices.Contains(accepted, backend) {
+		return nil
+	}
+	return xenv.Problem(xenv.LeaseBackend, backend, remedy, "here "+strings.Join(accepted, ", "))
 }
 
 // openLeases returns the leases of the backend that the environment names. Of several it takes the one that decides between
 // most: a database file and a cache server, say, of which only the latter is there for the replicas on other hosts. They are
 // nil where there are none.
-func openLeases(ctx context.Context, p *startup.Plan, phases []startup.Phase) (*xlease.Leases, error) {
-	if p.Leases != nil {
-		return p.Leases(ctx)
-	}
-	backend := leaseBackend()
+func openLeases(ctx context.Context, backend string, keepers []*startup.Phase) (*xlease.Leases, error) {
 	var best *xlease.Leases
-	for _, k := range keepers(phases) {
+	for _, k := range keepers {
 		if backend != leaseAuto && backend != k.Name {
 			continue
 		}
-		leases, err := k.Leases(ctx, ctx.Value(k.Key))
+		leases, err := k.Leases(ctx)
 		switch {
 		case backend == leaseAuto && errors.Is(err, xlease.ErrUnsupported):
 			continue

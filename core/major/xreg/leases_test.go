@@ -15,9 +15,11 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 func TestLeasesAreThoseThatDecideBetweenMost(t *testing.T) {
@@ -103,11 +105,12 @@ func TestDatabaseThatMayNotKeepLeasesFailsTheStartAndSaysWhatToDo(t *testing.T) 
 
 func TestBackendOfTheLeasesThatIsNotThereIsReportedBeforeAnythingIsOpened(t *testing.T) {
 	opened := false
-	other := withPhase(startup.Phase{Name: "p", Key: "p", Start: func(context.Context) (any, error) { opened = true; return nil, nil }})
-	switchedOff := withPhase(startup.Phase{
-		Name: "database", Key: xctx.DatabaseKey, Enabled: func() bool { return false },
-		Start:  func(context.Context) (any, error) { return nil, nil },
-		Leases: func(context.Context, any) (*xlease.Leases, error) { return nil, nil },
+	other := xoption.WithNodes(xregnode.Node{Key: "p", Node: func(context.Context) (any, error) { opened = true; return nil, nil }})
+	switchedOff := func(p *startup.Plan) { p.Database = func(*startup.Plan) *startup.Phase { return nil } }
+	withoutLeases := withPhase(startup.Phase{Name: "database", Key: xctx.DatabaseKey})
+	broken := withPhase(startup.Phase{
+		Name: "database", Key: xctx.DatabaseKey, Err: xenv.Problem(xenv.LeaseBackend, "database", "was not looked at", "a database that is not broken"),
+		Leases: newKeeper("database", driver.Cluster).lend,
 	})
 	base, _ := alone(t)
 	for _, tc := range []struct {
@@ -118,6 +121,8 @@ func TestBackendOfTheLeasesThatIsNotThereIsReportedBeforeAnythingIsOpened(t *tes
 		{name: "no database", backend: "database", want: "xoption.WithDatabase and set DATABASE_DRIVER (accepted: here auto, none)"},
 		{name: "database that is switched off", backend: "database", opts: []xoption.Option{switchedOff}, want: "DATABASE_DRIVER"},
 		{name: "no cache", backend: "cache", opts: []xoption.Option{switchedOff}, want: "xoption.WithCache and set NOSQL_DRIVER"},
+		{name: "driver that keeps none", backend: "database", opts: []xoption.Option{withoutLeases}, want: "cannot be: the driver of the database keeps no leases"},
+		{name: "database that is wrong", backend: "database", opts: []xoption.Option{broken}, want: "was not looked at"},
 		{name: "no backend", backend: "redis", want: "accepted: auto, database, cache, none"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -5,15 +5,16 @@ import (
 	"fmt"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
 // openLog makes the process's default logger from environment and plan, unless the plan brings its own.
-func (r *Reg) openLog() error {
-	if r.plan.Logger != nil {
+func (r *Reg) openLog(p *startup.Plan) error {
+	if p.Logger != nil {
 		return nil
 	}
 	config, problems := xlog.ConfigFromEnv() // each a default in place of what is wrong, so that all can be logged
-	for _, change := range r.plan.LogConfig {
+	for _, change := range p.LogConfig {
 		change(&config)
 	}
 	engine, err := xlog.New(config)

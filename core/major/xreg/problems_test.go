@@ -36,12 +36,10 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 	}, xoption.WithoutEnvFile(),
 		withPhase(startup.Phase{
 			Name: "database", Key: "d",
-			Check: func(context.Context) error {
-				return errors.Join(errors.New("first thing"), errors.New("second thing"), xenv.Validate())
-			},
-			Start: func(context.Context) (any, error) { opened = true; return nil, nil },
+			Err:   errors.Join(errors.New("first thing"), errors.New("second thing"), xenv.Validate()),
+			Start: func(context.Context) (startup.Part, error) { opened = true; return startup.Part{}, nil },
 		}),
-		withPhase(startup.Phase{Name: "panics", Key: "p", Start: node, Check: func(context.Context) error { panic("check") }}),
+		func(p *startup.Plan) { p.Cache = func(*startup.Plan) *startup.Phase { panic("check") } },
 		xoption.WithTrustedProxies(), xoption.WithTrustedProxies("bad"), xoption.WithDrainDelay(-time.Second),
 		xoption.WithShutdownTimeout(0), xoption.WithMaxBodyBytes(-1), xoption.WithRequestTimeout(-time.Second), xoption.WithAddress("nowhere"), xoption.WithListener(nil),
 		xoption.WithHealthPaths("healthz", "/x"), xoption.WithHealthPaths("/x", "/x"), xoption.WithServer(nil), xoption.WithRoute(nil),
@@ -57,7 +55,7 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 	for _, want := range []string{
 		`PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)`,
 		`LOG_LEVEL: "loud"`, `SNOWFLAKE_NODE_ID: "99"`, `PLINTH_DRAIN_DELAY: "5"`, `PLINTH_MAX_BODY_BYTES: "4MB"`,
-		`node 1: the key "plinth_database"`, `node 3: the key "a"`, "first thing", "second thing", "panics: check: panic: check",
+		`node 1: the key "plinth_database"`, `node 3: the key "a"`, "first thing", "second thing", "cache: check: panic: check",
 		`WithTrustedProxies or PLINTH_TRUSTED_PROXIES: "bad"`, "WithDrainDelay: -1s", "WithShutdownTimeout: 0s", "WithMaxBodyBytes: -1", "WithRequestTimeout: -1s", `WithAddress: "nowhere"`,
 		"WithListener", `WithHealthPaths: "healthz"`, `both paths are "/x"`, "WithServer", "WithRoute", "WithLogger",
 	} {
@@ -113,9 +111,9 @@ func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T
 	t.Setenv("PLINTH_HOST", "127.0.0.1")
 	seen := ""
 	reg, err := xreg.New(t.Context(), nil, withPhase(startup.Phase{
-		Name: "p", Key: "p", Start: func(context.Context) (any, error) {
+		Name: "p", Key: "p", Start: func(context.Context) (startup.Part, error) {
 			seen = xenv.GetEnvString(xenv.Port, "")
-			return nil, nil
+			return startup.Part{}, nil
 		},
 	}))
 	if err != nil {

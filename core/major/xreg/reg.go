@@ -11,8 +11,6 @@ package xreg
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -54,28 +52,16 @@ type Reg struct {
 	nodes  *xregnode.Nodes
 	bare   *gin.RouterGroup // routes without middleware
 	serve  atomic.Pointer[gin.HandlerFunc]
-	public atomic.Pointer[public]
 
-	mu       sync.Mutex // held while nodes start or close, whose code may ask for what is public
-	plan     *startup.Plan
-	settings settings
-	parts    []Part
+	settings atomic.Pointer[startup.Settings]
+	parts    atomic.Pointer[[]Part]
+
+	mu       sync.Mutex                // held while nodes start or close, whose code may ask for settings and parts
+	changes  []func(*startup.Settings) // of all options so far
 	opened   []opened
 	logClose func() error // nil if there is no log to close
 	unmap    []func()
 	closed   bool
-}
-
-// public is what anyone may ask for at any time.
-type public struct {
-	settings settings
-	parts    []Part
-}
-
-// publish makes the plan's settings, and what has started, public. The debug mode goes to the application's context too.
-func (r *Reg) publish() {
-	r.nodes.Set(xctx.DebugKey, r.settings.Debug)
-	r.public.Store(&public{settings: r.settings, parts: slices.Clone(r.parts)})
 }
 
 // closeTimeout bounds the close after a start that failed.
@@ -90,8 +76,8 @@ var errClosed = errors.New("xreg: the application is closed")
 // The start ends with the routes. Hooks, listener and tasks belong to xmain.
 func New(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) (*Reg, error) {
 	r := newReg()
-	if err := r.begin(ctx, nodes, opts, func(context.Context, error) {}); err != nil {
-		return nil, err
+	if err := r.begin(ctx, nodes, opts); err != nil {
+		return nil, errors.Join(err, r.giveUp(), r.closeLog())
 	}
 	return r, nil
 }
@@ -100,53 +86,47 @@ func New(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) (*R
 func newReg() *Reg {
 	r := &Reg{life: xhook.New(), nodes: &xregnode.Nodes{}}
 	r.enter("settings")
-	r.public.Store(&public{settings: newSettings(&startup.Plan{})})
+	r.settings.Store(r.newSettings())
+	r.parts.Store(&[]Part{})
 	return r
 }
 
 // enter notes which step of the start comes next.
 func (r *Reg) enter(step string) { r.step.Store(&step) }
 
-// begin starts r; report sees the errors while the log is still open.
-func (r *Reg) begin(
-	ctx context.Context, nodes []xregnode.Node, opts []xoption.Option, report func(context.Context, error),
-) error {
+// begin starts r. If it fails, the caller reports the error and then calls giveUp and closeLog.
+func (r *Reg) begin(ctx context.Context, nodes []xregnode.Node, opts []xoption.Option) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.parent = ctx
-	r.plan = &startup.Plan{Nodes: slices.Clone(nodes)}
-	leasesPhase(r.plan)
-	snowflakePhase(r.plan)
-	xoption.WithOptions(opts...)(r.plan)
+	plan := &startup.Plan{Nodes: slices.Clone(nodes)}
+	xoption.WithOptions(opts...)(plan)
 	app, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	app = xhook.NewContext(xregnode.NewContext(app, r.nodes), r.life)
-	if r.plan.Logger != nil {
-		app = xlog.NewContext(app, r.plan.Logger)
+	if plan.Logger != nil {
+		app = xlog.NewContext(app, plan.Logger)
 	}
 	r.Init = Init{Ctx: app}
 	r.cancel = cancel
 	r.newEngine()
 
 	giveUp := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	err := r.firstPlan() // the application's context, made of ctx
+	err := r.carryOut(plan) // in the application's context, made of ctx
 	if !giveUp() && err == nil {
 		err = context.Cause(ctx)
 	}
 	if err == nil {
 		r.step.Store(nil)
-		return nil
 	}
-	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-	defer stop()
-	report(app, err)
-	closeErr := r.CloseNodes(closing)
-	report(app, closeErr)
-	return errors.Join(err, closeErr, r.closeLog()) // the watch goes on: until the exit a signal must not kill
+	return err
 }
 
-// firstPlan carries out the whole plan.
-func (r *Reg) firstPlan() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.carryOut(r.plan, loadEnv(r.plan))
+// giveUp closes what a start that failed has opened, apart from the log. The watch goes on: until the exit a
+// signal must not kill the process.
+func (r *Reg) giveUp() error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Init.Ctx), closeTimeout)
+	defer cancel()
+	return r.CloseNodes(ctx)
 }
 
 // Apply carries out the options of a Runner as if they had been given to New, except that what they
@@ -162,39 +142,35 @@ func (r *Reg) Apply(opts ...xoption.Option) error {
 		return nil
 	}
 	defer r.step.Store(nil) // the start is over
-	late := &startup.Plan{Late: true}
+	late := &startup.Plan{Late: true, Settings: r.changes}
 	xoption.WithOptions(opts...)(late)
-	for _, phase := range late.Phases {
-		if _, open := r.nodes.Get(phase.Key); open {
-			late.Problem(fmt.Errorf("xreg: the %s is open already: give all of its options to Register", phase.Name))
-		}
-	}
-	xoption.WithOptions(opts...)(r.plan) // its settings are those of all options; late has what to open
-	if _, leased := r.nodes.Get(xctx.LeasesKey); !leased {
-		leasesPhase(late)
-	}
-	return r.carryOut(late, nil)
+	return r.carryOut(late)
 }
 
-// carryOut starts what p asks for, unless anything is wrong with it or problems were found already.
-func (r *Reg) carryOut(p *startup.Plan, problems error) error {
-	r.settings = newSettings(r.plan)
-	r.publish()
-	defer r.publish()
-	if p == r.plan {
-		problems = errors.Join(problems, r.openLog())
+// carryOut is the start: it checks everything that p asks for, and if nothing is wrong it starts that.
+func (r *Reg) carryOut(p *startup.Plan) error {
+	var problems error
+	if !p.Late {
+		problems = errors.Join(loadEnv(p), r.openLog(p))
 		for _, line := range xenv.Misspelled() { // perhaps the cause of a problem below
 			initLog.Warn(r.Init.Ctx, line)
 		}
 	}
-	if err := problem.Distinct(errors.Join(problems, r.check(p))); err != nil {
-		return err
+	r.changes = p.Settings
+	settings := r.newSettings()
+	r.settings.Store(settings)
+	r.nodes.Set(xctx.DebugKey, settings.Debug)
+	steps, wrong := r.steps(p)
+	if err := errors.Join(problems, p.Problems(), xenv.Validate(), check(settings), wrong); err != nil {
+		return problem.Distinct(err)
 	}
 	if len(p.Mappers) > 0 {
 		r.unmap = append(r.unmap, xerror.RegisterApplicationMapper(p.Mappers...))
 	}
-	if err := r.start(steps(p)); err != nil {
-		return err
+	for _, s := range steps {
+		if err := r.startOne(s); err != nil {
+			return err
+		}
 	}
 	r.enter("routes")
 	err := xhook.Guard(func() error { return r.build(p) })
@@ -202,37 +178,14 @@ func (r *Reg) carryOut(p *startup.Plan, problems error) error {
 	return err
 }
 
-// check returns every problem of the settings, and of what p asks to start.
-func (r *Reg) check(p *startup.Plan) error {
-	errs := []error{p.Problems(), xenv.Validate()}
-	for _, s := range steps(p) {
-		if s.Check == nil {
-			continue
-		}
-		err := xhook.Guard(func() error { return s.Check(r.Init.Ctx) })
-		if logPanic(r.Init.Ctx, s.Name, err) {
-			err = fmt.Errorf("%s: check: %w", s.Name, err)
-		}
-		errs = append(errs, err)
-	}
-	serve, wrongURLs := r.serveConfig(), r.settings.checkExcludeURLs()
-	if wrongURLs != nil {
-		serve.ExcludeURLs = nil // of which Check does not know the variable
-	}
-	return errors.Join(append(errs, r.settings.check(), wrongURLs, serve.Check(), r.nodes.Check(p.Nodes))...)
-}
-
 // Signals returns what catches signals, for the Runner, which must stop it; nil after New.
 func (r *Reg) Signals() *signals.Watch { return r.watch }
 
 // Settings returns what options and environment say about serving and stopping.
-func (r *Reg) Settings() startup.Settings { return r.public.Load().settings.Settings }
-
-// Server returns a new HTTP server for Serve, with the limits of options and environment. It has no handler yet.
-func (r *Reg) Server() *http.Server { return r.public.Load().settings.server() }
+func (r *Reg) Settings() startup.Settings { return *r.settings.Load() }
 
 // Parts returns the parts of the framework that have started, in order.
-func (r *Reg) Parts() []Part { return slices.Clone(r.public.Load().parts) }
+func (r *Reg) Parts() []Part { return slices.Clone(*r.parts.Load()) }
 
 // Life returns the application's life-cycle hooks.
 func (r *Reg) Life() *xhook.Lifecycle { return r.life }

@@ -7,10 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plinthgo/plinth/core/common/xsnowflake"
-	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/internal/problem"
-	"github.com/plinthgo/plinth/core/internal/watchdog"
 	"github.com/plinthgo/plinth/core/major/internal/signals"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xoption"
@@ -30,14 +27,16 @@ var exit = os.Exit
 func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) *Reg {
 	r := newReg()
 	log := context.WithoutCancel(ctx)
-	ctx, r.watch = signals.New(ctx, signals.Handler{
-		First: func(s os.Signal) { r.interrupted(log, s) },
-		Next: func(s os.Signal) {
-			watchdog.Log(func() { initLog.Warn(log, "second signal: ending at once", slog.String("signal", s.String())) })
-			exit(signals.ExitCode(s))
-		},
+	first := func(s os.Signal) { r.interrupted(log, s) }
+	ctx, r.watch = signals.New(ctx, first, func(s os.Signal) {
+		signals.Log(func() { initLog.Warn(log, "second signal: ending at once", slog.String("signal", s.String())) })
+		exit(signals.ExitCode(s))
 	})
-	if err := r.begin(ctx, nodes, append(slices.Clip(opts), defaultNode), report); err != nil {
+	opts = append(slices.Clip(opts), func(p *startup.Plan) { p.DefaultNode = true })
+	if err := r.begin(ctx, nodes, opts); err != nil {
+		report(r.Init.Ctx, err)
+		report(r.Init.Ctx, r.giveUp())
+		_ = r.closeLog()
 		exit(1)
 		r.watch.Stop() // only where exit has returned: until then a signal must not take the exit code away
 		return nil
@@ -52,31 +51,15 @@ func (r *Reg) interrupted(ctx context.Context, s os.Signal) {
 	if r.step.Load() == nil {
 		message = "stop requested"
 	}
-	watchdog.Log(func() { initLog.Notice(ctx, message, slog.String("signal", s.String())) })
-	time.AfterFunc(r.Settings().ShutdownTimeout+watchdog.Grace, func() {
+	signals.Log(func() { initLog.Notice(ctx, message, slog.String("signal", s.String())) })
+	time.AfterFunc(r.Settings().ShutdownTimeout+signals.Grace, func() {
 		if step := r.step.Load(); step != nil {
 			const message = "shutdown timeout exceeded, exiting: a step of the start does not return"
-			watchdog.Log(func() { initLog.Error(ctx, message, slog.String("step", *step)) })
+			signals.Log(func() { initLog.Error(ctx, message, slog.String("step", *step)) })
 			exit(1)
 		}
 	})
 }
-
-// defaultNode makes the application's id node that of the process as soon as it has started.
-func defaultNode(p *startup.Plan) {
-	p.AddPhase(startup.Phase{
-		Name: "default " + snowflakeName, Key: xctx.Exec, Rank: startup.RankSnowflake,
-		Start: func(ctx context.Context) (any, error) {
-			return removal(xsnowflake.SetDefault(idNode(ctx.Value(xctx.SnowflakeNodeKey)))), nil
-		},
-	})
-}
-
-// removal is closed with the application.
-type removal func()
-
-// Close removes the default.
-func (r removal) Close() { r() }
 
 // report writes one line for each problem.
 func report(ctx context.Context, err error) {

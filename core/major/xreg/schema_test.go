@@ -15,6 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
@@ -97,6 +98,16 @@ func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
 		if detail(reg, "database") != "dummy" || len(reg.Parts()) != 4 {
 			t.Errorf("late %t: parts = %v, want database, cache, leases and id node", late, reg.Parts())
 		}
+	}
+}
+
+func TestNew_optionsAreEvaluatedOnce(t *testing.T) {
+	var log []string
+	database, cache := 0, 0
+	reg, _ := begin(t, nil, migrated(&log, nil), xoption.WithDatabase(func(*xdb.Options) { database++ }),
+		xoption.WithCache(func(*xcache.Options) { cache++ }))
+	if database != 1 || cache != 1 || detail(reg, "database") != "dummy" {
+		t.Errorf("options ran %d and %d times, want once each", database, cache)
 	}
 }
 

@@ -17,23 +17,17 @@ import (
 	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
+	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
-// settings are the settings of serving and stopping with the environment that they come from.
-type settings struct {
-	startup.Settings
-
-	env variables
-}
-
 // check returns what is wrong with the settings beyond what xenv.Validate reports.
-func (s settings) check() error {
-	return errors.Join(s.checkHost(), s.checkDrainDelay(), s.checkProxies())
+func check(s *startup.Settings) error {
+	return errors.Join(checkHost(), checkDrainDelay(s), checkProxies(s), s.Serve.Check())
 }
 
 // checkHost reports an address in place of a host, which may contain a password.
-func (s settings) checkHost() error {
-	host := s.env.Host
+func checkHost() error {
+	host, _ := xenv.GetEnv(xenv.Host)
 	if !strings.ContainsAny(host, "@/") {
 		return nil
 	}
@@ -42,7 +36,7 @@ func (s settings) checkHost() error {
 
 // checkDrainDelay reports a drain delay after which no time is left for requests: they would be cut off in every stop. What
 // is wrong with one of the two alone is reported elsewhere.
-func (s settings) checkDrainDelay() error {
+func checkDrainDelay(s *startup.Settings) error {
 	most := s.ShutdownTimeout - s.Reserve()
 	if s.DrainDelay <= 0 || s.ShutdownTimeout <= 0 || s.DrainDelay < most {
 		return nil
@@ -64,23 +58,40 @@ var atTerminal = func() bool {
 // undecided is a drain delay that neither the environment nor an option sets.
 const undecided = -1
 
-// newSettings resolves the plan against the environment, which has been checked.
-func newSettings(p *startup.Plan) settings {
+// newSettings resolves the options so far against the environment, which has been checked.
+func (r *Reg) newSettings() *startup.Settings {
 	env := loadVariables()
-	s := settings{env: env, Settings: startup.Settings{
+	profile, _ := xbase.ParseProfile(env.Envelope) // checked with the environment
+	s := &startup.Settings{
 		Address:         net.JoinHostPort(env.Host, strconv.Itoa(env.Port)),
 		Debug:           env.Debug,
 		TrustedProxies:  env.TrustedProxies,
 		WriteTimeout:    env.WriteTimeout,
 		DrainDelay:      env.DrainDelay,
 		ShutdownTimeout: env.ShutdownTimeout,
-	}}
-	s.Profile, _ = xbase.ParseProfile(env.Envelope) // checked with the environment
+		Serve: xhelper.Config{
+			Base:                 r.Init.Ctx,
+			EnableInput:          env.EnableInput,
+			ExcludeURLs:          env.ExcludeURLs,
+			MaxBodyBytes:         unlimited(env.MaxBodyBytes),
+			MaxInflightBodyBytes: unlimited(env.MaxInflightBodyBytes),
+			RequestTimeout:       unlimited(env.RequestTimeout),
+			Debug:                env.Debug,
+			Profile:              profile,
+			TrustProxies:         len(env.TrustedProxies) > 0,
+		},
+		Server: &http.Server{
+			ReadHeaderTimeout: unlimited(env.ReadHeaderTimeout),
+			ReadTimeout:       env.ReadTimeout,
+			IdleTimeout:       unlimited(env.IdleTimeout),
+			MaxHeaderBytes:    env.MaxHeaderBytes,
+		},
+	}
 	if _, set := xenv.GetEnv(drainDelayKey); !set {
 		s.DrainDelay = undecided
 	}
-	for _, change := range p.Settings {
-		change(&s.Settings)
+	for _, change := range r.changes {
+		change(s)
 	}
 	switch {
 	case s.DrainDelay != undecided:
@@ -90,21 +101,6 @@ func newSettings(p *startup.Plan) settings {
 		s.DrainDelay = env.DrainDelay
 	}
 	return s
-}
-
-// server returns an HTTP server with the limits of the environment, and then changed.
-func (s settings) server() *http.Server {
-	env := s.env
-	server := &http.Server{
-		ReadHeaderTimeout: unlimited(env.ReadHeaderTimeout),
-		ReadTimeout:       env.ReadTimeout,
-		IdleTimeout:       unlimited(env.IdleTimeout),
-		MaxHeaderBytes:    env.MaxHeaderBytes,
-	}
-	for _, change := range s.Server {
-		change(server)
-	}
-	return server
 }
 
 // unlimited turns 0 into what means no limit to net/http, for which 0 means ReadTimeout, and to the
@@ -117,7 +113,7 @@ func unlimited[N time.Duration | int64](n N) N {
 }
 
 // checkProxies reports what is no address of a proxy.
-func (s settings) checkProxies() error {
+func checkProxies(s *startup.Settings) error {
 	var errs []error
 	for _, proxy := range s.TrustedProxies {
 		if !validProxy(proxy) {
@@ -136,16 +132,4 @@ func validProxy(text string) bool {
 	}
 	addr, err := netip.ParseAddr(text)
 	return err == nil && addr.Zone() == ""
-}
-
-// checkExcludeURLs reports what is no pattern of a path.
-func (s settings) checkExcludeURLs() error {
-	var errs []error
-	for _, p := range s.env.ExcludeURLs {
-		if !strings.HasPrefix(p, "/") {
-			errs = append(errs, xenv.Problem("CONTEXT_EXCLUDE_URLS", p, "does not begin with a slash",
-				"path patterns such as /healthz,/static/*"))
-		}
-	}
-	return errors.Join(errs...)
 }

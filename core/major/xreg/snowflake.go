@@ -17,34 +17,42 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-const snowflakeName = "snowflake"
-
 // snowflakePhase starts the id node, which may lease its node ID.
-func snowflakePhase(p *startup.Plan) {
-	p.AddPhase(startup.Phase{
-		Name:  snowflakeName,
-		Key:   xctx.SnowflakeNodeKey,
-		Rank:  startup.RankSnowflake,
-		Check: func(context.Context) error { return checkSnowflake(p) },
-		Start: func(ctx context.Context) (any, error) { return startSnowflake(ctx, p.Snowflake) },
-		Health: func(ctx context.Context, value any) error {
-			err := idNode(value).CheckHealth(ctx)
-			switch {
-			case errors.Is(err, xsnowflake.ErrWaiting):
-				return xhook.Degraded("waiting") // as long as the ids of every replica do
-			case err != nil:
-				return xerror.Wrap(xerror.ServiceUnavailable, "", err) // as for who asks it for an id
-			default:
-				return nil
+func snowflakePhase(p *startup.Plan) *startup.Phase {
+	return &startup.Phase{
+		Name: "snowflake", Key: xctx.SnowflakeNodeKey, Err: checkSnowflake(p.Snowflake),
+		Start: func(ctx context.Context) (startup.Part, error) {
+			n, err := startSnowflake(ctx, p.Snowflake)
+			if err != nil {
+				return startup.Part{}, err
 			}
+			removeDefault := func() {}
+			if p.DefaultNode {
+				removeDefault = xsnowflake.SetDefault(n)
+			}
+			return startup.Part{
+				Value:  n,
+				Detail: describeNode(n),
+				Health: func(ctx context.Context) error { return idHealth(n.CheckHealth(ctx)) },
+				Close: func(context.Context) error {
+					removeDefault()
+					return n.Close()
+				},
+			}, nil
 		},
-		Describe: func(value any) string { return describeNode(idNode(value)) },
-	})
+	}
 }
 
-// idNode returns the value that the phase has started with.
-func idNode(value any) *xsnowflake.Node {
-	return value.(*xsnowflake.Node) //nolint:forcetypeassert // it is what Start returned
+// idHealth is the health of an id node that cannot make ids because of err, which may be nil.
+func idHealth(err error) error {
+	switch {
+	case errors.Is(err, xsnowflake.ErrWaiting):
+		return xhook.Degraded("waiting") // as long as the ids of every replica do
+	case err != nil:
+		return xerror.Wrap(xerror.ServiceUnavailable, "", err) // as for who asks it for an id
+	default:
+		return nil
+	}
 }
 
 func describeNode(n *xsnowflake.Node) string {
@@ -99,12 +107,9 @@ func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
 	}
 }
 
-// checkSnowflake checks the numbers of the environment against the layout without taking a lease. A layout that is
-// unknown is reported with the rest of the environment.
-func checkSnowflake(p *startup.Plan) error {
-	_, unknown := xsnowflake.LayoutNamed(xenv.GetEnvString("SNOWFLAKE_LAYOUT", xsnowflake.LayoutDefault.Name))
-	known := unknown == nil
-	if !known || len(p.Snowflake) > 0 {
+// checkSnowflake checks the numbers of the environment against the layout without taking a lease.
+func checkSnowflake(opts []xsnowflake.Option) error {
+	if len(opts) > 0 {
 		return nil
 	}
 	n, err := xsnowflake.FromEnv()

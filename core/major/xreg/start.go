@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/internal/guard"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
@@ -20,7 +21,7 @@ var initLog = xlog.WithName(xlog.NamedINIT)
 
 // step is a part of the start: a phase of the framework or a node of the application.
 type step struct {
-	startup.Phase
+	*startup.Phase
 	node bool
 }
 
@@ -39,33 +40,67 @@ type opened struct {
 	close xhook.Func
 }
 
-// steps returns what the plan starts, in order: phases by rank, then nodes.
-func steps(p *startup.Plan) []step {
-	var list []step
-	phases := slices.Clone(p.Phases)
-	slices.SortStableFunc(phases, func(a, b startup.Phase) int { return int(a.Rank - b.Rank) })
+// phases returns the parts of the framework that p asks to start, in order, and every problem of their
+// settings.
+func (r *Reg) phases(p *startup.Plan) (list []*startup.Phase, problems error) {
+	var errs []error
+	add := func(name string, makePhase func(*startup.Plan) *startup.Phase) {
+		var phase *startup.Phase
+		if err := xhook.Guard(func() error { phase = makePhase(p); return nil }); err != nil {
+			logPanic(r.Init.Ctx, name, err)
+			errs = append(errs, fmt.Errorf("%s: check: %w", name, err))
+		}
+		if phase == nil {
+			return
+		}
+		if _, open := r.nodes.Get(phase.Key); open {
+			errs = append(errs, fmt.Errorf("xreg: the %s is open already: give all of its options to Register", name))
+		}
+		errs = append(errs, phase.Err)
+		list = append(list, phase)
+	}
+	if p.Database != nil {
+		add("database", p.Database)
+	}
+	if p.Cache != nil {
+		add("cache", p.Cache)
+	}
+	if _, leased := r.nodes.Get(xctx.LeasesKey); !leased {
+		add("leases", func(p *startup.Plan) *startup.Phase { return leasesPhase(p, list) })
+	}
+	if !p.Late {
+		add("snowflake", snowflakePhase)
+	}
+	return list, errors.Join(errs...)
+}
+
+// steps returns what p asks to start, in order, and every problem of that.
+func (r *Reg) steps(p *startup.Plan) (list []step, problems error) {
+	phases, problems := r.phases(p)
 	for _, phase := range phases {
-		if phase.Enabled == nil || phase.Enabled() {
-			list = append(list, step{Phase: phase})
+		list = append(list, step{Phase: phase})
+	}
+	for _, phase := range phases {
+		if phase.Setup != nil {
+			list = append(list, step{Phase: &startup.Phase{
+				Name: phase.Name + " schema", Key: xctx.Exec,
+				Start: func(ctx context.Context) (startup.Part, error) { return startup.Part{}, phase.Setup(ctx) },
+			}})
 		}
 	}
 	for _, n := range p.Nodes {
-		list = append(list, step{Phase: startup.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: n.Node}, node: true})
+		list = append(list, step{node: true, Phase: &startup.Phase{
+			Name: "node " + n.Key.String(), Key: n.Key,
+			Start: func(ctx context.Context) (startup.Part, error) {
+				value, err := n.Node(ctx)
+				return startup.Part{Value: value}, err
+			},
+		}})
 	}
-	return list
+	return list, errors.Join(problems, r.nodes.Check(p.Nodes))
 }
 
-// start runs steps in order until the first error.
-func (r *Reg) start(list []step) error {
-	for _, s := range list {
-		if err := r.startOne(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// startOne runs one step and keeps its value.
+// startOne runs one step and keeps what it has started.
 func (r *Reg) startOne(s step) error {
 	r.enter(s.Name)
 	ctx := r.Init.Ctx
@@ -73,48 +108,43 @@ func (r *Reg) startOne(s step) error {
 		return fmt.Errorf("%s: not started: %w", s.Name, context.Cause(ctx))
 	}
 	began := time.Now()
-	var value any
+	var part startup.Part
 	err := xhook.Guard(func() (err error) {
-		value, err = s.Start(ctx)
+		part, err = s.Start(ctx)
 		return err
 	})
 	if err != nil {
 		logPanic(ctx, s.Name, err)
 		return fmt.Errorf("%s: %w", s.Name, err)
 	}
-	r.keep(s, value)
-	detail := ""
-	if s.Describe != nil {
-		detail = s.Describe(value)
-	}
-	if !s.node && !s.Key.IsExec() {
-		r.parts = append(r.parts, Part{Name: s.Name, Detail: detail})
-	}
-	initLog.Debug(ctx, "started", slog.String("part", s.Name), slog.String("detail", detail), slog.Duration("took", time.Since(began)))
+	r.keep(s, part)
+	initLog.Debug(ctx, "started", slog.String("part", s.Name), slog.String("detail", part.Detail), slog.Duration("took", time.Since(began)))
 	return nil
 }
 
-// keep stores the value of a step and notes how it is closed and checked.
-func (r *Reg) keep(s step, value any) {
-	if !s.Key.IsExec() && !s.Key.IsNil() {
-		r.nodes.Set(s.Key, value)
+// keep stores the values of a step and notes how it is closed and checked.
+func (r *Reg) keep(s step, part startup.Part) {
+	name := s.Name
+	switch {
+	case s.node:
+		name = s.Key.String()
+	case !s.Key.IsExec():
+		parts := append(r.Parts(), Part{Name: name, Detail: part.Detail})
+		r.parts.Store(&parts)
 	}
-	if s.Values != nil {
-		for key, v := range s.Values(value) {
-			r.nodes.Set(key, v)
-		}
+	if !s.Key.IsExec() {
+		r.nodes.Set(s.Key, part.Value)
 	}
-	if r.known(value) {
+	for key, value := range part.Values {
+		r.nodes.Set(key, value)
+	}
+	if r.known(part.Value) {
 		return
 	}
-	if fn := closer(s, value); fn != nil {
-		r.opened = append(r.opened, opened{name: s.Name, value: value, close: fn})
+	if fn := closer(part); fn != nil {
+		r.opened = append(r.opened, opened{name: s.Name, value: part.Value, close: fn})
 	}
-	if fn := checker(s, value); fn != nil {
-		name := s.Name
-		if s.node {
-			name = s.Key.String()
-		}
+	if fn := checker(part); fn != nil {
 		r.life.AddHealth(name, fn)
 	}
 }
@@ -129,15 +159,15 @@ func (r *Reg) known(value any) bool {
 	})
 }
 
-// closer returns the function that closes a value, or nil.
-func closer(s step, value any) xhook.Func {
-	if s.Close != nil {
-		return func(ctx context.Context) error { return s.Close(ctx, value) }
+// closer returns the function that closes a part, or nil.
+func closer(part startup.Part) xhook.Func {
+	if part.Close != nil {
+		return part.Close
 	}
-	if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer && v.IsNil() {
+	if v := reflect.ValueOf(part.Value); v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
 	}
-	switch c := value.(type) {
+	switch c := part.Value.(type) {
 	case interface {
 		Close(ctx context.Context) error
 	}:
@@ -150,15 +180,12 @@ func closer(s step, value any) xhook.Func {
 	return nil
 }
 
-// checker returns the health check of a value, or nil.
-func checker(s step, value any) xhook.Func {
-	if s.Health != nil {
-		return func(ctx context.Context) error { return s.Health(ctx, value) }
-	}
-	if c, ok := value.(xhook.HealthChecker); ok {
+// checker returns the health check of a part, or nil.
+func checker(part startup.Part) xhook.Func {
+	if c, ok := part.Value.(xhook.HealthChecker); ok && part.Health == nil {
 		return c.CheckHealth
 	}
-	return nil
+	return part.Health
 }
 
 // closeOpened closes what was opened, in reverse.

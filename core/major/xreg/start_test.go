@@ -44,12 +44,12 @@ func (b bounded) Close(ctx context.Context) error {
 }
 
 // phase returns a phase that notes its start and close.
-func phase(log *[]string, name string, rank startup.Rank) xoption.Option {
+func phase(log *[]string, name string) xoption.Option {
 	return withPhase(startup.Phase{
-		Name: name, Key: xctx.ContextKey(name), Rank: rank,
-		Start: func(context.Context) (any, error) {
+		Name: name, Key: xctx.ContextKey(name),
+		Start: func(context.Context) (startup.Part, error) {
 			*log = append(*log, "start "+name)
-			return &part{name, log}, nil
+			return startup.Part{Value: &part{name, log}}, nil
 		},
 	})
 }
@@ -75,7 +75,7 @@ func TestStartOrderIsPhasesNodesEngineRoutesAndCloseIsItsReverse(t *testing.T) {
 	reg, err := xreg.New(t.Context(), nodes, base,
 		xoption.WithRoute(func(context.Context, *gin.Engine) { log = append(log, "routes") }),
 		xoption.WithEngine(func(*gin.Engine) { log = append(log, "engine") }),
-		phase(&log, "cache", startup.RankCache), phase(&log, "database", startup.RankDatabase),
+		phase(&log, "cache"), phase(&log, "database"),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestFailingNodeClosesWhatIsOpenInReverse(t *testing.T) {
 		{Key: xctx.Exec, Node: hook},
 		{Key: "n2", Node: func(context.Context) (any, error) { return nil, boom }},
 		{Key: "n3", Node: func(context.Context) (any, error) { log = append(log, "n3"); return nil, nil }},
-	}, base, phase(&log, "database", startup.RankDatabase))
+	}, base, phase(&log, "database"))
 	if reg != nil || !errors.Is(err, boom) || err.Error() != "node n2: boom" {
 		t.Errorf("New = %v, %v; want nil and the error of n2", reg, err)
 	}
@@ -241,9 +241,10 @@ func TestEndOfTheContextAfterTheStartLeavesTheApplicationsAlone(t *testing.T) {
 func TestValuesOfAPhaseAreFoundUnderTheirKeys(t *testing.T) {
 	reg, _ := begin(t, nil, withPhase(startup.Phase{
 		Name: "cache", Key: xctx.CacheManagerKey,
-		Start:    func(context.Context) (any, error) { return "manager", nil },
-		Values:   func(any) map[xctx.ContextKey]any { return map[xctx.ContextKey]any{xctx.RedisClientKey: "client"} },
-		Describe: func(v any) string { return "the " + v.(string) },
+		Start: func(context.Context) (startup.Part, error) {
+			others := map[xctx.ContextKey]any{xctx.RedisClientKey: "client"}
+			return startup.Part{Value: "manager", Values: others, Detail: "the manager"}, nil
+		},
 	}))
 	if got := reg.Init.Ctx.Value(xctx.RedisClientKey); got != "client" {
 		t.Errorf("RedisClientKey = %v, want client", got)
@@ -267,7 +268,7 @@ func TestNodesMayAskTheApplicationWhileTheyStartAndClose(t *testing.T) {
 	asked := 0
 	ask := func() {
 		asked++
-		_, _, _ = reg.Settings(), reg.Parts(), reg.Server()
+		_, _ = reg.Settings(), reg.Parts()
 	}
 	if err := reg.Apply(xoption.WithNodes(xregnode.Node{Key: "a", Node: func(context.Context) (any, error) {
 		ask()

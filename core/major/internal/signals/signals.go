@@ -11,69 +11,58 @@ import (
 	"syscall"
 )
 
-// Handler is called with signals, one at a time. It must not rely on the log, which may block.
-type Handler struct {
-	// First is called with the first signal, before the context of the Watch ends. It may be nil.
-	First func(os.Signal)
-	// Next is called with every other one.
-	Next func(os.Signal)
-}
-
 // Watch catches SIGINT, SIGTERM and SIGHUP, from Register to the end of the Runner without a gap, in
 // which one would be lost or would kill the process. A SIGHUP that the process was started to ignore, as
 // by nohup, stays ignored. A nil *Watch catches none.
 type Watch struct {
-	caught  chan os.Signal
-	handler atomic.Pointer[Handler]
-	cancel  context.CancelCauseFunc
-	stop    func()
+	next   atomic.Pointer[func(os.Signal)]
+	cancel context.CancelCauseFunc
+	stop   func()
 }
 
-// New starts a Watch. The context that it returns is a child of ctx and ends with the first signal.
+// New starts a Watch. The context that it returns is a child of ctx and ends with the first signal, for which first is
+// called before; first may be nil. next is called with every other signal, one at a time. Neither may rely on the log,
+// which may block: see Log.
 //
 // From then on a write to a standard output or standard error that no process reads any more is an error of that
 // write, and no SIGPIPE that ends the process in the middle of its requests.
-func New(ctx context.Context, h Handler) (context.Context, *Watch) {
+func New(ctx context.Context, first, next func(os.Signal)) (context.Context, *Watch) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		list = append(list, syscall.SIGHUP)
 	}
-	w := &Watch{caught: make(chan os.Signal, 2)}
-	w.Handle(h)
+	caught := make(chan os.Signal, 2)
+	w := &Watch{}
+	w.Handle(next)
 	ctx, w.cancel = context.WithCancelCause(ctx)
-	stopped := make(chan struct{})
 	w.stop = sync.OnceFunc(func() {
-		signal.Stop(w.caught)
-		close(stopped)
+		signal.Stop(caught)
+		close(caught) // after Stop nothing is sent
 		w.cancel(nil)
 	})
-	signal.Notify(w.caught, list...)
-	go w.run(stopped)
+	signal.Notify(caught, list...)
+	go w.run(caught, first)
 	return ctx, w
 }
 
-func (w *Watch) run(stopped <-chan struct{}) {
-	for first := true; ; first = false {
-		select {
-		case <-stopped:
-			return
-		case s := <-w.caught:
-			h := w.handler.Load()
-			if !first {
-				h.Next(s)
-				continue
-			}
-			if h.First != nil {
-				h.First(s)
-			}
-			w.cancel(fmt.Errorf("interrupted by signal: %s", s))
+func (w *Watch) run(caught <-chan os.Signal, first func(os.Signal)) {
+	interrupted := false
+	for s := range caught {
+		if interrupted {
+			(*w.next.Load())(s)
+			continue
 		}
+		interrupted = true
+		if first != nil {
+			first(s)
+		}
+		w.cancel(fmt.Errorf("interrupted by signal: %s", s))
 	}
 }
 
-// Handle makes h the handler of the signals that come from now on.
-func (w *Watch) Handle(h Handler) { w.handler.Store(&h) }
+// Handle makes next the function for the signals that come from now on, after the first.
+func (w *Watch) Handle(next func(os.Signal)) { w.next.Store(&next) }
 
 // Stop restores the default effect of signals.
 func (w *Watch) Stop() {

@@ -2,63 +2,39 @@ package startup
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Rank orders the phases of a start.
-type Rank int
-
-// The ranks of the framework's own phases; the application's nodes come after all phases. A phase that makes ids has one
-// above RankSnowflake, a phase that needs the tables one above RankSchema.
-const (
-	RankDatabase  Rank = 100 // opened, not yet migrated
-	RankCache     Rank = 200
-	RankLeases    Rank = 300
-	RankSnowflake Rank = 400
-	RankSchema    Rank = 500 // the database is migrated and prepared
-)
-
-// Phase is a part of the framework that starts before the application's nodes.
+// Phase is a part of the framework that starts before the application's nodes. It is made when the
+// environment is complete.
 type Phase struct {
-	// Name is the word for it in logs and in the readiness answer.
+	// Name is the word for it in logs and in the readiness answer, and in LEASE_BACKEND.
 	Name string
-	// Key is where its value is found; xctx.Exec is for a phase without one, and may stand more than once.
+	// Key is where its value is found.
 	Key xctx.ContextKey
-	// Rank orders the phases; those of one rank start in the order of their options.
-	Rank Rank
-	// Enabled reports, once the environment is complete, whether there is anything to start; nil is always.
-	Enabled func() bool
-	// Check returns every problem of its settings, joined. It opens nothing. It may be nil.
-	Check func(ctx context.Context) error
+	// Err joins every problem of its settings. A start with a problem opens nothing.
+	Err error
 	// Start opens it. ctx ends when the start is given up.
-	Start func(ctx context.Context) (any, error)
-	// Values returns what else is found in the context, by key. It may be nil.
-	Values func(value any) map[xctx.ContextKey]any
+	Start func(ctx context.Context) (Part, error)
+	// Leases returns the leases that it keeps, after Start. The error wraps xlease.ErrUnsupported if it
+	// keeps none. It is nil for a phase that never keeps any.
+	Leases func(ctx context.Context) (*xlease.Leases, error)
+	// Setup runs when there are ids: it migrates and prepares a database. It may be nil.
+	Setup func(ctx context.Context) error
+}
+
+// Part is what a phase or a node has started.
+type Part struct {
+	// Value is found under the key.
+	Value any
+	// Values are other values for the context, by key.
+	Values map[xctx.ContextKey]any
+	// Detail is one line for people, without a secret.
+	Detail string
 	// Close closes it at the stop; nil is the value's own Close method.
-	Close func(ctx context.Context, value any) error
+	Close func(ctx context.Context) error
 	// Health is its part in the readiness; nil is the value's own CheckHealth method.
-	Health func(ctx context.Context, value any) error
-	// Describe is one line for people, without a secret. It may be nil.
-	Describe func(value any) string
-	// Leases returns the leases that the value keeps. The error wraps xlease.ErrUnsupported where it keeps none. Name is then
-	// what LEASE_BACKEND calls it. nil is a phase that never keeps any.
-	Leases func(ctx context.Context, value any) (*xlease.Leases, error)
-}
-
-// AddPhase adds a phase; a second phase with the same key is a problem.
-func (p *Plan) AddPhase(phase Phase) {
-	if !phase.Key.IsExec() && p.Has(phase.Key) {
-		p.Problem(fmt.Errorf("xoption: %s is configured twice", phase.Name))
-		return
-	}
-	p.Phases = append(p.Phases, phase)
-}
-
-// Has reports whether there is a phase with this key.
-func (p *Plan) Has(key xctx.ContextKey) bool {
-	return slices.ContainsFunc(p.Phases, func(other Phase) bool { return other.Key == key })
+	Health func(ctx context.Context) error
 }

@@ -36,14 +36,23 @@ type Plan struct {
 	// LogConfig changes what the environment says about logs.
 	LogConfig []func(*xlog.Config)
 
+	// DatabaseOptions are the options of the database.
+	DatabaseOptions []xdb.Option
+	// NeedDatabase makes it a problem that no database is configured.
+	NeedDatabase bool
+	// Database makes the phase of the database; it returns nil if none is configured. It is nil without
+	// a database, so that a program without one does not link what opens it.
+	Database func(*Plan) *Phase
+	// CacheOptions are the options of the cache.
+	CacheOptions []xcache.ManagerOption
+	// Cache is Database for the cache.
+	Cache func(*Plan) *Phase
 	// Leases makes the application's leases, whatever LEASE_BACKEND says; it may be nil.
 	Leases func(ctx context.Context) (*xlease.Leases, error)
 	// Snowflake are the options of the id node; none is a node numbered by the environment or by a lease.
 	Snowflake []xsnowflake.Option
-	// Phases are the parts that start before the application's nodes.
-	Phases []Phase
-	// NeedDatabase makes it a problem that no database is configured.
-	NeedDatabase bool
+	// DefaultNode makes the id node that of the process.
+	DefaultNode bool
 	// Nodes start after the nodes that were given to Register.
 	Nodes []xregnode.Node
 
@@ -56,11 +65,7 @@ type Plan struct {
 	// Health describes the health routes; nil is none.
 	Health *Health
 
-	databaseOptions []xdb.Option
-	cacheOptions    []xcache.ManagerOption
-	database        *Resolved[xdb.Options, *xdb.Database]
-	cache           *Resolved[xcache.Options, *xcache.Cache]
-	problems        []error
+	problems []error
 }
 
 // Health describes the health routes.

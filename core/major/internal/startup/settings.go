@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
@@ -17,8 +16,6 @@ type Settings struct {
 	Listener net.Listener
 	// Debug is the debug mode.
 	Debug bool
-	// Profile is the profile of the response envelope.
-	Profile xbase.Profile
 	// TrustedProxies are the addresses and CIDR ranges of proxies whose X-Forwarded-For is believed.
 	TrustedProxies []string
 	// DrainDelay is the time between the beginning of the stop and the end of accepting.
@@ -27,10 +24,10 @@ type Settings struct {
 	WriteTimeout time.Duration
 	// ShutdownTimeout bounds the whole stop.
 	ShutdownTimeout time.Duration
-	// Serve changes the configuration of the request middleware.
-	Serve []func(*xhelper.Config)
-	// Server changes the HTTP server after its limits were set.
-	Server []func(*http.Server)
+	// Serve is the configuration of the request middleware.
+	Serve xhelper.Config
+	// Server is the HTTP server with its limits, without a handler.
+	Server *http.Server
 }
 
 // maxReserve bounds the part of the shutdown timeout that is kept for what comes after the requests.

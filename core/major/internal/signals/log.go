@@ -1,5 +1,4 @@
-// Package watchdog bounds the end of a process, also if its log blocks.
-package watchdog
+package signals
 
 import "time"
 
@@ -20,10 +19,8 @@ func Log(write func()) {
 		defer close(done)
 		write()
 	}()
-	timer := time.NewTimer(maxLog)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
+	case <-time.After(maxLog):
 	}
 }
