@@ -18,6 +18,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xmain"
@@ -287,7 +288,7 @@ func TestBannerIsForTerminals(t *testing.T) {
 	defer xmain.SetTerminal(&terminal)()
 	s := prepare(t, nil, xoption.WithDebug(true), func(p *startup.Plan) {
 		p.Database = func(*startup.Plan) *startup.Phase {
-			return &startup.Phase{Name: "database", Key: "d", Start: func(context.Context) (startup.Part, error) {
+			return &startup.Phase{Name: "database", Key: xctx.DatabaseKey, Start: func(context.Context) (startup.Part, error) {
 				return startup.Part{Detail: "postgres app:***@db/app"}, nil
 			}}
 		}

@@ -15,28 +15,19 @@ import (
 
 // WithRoute registers routes once all nodes have started. It may be given more than once.
 func WithRoute(register func(ctx context.Context, engine *gin.Engine)) Option {
-	if register == nil {
-		return wrong("WithRoute: the function is nil")
-	}
-	return func(p *startup.Plan) { p.Routes = append(p.Routes, register) }
+	return given("WithRoute", register != nil, func(p *startup.Plan) { p.Routes = append(p.Routes, register) })
 }
 
 // WithEngine changes the engine before the routes are registered: middleware for all of them, template functions, limits
 // of forms. Recovery, request ids, the access log and error responses are already there.
 func WithEngine(change func(*gin.Engine)) Option {
-	if change == nil {
-		return wrong("WithEngine: the function is nil")
-	}
-	return func(p *startup.Plan) { p.Engine = append(p.Engine, change) }
+	return given("WithEngine", change != nil, func(p *startup.Plan) { p.Engine = append(p.Engine, change) })
 }
 
 // WithServe changes the configuration of the request middleware: request ids, the access log, the limits of bodies and of
 // time, for all requests and for single routes.
 func WithServe(change func(*xhelper.Config)) Option {
-	if change == nil {
-		return wrong("WithServe: the function is nil")
-	}
-	return setting(func(s *startup.Settings) { change(&s.Serve) })
+	return given("WithServe", change != nil, setting(func(s *startup.Settings) { change(&s.Serve) }))
 }
 
 // WithProfile answers in this profile of the envelope, whatever PLINTH_ENVELOPE says. A route may choose another.

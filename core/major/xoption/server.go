@@ -21,20 +21,14 @@ func WithAddress(address string) Option {
 // WithListener serves a listener that is already open, such as one that was passed to the process. It is closed at the
 // stop.
 func WithListener(l net.Listener) Option {
-	if l == nil {
-		return wrong("WithListener: the listener is nil")
-	}
-	return setting(func(s *startup.Settings) { s.Listener = l })
+	return given("WithListener", l != nil, setting(func(s *startup.Settings) { s.Listener = l }))
 }
 
 // WithServer changes the HTTP server: ReadHeaderTimeout, ReadTimeout, IdleTimeout and MaxHeaderBytes have their defaults or
 // what the environment says. WriteTimeout, which bounds a whole response, replaces PLINTH_WRITE_TIMEOUT, and cuts streams. Handler, BaseContext and ErrorLog are
 // set afterwards.
 func WithServer(change func(*http.Server)) Option {
-	if change == nil {
-		return wrong("WithServer: the function is nil")
-	}
-	return setting(func(s *startup.Settings) { change(s.Server) })
+	return given("WithServer", change != nil, setting(func(s *startup.Settings) { change(s.Server) }))
 }
 
 // WithMaxBodyBytes bounds the body of a request, whatever PLINTH_MAX_BODY_BYTES says; 0 is no limit.

@@ -75,10 +75,7 @@ func WithSnowflake(opts ...xsnowflake.Option) Option {
 // decides in this process alone. It runs when database and cache are open, and the application closes what it returns. The
 // last one wins. Give it to Register.
 func WithLeases(open func(ctx context.Context) (*xlease.Leases, error)) Option {
-	if open == nil {
-		return wrong("WithLeases: the function is nil")
-	}
-	return toRegister("WithLeases", func(p *startup.Plan) { p.Leases = open })
+	return given("WithLeases", open != nil, toRegister("WithLeases", func(p *startup.Plan) { p.Leases = open }))
 }
 
 // WithDebug turns the debug mode on or off, whatever PLINTH_DEBUG says.
@@ -89,18 +86,12 @@ func WithDebug(on bool) Option {
 // WithLogger makes the application write its lines to e. The process's default logger stays as it is, and e is not closed
 // at the stop: it is the caller's.
 func WithLogger(e *xlog.Engine) Option {
-	if e == nil {
-		return wrong("WithLogger: the logger is nil")
-	}
-	return toRegister("WithLogger", func(p *startup.Plan) { p.Logger = e })
+	return given("WithLogger", e != nil, toRegister("WithLogger", func(p *startup.Plan) { p.Logger = e }))
 }
 
 // WithLogConfig changes what the environment says about logs.
 func WithLogConfig(change func(*xlog.Config)) Option {
-	if change == nil {
-		return wrong("WithLogConfig: the function is nil")
-	}
-	return toRegister("WithLogConfig", func(p *startup.Plan) { p.LogConfig = append(p.LogConfig, change) })
+	return given("WithLogConfig", change != nil, toRegister("WithLogConfig", func(p *startup.Plan) { p.LogConfig = append(p.LogConfig, change) }))
 }
 
 // toRegister is an option that the Runner comes too late for.
@@ -116,6 +107,14 @@ func toRegister(name string, option Option) Option {
 // setting is an option that changes the settings of serving and stopping.
 func setting(change func(*startup.Settings)) Option {
 	return func(p *startup.Plan) { p.Settings = append(p.Settings, change) }
+}
+
+// given is option, or a problem if its argument is nil.
+func given(name string, ok bool, option Option) Option {
+	if !ok {
+		return wrong("%s: its argument is nil", name)
+	}
+	return option
 }
 
 // wrong is an option that cannot be.

@@ -60,7 +60,6 @@ type Reg struct {
 	changes  []func(*startup.Settings) // of all options so far
 	opened   []opened
 	logClose func() error // nil if there is no log to close
-	unmap    []func()
 	closed   bool
 }
 
@@ -165,17 +164,15 @@ func (r *Reg) carryOut(p *startup.Plan) error {
 		return problem.Distinct(err)
 	}
 	if len(p.Mappers) > 0 {
-		r.unmap = append(r.unmap, xerror.RegisterApplicationMapper(p.Mappers...))
+		remove := xerror.RegisterApplicationMapper(p.Mappers...)
+		r.opened = append(r.opened, opened{name: "error mappers", close: func(context.Context) error { remove(); return nil }})
 	}
 	for _, s := range steps {
 		if err := r.startOne(s); err != nil {
 			return err
 		}
 	}
-	r.enter("routes")
-	err := xhook.Guard(func() error { return r.build(p) })
-	logPanic(r.Init.Ctx, "routes", err)
-	return err
+	return nil
 }
 
 // Signals returns what catches signals, for the Runner, which must stop it; nil after New.
@@ -219,9 +216,5 @@ func (r *Reg) CloseNodes(ctx context.Context) error {
 	for _, one := range problem.List(err) {
 		logPanic(r.Init.Ctx, "hook", one) // the log of the application
 	}
-	err = errors.Join(err, r.closeOpened(ctx))
-	for _, remove := range r.unmap {
-		remove()
-	}
-	return err
+	return errors.Join(err, r.closeOpened(ctx))
 }

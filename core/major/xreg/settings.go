@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"github.com/mattn/go-isatty"
 
 	"github.com/plinthgo/plinth/core/common/xbase"
@@ -126,10 +126,5 @@ func checkProxies(s *startup.Settings) error {
 
 // validProxy reports whether text is an address or a CIDR range.
 func validProxy(text string) bool {
-	if strings.Contains(text, "/") {
-		_, err := netip.ParsePrefix(text)
-		return err == nil
-	}
-	addr, err := netip.ParseAddr(text)
-	return err == nil && addr.Zone() == ""
+	return new(gin.Engine).SetTrustedProxies([]string{text}) == nil
 }

@@ -14,16 +14,11 @@ import (
 	"github.com/plinthgo/plinth/core/internal/guard"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // initLog writes the lines of the start and of the close.
 var initLog = xlog.WithName(xlog.NamedINIT)
-
-// step is a part of the start: a phase of the framework or a node of the application.
-type step struct {
-	*startup.Phase
-	node bool
-}
 
 // Part is a part of the framework that has started, for people.
 type Part struct {
@@ -40,68 +35,71 @@ type opened struct {
 	close xhook.Func
 }
 
-// phases returns the parts of the framework that p asks to start, in order, and every problem of their
-// settings.
-func (r *Reg) phases(p *startup.Plan) (list []*startup.Phase, problems error) {
-	var errs []error
+// steps returns what p asks to start, in order, and every problem of that.
+func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
+	errs := []error{r.nodes.Check(p.Nodes)}
 	add := func(name string, makePhase func(*startup.Plan) *startup.Phase) {
-		var phase *startup.Phase
-		if err := xhook.Guard(func() error { phase = makePhase(p); return nil }); err != nil {
-			logPanic(r.Init.Ctx, name, err)
-			errs = append(errs, fmt.Errorf("%s: check: %w", name, err))
+		phase, err := r.phase(p, name, makePhase)
+		errs = append(errs, err)
+		if phase != nil {
+			list = append(list, phase)
 		}
-		if phase == nil {
-			return
-		}
-		if _, open := r.nodes.Get(phase.Key); open {
-			errs = append(errs, fmt.Errorf("xreg: the %s is open already: give all of its options to Register", name))
-		}
-		errs = append(errs, phase.Err)
-		list = append(list, phase)
 	}
-	if p.Database != nil {
-		add("database", p.Database)
-	}
-	if p.Cache != nil {
-		add("cache", p.Cache)
-	}
+	add("database", p.Database)
+	add("cache", p.Cache)
 	if _, leased := r.nodes.Get(xctx.LeasesKey); !leased {
 		add("leases", func(p *startup.Plan) *startup.Phase { return leasesPhase(p, list) })
 	}
 	if !p.Late {
 		add("snowflake", snowflakePhase)
 	}
-	return list, errors.Join(errs...)
-}
-
-// steps returns what p asks to start, in order, and every problem of that.
-func (r *Reg) steps(p *startup.Plan) (list []step, problems error) {
-	phases, problems := r.phases(p)
-	for _, phase := range phases {
-		list = append(list, step{Phase: phase})
-	}
-	for _, phase := range phases {
+	for _, phase := range list {
 		if phase.Setup != nil {
-			list = append(list, step{Phase: &startup.Phase{
-				Name: phase.Name + " schema", Key: xctx.Exec,
-				Start: func(ctx context.Context) (startup.Part, error) { return startup.Part{}, phase.Setup(ctx) },
-			}})
+			list = append(list, exec(phase.Name+" schema", phase.Setup))
 		}
 	}
 	for _, n := range p.Nodes {
-		list = append(list, step{node: true, Phase: &startup.Phase{
-			Name: "node " + n.Key.String(), Key: n.Key,
-			Start: func(ctx context.Context) (startup.Part, error) {
-				value, err := n.Node(ctx)
-				return startup.Part{Value: value}, err
-			},
-		}})
+		list = append(list, nodePhase(n))
 	}
-	return list, errors.Join(problems, r.nodes.Check(p.Nodes))
+	list = append(list, exec("routes", func(context.Context) error { return r.build(p) }))
+	return list, errors.Join(errs...)
+}
+
+// phase makes a phase, and returns every problem of its settings.
+func (r *Reg) phase(p *startup.Plan, name string, makePhase func(*startup.Plan) *startup.Phase) (phase *startup.Phase, err error) {
+	if makePhase == nil {
+		return nil, nil
+	}
+	if err := xhook.Guard(func() error { phase = makePhase(p); return nil }); err != nil {
+		logPanic(r.Init.Ctx, name, err)
+		return nil, fmt.Errorf("%s: check: %w", name, err)
+	}
+	if phase == nil {
+		return nil, nil
+	}
+	if _, open := r.nodes.Get(phase.Key); open {
+		err = fmt.Errorf("xreg: the %s is open already: give all of its options to Register", name)
+	}
+	return phase, errors.Join(err, phase.Err)
+}
+
+// exec is a phase without a value.
+func exec(name string, run func(context.Context) error) *startup.Phase {
+	return &startup.Phase{Name: name, Key: xctx.Exec, Start: func(ctx context.Context) (startup.Part, error) {
+		return startup.Part{}, run(ctx)
+	}}
+}
+
+// nodePhase is the phase of a node of the application.
+func nodePhase(n xregnode.Node) *startup.Phase {
+	return &startup.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: func(ctx context.Context) (startup.Part, error) {
+		value, err := n.Node(ctx)
+		return startup.Part{Value: value}, err
+	}}
 }
 
 // startOne runs one step and keeps what it has started.
-func (r *Reg) startOne(s step) error {
+func (r *Reg) startOne(s *startup.Phase) error {
 	r.enter(s.Name)
 	ctx := r.Init.Ctx
 	if ctx.Err() != nil {
@@ -123,12 +121,10 @@ func (r *Reg) startOne(s step) error {
 }
 
 // keep stores the values of a step and notes how it is closed and checked.
-func (r *Reg) keep(s step, part startup.Part) {
-	name := s.Name
-	switch {
-	case s.node:
-		name = s.Key.String()
-	case !s.Key.IsExec():
+func (r *Reg) keep(s *startup.Phase, part startup.Part) {
+	name := s.Key.String()
+	if s.Key.IsReserved() { // a part of the framework
+		name = s.Name
 		parts := append(r.Parts(), Part{Name: name, Detail: part.Detail})
 		r.parts.Store(&parts)
 	}
