@@ -26,7 +26,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xhook"
@@ -104,7 +104,7 @@ func start(tb testing.TB, opts []xoption.Option) *App {
 	tb.Cleanup(app.showLog)
 	reg, err := xreg.New(tb.Context(), nil, append(append([]xoption.Option{base}, opts...), app.withClock)...)
 	if err != nil {
-		for _, one := range problem.List(err) {
+		for _, one := range report.List(err) {
 			tb.Errorf("plinthtest: start: %v", one)
 		}
 		tb.FailNow()

@@ -10,18 +10,14 @@ import (
 // joined. The state is at least StateDraining from then on. A second call finds nothing to run.
 func (l *Lifecycle) Shutdown(ctx context.Context) error {
 	l.advance(StateDraining)
-	var (
-		running sync.WaitGroup
-		mu      sync.Mutex
-		errs    []error
-	)
+	var hooks []hook
 	for h, ok := l.take(phaseShutdown); ok; h, ok = l.take(phaseShutdown) {
-		running.Go(func() {
-			err := h.call(ctx, phaseShutdown)
-			mu.Lock()
-			defer mu.Unlock()
-			errs = append(errs, err)
-		})
+		hooks = append(hooks, h)
+	}
+	errs := make([]error, len(hooks))
+	var running sync.WaitGroup
+	for i, h := range hooks {
+		running.Go(func() { errs[i] = h.call(ctx, phaseShutdown) })
 	}
 	running.Wait()
 	return errors.Join(errs...)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
@@ -38,7 +38,6 @@ type runner struct {
 	draining       atomic.Bool
 	handler        http.Handler
 
-	server   atomic.Pointer[http.Server]
 	listener *listener
 	running  sync.WaitGroup // tasks, and Serve
 	ready    bool
@@ -95,16 +94,16 @@ func (r *runner) start(opts []xoption.Option, began time.Time) error {
 		}
 	}
 	if err := r.life.Start(r.wanted); err != nil {
-		return r.stacked(err)
+		return r.panics("start", err)
+	}
+	if r.wanted.Err() != nil {
+		return context.Cause(r.wanted)
 	}
 	l, err := listen(r.wanted, r.reg.Settings())
 	if err != nil {
 		return err
 	}
-	r.listener = l
-	if r.wanted.Err() != nil {
-		return context.Cause(r.wanted)
-	}
+	r.listener = l                // from here on it is served: the stop waits for its connections
 	routes := routes(r.reg.Serve) // the first request changes what they are read from
 	r.serve(l)
 	r.runTasks()
@@ -112,7 +111,7 @@ func (r *runner) start(opts []xoption.Option, began time.Time) error {
 		if errors.Is(err, r.life.Err()) {
 			return err // whoever failed has logged its stack
 		}
-		return r.stacked(err)
+		return r.panics("ready", err)
 	}
 	if r.wanted.Err() != nil {
 		return context.Cause(r.wanted)
@@ -130,7 +129,6 @@ func (r *runner) serve(l *listener) {
 	server.BaseContext = func(net.Listener) context.Context { return r.requests }
 	server.ErrorLog = slog.NewLogLogger(boundHandler{xlog.WithName(xlog.NamedHTTP).Slog().Handler(), r.app}, slog.LevelWarn)
 	r.traffic.watch(server)
-	r.server.Store(server)
 	r.running.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			r.life.Fail(fmt.Errorf("xmain: serve: %w", err))
@@ -152,16 +150,8 @@ func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
 	r.handler.ServeHTTP(w, req)
 }
 
-// stacked logs the stacks of panics, which their errors do not hold.
-func (r *runner) stacked(err error) error {
-	for _, one := range problem.List(err) {
-		var p *xhook.PanicError
-		if errors.As(one, &p) {
-			r.log.Error(r.app, "panic", slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
-		}
-	}
-	return err
-}
+// panics logs the stacks of panics and returns err.
+func (r *runner) panics(part string, err error) error { return report.Panics(r.app, r.log, part, err) }
 
 // wait returns when the stop is wanted, and why.
 func (r *runner) wait() (reason string, err error) {

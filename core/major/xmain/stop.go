@@ -43,7 +43,7 @@ func (r *runner) stop() error {
 	defer cancel()
 
 	r.draining.Store(true)
-	errs := []error{r.stacked(r.life.Drain(forRequests))}
+	errs := []error{r.panics("drain", r.life.Drain(forRequests))}
 	if r.ready {
 		_ = xretry.Sleep(forRequests, s.DrainDelay) // and go on serving
 	}
@@ -63,7 +63,7 @@ func (r *runner) stop() error {
 func (r *runner) drain(ctx, grace context.Context) error {
 	defer r.cancelRequests(nil)
 	hooks := make(chan error, 1)
-	go func() { hooks <- r.stacked(r.life.Shutdown(ctx)) }()
+	go func() { hooks <- r.panics("shutdown", r.life.Shutdown(ctx)) }()
 	err := r.finish(ctx, grace)
 	return errors.Join(err, <-hooks)
 }
@@ -71,20 +71,23 @@ func (r *runner) drain(ctx, grace context.Context) error {
 // finish stops accepting, ends the streams and waits for the other requests in flight. When ctx ends, their contexts are
 // cancelled and their connections closed; grace is how long their handlers then have to return.
 func (r *runner) finish(ctx, grace context.Context) error {
-	server := r.server.Load()
-	if server == nil {
-		return r.unserved()
+	s := r.reg.Settings()
+	if r.listener == nil { // nothing was ever served
+		if s.Listener == nil {
+			return nil
+		}
+		return s.Listener.Close()
 	}
 	pending, cancel := context.WithTimeout(ctx, maxPending)
 	r.listener.refuse(pending)
 	wait(pending, &r.traffic.pending)
 	cancel()
-	left, err := r.awaitRequests(ctx, server)
+	left, err := r.awaitRequests(ctx, s.Server)
 	if left == 0 && err == nil {
 		return nil
 	}
 	r.cancelRequests(cut(errTime))
-	closeErr := server.Close()
+	closeErr := s.Server.Close()
 	wait(grace, &r.traffic.requests)
 	if left > 0 {
 		return fmt.Errorf("xmain: %d requests were cut off: %w", left, context.Cause(ctx))
@@ -113,25 +116,12 @@ func (r *runner) awaitRequests(ctx context.Context, server *http.Server) (left i
 	return left, <-shutdown
 }
 
-// unserved closes a listener that no server has got.
-func (r *runner) unserved() error {
-	if r.listener != nil {
-		return r.listener.Close()
-	}
-	if l := r.reg.Settings().Listener; l != nil {
-		return l.Close()
-	}
-	return nil
-}
-
 // abandon cuts everything off: nobody waits for this life any more.
 func (r *runner) abandon(why error) {
 	r.cancelRequests(cut(why))
 	r.giveUp(why)
 	r.reg.Cancel()
-	if server := r.server.Load(); server != nil {
-		_ = server.Close()
-	}
+	_ = r.reg.Settings().Server.Close()
 	requests := r.traffic.requests.Load() + r.traffic.streams.Load()
 	r.log.Warn(r.app, "ending at once", slog.String("reason", why.Error()), slog.Int64("requests", requests))
 }

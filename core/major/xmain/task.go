@@ -33,6 +33,6 @@ func (r *runner) run(task Task) {
 	})
 	if err != nil {
 		name := runtime.FuncForPC(reflect.ValueOf(task).Pointer()).Name()
-		r.life.Fail(r.stacked(fmt.Errorf("xmain: task %s: %w", name, err)))
+		r.life.Fail(r.panics("task", fmt.Errorf("xmain: task %s: %w", name, err)))
 	}
 }

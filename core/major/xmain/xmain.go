@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/internal/signals"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
@@ -62,9 +62,7 @@ var exit = os.Exit
 // Options given here equal options given to Register, except that the nodes of Register cannot see what they open.
 func Runner(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks ...Task) {
 	err := run(context.Background(), reg, log, opts, tasks, func(r *runner, err error) {
-		for _, one := range problem.List(err) {
-			r.log.Error(r.app, one.Error())
-		}
+		report.Problems(r.app, r.log, "", err)
 	})
 	if err == nil {
 		return
@@ -87,10 +85,10 @@ func RunContext(ctx context.Context, reg *xreg.Reg, log *xlog.LogNamedLogger, op
 	return run(ctx, reg, log, opts, tasks, func(*runner, error) {})
 }
 
-// run lives one life; report sees its error while the log is still open.
+// run lives one life; onError sees its error while the log is still open.
 func run(
 	ctx context.Context, reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks []Task,
-	report func(*runner, error),
+	onError func(*runner, error),
 ) error {
 	r := newRunner(reg, log, tasks)
 	abandoned := make(chan error, 2) // the second signal, and the end of the time
@@ -117,16 +115,16 @@ func run(
 	done := make(chan error, 1)
 	go func() {
 		err := r.live(opts)
-		report(r, err)
+		onError(r, err)
 		done <- errors.Join(err, r.closeLog())
 	}()
 	select {
 	case err := <-done:
 		return err
 	case why := <-abandoned:
-		signals.Log(func() { // which may block
+		report.Bounded(func() { // which may block
 			r.abandon(why)
-			report(r, why)
+			onError(r, why)
 		})
 		return why
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xhook"
@@ -190,7 +190,7 @@ func TestOptionThatComesTooLateIsAnError(t *testing.T) {
 	reg, _ := begin(t, nil)
 	base, _ := alone(t)
 	err := reg.Apply(base, xoption.WithEnvFile("x"))
-	if got := len(problem.List(err)); got != 4 {
+	if got := len(report.List(err)); got != 4 {
 		t.Errorf("Apply = %v, want the id node, the logger and both about the file", err)
 	}
 	if err := reg.Close(t.Context()); err != nil {

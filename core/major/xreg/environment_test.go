@@ -14,7 +14,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
@@ -29,7 +29,7 @@ func problems(t *testing.T, opts ...xoption.Option) []string {
 		_ = reg.Close(t.Context())
 	}
 	var lines []string
-	for _, p := range problem.List(err) {
+	for _, p := range report.List(err) {
 		lines = append(lines, p.Error())
 	}
 	return lines

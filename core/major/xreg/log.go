@@ -3,12 +3,14 @@ package xreg
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-// openLog makes the process's default logger from environment and plan, unless the plan brings its own.
+// openLog makes the process's default logger from environment and plan, unless the plan brings its own. closeLog gives
+// the former default back and closes the files.
 func (r *Reg) openLog(p *startup.Plan) error {
 	if p.Logger != nil {
 		return nil
@@ -22,24 +24,12 @@ func (r *Reg) openLog(p *startup.Plan) error {
 		return errors.Join(problems, fmt.Errorf("xreg: log: %w", err))
 	}
 	restore := xlog.SetDefault(engine)
-	r.logClose = func() error {
+	r.closeLog = sync.OnceValue(func() error {
 		restore()
-		return engine.Close()
-	}
-	return problems
-}
-
-// closeLog gives the default logger back and closes the files, once.
-func (r *Reg) closeLog() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.logClose == nil {
+		if err := engine.Close(); err != nil {
+			return fmt.Errorf("xreg: close of the log: %w", err)
+		}
 		return nil
-	}
-	err := r.logClose()
-	r.logClose = nil
-	if err != nil {
-		return fmt.Errorf("xreg: close of the log: %w", err)
-	}
-	return nil
+	})
+	return problems
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
@@ -49,7 +49,7 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 		t.Error("something was opened")
 	}
 	var got []string
-	for _, p := range problem.List(err) {
+	for _, p := range report.List(err) {
 		got = append(got, p.Error())
 	}
 	for _, want := range []string{
@@ -256,7 +256,7 @@ func TestRegisterWritesOneLineForEachProblemAndExitsWith1(t *testing.T) {
 
 func ExampleNew() {
 	_, err := xreg.New(context.Background(), []xregnode.Node{{Key: xctx.DatabaseKey}}, xoption.WithoutEnvFile())
-	for _, problem := range problem.List(err) {
+	for _, problem := range report.List(err) {
 		_, _ = os.Stdout.WriteString(problem.Error() + "\n")
 	}
 	// Output:

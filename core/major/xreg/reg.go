@@ -22,7 +22,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/internal/signals"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
@@ -44,23 +44,23 @@ type Reg struct {
 	// Init holds what the start has made.
 	Init Init
 
-	parent context.Context        // its end is a wish to stop, asked for by the Runner
-	watch  *signals.Watch         // nil after New
-	step   atomic.Pointer[string] // the name of the step that is being started, nil when the start has succeeded
-	cancel context.CancelCauseFunc
-	life   *xhook.Lifecycle
-	nodes  *xregnode.Nodes
-	bare   *gin.RouterGroup // routes without middleware
-	serve  atomic.Pointer[gin.HandlerFunc]
+	parent   context.Context        // its end is a wish to stop, asked for by the Runner
+	watch    *signals.Watch         // nil after New
+	step     atomic.Pointer[string] // the name of the step that is being started, nil when the start has succeeded
+	cancel   context.CancelCauseFunc
+	closeLog func() error // set before the start returns
+	life     *xhook.Lifecycle
+	nodes    *xregnode.Nodes
+	bare     *gin.RouterGroup // routes without middleware
+	serve    atomic.Pointer[gin.HandlerFunc]
 
 	settings atomic.Pointer[startup.Settings]
 	parts    atomic.Pointer[[]Part]
 
-	mu       sync.Mutex                // held while nodes start or close, whose code may ask for settings and parts
-	changes  []func(*startup.Settings) // of all options so far
-	opened   []opened
-	logClose func() error // nil if there is no log to close
-	closed   bool
+	mu      sync.Mutex                // held while nodes start or close, whose code may ask for settings and parts
+	changes []func(*startup.Settings) // of all options so far
+	opened  []opened
+	closed  bool
 }
 
 // closeTimeout bounds the close after a start that failed.
@@ -83,7 +83,7 @@ func New(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) (*R
 
 // newReg returns an application whose start has not begun. Its settings are those of the environment.
 func newReg() *Reg {
-	r := &Reg{life: xhook.New(), nodes: &xregnode.Nodes{}}
+	r := &Reg{life: xhook.New(), nodes: &xregnode.Nodes{}, closeLog: func() error { return nil }}
 	r.enter("settings")
 	r.settings.Store(r.newSettings())
 	r.parts.Store(&[]Part{})
@@ -161,7 +161,7 @@ func (r *Reg) carryOut(p *startup.Plan) error {
 	r.nodes.Set(xctx.DebugKey, settings.Debug)
 	steps, wrong := r.steps(p)
 	if err := errors.Join(problems, p.Problems(), xenv.Validate(), check(settings), wrong); err != nil {
-		return problem.Distinct(err)
+		return report.Distinct(err)
 	}
 	if len(p.Mappers) > 0 {
 		remove := xerror.RegisterApplicationMapper(p.Mappers...)
@@ -213,8 +213,5 @@ func (r *Reg) CloseNodes(ctx context.Context) error {
 	err := r.life.Shutdown(ctx)
 	r.Cancel()
 	err = errors.Join(err, r.life.Stop(ctx))
-	for _, one := range problem.List(err) {
-		logPanic(r.Init.Ctx, "hook", one) // the log of the application
-	}
-	return errors.Join(err, r.closeOpened(ctx))
+	return errors.Join(r.panics("hook", err), r.closeOpened(ctx))
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/internal/signals"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xoption"
@@ -29,13 +29,14 @@ func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option
 	log := context.WithoutCancel(ctx)
 	first := func(s os.Signal) { r.interrupted(log, s) }
 	ctx, r.watch = signals.New(ctx, first, func(s os.Signal) {
-		signals.Log(func() { initLog.Warn(log, "second signal: ending at once", slog.String("signal", s.String())) })
+		report.Bounded(func() { initLog.Warn(log, "second signal: ending at once", slog.String("signal", s.String())) })
 		exit(signals.ExitCode(s))
 	})
 	opts = append(slices.Clip(opts), func(p *startup.Plan) { p.DefaultNode = true })
 	if err := r.begin(ctx, nodes, opts); err != nil {
-		report(r.Init.Ctx, err)
-		report(r.Init.Ctx, r.giveUp())
+		const failed = "start failed: "
+		report.Problems(r.Init.Ctx, initLog, failed, err)
+		report.Problems(r.Init.Ctx, initLog, failed, r.giveUp())
 		_ = r.closeLog()
 		exit(1)
 		r.watch.Stop() // only where exit has returned: until then a signal must not take the exit code away
@@ -51,19 +52,12 @@ func (r *Reg) interrupted(ctx context.Context, s os.Signal) {
 	if r.step.Load() == nil {
 		message = "stop requested"
 	}
-	signals.Log(func() { initLog.Notice(ctx, message, slog.String("signal", s.String())) })
+	report.Bounded(func() { initLog.Notice(ctx, message, slog.String("signal", s.String())) })
 	time.AfterFunc(r.Settings().ShutdownTimeout+signals.Grace, func() {
 		if step := r.step.Load(); step != nil {
 			const message = "shutdown timeout exceeded, exiting: a step of the start does not return"
-			signals.Log(func() { initLog.Error(ctx, message, slog.String("step", *step)) })
+			report.Bounded(func() { initLog.Error(ctx, message, slog.String("step", *step)) })
 			exit(1)
 		}
 	})
-}
-
-// report writes one line for each problem.
-func report(ctx context.Context, err error) {
-	for _, one := range problem.List(err) {
-		initLog.Error(ctx, "start failed: "+one.Error())
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/internal/guard"
+	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
@@ -71,8 +72,7 @@ func (r *Reg) phase(p *startup.Plan, name string, makePhase func(*startup.Plan) 
 		return nil, nil
 	}
 	if err := xhook.Guard(func() error { phase = makePhase(p); return nil }); err != nil {
-		logPanic(r.Init.Ctx, name, err)
-		return nil, fmt.Errorf("%s: check: %w", name, err)
+		return nil, fmt.Errorf("%s: check: %w", name, r.panics(name, err))
 	}
 	if phase == nil {
 		return nil, nil
@@ -112,8 +112,7 @@ func (r *Reg) startOne(s *startup.Phase) error {
 		return err
 	})
 	if err != nil {
-		logPanic(ctx, s.Name, err)
-		return fmt.Errorf("%s: %w", s.Name, err)
+		return fmt.Errorf("%s: %w", s.Name, r.panics(s.Name, err))
 	}
 	r.keep(s, part)
 	initLog.Debug(ctx, "started", slog.String("part", s.Name), slog.String("detail", part.Detail), slog.Duration("took", time.Since(began)))
@@ -188,21 +187,15 @@ func checker(part startup.Part) xhook.Func {
 func (r *Reg) closeOpened(ctx context.Context) error {
 	var errs []error
 	for _, o := range slices.Backward(r.opened) {
-		err := guard.Call(ctx, o.close)
-		logPanic(r.Init.Ctx, "close of "+o.name, err) // the log of the application
-		if err != nil {
-			errs = append(errs, fmt.Errorf("close of %s: %w", o.name, err))
+		if err := guard.Call(ctx, o.close); err != nil {
+			errs = append(errs, fmt.Errorf("close of %s: %w", o.name, r.panics("close of "+o.name, err)))
 		}
 	}
 	r.opened = nil
 	return errors.Join(errs...)
 }
 
-// logPanic writes the stack of a panic, which its error does not hold, and reports whether err is one.
-func logPanic(ctx context.Context, where string, err error) (panicked bool) {
-	var p *xhook.PanicError
-	if panicked = errors.As(err, &p); panicked {
-		initLog.Error(ctx, "panic", slog.String("part", where), slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
-	}
-	return panicked
+// panics logs the stacks of panics and returns err.
+func (r *Reg) panics(part string, err error) error {
+	return report.Panics(r.Init.Ctx, initLog, part, err)
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // Watch catches SIGINT, SIGTERM and SIGHUP, from Register to the end of the Runner without a gap, in
@@ -22,7 +23,7 @@ type Watch struct {
 
 // New starts a Watch. The context that it returns is a child of ctx and ends with the first signal, for which first is
 // called before; first may be nil. next is called with every other signal, one at a time. Neither may rely on the log,
-// which may block: see Log.
+// which may block: see package report.
 //
 // From then on a write to a standard output or standard error that no process reads any more is an error of that
 // write, and no SIGPIPE that ends the process in the middle of its requests.
@@ -70,6 +71,10 @@ func (w *Watch) Stop() {
 		w.stop()
 	}
 }
+
+// Grace is what a stop may take beyond the shutdown timeout: an orderly stop that runs into
+// its timeout still has to close its nodes and its log.
+const Grace = 2 * time.Second
 
 // ExitCode returns 128 and the number of a signal, as a shell does.
 func ExitCode(s os.Signal) int {

@@ -1,11 +1,11 @@
-package problem_test
+package report_test
 
 import (
 	"errors"
 	"fmt"
 	"testing"
 
-	"github.com/plinthgo/plinth/core/internal/problem"
+	"github.com/plinthgo/plinth/core/major/internal/report"
 )
 
 func TestList(t *testing.T) {
@@ -22,7 +22,7 @@ func TestList(t *testing.T) {
 		{name: "joined below a text of its own", err: wrapped, want: 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := problem.List(tc.err); len(got) != tc.want {
+			if got := report.List(tc.err); len(got) != tc.want {
 				t.Errorf("List = %v, want %d", got, tc.want)
 			}
 		})
@@ -30,11 +30,11 @@ func TestList(t *testing.T) {
 }
 
 func TestDistinct(t *testing.T) {
-	err := problem.Distinct(errors.Join(errors.New("a"), errors.New("b"), errors.New("a")))
+	err := report.Distinct(errors.Join(errors.New("a"), errors.New("b"), errors.New("a")))
 	if err == nil || err.Error() != "a\nb" {
 		t.Errorf("Distinct = %v, want a and b", err)
 	}
-	if problem.Distinct(nil) != nil {
+	if report.Distinct(nil) != nil {
 		t.Error("Distinct(nil) is an error")
 	}
 }
