@@ -288,9 +288,10 @@ func TestBannerIsForTerminals(t *testing.T) {
 	defer xmain.SetTerminal(&terminal)()
 	s := prepare(t, nil, xoption.WithDebug(true), func(p *startup.Plan) {
 		p.Database = func(*startup.Plan) *startup.Phase {
-			return &startup.Phase{Name: "database", Key: xctx.DatabaseKey, Start: func(context.Context) (startup.Part, error) {
-				return startup.Part{Detail: "postgres app:***@db/app"}, nil
-			}}
+			return &startup.Phase{
+				Name: "database", Key: xctx.DatabaseKey, Start: func(context.Context) (any, error) { return nil, nil },
+				Detail: func() string { return "postgres app:***@db/app" },
+			}
 		}
 	}).start()
 	if err := s.stop(); err != nil {

@@ -202,11 +202,11 @@ func (t *traffic) watch(s *http.Server) {
 // disconnect is called when a connection is closed, or hijacked: then its writes are the handler's, without a
 // timeout.
 func (t *traffic) disconnect(c net.Conn, hijacked bool) {
-	v, ok := t.conns.LoadAndDelete(c)
+	v, _ := t.conns.LoadAndDelete(c)
+	own, ok := v.(*connection)
 	if !ok {
-		return
+		return // closed before it was served
 	}
-	own := v.(*connection) //nolint:forcetypeassert // nothing else is stored
 	t.arrive(own)
 	own.hijacked.Store(hijacked)
 	if !hijacked {

@@ -27,13 +27,12 @@ func cachePhase(p *startup.Plan) *startup.Phase {
 	var m *xcache.Manager
 	return &startup.Phase{
 		Name: "cache", Key: xctx.CacheManagerKey, Err: err,
-		Start: func(ctx context.Context) (startup.Part, error) {
+		Start: func(ctx context.Context) (any, error) {
 			m, err = cache.Open(ctx)
-			if err != nil {
-				return startup.Part{}, err
-			}
-			return startup.Part{Value: m, Values: m.Values(), Detail: m.String()}, nil
+			return m, err
 		},
+		Values: func() map[xctx.ContextKey]any { return m.Values() },
+		Detail: func() string { return m.String() },
 		Leases: func(context.Context) (*xlease.Leases, error) { return m.Leases() },
 	}
 }

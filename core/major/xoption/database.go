@@ -36,11 +36,7 @@ func WithRequiredDatabase(opts ...xdb.Option) Option {
 }
 
 func databasePhase(p *startup.Plan) *startup.Phase {
-	var db *gorm.DB
-	phase := &startup.Phase{
-		Name: "database", Key: xctx.DatabaseKey,
-		Leases: func(ctx context.Context) (*xlease.Leases, error) { return xdb.Leases(db.WithContext(ctx)) },
-	}
+	phase := &startup.Phase{Name: "database", Key: xctx.DatabaseKey}
 	options := xdb.NewOptions(p.DatabaseOptions...)
 	if !options.Enabled() {
 		if !p.NeedDatabase {
@@ -49,25 +45,22 @@ func databasePhase(p *startup.Plan) *startup.Phase {
 		phase.Err = missingDatabase()
 		return phase
 	}
+	var db *gorm.DB
+	phase.Leases = func(ctx context.Context) (*xlease.Leases, error) { return xdb.Leases(db.WithContext(ctx)) }
 	database, err := xdb.Resolve(options)
 	if err != nil {
 		phase.Err = err
 		return phase
 	}
+	phase.Start = func(ctx context.Context) (any, error) {
+		db, err = database.Connect(ctx)
+		return db, err
+	}
+	phase.Detail = database.String
+	phase.Close = func(context.Context) error { return xdb.Close(db) }
+	phase.Health = func(ctx context.Context) error { return databaseHealth(ctx, db) }
 	if !database.KeepsLeases() {
 		phase.Leases = nil
-	}
-	phase.Start = func(ctx context.Context) (startup.Part, error) {
-		db, err = database.Connect(ctx)
-		if err != nil {
-			return startup.Part{}, err
-		}
-		return startup.Part{
-			Value:  db,
-			Detail: database.String(),
-			Close:  func(context.Context) error { return xdb.Close(db) },
-			Health: func(ctx context.Context) error { return databaseHealth(ctx, db) },
-		}, nil
 	}
 	if database.HasSchema() {
 		phase.Setup = func(ctx context.Context) error { return database.Setup(ctx, db) }

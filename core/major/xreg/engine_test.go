@@ -161,7 +161,7 @@ func TestOptionsGivenLaterEqualThoseOfTheStart(t *testing.T) {
 	late := []xoption.Option{
 		xoption.WithProfile(xbase.ProfileJava), xoption.WithHealth(),
 		xoption.WithServe(func(c *xhelper.Config) { c.EnableInput = false }),
-		withPhase(startup.Phase{Name: "late", Key: "late", Start: func(context.Context) (startup.Part, error) { return startup.Part{Value: 1}, nil }}),
+		withPhase(startup.Phase{Name: "late", Key: "late", Start: func(context.Context) (any, error) { return 1, nil }}),
 		xoption.WithNodes(xregnode.Node{Key: "after", Node: func(ctx context.Context) (any, error) {
 			return ctx.Value(xctx.ContextKey("late")), nil
 		}}),

@@ -78,14 +78,13 @@ func (k *keeper) lend(context.Context) (*xlease.Leases, error) { return k.leases
 func (k *keeper) phase() xoption.Option {
 	p := startup.Phase{
 		Name: k.name, Key: xctx.DatabaseKey,
-		Start: func(context.Context) (startup.Part, error) {
-			return startup.Part{Value: k, Close: func(context.Context) error {
-				*k.log = append(*k.log, "close "+k.name)
-				if k.ends != nil {
-					k.ends()
-				}
-				return k.leases.Close()
-			}}, nil
+		Start: func(context.Context) (any, error) { return k, nil },
+		Close: func(context.Context) error {
+			*k.log = append(*k.log, "close "+k.name)
+			if k.ends != nil {
+				k.ends()
+			}
+			return k.leases.Close()
 		},
 		Leases: k.lend,
 	}

@@ -34,14 +34,17 @@ func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 		phase.Err = checkLeases(backend, phases)
 		open = func(ctx context.Context) (*xlease.Leases, error) { return openLeases(ctx, backend, keepers) }
 	}
-	phase.Start = func(ctx context.Context) (startup.Part, error) {
+	detail := leaseNone
+	phase.Detail = func() string { return detail }
+	phase.Start = func(ctx context.Context) (any, error) {
 		leases, err := open(ctx)
 		if err != nil || leases == nil {
-			return startup.Part{Detail: leaseNone}, err
+			return nil, err
 		}
+		detail = leases.String()
 		t := leases.Capabilities() // two services on two hosts share nothing through a file
 		initLog.Info(ctx, "locks and leases", slog.String("backend", t.Name), slog.String("between", "all of one "+t.Scope.String()))
-		return startup.Part{Value: leases, Detail: leases.String()}, nil
+		return leases, nil
 	}
 	return phase
 }

@@ -37,7 +37,7 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 		withPhase(startup.Phase{
 			Name: "database", Key: "d",
 			Err:   errors.Join(errors.New("first thing"), errors.New("second thing"), xenv.Validate()),
-			Start: func(context.Context) (startup.Part, error) { opened = true; return startup.Part{}, nil },
+			Start: node,
 		}),
 		func(p *startup.Plan) { p.Cache = func(*startup.Plan) *startup.Phase { panic("check") } },
 		xoption.WithTrustedProxies(), xoption.WithTrustedProxies("bad"), xoption.WithDrainDelay(-time.Second),
@@ -111,9 +111,9 @@ func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T
 	t.Setenv("PLINTH_HOST", "127.0.0.1")
 	seen := ""
 	reg, err := xreg.New(t.Context(), nil, withPhase(startup.Phase{
-		Name: "p", Key: "p", Start: func(context.Context) (startup.Part, error) {
+		Name: "p", Key: "p", Start: func(context.Context) (any, error) {
 			seen = xenv.GetEnvString(xenv.Port, "")
-			return startup.Part{}, nil
+			return nil, nil
 		},
 	}))
 	if err != nil {

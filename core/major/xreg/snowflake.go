@@ -19,26 +19,22 @@ import (
 
 // snowflakePhase starts the id node, which may lease its node ID.
 func snowflakePhase(p *startup.Plan) *startup.Phase {
+	var n *xsnowflake.Node
+	removeDefault := func() {}
 	return &startup.Phase{
 		Name: "snowflake", Key: xctx.SnowflakeNodeKey, Err: checkSnowflake(p.Snowflake),
-		Start: func(ctx context.Context) (startup.Part, error) {
-			n, err := startSnowflake(ctx, p.Snowflake)
-			if err != nil {
-				return startup.Part{}, err
-			}
-			removeDefault := func() {}
-			if p.DefaultNode {
+		Start: func(ctx context.Context) (_ any, err error) {
+			n, err = startSnowflake(ctx, p.Snowflake)
+			if err == nil && p.DefaultNode {
 				removeDefault = xsnowflake.SetDefault(n)
 			}
-			return startup.Part{
-				Value:  n,
-				Detail: describeNode(n),
-				Health: func(ctx context.Context) error { return idHealth(n.CheckHealth(ctx)) },
-				Close: func(context.Context) error {
-					removeDefault()
-					return n.Close()
-				},
-			}, nil
+			return n, err
+		},
+		Detail: func() string { return describeNode(n) },
+		Health: func(ctx context.Context) error { return idHealth(n.CheckHealth(ctx)) },
+		Close: func(context.Context) error {
+			removeDefault()
+			return n.Close()
 		},
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
-	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
 // initLog writes the lines of the start and of the close.
@@ -60,7 +59,7 @@ func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 		}
 	}
 	for _, n := range p.Nodes {
-		list = append(list, nodePhase(n))
+		list = append(list, &startup.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: n.Node})
 	}
 	list = append(list, exec("routes", func(context.Context) error { return r.build(p) }))
 	return list, errors.Join(errs...)
@@ -85,20 +84,10 @@ func (r *Reg) phase(p *startup.Plan, name string, makePhase func(*startup.Plan) 
 
 // exec is a phase without a value.
 func exec(name string, run func(context.Context) error) *startup.Phase {
-	return &startup.Phase{Name: name, Key: xctx.Exec, Start: func(ctx context.Context) (startup.Part, error) {
-		return startup.Part{}, run(ctx)
-	}}
+	return &startup.Phase{Name: name, Key: xctx.Exec, Start: func(ctx context.Context) (any, error) { return nil, run(ctx) }}
 }
 
-// nodePhase is the phase of a node of the application.
-func nodePhase(n xregnode.Node) *startup.Phase {
-	return &startup.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: func(ctx context.Context) (startup.Part, error) {
-		value, err := n.Node(ctx)
-		return startup.Part{Value: value}, err
-	}}
-}
-
-// startOne runs one step and keeps what it has started.
+// startOne runs one step and keeps its value.
 func (r *Reg) startOne(s *startup.Phase) error {
 	r.enter(s.Name)
 	ctx := r.Init.Ctx
@@ -106,40 +95,46 @@ func (r *Reg) startOne(s *startup.Phase) error {
 		return fmt.Errorf("%s: not started: %w", s.Name, context.Cause(ctx))
 	}
 	began := time.Now()
-	var part startup.Part
+	var value any
 	err := xhook.Guard(func() (err error) {
-		part, err = s.Start(ctx)
+		value, err = s.Start(ctx)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Name, r.panics(s.Name, err))
 	}
-	r.keep(s, part)
-	initLog.Debug(ctx, "started", slog.String("part", s.Name), slog.String("detail", part.Detail), slog.Duration("took", time.Since(began)))
+	detail := ""
+	if s.Detail != nil {
+		detail = s.Detail()
+	}
+	r.keep(s, value, detail)
+	initLog.Debug(ctx, "started", slog.String("part", s.Name), slog.String("detail", detail), slog.Duration("took", time.Since(began)))
 	return nil
 }
 
 // keep stores the values of a step and notes how it is closed and checked.
-func (r *Reg) keep(s *startup.Phase, part startup.Part) {
+func (r *Reg) keep(s *startup.Phase, value any, detail string) {
 	name := s.Key.String()
 	if s.Key.IsReserved() { // a part of the framework
 		name = s.Name
-		parts := append(r.Parts(), Part{Name: name, Detail: part.Detail})
+		parts := append(r.Parts(), Part{Name: name, Detail: detail})
 		r.parts.Store(&parts)
 	}
 	if !s.Key.IsExec() {
-		r.nodes.Set(s.Key, part.Value)
+		r.nodes.Set(s.Key, value)
 	}
-	for key, value := range part.Values {
-		r.nodes.Set(key, value)
+	if s.Values != nil {
+		for key, v := range s.Values() {
+			r.nodes.Set(key, v)
+		}
 	}
-	if r.known(part.Value) {
+	if r.known(value) {
 		return
 	}
-	if fn := closer(part); fn != nil {
-		r.opened = append(r.opened, opened{name: s.Name, value: part.Value, close: fn})
+	if fn := closer(s, value); fn != nil {
+		r.opened = append(r.opened, opened{name: s.Name, value: value, close: fn})
 	}
-	if fn := checker(part); fn != nil {
+	if fn := checker(s, value); fn != nil {
 		r.life.AddHealth(name, fn)
 	}
 }
@@ -154,15 +149,15 @@ func (r *Reg) known(value any) bool {
 	})
 }
 
-// closer returns the function that closes a part, or nil.
-func closer(part startup.Part) xhook.Func {
-	if part.Close != nil {
-		return part.Close
+// closer returns the function that closes a value, or nil.
+func closer(s *startup.Phase, value any) xhook.Func {
+	if s.Close != nil {
+		return s.Close
 	}
-	if v := reflect.ValueOf(part.Value); v.Kind() == reflect.Pointer && v.IsNil() {
+	if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
 	}
-	switch c := part.Value.(type) {
+	switch c := value.(type) {
 	case interface {
 		Close(ctx context.Context) error
 	}:
@@ -175,12 +170,12 @@ func closer(part startup.Part) xhook.Func {
 	return nil
 }
 
-// checker returns the health check of a part, or nil.
-func checker(part startup.Part) xhook.Func {
-	if c, ok := part.Value.(xhook.HealthChecker); ok && part.Health == nil {
+// checker returns the health check of a value, or nil.
+func checker(s *startup.Phase, value any) xhook.Func {
+	if c, ok := value.(xhook.HealthChecker); ok && s.Health == nil {
 		return c.CheckHealth
 	}
-	return part.Health
+	return s.Health
 }
 
 // closeOpened closes what was opened, in reverse.

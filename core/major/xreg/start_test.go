@@ -47,9 +47,9 @@ func (b bounded) Close(ctx context.Context) error {
 func phase(log *[]string, name string) xoption.Option {
 	return withPhase(startup.Phase{
 		Name: name, Key: xctx.ContextKey(name),
-		Start: func(context.Context) (startup.Part, error) {
+		Start: func(context.Context) (any, error) {
 			*log = append(*log, "start "+name)
-			return startup.Part{Value: &part{name, log}}, nil
+			return &part{name, log}, nil
 		},
 	})
 }
@@ -241,10 +241,9 @@ func TestEndOfTheContextAfterTheStartLeavesTheApplicationsAlone(t *testing.T) {
 func TestValuesOfAPhaseAreFoundUnderTheirKeys(t *testing.T) {
 	reg, _ := begin(t, nil, withPhase(startup.Phase{
 		Name: "cache", Key: xctx.CacheManagerKey,
-		Start: func(context.Context) (startup.Part, error) {
-			others := map[xctx.ContextKey]any{xctx.RedisClientKey: "client"}
-			return startup.Part{Value: "manager", Values: others, Detail: "the manager"}, nil
-		},
+		Start:  func(context.Context) (any, error) { return "manager", nil },
+		Values: func() map[xctx.ContextKey]any { return map[xctx.ContextKey]any{xctx.RedisClientKey: "client"} },
+		Detail: func() string { return "the manager" },
 	}))
 	if got := reg.Init.Ctx.Value(xctx.RedisClientKey); got != "client" {
 		t.Errorf("RedisClientKey = %v, want client", got)
