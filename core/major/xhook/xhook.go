@@ -30,7 +30,7 @@ type hook struct {
 	run  Func
 }
 
-// phase is one of the five moments at which hooks run.
+// phase is one of the moments at which hooks run.
 type phase uint8
 
 const (
@@ -39,11 +39,14 @@ const (
 	phaseDrain
 	phaseShutdown
 	phaseStop
+	phaseClose
 	phases
 )
 
 // String returns the phase's name, for errors.
-func (p phase) String() string { return [...]string{"start", "ready", "drain", "shutdown", "stop"}[p] }
+func (p phase) String() string {
+	return [...]string{"start hook", "ready hook", "drain hook", "shutdown hook", "stop hook", "close of"}[p]
+}
 
 // Lifecycle is the life of one application: its hooks, its state, its health checks and the error that
 // ends it early. A nil *Lifecycle keeps nothing: its OnX methods, AddHealth, HoldReady and Fail return false,
@@ -141,6 +144,10 @@ func (l *Lifecycle) OnShutdown(name string, fn Func) bool { return l.add(phaseSh
 // OnStop is the package function OnStop for this life.
 func (l *Lifecycle) OnStop(name string, fn Func) bool { return l.add(phaseStop, name, fn) }
 
+// OnClose is for whoever runs the application: fn closes what the name says, after the stop hooks. Like these, all run in
+// reverse order. The result is that of OnStart.
+func (l *Lifecycle) OnClose(name string, fn Func) bool { return l.add(phaseClose, name, fn) }
+
 func (l *Lifecycle) add(p phase, name string, fn Func) bool {
 	if l == nil || fn == nil {
 		return false
@@ -164,7 +171,7 @@ func (l *Lifecycle) take(p phase) (hook, bool) {
 		return hook{}, false
 	}
 	at := 0
-	if p == phaseStop {
+	if p >= phaseStop {
 		at = n - 1
 	}
 	h := l.hooks[p][at]
@@ -185,11 +192,11 @@ func (l *Lifecycle) Drain(ctx context.Context) error {
 	return l.run(ctx, phaseDrain)
 }
 
-// Stop sets StateStopped and runs the stop hooks in reverse, all of them; their errors are joined. A second
-// call finds nothing to run.
+// Stop sets StateStopped and runs the stop hooks and then the functions of OnClose, all of them in reverse; their errors are
+// joined. A second call finds nothing to run.
 func (l *Lifecycle) Stop(ctx context.Context) error {
 	l.advance(StateStopped)
-	return l.run(ctx, phaseStop)
+	return errors.Join(l.run(ctx, phaseStop), l.run(ctx, phaseClose))
 }
 
 // run runs the hooks of a phase one after the other: those of the start until the first error, those of the stop whatever
@@ -212,7 +219,7 @@ func (l *Lifecycle) run(ctx context.Context, p phase) error {
 // call runs the hook and names it in its error.
 func (h hook) call(ctx context.Context, p phase) error {
 	if err := guard.Call(ctx, h.run); err != nil {
-		return fmt.Errorf("%s hook %q: %w", p, h.name, err)
+		return fmt.Errorf("%s %q: %w", p, h.name, err)
 	}
 	return nil
 }

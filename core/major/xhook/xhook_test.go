@@ -33,6 +33,7 @@ func TestHooksRunInOrderAndStopHooksInReverse(t *testing.T) {
 		xhook.OnReady(ctx, n, note(&log, "ready"+n, nil))
 		xhook.OnDrain(ctx, n, note(&log, "drain"+n, nil))
 		xhook.OnStop(ctx, n, note(&log, "stop"+n, nil))
+		l.OnClose(n, note(&log, "close"+n, nil))
 	}
 	for _, run := range []func(context.Context) error{l.Start, l.Ready, l.Drain, l.Stop, l.Stop} {
 		if err := run(ctx); err != nil {
@@ -41,7 +42,7 @@ func TestHooksRunInOrderAndStopHooksInReverse(t *testing.T) {
 	}
 	want := []string{
 		"start1", "start2", "start3", "ready1", "ready2", "ready3",
-		"drain1", "drain2", "drain3", "stop3", "stop2", "stop1",
+		"drain1", "drain2", "drain3", "stop3", "stop2", "stop1", "close3", "close2", "close1",
 	}
 	if !slices.Equal(log, want) {
 		t.Errorf("hooks ran as %v, want %v", log, want)

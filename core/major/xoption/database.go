@@ -1,6 +1,7 @@
 package xoption
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -82,9 +83,6 @@ func missingDatabase() error {
 	if set {
 		problem = "is no database, and the application needs one"
 	}
-	accepted := strings.Join(xdb.Drivers(), ", ")
-	if accepted == "" {
-		accepted = "a driver that the program imports; it imports none"
-	}
+	accepted := cmp.Or(strings.Join(xdb.Drivers(), ", "), "a driver that the program imports; it imports none")
 	return xenv.Problem(xenv.DatabaseDriver, name, problem, accepted)
 }

@@ -14,20 +14,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xroute"
 )
 
-// ginOnce guards what gin keeps for the whole process: its mode, which makes it print, and its validator.
-var ginOnce sync.Once
-
-func setUpGin() {
+// setUpGin sets what gin keeps for the whole process: its mode, which makes it print, and its validator.
+var setUpGin = sync.OnceFunc(func() {
 	if gin.Mode() == gin.DebugMode {
 		gin.SetMode(gin.ReleaseMode) // the banner lists the routes instead
 	}
 	binding.Validator = xvalid.GinBinding{} // which builds nothing until it is asked
-}
+})
 
 // newEngine makes the engine with the middleware that every route has. The middleware is reached through a pointer, so
 // that options which come later change it for the routes that exist already.
 func (r *Reg) newEngine() {
-	ginOnce.Do(setUpGin)
+	setUpGin()
 	e := gin.New()
 	e.ContextWithFallback = true
 	e.HandleMethodNotAllowed = true

@@ -59,7 +59,7 @@ type Reg struct {
 
 	mu      sync.Mutex                // held while nodes start or close, whose code may ask for settings and parts
 	changes []func(*startup.Settings) // of all options so far
-	opened  []opened
+	closing []any                     // the values that are closed at the stop
 	closed  bool
 }
 
@@ -165,7 +165,7 @@ func (r *Reg) carryOut(p *startup.Plan) error {
 	}
 	if len(p.Mappers) > 0 {
 		remove := xerror.RegisterApplicationMapper(p.Mappers...)
-		r.opened = append(r.opened, opened{name: "error mappers", close: func(context.Context) error { remove(); return nil }})
+		r.life.OnClose("error mappers", func(context.Context) error { remove(); return nil })
 	}
 	for _, s := range steps {
 		if err := r.startOne(s); err != nil {
@@ -212,6 +212,5 @@ func (r *Reg) CloseNodes(ctx context.Context) error {
 	r.closed = true
 	err := r.life.Shutdown(ctx)
 	r.Cancel()
-	err = errors.Join(err, r.life.Stop(ctx))
-	return errors.Join(r.panics("hook", err), r.closeOpened(ctx))
+	return r.panics("stop", errors.Join(err, r.life.Stop(ctx)))
 }

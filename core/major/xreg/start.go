@@ -11,7 +11,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
-	"github.com/plinthgo/plinth/core/internal/guard"
 	"github.com/plinthgo/plinth/core/major/internal/report"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
@@ -26,13 +25,6 @@ type Part struct {
 	Name string
 	// Detail is one line about it, without a secret. It may be empty.
 	Detail string
-}
-
-// opened is a value that is closed at the stop.
-type opened struct {
-	name  string
-	value any
-	close xhook.Func
 }
 
 // steps returns what p asks to start, in order, and every problem of that.
@@ -132,7 +124,8 @@ func (r *Reg) keep(s *startup.Phase, value any, detail string) {
 		return
 	}
 	if fn := closer(s, value); fn != nil {
-		r.opened = append(r.opened, opened{name: s.Name, value: value, close: fn})
+		r.closing = append(r.closing, value)
+		r.life.OnClose(s.Name, fn)
 	}
 	if fn := checker(s, value); fn != nil {
 		r.life.AddHealth(name, fn)
@@ -141,12 +134,7 @@ func (r *Reg) keep(s *startup.Phase, value any, detail string) {
 
 // known reports whether an earlier step gave the same pointer, so that nothing is closed twice.
 func (r *Reg) known(value any) bool {
-	if reflect.ValueOf(value).Kind() != reflect.Pointer {
-		return false
-	}
-	return slices.ContainsFunc(r.opened, func(o opened) bool {
-		return o.value == value // a pointer is comparable with any value
-	})
+	return reflect.ValueOf(value).Kind() == reflect.Pointer && slices.Contains(r.closing, value)
 }
 
 // closer returns the function that closes a value, or nil.
@@ -176,18 +164,6 @@ func checker(s *startup.Phase, value any) xhook.Func {
 		return c.CheckHealth
 	}
 	return s.Health
-}
-
-// closeOpened closes what was opened, in reverse.
-func (r *Reg) closeOpened(ctx context.Context) error {
-	var errs []error
-	for _, o := range slices.Backward(r.opened) {
-		if err := guard.Call(ctx, o.close); err != nil {
-			errs = append(errs, fmt.Errorf("close of %s: %w", o.name, r.panics("close of "+o.name, err)))
-		}
-	}
-	r.opened = nil
-	return errors.Join(errs...)
 }
 
 // panics logs the stacks of panics and returns err.
