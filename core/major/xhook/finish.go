@@ -3,6 +3,7 @@ package xhook
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 )
 
@@ -25,40 +26,35 @@ var (
 //
 // The error is nil if the work ended by itself, ErrForced or ErrAbandoned.
 func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cut func()) error {
-	soft, cancel := context.WithCancel(ctx)
-	defer cancel()
-	grace := finishGrace
+	grace, soft := finishGrace, time.Duration(math.MaxInt64)
 	deadline, bounded := ctx.Deadline()
 	if bounded {
 		grace = min(grace, time.Until(deadline)/4)
-		soft, cancel = context.WithDeadline(soft, deadline.Add(-2*grace))
-		defer cancel()
+		soft = time.Until(deadline.Add(-2 * grace))
 	}
 	if timeout > 0 {
-		soft, cancel = context.WithTimeout(soft, timeout)
-		defer cancel()
+		soft = min(soft, timeout)
 	}
-	if closedBefore(soft, done) {
+	if closedWithin(ctx, soft, done) {
 		return nil
 	}
 	cut()
-	last := time.Now().Add(grace)
+	hard := grace
 	if bounded {
-		last = deadline.Add(-grace / 2)
+		hard = time.Until(deadline.Add(-grace / 2))
 	}
-	hard, cancel := context.WithDeadline(context.WithoutCancel(ctx), last)
-	defer cancel()
-	if closedBefore(hard, done) {
+	if closedWithin(context.WithoutCancel(ctx), hard, done) {
 		return ErrForced
 	}
 	return ErrAbandoned
 }
 
-// closedBefore reports whether done is closed before ctx ends, or when it does.
-func closedBefore(ctx context.Context, done <-chan struct{}) bool {
+// closedWithin reports whether done is closed before d has passed or ctx ends, or just then.
+func closedWithin(ctx context.Context, d time.Duration, done <-chan struct{}) bool {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
 	select {
 	case <-done:
-		return true
 	case <-ctx.Done():
 	}
 	select {
