@@ -142,8 +142,9 @@ var closing = []string{"close"}
 // answer answers one request. While the service drains, clients are told to close their connections, so that none of them
 // is about to send when the connection closes.
 func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
-	req, leave := r.traffic.enter(req)
-	defer leave()
+	conn := connectionOf(req)
+	req, q := r.traffic.enter(conn, req)
+	defer r.traffic.leave(conn, q)
 	if r.draining.Load() {
 		w.Header()["Connection"] = closing
 	}

@@ -68,46 +68,44 @@ type request struct {
 
 // enter counts a request, and makes it known to xhelper, which finds out whether it is a stream. The
 // caller calls leave when the handler has returned.
-func (t *traffic) enter(req *http.Request) (_ *http.Request, leave func()) {
-	c := connectionOf(req)
-	q, release := &c.request, func() {}
+func (t *traffic) enter(c *connection, req *http.Request) (*http.Request, *request) {
+	q := &c.request
 	if req.ProtoMajor > 1 {
-		ctx, cancel := context.WithCancelCause(req.Context())
-		q, release = &request{cancel: cancel}, func() { cancel(nil) }
-		req = req.WithContext(xhelper.WithStreamReport(ctx, func() { t.stream(q) }))
+		q = new(request)
+		req = req.WithContext(t.adopt(req.Context(), q))
 	}
-	t.begin(q)
+	t.requests.Add(1)
+	q.mu.Lock()
+	q.open = true
+	q.mu.Unlock()
 	t.arrive(c)
 	if asksForEvents(req) {
 		t.stream(q)
 	}
-	return req, func() {
-		t.end(q)
-		release()
-		if c.hijacked.Load() {
-			c.request.cancel(nil) // the context of a hijacked connection ends with its handler
-		}
-	}
+	return req, q
 }
 
-func (t *traffic) begin(q *request) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.open = true
-	t.requests.Add(1)
+// adopt returns a context for q that tells when it becomes a stream.
+func (t *traffic) adopt(ctx context.Context, q *request) context.Context {
+	ctx, q.cancel = context.WithCancelCause(ctx)
+	return xhelper.WithStreamReport(ctx, func() { t.stream(q) })
 }
 
-func (t *traffic) end(q *request) {
+// leave ends what enter has begun. The context of a hijacked connection ends with its handler.
+func (t *traffic) leave(c *connection, q *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.open = false
-	if q.forget == nil {
+	if q.forget != nil {
+		q.forget()
+		q.forget = nil
+		t.streams.Add(-1)
+	} else {
 		t.requests.Add(-1)
-		return
 	}
-	q.forget()
-	q.forget = nil
-	t.streams.Add(-1)
+	if q.conn == nil || c.hijacked.Load() {
+		q.cancel(nil)
+	}
 }
 
 // stream makes an open request a stream. If a stop has already ended the others, it ends this one too.
@@ -183,11 +181,9 @@ func (t *traffic) watch(s *http.Server) {
 		}
 		own := &connection{}
 		own.request.conn = c
-		ctx, own.request.cancel = context.WithCancelCause(ctx)
 		t.pending.Add(1)
 		t.conns.Store(c, own)
-		ctx = xhelper.WithStreamReport(ctx, func() { t.stream(&own.request) })
-		return context.WithValue(ctx, connectionKey{}, own)
+		return context.WithValue(t.adopt(ctx, &own.request), connectionKey{}, own)
 	}
 	s.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateClosed || state == http.StateHijacked {

@@ -93,12 +93,11 @@ func (r *Reg) newSettings() *startup.Settings {
 	for _, change := range r.changes {
 		change(s)
 	}
-	switch {
-	case s.DrainDelay != undecided:
-	case s.Debug || atTerminal():
-		s.DrainDelay = 0
-	default:
+	if s.DrainDelay == undecided {
 		s.DrainDelay = env.DrainDelay
+		if s.Debug || atTerminal() {
+			s.DrainDelay = 0
+		}
 	}
 	return s
 }
