@@ -94,6 +94,7 @@ type service struct {
 	t      *testing.T
 	url    string
 	log    *buffer
+	late   []xoption.Option // given to the Runner
 	cancel context.CancelFunc
 	done   chan error
 }
@@ -140,7 +141,7 @@ func (s *service) start(tasks ...xmain.Task) *service {
 func (s *service) run(tasks ...xmain.Task) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	s.cancel = cancel
-	go func() { s.done <- xmain.RunContext(ctx, s.Reg, nil, nil, tasks...) }()
+	go func() { s.done <- xmain.RunContext(ctx, s.Reg, nil, s.late, tasks...) }()
 }
 
 // stop begins the stop and returns what RunContext does.

@@ -45,8 +45,8 @@ var programs = map[string]func(){
 	},
 	"begun":                          begun,
 	"signal at the end of the start": signalAtTheEndOfTheStart,
-	"signal between":                 func() { signalBetween(1) },
-	"two signals between":            func() { signalBetween(2) },
+	"signal between":                 signalBetween,
+	"two signals between":            twoSignalsBetween,
 	"signal in the start hook":       signalInTheStartHook,
 	"blocked logger":                 blockedLogger,
 	"stubborn start":                 stubbornStart,
@@ -307,6 +307,9 @@ func TestInterruptEndsInOrderToo(t *testing.T) {
 		t.Errorf("exit code = %d, want 0", code)
 	}
 	p.order("stop hook", "node closed", "stopped")
+	if strings.Contains(p.output(), "stop requested") {
+		t.Errorf("the start still speaks of the stop, which is the Runner's:\n%s", p.output())
+	}
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {

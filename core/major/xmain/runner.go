@@ -124,7 +124,11 @@ func (r *runner) start(opts []xoption.Option, began time.Time) error {
 // serve answers requests on l, in the background.
 func (r *runner) serve(l *listener) {
 	r.handler = r.reg.Serve.Handler()
-	server := r.reg.Settings().Server
+	settings := r.reg.Settings()
+	server := settings.Server
+	for _, change := range settings.ChangeServer {
+		change(server)
+	}
 	server.Handler = http.HandlerFunc(r.answer)
 	server.BaseContext = func(net.Listener) context.Context { return r.requests }
 	server.ErrorLog = slog.NewLogLogger(boundHandler{xlog.WithName(xlog.NamedHTTP).Slog().Handler(), r.app}, slog.LevelWarn)

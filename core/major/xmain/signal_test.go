@@ -27,30 +27,34 @@ func begun() {
 	xmain.Runner(reg, nil, nil)
 }
 
-// kill sends the program n SIGTERM.
-func kill(n int) {
-	for range n {
-		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
-			panic(err)
-		}
-		time.Sleep(20 * time.Millisecond) //nolint:forbidigo // two at once are one for the kernel
+// kill sends the program a SIGTERM. Two at once are one for the kernel.
+func kill() {
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		panic(err)
 	}
 }
 
 // signalAtTheEndOfTheStart is told to stop when hardly anything is left of the start.
 func signalAtTheEndOfTheStart() {
-	reg := xreg.Register(context.Background(), nil, xoption.WithRoute(func(context.Context, *gin.Engine) {
-		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
-			panic(err)
-		}
-	}))
+	reg := xreg.Register(context.Background(), nil, xoption.WithRoute(func(context.Context, *gin.Engine) { kill() }))
 	xmain.Runner(reg, nil, nil)
 }
 
 // signalBetween is told to stop after Register and before Runner.
-func signalBetween(n int) {
+func signalBetween() {
 	reg := xreg.Register(context.Background(), nil)
-	kill(n)
+	kill()
+	<-reg.StopRequested().Done()
+	xmain.Runner(reg, nil, nil)
+}
+
+// twoSignalsBetween is told to end at once before Runner, which it reaches only if that is lost.
+func twoSignalsBetween() {
+	reg := xreg.Register(context.Background(), nil)
+	kill()
+	<-reg.StopRequested().Done()
+	kill()
+	<-time.After(patience)
 	xmain.Runner(reg, nil, nil)
 }
 
@@ -143,9 +147,9 @@ func TestSecondSignalEndsTheContextOfShutdownHooks(t *testing.T) {
 		return nil
 	})
 	s.start()
-	kill(1)
+	kill()
 	wait(t, entered, "the shutdown hook")
-	kill(1)
+	kill()
 	var second *xmain.SignalError
 	if err := s.result(); !errors.As(err, &second) {
 		t.Errorf("RunContext = %v, want a *SignalError", err)

@@ -303,3 +303,18 @@ func TestBannerIsForTerminals(t *testing.T) {
 		}
 	}
 }
+
+func TestRunContext_changesTheServerOnce(t *testing.T) {
+	changes := 0
+	s := prepare(t, nil, xoption.WithServer(func(*http.Server) { changes++ }))
+	if changes != 0 {
+		t.Errorf("the server was changed %d times by the start, want that to be the Runner's", changes)
+	}
+	s.late = append(s.late, xoption.WithServer(func(h *http.Server) { h.MaxHeaderBytes = 1 << 10 }))
+	if err := s.start().stop(); err != nil {
+		t.Error(err)
+	}
+	if changes != 1 {
+		t.Errorf("the server was changed %d times, want once", changes)
+	}
+}

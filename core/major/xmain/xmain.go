@@ -92,7 +92,10 @@ func run(
 ) error {
 	r := newRunner(reg, log, tasks)
 	abandoned := make(chan error, 2) // the second signal, and the end of the time
-	second := func(s os.Signal) {
+	handler := func(s os.Signal, first bool) {
+		if first {
+			return // it ends the context of the watch, which is enough
+		}
 		select {
 		case abandoned <- &SignalError{Signal: s}:
 		default:
@@ -100,9 +103,9 @@ func run(
 	}
 	stopRequested, watch := reg.StopRequested(), reg.Signals()
 	if watch == nil {
-		stopRequested, watch = signals.New(stopRequested, nil, second)
+		stopRequested, watch = signals.New(stopRequested, handler)
 	} else {
-		watch.Handle(second)
+		watch.Handle(handler)
 	}
 	defer watch.Stop()
 	defer r.want(nil)

@@ -28,7 +28,7 @@ func WithListener(l net.Listener) Option {
 // what the environment says. WriteTimeout, which bounds a whole response, replaces PLINTH_WRITE_TIMEOUT, and cuts streams. Handler, BaseContext and ErrorLog are
 // set afterwards.
 func WithServer(change func(*http.Server)) Option {
-	return given("WithServer", change != nil, setting(func(s *startup.Settings) { change(s.Server) }))
+	return given("WithServer", change != nil, setting(func(s *startup.Settings) { s.ChangeServer = append(s.ChangeServer, change) }))
 }
 
 // WithMaxBodyBytes bounds the body of a request, whatever PLINTH_MAX_BODY_BYTES says; 0 is no limit.

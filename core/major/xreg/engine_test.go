@@ -132,7 +132,11 @@ func TestLimitsOfTheServerHaveDefaultsEnvironmentAndOption(t *testing.T) {
 	t.Setenv("PLINTH_READ_HEADER_TIMEOUT", "0")
 	t.Setenv("PLINTH_READ_TIMEOUT", "1m")
 	reg, _ = begin(t, nil, xoption.WithServer(func(s *http.Server) { s.MaxHeaderBytes = 1 << 20 }))
-	if s = reg.Settings().Server; s.ReadHeaderTimeout > 0 || s.ReadTimeout.String() != "1m0s" || s.MaxHeaderBytes != 1<<20 {
+	s = reg.Settings().Server
+	for _, change := range reg.Settings().ChangeServer {
+		change(s)
+	}
+	if s.ReadHeaderTimeout > 0 || s.ReadTimeout.String() != "1m0s" || s.MaxHeaderBytes != 1<<20 {
 		t.Errorf("changed = %s %s %d, want no header timeout, 1m, 1 MiB", s.ReadHeaderTimeout, s.ReadTimeout, s.MaxHeaderBytes)
 	}
 }

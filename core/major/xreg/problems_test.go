@@ -212,6 +212,9 @@ func TestLogIsTheProcessDefaultUntilTheClose(t *testing.T) {
 	if err := reg.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if err := reg.Close(t.Context()); err != nil {
+		t.Errorf("second Close = %v, want nil", err)
+	}
 	if xlog.Default() != before {
 		t.Error("the former default did not come back")
 	}

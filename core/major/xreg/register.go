@@ -27,8 +27,11 @@ var exit = os.Exit
 func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) *Reg {
 	r := newReg()
 	log := context.WithoutCancel(ctx)
-	first := func(s os.Signal) { r.interrupted(log, s) }
-	ctx, r.watch = signals.New(ctx, first, func(s os.Signal) {
+	ctx, r.watch = signals.New(ctx, func(s os.Signal, first bool) {
+		if first {
+			r.interrupted(log, s)
+			return
+		}
 		report.Bounded(func() { initLog.Warn(log, "second signal: ending at once", slog.String("signal", s.String())) })
 		exit(signals.ExitCode(s))
 	})

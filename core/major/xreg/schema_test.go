@@ -6,6 +6,7 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"gorm.io/gorm"
@@ -108,6 +109,15 @@ func TestNew_optionsAreEvaluatedOnce(t *testing.T) {
 		xoption.WithCache(func(*xcache.Options) { cache++ }))
 	if database != 1 || cache != 1 || detail(reg, "database") != "dummy" {
 		t.Errorf("options ran %d and %d times, want once each", database, cache)
+	}
+}
+
+func TestReg_Apply_optionsOfAnOpenDatabaseAreTooLate(t *testing.T) {
+	var log []string
+	reg, _ := begin(t, nil, migrated(&log, nil))
+	late := xoption.WithDatabase(xoptdatabase.WithPrepare(func(context.Context, *gorm.DB) error { return nil })) // alone it opens nothing
+	if err := reg.Apply(late); err == nil || !strings.Contains(err.Error(), "the database is open already") {
+		t.Errorf("Apply = %v, want it to be too late", err)
 	}
 }
 

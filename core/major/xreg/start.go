@@ -30,20 +30,20 @@ type Part struct {
 // steps returns what p asks to start, in order, and every problem of that.
 func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	errs := []error{r.nodes.Check(p.Nodes)}
-	add := func(name string, makePhase func(*startup.Plan) *startup.Phase) {
-		phase, err := r.phase(p, name, makePhase)
+	add := func(name string, key xctx.ContextKey, makePhase func(*startup.Plan) *startup.Phase) {
+		phase, err := r.phase(p, name, key, makePhase)
 		errs = append(errs, err)
 		if phase != nil {
 			list = append(list, phase)
 		}
 	}
-	add("database", p.Database)
-	add("cache", p.Cache)
+	add("database", xctx.DatabaseKey, p.Database)
+	add("cache", xctx.CacheManagerKey, p.Cache)
 	if _, leased := r.nodes.Get(xctx.LeasesKey); !leased {
-		add("leases", func(p *startup.Plan) *startup.Phase { return leasesPhase(p, list) })
+		add("leases", xctx.LeasesKey, func(p *startup.Plan) *startup.Phase { return leasesPhase(p, list) })
 	}
 	if !p.Late {
-		add("snowflake", snowflakePhase)
+		add("snowflake", xctx.SnowflakeNodeKey, snowflakePhase)
 	}
 	for _, phase := range list {
 		if phase.Setup != nil {
@@ -57,10 +57,15 @@ func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	return list, errors.Join(errs...)
 }
 
-// phase makes a phase, and returns every problem of its settings.
-func (r *Reg) phase(p *startup.Plan, name string, makePhase func(*startup.Plan) *startup.Phase) (phase *startup.Phase, err error) {
+// phase makes the phase of a key, and returns every problem of its settings.
+func (r *Reg) phase(
+	p *startup.Plan, name string, key xctx.ContextKey, makePhase func(*startup.Plan) *startup.Phase,
+) (phase *startup.Phase, err error) {
 	if makePhase == nil {
 		return nil, nil
+	}
+	if _, open := r.nodes.Get(key); open {
+		return nil, fmt.Errorf("xreg: the %s is open already: give all of its options to Register", name)
 	}
 	if err := xhook.Guard(func() error { phase = makePhase(p); return nil }); err != nil {
 		return nil, fmt.Errorf("%s: check: %w", name, r.panics(name, err))
@@ -68,10 +73,7 @@ func (r *Reg) phase(p *startup.Plan, name string, makePhase func(*startup.Plan) 
 	if phase == nil {
 		return nil, nil
 	}
-	if _, open := r.nodes.Get(phase.Key); open {
-		err = fmt.Errorf("xreg: the %s is open already: give all of its options to Register", name)
-	}
-	return phase, errors.Join(err, phase.Err)
+	return phase, phase.Err
 }
 
 // exec is a phase without a value.

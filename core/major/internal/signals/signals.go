@@ -16,18 +16,20 @@ import (
 // which one would be lost or would kill the process. A SIGHUP that the process was started to ignore, as
 // by nohup, stays ignored. A nil *Watch catches none.
 type Watch struct {
-	next   atomic.Pointer[func(os.Signal)]
-	cancel context.CancelCauseFunc
-	stop   func()
+	handler atomic.Pointer[Handler]
+	cancel  context.CancelCauseFunc
+	stop    func()
 }
 
-// New starts a Watch. The context that it returns is a child of ctx and ends with the first signal, for which first is
-// called before; first may be nil. next is called with every other signal, one at a time. Neither may rely on the log,
-// which may block: see package report.
+// Handler is called with signals, one at a time, before the first ends the context of the Watch. It must not rely on the
+// log, which may block: see package report.
+type Handler func(s os.Signal, first bool)
+
+// New starts a Watch. The context that it returns is a child of ctx and ends with the first signal.
 //
 // From then on a write to a standard output or standard error that no process reads any more is an error of that
 // write, and no SIGPIPE that ends the process in the middle of its requests.
-func New(ctx context.Context, first, next func(os.Signal)) (context.Context, *Watch) {
+func New(ctx context.Context, handler Handler) (context.Context, *Watch) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -35,7 +37,7 @@ func New(ctx context.Context, first, next func(os.Signal)) (context.Context, *Wa
 	}
 	caught := make(chan os.Signal, 2)
 	w := &Watch{}
-	w.Handle(next)
+	w.Handle(handler)
 	ctx, w.cancel = context.WithCancelCause(ctx)
 	w.stop = sync.OnceFunc(func() {
 		signal.Stop(caught)
@@ -43,27 +45,21 @@ func New(ctx context.Context, first, next func(os.Signal)) (context.Context, *Wa
 		w.cancel(nil)
 	})
 	signal.Notify(caught, list...)
-	go w.run(caught, first)
+	go w.run(caught)
 	return ctx, w
 }
 
-func (w *Watch) run(caught <-chan os.Signal, first func(os.Signal)) {
-	interrupted := false
+func (w *Watch) run(caught <-chan os.Signal) {
+	first := true
 	for s := range caught {
-		if interrupted {
-			(*w.next.Load())(s)
-			continue
-		}
-		interrupted = true
-		if first != nil {
-			first(s)
-		}
-		w.cancel(fmt.Errorf("interrupted by signal: %s", s))
+		(*w.handler.Load())(s, first)
+		w.cancel(fmt.Errorf("interrupted by signal: %s", s)) // of the first; later ones change nothing
+		first = false
 	}
 }
 
-// Handle makes next the function for the signals that come from now on, after the first.
-func (w *Watch) Handle(next func(os.Signal)) { w.next.Store(&next) }
+// Handle makes handler that of the signals that come from now on.
+func (w *Watch) Handle(handler Handler) { w.handler.Store(&handler) }
 
 // Stop restores the default effect of signals.
 func (w *Watch) Stop() {

@@ -26,8 +26,10 @@ type Settings struct {
 	ShutdownTimeout time.Duration
 	// Serve is the configuration of the request middleware.
 	Serve xhelper.Config
-	// Server is the HTTP server with its limits, without a handler.
+	// Server is the HTTP server with the limits of the environment, without a handler.
 	Server *http.Server
+	// ChangeServer are the application's changes of Server, which the Runner makes once.
+	ChangeServer []func(*http.Server)
 }
 
 // maxReserve bounds the part of the shutdown timeout that is kept for what comes after the requests.
