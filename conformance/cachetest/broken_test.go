@@ -5,12 +5,12 @@ import (
 
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 // broken is a right store in which some operations are replaced by wrong ones.
 type broken struct {
-	*mapstore.Store
+	*drivertest.MapStore
 
 	set     func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error)
 	del     func(ctx context.Context, keys []string) (int, error)
@@ -40,7 +40,7 @@ type broken struct {
 
 // newBroken returns a store with the defect of the flag, or a right one.
 func newBroken(c driver.Config) *broken {
-	b := &broken{Store: mapstore.New(c.Now)}
+	b := &broken{MapStore: drivertest.NewMapStore(c.Now)}
 	if d, ok := defects[*defectFlag]; ok {
 		d.breaks(b)
 	}
@@ -51,7 +51,7 @@ func (b *broken) Set(ctx context.Context, key string, value []byte, w driver.Wri
 	if b.set != nil {
 		return b.set(ctx, key, value, w)
 	}
-	return b.Store.Set(ctx, key, value, w)
+	return b.MapStore.Set(ctx, key, value, w)
 }
 
 func (b *broken) SetMany(ctx context.Context, items []driver.Item) error {
@@ -70,21 +70,21 @@ func (b *broken) Delete(ctx context.Context, keys ...string) (int, error) {
 	if b.del != nil {
 		return b.del(ctx, keys)
 	}
-	return b.Store.Delete(ctx, keys...)
+	return b.MapStore.Delete(ctx, keys...)
 }
 
 func (b *broken) Exists(ctx context.Context, key string) (bool, error) {
 	if b.exists != nil {
 		return b.exists(ctx, key)
 	}
-	return b.Store.Exists(ctx, key)
+	return b.MapStore.Exists(ctx, key)
 }
 
 func (b *broken) HashGet(ctx context.Context, key, field string) ([]byte, bool, error) {
 	if b.hashGet != nil {
 		return b.hashGet(ctx, key, field)
 	}
-	return b.Store.HashGet(ctx, key, field)
+	return b.MapStore.HashGet(ctx, key, field)
 }
 
 func (b *broken) HashSet(
@@ -93,21 +93,21 @@ func (b *broken) HashSet(
 	if b.hashSet != nil {
 		return b.hashSet(ctx, key, set, remove, w)
 	}
-	return b.Store.HashSet(ctx, key, set, remove, w)
+	return b.MapStore.HashSet(ctx, key, set, remove, w)
 }
 
 func (b *broken) HashRemove(ctx context.Context, key string, fields ...string) (int, error) {
 	if b.hashRem != nil {
 		return b.hashRem(ctx, key, fields)
 	}
-	return b.Store.HashRemove(ctx, key, fields...)
+	return b.MapStore.HashRemove(ctx, key, fields...)
 }
 
 func (b *broken) SetAdd(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
 	if b.setAdd != nil {
 		return b.setAdd(ctx, key, members, w)
 	}
-	return b.Store.SetAdd(ctx, key, members, w)
+	return b.MapStore.SetAdd(ctx, key, members, w)
 }
 
 func (b *broken) ListPush(
@@ -116,82 +116,82 @@ func (b *broken) ListPush(
 	if b.push != nil {
 		return b.push(ctx, key, end, values, w)
 	}
-	return b.Store.ListPush(ctx, key, end, values, w)
+	return b.MapStore.ListPush(ctx, key, end, values, w)
 }
 
 func (b *broken) ListRange(ctx context.Context, key string, start, stop int) ([][]byte, error) {
 	if b.rng != nil {
 		return b.rng(ctx, key, start, stop)
 	}
-	return b.Store.ListRange(ctx, key, start, stop)
+	return b.MapStore.ListRange(ctx, key, start, stop)
 }
 
 func (b *broken) ListIndex(ctx context.Context, key string, index int) ([]byte, bool, error) {
 	if b.index != nil {
 		return b.index(ctx, key, index)
 	}
-	return b.Store.ListIndex(ctx, key, index)
+	return b.MapStore.ListIndex(ctx, key, index)
 }
 
 func (b *broken) ListPop(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
 	if b.pop != nil {
 		return b.pop(ctx, key, end)
 	}
-	return b.Store.ListPop(ctx, key, end)
+	return b.MapStore.ListPop(ctx, key, end)
 }
 
 func (b *broken) ListRemove(ctx context.Context, key string, count int, value []byte) (int, error) {
 	if b.listRem != nil {
 		return b.listRem(ctx, key, count, value)
 	}
-	return b.Store.ListRemove(ctx, key, count, value)
+	return b.MapStore.ListRemove(ctx, key, count, value)
 }
 
 func (b *broken) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 	if b.many != nil {
 		return b.many(ctx, keys)
 	}
-	return b.Store.GetMany(ctx, keys)
+	return b.MapStore.GetMany(ctx, keys)
 }
 
 func (b *broken) Ping(ctx context.Context) error {
 	if b.ping != nil {
 		return b.ping(ctx)
 	}
-	return b.Store.Ping(ctx)
+	return b.MapStore.Ping(ctx)
 }
 
 func (b *broken) SetCount(ctx context.Context, key string) (int, error) {
 	if b.count != nil {
 		return b.count(ctx, key)
 	}
-	return b.Store.SetCount(ctx, key)
+	return b.MapStore.SetCount(ctx, key)
 }
 
 func (b *broken) SetMembers(ctx context.Context, key string) ([][]byte, error) {
 	if b.members != nil {
 		return b.members(ctx, key)
 	}
-	return b.Store.SetMembers(ctx, key)
+	return b.MapStore.SetMembers(ctx, key)
 }
 
 func (b *broken) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
 	if b.scan != nil {
 		return b.scan(ctx, prefix, page)
 	}
-	return b.Store.Scan(ctx, prefix, page)
+	return b.MapStore.Scan(ctx, prefix, page)
 }
 
 func (b *broken) LeaseBackend(prefix string) leasedriver.Backend {
 	if b.leases != nil {
 		return b.leases(prefix)
 	}
-	return b.Store.LeaseBackend(prefix)
+	return b.MapStore.LeaseBackend(prefix)
 }
 
 func (b *broken) Close() error {
 	if b.end != nil {
 		return b.end()
 	}
-	return b.Store.Close()
+	return b.MapStore.Close()
 }

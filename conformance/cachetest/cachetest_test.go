@@ -12,7 +12,7 @@ import (
 
 	"github.com/plinthgo/plinth/conformance/cachetest"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 // The suite must fail for a broken store, so it runs in a process of its own there.
@@ -22,14 +22,14 @@ var (
 )
 
 func TestARightStorePasses(t *testing.T) {
-	cachetest.Run(t, cachetest.Harness{Driver: mapstore.Driver{}, FakeClock: true})
+	cachetest.Run(t, cachetest.Harness{Driver: drivertest.MapDriver{}, FakeClock: true})
 }
 
 func TestARightStorePassesInRealTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for lives to end")
 	}
-	cachetest.Run(t, cachetest.Harness{Driver: mapstore.Driver{}})
+	cachetest.Run(t, cachetest.Harness{Driver: drivertest.MapDriver{}})
 }
 
 func TestARightServerPasses(t *testing.T) {
@@ -40,7 +40,7 @@ func TestARightServerPasses(t *testing.T) {
 }
 
 // brokenDriver opens stores with the defect of the flag, or right ones.
-type brokenDriver struct{ mapstore.Driver }
+type brokenDriver struct{ drivertest.MapDriver }
 
 // Name implements driver.Driver.
 func (brokenDriver) Name() string { return "broken" }

@@ -13,7 +13,7 @@ import (
 var methodDefects = map[string]defect{
 	"a batch ends after 4096 keys": {func(b *broken) {
 		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
-			out, err := b.Store.GetMany(ctx, keys)
+			out, err := b.MapStore.GetMany(ctx, keys)
 			if len(out) > 4096 {
 				clear(out[4096:])
 			}
@@ -27,24 +27,24 @@ var methodDefects = map[string]defect{
 					return nil, err
 				}
 			}
-			return b.Store.GetMany(ctx, keys)
+			return b.MapStore.GetMany(ctx, keys)
 		}
 	}, "Batch/DuplicatesMissingAndOtherKinds, Key/Many"},
 	"equal keys count twice": {func(b *broken) {
 		b.del = func(ctx context.Context, keys []string) (int, error) {
 			n := 0
 			for _, key := range keys {
-				if ok, _ := b.Store.Exists(ctx, key); ok {
+				if ok, _ := b.MapStore.Exists(ctx, key); ok {
 					n++
 				}
 			}
-			_, err := b.Store.Delete(ctx, keys...)
+			_, err := b.MapStore.Delete(ctx, keys...)
 			return n, err
 		}
 	}, "Batch/DuplicatesMissingAndOtherKinds"},
 	"an empty value is nil": {func(b *broken) {
 		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
-			out, err := b.Store.GetMany(ctx, keys)
+			out, err := b.MapStore.GetMany(ctx, keys)
 			for i := range out {
 				if len(out[i]) == 0 {
 					out[i] = nil
@@ -57,7 +57,7 @@ var methodDefects = map[string]defect{
 		b.setMany = func(ctx context.Context, items []driver.Item) error {
 			for _, i := range items {
 				i.Write.Keep = false
-				if _, err := b.Store.Set(ctx, i.Key, i.Value, i.Write); err != nil {
+				if _, err := b.MapStore.Set(ctx, i.Key, i.Value, i.Write); err != nil {
 					return err
 				}
 			}
@@ -67,7 +67,7 @@ var methodDefects = map[string]defect{
 	"a batch has the life of its first": {func(b *broken) {
 		b.setMany = func(ctx context.Context, items []driver.Item) error {
 			for _, i := range items {
-				if _, err := b.Store.Set(ctx, i.Key, i.Value, items[0].Write); err != nil {
+				if _, err := b.MapStore.Set(ctx, i.Key, i.Value, items[0].Write); err != nil {
 					return err
 				}
 			}
@@ -77,14 +77,14 @@ var methodDefects = map[string]defect{
 	"a batch is a loop":            {func(b *broken) { b.loops = true }, "Batch/OneRoundTrip"},
 	"an update is two round trips": {func(b *broken) { b.twice = true }, "Call/OneRoundTrip"},
 	"the ping ignores its context": {func(b *broken) {
-		b.ping = func(ctx context.Context) error { return b.Store.Ping(context.WithoutCancel(ctx)) }
+		b.ping = func(ctx context.Context) error { return b.MapStore.Ping(context.WithoutCancel(ctx)) }
 	}, "Method/EndsWithItsContext"},
 	"the ping answers after the end": {func(b *broken) {
 		b.ping = func(ctx context.Context) error { return ctx.Err() }
 	}, "Edge/Health, Method/IsRefusedAfterClose"},
 	"a closed set is empty": {func(b *broken) {
 		b.count = func(ctx context.Context, key string) (int, error) {
-			n, err := b.Store.SetCount(ctx, key)
+			n, err := b.MapStore.SetCount(ctx, key)
 			if errors.Is(err, driver.ErrClosed) {
 				err = nil
 			}
@@ -93,7 +93,7 @@ var methodDefects = map[string]defect{
 	}, "Method/IsRefusedAfterClose"},
 	"another kind has no members": {func(b *broken) {
 		b.count = func(ctx context.Context, key string) (int, error) {
-			n, err := b.Store.SetCount(ctx, key)
+			n, err := b.MapStore.SetCount(ctx, key)
 			if errors.Is(err, driver.ErrWrongType) {
 				err = nil
 			}
@@ -105,14 +105,14 @@ var methodDefects = map[string]defect{
 			for i := range members {
 				members[i], _, _ = bytes.Cut(members[i], []byte{0})
 			}
-			return b.Store.SetAdd(ctx, key, members, w)
+			return b.MapStore.SetAdd(ctx, key, members, w)
 		}
 	}, "Method/TakesOddNames"},
 	"reading a set makes it": {func(b *broken) {
 		b.members = func(ctx context.Context, key string) ([][]byte, error) {
-			out, err := b.Store.SetMembers(ctx, key)
+			out, err := b.MapStore.SetMembers(ctx, key)
 			if err == nil && len(out) == 0 {
-				_, _ = b.Store.Set(ctx, key, nil, driver.Write{})
+				_, _ = b.MapStore.Set(ctx, key, nil, driver.Write{})
 			}
 			return out, err
 		}
@@ -122,40 +122,40 @@ var methodDefects = map[string]defect{
 			if key == "" {
 				return false, errors.New("no key")
 			}
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Edge/EmptyKey"},
 	"a long life overflows": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
 			w.TTL = min(w.TTL, 1<<31*time.Millisecond)
-			return b.Store.HashSet(ctx, key, set, remove, w)
+			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/Years"},
 	"a short life of a set is none": {func(b *broken) {
 		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
 			w.TTL = w.TTL.Truncate(time.Second)
-			return b.Store.SetAdd(ctx, key, members, w)
+			return b.MapStore.SetAdd(ctx, key, members, w)
 		}
 	}, "Expiry/OneMillisecond"},
 	"a push that keeps moves the list": {func(b *broken) {
 		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
-			old, err := b.Store.ListRange(ctx, key, 0, -1)
+			old, err := b.MapStore.ListRange(ctx, key, 0, -1)
 			ttl, ok, _ := b.TTL(ctx, key)
 			if !ok || !w.Keep || err != nil {
-				return b.Store.ListPush(ctx, key, end, values, w)
+				return b.MapStore.ListPush(ctx, key, end, values, w)
 			}
-			_, _ = b.Store.Delete(ctx, key)
+			_, _ = b.MapStore.Delete(ctx, key)
 			<-time.After(time.Millisecond)
-			_, _ = b.Store.Delete(ctx, key)
-			return b.Store.ListPush(ctx, key, end, append(old, values...), driver.Write{TTL: ttl})
+			_, _ = b.MapStore.Delete(ctx, key)
+			return b.MapStore.ListPush(ctx, key, end, append(old, values...), driver.Write{TTL: ttl})
 		}
 	}, "Concurrency/UpdatesKeepOrSlideAsTold"},
 	"the life comes after the value": {func(b *broken) {
 		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
-			length, stored, err := b.Store.ListPush(ctx, key, end, values, driver.Write{Keep: w.Keep, If: w.If})
+			length, stored, err := b.MapStore.ListPush(ctx, key, end, values, driver.Write{Keep: w.Keep, If: w.If})
 			<-time.After(time.Millisecond)
 			if stored && !w.Keep {
-				_, _, err = b.Store.ListPush(ctx, key, end, nil, driver.Write{TTL: w.TTL})
+				_, _, err = b.MapStore.ListPush(ctx, key, end, nil, driver.Write{TTL: w.TTL})
 			}
 			return length, stored, err
 		}
@@ -163,10 +163,10 @@ var methodDefects = map[string]defect{
 	"what is written if absent is lost": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			if w.If == driver.IfAbsent {
-				ok, err := b.Store.Exists(ctx, key)
+				ok, err := b.MapStore.Exists(ctx, key)
 				return !ok, err
 			}
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Load/ALoaderThatEndsItsGoroutineEndsNobodyElse, Load/ADeadlineEndsTheWait"},
 }

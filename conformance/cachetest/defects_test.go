@@ -38,7 +38,7 @@ var storeDefects = map[string]defect{
 	"NX is ignored": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			w.If = driver.Always
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Key/NXWritesOnlyWhatIsAbsent"},
 	"NX is lost where a life is kept": {func(b *broken) {
@@ -46,35 +46,35 @@ var storeDefects = map[string]defect{
 			if w.Keep && w.TTL > 0 {
 				w.If = driver.Always
 			}
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Key/NXWritesOnlyWhatIsAbsent"},
 	"only the first thousand of many members are written": {func(b *broken) {
 		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
-			return b.Store.SetAdd(ctx, key, members[:min(len(members), 1000)], w)
+			return b.MapStore.SetAdd(ctx, key, members[:min(len(members), 1000)], w)
 		}
 	}, "Edge/LargeUpdates"},
 	"of many elements only the last are counted": {func(b *broken) {
 		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
-			n, stored, err := b.Store.ListPush(ctx, key, end, values, w)
+			n, stored, err := b.MapStore.ListPush(ctx, key, end, values, w)
 			return min(n, 1000), stored, err
 		}
 	}, "Edge/LargeUpdates"},
 	"of many fields only the first thousand are written": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
-			return b.Store.HashSet(ctx, key, set[:min(len(set), 1000)], remove, w)
+			return b.MapStore.HashSet(ctx, key, set[:min(len(set), 1000)], remove, w)
 		}
 	}, "Edge/LargeUpdates"},
 	"the outcome of XX is invisible": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
-			_, err := b.Store.Set(ctx, key, value, w)
+			_, err := b.MapStore.Set(ctx, key, value, w)
 			return true, err
 		}
 	}, "Key/XXWritesOnlyWhatIsPresent"},
 	"NX looks first and writes then": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			if w.If == driver.IfAbsent {
-				if ok, err := b.Store.Exists(ctx, key); ok || err != nil {
+				if ok, err := b.MapStore.Exists(ctx, key); ok || err != nil {
 					return false, err
 				}
 				for range 10 {
@@ -82,7 +82,7 @@ var storeDefects = map[string]defect{
 				}
 				w.If = driver.Always
 			}
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Concurrency/OneNXOfManyTakesEffect"},
 	"zero still expires": {func(b *broken) {
@@ -90,19 +90,19 @@ var storeDefects = map[string]defect{
 			if w.TTL == 0 && !w.Keep {
 				w.TTL = time.Minute
 			}
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Expiry/ZeroIsForEver"},
 	"a life has whole seconds": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			w.TTL = w.TTL.Truncate(time.Second)
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Expiry/OneMillisecond"},
 	"keep is ignored": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			w.Keep = false
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Expiry/KeepTTL"},
 	"large values are refused": {func(b *broken) {
@@ -110,29 +110,29 @@ var storeDefects = map[string]defect{
 			if len(value) > 1<<19 {
 				return false, errors.New("too large")
 			}
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Edge/LargeValues"},
 	"keys end at a newline": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			key, _, _ = strings.Cut(key, "\n")
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Edge/OddKeys"},
 	"a deleted key is a pattern": {func(b *broken) {
 		b.del = func(ctx context.Context, keys []string) (int, error) {
 			if prefix, ok := strings.CutSuffix(keys[0], "*"); ok {
-				return b.Store.Delete(ctx, prefix+"*", prefix+"?", prefix+"a b", prefix+"a:b")
+				return b.MapStore.Delete(ctx, prefix+"*", prefix+"?", prefix+"a b", prefix+"a:b")
 			}
-			return b.Store.Delete(ctx, keys...)
+			return b.MapStore.Delete(ctx, keys...)
 		}
 	}, "Edge/OddKeys"},
 	"only the first of several keys is deleted": {func(b *broken) {
-		b.del = func(ctx context.Context, keys []string) (int, error) { return b.Store.Delete(ctx, keys[0]) }
+		b.del = func(ctx context.Context, keys []string) (int, error) { return b.MapStore.Delete(ctx, keys[0]) }
 	}, "Key/Many"},
 	"values of a batch come in another order": {func(b *broken) {
 		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
-			out, err := b.Store.GetMany(ctx, keys)
+			out, err := b.MapStore.GetMany(ctx, keys)
 			slices.Reverse(out)
 			return out, err
 		}
@@ -142,8 +142,8 @@ var storeDefects = map[string]defect{
 			if _, err := b.HashGetAll(ctx, key); err != nil {
 				return false, err
 			}
-			_, _ = b.Store.Delete(ctx, key)
-			return b.Store.HashSet(ctx, key, set, remove, w)
+			_, _ = b.MapStore.Delete(ctx, key)
+			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Hash/AllAtOnce"},
 	"fields get a prefix": {func(b *broken) {
@@ -151,40 +151,40 @@ var storeDefects = map[string]defect{
 			for i := range set {
 				set[i].Name = "p:" + set[i].Name
 			}
-			return b.Store.HashSet(ctx, key, set, remove, w)
+			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Edge/PrefixOnEveryKeyAndOnNoValue"},
 	"nil fields stay": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, _ []string, w driver.Write) (bool, error) {
-			return b.Store.HashSet(ctx, key, set, nil, w)
+			return b.MapStore.HashSet(ctx, key, set, nil, w)
 		}
 	}, "Hash/Struct"},
 	"a hash never slides": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
 			w.Keep = true
-			return b.Store.HashSet(ctx, key, set, remove, w)
+			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/UpdatesSlide"},
 	"a hash always slides": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
 			w.Keep = false
-			return b.Store.HashSet(ctx, key, set, remove, w)
+			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/NoSlide"},
 	"an update is a read and a write": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
 			all, err := b.HashGetAll(ctx, key)
 			if err != nil || w.If != driver.Always {
-				return b.Store.HashSet(ctx, key, set, remove, w)
+				return b.MapStore.HashSet(ctx, key, set, remove, w)
 			}
 			runtime.Gosched()
-			_, _ = b.Store.Delete(ctx, key)
-			return b.Store.HashSet(ctx, key, append(all, set...), remove, w)
+			_, _ = b.MapStore.Delete(ctx, key)
+			return b.MapStore.HashSet(ctx, key, append(all, set...), remove, w)
 		}
 	}, "Concurrency/NoUpdateIsLost"},
 	"a wrong type looks like a miss": {func(b *broken) {
 		b.hashGet = func(ctx context.Context, key, field string) ([]byte, bool, error) {
-			v, ok, err := b.Store.HashGet(ctx, key, field)
+			v, ok, err := b.MapStore.HashGet(ctx, key, field)
 			if errors.Is(err, driver.ErrWrongType) {
 				err = nil
 			}
@@ -193,16 +193,16 @@ var storeDefects = map[string]defect{
 	}, "Hash/WrongType"},
 	"removing a field resets the life": {func(b *broken) {
 		b.hashRem = func(ctx context.Context, key string, fields []string) (int, error) {
-			n, err := b.Store.HashRemove(ctx, key, fields...)
+			n, err := b.MapStore.HashRemove(ctx, key, fields...)
 			if all, _ := b.HashGetAll(ctx, key); len(all) > 0 {
-				_, _ = b.Store.HashSet(ctx, key, all, nil, driver.Write{})
+				_, _ = b.MapStore.HashSet(ctx, key, all, nil, driver.Write{})
 			}
 			return n, err
 		}
 	}, "Expiry/RemovingResetsNothing"},
 	"known members count as added": {func(b *broken) {
 		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
-			_, stored, err := b.Store.SetAdd(ctx, key, members, w)
+			_, stored, err := b.MapStore.SetAdd(ctx, key, members, w)
 			return len(members), stored, err
 		}
 	}, "Set/AddAndMembers"},
@@ -211,7 +211,7 @@ var storeDefects = map[string]defect{
 			if end == driver.Head {
 				slices.Reverse(values)
 			}
-			return b.Store.ListPush(ctx, key, end, values, w)
+			return b.MapStore.ListPush(ctx, key, end, values, w)
 		}
 	}, "List/PrependAndAppend"},
 	"a range past the end is an error": {func(b *broken) {
@@ -219,7 +219,7 @@ var storeDefects = map[string]defect{
 			if n, _ := b.ListLen(ctx, key); stop > n {
 				return nil, errors.New("out of range")
 			}
-			return b.Store.ListRange(ctx, key, start, stop)
+			return b.MapStore.ListRange(ctx, key, start, stop)
 		}
 	}, "List/RangesAsInRedis"},
 	"an index is never negative": {func(b *broken) {
@@ -227,38 +227,38 @@ var storeDefects = map[string]defect{
 			if index < 0 {
 				return nil, false, nil
 			}
-			return b.Store.ListIndex(ctx, key, index)
+			return b.MapStore.ListIndex(ctx, key, index)
 		}
 	}, "List/Index"},
 	"Pop resets the life": {func(b *broken) {
 		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
-			v, ok, err := b.Store.ListPop(ctx, key, end)
-			if rest, _ := b.Store.ListRange(ctx, key, 0, -1); len(rest) > 0 {
-				_, _ = b.Store.Delete(ctx, key)
-				_, _, _ = b.Store.ListPush(ctx, key, driver.Tail, rest, driver.Write{TTL: time.Hour})
+			v, ok, err := b.MapStore.ListPop(ctx, key, end)
+			if rest, _ := b.MapStore.ListRange(ctx, key, 0, -1); len(rest) > 0 {
+				_, _ = b.MapStore.Delete(ctx, key)
+				_, _, _ = b.MapStore.ListPush(ctx, key, driver.Tail, rest, driver.Write{TTL: time.Hour})
 			}
 			return v, ok, err
 		}
 	}, "Expiry/RemovingResetsNothing"},
 	"an element is popped twice": {func(b *broken) {
 		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
-			v, ok, err := b.Store.ListIndex(ctx, key, -int(end))
+			v, ok, err := b.MapStore.ListIndex(ctx, key, -int(end))
 			runtime.Gosched()
-			_, _, _ = b.Store.ListPop(ctx, key, end)
+			_, _, _ = b.MapStore.ListPop(ctx, key, end)
 			return v, ok, err
 		}
 	}, "Concurrency/EachElementIsPoppedOnce"},
 	"removing from the tail removes from the head": {func(b *broken) {
 		b.listRem = func(ctx context.Context, key string, count int, value []byte) (int, error) {
-			return b.Store.ListRemove(ctx, key, max(count, -count), value)
+			return b.MapStore.ListRemove(ctx, key, max(count, -count), value)
 		}
 	}, "List/Remove"},
 	"an emptied list exists": {func(b *broken) {
 		emptied := map[string]bool{}
 		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
-			v, ok, err := b.Store.ListPop(ctx, key, end)
+			v, ok, err := b.MapStore.ListPop(ctx, key, end)
 			if n, _ := b.ListLen(ctx, key); n == 0 && ok {
-				_, _, _ = b.Store.SetAdd(ctx, key, [][]byte{{}}, driver.Write{})
+				_, _, _ = b.MapStore.SetAdd(ctx, key, [][]byte{{}}, driver.Write{})
 				emptied[key] = true
 			}
 			return v, ok, err
@@ -266,7 +266,7 @@ var storeDefects = map[string]defect{
 	}, "List/PopFromBothEnds"},
 	"values are compared by length": {func(b *broken) {
 		b.listRem = func(ctx context.Context, key string, count int, value []byte) (int, error) {
-			return b.Store.ListRemove(ctx, key, count, bytes.Repeat([]byte("a"), len(value)))
+			return b.MapStore.ListRemove(ctx, key, count, bytes.Repeat([]byte("a"), len(value)))
 		}
 	}, "List/Remove"},
 	"a remembered absence is for ever": {func(b *broken) {
@@ -274,7 +274,7 @@ var storeDefects = map[string]defect{
 			if len(value) == 0 {
 				w.TTL = 0
 			}
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Load/AbsenceIsRememberedWhereAsked"},
 	"Close closes nothing": {func(b *broken) {

@@ -16,7 +16,7 @@ import (
 // pick walks with the keys that pass.
 func (b *broken) pick(pass func(ctx context.Context, key string) bool) {
 	b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
-		return b.Store.Scan(ctx, prefix, func(keys []string) bool {
+		return b.MapStore.Scan(ctx, prefix, func(keys []string) bool {
 			return page(slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !pass(ctx, key) }))
 		})
 	}
@@ -24,7 +24,7 @@ func (b *broken) pick(pass func(ctx context.Context, key string) bool) {
 
 // names returns the keys under prefix in order.
 func (b *broken) names(ctx context.Context, prefix string) (all []string) {
-	_ = b.Store.Scan(ctx, prefix, func(keys []string) bool { all = append(all, keys...); return true })
+	_ = b.MapStore.Scan(ctx, prefix, func(keys []string) bool { all = append(all, keys...); return true })
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -50,7 +50,7 @@ var walkDefects = map[string]defect{
 	"a walk ends too early": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			pages := 0
-			return b.Store.Scan(ctx, prefix, func(keys []string) bool {
+			return b.MapStore.Scan(ctx, prefix, func(keys []string) bool {
 				pages++
 				return page(keys) && pages < 90
 			})
@@ -76,7 +76,7 @@ var walkDefects = map[string]defect{
 			mu.Lock()
 			defer mu.Unlock()
 			ever[key] = true
-			return b.Store.Set(ctx, key, value, w)
+			return b.MapStore.Set(ctx, key, value, w)
 		}
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			var keys []string
@@ -93,17 +93,17 @@ var walkDefects = map[string]defect{
 	}, "Scan/WhatHasExpiredIsGone"},
 	"a walk does not stop": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
-			return b.Store.Scan(ctx, prefix, func(keys []string) bool { page(keys); return true })
+			return b.MapStore.Scan(ctx, prefix, func(keys []string) bool { page(keys); return true })
 		}
 	}, "Scan/StopsWhenTold"},
 	"a walk ignores its context": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
-			return b.Store.Scan(context.WithoutCancel(ctx), prefix, page)
+			return b.MapStore.Scan(context.WithoutCancel(ctx), prefix, page)
 		}
 	}, "Scan/EndsWithItsContext"},
 	"a walk mends its keys": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
-			return b.Store.Scan(ctx, prefix, func(keys []string) bool {
+			return b.MapStore.Scan(ctx, prefix, func(keys []string) bool {
 				keys = slices.Clone(keys)
 				for i := range keys {
 					keys[i] = strings.ToValidUTF8(keys[i], "?")
@@ -117,13 +117,13 @@ var walkDefects = map[string]defect{
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			walking = true
 			defer func() { walking = false }()
-			return b.Store.Scan(ctx, prefix, page)
+			return b.MapStore.Scan(ctx, prefix, page)
 		}
 		b.del = func(ctx context.Context, keys []string) (int, error) {
 			if walking {
 				return 0, errors.New("locked")
 			}
-			return b.Store.Delete(ctx, keys...)
+			return b.MapStore.Delete(ctx, keys...)
 		}
 	}, "Scan/ThePageMayUseTheStore, Clear/Thousands"},
 	"a walk hides what ends in a word": {func(b *broken) {
@@ -131,13 +131,13 @@ var walkDefects = map[string]defect{
 	}, "Clear/ForgetsAbsenceAndLeavesLeases"},
 	"a few keys of many are deleted": {func(b *broken) {
 		b.del = func(ctx context.Context, keys []string) (int, error) {
-			return b.Store.Delete(ctx, keys[:min(len(keys), 50)]...)
+			return b.MapStore.Delete(ctx, keys[:min(len(keys), 50)]...)
 		}
 	}, "Clear/Thousands, Batch/NoneOneAndThousands"},
 	"everybody has leases of his own": {func(b *broken) {
 		b.leases = func(string) leasedriver.Backend { return xlease.InProcess(nil) }
 	}, "Lease/ExcludesAnotherManagerAndEndsWithIts"},
 	"leases have no prefix": {func(b *broken) {
-		b.leases = func(string) leasedriver.Backend { return b.Store.LeaseBackend("") }
+		b.leases = func(string) leasedriver.Backend { return b.MapStore.LeaseBackend("") }
 	}, "Lease/NamesAreUnderThePrefix"},
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 // User is what the examples keep.
@@ -19,7 +19,7 @@ type User struct {
 
 // application returns the context that an application with a cache has.
 func application() context.Context {
-	m, err := xcache.New(mapstore.New(nil), xcache.WithPrefix("app:"))
+	m, err := xcache.New(drivertest.NewMapStore(nil), xcache.WithPrefix("app:"))
 	if err != nil {
 		panic(err)
 	}
@@ -27,7 +27,7 @@ func application() context.Context {
 }
 
 func ExampleNew() {
-	m, err := xcache.New(mapstore.New(nil), xcache.WithPrefix("app:"), xcache.WithDefaultTTL(time.Hour))
+	m, err := xcache.New(drivertest.NewMapStore(nil), xcache.WithPrefix("app:"), xcache.WithDefaultTTL(time.Hour))
 	if err != nil {
 		fmt.Println(err)
 		return

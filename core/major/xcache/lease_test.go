@@ -7,11 +7,11 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlease"
 	"github.com/plinthgo/plinth/core/major/xcache"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 func TestLeasesOfOneStoreAndPrefixExcludeEachOther(t *testing.T) {
-	store := mapstore.New(nil)
+	store := drivertest.NewMapStore(nil)
 	a := managerOf(t, store, xcache.WithPrefix("a:"))
 	again := managerOf(t, store, xcache.WithPrefix("a:"))
 	other := managerOf(t, store, xcache.WithPrefix("b:"))
@@ -46,7 +46,7 @@ func TestAManagerHasOneSetOfLeasesThatEndsWithIt(t *testing.T) {
 }
 
 func TestAStoreWithoutLeasesSaysSo(t *testing.T) {
-	m := managerOf(t, single{mapstore.New(nil)})
+	m := managerOf(t, single{drivertest.NewMapStore(nil)})
 	if _, err := m.Leases(); !errors.Is(err, xlease.ErrUnsupported) {
 		t.Errorf("Leases = %v, want ErrUnsupported", err)
 	}

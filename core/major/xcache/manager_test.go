@@ -16,13 +16,13 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 // newManager returns a manager over a map.
 func newManager(tb testing.TB, opts ...xcache.ManagerOption) *xcache.Manager {
 	tb.Helper()
-	return managerOf(tb, mapstore.New(nil), opts...)
+	return managerOf(tb, drivertest.NewMapStore(nil), opts...)
 }
 
 func managerOf(tb testing.TB, store driver.Store, opts ...xcache.ManagerOption) *xcache.Manager {
@@ -61,14 +61,14 @@ func TestNewRefusesWhatMakesNoSense(t *testing.T) {
 	if _, err := xcache.New(nil); err == nil {
 		t.Error("New accepted a nil store")
 	}
-	if _, err := xcache.New(mapstore.New(nil), xcache.WithTTLJitter(-1), xcache.WithDefaultTTL(-1)); err == nil {
+	if _, err := xcache.New(drivertest.NewMapStore(nil), xcache.WithTTLJitter(-1), xcache.WithDefaultTTL(-1)); err == nil {
 		t.Error("New accepted a negative jitter and TTL")
 	}
 }
 
 // failing is a store whose reads and writes of values fail.
 type failing struct {
-	*mapstore.Store
+	*drivertest.MapStore
 	err error
 }
 
@@ -80,7 +80,7 @@ func (s failing) Set(context.Context, string, []byte, driver.Write) (bool, error
 
 func TestBackendErrorsAreCacheErrorsAndSayNoKey(t *testing.T) {
 	down := errors.New("connection reset")
-	c := xcache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), down}))
+	c := xcache.KeyCacheOf[string, int](managerOf(t, failing{drivertest.NewMapStore(nil), down}))
 	_, _, err := c.Get(t.Context(), "session:secret")
 	var e *xcache.Error
 	if !errors.As(err, &e) || e.Op != "get" || !errors.Is(err, down) {
@@ -93,7 +93,7 @@ func TestBackendErrorsAreCacheErrorsAndSayNoKey(t *testing.T) {
 		t.Errorf("code = %v, want CacheError", code)
 	}
 	late := fmt.Errorf("read tcp: %w", context.DeadlineExceeded)
-	c = xcache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), late}))
+	c = xcache.KeyCacheOf[string, int](managerOf(t, failing{drivertest.NewMapStore(nil), late}))
 	_, _, err = c.Get(t.Context(), "k")
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Get = %v, want the context's error in it", err)
@@ -107,12 +107,12 @@ func TestFailOpenLoadsWithoutTheBackend(t *testing.T) {
 	down := errors.New("connection reset")
 	load := func(context.Context) (*int, error) { return new(7), nil }
 
-	strict := xcache.KeyCacheOf[string, int](managerOf(t, failing{mapstore.New(nil), down}))
+	strict := xcache.KeyCacheOf[string, int](managerOf(t, failing{drivertest.NewMapStore(nil), down}))
 	if _, _, err := strict.GetOrLoad(t.Context(), "k", load); !errors.Is(err, down) {
 		t.Errorf("GetOrLoad = %v, want the backend's error", err)
 	}
 	var events recorder
-	m := managerOf(t, failing{mapstore.New(nil), down}, xcache.WithFailOpen(), xcache.WithMetrics(events.Observe))
+	m := managerOf(t, failing{drivertest.NewMapStore(nil), down}, xcache.WithFailOpen(), xcache.WithMetrics(events.Observe))
 	open := xcache.KeyCacheOf[string, int](m)
 	got, ok, err := open.GetOrLoad(t.Context(), "k", load)
 	if err != nil || !ok || *got != 7 {
@@ -189,23 +189,23 @@ func TestMetricsSeeEveryOperationByViewName(t *testing.T) {
 
 // tripper counts the round trips of batches, which a server would charge for.
 type tripper struct {
-	*mapstore.Store
+	*drivertest.MapStore
 	trips *int
 }
 
 func (s tripper) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 	*s.trips++
-	return s.Store.GetMany(ctx, keys)
+	return s.MapStore.GetMany(ctx, keys)
 }
 
 func (s tripper) SetMany(ctx context.Context, items []driver.Item) error {
 	*s.trips++
-	return s.Store.SetMany(ctx, items)
+	return s.MapStore.SetMany(ctx, items)
 }
 
 func (s tripper) Delete(ctx context.Context, keys ...string) (int, error) {
 	*s.trips++
-	return s.Store.Delete(ctx, keys...)
+	return s.MapStore.Delete(ctx, keys...)
 }
 
 // single hides the batches of a store.
@@ -213,7 +213,7 @@ type single struct{ driver.Store }
 
 func TestABatchIsOneRoundTripWhereTheStoreCan(t *testing.T) {
 	trips := 0
-	c := xcache.KeyCacheOf[int, string](managerOf(t, tripper{mapstore.New(nil), &trips}))
+	c := xcache.KeyCacheOf[int, string](managerOf(t, tripper{drivertest.NewMapStore(nil), &trips}))
 	many := map[int]string{1: "a", 2: "b", 3: "c"}
 	if err := c.SetMany(t.Context(), many); err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestABatchIsOneRoundTripWhereTheStoreCan(t *testing.T) {
 }
 
 func TestABatchWorksWithoutTheStore(t *testing.T) {
-	c := xcache.KeyCacheOf[int, string](managerOf(t, single{mapstore.New(nil)}))
+	c := xcache.KeyCacheOf[int, string](managerOf(t, single{drivertest.NewMapStore(nil)}))
 	many := map[int]string{1: "a", 2: "b", 3: "c"}
 	if err := c.SetMany(t.Context(), many); err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func (l *lives) Set(ctx context.Context, key string, value []byte, w driver.Writ
 }
 
 func TestStoresGetWholeMillisecondsThatAreNeverNegative(t *testing.T) {
-	store := &lives{Store: mapstore.New(nil)}
+	store := &lives{Store: drivertest.NewMapStore(nil)}
 	c := xcache.KeyCacheOf[string, int](managerOf(t, store))
 	for _, ttl := range []time.Duration{1, time.Millisecond, time.Millisecond + 1, math.MaxInt64} {
 		if err := c.Set(t.Context(), "k", new(1), xcache.WithTTL(ttl)); err != nil {

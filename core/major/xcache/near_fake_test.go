@@ -9,12 +9,12 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 // fakeServer is a store that tells of changes when the test says so, and lets the test in between its steps.
 type fakeServer struct {
-	*mapstore.Store
+	*drivertest.MapStore
 
 	watcher  driver.Watcher
 	prefix   string
@@ -25,7 +25,7 @@ type fakeServer struct {
 	afterSet func() error     // the answer of a write that has happened
 }
 
-func newServer() *fakeServer { return &fakeServer{Store: mapstore.New(nil)} }
+func newServer() *fakeServer { return &fakeServer{MapStore: drivertest.NewMapStore(nil)} }
 
 func (s *fakeServer) Watch(ctx context.Context, prefix string, w driver.Watcher) error {
 	s.watcher, s.prefix, s.watching = w, prefix, ctx
@@ -36,7 +36,7 @@ func (*fakeServer) Staleness() time.Duration { return time.Second }
 
 func (s *fakeServer) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	s.trips.Add(1)
-	value, ok, err := s.Store.Get(ctx, key)
+	value, ok, err := s.MapStore.Get(ctx, key)
 	if s.afterGet != nil {
 		s.afterGet(key)
 	}
@@ -45,12 +45,12 @@ func (s *fakeServer) Get(ctx context.Context, key string) ([]byte, bool, error) 
 
 func (s *fakeServer) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 	s.trips.Add(1)
-	return s.Store.GetMany(ctx, keys)
+	return s.MapStore.GetMany(ctx, keys)
 }
 
 func (s *fakeServer) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 	s.trips.Add(1)
-	stored, err := s.Store.Set(ctx, key, value, w)
+	stored, err := s.MapStore.Set(ctx, key, value, w)
 	if s.afterSet != nil {
 		return false, s.afterSet()
 	}
@@ -91,7 +91,7 @@ func (s lifeServer) GetManyTTL(ctx context.Context, keys []string) ([][]byte, []
 
 // copies is a store in the process, as a near cache needs one.
 type copies struct {
-	*mapstore.Store
+	*drivertest.MapStore
 
 	mu        sync.RWMutex
 	objects   map[string]*driver.Entry
@@ -102,7 +102,7 @@ type copies struct {
 }
 
 func newCopies() *copies {
-	return &copies{Store: mapstore.New(nil), objects: map[string]*driver.Entry{}}
+	return &copies{MapStore: drivertest.NewMapStore(nil), objects: map[string]*driver.Entry{}}
 }
 
 func (c *copies) GetObject(_ context.Context, key string) (*driver.Entry, bool, error) {
@@ -160,7 +160,7 @@ func nearlyOf(tb testing.TB, store driver.Store, s *fakeServer, opts ...xcache.M
 // write changes a key as another process does, without a word.
 func (s *fakeServer) write(tb testing.TB, key, value string) {
 	tb.Helper()
-	if _, err := s.Store.Set(tb.Context(), key, []byte(value), driver.Write{}); err != nil {
+	if _, err := s.MapStore.Set(tb.Context(), key, []byte(value), driver.Write{}); err != nil {
 		tb.Fatal(err)
 	}
 }

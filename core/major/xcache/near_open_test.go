@@ -9,7 +9,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 // opens is a driver that gives a store, and notes the settings.
@@ -88,7 +88,7 @@ func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
 }
 
 func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
-	_, err := registryOf(mapstore.Driver{}).Resolve(xcache.Options{Driver: "map", NearMaxEntries: 1})
+	_, err := registryOf(drivertest.MapDriver{}).Resolve(xcache.Options{Driver: "map", NearMaxEntries: 1})
 	if !errors.Is(err, xcache.ErrUnknownDriver) {
 		t.Errorf("Check = %v, want ErrUnknownDriver", err)
 	}
@@ -126,10 +126,10 @@ func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
 		near  opens
 		want  error
 	}{
-		{"a server that tells nothing", func(s *fakeServer) driver.Store { return s.Store }, opens{store: newCopies()}, driver.ErrConfig},
+		{"a server that tells nothing", func(s *fakeServer) driver.Store { return s.MapStore }, opens{store: newCopies()}, driver.ErrConfig},
 		{"a server that refuses", func(s *fakeServer) driver.Store { s.watchErr = refused; return s }, opens{store: newCopies()}, refused},
 		{"copies that do not open", func(s *fakeServer) driver.Store { return s }, opens{err: refused}, refused},
-		{"copies in bytes", func(s *fakeServer) driver.Store { return s }, opens{store: mapstore.New(nil)}, nil},
+		{"copies in bytes", func(s *fakeServer) driver.Store { return s }, opens{store: drivertest.NewMapStore(nil)}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var closed bool
@@ -158,7 +158,7 @@ func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
 
 func TestNewRefusesANearCacheThatMakesNoSense(t *testing.T) {
 	for want, o := range map[string]xcache.Options{
-		"does not keep objects": {NearStore: mapstore.New(nil), NearTTL: time.Second},
+		"does not keep objects": {NearStore: drivertest.NewMapStore(nil), NearTTL: time.Second},
 		"TTL 0s":                {NearStore: newCopies()},
 	} {
 		_, err := xcache.New(newServer(), func(options *xcache.Options) {

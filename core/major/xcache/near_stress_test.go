@@ -94,7 +94,7 @@ func (s *stress) write(t *testing.T, c *xcache.KeyCache[string, int64], i int) {
 	n := s.written[i].Load() + 1
 	key := stressKey(i)
 	if c == nil {
-		_, err := s.Store.Set(t.Context(), key, strconv.AppendInt(nil, n, 10), driver.Write{})
+		_, err := s.MapStore.Set(t.Context(), key, strconv.AppendInt(nil, n, 10), driver.Write{})
 		s.written[i].Store(n)
 		if err != nil {
 			t.Error(err)

@@ -13,16 +13,16 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 // keeper is a store in the process that knows whether it was given an object or bytes.
 type keeper struct {
-	*mapstore.Store
+	*drivertest.MapStore
 	objects map[string]*driver.Entry
 }
 
-func newKeeper() *keeper { return &keeper{mapstore.New(nil), map[string]*driver.Entry{}} }
+func newKeeper() *keeper { return &keeper{drivertest.NewMapStore(nil), map[string]*driver.Entry{}} }
 
 func (k *keeper) GetObject(ctx context.Context, key string) (*driver.Entry, bool, error) {
 	if o, ok := k.objects[key]; ok {
@@ -134,7 +134,7 @@ func (gobCodec) Decode(data []byte, v any) error {
 }
 
 func TestAnotherCodecIsUsedForAllButTextAndNumbers(t *testing.T) {
-	store := mapstore.New(nil)
+	store := drivertest.NewMapStore(nil)
 	m := managerOf(t, store, xcache.WithCodec(gobCodec{}))
 	c := xcache.KeyCacheOf[string, flat](m)
 	want := flat{ID: 5, Name: "größe"}

@@ -12,14 +12,14 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // scripted is a driver whose attempts to open end as the script says; after its end they succeed.
 type scripted struct {
-	mapstore.Driver
+	drivertest.MapDriver
 	check  error
 	script *[]error
 	store  driver.Store
@@ -36,7 +36,7 @@ func (d scripted) Open(ctx context.Context, c driver.Config) (driver.Store, erro
 	if d.store != nil {
 		return d.store, nil
 	}
-	return d.Driver.Open(ctx, c)
+	return d.MapDriver.Open(ctx, c)
 }
 
 func registryOf(d driver.Driver) *xcache.Registry {
@@ -46,7 +46,7 @@ func registryOf(d driver.Driver) *xcache.Registry {
 }
 
 func TestUnknownDriverNamesTheImport(t *testing.T) {
-	r := registryOf(mapstore.Driver{})
+	r := registryOf(drivertest.MapDriver{})
 	_, err := r.Open(t.Context(), xcache.Options{Driver: "redis"})
 	if !errors.Is(err, xcache.ErrUnknownDriver) {
 		t.Fatalf("Open = %v, want ErrUnknownDriver", err)
@@ -66,13 +66,13 @@ func TestUnknownDriverNamesTheImport(t *testing.T) {
 }
 
 func TestRegisteringTwicePanics(t *testing.T) {
-	r := registryOf(mapstore.Driver{})
+	r := registryOf(drivertest.MapDriver{})
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")
 		}
 	}()
-	r.Register(mapstore.Driver{})
+	r.Register(drivertest.MapDriver{})
 }
 
 func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
@@ -155,7 +155,7 @@ func TestOpenGivesUp(t *testing.T) {
 
 // mute is a store that is open but does not answer.
 type mute struct {
-	*mapstore.Store
+	*drivertest.MapStore
 	closed bool
 }
 
@@ -167,7 +167,7 @@ func (m *mute) Close() error {
 }
 
 func TestWhereOpenFailsNothingStaysOpen(t *testing.T) {
-	store := &mute{Store: mapstore.New(nil)}
+	store := &mute{MapStore: drivertest.NewMapStore(nil)}
 	_, err := registryOf(scripted{script: &[]error{}, store: store}).Open(t.Context(), xcache.Options{Driver: "map"})
 	if err == nil || !store.closed {
 		t.Errorf("Open = %v, closed = %t; want an error and a closed store", err, store.closed)

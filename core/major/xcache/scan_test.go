@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 // collect returns the keys of a walk, sorted, and its errors.
@@ -37,7 +37,7 @@ func check(tb testing.TB, err error) {
 }
 
 func TestKeysGivesEachKeyOnceWithoutThePrefix(t *testing.T) {
-	store := mapstore.New(nil)
+	store := drivertest.NewMapStore(nil)
 	m := managerOf(t, store, xcache.WithPrefix("app:"))
 	numbers := xcache.KeyCacheOf[int, string](m, xcache.WithKeyPrefix("n:"))
 	var want []int
@@ -200,7 +200,7 @@ func TestClearRemovesTheKeysOfTheViewOnly(t *testing.T) {
 }
 
 func TestClearLeavesLeases(t *testing.T) {
-	store := mapstore.New(nil)
+	store := drivertest.NewMapStore(nil)
 	m := managerOf(t, store, xcache.WithPrefix("app:"))
 	for _, key := range []string{"app:\x00lease\x00job", "app:inner:\x00lease\x00job"} { // also those of a manager below
 		_, err := store.Set(t.Context(), key, []byte("record"), driver.Write{})
@@ -241,7 +241,7 @@ func TestClearWinsOverALoadThatBeganBefore(t *testing.T) {
 }
 
 func TestAStoreWithoutAWalkSaysSo(t *testing.T) {
-	m := managerOf(t, single{mapstore.New(nil)}, xcache.WithPrefix("app:"))
+	m := managerOf(t, single{drivertest.NewMapStore(nil)}, xcache.WithPrefix("app:"))
 	c := xcache.KeyCacheOf[string, int](m)
 	if _, errs := collect(c.Keys(t.Context())); len(errs) != 1 || !errors.Is(errs[0], xcache.ErrUnsupported) {
 		t.Errorf("errors of Keys = %v, want ErrUnsupported", errs)
@@ -252,14 +252,14 @@ func TestAStoreWithoutAWalkSaysSo(t *testing.T) {
 }
 
 // stuck is a store that cannot delete.
-type stuck struct{ *mapstore.Store }
+type stuck struct{ *drivertest.MapStore }
 
 var errStuck = errors.New("stuck")
 
 func (stuck) Delete(context.Context, ...string) (int, error) { return 0, errStuck }
 
 func TestClearReportsWhatFailed(t *testing.T) {
-	c := xcache.KeyCacheOf[string, int](managerOf(t, stuck{mapstore.New(nil)}), xcache.WithKeyPrefix("n:"))
+	c := xcache.KeyCacheOf[string, int](managerOf(t, stuck{drivertest.NewMapStore(nil)}), xcache.WithKeyPrefix("n:"))
 	check(t, c.Set(t.Context(), "k", new(1)))
 	if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, errStuck) {
 		t.Errorf("Clear = %d, %v; want the backend's error", n, err)
@@ -267,14 +267,14 @@ func TestClearReportsWhatFailed(t *testing.T) {
 }
 
 // deaf is a store whose walk does not look at its context.
-type deaf struct{ *mapstore.Store }
+type deaf struct{ *drivertest.MapStore }
 
 func (s deaf) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
-	return s.Store.Scan(context.WithoutCancel(ctx), prefix, page)
+	return s.MapStore.Scan(context.WithoutCancel(ctx), prefix, page)
 }
 
 func TestAWalkEndsWithItsContextWhateverTheStoreDoes(t *testing.T) {
-	c := xcache.KeyCacheOf[int, int](managerOf(t, deaf{mapstore.New(nil)}), xcache.WithKeyPrefix("n:"))
+	c := xcache.KeyCacheOf[int, int](managerOf(t, deaf{drivertest.NewMapStore(nil)}), xcache.WithKeyPrefix("n:"))
 	for i := range 500 {
 		check(t, c.Set(t.Context(), i, &i))
 	}

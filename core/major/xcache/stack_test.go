@@ -8,18 +8,18 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xcache"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/mapstore"
+	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
 // traced is a store of bytes that records the functions between it and the test.
 type traced struct {
-	*mapstore.Store
+	*drivertest.MapStore
 	stack []string
 }
 
 func (s *traced) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	s.stack = callers()
-	return s.Store.Get(ctx, key)
+	return s.MapStore.Get(ctx, key)
 }
 
 // tracedObjects is a store in the process that records the functions between it and the test.
@@ -50,7 +50,7 @@ func callers() (names []string) {
 }
 
 func TestKeyCache_Get_ReachesTheDriverThroughTwoCalls(t *testing.T) {
-	bytes, objects := &traced{Store: mapstore.New(nil)}, &tracedObjects{keeper: newKeeper()}
+	bytes, objects := &traced{MapStore: drivertest.NewMapStore(nil)}, &tracedObjects{keeper: newKeeper()}
 	for _, tc := range []struct {
 		name  string
 		store driver.Store

@@ -1,6 +1,6 @@
-// Package mapstore is the simplest cache store that passes the conformance suite: one map under
-// one lock. It is for tests, which inject faults in it, and an example for authors of backends.
-package mapstore
+// Package drivertest has a cache backend for tests: the simplest store that passes the conformance
+// suite, one map under one lock. Tests inject faults in it, and authors of backends may start from it.
+package drivertest
 
 import (
 	"context"
@@ -16,23 +16,25 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/collections"
 )
 
-// Driver opens stores. The zero value is ready to use.
-type Driver struct{}
+// MapDriver opens stores of the type MapStore. The zero value is ready to use.
+type MapDriver struct{}
 
 // Name implements driver.Driver.
-func (Driver) Name() string { return "map" }
+func (MapDriver) Name() string { return "map" }
 
 // InterfaceVersion implements driver.Versioned.
-func (Driver) InterfaceVersion() int { return 1 }
+func (MapDriver) InterfaceVersion() int { return 1 }
 
 // Check implements driver.Driver.
-func (Driver) Check(driver.Config) error { return nil }
+func (MapDriver) Check(driver.Config) error { return nil }
 
 // Open implements driver.Driver.
-func (Driver) Open(_ context.Context, c driver.Config) (driver.Store, error) { return New(c.Now), nil }
+func (MapDriver) Open(_ context.Context, c driver.Config) (driver.Store, error) {
+	return NewMapStore(c.Now), nil
+}
 
-// Store implements driver.Store, driver.Batcher, driver.Scanner and driver.Leaser.
-type Store struct {
+// MapStore implements driver.Store, driver.Batcher, driver.Scanner and driver.Leaser.
+type MapStore struct {
 	collections.Methods
 
 	now func() time.Time
@@ -48,7 +50,7 @@ var _ interface {
 	driver.Batcher
 	driver.Scanner
 	driver.Leaser
-} = (*Store)(nil)
+} = (*MapStore)(nil)
 
 // entry is what a key holds.
 type entry struct {
@@ -56,18 +58,18 @@ type entry struct {
 	expiry time.Time     // zero is never
 }
 
-// New returns an empty store. A nil now is the real time.
-func New(now func() time.Time) *Store {
+// NewMapStore returns an empty store. A nil now is the real time.
+func NewMapStore(now func() time.Time) *MapStore {
 	if now == nil {
 		now = time.Now
 	}
-	s := &Store{now: now, entries: map[string]entry{}, leases: map[string]leasedriver.Backend{}}
+	s := &MapStore{now: now, entries: map[string]entry{}, leases: map[string]leasedriver.Backend{}}
 	s.Methods = collections.New(s.view, s.change)
 	return s
 }
 
 // begin locks the store. The caller unlocks it, also after an error.
-func (s *Store) begin(ctx context.Context) error {
+func (s *MapStore) begin(ctx context.Context) error {
 	s.mu.Lock()
 	if s.closed {
 		return driver.ErrClosed
@@ -76,7 +78,7 @@ func (s *Store) begin(ctx context.Context) error {
 }
 
 // live returns what the key holds.
-func (s *Store) live(key string) (e entry, ok bool) {
+func (s *MapStore) live(key string) (e entry, ok bool) {
 	e, ok = s.entries[key]
 	if ok && !e.expiry.IsZero() && !s.now().Before(e.expiry) {
 		delete(s.entries, key)
@@ -86,7 +88,7 @@ func (s *Store) live(key string) (e entry, ok bool) {
 }
 
 // put writes a value.
-func (s *Store) put(key string, value driver.Object, w driver.Write) {
+func (s *MapStore) put(key string, value driver.Object, w driver.Write) {
 	e, exists := s.live(key)
 	e.value = value
 	switch {
@@ -99,7 +101,7 @@ func (s *Store) put(key string, value driver.Object, w driver.Write) {
 	s.entries[key] = e
 }
 
-func (s *Store) view(ctx context.Context, key string, f func(held driver.Object) error) error {
+func (s *MapStore) view(ctx context.Context, key string, f func(held driver.Object) error) error {
 	defer s.mu.Unlock()
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -108,7 +110,7 @@ func (s *Store) view(ctx context.Context, key string, f func(held driver.Object)
 	return f(e.value)
 }
 
-func (s *Store) change(
+func (s *MapStore) change(
 	ctx context.Context, key string, w driver.Write, f func(held driver.Object) (collections.Collection, error),
 ) error {
 	return s.view(ctx, key, func(held driver.Object) error {
@@ -126,7 +128,7 @@ func (s *Store) change(
 }
 
 // Get implements driver.Store.
-func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
+func (s *MapStore) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	err = s.view(ctx, key, func(held driver.Object) (err error) {
 		if ok = held != nil; ok {
 			value, err = held.Encode()
@@ -137,7 +139,7 @@ func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err
 }
 
 // Set implements driver.Store.
-func (s *Store) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+func (s *MapStore) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 	defer s.mu.Unlock()
 	if err := s.begin(ctx); err != nil {
 		return false, err
@@ -150,7 +152,7 @@ func (s *Store) Set(ctx context.Context, key string, value []byte, w driver.Writ
 }
 
 // Delete implements driver.Store.
-func (s *Store) Delete(ctx context.Context, keys ...string) (removed int, err error) {
+func (s *MapStore) Delete(ctx context.Context, keys ...string) (removed int, err error) {
 	defer s.mu.Unlock()
 	if err := s.begin(ctx); err != nil {
 		return 0, err
@@ -165,13 +167,13 @@ func (s *Store) Delete(ctx context.Context, keys ...string) (removed int, err er
 }
 
 // Exists implements driver.Store.
-func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
+func (s *MapStore) Exists(ctx context.Context, key string) (bool, error) {
 	_, ok, err := s.TTL(ctx, key)
 	return ok, err
 }
 
 // TTL implements driver.Store.
-func (s *Store) TTL(ctx context.Context, key string) (ttl time.Duration, ok bool, err error) {
+func (s *MapStore) TTL(ctx context.Context, key string) (ttl time.Duration, ok bool, err error) {
 	defer s.mu.Unlock()
 	if err := s.begin(ctx); err != nil {
 		return 0, false, err
@@ -184,7 +186,7 @@ func (s *Store) TTL(ctx context.Context, key string) (ttl time.Duration, ok bool
 }
 
 // GetMany implements driver.Batcher.
-func (s *Store) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
+func (s *MapStore) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 	defer s.mu.Unlock()
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -199,7 +201,7 @@ func (s *Store) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 }
 
 // SetMany implements driver.Batcher.
-func (s *Store) SetMany(ctx context.Context, items []driver.Item) error {
+func (s *MapStore) SetMany(ctx context.Context, items []driver.Item) error {
 	for _, i := range items {
 		if _, err := s.Set(ctx, i.Key, i.Value, i.Write); err != nil {
 			return err
@@ -212,7 +214,7 @@ func (s *Store) SetMany(ctx context.Context, items []driver.Item) error {
 const pageSize = 100
 
 // Scan implements driver.Scanner. As a server may, it gives a key twice: the last of a page is in the next, too.
-func (s *Store) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
+func (s *MapStore) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
 	keys, err := s.under(ctx, prefix)
 	for at := 0; err == nil && at < len(keys); at += pageSize - 1 {
 		if err = s.Ping(ctx); err != nil || !page(keys[at:min(at+pageSize, len(keys))]) {
@@ -223,7 +225,7 @@ func (s *Store) Scan(ctx context.Context, prefix string, page func(keys []string
 }
 
 // under returns the keys that begin with prefix.
-func (s *Store) under(ctx context.Context, prefix string) ([]string, error) {
+func (s *MapStore) under(ctx context.Context, prefix string) ([]string, error) {
 	defer s.mu.Unlock()
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -235,7 +237,7 @@ func (s *Store) under(ctx context.Context, prefix string) ([]string, error) {
 }
 
 // LeaseBackend implements driver.Leaser.
-func (s *Store) LeaseBackend(prefix string) leasedriver.Backend {
+func (s *MapStore) LeaseBackend(prefix string) leasedriver.Backend {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.leases[prefix] == nil {
@@ -245,13 +247,13 @@ func (s *Store) LeaseBackend(prefix string) leasedriver.Backend {
 }
 
 // Ping implements driver.Store.
-func (s *Store) Ping(ctx context.Context) error {
+func (s *MapStore) Ping(ctx context.Context) error {
 	defer s.mu.Unlock()
 	return s.begin(ctx)
 }
 
 // Close implements driver.Store.
-func (s *Store) Close() error {
+func (s *MapStore) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
