@@ -4,6 +4,7 @@ package collections
 
 import (
 	"bytes"
+	"container/list"
 	"context"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
@@ -49,9 +50,10 @@ type set struct {
 	members map[string]struct{}
 }
 
-type list struct {
+// sequence is a list. Its values are byte slices, and its ends are cheap to change.
+type sequence struct {
 	none
-	deque
+	list.List
 }
 
 // Len implements Collection.
@@ -223,15 +225,28 @@ func (m Methods) SetRemove(ctx context.Context, key string, members ...[]byte) (
 	return removed, err
 }
 
+// valueOf returns the value of an element of a sequence.
+func valueOf(e *list.Element) []byte {
+	value, _ := e.Value.([]byte)
+	return value
+}
+
 // ListPush implements driver.Store.
 func (m Methods) ListPush(
 	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
 ) (length int, stored bool, err error) {
-	stored, err = grow(ctx, m, key, w, func() *list { return &list{} }, func(l *list, exists bool) bool {
+	empty := func() *sequence { return &sequence{} }
+	stored, err = grow(ctx, m, key, w, empty, func(l *sequence, exists bool) bool {
 		if !w.If.Holds(exists) {
 			return false
 		}
-		l.push(end, values)
+		for _, value := range values {
+			if end == driver.Head {
+				l.PushFront(value)
+			} else {
+				l.PushBack(value)
+			}
+		}
 		length = l.Len()
 		return true
 	})
@@ -240,16 +255,18 @@ func (m Methods) ListPush(
 
 // ListRange implements driver.Store.
 func (m Methods) ListRange(ctx context.Context, key string, start, stop int) (out [][]byte, err error) {
-	err = read(ctx, m, key, func(l *list) {
-		n := l.Len()
+	err = read(ctx, m, key, func(l *sequence) {
 		if start < 0 {
-			start = max(start+n, 0)
+			start = max(start+l.Len(), 0)
 		}
 		if stop < 0 {
-			stop += n
+			stop += l.Len()
 		}
-		if stop = min(stop, n-1); start <= stop {
-			out = append(out, l.items()[start:stop+1]...)
+		e := l.Front()
+		for i := 0; e != nil && i <= stop; i, e = i+1, e.Next() {
+			if i >= start {
+				out = append(out, valueOf(e))
+			}
 		}
 	})
 	return out, err
@@ -257,12 +274,16 @@ func (m Methods) ListRange(ctx context.Context, key string, start, stop int) (ou
 
 // ListIndex implements driver.Store.
 func (m Methods) ListIndex(ctx context.Context, key string, index int) (value []byte, ok bool, err error) {
-	err = read(ctx, m, key, func(l *list) {
+	err = read(ctx, m, key, func(l *sequence) {
+		e, next := l.Front(), (*list.Element).Next
 		if index < 0 {
-			index += l.Len()
+			e, next, index = l.Back(), (*list.Element).Prev, -1-index
 		}
-		if ok = index >= 0 && index < l.Len(); ok {
-			value = l.items()[index]
+		for ; e != nil && index > 0; index-- {
+			e = next(e)
+		}
+		if ok = e != nil; ok {
+			value = valueOf(e)
 		}
 	})
 	return value, ok, err
@@ -270,20 +291,39 @@ func (m Methods) ListIndex(ctx context.Context, key string, index int) (value []
 
 // ListLen implements driver.Store.
 func (m Methods) ListLen(ctx context.Context, key string) (n int, err error) {
-	err = read(ctx, m, key, func(l *list) { n = l.Len() })
+	err = read(ctx, m, key, func(l *sequence) { n = l.Len() })
 	return n, err
 }
 
 // ListPop implements driver.Store.
 func (m Methods) ListPop(ctx context.Context, key string, end driver.End) (value []byte, ok bool, err error) {
-	err = shrink(ctx, m, key, func(l *list) { value, ok = l.pop(end), true })
+	err = shrink(ctx, m, key, func(l *sequence) {
+		e := l.Front()
+		if end == driver.Tail {
+			e = l.Back()
+		}
+		value, ok = valueOf(e), true
+		l.Remove(e)
+	})
 	return value, ok, err
 }
 
 // ListRemove implements driver.Store.
 func (m Methods) ListRemove(ctx context.Context, key string, count int, value []byte) (removed int, err error) {
-	err = shrink(ctx, m, key, func(l *list) {
-		removed = l.remove(count, func(item []byte) bool { return bytes.Equal(item, value) })
+	err = shrink(ctx, m, key, func(l *sequence) {
+		e, next := l.Front(), (*list.Element).Next
+		if count < 0 {
+			e, next = l.Back(), (*list.Element).Prev
+		}
+		most := max(count, -count)
+		for e != nil && (count == 0 || removed != most) {
+			following := next(e)
+			if bytes.Equal(valueOf(e), value) {
+				l.Remove(e)
+				removed++
+			}
+			e = following
+		}
 	})
 	return removed, err
 }
