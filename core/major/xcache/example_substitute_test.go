@@ -8,8 +8,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
+// UserCache has the methods of a view that the application's code calls.
+type UserCache interface {
+	Get(ctx context.Context, id int64) (*User, bool, error)
+}
+
+var _ UserCache = (*xcache.KeyCache[int64, User])(nil)
+
 // Greeter is an application's code. Its Users is xcache.KeyCacheOf[int64, User](manager).
-type Greeter struct{ Users xcache.KeyView[int64, User] }
+type Greeter struct{ Users UserCache }
 
 func (g Greeter) Greet(ctx context.Context, id int64) string {
 	user, ok, err := g.Users.Get(ctx, id)
@@ -23,15 +30,16 @@ func (g Greeter) Greet(ctx context.Context, id int64) string {
 	}
 }
 
-// failingUsers replaces a cache that is unavailable. A test needs no other method.
-type failingUsers struct{ xcache.KeyView[int64, User] }
+// failingUsers replaces a cache that is unavailable.
+type failingUsers struct{}
 
 func (failingUsers) Get(context.Context, int64) (*User, bool, error) {
 	return nil, false, errors.New("cache is down")
 }
 
-// An application's test substitutes a view.
-func ExampleKeyView() {
+// An application's test substitutes a view: its code depends on an interface with the methods that it
+// calls.
+func ExampleKeyCache_substitute() {
 	fmt.Println(Greeter{Users: failingUsers{}}.Greet(context.Background(), 7))
 	// Output: Hello, and sorry
 }
