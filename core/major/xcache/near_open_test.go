@@ -45,11 +45,17 @@ func nearRegistry(server, memory opens) *xcache.Registry {
 	return &r
 }
 
+// resolveIn resolves o with the drivers of r.
+func resolveIn(r *xcache.Registry, o xcache.Options) (*xcache.Cache, error) {
+	xcache.WithRegistry(r)(&o)
+	return xcache.Resolve(o)
+}
+
 func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 	s, near := newServer(), newCopies()
 	var got driver.Config
 	r := nearRegistry(opens{store: s}, opens{store: near, got: &got})
-	m, err := r.Open(t.Context(), xcache.Options{
+	m, err := openIn(t.Context(), r, xcache.Options{
 		Driver: "server", NearMaxEntries: 7, NearTTL: time.Second, Prefix: "p:",
 	})
 	if err != nil {
@@ -74,7 +80,7 @@ func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 // A service starts on a backend in the process and moves to a server by a variable: the near cache's must not hinder it.
 func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
 	own, near := newCopies(), newCopies()
-	m, err := nearRegistry(opens{store: own}, opens{store: near}).Open(t.Context(),
+	m, err := openIn(t.Context(), nearRegistry(opens{store: own}, opens{store: near}),
 		xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +94,7 @@ func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
 }
 
 func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
-	_, err := registryOf(drivertest.MapDriver{}).Resolve(xcache.Options{Driver: "map", NearMaxEntries: 1})
+	_, err := resolveIn(registryOf(drivertest.MapDriver{}), xcache.Options{Driver: "map", NearMaxEntries: 1})
 	if !errors.Is(err, xcache.ErrUnknownDriver) {
 		t.Errorf("Check = %v, want ErrUnknownDriver", err)
 	}
@@ -98,11 +104,11 @@ func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
 		}
 	}
 	r := nearRegistry(opens{}, opens{})
-	_, err = r.Resolve(xcache.Options{Driver: "server", NearMaxEntries: -1, NearTTL: 1})
+	_, err = resolveIn(r, xcache.Options{Driver: "server", NearMaxEntries: -1, NearTTL: 1})
 	if err == nil || !strings.Contains(err.Error(), "near cache: configure memory: a negative bound") {
 		t.Errorf("Check = %v, want the driver's problem", err)
 	}
-	if _, err := r.Resolve(xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1}); err != nil {
+	if _, err := resolveIn(r, xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1}); err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }
@@ -139,7 +145,7 @@ func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
 			if i, ok := store.(driver.Invalidator); ok {
 				server.store = watched{server.store, i}
 			}
-			_, err := nearRegistry(server, tc.near).Open(t.Context(), xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1})
+			_, err := openIn(t.Context(), nearRegistry(server, tc.near), xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1})
 			if err == nil || (tc.want != nil && !errors.Is(err, tc.want)) || !strings.Contains(err.Error(), "near cache") {
 				t.Errorf("Open = %v, want %v", err, tc.want)
 			}

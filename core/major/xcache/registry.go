@@ -38,28 +38,30 @@ const attemptTimeout = 5 * time.Second
 // Registry finds drivers by name. The zero value is empty and ready to use.
 type Registry struct{ drivers plugin.Set[driver.Driver] }
 
-// defaultRegistry is filled by the init functions of plugins.
-var defaultRegistry Registry
+// imported is filled by the init functions of plugins.
+var imported Registry
 
-// Register adds d to the default registry; plugins call it from init.
-func Register(d driver.Driver) { defaultRegistry.Register(d) }
+// Register adds d to the imported drivers; plugins call it from init.
+func Register(d driver.Driver) { imported.Register(d) }
 
 // Drivers returns the names of the imported drivers, sorted.
-func Drivers() []string { return defaultRegistry.Drivers() }
+func Drivers() []string { return imported.drivers.Names() }
 
-// Resolve is Registry.Resolve on the registry of o, which is the default one without WithRegistry.
-func Resolve(o Options) (*Cache, error) { return cmp.Or(o.registry, &defaultRegistry).Resolve(o) }
-
-// Open resolves o and opens the cache.
-func Open(ctx context.Context, o Options) (*Manager, error) {
-	return cmp.Or(o.registry, &defaultRegistry).Open(ctx, o)
-}
-
-// Register adds d. It panics where the name is empty or taken.
+// Register adds d. It panics if the name is empty or taken.
 func (r *Registry) Register(d driver.Driver) { r.drivers.Add(family, d) }
 
-// Drivers returns the names of the registered drivers, sorted.
-func (r *Registry) Drivers() []string { return r.drivers.Names() }
+// find returns the driver called name, which has checked its settings. The error of a missing driver
+// begins with variable, that of a wrong setting with use.
+func (r *Registry) find(variable, use, name string, c driver.Config) (driver.Driver, error) {
+	d, err := r.drivers.Find(family, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", variable, err)
+	}
+	if err := d.Check(c); err != nil {
+		return nil, fmt.Errorf("%s: configure %s: %w", use, name, err)
+	}
+	return d, nil
+}
 
 // Cache is a described cache: its options and their drivers, found and checked once by Resolve.
 type Cache struct {
@@ -67,45 +69,28 @@ type Cache struct {
 	driver, near driver.Driver // near is nil without a near cache
 }
 
-// Resolve finds the drivers of o and checks all that can be checked without connecting. The error joins every problem.
-func (r *Registry) Resolve(o Options) (*Cache, error) {
+// Resolve finds the drivers of o, in the registry of WithRegistry or among the imported ones, and checks all that can be
+// checked without connecting. The error joins every problem.
+func Resolve(o Options) (*Cache, error) {
 	if o.Log == nil {
 		o.Log = xlog.WithName(xlog.NamedCACHE)
 	}
+	drivers := cmp.Or(o.registry, &imported)
 	c := &Cache{options: o}
-	problems := o.check()
-	var err error
+	var nearErr, err error
 	if o.NearMaxEntries != 0 {
-		if c.near, err = r.find(nearDriver, o.nearConfig()); err != nil {
-			problems = append(problems, fmt.Errorf("xcache: near cache: %w", err))
-		}
+		c.near, nearErr = drivers.find("xcache: near cache", "xcache: near cache", nearDriver, o.nearConfig())
 	}
-	if c.driver, err = r.find(o.Driver, o.Config); errors.Is(err, ErrUnknownDriver) || errors.Is(err, ErrInterface) {
-		problems = append(problems, fmt.Errorf("%s: %w", xenv.NoSqlDriver, err))
-	} else if err != nil {
-		problems = append(problems, fmt.Errorf("xcache: %w", err))
-	}
-	if err := errors.Join(problems...); err != nil {
+	c.driver, err = drivers.find(string(xenv.NoSqlDriver), "xcache", o.Driver, o.Config)
+	if err := errors.Join(append(o.check(), nearErr, err)...); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// find returns the driver called name, which has checked its settings.
-func (r *Registry) find(name string, c driver.Config) (driver.Driver, error) {
-	d, err := r.drivers.Find(family, name)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.Check(c); err != nil {
-		return nil, fmt.Errorf("configure %s: %w", name, err)
-	}
-	return d, nil
-}
-
-// Open is the function Open with the drivers of r.
-func (r *Registry) Open(ctx context.Context, o Options) (*Manager, error) {
-	c, err := r.Resolve(o)
+// Open resolves o and opens the cache.
+func Open(ctx context.Context, o Options) (*Manager, error) {
+	c, err := Resolve(o)
 	if err != nil {
 		return nil, err
 	}

@@ -45,9 +45,15 @@ func registryOf(d driver.Driver) *xcache.Registry {
 	return &r
 }
 
+// openIn opens the cache that o describes with the drivers of r.
+func openIn(ctx context.Context, r *xcache.Registry, o xcache.Options) (*xcache.Manager, error) {
+	xcache.WithRegistry(r)(&o)
+	return xcache.Open(ctx, o)
+}
+
 func TestUnknownDriverNamesTheImport(t *testing.T) {
 	r := registryOf(drivertest.MapDriver{})
-	_, err := r.Open(t.Context(), xcache.Options{Driver: "redis"})
+	_, err := openIn(t.Context(), r, xcache.Options{Driver: "redis"})
 	if !errors.Is(err, xcache.ErrUnknownDriver) {
 		t.Fatalf("Open = %v, want ErrUnknownDriver", err)
 	}
@@ -59,7 +65,7 @@ func TestUnknownDriverNamesTheImport(t *testing.T) {
 			t.Errorf("the error %q does not say %q", err, want)
 		}
 	}
-	_, err = new(xcache.Registry).Open(t.Context(), xcache.Options{Driver: "radis"})
+	_, err = openIn(t.Context(), new(xcache.Registry), xcache.Options{Driver: "radis"})
 	if err == nil || !strings.Contains(err.Error(), "imported: none") || !strings.Contains(err.Error(), "memory, redis") {
 		t.Errorf("the error %v does not say that nothing is imported, and what there is", err)
 	}
@@ -78,7 +84,7 @@ func TestRegisteringTwicePanics(t *testing.T) {
 func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 	problem := errors.New("the port is odd")
 	r := registryOf(scripted{check: problem})
-	_, err := r.Resolve(xcache.NewOptions(
+	_, err := xcache.Resolve(xcache.NewOptions(xcache.WithRegistry(r),
 		xcache.WithDriver("map"), xcache.WithConnectTimeout(-1),
 		xcache.WithDefaultTTL(-time.Second), xcache.WithTTLJitter(2),
 	))
@@ -97,7 +103,7 @@ func TestOpenTriesAgainUntilTheBackendIsThere(t *testing.T) {
 		down := errors.New("connection refused")
 		script := []error{down, down, down}
 		start := time.Now()
-		m, err := registryOf(scripted{script: &script}).Open(t.Context(), xcache.Options{Driver: "map", ConnectTimeout: 30 * time.Second})
+		m, err := openIn(t.Context(), registryOf(scripted{script: &script}), xcache.Options{Driver: "map", ConnectTimeout: 30 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +147,7 @@ func TestOpenGivesUp(t *testing.T) {
 					defer cancel()
 				}
 				start := time.Now()
-				_, err := registryOf(scripted{script: tc.script}).Open(ctx, xcache.Options{Driver: "map", ConnectTimeout: tc.timeout})
+				_, err := openIn(ctx, registryOf(scripted{script: tc.script}), xcache.Options{Driver: "map", ConnectTimeout: tc.timeout})
 				if !errors.Is(err, tc.want) {
 					t.Errorf("Open = %v, want %v", err, tc.want)
 				}
@@ -168,7 +174,7 @@ func (m *mute) Close() error {
 
 func TestWhereOpenFailsNothingStaysOpen(t *testing.T) {
 	store := &mute{MapStore: drivertest.NewMapStore(nil)}
-	_, err := registryOf(scripted{script: &[]error{}, store: store}).Open(t.Context(), xcache.Options{Driver: "map"})
+	_, err := openIn(t.Context(), registryOf(scripted{script: &[]error{}, store: store}), xcache.Options{Driver: "map"})
 	if err == nil || !store.closed {
 		t.Errorf("Open = %v, closed = %t; want an error and a closed store", err, store.closed)
 	}
@@ -182,7 +188,7 @@ func (old) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
 func TestOpenRefusesABackendOfAnotherInterface(t *testing.T) {
 	var r xcache.Registry
 	r.Register(old{opens{name: "old"}})
-	if _, err := r.Open(t.Context(), xcache.Options{Driver: "old"}); !errors.Is(err, xcache.ErrInterface) || !strings.Contains(err.Error(), "go get ") {
+	if _, err := openIn(t.Context(), &r, xcache.Options{Driver: "old"}); !errors.Is(err, xcache.ErrInterface) || !strings.Contains(err.Error(), "go get ") {
 		t.Errorf("Open = %v, want ErrInterface and what to run", err)
 	}
 }
