@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 var loadChecks = []check{
@@ -146,7 +147,7 @@ func testLoadPanic(t *testing.T, e *env) {
 	})
 	for range 10 {
 		err := <-errs
-		var p *xcache.PanicError
+		var p *xhook.PanicError
 		if !errors.As(err, &p) || !errors.Is(err, errLoad) || len(p.Stack) == 0 {
 			t.Errorf("GetOrLoad = %v, want a PanicError with the value and a stack", err)
 		}
@@ -174,7 +175,7 @@ func testLoadGoexit(t *testing.T, e *env) {
 		return nil, nil
 	})
 	for range 10 {
-		var p *xcache.PanicError
+		var p *xhook.PanicError
 		if err := <-errs; !errors.As(err, &p) || p.Value != nil {
 			t.Errorf("GetOrLoad = %v, want a PanicError without a value", err)
 		}

@@ -77,22 +77,26 @@ func encodesItself(t reflect.Type) bool {
 	return slices.ContainsFunc(marshalers, p.Implements)
 }
 
-// encode returns the bytes of v, which is addressable.
-func encode(c Codec, f form, v reflect.Value) ([]byte, error) {
-	var data []byte
-	var err error
+// appendPlain appends the bytes of v, which has a form other than formCodec.
+func appendPlain(dst []byte, f form, v reflect.Value) []byte {
 	switch f {
 	case formString:
-		data = []byte(v.String())
-	case formBytes:
-		data = append([]byte{}, v.Bytes()...)
+		return append(dst, v.String()...)
 	case formInt:
-		data = strconv.AppendInt(nil, v.Int(), 10)
+		return strconv.AppendInt(dst, v.Int(), 10)
 	case formUint:
-		data = strconv.AppendUint(nil, v.Uint(), 10)
+		return strconv.AppendUint(dst, v.Uint(), 10)
 	default:
-		data, err = c.Encode(v.Addr().Interface())
+		return append(dst, v.Bytes()...)
 	}
+}
+
+// encode returns the bytes of v, which is addressable; they are never nil.
+func encode(c Codec, f form, v reflect.Value) ([]byte, error) {
+	if f != formCodec {
+		return appendPlain([]byte{}, f, v), nil
+	}
+	data, err := c.Encode(v.Addr().Interface())
 	if err != nil {
 		return nil, fmt.Errorf("%w of type %s: %w", ErrEncode, v.Type(), err)
 	}
@@ -149,7 +153,8 @@ func newValues[V any](m *Manager) values[V] {
 	case formString, formInt, formUint:
 		c.plain = true
 	case formCodec:
-		c.plain, c.check = m.plain && isPlain(t), true
+		_, isJSON := m.codec.(jsonCodec)
+		c.plain, c.check = isJSON && isPlain(t), true
 	case formBytes: // a caller could change what it got
 	}
 	return c

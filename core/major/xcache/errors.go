@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/internal/guard"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
@@ -53,36 +54,19 @@ func (e *Error) Error() string { return "xcache: " + e.Op + ": " + e.Err.Error()
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// fail wraps a backend's error.
+// fail wraps an error once.
 func fail(op string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if inner := (*Error)(nil); errors.As(err, &inner) {
+		return err
+	}
 	return &Error{Op: op, Err: err}
 }
 
-// PanicError is what all callers of GetOrLoad get when the loader that ran for them panicked, or ended
-// its goroutine.
-type PanicError struct {
-	// Value is what the loader panicked with; nil where it called runtime.Goexit.
-	Value any
-	// Stack is the loader's stack.
-	Stack []byte
-}
-
-// Error says what the loader panicked with.
-func (e *PanicError) Error() string {
-	if e.Value == nil {
-		return "xcache: the loader ended its goroutine"
-	}
-	return fmt.Sprintf("xcache: the loader panicked: %v", e.Value)
-}
-
-// Unwrap returns the value of the panic where that is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
+// errGoexit is the outcome of a load whose loader called runtime.Goexit.
+var errGoexit = fmt.Errorf("xcache: the loader ended its goroutine: %w", &guard.PanicError{})
 
 // registerMapper tells xerror about the cache's errors, once an application has a cache.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })

@@ -2,8 +2,8 @@ package xcache
 
 import (
 	"context"
-	"errors"
 	"reflect"
+	"time"
 	"unsafe"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
@@ -17,10 +17,8 @@ type KeyCache[K comparable, V any] struct {
 	near    *near              // nil if every read goes to the store
 	whole   bool               // a value may be stored undecoded
 	shared  bool               // what read returns belongs to the cache
-	fetch   read[K, V]         // from the store, without the near cache
 	read    read[K, V]         // from the near cache or the store
 	find    read[K, V]         // read, reported to the metrics
-	typ     reflect.Type
 }
 
 // read returns the value under a key, and whether there is one. Its error is an *Error.
@@ -29,18 +27,18 @@ type read[K comparable, V any] func(ctx context.Context, key K) (v *V, ok bool, 
 // KeyCacheOf returns the view on m whose keys are K and whose values are V. It panics if K is not a
 // string or an integer and has no text of its own.
 func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K, V] {
-	c := &KeyCache[K, V]{collection: newCollection[K, V](m, opts), typ: reflect.TypeFor[V]()}
+	c := &KeyCache[K, V]{collection: newCollection[K, V](m, opts)}
 	c.whole = c.immutable || c.val.plain
 	if c.whole {
 		c.objects = m.objects
 	}
 	switch {
 	case m.near != nil && !c.noNear:
-		c.near, c.fetch, c.read = m.near, c.fromServer, c.fromNear
+		c.near, c.read = m.near, c.fromNear
 	case c.objects != nil:
-		c.fetch, c.read = c.fromObjects, c.fromObjects
+		c.read = c.fromObjects
 	default:
-		c.fetch, c.read = c.fromBytes, c.fromBytes
+		c.read = c.fromStore
 	}
 	c.find = c.read
 	if m.metrics != nil {
@@ -65,26 +63,41 @@ func (c *KeyCache[K, V]) Get(ctx context.Context, key K) (v *V, ok bool, err err
 // observed is read for a manager with metrics.
 func (c *KeyCache[K, V]) observed(ctx context.Context, key K) (v *V, ok bool, err error) {
 	op := c.begin(opGet)
-	if c.near != nil && ctx.Err() == nil {
-		v, op.near = c.copyOf(ctx, key)
-	}
-	if ok = op.near; !ok {
-		v, ok, err = c.fetch(ctx, key)
+	if c.near == nil {
+		v, ok, err = c.read(ctx, key)
+	} else if v, ok = c.copyOf(ctx, key); ok {
+		op.near = true
+	} else {
+		v, ok, err = c.fromStore(ctx, key)
 	}
 	return v, ok, op.end(ctx, ok, err)
 }
 
-// fromBytes is read for a store of bytes.
-func (c *KeyCache[K, V]) fromBytes(ctx context.Context, key K) (v *V, ok bool, err error) {
+// fromStore reads the store of bytes, and keeps a copy in the near cache if there is one.
+func (c *KeyCache[K, V]) fromStore(ctx context.Context, key K) (v *V, ok bool, err error) {
 	name, err := c.key.begin(ctx, c.prefix, key)
+	if err != nil {
+		return nil, false, fail(opGet, err)
+	}
 	var data []byte
-	if err == nil {
+	var ttl time.Duration
+	var t ticket
+	if c.near == nil {
 		data, ok, err = c.m.store.Get(ctx, name)
+	} else {
+		t = c.near.ticket(name)
+		data, ttl, ok, err = c.near.server.GetTTL(ctx, name)
 	}
 	if ok && err == nil {
 		v, err = c.val.decode(data)
 	}
-	return v, ok && err == nil, fail(opGet, err)
+	if !ok || err != nil {
+		return nil, false, fail(opGet, err)
+	}
+	if c.near != nil {
+		v = c.keep(ctx, name, t, data, v, ttl)
+	}
+	return v, true, nil
 }
 
 // fromObjects is read for a store in the process.
@@ -158,111 +171,4 @@ func (c *KeyCache[K, V]) Exists(ctx context.Context, key K) (ok bool, err error)
 // DeleteMany removes keys in one call, and counts those that existed.
 func (c *KeyCache[K, V]) DeleteMany(ctx context.Context, keys []K) (removed int, err error) {
 	return c.deleteKeys(ctx, keys, true)
-}
-
-// GetMany returns the values of the keys that have one, in one round trip where the backend can. A key
-// that holds another kind of value has none.
-func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error) {
-	op := c.begin(opRead)
-	out := make(map[K]V, len(keys))
-	var err error
-	if c.near != nil {
-		op.near, err = c.getManyNear(ctx, keys, out)
-	} else {
-		err = c.getMany(ctx, keys, out)
-	}
-	if err != nil {
-		out = nil
-	}
-	return out, op.end(ctx, len(out) > 0 || len(keys) == 0, err)
-}
-
-func (c *KeyCache[K, V]) getMany(ctx context.Context, keys []K, out map[K]V) error {
-	if len(keys) == 0 {
-		return ctx.Err()
-	}
-	if c.m.batcher == nil {
-		return c.getEach(ctx, keys, out)
-	}
-	names, err := c.key.all(ctx, c.prefix, keys)
-	if err != nil {
-		return err
-	}
-	data, err := c.m.batcher.GetMany(ctx, names)
-	if err != nil {
-		return err
-	}
-	for i, b := range data {
-		if b == nil {
-			continue
-		}
-		v, err := c.val.decode(b)
-		if err != nil {
-			return err
-		}
-		out[keys[i]] = *v
-	}
-	return nil
-}
-
-// getEach is getMany without batches, which is as good in the process.
-func (c *KeyCache[K, V]) getEach(ctx context.Context, keys []K, out map[K]V) error {
-	for _, key := range keys {
-		v, ok, err := c.read(ctx, key)
-		if err != nil && !errors.Is(err, ErrWrongType) {
-			return err
-		}
-		if ok {
-			out[key] = *v
-		}
-	}
-	return nil
-}
-
-// SetMany writes the values, in one round trip where the backend can. Each is written by itself: where
-// the call fails, some may have been. WithNX and WithXX are refused, since their outcomes would be many.
-func (c *KeyCache[K, V]) SetMany(ctx context.Context, items map[K]V, opts ...Option) error {
-	op := c.begin(opSet)
-	return op.end(ctx, true, c.setMany(ctx, items, opts))
-}
-
-func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Option) error {
-	w, err := c.resolve(opts)
-	if err != nil {
-		return err
-	}
-	if w.If != driver.Always {
-		return errManyConditions
-	}
-	if err := ctx.Err(); err != nil || len(items) == 0 {
-		return err
-	}
-	batch := make([]driver.Item, 0, len(items))
-	for key, value := range items {
-		k, err := c.key.begin(ctx, c.prefix, key)
-		if err != nil {
-			return err
-		}
-		c.m.loads.invalidate(k)
-		own := driver.Write{TTL: c.m.life(w.asked), Keep: w.Keep} // with a jitter of its own
-		if c.m.batcher == nil {
-			if _, err := c.put(ctx, k, &value, own); err != nil {
-				return err
-			}
-			continue
-		}
-		data, err := c.val.encode(&value)
-		if err != nil {
-			return err
-		}
-		batch = append(batch, driver.Item{Key: k, Value: data, Write: own})
-	}
-	if c.m.batcher != nil {
-		err = c.m.batcher.SetMany(ctx, batch)
-		for i := range batch {
-			c.m.near.drop(ctx, batch[i].Key)
-		}
-	}
-	w.done(err == nil)
-	return err
 }

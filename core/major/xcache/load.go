@@ -20,7 +20,7 @@ const absent = "\x00absent"
 // for the write; WithNX, WithXX and WithStored have no place here.
 //
 // A caller whose context ends gets the context's error, and the load goes on for the others. All get the
-// loader's error as it is, or a *PanicError. A Set or Delete of the key during the load wins over it. A
+// loader's error as it is, or a *xhook.PanicError. A Set or Delete of the key during the load wins over it. A
 // value that cannot be decoded is loaded anew.
 func (c *KeyCache[K, V]) GetOrLoad(
 	ctx context.Context, key K, load func(ctx context.Context) (*V, error), opts ...Option,
@@ -43,19 +43,22 @@ func (c *KeyCache[K, V]) GetOrLoad(
 	if !replace {
 		w.If = driver.IfAbsent // what another process wrote meanwhile is newer
 	}
-	k := inFlightKey{key: name, typ: c.typ, shared: c.immutable}
-	fl, first := c.m.loads.join(ctx, k, func(ctx context.Context, fl *inFlight) {
-		fl.copies, fl.err = c.load(ctx, key, name, fl, load, w.Write)
+	k := inFlightKey{key: name, typ: reflect.TypeFor[V](), shared: c.immutable}
+	fl, first := c.m.loads.join(ctx, k, func(ctx context.Context, fl *inFlight) (any, error) {
+		return c.load(ctx, key, name, fl, load, w.Write)
 	})
 	if err := c.m.loads.wait(ctx, k, fl, first); err != nil {
 		return nil, false, err
 	}
-	copies, _ := fl.copies.(func() (*V, error))
-	if copies == nil {
+	switch loaded := fl.value.(type) {
+	case *V: // of an immutable view
+		return loaded, true, nil
+	case []byte:
+		v, err := c.val.decode(loaded)
+		return v, err == nil, fail(opLoad, err)
+	default:
 		return nil, false, nil
 	}
-	v, err = copies()
-	return v, err == nil, fail(opLoad, err)
 }
 
 // lookup is Get for GetOrLoad. With replace there is something that is no value of this view.
@@ -72,37 +75,35 @@ func (c *KeyCache[K, V]) lookup(ctx context.Context, key K) (v *V, ok, replace b
 	return nil, false, false, err
 }
 
-// load runs the loader for all who wait, writes what it found, and returns how to copy it.
+// load runs the loader for all who wait, writes what it found, and returns the snapshot of that.
 func (c *KeyCache[K, V]) load(
 	ctx context.Context, key K, name string, fl *inFlight, load func(ctx context.Context) (*V, error), w driver.Write,
 ) (any, error) {
 	// The caller missed the key before it joined: another load may have ended in between.
 	if v, ok, err := c.read(ctx, key); ok && err == nil {
-		return c.copier(v)
+		return c.snapshot(v)
 	}
 	if known, err := c.knownAbsent(ctx, name); known || err != nil {
 		return nil, err
 	}
 	op := c.begin(opLoad)
 	v, err := load(ctx)
-	if op.watched() {
-		_ = op.report(ctx, v != nil, err) // the loader's error goes back as it is
-	}
+	_ = op.end(ctx, v != nil, err) // the loader's error goes back as it is
 	if err != nil {
 		return nil, err
 	}
 	if v == nil {
 		return nil, c.tolerate(ctx, fl.store(func() error { return c.rememberAbsent(ctx, name) }))
 	}
-	copies, err := c.copier(v)
+	loaded, err := c.snapshot(v)
 	if err != nil {
-		return nil, fail(opLoad, err)
+		return nil, err
 	}
 	err = fl.store(func() error {
 		_, err := c.put(ctx, name, v, w)
 		return err
 	})
-	return copies, c.tolerate(ctx, err)
+	return loaded, c.tolerate(ctx, err)
 }
 
 // tolerate reports a failure of the backend, and returns nil for it if GetOrLoad fails open.
@@ -110,31 +111,21 @@ func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	op := c.begin(opSet)
-	err = op.end(ctx, false, err)
+	err = c.begin(opSet).end(ctx, false, err)
 	if c.m.failOpen && ctx.Err() == nil {
 		return nil
 	}
 	return err
 }
 
-// copier returns a function that makes copies of v, which the loader may keep.
-func (c *KeyCache[K, V]) copier(v *V) (any, error) {
-	switch {
-	case c.immutable:
-		return func() (*V, error) { return v, nil }, nil
-	case c.val.plain && (!c.val.check || faithful(reflect.ValueOf(v).Elem())):
-		value := *v
-		return func() (*V, error) {
-			own := value
-			return &own, nil
-		}, nil
+// snapshot returns what each caller of a load gets its value from: in an immutable view the value
+// itself, else its encoding, since the loader and the callers may change theirs.
+func (c *KeyCache[K, V]) snapshot(v *V) (any, error) {
+	if c.immutable {
+		return v, nil
 	}
 	data, err := c.val.encode(v)
-	if err != nil {
-		return nil, err
-	}
-	return func() (*V, error) { return c.val.decode(data) }, nil
+	return data, fail(opLoad, err)
 }
 
 // knownAbsent reports whether a loader found nothing a short time ago.

@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/major/xcache"
+	"github.com/plinthgo/plinth/core/major/xhook"
 	_ "github.com/plinthgo/plinth/core/major/xhttp" // knows the contexts of gin
 )
 
@@ -73,7 +74,7 @@ func TestALoaderThatEndsItsGoroutineIsReported(t *testing.T) {
 		runtime.Goexit()
 		return nil, nil
 	})
-	var p *xcache.PanicError
+	var p *xhook.PanicError
 	if !errors.As(err, &p) || p.Value != nil {
 		t.Errorf("GetOrLoad = %v, want a PanicError without a value", err)
 	}

@@ -3,12 +3,12 @@ package xcache
 import (
 	"context"
 	"reflect"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
 // loadGroup contains the loads in flight. The zero value is ready to use.
@@ -35,15 +35,16 @@ type inFlight struct {
 	storing     sync.Mutex // held while the outcome is written to the store
 	invalidated bool       // guarded by storing: a write overtook the load, whose outcome is old
 
-	// The outcome, readable once done is closed: a function that makes a copy of the value for each
-	// caller, nil if there is no value.
-	copies any
-	err    error
+	// The outcome, readable once done is closed: a KeyCache.snapshot, nil if there is no value.
+	value any
+	err   error
 }
 
 // join returns the load of k. If there is none, it starts run, and the caller is the first. run
 // gets a context with ctx's values that ends when no caller waits any longer.
-func (g *loadGroup) join(ctx context.Context, k inFlightKey, run func(ctx context.Context, fl *inFlight)) (fl *inFlight, first bool) { // gin has the request in it
+func (g *loadGroup) join(
+	ctx context.Context, k inFlightKey, run func(ctx context.Context, fl *inFlight) (any, error),
+) (fl *inFlight, first bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if fl, ok := g.byKey[k]; ok {
@@ -52,7 +53,7 @@ func (g *loadGroup) join(ctx context.Context, k inFlightKey, run func(ctx contex
 	}
 	borrowed := borrow(ctx)
 	own, cancel := context.WithCancel(borrowed)
-	fl = &inFlight{cancel: cancel, borrowed: borrowed, done: make(chan struct{}), waiters: 1}
+	fl = &inFlight{cancel: cancel, borrowed: borrowed, done: make(chan struct{}), waiters: 1, err: errGoexit}
 	if g.byKey == nil {
 		g.byKey = make(map[inFlightKey]*inFlight)
 	}
@@ -63,22 +64,12 @@ func (g *loadGroup) join(ctx context.Context, k inFlightKey, run func(ctx contex
 		defer close(fl.done)
 		defer g.drop(k, fl)
 		defer borrowed.release()
-		guard(fl, func() { run(own, fl) })
+		fl.err = guard.Run(func() (err error) {
+			fl.value, err = run(own, fl)
+			return err
+		})
 	}()
 	return fl, true
-}
-
-// guard runs a loader and turns its panic into the load's error.
-func guard(fl *inFlight, run func()) {
-	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		fl.copies, fl.err = nil, &PanicError{Value: recover(), Stack: debug.Stack()}
-	}()
-	run()
-	returned = true
 }
 
 // wait waits for the outcome, or for the end of the caller's own context.
@@ -183,31 +174,26 @@ func (fl *inFlight) store(write func() error) error {
 type borrowedContext struct {
 	context.Context // never ends
 
-	rest context.Context
-	mu   sync.RWMutex
-	back bool
+	mu     sync.RWMutex
+	values context.Context
 }
 
 func borrow(ctx context.Context) *borrowedContext {
-	c := &borrowedContext{Context: context.WithoutCancel(ctx), rest: ctx}
-	if pooled, ok := ctx.Value(xctx.PooledKey).(context.Context); ok {
-		c.rest = xctx.Unpooled(pooled)
-	}
-	return c
+	endless := context.WithoutCancel(ctx)
+	return &borrowedContext{Context: endless, values: endless}
 }
 
 func (c *borrowedContext) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.back = true
+	if pooled, ok := c.values.Value(xctx.PooledKey).(context.Context); ok {
+		c.values = xctx.Unpooled(pooled)
+	}
 }
 
 // Value implements context.Context.
 func (c *borrowedContext) Value(key any) any {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if c.back {
-		return c.rest.Value(key)
-	}
-	return c.Context.Value(key)
+	return c.values.Value(key)
 }

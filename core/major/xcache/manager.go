@@ -28,6 +28,7 @@
 package xcache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,6 @@ type Manager struct {
 	ttl      time.Duration
 	jitter   float64
 	codec    Codec
-	plain    bool // the codec is JSON, whose round trip is known
 	metrics  func(ctx context.Context, e Event)
 	failOpen bool
 	loads    loadGroup
@@ -77,11 +77,8 @@ func New(store driver.Store, opts ...ManagerOption) (*Manager, error) {
 func manage(store driver.Store, o Options) (*Manager, error) {
 	registerMapper()
 	m := &Manager{
-		store: store, prefix: o.Prefix, jitter: o.TTLJitter, codec: o.Codec, plain: o.Codec == nil,
+		store: store, prefix: o.Prefix, jitter: o.TTLJitter, codec: cmp.Or[Codec](o.Codec, jsonCodec{}),
 		metrics: o.Metrics, failOpen: o.FailOpen,
-	}
-	if m.plain {
-		m.codec = jsonCodec{}
 	}
 	if l, ok := store.(driver.Leaser); ok {
 		m.leases = xlease.New(l.LeaseBackend(m.prefix + leaseMark))

@@ -75,6 +75,15 @@ func (n *near) ticket(key string) ticket {
 	return ticket{shard: s, changes: s.changes.Load(), epoch: n.epoch.Load(), at: time.Now()}
 }
 
+// tickets are taken before a read of many keys.
+func (n *near) tickets(keys []string) []ticket {
+	list := make([]ticket, len(keys))
+	for i, key := range keys {
+		list[i] = n.ticket(key)
+	}
+	return list
+}
+
 // keep puts what a read has brought under key, unless it may be old. The object is of the ticket's epoch; ttl is what
 // the server said of the key's life, 0 for ever or unknown.
 func (n *near) keep(ctx context.Context, key string, t ticket, e *driver.Entry, ttl time.Duration) {

@@ -1,6 +1,7 @@
 package xcache
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -36,7 +37,7 @@ func (m *Manager) Keys(ctx context.Context, prefix string) iter.Seq2[string, err
 // A key there that is the text of no K comes with ErrDecode, and the walk goes on; it belongs to another view. A K
 // that says its text and cannot read it back, such as one with String alone, has no walk: the first and only error is
 // ErrUnsupported.
-func (c *keyed[K]) Keys(ctx context.Context) iter.Seq2[K, error] {
+func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 	return func(yield func(K, error) bool) {
 		var none K
 		if c.key.parse == nil {
@@ -73,43 +74,43 @@ func (v *view) keys(ctx context.Context, prefix string) iter.Seq2[string, error]
 	return func(yield func(string, error) bool) {
 		op := v.begin(opScan)
 		given := map[string]struct{}{}
-		stopped := false
-		err := v.m.walk(ctx, prefix, func(page []string) bool {
+		for page, err := range v.m.walk(ctx, prefix) {
+			if err != nil {
+				yield("", op.end(ctx, false, err))
+				return
+			}
 			for _, key := range page {
 				if _, twice := given[key]; twice || v.m.owns(key) {
 					continue
 				}
 				given[key] = struct{}{}
-				if stopped = !yield(key, nil); stopped {
-					return false
+				if !yield(key, nil) {
+					_ = op.end(ctx, true, nil)
+					return
 				}
 			}
-			return true
-		})
-		if err = op.end(ctx, len(given) > 0, err); err != nil && !stopped {
-			yield("", err)
 		}
+		_ = op.end(ctx, len(given) > 0, nil)
 	}
 }
 
-// walk calls page with whole keys that begin with prefix, those of this package too, until it returns false or ctx ends.
-func (m *Manager) walk(ctx context.Context, prefix string, page func(keys []string) bool) error {
-	s, ok := m.store.(driver.Scanner)
-	if !ok {
-		return fmt.Errorf("%w: %s does not walk through its keys", ErrUnsupported, m)
+// walk gives pages of whole keys that begin with prefix, those of this package too. An error is the last.
+func (m *Manager) walk(ctx context.Context, prefix string) iter.Seq2[[]string, error] {
+	return func(yield func([]string, error) bool) {
+		s, ok := m.store.(driver.Scanner)
+		if !ok {
+			yield(nil, fmt.Errorf("%w: %s does not walk through its keys", ErrUnsupported, m))
+			return
+		}
+		stopped := false
+		err := s.Scan(ctx, prefix, func(keys []string) bool {
+			stopped = stopped || ctx.Err() == nil && !yield(keys, nil)
+			return !stopped && ctx.Err() == nil
+		})
+		if err = cmp.Or(err, ctx.Err()); err != nil && !stopped {
+			yield(nil, err)
+		}
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	stopped := false
-	err := s.Scan(ctx, prefix, func(keys []string) bool {
-		stopped = stopped || !page(keys)
-		return !stopped && ctx.Err() == nil
-	})
-	if err == nil && !stopped {
-		err = ctx.Err()
-	}
-	return err
 }
 
 // owns reports whether a whole key is one that this package made for itself.
@@ -122,16 +123,17 @@ func (m *Manager) clear(ctx context.Context, prefix string) (removed int, err er
 		return 0, errClearAll
 	}
 	m.loads.invalidatePrefix(prefix)
-	walked := m.walk(ctx, prefix, func(page []string) bool {
-		var n int
-		n, err = m.removePage(ctx, page)
+	for page, err := range m.walk(ctx, prefix) {
+		if err != nil {
+			return removed, err
+		}
+		n, err := m.removePage(ctx, page)
 		removed += n
-		return err == nil
-	})
-	if err == nil {
-		err = walked
+		if err != nil {
+			return removed, err
+		}
 	}
-	return removed, err
+	return removed, nil
 }
 
 // removePage removes keys that a walk has found, counts them, and leaves those of leases.

@@ -5,7 +5,6 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
-	"strconv"
 	"sync"
 	"unsafe"
 )
@@ -54,21 +53,11 @@ func newText[T comparable](role string) (t text[T]) {
 func plainText[T comparable](role string) (t text[T]) {
 	typ := reflect.TypeFor[T]()
 	f := plainForm(typ.Kind())
-	switch f {
-	case formString:
-		t.direct = true
-		t.append = func(dst []byte, v T) ([]byte, error) { return append(dst, asString(v)...), nil }
-	case formInt:
-		t.append = func(dst []byte, v T) ([]byte, error) {
-			return strconv.AppendInt(dst, reflect.ValueOf(v).Int(), 10), nil
-		}
-	case formUint:
-		t.append = func(dst []byte, v T) ([]byte, error) {
-			return strconv.AppendUint(dst, reflect.ValueOf(v).Uint(), 10), nil
-		}
-	default:
+	if f == formCodec {
 		panic(fmt.Sprintf("xcache: %s cannot be a %s: it is no string, no integer, and has no MarshalText or String method", typ, role))
 	}
+	t.direct = f == formString
+	t.append = func(dst []byte, v T) ([]byte, error) { return appendPlain(dst, f, reflect.ValueOf(v)), nil }
 	t.parse = func(s string) (v T, err error) {
 		err = decode(nil, f, []byte(s), reflect.ValueOf(&v).Elem())
 		return v, err

@@ -2,7 +2,6 @@ package xcache
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -67,7 +66,7 @@ type op struct {
 	near  bool // the near cache had it
 }
 
-// begin starts the clock of a call where somebody watches.
+// begin starts the clock of a call if there are metrics.
 func (v *view) begin(kind string) op {
 	o := op{view: v, kind: kind}
 	if v.m.metrics != nil {
@@ -76,47 +75,38 @@ func (v *view) begin(kind string) op {
 	return o
 }
 
-// watched reports whether somebody wants to know of the call.
-func (o op) watched() bool { return o.view.m.metrics != nil }
-
 // end reports the call and returns its error, wrapped once. ok says that the call found something, or took
 // effect.
 func (o op) end(ctx context.Context, ok bool, err error) error {
-	if err == nil && !o.watched() {
-		return nil
+	err = fail(o.kind, err)
+	if o.view.m.metrics == nil {
+		return err
 	}
-	return o.report(ctx, ok, err)
-}
-
-func (o op) report(ctx context.Context, ok bool, err error) error {
-	e := Event{View: o.view.name, Op: o.kind, Outcome: outcome(o.kind, ok), Near: o.near && err == nil}
+	e := Event{View: o.view.name, Op: o.kind, Outcome: outcome(o.kind, ok), Latency: time.Since(o.start), Err: err}
 	if err != nil {
 		e.Outcome = "failed"
-		if inner := (*Error)(nil); !errors.As(err, &inner) {
-			err = fail(o.kind, err)
-		}
+	} else {
+		e.Near = o.near
 	}
-	if o.watched() {
-		e.Latency, e.Err = time.Since(o.start), err
-		o.view.m.metrics(ctx, e)
-	}
+	o.view.m.metrics(ctx, e)
 	return err
 }
 
-// keyed is what all typed views with keys of one type share.
-type keyed[K comparable] struct {
+// collection is what all typed views share.
+type collection[K comparable, V any] struct {
 	view
 	key text[K]
+	val values[V]
 }
 
-// newKeyed panics if K has no text.
-func newKeyed[K comparable](m *Manager, opts []ViewOption) keyed[K] {
-	return keyed[K]{view: newView(m, opts), key: newText[K]("key")}
+// newCollection panics if K has no text.
+func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collection[K, V] {
+	return collection[K, V]{view: newView(m, opts), key: newText[K]("key"), val: newValues[V](m)}
 }
 
 // call runs an operation on one key and reports it. do returns whether it found something, or took effect,
 // as call does unless it fails.
-func (c *keyed[K]) call(ctx context.Context, kind string, key K, do func(name string) (bool, error)) (ok bool, err error) {
+func (c *collection[K, V]) call(ctx context.Context, kind string, key K, do func(name string) (bool, error)) (ok bool, err error) {
 	op := c.begin(kind)
 	name, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
@@ -126,8 +116,11 @@ func (c *keyed[K]) call(ctx context.Context, kind string, key K, do func(name st
 }
 
 // update is call for a write of a part of a hash, set or list.
-func (c *keyed[K]) update(ctx context.Context, key K, opts []Option, do func(name string, w driver.Write) (bool, error)) error {
-	w, optErr := c.resolveUpdate(opts)
+func (c *collection[K, V]) update(ctx context.Context, key K, opts []Option, do func(name string, w driver.Write) (bool, error)) error {
+	w, optErr := c.resolve(opts)
+	if !w.explicit && w.TTL == 0 {
+		w.Keep = true // there is nothing to slide to
+	}
 	_, err := c.call(ctx, opSet, key, func(name string) (bool, error) {
 		if optErr != nil {
 			return false, optErr
@@ -140,13 +133,13 @@ func (c *keyed[K]) update(ctx context.Context, key K, opts []Option, do func(nam
 }
 
 // Delete removes the key, whatever it holds. A key that does not exist is no error.
-func (c *keyed[K]) Delete(ctx context.Context, key K) error {
+func (c *collection[K, V]) Delete(ctx context.Context, key K) error {
 	_, err := c.deleteKeys(ctx, []K{key}, false)
 	return err
 }
 
 // TTL returns how long the key will live, 0 for ever, and whether it exists.
-func (c *keyed[K]) TTL(ctx context.Context, key K) (ttl time.Duration, ok bool, err error) {
+func (c *collection[K, V]) TTL(ctx context.Context, key K) (ttl time.Duration, ok bool, err error) {
 	ok, err = c.call(ctx, opTTL, key, func(name string) (ok bool, err error) {
 		ttl, ok, err = c.m.store.TTL(ctx, name)
 		return ok, err
@@ -156,7 +149,7 @@ func (c *keyed[K]) TTL(ctx context.Context, key K) (ttl time.Duration, ok bool, 
 
 // deleteKeys removes keys of any kind, and what GetOrLoad remembers of them. If the caller wants to know
 // the count, the latter must not be in it.
-func (c *keyed[K]) deleteKeys(ctx context.Context, keys []K, counted bool) (removed int, err error) {
+func (c *collection[K, V]) deleteKeys(ctx context.Context, keys []K, counted bool) (removed int, err error) {
 	op := c.begin(opDelete)
 	names, err := c.key.all(ctx, c.prefix, keys)
 	if err == nil && len(names) > 0 {
@@ -182,16 +175,6 @@ func (v *view) deleteNames(ctx context.Context, names []string, counted bool) (r
 	removed, err = v.m.store.Delete(ctx, append(names, marks...)...)
 	v.m.near.drop(ctx, names...)
 	return removed, err
-}
-
-// collection is what the views of sets and lists share, and partly that of hashes.
-type collection[K comparable, V any] struct {
-	keyed[K]
-	val values[V]
-}
-
-func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collection[K, V] {
-	return collection[K, V]{keyed: newKeyed[K](m, opts), val: newValues[V](m)}
 }
 
 // value runs an operation that returns one value.
