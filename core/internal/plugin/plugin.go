@@ -3,8 +3,8 @@
 package plugin
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -35,10 +35,10 @@ type Family struct {
 // use.
 type Set[D Named] struct {
 	mu      sync.RWMutex
-	drivers map[string]D
+	drivers []D // in the order of their names
 }
 
-// Add adds d. It panics where the name is empty or taken: both are mistakes of a program, found when it
+// Add adds d. It panics if the name is empty or taken: both are mistakes of a program, found when it
 // starts.
 func (s *Set[D]) Add(f Family, d D) {
 	name := d.Name()
@@ -47,63 +47,59 @@ func (s *Set[D]) Add(f Family, d D) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, taken := s.drivers[name]; taken {
+	i, taken := slices.BinarySearchFunc(s.drivers, name, func(other D, name string) int {
+		return strings.Compare(other.Name(), name)
+	})
+	if taken {
 		panic(f.Package + ": driver registered twice: " + name)
 	}
-	if s.drivers == nil {
-		s.drivers = make(map[string]D)
-	}
-	s.drivers[name] = d
-}
-
-// Names returns the names of the drivers, sorted.
-func (s *Set[D]) Names() []string {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return slices.Sorted(maps.Keys(s.drivers))
+	s.drivers = slices.Insert(s.drivers, i, d)
 }
 
 // All returns the drivers in the order of their names.
 func (s *Set[D]) All() []D {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	all := make([]D, 0, len(s.drivers))
-	for _, name := range slices.Sorted(maps.Keys(s.drivers)) {
-		all = append(all, s.drivers[name])
+	return slices.Clone(s.drivers)
+}
+
+// Names returns the names of the drivers, sorted.
+func (s *Set[D]) Names() []string {
+	var names []string
+	for _, d := range s.All() {
+		names = append(names, d.Name())
 	}
-	return all
+	return names
 }
 
 // Find returns the driver called name. The error wraps Family.Unknown, names the drivers that are there,
 // and says which line to add for one of the project's own; or it wraps Family.Mismatch, and says which command to run.
 func (s *Set[D]) Find(f Family, name string) (D, error) {
-	s.mu.RLock()
-	d, ok := s.drivers[name]
-	s.mu.RUnlock()
-	if ok {
-		return d, f.fits(d)
+	for _, d := range s.All() {
+		if d.Name() == name {
+			return d, f.fits(d)
+		}
 	}
-	have := "none"
-	if names := s.Names(); len(names) > 0 {
-		have = strings.Join(names, ", ")
-	}
-	return d, fmt.Errorf("%w %q (imported: %s); %s", f.Unknown, xenv.Redact(name), have, s.hint(f, name))
+	var none D
+	names := s.Names()
+	have := cmp.Or(strings.Join(names, ", "), "none")
+	return none, fmt.Errorf("%w %q (imported: %s); %s", f.Unknown, xenv.Redact(name), have, f.hint(name, names))
 }
 
-// hint says what to do about a name that is not there. Names that differ in their case are taken for a slip.
-func (s *Set[D]) hint(f Family, name string) string {
+// hint says what to do about a name that is not imported. Names that differ in their case are taken for a slip.
+func (f Family) hint(name string, imported []string) string {
 	like := func(other string) bool { return strings.EqualFold(other, name) }
-	slip := ""
-	if i := slices.IndexFunc(s.Names(), like); i >= 0 {
-		return fmt.Sprintf("did you mean %q?", s.Names()[i])
+	if i := slices.IndexFunc(imported, like); i >= 0 {
+		return fmt.Sprintf("did you mean %q?", imported[i])
 	}
 	i := slices.IndexFunc(f.Own, like)
 	if i < 0 {
 		return "the project's own are " + strings.Join(f.Own, ", ")
 	}
-	own := f.Own[i]
-	if own != name {
-		slip = fmt.Sprintf("did you mean %q? ", own)
+	path := f.Root + f.Own[i]
+	hint := fmt.Sprintf("add the line `import _ %q` to the program and run `go get %s`", path, path)
+	if f.Own[i] != name {
+		hint = fmt.Sprintf("did you mean %q? %s", f.Own[i], hint)
 	}
-	return slip + fmt.Sprintf("add the line `import _ %q` to the program and run `go get %s`", f.Root+own, f.Root+own)
+	return hint
 }
