@@ -38,7 +38,7 @@ func TestLeasesAreNoEntries(t *testing.T) {
 			t.Fatalf("%s was evicted", lease.Name())
 		}
 	}
-	for key, err := range m.Keys(t.Context(), "") {
+	for key, err := range c.Keys(t.Context()) {
 		if err != nil || len(key) > 2 {
 			t.Errorf("key %q, %v; want entries only", key, err)
 		}

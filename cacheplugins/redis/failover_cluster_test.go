@@ -140,7 +140,7 @@ func (w *ledger) reread(ctx context.Context, key string) error {
 func scanned(t *testing.T, m *xcache.Manager, w *ledger) {
 	t.Helper()
 	found := map[string]bool{}
-	for key, err := range m.Keys(t.Context(), "{") {
+	for key, err := range xcache.KeyCacheOf[string, int](m).Keys(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -182,7 +182,6 @@ func managerCalls(m *xcache.Manager) []call {
 	walked := xcache.WithKeyPrefix("walked:")
 	if _, ok := m.Store().(driver.Scanner); ok {
 		all = append(all,
-			call{name: "Keys", many: true, run: func(ctx context.Context, _ string) error { return walk(m.Keys(ctx, "walked:")) }},
 			call{name: "Key.Keys", many: true, run: func(ctx context.Context, _ string) error {
 				return walk(xcache.KeyCacheOf[string, int](m, walked).Keys(ctx))
 			}},

@@ -52,16 +52,19 @@ func ExampleKeyCache_Keys() {
 	// Output: 15 2 <nil>
 }
 
-func ExampleManager_Keys() {
+func ExampleKeyCache_Keys_all() {
 	ctx := application()
 	cache := xcache.MustGetManager(ctx)
 	_ = xcache.KeyCacheOf[int64, User](cache, xcache.WithKeyPrefix("user:")).Set(ctx, 7, &User{ID: 7})
 	_, _ = xcache.SetCacheOf[string, int64](cache, xcache.WithKeyPrefix("online:")).Add(ctx, "room", []int64{7})
 
-	for key, err := range cache.Keys(ctx, "user:") {
+	all := xcache.KeyCacheOf[string, any](cache) // the keys of all views, whatever they hold
+	for key, err := range all.Keys(ctx) {
 		fmt.Println(key, err)
 	}
-	// Output: user:7 <nil>
+	// Unordered output:
+	// online:room <nil>
+	// user:7 <nil>
 }
 
 func ExampleManager_Lease() {

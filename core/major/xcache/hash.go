@@ -20,7 +20,7 @@ type HashCache[K comparable, F comparable, V, S any] struct {
 // named by their cache or json tags. A view that needs no S says struct{}. It panics where K or F has no
 // text, where F cannot be read back, or where S is no struct.
 func HashCacheOf[K, F comparable, V, S any](m *Manager, opts ...ViewOption) *HashCache[K, F, V, S] {
-	return &HashCache[K, F, V, S]{newCollection[K, V](m, opts), newField[F]("field"), fieldsOf(reflect.TypeFor[S]())}
+	return &HashCache[K, F, V, S]{newCollection[K, V](m, opts), newText[F]("field", true), fieldsOf(reflect.TypeFor[S]())}
 }
 
 // Get returns the value of a field, and whether it exists.

@@ -44,13 +44,13 @@ func (c *KeyCache[K, V]) GetOrLoad(
 		w.If = driver.IfAbsent // what another process wrote meanwhile is newer
 	}
 	k := inFlightKey{key: name, typ: reflect.TypeFor[V](), shared: c.immutable}
-	fl, first := c.m.loads.join(ctx, k, func(ctx context.Context, fl *inFlight) (any, error) {
+	outcome, err := c.m.loads.do(ctx, k, func(ctx context.Context, fl *inFlight) (any, error) {
 		return c.load(ctx, key, name, fl, load, w.Write)
 	})
-	if err := c.m.loads.wait(ctx, k, fl, first); err != nil {
+	if err != nil {
 		return nil, false, err
 	}
-	switch loaded := fl.value.(type) {
+	switch loaded := outcome.(type) {
 	case *V: // of an immutable view
 		return loaded, true, nil
 	case []byte:

@@ -40,55 +40,64 @@ type inFlight struct {
 	err   error
 }
 
-// join returns the load of k. If there is none, it starts run, and the caller is the first. run
-// gets a context with ctx's values that ends when no caller waits any longer.
-func (g *loadGroup) join(
+// do returns the outcome of the load of k. If there is none in flight, it starts run, which gets a
+// context with ctx's values that ends when no caller waits any longer. The error is ctx's if that ends
+// first.
+func (g *loadGroup) do(
 	ctx context.Context, k inFlightKey, run func(ctx context.Context, fl *inFlight) (any, error),
-) (fl *inFlight, first bool) {
+) (any, error) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if fl, ok := g.byKey[k]; ok {
+	fl, joined := g.byKey[k]
+	if joined {
 		fl.waiters++
-		return fl, false
+	} else {
+		fl = g.start(ctx, k, run)
 	}
+	g.mu.Unlock()
+	select {
+	case <-fl.done: // also if ctx has ended at the same time
+		return fl.value, fl.err
+	default:
+	}
+	select {
+	case <-fl.done:
+		return fl.value, fl.err
+	case <-ctx.Done():
+	}
+	if !joined {
+		fl.borrowed.release()
+	}
+	g.leave(k, fl)
+	return nil, ctx.Err()
+}
+
+// start starts a load. The caller has locked mu.
+func (g *loadGroup) start(
+	ctx context.Context, k inFlightKey, run func(ctx context.Context, fl *inFlight) (any, error),
+) *inFlight {
 	borrowed := borrow(ctx)
 	own, cancel := context.WithCancel(borrowed)
-	fl = &inFlight{cancel: cancel, borrowed: borrowed, done: make(chan struct{}), waiters: 1, err: errGoexit}
+	fl := &inFlight{cancel: cancel, borrowed: borrowed, done: make(chan struct{}), waiters: 1, err: errGoexit}
 	if g.byKey == nil {
 		g.byKey = make(map[inFlightKey]*inFlight)
 	}
 	g.byKey[k] = fl
 	g.running.Add(1)
 	go func() {
-		defer cancel()
-		defer close(fl.done)
-		defer g.drop(k, fl)
-		defer borrowed.release()
+		defer func() {
+			borrowed.release()
+			g.mu.Lock()
+			g.forget(k, fl)
+			g.mu.Unlock()
+			close(fl.done)
+			cancel()
+		}()
 		fl.err = guard.Run(func() (err error) {
 			fl.value, err = run(own, fl)
 			return err
 		})
 	}()
-	return fl, true
-}
-
-// wait waits for the outcome, or for the end of the caller's own context.
-func (g *loadGroup) wait(ctx context.Context, k inFlightKey, fl *inFlight, first bool) error {
-	select {
-	case <-fl.done:
-		return fl.err
-	default:
-	}
-	select {
-	case <-fl.done:
-		return fl.err
-	case <-ctx.Done():
-	}
-	if first {
-		fl.borrowed.release()
-	}
-	g.leave(k, fl)
-	return ctx.Err()
+	return fl
 }
 
 // leave removes a caller. The last one cancels the load, which a later caller does not join.
@@ -112,14 +121,7 @@ func (g *loadGroup) waiting() (n int) {
 	return n
 }
 
-// drop removes a load, so that the next caller starts another.
-func (g *loadGroup) drop(k inFlightKey, fl *inFlight) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.forget(k, fl)
-}
-
-// forget is drop for a caller that has locked mu.
+// forget removes a load, so that the next caller starts another. The caller has locked mu.
 func (g *loadGroup) forget(k inFlightKey, fl *inFlight) {
 	if g.byKey[k] == fl {
 		delete(g.byKey, k)

@@ -10,50 +10,44 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// Keys walks through the keys that begin with the manager's prefix and prefix, which is no pattern, and gives each
-// once, in no order and without the manager's prefix. Keys of all kinds and all views are among them; what this
-// package keeps beside them is not: the records of leases, and what GetOrLoad remembers as absent.
+// Keys walks through the keys of the view: what begins with its prefixes, which are no patterns, whatever kind of value
+// it holds. It gives each once, in no order and without the prefixes. What this package keeps beside them is left out:
+// the records of leases, and what GetOrLoad remembers as absent.
 //
 // The backend is not held up, and other callers are not. So the walk is no snapshot: a key that exists all the while
 // is in it, one that comes or goes meanwhile may be. It remembers what it has given, which for very many keys is
-// memory. The first error ends it: ErrUnsupported where the backend has no such walk.
-func (m *Manager) Keys(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		v := view{m: m}
-		for key, err := range v.keys(ctx, m.prefix+prefix) {
-			if err == nil {
-				key = key[len(m.prefix):]
-			}
-			if !yield(key, err) {
-				return
-			}
-		}
-	}
-}
-
-// Keys walks through the keys of the view: what begins with its prefixes, whatever kind of value it holds. The rest
-// is as in Manager.Keys.
+// memory. The first error of the backend ends it: ErrUnsupported if it has no such walk.
 //
-// A key there that is the text of no K comes with ErrDecode, and the walk goes on; it belongs to another view. A K
-// that says its text and cannot read it back, such as one with String alone, has no walk: the first and only error is
+// A key that is the text of no K comes with ErrDecode, and the walk goes on; it belongs to another view. A K that
+// says its text and cannot read it back, such as one with String alone, has no walk: the first and only error is
 // ErrUnsupported.
 func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 	return func(yield func(K, error) bool) {
+		op := c.begin(opScan)
 		var none K
 		if c.key.parse == nil {
 			err := fmt.Errorf("%w: a key of type %T cannot be read back from its text", ErrUnsupported, none)
-			yield(none, c.begin(opScan).end(ctx, false, err))
+			yield(none, op.end(ctx, false, err))
 			return
 		}
-		for name, err := range c.keys(ctx, c.prefix) {
-			key := none
-			if err == nil {
-				key, err = c.key.readBack(name[len(c.prefix):])
-			}
-			if !yield(key, err) {
+		given := map[string]struct{}{}
+		for page, err := range c.m.walk(ctx, c.prefix) {
+			if err != nil {
+				yield(none, op.end(ctx, false, err))
 				return
 			}
+			for _, name := range page {
+				if _, twice := given[name]; twice || c.m.owns(name) {
+					continue
+				}
+				given[name] = struct{}{}
+				if !yield(c.key.readBack(name[len(c.prefix):])) {
+					_ = op.end(ctx, true, nil)
+					return
+				}
+			}
 		}
+		_ = op.end(ctx, len(given) > 0, nil)
 	}
 }
 
@@ -67,31 +61,6 @@ func (v *view) Clear(ctx context.Context) (removed int, err error) {
 	op := v.begin(opClear)
 	removed, err = v.m.clear(ctx, v.prefix)
 	return removed, op.end(ctx, removed > 0, err)
-}
-
-// keys gives whole keys that begin with prefix, each once.
-func (v *view) keys(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		op := v.begin(opScan)
-		given := map[string]struct{}{}
-		for page, err := range v.m.walk(ctx, prefix) {
-			if err != nil {
-				yield("", op.end(ctx, false, err))
-				return
-			}
-			for _, key := range page {
-				if _, twice := given[key]; twice || v.m.owns(key) {
-					continue
-				}
-				given[key] = struct{}{}
-				if !yield(key, nil) {
-					_ = op.end(ctx, true, nil)
-					return
-				}
-			}
-		}
-		_ = op.end(ctx, len(given) > 0, nil)
-	}
 }
 
 // walk gives pages of whole keys that begin with prefix, those of this package too. An error is the last.
@@ -147,6 +116,11 @@ func (m *Manager) removePage(ctx context.Context, page []string) (removed int, e
 			keys = append(keys, key)
 		}
 	}
+	return m.remove(ctx, keys, marks)
+}
+
+// remove removes marks of absence, and keys of any kind, which it counts.
+func (m *Manager) remove(ctx context.Context, keys, marks []string) (removed int, err error) {
 	if len(marks) > 0 {
 		if _, err := m.store.Delete(ctx, marks...); err != nil {
 			return 0, err

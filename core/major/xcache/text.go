@@ -17,8 +17,9 @@ type text[T comparable] struct {
 	direct bool                      // a T is a string in memory, and its text is that string
 }
 
-// newText panics where T has no text, which only a programmer can mend.
-func newText[T comparable](role string) (t text[T]) {
+// newText returns the text of keys, or of fields, which are read back: so the String method of their
+// type does not count. It panics if T has no such text, which is a mistake of the program.
+func newText[T comparable](role string, isRead bool) (t text[T]) {
 	var zero T
 	switch any(zero).(type) {
 	case encoding.TextAppender:
@@ -31,6 +32,9 @@ func newText[T comparable](role string) (t text[T]) {
 			return append(dst, b...), err
 		}
 	case fmt.Stringer:
+		if isRead {
+			return plainText[T](role)
+		}
 		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
 			return append(dst, any(v).(fmt.Stringer).String()...), nil //nolint:forcetypeassert // T was seen to be one
 		}}
@@ -45,6 +49,8 @@ func newText[T comparable](role string) (t text[T]) {
 			err = any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // *T was seen to be one
 			return v, err
 		}
+	} else if isRead {
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has MarshalText and no UnmarshalText", reflect.TypeFor[T](), role))
 	}
 	return t
 }
@@ -131,20 +137,6 @@ func keyError(err error) error { return fmt.Errorf("%w: key: %w", ErrEncode, err
 // asString reads a value whose type is a kind of string.
 func asString[T any](v T) string {
 	return *(*string)(unsafe.Pointer(&v)) //nolint:gosec // the caller has seen that the kind of T is string
-}
-
-// newField returns the text of names that are read back. A type either says and reads its text itself, or is
-// a string or an integer, whatever its String method says. It panics for others.
-func newField[T comparable](role string) text[T] {
-	_, writes := any(*new(T)).(encoding.TextMarshaler)
-	_, reads := any(new(T)).(encoding.TextUnmarshaler)
-	switch {
-	case writes && reads:
-		return newText[T](role)
-	case writes || reads:
-		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has only one of MarshalText and UnmarshalText", reflect.TypeFor[T](), role))
-	}
-	return plainText[T](role)
 }
 
 // readBack returns the T whose text is s.

@@ -101,7 +101,7 @@ type collection[K comparable, V any] struct {
 
 // newCollection panics if K has no text.
 func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collection[K, V] {
-	return collection[K, V]{view: newView(m, opts), key: newText[K]("key"), val: newValues[V](m)}
+	return collection[K, V]{view: newView(m, opts), key: newText[K]("key", false), val: newValues[V](m)}
 }
 
 // call runs an operation on one key and reports it. do returns whether it found something, or took effect,
@@ -152,29 +152,21 @@ func (c *collection[K, V]) TTL(ctx context.Context, key K) (ttl time.Duration, o
 func (c *collection[K, V]) deleteKeys(ctx context.Context, keys []K, counted bool) (removed int, err error) {
 	op := c.begin(opDelete)
 	names, err := c.key.all(ctx, c.prefix, keys)
-	if err == nil && len(names) > 0 {
-		removed, err = c.deleteNames(ctx, names, counted)
+	if err != nil {
+		return 0, op.end(ctx, false, err)
 	}
-	return removed, op.end(ctx, removed > 0, err)
-}
-
-func (v *view) deleteNames(ctx context.Context, names []string, counted bool) (removed int, err error) {
 	var marks []string
 	for _, name := range names {
-		v.m.loads.invalidate(name)
-		if v.negative > 0 {
+		c.m.loads.invalidate(name)
+		if c.negative > 0 {
 			marks = append(marks, name+absent)
 		}
 	}
-	if counted && len(marks) > 0 {
-		if _, err := v.m.store.Delete(ctx, marks...); err != nil {
-			return 0, err
-		}
-		marks = nil
+	if !counted { // one round trip is enough
+		names, marks = append(names, marks...), nil
 	}
-	removed, err = v.m.store.Delete(ctx, append(names, marks...)...)
-	v.m.near.drop(ctx, names...)
-	return removed, err
+	removed, err = c.m.remove(ctx, names, marks)
+	return removed, op.end(ctx, removed > 0, err)
 }
 
 // value runs an operation that returns one value.
