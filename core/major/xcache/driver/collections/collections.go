@@ -225,6 +225,22 @@ func (m Methods) SetRemove(ctx context.Context, key string, members ...[]byte) (
 	return removed, err
 }
 
+// at returns the element with an index that exists, from the nearer end.
+func (l *sequence) at(index int) *list.Element {
+	if index < l.Len()/2 {
+		e := l.Front()
+		for range index {
+			e = e.Next()
+		}
+		return e
+	}
+	e := l.Back()
+	for range l.Len() - 1 - index {
+		e = e.Prev()
+	}
+	return e
+}
+
 // valueOf returns the value of an element of a sequence.
 func valueOf(e *list.Element) []byte {
 	value, _ := e.Value.([]byte)
@@ -256,17 +272,20 @@ func (m Methods) ListPush(
 // ListRange implements driver.Store.
 func (m Methods) ListRange(ctx context.Context, key string, start, stop int) (out [][]byte, err error) {
 	err = read(ctx, m, key, func(l *sequence) {
+		n := l.Len()
 		if start < 0 {
-			start = max(start+l.Len(), 0)
+			start = max(start+n, 0)
 		}
 		if stop < 0 {
-			stop += l.Len()
+			stop += n
 		}
-		e := l.Front()
-		for i := 0; e != nil && i <= stop; i, e = i+1, e.Next() {
-			if i >= start {
-				out = append(out, valueOf(e))
-			}
+		if stop = min(stop, n-1); start > stop {
+			return
+		}
+		e := l.at(start)
+		for range stop - start + 1 {
+			out = append(out, valueOf(e))
+			e = e.Next()
 		}
 	})
 	return out, err
@@ -275,15 +294,11 @@ func (m Methods) ListRange(ctx context.Context, key string, start, stop int) (ou
 // ListIndex implements driver.Store.
 func (m Methods) ListIndex(ctx context.Context, key string, index int) (value []byte, ok bool, err error) {
 	err = read(ctx, m, key, func(l *sequence) {
-		e, next := l.Front(), (*list.Element).Next
 		if index < 0 {
-			e, next, index = l.Back(), (*list.Element).Prev, -1-index
+			index += l.Len()
 		}
-		for ; e != nil && index > 0; index-- {
-			e = next(e)
-		}
-		if ok = e != nil; ok {
-			value = valueOf(e)
+		if ok = index >= 0 && index < l.Len(); ok {
+			value = valueOf(l.at(index))
 		}
 	})
 	return value, ok, err
