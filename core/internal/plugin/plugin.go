@@ -1,5 +1,5 @@
-// Package plugin holds what the registries of plugins share: a set of drivers by name, and the error
-// that tells how to get the one that is missing.
+// Package plugin holds what the registries of plugins share: a set of drivers by name, and the
+// error that tells how to get the one that is missing.
 package plugin
 
 import (
@@ -31,15 +31,15 @@ type Family struct {
 	Mismatch error
 }
 
-// Set holds the drivers of one family. The zero value is empty and ready to use, and safe for concurrent
-// use.
+// Set holds the drivers of one family. The zero value is empty and ready to use, and safe for
+// concurrent use.
 type Set[D Named] struct {
 	mu      sync.RWMutex
 	drivers []D // in the order of their names
 }
 
-// Add adds d. It panics if the name is empty or taken: both are mistakes of a program, found when it
-// starts.
+// Add adds d. It panics if the name is empty or taken: both are mistakes of a program, found
+// when it starts.
 func (s *Set[D]) Add(f Family, d D) {
 	name := d.Name()
 	if name == "" {
@@ -72,8 +72,9 @@ func (s *Set[D]) Names() []string {
 	return names
 }
 
-// Find returns the driver called name. The error wraps Family.Unknown, names the drivers that are there,
-// and says which line to add for one of the project's own; or it wraps Family.Mismatch, and says which command to run.
+// Find returns the driver called name. The error wraps Family.Unknown, names the drivers that
+// are there, and says which line to add for one of the project's own; or it wraps
+// Family.Mismatch, and says which command to run.
 func (s *Set[D]) Find(f Family, name string) (D, error) {
 	for _, d := range s.All() {
 		if d.Name() == name {
@@ -86,7 +87,8 @@ func (s *Set[D]) Find(f Family, name string) (D, error) {
 	return none, fmt.Errorf("%w %q (imported: %s); %s", f.Unknown, xenv.Redact(name), have, f.hint(name, names))
 }
 
-// hint says what to do about a name that is not imported. Names that differ in their case are taken for a slip.
+// hint says what to do about a name that is not imported. Names that differ in their case are
+// taken for a slip.
 func (f Family) hint(name string, imported []string) string {
 	like := func(other string) bool { return strings.EqualFold(other, name) }
 	if i := slices.IndexFunc(imported, like); i >= 0 {

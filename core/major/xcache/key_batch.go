@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// GetMany returns the values of the keys that have one, in one round trip where the backend can. A key
-// that holds another kind of value has none.
+// GetMany returns the values of the keys that have one, in one round trip where the backend
+// can. A key that holds another kind of value has none.
 func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error) {
 	op := c.begin(opRead)
 	out := make(map[K]V, len(keys))
@@ -25,8 +25,8 @@ func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error)
 	return out, nil
 }
 
-// getBatch reads the values of keys into out: those of which the near cache has a copy, and the others
-// in one round trip. near reports whether the former were all.
+// getBatch reads the values of keys into out: those of which the near cache has a copy, and the
+// others in one round trip. near reports whether the former were all.
 func (c *KeyCache[K, V]) getBatch(ctx context.Context, keys []K, out map[K]V) (near bool, err error) {
 	rest := c.readCopies(ctx, keys, out)
 	names, err := c.key.all(ctx, c.prefix, rest)
@@ -93,8 +93,9 @@ func (c *KeyCache[K, V]) getEach(ctx context.Context, keys []K, out map[K]V) err
 	return nil
 }
 
-// SetMany writes the values, in one round trip where the backend can. Each is written by itself: where
-// the call fails, some may have been. WithNX and WithXX are refused, since their outcomes would be many.
+// SetMany writes the values, in one round trip where the backend can. Each is written by
+// itself: where the call fails, some may have been. WithNX and WithXX are refused, since their
+// outcomes would be many.
 func (c *KeyCache[K, V]) SetMany(ctx context.Context, items map[K]V, opts ...Option) error {
 	op := c.begin(opSet)
 	return op.end(ctx, true, c.setMany(ctx, items, opts))

@@ -11,17 +11,17 @@ import (
 // absent is what a key's name ends with where GetOrLoad remembers that the loader found nothing.
 const absent = "\x00absent"
 
-// GetOrLoad returns the value under key; where there is none it asks load and keeps what comes back.
-// However many callers of this manager miss the key at the same time, it is loaded once, and each gets
-// a value of its own. A nil value says that there is none.
+// GetOrLoad returns the value under key; where there is none it asks load and keeps what comes
+// back. However many callers of this manager miss the key at the same time, it is loaded once,
+// and each gets a value of its own. A nil value says that there is none.
 //
-// load runs in a goroutine of its own, for all callers that wait for the key: ctx has the values of the
-// caller that came first, without its deadline, and ends if no caller waits any longer. The options are
-// for the write; WithNX, WithXX and WithStored have no place here.
+// load runs in a goroutine of its own, for all callers that wait for the key: ctx has the
+// values of the caller that came first, without its deadline, and ends if no caller waits any
+// longer. The options are for the write; WithNX, WithXX and WithStored have no place here.
 //
-// A caller whose context ends gets the context's error, and the load goes on for the others. All get the
-// loader's error as it is, or a *xhook.PanicError. A Set or Delete of the key during the load wins over it. A
-// value that cannot be decoded is loaded anew.
+// A caller whose context ends gets the context's error, and the load goes on for the others.
+// All get the loader's error as it is, or a *xhook.PanicError. A Set or Delete of the key
+// during the load wins over it. A value that cannot be decoded is loaded anew.
 func (c *KeyCache[K, V]) GetOrLoad(
 	ctx context.Context, key K, load func(ctx context.Context) (*V, error), opts ...Option,
 ) (*V, bool, error) {

@@ -40,9 +40,9 @@ type inFlight struct {
 	err   error
 }
 
-// do returns the outcome of the load of k. If there is none in flight, it starts run, which gets a
-// context with ctx's values that ends when no caller waits any longer. The error is ctx's if that ends
-// first.
+// do returns the outcome of the load of k. If there is none in flight, it starts run, which
+// gets a context with ctx's values that ends when no caller waits any longer. The error is
+// ctx's if that ends first.
 func (g *loadGroup) do(
 	ctx context.Context, k inFlightKey, run func(ctx context.Context, fl *inFlight) (any, error),
 ) (any, error) {

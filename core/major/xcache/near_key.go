@@ -70,8 +70,9 @@ func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
 	return v, err == nil
 }
 
-// keep puts a copy of what the server has sent into the near cache: data, which decodes to v. It returns
-// the copy of v, which all reads of an immutable view share, or v if the copy is bytes.
+// keep puts a copy of what the server has sent into the near cache: data, which decodes to v.
+// It returns the copy of v, which all reads of an immutable view share, or v if the copy is
+// bytes.
 func (c *KeyCache[K, V]) keep(ctx context.Context, name string, t ticket, data []byte, v *V, ttl time.Duration) *V {
 	if c.whole {
 		return keepCopy(ctx, c.near, name, t, *v, ttl)

@@ -50,8 +50,8 @@ func Drivers() []string { return imported.drivers.Names() }
 // Register adds d. It panics if the name is empty or taken.
 func (r *Registry) Register(d driver.Driver) { r.drivers.Add(family, d) }
 
-// find returns the driver called name, which has checked its settings. The error of a missing driver
-// begins with variable, that of a wrong setting with use.
+// find returns the driver called name, which has checked its settings. The error of a missing
+// driver begins with variable, that of a wrong setting with use.
 func (r *Registry) find(variable, use, name string, c driver.Config) (driver.Driver, error) {
 	d, err := r.drivers.Find(family, name)
 	if err != nil {
@@ -69,8 +69,8 @@ type Cache struct {
 	driver, near driver.Driver // near is nil without a near cache
 }
 
-// Resolve finds the drivers of o, in the registry of WithRegistry or among the imported ones, and checks all that can be
-// checked without connecting. The error joins every problem.
+// Resolve finds the drivers of o, in the registry of WithRegistry or among the imported ones,
+// and checks all that can be checked without connecting. The error joins every problem.
 func Resolve(o Options) (*Cache, error) {
 	if o.Log == nil {
 		o.Log = xlog.WithName(xlog.NamedCACHE)
@@ -97,8 +97,9 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 	return c.Open(ctx)
 }
 
-// Open connects and asks the backend for an answer. A backend that does not answer yet is tried again, at growing intervals
-// and with a line in the log for each attempt, until Options.ConnectTimeout. If Open fails, nothing stays open.
+// Open connects and asks the backend for an answer. A backend that does not answer yet is tried
+// again, at growing intervals and with a line in the log for each attempt, until
+// Options.ConnectTimeout. If Open fails, nothing stays open.
 func (c *Cache) Open(ctx context.Context) (*Manager, error) {
 	o := c.options
 	store, err := connect(ctx, c.driver, o)

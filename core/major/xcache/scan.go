@@ -10,17 +10,19 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// Keys walks through the keys of the view: what begins with its prefixes, which are no patterns, whatever kind of value
-// it holds. It gives each once, in no order and without the prefixes. What this package keeps beside them is left out:
-// the records of leases, and what GetOrLoad remembers as absent.
+// Keys walks through the keys of the view: what begins with its prefixes, which are no
+// patterns, whatever kind of value it holds. It gives each once, in no order and without the
+// prefixes. What this package keeps beside them is left out: the records of leases, and what
+// GetOrLoad remembers as absent.
 //
-// The backend is not held up, and other callers are not. So the walk is no snapshot: a key that exists all the while
-// is in it, one that comes or goes meanwhile may be. It remembers what it has given, which for very many keys is
-// memory. The first error of the backend ends it: ErrUnsupported if it has no such walk.
+// The backend is not held up, and other callers are not. So the walk is no snapshot: a key that
+// exists all the while is in it, one that comes or goes meanwhile may be. It remembers what it
+// has given, which for very many keys is memory. The first error of the backend ends it:
+// ErrUnsupported if it has no such walk.
 //
-// A key that is the text of no K comes with ErrDecode, and the walk goes on; it belongs to another view. A K that
-// says its text and cannot read it back, such as one with String alone, has no walk: the first and only error is
-// ErrUnsupported.
+// A key that is the text of no K comes with ErrDecode, and the walk goes on; it belongs to
+// another view. A K that says its text and cannot read it back, such as one with String alone,
+// has no walk: the first and only error is ErrUnsupported.
 func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 	return func(yield func(K, error) bool) {
 		op := c.begin(opScan)
@@ -51,19 +53,22 @@ func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 	}
 }
 
-// Clear removes every key that begins with the view's prefixes, of whatever kind and view, and counts those that
-// existed. Without WithKeyPrefix these are all keys of the manager; where the manager has no prefix either, Clear
-// refuses with ErrOption, since it would empty the whole database. Leases stay.
+// Clear removes every key that begins with the view's prefixes, of whatever kind and view, and
+// counts those that existed. Without WithKeyPrefix these are all keys of the manager; where the
+// manager has no prefix either, Clear refuses with ErrOption, since it would empty the whole
+// database. Leases stay.
 //
-// It walks as Keys does and removes some keys at a time: a key that is written meanwhile may stay or go. A load
-// that has begun before goes to those who wait for it, but not into the cache. After an error some keys are gone.
+// It walks as Keys does and removes some keys at a time: a key that is written meanwhile may
+// stay or go. A load that has begun before goes to those who wait for it, but not into the
+// cache. After an error some keys are gone.
 func (v *view) Clear(ctx context.Context) (removed int, err error) {
 	op := v.begin(opClear)
 	removed, err = v.m.clear(ctx, v.prefix)
 	return removed, op.end(ctx, removed > 0, err)
 }
 
-// walk gives pages of whole keys that begin with prefix, those of this package too. An error is the last.
+// walk gives pages of whole keys that begin with prefix, those of this package too. An error is
+// the last.
 func (m *Manager) walk(ctx context.Context, prefix string) iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		s, ok := m.store.(driver.Scanner)

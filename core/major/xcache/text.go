@@ -17,8 +17,9 @@ type text[T comparable] struct {
 	direct bool                      // a T is a string in memory, and its text is that string
 }
 
-// newText returns the text of keys, or of fields, which are read back: so the String method of their
-// type does not count. It panics if T has no such text, which is a mistake of the program.
+// newText returns the text of keys or, with isRead, of fields of hashes, which are read back: of these
+// the String method does not count. It panics if T has no such text, which is a mistake of the
+// program.
 func newText[T comparable](role string, isRead bool) (t text[T]) {
 	var zero T
 	switch any(zero).(type) {

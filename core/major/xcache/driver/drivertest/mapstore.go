@@ -1,5 +1,6 @@
-// Package drivertest has a cache backend for tests: the simplest store that passes the conformance
-// suite, one map under one lock. Tests inject faults in it, and authors of backends may start from it.
+// Package drivertest has a cache backend for tests: the simplest store that passes the
+// conformance suite, one map under one lock. Tests inject faults in it, and authors of backends
+// may start from it.
 package drivertest
 
 import (
@@ -213,7 +214,8 @@ func (s *MapStore) SetMany(ctx context.Context, items []driver.Item) error {
 // pageSize is how many keys come in one page of a walk.
 const pageSize = 100
 
-// Scan implements driver.Scanner. As a server may, it gives a key twice: the last of a page is in the next, too.
+// Scan implements driver.Scanner. As a server may, it gives a key twice: the last of a page is
+// in the next, too.
 func (s *MapStore) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
 	keys, err := s.under(ctx, prefix)
 	for at := 0; err == nil && at < len(keys); at += pageSize - 1 {
