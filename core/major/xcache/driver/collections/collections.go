@@ -4,7 +4,6 @@ package collections
 
 import (
 	"bytes"
-	"container/list"
 	"context"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
@@ -50,10 +49,9 @@ type set struct {
 	members map[string]struct{}
 }
 
-// sequence is a list. Its values are byte slices, and its ends are cheap to change.
-type sequence struct {
+type list struct {
 	none
-	list.List
+	deque
 }
 
 // Len implements Collection.
@@ -225,44 +223,15 @@ func (m Methods) SetRemove(ctx context.Context, key string, members ...[]byte) (
 	return removed, err
 }
 
-// at returns the element with an index that exists, from the nearer end.
-func (l *sequence) at(index int) *list.Element {
-	if index < l.Len()/2 {
-		e := l.Front()
-		for range index {
-			e = e.Next()
-		}
-		return e
-	}
-	e := l.Back()
-	for range l.Len() - 1 - index {
-		e = e.Prev()
-	}
-	return e
-}
-
-// valueOf returns the value of an element of a sequence.
-func valueOf(e *list.Element) []byte {
-	value, _ := e.Value.([]byte)
-	return value
-}
-
 // ListPush implements driver.Store.
 func (m Methods) ListPush(
 	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
 ) (length int, stored bool, err error) {
-	empty := func() *sequence { return &sequence{} }
-	stored, err = grow(ctx, m, key, w, empty, func(l *sequence, exists bool) bool {
+	stored, err = grow(ctx, m, key, w, func() *list { return &list{} }, func(l *list, exists bool) bool {
 		if !w.If.Holds(exists) {
 			return false
 		}
-		for _, value := range values {
-			if end == driver.Head {
-				l.PushFront(value)
-			} else {
-				l.PushBack(value)
-			}
-		}
+		l.push(end, values)
 		length = l.Len()
 		return true
 	})
@@ -271,7 +240,7 @@ func (m Methods) ListPush(
 
 // ListRange implements driver.Store.
 func (m Methods) ListRange(ctx context.Context, key string, start, stop int) (out [][]byte, err error) {
-	err = read(ctx, m, key, func(l *sequence) {
+	err = read(ctx, m, key, func(l *list) {
 		n := l.Len()
 		if start < 0 {
 			start = max(start+n, 0)
@@ -279,13 +248,8 @@ func (m Methods) ListRange(ctx context.Context, key string, start, stop int) (ou
 		if stop < 0 {
 			stop += n
 		}
-		if stop = min(stop, n-1); start > stop {
-			return
-		}
-		e := l.at(start)
-		for range stop - start + 1 {
-			out = append(out, valueOf(e))
-			e = e.Next()
+		if stop = min(stop, n-1); start <= stop {
+			out = append(out, l.items()[start:stop+1]...)
 		}
 	})
 	return out, err
@@ -293,12 +257,12 @@ func (m Methods) ListRange(ctx context.Context, key string, start, stop int) (ou
 
 // ListIndex implements driver.Store.
 func (m Methods) ListIndex(ctx context.Context, key string, index int) (value []byte, ok bool, err error) {
-	err = read(ctx, m, key, func(l *sequence) {
+	err = read(ctx, m, key, func(l *list) {
 		if index < 0 {
 			index += l.Len()
 		}
 		if ok = index >= 0 && index < l.Len(); ok {
-			value = valueOf(l.at(index))
+			value = l.items()[index]
 		}
 	})
 	return value, ok, err
@@ -306,39 +270,20 @@ func (m Methods) ListIndex(ctx context.Context, key string, index int) (value []
 
 // ListLen implements driver.Store.
 func (m Methods) ListLen(ctx context.Context, key string) (n int, err error) {
-	err = read(ctx, m, key, func(l *sequence) { n = l.Len() })
+	err = read(ctx, m, key, func(l *list) { n = l.Len() })
 	return n, err
 }
 
 // ListPop implements driver.Store.
 func (m Methods) ListPop(ctx context.Context, key string, end driver.End) (value []byte, ok bool, err error) {
-	err = shrink(ctx, m, key, func(l *sequence) {
-		e := l.Front()
-		if end == driver.Tail {
-			e = l.Back()
-		}
-		value, ok = valueOf(e), true
-		l.Remove(e)
-	})
+	err = shrink(ctx, m, key, func(l *list) { value, ok = l.pop(end), true })
 	return value, ok, err
 }
 
 // ListRemove implements driver.Store.
 func (m Methods) ListRemove(ctx context.Context, key string, count int, value []byte) (removed int, err error) {
-	err = shrink(ctx, m, key, func(l *sequence) {
-		e, next := l.Front(), (*list.Element).Next
-		if count < 0 {
-			e, next = l.Back(), (*list.Element).Prev
-		}
-		most := max(count, -count)
-		for e != nil && (count == 0 || removed != most) {
-			following := next(e)
-			if bytes.Equal(valueOf(e), value) {
-				l.Remove(e)
-				removed++
-			}
-			e = following
-		}
+	err = shrink(ctx, m, key, func(l *list) {
+		removed = l.remove(count, func(item []byte) bool { return bytes.Equal(item, value) })
 	})
 	return removed, err
 }
