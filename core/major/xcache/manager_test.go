@@ -255,6 +255,8 @@ func TestAViewThatMakesNoSensePanics(t *testing.T) {
 		"a float key":                func() { xcache.SetCacheOf[float64, int](m) },
 		"a field without a text":     func() { xcache.HashCacheOf[string, pair, int, struct{}](m) },
 		"a field that only writes":   func() { xcache.HashCacheOf[string, writeOnly, int, struct{}](m) },
+		"a field that only reads":    func() { xcache.HashCacheOf[string, readOnly, int, struct{}](m) },
+		"a field that says no text":  func() { xcache.HashCacheOf[string, appendOnly, int, struct{}](m) },
 		"no struct":                  func() { xcache.HashCacheOf[string, string, int, int](m) },
 		"two fields with one name":   func() { xcache.HashCacheOf[string, string, int, twice](m) },
 		"a view with a negative TTL": func() { xcache.KeyCacheOf[string, int](m, xcache.WithViewTTL(-1)) },
@@ -274,6 +276,16 @@ func TestAViewThatMakesNoSensePanics(t *testing.T) {
 type writeOnly string
 
 func (writeOnly) MarshalText() ([]byte, error) { return []byte("w"), nil }
+
+// readOnly can read its text but not say it.
+type readOnly string
+
+func (*readOnly) UnmarshalText([]byte) error { return nil }
+
+// appendOnly has a text without MarshalText.
+type appendOnly struct{ n int }
+
+func (appendOnly) AppendText(dst []byte) ([]byte, error) { return dst, nil }
 
 // lives is a store that notes the times to live that it is given.
 type lives struct {

@@ -17,11 +17,19 @@ type text[T comparable] struct {
 	direct bool                      // a T is a string in memory, and its text is that string
 }
 
-// newText returns the text of keys or, with isRead, of fields of hashes, which are read back: of these
-// the String method does not count. It panics if T has no such text, which is a mistake of the
-// program.
+// newText returns the text of keys or, with isRead, of fields of hashes: a type either says and
+// reads its text itself, or is a string or an integer, whatever its String method says. It panics
+// if T has no such text, which is a mistake of the program.
 func newText[T comparable](role string, isRead bool) (t text[T]) {
 	var zero T
+	_, writes := any(zero).(encoding.TextMarshaler)
+	_, reads := any(&zero).(encoding.TextUnmarshaler)
+	switch {
+	case isRead && writes != reads:
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has only one of MarshalText and UnmarshalText", reflect.TypeFor[T](), role))
+	case isRead && !writes:
+		return plainText[T](role)
+	}
 	switch any(zero).(type) {
 	case encoding.TextAppender:
 		t.append = func(dst []byte, v T) ([]byte, error) {
@@ -33,9 +41,6 @@ func newText[T comparable](role string, isRead bool) (t text[T]) {
 			return append(dst, b...), err
 		}
 	case fmt.Stringer:
-		if isRead {
-			return plainText[T](role)
-		}
 		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
 			return append(dst, any(v).(fmt.Stringer).String()...), nil //nolint:forcetypeassert // T was seen to be one
 		}}
@@ -45,13 +50,11 @@ func newText[T comparable](role string, isRead bool) (t text[T]) {
 	if reflect.TypeFor[T]() == snowflakeID {
 		t.append = plainText[T](role).append // the same text, without an allocation
 	}
-	if _, reads := any(&zero).(encoding.TextUnmarshaler); reads {
+	if reads {
 		t.parse = func(s string) (v T, err error) {
 			err = any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // *T was seen to be one
 			return v, err
 		}
-	} else if isRead {
-		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has MarshalText and no UnmarshalText", reflect.TypeFor[T](), role))
 	}
 	return t
 }
