@@ -5,7 +5,11 @@ import (
 	"errors"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -65,6 +69,47 @@ func TestALoadThatOutlivesItsHandlerReadsTheRequestsOwnContext(t *testing.T) {
 	}
 	if after != [2]any{nil, "r"} {
 		t.Errorf("values after the handler left = %v, want the request's only", after)
+	}
+}
+
+// The race detector watches requests that end at any moment of a load, while gin's contexts go on
+// to other requests.
+func TestLoadsDoNotReadAContextThatServesAnotherRequest(t *testing.T) {
+	m := newManager(t)
+	c := xcache.KeyCacheOf[string, string](m)
+	gin.SetMode(gin.TestMode)
+	engine := gin.New()
+	engine.ContextWithFallback = true
+	var wrong atomic.Int64
+	engine.GET("/:id", func(g *gin.Context) {
+		id := g.Param("id")
+		g.Set("handler", id)
+		_, _, _ = c.GetOrLoad(g, "k", func(ctx context.Context) (*string, error) {
+			for ctx.Err() == nil {
+				if v := ctx.Value("handler"); v != nil && v != id {
+					wrong.Add(1)
+				}
+				if ctx.Value(ctxKey("request")) != id {
+					wrong.Add(1)
+				}
+			}
+			return nil, ctx.Err()
+		})
+	})
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() {
+			for i := range 200 {
+				id := strconv.Itoa(i)
+				ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), ctxKey("request"), id), 200*time.Microsecond)
+				engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/"+id, nil))
+				cancel()
+			}
+		})
+	}
+	clients.Wait()
+	if wrong.Load() > 0 {
+		t.Errorf("loads saw %d values of other requests", wrong.Load())
 	}
 }
 
