@@ -283,7 +283,7 @@ type readOnly string
 func (*readOnly) UnmarshalText([]byte) error { return nil }
 
 // appendOnly has a text without MarshalText.
-type appendOnly struct{ n int }
+type appendOnly struct{}
 
 func (appendOnly) AppendText(dst []byte) ([]byte, error) { return dst, nil }
 
