@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // ErrParse is what every text or value that cannot be read is an instance of. The errors do not repeat it.
@@ -21,22 +20,10 @@ type Parser struct{}
 // ErrParse, for numbers also strconv.ErrSyntax or strconv.ErrRange.
 func Parse() Parser { return Parser{} }
 
-// Int reads a decimal integer.
-func (Parser) Int(text string) (int, error) {
-	n, err := strconv.Atoi(strings.TrimSpace(text))
-	return n, numberError(err, "an integer")
-}
-
 // Int64 reads a decimal integer of 64 bits.
 func (Parser) Int64(text string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	return n, numberError(err, "an integer")
-}
-
-// Uint64 reads a decimal integer of 64 bits that is not negative.
-func (Parser) Uint64(text string) (uint64, error) {
-	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
-	return n, numberError(err, "an unsigned integer")
 }
 
 // Float reads a finite number.
@@ -55,15 +42,6 @@ func (Parser) Bool(text string) (bool, error) {
 		return false, fmt.Errorf("%w: not a boolean", ErrParse)
 	}
 	return b, nil
-}
-
-// Duration reads a duration such as 1h30m.
-func (Parser) Duration(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(strings.TrimSpace(text))
-	if err != nil {
-		return 0, fmt.Errorf("%w: not a duration", ErrParse)
-	}
-	return d, nil
 }
 
 // ToInt64 converts a number of any type, a json.Number or a text. A fraction, NaN, an infinity and what

@@ -155,40 +155,28 @@ const waitingPerProcessor = 64
 var (
 	// running contains one element for each hash that is computed.
 	running = make(chan struct{}, runtime.GOMAXPROCS(0))
-	// waiting contains one element for each caller that waits for running.
-	waiting = make(chan struct{}, waitingPerProcessor*runtime.GOMAXPROCS(0))
+	// admitted contains one element for each caller that waits for running or is in it.
+	admitted = make(chan struct{}, (1+waitingPerProcessor)*runtime.GOMAXPROCS(0))
 )
 
 // limited calls compute when one of the places is free.
 func limited[T any](ctx context.Context, compute func() T) (result T, err error) {
-	if err := acquire(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return result, err
+	}
+	select {
+	case admitted <- struct{}{}:
+	default:
+		return result, ErrPasswordBusy
+	}
+	defer func() { <-admitted }()
+	select {
+	case running <- struct{}{}:
+	case <-ctx.Done():
+		return result, ctx.Err()
 	}
 	defer func() { <-running }()
 	return compute(), nil
-}
-
-func acquire(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case running <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case waiting <- struct{}{}:
-	default:
-		return ErrPasswordBusy
-	}
-	defer func() { <-waiting }()
-	select {
-	case running <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func (p argonParams) key(ctx context.Context, password string, salt []byte, length int) ([]byte, error) {

@@ -16,12 +16,6 @@ func Timer() Times { return Times{} }
 // that a stored time equals the one that was stored.
 func (Times) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// Format returns a time as 2006-01-02 15:04:05, in its own location.
-func (Times) Format(t time.Time) string { return t.Format(time.DateTime) }
-
-// FormatDate returns a time as 2006-01-02, in its own location.
-func (Times) FormatDate(t time.Time) string { return t.Format(time.DateOnly) }
-
 // Parse reads RFC 3339, 2006-01-02 15:04:05, or 2006-01-02. The last two have no zone: they are in loc, and
 // in UTC where loc is nil. The error is ErrParse.
 func (Times) Parse(text string, loc *time.Location) (time.Time, error) {
@@ -35,16 +29,4 @@ func (Times) Parse(text string, loc *time.Location) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("%w: not a time (accepted: RFC 3339, %s, %s)", ErrParse, time.DateTime, time.DateOnly)
-}
-
-// StartOfDay returns the first moment of the day of t in its location.
-func (Times) StartOfDay(t time.Time) time.Time {
-	y, m, d := t.Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
-}
-
-// EndOfDay returns the last nanosecond of the day of t in its location, also where the clocks change.
-func (Times) EndOfDay(t time.Time) time.Time {
-	y, m, d := t.Date()
-	return time.Date(y, m, d+1, 0, 0, 0, 0, t.Location()).Add(-time.Nanosecond)
 }

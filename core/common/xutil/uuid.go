@@ -29,24 +29,6 @@ func (UUIDs) FromBytes(name []byte) string {
 	return u.String()
 }
 
-// V3 returns the UUID of a name in a namespace, which is a UUID itself, by MD5.
-func (UUIDs) V3(namespace, name string) (string, error) {
-	space, err := parseUUID(namespace)
-	if err != nil {
-		return "", err
-	}
-	return uuid.NewMD5(space, []byte(name)).String(), nil
-}
-
-// V5 returns the UUID of a name in a namespace, which is a UUID itself, by SHA-1.
-func (UUIDs) V5(namespace, name string) (string, error) {
-	space, err := parseUUID(namespace)
-	if err != nil {
-		return "", err
-	}
-	return uuid.NewSHA1(space, []byte(name)).String(), nil
-}
-
 // WithoutDashes returns the 32 hexadecimal digits of a UUID.
 func (u UUIDs) WithoutDashes(text string) (string, error) {
 	dashed, err := u.WithDashes(text)
