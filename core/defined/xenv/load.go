@@ -96,21 +96,17 @@ func variable(t reflect.Type, f reflect.StructField) Var {
 	tag := f.Tag
 	v := Var{
 		Key: EnvKey(tag.Get("env")), Default: tag.Get("default"), Meaning: tag.Get("doc"), Required: tag.Get("required") == "true",
-		Packages: []string{t.PkgPath()},
-		Secret:   tag.Get("secret") == "true" || f.Type == secretType, Values: strings.Fields(tag.Get("oneof")),
+		Secret: tag.Get("secret") == "true" || f.Type == secretType, Values: strings.Fields(tag.Get("oneof")), goType: f.Type,
 	}
 	if v.Key == "" || !f.IsExported() {
 		panic(fault("has no variable, or is not exported"))
 	}
-	v.Type = typeOf(f.Type)
-	if v.Type == typeUnknown {
+	var ok bool
+	if v.Type, ok = typeOf(f.Type); !ok {
 		panic(fault("has a type that no variable can have"))
 	}
 	if v.Type == TypeString && len(v.Values) > 0 {
 		v.Type = TypeEnum
-	}
-	if reflect.PointerTo(f.Type).Implements(textType) {
-		v.parse = func(text string) error { return setText(reflect.New(f.Type).Elem(), text) }
 	}
 	if err := setNumbers(&v, tag); err != nil {
 		panic(fault(err.Error()))
@@ -151,68 +147,22 @@ func number(n *int64, text string, t Type) (err error) {
 	return err
 }
 
-// typeOf returns how the text of a field of type t is read.
-func typeOf(t reflect.Type) Type {
+// typeOf returns how the text of a field of type t is read, and whether a variable can have that type.
+func typeOf(t reflect.Type) (_ Type, ok bool) {
 	switch {
 	case t == durationType:
-		return TypeDuration
+		return TypeDuration, true
 	case t == listType:
-		return TypeList
+		return TypeList, true
 	case t.Kind() == reflect.String || reflect.PointerTo(t).Implements(textType):
-		return TypeString
+		return TypeString, true
 	case t.Kind() == reflect.Bool:
-		return TypeBool
+		return TypeBool, true
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
-		return TypeInt
+		return TypeInt, true
 	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
-		return TypeFloat
+		return TypeFloat, true
 	default:
-		return typeUnknown
+		return 0, false
 	}
-}
-
-// assign sets a field to the value of a text, or returns the Problem of that.
-func (v Var) assign(dst reflect.Value, text string) error {
-	value, problem := v.read(text)
-	if problem == "" && !set(dst, value) {
-		problem = "does not fit " + dst.Type().String()
-	}
-	if problem != "" {
-		return v.problem(text, problem)
-	}
-	return nil
-}
-
-// set sets a field, whose type may be too small for the value.
-func set(dst reflect.Value, value any) bool {
-	var n int64
-	switch x := value.(type) {
-	case string:
-		return setText(dst, x) == nil
-	case int64:
-		n = x
-	case time.Duration:
-		n = int64(x)
-	default:
-		dst.Set(reflect.ValueOf(value).Convert(dst.Type()))
-		return true
-	}
-	switch {
-	case dst.CanInt() && !dst.OverflowInt(n):
-		dst.SetInt(n)
-	case dst.CanUint() && n >= 0 && !dst.OverflowUint(uint64(n)):
-		dst.SetUint(uint64(n))
-	default:
-		return false
-	}
-	return true
-}
-
-// setText sets a field whose variable is a string.
-func setText(dst reflect.Value, text string) error {
-	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](dst.Addr()); ok {
-		return u.UnmarshalText([]byte(text))
-	}
-	dst.SetString(text)
-	return nil
 }

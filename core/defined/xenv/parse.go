@@ -1,11 +1,65 @@
 package xenv
 
 import (
+	"encoding"
+	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// assign sets a field to the value of a text, or returns the Problem of that and leaves the field as it is.
+func (v Var) assign(field reflect.Value, text string) error {
+	value := reflect.New(field.Type()).Elem()
+	if problem := v.read(value, text); problem != "" {
+		return v.problem(text, problem)
+	}
+	field.Set(value)
+	return nil
+}
+
+// read sets into to the value of a text, and returns what is wrong with that or "".
+func (v Var) read(into reflect.Value, text string) (problem string) {
+	switch v.Type {
+	case TypeBool:
+		b, ok := parseBool(text)
+		into.SetBool(b)
+		return unless(ok, "is not a boolean")
+	case TypeInt:
+		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+		if err != nil {
+			return "is not an integer"
+		}
+		return v.setInt(into, n)
+	case TypeFloat:
+		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		into.SetFloat(f)
+		return unless(err == nil && !math.IsNaN(f) && !math.IsInf(f, 0), "is not a finite number")
+	case TypeDuration:
+		return v.setDuration(into, strings.TrimSpace(text))
+	case TypeEnum:
+		if !slices.Contains(v.Values, text) {
+			return "is not one of the values"
+		}
+		return v.setText(into, text)
+	case TypeList:
+		into.Set(reflect.ValueOf(parseList(text)))
+		return ""
+	default:
+		return v.setText(into, text)
+	}
+}
+
+// unless returns problem if ok is false.
+func unless(ok bool, problem string) string {
+	if ok {
+		return ""
+	}
+	return problem
+}
 
 // parseBool accepts what strconv.ParseBool does, and yes, no, on and off, in any case.
 func parseBool(s string) (bool, bool) {
@@ -19,19 +73,6 @@ func parseBool(s string) (bool, bool) {
 	return v, err == nil
 }
 
-// parseDuration reads "1m30s"; where unit is not zero, also a whole number of units.
-func parseDuration(s string, unit time.Duration) (time.Duration, bool) {
-	s = strings.TrimSpace(s)
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil && (unit != 0 || n == 0) {
-		if unit != 0 && (n > math.MaxInt64/int64(unit) || n < math.MinInt64/int64(unit)) {
-			return 0, false
-		}
-		return time.Duration(n) * unit, true
-	}
-	d, err := time.ParseDuration(s)
-	return d, err == nil
-}
-
 func parseList(s string) (list []string) {
 	for item := range strings.SplitSeq(s, ",") {
 		if item = strings.TrimSpace(item); item != "" {
@@ -39,4 +80,53 @@ func parseList(s string) (list []string) {
 		}
 	}
 	return list
+}
+
+// setDuration reads "1m30s", and a whole number of units if the variable has a unit.
+func (v Var) setDuration(into reflect.Value, text string) string {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && v.Unit != 0 {
+		d := time.Duration(n) * v.Unit
+		if d/v.Unit != time.Duration(n) {
+			return "is out of range"
+		}
+		return v.setInt(into, int64(d))
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil {
+		return v.setInt(into, int64(d))
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return "has no unit"
+	}
+	return "is not a duration"
+}
+
+// setInt sets a field, whose type may be too small for n.
+func (v Var) setInt(into reflect.Value, n int64) string {
+	switch {
+	case !v.inRange(n):
+		return "is out of range"
+	case into.CanInt() && !into.OverflowInt(n):
+		into.SetInt(n)
+	case into.CanUint() && n >= 0 && !into.OverflowUint(uint64(n)):
+		into.SetUint(uint64(n))
+	default:
+		return "does not fit " + into.Type().String()
+	}
+	return ""
+}
+
+func (v Var) setText(into reflect.Value, text string) string {
+	if !v.inRange(int64(len(text))) {
+		return fmt.Sprintf("has %d bytes", len(text))
+	}
+	u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](into.Addr())
+	if !ok {
+		into.SetString(text)
+		return ""
+	}
+	if err := u.UnmarshalText([]byte(text)); err != nil {
+		return "is not accepted: " + err.Error()
+	}
+	return ""
 }

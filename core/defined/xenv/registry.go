@@ -102,11 +102,9 @@ func Misspelled() []string {
 		if value == "" || slices.ContainsFunc(table, func(v Var) bool { return v.Key.String() == name }) {
 			continue
 		}
-		for _, v := range table {
-			if distance(name, v.Key.String()) <= maxTypos {
-				lines = append(lines, fmt.Sprintf("%s is set, and no linked package reads it: did you mean %s?", name, v.Key))
-				break
-			}
+		i := slices.IndexFunc(table, func(v Var) bool { return distance(name, v.Key.String()) <= maxTypos })
+		if i >= 0 {
+			lines = append(lines, fmt.Sprintf("%s is set, and no linked package reads it: did you mean %s?", name, table[i].Key))
 		}
 	}
 	slices.Sort(lines)

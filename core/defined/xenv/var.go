@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -29,14 +27,21 @@ const (
 	TypeEnum
 	// TypeList is a comma-separated list.
 	TypeList
-
-	typeUnknown
 )
 
-// String returns the type's name as the documentation writes it.
-func (t Type) String() string {
-	return [...]string{"string", "bool", "int", "float", "duration", "enum", "list"}[t]
+// types has the name of each type, as the documentation writes it, and what it accepts.
+var types = [...]struct{ name, accepted string }{
+	TypeString:   {name: "string"},
+	TypeBool:     {name: "bool", accepted: "true, false, yes, no, on, off, 1 or 0"},
+	TypeInt:      {name: "int", accepted: "an integer"},
+	TypeFloat:    {name: "float", accepted: "a number"},
+	TypeDuration: {name: "duration", accepted: "a duration such as 500ms, 5s or 1m30s"},
+	TypeEnum:     {name: "enum"},
+	TypeList:     {name: "list", accepted: "values separated by commas"},
 }
+
+// String returns the type's name.
+func (t Type) String() string { return types[t].name }
 
 // Var is the definition of an environment variable.
 type Var struct {
@@ -53,12 +58,12 @@ type Var struct {
 	Secret   bool          // the value never appears in a message
 	Packages []string      // that have registered it, by import path
 
-	parse func(text string) error // of a type that reads itself
+	goType reflect.Type // of the field that declares it; nil: no package has registered it
 }
 
 // sameAs reports whether another package may register v where other is registered.
 func (v Var) sameAs(other Var) bool {
-	v.Group, v.Packages, v.parse, other.parse = other.Group, other.Packages, nil, nil // functions are never equal
+	v.Group, v.Packages, v.goType = other.Group, other.Packages, other.goType
 	return reflect.DeepEqual(v, other)
 }
 
@@ -73,33 +78,22 @@ func (v Var) from(s Source) (string, bool) {
 
 // Accepted says in words what the variable accepts; "" is any text.
 func (v Var) Accepted() string {
-	switch v.Type {
-	case TypeBool:
-		return "true, false, yes, no, on, off, 1 or 0"
-	case TypeInt:
-		if v.ranged() {
-			return span(v.Min, v.Max)
-		}
-		return "an integer"
-	case TypeFloat:
-		return "a number"
-	case TypeDuration:
-		return v.acceptedDuration()
-	case TypeEnum:
+	switch {
+	case v.Type == TypeEnum:
 		return strings.Join(v.Values, ", ")
-	case TypeList:
-		return "values separated by commas"
-	case TypeString:
-		if v.ranged() {
-			return span(v.Min, v.Max) + " bytes"
-		}
-	case typeUnknown:
+	case v.Type == TypeDuration:
+		return v.acceptedDuration()
+	case v.Type == TypeInt && v.ranged():
+		return span(v.Min, v.Max)
+	case v.Type == TypeString && v.ranged():
+		return span(v.Min, v.Max) + " bytes"
+	default:
+		return types[v.Type].accepted
 	}
-	return ""
 }
 
 func (v Var) acceptedDuration() string {
-	text := "a duration such as 500ms, 5s or 1m30s"
+	text := types[TypeDuration].accepted
 	if v.Unit != 0 {
 		text += ", or a plain number of " + map[time.Duration]string{
 			time.Millisecond: "milliseconds", time.Second: "seconds",
@@ -122,71 +116,14 @@ func span(least, most int64) string {
 func (v Var) ranged() bool { return v.Min != 0 || v.Max != 0 }
 
 // optional reports whether none means not set: v is defined and has no default.
-func (v Var) optional() bool { return len(v.Packages) > 0 && v.Default == "" }
+func (v Var) optional() bool { return v.goType != nil && v.Default == "" }
+
+func (v Var) inRange(n int64) bool { return !v.ranged() || v.Min <= n && n <= v.Max }
 
 // Check returns the Problem of text, or nil.
 func (v Var) Check(text string) error {
-	if _, problem := v.read(text); problem != "" {
-		return v.problem(text, problem)
+	if v.goType == nil {
+		return nil
 	}
-	return nil
+	return v.assign(reflect.New(v.goType).Elem(), text)
 }
-
-// read returns the value of a text, and what is wrong with it. That of an integer is an int64.
-func (v Var) read(text string) (value any, problem string) {
-	switch v.Type {
-	case TypeBool:
-		b, ok := parseBool(text)
-		return b, unless(ok, "is not a boolean")
-	case TypeInt:
-		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-		if err != nil {
-			return n, "is not an integer"
-		}
-		return n, unless(v.inRange(n), "is out of range")
-	case TypeFloat:
-		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		return f, unless(err == nil && !math.IsNaN(f) && !math.IsInf(f, 0), "is not a finite number")
-	case TypeDuration:
-		return v.readDuration(text)
-	case TypeEnum:
-		return text, unless(slices.Contains(v.Values, text), "is not one of the values")
-	case TypeList:
-		return parseList(text), ""
-	default:
-		return text, v.checkText(text)
-	}
-}
-
-// unless returns problem if ok is false.
-func unless(ok bool, problem string) string {
-	if ok {
-		return ""
-	}
-	return problem
-}
-
-func (v Var) checkText(text string) string {
-	if !v.inRange(int64(len(text))) {
-		return fmt.Sprintf("has %d bytes", len(text))
-	}
-	if v.parse != nil {
-		if err := v.parse(text); err != nil {
-			return "is not accepted: " + err.Error()
-		}
-	}
-	return ""
-}
-
-func (v Var) readDuration(text string) (d time.Duration, problem string) {
-	d, ok := parseDuration(text, v.Unit)
-	if !ok {
-		if _, err := strconv.ParseFloat(text, 64); err == nil {
-			return d, "has no unit"
-		}
-		return d, "is not a duration"
-	}
-	return d, unless(v.inRange(int64(d)), "is out of range")
-}
-
-func (v Var) inRange(n int64) bool { return !v.ranged() || v.Min <= n && n <= v.Max }

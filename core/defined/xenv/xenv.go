@@ -85,12 +85,12 @@ func GetEnvList(key EnvKey, def ...string) []string { return read(key, def) }
 func read[T any](key EnvKey, def T) T {
 	v := Lookup(key)
 	text, set := v.from(Environment())
-	into := def
-	as := Var{Type: typeOf(reflect.TypeFor[T]()), Unit: v.Unit}
-	if !set || as.assign(reflect.ValueOf(&into).Elem(), text) != nil {
-		return def
+	if set {
+		as := Var{Unit: v.Unit}
+		as.Type, _ = typeOf(reflect.TypeFor[T]())
+		_ = as.assign(reflect.ValueOf(&def).Elem(), text) // which leaves def if it fails
 	}
-	return into
+	return def
 }
 
 // Problem is the one line that says what is wrong with a variable, such as
@@ -105,7 +105,7 @@ func Problem(key EnvKey, value, problem, accepted string) error {
 func (v Var) problem(value, problem string) error { return problemOf(v, value, problem, v.Accepted()) }
 
 func problemOf(v Var, value, problem, accepted string) error {
-	shown := fmt.Sprintf("%q ", shorten(Redact(value)))
+	shown := fmt.Sprintf("%.64q ", Redact(value)) // cut, so that it does not fill the screen
 	if v.Secret {
 		shown = "the value "
 	}
@@ -116,13 +116,4 @@ func problemOf(v Var, value, problem, accepted string) error {
 		accepted = " (accepted: " + accepted + ")"
 	}
 	return fmt.Errorf("%s: %s%s%s", v.Key, shown, problem, accepted) //nolint:err113 // the text is for people
-}
-
-// shorten keeps a wrong value from filling the screen.
-func shorten(s string) string {
-	const most = 64
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
 }
