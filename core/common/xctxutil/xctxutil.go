@@ -66,11 +66,6 @@ func GetRequestKey(ctx context.Context) string { return xctx.RequestID(ctx) }
 
 // GetErrorMessage returns the message of the error that answered the request, or "".
 func GetErrorMessage(ctx context.Context) string {
-	if r := xctx.RequestFrom(ctx); r != nil {
-		if _, message := r.Failure(); message != "" {
-			return message
-		}
-	}
 	message, _ := value(ctx, xctx.ErrorMessageKey).(string)
 	return message
 }

@@ -1,25 +1,16 @@
 package xctx
 
-import (
-	"context"
-	"sync/atomic"
-)
+import "context"
 
 // PooledKey is the key under which a *gin.Context returns itself, also from a context derived from
 // it. It equals gin.ContextKey and is repeated here so that packages without HTTP do not link gin.
 const PooledKey = "_gin-gonic/gin/contextkey"
 
-// unpool returns the request's own context if v is a pooled context, and nil otherwise.
-type unpool func(v any) context.Context
-
-var registered atomic.Pointer[unpool]
+var unpool = func(any) context.Context { return nil }
 
 // RegisterPooled sets how Unpooled finds the request's own context: own returns nil for a value
-// that is no pooled context. Package xhttp registers the function for gin.
-func RegisterPooled(own func(v any) context.Context) {
-	f := unpool(own)
-	registered.Store(&f)
-}
+// that is no pooled context. It belongs in an init function; package xhttp registers the function for gin.
+func RegisterPooled(own func(v any) context.Context) { unpool = own }
 
 // Unpooled returns the request's own context if ctx is a *gin.Context, and ctx otherwise. It knows
 // gin's contexts in every program that imports package xhttp, as each with an HTTP server does.
@@ -28,10 +19,8 @@ func RegisterPooled(own func(v any) context.Context) {
 // other requests. Code that may use a context after the handler has returned, such as a connection
 // pool or a goroutine, needs this one. It does not contain what handlers store with gin's Set.
 func Unpooled(ctx context.Context) context.Context {
-	if f := registered.Load(); f != nil {
-		if own := (*f)(ctx); own != nil {
-			return own
-		}
+	if own := unpool(ctx); own != nil {
+		return own
 	}
 	return ctx
 }
