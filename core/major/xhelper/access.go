@@ -2,8 +2,8 @@ package xhelper
 
 import (
 	"log/slog"
+	"net"
 	"net/http"
-	"strings"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
@@ -13,38 +13,35 @@ const messageAborted = "the connection was aborted"
 
 // access writes the line of the access log. It tells the path without the query, whose values may be
 // secrets, and nothing of the bodies.
-func (t *turn) access(aborted bool) {
+func (ex *exchange) access(aborted bool) {
 	line := xlog.AccessLine{
-		Method: t.http.Method, Path: t.path, Route: t.c.FullPath(),
-		Status: t.writer.ResponseWriter.Status(), Bytes: int64(max(0, t.writer.Size())),
-		Start: t.request.Start(), ClientIP: t.address(), Reported: t.request.Reported(),
+		Method: ex.http.Method, Path: ex.path, Route: ex.c.FullPath(),
+		Status: ex.writer.ResponseWriter.Status(), Bytes: int64(max(0, ex.writer.Size())),
+		Start: ex.request.Start(), ClientIP: ex.address(), Reported: ex.request.Reported(),
 	}
-	line.ErrorCode, line.ErrorMessage = t.request.Failure()
+	line.ErrorCode, line.ErrorMessage = ex.request.Failure()
 	switch {
-	case t.writer.hijacked:
+	case ex.writer.hijacked:
 		line.Status = http.StatusSwitchingProtocols
 	case aborted:
 		line.ErrorMessage = messageAborted
-		if !t.writer.committed() {
+		if !ex.writer.committed() {
 			line.Status = http.StatusInternalServerError
 		}
-	case line.Status < http.StatusBadRequest && t.server.quiet.match(t.path) && !t.server.Log.Enabled(&t.request, slog.LevelDebug):
+	case line.Status < http.StatusBadRequest && ex.server.quiet.match(ex.path) && !ex.server.Log.Enabled(&ex.request, slog.LevelDebug):
 		return
 	}
-	t.server.Log.Access(&t.request, &line)
+	ex.server.Log.Access(&ex.request, &line)
 }
 
 // address returns the client's address, without the port.
-func (t *turn) address() string {
-	if t.server.TrustProxies {
-		return t.c.ClientIP()
+func (ex *exchange) address() string {
+	if ex.server.TrustProxies {
+		return ex.c.ClientIP()
 	}
-	address := t.c.Request.RemoteAddr
-	if colon := strings.LastIndexByte(address, ':'); colon >= 0 {
-		address = address[:colon]
+	host, _, err := net.SplitHostPort(ex.c.Request.RemoteAddr)
+	if err != nil {
+		return ex.c.Request.RemoteAddr
 	}
-	if strings.HasPrefix(address, "[") { // IPv6
-		address = strings.Trim(address, "[]")
-	}
-	return address
+	return host
 }

@@ -28,13 +28,19 @@ type origin struct {
 
 type exchangeKey struct{}
 
-// alarm is what callers of an armed deadline wait for: a context that ends with the error given to end.
-// Most requests need none.
+// alarm is what callers of an armed deadline wait for: ctx, which ends with the error given to end. Most
+// requests need none. The alarm is the parent of ctx, which gets its error from that. It calls what AfterFunc
+// was given, so nothing waits for its channel.
 type alarm struct {
-	context.Context
+	context.Context // of the server, for its values
+
+	ctx    context.Context
 	cancel context.CancelFunc
-	ending ending
 	timer  *time.Timer
+
+	once   sync.Once
+	err    error
+	notify func()
 }
 
 // expires returns the deadline of the request, unless it has none or the server's is earlier.
@@ -60,7 +66,7 @@ func (o *origin) Deadline() (time.Time, bool) {
 // Done implements context.Context.
 func (o *origin) Done() <-chan struct{} {
 	if a := o.arm(); a != nil {
-		return a.Done()
+		return a.ctx.Done()
 	}
 	return o.Context.Done()
 }
@@ -80,7 +86,7 @@ func (o *origin) Err() error {
 	if err != nil {
 		a.end(err) // which context.AfterFunc does a moment later
 	}
-	return a.Err()
+	return a.ctx.Err()
 }
 
 // Value implements context.Context. Package context finds by it that an alarm cancels contexts which are
@@ -90,7 +96,7 @@ func (o *origin) Value(key any) any {
 		return o.exchange
 	}
 	if a := o.armed.Load(); a != nil {
-		return a.Value(key)
+		return a.ctx.Value(key)
 	}
 	return o.Context.Value(key)
 }
@@ -109,8 +115,8 @@ func (o *origin) arm() *alarm {
 	if a := o.armed.Load(); a != nil || o.lifted {
 		return a
 	}
-	a := &alarm{ending: ending{Context: o.Context}}
-	a.Context, a.cancel = context.WithCancel(&a.ending)
+	a := &alarm{Context: o.Context}
+	a.ctx, a.cancel = context.WithCancel(a)
 	if err := o.Context.Err(); err != nil {
 		a.end(err)
 	} else if left := time.Until(at); left <= 0 {
@@ -135,34 +141,24 @@ func (o *origin) lift() {
 
 // end ends what callers wait for with err, unless it has ended.
 func (a *alarm) end(err error) {
-	a.ending.once.Do(func() {
-		a.ending.err = err
-		a.ending.notify()
+	a.once.Do(func() {
+		a.err = err
+		a.notify()
 		a.cancel()
 	})
-}
-
-// ending is the parent of the context of an alarm, from which that gets its error. It calls what AfterFunc
-// was given, so nothing waits for its channel.
-type ending struct {
-	context.Context // for its values
-
-	once   sync.Once
-	err    error
-	notify func()
 }
 
 // never is a channel that is not closed.
 var never = make(chan struct{})
 
 // Done implements context.Context.
-func (e *ending) Done() <-chan struct{} { return never }
+func (a *alarm) Done() <-chan struct{} { return never }
 
 // Err implements context.Context. Only what notify calls asks for it.
-func (e *ending) Err() error { return e.err }
+func (a *alarm) Err() error { return a.err }
 
 // AfterFunc is called by context.WithCancel, once, which otherwise needs a goroutine.
-func (e *ending) AfterFunc(f func()) (stop func() bool) {
-	e.notify = f
+func (a *alarm) AfterFunc(f func()) (stop func() bool) {
+	a.notify = f
 	return func() bool { return false } // the alarm is not canceled in another way
 }

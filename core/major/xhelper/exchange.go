@@ -16,7 +16,9 @@ import (
 )
 
 // exchange is one request and its response while the engine has them, in a single allocation unless the
-// request has a body. It is never reused: the request's context, which is part of it, may outlive it.
+// request has a body. It is never reused: the request's context, which is part of it, may outlive it. The
+// server is its configuration, and the xctx.Request in it is what packages without gin see of it. Package
+// call of grpcx has the same for calls.
 type exchange struct {
 	request xctx.Request
 	http    http.Request
@@ -79,11 +81,10 @@ func (s *server) begin(c *gin.Context) *exchange {
 
 // identify gives the request its id: the client's where that is allowed and valid, else a new one.
 func (s *server) identify(ex *exchange) {
-	if s.EnableInput {
-		if sent := ex.c.Request.Header[string(xhttp.RequestUUID)]; len(sent) > 0 && xctx.ValidID(sent[0]) {
-			ex.request.SetID(sent[0])
-			return
-		}
+	sent := ex.c.Request.Header[string(xhttp.RequestUUID)]
+	if s.EnableInput && len(sent) > 0 && xctx.ValidID(sent[0]) {
+		ex.request.SetID(sent[0])
+		return
 	}
 	ex.request.GenerateID()
 }
@@ -174,6 +175,3 @@ func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // committed reports whether the response has really been started.
 func (w *writer) committed() bool { return w.ResponseWriter.Written() }
-
-// release takes back a held header.
-func (w *writer) release() { w.held = false }

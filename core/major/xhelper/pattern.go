@@ -11,8 +11,8 @@ type patterns struct {
 	globs *regexp.Regexp // nil: none
 }
 
-// wildcards are * and ? as regexp.QuoteMeta writes them.
-var wildcards = strings.NewReplacer(`\*`, `[^/]*`, `\?`, `[^/]`)
+// wildcards are /**, * and ? as regexp.QuoteMeta writes them.
+var wildcards = strings.NewReplacer(`/\*\*`, `(/[^/]*)*`, `\*`, `[^/]*`, `\?`, `[^/]`)
 
 // compile returns nil for no patterns.
 func compile(texts []string) *patterns {
@@ -22,19 +22,11 @@ func compile(texts []string) *patterns {
 	p := &patterns{plain: map[string]bool{}}
 	var globs []string
 	for _, text := range texts {
-		if !strings.ContainsAny(text, "*?") {
+		if strings.ContainsAny(text, "*?") {
+			globs = append(globs, wildcards.Replace(regexp.QuoteMeta(text)))
+		} else {
 			p.plain[text] = true
-			continue
 		}
-		var glob strings.Builder
-		for segment := range strings.SplitSeq(strings.TrimPrefix(text, "/"), "/") {
-			if segment == "**" {
-				glob.WriteString("(/[^/]*)*")
-			} else {
-				glob.WriteString("/" + wildcards.Replace(regexp.QuoteMeta(segment)))
-			}
-		}
-		globs = append(globs, glob.String())
 	}
 	if len(globs) > 0 {
 		p.globs = regexp.MustCompile("^(" + strings.Join(globs, "|") + ")$")

@@ -14,26 +14,31 @@ import (
 )
 
 // answer answers where the handlers have not.
-func (t *turn) answer() {
-	if t.answered {
+func (ex *exchange) answer() {
+	if ex.answered {
 		return
 	}
-	t.answered = true
-	c, w := t.c, &t.writer
-	err := lastError(c)
-	if w.committed() {
-		if err != nil {
-			t.server.Log.Warn(&t.request, "an error came after the response had been started", slog.Any("error", err))
+	ex.answered = true
+	if ex.writer.committed() {
+		if err := lastError(ex.c); err != nil {
+			ex.server.Log.Warn(&ex.request, "an error came after the response had been started", slog.Any("error", err))
 		}
 		return
 	}
-	c.Writer = w // whatever a middleware put in its place has done its work
-	status, err := t.outcome()
-	w.release()
-	if err != nil {
-		t.uncode()
-		xresult.FailStatus(c, status, err)
+	if status, err := ex.outcome(); err != nil {
+		ex.fail(status, err)
 	}
+}
+
+// fail writes the answer for err. Whatever a middleware put in place of the writer has done its work, and the
+// Content-Encoding of a middleware inside this one will not encode the answer.
+func (ex *exchange) fail(status int, err error) {
+	ex.c.Writer = &ex.writer
+	ex.writer.held = false
+	if !ex.encoded {
+		delete(ex.writer.Header(), string(xhttp.ContentEncoding))
+	}
+	xresult.FailStatus(ex.c, status, err)
 }
 
 // outcome returns what answer writes if nothing else is written: an error, maybe with a status that the
@@ -53,14 +58,6 @@ func (ex *exchange) outcome() (status int, err error) {
 		return status, nil // a response without a body: 204, 303, 304 and the like
 	default:
 		return 0, missing(c)
-	}
-}
-
-// uncode takes back the Content-Encoding of a middleware inside this one, which will not encode the
-// answer that is written now.
-func (t *turn) uncode() {
-	if !t.encoded {
-		delete(t.writer.Header(), string(xhttp.ContentEncoding))
 	}
 }
 

@@ -9,72 +9,54 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// serve is the middleware.
+// serve is the middleware. The exchange begins and ends with the outermost one, which has its configuration
+// until that of Serve takes over. What a middleware around this one does, this one does not do again.
 func (s *server) serve(c *gin.Context) {
-	t := turn{exchange: exchangeOf(c)}
-	again := false
-	if t.exchange == nil {
-		t.exchange, t.first = s.begin(c), true
-	} else if c.Writer == t.writer.ResponseWriter { // gin's HandleContext starts over, and ends the response
-		c.Writer, again = &t.writer, true
+	ex := exchangeOf(c)
+	restarted := ex != nil && c.Writer == ex.writer.ResponseWriter // by gin's HandleContext, which also ends the response
+	switch {
+	case ex == nil:
+		ex = s.begin(c)
+		defer ex.close()
+	case restarted:
+		c.Writer = &ex.writer
 	}
-	if t.respond = s.does >= contextAndAnswers && (again || !t.responds); t.respond {
-		t.responds = true
-	}
-	if t.full = s.does == everything && !t.served; t.full {
-		t.server, t.served = s, true
-		t.request.SetAccessLog()
-	}
-	if !t.first && !t.full && !t.respond {
-		c.Next()
+	answers := s.does >= contextAndAnswers && (restarted || !ex.responds)
+	ex.responds = ex.responds || answers
+	if s.does == everything && !ex.served {
+		ex.server, ex.served = s, true
+		ex.request.SetAccessLog()
+		ex.run(answers)
 		return
 	}
-	defer t.end()
-	t.handle()
-}
-
-// turn is what one middleware does at an exchange: what no middleware around it has done. Package call of
-// grpcx has the same server, exchange and turn. They are apart because they have different lifetimes: a
-// server is a configuration, an exchange the one allocation of a request, which outlives it, and a turn is
-// on the stack. The exchange contains an xctx.Request, which is what packages without gin see of it.
-type turn struct {
-	*exchange
-	first    bool // the exchange begins and ends with it
-	respond  bool
-	full     bool // the limit of the body, the recovery and the access log
-	returned bool
-}
-
-// handle calls the handlers and sees to it that there is an answer.
-func (t *turn) handle() {
-	if t.full {
-		t.limit()
+	c.Next()
+	if answers {
+		ex.answer()
 	}
-	t.c.Next()
-	if t.respond {
-		t.answer()
-	}
-	t.returned = true
 }
 
-// end runs when the handlers have returned or panicked.
-func (t *turn) end() {
-	aborted, panics := !t.returned, false // without a panic it is runtime.Goexit, which goes on
-	if aborted && t.full {
-		if v := recover(); v != nil {
-			panics = t.recovered(v)
-			aborted = panics
+// run calls the handlers within the limit of the body, the recovery and the access log.
+func (ex *exchange) run(answers bool) {
+	returned := false
+	defer func() {
+		aborted, panics := !returned, false // without a panic it is runtime.Goexit, which goes on
+		if aborted {
+			if v := recover(); v != nil {
+				panics = ex.recovered(v)
+				aborted = panics
+			}
 		}
+		ex.access(aborted)
+		if panics {
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	ex.limit()
+	ex.c.Next()
+	if answers {
+		ex.answer()
 	}
-	if t.full {
-		t.access(aborted)
-	}
-	if t.first {
-		t.close()
-	}
-	if panics {
-		panic(http.ErrAbortHandler)
-	}
+	returned = true
 }
 
 // limit enforces the limit of the body. If the declared length is over it, the middleware of the
