@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// any stands in a policy for everything of its kind.
+// anything stands in a policy for everything of its kind.
 const anything = "*"
 
 // CORSConfig is a policy for requests from other origins (the Fetch standard, section 3.3).
@@ -50,7 +50,16 @@ func CORS(config CORSConfig) (gin.HandlerFunc, error) {
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	return newPolicy(config).serve, nil
+	if len(config.AllowMethods) == 0 {
+		config.AllowMethods = defaultMethods
+	}
+	if len(config.AllowHeaders) == 0 {
+		config.AllowHeaders = defaultHeaders
+	}
+	if config.ExposeHeaders == nil {
+		config.ExposeHeaders = []string{requestUUID}
+	}
+	return config.serve, nil
 }
 
 // MustCORS is CORS, and panics where that returns an error.
@@ -70,39 +79,6 @@ var releaseAll = MustCORS(CORSConfig{
 // interfaces that authenticate by a header, or not at all.
 func ReleaseAllCors(c *gin.Context) { releaseAll(c) }
 
-// policy is a CORSConfig made ready.
-type policy struct {
-	CORSConfig
-	anyOrigin  bool
-	subdomains []subdomain
-	maxAge     string
-}
-
-// subdomain matches the origins between a scheme and a domain, as in https://*.example.com:8443.
-type subdomain struct{ scheme, domain string }
-
-func newPolicy(config CORSConfig) *policy {
-	p := &policy{CORSConfig: config, anyOrigin: slices.Contains(config.AllowOrigins, anything)}
-	if len(p.AllowMethods) == 0 {
-		p.AllowMethods = defaultMethods
-	}
-	if len(p.AllowHeaders) == 0 {
-		p.AllowHeaders = defaultHeaders
-	}
-	if p.ExposeHeaders == nil {
-		p.ExposeHeaders = []string{requestUUID}
-	}
-	if config.MaxAge != 0 {
-		p.maxAge = strconv.FormatInt(max(0, int64(config.MaxAge/time.Second)), 10)
-	}
-	for _, origin := range config.AllowOrigins {
-		if scheme, domain, ok := strings.Cut(origin, anything); ok {
-			p.subdomains = append(p.subdomains, subdomain{scheme: scheme, domain: domain})
-		}
-	}
-	return p
-}
-
 // requestUUID is how clients know the header of the request id.
 const requestUUID = "X-Request-UUID"
 
@@ -114,12 +90,13 @@ var (
 )
 
 // serve is the middleware.
-func (p *policy) serve(c *gin.Context) {
+func (config CORSConfig) serve(c *gin.Context) {
 	h := c.Writer.Header()
-	if !p.anyOrigin {
+	preflight := c.Request.Method == http.MethodOptions
+	if !config.anyOrigin() {
 		h.Add(string(xhttp.Vary), string(xhttp.Origin)) // of every answer, or a cache would mix them up
 	}
-	if c.Request.Method == http.MethodOptions {
+	if preflight {
 		h.Add(string(xhttp.Vary), string(xhttp.AccessControlRequestMethod))
 		h.Add(string(xhttp.Vary), string(xhttp.AccessControlRequestHeaders))
 	}
@@ -127,93 +104,104 @@ func (p *policy) serve(c *gin.Context) {
 	if len(origins) == 0 {
 		return
 	}
-	allowed := len(origins) == 1 && p.allows(origins[0])
+	allowed := len(origins) == 1 && config.allows(origins[0])
 	if allowed {
-		p.allowOrigin(h, origins[0])
+		config.allowOrigin(h, origins[0])
 	}
-	if requested := xhttp.AccessControlRequestMethod.Get(c.Request.Header); c.Request.Method == http.MethodOptions && requested != "" {
+	requested := xhttp.AccessControlRequestMethod.Get(c.Request.Header)
+	switch {
+	case preflight && requested != "":
 		if allowed {
-			p.preflight(c, requested)
+			config.preflight(c, requested)
 		}
 		c.AbortWithStatus(http.StatusNoContent)
-		return
-	}
-	if allowed && len(p.ExposeHeaders) > 0 {
-		xhttp.AccessControlExposeHeaders.Set(h, strings.Join(p.ExposeHeaders, ", "))
+	case allowed:
+		setList(h, xhttp.AccessControlExposeHeaders, config.ExposeHeaders)
 	}
 }
+
+func (config CORSConfig) anyOrigin() bool { return slices.Contains(config.AllowOrigins, anything) }
 
 // allows reports whether the policy allows an origin.
-func (p *policy) allows(origin string) bool {
-	return p.anyOrigin || slices.Contains(p.AllowOrigins, origin) ||
-		slices.ContainsFunc(p.subdomains, func(s subdomain) bool { return s.match(origin) }) ||
-		p.AllowOriginFunc != nil && p.AllowOriginFunc(origin)
+func (config CORSConfig) allows(origin string) bool {
+	return slices.ContainsFunc(config.AllowOrigins, func(pattern string) bool { return matches(pattern, origin) }) ||
+		config.AllowOriginFunc != nil && config.AllowOriginFunc(origin)
 }
 
-func (s subdomain) match(origin string) bool {
-	label, ok := strings.CutPrefix(origin, s.scheme)
+// matches reports whether an origin is the one of a pattern, or has a host name in place of its *.
+func matches(pattern, origin string) bool {
+	scheme, domain, wildcard := strings.Cut(pattern, anything)
+	if !wildcard || pattern == anything {
+		return wildcard || pattern == origin
+	}
+	label, ok := strings.CutPrefix(origin, scheme)
 	if !ok {
 		return false
 	}
-	label, ok = strings.CutSuffix(label, s.domain)
+	label, ok = strings.CutSuffix(label, domain)
 	return ok && isHost(label)
 }
 
-func (p *policy) allowOrigin(h http.Header, origin string) {
-	if p.anyOrigin {
+func (config CORSConfig) allowOrigin(h http.Header, origin string) {
+	if config.anyOrigin() {
 		origin = anything
 	}
 	xhttp.AccessControlAllowOrigin.Set(h, origin)
-	if p.AllowCredentials {
+	if config.AllowCredentials {
 		xhttp.AccessControlAllowCreds.Set(h, "true")
+	}
+}
+
+// setList sets a header to a list, unless that is empty.
+func setList(h http.Header, name xhttp.Header, list []string) {
+	if len(list) > 0 {
+		name.Set(h, strings.Join(list, ", "))
 	}
 }
 
 // preflight says what the actual request may be. The browser compares; what is not allowed is simply
 // not listed.
-func (p *policy) preflight(c *gin.Context, requested string) {
+func (config CORSConfig) preflight(c *gin.Context, requested string) {
 	h := c.Writer.Header()
-	if methods := p.methodsOf(c, requested); methods != "" {
-		xhttp.AccessControlAllowMethods.Set(h, methods)
-	}
-	if headers := p.headersFor(c); headers != "" {
-		xhttp.AccessControlAllowHeaders.Set(h, headers)
-	}
-	if p.maxAge != "" {
-		xhttp.AccessControlMaxAge.Set(h, p.maxAge)
+	setList(h, xhttp.AccessControlAllowMethods, config.methodsOf(c, requested))
+	setList(h, xhttp.AccessControlAllowHeaders, config.headersFor(c))
+	if config.MaxAge != 0 {
+		xhttp.AccessControlMaxAge.Set(h, strconv.FormatInt(max(0, int64(config.MaxAge/time.Second)), 10))
 	}
 }
 
-// methodsOf lists the methods that the policy and the path have in common, as far as those of the path are
+// methodsOf returns the methods that the policy and the path have in common, as far as those of the path are
 // known.
-func (p *policy) methodsOf(c *gin.Context, requested string) string {
-	methods, route := p.AllowMethods, routeMethods(c)
-	if slices.Contains(methods, anything) {
-		methods = route
-		if len(route) == 0 && httpguts.ValidHeaderFieldName(requested) { // methods and names are tokens alike
-			methods = []string{requested}
-		}
+func (config CORSConfig) methodsOf(c *gin.Context, requested string) []string {
+	every, route := slices.Contains(config.AllowMethods, anything), routeMethods(c)
+	switch {
+	case every && len(route) > 0:
+		return route
+	case every && httpguts.ValidHeaderFieldName(requested): // methods and names are tokens alike
+		return []string{requested}
+	case every:
+		return nil
+	case len(route) == 0:
+		return config.AllowMethods
+	default:
+		return slices.DeleteFunc(route, func(m string) bool { return !slices.Contains(config.AllowMethods, m) })
 	}
-	common := slices.DeleteFunc(slices.Clone(methods), func(m string) bool {
-		return len(route) > 0 && !slices.Contains(route, m)
-	})
-	return strings.Join(common, ", ")
 }
 
-// headersFor lists the headers that may be sent. A "*" would neither cover Authorization nor work with
+// headersFor returns the headers that may be sent. A "*" would neither cover Authorization nor work with
 // credentials, so the names that are asked for are given back, where they are names.
-func (p *policy) headersFor(c *gin.Context) string {
-	if !slices.Contains(p.AllowHeaders, anything) {
-		return strings.Join(p.AllowHeaders, ", ")
-	}
+func (config CORSConfig) headersFor(c *gin.Context) []string {
 	requested := c.Request.Header[string(xhttp.AccessControlRequestHeaders)]
+	if !slices.Contains(config.AllowHeaders, anything) {
+		return config.AllowHeaders
+	}
 	if len(requested) != 1 {
-		return ""
+		return nil
 	}
 	for name := range strings.SplitSeq(requested[0], ",") {
 		if !httpguts.ValidHeaderFieldName(strings.Trim(name, " \t")) {
-			return ""
+			return nil
 		}
 	}
-	return requested[0]
+	return requested
 }

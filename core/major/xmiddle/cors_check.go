@@ -19,44 +19,32 @@ func (config CORSConfig) check() error {
 	report := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf("xmiddle: CORS: "+format, args...))
 	}
-	config.checkOrigins(report)
-	for _, m := range config.AllowMethods {
-		switch {
-		case !httpguts.ValidHeaderFieldName(m) || m != strings.ToUpper(m): // methods and names are tokens alike
-			report("AllowMethods: %q is no method in upper case", m)
-		case slices.Contains(forbiddenMethods, m):
-			report("AllowMethods: %q is forbidden to scripts", m)
+	checkNames := func(field string, names []string, forbidden ...string) { // by the Fetch standard
+		for _, name := range names {
+			switch {
+			case !httpguts.ValidHeaderFieldName(name): // methods and headers are tokens alike
+				report("%s: %q is no name", field, name)
+			case slices.ContainsFunc(forbidden, func(f string) bool { return strings.EqualFold(f, name) }):
+				report("%s: %q is forbidden to scripts", field, name)
+			}
 		}
 	}
-	config.checkHeaders(report)
+	config.checkOrigins(report)
+	checkNames("AllowMethods", config.AllowMethods, http.MethodConnect, http.MethodTrace, "TRACK")
+	checkNames("AllowHeaders", config.AllowHeaders)
+	checkNames("ExposeHeaders", config.ExposeHeaders, "Set-Cookie", "Set-Cookie2")
+	for _, m := range config.AllowMethods {
+		if m != strings.ToUpper(m) {
+			report("AllowMethods: %q is not in upper case", m)
+		}
+	}
+	if config.AllowCredentials && slices.Contains(config.ExposeHeaders, anything) {
+		report(`ExposeHeaders: "*" cannot be combined with AllowCredentials`)
+	}
 	if config.MaxAge%time.Second != 0 {
 		report("MaxAge: %v is no whole number of seconds", config.MaxAge)
 	}
 	return errors.Join(problems...)
-}
-
-// Methods and headers that the Fetch standard forbids to scripts, whatever a policy says.
-var (
-	forbiddenMethods = []string{http.MethodConnect, http.MethodTrace, "TRACK"}
-	forbiddenHeaders = []string{"Set-Cookie", "Set-Cookie2"}
-)
-
-func (config CORSConfig) checkHeaders(report func(string, ...any)) {
-	for _, name := range config.AllowHeaders {
-		if !httpguts.ValidHeaderFieldName(name) {
-			report("AllowHeaders: %q is no header name", name)
-		}
-	}
-	for _, name := range config.ExposeHeaders {
-		switch {
-		case !httpguts.ValidHeaderFieldName(name):
-			report("ExposeHeaders: %q is no header name", name)
-		case slices.Contains(forbiddenHeaders, http.CanonicalHeaderKey(name)):
-			report("ExposeHeaders: %q is forbidden to scripts", name)
-		case name == anything && config.AllowCredentials:
-			report(`ExposeHeaders: "*" cannot be combined with AllowCredentials`)
-		}
-	}
 }
 
 func (config CORSConfig) checkOrigins(report func(string, ...any)) {
