@@ -122,8 +122,8 @@ func testVersion(tb testing.TB, s *suite) {
 	check(tb, db.Model(&theirs).Update("balance", 20).Error, "their update")
 	mine.Balance = 30
 	err := db.Save(&mine).Error
-	if !errors.Is(err, xmodels.ErrOptimisticLock) || codeOf(err) != xerror.OptimisticLock {
-		tb.Errorf("my update = %v, want ErrOptimisticLock", err)
+	if !errors.Is(err, xerror.OptimisticLock) || codeOf(err) != xerror.OptimisticLock {
+		tb.Errorf("my update = %v, want OPTIMISTIC_LOCK", err)
 	}
 	var got account
 	check(tb, db.First(&got, a.ID).Error, "read")

@@ -8,8 +8,8 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
-	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
 var loadCases = []testCase{
@@ -110,7 +110,7 @@ func testVersionedIncrements(tb testing.TB, s *suite) {
 			}
 			mine.Balance++
 			err := db.Save(&mine).Error
-			if !errors.Is(err, xmodels.ErrOptimisticLock) {
+			if !errors.Is(err, xerror.OptimisticLock) {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
 	"github.com/plinthgo/plinth/core/major/xdb"
@@ -34,7 +35,7 @@ func TestJavaEntitiesHaveVersionAndMark(t *testing.T) {
 		xoptdatabase.WithAutoMigrate(&Account{}),
 		xoptdatabase.WithMigrations(files),
 	), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		engine.POST("/late", func(c *gin.Context) { _ = c.Error(xmodels.ErrOptimisticLock) })
+		engine.POST("/late", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.OptimisticLock, "")) })
 	}))
 	db := xdb.MustGetDB(app.Context())
 	account := Account{Owner: "Ada", Balance: 10}
@@ -45,7 +46,7 @@ func TestJavaEntitiesHaveVersionAndMark(t *testing.T) {
 	if err := db.Model(&account).Update("balance", 20).Error; err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Model(&late).Update("balance", 30).Error; !errors.Is(err, xmodels.ErrOptimisticLock) {
+	if err := db.Model(&late).Update("balance", 30).Error; !errors.Is(err, xerror.OptimisticLock) {
 		t.Errorf("Update = %v", err)
 	}
 	if r := app.Request(http.MethodPost, "/late", nil); r.Status() != http.StatusConflict || r.Code() != 40018 {

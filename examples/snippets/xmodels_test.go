@@ -7,6 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
 	"github.com/plinthgo/plinth/core/major/xdb"
@@ -102,7 +103,7 @@ func TestSecondOfTwoChangesFails(t *testing.T) {
 	if err := db.Model(&account).Update("balance", 2).Error; err != nil {
 		t.Error(err)
 	}
-	if err := db.Model(&other).Update("balance", 3).Error; !errors.Is(err, xmodels.ErrOptimisticLock) {
-		t.Errorf("the second change: %v, want ErrOptimisticLock", err)
+	if err := db.Model(&other).Update("balance", 3).Error; !errors.Is(err, xerror.OptimisticLock) {
+		t.Errorf("the second change: %v, want OPTIMISTIC_LOCK", err)
 	}
 }

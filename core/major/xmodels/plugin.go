@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -51,72 +50,55 @@ func (p Plugin) setIDs(db *gorm.DB) {
 	if key == nil || key.FieldType != snowflakeType {
 		return
 	}
-	var room [1]reflect.Value
-	rows, err := rowsOf(db, room[:0])
-	if err != nil {
-		_ = db.AddError(err)
-		return
-	}
-	rows = slices.DeleteFunc(rows, func(row reflect.Value) bool {
-		return !key.ReflectValueOf(db.Statement.Context, row).IsZero()
+	ctx := p.withNode(db.Statement.Context)
+	fill(db, key, func(row reflect.Value) (int64, error) {
+		id, err := xsnowflake.GenerateGeneSnowflakeID(ctx, geneOf(row))
+		if err != nil {
+			return 0, fmt.Errorf("xmodels: no id for %s: %w", db.Statement.Schema.Name, err)
+		}
+		return int64(id), nil
 	})
-	if len(rows) > 0 {
-		_ = db.AddError(p.generate(db, key, rows))
-	}
 }
 
-// rowsOf appends the addressable structs that a statement inserts to rows.
-func rowsOf(db *gorm.DB, rows []reflect.Value) ([]reflect.Value, error) {
-	v := db.Statement.ReflectValue
-	switch v.Kind() {
+// withNode returns ctx with an id node, if it has none and the Plugin has one.
+func (p Plugin) withNode(ctx context.Context) context.Context {
+	if p.Node == nil || ctx.Value(xctx.SnowflakeNodeKey) != nil {
+		return ctx
+	}
+	if node := p.Node(); node != nil {
+		return context.WithValue(ctx, xctx.SnowflakeNodeKey, node)
+	}
+	return ctx
+}
+
+// fill sets a field of every struct that a statement inserts to its value, unless the
+// field is set already.
+func fill(db *gorm.DB, f *schema.Field, value func(row reflect.Value) (int64, error)) {
+	set := func(row reflect.Value) {
+		into := f.ReflectValueOf(db.Statement.Context, row)
+		if db.Error != nil || !into.IsZero() {
+			return
+		}
+		n, err := value(row)
+		_ = db.AddError(err)
+		into.SetInt(n)
+	}
+	switch v := db.Statement.ReflectValue; v.Kind() {
 	case reflect.Struct:
 		if !v.CanAddr() {
-			return nil, fmt.Errorf("xmodels: insert of a %s by value, want a pointer: %w", v.Type(), gorm.ErrInvalidValue)
+			_ = db.AddError(fmt.Errorf("xmodels: insert of a %s by value, want a pointer: %w", v.Type(), gorm.ErrInvalidValue))
+			return
 		}
-		return append(rows, v), nil
+		set(v)
 	case reflect.Slice, reflect.Array:
-		rows = slices.Grow(rows, v.Len())
 		for i := range v.Len() {
 			row := reflect.Indirect(v.Index(i))
-			if row.Kind() != reflect.Struct || !row.CanAddr() {
-				continue // a map, or a nil pointer, of which gorm itself complains
+			if row.Kind() == reflect.Struct && row.CanAddr() { // else a map, or a nil pointer, of which gorm itself complains
+				set(row)
 			}
-			rows = append(rows, row)
 		}
-		return rows, nil
 	default:
-		return nil, nil
 	}
-}
-
-// generate sets the ids of rows, one call of the node for each run of rows of the same
-// gene.
-func (p Plugin) generate(db *gorm.DB, key *schema.Field, rows []reflect.Value) error {
-	ctx := db.Statement.Context
-	if ctx.Value(xctx.SnowflakeNodeKey) == nil && p.Node != nil {
-		if node := p.Node(); node != nil {
-			ctx = context.WithValue(ctx, xctx.SnowflakeNodeKey, node)
-		}
-	}
-	if _, err := xsnowflake.GetNode(ctx); err != nil {
-		return fmt.Errorf("xmodels: no id for %s: the statement's context carries no id node "+
-			"(use xdb.GetDB or db.WithContext): %w", db.Statement.Schema.Name, err)
-	}
-	ids := make([]xsnowflake.SnowflakeID, len(rows))
-	for from := 0; from < len(rows); {
-		gene, to := geneOf(rows[from]), from+1
-		for to < len(rows) && geneOf(rows[to]) == gene {
-			to++
-		}
-		if err := xsnowflake.GenerateSnowflakeIDs(ctx, ids[from:to], gene); err != nil {
-			return fmt.Errorf("xmodels: ids for %s: %w", db.Statement.Schema.Name, err)
-		}
-		from = to
-	}
-	for i, row := range rows {
-		key.ReflectValueOf(ctx, row).SetInt(int64(ids[i]))
-	}
-	return nil
 }
 
 // geneOf asks an entity for its gene.

@@ -139,9 +139,9 @@ func TestWhatCannotGetAnIDIsAClearError(t *testing.T) {
 		is    error
 		says  string
 	}{
-		{name: "no node", value: &user{}, with: dryWithout(t), is: xerror.ConfigError, says: "carries no id node"},
+		{name: "no node", value: &user{}, with: dryWithout(t), is: xerror.ConfigError, says: "no id for user: "},
 		{name: "by value", value: user{}, with: dry(t), is: gorm.ErrInvalidValue, says: "want a pointer"},
-		{name: "a gene that does not fit", value: &mixed{Kind: 64}, with: dry(t), says: "ids for mixed"},
+		{name: "a gene that does not fit", value: &mixed{Kind: 64}, with: dry(t), says: "no id for mixed: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := tc.with.Create(tc.value).Error
@@ -218,12 +218,6 @@ func TestVersionBeginsAtOne(t *testing.T) {
 	}
 	if rows[0].Version != 1 || rows[1].Version != 9 {
 		t.Errorf("versions = %d, %d, want 1, 9", rows[0].Version, rows[1].Version)
-	}
-}
-
-func TestOptimisticLockHasItsCode(t *testing.T) {
-	if got := xerror.From(xmodels.ErrOptimisticLock).GetErrorCode().GetCode(); got != 40905 {
-		t.Errorf("code = %d, want 40905", got)
 	}
 }
 

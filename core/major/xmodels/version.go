@@ -3,6 +3,7 @@ package xmodels
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
@@ -23,14 +24,14 @@ import (
 //
 // A row begins at 1. An update of an entity that was read (its version is not 0) only
 // happens if the row still has that version, and counts one up in the row and in the
-// entity; if another was faster the error is ErrOptimisticLock and the entity keeps
-// its version. An update without an entity, such as db.Model(&Account{}).Where(...),
-// counts up and checks nothing. UpdateColumn and SkipHooks do neither.
+// entity. If the row was changed or deleted in the meantime, the error has the code
+// xerror.OptimisticLock and the entity keeps its version:
+//
+//	errors.Is(err, xerror.OptimisticLock)
+//
+// An update without an entity, such as db.Model(&Account{}).Where(...), counts up and
+// checks nothing. UpdateColumn and SkipHooks do neither.
 type Version int64
-
-// ErrOptimisticLock says that the row was changed, or deleted, since the entity was read.
-// Its code is OptimisticLock.
-var ErrOptimisticLock = xerror.New(xerror.OptimisticLock, "")
 
 // versionState is what beginVersion leaves for checkVersion.
 const versionState = "plinth:version"
@@ -56,13 +57,7 @@ func setFirstVersions(db *gorm.DB) {
 	if db.Error != nil || field == nil {
 		return
 	}
-	rows, err := rowsOf(db, nil)
-	_ = db.AddError(err)
-	for _, row := range rows {
-		if _, zero := field.ValueOf(db.Statement.Context, row); zero {
-			_ = db.AddError(field.Set(db.Statement.Context, row, Version(1)))
-		}
-	}
+	fill(db, field, func(reflect.Value) (int64, error) { return 1, nil })
 }
 
 // beginVersion makes an update count the version up, and if the version is known
@@ -78,14 +73,9 @@ func beginVersion(db *gorm.DB) {
 	if len(set) == 0 || db.Error != nil {
 		return
 	}
-	kept := set[:0]
-	for _, a := range set {
-		if a.Column.Name != field.DBName {
-			kept = append(kept, a)
-		}
-	}
+	set = slices.DeleteFunc(set, func(a clause.Assignment) bool { return a.Column.Name == field.DBName })
 	column := clause.Column{Table: clause.CurrentTable, Name: field.DBName}
-	stmt.AddClause(append(kept, clause.Assignment{
+	stmt.AddClause(append(set, clause.Assignment{
 		Column: clause.Column{Name: field.DBName}, Value: clause.Expr{SQL: "? + 1", Vars: []any{column}},
 	}))
 	stmt.Settings.Store(versionState, current)
@@ -136,7 +126,7 @@ func checkVersion(db *gorm.DB) {
 	next := current + 1
 	if db.RowsAffected == 0 {
 		next = current
-		_ = db.AddError(ErrOptimisticLock)
+		_ = db.AddError(xerror.New(xerror.OptimisticLock, ""))
 	}
 	_ = db.AddError(versionField(stmt.Schema).Set(stmt.Context, stmt.ReflectValue, next))
 }
