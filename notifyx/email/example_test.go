@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"net/mail"
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xhook"
@@ -25,7 +26,7 @@ var nodes = []xregnode.Node{
 func welcome(ctx context.Context, userID, name, address string) error {
 	err := email.MustGetClient(ctx).Send(ctx, &email.Message{
 		ID:       "welcome-" + userID,
-		To:       []string{email.Address(name, address)},
+		To:       []string{(&mail.Address{Name: name, Address: address}).String()},
 		Template: "welcome",
 		Language: "zh",
 		Variables: map[string]any{

@@ -3,6 +3,7 @@ package email_test
 import (
 	"io"
 	"log/slog"
+	"net/mail"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -16,3 +17,6 @@ func TestMain(m *testing.M) {
 	xlog.SetDefault(quiet)
 	goleak.VerifyTestMain(m)
 }
+
+// address returns an address with a name in the form that Message accepts.
+func address(name, spec string) string { return (&mail.Address{Name: name, Address: spec}).String() }
