@@ -34,11 +34,8 @@ var (
 
 func passwordLength() *xerror.Error {
 	message := fmt.Sprintf("a password has %d to %d bytes", PasswordMinBytes, PasswordMaxBytes)
-	problem := struct { // as xvalid.FieldError, whose package needs a validator
-		Field   string `json:"field"`
-		Tag     string `json:"tag"`
-		Message string `json:"message"`
-	}{"password", "length", message}
+	// The problem is like xvalid.FieldError, whose package needs a validator.
+	problem := map[string]string{"field": "password", "tag": "length", "message": message}
 	return xerror.WrapData(xerror.ValidationError, xerror.ErrMessage(message), nil, []any{problem})
 }
 

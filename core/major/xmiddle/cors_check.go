@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -86,16 +87,5 @@ func originProblem(pattern string) string {
 	return ""
 }
 
-// isHost reports whether s consists of labels of a host name with dots between them.
-func isHost(s string) bool {
-	for label := range strings.SplitSeq(s, ".") {
-		if label == "" || strings.ContainsFunc(label, isNoLabel) {
-			return false
-		}
-	}
-	return true
-}
-
-func isNoLabel(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
-}
+// isHost reports whether a text consists of labels of a host name with dots between them.
+var isHost = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`).MatchString
