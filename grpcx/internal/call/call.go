@@ -111,7 +111,7 @@ func (l *layer) Value(key any) any {
 	return l.Context.Value(key)
 }
 
-// turn is one interceptor's turn at a call; package xhelper has the same server, exchange and turn.
+// turn is one interceptor's turn at a call; package xhelper has the same server and exchange.
 type turn struct {
 	*server
 	call     *exchange
