@@ -9,7 +9,8 @@ const PooledKey = "_gin-gonic/gin/contextkey"
 var unpool = func(any) context.Context { return nil }
 
 // RegisterPooled sets how Unpooled finds the request's own context: own returns nil for a value
-// that is no pooled context. It belongs in an init function; package xhttp registers the function for gin.
+// that is no pooled context. It belongs in an init function; package xhttp registers the
+// function for gin.
 func RegisterPooled(own func(v any) context.Context) { unpool = own }
 
 // Unpooled returns the request's own context if ctx is a *gin.Context, and ctx otherwise. It knows

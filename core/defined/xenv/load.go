@@ -147,7 +147,8 @@ func number(n *int64, text string, t Type) (err error) {
 	return err
 }
 
-// typeOf returns how the text of a field of type t is read, and whether a variable can have that type.
+// typeOf returns how the text of a field of type t is read, and whether a variable can have that
+// type.
 func typeOf(t reflect.Type) (_ Type, ok bool) {
 	switch {
 	case t == durationType:

@@ -28,9 +28,9 @@ type origin struct {
 
 type exchangeKey struct{}
 
-// alarm is what callers of an armed deadline wait for: ctx, which ends with the error given to end. Most
-// requests need none. The alarm is the parent of ctx, which gets its error from that. It calls what AfterFunc
-// was given, so nothing waits for its channel.
+// alarm is what callers of an armed deadline wait for: ctx, which ends with the error given to
+// end. Most requests need none. The alarm is the parent of ctx, which gets its error from that.
+// It calls what AfterFunc was given, so nothing waits for its channel.
 type alarm struct {
 	context.Context // of the server, for its values
 

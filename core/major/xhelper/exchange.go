@@ -15,10 +15,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// exchange is one request and its response while the engine has them, in a single allocation unless the
-// request has a body. It is never reused: the request's context, which is part of it, may outlive it. The
-// server is its configuration, and the xctx.Request in it is what packages without gin see of it. Package
-// call of grpcx has the same for calls.
+// exchange is one request and its response while the engine has them, in a single allocation
+// unless the request has a body. It is never reused: the request's context, which is part of it,
+// may outlive it. The server is its configuration, and the xctx.Request in it is what packages
+// without gin see of it. Package call of grpcx has the same for calls.
 type exchange struct {
 	request xctx.Request
 	http    http.Request

@@ -30,8 +30,8 @@ func (ex *exchange) answer() {
 	}
 }
 
-// fail writes the answer for err. Whatever a middleware put in place of the writer has done its work, and the
-// Content-Encoding of a middleware inside this one will not encode the answer.
+// fail writes the answer for err. Whatever a middleware put in place of the writer has done its
+// work, and the Content-Encoding of a middleware inside this one will not encode the answer.
 func (ex *exchange) fail(status int, err error) {
 	ex.c.Writer = &ex.writer
 	ex.writer.held = false

@@ -9,8 +9,9 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// serve is the middleware. The exchange begins and ends with the outermost one, which has its configuration
-// until that of Serve takes over. What a middleware around this one does, this one does not do again.
+// serve is the middleware. The exchange begins and ends with the outermost one, which has its
+// configuration until that of Serve takes over. What a middleware around this one does, this one
+// does not do again.
 func (s *server) serve(c *gin.Context) {
 	ex := exchangeOf(c)
 	restarted := ex != nil && c.Writer == ex.writer.ResponseWriter // by gin's HandleContext, which also ends the response

@@ -170,8 +170,8 @@ func (config CORSConfig) preflight(c *gin.Context, requested string) {
 	}
 }
 
-// methodsOf returns the methods that the policy and the path have in common, as far as those of the path are
-// known.
+// methodsOf returns the methods that the policy and the path have in common, as far as those of
+// the path are known.
 func (config CORSConfig) methodsOf(c *gin.Context, requested string) []string {
 	every, route := slices.Contains(config.AllowMethods, anything), routeMethods(c)
 	switch {
@@ -188,8 +188,8 @@ func (config CORSConfig) methodsOf(c *gin.Context, requested string) []string {
 	}
 }
 
-// headersFor returns the headers that may be sent. A "*" would neither cover Authorization nor work with
-// credentials, so the names that are asked for are given back, where they are names.
+// headersFor returns the headers that may be sent. A "*" would neither cover Authorization nor
+// work with credentials, so the names that are asked for are given back, where they are names.
 func (config CORSConfig) headersFor(c *gin.Context) []string {
 	requested := c.Request.Header[string(xhttp.AccessControlRequestHeaders)]
 	if !slices.Contains(config.AllowHeaders, anything) {
