@@ -1,0 +1,18 @@
+package xctx_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/defined/xctx"
+)
+
+// The init functions of two packages run one after the other, but not what they have started.
+func TestUnpooled_WhileAnotherPackageRegisters(t *testing.T) {
+	ctx, done := t.Context(), make(chan context.Context)
+	go func() { done <- xctx.Unpooled(ctx) }()
+	xctx.RegisterPooled(func(any) context.Context { return nil })
+	if got := <-done; got != ctx {
+		t.Errorf("Unpooled = %v, want the context itself", got)
+	}
+}
