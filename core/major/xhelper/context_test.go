@@ -82,7 +82,7 @@ func TestRequestIDIsReturnedWithEveryAnswer(t *testing.T) {
 
 func TestExcludedURLsGetNoID(t *testing.T) {
 	engine, log := newEngine(t, xhelper.Config{EnableInput: true, ExcludeURLs: []string{
-		"/healthz", "/static/**", "/img/*.png", "/v?/**/x/**/end", "/a/**/**/b",
+		"/healthz", "/static/**", "/img/*.png", "/v?/**/x/**/end", "/a/**/**/b", "/doc/**.html",
 	}})
 	engine.NoRoute(success)
 	cases := []struct {
@@ -111,6 +111,8 @@ func TestExcludedURLsGetNoID(t *testing.T) {
 		{"/a/b/c/b", false},
 		{"/a", true},
 		{"/a/b/c", true},
+		{"/doc/a.html", false},
+		{"/doc/a/b.html", true}, // ** stands for segments only as a whole one
 	}
 	for _, tc := range cases {
 		w := do(engine, http.MethodGet, tc.path, "X-Request-UUID", "sent")

@@ -11,8 +11,8 @@ type patterns struct {
 	globs *regexp.Regexp // nil: none
 }
 
-// wildcards are /**, * and ? as regexp.QuoteMeta writes them.
-var wildcards = strings.NewReplacer(`/\*\*`, `(/[^/]*)*`, `\*`, `[^/]*`, `\?`, `[^/]`)
+// wildcards are * and ? as regexp.QuoteMeta writes them.
+var wildcards = strings.NewReplacer(`\*`, `[^/]*`, `\?`, `[^/]`)
 
 // compile returns nil for no patterns.
 func compile(texts []string) *patterns {
@@ -22,11 +22,19 @@ func compile(texts []string) *patterns {
 	p := &patterns{plain: map[string]bool{}}
 	var globs []string
 	for _, text := range texts {
-		if strings.ContainsAny(text, "*?") {
-			globs = append(globs, wildcards.Replace(regexp.QuoteMeta(text)))
-		} else {
+		if !strings.ContainsAny(text, "*?") {
 			p.plain[text] = true
+			continue
 		}
+		glob := ""
+		for segment := range strings.SplitSeq(strings.TrimPrefix(text, "/"), "/") {
+			if segment == "**" {
+				glob += "(/[^/]*)*"
+			} else {
+				glob += "/" + wildcards.Replace(regexp.QuoteMeta(segment))
+			}
+		}
+		globs = append(globs, glob)
 	}
 	if len(globs) > 0 {
 		p.globs = regexp.MustCompile("^(" + strings.Join(globs, "|") + ")$")
