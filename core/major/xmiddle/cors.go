@@ -184,7 +184,7 @@ func (config CORSConfig) methodsOf(c *gin.Context, requested string) []string {
 	case len(route) == 0:
 		return config.AllowMethods
 	default:
-		return slices.DeleteFunc(route, func(m string) bool { return !slices.Contains(config.AllowMethods, m) })
+		return slices.DeleteFunc(slices.Clone(config.AllowMethods), func(m string) bool { return !slices.Contains(route, m) })
 	}
 }
 

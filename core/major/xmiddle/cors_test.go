@@ -67,6 +67,7 @@ func TestOriginsOfAPolicy(t *testing.T) {
 		{"https://by.func", true},
 		{"null", false},
 		{"*", false},
+		{"https://*.example.org", false}, // a pattern is no origin
 		{"", false},
 	} {
 		w := do(engine, http.MethodGet, "/item", "Origin", tc.origin)
@@ -108,6 +109,11 @@ func TestPreflights(t *testing.T) {
 			name: "unknown path, methods of the policy", path: "/nowhere", method: "PUT",
 			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"PUT", "PURGE"}, AllowHeaders: []string{"X-A"}},
 			want:   "Allow-Headers: X-A; Allow-Methods: PUT, PURGE; Allow-Origin: " + origin,
+		},
+		{
+			name: "methods in the order of the policy", path: "/item", method: "PUT",
+			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"PUT", "PURGE", "GET"}, AllowHeaders: []string{"X-A"}},
+			want:   "Allow-Headers: X-A; Allow-Methods: PUT, GET; Allow-Origin: " + origin,
 		},
 		{
 			name: "no method in common", path: "/item", method: "DELETE",
