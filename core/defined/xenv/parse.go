@@ -38,6 +38,7 @@ func (v Var) read(into reflect.Value, text string) (problem string) {
 	case TypeFloat:
 		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		into.SetFloat(f)
+		f = into.Float() // a float32 may be too small for it
 		return unless(err == nil && !math.IsNaN(f) && !math.IsInf(f, 0), "is not a finite number")
 	case TypeDuration:
 		return v.setDuration(into, strings.TrimSpace(text))

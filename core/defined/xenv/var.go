@@ -120,7 +120,7 @@ func (v Var) optional() bool { return v.goType != nil && v.Default == "" }
 
 func (v Var) inRange(n int64) bool { return !v.ranged() || v.Min <= n && n <= v.Max }
 
-// Check returns the Problem of text, or nil.
+// Check returns the Problem of text, or nil. A variable that no package has registered is any text.
 func (v Var) Check(text string) error {
 	if v.goType == nil {
 		return nil

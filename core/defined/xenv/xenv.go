@@ -20,6 +20,7 @@ import (
 	"os"
 	"reflect"
 	"time"
+	"unicode/utf8"
 )
 
 // EnvKey is the name of an environment variable.
@@ -104,8 +105,15 @@ func Problem(key EnvKey, value, problem, accepted string) error {
 
 func (v Var) problem(value, problem string) error { return problemOf(v, value, problem, v.Accepted()) }
 
+// mostShown is how many characters of a wrong value a Problem has, so that it fits on a screen.
+const mostShown = 64
+
 func problemOf(v Var, value, problem, accepted string) error {
-	shown := fmt.Sprintf("%.64q ", Redact(value)) // cut, so that it does not fill the screen
+	shown := Redact(value)
+	if utf8.RuneCountInString(shown) > mostShown {
+		shown = fmt.Sprintf("%.*s…", mostShown, shown)
+	}
+	shown = fmt.Sprintf("%q ", shown)
 	if v.Secret {
 		shown = "the value "
 	}

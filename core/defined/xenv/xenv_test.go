@@ -206,6 +206,7 @@ func TestReadersReturnTheDefaultOfWhatDoesNotParse(t *testing.T) {
 type numbers struct {
 	Bytes int64   `env:"SHOP_BYTES" default:"1"`
 	Rate  float64 `env:"SHOP_RATE" default:"1"`
+	Share float32 `env:"SHOP_SHARE" default:"1"`
 }
 
 func TestLoadReadsNumbers(t *testing.T) {
@@ -215,10 +216,11 @@ func TestLoadReadsNumbers(t *testing.T) {
 		want numbers
 		ok   bool
 	}{
-		{name: "the largest", text: xenv.Map{"SHOP_BYTES": "9223372036854775807"}, want: numbers{9223372036854775807, 1}, ok: true},
-		{name: "too large", text: xenv.Map{"SHOP_BYTES": "9223372036854775808"}, want: numbers{1, 1}},
-		{name: "a float", text: xenv.Map{"SHOP_RATE": "2.5"}, want: numbers{1, 2.5}, ok: true},
-		{name: "not finite", text: xenv.Map{"SHOP_RATE": "NaN"}, want: numbers{1, 1}},
+		{name: "the largest", text: xenv.Map{"SHOP_BYTES": "9223372036854775807"}, want: numbers{9223372036854775807, 1, 1}, ok: true},
+		{name: "too large", text: xenv.Map{"SHOP_BYTES": "9223372036854775808"}, want: numbers{1, 1, 1}},
+		{name: "a float", text: xenv.Map{"SHOP_RATE": "2.5"}, want: numbers{1, 2.5, 1}, ok: true},
+		{name: "not finite", text: xenv.Map{"SHOP_RATE": "NaN"}, want: numbers{1, 1, 1}},
+		{name: "not finite in 32 bits", text: xenv.Map{"SHOP_SHARE": "1e300"}, want: numbers{1, 1, 1}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := xenv.Load[numbers](tc.text)
@@ -252,6 +254,19 @@ func TestProblemHidesSecrets(t *testing.T) {
 	for _, key := range []xenv.EnvKey{"SHOP_KEY", "SHOP_PASS"} {
 		if got := xenv.Problem(key, secret, "is wrong", "").Error(); strings.Contains(got, secret) {
 			t.Errorf("%q shows the secret", got)
+		}
+	}
+}
+
+func TestProblem_CutsALongValueBetweenCharacters(t *testing.T) {
+	for _, tc := range []struct{ value, shown string }{
+		{value: strings.Repeat("界", 64), shown: strings.Repeat("界", 64)},
+		{value: strings.Repeat("界", 65), shown: strings.Repeat("界", 64) + "…"},
+		{value: "password=" + strings.Repeat("s", 100) + " mode=fast", shown: "password=*** mode=fast"},
+	} {
+		want := `SHOP_MODE: "` + tc.shown + `" is wrong`
+		if got := xenv.Problem("SHOP_MODE", tc.value, "is wrong", "").Error(); got != want {
+			t.Errorf("Problem = %q, want %q", got, want)
 		}
 	}
 }
