@@ -15,6 +15,11 @@ const (
 	maxName      = 255
 )
 
+// Address returns "name <address>" in the form in which Message takes it, whatever characters the name has.
+func Address(name, address string) string {
+	return (&mail.Address{Name: name, Address: address}).String()
+}
+
 // parseAddress returns one address with its name, in the syntax of RFC 5322 without what is only good for forging one: groups,
 // quoted local parts and address literals. The error does not hold the text.
 func parseAddress(text string) (*mail.Address, error) {

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"net/mail"
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xhook"
@@ -26,7 +25,7 @@ var nodes = []xregnode.Node{
 func welcome(ctx context.Context, userID, name, address string) error {
 	err := email.MustGetClient(ctx).Send(ctx, &email.Message{
 		ID:       "welcome-" + userID,
-		To:       []string{(&mail.Address{Name: name, Address: address}).String()},
+		To:       []string{email.Address(name, address)},
 		Template: "welcome",
 		Language: "zh",
 		Variables: map[string]any{

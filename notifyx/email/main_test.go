@@ -3,7 +3,6 @@ package email_test
 import (
 	"io"
 	"log/slog"
-	"net/mail"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -17,6 +16,3 @@ func TestMain(m *testing.M) {
 	xlog.SetDefault(quiet)
 	goleak.VerifyTestMain(m)
 }
-
-// address returns an address with a name in the form that Message accepts.
-func address(name, spec string) string { return (&mail.Address{Name: name, Address: spec}).String() }

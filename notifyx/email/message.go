@@ -9,9 +9,8 @@ import (
 
 // Message is one mail. Send leaves it as it is, so that it may be sent again.
 //
-// An address is "user@example.com" or "Name <user@example.com>", as (*mail.Address).String of
-// net/mail writes it. However a message is printed, it shows its ID, its template and how many
-// recipients it has, and nothing of its content.
+// An address is "user@example.com" or "Name <user@example.com>", see Address. However a message is
+// printed, it shows its ID, its template and how many recipients it has, and nothing of its content.
 type Message struct {
 	// ID makes the Message-ID: the same ID of the same sender gives the same one, so that a repeat can be recognized.
 	// "" gives a new one with each Send.

@@ -26,7 +26,7 @@ func sent(t *testing.T, m *email.Message) received {
 
 func TestEveryPartArrivesInItsPlace(t *testing.T) {
 	got := sent(t, &email.Message{
-		ID: "order-7", To: []string{address("王小明", "user@example.com")}, Subject: "您的订单", Text: "您好\nend",
+		ID: "order-7", To: []string{email.Address("王小明", "user@example.com")}, Subject: "您的订单", Text: "您好\nend",
 		HTML:    `<p>您好</p><img src="cid:logo@x" alt="标志">`,
 		Inlines: []email.File{{Name: "logo.png", ContentID: "logo@x", Content: []byte{0x89, 'P', 'N', 'G', 0, '\r', '\n'}}},
 		Attachments: []email.File{
@@ -170,7 +170,7 @@ func TestHeadersOfTheProgramArrive(t *testing.T) {
 func TestNoLineIsTooLongAndNoneIsBlankInTheHeader(t *testing.T) {
 	m := hello()
 	m.Subject = "a" + strings.Repeat(" ", 400) + "b" + strings.Repeat("您", 150)
-	m.To = []string{address("x"+strings.Repeat(" ", 200)+"y", "user@example.com")}
+	m.To = []string{email.Address("x"+strings.Repeat(" ", 200)+"y", "user@example.com")}
 	m.Text = strings.Repeat("z", 5000)
 	m.Attachments = []email.File{{Name: strings.Repeat("名", 80) + ".txt", Content: []byte("x")}}
 	data := string(sent(t, m).data)

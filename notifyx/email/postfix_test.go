@@ -106,7 +106,7 @@ func TestPostfixDeliversEveryPart(t *testing.T) {
 	client := newClient(t, c)
 	id := strconv.FormatInt(time.Now().UnixNano(), 36)
 	m := &email.Message{
-		ID: id, To: []string{address("王小明", "user@example.com")}, Bcc: []string{"hidden@example.com"}, Subject: "您的订单 " + id,
+		ID: id, To: []string{email.Address("王小明", "user@example.com")}, Bcc: []string{"hidden@example.com"}, Subject: "您的订单 " + id,
 		Text: "您好\n.\n..dot", HTML: `<p>您好</p><img src="cid:logo">`,
 		Inlines:     []email.File{{Name: "logo.png", ContentID: "logo", Content: []byte{0x89, 'P', 'N', 'G'}}},
 		Attachments: []email.File{{Name: "发票.pdf", Content: bytes.Repeat([]byte("pdf"), 100_000)}},

@@ -39,7 +39,7 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 		{"a recipient with a zero byte", to("user@example.com\x00")},
 		{"a name with a line break", to("\"A\r\nBcc: evil@example.com\" <user@example.com>")},
 		{"a name with an encoded line break", to("=?utf-8?q?A=0D=0ABcc:_evil@example.com?= <user@example.com>")},
-		{"a made name with a line break", to(address("A\r\nBcc: evil@example.com", "user@example.com"))},
+		{"a made name with a line break", to(email.Address("A\r\nBcc: evil@example.com", "user@example.com"))},
 		{"a name that turns the text around", to("\u202egro.knab <user@example.com>")},
 		{"two recipients in one string", to("a@example.com, b@example.com")},
 		{"a group", to("G: a@example.com, b@example.com;")},
@@ -147,7 +147,7 @@ func TestUsualAddressesAreTaken(t *testing.T) {
 	client, s := connect(t, nil)
 	list := []string{
 		"user@example.com", "User <user+tag@mail.example.com>", "o'brien@example.co.uk", `"Doe, Jane" <jane.doe@example.com>`,
-		"=?utf-8?q?J=C3=BCrgen?= <j@example.com>", "x@xn--fiqs8s.example", address("a \"b\" \\ <c>", "c@example.com"),
+		"=?utf-8?q?J=C3=BCrgen?= <j@example.com>", "x@xn--fiqs8s.example", email.Address("a \"b\" \\ <c>", "c@example.com"),
 	}
 	if err := client.Send(t.Context(), hello(list...)); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"log/slog"
-	"net/mail"
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job"
@@ -30,9 +29,8 @@ var templates embed.FS
 // Welcome stores the mail that greets a user, in the transaction of ctx. Its language is the request's, and its id, which
 // makes the Message-ID, the same at each try.
 func Welcome(ctx context.Context, user *entity.User) error {
-	to := mail.Address{Name: user.Username, Address: user.Email}
 	_, err := notifyx.SendAsync(ctx, &notifyx.Message{
-		ID: "welcome-" + user.ID.String(), Type: notifyx.TypeEmail, To: []string{to.String()},
+		ID: "welcome-" + user.ID.String(), Type: notifyx.TypeEmail, To: []string{email.Address(user.Username, user.Email)},
 		Template: "welcome",
 		Variables: map[string]any{
 			"app_name": "Notifications", "user_name": user.Username,
