@@ -25,13 +25,14 @@ func (ex *exchange) answer() {
 		}
 		return
 	}
+	ex.c.Writer = &ex.writer // whatever a middleware put in its place has done its work
 	if status, err := ex.outcome(); err != nil {
 		ex.fail(status, err)
 	}
 }
 
-// fail writes the answer for err. Whatever a middleware put in place of the writer has done its
-// work, and the Content-Encoding of a middleware inside this one will not encode the answer.
+// fail writes the answer for err, not through what a middleware put in place of the writer. The
+// Content-Encoding of a middleware inside this one will not encode the answer.
 func (ex *exchange) fail(status int, err error) {
 	ex.c.Writer = &ex.writer
 	ex.writer.held = false

@@ -275,6 +275,27 @@ func TestErrorsAreInTheClientsLanguage(t *testing.T) {
 	}
 }
 
+// leftWriter is what a middleware leaves in place of the writer.
+type leftWriter struct{ gin.ResponseWriter }
+
+func TestServe_TakesBackTheWriterOfABareStatus(t *testing.T) {
+	for _, status := range []int{http.StatusNoContent, http.StatusNotFound} {
+		var left bool
+		engine := gin.New()
+		engine.Use(func(c *gin.Context) {
+			c.Next()
+			_, left = c.Writer.(*leftWriter)
+		}, xhelper.Serve(xhelper.Config{}), func(c *gin.Context) {
+			c.Writer = &leftWriter{c.Writer}
+			c.Next()
+		})
+		engine.GET("/", func(c *gin.Context) { c.Status(status) })
+		if w := do(engine, http.MethodGet, "/"); w.Code != status || left {
+			t.Errorf("got %d, the writer of the middleware is left = %t; want %d, false", w.Code, left, status)
+		}
+	}
+}
+
 // bracketed is a middleware that wraps the writer and encodes what goes through it, as gzip does.
 func bracketed(c *gin.Context) {
 	inner := c.Writer
