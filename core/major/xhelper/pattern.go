@@ -26,15 +26,15 @@ func compile(texts []string) *patterns {
 			p.plain[text] = true
 			continue
 		}
-		glob := ""
+		var glob strings.Builder
 		for segment := range strings.SplitSeq(strings.TrimPrefix(text, "/"), "/") {
 			if segment == "**" {
-				glob += "(/[^/]*)*"
+				glob.WriteString("(/[^/]*)*")
 			} else {
-				glob += "/" + wildcards.Replace(regexp.QuoteMeta(segment))
+				glob.WriteString("/" + wildcards.Replace(regexp.QuoteMeta(segment)))
 			}
 		}
-		globs = append(globs, glob)
+		globs = append(globs, glob.String())
 	}
 	if len(globs) > 0 {
 		p.globs = regexp.MustCompile("^(" + strings.Join(globs, "|") + ")$")
