@@ -24,6 +24,7 @@ import (
 	"runtime"
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
@@ -81,7 +82,7 @@ func begin(ctx context.Context, name string, fn func(ctx context.Context) error,
 		panic(err)
 	}
 	h := &Handle{config: c, fn: fn, cut: context.Background(), done: make(chan struct{})}
-	h.ctx, h.end = context.WithCancelCause(context.WithoutCancel(xctx.WithoutTransaction(ctx)))
+	h.ctx, h.end = context.WithCancelCause(context.WithoutCancel(transaction.Without(ctx)))
 	life := xhook.From(ctx)
 	if life == nil {
 		go h.attempt(1, func(run func()) { go run() })

@@ -23,6 +23,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/backoff"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
@@ -102,12 +103,12 @@ func TestAsyncHasTheValuesOfTheRequestWithoutItsEnd(t *testing.T) {
 
 func TestAsyncSeesTheDatabaseOutsideOfTheTransaction(t *testing.T) {
 	ctx := context.WithValue(t.Context(), xctx.DatabaseKey, "pool")
-	tx, _ := xctx.BeginTransaction(ctx, "transaction")
+	tx, _ := transaction.Begin(ctx, "transaction")
 	h := asyncx.Async(tx, func(ctx context.Context) {
 		if got := ctx.Value(xctx.DatabaseKey); got != "pool" {
 			t.Errorf("database = %v, want the pool", got)
 		}
-		if xctx.InTransaction(ctx) {
+		if transaction.In(ctx) {
 			t.Error("the work is in the transaction")
 		}
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
 func TestOpenWithoutRedisNamesTheWays(t *testing.T) {
@@ -123,12 +124,12 @@ func TestEnqueueWithinATransactionOfTheDatabaseIsRefused(t *testing.T) {
 	ctx, e, _ := p.open(t)
 	k := job.NewKind[string](testKind)
 	ctx = context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(e))
-	tx, end := xctx.BeginTransaction(ctx, "a database")
+	tx, end := transaction.Begin(ctx, "a database")
 	if _, err := k.Enqueue(tx, "x"); !errors.Is(err, job.ErrTransaction) {
 		t.Errorf("Enqueue = %v, want %v", err, job.ErrTransaction)
 	}
 	var inside error
-	xctx.OnCommit(tx, func(ctx context.Context) { _, inside = k.Enqueue(ctx, "y") })
+	transaction.OnCommit(tx, func(ctx context.Context) { _, inside = k.Enqueue(ctx, "y") })
 	end(true)
 	if records, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10}); err != nil || inside != nil || len(records) != 1 {
 		t.Errorf("after the commit %d jobs wait (%v, %v), want 1", len(records), err, inside)

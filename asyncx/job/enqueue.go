@@ -9,6 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xctxutil"
 	"github.com/plinthgo/plinth/core/common/xutil"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
 // The keys of what travels with a job.
@@ -74,7 +75,7 @@ func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueO
 	if err != nil {
 		return nil, err
 	}
-	if t := queue.Capabilities(); !t.Transactional && !e.outside && xctx.InTransaction(ctx) {
+	if t := queue.Capabilities(); !t.Transactional && !e.outside && transaction.In(ctx) {
 		return nil, fmt.Errorf("job: enqueue %s on %s: %w", k.name, t.Name, ErrTransaction)
 	}
 	jobs := make([]driver.Job, len(args))

@@ -26,6 +26,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/systable"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
 // The bounds of WithTakeOver.
@@ -83,7 +84,7 @@ func Open(options ...Option) job.Opener {
 		if err := errors.Join(c.faults...); err != nil {
 			return nil, err
 		}
-		ctx = xctx.WithoutTransaction(xctx.Unpooled(ctx))
+		ctx = transaction.Without(xctx.Unpooled(ctx))
 		db, err := jobdb.Find(ctx, c.db)
 		if err != nil {
 			return nil, fmt.Errorf("outbox: %w", err)

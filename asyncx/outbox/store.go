@@ -13,6 +13,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/internal/jobdb"
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
 // What one INSERT holds at most: SQL Server has 2100 parameters, MySQL a limit for the length of a statement, and the library for
@@ -57,7 +58,7 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	if err != nil {
 		return fmt.Errorf("outbox: insert: %w", err)
 	}
-	xctx.OnCommit(ctx, func(context.Context) { e.wakes.Wake() }) // where it refuses, the workers find the jobs by themselves
+	transaction.OnCommit(ctx, func(context.Context) { e.wakes.Wake() }) // where it refuses, the workers find the jobs by themselves
 	return nil
 }
 
@@ -152,7 +153,7 @@ func (e *engine) Replay(ctx context.Context, id string) error {
 	if err := e.change(ctx, "replay", e.sql.replay, id); err != nil {
 		return err
 	}
-	xctx.OnCommit(xctx.Unpooled(ctx), func(context.Context) { e.wakes.Wake() })
+	transaction.OnCommit(xctx.Unpooled(ctx), func(context.Context) { e.wakes.Wake() })
 	return nil
 }
 

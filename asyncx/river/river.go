@@ -24,6 +24,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
 // Queue is the name of River's queue that holds the jobs. River's clients that work on other queues leave them alone.
@@ -124,7 +125,7 @@ func Open(options ...Option) job.Opener {
 		if err := errors.Join(c.faults...); err != nil {
 			return nil, err
 		}
-		ctx = xctx.WithoutTransaction(xctx.Unpooled(ctx))
+		ctx = transaction.Without(xctx.Unpooled(ctx))
 		var err error
 		if c.db, err = jobdb.Find(ctx, c.db); err != nil {
 			return nil, fmt.Errorf("river: %w", err)

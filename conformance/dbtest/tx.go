@@ -11,6 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/systable"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
 var txCases = []testCase{
@@ -207,7 +208,7 @@ func testNewContext(tb testing.TB, s *suite) {
 	wantNotes(tb, db)
 	check(tb, xdb.Transaction(context.WithValue(s.ctx, xctx.DatabaseKey, db), func(ctx context.Context) error {
 		other := xdb.NewContext(ctx, db) // the database itself, so outside
-		if xctx.InTransaction(other) {
+		if transaction.In(other) {
 			tb.Error("NewContext of a database is in the transaction")
 		}
 		return nil

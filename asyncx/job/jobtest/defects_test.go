@@ -12,7 +12,7 @@ import (
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 	"github.com/plinthgo/plinth/asyncx/job/internal/memory"
-	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
 var errBroken = errors.New("broken on purpose")
@@ -138,7 +138,7 @@ var storeDefects = map[string]defect{
 	}), []string{"List/HasWholeRecords"}},
 	"no transactions": {func(b *broken) {
 		b.insert = func(ctx context.Context, jobs []driver.Job) error {
-			return b.right.Insert(xctx.WithoutTransaction(ctx), jobs)
+			return b.right.Insert(transaction.Without(ctx), jobs)
 		}
 	}, []string{
 		"Transaction/AJobIsThereFromTheCommitOn", "Transaction/AJobThatIsRolledBackNeverRuns",
@@ -348,7 +348,7 @@ var workerDefects = map[string]defect{
 	"no answer": {func(b *broken) { b.ping = func(context.Context) error { return errBroken } }, []string{"Calls/PingAnswers"}},
 	"blind in a transaction": {func(b *broken) {
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {
-			if xctx.InTransaction(ctx) {
+			if transaction.In(ctx) {
 				return driver.Record{}, errBroken
 			}
 			return b.right.Get(ctx, id)

@@ -31,6 +31,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/replica"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
 // GetDB returns the database of the application, or the transaction of Transaction, bound to
@@ -70,7 +71,7 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 	defer func() { end(committed) }() // also by a panic
 	err := db.Transaction(func(tx *gorm.DB) error {
 		var inner context.Context
-		inner, end = xctx.BeginTransaction(ctx, tx)
+		inner, end = transaction.Begin(ctx, tx)
 		return fn(inner)
 	}, opts...)
 	committed = err == nil
@@ -86,7 +87,7 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error, opts .
 // OnCommit returns false, and fn does not run, in a transaction of NewContext and in one that
 // has ended. A panic of fn propagates from Transaction although the commit is done.
 func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
-	return xctx.OnCommit(xctx.Unpooled(ctx), fn)
+	return transaction.OnCommit(xctx.Unpooled(ctx), fn)
 }
 
 // NewContext returns a context for which GetDB returns db, such as a transaction of gorm's own
@@ -94,9 +95,9 @@ func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
 func NewContext(ctx context.Context, db *gorm.DB) context.Context {
 	ctx = xctx.Unpooled(ctx)
 	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
-		return xctx.JoinTransaction(ctx, db)
+		return transaction.Join(ctx, db)
 	}
-	return context.WithValue(xctx.WithoutTransaction(ctx), xctx.DatabaseKey, db)
+	return context.WithValue(transaction.Without(ctx), xctx.DatabaseKey, db)
 }
 
 // Close releases the leases, waits for running statements, and closes the pool of db and those

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/asyncx/job/driver"
-	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
 // ErrAway is what calls end with that do not arrive.
@@ -60,7 +60,7 @@ func (m *Store) Forget(id string) {
 
 // Transaction runs fn in a transaction of a store, or in a savepoint of one: jobs are stored at its commit.
 func Transaction(ctx context.Context, fn func(ctx context.Context) error) error {
-	ctx, end := xctx.BeginTransaction(ctx, nil)
+	ctx, end := transaction.Begin(ctx, nil)
 	if err := fn(ctx); err != nil {
 		return err
 	}
@@ -112,11 +112,11 @@ func (r *Engine) Insert(ctx context.Context, jobs []driver.Job) error {
 			}
 			seen[j.ID] = true
 		}
-		if m.loner || !xctx.InTransaction(ctx) {
+		if m.loner || !transaction.In(ctx) {
 			m.add(jobs)
 			return nil
 		}
-		stored := xctx.OnCommit(ctx, func(context.Context) {
+		stored := transaction.OnCommit(ctx, func(context.Context) {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.add(jobs)

@@ -1,15 +1,18 @@
-package xctx
+// Package transaction is what a context knows of the database transaction that it is in. Package xdb begins and
+// ends it; code that only has to know of one calls In, Without or OnCommit, and does not link a database.
+package transaction
 
 import (
 	"context"
 	"sync"
+
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// transaction is what a context knows of the database transaction that it is in. Package xdb begins and ends it; code that
-// only has to know of one calls InTransaction, WithoutTransaction or OnCommit, and need not know the database.
+// transaction is a transaction, or a savepoint in one.
 type transaction struct {
 	outer   *transaction // of which this one is a savepoint; nil: none
-	outside any          // what DatabaseKey holds outside of all of them
+	outside any          // what xctx.DatabaseKey holds outside of all of them
 	managed bool
 
 	mu    sync.Mutex
@@ -18,38 +21,38 @@ type transaction struct {
 	after []func()
 }
 
-// transactionKey finds the *transaction in a context.
-type transactionKey struct{}
+// key finds the *transaction in a context.
+type key struct{}
 
-// BeginTransaction returns a context in which DatabaseKey holds db, the handle of a transaction, or of a savepoint where ctx
+// Begin returns a context in which xctx.DatabaseKey holds db, the handle of a transaction, or of a savepoint where ctx
 // is in a transaction already, and the function with which the caller ends it.
 //
 // After a commit, what OnCommit has stored runs in its order and in the caller's goroutine; a savepoint passes it on to what
 // it is a savepoint of. A panic in the midst of it does not keep the rest from running, and is passed on then. After a
 // rollback it never runs.
-func BeginTransaction(ctx context.Context, db any) (_ context.Context, end func(committed bool)) {
+func Begin(ctx context.Context, db any) (_ context.Context, end func(committed bool)) {
 	ctx, t := begin(ctx, db, true)
 	return ctx, t.end
 }
 
-// JoinTransaction is BeginTransaction for a transaction whose outcome the caller does not know: OnCommit then refuses.
-func JoinTransaction(ctx context.Context, db any) context.Context {
+// Join is Begin for a transaction whose outcome the caller does not know: OnCommit then refuses.
+func Join(ctx context.Context, db any) context.Context {
 	ctx, _ = begin(ctx, db, false)
 	return ctx
 }
 
 func begin(ctx context.Context, db any, managed bool) (context.Context, *transaction) {
-	t := &transaction{outer: transactionOf(ctx), managed: managed}
+	t := &transaction{outer: of(ctx), managed: managed}
 	if t.outer != nil {
 		t.outside, t.managed = t.outer.outside, t.outer.managed && managed
 	} else {
-		t.outside = ctx.Value(DatabaseKey)
+		t.outside = ctx.Value(xctx.DatabaseKey)
 	}
-	return context.WithValue(context.WithValue(ctx, DatabaseKey, db), transactionKey{}, t), t
+	return context.WithValue(context.WithValue(ctx, xctx.DatabaseKey, db), key{}, t), t
 }
 
-func transactionOf(ctx context.Context) *transaction {
-	t, _ := ctx.Value(transactionKey{}).(*transaction)
+func of(ctx context.Context) *transaction {
+	t, _ := ctx.Value(key{}).(*transaction)
 	return t
 }
 
@@ -93,25 +96,25 @@ func (t *transaction) onCommit(fn func()) bool {
 	}
 }
 
-// InTransaction reports whether ctx is in a database transaction.
-func InTransaction(ctx context.Context) bool { return transactionOf(ctx) != nil }
+// In reports whether ctx is in a database transaction.
+func In(ctx context.Context) bool { return of(ctx) != nil }
 
-// WithoutTransaction returns a context in which DatabaseKey holds what it does outside of the transaction that ctx is in. It is
+// Without returns a context in which xctx.DatabaseKey holds what it does outside of the transaction that ctx is in. It is
 // for work that goes on when the transaction has ended.
-func WithoutTransaction(ctx context.Context) context.Context {
-	t := transactionOf(ctx)
+func Without(ctx context.Context) context.Context {
+	t := of(ctx)
 	if t == nil {
 		return ctx
 	}
-	return context.WithValue(context.WithValue(ctx, DatabaseKey, t.outside), transactionKey{}, (*transaction)(nil))
+	return context.WithValue(context.WithValue(ctx, xctx.DatabaseKey, t.outside), key{}, (*transaction)(nil))
 }
 
 // OnCommit runs fn once the transaction that ctx is in has committed, and never where it is rolled back. The context of fn is ctx
 // outside of the transaction. Where ctx is in none, fn runs at once. The result is false, and fn never runs, where the transaction
 // has ended already, and where nobody will tell whether it commits.
 func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
-	outside := WithoutTransaction(ctx)
-	t := transactionOf(ctx)
+	outside := Without(ctx)
+	t := of(ctx)
 	if t == nil {
 		fn(outside)
 		return true
