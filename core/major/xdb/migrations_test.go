@@ -31,7 +31,7 @@ func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
 	o := xdb.Options{Driver: "fake", Prepare: []xdb.Prepare{nil}, Migrations: []fs.FS{
 		sqlFiles("0001_a.sql", "a;\nCOMMIT;", "0001_a.fake.sql", "a", "0002_b.sqlite.sql", "b", "0003_c.sql", "c;\n\n'", "0004_d.myqsl.sql", "d"),
 		nil,
-		sqlFiles("0005_e.sql", "e", "0005_e.mysql.sql", "BEGIN", "0005_e.oracle.sql", "CREATE TABLE x (y)\n/"),
+		sqlFiles("0005_e.sql", "e", "0005_e.mysql.sql", "BEGIN", "0005_e.oracle.sql", "CREATE TABLE x (y);\n/"),
 	}}
 	_, err := r.Resolve(o)
 	if err == nil {

@@ -14,11 +14,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"time"
 
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
 // State is the state of a migration.
@@ -83,19 +85,45 @@ func Apply(ctx context.Context, db *gorm.DB, files ...fs.FS) error {
 	return set.Apply(ctx, db)
 }
 
+// Set is the migrations of one database.
+type Set struct{ files []sqlfile.File }
+
+// Read reads the files for a database without connecting to it. drivers are the names
+// that a file may be for, dialects those of the database, the preferred one first;
+// without dialects only the names of the files are checked. The error joins every
+// problem.
+func Read(drivers, dialects []string, files ...fs.FS) (*Set, error) {
+	all, err := sqlfile.Read(drivers, dialects, files...)
+	return &Set{all}, err
+}
+
+func readFor(db *gorm.DB, files []fs.FS) (*Set, error) {
+	info := dbconn.Of(db)
+	return Read(info.Drivers, []string{info.Name, db.Name()}, files...)
+}
+
 // Apply is the function Apply with files that were read before.
 func (s *Set) Apply(ctx context.Context, db *gorm.DB) error {
 	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
 		return errInTransaction
 	}
 	p, err := s.plan(ctx, db)
-	if err != nil {
+	if err = errors.Join(append(p.problems, err)...); err != nil {
 		return err
 	}
-	if err := errors.Join(p.problems...); err != nil {
-		return err
+	log := dbconn.Of(db).Log
+	p.report(ctx, log)
+	pending := p.pending()
+	for i, f := range pending { // each under its own lock, so that a process that waits sees what another one has done
+		r := newRun(db, s.files, f, slog.Int("number", i+1), slog.Int("of", len(pending)))
+		if err := r.do(ctx); err != nil {
+			return err
+		}
 	}
-	return p.apply(ctx, dbconn.Of(db), db)
+	if len(pending) == 0 && len(s.files) > 0 {
+		log.Info(ctx, "schema is up to date", slog.Int("migrations", len(s.files)))
+	}
+	return nil
 }
 
 // List returns every migration of the files and of the table, in the order of their
@@ -112,18 +140,16 @@ func List(ctx context.Context, db *gorm.DB, files ...fs.FS) ([]Migration, error)
 	return p.list(), nil
 }
 
-func readFor(db *gorm.DB, files []fs.FS) (*Set, error) {
-	info := dbconn.Of(db)
-	return Read(info.Drivers, []string{info.Name, db.Name()}, files...)
-}
-
-// plan compares the files with the table.
+// plan compares the files with the table. If that cannot be read, the plan has no problems.
 func (s *Set) plan(ctx context.Context, db *gorm.DB) (*plan, error) {
-	known, err := history{db.WithContext(dbconn.WithPrimary(ctx))}.read()
+	known, err := readRecords(db.WithContext(dbconn.WithPrimary(ctx)))
 	if err == nil && known == nil {
 		err = dbconn.Ping(ctx, db) // gorm reports no table if the database does not respond
 	}
-	return newPlan(s.files, known), dbconn.Of(db).Fail("migrations", err)
+	if err != nil {
+		return &plan{}, dbconn.Of(db).Fail("migrations", err)
+	}
+	return newPlan(s.files, known), nil
 }
 
 // Models creates and extends the tables of models with gorm's AutoMigrate, while no other

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
+	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
 // recordTimeout limits the time to record a failure once ctx has ended.
@@ -19,17 +20,21 @@ const recordTimeout = 10 * time.Second
 
 // run applies one file.
 type run struct {
-	file
+	sqlfile.File
 
 	info     *dbconn.Info
 	db       *gorm.DB
-	files    []file
-	position []slog.Attr
+	files    []sqlfile.File // of the set
+	position []slog.Attr    // of the file in what is pending
 
 	record  record
 	started bool // there is something to record
 	crashed bool // a process exited while it ran the file before
 	inTx    bool // the lock itself is a transaction
+}
+
+func newRun(db *gorm.DB, files []sqlfile.File, f sqlfile.File, position ...slog.Attr) *run {
+	return &run{File: f, info: dbconn.Of(db), db: db, files: files, position: append([]slog.Attr{slog.String("file", f.Name)}, position...)}
 }
 
 // do applies the file. A failure is recorded under a lock of its own, because the first one may be the
@@ -61,15 +66,15 @@ func (r *run) failed(operation string, err error) error {
 
 // locked applies the file under the lock, if no other process has done so.
 func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
-	known, err := history{tx}.readOrCreate()
+	known, err := readOrCreateRecords(tx)
 	if err != nil {
 		return r.info.Fail("migrations", err)
 	}
 	if err := errors.Join(newPlan(r.files, known).problems...); err != nil {
 		return err
 	}
-	r.record = known[r.migration]
-	if r.record.is(Applied) {
+	r.record = known[r.Migration]
+	if r.record.State == Applied {
 		r.info.Log.Info(ctx, "migration was applied by another process", r.position...)
 		return nil
 	}
@@ -87,9 +92,9 @@ func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
 
 // start fills in the record.
 func (r *run) start(ctx context.Context) {
-	r.started, r.crashed = true, r.record.is(Running)
-	r.record.Name, r.record.SHA256, r.record.Statements = r.migration, r.SHA256, len(r.Statements)
-	r.record.State, r.record.ErrorText = string(Running), ""
+	r.started, r.crashed = true, r.record.State == Running
+	r.record.Name, r.record.SHA256, r.record.Statements = r.Migration, r.SHA256, len(r.Statements)
+	r.record.State, r.record.ErrorText = Running, ""
 	r.record.StartedAt, r.record.FinishedAt = r.db.NowFunc(), nil
 	position := append(r.position, slog.Int("statements", len(r.Statements)))
 	if r.record.Done > 0 {
@@ -106,12 +111,7 @@ func (r *run) atOnce(ctx context.Context, tx *gorm.DB) error {
 	before := r.record
 	var failure error
 	all := func(tx *gorm.DB) error {
-		for i := before.Done; i < len(r.Statements) && failure == nil; i++ {
-			failure = r.statement(tx.WithContext(ctx), i)
-		}
-		if failure == nil {
-			failure = r.applied(tx.WithContext(ctx))
-		}
+		failure = r.rest(tx.WithContext(ctx), false)
 		return failure
 	}
 	if r.inTx {
@@ -130,6 +130,11 @@ func (r *run) stepwise(tx *gorm.DB) error {
 	if err := r.save(tx); err != nil {
 		return err
 	}
+	return r.rest(tx, true)
+}
+
+// rest runs the statements that are not done, and records that they are: each of them by itself, or all at the end.
+func (r *run) rest(tx *gorm.DB, each bool) error {
 	first := r.record.Done
 	for i := first; i < len(r.Statements); i++ {
 		err := r.statement(tx, i)
@@ -137,11 +142,11 @@ func (r *run) stepwise(tx *gorm.DB) error {
 			return fmt.Errorf("%w; a process that ended in the middle of this statement may have applied it already: "+
 				"if so, undo that in the database and start again", err)
 		}
-		if err != nil {
-			return err
+		if err == nil && each {
+			r.done(i + 1)
+			err = r.save(tx)
 		}
-		r.done(i + 1)
-		if err := r.save(tx); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -151,7 +156,7 @@ func (r *run) stepwise(tx *gorm.DB) error {
 // applied writes the row of a migration that is done.
 func (r *run) applied(tx *gorm.DB) error {
 	now := r.db.NowFunc()
-	r.record.State, r.record.FinishedAt = string(Applied), &now
+	r.record.State, r.record.FinishedAt = Applied, &now
 	r.done(len(r.Statements))
 	return r.save(tx)
 }
@@ -159,12 +164,12 @@ func (r *run) applied(tx *gorm.DB) error {
 // done notes that the first n statements are applied.
 func (r *run) done(n int) {
 	if r.record.Done = n; n > 0 {
-		r.record.DoneSHA256 = r.digests[n-1]
+		r.record.DoneSHA256 = r.Statements[n-1].Digest
 	}
 }
 
 func (r *run) save(tx *gorm.DB) error {
-	return r.failed(": record", history{tx}.save(&r.record))
+	return r.failed(": record", r.record.save(tx))
 }
 
 // fail writes the row of a migration that has failed, whether or not ctx has ended, unless another process has
@@ -173,19 +178,19 @@ func (r *run) fail(ctx context.Context, failure error) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	err := r.info.Lock(late, r.db, func(tx *gorm.DB) error {
-		known, err := history{tx}.readOrCreate()
+		known, err := readOrCreateRecords(tx)
 		if err != nil {
 			return err
 		}
-		now := known[r.migration]
+		now := known[r.Migration]
 		if r.inTx { // it was rolled back
 			r.record.Done, r.record.DoneSHA256 = now.Done, now.DoneSHA256
 		}
-		if r.record.stored = now.stored; now.is(Applied) || now.Done > r.record.Done {
+		if r.record.stored = now.stored; now.State == Applied || now.Done > r.record.Done {
 			return nil
 		}
 		finished := r.db.NowFunc()
-		r.record.State, r.record.FinishedAt, r.record.ErrorText = string(Failed), &finished, errorText(failure)
+		r.record.State, r.record.FinishedAt, r.record.ErrorText = Failed, &finished, errorText(failure)
 		return r.save(tx)
 	})
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 type record struct {
 	Name       string    `gorm:"primaryKey;size:128"`
 	SHA256     string    `gorm:"column:sha256;size:64;not null"`
-	State      string    `gorm:"size:16;not null"` // a State
+	State      State     `gorm:"size:16;not null"`
 	Statements int       `gorm:"not null"`
 	Done       int       `gorm:"not null"` // applied statements that are never rolled back
 	DoneSHA256 string    `gorm:"column:done_sha256;size:64"`
@@ -32,9 +32,6 @@ type record struct {
 
 	stored bool // the table has it
 }
-
-// is reports whether the row is in the state.
-func (r record) is(state State) bool { return r.State == string(state) }
 
 // version returns the number that the name begins with.
 func (r record) version() uint64 {
@@ -57,16 +54,13 @@ func (r record) describe(state State) Migration {
 	return m
 }
 
-// history is the table of migrations.
-type history struct{ db *gorm.DB }
-
-// read returns every row by its name, or nil without a table.
-func (h history) read() (map[string]record, error) {
-	if !h.db.Migrator().HasTable(&record{}) {
+// readRecords returns every row of the table by its name, or nil without a table.
+func readRecords(db *gorm.DB) (map[string]record, error) {
+	if !db.Migrator().HasTable(&record{}) {
 		return nil, nil
 	}
 	var rows []record
-	if err := h.db.Find(&rows).Error; err != nil {
+	if err := db.Find(&rows).Error; err != nil {
 		return nil, err
 	}
 	known := make(map[string]record, len(rows))
@@ -77,21 +71,21 @@ func (h history) read() (map[string]record, error) {
 	return known, nil
 }
 
-// readOrCreate is read, and creates the table if it is missing.
-func (h history) readOrCreate() (map[string]record, error) {
-	known, err := h.read()
+// readOrCreateRecords is readRecords, and creates the table if it is missing.
+func readOrCreateRecords(db *gorm.DB) (map[string]record, error) {
+	known, err := readRecords(db)
 	if err == nil && known == nil {
-		err = h.db.Migrator().CreateTable(&record{})
+		err = db.Migrator().CreateTable(&record{})
 	}
 	return known, err
 }
 
-// save writes a row.
-func (h history) save(r *record) error {
+// save writes the row.
+func (r *record) save(db *gorm.DB) error {
 	if r.stored {
-		return h.db.Save(r).Error
+		return db.Save(r).Error
 	}
-	err := h.db.Create(r).Error
+	err := db.Create(r).Error
 	r.stored = err == nil
 	return err
 }

@@ -8,112 +8,85 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// directives are the comments that say something to the splitter: -- plinth:begin.
-var directives = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*--\s*plinth:(.*?)\s*$`) })
-
-// foreign are the marks of goose, sql-migrate and dbmate. Anything else behind "migrate:" is prose.
-var foreign = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\s*--\s*(?:(\+goose|\+migrate)(?:\s|$)|(migrate:)\S)`)
+// marks are the comments on a line of their own that say something: -- plinth:begin to the
+// splitter, the others to goose, sql-migrate and dbmate. Anything else behind "migrate:" is
+// prose.
+var marks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*--\s*(?:plinth:(.*?)\s*$|(\+goose|\+migrate)(?:\s|$)|(migrate:)\S)`)
 })
 
-// directive returns the directive of a line: begin of "-- plinth:begin".
-func directive(line string) (word string, ok bool) {
-	m := directives().FindStringSubmatch(line)
+// mark returns the directive of a line, begin of "-- plinth:begin", or the mark of another tool.
+func mark(line string) (directive, foreign string) {
+	m := marks().FindStringSubmatch(line)
 	if m == nil {
-		return "", false
+		return "", ""
 	}
-	return strings.ToLower(m[1]), true
+	return strings.ToLower(m[1]), strings.ToLower(m[2] + m[3])
 }
 
-// refuseForeign refuses a mark of another tool.
-func (s *splitter) refuseForeign(at int, line string) error {
-	m := foreign().FindStringSubmatch(line)
-	if m == nil {
-		return nil
-	}
+// refuseForeign refuses the mark of another tool.
+func (s *splitter) refuseForeign(at int, foreign string) error {
 	return s.problem(at, "-- %s is a mark of another tool, of whose file every part would run: "+
-		"keep the part that goes up, and remove the marks", strings.ToLower(m[1]+m[2]))
+		"keep the part that goes up, and remove the marks", foreign)
 }
 
-// comment handles a comment, which may be a directive.
+// comment handles a comment, which may be a mark.
 func (s *splitter) comment(t sqlscan.Token) error {
 	text := strings.TrimRight(s.text[t.Start:t.End], "\n")
-	alone := s.alone(t.Start, t.Start+len(text))
-	word, ok := directive(text)
-	switch {
-	case !ok && alone:
-		return s.refuseForeign(t.Start, text)
-	case !ok:
+	before, after := s.lineAround(t.Start, t.Start+len(text))
+	alone := before == "" && after == ""
+	switch directive, foreign := mark(text); {
+	case foreign != "" && alone:
+		return s.refuseForeign(t.Start, foreign)
+	case directive == "":
 		return nil
 	case !alone:
-		return s.problem(t.Start, "-- plinth:%s stands on a line of its own", word)
+		return s.problem(t.Start, "-- plinth:%s stands on a line of its own", directive)
+	default:
+		return s.directive(t, directive)
 	}
+}
+
+// directive does what -- plinth: says.
+func (s *splitter) directive(t sqlscan.Token, word string) error {
 	switch word {
 	case "begin":
 		return s.block(t)
 	case "end":
 		return s.problem(t.Start, "-- plinth:end without -- plinth:begin")
 	case "no-transaction":
-		if s.now.started || len(s.script.Statements) > 0 {
+		if s.now.started || len(s.Statements) > 0 {
 			return s.problem(t.Start, "-- plinth:no-transaction stands before the first statement")
 		}
-		s.script.NoTransaction = true
+		s.NoTransaction = true
 		return nil
 	default:
 		return s.problem(t.Start, "-- plinth:%s is unknown (known: begin, end, no-transaction)", word)
 	}
 }
 
-// block adds the lines up to -- plinth:end as one statement.
+// block adds the lines up to -- plinth:end as one statement, whatever they are.
 func (s *splitter) block(t sqlscan.Token) error {
 	if s.now.started {
 		return s.problem(s.now.start, "the statement before -- plinth:begin has no end: add a semicolon")
 	}
 	at := t.End
 	for line := range strings.Lines(s.text[t.End:]) {
-		if err := s.refuseForeign(at, line); err != nil {
-			return err
-		}
-		switch word, _ := directive(line); word {
-		case "begin":
+		directive, foreign := mark(line)
+		switch {
+		case foreign != "":
+			return s.refuseForeign(at, foreign)
+		case directive == "begin":
 			return s.problem(at, "-- plinth:begin within a block: the one before has no -- plinth:end")
-		case "end":
+		case directive == "end":
 			s.scan.Skip(at + len(line))
-			return s.addBlock(t.End, at)
+			if body := strings.TrimSpace(s.text[t.End:at]); body != "" {
+				start := t.End + strings.Index(s.text[t.End:], body)
+				s.keep(start, start+len(body))
+			}
+			return nil
 		}
 		at += len(line)
 	}
 	return s.problem(t.Start, "-- plinth:begin without -- plinth:end")
-}
-
-// addBlock adds the statement between two indexes, unless it is only comments.
-func (s *splitter) addBlock(from, to int) error {
-	body := s.text[from:to]
-	all, first := tokens(body, s.dialect)
-	if len(all) == 0 {
-		return nil
-	}
-	if refusal := refusedBlock(all, s.dialect); refusal != "" {
-		return s.problem(from+first, "%s", refusal)
-	}
-	start := from + len(body) - len(strings.TrimLeft(body, " \t\r\n\v\f"))
-	s.script.Statements = append(s.script.Statements, Statement{SQL: strings.TrimSpace(body), Line: s.lineAt(start)})
-	s.slash = 0
-	return nil
-}
-
-// tokens returns the tokens on which a database acts, in upper case, and the index of the first.
-func tokens(sql, dialect string) (all []string, first int) {
-	scan := sqlscan.New(sql, sqlscan.RulesOf(dialect))
-	for scan.More() {
-		t := scan.Next()
-		if t.Kind == sqlscan.Space || t.Kind == sqlscan.Comment {
-			continue
-		}
-		if all == nil {
-			first = t.Start
-		}
-		all = append(all, strings.ToUpper(sql[t.Start:t.End]))
-	}
-	return all, first
 }

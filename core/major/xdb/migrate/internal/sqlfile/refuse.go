@@ -19,10 +19,13 @@ type rule struct {
 	text     string
 }
 
-// transactions are the statements that would end the transaction of a migration, which is Plinth's.
-var transactions = []rule{
+// rules are about statements that would end the transaction of a migration, which is Plinth's, and
+// about those that only a block can hold.
+var rules = []rule{
+	{words: []string{"BEGIN"}, text: ownTx + "; if it begins a block of statements, " + useBlock},
+	{words: []string{"END"}, text: "ends a transaction, or a block of statements: remove it, or " + useBlock},
 	{words: []string{
-		"END", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ABORT", "START TRANSACTION", "SAVE TRANSACTION", "SAVE TRAN",
+		"COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ABORT", "START TRANSACTION", "SAVE TRANSACTION", "SAVE TRAN",
 	}, text: ownTx},
 	{dialect: "mysql", words: []string{"XA"}, text: ownTx},
 	{dialect: "mysql", words: []string{"SET"}, contains: "AUTOCOMMIT", text: ownTx},
@@ -30,12 +33,6 @@ var transactions = []rule{
 		dialect: "mysql", words: []string{"LOCK TABLES", "LOCK TABLE", "UNLOCK TABLES", "UNLOCK TABLE"},
 		text: "ends the transaction of the migration and keeps it from its other tables: remove it",
 	},
-}
-
-// others are refused outside of a block.
-var others = []rule{
-	{words: []string{"BEGIN"}, text: ownTx + "; if it begins a block of statements, " + useBlock},
-	{words: []string{"END"}, text: "ends a transaction, or a block of statements: remove it, or " + useBlock},
 	{words: []string{"DELIMITER"}, text: "is a command of a client, not of the database: " +
 		"where a statement holds semicolons, " + useBlock},
 	{dialect: "oracle", words: []string{"DECLARE"}, text: "begins a block of statements: " + useBlock},
@@ -44,8 +41,13 @@ var others = []rule{
 	{words: []string{"COPY"}, contains: "FROM STDIN", text: "waits for rows that no migration sends: write INSERT statements"},
 }
 
-// find returns why one of rules refuses a statement, or "".
-func find(rules []rule, all []string, dialect string) string {
+// refusal returns why a migration must not contain the statement, or "".
+func refusal(all []string, dialect string) string {
+	return cmp.Or(refusedStatement(all, dialect), refusedRoutine(all, dialect))
+}
+
+// refusedStatement returns why one of rules refuses a statement, or "".
+func refusedStatement(all []string, dialect string) string {
 	first := strings.Join(all[:min(len(all), 2)], " ") + " "
 	for _, r := range rules {
 		begins := slices.IndexFunc(r.words, func(words string) bool { return strings.HasPrefix(first, words+" ") })
@@ -68,64 +70,24 @@ func holds(all []string, words string) bool {
 	return len(want) == 0
 }
 
-// refusal returns why a migration must not contain the statement, or "".
-func refusal(all []string, dialect string) string {
-	return cmp.Or(find(others, all, dialect), find(transactions, all, dialect), refusedRoutine(all, dialect))
-}
-
-// transactionWords may follow a BEGIN that starts a transaction.
-var transactionWords = []string{
-	"TRANSACTION", "TRAN", "WORK", "DISTRIBUTED", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "ISOLATION",
-}
-
-// refusedBlock returns why a block must not begin as it does, or "". What follows its
-// first statement may be a procedure's own.
-func refusedBlock(all []string, dialect string) string {
-	if all[0] == "BEGIN" && beginsTransaction(all, dialect) {
-		return "BEGIN " + ownTx
-	}
-	return find(transactions, all, dialect)
-}
-
-// beginsTransaction reports whether a BEGIN with what follows it is no block of
-// statements.
-func beginsTransaction(all []string, dialect string) bool {
-	switch {
-	case len(all) == 1:
-		return true
-	case all[1] == ";": // an empty statement of the block for SQL Server
-		return dialect != "sqlserver" || len(all) == 2
-	default: // in PL/SQL all these may be names of procedures
-		return dialect != "oracle" && slices.Contains(transactionWords, all[1])
-	}
-}
-
 // modifiers are allowed between CREATE and what is created.
 var modifiers = []string{
 	"OR", "REPLACE", "ALTER", "TEMP", "TEMPORARY", "CONSTRAINT", "AGGREGATE", "EDITIONABLE", "NONEDITIONABLE",
-	"AND", "RESOLVE", "COMPILE", "NOFORCE",
 }
 
 // routines are what can hold statements.
-var routines = []string{"TRIGGER", "PROCEDURE", "PROC", "FUNCTION", "PACKAGE", "EVENT", "JAVA", "TYPE BODY"}
+var routines = []string{"TRIGGER", "PROCEDURE", "PROC", "FUNCTION", "PACKAGE", "EVENT"}
 
 // refusedRoutine returns why a routine must be in a block, or "".
 func refusedRoutine(all []string, dialect string) string {
-	const semicolons = " holds semicolons that end nothing: "
 	what := created(all)
-	if what == "" {
-		return ""
-	}
-	switch name := all[0] + " " + what; {
-	case what == "JAVA", what == "TYPE BODY":
-		if dialect == "oracle" && all[0] == "CREATE" {
-			return name + semicolons + useBlock
-		}
+	switch {
+	case what == "":
 		return ""
 	case slices.Contains(all, "BEGIN"):
-		return name + " with a BEGIN" + semicolons + useBlock
+		return all[0] + " " + what + " with a BEGIN holds semicolons that end nothing: " + useBlock
 	case dialect == "sqlserver":
-		return name + " reaches to the end of its batch: " + useBlock
+		return all[0] + " " + what + " reaches to the end of its batch: " + useBlock
 	default:
 		return ""
 	}
@@ -137,10 +99,7 @@ func created(all []string) string {
 		return ""
 	}
 	definer := false // whose name has several tokens
-	for i, token := range all[1:] {
-		if token == "TYPE" && i+2 < len(all) {
-			token += " " + all[i+2]
-		}
+	for _, token := range all[1:] {
 		definer = definer || token == "DEFINER"
 		switch {
 		case slices.Contains(routines, token):

@@ -7,80 +7,104 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Migration is one version, with a file for every database, for some, or both.
-type Migration struct {
-	// Name is the name of the file for every database, whether or not there is one:
-	// 0001_users.sql.
-	Name string
-	// Version is the number that it begins with. No other migration has it.
-	Version uint64
-	// Files are its variants.
-	Files []File
-}
-
-// File is one file of a migration.
+// File is a migration as one database runs it.
 type File struct {
-	// Name is the file's own name: 0001_users.postgres.sql.
+	// Migration is its name for every database: 0001_users.sql.
+	Migration string
+	// Version is the number that the name begins with. No other migration has it.
+	Version uint64
+	// Name is the name of the file: 0001_users.postgres.sql.
 	Name string
-	// Dialect is the database that it is for; "" is every one.
-	Dialect string
-	// SHA256 is the digest of its text, in hexadecimal.
+	// SHA256 is the digest of its text, in hexadecimal. The text has lines that end with a line
+	// feed, and no byte order mark: what an editor or git makes of them is no change.
 	SHA256 string
-	// Text has lines that end with a line feed, and no byte order mark: what an editor or
-	// git makes of them is no change.
-	Text string
 
-	path string
+	Statements []Statement
+	// NoTransaction reports whether each statement is to run outside of a transaction.
+	NoTransaction bool
+
+	dialect    string // the database that it is for; "" is every one
+	path, text string
 }
 
-// For returns the file for a database that goes by these names, the first that there is
-// one for, or else the file for every database.
-func (m Migration) For(dialects ...string) (File, bool) {
-	for _, dialect := range append(slices.Clone(dialects), "") {
-		i := slices.IndexFunc(m.Files, func(f File) bool { return f.Dialect == dialect })
-		if i >= 0 {
-			return m.Files[i], true
-		}
-	}
-	return File{}, false
-}
-
-// reader collects migrations and what is wrong with them.
+// reader collects files and what is wrong with them.
 type reader struct {
-	known    []string
-	found    map[string]*Migration
+	known    []string          // the dialects that a file may be for
+	found    map[string][]File // by migration
 	problems []error
 }
 
-// Read finds the migrations of some file systems, in the order of their versions. known
-// are the dialects that a variant may be for. Each problem names its file.
-func Read(known []string, sets ...fs.FS) (all []Migration, problems []error) {
-	r := &reader{known: known, found: map[string]*Migration{}}
+// Read returns the migrations of some file systems as one database runs them, in the order
+// of their versions. drivers are the names that a file may be for, dialects those of the
+// database: the preferred one first, and last gorm's name of it, which determines how files
+// are split. Without dialects only the names of the files are checked. The error joins every
+// problem, each with the name of its file.
+func Read(drivers, dialects []string, sets ...fs.FS) ([]File, error) {
+	known := slices.Sorted(slices.Values(slices.Concat(drivers, dialects)))
+	r := &reader{known: slices.Compact(known), found: map[string][]File{}}
 	for i, set := range sets {
 		r.readSet(i, set)
 	}
-	all = make([]Migration, 0, len(r.found))
-	for _, m := range r.found {
-		slices.SortFunc(m.Files, func(a, b File) int { return cmp.Compare(a.Dialect, b.Dialect) })
-		all = append(all, *m)
-	}
-	slices.SortFunc(all, func(a, b Migration) int {
-		return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Name, b.Name))
+	all := slices.SortedFunc(maps.Values(r.found), func(a, b []File) int {
+		return cmp.Or(cmp.Compare(a[0].Version, b[0].Version), cmp.Compare(a[0].Migration, b[0].Migration))
 	})
-	r.checkVersions(all)
-	return all, r.problems
+	for i := 1; i < len(all); i++ {
+		if a, b := all[i-1][0], all[i][0]; a.Version == b.Version {
+			r.problem("%s: %s has the same version; give one of them another", b.Migration, a.Migration)
+		}
+	}
+	var files []File
+	for _, variants := range all {
+		if len(dialects) > 0 {
+			files = append(files, r.choose(variants, dialects))
+		}
+	}
+	return files, errors.Join(r.problems...)
+}
+
+// choose splits the file for the database, and checks those for others.
+func (r *reader) choose(variants []File, dialects []string) (mine File) {
+	slices.SortFunc(variants, func(a, b File) int { return cmp.Compare(a.dialect, b.dialect) })
+	at := -1
+	for _, dialect := range append(slices.Clone(dialects), "") {
+		if at < 0 {
+			at = slices.IndexFunc(variants, func(f File) bool { return f.dialect == dialect })
+		}
+	}
+	if at < 0 {
+		name, dialect := variants[0].Migration, dialects[0]
+		r.problem("%s has no file for %s: add %s or %s.%s.sql", name, dialect, name, strings.TrimSuffix(name, ".sql"), dialect)
+	}
+	for i, f := range variants {
+		dialect := f.dialect
+		if i == at {
+			dialect = dialects[len(dialects)-1]
+		}
+		if dialect == "" {
+			continue // the file of unknown other databases
+		}
+		if err := f.split(dialect); err != nil {
+			r.problems = append(r.problems, err)
+		}
+		if i == at {
+			mine = f
+		}
+	}
+	return mine
 }
 
 func (r *reader) problem(format string, args ...any) {
-	r.problems = append(r.problems, fmt.Errorf("migration "+format, args...))
+	r.problems = append(r.problems, fmt.Errorf("xdb: migration "+format, args...))
 }
 
 // readSet reads every SQL file of one file system.
@@ -111,7 +135,7 @@ func (r *reader) readSet(i int, set fs.FS) {
 
 // add adds one file.
 func (r *reader) add(file string, text []byte) {
-	n, err := parseName(path.Base(file), r.known)
+	f, err := named(file, r.known)
 	if err != nil {
 		r.problem("%s: %w", file, err)
 		return
@@ -125,26 +149,12 @@ func (r *reader) add(file string, text []byte) {
 		r.problem("%s:%d: a carriage return without a line feed: end lines with LF or CRLF", file, 1+bytes.Count(text[:i], []byte("\n")))
 		return
 	}
-	m := r.found[n.base]
-	if m == nil {
-		m = &Migration{Name: n.base + ".sql", Version: n.version}
-		r.found[n.base] = m
-	}
-	if i := slices.IndexFunc(m.Files, func(f File) bool { return f.Dialect == n.dialect }); i >= 0 {
-		r.problem("%s is there twice: %s and %s", path.Base(file), m.Files[i].path, file)
+	digest := sha256.Sum256(text)
+	f.SHA256, f.text = hex.EncodeToString(digest[:]), string(text)
+	variants := r.found[f.Migration]
+	if i := slices.IndexFunc(variants, func(other File) bool { return other.dialect == f.dialect }); i >= 0 {
+		r.problem("%s is there twice: %s and %s", f.Name, variants[i].path, file)
 		return
 	}
-	digest := sha256.Sum256(text)
-	m.Files = append(m.Files, File{
-		Name: path.Base(file), Dialect: n.dialect, SHA256: hex.EncodeToString(digest[:]), Text: string(text), path: file,
-	})
-}
-
-// checkVersions wants each version once.
-func (r *reader) checkVersions(sorted []Migration) {
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i].Version == sorted[i-1].Version {
-			r.problem("%s: %s has the same version; give one of them another", sorted[i].Name, sorted[i-1].Name)
-		}
-	}
+	r.found[f.Migration] = append(variants, f)
 }

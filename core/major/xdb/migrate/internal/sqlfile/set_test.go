@@ -22,30 +22,26 @@ func files(pairs ...string) fstest.MapFS {
 }
 
 func TestRead_order(t *testing.T) {
-	all, problems := sqlfile.Read(known,
+	sets := []fs.FS{
 		files("migrations/0002_b.sql", "b", "migrations/README.md", "x", "migrations/deep/0001_a.sqlite.sql", "a"),
-		files("0003.sql", "c", "0002_b.postgres.sql", "B", "10.sql", "e", "9_x.sql", "d"))
-	if problems != nil {
-		t.Fatal(problems)
+		files("0003.sql", "c", "0002_b.sqlite.sql", "B", "0002_b.postgres.sql", "P", "10.sql", "e", "9_x.sql", "d"),
+	}
+	all, err := sqlfile.Read(known, []string{"sqlite"}, sets...)
+	if err != nil {
+		t.Fatal(err)
 	}
 	var got []string
-	for _, m := range all {
-		got = append(got, m.Name)
-		for _, f := range m.Files {
-			got = append(got, "/"+f.Dialect+"="+f.Text)
-		}
+	for _, f := range all {
+		got = append(got, f.Migration+"="+f.Statements[0].SQL)
 	}
-	if want := "0001_a.sql /sqlite=a 0002_b.sql /=b /postgres=B 0003.sql /=c 9_x.sql /=d 10.sql /=e"; strings.Join(got, " ") != want {
+	if want := "0001_a.sql=a 0002_b.sql=B 0003.sql=c 9_x.sql=d 10.sql=e"; strings.Join(got, " ") != want {
 		t.Errorf("migrations = %s, want %s", strings.Join(got, " "), want)
 	}
 }
 
-func TestMigration_For(t *testing.T) {
-	all, problems := sqlfile.Read(append([]string{"cockroach"}, known...),
-		files("1.sql", "every", "1.postgres.sql", "postgres", "1.cockroach.sql", "cockroach", "2.mysql.sql", "mysql"))
-	if problems != nil {
-		t.Fatal(problems)
-	}
+func TestRead_variants(t *testing.T) {
+	drivers := append([]string{"cockroach"}, known...)
+	set := files("1.sql", "every", "1.postgres.sql", "postgres", "1.cockroach.sql", "cockroach")
 	for _, tc := range []struct {
 		name     string
 		dialects []string
@@ -56,23 +52,25 @@ func TestMigration_For(t *testing.T) {
 		{name: "every", dialects: []string{"sqlite", "sqlite"}, want: "every"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if f, ok := all[0].For(tc.dialects...); !ok || f.Text != tc.want {
-				t.Errorf("file = %q, %t; want %q", f.Text, ok, tc.want)
+			all, err := sqlfile.Read(drivers, tc.dialects, set)
+			if err != nil || all[0].Statements[0].SQL != tc.want {
+				t.Errorf("file = %+v, %v; want %q", all[0], err, tc.want)
 			}
 		})
 	}
-	if f, ok := all[1].For("sqlite"); ok {
-		t.Errorf("sqlite gets %s", f.Name)
+	_, err := sqlfile.Read(known, []string{"sqlite"}, files("2.mysql.sql", "mysql"))
+	if err == nil || !strings.Contains(err.Error(), "migration 2.sql has no file for sqlite") {
+		t.Errorf("error = %v, want the file that is missing", err)
 	}
 }
 
 func TestRead_digest(t *testing.T) {
 	digest := func(text string) string {
-		all, problems := sqlfile.Read(known, files("1.sql", text))
-		if problems != nil {
-			t.Fatal(problems)
+		all, err := sqlfile.Read(known, []string{"sqlite"}, files("1.sql", text))
+		if err != nil {
+			t.Fatal(err)
 		}
-		return all[0].Files[0].SHA256
+		return all[0].SHA256
 	}
 	want := digest("a\nb\n")
 	// The digest of these four bytes, from sha256sum: a table outlives a release.
@@ -107,19 +105,19 @@ func TestRead_problems(t *testing.T) {
 		{name: "twice", set: files("a/1_a.sql", "", "b/1_a.sql", ""), want: "migration 1_a.sql is there twice: a/1_a.sql and b/1_a.sql"},
 		{name: "one version twice", set: files("1_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 1_a.sql has the same version"},
 		{name: "one version padded", set: files("01_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 01_a.sql has the same version"},
-		{name: "the up part of another tool", set: files("1_a.up.sql", ""), want: "migration 1_a.up.sql: a migration only goes up: name the part that does 1_a.sql, and leave the one that goes down out"},
-		{name: "the down part of another tool", set: files("1_a.postgres.Down.sql", ""), want: "migration 1_a.postgres.Down.sql: a migration only goes up: name the part that does 1_a.postgres.sql,"},
+		{name: "the up part of another tool", set: files("1_a.up.sql", ""), want: `migration 1_a.up.sql: "up" is no known database`},
+		{name: "the down part of another tool", set: files("1_a.postgres.Down.sql", ""), want: `migration 1_a.postgres.Down.sql: "postgres.Down" is no known database`},
 		{name: "a lone carriage return", set: files("1_a.sql", "a\r\n-- b\rc\n"), want: "migration 1_a.sql:2: a carriage return without a line feed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, problems := sqlfile.Read(known, tc.set)
-			if len(problems) != 1 || !strings.Contains(problems[0].Error(), tc.want) {
-				t.Errorf("problems = %v, want %q", problems, tc.want)
+			_, err := sqlfile.Read(known, nil, tc.set)
+			if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("problems = %v, want %q alone", err, tc.want)
 			}
 		})
 	}
-	_, problems := sqlfile.Read(known, nil, files("a.sql", "", "1.x.sql", ""), files("2.sql", "\xff"))
-	if len(problems) != 4 {
-		t.Errorf("problems = %d, want 4:\n%v", len(problems), problems)
+	_, err := sqlfile.Read(known, nil, nil, files("a.sql", "", "1.x.sql", ""), files("2.sql", "\xff"))
+	if err == nil || strings.Count(err.Error(), "\n") != 3 {
+		t.Errorf("problems = %v, want 4", err)
 	}
 }

@@ -4,46 +4,30 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"strings"
 
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
-
-// Script is what a file does.
-type Script struct {
-	Statements []Statement
-	// NoTransaction reports whether each statement is to run outside of a transaction.
-	NoTransaction bool
-}
 
 // Statement is one statement, without the semicolon that ends it; for SQL Server with it.
 type Statement struct {
 	SQL string
 	// Line is that of its beginning, from 1 on.
 	Line int
+	// Digest is the SHA-256 of all statements up to this one, in hexadecimal. Comments between
+	// them do not count.
+	Digest string
 }
 
-// Digests returns for each statement the SHA-256 of all up to it, in hexadecimal.
-// Comments between them do not count.
-func Digests(statements []Statement) []string {
-	h := sha256.New()
-	digests := make([]string, len(statements))
-	for i, s := range statements {
-		_, _ = fmt.Fprintf(h, "%d:%s", len(s.SQL), s.SQL) // a hash returns no error
-		digests[i] = hex.EncodeToString(h.Sum(nil))
-	}
-	return digests
-}
-
-// splitter divides a text into statements.
+// splitter divides the text of a file into statements.
 type splitter struct {
-	name    string // of the file
-	text    string
+	*File
+
 	dialect string
 	scan    sqlscan.Scanner
-	script  Script
 	now     pending
-	slash   int // the index of the / that has ended the last statement, or 0
+	digest  hash.Hash
 
 	counted, line int // the lines up to an index
 }
@@ -57,22 +41,21 @@ type pending struct {
 	opened     int      // the index of the outermost
 }
 
-// Split divides the file into statements as a database of the dialect does. The error
-// names the file and the line.
-func (f File) Split(dialect string) (Script, error) {
-	s := &splitter{name: f.Name, text: f.Text, dialect: dialect, scan: sqlscan.New(f.Text, sqlscan.RulesOf(dialect)), line: 1}
+// split divides the file into statements as a database of the dialect does. The error names
+// the file and the line.
+func (f *File) split(dialect string) error {
+	s := &splitter{File: f, dialect: dialect, scan: sqlscan.New(f.text, sqlscan.RulesOf(dialect)), digest: sha256.New(), line: 1}
 	for s.scan.More() {
 		if err := s.take(s.scan.Next()); err != nil {
-			return Script{}, err
+			return err
 		}
 	}
-	err := s.finish()
-	return s.script, err
+	return s.finish()
 }
 
 // problem is an error at an index of the text.
 func (s *splitter) problem(at int, format string, args ...any) error {
-	return fmt.Errorf("migration %s:%d: %w", s.name, s.lineAt(at), fmt.Errorf(format, args...))
+	return fmt.Errorf("xdb: migration %s:%d: %w", s.Name, s.lineAt(at), fmt.Errorf(format, args...))
 }
 
 // lineAt returns the number of the line of an index. Indexes mostly grow.
@@ -83,6 +66,14 @@ func (s *splitter) lineAt(at int) int {
 	s.line += strings.Count(s.text[s.counted:at], "\n")
 	s.counted = at
 	return s.line
+}
+
+// lineAround returns what else is on the line of a token, without the white space
+// around it.
+func (s *splitter) lineAround(start, end int) (before, after string) {
+	before = s.text[strings.LastIndexByte(s.text[:start], '\n')+1 : start]
+	after, _, _ = strings.Cut(s.text[end:], "\n")
+	return strings.TrimSpace(before), strings.TrimSpace(after)
 }
 
 // take adds a token to the statement.
@@ -100,37 +91,48 @@ func (s *splitter) take(t sqlscan.Token) error {
 		}
 		return s.finish()
 	case s.separates(t, text):
-		return s.separate(t, text)
+		if text == "/" && s.now.started { // half of an UPDATE would change every row
+			return s.problem(t.Start, "/ on a line of its own: end the statement before it with a semicolon, or write a division on one line")
+		}
+		return s.finish()
 	default:
 		return s.add(t, text)
+	}
+}
+
+// separates reports whether a token is GO or / on a line of its own, with which the tools of
+// SQL Server and Oracle end what they send. Behind GO there may be a semicolon and a comment.
+func (s *splitter) separates(t sqlscan.Token, text string) bool {
+	before, after := s.lineAround(t.Start, t.End)
+	switch {
+	case before != "":
+		return false
+	case s.dialect == "sqlserver" && strings.EqualFold(text, "GO"):
+		after, _, _ = strings.Cut(after, "--")
+		return strings.Trim(after, "; \t") == ""
+	default:
+		return s.dialect == "oracle" && text == "/" && s.now.depth == 0 && after == ""
 	}
 }
 
 // add adds a token that is a part of the statement, or begins it.
 func (s *splitter) add(t sqlscan.Token, text string) error {
 	if !s.now.started {
-		if err := s.afterSlash(text); err != nil {
-			return err
-		}
 		s.now = pending{started: true, start: t.Start}
 	}
 	s.now.end = t.End
 	if t.Kind != sqlscan.Literal {
 		s.now.tokens = append(s.now.tokens, strings.ToUpper(text))
 	}
-	switch {
-	case text == "(":
+	switch text {
+	case "(":
 		if s.now.depth == 0 {
 			s.now.opened = t.Start
 		}
 		s.now.depth++
-	case text == ")":
+	case ")":
 		if s.now.depth--; s.now.depth < 0 {
 			return s.problem(t.Start, "this parenthesis ends none")
-		}
-	case text == `\` && s.dialect != "mysql": // \N may be a value there
-		if before, _ := s.lineAround(t.Start, t.End); before == "" {
-			return s.problem(t.Start, `\ begins a command of psql, not of the database: remove it`)
 		}
 	}
 	return nil
@@ -147,8 +149,14 @@ func (s *splitter) finish() error {
 	if refusal := refusal(s.now.tokens, s.dialect); refusal != "" {
 		return s.problem(s.now.start, "%s", refusal)
 	}
-	s.script.Statements = append(s.script.Statements,
-		Statement{SQL: s.text[s.now.start:s.now.end], Line: s.lineAt(s.now.start)})
+	s.keep(s.now.start, s.now.end)
 	s.now = pending{}
 	return nil
+}
+
+// keep adds the statement between two indexes to the file.
+func (s *splitter) keep(start, end int) {
+	sql := s.text[start:end]
+	_, _ = fmt.Fprintf(s.digest, "%d:%s", len(sql), sql) // a hash returns no error
+	s.Statements = append(s.Statements, Statement{SQL: sql, Line: s.lineAt(start), Digest: hex.EncodeToString(s.digest.Sum(nil))})
 }

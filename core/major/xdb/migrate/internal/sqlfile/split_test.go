@@ -1,6 +1,7 @@
 package sqlfile_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,16 +11,25 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
-// split returns the statements of a text, each with its line.
-func split(text, dialect string) (statements []string, alone bool, err error) {
-	script, err := sqlfile.File{Name: "1.sql", Text: text}.Split(dialect)
-	for _, s := range script.Statements {
-		statements = append(statements, fmt.Sprintf("%d:%s", s.Line, s.SQL))
+// read returns a file with this text as a database of the dialect runs it.
+func read(text, dialect string) (f sqlfile.File, err error) {
+	all, err := sqlfile.Read(nil, []string{cmp.Or(dialect, "other")}, files("1.sql", text))
+	if len(all) > 0 { // the text may have been refused before it was split
+		f = all[0]
 	}
-	return statements, script.NoTransaction, err
+	return f, err
 }
 
-func TestFile_Split(t *testing.T) {
+// split returns the statements of a text, each with its line.
+func split(text, dialect string) (statements []string, alone bool, err error) {
+	f, err := read(text, dialect)
+	for _, s := range f.Statements {
+		statements = append(statements, fmt.Sprintf("%d:%s", s.Line, s.SQL))
+	}
+	return statements, f.NoTransaction, err
+}
+
+func TestRead_statements(t *testing.T) {
 	for _, tc := range []struct {
 		name, dialect, text string
 		want                []string
@@ -33,10 +43,11 @@ func TestFile_Split(t *testing.T) {
 		{name: "dollar quotes", dialect: "postgres", text: "DO $$ BEGIN a; END $$;b", want: []string{"1:DO $$ BEGIN a; END $$", "1:b"}},
 		{name: "block", text: "a;\n-- plinth:begin\n\nCREATE TRIGGER t BEGIN b; END;\n-- plinth:end\nc;", want: []string{"1:a", "4:CREATE TRIGGER t BEGIN b; END;", "6:c"}},
 		{name: "block with a lonely quote", text: "-- plinth:begin\nit's;\n  --  plinth:end  ", want: []string{"2:it's;"}},
-		{name: "block of comments", text: "-- plinth:begin\n-- a\n-- plinth:end\nb", want: []string{"4:b"}},
+		{name: "block of nothing", text: "-- plinth:begin\n\n-- plinth:end\nb", want: []string{"4:b"}},
+		{name: "block of comments", text: "-- plinth:begin\n-- a\n-- plinth:end\nb", want: []string{"2:-- a", "4:b"}},
 		{name: "GO of sqlserver", dialect: "sqlserver", text: "a\n go \nb\nGO\n Go\nSELECT go\nFROM c", want: []string{"1:a", "3:b", "6:SELECT go\nFROM c"}},
 		{name: "GO elsewhere", dialect: "sqlite", text: "a\nGO\nb", want: []string{"1:a\nGO\nb"}},
-		{name: "slash of oracle", dialect: "oracle", text: "a / b\n/\nDROP c;\n/\n", want: []string{"1:a / b", "3:DROP c"}},
+		{name: "slash of oracle", dialect: "oracle", text: "a / b;\n/\nDROP c;\n/\n", want: []string{"1:a / b", "3:DROP c"}},
 		{name: "statements that mysql reads in comments", dialect: "mysql", text: "/*!40101 SET a = 1 */;", want: []string{"1:/*!40101 SET a = 1 */"}},
 		{name: "a column called begin", text: "CREATE TABLE event (begin int)", want: []string{"1:CREATE TABLE event (begin int)"}},
 		{name: "a trigger of one statement", dialect: "mysql", text: "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET a = 1;", want: []string{"1:CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET a = 1"}},
@@ -51,14 +62,14 @@ func TestFile_Split(t *testing.T) {
 	}
 }
 
-func TestFile_Split_noTransaction(t *testing.T) {
+func TestRead_noTransaction(t *testing.T) {
 	got, alone, err := split("-- why\n-- plinth:no-transaction\na", "")
 	if err != nil || !alone || len(got) != 1 {
 		t.Errorf("statements = %q, %t, %v", got, alone, err)
 	}
 }
 
-func TestFile_Split_refusals(t *testing.T) {
+func TestRead_refusals(t *testing.T) {
 	for _, tc := range []struct{ name, dialect, text, want string }{
 		{name: "open text", text: "a;\nb 'c", want: "migration 1.sql:2: what begins here has no end"},
 		{name: "open comment", text: "a;\n\n/* c", want: "1.sql:3: what begins here"},
@@ -91,13 +102,16 @@ func TestFile_Split_refusals(t *testing.T) {
 	}
 }
 
-func TestDigests_comments(t *testing.T) {
-	digests := func(text string) []string {
-		script, err := sqlfile.File{Text: text}.Split("")
+func TestRead_statementDigests(t *testing.T) {
+	digests := func(text string) (all []string) {
+		f, err := read(text, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sqlfile.Digests(script.Statements)
+		for _, s := range f.Statements {
+			all = append(all, s.Digest)
+		}
+		return all
 	}
 	ab := digests("a;b")
 	if got := digests("-- x\na;\n\n/* y */ b;"); !slices.Equal(got, ab) {
@@ -137,8 +151,8 @@ func FuzzSplit(f *testing.F) {
 		// The lines that separate for the tools of two databases are in no statement.
 		separated := strings.Contains(text, "/") || strings.Contains(strings.ToUpper(text), "GO")
 		for _, dialect := range []string{"", "mysql", "sqlite", "postgres", "sqlserver", "oracle"} {
-			script, err := sqlfile.File{Text: text}.Split(dialect)
-			if err != nil {
+			script, err := read(text, dialect)
+			if err != nil || strings.HasPrefix(text, "\ufeff") {
 				continue
 			}
 			lines := strings.Split(text, "\n")

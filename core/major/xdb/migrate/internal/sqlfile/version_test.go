@@ -27,8 +27,8 @@ func TestVersionOf(t *testing.T) {
 			}
 		})
 	}
-	all, problems := sqlfile.Read(known, files("0007_a.mysql.sql", ""))
-	if problems != nil || all[0].Version != 7 {
-		t.Errorf("migrations = %v, %v; want one of version 7", all, problems)
+	all, err := sqlfile.Read(known, []string{"mysql"}, files("0007_a.mysql.sql", ""))
+	if err != nil || all[0].Version != 7 {
+		t.Errorf("migrations = %v, %v; want one of version 7", all, err)
 	}
 }
