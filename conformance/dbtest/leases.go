@@ -64,9 +64,9 @@ func sameParts(c driver.Config) func(*xdb.Options) { return func(o *xdb.Options)
 
 // backend returns what keeps the leases of db.
 func backend(tb testing.TB, db *gorm.DB) leasedriver.Backend {
-	b, err := xdb.LeaseBackend(db)
+	leases, err := xdb.Leases(db)
 	check(tb, err, "leases")
-	return b
+	return leases.Backend()
 }
 
 // lock asks for the one slot of a name.

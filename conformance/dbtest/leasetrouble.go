@@ -22,10 +22,11 @@ func testLeaseTransaction(tb testing.TB, s *suite) {
 	undone := errors.New("undone")
 	r := lock("tx")
 	err := db.Transaction(func(tx *gorm.DB) error {
-		inside, err := xdb.LeaseBackend(tx)
+		leases, err := xdb.Leases(tx)
 		if err != nil {
 			return err
 		}
+		inside := leases.Backend()
 		s.take(tb, inside, r)
 		ctx, cancel := context.WithTimeout(s.ctx, recoversWithin) // it would wait for the transaction
 		defer cancel()

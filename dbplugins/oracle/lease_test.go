@@ -42,10 +42,11 @@ func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
 		b.WriteByte('\n')
 	}
 	d.taken()
-	keeper, err := xdb.LeaseBackend(db)
+	leases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
 	}
+	keeper := leases.Backend()
 	ctx := context.WithoutCancel(t.Context())
 	preparer, ok := keeper.(leasedriver.Preparer)
 	if !ok {

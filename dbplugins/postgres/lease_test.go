@@ -35,8 +35,11 @@ func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err = xdb.LeaseBackend(db)
-	return b, func() { _ = xdb.Close(db) }, err
+	leases, err := xdb.Leases(db)
+	if err != nil {
+		return nil, nil, errors.Join(err, xdb.Close(db))
+	}
+	return leases.Backend(), func() { _ = xdb.Close(db) }, nil
 }
 
 // TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives out.
@@ -57,11 +60,11 @@ func TestLeases(t *testing.T) {
 	leasetest.Run(t, leasetest.Harness{
 		Open: func(tb testing.TB) leasedriver.Backend {
 			tb.Helper()
-			b, err := xdb.LeaseBackend(open(tb, xdb.Options{Parts: config, MaxOpenConns: 3}))
+			leases, err := xdb.Leases(open(tb, xdb.Options{Parts: config, MaxOpenConns: 3}))
 			if err != nil {
 				tb.Fatal(err)
 			}
-			return b
+			return leases.Backend()
 		},
 		Forget: func(tb testing.TB, name string) {
 			tb.Helper()
@@ -247,10 +250,11 @@ func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
 			if got := isolation(t, db); got != level {
 				t.Fatalf("isolation = %q", got)
 			}
-			b, err := xdb.LeaseBackend(db)
+			leases, err := xdb.Leases(db)
 			if err != nil {
 				t.Fatal(err)
 			}
+			b := leases.Backend()
 			dbtest.RaceForLeases(t, b)
 		})
 	}

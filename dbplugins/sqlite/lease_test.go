@@ -44,11 +44,11 @@ func TestLeases(t *testing.T) {
 	leasetest.Run(t, leasetest.Harness{
 		Open: func(tb testing.TB) leasedriver.Backend {
 			tb.Helper()
-			b, err := xdb.LeaseBackend(openAt(tb, path))
+			leases, err := xdb.Leases(openAt(tb, path))
 			if err != nil {
 				tb.Fatal(err)
 			}
-			return b
+			return leases.Backend()
 		},
 		Forget: func(tb testing.TB, name string) {
 			tb.Helper()
@@ -63,10 +63,11 @@ func TestLeases(t *testing.T) {
 
 // TestReleaseBeforeTheFirstLease is that of a caller whose Acquire ended before the table was made.
 func TestReleaseBeforeTheFirstLease(t *testing.T) {
-	b, err := xdb.LeaseBackend(openAt(t, filepath.Join(t.TempDir(), "test.db")))
+	leases, err := xdb.Leases(openAt(t, filepath.Join(t.TempDir(), "test.db")))
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := leases.Backend()
 	held, err := b.Release(t.Context(), leasedriver.Holding{Name: "job", Holder: "me", TTL: time.Minute})
 	if err != nil || held {
 		t.Errorf("Release = %t, %v, want false", held, err)
@@ -115,10 +116,11 @@ func TestLeasesAreThoseOfThePrimary(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "test.db")}}, Replicas: []xlog.Secret{xlog.Secret(replica)}})
-	b, err := xdb.LeaseBackend(db)
+	leases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := leases.Backend()
 	r := leasedriver.Request{Name: "slot", Count: 1, Holder: "one", TTL: time.Minute}
 	g, err := b.Acquire(t.Context(), r)
 	if err != nil || !g.OK {
@@ -136,10 +138,11 @@ func TestLeasesAreThoseOfThePrimary(t *testing.T) {
 // and the statement that takes it.
 func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
-	last, err := xdb.LeaseBackend(openAt(t, path))
+	lastLeases, err := xdb.Leases(openAt(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
+	last := lastLeases.Backend()
 	r := leasedriver.Request{Name: "slot", Count: 2, Holder: "last", TTL: time.Millisecond, Mark: 5, Past: 5}
 	g, err := last.Acquire(t.Context(), r)
 	if err != nil || !g.OK {
@@ -164,10 +167,11 @@ func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = xdb.Close(db) }()
-	next, err := xdb.LeaseBackend(db)
+	nextLeases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
 	}
+	next := nextLeases.Backend()
 	got, err := next.Acquire(t.Context(), leasedriver.Request{Name: "slot", Count: 1, Holder: "next", TTL: time.Minute, Mark: 6})
 	if err != nil || !got.OK || got.Mark != 77 {
 		t.Errorf("acquire = %+v, %v; want the mark 77", got, err)

@@ -57,10 +57,11 @@ func TestStatementsOfLeases(t *testing.T) {
 	s := answering(t, l.answer)
 	db, _ := open(t, s, xdb.Options{TablePrefix: "app_"})
 	s.Reset()
-	b, err := xdb.LeaseBackend(db)
+	leases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := leases.Backend()
 	ctx := context.WithoutCancel(t.Context())
 	one := leasedriver.Request{Name: "job", Count: 1, Holder: "HOLDER", TTL: time.Minute, Mark: 5}
 	got, err := b.Acquire(ctx, one)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
 
 // basePool is what a dialector opens: a *sql.DB, or a type around one.
@@ -57,29 +58,16 @@ func (p *boundedPool) GetDBConn() (*sql.DB, error) { return p.db, nil }
 
 // ExecContext implements gorm.ConnPool.
 func (p *boundedPool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if !exhausted(p.db.Stats()) {
-		return p.basePool.ExecContext(ctx, query, args...)
-	}
-	return onConn(ctx, p, func(conn basePool) (sql.Result, error) {
-		return conn.ExecContext(ctx, query, args...)
-	})
+	return onConn(ctx, p, func(conn basePool) (sql.Result, error) { return conn.ExecContext(ctx, query, args...) })
 }
 
 // QueryContext implements gorm.ConnPool.
 func (p *boundedPool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if !exhausted(p.db.Stats()) {
-		return p.basePool.QueryContext(ctx, query, args...)
-	}
-	return onConn(ctx, p, func(conn basePool) (*sql.Rows, error) {
-		return conn.QueryContext(ctx, query, args...)
-	})
+	return onConn(ctx, p, func(conn basePool) (*sql.Rows, error) { return conn.QueryContext(ctx, query, args...) })
 }
 
 // QueryRowContext implements gorm.ConnPool.
 func (p *boundedPool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if !exhausted(p.db.Stats()) {
-		return p.basePool.QueryRowContext(ctx, query, args...)
-	}
 	row, err := onConn(ctx, p, func(conn basePool) (*sql.Row, error) {
 		row := conn.QueryRowContext(ctx, query, args...)
 		return row, row.Err()
@@ -92,16 +80,16 @@ func (p *boundedPool) QueryRowContext(ctx context.Context, query string, args ..
 
 // BeginTx implements gorm.TxBeginner.
 func (p *boundedPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
-	if !exhausted(p.db.Stats()) {
-		return p.basePool.BeginTx(ctx, opts)
-	}
 	return onConn(ctx, p, func(conn basePool) (*sql.Tx, error) { return conn.BeginTx(ctx, opts) })
 }
 
-// onConn waits for a connection and calls do with it. If the connection has turned out to be broken, or the database has
-// not started the statement, it calls do with the pool, which tries again. No statement that may have changed anything is
-// repeated.
+// onConn calls do with the pool, or if all connections are in use with one for which it has waited. If that one has turned
+// out to be broken, or the database has not started the statement, it calls do with the pool, which tries again. No statement
+// that may have changed anything is repeated.
 func onConn[T any](ctx context.Context, p *boundedPool, do func(conn basePool) (T, error)) (T, error) {
+	if !dbconn.Exhausted(p.db.Stats()) {
+		return do(p.basePool)
+	}
 	conn, err := p.acquire(ctx)
 	if err != nil {
 		var none T

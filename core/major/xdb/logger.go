@@ -79,7 +79,7 @@ func (l *sqlLogger) Trace(ctx context.Context, begin time.Time, statement func()
 	}
 	sql, rows := statement()
 	attrs := []slog.Attr{
-		slog.String("sql", withoutLiterals(placeholders(sql, l.dialect), l.dialect)), slog.Int64("rows", rows), slog.Duration("took", took),
+		slog.String("sql", withoutLiterals(sql, l.dialect)), slog.Int64("rows", rows), slog.Duration("took", took),
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", outcome(err)))

@@ -64,42 +64,40 @@ func (r *Registry) Open(ctx context.Context, o Options) (*gorm.DB, error) {
 //
 // Times that gorm sets are in UTC and whole microseconds, which is what all databases keep.
 func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
-	t, log := d.target, d.options.Log
-	t.Log = log
-	for _, line := range t.advice {
-		log.Warn(ctx, line, slog.String("driver", t.Name))
+	for _, line := range d.advice {
+		d.info.Log.Warn(ctx, line, slog.String("driver", d.info.Name))
 	}
-	db, err := t.connect(ctx, d.options)
+	db, err := d.connect(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("xdb: open %s%s: %w", t.String(), t.Setting(), err)
+		return nil, fmt.Errorf("xdb: open %s%s: %w", d.info, d.info.Setting(), err)
 	}
-	if err := t.finish(ctx, db, d.options); err != nil {
+	if err := d.finish(ctx, db); err != nil {
 		return nil, errors.Join(err, Close(db))
 	}
 	return db, nil
 }
 
 // connect opens the database, however often that takes.
-func (t *target) connect(ctx context.Context, o Options) (*gorm.DB, error) {
+func (d *Database) connect(ctx context.Context) (*gorm.DB, error) {
+	log, name, at := d.info.Log, slog.String("driver", d.info.Name), slog.String("at", d.info.Where)
 	var kind driver.ErrorKind // of the last error
-	return retry.Connect(ctx, o.ConnectTimeout, func(attempt int) (*gorm.DB, error) {
-		db, err := t.attempt(ctx, o)
+	return retry.Connect(ctx, d.options.ConnectTimeout, func(attempt int) (*gorm.DB, error) {
+		db, err := d.attempt(ctx, d.options)
 		if err != nil {
-			kind = t.Kind(err)
-			return nil, t.Secrets.Redact(err, kind)
+			kind = d.info.Kind(err)
+			return nil, d.info.Secrets.Redact(err, kind)
 		}
-		o.Log.Info(ctx, "database connected", slog.String("driver", t.Name), slog.String("at", t.Where),
-			slog.Int("attempt", attempt))
+		log.Info(ctx, "database connected", name, at, slog.Int("attempt", attempt))
 		return db, nil
 	}, func(err error) bool { return dbconn.Transient(err, kind) }, func(attempt int, pause time.Duration, err error) {
-		o.Log.Warn(ctx, "database not reachable yet", slog.String("driver", t.Name), slog.String("at", t.Where),
+		log.Warn(ctx, "database not reachable yet", name, at,
 			slog.Int("attempt", attempt), slog.Duration("next", pause), slog.String("error", err.Error()))
 	})
 }
 
 // attempt tries once. gorm's dialectors take no context for what they ask the server while they are
 // initialized, so the attempt runs beside the caller, who leaves it behind when the time is up.
-func (t *target) attempt(ctx context.Context, o Options) (*gorm.DB, error) {
+func (d *Database) attempt(ctx context.Context, o Options) (*gorm.DB, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, errNoAnswer)
 	defer cancel()
 	type outcome struct {
@@ -108,7 +106,7 @@ func (t *target) attempt(ctx context.Context, o Options) (*gorm.DB, error) {
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		db, err := t.open(ctx, o)
+		db, err := d.open(ctx, o)
 		done <- outcome{db, err}
 	}()
 	select {
@@ -122,7 +120,7 @@ func (t *target) attempt(ctx context.Context, o Options) (*gorm.DB, error) {
 }
 
 // open opens the pool and asks the server for an answer.
-func (t *target) open(ctx context.Context, o Options) (*gorm.DB, error) {
+func (d *Database) open(ctx context.Context, o Options) (*gorm.DB, error) {
 	config := &gorm.Config{
 		TranslateError:         true,
 		DisableAutomaticPing:   true,
@@ -135,21 +133,21 @@ func (t *target) open(ctx context.Context, o Options) (*gorm.DB, error) {
 	}
 	lines := config.Logger
 	config.Logger = logger.Discard // what fails here is returned, and must be scrubbed first
-	db, err := gorm.Open(t.dialector(), config)
+	db, err := gorm.Open(d.dialector(), config)
 	if err != nil {
 		return nil, err
 	}
 	if db.Logger = lines; lines == nil {
-		db.Logger = &sqlLogger{log: o.Log, slow: max(o.SlowThreshold, 0), dialect: db.Name()}
+		db.Logger = &sqlLogger{log: d.info.Log, slow: max(o.SlowThreshold, 0), dialect: db.Name()}
 	}
-	if err := t.setPool(ctx, db, o); err != nil {
+	if err := setPool(ctx, db, o); err != nil {
 		return nil, errors.Join(err, Close(db))
 	}
 	return db, nil
 }
 
 // setPool sets the limits of the pool and asks the server for an answer.
-func (t *target) setPool(ctx context.Context, db *gorm.DB, o Options) error {
+func setPool(ctx context.Context, db *gorm.DB, o Options) error {
 	pool, err := db.DB()
 	if err != nil {
 		return err
@@ -165,8 +163,7 @@ func (t *target) setPool(ctx context.Context, db *gorm.DB, o Options) error {
 }
 
 // finish adds what every database of Plinth has, and finds the replicas.
-func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
-	t.Probe = t.probe
+func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
 	plugins := []gorm.Plugin{
 		lean{},
 		contextErrors{},
@@ -174,19 +171,17 @@ func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 			node, _ := ctx.Value(xctx.SnowflakeNodeKey).(*xsnowflake.Node)
 			return node
 		}},
-		t.Plugin(), &leaseKeeper{info: &t.Info},
+		d.info.Plugin(), &leaseKeeper{info: d.info},
 	}
-	var router *replica.Router
-	if len(t.replicas) > 0 {
-		router = t.newRouter(o)
-		plugins = append(plugins, router)
+	if len(d.replicas) > 0 {
+		plugins = append(plugins, d.newRouter())
 	}
 	for _, plugin := range plugins {
 		if err := db.Use(plugin); err != nil {
 			return fmt.Errorf("xdb: plugin %s: %w", plugin.Name(), err)
 		}
 	}
-	if router != nil {
+	if router := replica.Of(db); router != nil {
 		return router.Start(ctx)
 	}
 	return nil
@@ -196,14 +191,14 @@ func (t *target) finish(ctx context.Context, db *gorm.DB, o Options) error {
 // in this order, and runs their Prepare functions.
 func (d *Database) Setup(ctx context.Context, db *gorm.DB) error {
 	ctx = WithPrimary(ctx)
-	t, o := d.target, d.options
+	o := d.options
 	if len(o.AutoMigrate) > 0 {
 		if err := migrate.Models(ctx, db, o.AutoMigrate...); err != nil {
 			return err
 		}
 	}
 	if len(o.Migrations) > 0 {
-		if err := t.migrations.Apply(ctx, db); err != nil {
+		if err := d.migrations.Apply(ctx, db); err != nil {
 			return err
 		}
 	}

@@ -39,9 +39,7 @@ func FromEnv() Option {
 			o.DSN, o.Parts = "", driver.Config{}
 		}
 		o.Parts.Source = s
-		log := o.Log
 		*o = o.withDefaults() // so that a 0 is one that a variable has set
-		o.Log = log
 		if err := xenv.Fill(s, o); err != nil {
 			o.problems = append(o.problems, err)
 		}

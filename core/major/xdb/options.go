@@ -98,7 +98,7 @@ func durations(o *Options) []*time.Duration {
 	return []*time.Duration{&o.ConnMaxLifetime, &o.ConnMaxIdleTime, &o.ConnectTimeout, &o.AcquireTimeout, &o.SlowThreshold}
 }
 
-// withDefaults returns o with every zero replaced.
+// withDefaults returns o with every number that is zero replaced.
 func (o Options) withDefaults() Options {
 	d := defaults()
 	for i, n := range counts(&o) {
@@ -107,31 +107,21 @@ func (o Options) withDefaults() Options {
 	for i, t := range durations(&o) {
 		*t = cmp.Or(*t, *durations(&d)[i])
 	}
-	if o.Log == nil {
-		o.Log = xlog.WithName(xlog.NamedDATA)
-	}
 	return o
 }
 
 // prefixForm is what a prefix consists of, so that a table has the same name whether or not SQL quotes it.
 var prefixForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_][a-z0-9_.]{0,29}$`) })
 
-// target is a database that Open can try to reach.
-type target struct {
-	dbconn.Info
-
-	dialector func() gorm.Dialector
-	advice    []string // of the driver, about the parts
-	replicas  []*target
-
-	migrations *migrate.Set // those of the options
-}
-
 // Database is a described database: its options, their driver and the connection string, found once by Resolve. It is
 // safe for concurrent use.
 type Database struct {
-	options Options
-	target  *target
+	options    Options
+	info       *dbconn.Info
+	dialector  func() gorm.Dialector
+	advice     []string // of the driver, about the parts
+	replicas   []*Database
+	migrations *migrate.Set
 }
 
 // Resolve finds the driver of o, asks it for the connection string, and checks all that can be checked without connecting.
@@ -139,23 +129,24 @@ type Database struct {
 // be migrations.
 func (r *Registry) Resolve(o Options) (*Database, error) {
 	o = o.withDefaults()
+	o.Log = cmp.Or(o.Log, xlog.WithName(xlog.NamedDATA))
 	problems := o.check()
-	var t *target
-	var err error
+	d := &Database{options: o}
+	var dialects []string                                             // unknown without a driver
 	if len(o.problems) == 0 || o.Driver != "" || o.Dialector != nil { // else the problem is why there is none
-		t, err = r.find(o)
+		err := r.find(d)
+		if err == nil {
+			problems = append(problems, r.findReplicas(d))
+			dialects = []string{d.info.Name, d.dialector().Name()}
+		}
+		problems = append(problems, err)
 	}
-	var dialects []string // unknown without a driver
-	if t != nil {
-		problems = append(problems, r.findReplicas(t, o))
-		dialects = []string{t.Name, t.dialector().Name()}
-	}
-	set, fileErr := migrate.Read(r.known(), dialects, o.Migrations...)
-	if err = errors.Join(append(problems, err, fileErr)...); err != nil {
+	set, err := migrate.Read(r.known(), dialects, o.Migrations...)
+	if err = errors.Join(append(problems, err)...); err != nil {
 		return nil, err
 	}
-	t.migrations = set
-	return &Database{o, t}, nil
+	d.migrations = set
+	return d, nil
 }
 
 // Resolve is Registry.Resolve of the registry of o, which is the default one without WithRegistry.
@@ -163,19 +154,19 @@ func Resolve(o Options) (*Database, error) { return cmp.Or(o.registry, &defaultR
 
 // String names the driver and the server in one line, without a secret.
 func (d *Database) String() string {
-	switch n := len(d.target.replicas); n {
+	switch n := len(d.replicas); n {
 	case 0:
-		return d.target.String()
+		return d.info.String()
 	case 1:
-		return d.target.String() + ", 1 replica"
+		return d.info.String() + ", 1 replica"
 	default:
-		return fmt.Sprintf("%s, %d replicas", d.target.String(), n)
+		return fmt.Sprintf("%s, %d replicas", d.info, n)
 	}
 }
 
 // KeepsLeases reports whether the driver has what Leases needs.
 func (d *Database) KeepsLeases() bool {
-	_, ok := d.target.Driver.(driver.Clock)
+	_, ok := d.info.Driver.(driver.Clock)
 	return ok
 }
 
@@ -209,51 +200,56 @@ func (o Options) check() []error {
 	return problems
 }
 
-func (r *Registry) find(o Options) (*target, error) {
+// find resolves the driver and the connection string of d.
+func (r *Registry) find(d *Database) error {
+	o := d.options
 	if o.Dialector != nil {
-		info := dbconn.Info{Name: o.Dialector.Name(), Drivers: r.known()}
-		return &target{Info: info, dialector: func() gorm.Dialector { return o.Dialector }}, nil
+		d.info = &dbconn.Info{Name: o.Dialector.Name(), Drivers: r.known(), Log: o.Log}
+		d.dialector = func() gorm.Dialector { return o.Dialector }
+		return nil
 	}
 	if o.Driver == "" || o.Driver == none {
-		return nil, xenv.Problem(xenv.DatabaseDriver, "", "is not set", "the name of an imported driver")
+		return xenv.Problem(xenv.DatabaseDriver, "", "is not set", "the name of an imported driver")
 	}
-	d, err := r.lookup(o.Driver)
+	drv, err := r.lookup(o.Driver)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", xenv.DatabaseDriver, err)
+		return fmt.Errorf("%s: %w", xenv.DatabaseDriver, err)
 	}
-	t := &target{Info: dbconn.Info{
-		Name: o.Driver, Driver: d, Drivers: r.known(), Variable: xenv.DatabaseDsn, Secrets: dbconn.NewSecrets(o.Parts.Pass),
-	}}
+	d.info = &dbconn.Info{
+		Name: o.Driver, Driver: drv, Drivers: r.known(), Variable: xenv.DatabaseDsn, Secrets: dbconn.NewSecrets(o.Parts.Pass),
+		Log: o.Log, Probe: d.probe,
+	}
 	dsn := o.DSN.Reveal()
 	if dsn == "" {
-		if dsn, err = d.DSN(o.Parts); err != nil {
-			return nil, t.Secrets.Redact(err, driver.Unknown)
+		if dsn, err = drv.DSN(o.Parts); err != nil {
+			return d.info.Secrets.Redact(err, driver.Unknown)
 		}
-		t.Variable, t.advice = "", append(d.Advice(o.Parts), unread(d, o.Parts.Source)...)
-		if l, ok := d.(driver.Locator); ok {
-			t.Variable = l.Variable()
+		d.info.Variable, d.advice = "", append(drv.Advice(o.Parts), unread(drv, o.Parts.Source)...)
+		if l, ok := drv.(driver.Locator); ok {
+			d.info.Variable = l.Variable()
 		}
 	}
-	t.Secrets = t.Secrets.WithDSN(dsn)
-	t.dialector = func() gorm.Dialector { return d.Dialector(dsn) }
-	t.Where = d.Describe(dsn)
-	return t, nil
+	d.info.Secrets = d.info.Secrets.WithDSN(dsn)
+	d.info.Where = drv.Describe(dsn)
+	d.dialector = func() gorm.Dialector { return drv.Dialector(dsn) }
+	return nil
 }
 
-// findReplicas resolves the replicas of o for t.
-func (r *Registry) findReplicas(t *target, o Options) error {
-	if t.Driver == nil && len(o.Replicas) > 0 {
+// findReplicas resolves the replicas of d.
+func (r *Registry) findReplicas(d *Database) error {
+	if d.info.Driver == nil && len(d.options.Replicas) > 0 {
 		return errors.New("xdb: Replicas need a Driver, which makes a dialector of each DSN: name one instead of the Dialector, or leave them out")
 	}
 	var problems []error
-	for i, dsn := range o.Replicas {
-		replica, err := r.find(Options{Driver: o.Driver, DSN: dsn, Parts: o.Parts})
-		if err != nil {
+	for i, dsn := range d.options.Replicas {
+		replica := &Database{options: d.options}
+		replica.options.DSN, replica.options.Gorm = dsn, nil // only its pool is used
+		if err := r.find(replica); err != nil {
 			problems = append(problems, fmt.Errorf("xdb: replica %d: %w", i+1, err))
 			continue
 		}
-		t.replicas = append(t.replicas, replica)
-		t.Secrets = t.Secrets.WithDSN(dsn.Reveal()) // an error of a statement may be that of a replica
+		d.replicas = append(d.replicas, replica)
+		d.info.Secrets = d.info.Secrets.WithDSN(dsn.Reveal()) // an error of a statement may be that of a replica
 	}
 	return errors.Join(problems...)
 }
@@ -277,10 +273,4 @@ func unread(d driver.Driver, s xenv.Source) []string {
 }
 
 // packageOf returns the path of the package that declares the type of v.
-func packageOf(v any) string {
-	t := reflect.TypeOf(v)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.PkgPath()
-}
+func packageOf(v any) string { return reflect.Indirect(reflect.ValueOf(v)).Type().PkgPath() }

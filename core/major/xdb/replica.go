@@ -18,26 +18,14 @@ import (
 // Writes and transactions always go to the primary. Without replicas it changes nothing.
 func WithPrimary(ctx context.Context) context.Context { return dbconn.WithPrimary(ctx) }
 
-// newRouter returns the gorm plugin that sends reads to the replicas of t.
-func (t *target) newRouter(o Options) *replica.Router {
-	options := o
-	options.Gorm = func(c *gorm.Config) {
-		if o.Gorm != nil {
-			o.Gorm(c)
-		}
-		c.PrepareStmt = false // gorm starts a goroutine for it that never ends, at every attempt
-	}
+// newRouter returns the gorm plugin that sends reads to the replicas.
+func (d *Database) newRouter() *replica.Router {
 	var all []*replica.Replica
-	for _, r := range t.replicas {
-		r.Log = o.Log
-		all = append(all, &replica.Replica{Info: &r.Info, Connect: func(ctx context.Context, single bool) (*gorm.DB, error) {
-			if single {
-				options := options
-				options.MaxOpenConns, options.MaxIdleConns = 1, 1
-				return r.attempt(ctx, options)
-			}
-			return r.attempt(ctx, options)
-		}})
+	for _, r := range d.replicas {
+		all = append(all, &replica.Replica{
+			Info:    r.info,
+			Connect: func(ctx context.Context) (*gorm.DB, error) { return r.attempt(ctx, r.options) },
+		})
 	}
 	return replica.New(all)
 }

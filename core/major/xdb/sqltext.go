@@ -1,9 +1,7 @@
 package xdb
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
@@ -27,25 +25,15 @@ func withoutLiterals(sql, dialect string) string {
 		case sqlscan.Comment:
 			out.WriteByte(' ')
 		default:
-			out.WriteString(sql[t.Start:t.End])
+			if text := sql[t.Start:t.End]; text != "$" { // gorm makes $1$ of a numbered placeholder
+				out.WriteString(text)
+			}
 		}
 	}
 	if s.More() {
 		out.WriteString("…")
 	}
 	return out.String()
-}
-
-// numbered are the marks that gorm puts in the place of numbered placeholders.
-var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\d+)\$`) })
-
-// placeholders puts the placeholders of the database back.
-func placeholders(sql, dialect string) string {
-	own := "$$$1"
-	if dialect == "sqlserver" {
-		own = "@p$1"
-	}
-	return numbered().ReplaceAllString(sql, own)
 }
 
 // logRules are the rules that hide too much rather than too little: the mode of the database

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// ErrorKind classifies an error in terms that all databases share. Package xdb maps each
-// kind onto an error code, once for all drivers.
+// ErrorKind classifies an error in terms that all databases share.
 type ErrorKind uint8
 
 // The kinds of errors.
@@ -61,37 +62,44 @@ const (
 	kindCount
 )
 
-// kinds are the text of each kind, and gorm's sentinel if there is one.
+// kinds are the text of each kind, its error code, and gorm's sentinel if there is one.
 var kinds = [kindCount]struct {
 	text     string
+	code     *xerror.ErrorCode
 	sentinel error
 }{
-	Unknown:            {"database error", nil},
-	Unique:             {"unique constraint violated", gorm.ErrDuplicatedKey},
-	ForeignKey:         {"foreign key constraint violated", gorm.ErrForeignKeyViolated},
-	Check:              {"check constraint violated", gorm.ErrCheckConstraintViolated},
-	NotNull:            {"not-null constraint violated", nil},
-	TooLong:            {"value too long", nil},
-	OutOfRange:         {"value out of range", nil},
-	Malformed:          {"value not valid for its column", nil},
-	Deadlock:           {"transaction given up: deadlock or serialization failure", nil},
-	LockTimeout:        {"lock not granted in time", nil},
-	Canceled:           {"statement interrupted", nil},
-	Connection:         {"connection failed", nil},
-	TooManyConnections: {"too many connections", nil},
-	Authentication:     {"access refused", nil},
-	UnknownDatabase:    {"database cannot be opened", nil},
-	ReadOnly:           {"database is read-only", nil},
-	Syntax:             {"statement not understood", nil},
-	Full:               {"no space left in the database", nil},
+	Unknown:            {"database error", nil, nil},
+	Unique:             {"unique constraint violated", xerror.UniqueConstraint, gorm.ErrDuplicatedKey},
+	ForeignKey:         {"foreign key constraint violated", xerror.ForeignKeyError, gorm.ErrForeignKeyViolated},
+	Check:              {"check constraint violated", xerror.IntegrityError, gorm.ErrCheckConstraintViolated},
+	NotNull:            {"not-null constraint violated", xerror.DataIncomplete, nil},
+	TooLong:            {"value too long", xerror.DataTooLarge, nil},
+	OutOfRange:         {"value out of range", xerror.DataOutOfRange, nil},
+	Malformed:          {"value not valid for its column", xerror.DataInvalid, nil},
+	Deadlock:           {"transaction given up: deadlock or serialization failure", xerror.ConcurrencyError, nil},
+	LockTimeout:        {"lock not granted in time", xerror.LockConflict, nil},
+	Canceled:           {"statement interrupted", xerror.GatewayTimeout, nil}, // by the server's own limit
+	Connection:         {"connection failed", xerror.ServiceUnavailable, nil},
+	TooManyConnections: {"too many connections", xerror.ServiceUnavailable, nil},
+	Authentication:     {"access refused", xerror.ServiceUnavailable, nil},
+	UnknownDatabase:    {"database cannot be opened", xerror.ServiceUnavailable, nil},
+	ReadOnly:           {"database is read-only", xerror.ServiceUnavailable, nil},
+	Syntax:             {"statement not understood", xerror.DatabaseError, nil},
+	Full:               {"no space left in the database", xerror.StorageError, nil},
 }
 
 // String returns what the kind means.
-func (k ErrorKind) String() string {
+func (k ErrorKind) String() string { return kinds[k.known()].text }
+
+// Code returns the error code of the kind, which is the same for all drivers; nil for Unknown.
+func (k ErrorKind) Code() *xerror.ErrorCode { return kinds[k.known()].code }
+
+// known returns the kind, or Unknown if there is no such kind.
+func (k ErrorKind) known() ErrorKind {
 	if k >= kindCount {
-		k = Unknown
+		return Unknown
 	}
-	return kinds[k].text
+	return k
 }
 
 // KindTable returns the kind of each error number, made from the numbers of each kind. It

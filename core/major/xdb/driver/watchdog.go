@@ -10,15 +10,10 @@ import (
 // of ctx. stop may be called more than once. It is for a library that waits for the
 // server whatever its context says: abort closes the connection below it.
 func Watchdog(ctx context.Context, timeout time.Duration, abort func()) (stop func()) {
-	if ctx.Done() == nil {
-		return func() {}
-	}
 	stopped := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(timeout)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(timeout):
 			abort()
 		case <-stopped:
 		}

@@ -35,21 +35,18 @@ const (
 type Replica struct {
 	*dbconn.Info
 
-	// Connect connects once, without prepared statements: to a pool for the reads, or to
-	// a single connection.
-	Connect func(ctx context.Context, single bool) (*gorm.DB, error)
+	// Connect connects once, without prepared statements.
+	Connect func(ctx context.Context) (*gorm.DB, error)
 
 	prepare func(gorm.ConnPool) gorm.ConnPool // nil: statements are not prepared
-	pools   atomic.Pointer[pools]             // nil: it has never responded
+	conn    atomic.Pointer[connection]        // nil: it has never responded
 	state   atomic.Int32
 }
 
-// pools are the connections of a replica. probe has its own, so that a pool whose
-// connections are all in use is not mistaken for a server that does not respond, nor the
-// other way round.
-type pools struct {
-	reads     gorm.ConnPool
-	db, probe *gorm.DB
+// connection is the database of a replica, and the pool of it that reads use.
+type connection struct {
+	db    *gorm.DB
+	reads gorm.ConnPool
 }
 
 // pool returns the pool for reads, or nil if the replica is down.
@@ -57,13 +54,13 @@ func (r *Replica) pool() gorm.ConnPool {
 	if r.state.Load() != stateUp {
 		return nil
 	}
-	return r.pools.Load().reads
+	return r.conn.Load().reads
 }
 
 // has reports whether pool is that of the replica.
 func (r *Replica) has(pool gorm.ConnPool) bool {
-	p := r.pools.Load()
-	return p != nil && p.reads == pool
+	c := r.conn.Load()
+	return c != nil && c.reads == pool
 }
 
 // watch checks the replica until ctx ends.
@@ -94,26 +91,22 @@ func (r *Replica) check(ctx context.Context) error {
 	return nil
 }
 
-// ping opens the pools if there are none, else it pings.
+// ping connects if that has not succeeded yet, else it pings.
 func (r *Replica) ping(ctx context.Context) error {
-	if p := r.pools.Load(); p != nil {
+	if c := r.conn.Load(); c != nil {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
-		return dbconn.Ping(ctx, p.probe)
+		return r.CheckHealth(ctx, c.db)
 	}
-	probe, err := r.Connect(ctx, true)
+	db, err := r.Connect(ctx)
 	if err != nil {
 		return err
 	}
-	db, err := r.Connect(ctx, false)
-	if err != nil {
-		return errors.Join(err, dbconn.Close(probe))
-	}
-	p := &pools{reads: db.ConnPool, db: db, probe: probe}
+	c := &connection{db: db, reads: db.ConnPool}
 	if r.prepare != nil {
-		p.reads = r.prepare(db.ConnPool)
+		c.reads = r.prepare(db.ConnPool)
 	}
-	r.pools.Store(p)
+	r.conn.Store(c)
 	return nil
 }
 
@@ -127,13 +120,13 @@ func (r *Replica) down(ctx context.Context, err error) error {
 	return err
 }
 
-// close closes the pools. The replica must not be checked any more.
+// close closes the pool. The replica must not be checked any more.
 func (r *Replica) close() error {
-	p := r.pools.Load()
-	if p == nil {
+	c := r.conn.Load()
+	if c == nil {
 		return nil
 	}
-	if err := errors.Join(dbconn.Close(p.db), dbconn.Close(p.probe)); err != nil {
+	if err := dbconn.Close(c.db); err != nil {
 		return fmt.Errorf("xdb: replica %s: %w", r, err)
 	}
 	return nil

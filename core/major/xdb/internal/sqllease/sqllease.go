@@ -3,7 +3,6 @@ package sqllease
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -71,7 +70,10 @@ func (b *Backend) Capabilities() leasedriver.Capabilities {
 // Close ends what runs in the background.
 func (b *Backend) Close() error {
 	b.end()
-	b.closeSweeper()
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.running.Wait()
 	return nil
 }
 
@@ -109,8 +111,8 @@ func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g 
 	if row == nil {
 		return b.write(ctx, b.sql.insert, id, g.Slot, r.Name, r.Count, holderText(r.Holder), g.Token, mark, r.TTL.Microseconds())
 	}
-	return b.write(ctx, b.sql.take, max(row.slots, int64(r.Count)), holderText(r.Holder), g.Token, mark, r.TTL.Microseconds(),
-		id, g.Slot, row.token, row.mark)
+	return b.write(ctx, b.sql.take, max(row.Slots, int64(r.Count)), holderText(r.Holder), g.Token, mark, r.TTL.Microseconds(),
+		id, g.Slot, row.Token, row.Mark)
 }
 
 // Renew implements driver.Backend of package xlease.
@@ -134,7 +136,7 @@ func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (bool, error
 			if err != nil || result == written {
 				return err == nil, err
 			}
-		case row.holder != holder:
+		case row.Holder != holder:
 			return false, nil
 		}
 	}
@@ -203,21 +205,18 @@ func (b *Backend) look(ctx context.Context, id string, first, count int) (view v
 }
 
 func (b *Backend) read(ctx context.Context, id string, first, count int) (view, error) {
-	view := view{rows: map[int]*row{}}
-	rows, err := b.Session(ctx).Raw(b.sql.look, id, first, first+count).Rows()
-	if err != nil {
-		return view, b.failed(ctx, err)
+	var rows []row
+	if err := b.Session(ctx).Raw(b.sql.look, id, first, first+count).Scan(&rows).Error; err != nil {
+		return view{}, b.failed(ctx, err)
 	}
-	defer func() { _ = rows.Close() }() // the error is that of Err
-	for rows.Next() {
-		if err := view.scan(rows); err != nil {
-			return view, b.failed(ctx, err)
+	v := view{rows: map[int]*row{}}
+	for i := range rows {
+		v.now = rows[i].NowUS
+		if slot := rows[i].Slot; slot != nil {
+			v.rows[*slot] = &rows[i]
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return view, b.failed(ctx, err)
-	}
-	return view, nil
+	return v, nil
 }
 
 // failed returns an error without a secret. Where ctx has ended, that is in it.
@@ -229,10 +228,16 @@ func (b *Backend) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("xdb: leases: %w", err)
 }
 
-// row is what a row said when it was read.
+// row is what a row of the table said when it was read. One without a slot has the time only.
 type row struct {
-	holder                           string
-	slots, token, mark, since, until int64
+	NowUS   int64 `gorm:"column:now_us"`
+	Slot    *int
+	Slots   int64
+	Holder  string
+	Token   int64
+	Mark    int64
+	SinceUS int64 `gorm:"column:since_us"`
+	UntilUS int64 `gorm:"column:until_us"`
 }
 
 // view is what the rows of a name said at one moment.
@@ -241,25 +246,10 @@ type view struct {
 	rows map[int]*row
 }
 
-// scan adds a row. One without a slot has the time only.
-func (v *view) scan(rows *sql.Rows) error {
-	var holder sql.NullString
-	var slot, slots, token, mark, since, until sql.NullInt64
-	if err := rows.Scan(&v.now, &slot, &slots, &holder, &token, &mark, &since, &until); err != nil {
-		return err
-	}
-	if slot.Valid {
-		v.rows[int(slot.Int64)] = &row{
-			holder: holder.String, slots: slots.Int64, token: token.Int64, mark: mark.Int64, since: since.Int64, until: until.Int64,
-		}
-	}
-	return nil
-}
-
 // slot returns how long the record of a slot lasts, and its mark.
 func (v *view) slot(at int) (left time.Duration, mark int64) {
 	if r := v.rows[at]; r != nil {
-		return micros(r.until - v.now), r.mark
+		return micros(r.UntilUS - v.now), r.Mark
 	}
 	return 0, 0
 }
@@ -268,11 +258,11 @@ func (v *view) slot(at int) (left time.Duration, mark int64) {
 func (v *view) grant(slot int) leasedriver.Grant {
 	g := leasedriver.Grant{OK: true, Slot: slot, Token: v.now}
 	if row := v.rows[slot]; row != nil {
-		g.Token, g.Mark = max(row.token+1, v.now), row.mark
+		g.Token, g.Mark = max(row.Token+1, v.now), row.Mark
 	}
 	since := v.now
 	for _, row := range v.rows {
-		since = min(since, row.since)
+		since = min(since, row.SinceUS)
 	}
 	g.Age = micros(v.now - since)
 	return g

@@ -3,7 +3,6 @@ package sqllease
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 )
@@ -14,9 +13,8 @@ const (
 	// sweepPause is the time between two sweeps, sweepTimeout bounds one.
 	sweepPause   = time.Hour
 	sweepTimeout = time.Minute
-	// maxSwept is how many rows are looked for at once, sweepChunk how many of them are removed by one statement.
-	maxSwept   = 1000
-	sweepChunk = 100
+	// maxSwept is how many rows are removed by one statement.
+	maxSwept = 100
 )
 
 // sweeper removes the rows of names with one slot that ended long ago, at times, in the background:
@@ -39,18 +37,10 @@ func (b *Backend) beginSweep() {
 	b.running.Go(b.sweep)
 }
 
-// closeSweeper waits for the end of a sweep. The life of the backend has ended before.
-func (b *Backend) closeSweeper() {
-	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
-	b.running.Wait()
-}
-
 func (b *Backend) sweep() {
 	ctx, cancel := context.WithTimeout(b.life, sweepTimeout)
 	defer cancel()
-	found, err := b.sweepRows(ctx)
+	found, err := maxSwept, error(nil)
 	for found == maxSwept && err == nil && ctx.Err() == nil { // the rest is for the next sweep
 		found, err = b.sweepRows(ctx)
 	}
@@ -64,13 +54,11 @@ func (b *Backend) sweepRows(ctx context.Context) (found int, err error) {
 	kept := keptFor.Microseconds()
 	var ids []string
 	err = b.Session(ctx).Model(&tableRow{}).Where(b.sql.ended, kept).Order("id").Limit(maxSwept).Pluck("id", &ids).Error
+	if len(ids) > 0 {
+		err = b.Session(ctx).Exec(b.sql.sweep, ids, kept).Error
+	}
 	if err != nil {
 		return 0, b.failed(ctx, err)
-	}
-	for chunk := range slices.Chunk(ids, sweepChunk) {
-		if err := b.Session(ctx).Exec(b.sql.sweep, chunk, kept).Error; err != nil {
-			return 0, b.failed(ctx, err)
-		}
 	}
 	return len(ids), nil
 }
