@@ -174,7 +174,7 @@ func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
 		d.info.Plugin(), &leaseKeeper{info: d.info},
 	}
 	if len(d.replicas) > 0 {
-		plugins = append(plugins, d.newRouter())
+		plugins = append(plugins, d.newRouter(db))
 	}
 	for _, plugin := range plugins {
 		if err := db.Use(plugin); err != nil {

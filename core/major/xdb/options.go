@@ -178,20 +178,19 @@ func (d *Database) HasSchema() bool {
 // check returns the problems of o that need no driver.
 func (o Options) check() []error {
 	problems := slices.Clone(o.problems)
-	for i, p := range o.Prepare {
-		if p == nil {
-			problems = append(problems, fmt.Errorf("xdb: Prepare function %d is nil", i+1))
+	wrong := func(is bool, format string, i int) {
+		if is {
+			problems = append(problems, fmt.Errorf("xdb: "+format, i+1))
 		}
+	}
+	for i, p := range o.Prepare {
+		wrong(p == nil, "Prepare function %d is nil", i)
 	}
 	for i, m := range o.AutoMigrate {
-		if m == nil {
-			problems = append(problems, fmt.Errorf("xdb: AutoMigrate entity %d is nil", i+1))
-		}
+		wrong(m == nil, "AutoMigrate entity %d is nil", i)
 	}
 	for i, dsn := range o.Replicas {
-		if strings.TrimSpace(dsn.Reveal()) == "" {
-			problems = append(problems, fmt.Errorf("xdb: replica %d: the DSN is empty", i+1))
-		}
+		wrong(strings.TrimSpace(dsn.Reveal()) == "", "replica %d: the DSN is empty", i)
 	}
 	if o.TablePrefix != "" && !prefixForm().MatchString(o.TablePrefix) {
 		problems = append(problems, xenv.Problem(xenv.DatabasePrefix, o.TablePrefix, "is no prefix",

@@ -18,14 +18,17 @@ import (
 // Writes and transactions always go to the primary. Without replicas it changes nothing.
 func WithPrimary(ctx context.Context) context.Context { return dbconn.WithPrimary(ctx) }
 
-// newRouter returns the gorm plugin that sends reads to the replicas.
-func (d *Database) newRouter() *replica.Router {
+// newRouter returns the gorm plugin that sends the reads of db to the replicas.
+func (d *Database) newRouter(db *gorm.DB) *replica.Router {
 	var all []*replica.Replica
 	for _, r := range d.replicas {
-		all = append(all, &replica.Replica{
-			Info:    r.info,
-			Connect: func(ctx context.Context) (*gorm.DB, error) { return r.attempt(ctx, r.options) },
-		})
+		all = append(all, &replica.Replica{Info: r.info, Connect: func(ctx context.Context) (*gorm.DB, error) {
+			copied, err := r.attempt(ctx, r.options)
+			if err == nil && db.PrepareStmt {
+				copied.ConnPool = gorm.NewPreparedStmtDB(copied.ConnPool, db.PrepareStmtMaxSize, db.PrepareStmtTTL)
+			}
+			return copied, err
+		}})
 	}
 	return replica.New(all)
 }

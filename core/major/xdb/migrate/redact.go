@@ -74,7 +74,8 @@ func (p *parts) read(sql string, rules sqlscan.Rules) {
 			p.names[strings.ToLower(strings.Trim(text, "\"`[]"))] = true
 		case sqlscan.Literal:
 			if strings.HasPrefix(text, "$") {
-				text = insideDollars(text)
+				tag, inside, _ := strings.Cut(text[1:], "$")
+				text = strings.TrimSuffix(inside, "$"+tag+"$")
 				p.read(text, rules)
 			} else if i := strings.IndexAny(text, `'"`); i >= 0 {
 				text = strings.Trim(text[i:], `'"`)
@@ -83,15 +84,6 @@ func (p *parts) read(sql string, rules sqlscan.Rules) {
 		default:
 		}
 	}
-}
-
-// insideDollars returns the text between $tag$ and $tag$.
-func insideDollars(text string) string {
-	tag := strings.IndexByte(text[1:], '$') + 2
-	if len(text) < 2*tag {
-		return text[1:]
-	}
-	return text[tag : len(text)-tag]
 }
 
 // literal adds a string, and its pieces in case it is a format with values for each %.

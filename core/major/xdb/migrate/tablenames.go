@@ -37,27 +37,20 @@ func checkTableNames(tx *gorm.DB, models []any) error {
 
 // migrated returns the schemas that gorm's AutoMigrate creates or changes: those of the
 // models, and those that it adds because the models refer to them.
-func migrated(tx *gorm.DB, models []any) []*schema.Schema {
-	parsed, _ := parse(tx, models) // the migration reports the others
+func migrated(tx *gorm.DB, models []any) (schemas []*schema.Schema) {
 	m, ok := tx.Migrator().(interface {
 		ReorderModels(models []any, autoAdd bool) []any
 	})
 	if ok { // as for every migrator that embeds gorm's
-		parsed = m.ReorderModels(parsed, true)
+		models = m.ReorderModels(models, true)
 	}
-	_, schemas := parse(tx, parsed)
-	return schemas
-}
-
-// parse returns the models that gorm can parse, and their schemas.
-func parse(tx *gorm.DB, models []any) (parsed []any, schemas []*schema.Schema) {
 	for _, model := range models {
 		stmt := &gorm.Statement{DB: tx}
 		if stmt.Parse(model) == nil {
-			parsed, schemas = append(parsed, model), append(schemas, stmt.Schema)
+			schemas = append(schemas, stmt.Schema)
 		}
 	}
-	return parsed, schemas
+	return schemas
 }
 
 func tableNameProblem(naming schema.NamingStrategy, s *schema.Schema, other string) error {

@@ -2,8 +2,6 @@ package replica
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -35,18 +33,11 @@ const (
 type Replica struct {
 	*dbconn.Info
 
-	// Connect connects once, without prepared statements.
+	// Connect connects once.
 	Connect func(ctx context.Context) (*gorm.DB, error)
 
-	prepare func(gorm.ConnPool) gorm.ConnPool // nil: statements are not prepared
-	conn    atomic.Pointer[connection]        // nil: it has never responded
-	state   atomic.Int32
-}
-
-// connection is the database of a replica, and the pool of it that reads use.
-type connection struct {
-	db    *gorm.DB
-	reads gorm.ConnPool
+	db    atomic.Pointer[gorm.DB] // nil: it has never responded
+	state atomic.Int32
 }
 
 // pool returns the pool for reads, or nil if the replica is down.
@@ -54,13 +45,13 @@ func (r *Replica) pool() gorm.ConnPool {
 	if r.state.Load() != stateUp {
 		return nil
 	}
-	return r.conn.Load().reads
+	return r.db.Load().ConnPool
 }
 
 // has reports whether pool is that of the replica.
 func (r *Replica) has(pool gorm.ConnPool) bool {
-	c := r.conn.Load()
-	return c != nil && c.reads == pool
+	db := r.db.Load()
+	return db != nil && db.ConnPool == pool
 }
 
 // watch checks the replica until ctx ends.
@@ -93,21 +84,16 @@ func (r *Replica) check(ctx context.Context) error {
 
 // ping connects if that has not succeeded yet, else it pings.
 func (r *Replica) ping(ctx context.Context) error {
-	if c := r.conn.Load(); c != nil {
+	if db := r.db.Load(); db != nil {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
-		return r.CheckHealth(ctx, c.db)
+		return r.CheckHealth(ctx, db)
 	}
 	db, err := r.Connect(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		r.db.Store(db)
 	}
-	c := &connection{db: db, reads: db.ConnPool}
-	if r.prepare != nil {
-		c.reads = r.prepare(db.ConnPool)
-	}
-	r.conn.Store(c)
-	return nil
+	return err
 }
 
 // down stops using the replica until a check succeeds, and returns err without a secret.
@@ -122,11 +108,11 @@ func (r *Replica) down(ctx context.Context, err error) error {
 
 // close closes the pool. The replica must not be checked any more.
 func (r *Replica) close() error {
-	c := r.conn.Load()
-	if c == nil {
+	db := r.db.Load()
+	if db == nil {
 		return nil
 	}
-	if err := dbconn.Close(c.db); err != nil {
+	if err := dbconn.Close(db); err != nil {
 		return fmt.Errorf("xdb: replica %s: %w", r, err)
 	}
 	return nil
@@ -136,11 +122,9 @@ func (r *Replica) close() error {
 // it rejected a statement.
 func lost(err error, kind driver.ErrorKind) bool {
 	switch kind {
-	case driver.Connection, driver.TooManyConnections, driver.Authentication, driver.UnknownDatabase:
+	case driver.Authentication, driver.UnknownDatabase:
 		return true
-	case driver.Unknown:
-		return errors.Is(err, sqldriver.ErrBadConn) || dbconn.Transient(err, kind)
 	default:
-		return false
+		return kind != driver.LockTimeout && dbconn.Transient(err, kind)
 	}
 }

@@ -50,13 +50,6 @@ func (*Router) Name() string { return name }
 // replica.
 func (r *Router) Initialize(db *gorm.DB) error {
 	r.primary, r.dialect = db.ConnPool, db.Name()
-	if db.PrepareStmt {
-		for _, replica := range r.all {
-			replica.prepare = func(pool gorm.ConnPool) gorm.ConnPool {
-				return gorm.NewPreparedStmtDB(pool, db.PrepareStmtMaxSize, db.PrepareStmtTTL)
-			}
-		}
-	}
 	lines := db.Logger
 	db.Logger = logger.Discard // gorm writes a line about each callback that is replaced
 	defer func() { db.Logger = lines }()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,7 +51,11 @@ type Backend struct {
 	end  context.CancelFunc
 
 	made atomic.Bool // the table exists
-	sweeper
+
+	mu       sync.Mutex
+	closed   bool
+	next     time.Time // of a sweep
+	sweeping sync.WaitGroup
 }
 
 // New returns a backend that ends with Close. It sends nothing to the database.
@@ -73,7 +78,7 @@ func (b *Backend) Close() error {
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()
-	b.running.Wait()
+	b.sweeping.Wait()
 	return nil
 }
 

@@ -3,7 +3,6 @@ package sqllease
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 )
 
@@ -17,16 +16,9 @@ const (
 	maxSwept = 100
 )
 
-// sweeper removes the rows of names with one slot that ended long ago, at times, in the background:
-// names such as "order:123" would pile up. Those of a name with more slots may be needed for ever.
-type sweeper struct {
-	mu      sync.Mutex
-	closed  bool
-	next    time.Time
-	running sync.WaitGroup
-}
-
-// beginSweep starts a sweep if it is time for one.
+// beginSweep starts a sweep if it is time for one. It removes the rows of names with one slot that ended
+// long ago, in the background: names such as "order:123" would pile up. Those of a name with more slots may
+// be needed for ever.
 func (b *Backend) beginSweep() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,7 +26,7 @@ func (b *Backend) beginSweep() {
 		return
 	}
 	b.next = time.Now().Add(sweepPause)
-	b.running.Go(b.sweep)
+	b.sweeping.Go(b.sweep)
 }
 
 func (b *Backend) sweep() {
