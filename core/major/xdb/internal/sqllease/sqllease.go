@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +28,7 @@ const (
 	longPause  = 32 * time.Millisecond
 )
 
+// errRaces is the error of one attempt if another statement was faster, and of the call after maxTries.
 var errRaces = errors.New("others were faster every time")
 
 // Config is what the backend needs of the database.
@@ -83,35 +83,39 @@ func (b *Backend) Close() error {
 }
 
 // Acquire implements driver.Backend of package xlease.
-func (b *Backend) Acquire(ctx context.Context, r leasedriver.Request) (leasedriver.Grant, error) {
+func (b *Backend) Acquire(ctx context.Context, r leasedriver.Request) (grant leasedriver.Grant, err error) {
 	if err := b.Prepare(ctx); err != nil {
 		return leasedriver.Grant{}, err
 	}
 	id := nameID(r.Name)
-	for range attempts(ctx) {
+	err = b.repeat(ctx, func() error {
 		seen, err := b.look(ctx, id, r.First, r.Count)
 		if err != nil {
-			return leasedriver.Grant{}, err
+			return err
 		}
 		slot, wait, ok := leasedriver.Pick(r, seen.slot)
 		if !ok {
-			return leasedriver.Grant{Wait: wait}, nil
+			grant = leasedriver.Grant{Wait: wait}
+			return nil
 		}
-		grant := seen.grant(slot)
-		result, err := b.take(ctx, id, r, grant, seen.rows[slot])
-		if err != nil {
-			return leasedriver.Grant{}, err
+		grant = seen.grant(slot)
+		taken, err := b.take(ctx, id, r, grant, seen.rows[slot])
+		if err == nil && !taken {
+			return errRaces
 		}
-		if result == written {
-			b.beginSweep()
-			return grant, nil
-		}
+		return err
+	})
+	if err != nil {
+		return leasedriver.Grant{}, err
 	}
-	return leasedriver.Grant{}, b.failed(ctx, errRaces)
+	if grant.OK {
+		b.beginSweep()
+	}
+	return grant, nil
 }
 
 // take writes the holder of a slot whose row is still as it was seen; nil: as long as it has none.
-func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row *row) (result, error) {
+func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row *row) (bool, error) {
 	mark := max(g.Mark, r.Mark)
 	if row == nil {
 		return b.write(ctx, b.sql.insert, id, g.Slot, r.Name, r.Count, holderText(r.Holder), g.Token, mark, r.TTL.Microseconds())
@@ -121,98 +125,73 @@ func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g 
 }
 
 // Renew implements driver.Backend of package xlease.
-func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (bool, error) {
+func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
 	if err := b.Prepare(ctx); err != nil {
 		return false, err
 	}
 	id, holder := nameID(h.Name), holderText(h.Holder)
-	for range attempts(ctx) {
-		result, err := b.write(ctx, b.sql.renew, h.TTL.Microseconds(), h.Mark, h.Mark, id, h.Slot, holder)
-		if err != nil || result == written {
-			return err == nil, err
+	err = b.repeat(ctx, func() (err error) {
+		held, err = b.write(ctx, b.sql.renew, h.TTL.Microseconds(), h.Mark, h.Mark, id, h.Slot, holder)
+		if held || err != nil {
+			return err
 		}
 		seen, err := b.look(ctx, id, h.Slot, 1)
 		if err != nil {
-			return false, err
+			return err
 		}
 		switch row := seen.rows[h.Slot]; {
-		case row == nil: // somebody has removed it, and nobody has come between
-			result, err = b.write(ctx, b.sql.insert, id, h.Slot, h.Name, 0, holder, h.Token, h.Mark, h.TTL.Microseconds())
-			if err != nil || result == written {
-				return err == nil, err
-			}
-		case row.Holder != holder:
-			return false, nil
+		case row == nil: // it was removed, and no other holder has come in between
+			held, err = b.write(ctx, b.sql.insert, id, h.Slot, h.Name, 0, holder, h.Token, h.Mark, h.TTL.Microseconds())
+			return err
+		case row.Holder == holder: // it has come back
+			return errRaces
+		default:
+			return nil
 		}
-	}
-	return false, b.failed(ctx, errRaces)
+	})
+	return held && err == nil, err
 }
 
 // Release implements driver.Backend of package xlease.
-func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (bool, error) {
+func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
 	if err := b.Prepare(ctx); err != nil {
 		return false, err
 	}
-	for range attempts(ctx) {
-		result, err := b.write(ctx, b.sql.release, released, h.Mark, nameID(h.Name), h.Slot, holderText(h.Holder))
-		if err != nil || result != gaveWay {
-			return err == nil && result == written, err
+	err = b.repeat(ctx, func() (err error) {
+		held, err = b.write(ctx, b.sql.release, released, h.Mark, nameID(h.Name), h.Slot, holderText(h.Holder))
+		return err
+	})
+	return held, err
+}
+
+// repeat calls do until its error is not errRaces. Two that give way to each other would do so for ever if they did not wait.
+func (b *Backend) repeat(ctx context.Context, do func() error) error {
+	pause := xretry.Backoff{First: firstPause, Max: longPause}
+	for range maxTries {
+		if err := do(); !errors.Is(err, errRaces) {
+			return err
 		}
-	}
-	return false, b.failed(ctx, errRaces)
-}
-
-// attempts are those of one call. Two that give way to each other would do so for ever if they did not wait.
-func attempts(ctx context.Context) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		pause := xretry.Backoff{First: firstPause, Max: longPause}
-		for i := range maxTries {
-			if i > 0 && xretry.Sleep(ctx, pause.Next()) != nil || !yield(i) {
-				return
-			}
-		}
-	}
-}
-
-// result is what became of a statement.
-type result uint8
-
-const (
-	unchanged result = iota // no row was as it says
-	written
-	gaveWay // another statement was faster; this one has changed nothing
-)
-
-// write runs a statement for one row.
-func (b *Backend) write(ctx context.Context, sql string, args ...any) (result, error) {
-	tx := b.Session(ctx).Exec(sql, args...)
-	if tx.Error == nil && tx.RowsAffected == 0 {
-		return unchanged, nil
-	}
-	if tx.Error == nil {
-		return written, nil
-	}
-	if kind := b.Kind(tx.Error); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
-		return gaveWay, nil
-	}
-	return unchanged, b.failed(ctx, tx.Error)
-}
-
-// look reads the slots of a name, and the time. A database may give up what only reads, too.
-func (b *Backend) look(ctx context.Context, id string, first, count int) (view view, err error) {
-	for range attempts(ctx) {
-		view, err = b.read(ctx, id, first, count)
-		if b.Kind(err) != driver.Deadlock || ctx.Err() != nil {
+		if xretry.Sleep(ctx, pause.Next()) != nil {
 			break
 		}
 	}
-	return view, err
+	return b.failed(ctx, errRaces)
 }
 
-func (b *Backend) read(ctx context.Context, id string, first, count int) (view, error) {
+// write runs a statement for one row, and reports whether the row was as it says.
+func (b *Backend) write(ctx context.Context, sql string, args ...any) (bool, error) {
+	tx := b.Session(ctx).Exec(sql, args...)
+	if tx.Error != nil {
+		return false, b.raced(ctx, tx.Error)
+	}
+	return tx.RowsAffected > 0, nil
+}
+
+// look reads the slots of a name, and the time.
+func (b *Backend) look(ctx context.Context, id string, first, count int) (view, error) {
 	var rows []row
 	if err := b.Session(ctx).Raw(b.sql.look, id, first, first+count).Scan(&rows).Error; err != nil {
-		return view{}, b.failed(ctx, err)
+		return view{}, b.raced(ctx, err)
 	}
 	v := view{rows: map[int]*row{}}
 	for i := range rows {
@@ -222,6 +201,15 @@ func (b *Backend) read(ctx context.Context, id string, first, count int) (view, 
 		}
 	}
 	return v, nil
+}
+
+// raced returns the error of a statement: errRaces if another one was faster, so that this one has changed nothing. A
+// database may give up what only reads, too.
+func (b *Backend) raced(ctx context.Context, err error) error {
+	if kind := b.Kind(err); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
+		return errRaces
+	}
+	return b.failed(ctx, err)
 }
 
 // failed returns an error without a secret. Where ctx has ended, that is in it.

@@ -67,7 +67,10 @@ func (b *Backend) setUp(ctx context.Context) error {
 		return fmt.Errorf("%w (accepted instead: %s=cache, or none with a %s for each replica)",
 			b.failed(ctx, err), xenv.LeaseBackend, xenv.SnowflakeNodeID)
 	}
-	_, err := b.look(ctx, "-", 0, 1)
+	err := b.repeat(ctx, func() error {
+		_, err := b.look(ctx, "-", 0, 1)
+		return err
+	})
 	if b.Kind(err) == driver.Syntax { // it has other columns
 		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, systable.Definition(b.Session(ctx), &tableRow{}))
 	}
