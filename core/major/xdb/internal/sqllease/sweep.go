@@ -3,6 +3,7 @@ package sqllease
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -12,8 +13,9 @@ const (
 	// sweepPause is the time between two sweeps, sweepTimeout bounds one.
 	sweepPause   = time.Hour
 	sweepTimeout = time.Minute
-	// maxSwept is how many rows are removed by one statement.
-	maxSwept = 100
+	// maxSwept is how many rows are looked for at once, sweepChunk how many of them are removed by one statement.
+	maxSwept   = 1000
+	sweepChunk = 100
 )
 
 // beginSweep starts a sweep if it is time for one. It removes the rows of names with one slot that ended
@@ -46,8 +48,10 @@ func (b *Backend) sweepRows(ctx context.Context) (found int, err error) {
 	kept := keptFor.Microseconds()
 	var ids []string
 	err = b.Session(ctx).Model(&tableRow{}).Where(b.sql.ended, kept).Order("id").Limit(maxSwept).Pluck("id", &ids).Error
-	if len(ids) > 0 {
-		err = b.Session(ctx).Exec(b.sql.sweep, ids, kept).Error
+	for chunk := range slices.Chunk(ids, sweepChunk) {
+		if err == nil {
+			err = b.Session(ctx).Exec(b.sql.sweep, chunk, kept).Error
+		}
 	}
 	if err != nil {
 		return 0, b.failed(ctx, err)
