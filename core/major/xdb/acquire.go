@@ -40,8 +40,7 @@ func boundPool(db *gorm.DB, timeout time.Duration) error {
 		return err
 	}
 	at := &db.ConnPool
-	prepared, isPrepared := db.ConnPool.(*gorm.PreparedStmtDB)
-	if isPrepared {
+	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
 		at = &prepared.ConnPool // which prepares statements and begins transactions
 	}
 	base, ok := (*at).(basePool)

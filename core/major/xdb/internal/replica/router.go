@@ -28,13 +28,12 @@ type Router struct {
 	turn    atomic.Uint32
 
 	watchers sync.WaitGroup
-	stop     context.CancelFunc // nil: Start was not called
-	closing  sync.Once
+	stop     context.CancelFunc // of the watchers
 }
 
 // New returns a Router for replicas. Start must follow once it is a plugin of the
 // database.
-func New(replicas []*Replica) *Router { return &Router{all: replicas} }
+func New(replicas []*Replica) *Router { return &Router{all: replicas, stop: func() {}} }
 
 // Of returns the Router of db, or nil.
 func Of(db *gorm.DB) *Router {
@@ -94,16 +93,12 @@ func (r *Router) Start(ctx context.Context) error {
 
 // Close stops the checks and closes the pools. A second call does nothing.
 func (r *Router) Close() error {
+	r.stop()
+	r.watchers.Wait()
 	var errs []error
-	r.closing.Do(func() {
-		if r.stop != nil {
-			r.stop()
-		}
-		r.watchers.Wait()
-		for _, replica := range r.all {
-			errs = append(errs, replica.close())
-		}
-	})
+	for _, replica := range r.all {
+		errs = append(errs, replica.close())
+	}
 	return errors.Join(errs...)
 }
 
