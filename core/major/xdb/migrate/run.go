@@ -169,7 +169,7 @@ func (r *run) done(n int) {
 }
 
 func (r *run) save(tx *gorm.DB) error {
-	return r.failed(": record", r.record.save(tx))
+	return r.failed(": record", saveRecord(tx, &r.record))
 }
 
 // fail writes the row of a migration that has failed, whether or not ctx has ended, unless another process has

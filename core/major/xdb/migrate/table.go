@@ -80,8 +80,8 @@ func readOrCreateRecords(db *gorm.DB) (map[string]record, error) {
 	return known, err
 }
 
-// save writes the row.
-func (r *record) save(db *gorm.DB) error {
+// saveRecord writes a row.
+func saveRecord(db *gorm.DB, r *record) error {
 	if r.stored {
 		return db.Save(r).Error
 	}
