@@ -39,7 +39,7 @@ func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
 	}
 	want := []string{
 		"xdb: Prepare function 1 is nil",
-		`xdb: migration 0004_d.myqsl.sql: "myqsl" is no known database (known: fake, mysql, oracle, postgres, sqlite, sqlserver); the name of a migration holds no other dot`,
+		`xdb: migration 0004_d.myqsl.sql: "myqsl" is no known database (known: fake, mysql, oracle, postgres, sqlite, sqlserver); a migration only goes up, and its name holds no other dot`,
 		"xdb: migration files 2 are nil",
 		"xdb: migration 0002_b.sql has no file for fake: add 0002_b.sql or 0002_b.fake.sql",
 		"xdb: migration 0003_c.sql:3: what begins here has no end: a text, a name in quotes or a comment",

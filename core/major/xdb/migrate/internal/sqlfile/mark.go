@@ -65,7 +65,7 @@ func (s *splitter) directive(t sqlscan.Token, word string) error {
 	}
 }
 
-// block adds the lines up to -- plinth:end as one statement, whatever they are.
+// block adds the lines up to -- plinth:end as one statement.
 func (s *splitter) block(t sqlscan.Token) error {
 	if s.now.started {
 		return s.problem(s.now.start, "the statement before -- plinth:begin has no end: add a semicolon")
@@ -80,13 +80,36 @@ func (s *splitter) block(t sqlscan.Token) error {
 			return s.problem(at, "-- plinth:begin within a block: the one before has no -- plinth:end")
 		case directive == "end":
 			s.scan.Skip(at + len(line))
-			if body := strings.TrimSpace(s.text[t.End:at]); body != "" {
-				start := t.End + strings.Index(s.text[t.End:], body)
-				s.keep(start, start+len(body))
-			}
-			return nil
+			return s.addBlock(t.End, at)
 		}
 		at += len(line)
 	}
 	return s.problem(t.Start, "-- plinth:begin without -- plinth:end")
+}
+
+// addBlock adds the statement between two indexes, unless it is only comments.
+func (s *splitter) addBlock(from, to int) error {
+	var all []string // the tokens on which a database acts
+	first := 0       // the index of the first
+	scan := sqlscan.New(s.text[:to], sqlscan.RulesOf(s.dialect))
+	for scan.Skip(from); scan.More(); {
+		t := scan.Next()
+		if t.Kind == sqlscan.Space || t.Kind == sqlscan.Comment {
+			continue
+		}
+		if all == nil {
+			first = t.Start
+		}
+		all = append(all, strings.ToUpper(s.text[t.Start:t.End]))
+	}
+	if all == nil {
+		return nil
+	}
+	if refusal := refusedBlock(all, s.dialect); refusal != "" {
+		return s.problem(first, "%s", refusal)
+	}
+	body := strings.TrimSpace(s.text[from:to])
+	start := from + strings.Index(s.text[from:to], body)
+	s.keep(start, start+len(body))
+	return nil
 }

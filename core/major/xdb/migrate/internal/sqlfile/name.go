@@ -35,7 +35,7 @@ func named(file string, known []string) (f File, err error) {
 	case len(base) > maxName:
 		return f, fmt.Errorf("the name is longer than %d bytes", maxName)
 	case variant && !slices.Contains(known, dialect):
-		return f, fmt.Errorf("%q is no known database (known: %s); the name of a migration holds no other dot",
+		return f, fmt.Errorf("%q is no known database (known: %s); a migration only goes up, and its name holds no other dot",
 			dialect, strings.Join(known, ", "))
 	}
 	return f, nil

@@ -19,13 +19,10 @@ type rule struct {
 	text     string
 }
 
-// rules are about statements that would end the transaction of a migration, which is Plinth's, and
-// about those that only a block can hold.
-var rules = []rule{
-	{words: []string{"BEGIN"}, text: ownTx + "; if it begins a block of statements, " + useBlock},
-	{words: []string{"END"}, text: "ends a transaction, or a block of statements: remove it, or " + useBlock},
+// transactions are the statements that would end the transaction of a migration, which is Plinth's.
+var transactions = []rule{
 	{words: []string{
-		"COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ABORT", "START TRANSACTION", "SAVE TRANSACTION", "SAVE TRAN",
+		"END", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ABORT", "START TRANSACTION", "SAVE TRANSACTION", "SAVE TRAN",
 	}, text: ownTx},
 	{dialect: "mysql", words: []string{"XA"}, text: ownTx},
 	{dialect: "mysql", words: []string{"SET"}, contains: "AUTOCOMMIT", text: ownTx},
@@ -33,9 +30,16 @@ var rules = []rule{
 		dialect: "mysql", words: []string{"LOCK TABLES", "LOCK TABLE", "UNLOCK TABLES", "UNLOCK TABLE"},
 		text: "ends the transaction of the migration and keeps it from its other tables: remove it",
 	},
+}
+
+// others are refused outside of a block.
+var others = []rule{
+	{words: []string{"BEGIN"}, text: ownTx + "; if it begins a block of statements, " + useBlock},
+	{words: []string{"END"}, text: "ends a transaction, or a block of statements: remove it, or " + useBlock},
 	{words: []string{"DELIMITER"}, text: "is a command of a client, not of the database: " +
 		"where a statement holds semicolons, " + useBlock},
 	{dialect: "oracle", words: []string{"DECLARE"}, text: "begins a block of statements: " + useBlock},
+	{dialect: "oracle", words: []string{"CREATE"}, contains: "JAVA SOURCE", text: "holds semicolons that end nothing: " + useBlock},
 	{dialect: "sqlserver", words: []string{"DECLARE"}, text: "makes a variable that ends with its statement: " +
 		"put all that uses it between the lines -- plinth:begin and -- plinth:end"},
 	{words: []string{"COPY"}, contains: "FROM STDIN", text: "waits for rows that no migration sends: write INSERT statements"},
@@ -43,11 +47,37 @@ var rules = []rule{
 
 // refusal returns why a migration must not contain the statement, or "".
 func refusal(all []string, dialect string) string {
-	return cmp.Or(refusedStatement(all, dialect), refusedRoutine(all, dialect))
+	return cmp.Or(find(others, all, dialect), find(transactions, all, dialect), refusedRoutine(all, dialect))
 }
 
-// refusedStatement returns why one of rules refuses a statement, or "".
-func refusedStatement(all []string, dialect string) string {
+// transactionWords may follow a BEGIN that starts a transaction.
+var transactionWords = []string{
+	"TRANSACTION", "TRAN", "WORK", "DISTRIBUTED", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "ISOLATION",
+}
+
+// refusedBlock returns why a block must not begin as it does, or "". What follows its first
+// statement may be a procedure's own.
+func refusedBlock(all []string, dialect string) string {
+	if all[0] == "BEGIN" && beginsTransaction(all, dialect) {
+		return "BEGIN " + ownTx
+	}
+	return find(transactions, all, dialect)
+}
+
+// beginsTransaction reports whether a BEGIN with what follows it is no block of statements.
+func beginsTransaction(all []string, dialect string) bool {
+	switch {
+	case len(all) == 1:
+		return true
+	case all[1] == ";": // an empty statement of the block for SQL Server
+		return dialect != "sqlserver" || len(all) == 2
+	default: // in PL/SQL all these may be names of procedures
+		return dialect != "oracle" && slices.Contains(transactionWords, all[1])
+	}
+}
+
+// find returns why one of rules refuses a statement, or "".
+func find(rules []rule, all []string, dialect string) string {
 	first := strings.Join(all[:min(len(all), 2)], " ") + " "
 	for _, r := range rules {
 		begins := slices.IndexFunc(r.words, func(words string) bool { return strings.HasPrefix(first, words+" ") })

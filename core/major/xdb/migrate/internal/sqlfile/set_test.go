@@ -105,7 +105,7 @@ func TestRead_problems(t *testing.T) {
 		{name: "twice", set: files("a/1_a.sql", "", "b/1_a.sql", ""), want: "migration 1_a.sql is there twice: a/1_a.sql and b/1_a.sql"},
 		{name: "one version twice", set: files("1_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 1_a.sql has the same version"},
 		{name: "one version padded", set: files("01_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 01_a.sql has the same version"},
-		{name: "the up part of another tool", set: files("1_a.up.sql", ""), want: `migration 1_a.up.sql: "up" is no known database`},
+		{name: "the up part of another tool", set: files("1_a.up.sql", ""), want: `migration 1_a.up.sql: "up" is no known database (known: mysql, oracle, postgres, sqlite, sqlserver); a migration only goes up`},
 		{name: "the down part of another tool", set: files("1_a.postgres.Down.sql", ""), want: `migration 1_a.postgres.Down.sql: "postgres.Down" is no known database`},
 		{name: "a lone carriage return", set: files("1_a.sql", "a\r\n-- b\rc\n"), want: "migration 1_a.sql:2: a carriage return without a line feed"},
 	} {

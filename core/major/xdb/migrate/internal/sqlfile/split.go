@@ -91,17 +91,15 @@ func (s *splitter) take(t sqlscan.Token) error {
 		}
 		return s.finish()
 	case s.separates(t, text):
-		if text == "/" && s.now.started { // half of an UPDATE would change every row
-			return s.problem(t.Start, "/ on a line of its own: end the statement before it with a semicolon, or write a division on one line")
-		}
-		return s.finish()
+		return s.separate(t, text)
 	default:
 		return s.add(t, text)
 	}
 }
 
 // separates reports whether a token is GO or / on a line of its own, with which the tools of
-// SQL Server and Oracle end what they send. Behind GO there may be a semicolon and a comment.
+// SQL Server and Oracle end what they send. Behind GO there may be a number, a semicolon and a
+// comment.
 func (s *splitter) separates(t sqlscan.Token, text string) bool {
 	before, after := s.lineAround(t.Start, t.End)
 	switch {
@@ -109,9 +107,23 @@ func (s *splitter) separates(t sqlscan.Token, text string) bool {
 		return false
 	case s.dialect == "sqlserver" && strings.EqualFold(text, "GO"):
 		after, _, _ = strings.Cut(after, "--")
-		return strings.Trim(after, "; \t") == ""
+		return strings.Trim(after, "0123456789; \t") == ""
 	default:
 		return s.dialect == "oracle" && text == "/" && s.now.depth == 0 && after == ""
+	}
+}
+
+// separate ends the statement before GO or /.
+func (s *splitter) separate(t sqlscan.Token, text string) error {
+	_, after := s.lineAround(t.Start, t.End)
+	switch {
+	case text != "/" && strings.IndexAny(after, "0123456789") == 0:
+		return s.problem(t.Start, "GO with a number repeats a batch, which a migration does not: remove the number, "+
+			"and write the statements as often as they are to run")
+	case text == "/" && s.now.started: // half of an UPDATE would change every row
+		return s.problem(t.Start, "/ on a line of its own: end the statement before it with a semicolon, or write a division on one line")
+	default:
+		return s.finish()
 	}
 }
 
@@ -124,15 +136,19 @@ func (s *splitter) add(t sqlscan.Token, text string) error {
 	if t.Kind != sqlscan.Literal {
 		s.now.tokens = append(s.now.tokens, strings.ToUpper(text))
 	}
-	switch text {
-	case "(":
+	switch {
+	case text == "(":
 		if s.now.depth == 0 {
 			s.now.opened = t.Start
 		}
 		s.now.depth++
-	case ")":
+	case text == ")":
 		if s.now.depth--; s.now.depth < 0 {
 			return s.problem(t.Start, "this parenthesis ends none")
+		}
+	case text == `\` && s.dialect != "mysql": // \N may be a value there
+		if before, _ := s.lineAround(t.Start, t.End); before == "" {
+			return s.problem(t.Start, `\ begins a command of psql, not of the database: remove it`)
 		}
 	}
 	return nil
