@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 
 	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/conformance/leasetest"
@@ -71,6 +72,27 @@ func TestReleaseBeforeTheFirstLease(t *testing.T) {
 	held, err := b.Release(t.Context(), leasedriver.Holding{Name: "job", Holder: "me", TTL: time.Minute})
 	if err != nil || held {
 		t.Errorf("Release = %t, %v, want false", held, err)
+	}
+}
+
+func TestLeasesAreFoundUnderAnyNamesOfColumns(t *testing.T) {
+	db, err := xdb.Open(t.Context(), xdb.Options{
+		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "test.db")}},
+		Gorm: func(c *gorm.Config) { c.NamingStrategy = schema.NamingStrategy{NoLowerCase: true} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = xdb.Close(db) }()
+	leases, err := xdb.Leases(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, holder := range []string{"one", "other"} {
+		r := leasedriver.Request{Name: "job", Count: 1, Holder: holder, TTL: time.Minute}
+		if g, err := leases.Backend().Acquire(t.Context(), r); err != nil || g.OK != (i == 0) {
+			t.Errorf("%s: acquire = %+v, %v; want the slot to be that of the first", holder, g, err)
+		}
 	}
 }
 

@@ -272,4 +272,10 @@ func unread(d driver.Driver, s xenv.Source) []string {
 }
 
 // packageOf returns the path of the package that declares the type of v.
-func packageOf(v any) string { return reflect.Indirect(reflect.ValueOf(v)).Type().PkgPath() }
+func packageOf(v any) string {
+	t := reflect.TypeOf(v)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath()
+}

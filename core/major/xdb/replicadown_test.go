@@ -133,6 +133,40 @@ func TestAReplicaWhosePoolIsAtWorkIsNotDown(t *testing.T) {
 	})
 }
 
+func TestAReplicaThatStopsAnsweringWhileItsPoolIsAtWorkIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, log := logged(t)
+		c := &cluster{}
+		db := openCluster(ctx, t, c, func(o *xdb.Options) { o.MaxOpenConns = 1 }).WithContext(ctx)
+		for range 2 {
+			r, err := db.Raw("SELECT 1").Rows()
+			if err != nil || r.Err() != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = r.Close() }()
+		}
+		c.at(firstDSN).hangs.Store(true)
+		<-time.After(9 * time.Second)
+		if n := log.count("replica is down"); n != 1 {
+			t.Errorf("lines = %d, want 1:\n%s", n, log)
+		}
+		before := runtime.NumGoroutine()
+		<-time.After(10 * time.Minute)
+		synctest.Wait()
+		if n := c.at(firstDSN).openConnections(); n > 2 {
+			t.Errorf("open connections = %d, want that of the read and that of a check at most", n)
+		}
+		if n := runtime.NumGoroutine() - before; n > 5 {
+			t.Errorf("goroutines = %d more than ten minutes before", n)
+		}
+		c.at(firstDSN).hangs.Store(false)
+		<-time.After(9 * time.Second)
+		if n := log.count("replica is up"); n != 3 {
+			t.Errorf("lines = %d, want 3:\n%s", n, log)
+		}
+	})
+}
+
 func TestOpenDoesNotWaitForReplicas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, log := logged(t)

@@ -24,16 +24,30 @@ func withoutLiterals(sql, dialect string) string {
 			out.WriteByte('?')
 		case sqlscan.Comment:
 			out.WriteByte(' ')
+		case sqlscan.Placeholder:
+			out.WriteString(placeholder(sql[t.Start:t.End], dialect))
 		default:
-			if text := sql[t.Start:t.End]; text != "$" { // gorm makes $1$ of a numbered placeholder
-				out.WriteString(text)
-			}
+			out.WriteString(sql[t.Start:t.End])
 		}
 	}
 	if s.More() {
 		out.WriteString("…")
 	}
 	return out.String()
+}
+
+// placeholder returns a placeholder as the database has it: gorm makes $1$, which is $1 and $, of
+// a numbered one.
+func placeholder(text, dialect string) string {
+	number, _ := strings.CutPrefix(text, "$")
+	switch {
+	case number == "":
+		return ""
+	case dialect == "sqlserver" && number != text && strings.Trim(number, "0123456789") == "":
+		return "@p" + number
+	default:
+		return text
+	}
 }
 
 // logRules are the rules that hide too much rather than too little: the mode of the database

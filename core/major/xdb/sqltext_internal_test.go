@@ -16,6 +16,8 @@ func TestWithoutLiterals(t *testing.T) {
 	for _, tc := range []struct{ name, dialect, sql, want string }{
 		{name: "placeholders", sql: "SELECT * FROM users2 WHERE a = ? AND b = $1 AND c = @p1 AND d = :name", want: "SELECT * FROM users2 WHERE a = ? AND b = $1 AND c = @p1 AND d = :name"},
 		{name: "numbered placeholders as gorm writes them", dialect: "postgres", sql: "a = $1$ AND b = $12$", want: "a = $1 AND b = $12"},
+		{name: "numbered placeholders of sqlserver", dialect: "sqlserver", sql: "a = $1$ AND b = $12$ OUTPUT $action", want: "a = @p1 AND b = @p12 OUTPUT $action"},
+		{name: "a dollar in a text", dialect: "mysql", sql: "a = ? AND b = '$'", want: "a = ? AND b = ?"},
 		{name: "texts", sql: "a = 'it''s' AND b = ''", want: "a = ? AND b = ?"},
 		{name: "numbers", sql: "a = 1 AND b=-2.5e-3 OR c IN (0x1F,1_000,.5) LIMIT 10", want: "a = ? AND b=-? OR c IN (?,?,?) LIMIT ?"},
 		{name: "names", sql: `SELECT "a 1", t1.c2 FROM "x""y" AS t1`, want: `SELECT "a 1", t1.c2 FROM "x""y" AS t1`},

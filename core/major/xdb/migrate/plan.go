@@ -30,12 +30,14 @@ type plan struct {
 
 func newPlan(files []sqlfile.File, known map[string]record) *plan {
 	p := &plan{}
-	for _, r := range slices.SortedFunc(maps.Values(known), byVersion) {
-		if r.State == Applied {
+	missing := maps.Clone(known)
+	for _, f := range files {
+		delete(missing, f.Migration)
+	}
+	p.missing = slices.SortedFunc(maps.Values(missing), byVersion)
+	for _, r := range known {
+		if r.State == Applied && r.version() >= p.newest.version() {
 			p.newest = r
-		}
-		if !slices.ContainsFunc(files, func(f sqlfile.File) bool { return f.Migration == r.Name }) {
-			p.missing = append(p.missing, r)
 		}
 	}
 	for _, f := range files {

@@ -18,7 +18,8 @@ const (
 	// checkPause is the time between two checks of a replica, and so how long a replica
 	// that is back stays unused.
 	checkPause = 5 * time.Second
-	// checkTimeout limits one check: a replica that needs longer is down.
+	// checkTimeout limits one check: half of it is for a connection of the pool, and if all of
+	// those are in use, the rest for another one. A replica that needs longer is down.
 	checkTimeout = 3 * time.Second
 )
 

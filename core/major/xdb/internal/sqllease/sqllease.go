@@ -223,14 +223,14 @@ func (b *Backend) failed(ctx context.Context, err error) error {
 
 // row is what a row of the table said when it was read. One without a slot has the time only.
 type row struct {
-	NowUS   int64 `gorm:"column:now_us"`
-	Slot    *int
-	Slots   int64
-	Holder  string
-	Token   int64
-	Mark    int64
-	SinceUS int64 `gorm:"column:since_us"`
-	UntilUS int64 `gorm:"column:until_us"`
+	NowUS   int64  `gorm:"column:now_us"`
+	Slot    *int   `gorm:"column:slot"`
+	Slots   int64  `gorm:"column:slots"`
+	Holder  string `gorm:"column:holder"`
+	Token   int64  `gorm:"column:token"`
+	Mark    int64  `gorm:"column:mark"`
+	SinceUS int64  `gorm:"column:since_us"`
+	UntilUS int64  `gorm:"column:until_us"`
 }
 
 // view is what the rows of a name said at one moment.
