@@ -9,7 +9,6 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/plinthgo/plinth/core/common/xlease"
-	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqllease"
 )
@@ -50,13 +49,9 @@ func (*leaseKeeper) Name() string { return leasesName }
 
 // Initialize implements gorm.Plugin.
 func (k *leaseKeeper) Initialize(db *gorm.DB) error {
-	clock, ok := k.info.Driver.(driver.Clock)
-	switch {
-	case k.info.Driver == nil:
-		k.err = fmt.Errorf("%w: the database was opened by a Dialector, not by the name of a driver", xlease.ErrUnsupported)
-		return nil
-	case !ok:
-		k.err = fmt.Errorf("%w: the driver %s has no clock for them", xlease.ErrUnsupported, k.info.Name)
+	clock, err := k.info.Clock()
+	if err != nil {
+		k.err = fmt.Errorf("%w: %w", xlease.ErrUnsupported, err)
 		return nil
 	}
 	silent := db.Session(&gorm.Session{NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard})

@@ -33,7 +33,7 @@ func TestLeasesWithoutAClockSayWhy(t *testing.T) {
 	}{
 		{name: "a database of gorm's", db: plain, want: "this dummy database was not opened by xdb.Open"},
 		{name: "a driver without a clock", db: named, want: "the driver fake has no clock"},
-		{name: "a dialector", db: given, want: "opened by a Dialector"},
+		{name: "a dialector", db: given, want: "database was not opened by the name of a driver"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := xdb.Leases(tc.db)

@@ -156,7 +156,7 @@ func WithAutoMigrate(entities ...any) Option {
 }
 
 // WithMigrations applies the SQL files in files after WithAutoMigrate and before WithPrepare, each once, in the order of
-// their numbers: see Migrate. It may be given more than once; the files are one set.
+// their numbers: see package migrate. It may be given more than once; the files are one set.
 func WithMigrations(files fs.FS) Option {
 	return func(o *Options) { o.Migrations = append(o.Migrations, files) }
 }

@@ -166,8 +166,8 @@ func (d *Database) String() string {
 
 // KeepsLeases reports whether the driver has what Leases needs.
 func (d *Database) KeepsLeases() bool {
-	_, ok := d.info.Driver.(driver.Clock)
-	return ok
+	_, err := d.info.Clock()
+	return err == nil
 }
 
 // HasSchema reports whether there is anything for Setup to do.

@@ -23,13 +23,9 @@ var ErrUnsupported = errors.New("systable: not supported")
 // error is ErrUnsupported if the driver has none, or if db was not opened by the name of
 // a driver.
 func Clock(db *gorm.DB) (driver.Clock, error) {
-	info := dbconn.Of(db)
-	if info.Driver == nil {
-		return nil, fmt.Errorf("%w: this %s database was not opened by the name of a driver", ErrUnsupported, db.Name())
-	}
-	clock, ok := info.Driver.(driver.Clock)
-	if !ok {
-		return nil, fmt.Errorf("%w: the driver %s has no clock", ErrUnsupported, info.Name)
+	clock, err := dbconn.Of(db).Clock()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	return clock, nil
 }

@@ -78,6 +78,19 @@ func (i *Info) Kind(err error) driver.ErrorKind {
 	return i.Driver.ErrorKind(err)
 }
 
+// Clock returns the clock of the database, or an error that says why it has none.
+func (i *Info) Clock() (driver.Clock, error) {
+	clock, ok := i.Driver.(driver.Clock)
+	switch {
+	case ok:
+		return clock, nil
+	case i.Driver == nil:
+		return nil, fmt.Errorf("this %s database was not opened by the name of a driver", i.Name)
+	default:
+		return nil, fmt.Errorf("the driver %s has no clock", i.Name)
+	}
+}
+
 // Redact returns err without the secrets of the connection.
 func (i *Info) Redact(err error) error { return i.Secrets.Redact(err, i.Kind(err)) }
 
