@@ -13,52 +13,26 @@ import (
 	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
-// plan says how to append the values of one type. It knows the plain types of which most payloads are
-// made: structs, lists and pointers of texts, numbers, truth values and times. The result is that of
-// encoding/json of Go 1.27 to the byte; whatever is not plain (own encodings, maps, embedded structs, interfaces) is
-// left to it, as the value of a field or as a whole.
-type plan struct {
-	form   form
-	elem   *plan // of a list or a pointer
-	fields []field
-}
+// appender appends a value of one type. It reports false if the value cannot be encoded: encoding/json
+// says best why.
+//
+// The appenders know the plain types of which most payloads are made: structs, lists and pointers of
+// texts, numbers, truth values and times. The result is that of encoding/json of Go 1.27 to the byte;
+// whatever is not plain (own encodings, maps, embedded structs, interfaces) is left to it, as the value
+// of a field or as a whole.
+type appender func(dst []byte, v reflect.Value) ([]byte, bool)
 
-// form is what a plan does with a value.
-type form uint8
+// appenders has the appender of each type that was encoded.
+var appenders jsonplan.Cache[reflect.Type, appender]
 
-const (
-	foreign form = iota // encoding/json does it
-	truth
-	signed
-	unsigned
-	number
-	text
-	instant
-	list
-	pointer
-	object
-)
-
-// field is a member of an object.
-type field struct {
-	*plan
-	key       string // as JSON, with the comma before it and the colon after, and the quote of a quoted value
-	index     int
-	omitEmpty bool
-	quoted    bool
-}
-
-// plans holds the plan of each type that was encoded.
-var plans jsonplan.Cache[reflect.Type, *plan]
-
-// planOf returns the plan of a type.
-func planOf(t reflect.Type) *plan {
-	if p, ok := plans.Load(t); ok {
-		return p
+// appenderOf returns the appender of a type.
+func appenderOf(t reflect.Type) appender {
+	if a, ok := appenders.Load(t); ok {
+		return a
 	}
-	p := compile(t, nil)
-	plans.Store(t, p)
-	return p
+	a := compile(t, nil)
+	appenders.Store(t, a)
+	return a
 }
 
 var (
@@ -67,144 +41,158 @@ var (
 	marshaler     = reflect.TypeFor[json.Marshaler]()
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 
-	// forms are those of the kinds that need nothing else.
-	forms = map[reflect.Kind]form{
-		reflect.Bool: truth, reflect.String: text, reflect.Float32: number, reflect.Float64: number,
-		reflect.Int: signed, reflect.Int8: signed, reflect.Int16: signed, reflect.Int32: signed, reflect.Int64: signed,
-		reflect.Uint: unsigned, reflect.Uint8: unsigned, reflect.Uint16: unsigned, reflect.Uint32: unsigned,
-		reflect.Uint64: unsigned, reflect.Uintptr: unsigned,
+	// scalars has the appenders of the kinds that need nothing else.
+	scalars = map[reflect.Kind]appender{
+		reflect.Bool: appendBool, reflect.String: appendText, reflect.Float32: appendFloat, reflect.Float64: appendFloat,
+		reflect.Int: appendInt, reflect.Int8: appendInt, reflect.Int16: appendInt, reflect.Int32: appendInt,
+		reflect.Int64: appendInt, reflect.Uint: appendUint, reflect.Uint8: appendUint, reflect.Uint16: appendUint,
+		reflect.Uint32: appendUint, reflect.Uint64: appendUint, reflect.Uintptr: appendUint,
 	}
 )
 
-// compile makes the plan of a type. A type inside itself is foreign there: encoding/json knows how to
+// compile makes the appender of a type. A type inside itself is foreign there: encoding/json knows how to
 // end in a circle.
-func compile(t reflect.Type, around []reflect.Type) *plan {
-	if slices.Contains(around, t) {
-		return &plan{}
+func compile(t reflect.Type, around []reflect.Type) appender {
+	switch {
+	case t == timeType:
+		return appendInstant
+	case slices.Contains(around, t), encodesItself(t):
+		return appendForeign
 	}
 	around = append(slices.Clip(around), t)
-	switch p := reflect.PointerTo(t); {
-	case t == timeType:
-		return &plan{form: instant}
-	case t == numberType, p.Implements(marshaler), p.Implements(textMarshaler):
-		return &plan{}
-	}
 	switch t.Kind() { //nolint:exhaustive // the other kinds are in the table, or foreign
 	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return &plan{}
+		if t.Elem().Kind() != reflect.Uint8 {
+			return listOf(compile(t.Elem(), around))
 		}
-		return &plan{form: list, elem: compile(t.Elem(), around)}
 	case reflect.Pointer:
-		if t.Implements(marshaler) || t.Implements(textMarshaler) {
-			return &plan{}
-		}
-		return &plan{form: pointer, elem: compile(t.Elem(), around)}
+		return pointerTo(compile(t.Elem(), around))
 	case reflect.Struct:
 		return compileStruct(t, around)
 	}
-	return &plan{form: forms[t.Kind()]}
+	if a, ok := scalars[t.Kind()]; ok {
+		return a
+	}
+	return appendForeign
 }
 
-// compileStruct makes the plan of a struct: foreign if it embeds fields, or has a tag whose options are not
-// known.
-func compileStruct(t reflect.Type, around []reflect.Type) *plan {
-	var fields []field
+// encodesItself reports whether a type has an encoding of its own.
+func encodesItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return t == numberType || t.Implements(marshaler) || t.Implements(textMarshaler) ||
+		p.Implements(marshaler) || p.Implements(textMarshaler)
+}
+
+// compileStruct makes the appender of a struct: foreign if it embeds fields, or has a tag whose options are
+// not known.
+func compileStruct(t reflect.Type, around []reflect.Type) appender {
+	var members object
 	for _, f := range jsonplan.Fields(t) {
-		member := field{plan: compile(f.Type, around), index: f.Index[0], quoted: f.Quoted}
-		if len(f.Index) > 1 || !member.readOptions(f.Options) {
-			return &plan{}
+		m := member{append: compile(f.Type, around), index: f.Index[0], quoted: f.Quoted}
+		if len(f.Index) > 1 || !m.readOptions(f) {
+			return appendForeign
 		}
-		member.key = string(appendString([]byte{','}, f.Name)) + ":"
-		if member.quoted {
-			member.key += `"`
+		m.key = string(appendString([]byte{','}, f.Name)) + ":"
+		if m.quoted {
+			m.key += `"`
 		}
-		fields = append(fields, member)
+		members = append(members, m)
 	}
-	return &plan{form: object, fields: fields}
+	return members.append
+}
+
+// object has the members of a struct.
+type object []member
+
+// member is a field of a struct.
+type member struct {
+	append    appender
+	key       string // as JSON, with the comma before it and the colon after, and the quote of a quoted value
+	index     int
+	omitEmpty bool
+	quoted    bool
 }
 
 // readOptions takes over the options of a tag. It reports false for one that it does not know, and for
 // quoted values that are not written as they are.
-func (f *field) readOptions(options string) bool {
-	for option := range strings.SplitSeq(options, ",") {
+func (m *member) readOptions(f jsonplan.Field) bool {
+	for option := range strings.SplitSeq(f.Options, ",") {
 		switch option {
 		case "", "string":
 		case "omitempty":
-			f.omitEmpty = true
+			m.omitEmpty = true
 		default:
 			return false
 		}
 	}
-	return !f.quoted || truth <= f.form && f.form <= number
+	_, scalar := scalars[f.Type.Kind()]
+	return !f.Quoted || scalar && f.Type.Kind() != reflect.String && !encodesItself(f.Type)
 }
 
-// append appends v. It reports false where v cannot be encoded: encoding/json says best why.
-func (p *plan) append(dst []byte, v reflect.Value) ([]byte, bool) {
-	switch p.form {
-	case truth:
-		return strconv.AppendBool(dst, v.Bool()), true
-	case signed:
-		return strconv.AppendInt(dst, v.Int(), 10), true
-	case unsigned:
-		return strconv.AppendUint(dst, v.Uint(), 10), true
-	case number:
-		return appendFloat(dst, v)
-	case text:
-		return appendString(dst, v.String()), true
-	case instant:
-		return appendInstant(dst, v)
-	case object:
-		return p.appendObject(dst, v)
-	case list:
-		return p.appendList(dst, v)
-	case pointer:
-		if v.IsNil() {
-			return append(dst, null...), true
-		}
-		return p.elem.append(dst, v.Elem())
-	default:
-		return appendForeign(dst, v)
-	}
-}
-
-func (p *plan) appendObject(dst []byte, v reflect.Value) ([]byte, bool) {
+func (o object) append(dst []byte, v reflect.Value) ([]byte, bool) {
 	dst = append(dst, '{')
 	skip := len(",") // the first member has none
-	for i := range p.fields {
-		f := &p.fields[i]
-		value := v.Field(f.index)
-		if f.omitEmpty && isEmpty(value) {
+	for i := range o {
+		m := &o[i]
+		value := v.Field(m.index)
+		if m.omitEmpty && isEmpty(value) {
 			continue
 		}
-		dst = append(dst, f.key[skip:]...)
+		dst = append(dst, m.key[skip:]...)
 		skip = 0
 		var ok bool
-		if dst, ok = f.append(dst, value); !ok {
+		if dst, ok = m.append(dst, value); !ok {
 			return dst, false
 		}
-		if f.quoted {
+		if m.quoted {
 			dst = append(dst, '"')
 		}
 	}
 	return append(dst, '}'), true
 }
 
-func (p *plan) appendList(dst []byte, v reflect.Value) ([]byte, bool) {
-	if v.IsNil() {
-		return append(dst, null...), true
-	}
-	dst = append(dst, '[')
-	for i := range v.Len() {
-		if i > 0 {
-			dst = append(dst, ',')
+func listOf(element appender) appender {
+	return func(dst []byte, v reflect.Value) ([]byte, bool) {
+		if v.IsNil() {
+			return append(dst, null...), true
 		}
-		var ok bool
-		if dst, ok = p.elem.append(dst, v.Index(i)); !ok {
-			return dst, false
+		dst = append(dst, '[')
+		for i := range v.Len() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			var ok bool
+			if dst, ok = element(dst, v.Index(i)); !ok {
+				return dst, false
+			}
 		}
+		return append(dst, ']'), true
 	}
-	return append(dst, ']'), true
+}
+
+func pointerTo(element appender) appender {
+	return func(dst []byte, v reflect.Value) ([]byte, bool) {
+		if v.IsNil() {
+			return append(dst, null...), true
+		}
+		return element(dst, v.Elem())
+	}
+}
+
+func appendBool(dst []byte, v reflect.Value) ([]byte, bool) {
+	return strconv.AppendBool(dst, v.Bool()), true
+}
+
+func appendInt(dst []byte, v reflect.Value) ([]byte, bool) {
+	return strconv.AppendInt(dst, v.Int(), 10), true
+}
+
+func appendUint(dst []byte, v reflect.Value) ([]byte, bool) {
+	return strconv.AppendUint(dst, v.Uint(), 10), true
+}
+
+func appendText(dst []byte, v reflect.Value) ([]byte, bool) {
+	return appendString(dst, v.String()), true
 }
 
 // Between these numbers encoding/json surely writes no exponent, whatever their precision: it does below

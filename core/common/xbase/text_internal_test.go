@@ -21,7 +21,7 @@ func TestEveryByteAtEveryPlaceIsEscapedAsByEncodingJSON(t *testing.T) {
 				if got := appendString(nil, string(text)); string(got) != want {
 					t.Fatalf("appendString(%q) = %s, want %s", text, got, want)
 				}
-				if plain := isPlain(text); plain && len(want) != n+2 {
+				if plain := isPlain(text); plain && want != `"`+string(text)+`"` {
 					t.Fatalf("isPlain(%q) is true", text)
 				}
 			}
