@@ -32,16 +32,9 @@ type engine struct {
 	// lock. Writers only ever TryLock: a waiting Lock would block the inner of two nested validations
 	// and with it the outer one, and TestConcurrentFirstUseAndRegistration would not return.
 	gate  sync.RWMutex
-	mu    sync.Mutex // orders registrations
-	rules map[string]*rule
+	mu    sync.Mutex                                 // orders registrations
+	rules map[string]*atomic.Pointer[validator.Func] // what was registered, and may be replaced
 }
-
-// rule is a replaceable validation function.
-type rule struct {
-	fn atomic.Pointer[validator.Func]
-}
-
-func (r *rule) run(fl validator.FieldLevel) bool { return (*r.fn.Load())(fl) }
 
 // shared is the one engine. It is no sync.OnceValue, because an initializer that refers to the
 // constructor would link the validator into programs that never validate.
@@ -59,7 +52,7 @@ func newEngine() *engine {
 	v := validator.New(validator.WithTagNameFuncBlankOmit())
 	v.SetTagName(tagName)
 	v.RegisterTagNameFunc(fieldName)
-	e := &engine{validator: v, messages: newMessages(v), rules: map[string]*rule{}}
+	e := &engine{validator: v, messages: newMessages(v), rules: map[string]*atomic.Pointer[validator.Func]{}}
 	for _, r := range ownRules {
 		if err := e.register(r.tag, r.fn, r.english, r.chinese); err != nil {
 			panic(err) // a fault in this package's table
@@ -80,8 +73,8 @@ func (e *engine) register(tag string, fn validator.Func, english, chinese string
 	if err := e.messages.add(tag, english, chinese); err != nil {
 		return fmt.Errorf("xvalid: rule %q: %w", tag, err)
 	}
-	if r, ok := e.rules[tag]; ok {
-		r.fn.Store(&fn)
+	if current, ok := e.rules[tag]; ok {
+		current.Store(&fn)
 		return nil
 	}
 	if !e.lock() {
@@ -93,12 +86,13 @@ func (e *engine) register(tag string, fn validator.Func, english, chinese string
 			err = fmt.Errorf("xvalid: rule %q: %v", tag, p)
 		}
 	}()
-	r := new(rule)
-	r.fn.Store(&fn)
-	if err := e.validator.RegisterValidation(tag, r.run); err != nil {
+	current := new(atomic.Pointer[validator.Func])
+	current.Store(&fn)
+	run := func(fl validator.FieldLevel) bool { return (*current.Load())(fl) }
+	if err := e.validator.RegisterValidation(tag, run); err != nil {
 		return fmt.Errorf("xvalid: rule %q: %w", tag, err)
 	}
-	e.rules[tag] = r
+	e.rules[tag] = current
 	return nil
 }
 
@@ -122,7 +116,7 @@ func (e *engine) validate(ctx context.Context, value any) error {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// walk validates what is under v, at a depth.
+// walk validates what is under v, at a depth. Its error is a validator.ValidationErrors or a *RuleError.
 func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 	if depth > maxNesting {
 		return tooDeep(v.Type())
@@ -139,7 +133,7 @@ func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 		}
 		return e.walk(ctx, v.Elem(), depth+1)
 	case reflect.Slice, reflect.Array:
-		if !holdsStructs(v.Type().Elem()) {
+		if !holdsStructs(v.Type()) {
 			return nil
 		}
 		return e.elements(ctx, v, depth+1)
@@ -148,35 +142,53 @@ func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 	}
 }
 
-func holdsStructs(t reflect.Type) bool {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
-		t = t.Elem()
-	}
-	return t.Kind() == reflect.Struct || t.Kind() == reflect.Interface
-}
-
+// elements validates the elements of a slice or array, until MaxFailures have been found.
 func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error {
-	var failed sliceError
+	var all validator.ValidationErrors
 	for i := range v.Len() {
 		err := e.walk(ctx, v.Index(i), depth)
 		if err == nil {
 			continue
 		}
-		if _, wrong := errors.AsType[*RuleError](err); wrong {
+		failed, ok := errors.AsType[validator.ValidationErrors](err)
+		if !ok {
 			return err
 		}
-		if failed = append(failed, elementError{Index: i, Err: err}); len(failed) == MaxFailures {
+		for _, fe := range failed {
+			all = append(all, elementError{fe, "[" + strconv.Itoa(i) + "]"})
+		}
+		if len(all) >= MaxFailures {
 			break
 		}
 	}
-	if failed == nil {
+	if all == nil {
 		return nil
 	}
-	return failed
+	return all
 }
 
-// structure validates one struct. The validator panics with a text, or lets reflect panic, where a rule
-// does not fit its field; every other panic comes from a rule of the application and goes on.
+// elementError is a failure in an element of a slice or array.
+type elementError struct {
+	validator.FieldError
+	index string // in brackets
+}
+
+// unwrap returns the validator's own failure, and the indexes of the elements that it is in.
+func unwrap(fe validator.FieldError) (failure validator.FieldError, index string) {
+	for {
+		e, ok := fe.(elementError)
+		if !ok {
+			return fe, index
+		}
+		fe, index = e.FieldError, index+e.index
+	}
+}
+
+// Error implements error.
+func (e elementError) Error() string { return e.index + ": " + e.FieldError.Error() }
+
+// structure validates one struct. The validator and the rules of this package panic with a text, or let
+// reflect panic, if a rule does not fit its field. Any other panic is the application's and goes on.
 func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 	t := v.Type()
 	if exceeds(v, false, 0) {
@@ -190,8 +202,6 @@ func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 		case nil:
 		case string:
 			err = &RuleError{Type: t, Problem: p}
-		case badParameter:
-			err = &RuleError{Type: t, Problem: string(p)}
 		case *reflect.ValueError:
 			err = &RuleError{Type: t, Problem: p.Error()}
 		default:
@@ -211,31 +221,4 @@ type RuleError struct {
 // Error implements error.
 func (e *RuleError) Error() string {
 	return "xvalid: " + e.Type.String() + ": " + strings.TrimPrefix(e.Problem, "xvalid: ")
-}
-
-// sliceError lists the elements of a slice that failed, at most MaxFailures.
-type sliceError []elementError
-
-// elementError is what is wrong with one element of a slice.
-type elementError struct {
-	Index int
-	Err   error
-}
-
-// Error implements error.
-func (s sliceError) Error() string {
-	texts := make([]string, len(s))
-	for i, e := range s {
-		texts[i] = "[" + strconv.Itoa(e.Index) + "]: " + e.Err.Error()
-	}
-	return strings.Join(texts, "\n")
-}
-
-// Unwrap returns the errors of the elements.
-func (s sliceError) Unwrap() []error {
-	errs := make([]error, len(s))
-	for i, e := range s {
-		errs[i] = e.Err
-	}
-	return errs
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/go-playground/validator/v10"
@@ -44,17 +43,16 @@ func Failures(ctx context.Context, err error) []FieldError {
 func failures(ctx context.Context, err error, name func(validator.FieldError) string) []FieldError {
 	failed, ok := err.(validator.ValidationErrors) //nolint:errorlint // the fast path
 	if !ok {
-		if slice, ok := errors.AsType[sliceError](err); ok {
-			return elementFailures(ctx, slice, name)
-		}
-		if failed, ok = errors.AsType[validator.ValidationErrors](err); !ok {
-			return nil
-		}
+		failed, _ = errors.AsType[validator.ValidationErrors](err)
+	}
+	if failed == nil {
+		return nil
 	}
 	failed = failed[:min(len(failed), MaxFailures)]
 	lang, m := languageOf(xerror.Language(ctx)), load().messages
 	list := make([]FieldError, len(failed))
 	for i, fe := range failed {
+		fe, index := unwrap(fe)
 		field := ""
 		if name != nil {
 			field = name(fe)
@@ -62,26 +60,11 @@ func failures(ctx context.Context, err error, name func(validator.FieldError) st
 		if field == "" {
 			field = path(fe)
 		}
+		if index != "" && field[0] != '[' {
+			index += "."
+		}
+		field = index + field
 		list[i] = FieldError{Field: field, Tag: fe.Tag(), Message: m.say(lang, fe, leaf(field))}
-	}
-	return list
-}
-
-// elementFailures puts the index before the path of each failure.
-func elementFailures(ctx context.Context, slice sliceError, name func(validator.FieldError) string) []FieldError {
-	var list []FieldError
-	for _, element := range slice {
-		index := "[" + strconv.Itoa(element.Index) + "]"
-		for _, f := range failures(ctx, element.Err, name) {
-			if f.Field[0] != '[' {
-				f.Field = "." + f.Field
-			}
-			f.Field = index + f.Field
-			list = append(list, f)
-		}
-		if len(list) >= MaxFailures {
-			return list[:MaxFailures]
-		}
 	}
 	return list
 }

@@ -17,14 +17,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-const (
-	// fieldMark stands for the field in a message that is rendered.
-	fieldMark = "\x00"
-
-	// maxMessages bounds the messages that are kept. Only fields outside of slices and maps get there, so
-	// a program reaches it by its own size alone.
-	maxMessages = 4096
-)
+// fieldMark stands for the field in a message that is rendered.
+const fieldMark = "\x00"
 
 // language is an index into messages.
 type language uint8
@@ -48,7 +42,7 @@ type messages struct {
 
 	mu       sync.RWMutex
 	speak    [languages]*speaker
-	rendered map[messageKey]string
+	rendered map[messageKey]string // of fields outside of slices and maps: bounded by the size of the program
 }
 
 // messageKey is all that a message depends on.
@@ -158,7 +152,7 @@ func (m *messages) say(lang language, fe validator.FieldError, field string) str
 		text = m.speak[lang].fallback
 	}
 	text = strings.ReplaceAll(text, fieldMark, field)
-	if len(m.rendered) < maxMessages && strings.IndexByte(field, '[') < 0 {
+	if !strings.Contains(field, "[") {
 		m.rendered[key] = text
 	}
 	return text

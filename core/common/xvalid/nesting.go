@@ -19,62 +19,51 @@ func tooDeep(t reflect.Type) error {
 	return &RuleError{Type: t, Problem: fmt.Sprintf("the value contains itself, or is nested more than %d levels deep", maxNesting)}
 }
 
-// followed is a field of a struct into which the validator looks, and whose value may contain the struct.
-type followed struct {
+// nestedField is a field of a struct into which the validator looks.
+type nestedField struct {
 	index int
 	dive  bool // the elements of a slice or a map are validated
 }
 
-// followedFields holds the fields of each type that was validated.
-var followedFields jsonplan.Cache[reflect.Type, []followed]
+// nestedFields contains the nested fields of each struct type that was validated.
+var nestedFields jsonplan.Cache[reflect.Type, []nestedField]
 
-// fieldsToFollow returns the fields of a struct type through which a value may contain itself: none for
-// most types.
-func fieldsToFollow(t reflect.Type) []followed {
-	if fields, ok := followedFields.Load(t); ok {
+// nestedFieldsOf returns the nested fields of a struct type.
+func nestedFieldsOf(t reflect.Type) []nestedField {
+	if fields, ok := nestedFields.Load(t); ok {
 		return fields
 	}
-	fields := slices.DeleteFunc(validatedFields(t), func(f followed) bool { return !mayRecur(t.Field(f.index).Type, nil) })
-	followedFields.Store(t, fields)
-	return fields
-}
-
-// validatedFields returns the fields of t whose values the validator looks into.
-func validatedFields(t reflect.Type) []followed {
-	var fields []followed
+	var fields []nestedField
 	for i := range t.NumField() {
 		f := t.Field(i)
 		rules := strings.Split(f.Tag.Get(tagName), ",")
-		skipped := slices.ContainsFunc(rules, func(rule string) bool { return rule == "-" || rule == "structonly" || rule == "nostructlevel" })
-		if !skipped && (f.IsExported() || f.Anonymous) {
-			fields = append(fields, followed{index: i, dive: slices.Contains(rules, "dive")})
+		skipped := slices.ContainsFunc(rules, func(rule string) bool {
+			return rule == "-" || rule == "structonly" || rule == "nostructlevel"
+		})
+		if !skipped && (f.IsExported() || f.Anonymous) && holdsStructs(f.Type) {
+			fields = append(fields, nestedField{index: i, dive: slices.Contains(rules, "dive")})
 		}
 	}
+	nestedFields.Store(t, fields)
 	return fields
 }
 
-// mayRecur reports whether a value of type t may contain another one of t, or any value. path holds the
-// types that led to t.
-func mayRecur(t reflect.Type, path []reflect.Type) bool {
-	if slices.Contains(path, t) {
-		return true
+// holdsStructs reports whether a value of the type may contain a struct.
+func holdsStructs(t reflect.Type) bool {
+	const deepest = 32 // a type may be a pointer to itself, or a list of itself
+	for range deepest {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+			t = t.Elem()
+		default:
+			return t.Kind() == reflect.Struct || t.Kind() == reflect.Interface
+		}
 	}
-	path = append(slices.Clip(path), t)
-	switch t.Kind() {
-	case reflect.Interface:
-		return true
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return mayRecur(t.Elem(), path)
-	case reflect.Struct:
-		return !t.ConvertibleTo(timeType) && slices.ContainsFunc(validatedFields(t), func(f followed) bool {
-			return mayRecur(t.Field(f.index).Type, path)
-		})
-	default:
-		return false
-	}
+	return true
 }
 
-// exceeds reports whether v, at a depth, is nested deeper than maxNesting in what the validator looks into.
+// exceeds reports whether v, at a depth, is nested deeper than maxNesting in what the validator looks into;
+// dive says that it looks into the elements of v.
 func exceeds(v reflect.Value, dive bool, depth int) bool {
 	if depth > maxNesting {
 		return true
@@ -83,14 +72,16 @@ func exceeds(v reflect.Value, dive bool, depth int) bool {
 	case reflect.Pointer, reflect.Interface:
 		return !v.IsNil() && exceeds(v.Elem(), dive, depth+1)
 	case reflect.Struct:
-		return slices.ContainsFunc(fieldsToFollow(v.Type()), func(f followed) bool {
-			return exceeds(v.Field(f.index), f.dive, depth+1)
-		})
+		for _, f := range nestedFieldsOf(v.Type()) {
+			if exceeds(v.Field(f.index), f.dive, depth+1) {
+				return true
+			}
+		}
 	case reflect.Slice, reflect.Array, reflect.Map:
-		return dive && elementExceeds(v, depth+1)
+		return dive && holdsStructs(v.Type()) && elementExceeds(v, depth+1)
 	default:
-		return false
 	}
+	return false
 }
 
 // elementExceeds is exceeds for the elements of a slice or a map.

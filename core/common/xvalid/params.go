@@ -13,10 +13,6 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// badParameter is the panic of a rule whose parameter in a tag does not parse; Validate turns it into a
-// *RuleError.
-type badParameter string
-
 // parameters parses each parameter of a rule once. Parameters come from tags, so there are as many as the
 // program has tags.
 type parameters[T any] struct {
@@ -29,12 +25,8 @@ type parameters[T any] struct {
 var (
 	patterns = parameters[*regexp.Regexp]{parse: regexp.Compile}
 	words    = parameters[[]string]{parse: splitWords}
-	integers = parameters[[]int64]{parse: func(list string) ([]int64, error) {
-		return parseNumbers(list, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
-	}}
-	floats = parameters[[]float64]{parse: func(list string) ([]float64, error) {
-		return parseNumbers(list, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
-	}}
+	integers = parameters[[]int64]{parse: listOf(func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })}
+	floats   = parameters[[]float64]{parse: listOf(func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })}
 )
 
 // parameterChecks parse the parameter of a rule when a type that has it is first seen.
@@ -49,12 +41,12 @@ func (p *parameters[T]) get(parameter string) (T, error) {
 	if ok {
 		return v, nil
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	v, err := p.parse(parameter)
 	if err != nil {
 		return v, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.parsed == nil {
 		p.parsed = map[string]T{}
 	}
@@ -76,8 +68,9 @@ func (p *parameters[T]) of(fl validator.FieldLevel) T {
 	return v
 }
 
-func wrong(field, tag, parameter string, err error) badParameter {
-	return badParameter(fmt.Sprintf("field %s: %s=%s: %v", field, tag, parameter, err))
+// wrong returns the panic of a rule whose parameter in a tag does not parse.
+func wrong(field, tag, parameter string, err error) string {
+	return fmt.Sprintf("field %s: %s=%s: %v", field, tag, parameter, err)
 }
 
 // unescape undoes what stands for a comma and a pipe in a tag.
@@ -100,21 +93,23 @@ func checkParameters(f reflect.StructField) {
 
 var errEmptyList = errors.New("the list is empty")
 
-// parseNumbers reads numbers that are separated by spaces, or by escaped commas and pipes.
-func parseNumbers[T any](list string, parse func(string) (T, error)) ([]T, error) {
+// listOf returns a function that reads numbers which are separated by spaces, or by escaped commas and pipes.
+func listOf[T any](parse func(string) (T, error)) func(parameter string) ([]T, error) {
 	isSeparator := func(r rune) bool { return r == ' ' || r == ',' || r == '|' }
-	var numbers []T
-	for text := range strings.FieldsFuncSeq(list, isSeparator) {
-		n, err := parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("%q is not a number", text)
+	return func(parameter string) ([]T, error) {
+		var numbers []T
+		for text := range strings.FieldsFuncSeq(parameter, isSeparator) {
+			n, err := parse(text)
+			if err != nil {
+				return nil, fmt.Errorf("%q is not a number", text)
+			}
+			numbers = append(numbers, n)
 		}
-		numbers = append(numbers, n)
+		if numbers == nil {
+			return nil, errEmptyList
+		}
+		return numbers, nil
 	}
-	if numbers == nil {
-		return nil, errEmptyList
-	}
-	return numbers, nil
 }
 
 // splitWords reads words that are separated by spaces; single quotes hold a word with spaces together.

@@ -28,26 +28,19 @@ const (
 	Header
 )
 
-// Code returns the code of a failed validation: BodyError, ParameterError or HeaderError.
-func (s Source) Code() *xerror.ErrorCode {
-	return s.choose(xerror.BodyError, xerror.ParameterError, xerror.HeaderError)
+// codes are the codes for a failed rule and for a wrong type in each part.
+var codes = [...]struct{ rule, typ *xerror.ErrorCode }{
+	Body:   {xerror.BodyError, xerror.BodyType},
+	Query:  {xerror.ParameterError, xerror.ParameterType},
+	Path:   {xerror.ParameterError, xerror.ParameterType},
+	Header: {xerror.HeaderError, xerror.HeaderType},
 }
+
+// Code returns the code of a failed validation: BodyError, ParameterError or HeaderError.
+func (s Source) Code() *xerror.ErrorCode { return codes[s].rule }
 
 // TypeCode returns the code of a value of the wrong type: BodyType, ParameterType or HeaderType.
-func (s Source) TypeCode() *xerror.ErrorCode {
-	return s.choose(xerror.BodyType, xerror.ParameterType, xerror.HeaderType)
-}
-
-func (s Source) choose(body, parameter, header *xerror.ErrorCode) *xerror.ErrorCode {
-	switch s {
-	case Query, Path:
-		return parameter
-	case Header:
-		return header
-	default:
-		return body
-	}
-}
+func (s Source) TypeCode() *xerror.ErrorCode { return codes[s].typ }
 
 // Reporter is the context of a request that collects errors. *gin.Context is one: E is its *gin.Error.
 type Reporter[E any] interface {

@@ -30,9 +30,9 @@ var ownRules = []struct {
 	{"snowflake", snowflake, "{0} must be a valid id", "{0}必须是有效的 ID"},
 }
 
-// badKind is the panic of a rule on a field that it cannot judge; the validator's own rules do the same.
-func badKind(fl validator.FieldLevel) badParameter {
-	return badParameter(fmt.Sprintf("field %s: rule %s cannot judge a %s", fl.StructFieldName(), fl.GetTag(), fl.Field().Type()))
+// badKind returns the panic of a rule on a field that it cannot judge, a text as with the validator's own rules.
+func badKind(fl validator.FieldLevel) string {
+	return fmt.Sprintf("field %s: rule %s cannot judge a %s", fl.StructFieldName(), fl.GetTag(), fl.Field().Type())
 }
 
 func text(fl validator.FieldLevel) string {
