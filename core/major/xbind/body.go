@@ -30,7 +30,6 @@ type work struct {
 var works = sync.Pool{New: func() any { return new(work) }}
 
 func (w *work) release() {
-	w.scan.reset()
 	if w.buf.Cap() <= 2*maxKept {
 		w.buf.Reset()
 		works.Put(w)
@@ -124,17 +123,17 @@ func (w *work) decode(ctx context.Context, s *Strictness, t reflect.Type, dst an
 		return refuse(ctx, xerror.BodyEmpty, phrase.NoBody)
 	}
 	offset := w.buf.Len() - len(data)
-	d := &w.scan
+	d, p := &w.scan, planOf(t)
 	d.begin(data, s)
-	if !d.run(planOf(t)) {
+	if !d.run(p) {
 		return d.explain(ctx, offset)
 	}
-	data = data[:d.pos]
-	if string(data) == "null" {
+	d.data = data[:d.pos]
+	if string(d.data) == "null" {
 		return refuse(ctx, xerror.BodyEmpty, textNull)
 	}
-	if err := json.Unmarshal(data, dst); err != nil {
-		return explainDecode(ctx, data, offset, t, err)
+	if err := json.Unmarshal(d.data, dst); err != nil {
+		return d.explainDecode(ctx, offset, p, err)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,31 +18,15 @@ import (
 // maxName is the longest name of a client's that is shown in an answer.
 const maxName = 32
 
-// explain turns the fault of a scanner into an error. offset is where its text begins in the body.
+// explain turns the problem of a scanner into an error. offset is where its text begins in the body.
 func (d *scanner) explain(ctx context.Context, offset int) *xerror.Error {
-	at := strconv.Itoa(offset + d.pos)
-	switch d.fault {
-	case faultDuplicate:
-		return fieldError(ctx, xerror.BodyError, d.where(), "duplicate", textDuplicate)
-	case faultUnknown:
-		return fieldError(ctx, xerror.BodyError, d.where(), "unknown", textUnknown)
-	case faultDepth:
-		return refuse(ctx, xerror.BodyError, textDepth, strconv.Itoa(maxDepth))
-	case faultUTF8:
-		return refuse(ctx, xerror.BodyError, textUTF8, at)
-	case faultTrailing:
-		return refuse(ctx, xerror.BodyError, textTrailing, at)
-	default:
-		return syntaxError(ctx, offset+min(d.pos+1, len(d.data)))
+	if d.tag != "" {
+		return fieldError(ctx, xerror.BodyError, d.where(), d.tag, d.problem)
 	}
+	return refuse(ctx, xerror.BodyError, d.problem, strconv.Itoa(offset+d.pos))
 }
 
-// syntaxError returns an error about the last of the first n bytes of the body.
-func syntaxError(ctx context.Context, n int) *xerror.Error {
-	return refuse(ctx, xerror.BodyError, phrase.Syntax, strconv.Itoa(n))
-}
-
-// where returns the path to the fault, from the outside in.
+// where returns the path to the problem, from the outside in.
 func (d *scanner) where() string {
 	var b strings.Builder
 	for _, s := range slices.Backward(d.path) {
@@ -82,16 +65,16 @@ func fieldError(
 	return xerror.WrapData(code, message, nil, []xvalid.FieldError{failure})
 }
 
-// explainDecode turns what encoding/json says of data into an error that names the field. The texts of
+// explainDecode turns what encoding/json says of the text into an error that names the field. The texts of
 // encoding/json quote the body, so they go no further.
-func explainDecode(ctx context.Context, data []byte, offset int, t reflect.Type, err error) *xerror.Error {
+func (d *scanner) explainDecode(ctx context.Context, offset int, p *plan, err error) *xerror.Error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return syntaxError(ctx, offset+firstByte(data, int(syntax.Offset)))
+		at := strconv.Itoa(offset + firstByte(d.data, int(syntax.Offset)))
+		return refuse(ctx, xerror.BodyError, phrase.Syntax, at)
 	}
-	d := &scanner{}
-	d.begin(data, &Strictness{AllowDuplicateKeys: true})
+	d.begin(d.data, &Strictness{AllowDuplicateKeys: true})
 	d.probe = true
-	if d.value(planOf(t)); d.fault == faultType {
+	if d.value(p); d.typ != nil {
 		return xvalid.TypeError(xvalid.Body, xvalid.TypeFailure(ctx, d.where(), d.typ, ""))
 	}
 	return xerror.Wrap(xerror.BodyType, say(ctx, textUnreadable), fmt.Errorf("xbind: cannot decode: %T", err))

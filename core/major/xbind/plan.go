@@ -1,11 +1,10 @@
 package xbind
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"reflect"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
@@ -15,8 +14,8 @@ import (
 type plan struct {
 	typ reflect.Type // nil: any value
 
-	fields []planField
-	names  map[string]int // the index of a field by its name, and by the form that appendFold gives it
+	fields []*planField
+	names  map[string]*planField
 
 	closed  bool  // an object's members are fields or unknown
 	members *plan // of an object that are no fields
@@ -85,59 +84,32 @@ func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 }
 
 func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan) {
-	p.names = make(map[string]int, 2*len(fields))
-	for i, f := range fields {
+	p.names = make(map[string]*planField, len(fields))
+	for _, f := range fields {
 		child := makePlan(f.Type, making)
 		if f.Quoted {
 			quoted := *child
 			quoted.quoted = true
 			child = &quoted
 		}
-		p.fields = append(p.fields, planField{name: []byte(f.Name), plan: child})
-		p.names[f.Name] = i
-	}
-	for i, f := range fields {
-		fold := string(appendFold(nil, []byte(f.Name)))
-		if _, taken := p.names[fold]; !taken {
-			p.names[fold] = i
-		}
+		field := &planField{name: []byte(f.Name), plan: child}
+		p.fields = append(p.fields, field)
+		p.names[f.Name] = field
 	}
 }
 
-// field returns the index of the field that a member fills, or -1: the field of this name, else the first
-// whose name differs in case only.
-func (p *plan) field(name []byte) int {
-	if i, ok := p.names[string(name)]; ok {
-		return i
+// field returns the field that a member fills, or nil: the field of this name, else the first whose name
+// differs in case only.
+func (p *plan) field(name []byte) *planField {
+	if f, ok := p.names[string(name)]; ok {
+		return f
 	}
-	if len(p.names) == 0 {
-		return -1
-	}
-	var scratch [64]byte
-	if i, ok := p.names[string(appendFold(scratch[:0], name))]; ok {
-		return i
-	}
-	return -1
-}
-
-// appendFold appends the form that all names share which differ in case only (Unicode simple folding).
-func appendFold(dst, name []byte) []byte {
-	for len(name) > 0 {
-		if c := name[0]; c < utf8.RuneSelf {
-			if 'a' <= c && c <= 'z' {
-				c -= 'a' - 'A'
-			}
-			dst, name = append(dst, c), name[1:]
-			continue
+	for _, f := range p.fields {
+		if bytes.EqualFold(f.name, name) {
+			return f
 		}
-		r, n := utf8.DecodeRune(name)
-		least := r
-		for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
-			least = min(least, o)
-		}
-		dst, name = utf8.AppendRune(dst, least), name[n:]
 	}
-	return dst
+	return nil
 }
 
 // refuses reports whether the type refuses a value whose members or elements it takes.

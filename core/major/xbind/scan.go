@@ -6,44 +6,33 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// maxDepth is how deep objects and lists of a body may nest.
+// maxDepth is how deep objects and lists of a body may nest. The message textDepth names it.
 const maxDepth = 100
 
-// fault is what a scanner stopped at.
-type fault uint8
-
-const (
-	faultNone fault = iota
-	faultSyntax
-	faultDuplicate
-	faultUnknown
-	faultDepth
-	faultUTF8
-	faultTrailing
-	faultType // only of a scanner that probes
-)
-
 // scanner walks over a JSON text along the plan of the type that it will fill. It finds what
-// encoding/json lets pass (TestRefusedBodies lists it: names that occur twice,
-// unknown members with their path, bytes that are no UTF-8, nesting); the grammar of literals is
-// left to that.
+// encoding/json lets pass (TestRefusedBodies lists it): names that occur twice, unknown members with
+// their path, bytes that are no UTF-8, nesting. Malformed text ends the walk and is no problem of a
+// scanner: encoding/json reports it.
 //
 // It allocates nothing for an object that fills a struct, unless a name is escaped.
 type scanner struct {
-	data  []byte
-	pos   int
-	depth int
-
-	refuseUnknown, allowDuplicates, allowTrailing bool
+	data   []byte
+	pos    int
+	depth  int
+	strict Strictness
 
 	names [][]byte // of the members of the open objects
 
-	fault fault
-	path  []step // from the inside out, once a fault is found
+	problem phrase.Phrase // at which the walk stopped
+	tag     string        // of a problem with one field
+	path    []step        // to that field, from the inside out
 
 	// probe stops at the first value that its own type refuses, which has the type typ.
 	probe bool
@@ -58,32 +47,22 @@ type step struct {
 
 // begin makes the scanner ready for a text.
 func (d *scanner) begin(data []byte, s *Strictness) {
-	*d = scanner{
-		data: data, names: d.names[:0], path: d.path[:0],
-		refuseUnknown: s.DisallowUnknownFields, allowDuplicates: s.AllowDuplicateKeys, allowTrailing: s.AllowTrailingData,
-	}
+	*d = scanner{data: data, strict: *s, names: d.names[:0], path: d.path[:0]}
 }
 
-// reset drops every reference into the text.
-func (d *scanner) reset() {
-	clear(d.names[:cap(d.names)])
-	clear(d.path)
-	d.begin(nil, &Strictness{})
-}
-
-// run scans one value and what follows it. Without a fault pos is the end of the value.
+// run scans one value and what follows it. Without a problem pos is the end of the value.
 func (d *scanner) run(p *plan) bool {
 	if !d.value(p) {
 		return false
 	}
 	end := d.pos
-	if d.space(); d.pos < len(d.data) && !d.allowTrailing {
-		return d.fail(faultTrailing)
+	if d.space(); d.pos < len(d.data) && !d.strict.AllowTrailingData {
+		return d.fail(textTrailing, "")
 	}
 	d.pos = end
 	if at := invalidAt(d.data[:end]); at >= 0 {
 		d.pos = at
-		return d.fail(faultUTF8)
+		return d.fail(textUTF8, "")
 	}
 	return true
 }
@@ -138,15 +117,21 @@ func unescaped(text []byte) rune {
 	return rune(r)
 }
 
-func (d *scanner) fail(f fault) bool {
-	d.fault = f
+func (d *scanner) fail(problem phrase.Phrase, tag string) bool {
+	d.problem, d.tag = problem, tag
 	return false
 }
 
-// within adds a step to the path of a fault.
+// within adds a step to the path of a problem.
 func (d *scanner) within(s step) bool {
 	d.path = append(d.path, s)
 	return false
+}
+
+// stop ends the walk over malformed text.
+func (d *scanner) stop() bool {
+	d.pos = len(d.data)
+	return true
 }
 
 func (d *scanner) space() {
@@ -160,62 +145,48 @@ func (d *scanner) space() {
 	}
 }
 
-// take consumes c after white space.
-func (d *scanner) take(c byte) bool {
-	d.space()
-	if d.pos < len(d.data) && d.data[d.pos] == c {
-		d.pos++
-		return true
+// next returns the byte after white space, 0 at the end.
+func (d *scanner) next() byte {
+	if d.space(); d.pos < len(d.data) {
+		return d.data[d.pos]
 	}
-	return false
+	return 0
 }
 
-func (d *scanner) value(p *plan) bool {
-	d.space()
-	start := d.pos
-	if start == len(d.data) {
-		return d.fail(faultSyntax)
-	}
-	if !d.consume(p) {
+// take consumes c after white space.
+func (d *scanner) take(c byte) bool {
+	if d.next() != c {
 		return false
 	}
-	if d.probe && p.refuses(d.data[start:d.pos]) {
-		d.typ = p.typ
-		return d.fail(faultType)
-	}
+	d.pos++
 	return true
 }
 
-// consume consumes the value that begins here.
-func (d *scanner) consume(p *plan) bool {
-	switch c := d.data[d.pos]; {
-	case c == '{':
-		return d.nested(func() bool { return d.object(p) })
-	case c == '[':
-		return d.nested(func() bool { return d.list(p.element) })
-	case c == '"':
-		_, _, ok := d.text()
-		return ok
-	case c == 't', c == 'f', c == 'n', c == '-', '0' <= c && c <= '9':
-		d.literal()
-		return true
+func (d *scanner) value(p *plan) bool {
+	ok, first := true, d.next()
+	start := d.pos
+	switch first {
+	case '{':
+		ok = d.object(p)
+	case '[':
+		ok = d.nested(']', func(i int) bool { return d.value(p.element) || d.within(step{index: i}) })
+	case '"':
+		d.text()
 	default:
-		return d.fail(faultSyntax)
+		d.literal(first)
 	}
-}
-
-// nested consumes the object or list that begins here.
-func (d *scanner) nested(inner func() bool) bool {
-	if d.depth++; d.depth > maxDepth {
-		return d.fail(faultDepth)
+	if ok && d.probe && p.refuses(d.data[start:d.pos]) {
+		d.typ = p.typ
+		return false
 	}
-	defer func() { d.depth-- }()
-	d.pos++
-	return inner()
+	return ok
 }
 
 // literal consumes what begins like a number, true, false or null.
-func (d *scanner) literal() {
+func (d *scanner) literal(first byte) {
+	if strings.IndexByte("-0123456789tfn", first) < 0 {
+		d.stop()
+	}
 	for ; d.pos < len(d.data); d.pos++ {
 		switch d.data[d.pos] {
 		case ',', ']', '}', ':', '"', '[', '{', ' ', '\t', '\r', '\n':
@@ -224,80 +195,68 @@ func (d *scanner) literal() {
 	}
 }
 
-// text consumes a string and returns what is between its quotes.
-func (d *scanner) text() (inner []byte, escaped, ok bool) {
+// text consumes a string and returns what is between its quotes, or nil if it has no end.
+func (d *scanner) text() (inner []byte, escaped bool) {
 	d.pos++
 	for start := d.pos; d.pos < len(d.data); d.pos++ {
 		switch d.data[d.pos] {
 		case '"':
 			d.pos++
-			return d.data[start : d.pos-1], escaped, true
+			return d.data[start : d.pos-1], escaped
 		case '\\':
 			escaped = true
 			d.pos++ // what follows ends no string
 		}
 	}
-	d.pos = len(d.data)
-	return nil, escaped, d.fail(faultSyntax)
+	d.stop()
+	return nil, false
 }
 
-func (d *scanner) list(p *plan) bool {
-	if d.take(']') {
-		return true
+// nested consumes the object or list that begins here and ends with a byte; inner consumes each member
+// or element.
+func (d *scanner) nested(end byte, inner func(i int) bool) bool {
+	if d.depth++; d.depth > maxDepth {
+		return d.fail(textDepth, "")
 	}
-	for i := 0; ; i++ {
-		if !d.value(p) {
-			return d.within(step{index: i})
+	d.pos++
+	for i := 0; !d.take(end); i++ {
+		if i > 0 && !d.take(',') {
+			return d.stop()
 		}
-		if d.take(']') {
-			return true
-		}
-		if !d.take(',') {
-			return d.fail(faultSyntax)
+		if !inner(i) {
+			return false
 		}
 	}
+	d.depth--
+	return true
 }
 
 func (d *scanner) object(p *plan) bool {
 	open := len(d.names)
-	defer func() { d.names = d.names[:open] }()
-	if d.take('}') {
-		return true
-	}
-	for {
-		if !d.member(p) {
-			return false
-		}
-		if d.take('}') {
-			return d.allowDuplicates || d.unique(d.names[open:])
-		}
-		if !d.take(',') {
-			return d.fail(faultSyntax)
-		}
-	}
+	ok := d.nested('}', func(int) bool { return d.member(p) }) &&
+		(d.strict.AllowDuplicateKeys || d.unique(d.names[open:]))
+	d.names = d.names[:open]
+	return ok
 }
 
 // member consumes a member of an object. Its name is that of the field that it fills.
 func (d *scanner) member(p *plan) bool {
-	if d.space(); d.pos == len(d.data) || d.data[d.pos] != '"' {
-		return d.fail(faultSyntax)
+	if d.next() != '"' {
+		return d.stop()
 	}
-	name, ok := d.name()
-	if !ok {
-		return false
+	name := d.name()
+	if name == nil {
+		return d.stop()
 	}
 	child, known := p.members, !p.closed
-	if i := p.field(name); i >= 0 {
-		name, child, known = p.fields[i].name, p.fields[i].plan, true
+	if f := p.field(name); f != nil {
+		name, child, known = f.name, f.plan, true
 	}
-	if !known && d.refuseUnknown {
-		d.fault = faultUnknown
-		return d.within(step{name: name})
+	if !known && d.strict.DisallowUnknownFields {
+		return d.fail(textUnknown, "unknown") || d.within(step{name: name})
 	}
 	d.names = append(d.names, name)
-	if !d.take(':') {
-		return d.fail(faultSyntax)
-	}
+	d.take(':')
 	return d.value(child) || d.within(step{name: name})
 }
 
@@ -306,23 +265,22 @@ func (d *scanner) unique(names [][]byte) bool {
 	slices.SortFunc(names, bytes.Compare)
 	for i := 1; i < len(names); i++ {
 		if bytes.Equal(names[i-1], names[i]) {
-			d.fault = faultDuplicate
-			return d.within(step{name: names[i]})
+			return d.fail(textDuplicate, "duplicate") || d.within(step{name: names[i]})
 		}
 	}
 	return true
 }
 
-// name consumes the name of a member and returns it unescaped.
-func (d *scanner) name() ([]byte, bool) {
+// name consumes the name of a member and returns it unescaped, or nil if it is malformed.
+func (d *scanner) name() []byte {
 	start := d.pos
-	inner, escaped, ok := d.text()
-	if !ok || !escaped {
-		return inner, ok
+	inner, escaped := d.text()
+	if !escaped {
+		return inner
 	}
 	var s string
 	if json.Unmarshal(d.data[start:d.pos], &s) != nil {
-		return nil, d.fail(faultSyntax)
+		return nil
 	}
-	return []byte(s), true
+	return []byte(s)
 }

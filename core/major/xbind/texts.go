@@ -13,7 +13,7 @@ var (
 	textEncoding   = phrase.Phrase{English: "a compressed body is not supported", Chinese: "不支持压缩的请求体"}
 	textUTF8       = phrase.Phrase{English: "the body is not valid UTF-8 at byte {0}", Chinese: "请求体在第 {0} 字节处不是有效的 UTF-8"}
 	textTrailing   = phrase.Phrase{English: "the body goes on after its JSON value at byte {0}", Chinese: "请求体在第 {0} 字节处的 JSON 值之后还有数据"}
-	textDepth      = phrase.Phrase{English: "the body nests deeper than {0} levels", Chinese: "请求体的嵌套超过 {0} 层"}
+	textDepth      = phrase.Phrase{English: "the body nests deeper than 100 levels", Chinese: "请求体的嵌套超过 100 层"}
 	textDuplicate  = phrase.Phrase{English: "{0} occurs twice", Chinese: "{0}重复出现"}
 	textUnknown    = phrase.Phrase{English: "{0} is not a known field", Chinese: "{0}是未知字段"}
 	textQuery      = phrase.Phrase{English: "the query string is malformed", Chinese: "查询字符串格式错误"}
