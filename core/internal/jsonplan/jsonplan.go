@@ -41,42 +41,43 @@ type Field struct {
 // Go's rules of embedding as encoding/json amends them: of several fields with one name the least
 // nested wins, then the one with a tag; if that leaves several, none.
 func Fields(t reflect.Type) []Field {
-	var all []Field
-	type embedded struct {
-		typ   reflect.Type
-		index []int
-	}
-	visited := map[reflect.Type]bool{}
-	count := map[reflect.Type]int{t: 1}
-	for level := []embedded{{typ: t}}; len(level) > 0; {
-		var next []embedded
-		nextCount := map[reflect.Type]int{}
-		for _, e := range level {
-			if visited[e.typ] {
-				continue
-			}
-			visited[e.typ] = true
-			for i := range e.typ.NumField() {
-				f, descend, ok := fieldOf(e.typ.Field(i))
-				if !ok {
-					continue
-				}
-				f.Index = append(slices.Clone(e.index), i)
-				if !descend {
-					all = append(all, f)
-					if count[e.typ] > 1 {
-						all = append(all, f) // the type is embedded twice: its fields cancel each other out
-					}
-					continue
-				}
-				if nextCount[f.Type]++; nextCount[f.Type] == 1 {
-					next = append(next, embedded{typ: f.Type, index: f.Index})
-				}
-			}
+	all := appendFields(nil, t, nil, nil)
+	var fields []Field
+	for _, f := range all {
+		if !slices.ContainsFunc(all, f.losesTo) {
+			fields = append(fields, f)
 		}
-		level, count = next, nextCount
 	}
-	return dominant(all)
+	return fields
+}
+
+// appendFields appends all fields of a struct and of the structs that it embeds, which is at index in
+// the structs around it.
+func appendFields(all []Field, t reflect.Type, index []int, around []reflect.Type) []Field {
+	if slices.Contains(around, t) {
+		return all // less nested there
+	}
+	around = append(slices.Clip(around), t)
+	for i := range t.NumField() {
+		f, descend, ok := fieldOf(t.Field(i))
+		f.Index = append(slices.Clip(index), i)
+		switch {
+		case !ok:
+		case descend:
+			all = appendFields(all, f.Type, f.Index, around)
+		default:
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// losesTo reports whether other has the name of f, and f does not win it.
+func (f Field) losesTo(other Field) bool {
+	if other.Name != f.Name || slices.Equal(other.Index, f.Index) {
+		return false
+	}
+	return len(other.Index) < len(f.Index) || len(other.Index) == len(f.Index) && (other.Tagged || !f.Tagged)
 }
 
 // fieldOf returns what the tag of a field makes of it; descend says that its own fields count instead.
@@ -131,35 +132,4 @@ func tagName(tag reflect.StructTag) string {
 		}
 	}
 	return ""
-}
-
-// dominant returns the fields that win their names.
-func dominant(all []Field) []Field {
-	slices.SortStableFunc(all, func(a, b Field) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(len(a.Index), len(b.Index)), taggedFirst(a, b))
-	})
-	var kept []Field
-	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].Name == all[0].Name {
-			n++
-		}
-		if n == 1 || len(all[0].Index) != len(all[1].Index) || all[0].Tagged != all[1].Tagged {
-			kept = append(kept, all[0])
-		}
-		all = all[n:]
-	}
-	slices.SortFunc(kept, func(a, b Field) int { return slices.Compare(a.Index, b.Index) })
-	return kept
-}
-
-func taggedFirst(a, b Field) int {
-	switch {
-	case a.Tagged == b.Tagged:
-		return 0
-	case a.Tagged:
-		return -1
-	default:
-		return 1
-	}
 }

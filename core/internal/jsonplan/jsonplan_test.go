@@ -34,8 +34,34 @@ type outer struct {
 	private int
 }
 
+type (
+	Shared struct {
+		Twice, Won int
+		Tagged     int `json:"tagged"`
+	}
+	left   struct{ Shared }
+	right  struct{ Shared }
+	circle struct {
+		*circle
+		Own int
+	}
+	diamond struct {
+		left
+		*right
+		circle
+		Won   int
+		Cased int `json:"Tagged"`
+	}
+)
+
 func TestFields(t *testing.T) {
-	v := outer{inner: inner{1, "", 1}, Other: &Other{1, 1}, Name: "x", Hidden: 1, Dash: 1, Quoted: 1, BadName: 1, Umlaut: 1, Space: 1, Tab: 1, Empty: 1, private: 1}
+	check(t, diamond{right: &right{}})
+	check(t, outer{inner: inner{1, "", 1}, Other: &Other{1, 1}, Name: "x", Hidden: 1, Dash: 1, Quoted: 1, BadName: 1, Umlaut: 1, Space: 1, Tab: 1, Empty: 1, private: 1})
+}
+
+// check compares the fields of v with the members of its JSON.
+func check(t *testing.T, v any) {
+	t.Helper()
 	data, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
