@@ -67,14 +67,13 @@ func formPlanOf(t reflect.Type, tag string) *formPlan {
 
 // addStruct adds the fields of a struct; above are the structs around it.
 func (p *formPlan) addStruct(t reflect.Type, index []int, above []reflect.Type) {
-	above = append(slices.Clone(above), t)
+	above = append(slices.Clip(above), t)
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get(p.tag), ",")
-		if name == "-" || !f.IsExported() && !f.Anonymous {
-			continue
+		if name != "-" && (f.IsExported() || f.Anonymous) {
+			p.addField(f, cmp.Or(name, f.Name), append(slices.Clip(index), i), above)
 		}
-		p.addField(f, cmp.Or(name, f.Name), append(slices.Clone(index), i), above)
 	}
 }
 
@@ -94,18 +93,12 @@ func (p *formPlan) addField(f reflect.StructField, name string, index []int, abo
 			p.closed = append(p.closed, name)
 		}
 	}
-	p.addText(f, name)
+	if !f.Anonymous || inner.Kind() != reflect.Struct { // an embedded struct has no name of its own
+		p.fields = append(p.fields, formField{name: name, typ: oneOf(f.Type), format: f.Tag.Get("time_format")})
+	}
 	if nested {
 		p.addStruct(inner, index, above)
 	}
-}
-
-// addText adds a field that text can fill. An embedded struct has no name of its own.
-func (p *formPlan) addText(f reflect.StructField, name string) {
-	if f.Anonymous && indirect(f.Type).Kind() == reflect.Struct {
-		return
-	}
-	p.fields = append(p.fields, formField{name: name, typ: oneOf(f.Type), format: f.Tag.Get("time_format")})
 }
 
 func (p *formPlan) refuse(t reflect.Type, what string) {

@@ -70,36 +70,25 @@ func (d *scanner) run(p *plan) bool {
 // invalidAt returns where a JSON text has a byte that is not UTF-8, or the escape of a surrogate without its
 // other half, which is no character either. It returns -1 if there is none.
 func invalidAt(text []byte) int {
-	if utf8.Valid(text) {
-		return loneSurrogate(text)
+	if utf8.Valid(text) && !bytes.Contains(text, []byte(`\u`)) {
+		return -1
 	}
-	at := 0
-	for {
-		r, n := utf8.DecodeRune(text[at:])
-		if r == utf8.RuneError && n == 1 { // U+FFFD itself has more bytes
-			return at
-		}
-		at += n
-	}
-}
-
-// loneSurrogate is invalidAt for escapes.
-func loneSurrogate(text []byte) int {
-	for at := 0; ; {
-		next := bytes.IndexByte(text[at:], '\\')
-		if next < 0 {
-			return -1
-		}
-		at += next
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
 		switch half := unescaped(text[at:]); {
+		case r == utf8.RuneError && size == 1: // U+FFFD itself has more bytes
+			return at
+		case r != '\\':
 		case !utf16.IsSurrogate(half):
-			at = min(at+2, len(text)) // a backslash that is escaped begins nothing
+			size = 2 // a backslash that is escaped begins nothing
 		case utf16.DecodeRune(half, unescaped(text[at+escapeLength:])) == utf8.RuneError:
 			return at
 		default:
-			at += 2 * escapeLength
+			size = 2 * escapeLength
 		}
+		at += size
 	}
+	return -1
 }
 
 // escapeLength is the length of an escape such as \u00e9.
@@ -107,11 +96,11 @@ const escapeLength = 6
 
 // unescaped returns what an escape with which text begins stands for, or -1.
 func unescaped(text []byte) rune {
-	if len(text) < escapeLength || text[1] != 'u' {
+	if len(text) < escapeLength || string(text[:2]) != `\u` {
 		return -1
 	}
 	r, err := strconv.ParseUint(string(text[2:escapeLength]), 16, 16)
-	if text[0] != '\\' || err != nil {
+	if err != nil {
 		return -1
 	}
 	return rune(r)

@@ -25,41 +25,31 @@ type Strictness struct {
 }
 
 // Option changes the strictness of one call.
-type Option func(Strictness) Strictness
+type Option func(*Strictness)
 
 // WithStrictness replaces the whole strictness.
-func WithStrictness(s Strictness) Option { return func(Strictness) Strictness { return s } }
+func WithStrictness(strictness Strictness) Option {
+	return func(s *Strictness) { *s = strictness }
+}
 
 // WithMaxBytes bounds the body.
 func WithMaxBytes(n int64) Option {
-	return func(s Strictness) Strictness {
-		s.MaxBytes = n
-		return s
-	}
+	return func(s *Strictness) { s.MaxBytes = n }
 }
 
 // WithMaxFileBytes bounds each file of a form.
 func WithMaxFileBytes(n int64) Option {
-	return func(s Strictness) Strictness {
-		s.MaxFileBytes = n
-		return s
-	}
+	return func(s *Strictness) { s.MaxFileBytes = n }
 }
 
 // DisallowUnknownFields refuses members that no field of the struct takes.
 func DisallowUnknownFields() Option {
-	return func(s Strictness) Strictness {
-		s.DisallowUnknownFields = true
-		return s
-	}
+	return func(s *Strictness) { s.DisallowUnknownFields = true }
 }
 
 // AllowUnknownFields ignores members that no field of the struct takes.
 func AllowUnknownFields() Option {
-	return func(s Strictness) Strictness {
-		s.DisallowUnknownFields = false
-		return s
-	}
+	return func(s *Strictness) { s.DisallowUnknownFields = false }
 }
 
 // strictnessKey finds what Use has set in a gin context.
@@ -74,12 +64,14 @@ func Use(s Strictness) gin.HandlerFunc {
 }
 
 func strictnessOf(c *gin.Context, opts []Option) Strictness {
-	var s Strictness
-	if set, ok := c.Get(strictnessKey{}); ok {
-		s, _ = set.(Strictness)
+	set, _ := c.Get(strictnessKey{})
+	s, _ := set.(Strictness)
+	if len(opts) == 0 {
+		return s
 	}
+	changed := s // a variable of its own: options let it escape
 	for _, option := range opts {
-		s = option(s)
+		option(&changed)
 	}
-	return s
+	return changed
 }
