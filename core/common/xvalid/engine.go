@@ -70,7 +70,7 @@ func (e *engine) register(tag string, fn validator.Func, english, chinese string
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.messages.add(tag, english, chinese); err != nil {
+	if err := e.messages.set(tag, english, chinese); err != nil {
 		return fmt.Errorf("xvalid: rule %q: %w", tag, err)
 	}
 	if current, ok := e.rules[tag]; ok {

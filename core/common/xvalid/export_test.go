@@ -42,6 +42,6 @@ var IsPlainEmail = isPlainEmail
 
 // Speaks reports whether a language has a message for a rule.
 func Speaks(lang, tag string) bool {
-	text, err := load().messages.speak[languageOf(lang)].Translator.T(tag, "field", "parameter")
+	text, err := load().messages.speakers[lang].Translator.T(tag, "field", "parameter")
 	return err == nil && text != ""
 }

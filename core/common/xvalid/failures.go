@@ -49,7 +49,7 @@ func failures(ctx context.Context, err error, name func(validator.FieldError) st
 		return nil
 	}
 	failed = failed[:min(len(failed), MaxFailures)]
-	lang, m := languageOf(xerror.Language(ctx)), load().messages
+	lang, m := xerror.Language(ctx), load().messages
 	list := make([]FieldError, len(failed))
 	for i, fe := range failed {
 		fe, index := unwrap(fe)

@@ -1,6 +1,7 @@
 package xvalid
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -20,36 +21,19 @@ import (
 // fieldMark stands for the field in a message that is rendered.
 const fieldMark = "\x00"
 
-// language is an index into messages.
-type language uint8
-
-const (
-	inEnglish language = iota
-	inChinese
-	languages
-)
-
-func languageOf(name string) language {
-	if name == xerror.Chinese {
-		return inChinese
-	}
-	return inEnglish
-}
-
 // messages renders what a failed rule says. It is safe for concurrent use.
 type messages struct {
 	validator *validator.Validate
+	speakers  map[string]*speaker // by language
 
 	mu       sync.RWMutex
-	speak    [languages]*speaker
 	rendered map[messageKey]string // of fields outside of slices and maps: bounded by the size of the program
 }
 
 // messageKey is all that a message depends on.
 type messageKey struct {
-	lang                      language
-	tag, actual, param, field string
-	typ                       reflect.Type
+	lang, tag, actual, param, field string
+	typ                             reflect.Type
 }
 
 // speaker is a translator that never fails: the validator's translations answer a failure by printing the
@@ -81,24 +65,22 @@ func (s *speaker) C(key any, num float64, digits uint64, param string) (string, 
 }
 
 func newMessages(v *validator.Validate) *messages {
-	m := &messages{validator: v, rendered: map[messageKey]string{}}
-	m.speak[inEnglish] = newSpeaker(localeEnglish.New(), fieldMark+" is not valid")
-	m.speak[inChinese] = newSpeaker(localeChinese.New(), fieldMark+"无效")
-	if err := english.RegisterDefaultTranslations(v, m.speak[inEnglish]); err != nil {
-		panic(err) // a fault in the library's table
+	inEnglish := newSpeaker(localeEnglish.New(), fieldMark+" is not valid")
+	inChinese := newSpeaker(localeChinese.New(), fieldMark+"无效")
+	m := &messages{
+		validator: v,
+		speakers:  map[string]*speaker{xerror.English: inEnglish, xerror.Chinese: inChinese},
+		rendered:  map[messageKey]string{},
 	}
-	if err := chinese.RegisterDefaultTranslations(v, m.speak[inChinese]); err != nil {
-		panic(err)
-	}
+	err := errors.Join(
+		english.RegisterDefaultTranslations(v, inEnglish),
+		chinese.RegisterDefaultTranslations(v, inChinese),
+	)
 	for _, s := range supplement {
-		for lang, text := range [languages]string{s.english, s.chinese} {
-			if text == "" {
-				continue
-			}
-			if err := m.addOne(language(lang), s.tag, text); err != nil {
-				panic(err)
-			}
-		}
+		err = errors.Join(err, m.set(s.tag, s.english, s.chinese))
+	}
+	if err != nil {
+		panic(err) // a fault in a table
 	}
 	return m
 }
@@ -108,34 +90,33 @@ func newSpeaker(locale locales.Translator, fallback string) *speaker {
 	return &speaker{Translator: t, fallback: fallback}
 }
 
-// add sets the messages of a tag and forgets what was rendered before.
-func (m *messages) add(tag, english, chinese string) error {
+// set sets the messages of a tag, and forgets what was rendered before. An empty text changes nothing.
+func (m *messages) set(tag, english, chinese string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.addOne(inEnglish, tag, english); err != nil {
-		return err
-	}
-	if err := m.addOne(inChinese, tag, chinese); err != nil {
-		return err
-	}
 	clear(m.rendered)
+	for lang, text := range map[string]string{xerror.English: english, xerror.Chinese: chinese} {
+		if text == "" {
+			continue
+		}
+		if strings.Contains(text, "{2}") {
+			return fmt.Errorf("message %q: only {0} and {1} have a meaning", text)
+		}
+		err := m.validator.RegisterTranslation(tag, m.speakers[lang],
+			func(t ut.Translator) error { return t.Add(tag, text, true) },
+			func(t ut.Translator, fe validator.FieldError) string {
+				said, _ := t.T(tag, fieldMark, fe.Param()) // a speaker does not fail
+				return said
+			})
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-func (m *messages) addOne(lang language, tag, text string) error {
-	if strings.Contains(text, "{2}") {
-		return fmt.Errorf("message %q: only {0} and {1} have a meaning", text)
-	}
-	return m.validator.RegisterTranslation(tag, m.speak[lang],
-		func(t ut.Translator) error { return t.Add(tag, text, true) },
-		func(t ut.Translator, fe validator.FieldError) string {
-			said, _ := t.T(tag, fieldMark, fe.Param()) // a speaker does not fail
-			return said
-		})
-}
-
 // say returns the message for a failure of the field.
-func (m *messages) say(lang language, fe validator.FieldError, field string) string {
+func (m *messages) say(lang string, fe validator.FieldError, field string) string {
 	key := messageKey{
 		lang: lang, tag: fe.Tag(), actual: fe.ActualTag(), param: fe.Param(), field: field, typ: fe.Type(),
 	}
@@ -147,9 +128,9 @@ func (m *messages) say(lang language, fe validator.FieldError, field string) str
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	text = fe.Translate(m.speak[lang])
+	text = fe.Translate(m.speakers[lang])
 	if text == fe.Error() { // the validator's own text, where it has no translation
-		text = m.speak[lang].fallback
+		text = m.speakers[lang].fallback
 	}
 	text = strings.ReplaceAll(text, fieldMark, field)
 	if !strings.Contains(field, "[") {
