@@ -1,6 +1,7 @@
 package xvalid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -37,9 +38,10 @@ func mapped() bool {
 // Failures lists what a failed validation found, in the language of the request, at most MaxFailures. It
 // returns nil where err is no failed validation.
 func Failures(ctx context.Context, err error) []FieldError {
-	return failures(ctx, err, nil)
+	return failures(ctx, err, path)
 }
 
+// failures is Failures with the paths that name gives to the fields.
 func failures(ctx context.Context, err error, name func(validator.FieldError) string) []FieldError {
 	failed, ok := err.(validator.ValidationErrors) //nolint:errorlint // the fast path
 	if !ok {
@@ -53,13 +55,7 @@ func failures(ctx context.Context, err error, name func(validator.FieldError) st
 	list := make([]FieldError, len(failed))
 	for i, fe := range failed {
 		fe, index := unwrap(fe)
-		field := ""
-		if name != nil {
-			field = name(fe)
-		}
-		if field == "" {
-			field = path(fe)
-		}
+		field := name(fe)
 		if index != "" && field[0] != '[' {
 			index += "."
 		}
@@ -79,7 +75,7 @@ func Error(ctx context.Context, code *xerror.ErrorCode, err error) *xerror.Error
 // ErrorNamed is Error for a request part with names of its own: tag is form, uri or header, and root the
 // type that was validated. A field that has no such tag keeps its usual name.
 func ErrorNamed(ctx context.Context, code *xerror.ErrorCode, err error, root reflect.Type, tag string) *xerror.Error {
-	name := func(fe validator.FieldError) string { return namedPath(root, tag, fe) }
+	name := func(fe validator.FieldError) string { return cmp.Or(namedPath(root, tag, fe), path(fe)) }
 	return fail(code, err, failures(ctx, err, name))
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -98,17 +97,14 @@ func readError(ctx context.Context, err error) *xerror.Error {
 	switch {
 	case errors.As(err, &tooLarge):
 		return wrap(ctx, xerror.PayloadTooLarge, err, textTooLarge, strconv.FormatInt(tooLarge.Limit, 10))
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return xerror.Wrap(xerror.ReadTimeout, "", err)
-	case errors.Is(err, context.DeadlineExceeded):
-		return xerror.From(err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return wrap(ctx, xerror.BodyError, err, textTruncated)
 	case errors.Is(err, io.EOF):
 		return wrap(ctx, xerror.BodyEmpty, err, phrase.NoBody)
 	}
-	if e := xerror.From(xerror.MarkBody(err)); e.GetErrorCode() == xerror.Canceled {
-		return e // the client has closed the connection
+	switch e := xerror.From(xerror.MarkBody(err)); e.GetErrorCode() {
+	case xerror.ReadTimeout, xerror.GatewayTimeout, xerror.Canceled: // the client is slow, or has closed the connection
+		return e
 	}
 	return nil
 }
