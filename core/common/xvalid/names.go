@@ -2,11 +2,11 @@ package xvalid
 
 import (
 	"reflect"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/go-playground/validator/v10"
+
+	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
 // nameTags are asked in this order for the name that a client knows a field by.
@@ -61,39 +61,27 @@ func trimRoot(ns, structNS string) string {
 	return ns[end+1:]
 }
 
-var (
-	// wellFormed matches paths in which brackets open and close in turn, and a name or nothing follows.
-	wellFormed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[^\[\]]*(\[[^\[\]]*\](\.[^\[\]]*)?)*$`)
-	})
-	// bracketed matches what a path has between brackets.
-	bracketed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]*\]`) })
-)
-
-// maxKey is the longest key of a map that is shown in a path.
-const maxKey = 32
-
 // maskKeys replaces by "*" what a client wrote between brackets, unless it is an index or a plain key of
 // a map that is not itself what failed.
 func maskKeys(p string, value any) string {
-	plain, _, bracket := strings.Cut(p, "[")
-	if !bracket {
+	plain, brackets, found := strings.Cut(p, "[")
+	if !found {
 		return p
-	}
-	if !wellFormed().MatchString(p) {
-		return plain + "[*]" // a key holds brackets: what follows it cannot be told
 	}
 	if failed, ok := value.(string); ok {
 		if before, last := strings.CutSuffix(p, "["+failed+"]"); last {
 			return maskKeys(before, nil) + "[*]"
 		}
 	}
-	return bracketed().ReplaceAllStringFunc(p, func(match string) string {
-		if key := match[1 : len(match)-1]; len(key) <= maxKey && consistsOf(key, "_-") {
-			return match
+	masked := plain
+	for part := range strings.SplitSeq(brackets, "[") {
+		key, after, closed := strings.Cut(part, "]")
+		if !closed || strings.Contains(after, "]") || after != "" && after[0] != '.' {
+			return plain + "[*]" // a key holds brackets: what follows it cannot be told
 		}
-		return "[*]"
-	})
+		masked += "[" + phrase.Shown(key) + "]" + after
+	}
+	return masked
 }
 
 // leaf returns the last name of a path, for the text of a message.

@@ -18,7 +18,7 @@ import (
 type parameters[T any] struct {
 	parse func(parameter string) (T, error)
 
-	mu     sync.RWMutex
+	mu     sync.Mutex
 	parsed map[string]T
 }
 
@@ -35,14 +35,11 @@ var parameterChecks = map[string]func(parameter string) error{
 }
 
 func (p *parameters[T]) get(parameter string) (T, error) {
-	p.mu.RLock()
-	v, ok := p.parsed[parameter]
-	p.mu.RUnlock()
-	if ok {
-		return v, nil
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if v, ok := p.parsed[parameter]; ok {
+		return v, nil
+	}
 	v, err := p.parse(parameter)
 	if err != nil {
 		return v, err

@@ -27,3 +27,15 @@ func (p Phrase) In(lang string, params ...string) string {
 	}
 	return text
 }
+
+// maxShown is the longest name of a client's that appears in a message.
+const maxShown = 32
+
+// Shown returns a name that a client sent if it is short and plain, else "*".
+func Shown(name string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	if name == "" || len(name) > maxShown || strings.Trim(name, plain) != "" {
+		return "*"
+	}
+	return name
+}

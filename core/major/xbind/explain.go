@@ -15,9 +15,6 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// maxName is the longest name of a client's that is shown in an answer.
-const maxName = 32
-
 // explain turns the problem of a scanner into an error. offset is where its text begins in the body.
 func (d *scanner) explain(ctx context.Context, offset int) *xerror.Error {
 	if d.tag != "" {
@@ -37,20 +34,9 @@ func (d *scanner) where() string {
 		if b.Len() > 0 {
 			b.WriteByte('.')
 		}
-		b.WriteString(shown(string(s.name)))
+		b.WriteString(phrase.Shown(string(s.name)))
 	}
 	return b.String()
-}
-
-// shown returns the name of a member or a field where it is short and plain, else "*".
-func shown(name string) string {
-	plain := func(c rune) bool {
-		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
-	}
-	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(c rune) bool { return !plain(c) }) {
-		return "*"
-	}
-	return name
 }
 
 // fieldError returns an error about one field.

@@ -11,18 +11,19 @@ import (
 	"unicode/utf8"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
 // checkFiles checks the uploads of a form, and makes their names safe.
 func (p *formPlan) checkFiles(ctx context.Context, s *Strictness, uploads map[string][]*multipart.FileHeader) *xerror.Error {
 	for _, f := range p.files {
 		if !f.many && len(uploads[f.name]) > 1 && !s.AllowDuplicateKeys {
-			return fieldError(ctx, xerror.BodyError, shown(f.name), "duplicate", textDuplicate)
+			return fieldError(ctx, xerror.BodyError, phrase.Shown(f.name), "duplicate", textDuplicate)
 		}
 		for _, file := range uploads[f.name] {
 			if s.MaxFileBytes > 0 && file.Size > s.MaxFileBytes {
 				limit := strconv.FormatInt(s.MaxFileBytes, 10)
-				return fieldError(ctx, xerror.FileSizeExceeded, shown(f.name), "max_bytes", textFileSize, limit)
+				return fieldError(ctx, xerror.FileSizeExceeded, phrase.Shown(f.name), "max_bytes", textFileSize, limit)
 			}
 			file.Filename = FileName(file.Filename)
 		}

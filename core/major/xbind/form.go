@@ -106,17 +106,17 @@ func (p *formPlan) checkNames(ctx context.Context, s *Strictness, form *multipar
 	invalid := func(text string) bool { return !utf8.ValidString(text) }
 	for _, name := range slices.Sorted(maps.Keys(form.Value)) {
 		if invalid(name) || slices.ContainsFunc(form.Value[name], invalid) {
-			return fieldError(ctx, xerror.BodyError, shown(name), "utf8", textFieldUTF8)
+			return fieldError(ctx, xerror.BodyError, phrase.Shown(name), "utf8", textFieldUTF8)
 		}
 		known := slices.ContainsFunc(p.fields, func(f formField) bool { return f.name == name })
 		if s.DisallowUnknownFields && !known {
-			return fieldError(ctx, xerror.BodyError, shown(name), "unknown", textUnknown)
+			return fieldError(ctx, xerror.BodyError, phrase.Shown(name), "unknown", textUnknown)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(form.File)) {
 		known := slices.ContainsFunc(p.files, func(f fileField) bool { return f.name == name })
 		if s.DisallowUnknownFields && !known {
-			return fieldError(ctx, xerror.BodyError, shown(name), "unknown", textUnknown)
+			return fieldError(ctx, xerror.BodyError, phrase.Shown(name), "unknown", textUnknown)
 		}
 	}
 	return nil

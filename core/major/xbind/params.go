@@ -11,6 +11,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
 // source returns the values of one part of a request, for a type that they will fill.
@@ -72,7 +73,7 @@ func fillText[T any](ctx context.Context, from xvalid.Source, p *formPlan, dst *
 	}
 	for _, name := range p.closed {
 		if _, given := values[name]; given {
-			return fieldError(ctx, from.Code(), shown(name), "unknown", textUnknown)
+			return fieldError(ctx, from.Code(), phrase.Shown(name), "unknown", textUnknown)
 		}
 	}
 	v := reflect.ValueOf(dst).Elem()
