@@ -27,12 +27,7 @@ var appenders jsonplan.Cache[reflect.Type, appender]
 
 // appenderOf returns the appender of a type.
 func appenderOf(t reflect.Type) appender {
-	if a, ok := appenders.Load(t); ok {
-		return a
-	}
-	a := compile(t, nil)
-	appenders.Store(t, a)
-	return a
+	return appenders.Get(t, func(t reflect.Type) appender { return compile(t, nil) })
 }
 
 var (

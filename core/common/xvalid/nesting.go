@@ -28,11 +28,8 @@ type nestedField struct {
 // nestedFields contains the nested fields of each struct type that was validated.
 var nestedFields jsonplan.Cache[reflect.Type, []nestedField]
 
-// nestedFieldsOf returns the nested fields of a struct type.
-func nestedFieldsOf(t reflect.Type) []nestedField {
-	if fields, ok := nestedFields.Load(t); ok {
-		return fields
-	}
+// findNestedFields returns the nested fields of a struct type.
+func findNestedFields(t reflect.Type) []nestedField {
 	var fields []nestedField
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -44,7 +41,6 @@ func nestedFieldsOf(t reflect.Type) []nestedField {
 			fields = append(fields, nestedField{index: i, dive: slices.Contains(rules, "dive")})
 		}
 	}
-	nestedFields.Store(t, fields)
 	return fields
 }
 
@@ -72,7 +68,7 @@ func exceeds(v reflect.Value, dive bool, depth int) bool {
 	case reflect.Pointer, reflect.Interface:
 		return !v.IsNil() && exceeds(v.Elem(), dive, depth+1)
 	case reflect.Struct:
-		for _, f := range nestedFieldsOf(v.Type()) {
+		for _, f := range nestedFields.Get(v.Type(), findNestedFields) {
 			if exceeds(v.Field(f.index), f.dive, depth+1) {
 				return true
 			}

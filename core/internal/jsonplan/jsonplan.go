@@ -27,6 +27,17 @@ func (c *Cache[K, V]) Load(k K) (v V, ok bool) {
 // Store sets the value of a key.
 func (c *Cache[K, V]) Store(k K, v V) { c.m.Store(k, v) }
 
+// Get returns the value of a key, and computes it first if there is none. Several goroutines may compute
+// the value of one key.
+func (c *Cache[K, V]) Get(k K, compute func(K) V) V {
+	v, ok := c.Load(k)
+	if !ok {
+		v = compute(k)
+		c.Store(k, v)
+	}
+	return v
+}
+
 // Field is a field of a struct as encoding/json sees it.
 type Field struct {
 	Name    string

@@ -94,4 +94,12 @@ func TestCache(t *testing.T) {
 	if v, ok := c.Load("a"); !ok || v != 1 {
 		t.Errorf("Load = %d, %t, want 1", v, ok)
 	}
+	computed := 0
+	length := func(key string) int {
+		computed++
+		return len(key)
+	}
+	if first, second := c.Get("bb", length), c.Get("bb", length); first != 2 || second != 2 || computed != 1 {
+		t.Errorf("Get = %d and %d after %d computations, want 2 after one", first, second, computed)
+	}
 }

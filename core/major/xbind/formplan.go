@@ -48,20 +48,19 @@ type formKey struct {
 
 var formPlans jsonplan.Cache[formKey, *formPlan]
 
-// formPlanOf returns the plan of a type, which is made once.
+// formPlanOf returns the plan of a type by a tag, which is made once.
 func formPlanOf(t reflect.Type, tag string) *formPlan {
-	key := formKey{t, tag}
-	if p, ok := formPlans.Load(key); ok {
-		return p
-	}
-	p := &formPlan{tag: tag, open: t.Kind() == reflect.Map}
-	switch root := indirect(t); {
+	return formPlans.Get(formKey{t, tag}, makeFormPlan)
+}
+
+func makeFormPlan(k formKey) *formPlan {
+	p := &formPlan{tag: k.tag, open: k.typ.Kind() == reflect.Map}
+	switch root := indirect(k.typ); {
 	case isHeader(root):
 		p.refuse(root, "the target")
 	case root.Kind() == reflect.Struct:
 		p.addStruct(root, nil, nil)
 	}
-	formPlans.Store(key, p)
 	return p
 }
 

@@ -48,12 +48,7 @@ func newAnyPlan() *plan {
 
 // planOf returns the plan of a type, which is made once.
 func planOf(t reflect.Type) *plan {
-	if p, ok := plans.Load(t); ok {
-		return p
-	}
-	p := makePlan(t, map[reflect.Type]*plan{})
-	plans.Store(t, p)
-	return p
+	return plans.Get(t, func(t reflect.Type) *plan { return makePlan(t, map[reflect.Type]*plan{}) })
 }
 
 // makePlan makes the plan of a type; making are those of the types around it, which may contain themselves.
