@@ -96,20 +96,6 @@ var (
 	replacement = strings.NewReplacer(`\\`, `\\`, `\ufffd`, string(utf8.RuneError))
 )
 
-// appendField appends key and then v to dst, or nothing when v encodes as null. The key is already
-// JSON: quoted, with its comma and its colon.
-func appendField(dst []byte, key string, v any) ([]byte, error) {
-	if v == nil {
-		return dst, nil
-	}
-	start := len(dst) + len(key)
-	out, err := AppendValue(append(dst, key...), v)
-	if err != nil || string(out[start:]) == null {
-		return dst, err
-	}
-	return out, nil
-}
-
 // encoder is a json.Encoder that appends to a buffer which it does not own. encoding/json writes a
 // value at once and only when all of it could be encoded, so a failure leaves the buffer alone.
 type encoder struct {

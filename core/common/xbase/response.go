@@ -77,7 +77,12 @@ func (r *BaseResponse) appendPlinth(out []byte) ([]byte, error) {
 		out = append(out, `,"overhead":`...)
 		out = strconv.AppendInt(out, r.Overhead, 10)
 	}
-	return appendField(out, `,"data":`, r.Data)
+	const key = `,"data":`
+	withData, err := AppendValue(append(out, key...), r.Data)
+	if err != nil || string(withData[len(out)+len(key):]) == null {
+		return out, err
+	}
+	return withData, nil
 }
 
 // appendJava appends the fields that may be absent, and writes null for those that are.

@@ -173,9 +173,7 @@ var varyOfErrors = []string{"Accept, Accept-Language"}
 // cleanHeader takes back what the handler said about an answer that it did not give.
 func cleanHeader(h http.Header) {
 	for _, name := range [...]string{string(xhttp.ContentDisposition), string(xhttp.ETag), string(xhttp.LastModified)} {
-		if len(h[name]) > 0 { // to look costs less than to delete
-			delete(h, name)
-		}
+		delete(h, name)
 	}
 	if len(h[string(xhttp.CacheControl)]) > 0 {
 		xhttp.CacheControl.Set(h, "no-store")
