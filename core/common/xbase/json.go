@@ -24,8 +24,8 @@ func appendString(dst []byte, s string) []byte {
 	return out
 }
 
-// isPlain reports whether p stands for itself in a JSON string. Nearly all texts are ASCII, which it looks at
-// eight characters at once (BenchmarkEnvelope).
+// isPlain reports whether p stands for itself in a JSON string. Nearly all texts are ASCII, which
+// it looks at eight characters at once (BenchmarkEnvelope).
 func isPlain(p []byte) bool {
 	words := p
 	if len(p) < 8 {
@@ -46,9 +46,9 @@ func isPlain(p []byte) bool {
 
 const ones = 0x0101010101010101
 
-// marks looks at eight characters at once: a high bit says that one of them, not necessarily that one, is
-// escaped or not ASCII. To subtract n borrows into the high bit of what is below n, and x^c is 0 for c. The
-// quote and the ampersand differ in one bit only, and so do the two angle brackets.
+// marks looks at eight characters at once: a high bit says that one of them, not necessarily that
+// one, is escaped or not ASCII. To subtract n borrows into the high bit of what is below n, and x^c
+// is 0 for c. The quote and the ampersand differ in one bit only, and so do the two angle brackets.
 func marks(x uint64) uint64 {
 	return x | (x - ' '*ones) | ((x ^ '\\'*ones) - ones) |
 		(((x | 4*ones) ^ '&'*ones) - ones) | (((x | 2*ones) ^ '>'*ones) - ones)

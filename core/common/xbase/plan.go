@@ -13,13 +13,13 @@ import (
 	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
-// appender appends a value of one type. It reports false if the value cannot be encoded: encoding/json
-// says best why.
+// appender appends a value of one type. It reports false if the value cannot be encoded:
+// encoding/json says best why.
 //
-// The appenders know the plain types of which most payloads are made: structs, lists and pointers of
-// texts, numbers, truth values and times. The result is that of encoding/json of Go 1.27 to the byte;
-// whatever is not plain (own encodings, maps, embedded structs, interfaces) is left to it, as the value
-// of a field or as a whole.
+// The appenders know the plain types of which most payloads are made: structs, lists and pointers
+// of texts, numbers, truth values and times. The result is that of encoding/json of Go 1.27 to the
+// byte; whatever is not plain (own encodings, maps, embedded structs, interfaces) is left to it, as
+// the value of a field or as a whole.
 type appender func(dst []byte, v reflect.Value) ([]byte, bool)
 
 // appenders has the appender of each type that was encoded.
@@ -45,8 +45,8 @@ var (
 	}
 )
 
-// compile makes the appender of a type. A type inside itself is foreign there: encoding/json knows how to
-// end in a circle.
+// compile makes the appender of a type. A type inside itself is foreign there: encoding/json knows
+// how to end in a circle.
 func compile(t reflect.Type, around []reflect.Type) appender {
 	switch {
 	case t == timeType:
@@ -78,8 +78,8 @@ func encodesItself(t reflect.Type) bool {
 		p.Implements(marshaler) || p.Implements(textMarshaler)
 }
 
-// compileStruct makes the appender of a struct: foreign if it embeds fields, or has a tag whose options are
-// not known.
+// compileStruct makes the appender of a struct: foreign if it embeds fields, or has a tag whose
+// options are not known.
 func compileStruct(t reflect.Type, around []reflect.Type) appender {
 	var members object
 	for _, f := range jsonplan.Fields(t) {
@@ -102,7 +102,7 @@ type object []member
 // member is a field of a struct.
 type member struct {
 	append    appender
-	key       string // as JSON, with the comma before it and the colon after, and the quote of a quoted value
+	key       string // as JSON: comma, name, colon, and the quote of a quoted value
 	index     int
 	omitEmpty bool
 	quoted    bool

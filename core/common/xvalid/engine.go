@@ -116,7 +116,8 @@ func (e *engine) validate(ctx context.Context, value any) error {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// walk validates what is under v, at a depth. Its error is a validator.ValidationErrors or a *RuleError.
+// walk validates what is under v, at a depth. Its error is a validator.ValidationErrors or a
+// *RuleError.
 func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 	if depth > maxNesting {
 		return tooDeep(v.Type())
@@ -187,8 +188,9 @@ func unwrap(fe validator.FieldError) (failure validator.FieldError, index string
 // Error implements error.
 func (e elementError) Error() string { return e.index + ": " + e.FieldError.Error() }
 
-// structure validates one struct. The validator and the rules of this package panic with a text, or let
-// reflect panic, if a rule does not fit its field. Any other panic is the application's and goes on.
+// structure validates one struct. The validator and the rules of this package panic with a text, or
+// let reflect panic, if a rule does not fit its field. Any other panic is the application's and
+// goes on.
 func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 	t := v.Type()
 	if exceeds(v, false, 0) {

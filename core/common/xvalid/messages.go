@@ -27,7 +27,7 @@ type messages struct {
 	speakers  map[string]*speaker // by language
 
 	mu       sync.RWMutex
-	rendered map[messageKey]string // of fields outside of slices and maps: bounded by the size of the program
+	rendered map[messageKey]string // not of elements: as many as the program has fields
 }
 
 // messageKey is all that a message depends on.
@@ -90,7 +90,8 @@ func newSpeaker(locale locales.Translator, fallback string) *speaker {
 	return &speaker{Translator: t, fallback: fallback}
 }
 
-// set sets the messages of a tag, and forgets what was rendered before. An empty text changes nothing.
+// set sets the messages of a tag, and forgets what was rendered before. An empty text changes
+// nothing.
 func (m *messages) set(tag, english, chinese string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -58,8 +58,8 @@ func holdsStructs(t reflect.Type) bool {
 	return true
 }
 
-// exceeds reports whether v, at a depth, is nested deeper than maxNesting in what the validator looks into;
-// dive says that it looks into the elements of v.
+// exceeds reports whether v, at a depth, is nested deeper than maxNesting in what the validator
+// looks into; dive says that it looks into the elements of v.
 func exceeds(v reflect.Value, dive bool, depth int) bool {
 	if depth > maxNesting {
 		return true

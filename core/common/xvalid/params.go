@@ -90,7 +90,8 @@ func checkParameters(f reflect.StructField) {
 
 var errEmptyList = errors.New("the list is empty")
 
-// listOf returns a function that reads numbers which are separated by spaces, or by escaped commas and pipes.
+// listOf returns a function that reads numbers which are separated by spaces, or by escaped commas
+// and pipes.
 func listOf[T any](parse func(string) (T, error)) func(parameter string) ([]T, error) {
 	isSeparator := func(r rune) bool { return r == ' ' || r == ',' || r == '|' }
 	return func(parameter string) ([]T, error) {

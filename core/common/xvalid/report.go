@@ -103,10 +103,11 @@ func readError(ctx context.Context, err error) *xerror.Error {
 		return wrap(ctx, xerror.BodyEmpty, err, phrase.NoBody)
 	}
 	switch e := xerror.From(xerror.MarkBody(err)); e.GetErrorCode() {
-	case xerror.ReadTimeout, xerror.GatewayTimeout, xerror.Canceled: // the client is slow, or has closed the connection
+	case xerror.ReadTimeout, xerror.GatewayTimeout, xerror.Canceled: // slow, or gone
 		return e
+	default:
+		return nil
 	}
-	return nil
 }
 
 // quotedType begins the text of the error of encoding/json before Go 1.27 for a value of the wrong type

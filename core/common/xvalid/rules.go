@@ -30,7 +30,8 @@ var ownRules = []struct {
 	{"snowflake", snowflake, "{0} must be a valid id", "{0}必须是有效的 ID"},
 }
 
-// badKind returns the panic of a rule on a field that it cannot judge, a text as with the validator's own rules.
+// badKind returns the panic of a rule on a field that it cannot judge, a text as with the
+// validator's own rules.
 func badKind(fl validator.FieldLevel) string {
 	return fmt.Sprintf("field %s: rule %s cannot judge a %s", fl.StructFieldName(), fl.GetTag(), fl.Field().Type())
 }

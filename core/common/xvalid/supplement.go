@@ -1,8 +1,8 @@
 package xvalid
 
 // supplement holds messages for rules that the validator's translations leave out; an empty text means
-// that the language has one. A rule whose message would only say that the field is no valid one of its
-// kind needs none: that is the fallback of a speaker.
+// that the language has one. A rule whose message would only say that the field is no valid one of
+// its kind needs none: that is the fallback of a speaker.
 var supplement = []struct{ tag, english, chinese string }{
 	{"alphaspace", "", "{0}只能包含字母和空格"},
 	{"alphanumspace", "", "{0}只能包含字母、数字和空格"},

@@ -18,8 +18,8 @@ import (
 // Validate checks value against its binding tags.
 //
 // A struct, a pointer to one, and the elements of a slice or array are checked; nil and everything else
-// passes, as with gin. The error is a validator.ValidationErrors, or a *RuleError if a tag itself is wrong.
-// It is safe for concurrent use.
+// passes, as with gin. The error is a validator.ValidationErrors, or a *RuleError if a tag itself
+// is wrong. It is safe for concurrent use.
 func Validate(ctx context.Context, value any) error {
 	if value == nil {
 		return nil

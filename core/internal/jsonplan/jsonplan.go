@@ -27,8 +27,8 @@ func (c *Cache[K, V]) Load(k K) (v V, ok bool) {
 // Store sets the value of a key.
 func (c *Cache[K, V]) Store(k K, v V) { c.m.Store(k, v) }
 
-// Get returns the value of a key, and computes it first if there is none. Several goroutines may compute
-// the value of one key.
+// Get returns the value of a key, and computes it first if there is none. Several goroutines may
+// compute the value of one key.
 func (c *Cache[K, V]) Get(k K, compute func(K) V) V {
 	v, ok := c.Load(k)
 	if !ok {
@@ -62,8 +62,8 @@ func Fields(t reflect.Type) []Field {
 	return fields
 }
 
-// appendFields appends all fields of a struct and of the structs that it embeds, which is at index in
-// the structs around it.
+// appendFields appends all fields of a struct and of the structs that it embeds, which is at index
+// in the structs around it.
 func appendFields(all []Field, t reflect.Type, index []int, around []reflect.Type) []Field {
 	if slices.Contains(around, t) {
 		return all // less nested there

@@ -15,7 +15,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// explain turns the problem of a scanner into an error. offset is where its text begins in the body.
+// explain turns the problem of a scanner into an error. offset is where its text begins in the
+// body.
 func (d *scanner) explain(ctx context.Context, offset int) *xerror.Error {
 	if d.tag != "" {
 		return fieldError(ctx, xerror.BodyError, d.where(), d.tag, d.problem)
@@ -51,8 +52,8 @@ func fieldError(
 	return xerror.WrapData(code, message, nil, []xvalid.FieldError{failure})
 }
 
-// explainDecode turns what encoding/json says of the text into an error that names the field. The texts of
-// encoding/json quote the body, so they go no further.
+// explainDecode turns what encoding/json says of the text into an error that names the field. The
+// texts of encoding/json quote the body, so they go no further.
 func (d *scanner) explainDecode(ctx context.Context, offset int, p *plan, err error) *xerror.Error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at := strconv.Itoa(offset + firstByte(d.data, int(syntax.Offset)))

@@ -93,8 +93,8 @@ func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan)
 	}
 }
 
-// field returns the field that a member fills, or nil: the field of this name, else the first whose name
-// differs in case only.
+// field returns the field that a member fills, or nil: the field of this name, else the first whose
+// name differs in case only.
 func (p *plan) field(name []byte) *planField {
 	if f, ok := p.names[string(name)]; ok {
 		return f

@@ -17,9 +17,9 @@ import (
 const maxDepth = 100
 
 // scanner walks over a JSON text along the plan of the type that it will fill. It finds what
-// encoding/json lets pass (TestRefusedBodies lists it): names that occur twice, unknown members with
-// their path, bytes that are no UTF-8, nesting. Malformed text ends the walk and is no problem of a
-// scanner: encoding/json reports it.
+// encoding/json lets pass (TestRefusedBodies lists it): names that occur twice, unknown members
+// with their path, bytes that are no UTF-8, nesting. Malformed text ends the walk and is no problem
+// of a scanner: encoding/json reports it.
 //
 // It allocates nothing for an object that fills a struct, unless a name is escaped.
 type scanner struct {
@@ -201,8 +201,8 @@ func (d *scanner) text() (inner []byte, escaped bool) {
 	return nil, false
 }
 
-// nested consumes the object or list that begins here and ends with a byte; inner consumes each member
-// or element.
+// nested consumes the object or list that begins here and ends with a byte; inner consumes each
+// member or element.
 func (d *scanner) nested(end byte, inner func(i int) bool) bool {
 	if d.depth++; d.depth > maxDepth {
 		return d.fail(textDepth, "")
