@@ -73,15 +73,16 @@ func maskKeys(p string, value any) string {
 			return maskKeys(before, nil) + "[*]"
 		}
 	}
-	masked := plain
+	var masked strings.Builder
+	masked.WriteString(plain)
 	for part := range strings.SplitSeq(brackets, "[") {
 		key, after, closed := strings.Cut(part, "]")
 		if !closed || strings.Contains(after, "]") || after != "" && after[0] != '.' {
 			return plain + "[*]" // a key holds brackets: what follows it cannot be told
 		}
-		masked += "[" + phrase.Shown(key) + "]" + after
+		masked.WriteString("[" + phrase.Shown(key) + "]" + after)
 	}
-	return masked
+	return masked.String()
 }
 
 // leaf returns the last name of a path, for the text of a message.

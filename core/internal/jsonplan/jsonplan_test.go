@@ -41,14 +41,14 @@ type (
 	}
 	left   struct{ Shared }
 	right  struct{ Shared }
-	circle struct {
-		*circle
+	Circle struct {
+		*Circle
 		Own int
 	}
 	diamond struct {
 		left
 		*right
-		circle
+		Circle
 		Won   int
 		Cased int `json:"Tagged"`
 	}

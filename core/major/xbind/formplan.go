@@ -92,11 +92,16 @@ func (p *formPlan) addField(f reflect.StructField, name string, index []int, abo
 			p.closed = append(p.closed, name)
 		}
 	}
-	if !f.Anonymous || inner.Kind() != reflect.Struct { // an embedded struct has no name of its own
-		p.fields = append(p.fields, formField{name: name, typ: oneOf(f.Type), format: f.Tag.Get("time_format")})
-	}
+	p.addText(f, name)
 	if nested {
 		p.addStruct(inner, index, above)
+	}
+}
+
+// addText adds a field that text can fill. An embedded struct has no name of its own.
+func (p *formPlan) addText(f reflect.StructField, name string) {
+	if !f.Anonymous || indirect(f.Type).Kind() != reflect.Struct {
+		p.fields = append(p.fields, formField{name: name, typ: oneOf(f.Type), format: f.Tag.Get("time_format")})
 	}
 }
 
