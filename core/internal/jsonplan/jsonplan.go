@@ -52,32 +52,35 @@ type Field struct {
 // Go's rules of embedding as encoding/json amends them: of several fields with one name the least
 // nested wins, then the one with a tag; if that leaves several, none.
 func Fields(t reflect.Type) []Field {
-	all := appendFields(nil, t, nil, nil)
+	all := allFields(t)
 	var fields []Field
 	for _, f := range all {
 		if !slices.ContainsFunc(all, f.losesTo) {
 			fields = append(fields, f)
 		}
 	}
+	slices.SortFunc(fields, func(a, b Field) int { return slices.Compare(a.Index, b.Index) })
 	return fields
 }
 
-// appendFields appends all fields of a struct and of the structs that it embeds, which is at index
-// in the structs around it.
-func appendFields(all []Field, t reflect.Type, index []int, around []reflect.Type) []Field {
-	if slices.Contains(around, t) {
-		return all // less nested there
-	}
-	around = append(slices.Clip(around), t)
-	for i := range t.NumField() {
-		f, descend, ok := fieldOf(t.Field(i))
-		f.Index = append(slices.Clip(index), i)
-		switch {
-		case !ok:
-		case descend:
-			all = appendFields(all, f.Type, f.Index, around)
-		default:
-			all = append(all, f)
+// allFields returns all fields of a struct and of the structs that it embeds, the less nested first.
+// If a type is embedded again, its own fields are, but like encoding/json it goes no deeper there.
+func allFields(t reflect.Type) []Field {
+	var all []Field
+	seen := map[reflect.Type]bool{}
+	for structs := []Field{{Type: t}}; len(structs) > 0; structs = structs[1:] {
+		around := structs[0]
+		again := seen[around.Type]
+		seen[around.Type] = true
+		for i := range around.Type.NumField() {
+			f, descend, ok := fieldOf(around.Type.Field(i))
+			f.Index = append(slices.Clip(around.Index), i)
+			switch {
+			case ok && !descend:
+				all = append(all, f)
+			case ok && !again:
+				structs = append(structs, f)
+			}
 		}
 	}
 	return all

@@ -45,6 +45,14 @@ type (
 		*Circle
 		Own int
 	}
+	// The fields of Shared are those of the first way there: encoding/json goes no second way.
+	bottom  struct{ Shared }
+	west    struct{ bottom }
+	east    struct{ bottom }
+	distant struct {
+		west
+		east
+	}
 	diamond struct {
 		left
 		*right
@@ -56,6 +64,7 @@ type (
 
 func TestFields(t *testing.T) {
 	check(t, diamond{right: &right{}})
+	check(t, distant{})
 	check(t, outer{inner: inner{1, "", 1}, Other: &Other{1, 1}, Name: "x", Hidden: 1, Dash: 1, Quoted: 1, BadName: 1, Umlaut: 1, Space: 1, Tab: 1, Empty: 1, private: 1})
 }
 
@@ -82,6 +91,24 @@ func check(t *testing.T, v any) {
 		if _, text := member.(string); text != (f.Quoted || f.Name == "name") {
 			t.Errorf("field %q: Quoted = %t, want that of %s", f.Name, f.Quoted, data)
 		}
+	}
+}
+
+// TestFieldsOfManyDiamonds has 1,000 ways to one type.
+func TestFieldsOfManyDiamonds(t *testing.T) {
+	typ := reflect.TypeFor[Shared]()
+	for range 10 {
+		typ = reflect.StructOf([]reflect.StructField{
+			{Name: "A", Type: typ, Anonymous: true}, {Name: "B", Type: reflect.PointerTo(typ), Anonymous: true},
+		})
+	}
+	allocs := testing.AllocsPerRun(1, func() {
+		if fields := jsonplan.Fields(typ); len(fields) != 0 {
+			t.Errorf("%d fields, want none: each is there twice", len(fields))
+		}
+	})
+	if allocs > 500 {
+		t.Errorf("%v allocations, so each way was gone", allocs)
 	}
 }
 
