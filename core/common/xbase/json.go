@@ -16,12 +16,18 @@ import (
 // JavaScript read as markup is escaped. An invalid byte becomes the character U+FFFD, unescaped as in Go
 // 1.27 and later.
 func appendString(dst []byte, s string) []byte {
-	out := append(append(dst, '"'), s...)
-	if isPlain(out[len(dst)+1:]) {
-		return append(out, '"')
+	out, plain := appendPlain(dst, s)
+	if !plain {
+		out, _ = appendAny(dst, s) // a string can always be encoded
 	}
-	out, _ = appendAny(dst, s) // a string can always be encoded
 	return out
+}
+
+// appendPlain is appendString for a text without escapes. It reports whether s is one.
+func appendPlain(dst []byte, s string) (out []byte, plain bool) {
+	out = append(append(dst, '"'), s...)
+	plain = isPlain(out[len(dst)+1:])
+	return append(out, '"'), plain
 }
 
 // isPlain reports whether p stands for itself in a JSON string. Nearly all texts are ASCII, which

@@ -187,7 +187,10 @@ func appendUint(dst []byte, v reflect.Value) ([]byte, bool) {
 }
 
 func appendText(dst []byte, v reflect.Value) ([]byte, bool) {
-	return appendString(dst, v.String()), true
+	if out, plain := appendPlain(dst, v.String()); plain {
+		return out, true
+	}
+	return appendForeign(dst, v) // v is an interface without a copy, its text would need one
 }
 
 // Between these numbers encoding/json surely writes no exponent, whatever their precision: it does below

@@ -244,6 +244,7 @@ func TestAppendingAllocatesNothing(t *testing.T) {
 	}{
 		{name: "no data"},
 		{name: "data by encoding/json", data: flat},
+		{name: "texts with escapes", data: &[]user{{Name: "<first>\nsecond"}, {Name: "a & b"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := xbase.BaseResponse{Context: "id", Output: "Success", Code: 200, Message: "done", Overhead: 9, Data: tc.data}
