@@ -111,6 +111,8 @@ func TestKeysOfMapsAreShownOnlyWhereTheyArePlain(t *testing.T) {
 		{"brackets", values{map[string]string{"a].b": "long"}}, "m[*]"},
 		{"long", values{map[string]string{long: "long"}}, "m[*]"},
 		{"long and nested", nested{map[string]item{long: {}}}, "m[*].price"},
+		{"brackets and nested", nested{map[string]item{"a].my secret[b": {}}}, "m[*]"},
+		{"long between brackets", nested{map[string]item{"a]." + long + "[b": {}}}, "m[*]"},
 		{"the key itself", keys{map[string]string{"secret": "x"}}, "m[*]"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -333,5 +335,24 @@ func TestIndexedFieldsDoNotFillTheCache(t *testing.T) {
 	}
 	if got := xvalid.Messages(); got != kept {
 		t.Errorf("the cache grew from %d to %d", kept, got)
+	}
+}
+
+func TestMessagesAreBoundedWhateverARuleReports(t *testing.T) {
+	type answers map[string]string
+	type survey struct{ Answers answers }
+	xvalid.Engine().RegisterStructValidation(func(sl validator.StructLevel) {
+		for _, key := range sl.Current().FieldByName("Answers").MapKeys() {
+			sl.ReportError(key, key.String(), key.String(), "unknown", "")
+		}
+	}, survey{})
+	for i := range 6000 {
+		err := xvalid.Validate(t.Context(), survey{answers{strconv.Itoa(i): "x"}})
+		if list := xvalid.Failures(t.Context(), err); len(list) != 1 {
+			t.Fatalf("failures %v, want one", list)
+		}
+	}
+	if got := xvalid.Messages(); got > 4096 {
+		t.Errorf("%d messages are kept, want at most 4096", got)
 	}
 }

@@ -18,8 +18,14 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// fieldMark stands for the field in a message that is rendered.
-const fieldMark = "\x00"
+const (
+	// fieldMark stands for the field in a message that is rendered.
+	fieldMark = "\x00"
+
+	// maxMessages bounds the messages that are kept. A program reaches it by its own size, or by rules of
+	// its own that report the keys of a map as fields.
+	maxMessages = 4096
+)
 
 // messages renders what a failed rule says. It is safe for concurrent use.
 type messages struct {
@@ -27,7 +33,7 @@ type messages struct {
 	speakers  map[string]*speaker // by language
 
 	mu       sync.RWMutex
-	rendered map[messageKey]string // not of elements: as many as the program has fields
+	rendered map[messageKey]string // not of elements
 }
 
 // messageKey is all that a message depends on.
@@ -134,7 +140,7 @@ func (m *messages) say(lang string, fe validator.FieldError, field string) strin
 		text = m.speakers[lang].fallback
 	}
 	text = strings.ReplaceAll(text, fieldMark, field)
-	if !strings.Contains(field, "[") {
+	if len(m.rendered) < maxMessages && !strings.Contains(field, "[") {
 		m.rendered[key] = text
 	}
 	return text

@@ -3,6 +3,7 @@ package xvalid
 import (
 	"reflect"
 	"strings"
+	"unicode"
 
 	"github.com/go-playground/validator/v10"
 
@@ -61,6 +62,9 @@ func trimRoot(ns, structNS string) string {
 	return ns[end+1:]
 }
 
+// maxPath is the longest path with brackets that is shown.
+const maxPath = 256
+
 // maskKeys replaces by "*" what a client wrote between brackets, unless it is an index or a plain key of
 // a map that is not itself what failed.
 func maskKeys(p string, value any) string {
@@ -73,17 +77,23 @@ func maskKeys(p string, value any) string {
 			return maskKeys(before, nil) + "[*]"
 		}
 	}
-	var masked strings.Builder
-	masked.WriteString(plain)
+	masked, follows := plain, ""
 	for part := range strings.SplitSeq(brackets, "[") {
 		key, after, closed := strings.Cut(part, "]")
-		if !closed || strings.Contains(after, "]") || after != "" && after[0] != '.' {
+		if !closed || strings.Contains(after, "]") || after != "" && after[0] != '.' || strings.ContainsFunc(follows, noName) {
 			return plain + "[*]" // a key holds brackets: what follows it cannot be told
 		}
-		masked.WriteString("[" + phrase.Shown(key) + "]" + after)
+		masked += "[" + phrase.Shown(key) + "]" + after
+		if len(masked) > maxPath {
+			return plain + "[*]"
+		}
+		follows = after
 	}
-	return masked.String()
+	return masked
 }
+
+// noName reports whether a character belongs to no path of names.
+func noName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r) }
 
 // leaf returns the last name of a path, for the text of a message.
 func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
