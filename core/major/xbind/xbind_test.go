@@ -112,6 +112,34 @@ func TestDataFillsAndValidates(t *testing.T) {
 	}
 }
 
+// TestNamesThatDifferInCase follows encoding/json: the exact name, else the first that differs in case only.
+func TestNamesThatDifferInCase(t *testing.T) {
+	type cased struct {
+		Key, KEY int
+		Dotted   int `json:"i"`
+	}
+	for body, field := range map[string]string{
+		`{"Key":1,"key":1}`:      "Key",
+		`{"Key":1,"Key":1}`: "Key", // the sign of the unit kelvin
+		`{"KEY":1,"KEY":1}`:      "KEY",
+		`{"Key":1,"KEY":1}`:      "",
+		`{"i":1,"ı":1,"İ":1}`:    "", // other letters
+	} {
+		c := request(body)
+		want := ""
+		if field != "" {
+			want = field + ":duplicate"
+		}
+		if xbind.Bind(c, &cased{}).Data() != nil {
+			if field != "" {
+				t.Errorf("%s is accepted", body)
+			}
+		} else if got := failedFields(reported(t, c)); got != want {
+			t.Errorf("%s: failures %q, want %q", body, got, want)
+		}
+	}
+}
+
 func TestNilDestinationIsANewOne(t *testing.T) {
 	if got := xbind.Bind[order](request(`{"name":"ada"}`), nil).Data(); got == nil || got.Name != "ada" {
 		t.Errorf("Data = %v, want a new order", got)
