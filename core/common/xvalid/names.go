@@ -93,7 +93,9 @@ func maskKeys(p string, value any) string {
 }
 
 // noName reports whether a character belongs to no path of names.
-func noName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r) }
+func noName(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
+}
 
 // leaf returns the last name of a path, for the text of a message.
 func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
