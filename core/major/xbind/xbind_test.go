@@ -119,11 +119,11 @@ func TestNamesThatDifferInCase(t *testing.T) {
 		Dotted   int `json:"i"`
 	}
 	for body, field := range map[string]string{
-		`{"Key":1,"key":1}`:   "Key",
-		`{"Key":1,"Key":1}`:   "Key", // the sign of the unit kelvin
-		`{"KEY":1,"KEY":1}`:   "KEY",
-		`{"Key":1,"KEY":1}`:   "",
-		`{"i":1,"ı":1,"İ":1}`: "", // other letters
+		`{"Key":1,"key":1}`:      "Key",
+		`{"Key":1,"\u212aey":1}`: "Key", // the sign of the unit kelvin
+		`{"KEY":1,"KEY":1}`:      "KEY",
+		`{"Key":1,"KEY":1}`:      "",
+		`{"i":1,"ı":1,"İ":1}`:    "", // other letters
 	} {
 		c := request(body)
 		want := ""
