@@ -172,7 +172,8 @@ func (r *Reg) carryOut(p *startup.Plan) error {
 			return err
 		}
 	}
-	return nil
+	r.enter("routes")
+	return r.panics("routes", xhook.Guard(func() error { return r.build(p) }))
 }
 
 // Signals returns what catches signals, for the Runner, which must stop it; nil after New.

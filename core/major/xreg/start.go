@@ -53,7 +53,6 @@ func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	for _, n := range p.Nodes {
 		list = append(list, &startup.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: n.Node})
 	}
-	list = append(list, exec("routes", func(context.Context) error { return r.build(p) }))
 	return list, errors.Join(errs...)
 }
 
