@@ -144,8 +144,9 @@ func (l *Lifecycle) OnShutdown(name string, fn Func) bool { return l.add(phaseSh
 // OnStop is the package function OnStop for this life.
 func (l *Lifecycle) OnStop(name string, fn Func) bool { return l.add(phaseStop, name, fn) }
 
-// OnClose is for whoever runs the application: fn closes what the name says, after the stop hooks. Like these, all run in
-// reverse order. The result is that of OnStart.
+// OnClose adds a function for code that runs an application, such as xreg: fn closes what the name
+// says, after the stop hooks. Close functions run in reverse order, as stop hooks do. The result is
+// that of OnStart.
 func (l *Lifecycle) OnClose(name string, fn Func) bool { return l.add(phaseClose, name, fn) }
 
 func (l *Lifecycle) add(p phase, name string, fn Func) bool {

@@ -63,7 +63,7 @@ func phrase(s string) string {
 	return strconv.Quote(s)
 }
 
-// word is phrase for what stands between spaces.
+// word is phrase for the text between spaces.
 func word(s string) string {
 	if s == "" || strings.ContainsAny(s, ` "=`) {
 		return strconv.Quote(s)
