@@ -96,8 +96,8 @@ func TestOtherPeoplesDriverHasItsOwnVariables(t *testing.T) {
 			t.Errorf("%v, want both errors in the variables of the driver:\n%s", err, out)
 		}
 		r := p.start(nil, []string{"DATABASE_DRIVER=acme", "ACME_FILE=acme.db", "ACME_TOKEN=hunter2"}, filepath.Join(p.dir, "service"))
-		if code := r.stop(); code != 0 || strings.Contains(r.out.String(), "hunter2") {
-			t.Errorf("exit code = %d:\n%s", code, r.out)
+		if code := r.stop(); code != 0 || strings.Contains(r.output(), "hunter2") {
+			t.Errorf("exit code = %d:\n%s", code, r.output())
 		}
 		if _, err := os.Stat(filepath.Join(p.dir, "acme.db.north")); err != nil {
 			t.Errorf("the driver did not open its file: %v", err)

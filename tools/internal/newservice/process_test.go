@@ -3,7 +3,6 @@
 package newservice_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net"
@@ -30,7 +29,7 @@ type running struct {
 	t        *testing.T
 	cmd      *exec.Cmd
 	ended    chan struct{}
-	out      *bytes.Buffer
+	out      string // the file that has its output
 	url, rpc string
 }
 
@@ -54,11 +53,16 @@ func (p *project) start(keyboard *os.File, env []string, name string, args ...st
 	if keyboard != nil {
 		cmd.Stdin = keyboard
 	}
+	out, err := os.Create(filepath.Join(p.t.TempDir(), "output"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = out.Close() }()
 	r := &running{
-		t: p.t, cmd: cmd, ended: make(chan struct{}), out: &bytes.Buffer{},
+		t: p.t, cmd: cmd, ended: make(chan struct{}), out: out.Name(),
 		url: "http://127.0.0.1:" + httpPort, rpc: "127.0.0.1:" + rpcPort,
 	}
-	cmd.Stdout, cmd.Stderr = r.out, r.out
+	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Cancel = func() error { return cmd.Process.Kill() }
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
@@ -91,11 +95,35 @@ func (r *running) awaitReady() {
 		select {
 		case <-tick.C:
 		case <-r.ended:
-			r.t.Fatalf("the service has ended:\n%s", r.out)
+			r.t.Fatalf("the service has ended:\n%s", r.output())
 		case <-late:
 			_ = r.cmd.Process.Kill()
 			<-r.ended
-			r.t.Fatalf("the service is not ready:\n%s", r.out)
+			r.t.Fatalf("the service is not ready:\n%s", r.output())
+		}
+	}
+}
+
+// output returns what the command has printed so far.
+func (r *running) output() string {
+	r.t.Helper()
+	text, err := os.ReadFile(r.out)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// awaitOutput waits until the command has printed text.
+func (r *running) awaitOutput(text string) {
+	r.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(30 * time.Second); !strings.Contains(r.output(), text); {
+		select {
+		case <-tick.C:
+		case <-late:
+			r.t.Fatalf("the service does not print %q:\n%s", text, r.output())
 		}
 	}
 }
@@ -188,8 +216,9 @@ func TestServiceWithEverythingRunsOnSQLite(t *testing.T) {
 	p := write(t, everything("sqlite", "memory"))
 	r := p.launch()
 	r.converse()
-	if code := r.stop(); code != 0 || !strings.Contains(r.out.String(), "words counted") {
-		t.Errorf("exit code = %d, want 0 and the background work:\n%s", code, r.out)
+	r.awaitOutput("words counted") // by the background job of the new note
+	if code := r.stop(); code != 0 {
+		t.Errorf("exit code = %d:\n%s", code, r.output())
 	}
 }
 
@@ -207,9 +236,9 @@ func TestServiceWithEverythingRunsOnPostgres(t *testing.T) {
 	r := p.launch(env...)
 	r.converse()
 	if code := r.stop(); code != 0 {
-		t.Errorf("exit code = %d:\n%s", code, r.out)
+		t.Errorf("exit code = %d:\n%s", code, r.output())
 	}
-	if !strings.Contains(r.out.String(), `"backend":"postgres"`) {
-		t.Errorf("the leases are not those of the server:\n%s", r.out)
+	if !strings.Contains(r.output(), `"backend":"postgres"`) {
+		t.Errorf("the leases are not those of the server:\n%s", r.output())
 	}
 }

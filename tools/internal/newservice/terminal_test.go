@@ -26,7 +26,7 @@ func TestMakefile_run(t *testing.T) {
 	if _, err := keyboard.Write([]byte{3}); err != nil { // Ctrl-C
 		t.Fatal(err)
 	}
-	if code := r.exit(); code != 0 || strings.Contains(r.out.String(), "Error") {
-		t.Errorf("exit code = %d, want 0 and no error of make:\n%s", code, r.out)
+	if code := r.exit(); code != 0 || strings.Contains(r.output(), "Error") {
+		t.Errorf("exit code = %d, want 0 and no error of make:\n%s", code, r.output())
 	}
 }
