@@ -224,8 +224,10 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []sqldriver.
 	return &rows{libraryRows: inner.(libraryRows), ctx: ctx, watcher: w, stop: stop}, nil //nolint:forcetypeassert // the library's type
 }
 
-// Ping implements driver.Pinger.
-func (c *conn) Ping(ctx context.Context) error { return because(ctx, c.library.Ping(ctx)) }
+// Ping implements driver.Pinger. The first statement of a connection reads the schema, for which it may have to wait.
+func (c *conn) Ping(ctx context.Context) error {
+	return patiently(ctx, func() error { return c.library.Ping(ctx) })
+}
 
 // PrepareContext implements driver.ConnPrepareContext. The library's statement is no more than its text either.
 func (c *conn) PrepareContext(_ context.Context, query string) (sqldriver.Stmt, error) {
