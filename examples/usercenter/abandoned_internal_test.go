@@ -21,12 +21,17 @@ func TestAbandonedLoginsDoNotDelayTheNextOne(t *testing.T) {
 	if status, text, err := send(t.Context(), client, p.url+"/api/v1/user/register", ada); err != nil || status >= 300 {
 		t.Fatalf("register = %d %s, %v", status, text, err)
 	}
+	// The answer is 503 until the service has noticed that enough clients have gone; a client then tries again.
 	logIn := func() time.Duration {
 		began := time.Now()
-		if status, text, err := send(t.Context(), client, p.url+login, ada); err != nil || status != http.StatusOK {
-			t.Fatalf("login = %d %s, %v; want 200", status, text, err)
+		for {
+			switch status, text, err := send(t.Context(), client, p.url+login, ada); {
+			case err == nil && status == http.StatusOK:
+				return time.Since(began)
+			case err != nil || status != http.StatusServiceUnavailable || time.Since(began) > time.Minute:
+				t.Fatalf("login = %d %s, %v; want 200", status, text, err)
+			}
 		}
-		return time.Since(began)
 	}
 	single := max(logIn(), logIn(), logIn())
 
