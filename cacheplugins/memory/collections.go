@@ -3,8 +3,8 @@ package memory
 import (
 	"context"
 
+	"github.com/plinthgo/plinth/cacheplugins/memory/internal/collections"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/driver/collections"
 )
 
 // view implements collections.View.

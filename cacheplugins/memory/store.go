@@ -10,10 +10,10 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/plinthgo/plinth/cacheplugins/memory/internal/collections"
 	"github.com/plinthgo/plinth/core/common/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/driver/collections"
 )
 
 // entry is what the engine holds under a key: an object of the caller's, driver.Bytes, or a

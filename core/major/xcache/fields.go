@@ -28,16 +28,14 @@ var fieldPlans jsonplan.Cache[reflect.Type, *fields]
 
 // fieldsOf returns the plan of a struct type; it is made once. It panics where t is no struct, or names
 // two fields alike.
-func fieldsOf(t reflect.Type) *fields {
-	if p, ok := fieldPlans.Load(t); ok {
-		return p
-	}
+func fieldsOf(t reflect.Type) *fields { return fieldPlans.Get(t, newFields) }
+
+func newFields(t reflect.Type) *fields {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("xcache: %s cannot be the fields of a hash: it is no struct", t))
 	}
 	p := &fields{byName: map[string]int{}}
 	p.add(t, nil)
-	fieldPlans.Store(t, p)
 	return p
 }
 

@@ -3,7 +3,6 @@ package xcache
 import (
 	"context"
 	"reflect"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -48,17 +47,11 @@ func (g *loadGroup) do(
 ) (any, error) {
 	g.mu.Lock()
 	fl, joined := g.byKey[k]
-	if joined {
-		fl.waiters++
-	} else {
+	if !joined {
 		fl = g.start(ctx, k, run)
 	}
+	fl.waiters++
 	g.mu.Unlock()
-	select {
-	case <-fl.done: // also if ctx has ended at the same time
-		return fl.value, fl.err
-	default:
-	}
 	select {
 	case <-fl.done:
 		return fl.value, fl.err
@@ -77,7 +70,7 @@ func (g *loadGroup) start(
 ) *inFlight {
 	borrowed := borrow(ctx)
 	own, cancel := context.WithCancel(borrowed)
-	fl := &inFlight{cancel: cancel, borrowed: borrowed, done: make(chan struct{}), waiters: 1, err: errGoexit}
+	fl := &inFlight{cancel: cancel, borrowed: borrowed, done: make(chan struct{}), err: errGoexit}
 	if g.byKey == nil {
 		g.byKey = make(map[inFlightKey]*inFlight)
 	}
@@ -135,11 +128,7 @@ func (g *loadGroup) invalidate(key string) {
 	g.invalidateMatching(func(k string) bool { return k == key })
 }
 
-// invalidatePrefix is invalidate for all keys that begin with prefix.
-func (g *loadGroup) invalidatePrefix(prefix string) {
-	g.invalidateMatching(func(k string) bool { return strings.HasPrefix(k, prefix) })
-}
-
+// invalidateMatching is invalidate for all keys that match.
 func (g *loadGroup) invalidateMatching(match func(key string) bool) {
 	if g.running.Load() == 0 {
 		return

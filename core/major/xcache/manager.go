@@ -152,19 +152,16 @@ func MustGetManager(ctx context.Context) *Manager {
 	return xctxutil.MustGet[*Manager](ctx, xctx.CacheManagerKey)
 }
 
-// life rounds a time to live up to whole milliseconds and applies the jitter.
+// life applies the jitter to a time to live, and rounds it up to whole milliseconds as far as a
+// Duration reaches.
 func (m *Manager) life(ttl time.Duration) time.Duration {
 	if ttl > 0 && m.jitter > 0 {
 		ttl -= time.Duration(rand.Float64() * m.jitter * float64(ttl))
 		ttl = max(ttl, 1)
 	}
-	rest := ttl % time.Millisecond
-	switch {
-	case rest <= 0:
-		return ttl
-	case ttl > math.MaxInt64-time.Millisecond: // there is nothing to round up to
-		return ttl - rest
-	default:
-		return ttl - rest + time.Millisecond
+	whole := ttl.Truncate(time.Millisecond)
+	if whole < ttl && whole <= math.MaxInt64-time.Millisecond {
+		whole += time.Millisecond
 	}
+	return whole
 }

@@ -26,30 +26,29 @@ import (
 func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 	return func(yield func(K, error) bool) {
 		op := c.begin(opScan)
-		var none K
-		if c.key.parse == nil {
-			err := fmt.Errorf("%w: a key of type %T cannot be read back from its text", ErrUnsupported, none)
-			yield(none, op.end(ctx, false, err))
-			return
-		}
 		given := map[string]struct{}{}
-		for page, err := range c.m.walk(ctx, c.prefix) {
-			if err != nil {
-				yield(none, op.end(ctx, false, err))
-				return
-			}
+		giveNew := func(page []string) bool {
 			for _, name := range page {
 				if _, twice := given[name]; twice || c.m.owns(name) {
 					continue
 				}
 				given[name] = struct{}{}
 				if !yield(c.key.readBack(name[len(c.prefix):])) {
-					_ = op.end(ctx, true, nil)
-					return
+					return false
 				}
 			}
+			return true
 		}
-		_ = op.end(ctx, len(given) > 0, nil)
+		var none K
+		var err error
+		if c.key.parse == nil {
+			err = fmt.Errorf("%w: a key of type %T cannot be read back from its text", ErrUnsupported, none)
+		} else {
+			err = c.m.walk(ctx, c.prefix, giveNew)
+		}
+		if err = op.end(ctx, len(given) > 0, err); err != nil {
+			yield(none, err)
+		}
 	}
 }
 
@@ -67,24 +66,22 @@ func (v *view) Clear(ctx context.Context) (removed int, err error) {
 	return removed, op.end(ctx, removed > 0, err)
 }
 
-// walk gives pages of whole keys that begin with prefix, those of this package too. An error is
-// the last.
-func (m *Manager) walk(ctx context.Context, prefix string) iter.Seq2[[]string, error] {
-	return func(yield func([]string, error) bool) {
-		s, ok := m.store.(driver.Scanner)
-		if !ok {
-			yield(nil, fmt.Errorf("%w: %s does not walk through its keys", ErrUnsupported, m))
-			return
-		}
-		stopped := false
-		err := s.Scan(ctx, prefix, func(keys []string) bool {
-			stopped = stopped || ctx.Err() == nil && !yield(keys, nil)
-			return !stopped && ctx.Err() == nil
-		})
-		if err = cmp.Or(err, ctx.Err()); err != nil && !stopped {
-			yield(nil, err)
-		}
+// walk calls page with whole keys that begin with prefix, those of this package too, some at a
+// time, until it returns false. The error is nil then.
+func (m *Manager) walk(ctx context.Context, prefix string, page func(keys []string) bool) error {
+	s, ok := m.store.(driver.Scanner)
+	if !ok {
+		return fmt.Errorf("%w: %s does not walk through its keys", ErrUnsupported, m)
 	}
+	stopped := false
+	err := s.Scan(ctx, prefix, func(keys []string) bool {
+		stopped = stopped || ctx.Err() == nil && !page(keys)
+		return !stopped && ctx.Err() == nil
+	})
+	if stopped {
+		return nil
+	}
+	return cmp.Or(err, ctx.Err())
 }
 
 // owns reports whether a whole key is one that this package made for itself.
@@ -96,18 +93,15 @@ func (m *Manager) clear(ctx context.Context, prefix string) (removed int, err er
 	if prefix == "" {
 		return 0, errClearAll
 	}
-	m.loads.invalidatePrefix(prefix)
-	for page, err := range m.walk(ctx, prefix) {
-		if err != nil {
-			return removed, err
-		}
-		n, err := m.removePage(ctx, page)
+	m.loads.invalidateMatching(func(key string) bool { return strings.HasPrefix(key, prefix) })
+	var failed error
+	err = m.walk(ctx, prefix, func(page []string) bool {
+		var n int
+		n, failed = m.removePage(ctx, page)
 		removed += n
-		if err != nil {
-			return removed, err
-		}
-	}
-	return removed, nil
+		return failed == nil
+	})
+	return removed, cmp.Or(failed, err)
 }
 
 // removePage removes keys that a walk has found, counts them, and leaves those of leases.

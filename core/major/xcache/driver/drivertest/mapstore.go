@@ -14,7 +14,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
-	"github.com/plinthgo/plinth/core/major/xcache/driver/collections"
 )
 
 // MapDriver opens stores of the type MapStore. The zero value is ready to use.
@@ -36,8 +35,6 @@ func (MapDriver) Open(_ context.Context, c driver.Config) (driver.Store, error) 
 
 // MapStore implements driver.Store, driver.Batcher, driver.Scanner and driver.Leaser.
 type MapStore struct {
-	collections.Methods
-
 	now func() time.Time
 
 	mu      sync.Mutex
@@ -55,8 +52,8 @@ var _ interface {
 
 // entry is what a key holds.
 type entry struct {
-	value  driver.Object // driver.Bytes or a collection
-	expiry time.Time     // zero is never
+	value  any       // a []byte, hash, set or list
+	expiry time.Time // zero is never
 }
 
 // NewMapStore returns an empty store. A nil now is the real time.
@@ -64,9 +61,7 @@ func NewMapStore(now func() time.Time) *MapStore {
 	if now == nil {
 		now = time.Now
 	}
-	s := &MapStore{now: now, entries: map[string]entry{}, leases: map[string]leasedriver.Backend{}}
-	s.Methods = collections.New(s.view, s.change)
-	return s
+	return &MapStore{now: now, entries: map[string]entry{}, leases: map[string]leasedriver.Backend{}}
 }
 
 // begin locks the store. The caller unlocks it, also after an error.
@@ -89,7 +84,7 @@ func (s *MapStore) live(key string) (e entry, ok bool) {
 }
 
 // put writes a value.
-func (s *MapStore) put(key string, value driver.Object, w driver.Write) {
+func (s *MapStore) put(key string, value any, w driver.Write) {
 	e, exists := s.live(key)
 	e.value = value
 	switch {
@@ -102,41 +97,21 @@ func (s *MapStore) put(key string, value driver.Object, w driver.Write) {
 	s.entries[key] = e
 }
 
-func (s *MapStore) view(ctx context.Context, key string, f func(held driver.Object) error) error {
+// Get implements driver.Store.
+func (s *MapStore) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	defer s.mu.Unlock()
 	if err := s.begin(ctx); err != nil {
-		return err
+		return nil, false, err
 	}
-	e, _ := s.live(key)
-	return f(e.value)
-}
-
-func (s *MapStore) change(
-	ctx context.Context, key string, w driver.Write, f func(held driver.Object) (collections.Collection, error),
-) error {
-	return s.view(ctx, key, func(held driver.Object) error {
-		c, err := f(held)
-		switch {
-		case err != nil || c == nil:
-			return err
-		case c.Len() == 0:
-			delete(s.entries, key)
-		default:
-			s.put(key, c, w)
-		}
-		return nil
-	})
-}
-
-// Get implements driver.Store.
-func (s *MapStore) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	err = s.view(ctx, key, func(held driver.Object) (err error) {
-		if ok = held != nil; ok {
-			value, err = held.Encode()
-		}
-		return err
-	})
-	return value, ok && err == nil, err
+	e, ok := s.live(key)
+	if !ok {
+		return nil, false, nil
+	}
+	value, ok := e.value.([]byte)
+	if !ok {
+		return nil, false, driver.ErrWrongType
+	}
+	return value, true, nil
 }
 
 // Set implements driver.Store.
@@ -148,7 +123,7 @@ func (s *MapStore) Set(ctx context.Context, key string, value []byte, w driver.W
 	if _, exists := s.live(key); !w.If.Holds(exists) {
 		return false, nil
 	}
-	s.put(key, driver.Bytes(value), w)
+	s.put(key, value, w)
 	return true, nil
 }
 
@@ -195,8 +170,7 @@ func (s *MapStore) GetMany(ctx context.Context, keys []string) ([][]byte, error)
 	out := make([][]byte, len(keys))
 	for i, key := range keys {
 		e, _ := s.live(key)
-		value, _ := e.value.(driver.Bytes)
-		out[i] = value
+		out[i], _ = e.value.([]byte)
 	}
 	return out, nil
 }

@@ -1,5 +1,5 @@
-// Package collections implements the hashes, sets and lists of a cache store in the process of its
-// callers. The store embeds Methods and adds the access to a key.
+// Package collections implements the hashes, sets and lists of the memory store, which embeds Methods
+// and adds the access to a key.
 package collections
 
 import (
