@@ -47,13 +47,13 @@ const (
 // When Data cannot be encoded the error says why, and dst comes back as it was.
 func (r *BaseResponse) AppendJSON(dst []byte, p Profile) ([]byte, error) {
 	out := append(dst, `{"context":`...)
-	out = appendString(out, r.Context)
+	out = encoder.AppendString(out, r.Context)
 	out = append(out, `,"output":`...)
-	out = appendString(out, r.Output)
+	out = encoder.AppendString(out, r.Output)
 	out = append(out, `,"code":`...)
 	out = strconv.AppendInt(out, int64(r.Code), 10)
 	out = append(out, `,"message":`...)
-	out = appendString(out, r.Message)
+	out = encoder.AppendString(out, r.Message)
 
 	var err error
 	if p.IsJava() {
@@ -71,7 +71,7 @@ func (r *BaseResponse) AppendJSON(dst []byte, p Profile) ([]byte, error) {
 func (r *BaseResponse) appendPlinth(out []byte) ([]byte, error) {
 	if r.ErrorMessage != "" {
 		out = append(out, `,"error_message":`...)
-		out = appendString(out, r.ErrorMessage)
+		out = encoder.AppendString(out, r.ErrorMessage)
 	}
 	if r.Overhead != 0 {
 		out = append(out, `,"overhead":`...)
@@ -91,7 +91,7 @@ func (r *BaseResponse) appendJava(out []byte) ([]byte, error) {
 	if r.ErrorMessage == "" {
 		out = append(out, null...)
 	} else {
-		out = appendString(out, r.ErrorMessage)
+		out = encoder.AppendString(out, r.ErrorMessage)
 	}
 	out = append(out, `,"duration":`...)
 	out = strconv.AppendInt(out, r.Overhead/microsPerMilli, 10)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // AccessLine is what the access log says of one request. Empty fields are left out of the line,
@@ -55,11 +56,11 @@ func (a *AccessLine) level() slog.Level {
 // It is the one line that every request pays for, and its members are known, so it is put
 // together here and not by zerolog: in the same form, at a third of the time.
 func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
-	l.writeKnown(ctx, a.level(), "request", a.Start, a.append)
+	l.writeKnown(ctx, a.level(), `"request"`, a.Start, a.append)
 }
 
-// writeKnown writes a line whose members are known: the head, and what members appends for a
-// duration.
+// writeKnown writes a line whose members are known: the head with a message that is JSON already,
+// and what members appends for a duration.
 func (l *LogNamedLogger) writeKnown(
 	ctx context.Context, level slog.Level, msg string, start time.Time,
 	members func(b []byte, took time.Duration) []byte,
@@ -70,7 +71,8 @@ func (l *LogNamedLogger) writeKnown(
 	}
 	now, took := e.end(start)
 	buf := buffers.Get().(*[]byte)
-	b := appendHead(append((*buf)[:0], '{'), requestID(ctx), now, level, l.nameMember(), msg)
+	b := append(appendHead(append((*buf)[:0], '{'), now, level, l.nameMember()), msg...)
+	b = appendMember(b, requestIDMember, xctx.RequestID(ctx))
 	b = append(members(b, took.Truncate(time.Microsecond)), "}\n"...)
 	_, _ = e.sink.Write(b) // it does not fail
 	*buf = b

@@ -40,7 +40,7 @@ const maxSource = 64
 
 // Call writes the line of one gRPC call, with the message "call". It allocates nothing.
 func (l *LogNamedLogger) Call(ctx context.Context, c *CallLine) {
-	l.writeKnown(ctx, c.Level, "call", c.Start, c.append)
+	l.writeKnown(ctx, c.Level, `"call"`, c.Start, c.append)
 }
 
 // append appends the members that the call has.

@@ -89,7 +89,7 @@ func NewContext(ctx context.Context, e *Engine) context.Context {
 
 // contextEngine returns the engine that ctx carries, or nil.
 func contextEngine(ctx context.Context) *Engine {
-	if !inContexts.Load() || !usable(ctx) {
+	if !inContexts.Load() || ctx == nil {
 		return nil
 	}
 	e, _ := ctx.Value(engineKey{}).(*Engine)

@@ -2,7 +2,6 @@ package xlog
 
 import (
 	"log/slog"
-	"slices"
 	"strconv"
 	"time"
 
@@ -22,6 +21,13 @@ type line struct {
 	mask  *masking.Set
 	any   bool    // something was added
 	own   [5]bool // which of jsonline.Head the line has; a group has none
+}
+
+// addAll appends attributes.
+func (ln *line) addAll(attrs []slog.Attr) {
+	for i := range attrs {
+		ln.add(&attrs[i])
+	}
 }
 
 // add appends an attribute. It follows the rules of slog.Handler: values are resolved, an empty
@@ -74,15 +80,11 @@ func (ln *line) addTime(key string, t time.Time) {
 
 func (ln *line) addGroup(key string, attrs []slog.Attr) {
 	if key == "" {
-		for i := range attrs {
-			ln.add(&attrs[i])
-		}
+		ln.addAll(attrs)
 		return
 	}
 	group := ln.open()
-	for i := range attrs {
-		group.add(&attrs[i])
-	}
+	group.addAll(attrs)
 	ln.close(key, group)
 }
 
@@ -108,7 +110,7 @@ func (ln *line) close(key string, group line) {
 
 // key returns the key under which an attribute is written.
 func (ln *line) key(key string) string {
-	if i := slices.Index(jsonline.Head, key); i >= 0 && ln.own[i] {
+	if i := jsonline.Position(key); i >= 0 && ln.own[i] {
 		return renamed + key
 	}
 	return key
@@ -139,4 +141,22 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 		dst = dst[:len(dst)-1]
 	}
 	return dst
+}
+
+// addAny appends a value that slog has no kind for. Whatever it does, the line and its other
+// attributes stay: what cannot be encoded leaves its reason under the key.
+func (ln *line) addAny(key string, v any) {
+	switch v := v.(type) {
+	case nil:
+		ln.event.RawJSON(key, []byte("null"))
+	case error:
+		ln.event.Str(key, masking.ErrorText(v))
+	default:
+		text, err := ln.mask.Encode(v)
+		if err != nil {
+			ln.event.Str(key, "!ERROR: "+err.Error())
+			return
+		}
+		ln.event.RawJSON(key, text)
+	}
 }

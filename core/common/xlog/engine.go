@@ -80,33 +80,12 @@ func (e *Engine) Close() error { return e.sink.close() }
 // emit writes one line of this moment.
 func (e *Engine) emit(ctx context.Context, level slog.Level, name, msg string, attrs []slog.Attr) {
 	ln := e.line()
-	ln.begin(requestID(ctx), e.clock(), level, name, msg)
-	for i := range attrs {
-		ln.add(&attrs[i])
-	}
+	ln.begin(xctx.RequestID(ctx), e.clock(), level, name, msg)
+	ln.addAll(attrs)
 	ln.event.Send()
 }
 
 // line returns an empty line.
 func (e *Engine) line() line {
 	return line{event: e.zero.Log(), mask: e.mask.Load()} //nolint:zerologlint // whoever asks for it sends it
-}
-
-// requestID returns the id of the request that ctx belongs to, or "".
-func requestID(ctx context.Context) string {
-	if !usable(ctx) {
-		return ""
-	}
-	return xctx.RequestID(ctx)
-}
-
-// usable reports whether ctx can be asked: it is not nil, nor a nil request.
-func usable(ctx context.Context) bool {
-	switch c := ctx.(type) {
-	case nil:
-		return false
-	case *xctx.Request:
-		return c != nil
-	}
-	return true
 }

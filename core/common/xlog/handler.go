@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+
+	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
 // handler is the slog.Handler of a named logger, which may be nil.
@@ -23,7 +25,7 @@ type scope struct {
 // Handle implements slog.Handler.
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	ln := h.target(ctx).line()
-	ln.begin(requestID(ctx), r.Time, r.Level, h.nameMember(), r.Message)
+	ln.begin(xctx.RequestID(ctx), r.Time, r.Level, h.nameMember(), r.Message)
 	ln.addScopes(h.scopes, &r)
 	ln.event.Send()
 	return nil
@@ -40,9 +42,7 @@ func (ln *line) addScopes(scopes []scope, r *slog.Record) {
 	}
 	first, rest := &scopes[0], scopes[1:]
 	if first.group == "" {
-		for i := range first.attrs {
-			ln.add(&first.attrs[i])
-		}
+		ln.addAll(first.attrs)
 		ln.addScopes(rest, r)
 		return
 	}

@@ -10,7 +10,7 @@ import (
 
 func TestASCIIIsToldFromTheRestAtEveryPlace(t *testing.T) {
 	for n := range 45 {
-		text := []byte(strings.Repeat("a0._-~Z !#[]", 4)[:n])
+		text := []byte(strings.Repeat("a0._-+Z !#[]", 4)[:n])
 		for i := range n {
 			for b := range 256 {
 				old := text[i]
@@ -29,7 +29,7 @@ func TestEveryByteAtEveryPlaceIsEscapedAsByZerolog(t *testing.T) {
 	var want bytes.Buffer
 	log := zerolog.New(&want)
 	for n := range 21 {
-		text := []byte(strings.Repeat("a0._-~Z !#[]", 2)[:n])
+		text := []byte(strings.Repeat("a0._-+Z !#[]", 2)[:n])
 		for i := range n {
 			old := text[i]
 			for b := range 0x80 {
@@ -38,9 +38,6 @@ func TestEveryByteAtEveryPlaceIsEscapedAsByZerolog(t *testing.T) {
 				log.Log().Str("k", string(text)).Send()
 				if got := string(appendText([]byte(`{"k":`), string(text))) + "}\n"; got != want.String() {
 					t.Fatalf("appendText(%q) = %s, want %s", text, got, want.String())
-				}
-				if isPlain(text) != (want.Len() == n+len(`{"k":""}`)+1) {
-					t.Fatalf("isPlain(%q) is wrong", text)
 				}
 			}
 			text[i] = old

@@ -38,12 +38,12 @@ func levelNamed(name string) slog.Level {
 
 // levelText returns how a line spells the level: its name, or the next lower name and the distance.
 func levelText(level slog.Level) string {
-	near := levelNames[0]
-	for _, l := range levelNames {
-		if l.level == level {
+	near := &levelNames[0]
+	for i := range levelNames {
+		switch l := &levelNames[i]; {
+		case l.level == level:
 			return l.name
-		}
-		if l.level < level {
+		case l.level < level:
 			near = l
 		}
 	}

@@ -186,6 +186,18 @@ func TestAGraphThatRefersToItselfCostsNoMoreThanALine(t *testing.T) {
 	}
 }
 
+func TestAURLShowsNoSecretHoweverDeepItIs(t *testing.T) {
+	var v any = &url.URL{Scheme: "https", Host: "h", User: url.UserPassword("bob", "hunter2")}
+	for range 30 {
+		v = []any{v}
+	}
+	e, rec := newEngine(t)
+	e.WithName("").Info(t.Context(), "m", slog.Any("k", v))
+	if line := rec.one(t); !strings.Contains(line, `[["https://bob:xxxxx@h"]]`) {
+		t.Errorf("line = %s", line)
+	}
+}
+
 func TestAURLShowsNoSecret(t *testing.T) {
 	for in, want := range map[string]string{
 		"https://h/p?a=1&b=%20#f":                       "https://h/p?a=1&b=%20#f",

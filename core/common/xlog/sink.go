@@ -104,7 +104,7 @@ func mayBlock(f *os.File) bool {
 // about returns a line of JSON about the log itself, with an attribute in JSON. The level does
 // not matter for that.
 func (s *sink) about(msg, key string, value []byte) []byte {
-	b := appendHead([]byte{'{'}, "", s.clock(), slog.LevelWarn, encodeName(namedLOGS), msg)
+	b := appendText(appendHead([]byte{'{'}, s.clock(), slog.LevelWarn, encodeName(namedLOGS)), msg)
 	b = append(append(append(b, `,"`+key+`":`...), value...), "}\n"...)
 	return appendSafe(nil, b)
 }

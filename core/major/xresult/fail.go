@@ -154,10 +154,7 @@ func (f *failure) encode(dst []byte, problem bool) ([]byte, error) {
 // wantsProblem reports whether the client asks for problem details. A wildcard does not: it is what a
 // client sends that has never heard of them.
 func wantsProblem(c *gin.Context) bool {
-	if c.Request == nil {
-		return false
-	}
-	accept := c.Request.Header[string(xhttp.Accept)]
+	accept := sent(c, xhttp.Accept)
 	weight, closeness := quality(accept, mimeProblem)
 	if closeness != namedExactly || weight == 0 {
 		return false

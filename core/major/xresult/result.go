@@ -55,24 +55,32 @@ func AbortError(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessag
 	Error(c, code, message, data)
 }
 
-// request returns the context of the request that c serves, or nil where no middleware has made one.
-func request(c *gin.Context) *xctx.Request {
+// contextOf returns the context of the request; a gin.Context that was made by hand has no request.
+func contextOf(c *gin.Context) context.Context {
+	if c.Request == nil {
+		return context.Background()
+	}
+	return c.Request.Context()
+}
+
+// sent returns the values of a header of the request.
+func sent(c *gin.Context, name xhttp.Header) []string {
 	if c.Request == nil {
 		return nil
 	}
-	return xctx.RequestFrom(c.Request.Context())
+	return c.Request.Header[string(name)]
 }
+
+// request returns the context of the request that c serves, or nil where no middleware has made one.
+func request(c *gin.Context) *xctx.Request { return xctx.RequestFrom(contextOf(c)) }
 
 // requestOrNew is request; without one, it returns a request that knows the client's language only.
 func requestOrNew(c *gin.Context) *xctx.Request {
 	if req := request(c); req != nil {
 		return req
 	}
-	if c.Request == nil {
-		return xctx.NewRequest(context.Background(), nil)
-	}
-	req := xctx.NewRequest(c.Request.Context(), nil)
-	req.SetAcceptLanguage(strings.Join(c.Request.Header[string(xhttp.AcceptLanguage)], ","))
+	req := xctx.NewRequest(contextOf(c), nil)
+	req.SetAcceptLanguage(strings.Join(sent(c, xhttp.AcceptLanguage), ","))
 	return req
 }
 

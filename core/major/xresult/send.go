@@ -1,7 +1,6 @@
 package xresult
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -98,16 +97,9 @@ type engineWriter interface {
 	// StartStream is called before a stream waits for its first item.
 	StartStream(contentType string)
 
-	// WriteEnvelope writes an envelope. Write checks whether the content type is that of a stream
-	// before it writes.
+	// WriteEnvelope writes an envelope, which is no stream. Write looks at the content type first, which is
+	// 2 % of the instructions of a request.
 	WriteEnvelope(body []byte) (int, error)
-}
-
-func contextOf(c *gin.Context) context.Context {
-	if c.Request == nil {
-		return context.Background()
-	}
-	return c.Request.Context()
 }
 
 var logger = xlog.WithName(xlog.NamedRESU)

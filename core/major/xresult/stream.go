@@ -66,10 +66,8 @@ type stream struct {
 }
 
 func newStream(c *gin.Context) *stream {
-	s := &stream{c: c, conn: http.NewResponseController(c.Writer), format: mimeLines}
-	if c.Request != nil {
-		s.format = preferred(c.Request.Header[string(xhttp.Accept)], mimeLines, mimeLinesOlder, mimeEvents)
-	}
+	format := preferred(sent(c, xhttp.Accept), mimeLines, mimeLinesOlder, mimeEvents)
+	s := &stream{c: c, conn: http.NewResponseController(c.Writer), format: format}
 	_ = s.conn.SetWriteDeadline(time.Time{}) // a writer that has no deadlines has none to clear
 
 	// The writer of a middleware has the request timeout until the first item.

@@ -3,11 +3,12 @@ package masking
 
 import (
 	"bytes"
-	"hash/maphash"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode"
+
+	"github.com/plinthgo/plinth/core/internal/jsonenc"
 )
 
 // Masked is shown in the place of a masked value.
@@ -18,6 +19,7 @@ type Set struct {
 	last   []string
 	starts triples // how every word starts
 	short  bool    // a word has less than three letters
+	values jsonenc.Encoder
 
 	// decided are answers of look. The first key in a place stays there, so nobody fills it anew
 	// all the time, and long keys get none: it is bounded.
@@ -30,14 +32,13 @@ type answer struct {
 	masked bool
 }
 
-var seed = maphash.MakeSeed()
-
 // New returns the set of the built-in keys.
 func New() *Set { return (&Set{}).With(lastWords) }
 
 // With returns a set that has further keys.
 func (m *Set) With(keys []string) *Set {
 	out := &Set{last: slices.Clone(m.last)}
+	out.values = jsonenc.Encoder{KeepHTML: true, Replace: out.replace}
 	for _, k := range keys {
 		if k = string(read(k, nil, nil).text); k != "" && !slices.Contains(out.last, k) {
 			out.last = append(out.last, k)
@@ -53,22 +54,23 @@ func (m *Set) With(keys []string) *Set {
 	return out
 }
 
-// Has reports whether the values of key are masked. It runs for every attribute: for most keys no
-// three of its letters start a word, and for most others there is an answer.
+// Has reports whether the values of key are masked. It runs for every attribute: most keys have been
+// seen before, and most others contain no three letters with which a word starts.
 func (m *Set) Has(key string) bool {
-	if !m.short && !m.starts.in(key) {
+	n := len(key)
+	if n == 0 {
 		return false
 	}
-	place := &m.decided[maphash.String(seed, key)%uint64(len(m.decided))]
+	place := &m.decided[(uint(key[0])<<4+uint(key[n-1])<<3+uint(n))%uint(len(m.decided))]
 	known := place.Load()
-	if known == nil && len(key) <= usualKey {
-		known = &answer{key: strings.Clone(key), masked: m.look(key)}
-		place.Store(known)
-	}
 	if known != nil && known.key == key {
 		return known.masked
 	}
-	return m.look(key)
+	masked := (m.short || m.starts.in(key)) && m.look(key)
+	if known == nil && n <= usualKey {
+		place.Store(&answer{strings.Clone(key), masked})
+	}
+	return masked
 }
 
 // usualKey is the length of the longest key that is read without an allocation and remembered.

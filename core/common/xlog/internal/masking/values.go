@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// JSON masks the values of such keys in a valid, compact JSON text. It fails where encoding/json
+// maskJSON masks the values of such keys in a valid, compact JSON text. It fails where encoding/json
 // does not read the text, as one that is nested too deep.
-func (m *Set) JSON(text []byte) ([]byte, error) {
+func (m *Set) maskJSON(text []byte) ([]byte, error) {
 	if !m.mayHold(text) {
 		return text, nil
 	}
@@ -60,9 +60,9 @@ func (m *Set) mayHold(text []byte) bool {
 	}
 }
 
-// URL returns u without its password, a user without one, which is a token most of the time, and
+// maskURL returns u without its password, a user without one, which is a token most of the time, and
 // the values of secret parameters in query and fragment.
-func (m *Set) URL(u *url.URL) string {
+func (m *Set) maskURL(u *url.URL) string {
 	c := *u
 	if c.User != nil && c.User.Username() != "" {
 		if _, set := c.User.Password(); !set {

@@ -1,0 +1,157 @@
+package jsonenc
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+)
+
+// maxDepth bounds how deep values may be nested. encoding/json decides about those that are
+// nested deeper: it looks for circles from this depth on.
+const maxDepth = 1000
+
+// nilable makes the appender of a kind that can be nil. Each circle of values has one.
+func nilable(a appender) appender {
+	return func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+		switch {
+		case v.IsNil():
+			return append(dst, null...), true
+		case depth == maxDepth:
+			return dst, false
+		}
+		return a(dst, v, depth+1)
+	}
+}
+
+func pointerTo(element appender) appender {
+	return nilable(func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+		return element(dst, v.Elem(), depth)
+	})
+}
+
+// appendDynamic appends the value in an interface.
+func (e *Encoder) appendDynamic(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+	v = v.Elem()
+	return e.planOf(v.Type()).append(dst, v, depth)
+}
+
+func listOf(element appender) appender {
+	return func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+		dst = append(dst, '[')
+		for i := range v.Len() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			var ok bool
+			if dst, ok = element(dst, v.Index(i), depth); !ok {
+				return dst, false
+			}
+		}
+		return append(dst, ']'), true
+	}
+}
+
+// mapOf encodes the values and leaves the keys and their order to encoding/json.
+func (e *Encoder) mapOf(t reflect.Type, element appender) appender {
+	encoded := reflect.MapOf(t.Key(), reflect.TypeFor[json.RawMessage]())
+	return nilable(func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+		out := reflect.MakeMapWithSize(encoded, v.Len())
+		for entries := v.MapRange(); entries.Next(); {
+			text, ok := element(nil, entries.Value(), depth)
+			if !ok {
+				return dst, false
+			}
+			out.SetMapIndex(entries.Key(), reflect.ValueOf(json.RawMessage(text)))
+		}
+		return e.appendForeign(dst, out, depth)
+	})
+}
+
+func (o object) append(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+	dst = append(dst, '{')
+	skip := len(",") // the first member has none
+	for i := range o {
+		m := &o[i]
+		value, ok := v.Field(m.index), true
+		if m.embedded != nil { // which has no fields behind a nil pointer
+			value, ok = fieldByIndex(v, m.embedded)
+		}
+		if !ok || m.omitEmpty && isEmpty(value) || m.omitZero && isZero(value) {
+			continue
+		}
+		dst = append(dst, m.key[skip:]...)
+		skip = 0
+		if dst, ok = m.append(dst, value, depth); !ok {
+			return dst, false
+		}
+	}
+	return append(dst, '}'), true
+}
+
+func fieldByIndex(v reflect.Value, index []int) (field reflect.Value, ok bool) {
+	field, err := v.FieldByIndexErr(index)
+	return field, err == nil
+}
+
+func appendBool(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
+	return strconv.AppendBool(dst, v.Bool()), true
+}
+
+func appendInt(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
+	return strconv.AppendInt(dst, v.Int(), 10), true
+}
+
+func appendUint(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
+	return strconv.AppendUint(dst, v.Uint(), 10), true
+}
+
+func (e *Encoder) text() appender {
+	return func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+		if out, plain := appendPlain(dst, v.String()); plain {
+			return out, true
+		}
+		return e.appendForeign(dst, v, depth) // v is an interface without a copy, its text would need one
+	}
+}
+
+// appendQuotedText appends the JSON of a string as a string.
+func (e *Encoder) appendQuotedText(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
+	return e.AppendString(dst, string(e.AppendString(nil, v.String()))), true
+}
+
+// Between these numbers encoding/json surely writes no exponent, whatever their precision: it does below
+// 1e-6 and from 1e21 on.
+const (
+	minPlain = 2e-6
+	maxPlain = 5e20
+)
+
+func (e *Encoder) appendFloat(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+	n := v.Float()
+	if size := math.Abs(n); size < minPlain && size != 0 || !(size < maxPlain) { // the latter is true of NaN
+		return e.appendForeign(dst, v, depth)
+	}
+	return strconv.AppendFloat(dst, n, 'f', -1, v.Type().Bits()), true
+}
+
+func appendInstant(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
+	var t time.Time
+	if v.CanAddr() {
+		t = *v.Addr().Interface().(*time.Time) //nolint:forcetypeassert // the type has this plan
+	} else {
+		t = v.Interface().(time.Time) //nolint:forcetypeassert // likewise
+	}
+	out, err := t.AppendText(append(dst, '"'))
+	return append(out, '"'), err == nil
+}
+
+// appendForeign leaves one value to encoding/json, which treats one that has an address differently.
+func (e *Encoder) appendForeign(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
+	if v.CanAddr() {
+		v = v.Addr()
+	}
+	out, err := e.appendAny(dst, v.Interface())
+	return out, err == nil
+}

@@ -1,0 +1,209 @@
+package jsonenc
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
+)
+
+// appender appends a value of one type, which is nested that deep. It reports false if the value
+// cannot be encoded: encoding/json says best why.
+type appender func(dst []byte, v reflect.Value, depth int) ([]byte, bool)
+
+// plan is how values of one type are appended. Types with an encoding of their own, maps and what
+// is rare are left to encoding/json.
+type plan struct {
+	append appender // nil while the plan is being made
+	plain  bool     // surely nothing in a value is replaced
+}
+
+// appender returns the appender of the plan. While the plan is being made, that is one which looks it
+// up for each value.
+func (p *plan) appender() appender {
+	if p.append != nil {
+		return p.append
+	}
+	return func(dst []byte, v reflect.Value, depth int) ([]byte, bool) { return p.append(dst, v, depth) }
+}
+
+var (
+	timeType      = reflect.TypeFor[time.Time]()
+	numberType    = reflect.TypeFor[json.Number]()
+	marshaler     = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+// planOf returns the plan of a type.
+func (e *Encoder) planOf(t reflect.Type) *plan {
+	return e.plans.Get(t, func(t reflect.Type) *plan { return e.compile(t, map[reflect.Type]*plan{}) })
+}
+
+// compile makes the plan of a type. A type inside itself has the plan that is being made.
+func (e *Encoder) compile(t reflect.Type, making map[reflect.Type]*plan) *plan {
+	if p, ok := making[t]; ok {
+		return p
+	}
+	p := &plan{plain: e.Replace == nil}
+	making[t] = p
+	replace := e.replacement(t)
+	switch {
+	case replace != nil:
+		p.append = func(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
+			return e.AppendString(dst, replace(v)), true
+		}
+	case t == timeType:
+		p.append, p.plain = appendInstant, true
+	case encodesItself(t):
+		p.append, p.plain = e.appendForeign, true
+	default:
+		e.compileKind(p, t, making)
+	}
+	return p
+}
+
+// replacement is Replace for types of any kind.
+func (e *Encoder) replacement(t reflect.Type) func(v reflect.Value) string {
+	if e.Replace == nil || t.Kind() == reflect.Interface {
+		return nil
+	}
+	return e.Replace(t)
+}
+
+// encodesItself reports whether a type has an encoding of its own.
+func encodesItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return t == numberType || t.Implements(marshaler) || t.Implements(textMarshaler) ||
+		p.Implements(marshaler) || p.Implements(textMarshaler)
+}
+
+// compileKind completes the plan of a type that is encoded by its kind.
+func (e *Encoder) compileKind(p *plan, t reflect.Type, making map[reflect.Type]*plan) {
+	switch t.Kind() {
+	case reflect.Struct:
+		p.append, p.plain = e.compileStruct(t, making)
+	case reflect.Interface:
+		p.append = nilable(e.appendDynamic)
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		element := e.compile(t.Elem(), making)
+		p.append, p.plain = e.container(t, element), element.plain
+	default:
+		p.append, p.plain = e.scalar(t.Kind()), true
+	}
+}
+
+// container returns the appender of pointers, lists and maps. encoding/json knows how bytes and the keys
+// of maps are written.
+func (e *Encoder) container(t reflect.Type, element *plan) appender {
+	isBytes := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return pointerTo(element.appender())
+	case t.Kind() == reflect.Array:
+		return listOf(element.appender())
+	case element.plain && (isBytes || t.Kind() == reflect.Map):
+		return e.appendForeign
+	case t.Kind() == reflect.Map:
+		return e.mapOf(t, element.appender())
+	default:
+		return nilable(listOf(element.appender()))
+	}
+}
+
+// scalar returns the appender of the kinds that hold no other values.
+func (e *Encoder) scalar(k reflect.Kind) appender {
+	switch k {
+	case reflect.Bool:
+		return appendBool
+	case reflect.String:
+		return e.text()
+	case reflect.Float32, reflect.Float64:
+		return e.appendFloat
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return appendInt
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return appendUint
+	default: // encoding/json says why it has none of the others
+		return e.appendForeign
+	}
+}
+
+// compileStruct makes the appender of a struct. One with unknown options in a tag is left to
+// encoding/json, unless something in it is replaced.
+func (e *Encoder) compileStruct(t reflect.Type, making map[reflect.Type]*plan) (a appender, plain bool) {
+	var members object
+	plain = true
+	odd := false
+	for _, f := range jsonplan.Fields(t) {
+		value := e.compile(f.Type, making)
+		m := member{append: value.appender(), index: f.Index[0]}
+		if len(f.Index) > 1 {
+			m.embedded = f.Index
+		}
+		plain = plain && value.plain
+		odd = !m.readOptions(f) || odd
+		switch {
+		case f.Type.Kind() == reflect.Pointer && e.replacement(f.Type) != nil:
+			m.append = nilable(m.append)
+		case f.Quoted:
+			m.append = e.quoted(f.Type, making)
+		}
+		m.key = string(e.AppendString([]byte{','}, f.Name)) + ":"
+		members = append(members, m)
+	}
+	if plain && odd {
+		return e.appendForeign, true
+	}
+	return members.append, plain
+}
+
+// quoted returns the appender of a member with the option string: it concerns numbers, truth values,
+// strings and pointers to them.
+func (e *Encoder) quoted(t reflect.Type, making map[reflect.Type]*plan) appender {
+	value := e.compile(t, making).appender()
+	switch {
+	case e.replacement(t) != nil, encodesItself(t) && t != numberType:
+		return value
+	case t.Kind() == reflect.Pointer:
+		return pointerTo(e.quoted(t.Elem(), making))
+	case t.Kind() == reflect.String && t != numberType:
+		return e.appendQuotedText
+	}
+	return func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+		dst, ok := value(append(dst, '"'), v, depth)
+		return append(dst, '"'), ok
+	}
+}
+
+// object has the members of a struct.
+type object []member
+
+// member is a field of a struct.
+type member struct {
+	append    appender
+	key       string // as JSON: comma, name, colon
+	index     int
+	embedded  []int // the indexes to a field of an embedded struct, else nil
+	omitEmpty bool
+	omitZero  bool
+}
+
+// readOptions takes over the options of a tag. It reports false if it does not know one.
+func (m *member) readOptions(f jsonplan.Field) bool {
+	known := true
+	for option := range strings.SplitSeq(f.Options, ",") {
+		switch option {
+		case "", "string":
+		case "omitempty":
+			m.omitEmpty = true
+		case "omitzero":
+			m.omitZero = true
+		default:
+			known = false
+		}
+	}
+	return known
+}
