@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-playground/validator/v10"
+
+	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
 const (
@@ -70,7 +72,8 @@ func (e *engine) register(tag string, fn validator.Func, english, chinese string
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.messages.set(tag, english, chinese); err != nil {
+	err = errors.Join(e.messages.set(xerror.English, tag, english), e.messages.set(xerror.Chinese, tag, chinese))
+	if err != nil {
 		return fmt.Errorf("xvalid: rule %q: %w", tag, err)
 	}
 	if current, ok := e.rules[tag]; ok {
@@ -120,7 +123,7 @@ var timeType = reflect.TypeFor[time.Time]()
 // *RuleError.
 func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 	if depth > maxNesting {
-		return tooDeep(v.Type())
+		return nestingError(v.Type())
 	}
 	switch v.Kind() {
 	case reflect.Struct:
@@ -193,12 +196,6 @@ func (e elementError) Error() string { return e.index + ": " + e.FieldError.Erro
 // goes on.
 func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 	t := v.Type()
-	if exceeds(v, false, 0) {
-		return tooDeep(t)
-	}
-	if v.CanAddr() { // without a copy
-		v = v.Addr()
-	}
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -210,6 +207,16 @@ func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 			panic(p)
 		}
 	}()
+	var s survey
+	if s.tooDeep(v, 0, 0) {
+		return nestingError(t)
+	}
+	if s.full {
+		return e.valuesError(ctx, t, s.path)
+	}
+	if v.CanAddr() { // without a copy
+		v = v.Addr()
+	}
 	return e.validator.StructCtx(ctx, v.Interface())
 }
 

@@ -28,15 +28,6 @@ func Messages() int {
 	return len(m.rendered)
 }
 
-// Supplemented returns the rules with messages of this package.
-func Supplemented() []string {
-	var tags []string
-	for _, s := range supplement {
-		tags = append(tags, s.tag)
-	}
-	return tags
-}
-
 // IsPlainEmail is isPlainEmail.
 var IsPlainEmail = isPlainEmail
 

@@ -43,10 +43,7 @@ func Failures(ctx context.Context, err error) []FieldError {
 
 // failures is Failures with the paths that name gives to the fields.
 func failures(ctx context.Context, err error, name func(validator.FieldError) string) []FieldError {
-	failed, ok := err.(validator.ValidationErrors) //nolint:errorlint // the fast path
-	if !ok {
-		failed, _ = errors.AsType[validator.ValidationErrors](err)
-	}
+	failed, _ := errors.AsType[validator.ValidationErrors](err)
 	if failed == nil {
 		return nil
 	}
@@ -56,10 +53,13 @@ func failures(ctx context.Context, err error, name func(validator.FieldError) st
 	for i, fe := range failed {
 		fe, index := unwrap(fe)
 		field := name(fe)
-		if index != "" && field[0] != '[' {
-			index += "."
+		switch {
+		case index == "":
+		case field[0] == '[':
+			field = index + field
+		default:
+			field = index + "." + field
 		}
-		field = index + field
 		list[i] = FieldError{Field: field, Tag: fe.Tag(), Message: m.say(lang, fe, leaf(field))}
 	}
 	return list

@@ -253,16 +253,6 @@ func TestTheValueAppearsNowhere(t *testing.T) {
 	}
 }
 
-func TestEverySupplementedRuleHasBothMessages(t *testing.T) {
-	for _, tag := range xvalid.Supplemented() {
-		for _, lang := range []string{xerror.English, xerror.Chinese} {
-			if !xvalid.Speaks(lang, tag) {
-				t.Errorf("%s has no message in %s", tag, lang)
-			}
-		}
-	}
-}
-
 func TestErrorCarriesCodeDataAndAnInnocentCause(t *testing.T) {
 	ctx := inLanguage(t, "zh")
 	err := xvalid.Validate(ctx, order{[]item{{1}, {0}}})

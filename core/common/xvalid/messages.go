@@ -1,6 +1,7 @@
 package xvalid
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"reflect"
@@ -26,6 +27,11 @@ const (
 	// its own that report the keys of a map as fields.
 	maxMessages = 4096
 )
+
+// supplement has messages for rules that the validator's translations leave out.
+//
+//go:embed supplement.tsv
+var supplement string
 
 // messages renders what a failed rule says. It is safe for concurrent use.
 type messages struct {
@@ -61,15 +67,6 @@ func (s *speaker) T(key any, params ...string) (string, error) {
 	return text, nil
 }
 
-// C implements ut.Translator.
-func (s *speaker) C(key any, num float64, digits uint64, param string) (string, error) {
-	text, err := s.Translator.C(key, num, digits, param)
-	if err != nil {
-		return param, nil //nolint:nilerr // a speaker does not fail
-	}
-	return text, nil
-}
-
 func newMessages(v *validator.Validate) *messages {
 	inEnglish := newSpeaker(localeEnglish.New(), fieldMark+" is not valid")
 	inChinese := newSpeaker(localeChinese.New(), fieldMark+"无效")
@@ -82,8 +79,11 @@ func newMessages(v *validator.Validate) *messages {
 		english.RegisterDefaultTranslations(v, inEnglish),
 		chinese.RegisterDefaultTranslations(v, inChinese),
 	)
-	for _, s := range supplement {
-		err = errors.Join(err, m.set(s.tag, s.english, s.chinese))
+	for line := range strings.Lines(supplement) {
+		if !strings.HasPrefix(line, "#") {
+			columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			err = errors.Join(err, m.set(columns[1], columns[0], columns[2]))
+		}
 	}
 	if err != nil {
 		panic(err) // a fault in a table
@@ -96,30 +96,20 @@ func newSpeaker(locale locales.Translator, fallback string) *speaker {
 	return &speaker{Translator: t, fallback: fallback}
 }
 
-// set sets the messages of a tag, and forgets what was rendered before. An empty text changes
-// nothing.
-func (m *messages) set(tag, english, chinese string) error {
+// set sets the message of a tag in a language, and forgets what was rendered before.
+func (m *messages) set(lang, tag, text string) error {
+	if strings.Contains(text, "{2}") {
+		return fmt.Errorf("message %q: only {0} and {1} have a meaning", text)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.rendered)
-	for lang, text := range map[string]string{xerror.English: english, xerror.Chinese: chinese} {
-		if text == "" {
-			continue
-		}
-		if strings.Contains(text, "{2}") {
-			return fmt.Errorf("message %q: only {0} and {1} have a meaning", text)
-		}
-		err := m.validator.RegisterTranslation(tag, m.speakers[lang],
-			func(t ut.Translator) error { return t.Add(tag, text, true) },
-			func(t ut.Translator, fe validator.FieldError) string {
-				said, _ := t.T(tag, fieldMark, fe.Param()) // a speaker does not fail
-				return said
-			})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.validator.RegisterTranslation(tag, m.speakers[lang],
+		func(t ut.Translator) error { return t.Add(tag, text, true) },
+		func(t ut.Translator, fe validator.FieldError) string {
+			said, _ := t.T(tag, fieldMark, fe.Param()) // a speaker does not fail
+			return said
+		})
 }
 
 // say returns the message for a failure of the field.

@@ -49,7 +49,7 @@ func path(fe validator.FieldError) string {
 // trimRoot removes the type's name, which both paths begin with. It has dots in brackets if the type is
 // generic. An anonymous struct type has no name, and then the paths differ where they begin.
 func trimRoot(ns, structNS string) string {
-	if strings.HasPrefix(structNS, ns+".") {
+	if rest, ok := strings.CutPrefix(structNS, ns); ok && strings.HasPrefix(rest, ".") {
 		return ""
 	}
 	end := strings.IndexByte(ns, '.')

@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-playground/validator/v10"
 	"github.com/google/uuid"
+
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
 // ownRules are the rules that this package adds to the validator's.
@@ -28,6 +30,7 @@ var ownRules = []struct {
 	{"enum_string", enumString, "{0} must be one of [{1}]", "{0}必须是[{1}]中的一个"},
 	{"enum_float", enumFloat, "{0} must be one of [{1}]", "{0}必须是[{1}]中的一个"},
 	{"snowflake", snowflake, "{0} must be a valid id", "{0}必须是有效的 ID"},
+	{tooManyValues, fails, "{0} has too many elements: more than {1} values would be checked", "{0}的元素过多：需要校验的值超过 {1} 个"},
 }
 
 // badKind returns the panic of a rule on a field that it cannot judge, a text as with the
@@ -42,6 +45,9 @@ func text(fl validator.FieldLevel) string {
 	}
 	return fl.Field().String()
 }
+
+// fails is the rule that nothing satisfies.
+func fails(validator.FieldLevel) bool { return false }
 
 func alphanumUnderscore(fl validator.FieldLevel) bool { return consistsOf(text(fl), "_") }
 
@@ -126,16 +132,7 @@ func snowflake(fl validator.FieldLevel) bool {
 	case f.CanUint():
 		return f.Uint() > 0 && f.Uint() <= math.MaxInt64
 	default:
-		return isSnowflake(text(fl))
+		id, err := xsnowflake.ParseSnowflakeID(text(fl))
+		return err == nil && id > 0
 	}
-}
-
-// isSnowflake accepts the decimal text of a positive int64 as an id writes itself: no sign, no leading
-// zero.
-func isSnowflake(s string) bool {
-	if s == "" || s[0] < '1' || s[0] > '9' { // ParseInt takes a sign
-		return false
-	}
-	_, err := strconv.ParseInt(s, 10, 64)
-	return err == nil
 }

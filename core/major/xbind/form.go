@@ -9,7 +9,6 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"reflect"
 	"slices"
 	"unicode/utf8"
 
@@ -20,45 +19,46 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// formTag names the fields of a form.
-const formTag = "form"
-
 // formMemory is how much of a form's files stays in memory; the rest are temporary files. It is the
 // number of net/http and gin.
 const formMemory = 32 << 20
 
-// readForm reads and decodes the form in the body, and reports what is wrong with it.
-func readForm[T any](c *gin.Context, s Strictness, dst *T) bool {
+// formValues returns the fields and the files of the form in the body.
+func formValues(c *gin.Context, p *formPlan, opts []Option) (multipart.Form, *xerror.Error) {
+	s := strictnessOf(c, opts)
 	form, err := parseForm(c.Request, &s)
 	if err == nil {
-		err = decodeForm(c.Request.Context(), &s, form, dst)
+		err = p.checkNames(c.Request.Context(), &s, form)
 	}
-	return err == nil || report(c, err)
+	if err == nil {
+		err = p.checkFiles(c.Request.Context(), &s, form.File)
+	}
+	return form, err
 }
 
 // parseForm returns the form, which another middleware may have read already. The request middleware
 // removes its temporary files.
-func parseForm(r *http.Request, s *Strictness) (*multipart.Form, *xerror.Error) {
+func parseForm(r *http.Request, s *Strictness) (form multipart.Form, err *xerror.Error) {
 	switch {
 	case isEncoded(r):
-		return nil, refuse(r.Context(), xerror.UnsupportedMedia, textEncoding)
+		return form, refuse(r.Context(), xerror.UnsupportedMedia, textEncoding)
 	case !isForm(r.Header.Get("Content-Type")):
-		return nil, refuse(r.Context(), xerror.UnsupportedMedia, textForm)
+		return form, refuse(r.Context(), xerror.UnsupportedMedia, textForm)
 	case isEmpty(r):
-		return nil, refuse(r.Context(), xerror.BodyEmpty, phrase.NoBody)
+		return form, refuse(r.Context(), xerror.BodyEmpty, phrase.NoBody)
 	}
 	// Without a limit, net/http would read at most 10 MB of a form that is not multipart.
 	if err := limitBody(r, cmp.Or(s.MaxBytes, math.MaxInt64)); err != nil {
-		return nil, err
+		return form, err
 	}
-	err := r.ParseForm() // whose errors ParseMultipartForm hides
-	if err == nil {
-		err = r.ParseMultipartForm(formMemory)
+	failed := r.ParseForm() // whose errors ParseMultipartForm hides
+	if failed == nil {
+		failed = r.ParseMultipartForm(formMemory)
 	}
-	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
-		return nil, formError(r.Context(), err)
+	if failed != nil && !errors.Is(failed, http.ErrNotMultipart) {
+		return form, formError(r.Context(), failed)
 	}
-	form := &multipart.Form{Value: r.PostForm}
+	form.Value = r.PostForm
 	if r.MultipartForm != nil {
 		form.File = r.MultipartForm.File
 	}
@@ -84,25 +84,9 @@ func formError(ctx context.Context, err error) *xerror.Error {
 	return refuse(ctx, xerror.BodyError, textFormSyntax)
 }
 
-// decodeForm fills dst from the fields and the files of a form.
-func decodeForm[T any](ctx context.Context, s *Strictness, form *multipart.Form, dst *T) *xerror.Error {
-	plan := formPlanOf(reflect.TypeFor[T](), formTag)
-	err := plan.checkNames(ctx, s, form)
-	if err == nil {
-		err = fillText(ctx, xvalid.Body, plan, dst, form.Value)
-	}
-	if err == nil {
-		err = plan.checkFiles(ctx, s, form.File)
-	}
-	if err == nil {
-		plan.setFiles(reflect.ValueOf(dst).Elem(), form.File)
-	}
-	return err
-}
-
 // checkNames finds unknown fields and text that is not UTF-8. It looks at the names in their order, so
 // that the same form always gets the same error.
-func (p *formPlan) checkNames(ctx context.Context, s *Strictness, form *multipart.Form) *xerror.Error {
+func (p *formPlan) checkNames(ctx context.Context, s *Strictness, form multipart.Form) *xerror.Error {
 	invalid := func(text string) bool { return !utf8.ValidString(text) }
 	for _, name := range slices.Sorted(maps.Keys(form.Value)) {
 		if invalid(name) || slices.ContainsFunc(form.Value[name], invalid) {

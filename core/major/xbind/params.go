@@ -2,6 +2,7 @@ package xbind
 
 import (
 	"context"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -14,30 +15,31 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// source returns the values of one part of a request, for a type that they will fill.
-type source func(c *gin.Context, p *formPlan) (map[string][]string, *xerror.Error)
+// source returns the values and the files of one part of a request, for a type that they will fill.
+type source func(c *gin.Context, p *formPlan, opts []Option) (multipart.Form, *xerror.Error)
 
-func queryValues(c *gin.Context, _ *formPlan) (map[string][]string, *xerror.Error) {
-	values, err := url.ParseQuery(c.Request.URL.RawQuery)
-	if err != nil { // its text quotes the query
-		return nil, refuse(c.Request.Context(), xerror.ParameterError, textQuery)
+func queryValues(c *gin.Context, _ *formPlan, _ []Option) (form multipart.Form, err *xerror.Error) {
+	values, malformed := url.ParseQuery(c.Request.URL.RawQuery)
+	if malformed != nil { // its text quotes the query
+		return form, refuse(c.Request.Context(), xerror.ParameterError, textQuery)
 	}
-	return values, nil
+	form.Value = values
+	return form, nil
 }
 
-func pathValues(c *gin.Context, _ *formPlan) (map[string][]string, *xerror.Error) {
+func pathValues(c *gin.Context, _ *formPlan, _ []Option) (multipart.Form, *xerror.Error) {
 	values := make(map[string][]string, len(c.Params))
 	for _, p := range c.Params {
 		values[p.Key] = []string{p.Value}
 	}
-	return values, nil
+	return multipart.Form{Value: values}, nil
 }
 
 // headerValues puts the headers under the names of the tags, since only the part of gin that also
 // validates maps canonical names.
-func headerValues(c *gin.Context, p *formPlan) (map[string][]string, *xerror.Error) {
+func headerValues(c *gin.Context, p *formPlan, _ []Option) (multipart.Form, *xerror.Error) {
 	if p.open {
-		return c.Request.Header, nil
+		return multipart.Form{Value: c.Request.Header}, nil
 	}
 	values := map[string][]string{}
 	for _, f := range p.fields {
@@ -45,34 +47,35 @@ func headerValues(c *gin.Context, p *formPlan) (map[string][]string, *xerror.Err
 			values[f.name] = v
 		}
 	}
-	return values, nil
+	return multipart.Form{Value: values}, nil
 }
 
-// parameters fills with gin's mapping, which does not validate when called this way, then validates.
-func parameters[T any](c *gin.Context, from xvalid.Source, dst *T, values source) *T {
-	dst = orNew(dst)
+// tags are the struct tags that name a field in each part of a request.
+var tags = map[xvalid.Source]string{xvalid.Body: "form", xvalid.Query: "form", xvalid.Path: "uri", xvalid.Header: "header"}
+
+// bind fills the value with one part of the request and validates it.
+func (b *Binder[T]) bind(from xvalid.Source, values source) *T {
+	dst := orNew(b.dst)
 	plan := formPlanOf(reflect.TypeFor[T](), tags[from])
-	given, err := values(c, plan)
+	if plan.err != nil {
+		report(b.c, xerror.Wrap(xerror.DeveloperError, "", plan.err))
+		return nil
+	}
+	given, err := values(b.c, plan, b.opts)
 	if err == nil {
-		err = fillText(c.Request.Context(), from, plan, dst, given)
+		err = fill(b.c.Request.Context(), from, plan, dst, given)
 	}
-	if err != nil {
-		report(c, err)
-		return nil
+	if (err == nil || report(b.c, err)) && valid(b.c, from, plan.tag, dst) {
+		return dst
 	}
-	if !valid(c, from, plan.tag, dst) {
-		return nil
-	}
-	return dst
+	return nil
 }
 
-// fillText fills dst from text with gin's mapping, and removes its files.
-func fillText[T any](ctx context.Context, from xvalid.Source, p *formPlan, dst *T, values map[string][]string) *xerror.Error {
-	if p.err != nil {
-		return xerror.Wrap(xerror.DeveloperError, "", p.err)
-	}
+// fill fills dst from text with gin's mapping, which does not validate when called this way, and then
+// sets its files.
+func fill[T any](ctx context.Context, from xvalid.Source, p *formPlan, dst *T, given multipart.Form) *xerror.Error {
 	for _, name := range p.closed {
-		if _, given := values[name]; given {
+		if _, ok := given.Value[name]; ok {
 			return fieldError(ctx, from.Code(), phrase.Shown(name), "unknown", textUnknown)
 		}
 	}
@@ -81,15 +84,15 @@ func fillText[T any](ctx context.Context, from xvalid.Source, p *formPlan, dst *
 		v.Set(reflect.MakeMap(v.Type()))
 	}
 	p.setFiles(v, nil) // or gin would change what the pointers of dst lead to
-	err := binding.MapFormWithTag(dst, values, p.tag)
-	p.setFiles(v, nil)
-	if err == nil {
-		return nil
+	if err := binding.MapFormWithTag(dst, given.Value, p.tag); err != nil {
+		p.setFiles(v, nil)
+		if list := refusedFields[T](ctx, p, given.Value); len(list) > 0 {
+			return xvalid.TypeError(from, list...)
+		}
+		return xvalid.BindError(ctx, from, err)
 	}
-	if list := refusedFields[T](ctx, p, values); len(list) > 0 {
-		return xvalid.TypeError(from, list...)
-	}
-	return xvalid.BindError(ctx, from, err)
+	p.setFiles(v, given.File)
+	return nil
 }
 
 // refusedFields finds the fields that do not take their values, by offering them one by one: gin's error

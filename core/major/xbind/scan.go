@@ -186,15 +186,15 @@ func (d *scanner) literal(first byte) {
 
 // text consumes a string and returns what is between its quotes, or nil if it has no end.
 func (d *scanner) text() (inner []byte, escaped bool) {
-	d.pos++
-	for start := d.pos; d.pos < len(d.data); d.pos++ {
-		switch d.data[d.pos] {
+	rest := d.data[d.pos+1:]
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
 		case '"':
-			d.pos++
-			return d.data[start : d.pos-1], escaped
+			d.pos += i + 2
+			return rest[:i], escaped
 		case '\\':
 			escaped = true
-			d.pos++ // what follows ends no string
+			i++ // what follows ends no string
 		}
 	}
 	d.stop()

@@ -48,22 +48,16 @@ func (b *Binder[T]) Data() *T {
 // multipart/form-data with files, which fill fields of the types *multipart.FileHeader,
 // multipart.FileHeader and slices of either, also in nested structs. Text fills none of them; a T with files
 // in other types is a DeveloperError. The names of the files are those of FileName. A body can be read once.
-func (b *Binder[T]) Form() *T {
-	dst := orNew(b.dst)
-	if readForm(b.c, strictnessOf(b.c, b.opts), dst) && valid(b.c, xvalid.Body, formTag, dst) {
-		return dst
-	}
-	return nil
-}
+func (b *Binder[T]) Form() *T { return b.bind(xvalid.Body, formValues) }
 
 // Query binds the query parameters by form tags.
-func (b *Binder[T]) Query() *T { return parameters(b.c, xvalid.Query, b.dst, queryValues) }
+func (b *Binder[T]) Query() *T { return b.bind(xvalid.Query, queryValues) }
 
 // URI binds the path parameters by uri tags.
-func (b *Binder[T]) URI() *T { return parameters(b.c, xvalid.Path, b.dst, pathValues) }
+func (b *Binder[T]) URI() *T { return b.bind(xvalid.Path, pathValues) }
 
 // Header binds the request headers by header tags.
-func (b *Binder[T]) Header() *T { return parameters(b.c, xvalid.Header, b.dst, headerValues) }
+func (b *Binder[T]) Header() *T { return b.bind(xvalid.Header, headerValues) }
 
 func orNew[T any](dst *T) *T {
 	if dst == nil {
@@ -78,9 +72,6 @@ func report(c *gin.Context, err *xerror.Error) bool {
 	c.Abort()
 	return false
 }
-
-// tags are the struct tags that name a field in each part of a request.
-var tags = map[xvalid.Source]string{xvalid.Query: "form", xvalid.Path: "uri", xvalid.Header: "header"}
 
 // valid checks dst against its binding tags and reports what failed, with the names of a tag; "" is json.
 func valid[T any](c *gin.Context, from xvalid.Source, tag string, dst *T) bool {

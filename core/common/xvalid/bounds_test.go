@@ -1,0 +1,186 @@
+package xvalid_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+)
+
+type (
+	link struct {
+		Name string `json:"name" binding:"max=3"`
+		Next *link  `json:"next"`
+		Any  any    `json:"any"`
+	}
+	links struct {
+		Items []*links           `binding:"dive"`
+		ByKey map[string]*links  `binding:"omitempty,dive"`
+		Other map[string][]links `binding:"omitempty,dive,dive"`
+	}
+	family struct {
+		Name     string    `binding:"required"`
+		Parent   *family   `binding:"-"`
+		Children []*family // not validated
+	}
+	loop *loop
+)
+
+func TestValidate_RefusesAValueThatContainsItself(t *testing.T) {
+	self := &link{Name: "a"}
+	self.Next = self
+	long := &link{Next: &link{Next: &link{}}}
+	long.Next.Next.Next = long
+	inInterface := &link{}
+	inInterface.Any = []any{inInterface}
+	pointed := &link{}
+	pointed.Any = &pointed
+	items := &links{}
+	items.Items = []*links{{}, items}
+	byKey := &links{}
+	byKey.ByKey = map[string]*links{"k": byKey}
+	slice := []any{nil}
+	slice[0] = slice
+	var pointer loop
+	pointer = &pointer
+	for _, tc := range []struct {
+		name  string
+		value any
+	}{
+		{name: "pointer", value: self},
+		{name: "struct", value: *self},
+		{name: "element", value: []*link{{}, self}},
+		{name: "three structs", value: long},
+		{name: "interface", value: pointed},
+		{name: "elements of a field", value: items},
+		{name: "map", value: byKey},
+		{name: "slice of itself", value: slice},
+		{name: "pointer to itself", value: pointer},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := xvalid.Validate(t.Context(), tc.value)
+			if wrong := (*xvalid.RuleError)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "contains itself") {
+				t.Errorf("error = %v, want a RuleError that says so", err)
+			}
+		})
+	}
+	if err := xvalid.Validate(t.Context(), inInterface); err != nil {
+		t.Errorf("a cycle behind elements that are not validated: %v, want no error", err)
+	}
+}
+
+func TestValidate_FollowsOnlyWhatIsValidated(t *testing.T) {
+	parent := &family{Name: "p"}
+	parent.Children = []*family{{Name: "c", Parent: parent}}
+	parent.Parent = parent
+	if err := xvalid.Validate(t.Context(), parent); err != nil {
+		t.Errorf("error = %v, want none: the cycle is in fields that are not validated", err)
+	}
+}
+
+func TestValidate_AcceptsTheDeepestJSON(t *testing.T) {
+	const levels = 9_999
+	var value link
+	text := strings.Repeat(`{"next":`, levels) + `{"name":"long"}` + strings.Repeat("}", levels)
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatal(err)
+	}
+	err := xvalid.Validate(t.Context(), &value)
+	if wrong := (*xvalid.RuleError)(nil); err == nil || errors.As(err, &wrong) {
+		t.Errorf("error = %.100v, want the failure of the innermost name", err)
+	}
+}
+
+// most is how many values with rules the lists of a struct may have.
+const most = 100_000
+
+func TestValidate_BoundsTheValuesOfLists(t *testing.T) {
+	type texts struct {
+		List  []string `json:"list" binding:"dive,min=1"`
+		Plain []string `json:"plain" binding:"max=10000000"`
+		Items []item   `json:"items"` // not validated
+	}
+	type pairs struct {
+		ByKey map[int]int `json:"by_key" binding:"dive,min=1"`
+		Rows  [][]string  `json:"rows" binding:"dive,max=1000000"`
+		Cells [][]string  `json:"cells" binding:"dive,dive,min=1"`
+	}
+	type wrapped struct {
+		texts
+		Orders []order `json:"orders" binding:"dive"`
+		Data   *struct {
+			Any any `json:"any"`
+		} `json:"data"`
+	}
+	byKey := map[int]int{}
+	for i := range most + 1 {
+		byKey[i] = 0
+	}
+	in := func(v any) *wrapped {
+		return &wrapped{Data: &struct {
+			Any any `json:"any"`
+		}{v}}
+	}
+	many := make([]string, most+1)
+	for _, tc := range []struct {
+		name  string
+		value any
+		want  string
+	}{
+		{name: "texts", value: texts{List: many}, want: "list"},
+		{name: "structs with a rule each", value: order{make([]item, most/2+1)}, want: "items"},
+		{name: "map", value: pairs{ByKey: byKey}, want: "by_key"},
+		{name: "lists", value: pairs{Cells: [][]string{many[:most/2], many[:most/2]}}, want: "cells"},
+		{name: "elements without rules", value: pairs{Rows: [][]string{many, many}}, want: ""},
+		{name: "two lists together", value: wrapped{texts: texts{List: many[:most/2]}, Orders: []order{{}, {make([]item, most/4)}}}, want: "orders"},
+		{name: "embedded", value: wrapped{texts: texts{List: many}}, want: "list"},
+		{name: "nested", value: in(&texts{List: many}), want: "data.any.list"},
+		{name: "generic type", value: generic[item]{make([]item, most)}, want: "items"},
+		{name: "anonymous type", value: struct{ texts }{texts{List: many}}, want: "list"},
+		{name: "element of a slice", value: []texts{{}, {List: many}}, want: "[1].list"},
+		{name: "no rules for the elements", value: texts{Plain: many, Items: make([]item, most)}, want: ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			list := xvalid.Failures(t.Context(), xvalid.GinBinding{}.ValidateStruct(tc.value))
+			switch {
+			case tc.want == "" && list != nil:
+				t.Errorf("failures %v, want none", list)
+			case tc.want != "" && (len(list) != 1 || list[0].Field != tc.want || list[0].Tag != "max_values"):
+				t.Errorf("failures %.3v, want one of %s", list, tc.want)
+			}
+		})
+	}
+	list := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), order{make([]item, most/2-1)}))
+	if len(list) != xvalid.MaxFailures || list[0].Field != "items[0].price" {
+		t.Errorf("%d failures below the bound, want %d of the elements", len(list), xvalid.MaxFailures)
+	}
+}
+
+func TestBindError_TooManyValues(t *testing.T) {
+	type ids struct {
+		IDs []int `json:"ids" form:"id" binding:"dive,gt=0"`
+	}
+	value := ids{make([]int, 1_000_000)}
+	var err error
+	allocs := testing.AllocsPerRun(1, func() { err = xvalid.Validate(t.Context(), &value) })
+	if allocs > 100 {
+		t.Errorf("%v allocations, want few: the elements are not validated", allocs)
+	}
+	for lang, want := range map[string]string{
+		"en": "ids has too many elements: more than 100000 values would be checked", "zh": "ids的元素过多：需要校验的值超过 100000 个",
+	} {
+		ctx := inLanguage(t, lang)
+		e := xvalid.BindError(ctx, xvalid.Body, err)
+		if e.GetErrorCode() != xerror.BodyError || string(e.GetErrorMessage()) != want {
+			t.Errorf("error %v, want BODY_ERROR with %q", e, want)
+		}
+		named := xvalid.ErrorNamed(ctx, xvalid.Query.Code(), err, reflect.TypeFor[ids](), "form")
+		if named.GetErrorCode() != xerror.ParameterError {
+			t.Errorf("error %v, want PARAMETER_ERROR", named)
+		}
+	}
+}
