@@ -24,41 +24,30 @@ func define(number int, output, en, zh string) *ErrorCode {
 	return c
 }
 
+// upperSnake is the form of a label.
+var upperSnake = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
+
 // add registers an application's code, or returns all that is wrong with it.
 func (r *registry) add(c *ErrorCode) error {
-	faults := check(c)
+	var faults []error
+	reject := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	reject(!validStatus(c.number/detailBase), "the number is not in 40000 to 59999")
+	reject(!upperSnake.MatchString(c.output), "the label is not UPPER_SNAKE")
+	reject(c.en == "", "the English message is empty")
+	reject(c.zh == "", "the Chinese message is empty")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if other := r.numbers[c.number]; other != nil {
-		faults = append(faults, fmt.Errorf("the number is taken by %s", other.output))
-	}
+	other := r.numbers[c.number]
+	reject(other != nil, "the number is taken by %s", other.GetOutput())
 	for _, other := range r.numbers {
-		if other.output == c.output {
-			faults = append(faults, fmt.Errorf("the label is taken by %d", other.number))
-		}
+		reject(other.output == c.output, "the label is taken by %d", other.number)
 	}
-	if len(faults) > 0 {
-		return errors.Join(faults...)
+	if len(faults) == 0 {
+		r.numbers[c.number] = c
 	}
-	r.numbers[c.number] = c
-	return nil
-}
-
-// check returns what is wrong with a code by itself.
-func check(c *ErrorCode) []error {
-	var faults []error
-	for _, rule := range []struct {
-		broken bool
-		fault  string
-	}{
-		{!validStatus(c.number / detailBase), "the number is not in 40000 to 59999"},
-		{!regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`).MatchString(c.output), "the label is not UPPER_SNAKE"},
-		{c.en == "", "the English message is empty"},
-		{c.zh == "", "the Chinese message is empty"},
-	} {
-		if rule.broken {
-			faults = append(faults, errors.New(rule.fault))
-		}
-	}
-	return faults
+	return errors.Join(faults...)
 }

@@ -37,21 +37,9 @@ func (u UUIDs) WithoutDashes(text string) (string, error) {
 
 // WithDashes returns a UUID of 32 or 36 characters in its usual form.
 func (UUIDs) WithDashes(text string) (string, error) {
-	u, err := parseUUID(text)
-	if err != nil {
-		return "", err
+	u, err := uuid.Parse(text)
+	if err != nil || len(text) != 32 && len(text) != 36 { // uuid.Parse reads braces and URNs too
+		return "", fmt.Errorf("%w: not a UUID", ErrParse)
 	}
 	return u.String(), nil
-}
-
-// parseUUID accepts the forms with and without dashes, and not the braces and URNs that uuid.Parse does.
-func parseUUID(text string) (uuid.UUID, error) {
-	if len(text) != 32 && len(text) != 36 {
-		return uuid.Nil, fmt.Errorf("%w: not a UUID", ErrParse)
-	}
-	u, err := uuid.Parse(text)
-	if err != nil {
-		return uuid.Nil, fmt.Errorf("%w: not a UUID", ErrParse)
-	}
-	return u, nil
 }

@@ -3,7 +3,6 @@ package xctx
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"math/rand/v2"
 	"time"
 	"unsafe"
@@ -168,8 +167,11 @@ func (r *Request) Done() <-chan struct{} { return r.parent.Done() }
 // Err implements context.Context.
 func (r *Request) Err() error { return r.parent.Err() }
 
-// Value implements context.Context.
+// Value implements context.Context. A nil Request has no values.
 func (r *Request) Value(key any) any {
+	if r == nil {
+		return nil
+	}
 	switch k := key.(type) {
 	case requestKey:
 		return r
@@ -200,17 +202,32 @@ func (r *Request) own(k ContextKey) (any, bool) {
 	}
 }
 
-// putUUID writes a version 4 UUID (RFC 9562, section 5.4) made of the 128 bits of hi and lo.
+// putUUID writes a version 4 UUID (RFC 9562, section 5.4) made of the 128 bits of hi and lo. With package
+// hex an id takes half as long again, which is 1 % of a request (BenchmarkGenerateID).
 func putUUID(dst *[idLen]byte, hi, lo uint64) {
-	var id [16]byte
-	binary.BigEndian.PutUint64(id[:8], hi)
-	binary.BigEndian.PutUint64(id[8:], lo)
-	id[6] = id[6]&0x0f | 4<<4    // version
-	id[8] = id[8]&0x3f | 0b10<<6 // variant
-	hex.Encode(dst[0:8], id[0:4])
-	hex.Encode(dst[9:13], id[4:6])
-	hex.Encode(dst[14:18], id[6:8])
-	hex.Encode(dst[19:23], id[8:10])
-	hex.Encode(dst[24:36], id[10:16])
+	hi = hi&^0xf000 | 0x4000       // version
+	lo = lo&^(0b11<<62) | 0b10<<62 // variant
+	var text [32]byte
+	binary.BigEndian.PutUint64(text[0:], hexDigits(hi>>32))
+	binary.BigEndian.PutUint64(text[8:], hexDigits(hi))
+	binary.BigEndian.PutUint64(text[16:], hexDigits(lo>>32))
+	binary.BigEndian.PutUint64(text[24:], hexDigits(lo))
+	copy(dst[0:8], text[0:8])
+	copy(dst[9:13], text[8:12])
+	copy(dst[14:18], text[12:16])
+	copy(dst[19:23], text[16:20])
+	copy(dst[24:36], text[20:32])
 	dst[8], dst[13], dst[18], dst[23] = '-', '-', '-', '-'
+}
+
+// hexDigits returns the eight digits of the lower half of x, the first in the highest byte. Each step
+// halves the groups of bits and doubles the room between them.
+func hexDigits(x uint64) uint64 {
+	const ones = 0x0101010101010101
+	x &= 0xffffffff
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	letters := (x + 6*ones) >> 4 & ones // 1 where the digit is over 9
+	return x + '0'*ones + letters*('a'-'0'-10)
 }

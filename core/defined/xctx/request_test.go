@@ -169,3 +169,13 @@ func BenchmarkRequest(b *testing.B) {
 		xctx.NewRequest(ctx, nil).GenerateID()
 	}
 }
+
+func TestRequest_Value_ofNil(t *testing.T) {
+	var none *xctx.Request
+	if got := none.Value(xctx.RequestKey); got != nil {
+		t.Errorf("Value = %v, want nil", got)
+	}
+	if got := xctx.RequestID(none); got != "" {
+		t.Errorf("RequestID = %q, want nothing", got)
+	}
+}

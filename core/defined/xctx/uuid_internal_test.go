@@ -10,15 +10,41 @@ import (
 func TestTheDigitsOfAnIDAreThoseOfItsBits(t *testing.T) {
 	for range 1000 {
 		hi, lo := rand.Uint64(), rand.Uint64()
-		var got [idLen]byte
+		var got, want [idLen]byte
 		putUUID(&got, hi, lo)
-
-		raw := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, hi), lo)
-		raw[6] = raw[6]&0x0f | 0x40
-		raw[8] = raw[8]&0x3f | 0x80
-		text := hex.EncodeToString(raw)
-		if want := text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]; string(got[:]) != want {
+		putUUIDByHex(&want, hi, lo)
+		if got != want {
 			t.Fatalf("putUUID(%x, %x) = %s, want %s", hi, lo, got, want)
 		}
 	}
+}
+
+// putUUIDByHex is putUUID with package hex.
+func putUUIDByHex(dst *[idLen]byte, hi, lo uint64) {
+	var id [16]byte
+	binary.BigEndian.PutUint64(id[:8], hi)
+	binary.BigEndian.PutUint64(id[8:], lo)
+	id[6] = id[6]&0x0f | 4<<4
+	id[8] = id[8]&0x3f | 0b10<<6
+	hex.Encode(dst[0:8], id[0:4])
+	hex.Encode(dst[9:13], id[4:6])
+	hex.Encode(dst[14:18], id[6:8])
+	hex.Encode(dst[19:23], id[8:10])
+	hex.Encode(dst[24:36], id[10:16])
+	dst[8], dst[13], dst[18], dst[23] = '-', '-', '-', '-'
+}
+
+// BenchmarkGenerateID compares the id of a request with the same one made by package hex.
+func BenchmarkGenerateID(b *testing.B) {
+	var r Request
+	b.Run("own", func(b *testing.B) {
+		for b.Loop() {
+			r.GenerateID()
+		}
+	})
+	b.Run("hex", func(b *testing.B) {
+		for b.Loop() {
+			putUUIDByHex(&r.buf, rand.Uint64(), rand.Uint64())
+		}
+	})
 }

@@ -102,7 +102,7 @@ func Misspelled() []string {
 		if value == "" || slices.ContainsFunc(table, func(v Var) bool { return v.Key.String() == name }) {
 			continue
 		}
-		i := slices.IndexFunc(table, func(v Var) bool { return distance(name, v.Key.String()) <= maxTypos })
+		i := slices.IndexFunc(table, func(v Var) bool { return within(maxTypos, name, v.Key.String()) })
 		if i >= 0 {
 			lines = append(lines, fmt.Sprintf("%s is set, and no linked package reads it: did you mean %s?", name, table[i].Key))
 		}
@@ -111,25 +111,16 @@ func Misspelled() []string {
 	return lines
 }
 
-// distance is that of Levenshtein: how many letters to add, remove or change.
-func distance(a, b string) int {
-	if max(len(a)-len(b), len(b)-len(a)) > maxTypos {
-		return maxTypos + 1
+// within reports whether a becomes b by adding, removing or changing at most typos letters
+// (the distance of Levenshtein).
+func within(typos int, a, b string) bool {
+	switch {
+	case a == "" || b == "":
+		return len(a)+len(b) <= typos
+	case a[0] == b[0]:
+		return within(typos, a[1:], b[1:])
+	case typos == 0:
+		return false
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
+	return within(typos-1, a[1:], b) || within(typos-1, a, b[1:]) || within(typos-1, a[1:], b[1:])
 }

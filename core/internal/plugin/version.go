@@ -24,7 +24,7 @@ func (f Family) fits(d Named) error {
 	if have == f.Interface {
 		return nil
 	}
-	path := home(d)
+	path := PackageOf(d)
 	behind := path
 	if have > f.Interface {
 		behind = core
@@ -33,9 +33,10 @@ func (f Family) fits(d Named) error {
 		f.Mismatch, d.Name(), path, have, core, f.Interface, behind)
 }
 
-// home is the import path of the package that declares the driver.
-func home(d Named) string {
-	t := reflect.TypeOf(d)
+// PackageOf returns the import path of the package that declares the type of v, or the type
+// that v points to.
+func PackageOf(v any) string {
+	t := reflect.TypeOf(v)
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}

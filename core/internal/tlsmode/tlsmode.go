@@ -48,22 +48,18 @@ func (v Variables) Check(mode, caFile string) (string, error) {
 
 // Config returns what crypto/tls wants to know for a mode and a CA file, nil where nothing is encrypted.
 func (v Variables) Config(mode, caFile, host string) (*tls.Config, error) {
-	switch mode {
-	case Require:
-		config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
-		config.InsecureSkipVerify = true // that is what the mode says
-		return config, nil
-	case VerifyFull:
-		config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
-		if caFile == "" {
-			return config, nil
-		}
-		var err error
-		config.RootCAs, err = v.readCA(caFile)
-		return config, err
-	default:
+	if mode != Require && mode != VerifyFull {
 		return nil, nil // no encryption is no configuration
 	}
+	config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	var err error
+	switch {
+	case mode == Require:
+		config.InsecureSkipVerify = true // that is what the mode says
+	case caFile != "":
+		config.RootCAs, err = v.readCA(caFile)
+	}
+	return config, err
 }
 
 // readCA reads the certificates of a PEM file.

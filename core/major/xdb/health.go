@@ -23,7 +23,7 @@ func Saturated(db *gorm.DB) bool { return dbconn.Saturated(db) }
 
 // probe opens one connection, which pings the server, and closes it.
 func (d *Database) probe(ctx context.Context) error {
-	db, err := d.attempt(ctx, Options{MaxOpenConns: 1, MaxIdleConns: 1}.withDefaults())
+	db, err := d.attempt(ctx, Options{MaxOpenConns: 1, MaxIdleConns: 1})
 	if err != nil {
 		return fmt.Errorf("xdb: ping: %w", d.info.Redact(err))
 	}

@@ -6,7 +6,6 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/logger"
 )
 
 // lean is a gorm plugin that leaves out what comes to nothing. It is the first one, so that an application can still
@@ -35,9 +34,6 @@ func growVars(c clause.Clause, b clause.Builder) {
 
 // skipAssociations puts a look at the entity before gorm's callbacks that save its associations: most have none.
 func skipAssociations(db *gorm.DB) error {
-	lines := db.Logger
-	db.Logger = logger.Discard // gorm writes a line about each callback that is replaced
-	defer func() { db.Logger = lines }()
 	var errs []error
 	for _, name := range []string{"gorm:save_before_associations", "gorm:save_after_associations"} {
 		for _, p := range []interface {

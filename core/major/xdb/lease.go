@@ -1,15 +1,12 @@
 package xdb
 
 import (
-	"context"
 	"fmt"
 	"sync/atomic"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
 	"github.com/plinthgo/plinth/core/common/xlease"
-	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqllease"
 )
 
@@ -38,7 +35,6 @@ const leasesName = "plinth:leases"
 
 // leaseKeeper is a gorm plugin that keeps the leases of a database until Close.
 type leaseKeeper struct {
-	info   *dbconn.Info
 	leases *xlease.Leases
 	err    error // why there are none
 	closed atomic.Bool
@@ -49,20 +45,10 @@ func (*leaseKeeper) Name() string { return leasesName }
 
 // Initialize implements gorm.Plugin.
 func (k *leaseKeeper) Initialize(db *gorm.DB) error {
-	clock, err := k.info.Clock()
-	if err != nil {
-		k.err = fmt.Errorf("%w: %w", xlease.ErrUnsupported, err)
-		return nil
+	var b *sqllease.Backend
+	if b, k.err = sqllease.New(db); k.err == nil {
+		k.leases = xlease.New(b)
 	}
-	silent := db.Session(&gorm.Session{NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard})
-	b, err := sqllease.New(sqllease.Config{
-		Info: k.info, Clock: clock,
-		Session: func(ctx context.Context) *gorm.DB { return silent.WithContext(WithPrimary(ctx)) },
-	})
-	if err != nil {
-		return err
-	}
-	k.leases = xlease.New(b)
 	return nil
 }
 

@@ -103,14 +103,13 @@ func broken(err error) bool {
 		return false
 	}
 	found := code(err)
-	var own *xerror.Error // of a hook, which needs no statement
-	return found == xerror.DatabaseError || found == nil && !errors.As(err, &own)
+	_, own := errors.AsType[*xerror.Error](err) // of a hook, which needs no statement
+	return found == xerror.DatabaseError || found == nil && !own
 }
 
 // outcome describes an error without the text of a library, which may quote values.
 func outcome(err error) string {
-	var e *driver.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Error()
 	}
 	for _, known := range []error{gorm.ErrRecordNotFound, context.Canceled, context.DeadlineExceeded} {

@@ -16,7 +16,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/internal/retry"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/replica"
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/core/major/xmodels"
@@ -80,16 +79,14 @@ func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
 // connect opens the database, however often that takes.
 func (d *Database) connect(ctx context.Context) (*gorm.DB, error) {
 	log, name, at := d.info.Log, slog.String("driver", d.info.Name), slog.String("at", d.info.Where)
-	var kind driver.ErrorKind // of the last error
 	return retry.Connect(ctx, d.options.ConnectTimeout, func(attempt int) (*gorm.DB, error) {
 		db, err := d.attempt(ctx, d.options)
 		if err != nil {
-			kind = d.info.Kind(err)
-			return nil, d.info.Secrets.Redact(err, kind)
+			return nil, d.info.Redact(err)
 		}
 		log.Info(ctx, "database connected", name, at, slog.Int("attempt", attempt))
 		return db, nil
-	}, func(err error) bool { return dbconn.Transient(err, kind) }, func(attempt int, pause time.Duration, err error) {
+	}, d.info.Transient, func(attempt int, pause time.Duration, err error) {
 		log.Warn(ctx, "database not reachable yet", name, at,
 			slog.Int("attempt", attempt), slog.Duration("next", pause), slog.String("error", err.Error()))
 	})
@@ -164,6 +161,9 @@ func setPool(ctx context.Context, db *gorm.DB, o Options) error {
 
 // finish adds what every database of Plinth has, and finds the replicas.
 func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
+	lines := db.Logger
+	db.Logger = logger.Discard // gorm writes a line about each callback that a plugin replaces
+	defer func() { db.Logger = lines }()
 	plugins := []gorm.Plugin{
 		lean{},
 		contextErrors{},
@@ -171,7 +171,7 @@ func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
 			node, _ := ctx.Value(xctx.SnowflakeNodeKey).(*xsnowflake.Node)
 			return node
 		}},
-		d.info.Plugin(), &leaseKeeper{info: d.info},
+		d.info.Plugin(), &leaseKeeper{}, // which needs the Info
 	}
 	if len(d.replicas) > 0 {
 		plugins = append(plugins, d.newRouter(db))

@@ -1,6 +1,7 @@
 package xdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -39,25 +40,12 @@ func FromEnv() Option {
 			o.DSN, o.Parts = "", driver.Config{}
 		}
 		o.Parts.Source = s
-		*o = o.withDefaults() // so that a 0 is one that a variable has set
+		replaceZeros(o, defaults()) // so that a 0 is one that a variable has set
 		if err := xenv.Fill(s, o); err != nil {
 			o.problems = append(o.problems, err)
 		}
-		for _, n := range counts(o) {
-			*n = orNone(*n)
-		}
-		for _, t := range durations(o) {
-			*t = orNone(*t)
-		}
+		replaceZeros(o, allOff)
 	}
-}
-
-// orNone turns the 0 of variables and of WithX functions, which is none, into that of Options.
-func orNone[N int | time.Duration](n N) N {
-	if n == 0 {
-		return -1
-	}
-	return n
 }
 
 // WithDriver names the driver and its whole connection string, instead of parts.
@@ -103,29 +91,29 @@ func WithSingularTables() Option { return func(o *Options) { o.SingularTables = 
 func WithTablePrefix(prefix string) Option { return func(o *Options) { o.TablePrefix = prefix } }
 
 // WithMaxOpenConns bounds the connections of the pool; 0 is no limit.
-func WithMaxOpenConns(n int) Option { return func(o *Options) { o.MaxOpenConns = orNone(n) } }
+func WithMaxOpenConns(n int) Option { return func(o *Options) { o.MaxOpenConns = cmp.Or(n, off) } }
 
 // WithMaxIdleConns bounds the idle connections that are kept; 0 keeps none.
-func WithMaxIdleConns(n int) Option { return func(o *Options) { o.MaxIdleConns = orNone(n) } }
+func WithMaxIdleConns(n int) Option { return func(o *Options) { o.MaxIdleConns = cmp.Or(n, off) } }
 
 // WithConnMaxLifetime sets the age at which a connection is replaced; 0 is never.
 func WithConnMaxLifetime(d time.Duration) Option {
-	return func(o *Options) { o.ConnMaxLifetime = orNone(d) }
+	return func(o *Options) { o.ConnMaxLifetime = cmp.Or(d, off) }
 }
 
 // WithConnMaxIdleTime sets the idle time after which a connection is closed; 0 is never.
 func WithConnMaxIdleTime(d time.Duration) Option {
-	return func(o *Options) { o.ConnMaxIdleTime = orNone(d) }
+	return func(o *Options) { o.ConnMaxIdleTime = cmp.Or(d, off) }
 }
 
 // WithConnectTimeout sets how long the start waits for a database that does not answer yet; 0 tries once.
 func WithConnectTimeout(d time.Duration) Option {
-	return func(o *Options) { o.ConnectTimeout = orNone(d) }
+	return func(o *Options) { o.ConnectTimeout = cmp.Or(d, off) }
 }
 
 // WithAcquireTimeout sets how long a statement waits for a connection if all of the pool are in use; 0 is no limit.
 func WithAcquireTimeout(d time.Duration) Option {
-	return func(o *Options) { o.AcquireTimeout = orNone(d) }
+	return func(o *Options) { o.AcquireTimeout = cmp.Or(d, off) }
 }
 
 // WithSlowThreshold logs statements that take longer; 0 logs none. A plain number is milliseconds.
@@ -135,7 +123,7 @@ func WithSlowThreshold[D time.Duration | int | int64](d D) Option {
 		unit = time.Nanosecond
 	}
 	threshold := time.Duration(d) * unit
-	return func(o *Options) { o.SlowThreshold = orNone(threshold) }
+	return func(o *Options) { o.SlowThreshold = cmp.Or(threshold, off) }
 }
 
 // WithLogger writes the database's lines to log.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/internal/plugin"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
@@ -91,23 +91,25 @@ var defaults = sync.OnceValue(func() Options {
 	return o
 })
 
-// counts and durations are the fields of which 0 is the default and a negative value is none.
-func counts(o *Options) []*int { return []*int{&o.MaxOpenConns, &o.MaxIdleConns} }
+// off turns a limit, a retry or a log of Options off. For the WithX functions and the variables
+// that is 0.
+const off = -1
 
-func durations(o *Options) []*time.Duration {
-	return []*time.Duration{&o.ConnMaxLifetime, &o.ConnMaxIdleTime, &o.ConnectTimeout, &o.AcquireTimeout, &o.SlowThreshold}
+// allOff turns off everything whose 0 is the default.
+var allOff = Options{
+	MaxOpenConns: off, MaxIdleConns: off, ConnMaxLifetime: off, ConnMaxIdleTime: off,
+	ConnectTimeout: off, AcquireTimeout: off, SlowThreshold: off,
 }
 
-// withDefaults returns o with every number that is zero replaced.
-func (o Options) withDefaults() Options {
-	d := defaults()
-	for i, n := range counts(&o) {
-		*n = cmp.Or(*n, *counts(&d)[i])
-	}
-	for i, t := range durations(&o) {
-		*t = cmp.Or(*t, *durations(&d)[i])
-	}
-	return o
+// replaceZeros replaces every number of o that is 0 with that of with.
+func replaceZeros(o *Options, with Options) {
+	o.MaxOpenConns = cmp.Or(o.MaxOpenConns, with.MaxOpenConns)
+	o.MaxIdleConns = cmp.Or(o.MaxIdleConns, with.MaxIdleConns)
+	o.ConnMaxLifetime = cmp.Or(o.ConnMaxLifetime, with.ConnMaxLifetime)
+	o.ConnMaxIdleTime = cmp.Or(o.ConnMaxIdleTime, with.ConnMaxIdleTime)
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, with.ConnectTimeout)
+	o.AcquireTimeout = cmp.Or(o.AcquireTimeout, with.AcquireTimeout)
+	o.SlowThreshold = cmp.Or(o.SlowThreshold, with.SlowThreshold)
 }
 
 // prefixForm is what a prefix consists of, so that a table has the same name whether or not SQL quotes it.
@@ -128,7 +130,7 @@ type Database struct {
 // The error joins every problem: an unknown driver, parts that are missing, values that make no sense, SQL files that cannot
 // be migrations.
 func (r *Registry) Resolve(o Options) (*Database, error) {
-	o = o.withDefaults()
+	replaceZeros(&o, defaults())
 	o.Log = cmp.Or(o.Log, xlog.WithName(xlog.NamedDATA))
 	problems := o.check()
 	d := &Database{options: o}
@@ -221,7 +223,7 @@ func (r *Registry) find(d *Database) error {
 	dsn := o.DSN.Reveal()
 	if dsn == "" {
 		if dsn, err = drv.DSN(o.Parts); err != nil {
-			return d.info.Secrets.Redact(err, driver.Unknown)
+			return d.info.Redact(err)
 		}
 		d.info.Variable, d.advice = "", append(drv.Advice(o.Parts), unread(drv, o.Parts.Source)...)
 		if l, ok := drv.(driver.Locator); ok {
@@ -259,7 +261,7 @@ func unread(d driver.Driver, s xenv.Source) []string {
 		return nil
 	}
 	var lines []string
-	own, shared := packageOf(d), packageOf(Options{})
+	own, shared := plugin.PackageOf(d), plugin.PackageOf(Options{})
 	for _, v := range xenv.Table() {
 		if !strings.HasPrefix(v.Key.String(), "DATABASE_") || slices.Contains(v.Packages, own) || slices.Contains(v.Packages, shared) {
 			continue
@@ -269,13 +271,4 @@ func unread(d driver.Driver, s xenv.Source) []string {
 		}
 	}
 	return lines
-}
-
-// packageOf returns the path of the package that declares the type of v.
-func packageOf(v any) string {
-	t := reflect.TypeOf(v)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.PkgPath()
 }

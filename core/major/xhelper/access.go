@@ -40,7 +40,7 @@ func (ex *exchange) address() string {
 		return ex.c.ClientIP()
 	}
 	host, _, err := net.SplitHostPort(ex.c.Request.RemoteAddr)
-	if err != nil {
+	if err != nil { // a Unix socket, or a middleware has removed the port
 		return ex.c.Request.RemoteAddr
 	}
 	return host

@@ -21,8 +21,8 @@ type origin struct {
 	exchange        *exchange
 	timeout         time.Duration // since the start of the request; 0 or less: no deadline
 
-	mu     sync.Mutex
-	lifted bool
+	mu     sync.Mutex // held by arm and lift
+	lifted atomic.Bool
 	armed  atomic.Pointer[alarm] // does not change any more once it is set
 }
 
@@ -43,9 +43,9 @@ type alarm struct {
 	notify func()
 }
 
-// expires returns the deadline of the request, unless it has none or the server's is earlier.
+// expires returns the deadline of the request, unless it has none, it was lifted, or the server's is earlier.
 func (o *origin) expires() (at time.Time, ok bool) {
-	if o.timeout <= 0 {
+	if o.timeout <= 0 || o.lifted.Load() {
 		return time.Time{}, false
 	}
 	at = o.exchange.request.Start().Add(o.timeout)
@@ -55,9 +55,7 @@ func (o *origin) expires() (at time.Time, ok bool) {
 
 // Deadline implements context.Context.
 func (o *origin) Deadline() (time.Time, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if at, ok := o.expires(); ok && !o.lifted {
+	if at, ok := o.expires(); ok {
 		return at, true
 	}
 	return o.Context.Deadline()
@@ -106,13 +104,10 @@ func (o *origin) arm() *alarm {
 	if a := o.armed.Load(); a != nil {
 		return a
 	}
-	at, ok := o.expires()
-	if !ok {
-		return nil
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if a := o.armed.Load(); a != nil || o.lifted {
+	at, ok := o.expires()
+	if a := o.armed.Load(); a != nil || !ok {
 		return a
 	}
 	a := &alarm{Context: o.Context}
@@ -133,7 +128,7 @@ func (o *origin) arm() *alarm {
 func (o *origin) lift() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lifted = true
+	o.lifted.Store(true)
 	if a := o.armed.Load(); a != nil && a.timer != nil {
 		a.timer.Stop()
 	}

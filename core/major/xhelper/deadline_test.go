@@ -134,6 +134,7 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 		{"application/jsonl", lines("application/jsonl")},
 		{"application/x-ndjson", lines("application/x-ndjson; charset=utf-8")},
 		{"application/json-seq", lines("application/json-seq")},
+		{"in capitals, with a repeated parameter", lines("Text/Event-Stream ; a=b; a=c")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -2,7 +2,6 @@ package xhelper
 
 import (
 	"context"
-	"mime"
 	"slices"
 	"strings"
 
@@ -57,7 +56,8 @@ func (w *writer) StartStream(contentType string) { w.exchange.startStream(conten
 // startStream removes the request timeout if a response of this content type is a stream or consists
 // of items, and reports whether it is a stream.
 func (ex *exchange) startStream(contentType string) bool {
-	kind, _, _ := mime.ParseMediaType(contentType) // also returned with an error about the parameters
+	kind, _, _ := strings.Cut(contentType, ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
 	switch {
 	case slices.Contains(streamTypes, kind):
 		ex.markStream()
@@ -83,7 +83,7 @@ func (w *writer) starting() {
 	}
 }
 
-// isJSON recognizes the most frequent content type without parsing it.
+// isJSON recognizes the content type of nearly all responses, so that the others are not looked for.
 func isJSON(contentType string) bool {
 	rest, ok := strings.CutPrefix(contentType, "application/json")
 	return ok && (rest == "" || rest[0] == ';')

@@ -256,6 +256,7 @@ func TestForwardedAddressesAreBelievedOnlyWhereProxiesAreTrusted(t *testing.T) {
 	}{
 		{name: "by default", remote: "192.0.2.1:1234", want: "192.0.2.1"},
 		{name: "IPv6", remote: "[2001:db8::1]:1234", want: "2001:db8::1"},
+		{name: "without a port, as a middleware may set it", remote: "2001:db8::1", want: "2001:db8::1"},
 		{name: "Unix socket", remote: "@", want: "@"},
 		{name: "trusted proxy", trust: true, remote: "192.0.2.1:1234", want: "203.0.113.9"},
 		{name: "another proxy", trust: true, remote: "198.51.100.1:1234", want: "198.51.100.1"},

@@ -57,38 +57,21 @@ func (l *Lifecycle) release(h *hold) {
 // A failure, before or meanwhile, is the error that Ready returns. When ctx ends during a wait, or the stop begins, the error
 // names the holds that are open. In all these cases the state does not become StateReady.
 func (l *Lifecycle) Ready(ctx context.Context) error {
-	if err := l.awaitHolds(ctx); err != nil {
+	if err := l.awaitHolds(ctx, StateStarting); err != nil {
 		return err
 	}
 	if err := l.run(ctx, phaseReady); err != nil {
 		return err
 	}
-	for {
-		if err := l.awaitHolds(ctx); err != nil {
-			return err
-		}
-		if l.settle() {
-			return nil
-		}
-	}
+	return l.awaitHolds(ctx, StateReady)
 }
 
-// settle makes the state StateReady, unless there is a hold or a failure again.
-func (l *Lifecycle) settle() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.err != nil || len(l.holds) > 0 {
-		return false
-	}
-	l.advanceLocked(StateReady)
-	return true
-}
-
-// awaitHolds returns when no hold is open, or with the reason why the wait is in vain. A failure goes before all else.
-func (l *Lifecycle) awaitHolds(ctx context.Context) error {
+// awaitHolds sets the state to next when no hold is open, or returns the reason why the wait is in vain. A failure goes
+// before all else.
+func (l *Lifecycle) awaitHolds(ctx context.Context, next State) error {
 	var why error
 	for {
-		open, failure := l.openHolds()
+		open, failure := l.openHolds(next)
 		switch {
 		case failure != nil:
 			return failure
@@ -108,9 +91,14 @@ func (l *Lifecycle) awaitHolds(ctx context.Context) error {
 	}
 }
 
-func (l *Lifecycle) openHolds() (open []*hold, failure error) {
+// openHolds returns the open holds and the failure of the service. Without either it sets the state to next, before another
+// hold can be taken.
+func (l *Lifecycle) openHolds(next State) (open []*hold, failure error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.holds) == 0 && l.err == nil {
+		l.advanceLocked(next)
+	}
 	return slices.Clone(l.holds), l.err
 }
 

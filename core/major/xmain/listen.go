@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,22 +41,23 @@ type listener struct {
 	net.Listener
 	writeTimeout time.Duration // of the connections
 
-	refusing      atomic.Pointer[time.Time] // until when the queue is emptied; nil before refuse
-	empty, closed context.Context           // end when Accept has returned everything, and with Close
-	setEmpty      context.CancelFunc
-	setClosed     context.CancelFunc
-	closeInner    func() error // once
+	refusing atomic.Pointer[time.Time] // until when the queue is emptied; nil before refuse
+	empty    context.Context           // ends when Accept has returned everything
+	setEmpty context.CancelFunc
+	close    func() error // of the Listener, once
 }
 
 func newListener(l net.Listener, writeTimeout time.Duration) *listener {
-	own := &listener{Listener: l, writeTimeout: writeTimeout, closeInner: sync.OnceValue(l.Close)}
+	own := &listener{Listener: l, writeTimeout: writeTimeout, close: sync.OnceValue(l.Close)}
 	own.empty, own.setEmpty = context.WithCancel(context.Background())
-	own.closed, own.setClosed = context.WithCancel(context.Background())
 	return own
 }
 
+// errRefused is the error of Accept when the queue is empty. For http.Server.Serve it is the end, not a failure.
+var errRefused = fmt.Errorf("%w: %w", http.ErrServerClosed, net.ErrClosed)
+
 // Accept implements net.Listener, for one goroutine. After refuse it returns the connections
-// of the accept queue, and then blocks until Close.
+// of the accept queue, and then closes the listener.
 func (l *listener) Accept() (net.Conn, error) {
 	l.awaitQuiet()
 	c, err := l.Listener.Accept()
@@ -65,10 +67,9 @@ func (l *listener) Accept() (net.Conn, error) {
 	case l.refusing.Load() == nil:
 		return nil, err
 	}
-	_ = l.closeInner() // Close returns the error
+	_ = l.close() // Close returns the error
 	l.setEmpty()
-	<-l.closed.Done()
-	return nil, net.ErrClosed
+	return nil, errRefused
 }
 
 // refuse refuses new connections from now on. It returns when Accept has returned all that
@@ -94,12 +95,9 @@ func (l *listener) awaitQuiet() {
 		deadline = *end
 	}
 	if inner, ok := l.Listener.(interface{ SetDeadline(t time.Time) error }); !ok || inner.SetDeadline(deadline) != nil {
-		_ = l.closeInner() // Close returns the error
+		_ = l.close() // Close returns the error
 	}
 }
 
-// Close implements net.Listener.
-func (l *listener) Close() error {
-	l.setClosed()
-	return l.closeInner()
-}
+// Close implements net.Listener. Further calls return what the first one returned.
+func (l *listener) Close() error { return l.close() }

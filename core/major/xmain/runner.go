@@ -29,8 +29,8 @@ type runner struct {
 	wanted context.Context // the application's; it ends when a signal or a caller wants the stop
 	want   context.CancelCauseFunc
 
-	patience context.Context // the base of what waits for requests; a second signal ends it
-	giveUp   context.CancelCauseFunc
+	abandoned context.Context // ends with a second signal or by the watchdog: nothing is waited for any longer
+	abandon   context.CancelCauseFunc
 
 	requests       context.Context // the base of every request's context
 	cancelRequests context.CancelCauseFunc
@@ -50,7 +50,7 @@ func newRunner(reg *xreg.Reg, log *xlog.LogNamedLogger, tasks []Task) *runner {
 	r := &runner{reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks, traffic: newTraffic()}
 	r.wanted, r.want = context.WithCancelCause(r.app)
 	r.requests, r.cancelRequests = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
-	r.patience, r.giveUp = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
+	r.abandoned, r.abandon = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
 	return r
 }
 

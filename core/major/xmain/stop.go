@@ -1,6 +1,7 @@
 package xmain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func (r *runner) stop() error {
 	reserve := s.Reserve()
 	end := time.Now().Add(s.ShutdownTimeout)
 	base := context.WithoutCancel(r.app)
-	forRequests, cancel := context.WithDeadlineCause(r.patience, end.Add(-reserve), errTime)
+	forRequests, cancel := context.WithDeadlineCause(r.abandoned, end.Add(-reserve), errTime)
 	defer cancel()
 	forTasks, cancel := context.WithDeadlineCause(base, end.Add(-reserve/2), errTime)
 	defer cancel()
@@ -86,7 +87,8 @@ func (r *runner) finish(ctx, grace context.Context) error {
 	if left == 0 && err == nil {
 		return nil
 	}
-	r.cancelRequests(cut(errTime))
+	why := cmp.Or(context.Cause(ctx), errStreamEnd) // before the end of ctx only streams are left
+	r.cancelRequests(cut(why))
 	closeErr := s.Server.Close()
 	wait(grace, &r.traffic.requests)
 	if left > 0 {
@@ -113,20 +115,14 @@ func (r *runner) awaitRequests(ctx context.Context, server *http.Server) (left i
 		r.log.Warn(ctx, "handlers of streams do not return", slog.Int64("requests", n))
 		abandon() // the server would wait for them
 	}
-	return left, <-shutdown
+	return left, errors.Join(<-shutdown, r.listener.Close())
 }
 
-// abandon cuts everything off: nobody waits for this life any more.
-func (r *runner) abandon(why error) {
+// cutOff ends everything that an abandoned stop has left.
+func (r *runner) cutOff(why error) {
 	r.cancelRequests(cut(why))
-	r.giveUp(why)
 	r.reg.Cancel()
 	_ = r.reg.Settings().Server.Close()
 	requests := r.traffic.requests.Load() + r.traffic.streams.Load()
 	r.log.Warn(r.app, "ending at once", slog.String("reason", why.Error()), slog.Int64("requests", requests))
-}
-
-// closeLog closes the log, after which lines go where they went before the start.
-func (r *runner) closeLog() error {
-	return r.reg.Close(context.WithoutCancel(r.app)) // the nodes are closed already
 }

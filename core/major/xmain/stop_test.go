@@ -194,6 +194,28 @@ func TestListenerThatBreaksEndsTheService(t *testing.T) {
 	}
 }
 
+// stuck is a listener whose Close fails.
+type stuck struct{ *net.TCPListener }
+
+func (s stuck) Close() error {
+	return errors.Join(errStuck, s.TCPListener.Close())
+}
+
+var errStuck = errors.New("stuck")
+
+func TestErrorOfTheListenersCloseIsReported(t *testing.T) {
+	s := prepare(t, nil, func(p *startup.Plan) {
+		p.Settings = append(p.Settings, func(s *startup.Settings) {
+			if l, ok := s.Listener.(*net.TCPListener); ok {
+				s.Listener = stuck{l}
+			}
+		})
+	}).start()
+	if err := s.stop(); !errors.Is(err, errStuck) {
+		t.Errorf("RunContext = %v, want the error of Close", err)
+	}
+}
+
 func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -21,12 +21,12 @@ func (r *runner) runTasks() {
 	release, _ := r.life.HoldReady("tasks that have just been started")
 	time.AfterFunc(taskGrace, release)
 	for _, task := range r.tasks {
-		r.running.Go(func() { r.run(task) })
+		r.running.Go(func() { r.runTask(task) })
 	}
 }
 
-// run runs a task. Its panic ends the service.
-func (r *runner) run(task Task) {
+// runTask runs a task. Its panic ends the service.
+func (r *runner) runTask(task Task) {
 	err := xhook.Guard(func() error {
 		task(r.app)
 		return nil

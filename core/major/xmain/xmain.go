@@ -61,9 +61,8 @@ var exit = os.Exit
 //
 // Options given here equal options given to Register, except that the nodes of Register cannot see what they open.
 func Runner(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks ...Task) {
-	err := run(context.Background(), reg, log, opts, tasks, func(r *runner, err error) {
-		report.Problems(r.app, r.log, "", err)
-	})
+	r := newRunner(reg, log, tasks)
+	err := r.run(context.Background(), opts, func(err error) { report.Problems(r.app, r.log, "", err) })
 	if err == nil {
 		return
 	}
@@ -82,26 +81,17 @@ func Run(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks .
 
 // RunContext is Run; the stop also begins when ctx ends, which is not an error.
 func RunContext(ctx context.Context, reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks ...Task) error {
-	return run(ctx, reg, log, opts, tasks, func(*runner, error) {})
+	return newRunner(reg, log, tasks).run(ctx, opts, func(error) {})
 }
 
 // run lives one life; onError sees its error while the log is still open.
-func run(
-	ctx context.Context, reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks []Task,
-	onError func(*runner, error),
-) error {
-	r := newRunner(reg, log, tasks)
-	abandoned := make(chan error, 2) // the second signal, and the end of the time
+func (r *runner) run(ctx context.Context, opts []xoption.Option, onError func(error)) error {
 	handler := func(s os.Signal, first bool) {
-		if first {
-			return // it ends the context of the watch, which is enough
-		}
-		select {
-		case abandoned <- &SignalError{Signal: s}:
-		default:
+		if !first { // the first ends the context of the watch, which is enough
+			r.abandon(&SignalError{Signal: s})
 		}
 	}
-	stopRequested, watch := reg.StopRequested(), reg.Signals()
+	stopRequested, watch := r.reg.StopRequested(), r.reg.Signals()
 	if watch == nil {
 		stopRequested, watch = signals.New(stopRequested, handler)
 	} else {
@@ -112,25 +102,29 @@ func run(
 	defer r.stopAfter(ctx)()
 	defer r.stopAfter(stopRequested)()
 	defer context.AfterFunc(r.wanted, func() {
-		time.AfterFunc(reg.Settings().ShutdownTimeout+signals.Grace, func() { abandoned <- errOvertime })
+		time.AfterFunc(r.reg.Settings().ShutdownTimeout+signals.Grace, func() { r.abandon(errOvertime) })
 	})()
 
 	done := make(chan error, 1)
 	go func() {
 		err := r.live(opts)
-		onError(r, err)
-		done <- errors.Join(err, r.closeLog())
+		onError(err)
+		// The nodes are closed already. Later lines go where they went before the start.
+		done <- errors.Join(err, r.reg.Close(context.WithoutCancel(r.app)))
 	}()
 	select {
 	case err := <-done:
-		return err
-	case why := <-abandoned:
-		report.Bounded(func() { // which may block
-			r.abandon(why)
-			onError(r, why)
-		})
-		return why
+		if r.abandoned.Err() == nil {
+			return err
+		}
+	case <-r.abandoned.Done():
 	}
+	why := context.Cause(r.abandoned)
+	report.Bounded(func() { // which may block
+		r.cutOff(why)
+		onError(why)
+	})
+	return why
 }
 
 // stopAfter makes the end of ctx a request to stop, until the function that it returns is called.

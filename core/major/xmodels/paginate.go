@@ -83,7 +83,8 @@ func PageScope(r PageRequest, total *int64, opts ...PageOption) func(*gorm.DB) *
 			return tx
 		}
 		if total != nil {
-			if err := count(tx, total); err != nil {
+			counter := tx.Session(&gorm.Session{Initialized: true}) // tx stays as it is
+			if err := counter.Count(total).Error; err != nil {
 				_ = tx.AddError(err)
 				return tx
 			}
@@ -93,15 +94,6 @@ func PageScope(r PageRequest, total *int64, opts ...PageOption) func(*gorm.DB) *
 		}
 		return orderBy(tx, fields, r).Offset(r.Offset()).Limit(r.Limit())
 	}
-}
-
-// count counts the rows of tx, which it leaves as it is.
-func count(tx *gorm.DB, total *int64) error {
-	counter := tx.Session(&gorm.Session{Initialized: true})
-	if counter.Statement.Model == nil {
-		counter = counter.Model(tx.Statement.Dest)
-	}
-	return counter.Count(total).Error
 }
 
 // fields returns what the page is ordered by: the wanted columns, and what makes the

@@ -27,11 +27,13 @@ func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 	open := p.Leases
 	if open == nil {
 		backend := loadVariables().LeaseBackend
-		keepers := slices.DeleteFunc(slices.Clone(phases), func(p *startup.Phase) bool { return p.Leases == nil })
-		if backend == leaseNone || backend == leaseAuto && len(keepers) == 0 {
+		keepers := slices.DeleteFunc(slices.Clone(phases), func(p *startup.Phase) bool {
+			return p.Leases == nil || backend != leaseAuto && backend != p.Name
+		})
+		phase.Err = checkLeases(backend, phases)
+		if len(keepers) == 0 && phase.Err == nil {
 			return nil
 		}
-		phase.Err = checkLeases(backend, phases)
 		open = func(ctx context.Context) (*xlease.Leases, error) { return openLeases(ctx, backend, keepers) }
 	}
 	detail := leaseNone
@@ -70,15 +72,12 @@ func checkLeases(backend string, phases []*startup.Phase) error {
 	return xenv.Problem(xenv.LeaseBackend, backend, remedy, "here "+strings.Join(accepted, ", "))
 }
 
-// openLeases returns the leases of the backend that the environment names. Of several it takes the one that decides between
+// openLeases returns the leases of the keepers that LEASE_BACKEND names. Of several it takes the one that decides between
 // most: a database file and a cache server, say, of which only the latter is there for the replicas on other hosts. They are
 // nil where there are none.
 func openLeases(ctx context.Context, backend string, keepers []*startup.Phase) (*xlease.Leases, error) {
 	var best *xlease.Leases
 	for _, k := range keepers {
-		if backend != leaseAuto && backend != k.Name {
-			continue
-		}
 		leases, err := k.Leases(ctx)
 		switch {
 		case backend == leaseAuto && errors.Is(err, xlease.ErrUnsupported):

@@ -64,13 +64,7 @@ const maxWait = 250 * time.Millisecond
 // Bounded runs write, which writes to the log, and returns when it has returned, at the latest
 // after a quarter of a second. It is for a goroutine that must not block, also if the log does.
 func Bounded(write func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		write()
-	}()
-	select {
-	case <-done:
-	case <-time.After(maxWait):
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
+	defer cancel()
+	_ = guard.Call(ctx, func(context.Context) error { write(); return nil }) // there is no log for its error
 }

@@ -141,8 +141,7 @@ func Translate(kind ErrorKind, err error, detail string) error {
 
 // KindOf returns the kind of an error that was translated, or Unknown.
 func KindOf(err error) ErrorKind {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.kind
 	}
 	return Unknown

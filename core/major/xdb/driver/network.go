@@ -35,10 +35,9 @@ func isNetwork(err error) bool {
 			return true
 		}
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Op != tlsAlert
 	}
-	var name *net.DNSError
-	return errors.As(err, &name)
+	_, isName := errors.AsType[*net.DNSError](err)
+	return isName
 }

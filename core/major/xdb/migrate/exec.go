@@ -12,14 +12,14 @@ const prefixMark = "${prefix}"
 
 // statement runs one statement of the file.
 func (r *run) statement(tx *gorm.DB, i int) error {
-	s := r.Statements[i]
 	naming, _ := namingOf(r.db)
 	prefix := naming.TablePrefix
-	err := execute(tx, strings.ReplaceAll(s.SQL, prefixMark, prefix))
-	if err != nil {
-		err = withoutValues(err, r.Statements, prefix, r.db.Name())
+	err := execute(tx, strings.ReplaceAll(r.Statements[i].SQL, prefixMark, prefix))
+	if err == nil {
+		return nil
 	}
-	return r.failed(fmt.Sprintf(":%d", s.Line), err)
+	err = withoutValues(err, r.Statements, prefix, r.db.Name())
+	return r.failed(fmt.Sprintf(":%d", r.Line(i)), err)
 }
 
 // execute runs a statement without preparing it: some databases cannot prepare changes of

@@ -111,17 +111,17 @@ func (s *Set) Apply(ctx context.Context, db *gorm.DB) error {
 	if err = errors.Join(append(p.problems, err)...); err != nil {
 		return err
 	}
-	log := dbconn.Of(db).Log
-	p.report(ctx, log)
-	pending := p.pending()
-	for i, f := range pending { // each under its own lock, so that a process that waits sees what another one has done
-		r := newRun(db, s.files, f, slog.Int("number", i+1), slog.Int("of", len(pending)))
+	info := dbconn.Of(db)
+	p.report(ctx, info.Log)
+	for i, f := range p.pending { // each under its own lock, so that a process that waits sees what another one has done
+		position := []slog.Attr{slog.String("file", f.Name), slog.Int("number", i+1), slog.Int("of", len(p.pending))}
+		r := run{File: f, info: info, db: db, files: s.files, position: position}
 		if err := r.do(ctx); err != nil {
 			return err
 		}
 	}
-	if len(pending) == 0 && len(s.files) > 0 {
-		log.Info(ctx, "schema is up to date", slog.Int("migrations", len(s.files)))
+	if len(p.pending) == 0 && len(s.files) > 0 {
+		info.Log.Info(ctx, "schema is up to date", slog.Int("migrations", len(s.files)))
 	}
 	return nil
 }

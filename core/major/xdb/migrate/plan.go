@@ -12,19 +12,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
-// step is a file and its state.
-type step struct {
-	sqlfile.File
-
-	record record
-	state  State
-}
-
 // plan compares the files with the table.
 type plan struct {
-	steps    []step
-	missing  []record // without a file, in order
-	newest   record   // the last one that is applied
+	files    []Migration    // the files and their states
+	pending  []sqlfile.File // those that are not applied
+	missing  []record       // without a file, in order
+	newest   record         // the last one that is applied
 	problems []error
 }
 
@@ -36,7 +29,7 @@ func newPlan(files []sqlfile.File, known map[string]record) *plan {
 	}
 	p.missing = slices.SortedFunc(maps.Values(missing), byVersion)
 	for _, r := range known {
-		if r.State == Applied && r.version() >= p.newest.version() {
+		if r.State == Applied && version(r.Name) >= version(p.newest.Name) {
 			p.newest = r
 		}
 	}
@@ -55,18 +48,23 @@ func (p *plan) add(f sqlfile.File, r record) {
 	if err != nil {
 		p.problems = append(p.problems, fmt.Errorf("xdb: migration %s: %w", f.Name, err))
 	}
-	p.steps = append(p.steps, step{File: f, record: r, state: state})
+	if state != Applied {
+		p.pending = append(p.pending, f)
+	}
+	m := r.describe(state)
+	m.Name, m.File, m.SHA256, m.Statements = f.Migration, f.Name, f.SHA256, len(f.Statements)
+	p.files = append(p.files, m)
 }
 
 // place checks that a file of which nothing is applied may still be applied.
 func (p *plan) place(f sqlfile.File, state State) (State, error) {
 	for _, r := range p.missing {
-		if r.version() == f.Version && (r.State == Applied || r.Done > 0) {
+		if version(r.Name) == f.Version && (r.State == Applied || r.Done > 0) {
 			return Changed, fmt.Errorf("the database knows its version as %s: "+
 				"give it back that name, or give a new migration a version of its own", r.Name)
 		}
 	}
-	if f.Version < p.newest.version() {
+	if f.Version < version(p.newest.Name) {
 		return Late, fmt.Errorf("it comes before %s, which is applied: give it a higher version", p.newest.Name)
 	}
 	return state, nil
@@ -88,28 +86,13 @@ func compare(f sqlfile.File, r record) (State, error) {
 	}
 }
 
-// pending returns the files that are not applied.
-func (p *plan) pending() (files []sqlfile.File) {
-	for _, s := range p.steps {
-		if s.state != Applied {
-			files = append(files, s.File)
-		}
-	}
-	return files
-}
-
 // list returns the migrations of the files and those without a file, in the order of their versions.
 func (p *plan) list() []Migration {
-	all := make([]Migration, 0, len(p.steps)+len(p.missing))
-	for _, s := range p.steps {
-		m := s.record.describe(s.state)
-		m.Name, m.File, m.SHA256, m.Statements = s.Migration, s.Name, s.SHA256, len(s.Statements)
-		all = append(all, m)
-	}
+	all := append([]Migration{}, p.files...) // not nil
 	for _, r := range p.missing {
 		all = append(all, r.describe(Missing))
 	}
-	slices.SortStableFunc(all, func(a, b Migration) int { return byVersion(record{Name: a.Name}, record{Name: b.Name}) })
+	slices.SortStableFunc(all, func(a, b Migration) int { return cmp.Compare(version(a.Name), version(b.Name)) })
 	return all
 }
 
@@ -121,7 +104,7 @@ func (p *plan) report(ctx context.Context, log *xlog.LogNamedLogger) {
 		case r.State != Applied && r.Done > 0:
 			log.Warn(ctx, "a migration that is half applied has no file any more", name, slog.Int("done", r.Done))
 		case r.State != Applied:
-		case len(p.steps) > 0 && r.version() > p.steps[len(p.steps)-1].Version:
+		case len(p.files) > 0 && version(r.Name) > version(p.files[len(p.files)-1].Name):
 			log.Info(ctx, "the database has a migration of a newer program", name)
 		default:
 			log.Warn(ctx, "an applied migration has no file any more", name)
@@ -129,4 +112,4 @@ func (p *plan) report(ctx context.Context, log *xlog.LogNamedLogger) {
 	}
 }
 
-func byVersion(a, b record) int { return cmp.Compare(a.version(), b.version()) }
+func byVersion(a, b record) int { return cmp.Compare(version(a.Name), version(b.Name)) }

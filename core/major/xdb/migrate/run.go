@@ -33,10 +33,6 @@ type run struct {
 	inTx    bool // the lock itself is a transaction
 }
 
-func newRun(db *gorm.DB, files []sqlfile.File, f sqlfile.File, position ...slog.Attr) *run {
-	return &run{File: f, info: dbconn.Of(db), db: db, files: files, position: append([]slog.Attr{slog.String("file", f.Name)}, position...)}
-}
-
 // do applies the file. A failure is recorded under a lock of its own, because the first one may be the
 // transaction that has failed, or that of a connection that is lost.
 func (r *run) do(ctx context.Context) error {

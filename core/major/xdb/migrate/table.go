@@ -33,10 +33,10 @@ type record struct {
 	stored bool // the table has it
 }
 
-// version returns the number that the name begins with.
-func (r record) version() uint64 {
-	version, _ := sqlfile.VersionOf(r.Name) // the name was that of a file
-	return version
+// version returns the number that the name of a migration begins with.
+func version(name string) uint64 {
+	v, _ := sqlfile.VersionOf(name) // the name was that of a file
+	return v
 }
 
 // TableName implements schema.TablerWithNamer: it adds the table prefix.

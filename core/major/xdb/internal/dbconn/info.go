@@ -5,7 +5,9 @@ package dbconn
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -91,8 +93,20 @@ func (i *Info) Clock() (driver.Clock, error) {
 	}
 }
 
-// Redact returns err without the secrets of the connection.
-func (i *Info) Redact(err error) error { return i.Secrets.Redact(err, i.Kind(err)) }
+// Redact returns err itself if its text contains no secret of the connection, else an error
+// that has only the redacted text and the kind.
+func (i *Info) Redact(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	clean := i.Secrets.text(text)
+	if clean == text {
+		return err
+	}
+	kind := i.Kind(err)
+	return driver.Translate(kind, errors.New(clean), strings.TrimPrefix(clean, kind.String()+": "))
+}
 
 // Fail returns the error of an operation on the schema, without a secret. If the database
 // cannot be changed at all, the error names the variable that selects the database.

@@ -36,12 +36,12 @@ func Close(db *gorm.DB) error {
 	return nil
 }
 
-// Transient reports whether waiting can fix err.
-func Transient(err error, kind driver.ErrorKind) bool {
-	if kind != driver.Unknown {
+// Transient reports whether waiting can fix an error of this database.
+func (i *Info) Transient(err error) bool {
+	if kind := i.Kind(err); kind != driver.Unknown {
 		return kind == driver.Connection || kind == driver.TooManyConnections || kind == driver.LockTimeout
 	}
-	var network net.Error
-	var file *fs.PathError // of a certificate, for example; its errno is a net.Error too
-	return driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection || errors.As(err, &network) && !errors.As(err, &file)
+	_, network := errors.AsType[net.Error](err)
+	_, file := errors.AsType[*fs.PathError](err) // of a certificate, for example; its errno is a net.Error too
+	return network && !file || driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection
 }

@@ -2,15 +2,12 @@ package dbconn
 
 import (
 	"cmp"
-	"errors"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
 // Secrets are the secrets of one connection, to remove them from errors: libraries quote
@@ -83,18 +80,4 @@ func (s Secrets) text(text string) string {
 		text = strings.ReplaceAll(text, secret, "***")
 	}
 	return badEscape().ReplaceAllString(text, "invalid URL escape")
-}
-
-// Redact returns err itself if its text contains no secret, else an error that has only
-// the redacted text and the kind.
-func (s Secrets) Redact(err error, kind driver.ErrorKind) error {
-	if err == nil {
-		return nil
-	}
-	text := err.Error()
-	clean := s.text(text)
-	if clean == text {
-		return err
-	}
-	return driver.Translate(kind, errors.New(clean), strings.TrimPrefix(clean, kind.String()+": "))
 }

@@ -10,7 +10,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/plinthgo/plinth/core/common/xretry"
-	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
 
@@ -72,7 +71,7 @@ func (r *Replica) check(ctx context.Context) error {
 	}
 	if err != nil {
 		clean := r.down(ctx, err)
-		if dbconn.Transient(err, r.Kind(err)) {
+		if r.Transient(err) {
 			return nil
 		}
 		return clean
@@ -117,15 +116,4 @@ func (r *Replica) close() error {
 		return fmt.Errorf("xdb: replica %s: %w", r, err)
 	}
 	return nil
-}
-
-// lost reports whether err means that the server cannot be used at all, rather than that
-// it rejected a statement.
-func lost(err error, kind driver.ErrorKind) bool {
-	switch kind {
-	case driver.Authentication, driver.UnknownDatabase:
-		return true
-	default:
-		return kind != driver.LockTimeout && dbconn.Transient(err, kind)
-	}
 }

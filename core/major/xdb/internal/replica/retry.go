@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 
@@ -26,12 +27,7 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 		if err == nil || s.Context.Err() != nil {
 			return
 		}
-		kind := at.Kind(err)
-		gone := lost(err, kind)
-		if gone && kind != driver.Authentication { // which may be the lack of a grant on one table
-			_ = at.down(s.Context, err)
-		}
-		if !gone && kind != driver.ReadOnly && !errors.Is(err, errNotPrepared) || tx.RowsAffected > 0 {
+		if !at.failsOver(s.Context, err) || tx.RowsAffected > 0 {
 			return
 		}
 		if isRows {
@@ -40,6 +36,22 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 		tx.Error = nil
 		r.toPrimary(s)
 		read(tx)
+	}
+}
+
+// failsOver reports whether the primary may do what failed with err. If err means that the
+// replica cannot be used at all, rather than that it rejected a statement, it is down.
+func (r *Replica) failsOver(ctx context.Context, err error) bool {
+	switch kind := r.Kind(err); {
+	case kind == driver.ReadOnly, errors.Is(err, errNotPrepared):
+		return true
+	case kind == driver.Authentication: // it may be the lack of a grant on one table
+		return true
+	case kind == driver.UnknownDatabase, kind != driver.LockTimeout && r.Transient(err):
+		_ = r.down(ctx, err)
+		return true
+	default:
+		return false
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
@@ -49,9 +48,6 @@ func (*Router) Name() string { return name }
 // replica.
 func (r *Router) Initialize(db *gorm.DB) error {
 	r.primary, r.dialect = db.ConnPool, db.Name()
-	lines := db.Logger
-	db.Logger = logger.Discard // gorm writes a line about each callback that is replaced
-	defer func() { db.Logger = lines }()
 	cb := db.Callback()
 	return errors.Join(
 		cb.Create().Before("*").Register(name, r.write),

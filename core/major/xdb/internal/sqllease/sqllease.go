@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 
+	"github.com/plinthgo/plinth/core/common/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/common/xretry"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
@@ -31,52 +33,57 @@ const (
 // errRaces is the error of one attempt if another statement was faster, and of the call after maxTries.
 var errRaces = errors.New("others were faster every time")
 
-// Config is what the backend needs of the database.
-type Config struct {
-	*dbconn.Info
-
-	Clock driver.Clock
-	// Session returns a handle on the primary, outside of any transaction. It logs no
-	// statement: a renewal every few seconds is no news, and errors are returned.
-	Session func(ctx context.Context) *gorm.DB
-}
-
 // Backend stores leases in a table. Each call reads what it decides on: the decision is a statement
 // that changes a row only if it is still what was read.
 type Backend struct {
-	Config
+	*dbconn.Info
 
-	sql  statements
-	life context.Context // ends with Close
-	end  context.CancelFunc
+	db    *gorm.DB
+	clock driver.Clock
+	sql   statements
+	life  context.Context // ends with Close
+	end   context.CancelFunc
 
 	made atomic.Bool // the table exists
 
 	mu       sync.Mutex
-	closed   bool
 	next     time.Time // of a sweep
 	sweeping sync.WaitGroup
 }
 
-// New returns a backend that ends with Close. It sends nothing to the database.
-func New(c Config) (*Backend, error) {
-	b := &Backend{Config: c}
+// New returns a backend that ends with Close. It sends nothing to the database. The error is
+// xlease.ErrUnsupported if the database has no clock.
+func New(db *gorm.DB) (*Backend, error) {
+	info := dbconn.Of(db)
+	clock, err := info.Clock()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", xlease.ErrUnsupported, err)
+	}
+	sql, err := newStatements(db, clock)
+	if err != nil {
+		return nil, err
+	}
+	b := &Backend{Info: info, clock: clock, sql: sql}
+	b.db = db.Session(&gorm.Session{NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard})
 	b.life, b.end = context.WithCancel(context.Background())
-	var err error
-	b.sql, err = newStatements(c.Session(b.life), c.Clock)
-	return b, err
+	return b, nil
+}
+
+// session returns a handle on the primary, outside of any transaction. It logs no statement: a
+// renewal every few seconds is no news, and errors are returned.
+func (b *Backend) session(ctx context.Context) *gorm.DB {
+	return b.db.WithContext(dbconn.WithPrimary(ctx))
 }
 
 // Capabilities implements driver.Backend of package xlease.
 func (b *Backend) Capabilities() leasedriver.Capabilities {
-	return leasedriver.Capabilities{Scope: b.Clock.Scope(b.Session(b.life)), Durable: true, Name: b.Name}
+	return leasedriver.Capabilities{Scope: b.clock.Scope(b.session(b.life)), Durable: true, Name: b.Name}
 }
 
 // Close ends what runs in the background.
 func (b *Backend) Close() error {
-	b.end()
 	b.mu.Lock()
-	b.closed = true
+	b.end()
 	b.mu.Unlock()
 	b.sweeping.Wait()
 	return nil
@@ -180,7 +187,7 @@ func (b *Backend) repeat(ctx context.Context, do func() error) error {
 
 // write runs a statement for one row, and reports whether the row was as it says.
 func (b *Backend) write(ctx context.Context, sql string, args ...any) (bool, error) {
-	tx := b.Session(ctx).Exec(sql, args...)
+	tx := b.session(ctx).Exec(sql, args...)
 	if tx.Error != nil {
 		return false, b.raced(ctx, tx.Error)
 	}
@@ -190,7 +197,7 @@ func (b *Backend) write(ctx context.Context, sql string, args ...any) (bool, err
 // look reads the slots of a name, and the time.
 func (b *Backend) look(ctx context.Context, id string, first, count int) (view, error) {
 	var rows []row
-	if err := b.Session(ctx).Raw(b.sql.look, id, first, first+count).Scan(&rows).Error; err != nil {
+	if err := b.session(ctx).Raw(b.sql.look, id, first, first+count).Scan(&rows).Error; err != nil {
 		return view{}, b.raced(ctx, err)
 	}
 	v := view{rows: map[int]*row{}}

@@ -1,7 +1,6 @@
 package sqllease
 
 import (
-	"fmt"
 	"strings"
 
 	"gorm.io/gorm"
@@ -22,7 +21,7 @@ type statements struct {
 func newStatements(db *gorm.DB, clock driver.Clock) (statements, error) {
 	stmt := &gorm.Statement{DB: db}
 	if err := stmt.Parse(&tableRow{}); err != nil {
-		return statements{}, fmt.Errorf("xdb: leases: %w", err)
+		return statements{}, err
 	}
 	now := clock.NowMicros()
 	names := []string{"{now}", now, "{dual}", clock.Dual(), "{table}", stmt.Quote(stmt.Schema.Table)}

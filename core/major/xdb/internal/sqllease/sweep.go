@@ -24,7 +24,7 @@ const (
 func (b *Backend) beginSweep() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || time.Now().Before(b.next) {
+	if b.life.Err() != nil || time.Now().Before(b.next) {
 		return
 	}
 	b.next = time.Now().Add(sweepPause)
@@ -47,10 +47,10 @@ func (b *Backend) sweep() {
 func (b *Backend) sweepRows(ctx context.Context) (found int, err error) {
 	kept := keptFor.Microseconds()
 	var ids []string
-	err = b.Session(ctx).Model(&tableRow{}).Where(b.sql.ended, kept).Order("id").Limit(maxSwept).Pluck("id", &ids).Error
+	err = b.session(ctx).Model(&tableRow{}).Where(b.sql.ended, kept).Order("id").Limit(maxSwept).Pluck("id", &ids).Error
 	for chunk := range slices.Chunk(ids, sweepChunk) {
 		if err == nil {
-			err = b.Session(ctx).Exec(b.sql.sweep, chunk, kept).Error
+			err = b.session(ctx).Exec(b.sql.sweep, chunk, kept).Error
 		}
 	}
 	if err != nil {

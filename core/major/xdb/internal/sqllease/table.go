@@ -63,7 +63,7 @@ func (b *Backend) Prepare(ctx context.Context) error {
 
 // setUp creates the table where it is missing, and looks whether it is as it has to be.
 func (b *Backend) setUp(ctx context.Context) error {
-	if err := systable.Create(ctx, b.Session(ctx), &tableRow{}); err != nil {
+	if err := systable.Create(ctx, b.session(ctx), &tableRow{}); err != nil {
 		return fmt.Errorf("%w (accepted instead: %s=cache, or none with a %s for each replica)",
 			b.failed(ctx, err), xenv.LeaseBackend, xenv.SnowflakeNodeID)
 	}
@@ -72,7 +72,7 @@ func (b *Backend) setUp(ctx context.Context) error {
 		return err
 	})
 	if b.Kind(err) == driver.Syntax { // it has other columns
-		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, systable.Definition(b.Session(ctx), &tableRow{}))
+		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, systable.Definition(b.session(ctx), &tableRow{}))
 	}
 	return err
 }

@@ -13,11 +13,11 @@ import (
 // Statement is one statement, without the semicolon that ends it; for SQL Server with it.
 type Statement struct {
 	SQL string
-	// Line is that of its beginning, from 1 on.
-	Line int
 	// Digest is the SHA-256 of all statements up to this one, in hexadecimal. Comments between
 	// them do not count.
 	Digest string
+
+	start int // the index in the text of the file
 }
 
 // splitter divides the text of a file into statements.
@@ -28,8 +28,6 @@ type splitter struct {
 	scan    sqlscan.Scanner
 	now     pending
 	digest  hash.Hash
-
-	counted, line int // the lines up to an index
 }
 
 // pending is a statement that is being read.
@@ -44,7 +42,7 @@ type pending struct {
 // split divides the file into statements as a database of the dialect does. The error names
 // the file and the line.
 func (f *File) split(dialect string) error {
-	s := &splitter{File: f, dialect: dialect, scan: sqlscan.New(f.text, sqlscan.RulesOf(dialect)), digest: sha256.New(), line: 1}
+	s := &splitter{File: f, dialect: dialect, scan: sqlscan.New(f.text, sqlscan.RulesOf(dialect)), digest: sha256.New()}
 	for s.scan.More() {
 		if err := s.take(s.scan.Next()); err != nil {
 			return err
@@ -58,15 +56,11 @@ func (s *splitter) problem(at int, format string, args ...any) error {
 	return fmt.Errorf("xdb: migration %s:%d: %w", s.Name, s.lineAt(at), fmt.Errorf(format, args...))
 }
 
-// lineAt returns the number of the line of an index. Indexes mostly grow.
-func (s *splitter) lineAt(at int) int {
-	if at < s.counted {
-		return 1 + strings.Count(s.text[:at], "\n")
-	}
-	s.line += strings.Count(s.text[s.counted:at], "\n")
-	s.counted = at
-	return s.line
-}
+// Line returns the line on which statement i begins, from 1 on.
+func (f *File) Line(i int) int { return f.lineAt(f.Statements[i].start) }
+
+// lineAt returns the number of the line of an index.
+func (f *File) lineAt(at int) int { return 1 + strings.Count(f.text[:at], "\n") }
 
 // lineAround returns what else is on the line of a token, without the white space
 // around it.
@@ -101,16 +95,17 @@ func (s *splitter) take(t sqlscan.Token) error {
 // SQL Server and Oracle end what they send. Behind GO there may be a number, a semicolon and a
 // comment.
 func (s *splitter) separates(t sqlscan.Token, text string) bool {
-	before, after := s.lineAround(t.Start, t.End)
-	switch {
-	case before != "":
+	batch := s.dialect == "sqlserver" && strings.EqualFold(text, "GO")
+	slash := s.dialect == "oracle" && text == "/" && s.now.depth == 0
+	if !batch && !slash {
 		return false
-	case s.dialect == "sqlserver" && strings.EqualFold(text, "GO"):
-		after, _, _ = strings.Cut(after, "--")
-		return strings.Trim(after, "0123456789; \t") == ""
-	default:
-		return s.dialect == "oracle" && text == "/" && s.now.depth == 0 && after == ""
 	}
+	before, after := s.lineAround(t.Start, t.End)
+	if batch {
+		after, _, _ = strings.Cut(after, "--")
+		after = strings.Trim(after, "0123456789; \t")
+	}
+	return before == "" && after == ""
 }
 
 // separate ends the statement before GO or /.
@@ -174,5 +169,5 @@ func (s *splitter) finish() error {
 func (s *splitter) keep(start, end int) {
 	sql := s.text[start:end]
 	_, _ = fmt.Fprintf(s.digest, "%d:%s", len(sql), sql) // a hash returns no error
-	s.Statements = append(s.Statements, Statement{SQL: sql, Line: s.lineAt(start), Digest: hex.EncodeToString(s.digest.Sum(nil))})
+	s.Statements = append(s.Statements, Statement{SQL: sql, Digest: hex.EncodeToString(s.digest.Sum(nil)), start: start})
 }
