@@ -29,31 +29,35 @@ func Fail(c *gin.Context, err error) { FailStatus(c, 0, err) }
 // FailStatus is Fail with another HTTP status than the code's, such as 412 or 451, for which the
 // catalogue has only a general code. A status outside 400 to 599 stands for the code's own.
 func FailStatus(c *gin.Context, status int, err error) {
-	e := xerror.From(err)
+	e := errorOf(c, err)
 	if e == nil || refuse(c) {
 		return
 	}
-	f := newFailure(because(contextOf(c), e), requestOrNew(c), status)
-	f.log(contextOf(c))
-	cleanHeader(c.Writer.Header())
-
-	b := getBuffer()
+	f := newFailure(e, requestOf(c), status)
 	contentType, problem := typeJSON, wantsProblem(c)
 	if problem {
 		contentType = typeProblem
 	}
-	body := f.append((*b)[:0], problem)
-	write(c, f.status, contentType, body)
+	b := getBuffer()
+	body, err := f.append((*b)[:0], problem)
+	if err == nil {
+		f.log(contextOf(c))
+		cleanHeader(c.Writer.Header())
+		write(c, f.status, contentType, body)
+	}
 	putBuffer(b, body)
+	if err != nil {
+		Fail(c, err)
+	}
 }
 
 // StatusOf returns the HTTP status that FailStatus writes, 0 for a nil error.
 func StatusOf(c *gin.Context, status int, err error) int {
-	e := xerror.From(err)
+	e := errorOf(c, err)
 	if e == nil {
 		return 0
 	}
-	return statusOf(status, because(contextOf(c), e), profileOf(request(c)))
+	return statusOf(status, e, profileOf(requestOf(c)))
 }
 
 func statusOf(status int, e *xerror.Error, p xbase.Profile) int {
@@ -63,17 +67,18 @@ func statusOf(status int, e *xerror.Error, p xbase.Profile) int {
 	return e.Status(p)
 }
 
-// because returns the error with which the service has ended the request's context, where e says no more
-// than that it has ended: a request that is cut off at the stop is not the client's fault.
-func because(ctx context.Context, e *xerror.Error) *xerror.Error {
-	if ctx.Err() == nil || !errors.Is(e, context.Canceled) || e.GetErrorCode() != xerror.Canceled {
+// errorOf returns err as the client gets it, nil for nil. If err says only that the context of the request
+// has ended, it is the error with which the service has ended the context, if there is one: a request that
+// is cut off at the stop is not the client's fault.
+func errorOf(c *gin.Context, err error) *xerror.Error {
+	e, ctx := xerror.From(err), contextOf(c)
+	if e == nil || ctx.Err() == nil || !errors.Is(e, context.Canceled) || e.GetErrorCode() != xerror.Canceled {
 		return e
 	}
-	var why *xerror.Error
-	if !errors.As(context.Cause(ctx), &why) {
-		return e
+	if why, ok := errors.AsType[*xerror.Error](context.Cause(ctx)); ok {
+		return why
 	}
-	return why
+	return e
 }
 
 // maxStatus is the last HTTP status that is defined (RFC 9110, section 15).
@@ -100,55 +105,43 @@ func newFailure(e *xerror.Error, req *xctx.Request, status int) failure {
 // log writes what the client does not receive. A failure has one line at ERROR: this one, after which
 // that of the access log is at INFO, or that of the access log if there is nothing to add.
 func (f *failure) log(ctx context.Context) {
-	attrs := f.attrs()
+	code := f.err.GetErrorCode()
+	attrs := []slog.Attr{
+		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.Any("error", f.err),
+	}
 	switch {
 	case f.err.Logged():
 		if f.err.LoggedAtError() {
 			f.req.Report()
 		}
-	case f.err.GetErrorCode().Status() < http.StatusInternalServerError: // whatever the profile reports
-		logger.Debug(ctx, "the request was refused", attrs[:]...)
+	case code.Status() < http.StatusInternalServerError: // whatever the profile reports
+		logger.Debug(ctx, "the request was refused", attrs...)
 	case f.req.Reported(): // a panic
 	case f.req.HasAccessLog() && f.status >= http.StatusInternalServerError && len(f.err.Unwrap()) == 1: // no cause to add
 	default:
 		f.req.Report()
-		logger.Error(ctx, "the request failed", attrs[:]...)
+		logger.Error(ctx, "the request failed", attrs...)
 	}
 }
 
-func (f *failure) attrs() [3]slog.Attr {
-	code := f.err.GetErrorCode()
-	return [...]slog.Attr{
-		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.Any("error", f.err),
-	}
-}
-
-// append appends the envelope, or the problem details (RFC 9457). Data that cannot be encoded turns the
-// failure into SERIALIZE_ERROR, which has no data and can always be encoded.
-func (f *failure) append(dst []byte, problem bool) []byte {
-	out, err := f.encode(dst, problem)
-	if err == nil {
-		return out
-	}
-	*f = newFailure(xerror.Wrap(xerror.SerializeError, "", err), f.req, 0)
-	f.req.Report()
-	attrs := f.attrs()
-	logger.Error(f.req, "the response cannot be encoded", attrs[:]...)
-	out, _ = f.encode(dst, problem)
-	return out
-}
-
-func (f *failure) encode(dst []byte, problem bool) ([]byte, error) {
-	if !problem {
+// append appends the envelope, or the problem details (RFC 9457). If its data cannot be encoded, the error is
+// a SerializeError, which has no data and can always be encoded.
+func (f *failure) append(dst []byte, problem bool) (out []byte, err error) {
+	if problem {
+		details := f.err.Problem(f.req)
+		if details.Status != f.status {
+			details.Status, details.Title = f.status, http.StatusText(f.status)
+		}
+		out, err = xbase.AppendValue(dst, details)
+	} else {
 		p := profileOf(f.req)
 		_, r := f.err.Response(f.req, p)
-		return r.AppendJSON(dst, p)
+		out, err = r.AppendJSON(dst, p)
 	}
-	details := f.err.Problem(f.req)
-	if details.Status != f.status {
-		details.Status, details.Title = f.status, http.StatusText(f.status)
+	if err != nil {
+		return dst, xerror.Wrap(xerror.SerializeError, "", errors.Join(err, f.err))
 	}
-	return xbase.AppendValue(dst, details)
+	return out, nil
 }
 
 // wantsProblem reports whether the client asks for problem details. A wildcard does not: it is what a

@@ -29,11 +29,16 @@ func SuccessHasData(c *gin.Context, message string, data any) {
 	if refuse(c) {
 		return
 	}
-	r := xbase.BaseResponse{Output: xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: message, Data: data}
-	req := request(c)
-	complete(&r, req)
+	req := requestOf(c)
+	profile := profileOf(req)
+	r := xbase.BaseResponse{
+		Context: req.ID(), Output: xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: message, Data: data,
+	}
+	if req.Debug() || profile.IsJava() {
+		r.Overhead = max(1, time.Since(req.Start()).Microseconds()) // 0 would be none
+	}
 	b := getBuffer()
-	body, err := r.AppendJSON((*b)[:0], profileOf(req))
+	body, err := r.AppendJSON((*b)[:0], profile)
 	if err == nil {
 		write(c, successStatus(c), typeJSON, body)
 	}
@@ -55,28 +60,23 @@ func AbortError(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessag
 	Error(c, code, message, data)
 }
 
-// contextOf returns the context of the request; a gin.Context that was made by hand has no request.
-func contextOf(c *gin.Context) context.Context {
+// httpOf returns the request that c serves; that of a gin.Context that was made by hand is empty.
+func httpOf(c *gin.Context) *http.Request {
 	if c.Request == nil {
-		return context.Background()
+		return &http.Request{}
 	}
-	return c.Request.Context()
+	return c.Request
 }
+
+func contextOf(c *gin.Context) context.Context { return httpOf(c).Context() }
 
 // sent returns the values of a header of the request.
-func sent(c *gin.Context, name xhttp.Header) []string {
-	if c.Request == nil {
-		return nil
-	}
-	return c.Request.Header[string(name)]
-}
+func sent(c *gin.Context, name xhttp.Header) []string { return httpOf(c).Header[string(name)] }
 
-// request returns the context of the request that c serves, or nil where no middleware has made one.
-func request(c *gin.Context) *xctx.Request { return xctx.RequestFrom(contextOf(c)) }
-
-// requestOrNew is request; without one, it returns a request that knows the client's language only.
-func requestOrNew(c *gin.Context) *xctx.Request {
-	if req := request(c); req != nil {
+// requestOf returns the context of the request that c serves. If no middleware has made one, it has the client's
+// language only.
+func requestOf(c *gin.Context) *xctx.Request {
+	if req := xctx.RequestFrom(contextOf(c)); req != nil {
 		return req
 	}
 	req := xctx.NewRequest(contextOf(c), nil)
@@ -84,24 +84,7 @@ func requestOrNew(c *gin.Context) *xctx.Request {
 	return req
 }
 
-func profileOf(req *xctx.Request) xbase.Profile {
-	if req == nil {
-		return xbase.ProfilePlinth
-	}
-	return xbase.Profile(req.Profile())
-}
-
-// complete fills in what the envelope says about the request: its id and the time spent on it. The
-// time is for debugging, but a field of its own in the Java profile.
-func complete(r *xbase.BaseResponse, req *xctx.Request) {
-	if req == nil {
-		return
-	}
-	r.Context = req.ID()
-	if req.Debug() || profileOf(req).IsJava() {
-		r.Overhead = max(1, time.Since(req.Start()).Microseconds())
-	}
-}
+func profileOf(req *xctx.Request) xbase.Profile { return xbase.Profile(req.Profile()) }
 
 // successStatus returns the status that the handler has chosen for a success with a body, else 200.
 func successStatus(c *gin.Context) int {

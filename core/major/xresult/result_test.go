@@ -286,6 +286,12 @@ func TestDataThatCannotBeEncodedIsAProperError(t *testing.T) {
 				if !strings.Contains(log.String(), "unsupported") {
 					t.Errorf("the log does not say why: %s", log)
 				}
+				if name == "error" && !strings.Contains(log.String(), "NOT_FOUND") {
+					t.Errorf("the log does not name the error whose data it is: %s", log)
+				}
+				if got := strings.Count(log.String(), `"level":"error"`); got != 1 {
+					t.Errorf("%d lines at ERROR, want 1: %s", got, log)
+				}
 			})
 		}
 	}

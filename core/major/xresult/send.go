@@ -58,12 +58,8 @@ func refuse(c *gin.Context) bool {
 	if !c.Writer.Written() {
 		return false
 	}
-	handler := ""
-	if c.Handler() != nil { // a context that was made by hand has none
-		handler = c.HandlerName()
-	}
 	logger.Warn(contextOf(c), "a second answer was dropped: the response has been written already",
-		slog.String("handler", handler))
+		slog.String("handler", c.HandlerName()))
 	return true
 }
 

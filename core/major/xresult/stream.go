@@ -38,7 +38,7 @@ func Stream[T any](c *gin.Context, seq iter.Seq2[T, error]) {
 		return
 	}
 	s := newStream(c)
-	if c.Request != nil && c.Request.Method == http.MethodHead {
+	if httpOf(c).Method == http.MethodHead {
 		s.begin()
 		return
 	}
@@ -59,7 +59,6 @@ func Stream[T any](c *gin.Context, seq iter.Seq2[T, error]) {
 // stream is the state of one Stream.
 type stream struct {
 	c       *gin.Context
-	conn    *http.ResponseController
 	format  string
 	buf     []byte
 	started bool
@@ -67,14 +66,13 @@ type stream struct {
 
 func newStream(c *gin.Context) *stream {
 	format := preferred(sent(c, xhttp.Accept), mimeLines, mimeLinesOlder, mimeEvents)
-	s := &stream{c: c, conn: http.NewResponseController(c.Writer), format: format}
-	_ = s.conn.SetWriteDeadline(time.Time{}) // a writer that has no deadlines has none to clear
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Time{}) // a writer that has no deadlines has none to clear
 
 	// The writer of a middleware has the request timeout until the first item.
 	if w, ok := c.Writer.(engineWriter); ok {
-		w.StartStream(s.format)
+		w.StartStream(format)
 	}
-	return s
+	return &stream{c: c, format: format}
 }
 
 // begin writes the header, once.
@@ -124,18 +122,21 @@ func (s *stream) fail(err error) {
 		Fail(s.c, err)
 		return
 	}
-	e := xerror.From(err)
+	e := errorOf(s.c, err)
 	if e == nil {
 		return
 	}
-	ctx := contextOf(s.c)
-	e = because(ctx, e)
-	f := newFailure(e, requestOrNew(s.c), 0)
-	if !stopped(ctx, e) {
+	f := newFailure(e, requestOf(s.c), 0)
+	s.frame("event: error\n")
+	out, err := f.append(s.buf, false)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	if ctx := contextOf(s.c); !stopped(ctx, e) {
 		f.log(ctx)
 	}
-	s.frame("event: error\n")
-	s.flush(f.append(s.buf, false))
+	s.flush(out)
 }
 
 // stopped reports whether e is the cause with which the service has canceled ctx. The stop of a service
