@@ -21,12 +21,11 @@ type body struct {
 	io.ReadCloser
 	client context.Context // the server's, which ends when the client is gone
 	form   *form           // of multipart/form-data, else nil
-	budget *bodyBudget     // nil: it does not count
 
-	mu    sync.Mutex
-	taken int64
-	err   error // of a budget that was used up
-	ended bool
+	mu     sync.Mutex
+	budget *bodyBudget // nil: it does not count, or no longer
+	taken  int64
+	err    error // of a budget that was used up
 }
 
 // wrapBody makes ex.body the request's body.
@@ -45,7 +44,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.form != nil && !b.form.ends(p[:n]) && err == io.EOF { // readers return the value itself
 		err = io.ErrUnexpectedEOF
 	}
-	if n > 0 && b.budget != nil {
+	if n > 0 {
 		if over := b.take(int64(n)); over != nil {
 			return 0, over
 		}
@@ -63,7 +62,7 @@ func (b *body) Read(p []byte) (int, error) {
 // too early as any other reader.
 type form struct {
 	delimiter []byte // the last one
-	tail      []byte // the last bytes of what was read, shorter than the delimiter
+	tail      []byte // the last bytes of what was read before, shorter than the delimiter
 	ended     bool
 }
 
@@ -86,12 +85,8 @@ func (f *form) ends(p []byte) bool {
 	if f.ended {
 		return true
 	}
-	keep := len(f.delimiter) - 1
-	across := append(f.tail, p[:min(len(p), keep)]...)
-	f.ended = bytes.Contains(p, f.delimiter) || bytes.Contains(across, f.delimiter)
-	if len(p) > keep {
-		across = p
-	}
-	f.tail = append(f.tail[:0], across[max(0, len(across)-keep):]...)
+	text := append(f.tail, p...)
+	f.ended = bytes.Contains(text, f.delimiter)
+	f.tail = append(text[:0], text[max(0, len(text)-len(f.delimiter)+1):]...)
 	return f.ended
 }

@@ -35,31 +35,30 @@ func (ex *exchange) countBody(limit int64) bool {
 func (b *body) take(n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.err != nil || b.ended {
+	if b.budget == nil {
 		return b.err
 	}
 	b.taken += n
 	if b.budget.used.Add(n) > b.budget.max {
 		b.err = overloaded()
-		b.put()
+		b.putBack()
 	}
 	return b.err
 }
 
-// put puts back what was taken.
-func (b *body) put() {
-	if b.budget != nil {
-		b.budget.used.Add(-b.taken)
-		b.taken = 0
-	}
+// putBack puts back what was taken, and ends the count.
+func (b *body) putBack() {
+	b.budget.used.Add(-b.taken)
+	b.budget = nil
 }
 
-// release ends the count.
+// release is putBack, unless the body does not count.
 func (b *body) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.put()
-	b.ended = true
+	if b.budget != nil {
+		b.putBack()
+	}
 }
 
 // overloaded is the error of a request for whose body no memory is left.

@@ -1,6 +1,7 @@
 package xhelper
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -28,19 +29,16 @@ type origin struct {
 
 type exchangeKey struct{}
 
-// alarm is what callers of an armed deadline wait for: ctx, which ends with the error given to
-// end. Most requests need none. The alarm is the parent of ctx, which gets its error from that.
-// It calls what AfterFunc was given, so nothing waits for its channel.
+// alarm is what callers of an armed deadline wait for: ctx, which end ends. Most requests need none. The alarm
+// is the parent of ctx, which gets its error from that. It calls what AfterFunc was given, so nothing waits for
+// its channel.
 type alarm struct {
-	context.Context // of the server, for its values
+	context.Context // of the server
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	timer  *time.Timer
-
-	once   sync.Once
-	err    error
 	notify func()
+	timer  *time.Timer
 }
 
 // expires returns the deadline of the request, unless it has none, it was lifted, or the server's is earlier.
@@ -82,7 +80,7 @@ func (o *origin) Err() error {
 		return err
 	}
 	if err != nil {
-		a.end(err) // which context.AfterFunc does a moment later
+		a.end() // which context.AfterFunc does a moment later
 	}
 	return a.ctx.Err()
 }
@@ -112,13 +110,11 @@ func (o *origin) arm() *alarm {
 	}
 	a := &alarm{Context: o.Context}
 	a.ctx, a.cancel = context.WithCancel(a)
-	if err := o.Context.Err(); err != nil {
-		a.end(err)
-	} else if left := time.Until(at); left <= 0 {
-		a.end(context.DeadlineExceeded)
+	if left := time.Until(at); left <= 0 || o.Context.Err() != nil {
+		a.end()
 	} else {
-		context.AfterFunc(o.Context, func() { a.end(o.Context.Err()) })
-		a.timer = time.AfterFunc(left, func() { a.end(context.DeadlineExceeded) })
+		context.AfterFunc(o.Context, a.end)
+		a.timer = time.AfterFunc(left, a.end)
 	}
 	o.armed.Store(a)
 	return a
@@ -134,13 +130,10 @@ func (o *origin) lift() {
 	}
 }
 
-// end ends what callers wait for with err, unless it has ended.
-func (a *alarm) end(err error) {
-	a.once.Do(func() {
-		a.err = err
-		a.notify()
-		a.cancel()
-	})
+// end ends what callers wait for, unless it has ended.
+func (a *alarm) end() {
+	a.notify()
+	a.cancel()
 }
 
 // never is a channel that is not closed.
@@ -149,8 +142,9 @@ var never = make(chan struct{})
 // Done implements context.Context.
 func (a *alarm) Done() <-chan struct{} { return never }
 
-// Err implements context.Context. Only what notify calls asks for it.
-func (a *alarm) Err() error { return a.err }
+// Err implements context.Context. Only what notify calls asks for it, after the end of the server's context or
+// at the deadline.
+func (a *alarm) Err() error { return cmp.Or(a.Context.Err(), context.DeadlineExceeded) }
 
 // AfterFunc is called by context.WithCancel, once, which otherwise needs a goroutine.
 func (a *alarm) AfterFunc(f func()) (stop func() bool) {

@@ -63,9 +63,7 @@ func (s *server) begin(c *gin.Context) *exchange {
 	ex.request.Begin(&ex.origin, s.Base)
 	ex.request.SetDebug(s.Debug)
 	ex.request.SetProfile(uint8(s.Profile))
-	if language := c.Request.Header[string(xhttp.AcceptLanguage)]; len(language) > 0 {
-		ex.request.SetAcceptLanguage(strings.Join(language, ","))
-	}
+	ex.request.SetAcceptLanguage(strings.Join(c.Request.Header[string(xhttp.AcceptLanguage)], ","))
 	h := c.Writer.Header()
 	ex.encoded = len(h[string(xhttp.ContentEncoding)]) > 0
 	if !s.exclude.match(ex.path) {
@@ -123,17 +121,15 @@ type writer struct {
 	hijacked bool
 }
 
-const (
-	minStatus = 100
-	maxStatus = 599
-)
+// maxStatus is the last HTTP status that is defined (RFC 9110, section 15).
+const maxStatus = 599
 
 // WriteHeader sets the status. Like gin's, it takes numbers up to 0 for "leave it".
 func (w *writer) WriteHeader(code int) {
 	if w.held {
 		return
 	}
-	if code > 0 && (code < minStatus || code > maxStatus) {
+	if code > 0 && (code < http.StatusContinue || code > maxStatus) {
 		code = http.StatusInternalServerError
 	}
 	w.ResponseWriter.WriteHeader(code)

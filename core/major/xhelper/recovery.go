@@ -41,9 +41,6 @@ func (ex *exchange) report(v any) {
 
 // stack returns the calls that led to the panic that is being recovered, innermost first.
 func stack() string {
-	text := string(debug.Stack())
-	if at := strings.Index(text, "\npanic("); at >= 0 { // what comes before is the recovery
-		return text[at+1:]
-	}
-	return text
+	_, calls, _ := strings.Cut(string(debug.Stack()), "\npanic(") // what comes before is the recovery
+	return "panic(" + calls
 }

@@ -24,40 +24,29 @@ func (s *server) serve(c *gin.Context) {
 	}
 	answers := s.does >= contextAndAnswers && (restarted || !ex.responds)
 	ex.responds = ex.responds || answers
+	returned := false
 	if s.does == everything && !ex.served {
 		ex.server, ex.served = s, true
 		ex.request.SetAccessLog()
-		ex.run(answers)
-		return
+		defer ex.finish(&returned)
+		ex.limit()
 	}
 	c.Next()
 	if answers {
 		ex.answer()
 	}
+	returned = true
 }
 
-// run calls the handlers within the limit of the body, the recovery and the access log.
-func (ex *exchange) run(answers bool) {
-	returned := false
-	defer func() {
-		aborted, panics := !returned, false // without a panic it is runtime.Goexit, which goes on
-		if aborted {
-			if v := recover(); v != nil {
-				panics = ex.recovered(v)
-				aborted = panics
-			}
-		}
-		ex.access(aborted)
-		if panics {
-			panic(http.ErrAbortHandler)
-		}
-	}()
-	ex.limit()
-	ex.c.Next()
-	if answers {
-		ex.answer()
+// finish is deferred. It recovers from a panic and writes the line of the access log. If the handlers have not
+// returned, and there is no panic, it is runtime.Goexit, which goes on.
+func (ex *exchange) finish(returned *bool) {
+	v := recover()
+	abort := v != nil && ex.recovered(v)
+	ex.access(abort || v == nil && !*returned)
+	if abort {
+		panic(http.ErrAbortHandler)
 	}
-	returned = true
 }
 
 // limit enforces the limit of the body. If the declared length is over it, the middleware of the

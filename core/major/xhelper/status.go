@@ -59,9 +59,6 @@ func panicking() bool {
 				return false
 			}
 		}
-		if n < len(counters) {
-			return false
-		}
 	}
 	return false
 }
