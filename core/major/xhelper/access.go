@@ -1,6 +1,7 @@
 package xhelper
 
 import (
+	"cmp"
 	"log/slog"
 	"net"
 	"net/http"
@@ -39,9 +40,8 @@ func (ex *exchange) address() string {
 	if ex.server.TrustProxies {
 		return ex.c.ClientIP()
 	}
-	host, _, err := net.SplitHostPort(ex.c.Request.RemoteAddr)
-	if err != nil { // a Unix socket, or a middleware has removed the port
-		return ex.c.Request.RemoteAddr
-	}
-	return host
+	remote := ex.c.Request.RemoteAddr
+	// The host is "" for a Unix socket, or if a middleware has removed the port.
+	host, _, _ := net.SplitHostPort(remote)
+	return cmp.Or(host, remote)
 }

@@ -25,7 +25,7 @@ func (b *bodyBudget) has(n int64) bool { return b.used.Load()+max(n, 0) <= b.max
 // into memory.
 func (ex *exchange) countBody(limit int64) bool {
 	budget := &ex.server.bodies
-	if ex.body == nil || budget.max < 0 || limit < 0 || limit > budget.max || ex.http.ContentLength > limit {
+	if ex.body == nil || limit < 0 || limit > budget.max || ex.http.ContentLength > limit {
 		return false
 	}
 	ex.body.budget = budget

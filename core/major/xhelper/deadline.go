@@ -29,9 +29,9 @@ type origin struct {
 
 type exchangeKey struct{}
 
-// alarm is what callers of an armed deadline wait for: ctx, which end ends. Most requests need none. The alarm
-// is the parent of ctx, which gets its error from that. It calls what AfterFunc was given, so nothing waits for
-// its channel.
+// alarm is what callers of an armed deadline wait for: ctx, which end ends. Most requests
+// need none. The alarm is the parent of ctx, which gets its error from that. It calls what
+// AfterFunc was given, so nothing waits for its channel.
 type alarm struct {
 	context.Context // of the server
 
@@ -70,16 +70,13 @@ func (o *origin) Done() <-chan struct{} {
 // Err implements context.Context.
 func (o *origin) Err() error {
 	a := o.armed.Load()
-	if a == nil {
-		if at, ok := o.expires(); ok && !time.Now().Before(at) {
-			a = o.arm()
-		}
+	if at, ok := o.expires(); a == nil && ok && time.Until(at) <= 0 {
+		a = o.arm()
 	}
-	err := o.Context.Err()
 	if a == nil {
-		return err
+		return o.Context.Err()
 	}
-	if err != nil {
+	if o.Context.Err() != nil {
 		a.end() // which context.AfterFunc does a moment later
 	}
 	return a.ctx.Err()
@@ -142,8 +139,8 @@ var never = make(chan struct{})
 // Done implements context.Context.
 func (a *alarm) Done() <-chan struct{} { return never }
 
-// Err implements context.Context. Only what notify calls asks for it, after the end of the server's context or
-// at the deadline.
+// Err implements context.Context. Only what notify calls asks for it, after the end of the
+// server's context or at the deadline.
 func (a *alarm) Err() error { return cmp.Or(a.Context.Err(), context.DeadlineExceeded) }
 
 // AfterFunc is called by context.WithCancel, once, which otherwise needs a goroutine.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -59,7 +58,7 @@ func (s *server) begin(c *gin.Context) *exchange {
 	if c.Request.Method == http.MethodHead {
 		client, ex.endHead = context.WithCancel(client)
 	}
-	ex.origin = origin{Context: client, exchange: ex, timeout: s.timeoutOf(c)}
+	ex.origin = origin{Context: client, exchange: ex, timeout: ofRoute(c, s.RouteRequestTimeout, s.RequestTimeout)}
 	ex.request.Begin(&ex.origin, s.Base)
 	ex.request.SetDebug(s.Debug)
 	ex.request.SetProfile(uint8(s.Profile))
@@ -87,12 +86,12 @@ func (s *server) identify(ex *exchange) {
 	ex.request.GenerateID()
 }
 
-// timeoutOf returns the request timeout of the route; 0 and a negative one are none.
-func (s *server) timeoutOf(c *gin.Context) time.Duration {
-	if own, ok := s.RouteRequestTimeout[c.FullPath()]; ok {
+// ofRoute returns the setting of the route of c, or else that of all routes.
+func ofRoute[T any](c *gin.Context, routes map[string]T, all T) T {
+	if own, ok := routes[c.FullPath()]; ok {
 		return own
 	}
-	return s.RequestTimeout
+	return all
 }
 
 // close ends the exchange. It removes the temporary files of a form: net/http does so for its own copy

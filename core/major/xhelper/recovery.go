@@ -36,11 +36,7 @@ func (ex *exchange) report(v any) {
 		ex.server.Log.Info(&ex.request, "the client closed the connection", slog.Any("error", err))
 		return
 	}
-	ex.server.Log.Error(&ex.request, "panic", slog.String("panic", fmt.Sprint(v)), slog.String("stack", stack()))
-}
-
-// stack returns the calls that led to the panic that is being recovered, innermost first.
-func stack() string {
-	_, calls, _ := strings.Cut(string(debug.Stack()), "\npanic(") // what comes before is the recovery
-	return "panic(" + calls
+	_, calls, _ := strings.Cut(string(debug.Stack()), "\npanic(") // after the recovery itself
+	ex.server.Log.Error(&ex.request, "panic",
+		slog.String("panic", fmt.Sprint(v)), slog.String("stack", "panic("+calls))
 }

@@ -53,22 +53,19 @@ func (ex *exchange) outcome() (status int, err error) {
 		return chosen(c, status, ex.writer.held, err)
 	case ex.refused != nil:
 		return 0, ex.refused
+	case status == http.StatusNotFound && c.FullPath() == "":
+		return status, xerror.New(xerror.PageNotFound, "")
 	case status >= http.StatusBadRequest:
-		return status, xerror.New(bareCode(c, status), "")
+		return status, xerror.New(xerror.ForStatus(status), "")
 	case status != http.StatusOK || c.Request.Method == http.MethodHead:
 		return status, nil // a response without a body: 204, 303, 304 and the like
-	default:
-		return 0, missing(c)
 	}
-}
-
-// missing returns the error of a request whose handlers wrote nothing and set nothing.
-func missing(c *gin.Context) error {
+	// The handlers wrote nothing and set nothing.
 	if err := c.Request.Context().Err(); err != nil {
-		return err // they returned because the request was over
+		return 0, err // they returned because the request was over
 	}
 	cause := errors.New("handler " + c.HandlerName())
-	return xerror.Wrap(xerror.DeveloperError, "the handler gave no answer", cause)
+	return 0, xerror.Wrap(xerror.DeveloperError, "the handler gave no answer", cause)
 }
 
 // lastError returns the last error in c.Errors, or nil. A nil *xerror.Error is none.
@@ -90,12 +87,4 @@ func chosen(c *gin.Context, status int, held bool, err error) (int, error) {
 		return status, xerror.Wrap(xerror.ForStatus(status), "", err)
 	}
 	return 0, err
-}
-
-// bareCode returns the code for a status that stands alone.
-func bareCode(c *gin.Context, status int) *xerror.ErrorCode {
-	if status == http.StatusNotFound && c.FullPath() == "" {
-		return xerror.PageNotFound
-	}
-	return xerror.ForStatus(status)
 }

@@ -38,8 +38,8 @@ func (s *server) serve(c *gin.Context) {
 	returned = true
 }
 
-// finish is deferred. It recovers from a panic and writes the line of the access log. If the handlers have not
-// returned, and there is no panic, it is runtime.Goexit, which goes on.
+// finish is deferred. It recovers from a panic and writes the line of the access log. If the
+// handlers have not returned, and there is no panic, it is runtime.Goexit, which goes on.
 func (ex *exchange) finish(returned *bool) {
 	v := recover()
 	abort := v != nil && ex.recovered(v)
@@ -52,10 +52,7 @@ func (ex *exchange) finish(returned *bool) {
 // limit enforces the limit of the body. If the declared length is over it, the middleware of the
 // application runs, and sees that, but not the last handler of the route.
 func (ex *exchange) limit() {
-	limit := ex.server.MaxBodyBytes
-	if own, ok := ex.server.RouteMaxBodyBytes[ex.c.FullPath()]; ok {
-		limit = own
-	}
+	limit := ofRoute(ex.c, ex.server.RouteMaxBodyBytes, ex.server.MaxBodyBytes)
 	req := ex.c.Request
 	counted := ex.countBody(limit)
 	switch {
@@ -89,11 +86,8 @@ func (refusedBody) Close() error { return nil }
 // innermost returns the server's own writer: it is the one that http.MaxBytesReader can tell to close
 // the connection.
 func innermost(w http.ResponseWriter) http.ResponseWriter {
-	for {
-		inner, ok := w.(interface{ Unwrap() http.ResponseWriter })
-		if !ok {
-			return w
-		}
-		w = inner.Unwrap()
+	if outer, ok := w.(interface{ Unwrap() http.ResponseWriter }); ok {
+		return innermost(outer.Unwrap())
 	}
+	return w
 }

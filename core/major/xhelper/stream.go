@@ -2,7 +2,6 @@ package xhelper
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -43,13 +42,6 @@ func WithStreamReport(ctx context.Context, report func()) context.Context {
 	return context.WithValue(ctx, streamKey{}, report)
 }
 
-// streamTypes are the content types of responses without an end.
-var streamTypes = []string{"text/event-stream", "multipart/x-mixed-replace"}
-
-// itemTypes are the content types of responses that consist of items. They have no request timeout,
-// since they take as long as their data; but they have an end, and a stop waits for it.
-var itemTypes = []string{"application/jsonl", "application/x-ndjson", "application/json-seq"}
-
 // StartStream implements an interface of xresult.
 func (w *writer) StartStream(contentType string) { w.exchange.startStream(contentType) }
 
@@ -57,12 +49,12 @@ func (w *writer) StartStream(contentType string) { w.exchange.startStream(conten
 // of items, and reports whether it is a stream.
 func (ex *exchange) startStream(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
-	kind = strings.ToLower(strings.TrimSpace(kind))
-	switch {
-	case slices.Contains(streamTypes, kind):
+	switch strings.ToLower(strings.TrimSpace(kind)) {
+	case "text/event-stream", "multipart/x-mixed-replace":
 		ex.markStream()
 		return true
-	case slices.Contains(itemTypes, kind):
+	case "application/jsonl", "application/x-ndjson", "application/json-seq":
+		// Items take as long as their data; but they have an end, and a stop waits for it.
 		ex.origin.lift()
 	}
 	return false
