@@ -14,11 +14,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-const (
-	mimeJSON    = "application/json"
-	mimeProblem = xerror.ContentTypeProblem
-)
-
 // Fail answers with any error; xerror.From says with which code. A nil error is no answer.
 //
 // The client gets the envelope in the profile of the request, or application/problem+json where its
@@ -38,7 +33,7 @@ func FailStatus(c *gin.Context, status int, err error) {
 	if problem {
 		contentType = typeProblem
 	}
-	b := getBuffer()
+	b := buffers.Get().(*[]byte)
 	body, err := f.append((*b)[:0], problem)
 	if err == nil {
 		f.log(contextOf(c))
@@ -67,9 +62,9 @@ func statusOf(status int, e *xerror.Error, p xbase.Profile) int {
 	return e.Status(p)
 }
 
-// errorOf returns err as the client gets it, nil for nil. If err says only that the context of the request
-// has ended, it is the error with which the service has ended the context, if there is one: a request that
-// is cut off at the stop is not the client's fault.
+// errorOf returns err as the client gets it, nil for nil. If err says only that the context
+// of the request has ended, it is the error with which the service has ended the context,
+// if there is one: a request that is cut off at the stop is not the client's fault.
 func errorOf(c *gin.Context, err error) *xerror.Error {
 	e, ctx := xerror.From(err), contextOf(c)
 	if e == nil || ctx.Err() == nil || !errors.Is(e, context.Canceled) || e.GetErrorCode() != xerror.Canceled {
@@ -124,8 +119,8 @@ func (f *failure) log(ctx context.Context) {
 	}
 }
 
-// append appends the envelope, or the problem details (RFC 9457). If its data cannot be encoded, the error is
-// a SerializeError, which has no data and can always be encoded.
+// append appends the envelope, or the problem details (RFC 9457). If the data of the failure
+// cannot be encoded, the error is a SerializeError, which has no data and can be encoded.
 func (f *failure) append(dst []byte, problem bool) (out []byte, err error) {
 	if problem {
 		details := f.err.Problem(f.req)
@@ -148,11 +143,11 @@ func (f *failure) append(dst []byte, problem bool) (out []byte, err error) {
 // client sends that has never heard of them.
 func wantsProblem(c *gin.Context) bool {
 	accept := sent(c, xhttp.Accept)
-	weight, closeness := quality(accept, mimeProblem)
+	weight, closeness := quality(accept, xerror.ContentTypeProblem)
 	if closeness != namedExactly || weight == 0 {
 		return false
 	}
-	other, _ := quality(accept, mimeJSON)
+	other, _ := quality(accept, "application/json")
 	return weight >= other
 }
 

@@ -32,12 +32,13 @@ func SuccessHasData(c *gin.Context, message string, data any) {
 	req := requestOf(c)
 	profile := profileOf(req)
 	r := xbase.BaseResponse{
-		Context: req.ID(), Output: xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: message, Data: data,
+		Context: req.ID(), Output: xbase.OutputSuccess, Code: xbase.CodeSuccess,
+		Message: message, Data: data,
 	}
 	if req.Debug() || profile.IsJava() {
 		r.Overhead = max(1, time.Since(req.Start()).Microseconds()) // 0 would be none
 	}
-	b := getBuffer()
+	b := buffers.Get().(*[]byte)
 	body, err := r.AppendJSON((*b)[:0], profile)
 	if err == nil {
 		write(c, successStatus(c), typeJSON, body)
@@ -60,7 +61,8 @@ func AbortError(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessag
 	Error(c, code, message, data)
 }
 
-// httpOf returns the request that c serves; that of a gin.Context that was made by hand is empty.
+// httpOf returns the request that c serves. A gin.Context that was made by hand has an empty
+// one.
 func httpOf(c *gin.Context) *http.Request {
 	if c.Request == nil {
 		return &http.Request{}
@@ -73,8 +75,8 @@ func contextOf(c *gin.Context) context.Context { return httpOf(c).Context() }
 // sent returns the values of a header of the request.
 func sent(c *gin.Context, name xhttp.Header) []string { return httpOf(c).Header[string(name)] }
 
-// requestOf returns the context of the request that c serves. If no middleware has made one, it has the client's
-// language only.
+// requestOf returns the context of the request that c serves. If no middleware has made one,
+// it has the client's language only.
 func requestOf(c *gin.Context) *xctx.Request {
 	if req := xctx.RequestFrom(contextOf(c)); req != nil {
 		return req

@@ -14,9 +14,6 @@ import (
 )
 
 const (
-	// bufferSize is the capacity of a fresh output buffer.
-	bufferSize = 1 << 10
-
 	// bufferKept is the largest buffer that goes back to the pool, so that one large answer does not
 	// stay in memory for ever.
 	bufferKept = 64 << 10
@@ -35,14 +32,7 @@ var (
 	retrySoon = []string{"5"}
 )
 
-var buffers = sync.Pool{New: func() any {
-	b := make([]byte, 0, bufferSize)
-	return &b
-}}
-
-func getBuffer() *[]byte {
-	return buffers.Get().(*[]byte)
-}
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // putBuffer gives back b, whose storage is now that of used.
 func putBuffer(b *[]byte, used []byte) {

@@ -66,7 +66,8 @@ type stream struct {
 
 func newStream(c *gin.Context) *stream {
 	format := preferred(sent(c, xhttp.Accept), mimeLines, mimeLinesOlder, mimeEvents)
-	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Time{}) // a writer that has no deadlines has none to clear
+	// A writer that has no deadlines has none to clear.
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Time{})
 
 	// The writer of a middleware has the request timeout until the first item.
 	if w, ok := c.Writer.(engineWriter); ok {
@@ -133,16 +134,13 @@ func (s *stream) fail(err error) {
 		s.fail(err)
 		return
 	}
-	if ctx := contextOf(s.c); !stopped(ctx, e) {
+	// If e is the cause with which the service has canceled the context, the stop of the
+	// service has ended the stream, and the access log has the code.
+	ctx := contextOf(s.c)
+	if !errors.Is(ctx.Err(), context.Canceled) || !errors.Is(context.Cause(ctx), e) {
 		f.log(ctx)
 	}
 	s.flush(out)
-}
-
-// stopped reports whether e is the cause with which the service has canceled ctx. The stop of a service
-// ends its streams; the access log has the code.
-func stopped(ctx context.Context, e *xerror.Error) bool {
-	return errors.Is(ctx.Err(), context.Canceled) && errors.Is(context.Cause(ctx), e)
 }
 
 // frame starts an item in the buffer; event is what stands before its data in an event stream.
