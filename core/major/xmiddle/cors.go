@@ -134,12 +134,9 @@ func matches(pattern, origin string) bool {
 	if !wildcard || pattern == anything {
 		return wildcard || pattern == origin
 	}
-	label, ok := strings.CutPrefix(origin, scheme)
-	if !ok {
-		return false
-	}
-	label, ok = strings.CutSuffix(label, domain)
-	return ok && isHost(label)
+	rest, hasScheme := strings.CutPrefix(origin, scheme)
+	label, hasDomain := strings.CutSuffix(rest, domain)
+	return hasScheme && hasDomain && isHost(label)
 }
 
 func (config CORSConfig) allowOrigin(h http.Header, origin string) {
@@ -191,14 +188,11 @@ func (config CORSConfig) methodsOf(c *gin.Context, requested string) []string {
 // headersFor returns the headers that may be sent. A "*" would neither cover Authorization nor
 // work with credentials, so the names that are asked for are given back, where they are names.
 func (config CORSConfig) headersFor(c *gin.Context) []string {
-	requested := c.Request.Header[string(xhttp.AccessControlRequestHeaders)]
 	if !slices.Contains(config.AllowHeaders, anything) {
 		return config.AllowHeaders
 	}
-	if len(requested) != 1 {
-		return nil
-	}
-	for name := range strings.SplitSeq(requested[0], ",") {
+	requested := c.Request.Header[string(xhttp.AccessControlRequestHeaders)]
+	for name := range strings.SplitSeq(strings.Join(requested, ","), ",") {
 		if !httpguts.ValidHeaderFieldName(strings.Trim(name, " \t")) {
 			return nil
 		}

@@ -176,6 +176,18 @@ func TestPreflights(t *testing.T) {
 	}
 }
 
+func TestCORS_requestedHeadersOnTwoLines(t *testing.T) {
+	engine := build(t, xmiddle.CORSConfig{AllowOrigins: []string{"*"}, AllowHeaders: []string{"*"}})
+	for second, want := range map[string]string{"x-b": "x-a, x-b", "x\tb": "", "": ""} {
+		w := do(engine, http.MethodOptions, "/item",
+			"Origin", "https://a.example.com", "Access-Control-Request-Method", "GET",
+			"Access-Control-Request-Headers", "x-a", "Access-Control-Request-Headers", second)
+		if got := w.Header().Get("Access-Control-Allow-Headers"); got != want {
+			t.Errorf("second line %q: Access-Control-Allow-Headers = %q, want %q", second, got, want)
+		}
+	}
+}
+
 func TestAnOptionsRequestThatIsNoPreflightGoesOn(t *testing.T) {
 	engine := build(t, xmiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
 	w := do(engine, http.MethodOptions, "/item", "Origin", "https://app.example.com")

@@ -44,13 +44,12 @@ func RequirePermission(check PermissionChecker, names ...string) gin.HandlerFunc
 	return func(c *gin.Context) {
 		for _, name := range names {
 			granted, err := check(c, name)
+			if err == nil && !granted {
+				err = xerror.New(xerror.PermissionDenied, "")
+			}
 			if err != nil {
 				c.Abort()
 				xresult.Fail(c, err)
-			} else if !granted {
-				xresult.AbortError(c, xerror.PermissionDenied, "", nil)
-			}
-			if c.IsAborted() {
 				return
 			}
 		}

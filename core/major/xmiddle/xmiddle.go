@@ -81,8 +81,5 @@ func AllowOptionRequest(c *gin.Context) { AllowOption(c) }
 // out before the middleware runs.
 func routeMethods(c *gin.Context) []string {
 	allow := xhttp.Allow.Get(c.Writer.Header())
-	if allow == "" {
-		return nil
-	}
-	return strings.Split(allow, ", ")
+	return strings.FieldsFunc(allow, func(r rune) bool { return r == ',' || r == ' ' })
 }
