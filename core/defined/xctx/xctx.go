@@ -4,6 +4,8 @@
 // and gRPC can all read the same request without knowing one another.
 package xctx
 
+import "slices"
+
 // ContextKey is the type of every context key that Plinth reserves.
 type ContextKey string
 
@@ -49,15 +51,12 @@ func (k ContextKey) IsNil() bool { return k == "" }
 func (k ContextKey) IsExec() bool { return k == Exec }
 
 // reserved are the keys that only the framework registers.
-var reserved = map[ContextKey]struct{}{
-	RequestKey: {}, UserStartTimeKey: {}, RegNodeKey: {}, DebugKey: {}, DatabaseKey: {}, CacheManagerKey: {}, RedisClientKey: {},
-	LeasesKey: {}, SnowflakeNodeKey: {}, ErrorCodeKey: {}, ErrorMessageKey: {},
+var reserved = []ContextKey{
+	RequestKey, UserStartTimeKey, RegNodeKey, DebugKey, DatabaseKey, CacheManagerKey,
+	RedisClientKey, LeasesKey, SnowflakeNodeKey, ErrorCodeKey, ErrorMessageKey,
 }
 
 // IsReserved reports whether only the framework may register a node under the key.
 //
 // EmailClientKey and JobQueueKey are not reserved: the mail client and the queue are ordinary nodes that the application lists.
-func (k ContextKey) IsReserved() bool {
-	_, ok := reserved[k]
-	return ok
-}
+func (k ContextKey) IsReserved() bool { return slices.Contains(reserved, k) }

@@ -7,20 +7,11 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// schemeBearer is the authentication scheme of RFC 6750; schemes are compared without case.
-const schemeBearer = "Bearer"
-
 // GetAuthorization returns the token of an "Authorization: Bearer <token>" header.
 //
 // It is "" where the header is missing, malformed or of another scheme; ParseAuthorization reads
 // those. The token is not verified.
-func GetAuthorization(c *gin.Context) string {
-	scheme, token, ok := ParseAuthorization(header(c, Authorization))
-	if !ok || !strings.EqualFold(scheme, schemeBearer) || !isToken68(token) {
-		return ""
-	}
-	return token
-}
+func GetAuthorization(c *gin.Context) string { return bearer(header(c, Authorization)) }
 
 // ParseAuthorization splits the value of an Authorization header into its scheme and its credentials
 // (RFC 9110, section 11.4). It reports false where either is missing.
@@ -38,13 +29,20 @@ func ParseAuthorization(value string) (scheme, credentials string, ok bool) {
 // It serves headers such as RefreshToken, whose value is usually the bare token.
 func GetToken(c *gin.Context, name Header) string {
 	value := strings.Trim(header(c, name), " \t")
-	if scheme, token, ok := ParseAuthorization(value); ok && strings.EqualFold(scheme, schemeBearer) {
-		value = token
+	if isToken68(value) {
+		return value
 	}
-	if !isToken68(value) {
+	return bearer(value)
+}
+
+// bearer returns the token of the value of an Authorization header with the scheme Bearer
+// (RFC 6750), or "". Schemes are compared without case.
+func bearer(value string) string {
+	scheme, token, ok := ParseAuthorization(value)
+	if !ok || !strings.EqualFold(scheme, "Bearer") || !isToken68(token) {
 		return ""
 	}
-	return value
+	return token
 }
 
 func header(c *gin.Context, name Header) string {
