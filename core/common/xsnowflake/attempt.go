@@ -28,10 +28,7 @@ type attempt struct {
 func (n *Node) Lease(ctx context.Context) error {
 	for {
 		t := n.tenure.Load()
-		switch {
-		case t == nil:
-			return ErrClosed
-		case !t.pending:
+		if !t.pending {
 			return nil
 		}
 		if err := n.replace(ctx, t, false); err != nil && n.tenure.Load() == t {
@@ -68,7 +65,7 @@ func (n *Node) attempt(t *tenure) (*attempt, error) {
 	n.change.Lock()
 	defer n.change.Unlock()
 	switch a := n.last.Load(); {
-	case n.closed:
+	case n.life.Err() != nil:
 		return nil, ErrClosed
 	case n.tenure.Load() != t:
 		return nil, nil // nothing is left to do
@@ -91,14 +88,15 @@ func (n *Node) run(a *attempt, old *tenure) {
 	n.change.Lock()
 	defer n.change.Unlock()
 	a.running = false
+	closed := n.life.Err() != nil
 	switch {
-	case err != nil && n.closed:
+	case err != nil && closed:
 		a.err = ErrClosed
 	case err != nil && !old.pending:
 		a.err = errors.Join(xlease.ErrLost, err)
 	case err != nil:
 		a.err = err
-	case n.closed:
+	case closed:
 		a.err = errors.Join(ErrClosed, n.end(next)) // the slot is released although n.life has ended
 	default:
 		n.tenure.Store(next)

@@ -45,7 +45,7 @@ type Node struct {
 	mask      uint64 // of the sequence in a word
 	ahead     int64  // for how many milliseconds callers may wait
 
-	tenure atomic.Pointer[tenure]
+	tenure atomic.Pointer[tenure] // never nil; pending for ever once the node is closed
 
 	leases               *xlease.Leases // nil if the node ID is given
 	local                bool           // the node has made leases, which end with the process
@@ -55,8 +55,7 @@ type Node struct {
 	life context.Context         // ends with Close, and ErrClosed
 	kill context.CancelCauseFunc // of life
 
-	change sync.Mutex // held while the tenure changes
-	closed bool
+	change sync.Mutex              // held while the tenure changes, and life ends
 	last   atomic.Pointer[attempt] // to lease the node ID
 
 	background sync.WaitGroup // that attempt, and the renewal
@@ -114,9 +113,6 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) 
 	g &= n.geneMask
 	for {
 		t := n.tenure.Load()
-		if t == nil {
-			return 0, 0, 0, ErrClosed
-		}
 		mono, now, err := n.clock.now()
 		if err != nil {
 			return 0, 0, 0, err
@@ -191,21 +187,18 @@ func (n *Node) wait(ms int64) error {
 func (n *Node) Layout() Layout { return n.layout }
 
 // Leased reports whether the node has its number, given or leased.
-func (n *Node) Leased() bool {
-	t := n.tenure.Load()
-	return t != nil && !t.pending
-}
+func (n *Node) Leased() bool { return !n.tenure.Load().pending }
 
 // DatacenterID returns the number of the node's datacenter.
-func (n *Node) DatacenterID() int { return n.slot() >> n.layout.node.bits }
+func (n *Node) DatacenterID() int { return n.tenure.Load().slot >> n.layout.node.bits }
 
 // NodeID returns the node's ID in its datacenter. It changes only if a lease was lost.
-func (n *Node) NodeID() int { return n.slot() & (n.layout.Nodes() - 1) }
+func (n *Node) NodeID() int { return n.tenure.Load().slot & (n.layout.Nodes() - 1) }
 
 // Source says for people where the node ID is from.
 func (n *Node) Source() string {
 	switch {
-	case n.tenure.Load() == nil:
+	case n.life.Err() != nil:
 		return "nowhere: the node is closed"
 	case n.leases == nil:
 		return "a given node ID"
@@ -220,26 +213,18 @@ func (n *Node) HostLocal() bool {
 	return n.leases != nil && n.leases.Capabilities().Scope < driver.Cluster
 }
 
-func (n *Node) slot() int {
-	if t := n.tenure.Load(); t != nil {
-		return t.slot
-	}
-	return 0
-}
-
 // CheckHealth reports why the node could not make an id now, without making one. The
 // error is ErrWaiting if the node has its number, and only has to wait.
 func (n *Node) CheckHealth(ctx context.Context) error {
 	t := n.tenure.Load()
-	if t == nil {
-		return ErrClosed
-	}
 	mono, now, err := n.clock.now()
 	if err != nil {
 		return err
 	}
 	ms := now / int64(time.Millisecond)
 	switch {
+	case n.life.Err() != nil:
+		return ErrClosed
 	case t.pending && n.last.Load() == nil:
 		return nil // nothing has needed the node ID so far
 	case t.pending:
@@ -254,15 +239,14 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 // Close releases the node ID. Ids are refused from then on; a second Close does nothing.
 func (n *Node) Close() error {
 	n.change.Lock()
-	done := n.closed
-	n.closed = true
+	done := n.life.Err() != nil
+	n.kill(ErrClosed) // attempts to get a node ID end
 	n.change.Unlock()
 	if done {
 		return nil
 	}
-	n.kill(ErrClosed) // attempts to get a node ID end
 	n.background.Wait()
-	err := n.end(n.tenure.Swap(nil))
+	err := n.end(n.tenure.Swap(&tenure{pending: true}))
 	if n.local {
 		err = errors.Join(err, n.leases.Close())
 	}
