@@ -122,21 +122,18 @@ func (n *Node) try() (*tenure, error) {
 		return nil, err
 	}
 	t := n.newTenure(lease.Slot())
-	t.lease = lease
-	before := n.millis(time.UnixMilli(lease.Mark()))
-	t.from = before
-	n.permit(t, asked, max(mark, before))
+	t.lease, t.from = lease, n.millis(time.UnixMilli(lease.Mark()))
+	n.permit(t, asked, max(mark, t.from))
 	if unknown := n.window() - lease.Age(); unknown > 0 && !n.leases.Capabilities().Durable {
 		// A forgotten holder renewed before the current records started, which was Age before some
 		// moment between asked and now.
-		t.from = max(before, n.millis(n.clock.time().Add(unknown+skew)))
+		t.from = max(t.from, n.millis(n.clock.time().Add(unknown+skew)))
 		leaseLog.Notice(ctx, "no record of the id nodes so far: the first ids wait for those that may have been forgotten",
 			slog.Duration("at_most", unknown+skew))
 	}
-	if n.local {
-		return t, nil // of no interest to other hosts
+	if !n.local { // of no interest to other hosts
+		leaseLog.Info(ctx, "node ID leased", slog.Int("slot", lease.Slot()), slog.String("in", n.leases.String()))
 	}
-	leaseLog.Info(ctx, "node ID leased", slog.Int("slot", lease.Slot()), slog.String("in", n.leases.String()))
 	return t, nil
 }
 

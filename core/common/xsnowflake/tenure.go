@@ -71,8 +71,7 @@ func (n *Node) settle(t *tenure, waiting func()) error {
 		err = n.clock.advance(t.from * int64(time.Millisecond))
 	}
 	if err != nil {
-		t.lease.SetMark(t.lease.Mark()) // nothing was done under it
-		_ = n.release(t)                // it ends by itself, and there is another error to return
+		_ = n.end(t) // it ends by itself, and there is another error to return
 	}
 	return err
 }
@@ -164,8 +163,8 @@ func (n *Node) extend(ctx context.Context, t *tenure, ms int64) error {
 	}
 }
 
-// end releases the slot, with the latest time of all that were read under it as its mark. The order
-// matters: limit first.
+// end releases the slot, with the latest time of all that were read under it as its mark: the mark
+// that it had if there is none. The order matters: limit first.
 func (n *Node) end(t *tenure) error {
 	if t.lease == nil {
 		return nil
@@ -177,11 +176,6 @@ func (n *Node) end(t *tenure) error {
 	if last := n.lastWord() + 1; last > t.from {
 		t.lease.SetMark(n.timeOf(min(last, t.mark)).UnixMilli())
 	}
-	return n.release(t)
-}
-
-// release releases a slot that is not used any more, also if the node is being closed.
-func (n *Node) release(t *tenure) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.life), releaseTimeout)
 	defer cancel()
 	if err := t.lease.Release(ctx); err != nil {
@@ -201,11 +195,7 @@ func (n *Node) lastWord() int64 {
 
 // millis is the time t in milliseconds of the layout, rounded up, and never negative.
 func (n *Node) millis(t time.Time) int64 {
-	d := t.Round(0).Sub(n.clock.epoch)
-	if d <= 0 {
-		return 0
-	}
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
+	return max((n.clock.wall(t)+int64(time.Millisecond)-1)/int64(time.Millisecond), 0)
 }
 
 // timeOf is the wall clock's time of a millisecond of the layout.
