@@ -44,11 +44,3 @@ const (
 type GeneProvider interface {
 	GetGene() Gene
 }
-
-// geneOf is the one gene of an optional parameter, or GeneDefault.
-func geneOf(gene []Gene) Gene {
-	if len(gene) == 0 {
-		return GeneDefault
-	}
-	return gene[0]
-}

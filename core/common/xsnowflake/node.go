@@ -1,6 +1,7 @@
 package xsnowflake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ type Node struct {
 // lock. The errors are ErrClock, ErrNoSlot, xlease.ErrLost and ErrClosed, one for a gene
 // that the layout does not have, and one for too many callers that wait.
 func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
-	word, _, bits, err := n.reserve(geneOf(gene), 1)
+	word, _, bits, err := n.reserve(cmp.Or(gene...), 1) // GeneDefault is the zero value
 	if err != nil {
 		return 0, err
 	}

@@ -94,7 +94,8 @@ func NewNode(opts ...Option) (*Node, error) {
 		n.tenure.Store(n.newTenure(n.firstSlot + *c.node))
 		return n, nil
 	}
-	n.leases, n.ttl = c.leases, cmp.Or(c.ttl, leaseTTL())
+	env, _ := xenv.Load[variables](xenv.Environment()) // Validate reports it
+	n.leases, n.ttl = c.leases, cmp.Or(c.ttl, env.LeaseTTL)
 	if n.leases == nil {
 		n.leases, n.ttl, n.local = xlease.New(xlease.InFolder(c.folder)), xlease.MaxTTL, true
 	}

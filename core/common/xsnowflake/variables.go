@@ -13,12 +13,6 @@ const (
 
 func init() { xenv.Register[variables]("IDs") }
 
-// leaseTTL returns SNOWFLAKE_LEASE_TTL, or its default.
-func leaseTTL() time.Duration {
-	v, _ := xenv.Load[variables](xenv.Environment()) // Validate reports it
-	return v.LeaseTTL
-}
-
 type variables struct {
 	DatacenterID int           `env:"SNOWFLAKE_DATACENTER_ID" doc:"Datacenter number of the ID node, 0 to 7 in the default layout; leased if neither number is set."`
 	NodeID       int           `env:"SNOWFLAKE_NODE_ID" doc:"Number of the ID node, 0 to 7 in the default layout; leased if neither number is set."`
