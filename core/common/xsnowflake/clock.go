@@ -66,13 +66,14 @@ func (c *clock) now() (mono, now int64, err error) {
 		mono = int64(c.read().Sub(c.start))
 	}
 	if uint64(mono-c.synced.Load()) >= uint64(c.trust.Load()) { // a reading before synced is huge
-		return c.sync()
+		return c.sync(0)
 	}
 	return mono, mono + c.offset.Load(), nil
 }
 
-// sync compares the two clocks.
-func (c *clock) sync() (mono, now int64, err error) {
+// sync compares the two clocks, and moves the time of ids to at least from, unless that is too far ahead of
+// the wall clock.
+func (c *clock) sync(from int64) (mono, now int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -83,43 +84,20 @@ func (c *clock) sync() (mono, now int64, err error) {
 	last := c.synced.Load() + c.offset.Load() // what the last comparison gave
 	now = last + min(elapsed, c.trust.Load()) // the latest time that an id may carry
 	trust := int64(0)
-	switch behind := now - wall; {
+	switch behind := max(now, from) - wall; {
 	case wall < 0 || wall >= c.end:
 		err = fmt.Errorf("%w: %s is outside the layout, which holds %s to %s", ErrClock,
 			t.UTC().Format(time.RFC3339), c.epoch.UTC().Format(time.DateOnly), c.epoch.Add(time.Duration(c.end)).UTC().Format(time.DateOnly))
 	case behind <= 0:
 		now, trust = wall, recheck
 	case behind <= c.maxBehind:
-		now, trust = last+min(elapsed, longestSlew)/2, recheckSlewing
+		now, trust = max(last+min(elapsed, longestSlew)/2, from), recheckSlewing
 	default:
-		err = c.tooFar(behind)
+		err = fmt.Errorf("%w: the clock went back, it is %s behind the ids of this node, which rides out %s", ErrClock,
+			time.Duration(behind).Round(time.Millisecond), time.Duration(c.maxBehind))
 	}
 	c.offset.Store(now - mono)
 	c.synced.Store(mono)
 	c.trust.Store(trust)
 	return mono, now, err
-}
-
-// advance moves the clock to at least now, unless that is too far ahead of the wall clock. The time since
-// the last comparison does not count for slewing: it would carry the clock beyond that bound.
-func (c *clock) advance(now int64) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := c.time()
-	if behind := now - c.wall(t); behind > c.maxBehind {
-		return c.tooFar(behind)
-	}
-	mono := int64(t.Sub(c.start))
-	elapsed := max(mono-c.synced.Load(), 0)
-	if latest := c.synced.Load() + c.offset.Load() + min(elapsed, c.trust.Load()); now > latest {
-		c.offset.Store(now - mono)
-		c.synced.Store(mono)
-		c.trust.Store(0) // the wall clock is behind now
-	}
-	return nil
-}
-
-func (c *clock) tooFar(behind int64) error {
-	return fmt.Errorf("%w: the clock went back, it is %s behind the ids of this node, which rides out %s", ErrClock,
-		time.Duration(behind).Round(time.Millisecond), time.Duration(c.maxBehind))
 }

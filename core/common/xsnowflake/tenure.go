@@ -68,7 +68,7 @@ func (n *Node) newTenure(slot int) *tenure {
 func (n *Node) settle(t *tenure, waiting func()) error {
 	err := n.awaitStart(t, waiting)
 	if err == nil {
-		err = n.clock.advance(t.from * int64(time.Millisecond))
+		_, _, err = n.clock.sync(t.from * int64(time.Millisecond))
 	}
 	if err != nil {
 		_ = n.end(t) // it ends by itself, and there is another error to return
