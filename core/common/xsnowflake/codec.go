@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // AppendText implements encoding.TextAppender.
@@ -30,10 +31,7 @@ func (id *SnowflakeID) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil
 	}
-	if n := len(data); n >= 2 && data[0] == '"' && data[n-1] == '"' {
-		data = data[1 : n-1]
-	}
-	return id.set(ParseSnowflakeID(string(data)))
+	return id.set(ParseSnowflakeID(strings.Trim(string(data), `"`)))
 }
 
 // MarshalBinary writes the id as eight bytes, most significant first, so that bytes sort like ids.
