@@ -83,7 +83,9 @@ func (n *Node) run(a *attempt, old *tenure) {
 	_ = n.end(old) // lost already, if it had a lease
 	next, err := n.take()
 	if err == nil {
-		err = n.settle(next, sync.OnceFunc(func() { close(a.waiting) }))
+		if err = n.settle(next, sync.OnceFunc(func() { close(a.waiting) })); err != nil {
+			_ = n.end(next) // it ends by itself, and there is another error to return
+		}
 	}
 	n.change.Lock()
 	defer n.change.Unlock()

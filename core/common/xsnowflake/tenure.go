@@ -62,41 +62,25 @@ func (n *Node) newTenure(slot int) *tenure {
 	return t
 }
 
-// settle prepares the use of a slot that was leased, or releases it. Times that a former
-// holder may have used are skipped by advancing the clock, and by waiting, which is told,
-// if they are too far ahead for that.
-func (n *Node) settle(t *tenure, waiting func()) error {
-	err := n.awaitStart(t, waiting)
-	if err == nil {
-		_, _, err = n.clock.sync(t.from * int64(time.Millisecond))
-	}
-	if err != nil {
-		_ = n.end(t) // it ends by itself, and there is another error to return
-	}
-	return err
-}
-
-// awaitStart waits if a former holder may have used times that are further ahead than the
-// node rides out, or than half of what its lease lasts, since no id carries a time after
-// that. It keeps the lease in the meantime.
+// settle prepares the use of a slot that was leased. Times that a former holder may have used are
+// skipped by moving the clock, and by waiting, which is told, if they are further ahead than the node
+// rides out, or than half of what its lease lasts, since no id carries a time after that. It keeps the
+// lease in the meantime.
 //
-// It does not wait for times so far ahead that only a wrong clock explains them; the
-// clock then refuses to advance to them.
-func (n *Node) awaitStart(t *tenure, waiting func()) error {
+// It does not wait for times so far ahead that only a wrong clock explains them; the clock then refuses
+// to move to them.
+func (n *Node) settle(t *tenure, waiting func()) error {
 	_, now, err := n.clock.now()
 	if err != nil {
 		return err
 	}
 	t.from = max(now/int64(time.Millisecond), t.from)
-	if n.local {
-		return nil
-	}
 	window, behind := n.window(), time.Duration(n.clock.maxBehind)
 	bound, most := min(behind, window/2), window+max(behind, markSlack)
-	for end := time.Now().Add(2 * most); ; {
+	for end := time.Now().Add(2 * most); !n.local; { // the marks of a local lease are near
 		wait := n.timeOf(t.from).Sub(n.clock.time().Round(0)) - bound
 		if wait <= 0 || wait > most || time.Now().After(end) {
-			return nil
+			break
 		}
 		waiting()
 		ctx, cancel := context.WithTimeout(n.life, wait)
@@ -106,6 +90,8 @@ func (n *Node) awaitStart(t *tenure, waiting func()) error {
 			return err
 		}
 	}
+	_, _, err = n.clock.sync(t.from * int64(time.Millisecond))
+	return err
 }
 
 // renewFor renews the lease of t until ctx or the lease ends.
