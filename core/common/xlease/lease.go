@@ -46,24 +46,18 @@ func (d deadline) passed() bool {
 	return !now.Before(d.at) || !now.Round(0).Before(d.wall)
 }
 
-func newLease(l *Leases, h driver.Holding, g driver.Grant, asked time.Time) *Lease {
-	lease := &Lease{
-		leases: l, h: h, grant: g,
-		until: deadlineAt(asked.Add(LeaseWindow(h.TTL))), call: make(chan struct{}, 1),
-	}
+// newLease returns a lease until a moment, with its alarm, and its renewal unless that is the caller's.
+func newLease(l *Leases, h driver.Holding, g driver.Grant, until deadline, manual bool) *Lease {
+	lease := &Lease{leases: l, h: h, grant: g, until: until, call: make(chan struct{}, 1)}
 	lease.life, lease.kill = context.WithCancelCause(context.Background())
 	lease.mark.Store(h.Mark)
-	return lease
-}
-
-// begin starts the alarm, and the renewal unless that is the caller's.
-func (l *Lease) begin(manual bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.alarm = time.AfterFunc(time.Until(l.until.at), l.ring)
+	lease.mu.Lock() // the alarm may go off at once
+	defer lease.mu.Unlock()
+	lease.alarm = time.AfterFunc(time.Until(until.at), lease.ring)
 	if !manual {
-		l.renewal.Go(func() { l.Keep(context.Background(), l.Renew) })
+		lease.renewal.Go(func() { lease.Keep(context.Background(), lease.Renew) })
 	}
+	return lease
 }
 
 // Name returns what is leased.
@@ -236,18 +230,15 @@ func (l *Lease) Release(ctx context.Context) error {
 	lost := errors.Is(l.Err(), ErrLost)
 	l.end(ErrReleased)
 	l.renewal.Wait()
-	if err := l.enter(ctx); err != nil {
-		if lost {
-			return fmt.Errorf("%w: %q", ErrLost, l.h.Name)
+	held, err := false, l.enter(ctx)
+	if err == nil {
+		defer l.leave()
+		if l.released {
+			return nil
 		}
-		return fmt.Errorf("xlease: release %q: %w", l.h.Name, err)
+		l.released = true
+		held, err = l.leases.backend.Release(ctx, l.holding())
 	}
-	defer l.leave()
-	if l.released {
-		return nil
-	}
-	l.released = true
-	held, err := l.leases.backend.Release(ctx, l.holding())
 	switch {
 	case lost, err == nil && !held:
 		return fmt.Errorf("%w: %q", ErrLost, l.h.Name)

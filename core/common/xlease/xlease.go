@@ -209,8 +209,8 @@ func (l *Leases) try(ctx context.Context, r request) (*Lease, time.Duration, err
 		return nil, grant.Wait, fmt.Errorf("%w: %q", ErrHeld, r.Name)
 	}
 	h := driver.Holding{Name: r.Name, Slot: grant.Slot, Holder: r.Holder, Token: grant.Token, TTL: r.TTL, Mark: max(grant.Mark, r.Mark)}
-	lease := newLease(l, h, grant, asked)
-	if err := l.keep(lease, r.manual); err != nil { // the lease outlives the request for it
+	lease, err := l.start(h, grant, deadlineAt(asked.Add(LeaseWindow(r.TTL))), r.manual)
+	if err != nil {
 		h.Mark = grant.Mark // nothing was done under it
 		_, release := l.backend.Release(ctx, h)
 		return nil, 0, errors.Join(fmt.Errorf("%w: %q", err, r.Name), release)
@@ -231,19 +231,19 @@ func (l *Leases) undo(ctx context.Context, r request) {
 // undoTimeout bounds what a caller waits for beyond its own deadline.
 const undoTimeout = 100 * time.Millisecond
 
-// keep lets a lease begin and remembers it for Close, unless it is too late for either.
-func (l *Leases) keep(lease *Lease, manual bool) error {
+// start starts a lease and remembers it for Close, unless it is too late for either.
+func (l *Leases) start(h driver.Holding, g driver.Grant, until deadline, manual bool) (*Lease, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed.Load():
-		return ErrClosed
-	case lease.until.passed():
-		return ErrLost
+		return nil, ErrClosed
+	case until.passed():
+		return nil, ErrLost
 	}
+	lease := newLease(l, h, g, until, manual)
 	l.open[lease] = struct{}{}
-	lease.begin(manual)
-	return nil
+	return lease, nil
 }
 
 func (l *Leases) forget(lease *Lease) {
@@ -285,17 +285,16 @@ func (l *Leases) Join(ctx context.Context, name, group string, ttl time.Duration
 	if err != nil {
 		return err
 	}
-	h := driver.Holding{Name: name, Holder: group, Token: 1, TTL: r.TTL}
 	r.Holder = group
-	for _, take := range []bool{false, true, false} { // another process of the group may be faster
-		var held bool
-		if take {
-			var grant driver.Grant
-			grant, err = l.backend.Acquire(ctx, r.Request)
-			held = grant.OK
-		} else {
-			held, err = l.backend.Renew(ctx, h)
-		}
+	acquire := func() (bool, error) {
+		grant, err := l.backend.Acquire(ctx, r.Request)
+		return grant.OK, err
+	}
+	renew := func() (bool, error) {
+		return l.backend.Renew(ctx, driver.Holding{Name: name, Holder: group, Token: 1, TTL: r.TTL})
+	}
+	for _, try := range []func() (bool, error){renew, acquire, renew} { // another process of the group may be faster
+		held, err := try()
 		switch {
 		case err != nil:
 			return fmt.Errorf("xlease: join %q: %w", name, err)
