@@ -71,10 +71,15 @@ func (f *folder) with(ctx context.Context, name string, now int64, do func(rs re
 	if err != nil {
 		return err
 	}
-	rs := &fileRecords{folder: f, lock: lock}
-	defer func() { err = errors.Join(err, rs.Close()) }()
-	if err := rs.open(f.path(fileName(name)+".records"), now); err != nil {
-		return fmt.Errorf("xlease: %w", err)
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	file, err := f.open(f.path(fileName(name) + ".records"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	rs := &fileRecords{folder: f, file: file}
+	if err := rs.begin(now); err != nil {
+		return err
 	}
 	return do(rs)
 }
@@ -197,6 +202,14 @@ func (f *folder) prepare() error {
 		return fmt.Errorf("%s is not a folder, or a symbolic link to one", f.dir)
 	}
 	return nil
+}
+
+// open opens a file of records, and creates it if it is missing.
+func (f *folder) open(path string) (*os.File, error) {
+	if err := f.ensure(path); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_RDWR|noFollow, 0) //nolint:gosec // the folder was configured
 }
 
 // ensure creates an empty file if it is missing. It never opens an existing one with O_CREATE,

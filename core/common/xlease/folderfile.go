@@ -1,13 +1,11 @@
 package xlease
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-
-	"github.com/gofrs/flock"
+	"strings"
 )
 
 // A file of records has one block for the time at which they started and one for each slot, from
@@ -19,78 +17,59 @@ const blockSize = 256
 // fileRecords are the records of one name in a folder.
 type fileRecords struct {
 	folder *folder
-	lock   *flock.Flock
 	file   *os.File
 	start  int64
 }
 
-func (rs *fileRecords) open(path string, now int64) (err error) {
-	if err := rs.folder.ensure(path); err != nil {
+// begin reads when the records started, which is now if the file is new.
+func (rs *fileRecords) begin(now int64) error {
+	found, err := rs.readBlock(0, startFormat, &rs.start)
+	if err != nil || found {
 		return err
 	}
-	if rs.file, err = os.OpenFile(path, os.O_RDWR|noFollow, 0); err != nil { //nolint:gosec // the folder was configured
-		return err
-	}
-	text, err := rs.block(0)
-	if err != nil {
-		return err
-	}
-	if len(text) == 0 {
-		rs.start = now
-		return rs.writeBlock(0, fmt.Sprintf("since %d", now))
-	}
-	return rs.scan(0, text, "since %d", &rs.start)
+	rs.start = now
+	return rs.writeBlock(0, startFormat, now)
 }
 
-// block returns the text of a block; it is empty if the block was never written.
-func (rs *fileRecords) block(i int) ([]byte, error) {
+// readBlock reads the values of a block, and reports whether it was ever written.
+func (rs *fileRecords) readBlock(i int, format string, values ...any) (found bool, err error) {
 	var block [blockSize]byte
 	n, err := rs.file.ReadAt(block[:], int64(i)*blockSize)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return false, err
 	}
-	return bytes.Trim(block[:n], "\x00 \n"), nil
+	text := strings.Trim(string(block[:n]), "\x00 \n")
+	if text == "" {
+		return false, nil
+	}
+	if _, err := fmt.Sscanf(text, format, values...); err != nil {
+		return false, fmt.Errorf("block %d of %s is no record; remove the file once no process uses it", i, rs.file.Name())
+	}
+	return true, nil
 }
 
-func (rs *fileRecords) writeBlock(i int, text string) error {
+func (rs *fileRecords) writeBlock(i int, format string, values ...any) error {
+	text := fmt.Sprintf(format, values...)
 	_, err := rs.file.WriteAt(fmt.Appendf(nil, "%-*s\n", blockSize-1, text), int64(i)*blockSize)
 	return err
 }
 
-func (rs *fileRecords) scan(i int, text []byte, format string, values ...any) error {
-	if _, err := fmt.Sscanf(string(text), format, values...); err != nil {
-		return fmt.Errorf("xlease: block %d of %s is no record; remove the file once no process uses it", i, rs.file.Name())
-	}
-	return nil
-}
+const (
+	startFormat  = "since %d"
+	recordFormat = "%s %s %d %d %d" // holder, owner, until, token, mark
+)
 
-const recordFormat = "%s %s %d %d %d" // holder, owner, until, token, mark
-
-func (rs *fileRecords) read(slot int) (record, error) {
-	text, err := rs.block(slot + 1)
-	if err != nil || len(text) == 0 {
-		return record{}, err
-	}
-	var r record
+func (rs *fileRecords) read(slot int) (r record, err error) {
 	var owner string
-	err = rs.scan(slot+1, text, recordFormat, &r.holder, &owner, &r.until, &r.token, &r.mark)
-	if err == nil && r.holder != released && rs.folder.exited(owner) {
+	found, err := rs.readBlock(slot+1, recordFormat, &r.holder, &owner, &r.until, &r.token, &r.mark)
+	if found && r.holder != released && rs.folder.exited(owner) {
 		r.until = 0
 	}
 	return r, err
 }
 
 func (rs *fileRecords) write(slot int, r record) error {
-	return rs.writeBlock(slot+1, fmt.Sprintf(recordFormat, r.holder, rs.folder.owner, r.until, r.token, r.mark))
+	return rs.writeBlock(slot+1, recordFormat, r.holder, rs.folder.owner, r.until, r.token, r.mark)
 }
 
 func (rs *fileRecords) since() int64 { return rs.start }
-
-// Close lets the next call open records.
-func (rs *fileRecords) Close() error {
-	var err error
-	if rs.file != nil {
-		err = rs.file.Close()
-	}
-	return errors.Join(err, rs.lock.Close())
-}
