@@ -58,18 +58,16 @@ func (l *local) Acquire(ctx context.Context, r driver.Request) (grant driver.Gra
 
 func acquire(rs records, r driver.Request, now int64) (driver.Grant, error) {
 	var failed error
+	seen := map[int]record{}
 	slot, wait, ok := driver.Pick(r, func(slot int) (time.Duration, int64) {
 		rec, err := rs.read(slot)
-		failed = errors.Join(failed, err)
+		failed, seen[slot] = errors.Join(failed, err), rec
 		return micros(rec.until - now), rec.mark
 	})
 	if failed != nil || !ok {
 		return driver.Grant{Wait: wait}, failed
 	}
-	rec, err := rs.read(slot)
-	if err != nil {
-		return driver.Grant{}, err
-	}
+	rec := seen[slot]
 	grant := driver.Grant{OK: true, Slot: slot, Token: max(rec.token+1, now), Mark: rec.mark, Age: micros(max(now-rs.since(), 0))}
 	return grant, rs.write(slot, record{
 		holder: r.Holder, until: now + r.TTL.Microseconds(), token: grant.Token, mark: max(rec.mark, r.Mark),
