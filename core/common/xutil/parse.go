@@ -1,7 +1,6 @@
 package xutil
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -44,18 +43,14 @@ func (Parser) Bool(text string) (bool, error) {
 	return b, nil
 }
 
-// ToInt64 converts a number of any type, a json.Number or a text. A fraction, NaN, an infinity and what
+// ToInt64 converts a number or a text, of any type, such as json.Number. A fraction, NaN, an infinity and what
 // does not fit 64 bits are errors.
 func (p Parser) ToInt64(v any) (int64, error) {
-	switch n := v.(type) {
-	case json.Number:
-		return p.Int64(n.String())
-	case string:
-		return p.Int64(n)
-	}
 	switch r := reflect.ValueOf(v); {
 	case !r.IsValid():
 		return 0, fmt.Errorf("%w: nil is not an integer", ErrParse)
+	case r.Kind() == reflect.String:
+		return p.Int64(r.String())
 	case r.CanInt():
 		return r.Int(), nil
 	case r.CanUint():
@@ -84,7 +79,7 @@ func numberError(err error, what string) error {
 	if err == nil {
 		return nil
 	}
-	if num := (*strconv.NumError)(nil); errors.As(err, &num) {
+	if num, ok := errors.AsType[*strconv.NumError](err); ok {
 		err = num.Err
 	}
 	return fmt.Errorf("%w: not %s: %w", ErrParse, what, err)

@@ -59,6 +59,7 @@ func second[T any](_ T, err error) error { return err }
 
 func TestToInt64NeverTurnsNegative(t *testing.T) {
 	type celsius int8
+	type digits string
 	for _, tc := range []struct {
 		name string
 		in   any
@@ -71,6 +72,7 @@ func TestToInt64NeverTurnsNegative(t *testing.T) {
 		{name: "float32", in: float32(-2), want: -2},
 		{name: "lowest float", in: -0x1p63, want: math.MinInt64},
 		{name: "text", in: "77", want: 77},
+		{name: "named text", in: digits("77"), want: 77},
 		{name: "JSON number", in: json.Number("9007199254740993"), want: 9007199254740993},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
