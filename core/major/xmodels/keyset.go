@@ -117,10 +117,7 @@ func writeCursor(tx *gorm.DB, sort string, fields []*schema.Field, row reflect.V
 		}
 		c.Columns, c.Values = append(c.Columns, f.DBName), append(c.Values, text)
 	}
-	text, err := json.Marshal(c)
-	if err != nil {
-		return "", fmt.Errorf("xmodels: cursor: %w", err)
-	}
+	text, _ := json.Marshal(c) // strings, and the JSON that was made above
 	return base64.RawURLEncoding.EncodeToString(text), nil
 }
 

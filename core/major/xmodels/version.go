@@ -99,10 +99,7 @@ func versionOf(ctx context.Context, field *schema.Field, entity reflect.Value) V
 // groupConditions puts the conditions that are there in brackets if one of them is an
 // OR, so that another one restricts them all.
 func groupConditions(stmt *gorm.Statement) {
-	c, ok := stmt.Clauses["WHERE"]
-	if !ok {
-		return
-	}
+	c := stmt.Clauses["WHERE"]
 	where, ok := c.Expression.(clause.Where)
 	if !ok || len(where.Exprs) < 2 {
 		return
