@@ -60,10 +60,8 @@ func (n *Node) Prepare(ctx context.Context) error {
 	case n.leases.Capabilities().Durable:
 		return nil
 	}
-	lease, err := n.leases.Lease(ctx, LeaseName, touchTTL, xlease.WithSlots(touchSlot, 2), xlease.WithManualRenewal(), xlease.WithMark(0, math.MaxInt64))
-	if err == nil {
-		err = lease.Release(ctx)
-	}
+	err := n.leases.Do(ctx, LeaseName, touchTTL, func(context.Context, *xlease.Lease) error { return nil },
+		xlease.WithSlots(touchSlot, 2), xlease.WithManualRenewal(), xlease.WithMark(0, math.MaxInt64))
 	if err != nil && !errors.Is(err, xlease.ErrHeld) {
 		leaseLog.Warn(ctx, "the records of node IDs start with the first id", slog.Any("error", err))
 	}

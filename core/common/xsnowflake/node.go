@@ -41,8 +41,7 @@ type Node struct {
 	clock  *clock
 
 	sequences []sequence
-	lastGene  Gene   // that is accepted
-	geneMask  Gene   // 0 in a layout without genes, which accepts all
+	lastGene  Gene   // 0 in a layout without genes, which accepts all
 	mask      uint64 // of the sequence in a word
 	ahead     int64  // for how many milliseconds callers may wait
 
@@ -108,10 +107,10 @@ func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 // never used with a time from before its tenure; and again at the end, so that Close and
 // the loss of a lease can record a time that no id reaches.
 func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) {
-	if g > n.lastGene {
+	if g > n.lastGene && n.lastGene > 0 {
 		return 0, 0, 0, fmt.Errorf("%w: %d (accepted: 0 to %d)", errGene, g, n.lastGene)
 	}
-	g &= n.geneMask
+	g &= n.lastGene // its bits are all ones
 	for {
 		t := n.tenure.Load()
 		mono, now, err := n.clock.now()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -79,10 +78,9 @@ func NewNode(opts ...Option) (*Node, error) {
 		clock:  newClock(c.clock, time.UnixMilli(l.Epoch), time.Duration(l.end())*time.Millisecond, c.maxBackward),
 		mask:   1<<l.sequence.bits - 1, ahead: c.maxBackward.Milliseconds(),
 		sequences: make([]sequence, l.gene.values()),
-		geneMask:  Gene(l.gene.values() - 1), // at most 8 bits
+		lastGene:  Gene(l.gene.values() - 1), // at most 8 bits
 		slotCount: l.Datacenters() * l.Nodes(),
 	}
-	n.lastGene = cmp.Or(n.geneMask, math.MaxUint8)
 	if _, _, err := n.clock.now(); err != nil {
 		return nil, err
 	}
