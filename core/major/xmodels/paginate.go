@@ -1,6 +1,7 @@
 package xmodels
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -60,9 +61,6 @@ func Paginate[T any](tx *gorm.DB, r PageRequest, opts ...PageOption) (*PageRespo
 	if !newPageConfig(opts).count {
 		counter = nil
 	}
-	if tx.Statement.Model == nil {
-		tx = tx.Model(new(T))
-	}
 	if err := tx.Scopes(PageScope(r, counter, opts...)).Find(&items).Error; err != nil {
 		return nil, fmt.Errorf("xmodels: page: %w", err)
 	}
@@ -99,10 +97,7 @@ func PageScope(r PageRequest, total *int64, opts ...PageOption) func(*gorm.DB) *
 // fields returns what the page is ordered by: the wanted columns, and what makes the
 // order total.
 func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
-	model := tx.Statement.Model
-	if model == nil {
-		model = tx.Statement.Dest
-	}
+	model := cmp.Or(tx.Statement.Model, tx.Statement.Dest)
 	stmt := &gorm.Statement{DB: tx}
 	if err := stmt.Parse(model); err != nil {
 		return nil, fmt.Errorf("xmodels: page of %T: %w", model, err)

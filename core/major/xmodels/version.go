@@ -79,11 +79,10 @@ func beginVersion(db *gorm.DB) {
 		Column: clause.Column{Name: field.DBName}, Value: clause.Expr{SQL: "? + 1", Vars: []any{column}},
 	}))
 	stmt.Settings.Store(versionState, current)
-	if current == 0 {
-		return
+	if current != 0 {
+		groupConditions(stmt)
+		stmt.AddClause(clause.Where{Exprs: []clause.Expression{clause.Eq{Column: column, Value: int64(current)}}})
 	}
-	groupConditions(stmt)
-	stmt.AddClause(clause.Where{Exprs: []clause.Expression{clause.Eq{Column: column, Value: int64(current)}}})
 }
 
 // versionOf returns the version of the one entity that is updated, or 0.
