@@ -44,7 +44,7 @@ func (id *SnowflakeID) UnmarshalBinary(data []byte) error {
 	if len(data) != 8 {
 		return fmt.Errorf("%w: %d bytes where there must be 8", ErrInvalidID, len(data))
 	}
-	return id.set(fromInt(int64(binary.BigEndian.Uint64(data)))) // the sign is checked
+	return id.set(SnowflakeID(binary.BigEndian.Uint64(data)), nil) // the same 64 bits
 }
 
 // Value implements driver.Valuer: the id is a BIGINT.
@@ -57,7 +57,7 @@ func (id *SnowflakeID) Scan(src any) error {
 		*id = 0
 		return nil
 	case int64:
-		return id.set(fromInt(v))
+		return id.set(SnowflakeID(v), nil)
 	case string:
 		return id.set(ParseSnowflakeID(v))
 	case []byte:
@@ -71,17 +71,13 @@ func (id *SnowflakeID) Scan(src any) error {
 // auto-increment one.
 func (SnowflakeID) GormDataType() string { return "bigint" }
 
-// set stores n unless there is an error.
+// set stores n unless there is an error, or n is negative.
 func (id *SnowflakeID) set(n SnowflakeID, err error) error {
+	if n < 0 {
+		err = fmt.Errorf("%w: negative", ErrInvalidID)
+	}
 	if err == nil {
 		*id = n
 	}
 	return err
-}
-
-func fromInt(n int64) (SnowflakeID, error) {
-	if n < 0 {
-		return 0, fmt.Errorf("%w: negative", ErrInvalidID)
-	}
-	return SnowflakeID(n), nil
 }

@@ -74,7 +74,7 @@ func beginVersion(db *gorm.DB) {
 		return
 	}
 	set = slices.DeleteFunc(set, func(a clause.Assignment) bool { return a.Column.Name == field.DBName })
-	column := clause.Column{Table: clause.CurrentTable, Name: field.DBName}
+	column := columnOf(field)
 	stmt.AddClause(append(set, clause.Assignment{
 		Column: clause.Column{Name: field.DBName}, Value: clause.Expr{SQL: "? + 1", Vars: []any{column}},
 	}))
