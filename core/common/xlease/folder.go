@@ -195,13 +195,10 @@ func (f *folder) prepare() error {
 		return err
 	}
 	info, err := os.Lstat(f.dir)
-	if err != nil {
-		return err
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder, or a symbolic link to one", f.dir)
 	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s is not a folder, or a symbolic link to one", f.dir)
-	}
-	return nil
+	return err
 }
 
 // open opens a file of records, and creates it if it is missing.

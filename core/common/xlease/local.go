@@ -78,14 +78,11 @@ func acquire(rs records, r driver.Request, now int64) (driver.Grant, error) {
 func (l *local) Renew(ctx context.Context, h driver.Holding) (held bool, err error) {
 	err = l.with(ctx, h.Name, l.now(), func(rs records) error {
 		rec, err := rs.read(h.Slot)
-		if err != nil {
-			return err
-		}
 		if rec.holder == "" && rec.token <= h.Token {
 			rec.holder, rec.token = h.Holder, h.Token // forgotten, and not taken since
 		}
-		if held = rec.holder == h.Holder; !held {
-			return nil
+		if held = err == nil && rec.holder == h.Holder; !held {
+			return err
 		}
 		rec.until, rec.mark = l.now()+h.TTL.Microseconds(), max(rec.mark, h.Mark)
 		return rs.write(h.Slot, rec)

@@ -138,7 +138,7 @@ func (l *Leases) Lease(ctx context.Context, name string, ttl time.Duration, opts
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	var held error
