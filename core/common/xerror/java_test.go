@@ -36,6 +36,11 @@ func TestJavaTableHasThe58KnownCodes(t *testing.T) {
 	if len(have) != 58 {
 		t.Errorf("the table has %d codes, want 58", len(have))
 	}
+	for name, label := range xerror.JavaLabels() {
+		if label != camel(name) {
+			t.Errorf("the label of %s is %s, want %s", name, label, camel(name))
+		}
+	}
 }
 
 func TestEveryCodeHasAJavaCodeOfItsClass(t *testing.T) {
