@@ -23,6 +23,9 @@ func From(err error) *Error {
 	return classify(err)
 }
 
+// otherMappers are asked after the application's.
+var otherMappers = mapperGroup{markedCode, frameworkMappers.code, standardMappers.code}
+
 // classify finds the code of an error that is no *Error. An error whose own methods panic, such as a
 // nil pointer of another package's type, is an unknown one and is not kept.
 func classify(err error) (result *Error) {
@@ -46,12 +49,7 @@ func classify(err error) (result *Error) {
 	if code != nil {
 		return &Error{code: code, cause: err}
 	}
-	for _, mapper := range []Mapper{markedCode, frameworkMappers.code, standardMappers.code} {
-		if code = mapper(err); code != nil {
-			break
-		}
-	}
-	return &Error{code: code.orInternal(), cause: err, mapped: true}
+	return &Error{code: otherMappers.code(err).orInternal(), cause: err, mapped: true}
 }
 
 // pointer is a type of this package's errors.

@@ -3,11 +3,13 @@ package xerror
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
+
+// unnamed is the nil logger, whose lines have no name.
+var unnamed *xlog.LogNamedLogger
 
 // log writes the line of an error that is made, at WARN or at ERROR: message, code and cause. The data is the
 // client's and stays out of the log.
@@ -18,14 +20,5 @@ func (e *Error) log(ctx context.Context, level slog.Level) {
 	if e.cause != nil {
 		attrs = append(attrs, slog.Any("cause", e.cause))
 	}
-	if e.atError {
-		xlog.Error(ctx, message, attrs...)
-	} else {
-		xlog.Warn(ctx, message, attrs...)
-	}
-}
-
-// logMapperPanic reports a mapper that panicked. From has no context, so the line has no request id.
-func logMapperPanic(p any) {
-	xlog.Error(context.Background(), "error mapper panicked", slog.String("panic", fmt.Sprint(p)))
+	unnamed.Log(ctx, level, message, attrs...)
 }

@@ -1,9 +1,14 @@
 package xerror
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
+
+	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 // Mapper says which code stands for an error that comes from elsewhere; nil says "not mine".
@@ -90,12 +95,12 @@ func (g mapperGroup) code(err error) *ErrorCode {
 	return nil
 }
 
-// ask calls one mapper and survives it.
+// ask calls one mapper and survives it. From has no context, so the line about a panic has no
+// request id.
 func ask(m Mapper, err error) (code *ErrorCode) {
 	defer func() {
 		if p := recover(); p != nil {
-			logMapperPanic(p)
-			code = nil
+			xlog.Error(context.Background(), "error mapper panicked", slog.String("panic", fmt.Sprint(p)))
 		}
 	}()
 	return m(err)

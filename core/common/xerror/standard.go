@@ -80,9 +80,9 @@ var standardMappers = mapperGroup{
 // *url.Error. They come first: what such an error wraps befell the other side, and is not
 // what the client sent.
 func outgoing(err error) *ErrorCode {
-	var e *url.Error
+	e, ok := errors.AsType[*url.Error](err)
 	switch {
-	case !errors.As(err, &e):
+	case !ok:
 		return nil
 	case e.Op == "parse":
 		return FormatError
@@ -133,8 +133,7 @@ func numberRange(err error) *ErrorCode {
 // timeout maps every error that reports a timeout. The deadline was one of the service's own work;
 // MarkBody tells a client that is slow to send.
 func timeout(err error) *ErrorCode {
-	var t net.Error
-	if errors.As(err, &t) && t.Timeout() {
+	if t, ok := errors.AsType[net.Error](err); ok && t.Timeout() {
 		return GatewayTimeout
 	}
 	return nil
