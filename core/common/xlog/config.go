@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,7 +76,8 @@ const noDir = "none"
 func ConfigFromEnv() (Config, error) {
 	v, problems := xenv.Load[variables](xenv.Environment())
 	c := Config{Dir: v.Dir, MaxSizeMB: v.MaxSize, MaxAgeDays: v.MaxAge, MaxBackups: v.MaxBackups, Compress: v.Compress}
-	c.Level = levelNamed(v.Level)
+	named := slices.IndexFunc(levelNames, func(l levelName) bool { return l.name == v.Level })
+	c.Level = levelNames[named].level // Load accepts no other name
 	if v.Format != "auto" {
 		c.Format = Format(v.Format)
 	}

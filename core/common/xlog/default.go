@@ -30,14 +30,9 @@ func Default() *Engine {
 func lazyDefault() *Engine {
 	c, _ := ConfigFromEnv() // a wrong variable is reported by the start, and has its default here
 	c.Dir = ""
-	e, err := New(c)
-	if err != nil {
-		panic(err) // ConfigFromEnv returns nothing that New refuses
-	}
-	if current.CompareAndSwap(nil, e) {
-		return e
-	}
-	return Default()
+	e, _ := New(c) // which accepts whatever ConfigFromEnv returns
+	current.CompareAndSwap(nil, e)
+	return Default() // another goroutine may have been first
 }
 
 // SetDefault makes e the engine of all loggers that are not bound to one, and of slog.Default

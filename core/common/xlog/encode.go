@@ -1,6 +1,7 @@
 package xlog
 
 import (
+	"bytes"
 	"log/slog"
 	"strconv"
 	"time"
@@ -65,17 +66,14 @@ func (ln *line) addValue(key string, kind slog.Kind, v *slog.Value) {
 	case slog.KindBool:
 		ln.event.Bool(key, v.Bool())
 	case slog.KindDuration:
-		ln.addDuration(key, v.Duration())
+		var buf [32]byte
+		ln.event.RawJSON(key, appendMillis(buf[:0], v.Duration()))
 	case slog.KindTime:
-		ln.addTime(key, v.Time())
+		var buf [48]byte
+		ln.event.Bytes(key, v.Time().AppendFormat(buf[:0], time.RFC3339Nano))
 	case slog.KindAny, slog.KindGroup, slog.KindLogValuer:
 		ln.addAny(key, v.Any())
 	}
-}
-
-func (ln *line) addTime(key string, t time.Time) {
-	var buf [48]byte
-	ln.event.Bytes(key, t.AppendFormat(buf[:0], time.RFC3339Nano))
 }
 
 func (ln *line) addGroup(key string, attrs []slog.Attr) {
@@ -116,13 +114,8 @@ func (ln *line) key(key string) string {
 	return key
 }
 
-// addDuration appends milliseconds with as many places as they have, such as 12.345: people and
+// appendMillis appends milliseconds with as many places as they have, such as 12.345: people and
 // machines both read that. The digits are those of the integer, so nothing is rounded.
-func (ln *line) addDuration(key string, d time.Duration) {
-	var buf [32]byte
-	ln.event.RawJSON(key, appendMillis(buf[:0], d))
-}
-
 func appendMillis(dst []byte, d time.Duration) []byte {
 	ns := uint64(d) // the sign is written apart
 	if d < 0 {
@@ -130,15 +123,11 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 		dst = append(dst, '-')
 	}
 	dst = strconv.AppendUint(dst, ns/1e6, 10)
-	rest := ns % 1e6
-	if rest == 0 {
-		return dst
-	}
-	point := len(dst)
-	dst = strconv.AppendUint(dst, rest+1e6, 10) // six places behind a 1, which becomes the point
-	dst[point] = '.'
-	for dst[len(dst)-1] == '0' {
-		dst = dst[:len(dst)-1]
+	if rest := ns % 1e6; rest != 0 {
+		point := len(dst)
+		dst = strconv.AppendUint(dst, rest+1e6, 10) // six places behind a 1, which becomes the point
+		dst[point] = '.'
+		dst = bytes.TrimRight(dst, "0")
 	}
 	return dst
 }

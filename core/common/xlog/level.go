@@ -13,27 +13,20 @@ const (
 	levelPanic slog.Level = 12
 )
 
-// levelNames are the levels that have a name, as LOG_LEVEL and the lines spell them.
-var levelNames = []struct {
+// levelName is a level that has a name.
+type levelName struct {
 	level slog.Level
 	name  string
-}{
+}
+
+// levelNames are all of them, as LOG_LEVEL and the lines spell them.
+var levelNames = []levelName{
 	{slog.LevelDebug, "debug"},
 	{slog.LevelInfo, "info"},
 	{LevelNotice, "notice"},
 	{slog.LevelWarn, "warn"},
 	{slog.LevelError, "error"},
 	{levelPanic, "panic"},
-}
-
-// levelNamed returns the level with this name, or slog.LevelInfo.
-func levelNamed(name string) slog.Level {
-	for _, l := range levelNames {
-		if l.name == name {
-			return l.level
-		}
-	}
-	return slog.LevelInfo
 }
 
 // levelText returns how a line spells the level: its name, or the next lower name and the distance.

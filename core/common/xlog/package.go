@@ -35,8 +35,7 @@ func Error(ctx context.Context, msg string, attrs ...slog.Attr) {
 
 // Panic writes a line without a name, and then panics with msg.
 func Panic(ctx context.Context, msg string, attrs ...slog.Attr) {
-	unnamed.Log(ctx, levelPanic, msg, attrs...)
-	panic(msg)
+	unnamed.Panic(ctx, msg, attrs...)
 }
 
 // SugarDebug is Debug with keys and values in turn.
@@ -66,6 +65,5 @@ func SugarError(ctx context.Context, msg string, args ...any) {
 
 // SugarPanic is Panic with keys and values in turn.
 func SugarPanic(ctx context.Context, msg string, args ...any) {
-	unnamed.sugar(ctx, levelPanic, msg, args)
-	panic(msg)
+	unnamed.SugarPanic(ctx, msg, args...)
 }

@@ -31,8 +31,12 @@ func (r *row) put(color, text string) {
 	r.text = append(r.text, text...)
 }
 
-// cell appends a text in a colour, and spaces that make it at least width columns wide.
+// cell appends a text in a colour, and spaces that make it at least width columns wide. A space
+// separates it from the text before.
 func (r *row) cell(color, text string, width int) {
+	if r.width > 0 {
+		r.put(plain, " ")
+	}
 	r.put(color, text)
 	r.put(plain, strings.Repeat(" ", max(width-columns(text), 0)))
 }

@@ -24,17 +24,17 @@ func (r *row) summary(msg string, attrs []field) bool {
 		return false
 	}
 	if own := found["path"].shown(); own != "" {
-		r.put(plain, path+" ")
+		r.cell(plain, path, 0)
 		path = own
 	}
-	room := lineWidth - r.width - columns(" "+status+" "+took)
-	r.put(plain, cutColumns(path, max(room, minPath))+" ")
+	room := lineWidth - r.width - columns("  "+status+" "+took)
+	r.cell(plain, cutColumns(path, max(room, minPath)), 0)
 	color := bold
 	if strings.HasPrefix(status, "5") {
 		color = red
 	}
-	r.put(color, status)
-	r.put(plain, " "+took)
+	r.cell(color, status, 0)
+	r.cell(plain, took, 0)
 	r.failure(found["error_code"].shown(), found["error_message"].text())
 	return true
 }
@@ -49,8 +49,7 @@ func (r *row) failure(code, message string) {
 	if room < min(columns(text), minFailure) {
 		text = code
 	}
-	r.put(plain, " ")
-	r.put(dim, cutColumns(text, room))
+	r.cell(dim, cutColumns(text, room), 0)
 }
 
 // cutColumns returns s, or what fits n columns of it with an ellipsis.

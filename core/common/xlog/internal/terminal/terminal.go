@@ -59,23 +59,19 @@ func (t *Terminal) AppendLine(dst, line []byte) []byte {
 	kind, _, _ := strings.Cut(level, "+")
 	r := row{text: dst, color: t.color}
 	if at, err := time.Parse(time.RFC3339, clock); err == nil {
-		r.put(dim, at.Local().Format(clockForm))
-		r.put(plain, " ")
+		r.cell(dim, at.Local().Format(clockForm), 0)
 	}
 	r.cell(levelColors[kind], strings.ToUpper(level), levelWidth)
 	if name != "" {
-		r.put(plain, " ")
 		r.cell(cyan, "["+phrase(name)+"]", nameWidth)
 	}
-	r.put(plain, " ")
 	stack := ""
 	if !r.summary(msg, attrs) {
 		r.message(kind, msg, len(attrs) > 0 || id != "")
 		stack = r.fields(attrs)
 	}
 	if id != "" {
-		r.put(plain, " ")
-		r.put(dim, "#"+word(jsonline.Cut(id, shortID)))
+		r.cell(dim, "#"+word(jsonline.Cut(id, shortID)), 0)
 	}
 	return appendStack(append(r.text, '\n'), stack)
 }
@@ -99,8 +95,7 @@ func (r *row) fields(attrs []field) (stack string) {
 			stack = a.text()
 			continue
 		}
-		r.put(plain, " ")
-		r.put(dim, word(a.key)+"=")
+		r.cell(dim, word(a.key)+"=", 0)
 		color := plain
 		if last := a.lastKey(); last == "error" || last == "err" {
 			color = red
