@@ -44,10 +44,9 @@ func parseLines(lines []string) (values map[string]string, ok bool) {
 
 // badLine returns the number of the first wrong line: the one after the longest beginning that has none.
 func badLine(lines []string) int {
-	for n := len(lines) - 1; n > 0; n-- {
-		if _, ok := parseLines(lines[:n]); ok {
+	for n := len(lines) - 1; ; n-- {
+		if _, ok := parseLines(lines[:n]); ok { // as no lines are
 			return n + 1
 		}
 	}
-	return 1
 }

@@ -1,7 +1,6 @@
 package xlog
 
 import (
-	"bytes"
 	"log/slog"
 	"strconv"
 	"time"
@@ -127,7 +126,9 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 		point := len(dst)
 		dst = strconv.AppendUint(dst, rest+1e6, 10) // six places behind a 1, which becomes the point
 		dst[point] = '.'
-		dst = bytes.TrimRight(dst, "0")
+		for dst[len(dst)-1] == '0' {
+			dst = dst[:len(dst)-1]
+		}
 	}
 	return dst
 }

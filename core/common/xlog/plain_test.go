@@ -208,6 +208,8 @@ func TestAURLShowsNoSecret(t *testing.T) {
 		"https://h/p?X-Amz-Signature=hunter2&sig=h2":    "https://h/p?X-Amz-Signature=***&sig=***",
 		"https://h/cb?code=hunter2&state=x&zipcode=1":   "https://h/cb?code=***&state=x&zipcode=1",
 		"https://h/p#access_token=hunter2&expires=3600": "https://h/p#access_token=***&expires=3600",
+		"https://h/#/cb?token=hunter2&a=1":              "https://h/#/cb?token=***&a=1",
+		"https://h/p?next=/a?b&c=d=e&key=a=b":           "https://h/p?next=/a?b&c=d=e&key=***",
 		"https://h/p?token&secret=":                     "https://h/p?token&secret=***",
 		"https://h/p?%zz=1&token=hunter2":               "https://h/p?%zz=1&token=***",
 	} {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -133,18 +132,15 @@ func setNumbers(v *Var, tag reflect.StructTag) error {
 	return err
 }
 
-// number sets n to a text that is not empty.
-func number(n *int64, text string, t Type) (err error) {
+// number sets n to a text that is not empty: a duration, or an integer for every other type.
+func number(n *int64, text string, t Type) error {
 	if text == "" {
 		return nil
 	}
 	if t != TypeDuration {
-		*n, err = strconv.ParseInt(text, 10, 64)
-		return err
+		t = TypeInt
 	}
-	d, err := time.ParseDuration(text)
-	*n = int64(d)
-	return err
+	return Var{Type: t}.assign(reflect.ValueOf(n).Elem(), text)
 }
 
 // typeOf returns how the text of a field of type t is read, and whether a variable can have that

@@ -27,8 +27,10 @@ func (v Var) read(into reflect.Value, text string) (problem string) {
 	switch v.Type {
 	case TypeBool:
 		b, ok := parseBool(text)
+		if !ok {
+			return "is not a boolean"
+		}
 		into.SetBool(b)
-		return unless(ok, "is not a boolean")
 	case TypeInt:
 		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 		if err != nil {
@@ -39,28 +41,17 @@ func (v Var) read(into reflect.Value, text string) (problem string) {
 		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		into.SetFloat(f)
 		f = into.Float() // a float32 may be too small for it
-		return unless(err == nil && !math.IsNaN(f) && !math.IsInf(f, 0), "is not a finite number")
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			return "is not a finite number"
+		}
 	case TypeDuration:
 		return v.setDuration(into, strings.TrimSpace(text))
-	case TypeEnum:
-		if !slices.Contains(v.Values, text) {
-			return "is not one of the values"
-		}
-		return v.setText(into, text)
 	case TypeList:
 		into.Set(reflect.ValueOf(parseList(text)))
-		return ""
 	default:
 		return v.setText(into, text)
 	}
-}
-
-// unless returns problem if ok is false.
-func unless(ok bool, problem string) string {
-	if ok {
-		return ""
-	}
-	return problem
+	return ""
 }
 
 // parseBool accepts what strconv.ParseBool does, and yes, no, on and off, in any case.
@@ -118,7 +109,11 @@ func (v Var) setInt(into reflect.Value, n int64) string {
 	return ""
 }
 
+// setText sets a field of TypeString or TypeEnum.
 func (v Var) setText(into reflect.Value, text string) string {
+	if v.Type == TypeEnum && !slices.Contains(v.Values, text) {
+		return "is not one of the values"
+	}
 	if !v.inRange(int64(len(text))) {
 		return fmt.Sprintf("has %d bytes", len(text))
 	}

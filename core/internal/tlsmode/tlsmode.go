@@ -2,6 +2,7 @@
 package tlsmode
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -28,9 +29,7 @@ type Variables struct{ Mode, CA xenv.EnvKey }
 // Check returns the mode, the default filled in. The error names the variable that is wrong: a mode that is none, a CA file
 // that cannot be read or that the mode does not use.
 func (v Variables) Check(mode, caFile string) (string, error) {
-	if mode == "" {
-		mode = Disable
-	}
+	mode = cmp.Or(mode, Disable)
 	known := []string{Disable, Require, VerifyFull}
 	switch {
 	case !slices.Contains(known, mode):

@@ -124,9 +124,12 @@ func read(key string, text []byte, begins []bool) letters {
 		if separates(c) {
 			continue
 		}
-		text = append(text, lower(c))
 		begins = append(begins, i == 0 || separates(key[i-1]) ||
 			isUpper(c) && (!isUpper(key[i-1]) || i+1 < len(key) && isLower(key[i+1])))
+		if isUpper(c) {
+			c += 'a' - 'A'
+		}
+		text = append(text, c)
 	}
 	return letters{text, begins}
 }
@@ -146,10 +149,3 @@ func (k *letters) plural(n int) bool { return n > 0 && k.text[n-1] == 's' }
 func isUpper(b byte) bool   { return 'A' <= b && b <= 'Z' }
 func isLower(b byte) bool   { return 'a' <= b && b <= 'z' }
 func separates(b byte) bool { return codes[b] == codeSeparator }
-
-func lower(b byte) byte {
-	if isUpper(b) {
-		return b | 0x20
-	}
-	return b
-}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -64,35 +65,23 @@ func (m *Set) mayHold(text []byte) bool {
 // the values of secret parameters in query and fragment.
 func (m *Set) maskURL(u *url.URL) string {
 	c := *u
-	if c.User != nil && c.User.Username() != "" {
-		if _, set := c.User.Password(); !set {
-			c.User = url.User("xxxxx")
-		}
+	if _, set := c.User.Password(); !set && c.User.Username() != "" {
+		c.User = url.User("xxxxx")
 	}
-	c.RawQuery = m.maskQuery(c.RawQuery)
-	if raw := c.EscapedFragment(); raw != "" {
-		c.RawFragment = m.maskQuery(raw)
-		if plain, err := url.PathUnescape(c.RawFragment); err == nil {
-			c.Fragment = plain
+	return parameter.ReplaceAllStringFunc(c.Redacted(), func(text string) string {
+		name, _, _ := strings.Cut(text, "=")
+		if m.isSecretParameter(name[1:]) {
+			return name + "=" + Masked
 		}
-	}
-	return c.Redacted()
+		return text
+	})
 }
+
+// parameter finds one of a query or a fragment with the character before it.
+var parameter = regexp.MustCompile(`[?#&][^?#&=]*=[^#&]*`)
 
 // secretParameters are, as last words of a name, those whose values are secret in a URL only.
 var secretParameters = []string{"sig", "signature", "key", "code", "auth"}
-
-// maskQuery masks the values of such parameters; everything else stays as it was written.
-func (m *Set) maskQuery(raw string) string {
-	parts := strings.Split(raw, "&")
-	for i, part := range parts {
-		name, _, given := strings.Cut(part, "=")
-		if given && m.isSecretParameter(name) {
-			parts[i] = name + "=" + Masked
-		}
-	}
-	return strings.Join(parts, "&")
-}
 
 func (m *Set) isSecretParameter(name string) bool {
 	if plain, err := url.QueryUnescape(name); err == nil {

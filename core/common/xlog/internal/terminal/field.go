@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,14 +32,11 @@ func (f field) shown() string {
 	return string(f.value)
 }
 
+var durationKeys = []string{"took", "duration", "wait", "elapsed", "latency"}
+
 // isDuration reports whether the key is one of those that durations have in the lines of Plinth.
 func (f field) isDuration() bool {
-	switch last := f.lastKey(); last {
-	case "took", "duration", "wait", "elapsed", "latency":
-		return true
-	default:
-		return strings.HasSuffix(last, "_ms")
-	}
+	return slices.Contains(durationKeys, f.lastKey()) || strings.HasSuffix(f.key, "_ms")
 }
 
 // lastKey returns the key without the groups.
