@@ -24,23 +24,16 @@ func (e *Error) reported(p xbase.Profile) *ErrorCode {
 	case BodyError, BodyEmpty, BodyType, ParameterEmpty, ParameterType:
 		return ParameterError
 	}
-	if e.mapped {
-		return strictMapped(code)
+	if !e.mapped {
+		return code
 	}
-	return code
-}
-
-// strictMapped returns the code that the Java library has for an exception of Java itself, given
-// the code to which From maps the same error in Go.
-func strictMapped(code *ErrorCode) *ErrorCode {
-	switch code {
+	switch code { // the Java library's codes for exceptions of Java itself
 	case PermissionDenied:
 		return Unauthorized
 	case FileError, IoError, NetworkError, RemoteError, StorageError:
 		return OperationFailed
 	case GatewayTimeout, UpstreamTimeout:
 		return Timeout
-	default:
-		return code
 	}
+	return code
 }

@@ -19,9 +19,12 @@ const renamed = "attr_"
 type line struct {
 	event *zerolog.Event
 	mask  *masking.Set
-	any   bool    // something was added
-	own   [5]bool // which of jsonline.Head the line has; a group has none
+	any   bool // something was added
+	own   ownKeys
 }
+
+// ownKeys says which of jsonline.Head a line has; a group has none.
+type ownKeys struct{ time, levelAndMsg, name, id bool }
 
 // addAll appends attributes.
 func (ln *line) addAll(attrs []slog.Attr) {
@@ -107,7 +110,18 @@ func (ln *line) close(key string, group line) {
 
 // key returns the key under which an attribute is written.
 func (ln *line) key(key string) string {
-	if i := jsonline.Position(key); i >= 0 && ln.own[i] {
+	taken := false
+	switch key {
+	case jsonline.KeyTime:
+		taken = ln.own.time
+	case jsonline.KeyLevel, jsonline.KeyMsg:
+		taken = ln.own.levelAndMsg
+	case jsonline.KeyName:
+		taken = ln.own.name
+	case jsonline.KeyRequestID:
+		taken = ln.own.id
+	}
+	if taken {
 		return renamed + key
 	}
 	return key
