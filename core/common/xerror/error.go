@@ -30,10 +30,8 @@ type Error struct {
 	// mapped says that a mapper of the framework, of a driver or of the standard library has
 	// chosen the code, not the application.
 	mapped bool
-	// logged says that a line about it has been written.
-	logged bool
-	// atError says that the line was at ERROR.
-	atError bool
+	// loggedAt is the level of the line that has been written about it, 0 without one.
+	loggedAt slog.Level
 }
 
 // New returns an error without a cause.
@@ -122,10 +120,10 @@ func (e *Error) GetErrorMessage() ErrMessage { return e.orZero().message }
 
 // Logged reports whether the error was logged where it was made: whoever handles it need
 // not do so again.
-func (e *Error) Logged() bool { return e.orZero().logged }
+func (e *Error) Logged() bool { return e.orZero().loggedAt != 0 }
 
 // LoggedAtError reports whether the error was logged at ERROR where it was made.
-func (e *Error) LoggedAtError() bool { return e.orZero().atError }
+func (e *Error) LoggedAtError() bool { return e.orZero().loggedAt == slog.LevelError }
 
 // GetData returns the payload for the client.
 func (e *Error) GetData() any { return e.orZero().data }

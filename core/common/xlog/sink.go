@@ -1,6 +1,7 @@
 package xlog
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,10 +34,7 @@ type sink struct {
 }
 
 func newSink(c Config) *sink {
-	s := &sink{out: c.Writer, clock: c.Clock}
-	if s.out == nil {
-		s.out = os.Stdout
-	}
+	s := &sink{out: cmp.Or[io.Writer](c.Writer, os.Stdout), clock: c.Clock}
 	f, isFile := s.out.(*os.File)
 	tty := isFile && terminal.Is(f)
 	if c.Format == FormatConsole || c.Format == formatAuto && tty {

@@ -1,12 +1,11 @@
 package xlog
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/plinthgo/plinth/core/internal/jsonenc"
 )
-
-const hexDigits = "0123456789abcdef"
 
 // appendText appends s as a JSON string, escaped as zerolog does. Bytes beyond ASCII stay for the
 // sink, which looks at them in every line.
@@ -33,12 +32,12 @@ func appendEscaped(dst []byte, s string) []byte {
 		if c >= ' ' && c != '"' && c != '\\' && c != 0x7f {
 			continue
 		}
-		dst = append(append(dst, s[kept:i]...), '\\')
+		dst = append(dst, s[kept:i]...)
 		kept = i + 1
 		if short := strings.IndexByte(shortEscapes, c); short >= 0 {
-			dst = append(dst, escapeLetters[short])
+			dst = append(dst, '\\', escapeLetters[short])
 		} else {
-			dst = append(dst, 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+			dst = fmt.Appendf(dst, `\u%04x`, c)
 		}
 	}
 	return append(dst, s[kept:]...)

@@ -124,16 +124,13 @@ func setNumbers(v *Var, tag reflect.StructTag) error {
 	if least != "" || most != "" {
 		v.Max = math.MaxInt64
 	}
-	var unit int64
-	err := errors.Join(
-		number(&unit, tag.Get("unit"), TypeDuration), number(&v.Min, least, v.Type), number(&v.Max, most, v.Type),
+	return errors.Join(
+		number(&v.Unit, tag.Get("unit"), TypeDuration), number(&v.Min, least, v.Type), number(&v.Max, most, v.Type),
 	)
-	v.Unit = time.Duration(unit)
-	return err
 }
 
 // number sets n to a text that is not empty: a duration, or an integer for every other type.
-func number(n *int64, text string, t Type) error {
+func number[N ~int64](n *N, text string, t Type) error {
 	if text == "" {
 		return nil
 	}
