@@ -60,24 +60,14 @@ func (e *Error) Problem(ctx context.Context) Problem {
 		Code:    code.GetCode(),
 		Output:  code.GetOutput(),
 		Context: xctx.RequestID(ctx),
+		Data:    e.GetData(),
 	}
-	if data := e.GetData(); !isNil(data) { // absent as in the envelope
-		p.Data = data
+	data := reflect.ValueOf(p.Data)
+	if k := data.Kind(); (k == reflect.Pointer || k == reflect.Map || k == reflect.Slice) && data.IsNil() {
+		p.Data = nil // absent as in the envelope
 	}
 	if len(p.Context) == uuidLength && uuid.Validate(p.Context) == nil {
 		p.Instance = uuidNamespace + p.Context
 	}
 	return p
-}
-
-// isNil reports whether data encodes as null.
-func isNil(data any) bool {
-	switch v := reflect.ValueOf(data); v.Kind() {
-	case reflect.Invalid:
-		return true
-	case reflect.Pointer, reflect.Map, reflect.Slice:
-		return v.IsNil()
-	default:
-		return false
-	}
 }

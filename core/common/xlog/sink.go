@@ -24,9 +24,10 @@ import (
 // sink takes whole lines of JSON from zerolog and writes each once to the console and once to the
 // file.
 type sink struct {
-	out     io.Writer          // takes concurrent writes
-	outlet  *outlet.Outlet     // out, if that may block; else nil
-	console *terminal.Terminal // nil: the console takes JSON
+	out     io.Writer      // takes concurrent writes
+	outlet  *outlet.Outlet // out, if that may block; else nil
+	console bool           // out takes the form for people, not JSON
+	color   bool           // of that form
 	file    atomic.Pointer[rotate.File]
 	failed  atomic.Bool // the last line could not be written to the file
 
@@ -37,9 +38,8 @@ func newSink(c Config) *sink {
 	s := &sink{out: cmp.Or[io.Writer](c.Writer, os.Stdout), clock: c.Clock}
 	f, isFile := s.out.(*os.File)
 	tty := isFile && terminal.Is(f)
-	if c.Format == FormatConsole || c.Format == formatAuto && tty {
-		s.console = terminal.New(tty && !c.NoColor && terminal.ColorWanted())
-	}
+	s.console = c.Format == FormatConsole || c.Format == formatAuto && tty
+	s.color = tty && !c.NoColor && terminal.ColorWanted()
 	switch {
 	case isFile && mayBlock(f):
 		s.outlet = outlet.New(f, s.lostLines)
@@ -80,13 +80,13 @@ func release(buf *[]byte) {
 // write takes a safe line; f is nil where it goes to the console only. An error of the console
 // has no place to be reported.
 func (s *sink) write(p []byte, f *rotate.File) {
-	if s.console == nil {
-		_, _ = s.out.Write(p)
-	} else {
+	if s.console {
 		buf := buffers.Get().(*[]byte)
-		*buf = s.console.AppendLine((*buf)[:0], p)
+		*buf = terminal.AppendLine((*buf)[:0], p, s.color)
 		_, _ = s.out.Write(*buf)
 		release(buf)
+	} else {
+		_, _ = s.out.Write(p)
 	}
 	if f != nil {
 		s.writeFile(f, p)
@@ -110,10 +110,10 @@ func (s *sink) about(msg, key string, value []byte) []byte {
 // lostLines returns the line that reports dropped lines, as the console shows it.
 func (s *sink) lostLines(n int64) []byte {
 	line := s.about("log lines dropped, the output was blocked", "count", strconv.AppendInt(nil, n, 10))
-	if s.console == nil {
-		return line
+	if s.console {
+		line = terminal.AppendLine(nil, line, s.color)
 	}
-	return s.console.AppendLine(nil, line)
+	return line
 }
 
 // warn says on the console that lines do not reach the file.

@@ -203,5 +203,5 @@ func TestAutoIsJSONWhereNobodyReadsAlong(t *testing.T) {
 
 // render returns what a terminal shows for a line of JSON.
 func render(color bool, line string) string {
-	return string(terminal.New(color).AppendLine(nil, []byte(line)))
+	return string(terminal.AppendLine(nil, []byte(line), color))
 }

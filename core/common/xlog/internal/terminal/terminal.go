@@ -9,17 +9,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
-// Terminal turns a line of JSON into one for people:
-//
-//	15:04:05.123 INFO   [SERV]  user registered                  user=42 took=1.25ms #1f6d2c9a
-//	15:04:05.456 INFO   [HTTP]  POST /notes 201 3.1ms #1f6d2c9a
-type Terminal struct {
-	color bool
-}
-
-// New returns a Terminal, with colours or without.
-func New(color bool) *Terminal { return &Terminal{color: color} }
-
 // Widths in characters that keep the columns aligned.
 const (
 	levelWidth   = 6
@@ -41,8 +30,11 @@ const (
 	stackBar = "    │ "
 )
 
-// AppendLine appends the form for people of a line of JSON.
-func (t *Terminal) AppendLine(dst, line []byte) []byte {
+// AppendLine appends the form for people of a line of JSON, with colours or without:
+//
+//	15:04:05.123 INFO   [SERV]  user registered                  user=42 took=1.25ms #1f6d2c9a
+//	15:04:05.456 INFO   [HTTP]  POST /notes 201 3.1ms #1f6d2c9a
+func AppendLine(dst, line []byte, color bool) []byte {
 	var parts [5]string
 	var attrs []field
 	next := 0
@@ -57,7 +49,7 @@ func (t *Terminal) AppendLine(dst, line []byte) []byte {
 	}
 	clock, level, name, msg, id := parts[0], parts[1], parts[2], parts[3], parts[4]
 	kind, _, _ := strings.Cut(level, "+")
-	r := row{text: dst, color: t.color}
+	r := row{text: dst, color: color}
 	if at, err := time.Parse(time.RFC3339, clock); err == nil {
 		r.cell(dim, at.Local().Format(clockForm), 0)
 	}
