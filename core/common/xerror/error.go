@@ -150,11 +150,8 @@ func join(causes []error) error {
 	if len(causes) == 1 {
 		return present(causes[0])
 	}
-	kept := slices.Clone(causes)
-	for i, c := range kept {
-		kept[i] = present(c)
-	}
-	return errors.Join(kept...)
+	absent := func(c error) bool { return present(c) == nil }
+	return errors.Join(slices.DeleteFunc(slices.Clone(causes), absent)...)
 }
 
 func payload(data []any) any {
