@@ -59,11 +59,7 @@ func New(db *gorm.DB) (*Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", xlease.ErrUnsupported, err)
 	}
-	sql, err := newStatements(db, clock)
-	if err != nil {
-		return nil, err
-	}
-	b := &Backend{Info: info, clock: clock, sql: sql}
+	b := &Backend{Info: info, clock: clock, sql: newStatements(db, clock)}
 	b.db = db.Session(&gorm.Session{NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard})
 	b.life, b.end = context.WithCancel(context.Background())
 	return b, nil
@@ -91,9 +87,6 @@ func (b *Backend) Close() error {
 
 // Acquire implements driver.Backend of package xlease.
 func (b *Backend) Acquire(ctx context.Context, r leasedriver.Request) (grant leasedriver.Grant, err error) {
-	if err := b.Prepare(ctx); err != nil {
-		return leasedriver.Grant{}, err
-	}
 	id := nameID(r.Name)
 	err = b.repeat(ctx, func() error {
 		seen, err := b.look(ctx, id, r.First, r.Count)
@@ -121,10 +114,10 @@ func (b *Backend) Acquire(ctx context.Context, r leasedriver.Request) (grant lea
 	return grant, nil
 }
 
-// take writes the holder of a slot whose row is still as it was seen; nil: as long as it has none.
-func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row *row) (bool, error) {
+// take writes the holder of a slot whose row is still as it was seen; the zero row: as long as it has none.
+func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row tableRow) (bool, error) {
 	mark := max(g.Mark, r.Mark)
-	if row == nil {
+	if row.ID == "" {
 		return b.write(ctx, b.sql.insert, id, g.Slot, r.Name, r.Count, holderText(r.Holder), g.Token, mark, r.TTL.Microseconds())
 	}
 	return b.write(ctx, b.sql.take, max(row.Slots, int64(r.Count)), holderText(r.Holder), g.Token, mark, r.TTL.Microseconds(),
@@ -133,9 +126,6 @@ func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g 
 
 // Renew implements driver.Backend of package xlease.
 func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
-	if err := b.Prepare(ctx); err != nil {
-		return false, err
-	}
 	id, holder := nameID(h.Name), holderText(h.Holder)
 	err = b.repeat(ctx, func() (err error) {
 		held, err = b.write(ctx, b.sql.renew, h.TTL.Microseconds(), h.Mark, h.Mark, id, h.Slot, holder)
@@ -147,7 +137,7 @@ func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, 
 			return err
 		}
 		switch row := seen.rows[h.Slot]; {
-		case row == nil: // it was removed, and no other holder has come in between
+		case row.ID == "": // it was removed, and no other holder has come in between
 			held, err = b.write(ctx, b.sql.insert, id, h.Slot, h.Name, 0, holder, h.Token, h.Mark, h.TTL.Microseconds())
 			return err
 		case row.Holder == holder: // it has come back
@@ -161,9 +151,6 @@ func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, 
 
 // Release implements driver.Backend of package xlease.
 func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
-	if err := b.Prepare(ctx); err != nil {
-		return false, err
-	}
 	err = b.repeat(ctx, func() (err error) {
 		held, err = b.write(ctx, b.sql.release, released, h.Mark, nameID(h.Name), h.Slot, holderText(h.Holder))
 		return err
@@ -171,11 +158,16 @@ func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (held bool
 	return held, err
 }
 
-// repeat calls do until its error is not errRaces. Two that give way to each other would do so for ever if they did not wait.
+// repeat prepares the table and calls do, until the error is not errRaces. Two that give way to each other would do so for ever
+// if they did not wait.
 func (b *Backend) repeat(ctx context.Context, do func() error) error {
 	pause := xretry.Backoff{First: firstPause, Max: longPause}
 	for range maxTries {
-		if err := do(); !errors.Is(err, errRaces) {
+		err := b.prepare(ctx)
+		if err == nil {
+			err = do()
+		}
+		if !errors.Is(err, errRaces) {
 			return err
 		}
 		if xretry.Sleep(ctx, pause.Next()) != nil {
@@ -196,15 +188,15 @@ func (b *Backend) write(ctx context.Context, sql string, args ...any) (bool, err
 
 // look reads the slots of a name, and the time.
 func (b *Backend) look(ctx context.Context, id string, first, count int) (view, error) {
-	var rows []row
+	var rows []seenRow
 	if err := b.session(ctx).Raw(b.sql.look, id, first, first+count).Scan(&rows).Error; err != nil {
 		return view{}, b.raced(ctx, err)
 	}
-	v := view{rows: map[int]*row{}}
-	for i := range rows {
-		v.now = rows[i].NowUS
-		if slot := rows[i].Slot; slot != nil {
-			v.rows[*slot] = &rows[i]
+	v := view{rows: map[int]tableRow{}}
+	for _, seen := range rows {
+		v.now = seen.NowUS
+		if row := seen.Row; row.ID != "" {
+			v.rows[int(row.Slot)] = row
 		}
 	}
 	return v, nil
@@ -228,44 +220,32 @@ func (b *Backend) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("xdb: leases: %w", err)
 }
 
-// row is what a row of the table said when it was read. One without a slot has the time only.
-type row struct {
-	NowUS   int64  `gorm:"column:now_us"`
-	Slot    *int   `gorm:"column:slot"`
-	Slots   int64  `gorm:"column:slots"`
-	Holder  string `gorm:"column:holder"`
-	Token   int64  `gorm:"column:token"`
-	Mark    int64  `gorm:"column:mark"`
-	SinceUS int64  `gorm:"column:since_us"`
-	UntilUS int64  `gorm:"column:until_us"`
+// seenRow is a row of the table with the time at which it was read. One without an ID has the time only.
+type seenRow struct {
+	NowUS int64    `gorm:"column:now_us"`
+	Row   tableRow `gorm:"embedded"`
 }
 
-// view is what the rows of a name said at one moment.
+// view is what the rows of a name said at one moment. A slot without a row has the zero row, which ended long ago.
 type view struct {
 	now  int64
-	rows map[int]*row
+	rows map[int]tableRow
 }
 
 // slot returns how long the record of a slot lasts, and its mark.
 func (v *view) slot(at int) (left time.Duration, mark int64) {
-	if r := v.rows[at]; r != nil {
-		return micros(r.UntilUS - v.now), r.Mark
-	}
-	return 0, 0
+	row := v.rows[at]
+	return micros(row.UntilUS - v.now), row.Mark
 }
 
 // grant is the answer that gives out a slot.
 func (v *view) grant(slot int) leasedriver.Grant {
-	g := leasedriver.Grant{OK: true, Slot: slot, Token: v.now}
-	if row := v.rows[slot]; row != nil {
-		g.Token, g.Mark = max(row.Token+1, v.now), row.Mark
-	}
 	since := v.now
 	for _, row := range v.rows {
 		since = min(since, row.SinceUS)
 	}
-	g.Age = micros(v.now - since)
-	return g
+	last := v.rows[slot]
+	return leasedriver.Grant{OK: true, Slot: slot, Token: max(last.Token+1, v.now), Mark: last.Mark, Age: micros(v.now - since)}
 }
 
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

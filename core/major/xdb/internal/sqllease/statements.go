@@ -18,11 +18,9 @@ type statements struct {
 }
 
 // newStatements writes the statements.
-func newStatements(db *gorm.DB, clock driver.Clock) (statements, error) {
+func newStatements(db *gorm.DB, clock driver.Clock) statements {
 	stmt := &gorm.Statement{DB: db}
-	if err := stmt.Parse(&tableRow{}); err != nil {
-		return statements{}, err
-	}
+	_ = stmt.Parse(&tableRow{}) // it can be parsed
 	now := clock.NowMicros()
 	names := []string{"{now}", now, "{dual}", clock.Dual(), "{table}", stmt.Quote(stmt.Schema.Table)}
 	for _, field := range stmt.Schema.DBNames {
@@ -31,7 +29,7 @@ func newStatements(db *gorm.DB, clock driver.Clock) (statements, error) {
 	write := strings.NewReplacer(names...).Replace
 	s := statements{table: stmt.Schema.Table} // stmt.Table is without the schema of a prefix
 	// A row with the time comes back also where there is no other.
-	s.look = write("SELECT c.now_us, l.{slot}, l.{slots}, l.{holder}, l.{token}, l.{mark}, l.{since_us}, l.{until_us} " +
+	s.look = write("SELECT c.now_us, l.{id}, l.{slot}, l.{slots}, l.{holder}, l.{token}, l.{mark}, l.{since_us}, l.{until_us} " +
 		"FROM (SELECT {now} AS now_us{dual}) c LEFT JOIN {table} l ON l.{id} = ? AND l.{slot} >= ? AND l.{slot} < ?")
 	s.take = write("UPDATE {table} SET {slots} = ?, {holder} = ?, {token} = ?, {mark} = ?, {until_us} = {now} + ? " +
 		"WHERE {id} = ? AND {slot} = ? AND {token} = ? AND {mark} = ? AND {until_us} <= {now}")
@@ -42,5 +40,5 @@ func newStatements(db *gorm.DB, clock driver.Clock) (statements, error) {
 	s.release = write("UPDATE {table} SET {holder} = ?, {until_us} = {now}, {mark} = ? WHERE {id} = ? AND {slot} = ? AND {holder} = ?")
 	s.ended = write("{slots} = 1 AND {slot} = 0 AND {until_us} < {now} - ?")
 	s.sweep = write("DELETE FROM {table} WHERE {id} IN ? AND ") + s.ended
-	return s, nil
+	return s
 }

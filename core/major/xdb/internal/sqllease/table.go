@@ -42,9 +42,14 @@ func nameID(name string) string {
 // holderText is a holder as the table has it, for the same reason.
 func holderText(holder string) string { return hex.EncodeToString([]byte(holder)) }
 
-// Prepare implements driver.Preparer of package xlease: it creates the table if it is missing, and checks
-// its columns. A failure is not remembered, so the next call tries again.
+// Prepare implements driver.Preparer of package xlease.
 func (b *Backend) Prepare(ctx context.Context) error {
+	return b.repeat(ctx, func() error { return nil })
+}
+
+// prepare creates the table if it is missing, and checks its columns. A failure is not remembered, so the
+// next call tries again.
+func (b *Backend) prepare(ctx context.Context) error {
 	if b.made.Load() {
 		return nil
 	}
@@ -67,10 +72,7 @@ func (b *Backend) setUp(ctx context.Context) error {
 		return fmt.Errorf("%w (accepted instead: %s=cache, or none with a %s for each replica)",
 			b.failed(ctx, err), xenv.LeaseBackend, xenv.SnowflakeNodeID)
 	}
-	err := b.repeat(ctx, func() error {
-		_, err := b.look(ctx, "-", 0, 1)
-		return err
-	})
+	_, err := b.look(ctx, "-", 0, 1)
 	if b.Kind(err) == driver.Syntax { // it has other columns
 		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, systable.Definition(b.session(ctx), &tableRow{}))
 	}
