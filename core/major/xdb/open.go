@@ -165,7 +165,6 @@ func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
 	db.Logger = logger.Discard // gorm writes a line about each callback that a plugin replaces
 	defer func() { db.Logger = lines }()
 	plugins := []gorm.Plugin{
-		lean{},
 		contextErrors{},
 		xmodels.Plugin{Node: func() *xsnowflake.Node {
 			node, _ := ctx.Value(xctx.SnowflakeNodeKey).(*xsnowflake.Node)
