@@ -33,23 +33,16 @@ type boundedPool struct {
 	timeout time.Duration
 }
 
-// boundPool makes db wait for connections no longer than timeout.
-func boundPool(db *gorm.DB, timeout time.Duration) error {
-	pool, err := db.DB()
-	if err != nil || timeout <= 0 {
-		return err
-	}
+// boundPool makes db, whose pool is given, wait for connections no longer than timeout.
+func boundPool(db *gorm.DB, pool *sql.DB, timeout time.Duration) {
 	at := &db.ConnPool
 	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
 		at = &prepared.ConnPool // which prepares statements and begins transactions
 	}
-	base, ok := (*at).(basePool)
-	if !ok {
-		return nil
+	if base, ok := (*at).(basePool); ok {
+		*at = &boundedPool{basePool: base, db: pool, timeout: timeout}
+		db.Statement.ConnPool = db.ConnPool
 	}
-	*at = &boundedPool{basePool: base, db: pool, timeout: timeout}
-	db.Statement.ConnPool = db.ConnPool
-	return nil
 }
 
 // GetDBConn implements gorm.GetDBConnector.
@@ -96,17 +89,12 @@ func onConn[T any](ctx context.Context, p *boundedPool, do func(conn basePool) (
 	}
 	defer func() { go func() { _ = conn.Close() }() }() // which waits for the end of rows and of a transaction
 	result, err := do(conn)
-	if errors.Is(err, sqldriver.ErrBadConn) || err != nil && p.notStarted(err) {
+	retrier, retries := p.basePool.(driver.Retrier)
+	if errors.Is(err, sqldriver.ErrBadConn) || err != nil && retries && retrier.NotStarted(err) {
 		_ = conn.Close() // the pool may have no other
 		return do(p.basePool)
 	}
 	return result, err
-}
-
-// notStarted reports whether the pool runs a statement with this error again.
-func (p *boundedPool) notStarted(err error) bool {
-	r, ok := p.basePool.(driver.Retrier)
-	return ok && r.NotStarted(err)
 }
 
 // acquire waits for a connection.

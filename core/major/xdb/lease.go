@@ -58,8 +58,5 @@ func (k *leaseKeeper) close() error {
 	if k.leases == nil {
 		return nil
 	}
-	if err := k.leases.Close(); err != nil {
-		return fmt.Errorf("xdb: close: %w", err)
-	}
-	return nil
+	return k.leases.Close()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/internal/retry"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 	"github.com/plinthgo/plinth/core/major/xdb/internal/replica"
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 	"github.com/plinthgo/plinth/core/major/xmodels"
@@ -63,23 +64,11 @@ func (r *Registry) Open(ctx context.Context, o Options) (*gorm.DB, error) {
 //
 // Times that gorm sets are in UTC and whole microseconds, which is what all databases keep.
 func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
-	for _, line := range d.advice {
-		d.info.Log.Warn(ctx, line, slog.String("driver", d.info.Name))
-	}
-	db, err := d.connect(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("xdb: open %s%s: %w", d.info, d.info.Setting(), err)
-	}
-	if err := d.finish(ctx, db); err != nil {
-		return nil, errors.Join(err, Close(db))
-	}
-	return db, nil
-}
-
-// connect opens the database, however often that takes.
-func (d *Database) connect(ctx context.Context) (*gorm.DB, error) {
 	log, name, at := d.info.Log, slog.String("driver", d.info.Name), slog.String("at", d.info.Where)
-	return retry.Connect(ctx, d.options.ConnectTimeout, func(attempt int) (*gorm.DB, error) {
+	for _, line := range d.advice {
+		log.Warn(ctx, line, name)
+	}
+	db, err := retry.Connect(ctx, d.options.ConnectTimeout, func(attempt int) (*gorm.DB, error) {
 		db, err := d.attempt(ctx, d.options)
 		if err != nil {
 			return nil, d.info.Redact(err)
@@ -90,6 +79,13 @@ func (d *Database) connect(ctx context.Context) (*gorm.DB, error) {
 		log.Warn(ctx, "database not reachable yet", name, at,
 			slog.Int("attempt", attempt), slog.Duration("next", pause), slog.String("error", err.Error()))
 	})
+	if err != nil {
+		return nil, fmt.Errorf("xdb: open %s%s: %w", d.info, d.info.Setting(), err)
+	}
+	if err := d.finish(ctx, db); err != nil {
+		return nil, errors.Join(err, Close(db))
+	}
+	return db, nil
 }
 
 // attempt tries once. gorm's dialectors take no context for what they ask the server while they are
@@ -153,10 +149,19 @@ func setPool(ctx context.Context, db *gorm.DB, o Options) error {
 	pool.SetMaxIdleConns(max(o.MaxIdleConns, 0))
 	pool.SetConnMaxLifetime(max(o.ConnMaxLifetime, 0))
 	pool.SetConnMaxIdleTime(max(o.ConnMaxIdleTime, 0))
-	if err := pool.PingContext(ctx); err != nil {
-		return err
+	if o.AcquireTimeout > 0 {
+		boundPool(db, pool, o.AcquireTimeout)
 	}
-	return boundPool(db, o.AcquireTimeout)
+	return pool.PingContext(ctx)
+}
+
+// probe opens one connection, which pings the server, and closes it.
+func (d *Database) probe(ctx context.Context) error {
+	db, err := d.attempt(ctx, Options{MaxOpenConns: 1, MaxIdleConns: 1})
+	if err != nil {
+		return fmt.Errorf("xdb: ping: %w", d.info.Redact(err))
+	}
+	return dbconn.Close(db)
 }
 
 // finish adds what every database of Plinth has, and finds the replicas.
@@ -172,18 +177,31 @@ func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
 		}},
 		d.info.Plugin(), &leaseKeeper{}, // which needs the Info
 	}
+	router := d.newRouter(db)
 	if len(d.replicas) > 0 {
-		plugins = append(plugins, d.newRouter(db))
+		plugins = append(plugins, router)
 	}
 	for _, plugin := range plugins {
 		if err := db.Use(plugin); err != nil {
 			return fmt.Errorf("xdb: plugin %s: %w", plugin.Name(), err)
 		}
 	}
-	if router := replica.Of(db); router != nil {
-		return router.Start(ctx)
+	return router.Start(ctx)
+}
+
+// newRouter returns the gorm plugin that sends the reads of db to the replicas.
+func (d *Database) newRouter(db *gorm.DB) *replica.Router {
+	var all []*replica.Replica
+	for _, r := range d.replicas {
+		all = append(all, &replica.Replica{Info: r.info, Connect: func(ctx context.Context) (*gorm.DB, error) {
+			copied, err := r.attempt(ctx, r.options)
+			if err == nil && db.PrepareStmt {
+				copied.ConnPool = gorm.NewPreparedStmtDB(copied.ConnPool, db.PrepareStmtMaxSize, db.PrepareStmtTTL)
+			}
+			return copied, err
+		}})
 	}
-	return nil
+	return replica.New(all)
 }
 
 // Setup applies the AutoMigrate and Migrations of the options to a database that Connect has opened,

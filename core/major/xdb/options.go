@@ -212,7 +212,7 @@ func (r *Registry) find(d *Database) error {
 	if o.Driver == "" || o.Driver == none {
 		return xenv.Problem(xenv.DatabaseDriver, "", "is not set", "the name of an imported driver")
 	}
-	drv, err := r.lookup(o.Driver)
+	drv, err := r.drivers.Find(family, o.Driver)
 	if err != nil {
 		return fmt.Errorf("%s: %w", xenv.DatabaseDriver, err)
 	}
@@ -263,11 +263,9 @@ func unread(d driver.Driver, s xenv.Source) []string {
 	var lines []string
 	own, shared := plugin.PackageOf(d), plugin.PackageOf(Options{})
 	for _, v := range xenv.Table() {
-		if !strings.HasPrefix(v.Key.String(), "DATABASE_") || slices.Contains(v.Packages, own) || slices.Contains(v.Packages, shared) {
-			continue
-		}
-		if _, set := s.Lookup(v.Key.String()); set {
-			lines = append(lines, v.Key.String()+" is set, but means nothing to this driver")
+		key, read := v.Key.String(), slices.Contains(v.Packages, own) || slices.Contains(v.Packages, shared)
+		if _, set := s.Lookup(key); set && !read && strings.HasPrefix(key, "DATABASE_") {
+			lines = append(lines, key+" is set, but means nothing to this driver")
 		}
 	}
 	return lines

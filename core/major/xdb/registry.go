@@ -48,9 +48,6 @@ func (r *Registry) Drivers() []string { return r.drivers.Names() }
 // known returns the names of all drivers that a migration file may be for.
 func (r *Registry) known() []string { return slices.Concat(family.Own, r.Drivers()) }
 
-// lookup returns the driver called name. The error says how to get it.
-func (r *Registry) lookup(name string) (driver.Driver, error) { return r.drivers.Find(family, name) }
-
 // kindOf asks every driver for the kind of an error that did not pass through gorm.
 func (r *Registry) kindOf(err error) driver.ErrorKind {
 	for _, d := range r.drivers.All() {

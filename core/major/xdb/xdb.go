@@ -100,6 +100,27 @@ func NewContext(ctx context.Context, db *gorm.DB) context.Context {
 	return context.WithValue(transaction.Without(ctx), xctx.DatabaseKey, db)
 }
 
+// WithPrimary returns a context whose reads go to the primary database, never to a replica. It is for
+// reads that must see a recent write, since a replica may lag behind:
+//
+//	ctx = xdb.WithPrimary(ctx)
+//	err := xdb.MustGetDB(ctx).First(&user, id).Error
+//
+// Writes and transactions always go to the primary. Without replicas it changes nothing.
+func WithPrimary(ctx context.Context) context.Context { return dbconn.WithPrimary(ctx) }
+
+// CheckHealth pings the server. If all connections of the pool are in use, it opens another
+// one, so that a saturated pool is not mistaken for a server that is down. (A database
+// that was opened with a dialector of the application has only the pool.) If the server
+// rejects that connection because of its limit, it has responded and serves the pool: then
+// CheckHealth returns nil too. A replica that is down does not make it fail: the primary
+// serves its reads.
+func CheckHealth(ctx context.Context, db *gorm.DB) error { return dbconn.Of(db).CheckHealth(ctx, db) }
+
+// Saturated reports whether all connections that the pool may have are in use, so that
+// statements wait for one. A pool without a limit never is.
+func Saturated(db *gorm.DB) bool { return dbconn.Saturated(db) }
+
 // Close releases the leases, waits for running statements, and closes the pool of db and those
 // of its replicas. It accepts a nil db.
 func Close(db *gorm.DB) error {
