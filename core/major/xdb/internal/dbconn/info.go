@@ -96,9 +96,6 @@ func (i *Info) Clock() (driver.Clock, error) {
 // Redact returns err itself if its text contains no secret of the connection, else an error
 // that has only the redacted text and the kind.
 func (i *Info) Redact(err error) error {
-	if err == nil {
-		return nil
-	}
 	text := err.Error()
 	clean := i.Secrets.text(text)
 	if clean == text {

@@ -2,10 +2,12 @@ package dbconn
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -23,15 +25,10 @@ func Ping(ctx context.Context, db *gorm.DB) error {
 
 // Close closes the pool of db.
 func Close(db *gorm.DB) error {
-	pool, err := db.DB()
-	if errors.Is(err, gorm.ErrInvalidDB) {
-		return nil // it never had a pool
-	}
-	if err != nil {
-		return fmt.Errorf("xdb: pool: %w", err)
-	}
-	if err := pool.Close(); err != nil {
-		return fmt.Errorf("xdb: close: %w", err)
+	if pool, invalid := db.DB(); invalid == nil { // else it never had a pool
+		if err := pool.Close(); err != nil {
+			return fmt.Errorf("xdb: close: %w", err)
+		}
 	}
 	return nil
 }
@@ -44,4 +41,60 @@ func (i *Info) Transient(err error) bool {
 	_, network := errors.AsType[net.Error](err)
 	_, file := errors.AsType[*fs.PathError](err) // of a certificate, for example; its errno is a net.Error too
 	return network && !file || driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection
+}
+
+// CheckHealth pings the server of db: on a connection of the pool if one is free, else on
+// another one, so that a saturated pool is not mistaken for a server that is down. A server
+// that rejects that one because of its limit has responded, and serves the pool.
+func (i *Info) CheckHealth(ctx context.Context, db *gorm.DB) error {
+	if i.Driver == nil {
+		return ping(ctx, db)
+	}
+	err := i.check(ctx, db)
+	if err != nil && stats(db).InUse > 0 && i.Kind(err) == driver.TooManyConnections {
+		return nil
+	}
+	return err
+}
+
+func (i *Info) check(ctx context.Context, db *gorm.DB) error {
+	if !Saturated(db) {
+		err := pingSoon(ctx, db)
+		if err == nil || !Saturated(db) {
+			return err
+		}
+	}
+	return i.Probe(ctx)
+}
+
+func ping(ctx context.Context, db *gorm.DB) error {
+	if err := Ping(ctx, db); err != nil {
+		return fmt.Errorf("xdb: ping: %w", err)
+	}
+	return nil
+}
+
+// pingSoon pings in half of the time that ctx has, which leaves the rest for another connection.
+func pingSoon(ctx context.Context, db *gorm.DB) error {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	return ping(ctx, db)
+}
+
+// Saturated implements xdb.Saturated.
+func Saturated(db *gorm.DB) bool { return Exhausted(stats(db)) }
+
+// Exhausted is Saturated for what a pool says of itself.
+func Exhausted(s sql.DBStats) bool {
+	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
+}
+
+func stats(db *gorm.DB) (s sql.DBStats) {
+	if pool, err := db.DB(); err == nil {
+		s = pool.Stats()
+	}
+	return s
 }

@@ -12,30 +12,27 @@ import (
 
 // Secrets are the secrets of one connection, to remove them from errors: libraries quote
 // the whole DSN, or the part that they could not parse, in their errors.
-type Secrets struct {
-	secrets []string // longest first
-}
+type Secrets []string // longest first
 
 // NewSecrets returns a password and the forms that it has in a DSN.
 func NewSecrets(pass string) Secrets { return Secrets{}.with(pass) }
 
-// with adds secrets.
-func (s Secrets) with(secrets ...string) Secrets {
-	all := slices.Clone(s.secrets)
-	for _, secret := range secrets {
-		if secret == "" {
-			continue
-		}
-		_, userinfo, _ := strings.Cut(url.UserPassword("", secret).String(), ":")
-		quoted := strconv.Quote(secret)
-		all = append(all, secret, url.QueryEscape(secret), url.PathEscape(secret), userinfo, quoted[1:len(quoted)-1],
-			strings.ReplaceAll(secret, "'", "''"), strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(secret))
-		if plain, err := url.PathUnescape(secret); err == nil {
-			all = append(all, plain)
-		}
+// with adds a secret, unless it is empty.
+func (s Secrets) with(secret string) Secrets {
+	if secret == "" {
+		return s
+	}
+	_, userinfo, _ := strings.Cut(url.UserPassword("", secret).String(), ":")
+	quoted := strconv.Quote(secret)
+	all := slices.Concat(s, Secrets{
+		secret, url.QueryEscape(secret), url.PathEscape(secret), userinfo, quoted[1 : len(quoted)-1],
+		strings.ReplaceAll(secret, "'", "''"), strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(secret),
+	})
+	if plain, err := url.PathUnescape(secret); err == nil {
+		all = append(all, plain)
 	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	return Secrets{slices.Compact(all)}
+	return slices.Compact(all)
 }
 
 // dsnPasswords are the places in which the usual forms of a DSN hold a password. They
@@ -61,7 +58,7 @@ func (s Secrets) WithDSN(dsn string) Secrets {
 			s = s.with(m[1])
 		}
 	}
-	if len(s.secrets) > 0 {
+	if len(s) > 0 {
 		s = s.with(dsn)
 	}
 	return s
@@ -73,10 +70,10 @@ var badEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 // text returns the text without its secrets.
 func (s Secrets) text(text string) string {
-	if len(s.secrets) == 0 {
+	if len(s) == 0 {
 		return text
 	}
-	for _, secret := range s.secrets {
+	for _, secret := range s {
 		text = strings.ReplaceAll(text, secret, "***")
 	}
 	return badEscape().ReplaceAllString(text, "invalid URL escape")
