@@ -1,12 +1,17 @@
 package driver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
+	"math"
+	"net"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
@@ -45,6 +50,35 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // MarshalText implements encoding.TextMarshaler, so that JSON holds no password either.
 func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// Address returns the host, localhost by default and without the brackets of an IPv6
+// address, and the port, by default the driver's usual one. The error names DATABASE_PORT
+// where that can be none.
+func (c Config) Address(defaultPort int) (host, port string, err error) {
+	host = strings.Trim(cmp.Or(c.Host, "localhost"), "[]")
+	if c.Port < 0 || c.Port > math.MaxUint16 {
+		return "", "", xenv.Problem(xenv.DatabasePort, strconv.Itoa(c.Port), "is no port", "1 to 65535")
+	}
+	return host, strconv.Itoa(cmp.Or(c.Port, defaultPort)), nil
+}
+
+// Advice returns a warning if the connection leaves the machine in plain text and no variable or option has chosen that.
+func (c Config) Advice() []string {
+	if c.TLS != "" || local(c.Host) {
+		return nil
+	}
+	return []string{fmt.Sprintf("the connection to %s is not encrypted: set %s to %s or %s, or to %s where that is meant",
+		c.Host, xenv.DatabaseTLS, TLSVerifyFull, TLSRequire, TLSDisable)}
+}
+
+// local reports whether a host is this machine: its name, a loopback address, the folder of a Unix socket.
+func local(host string) bool {
+	if host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return ip != nil && ip.IsLoopback()
+}
 
 // Missing returns one error with a line for each variable whose value is empty, or nil. Drivers use it to
 // report every missing part at once:

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -58,17 +59,14 @@ const (
 	// Full is a write for which the database has no space left: its disk, or its quota,
 	// is full.
 	Full
-
-	kindCount
 )
 
-// kinds are the text of each kind, its error code, and gorm's sentinel if there is one.
-var kinds = [kindCount]struct {
+// kinds are the text of each kind but Unknown, its error code, and gorm's sentinel if there is one.
+var kinds = map[ErrorKind]struct {
 	text     string
 	code     *xerror.ErrorCode
 	sentinel error
 }{
-	Unknown:            {"database error", nil, nil},
 	Unique:             {"unique constraint violated", xerror.UniqueConstraint, gorm.ErrDuplicatedKey},
 	ForeignKey:         {"foreign key constraint violated", xerror.ForeignKeyError, gorm.ErrForeignKeyViolated},
 	Check:              {"check constraint violated", xerror.IntegrityError, gorm.ErrCheckConstraintViolated},
@@ -89,18 +87,10 @@ var kinds = [kindCount]struct {
 }
 
 // String returns what the kind means.
-func (k ErrorKind) String() string { return kinds[k.known()].text }
+func (k ErrorKind) String() string { return cmp.Or(kinds[k].text, "database error") }
 
 // Code returns the error code of the kind, which is the same for all drivers; nil for Unknown.
-func (k ErrorKind) Code() *xerror.ErrorCode { return kinds[k.known()].code }
-
-// known returns the kind, or Unknown if there is no such kind.
-func (k ErrorKind) known() ErrorKind {
-	if k >= kindCount {
-		return Unknown
-	}
-	return k
-}
+func (k ErrorKind) Code() *xerror.ErrorCode { return kinds[k].code }
 
 // KindTable returns the kind of each error number, made from the numbers of each kind. It
 // panics if a number has two kinds.
@@ -133,7 +123,7 @@ type Error struct {
 // log: a constraint's name, or the library's text if that never quotes a value. A nil
 // error, one that is translated already, and one of Unknown kind come back as they are.
 func Translate(kind ErrorKind, err error, detail string) error {
-	if err == nil || kind == Unknown || kind >= kindCount || KindOf(err) != Unknown {
+	if _, known := kinds[kind]; err == nil || !known || KindOf(err) != Unknown {
 		return err
 	}
 	return &Error{kind: kind, detail: detail, cause: err}
