@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -17,6 +18,9 @@ import (
 
 // recordTimeout limits the time to record a failure once ctx has ended.
 const recordTimeout = 10 * time.Second
+
+// prefixMark is replaced by the table prefix.
+const prefixMark = "${prefix}"
 
 // run applies one file.
 type run struct {
@@ -83,7 +87,10 @@ func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
 	if m, ok := r.info.Driver.(driver.Migrator); ok && m.TransactionalDDL() && !r.NoTransaction {
 		return r.atOnce(ctx, tx)
 	}
-	return r.stepwise(tx)
+	if err := r.save(tx); err != nil {
+		return err
+	}
+	return r.rest(tx, true)
 }
 
 // start fills in the record.
@@ -121,47 +128,53 @@ func (r *run) atOnce(ctx context.Context, tx *gorm.DB) error {
 	return nil
 }
 
-// stepwise runs the rest of the file and records each statement that is done.
-func (r *run) stepwise(tx *gorm.DB) error {
-	if err := r.save(tx); err != nil {
-		return err
-	}
-	return r.rest(tx, true)
-}
-
 // rest runs the statements that are not done, and records that they are: each of them by itself, or all at the end.
 func (r *run) rest(tx *gorm.DB, each bool) error {
 	first := r.record.Done
 	for i := first; i < len(r.Statements); i++ {
 		err := r.statement(tx, i)
 		if err != nil && r.crashed && i == first {
-			return fmt.Errorf("%w; a process that ended in the middle of this statement may have applied it already: "+
+			err = fmt.Errorf("%w; a process that ended in the middle of this statement may have applied it already: "+
 				"if so, undo that in the database and start again", err)
-		}
-		if err == nil && each {
-			r.done(i + 1)
-			err = r.save(tx)
 		}
 		if err != nil {
 			return err
 		}
+		r.record.Done, r.record.DoneSHA256 = i+1, r.Statements[i].Digest
+		if each {
+			if err := r.save(tx); err != nil {
+				return err
+			}
+		}
 	}
-	return r.applied(tx)
-}
-
-// applied writes the row of a migration that is done.
-func (r *run) applied(tx *gorm.DB) error {
 	now := r.db.NowFunc()
 	r.record.State, r.record.FinishedAt = Applied, &now
-	r.done(len(r.Statements))
 	return r.save(tx)
 }
 
-// done notes that the first n statements are applied.
-func (r *run) done(n int) {
-	if r.record.Done = n; n > 0 {
-		r.record.DoneSHA256 = r.Statements[n-1].Digest
+// statement runs one statement of the file.
+func (r *run) statement(tx *gorm.DB, i int) error {
+	naming, _ := namingOf(r.db)
+	prefix := naming.TablePrefix
+	err := execute(tx, strings.ReplaceAll(r.Statements[i].SQL, prefixMark, prefix))
+	if err == nil {
+		return nil
 	}
+	err = withoutValues(err, r.Statements, prefix, r.db.Name())
+	return r.failed(fmt.Sprintf(":%d", r.Line(i)), err)
+}
+
+// execute runs a statement without preparing it: some databases cannot prepare changes of
+// the schema.
+func execute(tx *gorm.DB, sql string) error {
+	tx = tx.Session(&gorm.Session{NewDB: true}).Scopes() // a statement whose pool may be changed
+	switch pool := tx.Statement.ConnPool.(type) {
+	case *gorm.PreparedStmtDB:
+		tx.Statement.ConnPool = pool.ConnPool
+	case *gorm.PreparedStmtTX:
+		tx.Statement.ConnPool = pool.Tx
+	}
+	return tx.Exec(sql).Error
 }
 
 func (r *run) save(tx *gorm.DB) error {

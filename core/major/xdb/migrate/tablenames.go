@@ -27,10 +27,9 @@ func checkTableNames(tx *gorm.DB, models []any) error {
 	var problems []error
 	for _, s := range schemas {
 		other := otherNumber(naming, s)
-		if other == "" || used[other] || tx.Migrator().HasTable(s.Table) || !tx.Migrator().HasTable(other) {
-			continue
+		if other != "" && !used[other] && !tx.Migrator().HasTable(s.Table) && tx.Migrator().HasTable(other) {
+			problems = append(problems, tableNameProblem(naming, s, other))
 		}
-		problems = append(problems, tableNameProblem(naming, s, other))
 	}
 	return errors.Join(problems...)
 }

@@ -110,8 +110,7 @@ var routines = []string{"TRIGGER", "PROCEDURE", "PROC", "FUNCTION", "PACKAGE", "
 
 // refusedRoutine returns why a routine must be in a block, or "".
 func refusedRoutine(all []string, dialect string) string {
-	what := created(all)
-	switch {
+	switch what := created(all); {
 	case what == "":
 		return ""
 	case slices.Contains(all, "BEGIN"):

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -149,8 +148,7 @@ func (r *reader) add(file string, text []byte) {
 		r.problem("%s:%d: a carriage return without a line feed: end lines with LF or CRLF", file, 1+bytes.Count(text[:i], []byte("\n")))
 		return
 	}
-	digest := sha256.Sum256(text)
-	f.SHA256, f.text = hex.EncodeToString(digest[:]), string(text)
+	f.SHA256, f.text = fmt.Sprintf("%x", sha256.Sum256(text)), string(text)
 	variants := r.found[f.Migration]
 	if i := slices.IndexFunc(variants, func(other File) bool { return other.dialect == f.dialect }); i >= 0 {
 		r.problem("%s is there twice: %s and %s", f.Name, variants[i].path, file)

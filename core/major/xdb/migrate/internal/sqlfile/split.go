@@ -2,7 +2,6 @@ package sqlfile
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"hash"
 	"strings"
@@ -169,5 +168,5 @@ func (s *splitter) finish() error {
 func (s *splitter) keep(start, end int) {
 	sql := s.text[start:end]
 	_, _ = fmt.Fprintf(s.digest, "%d:%s", len(sql), sql) // a hash returns no error
-	s.Statements = append(s.Statements, Statement{SQL: sql, Digest: hex.EncodeToString(s.digest.Sum(nil)), start: start})
+	s.Statements = append(s.Statements, Statement{SQL: sql, Digest: fmt.Sprintf("%x", s.digest.Sum(nil)), start: start})
 }
