@@ -42,11 +42,9 @@ func Join(ctx context.Context, db any) context.Context {
 }
 
 func begin(ctx context.Context, db any, managed bool) (context.Context, *transaction) {
-	t := &transaction{outer: of(ctx), managed: managed}
+	t := &transaction{outer: of(ctx), outside: ctx.Value(xctx.DatabaseKey), managed: managed}
 	if t.outer != nil {
 		t.outside, t.managed = t.outer.outside, t.outer.managed && managed
-	} else {
-		t.outside = ctx.Value(xctx.DatabaseKey)
 	}
 	return context.WithValue(context.WithValue(ctx, xctx.DatabaseKey, db), key{}, t), t
 }

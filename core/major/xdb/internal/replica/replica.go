@@ -48,12 +48,6 @@ func (r *Replica) pool() gorm.ConnPool {
 	return r.db.Load().ConnPool
 }
 
-// has reports whether pool is that of the replica.
-func (r *Replica) has(pool gorm.ConnPool) bool {
-	db := r.db.Load()
-	return db != nil && db.ConnPool == pool
-}
-
 // watch checks the replica until ctx ends.
 func (r *Replica) watch(ctx context.Context) {
 	for xretry.Sleep(ctx, checkPause) == nil {

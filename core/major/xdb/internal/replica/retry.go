@@ -24,10 +24,7 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 		tx.RowsAffected = 0
 		read(tx)
 		err := readError(tx)
-		if err == nil || s.Context.Err() != nil {
-			return
-		}
-		if !at.failsOver(s.Context, err) || tx.RowsAffected > 0 {
+		if err == nil || s.Context.Err() != nil || !at.failsOver(s.Context, err) || tx.RowsAffected > 0 {
 			return
 		}
 		if isRows {
@@ -43,9 +40,8 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 // replica cannot be used at all, rather than that it rejected a statement, it is down.
 func (r *Replica) failsOver(ctx context.Context, err error) bool {
 	switch kind := r.Kind(err); {
-	case kind == driver.ReadOnly, errors.Is(err, errNotPrepared):
-		return true
-	case kind == driver.Authentication: // it may be the lack of a grant on one table
+	case kind == driver.ReadOnly, errors.Is(err, errNotPrepared),
+		kind == driver.Authentication: // it may be the lack of a grant on one table
 		return true
 	case kind == driver.UnknownDatabase, kind != driver.LockTimeout && r.Transient(err):
 		_ = r.down(ctx, err)

@@ -150,7 +150,7 @@ func (r *Router) routes(pool gorm.ConnPool) bool {
 // replicaOf returns the replica with this pool, or nil.
 func (r *Router) replicaOf(pool gorm.ConnPool) *Replica {
 	for _, replica := range r.all {
-		if replica.has(pool) {
+		if db := replica.db.Load(); db != nil && db.ConnPool == pool {
 			return replica
 		}
 	}

@@ -3,7 +3,6 @@ package sqllease
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -34,13 +33,10 @@ type tableRow struct {
 func (tableRow) TableName(namer schema.Namer) string { return namer.TableName(table) }
 
 // nameID is a name as the table's key: many databases take "Job" and "job" for the same text, but none does so with digits.
-func nameID(name string) string {
-	sum := sha256.Sum256([]byte(name))
-	return hex.EncodeToString(sum[:])
-}
+func nameID(name string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(name))) }
 
 // holderText is a holder as the table has it, for the same reason.
-func holderText(holder string) string { return hex.EncodeToString([]byte(holder)) }
+func holderText(holder string) string { return fmt.Sprintf("%x", holder) }
 
 // Prepare implements driver.Preparer of package xlease.
 func (b *Backend) Prepare(ctx context.Context) error {

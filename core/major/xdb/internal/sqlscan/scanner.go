@@ -65,7 +65,7 @@ func (s *Scanner) Next() Token {
 func (s *Scanner) token(c byte) (kind Kind, end int, open bool) {
 	switch {
 	case isSpace(c):
-		return Space, s.skipSpace(), false
+		return Space, len(s.in) - len(strings.TrimLeft(s.in[s.at:], spaces)), false
 	case isName(c):
 		return s.word()
 	case isDigit(c) || c == '.' && s.at+1 < len(s.in) && isDigit(s.in[s.at+1]):
@@ -90,14 +90,6 @@ func (s *Scanner) mark(c byte) (kind Kind, end int, open bool) {
 		return s.placeholder()
 	}
 	return Other, s.at + 1, false
-}
-
-func (s *Scanner) skipSpace() int {
-	i := s.at
-	for i < len(s.in) && isSpace(s.in[i]) {
-		i++
-	}
-	return i
 }
 
 // skipWord returns the end of the name or number that begins at from.
@@ -141,10 +133,8 @@ func (s *Scanner) comment(c byte) (kind Kind, end int, open bool) {
 		}
 		return Comment, end, open
 	case c == '#' && s.rules.HashComments, strings.HasPrefix(rest, "--") && s.dashesComment(rest[2:]):
-		if i := strings.IndexByte(rest, '\n'); i >= 0 {
-			return Comment, s.at + i + 1, false
-		}
-		return Comment, len(s.in), false
+		line := strings.SplitAfterN(rest, "\n", 2)[0]
+		return Comment, s.at + len(line), false
 	default:
 		return Other, s.at + 1, false
 	}
@@ -173,7 +163,10 @@ func (s *Scanner) skipComment() (end int, open bool) {
 	return len(s.in), true
 }
 
-func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+// spaces are the bytes of white space.
+const spaces = " \t\n\v\f\r"
+
+func isSpace(c byte) bool { return strings.IndexByte(spaces, c) >= 0 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
