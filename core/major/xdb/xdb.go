@@ -51,11 +51,8 @@ func GetDB(ctx context.Context) (*gorm.DB, *xerror.Error) {
 // MustGetDB is GetDB for code that never runs without a database: it panics with the error of
 // GetDB.
 func MustGetDB(ctx context.Context) *gorm.DB {
-	db, err := GetDB(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return db
+	ctx = xctx.Unpooled(ctx)
+	return xctxutil.MustGet[*gorm.DB](ctx, xctx.DatabaseKey).WithContext(ctx)
 }
 
 // Transaction runs fn in a transaction of the database of ctx. GetDB returns the transaction

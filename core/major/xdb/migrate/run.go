@@ -46,9 +46,7 @@ func (r *run) do(ctx context.Context) error {
 		failure = r.locked(ctx, tx)
 		return failure
 	})
-	if failure == nil {
-		failure = r.failed("", err)
-	}
+	failure = cmp.Or(failure, r.failed("", err))
 	switch {
 	case failure != nil && r.started:
 		r.fail(ctx, failure)

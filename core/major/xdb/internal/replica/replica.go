@@ -40,14 +40,6 @@ type Replica struct {
 	state atomic.Int32
 }
 
-// pool returns the pool for reads, or nil if the replica is down.
-func (r *Replica) pool() gorm.ConnPool {
-	if r.state.Load() != stateUp {
-		return nil
-	}
-	return r.db.Load().ConnPool
-}
-
 // watch checks the replica until ctx ends.
 func (r *Replica) watch(ctx context.Context) {
 	for xretry.Sleep(ctx, checkPause) == nil {

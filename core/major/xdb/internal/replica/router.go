@@ -123,8 +123,8 @@ func (r *Router) read(tx *gorm.DB) {
 	}
 	turn := r.turn.Add(1)
 	for i := range uint32(len(r.all)) { // few
-		if pool := r.all[(turn+i)%uint32(len(r.all))].pool(); pool != nil {
-			s.ConnPool = pool
+		if replica := r.all[(turn+i)%uint32(len(r.all))]; replica.state.Load() == stateUp {
+			s.ConnPool = replica.db.Load().ConnPool
 			return
 		}
 	}
