@@ -263,7 +263,8 @@ func unread(d driver.Driver, s xenv.Source) []string {
 	var lines []string
 	own, shared := plugin.PackageOf(d), plugin.PackageOf(Options{})
 	for _, v := range xenv.Table() {
-		key, read := v.Key.String(), slices.Contains(v.Packages, own) || slices.Contains(v.Packages, shared)
+		key := v.Key.String()
+		read := slices.Contains(v.Packages, own) || slices.Contains(v.Packages, shared)
 		if _, set := s.Lookup(key); set && !read && strings.HasPrefix(key, "DATABASE_") {
 			lines = append(lines, key+" is set, but means nothing to this driver")
 		}

@@ -114,7 +114,8 @@ func (b *Backend) Acquire(ctx context.Context, r leasedriver.Request) (grant lea
 	return grant, nil
 }
 
-// take writes the holder of a slot whose row is still as it was seen; the zero row: as long as it has none.
+// take writes the holder of a slot, if its row is still as it was seen. The zero row means that
+// it had none.
 func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row tableRow) (bool, error) {
 	mark := max(g.Mark, r.Mark)
 	if row.ID == "" {
@@ -158,8 +159,8 @@ func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (held bool
 	return held, err
 }
 
-// repeat prepares the table and calls do, until the error is not errRaces. Two that give way to each other would do so for ever
-// if they did not wait.
+// repeat prepares the table and calls do, until the error is not errRaces. Two that give way to
+// each other would do so for ever if they did not wait.
 func (b *Backend) repeat(ctx context.Context, do func() error) error {
 	pause := xretry.Backoff{First: firstPause, Max: longPause}
 	for range maxTries {
@@ -220,13 +221,15 @@ func (b *Backend) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("xdb: leases: %w", err)
 }
 
-// seenRow is a row of the table with the time at which it was read. One without an ID has the time only.
+// seenRow is a row of the table with the time at which it was read. One without an ID has the
+// time only.
 type seenRow struct {
 	NowUS int64    `gorm:"column:now_us"`
 	Row   tableRow `gorm:"embedded"`
 }
 
-// view is what the rows of a name said at one moment. A slot without a row has the zero row, which ended long ago.
+// view is what the rows of a name said at one moment. A slot without a row has the zero row,
+// which ended long ago.
 type view struct {
 	now  int64
 	rows map[int]tableRow
@@ -240,12 +243,14 @@ func (v *view) slot(at int) (left time.Duration, mark int64) {
 
 // grant is the answer that gives out a slot.
 func (v *view) grant(slot int) leasedriver.Grant {
-	since := v.now
+	last, since := v.rows[slot], v.now
 	for _, row := range v.rows {
 		since = min(since, row.SinceUS)
 	}
-	last := v.rows[slot]
-	return leasedriver.Grant{OK: true, Slot: slot, Token: max(last.Token+1, v.now), Mark: last.Mark, Age: micros(v.now - since)}
+	return leasedriver.Grant{
+		OK: true, Slot: slot, Token: max(last.Token+1, v.now), Mark: last.Mark,
+		Age: micros(v.now - since),
+	}
 }
 
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

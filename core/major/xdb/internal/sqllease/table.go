@@ -80,8 +80,8 @@ func (b *Backend) Prepare(ctx context.Context) error {
 	return b.repeat(ctx, func() error { return nil })
 }
 
-// prepare creates the table if it is missing, and checks its columns. A failure is not remembered, so the
-// next call tries again.
+// prepare creates the table if it is missing, and checks its columns. A failure is not
+// remembered, so the next call tries again.
 func (b *Backend) prepare(ctx context.Context) error {
 	if b.made.Load() {
 		return nil
