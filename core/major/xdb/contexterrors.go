@@ -44,14 +44,12 @@ func (contextErrors) after(db *gorm.DB) {
 		return
 	}
 	ended := endOf(db.Statement.Context)
-	if ended == nil || errors.Is(db.Error, ended) {
+	if ended == nil || errors.Is(db.Error, ended) || errors.Is(db.Error, gorm.ErrRecordNotFound) {
 		return
 	}
 	switch driver.KindOf(db.Error) {
 	case driver.Unknown, driver.Canceled, driver.Connection, driver.TooManyConnections, driver.LockTimeout:
-		if !errors.Is(db.Error, gorm.ErrRecordNotFound) {
-			db.Error = &contextError{ended: ended, cause: db.Error}
-		}
+		db.Error = &contextError{ended: ended, cause: db.Error}
 	default: // the database has responded before the statement could be stopped
 	}
 }
