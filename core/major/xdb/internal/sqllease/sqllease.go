@@ -118,7 +118,7 @@ func (b *Backend) Acquire(ctx context.Context, r leasedriver.Request) (grant lea
 // it had none.
 func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row tableRow) (bool, error) {
 	mark := max(g.Mark, r.Mark)
-	if row.ID == "" {
+	if row.Holder == "" {
 		return b.write(ctx, b.sql.insert, id, g.Slot, r.Name, r.Count, holderText(r.Holder), g.Token, mark, r.TTL.Microseconds())
 	}
 	return b.write(ctx, b.sql.take, max(row.Slots, int64(r.Count)), holderText(r.Holder), g.Token, mark, r.TTL.Microseconds(),
@@ -138,7 +138,7 @@ func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, 
 			return err
 		}
 		switch row := seen.rows[h.Slot]; {
-		case row.ID == "": // it was removed, and no other holder has come in between
+		case row.Holder == "": // it was removed, and no other holder has come in between
 			held, err = b.write(ctx, b.sql.insert, id, h.Slot, h.Name, 0, holder, h.Token, h.Mark, h.TTL.Microseconds())
 			return err
 		case row.Holder == holder: // it has come back
@@ -196,7 +196,7 @@ func (b *Backend) look(ctx context.Context, id string, first, count int) (view, 
 	v := view{rows: map[int]tableRow{}}
 	for _, seen := range rows {
 		v.now = seen.NowUS
-		if row := seen.Row; row.ID != "" {
+		if row := seen.Row; row.Holder != "" {
 			v.rows[int(row.Slot)] = row
 		}
 	}
@@ -221,8 +221,8 @@ func (b *Backend) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("xdb: leases: %w", err)
 }
 
-// seenRow is a row of the table with the time at which it was read. One without an ID has the
-// time only.
+// seenRow is a row of the table with the time at which it was read. One without a holder has
+// the time only.
 type seenRow struct {
 	NowUS int64    `gorm:"column:now_us"`
 	Row   tableRow `gorm:"embedded"`

@@ -55,7 +55,7 @@ func newStatements(db *gorm.DB, clock driver.Clock) statements {
 	write := strings.NewReplacer(names...).Replace
 	s := statements{table: stmt.Schema.Table} // stmt.Table is without the schema of a prefix
 	// A row with the time comes back also where there is no other.
-	s.look = write("SELECT c.now_us, l.{id}, l.{slot}, l.{slots}, l.{holder}, l.{token}, l.{mark}, l.{since_us}, l.{until_us} " +
+	s.look = write("SELECT c.now_us, l.{slot}, l.{slots}, l.{holder}, l.{token}, l.{mark}, l.{since_us}, l.{until_us} " +
 		"FROM (SELECT {now} AS now_us{dual}) c LEFT JOIN {table} l ON l.{id} = ? AND l.{slot} >= ? AND l.{slot} < ?")
 	s.take = write("UPDATE {table} SET {slots} = ?, {holder} = ?, {token} = ?, {mark} = ?, {until_us} = {now} + ? " +
 		"WHERE {id} = ? AND {slot} = ? AND {token} = ? AND {mark} = ? AND {until_us} <= {now}")
