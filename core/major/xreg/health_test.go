@@ -154,3 +154,16 @@ func TestReadinessReportsADegradedNode(t *testing.T) {
 		t.Errorf("log\n%s\nwant one line for each change", out)
 	}
 }
+
+func TestNodeThatReturnsANilPointerTakesNoPartInTheReadiness(t *testing.T) {
+	reg, _ := begin(t, []xregnode.Node{
+		{Key: "switched off", Node: func(context.Context) (any, error) { return (*patient)(nil), nil }},
+	}, xoption.WithHealth())
+	if err := reg.Life().Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w := get(reg, "GET", "/readyz")
+	if got := decode[answer](t, w); w.Code != http.StatusOK || len(got.Nodes) != 1 || got.Nodes[0].Name != "snowflake" {
+		t.Errorf("/readyz = %d %+v, want 200 with the id node only", w.Code, got)
+	}
+}

@@ -47,7 +47,10 @@ func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	}
 	for _, phase := range list {
 		if phase.Setup != nil {
-			list = append(list, exec(phase.Name+" schema", phase.Setup))
+			list = append(list, &startup.Phase{
+				Name: phase.Name + " schema", Key: xctx.Exec,
+				Start: func(ctx context.Context) (any, error) { return nil, phase.Setup(ctx) },
+			})
 		}
 	}
 	for _, n := range p.Nodes {
@@ -75,14 +78,9 @@ func (r *Reg) phase(
 	return phase, phase.Err
 }
 
-// exec is a phase without a value.
-func exec(name string, run func(context.Context) error) *startup.Phase {
-	return &startup.Phase{Name: name, Key: xctx.Exec, Start: func(ctx context.Context) (any, error) { return nil, run(ctx) }}
-}
-
 // startOne runs one step and keeps its value.
 func (r *Reg) startOne(s *startup.Phase) error {
-	r.enter(s.Name)
+	r.step.Store(&s.Name)
 	ctx := r.Init.Ctx
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: not started: %w", s.Name, context.Cause(ctx))
@@ -121,8 +119,8 @@ func (r *Reg) keep(s *startup.Phase, value any, detail string) {
 			r.nodes.Set(key, v)
 		}
 	}
-	if r.known(value) {
-		return
+	if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer && (v.IsNil() || slices.Contains(r.closing, value)) {
+		return // nothing, or the value of an earlier step: it is not closed twice
 	}
 	if fn := closer(s, value); fn != nil {
 		r.closing = append(r.closing, value)
@@ -133,18 +131,10 @@ func (r *Reg) keep(s *startup.Phase, value any, detail string) {
 	}
 }
 
-// known reports whether an earlier step gave the same pointer, so that nothing is closed twice.
-func (r *Reg) known(value any) bool {
-	return reflect.ValueOf(value).Kind() == reflect.Pointer && slices.Contains(r.closing, value)
-}
-
 // closer returns the function that closes a value, or nil.
 func closer(s *startup.Phase, value any) xhook.Func {
 	if s.Close != nil {
 		return s.Close
-	}
-	if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil
 	}
 	switch c := value.(type) {
 	case interface {
