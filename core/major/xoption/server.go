@@ -36,7 +36,7 @@ func WithMaxBodyBytes(n int64) Option {
 	if n < 0 {
 		return wrong("WithMaxBodyBytes: %d is negative", n)
 	}
-	return WithServe(func(c *xhelper.Config) { c.MaxBodyBytes = cmp.Or(n, noLimit) })
+	return WithServe(func(c *xhelper.Config) { c.MaxBodyBytes = cmp.Or(n, startup.NoLimit) })
 }
 
 // WithRequestTimeout ends the context of a request after d, whatever PLINTH_REQUEST_TIMEOUT says; 0 is no limit.
@@ -44,11 +44,8 @@ func WithRequestTimeout(d time.Duration) Option {
 	if d < 0 {
 		return wrong("WithRequestTimeout: %s is negative", d)
 	}
-	return WithServe(func(c *xhelper.Config) { c.RequestTimeout = cmp.Or(d, noLimit) })
+	return WithServe(func(c *xhelper.Config) { c.RequestTimeout = cmp.Or(d, startup.NoLimit) })
 }
-
-// noLimit is what the request middleware takes for no limit; 0 is its default.
-const noLimit = -1
 
 // WithDrainDelay goes on serving for d after the stop has begun, whatever PLINTH_DRAIN_DELAY says.
 func WithDrainDelay(d time.Duration) Option {

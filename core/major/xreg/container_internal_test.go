@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"testing"
 	"testing/fstest"
+
+	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
 func TestInContainer(t *testing.T) {
@@ -28,13 +30,13 @@ func TestInContainer(t *testing.T) {
 	}
 }
 
-func TestValidProxy(t *testing.T) {
+func TestCheckProxies(t *testing.T) {
 	for text, want := range map[string]bool{
 		"10.0.0.0/8": true, "192.0.2.7": true, "::1": true, "fd00::/8": true,
 		"": false, "example.org": false, "10.0.0.0/33": false, "fe80::1%eth0": false, "10.0.0.0/8,": false,
 	} {
-		if got := validProxy(text); got != want {
-			t.Errorf("validProxy(%q) = %t, want %t", text, got, want)
+		if err := checkProxies(&startup.Settings{TrustedProxies: []string{text}}); (err == nil) != want {
+			t.Errorf("checkProxies(%q) = %v, want it valid: %t", text, err, want)
 		}
 	}
 }

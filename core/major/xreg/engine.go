@@ -1,7 +1,6 @@
 package xreg
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/gin-gonic/gin"
@@ -43,11 +42,9 @@ func (r *Reg) newEngine() {
 }
 
 // build makes the middleware of all options, and adds p's changes of the engine, health and routes.
-func (r *Reg) build(p *startup.Plan) error {
+func (r *Reg) build(p *startup.Plan) {
 	settings := r.Settings()
-	if err := r.Serve.SetTrustedProxies(settings.TrustedProxies); err != nil {
-		return fmt.Errorf("xreg: trusted proxies: %w", err)
-	}
+	_ = r.Serve.SetTrustedProxies(settings.TrustedProxies) // checkProxies has reported its errors
 	handler := xhelper.Serve(settings.Serve)
 	r.serve.Store(&handler)
 	for _, change := range p.Engine {
@@ -59,5 +56,4 @@ func (r *Reg) build(p *startup.Plan) error {
 	for _, register := range p.Routes {
 		register(r.Init.Ctx, r.Serve)
 	}
-	return nil
 }

@@ -11,20 +11,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-// defaultEnvFile is read where it exists.
-const defaultEnvFile = ".env"
-
-// loadEnv reads the plan's files into the environment, and then its defaults. An error says where a file is wrong, and
-// not what stands there; the rest of the file is read all the same, so that what it says can be checked too.
-func loadEnv(p *startup.Plan) error { return errors.Join(loadEnvFiles(p), xenv.Apply(p.EnvDefaults)) }
-
+// loadEnvFiles reads the plan's files into the environment: by default .env, if it exists. An error says where a file
+// is wrong, and not what it contains there; the rest of the file is read all the same, so that it can be checked too.
 func loadEnvFiles(p *startup.Plan) error {
 	if p.NoEnvFile {
 		return nil
 	}
 	files, optional := p.EnvFiles, false
 	if len(files) == 0 {
-		files, optional = []string{defaultEnvFile}, true
+		files, optional = []string{".env"}, true
 	}
 	var errs []error
 	for _, name := range files {

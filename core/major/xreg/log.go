@@ -24,15 +24,12 @@ func (r *Reg) openLog(p *startup.Plan) error {
 		return errors.Join(problems, fmt.Errorf("xreg: log: %w", err))
 	}
 	restore := xlog.SetDefault(engine)
-	var once sync.Once
-	r.closeLog = func() (err error) {
-		once.Do(func() {
-			restore()
-			if err = engine.Close(); err != nil {
-				err = fmt.Errorf("xreg: close of the log: %w", err)
-			}
-		})
-		return err
-	}
+	r.closeLog = sync.OnceValue(func() error {
+		restore()
+		if err := engine.Close(); err != nil {
+			return fmt.Errorf("xreg: close of the log: %w", err)
+		}
+		return nil
+	})
 	return problems
 }

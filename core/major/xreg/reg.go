@@ -84,14 +84,11 @@ func New(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) (*R
 // newReg returns an application whose start has not begun. Its settings are those of the environment.
 func newReg() *Reg {
 	r := &Reg{life: xhook.New(), nodes: &xregnode.Nodes{}, closeLog: func() error { return nil }}
-	r.enter("settings")
+	r.step.Store(new("settings"))
 	r.settings.Store(r.newSettings())
 	r.parts.Store(&[]Part{})
 	return r
 }
-
-// enter notes which step of the start comes next.
-func (r *Reg) enter(step string) { r.step.Store(&step) }
 
 // begin starts r. If it fails, the caller reports the error and then calls giveUp and closeLog.
 func (r *Reg) begin(ctx context.Context, nodes []xregnode.Node, opts []xoption.Option) error {
@@ -150,7 +147,7 @@ func (r *Reg) Apply(opts ...xoption.Option) error {
 func (r *Reg) carryOut(p *startup.Plan) error {
 	var problems error
 	if !p.Late {
-		problems = errors.Join(loadEnv(p), r.openLog(p))
+		problems = errors.Join(loadEnvFiles(p), xenv.Apply(p.EnvDefaults), r.openLog(p))
 		for _, line := range xenv.Misspelled() { // perhaps the cause of a problem below
 			initLog.Warn(r.Init.Ctx, line)
 		}
@@ -172,8 +169,8 @@ func (r *Reg) carryOut(p *startup.Plan) error {
 			return err
 		}
 	}
-	r.enter("routes")
-	return r.panics("routes", xhook.Guard(func() error { return r.build(p) }))
+	r.step.Store(new("routes"))
+	return r.panics("routes", xhook.Guard(func() error { r.build(p); return nil }))
 }
 
 // Signals returns what catches signals, for the Runner, which must stop it; nil after New.
@@ -196,7 +193,7 @@ func (r *Reg) StopRequested() context.Context { return r.parent }
 func (r *Reg) Cancel() { r.cancel(context.Canceled) }
 
 // Close runs the shutdown hooks that have not run yet, ends the application's context, runs the stop hooks, closes the nodes
-// in reverse order and the log last. ctx bounds it. The second call does nothing.
+// in reverse order and the log last. ctx bounds it. A second call does nothing: it returns the error of the log, if any.
 func (r *Reg) Close(ctx context.Context) error {
 	err := r.CloseNodes(ctx)
 	r.watch.Stop()

@@ -1,6 +1,7 @@
 package xreg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/mattn/go-isatty"
@@ -73,17 +73,17 @@ func (r *Reg) newSettings() *startup.Settings {
 			Base:                 r.Init.Ctx,
 			EnableInput:          env.EnableInput,
 			ExcludeURLs:          env.ExcludeURLs,
-			MaxBodyBytes:         unlimited(env.MaxBodyBytes),
-			MaxInflightBodyBytes: unlimited(env.MaxInflightBodyBytes),
-			RequestTimeout:       unlimited(env.RequestTimeout),
+			MaxBodyBytes:         cmp.Or(env.MaxBodyBytes, startup.NoLimit),
+			MaxInflightBodyBytes: cmp.Or(env.MaxInflightBodyBytes, startup.NoLimit),
+			RequestTimeout:       cmp.Or(env.RequestTimeout, startup.NoLimit),
 			Debug:                env.Debug,
 			Profile:              profile,
 			TrustProxies:         len(env.TrustedProxies) > 0,
 		},
 		Server: &http.Server{
-			ReadHeaderTimeout: unlimited(env.ReadHeaderTimeout),
+			ReadHeaderTimeout: cmp.Or(env.ReadHeaderTimeout, startup.NoLimit),
 			ReadTimeout:       env.ReadTimeout,
-			IdleTimeout:       unlimited(env.IdleTimeout),
+			IdleTimeout:       cmp.Or(env.IdleTimeout, startup.NoLimit),
 			MaxHeaderBytes:    env.MaxHeaderBytes,
 		},
 	}
@@ -102,28 +102,14 @@ func (r *Reg) newSettings() *startup.Settings {
 	return s
 }
 
-// unlimited turns 0 into what means no limit to net/http, for which 0 means ReadTimeout, and to the
-// request middleware, for which 0 means its default.
-func unlimited[N time.Duration | int64](n N) N {
-	if n == 0 {
-		return -1
-	}
-	return n
-}
-
-// checkProxies reports what is no address of a proxy.
+// checkProxies reports what is neither an address nor a CIDR range.
 func checkProxies(s *startup.Settings) error {
 	var errs []error
 	for _, proxy := range s.TrustedProxies {
-		if !validProxy(proxy) {
+		if new(gin.Engine).SetTrustedProxies([]string{proxy}) != nil {
 			errs = append(errs, xenv.Problem("WithTrustedProxies or PLINTH_TRUSTED_PROXIES", proxy,
 				"is neither an address nor a CIDR range", "for example 10.0.0.0/8,192.0.2.7"))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// validProxy reports whether text is an address or a CIDR range.
-func validProxy(text string) bool {
-	return new(gin.Engine).SetTrustedProxies([]string{text}) == nil
 }

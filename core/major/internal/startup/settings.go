@@ -32,6 +32,10 @@ type Settings struct {
 	ChangeServer []func(*http.Server)
 }
 
+// NoLimit is no limit to the request middleware, for which 0 means its default, and to net/http, for which 0 means
+// ReadTimeout.
+const NoLimit = -1
+
 // maxReserve bounds the part of the shutdown timeout that is kept for what comes after the requests.
 const maxReserve = 5 * time.Second
 
