@@ -46,7 +46,7 @@ func (r *runner) banner(addr net.Addr, routes [][2]string) string {
 	for _, part := range r.reg.Parts() {
 		rows = append(rows, [2]string{part.Name, part.Detail})
 	}
-	if r.reg.Settings().Debug {
+	if r.reg.Settings().Serve.Debug {
 		rows = append(rows, [2]string{"mode", "debug"})
 		rows = append(rows, routes...)
 	}

@@ -61,5 +61,5 @@ func WithHealthPaths(live, ready string) Option {
 	if live == ready {
 		return wrong("WithHealthPaths: both paths are %q", live)
 	}
-	return func(p *startup.Plan) { p.Health = &startup.Health{LivePath: live, ReadyPath: ready} }
+	return func(p *startup.Plan) { p.LivePath, p.ReadyPath = live, ready }
 }

@@ -13,6 +13,7 @@ package xoption
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -80,7 +81,7 @@ func WithLeases(open func(ctx context.Context) (*xlease.Leases, error)) Option {
 
 // WithDebug turns the debug mode on or off, whatever PLINTH_DEBUG says.
 func WithDebug(on bool) Option {
-	return setting(func(s *startup.Settings) { s.Debug, s.Serve.Debug = on, on })
+	return setting(func(s *startup.Settings) { s.Serve.Debug = on })
 }
 
 // WithLogger makes the application write its lines to e. The process's default logger stays as it is, and e is not closed
@@ -98,7 +99,7 @@ func WithLogConfig(change func(*xlog.Config)) Option {
 func toRegister(name string, option Option) Option {
 	return func(p *startup.Plan) {
 		if p.Late {
-			p.Problem(fmt.Errorf("xoption: %s must be given to Register", name))
+			p.Problems = errors.Join(p.Problems, fmt.Errorf("xoption: %s must be given to Register", name))
 		}
 		option(p)
 	}
@@ -120,5 +121,5 @@ func given(name string, ok bool, option Option) Option {
 // wrong is an option that cannot be.
 func wrong(format string, args ...any) Option {
 	err := fmt.Errorf("xoption: "+format, args...)
-	return func(p *startup.Plan) { p.Problem(err) }
+	return func(p *startup.Plan) { p.Problems = errors.Join(p.Problems, err) }
 }

@@ -56,7 +56,7 @@ func TestOptionsOfADatabaseAddUpAndTheLaterWins(t *testing.T) {
 		xoption.WithDatabase(xoptdatabase.WithDriver("first", "")), xoption.WithDatabase(xoptdatabase.WithDriver("second", "")),
 		xoption.WithDatabase(),
 	)
-	if err := p.Problems(); err != nil {
+	if err := p.Problems; err != nil {
 		t.Fatal(err)
 	}
 	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) || strings.Contains(err.Error(), `"first"`) {
@@ -68,7 +68,7 @@ func TestOptionsOfACacheAddUpAndTheLaterWins(t *testing.T) {
 	p := plan(
 		xoption.WithCache(), xoption.WithCache(xoptcache.WithDriver("first")), xoption.WithCache(xoptcache.WithDriver("second")),
 	)
-	if err := p.Problems(); err != nil {
+	if err := p.Problems; err != nil {
 		t.Fatal(err)
 	}
 	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) || strings.Contains(err.Error(), `"first"`) {
@@ -137,8 +137,8 @@ func TestDriverThatKeepsNoLeases(t *testing.T) {
 func TestNilFunctionsAreProblems(t *testing.T) {
 	p := plan(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil), xoption.WithServer(nil),
 		xoption.WithLogConfig(nil), xoption.WithLogger(nil), xoption.WithListener(nil), xoption.WithLeases(nil))
-	if n := strings.Count(p.Problems().Error(), "is nil"); n != 8 {
-		t.Errorf("Problems = %v, want 8", p.Problems())
+	if n := strings.Count(p.Problems.Error(), "is nil"); n != 8 {
+		t.Errorf("Problems = %v, want 8", p.Problems)
 	}
 }
 
@@ -156,8 +156,8 @@ func TestOptionsCollectInTheirOrder(t *testing.T) {
 	if p.EnvDefaults[xenv.Port] != "2" || p.EnvDefaults[xenv.Host] != "h" {
 		t.Errorf("defaults = %v, want the later port", p.EnvDefaults)
 	}
-	if *p.Health != (startup.Health{LivePath: "/healthz", ReadyPath: "/readyz"}) {
-		t.Errorf("health = %+v", p.Health)
+	if p.LivePath != "/healthz" || p.ReadyPath != "/readyz" {
+		t.Errorf("health = %q and %q, want the default paths", p.LivePath, p.ReadyPath)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestLimitsOfRequests(t *testing.T) {
 		}
 	}
 	for name, opt := range map[string]xoption.Option{"WithRequestTimeout": xoption.WithRequestTimeout(-1), "WithMaxBodyBytes": xoption.WithMaxBodyBytes(-1)} {
-		if err := plan(opt).Problems(); err == nil || !strings.Contains(err.Error(), name) {
+		if err := plan(opt).Problems; err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s of a negative value = %v, want a problem", name, err)
 		}
 	}

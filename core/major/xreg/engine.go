@@ -50,8 +50,8 @@ func (r *Reg) build(p *startup.Plan) {
 	for _, change := range p.Engine {
 		change(r.Serve)
 	}
-	if p.Health != nil {
-		r.addHealth(*p.Health)
+	if p.LivePath != "" {
+		r.addHealth(p)
 	}
 	for _, register := range p.Routes {
 		register(r.Init.Ctx, r.Serve)

@@ -173,12 +173,12 @@ func TestSettingsPreferOptionsThenEnvironmentThenDefaults(t *testing.T) {
 		defer func() { _ = reg.Close(t.Context()) }()
 		return reg.Settings()
 	}
-	if s := settings(); s.Address != "localhost:1118" || s.DrainDelay != 5*time.Second || s.ShutdownTimeout != 25*time.Second || s.Debug {
+	if s := settings(); s.Address != "localhost:1118" || s.DrainDelay != 5*time.Second || s.ShutdownTimeout != 25*time.Second || s.Serve.Debug {
 		t.Errorf("defaults = %+v", s)
 	}
 	t.Setenv("PLINTH_HOST", "::1")
 	t.Setenv("PLINTH_DEBUG", "true")
-	if s := settings(); s.Address != "[::1]:1118" || s.DrainDelay != 0 || !s.Debug {
+	if s := settings(); s.Address != "[::1]:1118" || s.DrainDelay != 0 || !s.Serve.Debug {
 		t.Errorf("debug mode = %+v, want no drain delay", s)
 	}
 	if s := settings(xoption.WithDebug(false)); s.DrainDelay != 5*time.Second {

@@ -53,6 +53,7 @@ type Reg struct {
 	nodes    *xregnode.Nodes
 	bare     *gin.RouterGroup // routes without middleware
 	serve    atomic.Pointer[gin.HandlerFunc]
+	health   sync.Map // what each node was at the last check, by name: "" for well, degraded, or unavailable
 
 	settings atomic.Pointer[startup.Settings]
 	parts    atomic.Pointer[[]Part]
@@ -155,9 +156,9 @@ func (r *Reg) carryOut(p *startup.Plan) error {
 	r.changes = p.Settings
 	settings := r.newSettings()
 	r.settings.Store(settings)
-	r.nodes.Set(xctx.DebugKey, settings.Debug)
+	r.nodes.Set(xctx.DebugKey, settings.Serve.Debug)
 	steps, wrong := r.steps(p)
-	if err := errors.Join(problems, p.Problems(), xenv.Validate(), check(settings), wrong); err != nil {
+	if err := errors.Join(problems, p.Problems, xenv.Validate(), check(settings), wrong); err != nil {
 		return report.Distinct(err)
 	}
 	if len(p.Mappers) > 0 {

@@ -64,7 +64,6 @@ func (r *Reg) newSettings() *startup.Settings {
 	profile, _ := xbase.ParseProfile(env.Envelope) // checked with the environment
 	s := &startup.Settings{
 		Address:         net.JoinHostPort(env.Host, strconv.Itoa(env.Port)),
-		Debug:           env.Debug,
 		TrustedProxies:  env.TrustedProxies,
 		WriteTimeout:    env.WriteTimeout,
 		DrainDelay:      env.DrainDelay,
@@ -95,7 +94,7 @@ func (r *Reg) newSettings() *startup.Settings {
 	}
 	if s.DrainDelay == undecided {
 		s.DrainDelay = env.DrainDelay
-		if s.Debug || atTerminal() {
+		if s.Serve.Debug || atTerminal() {
 			s.DrainDelay = 0
 		}
 	}

@@ -4,7 +4,6 @@ package startup
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gin-gonic/gin"
 
@@ -62,22 +61,11 @@ type Plan struct {
 	Engine []func(*gin.Engine)
 	// Routes register the application's routes.
 	Routes []func(ctx context.Context, engine *gin.Engine)
-	// Health describes the health routes; nil is none.
-	Health *Health
-
-	problems []error
-}
-
-// Health describes the health routes.
-type Health struct {
-	// LivePath answers 200 as long as the process serves.
+	// LivePath answers 200 as long as the process serves; "" is no health route.
 	LivePath string
 	// ReadyPath answers 200 as long as the service is ready and all its nodes are well, 503 otherwise.
 	ReadyPath string
+
+	// Problems joins what is wrong with options. It is reported at the start, together with everything else.
+	Problems error
 }
-
-// Problem notes what is wrong with an option. It is reported at the start, together with everything else.
-func (p *Plan) Problem(err error) { p.problems = append(p.problems, err) }
-
-// Problems returns what was noted, joined, or nil.
-func (p *Plan) Problems() error { return errors.Join(p.problems...) }

@@ -14,8 +14,6 @@ type Settings struct {
 	Address string
 	// Listener is served instead of a new one, where it is not nil.
 	Listener net.Listener
-	// Debug is the debug mode.
-	Debug bool
 	// TrustedProxies are the addresses and CIDR ranges of proxies whose X-Forwarded-For is believed.
 	TrustedProxies []string
 	// DrainDelay is the time between the beginning of the stop and the end of accepting.
