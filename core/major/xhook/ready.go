@@ -51,11 +51,11 @@ func (l *Lifecycle) release(h *hold) {
 	close(h.released)
 }
 
-// Ready waits until every hold is released, runs the ready hooks until the first error, and waits for the holds that were
-// taken meanwhile; then the state becomes StateReady.
+// Ready waits until every hold is released, runs the ready hooks as Start runs its hooks, and waits for the holds that
+// were taken in the meantime; then the state becomes StateReady.
 //
-// A failure, before or meanwhile, is the error that Ready returns. When ctx ends during a wait, or the stop begins, the error
-// names the holds that are open. In all these cases the state does not become StateReady.
+// A failure, before or in the meantime, is the error that Ready returns. If ctx ends during a wait, or the stop begins, the
+// error names the holds that are open. In all these cases the state does not become StateReady.
 func (l *Lifecycle) Ready(ctx context.Context) error {
 	if err := l.awaitHolds(ctx, StateStarting); err != nil {
 		return err

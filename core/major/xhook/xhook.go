@@ -180,8 +180,9 @@ func (l *Lifecycle) take(p phase) (hook, bool) {
 	return h, true
 }
 
-// Start runs the start hooks until the first error. It and its siblings are for whoever runs the
-// application; a hook that a running hook adds to the same phase runs too, except during the shutdown.
+// Start runs the start hooks until the first error or the end of ctx, whose cause it then returns. It and its
+// siblings are for code that runs an application; a hook that a running hook adds to the same phase runs too,
+// except during the shutdown.
 func (l *Lifecycle) Start(ctx context.Context) error { return l.run(ctx, phaseStart) }
 
 // BeginDrain sets StateDraining, from which on the service does not report ready.
@@ -200,17 +201,21 @@ func (l *Lifecycle) Stop(ctx context.Context) error {
 	return errors.Join(l.run(ctx, phaseStop), l.run(ctx, phaseClose))
 }
 
-// run runs the hooks of a phase one after the other: those of the start until the first error, those of the stop whatever
-// their errors.
+// run runs the hooks of a phase one after the other: those of the start until the first error or the end of ctx, those of
+// the stop whatever their errors.
 func (l *Lifecycle) run(ctx context.Context, p phase) error {
+	starting := p < phaseDrain
 	var errs []error
 	for {
+		if starting && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		h, ok := l.take(p)
 		if !ok {
 			return errors.Join(errs...)
 		}
 		err := h.call(ctx, p)
-		if err != nil && p < phaseDrain {
+		if err != nil && starting {
 			return err
 		}
 		errs = append(errs, err)

@@ -242,3 +242,19 @@ func ExampleOnStop() {
 	_ = l.Stop(context.Background())
 	// Output: mails are sent
 }
+
+func TestEndOfTheContextEndsTheStart(t *testing.T) {
+	why := errors.New("told to stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	l := xhook.New()
+	var log []string
+	l.OnReady("a", func(context.Context) error { cancel(why); return nil })
+	l.OnReady("b", note(&log, "b", nil))
+	if err := l.Ready(ctx); !errors.Is(err, why) || l.State() != xhook.StateStarting {
+		t.Errorf("Ready = %v, state = %s; want the cause of the context, and starting", err, l.State())
+	}
+	l.OnStart("c", note(&log, "c", nil))
+	if err := l.Start(ctx); !errors.Is(err, why) || len(log) > 0 {
+		t.Errorf("Start = %v and ran %v, want the cause of the context and no hook", err, log)
+	}
+}

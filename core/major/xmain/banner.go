@@ -27,16 +27,16 @@ var terminal = func() io.Writer {
 }
 
 // announce says that the service is ready: a banner at a terminal, one log line everywhere.
-func (r *runner) announce(addr net.Addr, routes [][2]string, took time.Duration) {
+func (r *runner) announce(addr net.Addr, banner string, took time.Duration) {
 	if w := terminal(); w != nil {
-		_, _ = io.WriteString(w, r.banner(addr, routes))
+		_, _ = io.WriteString(w, banner)
 	}
 	r.log.Notice(r.app, "ready", slog.String("app", xenv.ApplicationName()), slog.String("version", version()),
 		slog.String("address", "http://"+addr.String()), slog.Duration("took", took))
 }
 
 // banner is what people see at a terminal.
-func (r *runner) banner(addr net.Addr, routes [][2]string) string {
+func (r *runner) banner(addr net.Addr) string {
 	_, plinth := built()
 	rows := [][2]string{
 		{"plinth", plinth},
@@ -48,7 +48,9 @@ func (r *runner) banner(addr net.Addr, routes [][2]string) string {
 	}
 	if r.reg.Settings().Serve.Debug {
 		rows = append(rows, [2]string{"mode", "debug"})
-		rows = append(rows, routes...)
+		for _, route := range sortedRoutes(r.reg.Serve) {
+			rows = append(rows, [2]string{"route", fmt.Sprintf("%-7s %s", route.Method, route.Path)})
+		}
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n  %s %s\n\n", xenv.ApplicationName(), version())
@@ -59,21 +61,14 @@ func (r *runner) banner(addr net.Addr, routes [][2]string) string {
 	return b.String()
 }
 
-// routes lists the routes, sorted by path.
-func routes(engine *gin.Engine) [][2]string {
+// sortedRoutes returns the routes, sorted by path.
+func sortedRoutes(engine *gin.Engine) gin.RoutesInfo {
 	list := engine.Routes()
 	slices.SortFunc(list, func(a, b gin.RouteInfo) int {
 		return strings.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method)
 	})
-	rows := make([][2]string, 0, len(list))
-	for _, route := range list {
-		rows = append(rows, [2]string{"route", fmt.Sprintf("%-7s %s", route.Method, route.Path)})
-	}
-	return rows
+	return list
 }
-
-// coreModule is the module of this package.
-const coreModule = "github.com/plinthgo/plinth/core"
 
 // version returns that of the program.
 func version() string {
@@ -83,15 +78,14 @@ func version() string {
 
 // built returns the versions of the program and of Plinth, as the program was built.
 func built() (program, plinth string) {
-	const unknown = "(unknown)"
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "", unknown
+		info = &debug.BuildInfo{}
 	}
 	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == coreModule {
+		if m.Path == "github.com/plinthgo/plinth/core" {
 			return info.Main.Version, m.Version
 		}
 	}
-	return info.Main.Version, unknown
+	return info.Main.Version, "(unknown)"
 }

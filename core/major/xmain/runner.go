@@ -40,7 +40,6 @@ type runner struct {
 
 	listener *listener
 	running  sync.WaitGroup // tasks, and Serve
-	ready    bool
 }
 
 func newRunner(reg *xreg.Reg, log *xlog.LogNamedLogger, tasks []Task) *runner {
@@ -85,9 +84,6 @@ func (r *runner) start(opts []xoption.Option, began time.Time) error {
 	if err := r.reg.Apply(opts...); err != nil {
 		return err
 	}
-	if r.wanted.Err() != nil {
-		return context.Cause(r.wanted)
-	}
 	for i, task := range r.tasks {
 		if task == nil {
 			return fmt.Errorf("xmain: task %d is nil", i+1)
@@ -96,15 +92,12 @@ func (r *runner) start(opts []xoption.Option, began time.Time) error {
 	if err := r.life.Start(r.wanted); err != nil {
 		return r.panics("start", err)
 	}
-	if r.wanted.Err() != nil {
-		return context.Cause(r.wanted)
-	}
 	l, err := listen(r.wanted, r.reg.Settings())
 	if err != nil {
 		return err
 	}
-	r.listener = l                // from here on it is served: the stop waits for its connections
-	routes := routes(r.reg.Serve) // the first request changes what they are read from
+	r.listener = l               // from here on it is served: the stop waits for its connections
+	banner := r.banner(l.Addr()) // the first request changes what it reads the routes from
 	r.serve(l)
 	r.runTasks()
 	if err := r.life.Ready(r.wanted); err != nil {
@@ -113,11 +106,7 @@ func (r *runner) start(opts []xoption.Option, began time.Time) error {
 		}
 		return r.panics("ready", err)
 	}
-	if r.wanted.Err() != nil {
-		return context.Cause(r.wanted)
-	}
-	r.ready = true
-	r.announce(l.Addr(), routes, time.Since(began))
+	r.announce(l.Addr(), banner, time.Since(began))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xretry"
 	"github.com/plinthgo/plinth/core/internal/guard"
+	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // maxPending bounds how long a connection that was just accepted is given to bring its first request.
@@ -43,9 +44,10 @@ func (r *runner) stop() error {
 	forTasks, cancel := context.WithDeadlineCause(base, end.Add(-reserve/2), errTime)
 	defer cancel()
 
+	wasReady := r.life.State() == xhook.StateReady
 	r.draining.Store(true)
 	errs := []error{r.panics("drain", r.life.Drain(forRequests))}
-	if r.ready {
+	if wasReady {
 		_ = xretry.Sleep(forRequests, s.DrainDelay) // and go on serving
 	}
 	errs = append(errs, r.drain(forRequests, forTasks))

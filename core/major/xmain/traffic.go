@@ -152,7 +152,7 @@ func asksForEvents(req *http.Request) bool {
 // connection is one connection of the server.
 type connection struct {
 	request  request // the one that it carries, if it is no HTTP/2 connection
-	arrived  atomic.Bool
+	arrived  sync.Once
 	hijacked atomic.Bool // by the handler that runs
 }
 
@@ -165,11 +165,7 @@ func connectionOf(req *http.Request) *connection {
 }
 
 // arrive ends the time in which a connection is pending.
-func (t *traffic) arrive(c *connection) {
-	if c.arrived.CompareAndSwap(false, true) {
-		t.pending.Add(-1)
-	}
-}
+func (t *traffic) arrive(c *connection) { c.arrived.Do(func() { t.pending.Add(-1) }) }
 
 // watch makes the server tell of its connections, next to what the application has it tell, which gets the
 // connections as they were accepted.

@@ -67,8 +67,7 @@ func Runner(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, task
 		return
 	}
 	code := 1
-	var second *SignalError
-	if errors.As(err, &second) {
+	if second, ok := errors.AsType[*SignalError](err); ok {
 		code = second.ExitCode()
 	}
 	exit(code)

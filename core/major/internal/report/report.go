@@ -50,8 +50,7 @@ func Problems(ctx context.Context, log *xlog.LogNamedLogger, prefix string, err 
 // err. part says what has panicked.
 func Panics(ctx context.Context, log *xlog.LogNamedLogger, part string, err error) error {
 	for _, problem := range List(err) {
-		var p *guard.PanicError
-		if errors.As(problem, &p) {
+		if p, ok := errors.AsType[*guard.PanicError](problem); ok {
 			log.Error(ctx, "panic", slog.String("part", part), slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
 		}
 	}
