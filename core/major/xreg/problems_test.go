@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/report"
@@ -265,4 +266,17 @@ func ExampleNew() {
 	// Output:
 	// node 1 ("plinth_database"): the function is nil
 	// node 1: the key "plinth_database" is reserved for the framework
+}
+
+func TestIDNodeOfWrongOptionsIsReportedBeforeAnythingIsOpened(t *testing.T) {
+	for name, opt := range map[string]xsnowflake.Option{
+		"SNOWFLAKE_NODE_ID": xsnowflake.WithNodeID(99), "layout": xsnowflake.WithLayout(xsnowflake.Layout{}),
+	} {
+		opened := false
+		got := problems(t, xoption.WithoutEnvFile(), xoption.WithSnowflake(opt), xoption.WithAddress("nowhere"),
+			withPhase(startup.Phase{Name: "database", Start: func(context.Context) (any, error) { opened = true; return nil, nil }}))
+		if text := strings.Join(got, "\n"); opened || len(got) != 2 || !strings.Contains(text, name) || !strings.Contains(text, "WithAddress") {
+			t.Errorf("opened = %t, problems:\n%s\nwant %s and WithAddress", opened, text, name)
+		}
+	}
 }

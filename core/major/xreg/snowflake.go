@@ -1,6 +1,7 @@
 package xreg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,24 +61,29 @@ func describeNode(n *xsnowflake.Node) string {
 
 // startSnowflake makes the id node and logs which node ID it has and why: two with one node ID make the same ids.
 func startSnowflake(ctx context.Context, opts []xsnowflake.Option) (*xsnowflake.Node, error) {
-	newNode, source := xsnowflake.FromEnv, ""
-	if len(opts) > 0 {
-		newNode, source = xsnowflake.NewNode, "xoption.WithSnowflake: "
-	}
-	n, err := newNode(append(nodeLeases(ctx), opts...)...)
+	n, err := newNode(opts, nodeLeases(ctx)...)
 	if err != nil {
 		return nil, err
 	}
 	if err := n.Prepare(ctx); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
-	if _, set := xenv.GetEnv(xenv.SnowflakeNodeID); set && len(opts) == 0 {
+	source := n.Source()
+	if len(opts) > 0 {
+		source = "xoption.WithSnowflake: " + source
+	} else if _, set := xenv.GetEnv(xenv.SnowflakeNodeID); set {
 		source = xenv.SnowflakeNodeID.String()
-	} else {
-		source += n.Source()
 	}
 	logSnowflake(ctx, n, source)
 	return n, nil
+}
+
+// newNode makes the id node of opts, or that of the environment if there are none. leases replace the folder of its leases.
+func newNode(opts []xsnowflake.Option, leases ...xsnowflake.Option) (*xsnowflake.Node, error) {
+	if len(opts) > 0 {
+		return xsnowflake.NewNode(append(leases, opts...)...)
+	}
+	return xsnowflake.FromEnv(leases...)
 }
 
 // nodeLeases leases node IDs with the application's leases, if these decide between all processes that could make ids.
@@ -103,14 +109,11 @@ func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
 	}
 }
 
-// checkSnowflake checks the numbers of the environment against the layout without taking a lease.
+// checkSnowflake checks the numbers of the options or of the environment against the layout without taking a lease.
 func checkSnowflake(opts []xsnowflake.Option) error {
-	if len(opts) > 0 {
-		return nil
-	}
-	n, err := xsnowflake.FromEnv()
+	n, err := newNode(opts)
 	if err != nil {
-		return errors.Unwrap(err) // the problems, without the package's name
+		return cmp.Or(errors.Unwrap(err), err) // the problems, without the package's name
 	}
 	return n.Close()
 }
