@@ -46,13 +46,12 @@ func databasePhase(p *startup.Plan) *startup.Phase {
 		phase.Err = missingDatabase()
 		return phase
 	}
-	var db *gorm.DB
-	phase.Leases = func(ctx context.Context) (*xlease.Leases, error) { return xdb.Leases(db.WithContext(ctx)) }
 	database, err := xdb.Resolve(options)
 	if err != nil {
 		phase.Err = err
 		return phase
 	}
+	var db *gorm.DB
 	phase.Start = func(ctx context.Context) (any, error) {
 		db, err = database.Connect(ctx)
 		return db, err
@@ -60,8 +59,8 @@ func databasePhase(p *startup.Plan) *startup.Phase {
 	phase.Detail = database.String
 	phase.Close = func(context.Context) error { return xdb.Close(db) }
 	phase.Health = func(ctx context.Context) error { return databaseHealth(ctx, db) }
-	if !database.KeepsLeases() {
-		phase.Leases = nil
+	if database.KeepsLeases() {
+		phase.Leases = func(ctx context.Context) (*xlease.Leases, error) { return xdb.Leases(db.WithContext(ctx)) }
 	}
 	if database.HasSchema() {
 		phase.Setup = func(ctx context.Context) error { return database.Setup(ctx, db) }

@@ -188,6 +188,10 @@ func TestDatabaseThatIsRequiredMustBeConfigured(t *testing.T) {
 			t.Errorf("DATABASE_DRIVER=%s: problems = %q, want %q", tc.driver, got, tc.want)
 		}
 	}
+	t.Setenv("LEASE_BACKEND", "database") // is no problem of its own
+	if got := problems(t, base, xoption.WithRequiredDatabase(xoptdatabase.FromEnv())); len(got) != 1 {
+		t.Errorf("problems = %q, want the missing database only", got)
+	}
 }
 
 func TestNew_MisspelledVariable(t *testing.T) {

@@ -27,13 +27,11 @@ func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 	open := p.Leases
 	if open == nil {
 		backend := loadVariables().LeaseBackend
-		keepers := slices.DeleteFunc(slices.Clone(phases), func(p *startup.Phase) bool {
-			return p.Leases == nil || backend != leaseAuto && backend != p.Name
-		})
-		phase.Err = checkLeases(backend, phases)
-		if len(keepers) == 0 && phase.Err == nil {
+		keepers, err := leaseKeepers(backend, phases)
+		if len(keepers) == 0 && err == nil {
 			return nil
 		}
+		phase.Err = err
 		open = func(ctx context.Context) (*xlease.Leases, error) { return openLeases(ctx, backend, keepers) }
 	}
 	detail := leaseNone
@@ -51,8 +49,9 @@ func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 	return phase
 }
 
-// checkLeases reports a backend that is not among the phases, or that keeps no leases.
-func checkLeases(backend string, phases []*startup.Phase) error {
+// leaseKeepers returns the phases that LEASE_BACKEND names. The error reports a backend that is not among them, or that
+// keeps no leases. A phase with an error of its own could keep some.
+func leaseKeepers(backend string, phases []*startup.Phase) (keepers []*startup.Phase, err error) {
 	remedy := map[string]string{
 		"database": "needs a database, and the application opens none: give Register xoption.WithDatabase and set " + xenv.DatabaseDriver.String(),
 		"cache":    "needs a cache, and the application opens none: give Register xoption.WithCache and set " + xenv.NoSqlDriver.String(),
@@ -60,16 +59,19 @@ func checkLeases(backend string, phases []*startup.Phase) error {
 	accepted := []string{leaseAuto, leaseNone}
 	for _, phase := range phases {
 		switch {
-		case phase.Leases != nil:
+		case phase.Leases != nil || phase.Err != nil:
 			accepted = append(accepted, phase.Name)
+			if backend == leaseAuto || backend == phase.Name {
+				keepers = append(keepers, phase)
+			}
 		case phase.Name == backend:
 			remedy = "cannot be: the driver of the " + backend + " keeps no leases"
 		}
 	}
-	if slices.Contains(accepted, backend) {
-		return nil
+	if !slices.Contains(accepted, backend) {
+		err = xenv.Problem(xenv.LeaseBackend, backend, remedy, "here "+strings.Join(accepted, ", "))
 	}
-	return xenv.Problem(xenv.LeaseBackend, backend, remedy, "here "+strings.Join(accepted, ", "))
+	return keepers, err
 }
 
 // openLeases returns the leases of the keepers that LEASE_BACKEND names. Of several it takes the one that decides between
