@@ -88,23 +88,21 @@ func (l *Lifecycle) Check(ctx context.Context) []Health {
 	out := make([]Health, len(checks))
 	var wg sync.WaitGroup
 	for i, c := range checks {
-		wg.Go(func() {
-			start := time.Now()
-			err := c.ask(ctx)
-			out[i] = healthOf(c.name, err)
-			out[i].Latency = time.Since(start)
-		})
+		wg.Go(func() { out[i] = c.health(ctx) })
 	}
 	wg.Wait()
 	return out
 }
 
-// healthOf returns what the error of a check means.
-func healthOf(name string, err error) Health {
-	if d := (*degradedError)(nil); errors.As(err, &d) {
-		return Health{Name: name, OK: true, State: d.state}
+// health returns the outcome of the check.
+func (c *check) health(ctx context.Context) Health {
+	start := time.Now()
+	err := c.ask(ctx)
+	h := Health{Name: c.name, OK: err == nil, Latency: time.Since(start), Err: err}
+	if d, ok := errors.AsType[*degradedError](err); ok {
+		h.OK, h.State, h.Err = true, d.state, nil
 	}
-	return Health{Name: name, OK: err == nil, Err: err}
+	return h
 }
 
 // ask waits for the run under way, or for a new one, as long as ctx lasts.

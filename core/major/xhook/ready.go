@@ -35,7 +35,7 @@ func (l *Lifecycle) HoldReady(name string) (release func(), held bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.state != StateStarting {
+	if l.State() != StateStarting {
 		return func() {}, false
 	}
 	h := &hold{name: name, released: make(chan struct{})}

@@ -3,7 +3,7 @@ package xhook
 import "errors"
 
 // State is the stage of a life. It only moves forward.
-type State uint8
+type State uint32
 
 // The stages of a life.
 const (
@@ -25,9 +25,7 @@ func (l *Lifecycle) State() State {
 	if l == nil {
 		return StateStarting
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state
+	return State(l.state.Load())
 }
 
 // advance moves the state forward, never back.
@@ -39,16 +37,17 @@ func (l *Lifecycle) advance(to State) {
 
 // advanceLocked is advance for who holds the lock.
 func (l *Lifecycle) advanceLocked(to State) {
-	if to <= l.state {
+	from := l.State()
+	if to <= from {
 		return
 	}
 	if to == StateReady {
 		close(l.readied)
 	}
-	if l.state < StateDraining && to >= StateDraining {
+	if from < StateDraining && to >= StateDraining {
 		close(l.draining)
 	}
-	l.state = to
+	l.state.Store(uint32(to))
 }
 
 // Draining is the package function Draining for this life.

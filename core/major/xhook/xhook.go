@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/plinthgo/plinth/core/internal/guard"
 )
@@ -52,12 +53,12 @@ func (p phase) String() string {
 // ends it early. A nil *Lifecycle keeps nothing: its OnX methods, AddHealth, HoldReady and Fail return false,
 // the channels of Draining and Readied are nil, it is starting and has no health. It cannot be run.
 type Lifecycle struct {
-	mu     sync.Mutex
+	mu     sync.Mutex // held while the following fields change
 	hooks  [phases][]hook
 	done   [phases]bool
 	checks []*check
-	holds  []*hold // of the readiness, in the order in which they were taken
-	state  State
+	holds  []*hold       // of the readiness, in the order in which they were taken
+	state  atomic.Uint32 // a State, which requests read
 	err    error
 
 	readied  chan struct{}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/plinthgo/plinth/core/common/xlog"
@@ -35,7 +34,6 @@ type runner struct {
 	requests       context.Context // the base of every request's context
 	cancelRequests context.CancelCauseFunc
 	traffic        *traffic
-	draining       atomic.Bool
 	handler        http.Handler
 
 	listener *listener
@@ -138,7 +136,7 @@ func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
 	conn := connectionOf(req)
 	req, q := r.traffic.enter(conn, req)
 	defer r.traffic.leave(conn, q)
-	if r.draining.Load() {
+	if r.life.State() >= xhook.StateDraining {
 		w.Header()["Connection"] = closing
 	}
 	r.handler.ServeHTTP(w, req)

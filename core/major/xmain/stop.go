@@ -45,7 +45,6 @@ func (r *runner) stop() error {
 	defer cancel()
 
 	wasReady := r.life.State() == xhook.StateReady
-	r.draining.Store(true)
 	errs := []error{r.panics("drain", r.life.Drain(forRequests))}
 	if wasReady {
 		_ = xretry.Sleep(forRequests, s.DrainDelay) // and go on serving

@@ -32,10 +32,10 @@ func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	errs := []error{r.nodes.Check(p.Nodes)}
 	add := func(name string, key xctx.ContextKey, makePhase func(*startup.Plan) *startup.Phase) {
 		phase, err := r.phase(p, name, key, makePhase)
-		errs = append(errs, err)
 		if phase != nil {
-			list = append(list, phase)
+			list, err = append(list, phase), phase.Err
 		}
+		errs = append(errs, err)
 	}
 	add("database", xctx.DatabaseKey, p.Database)
 	add("cache", xctx.CacheManagerKey, p.Cache)
@@ -59,7 +59,7 @@ func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	return list, errors.Join(errs...)
 }
 
-// phase makes the phase of a key, and returns every problem of its settings.
+// phase makes the phase of a key, or nil if p does not ask for it.
 func (r *Reg) phase(
 	p *startup.Plan, name string, key xctx.ContextKey, makePhase func(*startup.Plan) *startup.Phase,
 ) (phase *startup.Phase, err error) {
@@ -72,10 +72,7 @@ func (r *Reg) phase(
 	if err := xhook.Guard(func() error { phase = makePhase(p); return nil }); err != nil {
 		return nil, fmt.Errorf("%s: check: %w", name, r.panics(name, err))
 	}
-	if phase == nil {
-		return nil, nil
-	}
-	return phase, phase.Err
+	return phase, nil
 }
 
 // startOne runs one step and keeps its value.
