@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // errStopping is why a stop ends the wait for holds.
@@ -16,7 +15,7 @@ var errStopping = errors.New("the stop has begun")
 // hold is one reason not to report ready yet.
 type hold struct {
 	name     string
-	released chan struct{}
+	released context.Context // ends with the release
 }
 
 // HoldReady keeps the service from reporting ready until release is called. It is for a task that must listen first, or
@@ -38,17 +37,9 @@ func (l *Lifecycle) HoldReady(name string) (release func(), held bool) {
 	if l.State() != StateStarting {
 		return func() {}, false
 	}
-	h := &hold{name: name, released: make(chan struct{})}
-	l.holds = append(l.holds, h)
-	return sync.OnceFunc(func() { l.release(h) }), true
-}
-
-// release removes h, which is held.
-func (l *Lifecycle) release(h *hold) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.holds = slices.DeleteFunc(l.holds, func(o *hold) bool { return o == h })
-	close(h.released)
+	released, release := context.WithCancel(context.Background())
+	l.holds = append(l.holds, hold{name: name, released: released})
+	return release, true
 }
 
 // Ready waits until every hold is released, runs the ready hooks as Start runs its hooks, and waits for the holds that
@@ -81,8 +72,8 @@ func (l *Lifecycle) awaitHolds(ctx context.Context, next State) error {
 			return fmt.Errorf("not ready: held by %s: %w", names(open), why)
 		}
 		select {
-		case <-open[0].released:
-		case <-l.failed:
+		case <-open[0].released.Done():
+		case <-l.Failed():
 		case <-l.draining:
 			why = errStopping
 		case <-ctx.Done():
@@ -93,17 +84,19 @@ func (l *Lifecycle) awaitHolds(ctx context.Context, next State) error {
 
 // openHolds returns the open holds and the failure of the service. Without either it sets the state to next, before another
 // hold can be taken.
-func (l *Lifecycle) openHolds(next State) (open []*hold, failure error) {
+func (l *Lifecycle) openHolds(next State) (open []hold, failure error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.holds) == 0 && l.err == nil {
+	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.released.Err() != nil })
+	failure = l.Err()
+	if len(l.holds) == 0 && failure == nil {
 		l.advanceLocked(next)
 	}
-	return slices.Clone(l.holds), l.err
+	return slices.Clone(l.holds), failure
 }
 
 // names quotes the names of holds.
-func names(holds []*hold) string {
+func names(holds []hold) string {
 	list := make([]string, 0, len(holds))
 	for _, h := range holds {
 		list = append(list, strconv.Quote(h.name))

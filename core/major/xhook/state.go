@@ -1,6 +1,10 @@
 package xhook
 
-import "errors"
+import (
+	"cmp"
+	"context"
+	"errors"
+)
 
 // State is the stage of a life. It only moves forward.
 type State uint32
@@ -74,24 +78,12 @@ func (l *Lifecycle) Fail(err error) bool {
 	if l == nil {
 		return false
 	}
-	if err == nil {
-		err = errFailed
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.err == nil {
-		l.err = err
-		close(l.failed)
-	}
+	l.fail(cmp.Or(err, errFailed))
 	return true
 }
 
 // Failed returns a channel that is closed by the first Fail.
-func (l *Lifecycle) Failed() <-chan struct{} { return l.failed }
+func (l *Lifecycle) Failed() <-chan struct{} { return l.failure.Done() }
 
 // Err returns the error of the first Fail, or nil.
-func (l *Lifecycle) Err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
-}
+func (l *Lifecycle) Err() error { return context.Cause(l.failure) }

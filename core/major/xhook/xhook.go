@@ -57,18 +57,21 @@ type Lifecycle struct {
 	hooks  [phases][]hook
 	done   [phases]bool
 	checks []*check
-	holds  []*hold       // of the readiness, in the order in which they were taken
+	holds  []hold        // of the readiness, in the order in which they were taken
 	state  atomic.Uint32 // a State, which requests read
-	err    error
 
 	readied  chan struct{}
 	draining chan struct{}
-	failed   chan struct{}
+
+	failure context.Context // ends with the first Fail, whose error is its cause
+	fail    context.CancelCauseFunc
 }
 
 // New returns a life that is starting.
 func New() *Lifecycle {
-	return &Lifecycle{readied: make(chan struct{}), draining: make(chan struct{}), failed: make(chan struct{})}
+	l := &Lifecycle{readied: make(chan struct{}), draining: make(chan struct{})}
+	l.failure, l.fail = context.WithCancelCause(context.Background())
+	return l
 }
 
 // contextKey finds the Lifecycle in a context.
