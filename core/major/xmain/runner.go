@@ -1,6 +1,7 @@
 package xmain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,7 @@ type runner struct {
 }
 
 func newRunner(reg *xreg.Reg, log *xlog.LogNamedLogger, tasks []Task) *runner {
-	if log == nil {
-		log = xlog.WithName(xlog.NamedMAIN)
-	}
+	log = cmp.Or(log, xlog.WithName(xlog.NamedMAIN))
 	r := &runner{reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks, traffic: newTraffic()}
 	r.wanted, r.want = context.WithCancelCause(r.app)
 	r.requests, r.cancelRequests = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
@@ -127,9 +126,6 @@ func (r *runner) serve(l *listener) {
 	})
 }
 
-// closing is the value of the Connection header that ends a keep-alive connection.
-var closing = []string{"close"}
-
 // answer answers one request. While the service drains, clients are told to close their connections, so that none of them
 // is about to send when the connection closes.
 func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
@@ -137,7 +133,7 @@ func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
 	req, q := r.traffic.enter(conn, req)
 	defer r.traffic.leave(conn, q)
 	if r.life.State() >= xhook.StateDraining {
-		w.Header()["Connection"] = closing
+		w.Header().Set("Connection", "close")
 	}
 	r.handler.ServeHTTP(w, req)
 }

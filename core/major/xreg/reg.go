@@ -99,12 +99,11 @@ func (r *Reg) begin(ctx context.Context, nodes []xregnode.Node, opts []xoption.O
 	plan := &startup.Plan{Nodes: slices.Clone(nodes)}
 	xoption.WithOptions(opts...)(plan)
 	app, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	app = xhook.NewContext(xregnode.NewContext(app, r.nodes), r.life)
-	if plan.Logger != nil {
-		app = xlog.NewContext(app, plan.Logger)
-	}
-	r.Init = Init{Ctx: app}
 	r.cancel = cancel
+	r.Init.Ctx = xhook.NewContext(xregnode.NewContext(app, r.nodes), r.life)
+	if plan.Logger != nil {
+		r.Init.Ctx = xlog.NewContext(r.Init.Ctx, plan.Logger)
+	}
 	r.newEngine()
 
 	giveUp := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })

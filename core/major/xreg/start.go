@@ -134,9 +134,7 @@ func closer(s *startup.Phase, value any) xhook.Func {
 		return s.Close
 	}
 	switch c := value.(type) {
-	case interface {
-		Close(ctx context.Context) error
-	}:
+	case interface{ Close(context.Context) error }:
 		return c.Close
 	case interface{ Close() error }:
 		return func(context.Context) error { return c.Close() }
