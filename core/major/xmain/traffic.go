@@ -175,8 +175,7 @@ func (t *traffic) watch(s *http.Server) {
 		if connContext != nil {
 			ctx = connContext(ctx, accepted(c))
 		}
-		own := &connection{}
-		own.request.conn = c
+		own := &connection{request: request{conn: c}}
 		t.pending.Add(1)
 		t.conns.Store(c, own)
 		return context.WithValue(t.adopt(ctx, &own.request), connectionKey{}, own)

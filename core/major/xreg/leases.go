@@ -26,13 +26,13 @@ func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 	phase := &startup.Phase{Name: "leases", Key: xctx.LeasesKey}
 	open := p.Leases
 	if open == nil {
-		backend := loadVariables().LeaseBackend
-		keepers, err := leaseKeepers(backend, phases)
+		env, _ := xenv.Load[leaseVariables](xenv.Environment()) // with the default for what Validate reports
+		keepers, err := leaseKeepers(env.LeaseBackend, phases)
 		if len(keepers) == 0 && err == nil {
 			return nil
 		}
 		phase.Err = err
-		open = func(ctx context.Context) (*xlease.Leases, error) { return openLeases(ctx, backend, keepers) }
+		open = func(ctx context.Context) (*xlease.Leases, error) { return openLeases(ctx, env.LeaseBackend, keepers) }
 	}
 	detail := leaseNone
 	phase.Detail = func() string { return detail }

@@ -60,8 +60,8 @@ const undecided = -1
 
 // newSettings resolves the options so far against the environment, which has been checked.
 func (r *Reg) newSettings() *startup.Settings {
-	env := loadVariables()
-	profile, _ := xbase.ParseProfile(env.Envelope) // checked with the environment
+	env, _ := xenv.Load[variables](xenv.Environment()) // with defaults for what Validate reports
+	profile, _ := xbase.ParseProfile(env.Envelope)     // checked with the environment
 	s := &startup.Settings{
 		Address:         net.JoinHostPort(env.Host, strconv.Itoa(env.Port)),
 		TrustedProxies:  env.TrustedProxies,

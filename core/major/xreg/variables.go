@@ -10,23 +10,16 @@ func init() { xenv.Register[serverVariables]("Application and server") }
 func init() { xenv.Register[contextVariables]("Request context") }
 func init() { xenv.Register[leaseVariables]("IDs") }
 
-// variables are those of a start.
+// variables are those of the settings.
 type variables struct {
 	serverVariables
 	contextVariables
-	leaseVariables
 }
 
 const (
 	drainDelayKey      xenv.EnvKey = "PLINTH_DRAIN_DELAY"
 	shutdownTimeoutKey xenv.EnvKey = "PLINTH_SHUTDOWN_TIMEOUT"
 )
-
-// loadVariables reads the environment, with defaults for what Validate reports.
-func loadVariables() variables {
-	v, _ := xenv.Load[variables](xenv.Environment()) // Validate reports the errors
-	return v
-}
 
 type serverVariables struct {
 	Debug                bool          `env:"PLINTH_DEBUG" default:"false" doc:"Debug mode: routes in the start banner, handling time in responses, no drain delay."`
