@@ -12,7 +12,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xretry"
 	"github.com/plinthgo/plinth/core/internal/guard"
-	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
 // maxPending bounds how long a connection that was just accepted is given to bring its first request.
@@ -44,10 +43,11 @@ func (r *runner) stop() error {
 	forTasks, cancel := context.WithDeadlineCause(base, end.Add(-reserve/2), errTime)
 	defer cancel()
 
-	wasReady := r.life.State() == xhook.StateReady
 	errs := []error{r.panics("drain", r.life.Drain(forRequests))}
-	if wasReady {
+	select {
+	case <-r.life.Readied():
 		_ = xretry.Sleep(forRequests, s.DrainDelay) // and go on serving
+	default: // it never was ready
 	}
 	errs = append(errs, r.drain(forRequests, forTasks))
 	r.reg.Cancel()
