@@ -28,41 +28,15 @@ func (jsonCodec) Encode(v any) ([]byte, error) { return json.Marshal(v) }
 // Decode implements Codec.
 func (jsonCodec) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
 
-// form is the way in which values of a type are stored.
-type form uint8
-
-const (
-	formCodec form = iota
-	formString
-	formBytes
-	formInt
-	formUint
-)
-
-// formOf returns the form of a type.
-func formOf(t reflect.Type) form {
-	switch {
-	case encodesItself(t):
-		return formCodec
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !encodesItself(t.Elem()):
-		return formBytes
-	default:
-		return plainForm(t.Kind())
-	}
+// isRaw reports whether values of a type are stored as they are, without the codec.
+func isRaw(t reflect.Type) bool {
+	isBytes := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !encodesItself(t.Elem())
+	return !encodesItself(t) && (isBytes || hasText(t.Kind()))
 }
 
-// plainForm returns the form of strings and integers, and formCodec for all others.
-func plainForm(k reflect.Kind) form {
-	switch {
-	case k == reflect.String:
-		return formString
-	case k >= reflect.Int && k <= reflect.Int64:
-		return formInt
-	case k >= reflect.Uint && k <= reflect.Uintptr:
-		return formUint
-	default:
-		return formCodec
-	}
+// hasText reports whether values of a kind are strings or integers.
+func hasText(k reflect.Kind) bool {
+	return k == reflect.String || k >= reflect.Int && k <= reflect.Uintptr
 }
 
 // marshalers are the interfaces through which a type decides over its own encoding.
@@ -77,14 +51,14 @@ func encodesItself(t reflect.Type) bool {
 	return slices.ContainsFunc(marshalers, p.Implements)
 }
 
-// appendPlain appends the bytes of v, which has a form other than formCodec.
-func appendPlain(dst []byte, f form, v reflect.Value) []byte {
-	switch f {
-	case formString:
+// appendRaw appends the bytes of v, whose type isRaw.
+func appendRaw(dst []byte, v reflect.Value) []byte {
+	switch {
+	case v.Kind() == reflect.String:
 		return append(dst, v.String()...)
-	case formInt:
+	case v.CanInt():
 		return strconv.AppendInt(dst, v.Int(), 10)
-	case formUint:
+	case v.CanUint():
 		return strconv.AppendUint(dst, v.Uint(), 10)
 	default:
 		return append(dst, v.Bytes()...)
@@ -92,9 +66,9 @@ func appendPlain(dst []byte, f form, v reflect.Value) []byte {
 }
 
 // encode returns the bytes of v, which is addressable; they are never nil.
-func encode(c Codec, f form, v reflect.Value) ([]byte, error) {
-	if f != formCodec {
-		return appendPlain([]byte{}, f, v), nil
+func encode(c Codec, raw bool, v reflect.Value) ([]byte, error) {
+	if raw {
+		return appendRaw([]byte{}, v), nil
 	}
 	data, err := c.Encode(v.Addr().Interface())
 	if err != nil {
@@ -104,23 +78,23 @@ func encode(c Codec, f form, v reflect.Value) ([]byte, error) {
 }
 
 // decode sets v, which is addressable and zero, from data.
-func decode(c Codec, f form, data []byte, v reflect.Value) error {
+func decode(c Codec, raw bool, data []byte, v reflect.Value) error {
 	var err error
-	switch f {
-	case formString:
+	switch {
+	case !raw:
+		err = c.Decode(data, v.Addr().Interface())
+	case v.Kind() == reflect.String:
 		v.SetString(string(data))
-	case formBytes:
-		v.SetBytes(append([]byte{}, data...))
-	case formInt:
+	case v.CanInt():
 		var n int64
 		n, err = strconv.ParseInt(string(data), 10, v.Type().Bits())
 		v.SetInt(n)
-	case formUint:
+	case v.CanUint():
 		var n uint64
 		n, err = strconv.ParseUint(string(data), 10, v.Type().Bits())
 		v.SetUint(n)
 	default:
-		err = c.Decode(data, v.Addr().Interface())
+		v.SetBytes(append([]byte{}, data...))
 	}
 	if err != nil {
 		return fmt.Errorf("%w as %s: %w", ErrDecode, v.Type(), redact(err))
@@ -139,37 +113,29 @@ func redact(err error) error {
 // values encodes and decodes the values of one type for one manager.
 type values[V any] struct {
 	codec Codec
-	form  form
+	raw   bool // isRaw
 	// plain says that a V may be kept undecoded: a shallow copy is a full copy, and decoding gives back just what
-	// was encoded, so that a store of bytes would behave the same. With check that holds only for values that are
-	// faithful.
-	plain, check bool
+	// was encoded, so that a store of bytes would behave the same. Values that are not raw must also be faithful.
+	plain bool
 }
 
 func newValues[V any](m *Manager) values[V] {
 	t := reflect.TypeFor[V]()
-	c := values[V]{codec: m.codec, form: formOf(t)}
-	switch c.form {
-	case formString, formInt, formUint:
-		c.plain = true
-	case formCodec:
-		_, isJSON := m.codec.(jsonCodec)
-		c.plain, c.check = isJSON && isPlain(t), true
-	case formBytes: // a caller could change what it got
-	}
-	return c
+	raw := isRaw(t)
+	_, isJSON := m.codec.(jsonCodec)
+	return values[V]{codec: m.codec, raw: raw, plain: isPlain(t) && (raw || isJSON)}
 }
 
 func (c *values[V]) encode(v *V) ([]byte, error) {
 	if v == nil {
 		return nil, ErrNil
 	}
-	return encode(c.codec, c.form, reflect.ValueOf(v).Elem())
+	return encode(c.codec, c.raw, reflect.ValueOf(v).Elem())
 }
 
 func (c *values[V]) decode(data []byte) (*V, error) {
 	v := new(V)
-	if err := decode(c.codec, c.form, data, reflect.ValueOf(v).Elem()); err != nil {
+	if err := decode(c.codec, c.raw, data, reflect.ValueOf(v).Elem()); err != nil {
 		return nil, err
 	}
 	return v, nil
@@ -192,7 +158,7 @@ func (c *values[V]) encodeAll(list []V) ([][]byte, error) {
 func (c *values[V]) decodeAll(list [][]byte) ([]V, error) {
 	out := make([]V, len(list))
 	for i, data := range list {
-		if err := decode(c.codec, c.form, data, reflect.ValueOf(&out[i]).Elem()); err != nil {
+		if err := decode(c.codec, c.raw, data, reflect.ValueOf(&out[i]).Elem()); err != nil {
 			return nil, err
 		}
 	}

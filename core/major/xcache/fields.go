@@ -13,15 +13,14 @@ import (
 // fields are the fields of a struct as those of a hash.
 type fields struct {
 	list   []structField
-	byName map[string]int // into list
+	byName map[string]structField // the same
 }
 
 type structField struct {
 	name      string
 	index     []int
-	omitEmpty bool
-	pointer   bool
-	form      form
+	omitEmpty bool // also for a pointer
+	raw       bool
 }
 
 var fieldPlans jsonplan.Cache[reflect.Type, *fields]
@@ -34,17 +33,16 @@ func newFields(t reflect.Type) *fields {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("xcache: %s cannot be the fields of a hash: it is no struct", t))
 	}
-	p := &fields{byName: map[string]int{}}
+	p := &fields{byName: map[string]structField{}}
 	p.add(t, nil)
 	return p
 }
 
 // add adds the fields of t; those of an embedded struct without a name count as t's own.
 func (p *fields) add(t reflect.Type, index []int) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, omitEmpty, tagged := tagOf(f)
-		at := append(slices.Clip(index), i)
+		at := slices.Concat(index, f.Index)
 		if f.Anonymous && !tagged && f.Type.Kind() == reflect.Struct && !encodesItself(f.Type) {
 			p.add(f.Type, at)
 			continue
@@ -55,11 +53,11 @@ func (p *fields) add(t reflect.Type, index []int) {
 		if _, twice := p.byName[name]; twice {
 			panic(fmt.Sprintf("xcache: %s has two fields named %q", t, name))
 		}
-		field := structField{name: name, index: at, omitEmpty: omitEmpty, pointer: f.Type.Kind() == reflect.Pointer}
-		if field.form = formOf(f.Type); field.pointer {
-			field.form = formOf(f.Type.Elem())
+		field := structField{name: name, index: at, omitEmpty: omitEmpty, raw: isRaw(f.Type)}
+		if f.Type.Kind() == reflect.Pointer {
+			field.omitEmpty, field.raw = true, isRaw(f.Type.Elem())
 		}
-		p.byName[name] = len(p.list)
+		p.byName[name] = field
 		p.list = append(p.list, field)
 	}
 }
@@ -84,14 +82,11 @@ func tagOf(f reflect.StructField) (name string, omitEmpty, tagged bool) {
 func (p *fields) encode(c Codec, v reflect.Value) (set []driver.Field, remove []string, err error) {
 	for _, f := range p.list {
 		value := v.FieldByIndex(f.index)
-		if (f.pointer && value.IsNil()) || (f.omitEmpty && value.IsZero()) {
+		if f.omitEmpty && value.IsZero() {
 			remove = append(remove, f.name)
 			continue
 		}
-		if f.pointer {
-			value = value.Elem()
-		}
-		data, err := encode(c, f.form, value)
+		data, err := encode(c, f.raw, reflect.Indirect(value))
 		if err != nil {
 			return nil, nil, fmt.Errorf("field %q: %w", f.name, err)
 		}
@@ -103,17 +98,16 @@ func (p *fields) encode(c Codec, v reflect.Value) (set []driver.Field, remove []
 // decode sets the fields of v that are in list. Others in list are none of S's.
 func (p *fields) decode(c Codec, list []driver.Field, v reflect.Value) error {
 	for _, item := range list {
-		i, ok := p.byName[item.Name]
+		f, ok := p.byName[item.Name]
 		if !ok {
 			continue
 		}
-		f := p.list[i]
 		target := v.FieldByIndex(f.index)
-		if f.pointer {
+		if target.Kind() == reflect.Pointer {
 			target.Set(reflect.New(target.Type().Elem()))
 			target = target.Elem()
 		}
-		if err := decode(c, f.form, item.Value, target); err != nil {
+		if err := decode(c, f.raw, item.Value, target); err != nil {
 			return fmt.Errorf("field %q: %w", f.name, err)
 		}
 	}

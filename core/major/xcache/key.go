@@ -151,7 +151,7 @@ func (c *KeyCache[K, V]) set(ctx context.Context, key K, value *V, opts []Option
 
 // put writes a value that is not nil under a whole key.
 func (c *KeyCache[K, V]) put(ctx context.Context, key string, value *V, w driver.Write) (bool, error) {
-	if c.objects != nil && (c.immutable || !c.val.check || faithful(reflect.ValueOf(value).Elem())) {
+	if c.objects != nil && (c.immutable || c.val.raw || faithful(reflect.ValueOf(value).Elem())) {
 		return c.objects.SetObject(ctx, key, &newObject(*value, &c.val).Entry, w)
 	}
 	data, err := c.val.encode(value)

@@ -24,29 +24,13 @@ func newText[T comparable](role string, isRead bool) (t text[T]) {
 	var zero T
 	_, writes := any(zero).(encoding.TextMarshaler)
 	_, reads := any(&zero).(encoding.TextUnmarshaler)
-	switch {
-	case isRead && writes != reads:
+	if isRead && writes != reads {
 		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has only one of MarshalText and UnmarshalText", reflect.TypeFor[T](), role))
-	case isRead && !writes:
+	}
+	if !writes && (isRead || !saysText(zero)) {
 		return plainText[T](role)
 	}
-	switch any(zero).(type) {
-	case encoding.TextAppender:
-		t.append = func(dst []byte, v T) ([]byte, error) {
-			return any(v).(encoding.TextAppender).AppendText(dst) //nolint:forcetypeassert // T was seen to be one
-		}
-	case encoding.TextMarshaler:
-		t.append = func(dst []byte, v T) ([]byte, error) {
-			b, err := any(v).(encoding.TextMarshaler).MarshalText() //nolint:forcetypeassert // T was seen to be one
-			return append(dst, b...), err
-		}
-	case fmt.Stringer:
-		return text[T]{append: func(dst []byte, v T) ([]byte, error) {
-			return append(dst, any(v).(fmt.Stringer).String()...), nil //nolint:forcetypeassert // T was seen to be one
-		}}
-	default:
-		return plainText[T](role)
-	}
+	t.append = func(dst []byte, v T) ([]byte, error) { return appendText(dst, v) }
 	if reflect.TypeFor[T]() == snowflakeID {
 		t.append = plainText[T](role).append // the same text, without an allocation
 	}
@@ -59,17 +43,39 @@ func newText[T comparable](role string, isRead bool) (t text[T]) {
 	return t
 }
 
+// saysText reports whether v has a method for its text.
+func saysText(v any) bool {
+	switch v.(type) {
+	case encoding.TextAppender, encoding.TextMarshaler, fmt.Stringer:
+		return true
+	}
+	return false
+}
+
+// appendText appends the text of v, which saysText.
+func appendText(dst []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case encoding.TextAppender:
+		return v.AppendText(dst)
+	case encoding.TextMarshaler:
+		b, err := v.MarshalText()
+		return append(dst, b...), err
+	case fmt.Stringer:
+		dst = append(dst, v.String()...)
+	}
+	return dst, nil
+}
+
 // plainText is the text of a string or an integer, whatever methods it has.
 func plainText[T comparable](role string) (t text[T]) {
 	typ := reflect.TypeFor[T]()
-	f := plainForm(typ.Kind())
-	if f == formCodec {
+	if !hasText(typ.Kind()) {
 		panic(fmt.Sprintf("xcache: %s cannot be a %s: it is no string, no integer, and has no MarshalText or String method", typ, role))
 	}
-	t.direct = f == formString
-	t.append = func(dst []byte, v T) ([]byte, error) { return appendPlain(dst, f, reflect.ValueOf(v)), nil }
+	t.direct = typ.Kind() == reflect.String
+	t.append = func(dst []byte, v T) ([]byte, error) { return appendRaw(dst, reflect.ValueOf(v)), nil }
 	t.parse = func(s string) (v T, err error) {
-		err = decode(nil, f, []byte(s), reflect.ValueOf(&v).Elem())
+		err = decode(nil, true, []byte(s), reflect.ValueOf(&v).Elem())
 		return v, err
 	}
 	return t
