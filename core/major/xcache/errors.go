@@ -33,12 +33,6 @@ var (
 
 	// ErrUnsupported reports what the backend, or the type of a view's keys, cannot do.
 	ErrUnsupported = errors.New("not supported")
-
-	errClearAll = fmt.Errorf("%w: Clear of a view without a prefix would empty the whole database; give it or the manager one", ErrOption)
-
-	errManyConditions = fmt.Errorf("%w: NX and XX have one outcome for each key, and SetMany reports none", ErrOption)
-
-	errLoadConditions = fmt.Errorf("%w: GetOrLoad writes what is not there, so NX and XX have no place", ErrOption)
 )
 
 // Error is a failure of the cache. It wraps the backend's error.

@@ -144,7 +144,7 @@ func (c *KeyCache[K, V]) set(ctx context.Context, key K, value *V, opts []Option
 		return false, ErrNil
 	}
 	c.m.loads.invalidate(k)
-	stored, err := c.put(ctx, k, value, w.Write)
+	stored, err := c.put(ctx, k, value, w.write(c.m))
 	w.done(stored)
 	return stored, err
 }
@@ -152,7 +152,9 @@ func (c *KeyCache[K, V]) set(ctx context.Context, key K, value *V, opts []Option
 // put writes a value that is not nil under a whole key.
 func (c *KeyCache[K, V]) put(ctx context.Context, key string, value *V, w driver.Write) (bool, error) {
 	if c.objects != nil && (c.immutable || c.val.raw || faithful(reflect.ValueOf(value).Elem())) {
-		return c.objects.SetObject(ctx, key, &newObject(*value, &c.val).Entry, w)
+		o := &object[V]{value: *value, codec: &c.val}
+		o.Object = o
+		return c.objects.SetObject(ctx, key, &o.Entry, w)
 	}
 	data, err := c.val.encode(value)
 	if err != nil {

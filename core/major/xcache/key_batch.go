@@ -3,6 +3,7 @@ package xcache
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
@@ -106,8 +107,8 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 	if err != nil {
 		return err
 	}
-	if w.If != driver.Always {
-		return errManyConditions
+	if w.condition != driver.Always {
+		return fmt.Errorf("%w: NX and XX have one outcome for each key, and SetMany reports none", ErrOption)
 	}
 	if err := ctx.Err(); err != nil || len(items) == 0 {
 		return err
@@ -119,18 +120,16 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 			return err
 		}
 		c.m.loads.invalidate(k)
-		own := driver.Write{TTL: c.m.life(w.asked), Keep: w.Keep} // with a jitter of its own
 		if c.m.batcher == nil {
-			if _, err := c.put(ctx, k, &value, own); err != nil {
-				return err
-			}
-			continue
+			_, err = c.put(ctx, k, &value, w.write(c.m))
+		} else {
+			var data []byte
+			data, err = c.val.encode(&value)
+			batch = append(batch, driver.Item{Key: k, Value: data, Write: w.write(c.m)})
 		}
-		data, err := c.val.encode(&value)
 		if err != nil {
 			return err
 		}
-		batch = append(batch, driver.Item{Key: k, Value: data, Write: own})
 	}
 	if c.m.batcher != nil {
 		err = c.m.batcher.SetMany(ctx, batch)

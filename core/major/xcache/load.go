@@ -3,6 +3,7 @@ package xcache
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
@@ -26,53 +27,49 @@ func (c *KeyCache[K, V]) GetOrLoad(
 	ctx context.Context, key K, load func(ctx context.Context) (*V, error), opts ...Option,
 ) (*V, bool, error) {
 	w, err := c.resolve(opts)
-	if err == nil && w.If != driver.Always {
-		err = errLoadConditions
+	if err == nil && w.condition != driver.Always {
+		err = fmt.Errorf("%w: GetOrLoad writes what is not there, so NX and XX have no place", ErrOption)
 	}
 	if err != nil {
 		return nil, false, c.begin(opLoad).end(ctx, false, err)
 	}
-	v, ok, replace, err := c.lookup(ctx, key)
-	if ok || err != nil {
+	v, ok, err := c.Get(ctx, key)
+	if ok || !c.mayLoad(ctx, err) {
 		return v, ok, err
 	}
+	if !errors.Is(err, ErrDecode) {
+		w.condition = driver.IfAbsent // what another process wrote meanwhile is newer
+	}
+	write := w.write(c.m)
 	name, err := c.key.of(c.prefix, key)
 	if err != nil {
 		return nil, false, fail(opLoad, err)
 	}
-	if !replace {
-		w.If = driver.IfAbsent // what another process wrote meanwhile is newer
-	}
 	k := inFlightKey{key: name, typ: reflect.TypeFor[V](), shared: c.immutable}
 	outcome, err := c.m.loads.do(ctx, k, func(ctx context.Context, fl *inFlight) (any, error) {
-		return c.load(ctx, key, name, fl, load, w.Write)
+		return c.load(ctx, key, name, fl, load, write)
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	switch loaded := outcome.(type) {
-	case *V: // of an immutable view
-		return loaded, true, nil
-	case []byte:
-		v, err := c.val.decode(loaded)
+	if data, encoded := outcome.([]byte); encoded {
+		v, err = c.val.decode(data)
 		return v, err == nil, fail(opLoad, err)
-	default:
-		return nil, false, nil
 	}
+	v, _ = outcome.(*V)
+	return v, v != nil, nil
 }
 
-// lookup is Get for GetOrLoad. With replace there is something that is no value of this view.
-func (c *KeyCache[K, V]) lookup(ctx context.Context, key K) (v *V, ok, replace bool, err error) {
-	v, ok, err = c.Get(ctx, key)
+// mayLoad reports whether GetOrLoad loads after a Get that found nothing, or failed with err.
+func (c *KeyCache[K, V]) mayLoad(ctx context.Context, err error) bool {
 	switch {
 	case err == nil || ctx.Err() != nil:
-		return v, ok, false, err
+		return err == nil
 	case errors.Is(err, ErrDecode):
-		return nil, false, true, nil
-	case c.m.failOpen && !errors.Is(err, ErrWrongType) && !errors.Is(err, ErrEncode):
-		return nil, false, false, nil
+		return true
+	default:
+		return c.m.failOpen && !errors.Is(err, ErrWrongType) && !errors.Is(err, ErrEncode)
 	}
-	return nil, false, false, err
 }
 
 // load runs the loader for all who wait, writes what it found, and returns the snapshot of that.
@@ -92,17 +89,11 @@ func (c *KeyCache[K, V]) load(
 	if err != nil {
 		return nil, err
 	}
-	if v == nil {
-		return nil, c.tolerate(ctx, fl.store(func() error { return c.rememberAbsent(ctx, name) }))
-	}
 	loaded, err := c.snapshot(v)
 	if err != nil {
 		return nil, err
 	}
-	err = fl.store(func() error {
-		_, err := c.put(ctx, name, v, w)
-		return err
-	})
+	err = fl.store(func() error { return c.putLoaded(ctx, name, v, w) })
 	return loaded, c.tolerate(ctx, err)
 }
 
@@ -119,9 +110,9 @@ func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 }
 
 // snapshot returns what each caller of a load gets its value from: in an immutable view the value
-// itself, else its encoding, since the loader and the callers may change theirs.
+// itself, else its encoding, since the loader and the callers may change theirs. Nil is itself.
 func (c *KeyCache[K, V]) snapshot(v *V) (any, error) {
-	if c.immutable {
+	if c.immutable || v == nil {
 		return v, nil
 	}
 	data, err := c.val.encode(v)
@@ -137,11 +128,13 @@ func (c *KeyCache[K, V]) knownAbsent(ctx context.Context, name string) (bool, er
 	return known, c.tolerate(ctx, err)
 }
 
-// rememberAbsent keeps the fact that the loader found nothing.
-func (c *KeyCache[K, V]) rememberAbsent(ctx context.Context, name string) error {
-	if c.negative == 0 {
-		return nil
+// putLoaded writes what the loader found, or that it found nothing.
+func (c *KeyCache[K, V]) putLoaded(ctx context.Context, name string, v *V, w driver.Write) (err error) {
+	switch {
+	case v != nil:
+		_, err = c.put(ctx, name, v, w)
+	case c.negative > 0:
+		_, err = c.m.store.Set(ctx, name+absent, []byte{}, driver.Write{TTL: c.m.life(c.negative)})
 	}
-	_, err := c.m.store.Set(ctx, name+absent, []byte{}, driver.Write{TTL: c.m.life(c.negative)})
 	return err
 }

@@ -34,7 +34,7 @@ type inFlight struct {
 	storing     sync.Mutex // held while the outcome is written to the store
 	invalidated bool       // guarded by storing: a write overtook the load, whose outcome is old
 
-	// The outcome, readable once done is closed: a KeyCache.snapshot, nil if there is no value.
+	// The outcome, readable once done is closed: a KeyCache.snapshot, or nil.
 	value any
 	err   error
 }

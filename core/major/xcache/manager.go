@@ -159,9 +159,6 @@ func (m *Manager) life(ttl time.Duration) time.Duration {
 		ttl -= time.Duration(rand.Float64() * m.jitter * float64(ttl))
 		ttl = max(ttl, 1)
 	}
-	whole := ttl.Truncate(time.Millisecond)
-	if whole < ttl && whole <= math.MaxInt64-time.Millisecond {
-		whole += time.Millisecond
-	}
-	return whole
+	ttl = min(ttl, math.MaxInt64-time.Millisecond) + time.Millisecond - 1
+	return ttl.Truncate(time.Millisecond)
 }

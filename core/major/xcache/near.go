@@ -129,10 +129,7 @@ func (n *near) dropAll() { n.epoch.Add(2) }
 
 // Connected implements driver.Watcher. What was read before may have changed unseen.
 func (n *near) Connected() {
-	if n.epoch.Load()%2 == 1 {
-		n.dropAll()
-		return
-	}
+	n.Disconnected()
 	n.epoch.Add(1)
 }
 

@@ -38,33 +38,30 @@ func WithNoSlide() Option { return Option{keep: true} }
 // held it back. Where the call fails, stored is false.
 func WithStored(stored *bool) Option { return Option{stored: stored} }
 
-// write is what the options of one call come to.
-type write struct {
-	driver.Write
-	asked    time.Duration // the TTL before rounding and jitter
-	explicit bool          // the call itself gave the TTL
-	stored   *bool
-}
-
 // done reports the outcome to WithStored.
-func (w *write) done(stored bool) {
-	if w.stored != nil {
-		*w.stored = stored
+func (o *Option) done(stored bool) {
+	if o.stored != nil {
+		*o.stored = stored
 	}
 }
 
-// resolve folds the options of a call.
-func (v *view) resolve(opts []Option) (write, error) {
-	w := write{asked: v.ttl}
+// write returns the write that o asks for, with a jitter of its own.
+func (o *Option) write(m *Manager) driver.Write {
+	return driver.Write{TTL: m.life(o.ttl), Keep: o.keep, If: o.condition}
+}
+
+// resolve folds the options of a call into one.
+func (v *view) resolve(opts []Option) (Option, error) {
+	w := Option{ttl: v.ttl}
 	conflict := false
 	for _, o := range opts {
 		if o.explicit {
-			w.asked, w.explicit = o.ttl, true
+			w.ttl, w.explicit = o.ttl, true
 		}
-		w.Keep = w.Keep || o.keep
+		w.keep = w.keep || o.keep
 		if o.condition != driver.Always {
-			conflict = conflict || w.If != driver.Always && w.If != o.condition
-			w.If = o.condition
+			conflict = conflict || w.condition != driver.Always && w.condition != o.condition
+			w.condition = o.condition
 		}
 		if o.stored != nil {
 			w.stored = o.stored
@@ -74,9 +71,8 @@ func (v *view) resolve(opts []Option) (write, error) {
 	if conflict {
 		return w, fmt.Errorf("%w: NX and XX exclude each other", ErrOption)
 	}
-	if w.asked < 0 {
-		return w, fmt.Errorf("%w: TTL %s is negative", ErrOption, w.asked)
+	if w.ttl < 0 {
+		return w, fmt.Errorf("%w: TTL %s is negative", ErrOption, w.ttl)
 	}
-	w.TTL = v.m.life(w.asked)
 	return w, nil
 }

@@ -19,17 +19,8 @@ type object[V any] struct {
 	codec *values[V]
 }
 
-// newObject returns an object with a copy of value.
-func newObject[V any](value V, codec *values[V]) *object[V] {
-	o := &object[V]{value: value, codec: codec}
-	o.Object = o
-	return o
-}
-
 // Encode implements driver.Object.
 func (o *object[V]) Encode() ([]byte, error) { return o.codec.encode(&o.value) }
-
-var _ driver.Object = (*object[int])(nil)
 
 var snowflakeID = reflect.TypeFor[xsnowflake.SnowflakeID]()
 

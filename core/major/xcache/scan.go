@@ -91,7 +91,7 @@ func (m *Manager) owns(key string) bool {
 
 func (m *Manager) clear(ctx context.Context, prefix string) (removed int, err error) {
 	if prefix == "" {
-		return 0, errClearAll
+		return 0, fmt.Errorf("%w: Clear of a view without a prefix would empty the whole database; give it or the manager one", ErrOption)
 	}
 	m.loads.invalidateMatching(func(key string) bool { return strings.HasPrefix(key, prefix) })
 	var failed error

@@ -43,21 +43,6 @@ type view struct {
 	noNear    bool
 }
 
-// newView panics on what only a programmer can mend.
-func newView(m *Manager, opts []ViewOption) view {
-	if m == nil {
-		panic("xcache: a view on a nil manager")
-	}
-	v := view{m: m, prefix: m.prefix, ttl: m.ttl}
-	for _, o := range opts {
-		o(&v)
-	}
-	if v.ttl < 0 || v.negative < 0 {
-		panic(fmt.Sprintf("xcache: view %q has a negative TTL", v.name))
-	}
-	return v
-}
-
 // op is a call in progress.
 type op struct {
 	view  *view
@@ -99,9 +84,19 @@ type collection[K comparable, V any] struct {
 	val values[V]
 }
 
-// newCollection panics if K has no text.
+// newCollection panics on what only a programmer can fix.
 func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collection[K, V] {
-	return collection[K, V]{view: newView(m, opts), key: newText[K]("key", false), val: newValues[V](m)}
+	if m == nil {
+		panic("xcache: a view on a nil manager")
+	}
+	v := view{m: m, prefix: m.prefix, ttl: m.ttl}
+	for _, o := range opts {
+		o(&v)
+	}
+	if v.ttl < 0 || v.negative < 0 {
+		panic(fmt.Sprintf("xcache: view %q has a negative TTL", v.name))
+	}
+	return collection[K, V]{view: v, key: newText[K]("key", false), val: newValues[V](m)}
 }
 
 // call runs an operation on one key and reports it. do returns whether it found something, or took effect,
@@ -118,14 +113,14 @@ func (c *collection[K, V]) call(ctx context.Context, kind string, key K, do func
 // update is call for a write of a part of a hash, set or list.
 func (c *collection[K, V]) update(ctx context.Context, key K, opts []Option, do func(name string, w driver.Write) (bool, error)) error {
 	w, optErr := c.resolve(opts)
-	if !w.explicit && w.TTL == 0 {
-		w.Keep = true // there is nothing to slide to
+	if !w.explicit && w.ttl == 0 {
+		w.keep = true // there is nothing to slide to
 	}
 	_, err := c.call(ctx, opSet, key, func(name string) (bool, error) {
 		if optErr != nil {
 			return false, optErr
 		}
-		stored, err := do(name, w.Write)
+		stored, err := do(name, w.write(c.m))
 		w.done(stored)
 		return stored, err
 	})
