@@ -53,7 +53,7 @@ func fail(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if inner := (*Error)(nil); errors.As(err, &inner) {
+	if _, wrapped := errors.AsType[*Error](err); wrapped {
 		return err
 	}
 	return &Error{Op: op, Err: err}
@@ -72,13 +72,10 @@ func mapError(err error) *xerror.ErrorCode {
 		return nil
 	}
 	if errors.Is(err, driver.ErrUnavailable) { // also what a lease says of its backend
-		if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
+		if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
 			return xerror.GatewayTimeout
 		}
 		return xerror.ServiceUnavailable
 	}
-	if e := (*Error)(nil); !errors.As(err, &e) {
-		return nil
-	}
-	return xerror.CacheError
+	return xerror.MapAs[*Error](xerror.CacheError)(err)
 }

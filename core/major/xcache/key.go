@@ -14,7 +14,6 @@ import (
 type KeyCache[K comparable, V any] struct {
 	collection[K, V]
 	objects driver.ObjectStore // nil if values of V are stored as bytes
-	near    *near              // nil if every read goes to the store
 	whole   bool               // a value may be stored undecoded
 	shared  bool               // what read returns belongs to the cache
 	read    read[K, V]         // from the near cache or the store
@@ -30,11 +29,11 @@ func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K
 	c := &KeyCache[K, V]{collection: newCollection[K, V](m, opts)}
 	c.whole = c.immutable || c.val.plain
 	if c.whole {
-		c.objects = m.objects
+		c.objects, _ = m.store.(driver.ObjectStore)
 	}
 	switch {
-	case m.near != nil && !c.noNear:
-		c.near, c.read = m.near, c.fromNear
+	case c.near != nil:
+		c.read = c.fromNear
 	case c.objects != nil:
 		c.read = c.fromObjects
 	default:

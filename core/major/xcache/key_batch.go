@@ -32,7 +32,7 @@ func (c *KeyCache[K, V]) getBatch(ctx context.Context, keys []K, out map[K]V) (n
 	rest := c.readCopies(ctx, keys, out)
 	names, err := c.key.all(ctx, c.prefix, rest)
 	if err != nil || len(names) == 0 {
-		return len(rest) < len(keys), err
+		return err == nil && len(keys) > 0, err
 	}
 	var data [][]byte
 	var ttls []time.Duration
@@ -120,11 +120,10 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 			return err
 		}
 		c.m.loads.invalidate(k)
+		var data []byte
 		if c.m.batcher == nil {
 			_, err = c.put(ctx, k, &value, w.write(c.m))
-		} else {
-			var data []byte
-			data, err = c.val.encode(&value)
+		} else if data, err = c.val.encode(&value); err == nil {
 			batch = append(batch, driver.Item{Key: k, Value: data, Write: w.write(c.m)})
 		}
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
-// loadGroup contains the loads in flight. The zero value is ready to use.
+// loadGroup contains the loads in flight.
 type loadGroup struct {
 	mu      sync.Mutex
 	byKey   map[inFlightKey]*inFlight
@@ -39,12 +39,13 @@ type inFlight struct {
 	err   error
 }
 
+// loadFunc loads the value for the callers of fl.
+type loadFunc func(ctx context.Context, fl *inFlight) (any, error)
+
 // do returns the outcome of the load of k. If there is none in flight, it starts run, which
 // gets a context with ctx's values that ends when no caller waits any longer. The error is
 // ctx's if that ends first.
-func (g *loadGroup) do(
-	ctx context.Context, k inFlightKey, run func(ctx context.Context, fl *inFlight) (any, error),
-) (any, error) {
+func (g *loadGroup) do(ctx context.Context, k inFlightKey, run loadFunc) (any, error) {
 	g.mu.Lock()
 	fl, joined := g.byKey[k]
 	if !joined {
@@ -65,15 +66,10 @@ func (g *loadGroup) do(
 }
 
 // start starts a load. The caller has locked mu.
-func (g *loadGroup) start(
-	ctx context.Context, k inFlightKey, run func(ctx context.Context, fl *inFlight) (any, error),
-) *inFlight {
-	borrowed := borrow(ctx)
+func (g *loadGroup) start(ctx context.Context, k inFlightKey, run loadFunc) *inFlight {
+	borrowed := &borrowedContext{Context: context.WithoutCancel(ctx), values: ctx}
 	own, cancel := context.WithCancel(borrowed)
 	fl := &inFlight{cancel: cancel, borrowed: borrowed, done: make(chan struct{}), err: errGoexit}
-	if g.byKey == nil {
-		g.byKey = make(map[inFlightKey]*inFlight)
-	}
 	g.byKey[k] = fl
 	g.running.Add(1)
 	go func() {
@@ -167,11 +163,6 @@ type borrowedContext struct {
 
 	mu     sync.RWMutex
 	values context.Context
-}
-
-func borrow(ctx context.Context) *borrowedContext {
-	endless := context.WithoutCancel(ctx)
-	return &borrowedContext{Context: endless, values: endless}
 }
 
 func (c *borrowedContext) release() {

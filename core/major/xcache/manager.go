@@ -46,9 +46,8 @@ import (
 // Manager is an open cache: what all views of it share. It is safe for concurrent use.
 type Manager struct {
 	store    driver.Store
-	objects  driver.ObjectStore // nil where the store keeps bytes only
-	batcher  driver.Batcher     // nil where the store has no batches
-	near     *near              // nil where there is no near cache
+	batcher  driver.Batcher // nil if the store has no batches
+	near     *near          // nil if there is no near cache
 	prefix   string
 	ttl      time.Duration
 	jitter   float64
@@ -78,7 +77,7 @@ func manage(store driver.Store, o Options) (*Manager, error) {
 	registerMapper()
 	m := &Manager{
 		store: store, prefix: o.Prefix, jitter: o.TTLJitter, codec: cmp.Or[Codec](o.Codec, jsonCodec{}),
-		metrics: o.Metrics, failOpen: o.FailOpen,
+		metrics: o.Metrics, failOpen: o.FailOpen, loads: loadGroup{byKey: map[inFlightKey]*inFlight{}},
 	}
 	if l, ok := store.(driver.Leaser); ok {
 		m.leases = xlease.New(l.LeaseBackend(m.prefix + leaseMark))
@@ -89,13 +88,11 @@ func manage(store driver.Store, o Options) (*Manager, error) {
 	if o.DefaultTTL != nil {
 		m.ttl = *o.DefaultTTL
 	}
-	m.objects, _ = store.(driver.ObjectStore)
 	m.batcher, _ = store.(driver.Batcher)
-	if o.NearStore == nil {
-		return m, nil
-	}
-	if err := m.watchNear(o.NearStore, o); err != nil {
-		return nil, err
+	if o.NearStore != nil {
+		if err := m.watchNear(o); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }

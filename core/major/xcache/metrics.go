@@ -34,9 +34,11 @@ const (
 	opClear  = "clear"
 )
 
-// outcome returns how an operation that did not fail has ended. ok says that it found something, or took
-// effect.
-func outcome(kind string, ok bool) string {
+// outcome returns how an operation has ended. ok says that it found something, or took effect.
+func outcome(kind string, ok bool, err error) string {
+	if err != nil {
+		return "failed"
+	}
 	switch kind {
 	case opSet, opDelete, opRemove, opClear:
 		if ok {

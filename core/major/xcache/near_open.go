@@ -18,18 +18,18 @@ func (o Options) nearConfig() driver.Config {
 	return driver.Config{MaxEntries: o.NearMaxEntries, Now: o.Config.Now, Source: o.Config.Source}
 }
 
-// watchNear begins to watch the manager's store for a near cache with its copies in store.
-func (m *Manager) watchNear(store driver.Store, o Options) error {
-	values, ok := store.(driver.ObjectStore)
+// watchNear starts to watch the manager's store for a near cache with its copies in o.NearStore.
+func (m *Manager) watchNear(o Options) error {
+	values, ok := o.NearStore.(driver.ObjectStore)
 	if !ok {
-		return fmt.Errorf("xcache: near cache: %T does not keep objects in the process", store)
+		return fmt.Errorf("xcache: near cache: %T does not keep objects in the process", o.NearStore)
 	}
 	server, ok := m.store.(driver.Invalidator)
 	if !ok {
 		return fmt.Errorf("xcache: near cache: %w: %s does not tell of keys that change", driver.ErrConfig, m)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	n := &near{store: store, values: values, ttl: o.NearTTL, seed: maphash.MakeSeed(), server: server, stop: cancel}
+	n := &near{store: o.NearStore, values: values, ttl: o.NearTTL, seed: maphash.MakeSeed(), server: server, stop: cancel}
 	if err := server.Watch(ctx, m.prefix, n); err != nil {
 		cancel()
 		return fmt.Errorf("xcache: near cache: %w", err)

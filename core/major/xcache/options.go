@@ -43,7 +43,7 @@ type Options struct {
 	NearStore driver.Store
 
 	registry *Registry // of the driver; nil is the default one
-	problems []error   // of FromEnv
+	problems []error   // of FromEnv; nil is none
 }
 
 // ManagerOption changes Options, also a field that no function of this package is for. Options take effect in their order,
@@ -92,9 +92,7 @@ func FromEnv() ManagerOption {
 		defaults, _ := xenv.Load[Options](nil) // Register has checked the defaults
 		o.Driver, o.ConnectTimeout, o.NearMaxEntries, o.NearTTL = "", defaults.ConnectTimeout, 0, defaults.NearTTL
 		o.Config = driver.Config{Now: o.Config.Now, Source: s}
-		if err := xenv.Fill(s, o); err != nil {
-			o.problems = append(o.problems, err)
-		}
+		o.problems = append(o.problems, xenv.Fill(s, o))
 	}
 }
 

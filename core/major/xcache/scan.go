@@ -41,7 +41,7 @@ func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 		}
 		var none K
 		var err error
-		if c.key.parse == nil {
+		if !c.key.readable {
 			err = fmt.Errorf("%w: a key of type %T cannot be read back from its text", ErrUnsupported, none)
 		} else {
 			err = c.m.walk(ctx, c.prefix, giveNew)
@@ -62,8 +62,19 @@ func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 // cache. After an error some keys are gone.
 func (v *view) Clear(ctx context.Context) (removed int, err error) {
 	op := v.begin(opClear)
-	removed, err = v.m.clear(ctx, v.prefix)
-	return removed, op.end(ctx, removed > 0, err)
+	if v.prefix == "" {
+		err = fmt.Errorf("%w: Clear of a view without a prefix would empty the whole database; give it or the manager one", ErrOption)
+		return 0, op.end(ctx, false, err)
+	}
+	v.m.loads.invalidateMatching(func(key string) bool { return strings.HasPrefix(key, v.prefix) })
+	var failed error
+	err = v.m.walk(ctx, v.prefix, func(page []string) bool {
+		var n int
+		n, failed = v.m.removePage(ctx, page)
+		removed += n
+		return failed == nil
+	})
+	return removed, op.end(ctx, removed > 0, cmp.Or(failed, err))
 }
 
 // walk calls page with whole keys that begin with prefix, those of this package too, some at a
@@ -87,21 +98,6 @@ func (m *Manager) walk(ctx context.Context, prefix string, page func(keys []stri
 // owns reports whether a whole key is one that this package made for itself.
 func (m *Manager) owns(key string) bool {
 	return strings.HasSuffix(key, absent) || strings.Contains(key[len(m.prefix):], leaseMark)
-}
-
-func (m *Manager) clear(ctx context.Context, prefix string) (removed int, err error) {
-	if prefix == "" {
-		return 0, fmt.Errorf("%w: Clear of a view without a prefix would empty the whole database; give it or the manager one", ErrOption)
-	}
-	m.loads.invalidateMatching(func(key string) bool { return strings.HasPrefix(key, prefix) })
-	var failed error
-	err = m.walk(ctx, prefix, func(page []string) bool {
-		var n int
-		n, failed = m.removePage(ctx, page)
-		removed += n
-		return failed == nil
-	})
-	return removed, cmp.Or(failed, err)
 }
 
 // removePage removes keys that a walk has found, counts them, and leaves those of leases.

@@ -12,35 +12,51 @@ import (
 // text turns keys and field names into strings: what the type itself says (AppendText, MarshalText,
 // String), else a string as it is and an integer in decimal.
 type text[T comparable] struct {
-	append func(dst []byte, v T) ([]byte, error)
-	parse  func(s string) (T, error) // nil if the text of a T cannot be read back
-	direct bool                      // a T is a string in memory, and its text is that string
+	writesRaw bool // the text is that of a string or an integer, whatever methods a T has
+	readsRaw  bool // so is the text that parse reads
+	readable  bool // parse may be called
+	direct    bool // a T is a string in memory, and its text is that string
 }
 
 // newText returns the text of keys or, with isRead, of fields of hashes: a type either says and
 // reads its text itself, or is a string or an integer, whatever its String method says. It panics
 // if T has no such text, which is a mistake of the program.
-func newText[T comparable](role string, isRead bool) (t text[T]) {
+func newText[T comparable](role string, isRead bool) text[T] {
 	var zero T
 	_, writes := any(zero).(encoding.TextMarshaler)
 	_, reads := any(&zero).(encoding.TextUnmarshaler)
+	typ := reflect.TypeFor[T]()
 	if isRead && writes != reads {
-		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has only one of MarshalText and UnmarshalText", reflect.TypeFor[T](), role))
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has only one of MarshalText and UnmarshalText", typ, role))
 	}
-	if !writes && (isRead || !saysText(zero)) {
-		return plainText[T](role)
+	raw := !writes && (isRead || !saysText(zero))
+	if raw && !hasText(typ.Kind()) {
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: it is no string, no integer, and has no MarshalText or String method", typ, role))
 	}
-	t.append = func(dst []byte, v T) ([]byte, error) { return appendText(dst, v) }
-	if reflect.TypeFor[T]() == snowflakeID {
-		t.append = plainText[T](role).append // the same text, without an allocation
+	return text[T]{
+		writesRaw: raw || typ == snowflakeID, // the same text, without an allocation
+		readsRaw:  raw,
+		readable:  raw || reads,
+		direct:    raw && typ.Kind() == reflect.String,
 	}
-	if reads {
-		t.parse = func(s string) (v T, err error) {
-			err = any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // *T was seen to be one
-			return v, err
-		}
+}
+
+// append appends the text of v.
+func (t *text[T]) append(dst []byte, v T) ([]byte, error) {
+	if t.writesRaw {
+		return appendRaw(dst, reflect.ValueOf(v)), nil
 	}
-	return t
+	return appendText(dst, v)
+}
+
+// parse returns the T whose text is s.
+func (t *text[T]) parse(s string) (v T, err error) {
+	if t.readsRaw {
+		err = decode(nil, true, []byte(s), reflect.ValueOf(&v).Elem())
+	} else {
+		err = any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // *T was seen to be one
+	}
+	return v, err
 }
 
 // saysText reports whether v has a method for its text.
@@ -64,21 +80,6 @@ func appendText(dst []byte, v any) ([]byte, error) {
 		dst = append(dst, v.String()...)
 	}
 	return dst, nil
-}
-
-// plainText is the text of a string or an integer, whatever methods it has.
-func plainText[T comparable](role string) (t text[T]) {
-	typ := reflect.TypeFor[T]()
-	if !hasText(typ.Kind()) {
-		panic(fmt.Sprintf("xcache: %s cannot be a %s: it is no string, no integer, and has no MarshalText or String method", typ, role))
-	}
-	t.direct = typ.Kind() == reflect.String
-	t.append = func(dst []byte, v T) ([]byte, error) { return appendRaw(dst, reflect.ValueOf(v)), nil }
-	t.parse = func(s string) (v T, err error) {
-		err = decode(nil, true, []byte(s), reflect.ValueOf(&v).Elem())
-		return v, err
-	}
-	return t
 }
 
 // of returns the text of v behind prefix.
@@ -149,7 +150,7 @@ func asString[T any](v T) string {
 	return *(*string)(unsafe.Pointer(&v)) //nolint:gosec // the caller has seen that the kind of T is string
 }
 
-// readBack returns the T whose text is s.
+// readBack is parse for a key that is spelled as append does.
 func (t *text[T]) readBack(s string) (T, error) {
 	var none T
 	v, err := t.parse(s)

@@ -30,7 +30,7 @@ func WithNegativeTTL(ttl time.Duration) ViewOption { return func(v *view) { v.ne
 func WithImmutable() ViewOption { return func(v *view) { v.immutable = true } }
 
 // WithoutNear lets a view of keys always ask the server, for what may not be stale at all.
-func WithoutNear() ViewOption { return func(v *view) { v.noNear = true } }
+func WithoutNear() ViewOption { return func(v *view) { v.near = nil } }
 
 // view is what all typed views share. It does not change once made.
 type view struct {
@@ -40,7 +40,7 @@ type view struct {
 	ttl       time.Duration
 	negative  time.Duration
 	immutable bool
-	noNear    bool
+	near      *near // nil if every read goes to the store
 }
 
 // op is a call in progress.
@@ -64,16 +64,11 @@ func (v *view) begin(kind string) op {
 // effect.
 func (o op) end(ctx context.Context, ok bool, err error) error {
 	err = fail(o.kind, err)
-	if o.view.m.metrics == nil {
-		return err
+	if o.view.m.metrics != nil {
+		o.view.m.metrics(ctx, Event{
+			View: o.view.name, Op: o.kind, Outcome: outcome(o.kind, ok, err), Latency: time.Since(o.start), Near: o.near, Err: err,
+		})
 	}
-	e := Event{View: o.view.name, Op: o.kind, Outcome: outcome(o.kind, ok), Latency: time.Since(o.start), Err: err}
-	if err != nil {
-		e.Outcome = "failed"
-	} else {
-		e.Near = o.near
-	}
-	o.view.m.metrics(ctx, e)
 	return err
 }
 
@@ -89,7 +84,7 @@ func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collectio
 	if m == nil {
 		panic("xcache: a view on a nil manager")
 	}
-	v := view{m: m, prefix: m.prefix, ttl: m.ttl}
+	v := view{m: m, prefix: m.prefix, ttl: m.ttl, near: m.near}
 	for _, o := range opts {
 		o(&v)
 	}
