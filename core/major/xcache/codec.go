@@ -122,8 +122,8 @@ type values[V any] struct {
 func newValues[V any](m *Manager) values[V] {
 	t := reflect.TypeFor[V]()
 	raw := isRaw(t)
-	_, isJSON := m.codec.(jsonCodec)
-	return values[V]{codec: m.codec, raw: raw, plain: isPlain(t) && (raw || isJSON)}
+	_, isJSON := m.options.Codec.(jsonCodec)
+	return values[V]{codec: m.options.Codec, raw: raw, plain: isPlain(t) && (raw || isJSON)}
 }
 
 func (c *values[V]) encode(v *V) ([]byte, error) {

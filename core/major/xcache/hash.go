@@ -108,7 +108,7 @@ func (c *HashCache[K, F, V, S]) GetAllStruct(ctx context.Context, key K) (s *S, 
 			return false, err
 		}
 		s = new(S)
-		return true, c.fields.decode(c.m.codec, list, reflect.ValueOf(s).Elem())
+		return true, c.fields.decode(c.m.options.Codec, list, reflect.ValueOf(s).Elem())
 	})
 	if !ok {
 		return nil, false, err
@@ -123,7 +123,7 @@ func (c *HashCache[K, F, V, S]) SetAllStruct(ctx context.Context, key K, s *S, o
 		if s == nil {
 			return false, ErrNil
 		}
-		set, remove, err := c.fields.encode(c.m.codec, reflect.ValueOf(s).Elem())
+		set, remove, err := c.fields.encode(c.m.options.Codec, reflect.ValueOf(s).Elem())
 		if err != nil || len(set)+len(remove) == 0 {
 			return false, err
 		}

@@ -40,7 +40,7 @@ func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K
 		c.read = c.fromStore
 	}
 	c.find = c.read
-	if m.metrics != nil {
+	if m.options.Metrics != nil {
 		c.find = c.observed
 	}
 	c.shared = c.whole && !c.immutable && (c.objects != nil || c.near != nil)

@@ -68,7 +68,7 @@ func (c *KeyCache[K, V]) mayLoad(ctx context.Context, err error) bool {
 	case errors.Is(err, ErrDecode):
 		return true
 	default:
-		return c.m.failOpen && !errors.Is(err, ErrWrongType) && !errors.Is(err, ErrEncode)
+		return c.m.options.FailOpen && !errors.Is(err, ErrWrongType) && !errors.Is(err, ErrEncode)
 	}
 }
 
@@ -103,7 +103,7 @@ func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 		return nil
 	}
 	err = c.begin(opSet).end(ctx, false, err)
-	if c.m.failOpen && ctx.Err() == nil {
+	if c.m.options.FailOpen && ctx.Err() == nil {
 		return nil
 	}
 	return err

@@ -45,17 +45,13 @@ import (
 
 // Manager is an open cache: what all views of it share. It is safe for concurrent use.
 type Manager struct {
-	store    driver.Store
-	batcher  driver.Batcher // nil if the store has no batches
-	near     *near          // nil if there is no near cache
-	prefix   string
-	ttl      time.Duration
-	jitter   float64
-	codec    Codec
-	metrics  func(ctx context.Context, e Event)
-	failOpen bool
-	loads    loadGroup
-	leases   *xlease.Leases // nil if the store keeps none
+	options Options // with a codec
+	store   driver.Store
+	batcher driver.Batcher // nil if the store has no batches
+	near    *near          // nil if there is no near cache
+	ttl     time.Duration  // of a key that is written without one
+	loads   loadGroup
+	leases  *xlease.Leases // nil if the store keeps none
 }
 
 // New returns the manager of an open store, which it owns from then on. It ignores what describes how to open one:
@@ -75,12 +71,10 @@ func New(store driver.Store, opts ...ManagerOption) (*Manager, error) {
 // manage returns the manager of an open store for options that were checked.
 func manage(store driver.Store, o Options) (*Manager, error) {
 	registerMapper()
-	m := &Manager{
-		store: store, prefix: o.Prefix, jitter: o.TTLJitter, codec: cmp.Or[Codec](o.Codec, jsonCodec{}),
-		metrics: o.Metrics, failOpen: o.FailOpen, loads: loadGroup{byKey: map[inFlightKey]*inFlight{}},
-	}
+	o.Codec = cmp.Or[Codec](o.Codec, jsonCodec{})
+	m := &Manager{options: o, store: store, loads: loadGroup{byKey: map[inFlightKey]*inFlight{}}}
 	if l, ok := store.(driver.Leaser); ok {
-		m.leases = xlease.New(l.LeaseBackend(m.prefix + leaseMark))
+		m.leases = xlease.New(l.LeaseBackend(m.options.Prefix + leaseMark))
 	}
 	if d, ok := store.(driver.Defaults); ok {
 		m.ttl = d.DefaultTTL()
@@ -152,8 +146,8 @@ func MustGetManager(ctx context.Context) *Manager {
 // life applies the jitter to a time to live, and rounds it up to whole milliseconds as far as a
 // Duration reaches.
 func (m *Manager) life(ttl time.Duration) time.Duration {
-	if ttl > 0 && m.jitter > 0 {
-		ttl -= time.Duration(rand.Float64() * m.jitter * float64(ttl))
+	if ttl > 0 && m.options.TTLJitter > 0 {
+		ttl -= time.Duration(rand.Float64() * m.options.TTLJitter * float64(ttl))
 		ttl = max(ttl, 1)
 	}
 	ttl = min(ttl, math.MaxInt64-time.Millisecond) + time.Millisecond - 1

@@ -30,7 +30,7 @@ func (m *Manager) watchNear(o Options) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	n := &near{store: o.NearStore, values: values, ttl: o.NearTTL, seed: maphash.MakeSeed(), server: server, stop: cancel}
-	if err := server.Watch(ctx, m.prefix, n); err != nil {
+	if err := server.Watch(ctx, m.options.Prefix, n); err != nil {
 		cancel()
 		return fmt.Errorf("xcache: near cache: %w", err)
 	}

@@ -97,7 +97,7 @@ func (m *Manager) walk(ctx context.Context, prefix string, page func(keys []stri
 
 // owns reports whether a whole key is one that this package made for itself.
 func (m *Manager) owns(key string) bool {
-	return strings.HasSuffix(key, absent) || strings.Contains(key[len(m.prefix):], leaseMark)
+	return strings.HasSuffix(key, absent) || strings.Contains(key[len(m.options.Prefix):], leaseMark)
 }
 
 // removePage removes keys that a walk has found, counts them, and leaves those of leases.

@@ -54,7 +54,7 @@ type op struct {
 // begin starts the clock of a call if there are metrics.
 func (v *view) begin(kind string) op {
 	o := op{view: v, kind: kind}
-	if v.m.metrics != nil {
+	if v.m.options.Metrics != nil {
 		o.start = time.Now()
 	}
 	return o
@@ -64,9 +64,10 @@ func (v *view) begin(kind string) op {
 // effect.
 func (o op) end(ctx context.Context, ok bool, err error) error {
 	err = fail(o.kind, err)
-	if o.view.m.metrics != nil {
-		o.view.m.metrics(ctx, Event{
-			View: o.view.name, Op: o.kind, Outcome: outcome(o.kind, ok, err), Latency: time.Since(o.start), Near: o.near, Err: err,
+	if o.view.m.options.Metrics != nil {
+		o.view.m.options.Metrics(ctx, Event{
+			View: o.view.name, Op: o.kind, Outcome: outcome(o.kind, ok, err),
+			Latency: time.Since(o.start), Near: o.near, Err: err,
 		})
 	}
 	return err
@@ -84,7 +85,7 @@ func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collectio
 	if m == nil {
 		panic("xcache: a view on a nil manager")
 	}
-	v := view{m: m, prefix: m.prefix, ttl: m.ttl, near: m.near}
+	v := view{m: m, prefix: m.options.Prefix, ttl: m.ttl, near: m.near}
 	for _, o := range opts {
 		o(&v)
 	}
