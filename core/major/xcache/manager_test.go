@@ -313,3 +313,11 @@ func TestStoresGetWholeMillisecondsThatAreNeverNegative(t *testing.T) {
 		t.Errorf("times to live = %v, want %v", store.ttls, want)
 	}
 }
+
+func TestKeyCacheOf_NilOptionIsSkipped(t *testing.T) {
+	m := newManager(t, xcache.WithPrefix("app:"))
+	check(t, xcache.KeyCacheOf[string, int](m, nil, xcache.WithKeyPrefix("n:")).Set(t.Context(), "k", new(1)))
+	if got, errs := collect(keysOf(t, m, "n:")); !slices.Equal(got, []string{"k"}) || errs != nil {
+		t.Errorf("Keys = %q, %v; want k behind the prefix", got, errs)
+	}
+}

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// ViewOption sets up a typed view.
+// ViewOption sets up a typed view. A nil option is skipped.
 type ViewOption func(*view)
 
 // WithName names the view in metrics. It is no part of a key.
@@ -87,7 +87,9 @@ func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collectio
 	}
 	v := view{m: m, prefix: m.options.Prefix, ttl: m.ttl, near: m.near}
 	for _, o := range opts {
-		o(&v)
+		if o != nil {
+			o(&v)
+		}
 	}
 	if v.ttl < 0 || v.negative < 0 {
 		panic(fmt.Sprintf("xcache: view %q has a negative TTL", v.name))
