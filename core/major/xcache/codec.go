@@ -114,16 +114,17 @@ func redact(err error) error {
 type values[V any] struct {
 	codec Codec
 	raw   bool // isRaw
-	// plain says that a V may be kept undecoded: a shallow copy is a full copy, and decoding gives back just what
-	// was encoded, so that a store of bytes would behave the same. Values that are not raw must also be faithful.
-	plain bool
+	// whole says that a V may be kept undecoded: it is immutable, or a shallow copy is a full copy and decoding gives
+	// back just what was encoded, so that a store of bytes would behave the same. In the second case a value that is
+	// not raw must also be faithful.
+	whole bool
 }
 
-func newValues[V any](m *Manager) values[V] {
+func newValues[V any](m *Manager, immutable bool) values[V] {
 	t := reflect.TypeFor[V]()
 	raw := isRaw(t)
 	_, isJSON := m.options.Codec.(jsonCodec)
-	return values[V]{codec: m.options.Codec, raw: raw, plain: isPlain(t) && (raw || isJSON)}
+	return values[V]{codec: m.options.Codec, raw: raw, whole: immutable || isPlain(t) && (raw || isJSON)}
 }
 
 func (c *values[V]) encode(v *V) ([]byte, error) {

@@ -14,7 +14,6 @@ import (
 type KeyCache[K comparable, V any] struct {
 	collection[K, V]
 	objects driver.ObjectStore // nil if values of V are stored as bytes
-	whole   bool               // a value may be stored undecoded
 	shared  bool               // what read returns belongs to the cache
 	read    read[K, V]         // from the near cache or the store
 	find    read[K, V]         // read, reported to the metrics
@@ -27,8 +26,7 @@ type read[K comparable, V any] func(ctx context.Context, key K) (v *V, ok bool, 
 // string or an integer and has no text of its own.
 func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K, V] {
 	c := &KeyCache[K, V]{collection: newCollection[K, V](m, opts)}
-	c.whole = c.immutable || c.val.plain
-	if c.whole {
+	if c.val.whole {
 		c.objects, _ = m.store.(driver.ObjectStore)
 	}
 	switch {
@@ -43,7 +41,7 @@ func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K
 	if m.options.Metrics != nil {
 		c.find = c.observed
 	}
-	c.shared = c.whole && !c.immutable && (c.objects != nil || c.near != nil)
+	c.shared = c.val.whole && !c.immutable && (c.objects != nil || c.near != nil)
 	return c
 }
 

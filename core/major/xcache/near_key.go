@@ -59,7 +59,7 @@ func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
 	if !ok || err != nil {
 		return nil, false
 	}
-	if c.whole {
+	if c.val.whole {
 		return copyIn[V](c.near, e)
 	}
 	data, ok := copyIn[[]byte](c.near, e)
@@ -74,7 +74,7 @@ func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
 // It returns the copy of v, which all reads of an immutable view share, or v if the copy is
 // bytes.
 func (c *KeyCache[K, V]) keep(ctx context.Context, name string, t ticket, data []byte, v *V, ttl time.Duration) *V {
-	if c.whole {
+	if c.val.whole {
 		return keepCopy(ctx, c.near, name, t, *v, ttl)
 	}
 	keepCopy(ctx, c.near, name, t, data, ttl)

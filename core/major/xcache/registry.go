@@ -72,9 +72,7 @@ type Cache struct {
 // Resolve finds the drivers of o, in the registry of WithRegistry or among the imported ones,
 // and checks all that can be checked without connecting. The error joins every problem.
 func Resolve(o Options) (*Cache, error) {
-	if o.Log == nil {
-		o.Log = xlog.WithName(xlog.NamedCACHE)
-	}
+	o.Log = cmp.Or(o.Log, xlog.WithName(xlog.NamedCACHE))
 	drivers := cmp.Or(o.registry, &imported)
 	c := &Cache{options: o}
 	var nearErr, err error

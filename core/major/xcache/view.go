@@ -94,7 +94,7 @@ func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collectio
 	if v.ttl < 0 || v.negative < 0 {
 		panic(fmt.Sprintf("xcache: view %q has a negative TTL", v.name))
 	}
-	return collection[K, V]{view: v, key: newText[K]("key", false), val: newValues[V](m)}
+	return collection[K, V]{view: v, key: newText[K]("key", false), val: newValues[V](m, v.immutable)}
 }
 
 // call runs an operation on one key and reports it. do returns whether it found something, or took effect,
