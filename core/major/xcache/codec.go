@@ -31,11 +31,11 @@ func (jsonCodec) Decode(data []byte, v any) error { return json.Unmarshal(data, 
 // isRaw reports whether values of a type are stored as they are, without the codec.
 func isRaw(t reflect.Type) bool {
 	isBytes := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !encodesItself(t.Elem())
-	return !encodesItself(t) && (isBytes || hasText(t.Kind()))
+	return !encodesItself(t) && (isBytes || isStringOrInteger(t.Kind()))
 }
 
-// hasText reports whether values of a kind are strings or integers.
-func hasText(k reflect.Kind) bool {
+// isStringOrInteger reports whether k is the kind of strings or of integers.
+func isStringOrInteger(k reflect.Kind) bool {
 	return k == reflect.String || k >= reflect.Int && k <= reflect.Uintptr
 }
 

@@ -56,7 +56,7 @@ func (c *KeyCache[K, V]) GetOrLoad(
 		v, err = c.val.decode(data)
 		return v, err == nil, fail(opLoad, err)
 	}
-	v, _ = outcome.(*V)
+	v, _ = outcome.(*V) // of an immutable view, or nil
 	return v, v != nil, nil
 }
 
@@ -110,7 +110,7 @@ func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 }
 
 // snapshot returns what each caller of a load gets its value from: in an immutable view the value
-// itself, else its encoding, since the loader and the callers may change theirs. Nil is itself.
+// itself, else its encoding, since the loader and the callers may change theirs. Nil stays nil.
 func (c *KeyCache[K, V]) snapshot(v *V) (any, error) {
 	if c.immutable || v == nil {
 		return v, nil

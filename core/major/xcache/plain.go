@@ -41,7 +41,7 @@ func isPlain(t reflect.Type) bool {
 			return len(f.Index) > 1 || !isPlain(f.Type)
 		})
 	default:
-		return hasText(k) || k == reflect.Bool || k == reflect.Float32 || k == reflect.Float64
+		return isStringOrInteger(k) || k == reflect.Bool || k == reflect.Float32 || k == reflect.Float64
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 // text turns keys and field names into strings: what the type itself says (AppendText, MarshalText,
 // String), else a string as it is and an integer in decimal.
 type text[T comparable] struct {
-	writesRaw bool // the text is that of a string or an integer, whatever methods a T has
-	readsRaw  bool // so is the text that parse reads
-	readable  bool // parse may be called
+	writesRaw bool // a T is written as a string or an integer, whatever methods it has
+	readsRaw  bool // it is read as one
+	readable  bool // it can be read back from its text
 	direct    bool // a T is a string in memory, and its text is that string
 }
 
@@ -29,8 +29,8 @@ func newText[T comparable](role string, isRead bool) text[T] {
 	if isRead && writes != reads {
 		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has only one of MarshalText and UnmarshalText", typ, role))
 	}
-	raw := !writes && (isRead || !saysText(zero))
-	if raw && !hasText(typ.Kind()) {
+	raw := !writes && (isRead || !hasTextMethod(zero))
+	if raw && !isStringOrInteger(typ.Kind()) {
 		panic(fmt.Sprintf("xcache: %s cannot be a %s: it is no string, no integer, and has no MarshalText or String method", typ, role))
 	}
 	return text[T]{
@@ -59,8 +59,8 @@ func (t *text[T]) parse(s string) (v T, err error) {
 	return v, err
 }
 
-// saysText reports whether v has a method for its text.
-func saysText(v any) bool {
+// hasTextMethod reports whether v has a method for its text.
+func hasTextMethod(v any) bool {
 	switch v.(type) {
 	case encoding.TextAppender, encoding.TextMarshaler, fmt.Stringer:
 		return true
@@ -68,7 +68,7 @@ func saysText(v any) bool {
 	return false
 }
 
-// appendText appends the text of v, which saysText.
+// appendText appends what the method of v for its text returns.
 func appendText(dst []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case encoding.TextAppender:
