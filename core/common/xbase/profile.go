@@ -6,6 +6,7 @@ package xbase
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -30,10 +31,8 @@ var profileNames = [...]string{ProfilePlinth: "plinth", ProfileJava: "java", Pro
 
 // ParseProfile reads a profile's name: "plinth", "java" or "java-strict".
 func ParseProfile(name string) (Profile, error) {
-	for p := range ProfileJavaStrict + 1 {
-		if name == p.String() {
-			return p, nil
-		}
+	if p := slices.Index(profileNames[:], name); p >= 0 {
+		return Profile(p), nil
 	}
 	accepted := strings.Join(profileNames[:], ", ")
 	return ProfilePlinth, fmt.Errorf("xbase: %q is no envelope profile (accepted: %s)", name, accepted)

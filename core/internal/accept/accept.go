@@ -4,6 +4,7 @@ package accept
 
 import (
 	"iter"
+	"strconv"
 	"strings"
 )
 
@@ -41,9 +42,6 @@ func thousandths(value string) int {
 	if len(decimals) > 3 || whole != "0" && whole != "1" || strings.Trim(decimals, "0123456789") != "" {
 		return 0
 	}
-	weight := 0
-	for _, digit := range whole + (decimals + "000")[:3] {
-		weight = weight*10 + int(digit-'0')
-	}
+	weight, _ := strconv.Atoi(whole + (decimals + "000")[:3])
 	return min(weight, MaxWeight)
 }

@@ -74,25 +74,24 @@ func (o object) append(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
 	skip := len(",") // the first member has none
 	for i := range o {
 		m := &o[i]
-		value, ok := v.Field(m.index), true
-		if m.embedded != nil { // which has no fields behind a nil pointer
-			value, ok = fieldByIndex(v, m.embedded)
+		value := v.Field(m.index)
+		if m.embedded != nil {
+			var err error
+			if value, err = v.FieldByIndexErr(m.embedded); err != nil {
+				continue // there are no fields behind a nil pointer
+			}
 		}
-		if !ok || m.omitEmpty && isEmpty(value) || m.omitZero && isZero(value) {
+		if m.omitEmpty && isEmpty(value) || m.omitZero && isZero(value) {
 			continue
 		}
 		dst = append(dst, m.key[skip:]...)
 		skip = 0
+		var ok bool
 		if dst, ok = m.append(dst, value, depth); !ok {
 			return dst, false
 		}
 	}
 	return append(dst, '}'), true
-}
-
-func fieldByIndex(v reflect.Value, index []int) (field reflect.Value, ok bool) {
-	field, err := v.FieldByIndexErr(index)
-	return field, err == nil
 }
 
 func appendBool(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
@@ -107,13 +106,11 @@ func appendUint(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
 	return strconv.AppendUint(dst, v.Uint(), 10), true
 }
 
-func (e *Encoder) text() appender {
-	return func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
-		if out, plain := appendPlain(dst, v.String()); plain {
-			return out, true
-		}
-		return e.appendForeign(dst, v, depth) // v is an interface without a copy, its text would need one
+func (e *Encoder) appendText(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+	if s := v.String(); isPlain(s) {
+		return appendPlain(dst, s), true
 	}
+	return e.appendForeign(dst, v, depth) // v is an interface without a copy, its text would need one
 }
 
 // appendQuotedText appends the JSON of a string as a string.
@@ -137,12 +134,7 @@ func (e *Encoder) appendFloat(dst []byte, v reflect.Value, depth int) ([]byte, b
 }
 
 func appendInstant(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
-	var t time.Time
-	if v.CanAddr() {
-		t = *v.Addr().Interface().(*time.Time) //nolint:forcetypeassert // the type has this plan
-	} else {
-		t = v.Interface().(time.Time) //nolint:forcetypeassert // likewise
-	}
+	t, _ := reflect.TypeAssert[time.Time](v) // the type has this plan
 	out, err := t.AppendText(append(dst, '"'))
 	return append(out, '"'), err == nil
 }

@@ -53,10 +53,10 @@ func (e *Encoder) Append(dst []byte, v any) ([]byte, error) {
 // AppendString appends s to dst as a JSON string. An invalid byte becomes the character U+FFFD,
 // unescaped as in Go 1.27 and later.
 func (e *Encoder) AppendString(dst []byte, s string) []byte {
-	out, plain := appendPlain(dst, s)
-	if !plain {
-		out, _ = e.appendAny(dst, s) // a string can always be encoded
+	if isPlain(s) {
+		return appendPlain(dst, s)
 	}
+	out, _ := e.appendAny(dst, s) // a string can always be encoded
 	return out
 }
 

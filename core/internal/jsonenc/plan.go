@@ -76,8 +76,7 @@ func (e *Encoder) replacement(t reflect.Type) func(v reflect.Value) string {
 // encodesItself reports whether a type has an encoding of its own.
 func encodesItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
-	return t == numberType || t.Implements(marshaler) || t.Implements(textMarshaler) ||
-		p.Implements(marshaler) || p.Implements(textMarshaler)
+	return t == numberType || p.Implements(marshaler) || p.Implements(textMarshaler)
 }
 
 // compileKind completes the plan of a type that is encoded by its kind.
@@ -119,7 +118,7 @@ func (e *Encoder) scalar(k reflect.Kind) appender {
 	case reflect.Bool:
 		return appendBool
 	case reflect.String:
-		return e.text()
+		return e.appendText
 	case reflect.Float32, reflect.Float64:
 		return e.appendFloat
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:

@@ -6,16 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// appendPlain appends s as a JSON string without escapes. It reports whether s needs none.
-func appendPlain(dst []byte, s string) (out []byte, plain bool) {
-	return append(append(append(dst, '"'), s...), '"'), isPlain(s)
-}
+// appendPlain appends s, which is plain, as a JSON string.
+func appendPlain(dst []byte, s string) []byte { return append(append(append(dst, '"'), s...), '"') }
 
 // isPlain reports whether s stands for itself in a JSON string.
-func isPlain(s string) bool {
-	return IsSafe(s) || !strings.ContainsFunc(s, isEscaped) && utf8.ValidString(s) &&
-		!strings.Contains(s, "\u2028") && !strings.Contains(s, "\u2029")
-}
+func isPlain(s string) bool { return IsSafe(s) || !strings.ContainsFunc(s, isEscaped) }
 
 // IsSafe reports whether s is printable ASCII without the characters "&<>\^|~, as nearly all strings
 // are: it needs no escape in JSON or HTML. It reads eight characters at once (BenchmarkEnvelope).
@@ -54,7 +49,8 @@ func marks(x uint64) uint64 {
 		(((x | 0x04*ones) ^ '&'*ones) - ones) | (((x | 0x62*ones) ^ '~'*ones) - ones)
 }
 
-// isEscaped reports whether an ASCII character has an escape in a JSON string.
+// isEscaped reports whether a character has an escape in a JSON string, or may stand for an invalid byte.
 func isEscaped(c rune) bool {
-	return c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&'
+	return c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' ||
+		c == '\u2028' || c == '\u2029' || c == utf8.RuneError
 }

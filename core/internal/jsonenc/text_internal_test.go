@@ -33,4 +33,17 @@ func TestEveryByteAtEveryPlaceIsEscapedAsByEncodingJSON(t *testing.T) {
 	}
 }
 
+func TestEncoder_AppendString_characters(t *testing.T) {
+	for _, text := range []string{"é漢字😀", "\u2027", "\u2028", "\u2029", "\ufffd", "é\xff", "\ufffd\xff\u2028"} {
+		encoded, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := replacement.Replace(string(encoded))
+		if got := new(Encoder).AppendString(nil, text); string(got) != want {
+			t.Errorf("AppendString(%q) = %s, want %s", text, got, want)
+		}
+	}
+}
+
 func isUnsafe(c rune) bool { return c < ' ' || c > '}' || strings.ContainsRune(`"&<>\^|`, c) }

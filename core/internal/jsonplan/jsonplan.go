@@ -15,26 +15,14 @@ import (
 // the types of a program. The zero value is ready to use, from any goroutine.
 type Cache[K comparable, V any] struct{ m sync.Map }
 
-// Load returns the value of a key.
-func (c *Cache[K, V]) Load(k K) (v V, ok bool) {
-	stored, ok := c.m.Load(k)
-	if ok {
-		v = stored.(V) //nolint:forcetypeassert // Store stores nothing else
-	}
-	return v, ok
-}
-
-// Store sets the value of a key.
-func (c *Cache[K, V]) Store(k K, v V) { c.m.Store(k, v) }
-
 // Get returns the value of a key, and computes it first if there is none. Several goroutines may
 // compute the value of one key.
 func (c *Cache[K, V]) Get(k K, compute func(K) V) V {
-	v, ok := c.Load(k)
+	stored, ok := c.m.Load(k)
 	if !ok {
-		v = compute(k)
-		c.Store(k, v)
+		stored, _ = c.m.LoadOrStore(k, compute(k))
 	}
+	v, _ := stored.(V) // nothing else is stored
 	return v
 }
 
@@ -126,20 +114,15 @@ func isPlain(name string) bool {
 }
 
 // tagName returns the name that encoding/json reads from a tag, "" if it ignores the name. What it
-// does with a name of other characters differs between versions of Go, so it is asked.
+// does with a name of other characters differs between versions of Go, so a value is encoded.
 func tagName(tag reflect.StructTag) string {
 	const fieldName = "X"
 	field := reflect.StructField{Name: fieldName, Type: reflect.TypeFor[bool](), Tag: tag}
 	v := reflect.New(reflect.StructOf([]reflect.StructField{field})).Elem()
 	v.Field(0).SetBool(true) // not left out by omitempty
-	data, err := json.Marshal(v.Interface())
-	if err != nil {
-		return ""
-	}
+	data, _ := json.Marshal(v.Interface())
 	var members map[string]any
-	if err := json.Unmarshal(data, &members); err != nil {
-		return ""
-	}
+	_ = json.Unmarshal(data, &members) // no members if a tag is an error
 	for name := range members {
 		if name != fieldName {
 			return name
