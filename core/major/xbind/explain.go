@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,25 +18,9 @@ import (
 // body.
 func (d *scanner) explain(ctx context.Context, offset int) *xerror.Error {
 	if d.tag != "" {
-		return fieldError(ctx, xerror.BodyError, d.where(), d.tag, d.problem)
+		return fieldError(ctx, xerror.BodyError, d.path, d.tag, d.problem)
 	}
 	return refuse(ctx, xerror.BodyError, d.problem, strconv.Itoa(offset+d.pos))
-}
-
-// where returns the path to the problem, from the outside in.
-func (d *scanner) where() string {
-	var b strings.Builder
-	for _, s := range slices.Backward(d.path) {
-		if s.name == nil {
-			b.WriteString("[" + strconv.Itoa(s.index) + "]")
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(phrase.Shown(string(s.name)))
-	}
-	return b.String()
 }
 
 // fieldError returns an error about one field.
@@ -62,7 +45,7 @@ func (d *scanner) explainDecode(ctx context.Context, offset int, p *plan, err er
 	d.begin(d.data, &Strictness{AllowDuplicateKeys: true})
 	d.probe = true
 	if d.value(p); d.typ != nil {
-		return xvalid.TypeError(xvalid.Body, xvalid.TypeFailure(ctx, d.where(), d.typ, ""))
+		return xvalid.TypeError(xvalid.Body, xvalid.TypeFailure(ctx, d.path, d.typ, ""))
 	}
 	return xerror.Wrap(xerror.BodyType, say(ctx, textUnreadable), fmt.Errorf("xbind: cannot decode: %T", err))
 }

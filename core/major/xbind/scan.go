@@ -32,22 +32,16 @@ type scanner struct {
 
 	problem phrase.Phrase // at which the walk stopped
 	tag     string        // of a problem with one field
-	path    []step        // to that field, from the inside out
+	path    string        // to that field
 
 	// probe stops at the first value that its own type refuses, which has the type typ.
 	probe bool
 	typ   reflect.Type
 }
 
-// step is one part of the path to a value: a name, or an index.
-type step struct {
-	name  []byte
-	index int
-}
-
 // begin makes the scanner ready for a text.
 func (d *scanner) begin(data []byte, s *Strictness) {
-	*d = scanner{data: data, strict: *s, names: d.names[:0], path: d.path[:0]}
+	*d = scanner{data: data, strict: *s, names: d.names[:0]}
 }
 
 // run scans one value and what follows it. Without a problem pos is the end of the value.
@@ -111,9 +105,12 @@ func (d *scanner) fail(problem phrase.Phrase, tag string) bool {
 	return false
 }
 
-// within adds a step to the path of a problem.
-func (d *scanner) within(s step) bool {
-	d.path = append(d.path, s)
+// within puts the name of a member or an index before the path of a problem.
+func (d *scanner) within(step string) bool {
+	if d.path != "" && d.path[0] != '[' {
+		step += "."
+	}
+	d.path = step + d.path
 	return false
 }
 
@@ -158,7 +155,7 @@ func (d *scanner) value(p *plan) bool {
 	case '{':
 		ok = d.object(p)
 	case '[':
-		ok = d.nested(']', func(i int) bool { return d.value(p.element) || d.within(step{index: i}) })
+		ok = d.nested(']', func(i int) bool { return d.value(p.element) || d.within("["+strconv.Itoa(i)+"]") })
 	case '"':
 		d.text()
 	default:
@@ -242,11 +239,11 @@ func (d *scanner) member(p *plan) bool {
 		name, child, known = f.name, f.plan, true
 	}
 	if !known && d.strict.DisallowUnknownFields {
-		return d.fail(textUnknown, "unknown") || d.within(step{name: name})
+		return d.fail(textUnknown, "unknown") || d.within(phrase.Shown(string(name)))
 	}
 	d.names = append(d.names, name)
 	d.take(':')
-	return d.value(child) || d.within(step{name: name})
+	return d.value(child) || d.within(phrase.Shown(string(name)))
 }
 
 // unique reports whether no name of an object occurs twice. It changes the order of the names.
@@ -254,7 +251,7 @@ func (d *scanner) unique(names [][]byte) bool {
 	slices.SortFunc(names, bytes.Compare)
 	for i := 1; i < len(names); i++ {
 		if bytes.Equal(names[i-1], names[i]) {
-			return d.fail(textDuplicate, "duplicate") || d.within(step{name: names[i]})
+			return d.fail(textDuplicate, "duplicate") || d.within(phrase.Shown(string(names[i])))
 		}
 	}
 	return true
