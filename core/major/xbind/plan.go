@@ -53,9 +53,7 @@ func planOf(t reflect.Type) *plan {
 
 // makePlan makes the plan of a type; making are those of the types around it, which may contain themselves.
 func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
-	for t.Kind() == reflect.Pointer && !t.Implements(unmarshaler) {
-		t = t.Elem()
-	}
+	t = indirect(t)
 	if p, ok := making[t]; ok {
 		return p
 	}
@@ -131,8 +129,6 @@ func (p *plan) contains(first byte) bool {
 		return first == '{' && p.typ.Key().Kind() == reflect.String
 	case reflect.Slice, reflect.Array:
 		return first == '['
-	case reflect.Interface:
-		return p.typ.NumMethod() == 0
 	default:
 		return false
 	}
