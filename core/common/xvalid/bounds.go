@@ -96,72 +96,58 @@ func holdsStructs(t reflect.Type) bool {
 
 // survey walks over what the validator will look into, before the validator does.
 type survey struct {
-	values int    // with rules
-	full   bool   // the values of a list exceed maxValues
-	path   string // to the outermost such list
+	tooDeep bool   // a value is nested deeper than maxNesting, which ends the walk
+	values  int    // with rules
+	full    bool   // the values of a list exceed maxValues
+	path    string // to the outermost such list
 }
 
-// tooDeep visits v, at a depth, and reports whether v is nested deeper than maxNesting. The validator
-// looks into as many levels of elements as dives says.
-func (s *survey) tooDeep(v reflect.Value, dives, depth int) bool {
-	if depth > maxNesting {
-		return true
+// visit looks at v, at a depth. The validator looks into as many levels of elements as dives says.
+func (s *survey) visit(v reflect.Value, dives, depth int) {
+	s.tooDeep = s.tooDeep || depth > maxNesting
+	if s.tooDeep {
+		return
 	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
-		return !v.IsNil() && s.tooDeep(v.Elem(), dives, depth+1)
+		s.visit(v.Elem(), dives, depth+1)
 	case reflect.Struct:
-		return s.fieldTooDeep(v, depth+1)
+		s.visitFields(v, depth+1)
 	case reflect.Slice, reflect.Array, reflect.Map:
-		return dives > 0 && s.elementTooDeep(v, dives-1, depth+1)
-	default:
-		return false
+		if dives > 0 {
+			s.visitElements(v, dives-1, depth+1)
+		}
+	default: // nothing is nested in it
 	}
 }
 
-// fieldTooDeep is tooDeep for the fields of a struct.
-func (s *survey) fieldTooDeep(v reflect.Value, depth int) bool {
+func (s *survey) visitFields(v reflect.Value, depth int) {
 	rules := rulesOf.Get(v.Type(), findRules)
 	s.values += rules.values
 	for _, f := range rules.nested {
 		before := s.full
-		if s.tooDeep(v.Field(f.index), f.dives, depth) {
-			return true
-		}
+		s.visit(v.Field(f.index), f.dives, depth)
 		if s.full && !before {
 			s.path = strings.Trim(fieldName(v.Type().Field(f.index))+"."+s.path, ".")
 		}
 	}
-	return false
 }
 
-// elementTooDeep is tooDeep for the elements of a slice or a map.
-func (s *survey) elementTooDeep(v reflect.Value, dives, depth int) bool {
+func (s *survey) visitElements(v reflect.Value, dives, depth int) {
 	before := s.full
 	s.values += v.Len()
-	if (dives > 0 || holdsStructs(v.Type())) && s.anyTooDeep(v, dives, depth) {
-		return true
+	switch {
+	case dives == 0 && !holdsStructs(v.Type()):
+	case v.Kind() == reflect.Map:
+		for entry := v.MapRange(); !s.tooDeep && entry.Next(); {
+			s.visit(entry.Value(), dives, depth)
+		}
+	default:
+		for i := 0; i < v.Len() && !s.tooDeep; i++ { // Seq2 would let s escape, and allocate each index
+			s.visit(v.Index(i), dives, depth)
+		}
 	}
 	if s.values > maxValues && !before {
 		s.full, s.path = true, "" // which element has the last value is chance
 	}
-	return false
-}
-
-// anyTooDeep reports whether tooDeep is true for an element of a slice or a map.
-func (s *survey) anyTooDeep(v reflect.Value, dives, depth int) bool {
-	if v.Kind() == reflect.Map {
-		for entry := v.MapRange(); entry.Next(); {
-			if s.tooDeep(entry.Value(), dives, depth) {
-				return true
-			}
-		}
-		return false
-	}
-	for i := range v.Len() { // Seq2 would let s escape, and allocate each index
-		if s.tooDeep(v.Index(i), dives, depth) {
-			return true
-		}
-	}
-	return false
 }

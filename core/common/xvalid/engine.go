@@ -179,13 +179,12 @@ type elementError struct {
 
 // unwrap returns the validator's own failure, and the indexes of the elements that it is in.
 func unwrap(fe validator.FieldError) (failure validator.FieldError, index string) {
-	for {
-		e, ok := fe.(elementError)
-		if !ok {
-			return fe, index
-		}
-		fe, index = e.FieldError, index+e.index
+	e, ok := fe.(elementError)
+	if !ok {
+		return fe, ""
 	}
+	failure, index = unwrap(e.FieldError)
+	return failure, e.index + index
 }
 
 // Error implements error.
@@ -208,7 +207,7 @@ func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 		}
 	}()
 	var s survey
-	if s.tooDeep(v, 0, 0) {
+	if s.visit(v, 0, 0); s.tooDeep {
 		return nestingError(t)
 	}
 	if s.full {

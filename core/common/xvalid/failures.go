@@ -53,12 +53,8 @@ func failures(ctx context.Context, err error, name func(validator.FieldError) st
 	for i, fe := range failed {
 		fe, index := unwrap(fe)
 		field := name(fe)
-		switch {
-		case index == "":
-		case field[0] == '[':
-			field = index + field
-		default:
-			field = index + "." + field
+		if index != "" { // a rule of a whole struct may name no field
+			field = strings.TrimSuffix(index+"."+field, ".")
 		}
 		list[i] = FieldError{Field: field, Tag: fe.Tag(), Message: m.say(lang, fe, leaf(field))}
 	}

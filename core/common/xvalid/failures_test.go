@@ -289,6 +289,17 @@ func TestFailures_indexIsNoKey(t *testing.T) {
 	}
 }
 
+func TestFailures_ofAWholeElement(t *testing.T) {
+	type pair struct{ A, B int }
+	xvalid.Engine().RegisterStructValidation(func(sl validator.StructLevel) {
+		sl.ReportError(sl.Current().Interface(), "", "", "differ", "")
+	}, pair{})
+	list := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), []pair{{}}))
+	if len(list) != 1 || list[0].Field != "[0]" || list[0].Tag != "differ" {
+		t.Errorf("failures %+v, want one of [0]", list)
+	}
+}
+
 func TestRegistryKnowsTheValidatorsErrors(t *testing.T) {
 	err := fmt.Errorf("wrapped: %w", xvalid.Validate(t.Context(), item{}))
 	if got := xerror.From(err).GetErrorCode(); got != xerror.BodyError {
