@@ -137,9 +137,6 @@ func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 		}
 		return e.walk(ctx, v.Elem(), depth+1)
 	case reflect.Slice, reflect.Array:
-		if !holdsStructs(v.Type()) {
-			return nil
-		}
 		return e.elements(ctx, v, depth+1)
 	default:
 		return nil

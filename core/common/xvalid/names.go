@@ -104,10 +104,7 @@ func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:]
 // nested struct is known by its own name alone. It is empty where the field cannot be found.
 func namedPath(root reflect.Type, tag string, fe validator.FieldError) string {
 	t := indirect(root)
-	goPath := fe.StructNamespace()
-	if t.Name() != "" {
-		goPath = strings.TrimPrefix(goPath, t.Name()+".")
-	}
+	goPath := strings.TrimPrefix(fe.StructNamespace(), t.Name()+".")
 	var name, indexes string
 	for segment := range strings.SplitSeq(goPath, ".") {
 		goName, _, _ := strings.Cut(segment, "[")

@@ -75,11 +75,9 @@ func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 	if err == nil {
 		return nil
 	}
-	var (
-		known *xerror.Error
-		rule  *RuleError
-	)
-	if errors.As(err, &known) || errors.As(err, &rule) {
+	_, known := errors.AsType[*xerror.Error](err)
+	_, wrongRule := errors.AsType[*RuleError](err)
+	if known || wrongRule {
 		return xerror.From(err)
 	}
 	if list := Failures(ctx, err); list != nil {
@@ -93,13 +91,13 @@ func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 
 // readError knows the errors of reading a body, whose texts hold nothing of it.
 func readError(ctx context.Context, err error) *xerror.Error {
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return wrap(ctx, xerror.PayloadTooLarge, err, textTooLarge, strconv.FormatInt(tooLarge.Limit, 10))
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return wrap(ctx, xerror.BodyError, err, textTruncated)
-	case errors.Is(err, io.EOF):
+	}
+	if errors.Is(err, io.EOF) {
 		return wrap(ctx, xerror.BodyEmpty, err, phrase.NoBody)
 	}
 	switch e := xerror.From(xerror.MarkBody(err)); e.GetErrorCode() {
@@ -117,32 +115,28 @@ const quotedType = "json: invalid use of ,string struct tag"
 // decodeError knows the errors of decoding. Their texts quote the input, so none of them becomes the
 // cause.
 func decodeError(ctx context.Context, from Source, err error) *xerror.Error {
-	var (
-		syntax *json.SyntaxError
-		typ    *json.UnmarshalTypeError
-		number *strconv.NumError
-		clock  *time.ParseError
-	)
-	switch {
-	case errors.As(err, &syntax):
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		offset := strconv.FormatInt(syntax.Offset, 10)
 		return wrap(ctx, xerror.BodyError, redacted("json syntax error at byte "+offset), phrase.Syntax, offset)
-	case errors.As(err, &typ):
+	}
+	if typ, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return TypeError(from, TypeFailure(ctx, typ.Field, typ.Type, ""))
-	case errors.As(err, &number):
+	}
+	if number, ok := errors.AsType[*strconv.NumError](err); ok {
 		return wrap(ctx, from.TypeCode(), redacted(number.Func+": "+number.Err.Error()), textNumber)
-	case errors.As(err, &clock):
+	}
+	if _, ok := errors.AsType[*time.ParseError](err); ok {
 		return wrap(ctx, from.TypeCode(), redacted("a time that does not parse"), textTime)
-	case strings.HasPrefix(err.Error(), quotedType):
+	}
+	if strings.HasPrefix(err.Error(), quotedType) {
 		cause := redacted("a value of the wrong type for the string option")
 		return wrap(ctx, from.TypeCode(), cause, phrase.Unreadable)
-	default:
-		code := xerror.From(err).GetErrorCode()
-		if code == xerror.ServerInternalError {
-			code = from.Code() // unknown, but it came of what the client sent
-		}
-		return wrap(ctx, code, redacted(fmt.Sprintf("cannot bind: %T", err)), phrase.Unreadable)
 	}
+	code := xerror.From(err).GetErrorCode()
+	if code == xerror.ServerInternalError {
+		code = from.Code() // unknown, but it came of what the client sent
+	}
+	return wrap(ctx, code, redacted(fmt.Sprintf("cannot bind: %T", err)), phrase.Unreadable)
 }
 
 func wrap(ctx context.Context, code *xerror.ErrorCode, cause error, p phrase.Phrase, params ...string) *xerror.Error {

@@ -51,11 +51,10 @@ func fails(validator.FieldLevel) bool { return false }
 
 func alphanumUnderscore(fl validator.FieldLevel) bool { return consistsOf(text(fl), "_") }
 
-func strictURL(fl validator.FieldLevel) bool { return isStrictURL(text(fl)) }
-
-// isStrictURL accepts an absolute http or https URL with a host. User information is refused (RFC 9110,
+// strictURL accepts an absolute http or https URL with a host. User information is refused (RFC 9110,
 // section 4.2.4), and so is white space.
-func isStrictURL(s string) bool {
+func strictURL(fl validator.FieldLevel) bool {
+	s := text(fl)
 	if strings.IndexFunc(s, unicode.IsSpace) >= 0 || strings.IndexByte(s, '\\') >= 0 {
 		return false
 	}

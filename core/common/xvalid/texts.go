@@ -2,7 +2,6 @@ package xvalid
 
 import (
 	"context"
-	"encoding"
 	"encoding/json"
 	"reflect"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
+	"github.com/plinthgo/plinth/core/internal/jsonplan"
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
@@ -51,9 +51,6 @@ var (
 	idType         = reflect.TypeFor[xsnowflake.SnowflakeID]()
 	jsonNumberType = reflect.TypeFor[json.Number]()
 	durationType   = reflect.TypeFor[time.Duration]()
-
-	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
-	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
 func say(ctx context.Context, p phrase.Phrase, params ...string) string {
@@ -79,7 +76,7 @@ func wanted(ctx context.Context, t reflect.Type, format string) string {
 	}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array, reflect.Interface:
-		if p := reflect.PointerTo(t); p.Implements(jsonUnmarshaler) || p.Implements(textUnmarshaler) {
+		if jsonplan.DecodesItself(t) {
 			return say(ctx, wantOther) // its form is its own
 		}
 	default:

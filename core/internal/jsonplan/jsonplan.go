@@ -4,6 +4,7 @@ package jsonplan
 
 import (
 	"cmp"
+	"encoding"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -24,6 +25,12 @@ func (c *Cache[K, V]) Get(k K, compute func(K) V) V {
 	}
 	v, _ := stored.(V) // nothing else is stored
 	return v
+}
+
+// DecodesItself reports whether a type reads its own JSON, or the text of a JSON string.
+func DecodesItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
 // Field is a field of a struct as encoding/json sees it.

@@ -2,7 +2,6 @@ package xbind
 
 import (
 	"bytes"
-	"encoding"
 	"encoding/json"
 	"reflect"
 
@@ -34,9 +33,6 @@ var (
 	plans jsonplan.Cache[reflect.Type, *plan]
 
 	anyPlan = newAnyPlan()
-
-	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
-	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
 // newAnyPlan returns the plan of values that nothing is known of.
@@ -59,7 +55,7 @@ func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	}
 	p := &plan{typ: t, members: anyPlan, element: anyPlan}
 	making[t] = p
-	if pt := reflect.PointerTo(t); pt.Implements(unmarshaler) || pt.Implements(textUnmarshaler) {
+	if jsonplan.DecodesItself(t) {
 		p.own = true
 		return p
 	}
