@@ -3,7 +3,7 @@ package xbase
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"strconv"
 )
 
@@ -118,7 +118,7 @@ func (r *BaseResponse) UnmarshalJSON(text []byte) error {
 		Data         any    `json:"data"`
 	}{Data: r.Data}
 	if err := json.Unmarshal(text, &wire); err != nil {
-		return errors.Join(errEnvelope, err)
+		return fmt.Errorf("xbase: not an envelope: %w", err)
 	}
 	*r = BaseResponse{
 		Context: wire.Context, Output: wire.Output, Code: wire.Code, Message: wire.Message, Data: wire.Data,
@@ -127,5 +127,3 @@ func (r *BaseResponse) UnmarshalJSON(text []byte) error {
 	}
 	return nil
 }
-
-var errEnvelope = errors.New("xbase: not an envelope")

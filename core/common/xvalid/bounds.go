@@ -54,8 +54,7 @@ var rulesOf jsonplan.Cache[reflect.Type, *structRules]
 // findRules returns the rules of a struct type.
 func findRules(t reflect.Type) *structRules {
 	found := &structRules{}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		tag := f.Tag.Get(tagName)
 		if tag == "-" || !f.IsExported() && !f.Anonymous {
 			continue
@@ -63,7 +62,7 @@ func findRules(t reflect.Type) *structRules {
 		if tag != "" {
 			found.values++
 		}
-		field := nestedField{index: i}
+		field := nestedField{index: f.Index[0]}
 		opaque := false
 		for rule := range strings.SplitSeq(tag, ",") {
 			switch rule {

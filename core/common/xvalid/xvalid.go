@@ -21,9 +21,6 @@ import (
 // passes, as with gin. The error is a validator.ValidationErrors, or a *RuleError if a tag itself
 // is wrong. It is safe for concurrent use.
 func Validate(ctx context.Context, value any) error {
-	if value == nil {
-		return nil
-	}
 	return load().validate(ctx, value)
 }
 

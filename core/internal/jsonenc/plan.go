@@ -4,7 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/plinthgo/plinth/core/internal/jsonplan"
@@ -139,11 +139,12 @@ func (e *Encoder) compileStruct(t reflect.Type, making map[reflect.Type]*plan) (
 	for _, f := range jsonplan.Fields(t) {
 		value := e.compile(f.Type, making)
 		m := member{append: value.appender(), index: f.Index[0]}
+		m.omitEmpty, m.omitZero = slices.Contains(f.Options, "omitempty"), slices.Contains(f.Options, "omitzero")
 		if len(f.Index) > 1 {
 			m.embedded = f.Index
 		}
 		plain = plain && value.plain
-		odd = !m.readOptions(f) || odd
+		odd = odd || slices.ContainsFunc(f.Options, isUnknown)
 		switch {
 		case f.Type.Kind() == reflect.Pointer && e.replacement(f.Type) != nil:
 			m.append = nilable(m.append)
@@ -190,19 +191,7 @@ type member struct {
 	omitZero  bool
 }
 
-// readOptions takes over the options of a tag. It reports false if it does not know one.
-func (m *member) readOptions(f jsonplan.Field) bool {
-	known := true
-	for option := range strings.SplitSeq(f.Options, ",") {
-		switch option {
-		case "", "string":
-		case "omitempty":
-			m.omitEmpty = true
-		case "omitzero":
-			m.omitZero = true
-		default:
-			known = false
-		}
-	}
-	return known
+// isUnknown reports whether only encoding/json may know an option of a tag.
+func isUnknown(option string) bool {
+	return option != "" && option != "string" && option != "omitempty" && option != "omitzero"
 }

@@ -38,9 +38,9 @@ type Field struct {
 	Name    string
 	Type    reflect.Type
 	Index   []int
-	Options string // of the tag, behind the name
-	Tagged  bool   // the name is that of the tag
-	Quoted  bool   // the option string applies
+	Options []string // of the tag, behind the name
+	Tagged  bool     // the name is that of the tag
+	Quoted  bool     // the option string applies
 }
 
 // Fields returns the fields of a struct that JSON can fill, in the order of their declaration, by
@@ -67,9 +67,9 @@ func allFields(t reflect.Type) []Field {
 		around := structs[0]
 		again := seen[around.Type]
 		seen[around.Type] = true
-		for i := range around.Type.NumField() {
-			f, descend, ok := fieldOf(around.Type.Field(i))
-			f.Index = append(slices.Clip(around.Index), i)
+		for sf := range around.Type.Fields() {
+			f, descend, ok := fieldOf(sf)
+			f.Index = append(slices.Clip(around.Index), sf.Index...)
 			switch {
 			case ok && !descend:
 				all = append(all, f)
@@ -107,8 +107,9 @@ func fieldOf(sf reflect.StructField) (f Field, descend, ok bool) {
 	if name == "" && embedded {
 		return Field{Type: bare}, true, true
 	}
-	quoted := isScalar(bare.Kind()) && slices.Contains(strings.Split(options, ","), "string")
-	return Field{Name: cmp.Or(name, sf.Name), Type: sf.Type, Options: options, Tagged: name != "", Quoted: quoted}, false, true
+	f = Field{Name: cmp.Or(name, sf.Name), Type: sf.Type, Options: strings.Split(options, ","), Tagged: name != ""}
+	f.Quoted = isScalar(bare.Kind()) && slices.Contains(f.Options, "string")
+	return f, false, true
 }
 
 func isScalar(k reflect.Kind) bool {

@@ -36,18 +36,12 @@ func (p *formPlan) setFiles(v reflect.Value, uploads map[string][]*multipart.Fil
 	for _, f := range p.files {
 		files := uploads[f.name]
 		field, ok := f.find(v, len(files) > 0)
-		switch {
-		case !ok:
-		case len(files) == 0:
-			field.SetZero()
-		case !f.many:
-			setFile(field, files[len(files)-1])
-		default:
-			list := reflect.MakeSlice(field.Type(), len(files), len(files))
-			for i, file := range files {
-				setFile(list.Index(i), file)
-			}
-			field.Set(list)
+		if !ok {
+			continue
+		}
+		field.SetZero()
+		for _, file := range files {
+			setFile(field, file)
 		}
 	}
 }
@@ -70,8 +64,13 @@ func (f fileField) find(v reflect.Value, allocate bool) (field reflect.Value, ok
 	return v, true
 }
 
-// setFile sets a pointer to a file header, or a file header.
+// setFile sets a file header or a pointer to one, or appends to a list of either.
 func setFile(field reflect.Value, file *multipart.FileHeader) {
+	if field.Kind() == reflect.Slice {
+		field.Grow(1)
+		field.SetLen(field.Len() + 1)
+		field = field.Index(field.Len() - 1)
+	}
 	v := reflect.ValueOf(file)
 	if field.Kind() != reflect.Pointer {
 		v = v.Elem()

@@ -67,11 +67,10 @@ func makeFormPlan(k formKey) *formPlan {
 // addStruct adds the fields of a struct; above are the structs around it.
 func (p *formPlan) addStruct(t reflect.Type, index []int, above []reflect.Type) {
 	above = append(slices.Clip(above), t)
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get(p.tag), ",")
 		if name != "-" && (f.IsExported() || f.Anonymous) {
-			p.addField(f, cmp.Or(name, f.Name), append(slices.Clip(index), i), above)
+			p.addField(f, cmp.Or(name, f.Name), append(slices.Clip(index), f.Index...), above)
 		}
 	}
 }
