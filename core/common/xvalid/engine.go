@@ -55,13 +55,12 @@ func newEngine() *engine {
 	v.SetTagName(tagName)
 	v.RegisterTagNameFunc(fieldName)
 	e := &engine{validator: v, messages: newMessages(v), rules: map[string]*atomic.Pointer[validator.Func]{}}
+	err := v.RegisterValidation("email", quickEmail(validator.New()))
 	for _, r := range ownRules {
-		if err := e.register(r.tag, r.fn, r.english, r.chinese); err != nil {
-			panic(err) // a fault in this package's table
-		}
+		err = errors.Join(err, e.register(r.tag, r.fn, r.english, r.chinese))
 	}
-	if err := v.RegisterValidation("email", quickEmail(validator.New())); err != nil {
-		panic(err)
+	if err != nil {
+		panic(err) // a fault in this package's table
 	}
 	return e
 }
@@ -80,8 +79,12 @@ func (e *engine) register(tag string, fn validator.Func, english, chinese string
 		current.Store(&fn)
 		return nil
 	}
-	if !e.lock() {
-		return fmt.Errorf("xvalid: rule %q: registered from inside a validation", tag)
+	deadline := time.Now().Add(registerWait)
+	for !e.gate.TryLock() { // as soon as no validation runs
+		if time.Now().After(deadline) {
+			return fmt.Errorf("xvalid: rule %q: registered from inside a validation", tag)
+		}
+		<-time.After(time.Millisecond)
 	}
 	defer e.gate.Unlock()
 	defer func() {
@@ -97,18 +100,6 @@ func (e *engine) register(tag string, fn validator.Func, english, chinese string
 	}
 	e.rules[tag] = current
 	return nil
-}
-
-// lock takes the gate for writing as soon as no validation runs.
-func (e *engine) lock() bool {
-	deadline := time.Now().Add(registerWait)
-	for !e.gate.TryLock() {
-		if time.Now().After(deadline) {
-			return false
-		}
-		<-time.After(time.Millisecond)
-	}
-	return true
 }
 
 func (e *engine) validate(ctx context.Context, value any) error {
@@ -156,7 +147,8 @@ func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error
 			return err
 		}
 		for _, fe := range failed {
-			all = append(all, elementError{fe, "[" + strconv.Itoa(i) + "]"})
+			failure, inner := unwrap(fe)
+			all = append(all, elementError{failure, "[" + strconv.Itoa(i) + "]" + inner})
 		}
 		if len(all) >= MaxFailures {
 			break
@@ -171,17 +163,15 @@ func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error
 // elementError is a failure in an element of a slice or array.
 type elementError struct {
 	validator.FieldError
-	index string // in brackets
+	index string // in brackets, those of all lists around
 }
 
 // unwrap returns the validator's own failure, and the indexes of the elements that it is in.
 func unwrap(fe validator.FieldError) (failure validator.FieldError, index string) {
-	e, ok := fe.(elementError)
-	if !ok {
-		return fe, ""
+	if e, ok := fe.(elementError); ok {
+		return e.FieldError, e.index
 	}
-	failure, index = unwrap(e.FieldError)
-	return failure, e.index + index
+	return fe, ""
 }
 
 // Error implements error.

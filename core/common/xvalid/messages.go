@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-playground/locales"
 	localeEnglish "github.com/go-playground/locales/en"
 	localeChinese "github.com/go-playground/locales/zh"
 	ut "github.com/go-playground/universal-translator"
@@ -68,8 +67,8 @@ func (s *speaker) T(key any, params ...string) (string, error) {
 }
 
 func newMessages(v *validator.Validate) *messages {
-	inEnglish := newSpeaker(localeEnglish.New(), fieldMark+" is not valid")
-	inChinese := newSpeaker(localeChinese.New(), fieldMark+"无效")
+	inEnglish := &speaker{ut.New(localeEnglish.New()).GetFallback(), fieldMark + " is not valid"}
+	inChinese := &speaker{ut.New(localeChinese.New()).GetFallback(), fieldMark + "无效"}
 	m := &messages{
 		validator: v,
 		speakers:  map[string]*speaker{xerror.English: inEnglish, xerror.Chinese: inChinese},
@@ -89,11 +88,6 @@ func newMessages(v *validator.Validate) *messages {
 		panic(err) // a fault in a table
 	}
 	return m
-}
-
-func newSpeaker(locale locales.Translator, fallback string) *speaker {
-	t, _ := ut.New(locale, locale).GetTranslator(locale.Locale())
-	return &speaker{Translator: t, fallback: fallback}
 }
 
 // set sets the message of a tag in a language, and forgets what was rendered before.

@@ -30,44 +30,33 @@ var (
 )
 
 // parameterChecks parse the parameter of a rule when a type that has it is first seen.
-var parameterChecks = map[string]func(parameter string) error{
+var parameterChecks = map[string]func(field, tag, parameter string){
 	"regexp": patterns.check, "enum_int": integers.check, "enum_float": floats.check, "enum_string": words.check,
 }
 
-func (p *parameters[T]) get(parameter string) (T, error) {
+// get returns the parameter of a rule in the tag of a field. It panics if the parameter does not parse.
+func (p *parameters[T]) get(field, tag, parameter string) T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if v, ok := p.parsed[parameter]; ok {
-		return v, nil
+		return v
 	}
 	v, err := p.parse(parameter)
 	if err != nil {
-		return v, err
+		panic(fmt.Sprintf("field %s: %s=%s: %v", field, tag, parameter, err))
 	}
 	if p.parsed == nil {
 		p.parsed = map[string]T{}
 	}
 	p.parsed[parameter] = v
-	return v, nil
-}
-
-func (p *parameters[T]) check(parameter string) error {
-	_, err := p.get(parameter)
-	return err
-}
-
-// of returns the parameter of a rule that is applied.
-func (p *parameters[T]) of(fl validator.FieldLevel) T {
-	v, err := p.get(fl.Param())
-	if err != nil {
-		panic(wrong(fl.StructFieldName(), fl.GetTag(), fl.Param(), err))
-	}
 	return v
 }
 
-// wrong returns the panic of a rule whose parameter in a tag does not parse.
-func wrong(field, tag, parameter string, err error) string {
-	return fmt.Sprintf("field %s: %s=%s: %v", field, tag, parameter, err)
+func (p *parameters[T]) check(field, tag, parameter string) { p.get(field, tag, parameter) }
+
+// of returns the parameter of a rule that is applied.
+func (p *parameters[T]) of(fl validator.FieldLevel) T {
+	return p.get(fl.StructFieldName(), fl.GetTag(), fl.Param())
 }
 
 // unescape undoes what stands for a comma and a pipe in a tag.
@@ -78,12 +67,8 @@ func checkParameters(f reflect.StructField) {
 	isSeparator := func(r rune) bool { return r == ',' || r == '|' }
 	for item := range strings.FieldsFuncSeq(f.Tag.Get(tagName), isSeparator) {
 		tag, parameter, _ := strings.Cut(item, "=")
-		check, ok := parameterChecks[tag]
-		if !ok {
-			continue
-		}
-		if err := check(unescape.Replace(parameter)); err != nil {
-			panic(wrong(f.Name, tag, parameter, err))
+		if check, ok := parameterChecks[tag]; ok {
+			check(f.Name, tag, unescape.Replace(parameter))
 		}
 	}
 }
