@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/go-playground/validator/v10"
 
@@ -165,6 +166,26 @@ func TestConcurrentFirstUseAndRegistration(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+func TestRegistrationInsideAValidationFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := xvalid.NewFresh()
+		type value struct {
+			V int `binding:"registers"`
+		}
+		var err error
+		registers := func(validator.FieldLevel) bool {
+			err = f.RegisterValidation("inner", never, "{0}", "{0}")
+			return true
+		}
+		if err := f.RegisterValidation("registers", registers, "{0}", "{0}"); err != nil {
+			t.Fatal(err)
+		}
+		if failed := f.Validate(value{}); failed != nil || err == nil || !strings.Contains(err.Error(), "inside a validation") {
+			t.Errorf("Validate = %v and RegisterValidation = %v, want an error of the latter", failed, err)
+		}
+	})
 }
 
 func TestPanicOfARuleIsTheApplicationsOwn(t *testing.T) {

@@ -219,6 +219,9 @@ func TestRefusedBodies(t *testing.T) {
 		{"negative id", `{"owner":"-5"}`, xerror.BodyType, "owner must be a valid id", "owner:type"},
 		{"own type", `{"code":"` + secret + `"}`, xerror.BodyType, "code must be a string", "code:type"},
 		{"quoted number", `{"quoted":"` + secret + `"}`, xerror.BodyType, "quoted must be an integer", "quoted:type"},
+		{"number for a quoted number", `{"quoted":987654321}`, xerror.BodyType, "quoted must be an integer", "quoted:type"},
+		{"list for a map", `{"items":[{"tags":[]}]}`, xerror.BodyType, "tags must be an object", "items[0].tags:type"},
+		{"bad escape in a name", `{"n\x":1}`, xerror.BodyError, "valid JSON at byte 5", ""},
 		{"rule", `{"name":"` + secret + secret + `","items":[{"price":-5}]}`, xerror.BodyError, "name must be a maximum of 20 characters", "name:max items[0].price:gte"},
 		{"rule on what is missing", `{}`, xerror.BodyError, "name is a required field", "name:required"},
 	} {
@@ -238,6 +241,17 @@ func TestRefusedBodies(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestBinder_Data_typeOfADefault(t *testing.T) {
+	c := request(`{"name":"ada","any":{"price":"` + secret + `"}}`)
+	if got := xbind.Bind(c, &order{Any: &item{}}).Data(); got != nil {
+		t.Fatalf("Data = %+v, want nil: the value in the interface takes no text", got)
+	}
+	e := reported(t, c)
+	if e.GetErrorCode() != xerror.BodyType || failedFields(e) != "" || strings.Contains(e.Error(), secret) {
+		t.Errorf("reported %v with %q, want BODY_TYPE without a field", e, failedFields(e))
 	}
 }
 
