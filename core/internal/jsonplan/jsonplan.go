@@ -48,12 +48,7 @@ type Field struct {
 // nested wins, then the one with a tag; if that leaves several, none.
 func Fields(t reflect.Type) []Field {
 	all := allFields(t)
-	var fields []Field
-	for _, f := range all {
-		if !slices.ContainsFunc(all, f.losesTo) {
-			fields = append(fields, f)
-		}
-	}
+	fields := slices.DeleteFunc(slices.Clone(all), func(f Field) bool { return slices.ContainsFunc(all, f.losesTo) })
 	slices.SortFunc(fields, func(a, b Field) int { return slices.Compare(a.Index, b.Index) })
 	return fields
 }
