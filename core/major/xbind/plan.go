@@ -1,9 +1,10 @@
 package xbind
 
 import (
-	"bytes"
 	"encoding/json"
 	"reflect"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
@@ -13,8 +14,8 @@ import (
 type plan struct {
 	typ reflect.Type // nil: any value
 
-	fields []*planField
 	names  map[string]*planField // the fields by their names
+	folded map[string]*planField // and by the form that appendFold gives these
 
 	closed  bool  // an object's members are fields or unknown
 	members *plan // of an object that are no fields
@@ -73,7 +74,7 @@ func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 }
 
 func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan) {
-	p.names = map[string]*planField{}
+	p.names, p.folded = map[string]*planField{}, map[string]*planField{}
 	for _, f := range fields {
 		child := makePlan(f.Type, making)
 		if f.Quoted {
@@ -83,22 +84,33 @@ func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan)
 		}
 		field := &planField{name: []byte(f.Name), plan: child}
 		p.names[f.Name] = field
-		p.fields = append(p.fields, field)
+		if fold := string(appendFold(nil, field.name)); p.folded[fold] == nil {
+			p.folded[fold] = field
+		}
 	}
 }
 
 // field returns the field that a member fills, or nil: the field of this name, else the first whose
-// name differs in case only.
+// name differs in case only. A client may send many names, so it does not compare them one by one.
 func (p *plan) field(name []byte) *planField {
-	if f, ok := p.names[string(name)]; ok {
+	if f, ok := p.names[string(name)]; ok || !p.closed {
 		return f
 	}
-	for _, f := range p.fields {
-		if bytes.EqualFold(f.name, name) {
-			return f
+	var scratch [64]byte
+	return p.folded[string(appendFold(scratch[:0], name))]
+}
+
+// appendFold appends the form that all names share which differ in case only (Unicode simple folding).
+func appendFold(dst, name []byte) []byte {
+	for len(name) > 0 {
+		r, size := utf8.DecodeRune(name)
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
 		}
+		dst, name = utf8.AppendRune(dst, least), name[size:]
 	}
-	return nil
+	return dst
 }
 
 // refuses reports whether the type refuses a value whose members or elements it takes.
