@@ -212,6 +212,7 @@ func TestAURLShowsNoSecret(t *testing.T) {
 		"https://h/p?next=/a?b&c=d=e&key=a=b":           "https://h/p?next=/a?b&c=d=e&key=***",
 		"https://h/p?token&secret=":                     "https://h/p?token&secret=***",
 		"https://h/p?%zz=1&token=hunter2":               "https://h/p?%zz=1&token=***",
+		"https://h/p&token=hunter2":                     "https://h/p&token=***",
 	} {
 		u, err := url.Parse(in)
 		if err != nil {

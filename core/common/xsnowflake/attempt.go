@@ -65,7 +65,7 @@ func (n *Node) attempt(t *tenure) (*attempt, error) {
 	n.change.Lock()
 	defer n.change.Unlock()
 	switch a := n.last.Load(); {
-	case n.life.Err() != nil:
+	case n.closed():
 		return nil, ErrClosed
 	case n.tenure.Load() != t:
 		return nil, nil // nothing is left to do
@@ -90,7 +90,7 @@ func (n *Node) run(a *attempt, old *tenure) {
 	n.change.Lock()
 	defer n.change.Unlock()
 	a.running = false
-	closed := n.life.Err() != nil
+	closed := n.closed()
 	switch {
 	case err != nil && closed:
 		a.err = ErrClosed

@@ -198,7 +198,7 @@ func (n *Node) NodeID() int { return n.tenure.Load().slot & (n.layout.Nodes() - 
 // Source says for people where the node ID is from.
 func (n *Node) Source() string {
 	switch {
-	case n.life.Err() != nil:
+	case n.closed():
 		return "nowhere: the node is closed"
 	case n.leases == nil:
 		return "a given node ID"
@@ -216,6 +216,9 @@ func (n *Node) HostLocal() bool {
 // CheckHealth reports why the node could not make an id now, without making one. The
 // error is ErrWaiting if the node has its number, and only has to wait.
 func (n *Node) CheckHealth(ctx context.Context) error {
+	if n.closed() {
+		return ErrClosed
+	}
 	t := n.tenure.Load()
 	mono, now, err := n.clock.now()
 	if err != nil {
@@ -223,8 +226,6 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 	}
 	ms := now / int64(time.Millisecond)
 	switch {
-	case n.life.Err() != nil:
-		return ErrClosed
 	case t.pending && n.last.Load() == nil:
 		return nil // nothing has needed the node ID so far
 	case t.pending:
@@ -236,10 +237,12 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 	}
 }
 
+func (n *Node) closed() bool { return n.life.Err() != nil }
+
 // Close releases the node ID. Ids are refused from then on; a second Close does nothing.
 func (n *Node) Close() error {
 	n.change.Lock()
-	done := n.life.Err() != nil
+	done := n.closed()
 	n.kill(ErrClosed) // attempts to get a node ID end
 	n.change.Unlock()
 	if done {

@@ -17,28 +17,34 @@ func Connect[T any](
 	waiting func(attempt int, pause time.Duration, err error),
 ) (T, error) {
 	var none T
-	if ctx.Err() != nil {
-		return none, context.Cause(ctx)
-	}
 	start := time.Now()
 	backoff := xretry.Backoff{First: 250 * time.Millisecond, Max: 5 * time.Second}
 	for attempt := 1; ; attempt++ {
+		if ctx.Err() != nil { // the caller does not wait for another attempt
+			return none, context.Cause(ctx)
+		}
 		v, err := try(attempt)
 		if err == nil {
 			return v, nil
 		}
-		switch pause := backoff.Next(); {
-		case ctx.Err() != nil: // the caller does not wait for another attempt
-		case !transient(err):
-			return none, err
+		pause := backoff.Next()
+		switch {
+		case ctx.Err() != nil || !transient(err):
+			return none, interrupted(ctx, err)
 		case time.Since(start)+pause >= timeout:
 			return none, fmt.Errorf("gave up at attempt %d: %w", attempt, err)
-		default:
-			waiting(attempt, pause, err)
-			_ = xretry.Sleep(ctx, pause)
 		}
-		if cause := context.Cause(ctx); cause != nil {
-			return none, fmt.Errorf("%w: %w", cause, err)
+		waiting(attempt, pause, err)
+		if xretry.Sleep(ctx, pause) != nil {
+			return none, interrupted(ctx, err)
 		}
 	}
+}
+
+// interrupted adds the reason to the last error if ctx has ended.
+func interrupted(ctx context.Context, last error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("%w: %w", cause, last)
+	}
+	return last
 }

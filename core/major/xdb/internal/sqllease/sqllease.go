@@ -137,11 +137,11 @@ func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, 
 		if err != nil {
 			return err
 		}
-		switch row := seen.rows[h.Slot]; {
-		case row.Holder == "": // it was removed, and no other holder has come in between
+		switch seen.rows[h.Slot].Holder {
+		case "": // it was removed, and no other holder has come in between
 			held, err = b.write(ctx, b.sql.insert, id, h.Slot, h.Name, 0, holder, h.Token, h.Mark, h.TTL.Microseconds())
 			return err
-		case row.Holder == holder: // it has come back
+		case holder: // it has come back
 			return errRaces
 		default:
 			return nil
