@@ -15,16 +15,18 @@ var orderChecks = []check{
 		w := e.work(t)
 		wait := e.h.Tick + 800*time.Millisecond
 		begin := time.Now()
-		late, now := newJob(delay(wait), priority(1)), newJob(priority(4))
-		e.insert(t, late, now)
-		w.nextOf(t, now.ID, 1).ok()
+		late := newJob(delay(wait))
+		e.insert(t, late)
 		a := w.nextOf(t, late.ID, 1)
 		e.at(t, "a job with a delay", time.Now(), begin.Add(wait))
 		a.ok()
 	}},
 	{"Order/ADelayOfAnHourIsNotOver", func(t *testing.T, e *env) {
-		e.insert(t, newJob(delay(time.Hour)))
-		e.work(t).quiet(t, "an hour early")
+		late, now := newJob(delay(time.Hour), priority(1)), newJob(priority(4))
+		e.insert(t, late, now)
+		w := e.work(t)
+		w.nextOf(t, now.ID, 1).ok()
+		w.quiet(t, "an hour early")
 	}},
 	{"Order/ASmallerPriorityComesFirst", func(t *testing.T, e *env) {
 		var got, want []int
