@@ -118,7 +118,9 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) 
 			return 0, 0, 0, err
 		}
 		ms := int64(uint64(now) / uint64(time.Millisecond)) // never negative; divides faster
-		word, got = n.sequences[g].take(n.word(ms), n.word(max(ms-catchUp, t.from)), n.word(ms+n.ahead), want, n.mask)
+		if word, got = n.sequences[g].tryTake(n.word(ms), want, n.mask); got == 0 {
+			word, got = n.sequences[g].take(n.word(ms), n.word(max(ms-catchUp, t.from)), n.word(ms+n.ahead), want, n.mask)
+		}
 		if got == 0 {
 			return 0, 0, 0, errExhausted
 		}

