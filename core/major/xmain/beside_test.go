@@ -90,6 +90,20 @@ func TestSecondServerFinishesItsRequestsWithTheFirst(t *testing.T) {
 	}
 }
 
+func TestRunContext_drainDelayOfAServiceThatIsDraining(t *testing.T) {
+	const delay = 100 * time.Millisecond
+	s := prepare(t, nil, xoption.WithDrainDelay(delay))
+	s.start()
+	s.Life().BeginDrain()
+	began := time.Now()
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < delay {
+		t.Errorf("the stop took %s, want at least the drain delay of %s", took, delay)
+	}
+}
+
 func TestShutdownHooksRunAfterTheDrainDelayWhileRequestsAreFinished(t *testing.T) {
 	const delay = 100 * time.Millisecond
 	entered, release := make(chan struct{}), make(chan struct{})
