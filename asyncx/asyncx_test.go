@@ -31,11 +31,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // errWork is what work fails with.
 var errWork = errors.New("the work failed")
 
-// application returns the life and the context of an application, whose lines go to the buffer.
+// application returns the life and the context of an application, whose lines go to the
+// buffer.
 func application(t *testing.T) (context.Context, *xhook.Lifecycle, *lines) {
 	t.Helper()
 	out := &lines{}
-	engine, err := xlog.New(xlog.Config{Writer: out, Format: xlog.FormatJSON, Level: slog.LevelDebug})
+	engine, err := xlog.New(xlog.Config{
+		Writer: out, Format: xlog.FormatJSON,
+		Level: slog.LevelDebug,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,9 +128,14 @@ func TestAsyncRefusesAContextOfGin(t *testing.T) {
 		want bool
 	}{
 		{name: "itself", ctx: func(c *gin.Context) context.Context { return c }, want: true},
-		{name: "derived", ctx: func(c *gin.Context) context.Context { return context.WithValue(c, tenantKey{}, "acme") }, want: true},
+		{name: "derived", ctx: func(c *gin.Context) context.Context {
+			return context.WithValue(c, tenantKey{}, "acme")
+		}, want: true},
 		{name: "copied", ctx: func(c *gin.Context) context.Context { return c.Copy() }, want: true},
-		{name: "the request's", ctx: func(c *gin.Context) context.Context { return c.Request.Context() }},
+		{
+			name: "the request's",
+			ctx:  func(c *gin.Context) context.Context { return c.Request.Context() },
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			engine := gin.New()
@@ -143,18 +152,25 @@ func TestAsyncRefusesAContextOfGin(t *testing.T) {
 				h := asyncx.Async(tc.ctx(c), func(context.Context) {})
 				_ = h.Wait(t.Context())
 			})
-			engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+			engine.ServeHTTP(httptest.NewRecorder(),
+				httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 		})
 	}
 }
 
 func TestAsyncRefusesWhatMakesNoSense(t *testing.T) {
 	for name, call := range map[string]func(){
-		"no function":        func() { asyncx.Async(t.Context(), nil) },
-		"no failing one":     func() { asyncx.AsyncErr(t.Context(), nil) },
-		"timeout of nothing": func() { asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithTimeout(0)) },
-		"no attempts":        func() { asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithRetry(0, nil)) },
-		"no logger":          func() { asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithLogger(nil)) },
+		"no function":    func() { asyncx.Async(t.Context(), nil) },
+		"no failing one": func() { asyncx.AsyncErr(t.Context(), nil) },
+		"timeout of nothing": func() {
+			asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithTimeout(0))
+		},
+		"no attempts": func() {
+			asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithRetry(0, nil))
+		},
+		"no logger": func() {
+			asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithLogger(nil))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -176,7 +192,10 @@ func TestPanicIsReportedWithItsStackAndEndsTheWorkOnly(t *testing.T) {
 	if err := h.Wait(t.Context()); !errors.As(err, &p) || p.Value != "out of cheese" {
 		t.Errorf("err = %v, want the panic", err)
 	}
-	for _, want := range []string{`"work":"broken"`, "out of cheese", "request-8", "asyncx_test.panics"} {
+	for _, want := range []string{
+		`"work":"broken"`, "out of cheese", "request-8",
+		"asyncx_test.panics",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the log has no %s:\n%s", want, out)
 		}
@@ -215,7 +234,8 @@ func TestRetryWaitsAsThePolicySaysUntilItSucceeds(t *testing.T) {
 		if err := h.Wait(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got, want := fmt.Sprint(at), fmt.Sprint([]time.Duration{0, time.Second, time.Second + time.Minute}); got != want {
+		if got, want := fmt.Sprint(at),
+			fmt.Sprint([]time.Duration{0, time.Second, time.Second + time.Minute}); got != want {
 			t.Errorf("attempts at %s, want %s", got, want)
 		}
 		if err := stop(life, time.Minute); err != nil {
@@ -231,7 +251,8 @@ func TestRetryEndsWithTheLastError(t *testing.T) {
 			attempts++
 			return fmt.Errorf("attempt %d: %w", attempts, errWork)
 		}, asyncx.WithRetry(3, nil))
-		if err := h.Wait(t.Context()); !errors.Is(err, errWork) || !strings.Contains(err.Error(), "attempt 3") {
+		if err := h.Wait(t.Context()); !errors.Is(err, errWork) ||
+			!strings.Contains(err.Error(), "attempt 3") {
 			t.Errorf("err = %v, want that of attempt 3", err)
 		}
 	})
@@ -254,7 +275,8 @@ func TestTimeoutEndsEachAttempt(t *testing.T) {
 func TestCancelEndsTheWaitForTheNextAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		h := asyncx.AsyncErr(t.Context(), func(context.Context) error { return errWork }, asyncx.WithRetry(2, backoff.Constant(time.Hour)))
+		h := asyncx.AsyncErr(t.Context(), func(context.Context) error { return errWork },
+			asyncx.WithRetry(2, backoff.Constant(time.Hour)))
 		synctest.Wait()
 		h.Cancel()
 		if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrCanceled) {
@@ -269,7 +291,8 @@ func TestCancelEndsTheWaitForTheNextAttempt(t *testing.T) {
 func TestPoolBoundsWhatRunsAndWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, life, _ := application(t)
-		if _, err := asyncx.Init(asyncx.WithConcurrency(2), asyncx.WithQueueSize(3))(app); err != nil {
+		if _, err := asyncx.Init(asyncx.WithConcurrency(2),
+			asyncx.WithQueueSize(3))(app); err != nil {
 			t.Fatal(err)
 		}
 		var running atomic.Int32

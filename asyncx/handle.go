@@ -28,11 +28,13 @@ type Handle struct {
 // Name returns the name of the work.
 func (h *Handle) Name() string { return h.name }
 
-// Done is closed when the work has ended: when its last attempt has returned, or it was refused.
+// Done is closed when the work has ended: when its last attempt has returned, or it was
+// refused.
 func (h *Handle) Done() <-chan struct{} { return h.done }
 
-// Wait waits until the work or ctx has ended. The error is that of the last attempt, a *xhook.PanicError after a panic, ErrFull or
-// ErrStopped for work that never ran, or that of ctx.
+// Wait waits until the work or ctx has ended. The error is that of the last attempt, a
+// *xhook.PanicError after a panic, ErrFull or ErrStopped for work that never ran, or that
+// of ctx.
 func (h *Handle) Wait(ctx context.Context) error {
 	select {
 	case <-h.done:
@@ -60,14 +62,16 @@ func (h *Handle) finish(err error) {
 
 // refuse ends work that never ran.
 func (h *Handle) refuse(err error) {
-	h.log.Error(h.ctx, "background work was refused", slog.String("work", h.name), slog.Any("error", err))
+	h.log.Error(h.ctx, "background work was refused",
+		slog.String("work", h.name), slog.Any("error", err))
 	h.finish(err)
 }
 
 // errExited stands for the error of work whose goroutine has ended without returning.
 var errExited = errors.New("asyncx: the work has called runtime.Goexit")
 
-// attempt makes an attempt, the first being 1, and gives the next one to submit when its time has come.
+// attempt makes an attempt, the first being 1, and gives the next one to submit when its
+// time has come.
 func (h *Handle) attempt(number int, submit func(run func())) {
 	if err := h.cause(); err != nil {
 		h.abandon(err)
@@ -76,18 +80,23 @@ func (h *Handle) attempt(number int, submit func(run func())) {
 	h.begun = true
 	start := time.Now()
 	err := errExited
-	defer func() { h.settle(number, time.Since(start), err, submit) }() // also where run does not return
+	// also where run does not return
+	defer func() { h.settle(number, time.Since(start), err, submit) }()
 	err = h.run()
 }
 
 // settle ends the work after an attempt, or lets it wait for the next one.
 func (h *Handle) settle(number int, took time.Duration, err error, submit func(run func())) {
 	if err == nil {
-		h.log.Debug(h.ctx, "background work done", slog.String("work", h.name), slog.Duration("took", took))
+		h.log.Debug(h.ctx, "background work done",
+			slog.String("work", h.name), slog.Duration("took", took))
 		h.finish(nil)
 		return
 	}
-	attrs := []slog.Attr{slog.String("work", h.name), slog.Int("attempt", number), slog.Duration("took", took), slog.Any("error", err)}
+	attrs := []slog.Attr{
+		slog.String("work", h.name), slog.Int("attempt", number),
+		slog.Duration("took", took), slog.Any("error", err),
+	}
 	var p *xhook.PanicError
 	if errors.As(err, &p) {
 		attrs = append(attrs, slog.String("stack", string(p.Stack)))
@@ -108,7 +117,8 @@ func (h *Handle) settle(number int, took time.Duration, err error, submit func(r
 		h.finish(err)
 		return
 	}
-	h.log.Warn(h.ctx, "background work failed, and is tried again", append(attrs, slog.Duration("wait", wait))...)
+	h.log.Warn(h.ctx, "background work failed, and is tried again",
+		append(attrs, slog.Duration("wait", wait))...)
 	h.after(wait, func() { submit(func() { h.attempt(number+1, submit) }) })
 }
 
@@ -152,7 +162,8 @@ func (h *Handle) after(wait time.Duration, next func()) {
 	}()
 }
 
-// run calls the function once. An error that comes from the end of its context says why that ended.
+// run calls the function once. An error that comes from the end of its context says why
+// that ended.
 func (h *Handle) run() error {
 	ctx := h.ctx
 	if h.timeout > 0 {

@@ -13,7 +13,8 @@ func TestLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if deps := string(out); strings.Contains(deps, "gin-gonic") || !strings.Contains(deps, "context\n") {
+		if deps := string(out); strings.Contains(deps, "gin-gonic") ||
+			!strings.Contains(deps, "context\n") {
 			t.Errorf("%s links gin, or its dependencies cannot be read:\n%s", path, deps)
 		}
 	}

@@ -31,7 +31,8 @@ func newConfig(name string, options []Option) (config, error) {
 	return c, errors.Join(c.faults...)
 }
 
-// WithName names the work in the log and in errors. The default is the name of the function.
+// WithName names the work in the log and in errors. The default is the name of the
+// function.
 func WithName(name string) Option {
 	return func(c *config) {
 		if name != "" {
@@ -51,22 +52,26 @@ func WithLogger(log *xlog.LogNamedLogger) Option {
 	}
 }
 
-// WithTimeout bounds each attempt: its context ends then, with the cause ErrTimeout. By default there is no bound but the stop.
+// WithTimeout bounds each attempt: its context ends then, with the cause ErrTimeout. By
+// default there is no bound but the stop.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d <= 0 {
-			c.faults = append(c.faults, fmt.Errorf("%w: WithTimeout: %s is no duration above 0", ErrOption, d))
+			c.faults = append(c.faults,
+				fmt.Errorf("%w: WithTimeout: %s is no duration above 0", ErrOption, d))
 		}
 		c.timeout = d
 	}
 }
 
-// WithRetry makes up to attempts attempts, until one ends without an error and without a panic, and waits in between as p says;
-// a nil p is backoff.Default. Work that waits takes no place of work that runs.
+// WithRetry makes up to attempts attempts, until one ends without an error and without a
+// panic, and waits in between as p says; a nil p is backoff.Default. Work that waits
+// takes no place of work that runs.
 func WithRetry(attempts int, p backoff.Policy) Option {
 	return func(c *config) {
 		if attempts < 1 {
-			c.faults = append(c.faults, fmt.Errorf("%w: WithRetry: %d attempts are none", ErrOption, attempts))
+			c.faults = append(c.faults,
+				fmt.Errorf("%w: WithRetry: %d attempts are none", ErrOption, attempts))
 		}
 		if p == nil {
 			p = backoff.Default()

@@ -26,15 +26,16 @@ type PoolOption func(*poolConfig)
 
 type poolConfig struct{ concurrency, queue int }
 
-// WithConcurrency says how many pieces of work run at the same time. The default is DefaultConcurrency.
+// WithConcurrency says how many pieces of work run at the same time. The default is
+// DefaultConcurrency.
 func WithConcurrency(n int) PoolOption { return func(c *poolConfig) { c.concurrency = n } }
 
-// WithQueueSize says how many pieces of work may wait: for their turn, or for another attempt. The default is
-// DefaultQueueSize.
+// WithQueueSize says how many pieces of work may wait: for their turn, or for another
+// attempt. The default is DefaultQueueSize.
 func WithQueueSize(n int) PoolOption { return func(c *poolConfig) { c.queue = n } }
 
-// Init returns a node, for the key xctx.Exec, that sets the bounds of the application's pool. It stands before nodes that use
-// Async.
+// Init returns a node, for the key xctx.Exec, that sets the bounds of the application's
+// pool. It stands before nodes that use Async.
 func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
 		c := poolConfig{DefaultConcurrency, DefaultQueueSize}
@@ -44,14 +45,16 @@ func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 			}
 		}
 		if c.concurrency < 1 || c.queue < 0 {
-			return nil, fmt.Errorf("%w: a pool of %d with a queue of %d", ErrOption, c.concurrency, c.queue)
+			return nil, fmt.Errorf("%w: a pool of %d with a queue of %d",
+				ErrOption, c.concurrency, c.queue)
 		}
 		life := xhook.From(ctx)
 		if life == nil {
 			return nil, errors.New("asyncx: Init is a node of an application")
 		}
 		if p := poolOf(life, c); p.config != c {
-			return nil, errors.New("asyncx: Init: the pool is in use already; list the node before those that use it")
+			return nil, errors.New(
+				"asyncx: Init: the pool is in use already; list the node before those that use it")
 		}
 		return nil, nil // a node that only runs
 	}
@@ -94,8 +97,10 @@ func forget(life *xhook.Lifecycle) {
 
 // pool is what an application runs in the background.
 type pool struct {
-	config  poolConfig
-	workers pond.Pool // its queue has no bound of its own, so that work that was accepted is; it has no goroutines while it is idle
+	config poolConfig
+	// its queue has no bound of its own, so that work that was accepted is; it has no
+	// goroutines while it is idle
+	workers pond.Pool
 
 	cut    context.Context // ends when the stop does not wait any longer
 	cutOff context.CancelCauseFunc
@@ -130,7 +135,9 @@ func (p *pool) accept(h *Handle) {
 }
 
 func (p *pool) submit(run func()) {
-	_ = p.workers.Go(run) // which refuses only where the queue is full or the pool was stopped, and neither ever is
+	// which refuses only where the queue is full or the pool was stopped, and neither
+	// ever is
+	_ = p.workers.Go(run)
 }
 
 // drop forgets work that has ended.
@@ -144,7 +151,8 @@ func (p *pool) drop(h *Handle) {
 	}
 }
 
-// wait returns a channel that is closed when nothing is held; from then on nothing is accepted.
+// wait returns a channel that is closed when nothing is held; from then on nothing is
+// accepted.
 func (p *pool) wait() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +166,8 @@ func (p *pool) wait() <-chan struct{} {
 	return idle
 }
 
-// stop is the hook: it waits for everything, and shortly before ctx ends it ends what is left.
+// stop is the hook: it waits for everything, and shortly before ctx ends it ends what is
+// left.
 func (p *pool) stop(ctx context.Context) error {
 	var cut []string
 	err := xhook.Finish(ctx, 0, p.wait(), func() {
@@ -171,7 +180,8 @@ func (p *pool) stop(ctx context.Context) error {
 	case errors.Is(err, xhook.ErrForced):
 		return fmt.Errorf("%w: cut off: %s", ErrStopped, list(cut))
 	default:
-		return fmt.Errorf("%w: cut off: %s; left behind: %s", ErrStopped, list(cut), list(p.names()))
+		return fmt.Errorf("%w: cut off: %s; left behind: %s",
+			ErrStopped, list(cut), list(p.names()))
 	}
 }
 

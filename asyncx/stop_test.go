@@ -38,7 +38,9 @@ func TestStopAwaitsWorkAndWhatThatBegins(t *testing.T) {
 		if took := time.Since(began); took != 4*time.Second || len(order) != 3 {
 			t.Errorf("the stop took %s and did %v, want 4s for three attempts", took, order)
 		}
-		if err := asyncx.Async(app, func(context.Context) { t.Error("it ran") }).Wait(t.Context()); !errors.Is(err, asyncx.ErrStopped) {
+		if err := asyncx.Async(app, func(context.Context) {
+			t.Error("it ran")
+		}).Wait(t.Context()); !errors.Is(err, asyncx.ErrStopped) {
 			t.Errorf("err = %v, want ErrStopped", err)
 		}
 	})
@@ -54,13 +56,15 @@ func TestStopCutsOffInTimeAndNamesWhat(t *testing.T) {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}, asyncx.WithName("obedient"))
-		queued := asyncx.Async(app, func(context.Context) { t.Error("it began") }, asyncx.WithName("queued"))
+		queued := asyncx.Async(app, func(context.Context) { t.Error("it began") },
+			asyncx.WithName("queued"))
 		began := time.Now()
 		err := stop(life, 10*time.Second)
 		if took := time.Since(began); took != 8*time.Second {
 			t.Errorf("the stop took %s, want 8s", took)
 		}
-		if !errors.Is(err, asyncx.ErrStopped) || !strings.Contains(err.Error(), "cut off: obedient, queued") {
+		if !errors.Is(err, asyncx.ErrStopped) ||
+			!strings.Contains(err.Error(), "cut off: obedient, queued") {
 			t.Errorf("err = %v, want the names of what was cut off", err)
 		}
 		for _, h := range []*asyncx.Handle{obedient, queued} {
@@ -123,7 +127,8 @@ func TestWorkThatExitsItsGoroutineFailsAndKeepsNoPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := asyncx.Async(app, func(context.Context) { runtime.Goexit() }).Wait(t.Context()); err == nil {
+		if err := asyncx.Async(app,
+			func(context.Context) { runtime.Goexit() }).Wait(t.Context()); err == nil {
 			t.Error("no error")
 		}
 	}
@@ -159,7 +164,8 @@ func TestErrorSaysWhyTheContextEnded(t *testing.T) {
 	})
 	<-began
 	h.Cancel()
-	if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrCanceled) || !errors.Is(err, context.Canceled) {
+	if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrCanceled) ||
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v, want ErrCanceled and what the work returned", err)
 	}
 }
@@ -175,7 +181,8 @@ func TestWorkThatHasEndedIsForgotten(t *testing.T) {
 			<-asyncx.Async(app, func(context.Context) { kept[0] = 1 }).Done()
 		}()
 	}
-	for end := time.Now().Add(10 * time.Second); collected.Load() < many-5 && time.Now().Before(end); {
+	for end := time.Now().Add(10 * time.Second); collected.Load() < many-5 &&
+		time.Now().Before(end); {
 		runtime.GC()
 		runtime.Gosched()
 	}

@@ -31,8 +31,10 @@ import (
 // The spelling of the specification works as import aliases, xVaild included.
 var _ = []any{
 	xBase.BaseResponse{},
-	xCtxUtil.GetRequestKey, xError.New, xLog.WithName, xSnowflake.SetDefault, xUtil.Password, xVaild.Engine,
-	xCtx.ContextKey(""), xEnv.GetEnv, xBind.Bind[any], xCache.Register, xDB.GetDB, xHelper.Serve, xHook.AddHealth,
+	xCtxUtil.GetRequestKey, xError.New, xLog.WithName, xSnowflake.SetDefault, xUtil.Password,
+	xVaild.Engine,
+	xCtx.ContextKey(""), xEnv.GetEnv, xBind.Bind[any], xCache.Register, xDB.GetDB, xHelper.Serve,
+	xHook.AddHealth,
 	xHttp.GetToken, xMain.Runner, xMiddle.ReleaseAllCors,
 	xModels.BaseEntity{},
 	xOption.WithDatabase,

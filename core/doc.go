@@ -6,6 +6,6 @@
 //	common    envelope, errors, logs, ids, utilities, validation; neither the web engine nor the ORM
 //	major     the framework over gin and gorm; no driver, no client of a server
 //
-// Plugins and extensions are modules of their own that import core. layers_test.go holds the layers
-// and fails on a breach, and on a folder without a layer.
+// Plugins and extensions are modules of their own that import core. layers_test.go holds
+// the layers and fails on a breach, and on a folder without a layer.
 package core

@@ -17,7 +17,8 @@ const (
 	outside    = "." // in deny: everything but the standard library
 )
 
-// A layer is one folder of this module: its rank, and the prefixes of what it may not import.
+// A layer is one folder of this module: its rank, and the prefixes of what it may not
+// import.
 type layer struct {
 	folder string
 	rank   int
@@ -29,14 +30,21 @@ type layer struct {
 var layers = []layer{
 	{folder: "defined", rank: 0, deny: []string{outside}},
 	{folder: "internal", rank: 0, deny: []string{"github.com/gin-gonic", "gorm.io"}},
-	{folder: "common", rank: 1, deny: []string{"github.com/gin-gonic", "gorm.io", "google.golang.org/grpc"}},
-	{folder: "major", rank: 2, deny: []string{"gorm.io/driver", "github.com/glebarez", "github.com/sijms", "github.com/redis", "google.golang.org/grpc"}},
+	{
+		folder: "common", rank: 1,
+		deny: []string{"github.com/gin-gonic", "gorm.io", "google.golang.org/grpc"},
+	},
+	{folder: "major", rank: 2, deny: []string{
+		"gorm.io/driver", "github.com/glebarez",
+		"github.com/sijms", "github.com/redis", "google.golang.org/grpc",
+	}},
 }
 
 // TestLayers reads every import of the module's code; tests may import more.
 func TestLayers(t *testing.T) {
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+		if err != nil || d.IsDir() || filepath.Ext(file) != ".go" ||
+			strings.HasSuffix(file, "_test.go") {
 			return err
 		}
 		folder, _, nested := strings.Cut(filepath.ToSlash(file), "/")
@@ -101,17 +109,30 @@ func TestLayersRefuseABreach(t *testing.T) {
 		{name: "names import the standard library", from: "defined", path: "net/http", want: false},
 		{name: "names import a library", from: "defined", path: "golang.org/x/text", want: true},
 		{name: "names import common", from: "defined", path: module + "common/xlog", want: true},
-		{name: "common imports the web engine", from: "common", path: "github.com/gin-gonic/gin", want: true},
+		{
+			name: "common imports the web engine", from: "common", path: "github.com/gin-gonic/gin",
+			want: true,
+		},
 		{name: "common imports the ORM", from: "common", path: "gorm.io/gorm", want: true},
-		{name: "common imports gRPC", from: "common", path: "google.golang.org/grpc/status", want: true},
+		{
+			name: "common imports gRPC", from: "common", path: "google.golang.org/grpc/status",
+			want: true,
+		},
 		{name: "common imports major", from: "common", path: module + "major/xreg", want: true},
 		{name: "major imports common", from: "major", path: module + "common/xlog", want: false},
 		{name: "major imports the ORM", from: "major", path: "gorm.io/gorm", want: false},
-		{name: "major imports a driver", from: "major", path: "gorm.io/driver/postgres", want: true},
-		{name: "major imports a plugin", from: "major", path: repository + "dbplugins/sqlite", want: true},
+		{
+			name: "major imports a driver", from: "major", path: "gorm.io/driver/postgres",
+			want: true,
+		},
+		{
+			name: "major imports a plugin", from: "major", path: repository + "dbplugins/sqlite",
+			want: true,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			from := layers[slices.IndexFunc(layers, func(l layer) bool { return l.folder == tc.from })]
+			from := layers[slices.IndexFunc(layers,
+				func(l layer) bool { return l.folder == tc.from })]
 			if got := from.refuses(tc.path) != ""; got != tc.want {
 				t.Errorf("%s importing %s refused = %t, want %t", tc.from, tc.path, got, tc.want)
 			}

@@ -27,7 +27,8 @@ func ExampleNewJob() {
 		at = schedule.Next(at)
 		fmt.Println(at.Format(time.RFC3339)) // on the 29th there is no 2:30
 	}
-	fmt.Println(job.Run(cronx.NewContext(context.Background(), cronx.Tick{Name: job.Name(), Time: at})))
+	fmt.Println(job.Run(cronx.NewContext(context.Background(),
+		cronx.Tick{Name: job.Name(), Time: at})))
 	// Output:
 	// 2026-03-29T03:00:00+02:00
 	// 2026-03-30T02:30:00+02:00

@@ -27,8 +27,14 @@ func TestAJobIsNamedAfterItsFunction(t *testing.T) {
 		want string
 	}{
 		{name: "a function", job: cronx.NewJob("@daily", cleanUp), want: "cronx_test.cleanUp"},
-		{name: "a method", job: cronx.NewJob("@daily", new(service).Refresh), want: "cronx_test.service.Refresh"},
-		{name: "by name", job: cronx.NewJob("@daily", cleanUp, cronx.WithName("clean")), want: "clean"},
+		{
+			name: "a method", job: cronx.NewJob("@daily", new(service).Refresh),
+			want: "cronx_test.service.Refresh",
+		},
+		{
+			name: "by name", job: cronx.NewJob("@daily", cleanUp, cronx.WithName("clean")),
+			want: "clean",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.job.Name(); got != tc.want || tc.job.Named() != (tc.want == "clean") {
@@ -42,8 +48,10 @@ func TestAJobIsNamedAfterItsFunction(t *testing.T) {
 }
 
 func TestOptionsAreKept(t *testing.T) {
-	job := cronx.NewJob("@hourly", cleanUp, cronx.WithName("n"), cronx.WithOverlap(), cronx.WithSingleRun(), cronx.WithTimeout(time.Second), nil)
-	if !job.Overlap() || !job.SingleRun() || job.Timeout() != time.Second || job.Spec() != "@hourly" || job.Err() != nil {
+	job := cronx.NewJob("@hourly", cleanUp, cronx.WithName("n"), cronx.WithOverlap(),
+		cronx.WithSingleRun(), cronx.WithTimeout(time.Second), nil)
+	if !job.Overlap() || !job.SingleRun() || job.Timeout() != time.Second ||
+		job.Spec() != "@hourly" || job.Err() != nil {
 		t.Errorf("job = %+v, %v", job, job.Err())
 	}
 }
@@ -58,8 +66,10 @@ func TestTheZoneOfTheSpecGoesBeforeThatOfTheJobAndThatBeforeTheRunners(t *testin
 		job  *cronx.Job
 		want string
 	}{
-		{name: "spec", job: cronx.NewJob("TZ=Europe/Paris @daily", cleanUp, cronx.WithLocation(tokyo)), want: "Europe/Paris"},
-		{name: "job", job: cronx.NewJob("@daily", cleanUp, cronx.WithLocation(tokyo), cronx.WithLocation(nil)), want: "Asia/Tokyo"},
+		{name: "spec", job: cronx.NewJob("TZ=Europe/Paris @daily",
+			cleanUp, cronx.WithLocation(tokyo)), want: "Europe/Paris"},
+		{name: "job", job: cronx.NewJob("@daily",
+			cleanUp, cronx.WithLocation(tokyo), cronx.WithLocation(nil)), want: "Asia/Tokyo"},
 		{name: "runner", job: cronx.NewJob("@daily", cleanUp), want: "UTC"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -72,23 +82,28 @@ func TestTheZoneOfTheSpecGoesBeforeThatOfTheJobAndThatBeforeTheRunners(t *testin
 }
 
 func TestEverythingWrongWithAJobIsToldAtOnce(t *testing.T) {
-	job := cronx.NewJob("61 * * * *", (func(context.Context) error)(nil), cronx.WithTimeout(0), cronx.WithName("a b\n"))
+	job := cronx.NewJob("61 * * * *",
+		(func(context.Context) error)(nil), cronx.WithTimeout(0), cronx.WithName("a b\n"))
 	err := job.Err()
 	if !errors.Is(err, cronx.ErrJob) {
 		t.Fatalf("Err = %v, want ErrJob", err)
 	}
-	for _, want := range []string{`"a b\n": the name`, "its function is nil", "WithTimeout: 0s", `field 1 (minute) "61"`} {
+	for _, want := range []string{
+		`"a b\n": the name`, "its function is nil", "WithTimeout: 0s",
+		`field 1 (minute) "61"`,
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("Err = %v, want %q in it", err, want)
 		}
 	}
 	var none *cronx.Job
 	for name, job := range map[string]*cronx.Job{
-		"nil":             none,
-		"a nil func":      cronx.NewJob("@daily", (func(context.Context))(nil)),
-		"an unnamed one":  cronx.NewJob("@daily", cleanUp, cronx.WithSingleRun()),
-		"an empty name":   cronx.NewJob("@daily", cleanUp, cronx.WithName("")),
-		"a long name":     cronx.NewJob("@daily", cleanUp, cronx.WithName(strings.Repeat("n", 101))),
+		"nil":            none,
+		"a nil func":     cronx.NewJob("@daily", (func(context.Context))(nil)),
+		"an unnamed one": cronx.NewJob("@daily", cleanUp, cronx.WithSingleRun()),
+		"an empty name":  cronx.NewJob("@daily", cleanUp, cronx.WithName("")),
+		"a long name": cronx.NewJob("@daily",
+			cleanUp, cronx.WithName(strings.Repeat("n", 101))),
 		"a negative time": cronx.NewJob("@daily", cleanUp, cronx.WithTimeout(-1)),
 	} {
 		if err := job.Err(); !errors.Is(err, cronx.ErrJob) {

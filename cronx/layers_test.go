@@ -8,10 +8,11 @@ import (
 
 const repository = "github.com/plinthgo/plinth/"
 
-// TestNoPackageReachesTheWebEngineTheORMOrAPlugin asks the go command for all that each package links, directly or not; tests
-// may import more.
+// TestNoPackageReachesTheWebEngineTheORMOrAPlugin asks the go command for all that each
+// package links, directly or not; tests may import more.
 func TestNoPackageReachesTheWebEngineTheORMOrAPlugin(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-f",
+		`{{.ImportPath}} {{join .Deps " "}}`, "./...")
 	var problem strings.Builder
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
@@ -25,7 +26,9 @@ func TestNoPackageReachesTheWebEngineTheORMOrAPlugin(t *testing.T) {
 		for _, path := range reached[1:] {
 			rest, ours := strings.CutPrefix(path, repository)
 			folder, _, _ := strings.Cut(rest, "/")
-			if strings.HasPrefix(path, "github.com/gin-gonic/") || strings.HasPrefix(path, "gorm.io/") || ours && folder != "core" && folder != "cronx" {
+			if strings.HasPrefix(path, "github.com/gin-gonic/") ||
+				strings.HasPrefix(path, "gorm.io/") || ours && folder != "core" &&
+				folder != "cronx" {
 				t.Errorf("%s reaches %s", reached[0], path)
 			}
 		}

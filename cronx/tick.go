@@ -9,7 +9,8 @@ import (
 type Tick struct {
 	// Name is the job's.
 	Name string
-	// Time is when the run was due, in the job's time zone, and not when it began: the same on every replica.
+	// Time is when the run was due, in the job's time zone, and not when it began: the
+	// same on every replica.
 	Time time.Time
 }
 
@@ -21,7 +22,8 @@ func NewContext(ctx context.Context, tick Tick) context.Context {
 	return context.WithValue(ctx, tickKey{}, tick)
 }
 
-// TickFrom returns the tick of the run that ctx belongs to; ok is false where it belongs to none.
+// TickFrom returns the tick of the run that ctx belongs to; ok is false where it belongs
+// to none.
 func TickFrom(ctx context.Context) (tick Tick, ok bool) {
 	if ctx == nil {
 		return Tick{}, false

@@ -19,11 +19,13 @@ const marker = ".plinth-docs"
 // readable is the mode of folders: a web server that shows them is another user.
 const readable = 0o755
 
-// Build writes the whole site as static files into dir, which a server of files can show at the root of a host: pages, texts,
-// and an index that the search of the pages uses. It makes the folder, replaces one that it has written before, and refuses any
-// other that is not empty, or lies in the content. The error says why a folder is refused, or which file could not be written; a
-// failed build leaves what was there. Faults of the content are logged. It may be called beside any other method such as
-// ServeHTTP, and once at a time for a folder.
+// Build writes the whole site as static files into dir, which a server of files can show
+// at the root of a host: pages, texts, and an index that the search of the pages uses. It
+// makes the folder, replaces one that it has written before, and refuses any other that
+// is not empty, or lies in the content. The error says why a folder is refused, or which
+// file could not be written; a failed build leaves what was there. Faults of the content
+// are logged. It may be called beside any other method such as ServeHTTP, and once at a
+// time for a folder.
 func (s *Site) Build(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -52,8 +54,8 @@ func (s *Site) Build(dir string) error {
 	return nil
 }
 
-// resolve follows the links in a path, of which the last part or more may not be there yet. What a link leads to is replaced,
-// not the link.
+// resolve follows the links in a path, of which the last part or more may not be there
+// yet. What a link leads to is replaced, not the link.
 func resolve(dir string) (string, error) {
 	target, err := filepath.EvalSymlinks(dir)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -118,7 +120,8 @@ func replaceable(dir string) error {
 // write puts every file of the static form into a folder.
 func (s *snapshot) write(dir string) error {
 	for _, f := range s.library.Faults() {
-		slog.Warn("fault of the documentation", slog.String("file", f.File), slog.String("fault", f.Text))
+		slog.Warn("fault of the documentation",
+			slog.String("file", f.File), slog.String("fault", f.Text))
 	}
 	files := map[string]string{
 		marker:          "written by plinth-docs build; the next build replaces this folder\n",
@@ -145,7 +148,8 @@ func (s *snapshot) write(dir string) error {
 	return nil
 }
 
-// textFile is the file of a page below llms.mdx. Where its address is a folder's too, its text lies in there.
+// textFile is the file of a page below llms.mdx. Where its address is a folder's too, its
+// text lies in there.
 func textFile(p *page.Page) string {
 	name := strings.TrimPrefix(llms.Prefix, "/") + p.URL()
 	below := func(other *page.Page) bool { return strings.HasPrefix(other.URL(), p.URL()+"/") }

@@ -23,7 +23,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock")) // it ends by itself
+	// it ends by itself
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
 }
 
 func open(t *testing.T, opts ...docs.Option) *docs.Site {
@@ -44,32 +45,79 @@ func TestEachAddressAnswers(t *testing.T) {
 	}{
 		{"home", "/", "text/html", 200, "text/html; charset=utf-8", "Plinth"},
 		{"a page", "/docs/guide/quick-start", "text/html", 200, "text/html; charset=utf-8", "<h1"},
-		{"a page as Markdown by its suffix", "/docs/guide/quick-start.md", "", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
-		{"a page as Markdown by its other suffix", "/docs/guide/quick-start.mdx", "", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
-		{"with both", "/docs/guide.mdx", "text/markdown", 200, "text/markdown; charset=utf-8", "(/docs/guide)\n\n"},
+		{
+			"a page as Markdown by its suffix", "/docs/guide/quick-start.md", "",
+			200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n",
+		},
+		{
+			"a page as Markdown by its other suffix", "/docs/guide/quick-start.mdx", "",
+			200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n",
+		},
+		{
+			"with both", "/docs/guide.mdx", "text/markdown", 200, "text/markdown; charset=utf-8",
+			"(/docs/guide)\n\n",
+		},
 		{"the icon", "/favicon.ico", "", 301, "text/html; charset=utf-8", `href="/favicon.svg"`},
-		{"a page as Markdown by Accept", "/docs/guide/quick-start", "text/markdown", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
-		{"a page as Markdown for models", "/llms.mdx/docs/guide/quick-start", "", 200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n"},
-		{"headings stay", "/llms.mdx/docs/guide/quick-start", "", 200, "text/markdown; charset=utf-8", "\n## 1. A service\n"},
-		{"with a suffix too", "/llms.mdx/docs/guide/quick-start.md", "", 200, "text/markdown; charset=utf-8", "# Quick start"},
-		{"a page in Chinese", "/llms.mdx/docs/guide/quick-start.zh", "", 200, "text/markdown; charset=utf-8", "(/docs/guide/quick-start.zh)"},
-		{"an unknown page as Markdown", "/llms.mdx/docs/guide/gone", "", 404, "text/plain; charset=utf-8", "/llms.txt lists"},
+		{
+			"a page as Markdown by Accept", "/docs/guide/quick-start", "text/markdown",
+			200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n",
+		},
+		{
+			"a page as Markdown for models", "/llms.mdx/docs/guide/quick-start", "",
+			200, "text/markdown; charset=utf-8", "# Quick start (/docs/guide/quick-start)\n\n",
+		},
+		{
+			"headings stay", "/llms.mdx/docs/guide/quick-start", "",
+			200, "text/markdown; charset=utf-8", "\n## 1. A service\n",
+		},
+		{
+			"with a suffix too", "/llms.mdx/docs/guide/quick-start.md", "",
+			200, "text/markdown; charset=utf-8", "# Quick start",
+		},
+		{
+			"a page in Chinese", "/llms.mdx/docs/guide/quick-start.zh", "",
+			200, "text/markdown; charset=utf-8", "(/docs/guide/quick-start.zh)",
+		},
+		{
+			"an unknown page as Markdown", "/llms.mdx/docs/guide/gone", "",
+			404, "text/plain; charset=utf-8", "/llms.txt lists",
+		},
 		{"another prefix", "/llms.mdx/guide/quick-start", "", 404, "text/plain; charset=utf-8", ""},
-		{"a name that goes up", "/llms.mdx/docs/../../go.mod", "", 404, "text/plain; charset=utf-8", ""},
-		{"no page, in Chinese", "/docs?lang=zh", "text/html", 302, "text/html; charset=utf-8", `href="/docs/guide?lang=zh"`},
-		{"an unknown page by its other suffix", "/docs/guide/gone.mdx", "", 404, "text/plain; charset=utf-8", ""},
-		{"an unknown page by its suffix", "/docs/guide/gone.md", "", 404, "text/plain; charset=utf-8", ""},
+		{
+			"a name that goes up", "/llms.mdx/docs/../../go.mod", "", 404, "text/plain; charset=utf-8",
+			"",
+		},
+		{
+			"no page, in Chinese", "/docs?lang=zh", "text/html", 302, "text/html; charset=utf-8",
+			`href="/docs/guide?lang=zh"`,
+		},
+		{
+			"an unknown page by its other suffix", "/docs/guide/gone.mdx", "",
+			404, "text/plain; charset=utf-8", "",
+		},
+		{
+			"an unknown page by its suffix", "/docs/guide/gone.md", "",
+			404, "text/plain; charset=utf-8", "",
+		},
 		{"no page", "/docs/", "text/html", 302, "text/html; charset=utf-8", `href="/docs/guide"`},
 		{"an unknown page", "/docs/guide/gone", "text/html", 404, "text/html; charset=utf-8", ""},
 		{"the index", "/llms.txt", "", 200, "text/plain; charset=utf-8", "# Plinth\n\n> "},
-		{"everything", "/llms-full.txt", "", 200, "text/plain; charset=utf-8", "\n\n# xerror (/docs/base-go/xerror)\n\n"},
-		{"no changes where no folder is shown", "/api/reload", "", 404, "text/plain; charset=utf-8", ""},
+		{
+			"everything", "/llms-full.txt", "", 200, "text/plain; charset=utf-8",
+			"\n\n# xerror (/docs/base-go/xerror)\n\n",
+		},
+		{
+			"no changes where no folder is shown", "/api/reload", "", 404, "text/plain; charset=utf-8",
+			"",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := doctest.Get(t, site, tt.path, "Accept", tt.accept)
-			if w.Code != tt.status || w.Header().Get("Content-Type") != tt.kind || !strings.Contains(w.Body.String(), tt.want) {
-				t.Errorf("answer = %d %s %.200q, want %d %s with %q", w.Code, w.Header().Get("Content-Type"), w.Body, tt.status, tt.kind, tt.want)
+			if w.Code != tt.status || w.Header().Get("Content-Type") != tt.kind ||
+				!strings.Contains(w.Body.String(), tt.want) {
+				t.Errorf("answer = %d %s %.200q, want %d %s with %q",
+					w.Code, w.Header().Get("Content-Type"), w.Body, tt.status, tt.kind, tt.want)
 			}
 		})
 	}
@@ -79,7 +127,8 @@ func TestReadingIsTheOnlyMethod(t *testing.T) {
 	site := open(t)
 	for _, path := range []string{"/", "/docs/guide/quick-start", "/llms.txt", "/search"} {
 		w := httptest.NewRecorder()
-		site.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader("x")))
+		site.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path,
+			strings.NewReader("x")))
 		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST %s = %d, Allow %q", path, w.Code, w.Header().Get("Allow"))
 		}
@@ -95,8 +144,12 @@ func TestEventsAreReadOnly(t *testing.T) {
 
 func TestNoTypeIsGuessed(t *testing.T) {
 	site := open(t)
-	for _, path := range []string{"/", "/docs/guide/quick-start.md", "/llms.txt", "/llms.mdx/docs/guide/gone", "/docs/guide/gone"} {
-		if got := doctest.Get(t, site, path).Header().Get("X-Content-Type-Options"); got != "nosniff" {
+	for _, path := range []string{
+		"/", "/docs/guide/quick-start.md", "/llms.txt",
+		"/llms.mdx/docs/guide/gone", "/docs/guide/gone",
+	} {
+		if got := doctest.Get(t, site,
+			path).Header().Get("X-Content-Type-Options"); got != "nosniff" {
 			t.Errorf("X-Content-Type-Options of %s = %q", path, got)
 		}
 	}
@@ -105,7 +158,8 @@ func TestNoTypeIsGuessed(t *testing.T) {
 func TestWhatDependsOnAcceptSaysSo(t *testing.T) {
 	site := open(t)
 	for _, accept := range []string{"text/html", "text/markdown"} {
-		if vary := doctest.Get(t, site, "/docs/guide/quick-start", "Accept", accept).Header().Values("Vary"); !slices.Contains(vary, "Accept") {
+		if vary := doctest.Get(t, site, "/docs/guide/quick-start", "Accept",
+			accept).Header().Values("Vary"); !slices.Contains(vary, "Accept") {
 			t.Errorf("Vary of %s = %q", accept, vary)
 		}
 	}
@@ -113,12 +167,16 @@ func TestWhatDependsOnAcceptSaysSo(t *testing.T) {
 
 func TestEverythingWrongWithTheOptionsIsReported(t *testing.T) {
 	_, err := docs.New(
-		docs.WithBaseURL("https://user:pass@example.org"), docs.WithOrigins("example.org"), docs.WithContent(nil), docs.WithFolder("gone"),
+		docs.WithBaseURL("https://user:pass@example.org"), docs.WithOrigins("example.org"),
+		docs.WithContent(nil), docs.WithFolder("gone"),
 	)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"WithBaseURL", "WithOrigins", "WithContent", `WithFolder: "gone" is not a folder`} {
+	for _, want := range []string{
+		"WithBaseURL", "WithOrigins", "WithContent",
+		`WithFolder: "gone" is not a folder`,
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %v, want it to name %s", err, want)
 		}
@@ -134,7 +192,8 @@ func TestEverythingWrongWithTheOptionsIsReported(t *testing.T) {
 func TestTheBaseIsTheAddressOfAHost(t *testing.T) {
 	content := docs.WithFolder(folder(t))
 	for _, base := range []string{
-		"https://docs.example.org", "http://docs.example.org/", "http://localhost:8080", "https://127.0.0.1:1", "http://[::1]", "http://[2001:db8::1]:65535",
+		"https://docs.example.org", "http://docs.example.org/", "http://localhost:8080",
+		"https://127.0.0.1:1", "http://[::1]", "http://[2001:db8::1]:65535",
 		"https://xn--bcher-kva.example", "https://Docs-1.Example.ORG",
 	} {
 		if _, err := docs.New(content, docs.WithBaseURL(base)); err != nil {
@@ -142,14 +201,20 @@ func TestTheBaseIsTheAddressOfAHost(t *testing.T) {
 		}
 	}
 	for _, base := range []string{
-		"", "docs.example.org", "ftp://docs.example.org", "http://:8080", "https://docs.example.org/docs", "https://docs.example.org?x",
-		"https://docs.example.org#x", "https://user@docs.example.org", "https://docs.example.org//", "//docs.example.org",
-		"https://h<script>", `https://h"onload=x`, "https://h'x", "https://h x", "https://h%20x", "https://h;x", "https://h,x", "https://h&x", "https://h\nx",
+		"", "docs.example.org", "ftp://docs.example.org", "http://:8080",
+		"https://docs.example.org/docs", "https://docs.example.org?x",
+		"https://docs.example.org#x", "https://user@docs.example.org", "https://docs.example.org//",
+		"//docs.example.org",
+		"https://h<script>", `https://h"onload=x`, "https://h'x", "https://h x", "https://h%20x",
+		"https://h;x", "https://h,x", "https://h&x", "https://h\nx",
 		"https://-", "https://.", "https://bücher.example", "https://h_x",
-		"https://h:", "https://h:0", "https://h:65536", "https://h:http", "https://h:-1", "https://h:1:2", "https://h:99999999999999999999",
-		"https://[", "https://[]", "https://[::1", "https://[::g]", "https://[127.0.0.1]", "https://[fe80::1%25eth0]", "https://[::1]x", "https://::1",
+		"https://h:", "https://h:0", "https://h:65536", "https://h:http", "https://h:-1",
+		"https://h:1:2", "https://h:99999999999999999999",
+		"https://[", "https://[]", "https://[::1", "https://[::g]", "https://[127.0.0.1]",
+		"https://[fe80::1%25eth0]", "https://[::1]x", "https://::1",
 	} {
-		if _, err := docs.New(content, docs.WithBaseURL(base)); err == nil || !strings.Contains(err.Error(), "WithBaseURL") {
+		if _, err := docs.New(content, docs.WithBaseURL(base)); err == nil ||
+			!strings.Contains(err.Error(), "WithBaseURL") {
 			t.Errorf("the base %q: error = %v", base, err)
 		}
 	}
@@ -181,8 +246,10 @@ func TestSite_ServeHTTP_llmsLinks(t *testing.T) {
 					continue
 				}
 				w := doctest.Get(t, site, "/docs/"+path)
-				if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/markdown; charset=utf-8" {
-					t.Errorf("%s: got %d %s, want 200 and Markdown", m[1], w.Code, w.Header().Get("Content-Type"))
+				if w.Code != http.StatusOK ||
+					w.Header().Get("Content-Type") != "text/markdown; charset=utf-8" {
+					t.Errorf("%s: got %d %s, want 200 and Markdown",
+						m[1], w.Code, w.Header().Get("Content-Type"))
 				}
 				file, err := os.ReadFile(filepath.Join(dir, "docs", filepath.FromSlash(path)))
 				if err != nil || string(file) != w.Body.String() {
@@ -218,11 +285,14 @@ func TestBuildWritesWhatTheServerShows(t *testing.T) {
 		}
 	}
 	for name, path := range map[string]string{
-		"llms.txt": "/llms.txt", "llms-full.txt": "/llms-full.txt", "docs/guide/quick-start.md": "/docs/guide/quick-start.md",
-		"llms.mdx/docs/guide/quick-start": "/llms.mdx/docs/guide/quick-start", "llms.mdx/docs/guide/index.md": "/llms.mdx/docs/guide",
+		"llms.txt": "/llms.txt", "llms-full.txt": "/llms-full.txt",
+		"docs/guide/quick-start.md":       "/docs/guide/quick-start.md",
+		"llms.mdx/docs/guide/quick-start": "/llms.mdx/docs/guide/quick-start",
+		"llms.mdx/docs/guide/index.md":    "/llms.mdx/docs/guide",
 	} {
 		file, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-		if served := doctest.Get(t, site, path).Body.String(); err != nil || string(file) != served {
+		if served := doctest.Get(t, site, path).Body.String(); err != nil ||
+			string(file) != served {
 			t.Errorf("%s has %d bytes (%v), %s %d", name, len(file), err, path, len(served))
 		}
 	}
@@ -245,7 +315,8 @@ func TestBuildTakesTheEmptyFolderOneIsIn(t *testing.T) {
 func TestBuildWritesPagesBelowAPage(t *testing.T) {
 	dir := folder(t)
 	for _, name := range []string{"more/index", "more/index.zh", "more/deep", "start/again"} {
-		write(t, dir, "guide/"+name+".md", "---\ntitle: "+name+"\ndescription: Far down.\n---\n\nText.\n")
+		write(t, dir, "guide/"+name+".md",
+			"---\ntitle: "+name+"\ndescription: Far down.\n---\n\nText.\n")
 	}
 	built := filepath.Join(t.TempDir(), "site")
 	site := open(t, docs.WithFolder(dir))
@@ -253,11 +324,15 @@ func TestBuildWritesPagesBelowAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, path := range map[string]string{
-		"llms.mdx/docs/guide/more/index.md": "/llms.mdx/docs/guide/more", "llms.mdx/docs/guide/more/deep": "/llms.mdx/docs/guide/more/deep",
-		"llms.mdx/docs/guide/more/index.zh": "/llms.mdx/docs/guide/more/index.zh", "llms.mdx/docs/guide/start/index.md": "/llms.mdx/docs/guide/start",
-		"docs/guide/start.md": "/docs/guide/start.md", "docs/guide/more.md": "/docs/guide/more.md",
+		"llms.mdx/docs/guide/more/index.md":  "/llms.mdx/docs/guide/more",
+		"llms.mdx/docs/guide/more/deep":      "/llms.mdx/docs/guide/more/deep",
+		"llms.mdx/docs/guide/more/index.zh":  "/llms.mdx/docs/guide/more/index.zh",
+		"llms.mdx/docs/guide/start/index.md": "/llms.mdx/docs/guide/start",
+		"docs/guide/start.md":                "/docs/guide/start.md",
+		"docs/guide/more.md":                 "/docs/guide/more.md",
 	} {
-		if file, err := os.ReadFile(filepath.Join(built, filepath.FromSlash(name))); err != nil || string(file) != doctest.Get(t, site, path).Body.String() {
+		if file, err := os.ReadFile(filepath.Join(built, filepath.FromSlash(name))); err != nil ||
+			string(file) != doctest.Get(t, site, path).Body.String() {
 			t.Errorf("%s = %q, %v", name, file, err)
 		}
 	}
@@ -265,7 +340,10 @@ func TestBuildWritesPagesBelowAPage(t *testing.T) {
 
 func TestBuildLeavesOutWhatHasNoAddress(t *testing.T) {
 	dir := folder(t)
-	names := []string{"index.html.md", "start.md.md", "a#b.md", "a?b.md", "a%20b.md", `a"b.md`, "a b.md", "a\nb.md"}
+	names := []string{
+		"index.html.md", "start.md.md", "a#b.md", "a?b.md", "a%20b.md", `a"b.md`,
+		"a b.md", "a\nb.md",
+	}
 	for _, name := range names {
 		write(t, dir, "guide/"+name, "---\ntitle: Odd\ndescription: Oddly named.\n---\n\nText.\n")
 	}
@@ -277,7 +355,8 @@ func TestBuildLeavesOutWhatHasNoAddress(t *testing.T) {
 	if err := site.Build(filepath.Join(t.TempDir(), "site")); err != nil {
 		t.Fatal(err)
 	}
-	if told := strings.Count(log.String(), "the page is left out; rename it: "); told != len(names) {
+	if told := strings.Count(log.String(),
+		"the page is left out; rename it: "); told != len(names) {
 		t.Errorf("the log tells of %d:\n%s", told, log.String())
 	}
 	findings, err := site.Check(nil)
@@ -342,7 +421,8 @@ func TestNothingOutsideTheFolderIsShown(t *testing.T) {
 	if err := os.Symlink(secret, filepath.Join(dir, "guide", "linked.md")); err != nil {
 		t.Fatal(err)
 	}
-	if got := doctest.Get(t, open(t, docs.WithFolder(dir)), "/docs/guide/linked.md"); got.Code != http.StatusNotFound {
+	if got := doctest.Get(t, open(t, docs.WithFolder(dir)),
+		"/docs/guide/linked.md"); got.Code != http.StatusNotFound {
 		t.Errorf("answer = %d %s", got.Code, got.Body)
 	}
 }
@@ -367,7 +447,8 @@ func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, "guide/order.yaml", "title: Guide\ndescription: How to.\npages: [start]\n")
-	write(t, dir, "guide/start.md", "---\ntitle: Start\ndescription: First steps.\n---\n\nBefore.\n")
+	write(t, dir, "guide/start.md",
+		"---\ntitle: Start\ndescription: First steps.\n---\n\nBefore.\n")
 	return dir
 }
 
@@ -390,9 +471,21 @@ func TestAChangeOfTheFolderIsShownAndTold(t *testing.T) {
 	defer watch(t, site)()
 
 	for _, change := range []struct{ name, file, text, path, want string }{
-		{"a file", "guide/start.md", "---\ntitle: Start\ndescription: First steps.\n---\n\nAfter.\n", "/docs/guide/start.md", "After."},
-		{"a new folder", "guide/more/deep.md", "---\ntitle: Deep\ndescription: Far down.\n---\n\nFirst.\n", "/docs/guide/more/deep.md", "First."},
-		{"a file in it", "guide/more/deep.md", "---\ntitle: Deep\ndescription: Far down.\n---\n\nSecond.\n", "/docs/guide/more/deep.md", "Second."},
+		{
+			"a file", "guide/start.md",
+			"---\ntitle: Start\ndescription: First steps.\n---\n\nAfter.\n", "/docs/guide/start.md",
+			"After.",
+		},
+		{
+			"a new folder", "guide/more/deep.md",
+			"---\ntitle: Deep\ndescription: Far down.\n---\n\nFirst.\n", "/docs/guide/more/deep.md",
+			"First.",
+		},
+		{
+			"a file in it", "guide/more/deep.md",
+			"---\ntitle: Deep\ndescription: Far down.\n---\n\nSecond.\n",
+			"/docs/guide/more/deep.md", "Second.",
+		},
 	} {
 		t.Run(change.name, func(t *testing.T) {
 			told := follow(t, server.URL)
@@ -436,7 +529,8 @@ func follow(t *testing.T, url string) <-chan struct{} {
 	go func() {
 		defer close(told)
 		text, _ := io.ReadAll(response.Body) // ends with the event, or with the test
-		if err := response.Body.Close(); err == nil && t.Context().Err() == nil && !strings.Contains(string(text), "data: changed") {
+		if err := response.Body.Close(); err == nil && t.Context().Err() == nil &&
+			!strings.Contains(string(text), "data: changed") {
 			t.Errorf("events = %q", text)
 		}
 	}()

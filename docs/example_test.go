@@ -21,7 +21,8 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/docs/guide/quick-start.md", nil)
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet,
+		"/docs/guide/quick-start.md", nil)
 	w := httptest.NewRecorder()
 	site.ServeHTTP(w, r)
 	title, _, _ := strings.Cut(w.Body.String(), "\n")
@@ -35,13 +36,17 @@ func withDocumentation(base string) (xoption.Option, error) {
 		return nil, err
 	}
 	return xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		for _, path := range []string{"/docs", "/docs/*page", "/zh", "/llms.txt", "/llms-full.txt", "/llms.mdx/*page", "/assets/*file", "/search", "/api/search", "/api/mcp"} {
+		for _, path := range []string{
+			"/docs", "/docs/*page", "/zh", "/llms.txt", "/llms-full.txt",
+			"/llms.mdx/*page", "/assets/*file", "/search", "/api/search", "/api/mcp",
+		} {
 			engine.Any(path, gin.WrapH(site))
 		}
 	}), nil
 }
 
-// TestAServiceServesTheDocumentationBesideItsOwn mounts the site in an application, whose middleware it passes through.
+// TestAServiceServesTheDocumentationBesideItsOwn mounts the site in an application, whose
+// middleware it passes through.
 func TestAServiceServesTheDocumentationBesideItsOwn(t *testing.T) {
 	documentation, err := withDocumentation("https://example.org")
 	if err != nil {
@@ -64,7 +69,8 @@ func TestAServiceServesTheDocumentationBesideItsOwn(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if r := app.Request(tt.method, tt.path, nil); r.Status() != tt.want {
-				t.Errorf("%s %s = %d %.200s, want %d", tt.method, tt.path, r.Status(), r.Body(), tt.want)
+				t.Errorf("%s %s = %d %.200s, want %d",
+					tt.method, tt.path, r.Status(), r.Body(), tt.want)
 			}
 		})
 	}

@@ -43,8 +43,8 @@ func (c *config) problem(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Errorf("docs: "+format, args...))
 }
 
-// WithContent shows other content than the embedded one: a folder a sector, in the form that the page of this package
-// describes.
+// WithContent shows other content than the embedded one: a folder a sector, in the form
+// that the page of this package describes.
 func WithContent(content fs.FS) Option {
 	return func(c *config) {
 		if content == nil {
@@ -55,7 +55,8 @@ func WithContent(content fs.FS) Option {
 	}
 }
 
-// WithFolder shows the content of a folder: its regular files, and none that lies outside. Watch then sees its changes.
+// WithFolder shows the content of a folder: its regular files, and none that lies
+// outside. Watch then sees its changes.
 func WithFolder(dir string) Option {
 	return func(c *config) {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -66,9 +67,11 @@ func WithFolder(dir string) Option {
 	}
 }
 
-// WithBaseURL says where the site is reached, such as https://docs.example.org: for the addresses in results of the tools and
-// in llms.txt, the site map and canonical links. Without it the tools and llms.txt give addresses that begin with /docs, and
-// there is no site map and no canonical link. Behind a proxy that keeps the Host header it also tells the protocol's endpoint its own name.
+// WithBaseURL says where the site is reached, such as https://docs.example.org: for the
+// addresses in results of the tools and in llms.txt, the site map and canonical links.
+// Without it the tools and llms.txt give addresses that begin with /docs, and there is no
+// site map and no canonical link. Behind a proxy that keeps the Host header it also tells
+// the protocol's endpoint its own name.
 func WithBaseURL(base string) Option {
 	return func(c *config) {
 		scheme, host, _ := strings.Cut(strings.TrimSuffix(base, "/"), "://")
@@ -80,9 +83,11 @@ func WithBaseURL(base string) Option {
 	}
 }
 
-// authority is a name or an IPv4 address, or an IPv6 address in brackets, and a port if any. It stands in pages and in headers
-// as it is, so it has no character that means something there.
-var authority = regexp.MustCompile(`^(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[([0-9A-Fa-f:.]+)\])(?::([0-9]+))?$`)
+// authority is a name or an IPv4 address, or an IPv6 address in brackets, and a port if
+// any. It stands in pages and in headers as it is, so it has no character that means
+// something there.
+var authority = regexp.MustCompile(
+	`^(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[([0-9A-Fa-f:.]+)\])(?::([0-9]+))?$`)
 
 func isAuthority(s string) bool {
 	m := authority.FindStringSubmatch(s)
@@ -96,8 +101,8 @@ func isAuthority(s string) bool {
 	return m[2] == "" || err == nil && port > 0
 }
 
-// WithOrigins allows scripts of other origins, such as https://inspector.example.org, to call the endpoint of the protocol. The
-// site's own origin is allowed in any case.
+// WithOrigins allows scripts of other origins, such as https://inspector.example.org, to
+// call the endpoint of the protocol. The site's own origin is allowed in any case.
 func WithOrigins(origins ...string) Option {
 	return func(c *config) {
 		c.origins = append(c.origins, origins...)
@@ -107,12 +112,14 @@ func WithOrigins(origins ...string) Option {
 	}
 }
 
-// WithEditURL is the address before a page's file in the link to its source; empty shows no link.
+// WithEditURL is the address before a page's file in the link to its source; empty shows
+// no link.
 func WithEditURL(prefix string) Option {
 	return func(c *config) { c.editURL = prefix }
 }
 
-// A folder is the file system of a folder by its name, which may come and go. Links that lead out of it are not followed.
+// A folder is the file system of a folder by its name, which may come and go. Links that
+// lead out of it are not followed.
 type folder string
 
 // Open implements fs.FS.

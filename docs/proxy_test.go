@@ -11,10 +11,15 @@ import (
 
 func TestTheSitesOwnNameIsKnownBehindAProxy(t *testing.T) {
 	site := open(t, docs.WithBaseURL("https://docs.example.org"))
-	server := httptest.NewServer(site) // on a loopback address, as behind a proxy on the same machine
+	// on a loopback address, as behind a proxy on the same machine
+	server := httptest.NewServer(site)
 	defer server.Close()
-	for host, want := range map[string]int{"docs.example.org": http.StatusOK, "evil.example.org": http.StatusForbidden} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/api/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	for host, want := range map[string]int{
+		"docs.example.org": http.StatusOK,
+		"evil.example.org": http.StatusForbidden,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/api/mcp",
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/stdio"
 )
 
-// A Site shows the documentation. It is an http.Handler for its whole address space, and safe for concurrent use.
+// A Site shows the documentation. It is an http.Handler for its whole address space, and
+// safe for concurrent use.
 type Site struct {
 	config   *config
 	protocol http.Handler
@@ -23,8 +24,8 @@ type Site struct {
 	changes  *changes
 }
 
-// New reads the content and returns a site that shows it. It reports everything that is wrong with the options and the content
-// at once.
+// New reads the content and returns a site that shows it. It reports everything that is
+// wrong with the options and the content at once.
 func New(opts ...Option) (*Site, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -34,7 +35,9 @@ func New(opts ...Option) (*Site, error) {
 	if err := s.read(); err != nil {
 		return nil, err
 	}
-	stream := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.now.Load().server }, guard.StreamOptions())
+	stream := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+		return s.now.Load().server
+	}, guard.StreamOptions())
 	origins := c.origins
 	if c.baseURL != "" {
 		origins = append(slices.Clone(origins), c.baseURL)
@@ -65,9 +68,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ServeStdio speaks the Model Context Protocol over standard input and output, until the client closes its end and has every
-// answer, or ctx ends, which is no error. It returns what ended the session otherwise, such as a client that went away. Nothing
-// else may use standard input and output meanwhile.
+// ServeStdio speaks the Model Context Protocol over standard input and output, until the
+// client closes its end and has every answer, or ctx ends, which is no error. It returns
+// what ended the session otherwise, such as a client that went away. Nothing else may use
+// standard input and output meanwhile.
 func (s *Site) ServeStdio(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- stdio.Serve(ctx, os.Stdin, os.Stdout, s.protocol) }()
@@ -84,8 +88,8 @@ func (s *Site) ServeStdio(ctx context.Context) error {
 // modulePath is that of this module.
 const modulePath = "github.com/plinthgo/plinth/docs"
 
-// Version is the version of this module that the program was built with, "(devel)" where it was built from a work tree, and
-// "(unknown)" where the program does not say.
+// Version is the version of this module that the program was built with, "(devel)" where
+// it was built from a work tree, and "(unknown)" where the program does not say.
 func Version() string {
 	const unknown = "(unknown)"
 	info, ok := debug.ReadBuildInfo()

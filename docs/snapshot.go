@@ -30,14 +30,18 @@ func newSnapshot(c *config) (*snapshot, error) {
 	}
 	index := search.New(library)
 	pages, err := site.New(site.Config{
-		Library: library, Index: index, BaseURL: c.baseURL, EditURL: c.editURL, Version: Version(), Live: c.folder != "",
+		Library: library, Index: index, BaseURL: c.baseURL, EditURL: c.editURL, Version: Version(),
+		Live: c.folder != "",
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &snapshot{
 		library: library, baseURL: c.baseURL, pages: pages, texts: llms.New(library, c.baseURL),
-		server: tool.New(tool.Config{Library: library, Index: index, BaseURL: c.baseURL, Version: Version()}),
+		server: tool.New(tool.Config{
+			Library: library, Index: index, BaseURL: c.baseURL,
+			Version: Version(),
+		}),
 	}, nil
 }
 
@@ -67,7 +71,8 @@ func (s *snapshot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveDocument answers with a page, as Markdown where the address ends in .md or .mdx or the client prefers it.
+// serveDocument answers with a page, as Markdown where the address ends in .md or .mdx or
+// the client prefers it.
 func (s *snapshot) serveDocument(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, ".md") || strings.HasSuffix(r.URL.Path, ".mdx") {
 		s.serveText(w, r, llms.ByURL(s.library, r.URL.Path))

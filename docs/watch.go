@@ -19,7 +19,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// settle is how long a folder has to be quiet before it is read: an editor writes a file in several steps.
+// settle is how long a folder has to be quiet before it is read: an editor writes a file
+// in several steps.
 const settle = 100 * time.Millisecond
 
 // patience is how long a change may have to wait for quiet.
@@ -28,10 +29,11 @@ const patience = time.Second
 // again is how long it takes until a folder that is gone is looked for once more.
 const again = 2 * time.Second
 
-// Watch reads the folder of WithFolder again whenever it changes, and tells the browsers that show it, until ctx ends. Content
-// that cannot be read is logged, and what was shown before stays; faults that are new are logged too. It returns at once where
-// there is no folder, and an error where the folder cannot be watched at the beginning; that ctx ends is none. It may run beside
-// any other method such as ServeHTTP, once at a time.
+// Watch reads the folder of WithFolder again whenever it changes, and tells the browsers
+// that show it, until ctx ends. Content that cannot be read is logged, and what was shown
+// before stays; faults that are new are logged too. It returns at once where there is no
+// folder, and an error where the folder cannot be watched at the beginning; that ctx ends
+// is none. It may run beside any other method such as ServeHTTP, once at a time.
 func (s *Site) Watch(ctx context.Context) error {
 	if s.config.folder == "" {
 		return nil
@@ -66,7 +68,8 @@ func (s *Site) Watch(ctx context.Context) error {
 		case <-quiet.C:
 			latest = time.Time{}
 			if err := watchAll(watcher, s.config.folder); err != nil { // it is gone
-				slog.WarnContext(ctx, "the folder of the documentation cannot be watched", slog.Any("error", err))
+				slog.WarnContext(ctx, "the folder of the documentation cannot be watched",
+					slog.Any("error", err))
 				quiet.Reset(again)
 				continue
 			}
@@ -75,10 +78,12 @@ func (s *Site) Watch(ctx context.Context) error {
 	}
 }
 
-// update shows what the folder holds now, and tells of its faults but for those that are known.
+// update shows what the folder holds now, and tells of its faults but for those that are
+// known.
 func (s *Site) update(ctx context.Context, known []page.Fault) (faults []page.Fault) {
 	if err := s.read(); err != nil {
-		slog.WarnContext(ctx, "the documentation cannot be read; what was shown before stays", slog.Any("error", err))
+		slog.WarnContext(ctx, "the documentation cannot be read; what was shown before stays",
+			slog.Any("error", err))
 		return known
 	}
 	s.changes.announce()
@@ -86,14 +91,15 @@ func (s *Site) update(ctx context.Context, known []page.Fault) (faults []page.Fa
 	slog.InfoContext(ctx, "the documentation was read", slog.Int("pages", len(library.Pages())))
 	for _, f := range library.Faults() {
 		if !slices.Contains(known, f) {
-			slog.WarnContext(ctx, "fault of the documentation", slog.String("file", f.File), slog.String("fault", f.Text))
+			slog.WarnContext(ctx, "fault of the documentation",
+				slog.String("file", f.File), slog.String("fault", f.Text))
 		}
 	}
 	return library.Faults()
 }
 
-// watchAll watches a folder and those in it, but for hidden ones, which are not read. Watching one twice does nothing, and those
-// that are new are watched from then on.
+// watchAll watches a folder and those in it, but for hidden ones, which are not read.
+// Watching one twice does nothing, and those that are new are watched from then on.
 func watchAll(watcher *fsnotify.Watcher, dir string) error {
 	dir, err := filepath.EvalSymlinks(dir) // WalkDir does not follow its root
 	if err != nil {
@@ -120,7 +126,10 @@ type changes struct {
 }
 
 func newChanges() *changes {
-	return &changes{latest: time.Now().UnixNano(), next: make(chan struct{}), closed: make(chan struct{})}
+	return &changes{
+		latest: time.Now().UnixNano(), next: make(chan struct{}),
+		closed: make(chan struct{}),
+	}
 }
 
 func (c *changes) announce() {
@@ -138,14 +147,16 @@ func (c *changes) wait() (latest string, next <-chan struct{}) {
 	return strconv.FormatInt(c.latest, 10), c.next
 }
 
-// Close ends what waits for a change of the folder, so that a server can stop. The site goes on answering.
+// Close ends what waits for a change of the folder, so that a server can stop. The site
+// goes on answering.
 func (s *Site) Close() error {
 	s.changes.end.Do(func() { close(s.changes.closed) })
 	return nil
 }
 
-// serveChanges sends a server-sent event when the folder has changed, or has changed since the event that the browser names when
-// it comes back. Where none is watched there is no such address.
+// serveChanges sends a server-sent event when the folder has changed, or has changed
+// since the event that the browser names when it comes back. Where none is watched there
+// is no such address.
 func (s *Site) serveChanges(w http.ResponseWriter, r *http.Request) {
 	if s.config.folder == "" {
 		http.NotFound(w, r)
@@ -165,7 +176,8 @@ func (s *Site) serveChanges(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// An event without data is not shown to the page, but its id is kept.
-	if _, err := io.WriteString(w, "retry: 500\nid: "+latest+"\n\n"); err != nil || http.NewResponseController(w).Flush() != nil {
+	if _, err := io.WriteString(w, "retry: 500\nid: "+latest+"\n\n"); err != nil ||
+		http.NewResponseController(w).Flush() != nil {
 		return
 	}
 	select {

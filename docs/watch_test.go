@@ -35,7 +35,8 @@ func events(t *testing.T, site http.Handler, id string) string {
 func TestABrowserThatComesBackIsToldWhatItMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		site := open(t, docs.WithFolder(folder(t)))
-		first := regexp.MustCompile(`^retry: 500\nid: (\d+)\n\n$`).FindStringSubmatch(events(t, site, ""))
+		first := regexp.MustCompile(`^retry: 500\nid: (\d+)\n\n$`).FindStringSubmatch(events(t,
+			site, ""))
 		if first == nil {
 			t.Fatal("a new browser is told of a change, or of no id")
 		}
@@ -51,7 +52,8 @@ func TestABrowserThatComesBackIsToldWhatItMissed(t *testing.T) {
 // shows waits until a page of the site has a text.
 func shows(t *testing.T, site http.Handler, path, want string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-time.After(
+		20 * time.Millisecond) {
 		if strings.Contains(doctest.Get(t, site, path).Body.String(), want) {
 			return
 		}
@@ -109,7 +111,8 @@ func TestContentThatIsBrokenWhenWatchBeginsIsLogged(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := site.Watch(ended); err != nil || !strings.Contains(log.String(), "cannot be read; what was shown before stays") {
+	if err := site.Watch(ended); err != nil ||
+		!strings.Contains(log.String(), "cannot be read; what was shown before stays") {
 		t.Errorf("error = %v, log:\n%s", err, log.String())
 	}
 }
@@ -153,7 +156,8 @@ func TestAHiddenFolderIsNotWatched(t *testing.T) {
 	}
 }
 
-// quiet waits until a second goes by without a change, and returns the id of the latest one.
+// quiet waits until a second goes by without a change, and returns the id of the latest
+// one.
 func quiet(t *testing.T, site http.Handler) string {
 	t.Helper()
 	id := regexp.MustCompile(`(?m)^id: (\d+)\n\n\z`)

@@ -9,10 +9,11 @@ import (
 
 const repository = "github.com/plinthgo/plinth/"
 
-// TestNoPackageReachesTheWebEngineTheORMOrAnotherPlugin asks the go command for all that each package links, directly
-// or not; tests may import more.
+// TestNoPackageReachesTheWebEngineTheORMOrAnotherPlugin asks the go command for all that
+// each package links, directly or not; tests may import more.
 func TestNoPackageReachesTheWebEngineTheORMOrAnotherPlugin(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-f",
+		`{{.ImportPath}} {{join .Deps " "}}`, "./...")
 	var problem strings.Builder
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
@@ -43,7 +44,8 @@ func refused(path string) string {
 		return "a gRPC service does not link the web engine"
 	case strings.HasPrefix(path, "gorm.io/"):
 		return "a gRPC service does not link the ORM"
-	case ours && (folder != "core" && folder != "grpcx" || strings.HasPrefix(rest, "grpcx/protovalidate")):
+	case ours && (folder != "core" && folder != "grpcx" ||
+		strings.HasPrefix(rest, "grpcx/protovalidate")):
 		return "a plugin imports core and never another plugin"
 	}
 	return ""

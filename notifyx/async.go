@@ -15,11 +15,13 @@ const JobKind = "plinth.notify"
 // messages is the kind of job whose argument is a message.
 var messages = job.NewKind[Message](JobKind)
 
-// SendAsync stores a message as a durable job and returns the message's id, which every try has. In a transaction of xdb the
-// job is part of it. A worker with Router.Handler sends the message.
+// SendAsync stores a message as a durable job and returns the message's id, which every
+// try has. In a transaction of xdb the job is part of it. A worker with Router.Handler
+// sends the message.
 //
-// The error is an ErrMessage for a message that is not valid or too large to store, and else what the queue says: a
-// ConfigError where ctx carries none. Nothing is ever kept in memory only.
+// The error is an ErrMessage for a message that is not valid or too large to store, and
+// else what the queue says: a ConfigError where ctx carries none. Nothing is ever kept in
+// memory only.
 func SendAsync(ctx context.Context, m *Message, opts ...job.EnqueueOption) (id string, err error) {
 	registerMapper()
 	ctx = xctx.Unpooled(ctx)

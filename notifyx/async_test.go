@@ -19,7 +19,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// engine keeps jobs in memory and does them once each time that Work is called. It is no engine to rely on.
+// engine keeps jobs in memory and does them once each time that Work is called. It is no
+// engine to rely on.
 type engine struct {
 	driver.Engine
 
@@ -85,9 +86,10 @@ func TestSendAsyncStoresTheMessageAsAJob(t *testing.T) {
 		t.Errorf("job = %+v", j)
 	}
 	s := &sender{}
-	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s), notifyx.WithTemplates(templates(t, map[string]string{
-		"welcome.en.txt": "no", "welcome.zh.txt": "编号 ${id}",
-	})))
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s),
+		notifyx.WithTemplates(templates(t, map[string]string{
+			"welcome.en.txt": "no", "welcome.zh.txt": "编号 ${id}",
+		})))
 	var created time.Time
 	for range 3 {
 		if o := work(t, ctx, e, r); o.Verdict != driver.Succeed {
@@ -106,11 +108,13 @@ func TestSendAsyncStoresTheMessageAsAJob(t *testing.T) {
 func TestThePriorityOfTheMessageIsTheJobs(t *testing.T) {
 	ctx, e := queued(t)
 	for _, p := range []job.Priority{0, 1, 2, 3, 4} {
-		if _, err := notifyx.SendAsync(ctx, message(func(m *notifyx.Message) { m.Priority, m.ID = p, "mine" })); err != nil {
+		if _, err := notifyx.SendAsync(ctx,
+			message(func(m *notifyx.Message) { m.Priority, m.ID = p, "mine" })); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := notifyx.SendAsync(ctx, message(), job.WithJobMaxAttempts(2), job.WithDelay(time.Hour)); err != nil {
+	if _, err := notifyx.SendAsync(ctx, message(), job.WithJobMaxAttempts(2),
+		job.WithDelay(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	var got []int
@@ -131,14 +135,17 @@ func TestSendAsyncWithoutAQueueSaysWhatToAdd(t *testing.T) {
 		t.Fatal("the message was stored without a queue")
 	}
 	quiet(t, err, "ann@")
-	if !strings.Contains(err.Error(), "job.Init(outbox.Open())") || xerror.From(err).GetErrorCode() != xerror.ConfigError {
+	if !strings.Contains(err.Error(), "job.Init(outbox.Open())") ||
+		xerror.From(err).GetErrorCode() != xerror.ConfigError {
 		t.Errorf("error = %v, want the node to add", err)
 	}
 }
 
 func TestSendAsyncStoresNothingThatIsNotValid(t *testing.T) {
 	ctx, e := queued(t)
-	for _, m := range []*notifyx.Message{nil, {}, message(func(m *notifyx.Message) { m.To = []string{"a\nb"} }), message(func(m *notifyx.Message) {
+	for _, m := range []*notifyx.Message{nil, {}, message(func(m *notifyx.Message) {
+		m.To = []string{"a\nb"}
+	}), message(func(m *notifyx.Message) {
 		m.Content, m.HTML = strings.Repeat("SECRET ", 100000), strings.Repeat("SECRET ", 100000)
 	})} {
 		_, err := notifyx.SendAsync(ctx, m)
@@ -182,8 +189,10 @@ func TestWhatBecomesOfAJobIsWhatTheErrorSays(t *testing.T) {
 			if _, err := notifyx.SendAsync(ctx, message()); err != nil {
 				t.Fatal(err)
 			}
-			o := work(t, ctx, e, router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{err: tc.err})))
-			if o.Verdict != tc.verdict || tc.wait != 0 && o.Wait != tc.wait || tc.verdict == driver.Retry && o.Wait <= 0 {
+			o := work(t, ctx, e,
+				router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{err: tc.err})))
+			if o.Verdict != tc.verdict || tc.wait != 0 && o.Wait != tc.wait ||
+				tc.verdict == driver.Retry && o.Wait <= 0 {
 				t.Errorf("outcome = %+v, want %d after %s", o, tc.verdict, tc.wait)
 			}
 		})
@@ -197,8 +206,14 @@ func TestATemplateThatAnotherReplicaMayHaveIsTriedAgain(t *testing.T) {
 		want   driver.Verdict
 	}{
 		{"no sender", func(m *notifyx.Message) { m.Type = notifyx.TypeSMS }, driver.Retry},
-		{"no template", func(m *notifyx.Message) { m.Content, m.Template = "", "next" }, driver.Retry},
-		{"missing variable", func(m *notifyx.Message) { m.Content, m.Template = "", "welcome" }, driver.Bury},
+		{
+			"no template", func(m *notifyx.Message) { m.Content, m.Template = "", "next" },
+			driver.Retry,
+		},
+		{
+			"missing variable", func(m *notifyx.Message) { m.Content, m.Template = "", "welcome" },
+			driver.Bury,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, e := queued(t)
@@ -206,7 +221,8 @@ func TestATemplateThatAnotherReplicaMayHaveIsTriedAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			all := templates(t, map[string]string{"welcome.txt": "${a}"})
-			o := work(t, ctx, e, router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{}), notifyx.WithTemplates(all)))
+			o := work(t, ctx, e, router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{}),
+				notifyx.WithTemplates(all)))
 			if o.Verdict != tc.want {
 				t.Errorf("outcome = %+v, want %d", o, tc.want)
 			}
@@ -222,7 +238,8 @@ func TestTheErrorThatIsKeptWithAJobHasNoRecipient(t *testing.T) {
 	}
 	nodes := xregnode.From(ctx)
 	s := &sender{err: errors.New("no mailbox ann@example.com")}
-	o := work(t, xregnode.NewContext(logged, nodes), e, router(t, notifyx.WithSender(notifyx.TypeEmail, s)))
+	o := work(t, xregnode.NewContext(logged, nodes), e,
+		router(t, notifyx.WithSender(notifyx.TypeEmail, s)))
 	if o.Error != "notifyx: send EMAIL: no mailbox ***" || strings.Contains(log.String(), "ann@") {
 		t.Errorf("kept %q, logged %s", o.Error, log)
 	}

@@ -43,7 +43,8 @@ func signUp(ctx context.Context, u *user) error {
 func application(t *testing.T) context.Context {
 	t.Helper()
 	db, err := xdb.Open(t.Context(), xdb.Options{
-		Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "app.db")}},
+		Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(
+			t.TempDir(), "app.db")}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -108,13 +109,15 @@ func TestAMessageIsKeptWithItsTransactionAndEveryTryHasItsID(t *testing.T) {
 	}
 
 	s := &flaky{fails: 2, done: make(chan struct{})}
-	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s), notifyx.WithTemplates(templates(t, map[string]string{
-		"welcome.en.subject": "Welcome, ${name}", "welcome.en.txt": "Hello ${name}",
-	})))
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s),
+		notifyx.WithTemplates(templates(t, map[string]string{
+			"welcome.en.subject": "Welcome, ${name}", "welcome.en.txt": "Hello ${name}",
+		})))
 	work, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- job.Work(work, job.WithHandlers(r.Handler()), job.WithPollInterval(20*time.Millisecond))
+		ended <- job.Work(work, job.WithHandlers(r.Handler()),
+			job.WithPollInterval(20*time.Millisecond))
 	}()
 	select {
 	case <-s.done:
@@ -129,7 +132,8 @@ func TestAMessageIsKeptWithItsTransactionAndEveryTryHasItsID(t *testing.T) {
 		t.Fatalf("%d tries, want 3", s.count())
 	}
 	for _, m := range s.got {
-		if m.ID == "" || m.ID != s.got[0].ID || m.To[0] != "ann@example.com" || m.Subject != "Welcome, Ann" {
+		if m.ID == "" || m.ID != s.got[0].ID || m.To[0] != "ann@example.com" ||
+			m.Subject != "Welcome, Ann" {
 			t.Errorf("sent %+v, want the same message of the committed transaction at each try", m)
 		}
 	}
@@ -141,14 +145,19 @@ func TestAPermanentFailureIsDeadAtOnceAndCanBeReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	tried := make(chan struct{}, 10)
-	s := &sender{err: notifyx.Permanent(errDown), do: func(*notifyx.Message) { tried <- struct{}{} }}
-	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s), notifyx.WithTemplates(templates(t, map[string]string{"welcome.txt": "${name}"})))
+	s := &sender{
+		err: notifyx.Permanent(errDown),
+		do:  func(*notifyx.Message) { tried <- struct{}{} },
+	}
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s),
+		notifyx.WithTemplates(templates(t, map[string]string{"welcome.txt": "${name}"})))
 	queue := job.MustGetQueue(ctx)
 	for range 2 {
 		work, stop := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- job.Work(work, job.WithHandlers(r.Handler()), job.WithPollInterval(20*time.Millisecond))
+			ended <- job.Work(work, job.WithHandlers(r.Handler()),
+				job.WithPollInterval(20*time.Millisecond))
 		}()
 		<-tried
 		stop()

@@ -13,13 +13,14 @@ import (
 var (
 	// ErrMessage reports a message that is not valid. It is an ErrPermanent.
 	ErrMessage = errors.New("notifyx: the message is not valid")
-	// ErrTemplate reports a template that is malformed, missing, or cannot be filled in. But for ErrNoTemplate it is an
-	// ErrPermanent.
+	// ErrTemplate reports a template that is malformed, missing, or cannot be filled in.
+	// But for ErrNoTemplate it is an ErrPermanent.
 	ErrTemplate = errors.New("notifyx: template")
-	// ErrNoTemplate reports a name that no template has. It is an ErrTemplate, and not an ErrPermanent: another replica,
-	// of a later version, may have the template.
+	// ErrNoTemplate reports a name that no template has. It is an ErrTemplate, and not an
+	// ErrPermanent: another replica, of a later version, may have the template.
 	ErrNoTemplate error = &templateError{what: "no such template", absent: true}
-	// ErrNoSender reports a type without a sender. It is not an ErrPermanent: another replica may have one.
+	// ErrNoSender reports a type without a sender. It is not an ErrPermanent: another
+	// replica may have one.
 	ErrNoSender = errors.New("notifyx: no sender")
 	// ErrPermanent reports a failure that trying again cannot mend.
 	ErrPermanent = errors.New("notifyx: permanent failure")
@@ -37,7 +38,8 @@ func (e *permanentError) Unwrap() error { return e.err }
 // Is makes the error an ErrPermanent.
 func (e *permanentError) Is(target error) bool { return target == ErrPermanent }
 
-// Permanent returns an error with which a sender says that trying again is useless. A nil err is nil.
+// Permanent returns an error with which a sender says that trying again is useless. A nil
+// err is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -59,13 +61,15 @@ func (e *messageError) Error() string {
 }
 
 // Is makes the error an ErrMessage and an ErrPermanent.
-func (e *messageError) Is(target error) bool { return target == ErrMessage || target == ErrPermanent }
+func (e *messageError) Is(target error) bool {
+	return target == ErrMessage || target == ErrPermanent
+}
 
 // Unwrap returns the problems.
 func (e *messageError) Unwrap() []error { return e.problems }
 
-// InvalidMessage returns an ErrMessage with what is wrong with a message, or nil where nothing is. The problems show no
-// values: they may end in a log.
+// InvalidMessage returns an ErrMessage with what is wrong with a message, or nil where
+// nothing is. The problems show no values: they may end in a log.
 func InvalidMessage(problems ...error) error {
 	registerMapper()
 	problems = slices.DeleteFunc(slices.Clone(problems), func(err error) bool { return err == nil })

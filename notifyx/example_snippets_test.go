@@ -51,7 +51,10 @@ func (c *carrier) take(ctx context.Context, m *notifyx.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c.arrived = append(c.arrived, notifytest.Arrival{Mark: m.ID, To: slices.Clone(m.To), Subject: m.Subject, Content: m.Content})
+	c.arrived = append(c.arrived, notifytest.Arrival{
+		Mark: m.ID, To: slices.Clone(m.To),
+		Subject: m.Subject, Content: m.Content,
+	})
 	return nil
 }
 

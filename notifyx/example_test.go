@@ -14,7 +14,8 @@ import (
 func ExampleTemplates() {
 	files := fstest.MapFS{ // a service embeds them: //go:embed templates
 		"templates/welcome.en.subject": {Data: []byte("Welcome, ${user.name}")},
-		"templates/welcome.en.html":    {Data: []byte(`<a href="https://example.com/?u=${user.id}">${user.name}</a>`)},
+		"templates/welcome.en.html": {Data: []byte(
+			`<a href="https://example.com/?u=${user.id}">${user.name}</a>`)},
 		"templates/welcome.zh.subject": {Data: []byte("欢迎，${user.name}")},
 		"templates/welcome.txt.tmpl":   {Data: []byte("{{range .steps}}- {{.}}\n{{end}}")},
 	}
@@ -24,7 +25,8 @@ func ExampleTemplates() {
 		return
 	}
 	text, err := templates.Render("welcome", "en-GB,zh;q=0.5", map[string]any{
-		"user": map[string]any{"name": "Ann & Bob", "id": 17}, "steps": []string{"confirm", "enjoy"},
+		"user":  map[string]any{"name": "Ann & Bob", "id": 17},
+		"steps": []string{"confirm", "enjoy"},
 	})
 	fmt.Println(text.Subject, err)
 	fmt.Println(text.HTML)
@@ -75,13 +77,18 @@ func ExampleNew() {
 		return
 	}
 	ctx := withoutLog(context.Background())
-	result, err := router.Send(ctx, &notifyx.Message{Type: notifyx.TypeSMS, To: []string{"+4912345"}, Content: "Hello"})
+	result, err := router.Send(ctx,
+		&notifyx.Message{Type: notifyx.TypeSMS, To: []string{"+4912345"}, Content: "Hello"})
 	fmt.Println(result.Success, result.ErrorCode, err)
 
-	result, err = router.Send(ctx, &notifyx.Message{Type: notifyx.TypeSMS, To: []string{"+490"}, Content: "Hello"})
+	result, err = router.Send(ctx,
+		&notifyx.Message{Type: notifyx.TypeSMS, To: []string{"+490"}, Content: "Hello"})
 	fmt.Println(result.Success, result.ErrorCode, err, errors.Is(err, notifyx.ErrPermanent))
 
-	_, err = router.Send(ctx, &notifyx.Message{Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Content: "Hello"})
+	_, err = router.Send(ctx, &notifyx.Message{
+		Type: notifyx.TypeEmail,
+		To:   []string{"ann@example.com"}, Content: "Hello",
+	})
 	fmt.Println(err)
 	// Output:
 	// true 0 <nil>
@@ -90,7 +97,10 @@ func ExampleNew() {
 }
 
 func ExampleMessage_Validate() {
-	m := &notifyx.Message{Type: notifyx.TypeEmail, To: []string{"ann@example.com\r\nBcc: eve@example.com"}, Priority: 9}
+	m := &notifyx.Message{
+		Type: notifyx.TypeEmail,
+		To:   []string{"ann@example.com\r\nBcc: eve@example.com"}, Priority: 9,
+	}
 	fmt.Println(m.Validate())
 	// Output:
 	// notifyx: the message is not valid: priority: 1 to 4, or 0 for the default; to: recipient 1 has a line break, another control character, or is not UTF-8; content: neither content nor a template

@@ -66,7 +66,10 @@ func router(t *testing.T, opts ...notifyx.Option) *notifyx.Router {
 
 // message returns a valid one.
 func message(change ...func(m *notifyx.Message)) *notifyx.Message {
-	m := &notifyx.Message{Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Subject: "Hi", Content: "Hello"}
+	m := &notifyx.Message{
+		Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Subject: "Hi",
+		Content: "Hello",
+	}
 	for _, c := range change {
 		c(m)
 	}

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// maxLanguage bounds what is read of an Accept-Language header. Browsers send well under 100 bytes.
+// maxLanguage bounds what is read of an Accept-Language header. Browsers send well under
+// 100 bytes.
 const maxLanguage = 256
 
 // parseTag reads the language of a part; "" is language.Und.
@@ -27,10 +28,11 @@ func parseTag(text string) (language.Tag, error) {
 	return tag, nil
 }
 
-// choose returns the key of the language that serves a reader best: the first of the header's that the set has, else
-// English, else none.
+// choose returns the key of the language that serves a reader best: the first of the
+// header's that the set has, else English, else none.
 func (s *templateSet) choose(header string) string {
-	ranges, _, err := language.ParseAcceptLanguage(trimLanguage(header)) // by falling weight, without those of weight 0
+	// by falling weight, without those of weight 0
+	ranges, _, err := language.ParseAcceptLanguage(trimLanguage(header))
 	if err != nil {
 		ranges = nil
 	}
@@ -54,5 +56,6 @@ func trimLanguage(header string) string {
 	return header[:max(0, strings.LastIndexByte(header, ','))]
 }
 
-// breaksLine reports whether a reader of a header or a line may take the character for its end.
+// breaksLine reports whether a reader of a header or a line may take the character for
+// its end.
 func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }

@@ -15,8 +15,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Type says how a message is sent. An application registers its own with WithSender: 1 to 32 of A-Z, 0-9 and _, the first a
-// letter.
+// Type says how a message is sent. An application registers its own with WithSender: 1 to
+// 32 of A-Z, 0-9 and _, the first a letter.
 type Type string
 
 // The types that are known.
@@ -36,29 +36,35 @@ const (
 
 // Message is what is sent. As JSON it is the argument of a durable job.
 type Message struct {
-	// ID names the message, the same at each try: 1 to 64 of A-Z, a-z, 0-9 and ._-. Where it is empty it becomes a UUID.
+	// ID names the message, the same at each try: 1 to 64 of A-Z, a-z, 0-9 and ._-. Where
+	// it is empty it becomes a UUID.
 	ID string `json:"id,omitempty"`
 	// To has the recipients in the form of the type: addresses, URLs, numbers.
 	To []string `json:"to"`
 	// Subject is one line. A template's subject goes before it, whoever has the template.
 	Subject string `json:"subject,omitempty"`
-	// Content is plain text, or what the type calls its payload. HTML is the same in HTML, for types that have a use for it.
+	// Content is plain text, or what the type calls its payload. HTML is the same in
+	// HTML, for types that have a use for it.
 	Content string `json:"content,omitempty"`
 	HTML    string `json:"html,omitempty"`
-	// Template names the template that takes the place of Content and HTML, and Variables fill it in; see Templates.
+	// Template names the template that takes the place of Content and HTML, and Variables
+	// fill it in; see Templates.
 	Template  string         `json:"template,omitempty"`
 	Variables map[string]any `json:"variables,omitempty"`
 	Type      Type           `json:"type"`
-	// Priority says which of the messages that wait come first. Zero is job.PriorityDefault.
+	// Priority says which of the messages that wait come first. Zero is
+	// job.PriorityDefault.
 	Priority job.Priority `json:"priority,omitempty"`
-	// Language is a BCP 47 tag, or the value of an Accept-Language header. Where it is empty it is the request's.
+	// Language is a BCP 47 tag, or the value of an Accept-Language header. Where it is
+	// empty it is the request's.
 	Language string `json:"language,omitempty"`
-	// CreatedAt is the same at each try, as the ID is, in UTC and whole microseconds. Where it is zero it becomes the time of
-	// Send or SendAsync.
+	// CreatedAt is the same at each try, as the ID is, in UTC and whole microseconds.
+	// Where it is zero it becomes the time of Send or SendAsync.
 	CreatedAt time.Time `json:"created_at,omitzero"`
 }
 
-// UnmarshalJSON keeps the digits of numbers in Variables, which become json.Number instead of float64.
+// UnmarshalJSON keeps the digits of numbers in Variables, which become json.Number
+// instead of float64.
 func (m *Message) UnmarshalJSON(text []byte) error {
 	type plain Message
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -66,8 +72,8 @@ func (m *Message) UnmarshalJSON(text []byte) error {
 	return d.Decode((*plain)(m))
 }
 
-// Validate reports everything that is wrong with the message at once, as an ErrMessage without values. What a recipient
-// looks like is for the sender to check.
+// Validate reports everything that is wrong with the message at once, as an ErrMessage
+// without values. What a recipient looks like is for the sender to check.
 func (m *Message) Validate() error {
 	if m == nil {
 		return InvalidMessage(errors.New("the message is nil"))
@@ -79,7 +85,8 @@ func (m *Message) Validate() error {
 	p.add(m.Priority < 0 || m.Priority > job.PriorityLow, "priority: 1 to 4, or 0 for the default")
 	p.add(len(m.Language) > maxLanguage || strings.ContainsFunc(m.Language, notPrintable),
 		fmt.Sprintf("language: at most %d printable ASCII characters", maxLanguage))
-	p.add(m.CreatedAt.Year() < 0 || m.CreatedAt.Year() > 9999, "created_at: the year is not one of 0 to 9999")
+	p.add(m.CreatedAt.Year() < 0 || m.CreatedAt.Year() > 9999,
+		"created_at: the year is not one of 0 to 9999")
 	m.checkRecipients(&p)
 	m.checkContent(&p)
 	return InvalidMessage(p...)
@@ -93,7 +100,8 @@ func (m *Message) checkRecipients(p *problems) {
 			return
 		}
 		p.add(strings.TrimSpace(to) == "", fmt.Sprintf("to: recipient %d is empty", i+1))
-		p.add(len(to) > maxRecipient, fmt.Sprintf("to: recipient %d is longer than %d bytes", i+1, maxRecipient))
+		p.add(len(to) > maxRecipient,
+			fmt.Sprintf("to: recipient %d is longer than %d bytes", i+1, maxRecipient))
 		p.add(!utf8.ValidString(to) || strings.ContainsFunc(to, breaksLine),
 			fmt.Sprintf("to: recipient %d has a line break, another control character, or is not UTF-8", i+1))
 	}
@@ -107,9 +115,12 @@ func (m *Message) checkContent(p *problems) {
 	p.add(len(m.Content) > maxOutput, fmt.Sprintf("content: longer than %d bytes", maxOutput))
 	p.add(!utf8.ValidString(m.HTML), "html: is not UTF-8")
 	p.add(len(m.HTML) > maxOutput, fmt.Sprintf("html: longer than %d bytes", maxOutput))
-	p.add(m.Template != "" && !validName(m.Template), "template: 1 to 100 of A-Z, a-z, 0-9, _ and -")
-	p.add(m.Template != "" && (m.Content != "" || m.HTML != ""), "template: there is content beside it")
-	p.add(m.Template == "" && m.Content == "" && m.HTML == "", "content: neither content nor a template")
+	p.add(m.Template != "" && !validName(m.Template),
+		"template: 1 to 100 of A-Z, a-z, 0-9, _ and -")
+	p.add(m.Template != "" && (m.Content != "" || m.HTML != ""),
+		"template: there is content beside it")
+	p.add(m.Template == "" && m.Content == "" && m.HTML == "",
+		"content: neither content nor a template")
 	if _, err := plainVariables(m.Variables); err != nil {
 		p.add(true, "variables: "+err.Error())
 	}
@@ -126,7 +137,8 @@ func (p *problems) add(wrong bool, text string) {
 
 func (t Type) valid() bool {
 	return len(t) >= 1 && len(t) <= 32 && t[0] >= 'A' && t[0] <= 'Z' &&
-		!strings.ContainsFunc(string(t), func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' })
+		!strings.ContainsFunc(string(t),
+			func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' })
 }
 
 func notPrintable(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }

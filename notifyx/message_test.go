@@ -25,28 +25,46 @@ func TestValidateReportsEveryProblemAtOnceAndNoValue(t *testing.T) {
 		want []string
 	}{
 		{"nil", nil, []string{"the message is nil"}},
-		{"zero", &notifyx.Message{}, []string{"type: is missing", "to: no recipient", "content: neither content nor a template"}},
+		{"zero", &notifyx.Message{}, []string{
+			"type: is missing", "to: no recipient",
+			"content: neither content nor a template",
+		}},
 		{
 			"everything", &notifyx.Message{
-				ID: "SECRET id", Type: "secret", Priority: 5, Language: "SECRET\n", To: []string{" ", "SECRET\r\nBcc: x", strings.Repeat("SECRET", 400)},
-				Subject: "SECRET\nBcc: x", Content: "SECRET\xff", HTML: "SECRET\xff", Template: "SECRET/..", Variables: map[string]any{"f": func() {}},
+				ID: "SECRET id", Type: "secret", Priority: 5, Language: "SECRET\n",
+				To:      []string{" ", "SECRET\r\nBcc: x", strings.Repeat("SECRET", 400)},
+				Subject: "SECRET\nBcc: x", Content: "SECRET\xff", HTML: "SECRET\xff",
+				Template: "SECRET/..", Variables: map[string]any{"f": func() {}},
 			},
 			[]string{
-				"id: 1 to 64", "type: 1 to 32", "priority: 1 to 4", "language: at most 256", "recipient 1 is empty", "recipient 2 has a line break",
-				"recipient 3 is longer", "subject: has a line break", "content: is not UTF-8", "html: is not UTF-8", "template: 1 to 100",
+				"id: 1 to 64", "type: 1 to 32", "priority: 1 to 4", "language: at most 256",
+				"recipient 1 is empty", "recipient 2 has a line break",
+				"recipient 3 is longer", "subject: has a line break", "content: is not UTF-8",
+				"html: is not UTF-8", "template: 1 to 100",
 				"template: there is content", `variables: variable "f" of type func() cannot`,
 			},
 		},
 		{"many", message(func(m *notifyx.Message) { m.To = many }), []string{"to: more than 1000"}},
 		{"long", message(func(m *notifyx.Message) {
-			m.Subject, m.Content, m.HTML = strings.Repeat("S", 999), strings.Repeat("S", 1<<20+1), strings.Repeat("S", 1<<20+1)
+			m.Subject, m.Content, m.HTML = strings.Repeat("S", 999), strings.Repeat("S", 1<<20+1),
+				strings.Repeat("S", 1<<20+1)
 			m.Language = strings.Repeat("S", 257)
-		}), []string{"subject: longer than 998", "content: longer than 1048576", "html: longer than 1048576", "language: at most"}},
-		{"year", message(func(m *notifyx.Message) { m.CreatedAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }), []string{"created_at: the year"}},
-		{"panicking", message(func(m *notifyx.Message) { m.Variables = map[string]any{"x": panicking{}} }), []string{
+		}), []string{
+			"subject: longer than 998", "content: longer than 1048576",
+			"html: longer than 1048576", "language: at most",
+		}},
+		{"year", message(func(m *notifyx.Message) {
+			m.CreatedAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+		}), []string{"created_at: the year"}},
+		{"panicking", message(func(m *notifyx.Message) {
+			m.Variables = map[string]any{"x": panicking{}}
+		}), []string{
 			`variables: variable "x" of type notifyx_test.panicking cannot`,
 		}},
-		{"negative", message(func(m *notifyx.Message) { m.Priority = -1 }), []string{"priority: 1 to 4"}},
+		{
+			"negative", message(func(m *notifyx.Message) { m.Priority = -1 }),
+			[]string{"priority: 1 to 4"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := tc.m.Validate()
@@ -74,9 +92,15 @@ func (panicking) MarshalJSON() ([]byte, error) { panic("SECRET") }
 func TestValidateAcceptsWhatIsRight(t *testing.T) {
 	for _, m := range []*notifyx.Message{
 		message(),
-		{Type: "WECHAT_2", To: []string{"李"}, Template: "welcome-2", ID: "order.17_a-b", Priority: job.PriorityLow, Language: "zh-CN,en;q=0.8"},
+		{
+			Type: "WECHAT_2", To: []string{"李"}, Template: "welcome-2", ID: "order.17_a-b",
+			Priority: job.PriorityLow, Language: "zh-CN,en;q=0.8",
+		},
 		{Type: notifyx.TypeWebhook, To: []string{"https://example.com/hook"}, Content: "{\n}"},
-		{Type: notifyx.TypeSMS, To: []string{"+4912345"}, HTML: "<p>", Variables: map[string]any{"a": nil}},
+		{
+			Type: notifyx.TypeSMS, To: []string{"+4912345"}, HTML: "<p>",
+			Variables: map[string]any{"a": nil},
+		},
 	} {
 		if err := m.Validate(); err != nil {
 			t.Error(err)
@@ -86,10 +110,12 @@ func TestValidateAcceptsWhatIsRight(t *testing.T) {
 
 func TestAMessageSurvivesItsJSON(t *testing.T) {
 	m := message(func(m *notifyx.Message) {
-		m.ID, m.HTML, m.Template, m.Priority, m.Language = "a", "<p>", "welcome", job.PriorityHigh, "zh"
+		m.ID, m.HTML, m.Template, m.Priority, m.Language = "a", "<p>", "welcome",
+			job.PriorityHigh, "zh"
 		m.CreatedAt = time.Date(2026, 2, 3, 4, 5, 6, 7000, time.UTC)
 		m.Variables = map[string]any{
-			"id": json.Number("9007199254740993"), "big": json.Number("18446744073709551615"), "f": json.Number("1.5"),
+			"id": json.Number("9007199254740993"), "big": json.Number("18446744073709551615"),
+			"f":  json.Number("1.5"),
 			"in": map[string]any{"n": json.Number("1")},
 		}
 	})
@@ -104,12 +130,17 @@ func TestAMessageSurvivesItsJSON(t *testing.T) {
 	if diff := cmp.Diff(m, &got); diff != "" {
 		t.Error(diff)
 	}
-	for _, key := range []string{`"id":`, `"to":`, `"subject":`, `"content":`, `"html":`, `"template":`, `"variables":`, `"type":"EMAIL"`, `"priority":1`, `"language":`, `"created_at":"2026-02-03T04:05:06.000007Z"`} {
+	for _, key := range []string{
+		`"id":`, `"to":`, `"subject":`, `"content":`, `"html":`,
+		`"template":`, `"variables":`, `"type":"EMAIL"`, `"priority":1`, `"language":`,
+		`"created_at":"2026-02-03T04:05:06.000007Z"`,
+	} {
 		if !strings.Contains(string(text), key) {
 			t.Errorf("%s lacks %s", text, key)
 		}
 	}
-	if text, err := json.Marshal(message()); err != nil || strings.Contains(string(text), "created_at") {
+	if text, err := json.Marshal(message()); err != nil ||
+		strings.Contains(string(text), "created_at") {
 		t.Errorf("JSON = %s, %v; want no created_at where it is zero", text, err)
 	}
 	if err := json.Unmarshal([]byte(`{"to":1}`), &got); err == nil {
@@ -124,11 +155,13 @@ func TestAResultIsFilledAlikeOnSuccessAndFailure(t *testing.T) {
 	s.err = notifyx.InvalidMessage(errors.New("SECRET"))
 	bad, _ := r.Send(t.Context(), message(func(m *notifyx.Message) { m.ID = "m1" }))
 	for _, result := range []notifyx.Result{good, bad} {
-		if result.ID != "m1" || result.Message == "" || result.Time.IsZero() || result.Time.Location() != time.UTC {
+		if result.ID != "m1" || result.Message == "" || result.Time.IsZero() ||
+			result.Time.Location() != time.UTC {
 			t.Errorf("result = %+v", result)
 		}
 	}
-	if !good.Success || good.ErrorCode != 0 || bad.Success || bad.ErrorCode != 40011 || strings.Contains(bad.Message, "SECRET") {
+	if !good.Success || good.ErrorCode != 0 || bad.Success || bad.ErrorCode != 40011 ||
+		strings.Contains(bad.Message, "SECRET") {
 		t.Errorf("results = %+v and %+v", good, bad)
 	}
 	text, err := json.Marshal(notifyx.Result{})

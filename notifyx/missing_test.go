@@ -12,9 +12,11 @@ import (
 func TestIndexOfWhatIsMissingIsAnError(t *testing.T) {
 	variables := map[string]any{"m": map[string]any{"a": "x", "none": nil}, "l": []any{"first"}}
 	for _, text := range []string{
-		`{{printf "%v" (index . "zz")}}`, `{{print (index .m "zz") "y"}}`, `{{html (index .m "zz")}}`, `{{index .m "none"}}`,
+		`{{printf "%v" (index . "zz")}}`, `{{print (index .m "zz") "y"}}`,
+		`{{html (index .m "zz")}}`, `{{index .m "none"}}`,
 		`{{js (index . "zz")}}`,
-		`{{index .l 1}}`, `{{index .l -1}}`, `{{index .m 1}}`, `{{index .l "a"}}`, `{{index "text" 0}}`,
+		`{{index .l 1}}`, `{{index .l -1}}`, `{{index .m 1}}`, `{{index .l "a"}}`,
+		`{{index "text" 0}}`,
 	} {
 		for _, part := range []notifyx.Part{notifyx.PartText, notifyx.PartHTML} {
 			templates := notifyx.NewTemplates()
@@ -27,7 +29,8 @@ func TestIndexOfWhatIsMissingIsAnError(t *testing.T) {
 		}
 	}
 	templates := notifyx.NewTemplates()
-	if err := templates.Add("t", "", notifyx.PartText, `{{index .m "a"}} {{index .l 0}} {{index . "m" "a"}}`, notifyx.SyntaxGo); err != nil {
+	if err := templates.Add("t", "", notifyx.PartText,
+		`{{index .m "a"}} {{index .l 0}} {{index . "m" "a"}}`, notifyx.SyntaxGo); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := templates.Render("t", "", variables); err != nil || r.Text != "x first x" {
@@ -39,11 +42,13 @@ func TestManyNestedDefinitionsAreLookedAtOnce(t *testing.T) {
 	var text strings.Builder
 	const depth = 200
 	for i := range depth {
-		fmt.Fprintf(&text, `{{define "t%d"}}{{template "t%d" .}}{{template "t%d" .}}{{end}}`, i, i+1, i+1)
+		fmt.Fprintf(&text, `{{define "t%d"}}{{template "t%d" .}}{{template "t%d" .}}{{end}}`,
+			i, i+1, i+1)
 	}
 	fmt.Fprintf(&text, `{{define "t%d"}}.{{end}}{{if false}}{{template "t0" .}}{{end}}ok`, depth)
 	templates := notifyx.NewTemplates()
-	if err := templates.Add("t", "", notifyx.PartText, text.String(), notifyx.SyntaxGo); err != nil {
+	if err := templates.Add("t", "",
+		notifyx.PartText, text.String(), notifyx.SyntaxGo); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := templates.Render("t", "", nil); err != nil || r.Text != "ok" {
@@ -65,23 +70,30 @@ func TestTheFunctionsThatPrintDoSo(t *testing.T) {
 
 func TestTheZeroTemplatesAreEmpty(t *testing.T) {
 	var templates notifyx.Templates
-	if _, err := templates.Render("t", "", nil); !errors.Is(err, notifyx.ErrNoTemplate) || templates.Has("t") {
+	if _, err := templates.Render("t", "", nil); !errors.Is(err, notifyx.ErrNoTemplate) ||
+		templates.Has("t") {
 		t.Errorf("Render = %v, want ErrNoTemplate", err)
 	}
-	if err := templates.Add("t", "", notifyx.PartText, "x", notifyx.SyntaxVariables); err != nil || !templates.Has("t") {
+	if err := templates.Add("t", "", notifyx.PartText, "x", notifyx.SyntaxVariables); err != nil ||
+		!templates.Has("t") {
 		t.Errorf("Add = %v", err)
 	}
 }
 
 func TestADocumentWithinAnAttributeIsRefused(t *testing.T) {
-	for _, text := range []string{"<iframe srcdoc='${x}'></iframe>", `<IFRAME SrcDoc = "${x}"></IFRAME>`, `<iframe srcdoc="{{.x}}"></iframe>`} {
+	for _, text := range []string{
+		"<iframe srcdoc='${x}'></iframe>",
+		`<IFRAME SrcDoc = "${x}"></IFRAME>`, `<iframe srcdoc="{{.x}}"></iframe>`,
+	} {
 		for _, syntax := range []notifyx.Syntax{notifyx.SyntaxVariables, notifyx.SyntaxGo} {
-			if err := notifyx.NewTemplates().Add("t", "", notifyx.PartHTML, text, syntax); !errors.Is(err, notifyx.ErrTemplate) {
+			if err := notifyx.NewTemplates().Add("t", "",
+				notifyx.PartHTML, text, syntax); !errors.Is(err, notifyx.ErrTemplate) {
 				t.Errorf("Add(%s) = %v, want ErrTemplate", text, err)
 			}
 		}
 	}
-	if _, err := expand(notifyx.PartHTML, "<iframe srcdoc='${x}'></iframe>", map[string]any{"x": "<script>"}); !errors.Is(err, notifyx.ErrTemplate) {
+	if _, err := expand(notifyx.PartHTML, "<iframe srcdoc='${x}'></iframe>",
+		map[string]any{"x": "<script>"}); !errors.Is(err, notifyx.ErrTemplate) {
 		t.Errorf("expand = %v, want ErrTemplate", err)
 	}
 	if _, err := expand(notifyx.PartHTML, "<p>srcdoc</p>", nil); err != nil {

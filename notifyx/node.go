@@ -18,12 +18,14 @@ func InitRouter(opts ...Option) func(ctx context.Context) (any, error) {
 	}
 }
 
-// GetRouter returns the router of the application. Where ctx carries none, the error is a ConfigError.
+// GetRouter returns the router of the application. Where ctx carries none, the error is a
+// ConfigError.
 func GetRouter(ctx context.Context) (*Router, *xerror.Error) {
 	return xctxutil.Get[*Router](xctx.Unpooled(ctx), RouterKey)
 }
 
-// MustGetRouter is GetRouter for an application that has a router: it panics where there is none.
+// MustGetRouter is GetRouter for an application that has a router: it panics where there
+// is none.
 func MustGetRouter(ctx context.Context) *Router {
 	return xctxutil.MustGet[*Router](xctx.Unpooled(ctx), RouterKey)
 }

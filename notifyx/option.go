@@ -25,8 +25,9 @@ func WithSender(t Type, s Sender) Option {
 	return func(c *config) { c.register("WithSender", t, s) }
 }
 
-// WithSenderFrom registers a sender that is found when the node of InitRouter starts, such as one that another node made. With
-// New, find gets a context without an application.
+// WithSenderFrom registers a sender that is found when the node of InitRouter starts,
+// such as one that another node made. With New, find gets a context without an
+// application.
 func WithSenderFrom(t Type, find func(ctx context.Context) (Sender, error)) Option {
 	return func(c *config) {
 		if find == nil {
@@ -35,7 +36,8 @@ func WithSenderFrom(t Type, find func(ctx context.Context) (Sender, error)) Opti
 		}
 		s, err := find(c.ctx)
 		if err != nil {
-			c.faults = append(c.faults, fmt.Errorf("notifyx: the sender for %q: %w", string(t), err))
+			c.faults = append(c.faults,
+				fmt.Errorf("notifyx: the sender for %q: %w", string(t), err))
 			return
 		}
 		c.register("WithSenderFrom", t, s)
@@ -45,7 +47,8 @@ func WithSenderFrom(t Type, find func(ctx context.Context) (Sender, error)) Opti
 func (c *config) register(option string, t Type, s Sender) {
 	switch {
 	case !t.valid():
-		c.refuse(option, fmt.Sprintf("%q is no type: 1 to 32 of A-Z, 0-9 and _, the first a letter", string(t)))
+		c.refuse(option, fmt.Sprintf("%q is no type: 1 to 32 of A-Z, 0-9 and _, the first a letter",
+			string(t)))
 	case s == nil:
 		c.refuse(option, fmt.Sprintf("the sender for %q is nil", string(t)))
 	case c.router.senders[t] != nil:

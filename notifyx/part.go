@@ -28,10 +28,12 @@ const (
 type Syntax int
 
 const (
-	// SyntaxVariables replaces ${name} and ${user.name}; "$${" writes "${". Nothing else has a meaning.
+	// SyntaxVariables replaces ${name} and ${user.name}; "$${" writes "${". Nothing else
+	// has a meaning.
 	SyntaxVariables Syntax = iota
-	// SyntaxGo is that of text/template, or of html/template for an HTML part, without functions beyond the predefined ones.
-	// A part runs a shared template, such as a layout, by {{template "_layout" .}}; see Templates.AddFS.
+	// SyntaxGo is that of text/template, or of html/template for an HTML part, without
+	// functions beyond the predefined ones. A part runs a shared template, such as a
+	// layout, by {{template "_layout" .}}; see Templates.AddFS.
 	SyntaxGo
 )
 
@@ -58,7 +60,8 @@ func (f *partFile) key() partKey {
 	return partKey{language: f.tag.String(), part: f.part}
 }
 
-// srcdoc is an attribute that html/template escapes as any other, although its value is read as HTML once more.
+// srcdoc is an attribute that html/template escapes as any other, although its value is
+// read as HTML once more.
 var srcdoc = regexp.MustCompile(`(?i)\bsrcdoc\s*=`)
 
 // check finds what is wrong with a part before it is read.
@@ -73,13 +76,19 @@ func (f *partFile) check() error {
 			!slices.Contains([]Part{PartSubject, PartText, PartHTML}, f.part),
 			fmt.Sprintf("%q is no part: they are subject, txt and html", string(f.part)),
 		},
-		{!slices.Contains([]Syntax{SyntaxVariables, SyntaxGo}, f.syntax), fmt.Sprintf("%d is no syntax", int(f.syntax))},
+		{
+			!slices.Contains([]Syntax{SyntaxVariables, SyntaxGo}, f.syntax),
+			fmt.Sprintf("%d is no syntax", int(f.syntax)),
+		},
 		{
 			f.syntax == SyntaxVariables && f.shared(),
 			"a shared template, whose name begins with _, is a Go template: add .tmpl to the file's name",
 		},
 		{len(f.text) > maxTemplate, fmt.Sprintf("the text is longer than %d bytes", maxTemplate)},
-		{!utf8.ValidString(f.text) || strings.ContainsRune(f.text, 0), "the text is not valid UTF-8, or has a NUL"},
+		{
+			!utf8.ValidString(f.text) || strings.ContainsRune(f.text, 0),
+			"the text is not valid UTF-8, or has a NUL",
+		},
 	} {
 		if rule.broken {
 			problems = append(problems, errors.New(rule.text))
@@ -89,7 +98,8 @@ func (f *partFile) check() error {
 		return &templateError{where: f.origin, what: err.Error()}
 	}
 	if at := srcdoc.FindStringIndex(f.text); f.part == PartHTML && at != nil {
-		return placed(f.origin, position(f.text, at[0])+": srcdoc is a document within an attribute, whose values nothing escapes")
+		return placed(f.origin, position(f.text, at[0])+
+			": srcdoc is a document within an attribute, whose values nothing escapes")
 	}
 	return nil
 }
@@ -121,7 +131,8 @@ type part struct {
 	}
 }
 
-// compile reads a part, which may run the shared templates. The error is an ErrTemplate that names the place.
+// compile reads a part, which may run the shared templates. The error is an ErrTemplate
+// that names the place.
 func compile(f *partFile, shared sharedFiles) (*part, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -157,7 +168,8 @@ func (p *part) render(variables map[string]any) (string, error) {
 	return out.String(), nil
 }
 
-// escapeNow makes html/template look for the contexts, which it does at the first execution.
+// escapeNow makes html/template look for the contexts, which it does at the first
+// execution.
 func escapeNow(t *htmltemplate.Template) error {
 	err := t.Execute(refuse{}, nil)
 	if e, ok := errors.AsType[*htmltemplate.Error](err); ok {

@@ -9,11 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// The delimiters of the template that is made of ${name}. No text has a NUL, so none can hold them, and "{{" is a text.
+// The delimiters of the template that is made of ${name}. No text has a NUL, so none can
+// hold them, and "{{" is a text.
 const leftDelim, rightDelim = "\x00{", "}\x00"
 
-// translate turns a text with ${name} into a template between leftDelim and rightDelim, and returns the paths in it. The
-// error begins with the position.
+// translate turns a text with ${name} into a template between leftDelim and rightDelim,
+// and returns the paths in it. The error begins with the position.
 func translate(text string) (template string, paths []string, err error) {
 	var out strings.Builder
 	for rest := text; ; {
@@ -30,7 +31,8 @@ func translate(text string) (template string, paths []string, err error) {
 		out.WriteString(literal)
 		path, err := parsePath(after)
 		if err != nil {
-			return "", nil, fmt.Errorf("%s: %w", position(text, len(text)-len(after)-len("${")), err)
+			return "", nil, fmt.Errorf("%s: %w",
+				position(text, len(text)-len(after)-len("${")), err)
 		}
 		paths = append(paths, path)
 		out.WriteString(leftDelim + "index .")
@@ -57,7 +59,8 @@ func parsePath(text string) (string, error) {
 	case end < 0:
 		return "", errors.New("\"${\" has no \"}\"")
 	case text[end] != '}':
-		return "", errors.New("\"${\" is followed by something that is no name; \"$${\" writes \"${\"")
+		return "", errors.New(
+			"\"${\" is followed by something that is no name; \"$${\" writes \"${\"")
 	}
 	for segment := range strings.SplitSeq(text[:end], ".") {
 		if segment == "" {
@@ -68,10 +71,12 @@ func parsePath(text string) (string, error) {
 }
 
 func nameRune(r rune) bool {
-	return r == '_' || r == '-' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+	return r == '_' || r == '-' || r != utf8.RuneError &&
+		(unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// checkPaths returns an error that names every path without a value, or else one whose value is no text.
+// checkPaths returns an error that names every path without a value, or else one whose
+// value is no text.
 func checkPaths(paths []string, variables map[string]any) error {
 	missing := &MissingVariablesError{}
 	var problems []error
@@ -85,7 +90,8 @@ func checkPaths(paths []string, variables map[string]any) error {
 		case nil:
 			missing.add(path)
 		case map[string]any, []any:
-			problems = append(problems, fmt.Errorf("variable %q is an object or a list, and no text", path))
+			problems = append(problems,
+				fmt.Errorf("variable %q is an object or a list, and no text", path))
 		}
 	}
 	if len(missing.Variables) > 0 {

@@ -23,8 +23,8 @@ type Router struct {
 
 var log = xlog.WithName(xlog.NamedNOTI)
 
-// New returns a router. Everything that is wrong with the options is reported at once. The senders stay the caller's, who
-// closes them.
+// New returns a router. Everything that is wrong with the options is reported at once.
+// The senders stay the caller's, who closes them.
 func New(opts ...Option) (*Router, error) {
 	return newRouter(context.Background(), opts)
 }
@@ -43,11 +43,13 @@ func newRouter(ctx context.Context, opts []Option) (*Router, error) {
 	return &c.router, nil
 }
 
-// Send sends a message now, to the sender of its type, and fills in its template before that. The language is the
-// message's, else the request's. The message is not changed; where it has no ID the result has the one that it got.
+// Send sends a message now, to the sender of its type, and fills in its template before
+// that. The language is the message's, else the request's. The message is not changed;
+// where it has no ID the result has the one that it got.
 //
-// The errors are those of Message.Validate and Templates.Render, ErrNoSender, and the sender's. None shows a recipient. A
-// sender that panics is an error, and its stack is in the log.
+// The errors are those of Message.Validate and Templates.Render, ErrNoSender, and the
+// sender's. None shows a recipient. A sender that panics is an error, and its stack is in
+// the log.
 func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
 	ctx = xctx.Unpooled(ctx)
 	start := time.Now()
@@ -61,7 +63,8 @@ func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
 	return result, err
 }
 
-// prepared returns a copy of the message with an ID, a time, a priority and a language, and what is wrong with it.
+// prepared returns a copy of the message with an ID, a time, a priority and a language,
+// and what is wrong with it.
 func prepared(ctx context.Context, m *Message) (*Message, error) {
 	if m == nil {
 		return &Message{}, m.Validate()
@@ -78,7 +81,8 @@ func prepared(ctx context.Context, m *Message) (*Message, error) {
 		c.Priority = job.PriorityDefault
 	}
 	if request := xctx.RequestFrom(ctx); c.Language == "" && request != nil {
-		if header := trimLanguage(request.AcceptLanguage()); !strings.ContainsFunc(header, notPrintable) {
+		if header := trimLanguage(request.AcceptLanguage()); !strings.ContainsFunc(header,
+			notPrintable) {
 			c.Language = header
 		}
 	}
@@ -133,20 +137,24 @@ func (r *Router) fill(m *Message, sender Sender) error {
 	return m.Validate()
 }
 
-// call survives a panic of the sender. What was given to panic may be a content, so only its type goes further.
+// call survives a panic of the sender. What was given to panic may be a content, so only
+// its type goes further.
 func call(ctx context.Context, sender Sender, m *Message) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("it panicked with a %T", v)
-			log.Error(ctx, "sender panicked", slog.String("id", m.ID), slog.String("type", string(m.Type)),
-				slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))
+			log.Error(ctx, "sender panicked",
+				slog.String("id", m.ID), slog.String("type", string(m.Type)),
+				slog.String("panic", fmt.Sprintf("%T", v)),
+				slog.String("stack", string(debug.Stack())))
 		}
 	}()
 	copied := *m
 	return sender.Send(ctx, &copied)
 }
 
-// tell writes the line of a message, which has neither recipients nor contents. The message may be invalid, and hold anything.
+// tell writes the line of a message, which has neither recipients nor contents. The
+// message may be invalid, and hold anything.
 func tell(ctx context.Context, m *Message, result Result, took time.Duration) {
 	outcome, id, kind := "sent", "", ""
 	if !result.Success {
@@ -169,8 +177,9 @@ func tell(ctx context.Context, m *Message, result Result, took time.Duration) {
 	log.Warn(ctx, "message", append(attrs, slog.Int("error_code", result.ErrorCode))...)
 }
 
-// Handler returns what does the jobs of SendAsync, for job.WithHandlers. An ErrPermanent makes a job dead at once, an error
-// with RetryAfter waits for as long as that says, and any other for the backoff of jobs.
+// Handler returns what does the jobs of SendAsync, for job.WithHandlers. An ErrPermanent
+// makes a job dead at once, an error with RetryAfter waits for as long as that says, and
+// any other for the backoff of jobs.
 func (r *Router) Handler() job.Handler {
 	return messages.Handle(func(ctx context.Context, m Message) error {
 		_, err := r.Send(ctx, &m)

@@ -17,37 +17,45 @@ import (
 
 func TestARouterGivesAMessageToTheSenderOfItsType(t *testing.T) {
 	mail, hook := &sender{}, &sender{}
-	r := router(t, notifyx.WithSender(notifyx.TypeEmail, mail), notifyx.WithSender(notifyx.TypeWebhook, hook))
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, mail),
+		notifyx.WithSender(notifyx.TypeWebhook, hook))
 	m := message()
 	result, err := r.Send(t.Context(), m)
-	if err != nil || !result.Success || result.ErrorCode != 0 || result.ID == "" || result.Time.IsZero() {
+	if err != nil || !result.Success || result.ErrorCode != 0 || result.ID == "" ||
+		result.Time.IsZero() {
 		t.Fatalf("Send = %+v, %v", result, err)
 	}
 	got := mail.last(t)
-	if got.ID != result.ID || got.Priority != job.PriorityDefault || got.Content != m.Content || hook.count() != 0 {
+	if got.ID != result.ID || got.Priority != job.PriorityDefault || got.Content != m.Content ||
+		hook.count() != 0 {
 		t.Errorf("the sender got %+v", got)
 	}
-	if got.CreatedAt.IsZero() || got.CreatedAt.Location() != time.UTC || got.CreatedAt.Nanosecond()%1000 != 0 {
+	if got.CreatedAt.IsZero() || got.CreatedAt.Location() != time.UTC ||
+		got.CreatedAt.Nanosecond()%1000 != 0 {
 		t.Errorf("CreatedAt = %v, want now in UTC and whole microseconds", got.CreatedAt)
 	}
 	if m.ID != "" || m.Priority != 0 || !m.CreatedAt.IsZero() {
 		t.Error("the caller's message was changed")
 	}
-	if _, err = r.Send(t.Context(), message(func(m *notifyx.Message) { m.ID = "mine" })); err != nil || mail.last(t).ID != "mine" {
+	if _, err = r.Send(t.Context(), message(func(m *notifyx.Message) {
+		m.ID = "mine"
+	})); err != nil || mail.last(t).ID != "mine" {
 		t.Errorf("ID = %q, %v; want the caller's", mail.last(t).ID, err)
 	}
 }
 
 func TestATypeWithoutASenderSaysHowToRegisterOne(t *testing.T) {
 	r := router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{}))
-	result, err := r.Send(t.Context(), message(func(m *notifyx.Message) { m.Type = notifyx.TypeSMS }))
+	result, err := r.Send(t.Context(),
+		message(func(m *notifyx.Message) { m.Type = notifyx.TypeSMS }))
 	quiet(t, err, "ann@", notifyx.ErrNoSender)
 	want := `notifyx: no sender is registered for the type SMS: give the router notifyx.WithSender("SMS", sender); ` +
 		`Plinth has none for text messages: implement notifyx.Sender over your provider`
 	if err.Error() != want {
 		t.Errorf("error = %v, want %s", err, want)
 	}
-	if errors.Is(err, notifyx.ErrPermanent) || result.Success || result.ErrorCode != xerror.ConfigError.GetCode() || result.ID == "" {
+	if errors.Is(err, notifyx.ErrPermanent) || result.Success ||
+		result.ErrorCode != xerror.ConfigError.GetCode() || result.ID == "" {
 		t.Errorf("result = %+v of %v, want a configuration error that may be mended", result, err)
 	}
 }
@@ -55,7 +63,11 @@ func TestATypeWithoutASenderSaysHowToRegisterOne(t *testing.T) {
 func TestAnInvalidMessageReachesNoSender(t *testing.T) {
 	s := &sender{}
 	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s))
-	for _, m := range []*notifyx.Message{nil, {}, message(func(m *notifyx.Message) { m.Subject = "a\r\nBcc: x" })} {
+	for _, m := range []*notifyx.Message{
+		nil,
+		{},
+		message(func(m *notifyx.Message) { m.Subject = "a\r\nBcc: x" }),
+	} {
 		result, err := r.Send(t.Context(), m)
 		quiet(t, err, "", notifyx.ErrMessage)
 		if result.Success || result.ErrorCode != 40011 || result.Time.IsZero() {
@@ -73,12 +85,15 @@ func TestAnInvalidMessageReachesNoSender(t *testing.T) {
 
 func TestARouterFillsInTheTemplate(t *testing.T) {
 	all := templates(t, map[string]string{
-		"welcome.en.subject": "Hi ${name}", "welcome.en.txt": "Hello", "welcome.en.html": "<p>${name}</p>",
-		"welcome.zh.subject": "你好 ${name}", "welcome.zh.txt": "你好", "bare.txt": "x", "empty.subject": "x",
+		"welcome.en.subject": "Hi ${name}", "welcome.en.txt": "Hello",
+		"welcome.en.html":    "<p>${name}</p>",
+		"welcome.zh.subject": "你好 ${name}", "welcome.zh.txt": "你好", "bare.txt": "x",
+		"empty.subject": "x",
 	})
 	s, own := &sender{}, &provider{}
 	own.own = "SMS_001"
-	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s), notifyx.WithSender(notifyx.TypeSMS, own), notifyx.WithTemplates(all))
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s),
+		notifyx.WithSender(notifyx.TypeSMS, own), notifyx.WithTemplates(all))
 	welcome := func(m *notifyx.Message) {
 		m.Content, m.Template, m.Variables = "", "welcome", map[string]any{"name": "<Ann>"}
 	}
@@ -92,7 +107,10 @@ func TestARouterFillsInTheTemplate(t *testing.T) {
 	}{
 		{"English", t.Context(), func(*notifyx.Message) {}, "Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>"},
 		{"request's", request, func(*notifyx.Message) {}, "你好 <Ann>|你好|"},
-		{"message's", request, func(m *notifyx.Message) { m.Language = "en" }, "Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>"},
+		{
+			"message's", request, func(m *notifyx.Message) { m.Language = "en" },
+			"Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>",
+		},
 		{"own subject", t.Context(), func(m *notifyx.Message) { m.Template = "bare" }, "Hi|x|"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -100,7 +118,8 @@ func TestARouterFillsInTheTemplate(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := s.last(t)
-			if text := got.Subject + "|" + got.Content + "|" + got.HTML; text != tc.want || got.Template != "" || got.Variables != nil {
+			if text := got.Subject + "|" + got.Content + "|" + got.HTML; text != tc.want ||
+				got.Template != "" || got.Variables != nil {
 				t.Errorf("sent %+v, want %s", got, tc.want)
 			}
 		})
@@ -108,18 +127,23 @@ func TestARouterFillsInTheTemplate(t *testing.T) {
 	before := s.count()
 	_, err := r.Send(t.Context(), message(welcome, func(m *notifyx.Message) { m.Variables = nil }))
 	quiet(t, err, "", notifyx.ErrTemplate, notifyx.ErrPermanent)
-	result, err := r.Send(t.Context(), message(welcome, func(m *notifyx.Message) { m.Template = "other" }))
+	result, err := r.Send(t.Context(),
+		message(welcome, func(m *notifyx.Message) { m.Template = "other" }))
 	quiet(t, err, "", notifyx.ErrNoTemplate)
 	if result.ErrorCode != xerror.ConfigError.GetCode() {
 		t.Errorf("code = %d", result.ErrorCode)
 	}
-	_, err = r.Send(t.Context(), message(welcome, func(m *notifyx.Message) { m.Template = "empty" }))
+	_, err = r.Send(t.Context(),
+		message(welcome, func(m *notifyx.Message) { m.Template = "empty" }))
 	quiet(t, err, "", notifyx.ErrMessage)
 	if s.count() != before {
 		t.Error("a message without its template was sent")
 	}
-	sms := message(welcome, func(m *notifyx.Message) { m.Type, m.Template = notifyx.TypeSMS, "SMS_001" })
-	if _, err := r.Send(t.Context(), sms); err != nil || own.last(t).Template != "SMS_001" || own.last(t).Variables["name"] != "<Ann>" {
+	sms := message(welcome, func(m *notifyx.Message) {
+		m.Type, m.Template = notifyx.TypeSMS, "SMS_001"
+	})
+	if _, err := r.Send(t.Context(), sms); err != nil || own.last(t).Template != "SMS_001" ||
+		own.last(t).Variables["name"] != "<Ann>" {
 		t.Errorf("the provider got %+v, %v; want its template as it is", own.last(t), err)
 	}
 }
@@ -136,15 +160,23 @@ func TestAFailureHasACodeForTheClient(t *testing.T) {
 		{"text message", notifyx.TypeSMS, errDown, xerror.SmsError},
 		{"another", "WECHAT", errDown, xerror.ThirdPartyError},
 		{"out of time", notifyx.TypeEmail, context.DeadlineExceeded, xerror.GatewayTimeout},
-		{"the sender's own", notifyx.TypeEmail, xerror.Wrap(xerror.RateLimited, "", errDown), xerror.RateLimited},
-		{"invalid for the sender", notifyx.TypeEmail, notifyx.InvalidMessage(errDown), xerror.ParameterError},
+		{
+			"the sender's own", notifyx.TypeEmail, xerror.Wrap(xerror.RateLimited, "", errDown),
+			xerror.RateLimited,
+		},
+		{
+			"invalid for the sender",
+			notifyx.TypeEmail, notifyx.InvalidMessage(errDown), xerror.ParameterError,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &sender{err: tc.err}
 			r := router(t, notifyx.WithSender(tc.kind, s))
-			result, err := r.Send(t.Context(), message(func(m *notifyx.Message) { m.Type = tc.kind }))
+			result, err := r.Send(t.Context(),
+				message(func(m *notifyx.Message) { m.Type = tc.kind }))
 			quiet(t, err, "", tc.err)
-			if code := xerror.From(err).GetErrorCode(); code != tc.want || result.ErrorCode != tc.want.GetCode() || result.Success {
+			if code := xerror.From(err).GetErrorCode(); code != tc.want ||
+				result.ErrorCode != tc.want.GetCode() || result.Success {
 				t.Errorf("code = %v, result = %+v; want %v", code, result, tc.want)
 			}
 			if errors.Is(err, notifyx.ErrPermanent) != errors.Is(tc.err, notifyx.ErrPermanent) {
@@ -156,13 +188,15 @@ func TestAFailureHasACodeForTheClient(t *testing.T) {
 
 func TestAPanicOfASenderIsAnErrorWithItsStackInTheLog(t *testing.T) {
 	ctx, log := capture(t)
-	r := router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{do: func(*notifyx.Message) { panic("SECRET") }}))
+	r := router(t, notifyx.WithSender(notifyx.TypeEmail,
+		&sender{do: func(*notifyx.Message) { panic("SECRET") }}))
 	result, err := r.Send(ctx, message())
 	if err == nil || result.Success || result.ErrorCode != xerror.EmailError.GetCode() {
 		t.Fatalf("Send = %+v, %v", result, err)
 	}
 	quiet(t, err, "SECRET")
-	if text := log.String(); !strings.Contains(text, "sender panicked") || !strings.Contains(text, "fake_test.go") || strings.Contains(text, "SECRET") {
+	if text := log.String(); !strings.Contains(text, "sender panicked") ||
+		!strings.Contains(text, "fake_test.go") || strings.Contains(text, "SECRET") {
 		t.Errorf("log = %s, want the stack and not the value", text)
 	}
 }
@@ -175,18 +209,27 @@ func TestTheLogHasNeitherRecipientsNorContents(t *testing.T) {
 		m.ID, m.To = "m1", []string{"Ann <Ann.SECRET@example.com>"}
 		m.Subject, m.Content, m.HTML = "SECRET", "SECRET", "SECRET"
 	})
-	for _, s.err = range []error{nil, errors.New("550 no such user <ann.secret@EXAMPLE.com>, ann.SECRET@example.com")} {
+	for _, s.err = range []error{
+		nil,
+		errors.New("550 no such user <ann.secret@EXAMPLE.com>, ann.SECRET@example.com"),
+	} {
 		_, err := r.Send(ctx, m)
-		if err != nil && (strings.Contains(strings.ToLower(err.Error()), "secret") || strings.Count(err.Error(), "***") != 2) {
+		if err != nil && (strings.Contains(strings.ToLower(err.Error()), "secret") ||
+			strings.Count(err.Error(), "***") != 2) {
 			t.Errorf("error = %v, want the recipient masked", err)
 		}
 	}
-	_, _ = r.Send(ctx, message(func(m *notifyx.Message) { m.ID, m.Type = "SECRET id", "SECRET type" }))
+	_, _ = r.Send(ctx, message(func(m *notifyx.Message) {
+		m.ID, m.Type = "SECRET id", "SECRET type"
+	}))
 	text := log.String()
 	if strings.Contains(strings.ToLower(text), "secret") || strings.Contains(text, "example.com") {
 		t.Errorf("log = %s", text)
 	}
-	for _, want := range []string{`"id":"m1"`, `"type":"EMAIL"`, `"outcome":"sent"`, `"outcome":"failed"`, `"took"`, `"name":"NOTI"`, `"error_code":50025`} {
+	for _, want := range []string{
+		`"id":"m1"`, `"type":"EMAIL"`, `"outcome":"sent"`,
+		`"outcome":"failed"`, `"took"`, `"name":"NOTI"`, `"error_code":50025`,
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("log = %s, want %s", text, want)
 		}
@@ -196,14 +239,16 @@ func TestTheLogHasNeitherRecipientsNorContents(t *testing.T) {
 func TestNewReportsEveryWrongOptionAtOnce(t *testing.T) {
 	_, err := notifyx.New(
 		notifyx.WithSender("mail", &sender{}), notifyx.WithSender(notifyx.TypeSMS, nil),
-		notifyx.WithSender("A", &sender{}), notifyx.WithSender("A", &sender{}), notifyx.WithTemplates(nil), nil,
+		notifyx.WithSender("A", &sender{}), notifyx.WithSender("A", &sender{}),
+		notifyx.WithTemplates(nil), nil,
 		notifyx.WithSenderFrom("B", nil),
 	)
 	if err == nil {
 		t.Fatal("wrong options were accepted")
 	}
 	for _, want := range []string{
-		`"mail" is no type`, `the sender for "SMS" is nil`, `"A" has two senders`, "the templates are nil",
+		`"mail" is no type`, `the sender for "SMS" is nil`, `"A" has two senders`,
+		"the templates are nil",
 		`the function for "B" is nil`,
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -219,22 +264,25 @@ func TestANodeMakesTheRouter(t *testing.T) {
 	if _, err := notifyx.GetRouter(ctx); err == nil || err.GetErrorCode() != xerror.ConfigError {
 		t.Errorf("GetRouter = %v, want a ConfigError", err)
 	}
-	fromNode := notifyx.WithSenderFrom(notifyx.TypeEmail, func(ctx context.Context) (notifyx.Sender, error) {
-		s, ok := ctx.Value(xctx.ContextKey("mailer")).(*sender)
-		if !ok {
-			return nil, errDown
-		}
-		return s, nil
-	})
+	fromNode := notifyx.WithSenderFrom(notifyx.TypeEmail,
+		func(ctx context.Context) (notifyx.Sender, error) {
+			s, ok := ctx.Value(xctx.ContextKey("mailer")).(*sender)
+			if !ok {
+				return nil, errDown
+			}
+			return s, nil
+		})
 	value, err := notifyx.InitRouter(fromNode)(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	nodes.Set(notifyx.RouterKey, value)
-	if result, err := notifyx.MustGetRouter(ctx).Send(ctx, message()); err != nil || !result.Success {
+	if result, err := notifyx.MustGetRouter(ctx).Send(ctx, message()); err != nil ||
+		!result.Success {
 		t.Errorf("Send = %+v, %v", result, err)
 	}
-	if _, err := notifyx.InitRouter(fromNode)(t.Context()); !errors.Is(err, errDown) || !strings.Contains(fmt.Sprint(err), "EMAIL") {
+	if _, err := notifyx.InitRouter(fromNode)(t.Context()); !errors.Is(err, errDown) ||
+		!strings.Contains(fmt.Sprint(err), "EMAIL") {
 		t.Errorf("error = %v, want that of the sender's maker", err)
 	}
 	defer func() {

@@ -7,19 +7,21 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// Sender sends the messages of one type. It is safe for concurrent use. Package notifytest says what it must do.
+// Sender sends the messages of one type. It is safe for concurrent use. Package
+// notifytest says what it must do.
 //
-// It refuses what is wrong with a message as InvalidMessage does, before anything leaves. An error that trying again cannot
-// mend is an ErrPermanent, one that says when to try again has a method RetryAfter, and every other one is taken for
-// temporary. No error shows a recipient or a content. A message with an ID that was sent before is sent again, in a way
-// that the receiver can tell.
+// It refuses what is wrong with a message as InvalidMessage does, before anything leaves.
+// An error that trying again cannot mend is an ErrPermanent, one that says when to try
+// again has a method RetryAfter, and every other one is taken for temporary. No error
+// shows a recipient or a content. A message with an ID that was sent before is sent
+// again, in a way that the receiver can tell.
 type Sender interface {
 	// Send sends the message, which it does not change. It ends soon after ctx.
 	Send(ctx context.Context, m *Message) error
 }
 
-// TemplateSender is a Sender with templates of its own, such as those that a provider of text messages keeps. It gets a
-// message whose template it has as it is.
+// TemplateSender is a Sender with templates of its own, such as those that a provider of
+// text messages keeps. It gets a message whose template it has as it is.
 type TemplateSender interface {
 	Sender
 	HasTemplate(name string) bool

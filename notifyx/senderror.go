@@ -8,14 +8,17 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// sendError is the error of a sender. To a client it is what the sender's error is, else the failure of the type.
+// sendError is the error of a sender. To a client it is what the sender's error is, else
+// the failure of the type.
 type sendError struct {
 	kind Type
 	err  error
 }
 
 // Error implements error.
-func (e *sendError) Error() string { return "notifyx: send " + string(e.kind) + ": " + e.err.Error() }
+func (e *sendError) Error() string {
+	return "notifyx: send " + string(e.kind) + ": " + e.err.Error()
+}
 
 // Unwrap returns the sender's error.
 func (e *sendError) Unwrap() error { return e.err }
@@ -40,8 +43,8 @@ func (e *maskedError) Error() string { return e.text }
 // Unwrap returns the error with its own text.
 func (e *maskedError) Unwrap() error { return e.err }
 
-// masked takes the recipients out of the text of an error, where a server may have put them: it ends in logs, and with the
-// job.
+// masked takes the recipients out of the text of an error, where a server may have put
+// them: it ends in logs, and with the job.
 func masked(err error, m *Message) error {
 	if err == nil {
 		return nil
@@ -49,7 +52,8 @@ func masked(err error, m *Message) error {
 	text := err.Error()
 	for _, to := range m.To {
 		for _, form := range forms(to) {
-			if pattern, invalid := regexp.Compile("(?i)" + regexp.QuoteMeta(form)); invalid == nil && len(form) >= minForm {
+			if pattern, invalid := regexp.Compile("(?i)" +
+				regexp.QuoteMeta(form)); invalid == nil && len(form) >= minForm {
 				text = pattern.ReplaceAllLiteralString(text, "***")
 			}
 		}
@@ -60,7 +64,8 @@ func masked(err error, m *Message) error {
 	return &maskedError{err, text}
 }
 
-// minForm is the shortest recipient that is masked, in bytes: a shorter one is a part of too many words.
+// minForm is the shortest recipient that is masked, in bytes: a shorter one is a part of
+// too many words.
 const minForm = 3
 
 // forms returns what a text may call a recipient: the whole, and the address within.

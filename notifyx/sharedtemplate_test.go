@@ -21,7 +21,8 @@ func TestAPartFillsInTheBlocksOfALayout(t *testing.T) {
 		"welcome": `<html><body>Welcome: <a title="a&lt;b">a&lt;b</a></body></html>`,
 		"bye":     `<html><body>Plinth: Bye, a&lt;b</body></html>`,
 	} {
-		if r, err := all.Render(name, "", map[string]any{"name": "a<b"}); err != nil || r.HTML != want {
+		if r, err := all.Render(name, "", map[string]any{"name": "a<b"}); err != nil ||
+			r.HTML != want {
 			t.Errorf("%s = %q, %v; want %q", name, r.HTML, err, want)
 		}
 	}
@@ -56,12 +57,18 @@ func TestTheNearestDefinitionOfABlockCounts(t *testing.T) {
 
 func TestASharedTemplateIsThatOfTheLanguageOrOfAParent(t *testing.T) {
 	all := templates(t, map[string]string{
-		"_foot.txt.tmpl": "none", "_foot.zh.txt.tmpl": "zh", "_foot.en-GB.txt.tmpl": "en-GB", "_foot.zh.html.tmpl": "html",
-		"welcome.zh-Hans-CN.txt.tmpl": `{{template "_foot" .}}`, "welcome.en.txt.tmpl": `{{template "_foot" .}}`,
-		"welcome.en-GB.txt.tmpl": `{{template "_foot" .}}`, "welcome.fr.txt.tmpl": `{{template "_foot" .}}`,
-		"welcome.txt.tmpl": `{{template "_foot" .}}`,
+		"_foot.txt.tmpl": "none", "_foot.zh.txt.tmpl": "zh", "_foot.en-GB.txt.tmpl": "en-GB",
+		"_foot.zh.html.tmpl":          "html",
+		"welcome.zh-Hans-CN.txt.tmpl": `{{template "_foot" .}}`,
+		"welcome.en.txt.tmpl":         `{{template "_foot" .}}`,
+		"welcome.en-GB.txt.tmpl":      `{{template "_foot" .}}`,
+		"welcome.fr.txt.tmpl":         `{{template "_foot" .}}`,
+		"welcome.txt.tmpl":            `{{template "_foot" .}}`,
 	})
-	for language, want := range map[string]string{"zh-Hans-CN": "zh", "en": "none", "en-GB": "en-GB", "fr": "none"} {
+	for language, want := range map[string]string{
+		"zh-Hans-CN": "zh", "en": "none",
+		"en-GB": "en-GB", "fr": "none",
+	} {
 		if got := render(t, all, language, nil).Text; got != want {
 			t.Errorf("%s: text = %q, want %q", language, got, want)
 		}
@@ -70,7 +77,8 @@ func TestASharedTemplateIsThatOfTheLanguageOrOfAParent(t *testing.T) {
 
 func TestASharedTemplateServesWhatIsAddedLater(t *testing.T) {
 	all := templates(t, map[string]string{"_foot.txt.tmpl": "Yours"})
-	if err := all.Add("welcome", "", notifyx.PartText, `{{template "_foot" .}}`, notifyx.SyntaxGo); err != nil {
+	if err := all.Add("welcome", "", notifyx.PartText, `{{template "_foot" .}}`,
+		notifyx.SyntaxGo); err != nil {
 		t.Fatal(err)
 	}
 	if got := render(t, all, "", nil).Text; got != "Yours" {
@@ -108,15 +116,32 @@ func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
 		},
 		{
 			"missing in a shared one",
-			map[string]string{"welcome.txt.tmpl": runs, "_layout.txt.tmpl": `{{template "_foot" .}}`},
+			map[string]string{
+				"welcome.txt.tmpl": runs,
+				"_layout.txt.tmpl": `{{template "_foot" .}}`,
+			},
 			`template "_layout" runs "_foot", which is not defined: no file _foot[.LANGUAGE].txt.tmpl`,
 		},
-		{"of another part", map[string]string{"welcome.txt.tmpl": runs, "_layout.html.tmpl": "x"}, "no file _layout[.LANGUAGE].txt.tmpl"},
-		{"of another language", map[string]string{"welcome.txt.tmpl": runs, "_layout.en.txt.tmpl": "x"}, "no file _layout[.LANGUAGE].txt.tmpl"},
-		{"runs itself", map[string]string{"welcome.txt.tmpl": runs, "_layout.txt.tmpl": runs}, `template "_layout" runs itself`},
+		{
+			"of another part",
+			map[string]string{"welcome.txt.tmpl": runs, "_layout.html.tmpl": "x"},
+			"no file _layout[.LANGUAGE].txt.tmpl",
+		},
+		{"of another language", map[string]string{
+			"welcome.txt.tmpl":    runs,
+			"_layout.en.txt.tmpl": "x",
+		}, "no file _layout[.LANGUAGE].txt.tmpl"},
+		{
+			"runs itself",
+			map[string]string{"welcome.txt.tmpl": runs, "_layout.txt.tmpl": runs},
+			`template "_layout" runs itself`,
+		},
 		{
 			"runs itself by another",
-			map[string]string{"welcome.txt.tmpl": runs, "_layout.txt.tmpl": `{{template "_a" .}}`, "_a.txt.tmpl": runs},
+			map[string]string{
+				"welcome.txt.tmpl": runs, "_layout.txt.tmpl": `{{template "_a" .}}`,
+				"_a.txt.tmpl": runs,
+			},
 			`template "_layout" runs itself`,
 		},
 		{
@@ -126,13 +151,31 @@ func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
 		},
 		{
 			"is malformed",
-			map[string]string{"welcome.txt.tmpl": runs, "bye.txt.tmpl": runs, "_layout.txt.tmpl": "\n{{if}}"},
+			map[string]string{
+				"welcome.txt.tmpl": runs, "bye.txt.tmpl": runs,
+				"_layout.txt.tmpl": "\n{{if}}",
+			},
 			"notifyx: _layout.txt.tmpl:2: missing value for if",
 		},
-		{"breaks HTML's context", map[string]string{"welcome.html.tmpl": runs, "_layout.html.tmpl": `<a href="`}, "ends in a non-text context"},
-		{"srcdoc", map[string]string{"_layout.html.tmpl": `<iframe srcdoc="">`}, "_layout.html.tmpl:1:9: srcdoc"},
-		{"twice", map[string]string{"_layout.txt.tmpl": "a", "x/_layout.txt.tmpl": "b"}, `template "_layout" has this part already`},
-		{"without .tmpl", map[string]string{"_layout.txt": "x"}, "_layout.txt: a shared template, whose name begins with _, is a Go template: add .tmpl"},
+		{"breaks HTML's context", map[string]string{
+			"welcome.html.tmpl": runs,
+			"_layout.html.tmpl": `<a href="`,
+		}, "ends in a non-text context"},
+		{
+			"srcdoc",
+			map[string]string{"_layout.html.tmpl": `<iframe srcdoc="">`},
+			"_layout.html.tmpl:1:9: srcdoc",
+		},
+		{
+			"twice",
+			map[string]string{"_layout.txt.tmpl": "a", "x/_layout.txt.tmpl": "b"},
+			`template "_layout" has this part already`,
+		},
+		{
+			"without .tmpl",
+			map[string]string{"_layout.txt": "x"},
+			"_layout.txt: a shared template, whose name begins with _, is a Go template: add .tmpl",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			files := memory(tc.files)
@@ -145,7 +188,8 @@ func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
 				t.Error("a part of the files was added")
 			}
 			quiet(t, err, "", notifyx.ErrTemplate)
-			if !strings.Contains(err.Error(), tc.want) || strings.Count(err.Error(), "notifyx: ") != 1 {
+			if !strings.Contains(err.Error(), tc.want) ||
+				strings.Count(err.Error(), "notifyx: ") != 1 {
 				t.Errorf("error = %v, want once %s", err, tc.want)
 			}
 		})
@@ -154,7 +198,8 @@ func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
 
 func TestARefusedSharedTemplateIsNotThere(t *testing.T) {
 	all := notifyx.NewTemplates()
-	if err := all.AddFS(memory(map[string]string{"_foot.txt.tmpl": "Yours", "bad.txt": "${"}), "*"); err == nil {
+	if err := all.AddFS(memory(map[string]string{"_foot.txt.tmpl": "Yours", "bad.txt": "${"}),
+		"*"); err == nil {
 		t.Fatal("a malformed file was added")
 	}
 	err := all.Add("welcome", "", notifyx.PartText, `{{template "_foot" .}}`, notifyx.SyntaxGo)
@@ -163,14 +208,18 @@ func TestARefusedSharedTemplateIsNotThere(t *testing.T) {
 
 func TestAnErrorWithinASharedTemplateNamesItsFileAndShowsNoValue(t *testing.T) {
 	all := templates(t, map[string]string{
-		"_layout.html.tmpl": "<p>\n{{range .s}}{{end}}</p>", "welcome.html.tmpl": `{{template "_layout" .}}`,
+		"_layout.html.tmpl": "<p>\n{{range .s}}{{end}}</p>",
+		"welcome.html.tmpl": `{{template "_layout" .}}`,
 	})
 	_, err := all.Render("welcome", "", map[string]any{"s": "SECRET"})
 	quiet(t, err, "SECRET", notifyx.ErrTemplate)
 	if !strings.Contains(err.Error(), "_layout.html.tmpl:2") {
 		t.Errorf("error = %v, want the place in the layout", err)
 	}
-	all = templates(t, map[string]string{"_layout.html.tmpl": "<p>{{.user.name}}</p>", "welcome.html.tmpl": `{{template "_layout" .}}`})
+	all = templates(t, map[string]string{
+		"_layout.html.tmpl": "<p>{{.user.name}}</p>",
+		"welcome.html.tmpl": `{{template "_layout" .}}`,
+	})
 	_, err = all.Render("welcome", "", map[string]any{"user": map[string]any{}})
 	var missing *notifyx.MissingVariablesError
 	if !errors.As(err, &missing) || !slices.Equal(missing.Variables, []string{"user.name"}) {

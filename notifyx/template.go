@@ -12,16 +12,18 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Rendered is a message's text with its variables filled in. A part that the template does not have is empty.
+// Rendered is a message's text with its variables filled in. A part that the template
+// does not have is empty.
 type Rendered struct {
 	Subject, Text, HTML string
 }
 
 // Templates renders messages from named templates. It is safe for concurrent use.
 //
-// Variables are data, and never run as a template. They are taken as JSON has them: a struct's fields under the names of
-// their tags, a time as RFC 3339 text, a template.HTML as a string that is escaped like any other. So a message that was
-// stored in between reads the same. A nil is a variable that is missing.
+// Variables are data, and never run as a template. They are taken as JSON has them: a
+// struct's fields under the names of their tags, a time as RFC 3339 text, a template.HTML
+// as a string that is escaped like any other. So a message that was stored in between
+// reads the same. A nil is a variable that is missing.
 //
 // The zero value is empty, as that of NewTemplates.
 type Templates struct {
@@ -36,21 +38,26 @@ func NewTemplates() *Templates {
 	return &Templates{}
 }
 
-// templateSet is all parts of one name. It is never changed, so that rendering needs no lock.
+// templateSet is all parts of one name. It is never changed, so that rendering needs no
+// lock.
 type templateSet struct {
 	parts   map[partKey]*part
 	tags    []language.Tag // of the parts that have a language, each once
 	matcher language.Matcher
 }
 
-// Add adds one part of the template called name. The language is a BCP 47 tag, or empty for a part that serves where none
-// of a language does. The error names the place of whatever is wrong, and is an ErrTemplate.
+// Add adds one part of the template called name. The language is a BCP 47 tag, or empty
+// for a part that serves where none of a language does. The error names the place of
+// whatever is wrong, and is an ErrTemplate.
 func (t *Templates) Add(name, language string, part Part, text string, syntax Syntax) error {
 	origin := name
 	if language != "" {
 		origin += "." + language
 	}
-	f := partFile{origin: origin + "." + string(part), name: name, part: part, syntax: syntax, text: text}
+	f := partFile{
+		origin: origin + "." + string(part), name: name, part: part, syntax: syntax,
+		text: text,
+	}
 	tag, err := parseTag(language)
 	if err != nil {
 		return &templateError{where: f.origin, what: err.Error()}
@@ -59,17 +66,20 @@ func (t *Templates) Add(name, language string, part Part, text string, syntax Sy
 	return t.add([]partFile{f})
 }
 
-// AddFS adds the files that match a pattern of fs.Glob. Their names say what they are, whatever their folders:
+// AddFS adds the files that match a pattern of fs.Glob. Their names say what they are,
+// whatever their folders:
 //
 //	NAME[.LANGUAGE].(subject|txt|html)[.tmpl]
 //
-// such as welcome.en.html.tmpl, welcome.zh.subject and invoice.txt. With .tmpl the syntax is Go's, else that of ${name},
-// where "{{" is an error, because it would be sent as it is.
+// such as welcome.en.html.tmpl, welcome.zh.subject and invoice.txt. With .tmpl the syntax
+// is Go's, else that of ${name}, where "{{" is an error, because it would be sent as it
+// is.
 //
-// A name that begins with "_", such as that of _layout.html.tmpl, is a shared template: no message names it, and the
-// templates of the same part that are added with it or later run it by {{template "_layout" .}}. What a part defines goes
-// before what the shared template does, as in its blocks. The shared template is that of the part's language, or of a
-// parent of it, else the one without a language.
+// A name that begins with "_", such as that of _layout.html.tmpl, is a shared template:
+// no message names it, and the templates of the same part that are added with it or later
+// run it by {{template "_layout" .}}. What a part defines goes before what the shared
+// template does, as in its blocks. The shared template is that of the part's language, or
+// of a parent of it, else the one without a language.
 //
 // Everything that is wrong is reported at once, and then nothing is added.
 func (t *Templates) AddFS(fsys fs.FS, pattern string) error {
@@ -114,7 +124,8 @@ func (t *Templates) add(files []partFile) error {
 	return nil
 }
 
-// withShared returns the shared templates and those among the files, and what is wrong with these.
+// withShared returns the shared templates and those among the files, and what is wrong
+// with these.
 func (t *Templates) withShared(files []partFile) (shared sharedFiles, problems []error) {
 	shared = sharedFiles{}
 	maps.Copy(shared, t.shared)
@@ -126,7 +137,8 @@ func (t *Templates) withShared(files []partFile) (shared sharedFiles, problems [
 	return shared, problems
 }
 
-// distinct returns the errors, each text once: a shared template fails in each part that runs it.
+// distinct returns the errors, each text once: a shared template fails in each part that
+// runs it.
 func distinct(problems []error) []error {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(problems, func(err error) bool {
@@ -151,7 +163,10 @@ func (s *templateSet) clone() *templateSet {
 func (s *templateSet) put(f *partFile, p *part) error {
 	key := f.key()
 	if _, taken := s.parts[key]; taken {
-		return &templateError{where: f.origin, what: fmt.Sprintf("template %q has this part already", f.name)}
+		return &templateError{
+			where: f.origin,
+			what:  fmt.Sprintf("template %q has this part already", f.name),
+		}
 	}
 	s.parts[key] = p
 	if f.tag != language.Und && !slices.Contains(s.tags, f.tag) {
@@ -169,12 +184,12 @@ func (t *Templates) Has(name string) bool {
 
 // Render fills in the parts of the template called name.
 //
-// The language is a BCP 47 tag or the value of an Accept-Language header; one that says nothing is no error. It is chosen
-// once for all parts, among those that the template has, else English. Parts that it does not have come from those
-// without a language.
+// The language is a BCP 47 tag or the value of an Accept-Language header; one that says
+// nothing is no error. It is chosen once for all parts, among those that the template
+// has, else English. Parts that it does not have come from those without a language.
 //
-// Every error is an ErrTemplate: ErrNoTemplate, a *MissingVariablesError, a subject that would be more than one line, or
-// a text of more than 1 MiB. None shows a value.
+// Every error is an ErrTemplate: ErrNoTemplate, a *MissingVariablesError, a subject that
+// would be more than one line, or a text of more than 1 MiB. None shows a value.
 func (t *Templates) Render(name, language string, variables map[string]any) (Rendered, error) {
 	t.mu.RLock()
 	set := t.sets[name]
@@ -190,7 +205,8 @@ func (t *Templates) Render(name, language string, variables map[string]any) (Ren
 	}
 	r, found := set.render(set.choose(language), v, &f)
 	if !found {
-		return Rendered{}, fmt.Errorf("%w in this language, in English, or without a language: %q", ErrNoTemplate, name)
+		return Rendered{}, fmt.Errorf("%w in this language, in English, or without a language: %q",
+			ErrNoTemplate, name)
 	}
 	if err := f.of(name); err != nil {
 		return Rendered{}, err

@@ -34,7 +34,9 @@ func memory(files map[string]string) fstest.MapFS {
 }
 
 // render renders what must succeed.
-func render(t *testing.T, all *notifyx.Templates, language string, variables map[string]any) notifyx.Rendered {
+func render(
+	t *testing.T, all *notifyx.Templates, language string, variables map[string]any,
+) notifyx.Rendered {
 	t.Helper()
 	r, err := all.Render("welcome", language, variables)
 	if err != nil {
@@ -82,7 +84,11 @@ func TestVariablesAreFilledIn(t *testing.T) {
 		{"struct by its tags", "${user.name}", map[string]any{"user": &user{"Ann"}}, "Ann"},
 		{"other letters", "${名字}", map[string]any{"名字": "李"}, "李"},
 		{"twice", "${a}${a}-${b}", map[string]any{"a": 1, "b": true}, "11-true"},
-		{"large integer", "${id}", map[string]any{"id": int64(9007199254740993)}, "9007199254740993"},
+		{
+			"large integer", "${id}",
+			map[string]any{"id": int64(9007199254740993)},
+			"9007199254740993",
+		},
 		{"float", "${price}", map[string]any{"price": 1234567.5}, "1234567.5"},
 		{"time", "${at}", map[string]any{"at": at}, "2026-03-04T05:06:07Z"},
 		{"empty", "[${a}]", map[string]any{"a": ""}, "[]"},
@@ -90,8 +96,16 @@ func TestVariablesAreFilledIn(t *testing.T) {
 		{"lone dollars", "$5 $ $$ $$$${a} a$", nil, "$5 $ $$ $$${a} a$"},
 		{"braces are text", "{{.name}} }} {name}", nil, "{{.name}} }} {name}"},
 		{"secret", "${s}", map[string]any{"s": xlog.Secret("hush")}, "***"},
-		{"value that looks like a variable", "${a}", map[string]any{"a": "${b}", "b": "no"}, "${b}"},
-		{"value that looks like an action", "${a}", map[string]any{"a": "{{.b}}", "b": "no"}, "{{.b}}"},
+		{
+			"value that looks like a variable", "${a}",
+			map[string]any{"a": "${b}", "b": "no"},
+			"${b}",
+		},
+		{
+			"value that looks like an action", "${a}",
+			map[string]any{"a": "{{.b}}", "b": "no"},
+			"{{.b}}",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := expand(notifyx.PartText, tc.text, tc.variables)
@@ -109,15 +123,36 @@ func TestHTMLIsEscapedByContext(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"element", "<p>${v}</p>", "<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>"},
-		{"trusted type is a string too", "<p>${v}</p>", htmltemplate.HTML("<b>"), "<p>&lt;b&gt;</p>"},
-		{"quoted attribute", `<a title="${v}">`, `" onclick="x`, `<a title="&#34; onclick=&#34;x">`},
-		{"attribute without quotes", `<a title=${v}>`, `x onclick=y`, `<a title=x&#32;onclick&#61;y>`},
+		{
+			"element", "<p>${v}</p>", "<script>alert(1)</script>",
+			"<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>",
+		},
+		{
+			"trusted type is a string too", "<p>${v}</p>",
+			htmltemplate.HTML("<b>"), "<p>&lt;b&gt;</p>",
+		},
+		{
+			"quoted attribute", `<a title="${v}">`, `" onclick="x`,
+			`<a title="&#34; onclick=&#34;x">`,
+		},
+		{
+			"attribute without quotes", `<a title=${v}>`, `x onclick=y`,
+			`<a title=x&#32;onclick&#61;y>`,
+		},
 		{"URL", `<a href="${v}">`, "javascript:alert(1)", `<a href="#ZgotmplZ">`},
-		{"URL that is one", `<a href="${v}">`, "https://example.com/a?b=1&c=2", `<a href="https://example.com/a?b=1&amp;c=2">`},
-		{"URL's query", `<a href="https://example.com/?q=${v}">`, "a&b=c d", `<a href="https://example.com/?q=a%26b%3dc%20d">`},
+		{
+			"URL that is one", `<a href="${v}">`, "https://example.com/a?b=1&c=2",
+			`<a href="https://example.com/a?b=1&amp;c=2">`,
+		},
+		{
+			"URL's query", `<a href="https://example.com/?q=${v}">`, "a&b=c d",
+			`<a href="https://example.com/?q=a%26b%3dc%20d">`,
+		},
 		{"style", `<p style="color: ${v}">`, "expression(alert(1))", `<p style="color: ZgotmplZ">`},
-		{"script", `<script>var a = ${v}</script>`, `</script>`, `<script>var a = "\u003c/script\u003e"</script>`},
+		{
+			"script", `<script>var a = ${v}</script>`, `</script>`,
+			`<script>var a = "\u003c/script\u003e"</script>`,
+		},
 		{"action in the value", "<p>${v}</p>", "{{.Secret}} ${v}", "<p>{{.Secret}} ${v}</p>"},
 		{"action in the text", "<p>{{.Secret}} {{ ${v} }}</p>", "a", "<p>{{.Secret}} {{ a }}</p>"},
 	} {
@@ -129,7 +164,9 @@ func TestHTMLIsEscapedByContext(t *testing.T) {
 			if strings.Contains(tc.text, "{{") {
 				return
 			}
-			all := templates(t, map[string]string{"welcome.html.tmpl": strings.ReplaceAll(tc.text, "${v}", "{{.v}}")})
+			all := templates(t,
+				map[string]string{"welcome.html.tmpl": strings.ReplaceAll(tc.text, "${v}",
+					"{{.v}}")})
 			r := render(t, all, "", map[string]any{"v": tc.value})
 			if r.HTML != tc.want {
 				t.Errorf("the Go template = %q, want %q", r.HTML, tc.want)
@@ -154,15 +191,20 @@ func TestEveryMissingVariableIsNamedAtOnce(t *testing.T) {
 	}
 	want := []string{"a", "user.name", "here.deeper", "gone", "mail"}
 	if missing.Template != "welcome" || !slices.Equal(missing.Variables, want) {
-		t.Errorf("missing = %q of %q, want %q of welcome", missing.Variables, missing.Template, want)
+		t.Errorf("missing = %q of %q, want %q of welcome",
+			missing.Variables, missing.Template, want)
 	}
-	if got, want := err.Error(), `notifyx: template "welcome": missing variables: a, user.name, here.deeper, gone, mail`; got != want {
+	if got, want := err.Error(),
+		`notifyx: template "welcome": missing variables: a, user.name, here.deeper, gone, mail`; got != want {
 		t.Errorf("error = %q, want %q", got, want)
 	}
 }
 
 func TestNoMethodOfAValueIsCalledAndNoTypeIsTrusted(t *testing.T) {
-	all := templates(t, map[string]string{"welcome.txt.tmpl": "{{.v.Secret}}", "trust.html.tmpl": "<p>{{.v}}</p><!-- gone -->"})
+	all := templates(t, map[string]string{
+		"welcome.txt.tmpl": "{{.v.Secret}}",
+		"trust.html.tmpl":  "<p>{{.v}}</p><!-- gone -->",
+	})
 	_, err := all.Render("welcome", "", map[string]any{"v": angry{}})
 	quiet(t, err, "SECRET", notifyx.ErrTemplate)
 	_, err = all.Render("welcome", "", map[string]any{"v": struct {
@@ -195,11 +237,13 @@ func TestAGoTemplateThatWouldPrintNothingNamesTheVariable(t *testing.T) {
 			t.Run(tc.name+" "+ext, func(t *testing.T) {
 				all := templates(t, map[string]string{"welcome." + ext + ".tmpl": tc.text})
 				_, err := all.Render("welcome", "", map[string]any{
-					"nil": nil, "user": map[string]any{"x": "SECRET"}, "list": []any{map[string]any{"x": "SECRET"}},
+					"nil": nil, "user": map[string]any{"x": "SECRET"},
+					"list": []any{map[string]any{"x": "SECRET"}},
 				})
 				quiet(t, err, "SECRET", notifyx.ErrTemplate)
 				var missing *notifyx.MissingVariablesError
-				if !errors.As(err, &missing) || !slices.Equal(missing.Variables, []string{tc.want}) {
+				if !errors.As(err, &missing) ||
+					!slices.Equal(missing.Variables, []string{tc.want}) {
 					t.Errorf("error = %v, want that %s is missing", err, tc.want)
 				}
 			})
@@ -209,14 +253,18 @@ func TestAGoTemplateThatWouldPrintNothingNamesTheVariable(t *testing.T) {
 
 func TestAnErrorOfAGoTemplateShowsNoValue(t *testing.T) {
 	for _, text := range []string{
-		"{{range .s}}{{end}}", "{{.s.name}}", "{{index .s .s}}", "{{index .m .s .s}}", "{{slice .s 10 20}}", "{{call .s}}", "{{lt .s 3}}",
-		"{{len 3}}{{.s}}", "{{template \"x\" .}}{{define \"x\"}}\n{{range .s}}{{end}}{{end}}", `{{and (len .s) (index .l .s)}}`,
+		"{{range .s}}{{end}}", "{{.s.name}}", "{{index .s .s}}", "{{index .m .s .s}}",
+		"{{slice .s 10 20}}", "{{call .s}}", "{{lt .s 3}}",
+		"{{len 3}}{{.s}}", "{{template \"x\" .}}{{define \"x\"}}\n{{range .s}}{{end}}{{end}}",
+		`{{and (len .s) (index .l .s)}}`,
 	} {
 		for _, ext := range []string{"txt", "html"} {
 			all := templates(t, map[string]string{"welcome." + ext + ".tmpl": text})
-			_, err := all.Render("welcome", "", map[string]any{"s": "SECRET", "m": map[string]any{"SECRET": 1}, "l": []any{1}})
+			_, err := all.Render("welcome", "",
+				map[string]any{"s": "SECRET", "m": map[string]any{"SECRET": 1}, "l": []any{1}})
 			quiet(t, err, "SECRET", notifyx.ErrTemplate, notifyx.ErrPermanent)
-			if !strings.Contains(err.Error(), "welcome."+ext+".tmpl:") && !strings.Contains(err.Error(), "missing variables") {
+			if !strings.Contains(err.Error(), "welcome."+ext+".tmpl:") &&
+				!strings.Contains(err.Error(), "missing variables") {
 				t.Errorf("%s: error = %v, want the place", text, err)
 			}
 		}
@@ -225,7 +273,10 @@ func TestAnErrorOfAGoTemplateShowsNoValue(t *testing.T) {
 
 func TestGoTemplatesCompareAndPrintNumbers(t *testing.T) {
 	all := templates(t, map[string]string{"welcome.txt.tmpl": `{{if gt .n 2}}{{.n}} {{.f}} {{.id}}{{end}}{{range $i, $e := .list}} {{$i}}={{$e}}{{end}}`})
-	r := render(t, all, "", map[string]any{"n": 3, "f": 1234567.25, "id": uint64(18446744073709551615), "list": []string{"a", "b"}})
+	r := render(t, all, "", map[string]any{
+		"n": 3, "f": 1234567.25,
+		"id": uint64(18446744073709551615), "list": []string{"a", "b"},
+	})
 	if want := "3 1234567.25 18446744073709551615 0=a 1=b"; r.Text != want {
 		t.Errorf("text = %q, want %q", r.Text, want)
 	}
@@ -241,7 +292,10 @@ func TestASubjectIsOneLine(t *testing.T) {
 		if r := render(t, all, "", map[string]any{"v": "Ann 李"}); r.Subject != "Hi Ann 李" {
 			t.Errorf("subject = %q, want the line end of the file gone", r.Subject)
 		}
-		for _, bad := range []string{"\n", "a\r\nBcc: SECRET", "\r", "\t", "\x00", "\x7f", "\u0085", "\u2028", "\u2029", "\x1b[2J"} {
+		for _, bad := range []string{
+			"\n", "a\r\nBcc: SECRET", "\r", "\t", "\x00", "\x7f", "\u0085",
+			"\u2028", "\u2029", "\x1b[2J",
+		} {
 			_, err := all.Render("welcome", "", map[string]any{"v": "SECRET" + bad})
 			quiet(t, err, "SECRET", notifyx.ErrTemplate, notifyx.ErrPermanent)
 		}
@@ -272,7 +326,10 @@ func TestTheLanguageIsChosenOnceForAllParts(t *testing.T) {
 		{"zh," + strings.Repeat("fr,", 200), "zh", "none", "none"},
 	} {
 		r := render(t, all, tc.language, nil)
-		if want := (notifyx.Rendered{Subject: tc.subject, Text: tc.text, HTML: tc.html}); r != want {
+		if want := (notifyx.Rendered{
+			Subject: tc.subject, Text: tc.text,
+			HTML: tc.html,
+		}); r != want {
 			t.Errorf("%.40q: %+v, want %+v", tc.language, r, want)
 		}
 	}
@@ -321,7 +378,8 @@ func TestValuesThatAreNoTextAreErrorsThatShowNone(t *testing.T) {
 	loop["self"] = loop
 	for name, value := range map[string]any{
 		"function": func() {}, "channel": make(chan int), "loop": loop, "marshaler": angry{},
-		"list": []any{"SECRET"}, "object": map[string]any{"a": "SECRET"}, "nil in a list": []any{"SECRET", nil},
+		"list": []any{"SECRET"}, "object": map[string]any{"a": "SECRET"},
+		"nil in a list":      []any{"SECRET", nil},
 		"nil deep in a list": []any{[]any{nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -335,7 +393,10 @@ func TestValuesThatAreNoTextAreErrorsThatShowNone(t *testing.T) {
 }
 
 func TestTemplatesAreSafeForConcurrentUse(t *testing.T) {
-	all := templates(t, map[string]string{"welcome.en.html": "<p>${a}</p>", "welcome.en.txt.tmpl": "{{.a}}", "welcome.subject": "${a}"})
+	all := templates(t, map[string]string{
+		"welcome.en.html":     "<p>${a}</p>",
+		"welcome.en.txt.tmpl": "{{.a}}", "welcome.subject": "${a}",
+	})
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -344,7 +405,8 @@ func TestTemplatesAreSafeForConcurrentUse(t *testing.T) {
 				if want := fmt.Sprintf("<p>%d</p>", i); err != nil || r.HTML != want {
 					t.Errorf("Render = %+v, %v; want %s", r, err, want)
 				}
-				if err := all.Add(fmt.Sprintf("t%d-%d", i, j), "", notifyx.PartText, "x", notifyx.SyntaxGo); err != nil {
+				if err := all.Add(fmt.Sprintf("t%d-%d", i, j), "", notifyx.PartText, "x",
+					notifyx.SyntaxGo); err != nil {
 					t.Error(err)
 				}
 			}
@@ -354,7 +416,10 @@ func TestTemplatesAreSafeForConcurrentUse(t *testing.T) {
 }
 
 func FuzzTemplates_Add(f *testing.F) {
-	for _, text := range []string{"${a}", "$${a}", "${a.b}", "${", "$", "{{.a}}", "<a href=\"${a}\">", "${a}\x00", "$$${a}"} {
+	for _, text := range []string{
+		"${a}", "$${a}", "${a.b}", "${", "$", "{{.a}}",
+		"<a href=\"${a}\">", "${a}\x00", "$$${a}",
+	} {
 		f.Add(text, "<b>{{.x}} ${a} \"'")
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
@@ -367,7 +432,8 @@ func FuzzTemplates_Add(f *testing.F) {
 			t.Fatalf("expand(%q) = %q, want it unchanged", text, out)
 		}
 		again := "<p>" + strings.NewReplacer("$", "$$", "<", "", "&", "").Replace(text) + "</p>"
-		if html, err := expand(notifyx.PartHTML, again+"${a}", variables); err == nil && strings.Contains(html[len("<p>"):], "<b>") {
+		if html, err := expand(notifyx.PartHTML, again+"${a}", variables); err == nil &&
+			strings.Contains(html[len("<p>"):], "<b>") {
 			t.Fatalf("expand(%q) = %q, with the value's own tag", again, html)
 		}
 	})

@@ -42,16 +42,19 @@ func (e *templateError) Is(target error) bool {
 // Unwrap returns what a file system said, or nil.
 func (e *templateError) Unwrap() error { return e.cause }
 
-// MissingVariablesError reports what a template needs and did not get. It is an ErrTemplate and an ErrPermanent.
+// MissingVariablesError reports what a template needs and did not get. It is an
+// ErrTemplate and an ErrPermanent.
 type MissingVariablesError struct {
 	Template string
-	// Variables has every path of ${name}, in all parts. Of each Go template it has the first that was missing.
+	// Variables has every path of ${name}, in all parts. Of each Go template it has the
+	// first that was missing.
 	Variables []string
 }
 
 // Error implements error.
 func (e *MissingVariablesError) Error() string {
-	return fmt.Sprintf("notifyx: template %q: missing variables: %s", e.Template, strings.Join(e.Variables, ", "))
+	return fmt.Sprintf("notifyx: template %q: missing variables: %s",
+		e.Template, strings.Join(e.Variables, ", "))
 }
 
 // Is makes the error an ErrTemplate and an ErrPermanent.
@@ -89,7 +92,10 @@ func (f *failures) of(name string) error {
 		all = append(all, &f.missing)
 	}
 	for _, err := range f.others {
-		all = append(all, &templateError{where: fmt.Sprintf("template %q", name), what: err.Error()})
+		all = append(all, &templateError{
+			where: fmt.Sprintf("template %q", name),
+			what:  err.Error(),
+		})
 	}
 	if len(all) == 1 {
 		return all[0]

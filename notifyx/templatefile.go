@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// maxTemplate bounds the text of one part, and maxVariables the JSON of all variables.
+	// maxTemplate bounds the text of one part, and maxVariables the JSON of all
+	// variables.
 	maxTemplate, maxVariables = 1 << 20, 1 << 20
 	// maxOutput bounds a rendered part.
 	maxOutput = 1 << 20
@@ -19,7 +20,10 @@ const (
 func readFiles(fsys fs.FS, pattern string) ([]partFile, error) {
 	paths, err := fs.Glob(fsys, pattern)
 	if err != nil {
-		return nil, &templateError{where: fmt.Sprintf("pattern %q", pattern), what: err.Error(), cause: err}
+		return nil, &templateError{
+			where: fmt.Sprintf("pattern %q", pattern), what: err.Error(),
+			cause: err,
+		}
 	}
 	var files []partFile
 	var problems []error
@@ -36,7 +40,10 @@ func readFiles(fsys fs.FS, pattern string) ([]partFile, error) {
 		files = append(files, f)
 	}
 	if len(files) == 0 && len(problems) == 0 {
-		return nil, &templateError{where: fmt.Sprintf("pattern %q", pattern), what: "no file matches"}
+		return nil, &templateError{
+			where: fmt.Sprintf("pattern %q", pattern),
+			what:  "no file matches",
+		}
 	}
 	return files, errors.Join(problems...)
 }
@@ -52,7 +59,8 @@ func readFile(fsys fs.FS, name string) (partFile, error) {
 	}
 	f.text = string(text)
 	if at := strings.Index(f.text, "{{"); f.syntax == SyntaxVariables && at >= 0 {
-		return f, placed(name, position(f.text, at)+`: "{{" has no meaning among ${name}: add .tmpl to the file's name for a Go template`)
+		return f, placed(name, position(f.text, at)+
+			`: "{{" has no meaning among ${name}: add .tmpl to the file's name for a Go template`)
 	}
 	return f, nil
 }
@@ -62,7 +70,10 @@ func parseFileName(name string) (f partFile, err error) {
 	base, isGo := strings.CutSuffix(path.Base(name), ".tmpl")
 	words := strings.Split(base, ".")
 	if len(words) < 2 || len(words) > 3 {
-		return f, &templateError{where: name, what: "a file is named NAME[.LANGUAGE].(subject|txt|html)[.tmpl]"}
+		return f, &templateError{
+			where: name,
+			what:  "a file is named NAME[.LANGUAGE].(subject|txt|html)[.tmpl]",
+		}
 	}
 	f = partFile{origin: name, name: words[0], part: Part(words[len(words)-1])}
 	if isGo {
@@ -70,7 +81,10 @@ func parseFileName(name string) (f partFile, err error) {
 	}
 	if len(words) == 3 {
 		if f.tag, err = parseTag(words[1]); words[1] == "" || err != nil {
-			return f, &templateError{where: name, what: fmt.Sprintf("%q is no BCP 47 language tag", words[1])}
+			return f, &templateError{
+				where: name,
+				what:  fmt.Sprintf("%q is no BCP 47 language tag", words[1]),
+			}
 		}
 	}
 	return f, nil
@@ -79,6 +93,7 @@ func parseFileName(name string) (f partFile, err error) {
 // validName reports whether a text may name a template: 1 to 100 of [A-Za-z0-9_-].
 func validName(name string) bool {
 	return len(name) >= 1 && len(name) <= 100 && !strings.ContainsFunc(name, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' &&
+			r != '-'
 	})
 }

@@ -15,25 +15,59 @@ func TestAMalformedTemplateIsRefusedWithItsPlace(t *testing.T) {
 		text string
 		want string
 	}{
-		{"open variable", "a/welcome.en.txt", "Hi\n李 ${name", `a/welcome.en.txt:2:3: "${" has no "}"`},
+		{
+			"open variable", "a/welcome.en.txt", "Hi\n李 ${name",
+			`a/welcome.en.txt:2:3: "${" has no "}"`,
+		},
 		{"blank", "welcome.txt", "${na me}", `welcome.txt:1:1: "${" is followed by`},
 		{"empty", "welcome.txt", "a${}", `welcome.txt:1:2: an empty name in "${}"`},
-		{"empty segment", "welcome.html", "${a..b}", `welcome.html:1:1: an empty name in "${a..b}"`},
+		{
+			"empty segment", "welcome.html", "${a..b}",
+			`welcome.html:1:1: an empty name in "${a..b}"`,
+		},
 		{"Go syntax", "welcome.txt.tmpl", "\n{{if}}", "welcome.txt.tmpl:2: missing value for if"},
 		{"Go syntax of HTML", "welcome.html.tmpl", "\n{{.a}", "welcome.html.tmpl:2: "},
-		{"function", "welcome.txt.tmpl", "{{exec `id`}}", `welcome.txt.tmpl:1: function "exec" not defined`},
-		{"context of ${}", "welcome.html", "\n<a href=\"${x}", "welcome.html: ends in a non-text context"},
-		{"context", "welcome.html.tmpl", "<a href='{{.x}}", "welcome.html.tmpl: ends in a non-text context"},
-		{"recursion", "welcome.txt.tmpl", `{{define "x"}}{{if .a}}{{template "x" .}}{{end}}{{end}}{{template "x" .}}`, `template "x" runs itself`},
-		{"recursion of HTML", "welcome.html.tmpl", `{{define "x"}}{{range .a}}{{else}}{{template "y" .}}{{end}}{{end}}{{define "y"}}{{template "x" .}}{{end}}`, `runs itself`},
-		{"no such template", "welcome.txt.tmpl", `{{template "x" .}}`, `runs "x", which is not defined`},
+		{
+			"function", "welcome.txt.tmpl", "{{exec `id`}}",
+			`welcome.txt.tmpl:1: function "exec" not defined`,
+		},
+		{
+			"context of ${}", "welcome.html", "\n<a href=\"${x}",
+			"welcome.html: ends in a non-text context",
+		},
+		{
+			"context", "welcome.html.tmpl", "<a href='{{.x}}",
+			"welcome.html.tmpl: ends in a non-text context",
+		},
+		{
+			"recursion", "welcome.txt.tmpl",
+			`{{define "x"}}{{if .a}}{{template "x" .}}{{end}}{{end}}{{template "x" .}}`,
+			`template "x" runs itself`,
+		},
+		{
+			"recursion of HTML", "welcome.html.tmpl",
+			`{{define "x"}}{{range .a}}{{else}}{{template "y" .}}{{end}}{{end}}{{define "y"}}{{template "x" .}}{{end}}`, `runs itself`,
+		},
+		{
+			"no such template", "welcome.txt.tmpl", `{{template "x" .}}`,
+			`runs "x", which is not defined`,
+		},
 		{"NUL", "welcome.html", "\x00{index .}\x00", "valid UTF-8, or has a NUL"},
 		{"no UTF-8", "welcome.txt", "\xff", "valid UTF-8, or has a NUL"},
 		{"too long", "welcome.txt", strings.Repeat("a", 1<<20+1), "longer than 1048576 bytes"},
-		{"action among ${}", "a/welcome.en.txt", "Hi ${name},\n李 {{.name}}", `a/welcome.en.txt:2:3: "{{" has no meaning among ${name}: add .tmpl to the file's name`},
-		{"action of HTML among ${}", "welcome.html", "{{.name}}", `welcome.html:1:1: "{{" has no meaning among ${name}`},
+		{
+			"action among ${}", "a/welcome.en.txt", "Hi ${name},\n李 {{.name}}",
+			`a/welcome.en.txt:2:3: "{{" has no meaning among ${name}: add .tmpl to the file's name`,
+		},
+		{
+			"action of HTML among ${}", "welcome.html", "{{.name}}",
+			`welcome.html:1:1: "{{" has no meaning among ${name}`,
+		},
 		{"no part", "welcome.md", "", `"md" is no part`},
-		{"no part with Go", "welcome.tmpl", "", "a file is named NAME[.LANGUAGE].(subject|txt|html)[.tmpl]"},
+		{
+			"no part with Go", "welcome.tmpl", "",
+			"a file is named NAME[.LANGUAGE].(subject|txt|html)[.tmpl]",
+		},
 		{"name", "wel come.txt", "", "a template's name is 1 to 100 of"},
 		{"many dots", "a.b.en.txt", "", "a file is named NAME[.LANGUAGE]"},
 		{"language", "welcome.klingonish.txt", "", `"klingonish" is no BCP 47 language tag`},
@@ -56,9 +90,11 @@ func TestAMalformedTemplateIsRefusedWithItsPlace(t *testing.T) {
 
 func TestEverythingThatIsWrongWithFilesIsReportedAtOnce(t *testing.T) {
 	all := notifyx.NewTemplates()
-	err := all.AddFS(memory(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{", "c.xml": ""}), "*")
+	err := all.AddFS(memory(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{", "c.xml": ""}),
+		"*")
 	quiet(t, err, "", notifyx.ErrTemplate)
-	if err = all.AddFS(memory(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{"}), "*"); strings.Count(err.Error(), "notifyx: ") != 2 {
+	if err = all.AddFS(memory(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{"}),
+		"*"); strings.Count(err.Error(), "notifyx: ") != 2 {
 		t.Errorf("error = %v, want both files", err)
 	}
 	for _, pattern := range []string{"*.none", "["} {

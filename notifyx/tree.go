@@ -30,11 +30,15 @@ type sharedKey struct {
 // sharedFiles are the shared templates.
 type sharedFiles map[sharedKey]*partFile
 
-// put adds a shared template, also one with an error, so that what runs it is not said to miss it.
+// put adds a shared template, also one with an error, so that what runs it is not said to
+// miss it.
 func (s sharedFiles) put(f *partFile) error {
 	key := sharedKey{f.name, f.key()}
 	if s[key] != nil {
-		return &templateError{where: f.origin, what: fmt.Sprintf("template %q has this part already", f.name)}
+		return &templateError{
+			where: f.origin,
+			what:  fmt.Sprintf("template %q has this part already", f.name),
+		}
 	}
 	s[key] = f
 	if err := f.check(); err != nil {
@@ -42,13 +46,14 @@ func (s sharedFiles) put(f *partFile) error {
 	}
 	t, _, err := f.parse()
 	if err == nil && t.Lookup(f.name) != nil {
-		return placed(f.origin, fmt.Sprintf("template %q is this file, and is not defined within it", f.name))
+		return placed(f.origin,
+			fmt.Sprintf("template %q is this file, and is not defined within it", f.name))
 	}
 	return err
 }
 
-// find returns the shared template that a part runs by a name: that of its language or of the nearest parent of it, else
-// the one without a language.
+// find returns the shared template that a part runs by a name: that of its language or of
+// the nearest parent of it, else the one without a language.
 func (s sharedFiles) find(f *partFile, name string) *partFile {
 	for tag := f.tag; tag != language.Und; tag = tag.Parent() {
 		if found := s[sharedKey{name, partKey{tag.String(), f.part}}]; found != nil {
@@ -61,8 +66,9 @@ func (s sharedFiles) find(f *partFile, name string) *partFile {
 // trees are the parsed templates of one part by their names.
 type trees map[string]*parse.Tree
 
-// resolve returns the templates that a part defines, and the shared ones that they run. Of two definitions the one that is
-// nearer to the part counts, which is how a part fills in the blocks of a layout.
+// resolve returns the templates that a part defines, and the shared ones that they run.
+// Of two definitions the one that is nearer to the part counts, which is how a part fills
+// in the blocks of a layout.
 func resolve(f *partFile, t *texttemplate.Template, shared sharedFiles) (trees, error) {
 	all := trees{}
 	all.add(f.origin, t)
@@ -86,7 +92,8 @@ func resolve(f *partFile, t *texttemplate.Template, shared sharedFiles) (trees, 
 func undefined(f *partFile, name, by string) string {
 	text := fmt.Sprintf("template %q runs %q, which is not defined", by, name)
 	if strings.HasPrefix(name, sharedPrefix) {
-		text += fmt.Sprintf(": no file %s[.LANGUAGE].%s.tmpl was added before or with this one", name, f.part)
+		text += fmt.Sprintf(": no file %s[.LANGUAGE].%s.tmpl was added before or with this one",
+			name, f.part)
 	}
 	return text
 }
@@ -103,7 +110,8 @@ func (ts trees) add(name string, t *texttemplate.Template) {
 	}
 }
 
-// missing returns the first template that is run and is not there, and the one that runs it. Its name is "" if all are there.
+// missing returns the first template that is run and is not there, and the one that runs
+// it. Its name is "" if all are there.
 func (ts trees) missing() (name, by string) {
 	for _, by := range slices.Sorted(maps.Keys(ts)) {
 		for _, name := range calls(ts[by].Root) {
@@ -115,8 +123,8 @@ func (ts trees) missing() (name, by string) {
 	return "", ""
 }
 
-// checkRecursion refuses a template that runs itself, also by way of others: one that does so without end would need more
-// stack than there is, which no program survives.
+// checkRecursion refuses a template that runs itself, also by way of others: one that
+// does so without end would need more stack than there is, which no program survives.
 func (ts trees) checkRecursion(origin string) error {
 	seen := map[string]bool{}
 	done := map[string]bool{}
@@ -194,8 +202,8 @@ func (ts trees) html(root string) (*htmltemplate.Template, error) {
 // functions are what templates have instead of those of the library.
 var functions = map[string]any{"index": index}
 
-// index is that of text/template for what variables are made of: maps and lists. A key that is not there is a missing
-// variable, and not the text "<no value>".
+// index is that of text/template for what variables are made of: maps and lists. A key
+// that is not there is a missing variable, and not the text "<no value>".
 func index(item any, keys ...any) (any, error) {
 	for _, key := range keys {
 		switch c := item.(type) {
@@ -221,12 +229,14 @@ func index(item any, keys ...any) (any, error) {
 }
 
 var (
-	// executing is how text/template begins an error: what comes after the place may show a value.
+	// executing is how text/template begins an error: what comes after the place may show
+	// a value.
 	executing = regexp.MustCompile(`(?s)^template: (.+?): executing ".*?" at <(.*?)>: `)
 	noEntry   = regexp.MustCompile(`>: map has no entry for key ("(?:[^"\\]|\\.)*")$`)
 )
 
-// explain says what was wrong with an execution, without the values that the error may show.
+// explain says what was wrong with an execution, without the values that the error may
+// show.
 func explain(err error) error {
 	if m, ok := errors.AsType[*MissingVariablesError](err); ok {
 		return m
@@ -255,7 +265,8 @@ func pathTo(field, name string) string {
 	return name
 }
 
-// reason returns the text of an error of text/template or html/template without the names that templateError adds.
+// reason returns the text of an error of text/template or html/template without the names
+// that templateError adds.
 func reason(err error, origin string) string {
 	text := err.Error()
 	for _, prefix := range []string{"template: ", "html/template:", " ", origin + ":", " "} {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// plainVariables returns the values of one message as JSON has them, without nils and with numbers that templates can
-// compare. The error names one of them, and shows none.
+// plainVariables returns the values of one message as JSON has them, without nils and
+// with numbers that templates can compare. The error names one of them, and shows none.
 func plainVariables(values map[string]any) (map[string]any, error) {
 	all := make(map[string]any, len(values))
 	size := 0
@@ -28,7 +28,8 @@ func plainVariables(values map[string]any) (map[string]any, error) {
 	return all, nil
 }
 
-// toPlain takes a value through JSON. The error of an encoder may show the value, so it is not passed on.
+// toPlain takes a value through JSON. The error of an encoder may show the value, so it
+// is not passed on.
 func toPlain(value any) (plain any, size int, err error) {
 	text, err := marshal(value)
 	if err != nil {
@@ -53,7 +54,8 @@ func marshal(value any) (text []byte, err error) {
 	return json.Marshal(value)
 }
 
-// normalize takes the nils out of maps, and makes numbers of the digits. A list cannot do without an element.
+// normalize takes the nils out of maps, and makes numbers of the digits. A list cannot do
+// without an element.
 func normalize(value any) (_ any, err error) {
 	switch v := value.(type) {
 	case json.Number:

@@ -32,12 +32,18 @@ func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
 	p := onRedis(t)
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open(asynq.WithQueue(p.queue)))}}
+	nodes := []xregnode.Node{{
+		Key:  xctx.JobQueueKey,
+		Node: job.Init(asynq.Open(asynq.WithQueue(p.queue))),
+	}}
 	reg, err := xreg.New(ctx, nodes,
-		xoption.WithCache(xoptcache.WithDriver(redis.Name), xcache.WithConfig(func(c *cachedriver.Config) { *c = p.config })),
-		xoption.WithDatabase(xoptdatabase.WithDriver(sqlite.Name, ":memory:"), xoptdatabase.WithAutoMigrate(&User{})),
+		xoption.WithCache(xoptcache.WithDriver(redis.Name),
+			xcache.WithConfig(func(c *cachedriver.Config) { *c = p.config })),
+		xoption.WithDatabase(xoptdatabase.WithDriver(sqlite.Name, ":memory:"),
+			xoptdatabase.WithAutoMigrate(&User{})),
 		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
-		xoption.WithSnowflake(xsnowflake.WithDatacenterID(1), xsnowflake.WithNodeID(1)), // leases of no concern here
+		// leases of no concern here
+		xoption.WithSnowflake(xsnowflake.WithDatacenterID(1), xsnowflake.WithNodeID(1)),
 		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }),
 	)
 	if err != nil {
@@ -59,7 +65,8 @@ func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
 	if !errors.Is(err, job.ErrTransaction) {
 		t.Errorf("Enqueue within a transaction = %v, want %v", err, job.ErrTransaction)
 	}
-	jobs, err := job.MustGetQueue(reg.Init.Ctx).List(reg.Init.Ctx, job.Query{State: job.StateWaiting})
+	jobs, err := job.MustGetQueue(reg.Init.Ctx).List(reg.Init.Ctx,
+		job.Query{State: job.StateWaiting})
 	if err != nil || len(jobs) != 1 {
 		t.Errorf("%d jobs wait, %v; want 1", len(jobs), err)
 	}

@@ -2,11 +2,13 @@
 //
 //	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open())}}
 //
-// It uses the Redis of the application's cache, in each of its modes, and needs version 6.2 or later. A job is as durable as that
-// Redis is: what it has not written to its disk is lost with it.
+// It uses the Redis of the application's cache, in each of its modes, and needs version
+// 6.2 or later. A job is as durable as that Redis is: what it has not written to its disk
+// is lost with it.
 //
-// asynq has one queue for each kind and priority, so that a worker takes no jobs that it cannot do. The queues are named
-// <queue>:<kind>:<priority>, where <queue> is that of WithQueue. asynq's own tools show them, with dead jobs as archived ones.
+// asynq has one queue for each kind and priority, so that a worker takes no jobs that it
+// cannot do. The queues are named <queue>:<kind>:<priority>, where <queue> is that of
+// WithQueue. asynq's own tools show them, with dead jobs as archived ones.
 package asynq
 
 import (
@@ -27,12 +29,14 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// takeOver is how long asynq takes to give the job of a dead worker to another one, at most: the lease of 30 s, another 30 s for
-// clocks that differ, and a minute between two looks. It has no setting for any of them.
+// takeOver is how long asynq takes to give the job of a dead worker to another one, at
+// most: the lease of 30 s, another 30 s for clocks that differ, and a minute between two
+// looks. It has no setting for any of them.
 const takeOver = 2 * time.Minute
 
-// ErrTaken is the cause of an attempt's context that ended because the job may be another worker's by now: the lease could not be
-// renewed in time, or somebody has cancelled the task with asynq's tools. What becomes of the attempt does not count then.
+// ErrTaken is the cause of an attempt's context that ended because the job may be another
+// worker's by now: the lease could not be renewed in time, or somebody has cancelled the
+// task with asynq's tools. What becomes of the attempt does not count then.
 var ErrTaken = errors.New("asynq: the job may be another worker's")
 
 var errNoClient = errors.New("asynq: the application has no Redis client: give xoption.WithCache with NOSQL_DRIVER=redis and import " +
@@ -49,10 +53,12 @@ type config struct {
 }
 
 func (c *config) refuse(format string, args ...any) {
-	c.faults = append(c.faults, fmt.Errorf("asynq: %w: "+format, append([]any{job.ErrOption}, args...)...))
+	c.faults = append(c.faults,
+		fmt.Errorf("asynq: %w: "+format, append([]any{job.ErrOption}, args...)...))
 }
 
-// WithClient gives the Redis client, instead of that of the application's cache. The caller closes it.
+// WithClient gives the Redis client, instead of that of the application's cache. The
+// caller closes it.
 func WithClient(client redis.UniversalClient) Option {
 	return func(c *config) {
 		if client == nil {
@@ -62,12 +68,14 @@ func WithClient(client redis.UniversalClient) Option {
 	}
 }
 
-// validQueue keeps braces out: asynq puts the name between those that choose the slot in a cluster.
+// validQueue keeps braces out: asynq puts the name between those that choose the slot in
+// a cluster.
 var validQueue = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,100}$`)
 
-// WithQueue names the queue: 1 to 100 characters of [A-Za-z0-9._:-]. Services that share a Redis and have different names do not
-// see one another's jobs; replicas, and a worker in a process of its own, need the same one. The default is NOSQL_PREFIX
-// without colons at its end, or else the name of the application, each with - for other characters.
+// WithQueue names the queue: 1 to 100 characters of [A-Za-z0-9._:-]. Services that share
+// a Redis and have different names do not see one another's jobs; replicas, and a worker
+// in a process of its own, need the same one. The default is NOSQL_PREFIX without colons
+// at its end, or else the name of the application, each with - for other characters.
 func WithQueue(name string) Option {
 	return func(c *config) {
 		if !validQueue.MatchString(name) {
@@ -77,8 +85,8 @@ func WithQueue(name string) Option {
 	}
 }
 
-// WithRetention keeps jobs that are done for that time, at least a second. The default is to forget them at once. What counts is
-// the option of the process that stores the job.
+// WithRetention keeps jobs that are done for that time, at least a second. The default is
+// to forget them at once. What counts is the option of the process that stores the job.
 func WithRetention(d time.Duration) Option {
 	return func(c *config) {
 		if d < time.Second {
@@ -88,7 +96,8 @@ func WithRetention(d time.Duration) Option {
 	}
 }
 
-// Open returns what opens the engine on the Redis of the application's cache, for job.Init. It asks the server for an answer.
+// Open returns what opens the engine on the Redis of the application's cache, for
+// job.Init. It asks the server for an answer.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{}

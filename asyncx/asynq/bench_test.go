@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// BenchmarkWorkers has replicas of ten slots each work off a backlog of jobs that do nothing: what is left is what the engine
-// costs.
+// BenchmarkWorkers has replicas of ten slots each work off a backlog of jobs that do
+// nothing: what is left is what the engine costs.
 func BenchmarkWorkers(b *testing.B) {
 	for _, replicas := range []int{1, 4} {
 		b.Run(fmt.Sprintf("%d", replicas), func(b *testing.B) { benchmark(b, replicas) })
@@ -40,7 +40,9 @@ func benchmark(b *testing.B, replicas int) {
 		working.Go(func() {
 			err := e.Work(ctx, driver.Work{
 				Kinds: []string{testKind}, Concurrency: 10, Poll: time.Second,
-				Failed: func(_ context.Context, what string, err error) { b.Errorf("%s: %v", what, err) },
+				Failed: func(_ context.Context, what string, err error) {
+					b.Errorf("%s: %v", what, err)
+				},
 				Run: func(context.Context, driver.Attempt) driver.Outcome {
 					if done.Add(1) == int64(n) {
 						close(finished)

@@ -39,7 +39,8 @@ type User struct {
 	Name string
 }
 
-// signUp stores a user, and a job once there is the user. A crash between the two loses the job.
+// signUp stores a user, and a job once there is the user. A crash between the two loses
+// the job.
 func signUp(ctx context.Context, name string) error {
 	return xdb.Transaction(ctx, func(ctx context.Context) error {
 		user := User{Name: name}
@@ -48,7 +49,8 @@ func signUp(ctx context.Context, name string) error {
 		}
 		xdb.OnCommit(ctx, func(ctx context.Context) {
 			if _, err := Welcome.Enqueue(ctx, WelcomeArgs{UserID: user.ID}); err != nil {
-				xlog.WithName(xlog.NamedTASK).Error(ctx, "the welcome is not stored", slog.Any("error", err))
+				xlog.WithName(xlog.NamedTASK).Error(ctx, "the welcome is not stored",
+					slog.Any("error", err))
 			}
 		})
 		return nil
@@ -66,6 +68,7 @@ func ExampleOpen() { //nolint:testableexamples // it serves until it is stopped
 
 func ExampleWithClient() { //nolint:testableexamples // it needs a server
 	client := goredis.NewClient(&goredis.Options{Addr: "jobs.example.com:6379"})
-	node := job.Init(asynq.Open(asynq.WithClient(client), asynq.WithQueue("shop"), asynq.WithRetention(24*time.Hour)))
+	node := job.Init(asynq.Open(asynq.WithClient(client), asynq.WithQueue("shop"),
+		asynq.WithRetention(24*time.Hour)))
 	_ = xregnode.Node{Key: xctx.JobQueueKey, Node: node}
 }

@@ -16,7 +16,10 @@ const testKind = "test.kind"
 func some(n int, change ...func(j *driver.Job)) []driver.Job {
 	all := make([]driver.Job, n)
 	for i := range all {
-		all[i] = driver.Job{ID: xutil.UUID().V7(), Kind: testKind, Args: []byte(`{"user":123}`), Priority: 3, MaxAttempts: 3}
+		all[i] = driver.Job{
+			ID: xutil.UUID().V7(), Kind: testKind, Args: []byte(`{"user":123}`),
+			Priority: 3, MaxAttempts: 3,
+		}
 		for _, c := range change {
 			c(&all[i])
 		}
@@ -49,7 +52,8 @@ func work(t *testing.T, ctx context.Context, e driver.Engine, w driver.Work) (st
 func collect(kinds ...string) (driver.Work, chan driver.Attempt) {
 	begun := make(chan driver.Attempt, 10_000)
 	return driver.Work{
-		Kinds: kinds, Concurrency: 1, Poll: 50 * time.Millisecond, Failed: func(context.Context, string, error) {},
+		Kinds: kinds, Concurrency: 1, Poll: 50 * time.Millisecond,
+		Failed: func(context.Context, string, error) {},
 		Run: func(_ context.Context, a driver.Attempt) driver.Outcome {
 			begun <- a
 			return driver.Outcome{}

@@ -27,7 +27,8 @@ func TestAllDeadJobsAreKept(t *testing.T) {
 		_, err := client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
 			for i := begin; i < begin+500; i++ {
 				id := fmt.Sprintf("0-%d", i)
-				pipe.ZAdd(ctx, archived, goredis.Z{Score: float64(old.Unix() + int64(i)), Member: id})
+				pipe.ZAdd(ctx, archived,
+					goredis.Z{Score: float64(old.Unix() + int64(i)), Member: id})
 				pipe.HSet(ctx, "asynq:{"+queue+"}:t:"+id, "state", "archived", "msg", "")
 			}
 			return nil
@@ -41,7 +42,8 @@ func TestAllDeadJobsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond, Failed: noFailure(t),
+		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond,
+		Failed: noFailure(t),
 		Run: func(context.Context, driver.Attempt) driver.Outcome {
 			return driver.Outcome{Verdict: driver.Bury, Error: "no good"}
 		},
@@ -78,7 +80,8 @@ func TestRetentionKeepsWhatIsDone(t *testing.T) {
 	if err != nil || r.State != driver.Done || r.Attempt != 1 {
 		t.Errorf("Get = %s with attempt %d, %v; want done with 1", r.State, r.Attempt, err)
 	}
-	if records, err := e.List(ctx, driver.Query{State: driver.Done, Limit: 10}); err != nil || len(records) != 1 {
+	if records, err := e.List(ctx, driver.Query{State: driver.Done, Limit: 10}); err != nil ||
+		len(records) != 1 {
 		t.Errorf("List = %d records, %v; want 1", len(records), err)
 	}
 	if err := e.Delete(ctx, j.ID); !errors.Is(err, driver.ErrState) {
@@ -101,8 +104,9 @@ func TestAReturnKeepsTheErrorOfTheAttemptBefore(t *testing.T) {
 	outcomes <- driver.Outcome{Verdict: driver.Retry, Error: "not this time"}
 	outcomes <- driver.Outcome{Verdict: driver.Return, Wait: time.Hour, Error: "not yet"}
 	stop := work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond, Failed: noFailure(t),
-		Run: func(context.Context, driver.Attempt) driver.Outcome { return <-outcomes },
+		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond,
+		Failed: noFailure(t),
+		Run:    func(context.Context, driver.Attempt) driver.Outcome { return <-outcomes },
 	})
 	until(t, "both attempts are over", func() bool {
 		r, err := e.Get(ctx, j.ID)
@@ -127,7 +131,8 @@ func TestAReplayedJobHasNoErrorAndKeepsItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop := work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond, Failed: noFailure(t),
+		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond,
+		Failed: noFailure(t),
 		Run: func(context.Context, driver.Attempt) driver.Outcome {
 			return driver.Outcome{Verdict: driver.Bury, Error: "no good"}
 		},
@@ -141,8 +146,10 @@ func TestAReplayedJobHasNoErrorAndKeepsItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := e.Get(ctx, j.ID)
-	if err != nil || r.State != driver.Waiting || r.Error != "" || !r.CreatedAt.Equal(created.CreatedAt) {
-		t.Errorf("the replayed job is %s with error %q, of %s (%v); want waiting, none, %s", r.State, r.Error, r.CreatedAt, err, created.CreatedAt)
+	if err != nil || r.State != driver.Waiting || r.Error != "" ||
+		!r.CreatedAt.Equal(created.CreatedAt) {
+		t.Errorf("the replayed job is %s with error %q, of %s (%v); want waiting, none, %s",
+			r.State, r.Error, r.CreatedAt, err, created.CreatedAt)
 	}
 }
 
@@ -156,7 +163,8 @@ func TestACancelInAsynqsToolsEndsTheAttempt(t *testing.T) {
 	}
 	causes, numbers := make(chan error, 1), make(chan int, 10)
 	work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond, Failed: noFailure(t),
+		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond,
+		Failed: noFailure(t),
 		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
 			numbers <- a.Number
 			if a.Number == 1 {

@@ -31,7 +31,8 @@ const (
 	heldEach            = 10 // slots of a child
 )
 
-// child is a worker that never ends an attempt at a held job, and ends one at a quick job at once.
+// child is a worker that never ends an attempt at a held job, and ends one at a quick job
+// at once.
 func child() bool {
 	text, ok := xenv.GetEnv(childKey)
 	if !ok {
@@ -41,7 +42,10 @@ func child() bool {
 	if err := json.Unmarshal([]byte(text), &do); err != nil {
 		panic(err)
 	}
-	client := goredis.NewClient(&goredis.Options{Addr: fmt.Sprintf("%s:%d", do.Host, do.Port), Username: do.User, Password: do.Pass})
+	client := goredis.NewClient(&goredis.Options{
+		Addr:     fmt.Sprintf("%s:%d", do.Host, do.Port),
+		Username: do.User, Password: do.Pass,
+	})
 	ctx := context.Background()
 	e, err := asynq.Open(asynq.WithClient(client), asynq.WithQueue(do.Queue))(ctx)
 	if err != nil {
@@ -65,7 +69,10 @@ func child() bool {
 // process starts a child.
 func (p place) process(t *testing.T) *exec.Cmd {
 	t.Helper()
-	text, err := json.Marshal(task{Host: p.config.Host, Port: p.config.Port, User: p.config.User, Pass: p.config.Pass, Queue: p.queue})
+	text, err := json.Marshal(task{
+		Host: p.config.Host, Port: p.config.Port, User: p.config.User,
+		Pass: p.config.Pass, Queue: p.queue,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +97,14 @@ func (s *survivors) count() int {
 	return len(s.numbers)
 }
 
-// TestNothingIsLostWhenProcessesAreKilled waits as long as asynq really takes, two minutes at most.
+// TestNothingIsLostWhenProcessesAreKilled waits as long as asynq really takes, two
+// minutes at most.
 func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, client := p.open(t)
-	held, quick := some(40, ofKind(heldKind)), some(2000, ofKind(quickKind), func(j *driver.Job) { j.Priority = 4 })
+	held, quick := some(40, ofKind(heldKind)),
+		some(2000, ofKind(quickKind), func(j *driver.Job) { j.Priority = 4 })
 	t.Cleanup(func() { client.Del(ctx, p.queue+":held", p.queue+":effects") })
 	var children []*exec.Cmd
 	for range 3 {
@@ -104,12 +113,15 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 	if err := e.Insert(ctx, quick); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "quick jobs are done", func() bool { return client.HLen(ctx, p.queue+":effects").Val() > 300 })
+	until(t, "quick jobs are done",
+		func() bool { return client.HLen(ctx, p.queue+":effects").Val() > 300 })
 	if err := e.Insert(ctx, held); err != nil {
 		t.Fatal(err)
 	}
-	// The held ones have the better priority, so that the slots fill with them while others are still being settled.
-	until(t, "some jobs are held", func() bool { n, _ := client.Get(ctx, p.queue+":held").Int(); return n >= 2*heldEach })
+	// The held ones have the better priority, so that the slots fill with them while
+	// others are still being settled.
+	until(t, "some jobs are held",
+		func() bool { n, _ := client.Get(ctx, p.queue+":held").Int(); return n >= 2*heldEach })
 	for _, c := range children {
 		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -125,7 +137,8 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 	}
 	s := survivors{numbers: map[string]int{}}
 	work(t, ctx, e, driver.Work{
-		Kinds: []string{heldKind, quickKind}, Concurrency: 20, Poll: 50 * time.Millisecond, Failed: noFailure(t),
+		Kinds: []string{heldKind, quickKind}, Concurrency: 20, Poll: 50 * time.Millisecond,
+		Failed: noFailure(t),
 		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
 			s.mu.Lock()
 			s.numbers[a.ID] = a.Number
@@ -135,12 +148,15 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 		},
 	})
 	everything := int64(len(held) + len(quick))
-	for begin := time.Now(); client.HLen(ctx, p.queue+":effects").Val() < everything || !p.empty(ctx, t, client); pass(100 * time.Millisecond) {
+	for begin := time.Now(); client.HLen(ctx, p.queue+":effects").Val() < everything ||
+		!p.empty(ctx, t, client); pass(100 * time.Millisecond) {
 		if time.Since(begin) > e.Capabilities().TakeOver+10*time.Second {
-			t.Fatalf("%d of %d jobs are done", client.HLen(ctx, p.queue+":effects").Val(), everything)
+			t.Fatalf("%d of %d jobs are done",
+				client.HLen(ctx, p.queue+":effects").Val(), everything)
 		}
 	}
-	t.Logf("%d jobs of the dead were taken over within %s, %d jobs ran after the deaths", len(running), time.Since(died), s.count())
+	t.Logf("%d jobs of the dead were taken over within %s, %d jobs ran after the deaths",
+		len(running), time.Since(died), s.count())
 	if len(running) < 2*heldEach {
 		t.Errorf("%d jobs ran when their workers died, want at least %d", len(running), 2*heldEach)
 	}
@@ -164,8 +180,8 @@ func (p place) empty(ctx context.Context, t *testing.T, client goredis.Universal
 	return true
 }
 
-// TestALivingWorkerKeepsALongJob lets an attempt take longer than the lease and the time that asynq adds to it, after which another
-// worker looks for dead ones as it begins.
+// TestALivingWorkerKeepsALongJob lets an attempt take longer than the lease and the time
+// that asynq adds to it, after which another worker looks for dead ones as it begins.
 func TestALivingWorkerKeepsALongJob(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)

@@ -11,13 +11,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// link is the client that asynq's server works with. It passes everything on, and has a hand in three of asynq's scripts, which it
-// knows by their keys and arguments:
+// link is the client that asynq's server works with. It passes everything on, and has a
+// hand in three of asynq's scripts, which it knows by their keys and arguments:
 //
-//   - taking a job. asynq asks each of its queues, one after the other, and takes the kinds of one priority always in the same
-//     order. The link looks at all of them at once, and takes the oldest job of the best priority.
+//   - taking a job. asynq asks each of its queues, one after the other, and takes the
+//     kinds of one priority always in the same order. The link looks at all of them at
+//     once, and takes the oldest job of the best priority.
 //   - moving those whose time has come: it leaves out the queues that have none.
-//   - archiving: asynq drops dead jobs after 90 days, and those above 10000. The link lets it keep them.
+//   - archiving: asynq drops dead jobs after 90 days, and those above 10000. The link
+//     lets it keep them.
 //
 // All commands end with the work, which asynq sends without a context.
 type link struct {
@@ -36,7 +38,10 @@ type link struct {
 // newLink returns a link and what ends its commands.
 func newLink(taking context.Context, w *worker) (l *link, end func()) {
 	life, end := context.WithCancel(context.WithoutCancel(taking))
-	l = &link{UniversalClient: w.engine.client, life: life, taking: taking, worker: w, looked: make(chan struct{})}
+	l = &link{
+		UniversalClient: w.engine.client, life: life, taking: taking, worker: w,
+		looked: make(chan struct{}),
+	}
 	l.look.queues = w.engine.names.ordered(w.Kinds)
 	return l, end
 }
@@ -61,7 +66,8 @@ func (l *link) while(ctx context.Context) (context.Context, context.CancelFunc) 
 		return l.life, func() {}
 	}
 	if deadline, ok := ctx.Deadline(); ok && errors.Is(ctx.Err(), context.Canceled) {
-		// asynq settles a job once more, within its lease, with the context of the first time, which it has ended itself.
+		// asynq settles a job once more, within its lease, with the context of the first
+		// time, which it has ended itself.
 		return context.WithDeadline(l.life, deadline)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -133,7 +139,8 @@ func (l *link) ZRem(ctx context.Context, key string, members ...any) *redis.IntC
 
 // isArchive knows the script that makes a job dead.
 func isArchive(keys []string) bool {
-	return len(keys) > 3 && strings.HasSuffix(keys[1], "}:"+activePart) && strings.HasSuffix(keys[3], "}:"+archivedPart)
+	return len(keys) > 3 && strings.HasSuffix(keys[1], "}:"+activePart) &&
+		strings.HasSuffix(keys[3], "}:"+archivedPart)
 }
 
 // The arguments of archiving.

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// logger passes on what asynq says of its server. What becomes of jobs is logged by package job.
+// logger passes on what asynq says of its server. What becomes of jobs is logged by
+// package job.
 type logger struct {
 	ctx    context.Context // asynq's methods have none
 	failed func(ctx context.Context, what string, err error)
@@ -28,7 +29,8 @@ func (l *logger) Error(args ...any) { l.tell(args) }
 // Fatal implements asynq.Logger, and does not end the process.
 func (l *logger) Fatal(args ...any) { l.tell(args) }
 
-// usual are the beginnings and ends of lines about jobs, and about what another worker was faster with.
+// usual are the beginnings and ends of lines about jobs, and about what another worker
+// was faster with.
 var usual = []string{"Retry exhausted for task", "revoke task", "NOT FOUND"}
 
 func (l *logger) tell(args []any) {

@@ -38,8 +38,8 @@ func (n names) ordered(kinds []string) []candidate {
 	return all
 }
 
-// takeParts are the keys of the script that takes a job; its arguments are the end of the lease and the beginning of the tasks'
-// keys.
+// takeParts are the keys of the script that takes a job; its arguments are the end of the
+// lease and the beginning of the tasks' keys.
 var takeParts = []string{pendingPart, pausedPart, activePart, leasePart}
 
 func isTake(keys []string, args []any) bool {
@@ -118,7 +118,10 @@ func (l *link) candidates(ctx context.Context) ([]candidate, error) {
 	answers := make([]answer, len(l.look.queues))
 	_, err := l.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, c := range l.look.queues {
-			answers[i] = answer{p.LIndex(ctx, key(c.queue, pendingPart), -1), p.Exists(ctx, key(c.queue, pausedPart))}
+			answers[i] = answer{
+				p.LIndex(ctx, key(c.queue, pendingPart), -1),
+				p.Exists(ctx, key(c.queue, pausedPart)),
+			}
 		}
 		return nil
 	})
@@ -142,7 +145,8 @@ func (l *link) candidates(ctx context.Context) ([]candidate, error) {
 	return found, nil
 }
 
-// pause waits for about Poll, until there is something to look for, or until nothing more is to be taken.
+// pause waits for about Poll, until there is something to look for, or until nothing more
+// is to be taken.
 func (l *link) pause() {
 	timer := time.NewTimer(l.worker.Poll/2 + rand.N(l.worker.Poll))
 	defer timer.Stop()
@@ -153,7 +157,8 @@ func (l *link) pause() {
 	}
 }
 
-// forward is how jobs are moved whose time has come. Only asynq's one goroutine that does so uses it.
+// forward is how jobs are moved whose time has come. Only asynq's one goroutine that does
+// so uses it.
 type forward struct {
 	first string
 	due   map[string]bool // the keys that have some

@@ -173,14 +173,16 @@ func TestAWorkerIsPatientDuringAnOutage(t *testing.T) {
 	before := c.n.Load()
 	pass(3 * time.Second)
 	if n := c.n.Load() - before; n > 40 {
-		t.Errorf("during an outage a worker has sent %d times in 3 s, want about 2 in each 500 ms", n)
+		t.Errorf("during an outage a worker has sent %d times in 3 s, want about 2 in each 500 ms",
+			n)
 	}
 	c.off.Store(false)
 	until(t, "jobs can be stored", func() bool { return e.Insert(ctx, some(1)) == nil })
 	next(t, begun)
 }
 
-// asynq itself would try again with a context that it has ended, and the job would run once more.
+// asynq itself would try again with a context that it has ended, and the job would run
+// once more.
 func TestAJobThatEndsDuringAShortOutageRunsOnce(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
@@ -195,11 +197,15 @@ func TestAJobThatEndsDuringAShortOutageRunsOnce(t *testing.T) {
 	if err := e.Insert(ctx, all); err != nil {
 		t.Fatal(err)
 	}
-	outcomes := []driver.Outcome{{}, {Verdict: driver.Retry, Wait: time.Hour, Error: "not this time"}, {Verdict: driver.Bury, Error: "no good"}}
+	outcomes := []driver.Outcome{{}, {
+		Verdict: driver.Retry, Wait: time.Hour,
+		Error: "not this time",
+	}, {Verdict: driver.Bury, Error: "no good"}}
 	want := []driver.State{driver.Done, driver.Waiting, driver.Dead}
 	begun, end := make(chan int, 10), make(chan struct{})
 	work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 3, Poll: 100 * time.Millisecond, Failed: func(context.Context, string, error) {},
+		Kinds: []string{testKind}, Concurrency: 3, Poll: 100 * time.Millisecond,
+		Failed: func(context.Context, string, error) {},
 		Run: func(_ context.Context, a driver.Attempt) driver.Outcome {
 			begun <- a.Number
 			<-end
@@ -216,7 +222,8 @@ func TestAJobThatEndsDuringAShortOutageRunsOnce(t *testing.T) {
 	for i, j := range all {
 		until(t, "the job is "+string(want[i]), func() bool {
 			r, err := e.Get(ctx, j.ID)
-			return err == nil && r.State == want[i] || errors.Is(err, driver.ErrNotFound) && want[i] == driver.Done
+			return err == nil && r.State == want[i] || errors.Is(err, driver.ErrNotFound) &&
+				want[i] == driver.Done
 		})
 	}
 	if len(begun) > 0 {

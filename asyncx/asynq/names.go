@@ -42,7 +42,8 @@ func (n names) parse(queue string) (kind string, priority int, ok bool) {
 	rest, ours := strings.CutPrefix(queue, n.prefix)
 	kind, digit, found := strings.Cut(rest, ":")
 	priority, err := strconv.Atoi(digit)
-	ok = ours && found && kind != "" && err == nil && priority >= driver.MinPriority && priority <= driver.MaxPriority
+	ok = ours && found && kind != "" && err == nil && priority >= driver.MinPriority &&
+		priority <= driver.MaxPriority
 	return kind, priority, ok
 }
 
@@ -77,7 +78,8 @@ func replayed(headers map[string]string, now time.Time) map[string]string {
 // foreignAttempts is how often a task of another program is tried.
 const foreignAttempts = 25
 
-// jobOf returns the job of a task. One that another program has put into the queue has no headers.
+// jobOf returns the job of a task. One that another program has put into the queue has no
+// headers.
 func (n names) jobOf(id, queue, kind string, args []byte, headers map[string]string) driver.Job {
 	j := driver.Job{ID: id, Kind: kind, Args: args, MaxAttempts: foreignAttempts}
 	_, j.Priority, _ = n.parse(queue)

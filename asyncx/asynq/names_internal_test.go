@@ -20,7 +20,8 @@ func TestKeysAreThoseOfAsynq(t *testing.T) {
 	if _, err := client.Enqueue(task, hibiken.Queue("q:kind:1"), hibiken.TaskID("id")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Enqueue(task, hibiken.Queue("q:kind:1"), hibiken.TaskID("id"), hibiken.ProcessIn(time.Hour)); err != nil {
+	if _, err := client.Enqueue(task, hibiken.Queue("q:kind:1"), hibiken.TaskID("id"),
+		hibiken.ProcessIn(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	want := [][]string{
@@ -41,7 +42,10 @@ func TestNamesOfQueues(t *testing.T) {
 		wantPriority          int
 		want                  bool
 	}{
-		{name: "ours", queue: n.queue("user.welcome", 2), wantKind: "user.welcome", wantPriority: 2, want: true},
+		{
+			name: "ours", queue: n.queue("user.welcome", 2), wantKind: "user.welcome",
+			wantPriority: 2, want: true,
+		},
 		{name: "another service", queue: "shop2:user.welcome:2"},
 		{name: "a longer name", queue: "shop:eu:user.welcome:2"},
 		{name: "no priority", queue: "shop:user.welcome"},
@@ -52,7 +56,8 @@ func TestNamesOfQueues(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			kind, priority, ok := n.parse(tc.queue)
 			if ok != tc.want || ok && (kind != tc.wantKind || priority != tc.wantPriority) {
-				t.Errorf("parse = %q, %d, %t; want %q, %d, %t", kind, priority, ok, tc.wantKind, tc.wantPriority, tc.want)
+				t.Errorf("parse = %q, %d, %t; want %q, %d, %t",
+					kind, priority, ok, tc.wantKind, tc.wantPriority, tc.want)
 			}
 		})
 	}
@@ -66,7 +71,8 @@ func TestATaskOfAnotherProgramHasTheDefaults(t *testing.T) {
 	}
 }
 
-// An asynq that takes jobs in another way would take them in another order, and at the pace of lookPause.
+// An asynq that takes jobs in another way would take them in another order, and at the
+// pace of lookPause.
 func TestWorkFailsWhereAsynqIsNotTheOneThatItKnows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &link{looked: make(chan struct{})}
@@ -82,7 +88,11 @@ func TestWorkFailsWhereAsynqIsNotTheOneThatItKnows(t *testing.T) {
 
 func TestAnUnknownWayToArchiveIsTold(t *testing.T) {
 	var told []error
-	l := &link{worker: &worker{Work: driver.Work{Failed: func(_ context.Context, _ string, err error) { told = append(told, err) }}}}
+	l := &link{worker: &worker{Work: driver.Work{Failed: func(_ context.Context, _ string,
+		err error,
+	) {
+		told = append(told, err)
+	}}}}
 	args := []any{"id", "message", int64(1), "cutoff", "most", int64(2), int64(3)}
 	for range 2 {
 		if got := l.archiving(t.Context(), args); got[3] != "cutoff" || got[4] != "most" {
@@ -97,12 +107,18 @@ func TestAnUnknownWayToArchiveIsTold(t *testing.T) {
 func TestTimesAreNeverEarly(t *testing.T) {
 	for range 1000 {
 		now := time.Now()
-		for _, wait := range []time.Duration{1, time.Millisecond, 999 * time.Millisecond, time.Second, 90 * time.Minute} {
-			if at := time.Unix(due(now, wait).Unix(), 0); at.Before(now.Add(wait)) || at.Sub(now.Add(wait)) >= time.Second {
-				t.Errorf("a job with a delay of %s may run %s after it", wait, at.Sub(now.Add(wait)))
+		for _, wait := range []time.Duration{
+			1, time.Millisecond, 999 * time.Millisecond,
+			time.Second, 90 * time.Minute,
+		} {
+			if at := time.Unix(due(now, wait).Unix(), 0); at.Before(now.Add(wait)) ||
+				at.Sub(now.Add(wait)) >= time.Second {
+				t.Errorf("a job with a delay of %s may run %s after it",
+					wait, at.Sub(now.Add(wait)))
 			}
 			d := waitOf(0, &verdict{driver.Outcome{Verdict: driver.Retry, Wait: wait}}, nil)
-			if at := time.Unix(now.Add(d).Unix(), 0); at.Before(now.Add(wait)) || at.Sub(now.Add(wait)) >= time.Second {
+			if at := time.Unix(now.Add(d).Unix(), 0); at.Before(now.Add(wait)) ||
+				at.Sub(now.Add(wait)) >= time.Second {
 				t.Errorf("a retry after %s may run %s after it", wait, at.Sub(now.Add(wait)))
 			}
 		}

@@ -24,7 +24,10 @@ func TestOpenWithoutRedisNamesTheWays(t *testing.T) {
 	if err == nil {
 		t.Fatal("Open = nil without a client")
 	}
-	for _, want := range []string{"xoption.WithCache", "NOSQL_DRIVER=redis", "cacheplugins/redis", "WithClient"} {
+	for _, want := range []string{
+		"xoption.WithCache", "NOSQL_DRIVER=redis", "cacheplugins/redis",
+		"WithClient",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %q, want it to name %s", err, want)
 		}
@@ -32,7 +35,8 @@ func TestOpenWithoutRedisNamesTheWays(t *testing.T) {
 }
 
 func TestAllWrongOptionsAreToldAtOnce(t *testing.T) {
-	_, err := asynq.Open(asynq.WithClient(nil), asynq.WithQueue("a{b}"), asynq.WithRetention(time.Millisecond))(t.Context())
+	_, err := asynq.Open(asynq.WithClient(nil), asynq.WithQueue("a{b}"),
+		asynq.WithRetention(time.Millisecond))(t.Context())
 	if !errors.Is(err, job.ErrOption) {
 		t.Fatalf("Open = %v, want %v", err, job.ErrOption)
 	}
@@ -44,14 +48,18 @@ func TestAllWrongOptionsAreToldAtOnce(t *testing.T) {
 }
 
 func TestOpenFailsWhereNothingAnswersAndTellsNoPassword(t *testing.T) {
-	client := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:1", Password: "s3cret", DialerRetries: 1})
+	client := goredis.NewClient(&goredis.Options{
+		Addr: "127.0.0.1:1", Password: "s3cret",
+		DialerRetries: 1,
+	})
 	defer func() { _ = client.Close() }()
 	_, err := asynq.Open(asynq.WithClient(client))(t.Context())
 	if err == nil || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("Open = %v, want an error without the password", err)
 	}
 	c := onRedis(t).config
-	wrong := goredis.NewClient(&goredis.Options{Addr: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)), Username: "nobody", Password: "s3cret"})
+	wrong := goredis.NewClient(&goredis.Options{Addr: net.JoinHostPort(c.Host,
+		strconv.Itoa(c.Port)), Username: "nobody", Password: "s3cret"})
 	defer func() { _ = wrong.Close() }()
 	_, err = asynq.Open(asynq.WithClient(wrong))(t.Context())
 	if err == nil || strings.Contains(err.Error(), "s3cret") {
@@ -62,7 +70,10 @@ func TestOpenFailsWhereNothingAnswersAndTellsNoPassword(t *testing.T) {
 func TestTheQueueIsNamedAfterThePrefixOrTheApplication(t *testing.T) {
 	p := onRedis(t)
 	for _, tc := range []struct{ name, prefix, app, want string }{
-		{name: "a prefix", prefix: p.queue + "-prefix:", app: "x", want: p.queue + "-prefix:" + testKind + ":3"},
+		{
+			name: "a prefix", prefix: p.queue + "-prefix:", app: "x",
+			want: p.queue + "-prefix:" + testKind + ":3",
+		},
 		{name: "an application", app: p.queue + " app", want: p.queue + "-app:" + testKind + ":3"},
 		{name: "braces", prefix: p.queue + "{b}", want: p.queue + "-b-:" + testKind + ":3"},
 	} {
@@ -79,7 +90,8 @@ func TestTheQueueIsNamedAfterThePrefixOrTheApplication(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !client.SIsMember(ctx, "asynq:queues", tc.want).Val() {
-				t.Errorf("the queues are %v, want %s among them", client.SMembers(ctx, "asynq:queues").Val(), tc.want)
+				t.Errorf("the queues are %v, want %s among them",
+					client.SMembers(ctx, "asynq:queues").Val(), tc.want)
 			}
 			if err := e.Delete(ctx, j[0].ID); err != nil {
 				t.Error(err)
@@ -131,7 +143,8 @@ func TestEnqueueWithinATransactionOfTheDatabaseIsRefused(t *testing.T) {
 	var inside error
 	transaction.OnCommit(tx, func(ctx context.Context) { _, inside = k.Enqueue(ctx, "y") })
 	end(true)
-	if records, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10}); err != nil || inside != nil || len(records) != 1 {
+	if records, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10}); err != nil ||
+		inside != nil || len(records) != 1 {
 		t.Errorf("after the commit %d jobs wait (%v, %v), want 1", len(records), err, inside)
 	}
 }

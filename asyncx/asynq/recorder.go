@@ -13,8 +13,9 @@ type script struct {
 	args   []any
 }
 
-// recorder is a client that sends nothing, and remembers the scripts that asynq would run. So asynq says how a task is stored or
-// deleted, and several of that are one transaction of Redis, which asynq's client does not offer.
+// recorder is a client that sends nothing, and remembers the scripts that asynq would
+// run. So asynq says how a task is stored or deleted, and several of that are one
+// transaction of Redis, which asynq's client does not offer.
 type recorder struct {
 	redis.UniversalClient // nil: no other method is called
 
@@ -59,8 +60,8 @@ func (noScript) Error() string { return "NOSCRIPT recorded" }
 // RedisError implements redis.Error.
 func (noScript) RedisError() {}
 
-// bound is a client whose scripts run on one connection or client, and end with a context, which
-// asynq's Inspector does not accept.
+// bound is a client whose scripts run on one connection or client, and end with a
+// context, which asynq's Inspector does not accept.
 type bound struct {
 	redis.UniversalClient // nil: no other method is called
 

@@ -69,7 +69,9 @@ func inspector(ctx context.Context, scripter redis.Scripter) *asynq.Inspector {
 	return asynq.NewInspectorFromRedisClient(bound{scripter: scripter, ctx: ctx})
 }
 
-func taskInfo(ctx context.Context, scripter redis.Scripter, queue, id string) (*asynq.TaskInfo, error) {
+func taskInfo(
+	ctx context.Context, scripter redis.Scripter, queue, id string,
+) (*asynq.TaskInfo, error) {
 	info, err := inspector(ctx, scripter).GetTaskInfo(queue, id)
 	if errors.Is(err, asynq.ErrTaskNotFound) {
 		return nil, driver.ErrNotFound
@@ -110,8 +112,8 @@ func (e *engine) record(info *asynq.TaskInfo) driver.Record {
 	return r
 }
 
-// List implements driver.Engine. It reads the ids of all jobs in the state, and keeps no more of them than the page has. A job
-// whose state changes meanwhile may be missing.
+// List implements driver.Engine. It reads the ids of all jobs in the state, and keeps no
+// more of them than the page has. A job whose state changes meanwhile may be missing.
 func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, error) {
 	if err := e.open(ctx); err != nil {
 		return nil, err
@@ -136,7 +138,9 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 type place struct{ id, queue string }
 
 // recordsOf returns those that are still in the state.
-func (e *engine) recordsOf(ctx context.Context, places []place, state driver.State) ([]driver.Record, error) {
+func (e *engine) recordsOf(
+	ctx context.Context, places []place, state driver.State,
+) ([]driver.Record, error) {
 	var records []driver.Record
 	for _, p := range places {
 		info, err := taskInfo(ctx, e.client, p.queue, p.id)
@@ -170,7 +174,8 @@ func (e *engine) page(ctx context.Context, q driver.Query) ([]place, error) {
 	return c.places, nil
 }
 
-// ids gives the collector the ids of a queue. Jobs go from scheduled and retry to pending, so that is last.
+// ids gives the collector the ids of a queue. Jobs go from scheduled and retry to
+// pending, so that is last.
 func (e *engine) ids(ctx context.Context, c *collector, state driver.State) error {
 	switch state {
 	case driver.Dead:
@@ -180,7 +185,8 @@ func (e *engine) ids(ctx context.Context, c *collector, state driver.State) erro
 	case driver.Running:
 		return e.elements(ctx, c, activePart)
 	default:
-		return errors.Join(e.members(ctx, c, scheduledPart), e.members(ctx, c, retryPart), e.elements(ctx, c, pendingPart))
+		return errors.Join(e.members(ctx, c, scheduledPart), e.members(ctx, c, retryPart),
+			e.elements(ctx, c, pendingPart))
 	}
 }
 

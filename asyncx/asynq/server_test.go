@@ -76,7 +76,8 @@ func quiet(tb testing.TB) context.Context {
 	return xlog.NewContext(context.WithoutCancel(tb.Context()), log)
 }
 
-// app returns the context of an application with the place's Redis as its cache, until the test ends.
+// app returns the context of an application with the place's Redis as its cache, until
+// the test ends.
 func (p place) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
 	tb.Helper()
 	ctx := quiet(tb)
@@ -100,7 +101,9 @@ func (p place) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
 }
 
 // open opens an engine until the test ends.
-func (p place) open(tb testing.TB, options ...asynq.Option) (context.Context, driver.Engine, goredis.UniversalClient) {
+func (p place) open(
+	tb testing.TB, options ...asynq.Option,
+) (context.Context, driver.Engine, goredis.UniversalClient) {
 	tb.Helper()
 	ctx, client := p.app(tb)
 	e, err := asynq.Open(append([]asynq.Option{asynq.WithQueue(p.queue)}, options...)...)(ctx)
@@ -156,7 +159,8 @@ func (p place) queues(ctx context.Context, tb testing.TB, client goredis.Univers
 
 var errCut = errors.New("cut off by the test")
 
-// cut lets every command fail while the replica is cut off, as if the server did not answer.
+// cut lets every command fail while the replica is cut off, as if the server did not
+// answer.
 type cut struct{ off atomic.Bool }
 
 // DialHook implements redis.Hook.
@@ -186,8 +190,8 @@ func (c *cut) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.Proc
 	}
 }
 
-// replica is one more process on the place. One that vanishes has died two minutes ago, as far as its leases tell: else each
-// of the checks would take that long.
+// replica is one more process on the place. One that vanishes has died two minutes ago,
+// as far as its leases tell: else each of the checks would take that long.
 func (p place) replica(tb testing.TB) jobtest.Replica {
 	tb.Helper()
 	ctx, e, client := p.open(tb)

@@ -58,7 +58,8 @@ func TestJobsOnACluster(t *testing.T) {
 	})
 }
 
-// TestABatchAcrossServersIsTakenBack shows what is left of all or none where a batch is on several servers.
+// TestABatchAcrossServersIsTakenBack shows what is left of all or none where a batch is
+// on several servers.
 func TestABatchAcrossServersIsTakenBack(t *testing.T) {
 	t.Parallel()
 	servers := cachetest.StartServers(t, "redis-cluster")

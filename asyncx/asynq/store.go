@@ -19,7 +19,8 @@ const changes = 20
 
 var errBusy = errors.New("others change the job at the same time")
 
-// never is the deadline of all attempts: asynq wants one, and package job is who ends them.
+// never is the deadline of all attempts: asynq wants one, and package job is who ends
+// them.
 var never = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // batch is the jobs of an Insert that share a transaction of Redis.
@@ -30,8 +31,8 @@ type batch struct {
 	scripts []script
 }
 
-// Insert implements driver.Engine. The jobs are one transaction of Redis; in a cluster those of each kind and priority are, since
-// they are on one server.
+// Insert implements driver.Engine. The jobs are one transaction of Redis; in a cluster
+// those of each kind and priority are, since they are on one server.
 func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	if err := e.open(ctx); err != nil || len(jobs) == 0 {
 		return err
@@ -88,7 +89,8 @@ func (e *engine) batches(jobs []driver.Job) ([]*batch, error) {
 	return all, nil
 }
 
-// due returns when a job may run, or the zero time for at once. asynq counts in seconds and drops what is below.
+// due returns when a job may run, or the zero time for at once. asynq counts in seconds
+// and drops what is below.
 func due(now time.Time, delay time.Duration) time.Time {
 	if delay <= 0 {
 		return time.Time{}
@@ -97,15 +99,19 @@ func due(now time.Time, delay time.Duration) time.Time {
 }
 
 // storing returns the script that stores a task.
-func (e *engine) storing(id, queue, kind string, args []byte, headers map[string]string, at time.Time) (script, error) {
+func (e *engine) storing(
+	id, queue, kind string, args []byte, headers map[string]string, at time.Time,
+) (script, error) {
 	options := []asynq.Option{
-		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(math.MaxInt32), asynq.Deadline(never), asynq.Retention(e.retention),
+		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(math.MaxInt32), asynq.Deadline(never),
+		asynq.Retention(e.retention),
 	}
 	if !at.IsZero() {
 		options = append(options, asynq.ProcessAt(at))
 	}
 	r := &recorder{}
-	if _, err := asynq.NewClientFromRedisClient(r).Enqueue(asynq.NewTaskWithHeaders(kind, args, headers), options...); err != nil {
+	if _, err := asynq.NewClientFromRedisClient(r).Enqueue(asynq.NewTaskWithHeaders(kind, args,
+		headers), options...); err != nil {
 		return script{}, fmt.Errorf("asynq: encode the job %.40q: %w", id, err)
 	}
 	if len(r.scripts) != 1 {
@@ -147,7 +153,8 @@ func send(ctx context.Context, p redis.Pipeliner, scripts []script) {
 	}
 }
 
-// takeBack deletes what has been stored of an Insert that failed on another server of the cluster. It can come too late.
+// takeBack deletes what has been stored of an Insert that failed on another server of the
+// cluster. It can come too late.
 func (e *engine) takeBack(ctx context.Context, b *batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -166,8 +173,8 @@ func (e *engine) watch(ctx context.Context, fn func(tx *redis.Tx) error, keys ..
 	return errBusy
 }
 
-// Replay implements driver.Engine. The task is deleted and stored anew, in one transaction of Redis: asynq's own way keeps the
-// number of its attempts.
+// Replay implements driver.Engine. The task is deleted and stored anew, in one
+// transaction of Redis: asynq's own way keeps the number of its attempts.
 func (e *engine) Replay(ctx context.Context, id string) error {
 	err := e.change(ctx, id, func(info *asynq.TaskInfo) ([]script, error) {
 		if info.State != asynq.TaskStateArchived {
@@ -177,7 +184,8 @@ func (e *engine) Replay(ctx context.Context, id string) error {
 		if err != nil {
 			return nil, err
 		}
-		storing, err := e.storing(id, info.Queue, info.Type, info.Payload, replayed(info.Headers, time.Now()), time.Time{})
+		storing, err := e.storing(id, info.Queue, info.Type, info.Payload,
+			replayed(info.Headers, time.Now()), time.Time{})
 		return []script{deleting, storing}, err
 	})
 	if err == nil {
@@ -209,8 +217,11 @@ func deleting(info *asynq.TaskInfo) (script, error) {
 	return r.scripts[0], nil
 }
 
-// change runs the scripts that fn wants for a job, where it is then still as fn has seen it.
-func (e *engine) change(ctx context.Context, id string, fn func(info *asynq.TaskInfo) ([]script, error)) error {
+// change runs the scripts that fn wants for a job, where it is then still as fn has seen
+// it.
+func (e *engine) change(
+	ctx context.Context, id string, fn func(info *asynq.TaskInfo) ([]script, error),
+) error {
 	if err := e.open(ctx); err != nil {
 		return err
 	}
@@ -219,8 +230,8 @@ func (e *engine) change(ctx context.Context, id string, fn func(info *asynq.Task
 		return err
 	}
 	return e.watch(ctx, func(tx *redis.Tx) error {
-		// On the connection of the transaction: a second connection would let as many changes
-		// as the pool has connections wait for one another.
+		// On the connection of the transaction: a second connection would let as many
+		// changes as the pool has connections wait for one another.
 		info, err := taskInfo(ctx, tx, queue, id)
 		if err != nil {
 			return err

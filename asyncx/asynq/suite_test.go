@@ -13,7 +13,8 @@ import (
 const (
 	// slack is asynq's second, which it rounds up to, and the time of a look.
 	slack = 1200 * time.Millisecond
-	// patience is longer than the minute in which asynq looks once for leases that are over.
+	// patience is longer than the minute in which asynq looks once for leases that are
+	// over.
 	patience = 90 * time.Second
 )
 

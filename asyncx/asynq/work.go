@@ -22,9 +22,11 @@ const (
 	settleTime = 5 * time.Second
 	// lookTime is how long asynq takes to look for a first job.
 	lookTime = 30 * time.Second
-	// lookPause is asynq's own pause between two looks; link makes that of Work.Poll, which can be cut short.
+	// lookPause is asynq's own pause between two looks; link makes that of Work.Poll,
+	// which can be cut short.
 	lookPause = time.Millisecond
-	// noAbort is how long asynq waits at the stop before it puts jobs back that run: package job is who ends them.
+	// noAbort is how long asynq waits at the stop before it puts jobs back that run:
+	// package job is who ends them.
 	noAbort = 1000 * time.Hour
 )
 
@@ -58,9 +60,11 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 	defer leave()
 	l.wake = wake
 	server := asynq.NewServerFromRedisClient(l, asynq.Config{
-		Concurrency: w.Concurrency, Queues: e.names.weights(w.Kinds), StrictPriority: true, BaseContext: k.begin,
-		TaskCheckInterval: lookPause, DelayedTaskCheckInterval: min(w.Poll, forwardEvery), JanitorInterval: cleanEvery,
-		RetryDelayFunc: waitOf, IsFailure: isFailure, ShutdownTimeout: noAbort,
+		Concurrency: w.Concurrency, Queues: e.names.weights(w.Kinds), StrictPriority: true,
+		BaseContext:       k.begin,
+		TaskCheckInterval: lookPause, DelayedTaskCheckInterval: min(w.Poll, forwardEvery),
+		JanitorInterval: cleanEvery,
+		RetryDelayFunc:  waitOf, IsFailure: isFailure, ShutdownTimeout: noAbort,
 		Logger: &logger{ctx: values, failed: w.Failed}, LogLevel: asynq.WarnLevel,
 	})
 	if err := server.Start(k); err != nil {
@@ -81,8 +85,9 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 	return err
 }
 
-// settle waits until asynq is over and no attempt runs: for one whose lease has expired asynq does not wait. What the server does
-// not take in time, once all attempts have ended, is given up with end.
+// settle waits until asynq is over and no attempt runs: for one whose lease has expired
+// asynq does not wait. What the server does not take in time, once all attempts have
+// ended, is given up with end.
 func (w *worker) settle(over <-chan struct{}, end func()) {
 	ticker := time.NewTicker(settleTime / 20)
 	defer ticker.Stop()
@@ -162,7 +167,8 @@ func (w *worker) ProcessTask(task context.Context, t *asynq.Task) error {
 	return &verdict{o}
 }
 
-// lastError returns what is kept with the job. asynq would replace it, and says there that a worker died.
+// lastError returns what is kept with the job. asynq would replace it, and says there
+// that a worker died.
 func (w *worker) lastError(ctx context.Context, queue, id string) string {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -176,7 +182,8 @@ func (w *worker) lastError(ctx context.Context, queue, id string) string {
 // verdict is an outcome as asynq understands it.
 type verdict struct{ driver.Outcome }
 
-// Error implements error with the text that is kept. asynq stores no text that is not UTF-8.
+// Error implements error with the text that is kept. asynq stores no text that is not
+// UTF-8.
 func (v *verdict) Error() string { return strings.ToValidUTF8(v.Outcome.Error, "\uFFFD") }
 
 // Unwrap says whether the job is dead.
@@ -187,7 +194,8 @@ func (v *verdict) Unwrap() error {
 	return nil
 }
 
-// waitOf returns the time until the next attempt; after the death of a worker there is none.
+// waitOf returns the time until the next attempt; after the death of a worker there is
+// none.
 func waitOf(_ int, err error, _ *asynq.Task) time.Duration {
 	var v *verdict
 	if !errors.As(err, &v) || v.Wait <= 0 {

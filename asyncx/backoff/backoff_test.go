@@ -15,29 +15,90 @@ func TestWaitsAreThoseOfThePolicy(t *testing.T) {
 		attempt int
 		want    time.Duration
 	}{
-		{name: "exponential, first", policy: backoff.Exponential(time.Second, time.Hour), attempt: 1, want: time.Second},
-		{name: "exponential, second", policy: backoff.Exponential(time.Second, time.Hour), attempt: 2, want: 2 * time.Second},
-		{name: "exponential, tenth", policy: backoff.Exponential(time.Second, time.Hour), attempt: 10, want: 512 * time.Second},
-		{name: "exponential, at most", policy: backoff.Exponential(time.Second, time.Hour), attempt: 13, want: time.Hour},
-		{name: "exponential, no attempt", policy: backoff.Exponential(time.Second, time.Hour), attempt: 0, want: time.Second},
-		{name: "exponential, below", policy: backoff.Exponential(time.Second, time.Hour), attempt: math.MinInt, want: time.Second},
-		{name: "exponential, very many", policy: backoff.Exponential(time.Second, math.MaxInt64), attempt: math.MaxInt, want: math.MaxInt64},
-		{name: "exponential, nothing very often", policy: backoff.Exponential(0, time.Hour), attempt: 5000, want: 0},
-		{name: "exponential, less than nothing", policy: backoff.Exponential(-time.Second, time.Hour), attempt: 3, want: 0},
-		{name: "exponential, at most less than the first", policy: backoff.Exponential(time.Hour, time.Second), attempt: 1, want: time.Second},
-		{name: "exponential, at most less than nothing", policy: backoff.Exponential(time.Hour, -time.Second), attempt: 1, want: 0},
+		{
+			name:   "exponential, first",
+			policy: backoff.Exponential(time.Second, time.Hour), attempt: 1, want: time.Second,
+		},
+		{
+			name: "exponential, second", policy: backoff.Exponential(time.Second, time.Hour),
+			attempt: 2, want: 2 * time.Second,
+		},
+		{
+			name: "exponential, tenth", policy: backoff.Exponential(time.Second, time.Hour),
+			attempt: 10, want: 512 * time.Second,
+		},
+		{
+			name:   "exponential, at most",
+			policy: backoff.Exponential(time.Second, time.Hour), attempt: 13, want: time.Hour,
+		},
+		{
+			name:   "exponential, no attempt",
+			policy: backoff.Exponential(time.Second, time.Hour), attempt: 0, want: time.Second,
+		},
+		{
+			name: "exponential, below", policy: backoff.Exponential(time.Second, time.Hour),
+			attempt: math.MinInt, want: time.Second,
+		},
+		{
+			name: "exponential, very many", policy: backoff.Exponential(time.Second, math.MaxInt64),
+			attempt: math.MaxInt, want: math.MaxInt64,
+		},
+		{
+			name:   "exponential, nothing very often",
+			policy: backoff.Exponential(0, time.Hour), attempt: 5000, want: 0,
+		},
+		{
+			name:   "exponential, less than nothing",
+			policy: backoff.Exponential(-time.Second, time.Hour), attempt: 3, want: 0,
+		},
+		{
+			name:   "exponential, at most less than the first",
+			policy: backoff.Exponential(time.Hour, time.Second), attempt: 1, want: time.Second,
+		},
+		{
+			name:   "exponential, at most less than nothing",
+			policy: backoff.Exponential(time.Hour, -time.Second), attempt: 1, want: 0,
+		},
 		{name: "constant", policy: backoff.Constant(time.Minute), attempt: 100, want: time.Minute},
-		{name: "constant, less than nothing", policy: backoff.Constant(-time.Minute), attempt: 1, want: 0},
-		{name: "schedule, first", policy: backoff.Schedule(time.Second, time.Minute), attempt: 1, want: time.Second},
-		{name: "schedule, last", policy: backoff.Schedule(time.Second, time.Minute), attempt: 2, want: time.Minute},
-		{name: "schedule, after the last", policy: backoff.Schedule(time.Second, time.Minute), attempt: math.MaxInt, want: time.Minute},
-		{name: "schedule, no attempt", policy: backoff.Schedule(time.Second, time.Minute), attempt: -1, want: time.Second},
-		{name: "schedule, less than nothing", policy: backoff.Schedule(-time.Second), attempt: 1, want: 0},
+		{
+			name:   "constant, less than nothing",
+			policy: backoff.Constant(-time.Minute), attempt: 1, want: 0,
+		},
+		{
+			name:   "schedule, first",
+			policy: backoff.Schedule(time.Second, time.Minute), attempt: 1, want: time.Second,
+		},
+		{
+			name:   "schedule, last",
+			policy: backoff.Schedule(time.Second, time.Minute), attempt: 2, want: time.Minute,
+		},
+		{
+			name: "schedule, after the last", policy: backoff.Schedule(time.Second, time.Minute),
+			attempt: math.MaxInt, want: time.Minute,
+		},
+		{
+			name:   "schedule, no attempt",
+			policy: backoff.Schedule(time.Second, time.Minute), attempt: -1, want: time.Second,
+		},
+		{
+			name:   "schedule, less than nothing",
+			policy: backoff.Schedule(-time.Second), attempt: 1, want: 0,
+		},
 		{name: "schedule, empty", policy: backoff.Schedule(), attempt: 1, want: 0},
-		{name: "no jitter", policy: backoff.Jitter(backoff.Constant(time.Minute), 0), attempt: 1, want: time.Minute},
-		{name: "jitter below 0", policy: backoff.Jitter(backoff.Constant(time.Minute), -1), attempt: 1, want: time.Minute},
-		{name: "jitter that is no number", policy: backoff.Jitter(backoff.Constant(time.Minute), math.NaN()), attempt: 1, want: time.Minute},
-		{name: "jitter of less than nothing", policy: backoff.Jitter(func(int) time.Duration { return -1 }, 1), attempt: 1, want: 0},
+		{
+			name: "no jitter", policy: backoff.Jitter(backoff.Constant(time.Minute), 0), attempt: 1,
+			want: time.Minute,
+		},
+		{
+			name: "jitter below 0", policy: backoff.Jitter(backoff.Constant(time.Minute), -1),
+			attempt: 1, want: time.Minute,
+		},
+		{name: "jitter that is no number", policy: backoff.Jitter(backoff.Constant(time.Minute),
+			math.NaN()), attempt: 1, want: time.Minute},
+		{
+			name:   "jitter of less than nothing",
+			policy: backoff.Jitter(func(int) time.Duration { return -1 }, 1), attempt: 1, want: 0,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.policy(tc.attempt); got != tc.want {
@@ -72,7 +133,8 @@ func TestJitterSpreadsEvenlyAroundTheWait(t *testing.T) {
 				}
 			}
 			if lower < 2000 || upper < 2000 {
-				t.Errorf("%d and %d of 10000 waits are in the outer quarters, want about 2500", lower, upper)
+				t.Errorf("%d and %d of 10000 waits are in the outer quarters, want about 2500",
+					lower, upper)
 			}
 		})
 	}
@@ -89,7 +151,10 @@ func TestJitterOfTheLongestWaitDoesNotOverflow(t *testing.T) {
 
 func TestTheDefaultGrowsFromASecondToAnHour(t *testing.T) {
 	p := backoff.Default()
-	for attempt, want := range map[int]time.Duration{1: time.Second, 5: 16 * time.Second, 13: time.Hour, 1000: time.Hour} {
+	for attempt, want := range map[int]time.Duration{
+		1: time.Second, 5: 16 * time.Second,
+		13: time.Hour, 1000: time.Hour,
+	} {
 		if got := p(attempt); got < want*8/10 || got > want*12/10 {
 			t.Errorf("the wait after attempt %d is %s, want %s and a fifth", attempt, got, want)
 		}

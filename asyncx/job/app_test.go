@@ -40,9 +40,11 @@ func newApp(t *testing.T, options ...xoption.Option) *app {
 		t.Fatal(err)
 	}
 	open := func(context.Context) (driver.Engine, error) { return a.store.Connect(), nil }
-	a.reg, err = xreg.New(t.Context(), []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(open)}},
+	a.reg, err = xreg.New(t.Context(),
+		[]xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(open)}},
 		append([]xoption.Option{
-			xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+			xoption.WithoutEnvFile(), xoption.WithLogger(engine),
+			xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 			xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
 		}, options...)...)
 	if err != nil {
@@ -51,7 +53,8 @@ func newApp(t *testing.T, options ...xoption.Option) *app {
 	return a
 }
 
-// run runs the application with the worker until the job has begun, and returns what it ended with.
+// run runs the application with the worker until the job has begun, and returns what it
+// ended with.
 func (a *app) run(t *testing.T, begun <-chan struct{}, tasks ...xmain.Task) error {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -111,8 +114,16 @@ func TestTheApplicationsTimeCutsJobsOffToo(t *testing.T) {
 		handle func(ctx context.Context, release <-chan struct{})
 		line   string
 	}{
-		{name: "one that ends with its context", handle: func(ctx context.Context, _ <-chan struct{}) { <-ctx.Done() }, line: "job put back"},
-		{name: "one that does not", handle: func(_ context.Context, release <-chan struct{}) { <-release }, line: "job left behind"},
+		{name: "one that ends with its context", handle: func(ctx context.Context,
+			_ <-chan struct{},
+		) {
+			<-ctx.Done()
+		}, line: "job put back"},
+		{name: "one that does not", handle: func(_ context.Context,
+			release <-chan struct{},
+		) {
+			<-release
+		}, line: "job left behind"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := newApp(t, xoption.WithShutdownTimeout(time.Second))
@@ -133,7 +144,8 @@ func TestTheApplicationsTimeCutsJobsOffToo(t *testing.T) {
 			}
 			r, err := a.store.Connect().Get(t.Context(), id)
 			if err != nil || r.State != driver.Waiting || r.Attempt != 0 {
-				t.Errorf("the job is %s with attempt %d, %v; want it to wait without one", r.State, r.Attempt, err)
+				t.Errorf("the job is %s with attempt %d, %v; want it to wait without one",
+					r.State, r.Attempt, err)
 			}
 			if !strings.Contains(a.log.String(), tc.line) {
 				t.Errorf("no line says %q:\n%s", tc.line, a.log)
@@ -156,10 +168,14 @@ func TestAnEngineThatDoesNotOpenFailsTheStart(t *testing.T) {
 		want error
 	}{
 		{name: "none", want: job.ErrOption},
-		{name: "broken", open: func(context.Context) (driver.Engine, error) { return nil, errBoom }, want: errBoom},
+		{
+			name: "broken", open: func(context.Context) (driver.Engine, error) { return nil, errBoom },
+			want: errBoom,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := xreg.New(t.Context(), []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(tc.open)}},
+			_, err := xreg.New(t.Context(),
+				[]xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(tc.open)}},
 				xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 				xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }))
 			if !errors.Is(err, tc.want) {
@@ -180,11 +196,16 @@ func (f future) Capabilities() driver.Capabilities {
 
 func TestAnEngineOfAnotherInterfaceIsRefusedAndClosed(t *testing.T) {
 	engine := future{memory.New().Connect()}
-	_, err := job.Init(func(context.Context) (driver.Engine, error) { return engine, nil })(t.Context())
+	_, err := job.Init(func(context.Context) (driver.Engine, error) {
+		return engine, nil
+	})(t.Context())
 	if err == nil {
 		t.Fatal("Init took an engine of another interface")
 	}
-	for _, want := range []string{"version 2", "version 1", "`go get github.com/plinthgo/plinth/asyncx@latest`"} {
+	for _, want := range []string{
+		"version 2", "version 1",
+		"`go get github.com/plinthgo/plinth/asyncx@latest`",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("Init = %v, want %q in it", err, want)
 		}
@@ -220,12 +241,13 @@ func TestAWorkerRunsBesideATest(t *testing.T) {
 	done := make(chan string, 1)
 	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.WithAutoMigrate(&User{})),
 		xoption.WithNodes(xregnode.Node{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}))
-	app.Go(job.New(job.WithHandlers(Welcome.Handle(func(ctx context.Context, args WelcomeArgs) error {
-		var user User
-		err := xdb.MustGetDB(ctx).First(&user, args.UserID).Error
-		done <- user.Name
-		return err
-	}))))
+	app.Go(job.New(job.WithHandlers(
+		Welcome.Handle(func(ctx context.Context, args WelcomeArgs) error {
+			var user User
+			err := xdb.MustGetDB(ctx).First(&user, args.UserID).Error
+			done <- user.Name
+			return err
+		}))))
 	if err := signUp(app.Context(), "Ann"); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +259,8 @@ func TestAWorkerRunsBesideATest(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("the job does not run")
 	}
-	waiting, err := job.MustGetQueue(app.Context()).List(app.Context(), job.Query{State: job.StateWaiting})
+	waiting, err := job.MustGetQueue(app.Context()).List(app.Context(),
+		job.Query{State: job.StateWaiting})
 	if err != nil || len(waiting) != 0 {
 		t.Errorf("List = %v, %v; want no job that waits", waiting, err)
 	}

@@ -14,7 +14,8 @@ func (k *Kind[T]) encode(args T) ([]byte, error) {
 		return nil, fmt.Errorf("job: kind %s: %w: %w", k.name, ErrArgs, encoding(err))
 	}
 	if len(data) > maxArgs {
-		return nil, fmt.Errorf("job: kind %s: %w: %d bytes are more than %d", k.name, ErrArgs, len(data), maxArgs)
+		return nil, fmt.Errorf("job: kind %s: %w: %d bytes are more than %d",
+			k.name, ErrArgs, len(data), maxArgs)
 	}
 	return data, nil
 }
@@ -30,7 +31,8 @@ func (k *Kind[T]) decode(data []byte) (args T, err error) {
 // decoding returns an error of encoding/json without the values that it may quote.
 func decoding(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		kind, _, _ := strings.Cut(wrong.Value, " ") // of a number that does not fit encoding/json gives the number too
+		// of a number that does not fit encoding/json gives the number too
+		kind, _, _ := strings.Cut(wrong.Value, " ")
 		return fmt.Errorf("a JSON %s at %q is no %s", kind, wrong.Field, wrong.Type)
 	}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -48,7 +50,8 @@ func encoding(err error) error {
 		return fmt.Errorf("%s has no JSON", typ.Type)
 	}
 	if marshaler, ok := errors.AsType[*json.MarshalerError](err); ok {
-		return fmt.Errorf("%s does not encode", strings.TrimPrefix(marshaler.Type.String(), "*")) // a pointer since Go 1.27
+		// a pointer since Go 1.27
+		return fmt.Errorf("%s does not encode", strings.TrimPrefix(marshaler.Type.String(), "*"))
 	}
 	return errors.New("they do not encode")
 }

@@ -15,7 +15,8 @@ import (
 
 func TestAJobWhoseWorkerDiedWaitsBeforeItIsTriedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := job.NewKind[note]("note", job.WithMaxAttempts(2), job.WithBackoff(backoff.Schedule(time.Hour, 24*time.Hour)))
+		k := job.NewKind[note]("note",
+			job.WithMaxAttempts(2), job.WithBackoff(backoff.Schedule(time.Hour, 24*time.Hour)))
 		var all []string
 		for range 5 {
 			all = append(all, enqueue(t, b, k, note{}))
@@ -46,13 +47,15 @@ func TestAJobWhoseWorkerDiedWaitsBeforeItIsTriedAgain(t *testing.T) {
 			}
 			wait := time.Until(r.RunAt).Round(time.Second)
 			if waits[wait] = true; wait < 30*time.Minute-10*time.Second || wait > 90*time.Minute {
-				t.Errorf("a job waits for %s, want half to one and a half of the backoff of 1h", wait)
+				t.Errorf("a job waits for %s, want half to one and a half of the backoff of 1h",
+					wait)
 			}
 		}
 		if len(waits) == 1 {
 			t.Errorf("all jobs wait for %v, want them apart", waits)
 		}
-		if lines := other.log.of(t, "job waits: its worker died"); len(lines) != 5 || lines[0]["attempt"] != 1.0 {
+		if lines := other.log.of(t, "job waits: its worker died"); len(lines) != 5 ||
+			lines[0]["attempt"] != 1.0 {
 			t.Errorf("lines = %v, want one for each job", lines)
 		}
 		pass(3 * time.Hour)
@@ -63,7 +66,8 @@ func TestAJobWhoseWorkerDiedWaitsBeforeItIsTriedAgain(t *testing.T) {
 	})
 }
 
-// TestAJobThatKillsItsProcessDoesNotTakeOthersWithIt has six slow jobs beside one that dies.
+// TestAJobThatKillsItsProcessDoesNotTakeOthersWithIt has six slow jobs beside one that
+// dies.
 func TestAJobThatKillsItsProcessDoesNotTakeOthersWithIt(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		slow, poison := job.NewKind[note]("slow"), job.NewKind[note]("poison")
@@ -108,7 +112,8 @@ func TestAJobThatKillsItsProcessDoesNotTakeOthersWithIt(t *testing.T) {
 		}
 		for _, id := range innocent {
 			if r, err := watcher.queue.Get(b.ctx, id); !errors.Is(err, job.ErrNotFound) {
-				t.Errorf("a job beside it is %s after %d attempts, want it done", r.State, r.Attempt)
+				t.Errorf("a job beside it is %s after %d attempts, want it done",
+					r.State, r.Attempt)
 			}
 		}
 	})
@@ -133,10 +138,17 @@ func (s *spy) Work(ctx context.Context, w driver.Work) error {
 func TestAnEngineIsToldTheLongestAttemptWithTimeToReturn(t *testing.T) {
 	b := newBench(t)
 	s := &spy{Engine: b.engine}
-	err := job.Work(context.WithValue(b.ctx, xctx.JobQueueKey, job.NewQueue(s)), job.WithLogger(b.logger), job.WithHandlers(
-		job.NewKind[note]("short", job.WithTimeout(time.Second)).Handle(func(context.Context, note) error { return nil }),
-		job.NewKind[note]("long", job.WithTimeout(time.Hour)).Handle(func(context.Context, note) error { return nil }),
-	))
+	err := job.Work(context.WithValue(b.ctx, xctx.JobQueueKey, job.NewQueue(s)),
+		job.WithLogger(b.logger), job.WithHandlers(
+			job.NewKind[note]("short",
+				job.WithTimeout(time.Second)).Handle(func(context.Context, note) error {
+				return nil
+			}),
+			job.NewKind[note]("long",
+				job.WithTimeout(time.Hour)).Handle(func(context.Context, note) error {
+				return nil
+			}),
+		))
 	if want := time.Hour + time.Second; err != nil || s.given.Longest != want {
 		t.Errorf("Longest = %s, %v; want %s", s.given.Longest, err, want)
 	}
@@ -147,15 +159,18 @@ func TestAnOutcomeThatDoesNotCountIsToldEachTime(t *testing.T) {
 	s := &spy{Engine: b.engine, do: func(ctx context.Context, w driver.Work) {
 		w.Failed(ctx, "claim", errBoom)
 		for n := range 3 {
-			w.Lost(ctx, driver.Attempt{Job: driver.Job{ID: "an id", Kind: "note"}, Number: n + 1}, errBoom)
+			w.Lost(ctx, driver.Attempt{Job: driver.Job{ID: "an id", Kind: "note"}, Number: n + 1},
+				errBoom)
 		}
 	}}
 	ctx := context.WithValue(b.ctx, xctx.JobQueueKey, job.NewQueue(s))
-	if err := job.Work(ctx, job.WithLogger(b.logger), job.WithHandlers(handle[note]("note"))); err != nil {
+	if err := job.Work(ctx, job.WithLogger(b.logger),
+		job.WithHandlers(handle[note]("note"))); err != nil {
 		t.Fatal(err)
 	}
 	lines := b.log.of(t, "job lost: its outcome does not count")
-	if len(lines) != 3 || lines[2]["kind"] != "note" || lines[2]["id"] != "an id" || lines[2]["attempt"] != 3.0 || lines[2]["cause"] != "boom" {
+	if len(lines) != 3 || lines[2]["kind"] != "note" || lines[2]["id"] != "an id" ||
+		lines[2]["attempt"] != 3.0 || lines[2]["cause"] != "boom" {
 		t.Errorf("lines = %v, want three with their jobs", lines)
 	}
 }
@@ -163,7 +178,10 @@ func TestAnOutcomeThatDoesNotCountIsToldEachTime(t *testing.T) {
 func TestATaskTakesTheQueueOfEachApplication(t *testing.T) {
 	var ran []string
 	k := job.NewKind[note]("note")
-	task := job.New(job.WithHandlers(k.Handle(func(_ context.Context, n note) error { ran = append(ran, n.Text); return nil })))
+	task := job.New(job.WithHandlers(k.Handle(func(_ context.Context, n note) error {
+		ran = append(ran, n.Text)
+		return nil
+	})))
 	for _, name := range []string{"first", "second"} {
 		bubble(t, func(t *testing.T, b *bench) {
 			enqueue(t, b, k, note{Text: name})
@@ -180,15 +198,26 @@ func TestATaskTakesTheQueueOfEachApplication(t *testing.T) {
 func TestWhatIsNoIDIsNotFoundBeforeTheEngineIsAsked(t *testing.T) {
 	b := newBench(t)
 	b.store.SetDown(true) // whoever asks it gets another error
-	for _, id := range []string{"", "\x00", "\xff", "nonsense", "0192F0C1-7B1E-7D5E-9C1A-3C6F5E0A1B2C", "0192f0c1-7b1e-7d5e-9c1a-3c6f5e0a1b2c\n"} {
+	for _, id := range []string{
+		"", "\x00", "\xff", "nonsense",
+		"0192F0C1-7B1E-7D5E-9C1A-3C6F5E0A1B2C", "0192f0c1-7b1e-7d5e-9c1a-3c6f5e0a1b2c\n",
+	} {
 		_, err := b.queue.Get(b.ctx, id)
-		for what, err := range map[string]error{"Get": err, "Replay": b.queue.Replay(b.ctx, id), "Delete": b.queue.Delete(b.ctx, id)} {
+		for what, err := range map[string]error{
+			"Get": err, "Replay": b.queue.Replay(b.ctx, id),
+			"Delete": b.queue.Delete(b.ctx, id),
+		} {
 			if !errors.Is(err, job.ErrNotFound) {
 				t.Errorf("%s(%q) = %v, want %v", what, id, err, job.ErrNotFound)
 			}
 		}
 	}
-	for _, q := range []job.Query{{Kind: "\x00"}, {Kind: "Note"}, {After: "\xff"}, {After: "nonsense"}} {
+	for _, q := range []job.Query{
+		{Kind: "\x00"},
+		{Kind: "Note"},
+		{After: "\xff"},
+		{After: "nonsense"},
+	} {
 		q.State = job.StateWaiting
 		if _, err := b.queue.List(b.ctx, q); !errors.Is(err, job.ErrOption) {
 			t.Errorf("List(%+v) = %v, want %v", q, err, job.ErrOption)

@@ -33,12 +33,14 @@ type enqueue struct {
 // EnqueueOption changes how one job is stored.
 type EnqueueOption func(*enqueue)
 
-// WithDelay lets the job wait before its first attempt, by the engine's clock. Of it and WithRunAt the last one counts.
+// WithDelay lets the job wait before its first attempt, by the engine's clock. Of it and
+// WithRunAt the last one counts.
 func WithDelay(d time.Duration) EnqueueOption {
 	return func(e *enqueue) { e.delay, e.at = d, time.Time{} }
 }
 
-// WithRunAt lets the job wait until then, by this process's clock. A time that has passed is at once.
+// WithRunAt lets the job wait until then, by this process's clock. A time that has passed
+// is at once.
 func WithRunAt(t time.Time) EnqueueOption {
 	return func(e *enqueue) { e.delay, e.at = 0, t }
 }
@@ -49,14 +51,17 @@ func WithJobPriority(p Priority) EnqueueOption { return func(e *enqueue) { e.pri
 // WithJobMaxAttempts says how often the job is tried, instead of its kind's number.
 func WithJobMaxAttempts(n int) EnqueueOption { return func(e *enqueue) { e.maxAttempts = n } }
 
-// OutsideTransaction stores the job although the engine takes no part in the transaction that ctx is in: it runs even where
-// that is rolled back. With an engine that takes part it changes nothing.
+// OutsideTransaction stores the job although the engine takes no part in the transaction
+// that ctx is in: it runs even where that is rolled back. With an engine that takes part
+// it changes nothing.
 func OutsideTransaction() EnqueueOption { return func(e *enqueue) { e.outside = true } }
 
-// Enqueue stores a job and returns its id. Where ctx is in a transaction of xdb, the job is part of it: it exists once that
-// has committed. With an engine that takes no part in transactions the error is then ErrTransaction: use xdb.OnCommit, or
-// OutsideTransaction.
-func (k *Kind[T]) Enqueue(ctx context.Context, args T, options ...EnqueueOption) (id string, err error) {
+// Enqueue stores a job and returns its id. Where ctx is in a transaction of xdb, the job
+// is part of it: it exists once that has committed. With an engine that takes no part in
+// transactions the error is then ErrTransaction: use xdb.OnCommit, or OutsideTransaction.
+func (k *Kind[T]) Enqueue(
+	ctx context.Context, args T, options ...EnqueueOption,
+) (id string, err error) {
 	ids, err := k.EnqueueMany(ctx, []T{args}, options...)
 	if err != nil {
 		return "", err
@@ -64,8 +69,11 @@ func (k *Kind[T]) Enqueue(ctx context.Context, args T, options ...EnqueueOption)
 	return ids[0], nil
 }
 
-// EnqueueMany stores a job for each of the arguments, all or none, and returns their ids in that order.
-func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueOption) (ids []string, err error) {
+// EnqueueMany stores a job for each of the arguments, all or none, and returns their ids
+// in that order.
+func (k *Kind[T]) EnqueueMany(
+	ctx context.Context, args []T, options ...EnqueueOption,
+) (ids []string, err error) {
 	ctx = xctx.Unpooled(ctx)
 	queue, xerr := GetQueue(ctx)
 	if xerr != nil {
@@ -88,7 +96,8 @@ func (k *Kind[T]) EnqueueMany(ctx context.Context, args []T, options ...EnqueueO
 		}
 		ids[i] = xutil.UUID().V7()
 		jobs[i] = driver.Job{
-			ID: ids[i], Kind: k.name, Args: data, Priority: int(e.priority), Delay: e.delay, MaxAttempts: e.maxAttempts, Meta: meta,
+			ID: ids[i], Kind: k.name, Args: data, Priority: int(e.priority), Delay: e.delay,
+			MaxAttempts: e.maxAttempts, Meta: meta,
 		}
 	}
 	if len(jobs) == 0 {
@@ -112,9 +121,11 @@ func (k *kind) options(options []EnqueueOption) (enqueue, error) {
 	}
 	switch {
 	case !e.priority.valid():
-		return e, fmt.Errorf("job: enqueue %s: %w: %d is no priority", k.name, ErrOption, e.priority)
+		return e, fmt.Errorf("job: enqueue %s: %w: %d is no priority",
+			k.name, ErrOption, e.priority)
 	case e.maxAttempts < 1:
-		return e, fmt.Errorf("job: enqueue %s: %w: %d attempts are none", k.name, ErrOption, e.maxAttempts)
+		return e, fmt.Errorf("job: enqueue %s: %w: %d attempts are none",
+			k.name, ErrOption, e.maxAttempts)
 	case e.delay < 0:
 		return e, fmt.Errorf("job: enqueue %s: %w: the delay is negative", k.name, ErrOption)
 	}
@@ -133,7 +144,8 @@ func metaOf(ctx context.Context) map[string]string {
 	return meta
 }
 
-// validLanguage reports whether a header can be stored: it comes from outside, and a database refuses some bytes.
+// validLanguage reports whether a header can be stored: it comes from outside, and a
+// database refuses some bytes.
 func validLanguage(header string) bool {
 	for _, c := range []byte(header) {
 		if c < ' ' || c > '~' {

@@ -24,29 +24,52 @@ var plain = job.NewKind[note]("plain")
 
 func TestAJobIsStoredAsItsKindSays(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := job.NewKind[note]("note", job.WithPriority(job.PriorityHigh), job.WithMaxAttempts(3), nil)
+		k := job.NewKind[note]("note",
+			job.WithPriority(job.PriorityHigh), job.WithMaxAttempts(3), nil)
 		ids, err := k.EnqueueMany(b.ctx, []note{{N: 1}, {N: 2}})
 		if err != nil || len(ids) != 2 || ids[0] >= ids[1] {
 			t.Fatalf("EnqueueMany = %v, %v; want two ids in their order", ids, err)
 		}
 		r := b.get(t, ids[1])
-		if r.Kind != "note" || k.Name() != "note" || string(r.Args) != `{"text":"","n":2}` || r.Priority != 1 || r.MaxAttempts != 3 || r.Delay != 0 {
+		if r.Kind != "note" || k.Name() != "note" || string(r.Args) != `{"text":"","n":2}` ||
+			r.Priority != 1 || r.MaxAttempts != 3 || r.Delay != 0 {
 			t.Errorf("record = %+v", r)
 		}
-		id := enqueue(t, b, k, note{}, job.WithJobPriority(job.PriorityLow), job.WithJobMaxAttempts(9), job.WithDelay(time.Hour), nil)
+		id := enqueue(t, b, k, note{}, job.WithJobPriority(job.PriorityLow),
+			job.WithJobMaxAttempts(9), job.WithDelay(time.Hour), nil)
 		if r := b.get(t, id); r.Priority != 4 || r.MaxAttempts != 9 || r.Delay != time.Hour {
-			t.Errorf("priority, attempts, delay = %d, %d, %s; want 4, 9, 1h", r.Priority, r.MaxAttempts, r.Delay)
+			t.Errorf("priority, attempts, delay = %d, %d, %s; want 4, 9, 1h",
+				r.Priority, r.MaxAttempts, r.Delay)
 		}
 		for _, tc := range []struct {
 			name    string
 			options []job.EnqueueOption
 			want    time.Duration
 		}{
-			{name: "a time to come", options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(time.Minute))}, want: time.Minute},
-			{name: "a time that has passed", options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(-time.Minute))}},
-			{name: "no time last", options: []job.EnqueueOption{job.WithDelay(time.Hour), job.WithRunAt(time.Time{})}},
-			{name: "a delay last", options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(time.Hour)), job.WithDelay(time.Second)}, want: time.Second},
-			{name: "a time last", options: []job.EnqueueOption{job.WithDelay(time.Hour), job.WithRunAt(time.Now().Add(time.Second))}, want: time.Second},
+			{
+				name:    "a time to come",
+				options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(time.Minute))},
+				want:    time.Minute,
+			},
+			{
+				name:    "a time that has passed",
+				options: []job.EnqueueOption{job.WithRunAt(time.Now().Add(-time.Minute))},
+			},
+			{
+				name:    "no time last",
+				options: []job.EnqueueOption{job.WithDelay(time.Hour), job.WithRunAt(time.Time{})},
+			},
+			{
+				name: "a delay last",
+				options: []job.EnqueueOption{
+					job.WithRunAt(time.Now().Add(time.Hour)),
+					job.WithDelay(time.Second),
+				}, want: time.Second,
+			},
+			{name: "a time last", options: []job.EnqueueOption{
+				job.WithDelay(time.Hour),
+				job.WithRunAt(time.Now().Add(time.Second)),
+			}, want: time.Second},
 		} {
 			if r := b.get(t, enqueue(t, b, k, note{}, tc.options...)); r.Delay != tc.want {
 				t.Errorf("%s: the delay is %s, want %s", tc.name, r.Delay, tc.want)
@@ -65,7 +88,8 @@ func TestNoArgumentsAreNoJobs(t *testing.T) {
 func TestAnOptionThatMakesNoSenseStoresNothing(t *testing.T) {
 	b := newBench(t)
 	for _, option := range []job.EnqueueOption{
-		job.WithJobPriority(0), job.WithJobPriority(5), job.WithJobMaxAttempts(0), job.WithDelay(-1),
+		job.WithJobPriority(0), job.WithJobPriority(5), job.WithJobMaxAttempts(0),
+		job.WithDelay(-1),
 	} {
 		if _, err := plain.Enqueue(b.ctx, note{}, option); !errors.Is(err, job.ErrOption) {
 			t.Errorf("Enqueue = %v, want %v", err, job.ErrOption)
@@ -77,7 +101,8 @@ func TestAnOptionThatMakesNoSenseStoresNothing(t *testing.T) {
 // empty fails the test where jobs wait.
 func (b *bench) empty(t *testing.T) {
 	t.Helper()
-	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 0 || err != nil {
+	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 0 ||
+		err != nil {
 		t.Errorf("%d jobs wait, %v; want none", len(list), err)
 	}
 }
@@ -96,7 +121,8 @@ func (*wrongs) UnmarshalJSON([]byte) error { return errors.New("not " + secret) 
 
 func TestArgumentsThatDoNotEncodeAreRefusedWithoutTheirValues(t *testing.T) {
 	b := newBench(t)
-	number, channel, own := job.NewKind[float64]("number"), job.NewKind[chan int]("channel"), job.NewKind[refusing]("own")
+	number, channel, own := job.NewKind[float64]("number"), job.NewKind[chan int]("channel"),
+		job.NewKind[refusing]("own")
 	big := job.NewKind[string]("big")
 	for _, tc := range []struct {
 		name    string
@@ -104,7 +130,9 @@ func TestArgumentsThatDoNotEncodeAreRefusedWithoutTheirValues(t *testing.T) {
 		want    string
 	}{
 		{
-			name: "a value", enqueue: func() (string, error) { return number.Enqueue(b.ctx, math.Inf(1)) },
+			name: "a value", enqueue: func() (string, error) {
+				return number.Enqueue(b.ctx, math.Inf(1))
+			},
 			want: "job: kind number: wrong arguments: a value of float64 has no JSON",
 		},
 		{
@@ -112,11 +140,14 @@ func TestArgumentsThatDoNotEncodeAreRefusedWithoutTheirValues(t *testing.T) {
 			want: "job: kind channel: wrong arguments: chan int has no JSON",
 		},
 		{
-			name: "its own method", enqueue: func() (string, error) { return own.Enqueue(b.ctx, refusing{}) },
-			want: "job: kind own: wrong arguments: job_test.refusing does not encode",
+			name:    "its own method",
+			enqueue: func() (string, error) { return own.Enqueue(b.ctx, refusing{}) },
+			want:    "job: kind own: wrong arguments: job_test.refusing does not encode",
 		},
 		{
-			name: "too large", enqueue: func() (string, error) { return big.Enqueue(b.ctx, strings.Repeat("x", job.MaxArgs-1)) },
+			name: "too large", enqueue: func() (string, error) {
+				return big.Enqueue(b.ctx, strings.Repeat("x", job.MaxArgs-1))
+			},
 			want: "job: kind big: wrong arguments: 1048577 bytes are more than 1048576",
 		},
 	} {
@@ -146,7 +177,9 @@ func TestArgumentsThatDoNotDecodeLetTheJobDieWithoutTheirValues(t *testing.T) {
 			want: `job: kind args: wrong arguments: a JSON string at "n" is no int`,
 		},
 		{
-			name: "a number that is too large", args: map[string]any{"n": json.Number("123456789012345678901234567890")}, do: handle[note]("args"),
+			name: "a number that is too large",
+			args: map[string]any{"n": json.Number("123456789012345678901234567890")},
+			do:   handle[note]("args"),
 			want: `job: kind args: wrong arguments: a JSON number at "n" is no int`,
 		},
 		{
@@ -159,11 +192,14 @@ func TestArgumentsThatDoNotDecodeLetTheJobDieWithoutTheirValues(t *testing.T) {
 				id := enqueue(t, b, job.NewKind[any]("args"), tc.args)
 				l := b.work(t, job.WithHandlers(tc.do))
 				pass(time.Minute)
-				if r := b.get(t, id); r.State != job.StateDead || r.Error != tc.want || r.Attempt != 1 {
-					t.Errorf("state, attempt, error = %s, %d, %q; want dead, 1, %q", r.State, r.Attempt, r.Error, tc.want)
+				if r := b.get(t, id); r.State != job.StateDead || r.Error != tc.want ||
+					r.Attempt != 1 {
+					t.Errorf("state, attempt, error = %s, %d, %q; want dead, 1, %q",
+						r.State, r.Attempt, r.Error, tc.want)
 				}
 				l.ends(t)
-				if s := b.log.String(); strings.Contains(s, secret) || strings.Contains(s, "12345678901") {
+				if s := b.log.String(); strings.Contains(s, secret) ||
+					strings.Contains(s, "12345678901") {
 					t.Errorf("the log shows the arguments:\n%s", s)
 				}
 			})
@@ -181,7 +217,8 @@ func TestWithoutAQueueTheErrorNamesTheNode(t *testing.T) {
 	if code := xerror.From(err).GetErrorCode(); code != xerror.ConfigError {
 		t.Errorf("code = %v, want %v", code, xerror.ConfigError)
 	}
-	if !strings.Contains(err.Error(), "job.Init(outbox.Open())") || !strings.Contains(err.Error(), "xctx.JobQueueKey") {
+	if !strings.Contains(err.Error(), "job.Init(outbox.Open())") ||
+		!strings.Contains(err.Error(), "xctx.JobQueueKey") {
 		t.Errorf("Enqueue = %v, want the node to list", err)
 	}
 	defer func() {
@@ -209,7 +246,8 @@ func TestAnEngineWithoutTransactionsRefusesAJobWithinOne(t *testing.T) {
 	if !errors.Is(err, errBoom) || errors.Is(err, job.ErrTransaction) {
 		t.Errorf("the transaction = %v, want %v only", err, errBoom)
 	}
-	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 1 || err != nil {
+	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 1 ||
+		err != nil {
 		t.Errorf("%d jobs wait, %v; want the one outside of the transaction", len(list), err)
 	}
 	committed := false
@@ -253,7 +291,8 @@ func TestTheRequestGoesOnInItsJobs(t *testing.T) {
 				request.SetID(id)
 				request.SetAcceptLanguage(tc.language)
 				c, _ := gin.CreateTestContext(httptest.NewRecorder())
-				c.Request = httptest.NewRequestWithContext(request, http.MethodPost, "/", http.NoBody)
+				c.Request = httptest.NewRequestWithContext(request, http.MethodPost, "/",
+					http.NoBody)
 				k, next := job.NewKind[note]("first"), job.NewKind[note]("next")
 				if _, err := k.Enqueue(c, note{}); err != nil {
 					t.Fatalf("Enqueue with a *gin.Context: %v", err)
@@ -272,8 +311,10 @@ func TestTheRequestGoesOnInItsJobs(t *testing.T) {
 					next.Handle(func(ctx context.Context, _ note) error { see(ctx); return nil })))
 				pass(time.Minute)
 				l.ends(t)
-				if len(ids) != 2 || ids[0] != id || ids[1] != id || languages[0] != tc.want || languages[1] != tc.want {
-					t.Errorf("ids, languages = %q, %q; want %q and %q, also in the job of the job", ids, languages, id, tc.want)
+				if len(ids) != 2 || ids[0] != id || ids[1] != id || languages[0] != tc.want ||
+					languages[1] != tc.want {
+					t.Errorf("ids, languages = %q, %q; want %q and %q, also in the job of the job",
+						ids, languages, id, tc.want)
 				}
 				done := b.log.of(t, "job done")
 				if len(done) != 2 || done[0]["request_id"] != id || done[1]["request_id"] != id {
@@ -295,7 +336,8 @@ func TestAJobOfNoRequestHasAnIDOfItsOwn(t *testing.T) {
 		})))
 		pass(time.Minute)
 		l.ends(t)
-		if lines := b.log.of(t, "job done"); !xctx.ValidID(id) || len(lines) != 1 || lines[0]["request_id"] != id {
+		if lines := b.log.of(t, "job done"); !xctx.ValidID(id) || len(lines) != 1 ||
+			lines[0]["request_id"] != id {
 			t.Errorf("the id is %q and the lines %v", id, lines)
 		}
 	})
@@ -304,7 +346,8 @@ func TestAJobOfNoRequestHasAnIDOfItsOwn(t *testing.T) {
 func TestErrorsOfTheEngineAreKept(t *testing.T) {
 	b := newBench(t)
 	b.store.SetDown(true)
-	if _, err := plain.Enqueue(b.ctx, note{}); !errors.Is(err, memory.ErrAway) || !strings.HasPrefix(err.Error(), "job: enqueue plain: ") {
+	if _, err := plain.Enqueue(b.ctx, note{}); !errors.Is(err, memory.ErrAway) ||
+		!strings.HasPrefix(err.Error(), "job: enqueue plain: ") {
 		t.Errorf("Enqueue = %v", err)
 	}
 	if err := b.queue.CheckHealth(b.ctx); !errors.Is(err, memory.ErrAway) {

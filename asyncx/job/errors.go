@@ -20,7 +20,8 @@ var (
 	ErrArgs = errors.New("wrong arguments")
 	// ErrOption reports an option that makes no sense.
 	ErrOption = errors.New("wrong option")
-	// ErrTransaction reports a job that would be stored although the transaction around it may be rolled back.
+	// ErrTransaction reports a job that would be stored although the transaction around
+	// it may be rolled back.
 	ErrTransaction = errors.New("the engine takes no part in the transaction of the database")
 )
 
@@ -33,7 +34,8 @@ func (e *deadError) Error() string { return e.err.Error() }
 // Unwrap returns what Dead was given.
 func (e *deadError) Unwrap() error { return e.err }
 
-// Dead returns an error with which a handler says that trying again is useless: the job is dead at once. A nil err is nil.
+// Dead returns an error with which a handler says that trying again is useless: the job
+// is dead at once. A nil err is nil.
 func Dead(err error) error {
 	if err == nil {
 		return nil
@@ -53,8 +55,8 @@ func (e *retryError) Error() string { return e.err.Error() }
 // Unwrap returns what RetryAfter was given.
 func (e *retryError) Unwrap() error { return e.err }
 
-// RetryAfter returns an error with which a handler says how long to wait before the next attempt, instead of the kind's
-// backoff. A nil err is nil.
+// RetryAfter returns an error with which a handler says how long to wait before the next
+// attempt, instead of the kind's backoff. A nil err is nil.
 func RetryAfter(err error, wait time.Duration) error {
 	if err == nil {
 		return nil
@@ -68,6 +70,6 @@ type snoozeError struct{ wait time.Duration }
 // Error implements error.
 func (e *snoozeError) Error() string { return fmt.Sprintf("not yet: again in %s", e.wait) }
 
-// Snooze returns an error with which a handler says that the time has not come: the job waits, and the attempt does not
-// count.
+// Snooze returns an error with which a handler says that the time has not come: the job
+// waits, and the attempt does not count.
 func Snooze(wait time.Duration) error { return &snoozeError{max(wait, 0)} }

@@ -52,7 +52,8 @@ func Example() {
 	defer stop()
 	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 	reg, err := xreg.New(ctx, nodes,
-		xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:"), xoptdatabase.WithAutoMigrate(&User{})),
+		xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:"),
+			xoptdatabase.WithAutoMigrate(&User{})),
 		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
 		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }),
 	)
@@ -73,7 +74,8 @@ func Example() {
 		fmt.Println("welcome", user.Name)
 		return nil
 	}
-	err = xmain.RunContext(ctx, reg, nil, nil, job.New(job.WithHandlers(Welcome.Handle(sendWelcome))))
+	err = xmain.RunContext(ctx, reg, nil, nil,
+		job.New(job.WithHandlers(Welcome.Handle(sendWelcome))))
 	fmt.Println(err)
 	// Output:
 	// welcome Ann
@@ -130,7 +132,8 @@ func ExampleKind_Handle() {
 
 func ExampleKind_Enqueue() {
 	ctx := context.Background()
-	_, err := Welcome.Enqueue(ctx, WelcomeArgs{UserID: 1}, job.WithDelay(time.Hour), job.WithJobPriority(job.PriorityLow))
+	_, err := Welcome.Enqueue(ctx, WelcomeArgs{UserID: 1}, job.WithDelay(time.Hour),
+		job.WithJobPriority(job.PriorityLow))
 	fmt.Println(err != nil) // there is no queue in this context
 	// Output: true
 }
@@ -139,12 +142,14 @@ func ExampleKind_Enqueue() {
 func replayAll(ctx context.Context, kind string) error {
 	queue := job.MustGetQueue(ctx)
 	for after := ""; ; {
-		page, err := queue.List(ctx, job.Query{State: job.StateDead, Kind: kind, After: after, Limit: 100})
+		page, err := queue.List(ctx,
+			job.Query{State: job.StateDead, Kind: kind, After: after, Limit: 100})
 		if err != nil || len(page) == 0 {
 			return err
 		}
 		for _, r := range page {
-			if err := queue.Replay(ctx, r.ID); err != nil && !errors.Is(err, job.ErrState) { // somebody else was faster
+			// somebody else was faster
+			if err := queue.Replay(ctx, r.ID); err != nil && !errors.Is(err, job.ErrState) {
 				return err
 			}
 		}

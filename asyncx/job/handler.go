@@ -17,11 +17,14 @@ type Handler struct {
 	do   func(ctx context.Context, args []byte) error
 }
 
-// Handle returns the handler that does jobs of the kind with fn. fn may run several times for one job, and several times at the
-// same moment for different ones. Its context has the values of the application, the id of the request that stored the job, and
-// Info; it ends with the timeout of the kind, when the stop does not wait any longer, and when the job was given to another worker.
+// Handle returns the handler that does jobs of the kind with fn. fn may run several times
+// for one job, and several times at the same moment for different ones. Its context has
+// the values of the application, the id of the request that stored the job, and Info; it
+// ends with the timeout of the kind, when the stop does not wait any longer, and when the
+// job was given to another worker.
 //
-// An error lets the job be tried again, unless it is of Dead, RetryAfter or Snooze. A panic is an error.
+// An error lets the job be tried again, unless it is of Dead, RetryAfter or Snooze. A
+// panic is an error.
 func (k *Kind[T]) Handle(fn func(ctx context.Context, args T) error) Handler {
 	if fn == nil {
 		panic(fmt.Errorf("job: kind %s: the handler is nil", k.name))
@@ -59,8 +62,9 @@ func InfoFrom(ctx context.Context) (Info, bool) {
 // errTimeout is the cause of a context that ended with the timeout of the kind.
 var errTimeout = errors.New("job: the attempt took too long")
 
-// request returns the context of an attempt, in which the id and the language of the request are that stored the job. A job that
-// no request has stored gets an id of its own.
+// request returns the context of an attempt, in which the id and the language of the
+// request are that stored the job. A job that no request has stored gets an id of its
+// own.
 func request(ctx context.Context, a driver.Attempt) context.Context {
 	r := xctx.NewRequest(ctx, nil)
 	if id := a.Meta[metaRequest]; xctx.ValidID(id) {
@@ -70,7 +74,8 @@ func request(ctx context.Context, a driver.Attempt) context.Context {
 	}
 	r.SetAcceptLanguage(a.Meta[metaLanguage])
 	return context.WithValue(r, infoKey{}, Info{
-		ID: a.ID, Kind: a.Kind, Attempt: a.Number, MaxAttempts: a.MaxAttempts, CreatedAt: a.CreatedAt,
+		ID: a.ID, Kind: a.Kind, Attempt: a.Number, MaxAttempts: a.MaxAttempts,
+		CreatedAt: a.CreatedAt,
 	})
 }
 

@@ -132,7 +132,9 @@ func pass(d time.Duration) {
 }
 
 // enqueue stores a job.
-func enqueue[T any](t *testing.T, b *bench, k *job.Kind[T], args T, options ...job.EnqueueOption) (id string) {
+func enqueue[T any](
+	t *testing.T, b *bench, k *job.Kind[T], args T, options ...job.EnqueueOption,
+) (id string) {
 	t.Helper()
 	id, err := k.Enqueue(b.ctx, args, options...)
 	if err != nil {

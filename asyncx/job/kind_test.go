@@ -18,21 +18,52 @@ func TestNewKindPanicsWhereItMakesNoSense(t *testing.T) {
 		want string
 	}{
 		{name: "no name", make: func() { job.NewKind[note]("") }, want: "1 to 100 characters"},
-		{name: "a capital", make: func() { job.NewKind[note]("Note") }, want: "1 to 100 characters"},
+		{
+			name: "a capital", make: func() { job.NewKind[note]("Note") },
+			want: "1 to 100 characters",
+		},
 		{name: "a space", make: func() { job.NewKind[note]("a b") }, want: "1 to 100 characters"},
-		{name: "a dot first", make: func() { job.NewKind[note](".a") }, want: "1 to 100 characters"},
-		{name: "a line end", make: func() { job.NewKind[note]("a\n") }, want: "1 to 100 characters"},
-		{name: "a long name", make: func() { job.NewKind[note](strings.Repeat("a", 101)) }, want: "1 to 100 characters"},
-		{name: "priority 0", make: func() { job.NewKind[note]("a", job.WithPriority(0)) }, want: "0 is no priority"},
-		{name: "priority 5", make: func() { job.NewKind[note]("a", job.WithPriority(5)) }, want: "5 is no priority"},
-		{name: "no attempts", make: func() { job.NewKind[note]("a", job.WithMaxAttempts(0)) }, want: "0 attempts"},
-		{name: "no time", make: func() { job.NewKind[note]("a", job.WithTimeout(0)) }, want: "a timeout of 0s"},
-		{name: "no backoff", make: func() { job.NewKind[note]("a", job.WithBackoff(nil)) }, want: "the backoff is nil"},
-		{name: "no handler", make: func() { job.NewKind[note]("a").Handle(nil) }, want: "the handler is nil"},
+		{
+			name: "a dot first", make: func() { job.NewKind[note](".a") },
+			want: "1 to 100 characters",
+		},
+		{
+			name: "a line end", make: func() { job.NewKind[note]("a\n") },
+			want: "1 to 100 characters",
+		},
+		{
+			name: "a long name", make: func() { job.NewKind[note](strings.Repeat("a", 101)) },
+			want: "1 to 100 characters",
+		},
+		{
+			name: "priority 0", make: func() { job.NewKind[note]("a", job.WithPriority(0)) },
+			want: "0 is no priority",
+		},
+		{
+			name: "priority 5", make: func() { job.NewKind[note]("a", job.WithPriority(5)) },
+			want: "5 is no priority",
+		},
+		{
+			name: "no attempts", make: func() { job.NewKind[note]("a", job.WithMaxAttempts(0)) },
+			want: "0 attempts",
+		},
+		{
+			name: "no time", make: func() { job.NewKind[note]("a", job.WithTimeout(0)) },
+			want: "a timeout of 0s",
+		},
+		{
+			name: "no backoff", make: func() { job.NewKind[note]("a", job.WithBackoff(nil)) },
+			want: "the backoff is nil",
+		},
+		{
+			name: "no handler", make: func() { job.NewKind[note]("a").Handle(nil) },
+			want: "the handler is nil",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer func() {
-				if err, _ := recover().(error); err == nil || !strings.HasPrefix(err.Error(), "job: kind ") || !strings.Contains(err.Error(), tc.want) {
+				if err, _ := recover().(error); err == nil || !strings.HasPrefix(err.Error(),
+					"job: kind ") || !strings.Contains(err.Error(), tc.want) {
 					t.Errorf("the panic is %v, want %s", err, tc.want)
 				}
 			}()
@@ -53,17 +84,20 @@ func TestEveryWrongOptionOfAWorkerIsReported(t *testing.T) {
 		t.Fatalf("Work = %v, want %v", err, job.ErrOption)
 	}
 	for _, want := range []string{
-		"the kind twice has two handlers", "a handler comes from Handle", "WithConcurrency: 0", "WithPollInterval: 0s",
+		"the kind twice has two handlers", "a handler comes from Handle", "WithConcurrency: 0",
+		"WithPollInterval: 0s",
 		"WithGracefulStopTimeout: -1s",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("Work = %v, want %q in it", err, want)
 		}
 	}
-	if err := job.Work(b.ctx); !errors.Is(err, job.ErrOption) || !strings.Contains(err.Error(), "give WithHandlers") {
+	if err := job.Work(b.ctx); !errors.Is(err, job.ErrOption) ||
+		!strings.Contains(err.Error(), "give WithHandlers") {
 		t.Errorf("Work without handlers = %v", err)
 	}
-	if err := job.Work(t.Context(), job.WithHandlers(h)); xerror.From(err).GetErrorCode() != xerror.ConfigError {
+	if err := job.Work(t.Context(),
+		job.WithHandlers(h)); xerror.From(err).GetErrorCode() != xerror.ConfigError {
 		t.Errorf("Work without a queue = %v, want the node to list", err)
 	}
 }
@@ -73,11 +107,14 @@ func TestAWorkerThatCannotBeginSaysSo(t *testing.T) {
 	if err := b.queue.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := job.Work(b.ctx, job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger)); !errors.Is(err, job.ErrClosed) {
+	if err := job.Work(b.ctx, job.WithHandlers(handle[note]("note")),
+		job.WithLogger(b.logger)); !errors.Is(err, job.ErrClosed) {
 		t.Errorf("Work = %v, want %v", err, job.ErrClosed)
 	}
-	job.New(job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger))(b.ctx) // in no application
-	if lines := b.log.of(t, "the worker failed"); len(lines) != 1 || !strings.Contains(lines[0]["error"].(string), "closed") {
+	// in no application
+	job.New(job.WithHandlers(handle[note]("note")), job.WithLogger(b.logger))(b.ctx)
+	if lines := b.log.of(t, "the worker failed"); len(lines) != 1 ||
+		!strings.Contains(lines[0]["error"].(string), "closed") {
 		t.Errorf("lines = %v, want the failure", lines)
 	}
 }
@@ -112,7 +149,8 @@ func TestADeadJobIsListedReplayedAndDeleted(t *testing.T) {
 		if err := b.queue.Delete(b.ctx, other); err != nil {
 			t.Errorf("Delete: %v", err)
 		}
-		if err := b.queue.Delete(b.ctx, other); !errors.Is(err, job.ErrNotFound) || !strings.HasPrefix(err.Error(), "job: delete: ") {
+		if err := b.queue.Delete(b.ctx, other); !errors.Is(err, job.ErrNotFound) ||
+			!strings.HasPrefix(err.Error(), "job: delete: ") {
 			t.Errorf("the second Delete = %v, want %v", err, job.ErrNotFound)
 		}
 	})
@@ -126,7 +164,8 @@ func TestAListIsOfAState(t *testing.T) {
 	for range 101 {
 		enqueue(t, b, plain, note{})
 	}
-	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 100 || err != nil {
+	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 100 ||
+		err != nil {
 		t.Errorf("a page has %d, %v; want 100", len(list), err)
 	}
 	if b.queue.String() != b.queue.Capabilities().Name {
@@ -141,13 +180,14 @@ func TestAllDeadJobsAreReplayed(t *testing.T) {
 			t.Fatal(err)
 		}
 		broken, done := true, 0
-		b.work(t, job.WithConcurrency(1), job.WithHandlers(k.Handle(func(context.Context, note) error {
-			if broken {
-				return errBoom
-			}
-			done++
-			return nil
-		})))
+		b.work(t, job.WithConcurrency(1),
+			job.WithHandlers(k.Handle(func(context.Context, note) error {
+				if broken {
+					return errBoom
+				}
+				done++
+				return nil
+			})))
 		pass(time.Hour)
 		broken = false
 		if err := replayAll(b.ctx, "note"); err != nil {

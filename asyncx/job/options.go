@@ -59,16 +59,19 @@ func WithHandlers(handlers ...Handler) Option {
 	}
 }
 
-// WithConcurrency says how many jobs run at the same time in this process. The default is 10.
+// WithConcurrency says how many jobs run at the same time in this process. The default is
+// 10.
 func WithConcurrency(n int) Option { return func(c *config) { c.concurrency = n } }
 
-// WithPollInterval says how often, on average, the worker looks for jobs of which nothing tells it, such as those that another
-// process has stored. The default is a second.
+// WithPollInterval says how often, on average, the worker looks for jobs of which nothing
+// tells it, such as those that another process has stored. The default is a second.
 func WithPollInterval(d time.Duration) Option { return func(c *config) { c.poll = d } }
 
-// WithGracefulStopTimeout bounds how long the stop waits for jobs that run. The application's shutdown timeout bounds it too.
-// The default is 30 s.
-func WithGracefulStopTimeout(d time.Duration) Option { return func(c *config) { c.stopTimeout = d } }
+// WithGracefulStopTimeout bounds how long the stop waits for jobs that run. The
+// application's shutdown timeout bounds it too. The default is 30 s.
+func WithGracefulStopTimeout(d time.Duration) Option {
+	return func(c *config) { c.stopTimeout = d }
+}
 
 // fault notes a problem of the options.
 func (c *config) fault(what string) {
@@ -80,7 +83,8 @@ func (c *config) check(ctx context.Context) (*Queue, error) {
 	faults := slices.Clone(c.faults)
 	wrong := func(is bool, format string, args ...any) {
 		if is {
-			faults = append(faults, fmt.Errorf("job: %w: "+format, append([]any{ErrOption}, args...)...))
+			faults = append(faults,
+				fmt.Errorf("job: %w: "+format, append([]any{ErrOption}, args...)...))
 		}
 	}
 	wrong(len(c.handlers) == 0 && len(faults) == 0, "there is no handler: give WithHandlers")
@@ -96,7 +100,8 @@ func (c *config) check(ctx context.Context) (*Queue, error) {
 
 func (c *config) kinds() []string { return slices.Sorted(maps.Keys(c.handlers)) }
 
-// longest is the longest timeout of the kinds, with the time that a handler is given to notice.
+// longest is the longest timeout of the kinds, with the time that a handler is given to
+// notice.
 func (c *config) longest() time.Duration {
 	var longest time.Duration
 	for _, h := range c.handlers {

@@ -10,14 +10,17 @@ import (
 )
 
 const (
-	// lateGrace is how long a handler has to return after the timeout of its kind, before the log tells of it.
+	// lateGrace is how long a handler has to return after the timeout of its kind, before
+	// the log tells of it.
 	lateGrace = time.Second
-	// leftWait is how long a job waits whose handler was left behind: that runs until the process ends.
+	// leftWait is how long a job waits whose handler was left behind: that runs until the
+	// process ends.
 	leftWait = 10 * time.Second
 )
 
 var (
-	// errStopping is the cause of a context that ended because the stop does not wait any longer.
+	// errStopping is the cause of a context that ended because the stop does not wait any
+	// longer.
 	errStopping = errors.New("job: the worker stops")
 	// errLeft stands for the error of a handler that was left behind.
 	errLeft = errors.New("job: the handler does not return")
@@ -59,7 +62,8 @@ func newWorker(ctx context.Context, c *config) (w *worker, taking context.Contex
 	return w, taking
 }
 
-// end waits for the jobs that run, tells them to end when limit or the timeout says so, and leaves behind what does not.
+// end waits for the jobs that run, tells them to end when limit or the timeout says so,
+// and leaves behind what does not.
 func (s *stopping) end(limit context.Context) {
 	s.once.Do(func() {
 		err := xhook.Finish(limit, s.patience, s.over, func() { s.cutOff(errStopping) })
@@ -69,7 +73,8 @@ func (s *stopping) end(limit context.Context) {
 	})
 }
 
-// cutWith returns a context that ends with ctx, and when the stop does not wait any longer.
+// cutWith returns a context that ends with ctx, and when the stop does not wait any
+// longer.
 func (s *stopping) cutWith(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(s.cut, func() { cancel(context.Cause(s.cut)) })

@@ -16,10 +16,11 @@ func TestTheStopWaitsForJobsThatRun(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		k := job.NewKind[note]("note")
 		first, second := enqueue(t, b, k, note{}), enqueue(t, b, k, note{})
-		l := b.work(t, job.WithConcurrency(1), job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
-			<-time.After(20 * time.Second)
-			return ctx.Err()
-		})))
+		l := b.work(t, job.WithConcurrency(1),
+			job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+				<-time.After(20 * time.Second)
+				return ctx.Err()
+			})))
 		pass(time.Second)
 		begin := time.Now()
 		l.ends(t)
@@ -27,7 +28,8 @@ func TestTheStopWaitsForJobsThatRun(t *testing.T) {
 			t.Errorf("the stop took %s, want the 19s that the job had left", took)
 		}
 		if r := b.get(t, second); r.State != job.StateWaiting || r.Attempt != 0 {
-			t.Errorf("the job that had not begun is %s with attempt %d, want it to wait", r.State, r.Attempt)
+			t.Errorf("the job that had not begun is %s with attempt %d, want it to wait",
+				r.State, r.Attempt)
 		}
 		if _, err := b.queue.Get(b.ctx, first); err == nil {
 			t.Error("the job that had begun is still there, want it done")
@@ -39,10 +41,11 @@ func TestWhatTheStopCutsOffIsPutBackWithoutAnAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		k := job.NewKind[note]("note", job.WithMaxAttempts(1))
 		id := enqueue(t, b, k, note{})
-		l := b.work(t, job.WithGracefulStopTimeout(5*time.Second), job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
-			<-ctx.Done()
-			return ctx.Err()
-		})))
+		l := b.work(t, job.WithGracefulStopTimeout(5*time.Second),
+			job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+				<-ctx.Done()
+				return ctx.Err()
+			})))
 		pass(time.Second)
 		begin := time.Now()
 		l.ends(t)
@@ -51,7 +54,8 @@ func TestWhatTheStopCutsOffIsPutBackWithoutAnAttempt(t *testing.T) {
 		}
 		r := b.get(t, id)
 		if r.State != job.StateWaiting || r.Attempt != 0 || r.RunAt.After(time.Now()) {
-			t.Errorf("state, attempt, at = %s, %d, %s; want it to wait for its first attempt, now", r.State, r.Attempt, r.RunAt)
+			t.Errorf("state, attempt, at = %s, %d, %s; want it to wait for its first attempt, now",
+				r.State, r.Attempt, r.RunAt)
 		}
 		if len(b.log.of(t, "job put back")) != 1 {
 			t.Errorf("no line tells of it:\n%s", b.log)
@@ -63,13 +67,14 @@ func TestWhatSucceedsOrDiesWhileItIsCutOffIsNotPutBack(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		k := job.NewKind[note]("note")
 		done, dead := enqueue(t, b, k, note{N: 1}), enqueue(t, b, k, note{N: 2})
-		l := b.work(t, job.WithGracefulStopTimeout(time.Second), job.WithHandlers(k.Handle(func(ctx context.Context, n note) error {
-			<-ctx.Done()
-			if n.N == 1 {
-				return nil
-			}
-			return job.Dead(errBoom)
-		})))
+		l := b.work(t, job.WithGracefulStopTimeout(time.Second),
+			job.WithHandlers(k.Handle(func(ctx context.Context, n note) error {
+				<-ctx.Done()
+				if n.N == 1 {
+					return nil
+				}
+				return job.Dead(errBoom)
+			})))
 		pass(time.Second)
 		l.ends(t)
 		if r := b.get(t, dead); r.State != job.StateDead {
@@ -86,10 +91,11 @@ func TestAHandlerThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 		k := job.NewKind[note]("note")
 		id := enqueue(t, b, k, note{})
 		release := make(chan struct{})
-		l := b.work(t, job.WithGracefulStopTimeout(5*time.Second), job.WithHandlers(k.Handle(func(context.Context, note) error {
-			<-release
-			return nil
-		})))
+		l := b.work(t, job.WithGracefulStopTimeout(5*time.Second),
+			job.WithHandlers(k.Handle(func(context.Context, note) error {
+				<-release
+				return nil
+			})))
 		pass(time.Second)
 		begin := time.Now()
 		l.ends(t)
@@ -97,8 +103,10 @@ func TestAHandlerThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 			t.Errorf("the stop took %s, want 5s and a second of grace", took)
 		}
 		r := b.get(t, id)
-		if wait := time.Until(r.RunAt); r.State != job.StateWaiting || r.Attempt != 0 || wait != 10*time.Second {
-			t.Errorf("state, attempt, wait = %s, %d, %s; want it to wait 10s for its first attempt", r.State, r.Attempt, wait)
+		if wait := time.Until(r.RunAt); r.State != job.StateWaiting || r.Attempt != 0 ||
+			wait != 10*time.Second {
+			t.Errorf("state, attempt, wait = %s, %d, %s; want it to wait 10s for its first attempt",
+				r.State, r.Attempt, wait)
 		}
 		if len(b.log.of(t, "job left behind: its handler does not return")) != 1 {
 			t.Errorf("no line tells of it:\n%s", b.log)
@@ -116,7 +124,8 @@ func TestAHandlerThatIgnoresItsTimeoutIsTold(t *testing.T) {
 			return nil
 		})))
 		pass(2 * time.Minute)
-		if lines := b.log.of(t, "job goes on after its timeout: its handler does not return"); len(lines) != 1 || lines[0]["id"] != id {
+		if lines := b.log.of(t, "job goes on after its timeout: its handler does not return"); len(
+			lines) != 1 || lines[0]["id"] != id {
 			t.Errorf("lines = %v, want one with the job", lines)
 		}
 		if r := b.get(t, id); r.State != job.StateRunning {
@@ -170,7 +179,8 @@ func TestManyJobsOfTwoWorkersRunOnceEach(t *testing.T) {
 		first.ends(t)
 		second.ends(t)
 		if len(seen) != jobs || peak.Load() > 14 {
-			t.Errorf("%d jobs ran, at most %d at once; want %d and 14", len(seen), peak.Load(), jobs)
+			t.Errorf("%d jobs ran, at most %d at once; want %d and 14",
+				len(seen), peak.Load(), jobs)
 		}
 		for n, times := range seen {
 			if times != 1 {
@@ -217,7 +227,8 @@ func TestAnAttemptThatWasLostEnds(t *testing.T) {
 		if ended == 0 || ended > 2*memory.TakeOver {
 			t.Errorf("the context of a lost attempt ended after %s", ended)
 		}
-		if len(b.log.of(t, "job lost: it may be another worker's by now")) != 1 || len(b.log.of(t, "job failed")) != 0 {
+		if len(b.log.of(t, "job lost: it may be another worker's by now")) != 1 ||
+			len(b.log.of(t, "job failed")) != 0 {
 			t.Errorf("the log does not say that the job was lost, or tells of an outcome that does not count:\n%s", b.log)
 		}
 		l.ends(t)

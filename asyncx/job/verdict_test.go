@@ -33,52 +33,78 @@ func TestWhatAHandlerReturnsDecidesOverItsJob(t *testing.T) {
 		wait    time.Duration
 		want    string
 	}{
-		{name: "an error", do: func(context.Context) error { return errBoom }, state: driver.Waiting, attempt: 1, wait: wait, want: "boom"},
 		{
-			name: "an error at the last attempt", last: true, do: func(context.Context) error { return errBoom },
+			name: "an error", do: func(context.Context) error { return errBoom },
+			state: driver.Waiting, attempt: 1, wait: wait, want: "boom",
+		},
+		{
+			name: "an error at the last attempt",
+			last: true, do: func(context.Context) error { return errBoom },
 			state: driver.Dead, attempt: 1, want: "boom",
 		},
-		{name: "Dead", do: func(context.Context) error { return job.Dead(errBoom) }, state: driver.Dead, attempt: 1, want: "boom"},
 		{
-			name: "Dead within another error", do: func(context.Context) error { return fmt.Errorf("so: %w", job.Dead(errBoom)) },
+			name: "Dead", do: func(context.Context) error { return job.Dead(errBoom) },
+			state: driver.Dead, attempt: 1, want: "boom",
+		},
+		{
+			name:  "Dead within another error",
+			do:    func(context.Context) error { return fmt.Errorf("so: %w", job.Dead(errBoom)) },
 			state: driver.Dead, attempt: 1, want: "so: boom",
 		},
 		{
-			name: "RetryAfter", do: func(context.Context) error { return job.RetryAfter(errBoom, time.Hour) },
+			name:  "RetryAfter",
+			do:    func(context.Context) error { return job.RetryAfter(errBoom, time.Hour) },
 			state: driver.Waiting, attempt: 1, wait: time.Hour, want: "boom",
 		},
 		{
-			name: "RetryAfter within another error", do: func(context.Context) error { return fmt.Errorf("so: %w", job.RetryAfter(errBoom, time.Hour)) },
+			name: "RetryAfter within another error", do: func(context.Context) error {
+				return fmt.Errorf("so: %w", job.RetryAfter(errBoom, time.Hour))
+			},
 			state: driver.Waiting, attempt: 1, wait: time.Hour, want: "so: boom",
 		},
 		{
-			name: "RetryAfter at the last attempt", last: true, do: func(context.Context) error { return job.RetryAfter(errBoom, time.Hour) },
+			name: "RetryAfter at the last attempt", last: true,
+			do:    func(context.Context) error { return job.RetryAfter(errBoom, time.Hour) },
 			state: driver.Dead, attempt: 1, want: "boom",
 		},
-		{name: "Snooze", do: func(context.Context) error { return job.Snooze(time.Hour) }, state: driver.Waiting, wait: time.Hour},
 		{
-			name: "Snooze at the last attempt", last: true, do: func(context.Context) error { return job.Snooze(time.Hour) },
+			name: "Snooze", do: func(context.Context) error { return job.Snooze(time.Hour) },
 			state: driver.Waiting, wait: time.Hour,
 		},
-		{name: "a panic", do: func(context.Context) error { panic("oh no") }, state: driver.Waiting, attempt: 1, wait: wait, want: "panic: oh no"},
 		{
-			name: "a panic at the last attempt", last: true, do: func(context.Context) error { panic("oh no") },
+			name: "Snooze at the last attempt",
+			last: true, do: func(context.Context) error { return job.Snooze(time.Hour) },
+			state: driver.Waiting, wait: time.Hour,
+		},
+		{
+			name: "a panic", do: func(context.Context) error { panic("oh no") }, state: driver.Waiting,
+			attempt: 1, wait: wait, want: "panic: oh no",
+		},
+		{
+			name: "a panic at the last attempt",
+			last: true, do: func(context.Context) error { panic("oh no") },
 			state: driver.Dead, attempt: 1, want: "panic: oh no",
 		},
 		{
-			name: "the end of the goroutine", do: func(context.Context) error { runtime.Goexit(); return nil },
-			state: driver.Waiting, attempt: 1, wait: wait, want: "job: the handler ended its goroutine",
+			name:  "the end of the goroutine",
+			do:    func(context.Context) error { runtime.Goexit(); return nil },
+			state: driver.Waiting, attempt: 1, wait: wait,
+			want: "job: the handler ended its goroutine",
 		},
 		{
-			name: "an error without a text", last: true, do: func(context.Context) error { return badError{} },
+			name: "an error without a text",
+			last: true, do: func(context.Context) error { return badError{} },
 			state: driver.Dead, attempt: 1, want: "panic: no text",
 		},
 		{
-			name: "the timeout", do: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
-			state: driver.Waiting, attempt: 1, wait: wait, want: "job: the attempt took too long: context deadline exceeded",
+			name:  "the timeout",
+			do:    func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+			state: driver.Waiting, attempt: 1, wait: wait,
+			want: "job: the attempt took too long: context deadline exceeded",
 		},
 		{
-			name: "Dead after the timeout", do: func(ctx context.Context) error { <-ctx.Done(); return job.Dead(errBoom) },
+			name:  "Dead after the timeout",
+			do:    func(ctx context.Context) error { <-ctx.Done(); return job.Dead(errBoom) },
 			state: driver.Dead, attempt: 1, want: "job: the attempt took too long: boom",
 		},
 	} {
@@ -88,7 +114,8 @@ func TestWhatAHandlerReturnsDecidesOverItsJob(t *testing.T) {
 				if tc.last {
 					attempts = 1
 				}
-				k := job.NewKind[note]("note", job.WithMaxAttempts(attempts), job.WithBackoff(backoff.Constant(wait)),
+				k := job.NewKind[note]("note",
+					job.WithMaxAttempts(attempts), job.WithBackoff(backoff.Constant(wait)),
 					job.WithTimeout(30*time.Second))
 				id := enqueue(t, b, k, note{Text: secret})
 				var end time.Time
@@ -99,7 +126,8 @@ func TestWhatAHandlerReturnsDecidesOverItsJob(t *testing.T) {
 				pass(time.Minute)
 				r := b.get(t, id)
 				if r.State != tc.state || r.Attempt != tc.attempt || r.Error != tc.want {
-					t.Errorf("state, attempt, error = %s, %d, %q; want %s, %d, %q", r.State, r.Attempt, r.Error, tc.state, tc.attempt, tc.want)
+					t.Errorf("state, attempt, error = %s, %d, %q; want %s, %d, %q",
+						r.State, r.Attempt, r.Error, tc.state, tc.attempt, tc.want)
 				}
 				if wait := r.RunAt.Sub(end); tc.state == driver.Waiting && wait != tc.wait {
 					t.Errorf("the job waits for %s, want %s", wait, tc.wait)
@@ -143,7 +171,10 @@ func TestAJobThatSucceedsRunsOnceAndIsForgotten(t *testing.T) {
 		if len(got) != 1 || got[0] != (note{Text: "hello", N: 3}) {
 			t.Errorf("the handler got %v, want the arguments once", got)
 		}
-		if want := (job.Info{ID: id, Kind: "note", Attempt: 1, MaxAttempts: 25, CreatedAt: before}); info != want {
+		if want := (job.Info{
+			ID: id, Kind: "note",
+			Attempt: 1, MaxAttempts: 25, CreatedAt: before,
+		}); info != want {
 			t.Errorf("Info = %+v, want %+v", info, want)
 		}
 		if _, err := b.queue.Get(b.ctx, id); !errors.Is(err, job.ErrNotFound) {
@@ -157,13 +188,15 @@ func TestAJobThatSucceedsRunsOnceAndIsForgotten(t *testing.T) {
 
 func TestAJobIsTriedWithTheBackoffOfItsKindUntilItIsDead(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := job.NewKind[note]("note", job.WithMaxAttempts(4), job.WithBackoff(backoff.Schedule(time.Minute, time.Hour, 24*time.Hour)))
+		k := job.NewKind[note]("note", job.WithMaxAttempts(4),
+			job.WithBackoff(backoff.Schedule(time.Minute, time.Hour, 24*time.Hour)))
 		id := enqueue(t, b, k, note{})
 		var times []time.Time
-		b.work(t, job.WithPollInterval(time.Second), job.WithHandlers(k.Handle(func(context.Context, note) error {
-			times = append(times, time.Now())
-			return errBoom
-		})))
+		b.work(t, job.WithPollInterval(time.Second),
+			job.WithHandlers(k.Handle(func(context.Context, note) error {
+				times = append(times, time.Now())
+				return errBoom
+			})))
 		pass(48 * time.Hour)
 		if len(times) != 4 {
 			t.Fatalf("%d attempts, want 4", len(times))
@@ -187,9 +220,11 @@ func TestAJobIsTriedWithTheBackoffOfItsKindUntilItIsDead(t *testing.T) {
 
 func TestABackoffThatPanicsIsReplacedByTheDefault(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
-		k := job.NewKind[note]("note", job.WithBackoff(func(int) time.Duration { panic("no backoff") }))
+		k := job.NewKind[note]("note",
+			job.WithBackoff(func(int) time.Duration { panic("no backoff") }))
 		id := enqueue(t, b, k, note{})
-		b.work(t, job.WithPollInterval(time.Hour), job.WithHandlers(k.Handle(func(context.Context, note) error { return errBoom })))
+		b.work(t, job.WithPollInterval(time.Hour),
+			job.WithHandlers(k.Handle(func(context.Context, note) error { return errBoom })))
 		pass(time.Minute)
 		r := b.get(t, id)
 		if r.State != job.StateWaiting || r.Attempt != 1 || r.Error != "panic: no backoff" {
@@ -205,7 +240,8 @@ func TestAPanicIsLoggedWithItsStackWhichTheRecordDoesNotHave(t *testing.T) {
 		b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error { return panics() })))
 		pass(time.Minute)
 		lines := b.log.of(t, "job dead")
-		if len(lines) != 1 || lines[0]["error"] != "panic: oh no" || !strings.Contains(fmt.Sprint(lines[0]["stack"]), "job_test.panics") {
+		if len(lines) != 1 || lines[0]["error"] != "panic: oh no" ||
+			!strings.Contains(fmt.Sprint(lines[0]["stack"]), "job_test.panics") {
 			t.Errorf("lines = %v, want the panic with its stack", lines)
 		}
 		if n := strings.Count(b.log.String(), "oh no"); n != 1 {
@@ -224,7 +260,10 @@ func TestTheErrorOfAJobIsBoundedText(t *testing.T) {
 		name, text, want string
 	}{
 		{name: "long", text: strings.Repeat("x", 5000), want: strings.Repeat("x", 2000)},
-		{name: "cut between characters", text: "a" + strings.Repeat("世", 1000), want: "a" + strings.Repeat("世", 666)},
+		{
+			name: "cut between characters",
+			text: "a" + strings.Repeat("世", 1000), want: "a" + strings.Repeat("世", 666),
+		},
 		{name: "no UTF-8", text: "a\xff\xfeb", want: "a\uFFFDb"},
 		{name: "NUL", text: "a\x00b", want: "ab"},
 		{name: "short", text: "é", want: "é"},
@@ -233,10 +272,13 @@ func TestTheErrorOfAJobIsBoundedText(t *testing.T) {
 			bubble(t, func(t *testing.T, b *bench) {
 				k := job.NewKind[note]("note")
 				id := enqueue(t, b, k, note{})
-				b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error { return job.Dead(errors.New(tc.text)) })))
+				b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error {
+					return job.Dead(errors.New(tc.text))
+				})))
 				pass(time.Minute)
 				if r := b.get(t, id); r.Error != tc.want || !utf8.ValidString(r.Error) {
-					t.Errorf("the error is %.40q (%d bytes), want %.40q (%d)", r.Error, len(r.Error), tc.want, len(tc.want))
+					t.Errorf("the error is %.40q (%d bytes), want %.40q (%d)",
+						r.Error, len(r.Error), tc.want, len(tc.want))
 				}
 			})
 		})
@@ -264,7 +306,8 @@ func TestAJobWhoseWorkersDieIsDeadAfterItsAttempts(t *testing.T) {
 		b.work(t, hang)
 		pass(time.Minute)
 		r := b.get(t, id)
-		if runs != 2 || r.State != job.StateDead || r.Error != "the last attempt ended with the death of its worker" {
+		if runs != 2 || r.State != job.StateDead ||
+			r.Error != "the last attempt ended with the death of its worker" {
 			t.Errorf("%d runs, state %s, error %q; want 2 and a dead job", runs, r.State, r.Error)
 		}
 		if len(b.log.of(t, "job dead: its workers died")) != 1 {

@@ -30,10 +30,12 @@ var errGone = errors.New("job: the handler ended its goroutine")
 
 // New returns a task for xmain.Runner that does jobs until the application stops.
 //
-// At the stop, when the server stops accepting requests, it takes no more jobs and waits for those that run. When the timeout of
-// the graceful stop has run out, or the application's time, their contexts end, and what did not finish is put back for others
-// without using up an attempt. What goes wrong at the start ends the application with an error. An outage of the database or
-// server does not: the worker goes on when it is back.
+// At the stop, when the server stops accepting requests, it takes no more jobs and waits
+// for those that run. When the timeout of the graceful stop has run out, or the
+// application's time, their contexts end, and what did not finish is put back for others
+// without using up an attempt. What goes wrong at the start ends the application with an
+// error. An outage of the database or server does not: the worker goes on when it is
+// back.
 func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
@@ -43,7 +45,8 @@ func New(options ...Option) func(ctx context.Context, extra ...any) {
 	}
 }
 
-// Work does jobs until ctx ends and those that run have ended, and returns what went wrong at the start. ctx carries the queue.
+// Work does jobs until ctx ends and those that run have ended, and returns what went
+// wrong at the start. ctx carries the queue.
 func Work(ctx context.Context, options ...Option) error { return newConfig(options).work(ctx) }
 
 // work is one life of a worker.
@@ -54,10 +57,12 @@ func (c *config) work(ctx context.Context) error {
 	}
 	w, taking := newWorker(ctx, c)
 	defer w.ended()
-	c.log.Notice(ctx, "working", slog.String("engine", queue.String()), slog.Int("kinds", len(c.handlers)),
+	c.log.Notice(ctx, "working",
+		slog.String("engine", queue.String()), slog.Int("kinds", len(c.handlers)),
 		slog.Int("concurrency", c.concurrency))
 	err = queue.engine.Work(taking, driver.Work{
-		Kinds: c.kinds(), Concurrency: c.concurrency, Poll: c.poll, Longest: c.longest(), Run: w.run, Failed: w.failed, Lost: w.lost,
+		Kinds: c.kinds(), Concurrency: c.concurrency, Poll: c.poll, Longest: c.longest(),
+		Run: w.run, Failed: w.failed, Lost: w.lost,
 	})
 	if err != nil {
 		return fmt.Errorf("job: work on %s: %w", queue, err)
@@ -86,16 +91,21 @@ func (w *worker) failed(ctx context.Context, what string, err error) {
 	quiet := w.quiet
 	w.told, w.quiet = time.Now(), 0
 	w.mu.Unlock()
-	w.log.Warn(ctx, "the queue does not answer", slog.String("operation", what), slog.Any("error", err), slog.Int("unreported", quiet))
+	w.log.Warn(ctx, "the queue does not answer",
+		slog.String("operation", what), slog.Any("error", err), slog.Int("unreported", quiet))
 }
 
 // lost tells of an outcome that did not count.
 func (w *worker) lost(ctx context.Context, a driver.Attempt, err error) {
-	w.log.Warn(request(ctx, a), "job lost: its outcome does not count", append(attrsOf(a), slog.Any("cause", err))...)
+	w.log.Warn(request(ctx, a), "job lost: its outcome does not count",
+		append(attrsOf(a), slog.Any("cause", err))...)
 }
 
 func attrsOf(a driver.Attempt) []slog.Attr {
-	return []slog.Attr{slog.String("kind", a.Kind), slog.String("id", a.ID), slog.Int("attempt", a.Number)}
+	return []slog.Attr{
+		slog.String("kind", a.Kind), slog.String("id", a.ID),
+		slog.Int("attempt", a.Number),
+	}
 }
 
 // run makes an attempt and says what is to become of the job.
@@ -107,7 +117,10 @@ func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
 		return nil
 	})
 	if err != nil { // the backoff or a method of the handler's error
-		o = driver.Outcome{Verdict: driver.Retry, Wait: backoff.Default()(a.Number), Error: text(err)}
+		o = driver.Outcome{
+			Verdict: driver.Retry, Wait: backoff.Default()(a.Number),
+			Error: text(err),
+		}
 		if a.Number >= a.MaxAttempts {
 			o = driver.Outcome{Verdict: driver.Bury, Error: text(err)}
 		}
@@ -119,7 +132,10 @@ func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
 func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) driver.Outcome {
 	h := w.handlers[a.Kind]
 	if h == nil { // the engine gives it to a worker that has asked for the kind
-		return driver.Outcome{Verdict: driver.Return, Wait: w.poll, Error: "there is no handler for " + a.Kind + " here"}
+		return driver.Outcome{
+			Verdict: driver.Return, Wait: w.poll,
+			Error: "there is no handler for " + a.Kind + " here",
+		}
 	}
 	if a.Number > a.MaxAttempts {
 		w.log.Error(ctx, "job dead: its workers died", attrs...)
@@ -135,19 +151,22 @@ func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) d
 	attrs = append(slices.Clone(attrs), slog.Duration("took", time.Since(start)))
 	o := w.verdict(attempt, h, a, err)
 	if ctx.Err() != nil { // what becomes of it is another worker's business
-		w.log.Warn(ctx, "job lost: it may be another worker's by now", append(attrs, slog.Any("cause", context.Cause(ctx)))...)
+		w.log.Warn(ctx, "job lost: it may be another worker's by now",
+			append(attrs, slog.Any("cause", context.Cause(ctx)))...)
 		return o
 	}
 	w.tell(ctx, o, err, attrs)
 	return o
 }
 
-// pause lets a job wait whose worker died: it may be what killed that, or have been beside what did. The waits are spread by half
-// of what they are, so that such jobs do not come together again.
+// pause lets a job wait whose worker died: it may be what killed that, or have been
+// beside what did. The waits are spread by half of what they are, so that such jobs do
+// not come together again.
 func (w *worker) pause(ctx context.Context, h *Handler, a driver.Attempt) driver.Outcome {
 	a.Number-- // this one is not made
 	wait := backoff.Jitter(h.kind.backoff, 0.5)(a.Number)
-	w.log.Warn(ctx, "job waits: its worker died", append(attrsOf(a), slog.Duration("wait", wait))...)
+	w.log.Warn(ctx, "job waits: its worker died",
+		append(attrsOf(a), slog.Duration("wait", wait))...)
 	return driver.Outcome{Verdict: driver.Return, Wait: wait, Error: workerDied}
 }
 
@@ -174,7 +193,9 @@ func (w *worker) await(ctx context.Context, h *Handler, a driver.Attempt, attrs 
 }
 
 // verdict turns the end of an attempt into what becomes of the job.
-func (*worker) verdict(ctx context.Context, h *Handler, a driver.Attempt, err error) driver.Outcome {
+func (*worker) verdict(
+	ctx context.Context, h *Handler, a driver.Attempt, err error,
+) driver.Outcome {
 	var dead *deadError
 	var retry *retryError
 	var snooze *snoozeError
@@ -194,7 +215,10 @@ func (*worker) verdict(ctx context.Context, h *Handler, a driver.Attempt, err er
 	case errors.As(err, &retry):
 		return driver.Outcome{Verdict: driver.Retry, Wait: retry.wait, Error: text(err)}
 	default:
-		return driver.Outcome{Verdict: driver.Retry, Wait: max(h.kind.backoff(a.Number), 0), Error: text(err)}
+		return driver.Outcome{
+			Verdict: driver.Retry, Wait: max(h.kind.backoff(a.Number), 0),
+			Error: text(err),
+		}
 	}
 }
 
@@ -219,7 +243,8 @@ func (w *worker) tell(ctx context.Context, o driver.Outcome, err error, attrs []
 		}
 		w.log.Info(ctx, "job put back", append(attrs, slog.Duration("wait", o.Wait))...)
 	case driver.Retry:
-		w.log.Log(ctx, failed, "job failed", append(attrs, slog.Duration("wait", o.Wait), slog.Any("error", err))...)
+		w.log.Log(ctx, failed, "job failed",
+			append(attrs, slog.Duration("wait", o.Wait), slog.Any("error", err))...)
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-// counter counts statements, those that claim, and those of them that found everything taken.
+// counter counts statements, those that claim, and those of them that found everything
+// taken.
 type counter struct{ all, claims, empty atomic.Int64 }
 
 // Name implements gorm.Plugin.
@@ -34,15 +35,20 @@ func (c *counter) Initialize(db *gorm.DB) error {
 		}
 	}
 	cb := db.Callback()
-	return errors.Join(cb.Create().After("*").Register(c.Name(), count), cb.Query().After("*").Register(c.Name(), count),
-		cb.Row().After("*").Register(c.Name(), count), cb.Raw().After("*").Register(c.Name(), count))
+	return errors.Join(cb.Create().After("*").Register(c.Name(), count),
+		cb.Query().After("*").Register(c.Name(), count),
+		cb.Row().After("*").Register(c.Name(), count),
+		cb.Raw().After("*").Register(c.Name(), count))
 }
 
 // some returns n jobs.
 func some(n int, change ...func(j *jobdriver.Job)) []jobdriver.Job {
 	all := make([]jobdriver.Job, n)
 	for i := range all {
-		all[i] = jobdriver.Job{ID: xutil.UUID().V7(), Kind: "test", Args: []byte(`{"user":123}`), Priority: 3, MaxAttempts: 3}
+		all[i] = jobdriver.Job{
+			ID: xutil.UUID().V7(), Kind: "test",
+			Args: []byte(`{"user":123}`), Priority: 3, MaxAttempts: 3,
+		}
 		for _, c := range change {
 			c(&all[i])
 		}
@@ -50,22 +56,24 @@ func some(n int, change ...func(j *jobdriver.Job)) []jobdriver.Job {
 	return all
 }
 
-// BenchmarkWorkers has replicas of ten slots each work off a backlog of jobs that do nothing: what is left is what the engine
-// costs.
+// BenchmarkWorkers has replicas of ten slots each work off a backlog of jobs that do
+// nothing: what is left is what the engine costs.
 func BenchmarkWorkers(b *testing.B) {
 	for _, on := range []struct {
 		name string
 		open func(tb testing.TB) place
 	}{{"sqlite", onFile}, {"postgres", onPostgres}, {"mysql", onMySQL}} {
 		for _, replicas := range []int{1, 4, 8} {
-			b.Run(fmt.Sprintf("%s/%d", on.name, replicas), func(b *testing.B) { benchmark(b, on.open(b), replicas) })
+			b.Run(fmt.Sprintf("%s/%d", on.name, replicas),
+				func(b *testing.B) { benchmark(b, on.open(b), replicas) })
 		}
 	}
 }
 
 func benchmark(b *testing.B, p place, replicas int) {
 	b.Helper()
-	engines, contexts, c := make([]jobdriver.Engine, replicas), make([]context.Context, replicas), &counter{}
+	engines, contexts, c := make([]jobdriver.Engine, replicas), make([]context.Context, replicas),
+		&counter{}
 	for i := range engines {
 		db := open(b, p.options())
 		if err := db.Use(c); err != nil {
@@ -90,7 +98,9 @@ func benchmark(b *testing.B, p place, replicas int) {
 		working.Go(func() {
 			err := e.Work(ctx, jobdriver.Work{
 				Kinds: []string{"test"}, Concurrency: 10, Poll: time.Second,
-				Failed: func(_ context.Context, what string, err error) { b.Errorf("%s: %v", what, err) },
+				Failed: func(_ context.Context, what string, err error) {
+					b.Errorf("%s: %v", what, err)
+				},
 				Run: func(context.Context, jobdriver.Attempt) jobdriver.Outcome {
 					if done.Add(1) == int64(n) {
 						close(finished)

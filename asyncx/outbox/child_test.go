@@ -61,7 +61,8 @@ type shipArgs struct {
 }
 
 var (
-	ship = job.NewKind[shipArgs]("order.ship", job.WithMaxAttempts(1000), job.WithBackoff(backoff.Constant(10*time.Millisecond)))
+	ship = job.NewKind[shipArgs]("order.ship",
+		job.WithMaxAttempts(1000), job.WithBackoff(backoff.Constant(10*time.Millisecond)))
 	// poison kills its process, every time.
 	poison = job.NewKind[shipArgs]("order.poison", job.WithMaxAttempts(3))
 )
@@ -103,9 +104,12 @@ func (k killer) Initialize(db *gorm.DB) error {
 	}
 	cb := db.Callback()
 	return errors.Join(
-		cb.Create().Before("*").Register(k.Name()+"1", before), cb.Create().After("*").Register(k.Name()+"2", after),
-		cb.Raw().Before("*").Register(k.Name()+"1", before), cb.Raw().After("*").Register(k.Name()+"2", after),
-		cb.Row().Before("*").Register(k.Name()+"1", before), cb.Row().After("*").Register(k.Name()+"2", after),
+		cb.Create().Before("*").Register(k.Name()+"1", before),
+		cb.Create().After("*").Register(k.Name()+"2", after),
+		cb.Raw().Before("*").Register(k.Name()+"1", before),
+		cb.Raw().After("*").Register(k.Name()+"2", after),
+		cb.Row().Before("*").Register(k.Name()+"1", before),
+		cb.Row().After("*").Register(k.Name()+"2", after),
 	)
 }
 
@@ -172,20 +176,29 @@ func (do *task) run() error {
 	case "die":
 		return do.dieAt(ctx, db)
 	case "poison":
-		return doUntilEOF(ctx, job.WithHandlers(poison.Handle(func(context.Context, shipArgs) error { die(); return nil })))
+		return doUntilEOF(ctx,
+			job.WithHandlers(poison.Handle(func(context.Context, shipArgs) error {
+				die()
+				return nil
+			})))
 	case "drain":
-		return doUntilEOF(ctx, job.WithConcurrency(10), job.WithHandlers(ship.Handle(func(ctx context.Context, args shipArgs) error {
-			return note(ctx, args, true)
-		})))
+		return doUntilEOF(ctx, job.WithConcurrency(10),
+			job.WithHandlers(ship.Handle(func(ctx context.Context, args shipArgs) error {
+				return note(ctx, args, true)
+			})))
 	default:
 		return do.hold(ctx, engine)
 	}
 }
 
-// note writes an effect. That there is one already would mean that an attempt was made twice.
+// note writes an effect. That there is one already would mean that an attempt was made
+// twice.
 func note(ctx context.Context, args shipArgs, ended bool) error {
 	info, _ := job.InfoFrom(ctx)
-	err := xdb.MustGetDB(ctx).Create(&effect{JobID: info.ID, Attempt: info.Attempt, OrderID: args.Order, Ended: ended}).Error
+	err := xdb.MustGetDB(ctx).Create(&effect{
+		JobID: info.ID, Attempt: info.Attempt,
+		OrderID: args.Order, Ended: ended,
+	}).Error
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
 		fmt.Fprintln(os.Stderr, "an attempt was made twice")
 		os.Exit(4)
@@ -213,7 +226,9 @@ func (do *task) dieAt(ctx context.Context, db *gorm.DB) error {
 	working := make(chan error, 1)
 	go func() {
 		working <- job.Work(ctx, job.WithPollInterval(20*time.Millisecond), job.WithConcurrency(4),
-			job.WithHandlers(ship.Handle(func(ctx context.Context, args shipArgs) error { return do.ship(ctx, k, args) })))
+			job.WithHandlers(ship.Handle(func(ctx context.Context, args shipArgs) error {
+				return do.ship(ctx, k, args)
+			})))
 	}()
 	for i := range int64(3) {
 		err := xdb.Transaction(ctx, func(ctx context.Context) error {
@@ -232,8 +247,8 @@ func (do *task) dieAt(ctx context.Context, db *gorm.DB) error {
 	return errors.Join(<-working, fmt.Errorf("the process did not come by %q", do.Step))
 }
 
-// ship is a handler that fails at the first attempt of every other order. Where the process is to die with a renewal it waits
-// for that.
+// ship is a handler that fails at the first attempt of every other order. Where the
+// process is to die with a renewal it waits for that.
 func (do *task) ship(ctx context.Context, k killer, args shipArgs) error {
 	k.at("before the handler's work")
 	if strings.HasSuffix(do.Step, "renewal") {
@@ -254,8 +269,8 @@ func (do *task) ship(ctx context.Context, k killer, args shipArgs) error {
 // say writes a line for the parent.
 func say(words ...any) { _, _ = fmt.Fprintln(os.Stdout, words...) }
 
-// hold takes one job and says so, and lets the attempt succeed when a line comes or when its context ends, and says how it was
-// settled.
+// hold takes one job and says so, and lets the attempt succeed when a line comes or when
+// its context ends, and says how it was settled.
 func (do *task) hold(ctx context.Context, engine jobdriver.Engine) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -287,6 +302,8 @@ func (do *task) hold(ctx context.Context, engine jobdriver.Engine) error {
 			return jobdriver.Outcome{Verdict: jobdriver.Succeed}
 		},
 		Failed: func(_ context.Context, what string, err error) { say(what, err) },
-		Lost:   func(_ context.Context, a jobdriver.Attempt, err error) { say("lost attempt", a.Number, err) },
+		Lost: func(_ context.Context, a jobdriver.Attempt, err error) {
+			say("lost attempt", a.Number, err)
+		},
 	})
 }

@@ -26,13 +26,15 @@ const (
 // priorities is how many there are.
 const priorities = driver.MaxPriority - driver.MinPriority + 1
 
-// view is what the table said at one moment: for each priority, when the first of its jobs is due. None is due at never.
+// view is what the table said at one moment: for each priority, when the first of its
+// jobs is due. None is due at never.
 type view struct {
 	now   int64
 	first [priorities]int64
 }
 
-// look reads the time and what is due first. It costs one step down the index for each priority.
+// look reads the time and what is due first. It costs one step down the index for each
+// priority.
 func (e *engine) look(ctx context.Context) (v view, wait time.Duration, err error) {
 	var first [priorities]sql.NullInt64
 	to := []any{&v.now}
@@ -40,7 +42,8 @@ func (e *engine) look(ctx context.Context) (v view, wait time.Duration, err erro
 		to = append(to, &first[i])
 	}
 	err = again(ctx, func() error {
-		return query(e.db.WithContext(ctx).Raw(e.sql.look), func(rows *sql.Rows) error { return rows.Scan(to...) })
+		return query(e.db.WithContext(ctx).Raw(e.sql.look),
+			func(rows *sql.Rows) error { return rows.Scan(to...) })
 	})
 	if err != nil {
 		return v, 0, fmt.Errorf("outbox: look for jobs: %w", err)
@@ -58,8 +61,9 @@ func (e *engine) look(ctx context.Context) (v view, wait time.Duration, err erro
 	return v, time.Duration(min(next-v.now, time.Hour.Microseconds())) * time.Microsecond, nil
 }
 
-// nextAfter returns the time until the next job is due, also of the priorities whose first job is due already: that one may
-// be of a kind that nobody here handles. wait is that of the other priorities.
+// nextAfter returns the time until the next job is due, also of the priorities whose
+// first job is due already: that one may be of a kind that nobody here handles. wait is
+// that of the other priorities.
 func (w *worker) nextAfter(ctx context.Context, v view, wait time.Duration) (time.Duration, error) {
 	for i, first := range v.first {
 		if first > v.now {
@@ -67,13 +71,15 @@ func (w *worker) nextAfter(ctx context.Context, v view, wait time.Duration) (tim
 		}
 		var next sql.NullInt64
 		err := again(ctx, func() error {
-			return query(w.session(ctx).Raw(w.sql.next, driver.MinPriority+i, v.now), func(rows *sql.Rows) error { return rows.Scan(&next) })
+			return query(w.session(ctx).Raw(w.sql.next, driver.MinPriority+i, v.now),
+				func(rows *sql.Rows) error { return rows.Scan(&next) })
 		})
 		if err != nil {
 			return 0, fmt.Errorf("outbox: look for jobs: %w", err)
 		}
 		if next.Valid {
-			wait = min(wait, time.Duration(min(next.Int64-v.now, time.Hour.Microseconds()))*time.Microsecond)
+			wait = min(wait, time.Duration(min(next.Int64-v.now,
+				time.Hour.Microseconds()))*time.Microsecond)
 		}
 	}
 	return wait, nil
@@ -82,7 +88,8 @@ func (w *worker) nextAfter(ctx context.Context, v view, wait time.Duration) (tim
 // candidate is a job that is due.
 type candidate struct{ ID, State string }
 
-// candidates returns jobs that are due, by priority and in the order of their turn: up to factor times as many as n.
+// candidates returns jobs that are due, by priority and in the order of their turn: up to
+// factor times as many as n.
 func (w *worker) candidates(ctx context.Context, v view, n, factor int) ([][]candidate, error) {
 	var found [][]candidate
 	for i, first := range v.first {
@@ -90,7 +97,8 @@ func (w *worker) candidates(ctx context.Context, v view, n, factor int) ([][]can
 			continue
 		}
 		var ready []candidate
-		err := w.session(ctx).Model(&row{}).Where(w.sql.due, driver.MinPriority+i, v.now).Where(w.sql.kinds, w.Kinds).
+		err := w.session(ctx).Model(&row{}).Where(w.sql.due, driver.MinPriority+i,
+			v.now).Where(w.sql.kinds, w.Kinds).
 			Order(w.sql.order).Limit(n * factor).Find(&ready).Error
 		if err != nil {
 			return nil, fmt.Errorf("outbox: look for jobs: %w", err)
@@ -103,8 +111,9 @@ func (w *worker) candidates(ctx context.Context, v view, n, factor int) ([][]can
 	return found, nil
 }
 
-// choose takes n of the candidates. Workers that take the same first ones get in each other's way, so where they do, each takes
-// any of more: but of a higher priority before a lower one.
+// choose takes n of the candidates. Workers that take the same first ones get in each
+// other's way, so where they do, each takes any of more: but of a higher priority before
+// a lower one.
 func choose(found [][]candidate, n, factor int) []candidate {
 	var chosen []candidate
 	for _, ready := range found {
@@ -174,7 +183,10 @@ func (w *worker) claim(ctx context.Context, n int) (batch, error) {
 	if err != nil {
 		return batch{}, err
 	}
-	b := batch{claim: c, wait: wait, more: len(chosen) == n || taken < len(chosen), contended: taken < len(chosen)}
+	b := batch{
+		claim: c, wait: wait, more: len(chosen) == n || taken < len(chosen),
+		contended: taken < len(chosen),
+	}
 	w.adapt(b.contended)
 	if taken == 0 {
 		return b, nil
@@ -187,7 +199,8 @@ func (w *worker) claim(ctx context.Context, n int) (batch, error) {
 	return b, nil
 }
 
-// take marks the jobs of a claim, where they are still due. Where the answer is lost, it may have done so.
+// take marks the jobs of a claim, where they are still due. Where the answer is lost, it
+// may have done so.
 func (w *worker) take(ctx context.Context, c claim) (taken int, err error) {
 	w.doubt = &c
 	err = again(ctx, func() error {
@@ -207,7 +220,8 @@ func (w *worker) take(ctx context.Context, c claim) (taken int, err error) {
 	return taken, nil
 }
 
-// adapt lets workers that got in each other's way look at more candidates, and those that did not at fewer again.
+// adapt lets workers that got in each other's way look at more candidates, and those that
+// did not at fewer again.
 func (w *worker) adapt(contended bool) {
 	if contended {
 		w.factor = min(2*w.factor, maxFactor)
@@ -230,7 +244,9 @@ func (w *worker) read(ctx context.Context, c claim) ([]driver.Record, error) {
 	for i, id := range c.ids {
 		turn[id] = i
 	}
-	slices.SortFunc(records, func(a, b driver.Record) int { return cmp.Compare(turn[a.ID], turn[b.ID]) })
+	slices.SortFunc(records, func(a, b driver.Record) int {
+		return cmp.Compare(turn[a.ID], turn[b.ID])
+	})
 	return records, nil
 }
 
@@ -249,4 +265,6 @@ func (w *worker) giveBack(ctx context.Context) error {
 }
 
 // session returns the handle for a statement.
-func (w *worker) session(ctx context.Context) *gorm.DB { return w.db.WithContext(xdb.WithPrimary(ctx)) }
+func (w *worker) session(ctx context.Context) *gorm.DB {
+	return w.db.WithContext(xdb.WithPrimary(ctx))
+}

@@ -35,7 +35,10 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}})
+	db, err := xdb.Open(ctx, xdb.Options{
+		Driver: "sqlite",
+		Parts:  driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -34,7 +34,8 @@ func (a *attempt) begun() driver.Attempt {
 	return driver.Attempt{Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt, Died: a.died}
 }
 
-// over reports whether the lease has ended, by the monotonic clock or by that on the wall.
+// over reports whether the lease has ended, by the monotonic clock or by that on the
+// wall.
 func (a *attempt) over() bool {
 	now := time.Now()
 	return !now.Before(a.until) || !now.Round(0).Before(a.until.Round(0))
@@ -116,7 +117,8 @@ func (w *worker) holding() (all []*attempt, first time.Time) {
 	return all, first
 }
 
-// expire tells the attempts whose lease has ended without word of the database, and returns when to try again.
+// expire tells the attempts whose lease has ended without word of the database, and
+// returns when to try again.
 func (w *worker) expire(all []*attempt) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,7 +133,8 @@ func (w *worker) expire(all []*attempt) time.Duration {
 	return wait
 }
 
-// renewSome renews leases with one statement. Where it has not found all of them it asks which are another's by now.
+// renewSome renews leases with one statement. Where it has not found all of them it asks
+// which are another's by now.
 func (w *worker) renewSome(ctx context.Context, some []*attempt) error {
 	ids, tokens := names(some)
 	since := time.Now()
@@ -147,7 +150,10 @@ func (w *worker) renewSome(ctx context.Context, some []*attempt) error {
 	}
 	var holders map[string]string
 	if found != int64(len(some)) {
-		if err := again(ctx, func() (err error) { holders, err = w.holders(ctx, ids); return err }); err != nil {
+		if err := again(ctx, func() (err error) {
+			holders, err = w.holders(ctx, ids)
+			return err
+		}); err != nil {
 			return err
 		}
 	}

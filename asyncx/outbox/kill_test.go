@@ -55,7 +55,9 @@ func killed(err error) bool {
 }
 
 // application is what a process of the application has, in the test's own.
-func (p place) application(tb testing.TB, takeOver time.Duration) (context.Context, *gorm.DB, *job.Queue) {
+func (p place) application(
+	tb testing.TB, takeOver time.Duration,
+) (context.Context, *gorm.DB, *job.Queue) {
 	tb.Helper()
 	o := p.options()
 	o.AutoMigrate = []any{&order{}, &effect{}}
@@ -90,25 +92,28 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 			})
 			var sum ledger
 			for _, l := range found {
-				sum.orders, sum.attempts, sum.repeated = sum.orders+l.orders, sum.attempts+l.attempts, sum.repeated+l.repeated
+				sum.orders, sum.attempts, sum.repeated = sum.orders+l.orders,
+					sum.attempts+l.attempts, sum.repeated+l.repeated
 			}
 			if sum.orders == 0 {
 				return // the server is missing
 			}
 			t.Logf("%d processes killed in %s: %d orders, %d attempts that did their work, %d jobs that did it more than once",
-				tc.lanes*tc.rounds, time.Since(start).Round(time.Millisecond), sum.orders, sum.attempts, sum.repeated)
+				tc.lanes*tc.rounds, time.Since(start).Round(time.Millisecond), sum.orders,
+				sum.attempts, sum.repeated)
 		})
 	}
 }
 
-// kill lets one process after the other die on one database, each at its step and with what the ones before have left, and
-// checks what is there when the last jobs are done.
+// kill lets one process after the other die on one database, each at its step and with
+// what the ones before have left, and checks what is there when the last jobs are done.
 func kill(t *testing.T, p place, first, rounds int) ledger {
 	t.Helper()
 	ctx, db, _ := p.application(t, killTakeOver)
 	for round := range rounds {
 		step := steps[(first+round)%len(steps)]
-		cmd, lines := p.process(t, task{Role: "die", TakeOver: killTakeOver, Step: step, First: 10 * round})
+		cmd, lines := p.process(t,
+			task{Role: "die", TakeOver: killTakeOver, Step: step, First: 10 * round})
 		if err := cmd.Run(); !killed(err) {
 			t.Fatalf("the process that was to die %s ended with %v\n%s", step, err, lines)
 		}
@@ -118,7 +123,9 @@ func kill(t *testing.T, p place, first, rounds int) ledger {
 	var done sync.WaitGroup
 	done.Go(func() {
 		err := job.Work(working, job.WithPollInterval(20*time.Millisecond), job.WithHandlers(
-			ship.Handle(func(ctx context.Context, args shipArgs) error { return note(ctx, args, true) })))
+			ship.Handle(func(ctx context.Context, args shipArgs) error {
+				return note(ctx, args, true)
+			})))
 		if err != nil {
 			t.Error(err)
 		}
@@ -129,8 +136,8 @@ func kill(t *testing.T, p place, first, rounds int) ledger {
 	return check(t, db)
 }
 
-// count returns how many jobs there are, by one statement: a list of each state in turn would miss those that are taken over in
-// between.
+// count returns how many jobs there are, by one statement: a list of each state in turn
+// would miss those that are taken over in between.
 func count(tb testing.TB, db *gorm.DB) (n int64) {
 	tb.Helper()
 	if err := db.Table(db.NamingStrategy.TableName("plinth_jobs")).Count(&n).Error; err != nil {
@@ -162,7 +169,8 @@ func check(t *testing.T, db *gorm.DB) ledger {
 	t.Helper()
 	var orders []order
 	var effects []effect
-	if err := errors.Join(db.Find(&orders).Error, db.Order("attempt").Find(&effects).Error); err != nil {
+	if err := errors.Join(db.Find(&orders).Error,
+		db.Order("attempt").Find(&effects).Error); err != nil {
 		t.Fatal(err)
 	}
 	l := ledger{orders: len(orders), attempts: len(effects)}

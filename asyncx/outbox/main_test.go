@@ -15,7 +15,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "6"); err != nil { // most of the checks wait for something to be due
+	// most of the checks wait for something to be due
+	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	code := m.Run()

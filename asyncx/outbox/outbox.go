@@ -2,12 +2,13 @@
 //
 //	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 //
-// It works on every database of xdb whose driver has a clock: SQLite, PostgreSQL, MySQL and MariaDB, SQL Server, Oracle. The
-// table is plinth_jobs, behind the prefix of the database, and is created where it is missing.
+// It works on every database of xdb whose driver has a clock: SQLite, PostgreSQL, MySQL
+// and MariaDB, SQL Server, Oracle. The table is plinth_jobs, behind the prefix of the
+// database, and is created where it is missing.
 //
-// A worker takes jobs under a lease that it renews while they run. Where it dies, or loses the database for longer than the
-// lease, others take them over: see WithTakeOver. Every time is one of the database's clock, so that those of the replicas do
-// not matter.
+// A worker takes jobs under a lease that it renews while they run. Where it dies, or
+// loses the database for longer than the lease, others take them over: see WithTakeOver.
+// Every time is one of the database's clock, so that those of the replicas do not matter.
 package outbox
 
 import (
@@ -36,8 +37,9 @@ const (
 	maxTakeOver     = time.Hour
 )
 
-// ErrTaken is the cause of an attempt's context that ended because the job may be another worker's by now: the lease could not
-// be renewed in time. What becomes of the attempt does not count then.
+// ErrTaken is the cause of an attempt's context that ended because the job may be another
+// worker's by now: the lease could not be renewed in time. What becomes of the attempt
+// does not count then.
 var ErrTaken = errors.New("outbox: the job may be another worker's")
 
 // Option configures the engine.
@@ -49,30 +51,36 @@ type config struct {
 	faults   []error
 }
 
-// WithTakeOver says how long after the death of its worker a job is given to another one, at most: 200 ms to 1 h. The default is
-// 30 s. A worker writes to the database about three times in that time while it has jobs. Give all replicas the same.
+// WithTakeOver says how long after the death of its worker a job is given to another one,
+// at most: 200 ms to 1 h. The default is 30 s. A worker writes to the database about
+// three times in that time while it has jobs. Give all replicas the same.
 func WithTakeOver(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
-			c.faults = append(c.faults, fmt.Errorf("outbox: %w: WithTakeOver: %s is not in %s to %s", job.ErrOption, d, minTakeOver, maxTakeOver))
+			c.faults = append(c.faults,
+				fmt.Errorf("outbox: %w: WithTakeOver: %s is not in %s to %s",
+					job.ErrOption, d, minTakeOver, maxTakeOver))
 		}
 		c.takeOver = d
 	}
 }
 
-// WithDB gives the database, instead of the application's. xdb.Open has opened it, and the caller closes it. A job is part of
-// a transaction of this database only; one that is stored within a transaction of another database is refused.
+// WithDB gives the database, instead of the application's. xdb.Open has opened it, and
+// the caller closes it. A job is part of a transaction of this database only; one that is
+// stored within a transaction of another database is refused.
 func WithDB(db *gorm.DB) Option {
 	return func(c *config) {
 		if db == nil {
-			c.faults = append(c.faults, fmt.Errorf("outbox: %w: WithDB: the database is nil", job.ErrOption))
+			c.faults = append(c.faults,
+				fmt.Errorf("outbox: %w: WithDB: the database is nil", job.ErrOption))
 		}
 		c.db = db
 	}
 }
 
-// Open returns what opens the engine on the application's database, for job.Init. It creates the table plinth_jobs where that
-// is missing, and needs the right to do so only then. The error is systable.ErrUnsupported where the database has no clock.
+// Open returns what opens the engine on the application's database, for job.Init. It
+// creates the table plinth_jobs where that is missing, and needs the right to do so only
+// then. The error is systable.ErrUnsupported where the database has no clock.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{takeOver: defaultTakeOver}
@@ -116,7 +124,10 @@ func newEngine(ctx context.Context, db *gorm.DB, takeOver time.Duration) (*engin
 
 // Capabilities implements driver.Engine.
 func (e *engine) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Interface: 1, Name: "outbox on " + e.db.Name(), Transactional: true, TakeOver: e.takeOver}
+	return driver.Capabilities{
+		Interface: 1, Name: "outbox on " + e.db.Name(), Transactional: true,
+		TakeOver: e.takeOver,
+	}
 }
 
 // Ping implements driver.Engine.

@@ -26,7 +26,10 @@ import (
 // inMemory opens a database of the test's own.
 func inMemory(tb testing.TB, change ...func(o *xdb.Options)) *gorm.DB {
 	tb.Helper()
-	o := xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}}
+	o := xdb.Options{
+		Driver: sqlite.Name,
+		Parts:  driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}},
+	}
 	for _, c := range change {
 		c(&o)
 	}
@@ -49,15 +52,31 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		want    string
 	}{
 		{name: "no database", want: "the application has no database: give xoption.WithDatabase, or WithDB"},
-		{name: "a nil database", options: []outbox.Option{outbox.WithDB(nil)}, is: job.ErrOption, want: "the database is nil"},
-		{name: "no clock", options: []outbox.Option{outbox.WithDB(plain)}, is: systable.ErrUnsupported, want: "dummy database was not opened"},
-		{name: "too short", options: []outbox.Option{outbox.WithTakeOver(time.Millisecond)}, is: job.ErrOption, want: "1ms is not in 200ms to 1h"},
-		{name: "too long", options: []outbox.Option{outbox.WithTakeOver(2 * time.Hour)}, is: job.ErrOption, want: "2h0m0s is not in"},
-		{name: "another table", options: []outbox.Option{outbox.WithDB(wrong)}, want: "the table plinth_jobs is another one than the jobs need"},
+		{
+			name: "a nil database", options: []outbox.Option{outbox.WithDB(nil)}, is: job.ErrOption,
+			want: "the database is nil",
+		},
+		{
+			name: "no clock", options: []outbox.Option{outbox.WithDB(plain)},
+			is: systable.ErrUnsupported, want: "dummy database was not opened",
+		},
+		{
+			name: "too short", options: []outbox.Option{outbox.WithTakeOver(time.Millisecond)},
+			is: job.ErrOption, want: "1ms is not in 200ms to 1h",
+		},
+		{
+			name: "too long", options: []outbox.Option{outbox.WithTakeOver(2 * time.Hour)},
+			is: job.ErrOption, want: "2h0m0s is not in",
+		},
+		{
+			name: "another table", options: []outbox.Option{outbox.WithDB(wrong)},
+			want: "the table plinth_jobs is another one than the jobs need",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e, err := outbox.Open(tc.options...)(quiet(t))
-			if err == nil || !strings.Contains(err.Error(), tc.want) || tc.is != nil && !errors.Is(err, tc.is) {
+			if err == nil || !strings.Contains(err.Error(), tc.want) || tc.is != nil &&
+				!errors.Is(err, tc.is) {
 				t.Errorf("Open = %v, %v; want an error with %q", e, err, tc.want)
 			}
 		})
@@ -72,10 +91,12 @@ func TestTheTableHasThePrefixAndIsCreatedOnce(t *testing.T) {
 	}
 	_, second := engine(t, db)
 	page, err := second.List(ctx, jobdriver.Query{State: jobdriver.Waiting, Limit: 9})
-	if err != nil || len(page) != 1 || !db.Migrator().HasTable("app_plinth_jobs") || db.Migrator().HasTable("plinth_jobs") {
+	if err != nil || len(page) != 1 || !db.Migrator().HasTable("app_plinth_jobs") ||
+		db.Migrator().HasTable("plinth_jobs") {
 		t.Errorf("page of %d, %v", len(page), err)
 	}
-	if got := first.Capabilities(); got.Name != "outbox on sqlite" || !got.Transactional || got.TakeOver != 30*time.Second {
+	if got := first.Capabilities(); got.Name != "outbox on sqlite" || !got.Transactional ||
+		got.TakeOver != 30*time.Second {
 		t.Errorf("Capabilities = %+v", got)
 	}
 }
@@ -92,7 +113,8 @@ func TestATransactionOfAnotherDatabaseIsRefused(t *testing.T) {
 	}
 }
 
-// TestAJobOfATransactionByHandIsPartOfIt takes one that was begun with gorm's own methods.
+// TestAJobOfATransactionByHandIsPartOfIt takes one that was begun with gorm's own
+// methods.
 func TestAJobOfATransactionByHandIsPartOfIt(t *testing.T) {
 	ctx, e := engine(t, inMemory(t))
 	db := xdb.MustGetDB(ctx)
@@ -106,7 +128,8 @@ func TestAJobOfATransactionByHandIsPartOfIt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tx := db.Begin()
-			if err := errors.Join(e.Insert(xdb.NewContext(ctx, tx), some(1)), tc.end(tx).Error); err != nil {
+			if err := errors.Join(e.Insert(xdb.NewContext(ctx, tx), some(1)),
+				tc.end(tx).Error); err != nil {
 				t.Fatal(err)
 			}
 			page, err := e.List(ctx, jobdriver.Query{State: jobdriver.Waiting, Limit: 9})
@@ -129,7 +152,9 @@ type lines struct {
 func (l *lines) LogMode(logger.LogLevel) logger.Interface { return l }
 
 // Trace implements logger.Interface.
-func (l *lines) Trace(_ context.Context, _ time.Time, statement func() (sql string, rows int64), _ error) {
+func (l *lines) Trace(
+	_ context.Context, _ time.Time, statement func() (sql string, rows int64), _ error,
+) {
 	sql, _ := statement()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,12 +177,14 @@ func TestArgumentsAreInNoLogAndNoError(t *testing.T) {
 		t.Errorf("Insert of one id twice = %v", duplicate)
 	}
 	stored := e.Insert(ctx, jobs[:1])
-	inTransaction := xdb.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, jobs[:1]) })
+	inTransaction := xdb.Transaction(ctx,
+		func(ctx context.Context) error { return e.Insert(ctx, jobs[:1]) })
 	broken := db.Exec("UPDATE plinth_jobs SET meta = ?", secret).Error
 	_, unreadable := e.Get(ctx, jobs[0].ID)
 	c.off.Store(true)
 	away := e.Insert(ctx, jobs[:1])
-	if err := errors.Join(stored, broken); err != nil || inTransaction == nil || unreadable == nil || away == nil {
+	if err := errors.Join(stored, broken); err != nil || inTransaction == nil ||
+		unreadable == nil || away == nil {
 		t.Fatal(err, inTransaction, unreadable, away)
 	}
 	for _, err := range []error{duplicate, inTransaction, unreadable, away} {
@@ -167,7 +194,9 @@ func TestArgumentsAreInNoLogAndNoError(t *testing.T) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	found := slices.DeleteFunc(l.all, func(line string) bool { return strings.HasPrefix(line, "UPDATE plinth_jobs SET meta") })
+	found := slices.DeleteFunc(l.all, func(line string) bool {
+		return strings.HasPrefix(line, "UPDATE plinth_jobs SET meta")
+	})
 	if all := strings.Join(found, "\n"); strings.Contains(all, secret) {
 		t.Errorf("the log holds the arguments:\n%s", all)
 	}
@@ -194,7 +223,8 @@ func TestAJobOfThisProcessIsRunWithoutAPoll(t *testing.T) {
 	for _, insert := range []func(jobs []jobdriver.Job) error{
 		func(jobs []jobdriver.Job) error { return e.Insert(ctx, jobs) },
 		func(jobs []jobdriver.Job) error {
-			return xdb.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, jobs) })
+			return xdb.Transaction(ctx,
+				func(ctx context.Context) error { return e.Insert(ctx, jobs) })
 		},
 	} {
 		jobs := some(1)
@@ -224,7 +254,10 @@ func TestAnIdleWorkerCostsOneStatementAPoll(t *testing.T) {
 	c.all.Store(0)
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if err := e.Work(ctx, jobdriver.Work{Kinds: []string{"test"}, Concurrency: 3, Poll: 100 * time.Millisecond}); err != nil {
+	if err := e.Work(ctx, jobdriver.Work{
+		Kinds: []string{"test"}, Concurrency: 3,
+		Poll: 100 * time.Millisecond,
+	}); err != nil {
 		t.Error(err)
 	}
 	if n := c.all.Load(); n > 45 { // the shortest pause is half a poll
@@ -271,9 +304,12 @@ func TestAnOutageIsTold(t *testing.T) {
 	var told []string
 	err := e.Work(ctx, jobdriver.Work{
 		Kinds: []string{"test"}, Concurrency: 1, Poll: 10 * time.Millisecond,
-		Failed: func(_ context.Context, what string, err error) { told = append(told, what+": "+err.Error()) },
+		Failed: func(_ context.Context, what string, err error) {
+			told = append(told, what+": "+err.Error())
+		},
 	})
-	if err != nil || len(told) == 0 || !strings.Contains(told[0], "claim: outbox: look for jobs: connection failed") {
+	if err != nil || len(told) == 0 ||
+		!strings.Contains(told[0], "claim: outbox: look for jobs: connection failed") {
 		t.Errorf("told %q, %v; want the outage", told, err)
 	}
 }

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// tries bounds how often a statement is repeated that the database gave up for another's sake. In between is a random
-	// pause of at most firstPause, which doubles.
+	// tries bounds how often a statement is repeated that the database gave up for
+	// another's sake. In between is a random pause of at most firstPause, which doubles.
 	tries      = 8
 	firstPause = 2 * time.Millisecond
 
-	// outagePause is the pause after the first failure of an outage. It doubles up to longestPause.
+	// outagePause is the pause after the first failure of an outage. It doubles up to
+	// longestPause.
 	outagePause  = 50 * time.Millisecond
 	longestPause = 2 * time.Second
 )

@@ -39,7 +39,10 @@ type place struct {
 }
 
 // drivers are those of the places.
-var drivers = map[string]driver.Driver{sqlite.Name: sqlite.Driver{}, postgres.Name: postgres.Driver{}, mysql.Name: mysql.Driver{}}
+var drivers = map[string]driver.Driver{
+	sqlite.Name:   sqlite.Driver{},
+	postgres.Name: postgres.Driver{}, mysql.Name: mysql.Driver{},
+}
 
 // options are those with which the place is opened.
 func (p place) options() xdb.Options { return xdb.Options{Driver: p.driver, Parts: p.parts} }
@@ -77,7 +80,9 @@ func within(tb testing.TB, db *gorm.DB) context.Context {
 }
 
 // engine opens an engine on a database until the test ends.
-func engine(tb testing.TB, db *gorm.DB, options ...outbox.Option) (context.Context, jobdriver.Engine) {
+func engine(
+	tb testing.TB, db *gorm.DB, options ...outbox.Option,
+) (context.Context, jobdriver.Engine) {
 	tb.Helper()
 	ctx := within(tb, db)
 	e, err := outbox.Open(options...)(ctx)
@@ -95,7 +100,11 @@ func engine(tb testing.TB, db *gorm.DB, options ...outbox.Option) (context.Conte
 // onFile is a database in a file.
 func onFile(tb testing.TB) place {
 	tb.Helper()
-	return place{driver: sqlite.Name, parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(tb.TempDir(), "jobs.db")}}, source: "file"}
+	return place{
+		driver: sqlite.Name,
+		parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(tb.TempDir(),
+			"jobs.db")}}, source: "file",
+	}
 }
 
 // onPostgres is a database on the test server, or a skip.
@@ -109,7 +118,8 @@ func onPostgres(tb testing.TB) place {
 	port, _ := strconv.Atoi(u.Port())
 	pass, _ := u.User.Password()
 	return onServer(tb, server, postgres.Name, driver.Config{
-		Host: u.Hostname(), Port: port, User: u.User.Username(), Pass: pass, Name: strings.TrimPrefix(u.Path, "/"), TLS: driver.TLSDisable,
+		Host: u.Hostname(), Port: port, User: u.User.Username(), Pass: pass,
+		Name: strings.TrimPrefix(u.Path, "/"), TLS: driver.TLSDisable,
 	}, "SHOW server_version")
 }
 
@@ -128,12 +138,17 @@ func onMySQL(tb testing.TB) place {
 		tb.Fatal(err)
 	}
 	port, _ := strconv.Atoi(text)
-	return onServer(tb, server, mysql.Name, driver.Config{Host: host, Port: port, User: m[1], Pass: m[2], Name: m[4], TLS: driver.TLSDisable},
+	return onServer(tb, server, mysql.Name, driver.Config{
+		Host: host, Port: port, User: m[1],
+		Pass: m[2], Name: m[4], TLS: driver.TLSDisable,
+	},
 		"SELECT VERSION()")
 }
 
 // onServer creates a database of the test's own.
-func onServer(tb testing.TB, server dbtest.Server, name string, parts driver.Config, version string) place {
+func onServer(
+	tb testing.TB, server dbtest.Server, name string, parts driver.Config, version string,
+) place {
 	tb.Helper()
 	p := place{driver: name, parts: parts, source: server.Source}
 	admin := open(tb, p.options())
@@ -158,7 +173,8 @@ func onServer(tb testing.TB, server dbtest.Server, name string, parts driver.Con
 
 var errCut = errors.New("cut off by the test")
 
-// cut lets every statement fail while the replica is cut off, as if the server did not answer.
+// cut lets every statement fail while the replica is cut off, as if the server did not
+// answer.
 type cut struct{ off atomic.Bool }
 
 // Name implements gorm.Plugin.
@@ -173,9 +189,12 @@ func (c *cut) Initialize(db *gorm.DB) error {
 	}
 	cb := db.Callback()
 	return errors.Join(
-		cb.Create().Before("*").Register(c.Name(), before), cb.Query().Before("*").Register(c.Name(), before),
-		cb.Update().Before("*").Register(c.Name(), before), cb.Delete().Before("*").Register(c.Name(), before),
-		cb.Row().Before("*").Register(c.Name(), before), cb.Raw().Before("*").Register(c.Name(), before),
+		cb.Create().Before("*").Register(c.Name(), before),
+		cb.Query().Before("*").Register(c.Name(), before),
+		cb.Update().Before("*").Register(c.Name(), before),
+		cb.Delete().Before("*").Register(c.Name(), before),
+		cb.Row().Before("*").Register(c.Name(), before),
+		cb.Raw().Before("*").Register(c.Name(), before),
 	)
 }
 
@@ -190,6 +209,7 @@ func (p place) replica(tb testing.TB, options ...outbox.Option) jobtest.Replica 
 	ctx, e := engine(tb, db, options...)
 	return jobtest.Replica{
 		Engine: e, Context: ctx,
-		Vanish: func(testing.TB) { c.off.Store(true) }, Return: func(testing.TB) { c.off.Store(false) },
+		Vanish: func(testing.TB) { c.off.Store(true) },
+		Return: func(testing.TB) { c.off.Store(false) },
 	}
 }

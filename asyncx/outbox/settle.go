@@ -11,8 +11,9 @@ import (
 // settleRows is how many successes one statement writes down.
 const settleRows = 100
 
-// settle writes down the end of an attempt. Where the database is away it tries again for as long as the lease lasts, so that a
-// job is not repeated for a blip; after that somebody repeats it.
+// settle writes down the end of an attempt. Where the database is away it tries again for
+// as long as the lease lasts, so that a job is not repeated for a blip; after that
+// somebody repeats it.
 func (w *worker) settle(a *attempt, o driver.Outcome) {
 	ctx := context.WithoutCancel(a.ctx)
 	pause := xretry.Backoff{First: outagePause, Max: longestPause}
@@ -41,8 +42,11 @@ func (w *worker) gone(a *attempt) bool {
 	return a.lost || a.over()
 }
 
-// settleOnce tries. It finds the job only as long as nobody else has claimed it, which is what makes a late end harmless.
-func (w *worker) settleOnce(ctx context.Context, a *attempt, o driver.Outcome) (found bool, err error) {
+// settleOnce tries. It finds the job only as long as nobody else has claimed it, which is
+// what makes a late end harmless.
+func (w *worker) settleOnce(
+	ctx context.Context, a *attempt, o driver.Outcome,
+) (found bool, err error) {
 	ids, wait := []string{a.ID}, max(o.Wait, 0).Microseconds()
 	switch o.Verdict {
 	case driver.Retry:
@@ -84,7 +88,8 @@ func (w *worker) count(ctx context.Context, statement string, args ...any) (n in
 	return n, err
 }
 
-// settler writes down the successes that are there, with one statement, while the next ones gather.
+// settler writes down the successes that are there, with one statement, while the next
+// ones gather.
 type settler struct{ done chan *success }
 
 // success is an attempt that has done its job.
@@ -99,7 +104,8 @@ type settled struct {
 	err   error
 }
 
-// settleSuccesses writes down what attempts have done until ctx ends, which is after all of them.
+// settleSuccesses writes down what attempts have done until ctx ends, which is after all
+// of them.
 func (w *worker) settleSuccesses(ctx context.Context) {
 	for {
 		select {
@@ -125,8 +131,8 @@ func (s *settler) gather(first *success) []*success {
 	return all
 }
 
-// succeed deletes the jobs of a group. One that has lost its job goes by itself: in the group it could end the attempt
-// that this worker has begun since.
+// succeed deletes the jobs of a group. One that has lost its job goes by itself: in the
+// group it could end the attempt that this worker has begun since.
 func (w *worker) succeed(ctx context.Context, all []*success) {
 	var group []*success
 	for _, s := range all {
@@ -149,9 +155,11 @@ func (w *worker) delete(ctx context.Context, group []*success) {
 	ids, tokens := names(attempts)
 	n, err := w.count(ctx, w.sql.succeed, ids, tokens)
 	if err == nil && n < int64(len(group)) && len(group) > 1 {
-		// Which of them nobody can tell: those that count are gone, and so is what another worker has done meanwhile.
+		// Which of them nobody can tell: those that count are gone, and so is what
+		// another worker has done meanwhile.
 		for _, s := range group {
-			w.lost(s.attempt, fmt.Errorf("%w, or one of the %d jobs whose ends were written with this one's is: %d of them do not count",
+			w.lost(s.attempt, fmt.Errorf(
+				"%w, or one of the %d jobs whose ends were written with this one's is: %d of them do not count",
 				ErrTaken, len(group), int64(len(group))-n))
 		}
 		n = 1

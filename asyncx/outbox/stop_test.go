@@ -20,7 +20,8 @@ import (
 // stopTakeOver lets a busy machine renew a lease before the process is stopped.
 const stopTakeOver = 2 * time.Second
 
-// TestAWorkerThatWasStoppedTooLongHasLostItsJob stops a process for longer than its lease, as a virtual machine may be.
+// TestAWorkerThatWasStoppedTooLongHasLostItsJob stops a process for longer than its
+// lease, as a virtual machine may be.
 func TestAWorkerThatWasStoppedTooLongHasLostItsJob(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-// What one INSERT holds at most: SQL Server has 2100 parameters, MySQL a limit for the length of a statement, and the library for
-// SQLite looks up each parameter among all.
+// What one INSERT holds at most: SQL Server has 2100 parameters, MySQL a limit for the
+// length of a statement, and the library for SQLite looks up each parameter among all.
 const (
 	insertRows  = 25
 	insertBytes = 2 << 20
@@ -58,7 +58,8 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	if err != nil {
 		return fmt.Errorf("outbox: insert: %w", err)
 	}
-	transaction.OnCommit(ctx, func(context.Context) { e.wakes.Wake() }) // where it refuses, the workers find the jobs by themselves
+	// where it refuses, the workers find the jobs by themselves
+	transaction.OnCommit(ctx, func(context.Context) { e.wakes.Wake() })
 	return nil
 }
 
@@ -96,7 +97,8 @@ func rowOf(j driver.Job) (row, error) {
 	}
 	due := fromNow(j.Delay.Microseconds())
 	return row{
-		ID: j.ID, Kind: j.Kind, State: string(driver.Waiting), Priority: int64(j.Priority), DueUS: due, RunAtUS: due,
+		ID: j.ID, Kind: j.Kind, State: string(driver.Waiting), Priority: int64(j.Priority),
+		DueUS: due, RunAtUS: due,
 		MaxAttempts: int64(j.MaxAttempts), Meta: string(meta), Args: string(j.Args),
 	}, nil
 }
@@ -188,7 +190,8 @@ func (e *engine) change(ctx context.Context, what, statement, id string) error {
 	return fmt.Errorf("outbox: %s: %w: it is %s", what, driver.ErrState, r.State)
 }
 
-// patiently is again, but for a transaction: what the database has given up of that is the caller's to repeat.
+// patiently is again, but for a transaction: what the database has given up of that is
+// the caller's to repeat.
 func patiently(ctx context.Context, inTransaction bool, do func() error) error {
 	if inTransaction {
 		return do()
@@ -203,7 +206,8 @@ func scan(statement *gorm.DB) (records []driver.Record, err error) {
 		var runAt, created int64
 		var failure sql.NullString
 		var meta, args string
-		if err := rows.Scan(&r.ID, &r.Kind, &r.State, &r.Priority, &runAt, &created, &r.Attempt, &r.MaxAttempts,
+		if err := rows.Scan(&r.ID, &r.Kind, &r.State, &r.Priority, &runAt, &created, &r.Attempt,
+			&r.MaxAttempts,
 			&failure, &meta, &args); err != nil {
 			return err
 		}

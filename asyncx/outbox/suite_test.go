@@ -9,7 +9,8 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
-// takeOver is short, so that the checks of dead workers are, and long enough for a busy machine.
+// takeOver is short, so that the checks of dead workers are, and long enough for a busy
+// machine.
 const takeOver = 3 * time.Second
 
 func TestJobsInAFile(t *testing.T) {
@@ -36,7 +37,8 @@ func TestJobsOnMySQL(t *testing.T) {
 	suiteOn(t, onMySQL)
 }
 
-// suiteOn runs the definition on a server, with the network between that and the replicas in the test's hands.
+// suiteOn runs the definition on a server, with the network between that and the replicas
+// in the test's hands.
 func suiteOn(t *testing.T, on func(tb testing.TB) place) {
 	t.Helper()
 	first := on(t)

@@ -20,8 +20,9 @@ const never = int64(1) << 61
 
 // row is a job in the table. Times are microseconds since 1970 by the database's clock.
 //
-// One column says for all states when a worker may take the job: due_us is the time for which it waits, the end of the lease
-// under which it runs, or never. The first index therefore finds all that a claim needs, and the second serves the lists.
+// One column says for all states when a worker may take the job: due_us is the time for
+// which it waits, the end of the lease under which it runs, or never. The first index
+// therefore finds all that a claim needs, and the second serves the lists.
 type row struct {
 	ID          string  `gorm:"column:id;primaryKey;size:36;not null;index:,composite:due,priority:3;index:,composite:state,priority:2"`
 	Kind        string  `gorm:"column:kind;size:100;not null;index:,composite:due,priority:4"`
@@ -41,7 +42,8 @@ type row struct {
 // TableName implements schema.TablerWithNamer: the prefix stands before it too.
 func (row) TableName(namer schema.Namer) string { return namer.TableName("plinth_jobs") }
 
-// fromNow is a time to write: that of the database when the statement runs, and so many microseconds.
+// fromNow is a time to write: that of the database when the statement runs, and so many
+// microseconds.
 type fromNow int64
 
 // GormValue implements gorm.Valuer.
@@ -51,10 +53,14 @@ func (t fromNow) GormValue(_ context.Context, db *gorm.DB) clause.Expr {
 		_ = db.AddError(err)
 		return clause.Expr{SQL: "NULL"}
 	}
-	return clause.Expr{SQL: clock.NowMicros() + " + ?", Vars: []any{int64(t)}, WithoutParentheses: true}
+	return clause.Expr{
+		SQL:  clock.NowMicros() + " + ?",
+		Vars: []any{int64(t)}, WithoutParentheses: true,
+	}
 }
 
-// statements are written once, with the names of one database. Each compares and makes times by itself.
+// statements are written once, with the names of one database. Each compares and makes
+// times by itself.
 type statements struct {
 	table                 string // for people
 	look, next            string
@@ -68,21 +74,31 @@ type statements struct {
 }
 
 // columns are what a record is read from.
-var columns = []string{"id", "kind", "state", "priority", "run_at_us", "created_us", "attempt", "max_attempts", "error", "meta", "args"}
+var columns = []string{
+	"id", "kind", "state", "priority", "run_at_us", "created_us", "attempt",
+	"max_attempts", "error", "meta", "args",
+}
 
 func newStatements(db *gorm.DB, clock dbdriver.Clock) (statements, error) {
 	stmt := &gorm.Statement{DB: db}
 	if err := stmt.Parse(&row{}); err != nil {
 		return statements{}, fmt.Errorf("outbox: %w", err)
 	}
-	names := []string{"{now}", clock.NowMicros(), "{dual}", clock.Dual(), "{table}", stmt.Quote(stmt.Schema.Table)}
+	names := []string{
+		"{now}", clock.NowMicros(), "{dual}", clock.Dual(), "{table}",
+		stmt.Quote(stmt.Schema.Table),
+	}
 	for _, field := range stmt.Schema.DBNames {
 		names = append(names, "{"+field+"}", stmt.Quote(field))
 	}
 	names = append(names, "{never}", fmt.Sprint(never),
-		"{waiting}", text(driver.Waiting), "{running}", text(driver.Running), "{dead}", text(driver.Dead))
+		"{waiting}", text(driver.Waiting), "{running}", text(driver.Running), "{dead}",
+		text(driver.Dead))
 	write := strings.NewReplacer(names...).Replace
-	s := statements{table: stmt.Schema.Table, columns: write("{" + strings.Join(columns, "}, {") + "}")}
+	s := statements{
+		table:   stmt.Schema.Table,
+		columns: write("{" + strings.Join(columns, "}, {") + "}"),
+	}
 	s.writeClaims(write)
 	s.writeOutcomes(write)
 	s.get = write("SELECT " + s.columns + " FROM {table} WHERE {id} = ?")
@@ -99,7 +115,8 @@ func text(s driver.State) string { return "'" + string(s) + "'" }
 func (s *statements) writeClaims(write func(string) string) {
 	first := make([]string, 0, priorities)
 	for p := driver.MinPriority; p <= driver.MaxPriority; p++ {
-		first = append(first, fmt.Sprintf("(SELECT MIN({due_us}) FROM {table} WHERE {priority} = %d) AS first_%d", p, p))
+		first = append(first, fmt.Sprintf(
+			"(SELECT MIN({due_us}) FROM {table} WHERE {priority} = %d) AS first_%d", p, p))
 	}
 	s.look = write("SELECT {now} AS now_us, " + strings.Join(first, ", ") + "{dual}")
 	s.next = write("SELECT MIN({due_us}) AS next_us FROM {table} WHERE {priority} = ? AND {due_us} > ?")
@@ -133,7 +150,8 @@ func (e *engine) setUp(ctx context.Context) error {
 	case errors.Is(err, driver.ErrNotFound):
 		return nil
 	case dbdriver.KindOf(err) == dbdriver.Syntax:
-		return fmt.Errorf("outbox: the table %s is another one than the jobs need: %w", e.sql.table, err)
+		return fmt.Errorf("outbox: the table %s is another one than the jobs need: %w",
+			e.sql.table, err)
 	default:
 		return err
 	}

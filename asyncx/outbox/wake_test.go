@@ -15,7 +15,9 @@ import (
 const longPoll = time.Hour
 
 // busy begins to work on a new database; it ends with the test.
-func busy(t *testing.T, kinds []string, run func(a jobdriver.Attempt) jobdriver.Outcome) (ctx context.Context, e jobdriver.Engine) {
+func busy(
+	t *testing.T, kinds []string, run func(a jobdriver.Attempt) jobdriver.Outcome,
+) (ctx context.Context, e jobdriver.Engine) {
 	t.Helper()
 	ctx, e = engine(t, inMemory(t))
 	working, cancel := context.WithCancel(ctx)
@@ -42,9 +44,15 @@ func TestWhatIsPutBackDoesNotWaitForThePoll(t *testing.T) {
 		name    string
 		outcome jobdriver.Outcome
 	}{
-		{name: "a retry", outcome: jobdriver.Outcome{Verdict: jobdriver.Retry, Wait: 20 * time.Millisecond}},
+		{name: "a retry", outcome: jobdriver.Outcome{
+			Verdict: jobdriver.Retry,
+			Wait:    20 * time.Millisecond,
+		}},
 		{name: "a retry at once", outcome: jobdriver.Outcome{Verdict: jobdriver.Retry}},
-		{name: "a return", outcome: jobdriver.Outcome{Verdict: jobdriver.Return, Wait: 20 * time.Millisecond}},
+		{name: "a return", outcome: jobdriver.Outcome{
+			Verdict: jobdriver.Return,
+			Wait:    20 * time.Millisecond,
+		}},
 		{name: "a return at once", outcome: jobdriver.Outcome{Verdict: jobdriver.Return}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -57,7 +65,8 @@ func TestWhatIsPutBackDoesNotWaitForThePoll(t *testing.T) {
 				}
 				return tc.outcome
 			})
-			// Nobody here handles the first one of the priority, which is due all the time.
+			// Nobody here handles the first one of the priority, which is due all the
+			// time.
 			strange := some(1, func(j *jobdriver.Job) { j.Kind = "other" })
 			if err := e.Insert(ctx, append(strange, some(1)...)); err != nil {
 				t.Fatal(err)
@@ -66,7 +75,8 @@ func TestWhatIsPutBackDoesNotWaitForThePoll(t *testing.T) {
 			first := <-begun
 			for range attempts - 1 {
 				next := <-begun
-				if after := next.Sub(first); after < tc.outcome.Wait-2*time.Millisecond || after > 2*time.Second {
+				if after := next.Sub(first); after < tc.outcome.Wait-2*time.Millisecond ||
+					after > 2*time.Second {
 					t.Errorf("the next attempt came after %s, want %s", after, tc.outcome.Wait)
 				}
 				first = next

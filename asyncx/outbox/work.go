@@ -14,7 +14,8 @@ const (
 	crowded = 10 * time.Millisecond
 	// A statement may take a third of a lease, within these bounds.
 	shortest, longest = time.Second, 10 * time.Second
-	// soonest is the shortest wait for a job that becomes due: the clock of SQLite has milliseconds.
+	// soonest is the shortest wait for a job that becomes due: the clock of SQLite has
+	// milliseconds.
 	soonest = 2 * time.Millisecond
 )
 
@@ -45,7 +46,8 @@ func (e *engine) Work(ctx context.Context, work driver.Work) error {
 	// A tenth of the time is left for the one who takes over.
 	lease := e.takeOver - e.takeOver/10
 	w := &worker{
-		engine: e, Work: work, lease: lease, patience: min(max(lease/3, shortest), longest), factor: 1,
+		engine: e, Work: work, lease: lease, patience: min(max(lease/3, shortest), longest),
+		factor:  1,
 		settler: settler{done: make(chan *success)},
 		held:    map[*attempt]struct{}{}, freed: make(chan struct{}, 1),
 	}
@@ -84,7 +86,8 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 			continue
 		}
 		pause.Reset()
-		if len(b.records) > 0 && (ctx.Err() != nil || time.Since(b.since) >= w.lease) { // the process was stopped meanwhile
+		// the process was stopped meanwhile
+		if len(b.records) > 0 && (ctx.Err() != nil || time.Since(b.since) >= w.lease) {
 			w.doubt = &b.claim
 			continue
 		}
@@ -98,7 +101,8 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 	}
 }
 
-// interruptible claims, and lets what is under way when ctx ends have a moment more: its answer would be lost.
+// interruptible claims, and lets what is under way when ctx ends have a moment more: its
+// answer would be lost.
 func (w *worker) interruptible(ctx context.Context, n int) (batch, error) {
 	claiming, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -110,7 +114,8 @@ func (w *worker) interruptible(ctx context.Context, n int) (batch, error) {
 	return w.claim(claiming, n)
 }
 
-// room waits until there is something to claim for, and returns for how many jobs: 0 where ctx has ended.
+// room waits until there is something to claim for, and returns for how many jobs: 0
+// where ctx has ended.
 func (w *worker) room(ctx context.Context) int {
 	for ctx.Err() == nil {
 		w.mu.Lock()

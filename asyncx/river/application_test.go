@@ -28,7 +28,8 @@ func TestAnApplicationStoresAJobAndDoesIt(t *testing.T) {
 	defer stop()
 	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(river.Open())}}
 	reg, err := xreg.New(ctx, nodes,
-		xoption.WithDatabase(xoptdatabase.WithDriver(postgres.Name, dsn), xoptdatabase.WithAutoMigrate(&user{})),
+		xoption.WithDatabase(xoptdatabase.WithDriver(postgres.Name, dsn),
+			xoptdatabase.WithAutoMigrate(&user{})),
 		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
 		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }),
 	)
@@ -40,7 +41,8 @@ func TestAnApplicationStoresAJobAndDoesIt(t *testing.T) {
 		greeted = args.Name
 		return xdb.MustGetDB(ctx).First(&user{}, "name = ?", args.Name).Error
 	}
-	must(t, xmain.RunContext(ctx, reg, nil, nil, job.New(job.WithHandlers(welcome.Handle(sendWelcome)))))
+	must(t, xmain.RunContext(ctx, reg, nil, nil,
+		job.New(job.WithHandlers(welcome.Handle(sendWelcome)))))
 	if greeted != "Ann" {
 		t.Errorf("greeted %q, want Ann", greeted)
 	}

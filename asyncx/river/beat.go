@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The parts of the time in which a job is taken over: a worker that has said nothing for half of it is dead, it says so six
-// times in it, and others look as often.
+// The parts of the time in which a job is taken over: a worker that has said nothing for
+// half of it is dead, it says so six times in it, and others look as often.
 const (
 	beats = 6
 	mute  = 3 // beats after which a worker is dead
@@ -62,7 +62,8 @@ func (p *pulse) tell(ctx context.Context, what string, err error) {
 	}
 }
 
-// renew tells the server which jobs this client is at. What the server does not know as its own is lost.
+// renew tells the server which jobs this client is at. What the server does not know as
+// its own is lost.
 func (p *pulse) renew(ctx context.Context) error {
 	ids, attempts := p.claimed(p.ids())
 	if len(ids) == 0 {

@@ -25,14 +25,15 @@ type insertRow struct {
 	Delay       int64           `json:"delay"` // microseconds
 }
 
-// metadata is what goes with a job beside what River has columns for. The id is there for people.
+// metadata is what goes with a job beside what River has columns for. The id is there for
+// people.
 type metadata struct {
 	ID   string            `json:"plinth_id"`
 	Meta map[string]string `json:"plinth_meta,omitempty"`
 }
 
-// Insert implements driver.Engine. One statement stores all jobs: River's client wants a transaction of pgx, and the
-// application's is one of database/sql.
+// Insert implements driver.Engine. One statement stores all jobs: River's client wants a
+// transaction of pgx, and the application's is one of database/sql.
 func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	db, err := e.handle(ctx)
 	if err != nil || len(jobs) == 0 {
@@ -45,8 +46,9 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 			return fmt.Errorf("river: insert: the id %.40q is no UUID", j.ID)
 		}
 		rows[i] = insertRow{
-			ID: hexOf(id), Kind: j.Kind, Args: storedArgs(j.Args), Priority: j.Priority, MaxAttempts: min(j.MaxAttempts, math.MaxInt16),
-			Metadata: metadata{ID: j.ID, Meta: j.Meta}, Delay: j.Delay.Microseconds(),
+			ID: hexOf(id), Kind: j.Kind, Args: storedArgs(j.Args), Priority: j.Priority,
+			MaxAttempts: min(j.MaxAttempts, math.MaxInt16),
+			Metadata:    metadata{ID: j.ID, Meta: j.Meta}, Delay: j.Delay.Microseconds(),
 		}
 	}
 	data, err := json.Marshal(rows)
@@ -66,11 +68,12 @@ type wrapped struct {
 	JSON *string `json:"plinth_json"`
 }
 
-// storedArgs returns the arguments for the column: as they are, unless they hold what jsonb refuses, which is NUL and half
-// of a surrogate pair, or look wrapped.
+// storedArgs returns the arguments for the column: as they are, unless they hold what
+// jsonb refuses, which is NUL and half of a surrogate pair, or look wrapped.
 func storedArgs(args []byte) []byte {
 	lower := bytes.ToLower(args)
-	if !bytes.Contains(lower, []byte(`\u0000`)) && !bytes.Contains(lower, []byte(`\ud`)) && !bytes.Contains(args, []byte("plinth_json")) {
+	if !bytes.Contains(lower, []byte(`\u0000`)) && !bytes.Contains(lower, []byte(`\ud`)) &&
+		!bytes.Contains(args, []byte("plinth_json")) {
 		return args
 	}
 	text := string(args)

@@ -45,11 +45,15 @@ func child() {
 }
 
 func workAsChild(ctx context.Context, dsn string) error {
-	db, err := xdb.Open(ctx, xdb.Options{Driver: postgres.Name, DSN: xlog.Secret(dsn), MaxOpenConns: 2})
+	db, err := xdb.Open(ctx, xdb.Options{
+		Driver: postgres.Name, DSN: xlog.Secret(dsn),
+		MaxOpenConns: 2,
+	})
 	if err != nil {
 		return err
 	}
-	engine, err := river.Open(river.WithTakeOver(killTime), river.WithDB(db))(context.WithValue(ctx, xctx.DatabaseKey, db))
+	engine, err := river.Open(river.WithTakeOver(killTime),
+		river.WithDB(db))(context.WithValue(ctx, xctx.DatabaseKey, db))
 	if err != nil {
 		return err
 	}
@@ -63,7 +67,9 @@ func workAsChild(ctx context.Context, dsn string) error {
 }
 
 // work takes jobs of the kinds, three at a time.
-func work(run func(ctx context.Context, a driver.Attempt) driver.Outcome, kinds ...string) driver.Work {
+func work(
+	run func(ctx context.Context, a driver.Attempt) driver.Outcome, kinds ...string,
+) driver.Work {
 	return driver.Work{
 		Kinds: kinds, Concurrency: 3, Poll: 50 * time.Millisecond, Longest: time.Minute, Run: run,
 		Failed: func(context.Context, string, error) {},
@@ -115,14 +121,20 @@ func (m *mortal) kill(t *testing.T) {
 
 func newJobs(kind string, n int) (jobs []driver.Job, ids []string) {
 	for range n {
-		j := driver.Job{ID: xutil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3, MaxAttempts: 10}
+		j := driver.Job{
+			ID: xutil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3,
+			MaxAttempts: 10,
+		}
 		jobs, ids = append(jobs, j), append(ids, j.ID)
 	}
 	return jobs, ids
 }
 
-// finish does the jobs that are left in this process, until all ids have run, and returns the numbers of the attempts.
-func finish(t *testing.T, engine driver.Engine, ctx context.Context, ids []string) map[string]int { //nolint:revive // context-as-argument: the engine's
+// finish does the jobs that are left in this process, until all ids have run, and returns
+// the numbers of the attempts.
+func finish(t *testing.T, engine driver.Engine, ctx context.Context,
+	ids []string,
+) map[string]int { //nolint:revive // context-as-argument: the engine's
 	t.Helper()
 	var mu sync.Mutex
 	numbers := map[string]int{}
@@ -184,7 +196,8 @@ func TestJobsOfKilledProcessesRunAgainWithTheirIDs(t *testing.T) {
 			t.Errorf("the job %s was finished at attempt %d, want %d", id, numbers[id], waves+1)
 		}
 	}
-	t.Logf("%d processes killed at %d attempts in %s, nothing lost", waves*processes, waves*len(ids), time.Since(begin).Round(time.Millisecond))
+	t.Logf("%d processes killed at %d attempts in %s, nothing lost",
+		waves*processes, waves*len(ids), time.Since(begin).Round(time.Millisecond))
 }
 
 func TestNothingIsLostWhereverAProcessIsKilled(t *testing.T) {

@@ -9,15 +9,17 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// logHandler passes on what River logs: its errors, which are about the server, to the worker, and its warnings to the log. What
-// becomes of jobs is logged by package job.
+// logHandler passes on what River logs: its errors, which are about the server, to the
+// worker, and its warnings to the log. What becomes of jobs is logged by package job.
 type logHandler struct {
 	failed func(ctx context.Context, what string, err error)
 	attrs  []slog.Attr
 }
 
 // Enabled implements slog.Handler.
-func (*logHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+func (*logHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn
+}
 
 // Handle implements slog.Handler.
 func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {

@@ -29,7 +29,8 @@ const takeOver = 6 * time.Second
 func TestMain(m *testing.M) {
 	child()
 	flag.Parse()
-	if err := flag.Set("test.parallel", "6"); err != nil { // most of the checks wait for something to be due
+	// most of the checks wait for something to be due
+	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
@@ -39,10 +40,12 @@ func TestMain(m *testing.M) {
 func parts(dsn string) dbdriver.Config {
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		panic("PLINTH_TEST_POSTGRES_DSN, or the DSN of a private server, does not parse") // err would quote it
+		// err would quote it
+		panic("PLINTH_TEST_POSTGRES_DSN, or the DSN of a private server, does not parse")
 	}
 	return dbdriver.Config{
-		Host: c.Host, Port: int(c.Port), User: c.User, Pass: c.Password, Name: c.Database, TLS: dbdriver.TLSDisable,
+		Host: c.Host, Port: int(c.Port), User: c.User, Pass: c.Password, Name: c.Database,
+		TLS: dbdriver.TLSDisable,
 	}
 }
 
@@ -79,7 +82,8 @@ func do(tb testing.TB, conn *pgx.Conn, statements ...string) {
 
 func ask[T any](tb testing.TB, conn *pgx.Conn, query string, args ...any) (value T) {
 	tb.Helper()
-	if err := conn.QueryRow(context.WithoutCancel(tb.Context()), query, args...).Scan(&value); err != nil {
+	if err := conn.QueryRow(context.WithoutCancel(tb.Context()), query,
+		args...).Scan(&value); err != nil {
 		tb.Fatalf("%s: %v", query, err)
 	}
 	return value
@@ -111,10 +115,13 @@ func application(tb testing.TB, c dbdriver.Config) (context.Context, *gorm.DB) {
 }
 
 // replica opens an engine on a database.
-func replica(tb testing.TB, c dbdriver.Config, options ...river.Option) (driver.Engine, context.Context) {
+func replica(
+	tb testing.TB, c dbdriver.Config, options ...river.Option,
+) (driver.Engine, context.Context) {
 	tb.Helper()
 	ctx, _ := application(tb, c)
-	engine, err := river.Open(append([]river.Option{river.WithTakeOver(takeOver)}, options...)...)(ctx)
+	engine, err := river.Open(append([]river.Option{river.WithTakeOver(takeOver)},
+		options...)...)(ctx)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -18,17 +18,20 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// validSchema is what River takes: it puts the name in front of the longest name of a channel.
+// validSchema is what River takes: it puts the name in front of the longest name of a
+// channel.
 var validSchema = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,45}$`)
 
 const (
-	// migrationLock is the key of the advisory lock that a migration holds: "river" in ASCII.
+	// migrationLock is the key of the advisory lock that a migration holds: "river" in
+	// ASCII.
 	migrationLock int64 = 0x7269766572
 
 	insufficientPrivilege = "42501"
 )
 
-// pool opens connections like those of the database, which are River's own: it needs pgx itself, and one of them listens.
+// pool opens connections like those of the database, which are River's own: it needs pgx
+// itself, and one of them listens.
 func (e *engine) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	connConfig, err := e.connConfig(xdb.WithPrimary(ctx))
 	if err != nil {
@@ -36,7 +39,9 @@ func (e *engine) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	}
 	c, err := pgxpool.ParseConfig("")
 	if err != nil {
-		return nil, errors.New("river: connect: the variables PG... of the environment do not parse") // err may quote them
+		// err may quote them
+		return nil, errors.New(
+			"river: connect: the variables PG... of the environment do not parse")
 	}
 	c.ConnConfig, c.MinConns, c.MaxConns = connConfig, 0, maxConns
 	p, err := pgxpool.NewWithConfig(ctx, c)
@@ -76,7 +81,8 @@ func (e *engine) setUp(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	migrator, err := rivermigrate.New(riverpgxv5.New(p), &rivermigrate.Config{Schema: e.schema, Logger: slog.New(slog.DiscardHandler)})
+	migrator, err := rivermigrate.New(riverpgxv5.New(p),
+		&rivermigrate.Config{Schema: e.schema, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return fmt.Errorf("river: migrate: %w", err)
 	}
@@ -89,7 +95,8 @@ func (e *engine) setUp(ctx context.Context) error {
 	case e.asIs:
 		return fmt.Errorf("river: River's tables are not up to date (%s): migrate them, or leave out WithoutMigration", missing)
 	}
-	if err := pgx.BeginFunc(ctx, p, func(lock pgx.Tx) error { return e.migrate(ctx, p, lock, migrator) }); err != nil {
+	if err := pgx.BeginFunc(ctx, p,
+		func(lock pgx.Tx) error { return e.migrate(ctx, p, lock, migrator) }); err != nil {
 		return e.refused(err)
 	}
 	return nil
@@ -104,13 +111,17 @@ func (*engine) missing(ctx context.Context, m *rivermigrate.Migrator[pgx.Tx]) (s
 	return strings.ToLower(strings.Join(result.Messages, "; ")), nil
 }
 
-// migrate applies what is missing, on connections beside that of the lock: each of River's migrations is a transaction of its
-// own. The lock is one of a transaction, so that it holds behind a pooler too, and ends with the process.
-func (e *engine) migrate(ctx context.Context, p *pgxpool.Pool, lock pgx.Tx, m *rivermigrate.Migrator[pgx.Tx]) error {
+// migrate applies what is missing, on connections beside that of the lock: each of
+// River's migrations is a transaction of its own. The lock is one of a transaction, so
+// that it holds behind a pooler too, and ends with the process.
+func (e *engine) migrate(
+	ctx context.Context, p *pgxpool.Pool, lock pgx.Tx, m *rivermigrate.Migrator[pgx.Tx],
+) error {
 	if _, err := lock.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", migrationLock); err != nil {
 		return err
 	}
-	if missing, err := e.missing(ctx, m); err != nil || missing == "" { // another replica was faster
+	// another replica was faster
+	if missing, err := e.missing(ctx, m); err != nil || missing == "" {
 		return err
 	}
 	if e.schema != "" {
@@ -122,10 +133,12 @@ func (e *engine) migrate(ctx context.Context, p *pgxpool.Pool, lock pgx.Tx, m *r
 	return err
 }
 
-// createSchema creates a schema where it is missing, and needs the right to do so only then.
+// createSchema creates a schema where it is missing, and needs the right to do so only
+// then.
 func createSchema(ctx context.Context, p *pgxpool.Pool, name string) error {
 	var found bool
-	if err := p.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", name).Scan(&found); err != nil || found {
+	if err := p.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)",
+		name).Scan(&found); err != nil || found {
 		return err
 	}
 	_, err := p.Exec(ctx, "CREATE SCHEMA "+pgx.Identifier{name}.Sanitize())

@@ -19,11 +19,17 @@ import (
 )
 
 func TestOpenRefusesAnotherDatabaseAndNamesWhatWorks(t *testing.T) {
-	db, err := xdb.Open(t.Context(), xdb.Options{Driver: "sqlite", Parts: dbdriver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "x.db")}}})
+	db, err := xdb.Open(t.Context(),
+		xdb.Options{
+			Driver: "sqlite",
+			Parts: dbdriver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(),
+				"x.db")}},
+		})
 	must(t, err)
 	t.Cleanup(func() { must(t, xdb.Close(db)) })
 	_, err = river.Open()(context.WithValue(t.Context(), xctx.DatabaseKey, db))
-	if !errors.Is(err, river.ErrNotPostgres) || !strings.Contains(err.Error(), "sqlite") || !strings.Contains(err.Error(), "outbox.Open") {
+	if !errors.Is(err, river.ErrNotPostgres) || !strings.Contains(err.Error(), "sqlite") ||
+		!strings.Contains(err.Error(), "outbox.Open") {
 		t.Errorf("Open on SQLite = %v", err)
 	}
 }
@@ -36,7 +42,8 @@ func TestOpenWithoutADatabaseNamesTheOption(t *testing.T) {
 }
 
 func TestOpenTellsOfEveryWrongOption(t *testing.T) {
-	_, err := river.Open(river.WithTakeOver(time.Second), river.WithRetention(0), river.WithSchema("a b"), river.WithDB(nil))(t.Context())
+	_, err := river.Open(river.WithTakeOver(time.Second), river.WithRetention(0),
+		river.WithSchema("a b"), river.WithDB(nil))(t.Context())
 	for _, want := range []string{"WithTakeOver", "WithRetention", "WithSchema", "WithDB"} {
 		if !errors.Is(err, job.ErrOption) || !strings.Contains(err.Error(), want) {
 			t.Errorf("Open = %v, want an error of %s", err, want)
@@ -86,7 +93,8 @@ func TestAUserWithoutTheRightToCreateTablesIsToldWhatToDo(t *testing.T) {
 	user, owner := plain(t)
 	ctx, _ := application(t, user)
 	_, err := river.Open()(ctx)
-	if err == nil || !strings.Contains(err.Error(), "grant CREATE") || !strings.Contains(err.Error(), "WithoutMigration") {
+	if err == nil || !strings.Contains(err.Error(), "grant CREATE") ||
+		!strings.Contains(err.Error(), "WithoutMigration") {
 		t.Fatalf("Open = %v", err)
 	}
 	_, err = river.Open(river.WithoutMigration())(ctx)

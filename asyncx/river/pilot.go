@@ -17,13 +17,15 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// jobKind is the kind that River's client knows. The rows have the kinds of the jobs; which of them are taken is the pilot's affair.
+// jobKind is the kind that River's client knows. The rows have the kinds of the jobs;
+// which of them are taken is the pilot's affair.
 const jobKind = "plinth.job"
 
 // maxClients is how many of the clients that had a job its row remembers.
 const maxClients = 100
 
-var errUnpiloted = errors.New("river: this release of River does not ask for its pilot: use v0.51.1, which go.mod names")
+var errUnpiloted = errors.New(
+	"river: this release of River does not ask for its pilot: use v0.51.1, which go.mod names")
 
 // pluggedDriver is River's driver with a pilot, which River asks for like this.
 type pluggedDriver struct {
@@ -38,10 +40,12 @@ func (pluggedDriver) PluginInit(*baseservice.Archetype) {}
 // PluginPilot returns what takes jobs and settles them.
 func (d pluggedDriver) PluginPilot() riverpilot.Pilot { return d.pilot }
 
-// pilot replaces two statements of River's client: the one that takes jobs is for some kinds only, since River would discard the
-// others; the one that settles them changes no job that is another client's by now, which River does not look at.
+// pilot replaces two statements of River's client: the one that takes jobs is for some
+// kinds only, since River would discard the others; the one that settles them changes no
+// job that is another client's by now, which River does not look at.
 //
-// River calls its pilot internal and may change it. So go.mod names the release, and Work fails where it is not asked.
+// River calls its pilot internal and may change it. So go.mod names the release, and Work
+// fails where it is not asked.
 type pilot struct {
 	riverpilot.StandardPilot
 
@@ -73,7 +77,8 @@ func (p *pilot) PilotInit(archetype *baseservice.Archetype, params *riverpilot.P
 
 // JobGetAvailable implements riverpilot.Pilot.
 func (p *pilot) JobGetAvailable(
-	ctx context.Context, _ riverdriver.Executor, _ riverpilot.ProducerState, params *riverdriver.JobGetAvailableParams,
+	ctx context.Context, _ riverdriver.Executor, _ riverpilot.ProducerState,
+	params *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
 	result := &riverdriver.JobGetAvailableResult{}
 	if params.MaxToLock <= 0 {
@@ -82,11 +87,13 @@ func (p *pilot) JobGetAvailable(
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	begin := time.Now()
-	rows, err := p.pool.Query(ctx, p.sql.fetch, params.Queue, p.kinds, p.ids(), params.MaxToLock, maxClients, p.client, diedText)
+	rows, err := p.pool.Query(ctx, p.sql.fetch, params.Queue, p.kinds, p.ids(), params.MaxToLock,
+		maxClients, p.client, diedText)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*claim, error) { return p.take(row, begin) })
+	taken, err := pgx.CollectRows(rows,
+		func(row pgx.CollectableRow) (*claim, error) { return p.take(row, begin) })
 	if err != nil {
 		return nil, err // nobody renews what was taken, so that others get it
 	}
@@ -103,12 +110,14 @@ func (p *pilot) JobGetAvailable(
 // take turns a row into a claim.
 func (p *pilot) take(row pgx.CollectableRow, at time.Time) (*claim, error) {
 	r := &rivertype.JobRow{
-		Kind: jobKind, Queue: Queue, State: rivertype.JobStateRunning, AttemptedAt: &at, AttemptedBy: []string{p.client},
+		Kind: jobKind, Queue: Queue, State: rivertype.JobStateRunning, AttemptedAt: &at,
+		AttemptedBy: []string{p.client},
 		MaxAttempts: forEver, EncodedArgs: []byte("{}"),
 	}
 	c := &claim{renewed: at, row: r}
 	var args []byte
-	err := row.Scan(&r.ID, &c.ID, &c.Kind, &args, &c.Priority, &c.MaxAttempts, &r.Metadata, &c.Number, &c.CreatedAt, &r.ScheduledAt,
+	err := row.Scan(&r.ID, &c.ID, &c.Kind, &args, &c.Priority, &c.MaxAttempts, &r.Metadata,
+		&c.Number, &c.CreatedAt, &r.ScheduledAt,
 		&c.Died)
 	if err != nil {
 		return nil, err
@@ -118,7 +127,8 @@ func (p *pilot) take(row pgx.CollectableRow, at time.Time) (*claim, error) {
 	return c, complete(&c.Job, args, r.Metadata)
 }
 
-// JobSetStateIfRunningMany implements riverpilot.Pilot. A failure is tried again by River.
+// JobSetStateIfRunningMany implements riverpilot.Pilot. A failure is tried again by
+// River.
 func (p *pilot) JobSetStateIfRunningMany(
 	ctx context.Context, _ riverdriver.Executor, params *riverdriver.JobSetStateIfRunningManyParams,
 ) (jobs []*rivertype.JobRow, err error) {
@@ -128,7 +138,8 @@ func (p *pilot) JobSetStateIfRunningMany(
 			return err
 		}
 		if rest := only(params, owned, shift); len(rest.ID) > 0 {
-			jobs, err = (*riverpgxv5.Driver)(nil).UnwrapExecutor(tx).JobSetStateIfRunningMany(ctx, rest)
+			jobs, err = (*riverpgxv5.Driver)(nil).UnwrapExecutor(tx).JobSetStateIfRunningMany(ctx,
+				rest)
 		}
 		return err
 	})
@@ -143,12 +154,16 @@ func (p *pilot) JobSetStateIfRunningMany(
 	return jobs, nil
 }
 
-// owned locks those of the jobs that are still ours, and says how far the server's clock is ahead of ours, or a little more.
-func (p *pilot) owned(ctx context.Context, tx pgx.Tx, ids []int64) (map[int64]bool, time.Duration, error) {
+// owned locks those of the jobs that are still ours, and says how far the server's clock
+// is ahead of ours, or a little more.
+func (p *pilot) owned(
+	ctx context.Context, tx pgx.Tx, ids []int64,
+) (map[int64]bool, time.Duration, error) {
 	claimed, attempts := p.claimed(ids)
 	begin := time.Now()
 	var now time.Time
-	if err := tx.QueryRow(ctx, p.sql.owned, claimed, attempts, p.client).Scan(&claimed, &now); err != nil {
+	if err := tx.QueryRow(ctx, p.sql.owned, claimed, attempts, p.client).Scan(&claimed,
+		&now); err != nil {
 		return nil, 0, err
 	}
 	owned := make(map[int64]bool, len(claimed))
@@ -159,14 +174,17 @@ func (p *pilot) owned(ctx context.Context, tx pgx.Tx, ids []int64) (map[int64]bo
 }
 
 // only returns the parameters of some jobs, with times of the server's clock.
-func only(p *riverdriver.JobSetStateIfRunningManyParams, ids map[int64]bool, shift time.Duration) *riverdriver.JobSetStateIfRunningManyParams {
+func only(
+	p *riverdriver.JobSetStateIfRunningManyParams, ids map[int64]bool, shift time.Duration,
+) *riverdriver.JobSetStateIfRunningManyParams {
 	rest := &riverdriver.JobSetStateIfRunningManyParams{Now: p.Now, Schema: p.Schema}
 	for i, id := range p.ID {
 		if !ids[id] {
 			continue
 		}
 		rest.ID, rest.State = append(rest.ID, id), append(rest.State, p.State[i])
-		rest.Attempt, rest.ErrData = append(rest.Attempt, p.Attempt[i]), append(rest.ErrData, p.ErrData[i])
+		rest.Attempt, rest.ErrData = append(rest.Attempt, p.Attempt[i]),
+			append(rest.ErrData, p.ErrData[i])
 		rest.FinalizedAt = append(rest.FinalizedAt, shifted(p.FinalizedAt[i], shift))
 		rest.ScheduledAt = append(rest.ScheduledAt, shifted(p.ScheduledAt[i], shift))
 		rest.MetadataDoMerge = append(rest.MetadataDoMerge, p.MetadataDoMerge[i])

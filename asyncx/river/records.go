@@ -91,7 +91,9 @@ func (e *engine) Delete(ctx context.Context, id string) error {
 }
 
 // change does something with a job that is in a state for that.
-func (e *engine) change(ctx context.Context, what, id string, do func(db *gorm.DB, key string) (int64, error)) error {
+func (e *engine) change(
+	ctx context.Context, what, id string, do func(db *gorm.DB, key string) (int64, error),
+) error {
 	db, err := e.handle(ctx)
 	if err != nil {
 		return err
@@ -150,7 +152,8 @@ func read(query *gorm.DB) ([]driver.Record, error) {
 func scan(rows *sql.Rows) (r driver.Record, err error) {
 	var args, data []byte
 	var state string
-	err = rows.Scan(&r.ID, &r.Kind, &args, &r.Priority, &r.MaxAttempts, &data, &state, &r.Attempt, &r.CreatedAt, &r.RunAt, &r.Error)
+	err = rows.Scan(&r.ID, &r.Kind, &args, &r.Priority, &r.MaxAttempts, &data, &state, &r.Attempt,
+		&r.CreatedAt, &r.RunAt, &r.Error)
 	if err != nil {
 		return r, err
 	}

@@ -2,12 +2,14 @@
 //
 //	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(river.Open())}}
 //
-// Jobs are rows of River's table river_job, in its queue "plinth", so that River's own command line and web interface show them.
-// They are stored in the application's transaction. A worker takes them with River's client, on connections of its own.
+// Jobs are rows of River's table river_job, in its queue "plinth", so that River's own
+// command line and web interface show them. They are stored in the application's
+// transaction. A worker takes them with River's client, on connections of its own.
 //
-// River gives a job to another worker after a fixed time, whoever holds it. This package does not leave that to River: a worker
-// says every few seconds that it is alive, and what it does not say so of is given to others: see WithTakeOver. Every time is one
-// of the server's clock.
+// River gives a job to another worker after a fixed time, whoever holds it. This package
+// does not leave that to River: a worker says every few seconds that it is alive, and
+// what it does not say so of is given to others: see WithTakeOver. Every time is one of
+// the server's clock.
 package river
 
 import (
@@ -27,7 +29,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-// Queue is the name of River's queue that holds the jobs. River's clients that work on other queues leave them alone.
+// Queue is the name of River's queue that holds the jobs. River's clients that work on
+// other queues leave them alone.
 const Queue = "plinth"
 
 // The bounds of WithTakeOver.
@@ -37,14 +40,16 @@ const (
 	maxTakeOver     = time.Hour
 )
 
-// maxConns is how many connections a worker opens at most, beside those of the database's pool.
+// maxConns is how many connections a worker opens at most, beside those of the database's
+// pool.
 const maxConns = 8
 
 // ErrNotPostgres reports a database that River does not work on.
 var ErrNotPostgres = errors.New("the database is not PostgreSQL")
 
-// ErrTaken is the cause of an attempt's context that ended because the job is no longer this worker's: another one may have it,
-// or people have cancelled it in River. What becomes of the attempt does not count then.
+// ErrTaken is the cause of an attempt's context that ended because the job is no longer
+// this worker's: another one may have it, or people have cancelled it in River. What
+// becomes of the attempt does not count then.
 var ErrTaken = errors.New("river: the job is no longer this worker's")
 
 // Option configures the engine.
@@ -59,8 +64,9 @@ type config struct {
 	faults    []error
 }
 
-// WithTakeOver says how long after the death of its worker a job is given to another one, at most: 3 s to 1 h. The default is
-// 30 s. A worker writes to the database six times in that time while it has jobs. Give all replicas the same.
+// WithTakeOver says how long after the death of its worker a job is given to another one,
+// at most: 3 s to 1 h. The default is 30 s. A worker writes to the database six times in
+// that time while it has jobs. Give all replicas the same.
 func WithTakeOver(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
@@ -70,8 +76,9 @@ func WithTakeOver(d time.Duration) Option {
 	}
 }
 
-// WithRetention says how long jobs that are done are kept, for people to look at, at least a second. The default is 24 h. Dead
-// jobs are kept until they are replayed or deleted.
+// WithRetention says how long jobs that are done are kept, for people to look at, at
+// least a second. The default is 24 h. Dead jobs are kept until they are replayed or
+// deleted.
 func WithRetention(d time.Duration) Option {
 	return func(c *config) {
 		if d < time.Second {
@@ -81,22 +88,26 @@ func WithRetention(d time.Duration) Option {
 	}
 }
 
-// WithSchema names the schema of River's tables: up to 46 letters, digits and underscores. It is created where it is missing.
-// The default is the first one in the search path of the database's user.
+// WithSchema names the schema of River's tables: up to 46 letters, digits and
+// underscores. It is created where it is missing. The default is the first one in the
+// search path of the database's user.
 func WithSchema(name string) Option {
 	return func(c *config) {
 		if !validSchema.MatchString(name) {
-			c.fault("WithSchema: %q is not 1 to 46 letters, digits and underscores, a letter first", name)
+			c.fault("WithSchema: %q is not 1 to 46 letters, digits and underscores, a letter first",
+				name)
 		}
 		c.schema = name
 	}
 }
 
-// WithoutMigration leaves River's tables to others, such as `river migrate-up`. Open fails where they are missing or old.
+// WithoutMigration leaves River's tables to others, such as `river migrate-up`. Open
+// fails where they are missing or old.
 func WithoutMigration() Option { return func(c *config) { c.asIs = true } }
 
-// WithDB gives the database, instead of the application's. xdb.Open has opened it, and the caller closes it. A job is part of a
-// transaction of this database only; one that is stored within a transaction of another database is refused.
+// WithDB gives the database, instead of the application's. xdb.Open has opened it, and
+// the caller closes it. A job is part of a transaction of this database only; one that is
+// stored within a transaction of another database is refused.
 func WithDB(db *gorm.DB) Option {
 	return func(c *config) {
 		if db == nil {
@@ -108,12 +119,14 @@ func WithDB(db *gorm.DB) Option {
 
 // fault notes a problem of the options.
 func (c *config) fault(format string, args ...any) {
-	c.faults = append(c.faults, fmt.Errorf("river: %w: %s", job.ErrOption, fmt.Sprintf(format, args...)))
+	c.faults = append(c.faults,
+		fmt.Errorf("river: %w: %s", job.ErrOption, fmt.Sprintf(format, args...)))
 }
 
-// Open returns what opens the engine on the application's PostgreSQL database, for job.Init. It brings River's tables up to date,
-// one replica at a time, and needs the right to do so only where they are not. The error is ErrNotPostgres where the
-// database is another one.
+// Open returns what opens the engine on the application's PostgreSQL database, for
+// job.Init. It brings River's tables up to date, one replica at a time, and needs the
+// right to do so only where they are not. The error is ErrNotPostgres where the database
+// is another one.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{takeOver: defaultTakeOver, retention: 24 * time.Hour}
@@ -131,7 +144,8 @@ func Open(options ...Option) job.Opener {
 			return nil, fmt.Errorf("river: %w", err)
 		}
 		if name := c.db.Name(); name != "postgres" {
-			return nil, fmt.Errorf("river: %w but %s: use outbox.Open, which works there", ErrNotPostgres, name)
+			return nil, fmt.Errorf("river: %w but %s: use outbox.Open, which works there",
+				ErrNotPostgres, name)
 		}
 		return newEngine(ctx, c)
 	}
@@ -152,7 +166,10 @@ func newEngine(ctx context.Context, c config) (*engine, error) {
 
 // Capabilities implements driver.Engine.
 func (e *engine) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Interface: 1, Name: "river on postgres", Transactional: true, TakeOver: e.takeOver}
+	return driver.Capabilities{
+		Interface: 1, Name: "river on postgres",
+		Transactional: true, TakeOver: e.takeOver,
+	}
 }
 
 // Ping implements driver.Engine.

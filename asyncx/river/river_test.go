@@ -7,7 +7,8 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
-// TestJobs runs the definition of engines. Each replica reaches the server through a network of its own.
+// TestJobs runs the definition of engines. Each replica reaches the server through a
+// network of its own.
 func TestJobs(t *testing.T) {
 	server, all := find(t)
 	jobtest.Run(t, jobtest.Harness{
@@ -35,8 +36,14 @@ func TestJobs(t *testing.T) {
 						Return: func(tb testing.TB) { tb.Helper(); must(tb, network.Start()) },
 					}
 				},
-				Stop:  func(tb testing.TB) { tb.Helper(); each(tb, func(o dbtest.Outage) error { return o.Stop() }) },
-				Start: func(tb testing.TB) { tb.Helper(); each(tb, func(o dbtest.Outage) error { return o.Start() }) },
+				Stop: func(tb testing.TB) {
+					tb.Helper()
+					each(tb, func(o dbtest.Outage) error { return o.Stop() })
+				},
+				Start: func(tb testing.TB) {
+					tb.Helper()
+					each(tb, func(o dbtest.Outage) error { return o.Start() })
+				},
 			}
 		},
 		Source: server.Source, Server: version(t, admin(t, all)),

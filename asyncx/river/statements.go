@@ -16,8 +16,9 @@ var states = map[driver.State]string{
 	driver.Done:    "'completed'",
 }
 
-// statements are those that go beside River's own, with the names of one schema. The id of a job is River's unique key of it: an
-// index of 16 bytes finds it, keeps their order, and refuses a second one.
+// statements are those that go beside River's own, with the names of one schema. The id
+// of a job is River's unique key of it: an index of 16 bytes finds it, keeps their order,
+// and refuses a second one.
 type statements struct {
 	schema string // of the functions and channels; "" is the first one of the search path
 
@@ -28,7 +29,8 @@ type statements struct {
 const (
 	// record are the columns of a record.
 	record = "encode(unique_key, 'hex'), kind, args, priority, max_attempts, metadata, state::text, attempt, created_at, " +
-		"CASE WHEN state IN (" + "{waiting}" + ") THEN scheduled_at ELSE coalesce(attempted_at, scheduled_at) END, " +
+		"CASE WHEN state IN (" + "{waiting}" +
+		") THEN scheduled_at ELSE coalesce(attempted_at, scheduled_at) END, " +
 		"coalesce(errors[array_upper(errors, 1)] ->> 'error', '')"
 
 	// keyed lets the index of unique keys serve: it is a partial one.
@@ -42,8 +44,8 @@ const (
 	notify = "SELECT pg_notify(concat(coalesce(nullif('{name}', ''), current_schema()), '.river_insert'), '{\"queue\": \"" + Queue + "\"}')"
 )
 
-// insertRows is the INSERT of jobs that come as one JSON text. River lets its leader wake the jobs that wait for longer than
-// 5 s; what waits for less is found by its time.
+// insertRows is the INSERT of jobs that come as one JSON text. River lets its leader wake
+// the jobs that wait for longer than 5 s; what waits for less is found by its time.
 const insertRows = `INSERT INTO {schema}river_job
 	(unique_key, unique_states, kind, args, priority, max_attempts, metadata, queue, state, created_at, scheduled_at)
 SELECT decode(n.id, 'hex'), B'11111111', n.kind, coalesce(n.args, 'null'), n.priority, n.max_attempts, n.metadata, '` + Queue + `',
@@ -51,8 +53,9 @@ SELECT decode(n.id, 'hex'), B'11111111', n.kind, coalesce(n.args, 'null'), n.pri
 	statement_timestamp(), statement_timestamp() + n.delay * interval '1 microsecond'
 FROM json_to_recordset(?::json) AS n(id text, kind text, args jsonb, priority smallint, max_attempts smallint, metadata jsonb, delay bigint)`
 
-// fetchJobs is River's own, for some kinds only and not for jobs that this client is still at. It tells too whether the worker of the
-// last attempt died: then the job waits since it was rescued, and was not put back meanwhile.
+// fetchJobs is River's own, for some kinds only and not for jobs that this client is
+// still at. It tells too whether the worker of the last attempt died: then the job waits
+// since it was rescued, and was not put back meanwhile.
 const fetchJobs = `WITH found AS (
 	SELECT id FROM {schema}river_job
 	WHERE state = 'available' AND queue = $1 AND scheduled_at <= now() AND kind = ANY($2) AND id <> ALL($3)
@@ -80,7 +83,8 @@ const renewJobs = `WITH o AS (
 )
 UPDATE {schema}river_job j SET attempted_at = clock_timestamp() FROM o WHERE j.id = o.id RETURNING j.id`
 
-// rescueJobs lets jobs wait whose client has said nothing for too long; one that was cancelled from outside is dead.
+// rescueJobs lets jobs wait whose client has said nothing for too long; one that was
+// cancelled from outside is dead.
 const rescueJobs = `WITH o AS (
 	SELECT id FROM {schema}river_job
 	WHERE state = 'running' AND queue = $1 AND attempted_at < clock_timestamp() - $2::bigint * interval '1 microsecond'
@@ -98,7 +102,8 @@ func newStatements(schema string) statements {
 	if schema != "" {
 		prefix = pgx.Identifier{schema}.Sanitize() + "."
 	}
-	write := strings.NewReplacer("{schema}", prefix, "{name}", schema, "{waiting}", states[driver.Waiting], "{dead}", states[driver.Dead]).Replace
+	write := strings.NewReplacer("{schema}", prefix, "{name}", schema, "{waiting}",
+		states[driver.Waiting], "{dead}", states[driver.Dead]).Replace
 	one := write(keyed) + " AND unique_key = decode(?, 'hex')"
 	return statements{
 		schema: schema,
@@ -109,6 +114,7 @@ func newStatements(schema string) statements {
 			"scheduled_at = clock_timestamp(), metadata = metadata - 'cancel_attempted_at' WHERE state IN ({dead}) AND ") + one +
 			write(" RETURNING id) "+notify+", (SELECT count(*) FROM again)"),
 		remove: write("DELETE FROM {schema}river_job WHERE state NOT IN ('running', 'completed') AND ") + one,
-		fetch:  write(fetchJobs), owned: write(ownedJobs), renew: write(renewJobs), rescue: write(rescueJobs),
+		fetch:  write(fetchJobs), owned: write(ownedJobs), renew: write(renewJobs),
+		rescue: write(rescueJobs),
 	}
 }

@@ -32,8 +32,11 @@ func riverClient(t *testing.T, c dbdriver.Config, schema string) *riverqueue.Cli
 	return client
 }
 
-// running takes a job with the outcomes, and returns what tells of its attempts and what stops the work.
-func running(t *testing.T, engine driver.Engine, ctx context.Context, run func(ctx context.Context, a driver.Attempt) driver.Outcome) { //nolint:revive // context-as-argument: the engine's
+// running takes a job with the outcomes, and returns what tells of its attempts and what
+// stops the work.
+func running(t *testing.T, engine driver.Engine, ctx context.Context,
+	run func(ctx context.Context, a driver.Attempt) driver.Outcome,
+) { //nolint:revive // context-as-argument: the engine's
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
@@ -45,7 +48,9 @@ func running(t *testing.T, engine driver.Engine, ctx context.Context, run func(c
 }
 
 // await waits for a job to be in a state.
-func await(t *testing.T, engine driver.Engine, ctx context.Context, id string, state driver.State) driver.Record { //nolint:revive // context-as-argument: the engine's
+func await(t *testing.T, engine driver.Engine, ctx context.Context, id string,
+	state driver.State,
+) driver.Record { //nolint:revive // context-as-argument: the engine's
 	t.Helper()
 	late := time.After(20 * time.Second)
 	for {
@@ -71,14 +76,17 @@ func TestRiversOwnToolsSeeTheJobs(t *testing.T) {
 	jobs[0].Args, jobs[0].MaxAttempts = []byte(`{"user_id": 7}`), 2
 	must(t, engine.Insert(ctx, jobs))
 	client := riverClient(t, c, "jobs")
-	list, err := client.JobList(ctx, riverqueue.NewJobListParams().Kinds(quickKind).Queues(river.Queue))
+	list, err := client.JobList(ctx,
+		riverqueue.NewJobListParams().Kinds(quickKind).Queues(river.Queue))
 	must(t, err)
 	if len(list.Jobs) != 1 {
 		t.Fatalf("River lists %d jobs, want 1", len(list.Jobs))
 	}
 	row := list.Jobs[0]
-	if string(row.EncodedArgs) != `{"user_id": 7}` || row.MaxAttempts != 2 || !strings.Contains(string(row.Metadata), jobs[0].ID) {
-		t.Errorf("River shows the arguments %s, %d attempts, the metadata %s", row.EncodedArgs, row.MaxAttempts, row.Metadata)
+	if string(row.EncodedArgs) != `{"user_id": 7}` || row.MaxAttempts != 2 ||
+		!strings.Contains(string(row.Metadata), jobs[0].ID) {
+		t.Errorf("River shows the arguments %s, %d attempts, the metadata %s",
+			row.EncodedArgs, row.MaxAttempts, row.Metadata)
 	}
 
 	numbers := make(chan int, 10)
@@ -98,7 +106,8 @@ func TestRiversOwnToolsSeeTheJobs(t *testing.T) {
 		}
 	}
 	if r := await(t, engine, ctx, jobs[0].ID, driver.Dead); r.MaxAttempts != 3 {
-		t.Errorf("after River's retry of a dead job it has %d attempts, want one more, 3", r.MaxAttempts)
+		t.Errorf("after River's retry of a dead job it has %d attempts, want one more, 3",
+			r.MaxAttempts)
 	}
 }
 
@@ -120,7 +129,8 @@ func TestAJobThatPeopleCancelInRiverIsDeadAndCanBeReplayed(t *testing.T) {
 	})
 	<-began
 	client := riverClient(t, c, "")
-	list, err := client.JobList(ctx, riverqueue.NewJobListParams().States(rivertype.JobStateRunning))
+	list, err := client.JobList(ctx,
+		riverqueue.NewJobListParams().States(rivertype.JobStateRunning))
 	must(t, err)
 	_, err = client.JobCancel(ctx, list.Jobs[0].ID)
 	must(t, err)
@@ -145,8 +155,10 @@ func TestAJobIsFoundByAnIndex(t *testing.T) {
 	must(t, engine.Insert(ctx, jobs))
 	conn := admin(t, c)
 	do(t, conn, "ANALYZE river_job")
-	query := strings.Replace(river.LookUp(engine), "?", "'"+strings.ReplaceAll(ids[0], "-", "")+"'", 1)
-	if plan := ask[string](t, conn, "EXPLAIN (FORMAT JSON) "+query); !strings.Contains(plan, "river_job_unique_idx") {
+	query := strings.Replace(river.LookUp(engine), "?", "'"+strings.ReplaceAll(ids[0], "-", "")+"'",
+		1)
+	if plan := ask[string](t, conn, "EXPLAIN (FORMAT JSON) "+query); !strings.Contains(plan,
+		"river_job_unique_idx") {
 		t.Errorf("the plan of a lookup is %s", plan)
 	}
 }
@@ -158,7 +170,8 @@ func TestAWorkerOpensAFewConnectionsOfItsOwnWhileItWorks(t *testing.T) {
 	engine, ctx := replica(t, c)
 	conn := admin(t, c)
 	connections := func() int {
-		return ask[int](t, conn, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		return ask[int](t, conn,
+			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 	}
 	before := connections()
 	jobs, ids := newJobs(quickKind, 1000)
@@ -204,7 +217,8 @@ func TestALongDelayIsAtMostFiveSecondsLate(t *testing.T) {
 		ran <- time.Now()
 		return driver.Outcome{}
 	})
-	if late := (<-ran).Sub(stored) - jobs[0].Delay; late < -100*time.Millisecond || late > 6*time.Second {
+	if late := (<-ran).Sub(stored) - jobs[0].Delay; late < -100*time.Millisecond ||
+		late > 6*time.Second {
 		t.Errorf("the job was %s late", late)
 	}
 }

@@ -40,12 +40,16 @@ func TestAJobIsStoredWithTheRowThatItBelongsTo(t *testing.T) {
 	undo := errors.New("undo")
 
 	must(t, signUp(ctx, "committed"))
-	err := xdb.Transaction(ctx, func(ctx context.Context) error { return errors.Join(signUp(ctx, "rolled back"), undo) })
+	err := xdb.Transaction(ctx, func(ctx context.Context) error {
+		return errors.Join(signUp(ctx, "rolled back"), undo)
+	})
 	if !errors.Is(err, undo) {
 		t.Fatal(err)
 	}
 	must(t, xdb.Transaction(ctx, func(ctx context.Context) error {
-		err := xdb.Transaction(ctx, func(ctx context.Context) error { return errors.Join(signUp(ctx, "savepoint rolled back"), undo) })
+		err := xdb.Transaction(ctx, func(ctx context.Context) error {
+			return errors.Join(signUp(ctx, "savepoint rolled back"), undo)
+		})
 		if !errors.Is(err, undo) {
 			t.Error(err)
 		}
@@ -58,18 +62,20 @@ func TestAJobIsStoredWithTheRowThatItBelongsTo(t *testing.T) {
 	got := make(chan string, 10)
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	must(t, job.Work(ctx, job.WithConcurrency(1), job.WithHandlers(welcome.Handle(func(_ context.Context, args welcomeArgs) error {
-		if got <- args.Name; len(got) == len(want) {
-			cancel()
-		}
-		return nil
-	}))))
+	must(t, job.Work(ctx, job.WithConcurrency(1),
+		job.WithHandlers(welcome.Handle(func(_ context.Context, args welcomeArgs) error {
+			if got <- args.Name; len(got) == len(want) {
+				cancel()
+			}
+			return nil
+		}))))
 	for i, name := range want {
 		if rows[i] != name || <-got != name || len(rows) != len(want) {
 			t.Errorf("the users are %v, want %v, and a job for each", rows, want)
 		}
 	}
-	waiting, err := engine.List(context.WithoutCancel(ctx), driver.Query{State: driver.Waiting, Limit: 10})
+	waiting, err := engine.List(context.WithoutCancel(ctx),
+		driver.Query{State: driver.Waiting, Limit: 10})
 	if err != nil || len(waiting) != 0 {
 		t.Errorf("%d jobs wait, error %v; want none", len(waiting), err)
 	}

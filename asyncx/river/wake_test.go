@@ -10,8 +10,11 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
-// workOn takes jobs with a poll interval until the test ends, and returns when attempts began.
-func workOn(t *testing.T, engine driver.Engine, ctx context.Context, poll time.Duration) <-chan driver.Attempt { //nolint:revive // context-as-argument: the engine's
+// workOn takes jobs with a poll interval until the test ends, and returns when attempts
+// began.
+func workOn(t *testing.T, engine driver.Engine, ctx context.Context,
+	poll time.Duration,
+) <-chan driver.Attempt { //nolint:revive // context-as-argument: the engine's
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	began, ended := make(chan driver.Attempt, 100), make(chan error, 1)
@@ -49,7 +52,8 @@ func TestAJobWakesTheWorkersOfOtherProcesses(t *testing.T) {
 	c = newDatabase(t, c)
 	worker, ctx := replica(t, c, river.WithSchema("jobs"))
 	sender, senderCtx := replica(t, c, river.WithSchema("jobs"))
-	began := workOn(t, worker, ctx, time.Hour) // so that whatever runs was woken, however long that takes on a busy machine
+	// so that whatever runs was woken, however long that takes on a busy machine
+	began := workOn(t, worker, ctx, time.Hour)
 	for range 3 {
 		jobs, ids := newJobs(quickKind, 1)
 		jobs[0].MaxAttempts = 1
@@ -73,7 +77,8 @@ func TestLongDelaysEndAfterTheDeathOfTheLeader(t *testing.T) {
 	jobs, ids := newJobs(quickKind, 1)
 	jobs[0].MaxAttempts = 1
 	must(t, second.Insert(ctx, jobs))
-	within(t, leads, time.Minute, ids[0]) // it may lead before it has started, which fails without a network
+	// it may lead before it has started, which fails without a network
+	within(t, leads, time.Minute, ids[0])
 	await(t, second, ctx, ids[0], driver.Dead)
 	late := time.After(time.Minute)
 	for ask[int](t, conn, "SELECT count(*) FROM river_leader") == 0 {
@@ -97,7 +102,10 @@ func TestLongDelaysEndAfterTheDeathOfTheLeader(t *testing.T) {
 func TestArgumentsThatLookWrappedTravel(t *testing.T) {
 	t.Parallel()
 	engine, ctx := fresh(t)
-	for _, args := range []string{`{"plinth_json": "1"}`, `"plinth_json"`, `{"a":"\u0000","plinth_json":{}}`, `"\uD800"`} {
+	for _, args := range []string{
+		`{"plinth_json": "1"}`, `"plinth_json"`,
+		`{"a":"\u0000","plinth_json":{}}`, `"\uD800"`,
+	} {
 		jobs, ids := newJobs(quickKind, 1)
 		jobs[0].Args = []byte(args)
 		must(t, engine.Insert(ctx, jobs))

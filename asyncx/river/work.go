@@ -22,7 +22,8 @@ import (
 )
 
 const (
-	// fetchCooldown is the shortest time between two looks for jobs: the throughput is at most the concurrency in that time.
+	// fetchCooldown is the shortest time between two looks for jobs: the throughput is at
+	// most the concurrency in that time.
 	fetchCooldown = 2 * time.Millisecond
 
 	statementTimeout = 10 * time.Second
@@ -30,8 +31,8 @@ const (
 	// settleTimeout is how long Work waits at its end for a server that is away.
 	settleTimeout = 15 * time.Second
 
-	// forEver stands for a number of attempts, or a time, that is never reached: who ends a job is package job, and who takes it
-	// from a dead worker is pulse.
+	// forEver stands for a number of attempts, or a time, that is never reached: who ends
+	// a job is package job, and who takes it from a dead worker is pulse.
 	forEver     = math.MaxInt32
 	neverRescue = 100 * 365 * 24 * time.Hour
 
@@ -75,23 +76,25 @@ func (e *engine) client(k *worker) (*river.Client[pgx.Tx], error) {
 	if err := river.AddWorkerSafely(workers, k); err != nil {
 		return nil, err
 	}
-	client, err := river.NewClient[pgx.Tx](pluggedDriver{riverpgxv5.New(k.pilot.pool), k.pilot}, &river.Config{
-		ID:      k.pilot.client,
-		Schema:  e.schema,
-		Logger:  slog.New(&logHandler{failed: k.work.Failed}),
-		Workers: workers,
-		Queues:  map[string]river.QueueConfig{Queue: {MaxWorkers: min(k.work.Concurrency, maxWorkers)}},
+	client, err := river.NewClient[pgx.Tx](pluggedDriver{riverpgxv5.New(k.pilot.pool), k.pilot},
+		&river.Config{
+			ID:      k.pilot.client,
+			Schema:  e.schema,
+			Logger:  slog.New(&logHandler{failed: k.work.Failed}),
+			Workers: workers,
+			Queues: map[string]river.QueueConfig{Queue: {MaxWorkers: min(k.work.Concurrency,
+				maxWorkers)}},
 
-		FetchCooldown:     min(fetchCooldown, max(k.work.Poll, river.FetchCooldownMin)),
-		FetchPollInterval: max(k.work.Poll, river.FetchPollIntervalMin),
+			FetchCooldown:     min(fetchCooldown, max(k.work.Poll, river.FetchCooldownMin)),
+			FetchPollInterval: max(k.work.Poll, river.FetchPollIntervalMin),
 
-		JobTimeout:           -1, // package job bounds attempts
-		RescueStuckJobsAfter: neverRescue,
+			JobTimeout:           -1, // package job bounds attempts
+			RescueStuckJobsAfter: neverRescue,
 
-		CompletedJobRetentionPeriod: e.retention,
-		CancelledJobRetentionPeriod: -1,
-		DiscardedJobRetentionPeriod: -1,
-	})
+			CompletedJobRetentionPeriod: e.retention,
+			CancelledJobRetentionPeriod: -1,
+			DiscardedJobRetentionPeriod: -1,
+		})
 	if err == nil && !k.pilot.asked {
 		err = errUnpiloted
 	}
@@ -137,7 +140,8 @@ func (k *worker) keep(ctx context.Context, every time.Duration, fn func()) {
 	beats.Wait()
 }
 
-// stop waits for the attempts, and then for a while for what River has to tell the server.
+// stop waits for the attempts, and then for a while for what River has to tell the
+// server.
 func (k *worker) stop(ctx context.Context, client *river.Client[pgx.Tx]) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -158,7 +162,8 @@ func (k *worker) stop(ctx context.Context, client *river.Client[pgx.Tx]) {
 	select {
 	case <-stopped:
 	case <-timer.C:
-		k.work.Failed(ctx, "settle the last attempts", errors.New("river: no answer: they run again"))
+		k.work.Failed(ctx, "settle the last attempts",
+			errors.New("river: no answer: they run again"))
 	}
 }
 
@@ -166,7 +171,8 @@ func (k *worker) stop(ctx context.Context, client *river.Client[pgx.Tx]) {
 func (k *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	k.running.Add(1) // before it looks whether it may begin
 	defer k.end()
-	attempt, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // River ends its own for reasons of no concern here
+	// River ends its own for reasons of no concern here
+	attempt, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	a, ok := k.pilot.begin(job.ID, cancel)
 	if !ok || k.stopping.Err() != nil {

@@ -93,7 +93,8 @@ func bareGetter(tb testing.TB) getter {
 	}
 }
 
-// copiedGetter is the engine with a value on the heap for each caller, as the typed view gives it.
+// copiedGetter is the engine with a value on the heap for each caller, as the typed view
+// gives it.
 func copiedGetter(tb testing.TB) getter {
 	c := bare(tb, 2*benchEntries)
 	for i, key := range benchKeys() {
@@ -132,7 +133,8 @@ func filled(tb testing.TB, opts ...xcache.ViewOption) *xcache.KeyCache[string, a
 	m := open(tb, driver.Config{MaxEntries: 2 * benchEntries})
 	c := xcache.KeyCacheOf[string, account](m, opts...)
 	for i, key := range benchKeys() {
-		if err := c.Set(tb.Context(), key, &account{ID: int64(i), Name: "Ada"}, xcache.WithTTL(time.Hour)); err != nil {
+		if err := c.Set(tb.Context(), key, &account{ID: int64(i), Name: "Ada"},
+			xcache.WithTTL(time.Hour)); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -170,13 +172,16 @@ func BenchmarkGetTypedPrefixed(b *testing.B) {
 	benchGet(b, typedGetter(b, xcache.WithKeyPrefix("app:")))
 }
 
-func BenchmarkGetTypedImmutable(b *testing.B) { benchGet(b, typedGetter(b, xcache.WithImmutable())) }
+func BenchmarkGetTypedImmutable(b *testing.B) {
+	benchGet(b, typedGetter(b, xcache.WithImmutable()))
+}
 
 // BenchmarkGetRatio compares the typed view with the bare engine; see benchRatio.
 func BenchmarkGetRatio(b *testing.B) {
 	base := bareGetter(b)
 	for name, get := range map[string]getter{
-		"typed": typedGetter(b), "kept": keptGetter(b), "prefixed": typedGetter(b, xcache.WithKeyPrefix("app:")),
+		"typed": typedGetter(b), "kept": keptGetter(b),
+		"prefixed":  typedGetter(b, xcache.WithKeyPrefix("app:")),
 		"immutable": typedGetter(b, xcache.WithImmutable()), "bare-and-copy": copiedGetter(b),
 	} {
 		benchRatio(b, name, get, base)
@@ -200,8 +205,8 @@ func BenchmarkSetRatio(b *testing.B) {
 	benchRatio(b, "typed", typed, base)
 }
 
-// benchRatio measures ours and the base alternately, a slice of the trace each, and reports the
-// median of the ratios, so that other load of the machine affects both.
+// benchRatio measures ours and the base alternately, a slice of the trace each, and
+// reports the median of the ratios, so that other load of the machine affects both.
 func benchRatio(b *testing.B, name string, ours, base getter) {
 	b.Helper()
 	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
@@ -251,7 +256,8 @@ func BenchmarkSetTyped(b *testing.B) {
 	ctx := b.Context()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if err := c.Set(ctx, keys[trace[i%traceLen]], &account{ID: int64(i), Name: "Ada"}, xcache.WithTTL(time.Hour)); err != nil {
+		if err := c.Set(ctx, keys[trace[i%traceLen]], &account{ID: int64(i), Name: "Ada"},
+			xcache.WithTTL(time.Hour)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -271,7 +277,8 @@ func BenchmarkInsertFullTyped(b *testing.B) {
 	ctx := b.Context()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if err := c.Set(ctx, i, &account{ID: int64(i), Name: "Ada"}, xcache.WithTTL(time.Hour)); err != nil {
+		if err := c.Set(ctx, i, &account{ID: int64(i), Name: "Ada"},
+			xcache.WithTTL(time.Hour)); err != nil {
 			b.Fatal(err)
 		}
 	}

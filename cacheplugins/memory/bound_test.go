@@ -15,13 +15,17 @@ import (
 
 // A write that is in progress may be one entry over the bound, and no more.
 //
-// A reader that goes from the newest key to the oldest counts no more than were visible when it found the
-// first, since no key is written twice and each writer goes from the oldest to the newest.
+// A reader that goes from the newest key to the oldest counts no more than were visible
+// when it found the first, since no key is written twice and each writer goes from the
+// oldest to the newest.
 func TestReadersSeeTheBoundAndWritesInProgressAtMost(t *testing.T) {
 	const bound, keys = 8, 2000
 	for _, shards := range []int{1, 4, 64} {
 		t.Run(strconv.Itoa(shards)+" shards", func(t *testing.T) {
-			store := openStore(t, driver.Config{MaxEntries: bound, Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": strconv.Itoa(shards)}})
+			store := openStore(t, driver.Config{
+				MaxEntries: bound,
+				Source:     xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": strconv.Itoa(shards)},
+			})
 			var newest atomic.Int64
 			var most atomic.Int64
 			count := func() (seen int64) {
@@ -31,7 +35,8 @@ func TestReadersSeeTheBoundAndWritesInProgressAtMost(t *testing.T) {
 						seen++
 					}
 				}
-				for old := most.Load(); seen > old && !most.CompareAndSwap(old, seen); old = most.Load() {
+				for old := most.Load(); seen > old &&
+					!most.CompareAndSwap(old, seen); old = most.Load() {
 				}
 				return seen
 			}
@@ -56,7 +61,8 @@ func TestReadersSeeTheBoundAndWritesInProgressAtMost(t *testing.T) {
 			close(done)
 			wg.Wait()
 			if got := most.Load(); got > bound+1 {
-				t.Errorf("a reader saw %d entries, want at most %d and the one that was written", got, bound)
+				t.Errorf("a reader saw %d entries, want at most %d and the one that was written",
+					got, bound)
 			}
 			if got := count(); got > bound {
 				t.Errorf("%d entries after the last write, want at most %d", got, bound)
@@ -65,7 +71,8 @@ func TestReadersSeeTheBoundAndWritesInProgressAtMost(t *testing.T) {
 	}
 }
 
-// After each write the cache holds no more than its bound, however many writers there were together.
+// After each write the cache holds no more than its bound, however many writers there
+// were together.
 func TestTheBoundHoldsAfterWritersThatComeTogether(t *testing.T) {
 	const bound, writers = 16, 8
 	store := openStore(t, entries(bound))
@@ -96,7 +103,8 @@ func TestNothingIsLostWhereTheSweeperHasMadeRoom(t *testing.T) {
 		s := openStore(t, entries(bound))
 		for round := range 50 {
 			for i := range bound {
-				set(t, s, name("old", i), driver.Write{TTL: time.Duration(1+i%20) * time.Millisecond})
+				set(t, s, name("old", i),
+					driver.Write{TTL: time.Duration(1+i%20) * time.Millisecond})
 			}
 			<-time.After(40 * time.Millisecond)
 			synctest.Wait()
@@ -113,7 +121,8 @@ func TestNothingIsLostWhereTheSweeperHasMadeRoom(t *testing.T) {
 	})
 }
 
-// No read depends on the sweeper, which may be starved, or late after the machine has slept.
+// No read depends on the sweeper, which may be starved, or late after the machine has
+// slept.
 func TestAnExpiredEntryIsMissingWithoutTheSweeper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := openStore(t, entries(100))
@@ -122,7 +131,8 @@ func TestAnExpiredEntryIsMissingWithoutTheSweeper(t *testing.T) {
 		memory.StopSweeper(s)
 		const ttl = 2 * time.Hour
 		set(t, s, "value", driver.Write{TTL: ttl})
-		if _, _, err := s.ListPush(t.Context(), "list", driver.Tail, [][]byte{{1}}, driver.Write{TTL: ttl}); err != nil {
+		if _, _, err := s.ListPush(t.Context(), "list",
+			driver.Tail, [][]byte{{1}}, driver.Write{TTL: ttl}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(ttl - 1)
@@ -130,14 +140,18 @@ func TestAnExpiredEntryIsMissingWithoutTheSweeper(t *testing.T) {
 			t.Error("an entry is missing a nanosecond before its deadline")
 		}
 		<-time.After(1)
-		reads := map[string]bool{"Exists": exists(t, s, "value"), "Exists of a list": exists(t, s, "list")}
+		reads := map[string]bool{
+			"Exists":           exists(t, s, "value"),
+			"Exists of a list": exists(t, s, "list"),
+		}
 		_, reads["Get"], _ = s.Get(t.Context(), "value")
 		_, reads["GetObject"], _ = s.GetObject(t.Context(), "value")
 		_, reads["TTL"], _ = s.TTL(t.Context(), "value")
 		n, _ := s.ListLen(t.Context(), "list")
 		reads["ListLen"] = n > 0
 		_, reads["ListIndex"], _ = s.ListIndex(t.Context(), "list", 0)
-		_ = s.(driver.Scanner).Scan(t.Context(), "", func(keys []string) bool { reads["Scan"] = len(keys) > 0; return true })
+		_ = s.(driver.Scanner).Scan(t.Context(), "",
+			func(keys []string) bool { reads["Scan"] = len(keys) > 0; return true })
 		for read, found := range reads {
 			if found {
 				t.Errorf("%s finds an expired entry", read)

@@ -20,7 +20,8 @@ func (s *store) view(_ context.Context, key string, f func(held driver.Object) e
 
 // change implements collections.Change.
 func (s *store) change(
-	_ context.Context, key string, w driver.Write, f func(held driver.Object) (collections.Collection, error),
+	_ context.Context, key string, w driver.Write,
+	f func(held driver.Object) (collections.Collection, error),
 ) error {
 	sh := s.shard(key)
 	sh.Lock()

@@ -17,7 +17,8 @@ const million = 1_000_000
 // fillTime is what filling a cache with a million entries takes at most.
 const fillTime = 30 * time.Second
 
-// crowd is a cache of a million entries and what the single calls of one reader and one writer took.
+// crowd is a cache of a million entries and what the single calls of one reader and one
+// writer took.
 type crowd struct {
 	manager       *xcache.Manager
 	cache         *xcache.KeyCache[string, account]
@@ -28,7 +29,10 @@ type crowd struct {
 func newCrowd(b *testing.B, c driver.Config) *crowd {
 	b.Helper()
 	m := open(b, c)
-	w := &crowd{manager: m, cache: xcache.KeyCacheOf[string, account](m), keys: make([]string, million)}
+	w := &crowd{
+		manager: m, cache: xcache.KeyCacheOf[string, account](m),
+		keys: make([]string, million),
+	}
 	for i := range w.keys {
 		w.keys[i] = "user:" + strconv.Itoa(i)
 	}
@@ -39,17 +43,23 @@ func (w *crowd) set(ctx context.Context, key string, ttl time.Duration) error {
 	return w.cache.Set(ctx, key, &account{ID: 1}, xcache.WithTTL(ttl))
 }
 
-// run reads the keys and writes others, of which there are many, until last, and calls beside.
+// run reads the keys and writes others, of which there are many, until last, and calls
+// beside.
 func (w *crowd) run(b *testing.B, last time.Time, many int, beside func()) {
 	b.Helper()
 	waited := lockWait()
 	var wg sync.WaitGroup
 	wg.Go(beside)
 	wg.Go(func() {
-		w.reads = timedCalls(b, last, func(i int) error { _, _, err := w.cache.Get(b.Context(), w.keys[i*7919%million]); return err })
+		w.reads = timedCalls(b, last, func(i int) error {
+			_, _, err := w.cache.Get(b.Context(), w.keys[i*7919%million])
+			return err
+		})
 	})
 	wg.Go(func() {
-		w.writes = timedCalls(b, last, func(i int) error { return w.set(b.Context(), "live:"+strconv.Itoa(i%many), time.Hour) })
+		w.writes = timedCalls(b, last, func(i int) error {
+			return w.set(b.Context(), "live:"+strconv.Itoa(i%many), time.Hour)
+		})
 	})
 	wg.Wait()
 	reportAs(b, "read-", w.reads)
@@ -82,7 +92,8 @@ func lockWait() time.Duration {
 	return time.Duration(s[0].Value.Float64() * float64(time.Second))
 }
 
-// benchExpire lets a million entries end at the same time, and looks from shortly before until they are gone.
+// benchExpire lets a million entries end at the same time, and looks from shortly before
+// until they are gone.
 func benchExpire(b *testing.B, bound int) {
 	b.Helper()
 	w := newCrowd(b, entries(bound))
@@ -101,9 +112,9 @@ func benchExpire(b *testing.B, bound int) {
 	}
 }
 
-// benchExpireBare is benchExpire with the engine's own expiry. The engine removes all that has
-// expired in one go, during which writers of new keys wait: the maximum shows why this module has a
-// sweeper.
+// benchExpireBare is benchExpire with the engine's own expiry. The engine removes all
+// that has expired in one go, during which writers of new keys wait: the maximum shows
+// why this module has a sweeper.
 func benchExpireBare(b *testing.B) {
 	b.Helper()
 	c := bare(b, million+million/4)
@@ -122,8 +133,9 @@ func benchExpireBare(b *testing.B) {
 	}
 }
 
-// benchBusy lets nothing end: a goroutine that only computes takes the place of the sweeper. What calls wait for here the
-// machine adds, which has fewer processors than there is to do.
+// benchBusy lets nothing end: a goroutine that only computes takes the place of the
+// sweeper. What calls wait for here the machine adds, which has fewer processors than
+// there is to do.
 func benchBusy(b *testing.B) {
 	b.Helper()
 	benchBeside(b, func(_ *xcache.Manager, last time.Time) {
@@ -132,14 +144,16 @@ func benchBusy(b *testing.B) {
 	})
 }
 
-// benchScan walks through all keys meanwhile, again and again. Its numbers are to be held against those of benchBusy.
+// benchScan walks through all keys meanwhile, again and again. Its numbers are to be held
+// against those of benchBusy.
 func benchScan(b *testing.B) {
 	b.Helper()
 	walks := 0
 	benchBeside(b, func(m *xcache.Manager, last time.Time) {
 		scanner, _ := m.Store().(driver.Scanner)
 		for time.Now().Before(last) {
-			if err := scanner.Scan(b.Context(), "user:", func([]string) bool { return true }); err != nil {
+			if err := scanner.Scan(b.Context(), "user:",
+				func([]string) bool { return true }); err != nil {
 				b.Error(err)
 			}
 			walks++

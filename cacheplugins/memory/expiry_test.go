@@ -85,7 +85,8 @@ func name(prefix string, i int) string { return prefix + strconv.Itoa(i) }
 
 func TestAnEntryIsGoneTenMillisecondsAfterItsEndAtMost(t *testing.T) {
 	for _, ttl := range []time.Duration{
-		time.Millisecond, 5 * time.Millisecond, 67 * time.Millisecond, time.Second, time.Hour, 30 * 24 * time.Hour,
+		time.Millisecond, 5 * time.Millisecond, 67 * time.Millisecond, time.Second, time.Hour,
+		30 * 24 * time.Hour,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := openStore(t, entries(10))
@@ -123,19 +124,22 @@ type payload [1 << 10]byte
 
 func (*payload) Encode() ([]byte, error) { return []byte{1}, nil }
 
-// hold writes values, in a bubble, and returns a function that counts those that are still in memory.
+// hold writes values, in a bubble, and returns a function that counts those that are
+// still in memory.
 func hold(tb testing.TB, s objects, n int, ttl func(i int) time.Duration) (held func() int) {
 	tb.Helper()
 	values := make([]weak.Pointer[payload], n)
 	for i := range n {
 		p := new(payload)
 		values[i] = weak.Make(p)
-		if _, err := s.SetObject(tb.Context(), name("held", i), &driver.Entry{Object: p}, driver.Write{TTL: ttl(i)}); err != nil {
+		if _, err := s.SetObject(tb.Context(), name("held", i), &driver.Entry{Object: p},
+			driver.Write{TTL: ttl(i)}); err != nil {
 			tb.Fatal(err)
 		}
 	}
 	return func() int {
-		for range 3 { // what somebody still has in hand as one collection begins is left to the next
+		// what somebody still has in hand as one collection begins is left to the next
+		for range 3 {
 			synctest.Wait()
 			runtime.GC()
 		}
@@ -247,7 +251,8 @@ func TestAnExpiredKeyIsMissingBeforeItIsSwept(t *testing.T) {
 		set(t, s, name("k", i), driver.Write{TTL: time.Second})
 	}
 	clock.move(time.Second)
-	if removed, err := s.Delete(t.Context(), name("k", 0), name("k", 1)); removed != 0 || err != nil {
+	if removed, err := s.Delete(t.Context(), name("k", 0), name("k", 1)); removed != 0 ||
+		err != nil {
 		t.Errorf("Delete = %d, %v; want none removed", removed, err)
 	}
 	for i := range n {

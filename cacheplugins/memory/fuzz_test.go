@@ -25,7 +25,8 @@ func FuzzList(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.EqualFunc(got, model, func(a []byte, b string) bool { return string(a) == b }) {
+			if !slices.EqualFunc(got, model,
+				func(a []byte, b string) bool { return string(a) == b }) {
 				t.Fatalf("after step %d (%d) the list is %q, want %q", i, b, got, model)
 			}
 		}

@@ -6,13 +6,14 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// LeaseBackend implements driver.Leaser. The records are beside the entries: nothing evicts them, and they do not count
-// among NOSQL_MEMORY_MAX_ENTRIES.
+// LeaseBackend implements driver.Leaser. The records are beside the entries: nothing
+// evicts them, and they do not count among NOSQL_MEMORY_MAX_ENTRIES.
 func (s *store) LeaseBackend(prefix string) leasedriver.Backend {
 	return leases{Backend: s.leases, store: s, prefix: prefix}
 }
 
-// leases are those of a store whose names begin with prefix. They end with the store, but may be given back later.
+// leases are those of a store whose names begin with prefix. They end with the store, but
+// may be given back later.
 type leases struct {
 	leasedriver.Backend
 

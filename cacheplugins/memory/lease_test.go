@@ -14,7 +14,9 @@ import (
 func TestLeases(t *testing.T) {
 	s := openStore(t, driver.Config{})
 	leasetest.Run(t, leasetest.Harness{
-		Open:   func(testing.TB) leasedriver.Backend { return s.(driver.Leaser).LeaseBackend("app:") },
+		Open: func(testing.TB) leasedriver.Backend {
+			return s.(driver.Leaser).LeaseBackend("app:")
+		},
 		Source: "in process", Server: "a map",
 	})
 }

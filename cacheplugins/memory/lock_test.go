@@ -9,10 +9,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// BenchmarkMillion times single calls on a full cache of a million entries. A lock that is held for long
-// shows in the last percentiles; so does what else the machine does.
+// BenchmarkMillion times single calls on a full cache of a million entries. A lock that
+// is held for long shows in the last percentiles; so does what else the machine does.
 func BenchmarkMillion(b *testing.B) {
-	c := xcache.KeyCacheOf[string, account](open(b, entries(million)), xcache.WithViewTTL(time.Hour))
+	c := xcache.KeyCacheOf[string, account](open(b, entries(million)),
+		xcache.WithViewTTL(time.Hour))
 	keys := make([]string, 2*million)
 	for i := range keys {
 		keys[i] = "user:" + strconv.Itoa(i)
@@ -69,7 +70,9 @@ func report(b *testing.B, took []time.Duration) {
 func reportAs(b *testing.B, whose string, took []time.Duration) {
 	b.Helper()
 	slices.Sort(took)
-	at := func(part float64) float64 { return float64(took[int(part*float64(len(took)-1))].Microseconds()) }
+	at := func(part float64) float64 {
+		return float64(took[int(part*float64(len(took)-1))].Microseconds())
+	}
 	b.ReportMetric(at(0.999), whose+"p99.9-µs")
 	b.ReportMetric(at(0.99999), whose+"p99.999-µs")
 	b.ReportMetric(at(1), whose+"max-µs")

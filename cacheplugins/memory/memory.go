@@ -1,14 +1,17 @@
-// Package memory registers the "memory" cache backend: a store in the process, over the otter engine.
+// Package memory registers the "memory" cache backend: a store in the process, over the
+// otter engine.
 //
 //	import _ "github.com/plinthgo/plinth/cacheplugins/memory"
 //
-// It reads NOSQL_MEMORY_DEFAULT_TTL, NOSQL_MEMORY_MAX_ENTRIES and NOSQL_MEMORY_SHARD_COUNT.
+// It reads NOSQL_MEMORY_DEFAULT_TTL, NOSQL_MEMORY_MAX_ENTRIES and
+// NOSQL_MEMORY_SHARD_COUNT.
 //
-// MAX_ENTRIES bounds all keys of all kinds together, exactly: no reader ever sees more. At the bound the
-// engine keeps what is used often (W-TinyLFU), which may not be the newest. SHARD_COUNT is the number of
-// locks that writes, and reads of hashes, sets and lists, are spread over; it changes nothing but how
-// many of them run at the same time. Reads of plain values take no lock. An entry may be seen up to 10 ms
-// after its end, never less long than it was given. What has expired is removed a few entries at a time.
+// MAX_ENTRIES bounds all keys of all kinds together, exactly: no reader ever sees more.
+// At the bound the engine keeps what is used often (W-TinyLFU), which may not be the
+// newest. SHARD_COUNT is the number of locks that writes, and reads of hashes, sets and
+// lists, are spread over; it changes nothing but how many of them run at the same time.
+// Reads of plain values take no lock. An entry may be seen up to 10 ms after its end,
+// never less long than it was given. What has expired is removed a few entries at a time.
 package memory
 
 import (
@@ -53,7 +56,8 @@ func (Driver) Check(c driver.Config) error {
 func load(c driver.Config) (settings, error) {
 	s, err := xenv.Load[settings](c.Source)
 	if c.MaxEntries < 0 {
-		err = errors.Join(err, fmt.Errorf("%d entries at most: the bound must be positive", c.MaxEntries))
+		err = errors.Join(err,
+			fmt.Errorf("%d entries at most: the bound must be positive", c.MaxEntries))
 	}
 	s.MaxEntries = cmp.Or(c.MaxEntries, s.MaxEntries)
 	return s, err

@@ -25,18 +25,23 @@ var bad = map[string]driver.Config{
 
 func TestConformance(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
-		Driver: memory.Driver{}, FakeClock: true, Bad: bad, Source: "in process, a clock that is set", Server: engine,
+		Driver: memory.Driver{}, FakeClock: true, Bad: bad,
+		Source: "in process, a clock that is set", Server: engine,
 	})
 }
 
 func TestConformanceInRealTime(t *testing.T) {
-	cachetest.Run(t, cachetest.Harness{Driver: memory.Driver{}, Source: "in process", Server: engine})
+	cachetest.Run(t, cachetest.Harness{
+		Driver: memory.Driver{}, Source: "in process",
+		Server: engine,
+	})
 }
 
 // All writes share one lock.
 func TestConformanceWithOneLock(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
-		Driver: memory.Driver{}, FakeClock: true, Source: "in process, with one lock", Server: engine,
+		Driver: memory.Driver{}, FakeClock: true, Source: "in process, with one lock",
+		Server: engine,
 		Config: func(testing.TB) driver.Config {
 			return driver.Config{Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "1"}}
 		},

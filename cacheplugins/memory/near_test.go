@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// bytesOnly stands for a server: a store without objects, that tells of changes when the test says so.
+// bytesOnly stands for a server: a store without objects, that tells of changes when the
+// test says so.
 type bytesOnly struct {
 	driver.Store
 
@@ -28,12 +29,16 @@ func (s *bytesOnly) Watch(_ context.Context, _ string, w driver.Watcher) error {
 
 func (*bytesOnly) Staleness() time.Duration { return time.Second }
 
-func (s *bytesOnly) GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error) {
+func (s *bytesOnly) GetTTL(
+	ctx context.Context, key string,
+) (value []byte, ttl time.Duration, ok bool, err error) {
 	value, ok, err = s.Get(ctx, key)
 	return value, 0, ok, err
 }
 
-func (s *bytesOnly) GetManyTTL(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration, err error) {
+func (s *bytesOnly) GetManyTTL(
+	ctx context.Context, keys []string,
+) (values [][]byte, ttls []time.Duration, err error) {
 	values, ttls = make([][]byte, len(keys)), make([]time.Duration, len(keys))
 	for i, key := range keys {
 		if values[i], _, err = s.Get(ctx, key); err != nil {
@@ -49,7 +54,9 @@ func (s *bytesOnly) Get(ctx context.Context, key string) ([]byte, bool, error) {
 }
 
 // openNear returns a manager of a server with this backend as its near cache.
-func openNear(tb testing.TB, entries int, ttl time.Duration, opts ...xcache.ManagerOption) (*xcache.Manager, *bytesOnly) {
+func openNear(
+	tb testing.TB, entries int, ttl time.Duration, opts ...xcache.ManagerOption,
+) (*xcache.Manager, *bytesOnly) {
 	tb.Helper()
 	far, err := memory.Driver{}.Open(tb.Context(), driver.Config{})
 	if err != nil {
@@ -60,7 +67,8 @@ func openNear(tb testing.TB, entries int, ttl time.Duration, opts ...xcache.Mana
 		tb.Fatal(err)
 	}
 	server := &bytesOnly{Store: far}
-	m, err := xcache.New(server, append(opts, func(o *xcache.Options) { o.NearStore, o.NearTTL = near, ttl })...)
+	m, err := xcache.New(server,
+		append(opts, func(o *xcache.Options) { o.NearStore, o.NearTTL = near, ttl })...)
 	if err != nil {
 		tb.Fatal(err)
 	}

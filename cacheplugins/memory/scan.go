@@ -8,13 +8,16 @@ import (
 const (
 	// page is how many keys come at a time at most.
 	page = 256
-	// stride is how many entries are looked at before what was found is handed out, and before the context is.
+	// stride is how many entries are looked at before what was found is handed out, and
+	// before the context is.
 	stride = 1 << 10
 )
 
-// Scan implements driver.Scanner. The engine shows a few entries at a time, each few under a lock of their own, and the
-// calls of give are under none.
-func (s *store) Scan(ctx context.Context, prefix string, give func(keys []string) bool) (err error) {
+// Scan implements driver.Scanner. The engine shows a few entries at a time, each few
+// under a lock of their own, and the calls of give are under none.
+func (s *store) Scan(
+	ctx context.Context, prefix string, give func(keys []string) bool,
+) (err error) {
 	var keys []string
 	hand := func() bool { // out what was found
 		if err = s.ready(ctx); err != nil || len(keys) == 0 {

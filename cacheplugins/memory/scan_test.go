@@ -36,7 +36,8 @@ func TestAWalkFindsWhatIsAliveOfEveryKind(t *testing.T) {
 	}
 	set(t, s, "a:gone", driver.Write{TTL: time.Second})
 	set(t, s, "b:0", driver.Write{})
-	if _, _, err := s.SetAdd(t.Context(), "a:set", [][]byte{{1}}, driver.Write{TTL: time.Hour}); err != nil {
+	if _, _, err := s.SetAdd(t.Context(), "a:set",
+		[][]byte{{1}}, driver.Write{TTL: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	clock.move(time.Minute)
@@ -48,7 +49,8 @@ func TestAWalkFindsWhatIsAliveOfEveryKind(t *testing.T) {
 	}
 }
 
-// The table of a full cache is walked through bucket by bucket, while others write the same keys anew and evict.
+// The table of a full cache is walked through bucket by bucket, while others write the
+// same keys anew and evict.
 func TestAWalkMissesNoKeyThatIsWrittenAgain(t *testing.T) {
 	s := openStore(t, entries(20_000))
 	for i := range 10_000 {
@@ -63,7 +65,8 @@ func TestAWalkMissesNoKeyThatIsWrittenAgain(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := s.Set(t.Context(), "k:"+strconv.Itoa(i%10_000), []byte("v"), driver.Write{TTL: time.Hour}); err != nil {
+			if _, err := s.Set(t.Context(), "k:"+strconv.Itoa(i%10_000), []byte("v"),
+				driver.Write{TTL: time.Hour}); err != nil {
 				stopped <- err
 				return
 			}

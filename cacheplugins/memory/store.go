@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// entry is what the engine holds under a key: an object of the caller's, driver.Bytes, or a
-// collection, with its deadline. It never changes; a write replaces it.
+// entry is what the engine holds under a key: an object of the caller's, driver.Bytes, or
+// a collection, with its deadline. It never changes; a write replaces it.
 type entry = *driver.Entry
 
 // store implements driver.Store, driver.ObjectStore, driver.Scanner and driver.Leaser.
@@ -49,14 +49,15 @@ type shard struct {
 	_ [64]byte // no two locks on one cache line
 }
 
-// maxTable bounds the table that is made at once. A table that grows holds up writers for as long as it
-// takes to copy it, which is long for a large one.
+// maxTable bounds the table that is made at once. A table that grows holds up writers for
+// as long as it takes to copy it, which is long for a large one.
 const maxTable = 1 << 20
 
 func newStore(set settings, now func() time.Time) (*store, error) {
 	s := &store{
-		ttl: set.DefaultTTL, max: set.MaxEntries, given: now, start: time.Now(), leases: xlease.InProcess(now),
-		seed: maphash.MakeSeed(), shards: make([]shard, set.ShardCount),
+		ttl: set.DefaultTTL, max: set.MaxEntries, given: now, start: time.Now(),
+		leases: xlease.InProcess(now),
+		seed:   maphash.MakeSeed(), shards: make([]shard, set.ShardCount),
 		wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	s.Methods = collections.New(s.view, s.change)
@@ -76,8 +77,8 @@ func newStore(set settings, now func() time.Time) (*store, error) {
 	return s, nil
 }
 
-// maintain runs a task of the engine. If there are too many entries, the caller waits for it, which costs
-// less than a goroutine.
+// maintain runs a task of the engine. If there are too many entries, the caller waits for
+// it, which costs less than a goroutine.
 func (s *store) maintain(task func()) {
 	if s.engine.EstimatedSize() > s.max {
 		task()
@@ -100,8 +101,8 @@ func (s *store) lookup(key string) entry {
 	return e
 }
 
-// ended reports whether the entry has expired. It is missing from then on, also if the engine still
-// holds it, whatever the sweeper does.
+// ended reports whether the entry has expired. It is missing from then on, also if the
+// engine still holds it, whatever the sweeper does.
 func (s *store) ended(e entry) bool { return e.Deadline != never && e.Deadline <= s.now() }
 
 // err is the error of a call that found nothing: a closed store has nothing.
@@ -121,7 +122,9 @@ func (s *store) GetObject(_ context.Context, key string) (*driver.Entry, bool, e
 }
 
 // SetObject implements driver.ObjectStore.
-func (s *store) SetObject(_ context.Context, key string, e *driver.Entry, w driver.Write) (bool, error) {
+func (s *store) SetObject(
+	_ context.Context, key string, e *driver.Entry, w driver.Write,
+) (bool, error) {
 	sh := s.shard(key)
 	sh.Lock()
 	defer sh.Unlock()
@@ -142,8 +145,8 @@ func (s *store) SetObject(_ context.Context, key string, e *driver.Entry, w driv
 	return true, nil
 }
 
-// put writes under the key's shard. If there are too many entries then, the engine evicts some before
-// put returns.
+// put writes under the key's shard. If there are too many entries then, the engine evicts
+// some before put returns.
 func (s *store) put(key string, e entry) {
 	if s.given != nil && s.now() >= s.next.Load() {
 		s.removeExpired()
@@ -223,7 +226,8 @@ func (s *store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	for i := range s.shards { // a write that has begun ends, and the next sees that the store is closed
+	// a write that has begun ends, and the next sees that the store is closed
+	for i := range s.shards {
 		s.shards[i].Lock()
 		s.shards[i].Unlock() //nolint:staticcheck // SA2001: the empty section is the wait
 	}

@@ -57,7 +57,8 @@ func TestTheDefaultTTLIsTheManagers(t *testing.T) {
 	if err := c.Set(t.Context(), "k", &one); err != nil {
 		t.Fatal(err)
 	}
-	if ttl, ok, err := c.TTL(t.Context(), "k"); !ok || err != nil || ttl <= 59*time.Minute || ttl > time.Hour {
+	if ttl, ok, err := c.TTL(t.Context(), "k"); !ok || err != nil || ttl <= 59*time.Minute ||
+		ttl > time.Hour {
 		t.Errorf("TTL = %s, %t, %v; want an hour", ttl, ok, err)
 	}
 }
@@ -71,7 +72,8 @@ func writeKind(tb testing.TB, s driver.Store, kind int, key string) {
 	case 0:
 		_, err = s.Set(tb.Context(), key, value[0], driver.Write{})
 	case 1:
-		_, err = s.HashSet(tb.Context(), key, []driver.Field{{Name: "f", Value: value[0]}}, nil, driver.Write{})
+		_, err = s.HashSet(tb.Context(), key, []driver.Field{{Name: "f", Value: value[0]}}, nil,
+			driver.Write{})
 	case 2:
 		_, _, err = s.SetAdd(tb.Context(), key, value, driver.Write{TTL: time.Hour})
 	default:
@@ -103,7 +105,8 @@ func TestTheBoundIsATotalAndIsUsedUp(t *testing.T) {
 			}
 		}
 		if live != bound {
-			t.Errorf("%d entries live after 40 times as many writes, want the bound %d", live, bound)
+			t.Errorf("%d entries live after 40 times as many writes, want the bound %d",
+				live, bound)
 		}
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -154,7 +157,10 @@ func TestHitRatioIsTheEngines(t *testing.T) {
 			}
 			return ok
 		}))
-		engine := otter.Must(&otter.Options[string, int]{MaximumSize: size, Executor: func(f func()) { f() }})
+		engine := otter.Must(&otter.Options[string, int]{
+			MaximumSize: size,
+			Executor:    func(f func()) { f() },
+		})
 		bare = append(bare, hitRatio(trace, func(k int32) bool {
 			_, ok := engine.GetIfPresent(names[k])
 			if !ok {
@@ -171,7 +177,8 @@ func TestHitRatioIsTheEngines(t *testing.T) {
 	}
 }
 
-// hitRatio returns the part of the trace that get finds; what it does not find it puts in.
+// hitRatio returns the part of the trace that get finds; what it does not find it puts
+// in.
 func hitRatio(trace []int32, get func(k int32) bool) float64 {
 	hits := 0
 	for _, k := range trace {
@@ -212,8 +219,9 @@ func TestATypedGetAllocatesOnlyTheCopy(t *testing.T) {
 	}
 }
 
-// The compilers of Go 1.26 and 1.27 inline Get, so that the copy need not be on the heap: 0 allocations. The budget
-// is one, so that another compiler, or one that counts coverage, is no failure; -gcflags=-m=2 says what Get costs it.
+// The compilers of Go 1.26 and 1.27 inline Get, so that the copy need not be on the heap:
+// 0 allocations. The budget is one, so that another compiler, or one that counts
+// coverage, is no failure; -gcflags=-m=2 says what Get costs it.
 func TestATypedGetCostsACallerWhoKeepsNothingAtMostTheCopy(t *testing.T) {
 	c := xcache.KeyCacheOf[string, account](open(t, entries(10)))
 	if err := c.Set(t.Context(), "k", &account{ID: 1}); err != nil {
@@ -317,7 +325,8 @@ func TestCloseWhileInUse(t *testing.T) {
 					ready <- struct{}{}
 				}
 				err := c.Set(t.Context(), w*1000+i%200, &i)
-				if _, e := l.Append(t.Context(), -i%100, []int{i}); err == nil && !errors.Is(e, xcache.ErrWrongType) {
+				if _, e := l.Append(t.Context(), -i%100, []int{i}); err == nil &&
+					!errors.Is(e, xcache.ErrWrongType) {
 					err = e
 				}
 				if err != nil {

@@ -16,10 +16,11 @@ const (
 	slice = 16
 	// minRest is the shortest time between two walks of the sweeper.
 	minRest = 10 * time.Millisecond
-	// minFactor and maxFactor are how many times longer than a walk the sweeper rests after it.
+	// minFactor and maxFactor are how many times longer than a walk the sweeper rests
+	// after it.
 	minFactor, maxFactor = 4, 50
-	// share is the part of all entries, 1/share, that may expire before the next walk: they take the room
-	// of others.
+	// share is the part of all entries, 1/share, that may expire before the next walk:
+	// they take the room of others.
 	share = 64
 )
 
@@ -43,8 +44,8 @@ func (s *store) deadline(ttl time.Duration) int64 {
 	return now + int64(ttl)
 }
 
-// expect notes that an entry with the deadline is in the table, and wakes the sweeper if it would
-// sleep longer.
+// expect notes that an entry with the deadline is in the table, and wakes the sweeper if
+// it would sleep longer.
 func (s *store) expect(deadline int64) {
 	for next := s.next.Load(); deadline < next; next = s.next.Load() {
 		if s.next.CompareAndSwap(next, deadline) {
@@ -57,12 +58,14 @@ func (s *store) expect(deadline int64) {
 	}
 }
 
-// sweep removes what has expired, until the store is closed. An expired entry is missing from its
-// deadline on, so only its memory and its room wait for that. The sweeper sleeps until an entry expires,
-// and spends about 2 % of its time on walks through the table, or up to 20 % if many entries expire.
+// sweep removes what has expired, until the store is closed. An expired entry is missing
+// from its deadline on, so only its memory and its room wait for that. The sweeper sleeps
+// until an entry expires, and spends about 2 % of its time on walks through the table, or
+// up to 20 % if many entries expire.
 //
-// The engine's own expiry removes everything in one go under its lock: BenchmarkMillion shows how
-// long the longest write waits for it (expire-bare), and for the sweeper (expire).
+// The engine's own expiry removes everything in one go under its lock: BenchmarkMillion
+// shows how long the longest write waits for it (expire-bare), and for the sweeper
+// (expire).
 func (s *store) sweep() {
 	timer := time.NewTimer(never)
 	defer timer.Stop()
@@ -84,8 +87,8 @@ func (s *store) sweep() {
 	}
 }
 
-// removeExpired walks through the table. Every few removals it lets the engine catch up, because
-// writers wait if the engine's buffer is full.
+// removeExpired walks through the table. Every few removals it lets the engine catch up,
+// because writers wait if the engine's buffer is full.
 func (s *store) removeExpired() (removed int) {
 	s.next.Store(never) // the walk and concurrent writes lower it
 	now := s.now()

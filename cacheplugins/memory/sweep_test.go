@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// What is written again when it has just expired, or is about to, is written under the sweeper's hands.
+// What is written again when it has just expired, or is about to, is written under the
+// sweeper's hands.
 func TestTheSweeperLeavesWhatWasWrittenAnew(t *testing.T) {
 	s := openStore(t, entries(10_000))
 	end := time.Now().Add(500 * time.Millisecond)
@@ -25,7 +26,8 @@ func TestTheSweeperLeavesWhatWasWrittenAnew(t *testing.T) {
 					set(t, s, key(i), driver.Write{TTL: time.Duration(1+i%12) * time.Millisecond})
 				}
 				for i := range 500 {
-					set(t, s, key(i), driver.Write{TTL: time.Hour, Keep: i%2 == 0, If: driver.Condition(i % 3)})
+					set(t, s, key(i),
+						driver.Write{TTL: time.Hour, Keep: i%2 == 0, If: driver.Condition(i % 3)})
 					set(t, s, key(i), driver.Write{TTL: time.Hour})
 				}
 				for i := range 500 {
@@ -66,12 +68,17 @@ func TestNothingPilesUp(t *testing.T) {
 		t.Skip("one goroutine writes a million times, and the heap is measured: verify runs it")
 	}
 	const writes = 200_000
-	day := func(i int) driver.Write { return driver.Write{TTL: 24*time.Hour + time.Duration(i%1000)*time.Minute} }
+	day := func(i int) driver.Write {
+		return driver.Write{TTL: 24*time.Hour + time.Duration(i%1000)*time.Minute}
+	}
 	for _, tc := range []struct {
 		name  string
 		write func(t *testing.T, s driver.Store, i int)
 	}{
-		{"a key that is set again", func(t *testing.T, s driver.Store, i int) { set(t, s, "k", day(i)) }},
+		{
+			"a key that is set again",
+			func(t *testing.T, s driver.Store, i int) { set(t, s, "k", day(i)) },
+		},
 		{"a key that ends ever earlier", func(t *testing.T, s driver.Store, i int) {
 			set(t, s, "k", driver.Write{TTL: time.Duration(writes+1-i) * time.Minute})
 		}},
@@ -89,7 +96,10 @@ func TestNothingPilesUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{"keys that push others out", func(t *testing.T, s driver.Store, i int) { set(t, s, name("k", i), day(i)) }},
+		{
+			"keys that push others out",
+			func(t *testing.T, s driver.Store, i int) { set(t, s, name("k", i), day(i)) },
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := openStore(t, entries(100))
@@ -114,7 +124,10 @@ func heap() int64 {
 
 func TestNoReaderSeesMoreThanTheBoundWhileEntriesExpire(t *testing.T) {
 	const bound = 16
-	s := openStore(t, driver.Config{MaxEntries: bound, Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "4"}})
+	s := openStore(t, driver.Config{
+		MaxEntries: bound,
+		Source:     xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "4"},
+	})
 	const keys = 20_000
 	for i := range keys {
 		set(t, s, name("k", i), driver.Write{TTL: time.Duration(1+i%5) * time.Millisecond})
@@ -143,7 +156,8 @@ func TestCloseWhileTheSweeperIsAtWork(t *testing.T) {
 			t.Error(err)
 		}
 		stacks := make([]byte, 1<<20)
-		if stacks = stacks[:runtime.Stack(stacks, true)]; bytes.Contains(stacks, []byte("store).sweep")) {
+		if stacks = stacks[:runtime.Stack(stacks, true)]; bytes.Contains(stacks,
+			[]byte("store).sweep")) {
 			t.Errorf("after Close the sweeper runs:\n%s", stacks)
 		}
 		if _, err := s.Exists(t.Context(), "k0"); !errors.Is(err, driver.ErrClosed) {

@@ -11,15 +11,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// A batch is cut into round trips of at most these sizes, so that the server comes to its other clients in between, and does
-// not pile up answers.
+// A batch is cut into round trips of at most these sizes, so that the server comes to its
+// other clients in between, and does not pile up answers.
 const (
 	batchKeys  = 1000
 	batchBytes = 4 << 20 // of the values that SetMany writes, unless one alone is larger
 )
 
-// pipeline sends commands in one round trip, in a cluster in one to each server. Each has its own outcome afterwards. Where
-// there was no connection, the client's error may be that of none; then all get it.
+// pipeline sends commands in one round trip, in a cluster in one to each server. Each has
+// its own outcome afterwards. Where there was no connection, the client's error may be
+// that of none; then all get it.
 func (s *store) pipeline(ctx context.Context, cmds ...redis.Cmder) {
 	pipe := s.client.Pipeline()
 	_ = pipe.BatchProcess(ctx, cmds...) // it only takes them in
@@ -27,7 +28,8 @@ func (s *store) pipeline(ctx context.Context, cmds ...redis.Cmder) {
 		_, err := pipe.Exec(ctx)
 		return err
 	})
-	if err != nil && !slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return cmd.Err() != nil }) {
+	if err != nil && !slices.ContainsFunc(cmds,
+		func(cmd redis.Cmder) bool { return cmd.Err() != nil }) {
 		for _, cmd := range cmds {
 			cmd.SetErr(err)
 		}
@@ -72,7 +74,8 @@ func (s *store) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 	}
 	values := make([][]byte, 0, len(keys))
 	for part := range slices.Chunk(keys, batchKeys) {
-		cmd := redis.NewSliceCmd(ctx, appendNames(append(make([]any, 0, 1+len(part)), "mget"), part)...)
+		cmd := redis.NewSliceCmd(ctx,
+			appendNames(append(make([]any, 0, 1+len(part)), "mget"), part)...)
 		if err := s.do(ctx, cmd); err != nil {
 			return nil, s.failed(ctx, err)
 		}
@@ -88,12 +91,16 @@ func (s *store) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 }
 
 // GetManyTTL implements driver.Invalidator.
-func (s *store) GetManyTTL(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration, err error) {
+func (s *store) GetManyTTL(
+	ctx context.Context, keys []string,
+) (values [][]byte, ttls []time.Duration, err error) {
 	return s.getEach(ctx, keys, true)
 }
 
 // GetTTL implements driver.Invalidator.
-func (s *store) GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error) {
+func (s *store) GetTTL(
+	ctx context.Context, key string,
+) (value []byte, ttl time.Duration, ok bool, err error) {
 	get, life := redis.NewStringCmd(ctx, "get", key), redis.NewIntCmd(ctx, "pttl", key)
 	s.pipeline(ctx, get, life)
 	value, ok, err = s.textOf(ctx, get, get.Err())
@@ -119,13 +126,16 @@ func (s *store) remaining(ctx context.Context, cmd *redis.IntCmd) (time.Duration
 }
 
 // getEach reads each key by a command of its own, and its life by another.
-func (s *store) getEach(ctx context.Context, keys []string, lives bool) ([][]byte, []time.Duration, error) {
+func (s *store) getEach(
+	ctx context.Context, keys []string, lives bool,
+) ([][]byte, []time.Duration, error) {
 	values, ttls := make([][]byte, 0, len(keys)), make([]time.Duration, 0, len(keys))
 	for part := range slices.Chunk(keys, batchKeys) {
 		gets, pttls := make([]*redis.StringCmd, len(part)), make([]*redis.IntCmd, len(part))
 		cmds := make([]redis.Cmder, 0, 2*len(part))
 		for i, key := range part {
-			gets[i], pttls[i] = redis.NewStringCmd(ctx, "get", key), redis.NewIntCmd(ctx, "pttl", key)
+			gets[i], pttls[i] = redis.NewStringCmd(ctx, "get", key),
+				redis.NewIntCmd(ctx, "pttl", key)
 			cmds = append(cmds, gets[i])
 			if lives {
 				cmds = append(cmds, pttls[i])
@@ -165,7 +175,8 @@ func (s *store) SetMany(ctx context.Context, items []driver.Item) error {
 	return ctx.Err()
 }
 
-// write is one round trip of SetMany. A script that the server does not know yet takes another.
+// write is one round trip of SetMany. A script that the server does not know yet takes
+// another.
 func (s *store) write(ctx context.Context, items []driver.Item) error {
 	cmds := make([]redis.Cmder, len(items))
 	for i, item := range items {
@@ -174,7 +185,8 @@ func (s *store) write(ctx context.Context, items []driver.Item) error {
 		if one {
 			cmds[i] = redis.NewStatusCmd(ctx, words...)
 		} else {
-			cmds[i] = redis.NewCmd(ctx, "evalsha", setKeeping.Hash(), 1, item.Key, item.Value, millis(item.Write.TTL))
+			cmds[i] = redis.NewCmd(ctx, "evalsha",
+				setKeeping.Hash(), 1, item.Key, item.Value, millis(item.Write.TTL))
 		}
 	}
 	s.pipeline(ctx, cmds...)

@@ -64,7 +64,9 @@ func (s *sides) calls() map[string]func(ctx context.Context) error {
 			return json.Unmarshal(data, v)
 		},
 		"get in a goroutine": func(ctx context.Context) error { return s.inGoroutine(ctx, key) },
-		"set":                func(ctx context.Context) error { return s.view.Set(ctx, "k", &value, xcache.WithTTL(time.Hour)) },
+		"set": func(ctx context.Context) error {
+			return s.view.Set(ctx, "k", &value, xcache.WithTTL(time.Hour))
+		},
 		"bare set": func(ctx context.Context) error {
 			data, err := json.Marshal(&value)
 			if err != nil {
@@ -75,8 +77,8 @@ func (s *sides) calls() map[string]func(ctx context.Context) error {
 	}
 }
 
-// inGoroutine ends with its context as a call of the store does, in the plain way: another
-// goroutine makes the call, which goes on after the end of the context.
+// inGoroutine ends with its context as a call of the store does, in the plain way:
+// another goroutine makes the call, which goes on after the end of the context.
 func (s *sides) inGoroutine(ctx context.Context, key string) error {
 	type result struct {
 		data []byte
@@ -113,7 +115,8 @@ func TestATypedCallAllocatesLittle(t *testing.T) {
 		ours, bare := count(calls[name]), count(calls["bare "+name])
 		t.Logf("%s: %v allocations, %v without the view", name, ours, bare)
 		if ours > bare+1 {
-			t.Errorf("%s: %v allocations, want one more than the %v without the view", name, ours, bare)
+			t.Errorf("%s: %v allocations, want one more than the %v without the view",
+				name, ours, bare)
 		}
 	}
 }

@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// maxCalls bounds the calls that can be cancelled at the same time; further ones end at their deadlines. It is a power of 2.
+// maxCalls bounds the calls that can be cancelled at the same time; further ones end at
+// their deadlines. It is a power of 2.
 const maxCalls = 1 << 12
 
-// calls are the calls in flight. A connection finds here the call that it serves, to end it
-// when its context is cancelled (TestACallEndsWhenItIsCancelled): go-redis passes a connection
-// the deadline of the context and nothing else. So each call has a deadline of its own, and
-// its last digits are the number of its slot.
+// calls are the calls in flight. A connection finds here the call that it serves, to end
+// it when its context is cancelled (TestACallEndsWhenItIsCancelled): go-redis passes a
+// connection the deadline of the context and nothing else. So each call has a deadline of
+// its own, and its last digits are the number of its slot.
 //
 // The plain way, a goroutine for each call, costs three allocations more, which
-// TestATypedCallAllocatesLittle does not allow, and twice the time: see the benchmarks "get"
-// and "get in a goroutine" of BenchmarkTyped. It also occupies a connection of the pool for
-// each cancelled call.
+// TestATypedCallAllocatesLittle does not allow, and twice the time: see the benchmarks
+// "get" and "get in a goroutine" of BenchmarkTyped. It also occupies a connection of the
+// pool for each cancelled call.
 type calls struct {
 	last  atomic.Uint32
 	slots [maxCalls]atomic.Pointer[call]
@@ -41,7 +42,9 @@ func (all *calls) begin(ctx context.Context, c *call) {
 	now, left := time.Now(), callTimeout
 	own, bounded := ctx.Deadline()
 	if bounded {
-		left = min(left, time.Until(own)) // by the monotonic clock, as ctx itself; and own may be beyond what nanoseconds hold
+		// by the monotonic clock, as ctx itself; and own may be beyond what nanoseconds
+		// hold
+		left = min(left, time.Until(own))
 	}
 	c.Context, c.name = ctx, now.Add(left).UnixNano()
 	if ctx.Done() == nil {

@@ -28,8 +28,8 @@ func TestACallUnderAFarDeadlineIsBoundedAllTheSame(t *testing.T) {
 	}
 }
 
-// What an application sends through the client under the same context has that context's deadline, and must not be taken for
-// a call of the store.
+// What an application sends through the client under the same context has that context's
+// deadline, and must not be taken for a call of the store.
 func TestACallIsNeverNamedByTheDeadlineOfItsContext(t *testing.T) {
 	const slot = 7
 	end := time.Now().Add(time.Second).UnixNano()&^(maxCalls-1) | slot
@@ -60,21 +60,28 @@ type until struct {
 // Deadline implements context.Context.
 func (u until) Deadline() (time.Time, bool) { return u.at, true }
 
-// beforeAStep is a time as it was taken before the wall clock went two hours ahead: only its monotonic reading is still right.
+// beforeAStep is a time as it was taken before the wall clock went two hours ahead: only
+// its monotonic reading is still right.
 func beforeAStep(tb testing.TB, in time.Duration) time.Time {
 	tb.Helper()
 	at := time.Now().Add(in)
-	*(*uint64)(unsafe.Pointer(&at)) -= 2 * 3600 << 30 // the seconds of the wall clock are above 30 bits
-	if left := time.Until(at); left < in-time.Second || left > in || time.Until(at.Round(0)) > in-time.Hour {
+	// the seconds of the wall clock are above 30 bits
+	*(*uint64)(unsafe.Pointer(&at)) -= 2 * 3600 << 30
+	if left := time.Until(at); left < in-time.Second || left > in ||
+		time.Until(at.Round(0)) > in-time.Hour {
 		tb.Skip("package time keeps its readings in another way")
 	}
 	return at
 }
 
 func TestACallOutlivesAStepOfTheWallClock(t *testing.T) {
-	for in, want := range map[time.Duration]time.Duration{2 * time.Second: 2 * time.Second, time.Hour: callTimeout} {
+	for in, want := range map[time.Duration]time.Duration{
+		2 * time.Second: 2 * time.Second,
+		time.Hour:       callTimeout,
+	} {
 		parent, stop := context.WithCancel(t.Context())
-		s, c := &store{calls: &calls{}, options: &redis.UniversalOptions{IsClusterMode: true}}, &call{}
+		s, c := &store{calls: &calls{}, options: &redis.UniversalOptions{IsClusterMode: true}},
+			&call{}
 		ctx, cancel := s.begin(until{parent, beforeAStep(t, in)}, c)
 		at, _ := ctx.Deadline()
 		if left := time.Until(at); left < want-time.Second || left > want+clockSlack {

@@ -35,7 +35,8 @@ func everyCall(s driver.Store) map[string]func(ctx context.Context) error {
 			return err
 		},
 		"Set": func(ctx context.Context) error {
-			_, err := s.Set(ctx, "call:k", make([]byte, 24<<20), driver.Write{TTL: time.Minute}) // more than a socket takes in
+			// more than a socket takes in
+			_, err := s.Set(ctx, "call:k", make([]byte, 24<<20), driver.Write{TTL: time.Minute})
 			return err
 		},
 		"SetAdd": func(ctx context.Context) error {
@@ -47,7 +48,8 @@ func everyCall(s driver.Store) map[string]func(ctx context.Context) error {
 			return err
 		},
 		"SetMany": func(ctx context.Context) error {
-			return s.(driver.Batcher).SetMany(ctx, []driver.Item{{Key: "call:m", Write: driver.Write{TTL: time.Minute}}})
+			return s.(driver.Batcher).SetMany(ctx,
+				[]driver.Item{{Key: "call:m", Write: driver.Write{TTL: time.Minute}}})
 		},
 		"Scan": func(ctx context.Context) error {
 			return s.(driver.Scanner).Scan(ctx, "call:none", func([]string) bool { return true })
@@ -56,7 +58,8 @@ func everyCall(s driver.Store) map[string]func(ctx context.Context) error {
 	}
 }
 
-// soon is how long the end of a call may take on a busy machine. A call whose context does not end it takes 5 s.
+// soon is how long the end of a call may take on a busy machine. A call whose context
+// does not end it takes 5 s.
 const soon = 4 * time.Second
 
 func TestACallEndsAtItsDeadline(t *testing.T) {
@@ -71,8 +74,10 @@ func TestACallEndsAtItsDeadline(t *testing.T) {
 			defer cancel()
 			start := time.Now()
 			err := everyCall(s)[name](ctx)
-			if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took < limit/2 || took > limit+soon {
-				t.Errorf("the call ended with %v after %s, want the context's error after %s", err, took, limit)
+			if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
+				took < limit/2 || took > limit+soon {
+				t.Errorf("the call ended with %v after %s, want the context's error after %s",
+					err, took, limit)
 			}
 			way.pass()
 			if err := everyCall(s)[name](t.Context()); err != nil {
@@ -86,7 +91,8 @@ func TestACallWithAFarDeadline(t *testing.T) {
 	address, _ := server(t)
 	s := open(t, driver.Config{URL: address})
 	for name, at := range map[string]time.Time{
-		"an hour": time.Now().Add(time.Hour), "a Duration": time.Now().Add(math.MaxInt64), "the last year": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC),
+		"an hour": time.Now().Add(time.Hour), "a Duration": time.Now().Add(math.MaxInt64),
+		"the last year": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC),
 	} {
 		ctx, cancel := context.WithDeadline(t.Context(), at)
 		for call, run := range everyCall(s) {
@@ -110,8 +116,10 @@ func TestACallEndsWhenItIsCancelled(t *testing.T) {
 			defer timer.Stop()
 			start := time.Now()
 			err := everyCall(s)[name](ctx)
-			if took := time.Since(start); !errors.Is(err, context.Canceled) || took > 100*time.Millisecond+soon {
-				t.Errorf("the call ended with %v after %s, want the context's error after 100 ms", err, took)
+			if took := time.Since(start); !errors.Is(err, context.Canceled) ||
+				took > 100*time.Millisecond+soon {
+				t.Errorf("the call ended with %v after %s, want the context's error after 100 ms",
+					err, took)
 			}
 			way.pass()
 			if err := everyCall(s)[name](t.Context()); err != nil {
@@ -135,7 +143,8 @@ func TestACallWithoutADeadlineEnds(t *testing.T) {
 	if err == nil || took > 5*time.Second+soon {
 		t.Fatalf("Get = %v after %s, want an error after 5 s", err, took)
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "in time") {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), "in time") {
 		t.Errorf("Get = %v, want an error that is none of the context", err)
 	}
 }
@@ -152,8 +161,10 @@ func TestACallEndsInTheMiddleOfItsAnswer(t *testing.T) {
 	timer := time.AfterFunc(6*pauses, cancel)
 	defer timer.Stop()
 	start := time.Now()
-	if _, _, err := s.Get(ctx, "k"); !errors.Is(err, context.Canceled) || time.Since(start) > 6*pauses+soon {
-		t.Errorf("Get = %v after %s, want the context's error after %s", err, time.Since(start), 6*pauses)
+	if _, _, err := s.Get(ctx, "k"); !errors.Is(err, context.Canceled) ||
+		time.Since(start) > 6*pauses+soon {
+		t.Errorf("Get = %v after %s, want the context's error after %s",
+			err, time.Since(start), 6*pauses)
 	}
 }
 
@@ -163,7 +174,8 @@ func TestASlowAnswerIsNoFailure(t *testing.T) {
 	way, through := newRelay(t, address)
 	s := open(t, driver.Config{URL: through})
 	value := []byte(strings.Repeat("v", 3<<20))
-	if _, err := s.Set(t.Context(), "call:slow", value, driver.Write{TTL: time.Minute}); err != nil {
+	if _, err := s.Set(t.Context(), "call:slow",
+		value, driver.Write{TTL: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	stop := make(chan struct{})

@@ -61,7 +61,9 @@ func (s *store) HashExists(ctx context.Context, key, field string) (bool, error)
 }
 
 // HashRemove implements driver.Store.
-func (s *store) HashRemove(ctx context.Context, key string, fields ...string) (removed int, err error) {
+func (s *store) HashRemove(
+	ctx context.Context, key string, fields ...string,
+) (removed int, err error) {
 	if len(fields) == 0 {
 		return 0, ctx.Err()
 	}
@@ -69,7 +71,9 @@ func (s *store) HashRemove(ctx context.Context, key string, fields ...string) (r
 }
 
 // SetAdd implements driver.Store.
-func (s *store) SetAdd(ctx context.Context, key string, members [][]byte, w driver.Write) (added int, stored bool, err error) {
+func (s *store) SetAdd(
+	ctx context.Context, key string, members [][]byte, w driver.Write,
+) (added int, stored bool, err error) {
 	return s.update(ctx, "sadd", setAdd, key, members, w)
 }
 
@@ -90,7 +94,9 @@ func (s *store) SetCount(ctx context.Context, key string) (int, error) {
 }
 
 // SetRemove implements driver.Store.
-func (s *store) SetRemove(ctx context.Context, key string, members ...[]byte) (removed int, err error) {
+func (s *store) SetRemove(
+	ctx context.Context, key string, members ...[]byte,
+) (removed int, err error) {
 	if len(members) == 0 {
 		return 0, ctx.Err()
 	}
@@ -113,7 +119,9 @@ func (s *store) ListRange(ctx context.Context, key string, start, stop int) ([][
 }
 
 // ListIndex implements driver.Store.
-func (s *store) ListIndex(ctx context.Context, key string, index int) (value []byte, ok bool, err error) {
+func (s *store) ListIndex(
+	ctx context.Context, key string, index int,
+) (value []byte, ok bool, err error) {
 	return s.value(ctx, "lindex", key, index)
 }
 
@@ -123,7 +131,9 @@ func (s *store) ListLen(ctx context.Context, key string) (int, error) {
 }
 
 // ListPop implements driver.Store.
-func (s *store) ListPop(ctx context.Context, key string, end driver.End) (value []byte, ok bool, err error) {
+func (s *store) ListPop(
+	ctx context.Context, key string, end driver.End,
+) (value []byte, ok bool, err error) {
 	if end == driver.Head {
 		return s.value(ctx, "lpop", key)
 	}
@@ -131,7 +141,9 @@ func (s *store) ListPop(ctx context.Context, key string, end driver.End) (value 
 }
 
 // ListRemove implements driver.Store.
-func (s *store) ListRemove(ctx context.Context, key string, count int, value []byte) (removed int, err error) {
+func (s *store) ListRemove(
+	ctx context.Context, key string, count int, value []byte,
+) (removed int, err error) {
 	return s.count(ctx, "lrem", key, count, value)
 }
 

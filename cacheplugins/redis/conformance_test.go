@@ -30,7 +30,8 @@ func TestConformance(t *testing.T) {
 			"a TLS mode that is none": {TLS: "on"},
 		},
 		Outage: func(tb testing.TB) cachetest.Outage {
-			return cachetest.PrivateOutage(tb, "redis", func(url string) driver.Config { return parts(tb, url) }, parts(tb, address))
+			return cachetest.PrivateOutage(tb, "redis",
+				func(url string) driver.Config { return parts(tb, url) }, parts(tb, address))
 		},
 		RoundTrips: roundTrips,
 	})
@@ -42,7 +43,9 @@ func TestConformanceOfSeveralServers(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			s := cachetest.StartServers(t, kind)
 			cachetest.Run(t, cachetest.Harness{
-				Driver: redis.Driver{}, Config: func(testing.TB) driver.Config { return driver.Config{URL: s.URL} }, RoundTrips: roundTrips,
+				Driver: redis.Driver{}, Config: func(testing.TB) driver.Config {
+					return driver.Config{URL: s.URL}
+				}, RoundTrips: roundTrips,
 			})
 		})
 	}
@@ -61,7 +64,8 @@ func roundTrips(s driver.Store, run func()) int {
 	return int(c.sent.Load())
 }
 
-// counter is a hook that counts commands and pipelines, without those that open a connection.
+// counter is a hook that counts commands and pipelines, without those that open a
+// connection.
 type counter struct{ sent atomic.Int32 }
 
 // DialHook implements the client's Hook.
@@ -78,7 +82,9 @@ func (c *counter) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
 }
 
 // ProcessPipelineHook implements the client's Hook.
-func (c *counter) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+func (c *counter) ProcessPipelineHook(
+	next goredis.ProcessPipelineHook,
+) goredis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []goredis.Cmder) error {
 		c.sent.Add(1)
 		return next(ctx, cmds)

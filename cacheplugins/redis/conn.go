@@ -18,7 +18,8 @@ type dialer struct {
 	calls *calls
 }
 
-// dialError is the error of a connection that was not made, so that no command went through it.
+// dialError is the error of a connection that was not made, so that no command went
+// through it.
 type dialError struct{ error }
 
 // Unwrap returns the cause.
@@ -48,12 +49,12 @@ func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 	return encrypted, nil
 }
 
-// patience is how long a call takes before its reads and writes also wait for the end of its context. Few take as long, and
-// those that do not pay nothing for it.
+// patience is how long a call takes before its reads and writes also wait for the end of
+// its context. Few take as long, and those that do not pay nothing for it.
 const patience = 10 * time.Millisecond
 
-// conn is a connection on which reading and writing end when the call that they are for is cancelled. The client itself knows
-// deadlines only.
+// conn is a connection on which reading and writing end when the call that they are for
+// is cancelled. The client itself knows deadlines only.
 type conn struct {
 	net.Conn
 	calls         *calls
@@ -78,7 +79,8 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	return limit(&c.writes, c.calls.find(t), t, c.Conn.SetWriteDeadline)
 }
 
-// limit remembers the call and sets its deadline, or the end of the patience where that is earlier.
+// limit remembers the call and sets its deadline, or the end of the patience where that
+// is earlier.
 func limit(kept *atomic.Pointer[call], found *call, t time.Time, set func(time.Time) error) error {
 	kept.Store(found)
 	if found != nil && found.patience.Before(t) {
@@ -98,8 +100,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn. After it has failed it fails at once: crypto/tls says good-bye when it closes a connection, and
-// would wait for that.
+// Write implements net.Conn. After it has failed it fails at once: crypto/tls says
+// good-bye when it closes a connection, and would wait for that.
 func (c *conn) Write(p []byte) (n int, err error) {
 	if c.stuck.Load() {
 		return 0, net.ErrClosed
@@ -108,7 +110,8 @@ func (c *conn) Write(p []byte) (n int, err error) {
 	if late(err) {
 		if call := c.writes.Load(); call != nil {
 			var more int
-			more, err = call.wait(c.Conn.SetWriteDeadline, func() (int, error) { return c.Conn.Write(p[n:]) })
+			more, err = call.wait(c.Conn.SetWriteDeadline,
+				func() (int, error) { return c.Conn.Write(p[n:]) })
 			n += more
 		}
 	}
@@ -120,7 +123,8 @@ func (c *conn) Write(p []byte) (n int, err error) {
 
 func late(err error) bool { return err != nil && errors.Is(err, os.ErrDeadlineExceeded) }
 
-// wait does what was not possible within the patience, until the call's deadline or until it is cancelled.
+// wait does what was not possible within the patience, until the call's deadline or until
+// it is cancelled.
 func (c *call) wait(set func(time.Time) error, do func() (int, error)) (int, error) {
 	if err := set(c.deadline()); err != nil {
 		return 0, err
@@ -139,7 +143,8 @@ func (c *call) wait(set func(time.Time) error, do func() (int, error)) (int, err
 	return n, err
 }
 
-// SyscallConn implements syscall.Conn: the client looks whether the server has closed a connection before it takes it.
+// SyscallConn implements syscall.Conn: the client looks whether the server has closed a
+// connection before it takes it.
 func (c *conn) SyscallConn() (syscall.RawConn, error) {
 	if under, ok := c.Conn.(syscall.Conn); ok {
 		return under.SyscallConn()

@@ -22,8 +22,8 @@ import (
 // clockSlack is how much earlier than the context a connection may see the same deadline.
 const clockSlack = time.Millisecond
 
-// failed returns the error of a call, whose context is ctx: the context's where it has ended, or one of package driver, or
-// one with the text of the client's.
+// failed returns the error of a call, whose context is ctx: the context's where it has
+// ended, or one of package driver, or one with the text of the client's.
 func (s *store) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -41,12 +41,15 @@ func (s *store) failed(ctx context.Context, err error) error {
 		return ended
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &failure{text: textOf(err)} // not of the caller's context: those of dialing, and the errors of package net for it
+		// not of the caller's context: those of dialing, and the errors of package net
+		// for it
+		return &failure{text: textOf(err)}
 	}
 	return &failure{text: textOf(err), cause: err}
 }
 
-// end returns the context's error where a call has failed because of it: not where a server has answered.
+// end returns the context's error where a call has failed because of it: not where a
+// server has answered.
 func end(ctx context.Context, err error) error {
 	var answer redis.Error
 	if errors.As(err, &answer) {
@@ -70,28 +73,33 @@ func (e *failure) Error() string { return e.text }
 // Unwrap returns the client's error.
 func (e *failure) Unwrap() error { return e.cause }
 
-// passing are the answers of a server that cannot serve just now. Where slots have just moved, servers of a cluster may
-// send a client to and fro (MOVED, ASK) until all have heard of it.
+// passing are the answers of a server that cannot serve just now. Where slots have just
+// moved, servers of a cluster may send a client to and fro (MOVED, ASK) until all have
+// heard of it.
 var passing = []string{
-	"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK", "NOREPLICAS", "BUSY", "ERR max number of clients",
+	"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK", "NOREPLICAS",
+	"BUSY", "ERR max number of clients",
 }
 
-// Is reports whether the error is driver.ErrUnavailable: every one that is no answer of a server, and those that pass.
+// Is reports whether the error is driver.ErrUnavailable: every one that is no answer of a
+// server, and those that pass.
 func (e *failure) Is(target error) bool {
 	if target != driver.ErrUnavailable {
 		return false
 	}
 	var answer redis.Error
 	return !errors.As(e.cause, &answer) ||
-		slices.ContainsFunc(passing, func(begin string) bool { return strings.HasPrefix(answer.Error(), begin) })
+		slices.ContainsFunc(passing,
+			func(begin string) bool { return strings.HasPrefix(answer.Error(), begin) })
 }
 
-// missing reports whether the server has answered that there is nothing. An error that only wraps such an answer is another
-// one: sentinels give it where they do not know the master.
+// missing reports whether the server has answered that there is nothing. An error that
+// only wraps such an answer is another one: sentinels give it where they do not know the
+// master.
 func missing(err error) bool { return err == redis.Nil } //nolint:errorlint // see above
 
-// wrongType reports whether the server has answered that the key holds another kind of value. Within the error of a script
-// the word is not the first.
+// wrongType reports whether the server has answered that the key holds another kind of
+// value. Within the error of a script the word is not the first.
 func wrongType(err error) bool {
 	var answer redis.Error
 	return errors.As(err, &answer) && strings.Contains(answer.Error(), "WRONGTYPE")
@@ -102,7 +110,8 @@ func timedOut(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &n) && n.Timeout()
 }
 
-// textOf is an error on one line. Where a server does not know a command it repeats the words, which are keys and values.
+// textOf is an error on one line. Where a server does not know a command it repeats the
+// words, which are keys and values.
 func textOf(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ", with args beginning with")
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "redis: "), "\n", "; ")
@@ -112,8 +121,8 @@ func textOf(err error) string {
 	return text
 }
 
-// opened returns the error of Open for one of the first call. It wraps driver.ErrConfig where waiting does not help, and then
-// names the variables to look at.
+// opened returns the error of Open for one of the first call. It wraps driver.ErrConfig
+// where waiting does not help, and then names the variables to look at.
 func (s *store) opened(err error) error {
 	keys := s.blame(err)
 	if keys == nil {
@@ -133,7 +142,8 @@ func (s *store) opened(err error) error {
 	return fmt.Errorf("%w: %w (%s)", driver.ErrConfig, err, strings.Join(names, ", "))
 }
 
-// unreached returns an error that may pass, with the addresses where it does not say them.
+// unreached returns an error that may pass, with the addresses where it does not say
+// them.
 func (s *store) unreached(err error) error {
 	if errors.Is(err, io.EOF) && s.set.tls == nil {
 		err = fmt.Errorf("%w: the server has closed the connection, as one does that wants TLS (%s)", err, xenv.NoSqlTLS)
@@ -146,7 +156,8 @@ func (s *store) unreached(err error) error {
 	return fmt.Errorf("%s: %w", strings.Join(s.set.addresses, ", "), err)
 }
 
-// answers are the beginnings of errors that a server goes on giving, and what they are about.
+// answers are the beginnings of errors that a server goes on giving, and what they are
+// about.
 var answers = []struct {
 	text string
 	keys []xenv.EnvKey
@@ -156,7 +167,8 @@ var answers = []struct {
 	{"ERR invalid password", []xenv.EnvKey{xenv.NoSqlPass}},
 	{"ERR AUTH", []xenv.EnvKey{xenv.NoSqlPass}}, // there is no password
 	{"NOPERM", []xenv.EnvKey{xenv.NoSqlUser}},
-	{"DENIED", []xenv.EnvKey{xenv.NoSqlPass}}, // a server without a password speaks to its own machine only
+	// a server without a password speaks to its own machine only
+	{"DENIED", []xenv.EnvKey{xenv.NoSqlPass}},
 	{"ERR DB index", []xenv.EnvKey{xenv.NoSqlDatabase}},
 	{"ERR invalid DB index", []xenv.EnvKey{xenv.NoSqlDatabase}},
 	{"ERR SELECT", []xenv.EnvKey{xenv.NoSqlDatabase}}, // not allowed in a cluster

@@ -14,7 +14,8 @@ import (
 func ExampleDriver() {
 	options := xcache.Options{Driver: redis.Name, Config: driver.Config{
 		Host: "a.example.com,b.example.com:26380", Port: 26379,
-		User: "app", Pass: "p@ss/word", TLS: driver.TLSVerifyFull, Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "orders"},
+		User: "app", Pass: "p@ss/word", TLS: driver.TLSVerifyFull,
+		Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "orders"},
 	}}
 	_, err := xcache.Resolve(options)
 	fmt.Println(err)
@@ -23,7 +24,10 @@ func ExampleDriver() {
 	_, err = xcache.Resolve(options)
 	fmt.Println(err)
 
-	options.Config = driver.Config{Host: "a.example.com:0", Database: 3, Source: xenv.Map{"NOSQL_MODE": "cluster"}}
+	options.Config = driver.Config{
+		Host:     "a.example.com:0",
+		Database: 3, Source: xenv.Map{"NOSQL_MODE": "cluster"},
+	}
 	_, err = xcache.Resolve(options)
 	fmt.Println(err)
 	// Output:

@@ -50,7 +50,8 @@ func (s shard) key(worker, i int) string { return s.tag + plainName(worker, i) }
 
 // of returns the shards that a master has, or all others.
 func of(all []shard, owner string, has bool) []shard {
-	return slices.DeleteFunc(slices.Clone(all), func(s shard) bool { return (s.owner == owner) != has })
+	return slices.DeleteFunc(slices.Clone(all),
+		func(s shard) bool { return (s.owner == owner) != has })
 }
 
 // spread names keys that go round the shards.
@@ -84,23 +85,28 @@ func TestClusterReplacesAKilledMaster(t *testing.T) {
 		w.bounded(t)
 		lost := w.lost(t, m)
 		onlyThen(t, lost, killed)
-		s.Note("master killed, keys of %s: %s; %d of %d acknowledged writes lost", w.name, w.ledger, len(lost), len(w.acked))
+		s.Note("master killed, keys of %s: %s; %d of %d acknowledged writes lost",
+			w.name, w.ledger, len(lost), len(w.acked))
 	}
 }
 
 func TestSlotsMoveUnderLoadWithoutALoss(t *testing.T) {
 	s := cachetest.StartServers(t, "redis-cluster")
 	m := openServers(t, s.URL)
-	masters := slices.DeleteFunc(slices.Clone(s.Nodes), func(n cachetest.Node) bool { return n.Role != "master" })
+	masters := slices.DeleteFunc(slices.Clone(s.Nodes),
+		func(n cachetest.Node) bool { return n.Role != "master" })
 	all := shards(t, direct(t, s, masters[0]))
 	moved := of(all, masters[0].Address, true)
 	hashes := xcache.HashCacheOf[string, string, int, struct{}](m)
 	name := spread(moved)
 	w := beginWrites(m, 4, patience, name)
 	calls := beginLoad(2, patience, func(ctx context.Context, worker, i int) error {
-		return hashes.Set(ctx, moved[i%len(moved)].tag+"hash", strconv.Itoa(worker), &i, xcache.WithTTL(time.Minute))
+		return hashes.Set(ctx, moved[i%len(moved)].tag+"hash",
+			strconv.Itoa(worker), &i, xcache.WithTTL(time.Minute))
 	})
-	reads := beginLoad(2, patience, func(ctx context.Context, worker, i int) error { return w.reread(ctx, name(worker, i/2)) })
+	reads := beginLoad(2, patience, func(ctx context.Context, worker, i int) error {
+		return w.reread(ctx, name(worker, i/2))
+	})
 	pass(500 * time.Millisecond)
 	began := time.Now()
 	for _, sh := range moved {
@@ -120,7 +126,8 @@ func TestSlotsMoveUnderLoadWithoutALoss(t *testing.T) {
 		t.Error("acknowledged writes are lost")
 	}
 	s.Note("%d slots moved in %s under load: %d of %d calls failed, %d of %d acknowledged writes lost",
-		len(moved), round(took), w.failed+calls.failed+reads.failed, w.calls+calls.calls+reads.calls, len(lost), len(w.acked))
+		len(moved), round(took), w.failed+calls.failed+reads.failed,
+		w.calls+calls.calls+reads.calls, len(lost), len(w.acked))
 	scanned(t, m, w)
 }
 

@@ -63,8 +63,11 @@ func (h *holders) check() {
 	}
 }
 
-// contend takes the lease again and again, for a while each time, and for longer while keep is set.
-func (h *holders) contend(ctx context.Context, m *xcache.Manager, ttl time.Duration, keep *atomic.Bool) {
+// contend takes the lease again and again, for a while each time, and for longer while
+// keep is set.
+func (h *holders) contend(
+	ctx context.Context, m *xcache.Manager, ttl time.Duration, keep *atomic.Bool,
+) {
 	for ctx.Err() == nil {
 		lease, err := m.Lease(ctx, "job", ttl, xlease.WithWait())
 		if err != nil {
@@ -126,14 +129,16 @@ func TestLeaseHasOneHolderAcrossAFailover(t *testing.T) {
 			back := l.everybody(killed, failover)
 			l.end()
 			keep.Store(false)
-			for end := time.Now().Add(failover); back && h.count() == before && time.Now().Before(end); {
+			for end := time.Now().Add(failover); back && h.count() == before &&
+				time.Now().Before(end); {
 				pass(10 * time.Millisecond)
 			}
 			pass(tc.ttl/4 + time.Second)
 			stop()
 			all.Wait()
 			if !back {
-				t.Fatalf("%s after the end of the master there is no other: %v", failover, l.problem)
+				t.Fatalf("%s after the end of the master there is no other: %v",
+					failover, l.problem)
 			}
 			for _, p := range slices.Compact(h.problems) {
 				t.Error(p)

@@ -13,12 +13,14 @@ import (
 )
 
 const (
-	// deadline is that of each call under load, and slack what a call may take beyond it on a busy machine.
+	// deadline is that of each call under load, and slack what a call may take beyond it
+	// on a busy machine.
 	deadline = 500 * time.Millisecond
 	slack    = 500 * time.Millisecond
 	// patience is the deadline where no call may fail, however slow the machine is.
 	patience = 5 * time.Second
-	// failover is how long one may take. Sentinels that a busy machine has held up do nothing for 30 s, which they call TILT.
+	// failover is how long one may take. Sentinels that a busy machine has held up do
+	// nothing for 30 s, which they call TILT.
 	// https://redis.io/docs/latest/operate/oss_and_stack/management/sentinel/#tilt-mode
 	failover = time.Minute
 )
@@ -45,9 +47,14 @@ type load struct {
 	problem       error         // of the last call that failed
 }
 
-func beginLoad(goroutines int, deadline time.Duration, call func(ctx context.Context, worker, i int) error) *load {
+func beginLoad(
+	goroutines int, deadline time.Duration, call func(ctx context.Context, worker, i int) error,
+) *load {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &load{stop: stop, deadline: deadline, last: time.Now(), began: make([]time.Time, goroutines)}
+	l := &load{
+		stop: stop, deadline: deadline, last: time.Now(),
+		began: make([]time.Time, goroutines),
+	}
 	for worker := range goroutines {
 		l.all.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
@@ -85,7 +92,8 @@ func (l *load) note(worker int, began time.Time, err error) {
 	l.last, l.began[worker] = now, began
 }
 
-// everybody waits until each goroutine has succeeded with a call that began after since, and reports whether that was in time.
+// everybody waits until each goroutine has succeeded with a call that began after since,
+// and reports whether that was in time.
 func (l *load) everybody(since time.Time, most time.Duration) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -97,7 +105,8 @@ func (l *load) everybody(since time.Time, most time.Duration) bool {
 		case <-tick.C:
 		}
 		l.mu.Lock()
-		behind := slices.ContainsFunc(l.began, func(began time.Time) bool { return !began.After(since) })
+		behind := slices.ContainsFunc(l.began,
+			func(began time.Time) bool { return !began.After(since) })
 		if !behind {
 			l.back = time.Now()
 		}
@@ -123,10 +132,12 @@ func (l *load) bounded(t *testing.T) {
 }
 
 func (l *load) String() string {
-	return fmt.Sprintf("%s without service, %d of %d calls failed, the slowest took %s", round(l.gap), l.failed, l.calls, round(l.slowest))
+	return fmt.Sprintf("%s without service, %d of %d calls failed, the slowest took %s",
+		round(l.gap), l.failed, l.calls, round(l.slowest))
 }
 
-// ledger is a load of writes to keys that are all different, and remembers which were acknowledged.
+// ledger is a load of writes to keys that are all different, and remembers which were
+// acknowledged.
 type ledger struct {
 	*load
 	keys *xcache.KeyCache[string, int]
@@ -135,7 +146,9 @@ type ledger struct {
 	acked map[string]time.Time
 }
 
-func beginWrites(m *xcache.Manager, goroutines int, deadline time.Duration, name func(worker, i int) string) *ledger {
+func beginWrites(
+	m *xcache.Manager, goroutines int, deadline time.Duration, name func(worker, i int) string,
+) *ledger {
 	w := &ledger{keys: xcache.KeyCacheOf[string, int](m), acked: map[string]time.Time{}}
 	w.load = beginLoad(goroutines, deadline, func(ctx context.Context, worker, i int) error {
 		key := name(worker, i)
@@ -153,7 +166,8 @@ func beginWrites(m *xcache.Manager, goroutines int, deadline time.Duration, name
 // plainName is for beginWrites.
 func plainName(worker, i int) string { return "w" + strconv.Itoa(worker) + ":" + strconv.Itoa(i) }
 
-// lost returns those of the acknowledged writes that m does not find, with the time of the acknowledgement.
+// lost returns those of the acknowledged writes that m does not find, with the time of
+// the acknowledgement.
 func (w *ledger) lost(t *testing.T, m *xcache.Manager) map[string]time.Time {
 	t.Helper()
 	keys := xcache.KeyCacheOf[string, int](m)
@@ -180,13 +194,15 @@ func names(m map[string]time.Time) []string {
 	return all
 }
 
-// onlyThen fails the test where a lost write was acknowledged long before the master went away: the replicas must have had it.
-// Nor may one be lost that was acknowledged later, by the next master.
+// onlyThen fails the test where a lost write was acknowledged long before the master went
+// away: the replicas must have had it. Nor may one be lost that was acknowledged later,
+// by the next master.
 func onlyThen(t *testing.T, lost map[string]time.Time, gone time.Time) {
 	t.Helper()
 	for name, acked := range lost {
 		if acked.Before(gone.Add(-lag)) || acked.After(gone.Add(slack)) {
-			t.Errorf("%s is lost, which was acknowledged %s after the master was gone", name, acked.Sub(gone))
+			t.Errorf("%s is lost, which was acknowledged %s after the master was gone",
+				name, acked.Sub(gone))
 			return
 		}
 	}

@@ -71,8 +71,12 @@ func TestSentinelsReplaceAHaltedMaster(t *testing.T) {
 			}
 			old := master(t, s)
 			m := openServers(t, s.URL)
-			// An application that hears nothing of the sentinels goes on with the old master.
-			cut := openServers(t, (&url.URL{Scheme: "redis", User: url.UserPassword("", s.Password), Host: old.Address}).String())
+			// An application that hears nothing of the sentinels goes on with the old
+			// master.
+			cut := openServers(t, (&url.URL{
+				Scheme: "redis",
+				User:   url.UserPassword("", s.Password), Host: old.Address,
+			}).String())
 			w := beginWrites(m, 4, deadline, plainName)
 			pass(time.Second)
 			if err := s.Pause(old.Name); err != nil {
@@ -84,12 +88,14 @@ func TestSentinelsReplaceAHaltedMaster(t *testing.T) {
 			if err := s.Continue(old.Name); err != nil {
 				t.Fatal(err)
 			}
-			stale := beginWrites(cut, 2, deadline, func(worker, i int) string { return "old:" + plainName(worker, i) })
+			stale := beginWrites(cut, 2, deadline,
+				func(worker, i int) string { return "old:" + plainName(worker, i) })
 			pass(time.Second)
 			stale.end()
 			w.end()
 			if !back {
-				t.Fatalf("%s after the halt of the master there is no other: %v", failover, w.problem)
+				t.Fatalf("%s after the halt of the master there is no other: %v",
+					failover, w.problem)
 			}
 			w.bounded(t)
 			lost := w.lost(t, m)

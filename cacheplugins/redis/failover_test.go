@@ -17,8 +17,9 @@ import (
 func openServers(t *testing.T, url string) *xcache.Manager {
 	t.Helper()
 	m, err := xcache.Open(t.Context(), xcache.Options{
-		Driver: "redis", Config: driver.Config{URL: url, PoolSize: 16}, ConnectTimeout: 10 * time.Second,
-		Prefix: "failover:",
+		Driver: "redis", Config: driver.Config{URL: url, PoolSize: 16},
+		ConnectTimeout: 10 * time.Second,
+		Prefix:         "failover:",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +32,8 @@ func openServers(t *testing.T, url string) *xcache.Manager {
 	return m
 }
 
-// mixed returns calls of every kind of view, each of which must succeed where the server answers.
+// mixed returns calls of every kind of view, each of which must succeed where the server
+// answers.
 func mixed(m *xcache.Manager) func(ctx context.Context, worker, i int) error {
 	keys := xcache.KeyCacheOf[string, int](m)
 	hashes := xcache.HashCacheOf[string, string, int, struct{}](m)
@@ -99,5 +101,6 @@ func TestHaltedServerUnderLoad(t *testing.T) {
 		t.Error("5 s after the server has gone on not every goroutine has succeeded")
 	}
 	l.bounded(t)
-	s.Note("halted for 1.5 s under 8 goroutines: %s; all of them succeed %s later", l, round(l.back.Sub(up)))
+	s.Note("halted for 1.5 s under 8 goroutines: %s; all of them succeed %s later",
+		l, round(l.back.Sub(up)))
 }

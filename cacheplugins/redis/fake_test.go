@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// fake is a server of one kind or another that tells what it was sent. It is for what a real one does not do: to lose an
-// answer, to be old.
+// fake is a server of one kind or another that tells what it was sent. It is for what a
+// real one does not do: to lose an answer, to be old.
 type fake struct {
 	listener net.Listener
 	answer   func(words []string) string // "" closes the connection
@@ -138,7 +138,8 @@ func (f *fake) count(word string) int {
 	return n
 }
 
-// old is a server before version 6: it does not know HELLO, and repeats what it does not know.
+// old is a server before version 6: it does not know HELLO, and repeats what it does not
+// know.
 func old(_ *fake, words []string) string {
 	switch words[0] {
 	case "ping":
@@ -146,12 +147,14 @@ func old(_ *fake, words []string) string {
 	case "auth", "select":
 		return "+OK"
 	default:
-		return "-ERR unknown command `" + words[0] + "`, with args beginning with: `" + strings.Join(words[1:], "`, `") + "`"
+		return "-ERR unknown command `" + words[0] + "`, with args beginning with: `" +
+			strings.Join(words[1:], "`, `") + "`"
 	}
 }
 
 // slots is a cluster of one server.
 func (f *fake) slots() string {
 	host, port, _ := net.SplitHostPort(f.address())
-	return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$%d\r\n%s\r\n:%s\r\n$2\r\nid", len(host), host, port)
+	return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$%d\r\n%s\r\n:%s\r\n$2\r\nid",
+		len(host), host, port)
 }

@@ -33,7 +33,9 @@ func (s *store) Get(ctx context.Context, key string) (value []byte, ok bool, err
 }
 
 // Set implements driver.Store.
-func (s *store) Set(ctx context.Context, key string, value []byte, w driver.Write) (stored bool, err error) {
+func (s *store) Set(
+	ctx context.Context, key string, value []byte, w driver.Write,
+) (stored bool, err error) {
 	c := &setCall{}
 	words, one := c.words.fill(key, value, w)
 	if !one {
@@ -48,8 +50,8 @@ func (s *store) Set(ctx context.Context, key string, value []byte, w driver.Writ
 	return err == nil, s.failed(ctx, err)
 }
 
-// fill returns the SET for a write. one is false where none can do it: it would have to keep the expiry of a key that
-// exists, and give one to a key that does not.
+// fill returns the SET for a write. one is false where none can do it: it would have to
+// keep the expiry of a key that exists, and give one to a key that does not.
 func (to *setWords) fill(key string, value []byte, w driver.Write) (words []any, one bool) {
 	words = append(to[:0], "set", key, value)
 	keep := w.Keep && w.If != driver.IfAbsent
@@ -109,8 +111,8 @@ func lifeOf(millis int64) (ttl time.Duration, ok bool) {
 	}
 }
 
-// bytesOf returns a text's bytes without a copy, and never nil. The client makes each text anew, and nobody writes into what
-// a store returns.
+// bytesOf returns a text's bytes without a copy, and never nil. The client makes each
+// text anew, and nobody writes into what a store returns.
 func bytesOf(text string) []byte {
 	if text == "" {
 		return []byte{}

@@ -17,7 +17,10 @@ func TestLivesAsTheServerTellsThem(t *testing.T) {
 		{name: "for ever", millis: -1, ok: true},
 		{name: "the last millisecond is not for ever", millis: 0, want: time.Millisecond, ok: true},
 		{name: "a second", millis: 1000, want: time.Second, ok: true},
-		{name: "longer than a Duration", millis: math.MaxInt64, want: 9_223_372_036*time.Second + 854*time.Millisecond, ok: true},
+		{
+			name: "longer than a Duration", millis: math.MaxInt64,
+			want: 9_223_372_036*time.Second + 854*time.Millisecond, ok: true,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, ok := lifeOf(tc.millis); got != tc.want || ok != tc.ok {
@@ -25,7 +28,10 @@ func TestLivesAsTheServerTellsThem(t *testing.T) {
 			}
 		})
 	}
-	for ttl, want := range map[time.Duration]int64{0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, math.MaxInt64: math.MaxInt64/1_000_000 + 1} {
+	for ttl, want := range map[time.Duration]int64{
+		0: 0, 1: 1, time.Millisecond: 1,
+		time.Millisecond + 1: 2, math.MaxInt64: math.MaxInt64/1_000_000 + 1,
+	} {
 		if got := millis(ttl); got != want {
 			t.Errorf("millis(%s) = %d, want %d", ttl, got, want)
 		}

@@ -35,7 +35,10 @@ func request(name string, ttl time.Duration) leasedriver.Request {
 }
 
 func holding(r leasedriver.Request, g leasedriver.Grant) leasedriver.Holding {
-	return leasedriver.Holding{Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token, TTL: r.TTL, Mark: max(g.Mark, r.Mark)}
+	return leasedriver.Holding{
+		Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token,
+		TTL: r.TTL, Mark: max(g.Mark, r.Mark),
+	}
 }
 
 // take acquires what must be free.
@@ -156,7 +159,10 @@ func TestHashOfANameExpires(t *testing.T) {
 func TestMarksAreExact(t *testing.T) {
 	s := openStore(t, serverURL(t))
 	b := s.LeaseBackend(leasePrefix(t, s))
-	marks := []int64{math.MaxInt64 - 1, math.MaxInt64, math.MinInt64, -10, -9, 0, 9, 10, 1<<53 + 1, 1<<53 + 2}
+	marks := []int64{
+		math.MaxInt64 - 1, math.MaxInt64, math.MinInt64, -10, -9, 0, 9, 10, 1<<53 + 1,
+		1<<53 + 2,
+	}
 	for i, mark := range marks {
 		for j, next := range marks {
 			name := fmt.Sprintf("marks-%d-%d", i, j)
@@ -251,8 +257,11 @@ func TestServerThatForgets(t *testing.T) {
 	}
 }
 
-// sentinels returns servers that sentinels watch, a store on them, and the addresses of the master and of the replicas.
-func sentinels(t *testing.T) (server *cachetest.Servers, s *store, master string, replicas []string) {
+// sentinels returns servers that sentinels watch, a store on them, and the addresses of
+// the master and of the replicas.
+func sentinels(
+	t *testing.T,
+) (server *cachetest.Servers, s *store, master string, replicas []string) {
 	t.Helper()
 	server = cachetest.StartServers(t, "redis-sentinel")
 	for _, n := range server.Nodes {
@@ -348,7 +357,9 @@ func TestLeasesFollowACluster(t *testing.T) {
 		eventually(t, 10*time.Second, func() error {
 			g, err := b.Acquire(t.Context(), r)
 			if redis.HasErrorPrefix(err, "MOVED ") || errors.Is(err, errUnconfirmed) {
-				return err // nor do, for a moment, all servers, and a former master may not follow yet
+				// nor do, for a moment, all servers, and a former master may not follow
+				// yet
+				return err
 			}
 			if err != nil || !g.OK {
 				t.Fatalf("Acquire = %+v, %v, want a grant", g, err)

@@ -43,15 +43,19 @@ func TestLeaseAcquire_Pick(t *testing.T) {
 				v.left = time.Hour + time.Duration(random.IntN(100))*time.Minute
 			}
 			slots[at] = v
-			fields = append(fields, at, fmt.Sprintf("holder %d 7 %d", now.Add(v.left).UnixMicro(), v.mark))
+			fields = append(fields, at,
+				fmt.Sprintf("holder %d 7 %d", now.Add(v.left).UnixMicro(), v.mark))
 		}
 		if len(fields) > 0 {
 			done(t, s.client.HSet(t.Context(), b.prefix+r.Name, fields...).Err())
 		}
-		want, wait, ok := leasedriver.Pick(r, func(at int) (time.Duration, int64) { return slots[at].left, slots[at].mark })
+		want, wait, ok := leasedriver.Pick(r,
+			func(at int) (time.Duration, int64) { return slots[at].left, slots[at].mark })
 		g, err := b.Acquire(t.Context(), r)
-		if err != nil || g.OK != ok || ok && (g.Slot != want || g.Mark != slots[want].mark) || !ok && (wait-g.Wait).Abs() > 30*time.Second {
-			t.Errorf("case %d, %+v: Acquire = %+v, %v; Pick = %d, %s, %t", i, r, g, err, want, wait, ok)
+		if err != nil || g.OK != ok || ok && (g.Slot != want || g.Mark != slots[want].mark) ||
+			!ok && (wait-g.Wait).Abs() > 30*time.Second {
+			t.Errorf("case %d, %+v: Acquire = %+v, %v; Pick = %d, %s, %t",
+				i, r, g, err, want, wait, ok)
 		}
 		if ok {
 			granted++

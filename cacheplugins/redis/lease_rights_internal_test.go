@@ -37,13 +37,15 @@ func TestUserWithTheRightsTakesLeasesAndOneWithoutIsToldThem(t *testing.T) {
 	held(t, "Release", ok, err, true)
 	for _, lacking := range []string{"+evalsha", "+info", "+hset"} {
 		b := limited(strings.Replace(leaseRights+" ", lacking+" ", "", 1))
-		if _, err := b.Acquire(t.Context(), r); !errors.Is(err, driver.ErrConfig) || !strings.Contains(err.Error(), lacking) {
+		if _, err := b.Acquire(t.Context(), r); !errors.Is(err, driver.ErrConfig) ||
+			!strings.Contains(err.Error(), lacking) {
 			t.Errorf("without %s: %v, want one that names it", lacking, err)
 		}
 	}
 }
 
-// A server that starts again from a snapshot looks as if it knew all, and does not know who came after it.
+// A server that starts again from a snapshot looks as if it knew all, and does not know
+// who came after it.
 func TestRecordsBeginAnewWhereTheServerIsAnotherRun(t *testing.T) {
 	servers := cachetest.StartServers(t, "redis")
 	s := openStore(t, servers.URL)

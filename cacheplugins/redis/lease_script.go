@@ -5,13 +5,15 @@ import "github.com/redis/go-redis/v9"
 // leaseRights are what the scripts and the client send.
 const leaseRights = "+eval +evalsha +time +info +wait +hget +hmget +hset +hsetnx +hexists +exists +persist +pttl +pexpire"
 
-// The records of a name are one hash. A field with the number of a slot holds its record, as four words: the holder, the
-// end, the token and the mark. "since" is when the records began, "run" the run of the server then, and "many" is there
-// where the name has several slots.
+// The records of a name are one hash. A field with the number of a slot holds its record,
+// as four words: the holder, the end, the token and the mark. "since" is when the records
+// began, "run" the run of the server then, and "many" is there where the name has several
+// slots.
 //
-// Times are microseconds of the server's clock, which a Lua number holds exactly until the year 2255. Marks may be any
-// int64, which a Lua number does not hold, and stay text. What goes out as text is written by num, since Lua would write
-// large numbers with an exponent.
+// Times are microseconds of the server's clock, which a Lua number holds exactly until
+// the year 2255. Marks may be any int64, which a Lua number does not hold, and stay text.
+// What goes out as text is written by num, since Lua would write large numbers with an
+// exponent.
 //
 //nolint:dupword // blocks of Lua end alike
 const leaseCommon = `
@@ -60,8 +62,9 @@ local function keep(till, many)
 end
 `
 
-// leaseAcquire gets first, count, begin, holder, TTL, mark and past. It returns the wait where no slot is free; else the
-// slot, the token, the mark before, the age and the number of replicas that have a link.
+// leaseAcquire gets first, count, begin, holder, TTL, mark and past. It returns the wait
+// where no slot is free; else the slot, the token, the mark before, the age and the
+// number of replicas that have a link.
 //
 //nolint:dupword // see above
 var leaseAcquire = redis.NewScript(leaseCommon + `
@@ -104,7 +107,8 @@ for _ in string.gmatch(redis.call('INFO', 'replication'), 'state=online') do lin
 return {num(slot), num(token), mark, num(age), num(links)}
 `)
 
-// leaseRenew gets slot, holder, TTL, token and mark. It returns 1 where the holder has the slot.
+// leaseRenew gets slot, holder, TTL, token and mark. It returns 1 where the holder has
+// the slot.
 var leaseRenew = redis.NewScript(leaseCommon + `
 local known = redis.call('EXISTS', key) == 1
 local r = read(redis.call('HGET', key, ARGV[1]))
@@ -117,8 +121,9 @@ keep(r.till, not known and ARGV[1] ~= '0') -- a name with slot 0 only may well b
 return 1
 `)
 
-// leaseRelease gets slot, holder and mark. It returns 1 where the record was the holder's. A record that was given back has a
-// holder that nobody is: it is not one that was forgotten.
+// leaseRelease gets slot, holder and mark. It returns 1 where the record was the
+// holder's. A record that was given back has a holder that nobody is: it is not one that
+// was forgotten.
 var leaseRelease = redis.NewScript(leaseCommon + `
 local r = read(redis.call('HGET', key, ARGV[1]))
 if r.holder ~= ARGV[2] then return 0 end

@@ -45,7 +45,8 @@ func done(tb testing.TB, err error) {
 	}
 }
 
-// openStore returns a store on the servers of a URL, which ends with the test and leaves no connection of a watch behind.
+// openStore returns a store on the servers of a URL, which ends with the test and leaves
+// no connection of a watch behind.
 func openStore(tb testing.TB, address string) *store {
 	tb.Helper()
 	opened, err := Driver{}.Open(context.Background(), driver.Config{URL: address})

@@ -65,11 +65,14 @@ func version(tb testing.TB, c goredis.UniversalClient) string {
 	return "Redis " + number
 }
 
-// confirmed repeats an Acquire that no replica has confirmed in time: on a busy machine that can take longer than 100 ms.
+// confirmed repeats an Acquire that no replica has confirmed in time: on a busy machine
+// that can take longer than 100 ms.
 type confirmed struct{ leasedriver.Backend }
 
 // Acquire implements lease.Backend.
-func (c confirmed) Acquire(ctx context.Context, r leasedriver.Request) (g leasedriver.Grant, err error) {
+func (c confirmed) Acquire(
+	ctx context.Context, r leasedriver.Request,
+) (g leasedriver.Grant, err error) {
 	for range 10 {
 		if g, err = c.Backend.Acquire(ctx, r); !errors.Is(err, redis.ErrUnconfirmed) {
 			break
@@ -112,5 +115,8 @@ func TestLeasesInACluster(t *testing.T) {
 func TestNodes(t *testing.T) {
 	address := cachetest.StartServers(t, "redis").URL
 	c := client(t, address)
-	leasetest.Nodes(t, leasetest.NodesHarness{Address: address, Forget: forget(c), Source: "private server", Server: version(t, c)})
+	leasetest.Nodes(t, leasetest.NodesHarness{
+		Address: address, Forget: forget(c),
+		Source: "private server", Server: version(t, c),
+	})
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// copies is a store in the process for the copies of a near cache, which needs no more of a store. An application has the
-// memory backend for it.
+// copies is a store in the process for the copies of a near cache, which needs no more of
+// a store. An application has the memory backend for it.
 type copies struct {
 	driver.Store
 
@@ -44,7 +44,9 @@ func (c *copies) GetObject(_ context.Context, key string) (*driver.Entry, bool, 
 	return m.Entry, true, nil
 }
 
-func (c *copies) SetObject(_ context.Context, key string, e *driver.Entry, w driver.Write) (bool, error) {
+func (c *copies) SetObject(
+	_ context.Context, key string, e *driver.Entry, w driver.Write,
+) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.objects[key] = mortal{e, time.Now().Add(w.TTL)}
@@ -64,7 +66,8 @@ func (*copies) Close() error { return nil }
 
 func newCopies() *copies { return &copies{objects: map[string]mortal{}} }
 
-// process is what one process has of a server: a manager with a near cache, and a view of numbers.
+// process is what one process has of a server: a manager with a near cache, and a view of
+// numbers.
 type process struct {
 	*xcache.KeyCache[string, int]
 
@@ -88,7 +91,9 @@ func openNear(tb testing.TB, url, prefix string) *process {
 			p.near.Add(1)
 		}
 	}
-	p.m, err = xcache.New(store, xcache.WithPrefix(prefix), func(o *xcache.Options) { o.NearStore, o.NearTTL = p.copies, time.Minute }, xcache.WithMetrics(count))
+	p.m, err = xcache.New(store, xcache.WithPrefix(prefix), func(o *xcache.Options) {
+		o.NearStore, o.NearTTL = p.copies, time.Minute
+	}, xcache.WithMetrics(count))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -145,7 +150,8 @@ func until(tb testing.TB, within time.Duration, what string, done func() bool) t
 	return time.Since(began)
 }
 
-// history is the numbers that a key held, which only grow, and when each was known to be there.
+// history is the numbers that a key held, which only grow, and when each was known to be
+// there.
 type history struct {
 	mu    sync.Mutex
 	since []time.Time
@@ -197,7 +203,8 @@ func (l *lags) add(d time.Duration) {
 func (l *lags) String() string {
 	slices.Sort(l.all)
 	fresh, _ := slices.BinarySearch(l.all, 1)
-	return strconv.Itoa(len(l.all)) + " reads, " + strconv.Itoa(len(l.all)-fresh) + " of them old, the oldest by " + l.worst().String()
+	return strconv.Itoa(len(l.all)) + " reads, " + strconv.Itoa(len(l.all)-fresh) +
+		" of them old, the oldest by " + l.worst().String()
 }
 
 func (l *lags) worst() time.Duration {

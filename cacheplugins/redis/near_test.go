@@ -16,7 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// message is how long a message of a server on this machine may take, at the very most, while the tests keep it busy.
+// message is how long a message of a server on this machine may take, at the very most,
+// while the tests keep it busy.
 const message = time.Second
 
 func TestConformanceWithANearCache(t *testing.T) {
@@ -27,7 +28,9 @@ func TestConformanceWithANearCache(t *testing.T) {
 		Config: func(testing.TB) driver.Config { return driver.Config{URL: url} },
 		Manager: func(testing.TB) []xcache.ManagerOption {
 			all = append(all, newCopies())
-			return []xcache.ManagerOption{func(o *xcache.Options) { o.NearStore, o.NearTTL = all[len(all)-1], time.Minute }}
+			return []xcache.ManagerOption{func(o *xcache.Options) {
+				o.NearStore, o.NearTTL = all[len(all)-1], time.Minute
+			}}
 		},
 	})
 	hits := int64(0)
@@ -49,14 +52,22 @@ func TestANearCacheSeesWhatAnyoneWrites(t *testing.T) {
 	n := 1
 	for round := range 50 {
 		for name, write := range map[string]func(key string, n int) error{
-			"another process": func(key string, n int) error { return there.Set(ctx, key, &n, xcache.WithTTL(time.Minute)) },
-			"another batch": func(key string, n int) error {
-				return there.SetMany(ctx, map[string]int{key: n, key + "x": n}, xcache.WithTTL(time.Minute))
+			"another process": func(key string, n int) error {
+				return there.Set(ctx, key, &n, xcache.WithTTL(time.Minute))
 			},
-			"SET":  func(key string, n int) error { return direct.Set(ctx, prefix+key, n, time.Minute).Err() },
-			"MSET": func(key string, n int) error { return direct.MSet(ctx, prefix+key, n, prefix+key+"x", n).Err() },
+			"another batch": func(key string, n int) error {
+				return there.SetMany(ctx, map[string]int{key: n, key + "x": n},
+					xcache.WithTTL(time.Minute))
+			},
+			"SET": func(key string, n int) error {
+				return direct.Set(ctx, prefix+key, n, time.Minute).Err()
+			},
+			"MSET": func(key string, n int) error {
+				return direct.MSet(ctx, prefix+key, n, prefix+key+"x", n).Err()
+			},
 			"a script": func(key string, n int) error {
-				return direct.Eval(ctx, "return redis.call('set', KEYS[1], ARGV[1], 'px', 60000)", []string{prefix + key}, n).Err()
+				return direct.Eval(ctx, "return redis.call('set', KEYS[1], ARGV[1], 'px', 60000)",
+					[]string{prefix + key}, n).Err()
 			},
 		} {
 			key := fmt.Sprint("key", round)
@@ -65,7 +76,8 @@ func TestANearCacheSeesWhatAnyoneWrites(t *testing.T) {
 			if err := write(key, n); err != nil {
 				t.Fatal(name, err)
 			}
-			worst = max(worst, until(t, message, "new value after "+name, func() bool { return here.value(t, key) == n }))
+			worst = max(worst, until(t, message, "new value after "+name,
+				func() bool { return here.value(t, key) == n }))
 		}
 	}
 	t.Logf("a change of another shows after %s at most", worst)
@@ -74,8 +86,12 @@ func TestANearCacheSeesWhatAnyoneWrites(t *testing.T) {
 	for name, remove := range map[string]func() error{
 		"another process": func() error { return there.Delete(ctx, "gone") },
 		"DEL":             func() error { return direct.Del(ctx, prefix+"gone").Err() },
-		"PEXPIRE":         func() error { return direct.PExpire(ctx, prefix+"gone", time.Millisecond).Err() },
-		"RENAME":          func() error { return direct.Rename(ctx, prefix+"gone", prefix+"elsewhere").Err() },
+		"PEXPIRE": func() error {
+			return direct.PExpire(ctx, prefix+"gone", time.Millisecond).Err()
+		},
+		"RENAME": func() error {
+			return direct.Rename(ctx, prefix+"gone", prefix+"elsewhere").Err()
+		},
 		"a list": func() error {
 			err := direct.Del(ctx, prefix+"gone").Err()
 			if err == nil {
@@ -146,7 +162,8 @@ func TestAKilledConnectionHidesNoWrite(t *testing.T) {
 		if err := there.client.Set(ctx, "near:key", n, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		worst = max(worst, until(t, here.staleness, "new value", func() bool { return here.value(t, "key") == n }))
+		worst = max(worst, until(t, here.staleness, "new value",
+			func() bool { return here.value(t, "key") == n }))
 		here.warm(t, "other") // the watch is up again
 		if got := here.value(t, "key"); got != n {
 			t.Errorf("read %d after %d: a copy of before the loss came back", got, n)
@@ -155,7 +172,8 @@ func TestAKilledConnectionHidesNoWrite(t *testing.T) {
 	s.Note("near cache: writes at the very end of the invalidating connection show after %s at most (bound %s)", worst, here.staleness)
 }
 
-// While the server is away, copies are found for as long as the loss may go unnoticed. After that reads fail.
+// While the server is away, copies are found for as long as the loss may go unnoticed.
+// After that reads fail.
 func TestWithoutAServerCopiesEndWithTheBound(t *testing.T) {
 	s := cachetest.StartServers(t, "redis")
 	p := openNear(t, s.URL, "near:")
@@ -187,14 +205,17 @@ func TestWithoutAServerCopiesEndWithTheBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		up := time.Now()
-		until(t, 10*time.Second, "answer of the server", func() bool { _, _, err := p.Get(t.Context(), "key"); return err == nil })
+		until(t, 10*time.Second, "answer of the server",
+			func() bool { _, _, err := p.Get(t.Context(), "key"); return err == nil })
 		p.warm(t, "key")
-		s.Note("near cache, server %s: copies found for %s (bound %s), again %s after its return", tc.name, round(last), p.staleness, round(time.Since(up)))
+		s.Note("near cache, server %s: copies found for %s (bound %s), again %s after its return",
+			tc.name, round(last), p.staleness, round(time.Since(up)))
 	}
 }
 
-// Two processes and a third party write, a connection dies now and then. No read may be older than the bound, nor than
-// what its own process has written, and in the end all agree.
+// Two processes and a third party write, a connection dies now and then. No read may be
+// older than the bound, nor than what its own process has written, and in the end all
+// agree.
 func TestNearCachesUnderLoad(t *testing.T) {
 	const keys, lasts = 16, 3 * time.Second
 	s := cachetest.StartServers(t, "redis")
@@ -255,14 +276,19 @@ func TestNearCachesUnderLoad(t *testing.T) {
 	}
 	for _, p := range processes {
 		for i := range keys {
-			until(t, p.staleness, "agreement", func() bool { return p.value(t, name(i)) == histories[i].last() })
+			until(t, p.staleness, "agreement",
+				func() bool { return p.value(t, name(i)) == histories[i].last() })
 		}
 	}
-	s.Note("near caches of 2 processes under load: %s; %d were near", &seen, processes[0].near.Load()+processes[1].near.Load())
+	s.Note("near caches of 2 processes under load: %s; %d were near",
+		&seen, processes[0].near.Load()+processes[1].near.Load())
 }
 
 // readUnder reads all keys until ctx ends, and notes how old each read was.
-func readUnder(ctx context.Context, t *testing.T, p *process, histories []history, name func(int) string, seen *lags) {
+func readUnder(
+	ctx context.Context, t *testing.T, p *process, histories []history, name func(int) string,
+	seen *lags,
+) {
 	for i := 0; ctx.Err() == nil; i = (i + 1) % len(histories) {
 		at := time.Now()
 		v, ok, err := p.Get(context.WithoutCancel(ctx), name(i))

@@ -7,8 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// once keeps the client of a cluster from sending a command again after its answer was lost. What the client does again is
-// what a server has refused, or what was never sent.
+// once keeps the client of a cluster from sending a command again after its answer was
+// lost. What the client does again is what a server has refused, or what was never sent.
 type once struct{}
 
 // DialHook implements redis.Hook.
@@ -19,12 +19,14 @@ func (once) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error { return final(next(ctx, cmd)) }
 }
 
-// ProcessPipelineHook implements redis.Hook. A command is in a pipeline when a key is on its way to another server.
+// ProcessPipelineHook implements redis.Hook. A command is in a pipeline when a key is on
+// its way to another server.
 func (once) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error { return final(next(ctx, cmds)) }
 }
 
-// lost is an error after which a command may or may not have been done. The client sees nothing in it.
+// lost is an error after which a command may or may not have been done. The client sees
+// nothing in it.
 type lost struct{ cause error }
 
 // Error implements error.

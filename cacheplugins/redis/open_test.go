@@ -19,13 +19,19 @@ import (
 )
 
 // passwords are such as people have.
-var passwords = []string{"a b", `"`, "'", "p@ss", "a/b", "50%", "a;b", "a#b", "密码", "a\nb", "a\\b", "zq?x", ">zq", " zq ", "\x00zq\xff"}
+var passwords = []string{
+	"a b", `"`, "'", "p@ss", "a/b", "50%", "a;b", "a#b", "密码", "a\nb", "a\\b",
+	"zq?x", ">zq", " zq ", "\x00zq\xff",
+}
 
 // newUser makes a user of the server who may do everything else than some commands.
 func newUser(tb testing.TB, address, name, password string, rules ...any) {
 	tb.Helper()
 	admin := clientOf(open(tb, driver.Config{URL: address}))
-	words := append([]any{"acl", "setuser", name, "reset", "on", ">" + password, "~*", "&*", "+@all"}, rules...)
+	words := append([]any{
+		"acl", "setuser", name, "reset", "on", ">" + password, "~*", "&*",
+		"+@all",
+	}, rules...)
 	if err := admin.Do(tb.Context(), words...).Err(); err != nil {
 		tb.Fatal(err)
 	}
@@ -48,7 +54,8 @@ func TestPasswordsAndUsersOfAnyCharacters(t *testing.T) {
 	}
 }
 
-// wantFinal fails the test where Open has another error than one of ErrConfig that names variables and no password.
+// wantFinal fails the test where Open has another error than one of ErrConfig that names
+// variables and no password.
 func wantFinal(tb testing.TB, c driver.Config, names string) {
 	tb.Helper()
 	s, err := redis.Driver{}.Open(tb.Context(), c)
@@ -60,7 +67,8 @@ func wantFinal(tb testing.TB, c driver.Config, names string) {
 	if !errors.Is(err, driver.ErrConfig) || !strings.Contains(err.Error(), "("+names+")") {
 		tb.Errorf("Open = %v, want ErrConfig about %s", err, names)
 	}
-	if c.Pass != "" && strings.Contains(err.Error(), c.Pass) || strings.Contains(err.Error(), "\n") {
+	if c.Pass != "" && strings.Contains(err.Error(), c.Pass) ||
+		strings.Contains(err.Error(), "\n") {
 		tb.Errorf("the error %q has the password, or more than a line", err)
 	}
 }
@@ -73,15 +81,36 @@ func TestWhatWaitingDoesNotMendIsFinal(t *testing.T) {
 		change func(c *driver.Config)
 		want   string
 	}{
-		{name: "a wrong password", change: func(c *driver.Config) { c.Pass = "wrong-zq" }, want: "NOSQL_USER, NOSQL_PASS"},
-		{name: "no password", change: func(c *driver.Config) { c.Pass = "" }, want: "NOSQL_USER, NOSQL_PASS"},
-		{name: "no password and a database", change: func(c *driver.Config) { c.Pass, c.Database = "", 1 }, want: "NOSQL_USER, NOSQL_PASS"},
-		{name: "an unknown user", change: func(c *driver.Config) { c.User = "plinth-test-nobody" }, want: "NOSQL_USER, NOSQL_PASS"},
-		{name: "a user who may not", change: func(c *driver.Config) { c.User, c.Pass = "plinth-test-no-ping", "secret-zq" }, want: "NOSQL_USER"},
-		{name: "no such database", change: func(c *driver.Config) { c.Database = 99999 }, want: "NOSQL_DATABASE"},
-		{name: "no cluster", change: func(c *driver.Config) { c.Source = xenv.Map{"NOSQL_MODE": "cluster"} }, want: "NOSQL_MODE"},
+		{
+			name: "a wrong password", change: func(c *driver.Config) { c.Pass = "wrong-zq" },
+			want: "NOSQL_USER, NOSQL_PASS",
+		},
+		{
+			name: "no password", change: func(c *driver.Config) { c.Pass = "" },
+			want: "NOSQL_USER, NOSQL_PASS",
+		},
+		{name: "no password and a database", change: func(c *driver.Config) {
+			c.Pass, c.Database = "", 1
+		}, want: "NOSQL_USER, NOSQL_PASS"},
+		{
+			name: "an unknown user", change: func(c *driver.Config) { c.User = "plinth-test-nobody" },
+			want: "NOSQL_USER, NOSQL_PASS",
+		},
+		{name: "a user who may not", change: func(c *driver.Config) {
+			c.User, c.Pass = "plinth-test-no-ping", "secret-zq"
+		}, want: "NOSQL_USER"},
+		{
+			name:   "no such database",
+			change: func(c *driver.Config) { c.Database = 99999 }, want: "NOSQL_DATABASE",
+		},
+		{name: "no cluster", change: func(c *driver.Config) {
+			c.Source = xenv.Map{"NOSQL_MODE": "cluster"}
+		}, want: "NOSQL_MODE"},
 		{name: "no sentinel", change: func(c *driver.Config) {
-			c.Source = xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m", "NOSQL_SENTINEL_PASS": c.Pass}
+			c.Source = xenv.Map{
+				"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m",
+				"NOSQL_SENTINEL_PASS": c.Pass,
+			}
 		}, want: "NOSQL_MODE"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -104,7 +133,10 @@ func TestWhatSentinelsRefuseIsFinal(t *testing.T) {
 			}
 			return old(f, words)
 		})
-		wantFinal(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"}}, want)
+		wantFinal(t, driver.Config{
+			Host:   f.address(),
+			Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"},
+		}, want)
 	}
 }
 
@@ -129,7 +161,10 @@ func TestAMasterThatIsForgottenIsNoMiss(t *testing.T) {
 			return old(f, words)
 		}
 	})
-	s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"}})
+	s := open(t, driver.Config{
+		Host:   f.address(),
+		Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"},
+	})
 	for range 3 {
 		if _, ok, err := s.Get(t.Context(), "k"); err == nil || ok {
 			t.Errorf("Get = %t, %v; want an error", ok, err)
@@ -145,12 +180,21 @@ func TestAServerThatIsNotThereMayCome(t *testing.T) {
 	address := l.Addr().String()
 	_ = l.Close()
 	for name, c := range map[string]driver.Config{
-		"single":         {Host: address},
-		"sentinel":       {Host: address, Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"}},
-		"cluster":        {Host: address, Source: xenv.Map{"NOSQL_MODE": "cluster"}},
-		"an old answer":  {Host: newFake(t, func(*fake, []string) string { return "-LOADING Redis is loading the dataset in memory" }).address()},
-		"a full server":  {Host: newFake(t, func(*fake, []string) string { return "-ERR max number of clients reached" }).address()},
-		"a lost replica": {Host: newFake(t, func(*fake, []string) string { return "-MASTERDOWN Link with MASTER is down" }).address()},
+		"single": {Host: address},
+		"sentinel": {
+			Host:   address,
+			Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"},
+		},
+		"cluster": {Host: address, Source: xenv.Map{"NOSQL_MODE": "cluster"}},
+		"an old answer": {Host: newFake(t, func(*fake, []string) string {
+			return "-LOADING Redis is loading the dataset in memory"
+		}).address()},
+		"a full server": {Host: newFake(t, func(*fake, []string) string {
+			return "-ERR max number of clients reached"
+		}).address()},
+		"a lost replica": {Host: newFake(t, func(*fake, []string) string {
+			return "-MASTERDOWN Link with MASTER is down"
+		}).address()},
 		"nothing at all": {Host: newFake(t, func(*fake, []string) string { return "" }).address()},
 	} {
 		start := time.Now()
@@ -159,7 +203,8 @@ func TestAServerThatIsNotThereMayCome(t *testing.T) {
 			_ = s.Close()
 		}
 		if err == nil || errors.Is(err, driver.ErrConfig) || time.Since(start) > soon {
-			t.Errorf("%s: Open = %v after %s, want an error that may pass, at once", name, err, time.Since(start))
+			t.Errorf("%s: Open = %v after %s, want an error that may pass, at once",
+				name, err, time.Since(start))
 		}
 	}
 }
@@ -172,8 +217,10 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	start := time.Now()
 	_, err := redis.Driver{}.Open(ctx, driver.Config{URL: through})
-	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrConfig) || time.Since(start) > 100*time.Millisecond+soon {
-		t.Errorf("Open = %v after %s, want the context's error after 100 ms", err, time.Since(start))
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrConfig) ||
+		time.Since(start) > 100*time.Millisecond+soon {
+		t.Errorf("Open = %v after %s, want the context's error after 100 ms",
+			err, time.Since(start))
 	}
 }
 
@@ -185,7 +232,8 @@ const needed = `+hello +auth +ping +select +get +set +mget +unlink +exists +pttl
 func TestAUserNeedsTheCommandsOfTheDocumentation(t *testing.T) {
 	if _, err := os.Stat("../../modules.txt"); err != nil {
 		t.Log("not compared with its page: the module is not in the repository")
-	} else if page, err := os.ReadFile("../../docs/content/base-go/redis.md"); err != nil || !strings.Contains(string(page), needed) {
+	} else if page, err := os.ReadFile("../../docs/content/base-go/redis.md"); err != nil ||
+		!strings.Contains(string(page), needed) {
 		t.Errorf("the page (%v) does not list the same commands", err)
 	}
 	address, _ := server(t)
@@ -215,23 +263,51 @@ func plainCalls(s driver.Store, prefix string) map[string]func(ctx context.Conte
 	void := func(_ any, err error) error { return err }
 	void2 := func(_, _ any, err error) error { return err }
 	return map[string]func(ctx context.Context) error{
-		"Delete":       func(ctx context.Context) error { return void(s.Delete(ctx, prefix+"k", prefix+"h")) },
-		"Exists":       func(ctx context.Context) error { return void(s.Exists(ctx, prefix+"k")) },
-		"TTL":          func(ctx context.Context) error { return void2(s.TTL(ctx, prefix+"k")) },
-		"HashGet":      func(ctx context.Context) error { return void2(s.HashGet(ctx, prefix+"h", "f")) },
-		"HashGetAll":   func(ctx context.Context) error { return void(s.HashGetAll(ctx, prefix+"h")) },
-		"HashExists":   func(ctx context.Context) error { return void(s.HashExists(ctx, prefix+"h", "f")) },
-		"HashRemove":   func(ctx context.Context) error { return void(s.HashRemove(ctx, prefix+"h", "f")) },
-		"SetMembers":   func(ctx context.Context) error { return void(s.SetMembers(ctx, prefix+"s")) },
-		"SetContains":  func(ctx context.Context) error { return void(s.SetContains(ctx, prefix+"s", nil)) },
-		"SetCount":     func(ctx context.Context) error { return void(s.SetCount(ctx, prefix+"s")) },
-		"SetRemove":    func(ctx context.Context) error { return void(s.SetRemove(ctx, prefix+"s", nil)) },
-		"ListRange":    func(ctx context.Context) error { return void(s.ListRange(ctx, prefix+"l", 0, -1)) },
-		"ListIndex":    func(ctx context.Context) error { return void2(s.ListIndex(ctx, prefix+"l", 0)) },
-		"ListLen":      func(ctx context.Context) error { return void(s.ListLen(ctx, prefix+"l")) },
-		"ListPop head": func(ctx context.Context) error { return void2(s.ListPop(ctx, prefix+"p", driver.Head)) },
-		"ListPop tail": func(ctx context.Context) error { return void2(s.ListPop(ctx, prefix+"p", driver.Tail)) },
-		"ListRemove":   func(ctx context.Context) error { return void(s.ListRemove(ctx, prefix+"l", 0, nil)) },
+		"Delete": func(ctx context.Context) error {
+			return void(s.Delete(ctx, prefix+"k", prefix+"h"))
+		},
+		"Exists": func(ctx context.Context) error { return void(s.Exists(ctx, prefix+"k")) },
+		"TTL":    func(ctx context.Context) error { return void2(s.TTL(ctx, prefix+"k")) },
+		"HashGet": func(ctx context.Context) error {
+			return void2(s.HashGet(ctx, prefix+"h", "f"))
+		},
+		"HashGetAll": func(ctx context.Context) error {
+			return void(s.HashGetAll(ctx, prefix+"h"))
+		},
+		"HashExists": func(ctx context.Context) error {
+			return void(s.HashExists(ctx, prefix+"h", "f"))
+		},
+		"HashRemove": func(ctx context.Context) error {
+			return void(s.HashRemove(ctx, prefix+"h", "f"))
+		},
+		"SetMembers": func(ctx context.Context) error {
+			return void(s.SetMembers(ctx, prefix+"s"))
+		},
+		"SetContains": func(ctx context.Context) error {
+			return void(s.SetContains(ctx, prefix+"s", nil))
+		},
+		"SetCount": func(ctx context.Context) error {
+			return void(s.SetCount(ctx, prefix+"s"))
+		},
+		"SetRemove": func(ctx context.Context) error {
+			return void(s.SetRemove(ctx, prefix+"s", nil))
+		},
+		"ListRange": func(ctx context.Context) error {
+			return void(s.ListRange(ctx, prefix+"l", 0, -1))
+		},
+		"ListIndex": func(ctx context.Context) error {
+			return void2(s.ListIndex(ctx, prefix+"l", 0))
+		},
+		"ListLen": func(ctx context.Context) error { return void(s.ListLen(ctx, prefix+"l")) },
+		"ListPop head": func(ctx context.Context) error {
+			return void2(s.ListPop(ctx, prefix+"p", driver.Head))
+		},
+		"ListPop tail": func(ctx context.Context) error {
+			return void2(s.ListPop(ctx, prefix+"p", driver.Tail))
+		},
+		"ListRemove": func(ctx context.Context) error {
+			return void(s.ListRemove(ctx, prefix+"l", 0, nil))
+		},
 		"ListPush": func(ctx context.Context) error {
 			return void2(s.ListPush(ctx, prefix+"p", driver.Tail, [][]byte{{1}}, keep))
 		},
@@ -257,7 +333,8 @@ func TestAConnectionSendsNoSurprises(t *testing.T) {
 		t.Errorf("the server was sent %q, want %q", got, want)
 	}
 	_, err := s.Set(t.Context(), "key-zq", []byte("value-zq"), driver.Write{})
-	if err == nil || strings.Contains(err.Error(), "zq") || !strings.Contains(err.Error(), "unknown command") {
+	if err == nil || strings.Contains(err.Error(), "zq") ||
+		!strings.Contains(err.Error(), "unknown command") {
 		t.Errorf("Set = %v, want an error without the key and the value", err)
 	}
 }
@@ -274,7 +351,8 @@ func TestACommandWhoseAnswerIsLostIsSentOnce(t *testing.T) {
 				return err
 			},
 			"lpush": func(ctx context.Context, s driver.Store) error {
-				_, _, err := s.ListPush(ctx, "k", driver.Head, [][]byte{{1}}, driver.Write{Keep: true})
+				_, _, err := s.ListPush(ctx, "k",
+					driver.Head, [][]byte{{1}}, driver.Write{Keep: true})
 				return err
 			},
 		} {
@@ -291,7 +369,8 @@ func TestACommandWhoseAnswerIsLostIsSentOnce(t *testing.T) {
 			s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": mode}})
 			err := call(t.Context(), s)
 			if err == nil || f.count(name) != 1 {
-				t.Errorf("%s, %s: %v, and the server was sent %d, want an error and 1", mode, name, err, f.count(name))
+				t.Errorf("%s, %s: %v, and the server was sent %d, want an error and 1",
+					mode, name, err, f.count(name))
 			}
 		}
 	}
@@ -313,7 +392,8 @@ func TestServersThatDisagreeAreUnavailable(t *testing.T) {
 			}
 		})
 		s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": "cluster"}})
-		if _, _, err := s.ListPop(t.Context(), "k", driver.Head); !errors.Is(err, driver.ErrUnavailable) {
+		if _, _, err := s.ListPop(t.Context(), "k",
+			driver.Head); !errors.Is(err, driver.ErrUnavailable) {
 			t.Errorf("%s: ListPop = %v, want ErrUnavailable", answer, err)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// relay is a way to the server that can be made to swallow everything, as a network that has lost its packets.
+// relay is a way to the server that can be made to swallow everything, as a network that
+// has lost its packets.
 type relay struct {
 	listener net.Listener
 	target   string

@@ -14,8 +14,8 @@ const scanCount = 1000
 // escape makes a pattern of a prefix that stands for itself.
 var escape = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `\`, `\\`)
 
-// Scan implements driver.Scanner. Of a cluster it walks through one server after the other; while keys move between them some
-// may be missed.
+// Scan implements driver.Scanner. Of a cluster it walks through one server after the
+// other; while keys move between them some may be missed.
 func (s *store) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
 	servers := []redis.UniversalClient{s.client}
 	if cluster, ok := s.client.(*redis.ClusterClient); ok {
@@ -33,7 +33,9 @@ func (s *store) Scan(ctx context.Context, prefix string, page func(keys []string
 }
 
 // masters returns a client for each.
-func (s *store) masters(ctx context.Context, cluster *redis.ClusterClient) (all []redis.UniversalClient, err error) {
+func (s *store) masters(
+	ctx context.Context, cluster *redis.ClusterClient,
+) (all []redis.UniversalClient, err error) {
 	var mu sync.Mutex
 	err = s.within(ctx, func(ctx context.Context) error {
 		return cluster.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {

@@ -8,9 +8,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// An update of a collection is one script about one key. Its words are the condition, the TTL in milliseconds (0 is for ever),
-// whether a key that exists keeps its expiry ("1"), and then those of the command. It returns a count, or -1 where the
-// condition does not hold.
+// An update of a collection is one script about one key. Its words are the condition, the
+// TTL in milliseconds (0 is for ever), whether a key that exists keeps its expiry ("1"),
+// and then those of the command. It returns a count, or -1 where the condition does not
+// hold.
 
 // beginning looks what the key holds, before anything is changed.
 const beginning = `
@@ -52,9 +53,12 @@ else
 end
 return 1`)
 
-	setAdd    = redis.NewScript(`local KIND = 'set'` + beginning + ofKey + `local n = send('SADD', 4, #ARGV)` + life + `return n`)
-	pushHead  = redis.NewScript(`local KIND = 'list'` + beginning + ofKey + `local _, n = send('LPUSH', 4, #ARGV)` + life + `return n`)
-	pushTail  = redis.NewScript(`local KIND = 'list'` + beginning + ofKey + `local _, n = send('RPUSH', 4, #ARGV)` + life + `return n`)
+	setAdd = redis.NewScript(`local KIND = 'set'` + beginning + ofKey +
+		`local n = send('SADD', 4, #ARGV)` + life + `return n`)
+	pushHead = redis.NewScript(`local KIND = 'list'` + beginning + ofKey +
+		`local _, n = send('LPUSH', 4, #ARGV)` + life + `return n`)
+	pushTail = redis.NewScript(`local KIND = 'list'` + beginning + ofKey +
+		`local _, n = send('RPUSH', 4, #ARGV)` + life + `return n`)
 	hashWrite = redis.NewScript(`local KIND = 'hash'` + beginning + `
 local last = 4 + 2 * tonumber(ARGV[4]) -- of the fields to set; those to remove follow
 for i = 5, condition == '0' and 0 or last, 2 do
@@ -65,8 +69,11 @@ send('HSET', 5, last)
 send('HDEL', last + 1, #ARGV)` + life + `return 1`)
 )
 
-// run runs a script about one key, whose answer is a number. The server keeps it; where it has forgotten, it is sent again.
-func (s *store) run(ctx context.Context, script *redis.Script, key string, words ...any) (n int, err error) {
+// run runs a script about one key, whose answer is a number. The server keeps it; where
+// it has forgotten, it is sent again.
+func (s *store) run(
+	ctx context.Context, script *redis.Script, key string, words ...any,
+) (n int, err error) {
 	err = s.within(ctx, func(ctx context.Context) error {
 		n, err = script.Run(ctx, s.client, []string{key}, words...).Int()
 		return err
@@ -86,12 +93,14 @@ func rules(w driver.Write, room int) []any {
 	return append(make([]any, 0, 3+room), conditions[w.If], millis(w.TTL), keep)
 }
 
-// simple reports whether a command without more does what the write wants: it has no condition, and leaves the expiry.
+// simple reports whether a command without more does what the write wants: it has no
+// condition, and leaves the expiry.
 func simple(w driver.Write) bool { return w == driver.Write{Keep: true} }
 
 // update runs a script for a write, or the command where that is all.
 func (s *store) update(
-	ctx context.Context, command string, script *redis.Script, key string, values [][]byte, w driver.Write,
+	ctx context.Context, command string, script *redis.Script, key string, values [][]byte,
+	w driver.Write,
 ) (n int, stored bool, err error) {
 	if simple(w) && len(values) > 0 {
 		n, err = s.count(ctx, appendAll([]any{command, key}, values)...)

@@ -41,9 +41,10 @@ const (
 
 // The values of NOSQL_MODE.
 const (
-	modeSingle   = "single"   // one server
-	modeSentinel = "sentinel" // a server with replicas, of which the sentinels at Host know which one is written to
-	modeCluster  = "cluster"  // spreads the keys over its servers; those at Host know the others
+	modeSingle = "single" // one server
+	// a server with replicas, of which the sentinels at Host know which one is written to
+	modeSentinel = "sentinel"
+	modeCluster  = "cluster" // spreads the keys over its servers; those at Host know the others
 )
 
 // settings are a Config without a problem.
@@ -86,7 +87,8 @@ func parse(c driver.Config) (*settings, error) {
 	}
 	k.checkTLS()
 	if n := k.PoolSize; n < 0 || n > maxPoolSize {
-		k.problem(xenv.NoSqlPoolSize, strconv.Itoa(n), "is no size of a pool", "1 to "+strconv.Itoa(maxPoolSize))
+		k.problem(xenv.NoSqlPoolSize, strconv.Itoa(n), "is no size of a pool",
+			"1 to "+strconv.Itoa(maxPoolSize))
 	}
 	if err := errors.Join(k.problems...); err != nil {
 		return nil, err
@@ -96,11 +98,13 @@ func parse(c driver.Config) (*settings, error) {
 
 // replaced are the variables in whose place a URL stands.
 var replaced = map[xenv.EnvKey]bool{
-	xenv.NoSqlHost: true, xenv.NoSqlPort: true, xenv.NoSqlUser: true, xenv.NoSqlPass: true, xenv.NoSqlDatabase: true,
-	modeKey: true, masterKey: true,
+	xenv.NoSqlHost: true, xenv.NoSqlPort: true, xenv.NoSqlUser: true, xenv.NoSqlPass: true,
+	xenv.NoSqlDatabase: true,
+	modeKey:            true, masterKey: true,
 }
 
-// problem notes what is wrong with a variable, or with the part of the URL that replaces it.
+// problem notes what is wrong with a variable, or with the part of the URL that replaces
+// it.
 func (k *checker) problem(key xenv.EnvKey, value, problem, accepted string) {
 	if k.fromURL && replaced[key] {
 		key, problem = xenv.NoSqlURL, "has a part that "+problem+" ("+string(key)+")"
@@ -111,7 +115,8 @@ func (k *checker) problem(key xenv.EnvKey, value, problem, accepted string) {
 func (k *checker) checkMode() {
 	if k.Mode == modeSentinel {
 		if k.Master == "" {
-			k.problem(masterKey, "", "is not set", "the name under which the sentinels know the servers")
+			k.problem(masterKey, "", "is not set",
+				"the name under which the sentinels know the servers")
 		}
 		return
 	}
@@ -124,7 +129,8 @@ func (k *checker) checkMode() {
 		{sentinelPassKey, k.SentinelPass},
 	} {
 		if part.value != "" {
-			k.problem(part.key, part.value, "is only used where "+string(modeKey)+" is "+modeSentinel, "")
+			k.problem(part.key, part.value,
+				"is only used where "+string(modeKey)+" is "+modeSentinel, "")
 		}
 	}
 }
@@ -141,7 +147,8 @@ func (k *checker) checkNumbers() {
 	}
 }
 
-// checkUsers refuses a user without a password: the client would not tell the server of it, and would be someone else.
+// checkUsers refuses a user without a password: the client would not tell the server of
+// it, and would be someone else.
 func (k *checker) checkUsers() {
 	if k.User != "" && k.Pass == "" {
 		k.problem(xenv.NoSqlPass, "", "is not set, though there is a user", "")
@@ -171,12 +178,14 @@ func (k *checker) checkAddresses() {
 			if strings.Contains(item, "@") {
 				item = "" // it may be a URL with a password
 			}
-			k.problem(xenv.NoSqlHost, item, "is no host", "a name or an address, also with a port, and several of them with commas between")
+			k.problem(xenv.NoSqlHost, item, "is no host",
+				"a name or an address, also with a port, and several of them with commas between")
 		}
 		k.addresses = append(k.addresses, address)
 	}
 	if k.Mode == modeSingle && len(k.addresses) > 1 {
-		k.problem(xenv.NoSqlHost, host, "is more than one host", "one, unless "+string(modeKey)+" is "+modeSentinel+" or "+modeCluster)
+		k.problem(xenv.NoSqlHost, host, "is more than one host",
+			"one, unless "+string(modeKey)+" is "+modeSentinel+" or "+modeCluster)
 	}
 }
 
@@ -186,7 +195,8 @@ func socket(host string) bool { return strings.HasPrefix(host, "/") }
 // addressOf returns a host with its port, or with the default one.
 func addressOf(text, port string) (address string, ok bool) {
 	host := text
-	if _, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")); err == nil {
+	if _, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["),
+		"]")); err == nil {
 		host = strings.Trim(text, "[]")
 	} else if h, p, err := net.SplitHostPort(text); err == nil {
 		host, port = h, p
@@ -194,7 +204,8 @@ func addressOf(text, port string) (address string, ok bool) {
 			return "", false
 		}
 	}
-	if _, err := netip.ParseAddr(host); err != nil && (host == "" || strings.ContainsAny(host, `:@/?#%[]\ `+"\t\r\n\x00")) {
+	if _, err := netip.ParseAddr(host); err != nil &&
+		(host == "" || strings.ContainsAny(host, `:@/?#%[]\ `+"\t\r\n\x00")) {
 		return "", false
 	}
 	return net.JoinHostPort(host, port), true

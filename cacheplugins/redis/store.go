@@ -72,7 +72,8 @@ func (s *store) begin(ctx context.Context, c *call) (context.Context, context.Ca
 	if own, ok := ctx.Deadline(); ok && time.Until(own) <= callTimeout {
 		return c, func() {}
 	}
-	return context.WithDeadline(c, c.deadline()) // the client may go from one server to the next, and wait for each
+	// the client may go from one server to the next, and wait for each
+	return context.WithDeadline(c, c.deadline())
 }
 
 // count sends a command whose answer is a number.
@@ -119,7 +120,8 @@ func (s *store) Close() error {
 		return nil
 	}
 	s.watches.close()
-	if err := s.client.Close(); !errors.Is(err, net.ErrClosed) { // a connection may have broken before
+	// a connection may have broken before
+	if err := s.client.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil

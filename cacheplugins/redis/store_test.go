@@ -92,7 +92,8 @@ func TestValuesWithTheirLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	values, ttls, err := r.GetManyTTL(t.Context(), keys)
-	if err != nil || string(values[0]) != "e" || values[1] == nil || len(values[1]) > 0 || values[2] != nil || values[3] != nil {
+	if err != nil || string(values[0]) != "e" || values[1] == nil || len(values[1]) > 0 ||
+		values[2] != nil || values[3] != nil {
 		t.Fatalf("GetManyTTL = %q, %v", values, err)
 	}
 	if ttls[0] != 0 || ttls[1] <= 50*time.Second || ttls[1] > time.Minute || ttls[2] != 0 {
@@ -119,7 +120,8 @@ func scripted(s driver.Store, prefix string) map[string]func(ctx context.Context
 			return err
 		},
 		"SetMany": func(ctx context.Context) error {
-			return s.(driver.Batcher).SetMany(ctx, []driver.Item{{Key: prefix + "m", Write: keep}, {Key: prefix + "n", Write: keep}})
+			return s.(driver.Batcher).SetMany(ctx,
+				[]driver.Item{{Key: prefix + "m", Write: keep}, {Key: prefix + "n", Write: keep}})
 		},
 		"HashSet": func(ctx context.Context) error {
 			_, err := s.HashSet(ctx, prefix+"h", []driver.Field{{Name: "f"}}, nil, brief)
@@ -152,7 +154,8 @@ func TestAServerMayForgetItsScripts(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"k", "m", "n", "h", "s", "l"} {
-		if ttl, ok, err := s.TTL(t.Context(), prefix+key); err != nil || !ok || ttl <= 50*time.Second {
+		if ttl, ok, err := s.TTL(t.Context(), prefix+key); err != nil || !ok ||
+			ttl <= 50*time.Second {
 			t.Errorf("the life of %s = %s, %t, %v; want a minute", key, ttl, ok, err)
 		}
 	}
@@ -167,7 +170,8 @@ func TestLargeUpdates(t *testing.T) {
 		values[i], names[i] = []byte(strconv.Itoa(i)), strconv.Itoa(i)
 		fields[i] = driver.Field{Name: names[i], Value: values[i]}
 	}
-	if ok, err := s.HashSet(t.Context(), prefix+"h", fields, []string{"x"}, driver.Write{TTL: time.Minute, If: driver.IfAbsent}); err != nil || !ok {
+	if ok, err := s.HashSet(t.Context(), prefix+"h", fields, []string{"x"},
+		driver.Write{TTL: time.Minute, If: driver.IfAbsent}); err != nil || !ok {
 		t.Fatalf("HashSet = %t, %v", ok, err)
 	}
 	all, err := s.HashGetAll(t.Context(), prefix+"h")
@@ -185,11 +189,13 @@ func TestLargeUpdates(t *testing.T) {
 	if all, err = s.HashGetAll(t.Context(), prefix+"h"); err != nil || len(all) != 1 {
 		t.Errorf("HashGetAll = %d fields, %v; want 1", len(all), err)
 	}
-	if added, _, err := s.SetAdd(t.Context(), prefix+"s", slices.Concat(values, values[:1]), brief); err != nil || added != n {
+	if added, _, err := s.SetAdd(t.Context(), prefix+"s",
+		slices.Concat(values, values[:1]), brief); err != nil || added != n {
 		t.Errorf("SetAdd = %d, %v; want %d", added, err, n)
 	}
 	for range 2 {
-		if _, _, err := s.ListPush(t.Context(), prefix+"l", driver.Head, values, brief); err != nil {
+		if _, _, err := s.ListPush(t.Context(), prefix+"l",
+			driver.Head, values, brief); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,21 +203,29 @@ func TestLargeUpdates(t *testing.T) {
 	if err != nil || length != 2*n+1 {
 		t.Errorf("ListPush = %d, %v; want %d", length, err, 2*n+1)
 	}
-	for index, want := range map[int]string{0: strconv.Itoa(n - 1), n - 1: "0", 2*n - 1: "0", -1: "0"} {
-		if got, ok, err := s.ListIndex(t.Context(), prefix+"l", index); err != nil || !ok || string(got) != want {
+	for index, want := range map[int]string{
+		0: strconv.Itoa(n - 1), n - 1: "0", 2*n - 1: "0",
+		-1: "0",
+	} {
+		if got, ok, err := s.ListIndex(t.Context(), prefix+"l", index); err != nil || !ok ||
+			string(got) != want {
 			t.Errorf("element %d = %s, %t, %v; want %s", index, got, ok, err, want)
 		}
 	}
 }
 
-// A write that looks before it writes is one step: of many at once exactly one finds nothing.
+// A write that looks before it writes is one step: of many at once exactly one finds
+// nothing.
 func TestUpdatesAreOneStep(t *testing.T) {
 	s, prefix := fresh(t)
 	absent := driver.Write{TTL: time.Minute, If: driver.IfAbsent}
 	for name, write := range map[string]func(ctx context.Context, key string) (bool, error){
-		"Set": func(ctx context.Context, key string) (bool, error) { return s.Set(ctx, key, nil, absent) },
+		"Set": func(ctx context.Context, key string) (bool, error) {
+			return s.Set(ctx, key, nil, absent)
+		},
 		"HashSet": func(ctx context.Context, key string) (bool, error) {
-			return s.HashSet(ctx, key, []driver.Field{{Name: "a"}, {Name: "b"}}, []string{"c"}, absent)
+			return s.HashSet(ctx, key, []driver.Field{{Name: "a"}, {Name: "b"}}, []string{"c"},
+				absent)
 		},
 		"SetAdd": func(ctx context.Context, key string) (bool, error) {
 			_, stored, err := s.SetAdd(ctx, key, [][]byte{{1}}, absent)
@@ -241,8 +255,10 @@ func TestUpdatesAreOneStep(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if ttl, _, err := s.TTL(t.Context(), key); stored != 1 || err != nil || ttl <= 50*time.Second {
-				t.Fatalf("%s: %d writes took effect, the life is %s (%v); want 1 and a minute", name, stored, ttl, err)
+			if ttl, _, err := s.TTL(t.Context(), key); stored != 1 || err != nil ||
+				ttl <= 50*time.Second {
+				t.Fatalf("%s: %d writes took effect, the life is %s (%v); want 1 and a minute",
+					name, stored, ttl, err)
 			}
 		}
 	}
@@ -272,9 +288,10 @@ func TestWhatIsReadIsNotWrittenOver(t *testing.T) {
 func TestTheClientIsInTheContext(t *testing.T) {
 	address, _ := server(t)
 	for mode, values := range map[string]map[xctx.ContextKey]any{
-		"single":  open(t, driver.Config{URL: address}).(driver.Provider).Values(),
-		"cluster": {xctx.RedisClientKey: goredis.UniversalClient(goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: []string{"h"}}))},
-		"":        nil,
+		"single": open(t, driver.Config{URL: address}).(driver.Provider).Values(),
+		"cluster": {xctx.RedisClientKey: goredis.UniversalClient(
+			goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: []string{"h"}}))},
+		"": nil,
 	} {
 		ctx := context.WithValue(t.Context(), xctx.RedisClientKey, values[xctx.RedisClientKey])
 		some, someErr := redis.GetUniversal(ctx)
@@ -350,7 +367,10 @@ func (idle) Invalidate([]string) {}
 
 func TestTheClientsLinesGoToTheLogForDevelopers(t *testing.T) {
 	var lines strings.Builder
-	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: &lines})
+	engine, err := xlog.New(xlog.Config{
+		Level: slog.LevelDebug, Format: xlog.FormatJSON,
+		Writer: &lines,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +380,9 @@ func TestTheClientsLinesGoToTheLogForDevelopers(t *testing.T) {
 	if err := engine.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err == nil || !strings.Contains(lines.String(), "failed to dial") || strings.Contains(lines.String(), "secret-zq") {
-		t.Errorf("Open = %v, the log is %q; want a line about the connection and no password", err, lines.String())
+	if err == nil || !strings.Contains(lines.String(), "failed to dial") ||
+		strings.Contains(lines.String(), "secret-zq") {
+		t.Errorf("Open = %v, the log is %q; want a line about the connection and no password",
+			err, lines.String())
 	}
 }

@@ -30,25 +30,29 @@ func certificate(tb testing.TB) (cert tls.Certificate, file string) {
 		tb.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true,
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	file = filepath.Join(tb.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		0o600); err != nil {
 		tb.Fatal(err)
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// encrypted puts TLS in front of the server of a URL, and returns the URL that leads through it and the file to trust.
+// encrypted puts TLS in front of the server of a URL, and returns the URL that leads
+// through it and the file to trust.
 func encrypted(tb testing.TB, address string) (through, ca string) {
 	tb.Helper()
 	cert, ca := certificate(tb)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
+	l, err := tls.Listen("tcp", "127.0.0.1:0",
+		&tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -78,7 +82,8 @@ func TestTLSAsTheModeSays(t *testing.T) {
 			if _, err := s.Set(t.Context(), "tls:k", []byte(name), brief); err != nil {
 				t.Fatal(err)
 			}
-			if got, ok, err := s.Get(t.Context(), "tls:k"); err != nil || !ok || string(got) != name {
+			if got, ok, err := s.Get(t.Context(), "tls:k"); err != nil || !ok ||
+				string(got) != name {
 				t.Errorf("Get = %q, %t, %v", got, ok, err)
 			}
 			if d := s.(fmt.Stringer).String(); !strings.Contains(d, ", TLS ") {
@@ -91,26 +96,39 @@ func TestTLSAsTheModeSays(t *testing.T) {
 		config driver.Config
 		want   string
 	}{
-		{name: "the certificates of the system", config: driver.Config{URL: through}, want: "NOSQL_TLS, NOSQL_TLS_CA"},
-		{name: "another certificate", config: ofParts("127.0.0.1", "verify-full", stranger), want: "NOSQL_TLS, NOSQL_TLS_CA"},
-		{name: "another name", config: ofParts("localhost", "verify-full", ca), want: "NOSQL_TLS, NOSQL_HOST"},
+		{
+			name:   "the certificates of the system",
+			config: driver.Config{URL: through}, want: "NOSQL_TLS, NOSQL_TLS_CA",
+		},
+		{
+			name: "another certificate", config: ofParts("127.0.0.1", "verify-full", stranger),
+			want: "NOSQL_TLS, NOSQL_TLS_CA",
+		},
+		{
+			name:   "another name",
+			config: ofParts("localhost", "verify-full", ca), want: "NOSQL_TLS, NOSQL_HOST",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) { wantFinal(t, tc.config, tc.want) })
 	}
 }
 
-// A server that does not speak TLS takes the first words of it for the beginning of a command, and waits for the rest.
+// A server that does not speak TLS takes the first words of it for the beginning of a
+// command, and waits for the rest.
 func TestAServerWithoutTLSIsNamed(t *testing.T) {
 	address, _ := server(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	_, err := redis.Driver{}.Open(ctx, driver.Config{URL: strings.Replace(address, "redis://", "rediss://", 1)})
-	if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "in time: TLS with ") {
+	_, err := redis.Driver{}.Open(ctx,
+		driver.Config{URL: strings.Replace(address, "redis://", "rediss://", 1)})
+	if err == nil || errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "in time: TLS with ") {
 		t.Errorf("Open = %v, want an error that speaks of TLS", err)
 	}
 }
 
-// The end of a context reaches through the encryption, and leaves nothing behind that the next call would read.
+// The end of a context reaches through the encryption, and leaves nothing behind that the
+// next call would read.
 func TestACallThroughTLSEndsWithItsContext(t *testing.T) {
 	address, _ := server(t)
 	through, ca := encrypted(t, address)
@@ -122,7 +140,8 @@ func TestACallThroughTLSEndsWithItsContext(t *testing.T) {
 		timer := time.AfterFunc(50*time.Millisecond, cancel)
 		start := time.Now()
 		if err := call(ctx); !errors.Is(err, context.Canceled) || time.Since(start) > soon {
-			t.Errorf("%s ended with %v after %s, want the context's error after 50 ms", name, err, time.Since(start))
+			t.Errorf("%s ended with %v after %s, want the context's error after 50 ms",
+				name, err, time.Since(start))
 		}
 		timer.Stop()
 		way.pass()

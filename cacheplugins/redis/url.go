@@ -11,13 +11,19 @@ import (
 
 // forms are the schemes of a URL.
 var forms = map[string]form{
-	"redis":           {mode: modeSingle, params: []string{"db"}},
-	"rediss":          {mode: modeSingle, params: []string{"db"}, encrypted: true},
-	"unix":            {mode: modeSingle, params: []string{"db"}, socket: true},
-	"redis+sentinel":  {mode: modeSentinel, params: []string{"db", "addr", "sentinel_username", "sentinel_password"}},
-	"rediss+sentinel": {mode: modeSentinel, params: []string{"db", "addr", "sentinel_username", "sentinel_password"}, encrypted: true},
-	"redis+cluster":   {mode: modeCluster, params: []string{"addr"}},
-	"rediss+cluster":  {mode: modeCluster, params: []string{"addr"}, encrypted: true},
+	"redis":  {mode: modeSingle, params: []string{"db"}},
+	"rediss": {mode: modeSingle, params: []string{"db"}, encrypted: true},
+	"unix":   {mode: modeSingle, params: []string{"db"}, socket: true},
+	"redis+sentinel": {
+		mode:   modeSentinel,
+		params: []string{"db", "addr", "sentinel_username", "sentinel_password"},
+	},
+	"rediss+sentinel": {mode: modeSentinel, params: []string{
+		"db", "addr", "sentinel_username",
+		"sentinel_password",
+	}, encrypted: true},
+	"redis+cluster":  {mode: modeCluster, params: []string{"addr"}},
+	"rediss+cluster": {mode: modeCluster, params: []string{"addr"}, encrypted: true},
 }
 
 type form struct {
@@ -27,7 +33,8 @@ type form struct {
 	socket    bool
 }
 
-// What is wrong with a URL. None of it repeats a piece, which may be one of a password that is not escaped.
+// What is wrong with a URL. None of it repeats a piece, which may be one of a password
+// that is not escaped.
 const (
 	badScheme   = "has no scheme that is known"
 	badEscapes  = "does not parse"
@@ -43,8 +50,9 @@ func urlProblem(problem, accepted string) error {
 	return xenv.Problem(xenv.NoSqlURL, "it", problem, accepted) // the value of a secret is left out
 }
 
-// readURL puts the parts of c.URL in the place of the others. It takes the URL apart by itself: net/url refuses several hosts, and
-// its errors quote what they are about. The only @ that is not escaped stands in front of the hosts, since of a password with
+// readURL puts the parts of c.URL in the place of the others. It takes the URL apart by
+// itself: net/url refuses several hosts, and its errors quote what they are about. The
+// only @ that is not escaped stands in front of the hosts, since of a password with
 // another character that is special the rest would be taken for something that is shown.
 func (c *settings) readURL() error {
 	scheme, rest, _ := strings.Cut(c.URL, "://")
@@ -77,7 +85,8 @@ func (c *settings) readURL() error {
 	return c.readParams(f, query)
 }
 
-// readPath reads what is behind the first slash: a socket, a database, or a master and a database.
+// readPath reads what is behind the first slash: a socket, a database, or a master and a
+// database.
 func (c *settings) readPath(f form, path string) error {
 	var err error
 	if f.socket {

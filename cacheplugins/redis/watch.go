@@ -13,16 +13,18 @@ import (
 
 // The bounds of a watch.
 //
-// A connection is asked for a sign of life every beat, and is dead when there was none until the next one. The sign comes
-// after all invalidations that the server sent before, so one that is late also tells of a watcher that cannot keep up. Two
-// beats after its last sign a dead connection is known as such; the rest of the staleness is for a busy machine. Who the
-// masters are is asked as often.
+// A connection is asked for a sign of life every beat, and is dead when there was none
+// until the next one. The sign comes after all invalidations that the server sent before,
+// so one that is late also tells of a watcher that cannot keep up. Two beats after its
+// last sign a dead connection is known as such; the rest of the staleness is for a busy
+// machine. Who the masters are is asked as often.
 const (
 	beat      = 800 * time.Millisecond
 	staleness = 2 * time.Second
 )
 
-// A broken watch begins again after a pause, which doubles up to maxPause unless it had lasted for settled.
+// A broken watch begins again after a pause, which doubles up to maxPause unless it had
+// lasted for settled.
 const (
 	minPause = 20 * time.Millisecond
 	maxPause = 2 * time.Second
@@ -35,12 +37,14 @@ const openTimeout = 3 * time.Second
 // Staleness implements driver.Invalidator.
 func (*store) Staleness() time.Duration { return staleness }
 
-// Watch implements driver.Invalidator by the server's tracking in broadcast mode: the server tells of every key under prefix
-// that anyone writes or removes, in any of its databases, or that it removes because it has expired or there is no room.
+// Watch implements driver.Invalidator by the server's tracking in broadcast mode: the
+// server tells of every key under prefix that anyone writes or removes, in any of its
+// databases, or that it removes because it has expired or there is no room.
 //
-// There is one connection to the server; in a cluster, one to each master. Servers that sentinels watch are watched as long
-// as all sentinels that answer name the same master. The error wraps driver.ErrConfig where a server does not track, or
-// refuses to do it for this user.
+// There is one connection to the server; in a cluster, one to each master. Servers that
+// sentinels watch are watched as long as all sentinels that answer name the same master.
+// The error wraps driver.ErrConfig where a server does not track, or refuses to do it for
+// this user.
 func (s *store) Watch(ctx context.Context, prefix string, w driver.Watcher) error {
 	v := &watch{prefix: prefix, w: w, options: *s.options}
 	ctx, err := s.watches.begin(ctx, v)

@@ -28,8 +28,8 @@ type feed struct {
 	control *redis.Client // for questions to the same server
 }
 
-// errSecond is the error of a connection that the client would make by itself when the first one breaks: what happened in
-// between would go untold.
+// errSecond is the error of a connection that the client would make by itself when the
+// first one breaks: what happened in between would go untold.
 var errSecond = errors.New("a watch has one connection")
 
 // dial begins to watch one server.
@@ -56,11 +56,13 @@ func (v *watch) dial(ctx context.Context, address string) (*feed, error) {
 	return f, nil
 }
 
-// server returns the options of a client for one server. Nothing is tried twice, and nothing takes longer than a beat.
+// server returns the options of a client for one server. Nothing is tried twice, and
+// nothing takes longer than a beat.
 func (v *watch) server(address string) *redis.Options {
 	o := v.options.Simple()
 	o.Addr, o.DB = address, 0 // a server tells of all databases
-	o.Protocol = 2            // what the server tells then comes as messages, which can be waited for
+	// what the server tells then comes as messages, which can be waited for
+	o.Protocol = 2
 	o.DisableIdentity, o.ContextTimeoutEnabled = true, true
 	o.PoolSize, o.MinIdleConns, o.MaxRetries, o.DialerRetries = 1, 0, -1, 1
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = beat, beat, beat/2
@@ -103,15 +105,17 @@ func (f *feed) subscribe(ctx context.Context) error {
 // refusal gives a server's answer that waiting cannot mend its reason.
 func refusal(err error) error {
 	var answer redis.Error
-	if !errors.As(err, &answer) || redis.HasErrorPrefix(err, "BUSY") || redis.HasErrorPrefix(err, "LOADING") {
+	if !errors.As(err, &answer) || redis.HasErrorPrefix(err, "BUSY") ||
+		redis.HasErrorPrefix(err, "LOADING") {
 		return err
 	}
 	return fmt.Errorf("%w: the server does not tell of changed keys, which takes Redis 6 and a user with the rights "+
 		"+client|id +client|tracking +subscribe +ping &%s, in a cluster also +cluster|myid +cluster|slots: %w", driver.ErrConfig, invalidations, err)
 }
 
-// read passes on what the server tells, until the connection breaks or brings what has no keys: after FLUSHALL the server
-// sends null, which the client reports as an error, and the watcher forgets all keys because it is disconnected.
+// read passes on what the server tells, until the connection breaks or brings what has no
+// keys: after FLUSHALL the server sends null, which the client reports as an error, and
+// the watcher forgets all keys because it is disconnected.
 func (f *feed) read(ctx context.Context, tell func(keys []string)) {
 	for {
 		answer, err := f.sub.ReceiveTimeout(ctx, staleness)

@@ -59,7 +59,9 @@ func (r *recorder) Invalidate(keys []string) {
 }
 
 // wait returns how long it took until the record is as wanted.
-func (r *recorder) wait(tb testing.TB, within time.Duration, what string, want func(r *recorder) bool) time.Duration {
+func (r *recorder) wait(
+	tb testing.TB, within time.Duration, what string, want func(r *recorder) bool,
+) time.Duration {
 	tb.Helper()
 	began := time.Now()
 	end := time.After(within)
@@ -75,14 +77,16 @@ func (r *recorder) wait(tb testing.TB, within time.Duration, what string, want f
 		case <-end:
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			tb.Fatalf("after %s: not %s; connected: %v, %d times; keys: %d", within, what, r.connected, r.began, len(r.keys))
+			tb.Fatalf("after %s: not %s; connected: %v, %d times; keys: %d",
+				within, what, r.connected, r.began, len(r.keys))
 		}
 	}
 }
 
 func (r *recorder) waitConnected(tb testing.TB, within time.Duration, times int) time.Duration {
 	tb.Helper()
-	return r.wait(tb, within, fmt.Sprintf("connected %d times", times), func(r *recorder) bool { return r.connected && r.began >= times })
+	return r.wait(tb, within, fmt.Sprintf("connected %d times", times),
+		func(r *recorder) bool { return r.connected && r.began >= times })
 }
 
 func (r *recorder) waitDisconnected(tb testing.TB, within time.Duration) time.Duration {
@@ -126,7 +130,10 @@ func watching(tb testing.TB, s *store, prefix string, r *recorder) {
 func TestWatchTellsOfEveryChange(t *testing.T) {
 	s := openStore(t, serverURL(t))
 	other := openStore(t, strings.TrimSuffix(serverURL(t), "/0")+"/3").client
-	for _, prefix := range []string{"watch-" + rand.Text() + ":", "w\x00\r\n*? \xff" + rand.Text(), ""} {
+	for _, prefix := range []string{
+		"watch-" + rand.Text() + ":",
+		"w\x00\r\n*? \xff" + rand.Text(), "",
+	} {
 		t.Run(fmt.Sprintf("%q", prefix), func(t *testing.T) {
 			r := started(t, s, prefix)
 			key := prefix + "key" + rand.Text()
@@ -135,7 +142,9 @@ func TestWatchTellsOfEveryChange(t *testing.T) {
 				func() error { return other.Set(t.Context(), key, "b", time.Minute).Err() },
 				func() error { return s.client.Del(t.Context(), key).Err() },
 				func() error { return s.client.HSet(t.Context(), key, "field", "value").Err() },
-				func() error { return s.client.PExpire(t.Context(), key, 20*time.Millisecond).Err() },
+				func() error {
+					return s.client.PExpire(t.Context(), key, 20*time.Millisecond).Err()
+				},
 				func() error { return nil }, // its end
 				func() error { return other.Del(t.Context(), key).Err() },
 			} {
@@ -146,7 +155,8 @@ func TestWatchTellsOfEveryChange(t *testing.T) {
 				return
 			}
 			done(t, s.client.Set(t.Context(), "x"+key, "not its prefix", time.Minute).Err())
-			done(t, s.client.Set(t.Context(), prefix[:len(prefix)-1], "too short", time.Minute).Err())
+			done(t, s.client.Set(t.Context(), prefix[:len(prefix)-1], "too short",
+				time.Minute).Err())
 			done(t, s.client.Set(t.Context(), key, "last", time.Minute).Err())
 			r.waitKey(t, key)
 			if len(r.keys) > 0 {
@@ -183,7 +193,8 @@ func TestWatchSurvivesAKilledConnection(t *testing.T) {
 		r.waitKey(t, prefix+"b")
 	}
 	if n := dials.Load(); n != 4 {
-		t.Errorf("%d connections were made, want one for each time: the client made some by itself", n)
+		t.Errorf("%d connections were made, want one for each time: the client made some by itself",
+			n)
 	}
 }
 
@@ -195,7 +206,8 @@ func TestWatchNoticesSilence(t *testing.T) {
 		done(t, server.Pause(""))
 		took := r.waitDisconnected(t, s.Staleness())
 		done(t, server.Continue(""))
-		t.Logf("silence noticed after %s, connected again after %s", took, r.waitConnected(t, 5*time.Second, i+2))
+		t.Logf("silence noticed after %s, connected again after %s",
+			took, r.waitConnected(t, 5*time.Second, i+2))
 	}
 	done(t, s.client.Set(t.Context(), "a:b", "c", 0).Err())
 	r.waitKey(t, "a:b")
@@ -240,30 +252,41 @@ func TestWatchWithoutARightSaysWhich(t *testing.T) {
 		rules []any
 		ok    bool
 	}{
-		{name: "no tracking", rules: []any{"resetchannels", "&" + invalidations, "-client|tracking"}},
+		{name: "no tracking", rules: []any{
+			"resetchannels",
+			"&" + invalidations, "-client|tracking",
+		}},
 		{name: "no id", rules: []any{"resetchannels", "&" + invalidations, "-client|id"}},
 		{name: "no channel", rules: []any{"resetchannels"}},
-		{name: "what it takes", rules: []any{"resetchannels", "&" + invalidations, "nocommands", "+client|id", "+client|tracking", "+subscribe", "+ping"}, ok: true},
+		{name: "what it takes", rules: []any{
+			"resetchannels", "&" + invalidations, "nocommands",
+			"+client|id", "+client|tracking", "+subscribe", "+ping",
+		}, ok: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			name := "user-" + rand.Text()
-			rules := append([]any{"acl", "setuser", name, "on", ">secret", "~*", "+@all"}, tc.rules...)
+			rules := append([]any{"acl", "setuser", name, "on", ">secret", "~*", "+@all"},
+				tc.rules...)
 			done(t, s.client.Do(t.Context(), rules...).Err())
-			t.Cleanup(func() { done(t, s.client.Do(context.Background(), "acl", "deluser", name).Err()) })
+			t.Cleanup(func() {
+				done(t, s.client.Do(context.Background(), "acl", "deluser", name).Err())
+			})
 			limited := openStore(t, as(t, serverURL(t), name))
 			if tc.ok {
 				started(t, limited, "a:")
 				return
 			}
 			err := limited.Watch(t.Context(), "a:", &recorder{})
-			if !errors.Is(err, driver.ErrConfig) || !strings.Contains(err.Error(), "+client|tracking") {
+			if !errors.Is(err, driver.ErrConfig) ||
+				!strings.Contains(err.Error(), "+client|tracking") {
 				t.Errorf("Watch = %v, want an error that names the rights", err)
 			}
 		})
 	}
 }
 
-// TestWatchTellsOfManyChanges counts as seen what was told, and everything where the watch was disconnected meanwhile.
+// TestWatchTellsOfManyChanges counts as seen what was told, and everything where the
+// watch was disconnected meanwhile.
 func TestWatchTellsOfManyChanges(t *testing.T) {
 	const writes = 100_000
 	s := openStore(t, serverURL(t))
@@ -278,8 +301,10 @@ func TestWatchTellsOfManyChanges(t *testing.T) {
 		})
 		done(t, err)
 	}
-	took := r.wait(t, 10*time.Second, "told of everything", func(r *recorder) bool { return len(r.keys) == writes || r.began > 1 })
-	t.Logf("%d of %d told %s after the last, connected %d times", len(r.keys), writes, took, r.began)
+	took := r.wait(t, 10*time.Second, "told of everything",
+		func(r *recorder) bool { return len(r.keys) == writes || r.began > 1 })
+	t.Logf("%d of %d told %s after the last, connected %d times",
+		len(r.keys), writes, took, r.began)
 }
 
 func TestWatcherThatIsTooSlowIsDisconnected(t *testing.T) {
@@ -293,8 +318,12 @@ func TestWatcherThatIsTooSlowIsDisconnected(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			server := cachetest.StartServers(t, "redis")
 			s := openStore(t, server.URL)
-			done(t, s.client.ConfigSet(t.Context(), "client-output-buffer-limit", "pubsub "+tc.limit).Err())
-			r := &recorder{keys: map[string]int{}, told: make(chan struct{}, 1), block: make(chan struct{})}
+			done(t, s.client.ConfigSet(t.Context(), "client-output-buffer-limit",
+				"pubsub "+tc.limit).Err())
+			r := &recorder{
+				keys: map[string]int{}, told: make(chan struct{}, 1),
+				block: make(chan struct{}),
+			}
 			watching(t, s, "", r)
 			r.waitConnected(t, 5*time.Second, 1)
 			value := strings.Repeat("k", 1000)
@@ -314,7 +343,8 @@ func TestWatcherThatIsTooSlowIsDisconnected(t *testing.T) {
 	}
 }
 
-// TestWatchOfMessagesFromOthers publishes on the channel itself, which a server does not do.
+// TestWatchOfMessagesFromOthers publishes on the channel itself, which a server does not
+// do.
 func TestWatchOfMessagesFromOthers(t *testing.T) {
 	s := openStore(t, serverURL(t))
 	prefix := "watch-" + rand.Text() + ":"

@@ -16,7 +16,8 @@ import (
 type servers interface {
 	// masters returns the addresses of those that a watch has to be connected to.
 	masters(ctx context.Context) ([]string, error)
-	// check returns an error where the feeds do not come from all masters, or nobody knows.
+	// check returns an error where the feeds do not come from all masters, or nobody
+	// knows.
 	check(ctx context.Context, feeds []*feed) error
 	// close frees what it has.
 	close()
@@ -49,15 +50,18 @@ func newSentinelServers(o *redis.UniversalOptions) *sentinelServers {
 	s := &sentinelServers{name: o.MasterName}
 	for _, address := range o.Addrs {
 		s.sentinels = append(s.sentinels, redis.NewSentinelClient(&redis.Options{
-			Addr: address, Username: o.SentinelUsername, Password: o.SentinelPassword, Dialer: o.Dialer, TLSConfig: o.TLSConfig,
+			Addr: address, Username: o.SentinelUsername, Password: o.SentinelPassword,
+			Dialer: o.Dialer, TLSConfig: o.TLSConfig,
 			Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true,
-			PoolSize: 1, MaxRetries: -1, DialerRetries: 1, DialTimeout: beat / 2, ReadTimeout: beat / 2, WriteTimeout: beat / 2,
+			PoolSize: 1, MaxRetries: -1, DialerRetries: 1, DialTimeout: beat / 2,
+			ReadTimeout: beat / 2, WriteTimeout: beat / 2,
 		}))
 	}
 	return s
 }
 
-// masters asks all sentinels. One that was cut off may still name the master from before, so they have to agree.
+// masters asks all sentinels. One that was cut off may still name the master from before,
+// so they have to agree.
 func (s *sentinelServers) masters(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, beat/2)
 	defer cancel()
@@ -118,7 +122,8 @@ func (c clusterServers) masters(ctx context.Context) ([]string, error) {
 	return addresses, err
 }
 
-// check asks every master who they are, so that one that is none any more, or was cut off, does not pass.
+// check asks every master who they are, so that one that is none any more, or was cut
+// off, does not pass.
 func (clusterServers) check(ctx context.Context, feeds []*feed) error {
 	nodes := make([]string, len(feeds))
 	views := make([][]redis.ClusterSlot, len(feeds))

@@ -25,8 +25,10 @@ func TestWatchGoesWithTheSentinels(t *testing.T) {
 	done(t, server.Pause(node(t, server, master)))
 	took := r.waitDisconnected(t, s.Staleness())
 	r.waitConnected(t, time.Minute, 2)
-	server.Note("near cache: master halted: noticed after %s, connected to another master after %s", took, time.Since(began))
-	eventually(t, 10*time.Second, func() error { return s.client.Set(t.Context(), "a:b", "c", 0).Err() })
+	server.Note("near cache: master halted: noticed after %s, connected to another master after %s",
+		took, time.Since(began))
+	eventually(t, 10*time.Second,
+		func() error { return s.client.Set(t.Context(), "a:b", "c", 0).Err() })
 	r.waitKey(t, "a:b")
 	done(t, server.Continue(node(t, server, master)))
 	if err := v.servers.check(t.Context(), []*feed{old}); !errors.Is(err, errOthers) {
@@ -43,7 +45,8 @@ func TestWatchOfAClusterTakesAllMasters(t *testing.T) {
 		eventually(t, 10*time.Second, func() error {
 			_, err := s.client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
 				for i := range 10_000 {
-					p.Set(t.Context(), fmt.Sprint("a:many:", i), "x", time.Second) // told by all masters at once
+					// told by all masters at once
+					p.Set(t.Context(), fmt.Sprint("a:many:", i), "x", time.Second)
 				}
 				return nil
 			})
@@ -51,7 +54,8 @@ func TestWatchOfAClusterTakesAllMasters(t *testing.T) {
 		})
 		for i := range 30 {
 			key := fmt.Sprint("a:", i)
-			eventually(t, 10*time.Second, func() error { return s.client.Set(t.Context(), key, "x", 0).Err() })
+			eventually(t, 10*time.Second,
+				func() error { return s.client.Set(t.Context(), key, "x", 0).Err() })
 			r.waitKey(t, key)
 		}
 	}
@@ -69,7 +73,8 @@ func TestWatchOfAClusterTakesAllMasters(t *testing.T) {
 	done(t, c.ClusterFailover(t.Context()).Err())
 	took := r.waitDisconnected(t, 2*s.Staleness()) // the failover itself takes a while
 	r.waitConnected(t, 10*time.Second, 2)
-	server.Note("near cache: master replaced: noticed after %s, all masters again after %s", took, time.Since(began))
+	server.Note("near cache: master replaced: noticed after %s, all masters again after %s",
+		took, time.Since(began))
 	tell()
 
 	cluster, ok := s.client.(*redis.ClusterClient)
@@ -82,6 +87,7 @@ func TestWatchOfAClusterTakesAllMasters(t *testing.T) {
 	done(t, server.Kill(node(t, server, owner.Options().Addr)))
 	took = r.waitDisconnected(t, s.Staleness())
 	r.waitConnected(t, time.Minute, r.began+1)
-	server.Note("near cache: master killed: noticed after %s, all masters again after %s", took, time.Since(began))
+	server.Note("near cache: master killed: noticed after %s, all masters again after %s",
+		took, time.Since(began))
 	tell()
 }

@@ -19,7 +19,8 @@ type watch struct {
 	servers servers
 }
 
-// session is a watch as long as none of its connections breaks and the masters stay the same.
+// session is a watch as long as none of its connections breaks and the masters stay the
+// same.
 type session struct {
 	feeds []*feed
 }
@@ -47,7 +48,8 @@ func (v *watch) open(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// follow passes on what the servers tell, until one of them is silent, the masters are others, or ctx ends.
+// follow passes on what the servers tell, until one of them is silent, the masters are
+// others, or ctx ends.
 func (v *watch) follow(ctx context.Context, s *session) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -80,7 +82,8 @@ func (v *watch) follow(ctx context.Context, s *session) {
 	parts.Wait()
 }
 
-// guard returns when the masters are not those of the feeds any more, or nobody says who they are.
+// guard returns when the masters are not those of the feeds any more, or nobody says who
+// they are.
 func (v *watch) guard(ctx context.Context, feeds []*feed) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()

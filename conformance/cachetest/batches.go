@@ -59,7 +59,8 @@ func testBatchMixed(t *testing.T, e *env) {
 	if !maps.Equal(got, map[string]user{"a": {ID: 1}, "b": {ID: 2}}) {
 		t.Errorf("GetMany = %v, want a and b alone", got)
 	}
-	must(t, users.SetMany(t.Context(), map[string]user{"hash": {ID: 3}, "c": {ID: 4}})) // as Set does
+	// as Set does
+	must(t, users.SetMany(t.Context(), map[string]user{"hash": {ID: 3}, "c": {ID: 4}}))
 	wantValue(t, users, "hash", user{ID: 3})
 	wantValue(t, users, "c", user{ID: 4})
 	n, err := users.DeleteMany(t.Context(), keys)
@@ -91,9 +92,11 @@ func testBatchEmpty(t *testing.T, e *env) {
 
 func testBatchLife(t *testing.T, e *env) {
 	users := e.users()
-	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 1}, "b": {ID: 1}}, xcache.WithTTL(20*e.unit)))
+	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 1}, "b": {ID: 1}},
+		xcache.WithTTL(20*e.unit)))
 	wantTTL(t, users, "a", 18*e.unit, 20*e.unit)
-	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 2}, "new": {ID: 2}}, xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
+	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 2}, "new": {ID: 2}},
+		xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
 	wantTTL(t, users, "a", 18*e.unit, 20*e.unit)
 	wantTTL(t, users, "new", 8*e.unit, 10*e.unit)
 	wantValue(t, users, "a", user{ID: 2})
@@ -160,7 +163,9 @@ func testBatchTrips(t *testing.T, e *env) {
 		"SetMany":    func() error { return c.SetMany(t.Context(), in) },
 		"GetMany":    func() error { _, err := c.GetMany(t.Context(), keys); return err },
 		"DeleteMany": func() error { _, err := c.DeleteMany(t.Context(), keys); return err },
-		"KeepTTL":    func() error { return c.SetMany(t.Context(), in, xcache.WithKeepTTL(), xcache.WithTTL(time.Minute)) },
+		"KeepTTL": func() error {
+			return c.SetMany(t.Context(), in, xcache.WithKeepTTL(), xcache.WithTTL(time.Minute))
+		},
 	} {
 		must(t, batch())
 		want(t, "round trips of "+name, e.trips(t, batch), 1)
@@ -176,6 +181,7 @@ func testCallTrips(t *testing.T, e *env) {
 		fillAll(t, e.m)
 		must(t, c.run(t.Context(), c.key()))
 		fillAll(t, e.m)
-		want(t, "round trips of "+c.name, e.trips(t, func() error { return c.run(t.Context(), c.key()) }), 1)
+		want(t, "round trips of "+c.name,
+			e.trips(t, func() error { return c.run(t.Context(), c.key()) }), 1)
 	}
 }

@@ -16,10 +16,13 @@ type broken struct {
 	del     func(ctx context.Context, keys []string) (int, error)
 	exists  func(ctx context.Context, key string) (bool, error)
 	hashGet func(ctx context.Context, key, field string) ([]byte, bool, error)
-	hashSet func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error)
+	hashSet func(ctx context.Context, key string, set []driver.Field, remove []string,
+		w driver.Write) (bool, error)
 	hashRem func(ctx context.Context, key string, fields []string) (int, error)
-	setAdd  func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error)
-	push    func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error)
+	setAdd  func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool,
+		error)
+	push func(ctx context.Context, key string, end driver.End, values [][]byte,
+		w driver.Write) (int, bool, error)
 	rng     func(ctx context.Context, key string, start, stop int) ([][]byte, error)
 	index   func(ctx context.Context, key string, index int) ([]byte, bool, error)
 	pop     func(ctx context.Context, key string, end driver.End) ([]byte, bool, error)
@@ -33,7 +36,8 @@ type broken struct {
 	leases  func(prefix string) leasedriver.Backend
 	end     func() error
 
-	// What follows is of remote stores: outage replaces the way to the server, loops and twice add ways.
+	// What follows is of remote stores: outage replaces the way to the server, loops and
+	// twice add ways.
 	outage       func(ctx context.Context, r *remote) error
 	loops, twice bool
 }
@@ -103,7 +107,9 @@ func (b *broken) HashRemove(ctx context.Context, key string, fields ...string) (
 	return b.MapStore.HashRemove(ctx, key, fields...)
 }
 
-func (b *broken) SetAdd(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+func (b *broken) SetAdd(
+	ctx context.Context, key string, members [][]byte, w driver.Write,
+) (int, bool, error) {
 	if b.setAdd != nil {
 		return b.setAdd(ctx, key, members, w)
 	}

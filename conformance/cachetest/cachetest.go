@@ -1,12 +1,12 @@
-// Package cachetest is the definition of how a cache backend behaves: a backend that passes Run may be
-// named in NOSQL_DRIVER, whoever wrote it.
+// Package cachetest is the definition of how a cache backend behaves: a backend that
+// passes Run may be named in NOSQL_DRIVER, whoever wrote it.
 //
 //	func TestConformance(t *testing.T) {
 //		cachetest.Run(t, cachetest.Harness{Driver: memory.Driver{}, FakeClock: true})
 //	}
 //
-// Every check works through the typed views of package xcache, on keys of its own, so that a server may be
-// shared and need not be emptied.
+// Every check works through the typed views of package xcache, on keys of its own, so
+// that a server may be shared and need not be emptied.
 package cachetest
 
 import (
@@ -28,36 +28,41 @@ import (
 type Harness struct {
 	Driver driver.Driver
 
-	// Config returns the settings of a backend. It may skip the test where no server is reachable. Nil
-	// is the zero Config.
+	// Config returns the settings of a backend. It may skip the test where no server is
+	// reachable. Nil is the zero Config.
 	Config func(tb testing.TB) driver.Config
 
-	// Manager returns options for each manager that the suite opens, such as a near cache. Nil is none.
+	// Manager returns options for each manager that the suite opens, such as a near
+	// cache. Nil is none.
 	Manager func(tb testing.TB) []xcache.ManagerOption
 
 	// Bad lists, by a name, settings that Driver.Check must refuse.
 	Bad map[string]driver.Config
 
-	// FakeClock says that the store follows driver.Config.Now, so that the suite need not wait.
+	// FakeClock says that the store follows driver.Config.Now, so that the suite need not
+	// wait.
 	FakeClock bool
 
-	// Outage returns a backend whose server the suite may stop and start again, see PrivateOutage. Nil, as for a store in
-	// the process, leaves the checks of outages out.
+	// Outage returns a backend whose server the suite may stop and start again, see
+	// PrivateOutage. Nil, as for a store in the process, leaves the checks of outages
+	// out.
 	Outage func(tb testing.TB) Outage
 
-	// FailsWithin is the most that a call without a deadline takes to fail where the server is gone, or silent; 0 is 5 s.
+	// FailsWithin is the most that a call without a deadline takes to fail where the
+	// server is gone, or silent; 0 is 5 s.
 	FailsWithin time.Duration
 
-	// RoundTrips counts the requests that store sends while run runs, for the checks that an operation is one. Nil leaves
-	// these out.
+	// RoundTrips counts the requests that store sends while run runs, for the checks that
+	// an operation is one. Nil leaves these out.
 	RoundTrips func(store driver.Store, run func()) int
 
-	// Source says where the backend of Config came from, and Server what it says it is, for the table that ends the
-	// project's test run: "in process" and "otter 2.4". Without a source the run is not reported.
+	// Source says where the backend of Config came from, and Server what it says it is,
+	// for the table that ends the project's test run: "in process" and "otter 2.4".
+	// Without a source the run is not reported.
 	Source, Server string
 
-	// Lawful names the checks that the backend does not pass and need not, each with the reason. An
-	// unknown name or an empty reason fails the suite.
+	// Lawful names the checks that the backend does not pass and need not, each with the
+	// reason. An unknown name or an empty reason fails the suite.
 	Lawful map[string]string
 }
 
@@ -70,7 +75,8 @@ type check struct {
 // checks is the whole definition, in the order of the files.
 func checks() []check {
 	return slices.Concat(
-		keyChecks, hashChecks, setChecks, listChecks, expiryChecks, conditionChecks, edgeChecks, methodChecks,
+		keyChecks, hashChecks, setChecks, listChecks, expiryChecks, conditionChecks, edgeChecks,
+		methodChecks,
 		loadChecks, concurrencyChecks, batchChecks, scanChecks, leaseChecks, outageChecks,
 	)
 }
@@ -92,7 +98,8 @@ func Run(t *testing.T, h Harness) {
 	}
 	if h.Source != "" {
 		testreport.Record(t, &testreport.Run{
-			Family: "cache", Backend: h.Driver.Name(), Source: h.Source, Server: h.Server, Tests: len(checks()) - len(h.Lawful),
+			Family: "cache", Backend: h.Driver.Name(), Source: h.Source, Server: h.Server,
+			Tests: len(checks()) - len(h.Lawful),
 		})
 	}
 	h.checkLawful(t)
@@ -134,7 +141,8 @@ func (h Harness) runDriver(t *testing.T) {
 			got = v.InterfaceVersion()
 		}
 		if got != driver.InterfaceVersion {
-			t.Errorf("InterfaceVersion = %d, want %d: see what has changed in package driver", got, driver.InterfaceVersion)
+			t.Errorf("InterfaceVersion = %d, want %d: see what has changed in package driver",
+				got, driver.InterfaceVersion)
 		}
 	})
 	for name, c := range h.Bad {
@@ -164,7 +172,9 @@ func newEnv(t *testing.T, h Harness) *env {
 		e.unit, e.clock = time.Minute, &clock{now: time.Now()}
 	}
 	e.m = e.open(t)
-	t.Cleanup(func() { // a server that is shared should not fill up; where the store is no driver.Scanner it may
+	// a server that is shared should not fill up; where the store is no driver.Scanner it
+	// may
+	t.Cleanup(func() {
 		_, _ = xcache.KeyCacheOf[string, int](e.m).Clear(context.WithoutCancel(t.Context()))
 	})
 	return e
@@ -177,7 +187,9 @@ func (e *env) open(t *testing.T, opts ...xcache.ManagerOption) *xcache.Manager {
 }
 
 // manage makes the manager of a store.
-func (e *env) manage(t *testing.T, store driver.Store, opts ...xcache.ManagerOption) *xcache.Manager {
+func (e *env) manage(
+	t *testing.T, store driver.Store, opts ...xcache.ManagerOption,
+) *xcache.Manager {
 	t.Helper()
 	all := append([]xcache.ManagerOption{xcache.WithPrefix(e.prefix)}, opts...)
 	if e.h.Manager != nil {
@@ -239,7 +251,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// present returns a function that passes on a value that must be there; it takes what a read returns.
+// present returns a function that passes on a value that must be there; it takes what a
+// read returns.
 func present[V any](t testing.TB) func(v *V, ok bool, err error) *V {
 	return func(v *V, ok bool, err error) *V {
 		t.Helper()
@@ -272,7 +285,8 @@ type hasTTL interface {
 	TTL(ctx context.Context, key string) (time.Duration, bool, error)
 }
 
-// wantTTL fails the test where the life of key is not in (above, most]; 0 and 0 mean for ever.
+// wantTTL fails the test where the life of key is not in (above, most]; 0 and 0 mean for
+// ever.
 func wantTTL(t testing.TB, v hasTTL, key string, above, most time.Duration) {
 	t.Helper()
 	ttl, ok, err := v.TTL(t.Context(), key)

@@ -18,7 +18,8 @@ import (
 // The suite must fail for a broken store, so it runs in a process of its own there.
 var (
 	defectFlag = flag.String("cachetest.defect", "", "run the suite on a store with this defect")
-	lawfulFlag = flag.String("cachetest.lawful", "", "declare the check name=reason a lawful difference")
+	lawfulFlag = flag.String("cachetest.lawful", "",
+		"declare the check name=reason a lawful difference")
 )
 
 func TestARightStorePasses(t *testing.T) {
@@ -69,8 +70,8 @@ func TestBroken(t *testing.T) {
 	cachetest.Run(t, h)
 }
 
-// runBroken runs a part of TestBroken with a flag, and returns what it printed and whether it passed. The part is the name
-// of a check, or "" for all.
+// runBroken runs a part of TestBroken with a flag, and returns what it printed and
+// whether it passed. The part is the name of a check, or "" for all.
 func runBroken(t *testing.T, part string, flags ...string) (output string, passed bool) {
 	t.Helper()
 	self, err := os.Executable()
@@ -83,7 +84,8 @@ func runBroken(t *testing.T, part string, flags ...string) (output string, passe
 			run += "/^" + name + "$"
 		}
 	}
-	out, err := exec.CommandContext(t.Context(), self, append([]string{run, "-test.timeout=2m"}, flags...)...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), self,
+		append([]string{run, "-test.timeout=2m"}, flags...)...).CombinedOutput()
 	return string(out), err == nil
 }
 
@@ -122,7 +124,8 @@ func TestADriverThatDoesNothingFailsEveryCheck(t *testing.T) {
 }
 
 func TestALawfulDifferenceIsSkipped(t *testing.T) {
-	out, passed := runBroken(t, "Expiry/OneMillisecond", "-cachetest.defect=a life has whole seconds",
+	out, passed := runBroken(t, "Expiry/OneMillisecond",
+		"-cachetest.defect=a life has whole seconds",
 		"-cachetest.lawful=Expiry/OneMillisecond=its clock has seconds")
 	if !passed {
 		t.Errorf("the suite failed:\n%s", out)
@@ -136,7 +139,8 @@ func TestLawfulDifferencesAreNamedAndReasoned(t *testing.T) {
 	} {
 		out, passed := runBroken(t, "", "-cachetest.lawful="+lawful)
 		if passed || !strings.Contains(out, want) {
-			t.Errorf("%s: the suite passed = %t, want a failure that says %q:\n%s", lawful, passed, want, out)
+			t.Errorf("%s: the suite passed = %t, want a failure that says %q:\n%s",
+				lawful, passed, want, out)
 		}
 	}
 }

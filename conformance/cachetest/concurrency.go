@@ -48,10 +48,14 @@ func testConcurrentNX(t *testing.T, e *env) {
 		together(100, func(i int) {
 			var ok [4]bool
 			nx := func(n int) []xcache.Option {
-				return []xcache.Option{xcache.WithNX(), xcache.WithTTL(100 * e.unit), xcache.WithStored(&ok[n])}
+				return []xcache.Option{
+					xcache.WithNX(), xcache.WithTTL(100 * e.unit),
+					xcache.WithStored(&ok[n]),
+				}
 			}
 			errs.add(e.users().Set(t.Context(), key, &user{ID: int64(i)}, nx(0)...))
-			errs.add(e.counts().SetAll(t.Context(), key+"h", map[string]int{"a": i, "b": i}, nx(1)...))
+			errs.add(e.counts().SetAll(t.Context(), key+"h",
+				map[string]int{"a": i, "b": i}, nx(1)...))
 			_, err := e.words().Add(t.Context(), key+"s", []string{fmt.Sprint(i)}, nx(2)...)
 			errs.add(err)
 			_, err = e.letters().Append(t.Context(), key+"l", []string{fmt.Sprint(i)}, nx(3)...)
@@ -96,8 +100,8 @@ func testConcurrentUpdates(t *testing.T, e *env) {
 	want(t, "elements", n, callers*20)
 }
 
-// testConcurrentLives: whatever the order of the writes, one that keeps the life changes none, and one that slides it
-// leaves that of one of the writes.
+// testConcurrentLives: whatever the order of the writes, one that keeps the life changes
+// none, and one that slides it leaves that of one of the writes.
 func testConcurrentLives(t *testing.T, e *env) {
 	var errs errorOf
 	for name, update := range e.updates() {
@@ -109,8 +113,10 @@ func testConcurrentLives(t *testing.T, e *env) {
 			keep := []xcache.Option{xcache.WithNoSlide(), xcache.WithTTL(500 * e.unit)}
 			slide := []xcache.Option{xcache.WithTTL(200 * e.unit)}
 			for kind, opts := range map[string][]xcache.Option{"keep": keep, "slide": slide} {
-				errs.add(e.counts().Set(t.Context(), kind+" HashSet", fmt.Sprint(i), new(1), opts...))
-				_, err := e.words().Add(t.Context(), kind+" SetAdd", []string{fmt.Sprint(i)}, opts...)
+				errs.add(e.counts().Set(t.Context(), kind+" HashSet",
+					fmt.Sprint(i), new(1), opts...))
+				_, err := e.words().Add(t.Context(), kind+" SetAdd",
+					[]string{fmt.Sprint(i)}, opts...)
 				errs.add(err)
 				_, err = e.letters().Append(t.Context(), kind+" ListAppend", []string{"x"}, opts...)
 				errs.add(err)
@@ -130,24 +136,28 @@ func testConcurrentLives(t *testing.T, e *env) {
 	want(t, "elements", n, callers*10+1)
 }
 
-// testConcurrentBirth looks at keys while they are made with a life: nobody may find one that lives for ever, which is
-// what a process that ends between two commands would leave.
+// testConcurrentBirth looks at keys while they are made with a life: nobody may find one
+// that lives for ever, which is what a process that ends between two commands would
+// leave.
 func testConcurrentBirth(t *testing.T, e *env) {
 	var errs errorOf
 	var immortal, seen atomic.Int32
 	writes := []func(key string) error{
 		func(key string) error {
-			return e.users().Set(t.Context(), key, &user{}, xcache.WithKeepTTL(), xcache.WithTTL(100*e.unit))
+			return e.users().Set(t.Context(), key, &user{}, xcache.WithKeepTTL(),
+				xcache.WithTTL(100*e.unit))
 		},
 		func(key string) error {
 			return e.counts().Set(t.Context(), key, "f", new(1), xcache.WithTTL(100*e.unit))
 		},
 		func(key string) error {
-			_, err := e.words().Add(t.Context(), key, []string{"a"}, xcache.WithNoSlide(), xcache.WithTTL(100*e.unit))
+			_, err := e.words().Add(t.Context(), key, []string{"a"}, xcache.WithNoSlide(),
+				xcache.WithTTL(100*e.unit))
 			return err
 		},
 		func(key string) error {
-			_, err := e.letters().Append(t.Context(), key, []string{"a"}, xcache.WithNX(), xcache.WithTTL(100*e.unit))
+			_, err := e.letters().Append(t.Context(), key, []string{"a"}, xcache.WithNX(),
+				xcache.WithTTL(100*e.unit))
 			return err
 		},
 	}
@@ -262,7 +272,8 @@ func testConcurrentHash(t *testing.T, e *env) {
 	want(t, "reads of half an update", torn.Load(), 0)
 }
 
-// testConcurrentAll lets everything meet on few keys. It proves the absence of races and deadlocks.
+// testConcurrentAll lets everything meet on few keys. It proves the absence of races and
+// deadlocks.
 func testConcurrentAll(t *testing.T, e *env) {
 	// Errors are ignored: some keys contain another kind at that moment.
 	calls := []func(ctx context.Context, key string){
@@ -275,7 +286,9 @@ func testConcurrentAll(t *testing.T, e *env) {
 		},
 		func(ctx context.Context, key string) { _, _ = e.counts().Remove(ctx, key, "f") },
 		func(ctx context.Context, key string) { _, _ = e.words().Add(ctx, key, []string{"a"}) },
-		func(ctx context.Context, key string) { _, _ = e.letters().Prepend(ctx, key, []string{"a", "b"}) },
+		func(ctx context.Context, key string) {
+			_, _ = e.letters().Prepend(ctx, key, []string{"a", "b"})
+		},
 		func(ctx context.Context, key string) { _, _ = e.letters().Remove(ctx, key, -1, "a") },
 		func(ctx context.Context, key string) { _, _ = e.counts().GetAll(ctx, key) },
 		func(ctx context.Context, key string) { _, _ = e.words().Members(ctx, key) },

@@ -6,7 +6,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// A condition is one whatever else the write says: of a key that is not written to, nothing changes.
+// A condition is one whatever else the write says: of a key that is not written to,
+// nothing changes.
 var conditionChecks = []check{
 	{"Condition/NXThatKeepsTheLife", testNXKeeps},
 	{"Condition/XXThatKeepsTheLife", testXXKeeps},
@@ -23,19 +24,27 @@ type writer struct {
 
 func (e *env) writers(t *testing.T) []writer {
 	t.Helper()
-	texts, hash := xcache.KeyCacheOf[string, string](e.m), xcache.HashCacheOf[string, string, string, struct{}](e.m)
+	texts, hash := xcache.KeyCacheOf[string, string](e.m),
+		xcache.HashCacheOf[string, string, string, struct{}](e.m)
 	set, list := e.words(), e.letters()
 	members := func(key string, texts ...string) { t.Helper(); wantMembers(t, set, key, texts...) }
-	elements := func(key string, texts ...string) { t.Helper(); wantElements(t, list, key, texts...) }
+	elements := func(key string, texts ...string) {
+		t.Helper()
+		wantElements(t, list, key, texts...)
+	}
 	return []writer{
 		{"Set", texts, func(key, text string, opts ...xcache.Option) error {
 			return texts.Set(t.Context(), key, &text, opts...)
-		}, func(key string, all ...string) { t.Helper(); wantValue(t, texts, key, all[len(all)-1]) }},
+		}, func(key string, all ...string) {
+			t.Helper()
+			wantValue(t, texts, key, all[len(all)-1])
+		}},
 		{"HashSet", hash, func(key, text string, opts ...xcache.Option) error {
 			return hash.Set(t.Context(), key, "f", &text, opts...)
 		}, func(key string, all ...string) {
 			t.Helper()
-			want(t, "the field", *present[string](t)(hash.Get(t.Context(), key, "f")), all[len(all)-1])
+			want(t, "the field",
+				*present[string](t)(hash.Get(t.Context(), key, "f")), all[len(all)-1])
 		}},
 		{"SetAdd", set, func(key, text string, opts ...xcache.Option) error {
 			_, err := set.Add(t.Context(), key, []string{text}, opts...)
@@ -60,7 +69,8 @@ func testNXKeeps(t *testing.T, e *env) {
 			wantTTL(t, w.view, w.name, 17*e.unit, 20*e.unit)
 		}
 		key := w.name + " anew"
-		must(t, w.write(key, "b", xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit), xcache.WithStored(&stored)))
+		must(t, w.write(key, "b", xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit),
+			xcache.WithStored(&stored)))
 		want(t, w.name+" to a missing key stored", stored, true)
 		w.want(key, "b")
 		wantTTL(t, w.view, key, 8*e.unit, 10*e.unit)
@@ -70,7 +80,10 @@ func testNXKeeps(t *testing.T, e *env) {
 func testXXKeeps(t *testing.T, e *env) {
 	for _, w := range e.writers(t) {
 		stored := true
-		opts := []xcache.Option{xcache.WithXX(), xcache.WithKeepTTL(), xcache.WithTTL(5 * e.unit), xcache.WithStored(&stored)}
+		opts := []xcache.Option{
+			xcache.WithXX(), xcache.WithKeepTTL(), xcache.WithTTL(5 * e.unit),
+			xcache.WithStored(&stored),
+		}
 		must(t, w.write(w.name, "b", opts...))
 		want(t, w.name+" to a missing key stored", stored, false)
 		wantGone(t, w.view, w.name)
@@ -86,7 +99,10 @@ func testXXKeeps(t *testing.T, e *env) {
 func testFieldsKeep(t *testing.T, e *env) {
 	c, stored := e.counts(), false
 	must(t, c.Set(t.Context(), "h", "a", new(1), xcache.WithTTL(20*e.unit)))
-	opts := []xcache.Option{xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(5 * e.unit), xcache.WithStored(&stored)}
+	opts := []xcache.Option{
+		xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(5 * e.unit),
+		xcache.WithStored(&stored),
+	}
 	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 2, "c": 3}, opts...))
 	want(t, "missing fields of a hash that exists stored", stored, true)
 	must(t, c.SetAll(t.Context(), "h", map[string]int{"c": 9, "d": 9}, opts...))

@@ -9,7 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// methodDefects are faults that show where methods meet what they are not for, each other, or many keys.
+// methodDefects are faults that show where methods meet what they are not for, each
+// other, or many keys.
 var methodDefects = map[string]defect{
 	"a batch ends after 4096 keys": {func(b *broken) {
 		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
@@ -77,7 +78,9 @@ var methodDefects = map[string]defect{
 	"a batch is a loop":            {func(b *broken) { b.loops = true }, "Batch/OneRoundTrip"},
 	"an update is two round trips": {func(b *broken) { b.twice = true }, "Call/OneRoundTrip"},
 	"the ping ignores its context": {func(b *broken) {
-		b.ping = func(ctx context.Context) error { return b.MapStore.Ping(context.WithoutCancel(ctx)) }
+		b.ping = func(ctx context.Context) error {
+			return b.MapStore.Ping(context.WithoutCancel(ctx))
+		}
 	}, "Method/EndsWithItsContext"},
 	"the ping answers after the end": {func(b *broken) {
 		b.ping = func(ctx context.Context) error { return ctx.Err() }
@@ -101,7 +104,9 @@ var methodDefects = map[string]defect{
 		}
 	}, "Method/RefusesEveryOtherKind"},
 	"members end at a NUL": {func(b *broken) {
-		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int,
+			bool, error,
+		) {
 			for i := range members {
 				members[i], _, _ = bytes.Cut(members[i], []byte{0})
 			}
@@ -126,19 +131,25 @@ var methodDefects = map[string]defect{
 		}
 	}, "Edge/EmptyKey"},
 	"a long life overflows": {func(b *broken) {
-		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
+			w driver.Write,
+		) (bool, error) {
 			w.TTL = min(w.TTL, 1<<31*time.Millisecond)
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/Years"},
 	"a short life of a set is none": {func(b *broken) {
-		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int,
+			bool, error,
+		) {
 			w.TTL = w.TTL.Truncate(time.Second)
 			return b.MapStore.SetAdd(ctx, key, members, w)
 		}
 	}, "Expiry/OneMillisecond"},
 	"a push that keeps moves the list": {func(b *broken) {
-		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
+		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
+			w driver.Write,
+		) (int, bool, error) {
 			old, err := b.MapStore.ListRange(ctx, key, 0, -1)
 			ttl, ok, _ := b.TTL(ctx, key)
 			if !ok || !w.Keep || err != nil {
@@ -147,12 +158,16 @@ var methodDefects = map[string]defect{
 			_, _ = b.MapStore.Delete(ctx, key)
 			<-time.After(time.Millisecond)
 			_, _ = b.MapStore.Delete(ctx, key)
-			return b.MapStore.ListPush(ctx, key, end, append(old, values...), driver.Write{TTL: ttl})
+			return b.MapStore.ListPush(ctx, key, end, append(old, values...),
+				driver.Write{TTL: ttl})
 		}
 	}, "Concurrency/UpdatesKeepOrSlideAsTold"},
 	"the life comes after the value": {func(b *broken) {
-		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
-			length, stored, err := b.MapStore.ListPush(ctx, key, end, values, driver.Write{Keep: w.Keep, If: w.If})
+		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
+			w driver.Write,
+		) (int, bool, error) {
+			length, stored, err := b.MapStore.ListPush(ctx, key, end, values,
+				driver.Write{Keep: w.Keep, If: w.If})
 			<-time.After(time.Millisecond)
 			if stored && !w.Keep {
 				_, _, err = b.MapStore.ListPush(ctx, key, end, nil, driver.Write{TTL: w.TTL})

@@ -16,7 +16,10 @@ import (
 // defects are faults that were seen in caches, one each.
 var defects = func() map[string]defect {
 	all := map[string]defect{}
-	for _, some := range []map[string]defect{storeDefects, methodDefects, updateDefects, walkDefects, outageDefects} {
+	for _, some := range []map[string]defect{
+		storeDefects, methodDefects, updateDefects,
+		walkDefects, outageDefects,
+	} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -50,18 +53,24 @@ var storeDefects = map[string]defect{
 		}
 	}, "Key/NXWritesOnlyWhatIsAbsent"},
 	"only the first thousand of many members are written": {func(b *broken) {
-		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int,
+			bool, error,
+		) {
 			return b.MapStore.SetAdd(ctx, key, members[:min(len(members), 1000)], w)
 		}
 	}, "Edge/LargeUpdates"},
 	"of many elements only the last are counted": {func(b *broken) {
-		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
+		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
+			w driver.Write,
+		) (int, bool, error) {
 			n, stored, err := b.MapStore.ListPush(ctx, key, end, values, w)
 			return min(n, 1000), stored, err
 		}
 	}, "Edge/LargeUpdates"},
 	"of many fields only the first thousand are written": {func(b *broken) {
-		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
+			w driver.Write,
+		) (bool, error) {
 			return b.MapStore.HashSet(ctx, key, set[:min(len(set), 1000)], remove, w)
 		}
 	}, "Edge/LargeUpdates"},
@@ -128,7 +137,9 @@ var storeDefects = map[string]defect{
 		}
 	}, "Edge/OddKeys"},
 	"only the first of several keys is deleted": {func(b *broken) {
-		b.del = func(ctx context.Context, keys []string) (int, error) { return b.MapStore.Delete(ctx, keys[0]) }
+		b.del = func(ctx context.Context, keys []string) (int, error) {
+			return b.MapStore.Delete(ctx, keys[0])
+		}
 	}, "Key/Many"},
 	"values of a batch come in another order": {func(b *broken) {
 		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
@@ -138,7 +149,9 @@ var storeDefects = map[string]defect{
 		}
 	}, "Key/Many"},
 	"writing one field takes the others": {func(b *broken) {
-		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
+			w driver.Write,
+		) (bool, error) {
 			if _, err := b.HashGetAll(ctx, key); err != nil {
 				return false, err
 			}
@@ -147,7 +160,9 @@ var storeDefects = map[string]defect{
 		}
 	}, "Hash/AllAtOnce"},
 	"fields get a prefix": {func(b *broken) {
-		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
+			w driver.Write,
+		) (bool, error) {
 			for i := range set {
 				set[i].Name = "p:" + set[i].Name
 			}
@@ -155,24 +170,32 @@ var storeDefects = map[string]defect{
 		}
 	}, "Edge/PrefixOnEveryKeyAndOnNoValue"},
 	"nil fields stay": {func(b *broken) {
-		b.hashSet = func(ctx context.Context, key string, set []driver.Field, _ []string, w driver.Write) (bool, error) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, _ []string,
+			w driver.Write,
+		) (bool, error) {
 			return b.MapStore.HashSet(ctx, key, set, nil, w)
 		}
 	}, "Hash/Struct"},
 	"a hash never slides": {func(b *broken) {
-		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
+			w driver.Write,
+		) (bool, error) {
 			w.Keep = true
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/UpdatesSlide"},
 	"a hash always slides": {func(b *broken) {
-		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
+			w driver.Write,
+		) (bool, error) {
 			w.Keep = false
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/NoSlide"},
 	"an update is a read and a write": {func(b *broken) {
-		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
+			w driver.Write,
+		) (bool, error) {
 			all, err := b.HashGetAll(ctx, key)
 			if err != nil || w.If != driver.Always {
 				return b.MapStore.HashSet(ctx, key, set, remove, w)
@@ -201,13 +224,17 @@ var storeDefects = map[string]defect{
 		}
 	}, "Expiry/RemovingResetsNothing"},
 	"known members count as added": {func(b *broken) {
-		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int,
+			bool, error,
+		) {
 			_, stored, err := b.MapStore.SetAdd(ctx, key, members, w)
 			return len(members), stored, err
 		}
 	}, "Set/AddAndMembers"},
 	"several values are prepended in their order": {func(b *broken) {
-		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
+		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
+			w driver.Write,
+		) (int, bool, error) {
 			if end == driver.Head {
 				slices.Reverse(values)
 			}
@@ -235,7 +262,8 @@ var storeDefects = map[string]defect{
 			v, ok, err := b.MapStore.ListPop(ctx, key, end)
 			if rest, _ := b.MapStore.ListRange(ctx, key, 0, -1); len(rest) > 0 {
 				_, _ = b.MapStore.Delete(ctx, key)
-				_, _, _ = b.MapStore.ListPush(ctx, key, driver.Tail, rest, driver.Write{TTL: time.Hour})
+				_, _, _ = b.MapStore.ListPush(ctx, key, driver.Tail, rest,
+					driver.Write{TTL: time.Hour})
 			}
 			return v, ok, err
 		}

@@ -14,17 +14,23 @@ var updateDefects = map[string]defect{
 		}
 	}, "Condition/NXThatKeepsTheLife"},
 	"NX of fields is ignored where the life is kept": {func(b *broken) {
-		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
+			w driver.Write,
+		) (bool, error) {
 			return b.MapStore.HashSet(ctx, key, set, remove, without(w, driver.IfAbsent))
 		}
 	}, "Condition/NXThatKeepsTheLife, Condition/FieldsThatKeepTheLife"},
 	"NX of members is ignored where the life is kept": {func(b *broken) {
-		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool, error) {
+		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int,
+			bool, error,
+		) {
 			return b.MapStore.SetAdd(ctx, key, members, without(w, driver.IfAbsent))
 		}
 	}, "Condition/NXThatKeepsTheLife"},
 	"NX of elements is ignored where the life is kept": {func(b *broken) {
-		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (int, bool, error) {
+		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
+			w driver.Write,
+		) (int, bool, error) {
 			return b.MapStore.ListPush(ctx, key, end, values, without(w, driver.IfAbsent))
 		}
 	}, "Condition/NXThatKeepsTheLife"},
@@ -34,7 +40,9 @@ var updateDefects = map[string]defect{
 		}
 	}, "Condition/XXThatKeepsTheLife"},
 	"a field that is new resets the life": {func(b *broken) {
-		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (bool, error) {
+		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
+			w driver.Write,
+		) (bool, error) {
 			w.Keep = w.Keep && w.If != driver.IfAbsent
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}

@@ -17,14 +17,16 @@ import (
 func (b *broken) pick(pass func(ctx context.Context, key string) bool) {
 	b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 		return b.MapStore.Scan(ctx, prefix, func(keys []string) bool {
-			return page(slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !pass(ctx, key) }))
+			return page(slices.DeleteFunc(slices.Clone(keys),
+				func(key string) bool { return !pass(ctx, key) }))
 		})
 	}
 }
 
 // names returns the keys under prefix in order.
 func (b *broken) names(ctx context.Context, prefix string) (all []string) {
-	_ = b.MapStore.Scan(ctx, prefix, func(keys []string) bool { all = append(all, keys...); return true })
+	_ = b.MapStore.Scan(ctx, prefix,
+		func(keys []string) bool { all = append(all, keys...); return true })
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -93,7 +95,8 @@ var walkDefects = map[string]defect{
 	}, "Scan/WhatHasExpiredIsGone"},
 	"a walk does not stop": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
-			return b.MapStore.Scan(ctx, prefix, func(keys []string) bool { page(keys); return true })
+			return b.MapStore.Scan(ctx, prefix,
+				func(keys []string) bool { page(keys); return true })
 		}
 	}, "Scan/StopsWhenTold"},
 	"a walk ignores its context": {func(b *broken) {
@@ -127,7 +130,9 @@ var walkDefects = map[string]defect{
 		}
 	}, "Scan/ThePageMayUseTheStore, Clear/Thousands"},
 	"a walk hides what ends in a word": {func(b *broken) {
-		b.pick(func(_ context.Context, key string) bool { return !strings.HasSuffix(key, "absent") })
+		b.pick(func(_ context.Context, key string) bool {
+			return !strings.HasSuffix(key, "absent")
+		})
 	}, "Clear/ForgetsAbsenceAndLeavesLeases"},
 	"a few keys of many are deleted": {func(b *broken) {
 		b.del = func(ctx context.Context, keys []string) (int, error) {

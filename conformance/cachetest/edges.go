@@ -24,7 +24,10 @@ var edgeChecks = []check{
 }
 
 // odd are keys that a protocol or a pattern could trip over.
-var odd = []string{"a\nb", "a\r\nb", "*", "?", "[ab]", "a b", "a:b", "{tag}x", "\x00", "\xff\xfe", "漢字", "ä", `"`, `\`}
+var odd = []string{
+	"a\nb", "a\r\nb", "*", "?", "[ab]", "a b", "a:b", "{tag}x", "\x00", "\xff\xfe",
+	"漢字", "ä", `"`, `\`,
+}
 
 func testOddKeys(t *testing.T, e *env) {
 	texts := xcache.KeyCacheOf[string, string](e.m)
@@ -114,7 +117,8 @@ func testPrefix(t *testing.T, e *env) {
 	texts := xcache.KeyCacheOf[string, string](m, view)
 	must(t, texts.Set(t.Context(), "k", new("value")))
 	must(t, texts.SetMany(t.Context(), map[string]string{"m1": "value", "m2": "value"}))
-	must(t, xcache.HashCacheOf[string, string, string, struct{}](m, view).Set(t.Context(), "h", "field", new("value")))
+	must(t, xcache.HashCacheOf[string, string, string, struct{}](m, view).Set(t.Context(), "h",
+		"field", new("value")))
 	_, err := xcache.SetCacheOf[string, string](m, view).Add(t.Context(), "s", []string{"value"})
 	must(t, err)
 	_, err = xcache.ListCacheOf[string, string](m, view).Append(t.Context(), "l", []string{"value"})
@@ -124,13 +128,15 @@ func testPrefix(t *testing.T, e *env) {
 		data, ok, err := store.Get(t.Context(), full(key))
 		must(t, err)
 		if !ok || string(data) != "value" {
-			t.Errorf("the store holds %q, %t under the whole key of %s; want the value", data, ok, key)
+			t.Errorf("the store holds %q, %t under the whole key of %s; want the value",
+				data, ok, key)
 		}
 	}
 	data, ok, err := store.HashGet(t.Context(), full("h"), "field")
 	must(t, err)
 	if !ok || string(data) != "value" {
-		t.Errorf("the store's hash holds %q, %t; want the field and the value as they are", data, ok)
+		t.Errorf("the store's hash holds %q, %t; want the field and the value as they are",
+			data, ok)
 	}
 	ok, err = store.SetContains(t.Context(), full("s"), []byte("value"))
 	must(t, err)
@@ -150,19 +156,24 @@ func testPrefix(t *testing.T, e *env) {
 	n, err := texts.DeleteMany(t.Context(), []string{"k", "m1", "p1", "h", "s", "l"})
 	must(t, err)
 	want(t, "removed", n, 6)
-	for key, left := range map[string]bool{"k": false, "p1": false, "h": false, "s": false, "l": false, "m2": true, "p2": true} {
+	for key, left := range map[string]bool{
+		"k": false, "p1": false, "h": false, "s": false,
+		"l": false, "m2": true, "p2": true,
+	} {
 		ok, err := store.Exists(t.Context(), full(key))
 		must(t, err)
 		want(t, "the whole key of "+key+" exists", ok, left)
 	}
 	if s, ok := store.(driver.Scanner); ok { // and there is nothing else
 		if got := scanned(t, s, e.prefix); len(got) != 2 {
-			t.Errorf("the store's keys = %q, want those of m2 and p2", slices.Collect(maps.Keys(got)))
+			t.Errorf("the store's keys = %q, want those of m2 and p2",
+				slices.Collect(maps.Keys(got)))
 		}
 	}
 }
 
-// testRefused: what cannot be encoded is refused, also by a store that would not have needed to.
+// testRefused: what cannot be encoded is refused, also by a store that would not have
+// needed to.
 func testRefused(t *testing.T, e *env) {
 	users := e.users()
 	nan := 0.0

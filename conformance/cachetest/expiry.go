@@ -65,7 +65,8 @@ func testExpiryZero(t *testing.T, e *env) {
 
 func testExpiryNegative(t *testing.T, e *env) {
 	must(t, e.users().Set(t.Context(), "a", &user{ID: 1}))
-	if err := e.users().Set(t.Context(), "a", &user{ID: 2}, xcache.WithTTL(-1)); !errors.Is(err, xcache.ErrOption) {
+	if err := e.users().Set(t.Context(), "a",
+		&user{ID: 2}, xcache.WithTTL(-1)); !errors.Is(err, xcache.ErrOption) {
 		t.Errorf("Set with a negative TTL = %v, want ErrOption", err)
 	}
 	wantValue(t, e.users(), "a", user{ID: 1})
@@ -94,7 +95,8 @@ func testExpiryMillisecond(t *testing.T, e *env) {
 	for name, ttl := range map[string]time.Duration{"ms": time.Millisecond, "ns": 1} {
 		must(t, users.Set(t.Context(), name, &user{}, xcache.WithTTL(ttl)))
 	}
-	must(t, users.SetMany(t.Context(), map[string]user{"many": {}}, xcache.WithTTL(time.Millisecond)))
+	must(t, users.SetMany(t.Context(), map[string]user{"many": {}},
+		xcache.WithTTL(time.Millisecond)))
 	for name, update := range e.updates() {
 		update(t, name, xcache.WithTTL(time.Millisecond))
 	}
@@ -118,14 +120,17 @@ func testExpiryYears(t *testing.T, e *env) {
 		wantValue(t, users, name, user{ID: 1})
 	}
 	must(t, users.Set(t.Context(), "max", &user{ID: 1}, xcache.WithTTL(math.MaxInt64)))
-	must(t, users.Set(t.Context(), "max", &user{ID: 2}, xcache.WithKeepTTL(), xcache.WithTTL(math.MaxInt64)))
-	must(t, users.SetMany(t.Context(), map[string]user{"many": {ID: 2}}, xcache.WithTTL(math.MaxInt64)))
+	must(t, users.Set(t.Context(), "max",
+		&user{ID: 2}, xcache.WithKeepTTL(), xcache.WithTTL(math.MaxInt64)))
+	must(t, users.SetMany(t.Context(), map[string]user{"many": {ID: 2}},
+		xcache.WithTTL(math.MaxInt64)))
 	wantValue(t, users, "max", user{ID: 2})
 	wantValue(t, users, "many", user{ID: 2})
 	for name, update := range e.updates() {
 		for _, opts := range [][]xcache.Option{{}, {xcache.WithNoSlide()}} {
 			key := fmt.Sprint(name, len(opts))
-			wantTTL(t, update(t, key, append(opts, xcache.WithTTL(100*year))...), key, 99*year, 100*year)
+			wantTTL(t, update(t, key, append(opts, xcache.WithTTL(100*year))...), key, 99*year,
+				100*year)
 			update(t, key, xcache.WithTTL(math.MaxInt64))
 			ok, err := users.Exists(t.Context(), key)
 			must(t, err)
@@ -151,7 +156,8 @@ func testExpiryDefaults(t *testing.T, e *env) {
 }
 
 func testExpiryJitter(t *testing.T, e *env) {
-	c := xcache.KeyCacheOf[int, int](e.open(t, xcache.WithTTLJitter(0.5)), xcache.WithViewTTL(time.Hour))
+	c := xcache.KeyCacheOf[int, int](e.open(t, xcache.WithTTLJitter(0.5)),
+		xcache.WithViewTTL(time.Hour))
 	many := map[int]int{}
 	seen := map[time.Duration]bool{}
 	for i := range 20 {
@@ -189,13 +195,15 @@ func testExpiryKeep(t *testing.T, e *env) {
 	users := e.users()
 	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xcache.WithTTL(10*e.unit)))
 	e.pass(2 * e.unit)
-	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xcache.WithKeepTTL(), xcache.WithTTL(99*e.unit)))
+	must(t, users.Set(t.Context(), "a",
+		&user{ID: 2}, xcache.WithKeepTTL(), xcache.WithTTL(99*e.unit)))
 	wantTTL(t, users, "a", 5*e.unit, 8*e.unit)
 	wantValue(t, users, "a", user{ID: 2})
 	must(t, users.Set(t.Context(), "new", &user{}, xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
 	wantTTL(t, users, "new", 8*e.unit, 10*e.unit)
 	must(t, users.Set(t.Context(), "ever", &user{}))
-	must(t, users.Set(t.Context(), "ever", &user{}, xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
+	must(t, users.Set(t.Context(), "ever",
+		&user{}, xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
 	wantTTL(t, users, "ever", 0, 0)
 	e.pass(9 * e.unit)
 	wantGone(t, users, "a")
@@ -264,7 +272,8 @@ func testExpiryNoSlide(t *testing.T, e *env) {
 	}
 }
 
-// testExpiryNothing: an update that is given no TTL at all must not make a collection immortal.
+// testExpiryNothing: an update that is given no TTL at all must not make a collection
+// immortal.
 func testExpiryNothing(t *testing.T, e *env) {
 	for name, update := range e.updates() {
 		update(t, name, xcache.WithTTL(10*e.unit))
@@ -318,9 +327,11 @@ func testExpiryNX(t *testing.T, e *env) {
 	stored := false
 	must(t, e.users().Set(t.Context(), "k", &user{ID: 1}, xcache.WithTTL(e.unit)))
 	e.pass(2 * e.unit)
-	must(t, e.users().Set(t.Context(), "k", &user{ID: 2}, xcache.WithXX(), xcache.WithStored(&stored)))
+	must(t, e.users().Set(t.Context(), "k",
+		&user{ID: 2}, xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored after the end", stored, false)
-	must(t, e.users().Set(t.Context(), "k", &user{ID: 3}, xcache.WithNX(), xcache.WithStored(&stored)))
+	must(t, e.users().Set(t.Context(), "k",
+		&user{ID: 3}, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored after the end", stored, true)
 	wantValue(t, e.users(), "k", user{ID: 3})
 	wantTTL(t, e.users(), "k", 0, 0)

@@ -80,7 +80,10 @@ func testHashAll(t *testing.T, e *env) {
 
 func testHashStruct(t *testing.T, e *env) {
 	c := e.counts()
-	in := profile{ID: 7, Name: "Ada", Email: new("a@b"), Age: 36, Note: "n", Tags: []string{"x"}, Skip: "never"}
+	in := profile{
+		ID: 7, Name: "Ada", Email: new("a@b"), Age: 36, Note: "n",
+		Tags: []string{"x"}, Skip: "never",
+	}
 	must(t, c.SetAllStruct(t.Context(), "p", &in))
 	got, ok, err := c.GetAllStruct(t.Context(), "p")
 	must(t, err)
@@ -146,12 +149,15 @@ func testHashConditions(t *testing.T, e *env) {
 	want(t, "NX stored a field that exists", stored, false)
 	must(t, c.Set(t.Context(), "h", "b", new(2), xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored a missing field of a hash that exists", stored, true)
-	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9}, xcache.WithNX(), xcache.WithStored(&stored)))
+	must(t, c.SetAll(t.Context(), "h",
+		map[string]int{"b": 9, "c": 9}, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored fields of which one exists", stored, false)
-	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9}, xcache.WithXX(), xcache.WithStored(&stored)))
+	must(t, c.SetAll(t.Context(), "h",
+		map[string]int{"b": 9, "c": 9}, xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored fields of which one is missing", stored, false)
 	wantHash(t, c, "h", map[string]int{"a": 1, "b": 2})
-	must(t, c.SetAll(t.Context(), "h", map[string]int{"a": 3, "b": 4}, xcache.WithXX(), xcache.WithStored(&stored)))
+	must(t, c.SetAll(t.Context(), "h",
+		map[string]int{"a": 3, "b": 4}, xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored fields that exist", stored, true)
 	wantHash(t, c, "h", map[string]int{"a": 3, "b": 4})
 }
@@ -174,7 +180,8 @@ func testHashRemove(t *testing.T, e *env) {
 
 func testHashFields(t *testing.T, e *env) {
 	ids := xcache.HashCacheOf[int, xsnowflake.SnowflakeID, string, struct{}](e.m)
-	must(t, ids.SetAll(t.Context(), 1, map[xsnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}))
+	must(t, ids.SetAll(t.Context(), 1,
+		map[xsnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}))
 	got, err := ids.GetAll(t.Context(), 1)
 	must(t, err)
 	if !maps.Equal(got, map[xsnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}) {
@@ -199,7 +206,8 @@ func testHashWrongType(t *testing.T, e *env) {
 	_, existsErr := c.Exists(t.Context(), "k", "a")
 	_, removeErr := c.Remove(t.Context(), "k", "a")
 	for name, err := range map[string]error{
-		"Get": getErr, "GetAll": allErr, "GetAllStruct": structErr, "Exists": existsErr, "Remove": removeErr,
+		"Get": getErr, "GetAll": allErr, "GetAllStruct": structErr, "Exists": existsErr,
+		"Remove": removeErr,
 		"Set":    c.Set(t.Context(), "k", "a", new(1)),
 		"SetAll": c.SetAll(t.Context(), "k", map[string]int{"a": 1}),
 	} {

@@ -68,7 +68,8 @@ func testKeySetGet(t *testing.T, e *env) {
 	wantValue(t, users, "a", user{3, "", 0})
 
 	items := e.items()
-	must(t, items.Set(t.Context(), "i", &item{Name: "x", Tags: []string{"1", "2"}, Next: &item{Name: "y"}}))
+	must(t, items.Set(t.Context(), "i",
+		&item{Name: "x", Tags: []string{"1", "2"}, Next: &item{Name: "y"}}))
 	got, ok, err := items.Get(t.Context(), "i")
 	must(t, err)
 	if !ok || got.Name != "x" || got.Next == nil || got.Next.Name != "y" || len(got.Tags) != 2 {
@@ -111,10 +112,12 @@ func testKeyNX(t *testing.T, e *env) {
 	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "stored where there was something", stored, false)
 	wantValue(t, users, "a", user{ID: 1})
-	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(e.unit), xcache.WithStored(&stored)))
+	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xcache.WithNX(), xcache.WithKeepTTL(),
+		xcache.WithTTL(e.unit), xcache.WithStored(&stored)))
 	want(t, "stored where there was something, with a life to keep", stored, false)
 	wantValue(t, users, "a", user{ID: 1})
-	must(t, users.Set(t.Context(), "new", &user{ID: 2}, xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(e.unit), xcache.WithStored(&stored)))
+	must(t, users.Set(t.Context(), "new", &user{ID: 2}, xcache.WithNX(), xcache.WithKeepTTL(),
+		xcache.WithTTL(e.unit), xcache.WithStored(&stored)))
 	want(t, "stored where there was nothing, with a life to keep", stored, true)
 	wantTTL(t, users, "new", 0, e.unit)
 	must(t, users.Set(t.Context(), "b", &user{ID: 3}, xcache.WithStored(&stored)))
@@ -131,7 +134,8 @@ func testKeyXX(t *testing.T, e *env) {
 	must(t, users.Set(t.Context(), "a", &user{ID: 3}, xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "stored where there was something", stored, true)
 	wantValue(t, users, "a", user{ID: 3})
-	err := users.Set(t.Context(), "a", &user{}, xcache.WithNX(), xcache.WithXX(), xcache.WithStored(&stored))
+	err := users.Set(t.Context(), "a",
+		&user{}, xcache.WithNX(), xcache.WithXX(), xcache.WithStored(&stored))
 	if !errors.Is(err, xcache.ErrOption) || stored {
 		t.Errorf("NX with XX: err = %v, stored = %t; want ErrOption, false", err, stored)
 	}
@@ -273,8 +277,10 @@ func testKeyWrongType(t *testing.T, e *env) {
 		}
 	}
 	_, _, err = e.items().Get(t.Context(), "list")
-	if !errors.Is(err, xcache.ErrWrongType) || xerror.From(err).GetErrorCode() != xerror.CacheError {
-		t.Errorf("Get of a list = %v with code %v; want ErrWrongType, CacheError", err, xerror.From(err).GetErrorCode())
+	if !errors.Is(err, xcache.ErrWrongType) ||
+		xerror.From(err).GetErrorCode() != xerror.CacheError {
+		t.Errorf("Get of a list = %v with code %v; want ErrWrongType, CacheError",
+			err, xerror.From(err).GetErrorCode())
 	}
 	ok, err := e.users().Exists(t.Context(), "list")
 	must(t, err)

@@ -8,10 +8,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// many is more than what languages of scripts, and protocols, take as the words of one call.
+// many is more than what languages of scripts, and protocols, take as the words of one
+// call.
 const many = 2500
 
-// testLargeUpdates makes updates of many members, fields and elements, which are one step all the same.
+// testLargeUpdates makes updates of many members, fields and elements, which are one step
+// all the same.
 func testLargeUpdates(t *testing.T, e *env) {
 	texts := make([]string, many)
 	fields := make(map[string]string, many)
@@ -34,9 +36,11 @@ func testLargeUpdates(t *testing.T, e *env) {
 
 	hash := xcache.HashCacheOf[string, string, string, struct{}](e.m)
 	stored := false
-	must(t, hash.SetAll(t.Context(), "hash", fields, life, xcache.WithNX(), xcache.WithStored(&stored)))
+	must(t, hash.SetAll(t.Context(), "hash",
+		fields, life, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "fields stored", stored, true)
-	must(t, hash.SetAll(t.Context(), "hash", fields, life, xcache.WithNX(), xcache.WithStored(&stored)))
+	must(t, hash.SetAll(t.Context(), "hash",
+		fields, life, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "fields stored again", stored, false)
 	all, err := hash.GetAll(t.Context(), "hash")
 	must(t, err)

@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// These checks are about the manager's part in leases. What a lease is, package leasetest says.
+// These checks are about the manager's part in leases. What a lease is, package leasetest
+// says.
 var leaseChecks = []check{
 	{"Lease/ExcludesAnotherManagerAndEndsWithIts", testLease},
 	{"Lease/NamesAreUnderThePrefix", testLeasePrefix},
@@ -39,7 +40,8 @@ type lasting struct {
 // Close implements driver.Store.
 func (lasting) Close() error { return nil }
 
-// twin returns another manager of the same backend: of the same store, where others could not know of its leases.
+// twin returns another manager of the same backend: of the same store, where others could
+// not know of its leases.
 func (e *env) twin(t *testing.T, opts ...xcache.ManagerOption) *xcache.Manager {
 	t.Helper()
 	leaser, ok := e.m.Store().(driver.Leaser)
@@ -85,7 +87,8 @@ func testLeasePrefix(t *testing.T, e *env) {
 	must(t, err)
 	elsewhere, err := e.lease(t, other)
 	must(t, err)
-	must(t, e.users().Set(t.Context(), e.leaseName(), &user{ID: 1})) // a key of the same name is another thing
+	// a key of the same name is another thing
+	must(t, e.users().Set(t.Context(), e.leaseName(), &user{ID: 1}))
 	if _, err := e.lease(t, a); !errors.Is(err, xlease.ErrHeld) {
 		t.Errorf("Lease beside a key of its name = %v, want ErrHeld", err)
 	}

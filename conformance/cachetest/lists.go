@@ -206,7 +206,8 @@ func testListConditions(t *testing.T, e *env) {
 	wantElements(t, c, "l", "a", "b")
 }
 
-// testListQueue pushes at one end and pops at the other for long enough that a store must make room anew.
+// testListQueue pushes at one end and pops at the other for long enough that a store must
+// make room anew.
 func testListQueue(t *testing.T, e *env) {
 	c := xcache.ListCacheOf[string, int](e.m)
 	next := 0
@@ -246,7 +247,8 @@ func testListWrongType(t *testing.T, e *env) {
 	_, _, popErr := c.Pop(t.Context(), "s")
 	_, removeErr := c.Remove(t.Context(), "s", 0, "a")
 	for name, err := range map[string]error{
-		"Append": pushErr, "Prepend": prependErr, "Range": rangeErr, "Index": indexErr, "Len": lenErr, "Pop": popErr,
+		"Append": pushErr, "Prepend": prependErr, "Range": rangeErr, "Index": indexErr,
+		"Len": lenErr, "Pop": popErr,
 		"Remove": removeErr,
 	} {
 		if !errors.Is(err, xcache.ErrWrongType) {

@@ -87,8 +87,8 @@ func testLoadThousand(t *testing.T, e *env) {
 // loader is the function that GetOrLoad calls.
 type loader = func(ctx context.Context) (*user, error)
 
-// waiting starts n callers of one load, which begins to run when all of them wait for it. The errors come in
-// any order.
+// waiting starts n callers of one load, which begins to run when all of them wait for it.
+// The errors come in any order.
 func (e *env) waiting(n int, call func(load loader) error, load loader) <-chan error {
 	errs := make(chan error, n)
 	release := make(chan struct{})
@@ -127,7 +127,8 @@ func testLoadError(t *testing.T, e *env) {
 		}
 	}
 	wantGone(t, e.users(), "k")
-	got, ok, err := e.users().GetOrLoad(t.Context(), "k", func(context.Context) (*user, error) { return &user{ID: 1}, nil })
+	got, ok, err := e.users().GetOrLoad(t.Context(), "k",
+		func(context.Context) (*user, error) { return &user{ID: 1}, nil })
 	must(t, err)
 	if !ok || got.ID != 1 {
 		t.Errorf("GetOrLoad after a failure = %v, %t; want a new load", got, ok)
@@ -160,7 +161,8 @@ func testLoadPanic(t *testing.T, e *env) {
 // loadsAnew fails the test where a key whose load has failed is not loaded again.
 func (e *env) loadsAnew(t *testing.T) {
 	t.Helper()
-	got := present[user](t)(e.users().GetOrLoad(t.Context(), "k", func(context.Context) (*user, error) { return &user{ID: 7}, nil }))
+	got := present[user](t)(e.users().GetOrLoad(t.Context(), "k",
+		func(context.Context) (*user, error) { return &user{ID: 7}, nil }))
 	want(t, "ID of the next load", got.ID, 7)
 	wantValue(t, e.users(), "k", user{ID: 7})
 }
@@ -326,7 +328,8 @@ func testLoadOwn(t *testing.T, e *env) {
 	source := &item{Tags: []string{"a"}}
 	got := make([]*item, 50)
 	together(len(got), func(i int) {
-		v, _, err := e.items().GetOrLoad(t.Context(), "k", func(context.Context) (*item, error) { return source, nil })
+		v, _, err := e.items().GetOrLoad(t.Context(), "k",
+			func(context.Context) (*item, error) { return source, nil })
 		if err == nil && v != nil {
 			v.Tags[0] += "!"
 		}

@@ -82,7 +82,8 @@ func testMethodKinds(t *testing.T, e *env) {
 				continue
 			}
 			err := c.run(t.Context(), key)
-			if !errors.Is(err, xcache.ErrWrongType) || xerror.From(err).GetErrorCode() != xerror.CacheError {
+			if !errors.Is(err, xcache.ErrWrongType) ||
+				xerror.From(err).GetErrorCode() != xerror.CacheError {
 				t.Errorf("%s on a %s = %v, want ErrWrongType and a CacheError", c.name, k, err)
 			}
 		}
@@ -99,8 +100,8 @@ func testMethodKinds(t *testing.T, e *env) {
 	}
 }
 
-// testMethodNames uses odd texts as keys, fields, members, elements and values of all views, and takes one after the
-// other away: none takes another with it.
+// testMethodNames uses odd texts as keys, fields, members, elements and values of all
+// views, and takes one after the other away: none takes another with it.
 func testMethodNames(t *testing.T, e *env) {
 	hashes := xcache.HashCacheOf[string, string, string, struct{}](e.m, xcache.WithKeyPrefix("h:"))
 	sets := xcache.SetCacheOf[string, string](e.m, xcache.WithKeyPrefix("s:"))
@@ -174,9 +175,12 @@ func testMethodMissing(t *testing.T, e *env) {
 
 // makesKey are the calls after which a key exists.
 var makesKey = map[string]bool{
-	"Key.Set": true, "Key.Set of references": true, "Key.Set TTL": true, "Key.Set NX TTL": true, "Key.Set KeepTTL TTL": true,
-	"Key.SetMany": true, "Key.SetMany KeepTTL TTL": true, "Key.GetOrLoad": true,
-	"Hash.Set": true, "Hash.Set TTL": true, "Hash.Set NX TTL": true, "Hash.Set NoSlide TTL": true, "Hash.SetAll": true,
+	"Key.Set": true, "Key.Set of references": true, "Key.Set TTL": true, "Key.Set NX TTL": true,
+	"Key.Set KeepTTL TTL": true,
+	"Key.SetMany":         true, "Key.SetMany KeepTTL TTL": true, "Key.GetOrLoad": true,
+	"Hash.Set": true, "Hash.Set TTL": true, "Hash.Set NX TTL": true, "Hash.Set NoSlide TTL": true,
+	"Hash.SetAll":       true,
 	"Hash.SetAllStruct": true, "Set.Add": true, "Set.Add TTL": true, "Set.Add NoSlide TTL": true,
-	"List.Prepend": true, "List.Append": true, "List.Append TTL": true, "List.Append NoSlide TTL": true,
+	"List.Prepend": true, "List.Append": true, "List.Append TTL": true,
+	"List.Append NoSlide TTL": true,
 }

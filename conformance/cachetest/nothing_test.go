@@ -15,7 +15,9 @@ type nothing struct{}
 
 func (nothing) Ping(context.Context) error { return nil }
 
-func (nothing) Close() error                                                           { return nil }
+func (nothing) Close() error {
+	return nil
+}
 func (nothing) Get(context.Context, string) (v []byte, ok bool, err error)             { return }
 func (nothing) Delete(context.Context, ...string) (n int, err error)                   { return }
 func (nothing) Exists(context.Context, string) (ok bool, err error)                    { return }
@@ -26,7 +28,9 @@ func (nothing) HashGet(context.Context, string, string) (v []byte, ok bool, err 
 func (nothing) HashGetAll(context.Context, string) (f []driver.Field, err error)       { return }
 func (nothing) HashExists(context.Context, string, string) (ok bool, err error)        { return }
 func (nothing) HashRemove(context.Context, string, ...string) (n int, err error)       { return }
-func (nothing) HashSet(context.Context, string, []driver.Field, []string, driver.Write) (ok bool, err error) {
+func (nothing) HashSet(
+	context.Context, string, []driver.Field, []string, driver.Write,
+) (ok bool, err error) {
 	return
 }
 
@@ -38,7 +42,9 @@ func (nothing) SetContains(context.Context, string, []byte) (ok bool, err error)
 func (nothing) SetCount(context.Context, string) (n int, err error)              { return }
 func (nothing) SetRemove(context.Context, string, ...[]byte) (n int, err error)  { return }
 
-func (nothing) ListPush(context.Context, string, driver.End, [][]byte, driver.Write) (n int, ok bool, err error) {
+func (nothing) ListPush(
+	context.Context, string, driver.End, [][]byte, driver.Write,
+) (n int, ok bool, err error) {
 	return
 }
 
@@ -48,7 +54,11 @@ func (nothing) ListIndex(context.Context, string, int) (v []byte, ok bool, err e
 
 func (nothing) ListLen(context.Context, string) (n int, err error) { return }
 
-func (nothing) ListPop(context.Context, string, driver.End) (v []byte, ok bool, err error) { return }
+func (nothing) ListPop(context.Context, string, driver.End) (v []byte, ok bool,
+	err error,
+) {
+	return
+}
 
 func (nothing) ListRemove(context.Context, string, int, []byte) (n int, err error) { return }
 
@@ -65,5 +75,7 @@ func (noLeases) Acquire(context.Context, leasedriver.Request) (leasedriver.Grant
 }
 
 func (noLeases) Renew(context.Context, leasedriver.Holding) (held bool, err error) { return }
-func (noLeases) Release(context.Context, leasedriver.Holding) (bool, error)        { return true, nil }
-func (noLeases) Capabilities() (t leasedriver.Capabilities)                        { return }
+func (noLeases) Release(context.Context, leasedriver.Holding) (bool, error) {
+	return true, nil
+}
+func (noLeases) Capabilities() (t leasedriver.Capabilities) { return }

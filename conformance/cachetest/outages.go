@@ -28,8 +28,8 @@ var outageChecks = []check{
 const (
 	// patience is the deadline that calls are given.
 	patience = 500 * time.Millisecond
-	// slack is what a call may take beyond it, on a machine that has other things to do. A call that ignores its
-	// deadline takes longer.
+	// slack is what a call may take beyond it, on a machine that has other things to do.
+	// A call that ignores its deadline takes longer.
 	slack = time.Second
 	// failsWithin is Harness.FailsWithin where that says nothing.
 	failsWithin = 5 * time.Second
@@ -71,7 +71,8 @@ func try(ctx context.Context, c call) result {
 	start := time.Now()
 	err := c.run(ctx, c.key())
 	at, limited := ctx.Deadline()
-	return result{call: c, err: err, took: time.Since(start), ended: ctx.Err() != nil || limited && time.Until(at) < 10*time.Millisecond}
+	return result{call: c, err: err, took: time.Since(start), ended: ctx.Err() != nil || limited &&
+		time.Until(at) < 10*time.Millisecond}
 }
 
 // problem says what is wrong with a call that had no backend, or "".
@@ -91,12 +92,14 @@ func (o result) problem(e *env, most time.Duration) string {
 	case !errors.Is(o.err, xcache.ErrUnavailable):
 		return fmt.Sprintf("is not ErrUnavailable: %v", o.err)
 	case xerror.From(o.err).GetErrorCode() != outageCode(o.err):
-		return fmt.Sprintf("has the code %v, want %v: %v", xerror.From(o.err).GetErrorCode(), outageCode(o.err), o.err)
+		return fmt.Sprintf("has the code %v, want %v: %v",
+			xerror.From(o.err).GetErrorCode(), outageCode(o.err), o.err)
 	}
 	return ""
 }
 
-// outageCode is the code of a call without a backend: of one that does not respond, or of one that is down.
+// outageCode is the code of a call without a backend: of one that does not respond, or of
+// one that is down.
 func outageCode(err error) *xerror.ErrorCode {
 	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
 		return xerror.GatewayTimeout
@@ -146,7 +149,8 @@ func (e *env) wantRecovery(t *testing.T, m *xcache.Manager) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the store does not work %s after the server was back: %v", recoversWithin, err)
+			t.Fatalf("the store does not work %s after the server was back: %v",
+				recoversWithin, err)
 		}
 		<-again.C
 	}
@@ -167,7 +171,8 @@ func testOutage(t *testing.T, e *env) {
 	if err == nil { // some connect with the first call only
 		err = errors.Join(store.Ping(ctx), store.Close())
 	}
-	if took := time.Since(start); err == nil || errors.Is(err, driver.ErrConfig) || took > patience+slack {
+	if took := time.Since(start); err == nil || errors.Is(err, driver.ErrConfig) ||
+		took > patience+slack {
 		t.Errorf("Open and Ping = %v after %s; want an error that may pass, in time", err, took)
 	}
 	must(t, o.Start())
@@ -191,9 +196,11 @@ func testOutageOpen(t *testing.T, e *env) {
 		t.Errorf("GetOrLoad took %s, want %s at most", time.Since(start), most)
 	}
 	if err != nil || !ok || got.ID != 2 || loads != 1 {
-		t.Errorf("GetOrLoad that may go on = %v, %t, %v after %d loads; want what one load brings", got, ok, err, loads)
+		t.Errorf("GetOrLoad that may go on = %v, %t, %v after %d loads; want what one load brings",
+			got, ok, err, loads)
 	}
-	if _, _, err := users.Get(t.Context(), "k"); xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+	if _, _, err := users.Get(t.Context(),
+		"k"); xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("Get = %v, want ServiceUnavailable as ever", err)
 	}
 	_, ok, err = xcache.KeyCacheOf[string, user](strict).GetOrLoad(t.Context(), "k", load)
@@ -321,8 +328,8 @@ func (u *use) report(t *testing.T) {
 	}
 }
 
-// beginSilence opens a manager behind a network that lets nothing through any more, as a firewall does or a host without
-// power.
+// beginSilence opens a manager behind a network that lets nothing through any more, as a
+// firewall does or a host without power.
 func (e *env) beginSilence(t *testing.T) (*xcache.Manager, *testserver.Relay) {
 	t.Helper()
 	r, config := beginRelay(t, e.outage(t).Config)

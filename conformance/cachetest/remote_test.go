@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// remote is a broken store, or a right one, each call of which asks a server first: a double of a store on a server. The
-// values themselves are in the process.
+// remote is a broken store, or a right one, each call of which asks a server first: a
+// double of a store on a server. The values themselves are in the process.
 type remote struct {
 	*broken
 
@@ -49,7 +49,8 @@ func (remoteDriver) Open(ctx context.Context, c driver.Config) (driver.Store, er
 		return nothing{}, nil
 	}
 	r := &remote{
-		broken: newBroken(c), address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)), pool: make(chan net.Conn, poolSize),
+		broken: newBroken(c), address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)),
+		pool: make(chan net.Conn, poolSize),
 	}
 	for range poolSize {
 		r.pool <- nil // room for a connection
@@ -117,7 +118,8 @@ func plain(ctx context.Context, err error) error {
 	case limited && time.Until(at) < time.Millisecond: // a connection has seen it a little earlier
 		return context.DeadlineExceeded
 	default:
-		return fmt.Errorf("%w: no server: %s", driver.ErrUnavailable, err.Error()) // net's own pass for those of a context
+		// net's own pass for those of a context
+		return fmt.Errorf("%w: no server: %s", driver.ErrUnavailable, err.Error())
 	}
 }
 
@@ -197,7 +199,9 @@ func (r *remote) Get(ctx context.Context, key string) (value []byte, ok bool, er
 	return
 }
 
-func (r *remote) Set(ctx context.Context, key string, value []byte, w driver.Write) (stored bool, err error) {
+func (r *remote) Set(
+	ctx context.Context, key string, value []byte, w driver.Write,
+) (stored bool, err error) {
 	if err = r.trip(ctx); err == nil {
 		return r.broken.Set(ctx, key, value, w)
 	}
@@ -225,7 +229,9 @@ func (r *remote) TTL(ctx context.Context, key string) (ttl time.Duration, ok boo
 	return
 }
 
-func (r *remote) HashGet(ctx context.Context, key, field string) (value []byte, ok bool, err error) {
+func (r *remote) HashGet(
+	ctx context.Context, key, field string,
+) (value []byte, ok bool, err error) {
 	if err = r.trip(ctx); err == nil {
 		return r.broken.HashGet(ctx, key, field)
 	}
@@ -239,7 +245,9 @@ func (r *remote) HashGetAll(ctx context.Context, key string) (fields []driver.Fi
 	return
 }
 
-func (r *remote) HashSet(ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write) (stored bool, err error) {
+func (r *remote) HashSet(
+	ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write,
+) (stored bool, err error) {
 	if r.twice {
 		_ = r.trip(ctx)
 	}
@@ -256,14 +264,18 @@ func (r *remote) HashExists(ctx context.Context, key, field string) (ok bool, er
 	return
 }
 
-func (r *remote) HashRemove(ctx context.Context, key string, fields ...string) (removed int, err error) {
+func (r *remote) HashRemove(
+	ctx context.Context, key string, fields ...string,
+) (removed int, err error) {
 	if err = r.trip(ctx); err == nil {
 		return r.broken.HashRemove(ctx, key, fields...)
 	}
 	return
 }
 
-func (r *remote) SetAdd(ctx context.Context, key string, members [][]byte, w driver.Write) (added int, stored bool, err error) {
+func (r *remote) SetAdd(
+	ctx context.Context, key string, members [][]byte, w driver.Write,
+) (added int, stored bool, err error) {
 	if err = r.trip(ctx); err == nil {
 		return r.broken.SetAdd(ctx, key, members, w)
 	}
@@ -291,28 +303,36 @@ func (r *remote) SetCount(ctx context.Context, key string) (n int, err error) {
 	return
 }
 
-func (r *remote) SetRemove(ctx context.Context, key string, members ...[]byte) (removed int, err error) {
+func (r *remote) SetRemove(
+	ctx context.Context, key string, members ...[]byte,
+) (removed int, err error) {
 	if err = r.trip(ctx); err == nil {
 		return r.broken.SetRemove(ctx, key, members...)
 	}
 	return
 }
 
-func (r *remote) ListPush(ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write) (length int, stored bool, err error) {
+func (r *remote) ListPush(
+	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
+) (length int, stored bool, err error) {
 	if err = r.trip(ctx); err == nil {
 		return r.broken.ListPush(ctx, key, end, values, w)
 	}
 	return
 }
 
-func (r *remote) ListRange(ctx context.Context, key string, start, stop int) (out [][]byte, err error) {
+func (r *remote) ListRange(
+	ctx context.Context, key string, start, stop int,
+) (out [][]byte, err error) {
 	if err = r.trip(ctx); err == nil {
 		return r.broken.ListRange(ctx, key, start, stop)
 	}
 	return
 }
 
-func (r *remote) ListIndex(ctx context.Context, key string, index int) (value []byte, ok bool, err error) {
+func (r *remote) ListIndex(
+	ctx context.Context, key string, index int,
+) (value []byte, ok bool, err error) {
 	if err = r.trip(ctx); err == nil {
 		return r.broken.ListIndex(ctx, key, index)
 	}
@@ -326,14 +346,18 @@ func (r *remote) ListLen(ctx context.Context, key string) (n int, err error) {
 	return
 }
 
-func (r *remote) ListPop(ctx context.Context, key string, end driver.End) (value []byte, ok bool, err error) {
+func (r *remote) ListPop(
+	ctx context.Context, key string, end driver.End,
+) (value []byte, ok bool, err error) {
 	if err = r.trip(ctx); err == nil {
 		return r.broken.ListPop(ctx, key, end)
 	}
 	return
 }
 
-func (r *remote) ListRemove(ctx context.Context, key string, count int, value []byte) (removed int, err error) {
+func (r *remote) ListRemove(
+	ctx context.Context, key string, count int, value []byte,
+) (removed int, err error) {
 	if err = r.trip(ctx); err == nil {
 		return r.broken.ListRemove(ctx, key, count, value)
 	}
@@ -377,7 +401,9 @@ type remoteLeases struct {
 	r *remote
 }
 
-func (l remoteLeases) Acquire(ctx context.Context, q leasedriver.Request) (g leasedriver.Grant, err error) {
+func (l remoteLeases) Acquire(
+	ctx context.Context, q leasedriver.Request,
+) (g leasedriver.Grant, err error) {
 	if err = l.r.trip(ctx); err == nil {
 		return l.Backend.Acquire(ctx, q)
 	}

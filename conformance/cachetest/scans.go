@@ -51,7 +51,9 @@ func (e *env) keys(t *testing.T, prefix string) iter.Seq2[string, error] {
 }
 
 // wantKeys fails the test where a walk does not give the keys, each once.
-func wantKeys[K interface{ ~string | ~int | ~int64 }](t testing.TB, what string, keys iter.Seq2[K, error], expected ...K) {
+func wantKeys[K interface{ ~string | ~int | ~int64 }](
+	t testing.TB, what string, keys iter.Seq2[K, error], expected ...K,
+) {
 	t.Helper()
 	var got []K
 	for key, err := range keys {
@@ -61,11 +63,13 @@ func wantKeys[K interface{ ~string | ~int | ~int64 }](t testing.TB, what string,
 	slices.Sort(got)
 	slices.Sort(expected)
 	if !slices.Equal(got, expected) {
-		t.Errorf("%s = %d keys %.200q, want %d %.200q", what, len(got), fmt.Sprint(got), len(expected), fmt.Sprint(expected))
+		t.Errorf("%s = %d keys %.200q, want %d %.200q",
+			what, len(got), fmt.Sprint(got), len(expected), fmt.Sprint(expected))
 	}
 }
 
-// scanned returns what the store itself gives for a whole prefix: each key at least once, in any order.
+// scanned returns what the store itself gives for a whole prefix: each key at least once,
+// in any order.
 func scanned(t testing.TB, s driver.Scanner, prefix string) map[string]bool {
 	t.Helper()
 	keys := map[string]bool{}
@@ -88,24 +92,36 @@ func testScanKinds(t *testing.T, e *env) {
 	fill(t, e.m, "in:", plain)
 	expected := []string{"", "hash", "list", "plain", "set"}
 	in := xcache.WithKeyPrefix("in:")
-	wantKeys(t, "Keys of the key view", xcache.KeyCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
-	wantKeys(t, "Keys of the hash view", xcache.HashCacheOf[string, string, int, struct{}](e.m, in).Keys(t.Context()), expected...)
-	wantKeys(t, "Keys of the set view", xcache.SetCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
-	wantKeys(t, "Keys of the list view", xcache.ListCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the key view",
+		xcache.KeyCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the hash view", xcache.HashCacheOf[string, string, int, struct{}](e.m,
+		in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the set view",
+		xcache.SetCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the list view",
+		xcache.ListCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
 	wantKeys(t, "Keys of a longer prefix", e.keys(t, "in:s"), "et")
 	wantKeys(t, "Keys of another prefix", e.keys(t, "none"))
 	raw := scanned(t, s, e.prefix+"in:")
 	if want := 5; len(raw) != want || !raw[e.prefix+"in:hash"] {
-		t.Errorf("the store's Scan = %q, want the %d whole keys", slices.Collect(maps.Keys(raw)), want)
+		t.Errorf("the store's Scan = %q, want the %d whole keys",
+			slices.Collect(maps.Keys(raw)), want)
 	}
-	wantKeys(t, "Keys of no prefix", e.keys(t, ""), "in", "in:", "in:hash", "in:list", "in:plain", "in:set",
+	wantKeys(t, "Keys of no prefix", e.keys(t, ""), "in", "in:", "in:hash", "in:list", "in:plain",
+		"in:set",
 		"out:hash", "out:list", "out:plain", "out:set")
 }
 
 func testScanPatterns(t *testing.T, e *env) {
 	s := e.scanner(t)
-	prefixes := []string{"*", "a*b:", "a?b:", "[ab]:", "[^a]:", "[a-z]", `\`, `a\*:`, `\\`, "a\nb:", "\x00:", "\xff\xfe", "{tag}:", "%", "_", "a.b", "^", "漢", "(", "a|b"}
-	decoys := []string{"axb:1", "aab:1", "a:1", "b:1", "x1", "a*", `*b:`, "aXXb:1", "tag:1", "axb", "(1"}
+	prefixes := []string{
+		"*", "a*b:", "a?b:", "[ab]:", "[^a]:", "[a-z]", `\`, `a\*:`, `\\`, "a\nb:",
+		"\x00:", "\xff\xfe", "{tag}:", "%", "_", "a.b", "^", "漢", "(", "a|b",
+	}
+	decoys := []string{
+		"axb:1", "aab:1", "a:1", "b:1", "x1", "a*", `*b:`, "aXXb:1", "tag:1", "axb",
+		"(1",
+	}
 	for _, prefix := range append(slices.Clone(prefixes), decoys...) {
 		fill(t, e.m, prefix+"1", plain)
 		fill(t, e.m, prefix+"*", plain)
@@ -126,7 +142,8 @@ func testScanPatterns(t *testing.T, e *env) {
 		}
 		slices.Sort(expected)
 		c := xcache.KeyCacheOf[string, user](e.m, xcache.WithKeyPrefix(prefix))
-		wantKeys(t, fmt.Sprintf("Keys of the prefix %q", prefix), c.Keys(t.Context()), slices.Compact(expected)...)
+		wantKeys(t, fmt.Sprintf("Keys of the prefix %q", prefix), c.Keys(t.Context()),
+			slices.Compact(expected)...)
 	}
 }
 
@@ -243,14 +260,16 @@ func testScanContext(t *testing.T, e *env) {
 		return true
 	})
 	if pages != 1 || !errors.Is(err, context.Canceled) {
-		t.Errorf("the store's Scan = %v after %d pages, want the context's error after the first", err, pages)
+		t.Errorf("the store's Scan = %v after %d pages, want the context's error after the first",
+			err, pages)
 	}
 	if err := walk(c.Keys(ctx)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Keys = %v, want the context's error", err)
 	}
 	late, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	if _, err := xcache.KeyCacheOf[int, int](e.m).Clear(late); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := xcache.KeyCacheOf[int, int](e.m).Clear(late); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Errorf("Clear = %v, want the context's error", err)
 	}
 	got, err := c.GetMany(t.Context(), []int{1, 4999})
@@ -276,7 +295,8 @@ func testScanTypes(t *testing.T, e *env) {
 	}
 	wantKeys(t, "Keys of odd texts", odds.Keys(t.Context()), odd...)
 	errs := 0
-	for _, err := range xcache.KeyCacheOf[int, int](e.m, xcache.WithKeyPrefix("odd:")).Keys(t.Context()) {
+	for _, err := range xcache.KeyCacheOf[int, int](e.m,
+		xcache.WithKeyPrefix("odd:")).Keys(t.Context()) {
 		if !errors.Is(err, xcache.ErrDecode) {
 			t.Errorf("a key of another type = %v, want ErrDecode", err)
 		}
@@ -314,13 +334,15 @@ func testClear(t *testing.T, e *env) {
 	n, err := xcache.KeyCacheOf[string, int](e.m, xcache.WithKeyPrefix("a*")).Clear(t.Context())
 	must(t, err)
 	want(t, "removed", n, 4)
-	n, err = xcache.HashCacheOf[string, string, int, struct{}](e.m, xcache.WithKeyPrefix("[ab]:")).Clear(t.Context())
+	n, err = xcache.HashCacheOf[string, string, int, struct{}](e.m,
+		xcache.WithKeyPrefix("[ab]:")).Clear(t.Context())
 	must(t, err)
 	want(t, "removed", n, 4)
 	n, err = xcache.SetCacheOf[string, int](e.m, xcache.WithKeyPrefix("a?")).Clear(t.Context())
 	must(t, err)
 	want(t, "removed", n, 4)
-	wantKeys(t, "keys that are left", e.keys(t, ""), "a:plain", "a:hash", "a:set", "a:list", "b:plain", "b:hash", "b:set", "b:list")
+	wantKeys(t, "keys that are left", e.keys(t, ""), "a:plain", "a:hash", "a:set", "a:list",
+		"b:plain", "b:hash", "b:set", "b:list")
 	n, err = xcache.ListCacheOf[string, int](e.m).Clear(t.Context())
 	must(t, err)
 	want(t, "removed", n, 8)

@@ -8,7 +8,8 @@ import (
 	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
-// Servers are cache servers that belong to a single test, which may end them and start them again.
+// Servers are cache servers that belong to a single test, which may end them and start
+// them again.
 type Servers struct {
 	// URL is where the driver finds them.
 	URL string
@@ -29,8 +30,9 @@ type Node struct {
 	Role    string // at the start: master, replica or sentinel
 }
 
-// StartServers starts servers of a kind, as "redis", "redis-sentinel" or "redis-cluster", which end with the test. Where the
-// project's test command is not there to start them the test is skipped, and the table at the end of its run says so.
+// StartServers starts servers of a kind, as "redis", "redis-sentinel" or "redis-cluster",
+// which end with the test. Where the project's test command is not there to start them
+// the test is skipped, and the table at the end of its run says so.
 func StartServers(tb testing.TB, kind string) *Servers {
 	tb.Helper()
 	report := &testreport.Run{Family: "failover", Backend: kind, Source: "nothing"}
@@ -42,14 +44,18 @@ func StartServers(tb testing.TB, kind string) *Servers {
 	}
 	_, report.Source, _ = testserver.Find("redis")
 	report.Server, report.Tests = server.Version, 1
-	s := &Servers{URL: server.DSN, Password: server.Password, tb: tb, server: server, report: report}
+	s := &Servers{
+		URL: server.DSN, Password: server.Password, tb: tb, server: server,
+		report: report,
+	}
 	for _, n := range server.Nodes {
 		s.Nodes = append(s.Nodes, Node{Name: n.Name, Address: n.Address, Role: n.Role})
 	}
 	return s
 }
 
-// Note logs a line with what was measured, and puts it under the table at the end of the test run.
+// Note logs a line with what was measured, and puts it under the table at the end of the
+// test run.
 func (s *Servers) Note(format string, args ...any) {
 	s.tb.Helper()
 	line := fmt.Sprintf(format, args...)
@@ -67,7 +73,8 @@ func (s *Servers) Kill(node string) error {
 	return s.on(node, (*testserver.Server).Kill, testserver.Node.Kill)
 }
 
-// Start starts a node again at its address, and returns when it answers; "" is all of them.
+// Start starts a node again at its address, and returns when it answers; "" is all of
+// them.
 func (s *Servers) Start(node string) error {
 	return s.on(node, (*testserver.Server).Start, testserver.Node.Start)
 }
@@ -82,7 +89,9 @@ func (s *Servers) Continue(node string) error {
 	return s.on(node, (*testserver.Server).Continue, testserver.Node.Continue)
 }
 
-func (s *Servers) on(name string, all func(*testserver.Server) error, one func(testserver.Node) error) error {
+func (s *Servers) on(
+	name string, all func(*testserver.Server) error, one func(testserver.Node) error,
+) error {
 	if name == "" {
 		return all(s.server)
 	}

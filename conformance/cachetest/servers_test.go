@@ -46,7 +46,8 @@ func TestServersThatNothingStartsAreASkip(t *testing.T) {
 		cachetest.StartServers(t, "redis-cluster")
 		t.Error("the test was not skipped")
 	})
-	if len(runs) != 1 || runs[0].Outcome != "skipped" || !strings.Contains(runs[0].Reason, "redis-cluster") {
+	if len(runs) != 1 || runs[0].Outcome != "skipped" ||
+		!strings.Contains(runs[0].Reason, "redis-cluster") {
 		t.Errorf("reports = %+v, want one skip that names the kind", runs)
 	}
 }
@@ -69,7 +70,8 @@ func TestServersAreSwitchedByTheNamesOfTheirNodes(t *testing.T) {
 		s := cachetest.StartServers(t, "redis-cluster")
 		want := []cachetest.Node{{Name: "node-1", Address: "127.0.0.1:7001", Role: "master"}}
 		if s.URL != "x://y" || s.Password != "p" || !slices.Equal(s.Nodes, want) {
-			t.Errorf("URL %q, password %q, nodes %+v; want x://y, p, %+v", s.URL, s.Password, s.Nodes, want)
+			t.Errorf("URL %q, password %q, nodes %+v; want x://y, p, %+v",
+				s.URL, s.Password, s.Nodes, want)
 		}
 		for _, do := range []func(string) error{s.Pause, s.Continue, s.Stop, s.Start, s.Kill} {
 			if err := do("node-1"); err != nil {
@@ -86,13 +88,15 @@ func TestServersAreSwitchedByTheNamesOfTheirNodes(t *testing.T) {
 	})
 	node := "POST /servers/3/nodes/node-1/"
 	want := []string{
-		"POST /servers?kind=redis-cluster", node + "pause", node + "continue", node + "stop", node + "start", node + "kill",
+		"POST /servers?kind=redis-cluster", node + "pause", node + "continue", node + "stop",
+		node + "start", node + "kill",
 		"POST /servers/3/kill", "DELETE /servers/3",
 	}
 	if !slices.Equal(asked, want) {
 		t.Errorf("asked %q, want %q", asked, want)
 	}
-	if len(runs) != 1 || runs[0].Family != "failover" || runs[0].Server != "Redis 7" || !slices.Equal(runs[0].Notes, []string{"back after 2 s"}) {
+	if len(runs) != 1 || runs[0].Family != "failover" || runs[0].Server != "Redis 7" ||
+		!slices.Equal(runs[0].Notes, []string{"back after 2 s"}) {
 		t.Errorf("reports = %+v, want one with the note", runs)
 	}
 }

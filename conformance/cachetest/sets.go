@@ -124,7 +124,8 @@ func testSetWrongType(t *testing.T, e *env) {
 	_, countErr := c.Count(t.Context(), "h")
 	_, removeErr := c.Remove(t.Context(), "h", "a")
 	for name, err := range map[string]error{
-		"Add": addErr, "Members": membersErr, "IsMember": isErr, "Count": countErr, "Remove": removeErr,
+		"Add": addErr, "Members": membersErr, "IsMember": isErr, "Count": countErr,
+		"Remove": removeErr,
 	} {
 		if !errors.Is(err, xcache.ErrWrongType) {
 			t.Errorf("%s on a hash = %v, want ErrWrongType", name, err)

@@ -33,7 +33,10 @@ var dataCases = []testCase{
 
 func testLargeIDs(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
-	for _, id := range []xsnowflake.SnowflakeID{1, 1<<53 + 1, 1 << 62, math.MaxInt64 - 1, math.MaxInt64} {
+	for _, id := range []xsnowflake.SnowflakeID{
+		1, 1<<53 + 1, 1 << 62, math.MaxInt64 - 1,
+		math.MaxInt64,
+	} {
 		n := note{Text: id.String()}
 		n.ID = id
 		check(tb, db.Create(&n).Error, "create")
@@ -62,11 +65,15 @@ func testIDs(tb testing.TB, s *suite) {
 	var found author
 	check(tb, db.Where(author{Name: "found"}).FirstOrCreate(&found).Error, "first or create")
 
-	all := []author{single, batch[0], batch[1], *pointers[0], *pointers[1], *pointers[2], saved, found}
+	all := []author{
+		single, batch[0], batch[1], *pointers[0], *pointers[1], *pointers[2], saved,
+		found,
+	}
 	seen := map[xsnowflake.SnowflakeID]bool{}
 	for _, a := range all {
 		if a.ID.IsZero() || seen[a.ID] || a.ID.Gene() != xsnowflake.GeneUser {
-			tb.Errorf("%s: id = %d with gene %v, want a new one of the user's", a.Name, a.ID, a.ID.Gene())
+			tb.Errorf("%s: id = %d with gene %v, want a new one of the user's",
+				a.Name, a.ID, a.ID.Gene())
 		}
 		seen[a.ID] = true
 		if err := db.First(&author{}, a.ID).Error; err != nil {
@@ -75,7 +82,8 @@ func testIDs(tb testing.TB, s *suite) {
 	}
 	for _, b := range single.Books {
 		if b.ID.IsZero() || b.ID.Gene() != xsnowflake.GeneFile || b.AuthorID != single.ID {
-			tb.Errorf("book %q: id %d, author %d, want an id and author %d", b.Title, b.ID, b.AuthorID, single.ID)
+			tb.Errorf("book %q: id %d, author %d, want an id and author %d",
+				b.Title, b.ID, b.AuthorID, single.ID)
 		}
 	}
 }
@@ -128,7 +136,8 @@ func testVersion(tb testing.TB, s *suite) {
 	var got account
 	check(tb, db.First(&got, a.ID).Error, "read")
 	if got.Balance != 20 || got.Version != 2 || theirs.Version != 2 || mine.Version != 1 {
-		tb.Errorf("row = %d at version %d, theirs %d, mine %d; want 20 at 2, 2, 1", got.Balance, got.Version, theirs.Version, mine.Version)
+		tb.Errorf("row = %d at version %d, theirs %d, mine %d; want 20 at 2, 2, 1",
+			got.Balance, got.Version, theirs.Version, mine.Version)
 	}
 	got.Balance = 40
 	check(tb, db.Save(&got).Error, "save")
@@ -163,18 +172,21 @@ func testPages(tb testing.TB, s *suite) {
 			}
 		}
 	}
-	far, err := xmodels.Paginate[event](db, xmodels.PageRequest{Page: math.MaxInt, Size: 200}, xmodels.WithoutCount())
+	far, err := xmodels.Paginate[event](db, xmodels.PageRequest{Page: math.MaxInt, Size: 200},
+		xmodels.WithoutCount())
 	if err != nil || len(far.Items) != 0 || far.TotalItems != -1 {
 		tb.Errorf("the last page that an int can name: %d items, %v", len(far.Items), err)
 	}
 	for _, column := range []string{"no_such", "kind; DROP TABLE x", "kind DESC", "1"} {
-		if _, err := xmodels.Paginate[event](db, xmodels.PageRequest{}, xmodels.SortBy(column)); codeOf(err) != xerror.ParameterError {
+		if _, err := xmodels.Paginate[event](db, xmodels.PageRequest{},
+			xmodels.SortBy(column)); codeOf(err) != xerror.ParameterError {
 			tb.Errorf("sort by %q = %v, want a ParameterError", column, err)
 		}
 	}
 }
 
-// readPages reads six pages of 57 rows and one after them, and returns how often it got each row.
+// readPages reads six pages of 57 rows and one after them, and returns how often it got
+// each row.
 func readPages(tb testing.TB, db *gorm.DB, sort string) map[xsnowflake.SnowflakeID]int {
 	tb.Helper()
 	seen := map[xsnowflake.SnowflakeID]int{}
@@ -183,7 +195,8 @@ func readPages(tb testing.TB, db *gorm.DB, sort string) map[xsnowflake.Snowflake
 		p, err := xmodels.Paginate[event](db.Where("at IS NOT NULL"), r, xmodels.SortBy("kind"))
 		check(tb, err, "page")
 		if p.TotalItems != 57 || p.TotalPages != 6 || p.CurrentPage != page {
-			tb.Errorf("page %d = %d of %d pages, %d items; want 57 in 6", page, p.CurrentPage, p.TotalPages, p.TotalItems)
+			tb.Errorf("page %d = %d of %d pages, %d items; want 57 in 6",
+				page, p.CurrentPage, p.TotalPages, p.TotalItems)
 		}
 		for _, e := range p.Items {
 			seen[e.ID]++
@@ -222,7 +235,10 @@ func testUpsert(tb testing.TB, s *suite) {
 	check(tb, db.Create(&author{Name: "one", Age: 1}).Error, "create")
 	onName := []clause.Column{{Name: "name"}}
 	rows := []author{{Name: "one", Age: 10}, {Name: "two", Age: 20}}
-	update := clause.OnConflict{Columns: onName, DoUpdates: clause.AssignmentColumns([]string{"age", "updated_at"})}
+	update := clause.OnConflict{
+		Columns:   onName,
+		DoUpdates: clause.AssignmentColumns([]string{"age", "updated_at"}),
+	}
 	check(tb, db.Clauses(update).Create(&rows).Error, "upsert")
 	leave := clause.OnConflict{Columns: onName, DoNothing: true}
 	check(tb, db.Clauses(leave).Create(&author{Name: "two", Age: 99}).Error, "insert or leave")
@@ -259,7 +275,8 @@ func testTimes(tb testing.TB, s *suite) {
 		}
 		zoned := at.Truncate(time.Microsecond).In(east)
 		var n int64
-		check(tb, db.Model(&event{}).Where("id = ? AND at >= ? AND at < ?", e.ID, zoned, zoned.Add(2*time.Microsecond)).Count(&n).Error, "compare")
+		check(tb, db.Model(&event{}).Where("id = ? AND at >= ? AND at < ?",
+			e.ID, zoned, zoned.Add(2*time.Microsecond)).Count(&n).Error, "compare")
 		if n != 1 {
 			tb.Errorf("%v is not found by a time of another zone", at)
 		}
@@ -274,7 +291,8 @@ func testTimes(tb testing.TB, s *suite) {
 func testTexts(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{}, &event{})
 	for _, text := range []string{
-		"plain", "größe", "数据库", "😀𝄞👩‍👩‍👧", "it's", `a"b\c`, "tab\tand\nline", "a%b_c", "?:name @p1 $1", "`x`", "null", "--", "trailing ",
+		"plain", "größe", "数据库", "😀𝄞👩‍👩‍👧", "it's", `a"b\c`, "tab\tand\nline", "a%b_c",
+		"?:name @p1 $1", "`x`", "null", "--", "trailing ",
 	} {
 		n := note{Text: text}
 		check(tb, db.Create(&n).Error, "create")

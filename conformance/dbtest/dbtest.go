@@ -1,12 +1,13 @@
-// Package dbtest is the conformance suite for database drivers. What it demands is the definition of how a
-// database behaves behind xdb: a driver that passes may be named in DATABASE_DRIVER, and an application may
-// change from one to another.
+// Package dbtest is the conformance suite for database drivers. What it demands is the
+// definition of how a database behaves behind xdb: a driver that passes may be named in
+// DATABASE_DRIVER, and an application may change from one to another.
 //
 //	func TestConformance(t *testing.T) {
 //		dbtest.Run(t, dbtest.Harness{Driver: mydb.Driver{}, Config: config, Bad: bad, Slow: "SELECT sleep(30)"})
 //	}
 //
-// A driver that differs lawfully says so by name and with a reason, see Harness.Differences.
+// A driver that differs lawfully says so by name and with a reason, see
+// Harness.Differences.
 package dbtest
 
 import (
@@ -28,38 +29,42 @@ type Harness struct {
 	// Driver is the driver under test.
 	Driver driver.Driver
 
-	// Config returns the parts of a database that the suite may write to. It is called for every case; the
-	// database may be the same one each time, for every case has tables of its own. It may skip the test where
-	// no server is reachable.
+	// Config returns the parts of a database that the suite may write to. It is called
+	// for every case; the database may be the same one each time, for every case has
+	// tables of its own. It may skip the test where no server is reachable.
 	Config func(tb testing.TB) driver.Config
 
 	// Bad are parts that the driver's DSN refuses, by name.
 	Bad map[string]driver.Config
 
-	// Unusable are parts that make a DSN, but no connection however long one waits, by name: a wrong password,
-	// an unknown database.
+	// Unusable are parts that make a DSN, but no connection however long one waits, by
+	// name: a wrong password, an unknown database.
 	Unusable func(tb testing.TB) map[string]driver.Config
 
-	// Awkward returns the parts of a database that can be opened and has text in a password, a name or a path.
-	// verify says whether db, opened with them, is that very database.
+	// Awkward returns the parts of a database that can be opened and has text in a
+	// password, a name or a path. verify says whether db, opened with them, is that very
+	// database.
 	Awkward func(tb testing.TB, text string) (parts driver.Config, verify func(db *gorm.DB) error)
 
-	// TLS says how the server is reached in an encrypted way. Without it DiffNoTLS has to be declared.
+	// TLS says how the server is reached in an encrypted way. Without it DiffNoTLS has to
+	// be declared.
 	TLS *TLS
 
-	// Outage returns a database whose server the suite may stop and start again, see PrivateOutage. Without it
-	// DiffNoServer has to be declared.
+	// Outage returns a database whose server the suite may stop and start again, see
+	// PrivateOutage. Without it DiffNoServer has to be declared.
 	Outage func(tb testing.TB) Outage
 
 	// Slow is a query that takes longer than 20 s unless it is ended.
 	Slow string
 
-	// Source says where the database of Config came from, and Server what it says it is, for the table that ends
-	// the project's test run: "in process" and "SQLite 3.53.3". Without a source the run is not reported.
+	// Source says where the database of Config came from, and Server what it says it is,
+	// for the table that ends the project's test run: "in process" and "SQLite 3.53.3".
+	// Without a source the run is not reported.
 	Source, Server string
 
-	// Differences are the demands that the database lawfully does not meet, each with the reason. The names are
-	// those of the constants DiffX; an unknown one, or one without a reason, fails.
+	// Differences are the demands that the database lawfully does not meet, each with the
+	// reason. The names are those of the constants DiffX; an unknown one, or one without
+	// a reason, fails.
 	Differences map[string]string
 }
 
@@ -84,13 +89,14 @@ const (
 )
 
 var differences = []string{
-	DiffPrivate, DiffNoCredentials, DiffNoLength, DiffEmptyIsNull, DiffNoNUL, DiffNoDecimal, DiffNoServer, DiffNoTLS,
+	DiffPrivate, DiffNoCredentials, DiffNoLength, DiffEmptyIsNull, DiffNoNUL, DiffNoDecimal,
+	DiffNoServer, DiffNoTLS,
 }
 
 // TLS is how the suite reaches a server in an encrypted way.
 type TLS struct {
-	// CA is the file of the PEM certificate that has signed the server's; "" where that is not known, then only the
-	// mode require is tried.
+	// CA is the file of the PEM certificate that has signed the server's; "" where that
+	// is not known, then only the mode require is tried.
 	CA string
 	// Encrypted reports whether the session of db is encrypted.
 	Encrypted func(db *gorm.DB) (bool, error)
@@ -104,7 +110,8 @@ type testCase struct {
 
 // cases is the whole suite.
 var cases = slices.Concat(
-	openCases, schemaCases, migrationCases, errorCases, txCases, dataCases, valueCases, typeCases, writeCases, queryCases,
+	openCases, schemaCases, migrationCases, errorCases, txCases, dataCases, valueCases, typeCases,
+	writeCases, queryCases,
 	lockCases, leaseCases, loadCases, logCases, tlsCases, outageCases,
 )
 
@@ -119,7 +126,8 @@ func Run(t *testing.T, h Harness) {
 	}
 	if h.Source != "" {
 		testreport.Record(t, &testreport.Run{
-			Family: "database", Backend: h.Driver.Name(), Source: h.Source, Server: h.Server, Tests: len(cases),
+			Family:  "database",
+			Backend: h.Driver.Name(), Source: h.Source, Server: h.Server, Tests: len(cases),
 		})
 	}
 	for name, reason := range h.Differences {
@@ -139,8 +147,9 @@ func Cases() []string {
 	return names
 }
 
-// Failures runs the named cases, or all, without failing tb, and returns what they complained of, by case. It is how
-// the suite itself is tested: a driver with a fault must not pass.
+// Failures runs the named cases, or all, without failing tb, and returns what they
+// complained of, by case. It is how the suite itself is tested: a driver with a fault
+// must not pass.
 func Failures(tb testing.TB, h Harness, names ...string) map[string][]string {
 	tb.Helper()
 	failures := map[string][]string{}
@@ -152,7 +161,8 @@ func Failures(tb testing.TB, h Harness, names ...string) map[string][]string {
 		if len(names) > 0 && !slices.Contains(names, c.name) {
 			continue
 		}
-		if complaints := record(tb, func(tb testing.TB) { c.test(tb, newSuite(tb, h)) }); len(complaints) > 0 {
+		if complaints := record(tb,
+			func(tb testing.TB) { c.test(tb, newSuite(tb, h)) }); len(complaints) > 0 {
 			failures[c.name] = complaints
 		}
 	}
@@ -179,7 +189,8 @@ func (h Harness) problems() []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Differences)) {
 		if !slices.Contains(differences, name) {
-			all = append(all, fmt.Sprintf("dbtest: unknown difference %q (known: %s)", name, strings.Join(differences, ", ")))
+			all = append(all, fmt.Sprintf("dbtest: unknown difference %q (known: %s)",
+				name, strings.Join(differences, ", ")))
 		}
 		if strings.TrimSpace(h.Differences[name]) == "" {
 			all = append(all, fmt.Sprintf("dbtest: the difference %q has no reason", name))
@@ -191,7 +202,8 @@ func (h Harness) problems() []string {
 // differs reports whether the harness declares a difference.
 func (h Harness) differs(name string) bool { return h.Differences[name] != "" }
 
-// recorder is a testing.TB that keeps failures to itself. It embeds a real one for what does not fail.
+// recorder is a testing.TB that keeps failures to itself. It embeds a real one for what
+// does not fail.
 type recorder struct {
 	testing.TB
 

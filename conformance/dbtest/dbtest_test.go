@@ -13,7 +13,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// deaf is a driver that accepts everything and does nothing: no demand of the suite is met.
+// deaf is a driver that accepts everything and does nothing: no demand of the suite is
+// met.
 type deaf struct{}
 
 func (deaf) Name() string                      { return "deaf" }
@@ -36,7 +37,8 @@ func (d deaf) awkward(testing.TB, string) (driver.Config, func(*gorm.DB) error) 
 func harness() dbtest.Harness {
 	var d deaf
 	return dbtest.Harness{
-		Driver: d, Config: d.config, Bad: map[string]driver.Config{"empty": {}}, Unusable: d.unusable, Awkward: d.awkward,
+		Driver: d, Config: d.config, Bad: map[string]driver.Config{"empty": {}},
+		Unusable: d.unusable, Awkward: d.awkward,
 		Slow: "SELECT sleep(30)",
 	}
 }
@@ -45,7 +47,8 @@ func TestDeafDriverMeetsNoDemand(t *testing.T) {
 	failures := dbtest.Failures(t, harness())
 	for _, name := range dbtest.Cases() {
 		// A driver that cannot open anything ends at once, whatever its reason is.
-		if len(failures[name]) == 0 && name != "Open/EndsAtOnceWhereWaitingDoesNotHelp" && name != "Open/EndsWithItsContext" {
+		if len(failures[name]) == 0 && name != "Open/EndsAtOnceWhereWaitingDoesNotHelp" &&
+			name != "Open/EndsWithItsContext" {
 			t.Errorf("%s passed", name)
 		}
 	}
@@ -58,17 +61,28 @@ func TestHarnessIsChecked(t *testing.T) {
 		want   string
 	}{
 		{name: "no driver", change: func(h *dbtest.Harness) { h.Driver = nil }, want: "no Driver"},
-		{name: "no configuration", change: func(h *dbtest.Harness) { h.Config = nil }, want: "no Config"},
+		{
+			name:   "no configuration",
+			change: func(h *dbtest.Harness) { h.Config = nil }, want: "no Config",
+		},
 		{name: "no bad parts", change: func(h *dbtest.Harness) { h.Bad = nil }, want: "no Bad"},
 		{name: "no slow query", change: func(h *dbtest.Harness) { h.Slow = "" }, want: "no Slow"},
-		{name: "an unknown difference", change: func(h *dbtest.Harness) { h.Differences = map[string]string{"lazy": "why not"} }, want: `unknown difference "lazy"`},
-		{name: "no reason", change: func(h *dbtest.Harness) { h.Differences = map[string]string{dbtest.DiffPrivate: " "} }, want: "has no reason"},
+		{
+			name: "an unknown difference",
+			change: func(h *dbtest.Harness) {
+				h.Differences = map[string]string{"lazy": "why not"}
+			}, want: `unknown difference "lazy"`,
+		},
+		{name: "no reason", change: func(h *dbtest.Harness) {
+			h.Differences = map[string]string{dbtest.DiffPrivate: " "}
+		}, want: "has no reason"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := harness()
 			tc.change(&h)
 			got := dbtest.Failures(t, h)["Harness"]
-			if !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, tc.want) }) {
+			if !slices.ContainsFunc(got,
+				func(s string) bool { return strings.Contains(s, tc.want) }) {
 				t.Errorf("problems = %q, want %q among them", got, tc.want)
 			}
 		})

@@ -129,7 +129,8 @@ func testErrorText(tb testing.TB, s *suite) {
 	}
 }
 
-// testErrorWays breaks a statement in every way in which gorm runs one. A row that is scanned by itself is database/sql's.
+// testErrorWays breaks a statement in every way in which gorm runs one. A row that is
+// scanned by itself is database/sql's.
 func testErrorWays(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{})
 	sql := "SELECT no_such_column FROM " + s.prefix + "authors WHERE name = '" + secretValue + "'"
@@ -149,14 +150,22 @@ func testErrorWays(tb testing.TB, s *suite) {
 		"Raw.Scan": func() error { return db.Raw(sql).Scan(new(string)).Error },
 		"Raw.Find": func() error { return db.Raw(sql).Find(&[]author{}).Error },
 		"Raw.Rows": func() error { return rows(db.Raw(sql)) },
-		"Find":     func() error { return db.Where("no_such_column = ?", secretValue).Find(&[]author{}).Error },
-		"Model.Scan": func() error {
-			return db.Model(&author{}).Where("no_such_column = ?", secretValue).Scan(&[]author{}).Error
+		"Find": func() error {
+			return db.Where("no_such_column = ?", secretValue).Find(&[]author{}).Error
 		},
-		"Model.Rows": func() error { return rows(db.Model(&author{}).Where("no_such_column = ?", secretValue)) },
-		"Pluck":      func() error { return db.Model(&author{}).Pluck("no_such_column", &[]string{}).Error },
+		"Model.Scan": func() error {
+			return db.Model(&author{}).Where("no_such_column = ?",
+				secretValue).Scan(&[]author{}).Error
+		},
+		"Model.Rows": func() error {
+			return rows(db.Model(&author{}).Where("no_such_column = ?", secretValue))
+		},
+		"Pluck": func() error {
+			return db.Model(&author{}).Pluck("no_such_column", &[]string{}).Error
+		},
 		"Count": func() error {
-			return db.Model(&author{}).Where("no_such_column = ?", secretValue).Count(new(int64)).Error
+			return db.Model(&author{}).Where("no_such_column = ?",
+				secretValue).Count(new(int64)).Error
 		},
 	}
 	for name, do := range ways {
@@ -165,8 +174,10 @@ func testErrorWays(tb testing.TB, s *suite) {
 			tb.Errorf("%s: no error", name)
 			continue
 		}
-		if kind := driver.KindOf(err); kind != driver.Syntax || codeOf(err) != xerror.DatabaseError {
-			tb.Errorf("%s: kind = %v, code = %v, want %v (%T)", name, kind, codeOf(err), driver.Syntax, err)
+		if kind := driver.KindOf(err); kind != driver.Syntax ||
+			codeOf(err) != xerror.DatabaseError {
+			tb.Errorf("%s: kind = %v, code = %v, want %v (%T)",
+				name, kind, codeOf(err), driver.Syntax, err)
 		}
 		if strings.Contains(err.Error(), secretValue) {
 			tb.Errorf("%s: the error holds a value: %v", name, err)
@@ -186,8 +197,8 @@ func testNotFound(tb testing.TB, s *suite) {
 	}
 }
 
-// promptly runs do, whose context ends soon, and complains where it takes longer than a second after that or fails with
-// another error than want.
+// promptly runs do, whose context ends soon, and complains where it takes longer than a
+// second after that or fails with another error than want.
 func promptly(tb testing.TB, what string, want error, do func() error) {
 	start := time.Now()
 	err := do()
@@ -265,13 +276,15 @@ func testLockDeadline(tb testing.TB, s *suite) {
 	promptly(tb, "the second update", context.DeadlineExceeded, func() error {
 		ctx, cancel := context.WithTimeout(s.ctx, soon)
 		defer cancel()
-		return db.WithContext(ctx).Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance", 3).Error
+		return db.WithContext(ctx).Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance",
+			3).Error
 	})
 	check(tb, holder.Commit().Error, "commit")
 	var got account
 	check(tb, db.First(&got, a.ID).Error, "read")
 	if got.Balance != 2 {
-		tb.Errorf("balance = %d, want 2: the update that was given up must not happen later", got.Balance)
+		tb.Errorf("balance = %d, want 2: the update that was given up must not happen later",
+			got.Balance)
 	}
 	s.stillWorks(tb, db)
 }
@@ -283,16 +296,18 @@ func (s *suite) stillWorks(tb testing.TB, db *gorm.DB) {
 	check(tb, db.First(&note{}, n.ID).Error, "read afterwards")
 }
 
-// testForeignErrors returns errors of the network that have nothing to do with the database, also from
-// functions that gorm calls.
+// testForeignErrors returns errors of the network that have nothing to do with the
+// database, also from functions that gorm calls.
 func testForeignErrors(tb testing.TB, s *suite) {
 	db := s.openWith(tb, s.options(tb, &note{}))
 	hooks := db.Callback().Create()
 	var fault error
-	check(tb, hooks.Before("gorm:create").Register("dbtest:fault", func(tx *gorm.DB) { _ = tx.AddError(fault) }), "register")
+	check(tb, hooks.Before("gorm:create").Register("dbtest:fault",
+		func(tx *gorm.DB) { _ = tx.AddError(fault) }), "register")
 	for _, foreign := range []error{
 		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE,
-		&net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, &net.DNSError{Name: "elsewhere", IsNotFound: true},
+		&net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET},
+		&net.DNSError{Name: "elsewhere", IsNotFound: true},
 	} {
 		if kind := s.Driver.ErrorKind(foreign); kind != driver.Unknown {
 			tb.Errorf("ErrorKind(%v) = %q, want %q", foreign, kind, driver.Unknown)
@@ -302,7 +317,9 @@ func testForeignErrors(tb testing.TB, s *suite) {
 		if got := codeOf(create(db, "never kept")); got != want {
 			tb.Errorf("code of %v in a callback = %v, want %v", foreign, got, want)
 		}
-		err := db.Transaction(func(*gorm.DB) error { return fmt.Errorf("another library: %w", foreign) })
+		err := db.Transaction(func(*gorm.DB) error {
+			return fmt.Errorf("another library: %w", foreign)
+		})
 		if got := codeOf(err); got != want {
 			tb.Errorf("code of %v in a transaction = %v, want %v", foreign, got, want)
 		}

@@ -9,9 +9,10 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// RaceForLeases lets ten take, renew and release three slots of a name again and again, and complains of a slot that two
-// have, of a token that does not grow, and of every error. It is also a case of the suite; a driver's own test may run it
-// on a database that is set up otherwise, such as with another isolation of transactions.
+// RaceForLeases lets ten take, renew and release three slots of a name again and again,
+// and complains of a slot that two have, of a token that does not grow, and of every
+// error. It is also a case of the suite; a driver's own test may run it on a database
+// that is set up otherwise, such as with another isolation of transactions.
 func RaceForLeases(tb testing.TB, b leasedriver.Backend) {
 	tb.Helper()
 	r := slotRace{b: b, owners: map[int]string{}, tokens: map[int]int64{}}

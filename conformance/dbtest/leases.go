@@ -17,7 +17,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// What a lease is, package leasetest defines. These are the demands on a database that keeps some.
+// What a lease is, package leasetest defines. These are the demands on a database that
+// keeps some.
 var leaseCases = []testCase{
 	{"Lease/TimesAreThoseOfTheWorld", testLeaseClock},
 	{"Lease/OneOfTwoWins", testLeaseRace},
@@ -36,8 +37,8 @@ var leaseCases = []testCase{
 
 const leaseTTL = time.Minute
 
-// openLeases opens a database that keeps leases, and drops their table at the end of the case. Of a driver without a clock
-// it demands the error for that, and ends the case.
+// openLeases opens a database that keeps leases, and drops their table at the end of the
+// case. Of a driver without a clock it demands the error for that, and ends the case.
 func (s *suite) openLeases(tb testing.TB, change ...func(*xdb.Options)) *gorm.DB {
 	o := s.options(tb)
 	for _, c := range change {
@@ -45,8 +46,10 @@ func (s *suite) openLeases(tb testing.TB, change ...func(*xdb.Options)) *gorm.DB
 	}
 	db := s.openWith(tb, o)
 	if _, ok := s.Driver.(driver.Clock); !ok {
-		if _, err := xdb.Leases(db); !errors.Is(err, xlease.ErrUnsupported) || !strings.Contains(err.Error(), s.Driver.Name()) {
-			tb.Errorf("Leases without a clock = %v, want %v and the name of the driver", err, xlease.ErrUnsupported)
+		if _, err := xdb.Leases(db); !errors.Is(err, xlease.ErrUnsupported) ||
+			!strings.Contains(err.Error(), s.Driver.Name()) {
+			tb.Errorf("Leases without a clock = %v, want %v and the name of the driver",
+				err, xlease.ErrUnsupported)
 		}
 		tb.Skip("the driver has no clock")
 	}
@@ -76,11 +79,16 @@ func lock(name string) leasedriver.Request {
 
 // held is the record of a request that was granted.
 func held(r leasedriver.Request, g leasedriver.Grant) leasedriver.Holding {
-	return leasedriver.Holding{Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token, TTL: r.TTL, Mark: max(g.Mark, r.Mark)}
+	return leasedriver.Holding{
+		Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token,
+		TTL: r.TTL, Mark: max(g.Mark, r.Mark),
+	}
 }
 
 // take takes a name that must be free.
-func (s *suite) take(tb testing.TB, b leasedriver.Backend, r leasedriver.Request) leasedriver.Holding {
+func (s *suite) take(
+	tb testing.TB, b leasedriver.Backend, r leasedriver.Request,
+) leasedriver.Holding {
 	g, err := b.Acquire(s.ctx, r)
 	check(tb, err, "acquire")
 	if !g.OK {
@@ -156,7 +164,10 @@ func testLeaseNames(tb testing.TB, s *suite) {
 	for c := '!'; c <= '~'; c++ {
 		all.WriteRune(c)
 	}
-	names := []string{"Job", "job", "JOB", all.String(), strings.Repeat("x", 200), strings.Repeat("x", 199), "a_b", "a%b", "?", "@x", "{id}", "'"}
+	names := []string{
+		"Job", "job", "JOB", all.String(), strings.Repeat("x", 200),
+		strings.Repeat("x", 199), "a_b", "a%b", "?", "@x", "{id}", "'",
+	}
 	for _, name := range names {
 		h := s.take(tb, b, lock(name))
 		if ok, err := b.Renew(s.ctx, h); err != nil || !ok {
@@ -202,7 +213,8 @@ func testLeaseTable(tb testing.TB, s *suite) {
 	if one != other {
 		tb.Error("a database has two *xlease.Leases")
 	}
-	if t := one.Capabilities(); t.Name != s.Driver.Name() || !t.Durable || (t.Scope == leasedriver.Process) != s.differs(DiffPrivate) {
+	if t := one.Capabilities(); t.Name != s.Driver.Name() || !t.Durable ||
+		(t.Scope == leasedriver.Process) != s.differs(DiffPrivate) {
 		tb.Errorf("capabilities = %+v", t)
 	}
 }
@@ -258,8 +270,8 @@ func testLeaseRow(tb testing.TB, s *suite) {
 	}
 }
 
-// testLeaseSweep makes rows that ended three days ago, and one that ended an hour ago. The first request has the old ones
-// removed that may be.
+// testLeaseSweep makes rows that ended three days ago, and one that ended an hour ago.
+// The first request has the old ones removed that may be.
 func testLeaseSweep(tb testing.TB, s *suite) {
 	db := s.openLeases(tb)
 	b := backend(tb, db)
@@ -268,7 +280,10 @@ func testLeaseSweep(tb testing.TB, s *suite) {
 	rows := make([]leaseRow, 0, 1203)
 	for i := range 1200 {
 		name := fmt.Sprint("order:", i)
-		rows = append(rows, leaseRow{ID: fmt.Sprintf("9%063d", i), Name: name, Slots: 1, Holder: "-", Token: 1, UntilUS: old})
+		rows = append(rows, leaseRow{
+			ID: fmt.Sprintf("9%063d", i), Name: name, Slots: 1,
+			Holder: "-", Token: 1, UntilUS: old,
+		})
 	}
 	rows = append(rows,
 		leaseRow{ID: "0a", Name: "recent", Slots: 1, Holder: "-", UntilUS: recent},
@@ -317,7 +332,8 @@ func testLeaseLog(tb testing.TB, s *suite) {
 }
 
 func testLeasePrepared(tb testing.TB, s *suite) {
-	b := backend(tb, s.openLeases(tb, func(o *xdb.Options) { o.Gorm = func(c *gorm.Config) { c.PrepareStmt = true } }))
+	b := backend(tb, s.openLeases(tb,
+		func(o *xdb.Options) { o.Gorm = func(c *gorm.Config) { c.PrepareStmt = true } }))
 	for round := range 3 {
 		h := s.take(tb, b, lock("prepared"))
 		if g, err := b.Acquire(s.ctx, lock("prepared")); err != nil || g.OK {
@@ -344,7 +360,8 @@ func testLeaseClose(tb testing.TB, s *suite) {
 	mine, err := leases.Lease(s.ctx, "closed", leaseTTL)
 	check(tb, err, "lease")
 	other := backend(tb, again)
-	if g, err := other.Acquire(s.ctx, lock("closed")); err != nil || g.OK != s.differs(DiffPrivate) {
+	if g, err := other.Acquire(s.ctx, lock("closed")); err != nil ||
+		g.OK != s.differs(DiffPrivate) {
 		tb.Errorf("a second one = %+v, %v", g, err)
 	}
 	check(tb, xdb.Close(first), "close")

@@ -28,7 +28,8 @@ func testLeaseTransaction(tb testing.TB, s *suite) {
 		}
 		inside := leases.Backend()
 		s.take(tb, inside, r)
-		ctx, cancel := context.WithTimeout(s.ctx, recoversWithin) // it would wait for the transaction
+		// it would wait for the transaction
+		ctx, cancel := context.WithTimeout(s.ctx, recoversWithin)
 		defer cancel()
 		if g, err := b.Acquire(ctx, lock("tx")); err != nil || g.OK {
 			tb.Errorf("a second one = %+v, %v while the transaction is open; want it held", g, err)
@@ -51,7 +52,10 @@ func testLeaseDeadline(tb testing.TB, s *suite) {
 	tx := db.Begin() // has the only connection
 	check(tb, tx.Error, "begin")
 	for what, call := range map[string]func(ctx context.Context) error{
-		"acquire": func(ctx context.Context) error { _, err := b.Acquire(ctx, lock("other")); return err },
+		"acquire": func(ctx context.Context) error {
+			_, err := b.Acquire(ctx, lock("other"))
+			return err
+		},
 		"renew":   func(ctx context.Context) error { _, err := b.Renew(ctx, h); return err },
 		"release": func(ctx context.Context) error { _, err := b.Release(ctx, h); return err },
 	} {
@@ -67,7 +71,8 @@ func testLeaseDeadline(tb testing.TB, s *suite) {
 	}
 }
 
-// testLeaseOutage keeps the server away until the lease is lost, and for its holder that is so in time.
+// testLeaseOutage keeps the server away until the lease is lost, and for its holder that
+// is so in time.
 func testLeaseOutage(tb testing.TB, s *suite) {
 	s.needServer(tb)
 	outage := s.Outage(tb)

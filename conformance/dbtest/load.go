@@ -76,7 +76,8 @@ func testIncrements(tb testing.TB, s *suite) {
 	a := account{}
 	check(tb, db.Create(&a).Error, "create")
 	check(tb, firstOf(inParallel(100, func(int) error {
-		return db.Model(&account{}).Where("id = ?", a.ID).Update("balance", gorm.Expr("balance + ?", 1)).Error
+		return db.Model(&account{}).Where("id = ?", a.ID).Update("balance",
+			gorm.Expr("balance + ?", 1)).Error
 	})), "increment")
 	wantBalance(tb, db, a.ID, 100)
 }
@@ -88,8 +89,10 @@ func testTransactions(tb testing.TB, s *suite) {
 	check(tb, firstOf(inParallel(100, func(int) error {
 		return db.Transaction(func(tx *gorm.DB) error {
 			return errors.Join(
-				tx.Model(&account{}).Where("id = ?", from.ID).Update("balance", gorm.Expr("balance - ?", 1)).Error,
-				tx.Model(&account{}).Where("id = ?", to.ID).Update("balance", gorm.Expr("balance + ?", 1)).Error,
+				tx.Model(&account{}).Where("id = ?", from.ID).Update("balance",
+					gorm.Expr("balance - ?", 1)).Error,
+				tx.Model(&account{}).Where("id = ?", to.ID).Update("balance",
+					gorm.Expr("balance + ?", 1)).Error,
 			)
 		})
 	})), "transfer")

@@ -23,8 +23,8 @@ var lockCases = []testCase{
 // forUpdate locks what is read until the transaction ends.
 var forUpdate = clause.Locking{Strength: clause.LockingStrengthUpdate}
 
-// lockedReads are the ways to read one row with a lock. Oracle locks no rows of a query with FETCH, SQL Server knows no FOR
-// UPDATE.
+// lockedReads are the ways to read one row with a lock. Oracle locks no rows of a query
+// with FETCH, SQL Server knows no FOR UPDATE.
 var lockedReads = []func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error{
 	func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error {
 		return tx.Clauses(forUpdate).First(a, id).Error
@@ -34,7 +34,8 @@ var lockedReads = []func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) err
 	},
 	func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error {
 		var all []account
-		err := tx.Clauses(forUpdate).Where("id IN ?", []xsnowflake.SnowflakeID{id}).Order("id DESC").Find(&all).Error
+		err := tx.Clauses(forUpdate).Where("id IN ?",
+			[]xsnowflake.SnowflakeID{id}).Order("id DESC").Find(&all).Error
 		if err == nil && len(all) != 1 {
 			err = fmt.Errorf("rows = %d, want 1", len(all))
 		}
@@ -60,7 +61,8 @@ func testRowLock(tb testing.TB, s *suite) {
 				return fmt.Errorf("way %d: %w", i%len(lockedReads), err)
 			}
 			pause(time.Millisecond) // for the others, who have to wait
-			return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance", mine.Balance+1).Error
+			return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance",
+				mine.Balance+1).Error
 		})
 	})), "lock, read and write")
 	wantBalance(tb, db, a.ID, writers)
@@ -78,18 +80,22 @@ func testRowLockDeadline(tb testing.TB, s *suite) {
 			holder.Rollback()
 			tb.Fatalf("way %d: lock: %v", i, err)
 		}
-		promptly(tb, fmt.Sprintf("the second lock, way %d", i), context.DeadlineExceeded, func() error {
-			ctx, cancel := context.WithTimeout(s.ctx, soon)
-			defer cancel()
-			return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return read(tx, &theirs, a.ID) })
-		})
+		promptly(tb, fmt.Sprintf("the second lock, way %d", i), context.DeadlineExceeded,
+			func() error {
+				ctx, cancel := context.WithTimeout(s.ctx, soon)
+				defer cancel()
+				return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+					return read(tx, &theirs, a.ID)
+				})
+			})
 		check(tb, holder.Rollback().Error, "roll back")
 	}
 	s.stillWorks(tb, db)
 }
 
-// testDeadlock lets two transactions lock the same two rows in opposite order. Where each has locked its first row, one of
-// them has to give way; where transactions lock all at once, the second one waits, and nobody does.
+// testDeadlock lets two transactions lock the same two rows in opposite order. Where each
+// has locked its first row, one of them has to give way; where transactions lock all at
+// once, the second one waits, and nobody does.
 func testDeadlock(tb testing.TB, s *suite) {
 	db := s.open(tb, &account{})
 	rows := []*account{{}, {}}
@@ -98,7 +104,8 @@ func testDeadlock(tb testing.TB, s *suite) {
 	var met, gaveWay atomic.Int32
 	locked := []chan struct{}{make(chan struct{}), make(chan struct{})}
 	add := func(tx *gorm.DB, a *account) error {
-		return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance", gorm.Expr("balance + ?", 1)).Error
+		return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance",
+			gorm.Expr("balance + ?", 1)).Error
 	}
 	both := func(tx *gorm.DB, i int, first bool) error {
 		if err := add(tx, rows[i]); err != nil {
@@ -121,7 +128,8 @@ func testDeadlock(tb testing.TB, s *suite) {
 				return nil
 			}
 			if !gaveWayTo(err) {
-				return fmt.Errorf("an error that is no conflict (%s): %w", codeOf(err).GetOutput(), err)
+				return fmt.Errorf("an error that is no conflict (%s): %w",
+					codeOf(err).GetOutput(), err)
 			}
 			gaveWay.Add(1)
 		}

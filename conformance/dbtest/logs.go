@@ -19,14 +19,17 @@ func testSlowLog(tb testing.TB, s *suite) {
 	s.log.Reset()
 	check(tb, db.Create(&author{Name: secretValue}).Error, "create")
 	var n int64
-	check(tb, db.Model(&author{}).Where("name = '"+secretValue+"' OR name = ?", secretValue).Count(&n).Error, "count")
+	check(tb, db.Model(&author{}).Where("name = '"+secretValue+"' OR name = ?",
+		secretValue).Count(&n).Error, "count")
 	if n != 1 {
 		tb.Errorf("rows = %d, want 1", n)
 	}
 	for _, quoted := range []string{"it's ", `a"b `, `back\slash' `, `end\`, "`tick` "} {
 		// gorm writes the parameters of Raw and Scan into the statement that it logs.
-		check(tb, db.Raw("SELECT count(*) FROM "+s.prefix+"authors WHERE name = ? OR name = ?", quoted, secretValue).Scan(&n).Error, "scan")
-		check(tb, db.Raw("SELECT count(*) FROM "+s.prefix+"authors WHERE name IN ?", []string{quoted + secretValue, secretValue}).Scan(&n).Error, "scan")
+		check(tb, db.Raw("SELECT count(*) FROM "+s.prefix+"authors WHERE name = ? OR name = ?",
+			quoted, secretValue).Scan(&n).Error, "scan")
+		check(tb, db.Raw("SELECT count(*) FROM "+s.prefix+"authors WHERE name IN ?",
+			[]string{quoted + secretValue, secretValue}).Scan(&n).Error, "scan")
 	}
 	if got := s.log.count("slow statement", `"level":"warn"`); got < 2 {
 		tb.Errorf("warnings of slow statements = %d, want 2:\n%s", got, s.log)

@@ -62,7 +62,8 @@ func (s *suite) openEmpty(tb testing.TB, o xdb.Options) *gorm.DB {
 				check(tb, late.Exec("DROP TABLE "+s.prefix+table).Error, "drop "+table)
 			}
 		}
-		check(tb, late.Migrator().DropTable(append(tables, s.prefix+"plinth_migrations")...), "drop the tables")
+		check(tb, late.Migrator().DropTable(append(tables, s.prefix+"plinth_migrations")...),
+			"drop the tables")
 		check(tb, xdb.Close(db), "close")
 		s.noSecret(tb, o.Parts)
 	})
@@ -85,7 +86,9 @@ func (s *suite) wantThings(tb testing.TB, db *gorm.DB, want ...string) {
 }
 
 // wantStates complains where the migrations are in other states.
-func (s *suite) wantStates(tb testing.TB, db *gorm.DB, files fstest.MapFS, want ...migrate.State) []migrate.Migration {
+func (s *suite) wantStates(
+	tb testing.TB, db *gorm.DB, files fstest.MapFS, want ...migrate.State,
+) []migrate.Migration {
 	list, err := migrate.List(s.ctx, db, files)
 	check(tb, err, "list")
 	got := make([]migrate.State, len(list))
@@ -105,8 +108,10 @@ func (s *suite) transactional() bool {
 }
 
 func testMigrationsOnce(tb testing.TB, s *suite) {
-	first := sqlFiles("0001_things.sql", createThings+"UPDATE ${prefix}accounts SET balance = 1;", "0003_third.sql", insertThing(3, "third"))
-	second := sqlFiles("deep/0002_second.sql", "-- a comment; with a semicolon\n"+insertThing(2, "a;b @c ?"))
+	first := sqlFiles("0001_things.sql", createThings+"UPDATE ${prefix}accounts SET balance = 1;",
+		"0003_third.sql", insertThing(3, "third"))
+	second := sqlFiles("deep/0002_second.sql",
+		"-- a comment; with a semicolon\n"+insertThing(2, "a;b @c ?"))
 	var prepared int64
 	o := s.options(tb, &account{}) // 0001 uses it
 	o.Migrations = append(o.Migrations, first, second)
@@ -117,7 +122,8 @@ func testMigrationsOnce(tb testing.TB, s *suite) {
 	if prepared != 2 {
 		tb.Errorf("the Prepare function saw %d rows, want 2", prepared)
 	}
-	if begins, ends := s.log.count(`"migration begins"`), s.log.count(`"migration applied"`); begins != 3 || ends != 3 {
+	if begins, ends := s.log.count(`"migration begins"`),
+		s.log.count(`"migration applied"`); begins != 3 || ends != 3 {
 		tb.Errorf("lines = %d and %d, want 3 of each:\n%s", begins, ends, s.log)
 	}
 	s.log.Reset()
@@ -141,10 +147,12 @@ func testMigrationsList(tb testing.TB, s *suite) {
 	check(tb, migrate.Apply(s.ctx, db, files), "migrate")
 	list := s.wantStates(tb, db, files, migrate.Applied, migrate.Applied)
 	m := list[1]
-	if m.Name != "0002_rows.sql" || m.File != m.Name || len(m.SHA256) != 64 || m.Statements != 1 || m.Done != 1 || m.Error != "" {
+	if m.Name != "0002_rows.sql" || m.File != m.Name || len(m.SHA256) != 64 || m.Statements != 1 ||
+		m.Done != 1 || m.Error != "" {
 		tb.Errorf("migration = %+v", m)
 	}
-	if m.StartedAt.Before(before) || m.FinishedAt.Before(m.StartedAt) || m.StartedAt.Location() != time.UTC {
+	if m.StartedAt.Before(before) || m.FinishedAt.Before(m.StartedAt) ||
+		m.StartedAt.Location() != time.UTC {
 		tb.Errorf("times = %v to %v", m.StartedAt, m.FinishedAt)
 	}
 	delete(files, "0001_things.sql")
@@ -180,16 +188,21 @@ func testChangedMigration(tb testing.TB, s *suite) {
 		want  string
 		state migrate.State
 	}{
-		{"changed", sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql", createParts), "0002_things.sql: it has changed", migrate.Changed},
+		{
+			"changed", sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql", createParts),
+			"0002_things.sql: it has changed", migrate.Changed,
+		},
 		{"late", late, "0001_late.sql: it comes before 0002_things.sql", migrate.Late},
 	}
 	for _, r := range refused {
-		if err := migrate.Apply(s.ctx, db, r.files); err == nil || !strings.Contains(err.Error(), r.want) {
+		if err := migrate.Apply(s.ctx, db, r.files); err == nil ||
+			!strings.Contains(err.Error(), r.want) {
 			tb.Errorf("%s: Migrate = %v, want %q", r.name, err, r.want)
 		}
 		list, err := migrate.List(s.ctx, db, r.files)
 		check(tb, err, "list")
-		if !slices.ContainsFunc(list, func(m migrate.Migration) bool { return m.State == r.state }) {
+		if !slices.ContainsFunc(list,
+			func(m migrate.Migration) bool { return m.State == r.state }) {
 			tb.Errorf("%s: list = %+v, want one that is %s", r.name, list, r.state)
 		}
 	}
@@ -202,7 +215,8 @@ func testChangedMigration(tb testing.TB, s *suite) {
 func testFailedMigration(tb testing.TB, s *suite) {
 	files := sqlFiles(
 		"0001_things.sql", createThings,
-		"0002_rows.sql", createParts+insertThing(1, "one")+insertThing(1, secretValue)+insertThing(3, "three"),
+		"0002_rows.sql", createParts+insertThing(1, "one")+insertThing(1, secretValue)+
+			insertThing(3, "three"),
 		"0003_more.sql", insertThing(4, "four"),
 	)
 	db := s.openEmpty(tb, s.options(tb))
@@ -218,12 +232,15 @@ func testFailedMigration(tb testing.TB, s *suite) {
 		want = append(want, "one")
 	}
 	if s.wantThings(tb, db, want...); kept {
-		changed := sqlFiles("0001_things.sql", createThings, "0002_rows.sql", createParts+insertThing(1, "uno"))
-		if err := migrate.Apply(s.ctx, db, changed); err == nil || !strings.Contains(err.Error(), "its first 2 statements are applied") {
+		changed := sqlFiles("0001_things.sql", createThings, "0002_rows.sql",
+			createParts+insertThing(1, "uno"))
+		if err := migrate.Apply(s.ctx, db, changed); err == nil ||
+			!strings.Contains(err.Error(), "its first 2 statements are applied") {
 			tb.Errorf("Migrate with a change to what is applied = %v", err)
 		}
 	}
-	files["0002_rows.sql"].Data = []byte(createParts + insertThing(1, "one") + insertThing(2, "two") + insertThing(3, "three"))
+	files["0002_rows.sql"].Data = []byte(createParts + insertThing(1, "one") +
+		insertThing(2, "two") + insertThing(3, "three"))
 	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the mended file")
 	s.wantThings(tb, db, "one", "two", "three", "four")
 	s.wantStates(tb, db, files, migrate.Applied, migrate.Applied, migrate.Applied)
@@ -233,13 +250,15 @@ func testFailedMigration(tb testing.TB, s *suite) {
 	}
 }
 
-// wantFailure migrates, and complains where the error and the table do not say what failed.
+// wantFailure migrates, and complains where the error and the table do not say what
+// failed.
 func (s *suite) wantFailure(tb testing.TB, db *gorm.DB, files fstest.MapFS) {
 	err := migrate.Apply(s.ctx, db, files)
 	if err == nil {
 		tb.Fatalf("the broken file has no error")
 	}
-	if !strings.Contains(err.Error(), "migration 0002_rows.sql:3: ") || strings.Contains(err.Error(), secretValue) {
+	if !strings.Contains(err.Error(), "migration 0002_rows.sql:3: ") ||
+		strings.Contains(err.Error(), secretValue) {
 		tb.Errorf("error = %q, want the file and the line, and no value", err)
 	}
 	if code := codeOf(err); code != xerror.UniqueConstraint {
@@ -273,8 +292,10 @@ func testNotedMigration(tb testing.TB, s *suite) {
 
 func testMigrationReplicas(tb testing.TB, s *suite) {
 	files := sqlFiles(
-		"0001_things.sql", "CREATE TABLE ${prefix}things (id INTEGER NOT NULL, name VARCHAR(40) NOT NULL);", // takes a row twice
-		"0002_rows.sql", insertThing(1, "a")+insertThing(2, "b"), "0003_more.sql", insertThing(3, "c"),
+		// takes a row twice
+		"0001_things.sql", "CREATE TABLE ${prefix}things (id INTEGER NOT NULL, name VARCHAR(40) NOT NULL);",
+		"0002_rows.sql", insertThing(1, "a")+insertThing(2, "b"), "0003_more.sql",
+		insertThing(3, "c"),
 	)
 	o := s.options(tb)
 	db := s.openEmpty(tb, o)

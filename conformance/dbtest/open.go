@@ -22,15 +22,19 @@ var openCases = []testCase{
 	{"Open/KeepsToThePool", testPool},
 }
 
-// awkward are values that break a DSN whose parts are not quoted, or smuggle a parameter into it.
+// awkward are values that break a DSN whose parts are not quoted, or smuggle a parameter
+// into it.
 var awkward = []string{
-	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b", "a&b=c", "a;b=c", "a=b",
-	"a{b}c", "a+b", "x host=evil", "x&_pragma=query_only(1)", "密码", "пароль", "🔑", "a$b`c!", "a|b~c^d", "a,b(c)",
+	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b",
+	"a&b=c", "a;b=c", "a=b",
+	"a{b}c", "a+b", "x host=evil", "x&_pragma=query_only(1)", "密码", "пароль", "🔑", "a$b`c!",
+	"a|b~c^d", "a,b(c)",
 }
 
 func testInterface(tb testing.TB, s *suite) {
 	if got := s.Driver.InterfaceVersion(); got != driver.InterfaceVersion {
-		tb.Errorf("InterfaceVersion = %d, want %d: see what has changed in package driver", got, driver.InterfaceVersion)
+		tb.Errorf("InterfaceVersion = %d, want %d: see what has changed in package driver",
+			got, driver.InterfaceVersion)
 	}
 }
 
@@ -61,7 +65,8 @@ func testBadParts(tb testing.TB, s *suite) {
 		parts.Pass = "secret-of-a-bad-part"
 		dsn, err := s.Driver.DSN(parts)
 		if err == nil {
-			tb.Errorf("%s: DSN(%v) = %q, want an error", name, parts, strings.ReplaceAll(dsn, parts.Pass, "***"))
+			tb.Errorf("%s: DSN(%v) = %q, want an error",
+				name, parts, strings.ReplaceAll(dsn, parts.Pass, "***"))
 			continue
 		}
 		if strings.Contains(err.Error(), parts.Pass) {
@@ -70,7 +75,10 @@ func testBadParts(tb testing.TB, s *suite) {
 		if !strings.Contains(err.Error(), "DATABASE_") {
 			tb.Errorf("%s: the error %q names no variable", name, err)
 		}
-		if _, err := s.registry.Resolve(xdb.Options{Driver: s.Driver.Name(), Parts: parts}); err == nil {
+		if _, err := s.registry.Resolve(xdb.Options{
+			Driver: s.Driver.Name(),
+			Parts:  parts,
+		}); err == nil {
 			tb.Errorf("%s: Resolve finds nothing wrong", name)
 		}
 	}
@@ -78,7 +86,8 @@ func testBadParts(tb testing.TB, s *suite) {
 
 func testUnusable(tb testing.TB, s *suite) {
 	for name, parts := range s.Unusable(tb) {
-		db, err := s.registry.Open(s.ctx, xdb.Options{Driver: s.Driver.Name(), Parts: parts, ConnectTimeout: 2 * time.Second})
+		db, err := s.registry.Open(s.ctx,
+			xdb.Options{Driver: s.Driver.Name(), Parts: parts, ConnectTimeout: 2 * time.Second})
 		if err == nil {
 			tb.Errorf("%s: Open succeeded", name)
 			check(tb, xdb.Close(db), "close")

@@ -53,8 +53,8 @@ func testCutOff(tb testing.TB, s *suite) {
 	s.survives(tb, CutOff(tb, s.Config(tb)))
 }
 
-// survives lets an outage begin and end while the database is used. The program is not started again, nor is its pool
-// opened anew.
+// survives lets an outage begin and end while the database is used. The program is not
+// started again, nor is its pool opened anew.
 func (s *suite) survives(tb testing.TB, outage Outage) {
 	o := s.options(tb, &note{})
 	o.Parts = outage.Config
@@ -87,7 +87,8 @@ func (s *suite) survives(tb testing.TB, outage Outage) {
 	check(tb, db.Model(&note{}).Where("text = ?", "before").Count(&kept).Error, "count")
 	check(tb, db.Model(&note{}).Where("text = ?", "never kept").Count(&lost).Error, "count")
 	if kept != 1 || lost != 0 {
-		tb.Errorf("rows from before the outage = %d, of open transactions = %d; want 1 and 0", kept, lost)
+		tb.Errorf("rows from before the outage = %d, of open transactions = %d; want 1 and 0",
+			kept, lost)
 	}
 }
 
@@ -102,9 +103,13 @@ type work struct {
 	cancel            context.CancelFunc
 }
 
-// beginWork begins transactions and statements that take long, with gorm and with its pool alone.
+// beginWork begins transactions and statements that take long, with gorm and with its
+// pool alone.
 func (s *suite) beginWork(tb testing.TB, db *gorm.DB) *work {
-	w := &work{writer: db.Begin(), committer: db.Begin(), slow: make(chan error, 1), rawSlow: make(chan error, 1)}
+	w := &work{
+		writer: db.Begin(), committer: db.Begin(), slow: make(chan error, 1),
+		rawSlow: make(chan error, 1),
+	}
 	for _, tx := range []*gorm.DB{w.writer, w.committer} {
 		check(tb, tx.Error, "begin")
 		check(tb, create(tx, "never kept"), "create in a transaction")
@@ -155,7 +160,8 @@ func (w *work) end() {
 	_ = w.tx.Rollback() // done, unless the test has failed
 }
 
-// within complains where do takes longer than a statement may without a server, or has another error than it should.
+// within complains where do takes longer than a statement may without a server, or has
+// another error than it should.
 func within(tb testing.TB, what string, do func() error) {
 	start := time.Now()
 	err := do()
@@ -165,8 +171,8 @@ func within(tb testing.TB, what string, do func() error) {
 	wantUnavailable(tb, what, err)
 }
 
-// wantUnavailable complains of another error than that of a server which is gone, and reports whether there was nothing to
-// complain of.
+// wantUnavailable complains of another error than that of a server which is gone, and
+// reports whether there was nothing to complain of.
 func wantUnavailable(tb testing.TB, what string, err error) bool {
 	if err == nil {
 		tb.Errorf("%s has no error, although the server is gone", what)
@@ -180,7 +186,8 @@ func wantUnavailable(tb testing.TB, what string, err error) bool {
 	return false
 }
 
-// wantOutage asks for everything that needs the server, and from many goroutines too: no connection may be waited for.
+// wantOutage asks for everything that needs the server, and from many goroutines too: no
+// connection may be waited for.
 func (s *suite) wantOutage(tb testing.TB, db *gorm.DB) {
 	pool := poolOf(tb, db)
 	count := "SELECT count(*) FROM " + s.prefix + "notes"
@@ -192,11 +199,13 @@ func (s *suite) wantOutage(tb testing.TB, db *gorm.DB) {
 		},
 		"DB.Ping": func() error { return pool.PingContext(s.ctx) },
 
-		"First":       func() error { return db.First(&note{}).Error },
-		"Create":      func() error { return create(db, "never kept") },
-		"Raw":         func() error { return db.Raw(count).Scan(new(int64)).Error },
-		"Exec":        func() error { return db.Exec("DELETE FROM " + s.prefix + "notes").Error },
-		"Transaction": func() error { return db.Transaction(func(tx *gorm.DB) error { return create(tx, "never kept") }) },
+		"First":  func() error { return db.First(&note{}).Error },
+		"Create": func() error { return create(db, "never kept") },
+		"Raw":    func() error { return db.Raw(count).Scan(new(int64)).Error },
+		"Exec":   func() error { return db.Exec("DELETE FROM " + s.prefix + "notes").Error },
+		"Transaction": func() error {
+			return db.Transaction(func(tx *gorm.DB) error { return create(tx, "never kept") })
+		},
 		"CheckHealth": func() error { return xdb.CheckHealth(s.ctx, db) },
 	}
 	for range 2 {
@@ -226,9 +235,11 @@ func (s *suite) wantNoOpen(tb testing.TB, o xdb.Options) {
 		return
 	}
 	if took := time.Since(start); took > failsWithin {
-		tb.Errorf("Open returned after %s, want it soon after its timeout of %s", took, o.ConnectTimeout)
+		tb.Errorf("Open returned after %s, want it soon after its timeout of %s",
+			took, o.ConnectTimeout)
 	}
-	if text := err.Error(); !strings.Contains(text, "gave up at attempt") || o.Parts.Pass != "" && strings.Contains(text, o.Parts.Pass) {
+	if text := err.Error(); !strings.Contains(text, "gave up at attempt") || o.Parts.Pass != "" &&
+		strings.Contains(text, o.Parts.Pass) {
 		tb.Errorf("Open = %q, want that it gave up, and no password", text)
 	}
 	wantUnavailable(tb, "Open", err)
@@ -243,18 +254,21 @@ func (s *suite) wantRecovery(tb testing.TB, db *gorm.DB) {
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
 	for {
-		err := errors.Join(xdb.CheckHealth(s.ctx, db), firstOf(inParallel(20, func(int) error { return create(db, "after") })))
+		err := errors.Join(xdb.CheckHealth(s.ctx, db),
+			firstOf(inParallel(20, func(int) error { return create(db, "after") })))
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			tb.Fatalf("the pool does not work %s after the server was back: %v", recoversWithin, err)
+			tb.Fatalf("the pool does not work %s after the server was back: %v",
+				recoversWithin, err)
 		}
 		<-again.C
 	}
 }
 
-// testSilence lets nothing through to a server to which connections stand, as a firewall does or a host without power.
+// testSilence lets nothing through to a server to which connections stand, as a firewall
+// does or a host without power.
 func testSilence(tb testing.TB, s *suite) {
 	s.needServer(tb)
 	r := beginRelay(tb, s.Config(tb), "127.0.0.1:0")
@@ -265,10 +279,14 @@ func testSilence(tb testing.TB, s *suite) {
 
 	r.Silence()
 	for what, do := range map[string]func(ctx context.Context) error{
-		"First":  func(ctx context.Context) error { return db.WithContext(ctx).First(&note{}).Error },
+		"First": func(ctx context.Context) error {
+			return db.WithContext(ctx).First(&note{}).Error
+		},
 		"Create": func(ctx context.Context) error { return create(db.WithContext(ctx), "maybe") },
 		"Transaction": func(ctx context.Context) error {
-			return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return create(tx, "maybe") })
+			return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+				return create(tx, "maybe")
+			})
 		},
 		"CheckHealth": func(ctx context.Context) error { return xdb.CheckHealth(ctx, db) },
 		"Open": func(ctx context.Context) error {
@@ -338,13 +356,16 @@ func (u *use) end() {
 	u.running.Wait()
 }
 
-// wantKept complains where a row is gone whose insert had succeeded, or a failure was slow or of another kind.
+// wantKept complains where a row is gone whose insert had succeeded, or a failure was
+// slow or of another kind.
 func (u *use) wantKept(tb testing.TB, db *gorm.DB) {
 	seen := map[string]bool{}
 	for _, err := range u.errs {
-		if text := fmt.Sprintf("%v %T: %v", codeOf(err), err, err); codeOf(err) != xerror.ServiceUnavailable && !seen[text] {
+		if text := fmt.Sprintf("%v %T: %v",
+			codeOf(err), err, err); codeOf(err) != xerror.ServiceUnavailable && !seen[text] {
 			seen[text] = true
-			tb.Errorf("code of a write during the outage = %s, want %v", text, xerror.ServiceUnavailable)
+			tb.Errorf("code of a write during the outage = %s, want %v",
+				text, xerror.ServiceUnavailable)
 		}
 	}
 	if len(u.errs) == 0 {

@@ -26,7 +26,8 @@ var queryCases = []testCase{
 	{"Query/PreparedStatements", testPreparedStatements},
 }
 
-// manyIDs are more than Oracle takes in one list, and fewer than SQL Server takes parameters.
+// manyIDs are more than Oracle takes in one list, and fewer than SQL Server takes
+// parameters.
 const manyIDs = 1500
 
 // named makes authors of their names, each a year older than the one before.
@@ -52,8 +53,12 @@ func testManyIDs(tb testing.TB, s *suite) {
 		find func(tx *gorm.DB, to *[]string) error
 		want []string
 	}{
-		{"in", func(tx *gorm.DB, to *[]string) error { return tx.Where("id IN ?", ids).Pluck("name", to).Error }, []string{"a", "c"}},
-		{"not in", func(tx *gorm.DB, to *[]string) error { return tx.Where("id NOT IN ?", ids).Pluck("name", to).Error }, []string{"b"}},
+		{"in", func(tx *gorm.DB, to *[]string) error {
+			return tx.Where("id IN ?", ids).Pluck("name", to).Error
+		}, []string{"a", "c"}},
+		{"not in", func(tx *gorm.DB, to *[]string) error {
+			return tx.Where("id NOT IN ?", ids).Pluck("name", to).Error
+		}, []string{"b"}},
 		{"a map", func(tx *gorm.DB, to *[]string) error {
 			return tx.Where(map[string]any{"id": ids}).Pluck("name", to).Error
 		}, []string{"a", "c"}},
@@ -65,7 +70,8 @@ func testManyIDs(tb testing.TB, s *suite) {
 		}, []string{"c"}},
 	} {
 		var got []string
-		if err := list.find(db.Model(&author{}).Order("name"), &got); err != nil || !slices.Equal(got, list.want) {
+		if err := list.find(db.Model(&author{}).Order("name"), &got); err != nil ||
+			!slices.Equal(got, list.want) {
 			tb.Errorf("%s: names = %q (%v), want %q", list.name, got, err, list.want)
 		}
 	}
@@ -94,12 +100,14 @@ func testMaps(tb testing.TB, s *suite) {
 	all := named(tb, db, "a", "b")
 	want := []string{"age", "email", "id", "name"}
 	var rows []map[string]any
-	check(tb, db.Model(&author{}).Select("id", "name", "age", "email").Order("name").Find(&rows).Error, "find")
+	check(tb, db.Model(&author{}).Select("id", "name", "age",
+		"email").Order("name").Find(&rows).Error, "find")
 	if len(rows) != 2 {
 		tb.Fatalf("rows = %d, want 2", len(rows))
 	}
 	one := map[string]any{}
-	check(tb, db.Model(&author{}).Select("id", "name", "age", "email").Where("name = ?", "b").Take(&one).Error, "take")
+	check(tb, db.Model(&author{}).Select("id", "name", "age", "email").Where("name = ?",
+		"b").Take(&one).Error, "take")
 	for i, row := range append(rows, one) {
 		a := all[min(i, 1)]
 		if got := sorted(row); !slices.Equal(got, want) {
@@ -107,13 +115,16 @@ func testMaps(tb testing.TB, s *suite) {
 			continue
 		}
 		if row["name"] != a.Name || row["email"] != nil {
-			tb.Errorf("row %d: name = %v (%T), email = %v; want %q and nil", i, row["name"], row["name"], row["email"], a.Name)
+			tb.Errorf("row %d: name = %v (%T), email = %v; want %q and nil",
+				i, row["name"], row["name"], row["email"], a.Name)
 		}
 		if fmt.Sprint(row["id"]) != a.ID.String() || fmt.Sprint(row["age"]) != fmt.Sprint(a.Age) {
-			tb.Errorf("row %d: id = %v, age = %v; want %d and %d", i, row["id"], row["age"], a.ID, a.Age)
+			tb.Errorf("row %d: id = %v, age = %v; want %d and %d",
+				i, row["id"], row["age"], a.ID, a.Age)
 		}
 	}
-	check(tb, db.Model(&author{}).Where("id = ?", all[0].ID).Updates(map[string]any{"age": 77, "email": "x"}).Error, "update by a map")
+	check(tb, db.Model(&author{}).Where("id = ?",
+		all[0].ID).Updates(map[string]any{"age": 77, "email": "x"}).Error, "update by a map")
 	var got author
 	check(tb, db.First(&got, all[0].ID).Error, "read")
 	if got.Age != 77 || got.Email == nil || *got.Email != "x" {
@@ -129,7 +140,8 @@ func testGroups(tb testing.TB, s *suite) {
 		Total int
 	}
 	kinds := func() *gorm.DB { return db.Model(&event{}).Group("kind") }
-	check(tb, kinds().Select("kind, COUNT(*) AS total").Having("COUNT(*) > ?", 1).Order("kind DESC").Scan(&groups).Error, "group")
+	check(tb, kinds().Select("kind, COUNT(*) AS total").Having("COUNT(*) > ?",
+		1).Order("kind DESC").Scan(&groups).Error, "group")
 	if got, want := fmt.Sprint(groups), "[{kind2 2} {kind1 2} {kind0 3}]"; got != want {
 		tb.Errorf("groups = %s, want %s", got, want)
 	}
@@ -140,12 +152,14 @@ func testGroups(tb testing.TB, s *suite) {
 		tb.Errorf("groups = %d, kinds = %d, want 3 of each", n, distinct)
 	}
 	var names []string
-	check(tb, db.Model(&event{}).Distinct().Order("kind").Limit(2).Offset(1).Pluck("kind", &names).Error, "distinct")
+	check(tb, db.Model(&event{}).Distinct().Order("kind").Limit(2).Offset(1).Pluck("kind",
+		&names).Error, "distinct")
 	if want := []string{"kind1", "kind2"}; !slices.Equal(names, want) {
 		tb.Errorf("kinds = %q, want %q", names, want)
 	}
 	var sum *int64
-	check(tb, db.Model(&event{}).Where("1 = 0").Select("SUM(id)").Scan(&sum).Error, "sum of nothing")
+	check(tb, db.Model(&event{}).Where("1 = 0").Select("SUM(id)").Scan(&sum).Error,
+		"sum of nothing")
 	if sum != nil {
 		tb.Errorf("the sum of nothing = %d, want NULL", *sum)
 	}
@@ -162,15 +176,18 @@ func testAliases(tb testing.TB, s *suite) {
 	}
 	authors, books := s.prefix+"authors", s.prefix+"books"
 	check(tb, db.Model(&author{}).
-		Select(authors+".name AS writer_name", authors+".age + 1 AS next_age", "b.title AS book_title").
+		Select(authors+".name AS writer_name", authors+".age + 1 AS next_age",
+			"b.title AS book_title").
 		Joins("LEFT JOIN "+books+" b ON b.author_id = "+authors+".id").
 		Order(authors+".name").Scan(&rows).Error, "join")
-	if len(rows) != 2 || rows[0].WriterName != "a" || rows[0].NextAge != 21 || rows[0].BookTitle != nil ||
+	if len(rows) != 2 || rows[0].WriterName != "a" || rows[0].NextAge != 21 ||
+		rows[0].BookTitle != nil ||
 		rows[1].WriterName != "b" || rows[1].BookTitle == nil || *rows[1].BookTitle != "of b" {
 		tb.Errorf("rows = %+v", rows)
 	}
 	var short []struct{ Name string }
-	check(tb, db.Model(&author{}).Where("id IN (?)", db.Model(&book{}).Select("author_id")).Find(&short).Error, "subquery")
+	check(tb, db.Model(&author{}).Where("id IN (?)",
+		db.Model(&book{}).Select("author_id")).Find(&short).Error, "subquery")
 	if len(short) != 1 || short[0].Name != "b" {
 		tb.Errorf("authors of books = %+v, want b", short)
 	}
@@ -179,7 +196,8 @@ func testAliases(tb testing.TB, s *suite) {
 func testNamedParameters(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
 	named(tb, db, "a", "b", "c")
-	query := "SELECT name FROM " + s.prefix + "authors WHERE name = @name OR age > @age AND name <> @name ORDER BY name"
+	query := "SELECT name FROM " + s.prefix +
+		"authors WHERE name = @name OR age > @age AND name <> @name ORDER BY name"
 	for what, args := range map[string][]any{
 		"sql.Named": {sql.Named("name", "a"), sql.Named("age", 21)},
 		"a map":     {map[string]any{"name": "a", "age": 21}},
@@ -193,11 +211,13 @@ func testNamedParameters(tb testing.TB, s *suite) {
 			text = strings.NewReplacer("@name", "@Name", "@age", "@Age").Replace(query)
 		}
 		var got []string
-		if err := db.Raw(text, args...).Scan(&got).Error; err != nil || !slices.Equal(got, []string{"a", "c"}) {
+		if err := db.Raw(text, args...).Scan(&got).Error; err != nil ||
+			!slices.Equal(got, []string{"a", "c"}) {
 			tb.Errorf("%s: names = %q (%v), want a and c", what, got, err)
 		}
 	}
-	done := db.Exec("UPDATE "+s.prefix+"authors SET age = @age WHERE name IN @names", sql.Named("age", 50), sql.Named("names", []string{"a", "b"}))
+	done := db.Exec("UPDATE "+s.prefix+"authors SET age = @age WHERE name IN @names",
+		sql.Named("age", 50), sql.Named("names", []string{"a", "b"}))
 	if done.Error != nil || done.RowsAffected != 2 {
 		tb.Errorf("updated %d rows (%v), want 2", done.RowsAffected, done.Error)
 	}
@@ -217,7 +237,8 @@ func testLike(tb testing.TB, s *suite) {
 		{"name NOT LIKE ?", "%a%b%", []string{"100 percent", "100% sure"}},
 	} {
 		var got []string
-		check(tb, db.Model(&author{}).Where(like.condition, like.pattern).Pluck("name", &got).Error, "like")
+		check(tb, db.Model(&author{}).Where(like.condition, like.pattern).Pluck("name", &got).Error,
+			"like")
 		slices.Sort(got)
 		if !slices.Equal(got, like.want) {
 			tb.Errorf("%s with %q = %q, want %q", like.condition, like.pattern, got, like.want)
@@ -229,7 +250,8 @@ func testAssociations(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{}, &parentBefore{}, &child{})
 	all := named(tb, db, "a", "b", "c")
 	for i := range 5 {
-		check(tb, db.Create(&book{Title: fmt.Sprint("book ", i), AuthorID: all[i%2].ID}).Error, "create a book")
+		check(tb, db.Create(&book{Title: fmt.Sprint("book ", i), AuthorID: all[i%2].ID}).Error,
+			"create a book")
 	}
 	var got []author
 	check(tb, db.Preload("Books").Order("name").Find(&got).Error, "preload")
@@ -238,8 +260,12 @@ func testAssociations(tb testing.TB, s *suite) {
 	}
 	p := parentBefore{Name: "p"}
 	check(tb, db.Create(&p).Error, "create a parent")
-	check(tb, db.Create([]*child{{ParentID: p.ID}, {Parent: &parentBefore{Name: "new"}}}).Error, "create children")
-	for what, tx := range map[string]*gorm.DB{"join": db.Joins("Parent"), "preload": db.Preload("Parent")} {
+	check(tb, db.Create([]*child{{ParentID: p.ID}, {Parent: &parentBefore{Name: "new"}}}).Error,
+		"create children")
+	for what, tx := range map[string]*gorm.DB{
+		"join":    db.Joins("Parent"),
+		"preload": db.Preload("Parent"),
+	} {
 		var children []child
 		check(tb, tx.Find(&children).Error, what)
 		var names []string
@@ -305,7 +331,8 @@ func testPreparedStatements(tb testing.TB, s *suite) {
 	check(tb, db.Create(&a).Error, "create")
 	check(tb, firstOf(inParallel(10, func(int) error {
 		for range 3 {
-			if err := db.Model(&account{}).Where("id = ?", a.ID).Update("balance", gorm.Expr("balance + ?", 1)).Error; err != nil {
+			if err := db.Model(&account{}).Where("id = ?", a.ID).Update("balance",
+				gorm.Expr("balance + ?", 1)).Error; err != nil {
 				return err
 			}
 		}

@@ -14,7 +14,8 @@ func beginRelay(tb testing.TB, parts driver.Config, address string) *testserver.
 	if parts.Host == "" || parts.Port == 0 {
 		tb.Fatalf("relay: the parts %v need a host and a port", parts)
 	}
-	return testserver.BeginRelay(tb, net.JoinHostPort(parts.Host, strconv.Itoa(parts.Port)), address)
+	return testserver.BeginRelay(tb, net.JoinHostPort(parts.Host, strconv.Itoa(parts.Port)),
+		address)
 }
 
 // inFrontOf returns the parts with the address of the relay.

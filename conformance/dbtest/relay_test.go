@@ -13,7 +13,8 @@ import (
 
 func dial(c driver.Config) error {
 	address := net.JoinHostPort(c.Host, strconv.Itoa(c.Port))
-	conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp", address)
+	conn, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp",
+		address)
 	if err == nil {
 		err = conn.Close()
 	}

@@ -28,7 +28,8 @@ var schemaCases = []testCase{
 	{"Schema/FailedPrepareClosesThePool", testFailedPrepare},
 }
 
-// owned refers to an entity by an id whose column type is the driver's choice, as generated entities do.
+// owned refers to an entity by an id whose column type is the driver's choice, as
+// generated entities do.
 type owned struct {
 	ID      int64
 	OwnerID xsnowflake.SnowflakeID `gorm:"not null;index"`
@@ -51,7 +52,10 @@ func testMigrateTwice(tb testing.TB, s *suite) {
 	}
 	s.log.Reset()
 	check(tb, db.AutoMigrate(o.AutoMigrate...), "migrate again")
-	for _, change := range []string{"ALTER TABLE", "CREATE TABLE", "DROP TABLE", "CREATE INDEX", "CREATE UNIQUE INDEX"} {
+	for _, change := range []string{
+		"ALTER TABLE", "CREATE TABLE", "DROP TABLE", "CREATE INDEX",
+		"CREATE UNIQUE INDEX",
+	} {
 		if n := s.log.count(`"sql":"` + change); n > 0 {
 			tb.Errorf("the second migration ran %d × %s, want no change:\n%s", n, change, s.log)
 		}
@@ -63,7 +67,8 @@ func testMigrateTwice(tb testing.TB, s *suite) {
 	}
 }
 
-// parentBefore and parentAfter are two versions of one table, child refers to it and is deleted with it.
+// parentBefore and parentAfter are two versions of one table, child refers to it and is
+// deleted with it.
 type (
 	parentBefore struct {
 		xmodels.BaseEntity
@@ -83,7 +88,8 @@ type (
 	}
 )
 
-// TableName implements schema.TablerWithNamer: the entity is the later version of parentBefore.
+// TableName implements schema.TablerWithNamer: the entity is the later version of
+// parentBefore.
 func (parentAfter) TableName(namer schema.Namer) string { return namer.TableName("parentBefore") }
 
 func testMigrateParent(tb testing.TB, s *suite) {
@@ -128,7 +134,8 @@ func testPrefix(tb testing.TB, s *suite) {
 	}
 }
 
-// plain has a table that is named by the naming strategy, and sheep one that is the same in both numbers.
+// plain has a table that is named by the naming strategy, and sheep one that is the same
+// in both numbers.
 type (
 	plain struct {
 		ID   int64
@@ -167,7 +174,11 @@ func testOtherNumber(tb testing.TB, s *suite) {
 		if err == nil {
 			check(tb, xdb.Close(other), "close")
 		}
-		for _, text := range []string{"the table " + want + " of the model plain is missing", "the table " + have + " exists", "DATABASE_SINGULAR_TABLES=" + strconv.FormatBool(singular)} {
+		for _, text := range []string{
+			"the table " + want + " of the model plain is missing",
+			"the table " + have + " exists",
+			"DATABASE_SINGULAR_TABLES=" + strconv.FormatBool(singular),
+		} {
 			if err == nil || !strings.Contains(err.Error(), text) {
 				tb.Errorf("open with the other number = %v, want %q in it", err, text)
 			}
@@ -179,7 +190,8 @@ func testOtherNumber(tb testing.TB, s *suite) {
 	}
 }
 
-// badge and crate name their own tables. To migrate them creates the table of plain too, and crate's join table.
+// badge and crate name their own tables. To migrate them creates the table of plain too,
+// and crate's join table.
 type (
 	badge struct {
 		ID      int64
@@ -206,8 +218,11 @@ func testOtherNumberOfAssociated(tb testing.TB, s *suite) {
 	o.SingularTables = true
 	db := s.openWith(tb, o)
 	o.SingularTables = false
-	associated := "the table " + s.prefix + "plains of the model plain is missing, and the table " + s.prefix + "plain exists"
-	join := "the table " + s.prefix + "crate_items of the association CrateItem is missing, and the table " + s.prefix + "crate_item exists"
+	associated := "the table " + s.prefix + "plains of the model plain is missing, and the table " +
+		s.prefix + "plain exists"
+	join := "the table " + s.prefix +
+		"crate_items of the association CrateItem is missing, and the table " + s.prefix +
+		"crate_item exists"
 	for _, tc := range []struct {
 		model any
 		want  []string
@@ -222,7 +237,8 @@ func testOtherNumberOfAssociated(tb testing.TB, s *suite) {
 		}
 		for _, text := range tc.want {
 			if err == nil || !strings.Contains(err.Error(), text) {
-				tb.Errorf("open with the other number and %T = %v, want %q in it", tc.model, err, text)
+				tb.Errorf("open with the other number and %T = %v, want %q in it",
+					tc.model, err, text)
 			}
 		}
 	}

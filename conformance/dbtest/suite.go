@@ -84,7 +84,10 @@ func newSuite(tb testing.TB, h Harness) *suite {
 	s.prefix = fmt.Sprintf("t%d_%d_", time.Now().UnixMilli()%1e6, number.Add(1))
 	s.registry.Register(h.Driver)
 
-	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: s.log})
+	engine, err := xlog.New(xlog.Config{
+		Level: slog.LevelDebug, Format: xlog.FormatJSON,
+		Writer: s.log,
+	})
 	check(tb, err, "log")
 	node, err := xsnowflake.NewNode()
 	check(tb, err, "id node")
@@ -96,7 +99,8 @@ func newSuite(tb testing.TB, h Harness) *suite {
 	return s
 }
 
-// open opens a database with tables for these entities: a case that makes no more than it needs is fast.
+// open opens a database with tables for these entities: a case that makes no more than it
+// needs is fast.
 func (s *suite) open(tb testing.TB, tables ...any) *gorm.DB {
 	return s.openWith(tb, s.options(tb, tables...))
 }

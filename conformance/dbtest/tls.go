@@ -87,7 +87,8 @@ func testTLSTrust(tb testing.TB, s *suite) {
 		tb.Skip("the server's certificate may be one that the system trusts")
 	}
 	s.refuses(tb, "the certificates of the system", s.withTLS(tb, driver.TLSVerifyFull, ""))
-	s.refuses(tb, "another certificate", s.withTLS(tb, driver.TLSVerifyFull, writePEM(tb, strangerPEM())))
+	s.refuses(tb, "another certificate",
+		s.withTLS(tb, driver.TLSVerifyFull, writePEM(tb, strangerPEM())))
 }
 
 // testTLSHost reaches the server under an address that its certificate is not for.
@@ -121,13 +122,21 @@ func testTLSSettings(tb testing.TB, s *suite) {
 		{"a mode that is none", "prefer", "", xenv.DatabaseTLS},
 		{"another spelling", "Require", "", xenv.DatabaseTLS},
 		{"a file that is missing", driver.TLSVerifyFull, missing, xenv.DatabaseTLSCA},
-		{"a file without a certificate", driver.TLSVerifyFull, writePEM(tb, []byte("no certificate")), xenv.DatabaseTLSCA},
-		{"a file that is not used", driver.TLSRequire, writePEM(tb, strangerPEM()), xenv.DatabaseTLSCA},
+		{
+			"a file without a certificate",
+			driver.TLSVerifyFull, writePEM(tb, []byte("no certificate")), xenv.DatabaseTLSCA,
+		},
+		{
+			"a file that is not used",
+			driver.TLSRequire, writePEM(tb, strangerPEM()), xenv.DatabaseTLSCA,
+		},
 	} {
 		parts.TLS, parts.TLSCA = bad.mode, bad.ca
 		_, err := s.Driver.DSN(parts)
-		if err == nil || !strings.Contains(err.Error(), string(bad.want)+":") || strings.Contains(err.Error(), secretValue) {
-			tb.Errorf("%s: DSN = %v, want an error that names %s, and no password", bad.name, err, bad.want)
+		if err == nil || !strings.Contains(err.Error(), string(bad.want)+":") ||
+			strings.Contains(err.Error(), secretValue) {
+			tb.Errorf("%s: DSN = %v, want an error that names %s, and no password",
+				bad.name, err, bad.want)
 		}
 	}
 }
@@ -148,8 +157,10 @@ func testTLSAdvice(tb testing.TB, s *suite) {
 	} {
 		parts.Host, parts.TLS, parts.TLSCA = way.host, way.mode, ""
 		advice := strings.Join(s.Driver.Advice(parts), "\n")
-		if got := strings.Contains(advice, string(xenv.DatabaseTLS)); got != way.want || strings.Contains(advice, secretValue) {
-			tb.Errorf("advice for the mode %q to %s = %q; names %s: %t, want %t", way.mode, way.host, advice, xenv.DatabaseTLS, got, way.want)
+		if got := strings.Contains(advice, string(xenv.DatabaseTLS)); got != way.want ||
+			strings.Contains(advice, secretValue) {
+			tb.Errorf("advice for the mode %q to %s = %q; names %s: %t, want %t",
+				way.mode, way.host, advice, xenv.DatabaseTLS, got, way.want)
 		}
 	}
 }

@@ -105,11 +105,14 @@ func testNested(tb testing.TB, s *suite) {
 		if err := create(tx, "a"); err != nil {
 			return err
 		}
-		inner := tx.Transaction(func(tx *gorm.DB) error { return errors.Join(create(tx, "b"), errBoom) })
+		inner := tx.Transaction(func(tx *gorm.DB) error {
+			return errors.Join(create(tx, "b"), errBoom)
+		})
 		if !errors.Is(inner, errBoom) {
 			tb.Errorf("the inner transaction = %v, want the callback's error", inner)
 		}
-		// A statement that fails must not break the outer transaction, once its savepoint is gone.
+		// A statement that fails must not break the outer transaction, once its savepoint
+		// is gone.
 		broken := tx.Transaction(func(tx *gorm.DB) error { return tx.Exec("SELEKT 1").Error })
 		if broken == nil {
 			tb.Error("the broken statement has no error")
@@ -123,7 +126,8 @@ func testNested(tb testing.TB, s *suite) {
 func testNestedOuter(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	err := db.Transaction(func(tx *gorm.DB) error {
-		check(tb, tx.Transaction(func(tx *gorm.DB) error { return create(tx, "a") }), "inner transaction")
+		check(tb, tx.Transaction(func(tx *gorm.DB) error { return create(tx, "a") }),
+			"inner transaction")
 		return errBoom
 	})
 	if !errors.Is(err, errBoom) {
@@ -168,13 +172,17 @@ func testOnCommit(tb testing.TB, s *suite) {
 		xdb.OnCommit(ctx, look)
 		check(tb, create(xdb.MustGetDB(ctx), "a"), "create")
 		_ = xdb.Transaction(ctx, func(ctx context.Context) error {
-			xdb.OnCommit(ctx, func(context.Context) { tb.Error("OnCommit ran for a savepoint that was undone") })
+			xdb.OnCommit(ctx, func(context.Context) {
+				tb.Error("OnCommit ran for a savepoint that was undone")
+			})
 			return errBoom
 		})
 		return nil
 	}), "transaction")
 	_ = xdb.Transaction(ctx, func(ctx context.Context) error {
-		xdb.OnCommit(ctx, func(context.Context) { tb.Error("OnCommit ran for a transaction that was undone") })
+		xdb.OnCommit(ctx, func(context.Context) {
+			tb.Error("OnCommit ran for a transaction that was undone")
+		})
 		return errBoom
 	})
 	ended := make(chan context.Context, 1)
@@ -185,7 +193,9 @@ func testOnCommit(tb testing.TB, s *suite) {
 			panic("in the midst")
 		})
 	}()
-	if xdb.OnCommit(<-ended, func(context.Context) { tb.Error("OnCommit ran for a transaction that has panicked") }) {
+	if xdb.OnCommit(<-ended, func(context.Context) {
+		tb.Error("OnCommit ran for a transaction that has panicked")
+	}) {
 		tb.Error("OnCommit promises to run for a transaction that has ended")
 	}
 	if !slices.Equal(seen, []int64{1}) {
@@ -206,13 +216,14 @@ func testNewContext(tb testing.TB, s *suite) {
 		tb.Errorf("Transaction = %v, want the callback's error", err)
 	}
 	wantNotes(tb, db)
-	check(tb, xdb.Transaction(context.WithValue(s.ctx, xctx.DatabaseKey, db), func(ctx context.Context) error {
-		other := xdb.NewContext(ctx, db) // the database itself, so outside
-		if transaction.In(other) {
-			tb.Error("NewContext of a database is in the transaction")
-		}
-		return nil
-	}), "transaction")
+	check(tb, xdb.Transaction(context.WithValue(s.ctx, xctx.DatabaseKey, db),
+		func(ctx context.Context) error {
+			other := xdb.NewContext(ctx, db) // the database itself, so outside
+			if transaction.In(other) {
+				tb.Error("NewContext of a database is in the transaction")
+			}
+			return nil
+		}), "transaction")
 }
 
 // made is a table that only CreateTable makes.
@@ -224,7 +235,8 @@ type made struct {
 func testCreateTable(tb testing.TB, s *suite) {
 	db := s.open(tb)
 	tb.Cleanup(func() {
-		check(tb, db.WithContext(context.WithoutCancel(s.ctx)).Migrator().DropTable(&made{}), "drop the table")
+		check(tb, db.WithContext(context.WithoutCancel(s.ctx)).Migrator().DropTable(&made{}),
+			"drop the table")
 	})
 	errs := make(chan error, 4)
 	for range cap(errs) {

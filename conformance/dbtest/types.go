@@ -58,13 +58,17 @@ func testTypes(tb testing.TB, s *suite) {
 	for name, want := range map[string]sample{
 		"zero": {Data: []byte{0}},
 		"largest": {
-			Active: true, Ratio: 1234567.0123456789, Tiny: math.MaxInt8, Small: math.MaxInt16, Middle: math.MaxInt32,
-			Large: math.MaxInt64, Natural: math.MaxInt64, Word: math.MaxUint32, Data: everyByte(),
-			MaybeActive: &yes, MaybeRatio: &ratio, MaybeLarge: &large, MaybeText: &text, MaybeAt: &at,
+			Active: true, Ratio: 1234567.0123456789, Tiny: math.MaxInt8, Small: math.MaxInt16,
+			Middle: math.MaxInt32,
+			Large:  math.MaxInt64, Natural: math.MaxInt64, Word: math.MaxUint32, Data: everyByte(),
+			MaybeActive: &yes, MaybeRatio: &ratio, MaybeLarge: &large, MaybeText: &text,
+			MaybeAt: &at,
 		},
 		"smallest": {
-			Ratio: -math.Pi * 1e-9, Tiny: math.MinInt8, Small: math.MinInt16, Middle: math.MinInt32, Large: math.MinInt64,
-			Data: bytes.Repeat(everyByte(), 400), MaybeActive: new(bool), MaybeRatio: new(float64), MaybeLarge: new(int64),
+			Ratio: -math.Pi * 1e-9, Tiny: math.MinInt8, Small: math.MinInt16, Middle: math.MinInt32,
+			Large: math.MinInt64,
+			Data:  bytes.Repeat(everyByte(), 400), MaybeActive: new(bool), MaybeRatio: new(float64),
+			MaybeLarge: new(int64),
 		},
 	} {
 		check(tb, db.Create(&want).Error, name)
@@ -73,7 +77,8 @@ func testTypes(tb testing.TB, s *suite) {
 		sameSample(tb, name, got, want)
 	}
 	var active int64
-	check(tb, db.Model(&sample{}).Where("active = ?", true).Or("maybe_active = ?", false).Count(&active).Error, "count")
+	check(tb, db.Model(&sample{}).Where("active = ?", true).Or("maybe_active = ?",
+		false).Count(&active).Error, "count")
 	if active != 2 {
 		tb.Errorf("rows that are active or maybe not = %d, want 2", active)
 	}
@@ -92,8 +97,10 @@ func sameSample(tb testing.TB, name string, got, want sample) {
 	}
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 	for i := 1; i < g.NumField(); i++ { // without the embedded entity
-		if have, wanted := g.Field(i).Interface(), w.Field(i).Interface(); !reflect.DeepEqual(have, wanted) {
-			tb.Errorf("%s: %s came back as %.60v, want %.60v", name, g.Type().Field(i).Name, shown(g.Field(i)), shown(w.Field(i)))
+		if have, wanted := g.Field(i).Interface(),
+			w.Field(i).Interface(); !reflect.DeepEqual(have, wanted) {
+			tb.Errorf("%s: %s came back as %.60v, want %.60v",
+				name, g.Type().Field(i).Name, shown(g.Field(i)), shown(w.Field(i)))
 		}
 	}
 }
@@ -110,7 +117,10 @@ func testNulls(tb testing.TB, s *suite) {
 	db := s.open(tb, &sample{})
 	none, empty := sample{}, sample{Data: []byte{}}
 	check(tb, db.Create([]*sample{&none, &empty}).Error, "create")
-	for _, column := range []string{"maybe_active", "maybe_ratio", "maybe_large", "maybe_text", "maybe_at"} {
+	for _, column := range []string{
+		"maybe_active", "maybe_ratio", "maybe_large", "maybe_text",
+		"maybe_at",
+	} {
 		var n int64
 		check(tb, db.Model(&sample{}).Where(column+" IS NULL").Count(&n).Error, "count")
 		if n != 2 {
@@ -137,8 +147,10 @@ func testNulls(tb testing.TB, s *suite) {
 		tb.Errorf("no bytes came back as %q", got.Data)
 	}
 	check(tb, db.Model(&got).Update("maybe_at", time.Now()).Error, "set")
-	check(tb, db.Model(&got).Updates(map[string]any{"maybe_at": nil, "data": nil}).Error, "set back")
-	check(tb, db.Where("maybe_at IS NULL AND data IS NULL").First(&sample{}, empty.ID).Error, "read what was set back")
+	check(tb, db.Model(&got).Updates(map[string]any{"maybe_at": nil, "data": nil}).Error,
+		"set back")
+	check(tb, db.Where("maybe_at IS NULL AND data IS NULL").First(&sample{}, empty.ID).Error,
+		"read what was set back")
 }
 
 // document is kept as JSON.
@@ -150,7 +162,10 @@ type document struct {
 
 func testJSON(tb testing.TB, s *suite) {
 	db := s.open(tb, &document{})
-	want := document{Tags: []string{"größe", `a"b\c`, "😀"}, More: map[string]any{"deep": map[string]any{"n": 1.5}, "none": nil}}
+	want := document{
+		Tags: []string{"größe", `a"b\c`, "😀"},
+		More: map[string]any{"deep": map[string]any{"n": 1.5}, "none": nil},
+	}
 	check(tb, db.Create(&want).Error, "create")
 	var got document
 	check(tb, db.First(&got, want.ID).Error, "read")
@@ -158,7 +173,8 @@ func testJSON(tb testing.TB, s *suite) {
 		tb.Errorf("document = %q %v, want %q %v", got.Tags, got.More, want.Tags, want.More)
 	}
 	long := bytes.Repeat([]byte("0123456789"), 1000)
-	check(tb, db.Model(&got).Select("tags").Updates(&document{Tags: []string{string(long)}}).Error, "update")
+	check(tb, db.Model(&got).Select("tags").Updates(&document{Tags: []string{string(long)}}).Error,
+		"update")
 	var again document
 	check(tb, db.First(&again, want.ID).Error, "read")
 	if len(again.Tags) != 1 || again.Tags[0] != string(long) {
@@ -222,7 +238,11 @@ func testDefaults(tb testing.TB, s *suite) {
 		name string
 		row  preset
 		want string
-	}{{"none given", *rows[0], "nobody 7 true"}, {"given", given, "given 1 false"}, {"none given, alone", single, "nobody 7 true"}} {
+	}{
+		{"none given", *rows[0], "nobody 7 true"},
+		{"given", given, "given 1 false"},
+		{"none given, alone", single, "nobody 7 true"},
+	} {
 		var got preset
 		check(tb, db.First(&got, want.row.ID).Error, want.name)
 		if text := fmt.Sprint(got.Name, " ", got.Score, " ", *got.Enabled); text != want.want {
@@ -230,6 +250,7 @@ func testDefaults(tb testing.TB, s *suite) {
 		}
 	}
 	if single.Score != 7 || single.Name != "nobody" {
-		tb.Errorf("the entity = %q %d after the insert, want the defaults", single.Name, single.Score)
+		tb.Errorf("the entity = %q %d after the insert, want the defaults",
+			single.Name, single.Score)
 	}
 }

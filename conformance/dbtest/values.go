@@ -79,7 +79,8 @@ func testNULByte(tb testing.TB, s *suite) {
 		refused := s.keptOrRefused(tb, db, text)
 		switch ways := len(textWays); {
 		case s.differs(DiffNoNUL) && refused < ways:
-			tb.Errorf("%q was taken in %d of %d ways, although the harness declares %s", text, ways-refused, ways, DiffNoNUL)
+			tb.Errorf("%q was taken in %d of %d ways, although the harness declares %s",
+				text, ways-refused, ways, DiffNoNUL)
 		case !s.differs(DiffNoNUL) && refused > 0:
 			tb.Errorf("%q was refused in %d of %d ways", text, refused, ways)
 		}
@@ -88,17 +89,22 @@ func testNULByte(tb testing.TB, s *suite) {
 
 func testBrokenUTF8(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{}, &event{})
-	for _, text := range []string{secretValue + "\xffb", secretValue + "\xc3", secretValue + "\xed\xa0\x80"} {
+	for _, text := range []string{
+		secretValue + "\xffb", secretValue + "\xc3",
+		secretValue + "\xed\xa0\x80",
+	} {
 		s.keptOrRefused(tb, db, text)
 	}
 }
 
-// keptOrRefused writes a text in every way, and returns how often it was refused. What was not must come back as it went:
-// it is never cut or altered. A refusal is the client's fault, for it is the client who has sent the text.
+// keptOrRefused writes a text in every way, and returns how often it was refused. What
+// was not must come back as it went: it is never cut or altered. A refusal is the
+// client's fault, for it is the client who has sent the text.
 func (s *suite) keptOrRefused(tb testing.TB, db *gorm.DB, text string) (refused int) {
 	refusal := func(way string, err error) {
 		if codeOf(err) != xerror.DataInvalid {
-			tb.Errorf("%q in %s: code = %v, want %v (%T: %v)", text, way, codeOf(err), xerror.DataInvalid, err, err)
+			tb.Errorf("%q in %s: code = %v, want %v (%T: %v)",
+				text, way, codeOf(err), xerror.DataInvalid, err, err)
 		}
 		if strings.Contains(err.Error(), secretValue) {
 			tb.Errorf("%q in %s: the error holds the value: %v", text, way, err)
@@ -132,10 +138,14 @@ func (s *suite) decimals() []string {
 	if s.differs(DiffNoDecimal) {
 		return []string{"0", "12.5", "-0.0001", "1234567890.1234"}
 	}
-	return []string{"0", "12.5", "-0.0001", "0.1", "0.2", "1234567890123456.7891", "9999999999999999.9999", "-9999999999999999.9999"}
+	return []string{
+		"0", "12.5", "-0.0001", "0.1", "0.2", "1234567890123456.7891",
+		"9999999999999999.9999", "-9999999999999999.9999",
+	}
 }
 
-// sameNumber complains where got is not the number want. Databases differ in the zeros that they write behind it.
+// sameNumber complains where got is not the number want. Databases differ in the zeros
+// that they write behind it.
 func sameNumber(tb testing.TB, what, got string, want *big.Rat) {
 	if number, ok := new(big.Rat).SetString(got); !ok || number.Cmp(want) != 0 {
 		tb.Errorf("%s = %q, want %s", what, got, want.FloatString(4))

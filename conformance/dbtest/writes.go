@@ -39,25 +39,41 @@ func testUpsertBatch(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
 	first := named(tb, db, "a", "b")
 	byName := []clause.Column{{Name: "name"}}
-	rows := []author{{Name: "a", Age: 1}, {Name: "c", Age: 3}, {Name: "b", Age: 2}, {Name: "d", Age: 4}}
-	check(tb, db.Clauses(clause.OnConflict{Columns: byName, DoUpdates: clause.AssignmentColumns([]string{"age"})}).Create(&rows).Error, "upsert")
+	rows := []author{
+		{Name: "a", Age: 1},
+		{Name: "c", Age: 3},
+		{Name: "b", Age: 2},
+		{Name: "d", Age: 4},
+	}
+	check(tb, db.Clauses(clause.OnConflict{
+		Columns:   byName,
+		DoUpdates: clause.AssignmentColumns([]string{"age"}),
+	}).Create(&rows).Error, "upsert")
 	wantAges(tb, db, "[a:1 b:2 c:3 d:4]")
 
 	rows = []author{{Name: "e", Age: 5}, {Name: "a", Age: 90}, {Name: "f", Age: 6}}
-	check(tb, db.Clauses(clause.OnConflict{Columns: byName, DoNothing: true}).Create(&rows).Error, "insert or leave")
+	check(tb, db.Clauses(clause.OnConflict{Columns: byName, DoNothing: true}).Create(&rows).Error,
+		"insert or leave")
 	wantAges(tb, db, "[a:1 b:2 c:3 d:4 e:5 f:6]")
 
 	set := clause.Assignments(map[string]any{"age": 99})
-	check(tb, db.Clauses(clause.OnConflict{Columns: byName, DoUpdates: set}).Create(&author{Name: "f", Age: 7}).Error, "upsert with a value")
+	check(tb, db.Clauses(clause.OnConflict{
+		Columns:   byName,
+		DoUpdates: set,
+	}).Create(&author{Name: "f", Age: 7}).Error, "upsert with a value")
 	wantAges(tb, db, "[a:1 b:2 c:3 d:4 e:5 f:99]")
 
 	var got author
 	check(tb, db.First(&got, "name = ?", "a").Error, "read")
 	if got.ID != first[0].ID || !got.CreatedAt.Equal(first[0].CreatedAt) {
-		tb.Errorf("an upsert has changed the key %d to %d, or the time of creation", first[0].ID, got.ID)
+		tb.Errorf("an upsert has changed the key %d to %d, or the time of creation",
+			first[0].ID, got.ID)
 	}
 	bad := []author{{Name: "g", Age: 1}, {Name: "a", Age: -1}}
-	err := db.Clauses(clause.OnConflict{Columns: byName, DoUpdates: clause.AssignmentColumns([]string{"age"})}).Create(&bad).Error
+	err := db.Clauses(clause.OnConflict{
+		Columns:   byName,
+		DoUpdates: clause.AssignmentColumns([]string{"age"}),
+	}).Create(&bad).Error
 	if codeOf(err) != xerror.IntegrityError {
 		tb.Errorf("an upsert against a check = %v, want the code %v", err, xerror.IntegrityError)
 	}
@@ -69,12 +85,14 @@ func testUpsertKey(tb testing.TB, s *suite) {
 	first := named(tb, db, "a", "b")
 	changed := []author{{Name: "A2", Age: 31}, {Name: "c", Age: 3}}
 	changed[0].ID = first[0].ID
-	check(tb, db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&changed).Error, "upsert all columns")
+	check(tb, db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&changed).Error,
+		"upsert all columns")
 	wantAges(tb, db, "[A2:31 b:21 c:3]")
 
 	again := author{Name: "other", Age: 1}
 	again.ID = first[1].ID
-	check(tb, db.Clauses(clause.OnConflict{DoNothing: true}).Create(&again).Error, "insert or leave")
+	check(tb, db.Clauses(clause.OnConflict{DoNothing: true}).Create(&again).Error,
+		"insert or leave")
 	wantAges(tb, db, "[A2:31 b:21 c:3]")
 }
 
@@ -108,7 +126,10 @@ func testRowsAffected(tb testing.TB, s *suite) {
 		want int64
 	}{
 		{"a change", db.Model(&note{}).Where("text = ?", "a").UpdateColumn("text", "A1"), 1},
-		{"a change of nothing", db.Model(&note{}).Where("text = ?", "A1").UpdateColumn("text", "A1"), 1},
+		{
+			"a change of nothing",
+			db.Model(&note{}).Where("text = ?", "A1").UpdateColumn("text", "A1"), 1,
+		},
 		{"no row", db.Model(&note{}).Where("text = ?", "z").UpdateColumn("text", "A1"), 0},
 		{"every row", db.Exec("UPDATE "+s.prefix+"notes SET deleted_at = NULL WHERE id > ?", 0), 3},
 		{"a deletion", db.Where("text = ?", "b").Delete(&note{}), 2},
@@ -116,7 +137,8 @@ func testRowsAffected(tb testing.TB, s *suite) {
 		{"a read", db.Find(&[]note{}), 3},
 	} {
 		if step.tx.Error != nil || step.tx.RowsAffected != step.want {
-			tb.Errorf("%s: rows = %d (%v), want %d", step.name, step.tx.RowsAffected, step.tx.Error, step.want)
+			tb.Errorf("%s: rows = %d (%v), want %d",
+				step.name, step.tx.RowsAffected, step.tx.Error, step.want)
 		}
 	}
 }
@@ -134,13 +156,15 @@ func testSerializable(tb testing.TB, s *suite) {
 					return err
 				}
 				pause(time.Millisecond)
-				return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance", mine.Balance+1).Error
+				return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance",
+					mine.Balance+1).Error
 			}, &sql.TxOptions{Isolation: sql.LevelSerializable})
 			if err == nil {
 				return nil
 			}
 			if !gaveWayTo(err) {
-				return fmt.Errorf("an error that is no conflict (%s): %w", codeOf(err).GetOutput(), err)
+				return fmt.Errorf("an error that is no conflict (%s): %w",
+					codeOf(err).GetOutput(), err)
 			}
 		}
 		return errors.New("fifty conflicts in a row")

@@ -36,8 +36,9 @@ type role struct {
 	Hold         bool          // until it is told to go
 }
 
-// Child is called first in the TestMain of a package that calls Nodes. In a process that Nodes has started it opens the
-// backend by the address in NodesHarness, makes ids as it is told, and exits; else it returns. done closes the backend.
+// Child is called first in the TestMain of a package that calls Nodes. In a process that
+// Nodes has started it opens the backend by the address in NodesHarness, makes ids as it
+// is told, and exits; else it returns. done closes the backend.
 func Child(open func(address string) (b driver.Backend, done func(), err error)) {
 	text, ok := xenv.GetEnv(childVariable)
 	if !ok {
@@ -69,7 +70,8 @@ type child struct {
 	failure       error
 }
 
-// answer begins what a child says to its parent. Its log writes to the standard output too.
+// answer begins what a child says to its parent. Its log writes to the standard output
+// too.
 const answer = "leasetest child: "
 
 func (*child) say(line string) { _, _ = io.WriteString(os.Stdout, answer+line+"\n") }
@@ -77,7 +79,9 @@ func (*child) say(line string) { _, _ = io.WriteString(os.Stdout, answer+line+"\
 func (c *child) now() time.Time { return time.Now().Add(time.Duration(c.step.Load())) }
 
 // live is the whole life of a child.
-func (c *child) live(open func(address string) (b driver.Backend, done func(), err error)) (err error) {
+func (c *child) live(
+	open func(address string) (b driver.Backend, done func(), err error),
+) (err error) {
 	b, done, err := open(c.Address)
 	if err != nil {
 		return err
@@ -119,7 +123,8 @@ func (c *child) birth(leases *xlease.Leases) error {
 		if err != nil {
 			return err
 		}
-		if err = node.Lease(context.Background()); err == nil || !c.Wait || !errors.Is(err, xsnowflake.ErrNoSlot) {
+		if err = node.Lease(context.Background()); err == nil || !c.Wait ||
+			!errors.Is(err, xsnowflake.ErrNoSlot) {
 			c.node = node
 			return err
 		}
@@ -163,7 +168,8 @@ func (c *child) tell() string {
 	return line
 }
 
-// chunk is how many ids are written at once: what a killed process had not written, nobody has seen.
+// chunk is how many ids are written at once: what a killed process had not written,
+// nobody has seen.
 const chunk = 4096
 
 // batch is how many ids are asked for at a time, alternately with as many single ones.

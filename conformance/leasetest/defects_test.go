@@ -117,7 +117,10 @@ type defect struct {
 // reborn renews what anybody has by letting go of it and taking it again.
 func reborn(b *broken, h driver.Holding) (bool, error) {
 	ctx := context.Background()
-	g, err := b.forgetful.Acquire(ctx, driver.Request{Name: h.Name, First: h.Slot, Count: 1, Begin: h.Slot, Holder: h.Holder, TTL: h.TTL})
+	g, err := b.forgetful.Acquire(ctx, driver.Request{
+		Name: h.Name, First: h.Slot, Count: 1,
+		Begin: h.Slot, Holder: h.Holder, TTL: h.TTL,
+	})
 	return g.OK, err
 }
 
@@ -130,19 +133,42 @@ var defects = map[string]defect{
 			return driver.Grant{OK: true, Token: time.Now().UnixMicro()}, nil
 		}
 	}, "Lock/OneHolderAtATime"},
-	"a wait longer than the TTL": {granted(func(g *driver.Grant) { g.Wait *= 2 }), "Slots/WaitIsForTheFirst"},
+	"a wait longer than the TTL": {
+		granted(func(g *driver.Grant) { g.Wait *= 2 }),
+		"Slots/WaitIsForTheFirst",
+	},
 	"release waits for the TTL": {func(b *broken) {
 		b.release = func(context.Context, driver.Holding) (bool, error) { return true, nil }
 	}, "Lock/FreeAfterRelease"},
-	"a TTL is cut short":         {asked(func(r *driver.Request) { r.TTL = r.TTL * 9 / 10 }), "Lock/FreeAfterItsTTL"},
-	"a TTL has whole seconds":    {asked(func(r *driver.Request) { r.TTL = r.TTL.Truncate(time.Second) }), "Lock/ShortestTTL"},
-	"a TTL has a limit":          {asked(func(r *driver.Request) { r.TTL = min(r.TTL, time.Hour) }), "Lock/LongestTTL"},
-	"the wait is the TTL":        {granted(func(g *driver.Grant) { g.Wait = g.Wait.Round(time.Hour) + time.Minute }), "Lock/WaitCountsDown"},
-	"holders have no case":       {func(b *broken) { noCase(b) }, "Lock/SmallestHolderNames"},
-	"tokens are always the same": {granted(func(g *driver.Grant) { g.Token = time.Now().Truncate(time.Hour).UnixMicro() }), "Token/GrowsFromHolderToHolder"},
-	"tokens fall":                {granted(func(g *driver.Grant) { g.Token = -time.Now().UnixMicro() }), "Token/GrowsAfterTheTTL"},
-	"tokens are a count":         {granted(func(g *driver.Grant) { g.Token = 1 }), "Token/IsATimeInMicroseconds"},
-	"anybody may release":        {func(b *broken) { anybody(b) }, "Release/ByAFormerHolderChangesNothing"},
+	"a TTL is cut short": {
+		asked(func(r *driver.Request) { r.TTL = r.TTL * 9 / 10 }),
+		"Lock/FreeAfterItsTTL",
+	},
+	"a TTL has whole seconds": {asked(func(r *driver.Request) {
+		r.TTL = r.TTL.Truncate(time.Second)
+	}), "Lock/ShortestTTL"},
+	"a TTL has a limit": {
+		asked(func(r *driver.Request) { r.TTL = min(r.TTL, time.Hour) }),
+		"Lock/LongestTTL",
+	},
+	"the wait is the TTL": {granted(func(g *driver.Grant) {
+		g.Wait = g.Wait.Round(time.Hour) + time.Minute
+	}), "Lock/WaitCountsDown"},
+	"holders have no case": {func(b *broken) { noCase(b) }, "Lock/SmallestHolderNames"},
+	"tokens are always the same": {granted(func(g *driver.Grant) {
+		g.Token = time.Now().Truncate(time.Hour).UnixMicro()
+	}), "Token/GrowsFromHolderToHolder"},
+	"tokens fall": {granted(func(g *driver.Grant) {
+		g.Token = -time.Now().UnixMicro()
+	}), "Token/GrowsAfterTheTTL"},
+	"tokens are a count": {
+		granted(func(g *driver.Grant) { g.Token = 1 }),
+		"Token/IsATimeInMicroseconds",
+	},
+	"anybody may release": {
+		func(b *broken) { anybody(b) },
+		"Release/ByAFormerHolderChangesNothing",
+	},
 	"a release that changed nothing": {func(b *broken) {
 		b.release = func(ctx context.Context, h driver.Holding) (bool, error) {
 			_, err := b.forgetful.Release(ctx, h)
@@ -166,7 +192,11 @@ var defects = map[string]defect{
 			return b.forgetful.Release(ctx, h)
 		}
 	}, "Release/NeedsTheHolderAlone"},
-	"no name": {func(b *broken) { b.capabilities = func() driver.Capabilities { return driver.Capabilities{} } }, "Capabilities/NameAndScope"},
+	"no name": {func(b *broken) {
+		b.capabilities = func() driver.Capabilities {
+			return driver.Capabilities{}
+		}
+	}, "Capabilities/NameAndScope"},
 	"a renewal changes nothing": {func(b *broken) {
 		b.renew = func(context.Context, driver.Holding) (bool, error) { return true, nil }
 	}, "Renew/Extends"},
@@ -178,7 +208,10 @@ var defects = map[string]defect{
 	}, "Renew/EndsAfterItsTTL"},
 	"an ended record cannot be renewed": {func(b *broken) {
 		b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
-			if g, err := b.forgetful.Acquire(ctx, driver.Request{Name: h.Name, Count: 1, Holder: "x", TTL: time.Hour}); g.OK || err != nil {
+			if g, err := b.forgetful.Acquire(ctx, driver.Request{
+				Name: h.Name, Count: 1,
+				Holder: "x", TTL: time.Hour,
+			}); g.OK || err != nil {
 				return false, err
 			}
 			return b.forgetful.Renew(ctx, h)
@@ -199,16 +232,28 @@ var defects = map[string]defect{
 			return reborn(b, h)
 		}
 	}, "Renew/OfAReleasedOne"},
-	"every name is old":          {granted(func(g *driver.Grant) { g.Age += time.Hour }), "Age/GrowsFromTheFirstHolderOn"},
-	"tokens begin anew":          {func(b *broken) { smallTokens(b) }, "Forget/TokensStillGrow"},
-	"what is forgotten is taken": {func(b *broken) { strictRenewals(b) }, "Forget/ARenewalBringsTheRecordBack"},
-	"the age is the server's":    {func(b *broken) { serverAge(b) }, "Forget/TheAgeBeginsAnew"},
-	"a mark is for ever":         {granted(func(g *driver.Grant) { g.Mark = max(g.Mark, 7) }), "Forget/AlsoTheMark"},
+	"every name is old": {
+		granted(func(g *driver.Grant) { g.Age += time.Hour }),
+		"Age/GrowsFromTheFirstHolderOn",
+	},
+	"tokens begin anew": {func(b *broken) { smallTokens(b) }, "Forget/TokensStillGrow"},
+	"what is forgotten is taken": {
+		func(b *broken) { strictRenewals(b) },
+		"Forget/ARenewalBringsTheRecordBack",
+	},
+	"the age is the server's": {func(b *broken) { serverAge(b) }, "Forget/TheAgeBeginsAnew"},
+	"a mark is for ever": {
+		granted(func(g *driver.Grant) { g.Mark = max(g.Mark, 7) }),
+		"Forget/AlsoTheMark",
+	},
 	"the last mark at acquire": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			g, err := b.forgetful.Acquire(ctx, r)
 			if g.OK && r.Count == 1 { // overwrite what is there
-				h := driver.Holding{Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token, TTL: r.TTL, Mark: r.Mark}
+				h := driver.Holding{
+					Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token,
+					TTL: r.TTL, Mark: r.Mark,
+				}
 				_, _ = b.forgetful.Release(ctx, h)
 				again, err := b.forgetful.Acquire(ctx, r)
 				again.Mark = g.Mark
@@ -217,7 +262,9 @@ var defects = map[string]defect{
 			return g, err
 		}
 	}, "Mark/TheLargerAtAcquire"},
-	"marks are floating-point numbers": {granted(func(g *driver.Grant) { g.Mark = int64(float64(g.Mark)) }), "Mark/TheLargerAtAcquire"},
+	"marks are floating-point numbers": {granted(func(g *driver.Grant) {
+		g.Mark = int64(float64(g.Mark))
+	}), "Mark/TheLargerAtAcquire"},
 	"the last mark at renewal": {func(b *broken) {
 		b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
 			if held, err := b.forgetful.Release(ctx, h); !held || err != nil {
@@ -246,9 +293,18 @@ var defects = map[string]defect{
 			return b.forgetful.Acquire(ctx, r)
 		}
 	}, "Slots/FreeAfterTheTTL"},
-	"the search begins at the first": {asked(func(r *driver.Request) { r.Begin = r.First }), "Slots/SearchBeginsAtBegin"},
-	"past is ignored":                {asked(func(r *driver.Request) { r.Past = 1 << 40 }), "Slots/APastMarkIsPreferred"},
-	"all slots have one mark":        {granted(func(g *driver.Grant) { g.Mark = 11 }), "Slots/TokensAndMarksAreASlotsOwn"},
+	"the search begins at the first": {
+		asked(func(r *driver.Request) { r.Begin = r.First }),
+		"Slots/SearchBeginsAtBegin",
+	},
+	"past is ignored": {
+		asked(func(r *driver.Request) { r.Past = 1 << 40 }),
+		"Slots/APastMarkIsPreferred",
+	},
+	"all slots have one mark": {
+		granted(func(g *driver.Grant) { g.Mark = 11 }),
+		"Slots/TokensAndMarksAreASlotsOwn",
+	},
 	"ranges are apart": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			r.Name += string(rune('0' + r.First))
@@ -264,8 +320,12 @@ var defects = map[string]defect{
 	}, "Slots/Many"},
 	"each slot has an age": {granted(func(g *driver.Grant) { g.Age = 0 }), "Slots/OneAgeForAll"},
 	"names have no case":   {renamed(strings.ToLower), "Names/EveryCharacterCounts"},
-	"a pattern is a name":  {renamed(func(name string) string { return strings.ReplaceAll(name, "*", "b") }), "Names/QuotesPatternsAndCase"},
-	"names end after 191":  {renamed(func(name string) string { return name[:min(len(name), 191)] }), "Names/TheLongest"},
+	"a pattern is a name": {renamed(func(name string) string {
+		return strings.ReplaceAll(name, "*", "b")
+	}), "Names/QuotesPatternsAndCase"},
+	"names end after 191": {renamed(func(name string) string {
+		return name[:min(len(name), 191)]
+	}), "Names/TheLongest"},
 	"names have two characters": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			if len(r.Name) < 2 {
@@ -301,8 +361,12 @@ func noCase(b *broken) {
 		r.Holder = strings.ToLower(r.Holder)
 		return b.forgetful.Acquire(ctx, r)
 	}
-	b.renew = func(ctx context.Context, h driver.Holding) (bool, error) { return b.forgetful.Renew(ctx, lower(h)) }
-	b.release = func(ctx context.Context, h driver.Holding) (bool, error) { return b.forgetful.Release(ctx, lower(h)) }
+	b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
+		return b.forgetful.Renew(ctx, lower(h))
+	}
+	b.release = func(ctx context.Context, h driver.Holding) (bool, error) {
+		return b.forgetful.Release(ctx, lower(h))
+	}
 }
 
 // anybody may release what is held: there is one holder.

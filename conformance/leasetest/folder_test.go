@@ -40,5 +40,8 @@ func TestNodes_InFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	leasetest.Nodes(t, leasetest.NodesHarness{Address: folder + t.TempDir(), Source: "this host", Server: "a folder"})
+	leasetest.Nodes(t, leasetest.NodesHarness{
+		Address: folder + t.TempDir(), Source: "this host",
+		Server: "a folder",
+	})
 }

@@ -12,7 +12,8 @@ import (
 // parts is how many parts all ids are looked at in, for the memory.
 const parts = 8
 
-// distinct fails where two of all ids that the family has made are equal, or where there are fewer than least.
+// distinct fails where two of all ids that the family has made are equal, or where there
+// are fewer than least.
 func (f *family) distinct(t *testing.T, least int) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(f.dir, "*"))
@@ -43,8 +44,9 @@ func (f *family) distinct(t *testing.T, least int) {
 	t.Logf("%d ids of %d processes, %d of them equal to another", all, f.started, twice)
 }
 
-// appendIDs appends the ids of a file that belong to a part. They take eight bytes each; a last one that was cut off is none.
-// One goroutine alone looks at them, and under the race detector that would be most of the test's time.
+// appendIDs appends the ids of a file that belong to a part. They take eight bytes each;
+// a last one that was cut off is none. One goroutine alone looks at them, and under the
+// race detector that would be most of the test's time.
 //
 //go:norace
 func appendIDs(ids []uint64, name string, part uint64) ([]uint64, error) {
@@ -70,8 +72,8 @@ func appendIDs(ids []uint64, name string, part uint64) ([]uint64, error) {
 	}
 }
 
-// duplicates sorts ids, and counts those that equal the one before. It is a radix sort by 11 bits a time. other is as
-// long as ids.
+// duplicates sorts ids, and counts those that equal the one before. It is a radix sort by
+// 11 bits a time. other is as long as ids.
 //
 //go:norace
 func duplicates(ids, other []uint64) int {

@@ -1,5 +1,6 @@
-// Package leasetest is the definition of how a backend of leases behaves: what passes Run may keep leases, whoever wrote it.
-// Nodes proves on real processes that no two ids are equal whose node numbers it has handed out.
+// Package leasetest is the definition of how a backend of leases behaves: what passes Run
+// may keep leases, whoever wrote it. Nodes proves on real processes that no two ids are
+// equal whose node numbers it has handed out.
 //
 //	func TestMain(m *testing.M) {
 //		leasetest.Child(open) // opens a backend by an address
@@ -11,8 +12,9 @@
 //		leasetest.Nodes(t, leasetest.NodesHarness{Address: address, Forget: flush})
 //	}
 //
-// Every check uses names of its own, so that a server may be shared and need not be emptied; Nodes uses the one of ids.
-// Times are real: the suite is patient with a slow backend, and strict with one that gives a name to two.
+// Every check uses names of its own, so that a server may be shared and need not be
+// emptied; Nodes uses the one of ids. Times are real: the suite is patient with a slow
+// backend, and strict with one that gives a name to two.
 package leasetest
 
 import (
@@ -28,14 +30,15 @@ import (
 
 // Harness supplies one backend under test.
 type Harness struct {
-	// Open returns a connection of its own to the same records at each call; what it opens ends with the test.
+	// Open returns a connection of its own to the same records at each call; what it
+	// opens ends with the test.
 	Open func(tb testing.TB) driver.Backend
 
 	// Forget makes the backend lose all it knows of a name; nil where it never does.
 	Forget func(tb testing.TB, name string)
 
-	// Source says where the backend came from, and Server what it says it is, for the table that ends the project's test
-	// run. Without a source the run is not reported.
+	// Source says where the backend came from, and Server what it says it is, for the
+	// table that ends the project's test run. Without a source the run is not reported.
 	Source, Server string
 }
 
@@ -47,7 +50,8 @@ type check struct {
 
 // checks is the whole definition, in the order of the files.
 func checks() []check {
-	return slices.Concat(lockChecks, renewChecks, forgetChecks, markChecks, slotChecks, nameChecks, contextChecks, raceChecks)
+	return slices.Concat(lockChecks, renewChecks, forgetChecks, markChecks, slotChecks, nameChecks,
+		contextChecks, raceChecks)
 }
 
 // Checks returns the names of all checks.
@@ -64,7 +68,8 @@ func Run(t *testing.T, h Harness) {
 	t.Helper()
 	if h.Source != "" {
 		testreport.Record(t, &testreport.Run{
-			Family: "lease", Backend: h.Open(t).Capabilities().Name, Source: h.Source, Server: h.Server, Tests: len(checks()),
+			Family: "lease", Backend: h.Open(t).Capabilities().Name, Source: h.Source,
+			Server: h.Server, Tests: len(checks()),
 		})
 	}
 	t.Run("suite", func(t *testing.T) {
@@ -111,7 +116,10 @@ func try(tb testing.TB, b driver.Backend, r driver.Request) (driver.Grant, drive
 	if err != nil {
 		tb.Fatalf("Acquire: %v", err)
 	}
-	return g, driver.Holding{Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token, TTL: r.TTL, Mark: max(g.Mark, r.Mark)}
+	return g, driver.Holding{
+		Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token,
+		TTL: r.TTL, Mark: max(g.Mark, r.Mark),
+	}
 }
 
 // take takes what must be free.
@@ -134,8 +142,11 @@ func refused(tb testing.TB, b driver.Backend, r driver.Request) driver.Grant {
 	return g
 }
 
-// await takes what becomes free by itself, and fails where that was before the time not before, or takes for ever.
-func await(tb testing.TB, b driver.Backend, r driver.Request, notBefore time.Time) (driver.Grant, driver.Holding) {
+// await takes what becomes free by itself, and fails where that was before the time not
+// before, or takes for ever.
+func await(
+	tb testing.TB, b driver.Backend, r driver.Request, notBefore time.Time,
+) (driver.Grant, driver.Holding) {
 	tb.Helper()
 	for {
 		g, h := try(tb, b, r)
@@ -146,7 +157,8 @@ func await(tb testing.TB, b driver.Backend, r driver.Request, notBefore time.Tim
 		case g.OK:
 			return g, h
 		case now.After(notBefore.Add(patience)):
-			tb.Fatalf("Acquire is refused for another %s, %s after the record's end", g.Wait, now.Sub(notBefore))
+			tb.Fatalf("Acquire is refused for another %s, %s after the record's end",
+				g.Wait, now.Sub(notBefore))
 		}
 		pass(10 * time.Millisecond)
 	}
@@ -167,7 +179,10 @@ func release(tb testing.TB, b driver.Backend, h driver.Holding, want bool) {
 	saysHeld(tb, "Release", b.Release, h, want)
 }
 
-func saysHeld(tb testing.TB, what string, call func(context.Context, driver.Holding) (bool, error), h driver.Holding, want bool) {
+func saysHeld(
+	tb testing.TB, what string, call func(context.Context, driver.Holding) (bool, error),
+	h driver.Holding, want bool,
+) {
 	tb.Helper()
 	held, err := call(tb.Context(), h)
 	if err != nil {

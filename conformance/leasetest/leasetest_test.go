@@ -27,7 +27,10 @@ func TestTheMemoryOfTheProcessPasses(t *testing.T) {
 
 func TestABackendThatMayForgetPasses(t *testing.T) {
 	b := newForgetful()
-	leasetest.Run(t, leasetest.Harness{Open: func(testing.TB) driver.Backend { return b }, Forget: b.Forget})
+	leasetest.Run(t, leasetest.Harness{
+		Open:   func(testing.TB) driver.Backend { return b },
+		Forget: b.Forget,
+	})
 }
 
 func TestABackendBehindASocketPasses(t *testing.T) {
@@ -53,7 +56,10 @@ func TestBroken(t *testing.T) {
 	right := newForgetful()
 	b := &broken{forgetful: right}
 	d.breaks(b)
-	leasetest.Run(t, leasetest.Harness{Open: func(testing.TB) driver.Backend { return b }, Forget: right.Forget})
+	leasetest.Run(t, leasetest.Harness{
+		Open:   func(testing.TB) driver.Backend { return b },
+		Forget: right.Forget,
+	})
 }
 
 func TestEveryDefectIsFound(t *testing.T) {
@@ -69,8 +75,10 @@ func TestEveryDefectIsFound(t *testing.T) {
 			if !slices.Contains(leasetest.Checks(), found) {
 				t.Fatalf("%q is no check", found)
 			}
-			out, err := exec.CommandContext(t.Context(), self, "-test.timeout=1m", "-leasetest.defect="+name,
-				"-test.run=^TestBroken$/^suite$/^"+strings.ReplaceAll(found, "/", "$/^")+"$").CombinedOutput()
+			out, err := exec.CommandContext(t.Context(), self, "-test.timeout=1m",
+				"-leasetest.defect="+name,
+				"-test.run=^TestBroken$/^suite$/^"+strings.ReplaceAll(found, "/",
+					"$/^")+"$").CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "--- FAIL: TestBroken/suite/"+found) {
 				t.Errorf("the suite ended with %v, want a failure of %s:\n%s", err, found, out)
 			}
@@ -80,7 +88,8 @@ func TestEveryDefectIsFound(t *testing.T) {
 
 func TestEveryCheckFindsADefect(t *testing.T) {
 	for _, check := range leasetest.Checks() {
-		if !slices.ContainsFunc(slices.Collect(maps.Values(defects)), func(d defect) bool { return d.found == check }) {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(defects)),
+			func(d defect) bool { return d.found == check }) {
 			t.Errorf("no defect is there for the check %s", check)
 		}
 	}

@@ -40,7 +40,8 @@ var lockChecks = []check{
 	}},
 	{"Lock/LongestTTL", func(t *testing.T, e *env) {
 		take(t, e, e.ask(24*time.Hour))
-		if g := refused(t, e, e.ask(long)); g.Wait > 24*time.Hour || g.Wait < 24*time.Hour-time.Minute {
+		if g := refused(t, e, e.ask(long)); g.Wait > 24*time.Hour ||
+			g.Wait < 24*time.Hour-time.Minute {
 			t.Errorf("Wait = %s, want the TTL of 24h", g.Wait)
 		}
 	}},
@@ -49,7 +50,8 @@ var lockChecks = []check{
 		before := refused(t, e, e.ask(long)).Wait
 		asked := time.Now()
 		pass(brief)
-		if after := refused(t, e, e.ask(long)).Wait; after > before-brief+tick || after < before-time.Since(asked)-patience {
+		if after := refused(t, e, e.ask(long)).Wait; after > before-brief+tick ||
+			after < before-time.Since(asked)-patience {
 			t.Errorf("Wait = %s, and %s after %s", before, after, brief)
 		}
 	}},
@@ -123,11 +125,13 @@ var lockChecks = []check{
 	}},
 	{"Release/NeedsTheHolderAlone", func(t *testing.T, e *env) {
 		_, h := take(t, e, e.ask(long))
-		release(t, e, driver.Holding{Name: h.Name, Slot: h.Slot, Holder: h.Holder, TTL: h.TTL}, true)
+		release(t, e, driver.Holding{Name: h.Name, Slot: h.Slot, Holder: h.Holder, TTL: h.TTL},
+			true)
 		take(t, e, e.ask(long))
 	}},
 	{"Capabilities/NameAndScope", func(t *testing.T, e *env) {
-		if capabilities := e.Capabilities(); capabilities.Name == "" || capabilities.Scope > driver.Cluster || capabilities != e.h.Open(t).Capabilities() {
+		if capabilities := e.Capabilities(); capabilities.Name == "" ||
+			capabilities.Scope > driver.Cluster || capabilities != e.h.Open(t).Capabilities() {
 			t.Errorf("Capabilities = %+v, want a name and a known scope, the same on each connection", capabilities)
 		}
 	}},

@@ -41,7 +41,8 @@ var nameChecks = []check{
 	{"Names/QuotesPatternsAndCase", func(t *testing.T, e *env) {
 		var names []string
 		for _, end := range []string{
-			"a", "A", "ab", "a*", "a?", "[ab]", "a%", "a_", `a\`, `a\\`, "a'", "a''", `a"`, `a""`, "a`", "a;--", "{a}", "{b}", "a:0",
+			"a", "A", "ab", "a*", "a?", "[ab]", "a%", "a_", `a\`, `a\\`, "a'", "a''", `a"`, `a""`,
+			"a`", "a;--", "{a}", "{b}", "a:0",
 			"a:1", "a/..", "$1", ":1", "@p1", "?", "%s", "%00", "a,b", "(a)", "a#", "--", "/*",
 		} {
 			names = append(names, e.name+end, end+e.name)
@@ -54,7 +55,8 @@ var nameChecks = []check{
 	}},
 	{"Names/TheShortest", func(t *testing.T, e *env) {
 		for _, name := range []string{"!", "~"} { // may be taken by another run
-			_, h := await(t, e, e.ask(50*time.Millisecond, func(r *driver.Request) { r.Name = name }), time.Now())
+			_, h := await(t, e,
+				e.ask(50*time.Millisecond, func(r *driver.Request) { r.Name = name }), time.Now())
 			if _, err := e.Release(t.Context(), h); err != nil {
 				t.Error(err)
 			}
@@ -69,12 +71,18 @@ var contextChecks = []check{
 		cancel()
 		expired, stop := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 		defer stop()
-		for ctx, want := range map[context.Context]error{cancelled: context.Canceled, expired: context.DeadlineExceeded} {
+		for ctx, want := range map[context.Context]error{
+			cancelled: context.Canceled,
+			expired:   context.DeadlineExceeded,
+		} {
 			begin := time.Now()
 			_, err1 := e.Acquire(ctx, e.ask(long))
 			_, err2 := e.Renew(ctx, h)
 			_, err3 := e.Release(ctx, h)
-			for what, err := range map[string]error{"Acquire": err1, "Renew": err2, "Release": err3} {
+			for what, err := range map[string]error{
+				"Acquire": err1, "Renew": err2,
+				"Release": err3,
+			} {
 				if !errors.Is(err, want) {
 					t.Errorf("%s = %v, want %v", what, err, want)
 				}
@@ -99,9 +107,11 @@ var contextChecks = []check{
 			case err != nil && !errors.Is(err, context.DeadlineExceeded):
 				t.Fatalf("Acquire = %v, want DeadlineExceeded", err)
 			case err != nil: // it may have been taken; its holder knows no token
-				_, err = e.Release(t.Context(), driver.Holding{Name: r.Name, Holder: r.Holder, TTL: r.TTL})
+				_, err = e.Release(t.Context(),
+					driver.Holding{Name: r.Name, Holder: r.Holder, TTL: r.TTL})
 			case g.OK:
-				_, err = e.Release(t.Context(), driver.Holding{Name: r.Name, Holder: r.Holder, TTL: r.TTL, Token: g.Token})
+				_, err = e.Release(t.Context(),
+					driver.Holding{Name: r.Name, Holder: r.Holder, TTL: r.TTL, Token: g.Token})
 			}
 			if err != nil {
 				t.Fatalf("Release: %v", err)
@@ -139,7 +149,10 @@ var raceChecks = []check{
 					pass(time.Millisecond) // others look meanwhile
 					done.Add(1)
 					inside.Add(-1)
-					if held, err := b.Release(t.Context(), driver.Holding{Name: r.Name, Holder: r.Holder, Token: g.Token, TTL: r.TTL}); !held || err != nil {
+					if held, err := b.Release(t.Context(), driver.Holding{
+						Name:   r.Name,
+						Holder: r.Holder, Token: g.Token, TTL: r.TTL,
+					}); !held || err != nil {
 						t.Errorf("Release = %t, %v", held, err)
 						return
 					}
@@ -165,7 +178,10 @@ var raceChecks = []check{
 					}
 					if g.OK {
 						won.Add(1)
-						winner.Store(&driver.Holding{Name: r.Name, Holder: r.Holder, Token: g.Token, TTL: 50 * time.Millisecond})
+						winner.Store(&driver.Holding{
+							Name: r.Name, Holder: r.Holder, Token: g.Token,
+							TTL: 50 * time.Millisecond,
+						})
 					}
 				})
 			}

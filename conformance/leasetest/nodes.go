@@ -35,8 +35,9 @@ const (
 	longLease = 10 * time.Second
 )
 
-// Nodes proves, on real processes on this host that share nothing but the backend and have no number in their configuration,
-// that no two ids are equal. It takes about half a minute.
+// Nodes proves, on real processes on this host that share nothing but the backend and
+// have no number in their configuration, that no two ids are equal. It takes about half a
+// minute.
 //
 // The numbers are slots of xsnowflake.LeaseName, of which nobody else may hold many.
 func Nodes(t *testing.T, h NodesHarness) {
@@ -47,11 +48,16 @@ func Nodes(t *testing.T, h NodesHarness) {
 	if h.Each == 0 {
 		h.Each = 1_000_000
 	}
-	run := &testreport.Run{Family: "lease", Source: h.Source, Server: h.Server, Tests: len(proofs) + 3}
+	run := &testreport.Run{
+		Family: "lease",
+		Source: h.Source, Server: h.Server, Tests: len(proofs) + 3,
+	}
 	if h.Source != "" {
 		testreport.Record(t, run)
 	}
-	t.Run("SixteenProcesses", func(t *testing.T) { run.Backend = sixteen(t, newFamily(t, h)) + " ids" })
+	t.Run("SixteenProcesses", func(t *testing.T) {
+		run.Backend = sixteen(t, newFamily(t, h)) + " ids"
+	})
 	t.Run("MoreProcessesThanNumbers", func(t *testing.T) { tooMany(t, newFamily(t, h)) })
 	var all sync.WaitGroup // they wait most of the time, so -parallel is not for them
 	for _, p := range proofs {
@@ -71,13 +77,21 @@ var proofs = []struct {
 	name string
 	run  func(t *testing.T, f *family)
 }{
-	{"StoppedAndContinued", func(t *testing.T, f *family) { stopped(t, f, role{First: 40, Count: 1, TTL: shortLease}) }},
+	{"StoppedAndContinued", func(t *testing.T, f *family) {
+		stopped(t, f, role{First: 40, Count: 1, TTL: shortLease})
+	}},
 	{"StoppedAndContinuedWithAnotherNumber", func(t *testing.T, f *family) {
 		stopped(t, f, role{First: 41, Count: 2, TTL: shortLease})
 	}},
 	{"ClockTenSecondsBack", func(t *testing.T, f *family) { tenSecondsBack(t, f) }},
-	{"TakenOverByASlowerClock", func(t *testing.T, f *family) { takenOver(t, f, 44, 3*time.Second, -time.Second) }},
-	{"TakenOverByAFasterClock", func(t *testing.T, f *family) { takenOver(t, f, 45, -3*time.Second, 3*time.Second) }},
+	{
+		"TakenOverByASlowerClock",
+		func(t *testing.T, f *family) { takenOver(t, f, 44, 3*time.Second, -time.Second) },
+	},
+	{
+		"TakenOverByAFasterClock",
+		func(t *testing.T, f *family) { takenOver(t, f, 45, -3*time.Second, 3*time.Second) },
+	},
 	{"KilledAndStartedAgain", func(t *testing.T, f *family) { killed(t, f) }},
 }
 
@@ -137,7 +151,8 @@ func tooMany(t *testing.T, f *family) {
 	all[3].close(t)
 	ninth := f.start(t, r)
 	if ninth.slot != all[3].slot {
-		t.Errorf("the ninth process has the number %d, want %d, which was given back", ninth.slot, all[3].slot)
+		t.Errorf("the ninth process has the number %d, want %d, which was given back",
+			ninth.slot, all[3].slot)
 	}
 	ninth.make(t, 1000)
 	for _, p := range append(all[:3], append(all[4:], ninth)...) {
@@ -190,7 +205,8 @@ func tenSecondsBack(t *testing.T, f *family) {
 	}
 	p.order(t, "step -10000", "stepped")
 	for range 5 {
-		if r := p.make(t, 1000); r.made != 0 || !strings.Contains(r.failure, "the clock went back") {
+		if r := p.make(t, 1000); r.made != 0 ||
+			!strings.Contains(r.failure, "the clock went back") {
 			t.Errorf("with a clock 10 s back it made %d ids and says %q, want that the clock went back", r.made, r.failure)
 		}
 		pass(100 * time.Millisecond)
@@ -212,8 +228,9 @@ func tenSecondsBack(t *testing.T, f *family) {
 	f.distinct(t, 40_000)
 }
 
-// takenOver kills a process, and starts one with another clock that gets its number; and then another. The second one runs
-// for as long as it takes its clock to show the times of the first one's ids again.
+// takenOver kills a process, and starts one with another clock that gets its number; and
+// then another. The second one runs for as long as it takes its clock to show the times
+// of the first one's ids again.
 func takenOver(t *testing.T, f *family, number int, ahead ...time.Duration) {
 	for i, clock := range append(ahead, 0) {
 		p := f.start(t, role{First: number, Count: 1, TTL: shortLease, Clock: clock, Wait: true})
@@ -240,7 +257,8 @@ func killed(t *testing.T, f *family) {
 	for round := range 4 {
 		var all []*process
 		for range numbers {
-			all = append(all, f.begin(t, role{First: 52, Count: numbers, TTL: shortLease, Wait: true}))
+			all = append(all, f.begin(t,
+				role{First: 52, Count: numbers, TTL: shortLease, Wait: true}))
 		}
 		for _, p := range all {
 			p.ready(t)

@@ -21,5 +21,8 @@ func TestNoTwoIDsAreEqualOnABackendThatForgets(t *testing.T) {
 	}
 	t.Parallel()
 	b := newForgetful()
-	leasetest.Nodes(t, leasetest.NodesHarness{Address: serve(t, b), Forget: b.Forget, Each: 100_000})
+	leasetest.Nodes(t, leasetest.NodesHarness{
+		Address: serve(t, b), Forget: b.Forget,
+		Each: 100_000,
+	})
 }

@@ -93,8 +93,9 @@ func (f *family) begin(t *testing.T, r role) *process {
 	return p
 }
 
-// start starts a process that must get a number. Where it has lost that again before it could say so, which a short lease on a busy
-// machine makes possible, it starts another, a few times.
+// start starts a process that must get a number. Where it has lost that again before it
+// could say so, which a short lease on a busy machine makes possible, it starts another,
+// a few times.
 func (f *family) start(t *testing.T, r role) *process {
 	t.Helper()
 	for left := 2; ; left-- {

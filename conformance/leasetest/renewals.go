@@ -96,7 +96,8 @@ var forgetChecks = []check{
 		release(t, e, h, true)
 		next, _ := take(t, e, e.ask(long))
 		if next.Mark != 42 || next.Token <= first.Token {
-			t.Errorf("mark, token = %d, %d; want 42 and more than %d", next.Mark, next.Token, first.Token)
+			t.Errorf("mark, token = %d, %d; want 42 and more than %d",
+				next.Mark, next.Token, first.Token)
 		}
 	}},
 	{"Forget/TheAgeBeginsAnew", func(t *testing.T, e *env) {

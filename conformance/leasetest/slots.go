@@ -20,7 +20,8 @@ func among(first, count, begin int) func(r *driver.Request) {
 	return func(r *driver.Request) { r.First, r.Count, r.Begin = first, count, begin }
 }
 
-// leaves fails where the next holder of the check's name does not see a mark, and lets go of it again.
+// leaves fails where the next holder of the check's name does not see a mark, and lets go
+// of it again.
 func (e *env) leaves(t *testing.T, want int64) {
 	t.Helper()
 	g, h := take(t, e.h.Open(t), e.ask(long))
@@ -71,7 +72,8 @@ var slotChecks = []check{
 		var held []driver.Holding
 		for i := range 5 {
 			_, h := take(t, e, e.ask(long, among(10, 5, 10+i)))
-			if h.Slot < 10 || h.Slot > 14 || slices.ContainsFunc(held, func(o driver.Holding) bool { return o.Slot == h.Slot }) {
+			if h.Slot < 10 || h.Slot > 14 ||
+				slices.ContainsFunc(held, func(o driver.Holding) bool { return o.Slot == h.Slot }) {
 				t.Fatalf("slot %d, want a free one of 10 to 14", h.Slot)
 			}
 			held = append(held, h)
@@ -125,10 +127,24 @@ var slotChecks = []check{
 			past  int64
 			begin int
 			want  int
-		}{{60, 0, 1}, {60, 2, 2}, {60, 3, 3}, {60, 4, 1}, {59, 3, 1}, {1000, 0, 0}, {1000, 4, 0}, {9, 0, 2}, {9, 3, 2}, {0, 4, 2}} {
-			g, h := take(t, e, e.ask(long, among(0, 5, step.begin), func(r *driver.Request) { r.Past = step.past }))
+		}{
+			{60, 0, 1},
+			{60, 2, 2},
+			{60, 3, 3},
+			{60, 4, 1},
+			{59, 3, 1},
+			{1000, 0, 0},
+			{1000, 4, 0},
+			{9, 0, 2},
+			{9, 3, 2},
+			{0, 4, 2},
+		} {
+			g, h := take(t, e,
+				e.ask(long, among(0, 5, step.begin),
+					func(r *driver.Request) { r.Past = step.past }))
 			if g.Slot != step.want {
-				t.Errorf("past %d, begin %d: slot %d, want %d", step.past, step.begin, g.Slot, step.want)
+				t.Errorf("past %d, begin %d: slot %d, want %d",
+					step.past, step.begin, g.Slot, step.want)
 			}
 			release(t, e, h, true)
 		}
@@ -143,8 +159,10 @@ var slotChecks = []check{
 		release(t, e, hb, true)
 		for _, first := range []driver.Grant{a, b} {
 			next, h := take(t, e, e.ask(long, among(first.Slot, 1, first.Slot)))
-			if next.Slot != first.Slot || next.Token <= first.Token || next.Mark != int64(11*(first.Slot+1)) {
-				t.Errorf("slot %d has token %d after %d, and the mark %d", first.Slot, next.Token, first.Token, next.Mark)
+			if next.Slot != first.Slot || next.Token <= first.Token ||
+				next.Mark != int64(11*(first.Slot+1)) {
+				t.Errorf("slot %d has token %d after %d, and the mark %d",
+					first.Slot, next.Token, first.Token, next.Mark)
 			}
 			release(t, e, h, true)
 		}
@@ -170,7 +188,8 @@ var slotChecks = []check{
 		connections := []driver.Backend{e, e.h.Open(t), e.h.Open(t), e.h.Open(t)}
 		for i := range slots {
 			wg.Go(func() {
-				g, err := connections[i%len(connections)].Acquire(t.Context(), e.ask(long, among(1000, 20, 1000+i%3)))
+				g, err := connections[i%len(connections)].Acquire(t.Context(),
+					e.ask(long, among(1000, 20, 1000+i%3)))
 				if slots[i] = g.Slot; err != nil {
 					t.Errorf("Acquire: %v", err)
 				}
@@ -195,7 +214,8 @@ var slotChecks = []check{
 		pass(brief)
 		low := time.Since(after)
 		if g, _ := take(t, e, e.ask(long, among(0, 3, 0))); g.Age < low-tick {
-			t.Errorf("Age = %s at the second slot, want at least the %s since the first", g.Age, low)
+			t.Errorf("Age = %s at the second slot, want at least the %s since the first",
+				g.Age, low)
 		}
 	}},
 }

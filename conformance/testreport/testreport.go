@@ -1,7 +1,8 @@
 // Package testreport lets a suite say on which backend it really ran.
 //
-// Each run writes one JSON file into the folder that PLINTH_TEST_REPORT names; the project's test
-// command makes its closing table of these files. Without the variable nothing is written.
+// Each run writes one JSON file into the folder that PLINTH_TEST_REPORT names; the
+// project's test command makes its closing table of these files. Without the variable
+// nothing is written.
 package testreport
 
 import (
@@ -17,9 +18,11 @@ const Folder xenv.EnvKey = "PLINTH_TEST_REPORT"
 
 // A Run describes one run of a suite on one backend.
 type Run struct {
-	Family  string   `json:"family"`          // database, cache, jobs, mail, lease, failover or documentation
-	Backend string   `json:"backend"`         // the name of the driver or of the kind of server
-	Source  string   `json:"source"`          // where the server came from: in process, DSN, private server
+	// database, cache, jobs, mail, lease, failover or documentation
+	Family  string `json:"family"`
+	Backend string `json:"backend"` // the name of the driver or of the kind of server
+	// where the server came from: in process, DSN, private server
+	Source  string   `json:"source"`
 	Server  string   `json:"server"`          // what the server says it is
 	Tests   int      `json:"tests"`           // top-level tests of the suite
 	Outcome string   `json:"outcome"`         // passed, failed or skipped; set by Record

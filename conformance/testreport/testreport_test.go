@@ -18,7 +18,10 @@ func TestARunIsWrittenWhenItsTestEnds(t *testing.T) {
 		r.Tests = 7
 	})
 	t.Run("skipped", func(t *testing.T) {
-		testreport.Record(t, &testreport.Run{Family: "database", Backend: "absent", Reason: "no server"})
+		testreport.Record(t, &testreport.Run{
+			Family: "database", Backend: "absent",
+			Reason: "no server",
+		})
 		t.Skip("no server") // the skip is what is tested
 	})
 	names, err := filepath.Glob(filepath.Join(dir, "*.json"))

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Relay passes bytes between its clients and a server, and can be told to break connections or to be silent.
+// Relay passes bytes between its clients and a server, and can be told to break
+// connections or to be silent.
 type Relay struct {
 	to, at string
 
@@ -25,8 +26,8 @@ type Relay struct {
 	silent atomic.Bool
 }
 
-// BeginRelay begins one to the server at the address to, which ends with the test. It listens at the address at, as
-// "127.0.0.1:0".
+// BeginRelay begins one to the server at the address to, which ends with the test. It
+// listens at the address at, as "127.0.0.1:0".
 func BeginRelay(tb testing.TB, to, at string) *Relay {
 	tb.Helper()
 	r := &Relay{to: to, at: at}
@@ -42,8 +43,9 @@ func BeginRelay(tb testing.TB, to, at string) *Relay {
 	return r
 }
 
-// Start lets a relay that was stopped listen again at its address. While it was stopped, the system may have
-// given its port to a connection of another process, so it waits until the port is free.
+// Start lets a relay that was stopped listen again at its address. While it was stopped,
+// the system may have given its port to a connection of another process, so it waits
+// until the port is free.
 func (r *Relay) Start() error {
 	listener, err := listen(r.at, time.Now().Add(startTimeout))
 	if err != nil {
@@ -85,8 +87,8 @@ func (r *Relay) Address() string {
 	return r.at
 }
 
-// Stop breaks every connection, refuses new ones, and waits until the relay is gone. It ends a silence. A second Stop
-// does nothing.
+// Stop breaks every connection, refuses new ones, and waits until the relay is gone. It
+// ends a silence. A second Stop does nothing.
 func (r *Relay) Stop() error {
 	r.mu.Lock()
 	conns := r.conns
@@ -124,7 +126,8 @@ func (r *Relay) drop(conn net.Conn) {
 	delete(r.conns, conn)
 }
 
-// Silence lets no byte through any more, in either direction, and leaves the connections as they are.
+// Silence lets no byte through any more, in either direction, and leaves the connections
+// as they are.
 func (r *Relay) Silence() {
 	r.gate.Lock()
 	r.silent.Store(true)
@@ -156,7 +159,8 @@ func (r *Relay) serve(client net.Conn) {
 		return
 	}
 	defer r.drop(client)
-	server, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "tcp", r.to)
+	server, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "tcp",
+		r.to)
 	if err != nil || !r.keep(server) {
 		return
 	}

@@ -173,7 +173,8 @@ func TestSilentRelayCanBeStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		var timeout net.Error
-		if n, err := conn.Read(make([]byte, 4)); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
+		if n, err := conn.Read(make([]byte, 4)); err == nil || errors.As(err, &timeout) &&
+			timeout.Timeout() {
 			t.Errorf("read = %d, %v; want a broken connection", n, err)
 		}
 		if err := r.Start(); err != nil {

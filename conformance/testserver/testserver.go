@@ -1,7 +1,8 @@
 // Package testserver finds the servers on which conformance suites run.
 //
-// A server is given by its connection string in the environment, as PLINTH_TEST_POSTGRES_DSN. The project's test command
-// starts private servers where there is none, and exports theirs; PLINTH_TEST_CONTROL is then the URL at which a test gets
+// A server is given by its connection string in the environment, as
+// PLINTH_TEST_POSTGRES_DSN. The project's test command starts private servers where there
+// is none, and exports theirs; PLINTH_TEST_CONTROL is then the URL at which a test gets
 // further ones of its own, which it may stop and start again:
 //
 //	POST   /servers?kind=postgres   201 {"id": "3", "dsn": "postgres://...", "version": "PostgreSQL 15.4"};
@@ -13,8 +14,9 @@
 //	POST   /servers/3/continue      204, they go on
 //	DELETE /servers/3               204, it and its data are gone
 //
-// The kinds redis-sentinel and redis-cluster are several servers that belong together. Their answer has also the nodes, and
-// what can be done to all can be done to one of them:
+// The kinds redis-sentinel and redis-cluster are several servers that belong together.
+// Their answer has also the nodes, and what can be done to all can be done to one of
+// them:
 //
 //	POST   /servers?kind=redis-sentinel   201 {"id": "4", "dsn": "...", "master": "mymaster", "password": "...",
 //	                                      "nodes": [{"name": "node-1", "address": "127.0.0.1:7001", "role": "master"}, ...]}
@@ -39,7 +41,8 @@ import (
 const (
 	// Control is the variable that holds the URL of the test command.
 	Control xenv.EnvKey = "PLINTH_TEST_CONTROL"
-	// CA is the variable that names the file of the PEM certificate which has signed those of private servers.
+	// CA is the variable that names the file of the PEM certificate which has signed
+	// those of private servers.
 	CA xenv.EnvKey = "PLINTH_TEST_TLS_CA"
 
 	// patience is the most that a server takes to start or to stop.
@@ -55,23 +58,26 @@ func Variable(kind string) xenv.EnvKey {
 	return xenv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
 }
 
-// Find returns the connection string of a kind of server and where it comes from; ok is false where there is none.
+// Find returns the connection string of a kind of server and where it comes from; ok is
+// false where there is none.
 func Find(kind string) (dsn, source string, ok bool) {
 	variable := Variable(kind)
 	dsn, ok = xenv.GetEnv(variable)
-	source = xenv.GetEnvString(xenv.EnvKey("PLINTH_TEST_"+strings.ToUpper(kind)+"_SOURCE"), variable.String())
+	source = xenv.GetEnvString(xenv.EnvKey("PLINTH_TEST_"+strings.ToUpper(kind)+"_SOURCE"),
+		variable.String())
 	return dsn, source, ok
 }
 
 // Server is one that belongs to a single test, or several that belong together.
 type Server struct {
 	DSN string
-	// TLSDSN is like DSN where the server listens for TLS on a port of its own; else it is empty.
+	// TLSDSN is like DSN where the server listens for TLS on a port of its own; else it
+	// is empty.
 	TLSDSN string
 	// Version is the product and its release.
 	Version string
-	// Master is the name under which sentinels know the servers, Nodes are those that belong together, and Password opens
-	// those which hold data.
+	// Master is the name under which sentinels know the servers, Nodes are those that
+	// belong together, and Password opens those which hold data.
 	Master, Password string
 	Nodes            []Node
 
@@ -87,7 +93,8 @@ type Node struct {
 	switches
 }
 
-// Start starts a server of the kind, which ends with the test. ok is false where nothing here can start one.
+// Start starts a server of the kind, which ends with the test. ok is false where nothing
+// here can start one.
 func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 	tb.Helper()
 	control, ok := xenv.GetEnv(Control)
@@ -98,7 +105,8 @@ func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 		ID, DSN, TLSDSN, Version, Master, Password string
 		Nodes                                      []Node
 	}
-	err := call(http.MethodPost, control+"/servers?kind="+url.QueryEscape(kind), http.StatusCreated, &answer)
+	err := call(http.MethodPost, control+"/servers?kind="+url.QueryEscape(kind), http.StatusCreated,
+		&answer)
 	if errors.Is(err, errNotHere) {
 		return nil, false
 	}
@@ -134,7 +142,8 @@ func (s switches) Stop() error { return s.post("stop") }
 // Kill ends the server at once.
 func (s switches) Kill() error { return s.post("kill") }
 
-// Start starts the server again with its data and at its address, and returns when it answers.
+// Start starts the server again with its data and at its address, and returns when it
+// answers.
 func (s switches) Start() error { return s.post("start") }
 
 // Pause halts the server: connections stay open, and nothing answers.
@@ -167,7 +176,8 @@ func call(method, target string, want int, answer any) error {
 	case resp.StatusCode == http.StatusNotImplemented:
 		return errNotHere
 	case resp.StatusCode != want:
-		return fmt.Errorf("%s %s: %s: %s", method, req.URL.Path, resp.Status, strings.TrimSpace(string(body)))
+		return fmt.Errorf("%s %s: %s: %s",
+			method, req.URL.Path, resp.Status, strings.TrimSpace(string(body)))
 	case answer == nil:
 		return nil
 	default:

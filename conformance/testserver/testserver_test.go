@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
-// double answers as the project's test command does, and notes what it was asked. It starts nothing.
+// double answers as the project's test command does, and notes what it was asked. It
+// starts nothing.
 type double struct {
 	mu    sync.Mutex
 	asked []string
@@ -63,7 +64,8 @@ func TestServerIsStartedStoppedAndEndsWithTheTest(t *testing.T) {
 		}
 	})
 	want := []string{
-		"POST /token/servers?kind=postgres", "POST /token/servers/3/stop", "POST /token/servers/3/start",
+		"POST /token/servers?kind=postgres", "POST /token/servers/3/stop",
+		"POST /token/servers/3/start",
 		"POST /token/servers/3/pause", "POST /token/servers/3/continue", "DELETE /token/servers/3",
 	}
 	if !slices.Equal(d.asked, want) {
@@ -78,7 +80,8 @@ func TestNodesAreSwitchedOneByOne(t *testing.T) {
 		if !ok || s.Master != "mymaster" || len(s.Nodes) != 2 {
 			t.Fatalf("Start = %+v, %v", s, ok)
 		}
-		if n := s.Nodes[1]; n.Name != "node-2" || n.Address != "127.0.0.1:7002" || n.Role != "replica" {
+		if n := s.Nodes[1]; n.Name != "node-2" || n.Address != "127.0.0.1:7002" ||
+			n.Role != "replica" {
 			t.Errorf("node = %+v", n)
 		}
 		if err := errors.Join(s.Nodes[1].Pause(), s.Nodes[1].Continue(), s.Stop()); err != nil {
@@ -87,7 +90,8 @@ func TestNodesAreSwitchedOneByOne(t *testing.T) {
 	})
 	want := []string{
 		"POST /token/servers?kind=redis-sentinel", "POST /token/servers/3/nodes/node-2/pause",
-		"POST /token/servers/3/nodes/node-2/continue", "POST /token/servers/3/stop", "DELETE /token/servers/3",
+		"POST /token/servers/3/nodes/node-2/continue", "POST /token/servers/3/stop",
+		"DELETE /token/servers/3",
 	}
 	if !slices.Equal(d.asked, want) {
 		t.Errorf("asked %q, want %q", d.asked, want)
@@ -124,9 +128,18 @@ func TestFindReadsTheVariableOfTheKind(t *testing.T) {
 	for _, tc := range []struct {
 		name, kind, variable, source, want string
 	}{
-		{name: "a database", kind: "mysql", variable: "PLINTH_TEST_MYSQL_DSN", want: "PLINTH_TEST_MYSQL_DSN"},
-		{name: "a cache", kind: "redis", variable: "PLINTH_TEST_REDIS_URL", want: "PLINTH_TEST_REDIS_URL"},
-		{name: "a named source", kind: "redis", variable: "PLINTH_TEST_REDIS_URL", source: "private server", want: "private server"},
+		{
+			name: "a database", kind: "mysql", variable: "PLINTH_TEST_MYSQL_DSN",
+			want: "PLINTH_TEST_MYSQL_DSN",
+		},
+		{
+			name: "a cache", kind: "redis", variable: "PLINTH_TEST_REDIS_URL",
+			want: "PLINTH_TEST_REDIS_URL",
+		},
+		{
+			name: "a named source", kind: "redis", variable: "PLINTH_TEST_REDIS_URL",
+			source: "private server", want: "private server",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(tc.variable, "x://y")

@@ -33,7 +33,8 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// replicaKey has a replica, as JSON, where this test binary plays one instead of running tests.
+// replicaKey has a replica, as JSON, where this test binary plays one instead of running
+// tests.
 const replicaKey xenv.EnvKey = "XCRONRUNNER_TEST_REPLICA"
 
 // replica is one process of a cluster.
@@ -42,8 +43,9 @@ type replica struct {
 	Skew                  time.Duration // of its clock
 }
 
-// Each replica has clusterJobs jobs, of which every other one may overlap. Each is due every clusterPeriod seconds, so that a
-// busy machine has time to end a run before the next one, and as many are due each second.
+// Each replica has clusterJobs jobs, of which every other one may overlap. Each is due
+// every clusterPeriod seconds, so that a busy machine has time to end a run before the
+// next one, and as many are due each second.
 const (
 	clusterJobs   = 40
 	clusterPeriod = 4
@@ -64,7 +66,10 @@ func playReplica(text string) (code int) {
 }
 
 func (r replica) play() error {
-	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: os.Stderr, Level: slog.LevelWarn})
+	engine, err := xlog.New(xlog.Config{
+		Format: xlog.FormatJSON, Writer: os.Stderr,
+		Level: slog.LevelWarn,
+	})
 	if err != nil {
 		return err
 	}
@@ -83,17 +88,22 @@ func (r replica) play() error {
 	}
 	var jobs []*cronx.Job
 	for i := range clusterJobs {
-		options := []cronx.JobOption{cronx.WithName(fmt.Sprintf("job-%d", i)), cronx.WithSingleRun()}
+		options := []cronx.JobOption{
+			cronx.WithName(fmt.Sprintf("job-%d", i)),
+			cronx.WithSingleRun(),
+		}
 		if i%2 == 0 {
 			options = append(options, cronx.WithOverlap())
 		}
-		jobs = append(jobs, cronx.NewJob(fmt.Sprintf("%d/%d * * * * *", i%clusterPeriod, clusterPeriod), func(ctx context.Context) error {
+		jobs = append(jobs, cronx.NewJob(fmt.Sprintf("%d/%d * * * * *",
+			i%clusterPeriod, clusterPeriod), func(ctx context.Context) error {
 			tick, _ := cronx.TickFrom(ctx)
 			return ledger.write(ctx, fmt.Sprintf("%s@%d", tick.Name, tick.Time.Unix()))
 		}, options...))
 	}
 	ctx = context.WithValue(ctx, xctx.LeasesKey, ledger.leases)
-	return errors.Join(runner.Serve(ctx, runner.WithRegister(jobs...), runner.WithNow(skewed(r.Skew))), ledger.close())
+	return errors.Join(runner.Serve(ctx, runner.WithRegister(jobs...),
+		runner.WithNow(skewed(r.Skew))), ledger.close())
 }
 
 // ledger is what the backend keeps: leases, and a list of all runs.
@@ -113,9 +123,13 @@ func (r replica) open(ctx context.Context) (*ledger, error) {
 }
 
 func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
-	options := xdb.Options{Driver: r.Kind, DSN: xlog.Secret(r.Address), TablePrefix: r.Prefix, MaxOpenConns: 5, SlowThreshold: time.Minute}
+	options := xdb.Options{
+		Driver: r.Kind, DSN: xlog.Secret(r.Address), TablePrefix: r.Prefix,
+		MaxOpenConns: 5, SlowThreshold: time.Minute,
+	}
 	if r.Kind == "sqlite" {
-		options.DSN, options.Parts.Source, options.MaxOpenConns = "", xenv.Map{"DATABASE_PATH": r.Address}, 2
+		options.DSN, options.Parts.Source, options.MaxOpenConns = "",
+			xenv.Map{"DATABASE_PATH": r.Address}, 2
 	}
 	db, err := xdb.Open(ctx, options)
 	if err != nil {
@@ -127,23 +141,28 @@ func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
 	}
 	table := r.Prefix + "runs"
 	return &ledger{
-		leases: leases,
-		write: func(ctx context.Context, run string) error {
-			return db.WithContext(ctx).Exec("INSERT INTO "+table+" (run) VALUES (?)", run).Error
-		},
-		read: func(ctx context.Context) (list []string, err error) {
-			return list, db.WithContext(ctx).Raw("SELECT run FROM " + table).Scan(&list).Error
-		},
-		drop: func(ctx context.Context) error {
-			db := db.WithContext(ctx)
-			return errors.Join(db.Exec("DROP TABLE "+table).Error, db.Exec("DROP TABLE "+r.Prefix+"plinth_leases").Error)
-		},
-		close: func() error { return xdb.Close(db) },
-	}, db.WithContext(ctx).Exec("CREATE TABLE IF NOT EXISTS " + table + " (run VARCHAR(60) NOT NULL)").Error
+			leases: leases,
+			write: func(ctx context.Context, run string) error {
+				return db.WithContext(ctx).Exec("INSERT INTO "+table+" (run) VALUES (?)", run).Error
+			},
+			read: func(ctx context.Context) (list []string, err error) {
+				return list, db.WithContext(ctx).Raw("SELECT run FROM " + table).Scan(&list).Error
+			},
+			drop: func(ctx context.Context) error {
+				db := db.WithContext(ctx)
+				return errors.Join(db.Exec("DROP TABLE "+table).Error,
+					db.Exec("DROP TABLE "+r.Prefix+"plinth_leases").Error)
+			},
+			close: func() error { return xdb.Close(db) },
+		}, db.WithContext(ctx).Exec("CREATE TABLE IF NOT EXISTS " + table +
+			" (run VARCHAR(60) NOT NULL)").Error
 }
 
 func (r replica) openCache(ctx context.Context) (*ledger, error) {
-	m, err := xcache.Open(ctx, xcache.Options{Driver: "redis", Config: cachedriver.Config{URL: r.Address}, Prefix: r.Prefix})
+	m, err := xcache.Open(ctx, xcache.Options{
+		Driver: "redis",
+		Config: cachedriver.Config{URL: r.Address}, Prefix: r.Prefix,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +176,8 @@ func (r replica) openCache(ctx context.Context) (*ledger, error) {
 		leases: leases,
 		write: func(ctx context.Context, run string) error {
 			field := cachedriver.Field{Name: fmt.Sprintf("%s %d %d", run, os.Getpid(), n.Add(1))}
-			_, err := m.Store().HashSet(ctx, key, []cachedriver.Field{field}, nil, cachedriver.Write{})
+			_, err := m.Store().HashSet(ctx, key, []cachedriver.Field{field}, nil,
+				cachedriver.Write{})
 			return err
 		},
 		read: func(ctx context.Context) (list []string, err error) {
@@ -176,7 +196,8 @@ func (r replica) openCache(ctx context.Context) (*ledger, error) {
 	}, nil
 }
 
-// onEachBackend runs a test on a database file and on every server that the environment names, all at the same time.
+// onEachBackend runs a test on a database file and on every server that the environment
+// names, all at the same time.
 func onEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
 	t.Helper()
 	if testing.Short() {
@@ -199,7 +220,8 @@ func onEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
 	}
 }
 
-// find returns a replica without a clock, or skips the test where there is no server of the kind.
+// find returns a replica without a clock, or skips the test where there is no server of
+// the kind.
 func find(t *testing.T, kind string) replica {
 	t.Helper()
 	r := replica{Kind: kind, Prefix: fmt.Sprintf("cron%d_", rand.Uint32())}
@@ -214,13 +236,14 @@ func find(t *testing.T, kind string) replica {
 	variable := xenv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
 	var ok bool
 	if r.Address, ok = xenv.GetEnv(variable); !ok {
-		t.Skip(variable.String() + " is not set; `make test` starts the servers whose binaries it finds on the machine")
+		t.Skip(variable.String() +
+			" is not set; `make test` starts the servers whose binaries it finds on the machine")
 	}
 	return r
 }
 
-// settle waits until there are as many runs of the ticks between two seconds as there are to be, which on a busy machine takes
-// a while.
+// settle waits until there are as many runs of the ticks between two seconds as there are
+// to be, which on a busy machine takes a while.
 func (r replica) settle(t *testing.T, want int, from, to int64) {
 	t.Helper()
 	l, err := r.open(t.Context())
@@ -228,7 +251,8 @@ func (r replica) settle(t *testing.T, want int, from, to int64) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.close() }()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); until(time.Now().Add(200 * time.Millisecond)) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); until(
+		time.Now().Add(200 * time.Millisecond)) {
 		list, err := l.read(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -271,7 +295,8 @@ func (r replica) runs(t *testing.T) map[string]int {
 // until waits for a moment.
 func until(at time.Time) { <-time.After(time.Until(at)) }
 
-// TestFiveReplicasRunEachTickOnce has processes with clocks of their own that come and go: 20 s with 10 ticks each, so 200 ticks.
+// TestFiveReplicasRunEachTickOnce has processes with clocks of their own that come and
+// go: 20 s with 10 ticks each, so 200 ticks.
 func TestFiveReplicasRunEachTickOnce(t *testing.T) { onEachBackend(t, fiveReplicas) }
 
 func fiveReplicas(t *testing.T, r replica) {
@@ -284,7 +309,10 @@ func fiveReplicas(t *testing.T, r replica) {
 	first := with(0).start(t)
 	all := []*process{with(-3 * time.Second).start(t)}
 	from := time.Now().Add(4 * time.Second).Truncate(time.Second)
-	for i, skew := range []time.Duration{3 * time.Second, 1500 * time.Millisecond, -2200 * time.Millisecond} {
+	for i, skew := range []time.Duration{
+		3 * time.Second, 1500 * time.Millisecond,
+		-2200 * time.Millisecond,
+	} {
 		until(from.Add(time.Duration(3*i+1) * time.Second))
 		all = append(all, with(skew).start(t))
 	}

@@ -41,7 +41,8 @@ func ExampleNew() {
 func ExampleServe() {
 	ctx, stop := context.WithCancel(context.Background())
 	stop() // a program ends it when it has been told to stop
-	fmt.Println(runner.Serve(ctx, runner.WithRegister(cronx.NewJob("@hourly", func(context.Context) {}))))
+	fmt.Println(runner.Serve(ctx,
+		runner.WithRegister(cronx.NewJob("@hourly", func(context.Context) {}))))
 	fmt.Println(runner.Serve(ctx, runner.WithRegister(
 		cronx.NewJob("0 25 * * *", func(context.Context) {}, cronx.WithName("report")))))
 	// Output:

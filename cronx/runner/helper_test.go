@@ -54,7 +54,8 @@ func (l *lines) with(message string) []map[string]any {
 	scan.Buffer(nil, 1<<20)
 	for scan.Scan() {
 		var line map[string]any
-		if err := json.Unmarshal(scan.Bytes(), &line); err == nil && strings.Contains(scan.Text(), `"`+message) {
+		if err := json.Unmarshal(scan.Bytes(), &line); err == nil &&
+			strings.Contains(scan.Text(), `"`+message) {
 			found = append(found, line)
 		}
 	}
@@ -65,7 +66,10 @@ func (l *lines) with(message string) []map[string]any {
 func capture(t *testing.T) *lines {
 	t.Helper()
 	out := &lines{}
-	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: out, Level: slog.LevelDebug})
+	engine, err := xlog.New(xlog.Config{
+		Format: xlog.FormatJSON, Writer: out,
+		Level: slog.LevelDebug,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,4 +194,6 @@ func (c *cluster) Release(ctx context.Context, h driver.Holding) (bool, error) {
 func pass(d time.Duration) { <-time.After(d) }
 
 // skewed is a clock that is off.
-func skewed(by time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(by) } }
+func skewed(by time.Duration) func() time.Time {
+	return func() time.Time { return time.Now().Add(by) }
+}

@@ -15,10 +15,11 @@ import (
 const (
 	// maxLate is how long after its time a tick is still run.
 	maxLate = 30 * time.Second
-	// maxNap is the longest sleep between two looks at the wall clock, which may be set, or go on while the machine sleeps.
+	// maxNap is the longest sleep between two looks at the wall clock, which may be set,
+	// or go on while the machine sleeps.
 	maxNap = 10 * time.Second
-	// maxBack is how far the clock may be set back without ticks being run again: they wait for it. After more than that it is
-	// taken for a clock that was wrong.
+	// maxBack is how far the clock may be set back without ticks being run again: they
+	// wait for it. After more than that it is taken for a clock that was wrong.
 	maxBack = time.Hour
 )
 
@@ -58,14 +59,16 @@ type scheduler struct {
 
 func newScheduler(ctx context.Context, c *config) *scheduler {
 	s := &scheduler{
-		config: c, app: context.WithoutCancel(ctx), looped: make(chan struct{}), stopped: make(chan struct{}), under: map[string]int{},
+		config: c, app: context.WithoutCancel(ctx), looped: make(chan struct{}),
+		stopped: make(chan struct{}), under: map[string]int{},
 	}
 	s.quit, s.end = context.WithCancel(s.app)
 	s.runs, s.cut = context.WithCancelCause(s.app)
 	return s
 }
 
-// live runs the jobs until ctx ends, or until the application's stop comes to them, which is earlier.
+// live runs the jobs until ctx ends, or until the application's stop comes to them, which
+// is earlier.
 func (s *scheduler) live(ctx context.Context, started func()) error {
 	defer s.cut(nil)
 	defer s.end()
@@ -82,7 +85,8 @@ func (s *scheduler) live(ctx context.Context, started func()) error {
 	case <-s.stopped:
 	case <-ctx.Done():
 	}
-	return s.stop(context.WithoutCancel(ctx)) // itself: so the application sees that it is what the hook has told already
+	// itself: so the application sees that it is what the hook has told already
+	return s.stop(context.WithoutCancel(ctx))
 }
 
 // clock returns what the wall clock shows.
@@ -111,7 +115,8 @@ func (s *scheduler) loop(ended, draining <-chan struct{}) {
 // look begins what is due now, and returns how long to sleep.
 func (s *scheduler) look(now time.Time) time.Duration {
 	if back := s.last.Sub(now); back > maxBack {
-		s.log.Warn(s.app, "the clock was set back: jobs are due by what it shows now", slog.Duration("by", back))
+		s.log.Warn(s.app, "the clock was set back: jobs are due by what it shows now",
+			slog.Duration("by", back))
 		for _, e := range s.entries {
 			e.next = e.schedule.Next(now)
 		}
@@ -127,7 +132,8 @@ func (s *scheduler) look(now time.Time) time.Duration {
 	return nap
 }
 
-// due begins the runs of a job whose ticks have come, and tells of those that have passed.
+// due begins the runs of a job whose ticks have come, and tells of those that have
+// passed.
 func (s *scheduler) due(e *entry, now time.Time) {
 	if !e.next.IsZero() && now.Sub(e.next) > maxLate {
 		s.log.Warn(s.app, "ticks missed: the process or the machine stood still, or the clock was set forward",
@@ -140,7 +146,8 @@ func (s *scheduler) due(e *entry, now time.Time) {
 	}
 }
 
-// begin runs a tick in the background, unless an earlier run goes on that it must not overlap.
+// begin runs a tick in the background, unless an earlier run goes on that it must not
+// overlap.
 func (s *scheduler) begin(e *entry, at time.Time) {
 	if e.job.SingleRun() {
 		s.running.Go(func() { s.runOnce(e, at) })

@@ -11,9 +11,13 @@ import (
 	"github.com/plinthgo/plinth/cronx/runner"
 )
 
-// TestNoTickIsRunTwiceWhateverCallIsLost loses calls of every kind before they are carried out, and their answers after that.
+// TestNoTickIsRunTwiceWhateverCallIsLost loses calls of every kind before they are
+// carried out, and their answers after that.
 func TestNoTickIsRunTwiceWhateverCallIsLost(t *testing.T) {
-	for _, call := range []string{"acquire plinth.cron/", "release plinth.cron/", "acquire plinth.cron.run/", "release plinth.cron.run/"} {
+	for _, call := range []string{
+		"acquire plinth.cron/", "release plinth.cron/",
+		"acquire plinth.cron.run/", "release plinth.cron.run/",
+	} {
 		for _, when := range []string{"before", "after"} {
 			t.Run(call+" "+when, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { lose(t, call, when == "after") })
@@ -22,8 +26,8 @@ func TestNoTickIsRunTwiceWhateverCallIsLost(t *testing.T) {
 	}
 }
 
-// lose loses a third of some calls, or of their answers. Which they are is left to chance: where it was every third, it could
-// always be that of the same replica.
+// lose loses a third of some calls, or of their answers. Which they are is left to
+// chance: where it was every third, it could always be that of the same replica.
 func lose(t *testing.T, call string, answers bool) {
 	t.Helper()
 	out := capture(t)
@@ -54,7 +58,8 @@ func lose(t *testing.T, call string, answers bool) {
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	for at := bubble.Add(45 * time.Second); at.Before(bubble.Add(59 * time.Minute)); at = at.Add(45 * time.Second) {
+	for at := bubble.Add(45 * time.Second); at.Before(bubble.Add(59 * time.Minute)); at = at.Add(
+		45 * time.Second) {
 		if y.runs[at.Unix()] == 0 && !told[at.In(time.Local).Format(time.RFC3339)] {
 			t.Errorf("%s was not run, and nobody said so", at)
 		}
@@ -83,7 +88,8 @@ func TestATickThatIsTakenAndWaitsForTheRunBeforeIsCutOffAtTheStop(t *testing.T) 
 	})
 }
 
-// TestAStopWhileATickIsBeingTaken stops a second after a tick, with a second of patience, while a call is slow.
+// TestAStopWhileATickIsBeingTaken stops a second after a tick, with a second of patience,
+// while a call is slow.
 func TestAStopWhileATickIsBeingTaken(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -93,14 +99,19 @@ func TestAStopWhileATickIsBeingTaken(t *testing.T) {
 		log   string
 	}{
 		{
-			name: "it is not taken any more: another replica may run it", call: "acquire plinth.cron/", takes: 2500 * time.Millisecond,
+			name: "it is not taken any more: another replica may run it",
+			call: "acquire plinth.cron/", takes: 2500 * time.Millisecond,
 			log: "tick not run: the stop has begun",
 		},
 		{
-			name: "it turns out to be taken", call: "release plinth.cron/", takes: 2500 * time.Millisecond,
-			want: stopped + "cut off: single", log: "tick not run: it was taken",
+			name: "it turns out to be taken", call: "release plinth.cron/",
+			takes: 2500 * time.Millisecond,
+			want:  stopped + "cut off: single", log: "tick not run: it was taken",
 		},
-		{name: "nobody says so in time", call: "release plinth.cron/", takes: 10 * time.Second, want: stopped + "left behind: a call to the backend"},
+		{
+			name: "nobody says so in time", call: "release plinth.cron/",
+			takes: 10 * time.Second, want: stopped + "left behind: a call to the backend",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -115,7 +126,8 @@ func TestAStopWhileATickIsBeingTaken(t *testing.T) {
 				s := serve(t, leased(t, c.leases(t)), runner.WithGracefulStopTimeout(time.Second),
 					runner.WithRegister(single("@every 1m", nothing)))
 				pass(61 * time.Second)
-				if err := s.stop(); (err == nil) != (tc.want == "") || err != nil && err.Error() != tc.want {
+				if err := s.stop(); (err == nil) != (tc.want == "") || err != nil &&
+					err.Error() != tc.want {
 					t.Errorf("the stop said %v, want %q", err, tc.want)
 				}
 				if !strings.Contains(out.String(), tc.log) {

@@ -1,10 +1,11 @@
 package runner
 
-// mark is what the replicas know of the ticks of a job, in one number that leases keep: the latest tick that was taken, in
-// seconds since 1970, and which seconds before it were ticks that were taken.
+// mark is what the replicas know of the ticks of a job, in one number that leases keep:
+// the latest tick that was taken, in seconds since 1970, and which seconds before it were
+// ticks that were taken.
 //
-// The latest tick alone would not do. A replica whose clock is ahead takes a tick before the others have come to those before
-// it; and with it alone, these would count as taken.
+// The latest tick alone would not do. A replica whose clock is ahead takes a tick before
+// the others have come to those before it; and with it alone, these would count as taken.
 type mark int64
 
 const (
@@ -13,8 +14,8 @@ const (
 	before = 1<<window - 1
 )
 
-// take returns the mark after the tick at a second is taken. It is elsewhere where somebody has it, and offTime where it lies
-// before what is known.
+// take returns the mark after the tick at a second is taken. It is elsewhere where
+// somebody has it, and offTime where it lies before what is known.
 func (m mark) take(second int64) (next mark, o outcome) {
 	if m == 0 {
 		return mark(second << window), taken

@@ -13,12 +13,24 @@ func TestEachSecondIsTakenOnceInWhateverOrder(t *testing.T) {
 		want  []bool
 	}{
 		{name: "in order", order: []int64{0, 1, 2, 5}, want: []bool{true, true, true, true}},
-		{name: "twice", order: []int64{0, 0, 1, 0, 1}, want: []bool{true, false, true, false, false}},
-		{name: "one ahead leaves what lies between", order: []int64{0, 3, 1, 2, 1, 2, 3}, want: []bool{true, true, true, true, false, false, false}},
+		{
+			name: "twice", order: []int64{0, 0, 1, 0, 1},
+			want: []bool{true, false, true, false, false},
+		},
+		{
+			name: "one ahead leaves what lies between", order: []int64{0, 3, 1, 2, 1, 2, 3},
+			want: []bool{true, true, true, true, false, false, false},
+		},
 		{name: "the last that is known", order: []int64{30, 0, 0}, want: []bool{true, true, false}},
 		{name: "before what is known", order: []int64{31, 0}, want: []bool{true, false}},
-		{name: "far ahead", order: []int64{0, 3600, 3599, 0}, want: []bool{true, true, true, false}},
-		{name: "the edge of the window goes on", order: []int64{0, 30, 0, 31, 1, 30}, want: []bool{true, true, false, true, true, false}},
+		{
+			name: "far ahead", order: []int64{0, 3600, 3599, 0},
+			want: []bool{true, true, true, false},
+		},
+		{
+			name: "the edge of the window goes on", order: []int64{0, 30, 0, 31, 1, 30},
+			want: []bool{true, true, false, true, true, false},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var m mark

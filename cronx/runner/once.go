@@ -11,24 +11,28 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// A tick is taken under a short lease, whose mark says which ticks were taken. The mark is at the backend before the run
-// begins: so a tick is run at most once, whatever happens then. Runs that must not overlap hold a lease of their own.
+// A tick is taken under a short lease, whose mark says which ticks were taken. The mark
+// is at the backend before the run begins: so a tick is run at most once, whatever
+// happens then. Runs that must not overlap hold a lease of their own.
 const (
 	takeName = "plinth.cron/"
 	runName  = "plinth.cron.run/"
 
-	// takeTTL is how long a replica that dies while it takes a tick holds up the others. They wait longer than that.
+	// takeTTL is how long a replica that dies while it takes a tick holds up the others.
+	// They wait longer than that.
 	takeTTL  = 15 * time.Second
 	callTime = 5 * time.Second // of one call: two fit into what a holder may use of the TTL
 	patience = maxLate
 
-	// By the backend's clock, which is the same for all, a tick is taken from maxEarly before its time until maxOverdue
-	// after. The backend keeps a mark for at least a minute (driver.Ended), so that it is there as long as anyone may take
-	// the tick again.
+	// By the backend's clock, which is the same for all, a tick is taken from maxEarly
+	// before its time until maxOverdue after. The backend keeps a mark for at least a
+	// minute (driver.Ended), so that it is there as long as anyone may take the tick
+	// again.
 	maxEarly   = 5 * time.Second
 	maxOverdue = 50 * time.Second
 
-	// runPatience is how long a run waits for the lease of the one before, which may be about to be given back.
+	// runPatience is how long a run waits for the lease of the one before, which may be
+	// about to be given back.
 	runPatience = 3 * time.Second
 
 	minPause = 5 * time.Millisecond
@@ -66,7 +70,8 @@ func (s *scheduler) runOnce(e *entry, at time.Time) {
 		ctx, cancel := context.WithTimeout(s.app, callTime)
 		defer cancel()
 		if err := lease.Release(ctx); err != nil && !errors.Is(err, xlease.ErrLost) {
-			s.log.Warn(ctx, "the lease of a run was not given back and ends by itself", e.attrs(at, slog.Any("error", err))...)
+			s.log.Warn(ctx, "the lease of a run was not given back and ends by itself",
+				e.attrs(at, slog.Any("error", err))...)
 		}
 	}()
 	s.run(ctx, e, at)
@@ -95,7 +100,8 @@ func (s *scheduler) take(e *entry, at time.Time) bool {
 			s.tell(e, at, stopping, off, unanswered)
 			return false
 		case <-end.C:
-			s.log.Warn(s.app, "tick not run: no answer about who runs it", e.attrs(at, slog.Any("error", err))...)
+			s.log.Warn(s.app, "tick not run: no answer about who runs it",
+				e.attrs(at, slog.Any("error", err))...)
 			return false
 		}
 	}
@@ -110,7 +116,8 @@ func (s *scheduler) tell(e *entry, at time.Time, o outcome, ahead time.Duration,
 	case o == stopping:
 		s.log.Warn(s.app, "tick not run: the stop has begun before it was taken; another replica may run it", e.attrs(at)...)
 	case o == elsewhere && unanswered:
-		s.log.Warn(s.app, "tick not run: an attempt to take it got no answer, and it is taken now", e.attrs(at)...)
+		s.log.Warn(s.app, "tick not run: an attempt to take it got no answer, and it is taken now",
+			e.attrs(at)...)
 	}
 }
 
@@ -122,11 +129,13 @@ func spread(d time.Duration) time.Duration {
 // errUnanswered says that nobody knows whether a tick was taken.
 var errUnanswered = errors.New("cronx/runner: the backend did not confirm that the tick is taken")
 
-// tryTake asks the backend once. ahead is how far the tick is away by the backend's clock. What is under way is brought to its
-// end also where the stop begins: others could not know what became of the tick.
+// tryTake asks the backend once. ahead is how far the tick is away by the backend's
+// clock. What is under way is brought to its end also where the stop begins: others could
+// not know what became of the tick.
 func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(s.app, callTime)
-	lease, err := s.leases.Lease(ctx, takeName+e.name, takeTTL, xlease.WithMark(0, 0), xlease.WithManualRenewal())
+	lease, err := s.leases.Lease(ctx, takeName+e.name, takeTTL, xlease.WithMark(0, 0),
+		xlease.WithManualRenewal())
 	cancel()
 	if err != nil {
 		return unknown, 0, err
@@ -152,7 +161,8 @@ func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Durat
 	return o, ahead, nil
 }
 
-// leaseRun returns the lease under which the tick's run is alone, or nil where another run goes on.
+// leaseRun returns the lease under which the tick's run is alone, or nil where another
+// run goes on.
 func (s *scheduler) leaseRun(e *entry, at time.Time) *xlease.Lease {
 	defer s.enter(e)()
 	ctx, cancel := context.WithTimeout(s.runs, patience)
@@ -171,7 +181,8 @@ func (s *scheduler) leaseRun(e *entry, at time.Time) *xlease.Lease {
 			return nil
 		}
 		if xretry.Sleep(ctx, pause.Next()) != nil {
-			s.log.Warn(s.app, "tick not run: it was taken, and then nobody answered", e.attrs(at, slog.Any("error", err))...)
+			s.log.Warn(s.app, "tick not run: it was taken, and then nobody answered",
+				e.attrs(at, slog.Any("error", err))...)
 			return nil
 		}
 	}

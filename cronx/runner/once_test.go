@@ -32,7 +32,8 @@ func (y *tally) add(ctx context.Context) {
 	y.runs[tick.Time.Unix()]++
 }
 
-// check fails the test unless the ticks of every second from one moment on, to before another, have one run each.
+// check fails the test unless the ticks of every second from one moment on, to before
+// another, have one run each.
 func (y *tally) check(t *testing.T, from, to time.Time, step time.Duration) {
 	t.Helper()
 	y.mu.Lock()
@@ -67,10 +68,12 @@ func (y *tally) total() (n int) {
 
 // single is a job that runs once in a cluster.
 func single(spec string, fn func(ctx context.Context), options ...cronx.JobOption) *cronx.Job {
-	return cronx.NewJob(spec, fn, append(options, cronx.WithName("single"), cronx.WithSingleRun())...)
+	return cronx.NewJob(spec, fn,
+		append(options, cronx.WithName("single"), cronx.WithSingleRun())...)
 }
 
-// TestReplicasWithClocksOfTheirOwnRunEachTickOnce has replicas come and go, whose clocks are up to 20 s apart.
+// TestReplicasWithClocksOfTheirOwnRunEachTickOnce has replicas come and go, whose clocks
+// are up to 20 s apart.
 func TestReplicasWithClocksOfTheirOwnRunEachTickOnce(t *testing.T) {
 	for _, overlap := range []bool{false, true} {
 		t.Run(fmt.Sprint("overlap ", overlap), func(t *testing.T) {
@@ -127,7 +130,8 @@ func TestALongRunIsAloneInTheClusterAndEachSkippedTickIsToldOnce(t *testing.T) {
 		}
 		pass(2*time.Minute + 5*time.Second)
 		if most.Load() != 1 || runs.Load() != 2 || len(out.with("tick skipped")) != 10 {
-			t.Errorf("%d at a time, %d runs, %d skipped, want 1, 2, 10", most.Load(), runs.Load(), len(out.with("tick skipped")))
+			t.Errorf("%d at a time, %d runs, %d skipped, want 1, 2, 10",
+				most.Load(), runs.Load(), len(out.with("tick skipped")))
 		}
 		pass(time.Minute)
 	})
@@ -140,13 +144,16 @@ func TestALostLeaseEndsTheContextOfTheRun(t *testing.T) {
 		causes := make(chan error, 1)
 		serve(t, leased(t, c.leases(t)), runner.WithLeaseTTL(15*time.Second), runner.WithRegister(
 			single("@every 1m", func(ctx context.Context) {
-				c.set(func(c *cluster) { c.fail = func(string) error { return errors.New("down") } })
+				c.set(func(c *cluster) {
+					c.fail = func(string) error { return errors.New("down") }
+				})
 				<-ctx.Done()
 				causes <- context.Cause(ctx)
 				c.set(func(c *cluster) { c.fail = nil })
 			})))
 		pass(80 * time.Second)
-		if cause := <-causes; !errors.Is(cause, xlease.ErrLost) || len(out.with("run ended after its lease was lost")) != 1 {
+		if cause := <-causes; !errors.Is(cause, xlease.ErrLost) ||
+			len(out.with("run ended after its lease was lost")) != 1 {
 			t.Errorf("cause = %v, log = %s, want ErrLost and a warning", cause, out)
 		}
 	})
@@ -163,7 +170,8 @@ func TestATickIsNotRunWhereNobodyAnswers(t *testing.T) {
 		}
 		pass(95 * time.Second)
 		found := out.with("tick not run: no answer")
-		if y.total() != 0 || len(found) != 3 || found[0]["level"] != "warn" || !strings.Contains(out.String(), "the backend is down") {
+		if y.total() != 0 || len(found) != 3 || found[0]["level"] != "warn" ||
+			!strings.Contains(out.String(), "the backend is down") {
 			t.Errorf("%d runs, log = %s, want none, and a warning of each replica", y.total(), out)
 		}
 		pass(20 * time.Second) // the backend is back shortly after the next tick
@@ -179,7 +187,8 @@ func TestATickIsNotRunWhereNobodyAnswers(t *testing.T) {
 	})
 }
 
-// TestAReplicaThatIsAheadWaitsUntilATickIsDueByTheBackendsClock has one replica, which comes to each tick 34 s too early.
+// TestAReplicaThatIsAheadWaitsUntilATickIsDueByTheBackendsClock has one replica, which
+// comes to each tick 34 s too early.
 func TestAReplicaThatIsAheadWaitsUntilATickIsDueByTheBackendsClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
@@ -216,7 +225,8 @@ func TestAReplicaThatStopsLeavesTheTickToOthers(t *testing.T) {
 		}
 		var all []*service
 		for range 2 {
-			all = append(all, serve(t, leased(t, c.leases(t)), runner.WithRegister(single("@every 1m", y.add))))
+			all = append(all, serve(t, leased(t, c.leases(t)),
+				runner.WithRegister(single("@every 1m", y.add))))
 		}
 		<-asked // the tick is there, and who takes it is being asked
 		if err := all[0].stop(); err != nil {
@@ -233,7 +243,8 @@ func TestAReplicaThatStopsLeavesTheTickToOthers(t *testing.T) {
 func dead(t *testing.T, c *cluster, name string, ttl time.Duration, options ...xlease.LeaseOption) {
 	t.Helper()
 	l := xlease.New(c) // which nobody closes
-	if _, err := l.Lease(t.Context(), name, ttl, append(options, xlease.WithManualRenewal())...); err != nil {
+	if _, err := l.Lease(t.Context(), name, ttl,
+		append(options, xlease.WithManualRenewal())...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -310,7 +321,10 @@ func TestClocksThatAreFarOffRunNothingTwice(t *testing.T) {
 }
 
 func TestAClusterWhoseClockIsFarFromTheBackendsSaysSo(t *testing.T) {
-	for name, skew := range map[string]time.Duration{"behind": -70 * time.Second, "ahead": 70 * time.Second} {
+	for name, skew := range map[string]time.Duration{
+		"behind": -70 * time.Second,
+		"ahead":  70 * time.Second,
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := capture(t)

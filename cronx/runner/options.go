@@ -15,7 +15,8 @@ import (
 const (
 	// DefaultGracefulStopTimeout is how long runs may take at the stop.
 	DefaultGracefulStopTimeout = 30 * time.Second
-	// DefaultLeaseTTL is how long a replica that has died keeps others from running a job which does not overlap.
+	// DefaultLeaseTTL is how long a replica that has died keeps others from running a job
+	// which does not overlap.
 	DefaultLeaseTTL = 30 * time.Second
 )
 
@@ -38,7 +39,8 @@ type config struct {
 
 func newConfig(options []Option) *config {
 	c := &config{
-		log: xlog.WithName(xlog.NamedCRON), zone: time.Local, stopTimeout: DefaultGracefulStopTimeout, leaseTTL: DefaultLeaseTTL,
+		log: xlog.WithName(xlog.NamedCRON), zone: time.Local,
+		stopTimeout: DefaultGracefulStopTimeout, leaseTTL: DefaultLeaseTTL,
 		now: time.Now,
 	}
 	for _, option := range options {
@@ -54,8 +56,8 @@ func WithRegister(jobs ...*cronx.Job) Option {
 	return func(c *config) { c.jobs = append(c.jobs, jobs...) }
 }
 
-// WithLocation reads the specs of jobs without a time zone of their own in zone. The default is the local one, which TZ
-// names; replicas of a cluster should have one zone.
+// WithLocation reads the specs of jobs without a time zone of their own in zone. The
+// default is the local one, which TZ names; replicas of a cluster should have one zone.
 func WithLocation(zone *time.Location) Option {
 	return func(c *config) {
 		c.refuse("WithLocation", zone == nil, "the location is nil")
@@ -71,8 +73,9 @@ func WithLogger(log *xlog.LogNamedLogger) Option {
 	}
 }
 
-// WithGracefulStopTimeout bounds how long runs that go on may take at the stop; then their contexts end, and the stop is an
-// error that names them. The application's shutdown timeout bounds it too. The default is DefaultGracefulStopTimeout.
+// WithGracefulStopTimeout bounds how long runs that go on may take at the stop; then
+// their contexts end, and the stop is an error that names them. The application's
+// shutdown timeout bounds it too. The default is DefaultGracefulStopTimeout.
 func WithGracefulStopTimeout(d time.Duration) Option {
 	return func(c *config) {
 		c.refuse("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is no duration above 0", d))
@@ -80,17 +83,19 @@ func WithGracefulStopTimeout(d time.Duration) Option {
 	}
 }
 
-// WithLeaseTTL is for jobs of cronx.WithSingleRun that do not overlap: a replica that has died keeps the others from running
-// them for so long. A run is cut off where the backend does not answer for two thirds of it. The default is DefaultLeaseTTL.
+// WithLeaseTTL is for jobs of cronx.WithSingleRun that do not overlap: a replica that has
+// died keeps the others from running them for so long. A run is cut off where the backend
+// does not answer for two thirds of it. The default is DefaultLeaseTTL.
 func WithLeaseTTL(d time.Duration) Option {
 	return func(c *config) {
-		c.refuse("WithLeaseTTL", d < time.Second || d > xlease.MaxTTL, fmt.Sprintf("%s (accepted: 1s to %s)", d, xlease.MaxTTL))
+		c.refuse("WithLeaseTTL", d < time.Second || d > xlease.MaxTTL,
+			fmt.Sprintf("%s (accepted: 1s to %s)", d, xlease.MaxTTL))
 		c.leaseTTL = d
 	}
 }
 
-// WithOneProcess says that the application is one process and no cluster, in development or by design. Then single runs need
-// no backend: this process decides.
+// WithOneProcess says that the application is one process and no cluster, in development
+// or by design. Then single runs need no backend: this process decides.
 func WithOneProcess() Option { return func(c *config) { c.oneProcess = true } }
 
 // refuse notes what is wrong with an option, for the start to report.

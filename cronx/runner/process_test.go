@@ -72,7 +72,8 @@ func said(all []*process) map[string]string {
 		for _, line := range p.stderr.with("tick ") {
 			at, err := time.Parse(time.RFC3339, fmt.Sprint(line["tick"]))
 			if err == nil {
-				told[fmt.Sprintf("%s@%d", line["job"], at.Unix())] += fmt.Sprint(line["msg"], line["error"])
+				told[fmt.Sprintf("%s@%d", line["job"], at.Unix())] += fmt.Sprint(line["msg"],
+					line["error"])
 			}
 		}
 	}

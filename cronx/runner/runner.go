@@ -7,12 +7,14 @@
 //		),
 //	))
 //
-// Every tick has one outcome: it is run; it is skipped, since an earlier run goes on; it is missed, since the process stood still
-// for more than 30 s after it; or, for a job of cronx.WithSingleRun, another replica has taken it. Nothing is made up for.
+// Every tick has one outcome: it is run; it is skipped, since an earlier run goes on; it
+// is missed, since the process stood still for more than 30 s after it; or, for a job of
+// cronx.WithSingleRun, another replica has taken it. Nothing is made up for.
 //
-// When the stop begins no run begins any more. Those that go on are waited for, until the timeout of the graceful stop or the
-// application's own; then their contexts end with the cause ErrStopped, and an error names what was cut off so, and what goes
-// on nevertheless.
+// When the stop begins no run begins any more. Those that go on are waited for, until the
+// timeout of the graceful stop or the application's own; then their contexts end with the
+// cause ErrStopped, and an error names what was cut off so, and what goes on
+// nevertheless.
 package runner
 
 import (
@@ -35,8 +37,8 @@ const name = "cron"
 
 // New returns a task for xmain.Runner that runs jobs until the application stops.
 //
-// What is wrong with the jobs ends the application with an error, all at once. Outside an application, where nobody would
-// hear of it, the error is logged: use Serve there.
+// What is wrong with the jobs ends the application with an error, all at once. Outside an
+// application, where nobody would hear of it, the error is logged: use Serve there.
 func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
@@ -48,8 +50,8 @@ func New(options ...Option) func(ctx context.Context, extra ...any) {
 	}
 }
 
-// Serve runs jobs until ctx ends and the runs that go on have ended, and returns what went wrong. The start's problems are
-// reported all at once.
+// Serve runs jobs until ctx ends and the runs that go on have ended, and returns what
+// went wrong. The start's problems are reported all at once.
 func Serve(ctx context.Context, options ...Option) error {
 	return newConfig(options).serve(ctx, func() {})
 }
@@ -87,7 +89,9 @@ func (c *config) build(ctx context.Context) (*scheduler, error) {
 		names[label]++
 		if n := names[label]; n > 1 {
 			if job.Named() {
-				problems = append(problems, fmt.Errorf("cronx/runner: %w: %q: another job has this name", cronx.ErrJob, label))
+				problems = append(problems,
+					fmt.Errorf("cronx/runner: %w: %q: another job has this name",
+						cronx.ErrJob, label))
 			}
 			label += "#" + strconv.Itoa(n)
 		}
@@ -140,7 +144,8 @@ func (s *scheduler) announce(ctx context.Context, now time.Time) {
 	}
 	for _, e := range s.entries {
 		s.log.Info(ctx, "scheduled", slog.String("job", e.name), slog.String("spec", e.job.Spec()),
-			slog.String("zone", e.schedule.Location().String()), slog.Bool("single_run", e.job.SingleRun()),
+			slog.String("zone", e.schedule.Location().String()),
+			slog.Bool("single_run", e.job.SingleRun()),
 			slog.Time("next", e.schedule.Next(now)))
 	}
 }

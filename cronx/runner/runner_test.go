@@ -55,7 +55,8 @@ func TestEveryTickIsRunAtItsTimeWithAContextOfItsOwn(t *testing.T) {
 			}
 		}
 		ended := out.with("run ended")
-		if len(ended) != 3 || len(out.with("run begins")) != 3 || !ids[fmt.Sprint(ended[0]["request_id"])] {
+		if len(ended) != 3 || len(out.with("run begins")) != 3 ||
+			!ids[fmt.Sprint(ended[0]["request_id"])] {
 			t.Errorf("log = %s, want a beginning and an end of each run, with the run's id", out)
 		}
 	})
@@ -87,9 +88,11 @@ func TestRunsOverlapOnlyWhereAsked(t *testing.T) {
 				if err := s.stop(); err != nil {
 					t.Error(err)
 				}
-				if most.Load() != tc.most || runs.Load() != tc.runs || len(out.with("tick skipped")) != tc.skipped {
+				if most.Load() != tc.most || runs.Load() != tc.runs ||
+					len(out.with("tick skipped")) != tc.skipped {
 					t.Errorf("%d at a time, %d runs, %d skipped, want %d, %d, %d",
-						most.Load(), runs.Load(), len(out.with("tick skipped")), tc.most, tc.runs, tc.skipped)
+						most.Load(), runs.Load(), len(out.with("tick skipped")), tc.most, tc.runs,
+						tc.skipped)
 				}
 			})
 		})
@@ -103,21 +106,33 @@ func TestWhatGoesWrongInARunIsReportedAndTheNextOneComes(t *testing.T) {
 		log  string
 		with string
 	}{
-		{name: "an error", job: func(int64) error { return errors.New("no paper") }, log: "run failed", with: "no paper"},
-		{name: "a panic", job: func(int64) error { panic("out of ink") }, log: "run panicked", with: "runner_test.go"},
-		{name: "a panic with an error", job: func(int64) error { panic(errors.New("jam")) }, log: "run panicked", with: "jam"},
+		{
+			name: "an error", job: func(int64) error { return errors.New("no paper") },
+			log: "run failed", with: "no paper",
+		},
+		{
+			name: "a panic", job: func(int64) error { panic("out of ink") }, log: "run panicked",
+			with: "runner_test.go",
+		},
+		{
+			name: "a panic with an error",
+			job:  func(int64) error { panic(errors.New("jam")) }, log: "run panicked", with: "jam",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := capture(t)
 				var n atomic.Int64
-				serve(t, t.Context(), runner.WithRegister(cronx.NewJob("@every 10s", func(context.Context) error {
-					return tc.job(n.Add(1))
-				}, cronx.WithName("print"))))
+				serve(t, t.Context(),
+					runner.WithRegister(cronx.NewJob("@every 10s", func(context.Context) error {
+						return tc.job(n.Add(1))
+					}, cronx.WithName("print"))))
 				pass(21 * time.Second)
 				found := out.with(tc.log)
-				if n.Load() != 2 || len(found) != 2 || found[0]["level"] != "error" || !strings.Contains(out.String(), tc.with) {
-					t.Errorf("%d runs, log = %s, want two lines %q with %q", n.Load(), out, tc.log, tc.with)
+				if n.Load() != 2 || len(found) != 2 || found[0]["level"] != "error" ||
+					!strings.Contains(out.String(), tc.with) {
+					t.Errorf("%d runs, log = %s, want two lines %q with %q",
+						n.Load(), out, tc.log, tc.with)
 				}
 			})
 		})
@@ -128,12 +143,14 @@ func TestARunEndsWithItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
 		causes := make(chan error, 1)
-		serve(t, t.Context(), runner.WithRegister(cronx.NewJob("@every 1m", func(ctx context.Context) {
-			<-ctx.Done()
-			causes <- context.Cause(ctx)
-		}, cronx.WithTimeout(5*time.Second))))
+		serve(t, t.Context(), runner.WithRegister(cronx.NewJob("@every 1m",
+			func(ctx context.Context) {
+				<-ctx.Done()
+				causes <- context.Cause(ctx)
+			}, cronx.WithTimeout(5*time.Second))))
 		pass(66 * time.Second)
-		if cause := <-causes; !errors.Is(cause, runner.ErrTimeout) || len(out.with("run ended after its context had")) != 1 {
+		if cause := <-causes; !errors.Is(cause, runner.ErrTimeout) ||
+			len(out.with("run ended after its context had")) != 1 {
 			t.Errorf("cause = %v, log = %s, want ErrTimeout and a warning", cause, out)
 		}
 	})
@@ -157,14 +174,18 @@ func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 				panic("its context has ended")
 			}
 		}, took: 20 * time.Second, log: "run ended"},
-		{name: "a run that ends when it has to", job: func(ctx context.Context) {
-			<-ctx.Done()
-			if !errors.Is(context.Cause(ctx), runner.ErrStopped) {
-				panic(context.Cause(ctx))
-			}
-		}, took: 40 * time.Second, err: stopped + "cut off: deaf", log: "runs that have not ended are cut off"},
 		{
-			name: "a run that does not listen", job: func(context.Context) { pass(time.Hour) }, took: 41 * time.Second,
+			name: "a run that ends when it has to", job: func(ctx context.Context) {
+				<-ctx.Done()
+				if !errors.Is(context.Cause(ctx), runner.ErrStopped) {
+					panic(context.Cause(ctx))
+				}
+			}, took: 40 * time.Second, err: stopped + "cut off: deaf",
+			log: "runs that have not ended are cut off",
+		},
+		{
+			name: "a run that does not listen",
+			job:  func(context.Context) { pass(time.Hour) }, took: 41 * time.Second,
 			err: stopped + "cut off: deaf; left behind: deaf",
 		},
 	} {
@@ -172,23 +193,27 @@ func TestTheStopWaitsForRunsAndCutsThemOffInTheEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				out := capture(t)
 				var runs atomic.Int64
-				s := serve(t, t.Context(), runner.WithGracefulStopTimeout(40*time.Second), runner.WithRegister(
-					cronx.NewJob("@every 10s", func(ctx context.Context) {
-						runs.Add(1)
-						tc.job(ctx)
-					}, cronx.WithName("deaf")),
-				))
+				s := serve(t, t.Context(), runner.WithGracefulStopTimeout(40*time.Second),
+					runner.WithRegister(
+						cronx.NewJob("@every 10s", func(ctx context.Context) {
+							runs.Add(1)
+							tc.job(ctx)
+						}, cronx.WithName("deaf")),
+					))
 				pass(20*time.Second - time.Millisecond)
 				began := time.Now()
 				err := s.stop()
 				took := time.Since(began).Truncate(time.Second)
-				if took != tc.took || (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
-					t.Errorf("the stop took %s and said %v, want %s and %q", took, err, tc.took, tc.err)
+				if took != tc.took || (err == nil) != (tc.err == "") || err != nil &&
+					err.Error() != tc.err {
+					t.Errorf("the stop took %s and said %v, want %s and %q",
+						took, err, tc.took, tc.err)
 				}
 				if err != nil && !errors.Is(err, runner.ErrStopped) {
 					t.Errorf("error = %v, want ErrStopped", err)
 				}
-				if runs.Load() != 1 || !strings.Contains(out.String(), tc.log) || strings.Contains(out.String(), "panicked") {
+				if runs.Load() != 1 || !strings.Contains(out.String(), tc.log) ||
+					strings.Contains(out.String(), "panicked") {
 					t.Errorf("%d runs, log = %s, want one and %q", runs.Load(), out, tc.log)
 				}
 				pass(2 * time.Hour)
@@ -201,11 +226,14 @@ func TestTheErrorOfTheStopNamesWhatWasCutOffAndWhatWasLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		capture(t)
 		end := make(chan struct{})
-		s := serve(t, t.Context(), runner.WithGracefulStopTimeout(15*time.Second), runner.WithRegister(
-			cronx.NewJob("@every 10s", func(ctx context.Context) { <-ctx.Done() }, cronx.WithName("mail"), cronx.WithOverlap()),
-			cronx.NewJob("@every 20s", func(context.Context) { <-end }, cronx.WithName("deaf")),
-			cronx.NewJob("@every 20s", func(context.Context) { pass(10 * time.Second) }, cronx.WithName("quick")),
-		))
+		s := serve(t, t.Context(), runner.WithGracefulStopTimeout(15*time.Second),
+			runner.WithRegister(
+				cronx.NewJob("@every 10s", func(ctx context.Context) { <-ctx.Done() },
+					cronx.WithName("mail"), cronx.WithOverlap()),
+				cronx.NewJob("@every 20s", func(context.Context) { <-end }, cronx.WithName("deaf")),
+				cronx.NewJob("@every 20s",
+					func(context.Context) { pass(10 * time.Second) }, cronx.WithName("quick")),
+			))
 		pass(25 * time.Second)
 		const want = stopped + "cut off: deaf, mail (2 runs); left behind: deaf"
 		if err := s.stop(); err == nil || err.Error() != want {
@@ -224,10 +252,22 @@ func TestClocksThatJump(t *testing.T) {
 		log   string
 		first string // tick that was missed
 	}{
-		{name: "forward, past three ticks", by: 3*time.Minute + 10*time.Second, ticks: "00:14 00:15 00:16", log: "ticks missed", first: "00:11"},
-		{name: "forward, to shortly after a tick", by: 45 * time.Second, ticks: "00:11 00:12 00:13 00:14"},
-		{name: "back by less than an hour: no tick is run again", by: -2 * time.Minute, ticks: "00:11"},
-		{name: "back by years: a clock that was wrong", by: -2 * 365 * 24 * time.Hour, ticks: "00:11 00:12 00:13", log: "the clock was set back"},
+		{
+			name: "forward, past three ticks", by: 3*time.Minute + 10*time.Second,
+			ticks: "00:14 00:15 00:16", log: "ticks missed", first: "00:11",
+		},
+		{
+			name: "forward, to shortly after a tick",
+			by:   45 * time.Second, ticks: "00:11 00:12 00:13 00:14",
+		},
+		{
+			name: "back by less than an hour: no tick is run again",
+			by:   -2 * time.Minute, ticks: "00:11",
+		},
+		{
+			name: "back by years: a clock that was wrong", by: -2 * 365 * 24 * time.Hour,
+			ticks: "00:11 00:12 00:13", log: "the clock was set back",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -236,7 +276,9 @@ func TestClocksThatJump(t *testing.T) {
 				var mu sync.Mutex
 				var ticks []string
 				serve(t, t.Context(), runner.WithLocation(time.UTC),
-					runner.WithNow(func() time.Time { return time.Now().UTC().Add(time.Duration(jump.Load())) }),
+					runner.WithNow(func() time.Time {
+						return time.Now().UTC().Add(time.Duration(jump.Load()))
+					}),
 					runner.WithRegister(cronx.NewJob("* * * * *", func(ctx context.Context) {
 						mu.Lock()
 						defer mu.Unlock()
@@ -256,7 +298,9 @@ func TestClocksThatJump(t *testing.T) {
 				}
 				found := out.with("ticks missed")
 				if tc.first == "" && len(found) != 0 ||
-					tc.first != "" && (len(found) != 1 || !strings.Contains(fmt.Sprint(found[0]["first"]), "T"+tc.first)) {
+					tc.first != "" &&
+						(len(found) != 1 ||
+							!strings.Contains(fmt.Sprint(found[0]["first"]), "T"+tc.first)) {
 					t.Errorf("log = %v, want %q as the first that was missed", found, tc.first)
 				}
 				if !strings.Contains(out.String(), tc.log) {
@@ -271,8 +315,11 @@ func TestALongSuspensionIsOneLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
 		var jump, runs atomic.Int64
-		serve(t, t.Context(), runner.WithNow(func() time.Time { return time.Now().Add(time.Duration(jump.Load())) }),
-			runner.WithRegister(cronx.NewJob("@every 1s", func(context.Context) { runs.Add(1) }, cronx.WithOverlap())))
+		serve(t, t.Context(), runner.WithNow(func() time.Time {
+			return time.Now().Add(time.Duration(jump.Load()))
+		}),
+			runner.WithRegister(cronx.NewJob("@every 1s",
+				func(context.Context) { runs.Add(1) }, cronx.WithOverlap())))
 		pass(1500 * time.Millisecond)
 		jump.Store(int64(365 * 24 * time.Hour))
 		pass(time.Second)
@@ -303,7 +350,8 @@ func TestAJobIsDueInItsTimeZoneAcrossChangesOfTheClock(t *testing.T) {
 			want: "24 02:30 CEST, 25 02:30 CEST, 26 02:30 CET",
 		},
 		{
-			name: "its own zone", spec: "CRON_TZ=America/New_York 30 2 * * *", from: time.Date(2026, 3, 7, 12, 0, 0, 0, berlin),
+			name: "its own zone", spec: "CRON_TZ=America/New_York 30 2 * * *",
+			from: time.Date(2026, 3, 7, 12, 0, 0, 0, berlin),
 			want: "08 03:00 EDT, 09 02:30 EDT, 10 02:30 EDT",
 		},
 	} {

@@ -41,10 +41,13 @@ func TestEverythingWrongIsReportedAtOnce(t *testing.T) {
 		t.Errorf("error = %v, want ErrJob and ErrOption", err)
 	}
 	for _, want := range []string{
-		"WithLocation: the location is nil", "WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s is no duration above 0",
+		"WithLocation: the location is nil", "WithLogger: the logger is nil",
+		"WithGracefulStopTimeout: 0s is no duration above 0",
 		"WithLeaseTTL: 1ms (accepted: 1s to 24h0m0s)",
-		`"late": the spec "0 25 * * *": field 2 (hour) "25"`, `"never": the spec "0 0 30 2 *": there is no such date`,
-		`"twice": another job has this name`, "WithSingleRun needs WithName", "wrong job: it is nil", "has no leases that could decide",
+		`"late": the spec "0 25 * * *": field 2 (hour) "25"`,
+		`"never": the spec "0 0 30 2 *": there is no such date`,
+		`"twice": another job has this name`, "WithSingleRun needs WithName",
+		"wrong job: it is nil", "has no leases that could decide",
 	} {
 		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("error = %v\nwant %q in it", err, want)
@@ -60,13 +63,17 @@ func TestARunnerWithoutJobsIsRefused(t *testing.T) {
 	}{
 		{name: "no option"},
 		{name: "no job registered", opts: []runner.Option{runner.WithRegister()}},
-		{name: "beside what else is wrong", opts: []runner.Option{runner.WithLocation(nil)}, want: "the location is nil"},
+		{
+			name: "beside what else is wrong",
+			opts: []runner.Option{runner.WithLocation(nil)}, want: "the location is nil",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			err := runner.Serve(ctx, tc.opts...)
-			if !errors.Is(err, runner.ErrOption) || !strings.Contains(err.Error(), "there is no job: give WithRegister") ||
+			if !errors.Is(err, runner.ErrOption) ||
+				!strings.Contains(err.Error(), "there is no job: give WithRegister") ||
 				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Serve = %v, want ErrOption that names WithRegister, and %q", err, tc.want)
 			}
@@ -77,9 +84,11 @@ func TestARunnerWithoutJobsIsRefused(t *testing.T) {
 func TestOneFunctionMayBeRegisteredTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
-		serve(t, t.Context(), runner.WithRegister(cronx.NewJob("@daily", nothing), cronx.NewJob("@hourly", nothing)))
+		serve(t, t.Context(), runner.WithRegister(cronx.NewJob("@daily", nothing),
+			cronx.NewJob("@hourly", nothing)))
 		synctest.Wait()
-		if text := out.String(); !strings.Contains(text, `"runner_test.nothing"`) || !strings.Contains(text, `"runner_test.nothing#2"`) {
+		if text := out.String(); !strings.Contains(text, `"runner_test.nothing"`) ||
+			!strings.Contains(text, `"runner_test.nothing#2"`) {
 			t.Errorf("log = %s, want both, told apart", text)
 		}
 	})
@@ -95,12 +104,20 @@ func TestASingleRunIsRefusedWhereNobodyDecides(t *testing.T) {
 		opts []runner.Option
 		want string
 	}{
-		{name: "no leases", ctx: t.Context(), want: "the application has no leases that could decide where"},
-		{name: "the application's, of one process", ctx: context.WithValue(t.Context(), xctx.LeasesKey, own), want: "the leases are those of memory, between all of one process"},
+		{
+			name: "no leases", ctx: t.Context(),
+			want: "the application has no leases that could decide where",
+		},
+		{
+			name: "the application's, of one process",
+			ctx:  context.WithValue(t.Context(), xctx.LeasesKey, own),
+			want: "the leases are those of memory, between all of one process",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := runner.Serve(tc.ctx, append(tc.opts, register)...)
-			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "xoption.WithDatabase") {
+			if err == nil || !strings.Contains(err.Error(), tc.want) ||
+				!strings.Contains(err.Error(), "xoption.WithDatabase") {
 				t.Errorf("Serve = %v, want %q and what to do", err, tc.want)
 			}
 		})
@@ -111,7 +128,8 @@ func TestOneProcessNeedsNoBackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
 		var y tally
-		s := serve(t, t.Context(), runner.WithOneProcess(), runner.WithRegister(single("@every 1m", y.add)))
+		s := serve(t, t.Context(), runner.WithOneProcess(),
+			runner.WithRegister(single("@every 1m", y.add)))
 		pass(3*time.Minute + time.Second)
 		if err := s.stop(); err != nil {
 			t.Error(err)
@@ -139,7 +157,8 @@ func TestASingleRunTakesTheLeasesOfTheApplication(t *testing.T) {
 // application makes one that serves nothing but its tasks.
 func application(t *testing.T, options ...xoption.Option) *xreg.Reg {
 	t.Helper()
-	reg, err := xreg.New(t.Context(), nil, append(options, xoption.WithoutEnvFile(), xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
+	reg, err := xreg.New(t.Context(), nil, append(options, xoption.WithoutEnvFile(),
+		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
 		xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }))...)
 	if err != nil {
@@ -172,7 +191,8 @@ func TestTheApplicationsStopWaitsForARun(t *testing.T) {
 			}
 		}, cronx.WithOverlap()))))
 	if err != nil || began.Load() != 1 || ended.Load() != 1 {
-		t.Errorf("Run = %v, %d runs, %d of them with a context that lasted, want 1 and 1", err, began.Load(), ended.Load())
+		t.Errorf("Run = %v, %d runs, %d of them with a context that lasted, want 1 and 1",
+			err, began.Load(), ended.Load())
 	}
 }
 
@@ -183,14 +203,18 @@ func TestTheApplicationsTimeBoundsTheStop(t *testing.T) {
 		want string
 	}{
 		{name: "a run that ends when it has to", want: stopped + "cut off: long"},
-		{name: "a run that does not listen", deaf: true, want: stopped + "cut off: long; left behind: long"},
+		{
+			name: "a run that does not listen",
+			deaf: true, want: stopped + "cut off: long; left behind: long",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			end, causes := make(chan struct{}), make(chan error, 1)
 			began := make(chan time.Time, 1)
-			err := xmain.RunContext(ctx, application(t, xoption.WithShutdownTimeout(1500*time.Millisecond)), nil, nil, runner.New(
+			err := xmain.RunContext(ctx, application(t,
+				xoption.WithShutdownTimeout(1500*time.Millisecond)), nil, nil, runner.New(
 				runner.WithRegister(cronx.NewJob("* * * * * *", func(ctx context.Context) {
 					began <- time.Now()
 					stop()

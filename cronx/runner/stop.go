@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// stop waits for what runs, once; whoever calls it again waits for the same outcome. ctx bounds it beside the timeout of the
-// graceful stop.
+// stop waits for what runs, once; whoever calls it again waits for the same outcome. ctx
+// bounds it beside the timeout of the graceful stop.
 func (s *scheduler) stop(ctx context.Context) error {
 	s.once.Do(func() {
 		s.err = s.finish(ctx)
@@ -40,7 +40,8 @@ func (s *scheduler) finish(ctx context.Context) error {
 		problems = append(problems, "cut off: "+strings.Join(s.lost, ", "))
 	}
 	if errors.Is(err, xhook.ErrAbandoned) {
-		problems = append(problems, "left behind: "+cmp.Or(strings.Join(s.names(), ", "), "a call to the backend"))
+		problems = append(problems,
+			"left behind: "+cmp.Or(strings.Join(s.names(), ", "), "a call to the backend"))
 	}
 	if problems == nil {
 		return nil
@@ -60,12 +61,14 @@ func (s *scheduler) cutRuns(ctx context.Context) {
 	}
 }
 
-// enter counts a tick of a job among what is run until the function that it returns is called.
+// enter counts a tick of a job among what is run until the function that it returns is
+// called.
 func (s *scheduler) enter(e *entry) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.under[e.name]++
-	if s.runs.Err() != nil && !slices.Contains(s.lost, e.name) { // it was taken when the contexts had ended
+	// it was taken when the contexts had ended
+	if s.runs.Err() != nil && !slices.Contains(s.lost, e.name) {
 		s.lost = append(s.lost, e.name)
 	}
 	return func() {

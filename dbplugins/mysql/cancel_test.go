@@ -93,10 +93,13 @@ func TestAStatementThatWasGivenUpEndsOnTheServer(t *testing.T) {
 				start := time.Now()
 				err := way(ctx, fmt.Sprintf("SELECT SLEEP(30) /* given up %s %d */", name, i))
 				cancel()
-				if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > soon+15*time.Second {
-					t.Errorf("way %d = %v after %s, want the context's error at once", i, err, time.Since(start))
+				if !errors.Is(err, context.DeadlineExceeded) ||
+					time.Since(start) > soon+15*time.Second {
+					t.Errorf("way %d = %v after %s, want the context's error at once",
+						i, err, time.Since(start))
 				}
-				eventually(t, "the statement is gone", func() bool { return running(t, look, "SELECT SLEEP%given up%") == 0 })
+				eventually(t, "the statement is gone",
+					func() bool { return running(t, look, "SELECT SLEEP%given up%") == 0 })
 			}
 		})
 	}
@@ -121,14 +124,16 @@ func TestAResultThatWasGivenUpEndsOnTheServer(t *testing.T) {
 		t.Fatalf("statements that run = %d, want 1", n)
 	}
 	cancel()
-	eventually(t, "the statement is gone", func() bool { return running(t, look, "SELECT REPEAT%one by one%") == 0 })
+	eventually(t, "the statement is gone",
+		func() bool { return running(t, look, "SELECT REPEAT%one by one%") == 0 })
 }
 
 func TestAnUpdateThatWasGivenUpDoesNotHappenLater(t *testing.T) {
 	for name, c := range encryptions(t) {
 		t.Run(name, func(t *testing.T) {
 			// Without gorm's transaction there is nothing that rolls back.
-			db := open(t, logged(t, io.Discard), xdb.Options{Parts: c, AutoMigrate: []any{&stock{}}, SkipDefaultTransaction: true})
+			db := open(t, logged(t, io.Discard),
+				xdb.Options{Parts: c, AutoMigrate: []any{&stock{}}, SkipDefaultTransaction: true})
 			for id := int64(1); id <= 20; id++ {
 				if err := giveUp(t, db, id); err != nil {
 					t.Fatal(err)
@@ -152,7 +157,8 @@ func giveUp(tb testing.TB, db *gorm.DB, id int64) error {
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Millisecond)
 	defer cancel()
-	if err := db.WithContext(ctx).Model(&stock{ID: id}).Update("amount", 3).Error; !errors.Is(err, context.DeadlineExceeded) {
+	if err := db.WithContext(ctx).Model(&stock{ID: id}).Update("amount",
+		3).Error; !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the update that had to wait = %w, want the context's error", err)
 	}
 	if err := holder.Commit().Error; err != nil {
@@ -181,7 +187,8 @@ func TestASocketIsAsGoodAsANetwork(t *testing.T) {
 	grantee := quoted(c.User) + "@'localhost'"
 	do(t, server, "CREATE USER "+grantee+" IDENTIFIED BY 'p'", "GRANT ALL ON *.* TO "+grantee)
 	t.Cleanup(func() { do(t, server, "DROP USER "+grantee) })
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: c, AutoMigrate: []any{&stock{}}, SkipDefaultTransaction: true})
+	db := open(t, logged(t, io.Discard),
+		xdb.Options{Parts: c, AutoMigrate: []any{&stock{}}, SkipDefaultTransaction: true})
 	if err := giveUp(t, db, 1); err != nil {
 		t.Error(err)
 	}
@@ -211,7 +218,8 @@ func TestAServerThatIsGoneIsNotWaitedFor(t *testing.T) {
 	failed := make(chan error, 1)
 	go func() { failed <- db.WithContext(ctx).Exec("SELECT SLEEP(30)").Error }()
 	pool := admin(t, dbtest.FindServer(t, mysql.Name).DSN)
-	eventually(t, "the statement runs", func() bool { return running(t, pool, "SELECT SLEEP(30)") > 0 })
+	eventually(t, "the statement runs",
+		func() bool { return running(t, pool, "SELECT SLEEP(30)") > 0 })
 	if err := outage.Stop(); err != nil {
 		t.Fatal(err)
 	}

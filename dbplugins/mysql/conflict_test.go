@@ -18,7 +18,8 @@ type counter struct {
 }
 
 func TestDoNothingOnAConflictFillsInTheKeyOfTheRowThatIsThere(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
+	db := open(t, logged(t, io.Discard),
+		xdb.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
 	first, second := counter{Name: "a", Count: 1}, counter{Name: "a", Count: 2}
 	if err := db.Create(&first).Error; err != nil {
 		t.Fatal(err)
@@ -36,7 +37,8 @@ func TestDoNothingOnAConflictFillsInTheKeyOfTheRowThatIsThere(t *testing.T) {
 }
 
 func TestTheLargestUint64IsKept(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
+	db := open(t, logged(t, io.Discard),
+		xdb.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
 	if err := db.Create(&counter{Name: "most", Count: math.MaxUint64}).Error; err != nil {
 		t.Fatal(err)
 	}

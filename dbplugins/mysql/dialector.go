@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// batchSize is how many rows a statement has at most: it has to fit into max_allowed_packet.
+// batchSize is how many rows a statement has at most: it has to fit into
+// max_allowed_packet.
 const batchSize = 500
 
 // microseconds is what the servers keep of a time at most.

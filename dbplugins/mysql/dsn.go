@@ -19,14 +19,16 @@ import (
 const (
 	defaultPort = 3306
 
-	// caParam is a parameter of the DSN that the library does not have: the file of DATABASE_TLS_CA.
+	// caParam is a parameter of the DSN that the library does not have: the file of
+	// DATABASE_TLS_CA.
 	caParam = "tls-ca"
 
 	// dialTimeout bounds what takes no context, such as gorm's look at the version.
 	dialTimeout = 5 * time.Second
 
-	// strict refuses what a column cannot hold, where a server's own setting may be to cut it. A zero date stays allowed,
-	// since the zero time.Time is written as one and comes back as it was.
+	// strict refuses what a column cannot hold, where a server's own setting may be to
+	// cut it. A zero date stays allowed, since the zero time.Time is written as one and
+	// comes back as it was.
 	strict = "CONCAT('STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'," +
 		"IF(FIND_IN_SET('ONLY_FULL_GROUP_BY',@@sql_mode),',ONLY_FULL_GROUP_BY',''))"
 	utc = "'+00:00'"
@@ -40,7 +42,10 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	cfg := gosql.NewConfig()
 	cfg.User, cfg.Passwd, cfg.DBName = c.User, c.Pass, c.Name
 	portErr := setAddress(cfg, c)
-	missing := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
+	missing := driver.Missing(map[xenv.EnvKey]string{
+		xenv.DatabaseUser: c.User,
+		xenv.DatabaseName: c.Name,
+	})
 	if err := errors.Join(missing, portErr, setCharset(cfg, c.Source), setTLS(cfg, c)); err != nil {
 		return "", err
 	}
@@ -58,8 +63,9 @@ func setAddress(cfg *gosql.Config, c driver.Config) error {
 	return err
 }
 
-// setCharset also lets the library put the parameters into the statement, which saves a round trip and a packet. That is
-// safe in UTF-8, where no byte of a character can be taken for a quote or a backslash.
+// setCharset also lets the library put the parameters into the statement, which saves a
+// round trip and a packet. That is safe in UTF-8, where no byte of a character can be
+// taken for a quote or a backslash.
 func setCharset(cfg *gosql.Config, s xenv.Source) error {
 	own, err := xenv.Load[settings](s)
 	if err != nil {
@@ -67,7 +73,8 @@ func setCharset(cfg *gosql.Config, s xenv.Source) error {
 	}
 	name := own.Charset
 	if !charset.MatchString(name) {
-		return xenv.Problem(charsetKey, name, "is no character set", "letters, digits and underscores")
+		return xenv.Problem(charsetKey, name, "is no character set",
+			"letters, digits and underscores")
 	}
 	cfg.InterpolateParams = strings.HasPrefix(strings.ToLower(name), "utf8")
 	return cfg.Apply(gosql.Charset(name, ""))
@@ -83,7 +90,8 @@ func setTLS(cfg *gosql.Config, c driver.Config) error {
 		cfg.TLSConfig = "skip-verify"
 	case driver.TLSVerifyFull:
 		if cfg.Net == "unix" {
-			return xenv.Problem(xenv.DatabaseTLS, mode, "needs the name of a host, and "+string(xenv.DatabaseHost)+" is a socket",
+			return xenv.Problem(xenv.DatabaseTLS, mode,
+				"needs the name of a host, and "+string(xenv.DatabaseHost)+" is a socket",
 				driver.TLSDisable+", "+driver.TLSRequire)
 		}
 		cfg.TLSConfig = "true"
@@ -94,7 +102,8 @@ func setTLS(cfg *gosql.Config, c driver.Config) error {
 	return nil
 }
 
-// survives reports which part does not come out of the DSN as it went in: the form has no escape for the user and the host.
+// survives reports which part does not come out of the DSN as it went in: the form has no
+// escape for the user and the host.
 func survives(cfg *gosql.Config, dsn string) error {
 	got, err := gosql.ParseDSN(dsn)
 	if err != nil {
@@ -102,15 +111,18 @@ func survives(cfg *gosql.Config, dsn string) error {
 	}
 	switch {
 	case got.User != cfg.User:
-		return xenv.Problem(xenv.DatabaseUser, cfg.User, "holds a colon, for which a connection string has no place", "")
+		return xenv.Problem(xenv.DatabaseUser, cfg.User,
+			"holds a colon, for which a connection string has no place", "")
 	case got.Addr != cfg.Addr || got.Net != cfg.Net:
-		return xenv.Problem(xenv.DatabaseHost, cfg.Addr, "is no host", "a name, an address or the path of a socket")
+		return xenv.Problem(xenv.DatabaseHost, cfg.Addr, "is no host",
+			"a name, an address or the path of a socket")
 	default:
 		return nil
 	}
 }
 
-// parse reads a DSN, ours or one of the application's own, and fills in what gorm and xdb rely on.
+// parse reads a DSN, ours or one of the application's own, and fills in what gorm and xdb
+// rely on.
 func parse(dsn string) (cfg *gosql.Config, err error) {
 	defer func() {
 		if p := recover(); p != nil { // what the library does at the parameter strict
@@ -124,7 +136,8 @@ func parse(dsn string) (cfg *gosql.Config, err error) {
 		return nil, err
 	}
 	complete(cfg)
-	if !strings.Contains(dsn, "timeTruncate=") { // else MySQL rounds, and a condition compares what no row has
+	// else MySQL rounds, and a condition compares what no row has
+	if !strings.Contains(dsn, "timeTruncate=") {
 		err = cfg.Apply(gosql.TimeTruncate(time.Microsecond))
 	}
 	return cfg, err
@@ -132,7 +145,10 @@ func parse(dsn string) (cfg *gosql.Config, err error) {
 
 // harmless keeps the library's text only where it cannot hold a piece of a password.
 func harmless(err error) error {
-	for _, begin := range []string{"invalid DSN: ", "invalid bool value: ", "invalid value / unknown config name: "} {
+	for _, begin := range []string{
+		"invalid DSN: ", "invalid bool value: ",
+		"invalid value / unknown config name: ",
+	} {
 		if strings.HasPrefix(err.Error(), begin) {
 			return fmt.Errorf("mysql: %w", err)
 		}
@@ -148,15 +164,17 @@ func takeCA(cfg *gosql.Config) error {
 	}
 	delete(cfg.Params, caParam)
 	if cfg.TLSConfig != "true" {
-		return fmt.Errorf("mysql: the connection string has %s, which is only used with tls=true", caParam)
+		return fmt.Errorf("mysql: the connection string has %s, which is only used with tls=true",
+			caParam)
 	}
 	var err error
 	cfg.TLS, err = driver.TLSConfig(driver.TLSVerifyFull, file, cfg.TLS.ServerName)
 	return err
 }
 
-// complete sets what a DSN does not say. An update that changes nothing has found its row all the same, without which an
-// optimistic lock would see a conflict; a text may be as long as the server takes it.
+// complete sets what a DSN does not say. An update that changes nothing has found its row
+// all the same, without which an optimistic lock would see a conflict; a text may be as
+// long as the server takes it.
 func complete(cfg *gosql.Config) {
 	cfg.ParseTime, cfg.ClientFoundRows = true, true
 	cfg.Timeout = cmp.Or(cfg.Timeout, dialTimeout)

@@ -20,14 +20,26 @@ func TestPartsBecomeADSN(t *testing.T) {
 		parts driver.Config
 		want  string
 	}{
-		{name: "defaults", parts: driver.Config{User: "u", Name: "n"}, want: "u@tcp(localhost:3306)/n" + usual},
 		{
-			name:  "every part",
-			parts: driver.Config{Host: "db.internal", Port: 3307, User: "u", Pass: "p", Name: "n", Source: xenv.Map{"DATABASE_CHARSET": "latin1"}},
-			want:  "u:p@tcp(db.internal:3307)/n?charset=latin1",
+			name: "defaults", parts: driver.Config{User: "u", Name: "n"},
+			want: "u@tcp(localhost:3306)/n" + usual,
 		},
-		{name: "an address of IPv6", parts: driver.Config{Host: "::1", User: "u", Name: "n"}, want: "u@tcp([::1]:3306)/n" + usual},
-		{name: "one in brackets", parts: driver.Config{Host: "[::1]", User: "u", Name: "n"}, want: "u@tcp([::1]:3306)/n" + usual},
+		{
+			name: "every part",
+			parts: driver.Config{
+				Host: "db.internal", Port: 3307, User: "u", Pass: "p", Name: "n",
+				Source: xenv.Map{"DATABASE_CHARSET": "latin1"},
+			},
+			want: "u:p@tcp(db.internal:3307)/n?charset=latin1",
+		},
+		{
+			name: "an address of IPv6", parts: driver.Config{Host: "::1", User: "u", Name: "n"},
+			want: "u@tcp([::1]:3306)/n" + usual,
+		},
+		{
+			name: "one in brackets", parts: driver.Config{Host: "[::1]", User: "u", Name: "n"},
+			want: "u@tcp([::1]:3306)/n" + usual,
+		},
 		{
 			name:  "a socket",
 			parts: driver.Config{Host: "/run/mysqld/mysqld.sock", User: "u", Pass: "p", Name: "n"},
@@ -63,7 +75,10 @@ func FuzzPartsComeOutOfTheDSNAsTheyWentIn(f *testing.F) {
 	f.Add("/run/mysqld/mysqld.sock", "a@b", "p:a@s/s(w)?x=y&z", "n/a?m#e%20", "latin1")
 	f.Add("::1", "u:v", "\x00", "(", "utf8;x")
 	f.Fuzz(func(t *testing.T, host, user, pass, name, charset string) {
-		c := driver.Config{Host: host, Port: 3307, User: user, Pass: pass, Name: name, Source: xenv.Map{"DATABASE_CHARSET": charset}}
+		c := driver.Config{
+			Host: host, Port: 3307, User: user, Pass: pass, Name: name,
+			Source: xenv.Map{"DATABASE_CHARSET": charset},
+		}
 		dsn, err := mysql.Driver{}.DSN(c)
 		if err != nil {
 			if !strings.Contains(err.Error(), "DATABASE_") {
@@ -75,7 +90,8 @@ func FuzzPartsComeOutOfTheDSNAsTheyWentIn(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q does not parse: %v", dsn, err)
 		}
-		if got.User != user || got.Passwd != pass || got.DBName != name || !strings.Contains(got.Addr, strings.Trim(host, "[]")) {
+		if got.User != user || got.Passwd != pass || got.DBName != name ||
+			!strings.Contains(got.Addr, strings.Trim(host, "[]")) {
 			t.Errorf("%q leads to %q of %q at %q", dsn, got.DBName, got.User, got.Addr)
 		}
 		if len(got.Params) > 0 || got.MultiStatements || got.AllowAllFiles || got.TLS != nil {
@@ -85,12 +101,16 @@ func FuzzPartsComeOutOfTheDSNAsTheyWentIn(f *testing.F) {
 }
 
 func TestWrongPartsAreNamedAllAtOnce(t *testing.T) {
-	_, err := mysql.Driver{}.DSN(driver.Config{Port: -1, Source: xenv.Map{"DATABASE_CHARSET": "utf8 x"}, TLS: "maybe"})
+	_, err := mysql.Driver{}.DSN(driver.Config{
+		Port:   -1,
+		Source: xenv.Map{"DATABASE_CHARSET": "utf8 x"}, TLS: "maybe",
+	})
 	if err == nil {
 		t.Fatal("there is no error")
 	}
 	for _, want := range []xenv.EnvKey{
-		xenv.DatabaseUser, xenv.DatabaseName, xenv.DatabasePort, "DATABASE_CHARSET", xenv.DatabaseTLS,
+		xenv.DatabaseUser, xenv.DatabaseName, xenv.DatabasePort, "DATABASE_CHARSET",
+		xenv.DatabaseTLS,
 	} {
 		if !strings.Contains(err.Error(), string(want)+":") {
 			t.Errorf("error = %q, want it to name %s", err, want)
@@ -107,19 +127,34 @@ func TestADSNThatDoesNotParseSaysSoWithoutItsPassword(t *testing.T) {
 	}{
 		{name: "no slash", dsn: "u:" + secret + "@tcp(h)", want: "missing the slash"},
 		{name: "no at", dsn: "u:" + secret + "/n", want: "does not parse"},
-		{name: "an escape that is none", dsn: "u:" + secret + "@tcp(h)/n%zz", want: "does not parse"},
-		{name: "no boolean", dsn: "u:" + secret + "@tcp(h)/n?parseTime=maybe", want: "invalid bool value: maybe"},
-		{name: "a parameter that is gone", dsn: "u:" + secret + "@tcp(h)/n?strict=true", want: "strict mode has been removed"},
-		{name: "a file without TLS", dsn: "u:" + secret + "@tcp(h)/n?tls-ca=%2Fca.pem", want: "only used with tls=true"},
-		{name: "a file that is missing", dsn: "u:" + secret + "@tcp(h)/n?tls=true&tls-ca=%2Fno-such.pem", want: string(xenv.DatabaseTLSCA)},
+		{
+			name: "an escape that is none", dsn: "u:" + secret + "@tcp(h)/n%zz",
+			want: "does not parse",
+		},
+		{
+			name: "no boolean", dsn: "u:" + secret + "@tcp(h)/n?parseTime=maybe",
+			want: "invalid bool value: maybe",
+		},
+		{
+			name: "a parameter that is gone", dsn: "u:" + secret + "@tcp(h)/n?strict=true",
+			want: "strict mode has been removed",
+		},
+		{
+			name: "a file without TLS", dsn: "u:" + secret + "@tcp(h)/n?tls-ca=%2Fca.pem",
+			want: "only used with tls=true",
+		},
+		{name: "a file that is missing", dsn: "u:" + secret +
+			"@tcp(h)/n?tls=true&tls-ca=%2Fno-such.pem", want: string(xenv.DatabaseTLSCA)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			db, err := xdb.Open(t.Context(), xdb.Options{Driver: mysql.Name, DSN: xlog.Secret(tc.dsn)})
+			db, err := xdb.Open(t.Context(),
+				xdb.Options{Driver: mysql.Name, DSN: xlog.Secret(tc.dsn)})
 			if err == nil {
 				_ = xdb.Close(db)
 				t.Fatal("there is no error")
 			}
-			if text := err.Error(); !strings.Contains(text, tc.want) || strings.Contains(text, secret) {
+			if text := err.Error(); !strings.Contains(text, tc.want) ||
+				strings.Contains(text, secret) {
 				t.Errorf("error = %q, want %q and no password", text, tc.want)
 			}
 		})
@@ -133,9 +168,16 @@ func TestAdviceSpeaksOfPlainTextAndOfCharacterSets(t *testing.T) {
 		want  []xenv.EnvKey
 	}{
 		{name: "local", parts: driver.Config{}},
-		{name: "remote", parts: driver.Config{Host: "db.internal"}, want: []xenv.EnvKey{xenv.DatabaseTLS}},
+		{
+			name: "remote", parts: driver.Config{Host: "db.internal"},
+			want: []xenv.EnvKey{xenv.DatabaseTLS},
+		},
 		{name: "the default", parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "utf8mb4"}}},
-		{name: "another character set", parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "latin1"}}, want: []xenv.EnvKey{"DATABASE_CHARSET"}},
+		{
+			name:  "another character set",
+			parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "latin1"}},
+			want:  []xenv.EnvKey{"DATABASE_CHARSET"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := mysql.Driver{}.Advice(tc.parts)

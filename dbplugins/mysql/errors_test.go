@@ -24,63 +24,150 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 		kind    driver.ErrorKind
 		want    string // behind the text of the kind
 	}{
-		{"unique", 1062, "Duplicate entry '" + secret + "' for key 'uq_name'", driver.Unique, "uq_name"},
-		{"unique in MySQL 8", 1062, "Duplicate entry '" + secret + "' for key 'users.uq_name'", driver.Unique, "users.uq_name"},
-		{"a value like the text", 1062, "Duplicate entry 'x' for key '" + secret + "' for key 'PRIMARY'", driver.Unique, "PRIMARY"},
-		{"a value that is cut in the text", 1062, "Duplicate entry 'x' for key 'a " + secret + "'", driver.Unique, "error 1062"},
 		{
-			"foreign key", 1452, "Cannot add or update a child row: a foreign key constraint fails (`db`.`books`, CONSTRAINT " +
-				"`fk_author` FOREIGN KEY (`author_id`) REFERENCES `authors` (`id`))", driver.ForeignKey, "fk_author",
+			"unique", 1062, "Duplicate entry '" + secret + "' for key 'uq_name'",
+			driver.Unique, "uq_name",
 		},
-		{"foreign key with a record", 1761, "Foreign key constraint for table 't', record '" + secret + "' would", driver.ForeignKey, "error 1761"},
-		{"check in MySQL", 3819, "Check constraint 'chk_age' is violated.", driver.Check, "chk_age"},
-		{"check in MariaDB", 4025, "CONSTRAINT `chk_age` failed for `db`.`users`", driver.Check, "chk_age"},
+		{
+			"unique in MySQL 8", 1062, "Duplicate entry '" + secret + "' for key 'users.uq_name'",
+			driver.Unique, "users.uq_name",
+		},
+		{"a value like the text", 1062, "Duplicate entry 'x' for key '" + secret +
+			"' for key 'PRIMARY'", driver.Unique, "PRIMARY"},
+		{
+			"a value that is cut in the text", 1062, "Duplicate entry 'x' for key 'a " + secret + "'",
+			driver.Unique, "error 1062",
+		},
+		{
+			"foreign key", 1452,
+			"Cannot add or update a child row: a foreign key constraint fails (`db`.`books`, CONSTRAINT " +
+				"`fk_author` FOREIGN KEY (`author_id`) REFERENCES `authors` (`id`))",
+			driver.ForeignKey, "fk_author",
+		},
+		{"foreign key with a record", 1761, "Foreign key constraint for table 't', record '" +
+			secret + "' would", driver.ForeignKey, "error 1761"},
+		{
+			"check in MySQL", 3819, "Check constraint 'chk_age' is violated.",
+			driver.Check, "chk_age",
+		},
+		{
+			"check in MariaDB", 4025, "CONSTRAINT `chk_age` failed for `db`.`users`",
+			driver.Check, "chk_age",
+		},
 		{"not null", 1048, "Column 'name' cannot be null", driver.NotNull, "name"},
 		{"no default", 1364, "Field 'name' doesn't have a default value", driver.NotNull, "name"},
 		{"too long", 1406, "Data too long for column 'name' at row 1", driver.TooLong, "name"},
-		{"out of range", 1264, "Out of range value for column 'age' at row 1", driver.OutOfRange, "age"},
-		{"an expression out of range", 1690, "BIGINT value is out of range in '(" + secret + ")'", driver.OutOfRange, "error 1690"},
 		{
-			"no number", 1366, "Incorrect decimal value: '" + secret + "' for column `db`.`t`.`amount` at row 1",
+			"out of range", 1264, "Out of range value for column 'age' at row 1",
+			driver.OutOfRange, "age",
+		},
+		{
+			"an expression out of range", 1690, "BIGINT value is out of range in '(" + secret + ")'",
+			driver.OutOfRange, "error 1690",
+		},
+		{
+			"no number", 1366,
+			"Incorrect decimal value: '" + secret + "' for column `db`.`t`.`amount` at row 1",
 			driver.Malformed, "db.t.amount",
 		},
-		{"no number in a condition", 1292, "Truncated incorrect DOUBLE value: '" + secret + "'", driver.Malformed, "error 1292"},
-		{"no characters", 1300, "Invalid utf8mb4 character string: '" + secret + "'", driver.Malformed, "error 1300"},
-		{"deadlock", 1213, "Deadlock found when trying to get lock", driver.Deadlock, "Error 1213: Deadlock found when trying to get lock"},
-		{"changed since the snapshot", 1020, "Record has changed", driver.Deadlock, "Error 1020: Record has changed"},
-		{"lock timeout", 1205, "Lock wait timeout exceeded", driver.LockTimeout, "Error 1205: Lock wait timeout exceeded"},
+		{
+			"no number in a condition", 1292, "Truncated incorrect DOUBLE value: '" + secret + "'",
+			driver.Malformed, "error 1292",
+		},
+		{
+			"no characters", 1300, "Invalid utf8mb4 character string: '" + secret + "'",
+			driver.Malformed, "error 1300",
+		},
+		{
+			"deadlock", 1213, "Deadlock found when trying to get lock",
+			driver.Deadlock, "Error 1213: Deadlock found when trying to get lock",
+		},
+		{
+			"changed since the snapshot", 1020, "Record has changed",
+			driver.Deadlock, "Error 1020: Record has changed",
+		},
+		{
+			"lock timeout", 1205, "Lock wait timeout exceeded",
+			driver.LockTimeout, "Error 1205: Lock wait timeout exceeded",
+		},
 		{"no wait", 3572, "Statement aborted", driver.LockTimeout, "Error 3572: Statement aborted"},
-		{"interrupted", 1317, "Query execution was interrupted", driver.Canceled, "Error 1317: Query execution was interrupted"},
-		{"too many", 1040, "Too many connections", driver.TooManyConnections, "Error 1040: Too many connections"},
-		{"too many of the user", 1203, "User u already has more", driver.TooManyConnections, "Error 1203: User u already has more"},
 		{
-			"too many of an account", 1226, "User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
-			driver.TooManyConnections, "Error 1226: User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
+			"interrupted", 1317, "Query execution was interrupted",
+			driver.Canceled, "Error 1317: Query execution was interrupted",
 		},
 		{
-			"too many of an account, in German", 1226, "Benutzer 'u' hat die Ressourcenbeschränkung 'max_user_connections' überschritten",
-			driver.TooManyConnections, "Error 1226: Benutzer 'u' hat die Ressourcenbeschränkung 'max_user_connections' überschritten",
+			"too many", 1040, "Too many connections",
+			driver.TooManyConnections, "Error 1040: Too many connections",
 		},
 		{
-			"too many in an hour", 1226, "User 'u' has exceeded the 'max_connections_per_hour' resource (current value: 2)",
-			driver.Connection, "Error 1226: User 'u' has exceeded the 'max_connections_per_hour' resource (current value: 2)",
+			"too many of the user", 1203, "User u already has more",
+			driver.TooManyConnections, "Error 1203: User u already has more",
 		},
-		{"killed", 1927, "Connection was killed", driver.Connection, "Error 1927: Connection was killed"},
-		{"wrong password", 1045, "Access denied for user 'u'", driver.Authentication, "Error 1045: Access denied for user 'u'"},
-		{"unknown database", 1049, "Unknown database 'x'", driver.UnknownDatabase, "Error 1049: Unknown database 'x'"},
+		{
+			"too many of an account",
+			1226, "User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
+			driver.TooManyConnections,
+			"Error 1226: User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
+		},
+		{
+			"too many of an account, in German", 1226,
+			"Benutzer 'u' hat die Ressourcenbeschränkung 'max_user_connections' überschritten",
+			driver.TooManyConnections,
+			"Error 1226: Benutzer 'u' hat die Ressourcenbeschränkung 'max_user_connections' überschritten",
+		},
+		{
+			"too many in an hour", 1226,
+			"User 'u' has exceeded the 'max_connections_per_hour' resource (current value: 2)",
+			driver.Connection,
+			"Error 1226: User 'u' has exceeded the 'max_connections_per_hour' resource (current value: 2)",
+		},
+		{
+			"killed", 1927, "Connection was killed",
+			driver.Connection, "Error 1927: Connection was killed",
+		},
+		{
+			"wrong password", 1045, "Access denied for user 'u'",
+			driver.Authentication, "Error 1045: Access denied for user 'u'",
+		},
+		{
+			"unknown database", 1049, "Unknown database 'x'",
+			driver.UnknownDatabase, "Error 1049: Unknown database 'x'",
+		},
 		{"read only", 1792, "Cannot execute", driver.ReadOnly, "Error 1792: Cannot execute"},
 		{"disk full", 1021, "Disk full (/tmp/x)", driver.Full, "Error 1021: Disk full (/tmp/x)"},
-		{"table full", 1114, "The table 'x' is full", driver.Full, "Error 1114: The table 'x' is full"},
-		{"syntax", 1064, "You have an error near '" + secret + "' at line 1", driver.Syntax, "error 1064"},
-		{"unknown column", 1054, "Unknown column 'colour' in 'where clause'", driver.Syntax, "colour"},
+		{
+			"table full", 1114, "The table 'x' is full",
+			driver.Full, "Error 1114: The table 'x' is full",
+		},
+		{
+			"syntax", 1064, "You have an error near '" + secret + "' at line 1",
+			driver.Syntax, "error 1064",
+		},
+		{
+			"unknown column", 1054, "Unknown column 'colour' in 'where clause'",
+			driver.Syntax, "colour",
+		},
 		{"unknown table", 1146, "Table 'db.t' doesn't exist", driver.Syntax, "db.t"},
-		{"wrong table name", 1103, "Incorrect table name '" + secret + "'", driver.Syntax, "error 1103"},
-		{"wrong database name", 1102, "Incorrect database name '" + secret + "'", driver.Syntax, "error 1102"},
-		{"a name too long", 1059, "Identifier name '" + secret + "' is too long", driver.Syntax, "error 1059"},
-		{"unknown character set", 1115, "Unknown character set: 'x'", driver.Syntax, "the server does not know the character set (DATABASE_CHARSET)"},
+		{
+			"wrong table name", 1103, "Incorrect table name '" + secret + "'",
+			driver.Syntax, "error 1103",
+		},
+		{
+			"wrong database name", 1102, "Incorrect database name '" + secret + "'",
+			driver.Syntax, "error 1102",
+		},
+		{
+			"a name too long", 1059, "Identifier name '" + secret + "' is too long",
+			driver.Syntax, "error 1059",
+		},
+		{
+			"unknown character set", 1115, "Unknown character set: 'x'",
+			driver.Syntax, "the server does not know the character set (DATABASE_CHARSET)",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			cause := fmt.Errorf("wrapped: %w", &gosql.MySQLError{Number: tc.number, Message: tc.message})
+			cause := fmt.Errorf("wrapped: %w",
+				&gosql.MySQLError{Number: tc.number, Message: tc.message})
 			if got := (mysql.Driver{}).ErrorKind(cause); got != tc.kind {
 				t.Errorf("kind = %v, want %v", got, tc.kind)
 			}
@@ -113,7 +200,10 @@ func TestErrorsOfTheLibraryHaveAKind(t *testing.T) {
 	}{
 		{"a broken connection", gosql.ErrInvalidConn, driver.Connection},
 		{"a text longer than a packet", gosql.ErrPktTooLarge, driver.TooLong},
-		{"a password that would go in plain text", gosql.ErrCleartextPassword, driver.Authentication},
+		{
+			"a password that would go in plain text",
+			gosql.ErrCleartextPassword, driver.Authentication,
+		},
 		{"another one", gosql.ErrNoTLS, driver.Unknown},
 		{"a number that is none", &gosql.MySQLError{Number: 65000}, driver.Unknown},
 		{"the end of a context", context.Canceled, driver.Unknown},

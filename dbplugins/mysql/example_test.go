@@ -19,7 +19,10 @@ import (
 func ExampleDriver() {
 	options := xdb.Options{
 		Driver: "mysql",
-		Parts:  driver.Config{Host: "db.internal", User: "app", Pass: "s3cret", Name: "shop", TLS: driver.TLSVerifyFull},
+		Parts: driver.Config{
+			Host: "db.internal", User: "app", Pass: "s3cret", Name: "shop",
+			TLS: driver.TLSVerifyFull,
+		},
 	}
 	fmt.Println(xdb.Resolve(options))
 
@@ -38,7 +41,10 @@ func ExampleDriver() {
 }
 
 func ExampleDriver_DSN() {
-	dsn, err := mysql.Driver{}.DSN(driver.Config{Host: "/run/mysqld/mysqld.sock", User: "app", Name: "shop"})
+	dsn, err := mysql.Driver{}.DSN(driver.Config{
+		Host: "/run/mysqld/mysqld.sock", User: "app",
+		Name: "shop",
+	})
 	fmt.Println(dsn, err)
 
 	_, err = mysql.Driver{}.DSN(driver.Config{User: "app"})
@@ -50,12 +56,16 @@ func ExampleDriver_DSN() {
 
 func ExampleDriver_errors() {
 	// What the server says when a second row has the same address.
-	said := &gosql.MySQLError{Number: 1062, Message: "Duplicate entry 'ada@example.org' for key 'uq_users_email'"}
+	said := &gosql.MySQLError{
+		Number:  1062,
+		Message: "Duplicate entry 'ada@example.org' for key 'uq_users_email'",
+	}
 
 	dialector, _ := mysql.Driver{}.Dialector("").(gorm.ErrorTranslator)
 	err := dialector.Translate(said)
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, gorm.ErrDuplicatedKey), errors.Is(err, said), xerror.From(err).GetErrorCode().GetOutput())
+	fmt.Println(errors.Is(err, gorm.ErrDuplicatedKey), errors.Is(err, said),
+		xerror.From(err).GetErrorCode().GetOutput())
 	// Output:
 	// unique constraint violated: uq_users_email
 	// true true UNIQUE_CONSTRAINT

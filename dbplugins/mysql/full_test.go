@@ -16,7 +16,9 @@ func TestDriver_ErrorKind_Full(t *testing.T) {
 	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), MaxOpenConns: 1})
 	err := db.Connection(func(tx *gorm.DB) error {
 		for _, statement := range []string{
-			"SET max_heap_table_size = 16384", "CREATE TEMPORARY TABLE small (text CHAR(200)) ENGINE = MEMORY", "INSERT INTO small VALUES ('x')",
+			"SET max_heap_table_size = 16384",
+			"CREATE TEMPORARY TABLE small (text CHAR(200)) ENGINE = MEMORY",
+			"INSERT INTO small VALUES ('x')",
 		} {
 			if err := tx.Exec(statement).Error; err != nil {
 				return err

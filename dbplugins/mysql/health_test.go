@@ -43,7 +43,8 @@ func TestCheckHealth_saturatedPool(t *testing.T) {
 func TestCheckHealth_serverConnectionLimit(t *testing.T) {
 	owner, _, config := newDatabase(t)
 	do(t, owner, "ALTER USER "+quoted(config.User)+"@'%' WITH MAX_USER_CONNECTIONS 2")
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: config, MaxOpenConns: 2, MaxIdleConns: 2})
+	db := open(t, logged(t, io.Discard),
+		xdb.Options{Parts: config, MaxOpenConns: 2, MaxIdleConns: 2})
 	for range 2 {
 		tx := db.Begin()
 		if tx.Error != nil {

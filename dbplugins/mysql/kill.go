@@ -87,8 +87,9 @@ type wire struct {
 
 	kill func(net.Addr, session)
 
-	mu      sync.Mutex
-	session *session      // nil: nothing to end, since it is not logged in, leaves in order, or is broken
+	mu sync.Mutex
+	// nil: nothing to end, since it is not logged in, leaves in order, or is broken
+	session *session
 	killed  chan struct{} // closed when the session has ended; nil: it was not given up
 }
 

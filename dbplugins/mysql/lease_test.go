@@ -24,7 +24,8 @@ import (
 
 // openLeases opens the leases of a database in another process.
 func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
-	db, err := xdb.Open(context.Background(), xdb.Options{Driver: mysql.Name, DSN: xlog.Secret(dsn), MaxOpenConns: 2})
+	db, err := xdb.Open(context.Background(),
+		xdb.Options{Driver: mysql.Name, DSN: xlog.Secret(dsn), MaxOpenConns: 2})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -35,7 +36,8 @@ func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
 	return leases.Backend(), func() { _ = xdb.Close(db) }, nil
 }
 
-// TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives out.
+// TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives
+// out.
 func TestLeasesOfIDNodes(t *testing.T) {
 	owner, config, _ := newDatabase(t)
 	dsn, err := mysql.Driver{}.DSN(config)
@@ -43,7 +45,10 @@ func TestLeasesOfIDNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := dbtest.FindServer(t, mysql.Name).Source
-	leasetest.Nodes(t, leasetest.NodesHarness{Address: dsn, Source: source, Server: version(t, owner)})
+	leasetest.Nodes(t, leasetest.NodesHarness{
+		Address: dsn, Source: source,
+		Server: version(t, owner),
+	})
 }
 
 // TestLeases runs the definition of leases.
@@ -53,7 +58,8 @@ func TestLeases(t *testing.T) {
 	leasetest.Run(t, leasetest.Harness{
 		Open: func(tb testing.TB) leasedriver.Backend {
 			tb.Helper()
-			leases, err := xdb.Leases(open(tb, logged(tb, io.Discard), xdb.Options{Parts: config, MaxOpenConns: 3}))
+			leases, err := xdb.Leases(open(tb, logged(tb, io.Discard),
+				xdb.Options{Parts: config, MaxOpenConns: 3}))
 			if err != nil {
 				tb.Fatal(err)
 			}
@@ -61,7 +67,8 @@ func TestLeases(t *testing.T) {
 		},
 		Forget: func(tb testing.TB, name string) {
 			tb.Helper()
-			if err := db.Exec("DELETE FROM own_plinth_leases WHERE name = ?", name).Error; err != nil {
+			if err := db.Exec("DELETE FROM own_plinth_leases WHERE name = ?",
+				name).Error; err != nil {
 				tb.Error(err)
 			}
 		},
@@ -73,10 +80,12 @@ func TestClockIsThatOfTheWorldInEveryZone(t *testing.T) {
 	dsn := dbtest.FindServer(t, mysql.Name).DSN
 	for _, zone := range []string{"'%2B00:00'", "'%2B05:45'", "'-03:30'", "'%2B13:00'"} {
 		t.Run(zone, func(t *testing.T) {
-			db := open(t, logged(t, io.Discard), xdb.Options{DSN: xlog.Secret(dsn + "?time_zone=" + zone)})
+			db := open(t, logged(t, io.Discard),
+				xdb.Options{DSN: xlog.Secret(dsn + "?time_zone=" + zone)})
 			var session string
 			var now int64
-			err := db.Raw("SELECT @@time_zone, "+mysql.Driver{}.NowMicros()).Row().Scan(&session, &now)
+			err := db.Raw("SELECT @@time_zone, "+mysql.Driver{}.NowMicros()).Row().Scan(&session,
+				&now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +106,8 @@ func newDatabase(tb testing.TB) (owner *sql.DB, all, plain driver.Config) {
 	plain = all
 	plain.User, plain.Pass = all.Name, "secret-plain"
 	grantee := quoted(plain.User) + "@'%'"
-	do(tb, owner, "CREATE DATABASE "+all.Name, "CREATE USER "+grantee+" IDENTIFIED BY 'secret-plain'",
+	do(tb, owner, "CREATE DATABASE "+all.Name,
+		"CREATE USER "+grantee+" IDENTIFIED BY 'secret-plain'",
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON "+all.Name+".* TO "+grantee)
 	tb.Cleanup(func() { do(tb, owner, "DROP USER "+grantee, "DROP DATABASE "+all.Name) })
 	return owner, all, plain
@@ -107,17 +117,20 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 	owner, all, plain := newDatabase(t)
 	db := open(t, logged(t, io.Discard), xdb.Options{Parts: plain})
 	err := prepare(t, db)
-	if err == nil || driver.KindOf(err) != driver.Authentication || !strings.Contains(err.Error(), "own_plinth_leases") {
+	if err == nil || driver.KindOf(err) != driver.Authentication ||
+		!strings.Contains(err.Error(), "own_plinth_leases") {
 		t.Fatalf("leases without a table and without the right to create it: %v", err)
 	}
-	statement := strings.Replace(statementIn(t, err), "`own_plinth_leases`", all.Name+".own_plinth_leases", 1)
+	statement := strings.Replace(statementIn(t, err), "`own_plinth_leases`",
+		all.Name+".own_plinth_leases", 1)
 	do(t, owner, statement)
 	if err := prepare(t, db); err != nil {
 		t.Fatalf("leases with a table of an operator's: %v", err)
 	}
 	do(t, owner, "ALTER TABLE "+all.Name+".own_plinth_leases DROP COLUMN since_us")
 	again := open(t, logged(t, io.Discard), xdb.Options{Parts: plain})
-	if err := prepare(t, again); err == nil || !strings.Contains(statementIn(t, err), "`since_us` bigint") {
+	if err := prepare(t, again); err == nil ||
+		!strings.Contains(statementIn(t, err), "`since_us` bigint") {
 		t.Errorf("leases with a table that lacks a column: %v", err)
 	}
 }
@@ -167,7 +180,9 @@ func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
 	}
 	within(t, 3*time.Second, "a renewal that was killed", func() bool {
 		var id int64
-		err := owner.QueryRowContext(t.Context(), "SELECT id FROM information_schema.processlist WHERE db = ? AND info LIKE 'UPDATE%'", all.Name).Scan(&id)
+		err := owner.QueryRowContext(t.Context(),
+			"SELECT id FROM information_schema.processlist WHERE db = ? AND info LIKE 'UPDATE%'",
+			all.Name).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return false
 		}
@@ -201,7 +216,8 @@ func within(tb testing.TB, d time.Duration, what string, holds func() bool) {
 	}
 }
 
-// TestLeasesAreExclusiveAtEveryIsolation lets processes of which the server gives some up race for few slots.
+// TestLeasesAreExclusiveAtEveryIsolation lets processes of which the server gives some up
+// race for few slots.
 func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
 	dsn := dbtest.FindServer(t, mysql.Name).DSN
 	for _, level := range []string{"READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"} {
@@ -211,7 +227,8 @@ func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
 			if strings.HasPrefix(version(t, owner), "MySQL") {
 				variable = "transaction_isolation"
 			}
-			db := open(t, logged(t, io.Discard), xdb.Options{DSN: xlog.Secret(dsn + "?" + variable + "='" + level + "'")})
+			db := open(t, logged(t, io.Discard),
+				xdb.Options{DSN: xlog.Secret(dsn + "?" + variable + "='" + level + "'")})
 			dropLeases(t, db)
 			var got string
 			if err := db.Raw("SELECT @@" + variable).Scan(&got).Error; err != nil || got != level {
@@ -231,7 +248,8 @@ func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
 func dropLeases(tb testing.TB, db *gorm.DB) {
 	tb.Helper()
 	tb.Cleanup(func() {
-		if err := db.WithContext(context.WithoutCancel(tb.Context())).Exec("DROP TABLE own_plinth_leases").Error; err != nil {
+		if err := db.WithContext(context.WithoutCancel(tb.Context())).Exec(
+			"DROP TABLE own_plinth_leases").Error; err != nil {
 			tb.Error(err)
 		}
 	})

@@ -21,5 +21,6 @@ func (t tests) Run() int {
 func TestMain(m *testing.M) {
 	leasetest.Child(openLeases)
 	// gorm's own, of a session that prepares its statements; it has no end.
-	goleak.VerifyTestMain(tests{m}, goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
+	goleak.VerifyTestMain(tests{m},
+		goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
 }

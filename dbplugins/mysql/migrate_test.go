@@ -48,7 +48,8 @@ func enter(ctx context.Context, db *gorm.DB) (entered chan struct{}, done chan e
 
 func TestTheLockOfAProcessThatDiedIsFree(t *testing.T) {
 	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t)})
-	holder := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHoldsTheLockUntilItIsKilled$")
+	holder := exec.CommandContext(t.Context(), os.Args[0],
+		"-test.run=^TestHoldsTheLockUntilItIsKilled$")
 	holder.Env = append(os.Environ(), string(holds)+"=1")
 	out, err := holder.StdoutPipe()
 	if err != nil {
@@ -108,7 +109,8 @@ func TestTheWaitForTheLockEndsWithItsContext(t *testing.T) {
 		start := time.Now()
 		err := mysql.Driver{}.Migrate(ctx, db, func(*gorm.DB) error { return nil })
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > soon+15*time.Second {
-			t.Errorf("the second = %v after %s, want the context's error at once", err, time.Since(start))
+			t.Errorf("the second = %v after %s, want the context's error at once",
+				err, time.Since(start))
 		}
 		return nil
 	})

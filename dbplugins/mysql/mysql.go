@@ -2,9 +2,10 @@
 //
 //	import _ "github.com/plinthgo/plinth/dbplugins/mysql"
 //
-// It reads DATABASE_HOST (localhost; a path is a Unix socket), DATABASE_PORT (3306), DATABASE_USER, DATABASE_PASS,
-// DATABASE_NAME, DATABASE_CHARSET (utf8mb4), DATABASE_TLS and DATABASE_TLS_CA. Times are in UTC, the session is strict, and
-// a statement whose context ends is ended on the server too.
+// It reads DATABASE_HOST (localhost; a path is a Unix socket), DATABASE_PORT (3306),
+// DATABASE_USER, DATABASE_PASS, DATABASE_NAME, DATABASE_CHARSET (utf8mb4), DATABASE_TLS
+// and DATABASE_TLS_CA. Times are in UTC, the session is strict, and a statement whose
+// context ends is ended on the server too.
 package mysql
 
 import (
@@ -54,7 +55,8 @@ func (Driver) Describe(dsn string) string {
 // Dialector implements driver.Driver.
 func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn} }
 
-// TransactionalDDL implements driver.Migrator: both servers commit before and after each change of the schema.
+// TransactionalDDL implements driver.Migrator: both servers commit before and after each
+// change of the schema.
 func (Driver) TransactionalDDL() bool { return false }
 
 // Advice implements driver.Driver.

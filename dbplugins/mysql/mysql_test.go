@@ -95,14 +95,22 @@ func harness(tb testing.TB) dbtest.Harness {
 			"a user with a colon": {User: "a:b", Name: c.Name},
 			"a host with an at":   {Host: "a@b", User: c.User, Name: c.Name},
 			"a port out of range": {Port: 65536, User: c.User, Name: c.Name},
-			"a charset with SQL":  {User: c.User, Name: c.Name, Source: xenv.Map{"DATABASE_CHARSET": "utf8mb4; DROP TABLE x"}},
-			"TLS on a socket":     {Host: "/run/mysqld/mysqld.sock", User: c.User, Name: c.Name, TLS: driver.TLSVerifyFull},
+			"a charset with SQL": {
+				User: c.User, Name: c.Name,
+				Source: xenv.Map{"DATABASE_CHARSET": "utf8mb4; DROP TABLE x"},
+			},
+			"TLS on a socket": {
+				Host: "/run/mysqld/mysqld.sock",
+				User: c.User, Name: c.Name, TLS: driver.TLSVerifyFull,
+			},
 		},
 		Unusable: func(testing.TB) map[string]driver.Config {
 			wrong, unknown, charset := c, c, c
-			wrong.Pass, unknown.Name, charset.Source = "wrong-password", "no_such_database", xenv.Map{"DATABASE_CHARSET": "no_such_charset"}
+			wrong.Pass, unknown.Name, charset.Source = "wrong-password", "no_such_database",
+				xenv.Map{"DATABASE_CHARSET": "no_such_charset"}
 			return map[string]driver.Config{
-				"wrong password": wrong, "unknown database": unknown, "unknown character set": charset,
+				"wrong password": wrong, "unknown database": unknown,
+				"unknown character set": charset,
 			}
 		},
 		Awkward: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
@@ -114,7 +122,8 @@ func harness(tb testing.TB) dbtest.Harness {
 			return cipher != "", err
 		}},
 		Outage: func(tb testing.TB) dbtest.Outage {
-			return dbtest.PrivateOutage(tb, mysql.Name, func(dsn string) driver.Config { return parts(tb, dsn) }, c)
+			return dbtest.PrivateOutage(tb, mysql.Name,
+				func(dsn string) driver.Config { return parts(tb, dsn) }, c)
 		},
 		Slow:   "SELECT SLEEP(30)",
 		Source: server.Source, Server: version(tb, db),
@@ -137,16 +146,20 @@ func version(tb testing.TB, db *sql.DB) string {
 
 // awkward makes a user with the text as its password, and a database that has it in its
 // name, where a name may hold it.
-func awkward(tb testing.TB, db *sql.DB, c driver.Config, text string) (driver.Config, func(*gorm.DB) error) {
+func awkward(
+	tb testing.TB, db *sql.DB, c driver.Config, text string,
+) (driver.Config, func(*gorm.DB) error) {
 	tb.Helper()
 	user := "plinth awkward@" + rand.Text()[:8]
 	c.User, c.Pass = user, text
 	grantee := quoted(user) + "@'%'"
 	do(tb, db, "CREATE USER "+grantee+" IDENTIFIED BY "+quoted(text))
 	tb.Cleanup(func() { do(tb, db, "DROP USER "+grantee) })
-	if !strings.HasSuffix(text, " ") && !strings.Contains(text, "🔑") { // neither may stand in a name
+	// neither may stand in a name
+	if !strings.HasSuffix(text, " ") && !strings.Contains(text, "🔑") {
 		_, first := utf8.DecodeRuneInString(text)
-		c.Name = "plinth_" + text[:first] + rand.Text()[:8] + text[first:] // the log may hold it, but not the password
+		// the log may hold it, but not the password
+		c.Name = "plinth_" + text[:first] + rand.Text()[:8] + text[first:]
 		name := "`" + strings.ReplaceAll(c.Name, "`", "``") + "`"
 		do(tb, db, "CREATE DATABASE "+name)
 		tb.Cleanup(func() { do(tb, db, "DROP DATABASE "+name) })

@@ -23,8 +23,10 @@ func (d *dialector) DataTypeOf(field *schema.Field) string {
 	case field.DataType == schema.Float && field.Precision == 0:
 		return "double"
 	case field.DataType == schema.Float:
-		return fmt.Sprintf("decimal(%d,%d)", field.Precision, field.Scale) // as the server writes it
-	case field.DataType == schema.String && field.Size == 0 && field.TagSettings["UNIQUEINDEX"] != "":
+		// as the server writes it
+		return fmt.Sprintf("decimal(%d,%d)", field.Precision, field.Scale)
+	case field.DataType == schema.String && field.Size == 0 &&
+		field.TagSettings["UNIQUEINDEX"] != "":
 		return "varchar(191)"
 	default:
 		return asWritten(d.Dialector.DataTypeOf(field))
@@ -32,7 +34,8 @@ func (d *dialector) DataTypeOf(field *schema.Field) string {
 }
 
 // decimals are the ways to write a type of decimals, with digits or without.
-var decimals = regexp.MustCompile(`(?i)^(?:decimal|numeric|dec|fixed)\b(?:\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?`)
+var decimals = regexp.MustCompile(
+	`(?i)^(?:decimal|numeric|dec|fixed)\b(?:\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?`)
 
 // asWritten is a type in the words of the server, if it is one of decimals.
 func asWritten(name string) string {
@@ -40,7 +43,8 @@ func asWritten(name string) string {
 	if digits == nil {
 		return name
 	}
-	return fmt.Sprintf("decimal(%s,%s)", cmp.Or(digits[1], "10"), cmp.Or(digits[2], "0")) + name[len(digits[0]):]
+	return fmt.Sprintf("decimal(%s,%s)", cmp.Or(digits[1], "10"), cmp.Or(digits[2], "0")) +
+		name[len(digits[0]):]
 }
 
 // Migrator implements gorm.Dialector.
@@ -93,8 +97,10 @@ func (c sameDefault) DefaultValue() (text string, ok bool) {
 	want := c.field.DefaultValue
 	switch {
 	case !ok:
-		return "", c.field.HasDefaultValue && want == "" && c.field.DefaultValueInterface == nil // gorm writes none for that
-	case c.sameNumber(text, want), c.sameTime(text, want), c.mariaDB && strings.ReplaceAll(text, "''", "'") == want:
+		// gorm writes none for that
+		return "", c.field.HasDefaultValue && want == "" && c.field.DefaultValueInterface == nil
+	case c.sameNumber(text, want), c.sameTime(text, want), c.mariaDB &&
+		strings.ReplaceAll(text, "''", "'") == want:
 		return want, true
 	default:
 		return text, true
@@ -104,7 +110,8 @@ func (c sameDefault) DefaultValue() (text string, ok bool) {
 // sameNumber reports whether the two are one number: the server writes all digits of a
 // decimal.
 func (c sameDefault) sameNumber(a, b string) bool {
-	if !slices.Contains([]string{"decimal", "double", "float"}, strings.ToLower(c.DatabaseTypeName())) {
+	if !slices.Contains([]string{"decimal", "double", "float"},
+		strings.ToLower(c.DatabaseTypeName())) {
 		return false
 	}
 	x, isX := new(big.Rat).SetString(a)
@@ -120,7 +127,8 @@ func (c sameDefault) sameTime(a, b string) bool {
 	return isX && isY && x == y
 }
 
-var currentTime = regexp.MustCompile(`(?i)^(?:current_timestamp|now\(\)|(?:current_timestamp|now)\((\d?)\))$`)
+var currentTime = regexp.MustCompile(
+	`(?i)^(?:current_timestamp|now\(\)|(?:current_timestamp|now)\((\d?)\))$`)
 
 // digits returns those of the seconds in the current time. MariaDB takes those of the
 // column if a default has none or more, and writes them down; MySQL refuses such a

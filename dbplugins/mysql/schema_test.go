@@ -124,7 +124,8 @@ func TestASecondMigrationChangesNoColumn(t *testing.T) {
 				t.Skip(name + " refuses the model")
 			}
 			log := &lines{}
-			db := open(t, logged(t, log), xdb.Options{Parts: parts(t, server.DSN), AutoMigrate: []any{tc.model}})
+			db := open(t, logged(t, log),
+				xdb.Options{Parts: parts(t, server.DSN), AutoMigrate: []any{tc.model}})
 			if n := log.count(`"sql":"CREATE TABLE`); n != 1 {
 				t.Fatalf("the first migration made %d tables, want 1", n)
 			}

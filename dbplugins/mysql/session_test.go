@@ -39,11 +39,13 @@ func TestASessionIsStrictAndInUTCHoweverItIsOpened(t *testing.T) {
 			o.AutoMigrate = []any{&value{}}
 			db := open(t, logged(t, io.Discard), o)
 			var zone, charset string
-			if err := db.Raw("SELECT @@time_zone, @@character_set_client").Row().Scan(&zone, &charset); err != nil {
+			if err := db.Raw("SELECT @@time_zone, @@character_set_client").Row().Scan(&zone,
+				&charset); err != nil {
 				t.Fatal(err)
 			}
 			if zone != "+00:00" || charset != "utf8mb4" {
-				t.Errorf("time zone = %q, character set = %q; want +00:00 and utf8mb4", zone, charset)
+				t.Errorf("time zone = %q, character set = %q; want +00:00 and utf8mb4",
+					zone, charset)
 			}
 			err := db.Create(&value{Text: "longer than ten", At: time.Now()}).Error
 			if got := xerror.From(err).GetErrorCode(); got != xerror.DataTooLarge {
@@ -81,8 +83,15 @@ func TestValuesComeBackAsTheyWent(t *testing.T) {
 			db := open(t, logged(t, io.Discard), o)
 			for _, want := range []value{
 				{},
-				{Text: "a\x00'\"\\\n", Number: 16777213, Bytes: []byte{0, '\'', '\\', 255, '\n'}, Count: math.MaxUint64},
-				{Text: "\\", At: time.Date(2024, 2, 29, 23, 59, 59, 999999000, time.UTC), Number: math.MaxFloat32, Bytes: []byte{}},
+				{
+					Text:   "a\x00'\"\\\n",
+					Number: 16777213, Bytes: []byte{0, '\'', '\\', 255, '\n'},
+					Count: math.MaxUint64,
+				},
+				{
+					Text: "\\", At: time.Date(2024, 2, 29, 23, 59, 59, 999999000, time.UTC),
+					Number: math.MaxFloat32, Bytes: []byte{},
+				},
 			} {
 				if err := db.Create(&want).Error; err != nil {
 					t.Fatal(err)
@@ -91,7 +100,8 @@ func TestValuesComeBackAsTheyWent(t *testing.T) {
 				if err := db.Where("id = ?", want.ID).Take(&got).Error; err != nil {
 					t.Fatal(err)
 				}
-				if got.Text != want.Text || got.Number != want.Number || string(got.Bytes) != string(want.Bytes) ||
+				if got.Text != want.Text || got.Number != want.Number ||
+					string(got.Bytes) != string(want.Bytes) ||
 					got.Count != want.Count || !got.At.Equal(want.At) {
 					t.Errorf("%+v came back as %+v", want, got)
 				}
@@ -114,12 +124,21 @@ func TestValuesThatDoNotFitAreTheClientsFault(t *testing.T) {
 				value value
 				want  *xerror.ErrorCode
 			}{
-				{"a year too late", value{At: time.Date(12024, 1, 1, 0, 0, 0, 0, time.UTC)}, xerror.DataOutOfRange},
-				{"a year too early", value{At: time.Date(-2024, 1, 1, 0, 0, 0, 0, time.UTC)}, xerror.DataOutOfRange},
+				{
+					"a year too late",
+					value{At: time.Date(12024, 1, 1, 0, 0, 0, 0, time.UTC)},
+					xerror.DataOutOfRange,
+				},
+				{
+					"a year too early",
+					value{At: time.Date(-2024, 1, 1, 0, 0, 0, 0, time.UTC)},
+					xerror.DataOutOfRange,
+				},
 				{"more than a packet", value{Bytes: make([]byte, most+1)}, xerror.DataTooLarge},
 			} {
 				err := db.Create(&tc.value).Error
-				if got := xerror.From(err).GetErrorCode(); got != tc.want || strings.Contains(err.Error(), "2024") {
+				if got := xerror.From(err).GetErrorCode(); got != tc.want ||
+					strings.Contains(err.Error(), "2024") {
 					t.Errorf("%s: %v (%v), want %v and no value", tc.name, err, got, tc.want)
 				}
 			}
@@ -128,7 +147,8 @@ func TestValuesThatDoNotFitAreTheClientsFault(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got value
-			if err := db.Where("at = ?", at).Take(&got).Error; err != nil || !got.At.Equal(at.Truncate(time.Microsecond)) {
+			if err := db.Where("at = ?", at).Take(&got).Error; err != nil ||
+				!got.At.Equal(at.Truncate(time.Microsecond)) {
 				t.Errorf("a time with nanoseconds came back as %v (%v)", got.At, err)
 			}
 		})
@@ -144,11 +164,15 @@ type folded struct {
 }
 
 func TestACollationDecidesWhichTextsAreTheSame(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), AutoMigrate: []any{&folded{}}})
+	db := open(t, logged(t, io.Discard),
+		xdb.Options{Parts: found(t), AutoMigrate: []any{&folded{}}})
 	if err := db.Create(&folded{Folded: "ada", Exact: "ada"}).Error; err != nil {
 		t.Fatal(err)
 	}
-	for column, want := range map[string][]string{"folded": {"ADA", "ada ", "Ádá"}, "exact": {"ada "}} {
+	for column, want := range map[string][]string{
+		"folded": {"ADA", "ada ", "Ádá"},
+		"exact":  {"ada "},
+	} {
 		for _, text := range []string{"ADA", "ada ", "Ádá"} {
 			var n int64
 			if err := db.Model(&folded{}).Where(column+" = ?", text).Count(&n).Error; err != nil {
@@ -159,7 +183,8 @@ func TestACollationDecidesWhichTextsAreTheSame(t *testing.T) {
 				same = same || w == text
 			}
 			if (n == 1) != same {
-				t.Errorf("%s: rows that are %q = %d, want that it is the same: %t", column, text, n, same)
+				t.Errorf("%s: rows that are %q = %d, want that it is the same: %t",
+					column, text, n, same)
 			}
 		}
 	}
@@ -180,14 +205,16 @@ type filled struct {
 }
 
 func TestASliceGetsTheIDsThatTheServerMakes(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), AutoMigrate: []any{&filled{}}})
+	db := open(t, logged(t, io.Discard),
+		xdb.Options{Parts: found(t), AutoMigrate: []any{&filled{}}})
 	all := []filled{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	if err := db.Create(&all).Error; err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range all {
 		var got filled
-		if err := db.Where("name = ?", f.Name).Take(&got).Error; err != nil || got.ID != f.ID || got.Made.IsZero() {
+		if err := db.Where("name = ?", f.Name).Take(&got).Error; err != nil || got.ID != f.ID ||
+			got.Made.IsZero() {
 			t.Errorf("row %+v of %+v (%v)", got, f, err)
 		}
 	}

@@ -77,7 +77,8 @@ func bind(v any) (sqldriver.Value, error) {
 // server returns.
 func own(v any) bool {
 	switch v.(type) {
-	case sql.Out, go_ora.Out, go_ora.Clob, go_ora.NClob, go_ora.Blob, go_ora.NVarChar, go_ora.TimeStamp, go_ora.TimeStampTZ:
+	case sql.Out, go_ora.Out, go_ora.Clob, go_ora.NClob, go_ora.Blob, go_ora.NVarChar,
+		go_ora.TimeStamp, go_ora.TimeStampTZ:
 		return true
 	default:
 		return false
@@ -85,7 +86,8 @@ func own(v any) bool {
 }
 
 func bindFloat(f float64) (sqldriver.Value, error) {
-	if size := math.Abs(f); size != 0 && !(size >= smallestNumber && size <= largestNumber) { // also NaN
+	// also NaN
+	if size := math.Abs(f); size != 0 && !(size >= smallestNumber && size <= largestNumber) {
 		return nil, driver.Translate(driver.OutOfRange, errFloat, "")
 	}
 	return f, nil

@@ -20,7 +20,8 @@ var clauseBuilders = map[string]clause.ClauseBuilder{
 func lockedPage(stmt *gorm.Statement) bool {
 	_, locks := stmt.Clauses["FOR"].Expression.(clause.Locking)
 	limit, pages := stmt.Clauses["LIMIT"].Expression.(clause.Limit)
-	return locks && pages && isQuery(stmt) && (limit.Limit != nil && *limit.Limit >= 0 || limit.Offset > 0)
+	return locks && pages && isQuery(stmt) &&
+		(limit.Limit != nil && *limit.Limit >= 0 || limit.Offset > 0)
 }
 
 // buildFrom writes, for a page that is locked,
@@ -108,7 +109,9 @@ func writeLockedTable(table clause.Table, b clause.Builder) {
 	stmt, ok := b.(*gorm.Statement)
 	own := ok && (table.Name == clause.CurrentTable || table.Name == stmt.Table)
 	if !own || stmt.Schema == nil || len(stmt.Schema.DBNames) == 0 {
-		_ = b.AddError(fmt.Errorf("oracle: cannot lock the rows of %q alone: only those of the query's own table", table.Name))
+		_ = b.AddError(fmt.Errorf(
+			"oracle: cannot lock the rows of %q alone: only those of the query's own table",
+			table.Name))
 		return
 	}
 	write(b, " OF ", quoted(stmt.Table), ".", quoted(stmt.Schema.DBNames[0]))

@@ -10,8 +10,9 @@ import (
 
 // nowMicros adds up the parts of the interval since 1970. SYSTIMESTAMP is the same
 // wherever it stands in a statement.
-var nowMicros = strings.ReplaceAll("TRUNC(EXTRACT(DAY FROM {d}) * 86400000000 + EXTRACT(HOUR FROM {d}) * 3600000000 + "+
-	"EXTRACT(MINUTE FROM {d}) * 60000000 + EXTRACT(SECOND FROM {d}) * 1000000)",
+var nowMicros = strings.ReplaceAll(
+	"TRUNC(EXTRACT(DAY FROM {d}) * 86400000000 + EXTRACT(HOUR FROM {d}) * 3600000000 + "+
+		"EXTRACT(MINUTE FROM {d}) * 60000000 + EXTRACT(SECOND FROM {d}) * 1000000)",
 	"{d}", "(SYS_EXTRACT_UTC(SYSTIMESTAMP) - CAST(DATE '1970-01-01' AS TIMESTAMP))")
 
 // NowMicros implements driver.Clock.

@@ -52,7 +52,8 @@ func (m tables) MigrateColumn(value any, field *schema.Field, c gorm.ColumnType)
 		return nil
 	}
 	nullable, known := c.Nullable()
-	relax := known && !nullable && !field.NotNull // it must not be NULL, and need not be so any more
+	// it must not be NULL, and need not be so any more
+	relax := known && !nullable && !field.NotNull
 	want := strings.TrimSuffix(m.DataTypeOf(field), identity)
 	got, ok := c.ColumnType()
 	differs := ok && knownType.MatchString(want) && got != want
@@ -61,7 +62,8 @@ func (m tables) MigrateColumn(value any, field *schema.Field, c gorm.ColumnType)
 			want += " NULL"
 		}
 		err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
-			return m.fresh().Exec("ALTER TABLE ? MODIFY (? ?)", m.CurrentTable(stmt), clause.Column{Name: field.DBName},
+			return m.fresh().Exec("ALTER TABLE ? MODIFY (? ?)",
+				m.CurrentTable(stmt), clause.Column{Name: field.DBName},
 				clause.Expr{SQL: want}).Error
 		})
 		if err != nil {
@@ -102,7 +104,8 @@ func (m tables) ColumnTypes(value any) ([]gorm.ColumnType, error) {
 		owner, table := split(stmt.Table)
 		var found []catalogColumn
 		err := m.DB.Raw("SELECT column_name, data_type, nullable, char_used, char_length, data_length, "+
-			"data_precision, data_scale FROM all_tab_columns WHERE "+ofOwner+" AND table_name = ? ORDER BY column_id",
+			"data_precision, data_scale FROM all_tab_columns WHERE "+ofOwner+
+			" AND table_name = ? ORDER BY column_id",
 			owner, table).Scan(&found).Error
 		if err != nil {
 			return err
@@ -133,7 +136,8 @@ func (m tables) unique(owner, table string) (map[string]bool, error) {
 	}
 	err := m.DB.Raw("SELECT c.column_name, COUNT(*) OVER (PARTITION BY k.constraint_name) AS column_count "+
 		"FROM all_constraints k JOIN all_cons_columns c ON c.owner = k.owner AND c.constraint_name = k.constraint_name "+
-		"WHERE k."+ofOwner+" AND k.table_name = ? AND k.constraint_type = 'U'", owner, table).Scan(&found).Error
+		"WHERE k."+ofOwner+" AND k.table_name = ? AND k.constraint_type = 'U'",
+		owner, table).Scan(&found).Error
 	unique := map[string]bool{}
 	for _, f := range found {
 		unique[f.ColumnName] = unique[f.ColumnName] || f.ColumnCount == 1

@@ -95,7 +95,8 @@ func (c *conn) explain(ctx context.Context, err error) error {
 // gaveUp reports whether an error of the kind can come of an interrupt.
 func gaveUp(kind driver.ErrorKind) bool {
 	switch kind {
-	case driver.Unknown, driver.Canceled, driver.Connection, driver.TooManyConnections, driver.LockTimeout:
+	case driver.Unknown, driver.Canceled, driver.Connection, driver.TooManyConnections,
+		driver.LockTimeout:
 		return true
 	default:
 		return false
@@ -147,7 +148,9 @@ func (c *conn) Close() error {
 }
 
 // ExecContext implements driver.ExecerContext.
-func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+func (c *conn) ExecContext(
+	ctx context.Context, query string, args []sqldriver.NamedValue,
+) (sqldriver.Result, error) {
 	if isSelect(query) {
 		return drain(c.QueryContext(ctx, query, args))
 	}
@@ -162,7 +165,9 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.N
 }
 
 // QueryContext implements driver.QueryerContext.
-func (c *conn) QueryContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (c *conn) QueryContext(
+	ctx context.Context, query string, args []sqldriver.NamedValue,
+) (sqldriver.Rows, error) {
 	var inner sqldriver.Rows
 	err := c.do(ctx, func() (err error) {
 		inner, err = c.libraryConn.QueryContext(ctx, splitLists(query), args)

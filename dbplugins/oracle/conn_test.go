@@ -39,13 +39,15 @@ func TestResultsAreAsGormExpectsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second := got[0], got[1]
-	if first["id"] != int64(math.MaxInt64) || first["Author__name"] != "x" || first["total"] != int64(3) || first["price"] != "3" {
+	if first["id"] != int64(math.MaxInt64) || first["Author__name"] != "x" ||
+		first["total"] != int64(3) || first["price"] != "3" {
 		t.Errorf("row = %v, want an exact id, the names lowered, whole numbers as int64 and decimals as texts", first)
 	}
 	if at, ok := first["at"].(time.Time); !ok || at.Location() != time.UTC || at.Hour() != 0 {
 		t.Errorf("time = %v, want it in UTC", first["at"])
 	}
-	if second["id"] != "18446744073709551615" || second["total"] != "2.5" || second["price"] != "1234567890123456.7891" || second["at"] != nil {
+	if second["id"] != "18446744073709551615" || second["total"] != "2.5" ||
+		second["price"] != "1234567890123456.7891" || second["at"] != nil {
 		t.Errorf("row = %v, want no digit lost", second)
 	}
 }
@@ -53,11 +55,13 @@ func TestResultsAreAsGormExpectsThem(t *testing.T) {
 func TestJoinedColumnsFindTheirFields(t *testing.T) {
 	d := &double{script: []answer{{
 		pattern: `FROM "APP_BOOKS"`, columns: []string{"ID", "TITLE", "Author__id", "Author__name"},
-		types: []string{"NUMBER:0", "NCHAR", "NUMBER:0", "NCHAR"}, rows: [][]sqlValue{{"1", "title", "7", "name"}},
+		types: []string{"NUMBER:0", "NCHAR", "NUMBER:0", "NCHAR"},
+		rows:  [][]sqlValue{{"1", "title", "7", "name"}},
 	}}}
 	db := openDouble(t, d, nil)
 	var got book
-	if err := db.Joins("Author").Take(&got).Error; err != nil || got.Author == nil || got.Author.ID != 7 || got.Author.Name != "name" || got.Title != "title" {
+	if err := db.Joins("Author").Take(&got).Error; err != nil || got.Author == nil ||
+		got.Author.ID != 7 || got.Author.Name != "name" || got.Title != "title" {
 		t.Errorf("book = %+v (%v), want its author", got, err)
 	}
 }
@@ -68,12 +72,17 @@ func TestWhatTheDatabaseFillsInComesBack(t *testing.T) {
 	if err := db.Create(batch).Error; err != nil {
 		t.Fatal(err)
 	}
-	if batch[0].ID != 4711 || batch[0].Label != "filled in" || batch[1].ID != 5 || batch[1].Label != "mine" {
+	if batch[0].ID != 4711 || batch[0].Label != "filled in" || batch[1].ID != 5 ||
+		batch[1].Label != "mine" {
 		t.Errorf("batch = %+v, %+v", batch[0], batch[1])
 	}
-	result := db.Clauses(clause.OnConflict{DoNothing: true}).Create([]*author{named("a"), named("b")})
+	result := db.Clauses(clause.OnConflict{DoNothing: true}).Create([]*author{
+		named("a"),
+		named("b"),
+	})
 	if result.Error != nil || result.RowsAffected != 1 {
-		t.Errorf("rows = %d (%v), want what the block counted: 1", result.RowsAffected, result.Error)
+		t.Errorf("rows = %d (%v), want what the block counted: 1",
+			result.RowsAffected, result.Error)
 	}
 	if rows := db.Create([]*author{named("a"), named("b")}).RowsAffected; rows != 2 {
 		t.Errorf("rows = %d, want 2", rows)
@@ -82,7 +91,8 @@ func TestWhatTheDatabaseFillsInComesBack(t *testing.T) {
 
 func TestRowsThatBreakOffAreNoEnd(t *testing.T) {
 	d := &double{script: []answer{{
-		pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"}, rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
+		pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"},
+		rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
 	}}}
 	db := openDouble(t, d, nil)
 	var ids []int64
@@ -102,7 +112,10 @@ func TestContextEndsAStatementAndItsConnection(t *testing.T) {
 		{name: "refused by the library", err: sqldriver.ErrBadConn},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := &double{script: []answer{{pattern: "FROM slow", columns: []string{"ID"}, types: []string{"NUMBER:0"}, hangs: true, err: tc.err}}}
+			d := &double{script: []answer{{
+				pattern: "FROM slow",
+				columns: []string{"ID"}, types: []string{"NUMBER:0"}, hangs: true, err: tc.err,
+			}}}
 			db := openDouble(t, d, nil)
 			pool, err := db.DB()
 			if err != nil {
@@ -110,7 +123,8 @@ func TestContextEndsAStatementAndItsConnection(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(db.Statement.Context, 30*time.Millisecond)
 			defer cancel()
-			if _, err := pool.ExecContext(ctx, "SELECT id FROM slow"); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := pool.ExecContext(ctx, "SELECT id FROM slow"); !errors.Is(err,
+				context.DeadlineExceeded) {
 				t.Errorf("error = %v, want the context's", err)
 			}
 			if err := xdb.CheckHealth(db.Statement.Context, db); err != nil {
@@ -164,7 +178,8 @@ func TestIdleConnectionIsAskedFirst(t *testing.T) {
 func TestExecutedQueryRunsToItsEnd(t *testing.T) {
 	for _, prepared := range []bool{false, true} {
 		d := &double{script: []answer{{
-			pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"}, rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
+			pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"},
+			rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
 		}}}
 		db := openDouble(t, d, nil).Session(&gorm.Session{PrepareStmt: prepared})
 		if err := db.Exec("SELECT id FROM big").Error; kindOfError(err) != driver.Connection {
@@ -177,7 +192,8 @@ func TestPreparedStatementsAreTheSame(t *testing.T) {
 	d := &double{}
 	db := openDouble(t, d, nil).Session(&gorm.Session{PrepareStmt: true})
 	for range 2 {
-		if err := errors.Join(db.Create(named("a")).Error, db.Where("id IN ?", many[:1001]).Find(&[]author{}).Error); err != nil {
+		if err := errors.Join(db.Create(named("a")).Error,
+			db.Where("id IN ?", many[:1001]).Find(&[]author{}).Error); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -194,17 +210,27 @@ func TestTransactionOptions(t *testing.T) {
 	}{
 		{name: "none", want: ""},
 		{name: "read committed", opts: sql.TxOptions{Isolation: sql.LevelReadCommitted}},
-		{name: "serializable", opts: sql.TxOptions{Isolation: sql.LevelSerializable}, want: "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"},
+		{
+			name: "serializable", opts: sql.TxOptions{Isolation: sql.LevelSerializable},
+			want: "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+		},
 		{name: "read-only", opts: sql.TxOptions{ReadOnly: true}, want: "SET TRANSACTION READ ONLY"},
-		{name: "repeatable read", opts: sql.TxOptions{Isolation: sql.LevelRepeatableRead}, want: "error: oracle: there is no isolation level Repeatable Read"},
-		{name: "both", opts: sql.TxOptions{Isolation: sql.LevelSerializable, ReadOnly: true}, want: "error: oracle: a transaction is read-only or has"},
+		{
+			name: "repeatable read", opts: sql.TxOptions{Isolation: sql.LevelRepeatableRead},
+			want: "error: oracle: there is no isolation level Repeatable Read",
+		},
+		{
+			name: "both", opts: sql.TxOptions{Isolation: sql.LevelSerializable, ReadOnly: true},
+			want: "error: oracle: a transaction is read-only or has",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := &double{}
 			db := openDouble(t, d, nil)
 			d.taken()
 			tx := db.Begin(&tc.opts)
-			got := strings.Join(slices.DeleteFunc(d.taken(), func(s string) bool { return s == "<begin>" }), "\n")
+			got := strings.Join(slices.DeleteFunc(d.taken(),
+				func(s string) bool { return s == "<begin>" }), "\n")
 			if tx.Error != nil {
 				got = "error: " + tx.Error.Error()
 			} else if err := tx.Rollback().Error; err != nil {
@@ -220,29 +246,43 @@ func TestTransactionOptions(t *testing.T) {
 func TestMigrationLockIsMadeAndWaitedFor(t *testing.T) {
 	d := &double{}
 	db := openDouble(t, d, nil)
-	d.script = []answer{{pattern: "FROM plinth_migration_lock", err: &network.OracleError{ErrCode: 942}}, {pattern: "^CREATE TABLE plinth", err: &network.OracleError{ErrCode: 1031}}}
+	d.script = []answer{
+		{
+			pattern: "FROM plinth_migration_lock",
+			err:     &network.OracleError{ErrCode: 942},
+		},
+		{pattern: "^CREATE TABLE plinth", err: &network.OracleError{ErrCode: 1031}},
+	}
 	err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
 		t.Error("it ran without the lock")
 		return nil
 	})
-	if kindOfError(err) != driver.Authentication || !slices.Contains(d.taken(), "CREATE TABLE plinth_migration_lock (id NUMBER(1) PRIMARY KEY)") {
+	if kindOfError(err) != driver.Authentication || !slices.Contains(d.taken(),
+		"CREATE TABLE plinth_migration_lock (id NUMBER(1) PRIMARY KEY)") {
 		t.Errorf("Migrate = %v, want the error of CREATE TABLE", err)
 	}
 	d.script = []answer{
-		{pattern: "FROM plinth_migration_lock", columns: []string{"ID"}}, // the table is there, its row is not
+		// the table is there, its row is not
+		{pattern: "FROM plinth_migration_lock", columns: []string{"ID"}},
 		{pattern: "^INSERT INTO plinth", err: &network.OracleError{ErrCode: 1031}},
 	}
-	if err := (oracle.Driver{}).Migrate(db.Statement.Context, db, nil); kindOfError(err) != driver.Authentication {
+	if err := (oracle.Driver{}).Migrate(db.Statement.Context, db,
+		nil); kindOfError(err) != driver.Authentication {
 		t.Errorf("Migrate = %v, want the error of INSERT", err)
 	}
 	d.taken()
-	d.script = []answer{{pattern: "FROM plinth_migration_lock", err: &network.OracleError{ErrCode: 54}}}
+	d.script = []answer{{
+		pattern: "FROM plinth_migration_lock",
+		err:     &network.OracleError{ErrCode: 54},
+	}}
 	ctx, cancel := context.WithTimeout(db.Statement.Context, 300*time.Millisecond)
 	defer cancel()
-	if err := (oracle.Driver{}).Migrate(ctx, db, func(*gorm.DB) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+	if err := (oracle.Driver{}).Migrate(ctx, db,
+		func(*gorm.DB) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Migrate = %v, want the context's error", err)
 	}
-	if asked := slices.DeleteFunc(d.taken(), func(s string) bool { return !strings.HasPrefix(s, "SELECT id") }); len(asked) < 2 {
+	if asked := slices.DeleteFunc(d.taken(),
+		func(s string) bool { return !strings.HasPrefix(s, "SELECT id") }); len(asked) < 2 {
 		t.Errorf("the lock was asked for %d times, want it again", len(asked))
 	}
 }
@@ -278,7 +318,10 @@ func TestMigrationThatHasLostItsLockSaysSo(t *testing.T) {
 	d := &double{}
 	db := openDouble(t, d, nil)
 	err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
-		d.script = []answer{{pattern: "FROM plinth_migration_lock", err: &network.OracleError{ErrCode: 2396}}}
+		d.script = []answer{{
+			pattern: "FROM plinth_migration_lock",
+			err:     &network.OracleError{ErrCode: 2396},
+		}}
 		return nil
 	})
 	if kindOfError(err) != driver.Connection || !strings.Contains(err.Error(), "lock was lost") {
@@ -322,12 +365,29 @@ func TestStatementsThatOracleHasNot(t *testing.T) {
 		err  error
 		want string
 	}{
-		{name: "shared lock", err: db.Clauses(clause.Locking{Strength: "SHARE"}).Find(&[]author{}).Error, want: "no shared row locks"},
-		{name: "another table", err: db.Clauses(clause.Locking{Strength: "UPDATE", Table: clause.Table{Name: "x"}}).Find(&[]author{}).Error, want: `cannot lock the rows of "x"`},
-		{name: "constraint", err: db.Clauses(clause.OnConflict{OnConstraint: "x", DoNothing: true}).Create(named("a")).Error, want: "names columns, not a constraint"},
-		{name: "returning", err: db.Model(&author{}).Clauses(clause.Returning{}).Where("id = 1").Update("age", 2).Error, want: "returns no rows"},
-		{name: "column in upper case", err: db.AutoMigrate(&loud{}), want: "write column:ID in lower case"},
-		{name: "savepoint", err: db.Transaction(func(tx *gorm.DB) error { return tx.SavePoint("a; DROP").Error }), want: "no name of a savepoint"},
+		{name: "shared lock", err: db.Clauses(clause.Locking{Strength: "SHARE"}).Find(
+			&[]author{}).Error, want: "no shared row locks"},
+		{
+			name: "another table",
+			err: db.Clauses(clause.Locking{
+				Strength: "UPDATE",
+				Table:    clause.Table{Name: "x"},
+			}).Find(&[]author{}).Error,
+			want: `cannot lock the rows of "x"`,
+		},
+		{name: "constraint", err: db.Clauses(clause.OnConflict{
+			OnConstraint: "x",
+			DoNothing:    true,
+		}).Create(named("a")).Error, want: "names columns, not a constraint"},
+		{name: "returning", err: db.Model(&author{}).Clauses(clause.Returning{}).Where(
+			"id = 1").Update("age", 2).Error, want: "returns no rows"},
+		{
+			name: "column in upper case",
+			err:  db.AutoMigrate(&loud{}), want: "write column:ID in lower case",
+		},
+		{name: "savepoint", err: db.Transaction(func(tx *gorm.DB) error {
+			return tx.SavePoint("a; DROP").Error
+		}), want: "no name of a savepoint"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
@@ -357,7 +417,10 @@ func TestBinds(t *testing.T) {
 		{name: "bytes", v: make([]byte, 2000), want: "RAW"},
 		{name: "more bytes", v: make([]byte, 2001), want: "BLOB"},
 		{name: "no bytes", v: []byte(nil), want: "NULL"},
-		{name: "time of another zone", v: time.Now().In(time.FixedZone("east", 3600)), want: "TIMESTAMP"},
+		{
+			name: "time of another zone",
+			v:    time.Now().In(time.FixedZone("east", 3600)), want: "TIMESTAMP",
+		},
 		{name: "null time", v: sql.NullTime{}, want: "NULL"},
 		{name: "deleted at", v: gorm.DeletedAt{Time: time.Now(), Valid: true}, want: "TIMESTAMP"},
 		{name: "place", v: sql.Out{Dest: new(int64)}, want: "OUT"},

@@ -65,7 +65,8 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	if err != nil {
 		n.wire.cut() // the library leaves it open
 		if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(limited), errLogin) {
-			err = driver.Translate(driver.Connection, errLogin, errLogin.Error()) // not the caller's context
+			// not the caller's context
+			err = driver.Translate(driver.Connection, errLogin, errLogin.Error())
 		}
 		return nil, err
 	}

@@ -17,13 +17,14 @@ const (
 	// countName is the variable of a block that counts the rows.
 	countName = "plinth_rows"
 
-	// maxRows and maxBinds bound a block, which has to be compiled as a whole: that takes the longer the more it
-	// holds, and PL/SQL has no more than 32768 binds. Some columns of an upsert or of RETURNING are bound twice.
+	// maxRows and maxBinds bound a block, which has to be compiled as a whole: that takes
+	// the longer the more it holds, and PL/SQL has no more than 32768 binds. Some columns
+	// of an upsert or of RETURNING are bound twice.
 	maxRows, maxBinds = 100, 10_000
 )
 
-// create is the callback of an insert. One that is longer than a block may be becomes several, in the transaction that
-// gorm has begun.
+// create is the callback of an insert. One that is longer than a block may be becomes
+// several, in the transaction that gorm has begun.
 func create(db *gorm.DB) {
 	if db.Error != nil {
 		return
@@ -45,7 +46,8 @@ func create(db *gorm.DB) {
 	}
 }
 
-// runAll builds and runs a statement for as many rows as one takes, until all are inserted or one fails.
+// runAll builds and runs a statement for as many rows as one takes, until all are
+// inserted or one fails.
 func (in *insertion) runAll(db *gorm.DB) {
 	all, affected := in.values.Values, int64(0)
 	for rows := range slices.Chunk(all, in.blockRows()) {

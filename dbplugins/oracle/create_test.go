@@ -58,19 +58,23 @@ func TestLongInsertIsSeveralBlocksInOneTransaction(t *testing.T) {
 			rows: 250, want: []string{"<begin>", "100", "100", "50", "<commit>"},
 		},
 		{
-			name: "without a transaction of gorm's", do: func(db *gorm.DB) *gorm.DB { return db.Session(plain).Create(notes(250)) },
+			name: "without a transaction of gorm's",
+			do:   func(db *gorm.DB) *gorm.DB { return db.Session(plain).Create(notes(250)) },
 			rows: 250, want: []string{"100", "100", "50"},
 		},
 		{
-			name: "as many as a block takes", do: func(db *gorm.DB) *gorm.DB { return db.Session(plain).Create(notes(100)) },
+			name: "as many as a block takes",
+			do:   func(db *gorm.DB) *gorm.DB { return db.Session(plain).Create(notes(100)) },
 			rows: 100, want: []string{"100"},
 		},
 		{
-			name: "in batches that are too long", do: func(db *gorm.DB) *gorm.DB { return db.CreateInBatches(notes(150), 1000) },
+			name: "in batches that are too long",
+			do:   func(db *gorm.DB) *gorm.DB { return db.CreateInBatches(notes(150), 1000) },
 			rows: 150, want: []string{"<begin>", "100", "50", "<commit>"},
 		},
 		{
-			name: "many binds", do: func(db *gorm.DB) *gorm.DB { return db.Table("app_wide").Create(wide(100)) },
+			name: "many binds",
+			do:   func(db *gorm.DB) *gorm.DB { return db.Table("app_wide").Create(wide(100)) },
 			rows: 100, want: []string{"<begin>", "66", "34", "<commit>"},
 		},
 		{
@@ -83,7 +87,10 @@ func TestLongInsertIsSeveralBlocksInOneTransaction(t *testing.T) {
 		{
 			name: "prepared",
 			do: func(db *gorm.DB) *gorm.DB {
-				return db.Session(&gorm.Session{PrepareStmt: true, SkipDefaultTransaction: true}).Create(notes(150))
+				return db.Session(&gorm.Session{
+					PrepareStmt:            true,
+					SkipDefaultTransaction: true,
+				}).Create(notes(150))
 			},
 			rows: 150, want: []string{"100", "50"},
 		},
@@ -107,16 +114,22 @@ func TestLongInsertIsSeveralBlocksInOneTransaction(t *testing.T) {
 }
 
 func TestLongInsertIsAllOrNothing(t *testing.T) {
-	d := &double{script: []answer{{pattern: `^BEGIN\n(INSERT[^\n]*\n){50}END`, err: &network.OracleError{ErrCode: 1}}}}
+	d := &double{script: []answer{{
+		pattern: `^BEGIN\n(INSERT[^\n]*\n){50}END`,
+		err:     &network.OracleError{ErrCode: 1},
+	}}}
 	db := openDouble(t, d, nil)
 	done := db.Create(notes(150))
 	want := []string{"<begin>", "100", "50", "<rollback>"}
-	if got := outline(d.taken()); done.Error == nil || done.RowsAffected != 0 || !slices.Equal(got, want) {
-		t.Errorf("rows = %d (%v) with %q, want an error and %q", done.RowsAffected, done.Error, got, want)
+	if got := outline(d.taken()); done.Error == nil || done.RowsAffected != 0 ||
+		!slices.Equal(got, want) {
+		t.Errorf("rows = %d (%v) with %q, want an error and %q",
+			done.RowsAffected, done.Error, got, want)
 	}
 	d.script = []answer{{pattern: "^<commit>$", err: &network.OracleError{ErrCode: 2091}}}
 	if done := db.Create(notes(150)); done.Error == nil {
-		t.Errorf("rows = %d (%v) of a commit that failed, want an error", done.RowsAffected, done.Error)
+		t.Errorf("rows = %d (%v) of a commit that failed, want an error",
+			done.RowsAffected, done.Error)
 	}
 	d.script = nil
 	if err := db.Create(&note{}).Error; err != nil {

@@ -60,7 +60,8 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 }
 
 // errReturning ends an update or a delete that asks for rows.
-var errReturning = errors.New("oracle: an update or a delete returns no rows: leave clause.Returning out")
+var errReturning = errors.New(
+	"oracle: an update or a delete returns no rows: leave clause.Returning out")
 
 func refuseReturning(db *gorm.DB) {
 	if _, ok := db.Statement.Clauses["RETURNING"]; ok {
@@ -70,7 +71,10 @@ func refuseReturning(db *gorm.DB) {
 
 // Migrator implements gorm.Dialector.
 func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
-	return tables{migrator.Migrator{Config: migrator.Config{DB: db, Dialector: d, CreateIndexAfterCreateTable: true}}}
+	return tables{migrator.Migrator{Config: migrator.Config{
+		DB: db, Dialector: d,
+		CreateIndexAfterCreateTable: true,
+	}}}
 }
 
 // DataTypeOf implements gorm.Dialector.
@@ -120,7 +124,9 @@ func (*dialector) Translate(err error) error {
 var savepointName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_$#]{0,127}$`)
 
 // SavePoint implements gorm.SavePointerDialectorInterface.
-func (*dialector) SavePoint(tx *gorm.DB, name string) error { return savepoint(tx, "SAVEPOINT ", name) }
+func (*dialector) SavePoint(tx *gorm.DB, name string) error {
+	return savepoint(tx, "SAVEPOINT ", name)
+}
 
 // RollbackTo implements gorm.SavePointerDialectorInterface.
 func (*dialector) RollbackTo(tx *gorm.DB, name string) error {

@@ -39,7 +39,8 @@ func (c *doubleConn) Close() error {
 
 func (c *doubleConn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver.Tx, error) {
 	if ctx.Done() != nil || opts != (sqldriver.TxOptions{}) {
-		return nil, errors.New("go-ora refuses options, and interrupts a rollback whose context has ended")
+		return nil, errors.New(
+			"go-ora refuses options, and interrupts a rollback whose context has ended")
 	}
 	c.double.take("<begin>", nil)
 	return doubleTx{c.double}, nil
@@ -49,7 +50,9 @@ func (c *doubleConn) PrepareContext(_ context.Context, query string) (sqldriver.
 	return &doubleStmt{conn: c, query: query}, nil
 }
 
-func (c *doubleConn) ExecContext(_ context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+func (c *doubleConn) ExecContext(
+	_ context.Context, query string, args []sqldriver.NamedValue,
+) (sqldriver.Result, error) {
 	if strings.HasPrefix(query, "ALTER SESSION") {
 		c.double.mu.Lock()
 		defer c.double.mu.Unlock()
@@ -59,7 +62,9 @@ func (c *doubleConn) ExecContext(_ context.Context, query string, args []sqldriv
 	return sqldriver.RowsAffected(1), c.double.take(query, args).err
 }
 
-func (c *doubleConn) QueryContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (c *doubleConn) QueryContext(
+	ctx context.Context, query string, args []sqldriver.NamedValue,
+) (sqldriver.Rows, error) {
 	a := c.double.take(query, args)
 	if a.hangs {
 		<-ctx.Done()
@@ -93,11 +98,15 @@ func (s *doubleStmt) Query([]sqldriver.Value) (sqldriver.Rows, error) {
 	return nil, errors.New("not used")
 }
 
-func (s *doubleStmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+func (s *doubleStmt) ExecContext(
+	ctx context.Context, args []sqldriver.NamedValue,
+) (sqldriver.Result, error) {
 	return s.conn.ExecContext(ctx, s.query, args)
 }
 
-func (s *doubleStmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (s *doubleStmt) QueryContext(
+	ctx context.Context, args []sqldriver.NamedValue,
+) (sqldriver.Rows, error) {
 	return s.conn.QueryContext(ctx, s.query, args)
 }
 

@@ -18,18 +18,21 @@ import (
 const (
 	defaultPort = 1521
 
-	// caParam is a parameter of the DSN that the library does not have: the file of DATABASE_TLS_CA.
+	// caParam is a parameter of the DSN that the library does not have: the file of
+	// DATABASE_TLS_CA.
 	caParam = "TLS CA"
-	// locationParam is the zone of a DATE or TIMESTAMP without one. The library would ask the server for its own.
+	// locationParam is the zone of a DATE or TIMESTAMP without one. The library would ask
+	// the server for its own.
 	locationParam = "SERVER LOCATION"
-	// timeoutParam is the library's limit for each read and write, 10 minutes by default. Contexts do that here.
+	// timeoutParam is the library's limit for each read and write, 10 minutes by default.
+	// Contexts do that here.
 	timeoutParam = "TIMEOUT"
 	sslParam     = "SSL"
 	verifyParam  = "SSL VERIFY"
 )
 
-// The library puts the host and the service into a connect descriptor as they are, in which a parenthesis or a quote would
-// begin something else.
+// The library puts the host and the service into a connect descriptor as they are, in
+// which a parenthesis or a quote would begin something else.
 var (
 	service = regexp.MustCompile("^[^\\x00-\\x1f\\x7f()='\"\\\\/,`\\[\\]]+$")
 	host    = regexp.MustCompile(`^[A-Za-z0-9_.:%-]+$`)
@@ -47,13 +50,15 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	missing := driver.Missing(map[xenv.EnvKey]string{
 		xenv.DatabaseUser: c.User, xenv.DatabasePass: c.Pass, variable: name,
 	})
-	if err := errors.Join(missing, ownErr, addressErr, checkService(name, variable), tlsErr); err != nil {
+	if err := errors.Join(missing, ownErr, addressErr, checkService(name, variable),
+		tlsErr); err != nil {
 		return "", err
 	}
 	params.Set(locationParam, "UTC")
 	params.Set(timeoutParam, "0")
 	u := url.URL{
-		Scheme: "oracle", User: url.UserPassword(c.User, c.Pass), Host: at, Path: "/" + name, RawQuery: params.Encode(),
+		Scheme: "oracle", User: url.UserPassword(c.User, c.Pass), Host: at, Path: "/" + name,
+		RawQuery: params.Encode(),
 	}
 	return u.String(), nil
 }
@@ -90,13 +95,14 @@ func tlsParams(c driver.Config) (url.Values, error) {
 	return params, err
 }
 
-// errDSN quotes nothing of the string: where a password is not escaped, any part of it may be a piece of that, even the name
-// of a parameter.
+// errDSN quotes nothing of the string: where a password is not escaped, any part of it
+// may be a piece of that, even the name of a parameter.
 var errDSN = errors.New("oracle: the connection string does not parse: want " +
 	"oracle://user:password@host:port/service?NAME=value, with the parameters that go-ora has, " +
 	"and with %3F for a ? in the password, %40 for a @")
 
-// parse reads a DSN, ours or one of the application's own, and returns what the library is to be given.
+// parse reads a DSN, ours or one of the application's own, and returns what the library
+// is to be given.
 func parse(dsn string) (clean string, config *tls.Config, err error) {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Scheme != Name {
@@ -118,7 +124,8 @@ func parse(dsn string) (clean string, config *tls.Config, err error) {
 	case err != nil:
 		return "", nil, errDSN
 	case !parts.SSL && ca != "":
-		return "", nil, fmt.Errorf("oracle: the connection string has %q, which is only used with SSL=true", caParam)
+		return "", nil, fmt.Errorf(
+			"oracle: the connection string has %q, which is only used with SSL=true", caParam)
 	case parts.SSL && parts.Wallet == nil:
 		mode := driver.TLSVerifyFull
 		if !parts.SSLVerify {

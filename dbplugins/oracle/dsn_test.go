@@ -14,14 +14,19 @@ import (
 // awkward are the values of the conformance suite, and some that go-ora's own form could
 // trip over.
 var awkward = []string{
-	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b", "a&b=c", "a;b=c", "a=b",
-	"a{b}c", "a+b", "x host=evil", "x&_pragma=query_only(1)", "密码", "пароль", "🔑", "a$b`c!", "a|b~c^d", "a,b(c)",
+	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b",
+	"a&b=c", "a;b=c", "a=b",
+	"a{b}c", "a+b", "x host=evil", "x&_pragma=query_only(1)", "密码", "пароль", "🔑", "a$b`c!",
+	"a|b~c^d", "a,b(c)",
 	"a/b", "/", "a/../b", "%2F", "x)(HOST=evil", "a\nb", "a\x00b", "SSL=true",
 }
 
 func TestAwkwardValuesSurviveTheLibrary(t *testing.T) {
 	for _, text := range awkward {
-		parts := driver.Config{Host: "db.example", Port: 1522, User: "u" + text, Pass: text, Source: xenv.Map{"DATABASE_SERVICE_NAME": "svc"}}
+		parts := driver.Config{
+			Host: "db.example", Port: 1522, User: "u" + text, Pass: text,
+			Source: xenv.Map{"DATABASE_SERVICE_NAME": "svc"},
+		}
 		dsn, err := oracle.Driver{}.DSN(parts)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -37,9 +42,11 @@ func TestAwkwardValuesSurviveTheLibrary(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if got.UserID != parts.User || got.Password != text || got.ServiceName != "svc" || got.SSL || len(got.Servers) != 1 ||
+		if got.UserID != parts.User || got.Password != text || got.ServiceName != "svc" ||
+			got.SSL || len(got.Servers) != 1 ||
 			got.Servers[0].Addr != "db.example" || got.Servers[0].Port != 1522 {
-			t.Errorf("%q became user %q, password %q, service %q at %v", text, got.UserID, got.Password, got.ServiceName, got.Servers)
+			t.Errorf("%q became user %q, password %q, service %q at %v",
+				text, got.UserID, got.Password, got.ServiceName, got.Servers)
 		}
 	}
 }
@@ -47,7 +54,10 @@ func TestAwkwardValuesSurviveTheLibrary(t *testing.T) {
 // The library puts the service into a connect descriptor as it is.
 func TestServiceNameCannotLeaveTheDescriptor(t *testing.T) {
 	for _, text := range awkward {
-		dsn, err := oracle.Driver{}.DSN(driver.Config{User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": text}})
+		dsn, err := oracle.Driver{}.DSN(driver.Config{
+			User: "u", Pass: "p",
+			Source: xenv.Map{"DATABASE_SERVICE_NAME": text},
+		})
 		if strings.ContainsAny(text, "()='\"\\/,\n\x00`[]") || strings.TrimSpace(text) != text {
 			if err == nil || !strings.Contains(err.Error(), "DATABASE_SERVICE_NAME") {
 				t.Errorf("%q: DSN = %q, %v; want an error that names the variable", text, dsn, err)
@@ -72,23 +82,36 @@ func TestDSNFillsInDefaults(t *testing.T) {
 		want  string
 	}{
 		{
-			name: "no host", parts: driver.Config{User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
+			name: "no host", parts: driver.Config{
+				User: "u", Pass: "p",
+				Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
+			},
 			want: "oracle://u:p@localhost:1521/s?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
-			name: "the name serves", parts: driver.Config{Host: "h", User: "u", Pass: "p", Name: "n"},
-			want: "oracle://u:p@h:1521/n?SERVER+LOCATION=UTC&TIMEOUT=0",
+			name:  "the name serves",
+			parts: driver.Config{Host: "h", User: "u", Pass: "p", Name: "n"},
+			want:  "oracle://u:p@h:1521/n?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
-			name: "the service wins", parts: driver.Config{Host: "[::1]", Port: 1, User: "u", Pass: "p", Name: "n", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
+			name: "the service wins", parts: driver.Config{
+				Host: "[::1]", Port: 1, User: "u",
+				Pass: "p", Name: "n", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
+			},
 			want: "oracle://u:p@[::1]:1/s?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
-			name: "encrypted", parts: driver.Config{Host: "h", User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: driver.TLSRequire},
+			name: "encrypted", parts: driver.Config{
+				Host: "h", User: "u", Pass: "p",
+				Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: driver.TLSRequire,
+			},
 			want: "oracle://u:p@h:1521/s?SERVER+LOCATION=UTC&SSL=true&SSL+VERIFY=false&TIMEOUT=0",
 		},
 		{
-			name: "checked", parts: driver.Config{Host: "h", User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: driver.TLSVerifyFull},
+			name: "checked", parts: driver.Config{
+				Host: "h", User: "u", Pass: "p",
+				Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: driver.TLSVerifyFull,
+			},
 			want: "oracle://u:p@h:1521/s?SERVER+LOCATION=UTC&SSL=true&SSL+VERIFY=true&TIMEOUT=0",
 		},
 	} {
@@ -109,19 +132,38 @@ func TestForeignDSN(t *testing.T) {
 		name, dsn string
 		want      string // in the error
 	}{
-		{name: "as go-ora builds it", dsn: go_ora.BuildUrl("h", 1521, "s", "app user", `p@ss/:;=%#?"'`, map[string]string{"TRACE FILE": ""})},
-		{name: "a descriptor", dsn: go_ora.BuildJDBC("u", "p", "(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=h)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=s)))", nil)},
+		{name: "as go-ora builds it", dsn: go_ora.BuildUrl("h", 1521, "s", "app user",
+			`p@ss/:;=%#?"'`, map[string]string{"TRACE FILE": ""})},
+		{
+			name: "a descriptor",
+			dsn: go_ora.BuildJDBC("u", "p",
+				"(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=h)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=s)))", nil),
+		},
 		{name: "another scheme", dsn: "postgres://u:hunter2@h/s", want: "does not parse"},
 		{name: "no URL", dsn: "oracle://u:hun%ter2@h:1521/s", want: "does not parse"},
 		{name: "no port", dsn: "oracle://u:hunter2@h/s", want: "does not parse"},
-		{name: "an unknown parameter", dsn: "oracle://u:hunter2@h:1521/s?PORT=1", want: "does not parse"},
-		{name: "a password with a question mark", dsn: "oracle://user:12?hunter2=3@h:1521/s", want: "does not parse"},
-		{name: "an authority that is not used", dsn: "oracle://u:hunter2@h:1521/s?TLS+CA=x.pem", want: "only used with SSL=true"},
-		{name: "an authority that is not there", dsn: "oracle://u:hunter2@h:1521/s?SSL=true&TLS+CA=no-such.pem", want: "DATABASE_TLS_CA"},
+		{
+			name: "an unknown parameter", dsn: "oracle://u:hunter2@h:1521/s?PORT=1",
+			want: "does not parse",
+		},
+		{
+			name: "a password with a question mark", dsn: "oracle://user:12?hunter2=3@h:1521/s",
+			want: "does not parse",
+		},
+		{
+			name: "an authority that is not used", dsn: "oracle://u:hunter2@h:1521/s?TLS+CA=x.pem",
+			want: "only used with SSL=true",
+		},
+		{
+			name: "an authority that is not there",
+			dsn:  "oracle://u:hunter2@h:1521/s?SSL=true&TLS+CA=no-such.pem",
+			want: "DATABASE_TLS_CA",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, _, err := oracle.Parse(tc.dsn)
-			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			if tc.want == "" && err != nil || tc.want != "" &&
+				(err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("error = %v, want %q", err, tc.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "hun") {
@@ -132,11 +174,18 @@ func TestForeignDSN(t *testing.T) {
 }
 
 func TestAdviceOnWhatIsIgnored(t *testing.T) {
-	got := oracle.Driver{}.Advice(driver.Config{Host: "h", TLS: driver.TLSDisable, Source: xenv.Map{"DATABASE_SERVICE_NAME": "s", "DATABASE_LIB_DIR": "/opt/instantclient"}})
+	got := oracle.Driver{}.Advice(driver.Config{
+		Host: "h",
+		TLS:  driver.TLSDisable, Source: xenv.Map{
+			"DATABASE_SERVICE_NAME": "s",
+			"DATABASE_LIB_DIR":      "/opt/instantclient",
+		},
+	})
 	if len(got) != 1 || !strings.Contains(got[0], "DATABASE_LIB_DIR") {
 		t.Errorf("Advice = %q, want one line about the library's folder", got)
 	}
-	if got := (oracle.Driver{}).Advice(driver.Config{Host: "db.example"}); len(got) != 1 || !strings.Contains(got[0], "not encrypted") {
+	if got := (oracle.Driver{}).Advice(driver.Config{Host: "db.example"}); len(got) != 1 ||
+		!strings.Contains(got[0], "not encrypted") {
 		t.Errorf("Advice = %q, want one line about plain text", got)
 	}
 }

@@ -11,14 +11,23 @@ import (
 )
 
 func ExampleDriver() {
-	parts := driver.Config{Host: "db.example", User: "app", Pass: "s3cret/with:odd@signs", Source: xenv.Map{"DATABASE_SERVICE_NAME": "FREEPDB1"}}
+	parts := driver.Config{
+		Host: "db.example", User: "app", Pass: "s3cret/with:odd@signs",
+		Source: xenv.Map{"DATABASE_SERVICE_NAME": "FREEPDB1"},
+	}
 	options := xdb.Options{Driver: "oracle", Parts: parts}
 	fmt.Println(xdb.Resolve(options))
 
-	options = xdb.Options{Driver: "oracle", DSN: xlog.Secret("oracle://app:s3cret@db.example:1521/FREEPDB1?SSL=true")}
+	options = xdb.Options{
+		Driver: "oracle",
+		DSN:    xlog.Secret("oracle://app:s3cret@db.example:1521/FREEPDB1?SSL=true"),
+	}
 	fmt.Println(xdb.Resolve(options))
 
-	_, err := xdb.Resolve(xdb.Options{Driver: "oracle", Parts: driver.Config{User: "app", Pass: "s3cret"}})
+	_, err := xdb.Resolve(xdb.Options{
+		Driver: "oracle",
+		Parts:  driver.Config{User: "app", Pass: "s3cret"},
+	})
 	fmt.Println(err)
 	// Output:
 	// oracle db.example:1521/FREEPDB1 <nil>

@@ -11,7 +11,9 @@ import (
 // Over returns the dialector of this package over the connections of a double of the
 // library. cut breaks the network below a connection.
 func Over(open func(ctx context.Context, cut func()) (sqldriver.Conn, error)) gorm.Dialector {
-	return &dialector{open: func(ctx context.Context, w *wire) (sqldriver.Conn, error) { return open(ctx, w.cut) }}
+	return &dialector{open: func(ctx context.Context, w *wire) (sqldriver.Conn, error) {
+		return open(ctx, w.cut)
+	}}
 }
 
 // Connector returns the connector of this package, with a limit for a login.

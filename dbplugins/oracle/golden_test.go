@@ -121,7 +121,10 @@ func (noteAfter) TableName() string { return "app_notes" }
 func (bookAfter) TableName() string { return "app_books" }
 
 func entities() []any {
-	return []any{&author{}, &book{}, &note{}, &account{}, &event{}, &tag{}, &owner{}, &document{}, &sample{}, &preset{}}
+	return []any{
+		&author{}, &book{}, &note{}, &account{}, &event{}, &tag{}, &owner{}, &document{},
+		&sample{}, &preset{},
+	}
 }
 
 // quietContext carries a quiet log.
@@ -156,13 +159,15 @@ func TestStatementsAreThoseThatWereReviewed(t *testing.T) {
 		{name: "upsert", steps: upserts()},
 		{name: "query", steps: queries()},
 		{name: "preload", steps: []step{preloading()}, script: []answer{{
-			pattern: `FROM "APP_AUTHORS"`, columns: []string{"ID", "NAME"}, types: []string{"NUMBER:0", "NCHAR"},
+			pattern: `FROM "APP_AUTHORS"`,
+			columns: []string{"ID", "NAME"}, types: []string{"NUMBER:0", "NCHAR"},
 			rows: [][]sqlValue{{"7", "x"}, {"8", "y"}},
 		}}},
 		{name: "suite", steps: suites()},
 		{name: "keyset", steps: []step{keyset()}, script: []answer{{
-			pattern: `FROM "APP_EVENTS"`, columns: []string{"ID", "AT", "KIND"}, types: []string{"NUMBER:0", "TimeStampTZ_DTY", "NCHAR"},
-			rows: [][]sqlValue{{"7", at, "x"}, {"8", at, "y"}},
+			pattern: `FROM "APP_EVENTS"`, columns: []string{"ID", "AT", "KIND"},
+			types: []string{"NUMBER:0", "TimeStampTZ_DTY", "NCHAR"},
+			rows:  [][]sqlValue{{"7", at, "x"}, {"8", at, "y"}},
 		}}},
 		{name: "lock", steps: locks()},
 		{name: "change", steps: changes()},

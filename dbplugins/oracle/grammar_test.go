@@ -24,7 +24,10 @@ var wrong = []struct {
 	{"a backtick", regexp.MustCompile("`")},
 	{"a question mark", regexp.MustCompile(`\?`)},
 	{"LIMIT", regexp.MustCompile(`(?i)\bLIMIT\b`)},
-	{"AS before the alias of a table", regexp.MustCompile(`(?i)(\bFROM|\bJOIN) ("[^"]+"|\w+|\([^()]*\)) AS\b`)},
+	{
+		"AS before the alias of a table",
+		regexp.MustCompile(`(?i)(\bFROM|\bJOIN) ("[^"]+"|\w+|\([^()]*\)) AS\b`),
+	},
 	{"FETCH with FOR UPDATE", regexp.MustCompile(`ROWS ONLY (ORDER BY [^()]* )?FOR UPDATE`)},
 	{"IF EXISTS", regexp.MustCompile(`(?i)\bIF (NOT )?EXISTS\b`)},
 	{"TRUE or FALSE", regexp.MustCompile(`(?i)\b(TRUE|FALSE)\b`)},
@@ -33,10 +36,16 @@ var wrong = []struct {
 	{"NOT NULL before DEFAULT", regexp.MustCompile(`(?i)NOT NULL DEFAULT`)},
 	{"ON UPDATE", regexp.MustCompile(`(?i)ON UPDATE`)},
 	{"ON DELETE RESTRICT", regexp.MustCompile(`(?i)ON DELETE (RESTRICT|NO ACTION)`)},
-	{"RETURNING outside of a block", regexp.MustCompile(`(?s)^(INSERT|UPDATE|DELETE|MERGE).*RETURNING`)},
+	{
+		"RETURNING outside of a block",
+		regexp.MustCompile(`(?s)^(INSERT|UPDATE|DELETE|MERGE).*RETURNING`),
+	},
 	{"RELEASE SAVEPOINT", regexp.MustCompile(`(?i)^RELEASE`)},
 	{"an empty list", regexp.MustCompile(`\bIN \(\)`)},
-	{"a bind that go-ora does not take", regexp.MustCompile(`which go-ora does not take|of another zone`)},
+	{
+		"a bind that go-ora does not take",
+		regexp.MustCompile(`which go-ora does not take|of another zone`),
+	},
 }
 
 // checkGrammar looks for what is certainly wrong in a statement. That nothing is found
@@ -50,7 +59,8 @@ func checkGrammar(t *testing.T, name, line string) {
 			t.Errorf("%s: %s in %s", name, w.name, shortened(line))
 		}
 	}
-	if block := strings.HasPrefix(query, "BEGIN") || strings.HasPrefix(query, "DECLARE"); block != strings.HasSuffix(query, ";") {
+	if block := strings.HasPrefix(query, "BEGIN") ||
+		strings.HasPrefix(query, "DECLARE"); block != strings.HasSuffix(query, ";") {
 		t.Errorf("%s: a semicolon ends a block and nothing else: %s", name, shortened(line))
 	}
 	for i, m := range binds.FindAllStringSubmatch(plain, -1) {

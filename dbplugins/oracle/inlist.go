@@ -108,14 +108,16 @@ func operand(tokens []string, last int) int {
 	for i >= 2 && tokens[i-1] == "." && isName(tokens[i-2]) {
 		i -= 2
 	}
-	if before := skipSpace(tokens, i-1, -1); before >= 0 && tokens[before] != "(" && !isName(tokens[before]) {
+	if before := skipSpace(tokens, i-1, -1); before >= 0 && tokens[before] != "(" &&
+		!isName(tokens[before]) {
 		return -1 // an operator
 	}
 	return i
 }
 
 func isName(token string) bool {
-	return token[0] == '"' || token[0] != '\'' && token[0] != ':' && strings.IndexFunc(token, unicode.IsLetter) == 0
+	return token[0] == '"' || token[0] != '\'' && token[0] != ':' &&
+		strings.IndexFunc(token, unicode.IsLetter) == 0
 }
 
 // skipSpace returns the first token from i on, in steps, that is neither space nor a
@@ -123,7 +125,8 @@ func isName(token string) bool {
 func skipSpace(tokens []string, i, step int) int {
 	for i >= 0 && i < len(tokens) {
 		t := tokens[i]
-		if strings.TrimSpace(t) != "" && !strings.HasPrefix(t, "--") && !strings.HasPrefix(t, "/*") {
+		if strings.TrimSpace(t) != "" && !strings.HasPrefix(t, "--") &&
+			!strings.HasPrefix(t, "/*") {
 			break
 		}
 		i += step

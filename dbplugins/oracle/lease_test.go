@@ -10,16 +10,26 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// lookAnswers answers the look at a name: with its row and the time, or with the time alone.
+// lookAnswers answers the look at a name: with its row and the time, or with the time
+// alone.
 func lookAnswers(row ...sqlValue) []answer {
 	return []answer{
 		{
 			pattern: `^SELECT c\.now_us`,
-			columns: []string{"NOW_US", "SLOT", "SLOTS", "HOLDER", "TOKEN", "MARK", "SINCE_US", "UNTIL_US"},
-			types:   []string{"NUMBER:255", "NUMBER:0", "NUMBER:0", "NCHAR", "NUMBER:0", "NUMBER:0", "NUMBER:0", "NUMBER:0"},
-			rows:    [][]sqlValue{row},
+			columns: []string{
+				"NOW_US", "SLOT", "SLOTS", "HOLDER", "TOKEN", "MARK", "SINCE_US",
+				"UNTIL_US",
+			},
+			types: []string{
+				"NUMBER:255", "NUMBER:0", "NUMBER:0", "NCHAR", "NUMBER:0", "NUMBER:0",
+				"NUMBER:0", "NUMBER:0",
+			},
+			rows: [][]sqlValue{row},
 		},
-		{pattern: `^SELECT "ID" FROM`, columns: []string{"ID"}, types: []string{"NCHAR"}, rows: [][]sqlValue{{"old"}, {"older"}}},
+		{
+			pattern: `^SELECT "ID" FROM`, columns: []string{"ID"}, types: []string{"NCHAR"},
+			rows: [][]sqlValue{{"old"}, {"older"}},
+		},
 	}
 }
 
@@ -28,7 +38,8 @@ func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
 	db := openDouble(t, d, nil)
 	var b strings.Builder
 	var swept []string
-	// note writes down what a step has sent. What the sweep has sent beside it comes at the end.
+	// note writes down what a step has sent. What the sweep has sent beside it comes at
+	// the end.
 	note := func(name string) {
 		b.WriteString("== " + name + "\n")
 		for _, line := range d.taken() {
@@ -64,7 +75,10 @@ func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
 	note("take a name without a row")
 	d.answerWith(lookAnswers("5000", "0", "1", "somebody", "4000", "7", "100", "4500"))
 	got, err = keeper.Acquire(ctx, r)
-	if want := (leasedriver.Grant{OK: true, Token: 5000, Mark: 7, Age: 4900 * time.Microsecond}); err != nil || got != want {
+	if want := (leasedriver.Grant{
+		OK: true, Token: 5000, Mark: 7,
+		Age: 4900 * time.Microsecond,
+	}); err != nil || got != want {
 		t.Errorf("acquire what has ended = %+v, %v; want %+v", got, err, want)
 	}
 	note("take what has ended")

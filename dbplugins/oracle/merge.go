@@ -42,7 +42,8 @@ func (r row) writeMerge() {
 			r.conflict.Where.Build(r.Statement)
 		}
 	}
-	write(r, " WHEN NOT MATCHED THEN INSERT (", r.columns(""), ") VALUES (", r.columns(quoted(excluded)+"."), ")")
+	write(r, " WHEN NOT MATCHED THEN INSERT (", r.columns(""), ") VALUES (",
+		r.columns(quoted(excluded)+"."), ")")
 }
 
 // updates returns the assignments without those that mean nothing: of a column of the
@@ -56,7 +57,8 @@ func (r row) updates() clause.Set {
 		if !ok || !strings.EqualFold(from.Table, excluded) {
 			return false
 		}
-		return slices.Contains(r.targets, a.Column.Name) && from.Name == a.Column.Name || !r.has(from.Name)
+		return slices.Contains(r.targets, a.Column.Name) && from.Name == a.Column.Name ||
+			!r.has(from.Name)
 	})
 }
 
@@ -102,10 +104,12 @@ func (r row) typedNull(name string) string {
 }
 
 var (
-	errOnConstraint = errors.New("oracle: ON CONFLICT names columns, not a constraint: set clause.OnConflict.Columns")
-	errTargetWhere  = errors.New("oracle: ON CONFLICT has no condition for its columns: leave TargetWhere out")
-	errNoTarget     = errors.New("oracle: ON CONFLICT that updates needs columns, or a primary key")
-	errNoColumn     = errors.New("oracle: an insert needs a column")
+	errOnConstraint = errors.New(
+		"oracle: ON CONFLICT names columns, not a constraint: set clause.OnConflict.Columns")
+	errTargetWhere = errors.New(
+		"oracle: ON CONFLICT has no condition for its columns: leave TargetWhere out")
+	errNoTarget = errors.New("oracle: ON CONFLICT that updates needs columns, or a primary key")
+	errNoColumn = errors.New("oracle: an insert needs a column")
 )
 
 // readConflict reads the clause ON CONFLICT.

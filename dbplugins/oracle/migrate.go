@@ -80,7 +80,8 @@ func lock(ctx context.Context, db *sql.DB) (tx *sql.Tx, err error) {
 // makes them.
 func tryLock(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
 	for {
-		tx, err := db.BeginTx(context.WithoutCancel(ctx), nil) // database/sql would end it from another goroutine
+		// database/sql would end it from another goroutine
+		tx, err := db.BeginTx(context.WithoutCancel(ctx), nil)
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,10 @@ func partsOf(dsn string) driver.Config {
 	}
 	port, _ := strconv.Atoi(cmp.Or(u.Port(), "1521"))
 	pass, _ := u.User.Password()
-	return driver.Config{Host: u.Hostname(), Port: port, User: u.User.Username(), Pass: pass, Source: xenv.Map{"DATABASE_SERVICE_NAME": strings.Trim(u.Path, "/")}}
+	return driver.Config{
+		Host: u.Hostname(), Port: port, User: u.User.Username(), Pass: pass,
+		Source: xenv.Map{"DATABASE_SERVICE_NAME": strings.Trim(u.Path, "/")},
+	}
 }
 
 // admin is a connection of the user who may create others.
@@ -69,11 +72,13 @@ func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) e
 		parts := partsOf(dsn)
 		parts.User, parts.Pass = `"`+name+`"`, strings.ReplaceAll(text, `"`, "'")+"Aa1"
 		db := admin(tb, dsn)
-		run(tb, db, `CREATE USER `+parts.User+` IDENTIFIED BY "`+parts.Pass+`"`, `GRANT CREATE SESSION TO `+parts.User)
+		run(tb, db, `CREATE USER `+parts.User+` IDENTIFIED BY "`+parts.Pass+`"`,
+			`GRANT CREATE SESSION TO `+parts.User)
 		tb.Cleanup(func() { dropUser(tb, db, parts.User) })
 		return parts, func(db *gorm.DB) error {
 			var got string
-			if err := db.Raw("SELECT SYS_CONTEXT('USERENV', 'SESSION_USER') FROM DUAL").Scan(&got).Error; err != nil {
+			if err := db.Raw("SELECT SYS_CONTEXT('USERENV', 'SESSION_USER') FROM DUAL").Scan(
+				&got).Error; err != nil {
 				return err
 			}
 			if got != name {
@@ -107,7 +112,8 @@ func dropUser(tb testing.TB, db *sql.DB, name string) {
 func version(tb testing.TB, dsn string) string {
 	tb.Helper()
 	var text string
-	row := admin(tb, dsn).QueryRowContext(context.Background(), "SELECT version FROM product_component_version FETCH NEXT 1 ROWS ONLY")
+	row := admin(tb, dsn).QueryRowContext(context.Background(),
+		"SELECT version FROM product_component_version FETCH NEXT 1 ROWS ONLY")
 	if err := row.Scan(&text); err != nil {
 		return err.Error()
 	}
@@ -142,16 +148,34 @@ func TestConforms(t *testing.T) {
 
 // bad are parts that make no DSN.
 var bad = map[string]driver.Config{
-	"nothing":                  {},
-	"no user":                  {Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
-	"no service":               {User: "u", Pass: "p"},
-	"a service that is more":   {User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s)(HOST=evil"}},
-	"a name that is more":      {User: "u", Pass: "p", Name: "s)(HOST=evil"},
-	"a service with a slash":   {User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "a/b"}},
-	"a host that is more":      {Host: "h)(PORT=1", User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
-	"a port that is none":      {Port: 65536, User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
-	"a TLS mode that is none":  {User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: "prefer"},
-	"an authority without TLS": {User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLSCA: "ca.pem"},
+	"nothing":    {},
+	"no user":    {Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
+	"no service": {User: "u", Pass: "p"},
+	"a service that is more": {
+		User: "u", Pass: "p",
+		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s)(HOST=evil"},
+	},
+	"a name that is more": {User: "u", Pass: "p", Name: "s)(HOST=evil"},
+	"a service with a slash": {
+		User: "u", Pass: "p",
+		Source: xenv.Map{"DATABASE_SERVICE_NAME": "a/b"},
+	},
+	"a host that is more": {
+		Host: "h)(PORT=1", User: "u", Pass: "p",
+		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
+	},
+	"a port that is none": {
+		Port: 65536, User: "u", Pass: "p",
+		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
+	},
+	"a TLS mode that is none": {
+		User: "u", Pass: "p",
+		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: "prefer",
+	},
+	"an authority without TLS": {
+		User: "u", Pass: "p",
+		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLSCA: "ca.pem",
+	},
 }
 
 func TestBadPartsAreRefused(t *testing.T) {
@@ -161,12 +185,18 @@ func TestBadPartsAreRefused(t *testing.T) {
 				parts.Pass = secret
 			}
 			dsn, err := oracle.Driver{}.DSN(parts)
-			if err == nil || !strings.Contains(err.Error(), "DATABASE_") || strings.Contains(err.Error(), secret) {
-				t.Errorf("DSN = %q, %v; want an error that names a variable, and no password", dsn, err)
+			if err == nil || !strings.Contains(err.Error(), "DATABASE_") ||
+				strings.Contains(err.Error(), secret) {
+				t.Errorf("DSN = %q, %v; want an error that names a variable, and no password",
+					dsn, err)
 			}
 		})
 	}
-	if _, err := (oracle.Driver{}).DSN(driver.Config{User: "u", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}}); err == nil || !strings.Contains(err.Error(), "DATABASE_PASS") {
+	if _, err := (oracle.Driver{}).DSN(driver.Config{
+		User:   "u",
+		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
+	}); err == nil ||
+		!strings.Contains(err.Error(), "DATABASE_PASS") {
 		t.Errorf("DSN without a password = %v, want an error that names it", err)
 	}
 }

@@ -59,7 +59,8 @@ func (in *insertion) writeRow(r row) {
 	case len(in.targets) == 0:
 		write(in, "BEGIN ")
 		r.writeInsert()
-		write(in, "; ", countName, " := ", countName, " + SQL%ROWCOUNT; EXCEPTION WHEN DUP_VAL_ON_INDEX THEN NULL; END")
+		write(in, "; ", countName, " := ",
+			countName, " + SQL%ROWCOUNT; EXCEPTION WHEN DUP_VAL_ON_INDEX THEN NULL; END")
 	case r.hasTargets():
 		r.writeMerge()
 		in.writeCount()

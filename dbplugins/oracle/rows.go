@@ -51,7 +51,9 @@ const (
 var errRows = errors.New("oracle: these are not the library's rows")
 
 // rows returns the rows of a query that has not failed with err.
-func (c *conn) rows(ctx context.Context, query string, inner sqldriver.Rows, err error) (sqldriver.Rows, error) {
+func (c *conn) rows(
+	ctx context.Context, query string, inner sqldriver.Rows, err error,
+) (sqldriver.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +62,8 @@ func (c *conn) rows(ctx context.Context, query string, inner sqldriver.Rows, err
 		return nil, errRows
 	}
 	r := &rows{
-		libraryRows: library, conn: c, ctx: ctx, query: query, end: driver.Watchdog(ctx, breakWait, c.wire.cut),
+		libraryRows: library, conn: c, ctx: ctx, query: query,
+		end: driver.Watchdog(ctx, breakWait, c.wire.cut),
 	}
 	r.names = inner.Columns()
 	r.numbers = make([]numberKind, len(r.names))

@@ -24,7 +24,9 @@ type stmt struct {
 }
 
 // ExecContext implements driver.StmtExecContext.
-func (s *stmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+func (s *stmt) ExecContext(
+	ctx context.Context, args []sqldriver.NamedValue,
+) (sqldriver.Result, error) {
 	if isSelect(s.query) {
 		return drain(s.QueryContext(ctx, args))
 	}
@@ -39,7 +41,9 @@ func (s *stmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (sq
 }
 
 // QueryContext implements driver.StmtQueryContext.
-func (s *stmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (s *stmt) QueryContext(
+	ctx context.Context, args []sqldriver.NamedValue,
+) (sqldriver.Rows, error) {
 	var inner sqldriver.Rows
 	err := s.conn.do(ctx, func() (err error) {
 		inner, err = s.libraryStmt.QueryContext(ctx, args)

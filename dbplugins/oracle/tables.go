@@ -24,7 +24,9 @@ const ofOwner = "owner = NVL(?, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))"
 
 // has reports whether the query on the catalog finds something of value's table. find
 // returns the name of the table and what else the query compares.
-func (m tables) has(value any, query string, find func(*gorm.Statement) (table string, args []any)) bool {
+func (m tables) has(
+	value any, query string, find func(*gorm.Statement) (table string, args []any),
+) bool {
 	var n int64
 	_ = m.RunWithValue(value, func(stmt *gorm.Statement) error {
 		table, args := find(stmt)
@@ -47,7 +49,8 @@ func (m tables) GetTables() (names []string, err error) {
 // HasTable implements gorm.Migrator.
 func (m tables) HasTable(value any) bool {
 	const query = "all_tables WHERE " + ofOwner + " AND table_name = ? AND dropped = 'NO'"
-	return m.has(value, query, func(stmt *gorm.Statement) (string, []any) { return stmt.Table, nil })
+	return m.has(value, query,
+		func(stmt *gorm.Statement) (string, []any) { return stmt.Table, nil })
 }
 
 // CreateTable implements gorm.Migrator. gorm writes foreign keys into the statement as
@@ -85,7 +88,8 @@ func checkColumns(stmt *gorm.Statement) error {
 	}
 	for _, name := range stmt.Schema.DBNames {
 		if name != lowered(name) && !stmt.Schema.FieldsByDBName[name].IgnoreMigration {
-			return fmt.Errorf("oracle: the column %s of %s would not find its field in results: write column:%s in lower case",
+			return fmt.Errorf(
+				"oracle: the column %s of %s would not find its field in results: write column:%s in lower case",
 				name, stmt.Table, name)
 		}
 	}

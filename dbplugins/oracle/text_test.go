@@ -30,13 +30,19 @@ func TestNames(t *testing.T) {
 
 func TestTypesOfTags(t *testing.T) {
 	for tag, want := range map[string]string{
-		"text": "CLOB", "longtext": "CLOB", "bytea": "BLOB", "varchar(40)": "VARCHAR2(40 CHAR)", "VARCHAR2(40 CHAR)": "VARCHAR2(40 CHAR)", "VARCHAR2(40 BYTE)": "VARCHAR2(40 BYTE)",
-		"varchar": "VARCHAR2(4000 CHAR)", "varchar(5000)": "CLOB", "bigint": "NUMBER(19)", "bigint unsigned": "NUMBER(19)",
-		"integer": "NUMBER(10)", "boolean": "NUMBER(1)", "decimal(20,4)": "NUMBER(20,4)", "numeric( 10 , 2 )": "NUMBER(10,2)", "number": "NUMBER",
-		"decimal(10)": "NUMBER(10)", "double precision": "BINARY_DOUBLE", "datetime": "TIMESTAMP(6) WITH TIME ZONE",
-		"timestamp(3)": "TIMESTAMP(3) WITH TIME ZONE", "timestamp with time zone": "TIMESTAMP(6) WITH TIME ZONE", "date": "date",
-		"char(2)": "CHAR(2 CHAR)", "NVARCHAR2(10)": "NVARCHAR2(10)", "raw(16)": "RAW(16)", "raw(3000)": "BLOB",
-		"XMLTYPE": "XMLTYPE", "NUMBER(10) CHECK (x > 0)": "NUMBER(10) CHECK (x > 0)",
+		"text": "CLOB", "longtext": "CLOB", "bytea": "BLOB", "varchar(40)": "VARCHAR2(40 CHAR)",
+		"VARCHAR2(40 CHAR)": "VARCHAR2(40 CHAR)", "VARCHAR2(40 BYTE)": "VARCHAR2(40 BYTE)",
+		"varchar": "VARCHAR2(4000 CHAR)", "varchar(5000)": "CLOB", "bigint": "NUMBER(19)",
+		"bigint unsigned": "NUMBER(19)",
+		"integer":         "NUMBER(10)", "boolean": "NUMBER(1)", "decimal(20,4)": "NUMBER(20,4)",
+		"numeric( 10 , 2 )": "NUMBER(10,2)", "number": "NUMBER",
+		"decimal(10)": "NUMBER(10)", "double precision": "BINARY_DOUBLE",
+		"datetime":                 "TIMESTAMP(6) WITH TIME ZONE",
+		"timestamp(3)":             "TIMESTAMP(3) WITH TIME ZONE",
+		"timestamp with time zone": "TIMESTAMP(6) WITH TIME ZONE", "date": "date",
+		"char(2)": "CHAR(2 CHAR)", "NVARCHAR2(10)": "NVARCHAR2(10)", "raw(16)": "RAW(16)",
+		"raw(3000)": "BLOB",
+		"XMLTYPE":   "XMLTYPE", "NUMBER(10) CHECK (x > 0)": "NUMBER(10) CHECK (x > 0)",
 	} {
 		if got := oracle.Translated(tag); got != want {
 			t.Errorf("%q = %q, want %q", tag, got, want)
@@ -58,20 +64,47 @@ func TestLongListsAreSplit(t *testing.T) {
 	all := a + "," + b
 	for _, tc := range []struct{ name, query, want string }{
 		{"name", "WHERE id IN (" + all + ")", "WHERE (id IN (" + a + ") OR id IN (" + b + "))"},
-		{"quoted", `WHERE "T"."ID" IN (` + all + ") AND x = :1501", `WHERE ("T"."ID" IN (` + a + `) OR "T"."ID" IN (` + b + ")) AND x = :1501"},
-		{"not", "WHERE id NOT IN (" + all + ")", "WHERE (id NOT IN (" + a + ") AND id NOT IN (" + b + "))"},
+		{
+			"quoted", `WHERE "T"."ID" IN (` + all + ") AND x = :1501",
+			`WHERE ("T"."ID" IN (` + a + `) OR "T"."ID" IN (` + b + ")) AND x = :1501",
+		},
+		{
+			"not", "WHERE id NOT IN (" + all + ")",
+			"WHERE (id NOT IN (" + a + ") AND id NOT IN (" + b + "))",
+		},
 		{"call", "WHERE lower(name) IN (" + all + ")", "WHERE lower(name) IN (" + all + ")"},
 		{"expression", "WHERE (a + b) IN (" + all + ")", "WHERE (a + b) IN (" + all + ")"},
-		{"expression without parentheses", "WHERE a || b IN (" + all + ")", "WHERE a || b IN (" + all + ")"},
+		{
+			"expression without parentheses", "WHERE a || b IN (" + all + ")",
+			"WHERE a || b IN (" + all + ")",
+		},
 		{"literal on the left", "WHERE 'x' IN (" + all + ")", "WHERE 'x' IN (" + all + ")"},
 		{"named bind on the left", "WHERE :a IN (" + all + ")", "WHERE :a IN (" + all + ")"},
-		{"in parentheses", "WHERE x = :1501 OR (id NOT /* one */ IN (" + all + "))", "WHERE x = :1501 OR ((id NOT IN (" + a + ") AND id NOT IN (" + b + ")))"},
-		{"exactly a thousand", "WHERE id IN (" + list(2, 1000) + ")", "WHERE id IN (" + list(2, 1000) + ")"},
-		{"bind on the left", "WHERE id + :1 > 1 AND f(:2) IN (" + list(3, 1001) + ")", "WHERE id + :1 > 1 AND f(:2) IN (" + list(3, 1001) + ")"},
-		{"subquery", "WHERE id IN (SELECT x FROM y WHERE z = :1001)", "WHERE id IN (SELECT x FROM y WHERE z = :1001)"},
+		{
+			"in parentheses", "WHERE x = :1501 OR (id NOT /* one */ IN (" + all + "))",
+			"WHERE x = :1501 OR ((id NOT IN (" + a + ") AND id NOT IN (" + b + ")))",
+		},
+		{
+			"exactly a thousand", "WHERE id IN (" + list(2, 1000) + ")",
+			"WHERE id IN (" + list(2, 1000) + ")",
+		},
+		{
+			"bind on the left", "WHERE id + :1 > 1 AND f(:2) IN (" + list(3, 1001) + ")",
+			"WHERE id + :1 > 1 AND f(:2) IN (" + list(3, 1001) + ")",
+		},
+		{
+			"subquery", "WHERE id IN (SELECT x FROM y WHERE z = :1001)",
+			"WHERE id IN (SELECT x FROM y WHERE z = :1001)",
+		},
 		{"literal", "WHERE a = 'id IN (:1,:1001)'", "WHERE a = 'id IN (:1,:1001)'"},
-		{"comment", "/* id IN (" + all + ") */ SELECT 1 FROM DUAL", "/* id IN (" + all + ") */ SELECT 1 FROM DUAL"},
-		{"pairs", "WHERE (a,b) IN ((:1,:2),(:1001,:1002))", "WHERE (a,b) IN ((:1,:2),(:1001,:1002))"},
+		{
+			"comment", "/* id IN (" + all + ") */ SELECT 1 FROM DUAL",
+			"/* id IN (" + all + ") */ SELECT 1 FROM DUAL",
+		},
+		{
+			"pairs", "WHERE (a,b) IN ((:1,:2),(:1001,:1002))",
+			"WHERE (a,b) IN ((:1,:2),(:1001,:1002))",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := oracle.SplitLists(tc.query); got != tc.want {
@@ -97,7 +130,8 @@ func FuzzSplitListsKeepsTheBinds(f *testing.F) {
 func bindsOf(query string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(query, ":") {
-		if end := strings.IndexFunc(part, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+		if end := strings.IndexFunc(part,
+			func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
 			part = part[:end]
 		}
 		if i > 0 {

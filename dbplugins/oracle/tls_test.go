@@ -50,7 +50,8 @@ func TestTLSModesSayWhomToTrust(t *testing.T) {
 		if len(head) == 0 || head[0] != tlsHandshake {
 			return
 		}
-		inner := tls.Server(&encrypted{Conn: c, head: head}, &tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12})
+		inner := tls.Server(&encrypted{Conn: c, head: head},
+			&tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12})
 		if packet := readPacket(inner); packet != nil {
 			refuse(12514)(inner, packet)
 		}
@@ -64,7 +65,10 @@ func TestTLSModesSayWhomToTrust(t *testing.T) {
 		{name: "require", mode: driver.TLSRequire, want: "ORA-12514"},
 		{name: "verify with the authority", mode: driver.TLSVerifyFull, ca: ca, want: "ORA-12514"},
 		{name: "verify with the system's", mode: driver.TLSVerifyFull, want: "certificate"},
-		{name: "verify another host", mode: driver.TLSVerifyFull, ca: ca, host: "localhost", want: "certificate"},
+		{
+			name: "verify another host", mode: driver.TLSVerifyFull, ca: ca, host: "localhost",
+			want: "certificate",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			parts := l.parts(t)

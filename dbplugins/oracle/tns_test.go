@@ -87,7 +87,10 @@ func (l *listener) parts(tb testing.TB) driver.Config {
 	if !ok {
 		tb.Fatalf("address = %T", l.Addr())
 	}
-	return driver.Config{Host: "127.0.0.1", Port: addr.Port, User: "app", Pass: secret, Source: xenv.Map{"DATABASE_SERVICE_NAME": "FREEPDB1"}}
+	return driver.Config{
+		Host: "127.0.0.1", Port: addr.Port, User: "app",
+		Pass: secret, Source: xenv.Map{"DATABASE_SERVICE_NAME": "FREEPDB1"},
+	}
 }
 
 func readPacket(c net.Conn) []byte {
@@ -150,8 +153,14 @@ func TestListenerErrorsHaveAKind(t *testing.T) {
 		{name: "too many sessions", serve: refuse(12520), want: driver.Connection},
 		{name: "refused for no reason", serve: refuse(0), want: driver.Connection},
 		{name: "closed", serve: func(net.Conn, []byte) {}, want: driver.Connection},
-		{name: "refusal that is too short", serve: say("\x00\x09\x00\x00\x04\x00\x00\x00\x00"), want: driver.Connection},
-		{name: "acceptance that is too short", serve: say("\x00\x0b\x00\x00\x02\x00\x00\x00\x01\x01\x01"), want: driver.Connection},
+		{
+			name:  "refusal that is too short",
+			serve: say("\x00\x09\x00\x00\x04\x00\x00\x00\x00"), want: driver.Connection,
+		},
+		{
+			name:  "acceptance that is too short",
+			serve: say("\x00\x0b\x00\x00\x02\x00\x00\x00\x01\x01\x01"), want: driver.Connection,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l := listen(t, "127.0.0.1:0", tc.serve)
@@ -226,7 +235,8 @@ func TestLoginEndsWithoutAContextToEndIt(t *testing.T) {
 	}()
 	select {
 	case err := <-done:
-		if kindOfError(err) != driver.Connection || !strings.Contains(err.Error(), "login") || errors.Is(err, context.DeadlineExceeded) {
+		if kindOfError(err) != driver.Connection || !strings.Contains(err.Error(), "login") ||
+			errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Connect = %v, want a connection error that speaks of the login, and not of a context", err)
 		}
 	case <-time.After(20 * time.Second):
@@ -239,12 +249,17 @@ func TestLoginEndsWithoutAContextToEndIt(t *testing.T) {
 // length says.
 func TestAnotherProtocolEndsOpenAtOnce(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	for _, text := range []string{"HTTP/1.1 400 Bad Request\r\n\r\n", strings.Repeat("\x00", 64), "SSH-2.0-OpenSSH_9.2\r\n", "\x00\x08\x00\x00\x04\x00\x00\x00"} {
+	for _, text := range []string{
+		"HTTP/1.1 400 Bad Request\r\n\r\n", strings.Repeat("\x00", 64),
+		"SSH-2.0-OpenSSH_9.2\r\n", "\x00\x08\x00\x00\x04\x00\x00\x00",
+	} {
 		l := listen(t, "127.0.0.1:0", say(text))
 		start := time.Now()
 		err := open(testContext(t), l.parts(t), 20*time.Second)
-		if err == nil || !strings.Contains(err.Error(), "no Oracle listener") || time.Since(start) > 10*time.Second {
-			t.Errorf("%.8q: Open = %v after %s, want that it is no listener", text, err, time.Since(start))
+		if err == nil || !strings.Contains(err.Error(), "no Oracle listener") ||
+			time.Since(start) > 10*time.Second {
+			t.Errorf("%.8q: Open = %v after %s, want that it is no listener",
+				text, err, time.Since(start))
 		}
 		l.stop()
 	}
@@ -285,7 +300,8 @@ func TestRefusedPortIsUnavailable(t *testing.T) {
 	parts := l.parts(t)
 	l.stop()
 	err := open(testContext(t), parts, -1)
-	if kindOfError(err) != driver.Connection || xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+	if kindOfError(err) != driver.Connection ||
+		xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("Open = %v (%T), want a connection error", err, err)
 	}
 }

@@ -15,13 +15,15 @@ func setTransaction(opts sqldriver.TxOptions) (string, error) {
 	case opts.ReadOnly && level == sql.LevelDefault:
 		return "SET TRANSACTION READ ONLY", nil
 	case opts.ReadOnly:
-		return "", fmt.Errorf("oracle: a transaction is read-only or has an isolation level (%v), not both", level)
+		return "", fmt.Errorf(
+			"oracle: a transaction is read-only or has an isolation level (%v), not both", level)
 	case level == sql.LevelDefault, level == sql.LevelReadCommitted:
 		return "", nil
 	case level == sql.LevelSerializable, level == sql.LevelSnapshot:
 		return "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", nil
 	default:
-		return "", fmt.Errorf("oracle: there is no isolation level %v: use read committed or serializable", level)
+		return "", fmt.Errorf(
+			"oracle: there is no isolation level %v: use read committed or serializable", level)
 	}
 }
 
@@ -34,7 +36,8 @@ func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver
 	}
 	t := &tx{conn: c, ctx: ctx}
 	err = c.do(ctx, func() (err error) {
-		if t.inner, err = c.libraryConn.BeginTx(context.WithoutCancel(ctx), sqldriver.TxOptions{}); err != nil || first == "" {
+		if t.inner, err = c.libraryConn.BeginTx(context.WithoutCancel(ctx),
+			sqldriver.TxOptions{}); err != nil || first == "" {
 			return err
 		}
 		_, err = c.libraryConn.ExecContext(ctx, first, nil)

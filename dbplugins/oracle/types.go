@@ -103,7 +103,8 @@ var typeForm = regexp.MustCompile(
 // synonyms are the names of other databases for a type, and INTEGER, which is a NUMBER of
 // 38 digits here.
 var synonyms = map[string]string{
-	"TEXT": "CLOB", "LONGTEXT": "CLOB", "BYTEA": "BLOB", "BOOL": "NUMBER(1)", "BOOLEAN": "NUMBER(1)",
+	"TEXT": "CLOB", "LONGTEXT": "CLOB", "BYTEA": "BLOB", "BOOL": "NUMBER(1)",
+	"BOOLEAN":  "NUMBER(1)",
 	"SMALLINT": "NUMBER(5)", "INT": "NUMBER(10)", "INTEGER": "NUMBER(10)", "BIGINT": "NUMBER(19)",
 	"DOUBLE": "BINARY_DOUBLE", "DOUBLE PRECISION": "BINARY_DOUBLE",
 }

@@ -13,7 +13,8 @@ import (
 // wire is the network below one connection. The library keeps its own to itself, and
 // waits for an answer that does not come; closing the wire ends that.
 type wire struct {
-	caller context.Context // of the login, whose end ends a dial; set before the library has the wire
+	// of the login, whose end ends a dial; set before the library has the wire
+	caller context.Context
 
 	mu   sync.Mutex
 	conn net.Conn
@@ -93,7 +94,8 @@ func isAnswer(head []byte) bool {
 	if head[0] >= 0x14 && head[0] <= 0x17 && head[1] == 3 {
 		return true
 	}
-	return binary.BigEndian.Uint16(head) > headLength && slices.Contains([]byte{2, 4, 5, 11}, head[4]) ||
+	return binary.BigEndian.Uint16(head) > headLength &&
+		slices.Contains([]byte{2, 4, 5, 11}, head[4]) ||
 		binary.BigEndian.Uint16(head) == headLength && head[4] == 11
 }
 

@@ -56,7 +56,8 @@ func connectText(err error) string {
 		}
 		texts = nil
 		for _, attempt := range attempts {
-			if text := attemptText(attempt); !slices.Contains(texts, text) { // sslmode=prefer asks each address twice
+			// sslmode=prefer asks each address twice
+			if text := attemptText(attempt); !slices.Contains(texts, text) {
 				texts = append(texts, text)
 			}
 		}
@@ -99,7 +100,8 @@ func cause(err error, text string) string {
 	case strings.HasSuffix(text, "server refused TLS connection"):
 		return text + lookAt(xenv.DatabaseTLS)
 	default:
-		return strings.TrimSuffix(text, ": %!w(<nil>)") // the library's, of an error that it does not have
+		// the library's, of an error that it does not have
+		return strings.TrimSuffix(text, ": %!w(<nil>)")
 	}
 }
 

@@ -21,7 +21,8 @@ import (
 // ping opens the pool of a DSN and returns what a first connection fails with.
 func ping(t *testing.T, dsn string) error {
 	t.Helper()
-	db, err := gorm.Open(postgres.Driver{}.Dialector(dsn), &gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
+	db, err := gorm.Open(postgres.Driver{}.Dialector(dsn),
+		&gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,26 +58,33 @@ func TestConnectErrorIsShortAndOnOneLine(t *testing.T) {
 	folder := t.TempDir()
 	for _, tc := range []struct{ name, dsn, want string }{
 		{
-			name: "refused", dsn: "postgres://user:secret@127.0.0.1:" + port + "/name?sslmode=disable",
+			name: "refused", dsn: "postgres://user:secret@127.0.0.1:" + port +
+				"/name?sslmode=disable",
 			want: "connection failed: 127.0.0.1:" + port + ": connection refused",
 		},
 		{
-			name: "asked twice", dsn: "postgres://user:secret@127.0.0.1:" + port + "/name?sslmode=prefer",
+			name: "asked twice",
+			dsn:  "postgres://user:secret@127.0.0.1:" + port + "/name?sslmode=prefer",
 			want: "connection failed: 127.0.0.1:" + port + ": connection refused",
 		},
 		{
-			name: "several addresses", dsn: "postgres://user:secret@127.0.0.1,127.0.0.2/name?port=" + port + "&sslmode=disable",
-			want: "connection failed: 127.0.0.1:" + port + ": connection refused; 127.0.0.2:" + port + ": connection refused",
+			name: "several addresses",
+			dsn: "postgres://user:secret@127.0.0.1,127.0.0.2/name?port=" + port +
+				"&sslmode=disable",
+			want: "connection failed: 127.0.0.1:" + port + ": connection refused; 127.0.0.2:" +
+				port + ": connection refused",
 		},
 		{
-			name: "no socket", dsn: "host=" + folder + " port=1 user=user password=secret dbname=name",
+			name: "no socket",
+			dsn:  "host=" + folder + " port=1 user=user password=secret dbname=name",
 			want: "connection failed: " + folder + "/.s.PGSQL.1: no such file or directory",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := ping(t, tc.dsn)
 			var connect *pgconn.ConnectError
-			if err == nil || err.Error() != tc.want || driver.KindOf(err) != driver.Connection || !errors.As(err, &connect) {
+			if err == nil || err.Error() != tc.want || driver.KindOf(err) != driver.Connection ||
+				!errors.As(err, &connect) {
 				t.Errorf("error = %v of kind %q, want %q", err, driver.KindOf(err), tc.want)
 			}
 		})
@@ -85,15 +93,22 @@ func TestConnectErrorIsShortAndOnOneLine(t *testing.T) {
 
 func TestConnectErrorOfAnUnknownHostNamesIt(t *testing.T) {
 	err := ping(t, "postgres://user:secret@no-such-host.invalid/name?sslmode=disable")
-	if err == nil || !strings.HasPrefix(err.Error(), "connection failed: no-such-host.invalid: ") || strings.ContainsAny(err.Error(), "\n`") {
+	if err == nil || !strings.HasPrefix(err.Error(), "connection failed: no-such-host.invalid: ") ||
+		strings.ContainsAny(err.Error(), "\n`") {
 		t.Errorf("error = %v, want the host and the cause", err)
 	}
 }
 
 func TestConnectErrorOfAnotherProtocol(t *testing.T) {
 	for _, tc := range []struct{ name, answer, want string }{
-		{name: "a message too early", answer: "1\x00\x00\x00\x04", want: "received unexpected message"},
-		{name: "HTTP", answer: "HTTP/1.1 400 Bad Request\r\n\r\n", want: "failed to receive message: "},
+		{
+			name: "a message too early", answer: "1\x00\x00\x00\x04",
+			want: "received unexpected message",
+		},
+		{
+			name: "HTTP", answer: "HTTP/1.1 400 Bad Request\r\n\r\n",
+			want: "failed to receive message: ",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -111,11 +126,13 @@ func TestConnectErrorOfAnotherProtocol(t *testing.T) {
 				_, _ = conn.Write([]byte(tc.answer))
 				_ = conn.Close()
 			}()
-			err = ping(t, "postgres://user:secret@"+listener.Addr().String()+"/name?sslmode=disable")
+			err = ping(t, "postgres://user:secret@"+listener.Addr().String()+
+				"/name?sslmode=disable")
 			_ = listener.Close()
 			<-done
 			want := "connection failed: " + listener.Addr().String() + ": " + tc.want
-			if err == nil || !strings.HasPrefix(err.Error(), want) || strings.ContainsAny(err.Error(), "\n!`") {
+			if err == nil || !strings.HasPrefix(err.Error(), want) ||
+				strings.ContainsAny(err.Error(), "\n!`") {
 				t.Errorf("error = %v, want %q", err, want)
 			}
 		})
@@ -132,21 +149,27 @@ func TestConnectErrorNamesTheVariable(t *testing.T) {
 	}{
 		{
 			name: "wrong password", change: func(c *driver.Config) { c.Pass = "wrong-" + c.Pass },
-			want: driver.Authentication.String() + ": " + address + `: password authentication failed for user "` + config.User + `"` +
+			want: driver.Authentication.String() + ": " + address +
+				`: password authentication failed for user "` + config.User + `"` +
 				" (DATABASE_USER, DATABASE_PASS or DATABASE_DSN)",
 		},
 		{
 			name: "unknown user", change: func(c *driver.Config) { c.User = "nobody here" },
-			want: driver.Authentication.String() + ": " + address + `: password authentication failed for user "nobody here"` +
+			want: driver.Authentication.String() + ": " + address +
+				`: password authentication failed for user "nobody here"` +
 				" (DATABASE_USER, DATABASE_PASS or DATABASE_DSN)",
 		},
 		{
 			name: "unknown database", change: func(c *driver.Config) { c.Name = "none such" },
-			want: "database cannot be opened: " + address + `: database "none such" does not exist (DATABASE_NAME or DATABASE_DSN)`,
+			want: "database cannot be opened: " + address +
+				`: database "none such" does not exist (DATABASE_NAME or DATABASE_DSN)`,
 		},
 		{
-			name: "unknown time zone", change: func(c *driver.Config) { c.Source = xenv.Map{"DATABASE_TIMEZONE": "Mars/Olympus_Mons"} },
-			want: "connection failed: " + address + `: invalid value for parameter "TimeZone": "Mars/Olympus_Mons" (DATABASE_TIMEZONE or DATABASE_DSN)`,
+			name: "unknown time zone", change: func(c *driver.Config) {
+				c.Source = xenv.Map{"DATABASE_TIMEZONE": "Mars/Olympus_Mons"}
+			},
+			want: "connection failed: " + address +
+				`: invalid value for parameter "TimeZone": "Mars/Olympus_Mons" (DATABASE_TIMEZONE or DATABASE_DSN)`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -156,12 +179,14 @@ func TestConnectErrorNamesTheVariable(t *testing.T) {
 			if err == nil {
 				t.Fatal("Open has no error", xdb.Close(db))
 			}
-			if !strings.HasSuffix(err.Error(), ": "+tc.want) || strings.Contains(log.String(), "not reachable yet") {
+			if !strings.HasSuffix(err.Error(), ": "+tc.want) ||
+				strings.Contains(log.String(), "not reachable yet") {
 				t.Errorf("error = %q, want %q at the first attempt\n%s", err, tc.want, log)
 			}
 		})
 	}
-	t.Run("a certificate that nobody trusts", func(t *testing.T) { refusesCertificate(t, server, config) })
+	t.Run("a certificate that nobody trusts",
+		func(t *testing.T) { refusesCertificate(t, server, config) })
 }
 
 func refusesCertificate(t *testing.T, server dbtest.Server, config driver.Config) {
@@ -174,7 +199,8 @@ func refusesCertificate(t *testing.T, server dbtest.Server, config driver.Config
 	if err == nil {
 		t.Fatal("Open has no error", xdb.Close(db))
 	}
-	if !strings.HasSuffix(err.Error(), "x509: certificate signed by unknown authority (DATABASE_TLS_CA or DATABASE_DSN)") ||
+	if !strings.HasSuffix(err.Error(),
+		"x509: certificate signed by unknown authority (DATABASE_TLS_CA or DATABASE_DSN)") ||
 		strings.Contains(log.String(), "not reachable yet") {
 		t.Errorf("error = %q, want the variable at the first attempt\n%s", err, log)
 	}

@@ -37,7 +37,8 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	}
 	db.CreateBatchSize = cmp.Or(db.CreateBatchSize, batchSize)
 	config.DialFunc = dialer(config.DialFunc)
-	d.Conn = pool{sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(readUTC))})}
+	d.Conn = pool{sql.OpenDB(connector{stdlib.GetConnector(*config,
+		stdlib.OptionAfterConnect(readUTC))})}
 	return d.Dialector.Initialize(db)
 }
 
@@ -50,7 +51,8 @@ func (d *dialector) Translate(err error) error {
 // readUTC lets times come back in UTC rather than in the zone of the process.
 func readUTC(_ context.Context, conn *pgx.Conn) error {
 	conn.TypeMap().RegisterType(&pgtype.Type{
-		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+		Name: "timestamptz", OID: pgtype.TimestamptzOID,
+		Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 	})
 	return nil
 }

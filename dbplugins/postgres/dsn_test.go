@@ -29,9 +29,12 @@ func TestDSN(t *testing.T) {
 			want:  "postgres://u:p@localhost:5432/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
-			name:  "host, port and zone",
-			parts: driver.Config{Host: "db.example.com", Port: 5433, User: "u", Pass: "p", Name: "n", Source: xenv.Map{"DATABASE_TIMEZONE": "Asia/Shanghai"}},
-			want:  "postgres://u:p@db.example.com:5433/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=Asia%2FShanghai",
+			name: "host, port and zone",
+			parts: driver.Config{
+				Host: "db.example.com", Port: 5433, User: "u", Pass: "p",
+				Name: "n", Source: xenv.Map{"DATABASE_TIMEZONE": "Asia/Shanghai"},
+			},
+			want: "postgres://u:p@db.example.com:5433/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=Asia%2FShanghai",
 		},
 		{
 			name:  "an empty password keeps the name, and comes from no file",
@@ -69,9 +72,12 @@ func TestDSN(t *testing.T) {
 			want:  "postgres://u:p@[fe80::1%25eth0]:5432/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
-			name:  "the folder of a Unix socket",
-			parts: driver.Config{Host: "/var/run/postgresql", Port: 5433, User: "u", Pass: "p", Name: "n"},
-			want:  "postgres://u:p@/n?connect_timeout=5&host=%2Fvar%2Frun%2Fpostgresql&port=5433&sslmode=disable&sslrootcert=&timezone=UTC",
+			name: "the folder of a Unix socket",
+			parts: driver.Config{
+				Host: "/var/run/postgresql", Port: 5433, User: "u", Pass: "p",
+				Name: "n",
+			},
+			want: "postgres://u:p@/n?connect_timeout=5&host=%2Fvar%2Frun%2Fpostgresql&port=5433&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
 			name:  "several hosts",
@@ -99,13 +105,17 @@ func TestDSN(t *testing.T) {
 }
 
 func TestDSNNamesEveryBadPart(t *testing.T) {
-	_, err := postgres.Driver{}.DSN(driver.Config{Host: "h:1", Port: 70000, Pass: "secret\x00", Source: xenv.Map{"DATABASE_TIMEZONE": "\x00"}, TLS: "on"})
+	_, err := postgres.Driver{}.DSN(driver.Config{
+		Host: "h:1", Port: 70000, Pass: "secret\x00",
+		Source: xenv.Map{"DATABASE_TIMEZONE": "\x00"}, TLS: "on",
+	})
 	if err == nil {
 		t.Fatal("DSN has no error")
 	}
 	for _, want := range []string{
 		"DATABASE_USER: is not set", "DATABASE_NAME: is not set", `DATABASE_HOST: "h:1" is no host`,
-		`DATABASE_PORT: "70000" is no port (accepted: 1 to 65535)`, "DATABASE_PASS: the value holds a NUL byte",
+		`DATABASE_PORT: "70000" is no port (accepted: 1 to 65535)`,
+		"DATABASE_PASS: the value holds a NUL byte",
 		"DATABASE_TIMEZONE: ", `DATABASE_TLS: "on" is no mode`,
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -119,7 +129,10 @@ func TestDSNNamesEveryBadPart(t *testing.T) {
 
 // FuzzDSN looks for parts that do not reach the library as they are.
 func FuzzDSN(f *testing.F) {
-	for _, text := range []string{"a b", "'", `"`, "@", ":", "/", "//", "%", "%2F", "?", "#", "&", "=", ";", "\\", "密", "\xff", ".", "..", "\n"} {
+	for _, text := range []string{
+		"a b", "'", `"`, "@", ":", "/", "//", "%", "%2F", "?", "#", "&",
+		"=", ";", "\\", "密", "\xff", ".", "..", "\n",
+	} {
 		f.Add(text, "x"+text, text+"x")
 	}
 	f.Fuzz(func(t *testing.T, user, pass, name string) {
@@ -131,8 +144,10 @@ func FuzzDSN(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.User != user || got.Password != pass || got.Database != name || got.Host != "localhost" || got.Port != 5432 {
-			t.Errorf("%q, %q, %q became %q, %q, %q at %s:%d", user, pass, name, got.User, got.Password, got.Database, got.Host, got.Port)
+		if got.User != user || got.Password != pass || got.Database != name ||
+			got.Host != "localhost" || got.Port != 5432 {
+			t.Errorf("%q, %q, %q became %q, %q, %q at %s:%d",
+				user, pass, name, got.User, got.Password, got.Database, got.Host, got.Port)
 		}
 		if (postgres.Driver{}).Describe(dsn) == "" {
 			t.Errorf("%q, %q, %q: the driver does not read its own DSN", user, pass, name)
@@ -147,8 +162,10 @@ func TestPartsTakeNothingFromTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"PGHOST": "evil", "PGPORT": "1", "PGUSER": "evil", "PGDATABASE": "evil", "PGPASSWORD": "stolen", "PGPASSFILE": passfile,
-		"PGSSLMODE": "allow", "PGSSLROOTCERT": filepath.Join(home, "missing.crt"), "PGTZ": "Asia/Shanghai", "PGCONNECT_TIMEOUT": "x",
+		"PGHOST": "evil", "PGPORT": "1", "PGUSER": "evil", "PGDATABASE": "evil",
+		"PGPASSWORD": "stolen", "PGPASSFILE": passfile,
+		"PGSSLMODE": "allow", "PGSSLROOTCERT": filepath.Join(home, "missing.crt"),
+		"PGTZ": "Asia/Shanghai", "PGCONNECT_TIMEOUT": "x",
 	} {
 		t.Setenv(name, value)
 	}
@@ -162,8 +179,10 @@ func TestPartsTakeNothingFromTheEnvironment(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := []string{c.Host, c.User, c.Password, c.Database, c.RuntimeParams["timezone"]}
-		if want := []string{"localhost", "u", "", "n", "UTC"}; !slices.Equal(got, want) || c.Port != 5432 || len(c.Fallbacks) > 0 {
-			t.Errorf("%s: %q at port %d with %d fallbacks, want %q at 5432 with none", mode, got, c.Port, len(c.Fallbacks), want)
+		if want := []string{"localhost", "u", "", "n", "UTC"}; !slices.Equal(got, want) ||
+			c.Port != 5432 || len(c.Fallbacks) > 0 {
+			t.Errorf("%s: %q at port %d with %d fallbacks, want %q at 5432 with none",
+				mode, got, c.Port, len(c.Fallbacks), want)
 		}
 		if encrypted := c.TLSConfig != nil; encrypted != (mode != driver.TLSDisable) {
 			t.Errorf("%s: encrypted = %t", mode, encrypted)
@@ -175,12 +194,27 @@ func TestPartsTakeNothingFromTheEnvironment(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	for _, tc := range []struct{ name, dsn, want string }{
-		{name: "URL", dsn: "postgres://u:secret@db:5433/n?sslmode=disable&sslpassword=secret", want: "db:5433/n"},
-		{name: "keywords", dsn: "host=db user=u password=secret dbname=n sslmode=disable", want: "db:5432/n"},
+		{
+			name: "URL", dsn: "postgres://u:secret@db:5433/n?sslmode=disable&sslpassword=secret",
+			want: "db:5433/n",
+		},
+		{
+			name: "keywords", dsn: "host=db user=u password=secret dbname=n sslmode=disable",
+			want: "db:5432/n",
+		},
 		{name: "IPv6", dsn: "postgres://u:secret@[::1]/n?sslmode=disable", want: "[::1]:5432/n"},
-		{name: "socket", dsn: "postgres://u:secret@/n?host=/run/pg", want: "/run/pg/.s.PGSQL.5432/n"},
-		{name: "a line break in the name", dsn: "postgres://u:secret@db/n%0Ax?sslmode=disable", want: "db:5432/n%0Ax"},
-		{name: "several hosts", dsn: "postgres://u:secret@db1,db2/n?sslmode=disable", want: "db1:5432/n"},
+		{
+			name: "socket", dsn: "postgres://u:secret@/n?host=/run/pg",
+			want: "/run/pg/.s.PGSQL.5432/n",
+		},
+		{
+			name: "a line break in the name", dsn: "postgres://u:secret@db/n%0Ax?sslmode=disable",
+			want: "db:5432/n%0Ax",
+		},
+		{
+			name: "several hosts", dsn: "postgres://u:secret@db1,db2/n?sslmode=disable",
+			want: "db1:5432/n",
+		},
 		{name: "a raw # in the password", dsn: "postgres://u:sec#ret@db/n", want: ""},
 		{name: "a raw @ in the password", dsn: "postgres://u:sec@ret@db/n", want: ""},
 		{name: "a raw / in the password", dsn: "postgres://u:12/secret@db/n", want: ""},
@@ -200,7 +234,10 @@ func TestDescribe(t *testing.T) {
 // host.
 func FuzzUnescapedPassword(f *testing.F) {
 	for _, lead := range []string{"", "p", "12"} {
-		for _, sep := range []string{"@", "#", "/", "?", "@#", "#@", "@/", "@?", "/@", "?a=", ":", "%", "%4", "[", "]", " ", "\n", "\\", "`: ", ",", "&", ";"} {
+		for _, sep := range []string{
+			"@", "#", "/", "?", "@#", "#@", "@/", "@?", "/@", "?a=", ":",
+			"%", "%4", "[", "]", " ", "\n", "\\", "`: ", ",", "&", ";",
+		} {
 			f.Add(lead, sep, "")
 			f.Add(lead, sep, sep)
 		}
@@ -208,7 +245,8 @@ func FuzzUnescapedPassword(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lead, first, second string) {
 		dsn := "postgres://u:" + lead + first + "zq" + second + "zq@127.0.0.1:1/n?sslmode=disable"
 		where := (postgres.Driver{}).Describe(dsn)
-		db, err := gorm.Open(postgres.Driver{}.Dialector(dsn), &gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
+		db, err := gorm.Open(postgres.Driver{}.Dialector(dsn),
+			&gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
 		if err == nil {
 			if where != "127.0.0.1:1/n" {
 				t.Errorf("%q leads to %q", dsn, where)
@@ -218,7 +256,8 @@ func FuzzUnescapedPassword(f *testing.F) {
 			}
 			return
 		}
-		if strings.Contains(where+err.Error(), "zq") || driver.KindOf(err) != driver.UnknownDatabase {
+		if strings.Contains(where+err.Error(), "zq") ||
+			driver.KindOf(err) != driver.UnknownDatabase {
 			t.Errorf("%q: at %q, error %q of kind %q", dsn, where, err, driver.KindOf(err))
 		}
 	})
@@ -231,10 +270,16 @@ func TestAdvice(t *testing.T) {
 		want  int
 	}{
 		{name: "nobody has chosen", parts: driver.Config{Host: "db.example.com"}, want: 1},
-		{name: "chosen", parts: driver.Config{Host: "db.example.com", TLS: driver.TLSDisable}, want: 0},
+		{
+			name: "chosen", parts: driver.Config{Host: "db.example.com", TLS: driver.TLSDisable},
+			want: 0,
+		},
 		{name: "a socket", parts: driver.Config{Host: "/run/postgresql"}, want: 0},
 		{name: "this machine", parts: driver.Config{}, want: 0},
-		{name: "the time zone is read", parts: driver.Config{Source: xenv.Map{"DATABASE_TIMEZONE": "UTC"}}, want: 0},
+		{
+			name:  "the time zone is read",
+			parts: driver.Config{Source: xenv.Map{"DATABASE_TIMEZONE": "UTC"}}, want: 0,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := (postgres.Driver{}).Advice(tc.parts); len(got) != tc.want {

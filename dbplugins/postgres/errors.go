@@ -15,10 +15,12 @@ import (
 
 // kinds is the error table: SQLSTATE, or its class if the rest makes no difference.
 var kinds = map[string]driver.ErrorKind{
-	"08":    driver.Connection, // connection exception
-	"08P01": driver.Syntax,     // protocol violation: a wrong number of parameters, a setting that a pooler refuses
-	"0A":    driver.Syntax,     // feature not supported
-	"22":    driver.Malformed,  // data exception, such as 22P02 (a text that is no number) and 22021 (a NUL byte)
+	"08": driver.Connection, // connection exception
+	// protocol violation: a wrong number of parameters, a setting that a pooler refuses
+	"08P01": driver.Syntax,
+	"0A":    driver.Syntax, // feature not supported
+	// data exception, such as 22P02 (a text that is no number) and 22021 (a NUL byte)
+	"22":    driver.Malformed,
 	"22001": driver.TooLong,    // string data right truncation
 	"22003": driver.OutOfRange, // numeric value
 	"22008": driver.OutOfRange, // datetime field
@@ -34,7 +36,9 @@ var kinds = map[string]driver.ErrorKind{
 	"23503": driver.ForeignKey,
 	"23505": driver.Unique,
 	"23P01": driver.Unique, // exclusion violation: a row that excludes another
-	"25":    driver.Syntax, // a statement that the state of the transaction does not allow, such as 25P02 (aborted)
+	// a statement that the state of the transaction does not allow, such as 25P02
+	// (aborted)
+	"25":    driver.Syntax,
 	"25006": driver.ReadOnly,
 	"25P03": driver.Connection, // idle in transaction for too long
 	"25P04": driver.Connection, // transaction took too long
@@ -94,7 +98,8 @@ func stale(err error) bool {
 // ownText is the text of an error by which the library refuses a statement by itself,
 // else "". It holds no value.
 func ownText(err error) string {
-	if text := err.Error(); strings.HasPrefix(text, "extended protocol limited to ") { // it has no type
+	// it has no type
+	if text := err.Error(); strings.HasPrefix(text, "extended protocol limited to ") {
 		return text
 	}
 	if errors.Is(err, pgx.ErrTxCommitRollback) { // a statement of the transaction had failed
@@ -109,7 +114,8 @@ func encodingKind(text string) driver.ErrorKind {
 	switch {
 	case !strings.HasPrefix(text, "failed to encode args["):
 		return driver.Unknown
-	case strings.Contains(text, " than maximum value for ") || strings.Contains(text, " than minimum value for "):
+	case strings.Contains(text, " than maximum value for ") ||
+		strings.Contains(text, " than minimum value for "):
 		return driver.OutOfRange
 	default:
 		return driver.Malformed
@@ -147,7 +153,9 @@ func detail(kind driver.ErrorKind, err error) string {
 // quoted finds what the server quotes, plainName what of that cannot be a literal.
 var (
 	quoted    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"`) })
-	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"[\pL\pN_$.]+"$`) })
+	plainName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^"[\pL\pN_$.]+"$`)
+	})
 )
 
 // syntaxDetail says what is wrong with a statement. The server repeats the piece at which

@@ -34,7 +34,10 @@ func TestErrorKinds(t *testing.T) {
 		{codes: "40001 40P01", want: driver.Deadlock},
 		{codes: "55P03", want: driver.LockTimeout},
 		{codes: "57014", want: driver.Canceled},
-		{codes: "08000 08001 08003 08006 57P01 57P02 57P03 57P05 53000 53200 25P03 25P04", want: driver.Connection},
+		{
+			codes: "08000 08001 08003 08006 57P01 57P02 57P03 57P05 53000 53200 25P03 25P04",
+			want:  driver.Connection,
+		},
 		{codes: "53300", want: driver.TooManyConnections},
 		{codes: "28000 28P01 42501", want: driver.Authentication},
 		{codes: "3D000 57P04", want: driver.UnknownDatabase},
@@ -59,12 +62,24 @@ func TestErrorKindsOutsideOfTheServer(t *testing.T) {
 		want driver.ErrorKind
 	}{
 		{name: "nil", want: driver.Unknown},
-		{name: "a plan for an earlier table", err: &pgconn.PgError{Code: "0A000", Routine: "RevalidateCachedQuery"}, want: driver.Deadlock},
+		{name: "a plan for an earlier table", err: &pgconn.PgError{
+			Code:    "0A000",
+			Routine: "RevalidateCachedQuery",
+		}, want: driver.Deadlock},
 		{name: "closed", err: fmt.Errorf("x: %w", pgconn.ErrConnClosed), want: driver.Connection},
-		{name: "refused by any server", err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, want: driver.Unknown},
+		{
+			name: "refused by any server",
+			err:  &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, want: driver.Unknown,
+		},
 		{name: "cut off anywhere", err: io.ErrUnexpectedEOF, want: driver.Unknown},
-		{name: "a commit of what had failed", err: fmt.Errorf("x: %w", pgx.ErrTxCommitRollback), want: driver.Syntax},
-		{name: "too many parameters", err: errors.New("extended protocol limited to 65535 parameters"), want: driver.Syntax},
+		{
+			name: "a commit of what had failed",
+			err:  fmt.Errorf("x: %w", pgx.ErrTxCommitRollback), want: driver.Syntax,
+		},
+		{
+			name: "too many parameters",
+			err:  errors.New("extended protocol limited to 65535 parameters"), want: driver.Syntax,
+		},
 		{name: "anything else", err: errors.New("x"), want: driver.Unknown},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -84,43 +99,67 @@ func TestErrorTextsHoldNoValue(t *testing.T) {
 		want string
 	}{
 		{
-			name: "unique", err: &pgconn.PgError{Code: "23505", ConstraintName: "uq", Detail: "Key (a)=(hunter 2) already exists."},
+			name: "unique", err: &pgconn.PgError{
+				Code: "23505", ConstraintName: "uq",
+				Detail: "Key (a)=(hunter 2) already exists.",
+			},
 			want: "unique constraint violated: uq",
 		},
 		{
-			name: "not null", err: &pgconn.PgError{Code: "23502", TableName: "t", ColumnName: "c", Detail: "Failing row contains (hunter 2)."},
+			name: "not null", err: &pgconn.PgError{
+				Code: "23502", TableName: "t", ColumnName: "c",
+				Detail: "Failing row contains (hunter 2).",
+			},
 			want: "not-null constraint violated: t.c",
 		},
 		{
-			name: "not null of a domain", err: &pgconn.PgError{Code: "23502", Message: "domain d does not allow null values"},
+			name: "not null of a domain",
+			err:  &pgconn.PgError{Code: "23502", Message: "domain d does not allow null values"},
 			want: "not-null constraint violated",
 		},
 		{
-			name: "malformed", err: &pgconn.PgError{Code: "22P02", Message: `invalid input syntax for type integer: "hunter 2"`},
+			name: "malformed", err: &pgconn.PgError{
+				Code:    "22P02",
+				Message: `invalid input syntax for type integer: "hunter 2"`,
+			},
 			want: "value not valid for its column: SQLSTATE 22P02",
 		},
 		{
-			name: "syntax", err: &pgconn.PgError{Code: "42601", Message: `syntax error at or near "'hunter 2'"`, Position: 8},
+			name: "syntax", err: &pgconn.PgError{
+				Code:    "42601",
+				Message: `syntax error at or near "'hunter 2'"`, Position: 8,
+			},
 			want: "statement not understood: syntax error at character 8",
 		},
 		{
-			name: "syntax, in German", err: &pgconn.PgError{Code: "42601", Message: `Syntaxfehler bei »'hunter 2'«`, Position: 8},
+			name: "syntax, in German", err: &pgconn.PgError{
+				Code:    "42601",
+				Message: `Syntaxfehler bei »'hunter 2'«`, Position: 8,
+			},
 			want: "statement not understood: syntax error at character 8",
 		},
 		{
-			name: "a column", err: &pgconn.PgError{Code: "42703", Message: `column "shade" of relation "plinth_users" does not exist`, Position: 9},
+			name: "a column", err: &pgconn.PgError{
+				Code:    "42703",
+				Message: `column "shade" of relation "plinth_users" does not exist`, Position: 9,
+			},
 			want: `statement not understood: column "shade" of relation "plinth_users" does not exist at character 9`,
 		},
 		{
-			name: "a literal taken for a column", err: &pgconn.PgError{Code: "42703", Message: `column "hunter 2" does not exist`},
+			name: "a literal taken for a column",
+			err:  &pgconn.PgError{Code: "42703", Message: `column "hunter 2" does not exist`},
 			want: `statement not understood: column "…" does not exist`,
 		},
 		{
-			name: "a quote in a name", err: &pgconn.PgError{Code: "42703", Message: `column "x"hunter 2" does not exist`},
+			name: "a quote in a name",
+			err:  &pgconn.PgError{Code: "42703", Message: `column "x"hunter 2" does not exist`},
 			want: "statement not understood: SQLSTATE 42703",
 		},
 		{
-			name: "deadlock", err: &pgconn.PgError{Code: "40P01", Message: "deadlock detected", Detail: "Process 1: UPDATE x SET y = 'hunter 2'"},
+			name: "deadlock", err: &pgconn.PgError{
+				Code: "40P01", Message: "deadlock detected",
+				Detail: "Process 1: UPDATE x SET y = 'hunter 2'",
+			},
 			want: "transaction given up: deadlock or serialization failure: deadlock detected",
 		},
 	} {
@@ -170,7 +209,8 @@ func TestErrorsOfATransaction(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if err := db.Transaction(tc.run); driver.KindOf(err) != driver.Syntax || err.Error() != tc.want {
+			if err := db.Transaction(tc.run); driver.KindOf(err) != driver.Syntax ||
+				err.Error() != tc.want {
 				t.Errorf("error = %q of kind %q, want %q", err, driver.KindOf(err), tc.want)
 			}
 		})
@@ -187,30 +227,89 @@ func TestErrorsOfTheServer(t *testing.T) {
 		args []any
 		want driver.ErrorKind
 	}{
-		{name: "a text that is no number", sql: "SELECT ?::int", args: []any{"secret"}, want: driver.Malformed},
-		{name: "a text that is no time", sql: "SELECT ?::timestamptz", args: []any{"secret"}, want: driver.Malformed},
-		{name: "a text that is no UUID", sql: "SELECT ?::uuid", args: []any{"secret"}, want: driver.Malformed},
-		{name: "a text that is no JSON", sql: "SELECT ?::jsonb", args: []any{"secret"}, want: driver.Malformed},
-		{name: "a NUL byte", sql: "SELECT ?::text", args: []any{"secret\x00"}, want: driver.Malformed},
-		{name: "a broken character", sql: "SELECT ?::text", args: []any{"secret\xff"}, want: driver.Malformed},
-		{name: "no type for the column", sql: "SELECT ?::int", args: []any{struct{ Secret int }{}}, want: driver.Malformed},
-		{name: "a number too large to be sent", sql: "SELECT ?::int", args: []any{int64(1) << 40}, want: driver.OutOfRange},
-		{name: "a number too small to be sent", sql: "SELECT ?::smallint", args: []any{-1 << 20}, want: driver.OutOfRange},
-		{name: "a number too large for any column", sql: "SELECT ?::bigint", args: []any{uint64(1) << 63}, want: driver.OutOfRange},
-		{name: "a number too large", sql: "SELECT ?::int", args: []any{"1099511627776"}, want: driver.OutOfRange},
-		{name: "a numeric too large", sql: "SELECT ?::numeric(3, 1)", args: []any{"1234.5"}, want: driver.OutOfRange},
-		{name: "a date too late", sql: "SELECT ?::date", args: []any{"5874898-01-01"}, want: driver.OutOfRange},
-		{name: "lock_timeout", sql: "DO $$ BEGIN RAISE lock_not_available USING MESSAGE = 'x'; END $$", want: driver.LockTimeout},
-		{name: "a trigger's own check", sql: "DO $$ BEGIN RAISE check_violation USING MESSAGE = 'secret'; END $$", want: driver.Check},
-		{name: "disk_full", sql: "DO $$ BEGIN RAISE disk_full USING MESSAGE = 'x'; END $$", want: driver.Full},
+		{
+			name: "a text that is no number", sql: "SELECT ?::int",
+			args: []any{"secret"}, want: driver.Malformed,
+		},
+		{
+			name: "a text that is no time", sql: "SELECT ?::timestamptz",
+			args: []any{"secret"}, want: driver.Malformed,
+		},
+		{
+			name: "a text that is no UUID", sql: "SELECT ?::uuid",
+			args: []any{"secret"}, want: driver.Malformed,
+		},
+		{
+			name: "a text that is no JSON", sql: "SELECT ?::jsonb",
+			args: []any{"secret"}, want: driver.Malformed,
+		},
+		{
+			name: "a NUL byte", sql: "SELECT ?::text",
+			args: []any{"secret\x00"}, want: driver.Malformed,
+		},
+		{
+			name: "a broken character", sql: "SELECT ?::text",
+			args: []any{"secret\xff"}, want: driver.Malformed,
+		},
+		{
+			name: "no type for the column", sql: "SELECT ?::int",
+			args: []any{struct{ Secret int }{}}, want: driver.Malformed,
+		},
+		{
+			name: "a number too large to be sent", sql: "SELECT ?::int",
+			args: []any{int64(1) << 40}, want: driver.OutOfRange,
+		},
+		{
+			name: "a number too small to be sent", sql: "SELECT ?::smallint",
+			args: []any{-1 << 20}, want: driver.OutOfRange,
+		},
+		{
+			name: "a number too large for any column", sql: "SELECT ?::bigint",
+			args: []any{uint64(1) << 63}, want: driver.OutOfRange,
+		},
+		{
+			name: "a number too large", sql: "SELECT ?::int",
+			args: []any{"1099511627776"}, want: driver.OutOfRange,
+		},
+		{
+			name: "a numeric too large", sql: "SELECT ?::numeric(3, 1)",
+			args: []any{"1234.5"}, want: driver.OutOfRange,
+		},
+		{
+			name: "a date too late", sql: "SELECT ?::date",
+			args: []any{"5874898-01-01"}, want: driver.OutOfRange,
+		},
+		{
+			name: "lock_timeout",
+			sql:  "DO $$ BEGIN RAISE lock_not_available USING MESSAGE = 'x'; END $$",
+			want: driver.LockTimeout,
+		},
+		{
+			name: "a trigger's own check",
+			sql:  "DO $$ BEGIN RAISE check_violation USING MESSAGE = 'secret'; END $$",
+			want: driver.Check,
+		},
+		{
+			name: "disk_full", sql: "DO $$ BEGIN RAISE disk_full USING MESSAGE = 'x'; END $$",
+			want: driver.Full,
+		},
 		{name: "an unknown function", sql: "SELECT no_such_function()", want: driver.Syntax},
 		{name: "an unknown schema", sql: "CREATE TABLE no_such_schema.x ()", want: driver.Syntax},
-		{name: "not in a transaction", sql: "DO $$ BEGIN EXECUTE 'VACUUM'; END $$", want: driver.Syntax},
-		{name: "statement_timeout", sql: "SET LOCAL statement_timeout = 10; SELECT pg_sleep(5)", want: driver.Canceled},
+		{
+			name: "not in a transaction", sql: "DO $$ BEGIN EXECUTE 'VACUUM'; END $$",
+			want: driver.Syntax,
+		},
+		{
+			name: "statement_timeout", sql: "SET LOCAL statement_timeout = 10; SELECT pg_sleep(5)",
+			want: driver.Canceled,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := db.Transaction(func(tx *gorm.DB) error { return tx.Exec(tc.sql, tc.args...).Error })
-			if got := driver.KindOf(err); got != tc.want || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "1099511627776") {
+			err := db.Transaction(func(tx *gorm.DB) error {
+				return tx.Exec(tc.sql, tc.args...).Error
+			})
+			if got := driver.KindOf(err); got != tc.want || strings.Contains(err.Error(),
+				"secret") || strings.Contains(err.Error(), "1099511627776") {
 				t.Errorf("kind = %q of %v, want %q", got, err, tc.want)
 			}
 		})
@@ -224,27 +323,35 @@ func TestExclusionConstraintIsUnique(t *testing.T) {
 		return tx.Exec("CREATE TEMPORARY TABLE rooms (during int4range, CONSTRAINT one_guest EXCLUDE USING gist (during WITH &&)) ON COMMIT DROP;" +
 			"INSERT INTO rooms VALUES ('[1,5)'), ('[4,6)')").Error
 	})
-	if !errors.Is(err, gorm.ErrDuplicatedKey) || err.Error() != "unique constraint violated: one_guest" {
+	if !errors.Is(err, gorm.ErrDuplicatedKey) ||
+		err.Error() != "unique constraint violated: one_guest" {
 		t.Errorf("error = %v, want gorm.ErrDuplicatedKey of one_guest", err)
 	}
 }
 
 func TestDSNThatDoesNotParseEndsOpenAtOnce(t *testing.T) {
 	for _, tc := range []struct{ name, dsn string }{
-		{name: "a CA file that is missing", dsn: "postgres://u:geheim1@localhost/n?sslmode=verify-full&sslrootcert=/no/such/file"},
+		{
+			name: "a CA file that is missing",
+			dsn:  "postgres://u:geheim1@localhost/n?sslmode=verify-full&sslrootcert=/no/such/file",
+		},
 		{name: "an unknown mode", dsn: "postgres://u:geheim1@localhost/n?sslmode=on"},
 		{name: "a broken escape", dsn: "postgres://u:geheim1%zz@localhost/n"},
 		{name: "a raw @ and a raw #", dsn: "postgres://u:hun@geheim1#2@127.0.0.1:5432/x"},
 		{name: "a raw #, the rest a host", dsn: "postgres://u:p@geheim1:5432/x#1"},
 		{name: "no port", dsn: "host=localhost port=x user=u password=geheim1"},
-		{name: "a password among the parameters", dsn: "postgres://u@localhost/n?password=geheim1&sslmode=on"},
+		{
+			name: "a password among the parameters",
+			dsn:  "postgres://u@localhost/n?password=geheim1&sslmode=on",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			db, log, err := openLogged(t, xdb.Options{DSN: xSecret(tc.dsn)})
 			if err == nil {
 				t.Fatal("Open has no error", xdb.Close(db))
 			}
-			if strings.Contains(err.Error()+log.String(), "geheim1") || !strings.Contains(err.Error(), "DATABASE_DSN") {
+			if strings.Contains(err.Error()+log.String(), "geheim1") ||
+				!strings.Contains(err.Error(), "DATABASE_DSN") {
 				t.Errorf("error = %q, want the variable and no password", err)
 			}
 			if strings.Contains(log.String(), "not reachable yet") {

@@ -12,7 +12,10 @@ import (
 func ExampleDriver() {
 	options := xdb.Options{
 		Driver: "postgres",
-		Parts:  driver.Config{Host: "db.example.com", User: "app", Pass: "p@ss/word", Name: "shop", TLS: driver.TLSVerifyFull},
+		Parts: driver.Config{
+			Host: "db.example.com", User: "app", Pass: "p@ss/word", Name: "shop",
+			TLS: driver.TLSVerifyFull,
+		},
 	}
 	fmt.Println(xdb.Resolve(options))
 
@@ -25,10 +28,12 @@ func ExampleDriver() {
 	// DATABASE_HOST: "db.example.com:5433" is no host (accepted: a name or an address without its port, or the folder of a Unix socket)
 }
 
-// ExampleDriver_pgBouncer goes through a pooler that gives each transaction another session.
+// ExampleDriver_pgBouncer goes through a pooler that gives each transaction another
+// session.
 func ExampleDriver_pgBouncer() {
 	fmt.Println(xdb.Resolve(xdb.NewOptions(
-		xdb.WithDriver("postgres", "postgres://app:secret@pooler:6432/shop?sslmode=verify-full&default_query_exec_mode=exec"),
+		xdb.WithDriver("postgres",
+			"postgres://app:secret@pooler:6432/shop?sslmode=verify-full&default_query_exec_mode=exec"),
 	)))
 	// Output: postgres pooler:6432/shop <nil>
 }

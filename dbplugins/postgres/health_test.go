@@ -45,7 +45,8 @@ const poolSize = 2
 // serve starts a service with a database whose pool has poolSize connections.
 func serve(t *testing.T, config driver.Config) (*xreg.Reg, *gorm.DB) {
 	t.Helper()
-	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)), xoption.WithHealth(),
+	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(),
+		xoption.WithSnowflake(xsnowflake.WithNodeID(1)), xoption.WithHealth(),
 		xoption.WithDatabase(xoptdatabase.WithDriver(postgres.Name, ""), xdb.WithParts(config),
 			xoptdatabase.WithMaxOpenConns(poolSize), xdb.WithMaxIdleConns(poolSize)))
 	if err != nil {
@@ -64,7 +65,8 @@ func wantReadyz(t *testing.T, reg *xreg.Reg, what string, status int, want strin
 	t.Helper()
 	began := time.Now()
 	w := httptest.NewRecorder()
-	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody))
+	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz",
+		http.NoBody))
 	if w.Code != status || !strings.Contains(w.Body.String(), want) {
 		t.Errorf("%s: /readyz = %d %s, want %d with %s", what, w.Code, w.Body, status, want)
 	}
@@ -99,7 +101,8 @@ func TestCheckHealth_saturatedPool(t *testing.T) {
 func TestCheckHealth_serverConnectionLimit(t *testing.T) {
 	server, _ := find(t)
 	config := newDatabase(t, server, "", "")
-	do(t, admin(t, server.DSN), fmt.Sprintf("ALTER ROLE %s CONNECTION LIMIT %d", quote(config.User), poolSize))
+	do(t, admin(t, server.DSN),
+		fmt.Sprintf("ALTER ROLE %s CONNECTION LIMIT %d", quote(config.User), poolSize))
 	outage := dbtest.CutOff(t, config)
 	reg, db := serve(t, outage.Config)
 	wantReadyz(t, reg, "idle pool", http.StatusOK, isReady)

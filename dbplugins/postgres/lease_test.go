@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 
 // openLeases opens the leases of a database in another process.
 func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
-	db, err := xdb.Open(context.Background(), xdb.Options{Driver: postgres.Name, DSN: xSecret(dsn), MaxOpenConns: 2})
+	db, err := xdb.Open(context.Background(),
+		xdb.Options{Driver: postgres.Name, DSN: xSecret(dsn), MaxOpenConns: 2})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,14 +44,18 @@ func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
 	return leases.Backend(), func() { _ = xdb.Close(db) }, nil
 }
 
-// TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives out.
+// TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives
+// out.
 func TestLeasesOfIDNodes(t *testing.T) {
 	server, _ := find(t)
 	dsn, err := postgres.Driver{}.DSN(newDatabase(t, server, "", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	leasetest.Nodes(t, leasetest.NodesHarness{Address: dsn, Source: server.Source, Server: version(t, admin(t, server.DSN))})
+	leasetest.Nodes(t, leasetest.NodesHarness{
+		Address: dsn, Source: server.Source,
+		Server: version(t, admin(t, server.DSN)),
+	})
 }
 
 // TestLeases runs the definition of leases.
@@ -132,17 +137,22 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() {
-		if err := owner.WithContext(context.WithoutCancel(t.Context())).Exec("DROP OWNED BY " + quote(role)).Error; err != nil {
+		if err := owner.WithContext(context.WithoutCancel(t.Context())).Exec("DROP OWNED BY " +
+			quote(role)).Error; err != nil {
 			t.Error(err)
 		}
 	})
 	config.User, config.Pass = role, "secret-plain"
 	db := open(t, xdb.Options{Parts: config, TablePrefix: "app.x_"})
 	err := prepare(t, db)
-	if err == nil || driver.KindOf(err) != driver.Authentication || !strings.Contains(err.Error(), "app.x_plinth_leases") {
+	if err == nil || driver.KindOf(err) != driver.Authentication ||
+		!strings.Contains(err.Error(), "app.x_plinth_leases") {
 		t.Fatalf("leases without a table and without the right to create it: %v", err)
 	}
-	for _, s := range []string{statementIn(t, err), "GRANT SELECT, INSERT, UPDATE, DELETE ON app.x_plinth_leases TO " + quote(role)} {
+	for _, s := range []string{
+		statementIn(t, err),
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON app.x_plinth_leases TO " + quote(role),
+	} {
 		if err := owner.Exec(s).Error; err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
@@ -154,7 +164,8 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 	if err := leases.Prepare(t.Context()); err != nil {
 		t.Fatalf("leases with a table of an operator's: %v", err)
 	}
-	err = leases.Do(t.Context(), "job", time.Minute, func(ctx context.Context, l *xlease.Lease) error { return l.Renew(ctx) })
+	err = leases.Do(t.Context(), "job",
+		time.Minute, func(ctx context.Context, l *xlease.Lease) error { return l.Renew(ctx) })
 	if err != nil {
 		t.Error(err)
 	}
@@ -162,7 +173,8 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := open(t, xdb.Options{Parts: config, TablePrefix: "app.x_"})
-	if err := prepare(t, again); err == nil || !strings.Contains(statementIn(t, err), `"since_us" bigint`) {
+	if err := prepare(t, again); err == nil ||
+		!strings.Contains(statementIn(t, err), `"since_us" bigint`) {
 		t.Errorf("leases with a table that lacks a column: %v", err)
 	}
 }
@@ -236,7 +248,8 @@ func within(tb testing.TB, d time.Duration, what string, holds func() bool) {
 	}
 }
 
-// TestLeasesAreExclusiveAtEveryIsolation lets processes of which PostgreSQL gives some up race for few slots.
+// TestLeasesAreExclusiveAtEveryIsolation lets processes of which PostgreSQL gives some up
+// race for few slots.
 func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
 	server, _ := find(t)
 	for _, level := range []string{"read committed", "repeatable read", "serializable"} {

@@ -73,7 +73,8 @@ func TestMigrationHoldsASessionLockAndLetsGoOfIt(t *testing.T) {
 	}
 	var path string
 	if err := db.Raw("SHOW search_path").Scan(&path).Error; err != nil || path == "nowhere" {
-		t.Errorf("search_path = %q (%v): what a migration sets must not stay in the pool", path, err)
+		t.Errorf("search_path = %q (%v): what a migration sets must not stay in the pool",
+			path, err)
 	}
 	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
 }
@@ -115,7 +116,8 @@ func TestWaitForTheLockEndsWithItsContext(t *testing.T) {
 		start := time.Now()
 		err := withLock(ctx, db, func(*gorm.DB) error { return errors.New("it was not kept out") })
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
-			t.Errorf("the second Migrate = %v after %s, want the deadline's error within 10 s", err, time.Since(start))
+			t.Errorf("the second Migrate = %v after %s, want the deadline's error within 10 s",
+				err, time.Since(start))
 		}
 		return nil
 	})
@@ -159,7 +161,8 @@ func TestLockOfAKilledProcessIsFree(t *testing.T) {
 		t.Errorf("the process holds %d locks, want 1", held)
 	}
 	start := time.Now()
-	if err := withLock(t.Context(), db, func(*gorm.DB) error { return nil }); err != nil || time.Since(start) > 15*time.Second {
+	if err := withLock(t.Context(), db, func(*gorm.DB) error { return nil }); err != nil ||
+		time.Since(start) > 15*time.Second {
 		t.Errorf("Migrate = %v after %s, want none within 15 s", err, time.Since(start))
 	}
 	if err := child.Wait(); err == nil {
@@ -228,7 +231,9 @@ func TestPoolerGetsALockOfTheTransaction(t *testing.T) {
 		t.Errorf("Migrate = %v, table = %t", err, db.Migrator().HasTable("kept"))
 	}
 	boom := errors.New("boom")
-	err = withLock(t.Context(), db, func(tx *gorm.DB) error { return errors.Join(tx.Exec("CREATE TABLE undone ()").Error, boom) })
+	err = withLock(t.Context(), db, func(tx *gorm.DB) error {
+		return errors.Join(tx.Exec("CREATE TABLE undone ()").Error, boom)
+	})
 	if !errors.Is(err, boom) || db.Migrator().HasTable("undone") {
 		t.Errorf("Migrate = %v, want the function's error and no table", err)
 	}
@@ -259,8 +264,12 @@ func TestSQLMigrationsThroughAPooler(t *testing.T) {
 
 func TestConcurrentIndexInAMigration(t *testing.T) {
 	db := open(t, xdb.Options{Parts: privateDatabase(t)})
-	files := fstest.MapFS{"0001_things.sql": {Data: []byte(things)}, "0002_index.sql": {Data: []byte(concurrently)}}
-	if err := migrate.Apply(t.Context(), db, files); err != nil || !db.Migrator().HasIndex("things", "things_name") {
+	files := fstest.MapFS{
+		"0001_things.sql": {Data: []byte(things)},
+		"0002_index.sql":  {Data: []byte(concurrently)},
+	}
+	if err := migrate.Apply(t.Context(), db, files); err != nil ||
+		!db.Migrator().HasIndex("things", "things_name") {
 		t.Errorf("Migrate = %v, index = %t", err, db.Migrator().HasIndex("things", "things_name"))
 	}
 }

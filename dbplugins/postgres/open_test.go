@@ -46,7 +46,10 @@ func (b *buffer) String() string {
 func openLogged(tb testing.TB, o xdb.Options) (*gorm.DB, *buffer, error) {
 	tb.Helper()
 	log := &buffer{}
-	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: log})
+	engine, err := xlog.New(xlog.Config{
+		Level: slog.LevelDebug, Format: xlog.FormatJSON,
+		Writer: log,
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -100,7 +103,8 @@ func TestSessionIsInUTCUnlessToldOtherwise(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			config.Source = xenv.Map{"DATABASE_TIMEZONE": tc.zone}
 			var got string
-			if err := open(t, xdb.Options{Parts: config}).Raw("SHOW timezone").Scan(&got).Error; err != nil || got != tc.want {
+			if err := open(t, xdb.Options{Parts: config}).Raw("SHOW timezone").Scan(
+				&got).Error; err != nil || got != tc.want {
 				t.Errorf("zone = %q (%v), want %q", got, err, tc.want)
 			}
 		})
@@ -115,7 +119,10 @@ func TestTimesAreUTCWhateverTheZones(t *testing.T) {
 	t.Cleanup(func() { time.Local = before })
 	db := open(t, xdb.Options{Parts: config})
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
-	for _, query := range []string{"SELECT ?::timestamptz", "SELECT (?::timestamptz AT TIME ZONE 'UTC')::timestamp"} {
+	for _, query := range []string{
+		"SELECT ?::timestamptz",
+		"SELECT (?::timestamptz AT TIME ZONE 'UTC')::timestamp",
+	} {
 		var got time.Time
 		if err := db.Raw(query, at.In(time.Local)).Row().Scan(&got); err != nil || got != at {
 			t.Errorf("%s = %v (%v), want %v", query, got, err, at)
@@ -125,10 +132,12 @@ func TestTimesAreUTCWhateverTheZones(t *testing.T) {
 
 func TestDatabaseOfAnotherEncodingKeepsTexts(t *testing.T) {
 	server, _ := find(t)
-	config := newDatabase(t, server, "", "ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+	config := newDatabase(t, server, "",
+		"ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
 	db := open(t, xdb.Options{Parts: config})
 	var got string
-	if err := db.Raw("SELECT ?::text WHERE length(?) = 5", "größe", "größe").Row().Scan(&got); err != nil || got != "größe" {
+	if err := db.Raw("SELECT ?::text WHERE length(?) = 5", "größe",
+		"größe").Row().Scan(&got); err != nil || got != "größe" {
 		t.Errorf("text = %q (%v), want größe", got, err)
 	}
 	if err := db.Exec("SELECT ?::text", "数据库").Error; driver.KindOf(err) != driver.Malformed {
@@ -154,7 +163,8 @@ func TestEmptyPasswordIsNotReplacedByAnother(t *testing.T) {
 	if err == nil {
 		t.Fatal("logged in with PGPASSWORD", xdb.Close(db))
 	}
-	if kind := (postgres.Driver{}).ErrorKind(err); kind != driver.Authentication || strings.Contains(log.String(), "not reachable yet") {
+	if kind := (postgres.Driver{}).ErrorKind(err); kind != driver.Authentication ||
+		strings.Contains(log.String(), "not reachable yet") {
 		t.Errorf("kind = %q of %v, want Authentication at the first attempt", kind, err)
 	}
 }
@@ -162,12 +172,14 @@ func TestEmptyPasswordIsNotReplacedByAnother(t *testing.T) {
 func TestUserWhoMayNotConnectEndsOpenAtOnce(t *testing.T) {
 	server, _ := find(t)
 	c := newDatabase(t, server, "", "")
-	do(t, admin(t, server.DSN), "REVOKE CONNECT ON DATABASE "+quote(c.Name)+" FROM PUBLIC, "+quote(c.User))
+	do(t, admin(t, server.DSN),
+		"REVOKE CONNECT ON DATABASE "+quote(c.Name)+" FROM PUBLIC, "+quote(c.User))
 	db, log, err := openLogged(t, xdb.Options{Parts: c})
 	if err == nil {
 		t.Fatal("Open has no error", xdb.Close(db))
 	}
-	if kind := (postgres.Driver{}).ErrorKind(err); kind != driver.Authentication || strings.Contains(log.String(), "not reachable yet") {
+	if kind := (postgres.Driver{}).ErrorKind(err); kind != driver.Authentication ||
+		strings.Contains(log.String(), "not reachable yet") {
 		t.Errorf("kind = %q of %v, want Authentication at the first attempt", kind, err)
 	}
 }
@@ -177,12 +189,16 @@ func TestCancelEndsTheStatementOnTheServer(t *testing.T) {
 	conn := admin(t, server.DSN)
 	db := open(t, xdb.Options{Parts: config})
 	running := func() bool {
-		return ask[bool](t, conn, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE $1)", "%pg_sleep(29)%")
+		return ask[bool](t, conn,
+			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE $1)",
+			"%pg_sleep(29)%")
 	}
 	for name, run := range map[string]func(db *gorm.DB) error{
 		"statement": func(db *gorm.DB) error { return db.Exec("SELECT pg_sleep(29)").Error },
 		"transaction": func(db *gorm.DB) error {
-			return db.Transaction(func(tx *gorm.DB) error { return tx.Exec("SELECT pg_sleep(29)").Error })
+			return db.Transaction(func(tx *gorm.DB) error {
+				return tx.Exec("SELECT pg_sleep(29)").Error
+			})
 		},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -32,7 +32,8 @@ type townWithColumn struct {
 func dropAfter(t *testing.T, db *gorm.DB, entity any) {
 	t.Helper()
 	t.Cleanup(func() {
-		if err := db.WithContext(context.WithoutCancel(t.Context())).Migrator().DropTable(entity); err != nil {
+		if err := db.WithContext(context.WithoutCancel(t.Context())).Migrator().DropTable(
+			entity); err != nil {
 			t.Error(err)
 		}
 	})
@@ -43,7 +44,10 @@ func dropAfter(t *testing.T, db *gorm.DB, entity any) {
 func towns(t *testing.T, connections int, read func(db *gorm.DB) error) *gorm.DB {
 	t.Helper()
 	_, config := find(t)
-	db := open(t, xdb.Options{Parts: config, MaxOpenConns: connections, MaxIdleConns: connections, AutoMigrate: []any{&town{}}})
+	db := open(t, xdb.Options{
+		Parts: config, MaxOpenConns: connections, MaxIdleConns: connections,
+		AutoMigrate: []any{&town{}},
+	})
 	dropAfter(t, db, &town{})
 	if err := db.Create(&town{ID: 1, Name: "Oslo"}).Error; err != nil {
 		t.Fatal(err)

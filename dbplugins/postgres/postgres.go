@@ -2,9 +2,9 @@
 //
 //	import _ "github.com/plinthgo/plinth/dbplugins/postgres"
 //
-// It reads DATABASE_HOST (localhost; a path is the folder of a Unix socket), DATABASE_PORT (5432), DATABASE_USER,
-// DATABASE_PASS, DATABASE_NAME, DATABASE_TIMEZONE (UTC), DATABASE_TLS (disable) and DATABASE_TLS_CA. User and name have
-// no default.
+// It reads DATABASE_HOST (localhost; a path is the folder of a Unix socket),
+// DATABASE_PORT (5432), DATABASE_USER, DATABASE_PASS, DATABASE_NAME, DATABASE_TIMEZONE
+// (UTC), DATABASE_TLS (disable) and DATABASE_TLS_CA. User and name have no default.
 package postgres
 
 import (
@@ -30,10 +30,12 @@ const Name = "postgres"
 const (
 	defaultPort = 5432
 
-	// connectSeconds is shared by the hosts, so that xdb's own attempt reaches the last one.
+	// connectSeconds is shared by the hosts, so that xdb's own attempt reaches the last
+	// one.
 	connectSeconds = 5
 
-	// batchSize keeps an insert below the 65535 parameters of a statement for up to 131 columns.
+	// batchSize keeps an insert below the 65535 parameters of a statement for up to 131
+	// columns.
 	batchSize = 500
 )
 
@@ -55,14 +57,19 @@ func (Driver) Name() string { return Name }
 // InterfaceVersion implements driver.Driver.
 func (Driver) InterfaceVersion() int { return 1 }
 
-// DSN implements driver.Driver. The URL names whatever the library would otherwise take from PGPASSWORD, .pgpass and their
-// like: the parts are the whole truth about who connects to what.
+// DSN implements driver.Driver. The URL names whatever the library would otherwise take
+// from PGPASSWORD, .pgpass and their like: the parts are the whole truth about who
+// connects to what.
 func (Driver) DSN(c driver.Config) (string, error) {
 	own, ownErr := xenv.Load[settings](c.Source)
 	mode, tlsErr := c.TLSMode()
 	host, port, portErr := c.Address(defaultPort)
-	missing := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
-	if err := errors.Join(missing, ownErr, checkTexts(c, own), portErr, checkHost(c), tlsErr); err != nil {
+	missing := driver.Missing(map[xenv.EnvKey]string{
+		xenv.DatabaseUser: c.User,
+		xenv.DatabaseName: c.Name,
+	})
+	if err := errors.Join(missing, ownErr, checkTexts(c, own), portErr, checkHost(c),
+		tlsErr); err != nil {
 		return "", err
 	}
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(c.User, c.Pass), Path: "/" + c.Name}
@@ -80,7 +87,8 @@ func (Driver) DSN(c driver.Config) (string, error) {
 		q.Set("password", "")
 		q.Set("passfile", "")
 	}
-	// The library takes slashes off a path, and a raw @ in one could be the rest of a password: see whole.
+	// The library takes slashes off a path, and a raw @ in one could be the rest of a
+	// password: see whole.
 	if strings.HasPrefix(c.Name, "/") || strings.Contains(c.Name, "@") {
 		u.Path = "/"
 		q.Set("dbname", c.Name)
@@ -98,7 +106,8 @@ func (Driver) DSN(c driver.Config) (string, error) {
 // socket reports whether a host is the folder of a Unix socket.
 func socket(host string) bool { return strings.HasPrefix(host, "/") }
 
-// checkTexts refuses NUL bytes: the protocol ends a text with one, so that what follows would be another parameter.
+// checkTexts refuses NUL bytes: the protocol ends a text with one, so that what follows
+// would be another parameter.
 func checkTexts(c driver.Config, own settings) error {
 	var problems []error
 	for _, part := range []struct {
@@ -118,12 +127,14 @@ func checkTexts(c driver.Config, own settings) error {
 	return errors.Join(problems...)
 }
 
-// checkHost refuses a host that cannot be one. Several, separated by commas, are tried in order.
+// checkHost refuses a host that cannot be one. Several, separated by commas, are tried in
+// order.
 func checkHost(c driver.Config) error {
 	_, notIP := netip.ParseAddr(strings.Trim(c.Host, "[]"))
 	switch {
 	case socket(c.Host) && c.TLS != "" && c.TLS != driver.TLSDisable:
-		return xenv.Problem(xenv.DatabaseTLS, c.TLS, "is not possible through a Unix socket", driver.TLSDisable)
+		return xenv.Problem(xenv.DatabaseTLS, c.TLS, "is not possible through a Unix socket",
+			driver.TLSDisable)
 	case !socket(c.Host) && notIP != nil && strings.ContainsAny(c.Host, `:@/?#%[]\ `+"\t\r\n"):
 		return xenv.Problem(xenv.DatabaseHost, c.Host, "is no host",
 			"a name or an address without its port, or the folder of a Unix socket")

@@ -29,10 +29,13 @@ func harness(tb testing.TB) dbtest.Harness {
 			return c, verify(c)
 		},
 		TLS: &dbtest.TLS{CA: server.CA, Encrypted: func(db *gorm.DB) (encrypted bool, err error) {
-			err = db.Raw("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(&encrypted).Error
+			err = db.Raw("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(
+				&encrypted).Error
 			return encrypted, err
 		}},
-		Outage: func(tb testing.TB) dbtest.Outage { return dbtest.PrivateOutage(tb, postgres.Name, parts, config) },
+		Outage: func(tb testing.TB) dbtest.Outage {
+			return dbtest.PrivateOutage(tb, postgres.Name, parts, config)
+		},
 		Slow:   slow,
 		Source: server.Source, Server: version(tb, admin(tb, server.DSN)),
 		Differences: map[string]string{
@@ -46,24 +49,34 @@ func bad() map[string]driver.Config {
 	good := driver.Config{Host: "localhost", User: "u", Name: "n"}
 	all := map[string]driver.Config{}
 	for name, change := range map[string]func(c *driver.Config){
-		"no user":                     func(c *driver.Config) { c.User = "" },
-		"no name":                     func(c *driver.Config) { c.Name = "" },
-		"a NUL byte in the user":      func(c *driver.Config) { c.User = "u\x00database\x00evil" },
-		"a NUL byte in the name":      func(c *driver.Config) { c.Name = "n\x00" },
-		"a NUL byte in the host":      func(c *driver.Config) { c.Host = "h\x00" },
-		"a NUL byte in the time zone": func(c *driver.Config) { c.Source = xenv.Map{"DATABASE_TIMEZONE": "UTC\x00"} },
-		"a host with a port":          func(c *driver.Config) { c.Host = "localhost:5433" },
-		"a host that is a URL":        func(c *driver.Config) { c.Host = "postgres://localhost" },
-		"a host with a user":          func(c *driver.Config) { c.Host = "evil@localhost" },
-		"a host with a parameter":     func(c *driver.Config) { c.Host = "localhost/?host=evil" },
-		"a host with a space":         func(c *driver.Config) { c.Host = "x host=evil" },
-		"a port out of range":         func(c *driver.Config) { c.Port = 65536 },
-		"a negative port":             func(c *driver.Config) { c.Port = -1 },
-		"an unknown TLS mode":         func(c *driver.Config) { c.TLS = "prefer" },
-		"a CA that nobody asks for":   func(c *driver.Config) { c.TLS, c.TLSCA = "require", "postgres.go" },
-		"a CA that is missing":        func(c *driver.Config) { c.TLS, c.TLSCA = "verify-full", "no-such-file" },
-		"a CA that is none":           func(c *driver.Config) { c.TLS, c.TLSCA = "verify-full", "postgres.go" },
-		"TLS through a Unix socket":   func(c *driver.Config) { c.Host, c.TLS = "/run/postgresql", "require" },
+		"no user":                func(c *driver.Config) { c.User = "" },
+		"no name":                func(c *driver.Config) { c.Name = "" },
+		"a NUL byte in the user": func(c *driver.Config) { c.User = "u\x00database\x00evil" },
+		"a NUL byte in the name": func(c *driver.Config) { c.Name = "n\x00" },
+		"a NUL byte in the host": func(c *driver.Config) { c.Host = "h\x00" },
+		"a NUL byte in the time zone": func(c *driver.Config) {
+			c.Source = xenv.Map{"DATABASE_TIMEZONE": "UTC\x00"}
+		},
+		"a host with a port":      func(c *driver.Config) { c.Host = "localhost:5433" },
+		"a host that is a URL":    func(c *driver.Config) { c.Host = "postgres://localhost" },
+		"a host with a user":      func(c *driver.Config) { c.Host = "evil@localhost" },
+		"a host with a parameter": func(c *driver.Config) { c.Host = "localhost/?host=evil" },
+		"a host with a space":     func(c *driver.Config) { c.Host = "x host=evil" },
+		"a port out of range":     func(c *driver.Config) { c.Port = 65536 },
+		"a negative port":         func(c *driver.Config) { c.Port = -1 },
+		"an unknown TLS mode":     func(c *driver.Config) { c.TLS = "prefer" },
+		"a CA that nobody asks for": func(c *driver.Config) {
+			c.TLS, c.TLSCA = "require", "postgres.go"
+		},
+		"a CA that is missing": func(c *driver.Config) {
+			c.TLS, c.TLSCA = "verify-full", "no-such-file"
+		},
+		"a CA that is none": func(c *driver.Config) {
+			c.TLS, c.TLSCA = "verify-full", "postgres.go"
+		},
+		"TLS through a Unix socket": func(c *driver.Config) {
+			c.Host, c.TLS = "/run/postgresql", "require"
+		},
 	} {
 		c := good
 		change(&c)
@@ -76,11 +89,13 @@ func bad() map[string]driver.Config {
 func unusable(config driver.Config) map[string]driver.Config {
 	all := map[string]driver.Config{}
 	for name, change := range map[string]func(c *driver.Config){
-		"wrong password":    func(c *driver.Config) { c.Pass = "wrong-" + c.Pass },
-		"empty password":    func(c *driver.Config) { c.Pass = "" },
-		"unknown database":  func(c *driver.Config) { c.Name = "no such database" },
-		"unknown user":      func(c *driver.Config) { c.User = "no such user" },
-		"unknown time zone": func(c *driver.Config) { c.Source = xenv.Map{"DATABASE_TIMEZONE": "Mars/Olympus_Mons"} },
+		"wrong password":   func(c *driver.Config) { c.Pass = "wrong-" + c.Pass },
+		"empty password":   func(c *driver.Config) { c.Pass = "" },
+		"unknown database": func(c *driver.Config) { c.Name = "no such database" },
+		"unknown user":     func(c *driver.Config) { c.User = "no such user" },
+		"unknown time zone": func(c *driver.Config) {
+			c.Source = xenv.Map{"DATABASE_TIMEZONE": "Mars/Olympus_Mons"}
+		},
 	} {
 		c := config
 		change(&c)
@@ -107,7 +122,8 @@ func TestUnixSocketOpensAndEndsStatements(t *testing.T) {
 	h.Differences[dbtest.DiffNoTLS] = "PostgreSQL encrypts nothing on a Unix socket"
 	h.Differences[dbtest.DiffNoServer] = "the outage is that of the same server"
 	cases := slices.DeleteFunc(dbtest.Cases(), func(name string) bool {
-		return !strings.HasPrefix(name, "Open/") && !strings.HasPrefix(name, "Errors/") // the rest is the same as over TCP
+		// the rest is the same as over TCP
+		return !strings.HasPrefix(name, "Open/") && !strings.HasPrefix(name, "Errors/")
 	})
 	for name, complaints := range dbtest.Failures(t, h, cases...) {
 		t.Errorf("%s: %q", name, complaints)

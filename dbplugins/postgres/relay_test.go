@@ -17,7 +17,8 @@ import (
 // relay passes bytes between its clients and a server.
 type relay struct {
 	server string
-	begin  func(client io.Writer, server io.Reader) error // passes what the server says first; it may change that
+	// passes what the server says first; it may change that
+	begin func(client io.Writer, server io.Reader) error
 
 	mu    sync.Mutex
 	conns []net.Conn
@@ -42,13 +43,17 @@ func throughSocket(t *testing.T, config driver.Config) driver.Config {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	listen(t, config, "unix", filepath.Join(folder, ".s.PGSQL."+strconv.Itoa(config.Port)), func(io.Writer, io.Reader) error { return nil })
+	listen(t, config, "unix", filepath.Join(folder, ".s.PGSQL."+strconv.Itoa(config.Port)),
+		func(io.Writer, io.Reader) error { return nil })
 	config.Host = folder
 	return config
 }
 
 // listen starts a relay in front of the server of config, which ends with the test.
-func listen(t *testing.T, config driver.Config, network, address string, begin func(io.Writer, io.Reader) error) net.Addr {
+func listen(
+	t *testing.T, config driver.Config, network, address string,
+	begin func(io.Writer, io.Reader) error,
+) net.Addr {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), network, address)
 	if err != nil {

@@ -75,7 +75,8 @@ func (c sameType) Nullable() (nullable, ok bool) {
 // a NULL if that has a length, and gorm hides what a column counts with.
 func (c sameType) DefaultValue() (value string, ok bool) {
 	value, ok = c.columnType.DefaultValue()
-	if c.field.DefaultValueInterface == nil && strings.EqualFold(c.field.DefaultValue, "NULL") && value == "NULL" {
+	if c.field.DefaultValueInterface == nil && strings.EqualFold(c.field.DefaultValue, "NULL") &&
+		value == "NULL" {
 		return "", false
 	}
 	if plain := strings.ReplaceAll(value, "''", "'"); plain == c.field.DefaultValue {
@@ -88,23 +89,28 @@ func (c sameType) DefaultValue() (value string, ok bool) {
 // parentheses stand.
 var spellings = map[string]string{
 	"bit": "bit*", "varbit": "bit varying*", "bool": "boolean",
-	"char": "character*", "character": "character*", "bpchar": "character*", "varchar": "character varying*",
-	"char varying": "character varying*", "nchar": "character*", "nchar varying": "character varying*",
+	"char": "character*", "character": "character*", "bpchar": "character*",
+	"varchar":      "character varying*",
+	"char varying": "character varying*", "nchar": "character*",
+	"nchar varying": "character varying*",
 	"national char": "character*", "national char varying": "character varying*",
 	"national character": "character*", "national character varying": "character varying*",
 	"dec": "numeric*", "decimal": "numeric*", "numeric": "numeric*",
 	"int2": "smallint", "int4": "integer", "int": "integer", "int8": "bigint",
 	"smallserial": "smallint", "serial": "integer", "bigserial": "bigint",
 	"float4": "real", "float8": "double precision", "float": "double precision",
-	"time": "time* without time zone", "timetz": "time* with time zone", "time with time zone": "time* with time zone",
-	"timestamp": "timestamp* without time zone", "timestamptz": "timestamp* with time zone",
+	"time": "time* without time zone", "timetz": "time* with time zone",
+	"time with time zone":      "time* with time zone",
+	"timestamp":                "timestamp* without time zone",
+	"timestamptz":              "timestamp* with time zone",
 	"timestamp with time zone": "timestamp* with time zone",
 }
 
 // typeText takes a type apart: its name, the numbers in parentheses, the brackets of an
 // array.
 var typeText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([a-z][a-z0-9_ ]*?) ?(\([0-9, ]+\))?( with(?:out)? time zone)? ?((?:\[\])*)$`)
+	return regexp.MustCompile(
+		`^([a-z][a-z0-9_ ]*?) ?(\([0-9, ]+\))?( with(?:out)? time zone)? ?((?:\[\])*)$`)
 })
 
 // spelling returns a type as the server spells it.

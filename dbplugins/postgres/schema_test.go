@@ -144,17 +144,20 @@ func TestMigrationChangesTypesThatDiffer(t *testing.T) {
 		t.Errorf("columns = %s (%v), want %s", got, err, want)
 	}
 	var text string
-	if err := db.Raw("SELECT col_description('plinth_test_types'::regclass, 9)").Scan(&text).Error; err != nil || text != "it is 'new'" {
+	if err := db.Raw("SELECT col_description('plinth_test_types'::regclass, 9)").Scan(
+		&text).Error; err != nil || text != "it is 'new'" {
 		t.Errorf("comment = %q (%v), want the new one", text, err)
 	}
 	if err := db.Exec("INSERT INTO plinth_test_types (id, name) VALUES (1, 'x')").Error; err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Raw("SELECT free FROM plinth_test_types").Scan(&text).Error; err != nil || text != "that's" {
+	if err := db.Raw("SELECT free FROM plinth_test_types").Scan(&text).Error; err != nil ||
+		text != "that's" {
 		t.Errorf("default = %q (%v), want that's", text, err)
 	}
 	var null bool
-	if err := db.Raw(`SELECT "null" IS NULL FROM plinth_test_types`).Scan(&null).Error; err != nil || !null {
+	if err := db.Raw(`SELECT "null" IS NULL FROM plinth_test_types`).Scan(
+		&null).Error; err != nil || !null {
 		t.Errorf("default is null: %t (%v), want true", null, err)
 	}
 }

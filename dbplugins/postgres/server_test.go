@@ -20,10 +20,12 @@ import (
 func parts(dsn string) driver.Config {
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		panic("PLINTH_TEST_POSTGRES_DSN, or the DSN of a private server, does not parse") // err would quote it
+		// err would quote it
+		panic("PLINTH_TEST_POSTGRES_DSN, or the DSN of a private server, does not parse")
 	}
 	return driver.Config{
-		Host: c.Host, Port: int(c.Port), User: c.User, Pass: c.Password, Name: c.Database, TLS: driver.TLSDisable,
+		Host: c.Host, Port: int(c.Port), User: c.User, Pass: c.Password, Name: c.Database,
+		TLS: driver.TLSDisable,
 	}
 }
 
@@ -100,7 +102,8 @@ func newDatabase(tb testing.TB, server dbtest.Server, text, options string) driv
 func verify(c driver.Config) func(db *gorm.DB) error {
 	return func(db *gorm.DB) error {
 		var user, name string
-		if err := db.Raw("SELECT current_user, current_database()").Row().Scan(&user, &name); err != nil {
+		if err := db.Raw("SELECT current_user, current_database()").Row().Scan(&user,
+			&name); err != nil {
 			return err
 		}
 		if user != c.User || name != c.Name {

@@ -108,10 +108,13 @@ func startService(t *testing.T, config driver.Config, env ...string) string {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], serveArgument)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append([]string{
-		"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none", "LOG_FORMAT=json", "TMPDIR=" + cmd.Dir,
+		"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none",
+		"LOG_FORMAT=json", "TMPDIR=" + cmd.Dir,
 		"SNOWFLAKE_DATACENTER_ID=0", "SNOWFLAKE_NODE_ID=0", "LEASE_BACKEND=none",
-		"DATABASE_DRIVER=postgres", "DATABASE_HOST=" + config.Host, "DATABASE_PORT=" + strconv.Itoa(config.Port),
-		"DATABASE_USER=" + config.User, "DATABASE_PASS=" + config.Pass, "DATABASE_NAME=" + config.Name,
+		"DATABASE_DRIVER=postgres",
+		"DATABASE_HOST=" + config.Host, "DATABASE_PORT=" + strconv.Itoa(config.Port),
+		"DATABASE_USER=" + config.User, "DATABASE_PASS=" + config.Pass,
+		"DATABASE_NAME=" + config.Name,
 	}, env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -171,7 +174,8 @@ func TestService_silentNetwork(t *testing.T) {
 	config, network := behindSilence(t, config)
 	const requestTimeout, acquireTimeout = 4 * time.Second, time.Second
 	url := startService(t, config, "DATABASE_MAX_OPEN_CONNS=2", "DATABASE_MAX_IDLE_CONNS=2",
-		"PLINTH_REQUEST_TIMEOUT="+requestTimeout.String(), "DATABASE_ACQUIRE_TIMEOUT="+acquireTimeout.String()) + "/query"
+		"PLINTH_REQUEST_TIMEOUT="+requestTimeout.String(),
+		"DATABASE_ACQUIRE_TIMEOUT="+acquireTimeout.String()) + "/query"
 	if a := request(t, url); a.status != http.StatusOK {
 		t.Fatalf("before the silence: %+v", a)
 	}
@@ -184,11 +188,14 @@ func TestService_silentNetwork(t *testing.T) {
 	done.Wait()
 	timedOut, overloaded := 0, 0
 	for _, a := range answers {
-		t.Logf("status %d, code %d after %s", a.status, a.body.Code, a.took.Round(10*time.Millisecond))
+		t.Logf("status %d, code %d after %s",
+			a.status, a.body.Code, a.took.Round(10*time.Millisecond))
 		switch {
-		case a.status == http.StatusGatewayTimeout && a.took >= requestTimeout && a.took < 5*requestTimeout:
+		case a.status == http.StatusGatewayTimeout && a.took >= requestTimeout &&
+			a.took < 5*requestTimeout:
 			timedOut++
-		case a.status == http.StatusServiceUnavailable && a.body.Code == 50303 && a.took >= acquireTimeout && a.took < requestTimeout:
+		case a.status == http.StatusServiceUnavailable && a.body.Code == 50303 &&
+			a.took >= acquireTimeout && a.took < requestTimeout:
 			overloaded++
 		}
 	}

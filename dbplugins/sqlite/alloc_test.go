@@ -19,7 +19,8 @@ import (
 
 func TestAnInsertAllocatesNoMoreThanGormAloneOnTheLibrary(t *testing.T) {
 	config := &gorm.Config{SkipDefaultTransaction: true, Logger: logger.Discard}
-	dsn, err := sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "library.db")}})
+	dsn, err := sqlite.Driver{}.DSN(
+		driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "library.db")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,11 +41,17 @@ func authors(tb testing.TB) *gorm.DB {
 
 func TestEveryKindOfAssociationIsSavedWithItsEntity(t *testing.T) {
 	db := authors(t)
-	a := author{Company: company{ID: 1}, Profile: profile{ID: 2}, Books: []book{{ID: 3}, {ID: 4}}, Tags: []tag{{ID: 5}}}
+	a := author{
+		Company: company{ID: 1}, Profile: profile{ID: 2}, Books: []book{{ID: 3}, {ID: 4}},
+		Tags: []tag{{ID: 5}},
+	}
 	if err := db.Create(&a).Error; err != nil {
 		t.Fatal(err)
 	}
-	for table, want := range map[string]int64{"companies": 1, "profiles": 1, "books": 2, "tags": 1, "author_tags": 1} {
+	for table, want := range map[string]int64{
+		"companies": 1, "profiles": 1, "books": 2, "tags": 1,
+		"author_tags": 1,
+	} {
 		if got := count(t, db, table); got != want {
 			t.Errorf("%d rows of %s after the insert, want %d", got, table, want)
 		}
@@ -55,7 +61,10 @@ func TestEveryKindOfAssociationIsSavedWithItsEntity(t *testing.T) {
 	if err := db.Save(&a).Error; err != nil {
 		t.Fatal(err)
 	}
-	for table, want := range map[string]int64{"companies": 2, "profiles": 2, "books": 3, "tags": 2, "author_tags": 2} {
+	for table, want := range map[string]int64{
+		"companies": 2, "profiles": 2, "books": 3, "tags": 2,
+		"author_tags": 2,
+	} {
 		if got := count(t, db, table); got != want {
 			t.Errorf("%d rows of %s after the update, want %d", got, table, want)
 		}
@@ -94,7 +103,8 @@ func TestAnEntityOfEachKindOfAssociationAloneIsSavedWithIt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			db := open(t, file(t))
-			if err := db.AutoMigrate(&company{}, &profile{}, &book{}, &tag{}, tc.entity); err != nil {
+			if err := db.AutoMigrate(&company{}, &profile{}, &book{}, &tag{},
+				tc.entity); err != nil {
 				t.Fatal(err)
 			}
 			if err := db.Create(tc.entity).Error; err != nil {
@@ -118,7 +128,8 @@ func count(tb testing.TB, db *gorm.DB, table string) (n int64) {
 func TestAnApplicationCanStillReplaceWhatSavesAssociations(t *testing.T) {
 	db := open(t, file(t))
 	called := false
-	if err := db.Callback().Create().Replace("gorm:save_before_associations", func(*gorm.DB) { called = true }); err != nil {
+	if err := db.Callback().Create().Replace("gorm:save_before_associations",
+		func(*gorm.DB) { called = true }); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Create(&row{ID: 1}).Error; err != nil {
@@ -133,13 +144,18 @@ func TestTheConfigurationOfGormIsKept(t *testing.T) {
 	var lines strings.Builder
 	own := logger.New(log.New(&lines, "", 0), logger.Config{LogLevel: logger.Info})
 	built := false
-	db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}, Gorm: func(c *gorm.Config) {
-		c.Logger = own
-		c.ClauseBuilders = map[string]clause.ClauseBuilder{"VALUES": func(c clause.Clause, b clause.Builder) {
-			built = true
-			c.Build(b)
-		}}
-	}})
+	db := open(t, xdb.Options{
+		Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}},
+		Gorm: func(c *gorm.Config) {
+			c.Logger = own
+			c.ClauseBuilders = map[string]clause.ClauseBuilder{"VALUES": func(c clause.Clause,
+				b clause.Builder,
+			) {
+				built = true
+				c.Build(b)
+			}}
+		},
+	})
 	if strings.Contains(lines.String(), "callback") || db.Logger != own {
 		t.Errorf("opening wrote %q, and the logger is %v", &lines, db.Logger)
 	}

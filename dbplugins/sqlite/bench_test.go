@@ -56,7 +56,8 @@ func bySQL(ctx context.Context, b *testing.B) inserter {
 	const statement = "INSERT INTO `users` (`id`,`created_at`,`updated_at`,`username`,`email`,`age`) VALUES (?,?,?,?,?,?)"
 	return inserter{"database/sql", func(i int) error {
 		now, id := time.Now().UTC(), node.MustGenerate()
-		_, err := pool.ExecContext(ctx, statement, int64(id), now, now, "name", "name@example.org", i)
+		_, err := pool.ExecContext(ctx, statement, int64(id), now, now, "name", "name@example.org",
+			i)
 		return err
 	}}
 }
@@ -73,8 +74,9 @@ func byPlinth(ctx context.Context, tb testing.TB, name string, skipTransaction b
 func openBench(ctx context.Context, tb testing.TB, path string, skipTransaction bool) *gorm.DB {
 	tb.Helper()
 	db, err := xdb.Open(ctx, xdb.Options{
-		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, SkipDefaultTransaction: skipTransaction,
-		AutoMigrate: []any{&user{}},
+		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+		SkipDefaultTransaction: skipTransaction,
+		AutoMigrate:            []any{&user{}},
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -106,8 +108,9 @@ func nodeOf(ctx context.Context, tb testing.TB) *xsnowflake.Node {
 	return node
 }
 
-// BenchmarkInsert prints the time of one inserted row for database/sql, our defaults and WithSkipDefaultTransaction, and
-// the ratios, each the median of rounds of 1000 rows. The targets of performance.md are 2.0 and 1.3.
+// BenchmarkInsert prints the time of one inserted row for database/sql, our defaults and
+// WithSkipDefaultTransaction, and the ratios, each the median of rounds of 1000 rows. The
+// targets of performance.md are 2.0 and 1.3.
 func BenchmarkInsert(b *testing.B) {
 	ctx := withNode(b)
 	ways := []inserter{
@@ -134,7 +137,8 @@ func BenchmarkInsert(b *testing.B) {
 	floor := median(took[0])
 	for i, way := range ways {
 		m := median(took[i])
-		b.Logf("%-32s %8.1f µs a row, %.2f of database/sql", way.name, float64(m.Nanoseconds())/1e3/round, float64(m)/float64(floor))
+		b.Logf("%-32s %8.1f µs a row, %.2f of database/sql",
+			way.name, float64(m.Nanoseconds())/1e3/round, float64(m)/float64(floor))
 	}
 }
 

@@ -114,15 +114,16 @@ func replaced(from, to string) func(driver.Config) (string, error) {
 // library is the dialector as it comes.
 func library(dsn string) gorm.Dialector { return gormsqlite.Open(dsn) }
 
-// twoSeconds is a slow statement with an end, for a driver that cannot end it: it sleeps, because how long a count takes
-// depends on what else the machine does.
+// twoSeconds is a slow statement with an end, for a driver that cannot end it: it sleeps,
+// because how long a count takes depends on what else the machine does.
 const twoSeconds = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100) SELECT count(nap(i)) FROM n"
 
 func init() {
-	gosqlite.MustRegisterScalarFunction("nap", 1, func(*gosqlite.FunctionContext, []sqldriver.Value) (sqldriver.Value, error) {
-		<-time.After(20 * time.Millisecond)
-		return int64(1), nil
-	})
+	gosqlite.MustRegisterScalarFunction("nap",
+		1, func(*gosqlite.FunctionContext, []sqldriver.Value) (sqldriver.Value, error) {
+			<-time.After(20 * time.Millisecond)
+			return int64(1), nil
+		})
 }
 
 func TestBrokenDriverDoesNotPass(t *testing.T) {
@@ -137,9 +138,12 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			want:   "Load/OneDatabaseHoweverManyConnections",
 		},
 		{
-			name:   "errors without a kind",
-			driver: broken{dialector: library, kind: func(error) driver.ErrorKind { return driver.Unknown }},
-			want:   "Errors/HaveTheSameCodeOnEveryDatabase",
+			name: "errors without a kind",
+			driver: broken{
+				dialector: library,
+				kind:      func(error) driver.ErrorKind { return driver.Unknown },
+			},
+			want: "Errors/HaveTheSameCodeOnEveryDatabase",
 		},
 		{
 			name:   "errors of the library",
@@ -149,7 +153,8 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 		{
 			name: "errors of the whole process",
 			driver: broken{kind: func(err error) driver.ErrorKind {
-				return cmp.Or(sqlite.Driver{}.ErrorKind(err), driver.KindOf(driver.TranslateNetwork(err)))
+				return cmp.Or(sqlite.Driver{}.ErrorKind(err),
+					driver.KindOf(driver.TranslateNetwork(err)))
 			}},
 			want: "Errors/OfTheRestOfTheProcessAreNotClaimed",
 		},
@@ -159,9 +164,11 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			want:   "Errors/HaveTheSameCodeOnEveryDatabase",
 		},
 		{
-			name:   "values in errors",
-			driver: broken{dialector: func(dsn string) gorm.Dialector { return leaky{dialect{sqlite.Driver{}.Dialector(dsn)}} }},
-			want:   "Errors/HoldNoValue",
+			name: "values in errors",
+			driver: broken{dialector: func(dsn string) gorm.Dialector {
+				return leaky{dialect{sqlite.Driver{}.Dialector(dsn)}}
+			}},
+			want: "Errors/HoldNoValue",
 		},
 		{
 			name:   "a statement that cannot be interrupted",
@@ -200,19 +207,26 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			want: "Open/RefusesBadParts",
 		},
 		{
-			name:   "an error for good that is taken for a passing one",
-			driver: broken{kind: func(error) driver.ErrorKind { return driver.Connection }, dialector: library},
-			want:   "Open/EndsAtOnceWhereWaitingDoesNotHelp",
+			name: "an error for good that is taken for a passing one",
+			driver: broken{
+				kind:      func(error) driver.ErrorKind { return driver.Connection },
+				dialector: library,
+			},
+			want: "Open/EndsAtOnceWhereWaitingDoesNotHelp",
 		},
 		{
-			name:   "no savepoints",
-			driver: broken{dialector: func(dsn string) gorm.Dialector { return dialect{sqlite.Driver{}.Dialector(dsn)} }},
-			want:   "Transaction/SavepointGoesBackHalfWay",
+			name: "no savepoints",
+			driver: broken{dialector: func(dsn string) gorm.Dialector {
+				return dialect{sqlite.Driver{}.Dialector(dsn)}
+			}},
+			want: "Transaction/SavepointGoesBackHalfWay",
 		},
 		{
-			name:   "no prefix",
-			driver: broken{dialector: func(dsn string) gorm.Dialector { return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}} }},
-			want:   "Schema/HasThePrefix",
+			name: "no prefix",
+			driver: broken{dialector: func(dsn string) gorm.Dialector {
+				return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}}
+			}},
+			want: "Schema/HasThePrefix",
 		},
 		{
 			name:   "a migration that deletes children",
@@ -238,7 +252,8 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			name: "transactions that lock too late",
 			driver: broken{dialector: library, dsn: func(c driver.Config) (string, error) {
 				dsn, err := sqlite.Driver{}.DSN(c)
-				return strings.NewReplacer("_txlock=immediate", "_txlock=deferred", "timeout(5000)", "timeout(10)").Replace(dsn), err
+				return strings.NewReplacer("_txlock=immediate", "_txlock=deferred", "timeout(5000)",
+					"timeout(10)").Replace(dsn), err
 			}},
 			want: "Lock/RowLockLosesNoUpdate",
 		},
@@ -257,7 +272,9 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			h := harness()
 			h.Driver = tc.driver
 			h.Slow = twoSeconds
-			for range 5 { // a fault of locks needs two transactions at once, which a busy machine may run in turn
+			// a fault of locks needs two transactions at once, which a busy machine may
+			// run in turn
+			for range 5 {
 				if got := dbtest.Failures(t, h, tc.want); len(got[tc.want]) > 0 {
 					t.Log(got)
 					return
@@ -285,7 +302,10 @@ func pretended(t *testing.T) dbtest.Harness {
 	h.Outage = func(tb testing.TB) dbtest.Outage {
 		return dbtest.Outage{Config: h.Config(tb), Stop: nothing, Start: nothing}
 	}
-	h.TLS = &dbtest.TLS{CA: "sqlite_test.go", Encrypted: func(*gorm.DB) (bool, error) { return false, nil }}
+	h.TLS = &dbtest.TLS{
+		CA:        "sqlite_test.go",
+		Encrypted: func(*gorm.DB) (bool, error) { return false, nil },
+	}
 	h.Slow = twoSeconds
 	h.Driver = tampering(tamper{noTx: true}) // SQLite has one transaction that writes at a time
 	return h
@@ -294,8 +314,10 @@ func pretended(t *testing.T) dbtest.Harness {
 func TestDatabaseThatClaimsToHaveAServerDoesNotPass(t *testing.T) {
 	wantFailures(t, pretended(t), []string{
 		"Values/DecimalsAreExact", "Values/DecimalsThatDoNotFitAreRefused",
-		"TLS/EncryptsAsTheModeSays", "TLS/RefusesAServerThatIsNotTrusted", "TLS/RefusesAnotherHost", "TLS/BadSettingsAreNamed",
+		"TLS/EncryptsAsTheModeSays", "TLS/RefusesAServerThatIsNotTrusted", "TLS/RefusesAnotherHost",
+		"TLS/BadSettingsAreNamed",
 		"TLS/PlainTextToAnotherMachineIsWarnedOf",
-		"Outage/FailsFastAndRecovers", "Outage/NetworkBreaksAndHeals", "Outage/SilentServerHoldsNobody",
+		"Outage/FailsFastAndRecovers", "Outage/NetworkBreaksAndHeals",
+		"Outage/SilentServerHoldsNobody",
 	})
 }

@@ -16,10 +16,12 @@ func (Driver) NowMicros() string {
 // Dual implements driver.Clock.
 func (Driver) Dual() string { return "" }
 
-// Scope implements driver.Clock. A file on a network is not one that several hosts may open: its locks do not hold there.
+// Scope implements driver.Clock. A file on a network is not one that several hosts may
+// open: its locks do not hold there.
 func (Driver) Scope(db *gorm.DB) leasedriver.Scope {
 	d, ok := db.Dialector.(*dialector)
-	if ok && (strings.Contains(d.DSN, memory) || strings.Contains(d.DSN, "mode=memory") || strings.Contains(d.DSN, "vfs=memdb")) {
+	if ok && (strings.Contains(d.DSN, memory) || strings.Contains(d.DSN, "mode=memory") ||
+		strings.Contains(d.DSN, "vfs=memdb")) {
 		return leasedriver.Process
 	}
 	return leasedriver.Host

@@ -28,7 +28,8 @@ const (
 )
 
 var errQueue = driver.Translate(driver.LockTimeout,
-	errors.New("sqlite: the write lock was not free within 5 s"), "held by another transaction for more than "+lockTimeout.String())
+	errors.New("sqlite: the write lock was not free within 5 s"),
+	"held by another transaction for more than "+lockTimeout.String())
 
 // library is what the connections of the library can do.
 type library interface {
@@ -39,11 +40,13 @@ type library interface {
 	sqldriver.Pinger
 }
 
-// handleOf returns the sqlite3* of a connection, or 0 if the library has renamed its field.
+// handleOf returns the sqlite3* of a connection, or 0 if the library has renamed its
+// field.
 //
-// The library interrupts a statement only until that has returned its first row, and exports
-// no way to interrupt it later. Without the handle a slow query ignores its context, and
-// TestFileConforms/Errors/CancelEndsAStatement and DeadlineEndsAStatement do not return.
+// The library interrupts a statement only until that has returned its first row, and
+// exports no way to interrupt it later. Without the handle a slow query ignores its
+// context, and TestFileConforms/Errors/CancelEndsAStatement and DeadlineEndsAStatement do
+// not return.
 func handleOf(c sqldriver.Conn) uintptr {
 	field := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
 	if field.Kind() != reflect.Uintptr {
@@ -65,7 +68,8 @@ type conn struct {
 	latestText sqldriver.Value
 }
 
-// watcher interrupts a connection when the context of what that does ends. It watches one context at a time.
+// watcher interrupts a connection when the context of what that does ends. It watches one
+// context at a time.
 type watcher struct {
 	interrupt func()        // nil where the library hides its handle
 	ended     chan struct{} // takes word that nothing is to be interrupted any more
@@ -79,8 +83,8 @@ func newWatcher(handle uintptr) *watcher {
 	return w
 }
 
-// keepInterrupting interrupts again and again, since SQLite forgets an interrupt for which no statement is running: the
-// one that it is for may be about to begin.
+// keepInterrupting interrupts again and again, since SQLite forgets an interrupt for
+// which no statement is running: the one that it is for may be about to begin.
 func (w *watcher) keepInterrupting(handle uintptr) {
 	again := time.NewTicker(interruptPause)
 	defer again.Stop()
@@ -128,7 +132,8 @@ func busy(err error) bool {
 		return false // errors.As would cost each statement an allocation
 	}
 	var e *gosqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY && e.Code() != lib.SQLITE_BUSY_SNAPSHOT
+	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY &&
+		e.Code() != lib.SQLITE_BUSY_SNAPSHOT
 }
 
 // because returns the context's error where that is why SQLite was interrupted.
@@ -143,7 +148,8 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// lock takes the writer's token, after those who asked before; writers of other processes are SQLite's to wait for.
+// lock takes the writer's token, after those who asked before; writers of other processes
+// are SQLite's to wait for.
 func (c *conn) lock(ctx context.Context) error {
 	select {
 	case c.queue <- struct{}{}:
@@ -187,7 +193,9 @@ func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver
 }
 
 // ExecContext implements driver.ExecerContext.
-func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+func (c *conn) ExecContext(
+	ctx context.Context, query string, args []sqldriver.NamedValue,
+) (sqldriver.Result, error) {
 	if c.queue != nil && !c.inTx {
 		if err := c.lock(ctx); err != nil {
 			return nil, err
@@ -197,7 +205,8 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.N
 	defer c.exec.end(c.exec.begin(ctx))
 	quiet := context.WithoutCancel(ctx) // the library would start a goroutine to watch it
 	if strings.Contains(query, ";") {
-		result, err := c.library.ExecContext(quiet, query, args) // the first of several may be done already
+		// the first of several may be done already
+		result, err := c.library.ExecContext(quiet, query, args)
 		return result, because(ctx, err)
 	}
 	var result sqldriver.Result
@@ -209,7 +218,9 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []sqldriver.N
 }
 
 // QueryContext implements driver.QueryerContext.
-func (c *conn) QueryContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (c *conn) QueryContext(
+	ctx context.Context, query string, args []sqldriver.NamedValue,
+) (sqldriver.Rows, error) {
 	w := newWatcher(c.handle)
 	stop := w.begin(ctx)
 	var inner sqldriver.Rows
@@ -224,12 +235,14 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []sqldriver.
 	return &rows{libraryRows: inner.(libraryRows), ctx: ctx, watcher: w, stop: stop}, nil //nolint:forcetypeassert // the library's type
 }
 
-// Ping implements driver.Pinger. The first statement of a connection reads the schema, for which it may have to wait.
+// Ping implements driver.Pinger. The first statement of a connection reads the schema,
+// for which it may have to wait.
 func (c *conn) Ping(ctx context.Context) error {
 	return patiently(ctx, func() error { return c.library.Ping(ctx) })
 }
 
-// PrepareContext implements driver.ConnPrepareContext. The library's statement is no more than its text either.
+// PrepareContext implements driver.ConnPrepareContext. The library's statement is no more
+// than its text either.
 func (c *conn) PrepareContext(_ context.Context, query string) (sqldriver.Stmt, error) {
 	return &stmt{conn: c, query: query}, nil
 }
@@ -243,7 +256,8 @@ func (c *conn) CheckNamedValue(v *sqldriver.NamedValue) (err error) {
 	return err
 }
 
-// timeText returns a time as it is stored. The rows of an insert have the same times, so the latest text is kept.
+// timeText returns a time as it is stored. The rows of an insert have the same times, so
+// the latest text is kept.
 func (c *conn) timeText(t time.Time) sqldriver.Value {
 	t = t.UTC().Truncate(time.Microsecond)
 	if c.latestText == nil || !t.Equal(c.latest) {
@@ -259,7 +273,8 @@ type tx struct {
 	locked bool
 }
 
-// Commit implements driver.Tx. Where SQLite is too busy to commit, the transaction would stay open.
+// Commit implements driver.Tx. Where SQLite is too busy to commit, the transaction would
+// stay open.
 func (t *tx) Commit() error {
 	err := patiently(context.Background(), t.inner.Commit) // database/sql has no context for it
 	if err != nil {
@@ -269,8 +284,9 @@ func (t *tx) Commit() error {
 	return err
 }
 
-// Rollback implements driver.Tx. SQLite ends a transaction by itself after some errors, such as an interrupt in a write
-// (sqlite.org/lang_transaction.html, section 3), and there is nothing left to roll back.
+// Rollback implements driver.Tx. SQLite ends a transaction by itself after some errors,
+// such as an interrupt in a write (sqlite.org/lang_transaction.html, section 3), and
+// there is nothing left to roll back.
 func (t *tx) Rollback() error {
 	defer t.end()
 	err := t.inner.Rollback()
@@ -288,7 +304,8 @@ func (t *tx) end() {
 	}
 }
 
-// libraryRows is what the rows of the library can do; gorm's migrator asks for the types of columns.
+// libraryRows is what the rows of the library can do; gorm's migrator asks for the types
+// of columns.
 type libraryRows interface {
 	sqldriver.RowsColumnTypeDatabaseTypeName
 	sqldriver.RowsColumnTypeLength
@@ -341,11 +358,15 @@ func (s *stmt) Exec([]sqldriver.Value) (sqldriver.Result, error) { return nil, s
 func (s *stmt) Query([]sqldriver.Value) (sqldriver.Rows, error) { return nil, sqldriver.ErrSkip }
 
 // ExecContext implements driver.StmtExecContext.
-func (s *stmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+func (s *stmt) ExecContext(
+	ctx context.Context, args []sqldriver.NamedValue,
+) (sqldriver.Result, error) {
 	return s.conn.ExecContext(ctx, s.query, args)
 }
 
 // QueryContext implements driver.StmtQueryContext.
-func (s *stmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (s *stmt) QueryContext(
+	ctx context.Context, args []sqldriver.NamedValue,
+) (sqldriver.Rows, error) {
 	return s.conn.QueryContext(ctx, s.query, args)
 }

@@ -12,9 +12,10 @@ import (
 	gormsqlite "github.com/glebarez/sqlite"
 )
 
-// connector opens the connections of one pool. It adds to the library what a pool needs: one database in memory for all
-// connections, writers that queue up instead of polling for the lock, statements that end with their context while they
-// are stepping, and times in UTC, because SQLite compares them as texts.
+// connector opens the connections of one pool. It adds to the library what a pool needs:
+// one database in memory for all connections, writers that queue up instead of polling
+// for the lock, statements that end with their context while they are stepping, and times
+// in UTC, because SQLite compares them as texts.
 type connector struct {
 	dsn     string
 	private bool          // a database in memory of this pool alone
@@ -29,9 +30,11 @@ func newConnector(dsn string) *connector {
 	c := &connector{dsn: dsn}
 	name, query, _ := strings.Cut(dsn, "?")
 	if c.private = isMemory(name, query); c.private {
-		// A name that begins with a slash is shared within the process (sqlite.org/src/file/src/memdb.c). There,
-		// readers wait for writers too: a short wait of SQLite's lets conn.patiently look at the context.
-		c.dsn = "file:/plinth-" + rand.Text() + "?vfs=memdb&" + strings.ReplaceAll(query, "mode=memory", "") +
+		// A name that begins with a slash is shared within the process
+		// (sqlite.org/src/file/src/memdb.c). There, readers wait for writers too: a short
+		// wait of SQLite's lets conn.patiently look at the context.
+		c.dsn = "file:/plinth-" + rand.Text() + "?vfs=memdb&" +
+			strings.ReplaceAll(query, "mode=memory", "") +
 			"&_pragma=busy_timeout(5)"
 	}
 	if locksAtOnce(dsn) {
@@ -43,16 +46,19 @@ func newConnector(dsn string) *connector {
 // locksAtOnce reports whether transactions take the write lock when they begin.
 func locksAtOnce(dsn string) bool {
 	_, query, _ := strings.Cut(dsn, "?")
-	return strings.Contains(query, "_txlock=immediate") || strings.Contains(query, "_txlock=exclusive")
+	return strings.Contains(query, "_txlock=immediate") ||
+		strings.Contains(query, "_txlock=exclusive")
 }
 
-// isMemory reports whether a DSN names a database in memory, other than one that its application shares by name.
+// isMemory reports whether a DSN names a database in memory, other than one that its
+// application shares by name.
 func isMemory(name, query string) bool {
 	inMemory := name == memory || name == "file:"+memory || strings.Contains(query, "mode=memory")
 	return inMemory && !strings.Contains(query, "cache=shared")
 }
 
-// registered is the library's driver, with the functions that the application has registered there.
+// registered is the library's driver, with the functions that the application has
+// registered there.
 var registered = sync.OnceValue(func() sqldriver.Driver {
 	db, err := sql.Open(gormsqlite.DriverName, "")
 	if err != nil {
@@ -75,7 +81,10 @@ func (c *connector) Connect(context.Context) (sqldriver.Conn, error) {
 		return nil, err
 	}
 	handle := handleOf(inner)
-	return &conn{library: inner.(library), queue: c.queue, handle: handle, exec: newWatcher(handle)}, nil //nolint:forcetypeassert // the library's type
+	return &conn{
+		library: inner.(library), queue: c.queue, handle: handle,
+		exec: newWatcher(handle),
+	}, nil //nolint:forcetypeassert // the library's type
 }
 
 // hold opens the anchor of a database in memory.

@@ -30,15 +30,16 @@ type city struct {
 // GetGene implements xsnowflake.GeneProvider.
 func (city) GetGene() xsnowflake.Gene { return 40 }
 
-// application returns the context that an application has after its start: it carries a database, an id node and
-// a quiet log.
+// application returns the context that an application has after its start: it carries a
+// database, an id node and a quiet log.
 func application() (ctx context.Context, stop func()) {
 	engine, _ := xlog.New(xlog.Config{Level: slog.LevelError})
 	ctx = xlog.NewContext(context.Background(), engine)
 	node, _ := xsnowflake.NewNode()
 	ctx = context.WithValue(ctx, xctx.SnowflakeNodeKey, node)
 	db, err := xdb.Open(ctx, xdb.Options{
-		Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}, AutoMigrate: []any{&city{}},
+		Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}},
+		AutoMigrate: []any{&city{}},
 	})
 	if err != nil {
 		panic(err)
@@ -51,7 +52,9 @@ func ExampleDriver() {
 	options := xdb.NewOptions(
 		xdb.WithDriver("sqlite", ":memory:"),
 		xdb.WithAutoMigrate(&city{}),
-		xdb.WithPrepare(func(db *gorm.DB) error { return db.Where("name = ?", "").Delete(&city{}).Error }),
+		xdb.WithPrepare(func(db *gorm.DB) error {
+			return db.Where("name = ?", "").Delete(&city{}).Error
+		}),
 	)
 	engine, _ := xlog.New(xlog.Config{Level: slog.LevelError})
 	defer func() { _ = engine.Close() }()
@@ -65,8 +68,10 @@ func ExampleDriver() {
 
 func ExampleDriver_migrations() {
 	files := fstest.MapFS{ // an application embeds a folder: //go:embed migrations/*.sql
-		"migrations/0001_roles.sql": {Data: []byte("CREATE TABLE ${prefix}roles (name VARCHAR(64) NOT NULL);")},
-		"migrations/0002_admin.sql": {Data: []byte("INSERT INTO ${prefix}roles (name) VALUES ('admin');")},
+		"migrations/0001_roles.sql": {Data: []byte(
+			"CREATE TABLE ${prefix}roles (name VARCHAR(64) NOT NULL);")},
+		"migrations/0002_admin.sql": {Data: []byte(
+			"INSERT INTO ${prefix}roles (name) VALUES ('admin');")},
 	}
 	ctx, stop := application()
 	defer stop()
@@ -122,7 +127,11 @@ func ExampleDriver_pages() {
 	ctx, stop := application()
 	defer stop()
 	db := xdb.MustGetDB(ctx)
-	if err := db.Create([]*city{{Name: "Bergen"}, {Name: "Oslo"}, {Name: "Tromsø"}}).Error; err != nil {
+	if err := db.Create([]*city{
+		{Name: "Bergen"},
+		{Name: "Oslo"},
+		{Name: "Tromsø"},
+	}).Error; err != nil {
 		panic(err)
 	}
 	request := xmodels.PageRequest{Page: 2, Size: 2, Sort: "desc"}
@@ -130,7 +139,8 @@ func ExampleDriver_pages() {
 	fmt.Println(page.TotalItems, page.TotalPages, page.Items[0].Name, err)
 
 	list, err := xmodels.Keyset[city](db, xmodels.KeysetRequest{Size: 2}, xmodels.SortBy("name"))
-	rest, _ := xmodels.Keyset[city](db, xmodels.KeysetRequest{Size: 2, After: list.Next}, xmodels.SortBy("name"))
+	rest, _ := xmodels.Keyset[city](db, xmodels.KeysetRequest{Size: 2, After: list.Next},
+		xmodels.SortBy("name"))
 	fmt.Println(len(list.Items), len(rest.Items), rest.Items[0].Name, rest.Next == "", err)
 	// Output:
 	// 3 2 Bergen <nil>

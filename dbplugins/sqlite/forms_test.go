@@ -20,7 +20,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// mutex is a lock that is no transaction, as those of servers are. It holds within one process.
+// mutex is a lock that is no transaction, as those of servers are. It holds within one
+// process.
 type mutex struct{ held *sync.Mutex }
 
 func (m mutex) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
@@ -32,7 +33,9 @@ func (m mutex) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) e
 // ownConnection hands over what gorm's Connection gives.
 type ownConnection struct{ mutex }
 
-func (m ownConnection) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+func (m ownConnection) Migrate(
+	ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error,
+) error {
 	m.held.Lock()
 	defer m.held.Unlock()
 	return db.WithContext(ctx).Connection(run)
@@ -53,22 +56,27 @@ type locker interface {
 
 func (a aside) TransactionalDDL() bool { return a.undoes }
 
-// TestMigrationsHoldInEveryFormOfADriver runs the suite's migrations with what servers do and SQLite does not: locks
-// beside the transaction, and changes of the schema that commit by themselves.
+// TestMigrationsHoldInEveryFormOfADriver runs the suite's migrations with what servers do
+// and SQLite does not: locks beside the transaction, and changes of the schema that
+// commit by themselves.
 func TestMigrationsHoldInEveryFormOfADriver(t *testing.T) {
 	lock := mutex{&sync.Mutex{}}
 	for _, tc := range []struct {
 		name   string
 		driver driver.Driver
 	}{
-		{name: "lock on a connection of its own", driver: aside{sqlite.Driver{}, ownConnection{lock}, true}},
+		{
+			name:   "lock on a connection of its own",
+			driver: aside{sqlite.Driver{}, ownConnection{lock}, true},
+		},
 		{name: "lock beside transactions", driver: aside{sqlite.Driver{}, lock, true}},
 		{name: "lock beside changes that commit", driver: aside{sqlite.Driver{}, lock, false}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := harness()
 			h.Driver = tc.driver
-			names := slices.DeleteFunc(dbtest.Cases(), func(name string) bool { return !strings.HasPrefix(name, "Migrations/") })
+			names := slices.DeleteFunc(dbtest.Cases(),
+				func(name string) bool { return !strings.HasPrefix(name, "Migrations/") })
 			for name, complaints := range dbtest.Failures(t, h, names...) {
 				t.Errorf("%s: %q", name, complaints)
 			}
@@ -84,17 +92,21 @@ func TestMigrateWorksOnADatabaseThatWasOpenedOtherwise(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = xdb.Close(db) }()
-	files := sqlFiles("0001_runs.sql", "CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\nINSERT INTO none VALUES ('secret')")
+	files := sqlFiles("0001_runs.sql",
+		"CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\nINSERT INTO none VALUES ('secret')")
 	err = migrate.Apply(t.Context(), db, files)
-	if err == nil || !strings.Contains(err.Error(), "0001_runs.sql:2: ") || strings.Contains(err.Error(), "secret") {
+	if err == nil || !strings.Contains(err.Error(), "0001_runs.sql:2: ") ||
+		strings.Contains(err.Error(), "secret") {
 		t.Errorf("Migrate = %v, want the line of the statement", err)
 	}
-	files["0001_runs.sql"].Data = []byte("CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\n")
+	files["0001_runs.sql"].Data = []byte(
+		"CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\n")
 	if err := migrate.Apply(t.Context(), db, files); err != nil {
 		t.Error(err)
 	}
 	wantRuns(t, db, "app_")
-	if got := states(t, db, files); got != "applied" || !db.Migrator().HasTable("app_plinth_migrations") {
+	if got := states(t, db, files); got != "applied" ||
+		!db.Migrator().HasTable("app_plinth_migrations") {
 		t.Errorf("state = %s", got)
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 func TestDriver_ErrorKind_Full(t *testing.T) {
 	db := open(t, file(t))
-	for _, statement := range []string{"CREATE TABLE notes (text)", "PRAGMA max_page_count = 8"} { // SQLITE_FULL beyond
+	// SQLITE_FULL beyond
+	for _, statement := range []string{"CREATE TABLE notes (text)", "PRAGMA max_page_count = 8"} {
 		if err := db.Exec(statement).Error; err != nil {
 			t.Fatal(err)
 		}

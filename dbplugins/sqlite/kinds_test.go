@@ -22,7 +22,8 @@ func TestATextThatIsNoNumberIsNotValid(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := db.Exec("INSERT INTO strict_ages ("+tc.column+") VALUES (?)", "twelve").Error
-			if driver.KindOf(err) != driver.Malformed || xerror.From(err).GetErrorCode() != xerror.DataInvalid {
+			if driver.KindOf(err) != driver.Malformed ||
+				xerror.From(err).GetErrorCode() != xerror.DataInvalid {
 				t.Errorf("error = %v (%T), want one of kind Malformed", err, err)
 			}
 			if strings.Contains(err.Error(), "twelve") {

@@ -26,7 +26,10 @@ import (
 // openAt opens the database of a path, and closes it at the end of the test.
 func openAt(tb testing.TB, path string) *gorm.DB {
 	tb.Helper()
-	db, err := xdb.Open(tb.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
+	db, err := xdb.Open(tb.Context(), xdb.Options{
+		Driver: sqlite.Name,
+		Parts:  driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -56,20 +59,23 @@ func TestLeases(t *testing.T) {
 			if err := db.Exec("DELETE FROM plinth_leases WHERE name = ?", name).Error; err != nil {
 				tb.Error(err)
 			}
-			<-time.After(2 * time.Millisecond) // the clock is in whole milliseconds, and what is forgotten leaves no token
+			// the clock is in whole milliseconds, and what is forgotten leaves no token
+			<-time.After(2 * time.Millisecond)
 		},
 		Source: "in process, a file", Server: "SQLite " + version(),
 	})
 }
 
-// TestReleaseBeforeTheFirstLease is that of a caller whose Acquire ended before the table was made.
+// TestReleaseBeforeTheFirstLease is that of a caller whose Acquire ended before the table
+// was made.
 func TestReleaseBeforeTheFirstLease(t *testing.T) {
 	leases, err := xdb.Leases(openAt(t, filepath.Join(t.TempDir(), "test.db")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := leases.Backend()
-	held, err := b.Release(t.Context(), leasedriver.Holding{Name: "job", Holder: "me", TTL: time.Minute})
+	held, err := b.Release(t.Context(),
+		leasedriver.Holding{Name: "job", Holder: "me", TTL: time.Minute})
 	if err != nil || held {
 		t.Errorf("Release = %t, %v, want false", held, err)
 	}
@@ -77,7 +83,8 @@ func TestReleaseBeforeTheFirstLease(t *testing.T) {
 
 func TestLeasesAreFoundUnderAnyNamesOfColumns(t *testing.T) {
 	db, err := xdb.Open(t.Context(), xdb.Options{
-		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "test.db")}},
+		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(
+			t.TempDir(), "test.db")}},
 		Gorm: func(c *gorm.Config) { c.NamingStrategy = schema.NamingStrategy{NoLowerCase: true} },
 	})
 	if err != nil {
@@ -109,7 +116,10 @@ func TestLeasesReachAsFarAsTheFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := leases.Capabilities(); got != (leasedriver.Capabilities{Scope: tc.want, Durable: true, Name: sqlite.Name}) {
+			if got := leases.Capabilities(); got != (leasedriver.Capabilities{
+				Scope:   tc.want,
+				Durable: true, Name: sqlite.Name,
+			}) {
 				t.Errorf("capabilities = %+v, want the scope %s", got, tc.want)
 			}
 		})
@@ -130,14 +140,17 @@ func TestClockIsThatOfTheWorld(t *testing.T) {
 	}
 }
 
-// TestLeasesAreThoseOfThePrimary gives the database a replica that has not even the table.
+// TestLeasesAreThoseOfThePrimary gives the database a replica that has not even the
+// table.
 func TestLeasesAreThoseOfThePrimary(t *testing.T) {
 	dir := t.TempDir()
-	replica, err := sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "replica.db")}})
+	replica, err := sqlite.Driver{}.DSN(
+		driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "replica.db")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "test.db")}}, Replicas: []xlog.Secret{xlog.Secret(replica)}})
+	db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(
+		dir, "test.db")}}, Replicas: []xlog.Secret{xlog.Secret(replica)}})
 	leases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
@@ -151,13 +164,16 @@ func TestLeasesAreThoseOfThePrimary(t *testing.T) {
 	if g, err = b.Acquire(t.Context(), r); err != nil || g.OK {
 		t.Errorf("a second one = %+v, %v; want it held", g, err)
 	}
-	if held, err := b.Release(t.Context(), leasedriver.Holding{Name: "slot", Holder: "one", TTL: time.Minute}); err != nil || !held {
+	if held, err := b.Release(t.Context(), leasedriver.Holding{
+		Name: "slot", Holder: "one",
+		TTL: time.Minute,
+	}); err != nil || !held {
 		t.Errorf("release = %t, %v", held, err)
 	}
 }
 
-// TestWhatIsLeftWhileASlotIsTakenIsSeen lets the last holder, whose time is over, leave a mark between the look at its slot
-// and the statement that takes it.
+// TestWhatIsLeftWhileASlotIsTakenIsSeen lets the last holder, whose time is over, leave a
+// mark between the look at its slot and the statement that takes it.
 func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	lastLeases, err := xdb.Leases(openAt(t, path))
@@ -165,7 +181,10 @@ func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := lastLeases.Backend()
-	r := leasedriver.Request{Name: "slot", Count: 2, Holder: "last", TTL: time.Millisecond, Mark: 5, Past: 5}
+	r := leasedriver.Request{
+		Name: "slot", Count: 2, Holder: "last",
+		TTL: time.Millisecond, Mark: 5, Past: 5,
+	}
 	g, err := last.Acquire(t.Context(), r)
 	if err != nil || !g.OK {
 		t.Fatalf("acquire = %+v, %v", g, err)
@@ -176,7 +195,8 @@ func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 	registry.Register(tampering(tamper{query: func(query string) string {
 		if strings.HasPrefix(query, "UPDATE") {
 			once.Do(func() {
-				held, err := last.Release(t.Context(), leasedriver.Holding{Name: r.Name, Holder: r.Holder, Token: g.Token, Mark: 77})
+				held, err := last.Release(t.Context(),
+					leasedriver.Holding{Name: r.Name, Holder: r.Holder, Token: g.Token, Mark: 77})
 				if err != nil || !held {
 					t.Errorf("release = %t, %v", held, err)
 				}
@@ -184,7 +204,10 @@ func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 		}
 		return query
 	}}))
-	db, err := registry.Open(t.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
+	db, err := registry.Open(t.Context(), xdb.Options{
+		Driver: sqlite.Name,
+		Parts:  driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +217,8 @@ func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := nextLeases.Backend()
-	got, err := next.Acquire(t.Context(), leasedriver.Request{Name: "slot", Count: 1, Holder: "next", TTL: time.Minute, Mark: 6})
+	got, err := next.Acquire(t.Context(),
+		leasedriver.Request{Name: "slot", Count: 1, Holder: "next", TTL: time.Minute, Mark: 6})
 	if err != nil || !got.OK || got.Mark != 77 {
 		t.Errorf("acquire = %+v, %v; want the mark 77", got, err)
 	}
@@ -230,11 +254,15 @@ func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
 		want   []string
 	}{
 		{name: "nothing", driver: tampering(tamper{})},
-		{name: "a clock that is fast", driver: fast{}, want: []string{"Lease/TimesAreThoseOfTheWorld"}},
 		{
-			name:   "what others do meanwhile is not seen",
-			driver: tampering(tamper{query: leaseWithout("AND `token` = ?", "AND `mark` = ?", "AND `until_us` <= "+now)}),
-			want:   []string{"Lease/OneOfTwoWins", "Lease/SlotsHaveOneHolder"},
+			name:   "a clock that is fast",
+			driver: fast{}, want: []string{"Lease/TimesAreThoseOfTheWorld"},
+		},
+		{
+			name: "what others do meanwhile is not seen",
+			driver: tampering(tamper{query: leaseWithout("AND `token` = ?", "AND `mark` = ?",
+				"AND `until_us` <= "+now)}),
+			want: []string{"Lease/OneOfTwoWins", "Lease/SlotsHaveOneHolder"},
 		},
 		{
 			name:   "a renewal does not look who has it",
@@ -242,9 +270,10 @@ func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
 			want:   []string{"Lease/RowThatWasRemovedComesBack"},
 		},
 		{
-			name:   "a sweep that removes what still holds",
-			driver: tampering(tamper{query: leaseWithout("AND `slot` = 0", "AND `until_us` < "+now+" - ?")}),
-			want:   []string{"Lease/OldRowsGo"},
+			name: "a sweep that removes what still holds",
+			driver: tampering(
+				tamper{query: leaseWithout("AND `slot` = 0", "AND `until_us` < "+now+" - ?")}),
+			want: []string{"Lease/OldRowsGo"},
 		},
 		{
 			name: "names that are too much alike",
@@ -257,9 +286,11 @@ func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
 			want: []string{"Lease/NamesAreExact"},
 		},
 		{
-			name:   "no prefix",
-			driver: broken{dialector: func(dsn string) gorm.Dialector { return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}} }},
-			want:   []string{"Lease/TableIsMadeOnceAndHasThePrefix"},
+			name: "no prefix",
+			driver: broken{dialector: func(dsn string) gorm.Dialector {
+				return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}}
+			}},
+			want: []string{"Lease/TableIsMadeOnceAndHasThePrefix"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -269,7 +300,8 @@ func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
 				wantFailures(t, h, tc.want)
 				return
 			}
-			for name, complaints := range dbtest.Failures(t, h, "Lease/NamesAreExact", "Lease/SlotsHaveOneHolder", "Lease/OldRowsGo") {
+			for name, complaints := range dbtest.Failures(t, h, "Lease/NamesAreExact",
+				"Lease/SlotsHaveOneHolder", "Lease/OldRowsGo") {
 				t.Errorf("%s: %q", name, complaints)
 			}
 		})

@@ -14,7 +14,10 @@ import (
 )
 
 func TestMemoryIsOneDatabaseForAHundredGoroutines(t *testing.T) {
-	o := xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}, MaxOpenConns: 10, ConnMaxIdleTime: time.Nanosecond, ConnMaxLifetime: time.Microsecond}
+	o := xdb.Options{
+		Parts:        driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}},
+		MaxOpenConns: 10, ConnMaxIdleTime: time.Nanosecond, ConnMaxLifetime: time.Microsecond,
+	}
 	db, other := open(t, o), open(t, o)
 	var wg sync.WaitGroup
 	for i := range 100 {
@@ -29,7 +32,8 @@ func TestMemoryIsOneDatabaseForAHundredGoroutines(t *testing.T) {
 	}
 	wg.Wait()
 	var n, others int64
-	if err := errors.Join(db.Model(&row{}).Count(&n).Error, other.Model(&row{}).Count(&others).Error); err != nil {
+	if err := errors.Join(db.Model(&row{}).Count(&n).Error,
+		other.Model(&row{}).Count(&others).Error); err != nil {
 		t.Fatal(err)
 	}
 	if n != 100 || others != 0 {
@@ -48,7 +52,8 @@ func TestReaderInMemoryWaitsForAWriterAndItsContext(t *testing.T) {
 	start := time.Now()
 	var n int64
 	err := db.WithContext(ctx).Model(&row{}).Count(&n).Error
-	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > 4*time.Second {
+	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
+		took > 4*time.Second {
 		t.Errorf("count = %v after %s, want DeadlineExceeded after 50 ms", err, took)
 	}
 	got := make(chan int64)

@@ -14,11 +14,13 @@ import (
 // migrationWait is how long a migration waits for the lock before it says so.
 const migrationWait = time.Minute
 
-// Migrate implements driver.Migrator. gorm looks for a table and then creates it, so replicas that start together would
-// create it twice: the whole migration is one transaction that takes the write lock first, and undoes all where it fails.
+// Migrate implements driver.Migrator. gorm looks for a table and then creates it, so
+// replicas that start together would create it twice: the whole migration is one
+// transaction that takes the write lock first, and undoes all where it fails.
 //
-// Changing a column of SQLite rebuilds its table, and dropping the old one would delete what refers to it with ON
-// DELETE CASCADE. So foreign keys are off meanwhile, on one connection; within a transaction SQLite ignores that.
+// Changing a column of SQLite rebuilds its table, and dropping the old one would delete
+// what refers to it with ON DELETE CASCADE. So foreign keys are off meanwhile, on one
+// connection; within a transaction SQLite ignores that.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return db.WithContext(ctx).Connection(func(tx *gorm.DB) (err error) {
 		steady := tx.Session(&gorm.Session{Context: untie(ctx)})
@@ -40,9 +42,10 @@ func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) er
 // tie is the key of the context that a transaction's own one was made of.
 type tie struct{}
 
-// untie returns a context for a transaction that waits for its lock until ctx ends, but is not ended with it. database/sql
-// ends a transaction from a goroutine of its own, and closes the connection then: who uses that one meanwhile finds it
-// closed, or panics in sql.Conn. Its statements still end with ctx.
+// untie returns a context for a transaction that waits for its lock until ctx ends, but
+// is not ended with it. database/sql ends a transaction from a goroutine of its own, and
+// closes the connection then: who uses that one meanwhile finds it closed, or panics in
+// sql.Conn. Its statements still end with ctx.
 func untie(ctx context.Context) context.Context {
 	return context.WithValue(context.WithoutCancel(ctx), tie{}, ctx)
 }
@@ -64,7 +67,8 @@ func foreignKeys(db *gorm.DB, change string) (on int, err error) {
 	return on, err
 }
 
-// alone calls run in a transaction that has the write lock, and tries again while another one has it.
+// alone calls run in a transaction that has the write lock, and tries again while another
+// one has it.
 func alone(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	for start := time.Now(); ; {
 		locked := false
@@ -76,14 +80,16 @@ func alone(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error 
 			locked = true
 			return run(tx)
 		})
-		if locked || driver.KindOf(err) != driver.LockTimeout || time.Since(start) >= migrationWait {
+		if locked || driver.KindOf(err) != driver.LockTimeout ||
+			time.Since(start) >= migrationWait {
 			return err
 		}
 	}
 }
 
-// lockNow takes the write lock for a transaction that has not taken it when it began, which a DSN may ask for, by a
-// write that leaves nothing. A database that is read-only has no lock to take.
+// lockNow takes the write lock for a transaction that has not taken it when it began,
+// which a DSN may ask for, by a write that leaves nothing. A database that is read-only
+// has no lock to take.
 func lockNow(tx *gorm.DB) error {
 	if d, ok := tx.Dialector.(*dialector); ok && locksAtOnce(d.DSN) {
 		return nil

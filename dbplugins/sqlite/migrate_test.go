@@ -53,7 +53,8 @@ const (
 	rounds   = 20
 )
 
-// replicaEnv makes the test binary a replica: it opens and migrates this path when its standard input ends.
+// replicaEnv makes the test binary a replica: it opens and migrates this path when its
+// standard input ends.
 const replicaEnv xenv.EnvKey = "PLINTH_TEST_REPLICA"
 
 func TestMain(m *testing.M) {
@@ -70,7 +71,10 @@ func TestMain(m *testing.M) {
 func replica(path string) int {
 	_, _ = os.Stdout.WriteString("ready\n")
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	o := xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, Migrations: []fs.FS{countedFiles}}
+	o := xdb.Options{
+		Parts:      driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+		Migrations: []fs.FS{countedFiles},
+	}
 	err := autoMigrate(context.Background(), o, &owner{}, &gadget{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -111,7 +115,10 @@ func TestReplicasThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
 		{name: "path", options: func(path string) xdb.Options {
 			return xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}}
 		}},
-		{name: "DSN without a setting", options: func(path string) xdb.Options { return xdb.Options{DSN: xlog.Secret(path)} }},
+		{
+			name:    "DSN without a setting",
+			options: func(path string) xdb.Options { return xdb.Options{DSN: xlog.Secret(path)} },
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for range rounds {
@@ -178,7 +185,8 @@ func TestARacedChangeOfTheSchemaKeepsTheRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = errors.Join(db.Create(&owner{ID: 1, Name: "ann"}).Error, db.Create(&gadget{ID: 1, Serial: "a", OwnerID: 1}).Error)
+		err = errors.Join(db.Create(&owner{ID: 1, Name: "ann"}).Error,
+			db.Create(&gadget{ID: 1, Serial: "a", OwnerID: 1}).Error)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,11 +196,13 @@ func TestARacedChangeOfTheSchemaKeepsTheRows(t *testing.T) {
 			}
 		})
 		var owners, gadgets int64
-		err = errors.Join(db.Model(&owner{}).Count(&owners).Error, db.Model(&gadget{}).Count(&gadgets).Error)
+		err = errors.Join(db.Model(&owner{}).Count(&owners).Error,
+			db.Model(&gadget{}).Count(&gadgets).Error)
 		if err != nil || owners != 1 || gadgets != 1 {
 			t.Errorf("rows = %d and %d, %v; want one of each", owners, gadgets, err)
 		}
-		if !db.Migrator().HasColumn(&ownerAfter{}, "colour") || db.Migrator().HasTable("owners__temp") {
+		if !db.Migrator().HasColumn(&ownerAfter{}, "colour") ||
+			db.Migrator().HasTable("owners__temp") {
 			t.Error("the schema is not the later one")
 		}
 		if err := xdb.Close(db); err != nil {
@@ -203,7 +213,10 @@ func TestARacedChangeOfTheSchemaKeepsTheRows(t *testing.T) {
 
 func TestAMigrationThatFailsLeavesTheSchemaAndTheConnectionAsTheyWere(t *testing.T) {
 	boom := errors.New("boom")
-	for _, o := range []xdb.Options{file(t), {Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}}} {
+	for _, o := range []xdb.Options{
+		file(t),
+		{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}},
+	} {
 		o.MaxOpenConns = 1
 		db := open(t, o)
 		err := sqlite.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
@@ -248,7 +261,8 @@ func TestAMigrationWaitsForALongOne(t *testing.T) {
 			holder.Rollback()
 		}()
 		start := time.Now()
-		if err := (sqlite.Driver{}).Migrate(t.Context(), db, func(*gorm.DB) error { return nil }); err != nil {
+		if err := (sqlite.Driver{}).Migrate(t.Context(), db,
+			func(*gorm.DB) error { return nil }); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(start); took < 30*time.Second {
@@ -267,7 +281,8 @@ func foreignKeys(t *testing.T, db *gorm.DB) (on int) {
 
 func TestStartNamesTheVariableOfADatabaseThatCannotBeOpened(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text.db")
-	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
+	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	missing := filepath.Join(t.TempDir(), "missing", "app.db")
@@ -278,11 +293,13 @@ func TestStartNamesTheVariableOfADatabaseThatCannotBeOpened(t *testing.T) {
 	}{
 		{
 			name: "path", o: xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": text}}},
-			want: "xdb: open sqlite " + text + " (DATABASE_PATH): database cannot be opened: file is not a database (26)",
+			want: "xdb: open sqlite " + text +
+				" (DATABASE_PATH): database cannot be opened: file is not a database (26)",
 		},
 		{
 			name: "DSN", o: xdb.Options{DSN: xlog.Secret(missing + "?_auth_pass=hunter2")},
-			want: "xdb: open sqlite " + missing + " (DATABASE_DSN): database cannot be opened: unable to open database file (14)",
+			want: "xdb: open sqlite " + missing +
+				" (DATABASE_DSN): database cannot be opened: unable to open database file (14)",
 		},
 		{
 			name: "read-only", o: xdb.Options{DSN: xlog.Secret("file:" + empty(t) + "?mode=ro")},
@@ -311,7 +328,8 @@ func empty(t *testing.T) string {
 func TestADatabaseThatIsReadOnlyNeedsNoMigrationWhereItIsUpToDate(t *testing.T) {
 	path := empty(t)
 	for _, query := range []string{"", "?mode=ro", "?mode=ro&_txlock=immediate"} {
-		if err := autoMigrate(t.Context(), xdb.Options{DSN: xlog.Secret("file:" + path + query)}, &owner{}, &gadget{}); err != nil {
+		if err := autoMigrate(t.Context(), xdb.Options{DSN: xlog.Secret("file:" + path + query)},
+			&owner{}, &gadget{}); err != nil {
 			t.Errorf("migrate%s = %v", query, err)
 		}
 	}

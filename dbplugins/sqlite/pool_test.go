@@ -45,7 +45,8 @@ func open(tb testing.TB, o xdb.Options) *gorm.DB {
 
 func file(tb testing.TB) xdb.Options {
 	tb.Helper()
-	return xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(tb.TempDir(), "test.db")}}}
+	return xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(
+		tb.TempDir(), "test.db")}}}
 }
 
 func TestEveryConnectionOfAFileHasItsPragmas(t *testing.T) {
@@ -60,10 +61,14 @@ func TestEveryConnectionOfAFileHasItsPragmas(t *testing.T) {
 		}
 		defer func() { _ = c.Close() }() // all three are open at the same time
 		for _, tc := range []struct{ pragma, want string }{
-			{"foreign_keys", "1"}, {"journal_mode", "wal"}, {"synchronous", "1"}, {"busy_timeout", "5000"},
+			{"foreign_keys", "1"},
+			{"journal_mode", "wal"},
+			{"synchronous", "1"},
+			{"busy_timeout", "5000"},
 		} {
 			var got string
-			if err := c.QueryRowContext(t.Context(), "PRAGMA "+tc.pragma).Scan(&got); err != nil || got != tc.want {
+			if err := c.QueryRowContext(t.Context(), "PRAGMA "+tc.pragma).Scan(&got); err != nil ||
+				got != tc.want {
 				t.Errorf("%s = %q, %v; want %q", tc.pragma, got, err, tc.want)
 			}
 		}
@@ -82,7 +87,10 @@ func TestWholeDSNWorks(t *testing.T) {
 		{name: "memory", dsn: ":memory:", where: ":memory:"},
 		{name: "memory by uri", dsn: "file::memory:?_txlock=immediate", where: ":memory:"},
 		{name: "memory by mode", dsn: "file:any?mode=memory&_pragma=foreign_keys(1)", where: "any"},
-		{name: "shared by the application", dsn: "file:shared?mode=memory&cache=shared", where: "shared"},
+		{
+			name: "shared by the application", dsn: "file:shared?mode=memory&cache=shared",
+			where: "shared",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := xdb.Options{Driver: sqlite.Name, DSN: xlog.Secret(tc.dsn), MaxIdleConns: 4}
@@ -132,8 +140,12 @@ func TestWriterGivesUpAfterFiveSeconds(t *testing.T) {
 		name  string
 		write func(db *gorm.DB) error
 	}{
-		{name: "transaction", write: func(db *gorm.DB) error { return db.Create(&row{ID: 2}).Error }},
-		{name: "statement", write: func(db *gorm.DB) error { return db.Exec("DELETE FROM rows").Error }},
+		{name: "transaction", write: func(db *gorm.DB) error {
+			return db.Create(&row{ID: 2}).Error
+		}},
+		{name: "statement", write: func(db *gorm.DB) error {
+			return db.Exec("DELETE FROM rows").Error
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := file(t)
@@ -184,12 +196,14 @@ func TestPreparedStatementsWork(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var n int64
-	if err := db.WithContext(ctx).Raw(slow).Scan(&n).Error; !errors.Is(err, context.DeadlineExceeded) {
+	if err := db.WithContext(ctx).Raw(slow).Scan(&n).Error; !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Errorf("error = %v, want DeadlineExceeded", err)
 	}
 }
 
-// SQLite forgets an interrupt that comes before the statement: one that begins just then must end all the same.
+// SQLite forgets an interrupt that comes before the statement: one that begins just then
+// must end all the same.
 func TestAStatementEndsWhoseContextEndedBeforeItBegan(t *testing.T) {
 	pool, err := open(t, file(t)).DB()
 	if err != nil {
@@ -220,7 +234,8 @@ func TestAStatementEndsWhoseContextEndedBeforeItBegan(t *testing.T) {
 	}
 }
 
-// SQLite ends a transaction by itself after some errors, such as an interrupt in a write. What follows must not hide them.
+// SQLite ends a transaction by itself after some errors, such as an interrupt in a write.
+// What follows must not hide them.
 func TestRollbackOfATransactionThatSQLiteHasEndedIsNoError(t *testing.T) {
 	db := open(t, file(t))
 	if err := db.Exec("CREATE TABLE once (id INTEGER PRIMARY KEY)").Error; err != nil {
@@ -247,7 +262,10 @@ func TestRollbackOfATransactionThatSQLiteHasEndedIsNoError(t *testing.T) {
 func TestCloseLeavesNothing(t *testing.T) {
 	for _, path := range []string{":memory:", filepath.Join(t.TempDir(), "test.db")} {
 		before := goleak.IgnoreCurrent()
-		db, err := xdb.Open(t.Context(), xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
+		db, err := xdb.Open(t.Context(), xdb.Options{
+			Driver: sqlite.Name,
+			Parts:  driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,10 +299,14 @@ func TestLongInsertsAreDivided(t *testing.T) {
 		want   int
 	}{
 		{name: "as the driver has it", want: 100},
-		{name: "as the application has it", change: func(c *gorm.Config) { c.CreateBatchSize = 7 }, want: 7},
+		{
+			name:   "as the application has it",
+			change: func(c *gorm.Config) { c.CreateBatchSize = 7 }, want: 7,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			db, err := xdb.Open(t.Context(), xdb.Options{Driver: sqlite.Name, DSN: ":memory:", Gorm: tc.change})
+			db, err := xdb.Open(t.Context(),
+				xdb.Options{Driver: sqlite.Name, DSN: ":memory:", Gorm: tc.change})
 			if err != nil {
 				t.Fatal(err)
 			}

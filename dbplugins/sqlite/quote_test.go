@@ -15,7 +15,8 @@ import (
 func TestNamesAreQuotedAsTheLibraryQuotesThem(t *testing.T) {
 	ours := sqlite.Driver{}.Dialector(":memory:")
 	for _, name := range []string{
-		"", "users", "a b", "größe", `a"b`, "a'b", "*", "main.users", "a.b.c", ".", "a.", ".a", "`", "``", "`a`", "a`b", "a``b",
+		"", "users", "a b", "größe", `a"b`, "a'b", "*", "main.users", "a.b.c", ".", "a.", ".a", "`",
+		"``", "`a`", "a`b", "a``b",
 		"`a`.`b`", "`a.b`", "a`.b",
 	} {
 		var got, want strings.Builder
@@ -31,7 +32,8 @@ func TestTimesAreStoredAsTheLibraryStoresThem(t *testing.T) {
 	noon := time.Date(2025, 3, 4, 12, 0, 0, 123_456_000, time.UTC)
 	times := []time.Time{
 		{},
-		noon, noon, noon.Add(time.Hour).In(time.FixedZone("", 5400)), noon.Add(999 * time.Nanosecond), noon.Add(time.Microsecond),
+		noon, noon, noon.Add(time.Hour).In(time.FixedZone("", 5400)),
+		noon.Add(999 * time.Nanosecond), noon.Add(time.Microsecond),
 		noon.Truncate(time.Second), noon.AddDate(-3000, 0, 0), noon.AddDate(9000, 0, 0), noon,
 	}
 	texts := func(pool *sql.DB, stored func(time.Time) any) []string {
@@ -43,7 +45,8 @@ func TestTimesAreStoredAsTheLibraryStoresThem(t *testing.T) {
 		var texts []string
 		for _, at := range times {
 			var text string
-			if err := c.QueryRowContext(t.Context(), "SELECT ? || ''", stored(at)).Scan(&text); err != nil {
+			if err := c.QueryRowContext(t.Context(), "SELECT ? || ''",
+				stored(at)).Scan(&text); err != nil {
 				t.Fatal(err)
 			}
 			texts = append(texts, text)

@@ -34,11 +34,15 @@ type tool struct {
 	Name   string
 }
 
-// copies returns the paths of two files, each with a rack and a tool that are named for it.
+// copies returns the paths of two files, each with a rack and a tool that are named for
+// it.
 func copies(t *testing.T) (primary, replica string) {
 	t.Helper()
 	dir := t.TempDir()
-	paths := map[string]string{"primary": filepath.Join(dir, "primary.db"), "replica": filepath.Join(dir, "replica.db")}
+	paths := map[string]string{
+		"primary": filepath.Join(dir, "primary.db"),
+		"replica": filepath.Join(dir, "replica.db"),
+	}
 	for name, path := range paths {
 		db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
 		err := errors.Join(
@@ -53,10 +57,12 @@ func copies(t *testing.T) (primary, replica string) {
 	return paths["primary"], paths["replica"]
 }
 
-// withReplica returns options that keep no connection, so that a file that goes away is gone.
+// withReplica returns options that keep no connection, so that a file that goes away is
+// gone.
 func withReplica(primary, replica string) xdb.Options {
 	return xdb.Options{
-		Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": primary}}, Replicas: []xlog.Secret{xlog.Secret("file:" + replica + "?mode=ro")}, MaxIdleConns: -1,
+		Parts:    driver.Config{Source: xenv.Map{"DATABASE_PATH": primary}},
+		Replicas: []xlog.Secret{xlog.Secret("file:" + replica + "?mode=ro")}, MaxIdleConns: -1,
 	}
 }
 
@@ -82,7 +88,10 @@ func TestReplicaAnswersReadsAndThePrimaryAllElse(t *testing.T) {
 		want string
 	}{
 		{name: "a read", db: db, want: "replica"},
-		{name: "a read that locks", db: db.Clauses(clause.Locking{Strength: "UPDATE"}), want: "primary"},
+		{
+			name: "a read that locks",
+			db:   db.Clauses(clause.Locking{Strength: "UPDATE"}), want: "primary",
+		},
 		{name: "a read with WithPrimary", db: xdb.MustGetDB(xdb.WithPrimary(ctx)), want: "primary"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -98,7 +107,8 @@ func TestReplicaAnswersReadsAndThePrimaryAllElse(t *testing.T) {
 		tx := xdb.MustGetDB(ctx)
 		return errors.Join(
 			tx.Create(&rack{ID: 2, Name: "new"}).Error,
-			tx.Clauses(clause.Locking{Strength: "UPDATE"}).First(&rack{}, 2).Error, // outside nobody sees it yet
+			// outside nobody sees it yet
+			tx.Clauses(clause.Locking{Strength: "UPDATE"}).First(&rack{}, 2).Error,
 			tx.WithContext(xdb.WithPrimary(ctx)).First(&rack{}, 2).Error,
 		)
 	})
@@ -115,7 +125,8 @@ func TestReplicaAnswersReadsAndThePrimaryAllElse(t *testing.T) {
 
 func TestSchemaIsChangedAtThePrimaryOnly(t *testing.T) {
 	primary, replica := copies(t)
-	files := fstest.MapFS{"0001_more.sql": &fstest.MapFile{Data: []byte("CREATE TABLE more (id INTEGER);")}}
+	files := fstest.MapFS{"0001_more.sql": &fstest.MapFile{Data: []byte(
+		"CREATE TABLE more (id INTEGER);")}}
 	o := withReplica(primary, replica)
 	o.Migrations = append(o.Migrations, files)
 	o.Prepare = []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
@@ -131,10 +142,12 @@ func TestSchemaIsChangedAtThePrimaryOnly(t *testing.T) {
 	if err := db.Find(&[]row{}).Error; err != nil {
 		t.Errorf("the replica = %v, want its own table of rows", err)
 	}
-	if err := db.Table("more").Find(&[]map[string]any{}).Error; driver.KindOf(err) != driver.Syntax {
+	if err := db.Table("more").Find(&[]map[string]any{}).Error; driver.KindOf(
+		err) != driver.Syntax {
 		t.Errorf("the new table at the replica = %v, want an error of kind Syntax", err)
 	}
-	if list, err := migrate.List(t.Context(), db, files); err != nil || len(list) != 1 || list[0].State != migrate.Applied {
+	if list, err := migrate.List(t.Context(), db, files); err != nil || len(list) != 1 ||
+		list[0].State != migrate.Applied {
 		t.Errorf("migrations = %v, %v; want one that is applied", list, err)
 	}
 }
@@ -152,7 +165,10 @@ func TestReadsSurviveTheReplica(t *testing.T) {
 			{name: "at first", want: "replica"},
 			{name: "its file goes away", from: replica, to: replica + ".gone", want: "primary"},
 			{name: "it stays away", wait: time.Minute, want: "primary"},
-			{name: "its file is back", from: replica + ".gone", to: replica, wait: 6 * time.Second, want: "replica"},
+			{
+				name: "its file is back", from: replica + ".gone",
+				to: replica, wait: 6 * time.Second, want: "replica",
+			},
 		} {
 			if step.from != "" {
 				if err := os.Rename(step.from, step.to); err != nil {

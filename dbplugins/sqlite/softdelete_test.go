@@ -29,7 +29,9 @@ type (
 	}
 )
 
-func (c *conditional) base() *xmodels.BaseEntityWithSoftDelete { return &c.BaseEntityWithSoftDelete }
+func (c *conditional) base() *xmodels.BaseEntityWithSoftDelete {
+	return &c.BaseEntityWithSoftDelete
+}
 
 func (c *computed) base() *xmodels.BaseEntityWithSoftDelete { return &c.BaseEntityWithSoftDelete }
 
@@ -61,12 +63,21 @@ func TestAnIndexOfUnmarkedRowsFreesTheNameOfADeletedOne(t *testing.T) {
 				want error
 			}{
 				{name: "create", err: db.Create(first).Error},
-				{name: "a second live one", err: db.Create(row(2)).Error, want: gorm.ErrDuplicatedKey},
+				{
+					name: "a second live one",
+					err:  db.Create(row(2)).Error, want: gorm.ErrDuplicatedKey,
+				},
 				{name: "delete", err: db.Delete(first).Error},
 				{name: "create again", err: db.Create(row(3)).Error},
-				{name: "restore", err: db.Unscoped().Model(first).Update("deleted_at", nil).Error, want: gorm.ErrDuplicatedKey},
+				{
+					name: "restore", err: db.Unscoped().Model(first).Update("deleted_at", nil).Error,
+					want: gorm.ErrDuplicatedKey,
+				},
 				{name: "delete again", err: db.Delete(row(3)).Error},
-				{name: "restore the first", err: db.Unscoped().Model(first).Update("deleted_at", nil).Error},
+				{
+					name: "restore the first",
+					err:  db.Unscoped().Model(first).Update("deleted_at", nil).Error,
+				},
 			}
 			for _, s := range steps {
 				if !errors.Is(s.err, s.want) {

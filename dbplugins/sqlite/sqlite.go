@@ -2,9 +2,9 @@
 //
 //	import _ "github.com/plinthgo/plinth/dbplugins/sqlite"
 //
-// It reads DATABASE_PATH, which has no default. A file has foreign keys on, WAL, synchronous NORMAL and a busy
-// timeout of 5 s; its directory must exist. ":memory:" is one private database that lives as long as the pool,
-// however large that is.
+// It reads DATABASE_PATH, which has no default. A file has foreign keys on, WAL,
+// synchronous NORMAL and a busy timeout of 5 s; its directory must exist. ":memory:" is
+// one private database that lives as long as the pool, however large that is.
 package sqlite
 
 import (
@@ -32,12 +32,14 @@ const Name = "sqlite"
 const (
 	memory = ":memory:"
 
-	// pragmas hold for every connection. A transaction takes the write lock when it begins: one that
-	// first reads would fail with SQLITE_BUSY, without waiting, where another has written meanwhile.
+	// pragmas hold for every connection. A transaction takes the write lock when it
+	// begins: one that first reads would fail with SQLITE_BUSY, without waiting, where
+	// another has written meanwhile.
 	pragmas     = "_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_txlock=immediate"
 	filePragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"
 
-	// batchSize is the fastest number of rows: the library looks up each parameter among all of its statement.
+	// batchSize is the fastest number of rows: the library looks up each parameter among
+	// all of its statement.
 	batchSize = 100
 )
 
@@ -136,21 +138,22 @@ var kinds = map[int]driver.ErrorKind{
 	lib.SQLITE_CONSTRAINT_FOREIGNKEY: driver.ForeignKey,
 	lib.SQLITE_CONSTRAINT_TRIGGER:    driver.ForeignKey, // ON DELETE RESTRICT
 	lib.SQLITE_CONSTRAINT_NOTNULL:    driver.NotNull,
-	lib.SQLITE_CONSTRAINT_DATATYPE:   driver.Malformed, // a text that is no number, in a table that is STRICT
-	lib.SQLITE_CONSTRAINT:            driver.Check,
-	lib.SQLITE_MISMATCH:              driver.Malformed, // the same as a key
-	lib.SQLITE_TOOBIG:                driver.TooLong,
-	lib.SQLITE_BUSY_SNAPSHOT:         driver.Deadlock,
-	lib.SQLITE_BUSY:                  driver.LockTimeout,
-	lib.SQLITE_LOCKED:                driver.LockTimeout,
-	lib.SQLITE_INTERRUPT:             driver.Canceled,
-	lib.SQLITE_CANTOPEN:              driver.UnknownDatabase,
-	lib.SQLITE_NOTADB:                driver.UnknownDatabase,
-	lib.SQLITE_AUTH:                  driver.Authentication,
-	lib.SQLITE_PERM:                  driver.Authentication,
-	lib.SQLITE_READONLY:              driver.ReadOnly,
-	lib.SQLITE_ERROR:                 driver.Syntax,
-	lib.SQLITE_FULL:                  driver.Full,
+	// a text that is no number, in a table that is STRICT
+	lib.SQLITE_CONSTRAINT_DATATYPE: driver.Malformed,
+	lib.SQLITE_CONSTRAINT:          driver.Check,
+	lib.SQLITE_MISMATCH:            driver.Malformed, // the same as a key
+	lib.SQLITE_TOOBIG:              driver.TooLong,
+	lib.SQLITE_BUSY_SNAPSHOT:       driver.Deadlock,
+	lib.SQLITE_BUSY:                driver.LockTimeout,
+	lib.SQLITE_LOCKED:              driver.LockTimeout,
+	lib.SQLITE_INTERRUPT:           driver.Canceled,
+	lib.SQLITE_CANTOPEN:            driver.UnknownDatabase,
+	lib.SQLITE_NOTADB:              driver.UnknownDatabase,
+	lib.SQLITE_AUTH:                driver.Authentication,
+	lib.SQLITE_PERM:                driver.Authentication,
+	lib.SQLITE_READONLY:            driver.ReadOnly,
+	lib.SQLITE_ERROR:               driver.Syntax,
+	lib.SQLITE_FULL:                driver.Full,
 }
 
 // dialector is glebarez/sqlite's with our pool and our errors.
@@ -163,8 +166,9 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	return d.Translate(d.Dialector.Initialize(db))
 }
 
-// Translate implements gorm.ErrorTranslator. SQLite names columns and tables in its texts, never values; only where it
-// did not understand a statement does it quote a piece of that, which can be a literal.
+// Translate implements gorm.ErrorTranslator. SQLite names columns and tables in its
+// texts, never values; only where it did not understand a statement does it quote a piece
+// of that, which can be a literal.
 func (d *dialector) Translate(err error) error {
 	if err == nil {
 		return nil
@@ -173,7 +177,8 @@ func (d *dialector) Translate(err error) error {
 	switch {
 	case strings.Contains(text, `near "'`):
 		text = "syntax error at a literal"
-	case strings.HasSuffix(text, "(14)"): // SQLITE_CANTOPEN; the library asks a handle that is none for the rest
+	// SQLITE_CANTOPEN; the library asks a handle that is none for the rest
+	case strings.HasSuffix(text, "(14)"):
 		text = "unable to open database file (14)"
 	}
 	return driver.Translate(Driver{}.ErrorKind(err), err, text)

@@ -23,18 +23,22 @@ func harness() dbtest.Harness {
 	return dbtest.Harness{
 		Driver: sqlite.Driver{},
 		Config: func(tb testing.TB) driver.Config {
-			return driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(tb.TempDir(), "test.db")}}
+			return driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(tb.TempDir(),
+				"test.db")}}
 		},
 		Bad: map[string]driver.Config{
-			"no path":                 {},
-			"no directory":            {Source: xenv.Map{"DATABASE_PATH": filepath.Join("no-such-directory", "test.db")}},
-			"a directory":             {Source: xenv.Map{"DATABASE_PATH": "."}},
-			"a file as its directory": {Source: xenv.Map{"DATABASE_PATH": filepath.Join("sqlite.go", "test.db")}},
-			"a NUL byte":              {Source: xenv.Map{"DATABASE_PATH": "test\x00.db"}},
+			"no path": {},
+			"no directory": {Source: xenv.Map{"DATABASE_PATH": filepath.Join(
+				"no-such-directory", "test.db")}},
+			"a directory": {Source: xenv.Map{"DATABASE_PATH": "."}},
+			"a file as its directory": {Source: xenv.Map{"DATABASE_PATH": filepath.Join("sqlite.go",
+				"test.db")}},
+			"a NUL byte": {Source: xenv.Map{"DATABASE_PATH": "test\x00.db"}},
 		},
 		Unusable: func(tb testing.TB) map[string]driver.Config {
 			text := filepath.Join(tb.TempDir(), "text.db")
-			if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
+			if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)),
+				0o600); err != nil {
 				tb.Fatal(err)
 			}
 			return map[string]driver.Config{"no database": {Source: xenv.Map{"DATABASE_PATH": text}}}
@@ -66,7 +70,8 @@ func version() string {
 	}
 	defer func() { _ = db.Close() }()
 	var text string
-	if err := db.QueryRowContext(context.Background(), "SELECT sqlite_version()").Scan(&text); err != nil {
+	if err := db.QueryRowContext(context.Background(),
+		"SELECT sqlite_version()").Scan(&text); err != nil {
 		return err.Error()
 	}
 	return text
@@ -74,7 +79,9 @@ func version() string {
 
 func memoryHarness() dbtest.Harness {
 	h := harness()
-	h.Config = func(testing.TB) driver.Config { return driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}} }
+	h.Config = func(testing.TB) driver.Config {
+		return driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}
+	}
 	h.Source = "in process, in memory"
 	h.Differences[dbtest.DiffPrivate] = "each pool has a database in memory of its own"
 	return h

@@ -71,11 +71,15 @@ func states(t *testing.T, db *gorm.DB, files fs.FS) string {
 	return strings.Join(text, "/")
 }
 
-// logged returns a context whose lines go to a buffer. Nothing writes them side by side here.
+// logged returns a context whose lines go to a buffer. Nothing writes them side by side
+// here.
 func logged(t *testing.T) (*bytes.Buffer, context.Context) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	engine, err := xlog.New(xlog.Config{Level: slog.LevelInfo, Format: xlog.FormatJSON, Writer: log})
+	engine, err := xlog.New(xlog.Config{
+		Level: slog.LevelInfo, Format: xlog.FormatJSON,
+		Writer: log,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +88,8 @@ func logged(t *testing.T) (*bytes.Buffer, context.Context) {
 }
 
 const (
-	// victimEnv makes the test binary a process that never ends its second migration; form is the driver that it uses.
+	// victimEnv makes the test binary a process that never ends its second migration;
+	// form is the driver that it uses.
 	victimEnv xenv.EnvKey = "PLINTH_TEST_VICTIM"
 	formEnv   xenv.EnvKey = "PLINTH_TEST_FORM"
 )
@@ -97,7 +102,8 @@ func halfWay(last string) fstest.MapFS {
 	)
 }
 
-// forms are the drivers whose process is killed, with the line in the log from which on it may be.
+// forms are the drivers whose process is killed, with the line in the log from which on
+// it may be.
 var forms = map[string]struct {
 	driver driver.Driver
 	line   string
@@ -107,14 +113,18 @@ var forms = map[string]struct {
 }
 
 func victim(path string) {
-	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: os.Stdout})
+	engine, err := xlog.New(xlog.Config{
+		Level: slog.LevelDebug, Format: xlog.FormatJSON,
+		Writer: os.Stdout,
+	})
 	if err != nil {
 		panic(err)
 	}
 	var r xdb.Registry
 	r.Register(forms[xenv.GetEnvString(formEnv, "")].driver)
 	_, err = r.Open(xlog.NewContext(context.Background(), engine), xdb.Options{
-		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, Migrations: []fs.FS{halfWay(slow)},
+		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+		Migrations: []fs.FS{halfWay(slow)},
 	})
 	fmt.Fprintln(os.Stderr, err) // nobody has killed it
 }
@@ -145,7 +155,8 @@ func killVictim(t *testing.T, form, path string) {
 	lines, second, inserted := bufio.NewScanner(out), false, false
 	for lines.Scan() {
 		line := lines.Text()
-		second = second || strings.Contains(line, "migration begins") && strings.Contains(line, "0002_half")
+		second = second || strings.Contains(line, "migration begins") &&
+			strings.Contains(line, "0002_half")
 		inserted = inserted || second && strings.Contains(line, "INSERT INTO runs")
 		if inserted && strings.Contains(line, forms[form].line) {
 			break
@@ -174,13 +185,16 @@ func TestAMigrationWhoseProcessIsKilledGoesOn(t *testing.T) {
 		t.Run(tc.form, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.db")
 			killVictim(t, tc.form, path)
-			db := openWith(t, forms[tc.form].driver, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
+			db := openWith(t, forms[tc.form].driver,
+				xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
 			mended := halfWay("INSERT INTO runs VALUES ('last')")
 			if got := states(t, db, mended); got != tc.before {
 				t.Errorf("states after the kill = %s, want %s", got, tc.before)
 			}
-			if list, err := migrate.List(t.Context(), db, mended); err != nil || list[1].Done != tc.done {
-				t.Errorf("migration after the kill = %+v, %v; want %d statements done", list[1], err, tc.done)
+			if list, err := migrate.List(t.Context(), db, mended); err != nil ||
+				list[1].Done != tc.done {
+				t.Errorf("migration after the kill = %+v, %v; want %d statements done",
+					list[1], err, tc.done)
 			}
 			if err := migrate.Apply(t.Context(), db, mended); err != nil {
 				t.Fatal(err)
@@ -199,9 +213,11 @@ func TestAStatementThatMayHaveBeenAppliedIsSaidToBe(t *testing.T) {
 	var r xdb.Registry
 	r.Register(forms["by statement"].driver)
 	_, err := r.Open(t.Context(), xdb.Options{
-		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, Migrations: []fs.FS{halfWay("CREATE TABLE half (x)")},
+		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+		Migrations: []fs.FS{halfWay("CREATE TABLE half (x)")},
 	})
-	if err == nil || !strings.Contains(err.Error(), "0002_half.sql:3: ") || !strings.Contains(err.Error(), "may have applied it already") {
+	if err == nil || !strings.Contains(err.Error(), "0002_half.sql:3: ") ||
+		!strings.Contains(err.Error(), "may have applied it already") {
 		t.Errorf("error = %v, want a hint that the statement may be done", err)
 	}
 }
@@ -220,16 +236,20 @@ func TestAMigrationThatIsCanceledIsRecordedAndGoesOn(t *testing.T) {
 			// The first migration has been applied long before, on a busy machine too.
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			if err := migrate.Apply(ctx, db, halfWay(slow)); !errors.Is(err, context.DeadlineExceeded) {
+			if err := migrate.Apply(ctx, db, halfWay(slow)); !errors.Is(err,
+				context.DeadlineExceeded) {
 				t.Errorf("Migrate = %v, want DeadlineExceeded", err)
 			}
 			mended := halfWay("INSERT INTO runs VALUES ('last')")
 			list, err := migrate.List(t.Context(), db, mended)
-			if err != nil || list[1].State != migrate.Failed || !strings.Contains(list[1].Error, "0002_half.sql:3: context deadline exceeded") {
+			if err != nil || list[1].State != migrate.Failed ||
+				!strings.Contains(list[1].Error, "0002_half.sql:3: context deadline exceeded") {
 				t.Fatalf("migration = %+v, %v; want a failed one", list, err)
 			}
-			if got := db.Migrator().HasTable("half"); got != (tc.done > 0) || list[1].Done != tc.done {
-				t.Errorf("statements done = %d, the table is there: %t; want %d", list[1].Done, got, tc.done)
+			if got := db.Migrator().HasTable("half"); got != (tc.done > 0) ||
+				list[1].Done != tc.done {
+				t.Errorf("statements done = %d, the table is there: %t; want %d",
+					list[1].Done, got, tc.done)
 			}
 			if err := migrate.Apply(t.Context(), db, mended); err != nil {
 				t.Error(err)
@@ -239,7 +259,8 @@ func TestAMigrationThatIsCanceledIsRecordedAndGoesOn(t *testing.T) {
 	}
 }
 
-// The moment at which the context ends is any: between statements, in one, while the lock is awaited or the row is written.
+// The moment at which the context ends is any: between statements, in one, while the lock
+// is awaited or the row is written.
 func TestAMigrationGoesOnWhereverItWasCanceled(t *testing.T) {
 	for name, form := range forms {
 		t.Run(name, func(t *testing.T) {
@@ -251,7 +272,8 @@ func TestAMigrationGoesOnWhereverItWasCanceled(t *testing.T) {
 				if !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("Migrate = %v, want DeadlineExceeded", err)
 				}
-				if err := migrate.Apply(t.Context(), db, halfWay("INSERT INTO runs VALUES ('last')")); err != nil {
+				if err := migrate.Apply(t.Context(), db,
+					halfWay("INSERT INTO runs VALUES ('last')")); err != nil {
 					t.Error(err)
 				}
 				wantRuns(t, db, "first", "last")
@@ -264,7 +286,8 @@ func TestNoTransactionIsRefusedBecauseTheLockIsOne(t *testing.T) {
 	db := open(t, file(t))
 	files := sqlFiles("0001_runs.sql", "-- plinth:no-transaction\nCREATE TABLE runs (name TEXT);")
 	err := migrate.Apply(t.Context(), db, files)
-	if err == nil || !strings.Contains(err.Error(), "migration 0001_runs.sql: the lock of sqlite is a transaction") {
+	if err == nil || !strings.Contains(err.Error(),
+		"migration 0001_runs.sql: the lock of sqlite is a transaction") {
 		t.Errorf("Migrate = %v, want a refusal", err)
 	}
 	if got := states(t, db, files); got != "pending" {
@@ -274,7 +297,8 @@ func TestNoTransactionIsRefusedBecauseTheLockIsOne(t *testing.T) {
 
 func TestAStatementThatEndsTheTransactionLeavesNothing(t *testing.T) {
 	db := open(t, file(t))
-	files := sqlFiles("0001_runs.sql", "CREATE TABLE runs (name TEXT UNIQUE);\nINSERT INTO runs VALUES ('a');\nINSERT OR ROLLBACK INTO runs VALUES ('a');")
+	files := sqlFiles("0001_runs.sql",
+		"CREATE TABLE runs (name TEXT UNIQUE);\nINSERT INTO runs VALUES ('a');\nINSERT OR ROLLBACK INTO runs VALUES ('a');")
 	err := migrate.Apply(t.Context(), db, files)
 	if !errors.Is(err, gorm.ErrDuplicatedKey) {
 		t.Errorf("Migrate = %v, want the violated constraint", err)
@@ -296,9 +320,11 @@ func TestADatabaseThatIsReadOnlyStartsWhereEveryMigrationIsApplied(t *testing.T)
 			t.Errorf("migrate%s = %v", query, err)
 		}
 		more := o
-		more.Migrations = append(more.Migrations, sqlFiles("0003_more.sql", "CREATE TABLE more (x);"))
+		more.Migrations = append(more.Migrations,
+			sqlFiles("0003_more.sql", "CREATE TABLE more (x);"))
 		err := autoMigrate(t.Context(), more)
-		if err == nil || !strings.Contains(err.Error(), " (DATABASE_DSN): database is read-only: ") {
+		if err == nil || !strings.Contains(err.Error(),
+			" (DATABASE_DSN): database is read-only: ") {
 			t.Errorf("migrate%s with a pending one = %v, want the variable", query, err)
 		}
 	}
@@ -322,7 +348,8 @@ func TestAMigrationWaitsForAnotherHoweverLongThatTakes(t *testing.T) {
 			t.Errorf("it took %s, want at least 5 minutes", took)
 		}
 	})
-	if n := strings.Count(log.String(), "waiting for a migration of another process"); n < 3 || n > 6 {
+	if n := strings.Count(log.String(), "waiting for a migration of another process"); n < 3 ||
+		n > 6 {
 		t.Errorf("lines of the wait = %d, want about one a minute:\n%s", n, log)
 	}
 }
@@ -330,7 +357,8 @@ func TestAMigrationWaitsForAnotherHoweverLongThatTakes(t *testing.T) {
 func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
 	log, ctx := logged(t)
 	db := open(t, file(t))
-	all := sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", "", "0003_c.sql", "-- nothing")
+	all := sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", "", "0003_c.sql",
+		"-- nothing")
 	if err := migrate.Apply(ctx, db, all); err != nil {
 		t.Fatal(err)
 	}
@@ -340,11 +368,16 @@ func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
 		want  []string
 	}{
 		{
-			name: "newer program", files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", ""),
-			want: []string{`"info"`, "the database has a migration of a newer program", "0003_c.sql"},
+			name:  "newer program",
+			files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", ""),
+			want: []string{
+				`"info"`, "the database has a migration of a newer program",
+				"0003_c.sql",
+			},
 		},
 		{
-			name: "missing file", files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0003_c.sql", "-- nothing"),
+			name: "missing file", files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);",
+				"0003_c.sql", "-- nothing"),
 			want: []string{`"warn"`, "an applied migration has no file any more", "0002_b.sql"},
 		},
 	} {
@@ -354,7 +387,8 @@ func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
 				t.Error(err)
 			}
 			for line := range strings.Lines(log.String()) {
-				if strings.Contains(line, tc.want[0]) && strings.Contains(line, tc.want[1]) && strings.Contains(line, tc.want[2]) {
+				if strings.Contains(line, tc.want[0]) && strings.Contains(line, tc.want[1]) &&
+					strings.Contains(line, tc.want[2]) {
 					return
 				}
 			}

@@ -16,14 +16,16 @@ import (
 // wantRefusal complains where the files are taken, or refused for another reason.
 func wantRefusal(t *testing.T, db *gorm.DB, want string, pairs ...string) {
 	t.Helper()
-	if err := migrate.Apply(t.Context(), db, sqlFiles(pairs...)); err == nil || !strings.Contains(err.Error(), want) {
+	if err := migrate.Apply(t.Context(), db, sqlFiles(pairs...)); err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("Migrate = %v, want %q", err, want)
 	}
 }
 
 func TestMigrationsRunInTheOrderOfTheirNumbers(t *testing.T) {
 	db := open(t, file(t))
-	const create, first, second = "CREATE TABLE runs (name TEXT)", "INSERT INTO runs VALUES ('9')", "INSERT INTO runs VALUES ('10')"
+	const create, first, second = "CREATE TABLE runs (name TEXT)", "INSERT INTO runs VALUES ('9')",
+		"INSERT INTO runs VALUES ('10')"
 	files := sqlFiles("1_runs.sql", create, "9_b.sql", first)
 	if err := migrate.Apply(t.Context(), db, files); err != nil {
 		t.Fatal(err)
@@ -36,7 +38,8 @@ func TestMigrationsRunInTheOrderOfTheirNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRuns(t, db, "9", "10")
-	wantRefusal(t, db, "2_late.sql: it comes before 10_a.sql", "1_runs.sql", create, "2_late.sql", "SELECT 1", "9_b.sql", first, "10_a.sql", second)
+	wantRefusal(t, db, "2_late.sql: it comes before 10_a.sql", "1_runs.sql", create, "2_late.sql",
+		"SELECT 1", "9_b.sql", first, "10_a.sql", second)
 }
 
 func TestAnAppliedFileThatIsRenamedDoesNotRunAgain(t *testing.T) {
@@ -45,7 +48,8 @@ func TestAnAppliedFileThatIsRenamedDoesNotRunAgain(t *testing.T) {
 	if err := migrate.Apply(t.Context(), db, sqlFiles("0001_a.sql", text)); err != nil {
 		t.Fatal(err)
 	}
-	wantRefusal(t, db, "0001_b.sql: the database knows its version as 0001_a.sql", "0001_b.sql", text)
+	wantRefusal(t, db, "0001_b.sql: the database knows its version as 0001_a.sql", "0001_b.sql",
+		text)
 	if got := states(t, db, sqlFiles("0001_b.sql", text)); got != "changed/missing" {
 		t.Errorf("states = %s", got)
 	}
@@ -55,16 +59,21 @@ func TestAnAppliedFileThatIsRenamedDoesNotRunAgain(t *testing.T) {
 func TestAFailedFileDoesNotRunAfterANewerOne(t *testing.T) {
 	db := open(t, file(t))
 	const create = "CREATE TABLE runs (name TEXT)"
-	wantRefusal(t, db, "no such table", "0001_runs.sql", create, "0002_b.sql", "INSERT INTO none VALUES (1)")
-	if err := migrate.Apply(t.Context(), db, sqlFiles("0001_runs.sql", create, "0003_c.sql", "INSERT INTO runs VALUES ('c')")); err != nil {
+	wantRefusal(t, db, "no such table", "0001_runs.sql", create, "0002_b.sql",
+		"INSERT INTO none VALUES (1)")
+	if err := migrate.Apply(t.Context(), db, sqlFiles("0001_runs.sql", create, "0003_c.sql",
+		"INSERT INTO runs VALUES ('c')")); err != nil {
 		t.Fatal(err)
 	}
-	wantRefusal(t, db, "0002_b.sql: it comes before 0003_c.sql", "0001_runs.sql", create, "0002_b.sql", "SELECT 1")
+	wantRefusal(t, db, "0002_b.sql: it comes before 0003_c.sql", "0001_runs.sql",
+		create, "0002_b.sql", "SELECT 1")
 }
 
 func TestATransactionCannotBeMigrated(t *testing.T) {
 	db := open(t, file(t))
-	err := db.Transaction(func(tx *gorm.DB) error { return migrate.Apply(t.Context(), tx, sqlFiles("0001_a.sql", "SELECT 1")) })
+	err := db.Transaction(func(tx *gorm.DB) error {
+		return migrate.Apply(t.Context(), tx, sqlFiles("0001_a.sql", "SELECT 1"))
+	})
 	if err == nil || !strings.Contains(err.Error(), "needs the database itself") {
 		t.Errorf("Migrate = %v, want a refusal", err)
 	}
@@ -74,7 +83,8 @@ func TestACanceledMigrationDoesNotSayThatItWasKept(t *testing.T) {
 	db := open(t, file(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	err := migrate.Apply(ctx, db, sqlFiles("0001_slow.sql", "CREATE TABLE runs (name TEXT);\n"+slow))
+	err := migrate.Apply(ctx, db,
+		sqlFiles("0001_slow.sql", "CREATE TABLE runs (name TEXT);\n"+slow))
 	if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "undone") {
 		t.Errorf("Migrate = %v, want the end of the context and no more", err)
 	}
@@ -95,7 +105,8 @@ func TestErrorsOfAMigrationHoldNoValueOfItsFile(t *testing.T) {
 				t.Errorf("Migrate = %v, want an error without the value", err)
 			}
 			list, listErr := migrate.List(t.Context(), db, files)
-			if listErr != nil || list[0].Error == "" || strings.Contains(list[0].Error, "hunter2secret") {
+			if listErr != nil || list[0].Error == "" ||
+				strings.Contains(list[0].Error, "hunter2secret") {
 				t.Errorf("the table says %+v, %v", list, listErr)
 			}
 		})
@@ -108,7 +119,8 @@ func TestAPanicLeavesForeignKeysOn(t *testing.T) {
 	db := open(t, o)
 	func() {
 		defer func() { _ = recover() }()
-		_ = sqlite.Driver{}.Migrate(t.Context(), db, func(*gorm.DB) error { panic("in the middle") })
+		_ = sqlite.Driver{}.Migrate(t.Context(), db,
+			func(*gorm.DB) error { panic("in the middle") })
 	}()
 	var on int
 	if err := db.Raw("PRAGMA foreign_keys").Scan(&on).Error; err != nil || on != 1 {

@@ -29,7 +29,9 @@ type tamper struct {
 
 // tampering is the driver with such a pool.
 func tampering(t tamper) driver.Driver {
-	return broken{dialector: func(dsn string) gorm.Dialector { return tampered{dialect{sqlite.Driver{}.Dialector(dsn)}, t} }}
+	return broken{dialector: func(dsn string) gorm.Dialector {
+		return tampered{dialect{sqlite.Driver{}.Dialector(dsn)}, t}
+	}}
 }
 
 type tampered struct {
@@ -190,9 +192,11 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 			tamper: tamper{},
 		},
 		{
-			name:   "texts end at a NUL byte",
-			tamper: tamper{arg: texts(func(s string) string { return strings.SplitN(s, "\x00", 2)[0] })},
-			want:   []string{"Values/NULByteIsKeptOrRefused"},
+			name: "texts end at a NUL byte",
+			tamper: tamper{arg: texts(func(s string) string {
+				return strings.SplitN(s, "\x00", 2)[0]
+			})},
+			want: []string{"Values/NULByteIsKeptOrRefused"},
 		},
 		{
 			name:   "texts change their case",
@@ -200,9 +204,11 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 			want:   []string{"Types/DefaultsAreFilledIn"},
 		},
 		{
-			name:   "broken characters are replaced",
-			tamper: tamper{arg: texts(func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") })},
-			want:   []string{"Values/BrokenUTF8IsKeptOrRefused"},
+			name: "broken characters are replaced",
+			tamper: tamper{arg: texts(func(s string) string {
+				return strings.ToValidUTF8(s, "\uFFFD")
+			})},
+			want: []string{"Values/BrokenUTF8IsKeptOrRefused"},
 		},
 		{
 			name:   "broken characters are a fault of the server",
@@ -240,9 +246,14 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 			want:   []string{"Types/KeysThatTheDatabaseCounts"},
 		},
 		{
-			name:   "an upsert leaves",
-			tamper: tamper{query: func(query string) string { return upserts.ReplaceAllString(query, "DO NOTHING") }},
-			want:   []string{"Write/UpsertOfABatch", "Write/UpsertByTheKey", "Write/SaveCreatesOrUpdates", "Data/UpsertUpdatesOrLeaves"},
+			name: "an upsert leaves",
+			tamper: tamper{query: func(query string) string {
+				return upserts.ReplaceAllString(query, "DO NOTHING")
+			}},
+			want: []string{
+				"Write/UpsertOfABatch", "Write/UpsertByTheKey",
+				"Write/SaveCreatesOrUpdates", "Data/UpsertUpdatesOrLeaves",
+			},
 		},
 		{
 			name:   "rows are not counted",
@@ -252,7 +263,10 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 		{
 			name:   "a transaction is none",
 			tamper: tamper{noTx: true},
-			want:   []string{"Write/SerializableLosesNoUpdate", "Lock/RowLockLosesNoUpdate", "Transaction/RollbackLeavesNothing"},
+			want: []string{
+				"Write/SerializableLosesNoUpdate", "Lock/RowLockLosesNoUpdate",
+				"Transaction/RollbackLeavesNothing",
+			},
 		},
 		{
 			name: "a thousand parameters at most",
@@ -265,9 +279,11 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 			want: []string{"Query/ListOfManyIds"},
 		},
 		{
-			name:   "columns in capitals",
-			tamper: tamper{query: func(query string) string { return strings.Replace(query, "`name`,`age`,", "`name` AS NAME,`age`,", 1) }},
-			want:   []string{"Query/MapsHaveTheNamesOfColumns"},
+			name: "columns in capitals",
+			tamper: tamper{query: func(query string) string {
+				return strings.Replace(query, "`name`,`age`,", "`name` AS NAME,`age`,", 1)
+			}},
+			want: []string{"Query/MapsHaveTheNamesOfColumns"},
 		},
 		{
 			name:   "patterns without an escape",
@@ -280,14 +296,18 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 			want:   []string{"Query/GroupsAndCounts", "Query/AliasesFillAStruct"},
 		},
 		{
-			name:   "associations of all the others",
-			tamper: tamper{query: func(query string) string { return strings.Replace(query, "`author_id` IN", "`author_id` NOT IN", 1) }},
-			want:   []string{"Query/AssociationsAreRead"},
+			name: "associations of all the others",
+			tamper: tamper{query: func(query string) string {
+				return strings.Replace(query, "`author_id` IN", "`author_id` NOT IN", 1)
+			}},
+			want: []string{"Query/AssociationsAreRead"},
 		},
 		{
-			name:   "a limit that is one short",
-			tamper: tamper{query: func(query string) string { return strings.Replace(query, "LIMIT 10", "LIMIT 9", 1) }},
-			want:   []string{"Query/RowsOneByOne", "Data/PagesAreStable"},
+			name: "a limit that is one short",
+			tamper: tamper{query: func(query string) string {
+				return strings.Replace(query, "LIMIT 10", "LIMIT 9", 1)
+			}},
+			want: []string{"Query/RowsOneByOne", "Data/PagesAreStable"},
 		},
 		{
 			name:   "a condition that is left out",
@@ -308,12 +328,15 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 	}
 }
 
-// wantFailures complains where one of the cases passes. Without any, cases that such a pool can meet have to pass.
+// wantFailures complains where one of the cases passes. Without any, cases that such a
+// pool can meet have to pass.
 func wantFailures(t *testing.T, h dbtest.Harness, want []string) {
 	t.Helper()
 	if len(want) == 0 {
-		for name, complaints := range dbtest.Failures(t, h, "Values/NULByteIsKeptOrRefused", "Write/SaveCreatesOrUpdates",
-			"Write/RowsAffectedAreThoseFound", "Query/PreparedStatements", "Lock/RowLockLosesNoUpdate", "Transaction/RollbackLeavesNothing") {
+		for name, complaints := range dbtest.Failures(t, h, "Values/NULByteIsKeptOrRefused",
+			"Write/SaveCreatesOrUpdates",
+			"Write/RowsAffectedAreThoseFound", "Query/PreparedStatements",
+			"Lock/RowLockLosesNoUpdate", "Transaction/RollbackLeavesNothing") {
 			t.Errorf("%s: %q", name, complaints)
 		}
 		return

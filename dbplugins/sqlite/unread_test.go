@@ -26,13 +26,17 @@ func TestAVariableThatOnlyAnotherDriverReadsIsAWarning(t *testing.T) {
 	}{
 		{name: "set for another driver", driver: other{}, parts: path, want: 1},
 		{name: "set for this driver", driver: sqlite.Driver{}, parts: path},
-		{name: "a variable of every driver", driver: other{}, parts: map[string]string{"DATABASE_HOST": "h"}},
+		{
+			name:   "a variable of every driver",
+			driver: other{}, parts: map[string]string{"DATABASE_HOST": "h"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var r xdb.Registry
 			r.Register(tc.driver)
 			lines, ctx := logged(t)
-			db, err := r.Open(ctx, xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map(tc.parts)}})
+			db, err := r.Open(ctx,
+				xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map(tc.parts)}})
 			if err != nil {
 				t.Fatal(err)
 			}

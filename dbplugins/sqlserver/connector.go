@@ -32,7 +32,10 @@ func newConnector(dsn string) (*connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range []*string{&cfg.User, &cfg.Password, &cfg.Database, &cfg.AppName, &cfg.ChangePassword} {
+	for _, text := range []*string{
+		&cfg.User, &cfg.Password, &cfg.Database, &cfg.AppName,
+		&cfg.ChangePassword,
+	} {
 		*text = padded(*text)
 	}
 	return &connector{mssql.NewConnectorConfig(cfg), cfg.KeepAlive}, nil

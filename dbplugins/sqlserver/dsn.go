@@ -16,37 +16,45 @@ import (
 const (
 	defaultPort = 1433
 
-	// caParam is a parameter of the DSN that the library does not have: the file of DATABASE_TLS_CA, whatever its name ends
-	// in.
+	// caParam is a parameter of the DSN that the library does not have: the file of
+	// DATABASE_TLS_CA, whatever its name ends in.
 	caParam = "tls-ca"
 
 	appName = "plinth"
 )
 
-// DSN implements driver.Driver. Any character may stand in the user, the password and the name of the database. A user with
-// a backslash is one of Windows (DOMAIN\user).
+// DSN implements driver.Driver. Any character may stand in the user, the password and the
+// name of the database. A user with a backslash is one of Windows (DOMAIN\user).
 func (Driver) DSN(c driver.Config) (string, error) {
 	host, instance, hostErr := address(c)
 	query, tlsErr := encryption(c)
-	missing := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
+	missing := driver.Missing(map[xenv.EnvKey]string{
+		xenv.DatabaseUser: c.User,
+		xenv.DatabaseName: c.Name,
+	})
 	if err := errors.Join(missing, hostErr, tlsErr); err != nil {
 		return "", err
 	}
 	query.Set(msdsn.Database, c.Name)
 	query.Set(msdsn.AppName, appName)
-	u := url.URL{Scheme: Name, User: url.UserPassword(c.User, c.Pass), Host: host, RawQuery: query.Encode()}
+	u := url.URL{
+		Scheme: Name, User: url.UserPassword(c.User, c.Pass), Host: host,
+		RawQuery: query.Encode(),
+	}
 	if instance != "" {
 		u.Path = "/" + instance
 	}
 	dsn := u.String()
 	if _, err := parse(dsn); err != nil { // only a host can do that
-		return "", xenv.Problem(xenv.DatabaseHost, c.Host, "is no host", `a name, an address or host\instance`)
+		return "", xenv.Problem(xenv.DatabaseHost, c.Host, "is no host",
+			`a name, an address or host\instance`)
 	}
 	return dsn, nil
 }
 
-// address returns the host of the URL with its port, and the instance. The library looks for the port of an instance where
-// it is 0; without any it would not find the end of an IPv6 address.
+// address returns the host of the URL with its port, and the instance. The library looks
+// for the port of an instance where it is 0; without any it would not find the end of an
+// IPv6 address.
 func address(c driver.Config) (host, instance string, err error) {
 	given := c.Host
 	var named bool
@@ -56,7 +64,8 @@ func address(c driver.Config) (host, instance string, err error) {
 	case err != nil:
 		return "", "", err
 	case named && (c.Host == "" || instance == ""):
-		return "", "", xenv.Problem(xenv.DatabaseHost, given, "is no host", `a name, an address or host\instance`)
+		return "", "", xenv.Problem(xenv.DatabaseHost, given, "is no host",
+			`a name, an address or host\instance`)
 	case named && c.Port != 0:
 		text := "is set, and " + string(xenv.DatabaseHost) + " names an instance, which has its own"
 		return "", "", xenv.Problem(xenv.DatabasePort, port, text, "one of the two")
@@ -66,8 +75,9 @@ func address(c driver.Config) (host, instance string, err error) {
 	return net.JoinHostPort(host, port), instance, nil
 }
 
-// encryption returns the parameters for the mode. Without encryption the login alone is encrypted, as the protocol allows:
-// in plain text its password would only be obfuscated. A server that demands more gets it.
+// encryption returns the parameters for the mode. Without encryption the login alone is
+// encrypted, as the protocol allows: in plain text its password would only be obfuscated.
+// A server that demands more gets it.
 func encryption(c driver.Config) (url.Values, error) {
 	mode, err := c.TLSMode()
 	if err != nil {

@@ -15,8 +15,10 @@ import (
 // awkward are values that break a DSN whose parts are not quoted, or smuggle a parameter
 // into it.
 var awkward = []string{
-	"", "with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a/b", "a%b", "a%20b", "a%zz", "a?b=c", "a#b", "a&b=c", "a;b=c",
-	"a=b", "a{b}c", "a+b", "x host=evil", "x&database=evil", "x;server=evil", "密码", "пароль", "🔑", "🔑🔑 x 🔑", "a$b`c!", "a|b~c^d",
+	"", "with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a/b", "a%b", "a%20b", "a%zz",
+	"a?b=c", "a#b", "a&b=c", "a;b=c",
+	"a=b", "a{b}c", "a+b", "x host=evil", "x&database=evil", "x;server=evil", "密码", "пароль", "🔑",
+	"🔑🔑 x 🔑", "a$b`c!", "a|b~c^d",
 	"a,b(c)", "tab\tline\n", "[x]", "\u00a0",
 }
 
@@ -43,7 +45,8 @@ func TestPartsComeOutOfTheDSNAsTheyWentIn(t *testing.T) {
 				continue
 			}
 			want := c
-			c.User, c.Pass, c.Name, c.Host, c.Port = got.User, got.Password, got.Database, got.Host, int(got.Port)
+			c.User, c.Pass, c.Name, c.Host, c.Port = got.User, got.Password, got.Database, got.Host,
+				int(got.Port)
 			if c != want {
 				t.Errorf("%s %q came back as another", name, text)
 			}
@@ -65,18 +68,46 @@ func TestDSN(t *testing.T) {
 		c    driver.Config
 		want string
 	}{
-		{name: "defaults", c: driver.Config{}, want: "localhost:1433?" + rest + "encrypt=false&trustservercertificate=true"},
-		{name: "host and port", c: driver.Config{Host: "db", Port: 5}, want: "db:5?" + rest + "encrypt=false&trustservercertificate=true"},
-		{name: "instance", c: driver.Config{Host: `db\SQL1`}, want: "db:0/SQL1?" + rest + "encrypt=false&trustservercertificate=true"},
-		{name: "IPv6", c: driver.Config{Host: "::1"}, want: "[::1]:1433?" + rest + "encrypt=false&trustservercertificate=true"},
-		{name: "IPv6 in brackets", c: driver.Config{Host: "[::1]"}, want: "[::1]:1433?" + rest + "encrypt=false&trustservercertificate=true"},
-		{name: "IPv6 and instance", c: driver.Config{Host: `::1\I`}, want: "[::1]:0/I?" + rest + "encrypt=false&trustservercertificate=true"},
-		{name: "disable", c: driver.Config{TLS: driver.TLSDisable}, want: "localhost:1433?" + rest + "encrypt=false&trustservercertificate=true"},
-		{name: "require", c: driver.Config{TLS: driver.TLSRequire}, want: "localhost:1433?" + rest + "encrypt=true&trustservercertificate=true"},
-		{name: "verify-full", c: driver.Config{TLS: driver.TLSVerifyFull}, want: "localhost:1433?" + rest + "encrypt=true&trustservercertificate=false"},
+		{
+			name: "defaults", c: driver.Config{},
+			want: "localhost:1433?" + rest + "encrypt=false&trustservercertificate=true",
+		},
+		{
+			name: "host and port", c: driver.Config{Host: "db", Port: 5},
+			want: "db:5?" + rest + "encrypt=false&trustservercertificate=true",
+		},
+		{
+			name: "instance", c: driver.Config{Host: `db\SQL1`},
+			want: "db:0/SQL1?" + rest + "encrypt=false&trustservercertificate=true",
+		},
+		{
+			name: "IPv6", c: driver.Config{Host: "::1"},
+			want: "[::1]:1433?" + rest + "encrypt=false&trustservercertificate=true",
+		},
+		{
+			name: "IPv6 in brackets", c: driver.Config{Host: "[::1]"},
+			want: "[::1]:1433?" + rest + "encrypt=false&trustservercertificate=true",
+		},
+		{
+			name: "IPv6 and instance", c: driver.Config{Host: `::1\I`},
+			want: "[::1]:0/I?" + rest + "encrypt=false&trustservercertificate=true",
+		},
+		{
+			name: "disable", c: driver.Config{TLS: driver.TLSDisable},
+			want: "localhost:1433?" + rest + "encrypt=false&trustservercertificate=true",
+		},
+		{
+			name: "require", c: driver.Config{TLS: driver.TLSRequire},
+			want: "localhost:1433?" + rest + "encrypt=true&trustservercertificate=true",
+		},
+		{
+			name: "verify-full", c: driver.Config{TLS: driver.TLSVerifyFull},
+			want: "localhost:1433?" + rest + "encrypt=true&trustservercertificate=false",
+		},
 		{
 			name: "verify-full with a CA", c: driver.Config{TLS: driver.TLSVerifyFull, TLSCA: ca},
-			want: "localhost:1433?" + rest + "encrypt=true&tls-ca=" + strings.ReplaceAll(ca, "/", "%2F") + "&trustservercertificate=false",
+			want: "localhost:1433?" + rest + "encrypt=true&tls-ca=" + strings.ReplaceAll(ca, "/",
+				"%2F") + "&trustservercertificate=false",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -94,23 +125,68 @@ var bad = map[string]struct {
 	c    driver.Config
 	want string
 }{
-	"nothing":                       {driver.Config{}, "DATABASE_NAME: is not set\nDATABASE_USER: is not set"},
-	"no user":                       {driver.Config{Name: "d"}, "DATABASE_USER: is not set"},
-	"no name":                       {driver.Config{User: "u"}, "DATABASE_NAME: is not set"},
-	"a port that is none":           {driver.Config{User: "u", Name: "d", Port: 70000}, "DATABASE_PORT"},
-	"a negative port":               {driver.Config{User: "u", Name: "d", Port: -1}, "DATABASE_PORT"},
-	"an instance and a port":        {driver.Config{User: "u", Name: "d", Host: `h\i`, Port: 1433}, "DATABASE_PORT"},
-	"an instance without a name":    {driver.Config{User: "u", Name: "d", Host: `h\`}, "DATABASE_HOST"},
-	"an instance without a host":    {driver.Config{User: "u", Name: "d", Host: `\i`}, "DATABASE_HOST"},
-	"a host with a parameter":       {driver.Config{User: "u", Name: "d", Host: "h?encrypt=disable&x="}, "DATABASE_HOST"},
-	"a host with a space":           {driver.Config{User: "u", Name: "d", Host: "h evil"}, "DATABASE_HOST"},
-	"a host with another":           {driver.Config{User: "u", Name: "d", Host: "x@evil"}, "DATABASE_HOST"},
-	"a host with a path":            {driver.Config{User: "u", Name: "d", Host: "h/i"}, "DATABASE_HOST"},
-	"a mode of TLS that is none":    {driver.Config{User: "u", Name: "d", TLS: "prefer"}, "DATABASE_TLS"},
-	"a CA that is not there":        {driver.Config{User: "u", Name: "d", TLS: driver.TLSVerifyFull, TLSCA: "no-such.pem"}, "DATABASE_TLS_CA"},
-	"a CA that nothing looks at":    {driver.Config{User: "u", Name: "d", TLS: driver.TLSRequire, TLSCA: "dsn.go"}, "DATABASE_TLS_CA"},
-	"a CA without a certificate":    {driver.Config{User: "u", Name: "d", TLS: driver.TLSVerifyFull, TLSCA: "dsn.go"}, "DATABASE_TLS_CA"},
-	"a host that is no IPv6 at all": {driver.Config{User: "u", Name: "d", Host: "::zz::"}, "DATABASE_HOST"},
+	"nothing": {
+		driver.Config{},
+		"DATABASE_NAME: is not set\nDATABASE_USER: is not set",
+	},
+	"no user": {driver.Config{Name: "d"}, "DATABASE_USER: is not set"},
+	"no name": {driver.Config{User: "u"}, "DATABASE_NAME: is not set"},
+	"a port that is none": {
+		driver.Config{User: "u", Name: "d", Port: 70000},
+		"DATABASE_PORT",
+	},
+	"a negative port": {
+		driver.Config{User: "u", Name: "d", Port: -1},
+		"DATABASE_PORT",
+	},
+	"an instance and a port": {
+		driver.Config{User: "u", Name: "d", Host: `h\i`, Port: 1433},
+		"DATABASE_PORT",
+	},
+	"an instance without a name": {
+		driver.Config{User: "u", Name: "d", Host: `h\`},
+		"DATABASE_HOST",
+	},
+	"an instance without a host": {
+		driver.Config{User: "u", Name: "d", Host: `\i`},
+		"DATABASE_HOST",
+	},
+	"a host with a parameter": {driver.Config{
+		User: "u", Name: "d",
+		Host: "h?encrypt=disable&x=",
+	}, "DATABASE_HOST"},
+	"a host with a space": {
+		driver.Config{User: "u", Name: "d", Host: "h evil"},
+		"DATABASE_HOST",
+	},
+	"a host with another": {
+		driver.Config{User: "u", Name: "d", Host: "x@evil"},
+		"DATABASE_HOST",
+	},
+	"a host with a path": {
+		driver.Config{User: "u", Name: "d", Host: "h/i"},
+		"DATABASE_HOST",
+	},
+	"a mode of TLS that is none": {
+		driver.Config{User: "u", Name: "d", TLS: "prefer"},
+		"DATABASE_TLS",
+	},
+	"a CA that is not there": {driver.Config{
+		User: "u", Name: "d",
+		TLS: driver.TLSVerifyFull, TLSCA: "no-such.pem",
+	}, "DATABASE_TLS_CA"},
+	"a CA that nothing looks at": {driver.Config{
+		User: "u", Name: "d",
+		TLS: driver.TLSRequire, TLSCA: "dsn.go",
+	}, "DATABASE_TLS_CA"},
+	"a CA without a certificate": {driver.Config{
+		User: "u", Name: "d",
+		TLS: driver.TLSVerifyFull, TLSCA: "dsn.go",
+	}, "DATABASE_TLS_CA"},
+	"a host that is no IPv6 at all": {
+		driver.Config{User: "u", Name: "d", Host: "::zz::"},
+		"DATABASE_HOST",
+	},
 }
 
 func TestBadPartsAreNamedWithoutThePassword(t *testing.T) {
@@ -118,7 +194,8 @@ func TestBadPartsAreNamedWithoutThePassword(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tc.c.Pass = password
 			dsn, err := sqlserver.Driver{}.DSN(tc.c)
-			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), password) {
+			if err == nil || !strings.Contains(err.Error(), tc.want) ||
+				strings.Contains(err.Error(), password) {
 				t.Errorf("DSN = %q, %v; want an error with %q", dsn, err, tc.want)
 			}
 		})

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	conflict      = 547   // of a foreign key or a check
-	databaseLimit = 10928 // of Azure SQL Database: of the requests, sessions or logins of a database
+	conflict = 547 // of a foreign key or a check
+	// of Azure SQL Database: of the requests, sessions or logins of a database
+	databaseLimit = 10928
 
 	// fatal is the severity from which on the server ends the session.
 	fatal = 20
@@ -74,11 +75,14 @@ var connectionLimit = regexp.MustCompile(`^\D*[23]\b`)
 // names find the constraint, index or column in a message, which stands before any value.
 // In other languages than English they find nothing.
 var names = map[int32]*regexp.Regexp{
-	515:      regexp.MustCompile(`^Cannot insert the value NULL into column '([^']+)'`),
-	conflict: regexp.MustCompile(`^The [A-Z]+ statement conflicted with the [A-Z ]+ constraint "([^"]+)"`),
-	2601:     regexp.MustCompile(`^Cannot insert duplicate key row in object '[^']*' with unique index '([^']+)'`),
-	2627:     regexp.MustCompile(`^Violation of [A-Z ]+ constraint '([^']+)'`),
-	2628:     regexp.MustCompile(`^String or binary data would be truncated in table '[^']*', column '([^']+)'`),
+	515: regexp.MustCompile(`^Cannot insert the value NULL into column '([^']+)'`),
+	conflict: regexp.MustCompile(
+		`^The [A-Z]+ statement conflicted with the [A-Z ]+ constraint "([^"]+)"`),
+	2601: regexp.MustCompile(
+		`^Cannot insert duplicate key row in object '[^']*' with unique index '([^']+)'`),
+	2627: regexp.MustCompile(`^Violation of [A-Z ]+ constraint '([^']+)'`),
+	2628: regexp.MustCompile(
+		`^String or binary data would be truncated in table '[^']*', column '([^']+)'`),
 }
 
 // detail returns what may be shown of an error: the server's numbers and the name of what
@@ -93,7 +97,8 @@ func detail(err error) string {
 	for i, e := range list {
 		parts[i] = "error " + strconv.Itoa(int(e.Number))
 		switch kinds[e.Number] {
-		case driver.Authentication, driver.UnknownDatabase, driver.ReadOnly, driver.Connection, driver.TooManyConnections,
+		case driver.Authentication, driver.UnknownDatabase, driver.ReadOnly, driver.Connection,
+			driver.TooManyConnections,
 			driver.Full:
 			parts[i] += ": " + e.Message
 		default:

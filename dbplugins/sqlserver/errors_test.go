@@ -44,7 +44,8 @@ var refusals = []struct {
 		want:  "unique constraint violated: error 2601: idx_authors_name",
 	},
 	{
-		name: "unique index in German", code: xerror.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
+		name: "unique index in German",
+		code: xerror.UniqueConstraint, sentinel: gorm.ErrDuplicatedKey,
 		reply: tdsFail(2601, "Eine Zeile mit doppeltem Schlüssel kann in das dbo.authors-Objekt mit dem eindeutigen idx_authors_name-Index nicht eingefügt werden. Der doppelte Schlüsselwert ist ('"+value+"')."),
 		want:  "unique constraint violated: error 2601",
 	},
@@ -54,7 +55,8 @@ var refusals = []struct {
 		want:  "foreign key constraint violated: error 547: fk_CHECK_books",
 	},
 	{
-		name: "foreign key that is referred to", code: xerror.ForeignKeyError, sentinel: gorm.ErrForeignKeyViolated,
+		name: "foreign key that is referred to",
+		code: xerror.ForeignKeyError, sentinel: gorm.ErrForeignKeyViolated,
 		reply: tdsFail(547, `The DELETE statement conflicted with the REFERENCE constraint "fk_authors_books". The conflict occurred in database "app", table "dbo.books", column 'author_id'.`),
 		want:  "foreign key constraint violated: error 547: fk_authors_books",
 	},
@@ -64,12 +66,14 @@ var refusals = []struct {
 		want:  "check constraint violated: error 547: chk_authors_age",
 	},
 	{
-		name: "check in German", code: xerror.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
+		name: "check in German",
+		code: xerror.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
 		reply: tdsFail(547, `Die INSERT-Anweisung steht in Konflikt mit der CHECK-Einschränkung "chk_authors_age". Der Konflikt trat in der "app"-Datenbank, Tabelle "dbo.authors", column 'age' auf.`),
 		want:  "check constraint violated: error 547",
 	},
 	{
-		name: "check between apostrophes", code: xerror.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
+		name: "check between apostrophes",
+		code: xerror.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
 		reply: tdsFail(547, `L'istruzione INSERT è in conflitto con il vincolo CHECK "fk_REFERENCE" (column 'age').`),
 		want:  "check constraint violated: error 547",
 	},
@@ -85,24 +89,29 @@ var refusals = []struct {
 	},
 	{
 		name: "too long before 2019", code: xerror.DataTooLarge,
-		reply: tdsFail(8152, "String or binary data would be truncated."), want: "value too long: error 8152",
+		reply: tdsFail(8152, "String or binary data would be truncated."),
+		want:  "value too long: error 8152",
 	},
 	{
 		name: "out of range", code: xerror.DataOutOfRange,
-		reply: tdsFail(8115, "Arithmetic overflow error converting nvarchar to data type numeric."), want: "value out of range: error 8115",
+		reply: tdsFail(8115, "Arithmetic overflow error converting nvarchar to data type numeric."),
+		want:  "value out of range: error 8115",
 	},
 	{
 		name: "no number", code: xerror.DataInvalid,
-		reply: tdsFail(245, "Conversion failed when converting the nvarchar value '"+value+"' to data type int."),
-		want:  "value not valid for its column: error 245",
+		reply: tdsFail(245, "Conversion failed when converting the nvarchar value '"+value+
+			"' to data type int."),
+		want: "value not valid for its column: error 245",
 	},
 	{
 		name: "no procedure, which a broken statement is taken for", code: xerror.DatabaseError,
-		reply: tdsFail(2812, "Could not find stored procedure '"+value+"'."), want: "statement not understood: error 2812",
+		reply: tdsFail(2812, "Could not find stored procedure '"+value+"'."),
+		want:  "statement not understood: error 2812",
 	},
 	{
 		name: "syntax", code: xerror.DatabaseError,
-		reply: tdsFail(102, "Incorrect syntax near '"+value+"'."), want: "statement not understood: error 102",
+		reply: tdsFail(102, "Incorrect syntax near '"+value+"'."),
+		want:  "statement not understood: error 102",
 	},
 	{
 		name: "too many parameters", code: xerror.DatabaseError,
@@ -111,12 +120,19 @@ var refusals = []struct {
 	},
 	{
 		name: "deadlock", code: xerror.ConcurrencyError,
-		reply: tdsReply{Rollback: true, Errors: []tdsError{{Number: 1205, Class: 13, Message: "Transaction (Process ID 52) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction."}}},
-		want:  "transaction given up: deadlock or serialization failure: error 1205",
+		reply: tdsReply{
+			Rollback: true,
+			Errors: []tdsError{{
+				Number: 1205, Class: 13,
+				Message: "Transaction (Process ID 52) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction.",
+			}},
+		},
+		want: "transaction given up: deadlock or serialization failure: error 1205",
 	},
 	{
 		name: "lock timeout", code: xerror.LockConflict,
-		reply: tdsFail(1222, "Lock request time out period exceeded."), want: "lock not granted in time: error 1222",
+		reply: tdsFail(1222, "Lock request time out period exceeded."),
+		want:  "lock not granted in time: error 1222",
 	},
 	{
 		name: "read-only", code: xerror.ServiceUnavailable,
@@ -181,7 +197,10 @@ func TestKindsOfErrors(t *testing.T) {
 		{name: "an unknown number", err: number(50000), want: driver.Unknown},
 		{name: "wrapped", err: fmt.Errorf("x: %w", number(2627)), want: driver.Unique},
 		{name: "severe", err: mssql.Error{Number: 823, Class: 24}, want: driver.Connection},
-		{name: "broken stream", err: mssql.StreamError{InnerError: io.EOF}, want: driver.Connection},
+		{
+			name: "broken stream",
+			err:  mssql.StreamError{InnerError: io.EOF}, want: driver.Connection,
+		},
 		{name: "fatal", err: mssql.ServerError{}, want: driver.Connection},
 		{name: "any network", err: io.ErrUnexpectedEOF, want: driver.Unknown},
 		{name: "deadline", err: context.DeadlineExceeded, want: driver.Unknown},
@@ -192,10 +211,24 @@ func TestKindsOfErrors(t *testing.T) {
 		{name: "failover", err: number(40197), want: driver.Connection},
 		{name: "shutdown", err: number(6005), want: driver.Connection},
 		{name: "connection limit", err: number(17809), want: driver.TooManyConnections},
-		{name: "request limit", err: limit("Resource ID: 1. The request limit for the database is 30"), want: driver.Connection},
-		{name: "session limit", err: limit("Resource ID: 2. The session limit for the database is 300"), want: driver.TooManyConnections},
-		{name: "login limit", err: limit("Resource ID: 3. The login limit for the database is 30"), want: driver.TooManyConnections},
-		{name: "limit of another resource", err: limit("Resource ID: 20. The limit is 2"), want: driver.Connection},
+		{
+			name: "request limit",
+			err:  limit("Resource ID: 1. The request limit for the database is 30"),
+			want: driver.Connection,
+		},
+		{
+			name: "session limit",
+			err:  limit("Resource ID: 2. The session limit for the database is 300"),
+			want: driver.TooManyConnections,
+		},
+		{
+			name: "login limit", err: limit("Resource ID: 3. The login limit for the database is 30"),
+			want: driver.TooManyConnections,
+		},
+		{
+			name: "limit of another resource",
+			err:  limit("Resource ID: 20. The limit is 2"), want: driver.Connection,
+		},
 		{name: "text to time", err: number(241), want: driver.Malformed},
 		{name: "time out of range", err: number(242), want: driver.OutOfRange},
 		{name: "tinyint", err: number(220), want: driver.OutOfRange},

@@ -27,7 +27,8 @@ func ExampleDriver() {
 	}
 	ctx := xlog.NewContext(context.Background(), engine)
 	db, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: driver.Config{
-		Host: "127.0.0.1", Port: server.Port(), User: "shop", Pass: "p@ss; word", Name: "shop", TLS: driver.TLSDisable,
+		Host: "127.0.0.1", Port: server.Port(), User: "shop", Pass: "p@ss; word", Name: "shop",
+		TLS: driver.TLSDisable,
 	}})
 	fmt.Println(err, server.Logins()[0].Database)
 	fmt.Println(xdb.Close(db), engine.Close())
@@ -38,14 +39,18 @@ func ExampleDriver() {
 
 // The clause is gorm's; on SQL Server it becomes a table hint.
 func ExampleDriver_lock() {
-	dry, err := gorm.Open(sqlserver.Driver{}.Dialector("sqlserver://sa:secret@localhost?database=shop"),
+	dry, err := gorm.Open(sqlserver.Driver{}.Dialector(
+		"sqlserver://sa:secret@localhost?database=shop"),
 		&gorm.Config{DryRun: true, DisableAutomaticPing: true})
 	if err != nil {
 		panic(err)
 	}
 	defer func() { _ = xdb.Close(dry) }()
 	var rows []map[string]any
-	lock := clause.Locking{Strength: clause.LockingStrengthUpdate, Options: clause.LockingOptionsSkipLocked}
+	lock := clause.Locking{
+		Strength: clause.LockingStrengthUpdate,
+		Options:  clause.LockingOptionsSkipLocked,
+	}
 	statement := dry.Table("jobs").Clauses(lock).Where("done = ?", false).Find(&rows).Statement
 	fmt.Println(statement.SQL.String())
 	// Output: SELECT * FROM "jobs" WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK, READPAST) WHERE done = @p1

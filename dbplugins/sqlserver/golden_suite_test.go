@@ -77,28 +77,38 @@ func TestStatementsOfQueries(t *testing.T) {
 		}
 		const named = `SELECT name FROM authors WHERE name = @name OR age > @age AND name <> @name ORDER BY name`
 		return errorsOf(
-			kinds().Select("kind, COUNT(*) AS total").Having("COUNT(*) > ?", 1).Order("kind DESC").Scan(&groups),
+			kinds().Select("kind, COUNT(*) AS total").Having("COUNT(*) > ?",
+				1).Order("kind DESC").Scan(&groups),
 			kinds().Count(&n),
 			db.Model(&event{}).Distinct("kind").Count(&n),
-			db.Model(&event{}).Distinct().Order("kind").Limit(2).Offset(1).Pluck("kind", &[]string{}),
+			db.Model(&event{}).Distinct().Order("kind").Limit(2).Offset(1).Pluck("kind",
+				&[]string{}),
 			db.Model(&event{}).Where("1 = 0").Select("SUM(id)").Scan(&total),
 			db.Model(&price{}).Select("SUM(amount)").Scan(&total),
-			names("name LIKE ?", "100%"), names("name LIKE ? ESCAPE '!'", "100!%%"), names("name NOT LIKE ?", "%a%b%"),
-			db.Model(&author{}).Order("name").Where(map[string]any{"id": []int64{1, 2}}).Pluck("name", &[]string{}),
-			db.Model(&author{}).Order("name").Not(map[string]any{"id": []int64{1, 2}}).Pluck("name", &[]string{}),
+			names("name LIKE ?", "100%"), names("name LIKE ? ESCAPE '!'", "100!%%"),
+			names("name NOT LIKE ?", "%a%b%"),
+			db.Model(&author{}).Order("name").Where(map[string]any{"id": []int64{1, 2}}).Pluck(
+				"name", &[]string{}),
+			db.Model(&author{}).Order("name").Not(map[string]any{"id": []int64{1, 2}}).Pluck("name",
+				&[]string{}),
 			names("age > ? AND id NOT IN ? AND age < ?", 20, []int64{1, 2}, 90),
 			db.Order("name").Find(&[]author{}, []int64{1, 2}),
 			db.Raw(named, sql.Named("name", "a"), sql.Named("age", 21)).Scan(&[]string{}),
 			db.Raw(named, map[string]any{"name": "a", "age": 21}).Scan(&[]string{}),
-			db.Exec("UPDATE authors SET age = @age WHERE name IN @names", sql.Named("age", 50), sql.Named("names", []string{"a", "b"})),
+			db.Exec("UPDATE authors SET age = @age WHERE name IN @names",
+				sql.Named("age", 50), sql.Named("names", []string{"a", "b"})),
 			db.Model(&author{}).Select("id", "name").Where("name = ?", "b").Take(&map[string]any{}),
-			db.Model(&author{}).Select("authors.name AS writer_name", "authors.age + 1 AS next_age", "b.title AS book_title").
-				Joins("LEFT JOIN books b ON b.author_id = authors.id").Order("authors.name").Scan(&[]struct{ WriterName string }{}),
-			db.Model(&author{}).Where("id IN (?)", db.Model(&book{}).Select("author_id")).Find(&[]struct{ Name string }{}),
+			db.Model(&author{}).Select("authors.name AS writer_name", "authors.age + 1 AS next_age",
+				"b.title AS book_title").
+				Joins("LEFT JOIN books b ON b.author_id = authors.id").Order("authors.name").Scan(
+				&[]struct{ WriterName string }{}),
+			db.Model(&author{}).Where("id IN (?)",
+				db.Model(&book{}).Select("author_id")).Find(&[]struct{ Name string }{}),
 			db.Model(&kindsOfColumns{}).Where("yes = ?", true).Or("yes = ?", false).Count(&n),
 			db.Where("maybe IS NULL AND data IS NULL").First(&kindsOfColumns{}, "code = ?", "x"),
 			db.Joins("Parent").Find(&[]child{}),
-			db.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate}).Where("id IN ?", []int64{1}).Order("id DESC").Find(&[]account{}),
+			db.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate}).Where("id IN ?",
+				[]int64{1}).Order("id DESC").Find(&[]account{}),
 			db.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate}).First(&account{}, 1),
 		)
 	})
@@ -119,13 +129,16 @@ func TestStatementsOfPages(t *testing.T) {
 		return full, pages%2 == 1 // the first page of each list
 	}
 	golden(t, "page", answer, func(db *gorm.DB) error {
-		first, err := xmodels.Keyset[event](db.Where("id > ?", 0), xmodels.KeysetRequest{Size: 1}, xmodels.SortBy("kind"))
+		first, err := xmodels.Keyset[event](db.Where("id > ?", 0), xmodels.KeysetRequest{Size: 1},
+			xmodels.SortBy("kind"))
 		if err != nil {
 			return err
 		}
-		_, next := xmodels.Keyset[event](db.Where("id > ?", 0), xmodels.KeysetRequest{Size: 1, After: first.Next}, xmodels.SortBy("kind"))
+		_, next := xmodels.Keyset[event](db.Where("id > ?", 0),
+			xmodels.KeysetRequest{Size: 1, After: first.Next}, xmodels.SortBy("kind"))
 		batches := db.FindInBatches(&[]event{}, 2, func(*gorm.DB, int) error { return nil })
-		_, numbered := xmodels.Paginate[event](db, xmodels.PageRequest{Page: 3, Size: 10, Sort: "desc"}, xmodels.SortBy("kind"))
+		_, numbered := xmodels.Paginate[event](db,
+			xmodels.PageRequest{Page: 3, Size: 10, Sort: "desc"}, xmodels.SortBy("kind"))
 		return errors.Join(next, numbered, oneByOne(db), batches.Error)
 	})
 }

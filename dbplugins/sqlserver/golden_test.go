@@ -79,7 +79,9 @@ type (
 )
 
 // golden compares the statements that do sends with a file.
-func golden(t *testing.T, name string, answer func(tdsRequest) (tdsReply, bool), do func(db *gorm.DB) error) {
+func golden(
+	t *testing.T, name string, answer func(tdsRequest) (tdsReply, bool), do func(db *gorm.DB) error,
+) {
 	t.Helper()
 	s := answering(t, answer)
 	db, _ := open(t, s, xdb.Options{})
@@ -121,7 +123,8 @@ func written(r tdsRequest, ids map[int64]int) string {
 	}
 	sql := strings.TrimSpace(spaces.ReplaceAllString(r.SQL, " "))
 	if len(sql) > 1200 {
-		sql = fmt.Sprintf("%s … %d times \"),(\" … %s (%s)", sql[:130], strings.Count(sql, "),("), sql[len(sql)-50:], hash(sql))
+		sql = fmt.Sprintf("%s … %d times \"),(\" … %s (%s)",
+			sql[:130], strings.Count(sql, "),("), sql[len(sql)-50:], hash(sql))
 	}
 	var params strings.Builder
 	for _, p := range r.Params {
@@ -160,7 +163,8 @@ func shown(value any, ids map[int64]int) string {
 
 func TestStatementsOfTheSchema(t *testing.T) {
 	golden(t, "schema", nil, func(db *gorm.DB) error {
-		return db.AutoMigrate(&author{}, &book{}, &note{}, &account{}, &counter{}, &kindsOfColumns{},
+		return db.AutoMigrate(&author{}, &book{}, &note{}, &account{}, &counter{},
+			&kindsOfColumns{},
 			&event{}, &parent{}, &child{}, &document{}, &preset{}, &price{})
 	})
 }
@@ -177,22 +181,30 @@ func TestStatementsThatInsert(t *testing.T) {
 	keys := func(r tdsRequest) (tdsReply, bool) {
 		columns := []tdsColumn{tdsBigInt("id")}
 		if !strings.Contains(r.SQL, "plinth_row") {
-			return tdsReply{Columns: columns, Rows: [][]any{{int64(7)}}}, strings.Contains(r.SQL, "OUTPUT")
+			return tdsReply{Columns: columns, Rows: [][]any{{int64(7)}}},
+				strings.Contains(r.SQL, "OUTPUT")
 		}
 		columns = append(columns, tdsBigInt("plinth_row")) // backwards, as a server may
-		return tdsReply{Columns: columns, Rows: [][]any{{int64(12), int64(1)}, {int64(11), int64(0)}}}, true
+		return tdsReply{
+			Columns: columns,
+			Rows:    [][]any{{int64(12), int64(1)}, {int64(11), int64(0)}},
+		}, true
 	}
 	golden(t, "insert", keys, func(db *gorm.DB) error {
 		single := author{Name: "a", Books: []book{{Title: "one"}, {Title: "two"}}}
 		one, two := counter{Name: "one"}, []*counter{{Name: "two"}, {Name: "three"}}
-		preset, maps := counter{ID: 42, Name: "preset"}, []map[string]any{{"name": "m1"}, {"name": "m2"}}
+		preset, maps := counter{ID: 42, Name: "preset"},
+			[]map[string]any{{"name": "m1"}, {"name": "m2"}}
 		err := errors.Join(
 			db.Create(&single).Error,
 			db.Create(&one).Error,
 			db.Create(two).Error,
 			db.Create(&preset).Error,
 			db.Model(&counter{}).Create(maps).Error, // which get no keys
-			db.Model(&author{}).Create(map[string]any{"id": 1, "name": gorm.Expr("UPPER(?)", "x")}).Error,
+			db.Model(&author{}).Create(map[string]any{
+				"id":   1,
+				"name": gorm.Expr("UPPER(?)", "x"),
+			}).Error,
 		)
 		if one.ID != 7 || two[0].ID != 11 || two[1].ID != 12 {
 			t.Errorf("keys = %d, %d, %d, want 7, 11, 12", one.ID, two[0].ID, two[1].ID)
@@ -220,21 +232,36 @@ func TestStatementsOfUpserts(t *testing.T) {
 		onName := []clause.Column{{Name: "name"}}
 		age := clause.AssignmentColumns([]string{"age", "updated_at"})
 		where := clause.Where{Exprs: []clause.Expression{gorm.Expr("? < ?",
-			clause.Column{Table: clause.CurrentTable, Name: "age"}, clause.Column{Table: "excluded", Name: "age"})}}
+			clause.Column{Table: clause.CurrentTable, Name: "age"},
+			clause.Column{Table: "excluded", Name: "age"})}}
 		two := []author{{Name: "one", Age: 10}, {Name: "two", Age: 20}}
 		preset := author{Name: "preset"}
 		preset.ID = 1
 		return errors.Join(
 			db.Clauses(clause.OnConflict{Columns: onName, DoUpdates: age}).Create(&two).Error,
-			db.Clauses(clause.OnConflict{Columns: onName, DoNothing: true}).Create(&author{Name: "two"}).Error,
+			db.Clauses(clause.OnConflict{
+				Columns:   onName,
+				DoNothing: true,
+			}).Create(&author{Name: "two"}).Error,
 			db.Clauses(clause.OnConflict{DoNothing: true}).Create(&author{Name: "any"}).Error,
 			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&author{Name: "all"}).Error,
-			db.Clauses(clause.OnConflict{Columns: onName, DoUpdates: age, Where: where}).Create(&author{Name: "older", Age: 1}).Error,
-			db.Clauses(clause.OnConflict{Columns: onName, DoUpdates: clause.Assignments(map[string]any{"age": gorm.Expr("? + 1", clause.Column{Table: clause.CurrentTable, Name: "age"})})}).
+			db.Clauses(clause.OnConflict{
+				Columns: onName, DoUpdates: age,
+				Where: where,
+			}).Create(&author{Name: "older", Age: 1}).Error,
+			db.Clauses(clause.OnConflict{
+				Columns: onName,
+				DoUpdates: clause.Assignments(map[string]any{"age": gorm.Expr("? + 1",
+					clause.Column{Table: clause.CurrentTable, Name: "age"})}),
+			}).
 				Create(&author{Name: "count", Age: 1}).Error,
 			db.Clauses(clause.OnConflict{DoNothing: true}).Create(&counter{Name: "counted"}).Error,
-			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&counter{Name: "no key, so no conflict"}).Error,
-			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&counter{ID: 5, Name: "keyed"}).Error,
+			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(
+				&counter{Name: "no key, so no conflict"}).Error,
+			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&counter{
+				ID:   5,
+				Name: "keyed",
+			}).Error,
 			db.Save(&preset).Error,
 		)
 	})
@@ -247,7 +274,8 @@ func TestStatementsThatRead(t *testing.T) {
 		limited := db.Model(&book{}).Select("author_id").Limit(3)
 		for _, read := range []*gorm.DB{
 			db.First(&n, 1), db.Take(&n), db.Last(&n), // none of which finds a row
-			db.Limit(5).Find(&notes), db.Limit(5).Offset(10).Find(&notes), db.Offset(10).Find(&notes), db.Limit(0).Find(&notes),
+			db.Limit(5).Find(&notes), db.Limit(5).Offset(10).Find(&notes),
+			db.Offset(10).Find(&notes), db.Limit(0).Find(&notes),
 			db.Offset(9223372036854775600).Limit(200).Order("id").Find(&notes),
 			db.Model(&author{}).Distinct("name").Limit(2).Find(&[]author{}),
 			db.Model(&author{}).Select("age, count(*)").Group("age").Limit(2).Find(&[]author{}),
@@ -280,8 +308,10 @@ func TestStatementsThatLock(t *testing.T) {
 			db.Clauses(lock("UPDATE", "NOWAIT")).Find(&notes).Error,
 			db.Clauses(lock("SHARE", "")).Find(&notes).Error,
 			db.Clauses(of).Find(&notes).Error,
-			db.Clauses(lock("UPDATE", "")).Joins(`JOIN "authors" ON "authors"."id" = "books"."author_id"`).Find(&books).Error,
-			db.Table("books AS b").Clauses(of).Joins("LEFT JOIN authors a ON a.id = b.author_id").Find(&books).Error,
+			db.Clauses(lock("UPDATE", "")).Joins(
+				`JOIN "authors" ON "authors"."id" = "books"."author_id"`).Find(&books).Error,
+			db.Table("books AS b").Clauses(of).Joins(
+				"LEFT JOIN authors a ON a.id = b.author_id").Find(&books).Error,
 		)
 	})
 }
@@ -291,14 +321,18 @@ func TestALockThatHasNoHintIsAnError(t *testing.T) {
 	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	for _, lock := range []clause.Locking{
-		{Strength: "ACCESS SHARE"}, {Strength: "UPDATE", Options: "WAIT 5"}, {Strength: "UPDATE", Table: clause.Table{Name: "authors"}},
+		{Strength: "ACCESS SHARE"},
+		{Strength: "UPDATE", Options: "WAIT 5"},
+		{Strength: "UPDATE", Table: clause.Table{Name: "authors"}},
 	} {
-		if err := db.Clauses(lock).Find(&[]note{}).Error; err == nil || !strings.Contains(err.Error(), "clause.Locking") {
+		if err := db.Clauses(lock).Find(&[]note{}).Error; err == nil ||
+			!strings.Contains(err.Error(), "clause.Locking") {
 			t.Errorf("Find with %+v = %v, want an error", lock, err)
 		}
 	}
 	on := clause.OnConflict{OnConstraint: "uq_name", DoNothing: true}
-	if err := db.Clauses(on).Create(&author{Name: "x"}).Error; err == nil || !strings.Contains(err.Error(), "clause.OnConflict") {
+	if err := db.Clauses(on).Create(&author{Name: "x"}).Error; err == nil ||
+		!strings.Contains(err.Error(), "clause.OnConflict") {
 		t.Errorf("Create with %+v = %v, want an error", on, err)
 	}
 	for _, r := range s.Requests() {
@@ -317,9 +351,11 @@ func TestStatementsThatChange(t *testing.T) {
 			db.Unscoped().Model(&n).Update("deleted_at", nil).Error,
 			db.Unscoped().Delete(&note{}, 1).Error,
 			db.Save(&a).Error,
-			db.Model(&account{}).Where("id = ?", 1).Update("balance", gorm.Expr("balance + ?", 1)).Error,
+			db.Model(&account{}).Where("id = ?", 1).Update("balance",
+				gorm.Expr("balance + ?", 1)).Error,
 			db.Model(&counter{ID: 1}).Updates(counter{ID: 1, Name: "x"}).Error,
-			db.Model(&note{}).Clauses(clause.Returning{}).Where("id = ?", 1).Update("text", "y").Error,
+			db.Model(&note{}).Clauses(clause.Returning{}).Where("id = ?", 1).Update("text",
+				"y").Error,
 		)
 	})
 }
@@ -335,7 +371,9 @@ func TestStatementsOfTransactions(t *testing.T) {
 				tx.RollbackTo("half").Error,
 			)
 		})
-		back := db.Transaction(func(tx *gorm.DB) error { return errors.Join(boom, tx.Exec("UPDATE c SET x = 1").Error) })
+		back := db.Transaction(func(tx *gorm.DB) error {
+			return errors.Join(boom, tx.Exec("UPDATE c SET x = 1").Error)
+		})
 		if !errors.Is(back, boom) {
 			t.Errorf("Transaction = %v, want %v", back, boom)
 		}

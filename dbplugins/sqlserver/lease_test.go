@@ -31,7 +31,8 @@ func (l *leaseServer) answer(r tdsRequest) (tdsReply, bool) {
 			tdsBigInt("token"), tdsBigInt("mark"), tdsBigInt("since_us"), tdsBigInt("until_us"),
 		}, Rows: [][]any{row}}, true
 	case strings.HasPrefix(r.SQL, `SELECT "id" FROM "app_plinth_leases"`):
-		return tdsReply{Columns: []tdsColumn{tdsNVarChar("id")}, Rows: [][]any{{"old"}, {"older"}}}, true
+		return tdsReply{Columns: []tdsColumn{tdsNVarChar("id")}, Rows: [][]any{{"old"}, {"older"}}},
+			true
 	case strings.HasPrefix(r.SQL, "UPDATE") && len(l.affects) > 0:
 		n := l.affects[0]
 		l.affects = l.affects[1:]
@@ -45,10 +46,23 @@ func TestStatementsOfLeases(t *testing.T) {
 	l := &leaseServer{
 		looks: [][]any{
 			nil, nil, // of the set-up, and of a name without a row
-			{int64(5000), int64(1), int64(3), "somebody", int64(4000), int64(7), int64(100), int64(4500)}, // ended
-			{int64(6000), int64(0), int64(1), "somebody", int64(4000), int64(7), int64(100), int64(9000)}, // held
-			{int64(7000), int64(0), int64(1), "somebody", int64(4000), int64(7), int64(100), int64(9000)}, // after a renewal
-			{int64(8000), nil, nil, nil, nil, nil, nil, nil},                                              // removed
+			// ended
+			{
+				int64(5000), int64(1), int64(3), "somebody",
+				int64(4000), int64(7), int64(100), int64(4500),
+			},
+			// held
+			{
+				int64(6000), int64(0), int64(1), "somebody",
+				int64(4000), int64(7), int64(100), int64(9000),
+			},
+			// after a renewal
+			{
+				int64(7000), int64(0), int64(1), "somebody",
+				int64(4000), int64(7), int64(100), int64(9000),
+			},
+			// removed
+			{int64(8000), nil, nil, nil, nil, nil, nil, nil},
 		},
 		affects: []uint64{1, 0, 0, 1},
 	}
@@ -71,7 +85,10 @@ func TestStatementsOfLeases(t *testing.T) {
 	eventually(t, "the sweep", func() bool {
 		return strings.Contains(fmt.Sprint(s.Requests()), `DELETE FROM "app_plinth_leases"`)
 	})
-	many := leasedriver.Request{Name: "nodes", First: 1, Count: 1, Begin: 1, Holder: "HOLDER", TTL: time.Minute}
+	many := leasedriver.Request{
+		Name: "nodes", First: 1, Count: 1, Begin: 1, Holder: "HOLDER",
+		TTL: time.Minute,
+	}
 	got, err = b.Acquire(ctx, many)
 	want := leasedriver.Grant{OK: true, Slot: 1, Token: 5000, Mark: 7, Age: 4900 * time.Microsecond}
 	if err != nil || got != want {

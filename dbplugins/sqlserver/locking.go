@@ -69,11 +69,13 @@ var waits = map[string]string{
 func hintOf(stmt *gorm.Statement, from clause.From, lock clause.Locking) (string, error) {
 	strength, known := hints[strings.ToUpper(lock.Strength)]
 	if !known {
-		return "", fmt.Errorf("sqlserver: clause.Locking: the strength %q has no table hint", lock.Strength)
+		return "", fmt.Errorf("sqlserver: clause.Locking: the strength %q has no table hint",
+			lock.Strength)
 	}
 	wait, known := waits[strings.ToUpper(lock.Options)]
 	if !known {
-		return "", fmt.Errorf("sqlserver: clause.Locking: the options %q have no table hint", lock.Options)
+		return "", fmt.Errorf("sqlserver: clause.Locking: the options %q have no table hint",
+			lock.Options)
 	}
 	if len(from.Tables) > 1 {
 		const text = "sqlserver: clause.Locking: a query from %d tables does not say which to lock"

@@ -41,9 +41,11 @@ func authority(tb testing.TB) certified {
 		tb.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "double"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "double"}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -75,7 +77,10 @@ func TestTheServerSeesUserPasswordAndDatabaseAsTheyAre(t *testing.T) {
 		}
 		s.Reset()
 		open(t, s, xdb.Options{Parts: parts})
-		want := tdsLogin{User: parts.User, Password: parts.Pass, Database: parts.Name, App: "plinth"}
+		want := tdsLogin{
+			User: parts.User, Password: parts.Pass, Database: parts.Name,
+			App: "plinth",
+		}
 		if got := s.Logins(); len(got) != 1 || got[0] != want {
 			t.Errorf("logins = %+v, want %+v", got, want)
 		}
@@ -90,15 +95,24 @@ func refuses(tb testing.TB, errs ...tdsError) *tdsServer {
 
 func TestALoginThatIsRefusedIsNotTriedAgain(t *testing.T) {
 	refused := tdsError{Number: 18456, Message: "Login failed for user 'app'."}
-	unknown := tdsError{Number: 4060, Class: 11, Message: `Cannot open database "app" requested by the login. The login failed.`}
+	unknown := tdsError{
+		Number: 4060, Class: 11,
+		Message: `Cannot open database "app" requested by the login. The login failed.`,
+	}
 	for _, tc := range []struct {
 		name string
 		errs []tdsError
 		want driver.ErrorKind
 	}{
 		{name: "wrong password", errs: []tdsError{refused}, want: driver.Authentication},
-		{name: "unknown database", errs: []tdsError{unknown, refused}, want: driver.UnknownDatabase},
-		{name: "locked account", errs: []tdsError{{Number: 18486, Message: "x"}, refused}, want: driver.Authentication},
+		{
+			name: "unknown database",
+			errs: []tdsError{unknown, refused}, want: driver.UnknownDatabase,
+		},
+		{
+			name: "locked account",
+			errs: []tdsError{{Number: 18486, Message: "x"}, refused}, want: driver.Authentication,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := refuses(t, tc.errs...)
@@ -125,9 +139,13 @@ func TestAServerThatStartsIsTriedAgain(t *testing.T) {
 			if tries++; tries > 1 {
 				return nil
 			}
-			return []tdsError{{Number: number, Message: "not now"}, {Number: 18456, Message: "Login failed."}}
+			return []tdsError{
+				{Number: number, Message: "not now"},
+				{Number: 18456, Message: "Login failed."},
+			}
 		}})
-		if _, log := open(t, s, xdb.Options{}); !strings.Contains(log.String(), "database not reachable yet") {
+		if _, log := open(t, s, xdb.Options{}); !strings.Contains(log.String(),
+			"database not reachable yet") {
 			t.Errorf("%d: the log does not say that it was tried again", number)
 		}
 	}
@@ -139,7 +157,8 @@ func TestASilentServerDoesNotHoldUpAStatement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := gorm.Open(sqlserver.Driver{}.Dialector(dsn), &gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
+	db, err := gorm.Open(sqlserver.Driver{}.Dialector(dsn),
+		&gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +167,8 @@ func TestASilentServerDoesNotHoldUpAStatement(t *testing.T) {
 	defer cancel()
 	begin := time.Now()
 	err = db.WithContext(ctx).Exec("SELECT 1").Error
-	if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
+	if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) ||
+		took > 10*time.Second {
 		t.Errorf("Exec = %v after %s, want DeadlineExceeded at once", err, took)
 	}
 	eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
@@ -164,12 +184,27 @@ func TestEachModeOfTLSEncryptsAsItSays(t *testing.T) {
 		wantErr    string
 	}{
 		{name: "default", mode: "", want: tdsLogin{Encrypted: true}},
-		{name: "disable encrypts the login", mode: driver.TLSDisable, want: tdsLogin{Encrypted: true}},
-		{name: "disable where the server demands more", force: true, want: tdsLogin{Encrypted: true, Session: true}},
+		{
+			name: "disable encrypts the login",
+			mode: driver.TLSDisable, want: tdsLogin{Encrypted: true},
+		},
+		{
+			name:  "disable where the server demands more",
+			force: true, want: tdsLogin{Encrypted: true, Session: true},
+		},
 		{name: "require", mode: driver.TLSRequire, want: tdsLogin{Encrypted: true, Session: true}},
-		{name: "verify-full", mode: driver.TLSVerifyFull, file: own.file(t), want: tdsLogin{Encrypted: true, Session: true}},
-		{name: "verify-full of the system", mode: driver.TLSVerifyFull, wantErr: "certificate signed by unknown authority"},
-		{name: "verify-full of another", mode: driver.TLSVerifyFull, file: other.file(t), wantErr: "certificate"},
+		{
+			name: "verify-full", mode: driver.TLSVerifyFull, file: own.file(t),
+			want: tdsLogin{Encrypted: true, Session: true},
+		},
+		{
+			name: "verify-full of the system",
+			mode: driver.TLSVerifyFull, wantErr: "certificate signed by unknown authority",
+		},
+		{
+			name: "verify-full of another",
+			mode: driver.TLSVerifyFull, file: other.file(t), wantErr: "certificate",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := withTLS(own.tls)
@@ -180,7 +215,8 @@ func TestEachModeOfTLSEncryptsAsItSays(t *testing.T) {
 			if tc.wantErr != "" {
 				ctx, log := background(t)
 				_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: parts})
-				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || strings.Contains(err.Error(), password) {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) ||
+					strings.Contains(err.Error(), password) {
 					t.Errorf("Open = %v, want %q", err, tc.wantErr)
 				}
 				if len(s.Logins()) > 0 || strings.Contains(log.String(), "not reachable yet") {
@@ -189,10 +225,12 @@ func TestEachModeOfTLSEncryptsAsItSays(t *testing.T) {
 				return
 			}
 			db, _ := open(t, s, xdb.Options{Parts: parts})
-			if err := db.Exec("UPDATE t SET x = ?", strings.Repeat("long", 5000)).Error; err != nil {
+			if err := db.Exec("UPDATE t SET x = ?",
+				strings.Repeat("long", 5000)).Error; err != nil {
 				t.Error(err)
 			}
-			tc.want.User, tc.want.Password, tc.want.Database, tc.want.App = "app", password, "app", "plinth"
+			tc.want.User, tc.want.Password, tc.want.Database, tc.want.App = "app", password, "app",
+				"plinth"
 			if got := s.Logins(); len(got) != 1 || got[0] != tc.want {
 				t.Errorf("logins = %+v, want %+v", got, tc.want)
 			}
@@ -218,14 +256,16 @@ func TestRequireDoesNotFallBackToPlainText(t *testing.T) {
 	parts.TLS = driver.TLSRequire
 	ctx, _ := background(t)
 	_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
-	if err == nil || !strings.Contains(err.Error(), "server does not support encryption") || len(s.Logins()) > 0 {
+	if err == nil || !strings.Contains(err.Error(), "server does not support encryption") ||
+		len(s.Logins()) > 0 {
 		t.Errorf("Open = %v, logins %v", err, s.Logins())
 	}
 }
 
 func TestADSNOfTheApplicationsOwn(t *testing.T) {
 	s := start(t, tdsOptions{})
-	dsn := "server=127.0.0.1;port=" + portOf(s) + `;user id=sa;password="a;b""c";database=own;encrypt=disable;app name=mine`
+	dsn := "server=127.0.0.1;port=" + portOf(s) +
+		`;user id=sa;password="a;b""c";database=own;encrypt=disable;app name=mine`
 	ctx, log := background(t)
 	db, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, DSN: xlog.Secret(dsn)})
 	if err != nil {
@@ -239,7 +279,10 @@ func TestADSNOfTheApplicationsOwn(t *testing.T) {
 	if !strings.Contains(log.String(), "127.0.0.1:"+portOf(s)+"/own") {
 		t.Errorf("the log does not say where: %s", log)
 	}
-	_, err = xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, DSN: "sqlserver://sa:" + xlog.Secret(password) + "@x:port?database=d"})
+	_, err = xdb.Open(ctx, xdb.Options{
+		Driver: sqlserver.Name,
+		DSN:    "sqlserver://sa:" + xlog.Secret(password) + "@x:port?database=d",
+	})
 	if err == nil || strings.Contains(err.Error(), password) {
 		t.Errorf("Open = %v, want an error without the password", err)
 	}
@@ -255,9 +298,15 @@ func TestAHandshakeThatBreaksAndAnInstanceThatIsNotFoundAreTriedAgain(t *testing
 	}})
 	instance := partsOf(s)
 	instance.Host, instance.Port = `127.0.0.1\none`, 0
-	for name, parts := range map[string]driver.Config{"handshake": partsOf(s), "instance": instance} {
+	for name, parts := range map[string]driver.Config{
+		"handshake": partsOf(s),
+		"instance":  instance,
+	} {
 		ctx, log := background(t)
-		_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: 400 * time.Millisecond})
+		_, err := xdb.Open(ctx, xdb.Options{
+			Driver: sqlserver.Name, Parts: parts,
+			ConnectTimeout: 400 * time.Millisecond,
+		})
 		if got := driver.KindOf(err); got != driver.Connection {
 			t.Errorf("%s: kind = %v, want %v (%v)", name, got, driver.Connection, err)
 		}

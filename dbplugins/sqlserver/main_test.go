@@ -81,7 +81,10 @@ func empty(r tdsRequest) tdsReply {
 
 // partsOf are the parts that lead to a double.
 func partsOf(s *tdsServer) driver.Config {
-	return driver.Config{Host: "127.0.0.1", Port: s.Port(), User: "app", Pass: password, Name: "app"}
+	return driver.Config{
+		Host: "127.0.0.1", Port: s.Port(), User: "app",
+		Pass: password, Name: "app",
+	}
 }
 
 // open opens a database on a double, with an id node and a log that open's caller can
@@ -110,12 +113,16 @@ func background(tb testing.TB) (context.Context, *lines) {
 	tb.Helper()
 	log := &lines{}
 	node, nodeErr := xsnowflake.NewNode()
-	engine, logErr := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: log})
+	engine, logErr := xlog.New(xlog.Config{
+		Level: slog.LevelDebug, Format: xlog.FormatJSON,
+		Writer: log,
+	})
 	if err := errors.Join(nodeErr, logErr); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _, _ = node.Close(), engine.Close() })
-	return context.WithValue(xlog.NewContext(tb.Context(), engine), xctx.SnowflakeNodeKey, node), log
+	return context.WithValue(xlog.NewContext(tb.Context(), engine), xctx.SnowflakeNodeKey, node),
+		log
 }
 
 // lines collects log lines.
@@ -159,7 +166,8 @@ func kinds(s *tdsServer) (all []tdsKind) {
 // asked are the requests that a double got. The library gives up the rest of an answer of
 // which it needs one row, where that is not there yet; this is left out.
 func asked(s *tdsServer) []tdsRequest {
-	return slices.DeleteFunc(s.Requests(), func(r tdsRequest) bool { return r.Kind == tdsAttention })
+	return slices.DeleteFunc(s.Requests(),
+		func(r tdsRequest) bool { return r.Kind == tdsAttention })
 }
 
 // pool is the pool of a handle.

@@ -23,7 +23,8 @@ const (
 // session holds a lock of the database. Afterwards the connection is closed.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return driver.WithConn(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
-		if err := driver.WaitForLock(ctx, func() (bool, error) { return tryLock(ctx, conn) }); err != nil {
+		if err := driver.WaitForLock(ctx,
+			func() (bool, error) { return tryLock(ctx, conn) }); err != nil {
 			return err
 		}
 		return run(tx)
@@ -36,7 +37,8 @@ func tryLock(ctx context.Context, conn *sql.Conn) (bool, error) {
 	case err != nil:
 		return false, driver.Translate(Driver{}.ErrorKind(err), err, detail(err))
 	case answer < 0 && answer != lockTimedOut:
-		return false, fmt.Errorf("sqlserver: lock for the migration: sp_getapplock answered %d", answer)
+		return false, fmt.Errorf("sqlserver: lock for the migration: sp_getapplock answered %d",
+			answer)
 	default:
 		return answer >= 0, nil
 	}

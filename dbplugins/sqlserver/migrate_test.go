@@ -67,7 +67,8 @@ func TestAMigrationWaitsForTheLock(t *testing.T) {
 	})
 	db, _ := open(t, s, xdb.Options{})
 	ran := false
-	if err := (sqlserver.Driver{}).Migrate(t.Context(), db, func(*gorm.DB) error { ran = true; return nil }); err != nil || !ran || locks(s) != 5 {
+	if err := (sqlserver.Driver{}).Migrate(t.Context(), db,
+		func(*gorm.DB) error { ran = true; return nil }); err != nil || !ran || locks(s) != 5 {
 		t.Errorf("Migrate = %v, asked %d times", err, locks(s))
 	}
 }
@@ -80,7 +81,10 @@ func TestALockThatIsNotGrantedIsAnErrorOfItsKind(t *testing.T) {
 	}{
 		{name: "canceled", reply: answers(-2), want: driver.Unknown},
 		{name: "wrong call", reply: answers(-999), want: driver.Unknown},
-		{name: "no permission", reply: tdsFail(229, "The EXECUTE permission was denied"), want: driver.Authentication},
+		{
+			name:  "no permission",
+			reply: tdsFail(229, "The EXECUTE permission was denied"), want: driver.Authentication,
+		},
 		{name: "connection", reply: tdsReply{Cut: true}, want: driver.Connection},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -92,7 +96,8 @@ func TestALockThatIsNotGrantedIsAnErrorOfItsKind(t *testing.T) {
 				return nil
 			})
 			if err == nil || driver.KindOf(err) != tc.want || locks(s) != 1 {
-				t.Errorf("Migrate = %v, kind %v, asked %d times; want %v, once", err, driver.KindOf(err), locks(s), tc.want)
+				t.Errorf("Migrate = %v, kind %v, asked %d times; want %v, once",
+					err, driver.KindOf(err), locks(s), tc.want)
 			}
 			eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
 		})
@@ -105,7 +110,8 @@ func TestASQLMigrationIsOneTransaction(t *testing.T) {
 	s := answering(t, when("broken", tdsFail(208, "Invalid object name 'broken'.")))
 	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
-	files := fstest.MapFS{"0001_a.sql": {Data: []byte("CREATE TABLE a (x int);\nINSERT INTO broken VALUES (1);")}}
+	files := fstest.MapFS{"0001_a.sql": {Data: []byte(
+		"CREATE TABLE a (x int);\nINSERT INTO broken VALUES (1);")}}
 	err := migrate.Apply(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "0001_a.sql:2: ") {
 		t.Errorf("Migrate = %v, want the line", err)
@@ -121,7 +127,8 @@ func TestASQLMigrationIsOneTransaction(t *testing.T) {
 			got = append(got, strings.Fields(r.SQL)[0])
 		}
 	}
-	if want := []string{"lock", "begin", "CREATE", "INSERT", "rollback"}; len(got) < 5 || !slices.Equal(got[:5], want) {
+	if want := []string{"lock", "begin", "CREATE", "INSERT", "rollback"}; len(got) < 5 ||
+		!slices.Equal(got[:5], want) {
 		t.Errorf("requests = %v, want %v", got, want)
 	}
 }

@@ -22,7 +22,8 @@ func parse(dsn string) (msdsn.Config, error) {
 		return cfg, nil
 	}
 	if cfg.TLSConfig == nil || cfg.TrustServerCertificate {
-		return cfg, fmt.Errorf("sqlserver: the connection string has %s, but trusts every certificate", caParam)
+		return cfg, fmt.Errorf(
+			"sqlserver: the connection string has %s, but trusts every certificate", caParam)
 	}
 	trusted, err := driver.TLSConfig(driver.TLSVerifyFull, file, cfg.TLSConfig.ServerName)
 	if err == nil {

@@ -73,6 +73,7 @@ func (m tables) CreateConstraint(value any, name string) error {
 		if stmt.TableExpr != nil {
 			vars[0] = *stmt.TableExpr
 		}
-		return m.DB.Exec("ALTER TABLE ? ADD "+strings.ReplaceAll(sql, "RESTRICT", "NO ACTION"), vars...).Error
+		return m.DB.Exec("ALTER TABLE ? ADD "+strings.ReplaceAll(sql, "RESTRICT", "NO ACTION"),
+			vars...).Error
 	})
 }

@@ -32,8 +32,9 @@ type catalog struct {
 }
 
 var (
-	created  = regexp.MustCompile(`^CREATE TABLE "(\w+)"`)
-	columns  = regexp.MustCompile(`"(\w+)" (bigint|nvarchar|datetimeoffset|decimal|bit|varbinary)(\((\w+)(?:,(\d+))?\))?( IDENTITY\(1,1\))?( NOT NULL)?`)
+	created = regexp.MustCompile(`^CREATE TABLE "(\w+)"`)
+	columns = regexp.MustCompile(
+		`"(\w+)" (bigint|nvarchar|datetimeoffset|decimal|bit|varbinary)(\((\w+)(?:,(\d+))?\))?( IDENTITY\(1,1\))?( NOT NULL)?`)
 	selected = regexp.MustCompile(`^SELECT \* FROM "(\w+)"`)
 )
 
@@ -62,7 +63,8 @@ func (c *catalog) answer(r tdsRequest) (tdsReply, bool) {
 	case strings.Contains(r.SQL, "IS_NULLABLE"):
 		return c.describe(table), true
 	default:
-		return answers(1), strings.Contains(strings.ToLower(r.SQL), "select count(*)") // it is there
+		// it is there
+		return answers(1), strings.Contains(strings.ToLower(r.SQL), "select count(*)")
 	}
 }
 
@@ -82,8 +84,10 @@ func (c *catalog) shape(table string) (shape []tdsColumn) {
 func (c *catalog) describe(table string) tdsReply {
 	reply := tdsReply{Columns: []tdsColumn{
 		tdsNVarChar("COLUMN_NAME"), tdsNVarChar("DATA_TYPE"), tdsNVarChar("COLUMN_DEFAULT"),
-		tdsNVarChar("IS_NULLABLE"), tdsBigInt("CHARACTER_MAXIMUM_LENGTH"), tdsBigInt("NUMERIC_PRECISION"),
-		tdsBigInt("NUMERIC_PRECISION_RADIX"), tdsBigInt("NUMERIC_SCALE"), tdsBigInt("DATETIME_PRECISION"),
+		tdsNVarChar("IS_NULLABLE"), tdsBigInt("CHARACTER_MAXIMUM_LENGTH"),
+		tdsBigInt("NUMERIC_PRECISION"),
+		tdsBigInt("NUMERIC_PRECISION_RADIX"), tdsBigInt("NUMERIC_SCALE"),
+		tdsBigInt("DATETIME_PRECISION"),
 		tdsBit("AUTO_INCREMENT"),
 	}}
 	for _, m := range columns.FindAllStringSubmatch(c.tables[table], -1) {
@@ -107,7 +111,10 @@ func (c *catalog) describe(table string) tdsReply {
 		if m[7] != "" || m[1] == "id" {
 			nullable = "NO"
 		}
-		reply.Rows = append(reply.Rows, []any{m[1], m[2], nil, nullable, length, precision, radix, scale, fraction, m[6] != ""})
+		reply.Rows = append(reply.Rows, []any{
+			m[1], m[2], nil, nullable, length, precision, radix,
+			scale, fraction, m[6] != "",
+		})
 	}
 	return reply
 }

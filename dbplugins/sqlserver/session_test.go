@@ -24,7 +24,9 @@ func TestTheEndOfAContextEndsAStatementAndTellsTheServer(t *testing.T) {
 	ways := map[string]func(db *gorm.DB) error{
 		"Raw":  func(db *gorm.DB) error { return db.Raw(slow).Scan(&n).Error },
 		"Exec": func(db *gorm.DB) error { return db.Exec(slow).Error },
-		"Find": func(db *gorm.DB) error { return db.Where("text = 'WAITFOR' AND id = ?", 1).Find(&[]note{}).Error },
+		"Find": func(db *gorm.DB) error {
+			return db.Where("text = 'WAITFOR' AND id = ?", 1).Find(&[]note{}).Error
+		},
 		"Transaction": func(db *gorm.DB) error {
 			return db.Transaction(func(tx *gorm.DB) error { return tx.Raw(slow).Scan(&n).Error })
 		},
@@ -82,21 +84,26 @@ func TestAServerThatFallsSilentHoldsNobody(t *testing.T) {
 		at any
 		do func(db *gorm.DB) error
 	}{
-		"Exec":   {true, func(db *gorm.DB) error { return db.Exec("UPDATE t SET x = 1").Error }},
-		"Raw":    {true, func(db *gorm.DB) error { return db.Raw("SELECT 1").Scan(&n).Error }},
-		"Find":   {true, func(db *gorm.DB) error { return db.Find(&[]note{}, 1).Error }},
-		"Health": {true, func(db *gorm.DB) error { return xdb.CheckHealth(db.Statement.Context, db) }},
+		"Exec": {true, func(db *gorm.DB) error { return db.Exec("UPDATE t SET x = 1").Error }},
+		"Raw":  {true, func(db *gorm.DB) error { return db.Raw("SELECT 1").Scan(&n).Error }},
+		"Find": {true, func(db *gorm.DB) error { return db.Find(&[]note{}, 1).Error }},
+		"Health": {true, func(db *gorm.DB) error {
+			return xdb.CheckHealth(db.Statement.Context, db)
+		}},
 		"Begin":  {tdsBegin, func(db *gorm.DB) error { return db.Transaction(nothing) }},
 		"Commit": {tdsCommit, func(db *gorm.DB) error { return db.Transaction(nothing) }},
 		"in a transaction": {true, func(db *gorm.DB) error {
-			return db.Transaction(func(tx *gorm.DB) error { return tx.Exec("UPDATE t SET x = 1").Error })
+			return db.Transaction(func(tx *gorm.DB) error {
+				return tx.Exec("UPDATE t SET x = 1").Error
+			})
 		}},
 	} {
 		silent.Store(&way.at)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		begin := time.Now()
 		err := way.do(db.WithContext(ctx))
-		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
+		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) ||
+			took > 10*time.Second {
 			t.Errorf("%s = %v after %s, want DeadlineExceeded within 10 s", name, err, took)
 		}
 		cancel()
@@ -144,7 +151,8 @@ func TestAConnectionIsUsedAgainOnlyWhenItsTransactionHasEnded(t *testing.T) {
 			t.Error(err)
 		}
 		all := s.Requests()
-		if first, last := all[1], all[len(all)-1]; first.Transaction == 0 || last.Transaction != 0 || last.InTransaction {
+		if first, last := all[1], all[len(all)-1]; first.Transaction == 0 ||
+			last.Transaction != 0 || last.InTransaction {
 			t.Errorf("requests = %+v, want the last one outside of the transaction", all)
 		}
 	}
@@ -163,7 +171,8 @@ func TestARollbackThatIsNotAnsweredClosesItsConnection(t *testing.T) {
 	defer close(hang)
 	db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
 	begin := time.Now()
-	if err := db.Begin().Rollback().Error; xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+	if err := db.Begin().Rollback().Error; xerror.From(
+		err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("Rollback = %v, want %v", err, xerror.ServiceUnavailable)
 	}
 	if took := time.Since(begin); took > 20*time.Second {
@@ -202,7 +211,8 @@ func TestAnInsertOfSeveralStatementsIsAllOrNothing(t *testing.T) {
 	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	result := db.Create(named(700))
-	if err := result.Error; err == nil || err.Error() != "unique constraint violated: error 2627: u" || result.RowsAffected != 0 {
+	if err := result.Error; err == nil ||
+		err.Error() != "unique constraint violated: error 2627: u" || result.RowsAffected != 0 {
 		t.Errorf("Create = %v, %d rows", err, result.RowsAffected)
 	}
 	want := []tdsKind{tdsBegin, tdsRPC, tdsRPC, tdsRollback}
@@ -223,7 +233,8 @@ func TestAConnectionThatBreaksIsUnavailable(t *testing.T) {
 				var n int64
 				err := db.Raw(text + " broken").Scan(&n).Error
 				if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceUnavailable {
-					t.Errorf("code = %v, want %v (%T: %v)", code, xerror.ServiceUnavailable, err, err)
+					t.Errorf("code = %v, want %v (%T: %v)",
+						code, xerror.ServiceUnavailable, err, err)
 				}
 				if err := db.Exec("UPDATE t SET x = 1").Error; err != nil {
 					t.Errorf("the next statement = %v", err)
@@ -257,7 +268,8 @@ func TestThePoolWorksAgainAfterAnOutage(t *testing.T) {
 		"the health":                     xdb.CheckHealth(t.Context(), db),
 	} {
 		if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceUnavailable {
-			t.Errorf("%s: code = %v, want %v (%T: %v)", what, code, xerror.ServiceUnavailable, err, err)
+			t.Errorf("%s: code = %v, want %v (%T: %v)",
+				what, code, xerror.ServiceUnavailable, err, err)
 		}
 	}
 	if err := s.Restart(); err != nil {
@@ -285,11 +297,31 @@ func TestAnIsolationLevelEndsWithItsTransaction(t *testing.T) {
 		want []string
 	}{
 		{"none", nil, "UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"}},
-		{"the default", &sql.TxOptions{}, "UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"}},
-		{"the usual one", &sql.TxOptions{Isolation: sql.LevelReadCommitted}, "UPDATE t", boom, []string{"begin 2", "UPDATE t", "rollback 0"}},
-		{"another", &sql.TxOptions{Isolation: sql.LevelSerializable}, "UPDATE t", nil, []string{"begin 4", "UPDATE t", "commit 0", again}},
-		{"another that is rolled back", &sql.TxOptions{Isolation: sql.LevelSnapshot}, "UPDATE t", boom, []string{"begin 5", "UPDATE t", "rollback 0", again}},
-		{"another that the server has ended", &sql.TxOptions{Isolation: sql.LevelRepeatableRead}, "UPDATE victim", boom, []string{"begin 3", "UPDATE victim", again}},
+		{
+			"the default", &sql.TxOptions{}, "UPDATE t",
+			nil,
+			[]string{"begin 2", "UPDATE t", "commit 0"},
+		},
+		{
+			"the usual one", &sql.TxOptions{Isolation: sql.LevelReadCommitted}, "UPDATE t",
+			boom,
+			[]string{"begin 2", "UPDATE t", "rollback 0"},
+		},
+		{
+			"another", &sql.TxOptions{Isolation: sql.LevelSerializable}, "UPDATE t",
+			nil,
+			[]string{"begin 4", "UPDATE t", "commit 0", again},
+		},
+		{
+			"another that is rolled back", &sql.TxOptions{Isolation: sql.LevelSnapshot}, "UPDATE t",
+			boom,
+			[]string{"begin 5", "UPDATE t", "rollback 0", again},
+		},
+		{
+			"another that the server has ended", &sql.TxOptions{Isolation: sql.LevelRepeatableRead},
+			"UPDATE victim", boom,
+			[]string{"begin 3", "UPDATE victim", again},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
@@ -302,7 +334,8 @@ func TestAnIsolationLevelEndsWithItsTransaction(t *testing.T) {
 				t.Errorf("Transaction = %v, want %v", err, tc.back)
 			}
 			if err := db.Exec("SELECT 1").Error; err != nil || len(s.Logins()) > 0 {
-				t.Errorf("the next statement = %v on a new connection or not: %d", err, len(s.Logins()))
+				t.Errorf("the next statement = %v on a new connection or not: %d",
+					err, len(s.Logins()))
 			}
 			var got []string
 			for _, r := range s.Requests() {
@@ -319,13 +352,17 @@ func TestAnIsolationLevelEndsWithItsTransaction(t *testing.T) {
 }
 
 func TestALevelThatCannotBeTakenBackClosesItsConnection(t *testing.T) {
-	for name, reply := range map[string]tdsReply{"refused": tdsFail(50000, "no"), "silent": {Deaf: true}} {
+	for name, reply := range map[string]tdsReply{
+		"refused": tdsFail(50000, "no"),
+		"silent":  {Deaf: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := answering(t, when("SET TRANSACTION", reply))
 			db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
 			s.Reset()
 			begin := time.Now()
-			err := db.Transaction(func(*gorm.DB) error { return nil }, &sql.TxOptions{Isolation: sql.LevelSerializable})
+			err := db.Transaction(func(*gorm.DB) error { return nil },
+				&sql.TxOptions{Isolation: sql.LevelSerializable})
 			if took := time.Since(begin); err != nil || took > 20*time.Second {
 				t.Errorf("Transaction = %v after %s, want that it is committed", err, took)
 			}

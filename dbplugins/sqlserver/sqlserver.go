@@ -1,10 +1,12 @@
-// Package sqlserver registers the "sqlserver" database driver, for SQL Server 2016 and later and for Azure SQL.
+// Package sqlserver registers the "sqlserver" database driver, for SQL Server 2016 and
+// later and for Azure SQL.
 //
 //	import _ "github.com/plinthgo/plinth/dbplugins/sqlserver"
 //
-// It reads DATABASE_HOST (localhost; host\instance asks SQL Server Browser for the port), DATABASE_PORT (1433),
-// DATABASE_USER, DATABASE_PASS, DATABASE_NAME, DATABASE_TLS and DATABASE_TLS_CA. Times are written in UTC. FOR UPDATE
-// becomes table hints, and an insert with a conflict clause becomes MERGE; one that is longer than a statement may be
+// It reads DATABASE_HOST (localhost; host\instance asks SQL Server Browser for the port),
+// DATABASE_PORT (1433), DATABASE_USER, DATABASE_PASS, DATABASE_NAME, DATABASE_TLS and
+// DATABASE_TLS_CA. Times are written in UTC. FOR UPDATE becomes table hints, and an
+// insert with a conflict clause becomes MERGE; one that is longer than a statement may be
 // becomes several.
 package sqlserver
 

@@ -33,7 +33,10 @@ func TestServerConforms(t *testing.T) {
 			password.Pass = "wrong-" + parts.Pass
 			user.User = "plinth_no_such_user"
 			database.Name = "plinth_no_such_database"
-			return map[string]driver.Config{"a wrong password": password, "an unknown user": user, "an unknown database": database}
+			return map[string]driver.Config{
+				"a wrong password": password, "an unknown user": user,
+				"an unknown database": database,
+			}
 		},
 		Awkward: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
 			return awkwardLogin(tb, admin, parts, text)
@@ -74,7 +77,10 @@ func partsOfDSN(tb testing.TB, dsn string) driver.Config {
 	if port == 0 {
 		port = 1433
 	}
-	return driver.Config{Host: cfg.Host, Port: port, User: cfg.User, Pass: cfg.Password, Name: cfg.Database}
+	return driver.Config{
+		Host: cfg.Host, Port: port, User: cfg.User, Pass: cfg.Password,
+		Name: cfg.Database,
+	}
 }
 
 // connect opens the server of a DSN for what the harness itself asks.
@@ -105,7 +111,9 @@ var logins atomic.Int64
 // awkwardLogin makes a login with text in its name and as its password, and a user of it.
 // A backslash cannot stand in the name of a login; the names of databases are seen to by
 // TestTheServerSeesUserPasswordAndDatabaseAsTheyAre.
-func awkwardLogin(tb testing.TB, admin *sql.DB, parts driver.Config, text string) (driver.Config, func(*gorm.DB) error) {
+func awkwardLogin(
+	tb testing.TB, admin *sql.DB, parts driver.Config, text string,
+) (driver.Config, func(*gorm.DB) error) {
 	tb.Helper()
 	parts.Pass = text
 	parts.User = fmt.Sprintf("plinth%d_%s_", logins.Add(1), strings.ReplaceAll(text, `\`, "|"))
@@ -113,14 +121,18 @@ func awkwardLogin(tb testing.TB, admin *sql.DB, parts driver.Config, text string
 	literal := "N'" + strings.ReplaceAll(text, "'", "''") + "'"
 	late := context.WithoutCancel(tb.Context())
 	for _, step := range []struct{ do, undo string }{
-		{"CREATE LOGIN " + name + " WITH PASSWORD = " + literal + ", CHECK_POLICY = OFF", "DROP LOGIN " + name},
+		{
+			"CREATE LOGIN " + name + " WITH PASSWORD = " + literal + ", CHECK_POLICY = OFF",
+			"DROP LOGIN " + name,
+		},
 		{"CREATE USER " + name + " FOR LOGIN " + name, "DROP USER " + name},
 	} {
 		if _, err := admin.ExecContext(tb.Context(), step.do); err != nil {
 			tb.Fatalf("%s: %v", strings.ReplaceAll(step.do, literal, "***"), err)
 		}
 		tb.Cleanup(func() {
-			eventually(tb, step.undo, func() bool { // the server may not have noticed yet that the login is gone
+			// the server may not have noticed yet that the login is gone
+			eventually(tb, step.undo, func() bool {
 				_, err := admin.ExecContext(late, step.undo)
 				return err == nil
 			})
@@ -128,11 +140,13 @@ func awkwardLogin(tb testing.TB, admin *sql.DB, parts driver.Config, text string
 	}
 	return parts, func(db *gorm.DB) error {
 		var login, database string
-		if err := db.Raw("SELECT ORIGINAL_LOGIN(), DB_NAME()").Row().Scan(&login, &database); err != nil {
+		if err := db.Raw("SELECT ORIGINAL_LOGIN(), DB_NAME()").Row().Scan(&login,
+			&database); err != nil {
 			return err
 		}
 		if login != parts.User || database != parts.Name {
-			return fmt.Errorf("login %q at %q, want %q at %q", login, database, parts.User, parts.Name)
+			return fmt.Errorf("login %q at %q, want %q at %q",
+				login, database, parts.User, parts.Name)
 		}
 		return nil
 	}

@@ -57,14 +57,18 @@ type stmt struct {
 }
 
 // ExecContext implements driver.StmtExecContext.
-func (s *stmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+func (s *stmt) ExecContext(
+	ctx context.Context, args []sqldriver.NamedValue,
+) (sqldriver.Result, error) {
 	defer s.conn.bound(ctx)()
 	result, err := s.Stmt.ExecContext(ctx, args)
 	return result, s.conn.ended(ctx, err)
 }
 
 // QueryContext implements driver.StmtQueryContext.
-func (s *stmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (s *stmt) QueryContext(
+	ctx context.Context, args []sqldriver.NamedValue,
+) (sqldriver.Rows, error) {
 	end := s.conn.bound(ctx)
 	inner, err := s.Stmt.QueryContext(ctx, args)
 	lib, ok := inner.(*mssql.Rows)

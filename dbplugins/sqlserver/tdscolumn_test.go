@@ -54,9 +54,13 @@ func tdsBit(name string) tdsColumn {
 
 // tdsNVarChar is a column of texts of any length.
 func tdsNVarChar(name string) tdsColumn {
-	return tdsColumn{name, []byte{tdsTypeNVarChar, 0xff, 0xff, 0x09, 0x04, 0xd0, 0, 0x34}, func(v any) []byte {
-		return tdsLong(v, func() []byte { return tdsToUTF16(tdsAs[string](v)) })
-	}}
+	return tdsColumn{
+		name,
+		[]byte{tdsTypeNVarChar, 0xff, 0xff, 0x09, 0x04, 0xd0, 0, 0x34},
+		func(v any) []byte {
+			return tdsLong(v, func() []byte { return tdsToUTF16(tdsAs[string](v)) })
+		},
+	}
 }
 
 // tdsVarBinary is a column of []byte of any length.
@@ -76,8 +80,10 @@ func tdsDateTimeOffset(name string) tdsColumn {
 			out := binary.LittleEndian.AppendUint64(nil, parts)[:5]
 			days := day.Unix()/(24*60*60) + 719162 // of the year 1 to 1970
 			_, offset := at.Zone()
-			out = append(out, binary.LittleEndian.AppendUint32(nil, uint32(days))[:3]...) // of this era
-			return binary.LittleEndian.AppendUint16(out, uint16(offset/60))               // its bits
+			// of this era
+			out = append(out, binary.LittleEndian.AppendUint32(nil, uint32(days))[:3]...)
+			// its bits
+			return binary.LittleEndian.AppendUint16(out, uint16(offset/60))
 		})
 	}}
 }

@@ -36,7 +36,8 @@ func (s *tdsSession) prelogin() error {
 	s.encryption = s.server.options.agree(tdsWishOf(body))
 	// VERSION at 11, ENCRYPTION at 17
 	answer := []byte{0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0, 0, 0, 0, s.encryption}
-	if err := tdsWriteMessage(s.conn, tdsPacketReply, answer); err != nil || s.encryption == tdsEncryptNotSup {
+	if err := tdsWriteMessage(s.conn, tdsPacketReply, answer); err != nil ||
+		s.encryption == tdsEncryptNotSup {
 		return err
 	}
 	wrapped := &tdsHandshake{Conn: s.conn}
@@ -104,7 +105,8 @@ func tdsParseLogin(body []byte) (tdsLogin, error) {
 		if at+4 > len(body) {
 			return nil
 		}
-		offset, units := int(binary.LittleEndian.Uint16(body[at:])), int(binary.LittleEndian.Uint16(body[at+2:]))
+		offset, units := int(binary.LittleEndian.Uint16(body[at:])),
+			int(binary.LittleEndian.Uint16(body[at+2:]))
 		if offset+2*units > len(body) {
 			return nil
 		}
@@ -119,7 +121,8 @@ func tdsParseLogin(body []byte) (tdsLogin, error) {
 		password[i] = b<<4 | b>>4
 	}
 	return tdsLogin{
-		User: tdsFromUTF16(field(40)), Password: tdsFromUTF16(password), App: tdsFromUTF16(field(48)), Database: tdsFromUTF16(field(68)),
+		User: tdsFromUTF16(field(40)), Password: tdsFromUTF16(password),
+		App: tdsFromUTF16(field(48)), Database: tdsFromUTF16(field(68)),
 	}, nil
 }
 

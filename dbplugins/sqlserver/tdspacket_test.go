@@ -55,7 +55,8 @@ func tdsWriteMessage(w io.Writer, kind byte, body []byte) error {
 		if len(body) == 0 {
 			header[1] = tdsLastPacket
 		}
-		binary.BigEndian.PutUint16(header[2:], uint16(len(part)+tdsHeaderSize)) // at most packetSize
+		// at most packetSize
+		binary.BigEndian.PutUint16(header[2:], uint16(len(part)+tdsHeaderSize))
 		if _, err := w.Write(append(header, part...)); err != nil || len(body) == 0 {
 			return err
 		}

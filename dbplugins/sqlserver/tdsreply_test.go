@@ -63,7 +63,8 @@ const (
 func (a tdsReply) tokens(kind tdsKind) []byte {
 	var out []byte
 	if a.Rollback {
-		out = tdsChange(tdsEnvRollback, append([]byte{0}, append([]byte{8}, binary.LittleEndian.AppendUint64(nil, 7)...)...))
+		out = tdsChange(tdsEnvRollback,
+			append([]byte{0}, append([]byte{8}, binary.LittleEndian.AppendUint64(nil, 7)...)...))
 	}
 	status, affected := uint16(tdsDoneCount), a.Affected
 	if a.Columns != nil {
@@ -101,7 +102,8 @@ func tdsErrorTokens(errs []tdsError) []byte {
 			class = 14
 		}
 		body = append(body, 1, class)
-		body = append(binary.LittleEndian.AppendUint16(body, tdsUnits(e.Message)), tdsToUTF16(e.Message)...)
+		body = append(binary.LittleEndian.AppendUint16(body, tdsUnits(e.Message)),
+			tdsToUTF16(e.Message)...)
 		body = append(body, tdsShortText("double")...)
 		body = append(body, tdsShortText("")...)
 		body = append(body, 1, 0, 0, 0) // line
@@ -115,7 +117,8 @@ func tdsAcknowledgement(l tdsLogin) []byte {
 	out := tdsChange(tdsEnvDatabase, append(tdsShortText(l.Database), tdsShortText("master")...))
 	ack := append([]byte{1, 0x74, 0, 0, 4}, tdsShortText("Microsoft SQL Server")...)
 	out = append(out, tdsSized(tdsTokenLoginAck, append(ack, 16, 0, 0, 0))...)
-	out = append(out, tdsChange(tdsEnvPacketSize, append(tdsShortText("4096"), tdsShortText("4096")...))...)
+	out = append(out, tdsChange(tdsEnvPacketSize,
+		append(tdsShortText("4096"), tdsShortText("4096")...))...)
 	return append(out, tdsDone(tdsTokenDone, 0, 0)...)
 }
 
@@ -125,7 +128,8 @@ func tdsChange(kind byte, values []byte) []byte {
 
 // tdsSized is a token with its length before its body.
 func tdsSized(token byte, body []byte) []byte {
-	return append(binary.LittleEndian.AppendUint16([]byte{token}, uint16(len(body))), body...) // short
+	// short
+	return append(binary.LittleEndian.AppendUint16([]byte{token}, uint16(len(body))), body...)
 }
 
 func tdsShortText(s string) []byte {

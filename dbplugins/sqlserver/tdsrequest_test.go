@@ -27,7 +27,9 @@ type tdsRequest struct {
 	Params        []tdsParam
 	InTransaction bool   // whether the server has begun one
 	Transaction   uint64 // for which the client has sent it, 0 for none
-	Level         byte   // of isolation that a Begin asks for: 0 as before, 2 READ COMMITTED, 4 SERIALIZABLE, 5 SNAPSHOT
+	// of isolation that a Begin asks for: 0 as before, 2 READ COMMITTED, 4 SERIALIZABLE,
+	// 5 SNAPSHOT
+	Level byte
 }
 
 // tdsParam is a parameter as it came. Value is nil, int64, float64, bool, string, []byte
@@ -99,11 +101,13 @@ func (r *tdsReader) value() (name string, value any) {
 	case tdsTypeDecimal:
 		r.byte()
 		precision, scale := r.byte(), r.byte()
-		value := tdsNullable(r.bytes(int(r.byte())), func(b []byte) any { return tdsParseDecimal(b, int(scale)) })
+		value := tdsNullable(r.bytes(int(r.byte())),
+			func(b []byte) any { return tdsParseDecimal(b, int(scale)) })
 		return fmt.Sprintf("decimal(%d,%d)", precision, scale), value
 	case tdsTypeDateTimeOffset:
 		scale := r.byte()
-		value := tdsNullable(r.bytes(int(r.byte())), func(b []byte) any { return tdsParseDateTimeOffset(b, int(scale)) })
+		value := tdsNullable(r.bytes(int(r.byte())),
+			func(b []byte) any { return tdsParseDateTimeOffset(b, int(scale)) })
 		return fmt.Sprintf("datetimeoffset(%d)", scale), value
 	case tdsTypeNVarChar, tdsTypeVarBinary:
 		return r.long(kind)
@@ -147,7 +151,10 @@ func (r *tdsReader) long(kind byte) (string, any) {
 	}
 	var b []byte
 	if size == 0xffff {
-		name = map[byte]string{tdsTypeNVarChar: "nvarchar(max)", tdsTypeVarBinary: "varbinary(max)"}[kind]
+		name = map[byte]string{
+			tdsTypeNVarChar:  "nvarchar(max)",
+			tdsTypeVarBinary: "varbinary(max)",
+		}[kind]
 		if r.uint64() == tdsNull64 {
 			return name, nil
 		}

@@ -37,9 +37,11 @@ func newUpsert(stmt *gorm.Statement, columns []clause.Column) *upsert {
 	u := &upsert{OnConflict: on}
 	for _, target := range conflictTargets(stmt, on) {
 		inserted := func(name string) bool {
-			return slices.ContainsFunc(columns, func(c clause.Column) bool { return c.Name == name })
+			return slices.ContainsFunc(columns,
+				func(c clause.Column) bool { return c.Name == name })
 		}
-		if len(target) > 0 && !slices.ContainsFunc(target, func(name string) bool { return !inserted(name) }) {
+		if len(target) > 0 && !slices.ContainsFunc(target,
+			func(name string) bool { return !inserted(name) }) {
 			u.targets = append(u.targets, target)
 		}
 	}

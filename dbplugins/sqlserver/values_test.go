@@ -35,16 +35,37 @@ func TestParametersGoAsTheyAre(t *testing.T) {
 		{name: "text with a NUL", value: "a\x00b", want: "nvarchar(3) a\x00b"},
 		{name: "pointer to a text", value: &text, want: "nvarchar(1) x"},
 		{name: "empty text", value: "", want: "nvarchar(max) "},
-		{name: "text of 4001", value: fmt.Sprintf("%04001d", 0), want: "nvarchar(max) " + fmt.Sprintf("%04001d", 0)},
+		{
+			name:  "text of 4001",
+			value: fmt.Sprintf("%04001d", 0), want: "nvarchar(max) " + fmt.Sprintf("%04001d", 0),
+		},
 		{name: "bytes", value: []byte{0, 255}, want: "varbinary(2) [0 255]"},
 		{name: "no bytes", value: []byte(nil), want: "varbinary(max) <nil>"},
 		{name: "nil", value: nil, want: "null <nil>"},
-		{name: "time of another zone", value: at, want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000"},
-		{name: "pointer to a time", value: &at, want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000"},
-		{name: "sql.NullTime", value: sql.NullTime{Time: at, Valid: true}, want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000"},
-		{name: "sql.NullString", value: sql.NullString{String: "x", Valid: true}, want: "nvarchar(1) x"},
-		{name: "a late time", value: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), want: "datetimeoffset(7) 9999-12-31 23:59:59 +0000 +0000"},
-		{name: "the zero time", value: time.Time{}, want: "datetimeoffset(7) 0001-01-01 00:00:00 +0000 +0000"},
+		{
+			name:  "time of another zone",
+			value: at, want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000",
+		},
+		{
+			name:  "pointer to a time",
+			value: &at, want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000",
+		},
+		{
+			name: "sql.NullTime", value: sql.NullTime{Time: at, Valid: true},
+			want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000",
+		},
+		{
+			name:  "sql.NullString",
+			value: sql.NullString{String: "x", Valid: true}, want: "nvarchar(1) x",
+		},
+		{
+			name: "a late time", value: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+			want: "datetimeoffset(7) 9999-12-31 23:59:59 +0000 +0000",
+		},
+		{
+			name:  "the zero time",
+			value: time.Time{}, want: "datetimeoffset(7) 0001-01-01 00:00:00 +0000 +0000",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s.Reset()
@@ -70,10 +91,19 @@ func TestWhatTheLibraryWouldAlterIsRefused(t *testing.T) {
 	}{
 		{name: "broken text", value: broken, want: xerror.DataInvalid},
 		{name: "pointer to one", value: &broken, want: xerror.DataInvalid},
-		{name: "one that may be NULL", value: sql.NullString{String: broken, Valid: true}, want: xerror.DataInvalid},
+		{
+			name:  "one that may be NULL",
+			value: sql.NullString{String: broken, Valid: true}, want: xerror.DataInvalid,
+		},
 		{name: "half of a surrogate", value: value + "\xed\xa0\x80", want: xerror.DataInvalid},
-		{name: "a late time", value: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), want: xerror.DataOutOfRange},
-		{name: "an early time", value: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), want: xerror.DataOutOfRange},
+		{
+			name: "a late time", value: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+			want: xerror.DataOutOfRange,
+		},
+		{
+			name:  "an early time",
+			value: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), want: xerror.DataOutOfRange,
+		},
 		{name: "uint64", value: uint64(math.MaxInt64 + 1), want: xerror.DataOutOfRange},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -99,8 +129,16 @@ func TestResultsComeBackAsTheyAre(t *testing.T) {
 			tdsDateTimeOffset("at"), tdsDateTimeOffset("maybe"), tdsDateTimeOffset("deleted"),
 		},
 		Rows: [][]any{
-			{"größe 🔑", int64(-128), int64(math.MaxInt64), "12.5", "9999999999999999.9999", true, []byte{0, 255}, "", at, late, nil},
-			{"", int64(1), int64(math.MinInt64), "-0.0001", "-9999999999999999.9999", false, nil, nil, late, nil, nil},
+			{
+				"größe 🔑", int64(-128), int64(math.MaxInt64), "12.5", "9999999999999999.9999",
+				true,
+				[]byte{0, 255},
+				"", at, late, nil,
+			},
+			{
+				"", int64(1), int64(math.MinInt64), "-0.0001", "-9999999999999999.9999",
+				false, nil, nil, late, nil, nil,
+			},
 		},
 	}))
 	db, _ := open(t, s, xdb.Options{})
@@ -109,13 +147,17 @@ func TestResultsComeBackAsTheyAre(t *testing.T) {
 		t.Fatalf("Find = %v, %d rows", err, len(got))
 	}
 	want := []kindsOfColumns{
-		{Code: "größe 🔑", Small: -128, Whole: math.MaxInt64, Price: 12.5, Money: "9999999999999999.9999", Yes: true, Data: []byte{0, 255}, At: at, Maybe: &late},
+		{
+			Code: "größe 🔑", Small: -128, Whole: math.MaxInt64, Price: 12.5,
+			Money: "9999999999999999.9999", Yes: true, Data: []byte{0, 255}, At: at, Maybe: &late,
+		},
 		{Small: 1, Whole: math.MinInt64, Price: -0.0001, Money: "-9999999999999999.9999", At: late},
 	}
 	for i, w := range want {
 		g := got[i]
 		_, offset := g.At.Zone()
-		if !g.At.Equal(w.At) || offset != 0 || (g.Maybe == nil) != (w.Maybe == nil) || g.Maybe != nil && !g.Maybe.Equal(*w.Maybe) {
+		if !g.At.Equal(w.At) || offset != 0 || (g.Maybe == nil) != (w.Maybe == nil) ||
+			g.Maybe != nil && !g.Maybe.Equal(*w.Maybe) {
 			t.Errorf("times = %v, %v; want %v, %v", g.At, g.Maybe, w.At, w.Maybe)
 		}
 		g.At, g.Maybe, w.At, w.Maybe = time.Time{}, nil, time.Time{}, nil

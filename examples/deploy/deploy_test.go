@@ -1,4 +1,5 @@
-// Package deploy_test holds the manifests of this folder, and the page that quotes them, to what the code reads and serves.
+// Package deploy_test holds the manifests of this folder, and the page that quotes them,
+// to what the code reads and serves.
 package deploy_test
 
 import (
@@ -40,7 +41,8 @@ func TestManifestsSetOnlyKnownVariables(t *testing.T) {
 func TestManifestsHoldNoSecret(t *testing.T) {
 	for where, names := range variables(t) {
 		for name, value := range names {
-			if xenv.Lookup(xenv.EnvKey(name)).Secret && value != "" && !strings.HasPrefix(value, "${") {
+			if xenv.Lookup(xenv.EnvKey(name)).Secret && value != "" &&
+				!strings.HasPrefix(value, "${") {
 				t.Errorf("%s holds the value of %s", where, name)
 			}
 		}
@@ -83,14 +85,16 @@ func TestProbesAskTheHealthRoutes(t *testing.T) {
 		{name: "readiness", probe: c.ReadinessProbe, want: ready},
 	} {
 		if got := tc.probe.HTTPGet; got.Path != tc.want || got.Port != port.Name {
-			t.Errorf("%s probe asks %s of port %q, want %s of %q", tc.name, got.Path, got.Port, tc.want, port.Name)
+			t.Errorf("%s probe asks %s of port %q, want %s of %q",
+				tc.name, got.Path, got.Port, tc.want, port.Name)
 		}
 	}
 	check := composed(t).Healthcheck.Test
 	if want := "http://127.0.0.1:1118" + ready; check[len(check)-1] != want {
 		t.Errorf("the check of Compose asks %s, want %s", check[len(check)-1], want)
 	}
-	if got := read[service](t, "kubernetes/service.yaml").Spec.Ports[0].TargetPort; got != port.Name {
+	if got := read[service](t,
+		"kubernetes/service.yaml").Spec.Ports[0].TargetPort; got != port.Name {
 		t.Errorf("the service leads to port %q, want %q", got, port.Name)
 	}
 }
@@ -101,8 +105,9 @@ func TestStopFitsIntoTheTimeOfThePlatform(t *testing.T) {
 		t.Fatal(err)
 	}
 	for where, grace := range map[string]time.Duration{
-		"Kubernetes": time.Duration(deployed(t).Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second,
-		"Compose":    compose,
+		"Kubernetes": time.Duration(
+			deployed(t).Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second,
+		"Compose": compose,
 	} {
 		if limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT", 25*time.Second); grace <= limit {
 			t.Errorf("%s gives %s for a stop that may take %s", where, grace, limit)
@@ -120,7 +125,8 @@ func TestEveryReplicaFindsANumberForItsIDs(t *testing.T) {
 	// Pods that stop are no replicas any more and still have their numbers.
 	most := read[autoscaler](t, "kubernetes/autoscaler.yaml").Spec.MaxReplicas
 	if surge := deployed(t).Spec.Strategy.RollingUpdate.MaxSurge; 2*most+surge > numbers {
-		t.Errorf("%d replicas, as many that stop, and a surge of %d: there are %d numbers", most, surge, numbers)
+		t.Errorf("%d replicas, as many that stop, and a surge of %d: there are %d numbers",
+			most, surge, numbers)
 	}
 	if got := config(t)[string(xenv.LeaseBackend)]; got != "database" {
 		t.Errorf("LEASE_BACKEND = %q, want database", got)
@@ -134,9 +140,11 @@ func TestNothingIsWrittenToAReadOnlyRoot(t *testing.T) {
 		t.Fatal("a root file system can be written to")
 	}
 	if got, set := config(t)["LOG_DIR"]; set || xenv.Lookup("LOG_DIR").Default != "none" {
-		t.Errorf("LOG_DIR = %q, and its default is %q, want none", got, xenv.Lookup("LOG_DIR").Default)
+		t.Errorf("LOG_DIR = %q, and its default is %q, want none",
+			got, xenv.Lookup("LOG_DIR").Default)
 	}
-	mounted := slices.ContainsFunc(c.VolumeMounts, func(m mount) bool { return m.MountPath == "/tmp" })
+	mounted := slices.ContainsFunc(c.VolumeMounts,
+		func(m mount) bool { return m.MountPath == "/tmp" })
 	if !mounted || !slices.Contains(compose.Tmpfs, "/tmp") {
 		t.Error("uploads have no temporary folder")
 	}
@@ -153,7 +161,8 @@ func TestMemoryOfGoStaysBelowTheLimit(t *testing.T) {
 		t.Errorf("Kubernetes: GOMEMLIMIT %s of %s, want 230MiB of 256Mi", kubernetes, limit)
 	}
 	if s := composed(t); s.Environment["GOMEMLIMIT"] != "230MiB" || s.MemLimit != "256m" {
-		t.Errorf("Compose: GOMEMLIMIT %s of %s, want 230MiB of 256m", s.Environment["GOMEMLIMIT"], s.MemLimit)
+		t.Errorf("Compose: GOMEMLIMIT %s of %s, want 230MiB of 256m",
+			s.Environment["GOMEMLIMIT"], s.MemLimit)
 	}
 }
 
@@ -195,14 +204,16 @@ func TestPagesQuoteTheManifests(t *testing.T) {
 			t.Errorf("%s quotes nothing", page)
 		}
 		for _, block := range blocks {
-			if !slices.ContainsFunc(sources, func(s string) bool { return strings.Contains(s, block[1]) }) {
+			if !slices.ContainsFunc(sources,
+				func(s string) bool { return strings.Contains(s, block[1]) }) {
 				t.Errorf("%s: in no file of this folder:\n%s", page, block[1])
 			}
 		}
 	}
 }
 
-// variables are those that each manifest sets for the service. What a secret of the cluster sets has no value.
+// variables are those that each manifest sets for the service. What a secret of the
+// cluster sets has no value.
 func variables(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	direct := map[string]string{}
@@ -222,7 +233,8 @@ func imaged(t *testing.T) map[string]string {
 	t.Helper()
 	_, last, _ := strings.Cut(text(t, "Dockerfile"), "FROM gcr.io")
 	set := map[string]string{}
-	for _, pair := range regexp.MustCompile(`(?m)^(?:ENV| +) ?([A-Z_]+)=(\S*)`).FindAllStringSubmatch(last, -1) {
+	for _, pair := range regexp.MustCompile(
+		`(?m)^(?:ENV| +) ?([A-Z_]+)=(\S*)`).FindAllStringSubmatch(last, -1) {
 		set[pair[1]] = pair[2]
 	}
 	if len(set) == 0 {

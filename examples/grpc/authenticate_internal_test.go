@@ -33,18 +33,55 @@ func TestOnlyAKnownApplicationMayCall(t *testing.T) {
 		want  *xerror.ErrorCode // nil for an answer
 	}{
 		{name: "no metadata", rpc: codes.InvalidArgument, want: xerror.NotExist},
-		{name: "no secret", pairs: []string{"app_access_id", id}, rpc: codes.InvalidArgument, want: xerror.NotExist},
-		{name: "no id", pairs: []string{"app_secret_key", key}, rpc: codes.InvalidArgument, want: xerror.NotExist},
-		{name: "blank id", pairs: []string{"app_access_id", "  ", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xerror.NotExist},
-		{name: "blank secret", pairs: []string{"app_access_id", id, "app_secret_key", " "}, rpc: codes.InvalidArgument, want: xerror.NotExist},
-		{name: "not a number", pairs: []string{"app_access_id", "shop", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xerror.ValidationError},
-		{name: "negative", pairs: []string{"app_access_id", "-1", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xerror.ValidationError},
-		{name: "too large", pairs: []string{"app_access_id", "99999999999999999999", "app_secret_key", key}, rpc: codes.InvalidArgument, want: xerror.ValidationError},
-		{name: "unknown id", pairs: []string{"app_access_id", "1", "app_secret_key", key}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
-		{name: "id of nothing", pairs: []string{"app_access_id", "0", "app_secret_key", key}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
-		{name: "wrong secret", pairs: []string{"app_access_id", id, "app_secret_key", key + "0"}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
-		{name: "digest for a secret", pairs: []string{"app_access_id", id, "app_secret_key", xutil.Encryption().SHA256(key)}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
-		{name: "another's secret", pairs: []string{"app_access_id", other.ID.String(), "app_secret_key", key}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
+		{
+			name: "no secret", pairs: []string{"app_access_id", id}, rpc: codes.InvalidArgument,
+			want: xerror.NotExist,
+		},
+		{
+			name: "no id", pairs: []string{"app_secret_key", key}, rpc: codes.InvalidArgument,
+			want: xerror.NotExist,
+		},
+		{
+			name: "blank id", pairs: []string{"app_access_id", "  ", "app_secret_key", key},
+			rpc: codes.InvalidArgument, want: xerror.NotExist,
+		},
+		{
+			name: "blank secret", pairs: []string{"app_access_id", id, "app_secret_key", " "},
+			rpc: codes.InvalidArgument, want: xerror.NotExist,
+		},
+		{
+			name: "not a number", pairs: []string{"app_access_id", "shop", "app_secret_key", key},
+			rpc: codes.InvalidArgument, want: xerror.ValidationError,
+		},
+		{
+			name: "negative", pairs: []string{"app_access_id", "-1", "app_secret_key", key},
+			rpc: codes.InvalidArgument, want: xerror.ValidationError,
+		},
+		{name: "too large", pairs: []string{
+			"app_access_id", "99999999999999999999",
+			"app_secret_key", key,
+		}, rpc: codes.InvalidArgument, want: xerror.ValidationError},
+		{
+			name: "unknown id", pairs: []string{"app_access_id", "1", "app_secret_key", key},
+			rpc: codes.Unauthenticated, want: xerror.Unauthorized,
+		},
+		{
+			name: "id of nothing", pairs: []string{"app_access_id", "0", "app_secret_key", key},
+			rpc: codes.Unauthenticated, want: xerror.Unauthorized,
+		},
+		{
+			name: "wrong secret", pairs: []string{"app_access_id", id, "app_secret_key", key + "0"},
+			rpc: codes.Unauthenticated, want: xerror.Unauthorized,
+		},
+		{
+			name:  "digest for a secret",
+			pairs: []string{"app_access_id", id, "app_secret_key", xutil.Encryption().SHA256(key)},
+			rpc:   codes.Unauthenticated, want: xerror.Unauthorized,
+		},
+		{name: "another's secret", pairs: []string{
+			"app_access_id", other.ID.String(),
+			"app_secret_key", key,
+		}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
 		{name: "right", pairs: []string{"app_access_id", id, "app_secret_key", key}},
 		{name: "right with dashes", pairs: []string{"app-access-id", id, "app-secret-key", key}},
 	} {
@@ -96,7 +133,8 @@ func TestAnApplicationThatIsDeletedIsOut(t *testing.T) {
 	if err := xdb.MustGetDB(s.Context()).Delete(&entity.App{}, "id = ?", s.id).Error; err != nil {
 		t.Fatal(err)
 	}
-	if _, err := users.Register(t.Context(), person("eve")); status.Code(err) != codes.Unauthenticated {
+	if _, err := users.Register(t.Context(),
+		person("eve")); status.Code(err) != codes.Unauthenticated {
 		t.Errorf("Register = %v, want Unauthenticated", err)
 	}
 }
@@ -105,7 +143,8 @@ func TestHealthIsOpenToAnybody(t *testing.T) {
 	t.Parallel()
 	health := grpc_health_v1.NewHealthClient(start(t).dial())
 	for _, name := range []string{"", userv1.UserService_ServiceDesc.ServiceName} {
-		if _, err := health.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: name}); err != nil {
+		if _, err := health.Check(t.Context(),
+			&grpc_health_v1.HealthCheckRequest{Service: name}); err != nil {
 			t.Errorf("Check(%q) = %v", name, err)
 		}
 	}
@@ -118,8 +157,10 @@ func TestSecretsAreNowhere(t *testing.T) {
 	if _, err := users.Register(t.Context(), person("ada")); err != nil {
 		t.Fatal(err)
 	}
-	_, refused := users.Register(t.Context(), &userv1.RegisterRequest{Username: "x", Email: "x", Password: password})
-	ctx := metadata.AppendToOutgoingContext(t.Context(), "app_access_id", "shop", "app_secret_key", s.secret)
+	_, refused := users.Register(t.Context(),
+		&userv1.RegisterRequest{Username: "x", Email: "x", Password: password})
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "app_access_id", "shop", "app_secret_key",
+		s.secret)
 	_, denied := users.Get(ctx, &userv1.GetRequest{Id: 1})
 
 	var app entity.App
@@ -130,11 +171,15 @@ func TestSecretsAreNowhere(t *testing.T) {
 	if err := xdb.MustGetDB(s.Context()).Take(&ada, "username = ?", "ada").Error; err != nil {
 		t.Fatal(err)
 	}
-	if app.Secret != xutil.Encryption().SHA256(s.secret) || !strings.HasPrefix(ada.Password, "$argon2id$") {
+	if app.Secret != xutil.Encryption().SHA256(s.secret) ||
+		!strings.HasPrefix(ada.Password, "$argon2id$") {
 		t.Errorf("stored: %q and %q, want digests", app.Secret, ada.Password)
 	}
 	for _, secret := range []string{s.secret, app.Secret, password, ada.Password} {
-		for where, text := range map[string]string{"log": s.LogText(), "refusal": refused.Error(), "denial": denied.Error()} {
+		for where, text := range map[string]string{
+			"log": s.LogText(), "refusal": refused.Error(),
+			"denial": denied.Error(),
+		} {
 			if strings.Contains(text, secret) {
 				t.Errorf("%q is in the %s", secret, where)
 			}

@@ -16,7 +16,8 @@ import (
 
 var errUsage = errors.New("usage: grpc [app create NAME]")
 
-// command does what the arguments say, on the database of the service, which may run meanwhile.
+// command does what the arguments say, on the database of the service, which may run
+// meanwhile.
 func command(ctx context.Context, args []string, out io.Writer) (err error) {
 	if len(args) != 3 || args[0] != "app" || args[1] != "create" {
 		return errUsage

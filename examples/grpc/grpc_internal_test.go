@@ -38,7 +38,8 @@ const (
 	password = "correct horse"
 )
 
-// both is the whole application in memory, with both transports and one application that may call.
+// both is the whole application in memory, with both transports and one application that
+// may call.
 type both struct {
 	*plinthtest.App
 
@@ -63,7 +64,9 @@ func start(t *testing.T) *both {
 // dial returns a connection without credentials, unless options say otherwise.
 func (s *both) dial(options ...client.Option) *grpc.ClientConn {
 	s.t.Helper()
-	dial := func(ctx context.Context, _ string) (net.Conn, error) { return s.listener.DialContext(ctx) }
+	dial := func(ctx context.Context, _ string) (net.Conn, error) {
+		return s.listener.DialContext(ctx)
+	}
 	conn, err := client.Dial("passthrough:///memory", append(options, client.WithPlaintext(),
 		client.WithPlaintextSecrets(), client.WithDialOptions(grpc.WithContextDialer(dial)))...)
 	if err != nil {
@@ -87,7 +90,8 @@ func body(r *userv1.RegisterRequest) gin.H {
 	return gin.H{"username": r.GetUsername(), "email": r.GetEmail(), "password": r.GetPassword()}
 }
 
-// soon returns a context in which a stream that should have ended, or said something, fails.
+// soon returns a context in which a stream that should have ended, or said something,
+// fails.
 func soon(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -108,12 +112,14 @@ func TestAUserOfOneTransportIsFoundOverTheOther(t *testing.T) {
 	s := start(t)
 	users := s.users()
 	made, err := users.Register(t.Context(), person("Ada"))
-	if err != nil || made.GetBaseResponse().GetOutput() != "Success" || made.GetBaseResponse().GetCode() != 200 {
+	if err != nil || made.GetBaseResponse().GetOutput() != "Success" ||
+		made.GetBaseResponse().GetCode() != 200 {
 		t.Fatalf("Register = %v, %v", made, err)
 	}
 	var seen user
 	r := s.Request(http.MethodGet, fmt.Sprintf("/api/v1/user/%d", made.GetUser().GetId()), nil)
-	if r.Into(&seen); r.Status() != http.StatusOK || seen.Username != "ada" || seen.Email != "ada@example.org" {
+	if r.Into(&seen); r.Status() != http.StatusOK || seen.Username != "ada" ||
+		seen.Email != "ada@example.org" {
 		t.Errorf("GET = %d %s", r.Status(), r.Body())
 	}
 	if seen.ID.Gene() != xsnowflake.GeneUser {
@@ -125,7 +131,8 @@ func TestAUserOfOneTransportIsFoundOverTheOther(t *testing.T) {
 		t.Fatalf("POST = %d %s", r.Status(), r.Body())
 	}
 	found, err := users.Get(t.Context(), &userv1.GetRequest{Id: int64(seen.ID)})
-	if err != nil || found.GetUser().GetUsername() != "eve" || found.GetUser().GetCreatedAt().AsTime().IsZero() {
+	if err != nil || found.GetUser().GetUsername() != "eve" ||
+		found.GetUser().GetCreatedAt().AsTime().IsZero() {
 		t.Errorf("Get = %v, %v", found, err)
 	}
 }
@@ -182,11 +189,14 @@ func TestAnErrorIsTheSameOverBothTransports(t *testing.T) {
 				t.Fatalf("error = %v, want %s and %s", err, tc.code.GetOutput(), tc.rpc)
 			}
 			want := tc.reply.Envelope()
-			if tc.reply.Status() != tc.code.Status() || got.GetCode() != tc.reply.Code() || got.GetOutput() != tc.reply.Output() ||
-				got.GetMessage() != tc.reply.Message() || e.GetErrorMessage().String() != tc.reply.ErrorMessage() {
+			if tc.reply.Status() != tc.code.Status() || got.GetCode() != tc.reply.Code() ||
+				got.GetOutput() != tc.reply.Output() ||
+				got.GetMessage() != tc.reply.Message() ||
+				e.GetErrorMessage().String() != tc.reply.ErrorMessage() {
 				t.Errorf("error = %v, want as over HTTP: %d %+v", err, tc.reply.Status(), want)
 			}
-			if id := trailer.Get(constant.TrailerRequestUUID.String()); len(id) != 1 || !xutil.Valid().UUID(id[0]) {
+			if id := trailer.Get(constant.TrailerRequestUUID.String()); len(id) != 1 ||
+				!xutil.Valid().UUID(id[0]) {
 				t.Errorf("trailer = %v, want a request id", trailer)
 			}
 		})
@@ -201,7 +211,8 @@ func TestTheRequestIDOfTheClientComesBackInTheTrailer(t *testing.T) {
 	ctx := metadata.AppendToOutgoingContext(t.Context(), constant.MetadataRequestUUID.String(), id)
 	var trailer metadata.MD
 	made, err := users.Register(ctx, person("ada"), grpc.Trailer(&trailer))
-	if got := trailer.Get(constant.TrailerRequestUUID.String()); err != nil || !slices.Equal(got, []string{id}) {
+	if got := trailer.Get(constant.TrailerRequestUUID.String()); err != nil ||
+		!slices.Equal(got, []string{id}) {
 		t.Errorf("trailer = %v, %v, want %s", trailer, err, id)
 	}
 	if got := made.GetBaseResponse().GetContext(); got != id {
@@ -220,19 +231,40 @@ func TestBoundsOfARegistration(t *testing.T) {
 	}{
 		{name: "shortest", username: "abc", password: "secret"},
 		{name: "longest", username: strings.Repeat("ü", 32), password: strings.Repeat("ü", 256)},
-		{name: "name too short", username: "ab", password: "secret", fields: []string{"username:min"}},
-		{name: "name too long", username: strings.Repeat("a", 33), password: "secret", fields: []string{"username:max"}},
-		{name: "password too short", username: "abcd", password: "12345", fields: []string{"password:min"}},
-		{name: "password too long", username: "abcd", password: strings.Repeat("x", 257), fields: []string{"password:max"}},
-		{name: "no address", username: "abcd", email: "nobody", password: "secret", fields: []string{"email:email"}},
-		{name: "nothing", email: "nobody", fields: []string{"username:required", "email:email", "password:required"}},
+		{
+			name: "name too short", username: "ab", password: "secret",
+			fields: []string{"username:min"},
+		},
+		{
+			name: "name too long", username: strings.Repeat("a", 33), password: "secret",
+			fields: []string{"username:max"},
+		},
+		{
+			name: "password too short", username: "abcd", password: "12345",
+			fields: []string{"password:min"},
+		},
+		{
+			name: "password too long", username: "abcd",
+			password: strings.Repeat("x", 257), fields: []string{"password:max"},
+		},
+		{
+			name: "no address", username: "abcd", email: "nobody", password: "secret",
+			fields: []string{"email:email"},
+		},
+		{
+			name: "nothing", email: "nobody",
+			fields: []string{"username:required", "email:email", "password:required"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			if tc.email == "" {
 				tc.email = fmt.Sprintf("n%d@example.org", i)
 			}
-			request := &userv1.RegisterRequest{Username: tc.username, Email: tc.email, Password: tc.password}
+			request := &userv1.RegisterRequest{
+				Username: tc.username, Email: tc.email,
+				Password: tc.password,
+			}
 			_, err := users.Register(t.Context(), request)
 			if tc.fields == nil {
 				if err != nil {
@@ -240,7 +272,8 @@ func TestBoundsOfARegistration(t *testing.T) {
 				}
 				return
 			}
-			if status.Code(err) != codes.InvalidArgument || xerror.From(err).GetErrorCode() != xerror.ParameterError {
+			if status.Code(err) != codes.InvalidArgument ||
+				xerror.From(err).GetErrorCode() != xerror.ParameterError {
 				t.Errorf("error = %v, want PARAMETER_ERROR", err)
 			}
 			overGRPC, _ := xerror.From(err).GetData().([]xvalid.FieldError)
@@ -313,7 +346,8 @@ func TestImportLeavesOutWhoIsThere(t *testing.T) {
 		}
 	}
 	got, err := stream.CloseAndRecv()
-	if err != nil || got.GetImported() != 2 || got.GetKnown() != 2 || got.GetBaseResponse().GetCode() != 200 {
+	if err != nil || got.GetImported() != 2 || got.GetKnown() != 2 ||
+		got.GetBaseResponse().GetCode() != 200 {
 		t.Errorf("Import = %v, %v, want 2 and 2", got, err)
 	}
 }
@@ -326,7 +360,8 @@ func TestImportEndsAtAUserWhoIsNotValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, one := range []*userv1.RegisterRequest{person("ada"), person("e"), nil} {
-		if err := stream.Send(&userv1.ImportRequest{User: one}); err != nil && err != io.EOF { // grpc's sign
+		// grpc's sign
+		if err := stream.Send(&userv1.ImportRequest{User: one}); err != nil && err != io.EOF {
 			t.Fatal(err)
 		}
 	}
@@ -336,7 +371,8 @@ func TestImportEndsAtAUserWhoIsNotValid(t *testing.T) {
 		t.Errorf("error = %v, want a failure of user.username", err)
 	}
 	var n int64
-	if err := xdb.MustGetDB(s.Context()).Model(&entity.User{}).Count(&n).Error; err != nil || n != 1 {
+	if err := xdb.MustGetDB(s.Context()).Model(&entity.User{}).Count(&n).Error; err != nil ||
+		n != 1 {
 		t.Errorf("%d users, %v, want the one before", n, err)
 	}
 }

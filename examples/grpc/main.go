@@ -3,8 +3,8 @@
 //	grpc                     serve both
 //	grpc app create NAME     make an application that may call, and print its id and its secret, once
 //
-// It runs without any configuration: everything is in a SQLite file under .data. The environment, or a .env file, chooses
-// another backend that plugins.go imports.
+// It runs without any configuration: everything is in a SQLite file under .data. The
+// environment, or a .env file, chooses another backend that plugins.go imports.
 package main
 
 import (
@@ -63,14 +63,16 @@ func options() []xoption.Option {
 			xenv.DatabaseDriver: "sqlite",
 			"DATABASE_PATH":     dataFile,
 		}),
-		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), withDataDir, xoptdatabase.WithAutoMigrate(&entity.User{}, &entity.App{})),
+		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), withDataDir,
+			xoptdatabase.WithAutoMigrate(&entity.User{}, &entity.App{})),
 		xoption.WithNodes(xregnode.Node{Key: feed.Key, Node: feed.Start}),
 		xoption.WithRoute(handler.Route),
 		xoption.WithHealth(),
 	}
 }
 
-// grpcOptions describe the gRPC side. PLINTH_SHUTDOWN_TIMEOUT bounds the graceful stop as well, and is shorter by default.
+// grpcOptions describe the gRPC side. PLINTH_SHUTDOWN_TIMEOUT bounds the graceful stop as
+// well, and is shorter by default.
 func grpcOptions() []runner.Option {
 	return []runner.Option{
 		runner.WithRegisterService(service.Register),
@@ -78,10 +80,12 @@ func grpcOptions() []runner.Option {
 	}
 }
 
-// withDataDir creates the folder of the default database file if that file is used. It is an option
-// of the database because options are evaluated when .env and the defaults have been read.
+// withDataDir creates the folder of the default database file if that file is used. It is
+// an option of the database because options are evaluated when .env and the defaults have
+// been read.
 func withDataDir(o *xdb.Options) {
 	if o.Driver == "sqlite" && o.DSN == "" && xenv.GetEnvString("DATABASE_PATH", "") == dataFile {
-		_ = os.MkdirAll(filepath.Dir(dataFile), 0o700) // the driver reports a folder that is missing
+		// the driver reports a folder that is missing
+		_ = os.MkdirAll(filepath.Dir(dataFile), 0o700)
 	}
 }

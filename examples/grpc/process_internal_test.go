@@ -117,7 +117,8 @@ var printed = regexp.MustCompile(`^APP_ACCESS_ID=(\d+)\nAPP_SECRET_KEY=(cs_[0-9a
 // createApp makes an application with the command, and returns what the client reads.
 func createApp(t *testing.T, dir string) (id, secret string) {
 	t.Helper()
-	// With a number of its own: one that is leased through a file is a warning in a container.
+	// With a number of its own: one that is leased through a file is a warning in a
+	// container.
 	number := []string{"SNOWFLAKE_DATACENTER_ID=7", "SNOWFLAKE_NODE_ID=7"}
 	cmd := program(t, dir, number, "app", "create", "shop")
 	var out, problems bytes.Buffer
@@ -132,7 +133,8 @@ func createApp(t *testing.T, dir string) (id, secret string) {
 
 func (p *process) connect(options ...client.Option) userv1.UserServiceClient {
 	p.t.Helper()
-	conn, err := client.Dial(p.grpc, append(options, client.WithPlaintext(), client.WithPlaintextSecrets())...)
+	conn, err := client.Dial(p.grpc,
+		append(options, client.WithPlaintext(), client.WithPlaintextSecrets())...)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -145,7 +147,8 @@ func TestStopEndsAnOpenWatchWithUnavailable(t *testing.T) {
 	dir := t.TempDir()
 	p := launch(t, dir, "PLINTH_DRAIN_DELAY=100ms", "LOG_DIR=none")
 	id, secret := createApp(t, dir) // while the service runs
-	changes, err := p.connect(client.WithApplication(id, secret)).Watch(soon(t), &userv1.WatchRequest{})
+	changes, err := p.connect(client.WithApplication(id, secret)).Watch(soon(t),
+		&userv1.WatchRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +158,8 @@ func TestStopEndsAnOpenWatchWithUnavailable(t *testing.T) {
 	began := time.Now()
 	p.signal()
 	_, err = changes.Recv()
-	if status.Code(err) != codes.Unavailable || xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+	if status.Code(err) != codes.Unavailable ||
+		xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("watch = %v, want Unavailable", err)
 	}
 	if code := p.exit(); code != 0 || time.Since(began) > 10*time.Second {
@@ -175,11 +179,13 @@ func TestHealthOfTheProcessIsOpenAndServing(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	health := grpc_health_v1.NewHealthClient(conn)
-	got, err := health.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: userv1.UserService_ServiceDesc.ServiceName})
+	got, err := health.Check(t.Context(),
+		&grpc_health_v1.HealthCheckRequest{Service: userv1.UserService_ServiceDesc.ServiceName})
 	if err != nil || got.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
 		t.Errorf("Check = %v, %v, want SERVING", got, err)
 	}
-	if _, err := userv1.NewUserServiceClient(conn).Get(t.Context(), &userv1.GetRequest{Id: 1}); xerror.From(err).GetErrorCode() != xerror.NotExist {
+	if _, err := userv1.NewUserServiceClient(conn).Get(t.Context(),
+		&userv1.GetRequest{Id: 1}); xerror.From(err).GetErrorCode() != xerror.NotExist {
 		t.Errorf("Get without credentials = %v", err)
 	}
 	p.signal()
@@ -192,14 +198,16 @@ func TestClientProgramMeetsTheServerProgram(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "client")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./client").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o",
+		binary, "./client").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	p := launch(t, dir, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=.logs")
 	id, secret := createApp(t, dir)
 
 	run := func(secret string) (string, int) {
-		cmd := exec.CommandContext(t.Context(), binary, "-address", p.grpc, "-user", "ada", "-watch", "100ms")
+		cmd := exec.CommandContext(t.Context(), binary, "-address", p.grpc, "-user", "ada",
+			"-watch", "100ms")
 		cmd.Dir, cmd.Env = dir, []string{"APP_ACCESS_ID=" + id, "APP_SECRET_KEY=" + secret}
 		out, err := cmd.CombinedOutput()
 		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -254,8 +262,10 @@ func TestCommandThatIsNotKnownIsRefused(t *testing.T) {
 			cmd := program(t, t.TempDir(), nil, tc.args...)
 			var out bytes.Buffer
 			cmd.Stdout = &out
-			if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != tc.want || out.Len() > 0 {
-				t.Errorf("exit code = %d with %q, want %d and no output", cmd.ProcessState.ExitCode(), out.String(), tc.want)
+			if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != tc.want ||
+				out.Len() > 0 {
+				t.Errorf("exit code = %d with %q, want %d and no output",
+					cmd.ProcessState.ExitCode(), out.String(), tc.want)
 			}
 		})
 	}

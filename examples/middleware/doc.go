@@ -1,2 +1,3 @@
-// Package middleware proves that middleware of third parties works with Plinth's request pipeline.
+// Package middleware proves that middleware of third parties works with Plinth's request
+// pipeline.
 package middleware

@@ -46,23 +46,40 @@ var endings = map[string]struct {
 	handler gin.HandlerFunc
 	status  int
 }{
-	"success":         {func(c *gin.Context) { xresult.Success(c, "done") }, 200},
-	"created":         {func(c *gin.Context) { c.Status(http.StatusCreated); xresult.Success(c, "done") }, 201},
-	"nothing-to-say":  {func(c *gin.Context) { c.Status(http.StatusNoContent) }, 204},
-	"redirect":        {func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/success") }, 303},
-	"error":           {func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "no such item")) }, 404},
-	"conflict":        {func(c *gin.Context) { _ = c.Error(fmt.Errorf("save: %w", xerror.UniqueConstraint)) }, 409},
-	"unknown-error":   {func(c *gin.Context) { _ = c.Error(errors.New("unknown")) }, 500},
-	"deadline":        {func(c *gin.Context) { _ = c.Error(context.DeadlineExceeded) }, 504},
-	"abort":           {func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) }, 429},
-	"abort-error":     {func(c *gin.Context) { _ = c.AbortWithError(http.StatusTeapot, errors.New("x")) }, 418},
-	"written":         {func(c *gin.Context) { xresult.AbortError(c, xerror.Forbidden, "", nil) }, 403},
-	"nothing":         {func(*gin.Context) {}, 500},
-	"bind":            {func(c *gin.Context) { xbind.Bind(c, &item{}).Data() }, 400},
-	"bind-gin":        {func(c *gin.Context) { _ = c.BindJSON(&item{}) }, 400},
-	"bind-validation": {func(c *gin.Context) { xvalid.HandleValidationError(c, c.ShouldBindJSON(&item{})) }, 400},
-	"query":           {func(c *gin.Context) { xbind.Bind(c, &item{}).Query() }, 400},
-	"panic":           {func(*gin.Context) { panic("boom") }, 500},
+	"success": {func(c *gin.Context) { xresult.Success(c, "done") }, 200},
+	"created": {func(c *gin.Context) {
+		c.Status(http.StatusCreated)
+		xresult.Success(c, "done")
+	}, 201},
+	"nothing-to-say": {func(c *gin.Context) { c.Status(http.StatusNoContent) }, 204},
+	"redirect":       {func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/success") }, 303},
+	"error": {func(c *gin.Context) {
+		_ = c.Error(xerror.New(xerror.NotFound, "no such item"))
+	}, 404},
+	"conflict": {func(c *gin.Context) {
+		_ = c.Error(fmt.Errorf("save: %w", xerror.UniqueConstraint))
+	}, 409},
+	"unknown-error": {func(c *gin.Context) { _ = c.Error(errors.New("unknown")) }, 500},
+	"deadline":      {func(c *gin.Context) { _ = c.Error(context.DeadlineExceeded) }, 504},
+	"abort": {
+		func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) },
+		429,
+	},
+	"abort-error": {func(c *gin.Context) {
+		_ = c.AbortWithError(http.StatusTeapot, errors.New("x"))
+	}, 418},
+	"written": {
+		func(c *gin.Context) { xresult.AbortError(c, xerror.Forbidden, "", nil) },
+		403,
+	},
+	"nothing":  {func(*gin.Context) {}, 500},
+	"bind":     {func(c *gin.Context) { xbind.Bind(c, &item{}).Data() }, 400},
+	"bind-gin": {func(c *gin.Context) { _ = c.BindJSON(&item{}) }, 400},
+	"bind-validation": {func(c *gin.Context) {
+		xvalid.HandleValidationError(c, c.ShouldBindJSON(&item{}))
+	}, 400},
+	"query": {func(c *gin.Context) { xbind.Bind(c, &item{}).Query() }, 400},
+	"panic": {func(*gin.Context) { panic("boom") }, 500},
 }
 
 // requests are what clients send, in addition to one request for each ending.
@@ -74,7 +91,10 @@ var requests = []struct {
 	{"an unknown path", http.MethodGet, "/nowhere", none, 404},
 	{"an unknown method", http.MethodDelete, "/items/error", none, 405},
 	{"a body over the limit", http.MethodPost, "/items/bind", tooLarge, 413},
-	{"a body over the limit in chunks", http.MethodPost, "/items/bind", func() io.Reader { return io.MultiReader(tooLarge()) }, 413},
+	{
+		"a body over the limit in chunks", http.MethodPost, "/items/bind",
+		func() io.Reader { return io.MultiReader(tooLarge()) }, 413,
+	},
 	{"a body over the limit that is not read", http.MethodPost, "/items/success", tooLarge, 413},
 }
 
@@ -85,7 +105,10 @@ func tooLarge() io.Reader { return strings.NewReader(strings.Repeat(" ", limit+1
 // mounts are the places where an application mounts middleware.
 var mounts = map[string]func(mw gin.HandlerFunc) []xoption.Option{
 	"engine": func(mw gin.HandlerFunc) []xoption.Option {
-		return []xoption.Option{xoption.WithEngine(func(e *gin.Engine) { e.Use(mw) }), routes(func(r gin.IRouter) gin.IRouter { return r })}
+		return []xoption.Option{
+			xoption.WithEngine(func(e *gin.Engine) { e.Use(mw) }),
+			routes(func(r gin.IRouter) gin.IRouter { return r }),
+		}
 	},
 	"group": func(mw gin.HandlerFunc) []xoption.Option {
 		return []xoption.Option{routes(func(r gin.IRouter) gin.IRouter { return r.Group("", mw) })}
@@ -126,7 +149,9 @@ type received struct {
 }
 
 // send returns the response and the body that the client receives.
-func send(t *testing.T, s *httptest.Server, method, path string, body io.Reader, header ...string) (received, string) {
+func send(
+	t *testing.T, s *httptest.Server, method, path string, body io.Reader, header ...string,
+) (received, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, body)
 	if err != nil {
@@ -137,8 +162,10 @@ func send(t *testing.T, s *httptest.Server, method, path string, body io.Reader,
 		req.Header.Set(header[i], header[i+1])
 	}
 	client := &http.Client{
-		Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		},
 	}
 	res, err := client.Do(req)
 	if err != nil {
@@ -180,7 +207,8 @@ func TestStatus(t *testing.T) {
 						t.Errorf("%s: the client got %d, want %d", what, res.StatusCode, want)
 					}
 					if len(seen) != 1 || seen[0] != strconv.Itoa(res.StatusCode) {
-						t.Errorf("%s: the client got %d, the middleware saw %v", what, res.StatusCode, seen)
+						t.Errorf("%s: the client got %d, the middleware saw %v",
+							what, res.StatusCode, seen)
 					}
 				}
 				for ending, want := range endings {
@@ -202,12 +230,13 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// prometheusClient is what the documentation of promhttp shows, for gin. It counts in a deferred function,
-// which a panic does not skip.
+// prometheusClient is what the documentation of promhttp shows, for gin. It counts in a
+// deferred function, which a panic does not skip.
 func prometheusClient(t *testing.T) observer {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	total := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "app_requests_total"}, []string{"code"})
+	total := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "app_requests_total"},
+		[]string{"code"})
 	registry.MustRegister(total)
 	return observer{panics: true, seen: codes(registry), middleware: func(c *gin.Context) {
 		defer func() { total.WithLabelValues(strconv.Itoa(c.Writer.Status())).Inc() }()
@@ -221,10 +250,14 @@ func ginPrometheus(t *testing.T) observer {
 	before := prometheus.DefaultRegisterer
 	t.Cleanup(func() { prometheus.DefaultRegisterer = before })
 	prometheus.DefaultRegisterer = registry
-	return observer{seen: codes(registry), middleware: ginprometheus.NewPrometheus("app").HandlerFunc()}
+	return observer{
+		seen:       codes(registry),
+		middleware: ginprometheus.NewPrometheus("app").HandlerFunc(),
+	}
 }
 
-// codes returns a function that returns the codes counted in app_requests_total since its last call.
+// codes returns a function that returns the codes counted in app_requests_total since its
+// last call.
 func codes(registry prometheus.Gatherer) func(*testing.T) []string {
 	before := map[string]float64{}
 	return func(t *testing.T) []string {
@@ -278,7 +311,8 @@ func tracing(t *testing.T) observer {
 	}
 }
 
-// Middleware that changes the response must not break the errors that are written outside of it.
+// Middleware that changes the response must not break the errors that are written outside
+// of it.
 func TestErrorsPassThirdPartyMiddleware(t *testing.T) {
 	stack := []gin.HandlerFunc{
 		gingzip.Gzip(gingzip.DefaultCompression),
@@ -286,7 +320,8 @@ func TestErrorsPassThirdPartyMiddleware(t *testing.T) {
 		cors.New(cors.Config{AllowOrigins: []string{"https://app.example"}}),
 		sessions.Sessions("session", cookie.NewStore([]byte("a key of at least thirty-two bytes"))),
 	}
-	s := serve(t, xoption.WithEngine(func(e *gin.Engine) { e.Use(stack...) }), routes(func(r gin.IRouter) gin.IRouter { return r }))
+	s := serve(t, xoption.WithEngine(func(e *gin.Engine) { e.Use(stack...) }),
+		routes(func(r gin.IRouter) gin.IRouter { return r }))
 	wantEnvelope := func(what string, res received, text string, status int) {
 		t.Helper()
 		var envelope struct{ Code int }
@@ -308,13 +343,15 @@ func TestErrorsPassThirdPartyMiddleware(t *testing.T) {
 		if res.StatusCode != status {
 			t.Errorf("%s: status %d, want %d", what, res.StatusCode, status)
 		}
-		if res.Header.Get("Access-Control-Allow-Origin") == "" || res.Header.Get("X-Request-ID") == "" {
+		if res.Header.Get("Access-Control-Allow-Origin") == "" ||
+			res.Header.Get("X-Request-ID") == "" {
 			t.Errorf("%s: the header of a middleware is lost: %v", what, res.Header)
 		}
 	}
 	header := []string{"Accept-Encoding", "gzip", "Origin", "https://app.example"}
 	for ending, want := range endings {
-		res, text := send(t, s, http.MethodPost, "/items/"+ending, strings.NewReader("{}"), header...)
+		res, text := send(t, s, http.MethodPost, "/items/"+ending, strings.NewReader("{}"),
+			header...)
 		wantEnvelope(ending, res, text, want.status)
 	}
 	for _, r := range requests {

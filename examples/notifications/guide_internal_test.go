@@ -12,8 +12,8 @@ import (
 
 const guide = "../../docs/content/guide/notifications.md"
 
-// TestGuideQuotesTheTemplates finds every template on the page in a file here. Space does not count; the check of the
-// documentation finds the code.
+// TestGuideQuotesTheTemplates finds every template on the page in a file here. Space does
+// not count; the check of the documentation finds the code.
 func TestGuideQuotesTheTemplates(t *testing.T) {
 	page, err := os.ReadFile(guide)
 	if err != nil {

@@ -1,8 +1,10 @@
-// Command notifications signs users up, greets them by mail, tells another service by a webhook, and counts them for the
-// team. User, mail and webhook are stored in one transaction.
+// Command notifications signs users up, greets them by mail, tells another service by a
+// webhook, and counts them for the team. User, mail and webhook are stored in one
+// transaction.
 //
-// It runs without any configuration and without any server: everything is in a SQLite file under .data, mail goes to an
-// SMTP server of its own that logs what it gets, and the webhook to a route of its own. In the folder examples:
+// It runs without any configuration and without any server: everything is in a SQLite
+// file under .data, mail goes to an SMTP server of its own that logs what it gets, and
+// the webhook to a route of its own. In the folder examples:
 //
 //	go run ./notifications
 //
@@ -16,8 +18,9 @@
 //	curl -s localhost:1118/api/v1/jobs/dead
 //	curl -s -X POST localhost:1118/api/v1/jobs/ID/replay
 //
-// EMAIL_* lead to a real mail server, NOTIFICATIONS_HOOK_URL and NOTIFICATIONS_HOOK_SECRET to another receiver;
-// NOTIFICATIONS_REPORT_SPEC says when the team gets its mail, NOTIFICATIONS_REPORT_TO where.
+// EMAIL_* lead to a real mail server, NOTIFICATIONS_HOOK_URL and
+// NOTIFICATIONS_HOOK_SECRET to another receiver; NOTIFICATIONS_REPORT_SPEC says when the
+// team gets its mail, NOTIFICATIONS_REPORT_TO where.
 package main
 
 import (
@@ -63,7 +66,8 @@ func options() []xoption.Option {
 			xenv.NoSqlDriver:    "memory",
 			reportSpec:          "* * * * *",
 		}),
-		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), withDataDir, xoptdatabase.WithAutoMigrate(&entity.User{})),
+		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), withDataDir,
+			xoptdatabase.WithAutoMigrate(&entity.User{})),
 		xoption.WithCache(xoptcache.FromEnv()),
 		xoption.WithNodes(notify.Nodes()...),
 		xoption.WithRoute(route.Register),
@@ -71,19 +75,23 @@ func options() []xoption.Option {
 	}
 }
 
-// tasks run beside the server. A service of several replicas may run them in a process of its own.
+// tasks run beside the server. A service of several replicas may run them in a process of
+// its own.
 func tasks(ctx context.Context) []xmain.Task {
-	report := cronx.NewJob(xenv.GetEnvString(reportSpec, ""), logic.Report, cronx.WithName("report"), cronx.WithSingleRun())
+	report := cronx.NewJob(xenv.GetEnvString(reportSpec, ""), logic.Report,
+		cronx.WithName("report"), cronx.WithSingleRun())
 	return []xmain.Task{
 		job.New(job.WithHandlers(notify.Handlers(ctx)...)),
 		runner.New(runner.WithRegister(report)),
 	}
 }
 
-// withDataDir creates the folder of the default database file if that file is used. It is an option
-// of the database because options are evaluated when .env and the defaults have been read.
+// withDataDir creates the folder of the default database file if that file is used. It is
+// an option of the database because options are evaluated when .env and the defaults have
+// been read.
 func withDataDir(o *xdb.Options) {
 	if o.Driver == "sqlite" && o.DSN == "" && xenv.GetEnvString("DATABASE_PATH", "") == dataFile {
-		_ = os.MkdirAll(filepath.Dir(dataFile), 0o700) // the driver reports a folder that is missing
+		// the driver reports a folder that is missing
+		_ = os.MkdirAll(filepath.Dir(dataFile), 0o700)
 	}
 }

@@ -47,10 +47,12 @@ func TestSignUpQueuesOneMailAndOneWebhook(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	var user entity.User
-	if r := app.Request(http.MethodPost, signup, person("ada", "ADA@example.org")); r.Status() == http.StatusOK {
+	if r := app.Request(http.MethodPost, signup,
+		person("ada", "ADA@example.org")); r.Status() == http.StatusOK {
 		r.Into(&user)
 	}
-	if user.ID.Gene() != xsnowflake.GeneUser || user.Username != "ada" || user.Email != "ada@example.org" {
+	if user.ID.Gene() != xsnowflake.GeneUser || user.Username != "ada" ||
+		user.Email != "ada@example.org" {
 		t.Errorf("user = %+v", user)
 	}
 	if got := queued(t, app.Context()); got[notifyx.JobKind] != 1 || got[webhook.JobKind] != 1 {
@@ -86,7 +88,8 @@ func TestSignUpWhoseMailCannotBeStoredStoresNoUser(t *testing.T) {
 	if err := db.Migrator().DropTable("plinth_jobs"); err != nil {
 		t.Fatal(err)
 	}
-	if r := app.Request(http.MethodPost, signup, person("ada", "ada@example.org")); r.Status() != http.StatusInternalServerError {
+	if r := app.Request(http.MethodPost, signup,
+		person("ada", "ada@example.org")); r.Status() != http.StatusInternalServerError {
 		t.Errorf("sign-up = %d %s", r.Status(), r.Body())
 	}
 	var users int64
@@ -99,7 +102,8 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	app.Request(http.MethodPost, signup, person("ada", "ada@example.org"))
-	waiting, err := job.MustGetQueue(app.Context()).List(app.Context(), job.Query{State: job.StateWaiting})
+	waiting, err := job.MustGetQueue(app.Context()).List(app.Context(),
+		job.Query{State: job.StateWaiting})
 	if err != nil || len(waiting) == 0 {
 		t.Fatalf("jobs = %v, %v", waiting, err)
 	}
@@ -114,18 +118,37 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 		body any
 		want *xerror.ErrorCode
 	}{
-		{name: "name taken", path: signup, body: person("ada", "eve@example.org"), want: xerror.Existed},
-		{name: "address taken", path: signup, body: person("eve", "Ada@example.org"), want: xerror.Existed},
+		{
+			name: "name taken", path: signup, body: person("ada", "eve@example.org"),
+			want: xerror.Existed,
+		},
+		{
+			name: "address taken",
+			path: signup, body: person("eve", "Ada@example.org"), want: xerror.Existed,
+		},
 		{name: "no address", path: signup, body: person("eve", "eve"), want: xerror.BodyError},
-		{name: "name with a line break", path: signup, body: person("eve\nBcc: x", "eve@example.org"), want: xerror.BodyError},
-		{name: "replay of a job that waits", path: "/api/v1/jobs/" + waiting[0].ID + "/replay", want: xerror.InvalidState},
-		{name: "replay of no job", path: "/api/v1/jobs/01930000-0000-7000-8000-000000000000/replay", want: xerror.ResourceNotFound},
+		{
+			name: "name with a line break",
+			path: signup, body: person("eve\nBcc: x", "eve@example.org"), want: xerror.BodyError,
+		},
+		{
+			name: "replay of a job that waits", path: "/api/v1/jobs/" + waiting[0].ID + "/replay",
+			want: xerror.InvalidState,
+		},
+		{
+			name: "replay of no job", path: "/api/v1/jobs/01930000-0000-7000-8000-000000000000/replay",
+			want: xerror.ResourceNotFound,
+		},
 		{name: "replay of no id", path: "/api/v1/jobs/x/replay", want: xerror.ResourceNotFound},
-		{name: "webhook of nobody", path: notify.HookPath, body: gin.H{"type": "user.created"}, want: xerror.SignatureInvalid},
+		{
+			name: "webhook of nobody", path: notify.HookPath, body: gin.H{"type": "user.created"},
+			want: xerror.SignatureInvalid,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if r := app.Request(http.MethodPost, tc.path, tc.body); r.Output() != tc.want.GetOutput() {
+			if r := app.Request(http.MethodPost, tc.path,
+				tc.body); r.Output() != tc.want.GetOutput() {
 				t.Errorf("answer = %d %s, want %s", r.Status(), r.Body(), tc.want.GetOutput())
 			}
 		})
@@ -135,7 +158,8 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 func TestReportCountsEachUserOnce(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
-	tick := cronx.NewContext(app.Context(), cronx.Tick{Name: "report", Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)})
+	tick := cronx.NewContext(app.Context(),
+		cronx.Tick{Name: "report", Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)})
 	for i, step := range []struct {
 		signUps     int
 		wantReports int
@@ -170,7 +194,8 @@ func TestReceiverHandlesAWebhookOnce(t *testing.T) {
 		r := app.Request(http.MethodPost, notify.HookPath, body,
 			plinthtest.WithHeader("Webhook-Id", "msg_1"),
 			plinthtest.WithHeader("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10)),
-			plinthtest.WithHeader("Webhook-Signature", signature.Sign("msg_1", now, []byte(body), secret)))
+			plinthtest.WithHeader("Webhook-Signature",
+				signature.Sign("msg_1", now, []byte(body), secret)))
 		if r.Status() != http.StatusOK {
 			t.Errorf("answer = %d %s", r.Status(), r.Body())
 		}

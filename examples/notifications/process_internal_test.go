@@ -46,12 +46,19 @@ type line struct {
 	To                                []string
 }
 
-// launch starts the service in dir with nothing but these variables, and waits until it is ready.
+// launch starts the service in dir with nothing but these variables, and waits until it
+// is ready.
 func launch(t *testing.T, dir string, env ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan string, 100_000)}
+	p := &process{
+		t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]),
+		lines: make(chan string, 100_000),
+	}
 	p.cmd.Dir = dir
-	p.cmd.Env = append([]string{playKey.String() + "=1", "TMPDIR=" + dir, "PLINTH_PORT=0", "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none"}, env...)
+	p.cmd.Env = append([]string{
+		playKey.String() + "=1", "TMPDIR=" + dir, "PLINTH_PORT=0",
+		"PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none",
+	}, env...)
 	pipe, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +132,8 @@ func (p *process) kill() {
 	p.exit()
 }
 
-// request sends JSON and returns the status and the envelope, with its data in data where that is not nil.
+// request sends JSON and returns the status and the envelope, with its data in data where
+// that is not nil.
 func (p *process) request(method, path, language string, body, data any) (int, xbase.BaseResponse) {
 	p.t.Helper()
 	text, err := json.Marshal(body)
@@ -138,7 +146,10 @@ func (p *process) request(method, path, language string, body, data any) (int, x
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept-Language", language)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	client := &http.Client{
+		Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout:   10 * time.Second,
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		p.t.Fatal(err)
@@ -155,7 +166,8 @@ func (p *process) request(method, path, language string, body, data any) (int, x
 // signUp signs somebody up in a language.
 func (p *process) signUp(name, address, language string) {
 	p.t.Helper()
-	status, envelope := p.request(http.MethodPost, "/api/v1/signup", language, person(name, address), nil)
+	status, envelope := p.request(http.MethodPost, "/api/v1/signup",
+		language, person(name, address), nil)
 	if status != http.StatusOK {
 		p.t.Fatalf("sign-up of %s = %d %+v", name, status, envelope)
 	}

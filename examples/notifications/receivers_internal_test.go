@@ -32,7 +32,8 @@ type mailbox struct {
 	env   []string
 }
 
-// openMailbox starts a server. With hold it does not answer to mails until the test closes hold.
+// openMailbox starts a server. With hold it does not answer to mails until the test
+// closes hold.
 func openMailbox(t *testing.T, hold chan struct{}) *mailbox {
 	t.Helper()
 	b := &mailbox{mails: make(chan sink.Mail, 1000), hold: hold}
@@ -42,7 +43,10 @@ func openMailbox(t *testing.T, hold chan struct{}) *mailbox {
 			<-b.hold
 		}
 		if b.closed.Load() {
-			return &smtp.SMTPError{Code: 554, EnhancedCode: smtp.EnhancedCode{5, 6, 0}, Message: "not now, " + m.To[0]}
+			return &smtp.SMTPError{
+				Code: 554, EnhancedCode: smtp.EnhancedCode{5, 6, 0},
+				Message: "not now, " + m.To[0],
+			}
 		}
 		return nil
 	})
@@ -55,13 +59,14 @@ func openMailbox(t *testing.T, hold chan struct{}) *mailbox {
 		}
 	})
 	b.env = []string{
-		"EMAIL_HOST=" + server.Host(), "EMAIL_PORT=" + strconv.Itoa(server.Port()), "EMAIL_TLS=none", "EMAIL_FROM=shop@example.org",
+		"EMAIL_HOST=" + server.Host(), "EMAIL_PORT=" + strconv.Itoa(server.Port()),
+		"EMAIL_TLS=none", "EMAIL_FROM=shop@example.org",
 	}
 	return b
 }
 
-// next returns the next mail to an address. Mails to others are kept for the calls that ask for them: the mails of two
-// jobs arrive in any order.
+// next returns the next mail to an address. Mails to others are kept for the calls that
+// ask for them: the mails of two jobs arrive in any order.
 func (b *mailbox) next(t *testing.T, address string) sink.Mail {
 	t.Helper()
 	to := func(m sink.Mail) bool { return slices.Equal(m.To, []string{address}) }
@@ -120,7 +125,10 @@ func openInbox(t *testing.T) *inbox {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	t.Cleanup(server.Close)
-	b.env = []string{"NOTIFICATIONS_HOOK_URL=" + server.URL, "NOTIFICATIONS_HOOK_SECRET=" + secret.Reveal()}
+	b.env = []string{
+		"NOTIFICATIONS_HOOK_URL=" + server.URL,
+		"NOTIFICATIONS_HOOK_SECRET=" + secret.Reveal(),
+	}
 	return b
 }
 

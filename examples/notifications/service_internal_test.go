@@ -15,12 +15,14 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/handler"
 )
 
-// freePort returns a port that nobody listens at, and that is given to nobody who asks for any.
+// freePort returns a port that nobody listens at, and that is given to nobody who asks
+// for any.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		port := strconv.Itoa(20_000 + rand.IntN(10_000))
-		if l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:"+port); err == nil {
+		if l, err := new(net.ListenConfig).Listen(t.Context(), "tcp",
+			"127.0.0.1:"+port); err == nil {
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -40,7 +42,8 @@ func TestServiceShowsTheWholeLoopWithoutConfiguration(t *testing.T) {
 		switch l := p.await("mail arrived", "webhook arrived"); l.Msg {
 		case "mail arrived":
 			mail = true
-			if l.Subject != "欢迎使用 Notifications" || !slices.Equal(l.To, []string{"ada@example.org"}) || !strings.Contains(l.Text, "ada，您好") {
+			if l.Subject != "欢迎使用 Notifications" || !slices.Equal(l.To,
+				[]string{"ada@example.org"}) || !strings.Contains(l.Text, "ada，您好") {
 				t.Errorf("mail = %+v", l)
 			}
 		case "webhook arrived":
@@ -56,20 +59,24 @@ func TestServiceShowsTheWholeLoopWithoutConfiguration(t *testing.T) {
 func TestSignUpSendsAMailASignedWebhookAndIsReported(t *testing.T) {
 	t.Parallel()
 	mails, hooks := openMailbox(t, nil), openInbox(t)
-	env := append(slices.Concat(mails.env, hooks.env), "NOTIFICATIONS_REPORT_SPEC=* * * * * *", "NOTIFICATIONS_REPORT_TO=boss@example.org")
+	env := append(slices.Concat(mails.env, hooks.env), "NOTIFICATIONS_REPORT_SPEC=* * * * * *",
+		"NOTIFICATIONS_REPORT_TO=boss@example.org")
 	p := launch(t, t.TempDir(), env...)
 	p.signUp("ada", "ada@example.org", "en")
-	if m := mails.next(t, "ada@example.org"); m.Subject != "Welcome to Notifications" || !strings.HasSuffix(m.ID, "@example.org>") {
+	if m := mails.next(t, "ada@example.org"); m.Subject != "Welcome to Notifications" ||
+		!strings.HasSuffix(m.ID, "@example.org>") {
 		t.Errorf("mail = %+v", m)
 	}
-	if hook := hooks.next(t); !strings.HasPrefix(hook.body, `{"type":"user.created",`) || !strings.Contains(hook.body, `"username":"ada"`) {
+	if hook := hooks.next(t); !strings.HasPrefix(hook.body, `{"type":"user.created",`) ||
+		!strings.Contains(hook.body, `"username":"ada"`) {
 		t.Errorf("webhook = %s", hook.body)
 	}
 	if m := mails.next(t, "boss@example.org"); m.Subject != "New users: 1" {
 		t.Errorf("report = %+v", m)
 	}
 
-	status, envelope := p.request(http.MethodPost, "/api/v1/signup", "en", person("ada", "countess@example.org"), nil)
+	status, envelope := p.request(http.MethodPost, "/api/v1/signup", "en",
+		person("ada", "countess@example.org"), nil)
 	if status != http.StatusBadRequest || envelope.Output != "EXISTED" {
 		t.Errorf("the same name = %d %+v", status, envelope)
 	}
@@ -89,7 +96,8 @@ func TestSignUpSendsAMailASignedWebhookAndIsReported(t *testing.T) {
 	}
 }
 
-// The process dies when the mail and the webhook are out, and nothing has been noted of it.
+// The process dies when the mail and the webhook are out, and nothing has been noted of
+// it.
 func TestKilledServiceSendsAgainUnderTheSameIDs(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
@@ -105,7 +113,8 @@ func TestKilledServiceSendsAgainUnderTheSameIDs(t *testing.T) {
 	hooks.closed.Store(false)
 
 	p = launch(t, dir, env...)
-	if m := mails.next(t, "ada@example.org"); m.ID != mail.ID || m.Subject != "欢迎使用 Notifications" || m.Text != mail.Text {
+	if m := mails.next(t, "ada@example.org"); m.ID != mail.ID ||
+		m.Subject != "欢迎使用 Notifications" || m.Text != mail.Text {
 		t.Errorf("mail after the restart = %+v, want %+v", m, mail)
 	}
 	if again := hooks.next(t); again != hook {
@@ -129,7 +138,8 @@ func (p *process) deadJobs(n int) []handler.JobResponse {
 		case <-tick.C:
 		case <-late:
 			p.kill()
-			p.t.Fatalf("dead jobs = %d %s: %+v, want %d\n%s", status, envelope.Output, dead, n, p.out.String())
+			p.t.Fatalf("dead jobs = %d %s: %+v, want %d\n%s",
+				status, envelope.Output, dead, n, p.out.String())
 		}
 	}
 }
@@ -142,7 +152,8 @@ func TestMailThatIsRefusedIsSeenAndReplayed(t *testing.T) {
 	p.signUp("eve", "eve@example.org", "en")
 	first := mails.next(t, "eve@example.org")
 	dead := p.deadJobs(1)
-	if dead[0].Kind != "plinth.notify" || dead[0].Attempts != 1 || !strings.Contains(dead[0].Error, "554") {
+	if dead[0].Kind != "plinth.notify" || dead[0].Attempts != 1 ||
+		!strings.Contains(dead[0].Error, "554") {
 		t.Fatalf("dead jobs = %+v", dead)
 	}
 	if strings.Contains(dead[0].Error, "eve") {
@@ -150,7 +161,8 @@ func TestMailThatIsRefusedIsSeenAndReplayed(t *testing.T) {
 	}
 
 	mails.closed.Store(false)
-	if status, envelope := p.request(http.MethodPost, "/api/v1/jobs/"+dead[0].ID+"/replay", "en", nil, nil); status != http.StatusOK {
+	if status, envelope := p.request(http.MethodPost, "/api/v1/jobs/"+dead[0].ID+"/replay", "en",
+		nil, nil); status != http.StatusOK {
 		t.Fatalf("replay = %d %+v", status, envelope)
 	}
 	if m := mails.next(t, "eve@example.org"); m.ID != first.ID {
@@ -170,7 +182,8 @@ func TestStopInTheMiddleOfAMailWaitsForIt(t *testing.T) {
 	p.signal()
 	p.await("stopping")
 	close(hold)
-	if code := p.exit(); code != 0 || !strings.Contains(p.out.String(), "mail accepted by the server") {
+	if code := p.exit(); code != 0 ||
+		!strings.Contains(p.out.String(), "mail accepted by the server") {
 		t.Errorf("exit code = %d, want 0 and the mail awaited:\n%s", code, p.out.String())
 	}
 	if len(mails.mails) != 0 {

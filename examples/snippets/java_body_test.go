@@ -23,7 +23,9 @@ func TestJavaProfileIsThatOfTheApplicationOrOfARoute(t *testing.T) {
 	find := func(c *gin.Context) { xresult.SuccessHasData(c, "found", gin.H{"name": "Ada"}) }
 	byApplication := plinthtest.New(t,
 		xoption.WithProfile(xbase.ProfileJava),
-		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.GET("/user/:id", find) }),
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+			engine.GET("/user/:id", find)
+		}),
 	)
 	byRoute := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		legacy := engine.Group("/api/v1", xmiddle.UseProfile(xbase.ProfileJava))
@@ -77,7 +79,9 @@ func TestJavaPageHasTheFieldsOfPageDTO(t *testing.T) {
 		page := xmodels.NewPage(2, 2, 5, []string{"ada", "bob"})
 		xresult.SuccessHasData(c, "found", page.DTO())
 	}
-	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.GET("/user", list) }))
+	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		engine.GET("/user", list)
+	}))
 	var got json.RawMessage
 	app.Request(http.MethodGet, "/user", nil).Into(&got)
 	if want := `{"records":["ada","bob"],"total":5,"size":2,"current":2}`; string(got) != want {

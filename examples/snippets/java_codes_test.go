@@ -13,11 +13,13 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror/javacode"
 )
 
-var orderShipped = xerror.MustErrorCode(40973, "ORDER_SHIPPED", "The order has been shipped", "订单已发货")
+var orderShipped = xerror.MustErrorCode(40973, "ORDER_SHIPPED", "The order has been shipped",
+	"订单已发货")
 
 func TestJavaCodeOfAnApplicationsOwn(t *testing.T) {
 	t.Parallel()
-	if number, label := xerror.JavaCode(orderShipped); number != 40018 || label != "OperationFailed" {
+	if number, label := xerror.JavaCode(orderShipped); number != 40018 ||
+		label != "OperationFailed" {
 		t.Errorf("JavaCode = %d %s, want 40018 OperationFailed", number, label)
 	}
 }
@@ -28,7 +30,8 @@ var javaOnly = []*xerror.ErrorCode{
 	javacode.OperationTypeError, javacode.RequestError, javacode.NetworkNotSuccess,
 }
 
-// javaRow is a row of the table of codes: number and label there, and the codes that become it.
+// javaRow is a row of the table of codes: number and label there, and the codes that
+// become it.
 var javaRow = regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| (\\d+) \\| `([A-Za-z]+)` \\| (.*) \\|$")
 
 // javaOwn are the details that applications may take; other tests of the package do.
@@ -42,7 +45,8 @@ func TestJavaCodesOnThePageAreThoseOfTheLibrary(t *testing.T) {
 	}
 	want := map[string][]string{}
 	for _, code := range xerror.Codes() {
-		if detail := code.GetCode() % 100; detail >= javaOwn && detail < 99 && !slices.Contains(javaOnly, code) {
+		if detail := code.GetCode() % 100; detail >= javaOwn && detail < 99 &&
+			!slices.Contains(javaOnly, code) {
 			continue
 		}
 		number, label := xerror.JavaCode(code)

@@ -32,10 +32,12 @@ func TestJavaContextIsSetInCodeToo(t *testing.T) {
 		}),
 	)
 	sent := plinthtest.WithHeader("X-Request-UUID", "gateway-7")
-	if id := app.Request(http.MethodGet, "/ping", nil, sent).RequestID(); id == "" || id == "gateway-7" {
+	if id := app.Request(http.MethodGet, "/ping", nil, sent).RequestID(); id == "" ||
+		id == "gateway-7" {
 		t.Errorf("id = %q, want one of the service's own", id)
 	}
-	if r := app.Request(http.MethodGet, "/static/logo", nil, sent); r.RequestID() != "" || r.Header().Get("X-Request-UUID") != "" {
+	if r := app.Request(http.MethodGet, "/static/logo", nil, sent); r.RequestID() != "" ||
+		r.Header().Get("X-Request-UUID") != "" {
 		t.Errorf("id = %q, want none", r.RequestID())
 	}
 }
@@ -55,7 +57,8 @@ func TestJavaFiltersAreMiddleware(t *testing.T) {
 				AllowHeaders: []string{"Authorization", "Content-Type"},
 			}), xmiddle.AllowOption)
 			engine.GET("/image/:name", xmiddle.RequireReferer, image)
-			engine.DELETE("/user/:id", xmiddle.RequirePermission(check, "user:account:delete"), remove)
+			engine.DELETE("/user/:id",
+				xmiddle.RequirePermission(check, "user:account:delete"), remove)
 			engine.GET("/debug/dump", xmiddle.DebugOnly, dump)
 		}))
 	for _, tc := range []struct {
@@ -68,16 +71,20 @@ func TestJavaFiltersAreMiddleware(t *testing.T) {
 	} {
 		r := app.Request(tc.method, tc.path, nil)
 		if r.Status() != tc.status || r.Code() != tc.want {
-			t.Errorf("%s %s = %d %s, want %d %d", tc.method, tc.path, r.Status(), r.Body(), tc.status, tc.want)
+			t.Errorf("%s %s = %d %s, want %d %d",
+				tc.method, tc.path, r.Status(), r.Body(), tc.status, tc.want)
 		}
 		t.Logf("%s %s: %d %s", tc.method, tc.path, r.Status(), r.Body())
 	}
 	r := app.Request(http.MethodOptions, "/user/7", nil,
-		plinthtest.WithHeader("Origin", "https://app.example.com"), plinthtest.WithHeader("Access-Control-Request-Method", "DELETE"))
-	if got := r.Header().Get("Access-Control-Allow-Methods"); r.Status() != http.StatusNoContent || got != "DELETE" {
+		plinthtest.WithHeader("Origin", "https://app.example.com"),
+		plinthtest.WithHeader("Access-Control-Request-Method", "DELETE"))
+	if got := r.Header().Get("Access-Control-Allow-Methods"); r.Status() != http.StatusNoContent ||
+		got != "DELETE" {
 		t.Errorf("preflight = %d %v", r.Status(), r.Header())
 	}
-	if r := app.Request(http.MethodOptions, "/user/7", nil); r.Status() != http.StatusNoContent || r.Header().Get("Allow") != "DELETE, OPTIONS" {
+	if r := app.Request(http.MethodOptions, "/user/7", nil); r.Status() != http.StatusNoContent ||
+		r.Header().Get("Allow") != "DELETE, OPTIONS" {
 		t.Errorf("OPTIONS = %d %v", r.Status(), r.Header())
 	}
 }
@@ -85,7 +92,10 @@ func TestJavaFiltersAreMiddleware(t *testing.T) {
 func TestJavaAspectIsATimedCall(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	engine, err := xlog.New(xlog.Config{Writer: &out, Format: xlog.FormatJSON, Level: slog.LevelDebug})
+	engine, err := xlog.New(xlog.Config{
+		Writer: &out, Format: xlog.FormatJSON,
+		Level: slog.LevelDebug,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +105,8 @@ func TestJavaAspectIsATimedCall(t *testing.T) {
 	err = xlog.WithName(xlog.NamedSERV).Trace(ctx, "User.Find", func(ctx context.Context) error {
 		return find(ctx)
 	}, slog.Any("headers", header))
-	if line := out.String(); err != nil || !strings.Contains(line, `"call":"User.Find","outcome":"ok","duration_ms":`) || strings.Contains(line, "abc") {
+	if line := out.String(); err != nil || !strings.Contains(line,
+		`"call":"User.Find","outcome":"ok","duration_ms":`) || strings.Contains(line, "abc") {
 		t.Errorf("Trace = %v, line %s", err, line)
 	}
 	t.Log(out.String())

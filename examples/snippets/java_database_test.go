@@ -29,13 +29,16 @@ func TestJavaEntitiesHaveVersionAndMark(t *testing.T) {
 		Balance int64           `json:"balance"`
 		Version xmodels.Version `json:"version"`
 	}
-	files := fstest.MapFS{"0001_owner.sql": {Data: []byte("CREATE INDEX ${prefix}accounts_owner ON ${prefix}accounts (owner);")}}
+	files := fstest.MapFS{"0001_owner.sql": {Data: []byte(
+		"CREATE INDEX ${prefix}accounts_owner ON ${prefix}accounts (owner);")}}
 	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), xoption.WithDatabase(
 		xoptdatabase.FromEnv(),
 		xoptdatabase.WithAutoMigrate(&Account{}),
 		xoptdatabase.WithMigrations(files),
 	), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		engine.POST("/late", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.OptimisticLock, "")) })
+		engine.POST("/late", func(c *gin.Context) {
+			_ = c.Error(xerror.New(xerror.OptimisticLock, ""))
+		})
 	}))
 	db := xdb.MustGetDB(app.Context())
 	account := Account{Owner: "Ada", Balance: 10}
@@ -49,7 +52,8 @@ func TestJavaEntitiesHaveVersionAndMark(t *testing.T) {
 	if err := db.Model(&late).Update("balance", 30).Error; !errors.Is(err, xerror.OptimisticLock) {
 		t.Errorf("Update = %v", err)
 	}
-	if r := app.Request(http.MethodPost, "/late", nil); r.Status() != http.StatusConflict || r.Code() != 40018 {
+	if r := app.Request(http.MethodPost, "/late", nil); r.Status() != http.StatusConflict ||
+		r.Code() != 40018 {
 		t.Errorf("late = %d %s", r.Status(), r.Body())
 	}
 	if err := db.Delete(&account).Error; err != nil {
@@ -68,9 +72,11 @@ func TestJavaTableKeepsItsColumns(t *testing.T) {
 		CreateTime time.Time              `gorm:"autoCreateTime"                                 json:"createTime"`
 		UpdateTime time.Time              `gorm:"autoUpdateTime"                                 json:"updateTime"`
 	}
-	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&Order{})))
+	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv(),
+		xoptdatabase.WithAutoMigrate(&Order{})))
 	order := Order{}
-	if err := xdb.MustGetDB(app.Context()).Create(&order).Error; err != nil || order.ID.IsZero() || order.CreateTime.IsZero() {
+	if err := xdb.MustGetDB(app.Context()).Create(&order).Error; err != nil || order.ID.IsZero() ||
+		order.CreateTime.IsZero() {
 		t.Errorf("Create = %v, %+v", err, order)
 	}
 }

@@ -35,7 +35,10 @@ func TestJavaExceptionsHaveTheseCodes(t *testing.T) {
 		{name: "missing file", err: missing, want: 40000},
 		{name: "permission", err: fs.ErrPermission, want: 40302},
 		{name: "timeout of the service's own work", err: context.DeadlineExceeded, want: 50201},
-		{name: "timeout of a request body", err: xerror.MarkBody(os.ErrDeadlineExceeded), want: 40803},
+		{
+			name: "timeout of a request body",
+			err:  xerror.MarkBody(os.ErrDeadlineExceeded), want: 40803,
+		},
 		{name: "canceled", err: context.Canceled, want: 40018},
 		{name: "other file error", err: &fs.PathError{Op: "read", Err: fs.ErrInvalid}, want: 50004},
 		{name: "unsupported", err: errors.ErrUnsupported, want: 40023},
@@ -67,27 +70,32 @@ func TestJavaHabitsCanBeMapped(t *testing.T) {
 		xerror.MapIs(fs.ErrPermission, xerror.Unauthorized),
 		xerror.MapAs[*fs.PathError](xerror.OperationFailed),
 	)
-	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), mappers, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		engine.GET("/read", func(c *gin.Context) { _ = c.Error(&fs.PathError{Op: "read", Err: fs.ErrInvalid}) })
-	}))
-	if r := app.Request(http.MethodGet, "/read", nil); r.Status() != http.StatusBadRequest || r.Code() != 40018 {
+	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), mappers,
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+			engine.GET("/read", func(c *gin.Context) {
+				_ = c.Error(&fs.PathError{Op: "read", Err: fs.ErrInvalid})
+			})
+		}))
+	if r := app.Request(http.MethodGet, "/read", nil); r.Status() != http.StatusBadRequest ||
+		r.Code() != 40018 {
 		t.Errorf("read = %d %s", r.Status(), r.Body())
 	}
 }
 
 func TestJavaValidationCanBeAParameterError(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		engine.POST("/user", func(c *gin.Context) {
-			var request struct {
-				Name string `binding:"required" json:"name"`
-			}
-			if xvalid.HandleValidationError(c, c.ShouldBindJSON(&request), xvalid.Query) {
-				return
-			}
-			c.Status(http.StatusNoContent)
-		})
-	}))
+	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava),
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+			engine.POST("/user", func(c *gin.Context) {
+				var request struct {
+					Name string `binding:"required" json:"name"`
+				}
+				if xvalid.HandleValidationError(c, c.ShouldBindJSON(&request), xvalid.Query) {
+					return
+				}
+				c.Status(http.StatusNoContent)
+			})
+		}))
 	for _, tc := range []struct {
 		name, body string
 		status     int
@@ -98,7 +106,8 @@ func TestJavaValidationCanBeAParameterError(t *testing.T) {
 		{name: "no JSON", body: `{`, status: http.StatusBadRequest, want: 40007},
 		{name: "no body", body: ``, status: http.StatusBadRequest, want: 40008},
 	} {
-		if r := app.Request(http.MethodPost, "/user", tc.body); r.Status() != tc.status || r.Code() != tc.want {
+		if r := app.Request(http.MethodPost, "/user", tc.body); r.Status() != tc.status ||
+			r.Code() != tc.want {
 			t.Errorf("%s = %d %s, want %d", tc.name, r.Status(), r.Body(), tc.want)
 		}
 	}
@@ -110,17 +119,19 @@ func TestJavaBindingErrorsHaveTheseCodes(t *testing.T) {
 		Page int `binding:"required" form:"page" header:"X-Page" json:"page" uri:"page"`
 	}
 	binders := map[string]func(*xbind.Binder[form]) *form{
-		"/body": (*xbind.Binder[form]).Data, "/query": (*xbind.Binder[form]).Query, "/header": (*xbind.Binder[form]).Header,
+		"/body": (*xbind.Binder[form]).Data, "/query": (*xbind.Binder[form]).Query,
+		"/header": (*xbind.Binder[form]).Header,
 	}
-	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		for path, bind := range binders {
-			engine.POST(path, func(c *gin.Context) {
-				if bind(xbind.Bind(c, &form{})) != nil {
-					c.Status(http.StatusNoContent)
-				}
-			})
-		}
-	}))
+	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava),
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+			for path, bind := range binders {
+				engine.POST(path, func(c *gin.Context) {
+					if bind(xbind.Bind(c, &form{})) != nil {
+						c.Status(http.StatusNoContent)
+					}
+				})
+			}
+		}))
 	for _, tc := range []struct {
 		name, path, body string
 		want             int
@@ -133,7 +144,8 @@ func TestJavaBindingErrorsHaveTheseCodes(t *testing.T) {
 		{name: "type of a parameter", path: "/query?page=x", want: 40006},
 		{name: "missing header", path: "/header", want: 40012},
 	} {
-		if r := app.Request(http.MethodPost, tc.path, tc.body); r.Status() != http.StatusBadRequest || r.Code() != tc.want {
+		if r := app.Request(http.MethodPost, tc.path,
+			tc.body); r.Status() != http.StatusBadRequest || r.Code() != tc.want {
 			t.Errorf("%s = %d %s, want %d", tc.name, r.Status(), r.Body(), tc.want)
 		}
 	}

@@ -19,7 +19,8 @@ func javaLayout() xsnowflake.Layout {
 func TestJavaIDsAreMadeAndTakenApart(t *testing.T) {
 	t.Parallel()
 	node, err := xsnowflake.NewNode(
-		xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31), xsnowflake.WithNodeID(7),
+		xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31),
+		xsnowflake.WithNodeID(7),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +47,8 @@ func TestJavaIDsAreMadeAndTakenApart(t *testing.T) {
 func TestJavaGeneIsVerified(t *testing.T) {
 	t.Parallel()
 	node, err := xsnowflake.NewNode(
-		xsnowflake.WithLayout(xsnowflake.LayoutJavaGene), xsnowflake.WithDatacenterID(1), xsnowflake.WithNodeID(2),
+		xsnowflake.WithLayout(xsnowflake.LayoutJavaGene), xsnowflake.WithDatacenterID(1),
+		xsnowflake.WithNodeID(2),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +83,8 @@ func TestJavaReplicasLeaseNodesOfTheirDatacenter(t *testing.T) {
 	taken := map[int]bool{}
 	for range 2 {
 		node, err := xsnowflake.NewNode(
-			xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31), xsnowflake.WithLeases(leases, time.Minute),
+			xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31),
+			xsnowflake.WithLeases(leases, time.Minute),
 		)
 		if err != nil {
 			t.Fatal(err)

@@ -36,13 +36,15 @@ func TestJavaServiceIsReplacedRouteByRoute(t *testing.T) {
 	options := []xoption.Option{
 		xoption.WithProfile(xbase.ProfileJava),
 		xoption.WithSnowflake(
-			xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31), xsnowflake.WithNodeID(7),
+			xsnowflake.WithLayout(javaLayout()), xsnowflake.WithDatacenterID(31),
+			xsnowflake.WithNodeID(7),
 		),
 		xoption.WithDatabase(xoptdatabase.FromEnv()),
 		xoption.WithRoute(routes),
 		xoption.WithHealth(),
 	}
-	app := plinthtest.New(t, append(options, xoption.WithDatabase(xoptdatabase.WithAutoMigrate(&User{})))...)
+	app := plinthtest.New(t, append(options,
+		xoption.WithDatabase(xoptdatabase.WithAutoMigrate(&User{})))...)
 	var user User
 	r := app.Request(http.MethodPost, "/user", nil)
 	r.Into(&user)

@@ -27,11 +27,13 @@ func TestJavaMessageIsSentWithItsResult(t *testing.T) {
 	t.Parallel()
 	texts := &javaTexts{}
 	templates := notifyx.NewTemplates()
-	err := templates.Add("code", "en", notifyx.PartText, "Hello ${name}, your code is ${code}", notifyx.SyntaxVariables)
+	err := templates.Add("code", "en", notifyx.PartText, "Hello ${name}, your code is ${code}",
+		notifyx.SyntaxVariables)
 	if err != nil {
 		t.Fatal(err)
 	}
-	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeSMS, texts), notifyx.WithTemplates(templates))
+	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeSMS, texts),
+		notifyx.WithTemplates(templates))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +41,16 @@ func TestJavaMessageIsSentWithItsResult(t *testing.T) {
 		Type: notifyx.TypeSMS, To: []string{"+4912345"}, Priority: job.PriorityHigh,
 		Template: "code", Variables: map[string]any{"name": "Ada", "code": 1234},
 	})
-	if err != nil || !result.Success || len(texts.sent) != 1 || texts.sent[0] != "Hello Ada, your code is 1234" {
+	if err != nil || !result.Success || len(texts.sent) != 1 ||
+		texts.sent[0] != "Hello Ada, your code is 1234" {
 		t.Errorf("Send = %+v, %v, sent %q", result, err, texts.sent)
 	}
 	text, _ := json.Marshal(result)
 	t.Logf("%s", text)
-	result, err = router.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeEmail, To: []string{"ada@example.org"}, Content: "x"})
+	result, err = router.Send(t.Context(), &notifyx.Message{
+		Type: notifyx.TypeEmail,
+		To:   []string{"ada@example.org"}, Content: "x",
+	})
 	if !errors.Is(err, notifyx.ErrNoSender) || result.ErrorCode != xerror.ConfigError.GetCode() {
 		t.Errorf("Send = %+v, %v", result, err)
 	}

@@ -24,7 +24,8 @@ type javaUsers struct {
 
 // Get implements userv1.UserServiceServer.
 func (javaUsers) Get(ctx context.Context, _ *userv1.GetRequest) (*userv1.GetResponse, error) {
-	return nil, xerror.New(xerror.NotExist, xerror.ErrMessage(utility.Source(ctx)+" "+utility.RequestUUID(ctx)))
+	return nil, xerror.New(xerror.NotExist,
+		xerror.ErrMessage(utility.Source(ctx)+" "+utility.RequestUUID(ctx)))
 }
 
 func TestJavaContextTravelsWithACall(t *testing.T) {
@@ -60,7 +61,8 @@ func TestJavaContextTravelsWithACall(t *testing.T) {
 	}
 	ctx := context.WithValue(t.Context(), xctx.RequestKey, "gateway-7")
 	var e *xerror.Error
-	if err := call(ctx, listener.Addr().String(), 7); !errors.As(err, &e) || e.GetErrorMessage() != "orders gateway-7" {
+	if err := call(ctx, listener.Addr().String(), 7); !errors.As(err, &e) ||
+		e.GetErrorMessage() != "orders gateway-7" {
 		t.Errorf("call = %v, want the source and the id", err)
 	}
 	err = call(ctx, listener.Addr().String(), 0)

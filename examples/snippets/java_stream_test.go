@@ -35,15 +35,23 @@ func javaPrices() iter.Seq2[javaPrice, error] {
 
 func TestJavaStreamEndsInTheEnvelopeOfItsProfile(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		engine.GET("/prices", func(c *gin.Context) { xresult.Stream(c, javaPrices()) })
-	}))
+	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava),
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+			engine.GET("/prices", func(c *gin.Context) { xresult.Stream(c, javaPrices()) })
+		}))
 	for _, tc := range []struct{ accept, want string }{
-		{accept: "application/x-ndjson", want: "{\"name\":\"tea\",\"cents\":100}\n{\"name\":\"bread\",\"cents\":101}\n{\"context\":"},
-		{accept: "text/event-stream", want: "data: {\"name\":\"tea\",\"cents\":100}\n\ndata: {\"name\":\"bread\",\"cents\":101}\n\nevent: error\ndata: {\"context\":"},
+		{
+			accept: "application/x-ndjson",
+			want:   "{\"name\":\"tea\",\"cents\":100}\n{\"name\":\"bread\",\"cents\":101}\n{\"context\":",
+		},
+		{
+			accept: "text/event-stream",
+			want:   "data: {\"name\":\"tea\",\"cents\":100}\n\ndata: {\"name\":\"bread\",\"cents\":101}\n\nevent: error\ndata: {\"context\":",
+		},
 	} {
 		r := app.Request(http.MethodGet, "/prices", nil, plinthtest.WithHeader("Accept", tc.accept))
-		if body := r.Body(); r.Status() != http.StatusOK || !strings.HasPrefix(body, tc.want) || !strings.Contains(body, `"output":"GatewayError","code":50201`) {
+		if body := r.Body(); r.Status() != http.StatusOK || !strings.HasPrefix(body, tc.want) ||
+			!strings.Contains(body, `"output":"GatewayError","code":50201`) {
 			t.Errorf("%s = %d %s", tc.accept, r.Status(), body)
 		}
 		t.Logf("%s", r.Body())

@@ -34,10 +34,19 @@ var strictErrors = []struct {
 	{"wrapped", xerror.From(&fs.PathError{Op: "read", Err: fs.ErrInvalid}), 500, 50004, 400, 40018},
 	{"missing file", fs.ErrNotExist, 400, 40000, 400, 40000},
 	{"unknown", errors.New("secret"), 500, 50001, 500, 50001},
-	{"permission of the application", xerror.New(xerror.PermissionDenied, ""), 403, 40302, 403, 40302},
-	{"file of the application", xerror.Wrap(xerror.FileError, "", fs.ErrClosed), 500, 50004, 500, 50004},
+	{
+		"permission of the application",
+		xerror.New(xerror.PermissionDenied, ""), 403, 40302, 403, 40302,
+	},
+	{
+		"file of the application",
+		xerror.Wrap(xerror.FileError, "", fs.ErrClosed), 500, 50004, 500, 50004,
+	},
 	{"body of the application", xerror.New(xerror.BodyError, ""), 400, 40007, 400, 40002},
-	{"missing parameter of the application", xerror.New(xerror.ParameterEmpty, ""), 400, 40003, 400, 40002},
+	{
+		"missing parameter of the application",
+		xerror.New(xerror.ParameterEmpty, ""), 400, 40003, 400, 40002,
+	},
 	{"parameter of the application", xerror.New(xerror.ParameterError, ""), 400, 40002, 400, 40002},
 }
 
@@ -82,8 +91,10 @@ func TestJavaStrict(t *testing.T) {
 					status, code = tc.strictStatus, tc.strictCode
 				}
 				r := app.Request(http.MethodGet, fmt.Sprintf("/error/%d", i), nil)
-				if r.Status() != status || r.Code() != code || strings.Contains(r.Body(), "secret") {
-					t.Errorf("%s: got %d %s, want %d with code %d", tc.name, r.Status(), r.Body(), status, code)
+				if r.Status() != status || r.Code() != code ||
+					strings.Contains(r.Body(), "secret") {
+					t.Errorf("%s: got %d %s, want %d with code %d",
+						tc.name, r.Status(), r.Body(), status, code)
 				}
 				if !strings.Contains(r.Body(), `"duration":`) {
 					t.Errorf("%s: got %s, want the Java body", tc.name, r.Body())
@@ -106,7 +117,8 @@ func TestJavaStrict(t *testing.T) {
 				}
 				r := app.Request(tc.method, tc.path, tc.body)
 				if r.Status() != http.StatusBadRequest || r.Code() != want {
-					t.Errorf("%s %s %s: got %d %s, want 400 with code %d", tc.method, tc.path, tc.body, r.Status(), r.Body(), want)
+					t.Errorf("%s %s %s: got %d %s, want 400 with code %d",
+						tc.method, tc.path, tc.body, r.Status(), r.Body(), want)
 				}
 			}
 		})
@@ -117,7 +129,9 @@ func TestJavaStrict(t *testing.T) {
 func TestJavaStrict_log(t *testing.T) {
 	t.Setenv("PLINTH_ENVELOPE", "java-strict")
 	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		engine.GET("/file", func(c *gin.Context) { _ = c.Error(&fs.PathError{Op: "read", Err: fs.ErrInvalid}) })
+		engine.GET("/file", func(c *gin.Context) {
+			_ = c.Error(&fs.PathError{Op: "read", Err: fs.ErrInvalid})
+		})
 	}))
 	if r := app.Request(http.MethodGet, "/file", nil); r.Status() != http.StatusBadRequest {
 		t.Errorf("got status %d, want 400", r.Status())
@@ -145,9 +159,11 @@ func TestJavaOnlyCodes(t *testing.T) {
 		for _, profile := range []string{"java", "java-strict"} {
 			t.Run(tc.code.GetOutput()+" "+profile, func(t *testing.T) {
 				t.Setenv("PLINTH_ENVELOPE", profile)
-				app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-					engine.POST("/", func(c *gin.Context) { _ = c.Error(xerror.New(tc.code, "")) })
-				}))
+				app := plinthtest.New(t,
+					xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+						engine.POST("/",
+							func(c *gin.Context) { _ = c.Error(xerror.New(tc.code, "")) })
+					}))
 				r := app.Request(http.MethodPost, "/", nil)
 				if r.Status() != tc.code.Status() || !strings.Contains(r.Body(), tc.want) {
 					t.Errorf("got %d %s, want %s", r.Status(), r.Body(), tc.want)
@@ -164,7 +180,8 @@ func TestJavaOnlyCodes_body(t *testing.T) {
 			_ = c.Error(xerror.New(javacode.BodyInvalid, "the order contradicts itself"))
 		})
 	}))
-	if body := app.Request(http.MethodPost, "/orders", nil).Body(); !strings.Contains(body, `"errorMessage":"the order contradicts itself"`) {
+	if body := app.Request(http.MethodPost, "/orders",
+		nil).Body(); !strings.Contains(body, `"errorMessage":"the order contradicts itself"`) {
 		t.Errorf("got %s, want the message", body)
 	}
 }

@@ -32,7 +32,9 @@ type searchIndex struct{ db *gorm.DB }
 func TestNodesAreStartedInOrderWithTheDatabase(t *testing.T) {
 	t.Parallel()
 	warm := false
-	openSearch := func(_ context.Context, db *gorm.DB) (any, error) { return &searchIndex{db: db}, nil }
+	openSearch := func(_ context.Context, db *gorm.DB) (any, error) {
+		return &searchIndex{db: db}, nil
+	}
 	warmUp := func(ctx context.Context) (any, error) {
 		index, err := xctxutil.Get[*searchIndex](ctx, "search")
 		if err != nil {
@@ -42,7 +44,9 @@ func TestNodesAreStartedInOrderWithTheDatabase(t *testing.T) {
 		return nil, nil
 	}
 	nodes := []xregnode.Node{
-		{Key: "search", Node: func(ctx context.Context) (any, error) { return openSearch(ctx, xdb.MustGetDB(ctx)) }},
+		{Key: "search", Node: func(ctx context.Context) (any, error) {
+			return openSearch(ctx, xdb.MustGetDB(ctx))
+		}},
 		{Key: xctx.Exec, Node: warmUp}, // runs, and keeps nothing
 	}
 	plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithNodes(nodes...))

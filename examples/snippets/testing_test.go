@@ -20,7 +20,8 @@ func TestDatabaseOfTheVariableOpens(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = engine.Close() }()
-	db, err := xdb.Open(xlog.NewContext(t.Context(), engine), xdb.Options{Driver: "postgres", DSN: xlog.Secret(dsn)})
+	db, err := xdb.Open(xlog.NewContext(t.Context(), engine),
+		xdb.Options{Driver: "postgres", DSN: xlog.Secret(dsn)})
 	if err != nil {
 		t.Fatal(err)
 	}

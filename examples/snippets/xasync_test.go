@@ -18,7 +18,8 @@ func TestXAsyncRunsInThePoolOfTheApplication(t *testing.T) {
 	}
 	app := plinthtest.New(t, xoption.WithNodes(nodes...))
 	ran := false
-	if err := asyncx.Async(app.Context(), func(context.Context) { ran = true }).Wait(t.Context()); err != nil || !ran {
+	if err := asyncx.Async(app.Context(),
+		func(context.Context) { ran = true }).Wait(t.Context()); err != nil || !ran {
 		t.Errorf("ran = %t, err = %v, want work that has run", ran, err)
 	}
 }

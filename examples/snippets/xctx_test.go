@@ -28,7 +28,8 @@ func TestContextKeysOnThePage(t *testing.T) {
 			t.Errorf("the page lacks %s", name)
 		}
 		if got := !strings.Contains(reserved, "`"+name+"`"); got != key.IsReserved() {
-			t.Errorf("%s: the page says that it is reserved: %t, want %t", name, got, key.IsReserved())
+			t.Errorf("%s: the page says that it is reserved: %t, want %t",
+				name, got, key.IsReserved())
 		}
 	}
 }
@@ -46,7 +47,8 @@ func contextKeys(t *testing.T) map[string]xctx.ContextKey {
 		if !ok {
 			return true
 		}
-		if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "ContextKey" && spec.Names[0].IsExported() {
+		if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "ContextKey" &&
+			spec.Names[0].IsExported() {
 			literal, _ := spec.Values[0].(*ast.BasicLit)
 			keys[spec.Names[0].Name] = xctx.ContextKey(strings.Trim(literal.Value, `"`))
 		}

@@ -19,7 +19,8 @@ func Example_xCtxUtil() {
 		fmt.Println(greeting)
 		return nil
 	}
-	fmt.Println(greet(context.WithValue(context.Background(), xctx.ContextKey("app_greeting"), "hello")))
+	fmt.Println(greet(context.WithValue(context.Background(), xctx.ContextKey("app_greeting"),
+		"hello")))
 	// Output:
 	// hello
 	// <nil>

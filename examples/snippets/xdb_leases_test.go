@@ -25,9 +25,10 @@ func TestXDBLeasesRunTheWork(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return leases.Do(ctx, "nightly-report", 30*time.Second, func(ctx context.Context, _ *xlease.Lease) error {
-			return report(ctx) // ctx ends where the lease is lost
-		})
+		return leases.Do(ctx, "nightly-report",
+			30*time.Second, func(ctx context.Context, _ *xlease.Lease) error {
+				return report(ctx) // ctx ends where the lease is lost
+			})
 	}
 	if err := once(); err != nil || !ran {
 		t.Errorf("ran = %t, err = %v, want a report", ran, err)

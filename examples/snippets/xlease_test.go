@@ -28,9 +28,10 @@ func xleaseContext(t *testing.T) (context.Context, *xlease.Leases) {
 func sendReport(ctx context.Context, send func(ctx context.Context) error) error {
 	leases := xlease.MustGetLeases(ctx)
 
-	err := leases.Do(ctx, "nightly-report", 30*time.Second, func(ctx context.Context, _ *xlease.Lease) error {
-		return send(ctx) // ctx ends when the lease is lost
-	})
+	err := leases.Do(ctx, "nightly-report",
+		30*time.Second, func(ctx context.Context, _ *xlease.Lease) error {
+			return send(ctx) // ctx ends when the lease is lost
+		})
 	if errors.Is(err, xlease.ErrHeld) {
 		return nil // another replica is at it
 	}
@@ -73,7 +74,8 @@ func TestThreeExportsHaveSlots(t *testing.T) {
 	ctx, leases := xleaseContext(t)
 	taken := map[int]bool{}
 	for range 3 {
-		lease, err := leases.Lease(ctx, "export", time.Minute, xlease.WithSlots(0, 3), xlease.WithWait())
+		lease, err := leases.Lease(ctx, "export",
+			time.Minute, xlease.WithSlots(0, 3), xlease.WithWait())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +87,9 @@ func TestThreeExportsHaveSlots(t *testing.T) {
 }
 
 // setPosition writes how far a stream was read, for the latest holder only.
-func setPosition(ctx context.Context, db *gorm.DB, lease *xlease.Lease, stream string, offset int64) error {
+func setPosition(
+	ctx context.Context, db *gorm.DB, lease *xlease.Lease, stream string, offset int64,
+) error {
 	// positions has a column token that begins with 0.
 	result := db.WithContext(ctx).Exec(
 		"UPDATE positions SET offset_at = ?, token = ? WHERE stream = ? AND token <= ?",
@@ -99,13 +103,17 @@ func setPosition(ctx context.Context, db *gorm.DB, lease *xlease.Lease, stream s
 func TestTokenKeepsALateHolderOut(t *testing.T) {
 	t.Parallel()
 	ctx, leases := xleaseContext(t)
-	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}})
+	db, err := xdb.Open(ctx, xdb.Options{
+		Driver: "sqlite",
+		Parts:  driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = xdb.Close(db) }()
 	for _, statement := range []string{
-		"CREATE TABLE positions (stream TEXT, offset_at INTEGER, token INTEGER)", "INSERT INTO positions VALUES ('orders', 0, 0)",
+		"CREATE TABLE positions (stream TEXT, offset_at INTEGER, token INTEGER)",
+		"INSERT INTO positions VALUES ('orders', 0, 0)",
 	} {
 		if err := db.Exec(statement).Error; err != nil {
 			t.Fatal(err)

@@ -52,7 +52,8 @@ func TestLinesAreWrittenAsThePageSays(t *testing.T) {
 	ctx := xlog.NewContext(t.Context(), engine) // every logger writes there with this context
 
 	new(UserService).Register(ctx, "ann", "hunter2")
-	if err := xlogFind(ctx, xlogUsers{}, 7, http.Header{"Authorization": {"Bearer abc"}}); err == nil {
+	if err := xlogFind(ctx, xlogUsers{}, 7,
+		http.Header{"Authorization": {"Bearer abc"}}); err == nil {
 		t.Error("somebody was found")
 	}
 	xlogAccess(ctx, time.Now(), "curl")

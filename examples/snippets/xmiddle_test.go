@@ -62,10 +62,12 @@ func TestMiddlewareIsMounted(t *testing.T) {
 		xmiddleRoutes(engine)
 	}))
 	r := app.Request(http.MethodDelete, "/user/7", nil, origin)
-	if got := r.Header().Get("Access-Control-Allow-Origin"); r.Status() != http.StatusForbidden || got == "" {
+	if got := r.Header().Get("Access-Control-Allow-Origin"); r.Status() != http.StatusForbidden ||
+		got == "" {
 		t.Errorf("without the permission: %d, allowed origin %q", r.Status(), got)
 	}
-	if r := app.Request(http.MethodGet, "/legacy/user", nil); !strings.Contains(r.Body(), `"duration"`) {
+	if r := app.Request(http.MethodGet, "/legacy/user",
+		nil); !strings.Contains(r.Body(), `"duration"`) {
 		t.Errorf("profile of the Java library: %s", r.Body())
 	}
 }
@@ -85,23 +87,35 @@ func TestCORSAndOptions(t *testing.T) {
 		wantOrigin, wantMethods    string
 		wantAllow                  string
 	}{
-		{"a preflight", allowed, http.MethodDelete, "/user/7", http.StatusNoContent, allowed, "DELETE", ""},
-		{"a preflight of another origin", other, http.MethodDelete, "/user/7", http.StatusNoContent, "", "", ""},
-		{"OPTIONS without a preflight", "", "", "/user/7", http.StatusNoContent, "", "", "DELETE, OPTIONS"},
+		{
+			"a preflight", allowed, http.MethodDelete, "/user/7",
+			http.StatusNoContent, allowed, "DELETE", "",
+		},
+		{
+			"a preflight of another origin", other, http.MethodDelete, "/user/7",
+			http.StatusNoContent, "", "", "",
+		},
+		{
+			"OPTIONS without a preflight", "", "", "/user/7", http.StatusNoContent, "", "",
+			"DELETE, OPTIONS",
+		},
 		{"OPTIONS of an unknown path", "", "", "/nothing", http.StatusNotFound, "", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			r := app.Request(http.MethodOptions, tc.path, nil,
-				plinthtest.WithHeader("Origin", tc.origin), plinthtest.WithHeader("Access-Control-Request-Method", tc.method))
+				plinthtest.WithHeader("Origin", tc.origin),
+				plinthtest.WithHeader("Access-Control-Request-Method", tc.method))
 			h := r.Header()
 			if r.Status() != tc.status {
 				t.Errorf("got status %d %s, want %d", r.Status(), r.Body(), tc.status)
 			}
-			if got := h.Get("Access-Control-Allow-Origin"); tc.status == http.StatusNoContent && got != tc.wantOrigin {
+			if got := h.Get("Access-Control-Allow-Origin"); tc.status == http.StatusNoContent &&
+				got != tc.wantOrigin {
 				t.Errorf("got allowed origin %q, want %q", got, tc.wantOrigin)
 			}
-			if got := h.Get("Access-Control-Allow-Methods"); tc.status == http.StatusNoContent && got != tc.wantMethods {
+			if got := h.Get("Access-Control-Allow-Methods"); tc.status == http.StatusNoContent &&
+				got != tc.wantMethods {
 				t.Errorf("got allowed methods %q, want %q", got, tc.wantMethods)
 			}
 			if got := h.Get("Allow"); tc.wantAllow != "" && got != tc.wantAllow {
@@ -119,10 +133,12 @@ func TestMiddlewareWithoutParametersIsAHandler(t *testing.T) {
 	}))
 	origin := plinthtest.WithHeader("Origin", "https://example.com")
 	r := app.Request(http.MethodGet, "/", nil, origin)
-	if got := r.Header().Get("Access-Control-Allow-Origin"); got != "*" || r.Status() != http.StatusInternalServerError {
+	if got := r.Header().Get("Access-Control-Allow-Origin"); got != "*" ||
+		r.Status() != http.StatusInternalServerError {
 		t.Errorf("got %d, allowed origin %q", r.Status(), got)
 	}
-	if r := app.Request(http.MethodOptions, "/", nil); r.Status() != http.StatusNoContent || r.Header().Get("Allow") == "" {
+	if r := app.Request(http.MethodOptions, "/", nil); r.Status() != http.StatusNoContent ||
+		r.Header().Get("Allow") == "" {
 		t.Errorf("OPTIONS = %d, Allow %q", r.Status(), r.Header().Get("Allow"))
 	}
 }

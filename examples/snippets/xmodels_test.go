@@ -29,7 +29,8 @@ func (Order) GetGene() xsnowflake.Gene { return xsnowflake.GeneOrder }
 // xmodelsContext returns the context of an application with the tables of entities.
 func xmodelsContext(t *testing.T, entities ...any) context.Context {
 	t.Helper()
-	return plinthtest.New(t, xoption.WithDatabase(xoptdatabase.WithAutoMigrate(entities...))).Context()
+	return plinthtest.New(t, xoption.WithDatabase(
+		xoptdatabase.WithAutoMigrate(entities...))).Context()
 }
 
 func xmodelsCreate(ctx context.Context) (Order, error) {
@@ -39,13 +40,16 @@ func xmodelsCreate(ctx context.Context) (Order, error) {
 }
 
 func xmodelsPage(ctx context.Context) (*xmodels.PageResponse[Order], error) {
-	request := xmodels.PageRequest{Page: 2, Size: 50, Sort: "desc"} // or bound from the request's query
-	page, err := xmodels.Paginate[Order](xdb.MustGetDB(ctx).Where("paid = ?", true), request, xmodels.SortBy("number"))
+	// or bound from the request's query
+	request := xmodels.PageRequest{Page: 2, Size: 50, Sort: "desc"}
+	page, err := xmodels.Paginate[Order](xdb.MustGetDB(ctx).Where("paid = ?", true), request,
+		xmodels.SortBy("number"))
 	return page, err
 }
 
 func xmodelsKeyset(db *gorm.DB, cursor string) (*xmodels.KeysetPage[Order], error) {
-	list, err := xmodels.Keyset[Order](db, xmodels.KeysetRequest{After: cursor, Size: 50}, xmodels.SortBy("created_at"))
+	list, err := xmodels.Keyset[Order](db, xmodels.KeysetRequest{After: cursor, Size: 50},
+		xmodels.SortBy("created_at"))
 	// list.Items, and list.Next for the next request; "" on the last page
 	return list, err
 }

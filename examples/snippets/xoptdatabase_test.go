@@ -16,7 +16,9 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-func xoptdatabaseOption(migrations fs.FS, createRoles func(ctx context.Context, db *gorm.DB) error) xoption.Option {
+func xoptdatabaseOption(
+	migrations fs.FS, createRoles func(ctx context.Context, db *gorm.DB) error,
+) xoption.Option {
 	type User struct {
 		xmodels.BaseEntity
 		Name string
@@ -36,11 +38,13 @@ func xoptdatabaseOption(migrations fs.FS, createRoles func(ctx context.Context, 
 func TestDatabaseIsMigratedAndPrepared(t *testing.T) {
 	t.Parallel()
 	migrations := fstest.MapFS{
-		"0001_names_are_unique.sql": {Data: []byte("CREATE UNIQUE INDEX idx_roles_name ON roles (name);")},
+		"0001_names_are_unique.sql": {Data: []byte(
+			"CREATE UNIQUE INDEX idx_roles_name ON roles (name);")},
 	}
-	app := plinthtest.New(t, xoptdatabaseOption(migrations, func(_ context.Context, db *gorm.DB) error {
-		return db.Exec("INSERT INTO roles (id, name, created_at, updated_at) VALUES (1, 'admin', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)").Error
-	}))
+	app := plinthtest.New(t, xoptdatabaseOption(migrations,
+		func(_ context.Context, db *gorm.DB) error {
+			return db.Exec("INSERT INTO roles (id, name, created_at, updated_at) VALUES (1, 'admin', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)").Error
+		}))
 	var n int64
 	if err := xdb.MustGetDB(app.Context()).Table("roles").Count(&n).Error; err != nil || n != 1 {
 		t.Errorf("%d roles, %v; want the one that was prepared", n, err)

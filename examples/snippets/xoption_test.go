@@ -21,7 +21,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func xoptionStart(ctx context.Context, routes func(ctx context.Context, engine *gin.Engine)) *xreg.Reg {
+func xoptionStart(
+	ctx context.Context, routes func(ctx context.Context, engine *gin.Engine),
+) *xreg.Reg {
 	type User struct {
 		xmodels.BaseEntity
 		Name string
@@ -37,7 +39,8 @@ func xoptionStart(ctx context.Context, routes func(ctx context.Context, engine *
 
 func TestOptionsAreCarriedOut(t *testing.T) {
 	for name, value := range map[string]string{
-		"DATABASE_DRIVER": "sqlite", "DATABASE_PATH": ":memory:", "NOSQL_DRIVER": "memory", "LOG_DIR": "none", "LOG_LEVEL": "error",
+		"DATABASE_DRIVER": "sqlite", "DATABASE_PATH": ":memory:", "NOSQL_DRIVER": "memory",
+		"LOG_DIR": "none", "LOG_LEVEL": "error",
 	} {
 		t.Setenv(name, value)
 	}
@@ -85,7 +88,8 @@ func WithSearch(address string) xoption.Option {
 func TestOwnOptionAddsANode(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, WithSearch("search:9200"))
-	if search := xctxutil.MustGet[*xoptionSearch](app.Context(), searchKey); search.address != "search:9200" {
+	if search := xctxutil.MustGet[*xoptionSearch](app.Context(),
+		searchKey); search.address != "search:9200" {
 		t.Errorf("address = %q", search.address)
 	}
 }

@@ -35,7 +35,9 @@ func warmUp(ctx context.Context) (any, error) {
 
 func xregnodeStart(ctx context.Context, options ...xoption.Option) *xreg.Reg {
 	nodes := []xregnode.Node{
-		{Key: indexKey, Node: func(ctx context.Context) (any, error) { return openIndex(ctx, xdb.MustGetDB(ctx)) }},
+		{Key: indexKey, Node: func(ctx context.Context) (any, error) {
+			return openIndex(ctx, xdb.MustGetDB(ctx))
+		}},
 		{Key: xctx.Exec, Node: warmUp},
 	}
 	reg := xreg.Register(ctx, nodes, options...)
@@ -45,7 +47,8 @@ func xregnodeStart(ctx context.Context, options ...xoption.Option) *xreg.Reg {
 func TestNodesSeeWhatCameBefore(t *testing.T) {
 	t.Setenv("LOG_DIR", "none")
 	t.Setenv("LOG_LEVEL", "error")
-	reg := xregnodeStart(t.Context(), xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:")))
+	reg := xregnodeStart(t.Context(),
+		xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:")))
 	if index := xctxutil.MustGet[*xregnodeIndex](reg.Init.Ctx, indexKey); index.db == nil {
 		t.Error("the index has no database")
 	}

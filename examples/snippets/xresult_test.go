@@ -38,7 +38,8 @@ func xresultRoutes(engine *gin.Engine) {
 func TestHandlerAnswersOnce(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithEngine(xresultRoutes))
-	if r := app.Request(http.MethodGet, "/user/7", nil); r.Status() != http.StatusOK || r.Message() != "found" {
+	if r := app.Request(http.MethodGet, "/user/7", nil); r.Status() != http.StatusOK ||
+		r.Message() != "found" {
 		t.Errorf("answer = %d %s", r.Status(), r.Body())
 	}
 	if r := app.Request(http.MethodGet, "/user/8", nil); r.Status() != http.StatusUnauthorized {
@@ -72,10 +73,12 @@ func xresultStream(c *gin.Context) {
 
 func TestRowsAreStreamed(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		engine.GET("/users", xresultStream)
-	}))
-	if r := app.Request(http.MethodGet, "/users", nil); r.Body() != "{\"name\":\"Ada\"}\n{\"name\":\"Bob\"}\n" {
+	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv()),
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+			engine.GET("/users", xresultStream)
+		}))
+	if r := app.Request(http.MethodGet, "/users",
+		nil); r.Body() != "{\"name\":\"Ada\"}\n{\"name\":\"Bob\"}\n" {
 		t.Errorf("answer = %d %s", r.Status(), r.Body())
 	}
 }

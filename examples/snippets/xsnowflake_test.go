@@ -22,7 +22,8 @@ func TestIDHasItsParts(t *testing.T) {
 	t.Parallel()
 	if err := xsnowflakeMake(func(id xsnowflake.SnowflakeID) {
 		if id.Gene() != xsnowflake.GeneOrder || id.DatacenterID() != 1 || id.NodeID() != 2 {
-			t.Errorf("id = %s: gene %d, datacenter %d, node %d", id, id.Gene(), id.DatacenterID(), id.NodeID())
+			t.Errorf("id = %s: gene %d, datacenter %d, node %d",
+				id, id.Gene(), id.DatacenterID(), id.NodeID())
 		}
 	}); err != nil {
 		t.Error(err)

@@ -41,8 +41,13 @@ func TestInvalidPairIsRefused(t *testing.T) {
 	if err := xvalidCheck(t.Context()); err == nil || err.GetErrorCode() != xerror.BodyError {
 		t.Errorf("xvalidCheck = %v, want BODY_ERROR", err)
 	}
-	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) { engine.POST("/", xvalidBind) }))
-	for body, want := range map[string]int{`{"size":1}`: http.StatusBadRequest, `{"size":2}`: http.StatusOK} {
+	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+		engine.POST("/", xvalidBind)
+	}))
+	for body, want := range map[string]int{
+		`{"size":1}`: http.StatusBadRequest,
+		`{"size":2}`: http.StatusOK,
+	} {
 		if r := app.Request(http.MethodPost, "/", body); r.Status() != want {
 			t.Errorf("%s: %d %s", body, r.Status(), r.Body())
 		}

@@ -1,5 +1,6 @@
-// Command streams serves server-sent events and WebSockets with libraries that do not know Plinth.
-// At a stop their contexts end after the drain delay, and the exit code is 0.
+// Command streams serves server-sent events and WebSockets with libraries that do not
+// know Plinth. At a stop their contexts end after the drain delay, and the exit code is
+// 0.
 //
 //	curl -N localhost:1118/events
 package main
@@ -63,8 +64,8 @@ func echo(c *gin.Context) {
 	}
 }
 
-// echoGorilla returns messages through gorilla/websocket, which has no contexts: it ends when its
-// connection is closed.
+// echoGorilla returns messages through gorilla/websocket, which has no contexts: it ends
+// when its connection is closed.
 func echoGorilla(c *gin.Context) {
 	conn, err := (&gorilla.Upgrader{}).Upgrade(c.Writer, c.Request, nil)
 	if err != nil {

@@ -29,13 +29,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// launch starts the service as a process of its own and returns its address when it is ready.
+// launch starts the service as a process of its own and returns its address when it is
+// ready.
 func launch(t *testing.T, env ...string) (cmd *exec.Cmd, url string) {
 	t.Helper()
 	cmd = exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Dir = t.TempDir()
 	cmd.Env = append([]string{
-		playKey.String() + "=1", "TMPDIR=" + cmd.Dir, "PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "LOG_DIR=none",
+		playKey.String() + "=1", "TMPDIR=" + cmd.Dir, "PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0",
+		"LOG_DIR=none",
 	}, env...)
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -98,7 +100,10 @@ func TestStop_streamsOfThirdParties(t *testing.T) {
 		{"no stream", func(*testing.T, string) {}},
 		{"server-sent events of gin", event},
 		{"coder/websocket", func(t *testing.T, url string) { t.Helper(); socket(t, url+"/echo") }},
-		{"gorilla/websocket", func(t *testing.T, url string) { t.Helper(); socket(t, url+"/echo/gorilla") }},
+		{"gorilla/websocket", func(t *testing.T, url string) {
+			t.Helper()
+			socket(t, url+"/echo/gorilla")
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const delay = 300 * time.Millisecond
@@ -114,7 +119,8 @@ func TestStop_streamsOfThirdParties(t *testing.T) {
 				t.Errorf("exit = %v, want 0", err)
 			}
 			if took < delay || took > delay+12*time.Second {
-				t.Errorf("the stop took %s, want little more than the drain delay of %s", took, delay)
+				t.Errorf("the stop took %s, want little more than the drain delay of %s",
+					took, delay)
 			}
 			t.Logf("the stop took %s", took)
 		})

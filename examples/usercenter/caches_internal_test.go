@@ -13,14 +13,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// redis says with variables that the cache is the Redis server for tests, under a prefix that is cleaned up at the end. As
-// there is nothing under it, the first start waits for part of the TTL.
+// redis says with variables that the cache is the Redis server for tests, under a prefix
+// that is cleaned up at the end. As there is nothing under it, the first start waits for
+// part of the TTL.
 func redis(t *testing.T) []string {
 	t.Helper()
 	const variable xenv.EnvKey = "PLINTH_TEST_REDIS_URL"
 	url, ok := xenv.GetEnv(variable)
 	if !ok {
-		t.Skip(variable.String() + " is not set; `make test` starts the servers whose binaries it finds on the machine")
+		t.Skip(variable.String() +
+			" is not set; `make test` starts the servers whose binaries it finds on the machine")
 	}
 	prefix := fmt.Sprintf("uc%d:", time.Now().UnixNano()%1e9)
 	t.Cleanup(func() {
@@ -29,14 +31,16 @@ func redis(t *testing.T) []string {
 		}
 	})
 	return []string{
-		xenv.NoSqlDriver.String() + "=redis", xenv.NoSqlURL.String() + "=" + url, xenv.NoSqlPrefix.String() + "=" + prefix,
+		xenv.NoSqlDriver.String() + "=redis",
+		xenv.NoSqlURL.String() + "=" + url, xenv.NoSqlPrefix.String() + "=" + prefix,
 		"SNOWFLAKE_LEASE_TTL" + "=3s",
 	}
 }
 
 // remove removes the keys with a prefix, those of leases too.
 func remove(ctx context.Context, url, prefix string) error {
-	m, err := xcache.Open(ctx, xcache.Options{Driver: "redis", Config: driver.Config{URL: url, PoolSize: 1}})
+	m, err := xcache.Open(ctx,
+		xcache.Options{Driver: "redis", Config: driver.Config{URL: url, PoolSize: 1}})
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,8 @@ func (r *replicas) launch() *process {
 	return launch(r.t, r.t.TempDir(), append(r.env, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none")...)
 }
 
-// registerMany lets all processes register users at the same time, and notes ids that come twice.
+// registerMany lets all processes register users at the same time, and notes ids that
+// come twice.
 func (r *replicas) registerMany(round string, processes ...*process) {
 	r.t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -48,7 +49,8 @@ func (r *replicas) registerMany(round string, processes ...*process) {
 				name := fmt.Sprintf("%s-%d-%d", round, i, k)
 				status, text, err := send(r.t.Context(), client, p.url+register, person(name))
 				var made struct{ Data struct{ ID string } }
-				if err != nil || status != http.StatusOK || json.Unmarshal([]byte(text), &made) != nil || made.Data.ID == "" {
+				if err != nil || status != http.StatusOK ||
+					json.Unmarshal([]byte(text), &made) != nil || made.Data.ID == "" {
 					r.t.Errorf("register %s = %d %s %v", name, status, text, err)
 					return
 				}
@@ -75,14 +77,16 @@ func (r *replicas) note(url, text string) {
 	r.numbers[url] = id.DatacenterID()*8 + id.NodeID()
 }
 
-// distinct looks whether the numbers of the processes, which have made ids, differ and are from the source.
+// distinct looks whether the numbers of the processes, which have made ids, differ and
+// are from the source.
 func (r *replicas) distinct(source string, processes ...*process) {
 	r.t.Helper()
 	taken := map[int]bool{}
 	for _, p := range processes {
 		number, made := r.numbers[p.url]
 		if !made || taken[number] || !strings.HasPrefix(p.ids.Source, source) {
-			r.t.Errorf("id node %+v with the number %d, want one of its own from %s", p.ids, number, source)
+			r.t.Errorf("id node %+v with the number %d, want one of its own from %s",
+				p.ids, number, source)
 		}
 		taken[number] = true
 	}
@@ -96,13 +100,18 @@ func TestReplicasWithoutNumbersMakeDifferentIDs(t *testing.T) {
 	}{
 		{name: "postgres", source: "a lease in postgres", env: func(t *testing.T) []string {
 			t.Helper()
-			return environment(t, "postgres", postgresParts(t, dbtest.FindServer(t, "postgres").DSN))
+			return environment(t, "postgres",
+				postgresParts(t, dbtest.FindServer(t, "postgres").DSN))
 		}},
-		{name: "redis", source: "a lease in redis", env: redis}, // each with a database file of its own
+		// each with a database file of its own
+		{name: "redis", source: "a lease in redis", env: redis},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r := &replicas{t: t, env: tc.env(t), ids: map[string]string{}, numbers: map[string]int{}}
+			r := &replicas{
+				t: t, env: tc.env(t), ids: map[string]string{},
+				numbers: map[string]int{},
+			}
 			a, b, c := r.launch(), r.launch(), r.launch()
 			a.ready()
 			b.ready()
@@ -146,12 +155,14 @@ func TestDatabaseOfTheRunnersOptionsLeavesTheIDNode(t *testing.T) {
 	prepared := false
 	prepare := func(*gorm.DB) error { prepared = true; return nil }
 	if err := reg.Apply(xoption.WithDatabase(
-		xoptdatabase.WithDriver("postgres", server.DSN), xoptdatabase.WithTablePrefix(prefix), xoptdatabase.WithPrepare(prepare),
+		xoptdatabase.WithDriver("postgres", server.DSN), xoptdatabase.WithTablePrefix(prefix),
+		xoptdatabase.WithPrepare(prepare),
 	)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := node.Generate(); err != nil || !prepared || node.Source() != before {
-		t.Errorf("Generate = %v, prepared %t, node ID from %s; want nil, true and the file", err, prepared, node.Source())
+		t.Errorf("Generate = %v, prepared %t, node ID from %s; want nil, true and the file",
+			err, prepared, node.Source())
 	}
 	if err := reg.Close(t.Context()); err != nil {
 		t.Errorf("Close = %v", err)

@@ -23,13 +23,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// step is one request of a conversation. Where the path ends in "/", the id of the first user follows.
+// step is one request of a conversation. Where the path ends in "/", the id of the first
+// user follows.
 type step struct {
 	path string
 	body any
 }
 
-// conversation is what is asked of the service on every database. It holds the texts on which databases disagree.
+// conversation is what is asked of the service on every database. It holds the texts on
+// which databases disagree.
 var conversation = []step{
 	{register, person("ada")},
 	{register, person("ada")},
@@ -39,9 +41,18 @@ var conversation = []step{
 	{register, gin.H{"username": "ada ", "email": "space@example.org", "password": password}},
 	{register, gin.H{"username": "ad\x00a", "email": "nul@example.org", "password": password}},
 	{register, gin.H{"username": "😀𝄞 数据库", "email": "four@example.org", "password": password}},
-	{register, gin.H{"username": "x' OR '1'='1", "email": "quote@example.org", "password": password}},
-	{register, gin.H{"username": strings.Repeat("ü", 32), "email": "longest@example.org", "password": password}},
-	{register, gin.H{"username": strings.Repeat("ü", 33), "email": "longer@example.org", "password": password}},
+	{register, gin.H{
+		"username": "x' OR '1'='1", "email": "quote@example.org",
+		"password": password,
+	}},
+	{register, gin.H{
+		"username": strings.Repeat("ü", 32), "email": "longest@example.org",
+		"password": password,
+	}},
+	{register, gin.H{
+		"username": strings.Repeat("ü", 33), "email": "longer@example.org",
+		"password": password,
+	}},
 	{register, gin.H{"username": "a", "email": "nobody", "password": "x"}},
 	{login, gin.H{"username": "ada", "password": password}},
 	{login, gin.H{"username": "Ada", "password": password}},
@@ -70,7 +81,8 @@ var fleeting = []*regexp.Regexp{
 	regexp.MustCompile(`"duration":\d+`),
 }
 
-// converse runs the service on the database that env chooses, and returns its answers without what is fleeting.
+// converse runs the service on the database that env chooses, and returns its answers
+// without what is fleeting.
 func converse(t *testing.T, env ...string) []string {
 	t.Helper()
 	p := launch(t, t.TempDir(), append(env, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none")...).ready()
@@ -119,7 +131,8 @@ func tablePrefix(t *testing.T, name string, parts driver.Config) string {
 			t.Error(err)
 			return
 		}
-		if err := db.Migrator().DropTable(prefix+"users", prefix+"plinth_migrations", prefix+"plinth_leases"); err != nil {
+		if err := db.Migrator().DropTable(prefix+"users", prefix+"plinth_migrations",
+			prefix+"plinth_leases"); err != nil {
 			t.Error(err)
 		}
 		if err := xdb.Close(db); err != nil {
@@ -132,8 +145,10 @@ func tablePrefix(t *testing.T, name string, parts driver.Config) string {
 func variables(name string, parts driver.Config, prefix string) []string {
 	env := make([]string, 0, 7)
 	for key, value := range map[xenv.EnvKey]string{
-		xenv.DatabaseDriver: name, xenv.DatabaseHost: parts.Host, xenv.DatabasePort: strconv.Itoa(parts.Port),
-		xenv.DatabaseUser: parts.User, xenv.DatabasePass: parts.Pass, xenv.DatabaseName: parts.Name, xenv.DatabasePrefix: prefix,
+		xenv.DatabaseDriver: name, xenv.DatabaseHost: parts.Host,
+		xenv.DatabasePort: strconv.Itoa(parts.Port),
+		xenv.DatabaseUser: parts.User, xenv.DatabasePass: parts.Pass, xenv.DatabaseName: parts.Name,
+		xenv.DatabasePrefix: prefix,
 	} {
 		env = append(env, key.String()+"="+value)
 	}
@@ -148,7 +163,10 @@ func postgresParts(t *testing.T, dsn string) driver.Config {
 		t.Fatal(err)
 	}
 	pass, _ := u.User.Password()
-	return driver.Config{Host: u.Hostname(), Port: number(t, u.Port()), User: u.User.Username(), Pass: pass, Name: strings.TrimPrefix(u.Path, "/")}
+	return driver.Config{
+		Host: u.Hostname(), Port: number(t, u.Port()), User: u.User.Username(),
+		Pass: pass, Name: strings.TrimPrefix(u.Path, "/"),
+	}
 }
 
 // mysqlParts reads the DSN of a MySQL or MariaDB server.
@@ -159,7 +177,10 @@ func mysqlParts(t *testing.T, dsn string) driver.Config {
 		t.Fatal(err)
 	}
 	host, port, _ := strings.Cut(c.Addr, ":")
-	return driver.Config{Host: host, Port: number(t, port), User: c.User, Pass: c.Passwd, Name: c.DBName}
+	return driver.Config{
+		Host: host, Port: number(t, port), User: c.User, Pass: c.Passwd,
+		Name: c.DBName,
+	}
 }
 
 func number(t *testing.T, text string) int {

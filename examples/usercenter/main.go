@@ -1,7 +1,8 @@
 // Command usercenter registers users and lets them log in.
 //
-// It runs without any configuration: the users are in a SQLite file under .data, the cache is in the process. The
-// environment, or a .env file, chooses any other backend that plugins.go imports.
+// It runs without any configuration: the users are in a SQLite file under .data, the
+// cache is in the process. The environment, or a .env file, chooses any other backend
+// that plugins.go imports.
 package main
 
 import (
@@ -46,16 +47,19 @@ func options() []xoption.Option {
 			xenv.NoSqlDriver:    "memory",
 		}),
 		xoption.WithRequiredDatabase(
-			xoptdatabase.FromEnv(), withDataDir, xoptdatabase.WithAutoMigrate(&entity.User{}), xoptdatabase.WithMigrations(migration.Files),
+			xoptdatabase.FromEnv(), withDataDir, xoptdatabase.WithAutoMigrate(&entity.User{}),
+			xoptdatabase.WithMigrations(migration.Files),
 		),
-		xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen()), // the database knows what the cache has lost
+		// the database knows what the cache has lost
+		xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen()),
 		xoption.WithRoute(route.Register),
 		xoption.WithHealth(),
 	}
 }
 
-// withDataDir creates the folder of the default database file if that file is used. It is an option
-// of the database because options are evaluated when .env and the defaults have been read.
+// withDataDir creates the folder of the default database file if that file is used. It is
+// an option of the database because options are evaluated when .env and the defaults have
+// been read.
 func withDataDir(o *xdb.Options) {
 	if o.Driver == "sqlite" && o.DSN == "" && xenv.GetEnvString("DATABASE_PATH", "") == dataFile {
 		_ = makeDataDir() // the driver reports a folder that is missing

@@ -37,7 +37,8 @@ func TestNodeIDsThatAreAllTaken(t *testing.T) {
 	}
 	status, took := answer(t, all[8], "user")
 	if status != http.StatusServiceUnavailable || took < 3*time.Second {
-		t.Errorf("the ninth process of eight: register = %d after %v, want 503 after the TTL of 3s", status, took)
+		t.Errorf("the ninth process of eight: register = %d after %v, want 503 after the TTL of 3s",
+			status, took)
 	}
 	for _, p := range all[:2] {
 		if err := p.cmd.Process.Kill(); err != nil {
@@ -56,7 +57,8 @@ func TestNodeIDsThatAreAllTaken(t *testing.T) {
 			t.Errorf("exit code = %d", code)
 		}
 	}
-	if log := all[8].out.String(); !strings.Contains(log, "every node ID is held: all 8 are held in redis") ||
+	if log := all[8].out.String(); !strings.Contains(log,
+		"every node ID is held: all 8 are held in redis") ||
 		!strings.Contains(log, "SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024") {
 		t.Errorf("the log of the ninth process names no remedy:\n%s", log)
 	}
@@ -78,7 +80,8 @@ func TestReplicasWithDifferentLayouts(t *testing.T) {
 	}
 	first.stop()
 	second.stop()
-	if log := second.out.String(); !strings.Contains(log, "SNOWFLAKE_LAYOUT=wide here, another one in redis") {
+	if log := second.out.String(); !strings.Contains(log,
+		"SNOWFLAKE_LAYOUT=wide here, another one in redis") {
 		t.Errorf("the log does not name the layouts:\n%s", log)
 	}
 }
@@ -91,10 +94,17 @@ func TestWarningOfNodeIDsInAContainer(t *testing.T) {
 		env  []string
 		want bool
 	}{
-		{name: "lease through a file", env: []string{"KUBERNETES_SERVICE_HOST=10.0.0.1"}, want: true},
-		{name: "given number", env: []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "SNOWFLAKE_NODE_ID=3"}},
+		{
+			name: "lease through a file",
+			env:  []string{"KUBERNETES_SERVICE_HOST=10.0.0.1"}, want: true,
+		},
+		{
+			name: "given number",
+			env:  []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "SNOWFLAKE_NODE_ID=3"},
+		},
 	} {
-		p := launch(t, t.TempDir(), append(tc.env, "LOG_DIR=none", "PLINTH_DRAIN_DELAY=0s")...).ready()
+		p := launch(t, t.TempDir(),
+			append(tc.env, "LOG_DIR=none", "PLINTH_DRAIN_DELAY=0s")...).ready()
 		p.stop()
 		if got := strings.Contains(p.out.String(), warning); got != tc.want {
 			t.Errorf("%s: warned %t, want %t:\n%s", tc.name, got, tc.want, p.out.String())
@@ -105,7 +115,8 @@ func TestWarningOfNodeIDsInAContainer(t *testing.T) {
 func TestStartOnAnEmptyRedis(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
-	p := launch(t, t.TempDir(), append(redis(t), "SNOWFLAKE_LEASE_TTL=30s", "LOG_DIR=none", "PLINTH_DRAIN_DELAY=0s")...).ready()
+	p := launch(t, t.TempDir(), append(redis(t), "SNOWFLAKE_LEASE_TTL=30s", "LOG_DIR=none",
+		"PLINTH_DRAIN_DELAY=0s")...).ready()
 	if took := time.Since(start); took > 12*time.Second {
 		t.Errorf("the start took %v, want it not to wait for node IDs, which takes 16s", took)
 	}

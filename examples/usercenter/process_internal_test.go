@@ -54,7 +54,10 @@ type idNode struct {
 // launch starts the service in dir with nothing but these variables, and a free port.
 func launch(t *testing.T, dir string, env ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan string, 100_000)}
+	p := &process{
+		t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]),
+		lines: make(chan string, 100_000),
+	}
 	p.cmd.Dir = dir
 	p.cmd.Env = append([]string{playKey.String() + "=1", "TMPDIR=" + dir, "PLINTH_PORT=0"}, env...)
 	pipe, err := p.cmd.StdoutPipe()
@@ -122,7 +125,9 @@ func (p *process) stop() (code int) {
 }
 
 // send posts JSON, or gets where there is none.
-func send(ctx context.Context, client *http.Client, url string, body any) (status int, text string, err error) {
+func send(
+	ctx context.Context, client *http.Client, url string, body any,
+) (status int, text string, err error) {
 	method, reader := http.MethodGet, io.Reader(http.NoBody)
 	if body != nil {
 		data, err := json.Marshal(body)
@@ -151,7 +156,8 @@ func TestServiceRunsWithoutConfigurationAndKeepsItsUsers(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 	p := launch(t, dir, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=.logs").ready()
-	if status, text, err := send(t.Context(), client, p.url+register, person("ada")); err != nil || status != http.StatusOK {
+	if status, text, err := send(t.Context(), client, p.url+register, person("ada")); err != nil ||
+		status != http.StatusOK {
 		t.Fatalf("register = %d %s %v", status, text, err)
 	}
 	if code := p.stop(); code != 0 {
@@ -164,7 +170,8 @@ func TestServiceRunsWithoutConfigurationAndKeepsItsUsers(t *testing.T) {
 	}
 
 	p = launch(t, dir, "PLINTH_DEBUG=true", "LOG_DIR=.logs").ready()
-	status, text, err := send(t.Context(), client, p.url+login, map[string]string{"username": "ada", "password": password})
+	status, text, err := send(t.Context(), client, p.url+login,
+		map[string]string{"username": "ada", "password": password})
 	if err != nil || status != http.StatusOK || !strings.Contains(text, `"overhead":`) {
 		t.Errorf("login after a restart in debug mode = %d %s %v", status, text, err)
 	}
@@ -176,7 +183,8 @@ func TestServiceRunsWithoutConfigurationAndKeepsItsUsers(t *testing.T) {
 	if err != nil || strings.Count(string(file), `"msg":"stopped"`) != 2 {
 		t.Errorf("log file = %v\n%s\nwant the end of both lives", err, file)
 	}
-	if log := p.out.String() + string(file); strings.Contains(log, password) || strings.Contains(log, "argon2id") {
+	if log := p.out.String() + string(file); strings.Contains(log, password) ||
+		strings.Contains(log, "argon2id") {
 		t.Errorf("the log holds a password:\n%s", log)
 	}
 }
@@ -221,13 +229,15 @@ func TestStopUnderLoadLosesNoRequest(t *testing.T) {
 
 func TestBackendThatIsNotImportedIsNamedWithItsImport(t *testing.T) {
 	t.Parallel()
-	p := launch(t, t.TempDir(), "DATABASE_DRIVER=oracle", "DATABASE_PASS=s3cret", "NOSQL_DRIVER=memcached", "LOG_DIR=none")
+	p := launch(t, t.TempDir(), "DATABASE_DRIVER=oracle", "DATABASE_PASS=s3cret",
+		"NOSQL_DRIVER=memcached", "LOG_DIR=none")
 	if code := p.exit(); code != 1 {
 		t.Errorf("exit code = %d, want 1", code)
 	}
 	out := p.out.String()
 	for _, want := range []string{
-		"github.com/plinthgo/plinth/dbplugins/oracle", "go get", "imported: mysql, postgres, sqlite",
+		"github.com/plinthgo/plinth/dbplugins/oracle", "go get",
+		"imported: mysql, postgres, sqlite",
 		`\"memcached\" (imported: memory, redis)`,
 	} {
 		if !strings.Contains(out, want) {
@@ -262,7 +272,10 @@ func TestStart_ShowsNoCredentials(t *testing.T) {
 		{"DATABASE_DRIVER=sqlite", "DATABASE_DSN=file:missing/x.db?_auth_pass=hunter2"},
 		{"NOSQL_DRIVER=redis", "NOSQL_HOST=u:hunter2@127.0.0.1:1"},
 		{"NOSQL_DRIVER=redis", "NOSQL_HOST=127.0.0.1:1,u:hunter2@127.0.0.1"},
-		{"NOSQL_DRIVER=redis", "NOSQL_HOST=u:hunter2@127.0.0.1:1", "NOSQL_MODE=sentinel", "NOSQL_MASTER=m"},
+		{
+			"NOSQL_DRIVER=redis", "NOSQL_HOST=u:hunter2@127.0.0.1:1", "NOSQL_MODE=sentinel",
+			"NOSQL_MASTER=m",
+		},
 		{"NOSQL_DRIVER=redis", "NOSQL_HOST=u:hunter2@127.0.0.1:1", "NOSQL_MODE=cluster"},
 		{"NOSQL_DRIVER=redis", "NOSQL_HOST=127.0.0.1", "NOSQL_PORT=u:hunter2@1"},
 		{"PLINTH_HOST=u:hunter2@127.0.0.1"},
@@ -272,9 +285,13 @@ func TestStart_ShowsNoCredentials(t *testing.T) {
 		{"LOG_LEVEL=u:hunter2@info"},
 		{"SNOWFLAKE_NODE_ID=u:hunter2@1"},
 	} {
-		t.Run(strings.ReplaceAll(strings.Join(env, " "), "hunter2", ""), func(t *testing.T) { // the name of the folder is made of it
+		// the name of the folder is made of it
+		t.Run(strings.ReplaceAll(strings.Join(env, " "), "hunter2", ""), func(t *testing.T) {
 			t.Parallel()
-			p := launch(t, t.TempDir(), append([]string{"LOG_DIR=none", "LOG_LEVEL=debug", "DATABASE_CONNECT_TIMEOUT=0s", "NOSQL_CONNECT_TIMEOUT=0s"}, env...)...)
+			p := launch(t, t.TempDir(), append([]string{
+				"LOG_DIR=none", "LOG_LEVEL=debug",
+				"DATABASE_CONNECT_TIMEOUT=0s", "NOSQL_CONNECT_TIMEOUT=0s",
+			}, env...)...)
 			if code := p.exit(); code != 1 {
 				t.Errorf("exit code = %d, want 1", code)
 			}
@@ -293,8 +310,14 @@ func TestFolderOfTheDefaultDatabaseIsMadeWhereItIsUsed(t *testing.T) {
 		want       string
 		made       bool
 	}{
-		{name: "driver chosen", env: []string{"DATABASE_DRIVER=sqlite"}, want: filepath.Join(dataDir, "usercenter.db"), made: true},
-		{name: "an empty driver is not set", env: []string{"DATABASE_DRIVER="}, want: filepath.Join(dataDir, "usercenter.db"), made: true},
+		{
+			name: "driver chosen", env: []string{"DATABASE_DRIVER=sqlite"},
+			want: filepath.Join(dataDir, "usercenter.db"), made: true,
+		},
+		{
+			name: "an empty driver is not set", env: []string{"DATABASE_DRIVER="},
+			want: filepath.Join(dataDir, "usercenter.db"), made: true,
+		},
 		{name: "another path in .env", file: "DATABASE_PATH=mine.db\n", want: "mine.db"},
 		{name: "a connection string", env: []string{"DATABASE_DSN=file:dsn.db"}, want: "dsn.db"},
 	} {
@@ -321,8 +344,14 @@ func TestFolderOfTheDefaultDatabaseIsMadeWhereItIsUsed(t *testing.T) {
 func TestStartWithoutADatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, file, env, want string }{
-		{name: "environment", env: "DATABASE_DRIVER=none", want: `DATABASE_DRIVER: \"none\" is no database, and the application needs one (accepted: mysql, postgres, sqlite)`},
-		{name: "file", file: "DATABASE_DRIVER=none\n", env: "PLINTH_DEBUG=", want: `DATABASE_DRIVER: \"none\"`},
+		{
+			name: "environment", env: "DATABASE_DRIVER=none",
+			want: `DATABASE_DRIVER: \"none\" is no database, and the application needs one (accepted: mysql, postgres, sqlite)`,
+		},
+		{
+			name: "file", file: "DATABASE_DRIVER=none\n", env: "PLINTH_DEBUG=",
+			want: `DATABASE_DRIVER: \"none\"`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -331,7 +360,8 @@ func TestStartWithoutADatabaseIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := launch(t, dir, tc.env, "LOG_DIR=none")
-			if code := p.exit(); code != 1 || !strings.Contains(p.out.String(), "start failed: "+tc.want) {
+			if code := p.exit(); code != 1 ||
+				!strings.Contains(p.out.String(), "start failed: "+tc.want) {
 				t.Errorf("exit code = %d, want 1 and %s:\n%s", code, tc.want, p.out.String())
 			}
 			if _, err := os.Stat(filepath.Join(dir, dataDir)); err == nil {
@@ -351,7 +381,10 @@ func TestFolderThatCannotBeMadeIsAProblemLikeAnyOther(t *testing.T) {
 	if code := p.exit(); code != 1 {
 		t.Errorf("exit code = %d, want 1", code)
 	}
-	for _, want := range []string{`"msg":"start failed: DATABASE_PATH: `, `"msg":"start failed: PLINTH_DEBUG: `} {
+	for _, want := range []string{
+		`"msg":"start failed: DATABASE_PATH: `,
+		`"msg":"start failed: PLINTH_DEBUG: `,
+	} {
 		if !strings.Contains(p.out.String(), want) {
 			t.Errorf("output\n%s\nlacks %s", p.out.String(), want)
 		}

@@ -16,11 +16,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// rightsTables are the tables of the service that exist before a user with few rights starts it.
+// rightsTables are the tables of the service that exist before a user with few rights
+// starts it.
 var rightsTables = []string{"users", "plinth_migrations", "plinth_migration_lock"}
 
-// restricted is a database with the service's tables and without one of leases, and a user who may only
-// read and write rows.
+// restricted is a database with the service's tables and without one of leases, and a
+// user who may only read and write rows.
 type restricted struct {
 	db     *gorm.DB
 	prefix string
@@ -30,7 +31,8 @@ type restricted struct {
 func newRestricted(t *testing.T, name string, parts driver.Config) *restricted {
 	t.Helper()
 	r := &restricted{prefix: tablePrefix(t, name, parts)}
-	p := launch(t, t.TempDir(), append(variables(name, parts, r.prefix), "SNOWFLAKE_NODE_ID=1", "LOG_DIR=none")...).ready()
+	p := launch(t, t.TempDir(), append(variables(name, parts, r.prefix), "SNOWFLAKE_NODE_ID=1",
+		"LOG_DIR=none")...).ready()
 	if code := p.stop(); code != 0 {
 		t.Fatalf("exit code = %d:\n%s", code, p.out.String())
 	}
@@ -49,7 +51,8 @@ func newRestricted(t *testing.T, name string, parts driver.Config) *restricted {
 	})
 	r.do(t, create...)
 	for _, table := range rightsTables {
-		if table = strings.Replace(r.prefix+table, r.prefix+"plinth_migration_lock", "plinth_migration_lock", 1); db.Migrator().HasTable(table) {
+		if table = strings.Replace(r.prefix+table, r.prefix+"plinth_migration_lock",
+			"plinth_migration_lock", 1); db.Migrator().HasTable(table) {
 			r.grant(t, name, table)
 		}
 	}
@@ -61,9 +64,11 @@ func newRestricted(t *testing.T, name string, parts driver.Config) *restricted {
 // rightsSQL returns the statements that create and drop a user.
 func rightsSQL(name, user string) (create, drop []string) {
 	if name == "mysql" {
-		return []string{"CREATE USER " + user + "@'%' IDENTIFIED BY 's3cret'"}, []string{"DROP USER " + user + "@'%'"}
+		return []string{"CREATE USER " + user + "@'%' IDENTIFIED BY 's3cret'"},
+			[]string{"DROP USER " + user + "@'%'"}
 	}
-	return []string{"CREATE ROLE " + user + " LOGIN PASSWORD 's3cret'"}, []string{"DROP OWNED BY " + user, "DROP ROLE " + user}
+	return []string{"CREATE ROLE " + user + " LOGIN PASSWORD 's3cret'"},
+		[]string{"DROP OWNED BY " + user, "DROP ROLE " + user}
 }
 
 func (r *restricted) grant(t *testing.T, name, table string) {
@@ -132,7 +137,8 @@ func TestRightsOfTheDatabaseUser(t *testing.T) {
 func (r *restricted) serves(t *testing.T, user string, env ...string) {
 	t.Helper()
 	p := launch(t, t.TempDir(), append(slices.Clone(r.env), env...)...).ready()
-	if status, text, err := send(t.Context(), http.DefaultClient, p.url+register, person(user)); err != nil || status != http.StatusOK {
+	if status, text, err := send(t.Context(), http.DefaultClient, p.url+register,
+		person(user)); err != nil || status != http.StatusOK {
 		t.Errorf("register = %d %s %v", status, text, err)
 	}
 	if code := p.stop(); code != 0 {
@@ -140,13 +146,14 @@ func (r *restricted) serves(t *testing.T, user string, env ...string) {
 	}
 }
 
-// fails starts the service, whose leases are in the database, and returns the statement that its log names
-// when the first id is made.
+// fails starts the service, whose leases are in the database, and returns the statement
+// that its log names when the first id is made.
 func (r *restricted) fails(t *testing.T) string {
 	t.Helper()
 	p := launch(t, t.TempDir(), r.env...).ready()
 	status, text, err := send(t.Context(), http.DefaultClient, p.url+register, person("dan"))
-	if err != nil || status != http.StatusServiceUnavailable || strings.Contains(text, "CREATE TABLE") {
+	if err != nil || status != http.StatusServiceUnavailable ||
+		strings.Contains(text, "CREATE TABLE") {
 		t.Errorf("register = %d %s %v, want 503 without the statement", status, text, err)
 	}
 	if code := p.stop(); code != 0 {
@@ -158,9 +165,11 @@ func (r *restricted) fails(t *testing.T) string {
 // statementOf returns the statement that creates the table of leases from a log.
 func statementOf(t *testing.T, log string) string {
 	t.Helper()
-	_, text, found := strings.Cut(log, "plinth_leases is missing and could not be created; create it with ")
+	_, text, found := strings.Cut(log,
+		"plinth_leases is missing and could not be created; create it with ")
 	statement, _, end := strings.Cut(text, "; ")
-	if !found || !end || strings.Contains(log, "s3cret") || !strings.Contains(log, "accepted instead: LEASE_BACKEND=cache, or none") {
+	if !found || !end || strings.Contains(log, "s3cret") ||
+		!strings.Contains(log, "accepted instead: LEASE_BACKEND=cache, or none") {
 		t.Fatalf("want the statement and the other backends, and no password:\n%s", log)
 	}
 	return strings.ReplaceAll(statement, `\"`, `"`)

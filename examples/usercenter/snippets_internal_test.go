@@ -26,9 +26,11 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/repository"
 )
 
-// What pages of the documentation show of databases is run here, where there are entities, migrations and a repository.
+// What pages of the documentation show of databases is run here, where there are
+// entities, migrations and a repository.
 
-// registerWithDatabase is the shortest program with a database; nothing runs it here, because it ends the process.
+// registerWithDatabase is the shortest program with a database; nothing runs it here,
+// because it ends the process.
 func registerWithDatabase(ctx context.Context, nodes []xregnode.Node) *xreg.Reg {
 	reg := xreg.Register(ctx, nodes,
 		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{})),
@@ -148,7 +150,11 @@ func Example_listMigrations() {
 	}
 	defer func() { _ = engine.Close() }()
 	ctx := xlog.NewContext(context.Background(), engine)
-	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}, AutoMigrate: []any{&entity.User{}}})
+	db, err := xdb.Open(ctx, xdb.Options{
+		Driver:      "sqlite",
+		Parts:       driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}},
+		AutoMigrate: []any{&entity.User{}},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -48,7 +48,8 @@ func TestRegisterAndLogin(t *testing.T) {
 	if r.Into(&made); r.Status() != http.StatusOK || r.Output() != "Success" || r.Code() != 200 {
 		t.Fatalf("register = %d %s", r.Status(), r.Body())
 	}
-	if made.ID.Gene() != xsnowflake.GeneUser || made.Username != "ada" || made.Email != "ada@example.org" || made.CreatedAt == "" {
+	if made.ID.Gene() != xsnowflake.GeneUser || made.Username != "ada" ||
+		made.Email != "ada@example.org" || made.CreatedAt == "" {
 		t.Errorf("user = %+v", made)
 	}
 	r = app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password})
@@ -76,9 +77,18 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 	}{
 		{name: "username taken", path: register, body: person("ada"), want: xerror.Existed},
 		{name: "address taken", path: register, body: sameMail, want: xerror.Existed},
-		{name: "address taken in another case", path: register, body: sameMailInCapitals, want: xerror.Existed},
-		{name: "unknown user", path: login, body: gin.H{"username": "bob", "password": password}, want: xerror.UserNotFound},
-		{name: "wrong password", path: login, body: gin.H{"username": "ada", "password": "wrong " + password}, want: xerror.Unauthorized},
+		{
+			name: "address taken in another case",
+			path: register, body: sameMailInCapitals, want: xerror.Existed,
+		},
+		{
+			name: "unknown user", path: login, body: gin.H{"username": "bob", "password": password},
+			want: xerror.UserNotFound,
+		},
+		{name: "wrong password", path: login, body: gin.H{
+			"username": "ada",
+			"password": "wrong " + password,
+		}, want: xerror.Unauthorized},
 		{name: "no JSON", path: login, body: "{", want: xerror.BodyError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -102,10 +112,16 @@ func TestBoundsOfARegistration(t *testing.T) {
 		{name: "shortest", username: "abc", password: "secret"},
 		{name: "longest", username: strings.Repeat("ü", 32), password: strings.Repeat("ü", 256)},
 		{name: "name too short", username: "ab", password: "secret", field: "username"},
-		{name: "name too long", username: strings.Repeat("a", 33), password: "secret", field: "username"},
+		{
+			name: "name too long", username: strings.Repeat("a", 33), password: "secret",
+			field: "username",
+		},
 		{name: "no name", password: "secret", field: "username"},
 		{name: "password too short", username: "abcd", password: "12345", field: "password"},
-		{name: "password too long", username: "abcd", password: strings.Repeat("x", 257), field: "password"},
+		{
+			name: "password too long", username: "abcd",
+			password: strings.Repeat("x", 257), field: "password",
+		},
 		{name: "no address", username: "abcd", email: "nobody", password: "secret", field: "email"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -113,7 +129,8 @@ func TestBoundsOfARegistration(t *testing.T) {
 			if tc.email == "" {
 				tc.email = fmt.Sprintf("n%d@example.org", i)
 			}
-			r := app.Request(http.MethodPost, register, gin.H{"username": tc.username, "email": tc.email, "password": tc.password})
+			r := app.Request(http.MethodPost, register,
+				gin.H{"username": tc.username, "email": tc.email, "password": tc.password})
 			if tc.field == "" {
 				if r.Status() != http.StatusOK {
 					t.Errorf("register = %d %s, want success", r.Status(), r.Body())
@@ -121,7 +138,8 @@ func TestBoundsOfARegistration(t *testing.T) {
 				return
 			}
 			var failures []struct{ Field string }
-			if r.Into(&failures); r.Code() != xerror.BodyError.GetCode() || len(failures) != 1 || failures[0].Field != tc.field {
+			if r.Into(&failures); r.Code() != xerror.BodyError.GetCode() || len(failures) != 1 ||
+				failures[0].Field != tc.field {
 				t.Errorf("register = %d %s, want a failure of %s", r.Status(), r.Body(), tc.field)
 			}
 		})
@@ -133,8 +151,10 @@ func TestPasswordIsKeptAsAHashOnly(t *testing.T) {
 	app := plinthtest.New(t, options()...)
 	bodies := app.Request(http.MethodPost, register, person("ada")).Body() +
 		app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password}).Body() +
-		app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password + "!"}).Body() +
-		app.Request(http.MethodPost, register, gin.H{"username": "x", "email": "x", "password": password}).Body()
+		app.Request(http.MethodPost, login,
+			gin.H{"username": "ada", "password": password + "!"}).Body() +
+		app.Request(http.MethodPost, register,
+			gin.H{"username": "x", "email": "x", "password": password}).Body()
 
 	var row entity.User
 	if err := xdb.MustGetDB(app.Context()).Take(&row, "username = ?", "ada").Error; err != nil {
@@ -179,14 +199,16 @@ func TestJavaProfile(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	made := app.Request(http.MethodPost, "/api/v1/user", person("ada"))
-	if made.Code() != 200 || !strings.Contains(made.Body(), `"errorMessage":null`) || !strings.Contains(made.Body(), `"data":null`) {
+	if made.Code() != 200 || !strings.Contains(made.Body(), `"errorMessage":null`) ||
+		!strings.Contains(made.Body(), `"data":null`) {
 		t.Errorf("create = %s, want the Java shape without data", made.Body())
 	}
 	var ada, seen user
 	app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password}).Into(&ada)
 	for range 2 { // the second time from the cache
 		r := app.Request(http.MethodGet, "/api/v1/user/"+ada.ID.String(), nil)
-		if r.Into(&seen); seen != ada || !strings.Contains(r.Body(), `"duration":`) || strings.Contains(r.Body(), "argon2id") {
+		if r.Into(&seen); seen != ada || !strings.Contains(r.Body(), `"duration":`) ||
+			strings.Contains(r.Body(), "argon2id") {
 			t.Errorf("get = %s, want %+v in the Java shape", r.Body(), ada)
 		}
 	}
@@ -196,17 +218,33 @@ func TestJavaProfile(t *testing.T) {
 		code               int
 		output             string
 	}{
-		{name: "no such user", method: http.MethodGet, path: "/api/v1/user/1", code: 40000, output: "NotExist"},
-		{name: "id that is null", method: http.MethodGet, path: "/api/v1/user/null", code: 40002, output: "ParameterError"},
-		{name: "id that is nothing", method: http.MethodGet, path: "/api/v1/user/0", code: 40002, output: "ParameterError"},
-		{name: "no id", method: http.MethodGet, path: "/api/v1/user/ada", code: 40002, output: "ParameterError"},
-		{name: "taken", method: http.MethodPost, path: "/api/v1/user", body: person("ada"), code: 40001, output: "Existed"},
+		{
+			name: "no such user", method: http.MethodGet, path: "/api/v1/user/1",
+			code: 40000, output: "NotExist",
+		},
+		{
+			name: "id that is null", method: http.MethodGet, path: "/api/v1/user/null",
+			code: 40002, output: "ParameterError",
+		},
+		{
+			name: "id that is nothing", method: http.MethodGet, path: "/api/v1/user/0",
+			code: 40002, output: "ParameterError",
+		},
+		{
+			name: "no id", method: http.MethodGet, path: "/api/v1/user/ada",
+			code: 40002, output: "ParameterError",
+		},
+		{
+			name: "taken", method: http.MethodPost, path: "/api/v1/user",
+			body: person("ada"), code: 40001, output: "Existed",
+		},
 		{name: "ping", method: http.MethodGet, path: "/api/ping", code: 200, output: "Success"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			r := app.Request(tc.method, tc.path, tc.body)
-			if r.Code() != tc.code || r.Output() != tc.output || !strings.Contains(r.Body(), `"errorMessage":`) {
+			if r.Code() != tc.code || r.Output() != tc.output ||
+				!strings.Contains(r.Body(), `"errorMessage":`) {
 				t.Errorf("answer = %s, want %d %s", r.Body(), tc.code, tc.output)
 			}
 		})
@@ -220,7 +258,8 @@ func TestUserIsFoundInTheCacheForAWhile(t *testing.T) {
 	app.Request(http.MethodPost, register, person("ada")).Into(&ada)
 	path := "/api/v1/user/" + ada.ID.String()
 	app.Request(http.MethodGet, path, nil)
-	if err := xdb.MustGetDB(app.Context()).Delete(&entity.User{}, "id = ?", ada.ID).Error; err != nil {
+	if err := xdb.MustGetDB(app.Context()).Delete(&entity.User{}, "id = ?",
+		ada.ID).Error; err != nil {
 		t.Fatal(err)
 	}
 	if r := app.Request(http.MethodGet, path, nil); r.Status() != http.StatusOK {
@@ -248,7 +287,8 @@ func TestLeasesOfATestAreTakenWithinATransactionToo(t *testing.T) {
 		if err := xdb.MustGetDB(ctx).Create(&entity.User{Username: "ada"}).Error; err != nil {
 			return err
 		}
-		return leases.Do(ctx, "job", time.Minute, func(context.Context, *xlease.Lease) error { return nil })
+		return leases.Do(ctx, "job",
+			time.Minute, func(context.Context, *xlease.Lease) error { return nil })
 	})
 	if err != nil || leases.Capabilities().Scope != driver.Process {
 		t.Errorf("leases of %s = %v", leases, err)
@@ -261,7 +301,10 @@ func TestPartsStartInTheirOrder(t *testing.T) {
 	for _, line := range plinthtest.New(t, options()...).LogsOf("started") {
 		order = append(order, line["part"])
 	}
-	if want := []any{"database", "cache", "leases", "snowflake", "database schema"}; !slices.Equal(order, want) {
+	if want := []any{
+		"database", "cache", "leases", "snowflake",
+		"database schema",
+	}; !slices.Equal(order, want) {
 		t.Errorf("order = %v, want %v", order, want)
 	}
 }
@@ -276,7 +319,8 @@ func TestReadinessListsDatabaseAndCache(t *testing.T) {
 		}
 	}
 	r.JSON(&got)
-	if r.Status() != http.StatusOK || len(got.Nodes) != 3 || got.Nodes[0].Name != "database" || got.Nodes[1].Name != "cache" {
+	if r.Status() != http.StatusOK || len(got.Nodes) != 3 || got.Nodes[0].Name != "database" ||
+		got.Nodes[1].Name != "cache" {
 		t.Errorf("/readyz = %d %s, want database, cache and id node", r.Status(), r.Body())
 	}
 }
@@ -289,7 +333,9 @@ func TestEntityWithoutAContext(t *testing.T) {
 	if err := db.Create(&u).Error; err != nil || u.ID.Gene() != xsnowflake.GeneUser {
 		t.Errorf("Create = %v with the id %d, want one of the application's node", err, u.ID)
 	}
-	if node, _ := xsnowflake.GetNode(app.Context()); node.NodeID() != u.ID.NodeID() || node.DatacenterID() != u.ID.DatacenterID() {
-		t.Errorf("id of node %d/%d, want %d/%d", u.ID.DatacenterID(), u.ID.NodeID(), node.DatacenterID(), node.NodeID())
+	if node, _ := xsnowflake.GetNode(app.Context()); node.NodeID() != u.ID.NodeID() ||
+		node.DatacenterID() != u.ID.DatacenterID() {
+		t.Errorf("id of node %d/%d, want %d/%d",
+			u.ID.DatacenterID(), u.ID.NodeID(), node.DatacenterID(), node.NodeID())
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
-// application shows to a server which application calls. It implements credentials.PerRPCCredentials.
+// application shows to a server which application calls. It implements
+// credentials.PerRPCCredentials.
 type application struct {
 	pairs     map[string]string // never changed
 	plaintext bool
@@ -24,8 +25,11 @@ func newApplication(id *identity, plaintext bool) *application {
 	}}
 }
 
-// GetRequestMetadata returns what goes along with a call: nothing where the caller shows another application.
-func (a *application) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
+// GetRequestMetadata returns what goes along with a call: nothing where the caller shows
+// another application.
+func (a *application) GetRequestMetadata(
+	ctx context.Context, _ ...string,
+) (map[string]string, error) {
 	if own, ok := metadata.FromOutgoingContext(ctx); ok &&
 		(meta.Holds(own, keyAccessID) || meta.Holds(own, keySecret)) {
 		return nil, nil

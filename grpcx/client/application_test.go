@@ -21,11 +21,16 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-// identities returns what a call over the connection shows, "id secret", with other pairs in its outgoing metadata.
-func identities(t *testing.T, creds grpc.ServerOption, pairs []string, options ...client.Option) string {
+// identities returns what a call over the connection shows, "id secret", with other pairs
+// in its outgoing metadata.
+func identities(
+	t *testing.T, creds grpc.ServerOption, pairs []string, options ...client.Option,
+) string {
 	t.Helper()
 	calls := make(chan metadata.MD, 1)
-	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response,
+		error,
+	) {
 		calls <- look(ctx).metadata
 		return &response{}, nil
 	}}, loopback, creds)
@@ -45,18 +50,24 @@ func TestTheApplicationShowsItselfOverTLSOnly(t *testing.T) {
 	if got := identities(t, grpc.Creds(creds), nil, identity, trusted); got != "id-7 hunter2" {
 		t.Errorf("over TLS the server sees %q", got)
 	}
-	if got := identities(t, grpc.Creds(creds), []string{"app_access_id", "id-8", "app_secret_key", "other"}, identity, trusted); got != "id-8 other" {
+	if got := identities(t, grpc.Creds(creds), []string{
+		"app_access_id", "id-8", "app_secret_key",
+		"other",
+	}, identity, trusted); got != "id-8 other" {
 		t.Errorf("beside the caller's own the server sees %q", got)
 	}
-	if got := identities(t, grpc.Creds(creds), []string{"app-access-id", "id-8"}, identity, trusted); got != "" {
+	if got := identities(t, grpc.Creds(creds), []string{"app-access-id", "id-8"}, identity,
+		trusted); got != "" {
 		t.Errorf("beside the caller's own with dashes the server sees %q", got)
 	}
-	if got := identities(t, grpc.EmptyServerOption{}, nil, identity, client.WithPlaintext(), client.WithPlaintextSecrets()); got != "id-7 hunter2" {
+	if got := identities(t, grpc.EmptyServerOption{}, nil, identity, client.WithPlaintext(),
+		client.WithPlaintextSecrets()); got != "id-7 hunter2" {
 		t.Errorf("without TLS, as was asked for, the server sees %q", got)
 	}
 	for name, option := range map[string]client.Option{
-		"WithPlaintext":           client.WithPlaintext(),
-		"the option of the users": client.WithDialOptions(grpc.WithTransportCredentials(insecure.NewCredentials())),
+		"WithPlaintext": client.WithPlaintext(),
+		"the option of the users": client.WithDialOptions(
+			grpc.WithTransportCredentials(insecure.NewCredentials())),
 	} {
 		conn, err := client.Dial("users:1119", identity, option)
 		if err == nil || conn != nil || strings.Contains(err.Error(), "hunter2") {
@@ -67,14 +78,18 @@ func TestTheApplicationShowsItselfOverTLSOnly(t *testing.T) {
 
 func TestNothingShowsTheSecret(t *testing.T) {
 	var lines bytes.Buffer
-	log, err := xlog.New(xlog.Config{Writer: &lines, Format: xlog.FormatJSON, Level: slog.LevelDebug})
+	log, err := xlog.New(xlog.Config{
+		Writer: &lines, Format: xlog.FormatJSON,
+		Level: slog.LevelDebug,
+	})
 	must(t, err)
 	defer xlog.SetDefault(log)()
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
 		return nil, xerror.New(xerror.Unauthorized, "who are you?")
 	}}, loopback)
 	options := []client.Option{
-		client.WithApplication("id-7", "hunter2"), client.WithPlaintext(), client.WithPlaintextSecrets(),
+		client.WithApplication("id-7", "hunter2"), client.WithPlaintext(),
+		client.WithPlaintextSecrets(),
 	}
 	dialOptions, err := client.DialOptions(options...)
 	must(t, err)
@@ -88,15 +103,22 @@ func TestNothingShowsTheSecret(t *testing.T) {
 	creds := client.Credentials("id-7", "hunter2")
 	encoded, err := json.Marshal(creds)
 	must(t, err)
-	log.WithName("TEST").Info(t.Context(), "shown", slog.Any("credentials", creds), slog.Any("error", failed))
+	log.WithName("TEST").Info(t.Context(), "shown",
+		slog.Any("credentials", creds), slog.Any("error", failed))
 	shown := []string{idle, string(encoded), lines.String()}
-	for _, v := range []any{options[0], options, dialOptions, failed, refused, invalid, creds, []any{creds}, struct{ C any }{creds}, client.FromError(failed)} {
+	for _, v := range []any{
+		options[0], options, dialOptions, failed, refused, invalid, creds,
+		[]any{creds},
+		struct{ C any }{creds},
+		client.FromError(failed),
+	} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 			shown = append(shown, fmt.Sprintf(verb, v))
 		}
 	}
 	for _, text := range shown {
-		if strings.Contains(text, "hunter2") || strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
+		if strings.Contains(text, "hunter2") ||
+			strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
 			t.Errorf("%.500s\nshows the secret", text)
 		}
 	}

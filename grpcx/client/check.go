@@ -27,12 +27,14 @@ func (c *config) check() error {
 	for i, option := range c.dial {
 		p.add(option == nil, "WithDialOptions: option %d is nil: leave it out", i+1)
 	}
-	p.add(c.secure && c.tls == nil, "WithTLS: the configuration is nil: leave the option out for TLS with the system's roots")
+	p.add(c.secure && c.tls == nil,
+		"WithTLS: the configuration is nil: leave the option out for TLS with the system's roots")
 	p.add(c.secure && c.plaintext, "WithTLS and WithPlaintext are both given: choose one")
 	if c.application != nil {
 		c.application.check(&p)
-		p.add(c.plaintext && !c.plainSecret, "WithApplication would send its secret readable by all: "+
-			"choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development")
+		p.add(c.plaintext && !c.plainSecret,
+			"WithApplication would send its secret readable by all: "+
+				"choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development")
 	}
 	if c.retry != nil {
 		c.retry.check(&p)
@@ -50,9 +52,13 @@ func (c *config) check() error {
 }
 
 func (id *identity) check(p *problems) {
-	for _, value := range []struct{ name, text string }{{"access id", id.accessID}, {"secret key", id.secret.Reveal()}} {
+	for _, value := range []struct{ name, text string }{
+		{"access id", id.accessID},
+		{"secret key", id.secret.Reveal()},
+	} {
 		blank := strings.TrimSpace(value.text) == ""
-		p.add(blank, "WithApplication: the %s is empty: give the one that the service has issued", value.name)
+		p.add(blank, "WithApplication: the %s is empty: give the one that the service has issued",
+			value.name)
 		p.add(!blank && !printable(value.text),
 			"WithApplication: the %s has characters other than printable ASCII: look for a line break at its end", value.name)
 	}

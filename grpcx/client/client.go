@@ -1,8 +1,9 @@
 // Package client connects a service to other services.
 //
-// Dial is grpc.NewClient with what a service of Plinth expects of its calls: they carry the request id, the name of the
-// caller, the user's language and the deadline; their errors are *xerror.Error; those that are safe to repeat are
-// repeated; and they are encrypted unless somebody says otherwise.
+// Dial is grpc.NewClient with what a service of Plinth expects of its calls: they carry
+// the request id, the name of the caller, the user's language and the deadline; their
+// errors are *xerror.Error; those that are safe to repeat are repeated; and they are
+// encrypted unless somebody says otherwise.
 //
 // A connection is safe for concurrent use. One for each target serves the whole process.
 package client
@@ -18,8 +19,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-// Dial returns a connection to target, such as "users:1119" or "dns:///users:1119". It connects with the first call, so
-// a server that is down is no error here.
+// Dial returns a connection to target, such as "users:1119" or "dns:///users:1119". It
+// connects with the first call, so a server that is down is no error here.
 //
 // The error names every problem of the configuration at once.
 func Dial(target string, options ...Option) (*grpc.ClientConn, error) {
@@ -34,15 +35,18 @@ func Dial(target string, options ...Option) (*grpc.ClientConn, error) {
 	return conn, nil
 }
 
-// DialOptions returns what Dial gives to grpc.NewClient, for those who call that themselves.
+// DialOptions returns what Dial gives to grpc.NewClient, for those who call that
+// themselves.
 //
-// Environment and linked protocol buffers are read now: APP_NAME, and the methods that may be repeated.
+// Environment and linked protocol buffers are read now: APP_NAME, and the methods that
+// may be repeated.
 func DialOptions(options ...Option) ([]grpc.DialOption, error) {
 	c := newConfig()
 	var problems []error
 	for i, option := range options {
 		if option == nil {
-			problems = append(problems, fmt.Errorf("grpcx/client: option %d is nil: leave it out", i+1))
+			problems = append(problems,
+				fmt.Errorf("grpcx/client: option %d is nil: leave it out", i+1))
 			continue
 		}
 		option(c)
@@ -54,14 +58,16 @@ func DialOptions(options ...Option) ([]grpc.DialOption, error) {
 	return c.dialOptions(), nil
 }
 
-// FromError returns the failure of a call as an *xerror.Error, for clients that were not made by Dial. Nil stays nil.
+// FromError returns the failure of a call as an *xerror.Error, for clients that were not
+// made by Dial. Nil stays nil.
 //
-// The status is its cause, so status.Code and errors.Is see what they saw before. io.EOF, the end of a stream, is no
-// failure: ask for it first.
+// The status is its cause, so status.Code and errors.Is see what they saw before. io.EOF,
+// the end of a stream, is no failure: ask for it first.
 func FromError(err error) *xerror.Error { return rpcstatus.From(err) }
 
-// RequestID returns the id under which a failed call was made, for a report to whoever runs the service: that of the
-// service's answer, or the one that Dial's connection gave to a call without. It is "" where err tells of none.
+// RequestID returns the id under which a failed call was made, for a report to whoever
+// runs the service: that of the service's answer, or the one that Dial's connection gave
+// to a call without. It is "" where err tells of none.
 func RequestID(err error) string {
 	if id := rpcstatus.RequestID(err); id != "" {
 		return id

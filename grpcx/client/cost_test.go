@@ -16,7 +16,8 @@ func nothing(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOp
 	return nil
 }
 
-// bounded returns the context of a request as a server has it: with id, language and deadline.
+// bounded returns the context of a request as a server has it: with id, language and
+// deadline.
 func bounded(tb testing.TB) context.Context {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Hour)
@@ -24,11 +25,12 @@ func bounded(tb testing.TB) context.Context {
 	return incoming(ctx, "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", "zh-CN,zh;q=0.9")
 }
 
-// TestACallAllocatesWhatMetadataCosts has a bound for each kind of context. Adding to the outgoing metadata costs four:
-// the copy of the pairs, the list of such copies, what holds both, and the context around it. A timeout costs four
-// more: its context, its timer, what the timer calls and what cancels it. An id costs three: the id, its place in a
-// context, and that context. Metadata of the caller's own is copied by grpc before anybody can look at it: five for
-// a single pair.
+// TestACallAllocatesWhatMetadataCosts has a bound for each kind of context. Adding to the
+// outgoing metadata costs four: the copy of the pairs, the list of such copies, what
+// holds both, and the context around it. A timeout costs four more: its context, its
+// timer, what the timer calls and what cancels it. An id costs three: the id, its place
+// in a context, and that context. Metadata of the caller's own is copied by grpc before
+// anybody can look at it: five for a single pair.
 func TestACallAllocatesWhatMetadataCosts(t *testing.T) {
 	unary, _ := client.Interceptors("orders")
 	within := bounded(t)
@@ -38,9 +40,15 @@ func TestACallAllocatesWhatMetadataCosts(t *testing.T) {
 		want float64
 	}{
 		{name: "within a request", ctx: within, want: 4},
-		{name: "within a request without a deadline", ctx: incoming(t.Context(), "id", "zh"), want: 8},
+		{
+			name: "within a request without a deadline",
+			ctx:  incoming(t.Context(), "id", "zh"), want: 8,
+		},
 		{name: "outside", ctx: t.Context(), want: 11},
-		{name: "with metadata", ctx: metadata.AppendToOutgoingContext(within, "other", "a"), want: 7},
+		{
+			name: "with metadata",
+			ctx:  metadata.AppendToOutgoingContext(within, "other", "a"), want: 7,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := testing.AllocsPerRun(200, func() {
@@ -73,9 +81,12 @@ func BenchmarkUnary(b *testing.B) {
 	through := func(ctx context.Context) error {
 		return unary(ctx, "/pkg.Service/Method", nil, nil, nil, nothing)
 	}
-	run("bare", within, func(ctx context.Context) error { return nothing(ctx, "/pkg.Service/Method", nil, nil, nil) })
+	run("bare", within, func(ctx context.Context) error {
+		return nothing(ctx, "/pkg.Service/Method", nil, nil, nil)
+	})
 	run("metadata alone", within, func(ctx context.Context) error {
-		ctx = metadata.AppendToOutgoingContext(ctx, "x_request_uuid", "id", "x_request_source", "orders", "accept-language", "zh")
+		ctx = metadata.AppendToOutgoingContext(ctx, "x_request_uuid", "id", "x_request_source",
+			"orders", "accept-language", "zh")
 		return nothing(ctx, "/pkg.Service/Method", nil, nil, nil)
 	})
 	run("within a request", within, through)
@@ -87,7 +98,9 @@ func BenchmarkUnary(b *testing.B) {
 func BenchmarkStream(b *testing.B) {
 	_, stream := client.Interceptors("orders")
 	within := bounded(b)
-	open := func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	open := func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string,
+		...grpc.CallOption,
+	) (grpc.ClientStream, error) {
 		return nil, nil
 	}
 	b.ReportAllocs()
@@ -98,11 +111,17 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// BenchmarkCall is a whole call to a server on the loopback, with and without this package.
+// BenchmarkCall is a whole call to a server on the loopback, with and without this
+// package.
 func BenchmarkCall(b *testing.B) {
 	quiet(b)
-	address, _ := serve(b, &service{unary: func(context.Context, *request) (*response, error) { return &response{}, nil }}, loopback)
-	for name, testClient := range map[string]testClient{"plinth": dial(b, address), "grpc": bare(b, address)} {
+	address, _ := serve(b, &service{unary: func(context.Context, *request) (*response, error) {
+		return &response{}, nil
+	}}, loopback)
+	for name, testClient := range map[string]testClient{
+		"plinth": dial(b, address),
+		"grpc":   bare(b, address),
+	} {
 		b.Run(name, func(b *testing.B) {
 			ctx := bounded(b)
 			b.ReportAllocs()

@@ -15,8 +15,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
-// maxLanguages bounds the Accept-Language that goes along, in bytes. A user's browser may send any length, and the next
-// service reads no more.
+// maxLanguages bounds the Accept-Language that goes along, in bytes. A user's browser may
+// send any length, and the next service reads no more.
 const maxLanguages = 256
 
 // courier gives to calls what goes along with them, and to their errors a code.
@@ -26,7 +26,10 @@ type courier struct {
 }
 
 // unary is the interceptor of unary calls.
-func (c *courier) unary(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, options ...grpc.CallOption) error {
+func (c *courier) unary(
+	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
+	next grpc.UnaryInvoker, options ...grpc.CallOption,
+) error {
 	ctx, id := c.load(ctx)
 	if _, bounded := ctx.Deadline(); !bounded && c.timeout > 0 {
 		var cancel context.CancelFunc
@@ -37,7 +40,10 @@ func (c *courier) unary(ctx context.Context, method string, request, reply any, 
 }
 
 // stream is the interceptor of streams.
-func (c *courier) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, next grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c *courier) stream(
+	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string,
+	next grpc.Streamer, options ...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	ctx, id := c.load(ctx)
 	s, err := next(ctx, desc, conn, method, options...)
 	if err = failure(method, id, err); err != nil {
@@ -46,12 +52,13 @@ func (c *courier) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.
 	return &stream{ClientStream: s, method: method, id: id}, nil
 }
 
-// load adds to the outgoing metadata what the caller has not put there himself. The id is that which the call was given
-// here, or "" where its context had one.
+// load adds to the outgoing metadata what the caller has not put there himself. The id is
+// that which the call was given here, or "" where its context had one.
 //
-// A call outside a request, as a job makes it, gets an id of its own: all its attempts have the same one, its error
-// names it, and so do the lines that inner interceptors write; one from the server would be another for each attempt,
-// and lost where no server answers.
+// A call outside a request, as a job makes it, gets an id of its own: all its attempts
+// have the same one, its error names it, and so do the lines that inner interceptors
+// write; one from the server would be another for each attempt, and lost where no server
+// answers.
 func (c *courier) load(ctx context.Context) (_ context.Context, id string) {
 	own, _ := metadata.FromOutgoingContext(ctx)
 	var room [6]string
@@ -92,8 +99,8 @@ func newID() string {
 	return r.ID()
 }
 
-// languages returns the Accept-Language of the user for whom the call is made, as far as gRPC can send it: whole ranges
-// within maxLanguages bytes, or "".
+// languages returns the Accept-Language of the user for whom the call is made, as far as
+// gRPC can send it: whole ranges within maxLanguages bytes, or "".
 func languages(ctx context.Context) string {
 	r := xctx.RequestFrom(ctx)
 	if r == nil {

@@ -20,7 +20,8 @@ import (
 func TestACallCarriesIDSourceAndLanguage(t *testing.T) {
 	ctx := func(t *testing.T, pairs ...string) context.Context {
 		t.Helper()
-		return metadata.AppendToOutgoingContext(incoming(t.Context(), "id-1", "zh,en;q=0.5"), pairs...)
+		return metadata.AppendToOutgoingContext(incoming(t.Context(), "id-1", "zh,en;q=0.5"),
+			pairs...)
 	}
 	for _, tc := range []struct {
 		name  string
@@ -32,18 +33,48 @@ func TestACallCarriesIDSourceAndLanguage(t *testing.T) {
 		{name: "id", ctx: ctx(t), key: "x_request_uuid", want: []string{"id-1"}},
 		{name: "source", ctx: ctx(t), key: "x_request_source", want: []string{"orders"}},
 		{name: "language", ctx: ctx(t), key: "accept-language", want: []string{"zh,en;q=0.5"}},
-		{name: "the caller's id", ctx: ctx(t, "x_request_uuid", "own"), key: "x_request_uuid", want: []string{"own"}},
-		{name: "the caller's id with dashes", ctx: ctx(t, "X-Request-UUID", "own"), key: "x-request-uuid", other: "x_request_uuid", want: []string{"own"}},
-		{name: "the caller's source", ctx: ctx(t, "x_request_source", "own"), key: "x_request_source", want: []string{"own"}},
-		{name: "the caller's source with dashes", ctx: ctx(t, "x-request-source", "own"), key: "x-request-source", other: "x_request_source", want: []string{"own"}},
-		{name: "the caller's language", ctx: ctx(t, "accept-language", "fr"), key: "accept-language", want: []string{"fr"}},
-		{name: "the caller's other values", ctx: ctx(t, "other", "a", "other", "b"), key: "other", want: []string{"a", "b"}},
-		{name: "id beside the caller's values", ctx: ctx(t, "other", "a"), key: "x_request_uuid", want: []string{"id-1"}},
-		{name: "id as a value of the context", ctx: context.WithValue(t.Context(), xctx.RequestKey, "id-2"), key: "x_request_uuid", want: []string{"id-2"}},
+		{
+			name: "the caller's id", ctx: ctx(t, "x_request_uuid", "own"), key: "x_request_uuid",
+			want: []string{"own"},
+		},
+		{
+			name: "the caller's id with dashes", ctx: ctx(t, "X-Request-UUID", "own"),
+			key: "x-request-uuid", other: "x_request_uuid", want: []string{"own"},
+		},
+		{
+			name: "the caller's source", ctx: ctx(t, "x_request_source", "own"),
+			key: "x_request_source", want: []string{"own"},
+		},
+		{
+			name: "the caller's source with dashes", ctx: ctx(t, "x-request-source", "own"),
+			key: "x-request-source", other: "x_request_source", want: []string{"own"},
+		},
+		{
+			name: "the caller's language",
+			ctx:  ctx(t, "accept-language", "fr"), key: "accept-language", want: []string{"fr"},
+		},
+		{
+			name: "the caller's other values", ctx: ctx(t, "other", "a", "other", "b"), key: "other",
+			want: []string{"a", "b"},
+		},
+		{
+			name: "id beside the caller's values", ctx: ctx(t, "other", "a"), key: "x_request_uuid",
+			want: []string{"id-1"},
+		},
+		{name: "id as a value of the context", ctx: context.WithValue(t.Context(), xctx.RequestKey,
+			"id-2"), key: "x_request_uuid", want: []string{"id-2"}},
 		{name: "no language", ctx: t.Context(), key: "accept-language", want: nil},
-		{name: "a language that gRPC cannot send", ctx: incoming(t.Context(), "id", "zh\xff"), key: "accept-language", want: nil},
-		{name: "languages beyond the bound", ctx: incoming(t.Context(), "id", "zh,"+strings.Repeat("x", 250)+",en,fr"), key: "accept-language", want: []string{"zh," + strings.Repeat("x", 250) + ",en"}},
-		{name: "a language beyond the bound", ctx: incoming(t.Context(), "id", strings.Repeat("x", 10_000)), key: "accept-language", want: nil},
+		{
+			name: "a language that gRPC cannot send",
+			ctx:  incoming(t.Context(), "id", "zh\xff"), key: "accept-language", want: nil,
+		},
+		{
+			name: "languages beyond the bound",
+			ctx:  incoming(t.Context(), "id", "zh,"+strings.Repeat("x", 250)+",en,fr"),
+			key:  "accept-language", want: []string{"zh," + strings.Repeat("x", 250) + ",en"},
+		},
+		{name: "a language beyond the bound", ctx: incoming(t.Context(), "id",
+			strings.Repeat("x", 10_000)), key: "accept-language", want: nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			testClient, calls := inspect(t, client.WithSource("orders"))
@@ -54,8 +85,10 @@ func TestACallCarriesIDSourceAndLanguage(t *testing.T) {
 			_, _ = stream.Recv()
 			for _, kind := range []string{"unary", "stream"} {
 				got := (<-calls).metadata
-				if !slices.Equal(got.Get(tc.key), tc.want) || tc.other != "" && got.Get(tc.other) != nil {
-					t.Errorf("%s: %s = %q, want %q; %v", kind, tc.key, got.Get(tc.key), tc.want, got)
+				if !slices.Equal(got.Get(tc.key), tc.want) || tc.other != "" &&
+					got.Get(tc.other) != nil {
+					t.Errorf("%s: %s = %q, want %q; %v",
+						kind, tc.key, got.Get(tc.key), tc.want, got)
 				}
 			}
 		})
@@ -70,8 +103,14 @@ func TestTheSourceIsTheApplicationsNameOrNone(t *testing.T) {
 		want    string
 	}{
 		{name: "the application", app: "shop", want: "shop"},
-		{name: "an option", app: "shop", options: []client.Option{client.WithSource("orders")}, want: "orders"},
-		{name: "switched off", app: "shop", options: []client.Option{client.WithSource("")}, want: ""},
+		{
+			name: "an option", app: "shop",
+			options: []client.Option{client.WithSource("orders")}, want: "orders",
+		},
+		{
+			name: "switched off", app: "shop",
+			options: []client.Option{client.WithSource("")}, want: "",
+		},
 		{name: "nameless", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -83,7 +122,8 @@ func TestTheSourceIsTheApplicationsNameOrNone(t *testing.T) {
 			if source := strings.Join(got.Get("x_request_source"), "|"); source != tc.want {
 				t.Errorf("source = %q, want %q", source, tc.want)
 			}
-			if agent := got.Get("user-agent")[0]; agent != strings.TrimSpace(tc.want+" grpc-go/"+grpc.Version) {
+			if agent := got.Get("user-agent")[0]; agent != strings.TrimSpace(tc.want+" grpc-go/"+
+				grpc.Version) {
 				t.Errorf("user agent = %q", agent)
 			}
 		})
@@ -93,24 +133,33 @@ func TestTheSourceIsTheApplicationsNameOrNone(t *testing.T) {
 func TestACallOutsideARequestGetsAnIDThatItsErrorNames(t *testing.T) {
 	quiet(t)
 	var inner string
-	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) { return nil, errBusy }}, loopback)
+	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
+		return nil, errBusy
+	}}, loopback)
 	testClient := dial(t, address, client.WithDialOptions(grpc.WithChainUnaryInterceptor(
-		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+			next grpc.UnaryInvoker, opts ...grpc.CallOption,
+		) error {
 			inner = xctxutil.GetRequestKey(ctx)
 			return next(ctx, method, req, reply, cc, opts...)
 		})))
-	for name, ctx := range map[string]context.Context{"none": t.Context(), "one that servers refuse": incoming(t.Context(), "a b", "")} {
+	for name, ctx := range map[string]context.Context{
+		"none":                    t.Context(),
+		"one that servers refuse": incoming(t.Context(), "a b", ""),
+	} {
 		var trailer metadata.MD
 		_, err := testClient.Unary(ctx, &request{}, grpc.Trailer(&trailer))
 		id := trailer.Get("x_request_uuid")
-		if err == nil || len(id) != 1 || len(id[0]) != 36 || !strings.Contains(err.Error(), testproto.TestService_Unary_FullMethodName+" as request "+id[0]) {
+		if err == nil || len(id) != 1 || len(id[0]) != 36 || !strings.Contains(err.Error(),
+			testproto.TestService_Unary_FullMethodName+" as request "+id[0]) {
 			t.Errorf("%s: id = %q, error %v: want it named", name, id, err)
 		}
 		if name == "none" && inner != id[0] {
 			t.Errorf("an inner interceptor sees %q, want %q", inner, id[0])
 		}
 	}
-	if _, err := testClient.Unary(incoming(t.Context(), "id-1", ""), &request{}); strings.Contains(err.Error(), "as request") {
+	if _, err := testClient.Unary(incoming(t.Context(), "id-1", ""),
+		&request{}); strings.Contains(err.Error(), "as request") {
 		t.Errorf("error = %v, which repeats what the caller's log has anyway", err)
 	}
 }
@@ -137,14 +186,17 @@ func TestAUnaryCallWithoutADeadlineGetsOne(t *testing.T) {
 }
 
 func TestTheTimeoutIsForContextsWithoutADeadlineOnly(t *testing.T) {
-	address, _ := serve(t, &service{unary: func(ctx context.Context, r *request) (*response, error) {
+	address, _ := serve(t, &service{unary: func(ctx context.Context, r *request) (*response,
+		error,
+	) {
 		if r.GetText() == "wait" {
 			<-ctx.Done()
 		}
 		return &response{}, ctx.Err()
 	}}, loopback)
 	testClient := dial(t, address, client.WithTimeout(20*time.Millisecond))
-	if _, err := testClient.Unary(t.Context(), &request{Text: "wait"}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := testClient.Unary(t.Context(), &request{Text: "wait"}); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Errorf("error = %v, want DeadlineExceeded", err)
 	}
 	testClient = dial(t, address, client.WithTimeout(time.Nanosecond))
@@ -155,7 +207,8 @@ func TestTheTimeoutIsForContextsWithoutADeadlineOnly(t *testing.T) {
 	}
 }
 
-// TestAChainOfServicesSharesIDLanguageDeadlineAndCancel has a service first, which calls middle, which calls last.
+// TestAChainOfServicesSharesIDLanguageDeadlineAndCancel has a service first, which calls
+// middle, which calls last.
 func TestAChainOfServicesSharesIDLanguageDeadlineAndCancel(t *testing.T) {
 	quiet(t)
 	type arrival struct {
@@ -172,20 +225,23 @@ func TestAChainOfServicesSharesIDLanguageDeadlineAndCancel(t *testing.T) {
 			language: xctx.RequestFrom(ctx).AcceptLanguage(), deadline: deadline,
 		}
 	}
-	lastAddress, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
-		arrive(ctx)
-		<-ctx.Done()
-		ended <- ctx.Err()
-		return nil, ctx.Err()
-	}}, loopback)
+	lastAddress, _ := serve(t,
+		&service{unary: func(ctx context.Context, _ *request) (*response, error) {
+			arrive(ctx)
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return nil, ctx.Err()
+		}}, loopback)
 	forward := func(next testproto.TestServiceClient) unaryOf {
 		return func(ctx context.Context, r *request) (*response, error) {
 			arrive(ctx)
 			return next.Unary(ctx, r)
 		}
 	}
-	middleAddress, _ := serve(t, &service{unary: forward(dial(t, lastAddress, client.WithSource("middle")))}, loopback)
-	firstAddress, _ := serve(t, &service{unary: forward(dial(t, middleAddress, client.WithSource("first")))}, loopback)
+	middleAddress, _ := serve(t,
+		&service{unary: forward(dial(t, lastAddress, client.WithSource("middle")))}, loopback)
+	firstAddress, _ := serve(t,
+		&service{unary: forward(dial(t, middleAddress, client.WithSource("first")))}, loopback)
 	testClient := dial(t, firstAddress, client.WithSource("edge"))
 
 	ctx, cancel := context.WithTimeout(incoming(t.Context(), "id-1", "zh"), 5*time.Minute)
@@ -201,7 +257,8 @@ func TestAChainOfServicesSharesIDLanguageDeadlineAndCancel(t *testing.T) {
 		if got.id != "id-1" || got.source != source || got.language != "zh" {
 			t.Errorf("a service sees %+v, want id-1, zh and %s", got, source)
 		}
-		if off := got.deadline.Sub(want).Abs(); off > 5*time.Second { // it travels as the time that is left
+		// it travels as the time that is left
+		if off := got.deadline.Sub(want).Abs(); off > 5*time.Second {
 			t.Errorf("the deadline is off by %v at the call from %s", off, source)
 		}
 	}

@@ -27,7 +27,8 @@ func ExampleDial() {
 	}
 	defer func() { _ = conn.Close() }()
 
-	reply, err := testproto.NewTestServiceClient(conn).UnarySafe(ctx, &testproto.TestRequest{Text: "ada"})
+	reply, err := testproto.NewTestServiceClient(conn).UnarySafe(ctx,
+		&testproto.TestRequest{Text: "ada"})
 	fmt.Println(reply.GetText(), err)
 	// Output: hello ada, from orders <nil>
 }
@@ -63,7 +64,8 @@ func ExampleWithRetry() {
 }
 
 func ExampleWithApplication() {
-	_, err := client.Dial("users:1119", client.WithApplication("183402938112004", "cs_secret"), client.WithPlaintext())
+	_, err := client.Dial("users:1119",
+		client.WithApplication("183402938112004", "cs_secret"), client.WithPlaintext())
 	fmt.Println(err)
 	// Output: grpcx/client: WithApplication would send its secret readable by all: choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development
 }
@@ -88,7 +90,8 @@ func ExampleFromError() {
 	// Output: NOT_FOUND true
 }
 
-// An error of a service behind means something to the service that called, and seldom to the client of that one.
+// An error of a service behind means something to the service that called, and seldom to
+// the client of that one.
 func ExampleDial_wrap() {
 	ctx, target, stop := users()
 	defer stop()

@@ -23,7 +23,8 @@ func (f *failed) Error() string {
 // Unwrap returns the error without the call.
 func (f *failed) Unwrap() error { return f.err }
 
-// failure turns the error of a call into an *xerror.Error; nil, and a nil pointer of another's making, is no error.
+// failure turns the error of a call into an *xerror.Error; nil, and a nil pointer of
+// another's making, is no error.
 func failure(method, id string, err error) error {
 	if err == nil {
 		return nil

@@ -30,17 +30,34 @@ func TestAFailedCallIsAnXErrorAndAStatus(t *testing.T) {
 		is   error
 		data any
 	}{
-		{name: "code", fail: xerror.New(xerror.NotExist, "user 7"), code: codes.InvalidArgument, is: xerror.NotExist},
-		{name: "data", fail: xerror.WrapData(xerror.ParameterError, "", nil, failures), code: codes.InvalidArgument, is: xerror.ParameterError, data: failures},
-		{name: "plain status", fail: status.Error(codes.NotFound, "gone"), code: codes.NotFound, is: xerror.NotFound},
+		{
+			name: "code", fail: xerror.New(xerror.NotExist, "user 7"), code: codes.InvalidArgument,
+			is: xerror.NotExist,
+		},
+		{
+			name: "data", fail: xerror.WrapData(xerror.ParameterError, "", nil, failures),
+			code: codes.InvalidArgument, is: xerror.ParameterError, data: failures,
+		},
+		{
+			name: "plain status",
+			fail: status.Error(codes.NotFound, "gone"), code: codes.NotFound, is: xerror.NotFound,
+		},
 		{name: "cancelled", fail: context.Canceled, code: codes.Canceled, is: context.Canceled},
-		{name: "out of time", fail: context.DeadlineExceeded, code: codes.DeadlineExceeded, is: context.DeadlineExceeded},
-		{name: "unknown", fail: errors.New("secret"), code: codes.Internal, is: xerror.ServerInternalError},
+		{
+			name: "out of time", fail: context.DeadlineExceeded, code: codes.DeadlineExceeded,
+			is: context.DeadlineExceeded,
+		},
+		{
+			name: "unknown", fail: errors.New("secret"), code: codes.Internal,
+			is: xerror.ServerInternalError,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			address, _ := serve(t, &service{
 				unary: func(context.Context, *request) (*response, error) { return nil, tc.fail },
-				bidi:  func(stream *bidi) error { return rpcstatus.Of((*stream).Context(), tc.fail) },
+				bidi: func(stream *bidi) error {
+					return rpcstatus.Of((*stream).Context(), tc.fail)
+				},
 			}, loopback)
 			testClient := dial(t, address)
 			_, unary := testClient.Unary(t.Context(), &request{})
@@ -50,7 +67,8 @@ func TestAFailedCallIsAnXErrorAndAStatus(t *testing.T) {
 			for kind, err := range map[string]error{"unary": unary, "stream": received} {
 				var e *xerror.Error
 				st, ok := status.FromError(err)
-				if !errors.As(err, &e) || !ok || st.Code() != tc.code || status.Code(err) != tc.code || !errors.Is(err, tc.is) {
+				if !errors.As(err, &e) || !ok || st.Code() != tc.code ||
+					status.Code(err) != tc.code || !errors.Is(err, tc.is) {
 					t.Errorf("%s: error = %v, want %v and %v", kind, err, tc.code, tc.is)
 				}
 				if !cmp.Equal(e.GetData(), tc.data) || strings.Contains(err.Error(), "secret") {
@@ -83,10 +101,11 @@ func TestSuccessIsANilError(t *testing.T) {
 		t.Errorf("Recv at the end = %#v, want io.EOF itself", err)
 	}
 	unary, _ := client.Interceptors("")
-	err = unary(t.Context(), "/a/b", nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
-		var none *xerror.Error
-		return none // the trap
-	})
+	err = unary(t.Context(), "/a/b", nil, nil, nil,
+		func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+			var none *xerror.Error
+			return none // the trap
+		})
 	if err != nil {
 		t.Errorf("error of a nil pointer = %#v, want nil", err)
 	}
@@ -94,7 +113,9 @@ func TestSuccessIsANilError(t *testing.T) {
 
 func TestSendAfterTheEndIsEOFAndRecvSaysWhy(t *testing.T) {
 	quiet(t)
-	address, _ := serve(t, &service{bidi: func(*bidi) error { return status.Error(codes.PermissionDenied, "no") }}, loopback)
+	address, _ := serve(t, &service{bidi: func(*bidi) error {
+		return status.Error(codes.PermissionDenied, "no")
+	}}, loopback)
 	testClient := dial(t, address)
 	stream, err := testClient.BidiStream(t.Context())
 	must(t, err)
@@ -104,7 +125,8 @@ func TestSendAfterTheEndIsEOFAndRecvSaysWhy(t *testing.T) {
 	if err != io.EOF { // the very value is what loops compare with
 		t.Errorf("Send = %#v, want io.EOF itself", err)
 	}
-	if _, err := stream.Recv(); !errors.Is(err, xerror.PermissionDenied) || status.Code(err) != codes.PermissionDenied {
+	if _, err := stream.Recv(); !errors.Is(err, xerror.PermissionDenied) ||
+		status.Code(err) != codes.PermissionDenied {
 		t.Errorf("Recv = %v, want PERMISSION_DENIED", err)
 	}
 }
@@ -120,14 +142,16 @@ func TestEveryMethodOfAStreamFailsWithAnXError(t *testing.T) {
 	must(t, err)
 	cancel()
 	_, received := stream.Recv()
-	var sent error // of a message that cannot be written: that of a stream which has ended is io.EOF
+	// of a message that cannot be written: that of a stream which has ended is io.EOF
+	var sent error
 	other, err := testClient.BidiStream(t.Context())
 	must(t, err)
 	sent = other.SendMsg("no message")
 	_, opened := testClient.BidiStream(ctx)
 	for name, err := range map[string]error{"RecvMsg": received, "NewStream": opened} {
 		var e *xerror.Error
-		if !errors.As(err, &e) || !errors.Is(err, xerror.Canceled) || !errors.Is(err, context.Canceled) || status.Code(err) != codes.Canceled {
+		if !errors.As(err, &e) || !errors.Is(err, xerror.Canceled) ||
+			!errors.Is(err, context.Canceled) || status.Code(err) != codes.Canceled {
 			t.Errorf("%s = %v, want CANCELED", name, err)
 		}
 	}
@@ -136,7 +160,9 @@ func TestEveryMethodOfAStreamFailsWithAnXError(t *testing.T) {
 	}
 	want := errors.New("not closed")
 	_, interceptor := client.Interceptors("")
-	odd, err := interceptor(t.Context(), nil, nil, "/a/b", func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	odd, err := interceptor(t.Context(), nil, nil, "/a/b", func(context.Context, *grpc.StreamDesc,
+		*grpc.ClientConn, string, ...grpc.CallOption,
+	) (grpc.ClientStream, error) {
 		return broken{err: want}, nil
 	})
 	must(t, err)
@@ -159,8 +185,8 @@ func (b broken) CloseSend() error { return b.err }
 
 func (b broken) Header() (metadata.MD, error) { return nil, b.err }
 
-// TestAnErrorOfTheNextServiceKeepsItsCodeUnlessItIsWrapped: the credentials that were wrong are this service's own, and
-// its client shall not think that they are his.
+// TestAnErrorOfTheNextServiceKeepsItsCodeUnlessItIsWrapped: the credentials that were
+// wrong are this service's own, and its client shall not think that they are his.
 func TestAnErrorOfTheNextServiceKeepsItsCodeUnlessItIsWrapped(t *testing.T) {
 	quiet(t)
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
@@ -179,25 +205,31 @@ func TestAnErrorOfTheNextServiceKeepsItsCodeUnlessItIsWrapped(t *testing.T) {
 			code: codes.Unauthenticated, is: xerror.Unauthorized, text: "the secret is wrong",
 		},
 		{
-			name: "with a text", wrap: func(err error) error { return fmt.Errorf("users: %w", err) },
+			name: "with a text",
+			wrap: func(err error) error { return fmt.Errorf("users: %w", err) },
 			code: codes.Unauthenticated, is: xerror.Unauthorized, text: "the secret is wrong",
 		},
 		{
-			name: "with a code", wrap: func(err error) error { return xerror.Wrap(xerror.RemoteError, "no users", err) },
+			name: "with a code", wrap: func(err error) error {
+				return xerror.Wrap(xerror.RemoteError, "no users", err)
+			},
 			code: codes.Internal, is: xerror.RemoteError, text: "no users",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			between, _ := serve(t, &service{unary: func(ctx context.Context, r *request) (*response, error) {
-				_, err := next.Unary(ctx, r)
-				return nil, tc.wrap(err)
-			}}, loopback)
+			between, _ := serve(t,
+				&service{unary: func(ctx context.Context, r *request) (*response, error) {
+					_, err := next.Unary(ctx, r)
+					return nil, tc.wrap(err)
+				}}, loopback)
 			_, err := dial(t, between).Unary(t.Context(), &request{})
 			var e *xerror.Error
-			if !errors.As(err, &e) || status.Code(err) != tc.code || !errors.Is(err, tc.is) || e.GetErrorMessage().String() != tc.text {
+			if !errors.As(err, &e) || status.Code(err) != tc.code || !errors.Is(err, tc.is) ||
+				e.GetErrorMessage().String() != tc.text {
 				t.Errorf("error = %v, want %v and %q", err, tc.code, tc.text)
 			}
-			if tc.is == xerror.RemoteError && (errors.Is(err, xerror.Unauthorized) || strings.Contains(err.Error(), "secret")) {
+			if tc.is == xerror.RemoteError &&
+				(errors.Is(err, xerror.Unauthorized) || strings.Contains(err.Error(), "secret")) {
 				t.Errorf("error = %v, which tells of the service behind", err)
 			}
 		})
@@ -221,12 +253,14 @@ func TestARequestIDIsFoundInTheErrorOfACall(t *testing.T) {
 		},
 	}, loopback)
 	const id = "3f1c-of-a-user"
-	_, answered := dial(t, address).Unary(metadata.AppendToOutgoingContext(t.Context(), "x_request_uuid", id), &request{})
+	_, answered := dial(t, address).Unary(metadata.AppendToOutgoingContext(t.Context(),
+		"x_request_uuid", id), &request{})
 	if got := client.RequestID(answered); got != id {
 		t.Errorf("RequestID = %q, want %q of the service's answer", got, id)
 	}
 	_, unanswered := dial(t, "127.0.0.1:1").Unary(t.Context(), &request{})
-	if got := client.RequestID(unanswered); got == "" || !strings.Contains(unanswered.Error(), got) {
+	if got := client.RequestID(unanswered); got == "" ||
+		!strings.Contains(unanswered.Error(), got) {
 		t.Errorf("RequestID = %q, want the one in %v", got, unanswered)
 	}
 	if got := client.RequestID(errors.New("of another kind")); got != "" {
@@ -239,7 +273,8 @@ func TestFromErrorReadsWhatForeignClientsReturn(t *testing.T) {
 		t.Errorf("FromError(nil) = %v", got)
 	}
 	err := status.Error(codes.ResourceExhausted, "slow down")
-	if got := client.FromError(err); !errors.Is(got, xerror.TooManyRequests) || !errors.Is(got, err) {
+	if got := client.FromError(err); !errors.Is(got, xerror.TooManyRequests) ||
+		!errors.Is(got, err) {
 		t.Errorf("FromError = %v, want TOO_MANY_REQUESTS around the status", got)
 	}
 }

@@ -56,28 +56,29 @@ func (c *config) complete() {
 	}
 }
 
-// WithSource names the caller, which is sent as x_request_source and is the user agent. The default is the variable
-// APP_NAME; "" sends nothing.
+// WithSource names the caller, which is sent as x_request_source and is the user agent.
+// The default is the variable APP_NAME; "" sends nothing.
 func WithSource(name string) Option { return func(c *config) { c.source = &name } }
 
-// WithTimeout bounds unary calls whose context has no deadline, all attempts together; 0 does not. The default is 30 s.
-// Streams have no bound but their context's.
+// WithTimeout bounds unary calls whose context has no deadline, all attempts together; 0
+// does not. The default is 30 s. Streams have no bound but their context's.
 func WithTimeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
 
 // WithApplication sends app_access_id and app_secret_key with each call.
 //
-// They travel over TLS only, unless WithPlaintextSecrets is given too. A call to whose outgoing metadata the caller has
-// added either of them goes without these. The secret appears in no error and in no line of a log.
+// They travel over TLS only, unless WithPlaintextSecrets is given too. A call to whose
+// outgoing metadata the caller has added either of them goes without these. The secret
+// appears in no error and in no line of a log.
 func WithApplication(accessID, secretKey string) Option {
 	return func(c *config) { c.application = &identity{accessID: accessID, secret: xlog.Secret(secretKey)} }
 }
 
-// WithPlaintextSecrets lets WithApplication send its secret unencrypted, where all on the way can read it. It is for
-// development and for networks that encrypt by themselves.
+// WithPlaintextSecrets lets WithApplication send its secret unencrypted, where all on the
+// way can read it. It is for development and for networks that encrypt by themselves.
 func WithPlaintextSecrets() Option { return func(c *config) { c.plainSecret = true } }
 
-// WithTLS sets how the connection is encrypted, such as a private authority or a certificate of the client's own. The
-// default is TLS with the system's roots.
+// WithTLS sets how the connection is encrypted, such as a private authority or a
+// certificate of the client's own. The default is TLS with the system's roots.
 func WithTLS(settings *tls.Config) Option {
 	return func(c *config) { c.tls, c.secure = settings, true }
 }
@@ -85,32 +86,35 @@ func WithTLS(settings *tls.Config) Option {
 // WithPlaintext connects without TLS. It is for trusted networks.
 func WithPlaintext() Option { return func(c *config) { c.plaintext = true } }
 
-// WithIdempotent names methods that may be called twice with the effect of once, beside those whose proto says so:
-// "/pkg.Service/Method" for one, "pkg.Service" for all of a service. Given again, it adds to the
-// list. Dial fails if no generated code of the program has the service or the method.
+// WithIdempotent names methods that may be called twice with the effect of once, beside
+// those whose proto says so: "/pkg.Service/Method" for one, "pkg.Service" for all of a
+// service. Given again, it adds to the list. Dial fails if no generated code of the
+// program has the service or the method.
 func WithIdempotent(names ...string) Option {
 	return func(c *config) { c.idempotent = append(c.idempotent, names...) }
 }
 
-// WithRetry says how often a method that may be repeated is called at most, the first attempt included, and how long
-// grpc waits between: about initial, doubled each time up to longest, with jitter. The default is 4, 100 ms and 1 s.
+// WithRetry says how often a method that may be repeated is called at most, the first
+// attempt included, and how long grpc waits between: about initial, doubled each time up
+// to longest, with jitter. The default is 4, 100 ms and 1 s.
 func WithRetry(attempts int, initial, longest time.Duration) Option {
 	return func(c *config) { c.retry = &retry{attempts: attempts, initial: initial, longest: longest} }
 }
 
-// WithoutRetry calls every method once. Only a call that the server has certainly not seen is sent again, as the
-// protocol has it.
+// WithoutRetry calls every method once. Only a call that the server has certainly not
+// seen is sent again, as the protocol has it.
 func WithoutRetry() Option { return func(c *config) { c.retry = nil } }
 
-// WithLoadBalancing sets the policy that chooses among the addresses of the target, such as "round_robin". The default
-// is grpc's, "pick_first".
+// WithLoadBalancing sets the policy that chooses among the addresses of the target, such
+// as "round_robin". The default is grpc's, "pick_first".
 func WithLoadBalancing(policy string) Option { return func(c *config) { c.balancing = &policy } }
 
 // WithDialOptions adds options of grpc-go, which come last and win.
 //
-// Interceptors of grpc.WithChainUnaryInterceptor and grpc.WithChainStreamInterceptor run inside those of this package,
-// the single ones of grpc.WithUnaryInterceptor and grpc.WithStreamInterceptor outside. grpc.WithDefaultServiceConfig
-// replaces the one in which retries and load balancing are written.
+// Interceptors of grpc.WithChainUnaryInterceptor and grpc.WithChainStreamInterceptor run
+// inside those of this package, the single ones of grpc.WithUnaryInterceptor and
+// grpc.WithStreamInterceptor outside. grpc.WithDefaultServiceConfig replaces the one in
+// which retries and load balancing are written.
 func WithDialOptions(options ...grpc.DialOption) Option {
 	return func(c *config) { c.dial = append(c.dial, options...) }
 }

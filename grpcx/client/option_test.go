@@ -22,14 +22,17 @@ import (
 func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 	conn, err := client.Dial(" ", nil,
 		client.WithSource("名"), client.WithTimeout(-1), client.WithTLS(nil), client.WithPlaintext(),
-		client.WithApplication("", "hunter2\n"), client.WithRetry(1, 0, -1), client.WithIdempotent("a b", "/pkg.Service"),
+		client.WithApplication("", "hunter2\n"), client.WithRetry(1, 0, -1),
+		client.WithIdempotent("a b", "/pkg.Service"),
 		client.WithLoadBalancing("fairest"), client.WithDialOptions(grpc.EmptyDialOption{}, nil))
 	if conn != nil || err == nil {
 		t.Fatalf("Dial = %v, %v; want an error", conn, err)
 	}
 	for _, want := range []string{
-		"target is empty", "option 1 is nil", "WithSource", "WithTimeout", "WithTLS: the configuration is nil", "choose one",
-		"access id is empty", "secret key has characters", "WithPlaintextSecrets", "1 attempts", "first wait", "longest wait",
+		"target is empty", "option 1 is nil", "WithSource", "WithTimeout",
+		"WithTLS: the configuration is nil", "choose one",
+		"access id is empty", "secret key has characters", "WithPlaintextSecrets", "1 attempts",
+		"first wait", "longest wait",
 		`"a b"`, `"/pkg.Service"`, `"fairest"`, "WithDialOptions: option 2 is nil",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -62,7 +65,8 @@ func TestTargetsAreAddresses(t *testing.T) {
 		if tc.want == "" {
 			must(t, err)
 			must(t, conn.Close())
-		} else if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
+		} else if err == nil || !strings.Contains(err.Error(), tc.want) ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("Dial(%q) = %v, want %q", tc.target, err, tc.want)
 		}
 	}
@@ -98,7 +102,8 @@ func TestNamesOfIdempotentMethods(t *testing.T) {
 		}
 	}
 	_, err := client.DialOptions(client.WithIdempotent("pkg.Service"))
-	if err == nil || !strings.Contains(err.Error(), `"pkg.Service"`) || !strings.Contains(err.Error(), service) {
+	if err == nil || !strings.Contains(err.Error(), `"pkg.Service"`) ||
+		!strings.Contains(err.Error(), service) {
 		t.Errorf("got %v, want an error that names %s", err, service)
 	}
 }
@@ -116,13 +121,17 @@ func TestTheApplicationsNameMustTravel(t *testing.T) {
 func TestTheUsersOwnDialOptionsWin(t *testing.T) {
 	var order []string
 	note := func(name string) grpc.UnaryClientInterceptor {
-		return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+			next grpc.UnaryInvoker, opts ...grpc.CallOption,
+		) error {
 			order = append(order, name)
 			return next(ctx, method, req, reply, cc, opts...)
 		}
 	}
-	testClient, calls := inspect(t, client.WithDialOptions(grpc.WithUserAgent("mine")), client.WithDialOptions(
-		grpc.WithChainUnaryInterceptor(note("inside")), grpc.WithUnaryInterceptor(note("outside"))))
+	testClient, calls := inspect(t, client.WithDialOptions(grpc.WithUserAgent("mine")),
+		client.WithDialOptions(
+			grpc.WithChainUnaryInterceptor(note("inside")),
+			grpc.WithUnaryInterceptor(note("outside"))))
 	_, err := testClient.Unary(t.Context(), &request{})
 	must(t, err)
 	if agent := (<-calls).metadata.Get("user-agent"); !strings.HasPrefix(agent[0], "mine ") {
@@ -135,15 +144,18 @@ func TestTheUsersOwnDialOptionsWin(t *testing.T) {
 
 func TestDialOptionsServeAConnectionOfTheUsersMaking(t *testing.T) {
 	_, calls := inspect(t)
-	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response,
+		error,
+	) {
 		calls <- look(ctx)
 		return &response{}, nil
 	}}, loopback)
 	options, err := client.DialOptions(client.WithPlaintext(), client.WithSource("orders"))
 	must(t, err)
-	conn, err := grpc.NewClient("passthrough:///anywhere", append(options, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	}))...)
+	conn, err := grpc.NewClient("passthrough:///anywhere", append(options,
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		}))...)
 	must(t, err)
 	_, err = testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
 	must(t, errors.Join(err, conn.Close()))
@@ -168,11 +180,28 @@ func TestTLSIsTheDefault(t *testing.T) {
 		option  client.Option
 		want    string // of the error
 	}{
-		{name: "a server without TLS", address: plain, option: client.WithSource(""), want: "handshake"},
-		{name: "an authority that the system does not know", address: encrypted, option: client.WithSource(""), want: "certificate"},
-		{name: "an authority of one's own", address: encrypted, option: client.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13})},
-		{name: "by the user's own bundle", address: plain, option: client.WithDialOptions(grpc.WithTransportCredentials(nil), grpc.WithCredentialsBundle(insecure.NewBundle()))},
-		{name: "by the user's own option", address: plain, option: client.WithDialOptions(grpc.WithTransportCredentials(insecure.NewCredentials()))},
+		{
+			name:    "a server without TLS",
+			address: plain, option: client.WithSource(""), want: "handshake",
+		},
+		{
+			name:    "an authority that the system does not know",
+			address: encrypted, option: client.WithSource(""), want: "certificate",
+		},
+		{
+			name: "an authority of one's own", address: encrypted,
+			option: client.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}),
+		},
+		{
+			name:    "by the user's own bundle",
+			address: plain, option: client.WithDialOptions(grpc.WithTransportCredentials(nil),
+				grpc.WithCredentialsBundle(insecure.NewBundle())),
+		},
+		{
+			name:    "by the user's own option",
+			address: plain, option: client.WithDialOptions(
+				grpc.WithTransportCredentials(insecure.NewCredentials())),
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			conn, err := client.Dial(tc.address, tc.option)
@@ -184,7 +213,8 @@ func TestTLSIsTheDefault(t *testing.T) {
 				if got := <-secure; got != (tc.address == encrypted) {
 					t.Errorf("encrypted = %t", got)
 				}
-			} else if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), tc.want) {
+			} else if status.Code(err) != codes.Unavailable ||
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want %q", err, tc.want)
 			}
 		})
@@ -195,7 +225,8 @@ func TestAnAnswerIsBoundedAsInGRPC(t *testing.T) {
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
 		return &response{Text: strings.Repeat("x", 4<<20)}, nil
 	}}, loopback)
-	if _, err := dial(t, address).Unary(t.Context(), &request{}); status.Code(err) != codes.ResourceExhausted {
+	if _, err := dial(t, address).Unary(t.Context(),
+		&request{}); status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("error = %.200v, want RESOURCE_EXHAUSTED", err)
 	}
 	larger := client.WithDialOptions(grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(5 << 20)))
@@ -214,7 +245,8 @@ func TestCallsAreSpreadOverAllAddresses(t *testing.T) {
 		}}, loopback)
 		addresses = append(addresses, address)
 	}
-	conn, err := client.Dial("list:///two", client.WithPlaintext(), client.WithLoadBalancing("round_robin"),
+	conn, err := client.Dial("list:///two",
+		client.WithPlaintext(), client.WithLoadBalancing("round_robin"),
 		client.WithDialOptions(grpc.WithResolvers(list(addresses))))
 	must(t, err)
 	testClient := testproto.NewTestServiceClient(conn)

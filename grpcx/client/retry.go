@@ -25,9 +25,11 @@ type retry struct {
 }
 
 func (r *retry) check(p *problems) {
-	p.add(r.attempts < 2, "WithRetry: %d attempts repeat nothing: give 2 at least, or WithoutRetry", r.attempts)
+	p.add(r.attempts < 2, "WithRetry: %d attempts repeat nothing: give 2 at least, or WithoutRetry",
+		r.attempts)
 	p.add(r.initial <= 0, "WithRetry: the first wait of %v is not above 0", r.initial)
-	p.add(r.longest < r.initial, "WithRetry: the longest wait of %v is below the first, %v", r.longest, r.initial)
+	p.add(r.longest < r.initial, "WithRetry: the longest wait of %v is below the first, %v",
+		r.longest, r.initial)
 }
 
 // methodName is a method in the service config, or all of a service.
@@ -36,15 +38,16 @@ type methodName struct {
 	Method  string `json:"method,omitempty"`
 }
 
-// serviceConfig returns the service config of gRPC as JSON, or "" where there is nothing to say:
+// serviceConfig returns the service config of gRPC as JSON, or "" where there is nothing
+// to say:
 // https://github.com/grpc/grpc-proto/blob/master/grpc/service_config/service_config.proto
 //
-// Only UNAVAILABLE is worth another attempt: the service is not there just now. Of the others, DEADLINE_EXCEEDED and
-// CANCELLED leave no time, RESOURCE_EXHAUSTED asks for less load, ABORTED wants the caller to read again, and all else
-// would fail the same way.
+// Only UNAVAILABLE is worth another attempt: the service is not there just now. Of the
+// others, DEADLINE_EXCEEDED and CANCELLED leave no time, RESOURCE_EXHAUSTED asks for less
+// load, ABORTED wants the caller to read again, and all else would fail the same way.
 //
-// The throttling stops repeating on a connection when 50 attempts more have failed than a tenth of the calls has
-// succeeded: a service that is down for long gets each call once.
+// The throttling stops repeating on a connection when 50 attempts more have failed than a
+// tenth of the calls has succeeded: a service that is down for long gets each call once.
 func (c *config) serviceConfig() string {
 	type object map[string]any
 	s := object{}
@@ -54,7 +57,8 @@ func (c *config) serviceConfig() string {
 	if names := c.repeatable(); len(names) > 0 {
 		s["retryThrottling"] = object{"maxTokens": 100, "tokenRatio": 0.1}
 		s["methodConfig"] = []object{{"name": names, "retryPolicy": object{
-			"maxAttempts": c.retry.attempts, "initialBackoff": seconds(c.retry.initial), "maxBackoff": seconds(c.retry.longest),
+			"maxAttempts": c.retry.attempts, "initialBackoff": seconds(c.retry.initial),
+			"maxBackoff":        seconds(c.retry.longest),
 			"backoffMultiplier": 2, "retryableStatusCodes": []string{"UNAVAILABLE"},
 		}}}
 	}
@@ -82,13 +86,15 @@ func (c *config) repeatable() []methodName {
 	return slices.Compact(names)
 }
 
-// declared returns the methods of all linked protocol buffers that say themselves that they may be repeated.
+// declared returns the methods of all linked protocol buffers that say themselves that
+// they may be repeated.
 func declared() []methodName {
 	var names []methodName
 	for service := range services(protoregistry.GlobalFiles) {
 		for j := range service.Methods().Len() {
 			if m := service.Methods().Get(j); idempotent(m) {
-				names = append(names, methodName{Service: string(service.FullName()), Method: string(m.Name())})
+				names = append(names,
+					methodName{Service: string(service.FullName()), Method: string(m.Name())})
 			}
 		}
 	}
@@ -101,12 +107,15 @@ func idempotent(m protoreflect.MethodDescriptor) bool {
 	return options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
 }
 
-// parseName reads "/pkg.Service/Method" or "pkg.Service". See known for names that are mistakes.
+// parseName reads "/pkg.Service/Method" or "pkg.Service". See known for names that are
+// mistakes.
 func parseName(text string) (methodName, error) {
 	path, isMethod := strings.CutPrefix(text, "/")
 	service, method, found := strings.Cut(path, "/")
-	if isMethod != found || !protoreflect.FullName(service).IsValid() || isMethod && !protoreflect.Name(method).IsValid() {
-		return methodName{}, fmt.Errorf(`grpcx/client: WithIdempotent: %q names nothing: write "/pkg.Service/Method", or "pkg.Service" for all of it`, text)
+	if isMethod != found || !protoreflect.FullName(service).IsValid() || isMethod &&
+		!protoreflect.Name(method).IsValid() {
+		return methodName{}, fmt.Errorf(
+			`grpcx/client: WithIdempotent: %q names nothing: write "/pkg.Service/Method", or "pkg.Service" for all of it`, text)
 	}
 	if err := known(protoregistry.GlobalFiles, service, method); err != nil {
 		return methodName{}, fmt.Errorf("grpcx/client: WithIdempotent: %q: %w", text, err)
@@ -114,14 +123,15 @@ func parseName(text string) (methodName, error) {
 	return methodName{Service: service, Method: method}, nil
 }
 
-// known returns what is wrong with the name of a service, or of a method if it is not empty. Generated
-// code registers its services, so a name that is not registered is a mistake. A program without
-// generated services, such as a proxy, may name any.
+// known returns what is wrong with the name of a service, or of a method if it is not
+// empty. Generated code registers its services, so a name that is not registered is a
+// mistake. A program without generated services, such as a proxy, may name any.
 func known(files *protoregistry.Files, service, method string) error {
 	found, err := files.FindDescriptorByName(protoreflect.FullName(service))
 	if err != nil {
 		if names := serviceNames(files); len(names) > 0 {
-			return fmt.Errorf("no generated code has this service: it has %s", strings.Join(names, ", "))
+			return fmt.Errorf("no generated code has this service: it has %s",
+				strings.Join(names, ", "))
 		}
 		return nil
 	}

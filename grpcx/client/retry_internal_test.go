@@ -21,7 +21,10 @@ func TestKnown(t *testing.T) {
 		{"no generated code", "billing.Invoices", nil, ""},
 		{"a service of gRPC only", "billing.Invoices", []protoreflect.FileDescriptor{health}, ""},
 		{"a service of gRPC", "grpc.health.v1.Health", []protoreflect.FileDescriptor{health}, ""},
-		{"another service", "billing.Invoices", []protoreflect.FileDescriptor{health, testproto.File_grpcx_internal_testproto_test_proto}, "it has plinth.grpcx.testproto."},
+		{"another service", "billing.Invoices", []protoreflect.FileDescriptor{
+			health,
+			testproto.File_grpcx_internal_testproto_test_proto,
+		}, "it has plinth.grpcx.testproto."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			files := new(protoregistry.Files)
@@ -31,7 +34,8 @@ func TestKnown(t *testing.T) {
 				}
 			}
 			err := known(files, tc.service, "")
-			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			if (err == nil) != (tc.want == "") || err != nil &&
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want an error with %q", err, tc.want)
 			}
 		})

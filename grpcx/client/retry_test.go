@@ -86,20 +86,66 @@ func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
 		want     int // calls
 		wantOK   bool
 	}{
-		{name: "without side effects", call: safely, fail: unavailable, options: theRest, failures: 2, want: 3, wantOK: true},
-		{name: "idempotent", call: idempotently, fail: unavailable, options: theRest, failures: 2, want: 3, wantOK: true},
-		{name: "an error of ours", call: safely, fail: errBusy, options: theRest, failures: 2, want: 3, wantOK: true},
-		{name: "neither", call: unsafely, fail: unavailable, options: theRest, failures: 2, want: 1},
-		{name: "named", call: unsafely, fail: unavailable, options: with(client.WithIdempotent("/" + name + "/Unary")), failures: 2, want: 3, wantOK: true},
-		{name: "of a named service", call: unsafely, fail: unavailable, options: with(client.WithIdempotent(name, name)), failures: 2, want: 3, wantOK: true},
-		{name: "another is named", call: unsafely, fail: unavailable, options: with(client.WithIdempotent("/" + name + "/UnarySafe")), failures: 2, want: 1},
-		{name: "too often", call: safely, fail: unavailable, options: theRest, failures: 9, want: 4},
-		{name: "more attempts than grpc's own bound", call: safely, fail: unavailable, options: with(client.WithRetry(8, time.Millisecond, time.Millisecond)), failures: 7, want: 8, wantOK: true},
-		{name: "switched off", call: safely, fail: unavailable, options: with(client.WithoutRetry()), failures: 2, want: 1},
-		{name: "another code", call: safely, fail: status.Error(codes.ResourceExhausted, "slow down"), options: theRest, failures: 2, want: 1},
-		{name: "aborted", call: safely, fail: status.Error(codes.Aborted, "again"), options: theRest, failures: 2, want: 1},
-		{name: "the user's own service config", call: safely, fail: unavailable, options: with(client.WithDialOptions(grpc.WithDefaultServiceConfig(`{}`))), failures: 2, want: 1},
-		{name: "with load balancing", call: safely, fail: unavailable, options: with(client.WithLoadBalancing("round_robin")), failures: 2, want: 3, wantOK: true},
+		{
+			name: "without side effects",
+			call: safely, fail: unavailable, options: theRest, failures: 2, want: 3, wantOK: true,
+		},
+		{
+			name: "idempotent", call: idempotently, fail: unavailable, options: theRest, failures: 2,
+			want: 3, wantOK: true,
+		},
+		{
+			name: "an error of ours",
+			call: safely, fail: errBusy, options: theRest, failures: 2, want: 3, wantOK: true,
+		},
+		{
+			name: "neither", call: unsafely, fail: unavailable, options: theRest, failures: 2,
+			want: 1,
+		},
+		{
+			name: "named", call: unsafely, fail: unavailable,
+			options: with(client.WithIdempotent("/" + name + "/Unary")), failures: 2, want: 3,
+			wantOK: true,
+		},
+		{
+			name: "of a named service", call: unsafely, fail: unavailable,
+			options: with(client.WithIdempotent(name, name)), failures: 2, want: 3, wantOK: true,
+		},
+		{
+			name: "another is named", call: unsafely, fail: unavailable,
+			options: with(client.WithIdempotent("/" + name + "/UnarySafe")), failures: 2, want: 1,
+		},
+		{
+			name: "too often", call: safely, fail: unavailable, options: theRest, failures: 9,
+			want: 4,
+		},
+		{
+			name: "more attempts than grpc's own bound",
+			call: safely, fail: unavailable,
+			options: with(client.WithRetry(8, time.Millisecond, time.Millisecond)), failures: 7,
+			want: 8, wantOK: true,
+		},
+		{
+			name: "switched off", call: safely, fail: unavailable,
+			options: with(client.WithoutRetry()), failures: 2, want: 1,
+		},
+		{name: "another code", call: safely, fail: status.Error(codes.ResourceExhausted,
+			"slow down"), options: theRest, failures: 2, want: 1},
+		{
+			name: "aborted", call: safely, fail: status.Error(codes.Aborted, "again"),
+			options: theRest, failures: 2, want: 1,
+		},
+		{
+			name: "the user's own service config",
+			call: safely, fail: unavailable,
+			options: with(client.WithDialOptions(grpc.WithDefaultServiceConfig(`{}`))), failures: 2,
+			want: 1,
+		},
+		{
+			name: "with load balancing",
+			call: safely, fail: unavailable, options: with(client.WithLoadBalancing("round_robin")),
+			failures: 2, want: 3, wantOK: true,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			address, ids := busy(t, tc.failures, tc.fail)
@@ -117,7 +163,9 @@ func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
 
 func TestAStreamOfANamedServiceIsOpenedAgain(t *testing.T) {
 	address, ids := busy(t, 2, errBusy)
-	stream, err := dial(t, address, with(client.WithIdempotent("plinth.grpcx.testproto.TestService"))...).BidiStream(t.Context())
+	stream, err := dial(t, address,
+		with(client.WithIdempotent("plinth.grpcx.testproto.TestService"))...).BidiStream(
+		t.Context())
 	must(t, err)
 	_, err = stream.Recv()
 	if n := len(ids()); n != 3 || err == nil || errors.Is(err, xerror.ServiceUnavailable) {
@@ -128,9 +176,12 @@ func TestAStreamOfANamedServiceIsOpenedAgain(t *testing.T) {
 func TestAServerThatWantsNoMoreAttemptsGetsNone(t *testing.T) {
 	quiet(t)
 	var calls atomic.Int32
-	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response,
+		error,
+	) {
 		calls.Add(1)
-		return nil, errors.Join(errBusy, grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1")))
+		return nil, errors.Join(errBusy,
+			grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1")))
 	}}, loopback)
 	err := safely(t.Context(), dial(t, address, quick))
 	if n := calls.Load(); n != 1 || !errors.Is(err, xerror.ServiceUnavailable) {
@@ -161,9 +212,11 @@ func TestAServiceThatIsDownForLongGetsEachCallOnce(t *testing.T) {
 func TestTheDeadlineBoundsAllAttempts(t *testing.T) {
 	address, ids := busy(t, 9, errBusy)
 	start := time.Now()
-	testClient := dial(t, address, client.WithRetry(4, time.Hour, time.Hour), client.WithTimeout(50*time.Millisecond))
+	testClient := dial(t, address, client.WithRetry(4, time.Hour, time.Hour),
+		client.WithTimeout(50*time.Millisecond))
 	err := safely(t.Context(), testClient)
-	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || status.Code(err) != codes.DeadlineExceeded || took > 20*time.Second {
+	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
+		status.Code(err) != codes.DeadlineExceeded || took > 20*time.Second {
 		t.Errorf("error = %v after %v, want the deadline", err, took)
 	}
 	if n := len(ids()); n != 1 {

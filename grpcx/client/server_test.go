@@ -38,7 +38,9 @@ type service struct {
 	bidi  func(stream *bidi) error
 }
 
-func (s *service) Unary(ctx context.Context, r *request) (*response, error) { return s.unary(ctx, r) }
+func (s *service) Unary(ctx context.Context, r *request) (*response, error) {
+	return s.unary(ctx, r)
+}
 
 func (s *service) UnarySafe(ctx context.Context, r *request) (*response, error) {
 	return s.unary(ctx, r)
@@ -50,8 +52,11 @@ func (s *service) UnaryIdempotent(ctx context.Context, r *request) (*response, e
 
 func (s *service) BidiStream(stream bidi) error { return s.bidi(&stream) }
 
-// serve starts a server at an address and returns where it listens, and how to kill it at once.
-func serve(tb testing.TB, s *service, address string, options ...grpc.ServerOption) (_ string, kill func()) {
+// serve starts a server at an address and returns where it listens, and how to kill it at
+// once.
+func serve(
+	tb testing.TB, s *service, address string, options ...grpc.ServerOption,
+) (_ string, kill func()) {
 	tb.Helper()
 	at, stop, err := listen(tb.Context(), s, address, options...)
 	must(tb, err)
@@ -73,7 +78,9 @@ func start(s *service) (address string, stop func()) {
 	return at, func() { _ = end() }
 }
 
-func listen(ctx context.Context, s *service, address string, options ...grpc.ServerOption) (_ string, stop func() error, _ error) {
+func listen(
+	ctx context.Context, s *service, address string, options ...grpc.ServerOption,
+) (_ string, stop func() error, _ error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
@@ -101,7 +108,8 @@ const loopback = "127.0.0.1:0"
 // dial returns a client without TLS, unless the options say otherwise.
 func dial(tb testing.TB, address string, options ...client.Option) testproto.TestServiceClient {
 	tb.Helper()
-	conn, err := client.Dial(address, append([]client.Option{client.WithPlaintext()}, options...)...)
+	conn, err := client.Dial(address,
+		append([]client.Option{client.WithPlaintext()}, options...)...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -118,7 +126,8 @@ func bare(tb testing.TB, address string) testClient {
 	return testproto.NewTestServiceClient(conn)
 }
 
-// inspect returns a client of a server that keeps the metadata and the deadline of each call.
+// inspect returns a client of a server that keeps the metadata and the deadline of each
+// call.
 func inspect(t *testing.T, options ...client.Option) (testproto.TestServiceClient, chan seen) {
 	t.Helper()
 	calls := make(chan seen, 8)

@@ -15,14 +15,17 @@ import (
 	"google.golang.org/grpc/resolver"
 )
 
-// certificate returns the credentials of a server on the loopback, and the only root that vouches for it.
+// certificate returns the credentials of a server on the loopback, and the only root that
+// vouches for it.
 func certificate(t *testing.T) (credentials.TransportCredentials, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA:        true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	must(t, err)
@@ -30,7 +33,10 @@ func certificate(t *testing.T) (credentials.TransportCredentials, *x509.CertPool
 	must(t, err)
 	roots := x509.NewCertPool()
 	roots.AddCert(parsed)
-	return credentials.NewServerTLSFromCert(&tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}), roots
+	return credentials.NewServerTLSFromCert(&tls.Certificate{
+		Certificate: [][]byte{der},
+		PrivateKey:  key,
+	}), roots
 }
 
 // list resolves any target of its scheme to fixed addresses.
@@ -40,7 +46,9 @@ type list []string
 func (list) Scheme() string { return "list" }
 
 // Build implements resolver.Builder.
-func (l list) Build(_ resolver.Target, conn resolver.ClientConn, _ resolver.BuildOptions) (resolver.Resolver, error) {
+func (l list) Build(
+	_ resolver.Target, conn resolver.ClientConn, _ resolver.BuildOptions,
+) (resolver.Resolver, error) {
 	var state resolver.State
 	for _, address := range l {
 		state.Addresses = append(state.Addresses, resolver.Address{Addr: address})

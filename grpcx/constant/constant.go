@@ -16,14 +16,16 @@ const (
 	MetadataRequestUUID Metadata = "x_request_uuid"
 	// MetadataRequestSource holds the name of the service that calls.
 	MetadataRequestSource Metadata = "x_request_source"
-	// MetadataAcceptLanguage holds the languages of the user for whom the call is made (RFC 9110, section 12.5.4).
+	// MetadataAcceptLanguage holds the languages of the user for whom the call is made
+	// (RFC 9110, section 12.5.4).
 	MetadataAcceptLanguage Metadata = "accept-language"
 )
 
 // String returns the key as it travels.
 func (m Metadata) String() string { return string(m) }
 
-// Dashed returns the key with dashes, as it may travel too: proxies for HTTP drop names with underscores.
+// Dashed returns the key with dashes, as it may travel too: proxies for HTTP drop names
+// with underscores.
 func (m Metadata) Dashed() string { return strings.ReplaceAll(string(m), "_", "-") }
 
 // Trailer is the key of a value that a server sends when a call ends.

@@ -15,13 +15,15 @@ type middleware interface {
 	grpc.UnaryServerInterceptor | grpc.StreamServerInterceptor
 }
 
-// chains holds the middlewares of one kind by service. Writers replace the whole table, so that readers need no lock.
+// chains holds the middlewares of one kind by service. Writers replace the whole table,
+// so that readers need no lock.
 type chains[M middleware] struct {
 	writing sync.Mutex
 	table   atomic.Pointer[map[string]chain[M]]
 }
 
-// chain holds the middlewares of a service, at least one, and all of them as one. It never changes.
+// chain holds the middlewares of a service, at least one, and all of them as one. It
+// never changes.
 type chain[M middleware] struct {
 	parts []M
 	whole M
@@ -62,10 +64,13 @@ func (c *chains[M]) of(service string) chain[M] {
 	return (*table)[service]
 }
 
-// nestUnary returns a middleware that runs inner within outer. Each call of outer gets a handler of its own that does not
-// change, which is why outer may call it repeatedly, and keep it.
+// nestUnary returns a middleware that runs inner within outer. Each call of outer gets a
+// handler of its own that does not change, which is why outer may call it repeatedly, and
+// keep it.
 func nestUnary(outer, inner grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo,
+		handler grpc.UnaryHandler,
+	) (any, error) {
 		return outer(ctx, request, info, func(ctx context.Context, request any) (any, error) {
 			return inner(ctx, request, info, handler)
 		})
@@ -74,7 +79,9 @@ func nestUnary(outer, inner grpc.UnaryServerInterceptor) grpc.UnaryServerInterce
 
 // nestStream is nestUnary for streams.
 func nestStream(outer, inner grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
-	return func(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return func(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo,
+		handler grpc.StreamHandler,
+	) error {
 		return outer(service, stream, info, func(service any, stream grpc.ServerStream) error {
 			return inner(service, stream, info, handler)
 		})

@@ -24,7 +24,9 @@ func verify(_ context.Context, id xsnowflake.SnowflakeID, secret string) *xerror
 }
 
 // authenticate lets only known applications call.
-func authenticate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func authenticate(
+	ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	id, missing := utility.ExtractMetadata(ctx, constant.MetadataAppAccessID)
 	if missing != nil {
 		return nil, missing
@@ -49,7 +51,8 @@ func ExampleUseUnary() {
 	call := func(pairs ...string) {
 		ctx := metadata.NewIncomingContext(context.Background(), metadata.Pairs(pairs...))
 		chain := middleware.Default.Unary("plinth.grpcx.testproto.TestService")
-		response, err := chain(ctx, "request", nil, func(context.Context, any) (any, error) { return "response", nil })
+		response, err := chain(ctx, "request",
+			nil, func(context.Context, any) (any, error) { return "response", nil })
 		fmt.Println(response, err)
 	}
 	call()
@@ -79,7 +82,8 @@ func ExampleGuard() {
 	middleware.UseUnary(pb.TestService_ServiceDesc, unary)
 	middleware.UseStream(pb.TestService_ServiceDesc, stream)
 
-	_, err := unary(context.Background(), "request", nil, func(context.Context, any) (any, error) { return "response", nil })
+	_, err := unary(context.Background(), "request",
+		nil, func(context.Context, any) (any, error) { return "response", nil })
 	fmt.Println(err)
 	// Output: NOT_EXIST: the metadata of the call has no value under "shop_tenant"
 }

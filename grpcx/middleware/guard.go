@@ -8,16 +8,18 @@ import (
 	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
-// Guard makes middlewares of either kind of one function, so that what protects a service's unary methods protects its
-// streams as well:
+// Guard makes middlewares of either kind of one function, so that what protects a
+// service's unary methods protects its streams as well:
 //
 //	unary, stream := middleware.Guard(authenticate)
 //	middleware.UseUnary(pb.UserService_ServiceDesc, unary)
 //	middleware.UseStream(pb.UserService_ServiceDesc, stream)
 //
-// The function returns the context for what follows, which may carry who calls, or the error with which the call is
-// refused. A stream is judged once, when it opens.
-func Guard(before func(ctx context.Context) (context.Context, error)) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
+// The function returns the context for what follows, which may carry who calls, or the
+// error with which the call is refused. A stream is judged once, when it opens.
+func Guard(
+	before func(ctx context.Context) (context.Context, error),
+) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
 	if before == nil {
 		panic("grpcx/middleware: Guard: the function is nil")
 	}
@@ -30,7 +32,9 @@ type guard struct {
 	before func(context.Context) (context.Context, error)
 }
 
-func (g guard) unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (g guard) unary(
+	ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	ctx, err := g.before(ctx)
 	if err != nil {
 		return nil, err
@@ -38,7 +42,9 @@ func (g guard) unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, 
 	return next(ctx, request)
 }
 
-func (g guard) stream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+func (g guard) stream(
+	service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
+) error {
 	ctx, err := g.before(stream.Context())
 	if err != nil {
 		return err

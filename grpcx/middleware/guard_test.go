@@ -35,10 +35,11 @@ func TestAGuardProtectsBothKindsAndHandsOnWhoCalls(t *testing.T) {
 			return nil, nil
 		})
 		failures = append(failures, err)
-		return append(failures, stream(nil, opened{ctx: ctx}, &grpc.StreamServerInfo{}, func(_ any, ss grpc.ServerStream) error {
-			seen = append(seen, ss.Context().Value(callerKey{}))
-			return nil
-		}))
+		return append(failures, stream(nil, opened{ctx: ctx}, &grpc.StreamServerInfo{},
+			func(_ any, ss grpc.ServerStream) error {
+				seen = append(seen, ss.Context().Value(callerKey{}))
+				return nil
+			}))
 	}
 	for _, err := range call(t.Context()) {
 		if !errors.Is(err, xerror.Unauthorized) {

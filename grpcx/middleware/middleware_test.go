@@ -21,7 +21,9 @@ var info = &grpc.UnaryServerInfo{FullMethod: "/" + service + "/Unary"}
 
 // named returns a middleware that writes when it is entered and left.
 func named(name string, trace *[]string) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	return func(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
+		next grpc.UnaryHandler,
+	) (any, error) {
 		*trace = append(*trace, name+"-in")
 		response, err := next(ctx, request)
 		*trace = append(*trace, name+"-out")
@@ -31,7 +33,9 @@ func named(name string, trace *[]string) grpc.UnaryServerInterceptor {
 
 // namedStream is named for streams.
 func namedStream(name string, trace *[]string) grpc.StreamServerInterceptor {
-	return func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	return func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo,
+		next grpc.StreamHandler,
+	) error {
 		*trace = append(*trace, name+"-in")
 		err := next(srv, stream)
 		*trace = append(*trace, name+"-out")
@@ -40,12 +44,16 @@ func namedStream(name string, trace *[]string) grpc.StreamServerInterceptor {
 }
 
 // through calls the next one and does nothing else.
-func through(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func through(
+	ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	return next(ctx, request)
 }
 
 // streamThrough is through for streams.
-func streamThrough(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+func streamThrough(
+	srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
+) error {
 	return next(srv, stream)
 }
 
@@ -66,11 +74,13 @@ var onion = []string{"A-in", "B-in", "C-in", "handler", "C-out", "B-out", "A-out
 func TestMiddlewaresRunLikeTheLayersOfAnOnion(t *testing.T) {
 	var trace []string
 	var r middleware.Registry
-	r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace), named("C", &trace))
-	got, err := r.Unary(service)(t.Context(), "request", info, func(context.Context, any) (any, error) {
-		trace = append(trace, "handler")
-		return "response", nil
-	})
+	r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace),
+		named("C", &trace))
+	got, err := r.Unary(service)(t.Context(), "request",
+		info, func(context.Context, any) (any, error) {
+			trace = append(trace, "handler")
+			return "response", nil
+		})
 	if got != "response" || err != nil {
 		t.Errorf("answer = %v, %v", got, err)
 	}
@@ -82,15 +92,17 @@ func TestMiddlewaresRunLikeTheLayersOfAnOnion(t *testing.T) {
 func TestMiddlewaresOfStreamsRunLikeTheLayersOfAnOnion(t *testing.T) {
 	var trace []string
 	var r middleware.Registry
-	r.UseStream(&pb.TestService_ServiceDesc, namedStream("A", &trace), namedStream("B", &trace), namedStream("C", &trace))
+	r.UseStream(&pb.TestService_ServiceDesc, namedStream("A", &trace), namedStream("B", &trace),
+		namedStream("C", &trace))
 	failure := errors.New("no")
-	err := r.Stream(service)("service", nil, &grpc.StreamServerInfo{}, func(srv any, _ grpc.ServerStream) error {
-		if srv != "service" {
-			t.Errorf("service = %v", srv)
-		}
-		trace = append(trace, "handler")
-		return failure
-	})
+	err := r.Stream(service)("service",
+		nil, &grpc.StreamServerInfo{}, func(srv any, _ grpc.ServerStream) error {
+			if srv != "service" {
+				t.Errorf("service = %v", srv)
+			}
+			trace = append(trace, "handler")
+			return failure
+		})
 	if !errors.Is(err, failure) {
 		t.Errorf("error = %v, want %v", err, failure)
 	}
@@ -108,7 +120,8 @@ func TestASecondRegistrationAppends(t *testing.T) {
 	if _, err := r.Unary(service)(t.Context(), nil, info, echo); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"A-in", "B-in", "C-in", "C-out", "B-out", "A-out"}, trace); diff != "" {
+	if diff := cmp.Diff([]string{"A-in", "B-in", "C-in", "C-out", "B-out", "A-out"},
+		trace); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 	trace = nil
@@ -119,25 +132,30 @@ func TestASecondRegistrationAppends(t *testing.T) {
 
 func TestAMiddlewareMayCallTheNextOneAgain(t *testing.T) {
 	var inner, handled int
-	retry := func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	retry := func(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
+		next grpc.UnaryHandler,
+	) (any, error) {
 		for {
 			if response, err := next(ctx, request); err == nil {
 				return response, nil
 			}
 		}
 	}
-	count := func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	count := func(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
+		next grpc.UnaryHandler,
+	) (any, error) {
 		inner++
 		return next(ctx, request)
 	}
 	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, through, retry, count, through)
-	got, err := r.Unary(service)(t.Context(), "request", info, func(_ context.Context, request any) (any, error) {
-		if handled++; handled < 3 {
-			return nil, errors.New("not yet")
-		}
-		return request, nil
-	})
+	got, err := r.Unary(service)(t.Context(), "request",
+		info, func(_ context.Context, request any) (any, error) {
+			if handled++; handled < 3 {
+				return nil, errors.New("not yet")
+			}
+			return request, nil
+		})
 	if got != "request" || err != nil || inner != 3 || handled != 3 {
 		t.Errorf("answer = %v, %v after %d and %d calls, want 3 and 3", got, err, inner, handled)
 	}
@@ -145,7 +163,9 @@ func TestAMiddlewareMayCallTheNextOneAgain(t *testing.T) {
 
 func TestAMiddlewareMayCallTheNextOneAtTheSameTime(t *testing.T) {
 	const calls = 8
-	hedge := func(ctx context.Context, _ any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	hedge := func(ctx context.Context, _ any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any,
+		error,
+	) {
 		answers := make([]any, calls)
 		var wg sync.WaitGroup
 		for i := range calls {
@@ -164,8 +184,14 @@ func TestAMiddlewareMayCallTheNextOneAtTheSameTime(t *testing.T) {
 
 func TestAMiddlewareMayAnswerInPlaceOfTheNextOne(t *testing.T) {
 	refused := errors.New("refused")
-	refuse := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) { return nil, refused }
-	unreached := func(context.Context, any) (any, error) { t.Error("the handler ran"); return nil, nil } // not reached
+	refuse := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+		return nil, refused
+	}
+	// not reached
+	unreached := func(context.Context, any) (any, error) {
+		t.Error("the handler ran")
+		return nil, nil
+	}
 	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, through, refuse, through)
 	if _, err := r.Unary(service)(t.Context(), nil, info, unreached); !errors.Is(err, refused) {
@@ -175,18 +201,21 @@ func TestAMiddlewareMayAnswerInPlaceOfTheNextOne(t *testing.T) {
 
 func TestAMiddlewareMayChangeContextAndRequest(t *testing.T) {
 	type key struct{}
-	change := func(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	change := func(ctx context.Context, request any, info *grpc.UnaryServerInfo,
+		next grpc.UnaryHandler,
+	) (any, error) {
 		text, _ := request.(string)
 		return next(context.WithValue(ctx, key{}, info.FullMethod), text+"!")
 	}
 	var r middleware.Registry
 	r.UseUnary(&pb.TestService_ServiceDesc, change, change)
-	got, err := r.Unary(service)(t.Context(), "request", info, func(ctx context.Context, request any) (any, error) {
-		if method := ctx.Value(key{}); method != info.FullMethod {
-			t.Errorf("value in the context = %v, want %s", method, info.FullMethod)
-		}
-		return request, nil
-	})
+	got, err := r.Unary(service)(t.Context(), "request",
+		info, func(ctx context.Context, request any) (any, error) {
+			if method := ctx.Value(key{}); method != info.FullMethod {
+				t.Errorf("value in the context = %v, want %s", method, info.FullMethod)
+			}
+			return request, nil
+		})
 	if got != "request!!" || err != nil {
 		t.Errorf("answer = %v, %v", got, err)
 	}
@@ -196,7 +225,8 @@ func TestAServiceWithoutMiddlewaresHasNone(t *testing.T) {
 	var r middleware.Registry
 	check := func(when string) {
 		t.Helper()
-		if r.Unary(service) != nil || r.Stream(service) != nil || r.LookupUnary(service) != nil || r.LookupStream(service) != nil {
+		if r.Unary(service) != nil || r.Stream(service) != nil || r.LookupUnary(service) != nil ||
+			r.LookupStream(service) != nil {
 			t.Errorf("%s: the service has middlewares", when)
 		}
 	}
@@ -271,17 +301,38 @@ func TestAWrongRegistrationPanicsAndSaysWhatToMend(t *testing.T) {
 		call func()
 		want string
 	}{
-		{"nil unary", func() { middleware.UseUnary(pb.TestService_ServiceDesc, through, nil) }, "UseUnary: middleware 2 of service " + service + " is nil"},
-		{"nil stream", func() { middleware.UseStream(pb.TestService_ServiceDesc, nil, streamThrough) }, "UseStream: middleware 1 of service " + service + " is nil"},
-		{"no service", func() { middleware.UseUnary((*grpc.ServiceDesc)(nil), through) }, "UseUnary: the service is nil: give the generated description"},
-		{"no service, stream", func() { new(middleware.Registry).UseStream(nil) }, "UseStream: the service is nil: give the generated description"},
-		{"no name", func() { middleware.UseUnary(nameless) }, "UseUnary: the service has no name: give the generated description"},
-		{"slash", func() { middleware.UseUnary(grpc.ServiceDesc{ServiceName: "a/b"}, through) }, `UseUnary: the name "a/b" holds a slash`},
-		{"no name, stream", func() { middleware.UseStream(&nameless, streamThrough) }, "UseStream: the service has no name: give the generated description"},
+		{
+			"nil unary", func() { middleware.UseUnary(pb.TestService_ServiceDesc, through, nil) },
+			"UseUnary: middleware 2 of service " + service + " is nil",
+		},
+		{"nil stream", func() {
+			middleware.UseStream(pb.TestService_ServiceDesc, nil, streamThrough)
+		}, "UseStream: middleware 1 of service " + service + " is nil"},
+		{
+			"no service", func() { middleware.UseUnary((*grpc.ServiceDesc)(nil), through) },
+			"UseUnary: the service is nil: give the generated description",
+		},
+		{
+			"no service, stream", func() { new(middleware.Registry).UseStream(nil) },
+			"UseStream: the service is nil: give the generated description",
+		},
+		{
+			"no name", func() { middleware.UseUnary(nameless) },
+			"UseUnary: the service has no name: give the generated description",
+		},
+		{
+			"slash", func() { middleware.UseUnary(grpc.ServiceDesc{ServiceName: "a/b"}, through) },
+			`UseUnary: the name "a/b" holds a slash`,
+		},
+		{
+			"no name, stream", func() { middleware.UseStream(&nameless, streamThrough) },
+			"UseStream: the service has no name: give the generated description",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer func() {
-				if got, _ := recover().(string); !strings.HasPrefix(got, "grpcx/middleware: "+tc.want) {
+				if got, _ := recover().(string); !strings.HasPrefix(got,
+					"grpcx/middleware: "+tc.want) {
 					t.Errorf("panic = %q, want it to say %q", got, tc.want)
 				}
 			}()
@@ -328,7 +379,8 @@ func TestRegisteringWhileServingIsSafe(t *testing.T) {
 	writing.Wait()
 	close(done)
 	reading.Wait()
-	if u, s := len(r.LookupUnary(service)), len(r.LookupStream(service)); u != writers*each || s != writers*each {
+	if u, s := len(r.LookupUnary(service)), len(r.LookupStream(service)); u != writers*each ||
+		s != writers*each {
 		t.Errorf("%d and %d middlewares, want %d each", u, s, writers*each)
 	}
 }
@@ -347,7 +399,8 @@ func TestAChainAllocatesOnceForEachButTheLast(t *testing.T) {
 			var r middleware.Registry
 			r.UseUnary(&pb.TestService_ServiceDesc, tc.chain...)
 			ctx, request := t.Context(), any("request")
-			if got := testing.AllocsPerRun(1000, func() { _, _ = r.Unary(service)(ctx, request, info, echo) }); got != tc.want {
+			if got := testing.AllocsPerRun(1000,
+				func() { _, _ = r.Unary(service)(ctx, request, info, echo) }); got != tc.want {
 				t.Errorf("allocations = %v, want %v", got, tc.want)
 			}
 		})

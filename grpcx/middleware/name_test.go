@@ -33,13 +33,17 @@ func TestTheServiceIsTakenFromTheNameOfTheMethod(t *testing.T) {
 
 func TestTakingTheServiceAllocatesNothing(t *testing.T) {
 	method := "/" + service + "/Unary"
-	if got := testing.AllocsPerRun(1000, func() { _ = middleware.ExtractServiceName(method) }); got != 0 {
+	if got := testing.AllocsPerRun(1000,
+		func() { _ = middleware.ExtractServiceName(method) }); got != 0 {
 		t.Errorf("allocations = %v, want 0", got)
 	}
 }
 
 func FuzzExtractServiceName(f *testing.F) {
-	for _, seed := range []string{"", "/", "//", "/a/b", "a/b", "//b", "/a/", "/a/b/c", "/a//b", "/\x00/\xff"} {
+	for _, seed := range []string{
+		"", "/", "//", "/a/b", "a/b", "//b", "/a/", "/a/b/c", "/a//b",
+		"/\x00/\xff",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, method string) {
@@ -53,7 +57,8 @@ func FuzzExtractServiceName(f *testing.F) {
 		full := "/" + strings.TrimPrefix(method, "/")
 		name := full[strings.LastIndexByte(full, '/')+1:]
 		if name == "" || "/"+got+"/"+name != full {
-			t.Fatalf("ExtractServiceName(%q) = %q, which with method %q is another name", method, got, name)
+			t.Fatalf("ExtractServiceName(%q) = %q, which with method %q is another name",
+				method, got, name)
 		}
 		if again := middleware.ExtractServiceName("/" + got + "/" + name); again != got {
 			t.Fatalf("ExtractServiceName of %q and %q = %q", got, name, again)

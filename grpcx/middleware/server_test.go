@@ -28,7 +28,9 @@ func (echoServer) Unary(_ context.Context, request *pb.TestRequest) (*pb.TestRes
 	return &pb.TestResponse{Text: request.GetText()}, nil
 }
 
-func (echoServer) BidiStream(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+func (echoServer) BidiStream(
+	stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse],
+) error {
 	for {
 		request, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -47,13 +49,17 @@ func (echoServer) BidiStream(stream grpc.BidiStreamingServer[pb.TestRequest, pb.
 func serve(t *testing.T, r *middleware.Registry) pb.TestServiceClient {
 	t.Helper()
 	server := grpc.NewServer(
-		grpc.UnaryInterceptor(func(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		grpc.UnaryInterceptor(func(ctx context.Context, request any, info *grpc.UnaryServerInfo,
+			next grpc.UnaryHandler,
+		) (any, error) {
 			if m := r.Unary(middleware.ExtractServiceName(info.FullMethod)); m != nil {
 				return m(ctx, request, info, next)
 			}
 			return next(ctx, request)
 		}),
-		grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo,
+			next grpc.StreamHandler,
+		) error {
 			if m := r.Stream(middleware.ExtractServiceName(info.FullMethod)); m != nil {
 				return m(srv, stream, info, next)
 			}
@@ -79,9 +85,10 @@ func TestAServerRunsTheMiddlewaresOfAService(t *testing.T) {
 	if got, err := call(); got != "hello" || err != nil {
 		t.Errorf("with middlewares = %q, %v", got, err)
 	}
-	r.UseUnary(&pb.TestService_ServiceDesc, func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
-		return nil, status.Error(codes.PermissionDenied, "no")
-	})
+	r.UseUnary(&pb.TestService_ServiceDesc,
+		func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+			return nil, status.Error(codes.PermissionDenied, "no")
+		})
 	if got, err := call(); got != "" || status.Code(err) != codes.PermissionDenied {
 		t.Errorf("with a middleware that refuses = %q, %v", got, err)
 	}

@@ -8,12 +8,12 @@ import (
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 )
 
-// maxDepth is the most names in a path. What is deeper is told of the message there: a client may nest a recursive
-// message thousands of times.
+// maxDepth is the most names in a path. What is deeper is told of the message there: a
+// client may nest a recursive message thousands of times.
 const maxDepth = 32
 
-// path returns the dotted path of what failed, by the names in the .proto file. It is empty for a rule of the message
-// as a whole. A key that is itself what failed is masked.
+// path returns the dotted path of what failed, by the names in the .proto file. It is
+// empty for a rule of the message as a whole. A key that is itself what failed is masked.
 func path(v *validate.Violation) string {
 	elements := v.GetField().GetElements()
 	elements = elements[:min(len(elements), maxDepth)]
@@ -56,7 +56,8 @@ func subscript(e *validate.FieldPathElement) string {
 // plainKey is a key of a map that is shown in a path, as over HTTP.
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
-// maskKey returns the key of a map as it may stand in a path. A key comes from the client.
+// maskKey returns the key of a map as it may stand in a path. A key comes from the
+// client.
 func maskKey(key string) string {
 	if plainKey.MatchString(key) {
 		return key

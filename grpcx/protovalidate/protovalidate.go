@@ -1,7 +1,8 @@
-// Package protovalidate checks the requests of gRPC calls against the rules that stand in their .proto files, with
-// buf.build/go/protovalidate.
+// Package protovalidate checks the requests of gRPC calls against the rules that stand in
+// their .proto files, with buf.build/go/protovalidate.
 //
-// It is a module of its own because of what it brings along: an interpreter of the Common Expression Language.
+// It is a module of its own because of what it brings along: an interpreter of the Common
+// Expression Language.
 package protovalidate
 
 import (
@@ -18,17 +19,20 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// wholeList is the size in bytes up to which all failures of a request are sought; in a larger one the first is.
-// protovalidate keeps every failure that it finds, in some 700 bytes each, and a bad element may take two on the wire.
+// wholeList is the size in bytes up to which all failures of a request are sought; in a
+// larger one the first is. protovalidate keeps every failure that it finds, in some 700
+// bytes each, and a bad element may take two on the wire.
 const wholeList = 64 << 10
 
 // New returns a Check by the rules of buf.validate. It is safe for concurrent use.
 //
-// The rules of a type are compiled when the first of its messages is checked, or in New for the messages of
-// protovalidate.WithMessages. Rules that cannot be compiled are an internal error of each call with such a message, logged
-// with its cause: it never passes.
+// The rules of a type are compiled when the first of its messages is checked, or in New
+// for the messages of protovalidate.WithMessages. Rules that cannot be compiled are an
+// internal error of each call with such a message, logged with its cause: it never
+// passes.
 //
-// A request that is no proto.Message passes. A nil message is an empty one, as everywhere in protobuf.
+// A request that is no proto.Message passes. A nil message is an empty one, as everywhere
+// in protobuf.
 func New(options ...protovalidate.ValidatorOption) (validation.Check, error) {
 	validator, err := protovalidate.New(options...)
 	if err != nil {
@@ -43,7 +47,8 @@ func New(options ...protovalidate.ValidatorOption) (validation.Check, error) {
 	}, nil
 }
 
-// MustNew is New for rules that are part of the program: it panics where New returns an error.
+// MustNew is New for rules that are part of the program: it panics where New returns an
+// error.
 func MustNew(options ...protovalidate.ValidatorOption) validation.Check {
 	check, err := New(options...)
 	if err != nil {
@@ -69,18 +74,22 @@ func check(ctx context.Context, validator protovalidate.Validator, message proto
 	return xerror.NewInternalServerError(ctx, "", fault(message, err))
 }
 
-// failures lists violations in the form in which clients get them. The values in them are left where they are.
+// failures lists violations in the form in which clients get them. The values in them are
+// left where they are.
 func failures(violations []*protovalidate.Violation) []xvalid.FieldError {
 	violations = violations[:min(len(violations), xvalid.MaxFailures)]
 	list := make([]xvalid.FieldError, len(violations))
 	for i, v := range violations {
-		list[i] = xvalid.FieldError{Field: path(v.Proto), Tag: v.Proto.GetRuleId(), Message: v.Proto.GetMessage()}
+		list[i] = xvalid.FieldError{
+			Field: path(v.Proto), Tag: v.Proto.GetRuleId(),
+			Message: v.Proto.GetMessage(),
+		}
 	}
 	return list
 }
 
-// fault says why the rules of a message could not be applied. What an expression says at run time may quote the
-// request, so that only the name of the rule is kept of it.
+// fault says why the rules of a message could not be applied. What an expression says at
+// run time may quote the request, so that only the name of the rule is kept of it.
 func fault(message proto.Message, err error) error {
 	name := message.ProtoReflect().Descriptor().FullName()
 	var compilation *protovalidate.CompilationError
@@ -93,7 +102,8 @@ func fault(message proto.Message, err error) error {
 			text = strings.TrimSuffix(outer.Error(), ": "+inner.Error())
 		}
 	}
-	return fmt.Errorf("grpcx/protovalidate: rules of %s: %w", name, &runtimeError{text: text, err: err})
+	return fmt.Errorf("grpcx/protovalidate: rules of %s: %w",
+		name, &runtimeError{text: text, err: err})
 }
 
 // runtimeError is the error of a rule in a form that may be logged.

@@ -27,21 +27,48 @@ func TestViolationsBecomeTheListOfFields(t *testing.T) {
 		want        []xvalid.FieldError
 	}{
 		{"valid", `name: "abc"`, nil},
-		{"a field", `name: "x"`, []xvalid.FieldError{{Field: "name", Tag: "string.min_len", Message: "must be at least 3 characters"}}},
-		{"two", `name: "abc" items {price: 1} items {} items {price: -1}`, []xvalid.FieldError{positive("items[1].price"), positive("items[2].price")}},
-		{"nested", `name: "abc" parent {name: "abc" items {}}`, []xvalid.FieldError{positive("parent.items[0].price")}},
-		{"a plain key", `name: "abc" by {key: "home-1" value {}}`, []xvalid.FieldError{positive("by[home-1].price")}},
-		{"another key", `name: "abc" by {key: "a b" value {}}`, []xvalid.FieldError{positive("by[*].price")}},
+		{
+			"a field", `name: "x"`,
+			[]xvalid.FieldError{{
+				Field: "name", Tag: "string.min_len",
+				Message: "must be at least 3 characters",
+			}},
+		},
+		{
+			"two", `name: "abc" items {price: 1} items {} items {price: -1}`,
+			[]xvalid.FieldError{positive("items[1].price"), positive("items[2].price")},
+		},
+		{
+			"nested", `name: "abc" parent {name: "abc" items {}}`,
+			[]xvalid.FieldError{positive("parent.items[0].price")},
+		},
+		{
+			"a plain key", `name: "abc" by {key: "home-1" value {}}`,
+			[]xvalid.FieldError{positive("by[home-1].price")},
+		},
+		{
+			"another key", `name: "abc" by {key: "a b" value {}}`,
+			[]xvalid.FieldError{positive("by[*].price")},
+		},
 		{"an integer key", `name: "abc" ids {key: -7}`, []xvalid.FieldError{positive("ids[-7]")}},
 		{"a natural key", `name: "abc" sizes {key: 7}`, []xvalid.FieldError{positive("sizes[7]")}},
-		{"a boolean key", `name: "abc" flags {key: true}`, []xvalid.FieldError{positive("flags[true]")}},
+		{
+			"a boolean key", `name: "abc" flags {key: true}`,
+			[]xvalid.FieldError{positive("flags[true]")},
+		},
 		{
 			"the key itself", `name: "abc" by {key: "hunter2" value {price: 1}}`,
-			[]xvalid.FieldError{{Field: "by[*]", Tag: "string.not_in", Message: "must not be in list [hunter2]"}},
+			[]xvalid.FieldError{{
+				Field: "by[*]", Tag: "string.not_in",
+				Message: "must not be in list [hunter2]",
+			}},
 		},
 		{
 			"the message", `name: "abc" from: 2 until: 1`,
-			[]xvalid.FieldError{{Field: "", Tag: "order.dates", Message: "the end is before the start"}},
+			[]xvalid.FieldError{{
+				Field: "", Tag: "order.dates",
+				Message: "the end is before the start",
+			}},
 		},
 	}
 	for _, tt := range tests {
@@ -90,14 +117,18 @@ func TestTheListEndsAtTheLimit(t *testing.T) {
 
 func TestOfALargeRequestTheFirstFailureIsTold(t *testing.T) {
 	request := message("Order", `name: "abc" codes: `+"["+strings.Repeat(`"", `, 40_000)+`""]`)
-	want := []xvalid.FieldError{{Field: "codes[0]", Tag: "string.min_len", Message: "must be at least 1 characters"}}
+	want := []xvalid.FieldError{{
+		Field: "codes[0]", Tag: "string.min_len",
+		Message: "must be at least 1 characters",
+	}}
 	if diff := cmp.Diff(want, failed(t, protovalidate.MustNew(), request)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestAPathIsBounded(t *testing.T) {
-	order := message("Order", strings.Repeat(`name: "abc" parent {`, 1000)+`name: "x"`+strings.Repeat("}", 1000))
+	order := message("Order", strings.Repeat(`name: "abc" parent {`,
+		1000)+`name: "x"`+strings.Repeat("}", 1000))
 	got := failed(t, protovalidate.MustNew(), order)
 	if want := strings.Repeat("parent.", 31) + "parent"; len(got) != 1 || got[0].Field != want {
 		t.Errorf("got %.400v, want the path %s", got, want)
@@ -112,11 +143,13 @@ func TestOptionsOfProtovalidateHold(t *testing.T) {
 }
 
 func TestRulesThatDoNotCompileAreTheServersFault(t *testing.T) {
-	for _, request := range []proto.Message{message("Broken", ""), message("HoldsBroken", "broken {}"), message("Hidden", `number: 1 broken {key: "a" value {}}`)} {
+	for _, request := range []proto.Message{message("Broken", ""), message("HoldsBroken",
+		"broken {}"), message("Hidden", `number: 1 broken {key: "a" value {}}`)} {
 		ctx, log := logged(t)
 		err := protovalidate.MustNew()(ctx, request)
 		internal(t, err)
-		if got := log.String(); !strings.Contains(got, "no_such_field") || !strings.Contains(got, "shop.") {
+		if got := log.String(); !strings.Contains(got, "no_such_field") ||
+			!strings.Contains(got, "shop.") {
 			t.Errorf("the log does not say which rule of what does not compile:\n%s", got)
 		}
 	}
@@ -130,7 +163,8 @@ func TestARuleThatFailsOnAValueIsTheServersFaultAndKeepsTheValue(t *testing.T) {
 	if !errors.As(err, &runtime) {
 		t.Errorf("got %v, want protovalidate's error as the cause", err)
 	}
-	if got := log.String(); !strings.Contains(got, "fragile.rule") || strings.Contains(got, "hunter2") {
+	if got := log.String(); !strings.Contains(got, "fragile.rule") ||
+		strings.Contains(got, "hunter2") {
 		t.Errorf("the log has the value, or not the rule:\n%s", got)
 	}
 }

@@ -24,13 +24,16 @@ var orders = grpc.ServiceDesc{
 	HandlerType: (*any)(nil),
 	Methods: []grpc.MethodDesc{{
 		MethodName: "Place",
-		Handler: func(_ any, ctx context.Context, decode func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
+		Handler: func(_ any, ctx context.Context, decode func(any) error,
+			intercept grpc.UnaryServerInterceptor,
+		) (any, error) {
 			order := dynamicpb.NewMessage(file.Messages().ByName("Order"))
 			if err := decode(order); err != nil {
 				return nil, err
 			}
 			info := &grpc.UnaryServerInfo{FullMethod: "/shop.Orders/Place"}
-			return intercept(ctx, order, info, func(context.Context, any) (any, error) { return message("Item", `price: 7`), nil })
+			return intercept(ctx, order, info,
+				func(context.Context, any) (any, error) { return message("Item", `price: 7`), nil })
 		},
 	}},
 }
@@ -46,7 +49,8 @@ func serve(t *testing.T, interceptors ...grpc.UnaryServerInterceptor) *grpc.Clie
 	server.RegisterService(&orders, nil)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
-	connection, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	connection, err := grpc.NewClient(listener.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +68,8 @@ func serve(t *testing.T, interceptors ...grpc.UnaryServerInterceptor) *grpc.Clie
 
 func TestARequestIsCheckedBeforeTheHandlerOfARealServer(t *testing.T) {
 	check := protovalidate.MustNew()
-	connection := serve(t, unary.Trace(), unary.Recover(), unary.Validate(check), unary.ResponseBuilder())
+	connection := serve(t, unary.Trace(), unary.Recover(), unary.Validate(check),
+		unary.ResponseBuilder())
 	place := func(order proto.Message) (proto.Message, error) {
 		item := message("Item", "")
 		return item, connection.Invoke(t.Context(), "/shop.Orders/Place", order, item)
@@ -75,7 +80,8 @@ func TestARequestIsCheckedBeforeTheHandlerOfARealServer(t *testing.T) {
 	}
 	_, err = place(message("Order", `name: "abc" items {price: 1} items {}`))
 	refused := status.Convert(err)
-	if refused.Code() != codes.InvalidArgument || !strings.Contains(refused.Message(), "items[1].price: must be greater than 0") {
+	if refused.Code() != codes.InvalidArgument ||
+		!strings.Contains(refused.Message(), "items[1].price: must be greater than 0") {
 		t.Errorf("an order that is not valid: got %v", err)
 	}
 	want := &errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{

@@ -14,7 +14,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/envelope"
 )
 
-// Success returns the envelope of a success: the request id, "Success", 200 and the message.
+// Success returns the envelope of a success: the request id, "Success", 200 and the
+// message.
 func Success(ctx context.Context, message string) *generate.BaseResponse {
 	return &generate.BaseResponse{
 		Context: xctxutil.GetRequestKey(ctx),
@@ -24,11 +25,12 @@ func Success(ctx context.Context, message string) *generate.BaseResponse {
 	}
 }
 
-// SuccessWith returns a new response of the type T with the envelope of Success in its field base_response; the handler
-// sets the rest.
+// SuccessWith returns a new response of the type T with the envelope of Success in its
+// field base_response; the handler sets the rest.
 //
-// T is a pointer to a generated message that has the field, in the open or the opaque API, or to another struct with a
-// field BaseResponse of that type. Any other T panics: the first call finds the mistake, whatever the request. It is safe for concurrent use.
+// T is a pointer to a generated message that has the field, in the open or the opaque
+// API, or to another struct with a field BaseResponse of that type. Any other T panics:
+// the first call finds the mistake, whatever the request. It is safe for concurrent use.
 func SuccessWith[T any](ctx context.Context, message string) T {
 	t := reflect.TypeFor[T]()
 	field := envelope.Of(t)

@@ -25,10 +25,14 @@ func call(ctx context.Context) context.Context {
 	return r
 }
 
-var want = &generate.BaseResponse{Context: "6f9619ff", Output: "Success", Code: 200, Message: "done"}
+var want = &generate.BaseResponse{
+	Context: "6f9619ff", Output: "Success",
+	Code: 200, Message: "done",
+}
 
 func TestSuccessIsTheEnvelopeOfASuccess(t *testing.T) {
-	if diff := cmp.Diff(want, result.Success(call(t.Context()), "done"), protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(want, result.Success(call(t.Context()), "done"),
+		protocmp.Transform()); diff != "" {
 		t.Errorf("envelope (-want +got):\n%s", diff)
 	}
 }
@@ -36,7 +40,8 @@ func TestSuccessIsTheEnvelopeOfASuccess(t *testing.T) {
 func TestSuccessOutsideOfACallHasNoID(t *testing.T) {
 	for _, ctx := range []context.Context{nil, t.Context()} {
 		got := result.Success(ctx, "done")
-		if got.GetContext() != "" || got.GetCode() != 200 || got.ErrorMessage != nil || got.Overhead != nil {
+		if got.GetContext() != "" || got.GetCode() != 200 || got.ErrorMessage != nil ||
+			got.Overhead != nil {
 			t.Errorf("envelope = %v", got)
 		}
 	}
@@ -85,7 +90,8 @@ type enveloped struct {
 }
 
 func TestAStructThatIsNoMessageIsFilledToo(t *testing.T) {
-	if got := result.SuccessWith[*enveloped](t.Context(), "done").BaseResponse; got.GetMessage() != "done" || got.GetCode() != 200 {
+	if got := result.SuccessWith[*enveloped](t.Context(),
+		"done").BaseResponse; got.GetMessage() != "done" || got.GetCode() != 200 {
 		t.Errorf("envelope = %v, want that of a success", got)
 	}
 }
@@ -116,7 +122,8 @@ func TestATypeThatDoesNotFitPanicsAndSaysWhatItMustBe(t *testing.T) {
 		{"the envelope", panicOf[*generate.BaseResponse](ctx), "*generate.BaseResponse"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			want := "grpcx/result: SuccessWith[" + tc.want + "]: the type must be a pointer to a generated message with the field base_response of type xBase.BaseResponse"
+			want := "grpcx/result: SuccessWith[" + tc.want +
+				"]: the type must be a pointer to a generated message with the field base_response of type xBase.BaseResponse"
 			if !strings.HasPrefix(tc.got, want) {
 				t.Errorf("panic = %q, want %q", tc.got, want)
 			}
@@ -129,10 +136,12 @@ func TestATypeThatDoesNotFitPanicsAndSaysWhatItMustBe(t *testing.T) {
 
 func TestSuccessWithAllocatesTheResponseAndItsEnvelope(t *testing.T) {
 	ctx := call(t.Context())
-	if got := testing.AllocsPerRun(1000, func() { _ = result.SuccessWith[*pb.TestResponse](ctx, "done") }); got != 2 {
+	if got := testing.AllocsPerRun(1000,
+		func() { _ = result.SuccessWith[*pb.TestResponse](ctx, "done") }); got != 2 {
 		t.Errorf("allocations = %v, want 2", got)
 	}
-	if got := testing.AllocsPerRun(1000, func() { _ = result.SuccessWith[*pb.OpaqueResponse](ctx, "done") }); got != 2 {
+	if got := testing.AllocsPerRun(1000,
+		func() { _ = result.SuccessWith[*pb.OpaqueResponse](ctx, "done") }); got != 2 {
 		t.Errorf("allocations of an opaque response = %v, want 2", got)
 	}
 }

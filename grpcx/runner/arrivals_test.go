@@ -21,7 +21,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// wrapping is a listener whose connections are of a type of its own, as those of a limit or of the PROXY protocol are.
+// wrapping is a listener whose connections are of a type of its own, as those of a limit
+// or of the PROXY protocol are.
 type wrapping struct{ net.Listener }
 
 func (w wrapping) Accept() (net.Conn, error) {
@@ -58,7 +59,8 @@ func silent(t *testing.T, l net.Listener) {
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Read(make([]byte, 1)); err != nil { // of the settings, which a server sends first
+	// of the settings, which a server sends first
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -70,7 +72,10 @@ func TestSilentPeerDoesNotHoldUpTheStopOverAnyListener(t *testing.T) {
 	}{
 		{name: "TCP", listen: listen},
 		{name: "Unix socket", listen: unixSocket},
-		{name: "wrapped TCP", listen: func(t *testing.T) net.Listener { t.Helper(); return wrapping{listen(t)} }},
+		{name: "wrapped TCP", listen: func(t *testing.T) net.Listener {
+			t.Helper()
+			return wrapping{listen(t)}
+		}},
 	} {
 		for graceful, most := range map[time.Duration]time.Duration{
 			time.Hour:             patience,        // or else an hour
@@ -118,7 +123,8 @@ func TestSilentPeerIsGivenASecond(t *testing.T) {
 	})
 }
 
-// asking is credentials that ask a connection for its file descriptor, as those do that ask the kernel for the peer.
+// asking is credentials that ask a connection for its file descriptor, as those do that
+// ask the kernel for the peer.
 type asking struct {
 	credentials.TransportCredentials
 	reached chan<- bool
@@ -140,7 +146,10 @@ func TestCredentialsReachTheSocketWhereThereIsOne(t *testing.T) {
 	}{
 		{name: "TCP", listen: listen, want: true},
 		{name: "Unix socket", listen: unixSocket, want: true},
-		{name: "wrapped TCP", listen: func(t *testing.T) net.Listener { t.Helper(); return wrapping{listen(t)} }},
+		{name: "wrapped TCP", listen: func(t *testing.T) net.Listener {
+			t.Helper()
+			return wrapping{listen(t)}
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.name == "Unix socket" && runtime.GOOS == "windows" {

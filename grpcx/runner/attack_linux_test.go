@@ -35,7 +35,8 @@ func (p *process) memory(name string) int {
 func latencies(ctx context.Context, client pb.TestServiceClient) (took []time.Duration, err error) {
 	for tick := time.NewTicker(20 * time.Millisecond); ; {
 		began := time.Now()
-		if _, err := client.Unary(context.WithoutCancel(ctx), &pb.TestRequest{Text: "work"}); err != nil {
+		if _, err := client.Unary(context.WithoutCancel(ctx),
+			&pb.TestRequest{Text: "work"}); err != nil {
 			return took, err
 		}
 		took = append(took, time.Since(began))
@@ -57,11 +58,13 @@ func during(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// settled waits until the program uses less than most megabytes, and returns what it uses.
+// settled waits until the program uses less than most megabytes, and returns what it
+// uses.
 func (p *process) settled(client pb.TestServiceClient, most int) int {
 	p.t.Helper()
 	used := p.memory("VmRSS")
-	for end := time.Now().Add(patience); used >= most && time.Now().Before(end); used = p.memory("VmRSS") {
+	for end := time.Now().Add(patience); used >= most &&
+		time.Now().Before(end); used = p.memory("VmRSS") {
 		if _, err := client.Unary(p.t.Context(), &pb.TestRequest{Text: "settle"}); err != nil {
 			p.t.Fatal(err)
 		}
@@ -82,7 +85,8 @@ type attackCase struct {
 	connections int
 }
 
-// run attacks a server, checks its memory, and returns the median of another caller's calls and what it may be.
+// run attacks a server, checks its memory, and returns the median of another caller's
+// calls and what it may be.
 func (a attackCase) run(t *testing.T) (median, most time.Duration) {
 	t.Helper()
 	p := play(t, "serve", "GRPC_REFLECTION"+"=true").ready()
@@ -92,7 +96,8 @@ func (a attackCase) run(t *testing.T) (median, most time.Duration) {
 		t.Fatal(err)
 	}
 	before := p.memory("VmRSS")
-	attackers := play(t, "attack", victimKey.String()+"="+p.address, methodKey.String()+"="+a.method,
+	attackers := play(t, "attack",
+		victimKey.String()+"="+p.address, methodKey.String()+"="+a.method,
 		connectionsKey.String()+"="+strconv.Itoa(a.connections))
 	attackers.line("attacking")
 	took, err := latencies(during(t, 5*time.Second), client)
@@ -117,8 +122,9 @@ func (a attackCase) run(t *testing.T) (median, most time.Duration) {
 	return median, max(mostLatency, 10*normal)
 }
 
-// The attackers and the machine's other tests share the processors with the server, so one of three attacks must leave
-// another caller its time; each must leave the server its memory.
+// The attackers and the machine's other tests share the processors with the server, so
+// one of three attacks must leave another caller its time; each must leave the server its
+// memory.
 func TestUnfinishedMessagesBoundMemoryAndLatency(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector multiplies the memory of a process")
@@ -127,8 +133,15 @@ func TestUnfinishedMessagesBoundMemoryAndLatency(t *testing.T) {
 		{name: "unary, 1 connection", method: testMethod("Unary"), connections: 1},
 		{name: "unary, 10 connections", method: testMethod("Unary"), connections: 10},
 		{name: "client stream, 1 connection", method: testMethod("ClientStream"), connections: 1},
-		{name: "client stream, 10 connections", method: testMethod("ClientStream"), connections: 10},
-		{name: "reflection, 10 connections", method: reflectpb.ServerReflection_ServerReflectionInfo_FullMethodName, connections: 10},
+		{
+			name:   "client stream, 10 connections",
+			method: testMethod("ClientStream"), connections: 10,
+		},
+		{
+			name:        "reflection, 10 connections",
+			method:      reflectpb.ServerReflection_ServerReflectionInfo_FullMethodName,
+			connections: 10,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			median, most := tc.run(t)

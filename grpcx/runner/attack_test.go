@@ -16,8 +16,9 @@ const (
 	attackFrame   = 16 << 10
 )
 
-// attacker is one HTTP/2 connection whose calls never complete their message. It obeys flow control and the limit of
-// concurrent streams, so that the server has no reason to close the connection.
+// attacker is one HTTP/2 connection whose calls never complete their message. It obeys
+// flow control and the limit of concurrent streams, so that the server has no reason to
+// close the connection.
 type attacker struct {
 	conn   net.Conn
 	framer *http2.Framer
@@ -37,7 +38,8 @@ type attacker struct {
 // testMethod returns the path of a method of the test service.
 func testMethod(name string) string { return "/" + serviceName + "/" + name }
 
-// attack opens a connection that makes a number of calls of a method until ctx ends, and returns what waits for its end.
+// attack opens a connection that makes a number of calls of a method until ctx ends, and
+// returns what waits for its end.
 func attack(ctx context.Context, address, method string, calls int) (wait func(), err error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -47,10 +49,13 @@ func attack(ctx context.Context, address, method string, calls int) (wait func()
 }
 
 // attackOver is attack over a connection that is open.
-func attackOver(ctx context.Context, conn net.Conn, method string, calls int) (wait func(), err error) {
+func attackOver(
+	ctx context.Context, conn net.Conn, method string, calls int,
+) (wait func(), err error) {
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	a := &attacker{
-		conn: conn, framer: http2.NewFramer(conn, conn), method: method, calls: calls, streams: calls, next: 1,
+		conn: conn, framer: http2.NewFramer(conn, conn), method: method, calls: calls,
+		streams: calls, next: 1,
 		left: map[uint32]int{}, window: map[uint32]int{0: 65535}, initial: 65535,
 	}
 	a.changed = sync.NewCond(&a.mu)
@@ -152,8 +157,14 @@ func (a *attacker) write() {
 			a.window[0] -= 5
 			a.window[id] -= 5
 			a.unlocked(func() {
-				_ = a.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndHeaders: true})
-				_ = a.framer.WriteData(id, false, []byte{0, attackMessage >> 24, attackMessage >> 16 & 0xff, attackMessage >> 8 & 0xff, 0})
+				_ = a.framer.WriteHeaders(http2.HeadersFrameParam{
+					StreamID:      id,
+					BlockFragment: block.Bytes(), EndHeaders: true,
+				})
+				_ = a.framer.WriteData(id, false, []byte{
+					0, attackMessage >> 24,
+					attackMessage >> 16 & 0xff, attackMessage >> 8 & 0xff, 0,
+				})
 			})
 		}
 		id, n := a.ready()

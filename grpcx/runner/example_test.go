@@ -55,7 +55,8 @@ func ExampleNew() {
 	}
 	client := func(ctx context.Context, _ ...any) {
 		<-xhook.Readied(ctx)
-		conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		conn, err := grpc.NewClient(listener.Addr().String(),
+			grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -80,8 +81,9 @@ func ExampleNew() {
 func ExampleWithUnaryInterceptors() {
 	ctx, stop := context.WithCancel(context.Background())
 	stop() // a program ends it when it has been told to stop
-	fmt.Println(runner.Serve(ctx, runner.WithRegisterService(register), runner.WithUnaryInterceptors(
-		unary.InitContext(ctx), unary.Recover(), unary.Middleware(), unary.ResponseBuilder())))
+	fmt.Println(runner.Serve(ctx, runner.WithRegisterService(register),
+		runner.WithUnaryInterceptors(
+			unary.InitContext(ctx), unary.Recover(), unary.Middleware(), unary.ResponseBuilder())))
 	// Output: <nil>
 }
 

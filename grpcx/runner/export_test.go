@@ -19,7 +19,9 @@ func limit(change func(*limitVariables)) Option {
 }
 
 // WithMaxConnections is GRPC_MAX_CONNECTIONS.
-func WithMaxConnections(n int) Option { return limit(func(v *limitVariables) { v.MaxConnections = n }) }
+func WithMaxConnections(n int) Option {
+	return limit(func(v *limitVariables) { v.MaxConnections = n })
+}
 
 // WithMaxStreams is GRPC_MAX_STREAMS.
 func WithMaxStreams(n int) Option { return limit(func(v *limitVariables) { v.MaxStreams = n }) }
@@ -34,7 +36,8 @@ func WithFirstMessageTimeout(d time.Duration) Option {
 	return limit(func(v *limitVariables) { v.FirstMessageTimeout = d })
 }
 
-// WithMiddleware takes the middlewares of services from a registry of its own instead of middleware.Default.
+// WithMiddleware takes the middlewares of services from a registry of its own instead of
+// middleware.Default.
 func WithMiddleware(registry *middleware.Registry) Option {
 	return func(c *config) { c.registry = registry }
 }

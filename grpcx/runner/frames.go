@@ -21,7 +21,8 @@ const (
 )
 
 // frames follows the HTTP/2 frames that a client sends over a connection (RFC 9113), and
-// counts the bytes of each stream's unfinished message. It leaves errors in them to grpc-go.
+// counts the bytes of each stream's unfinished message. It leaves errors in them to
+// grpc-go.
 type frames struct {
 	source *source
 	blind  bool // the connection does not start as HTTP/2 does
@@ -47,8 +48,8 @@ type header struct {
 	last bool // the client sends nothing after it
 }
 
-// read reads from conn. It stops after each header, so that grpc-go handles the header before
-// it reads more.
+// read reads from conn. It stops after each header, so that grpc-go handles the header
+// before it reads more.
 func (f *frames) read(conn net.Conn, b []byte) (n int, err error) {
 	if f.at == len(f.held) {
 		n, err = conn.Read(b)

@@ -37,7 +37,8 @@ func written(tb testing.TB, write func(f *http2.Framer) error) []byte {
 	return b.Bytes()
 }
 
-// consume reads all of data in chunks, makes a call after each header, and returns the connection.
+// consume reads all of data in chunks, makes a call after each header, and returns the
+// connection.
 func consume(tb testing.TB, data []byte, chunk, buffer int) *source {
 	tb.Helper()
 	s := newSource(&intake{})
@@ -64,7 +65,10 @@ func consume(tb testing.TB, data []byte, chunk, buffer int) *source {
 
 func TestFrames_read(t *testing.T) {
 	headers := func(f *http2.Framer, id uint32, last bool) error {
-		return f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: []byte{0x83}, EndHeaders: true, EndStream: last})
+		return f.WriteHeaders(http2.HeadersFrameParam{
+			StreamID: id, BlockFragment: []byte{0x83},
+			EndHeaders: true, EndStream: last,
+		})
 	}
 	message := append([]byte{0, 0, 0, 0, 100}, make([]byte, 100)...)
 	for _, tc := range []struct {
@@ -72,8 +76,14 @@ func TestFrames_read(t *testing.T) {
 		write func(f *http2.Framer) error
 		want  map[uint32]int64 // what the messages of the streams cost besides callCost
 	}{
-		{name: "no message", write: func(f *http2.Framer) error { return headers(f, 1, false) }, want: map[uint32]int64{1: 0}},
-		{name: "no body", write: func(f *http2.Framer) error { return headers(f, 1, true) }, want: map[uint32]int64{}},
+		{
+			name: "no message", write: func(f *http2.Framer) error { return headers(f, 1, false) },
+			want: map[uint32]int64{1: 0},
+		},
+		{
+			name: "no body", write: func(f *http2.Framer) error { return headers(f, 1, true) },
+			want: map[uint32]int64{},
+		},
 		{name: "complete message", write: func(f *http2.Framer) error {
 			_ = headers(f, 1, false)
 			return f.WriteData(1, false, message)
@@ -124,7 +134,8 @@ func TestFrames_read(t *testing.T) {
 						sum += want
 					}
 					if len(s.streams) != len(tc.want) || s.stored != sum {
-						t.Errorf("chunks of %d: %d streams with %d bytes, want %d with %d", chunk, len(s.streams), s.stored, len(tc.want), sum)
+						t.Errorf("chunks of %d: %d streams with %d bytes, want %d with %d",
+							chunk, len(s.streams), s.stored, len(tc.want), sum)
 					}
 				}
 			}

@@ -13,11 +13,13 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-// severity is the variable of grpc-go that says what it logs by itself; who sets it wants grpc-go's own lines.
+// severity is the variable of grpc-go that says what it logs by itself; who sets it wants
+// grpc-go's own lines.
 const severity xenv.EnvKey = "GRPC_GO_LOG_SEVERITY_LEVEL"
 
-// grpc-go has errors that no interceptor sees, such as of a response that cannot be encoded. It writes them to a logger of
-// the process, which may be replaced only before it is used: when the program starts.
+// grpc-go has errors that no interceptor sees, such as of a response that cannot be
+// encoded. It writes them to a logger of the process, which may be replaced only before
+// it is used: when the program starts.
 var _ = bridged()
 
 func bridged() bool {

@@ -20,7 +20,8 @@ func TestWhatGrpcGoFindsAfterTheInterceptorsIsInTheLog(t *testing.T) {
 		t.Fatal("the response was sent")
 	}
 	line := log.Await("grpc-go")
-	if text, _ := line["error"].(string); line["level"] != "error" || !strings.Contains(text, "failed to encode response") {
+	if text, _ := line["error"].(string); line["level"] != "error" ||
+		!strings.Contains(text, "failed to encode response") {
 		t.Errorf("line = %v", line)
 	}
 }

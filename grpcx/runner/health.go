@@ -16,8 +16,8 @@ import (
 // refreshEvery is how often the nodes are asked while somebody watches their health.
 const refreshEvery = 5 * time.Second
 
-// health is the health service of grpc.health.v1. It says of the server, and of each of its services, what the readiness
-// of the application says.
+// health is the health service of grpc.health.v1. It says of the server, and of each of
+// its services, what the readiness of the application says.
 type health struct {
 	*grpchealth.Server
 	life     *xhook.Lifecycle
@@ -27,10 +27,13 @@ type health struct {
 	watchers atomic.Int64
 }
 
-// newHealth adds the health service to the server, unless the application has registered one of its own. Its watches end
-// with stopping.
+// newHealth adds the health service to the server, unless the application has registered
+// one of its own. Its watches end with stopping.
 func newHealth(ctx, stopping context.Context, server *grpc.Server) *health {
-	h := &health{Server: grpchealth.NewServer(), life: xhook.From(ctx), stopping: stopping, services: []string{""}}
+	h := &health{
+		Server: grpchealth.NewServer(), life: xhook.From(ctx), stopping: stopping,
+		services: []string{""},
+	}
 	for service := range server.GetServiceInfo() {
 		h.services = append(h.services, service)
 	}
@@ -40,13 +43,18 @@ func newHealth(ctx, stopping context.Context, server *grpc.Server) *health {
 }
 
 // Check implements grpc.health.v1: it asks now.
-func (h *health) Check(ctx context.Context, req *healthpb.HealthCheckRequest) (*healthpb.HealthCheckResponse, error) {
+func (h *health) Check(
+	ctx context.Context, req *healthpb.HealthCheckRequest,
+) (*healthpb.HealthCheckResponse, error) {
 	h.refresh(ctx)
 	return h.Server.Check(ctx, req)
 }
 
-// List implements grpc.health.v1: it asks now. It has the server only, so that no client learns which services there are.
-func (h *health) List(ctx context.Context, _ *healthpb.HealthListRequest) (*healthpb.HealthListResponse, error) {
+// List implements grpc.health.v1: it asks now. It has the server only, so that no client
+// learns which services there are.
+func (h *health) List(
+	ctx context.Context, _ *healthpb.HealthListRequest,
+) (*healthpb.HealthListResponse, error) {
 	whole, err := h.Check(ctx, &healthpb.HealthCheckRequest{})
 	if err != nil {
 		return nil, err
@@ -55,7 +63,10 @@ func (h *health) List(ctx context.Context, _ *healthpb.HealthListRequest) (*heal
 }
 
 // Watch implements grpc.health.v1. It ends when the server stops.
-func (h *health) Watch(req *healthpb.HealthCheckRequest, stream grpc.ServerStreamingServer[healthpb.HealthCheckResponse]) error {
+func (h *health) Watch(
+	req *healthpb.HealthCheckRequest,
+	stream grpc.ServerStreamingServer[healthpb.HealthCheckResponse],
+) error {
 	h.watchers.Add(1)
 	defer h.watchers.Add(-1)
 	h.refresh(stream.Context())
@@ -78,7 +89,8 @@ type watch struct {
 // Context implements grpc.ServerStream.
 func (w watch) Context() context.Context { return w.ctx }
 
-// follow keeps watchers up to date until ctx ends; the function that it returns waits for that.
+// follow keeps watchers up to date until ctx ends; the function that it returns waits for
+// that.
 func (h *health) follow(ctx context.Context) (wait func()) {
 	var following sync.WaitGroup
 	following.Go(func() { h.look(ctx) })
@@ -92,7 +104,8 @@ func (h *health) follow(ctx context.Context) (wait func()) {
 	return following.Wait
 }
 
-// look looks at the readiness when the service becomes ready, and as long as somebody watches, until ctx ends.
+// look looks at the readiness when the service becomes ready, and as long as somebody
+// watches, until ctx ends.
 func (h *health) look(ctx context.Context) {
 	ticker := time.NewTicker(refreshEvery)
 	defer ticker.Stop()
@@ -112,7 +125,8 @@ func (h *health) look(ctx context.Context) {
 	}
 }
 
-// refresh looks at the application's readiness. When ctx ends meanwhile it is not the application that is unwell.
+// refresh looks at the application's readiness. When ctx ends meanwhile it is not the
+// application that is unwell.
 func (h *health) refresh(ctx context.Context) {
 	now := h.status(ctx)
 	if ctx.Err() == nil {
@@ -120,7 +134,8 @@ func (h *health) refresh(ctx context.Context) {
 	}
 }
 
-// status is what the application's readiness says. Outside an application there is nothing that could be unwell.
+// status is what the application's readiness says. Outside an application there is
+// nothing that could be unwell.
 func (h *health) status(ctx context.Context) healthpb.HealthCheckResponse_ServingStatus {
 	if h.life == nil {
 		return healthpb.HealthCheckResponse_SERVING

@@ -31,9 +31,12 @@ const (
 )
 
 // check asks for the health of a service.
-func check(t *testing.T, conn *grpc.ClientConn, service string) healthpb.HealthCheckResponse_ServingStatus {
+func check(
+	t *testing.T, conn *grpc.ClientConn, service string,
+) healthpb.HealthCheckResponse_ServingStatus {
 	t.Helper()
-	answer, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: service})
+	answer, err := healthpb.NewHealthClient(conn).Check(t.Context(),
+		&healthpb.HealthCheckRequest{Service: service})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +44,9 @@ func check(t *testing.T, conn *grpc.ClientConn, service string) healthpb.HealthC
 }
 
 // checkAll asks for the health of everything.
-func checkAll(t *testing.T, conn *grpc.ClientConn, want healthpb.HealthCheckResponse_ServingStatus) {
+func checkAll(
+	t *testing.T, conn *grpc.ClientConn, want healthpb.HealthCheckResponse_ServingStatus,
+) {
 	t.Helper()
 	for _, service := range []string{"", serviceName} {
 		if got := check(t, conn, service); got != want {
@@ -62,7 +67,8 @@ type watching struct {
 
 func watch(t *testing.T, conn *grpc.ClientConn, service string) *watching {
 	t.Helper()
-	stream, err := healthpb.NewHealthClient(conn).Watch(t.Context(), &healthpb.HealthCheckRequest{Service: service})
+	stream, err := healthpb.NewHealthClient(conn).Watch(t.Context(),
+		&healthpb.HealthCheckRequest{Service: service})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +136,10 @@ func TestHealthFollowsTheReadinessOfTheApplication(t *testing.T) {
 func TestReadinessWaitsUntilGRPCListens(t *testing.T) {
 	registering, goOn := make(chan struct{}), make(chan struct{})
 	a := prepare(t, fixture{runner: []runner.Option{
-		runner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) { close(registering); <-goOn }),
+		runner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) {
+			close(registering)
+			<-goOn
+		}),
 	}}).run()
 	wait(t, registering, "the registration")
 	if code, state := a.readyz(); code != http.StatusServiceUnavailable || state != "starting" {
@@ -146,7 +155,8 @@ func TestReadinessWaitsUntilGRPCListens(t *testing.T) {
 
 func TestHealthOfAnUnknownServiceIsNotFound(t *testing.T) {
 	conn := prepare(t, fixture{}).start().conn()
-	answer, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: "no.Service"})
+	answer, err := healthpb.NewHealthClient(conn).Check(t.Context(),
+		&healthpb.HealthCheckRequest{Service: "no.Service"})
 	if status.Code(err) != codes.NotFound {
 		t.Errorf("health = %s, %v; want NOT_FOUND", answer.GetStatus(), err)
 	}
@@ -154,7 +164,8 @@ func TestHealthOfAnUnknownServiceIsNotFound(t *testing.T) {
 }
 
 func TestHealthSaysNoDuringTheDrainDelayWhileCallsAreServed(t *testing.T) {
-	a := prepare(t, fixture{options: []xoption.Option{xoption.WithDrainDelay(2 * time.Second)}}).start()
+	a := prepare(t, fixture{options: []xoption.Option{xoption.WithDrainDelay(
+		2 * time.Second)}}).start()
 	conn := a.conn()
 	w := watch(t, conn, "")
 	w.next(serving)
@@ -176,11 +187,13 @@ func TestListOfHealthNamesNoService(t *testing.T) {
 			calltest.Record(t)
 			t.Setenv("GRPC_REFLECTION", reflection)
 			conn := dial(t, serve(t).address)
-			answer, err := healthpb.NewHealthClient(conn).List(t.Context(), &healthpb.HealthListRequest{})
+			answer, err := healthpb.NewHealthClient(conn).List(t.Context(),
+				&healthpb.HealthListRequest{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := slices.Sorted(maps.Keys(answer.GetStatuses())); !slices.Equal(got, []string{""}) {
+			if got := slices.Sorted(maps.Keys(answer.GetStatuses())); !slices.Equal(got,
+				[]string{""}) {
 				t.Errorf("names = %q, want the server's only", got)
 			}
 			checkAll(t, conn, serving) // who knows a name may ask for it
@@ -192,7 +205,9 @@ func TestHealthServiceOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
 	own := grpchealth.NewServer()
 	own.SetServingStatus("part", healthpb.HealthCheckResponse_NOT_SERVING)
 	a := prepare(t, fixture{runner: []runner.Option{
-		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { healthpb.RegisterHealthServer(r, own) }),
+		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+			healthpb.RegisterHealthServer(r, own)
+		}),
 	}}).start()
 	conn := a.conn()
 	if got := check(t, conn, "part"); got != notServing {
@@ -206,7 +221,8 @@ func TestHealthServiceOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
 	}
 }
 
-// bubble is a server in a bubble of synctest, in which time passes at once, with a life that is ready.
+// bubble is a server in a bubble of synctest, in which time passes at once, with a life
+// that is ready.
 type bubble struct {
 	*testing.T
 	life *xhook.Lifecycle
@@ -276,7 +292,8 @@ func TestCheckThatItsCallerGivesUpMakesNobodyUnwell(t *testing.T) {
 		w := watch(b.T, b.conn, "")
 		w.next(serving)
 		hangs.Store(true)
-		ctx, cancel := context.WithCancel(b.Context()) // no deadline, which the server would know and answer at
+		// no deadline, which the server would know and answer at
+		ctx, cancel := context.WithCancel(b.Context())
 		defer time.AfterFunc(time.Second, cancel).Stop()
 		_, err := healthpb.NewHealthClient(b.conn).Check(ctx, &healthpb.HealthCheckRequest{})
 		if status.Code(err) != codes.Canceled {
@@ -302,7 +319,10 @@ func TestWatchersSeeANodeThatBecomesUnwellWithoutAnybodyAsking(t *testing.T) {
 		for _, unwell := range []bool{true, false} {
 			n.unwell.Store(unwell)
 			began := time.Now()
-			w.next(map[bool]healthpb.HealthCheckResponse_ServingStatus{true: notServing, false: serving}[unwell])
+			w.next(map[bool]healthpb.HealthCheckResponse_ServingStatus{
+				true:  notServing,
+				false: serving,
+			}[unwell])
 			if took := time.Since(began); took > 6*time.Second {
 				b.Errorf("seen after %s, want at most 5s", took)
 			}

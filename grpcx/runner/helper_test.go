@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 		programs[name]()
 		os.Exit(0)
 	}
-	if err := os.Setenv("LOG_DIR", "none"); err != nil { // the folder of the package is no place for logs
+	// the folder of the package is no place for logs
+	if err := os.Setenv("LOG_DIR", "none"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
@@ -46,8 +47,9 @@ func TestMain(m *testing.M) {
 // patience bounds every wait of these tests; what they wait for takes milliseconds.
 const patience = 20 * time.Second
 
-// soon bounds a stop that nothing holds up. It is far above what that takes on a busy machine, and far below what would
-// bound it otherwise: 20 s for a handshake, 30 s for the graceful stop.
+// soon bounds a stop that nothing holds up. It is far above what that takes on a busy
+// machine, and far below what would bound it otherwise: 20 s for a handshake, 30 s for
+// the graceful stop.
 const soon = 10 * time.Second
 
 // serviceName is the full name of the service that the tests serve.
@@ -95,7 +97,8 @@ func prepare(t *testing.T, f fixture) *app {
 	var engine *xlog.Engine
 	a.log, engine = calltest.NewLog(t)
 	options := []xoption.Option{
-		xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+		xoption.WithoutEnvFile(), xoption.WithLogger(engine),
+		xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 		xoption.WithListener(l), xoption.WithHealth(), xoption.WithDrainDelay(0),
 	}
 	reg, err := xreg.New(t.Context(), f.nodes, append(options, f.options...)...)
@@ -103,7 +106,9 @@ func prepare(t *testing.T, f fixture) *app {
 		t.Fatal(err)
 	}
 	a.Reg = reg
-	with := []runner.Option{runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+	with := []runner.Option{runner.WithRegisterService(func(_ context.Context,
+		r grpc.ServiceRegistrar,
+	) {
 		pb.RegisterTestServiceServer(r, a.service)
 	})}
 	if !f.byEnv {

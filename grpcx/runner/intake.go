@@ -18,19 +18,19 @@ import (
 // warnEvery is the shortest time between two warnings about the same limit.
 const warnEvery = 10 * time.Second
 
-// intake bounds what clients make the server store before a handler or an interceptor sees
-// their calls: the time and the bytes of request messages that have not arrived completely,
-// and the number of connections.
+// intake bounds what clients make the server store before a handler or an interceptor
+// sees their calls: the time and the bytes of request messages that have not arrived
+// completely, and the number of connections.
 //
-// grpc-go reads a request into memory before it runs the first interceptor, grants each call
-// a window for its whole message as soon as it reads the message's length, and reports neither
-// the calls nor the bytes that wait. So the intake follows the frames of a connection, and
-// charges it with its unfinished messages: see frames.
+// grpc-go reads a request into memory before it runs the first interceptor, grants each
+// call a window for its whole message as soon as it reads the message's length, and
+// reports neither the calls nor the bytes that wait. So the intake follows the frames of
+// a connection, and charges it with its unfinished messages: see frames.
 //
-// If grpc.Creds encrypts a connection, the intake sees the start of a call (a tap), its first
-// interceptor, and the number of bytes. It then charges the connection with the bytes received
-// since its oldest call without a first message started, but with no more than the largest
-// message for each of these calls.
+// If grpc.Creds encrypts a connection, the intake sees the start of a call (a tap), its
+// first interceptor, and the number of bytes. It then charges the connection with the
+// bytes received since its oldest call without a first message started, but with no more
+// than the largest message for each of these calls.
 type intake struct {
 	maxBytes       int64         // 0 is no limit
 	maxConnections int64         // 0 is no limit
@@ -52,8 +52,9 @@ type intake struct {
 
 func newIntake(c *config, limits limitVariables) *intake {
 	in := &intake{
-		maxBytes: limits.MaxInflightBytes, maxConnections: int64(limits.MaxConnections), timeout: limits.FirstMessageTimeout,
-		log: c.log, sources: map[*source]struct{}{},
+		maxBytes: limits.MaxInflightBytes, maxConnections: int64(limits.MaxConnections),
+		timeout: limits.FirstMessageTimeout,
+		log:     c.log, sources: map[*source]struct{}{},
 	}
 	in.other = newSource(in)
 	return in
@@ -65,7 +66,8 @@ func (in *intake) enter() *source {
 		in.open.Add(-1)
 		if in.full.now() {
 			in.log.Warn(context.Background(), "connection closed: too many are open",
-				slog.Int64("limit", in.maxConnections), slog.String("raise", "GRPC_MAX_CONNECTIONS"))
+				slog.Int64("limit", in.maxConnections),
+				slog.String("raise", "GRPC_MAX_CONNECTIONS"))
 		}
 		return nil
 	}
@@ -85,8 +87,8 @@ func (in *intake) leave(s *source) {
 	s.close()
 }
 
-// localAddr is the address of a connection on this side, by which a tap finds its source: a tap sees
-// nothing else of a connection that no handler needs as it is.
+// localAddr is the address of a connection on this side, by which a tap finds its source:
+// a tap sees nothing else of a connection that no handler needs as it is.
 type localAddr struct {
 	net.Addr
 	source *source
@@ -130,7 +132,8 @@ func (in *intake) relieve() {
 		ended = append(ended, c)
 	}
 	if len(ended) > 0 && in.excess.now() {
-		in.log.Warn(context.Background(), "calls ended: too many bytes of unfinished messages", slog.Int("calls", len(ended)),
+		in.log.Warn(context.Background(), "calls ended: too many bytes of unfinished messages",
+			slog.Int("calls", len(ended)),
 			slog.Int64("limit", in.maxBytes), slog.String("raise", "GRPC_MAX_INFLIGHT_BYTES"))
 	}
 	await(ended)
@@ -145,8 +148,8 @@ func (in *intake) refresh() {
 	}
 }
 
-// endOne ends the call with the largest unfinished message of the connection with the largest charge. It
-// returns nil if there is none.
+// endOne ends the call with the largest unfinished message of the connection with the
+// largest charge. It returns nil if there is none.
 func (in *intake) endOne() *incoming {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -164,17 +167,21 @@ func (in *intake) endOne() *incoming {
 
 // unary returns next as an interceptor that marks the message of a call as arrived.
 func (in *intake) unary(next grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+		handler grpc.UnaryHandler,
+	) (any, error) {
 		arrived(ctx)
 		return next(ctx, req, info, handler)
 	}
 }
 
-// stream is unary for streams. The timeout does not apply to a call with a stream of requests
-// from the start of its interceptors on: its client may have nothing to say yet, and its
-// handler decides when to receive.
+// stream is unary for streams. The timeout does not apply to a call with a stream of
+// requests from the start of its interceptors on: its client may have nothing to say yet,
+// and its handler decides when to receive.
 func (in *intake) stream(next grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
-	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
+		handler grpc.StreamHandler,
+	) error {
 		if info.IsClientStream {
 			arrived(ss.Context())
 		} else {

@@ -39,14 +39,24 @@ func TestWithFirstMessageTimeout(t *testing.T) {
 		{name: "unary call by default", method: "Unary", want: 10 * time.Second},
 		{name: "server stream by default", method: "ServerStream", want: 10 * time.Second},
 		{name: "stream of requests", method: "BidiStream"},
-		{name: "option", method: "Unary", options: []runner.Option{runner.WithFirstMessageTimeout(time.Minute)}, want: time.Minute},
-		{name: "no limit", method: "Unary", options: []runner.Option{runner.WithFirstMessageTimeout(0)}},
+		{
+			name: "option", method: "Unary",
+			options: []runner.Option{runner.WithFirstMessageTimeout(time.Minute)},
+			want:    time.Minute,
+		},
+		{
+			name: "no limit", method: "Unary",
+			options: []runner.Option{runner.WithFirstMessageTimeout(0)},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				service := &calltest.Service{OnUnary: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-					<-time.After(time.Hour) // a call whose message has arrived may take as long as it likes
+				service := &calltest.Service{OnUnary: func(context.Context,
+					*pb.TestRequest,
+				) (*pb.TestResponse, error) {
+					// a call whose message has arrived may take as long as it likes
+					<-time.After(time.Hour)
 					return &pb.TestResponse{}, nil
 				}}
 				conn, done := inMemory(t, ctx, service, tc.options...)
@@ -58,8 +68,11 @@ func TestWithFirstMessageTimeout(t *testing.T) {
 				go func() { ended <- stream.RecvMsg(&pb.TestResponse{}) }()
 				select {
 				case err := <-ended:
-					if took := time.Since(began); status.Code(err) != codes.DeadlineExceeded || took != tc.want {
-						t.Errorf("call without a message = %v after %s, want DEADLINE_EXCEEDED after %s", err, took, tc.want)
+					if took := time.Since(began); status.Code(err) != codes.DeadlineExceeded ||
+						took != tc.want {
+						t.Errorf(
+							"call without a message = %v after %s, want DEADLINE_EXCEEDED after %s",
+							err, took, tc.want)
 					}
 				case <-time.After(30 * time.Minute):
 					if tc.want != 0 {
@@ -86,7 +99,8 @@ func TestWithMaxConnections(t *testing.T) {
 	call(t, pb.NewTestServiceClient(first), "one")
 	call(t, pb.NewTestServiceClient(second), "two")
 	third := pb.NewTestServiceClient(dial(t, s.address))
-	if _, err := third.Unary(t.Context(), &pb.TestRequest{}); status.Code(err) != codes.Unavailable {
+	if _, err := third.Unary(t.Context(),
+		&pb.TestRequest{}); status.Code(err) != codes.Unavailable {
 		t.Errorf("third connection = %v, want UNAVAILABLE", err)
 	}
 	log.Only("connection closed: too many are open")
@@ -124,13 +138,15 @@ func TestWithMaxInflightBytes(t *testing.T) {
 			t.Fatalf("complete message of another connection = %v, want OK", err)
 		}
 	}
-	for ctx.Err() == nil && !strings.Contains(log.String(), "too many bytes of unfinished messages") {
+	for ctx.Err() == nil && !strings.Contains(log.String(),
+		"too many bytes of unfinished messages") {
 		call(t, client, "more")
 	}
 	log.Only("calls ended: too many bytes of unfinished messages")
 }
 
-// A client that cancels and repeats a call must not leave the canceled ones in the server's list.
+// A client that cancels and repeats a call must not leave the canceled ones in the
+// server's list.
 func TestCanceledCallsAreNotCharged(t *testing.T) {
 	calltest.Record(t)
 	s := serve(t, runner.WithMaxInflightBytes(2<<20), runner.WithFirstMessageTimeout(0))
@@ -154,7 +170,8 @@ func TestCanceledCallsAreNotCharged(t *testing.T) {
 
 func TestLimitsOfTheEnvironmentAreChecked(t *testing.T) {
 	for _, key := range []xenv.EnvKey{
-		"GRPC_MAX_CONNECTIONS", "GRPC_MAX_STREAMS", "GRPC_MAX_INFLIGHT_BYTES", "GRPC_FIRST_MESSAGE_TIMEOUT",
+		"GRPC_MAX_CONNECTIONS", "GRPC_MAX_STREAMS", "GRPC_MAX_INFLIGHT_BYTES",
+		"GRPC_FIRST_MESSAGE_TIMEOUT",
 	} {
 		t.Run(key.String(), func(t *testing.T) {
 			t.Setenv(key.String(), "-1")

@@ -51,7 +51,9 @@ func (n *notes) String() string {
 
 // unary is an interceptor that notes its way in and out, and whether the call has its id.
 func (n *notes) unary(name string) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any,
+		error,
+	) {
 		n.add(name + "-in")
 		defer n.add(name + "-out")
 		return next(ctx, req)
@@ -59,7 +61,9 @@ func (n *notes) unary(name string) grpc.UnaryServerInterceptor {
 }
 
 func (n *notes) stream(name string) grpc.StreamServerInterceptor {
-	return func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	return func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo,
+		next grpc.StreamHandler,
+	) error {
 		n.add(name + "-in")
 		defer n.add(name + "-out")
 		return next(srv, ss)
@@ -78,8 +82,10 @@ func TestInterceptorsMiddlewaresChecksAndHandlerRunLikeAnOnion(t *testing.T) {
 	n := &notes{}
 	a := prepare(t, fixture{runner: []runner.Option{
 		runner.WithMiddleware(n.chain()),
-		runner.WithUnaryInterceptors(n.unary("a"), n.unary("b")), runner.WithUnaryInterceptors(n.unary("c")),
-		runner.WithStreamInterceptors(n.stream("a"), n.stream("b")), runner.WithStreamInterceptors(n.stream("c")),
+		runner.WithUnaryInterceptors(n.unary("a"), n.unary("b")),
+		runner.WithUnaryInterceptors(n.unary("c")),
+		runner.WithStreamInterceptors(n.stream("a"), n.stream("b")),
+		runner.WithStreamInterceptors(n.stream("c")),
 		runner.WithValidation(func(context.Context, any) error { n.add("check1"); return nil }),
 		runner.WithValidation(func(context.Context, any) error { n.add("check2"); return nil }),
 	}})
@@ -114,9 +120,12 @@ func TestAMiddlewareThatIsListedRunsTheGivenRegistry(t *testing.T) {
 	n := &notes{}
 	a := prepare(t, fixture{runner: []runner.Option{
 		runner.WithMiddleware(n.chain()),
-		runner.WithUnaryInterceptors(unary.Middleware()), runner.WithStreamInterceptors(stream.Middleware()),
+		runner.WithUnaryInterceptors(unary.Middleware()),
+		runner.WithStreamInterceptors(stream.Middleware()),
 	}})
-	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error { return nil }
+	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error {
+		return nil
+	}
 	a.start()
 	const want = "m1-in m2-in m2-out m1-out"
 	call(t, a.client(), "hello")
@@ -136,7 +145,8 @@ func TestAMiddlewareThatIsListedRunsTheGivenRegistry(t *testing.T) {
 	}
 }
 
-// byDefault takes the notes of the chain in the default registry, which stays there; nil takes none.
+// byDefault takes the notes of the chain in the default registry, which stays there; nil
+// takes none.
 var byDefault atomic.Pointer[notes]
 
 var chainByDefault = sync.OnceFunc(func() {
@@ -148,11 +158,15 @@ var chainByDefault = sync.OnceFunc(func() {
 		return quiet
 	}
 	middleware.UseUnary(&pb.TestService_ServiceDesc,
-		func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any,
+			error,
+		) {
 			return taker().unary("m")(ctx, req, info, next)
 		})
 	middleware.UseStream(&pb.TestService_ServiceDesc,
-		func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
+			next grpc.StreamHandler,
+		) error {
 			return taker().stream("m")(srv, ss, info, next)
 		})
 })
@@ -170,21 +184,29 @@ func observe(t *testing.T, options func(app context.Context) []runner.Option) be
 	chainByDefault()
 	byDefault.Store(n)
 	defer byDefault.Store(nil)
-	// The interceptors of the specification's list want the application's context, which is there before the task is made.
+	// The interceptors of the specification's list want the application's context, which
+	// is there before the task is made.
 	var a *app
 	late := func(app context.Context) []runner.Option {
 		return append(options(app),
 			runner.WithValidation(func(ctx context.Context, request any) error {
 				if request.(*pb.TestRequest).GetText() == "invalid" {
-					return validation.Refuse(ctx, []xvalid.FieldError{{Field: "text", Tag: "valid", Message: "is wrong"}}, nil)
+					return validation.Refuse(ctx,
+						[]xvalid.FieldError{{Field: "text", Tag: "valid", Message: "is wrong"}},
+						nil)
 				}
 				return nil
 			}))
 	}
-	a = prepare(t, fixture{nodes: []xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) { return "the node", nil }}}})
+	a = prepare(t, fixture{nodes: []xregnode.Node{{
+		Key:  "node",
+		Node: func(context.Context) (any, error) { return "the node", nil },
+	}}})
 	l := listen(t)
 	a.address = l.Addr().String()
-	a.service.OnUnary = func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+	a.service.OnUnary = func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse,
+		error,
+	) {
 		switch request.GetText() {
 		case "fail":
 			return nil, xerror.New(xerror.ResourceNotFound, "no such thing")
@@ -196,9 +218,13 @@ func observe(t *testing.T, options func(app context.Context) []runner.Option) be
 		value, _ := ctx.Value(xctx.ContextKey("node")).(string)
 		return &pb.TestResponse{Text: value}, nil
 	}
-	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error { panic("oh") }
+	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error {
+		panic("oh")
+	}
 	a.task = runner.New(append(late(a.Init.Ctx), runner.WithListener(l),
-		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { pb.RegisterTestServiceServer(r, a.service) }))...)
+		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+			pb.RegisterTestServiceServer(r, a.service)
+		}))...)
 	a.start()
 	client := a.client()
 	const id = "request-1"
@@ -208,13 +234,17 @@ func observe(t *testing.T, options func(app context.Context) []runner.Option) be
 		answer, err := client.Unary(ctx, &pb.TestRequest{Text: text}, grpc.Trailer(&trailer))
 		return describe(t, answer, err) + strings.Join(trailer.Get("x_request_uuid"), ",")
 	}
-	b := behaviour{Echo: see("echo"), Fail: see("fail"), Panic: see("panic"), Invalid: see("invalid"), Nothing: see("nothing")}
+	b := behaviour{
+		Echo: see("echo"), Fail: see("fail"), Panic: see("panic"),
+		Invalid: see("invalid"), Nothing: see("nothing"),
+	}
 	stream, err := client.ServerStream(ctx, &pb.TestRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = stream.Recv()
-	b.StreamPanic = describe(t, nil, err) + strings.Join(stream.Trailer().Get("x_request_uuid"), ",")
+	b.StreamPanic = describe(t, nil, err) + strings.Join(stream.Trailer().Get("x_request_uuid"),
+		",")
 	b.Order = n.String()
 	if err := a.stop(); err != nil {
 		t.Error(err)
@@ -261,7 +291,8 @@ func TestSpecificationsListOfInterceptorsIsTheSameAsNone(t *testing.T) {
 	listed := observe(t, func(app context.Context) []runner.Option {
 		return []runner.Option{
 			runner.WithUnaryInterceptors(
-				unary.InitContext(app), unary.Recover(), unary.Middleware(), unary.ResponseBuilder()),
+				unary.InitContext(app), unary.Recover(), unary.Middleware(),
+				unary.ResponseBuilder()),
 			runner.WithStreamInterceptors(
 				stream.InitContext(app), stream.Recover(), stream.Middleware()),
 		}
@@ -275,7 +306,10 @@ func TestSpecificationsListOfInterceptorsIsTheSameAsNone(t *testing.T) {
 }
 
 func TestHandlerKnowsApplicationAndRequest(t *testing.T) {
-	a := prepare(t, fixture{nodes: []xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) { return 42, nil }}}})
+	a := prepare(t, fixture{nodes: []xregnode.Node{{
+		Key:  "node",
+		Node: func(context.Context) (any, error) { return 42, nil },
+	}}})
 	var value any
 	var id string
 	a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
@@ -285,12 +319,14 @@ func TestHandlerKnowsApplicationAndRequest(t *testing.T) {
 	a.start()
 	answer := call(t, a.client(), "hello")
 	if value != 42 || id == "" || answer.GetBaseResponse().GetContext() != id {
-		t.Errorf("node = %v, id = %q, answered %q; want 42 and the same id", value, id, answer.GetBaseResponse().GetContext())
+		t.Errorf("node = %v, id = %q, answered %q; want 42 and the same id",
+			value, id, answer.GetBaseResponse().GetContext())
 	}
 }
 
 func TestLinesCarryTheNameOfTheLoggerThatIsGiven(t *testing.T) {
-	a := prepare(t, fixture{runner: []runner.Option{runner.WithLogger(xlog.WithName("ORDERS"))}}).start()
+	a := prepare(t, fixture{runner: []runner.Option{runner.WithLogger(
+		xlog.WithName("ORDERS"))}}).start()
 	call(t, a.client(), "hello")
 	if err := a.stop(); err != nil {
 		t.Error(err)

@@ -33,28 +33,38 @@ func limited(t *testing.T, options ...grpc.ServerOption) *alone {
 
 func TestMessageOver4MBIsResourceExhausted(t *testing.T) {
 	large := strings.Repeat("x", 5<<20)
-	unlimited := grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(8<<20), grpc.MaxCallSendMsgSize(8<<20))
+	unlimited := grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(8<<20),
+		grpc.MaxCallSendMsgSize(8<<20))
 	for _, tc := range []struct {
 		name    string
 		options []grpc.ServerOption
 		want    codes.Code
 	}{
 		{name: "by default", want: codes.ResourceExhausted},
-		{name: "overridden", options: []grpc.ServerOption{grpc.MaxRecvMsgSize(8 << 20), grpc.MaxSendMsgSize(8 << 20)}, want: codes.OK},
+		{name: "overridden", options: []grpc.ServerOption{
+			grpc.MaxRecvMsgSize(8 << 20),
+			grpc.MaxSendMsgSize(8 << 20),
+		}, want: codes.OK},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := limited(t, tc.options...)
-			s.service.OnUnary = func(_ context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
-				return &pb.TestResponse{Text: request.GetText() + strings.Repeat("x", int(request.GetNumber()))}, nil
+			s.service.OnUnary = func(_ context.Context, request *pb.TestRequest) (*pb.TestResponse,
+				error,
+			) {
+				return &pb.TestResponse{Text: request.GetText() + strings.Repeat("x",
+					int(request.GetNumber()))}, nil
 			}
 			client := pb.NewTestServiceClient(dial(t, s.address, unlimited))
-			if _, err := client.Unary(t.Context(), &pb.TestRequest{Text: large}); status.Code(err) != tc.want {
+			if _, err := client.Unary(t.Context(),
+				&pb.TestRequest{Text: large}); status.Code(err) != tc.want {
 				t.Errorf("large request = %v, want %s", err, tc.want)
 			}
-			if _, err := client.Unary(t.Context(), &pb.TestRequest{Number: 5 << 20}); status.Code(err) != tc.want {
+			if _, err := client.Unary(t.Context(),
+				&pb.TestRequest{Number: 5 << 20}); status.Code(err) != tc.want {
 				t.Errorf("large response = %v, want %s", err, tc.want)
 			}
-			if _, err := client.Unary(t.Context(), &pb.TestRequest{Text: large[:3<<20]}); err != nil {
+			if _, err := client.Unary(t.Context(),
+				&pb.TestRequest{Text: large[:3<<20]}); err != nil {
 				t.Errorf("request of 3 MB = %v, want OK", err)
 			}
 		})
@@ -74,7 +84,8 @@ func TestMetadataOver64KBIsRefused(t *testing.T) {
 			s := limited(t, tc.options...)
 			client := pb.NewTestServiceClient(dial(t, s.address))
 			ask := func(size int) error {
-				ctx := metadata.AppendToOutgoingContext(t.Context(), "large", strings.Repeat("x", size))
+				ctx := metadata.AppendToOutgoingContext(t.Context(), "large",
+					strings.Repeat("x", size))
 				_, err := client.Unary(ctx, &pb.TestRequest{}, grpc.WaitForReady(true))
 				return err
 			}
@@ -109,7 +120,8 @@ func TestStreamsBeyondTheLimitOfAConnectionWait(t *testing.T) {
 				return &pb.TestResponse{}, nil
 			}
 			client := pb.NewTestServiceClient(dial(t, s.address))
-			call := callUnary(t.Context(), client, "first") // the client learns the limit with the first call
+			// the client learns the limit with the first call
+			call := callUnary(t.Context(), client, "first")
 			calls := []<-chan error{call}
 			for range tc.want + 20 {
 				calls = append(calls, callUnary(t.Context(), client, "more"))
@@ -117,7 +129,8 @@ func TestStreamsBeyondTheLimitOfAConnectionWait(t *testing.T) {
 			wait(t, full, "as many calls as the limit")
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
-			if _, err := client.Unary(ctx, &pb.TestRequest{}); status.Code(err) != codes.DeadlineExceeded {
+			if _, err := client.Unary(ctx,
+				&pb.TestRequest{}); status.Code(err) != codes.DeadlineExceeded {
 				t.Errorf("one more call = %v, want it to wait", err)
 			}
 			if got := entered.Load(); got != tc.want {
@@ -199,7 +212,9 @@ func TestOldConnectionIsReplacedAndItsCallsGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		goOn := make(chan struct{})
-		service := &calltest.Service{OnServer: func(_ *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse]) error {
+		service := &calltest.Service{OnServer: func(_ *pb.TestRequest,
+			stream grpc.ServerStreamingServer[pb.TestResponse],
+		) error {
 			if err := stream.Send(&pb.TestResponse{}); err != nil {
 				return err
 			}
@@ -222,7 +237,8 @@ func TestOldConnectionIsReplacedAndItsCallsGoOn(t *testing.T) {
 			t.Errorf("the connection was replaced after %s, want 30m and a tenth", got)
 		}
 		call(t, client, "over the next connection")
-		<-time.After(2 * time.Hour) // of the bubble: what is claimed is that nothing ends the stream
+		// of the bubble: what is claimed is that nothing ends the stream
+		<-time.After(2 * time.Hour)
 		close(goOn)
 		if answer, err := stream.Recv(); err != nil || answer.GetText() != "still here" {
 			t.Errorf("old stream = %v, %v; want its last message", answer, err)
@@ -253,12 +269,14 @@ func TestClientsThatAskForASignOfLifeOften(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				conn, done := inMemory(t, ctx, &calltest.Service{}, runner.WithServerOptions(tc.options...))
+				conn, done := inMemory(t, ctx, &calltest.Service{},
+					runner.WithServerOptions(tc.options...))
 				call(t, pb.NewTestServiceClient(conn), "hello")
 				synctest.Wait()
 				within, over := context.WithTimeout(ctx, 10*time.Minute)
 				defer over()
-				if changed := conn.WaitForStateChange(within, connectivity.Ready); changed == tc.want {
+				if changed := conn.WaitForStateChange(within,
+					connectivity.Ready); changed == tc.want {
 					t.Errorf("the connection was cut off: %t, want %t", changed, !tc.want)
 				}
 				_ = conn.Close()

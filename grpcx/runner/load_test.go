@@ -59,36 +59,39 @@ func (l *load) fail(text string) {
 
 func TestCallsUnderLoadAreAnsweredOrNeverBegan(t *testing.T) {
 	for _, fresh := range []bool{false, true} {
-		t.Run(map[bool]string{false: "one connection", true: "new connections"}[fresh], func(t *testing.T) {
-			p := play(t, "serve", "PLINTH_DRAIN_DELAY=300ms").ready()
-			l := newLoad()
-			shared := p.client()
-			var clients sync.WaitGroup
-			for range 8 {
-				clients.Go(func() {
-					for again := true; again; {
-						again = l.once(t, p.address, shared, fresh)
-					}
-				})
-			}
-			wait(t, l.enough, "calls")
-			p.terminate()
-			clients.Wait()
-			p.exits(0)
-			for _, failure := range l.failures {
-				if strings.HasPrefix(failure, "not even") {
-					t.Error(failure)
+		t.Run(map[bool]string{false: "one connection", true: "new connections"}[fresh],
+			func(t *testing.T) {
+				p := play(t, "serve", "PLINTH_DRAIN_DELAY=300ms").ready()
+				l := newLoad()
+				shared := p.client()
+				var clients sync.WaitGroup
+				for range 8 {
+					clients.Go(func() {
+						for again := true; again; {
+							again = l.once(t, p.address, shared, fresh)
+						}
+					})
 				}
-			}
-			// What was refused never reached a handler: there are as many lines of calls as answers.
-			if lines := int64(strings.Count(p.output(), `"msg":"call"`)); lines != l.ok.Load() {
-				t.Errorf("%d calls were handled and %d answered: %v", lines, l.ok.Load(), l.failures)
-			}
-			if l.refused.Load() != 8 {
-				t.Errorf("%d clients ended with UNAVAILABLE, want 8", l.refused.Load())
-			}
-			t.Logf("%d calls answered", l.ok.Load())
-		})
+				wait(t, l.enough, "calls")
+				p.terminate()
+				clients.Wait()
+				p.exits(0)
+				for _, failure := range l.failures {
+					if strings.HasPrefix(failure, "not even") {
+						t.Error(failure)
+					}
+				}
+				// What was refused never reached a handler: there are as many lines of calls
+				// as answers.
+				if lines := int64(strings.Count(p.output(), `"msg":"call"`)); lines != l.ok.Load() {
+					t.Errorf("%d calls were handled and %d answered: %v",
+						lines, l.ok.Load(), l.failures)
+				}
+				if l.refused.Load() != 8 {
+					t.Errorf("%d clients ended with UNAVAILABLE, want 8", l.refused.Load())
+				}
+				t.Logf("%d calls answered", l.ok.Load())
+			})
 	}
 }
 
@@ -107,12 +110,14 @@ func (l *load) once(t *testing.T, address string, shared pb.TestServiceClient, f
 }
 
 func TestRollingRestartLosesNoCall(t *testing.T) {
-	first, second := play(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready(), play(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready()
+	first, second := play(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready(),
+		play(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready()
 	servers := manual.NewBuilderWithScheme("rolling")
 	addresses := func(list ...*process) resolver.State {
 		var s resolver.State
 		for _, p := range list {
-			s.Endpoints = append(s.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: p.address}}})
+			s.Endpoints = append(s.Endpoints,
+				resolver.Endpoint{Addresses: []resolver.Address{{Addr: p.address}}})
 		}
 		return s
 	}
@@ -150,7 +155,8 @@ func TestRollingRestartLosesNoCall(t *testing.T) {
 	close(done)
 	clients.Wait()
 	if len(l.failures) > 0 {
-		t.Errorf("%d of %d calls were lost, the first: %s", len(l.failures), l.ok.Load(), l.failures[0])
+		t.Errorf("%d of %d calls were lost, the first: %s",
+			len(l.failures), l.ok.Load(), l.failures[0])
 	}
 	third.terminate()
 	third.exits(0)

@@ -5,8 +5,9 @@ import "encoding/binary"
 const (
 	prefixBytes = 5 // before each message: a flag and the length
 
-	// smallFrame is the largest frame that grpc-go does not store in a buffer of its pool,
-	// whose buffers have 4 KB or 16 KB. frameCost is about what each frame costs besides.
+	// smallFrame is the largest frame that grpc-go does not store in a buffer of its
+	// pool, whose buffers have 4 KB or 16 KB. frameCost is about what each frame costs
+	// besides.
 	smallFrame = 1 << 10
 	pageFrame  = 4 << 10
 	largeFrame = 16 << 10
@@ -16,8 +17,8 @@ const (
 	callCost = 16 << 10
 )
 
-// overhead is what grpc-go stores for a frame besides its bytes. Without it a client could
-// multiply the bytes by the size of its frames.
+// overhead is what grpc-go stores for a frame besides its bytes. Without it a client
+// could multiply the bytes by the size of its frames.
 func overhead(frame int) int64 {
 	switch {
 	case frame <= smallFrame:
@@ -37,8 +38,8 @@ type message struct {
 	stored int64 // what the unfinished message costs; 0 between two messages
 }
 
-// add counts bytes of a frame. cost is the frame's overhead, which the message pays that has
-// the frame's first bytes.
+// add counts bytes of a frame. cost is the frame's overhead, which the message pays that
+// has the frame's first bytes.
 func (m *message) add(b []byte, cost int64) {
 	if m.stored > 0 {
 		m.stored += cost

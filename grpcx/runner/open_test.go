@@ -28,7 +28,10 @@ func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
 		{name: "none", served: &service},
 		{name: "both", served: &service, unary: true, stream: true},
 		{name: "unary only", served: &service, unary: true, open: "streams", use: "UseStream"},
-		{name: "streams only", served: &service, stream: true, open: "unary methods", use: "UseUnary"},
+		{
+			name: "streams only", served: &service, stream: true, open: "unary methods",
+			use: "UseUnary",
+		},
 		{name: "unary only, and no streams to protect", served: &unaryOnly, unary: true},
 		{name: "streams only, and no unary methods to protect", served: &streamsOnly, stream: true},
 	} {
@@ -43,7 +46,9 @@ func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			err := runner.Serve(ctx, runner.WithListener(listen(t)), runner.WithMiddleware(r),
-				runner.WithRegisterService(func(_ context.Context, registrar grpc.ServiceRegistrar) {
+				runner.WithRegisterService(func(_ context.Context,
+					registrar grpc.ServiceRegistrar,
+				) {
 					registrar.RegisterService(tc.served, &calltest.Service{})
 					cancel() // the warning is of the start
 				}))
@@ -58,7 +63,8 @@ func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
 			}
 			line := log.Only(warning)
 			use, _ := line["use"].(string)
-			if line["level"] != "warn" || line["service"] != serviceName || line["open"] != tc.open ||
+			if line["level"] != "warn" || line["service"] != serviceName ||
+				line["open"] != tc.open ||
 				!strings.Contains(use, tc.use) || !strings.Contains(use, "middleware.Guard") {
 				t.Errorf("line = %v, want %s open and %s", line, tc.open, tc.use)
 			}

@@ -9,11 +9,13 @@ import (
 	"time"
 )
 
-// maxPending bounds how long a connection that was just accepted is given for its handshake once the stop has begun.
+// maxPending bounds how long a connection that was just accepted is given for its
+// handshake once the stop has begun.
 const maxPending = time.Second
 
-// pendingConns is a listener that knows which of its connections have not shaken hands yet. At the stop grpc-go waits for these
-// before all else, also for one that never says a word, and cuts off nothing meanwhile.
+// pendingConns is a listener that knows which of its connections have not shaken hands
+// yet. At the stop grpc-go waits for these before all else, also for one that never says
+// a word, and cuts off nothing meanwhile.
 type pendingConns struct {
 	net.Listener
 	intake *intake
@@ -102,7 +104,8 @@ func (c *pendingConn) Read(b []byte) (int, error) {
 // LocalAddr implements net.Conn.
 func (c *pendingConn) LocalAddr() net.Addr { return c.local }
 
-// SetDeadline implements net.Conn. grpc-go sets a deadline for the handshake and takes it away when that is over.
+// SetDeadline implements net.Conn. grpc-go sets a deadline for the handshake and takes it
+// away when that is over.
 func (c *pendingConn) SetDeadline(t time.Time) error {
 	if t.IsZero() {
 		c.at.arrived(c)
@@ -117,10 +120,12 @@ func (c *pendingConn) Close() error {
 	return c.Conn.Close()
 }
 
-// NetConn returns the connection itself, as that of a tls.Conn does, for credentials that know its type.
+// NetConn returns the connection itself, as that of a tls.Conn does, for credentials that
+// know its type.
 func (c *pendingConn) NetConn() net.Conn { return c.Conn }
 
-// socket is an pendingConn with a file descriptor, which credentials ask for the peer, and channelz for its options.
+// socket is an pendingConn with a file descriptor, which credentials ask for the peer,
+// and channelz for its options.
 type socket struct {
 	*pendingConn
 	file syscall.Conn

@@ -48,7 +48,8 @@ func TestEndlessStreamIsCutOffWithAWarningAndCode0(t *testing.T) {
 	p.exits(0)
 	warning := `"level":"warn","name":"GRPC","msg":"what has not finished is cut off","unary":0,"streams":2`
 	p.once(warning)
-	p.order("stopping", "what has not finished is cut off", `"stream":"server","status":"CANCELLED"`, "node closed", "stopped")
+	p.order("stopping", "what has not finished is cut off",
+		`"stream":"server","status":"CANCELLED"`, "node closed", "stopped")
 }
 
 func TestStreamThatWatchesTheDrainEndsInOrder(t *testing.T) {
@@ -108,7 +109,9 @@ func TestTheShorterTimeBoundsTheStop(t *testing.T) {
 		{name: "of the application", graceful: "1h", shutdown: "2s", least: 700 * time.Millisecond},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := play(t, "serve", gracefulKey.String()+"="+tc.graceful, "PLINTH_SHUTDOWN_TIMEOUT="+tc.shutdown).ready()
+			p := play(t, "serve",
+				gracefulKey.String()+"="+tc.graceful,
+				"PLINTH_SHUTDOWN_TIMEOUT="+tc.shutdown).ready()
 			p.opened("endless")
 			began := time.Now()
 			p.terminate()
@@ -144,7 +147,8 @@ func TestSignalDuringTheRegistrationGivesTheStartUp(t *testing.T) {
 			p.line("registering")
 			p.terminate()
 			p.exits(0)
-			if out := p.output(); strings.Contains(out, `"msg":"ready"`) || strings.Contains(out, `"level":"error"`) {
+			if out := p.output(); strings.Contains(out, `"msg":"ready"`) ||
+				strings.Contains(out, `"level":"error"`) {
 				t.Errorf("output\n%s\nwant neither readiness nor an error", out)
 			}
 			p.order("start given up", "node closed", "stopped")

@@ -39,7 +39,8 @@ import (
 const (
 	// gracefulKey sets the timeout of the graceful stop of a program.
 	gracefulKey xenv.EnvKey = "XGRPCRUNNER_TEST_GRACEFUL"
-	// victimKey, methodKey and connectionsKey say what is attacked, and by how many connections.
+	// victimKey, methodKey and connectionsKey say what is attacked, and by how many
+	// connections.
 	victimKey      xenv.EnvKey = "XGRPCRUNNER_TEST_VICTIM"
 	methodKey      xenv.EnvKey = "XGRPCRUNNER_TEST_METHOD"
 	connectionsKey xenv.EnvKey = "XGRPCRUNNER_TEST_CONNECTIONS"
@@ -66,27 +67,36 @@ func (said) Close() { xlog.Info(context.Background(), "node closed") }
 // serveProgram is the main function of the programs.
 func serveProgram(options ...runner.Option) {
 	go listenToInput()
-	nodes := []xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) { return said{}, nil }}}
-	reg := xreg.Register(context.Background(), nodes, xoption.WithHealth(), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/slow", func(c *gin.Context) {
-			xlog.Info(c, "entered")
-			finish(c)
-			xresult.Success(c, "slow")
-		})
-	}))
+	nodes := []xregnode.Node{{
+		Key:  "node",
+		Node: func(context.Context) (any, error) { return said{}, nil },
+	}}
+	reg := xreg.Register(context.Background(), nodes, xoption.WithHealth(),
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/slow", func(c *gin.Context) {
+				xlog.Info(c, "entered")
+				finish(c)
+				xresult.Success(c, "slow")
+			})
+		}))
 	service := &calltest.Service{OnUnary: behave, OnServer: serveStream}
 	xmain.Runner(reg, nil, nil, runner.New(append(options,
-		runner.WithGracefulStopTimeout(xenv.GetEnvDuration(gracefulKey, runner.DefaultGracefulStopTimeout)),
-		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { pb.RegisterTestServiceServer(r, service) }),
+		runner.WithGracefulStopTimeout(xenv.GetEnvDuration(gracefulKey,
+			runner.DefaultGracefulStopTimeout)),
+		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+			pb.RegisterTestServiceServer(r, service)
+		}),
 	)...))
 }
 
-// attackProgram is the main function of a program that attacks until the test says that it is enough.
+// attackProgram is the main function of a program that attacks until the test says that
+// it is enough.
 func attackProgram() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go listenToInput()
 	for range xenv.GetEnvInt(connectionsKey, 1) {
-		wait, err := attack(ctx, xenv.GetEnvString(victimKey, ""), xenv.GetEnvString(methodKey, ""), 1000)
+		wait, err := attack(ctx, xenv.GetEnvString(victimKey, ""), xenv.GetEnvString(methodKey, ""),
+			1000)
 		if err != nil {
 			xlog.Error(ctx, "no attack", slog.Any("error", err))
 			os.Exit(1)
@@ -98,7 +108,8 @@ func attackProgram() {
 	cancel()
 }
 
-// told is closed when the test says that what waits may go on: it closes the program's input.
+// told is closed when the test says that what waits may go on: it closes the program's
+// input.
 var told = make(chan struct{})
 
 // listenToInput closes told.
@@ -121,7 +132,9 @@ func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, err
 	}
 	switch request.GetText() {
 	case "work":
-		<-time.After(3 * time.Millisecond) // the pace of the load, so that the stop finds calls in flight; nothing is waited for
+		// the pace of the load, so that the stop finds calls in flight; nothing is waited
+		// for
+		<-time.After(3 * time.Millisecond)
 	case "settle":
 		debug.FreeOSMemory()
 	case "slow":
@@ -136,7 +149,9 @@ func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, err
 }
 
 // serveStream sends one message, and then does what the request says.
-func serveStream(request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse]) error {
+func serveStream(
+	request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse],
+) error {
 	ctx := stream.Context()
 	if err := stream.Send(&pb.TestResponse{}); err != nil {
 		return err
@@ -165,11 +180,16 @@ type process struct {
 // play starts a program with an environment of its own.
 func play(t *testing.T, name string, env ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan string, 100000)}
+	p := &process{
+		t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]),
+		lines: make(chan string, 100000),
+	}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append([]string{
-		programKey.String() + "=" + name, "PATH=" + p.cmd.Dir, "HOME=" + p.cmd.Dir, "TMPDIR=" + p.cmd.Dir,
-		"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "GRPC_PORT=0", "LOG_DIR=none", "PLINTH_DRAIN_DELAY=0s",
+		programKey.String() + "=" + name, "PATH=" + p.cmd.Dir, "HOME=" + p.cmd.Dir,
+		"TMPDIR=" + p.cmd.Dir,
+		"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "GRPC_PORT=0", "LOG_DIR=none",
+		"PLINTH_DRAIN_DELAY=0s",
 	}, env...)
 	pipe, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -194,7 +214,8 @@ func play(t *testing.T, name string, env ...string) *process {
 	return p
 }
 
-// ready waits until the program serves both, in whatever order it says so: see Task in xmain.
+// ready waits until the program serves both, in whatever order it says so: see Task in
+// xmain.
 func (p *process) ready() *process {
 	p.t.Helper()
 	for p.address == "" || p.url == "" {
@@ -224,7 +245,8 @@ func (p *process) line(messages ...string) map[string]any {
 		select {
 		case text, ok := <-p.lines:
 			var line map[string]any
-			if json.Unmarshal([]byte(text), &line) == nil && slices.Contains(messages, fmt.Sprint(line["msg"])) {
+			if json.Unmarshal([]byte(text), &line) == nil &&
+				slices.Contains(messages, fmt.Sprint(line["msg"])) {
 				return line
 			}
 			if !ok {
@@ -263,7 +285,8 @@ func (p *process) exits(code int) {
 		p.t.Fatal(err)
 	}
 	if got, took := p.cmd.ProcessState.ExitCode(), time.Since(began); got != code || took > soon {
-		p.t.Errorf("exit code = %d after %s, want %d within %s:\n%s", got, took, code, soon, p.output())
+		p.t.Errorf("exit code = %d after %s, want %d within %s:\n%s",
+			got, took, code, soon, p.output())
 	}
 }
 

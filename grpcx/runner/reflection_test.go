@@ -33,7 +33,8 @@ import (
 type curl struct {
 	t      *testing.T
 	conn   *grpc.ClientConn
-	stream grpc.BidiStreamingClient[reflectpb.ServerReflectionRequest, reflectpb.ServerReflectionResponse]
+	stream grpc.BidiStreamingClient[reflectpb.ServerReflectionRequest,
+		reflectpb.ServerReflectionResponse]
 }
 
 func newCurl(t *testing.T, conn *grpc.ClientConn) *curl {
@@ -45,7 +46,9 @@ func newCurl(t *testing.T, conn *grpc.ClientConn) *curl {
 	return &curl{t: t, conn: conn, stream: stream}
 }
 
-func (c *curl) ask(request *reflectpb.ServerReflectionRequest) (*reflectpb.ServerReflectionResponse, error) {
+func (c *curl) ask(
+	request *reflectpb.ServerReflectionRequest,
+) (*reflectpb.ServerReflectionResponse, error) {
 	if err := c.stream.Send(request); err != nil {
 		_, err = c.stream.Recv() // which has the status
 		return nil, err
@@ -92,7 +95,9 @@ func (c *curl) method(service, name string) protoreflect.MethodDescriptor {
 }
 
 // call calls a unary method with one text field.
-func (c *curl) call(m protoreflect.MethodDescriptor, text string, options ...grpc.CallOption) (*dynamicpb.Message, error) {
+func (c *curl) call(
+	m protoreflect.MethodDescriptor, text string, options ...grpc.CallOption,
+) (*dynamicpb.Message, error) {
 	request, answer := dynamicpb.NewMessage(m.Input()), dynamicpb.NewMessage(m.Output())
 	request.Set(m.Input().Fields().ByName("text"), protoreflect.ValueOfString(text))
 	path := "/" + string(m.Parent().FullName()) + "/" + string(m.Name())
@@ -104,7 +109,8 @@ func sees(t *testing.T, conn *grpc.ClientConn) {
 	t.Helper()
 	c := newCurl(t, conn)
 	names, err := c.services()
-	if err != nil || !slices.Contains(names, serviceName) || !slices.Contains(names, "grpc.health.v1.Health") {
+	if err != nil || !slices.Contains(names, serviceName) ||
+		!slices.Contains(names, "grpc.health.v1.Health") {
 		t.Fatalf("services = %v, %v; want %s and the health service", names, err, serviceName)
 	}
 	unary := c.method(serviceName, "Unary")
@@ -125,7 +131,8 @@ func sees(t *testing.T, conn *grpc.ClientConn) {
 	trailer = nil
 	_, err = c.call(unary, "fail", grpc.Trailer(&trailer))
 	s := status.Convert(err)
-	if s.Code() != codes.NotFound || len(s.Details()) == 0 || len(trailer.Get("x_request_uuid")) != 1 {
+	if s.Code() != codes.NotFound || len(s.Details()) == 0 ||
+		len(trailer.Get("x_request_uuid")) != 1 {
 		t.Fatalf("error = %v, trailer = %v; want NotFound with details and the id", err, trailer)
 	}
 	detail, _ := s.Details()[0].(proto.Message)
@@ -194,8 +201,10 @@ func TestReflectionIsAskedForWithTrueOnly(t *testing.T) {
 		t.Run(value, func(t *testing.T) {
 			t.Setenv("GRPC_REFLECTION", value)
 			// An application does not start with such a value.
-			_, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)))
-			if err == nil || !strings.Contains(err.Error(), "GRPC_REFLECTION") || !strings.Contains(err.Error(), "true, false") {
+			_, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(),
+				xoption.WithSnowflake(xsnowflake.WithNodeID(1)))
+			if err == nil || !strings.Contains(err.Error(), "GRPC_REFLECTION") ||
+				!strings.Contains(err.Error(), "true, false") {
 				t.Errorf("New = %v, want the variable and what it accepts", err)
 			}
 			// Outside of one there is no reflection.

@@ -8,7 +8,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// registrar is the server while services are registered. What grpc-go ends the process for is an error here.
+// registrar is the server while services are registered. What grpc-go ends the process
+// for is an error here.
 type registrar struct {
 	*grpc.Server
 	errs []error
@@ -35,15 +36,18 @@ func (r *registrar) fault(desc *grpc.ServiceDesc, impl any) error {
 		return nil // grpc-go asks no more
 	}
 	if desc.HandlerType == nil {
-		return fmt.Errorf("the service %s: its description names no type for %T", desc.ServiceName, impl)
+		return fmt.Errorf("the service %s: its description names no type for %T",
+			desc.ServiceName, impl)
 	}
 	if wanted := reflect.TypeOf(desc.HandlerType).Elem(); !reflect.TypeOf(impl).Implements(wanted) {
-		return fmt.Errorf("the service %s: %T does not implement %s", desc.ServiceName, impl, wanted)
+		return fmt.Errorf("the service %s: %T does not implement %s",
+			desc.ServiceName, impl, wanted)
 	}
 	return nil
 }
 
-// missing is the server for what the application may have registered itself, which then stays as it is.
+// missing is the server for what the application may have registered itself, which then
+// stays as it is.
 type missing struct{ *grpc.Server }
 
 // RegisterService implements grpc.ServiceRegistrar.

@@ -6,17 +6,19 @@
 //		}),
 //	))
 //
-// It listens on PLINTH_HOST and GRPC_PORT before the application reports ready; a port in use fails the start. Every call
-// goes through the interceptors of unary and stream, which the runner mounts by itself: Trace, InitContext,
-// AccessLog and Recover outside, Middleware, Validate and ResponseBuilder inside those of the application.
+// It listens on PLINTH_HOST and GRPC_PORT before the application reports ready; a port in
+// use fails the start. Every call goes through the interceptors of unary and stream,
+// which the runner mounts by itself: Trace, InitContext, AccessLog and Recover outside,
+// Middleware, Validate and ResponseBuilder inside those of the application.
 //
-// The health service (grpc.health.v1) follows the application's readiness. Reflection is there where GRPC_REFLECTION is
-// "true".
+// The health service (grpc.health.v1) follows the application's readiness. Reflection is
+// there where GRPC_REFLECTION is "true".
 //
-// At the stop the health service says no at once; after the drain delay the server takes no new calls and finishes those
-// that are in flight, as the HTTP server does at the same time. What is left when the timeout of the graceful stop has run
-// out, or the application's own, is cut off with a warning, and for unary calls, which are not endless by design, with an
-// error.
+// At the stop the health service says no at once; after the drain delay the server takes
+// no new calls and finishes those that are in flight, as the HTTP server does at the same
+// time. What is left when the timeout of the graceful stop has run out, or the
+// application's own, is cut off with a warning, and for unary calls, which are not
+// endless by design, with an error.
 package runner
 
 import (
@@ -40,8 +42,8 @@ const name = "gRPC"
 
 // New returns a task for xmain.Runner that serves gRPC until the application stops.
 //
-// What goes wrong ends the application with an error. Outside an application, where nobody would hear of it, the error is
-// logged: use Serve there.
+// What goes wrong ends the application with an error. Outside an application, where
+// nobody would hear of it, the error is logged: use Serve there.
 func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
@@ -54,14 +56,14 @@ func New(options ...Option) func(ctx context.Context, extra ...any) {
 	}
 }
 
-// Serve serves gRPC until ctx ends and the calls in flight have been answered, and returns what went wrong. The start's
-// problems are reported all at once.
+// Serve serves gRPC until ctx ends and the calls in flight have been answered, and
+// returns what went wrong. The start's problems are reported all at once.
 func Serve(ctx context.Context, options ...Option) error {
 	return newConfig(options).serve(ctx, func() {}, func(error) {})
 }
 
-// serve is one life of a server; it calls listening when clients can connect, and broken when they no longer can although
-// nobody wants the stop.
+// serve is one life of a server; it calls listening when clients can connect, and broken
+// when they no longer can although nobody wants the stop.
 func (c *config) serve(ctx context.Context, listening func(), broken func(error)) error {
 	s, err := c.build(ctx)
 	if err != nil {
@@ -131,7 +133,8 @@ func (s *server) assemble(ctx context.Context, limits limitVariables) error {
 	return nil
 }
 
-// reflected reports whether the environment asks for reflection, which shows to anyone what the services are.
+// reflected reports whether the environment asks for reflection, which shows to anyone
+// what the services are.
 func reflected() bool {
 	text, _ := xenv.GetEnv("GRPC_REFLECTION")
 	return text == "true"
@@ -149,18 +152,25 @@ func (c *config) listen(ctx context.Context) (net.Listener, error) {
 	address := net.JoinHostPort(xenv.GetEnvString(xenv.Host, "localhost"), strconv.Itoa(v.Port))
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("grpcx/runner: %s and %s: cannot listen on %s: %w", xenv.Host, Port, address, err)
+		return nil, fmt.Errorf("grpcx/runner: %s and %s: cannot listen on %s: %w",
+			xenv.Host, Port, address, err)
 	}
 	return l, nil
 }
 
-// serverOptions returns the limits, the interceptors and what the application adds, which comes last and therefore wins.
+// serverOptions returns the limits, the interceptors and what the application adds, which
+// comes last and therefore wins.
 func (s *server) serverOptions(ctx context.Context, limits limitVariables) []grpc.ServerOption {
 	c := s.config
-	base := call.Config{App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks, InFlight: &s.inFlight}
-	options := append(c.bounds(limits), grpc.UnknownServiceHandler(unknown), grpc.InTapHandle(s.intake.tap))
+	base := call.Config{
+		App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks,
+		InFlight: &s.inFlight,
+	}
+	options := append(c.bounds(limits), grpc.UnknownServiceHandler(unknown),
+		grpc.InTapHandle(s.intake.tap))
 	if reflected() {
-		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping))) // that of the server's end
+		// that of the server's end
+		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping)))
 	}
 	unary, stream := call.Outer, call.Outer
 	if len(c.unary) == 0 {
@@ -171,12 +181,15 @@ func (s *server) serverOptions(ctx context.Context, limits limitVariables) []grp
 	}
 	options = append(options, grpc.ChainUnaryInterceptor(s.intake.unary(call.Unary(unary, base))),
 		grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(stream, base))))
-	base.InFlight = nil // the parts inside the application's interceptors count no call a second time
+	// the parts inside the application's interceptors count no call a second time
+	base.InFlight = nil
 	if len(c.unary) > 0 {
-		options = append(options, grpc.ChainUnaryInterceptor(append(c.unary, call.Unary(call.Inner, base))...))
+		options = append(options,
+			grpc.ChainUnaryInterceptor(append(c.unary, call.Unary(call.Inner, base))...))
 	}
 	if len(c.stream) > 0 {
-		options = append(options, grpc.ChainStreamInterceptor(append(c.stream, call.Stream(call.Inner, base))...))
+		options = append(options,
+			grpc.ChainStreamInterceptor(append(c.stream, call.Stream(call.Inner, base))...))
 	}
 	return append(options, c.server...)
 }

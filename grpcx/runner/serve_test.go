@@ -36,7 +36,10 @@ type alone struct {
 func serve(t *testing.T, options ...runner.Option) *alone {
 	t.Helper()
 	l := listen(t)
-	s := &alone{t: t, address: l.Addr().String(), service: &calltest.Service{}, done: make(chan error, 1)}
+	s := &alone{
+		t: t, address: l.Addr().String(), service: &calltest.Service{},
+		done: make(chan error, 1),
+	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	s.cancel = cancel
 	options = append([]runner.Option{
@@ -140,7 +143,8 @@ func TestTaskOutsideAnApplicationLogsItsError(t *testing.T) {
 	log := calltest.Record(t)
 	runner.New(runner.WithGracefulStopTimeout(0))(t.Context())
 	line := log.Only("the gRPC server failed")
-	if text, _ := line["error"].(string); !strings.Contains(text, "WithGracefulStopTimeout") || line["level"] != "error" {
+	if text, _ := line["error"].(string); !strings.Contains(text, "WithGracefulStopTimeout") ||
+		line["level"] != "error" {
 		t.Errorf("line = %v, want the error", line)
 	}
 }
@@ -175,7 +179,8 @@ func TestListenerThatFailsEndsTheApplicationAtOnce(t *testing.T) {
 	entered := make(chan struct{})
 	a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 		close(entered)
-		<-a.Life().Draining() // so a server that waits for its calls before it tells anybody waits too long
+		// so a server that waits for its calls before it tells anybody waits too long
+		<-a.Life().Draining()
 		return &pb.TestResponse{}, nil
 	}
 	a.address = l.Addr().String()
@@ -202,7 +207,9 @@ func TestListenerThatFailsEndsServe(t *testing.T) {
 }
 
 // inMemory serves in a bubble of synctest, over memory.
-func inMemory(t *testing.T, ctx context.Context, service *calltest.Service, options ...runner.Option) (*grpc.ClientConn, <-chan error) {
+func inMemory(
+	t *testing.T, ctx context.Context, service *calltest.Service, options ...runner.Option,
+) (*grpc.ClientConn, <-chan error) {
 	t.Helper()
 	l := bufconn.Listen(1 << 20)
 	done := make(chan error, 1)
@@ -211,9 +218,15 @@ func inMemory(t *testing.T, ctx context.Context, service *calltest.Service, opti
 			pb.RegisterTestServiceServer(r, service)
 		}))
 	go func() { done <- runner.Serve(ctx, options...) }()
-	conn, err := grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, PermitWithoutStream: true}),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
+	conn, err := grpc.NewClient("passthrough:///memory",
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{
+			Time:                10 * time.Second,
+			PermitWithoutStream: true,
+		}),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return l.DialContext(ctx)
+		}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +239,9 @@ func TestServeCutsOffWhatOutlastsTheDefaultOf30Seconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		entered := make(chan struct{})
-		service := &calltest.Service{OnUnary: func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
+		service := &calltest.Service{OnUnary: func(ctx context.Context,
+			_ *pb.TestRequest,
+		) (*pb.TestResponse, error) {
 			close(entered)
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -243,7 +258,8 @@ func TestServeCutsOffWhatOutlastsTheDefaultOf30Seconds(t *testing.T) {
 		if took := time.Since(began); took != 30*time.Second {
 			t.Errorf("the stop took %s, want 30s", took)
 		}
-		if err := <-got; status.Code(err) != codes.Unavailable && status.Code(err) != codes.Canceled {
+		if err := <-got; status.Code(err) != codes.Unavailable &&
+			status.Code(err) != codes.Canceled {
 			t.Errorf("call = %v, want it cut off", err)
 		}
 		_ = conn.Close()
@@ -259,7 +275,8 @@ func TestCallWhoseMessageNeverComesHoldsUpTheStopForItsTime(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		conn, done := inMemory(t, ctx, &calltest.Service{})
 		// As a stream the client sends the headers only.
-		stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true}, pb.TestService_Unary_FullMethodName)
+		stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true},
+			pb.TestService_Unary_FullMethodName)
 		if err != nil {
 			t.Fatal(err)
 		}

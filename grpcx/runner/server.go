@@ -34,8 +34,11 @@ type server struct {
 	err     error         // of the stop
 }
 
-// live serves l until ctx ends, or until the application's stop comes to its servers, which is earlier.
-func (s *server) live(ctx context.Context, l net.Listener, listening func(), broken func(error)) error {
+// live serves l until ctx ends, or until the application's stop comes to its servers,
+// which is earlier.
+func (s *server) live(
+	ctx context.Context, l net.Listener, listening func(), broken func(error),
+) error {
 	s.pendingConns = newPendingConns(l, s.intake)
 	served := make(chan error, 1)
 	go func() { served <- s.grpc.Serve(s.pendingConns) }()
@@ -57,13 +60,15 @@ func (s *server) live(ctx context.Context, l net.Listener, listening func(), bro
 	}
 	failure := s.stop(context.WithoutCancel(ctx))
 	if err == nil {
-		return failure // itself: so the application sees that it is what the shutdown hook has told already
+		// itself: so the application sees that it is what the shutdown hook has told
+		// already
+		return failure
 	}
 	return errors.Join(err, failure)
 }
 
-// stop finishes what is in flight, once; whoever calls it again waits for the same outcome. ctx bounds it beside the
-// timeout of the graceful stop.
+// stop finishes what is in flight, once; whoever calls it again waits for the same
+// outcome. ctx bounds it beside the timeout of the graceful stop.
 func (s *server) stop(ctx context.Context) error {
 	s.once.Do(func() {
 		s.err = s.finish(ctx)
@@ -84,17 +89,22 @@ func (s *server) finish(ctx context.Context) error {
 	}()
 	var cutOff error
 	err := xhook.Finish(ctx, s.stopTimeout, done, func() { cutOff = s.cut(ctx) })
-	if left := s.inFlight.Unary.Load() + s.inFlight.Streams.Load(); left > 0 && errors.Is(err, xhook.ErrAbandoned) {
-		return errors.Join(cutOff, fmt.Errorf("grpcx/runner: %d handlers go on after the end of their context", left))
+	if left := s.inFlight.Unary.Load() + s.inFlight.Streams.Load(); left > 0 &&
+		errors.Is(err, xhook.ErrAbandoned) {
+		return errors.Join(cutOff,
+			fmt.Errorf("grpcx/runner: %d handlers go on after the end of their context", left))
 	}
 	return cutOff
 }
 
-// cut closes the connections of what has not finished, which ends the contexts of its handlers.
+// cut closes the connections of what has not finished, which ends the contexts of its
+// handlers.
 func (s *server) cut(ctx context.Context) error {
 	unary, streams := s.inFlight.Unary.Load(), s.inFlight.Streams.Load()
-	// Also where no handler is left: a call whose message has not come is known to the connection only.
-	s.log.Warn(ctx, "what has not finished is cut off", slog.Int64("unary", unary), slog.Int64("streams", streams))
+	// Also where no handler is left: a call whose message has not come is known to the
+	// connection only.
+	s.log.Warn(ctx, "what has not finished is cut off",
+		slog.Int64("unary", unary), slog.Int64("streams", streams))
 	go func() {
 		s.pendingConns.dismiss()
 		s.grpc.Stop() // waits for the same as GracefulStop

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// maxRelease bounds how long a connection waits until a call that it has ended releases its message.
+// maxRelease bounds how long a connection waits until a call that it has ended releases
+// its message.
 const maxRelease = 200 * time.Millisecond
 
 // source is a connection with the calls whose clients may send.
@@ -16,15 +17,18 @@ type source struct {
 	charged  atomic.Int64 // bytes that are part of used; written with mu locked
 	followed atomic.Bool  // frames follows the connection
 
-	mu      sync.Mutex
-	header  header               // the last one that grpc-go may have read; else its id counts the calls
+	mu sync.Mutex
+	// the last one that grpc-go may have read; else its id counts the calls
+	header  header
 	read    int64                // bytes that were read, if nothing follows their frames
 	streams map[uint32]*incoming // by ID; with ended ones until the next prune
 	prune   int                  // how many streams cause it
 	stored  int64                // the sum of the streams' unfinished messages
-	timer   *time.Timer          // of the next look at calls whose first message has not arrived; nil until the first call
-	armed   bool
-	closed  bool
+	// of the next look at calls whose first message has not arrived; nil until the first
+	// call
+	timer  *time.Timer
+	armed  bool
+	closed bool
 }
 
 func newSource(in *intake) *source { return &source{intake: in, streams: map[uint32]*incoming{}} }
@@ -188,7 +192,8 @@ func (s *source) estimate() int64 {
 	return min(s.read-start, most)
 }
 
-// relieved ends calls if this connection has unfinished messages and those of all exceed the limit.
+// relieved ends calls if this connection has unfinished messages and those of all exceed
+// the limit.
 func (s *source) relieved() {
 	if s.maxBytes > 0 && s.used.Load() > s.maxBytes && s.charged.Load() > 0 {
 		s.relieve()
@@ -203,8 +208,8 @@ func (s *source) refresh() {
 	s.charge()
 }
 
-// endLargest ends the call with the largest unfinished message, or the oldest one if the frames cannot be followed. It
-// returns nil if there is none.
+// endLargest ends the call with the largest unfinished message, or the oldest one if the
+// frames cannot be followed. It returns nil if there is none.
 func (s *source) endLargest() *incoming {
 	s.mu.Lock()
 	defer s.mu.Unlock()

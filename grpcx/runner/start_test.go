@@ -84,7 +84,10 @@ func TestPortInUseFailsTheStartBeforeTheServiceIsReady(t *testing.T) {
 			<-goOn
 		}),
 	}})
-	a.Life().OnReady("test", func(context.Context) error { t.Error("the ready hooks ran"); return nil })
+	a.Life().OnReady("test", func(context.Context) error {
+		t.Error("the ready hooks ran")
+		return nil
+	})
 	a.run()
 	wait(t, registering, "the registration")
 	if code, state := a.readyz(); code != http.StatusServiceUnavailable || state != "starting" {
@@ -92,7 +95,8 @@ func TestPortInUseFailsTheStartBeforeTheServiceIsReady(t *testing.T) {
 	}
 	close(goOn)
 	err := a.result()
-	if err == nil || !strings.Contains(err.Error(), "GRPC_PORT") || !strings.Contains(err.Error(), "127.0.0.1:"+port) {
+	if err == nil || !strings.Contains(err.Error(), "GRPC_PORT") ||
+		!strings.Contains(err.Error(), "127.0.0.1:"+port) {
 		t.Errorf("RunContext = %v, want GRPC_PORT and the address named", err)
 	}
 	if err != nil && strings.Count(err.Error(), "cannot listen") != 1 {
@@ -108,8 +112,10 @@ func TestPortInUseFailsTheStartBeforeTheServiceIsReady(t *testing.T) {
 func TestWrongOptionsAreReportedAllAtOnce(t *testing.T) {
 	l := listen(t)
 	err := runner.Serve(t.Context(), nil,
-		runner.WithLogger(nil), runner.WithGracefulStopTimeout(0), runner.WithGracefulStopTimeout(-time.Second),
-		runner.WithRegisterService(nil), runner.WithUnaryInterceptors(nil), runner.WithStreamInterceptors(nil),
+		runner.WithLogger(nil), runner.WithGracefulStopTimeout(0),
+		runner.WithGracefulStopTimeout(-time.Second),
+		runner.WithRegisterService(nil), runner.WithUnaryInterceptors(nil),
+		runner.WithStreamInterceptors(nil),
 		runner.WithListener(nil), runner.WithCredentials(nil), runner.WithValidation(nil),
 		runner.WithServerOptions(grpc.EmptyServerOption{}, nil), runner.WithListener(l),
 	)
@@ -117,9 +123,11 @@ func TestWrongOptionsAreReportedAllAtOnce(t *testing.T) {
 		t.Fatal("Serve = nil, want an error")
 	}
 	for _, want := range []string{
-		"grpcx/runner: WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s", "WithGracefulStopTimeout: -1s",
+		"grpcx/runner: WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s",
+		"WithGracefulStopTimeout: -1s",
 		"WithRegisterService: the function is nil", "WithUnaryInterceptors: interceptor 1 is nil",
-		"WithStreamInterceptors: interceptor 1 is nil", "WithListener: the listener is nil", "WithCredentials: the credentials are nil", "WithValidation: check 1 is nil",
+		"WithStreamInterceptors: interceptor 1 is nil", "WithListener: the listener is nil",
+		"WithCredentials: the credentials are nil", "WithValidation: check 1 is nil",
 		"WithServerOptions: option 2 is nil",
 	} {
 		if strings.Count(err.Error(), want) != 1 {
@@ -145,9 +153,11 @@ func TestFaultyRegistrationIsAnError(t *testing.T) {
 		want     string
 	}{
 		{
-			name:     "twice",
-			register: func(r grpc.ServiceRegistrar) { r.RegisterService(&desc, &calltest.Service{}) },
-			want:     "the service " + serviceName + " is registered twice",
+			name: "twice",
+			register: func(r grpc.ServiceRegistrar) {
+				r.RegisterService(&desc, &calltest.Service{})
+			},
+			want: "the service " + serviceName + " is registered twice",
 		},
 		{
 			name: "wrong type",
@@ -176,10 +186,13 @@ func TestFaultyRegistrationIsAnError(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := prepare(t, fixture{runner: []runner.Option{
-				runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) { tc.register(r) }),
+				runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+					tc.register(r)
+				}),
 			}}).run()
 			err := a.result()
-			if err == nil || !strings.Contains(err.Error(), "grpcx/runner: registering services: ") ||
+			if err == nil || !strings.Contains(err.Error(),
+				"grpcx/runner: registering services: ") ||
 				strings.Count(err.Error(), tc.want) != 1 {
 				t.Errorf("RunContext = %v, want %q once", err, tc.want)
 			}
@@ -205,20 +218,25 @@ func TestAllFaultyRegistrationsAreReported(t *testing.T) {
 
 func TestPanicOfARegistrationIsLoggedWithItsStack(t *testing.T) {
 	a := prepare(t, fixture{runner: []runner.Option{
-		runner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) { panic("no database") }),
+		runner.WithRegisterService(func(context.Context, grpc.ServiceRegistrar) {
+			panic("no database")
+		}),
 	}}).run()
 	if err := a.result(); err == nil {
 		t.Fatal("RunContext = nil, want an error")
 	}
 	line := a.log.Only("panic")
-	if stack, _ := line["stack"].(string); line["panic"] != "no database" || !strings.Contains(stack, "start_test.go") {
+	if stack, _ := line["stack"].(string); line["panic"] != "no database" ||
+		!strings.Contains(stack, "start_test.go") {
 		t.Errorf("line = %v, want the panic and its stack", line)
 	}
 }
 
 func TestServerOptionThatPanicsIsAnError(t *testing.T) {
 	// grpc-go panics where an interceptor is set twice.
-	first := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	first := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
+		next grpc.UnaryHandler,
+	) (any, error) {
 		return next(ctx, req)
 	}
 	err := runner.Serve(t.Context(), runner.WithListener(listen(t)),

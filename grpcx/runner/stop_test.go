@@ -38,8 +38,9 @@ func TestNodesAreClosedAfterTheLastHandlerHasReturned(t *testing.T) {
 	entered := make(chan struct{})
 	a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
 		close(entered)
-		<-ctx.Done()                         // cut off
-		<-time.After(200 * time.Millisecond) // what is claimed is an absence: nothing is closed meanwhile
+		<-ctx.Done() // cut off
+		// what is claimed is an absence: nothing is closed meanwhile
+		<-time.After(200 * time.Millisecond)
 		if a.Init.Ctx.Err() != nil {
 			t.Error("the application's context ended before the handler")
 		}
@@ -63,7 +64,8 @@ func TestNodesAreClosedAfterTheLastHandlerHasReturned(t *testing.T) {
 func TestCallAndRequestInFlightFinishTogether(t *testing.T) {
 	n := &notes{}
 	f := closing(n)
-	calling, asking := make(chan struct{}), make(chan struct{}) // each waits for the stop, and for the other
+	// each waits for the stop, and for the other
+	calling, asking := make(chan struct{}), make(chan struct{})
 	f.options = []xoption.Option{xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/slow", func(c *gin.Context) {
 			close(asking)

@@ -38,14 +38,17 @@ func echo(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) erro
 		if err != nil {
 			return err
 		}
-		if err := stream.Send(&pb.TestResponse{Text: strconv.Itoa(len(request.GetText()))}); err != nil {
+		if err := stream.Send(
+			&pb.TestResponse{Text: strconv.Itoa(len(request.GetText()))}); err != nil {
 			return err
 		}
 	}
 }
 
 // opened opens a stream that echo serves.
-func opened(t *testing.T, conn *grpc.ClientConn) grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse] {
+func opened(
+	t *testing.T, conn *grpc.ClientConn,
+) grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse] {
 	t.Helper()
 	stream, err := pb.NewTestServiceClient(conn).BidiStream(t.Context())
 	if err != nil {
@@ -56,7 +59,9 @@ func opened(t *testing.T, conn *grpc.ClientConn) grpc.BidiStreamingClient[pb.Tes
 }
 
 // echoes sends a message and receives the answer.
-func echoes(t *testing.T, stream grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse], size int) {
+func echoes(
+	t *testing.T, stream grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse], size int,
+) {
 	t.Helper()
 	if err := stream.Send(&pb.TestRequest{Text: strings.Repeat("x", size)}); err != nil {
 		t.Fatal(err)
@@ -116,13 +121,20 @@ func TestWithMaxInflightBytes_RequestStreams(t *testing.T) {
 }
 
 // secure returns the credentials of a server, and how to connect to it.
-func secure(t *testing.T) (creds credentials.TransportCredentials, connect func(address string) (net.Conn, error), options []grpc.DialOption) {
+func secure(
+	t *testing.T,
+) (creds credentials.TransportCredentials, connect func(address string) (net.Conn, error),
+	options []grpc.DialOption,
+) {
 	t.Helper()
 	web := httptest.NewTLSServer(http.NotFoundHandler()) // which has a certificate
 	defer web.Close()
 	trusted := x509.NewCertPool()
 	trusted.AddCert(web.Certificate())
-	client := &tls.Config{RootCAs: trusted, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS13}
+	client := &tls.Config{
+		RootCAs: trusted, NextProtos: []string{"h2"},
+		MinVersion: tls.VersionTLS13,
+	}
 	server := &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS13}
 	return credentials.NewTLS(server),
 		func(address string) (net.Conn, error) {
@@ -134,11 +146,13 @@ func secure(t *testing.T) (creds credentials.TransportCredentials, connect func(
 func TestCredsOfServerOptionsAreAcceptedAndBounded(t *testing.T) {
 	log := calltest.Record(t)
 	creds, connect, dialed := secure(t)
-	s := serve(t, runner.WithMaxInflightBytes(6<<20), runner.WithFirstMessageTimeout(0), runner.WithServerOptions(grpc.Creds(creds)))
+	s := serve(t, runner.WithMaxInflightBytes(6<<20), runner.WithFirstMessageTimeout(0),
+		runner.WithServerOptions(grpc.Creds(creds)))
 	conn := dial(t, s.address, dialed...)
 	client := pb.NewTestServiceClient(conn)
 	for range 20 { // which are not charged once they have arrived
-		if _, err := client.Unary(t.Context(), &pb.TestRequest{Text: strings.Repeat("x", 1<<20)}); err != nil {
+		if _, err := client.Unary(t.Context(),
+			&pb.TestRequest{Text: strings.Repeat("x", 1<<20)}); err != nil {
 			t.Fatalf("call = %v, want OK", err)
 		}
 	}
@@ -181,15 +195,18 @@ func TestWithMaxInflightBytes_CompleteMessagesAreNotCharged(t *testing.T) {
 	}
 }
 
-// A server that refuses calls before their messages arrive must not charge these messages for ever.
+// A server that refuses calls before their messages arrive must not charge these messages
+// for ever.
 func TestWithMaxInflightBytes_RefusedCallsAreNotCharged(t *testing.T) {
 	log := calltest.Record(t)
 	refuse := func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
 		return status.Error(codes.Unauthenticated, "refused")
 	}
-	s := serve(t, runner.WithMaxInflightBytes(4<<20), runner.WithMaxStreams(10), runner.WithStreamInterceptors(refuse))
+	s := serve(t, runner.WithMaxInflightBytes(4<<20), runner.WithMaxStreams(10),
+		runner.WithStreamInterceptors(refuse))
 	ctx, cancel := context.WithCancel(t.Context())
-	wait, err := attack(ctx, s.address, testMethod("ClientStream"), 500) // of which each sends up to its window
+	// of which each sends up to its window
+	wait, err := attack(ctx, s.address, testMethod("ClientStream"), 500)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +214,8 @@ func TestWithMaxInflightBytes_RefusedCallsAreNotCharged(t *testing.T) {
 	defer cancel()
 	client := pb.NewTestServiceClient(dial(t, s.address))
 	for end := time.Now().Add(patience); strings.Count(log.String(), "UNAUTHENTICATED") < 500; {
-		if _, err := client.Unary(t.Context(), &pb.TestRequest{Text: strings.Repeat("x", 1<<20)}); err != nil {
+		if _, err := client.Unary(t.Context(),
+			&pb.TestRequest{Text: strings.Repeat("x", 1<<20)}); err != nil {
 			t.Fatalf("call of another connection = %v, want OK", err)
 		}
 		if time.Now().After(end) {
@@ -209,11 +227,14 @@ func TestWithMaxInflightBytes_RefusedCallsAreNotCharged(t *testing.T) {
 	}
 }
 
-// grpc-go's table of header fields retains those of about 50 calls as long as the connection is open.
+// grpc-go's table of header fields retains those of about 50 calls as long as the
+// connection is open.
 func TestServe_EndedCallsAreReleased(t *testing.T) {
 	type key struct{}
 	var left []weak.Pointer[[1 << 10]byte]
-	mark := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	mark := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
+		handler grpc.UnaryHandler,
+	) (any, error) {
 		mark := new([1 << 10]byte)
 		left = append(left, weak.Make(mark))
 		return handler(context.WithValue(ctx, key{}, mark), req)

@@ -23,15 +23,25 @@ import (
 func invoke(t *testing.T, conn *grpc.ClientConn, method string) (metadata.MD, error) {
 	t.Helper()
 	var trailer metadata.MD
-	err := conn.Invoke(t.Context(), method, &pb.TestRequest{Text: "hello"}, &pb.TestResponse{}, grpc.Trailer(&trailer))
+	err := conn.Invoke(t.Context(), method, &pb.TestRequest{Text: "hello"}, &pb.TestResponse{},
+		grpc.Trailer(&trailer))
 	return trailer, err
 }
 
 func TestUnknownMethodIsUnimplementedWithIDEnvelopeAndLine(t *testing.T) {
 	for _, tc := range []struct{ name, method, want string }{
-		{name: "service", method: "/no.Service/Method", want: "there is no method /no.Service/Method"},
-		{name: "method", method: "/" + serviceName + "/Missing", want: "there is no method /" + serviceName + "/Missing"},
-		{name: "long", method: "/no.Service/" + strings.Repeat("x", 10<<10), want: "there is no method /no.Service/xxx"},
+		{
+			name: "service", method: "/no.Service/Method",
+			want: "there is no method /no.Service/Method",
+		},
+		{
+			name: "method", method: "/" + serviceName + "/Missing",
+			want: "there is no method /" + serviceName + "/Missing",
+		},
+		{
+			name: "long", method: "/no.Service/" + strings.Repeat("x", 10<<10),
+			want: "there is no method /no.Service/xxx",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
@@ -41,7 +51,8 @@ func TestUnknownMethodIsUnimplementedWithIDEnvelopeAndLine(t *testing.T) {
 				t.Error(err)
 			}
 			st := status.Convert(err)
-			if st.Code() != codes.Unimplemented || !strings.Contains(st.Message(), tc.want) || len(st.Message()) > 1<<10 {
+			if st.Code() != codes.Unimplemented || !strings.Contains(st.Message(), tc.want) ||
+				len(st.Message()) > 1<<10 {
 				t.Errorf("status = %v, want UNIMPLEMENTED, %s", st, tc.want)
 			}
 			id := log.Only("call")["request_id"]
@@ -52,10 +63,13 @@ func TestUnknownMethodIsUnimplementedWithIDEnvelopeAndLine(t *testing.T) {
 				t.Fatal("no details, want the envelope")
 			}
 			envelope, _ := st.Details()[0].(*generate.BaseResponse)
-			if envelope.GetContext() != id || int(envelope.GetCode()) != xerror.MethodNotAllowed.GetCode() {
-				t.Errorf("envelope = %v, want the id %v and the code of METHOD_NOT_ALLOWED", envelope, id)
+			if envelope.GetContext() != id ||
+				int(envelope.GetCode()) != xerror.MethodNotAllowed.GetCode() {
+				t.Errorf("envelope = %v, want the id %v and the code of METHOD_NOT_ALLOWED",
+					envelope, id)
 			}
-			if line := log.Only("call"); line["status"] != "UNIMPLEMENTED" || line["level"] != "warn" {
+			if line := log.Only("call"); line["status"] != "UNIMPLEMENTED" ||
+				line["level"] != "warn" {
 				t.Errorf("line = %v, want UNIMPLEMENTED, warn", line)
 			}
 		})
@@ -70,9 +84,13 @@ func TestUnknownMethodOfAServiceRunsItsMiddlewareAndNoHandler(t *testing.T) {
 		n.add("handler")
 		return &pb.TestResponse{}, nil
 	}
-	s.service.OnBidi = func(grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error { n.add("handler"); return nil }
+	s.service.OnBidi = func(grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+		n.add("handler")
+		return nil
+	}
 	conn := dial(t, s.address)
-	if _, err := invoke(t, conn, "/"+serviceName+"/Missing"); status.Code(err) != codes.Unimplemented {
+	if _, err := invoke(t, conn,
+		"/"+serviceName+"/Missing"); status.Code(err) != codes.Unimplemented {
 		t.Errorf("unknown method = %v, want UNIMPLEMENTED", err)
 	}
 	if _, err := invoke(t, conn, "/no.Service/Missing"); status.Code(err) != codes.Unimplemented {
@@ -97,7 +115,8 @@ func TestCallerWhoIsRefusedDoesNotLearnWhichMethodsThereAre(t *testing.T) {
 		_, err := invoke(t, conn, "/"+serviceName+"/"+method)
 		texts = append(texts, status.Code(err).String()+" "+status.Convert(err).Message())
 	}
-	if len(slices.Compact(texts)) != 1 || !strings.HasPrefix(texts[0], codes.Unauthenticated.String()) {
+	if len(slices.Compact(texts)) != 1 ||
+		!strings.HasPrefix(texts[0], codes.Unauthenticated.String()) {
 		t.Errorf("answers = %q, want the same refusal", texts)
 	}
 }
@@ -107,7 +126,8 @@ func TestUnknownServiceHandlerOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
 		return ss.SendMsg(&pb.TestResponse{Text: "mine"})
 	}))
 	answer := &pb.TestResponse{}
-	if err := dial(t, s.address).Invoke(t.Context(), "/no.Service/Method", &pb.TestRequest{}, answer); err != nil || answer.GetText() != "mine" {
+	if err := dial(t, s.address).Invoke(t.Context(), "/no.Service/Method",
+		&pb.TestRequest{}, answer); err != nil || answer.GetText() != "mine" {
 		t.Errorf("answer = %v, %v; want the application's", answer, err)
 	}
 }

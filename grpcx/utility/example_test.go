@@ -22,7 +22,8 @@ func ExampleExtractMetadata() {
 		return nil
 	}
 
-	ctx := metadata.NewIncomingContext(context.Background(), metadata.Pairs("shop-tenant", "7", "x_request_source", "orders"))
+	ctx := metadata.NewIncomingContext(context.Background(),
+		metadata.Pairs("shop-tenant", "7", "x_request_source", "orders"))
 	fmt.Println(handle(ctx))
 	fmt.Println(handle(context.Background()))
 	// Output:

@@ -37,7 +37,8 @@ func TestMetadataIsReadFromTheWire(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx := metadata.AppendToOutgoingContext(t.Context(), tc.sent, "", tc.sent, "cs_7")
-			response, err := client.Unary(ctx, &pb.TestRequest{Text: constant.MetadataAppSecretKey.String()})
+			response, err := client.Unary(ctx,
+				&pb.TestRequest{Text: constant.MetadataAppSecretKey.String()})
 			if response.GetText() != tc.want || (err != nil) != (tc.want == "") {
 				t.Errorf("answer = %q, %v, want %q", response.GetText(), err, tc.want)
 			}

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// WithContext returns the stream with another context, for a middleware that hands something on. The context is made of
-// the stream's own.
+// WithContext returns the stream with another context, for a middleware that hands
+// something on. The context is made of the stream's own.
 func WithContext(stream grpc.ServerStream, ctx context.Context) grpc.ServerStream { //nolint:revive // context-as-argument: the stream is what is changed
 	return &streamContext{ServerStream: stream, ctx: ctx}
 }

@@ -28,7 +28,10 @@ func TestTheFirstValueThatIsNotBlankIsReturnedAsSent(t *testing.T) {
 	}{
 		{"one", []string{"app_access_id", "7"}, "7"},
 		{"several", []string{"app_access_id", "7", "app_access_id", "8"}, "7"},
-		{"after blank ones", []string{"app_access_id", "", "app_access_id", " \t", "app_access_id", "7"}, "7"},
+		{"after blank ones", []string{
+			"app_access_id", "", "app_access_id", " \t", "app_access_id",
+			"7",
+		}, "7"},
 		{"with spaces around", []string{"app_access_id", " 7 "}, " 7 "},
 		{"with dashes", []string{"app-access-id", "7"}, "7"},
 		{"in capitals", []string{"App-Access-ID", "7"}, "7"},
@@ -36,7 +39,8 @@ func TestTheFirstValueThatIsNotBlankIsReturnedAsSent(t *testing.T) {
 		{"blank in the first spelling", []string{"app_access_id", " ", "app-access-id", "8"}, "8"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := utility.ExtractMetadata(incoming(t.Context(), tc.pairs...), constant.MetadataAppAccessID)
+			got, err := utility.ExtractMetadata(incoming(t.Context(), tc.pairs...),
+				constant.MetadataAppAccessID)
 			if got != tc.want || err != nil {
 				t.Errorf("ExtractMetadata = %q, %v, want %q", got, err, tc.want)
 			}
@@ -52,8 +56,10 @@ func TestAMissingValueIsNotExistAndNamesTheKey(t *testing.T) {
 		{"no context", nil},
 		{"no metadata", t.Context()},
 		{"other keys", incoming(t.Context(), "app_access_id", "7", "authorization", "hunter2")},
-		{"blank values", incoming(t.Context(), "app_secret_key", "", "app_secret_key", " \t ", "app-secret-key", "\u00a0")},
-		{"outgoing metadata", metadata.AppendToOutgoingContext(t.Context(), "app_secret_key", "hunter2")},
+		{"blank values", incoming(t.Context(), "app_secret_key", "", "app_secret_key", " \t ",
+			"app-secret-key", "\u00a0")},
+		{"outgoing metadata", metadata.AppendToOutgoingContext(t.Context(), "app_secret_key",
+			"hunter2")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := utility.ExtractMetadata(tc.ctx, constant.MetadataAppSecretKey)
@@ -72,7 +78,8 @@ func TestAMissingValueIsNotExistAndNamesTheKey(t *testing.T) {
 
 func TestAKeyOfTheApplicationIsRead(t *testing.T) {
 	const tenant constant.Metadata = "shop_tenant"
-	if got, err := utility.ExtractMetadata(incoming(t.Context(), "shop-tenant", "7"), tenant); got != "7" || err != nil {
+	if got, err := utility.ExtractMetadata(incoming(t.Context(), "shop-tenant", "7"),
+		tenant); got != "7" || err != nil {
 		t.Errorf("ExtractMetadata = %q, %v", got, err)
 	}
 }
@@ -90,7 +97,8 @@ func TestAReadCostsNoCopy(t *testing.T) {
 	const tenant constant.Metadata = "tenant"
 	ctx := incoming(t.Context(), "tenant", "7", "x-request-source", "orders")
 	n := testing.AllocsPerRun(100, func() {
-		if _, err := utility.ExtractMetadata(ctx, tenant); err != nil || utility.Source(ctx) != "orders" {
+		if _, err := utility.ExtractMetadata(ctx, tenant); err != nil ||
+			utility.Source(ctx) != "orders" {
 			t.Error("not found")
 		}
 	})
@@ -101,10 +109,12 @@ func TestAReadCostsNoCopy(t *testing.T) {
 
 func TestAKeyThatIsSpelledWithDashesIsRead(t *testing.T) {
 	ctx := incoming(t.Context(), "accept-language", "zh")
-	if got, err := utility.ExtractMetadata(ctx, constant.MetadataAcceptLanguage); got != "zh" || err != nil {
+	if got, err := utility.ExtractMetadata(ctx, constant.MetadataAcceptLanguage); got != "zh" ||
+		err != nil {
 		t.Errorf("ExtractMetadata = %q, %v", got, err)
 	}
-	if _, err := utility.ExtractMetadata(t.Context(), constant.MetadataAcceptLanguage); !errors.Is(err, xerror.NotExist) {
+	if _, err := utility.ExtractMetadata(t.Context(),
+		constant.MetadataAcceptLanguage); !errors.Is(err, xerror.NotExist) {
 		t.Errorf("error = %v, want NotExist", err)
 	}
 }
@@ -146,7 +156,8 @@ func TestRequestUUIDIsTheIDOfTheCall(t *testing.T) {
 
 func TestMetadataIsReadThroughTheContextOfACall(t *testing.T) {
 	call := xctx.NewRequest(incoming(t.Context(), "app_access_id", "7"), context.Background())
-	if got, err := utility.ExtractMetadata(call, constant.MetadataAppAccessID); got != "7" || err != nil {
+	if got, err := utility.ExtractMetadata(call, constant.MetadataAppAccessID); got != "7" ||
+		err != nil {
 		t.Errorf("ExtractMetadata = %q, %v", got, err)
 	}
 }

@@ -11,18 +11,20 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-// TagInvalid is the tag of a failure whose rule is not known: protoc-gen-validate does not name its rules.
+// TagInvalid is the tag of a failure whose rule is not known: protoc-gen-validate does
+// not name its rules.
 const TagInvalid = "invalid"
 
-// maxDepth bounds the errors within errors below which a failure is told of the message and no longer of its
-// field. A client may nest a recursive message thousands of times. A level of messages takes two: the list and
-// an entry of it.
+// maxDepth bounds the errors within errors below which a failure is told of the message
+// and no longer of its field. A client may nest a recursive message thousands of times. A
+// level of messages takes two: the list and an entry of it.
 const maxDepth = 64
 
-// The shapes of the errors that protoc-gen-validate generates. The package itself is not imported: an application
-// that does not use it shall not link it.
+// The shapes of the errors that protoc-gen-validate generates. The package itself is not
+// imported: an application that does not use it shall not link it.
 type (
-	// fieldError is what is wrong with one field. It may also have Cause() error and Key() bool.
+	// fieldError is what is wrong with one field. It may also have Cause() error and
+	// Key() bool.
 	fieldError interface {
 		error
 		Field() string
@@ -45,8 +47,9 @@ func lists(err error) bool {
 	return !rpcstatus.Absent(err) && (errors.As(err, &multi) || errors.As(err, &field))
 }
 
-// findings returns what err says of fields, at most xvalid.MaxFailures, and the index of the first that names one and
-// the rule that it breaks, or noHead. Any other text may be of any source.
+// findings returns what err says of fields, at most xvalid.MaxFailures, and the index of
+// the first that names one and the rule that it breaks, or noHead. Any other text may be
+// of any source.
 func findings(ctx context.Context, err error) (list []xvalid.FieldError, head int) {
 	f := finder{language: xerror.Language(ctx), head: noHead}
 	f.add(err, "", 0)
@@ -92,8 +95,8 @@ func (f *finder) addAll(errs []error, path string, depth int) {
 	}
 }
 
-// addField adds the failure of a field, or those of the message in it. A cause that names no field is left out: it may
-// be the error of a parser, which quotes what it read.
+// addField adds the failure of a field, or those of the message in it. A cause that names
+// no field is left out: it may be the error of a parser, which quotes what it read.
 func (f *finder) addField(e fieldError, path string, depth int) {
 	keyed, generated := e.(interface{ Key() bool })
 	field := shown(e.Field(), generated && keyed.Key())
@@ -108,10 +111,14 @@ func (f *finder) addField(e fieldError, path string, depth int) {
 	if f.head == noHead {
 		f.head = len(f.list)
 	}
-	f.list = append(f.list, xvalid.FieldError{Field: under(path, field), Tag: TagInvalid, Message: e.Reason()})
+	f.list = append(f.list, xvalid.FieldError{
+		Field: under(path, field), Tag: TagInvalid,
+		Message: e.Reason(),
+	})
 }
 
-// addText adds an error that names no field, but came with others that do. Its text is for the caller alone.
+// addText adds an error that names no field, but came with others that do. Its text is
+// for the caller alone.
 func (f *finder) addText(err error, path string) {
 	var text string
 	if code := xerror.From(err).GetErrorCode(); code != xerror.ServerInternalError {
@@ -130,11 +137,12 @@ func under(path, field string) string {
 	return path + "." + field
 }
 
-// indexed is the path of a field in whose brackets only the index of a list can be. No message is large enough for more
-// digits.
+// indexed is the path of a field in whose brackets only the index of a list can be. No
+// message is large enough for more digits.
 var indexed = regexp.MustCompile(`^[^\[\]]*(\[\d{1,7}\][^\[\]]*)*$`)
 
-// shown returns the name of a field without the key of a map: a key comes from the client, and may be what failed.
+// shown returns the name of a field without the key of a map: a key comes from the
+// client, and may be what failed.
 func shown(field string, keyFailed bool) string {
 	name, _, found := strings.Cut(field, "[")
 	if found && (keyFailed || !indexed.MatchString(field)) {

@@ -15,8 +15,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// userError and userErrors have the methods of what protoc-gen-validate v1.3.3 generates. Its Error() repeats that of
-// the cause, which may be a parser's.
+// userError and userErrors have the methods of what protoc-gen-validate v1.3.3 generates.
+// Its Error() repeats that of the cause, which may be a parser's.
 type userError struct {
 	field, reason string
 	cause         error
@@ -55,11 +55,22 @@ func TestErrorsThatListFieldsBecomeTheList(t *testing.T) {
 		{"one", short, [][2]string{{"City", "too short"}}},
 		{"a pointer", &short, [][2]string{{"City", "too short"}}},
 		{"two methods only", plainError{"a", "b"}, [][2]string{{"a", "b"}}},
-		{"all", userErrors{short, userError{field: "Name", reason: "too long"}}, [][2]string{{"City", "too short"}, {"Name", "too long"}}},
-		{"nested", userError{field: "Address", reason: inside, cause: short}, [][2]string{{"Address.City", "too short"}}},
+		{
+			"all",
+			userErrors{short, userError{field: "Name", reason: "too long"}},
+			[][2]string{{"City", "too short"}, {"Name", "too long"}},
+		},
+		{
+			"nested",
+			userError{field: "Address", reason: inside, cause: short},
+			[][2]string{{"Address.City", "too short"}},
+		},
 		{
 			"nested lists",
-			userErrors{userError{field: "Homes[1]", reason: inside, cause: userErrors{short, plainError{"Zip", "missing"}}}},
+			userErrors{userError{
+				field:  "Homes[1]",
+				reason: inside, cause: userErrors{short, plainError{"Zip", "missing"}},
+			}},
 			[][2]string{{"Homes[1].City", "too short"}, {"Homes[1].Zip", "missing"}},
 		},
 		{
@@ -67,12 +78,30 @@ func TestErrorsThatListFieldsBecomeTheList(t *testing.T) {
 			userError{field: "A", cause: userErrors{userError{field: "B", cause: short}}},
 			[][2]string{{"A.B.City", "too short"}},
 		},
-		{"a typed nil cause", userError{field: "A", reason: "r", cause: userErrors(nil)}, [][2]string{{"A", "r"}}},
-		{"nil entries", userErrors{nil, short, (*userError)(nil)}, [][2]string{{"City", "too short"}}},
+		{
+			"a typed nil cause",
+			userError{field: "A", reason: "r", cause: userErrors(nil)},
+			[][2]string{{"A", "r"}},
+		},
+		{
+			"nil entries",
+			userErrors{nil, short, (*userError)(nil)},
+			[][2]string{{"City", "too short"}},
+		},
 		{"wrapped", fmt.Errorf("user: %w", short), [][2]string{{"City", "too short"}}},
-		{"joined", errors.Join(short, plainError{"a", "b"}), [][2]string{{"City", "too short"}, {"a", "b"}}},
-		{"with others", userErrors{short, errors.New("too late")}, [][2]string{{"City", "too short"}, {"", "too late"}}},
-		{"with wrapped others", errors.Join(short, fmt.Errorf("too %w", errors.New("late"))), [][2]string{{"City", "too short"}, {"", "too late"}}},
+		{
+			"joined", errors.Join(short, plainError{"a", "b"}),
+			[][2]string{{"City", "too short"}, {"a", "b"}},
+		},
+		{
+			"with others",
+			userErrors{short, errors.New("too late")},
+			[][2]string{{"City", "too short"}, {"", "too late"}},
+		},
+		{
+			"with wrapped others", errors.Join(short, fmt.Errorf("too %w", errors.New("late"))),
+			[][2]string{{"City", "too short"}, {"", "too late"}},
+		},
 		{"without a reason", plainError{"a", ""}, [][2]string{{"a", "the value is not valid"}}},
 		{"a list of nothing", userErrors{}, nil},
 	}
@@ -96,10 +125,16 @@ func TestTheCauseOfAFieldIsNotTold(t *testing.T) {
 	parse := errors.New(`parse "hunter2": no host`)
 	for _, err := range []error{
 		userError{field: "Url", reason: "value must be a valid URI", cause: parse},
-		userErrors{userError{field: "Url", reason: "value must be a valid URI", cause: fmt.Errorf("uri: %w", parse)}},
+		userErrors{userError{
+			field: "Url", reason: "value must be a valid URI",
+			cause: fmt.Errorf("uri: %w", parse),
+		}},
 	} {
 		e := refused(t, &answer{err: err}, xerror.ParameterError)
-		want := []xvalid.FieldError{{Field: "Url", Tag: validation.TagInvalid, Message: "value must be a valid URI"}}
+		want := []xvalid.FieldError{{
+			Field: "Url",
+			Tag:   validation.TagInvalid, Message: "value must be a valid URI",
+		}}
 		if diff := cmp.Diff(want, list(t, e)); diff != "" {
 			t.Errorf("data (-want +got):\n%s", diff)
 		}
@@ -155,7 +190,10 @@ func TestAKeyThatFailedItselfIsMasked(t *testing.T) {
 }
 
 func TestAKeyOfAMessageThatFailedIsMasked(t *testing.T) {
-	err := userError{field: "Homes[old-1]", reason: inside, cause: userError{field: "City", reason: "too short"}}
+	err := userError{
+		field:  "Homes[old-1]",
+		reason: inside, cause: userError{field: "City", reason: "too short"},
+	}
 	e := refused(t, &answer{err: err}, xerror.ParameterError)
 	if got := list(t, e)[0].Field; got != "Homes[*].City" {
 		t.Errorf("got %q, want Homes[*].City", got)
@@ -194,14 +232,19 @@ func TestAnErrorThatListsItselfEnds(t *testing.T) {
 }
 
 func FuzzAKeyThatFailedIsNeverShown(f *testing.F) {
-	for _, key := range []string{"", "a", "hunter2", "12", "12345678", "a].b[c", "[", "]", "a.b", "\n", "]["} {
+	for _, key := range []string{
+		"", "a", "hunter2", "12", "12345678", "a].b[c", "[", "]", "a.b",
+		"\n", "][",
+	} {
 		f.Add(key)
 	}
 	f.Fuzz(func(t *testing.T, key string) {
-		e := refused(t, &answer{err: userError{field: "Labels[" + key + "]", reason: "too short"}}, xerror.ParameterError)
+		e := refused(t, &answer{err: userError{field: "Labels[" + key + "]", reason: "too short"}},
+			xerror.ParameterError)
 		got := list(t, e)[0].Field
 		n, err := strconv.Atoi(key)
-		if index := err == nil && n >= 0 && len(key) <= 7; got != "Labels[*]" && (!index || got != "Labels["+key+"]") {
+		if index := err == nil && n >= 0 && len(key) <= 7; got != "Labels[*]" &&
+			(!index || got != "Labels["+key+"]") {
 			t.Errorf("got %q", got)
 		}
 	})

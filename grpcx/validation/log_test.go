@@ -28,10 +28,20 @@ func TestAnErrorThatNobodyKnowsIsToldToTheCallerAlone(t *testing.T) {
 		{"in a list alone", userErrors{errQuoting, errQuoting}, "the request is not valid"},
 		{"first of a list", userErrors{errQuoting, short}, "city: too short"},
 		{"joined", errors.Join(errQuoting, short), "city: too short"},
-		{"wrapped and joined", errors.Join(fmt.Errorf("user: %w", errQuoting), short), "city: too short"},
+		{
+			"wrapped and joined",
+			errors.Join(fmt.Errorf("user: %w", errQuoting), short), "city: too short",
+		},
 		{"last of a list", userErrors{short, errQuoting}, "city: too short"},
-		{"beside nested fields", userErrors{userError{field: "home", cause: userErrors{errQuoting, short}}}, "home.city: too short"},
-		{"in a field", userError{field: "home", reason: inside, cause: userErrors{errQuoting, userErrors{}}}, "the request is not valid"},
+		{
+			"beside nested fields",
+			userErrors{userError{field: "home", cause: userErrors{errQuoting, short}}},
+			"home.city: too short",
+		},
+		{"in a field", userError{
+			field: "home", reason: inside,
+			cause: userErrors{errQuoting, userErrors{}},
+		}, "the request is not valid"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := refused(t, &answer{err: tt.err}, xerror.ParameterError)
@@ -81,11 +91,15 @@ func TestAReasonOfAnyLengthMakesAShortSummary(t *testing.T) {
 func logged(t *testing.T, e *xerror.Error) string {
 	t.Helper()
 	var line bytes.Buffer
-	log, err := xlog.New(xlog.Config{Writer: &line, Format: xlog.FormatJSON, Level: slog.LevelDebug})
+	log, err := xlog.New(xlog.Config{
+		Writer: &line, Format: xlog.FormatJSON,
+		Level: slog.LevelDebug,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	log.WithName(xlog.NamedGRPC).Debug(t.Context(), string(e.GetErrorMessage()), slog.Any("error", e))
+	log.WithName(xlog.NamedGRPC).Debug(t.Context(), string(e.GetErrorMessage()),
+		slog.Any("error", e))
 	if line.Len() == 0 {
 		t.Fatal("no line")
 	}

@@ -32,7 +32,8 @@ func sized(t *testing.T, n int) *pb.TestRequest {
 	return m
 }
 
-// TestOfALargeMessageTheFirstFailureIsSought: ValidateAll keeps some 170 bytes for each of up to two million elements.
+// TestOfALargeMessageTheFirstFailureIsSought: ValidateAll keeps some 170 bytes for each
+// of up to two million elements.
 func TestOfALargeMessageTheFirstFailureIsSought(t *testing.T) {
 	small, large := sized(t, 64<<10), sized(t, 64<<10+1)
 	for _, tt := range []struct {
@@ -46,7 +47,8 @@ func TestOfALargeMessageTheFirstFailureIsSought(t *testing.T) {
 		{"no message", &both{all: errors.New("all"), first: errors.New("first")}, "all"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := list(t, refused(t, tt.request, xerror.ParameterError))[0].Message; got != tt.want {
+			if got := list(t, refused(t, tt.request,
+				xerror.ParameterError))[0].Message; got != tt.want {
 				t.Errorf("got what %s finds, want %s", got, tt.want)
 			}
 		})

@@ -1,5 +1,5 @@
-// Package validation says what is wrong with the request of a gRPC call, in the form in which HTTP does: one list
-// of fields, whichever library found the faults.
+// Package validation says what is wrong with the request of a gRPC call, in the form in
+// which HTTP does: one list of fields, whichever library found the faults.
 //
 // Everything is safe for concurrent use.
 package validation
@@ -21,26 +21,30 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-// Check judges a request; nil is no objection. What a client shall know is best built by Refuse. An error of
-// another kind is answered like one of the handler: without its text where nobody knows it.
+// Check judges a request; nil is no objection. What a client shall know is best built by
+// Refuse. An error of another kind is answered like one of the handler: without its text
+// where nobody knows it.
 //
 // A Check is called for many requests at a time, and does not change them.
 type Check = func(ctx context.Context, request any) error
 
-// wholeList is the size in bytes up to which all failures of a message are sought; in a larger one the first is, where
-// the message has a method for that. ValidateAll keeps every failure that it finds, in some 170 bytes each, and a bad
-// element may take two on the wire.
+// wholeList is the size in bytes up to which all failures of a message are sought; in a
+// larger one the first is, where the message has a method for that. ValidateAll keeps
+// every failure that it finds, in some 170 bytes each, and a bad element may take two on
+// the wire.
 const wholeList = 64 << 10
 
-// Methods is the Check that asks the request itself: its ValidateAll() error, or else its Validate() error. Of a
-// message above 64 KiB that has both the second is asked, which stops at the first failure. A request with neither
-// passes, and so does a nil pointer, whose methods are not called; no such request comes over the wire.
+// Methods is the Check that asks the request itself: its ValidateAll() error, or else its
+// Validate() error. Of a message above 64 KiB that has both the second is asked, which
+// stops at the first failure. A request with neither passes, and so does a nil pointer,
+// whose methods are not called; no such request comes over the wire.
 //
-// These methods are written for the caller. An error that lists fields (protoc-gen-validate, validator/v10 and
-// xvalid) becomes that list, an *xerror.Error or a gRPC status stays what it is, and an error that the registry of
-// foreign errors knows has its code and keeps its text inside. Of any other error the caller sees the text, up to 512
-// bytes of it, as a failure in the list; it may repeat what the client sent, so it is no part of the message and not
-// logged.
+// These methods are written for the caller. An error that lists fields
+// (protoc-gen-validate, validator/v10 and xvalid) becomes that list, an *xerror.Error or
+// a gRPC status stays what it is, and an error that the registry of foreign errors knows
+// has its code and keeps its text inside. Of any other error the caller sees the text, up
+// to 512 bytes of it, as a failure in the list; it may repeat what the client sent, so it
+// is no part of the message and not logged.
 func Methods(ctx context.Context, request any) error {
 	err := ask(request)
 	if rpcstatus.Absent(err) {
@@ -68,8 +72,9 @@ func isLarge(request any) bool {
 	return ok && proto.Size(m) > wholeList
 }
 
-// Join returns a Check that runs checks in order and stops at the first objection. A typed nil, such as a nil
-// *xerror.Error, is none. A nil Check is a panic here, and not at the first call.
+// Join returns a Check that runs checks in order and stops at the first objection. A
+// typed nil, such as a nil *xerror.Error, is none. A nil Check is a panic here, and not
+// at the first call.
 func Join(checks ...Check) Check {
 	if i := slices.IndexFunc(checks, func(c Check) bool { return c == nil }); i >= 0 {
 		panic(fmt.Sprintf("grpcx/validation: check %d of %d is nil", i+1, len(checks)))
@@ -108,24 +113,30 @@ func objection(ctx context.Context, err error) error {
 	if e := xerror.From(err); e.GetErrorCode() != xerror.ServerInternalError {
 		return e
 	}
-	return refuse(ctx, []xvalid.FieldError{{Tag: TagInvalid, Message: rpcstatus.Clean(err.Error())}}, noHead, err)
+	return refuse(ctx, []xvalid.FieldError{{
+		Tag:     TagInvalid,
+		Message: rpcstatus.Clean(err.Error()),
+	}}, noHead, err)
 }
 
-// isStatus reports whether err is a gRPC status that says that a call failed. status.FromError would ask every other
-// error for its text, which may be long.
+// isStatus reports whether err is a gRPC status that says that a call failed.
+// status.FromError would ask every other error for its text, which may be long.
 func isStatus(err error) bool {
 	var s interface{ GRPCStatus() *status.Status }
 	return errors.As(err, &s) && s.GRPCStatus().Code() != codes.OK
 }
 
-// Refuse returns the error of a request that is not valid: xerror.ParameterError with the list as its data, at most
-// xvalid.MaxFailures long, and the first failure as its message, up to 512 bytes of it. A failure without a field is one
-// of the request as a whole.
+// Refuse returns the error of a request that is not valid: xerror.ParameterError with the
+// list as its data, at most xvalid.MaxFailures long, and the first failure as its
+// message, up to 512 bytes of it. A failure without a field is one of the request as a
+// whole.
 //
-// The message may be logged, so the text of the first failure says which rule is broken and never what the client sent.
+// The message may be logged, so the text of the first failure says which rule is broken
+// and never what the client sent.
 //
-// The cause may be nil. It is found by errors.As and its kin, but its text, which may repeat what the client sent, is
-// not part of the error's own: that has fields and rules only, and may be logged.
+// The cause may be nil. It is found by errors.As and its kin, but its text, which may
+// repeat what the client sent, is not part of the error's own: that has fields and rules
+// only, and may be logged.
 func Refuse(ctx context.Context, list []xvalid.FieldError, cause error) *xerror.Error {
 	return refuse(ctx, list, 0, cause)
 }

@@ -104,7 +104,8 @@ func TestAnErrorWithACodeStaysWhatItIs(t *testing.T) {
 		t.Errorf("got %v, want the same error", got)
 	}
 	wrapped := fmt.Errorf("order: %w", known)
-	if got := refused(t, &answer{err: wrapped}, xerror.NotExist).GetErrorMessage(); got != "no such order" {
+	if got := refused(t, &answer{err: wrapped},
+		xerror.NotExist).GetErrorMessage(); got != "no such order" {
 		t.Errorf("got the message %q", got)
 	}
 	_ = refused(t, &answer{err: xerror.NotExist}, xerror.NotExist)
@@ -142,7 +143,8 @@ func TestTheListIsThatOfHTTP(t *testing.T) {
 		t.Errorf("data (-HTTP +gRPC):\n%s", diff)
 	}
 	if got.GetErrorMessage() != want.GetErrorMessage() {
-		t.Errorf("got the message %q, want that of HTTP, %q", got.GetErrorMessage(), want.GetErrorMessage())
+		t.Errorf("got the message %q, want that of HTTP, %q",
+			got.GetErrorMessage(), want.GetErrorMessage())
 	}
 }
 
@@ -172,7 +174,8 @@ type panics struct{}
 func (panics) Validate() error { panic("no") }
 
 func TestRefuseTellsNoMoreThanTheLimit(t *testing.T) {
-	long := slices.Repeat([]xvalid.FieldError{{Field: "a", Tag: "t", Message: "m"}}, xvalid.MaxFailures+1)
+	long := slices.Repeat([]xvalid.FieldError{{Field: "a", Tag: "t", Message: "m"}},
+		xvalid.MaxFailures+1)
 	e := validation.Refuse(t.Context(), long, nil)
 	if got := len(list(t, e)); got != xvalid.MaxFailures {
 		t.Errorf("got %d failures, want %d", got, xvalid.MaxFailures)
@@ -197,13 +200,37 @@ func TestRefuseSummarizesTheFirstFailure(t *testing.T) {
 		list []xvalid.FieldError
 		want xerror.ErrMessage
 	}{
-		{"with the field", t.Context(), []xvalid.FieldError{{Field: "user.name", Message: "too short"}}, "user.name: too short"},
-		{"not twice", t.Context(), []xvalid.FieldError{{Field: "user.name", Message: "name is too short"}}, "name is too short"},
-		{"the request as a whole", t.Context(), []xvalid.FieldError{{Message: "the end is before the start"}}, "the end is before the start"},
-		{"a long message", t.Context(), []xvalid.FieldError{{Field: "name", Message: strings.Repeat("ä", 5000)}}, xerror.ErrMessage("name: " + strings.Repeat("ä", 253))},
-		{"without a message", t.Context(), []xvalid.FieldError{{Field: "name"}}, "name: the value is not valid"},
+		{"with the field", t.Context(), []xvalid.FieldError{{
+			Field:   "user.name",
+			Message: "too short",
+		}}, "user.name: too short"},
+		{"not twice", t.Context(), []xvalid.FieldError{{
+			Field:   "user.name",
+			Message: "name is too short",
+		}}, "name is too short"},
+		{
+			"the request as a whole",
+			t.Context(),
+			[]xvalid.FieldError{{Message: "the end is before the start"}},
+			"the end is before the start",
+		},
+		{
+			"a long message", t.Context(),
+			[]xvalid.FieldError{{Field: "name", Message: strings.Repeat("ä", 5000)}},
+			xerror.ErrMessage("name: " + strings.Repeat("ä", 253)),
+		},
+		{
+			"without a message", t.Context(),
+			[]xvalid.FieldError{{Field: "name"}},
+			"name: the value is not valid",
+		},
 		{"without a list", t.Context(), nil, "the request is not valid"},
-		{"without a message, in Chinese", chinese, []xvalid.FieldError{{Field: "name"}}, "name: 值无效"},
+		{
+			"without a message, in Chinese",
+			chinese,
+			[]xvalid.FieldError{{Field: "name"}},
+			"name: 值无效",
+		},
 		{"without a list, in Chinese", chinese, nil, "请求参数无效"},
 	}
 	for _, tt := range tests {
@@ -218,7 +245,8 @@ func TestRefuseSummarizesTheFirstFailure(t *testing.T) {
 func TestTheErrorsTextHasFieldsAndRulesOnly(t *testing.T) {
 	cause := errors.New(`"hunter2" is too short`)
 	e := validation.Refuse(t.Context(), []xvalid.FieldError{
-		{Field: "password", Tag: "min", Message: "too short"}, {Field: "name", Tag: "required", Message: "missing"},
+		{Field: "password", Tag: "min", Message: "too short"},
+		{Field: "name", Tag: "required", Message: "missing"},
 	}, cause)
 	if !errors.Is(e, cause) {
 		t.Error("the cause is lost")
@@ -235,7 +263,8 @@ func TestJoinStopsAtTheFirstObjection(t *testing.T) {
 		return func(context.Context, any) error { asked = append(asked, name); return err }
 	}
 	first := validation.Refuse(t.Context(), nil, nil)
-	check := validation.Join(says("a", nil), says("b", (*xerror.Error)(nil)), says("c", first), says("d", nil))
+	check := validation.Join(says("a", nil), says("b", (*xerror.Error)(nil)), says("c", first),
+		says("d", nil))
 	if got := check(t.Context(), nil); got != error(first) { //nolint:errorlint // the same error
 		t.Errorf("got %v, want that of c", got)
 	}
@@ -259,7 +288,10 @@ func TestJoinRefusesANilCheckAtOnce(t *testing.T) {
 func TestAPassingRequestCostsNoAllocation(t *testing.T) {
 	ctx := t.Context()
 	check := validation.Join(validation.Methods)
-	for name, request := range map[string]any{"no method": &struct{ A int }{1}, "Validate": &answer{}, "ValidateAll": &both{}} {
+	for name, request := range map[string]any{
+		"no method": &struct{ A int }{1},
+		"Validate":  &answer{}, "ValidateAll": &both{},
+	} {
 		if n := testing.AllocsPerRun(100, func() { _ = check(ctx, request) }); n != 0 {
 			t.Errorf("%s: got %v allocations, want 0", name, n)
 		}

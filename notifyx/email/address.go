@@ -15,13 +15,15 @@ const (
 	maxName      = 255
 )
 
-// Address returns "name <address>" in the form in which Message takes it, whatever characters the name has.
+// Address returns "name <address>" in the form in which Message takes it, whatever
+// characters the name has.
 func Address(name, address string) string {
 	return (&mail.Address{Name: name, Address: address}).String()
 }
 
-// parseAddress returns one address with its name, in the syntax of RFC 5322 without what is only good for forging one: groups,
-// quoted local parts and address literals. The error does not hold the text.
+// parseAddress returns one address with its name, in the syntax of RFC 5322 without what
+// is only good for forging one: groups, quoted local parts and address literals. The
+// error does not hold the text.
 func parseAddress(text string) (*mail.Address, error) {
 	if strings.ContainsFunc(text, unprintable) || !utf8.ValidString(text) {
 		return nil, errors.New("has characters that no address has")
@@ -56,21 +58,26 @@ func checkSpec(spec string) error {
 	return nil
 }
 
-// inAtom reports whether a dot-atom may hold r (RFC 5322, 3.2.3; RFC 6532): beyond ASCII letters, marks and numbers only.
+// inAtom reports whether a dot-atom may hold r (RFC 5322, 3.2.3; RFC 6532): beyond ASCII
+// letters, marks and numbers only.
 func inAtom(r rune) bool {
 	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r)
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r)
 	}
 	return unicode.In(r, unicode.L, unicode.M, unicode.N)
 }
 
-// isDomain reports whether s is a name of labels with letters, marks, numbers and hyphens.
+// isDomain reports whether s is a name of labels with letters, marks, numbers and
+// hyphens.
 func isDomain(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
 			return false
 		}
-		if strings.ContainsFunc(label, func(r rune) bool { return r != '-' && (!inAtom(r) || r < utf8.RuneSelf && !alphanumeric(r)) }) {
+		if strings.ContainsFunc(label, func(r rune) bool {
+			return r != '-' && (!inAtom(r) || r < utf8.RuneSelf && !alphanumeric(r))
+		}) {
 			return false
 		}
 	}
@@ -92,8 +99,9 @@ func checkName(name string) error {
 	return nil
 }
 
-// unprintable reports a character that forges lines or misleads the reader's eye: controls, line and paragraph separators,
-// and those that turn the direction of the text around.
+// unprintable reports a character that forges lines or misleads the reader's eye:
+// controls, line and paragraph separators, and those that turn the direction of the text
+// around.
 func unprintable(r rune) bool {
 	switch {
 	case unicode.IsControl(r), r == '\u2028', r == '\u2029':

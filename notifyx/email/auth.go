@@ -11,10 +11,11 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// mechanisms are the ways to log in that are known (RFC 4954), the strongest first. Those with -PLUS are bound to the
-// encrypted connection.
+// mechanisms are the ways to log in that are known (RFC 4954), the strongest first. Those
+// with -PLUS are bound to the encrypted connection.
 var mechanisms = []string{
-	"SCRAM-SHA-256-PLUS", "SCRAM-SHA-256", "SCRAM-SHA-1-PLUS", "SCRAM-SHA-1", "CRAM-MD5", "PLAIN", "LOGIN",
+	"SCRAM-SHA-256-PLUS", "SCRAM-SHA-256", "SCRAM-SHA-1-PLUS", "SCRAM-SHA-1", "CRAM-MD5", "PLAIN",
+	"LOGIN",
 }
 
 // auth starts a mechanism.
@@ -37,20 +38,22 @@ func (c Config) auth(mechanism string, state *tls.ConnectionState) smtp.Auth {
 	}
 }
 
-// login logs in with the strongest mechanism that both sides know. In plain text it is only reached on the same machine: see
-// Config.checkLogin.
+// login logs in with the strongest mechanism that both sides know. In plain text it is
+// only reached on the same machine: see Config.checkLogin.
 func (s *session) login(c Config) error {
 	if c.User == "" {
 		return nil
 	}
 	if c.TLS == tlsNone && !s.conn.local() {
-		return fail(ErrTLS, stepAuth, errors.New("the password would leave the machine in plain text"))
+		return fail(ErrTLS, stepAuth,
+			errors.New("the password would leave the machine in plain text"))
 	}
 	_, offered := s.client.Extension("AUTH")
 	names := strings.Fields(strings.ToUpper(offered))
 	state, encrypted := s.client.TLSConnectionState()
 	for _, mechanism := range mechanisms {
-		if !slices.Contains(names, mechanism) || strings.HasSuffix(mechanism, "-PLUS") && !encrypted {
+		if !slices.Contains(names, mechanism) || strings.HasSuffix(mechanism, "-PLUS") &&
+			!encrypted {
 			continue
 		}
 		s.conn.begin(c.CommandTimeout)
@@ -65,7 +68,8 @@ func (s *session) login(c Config) error {
 // wrongLogin leaves out the library's text, which may hold the server's.
 func (s *session) wrongLogin(mechanism string, err error) error {
 	var reply *textproto.Error
-	if errors.As(err, &reply) || s.conn.ctx.Err() != nil || isTimeout(err) || isDrop(err) || errors.Is(err, errAnswerSize) {
+	if errors.As(err, &reply) || s.conn.ctx.Err() != nil || isTimeout(err) || isDrop(err) ||
+		errors.Is(err, errAnswerSize) {
 		return s.wrong(stepAuth, err)
 	}
 	return fail(ErrAuth, stepAuth, fmt.Errorf("%s: the server's answers do not fit", mechanism))

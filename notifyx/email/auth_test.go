@@ -20,7 +20,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-// saslSteps is a login as the server sees it: each step gets the client's answer and returns the next challenge.
+// saslSteps is a login as the server sees it: each step gets the client's answer and
+// returns the next challenge.
 type saslSteps struct {
 	steps []func(response []byte) (challenge []byte, err error)
 	done  func() error
@@ -97,7 +98,8 @@ func scramWith(s *server, binding func() string) func() sasl.Server {
 			func(r []byte) ([]byte, error) {
 				_, bare, _ = strings.Cut(string(r), ",,")
 				_, nonce, _ := strings.Cut(bare, ",r=")
-				first = "r=" + nonce + "srv,s=" + base64.StdEncoding.EncodeToString(salt) + ",i=4096"
+				first = "r=" + nonce + "srv,s=" + base64.StdEncoding.EncodeToString(salt) +
+					",i=4096"
 				return []byte(first), nil
 			},
 			func(r []byte) ([]byte, error) {
@@ -111,9 +113,11 @@ func scramWith(s *server, binding func() string) func() sasl.Server {
 					want[i] = clientKey[i] ^ signature[i]
 				}
 				got, _ := base64.StdEncoding.DecodeString(proof)
-				bound := strings.HasPrefix(without, "c="+base64.StdEncoding.EncodeToString([]byte(binding()))+",")
+				bound := strings.HasPrefix(without,
+					"c="+base64.StdEncoding.EncodeToString([]byte(binding()))+",")
 				ok = bytes.Equal(got, want) && bound
-				return []byte("v=" + base64.StdEncoding.EncodeToString(sum(sum(salted, "Server Key"), message))), nil
+				return []byte("v=" +
+					base64.StdEncoding.EncodeToString(sum(sum(salted, "Server Key"), message))), nil
 			},
 			func([]byte) ([]byte, error) { return nil, nil },
 		}, done: func() error { return s.check(ok) }}
@@ -131,7 +135,8 @@ func TestEachLoginIsUnderstood(t *testing.T) {
 		{"SCRAM-SHA-256-PLUS", scramPlusMech},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			client, s := connect(t, func(s *server) { s.mechs = map[string]func() sasl.Server{tc.name: tc.mech(s)} })
+			client, s := connect(t,
+				func(s *server) { s.mechs = map[string]func() sasl.Server{tc.name: tc.mech(s)} })
 			if err := client.Send(t.Context(), hello()); err != nil || s.logins != 1 {
 				t.Errorf("Send = %v with %d logins", err, s.logins)
 			}
@@ -141,7 +146,9 @@ func TestEachLoginIsUnderstood(t *testing.T) {
 
 func TestTheStrongestLoginIsTaken(t *testing.T) {
 	client, s := connect(t, func(s *server) {
-		fail := func() sasl.Server { return &saslSteps{done: func() error { return s.check(false) }} }
+		fail := func() sasl.Server {
+			return &saslSteps{done: func() error { return s.check(false) }}
+		}
 		s.mechs = map[string]func() sasl.Server{"PLAIN": fail, "LOGIN": fail, "CRAM-MD5": fail, "SCRAM-SHA-256": scramMech(s)}
 	})
 	if err := client.Send(t.Context(), hello()); err != nil || s.logins != 1 {
@@ -160,7 +167,8 @@ func TestAWrongPasswordIsAnAuthError(t *testing.T) {
 		{"SCRAM-SHA-256", scramMech},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := startServer(t, func(s *server) { s.mechs = map[string]func() sasl.Server{tc.name: tc.mech(s)} })
+			s := startServer(t,
+				func(s *server) { s.mechs = map[string]func() sasl.Server{tc.name: tc.mech(s)} })
 			c := config(s.port)
 			c.Pass = "other-Geheim"
 			log, engine := capture(t)
@@ -171,7 +179,8 @@ func TestAWrongPasswordIsAnAuthError(t *testing.T) {
 			if s.sessions != 2 && s.sessions != 1 || s.mails != 0 {
 				t.Errorf("%d MAIL", s.mails)
 			}
-			if text := err.Error() + log.String(); strings.Contains(text, "Geheim") || strings.Contains(text, user+" ") {
+			if text := err.Error() + log.String(); strings.Contains(text, "Geheim") ||
+				strings.Contains(text, user+" ") {
 				t.Errorf("the password is shown: %s", text)
 			}
 			if code := xerror.From(err).GetErrorCode(); code != xerror.EmailError {
@@ -182,7 +191,9 @@ func TestAWrongPasswordIsAnAuthError(t *testing.T) {
 }
 
 func TestAServerWithoutALoginIsAnAuthError(t *testing.T) {
-	client, s := connect(t, func(s *server) { s.mechs = map[string]func() sasl.Server{"EXTERNAL": nil} })
+	client, s := connect(t, func(s *server) {
+		s.mechs = map[string]func() sasl.Server{"EXTERNAL": nil}
+	})
 	if err := client.Send(t.Context(), hello()); !errors.Is(err, email.ErrAuth) || s.mails != 0 {
 		t.Errorf("Send = %v, want ErrAuth", err)
 	}

@@ -26,8 +26,10 @@ func newAuthority() *authority {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(err)
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test CA"}, NotBefore: time.Now().Add(-48 * time.Hour),
-		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test CA"},
+		NotBefore: time.Now().Add(-48 * time.Hour),
+		NotAfter:  time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	must(err)
@@ -53,7 +55,10 @@ func (a *authority) serve(host string, notAfter time.Time) *tls.Config {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
 	must(err)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	return &tls.Config{Certificates: []tls.Certificate{{
+		Certificate: [][]byte{der},
+		PrivateKey:  key,
+	}}, MinVersion: tls.VersionTLS12}
 }
 
 func must(err error) {
@@ -63,4 +68,6 @@ func must(err error) {
 }
 
 // hostTLS is a certificate for the address that servers of tests listen on.
-var hostTLS = sync.OnceValue(func() *tls.Config { return testCA().serve("127.0.0.1", time.Now().Add(time.Hour)) })
+var hostTLS = sync.OnceValue(func() *tls.Config {
+	return testCA().serve("127.0.0.1", time.Now().Add(time.Hour))
+})

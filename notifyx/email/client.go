@@ -16,9 +16,11 @@ import (
 
 var emailLog = xlog.WithName(xlog.NamedEMAIL)
 
-// EmailClient sends mail over a few connections that it keeps for the next message. It is safe for concurrent use.
+// EmailClient sends mail over a few connections that it keeps for the next message. It is
+// safe for concurrent use.
 type EmailClient struct { //nolint:revive // exported: the specification's name
-	config  *Config            // behind a pointer: what prints a client, or what holds one, prints no password
+	// behind a pointer: what prints a client, or what holds one, prints no password
+	config  *Config
 	own     *notifyx.Templates // go before builtin
 	builtin *notifyx.Templates
 
@@ -40,19 +42,22 @@ type EmailClient struct { //nolint:revive // exported: the specification's name
 //
 //	{Key: xctx.EmailClientKey, Node: email.InitClient}
 //
-// It does not connect, so that a service also starts where its mail server does not answer.
+// It does not connect, so that a service also starts where its mail server does not
+// answer.
 func InitClient(ctx context.Context) (any, error) {
 	config, err := ConfigFromEnv()
 	if err != nil {
 		return nil, err
 	}
 	if config.TLS == tlsNone && !isLoopback(config.Host) {
-		emailLog.Warn(ctx, "mail leaves the machine in plain text", slog.String("variable", string(tlsKey)))
+		emailLog.Warn(ctx, "mail leaves the machine in plain text",
+			slog.String("variable", string(tlsKey)))
 	}
 	return New(config)
 }
 
-// New returns a client for a configuration. It does not connect. All problems of the configuration come back at once.
+// New returns a client for a configuration. It does not connect. All problems of the
+// configuration come back at once.
 func New(config Config) (*EmailClient, error) {
 	if err := config.check(); err != nil {
 		return nil, fmt.Errorf("email: %w", err)
@@ -71,12 +76,14 @@ func New(config Config) (*EmailClient, error) {
 	return c, nil
 }
 
-// GetClient returns the client that the application's context carries. Where there is none, the error is a ConfigError.
+// GetClient returns the client that the application's context carries. Where there is
+// none, the error is a ConfigError.
 func GetClient(ctx context.Context) (*EmailClient, *xerror.Error) {
 	return xctxutil.Get[*EmailClient](ctx, xctx.EmailClientKey)
 }
 
-// MustGetClient is GetClient for an application that has a client: it panics where there is none.
+// MustGetClient is GetClient for an application that has a client: it panics where there
+// is none.
 func MustGetClient(ctx context.Context) *EmailClient {
 	return xctxutil.MustGet[*EmailClient](ctx, xctx.EmailClientKey)
 }
@@ -84,10 +91,11 @@ func MustGetClient(ctx context.Context) *EmailClient {
 // String describes the client without its password.
 func (c *EmailClient) String() string { return "email.EmailClient" + c.config.String() }
 
-// Ping connects where no connection is open, logs in, and asks whether the server answers.
+// Ping connects where no connection is open, logs in, and asks whether the server
+// answers.
 //
-// A client takes no part in the readiness of its service, because a service that cannot send mail can do everything else. One
-// that cannot do without adds the check itself:
+// A client takes no part in the readiness of its service, because a service that cannot
+// send mail can do everything else. One that cannot do without adds the check itself:
 //
 //	xhook.AddHealth(ctx, "email", client.Ping)
 func (c *EmailClient) Ping(ctx context.Context) error {
@@ -111,7 +119,8 @@ func (s *session) ping(c Config) error {
 	return nil
 }
 
-// enter counts a use of the client, until end is called, and gives it a context that also ends when it is cut off.
+// enter counts a use of the client, until end is called, and gives it a context that also
+// ends when it is cut off.
 func (c *EmailClient) enter(ctx context.Context) (inner context.Context, end func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,9 +139,10 @@ func (c *EmailClient) enter(ctx context.Context) (inner context.Context, end fun
 	}, nil
 }
 
-// Close refuses new messages, waits for those that are being sent, and says goodbye on the connections that are left. When
-// ctx ends first, what is being sent is cut off, and the error says how much that was. A message that waits for another try is
-// not tried again.
+// Close refuses new messages, waits for those that are being sent, and says goodbye on
+// the connections that are left. When ctx ends first, what is being sent is cut off, and
+// the error says how much that was. A message that waits for another try is not tried
+// again.
 func (c *EmailClient) Close(ctx context.Context) error {
 	c.mu.Lock()
 	if !c.closed {
@@ -150,7 +160,8 @@ func (c *EmailClient) Close(ctx context.Context) error {
 	case <-done(&c.sending):
 	case <-ctx.Done():
 		if n := c.calls.Load(); n > 0 {
-			return fmt.Errorf("email: %d calls that were sending were cut off: %w", n, context.Cause(ctx))
+			return fmt.Errorf("email: %d calls that were sending were cut off: %w",
+				n, context.Cause(ctx))
 		}
 	}
 	select {

@@ -20,10 +20,12 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// maxHeader bounds the value of a header field, so that no line is longer than 998 bytes (RFC 5322, 2.1.1).
+// maxHeader bounds the value of a header field, so that no line is longer than 998 bytes
+// (RFC 5322, 2.1.1).
 const maxHeader = 900
 
-// composed is a message as it is sent: every try and every connection sends the same bytes.
+// composed is a message as it is sent: every try and every connection sends the same
+// bytes.
 type composed struct {
 	*envelope
 	id      string // the Message-ID
@@ -60,7 +62,8 @@ func (c *EmailClient) compose(ctx context.Context, m *Message) (*composed, error
 	}
 	out.content = content.Bytes()
 	if len(out.content) > c.config.MaxSize {
-		return nil, refuse(fmt.Errorf("it is larger than the %d bytes of Config.MaxSize", c.config.MaxSize))
+		return nil, refuse(fmt.Errorf("it is larger than the %d bytes of Config.MaxSize",
+			c.config.MaxSize))
 	}
 	return out, nil
 }
@@ -79,7 +82,8 @@ func (e *composed) newMsg(body content, headers map[string]string) *mail.Msg {
 	msg.SetAddrHeaderFromMailAddress(mail.HeaderReplyTo, e.replyTo...)
 	msg.Subject(headerText(body.subject))
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		msg.SetGenHeader(mail.Header(textproto.CanonicalMIMEHeaderKey(name)), headerText(headers[name]))
+		msg.SetGenHeader(mail.Header(textproto.CanonicalMIMEHeaderKey(name)),
+			headerText(headers[name]))
 	}
 	switch {
 	case body.html == "":
@@ -136,9 +140,11 @@ func checkBody(body content) error {
 	return errors.Join(problems...)
 }
 
-// owned are the header fields that other fields of Message make, or the servers on the way.
+// owned are the header fields that other fields of Message make, or the servers on the
+// way.
 var owned = []string{
-	"From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Subject", "Date", "Message-Id", "Mime-Version", "Return-Path", "Received",
+	"From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Subject", "Date", "Message-Id",
+	"Mime-Version", "Return-Path", "Received",
 	"Dkim-Signature", "Authentication-Results", "Delivered-To", "Envelope-To",
 }
 
@@ -151,9 +157,11 @@ func checkHeaders(headers map[string]string) error {
 		switch {
 		case !isToken(name):
 			problems = append(problems, fmt.Errorf("%.64q is no name of a header field", name))
-		case slices.Contains(owned, key), strings.HasPrefix(key, "Content-"), strings.HasPrefix(key, "Resent-"),
+		case slices.Contains(owned, key), strings.HasPrefix(key, "Content-"),
+			strings.HasPrefix(key, "Resent-"),
 			strings.HasPrefix(key, "Arc-"):
-			problems = append(problems, fmt.Errorf("the header field %s cannot be set by hand", key))
+			problems = append(problems,
+				fmt.Errorf("the header field %s cannot be set by hand", key))
 		case seen[key]:
 			problems = append(problems, fmt.Errorf("the header field %s is there twice", key))
 		}
@@ -176,7 +184,8 @@ func checkValue(text string) error {
 	return nil
 }
 
-// headerText returns the text of a header field. One that looks encoded is encoded, so that it arrives as it is.
+// headerText returns the text of a header field. One that looks encoded is encoded, so
+// that it arrives as it is.
 func headerText(text string) string {
 	text = oneSpace(text)
 	if !hasEncodedWord(text) {
@@ -195,7 +204,8 @@ func headerText(text string) string {
 	return strings.Join(words, " ")
 }
 
-// hasEncodedWord reports text that means something else once it is decoded, such as =?utf-8?q?=0D=0A?=.
+// hasEncodedWord reports text that means something else once it is decoded, such as
+// =?utf-8?q?=0D=0A?=.
 func hasEncodedWord(text string) bool {
 	if !strings.Contains(text, "=?") {
 		return false
@@ -204,12 +214,16 @@ func hasEncodedWord(text string) bool {
 	return err != nil || decoded != text
 }
 
-// oneSpace makes one space of several, of which a folded header field could make a line of nothing but spaces.
+// oneSpace makes one space of several, of which a folded header field could make a line
+// of nothing but spaces.
 func oneSpace(text string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(text, " "), func(word string) bool { return word == "" }), " ")
+	return strings.Join(slices.DeleteFunc(strings.Split(text, " "),
+		func(word string) bool { return word == "" }), " ")
 }
 
-// isToken reports whether s can name a header field (RFC 5322, 2.2, without what needs care).
+// isToken reports whether s can name a header field (RFC 5322, 2.2, without what needs
+// care).
 func isToken(s string) bool {
-	return s != "" && len(s) <= 76 && !strings.ContainsFunc(s, func(r rune) bool { return r != '-' && r != '_' && !alphanumeric(r) })
+	return s != "" && len(s) <= 76 && !strings.ContainsFunc(s,
+		func(r rune) bool { return r != '-' && r != '_' && !alphanumeric(r) })
 }

@@ -27,10 +27,12 @@ const (
 	tlsImplicit = "tls"
 )
 
-// Config says how mail is sent. Host, Port and From are needed, all else has a default where it is zero.
+// Config says how mail is sent. Host, Port and From are needed, all else has a default
+// where it is zero.
 //
-// However it is printed, by itself or as an exported field, Pass is left out. fmt calls no method of what stands in an
-// unexported field, so a program that keeps a Config in one shows the password when it prints that with %v: keep the client.
+// However it is printed, by itself or as an exported field, Pass is left out. fmt calls
+// no method of what stands in an unexported field, so a program that keeps a Config in
+// one shows the password when it prints that with %v: keep the client.
 type Config struct {
 	Host     string
 	Port     int
@@ -39,9 +41,11 @@ type Config struct {
 	From     string // the sender's address, also of the envelope
 	FromName string
 
-	// TLS is one of three modes, none of which falls back to another one; "" is "starttls".
+	// TLS is one of three modes, none of which falls back to another one; "" is
+	// "starttls".
 	//
-	//   - "starttls" begins in plain text and encrypts with STARTTLS before anything else is said; a server without it is refused.
+	//   - "starttls" begins in plain text and encrypts with STARTTLS before anything else
+	//     is said; a server without it is refused.
 	//   - "tls" encrypts from the first byte, usually at port 465.
 	//   - "none" sends in plain text. A login is then only allowed on the same machine.
 	TLS string
@@ -50,7 +54,8 @@ type Config struct {
 	RootCAs *x509.CertPool
 	// LocalName is what the client calls itself in EHLO; "" is the name of the machine.
 	LocalName string
-	// Language is that of templates, where neither the message nor the request has one; "" is "en".
+	// Language is that of templates, where neither the message nor the request has one;
+	// "" is "en".
 	Language string
 
 	// DialTimeout bounds connecting, and the handshake of TLS "tls"; 0 is 10 s.
@@ -64,20 +69,28 @@ type Config struct {
 
 	// Connections is how many are open at the same time; 0 is 4.
 	Connections int
-	// Tries is how often a message is tried that the server refuses for the moment (4xx); 0 is 3.
+	// Tries is how often a message is tried that the server refuses for the moment (4xx);
+	// 0 is 3.
 	Tries int
-	// Backoff is the wait between tries; nil is 500 ms, then twice as long each time, at most 30 s, spread by a fifth.
+	// Backoff is the wait between tries; nil is 500 ms, then twice as long each time, at
+	// most 30 s, spread by a fifth.
 	Backoff backoff.Policy
-	// MaxRecipients bounds To, Cc and Bcc together; 0 is 100, which every server takes (RFC 5321).
+	// MaxRecipients bounds To, Cc and Bcc together; 0 is 100, which every server takes
+	// (RFC 5321).
 	MaxRecipients int
-	// MaxSize bounds a message as it is sent, in bytes; 0 is 25 MiB. Attachments grow by a third.
+	// MaxSize bounds a message as it is sent, in bytes; 0 is 25 MiB. Attachments grow by
+	// a third.
 	MaxSize int
 }
 
-// ConfigFromEnv returns what EMAIL_* say. The error has one line for each variable that is missing or wrong.
+// ConfigFromEnv returns what EMAIL_* say. The error has one line for each variable that
+// is missing or wrong.
 func ConfigFromEnv() (Config, error) {
 	v, problems := xenv.Load[variables](xenv.Environment())
-	c := Config{Host: v.Host, Port: v.Port, User: v.User, Pass: v.Pass, From: v.From, FromName: v.FromName, TLS: v.TLS}
+	c := Config{
+		Host: v.Host, Port: v.Port, User: v.User, Pass: v.Pass, From: v.From,
+		FromName: v.FromName, TLS: v.TLS,
+	}
 	if err := errors.Join(problems, c.check()); err != nil {
 		return Config{}, fmt.Errorf("email: %w", err)
 	}
@@ -133,7 +146,8 @@ func machineName() string {
 // isHostName reports whether EHLO can carry s: a domain name, or an address literal.
 func isHostName(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]:", r)
+		return !strings.ContainsRune(
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]:", r)
 	})
 }
 
@@ -165,18 +179,22 @@ func (c Config) check() error {
 
 func (c Config) checkServer() error {
 	var problems []error
-	if c.Host == "" || strings.ContainsFunc(c.Host, unprintable) || strings.ContainsAny(c.Host, " /@") {
+	if c.Host == "" || strings.ContainsFunc(c.Host, unprintable) ||
+		strings.ContainsAny(c.Host, " /@") {
 		problem := "is no name of a host"
 		if c.Host == "" {
 			problem = "is missing"
 		}
-		problems = append(problems, xenv.Problem(hostKey, c.Host, problem, "the name or the address of the mail server"))
+		problems = append(problems,
+			xenv.Problem(hostKey, c.Host, problem, "the name or the address of the mail server"))
 	}
 	if c.Port < 1 || c.Port > math.MaxUint16 {
-		problems = append(problems, xenv.Problem(portKey, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
+		problems = append(problems,
+			xenv.Problem(portKey, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
 	}
 	if modes := []string{"", tlsNone, tlsStartTLS, tlsImplicit}; !slices.Contains(modes, c.TLS) {
-		problems = append(problems, xenv.Problem(tlsKey, c.TLS, "is not one of the values", strings.Join(modes[1:], ", ")))
+		problems = append(problems,
+			xenv.Problem(tlsKey, c.TLS, "is not one of the values", strings.Join(modes[1:], ", ")))
 	}
 	return errors.Join(problems...)
 }
@@ -184,18 +202,22 @@ func (c Config) checkServer() error {
 func (c Config) checkLogin() error {
 	var problems []error
 	if c.User != "" && c.Pass == "" {
-		problems = append(problems, xenv.Problem(passKey, "", "is missing, although "+string(userKey)+" is set", ""))
+		problems = append(problems,
+			xenv.Problem(passKey, "", "is missing, although "+string(userKey)+" is set", ""))
 	}
 	if c.User == "" && c.Pass != "" {
-		problems = append(problems, xenv.Problem(userKey, "", "is missing, although "+string(passKey)+" is set", ""))
+		problems = append(problems,
+			xenv.Problem(userKey, "", "is missing, although "+string(passKey)+" is set", ""))
 	}
 	if c.TLS == tlsNone && c.User != "" && !isLoopback(c.Host) {
-		problems = append(problems, xenv.Problem(tlsKey, c.TLS, "would send the password in plain text to another machine",
-			tlsStartTLS+" or "+tlsImplicit+", or no "+string(userKey)))
+		problems = append(problems,
+			xenv.Problem(tlsKey, c.TLS, "would send the password in plain text to another machine",
+				tlsStartTLS+" or "+tlsImplicit+", or no "+string(userKey)))
 	}
 	for key, value := range map[xenv.EnvKey]string{userKey: c.User, passKey: c.Pass} {
 		if strings.ContainsAny(value, "\r\n\x00") {
-			problems = append(problems, xenv.Problem(key, "", "has a line break or a zero byte in it", ""))
+			problems = append(problems,
+				xenv.Problem(key, "", "has a line break or a zero byte in it", ""))
 		}
 	}
 	return errors.Join(problems...)
@@ -209,9 +231,11 @@ func (c Config) checkSender() error {
 	from, err := parseAddress(c.From)
 	switch {
 	case err != nil:
-		problems = append(problems, xenv.Problem(fromKey, c.From, err.Error(), "the address of the sender"))
+		problems = append(problems,
+			xenv.Problem(fromKey, c.From, err.Error(), "the address of the sender"))
 	case from.Name != "" && c.FromName != "":
-		problems = append(problems, xenv.Problem(fromKey, c.From, "has a name, and so has "+string(fromNameKey), ""))
+		problems = append(problems,
+			xenv.Problem(fromKey, c.From, "has a name, and so has "+string(fromNameKey), ""))
 	}
 	if err := checkName(c.FromName); err != nil {
 		problems = append(problems, xenv.Problem(fromNameKey, c.FromName, err.Error(), ""))
@@ -229,7 +253,8 @@ func (c Config) sender() *mail.Address {
 	return from
 }
 
-// isLoopback reports whether a host is this machine. Before a login in plain text the connection is asked too.
+// isLoopback reports whether a host is this machine. Before a login in plain text the
+// connection is asked too.
 func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true

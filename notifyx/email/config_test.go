@@ -31,10 +31,14 @@ func TestTheNodeReportsEveryProblemWithItsVariable(t *testing.T) {
 		{
 			"everything is wrong",
 			map[string]string{
-				"EMAIL_HOST": "mail example", "EMAIL_PORT": "70000", "EMAIL_PASS": password, "EMAIL_FROM": "a@b, c@d",
+				"EMAIL_HOST": "mail example", "EMAIL_PORT": "70000",
+				"EMAIL_PASS": password, "EMAIL_FROM": "a@b, c@d",
 				"EMAIL_FROM_NAME": "x\ny", "EMAIL_TLS": "ssl",
 			},
-			[]string{"EMAIL_HOST:", "EMAIL_PORT:", "EMAIL_USER: is missing", "EMAIL_FROM:", "EMAIL_FROM_NAME:", "EMAIL_TLS:"},
+			[]string{
+				"EMAIL_HOST:", "EMAIL_PORT:", "EMAIL_USER: is missing", "EMAIL_FROM:",
+				"EMAIL_FROM_NAME:", "EMAIL_TLS:",
+			},
 		},
 		{
 			"a user without a password",
@@ -43,12 +47,18 @@ func TestTheNodeReportsEveryProblemWithItsVariable(t *testing.T) {
 		},
 		{
 			"a password in plain text",
-			map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u", "EMAIL_PASS": password, "EMAIL_TLS": "none"},
+			map[string]string{
+				"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u",
+				"EMAIL_PASS": password, "EMAIL_TLS": "none",
+			},
 			[]string{"EMAIL_TLS: \"none\" would send the password in plain text"},
 		},
 		{
 			"a password with a line break",
-			map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u", "EMAIL_PASS": password + "\n"},
+			map[string]string{
+				"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u",
+				"EMAIL_PASS": password + "\n",
+			},
 			[]string{"EMAIL_PASS: has a line break"},
 		},
 		{
@@ -58,7 +68,10 @@ func TestTheNodeReportsEveryProblemWithItsVariable(t *testing.T) {
 		},
 		{
 			"two names",
-			map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "N <a@b.example>", "EMAIL_FROM_NAME": "M"},
+			map[string]string{
+				"EMAIL_HOST": "h", "EMAIL_FROM": "N <a@b.example>",
+				"EMAIL_FROM_NAME": "M",
+			},
 			[]string{"EMAIL_FROM:"},
 		},
 	} {
@@ -93,7 +106,8 @@ func TestTheNodeStartsWithoutAServer(t *testing.T) {
 	if _, takesPart := value.(interface{ CheckHealth() error }); takesPart {
 		t.Error("the node takes part in the readiness")
 	}
-	if text := client.String(); !strings.Contains(text, `port=587 user="" from="a@b.example" from_name="" tls="starttls"`) {
+	if text := client.String(); !strings.Contains(text,
+		`port=587 user="" from="a@b.example" from_name="" tls="starttls"`) {
 		t.Errorf("client = %s", text)
 	}
 	if err := client.Close(t.Context()); err != nil {
@@ -104,7 +118,8 @@ func TestTheNodeStartsWithoutAServer(t *testing.T) {
 func TestTheNodeReadsTheEnvironment(t *testing.T) {
 	s := startServer(t, nil)
 	setenv(t, map[string]string{
-		"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": fmt.Sprint(s.port), "EMAIL_FROM": "a@b.example", "EMAIL_FROM_NAME": "名", "EMAIL_TLS": "none",
+		"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": fmt.Sprint(s.port), "EMAIL_FROM": "a@b.example",
+		"EMAIL_FROM_NAME": "名", "EMAIL_TLS": "none",
 	})
 	value, err := email.InitClient(t.Context())
 	if err != nil {
@@ -126,7 +141,8 @@ func TestTheNodeReadsTheEnvironment(t *testing.T) {
 func TestTheClientIsFoundInTheContext(t *testing.T) {
 	client := newClient(t, config(1))
 	ctx := contextWith(t.Context(), xctx.EmailClientKey, client)
-	if got, err := email.GetClient(ctx); err != nil || got != client || email.MustGetClient(ctx) != client {
+	if got, err := email.GetClient(ctx); err != nil || got != client ||
+		email.MustGetClient(ctx) != client {
 		t.Errorf("GetClient = %v, %v", got, err)
 	}
 	if _, err := email.GetClient(t.Context()); err == nil {
@@ -148,7 +164,8 @@ func TestNothingPrintsThePassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", slog.Any("config", c), slog.Any("client", client))
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x",
+		slog.Any("config", c), slog.Any("client", client))
 	sender := email.NewSender(client)
 	holder := struct {
 		Config email.Config
@@ -159,7 +176,8 @@ func TestNothingPrintsThePassword(t *testing.T) {
 	holder.nested.client = client
 	verbs := strings.Join([]string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"}, " ")
 	for _, text := range []string{
-		sprint(verbs, c, c, c, c, c, c, c), sprint(verbs, client, client, client, client, client, client, client), string(data), log.String(),
+		sprint(verbs, c, c, c, c, c, c, c), sprint(verbs, client, client, client, client, client,
+			client, client), string(data), log.String(),
 		sprint(verbs, sender, sender, sender, sender, sender, sender, sender),
 		sprint(verbs, &holder, &holder, &holder, &holder, &holder, &holder, &holder),
 		sprint(verbs, holder, holder, holder, holder, holder, holder, holder),

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// maxAnswer bounds what is read in one step, handshakes included. Answers have a few hundred bytes.
+// maxAnswer bounds what is read in one step, handshakes included. Answers have a few
+// hundred bytes.
 const maxAnswer = 256 << 10
 
 // errAnswerSize reports a server that answers without end.
@@ -17,8 +18,9 @@ var errAnswerSize = errors.New("the answer is too long")
 // past is a deadline that has gone by.
 var past = time.Unix(1, 0)
 
-// guard is a connection whose steps are bounded: each in time and in what it reads, all of them by the context that it is bound
-// to. It sets its deadlines itself and ignores those of others.
+// guard is a connection whose steps are bounded: each in time and in what it reads, all
+// of them by the context that it is bound to. It sets its deadlines itself and ignores
+// those of others.
 type guard struct {
 	net.Conn
 

@@ -16,13 +16,15 @@ type crude struct {
 	tls  *tls.Config // for STARTTLS, or from the first byte with implicit
 	// implicit encrypts from the first byte.
 	implicit bool
-	// stall and drop name the step at which the server goes silent or closes the connection; see step.
+	// stall and drop name the step at which the server goes silent or closes the
+	// connection; see step.
 	stall, drop string
 	// unread stops reading at the content and keeps the connection open.
 	unread bool
 	// once lets stall and drop happen on the first connection only.
 	once bool
-	// answers replaces those to commands; the key is the command's name, "greeting" or "content".
+	// answers replaces those to commands; the key is the command's name, "greeting" or
+	// "content".
 	answers map[string]string
 
 	ended chan struct{} // closed at the end of the test
@@ -94,7 +96,8 @@ func (c *crude) serve(conn net.Conn, n int) {
 		conn = tls.Server(conn, c.tls)
 	}
 	text := textproto.NewConn(conn)
-	if !c.step(conn, n, "greeting") || text.PrintfLine("%s", c.answer("greeting", "220 ready")) != nil {
+	if !c.step(conn, n, "greeting") ||
+		text.PrintfLine("%s", c.answer("greeting", "220 ready")) != nil {
 		return
 	}
 	encrypted := c.implicit

@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// deliver sends one message over s. Where the connection can carry another one afterwards, keep is true.
+// deliver sends one message over s. Where the connection can carry another one
+// afterwards, keep is true.
 func (s *session) deliver(c Config, m *composed) (keep bool, err error) {
 	if s.used > 0 {
 		if err := s.probe(c); err != nil {
@@ -25,8 +26,9 @@ func (s *session) deliver(c Config, m *composed) (keep bool, err error) {
 	return err == nil, err
 }
 
-// probe finds out whether the server still listens on a connection that was used before. Nothing of the message is sent yet, so
-// whatever is wrong is a reason for another connection, also a silence: what is between may have forgotten this one.
+// probe finds out whether the server still listens on a connection that was used before.
+// Nothing of the message is sent yet, so whatever is wrong is a reason for another
+// connection, also a silence: what is between may have forgotten this one.
 func (s *session) probe(c Config) error {
 	c.CommandTimeout = min(c.CommandTimeout, c.DialTimeout)
 	err := s.reset(c)
@@ -42,10 +44,12 @@ func (s *session) suits(m *composed) error {
 		return refuse(errors.New("the server takes no addresses beyond ASCII"))
 	}
 	_, text := s.client.Extension("SIZE")
-	if limit, err := strconv.ParseInt(text, 10, 64); err == nil && limit > 0 && int64(len(m.content)) > limit {
+	if limit, err := strconv.ParseInt(text, 10, 64); err == nil && limit > 0 &&
+		int64(len(m.content)) > limit {
 		return refuse(fmt.Errorf("it is larger than the %d bytes that the server takes", limit))
 	}
-	s.client.SkipSMTPUTF8(!m.internationals) // asked for without need, it keeps the message from servers further on
+	// asked for without need, it keeps the message from servers further on
+	s.client.SkipSMTPUTF8(!m.internationals)
 	return nil
 }
 
@@ -61,7 +65,8 @@ func (s *session) transmit(c Config, m *composed) error {
 	return s.content(c, m)
 }
 
-// recipients names all recipients. The error is a *RecipientsError if the server refuses some.
+// recipients names all recipients. The error is a *RecipientsError if the server refuses
+// some.
 func (s *session) recipients(c Config, m *composed) error {
 	out := &RecipientsError{Refused: map[string]*SMTPError{}}
 	for _, address := range m.recipients {
@@ -84,7 +89,8 @@ func (s *session) recipients(c Config, m *composed) error {
 	return nil
 }
 
-// content sends the content and waits for the answer, from which on the server is responsible for the message.
+// content sends the content and waits for the answer, from which on the server is
+// responsible for the message.
 func (s *session) content(c Config, m *composed) error {
 	s.conn.begin(c.CommandTimeout)
 	w, err := s.client.Data()
@@ -115,7 +121,8 @@ func (s *session) content(c Config, m *composed) error {
 func uncertain(err error) error {
 	var f *failure
 	if errors.As(err, &f) && errors.Is(f.cause, errDropped) {
-		err = fail(ErrConnection, stepContent, errors.New("no answer")) // not one that another try would mend
+		// not one that another try would mend
+		err = fail(ErrConnection, stepContent, errors.New("no answer"))
 	}
 	return fail(ErrUncertain, "", err)
 }

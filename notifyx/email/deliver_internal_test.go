@@ -14,7 +14,8 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// script is a connection that answers what it is told to, and fails a write that holds a text.
+// script is a connection that answers what it is told to, and fails a write that holds a
+// text.
 type script struct {
 	net.Conn
 
@@ -59,10 +60,16 @@ func TestAMessageWhoseEndWasNotSentIsNotUncertain(t *testing.T) {
 		{"the middle was not sent", "middle", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := over(t, &script{answers: strings.NewReader("220 ready\r\n354 go on\r\n"), fails: tc.fails})
-			content := strings.Repeat("x", 6000) + "\r\nmiddle\r\n" + strings.Repeat("x", 6000) + "\r\n"
-			err := s.content(Config{CommandTimeout: time.Minute, DataTimeout: time.Minute}, &composed{content: []byte(content)})
-			if errors.Is(err, ErrUncertain) != tc.want || errors.Is(err, errDropped) == tc.want { // which sendOne mends
+			s := over(t, &script{
+				answers: strings.NewReader("220 ready\r\n354 go on\r\n"),
+				fails:   tc.fails,
+			})
+			content := strings.Repeat("x", 6000) + "\r\nmiddle\r\n" + strings.Repeat("x",
+				6000) + "\r\n"
+			err := s.content(Config{CommandTimeout: time.Minute, DataTimeout: time.Minute},
+				&composed{content: []byte(content)})
+			// which sendOne mends
+			if errors.Is(err, ErrUncertain) != tc.want || errors.Is(err, errDropped) == tc.want {
 				t.Errorf("content = %v, want ErrUncertain: %t", err, tc.want)
 			}
 		})
@@ -76,17 +83,23 @@ func TestNoLoginInPlainTextToAnotherMachineWhateverItIsCalled(t *testing.T) {
 		want   bool
 	}{
 		{"another machine", &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 25}, false},
-		{"another machine with IPv6", &net.TCPAddr{IP: net.ParseIP("2001:db8::1"), Port: 25}, false},
+		{
+			"another machine with IPv6",
+			&net.TCPAddr{IP: net.ParseIP("2001:db8::1"), Port: 25}, false,
+		},
 		{"unknown", &net.UnixAddr{Name: "x"}, false},
 		{"this machine", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 25}, true},
 		{"this machine with IPv6", &net.TCPAddr{IP: net.IPv6loopback, Port: 25}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			conn := &script{answers: strings.NewReader("220 ready\r\n250-fine\r\n250 AUTH PLAIN\r\n235 fine\r\n"), remote: tc.remote}
+			conn := &script{answers: strings.NewReader(
+				"220 ready\r\n250-fine\r\n250 AUTH PLAIN\r\n235 fine\r\n"), remote: tc.remote}
 			err := over(t, conn).login(Config{
-				Host: "mail.example.com", User: "service", Pass: "hunter2", TLS: tlsNone, CommandTimeout: time.Minute,
+				Host: "mail.example.com", User: "service", Pass: "hunter2",
+				TLS: tlsNone, CommandTimeout: time.Minute,
 			})
-			if (err == nil) != tc.want || !tc.want && !errors.Is(err, ErrTLS) || strings.Contains(conn.written.String(), "AUTH") != tc.want {
+			if (err == nil) != tc.want || !tc.want && !errors.Is(err, ErrTLS) ||
+				strings.Contains(conn.written.String(), "AUTH") != tc.want {
 				t.Errorf("login = %v after %q", err, conn.written.String())
 			}
 		})

@@ -12,7 +12,8 @@ import (
 func TestTheSnippetsOfTheDocumentationWork(t *testing.T) {
 	s := startServer(t, nil)
 	setenv(t, map[string]string{
-		"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": fmt.Sprint(s.port), "EMAIL_FROM": "shop@example.com", "EMAIL_TLS": "none",
+		"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": fmt.Sprint(s.port),
+		"EMAIL_FROM": "shop@example.com", "EMAIL_TLS": "none",
 	})
 	value, err := nodes[0].Node(t.Context())
 	if err != nil {

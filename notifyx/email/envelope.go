@@ -40,7 +40,8 @@ func (c Config) newEnvelope(m *Message) (*envelope, []error) {
 			e.from = from[0]
 		}
 	}
-	e.to, e.cc, e.bcc, e.replyTo = parse("To", m.To), parse("Cc", m.Cc), parse("Bcc", m.Bcc), parse("ReplyTo", m.ReplyTo)
+	e.to, e.cc, e.bcc, e.replyTo = parse("To", m.To), parse("Cc", m.Cc), parse("Bcc", m.Bcc),
+		parse("ReplyTo", m.ReplyTo)
 	for _, a := range slices.Concat(e.to, e.cc, e.bcc) {
 		if !slices.Contains(e.recipients, a.Address) {
 			e.recipients = append(e.recipients, a.Address)
@@ -54,13 +55,15 @@ func (c Config) newEnvelope(m *Message) (*envelope, []error) {
 	case n == 0:
 		problems = append(problems, fmt.Errorf("it has no recipient"))
 	case n > c.MaxRecipients:
-		problems = append(problems, fmt.Errorf("it has %d recipients, more than the %d of Config.MaxRecipients", n, c.MaxRecipients))
+		problems = append(problems,
+			fmt.Errorf("it has %d recipients, more than the %d of Config.MaxRecipients",
+				n, c.MaxRecipients))
 	}
 	return e, problems
 }
 
-// messageID returns the Message-ID for an ID, without angle brackets. It is a hash without a secret: whoever guesses an ID can
-// tell that it is the one.
+// messageID returns the Message-ID for an ID, without angle brackets. It is a hash
+// without a secret: whoever guesses an ID can tell that it is the one.
 func messageID(id, from string) string {
 	sum := sha256.Sum256([]byte(id))
 	local := sum[:16]

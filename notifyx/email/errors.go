@@ -14,22 +14,27 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// The errors that a caller may want to tell apart, with errors.Is. Of these only ErrMessage is also an notifyx.ErrPermanent, and not for a
-// template that does not exist.
+// The errors that a caller may want to tell apart, with errors.Is. Of these only
+// ErrMessage is also an notifyx.ErrPermanent, and not for a template that does not exist.
 var (
-	// ErrMessage reports a message that cannot be sent: wrong addresses, forged header fields, no content, too large.
+	// ErrMessage reports a message that cannot be sent: wrong addresses, forged header
+	// fields, no content, too large.
 	ErrMessage = errors.New("email: the message cannot be sent")
-	// ErrTLS reports that the connection could not be encrypted as it must be. Nothing was sent over it, also no login.
+	// ErrTLS reports that the connection could not be encrypted as it must be. Nothing
+	// was sent over it, also no login.
 	ErrTLS = errors.New("email: no encrypted connection")
 	// ErrAuth reports that the server did not accept the login.
 	ErrAuth = errors.New("email: the login failed")
 	// ErrTimeout reports a server that took too long, or a context that ended first.
 	ErrTimeout = errors.New("email: out of time")
-	// ErrConnection reports a connection that could not be made, that broke, or whose other side does not speak SMTP.
+	// ErrConnection reports a connection that could not be made, that broke, or whose
+	// other side does not speak SMTP.
 	ErrConnection = errors.New("email: the connection failed")
-	// ErrUncertain reports that a message was sent completely and no answer came: the server may have accepted it.
+	// ErrUncertain reports that a message was sent completely and no answer came: the
+	// server may have accepted it.
 	ErrUncertain = errors.New("email: the message may have been accepted")
-	// ErrClosed reports the use of a client after Close, or a message that was cut off by it.
+	// ErrClosed reports the use of a client after Close, or a message that was cut off by
+	// it.
 	ErrClosed = errors.New("email: the client is closed")
 )
 
@@ -49,9 +54,11 @@ const (
 	stepContent  = "content"
 )
 
-// SMTPError is the answer of a server that refuses. Its text, which may hold addresses, is in ServerText and not in Error.
+// SMTPError is the answer of a server that refuses. Its text, which may hold addresses,
+// is in ServerText and not in Error.
 type SMTPError struct {
-	// Step is the command that was refused, "greeting", or "content" for the message itself.
+	// Step is the command that was refused, "greeting", or "content" for the message
+	// itself.
 	Step string
 	// Code is the reply code, such as 550.
 	Code int
@@ -73,11 +80,13 @@ func (e *SMTPError) status() string {
 // Temporary reports whether trying again may help.
 func (e *SMTPError) Temporary() bool { return e.Code >= 400 && e.Code < 500 }
 
-// ServerText returns what the server wrote, "" at AUTH. It may hold addresses and links, and is written by somebody else.
+// ServerText returns what the server wrote, "" at AUTH. It may hold addresses and links,
+// and is written by somebody else.
 func (e *SMTPError) ServerText() string { return e.text }
 
-// Is reports what the answer means: ErrAuth, ErrTLS, or notifyx.ErrPermanent for a message that the server will never take. A
-// login that is refused is not permanent, for the message can be sent once the configuration is mended.
+// Is reports what the answer means: ErrAuth, ErrTLS, or notifyx.ErrPermanent for a
+// message that the server will never take. A login that is refused is not permanent, for
+// the message can be sent once the configuration is mended.
 func (e *SMTPError) Is(target error) bool {
 	switch target {
 	case ErrAuth:
@@ -120,14 +129,16 @@ func isEnhanced(s string) bool {
 		return false
 	}
 	for _, p := range parts {
-		if p == "" || len(p) > 3 || strings.ContainsFunc(p, func(r rune) bool { return r < '0' || r > '9' }) {
+		if p == "" || len(p) > 3 ||
+			strings.ContainsFunc(p, func(r rune) bool { return r < '0' || r > '9' }) {
 			return false
 		}
 	}
 	return true
 }
 
-// RecipientsError reports the recipients that the server refused; nobody got the message. Its text has no address.
+// RecipientsError reports the recipients that the server refused; nobody got the message.
+// Its text has no address.
 type RecipientsError struct {
 	// Refused has the server's answer for each recipient that was refused.
 	Refused map[string]*SMTPError
@@ -142,7 +153,8 @@ func (e *RecipientsError) Error() string {
 		codes[reply.status()] = true
 	}
 	return fmt.Sprintf("email: the server refused %d of %d recipients (%s): nobody got the message",
-		len(e.Refused), len(e.Refused)+len(e.Accepted), strings.Join(slices.Sorted(maps.Keys(codes)), ", "))
+		len(e.Refused), len(e.Refused)+len(e.Accepted),
+		strings.Join(slices.Sorted(maps.Keys(codes)), ", "))
 }
 
 // Temporary reports whether trying again may help: all refusals are for the moment.
@@ -199,8 +211,9 @@ func (f *failure) Unwrap() []error {
 	return append(slices.Clip(f.kinds), f.cause)
 }
 
-// refuse returns the ErrMessage for what is wrong with a message, which is one of notifyx as well. A template is a part of the
-// service: its errors are their own, and one that is not there may be there in a later version.
+// refuse returns the ErrMessage for what is wrong with a message, which is one of notifyx
+// as well. A template is a part of the service: its errors are their own, and one that is
+// not there may be there in a later version.
 func refuse(cause error) error {
 	f := fail(ErrMessage, "", cause)
 	switch {
@@ -229,7 +242,8 @@ func ended(ctx context.Context, step string) *failure {
 // registerMapper tells xerror about the errors of mail, once a program has a client.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
-// mapError says what a client of the service learns: that mail failed, and whether trying again may help.
+// mapError says what a client of the service learns: that mail failed, and whether trying
+// again may help.
 func mapError(err error) *xerror.ErrorCode {
 	var reply interface {
 		error
@@ -255,7 +269,8 @@ func mapError(err error) *xerror.ErrorCode {
 	}
 }
 
-// mapMessage tells a message that a client may have made wrong from a template that the service has.
+// mapMessage tells a message that a client may have made wrong from a template that the
+// service has.
 func mapMessage(err error) *xerror.ErrorCode {
 	switch {
 	case errors.Is(err, notifyx.ErrNoTemplate):

@@ -38,27 +38,67 @@ func TestEachErrorHasItsCode(t *testing.T) {
 		permanent bool
 		want      *xerror.ErrorCode
 	}{
-		{"a wrong message", newClient(t, config(1)).Send(t.Context(), hello("x")), email.ErrMessage, true, xerror.ParameterError},
-		{"a template without its variables", noVariables, email.ErrMessage, true, xerror.ServerInternalError},
-		{"no STARTTLS", against(&crude{answers: map[string]string{"EHLO": "250 crude"}}), email.ErrTLS, false, xerror.EmailError},
-		{"a handshake that ends", against(&crude{drop: "tls"}), email.ErrTLS, false, xerror.EmailError},
-		{"a login", against(&crude{answers: map[string]string{"AUTH": "535 no"}}), email.ErrAuth, false, xerror.EmailError},
-		{"a drop", against(&crude{drop: "MAIL"}), email.ErrConnection, false, xerror.ServiceUnavailable},
-		{"a stall", against(&crude{stall: "MAIL"}), email.ErrTimeout, false, xerror.ServiceUnavailable},
-		{"no answer to the content", against(&crude{drop: "content"}), email.ErrUncertain, false, xerror.EmailError},
-		{"a greeting that refuses", against(&crude{answers: map[string]string{"greeting": "554 no"}}), nil, false, xerror.EmailError},
-		{"a greeting that refuses for now", against(&crude{answers: map[string]string{"greeting": "421 no"}}), nil, false, xerror.ServiceUnavailable},
-		{"a closed client", closed.Send(t.Context(), hello()), email.ErrClosed, false, xerror.ServiceUnavailable},
-		{"the caller's end", newClient(t, config(1)).Send(canceled, hello()), context.Canceled, false, xerror.Canceled},
+		{
+			"a wrong message", newClient(t, config(1)).Send(t.Context(), hello("x")), email.ErrMessage,
+			true, xerror.ParameterError,
+		},
+		{
+			"a template without its variables",
+			noVariables, email.ErrMessage, true, xerror.ServerInternalError,
+		},
+		{
+			"no STARTTLS", against(&crude{answers: map[string]string{"EHLO": "250 crude"}}),
+			email.ErrTLS, false, xerror.EmailError,
+		},
+		{
+			"a handshake that ends",
+			against(&crude{drop: "tls"}), email.ErrTLS, false, xerror.EmailError,
+		},
+		{
+			"a login", against(&crude{answers: map[string]string{"AUTH": "535 no"}}), email.ErrAuth,
+			false, xerror.EmailError,
+		},
+		{
+			"a drop", against(&crude{drop: "MAIL"}), email.ErrConnection, false,
+			xerror.ServiceUnavailable,
+		},
+		{
+			"a stall", against(&crude{stall: "MAIL"}), email.ErrTimeout, false,
+			xerror.ServiceUnavailable,
+		},
+		{
+			"no answer to the content",
+			against(&crude{drop: "content"}), email.ErrUncertain, false, xerror.EmailError,
+		},
+		{
+			"a greeting that refuses",
+			against(&crude{answers: map[string]string{"greeting": "554 no"}}), nil, false,
+			xerror.EmailError,
+		},
+		{
+			"a greeting that refuses for now",
+			against(&crude{answers: map[string]string{"greeting": "421 no"}}), nil, false,
+			xerror.ServiceUnavailable,
+		},
+		{
+			"a closed client", closed.Send(t.Context(), hello()), email.ErrClosed, false,
+			xerror.ServiceUnavailable,
+		},
+		{
+			"the caller's end", newClient(t, config(1)).Send(canceled, hello()), context.Canceled,
+			false, xerror.Canceled,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if tc.err == nil || tc.is != nil && !errors.Is(tc.err, tc.is) || errors.Is(tc.err, notifyx.ErrPermanent) != tc.permanent {
+			if tc.err == nil || tc.is != nil && !errors.Is(tc.err, tc.is) ||
+				errors.Is(tc.err, notifyx.ErrPermanent) != tc.permanent {
 				t.Errorf("error = %v, want %v, permanent %t", tc.err, tc.is, tc.permanent)
 			}
 			if got := xerror.From(tc.err).GetErrorCode(); got != tc.want {
 				t.Errorf("code = %s, want %s", got.GetOutput(), tc.want.GetOutput())
 			}
-			if text := tc.err.Error(); !strings.HasPrefix(text, "email: ") || strings.Count(text, "email: ") != 1 {
+			if text := tc.err.Error(); !strings.HasPrefix(text, "email: ") ||
+				strings.Count(text, "email: ") != 1 {
 				t.Errorf("error = %q, want the prefix once", text)
 			}
 		})
@@ -68,14 +108,18 @@ func TestEachErrorHasItsCode(t *testing.T) {
 func TestAServerThatCannotBeUsedIsNotAskedForEachMessage(t *testing.T) {
 	s := startCrude(t, &crude{answers: map[string]string{"AUTH": "535 no"}})
 	err := newClient(t, config(s.port)).Send(t.Context(), hello(), hello(), hello())
-	if !errors.Is(err, email.ErrAuth) || strings.Count(err.Error(), "message ") != 3 || s.connections() != 1 {
+	if !errors.Is(err, email.ErrAuth) || strings.Count(err.Error(), "message ") != 3 ||
+		s.connections() != 1 {
 		t.Errorf("Send = %v over %d connections, want three errors over one", err, s.connections())
 	}
 }
 
 func TestPlainTextToAnotherMachineIsAWarning(t *testing.T) {
 	for host, want := range map[string]bool{"mail.example.com": true, "localhost": false} {
-		setenv(t, map[string]string{"EMAIL_HOST": host, "EMAIL_FROM": "a@b.example", "EMAIL_TLS": "none"})
+		setenv(t, map[string]string{
+			"EMAIL_HOST": host, "EMAIL_FROM": "a@b.example",
+			"EMAIL_TLS": "none",
+		})
 		log, engine := capture(t)
 		value, err := email.InitClient(xlog.NewContext(t.Context(), engine))
 		if err != nil {
@@ -84,7 +128,8 @@ func TestPlainTextToAnotherMachineIsAWarning(t *testing.T) {
 		if err := value.(*email.EmailClient).Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got := strings.Contains(log.String(), `"warn"`) && strings.Contains(log.String(), "EMAIL_TLS"); got != want {
+		if got := strings.Contains(log.String(), `"warn"`) &&
+			strings.Contains(log.String(), "EMAIL_TLS"); got != want {
 			t.Errorf("%s: logged %q, want a warning: %t", host, log, want)
 		}
 	}

@@ -29,7 +29,8 @@ func welcome(ctx context.Context, userID, name, address string) error {
 		Template: "welcome",
 		Language: "zh",
 		Variables: map[string]any{
-			"app_name": "Shop", "user_name": name, "action_url": "https://shop.example.com/start", "support_email": "help@example.com",
+			"app_name": "Shop", "user_name": name, "action_url": "https://shop.example.com/start",
+			"support_email": "help@example.com",
 		},
 	})
 	var refused *email.RecipientsError
@@ -45,7 +46,10 @@ func ready(ctx context.Context, client *email.EmailClient) {
 }
 
 func ExampleNew() {
-	client, err := email.New(email.Config{Host: "mail.example.com", Port: 587, From: "shop@example.com", FromName: "Shop"})
+	client, err := email.New(email.Config{
+		Host: "mail.example.com",
+		Port: 587, From: "shop@example.com", FromName: "Shop",
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -65,7 +69,10 @@ func ExampleNew() {
 		Headers:     map[string]string{"List-Unsubscribe": "<https://shop.example.com/u/7>"},
 	}
 	fmt.Println(report)
-	_, err = email.New(email.Config{Host: "mail.example.com", TLS: "none", User: "shop", Pass: "secret"})
+	_, err = email.New(email.Config{
+		Host: "mail.example.com", TLS: "none", User: "shop",
+		Pass: "secret",
+	})
 	fmt.Println(err)
 	// Output:
 	// {id="" template="" recipients=1}
@@ -75,7 +82,10 @@ func ExampleNew() {
 }
 
 func ExampleNewSender() {
-	client, err := email.New(email.Config{Host: "mail.example.com", Port: 587, From: "shop@example.com"})
+	client, err := email.New(email.Config{
+		Host: "mail.example.com",
+		Port: 587, From: "shop@example.com",
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -86,7 +96,8 @@ func ExampleNewSender() {
 		return
 	}
 	_, err = router.Send(context.Background(), &notifyx.Message{
-		Type: notifyx.TypeEmail, To: []string{"ann@example.com, eve@example.com"}, Subject: "Hello", Content: "Hello",
+		Type: notifyx.TypeEmail, To: []string{"ann@example.com, eve@example.com"}, Subject: "Hello",
+		Content: "Hello",
 	})
 	fmt.Println(errors.Is(err, notifyx.ErrMessage))
 	// Output: true

@@ -67,17 +67,20 @@ func (f File) check(inline bool) (file, error) {
 	case !inline && f.ContentID != "":
 		return out, errors.New("it has a ContentID, which only an inline file has")
 	case !isContentID(out.ContentID):
-		return out, errors.New("its ContentID has other characters than letters, digits, and . _ - @")
+		return out, errors.New(
+			"its ContentID has other characters than letters, digits, and . _ - @")
 	}
 	return out, nil
 }
 
-// checkFileName refuses names that forge a header field, leave a folder or are shown as other than they are.
+// checkFileName refuses names that forge a header field, leave a folder or are shown as
+// other than they are.
 func checkFileName(name string) error {
 	switch {
 	case name == "" || name == "." || name == "..":
 		return errors.New("it has no name")
-	case strings.ContainsFunc(name, unprintable), !utf8.ValidString(name), strings.ContainsAny(name, `/\`):
+	case strings.ContainsFunc(name, unprintable), !utf8.ValidString(name),
+		strings.ContainsAny(name, `/\`):
 		return errors.New("its name has characters that no file's name has")
 	case hasEncodedWord(name):
 		return errors.New("its name has an encoded word (RFC 2047), which a reader would decode")
@@ -129,7 +132,8 @@ func (f file) addTo(msg *mail.Msg) {
 	}
 	add(f.Name, bytes.NewReader(f.Content), func(out *mail.File) {
 		out.Header.Set(string(mail.HeaderContentType), f.ContentType)
-		out.Header.Set(string(mail.HeaderContentDisposition), mime.FormatMediaType(kind, map[string]string{"filename": f.Name}))
+		out.Header.Set(string(mail.HeaderContentDisposition),
+			mime.FormatMediaType(kind, map[string]string{"filename": f.Name}))
 		if f.inline {
 			out.Header.Set(string(mail.HeaderContentID), "<"+f.ContentID+">")
 		}

@@ -26,9 +26,13 @@ func sent(t *testing.T, m *email.Message) received {
 
 func TestEveryPartArrivesInItsPlace(t *testing.T) {
 	got := sent(t, &email.Message{
-		ID: "order-7", To: []string{email.Address("王小明", "user@example.com")}, Subject: "您的订单", Text: "您好\nend",
-		HTML:    `<p>您好</p><img src="cid:logo@x" alt="标志">`,
-		Inlines: []email.File{{Name: "logo.png", ContentID: "logo@x", Content: []byte{0x89, 'P', 'N', 'G', 0, '\r', '\n'}}},
+		ID: "order-7", To: []string{email.Address("王小明", "user@example.com")}, Subject: "您的订单",
+		Text: "您好\nend",
+		HTML: `<p>您好</p><img src="cid:logo@x" alt="标志">`,
+		Inlines: []email.File{{
+			Name: "logo.png", ContentID: "logo@x",
+			Content: []byte{0x89, 'P', 'N', 'G', 0, '\r', '\n'},
+		}},
 		Attachments: []email.File{
 			{Name: "发票 2026.pdf", Content: []byte("pdf"), ContentType: "application/pdf"},
 			{Name: `a "quoted"; name.txt`, Content: []byte("from a file")},
@@ -40,19 +44,27 @@ func TestEveryPartArrivesInItsPlace(t *testing.T) {
 		{Type: "multipart/related", Params: map[string]string{}, Parts: []part{
 			{Type: "multipart/alternative", Params: map[string]string{}, Parts: []part{
 				{Type: "text/plain", Params: text, Encoding: "quoted-printable", Body: "您好\r\nend"},
-				{Type: "text/html", Params: text, Encoding: "quoted-printable", Body: `<p>您好</p><img src="cid:logo@x" alt="标志">`},
+				{
+					Type: "text/html", Params: text, Encoding: "quoted-printable",
+					Body: `<p>您好</p><img src="cid:logo@x" alt="标志">`,
+				},
 			}},
 			{
-				Type: "image/png", Params: map[string]string{"name": "logo.png"}, Encoding: "base64", Disposition: "inline",
+				Type: "image/png", Params: map[string]string{"name": "logo.png"},
+				Encoding: "base64", Disposition: "inline",
 				FileName: "logo.png", ContentID: "<logo@x>", Body: "\x89PNG\x00\r\n",
 			},
 		}},
 		{
-			Type: "application/pdf", Params: map[string]string{"name": "发票 2026.pdf"}, Encoding: "base64", Disposition: "attachment",
+			Type: "application/pdf", Params: map[string]string{"name": "发票 2026.pdf"},
+			Encoding: "base64", Disposition: "attachment",
 			FileName: "发票 2026.pdf", Body: "pdf",
 		},
 		{
-			Type: "text/plain", Params: map[string]string{"name": `a "quoted"; name.txt`, "charset": "utf-8"}, Encoding: "base64",
+			Type: "text/plain", Params: map[string]string{
+				"name":    `a "quoted"; name.txt`,
+				"charset": "utf-8",
+			}, Encoding: "base64",
 			Disposition: "attachment", FileName: `a "quoted"; name.txt`, Body: "from a file",
 		},
 	}}
@@ -66,15 +78,20 @@ func TestEveryPartArrivesInItsPlace(t *testing.T) {
 	if to, err := header.Text("To"); err != nil || to != "王小明 <user@example.com>" {
 		t.Errorf("To = %q, %v", to, err)
 	}
-	if from, err := header.Text("From"); err != nil || from != `"The Service" <service@example.com>` {
+	if from, err := header.Text("From"); err != nil ||
+		from != `"The Service" <service@example.com>` {
 		t.Errorf("From = %q, %v", from, err)
 	}
 }
 
 func TestTextAloneIsOnePart(t *testing.T) {
-	_, root := parse(t, sent(t, &email.Message{To: []string{"user@example.com"}, Subject: "s", Text: "a\rb\nc\r\n.\r\n.d"}).data)
+	_, root := parse(t, sent(t, &email.Message{
+		To: []string{"user@example.com"}, Subject: "s",
+		Text: "a\rb\nc\r\n.\r\n.d",
+	}).data)
 	want := part{
-		Type: "text/plain", Params: map[string]string{"charset": "UTF-8"}, Encoding: "quoted-printable", Body: "a\r\nb\r\nc\r\n.\r\n.d",
+		Type: "text/plain", Params: map[string]string{"charset": "UTF-8"},
+		Encoding: "quoted-printable", Body: "a\r\nb\r\nc\r\n.\r\n.d",
 	}
 	root.Body = strings.TrimSuffix(root.Body, "\r\n") // of the line before the dot
 	if diff := cmp.Diff(want, root); diff != "" {
@@ -83,7 +100,8 @@ func TestTextAloneIsOnePart(t *testing.T) {
 }
 
 func TestHTMLAloneIsOnePart(t *testing.T) {
-	_, root := parse(t, sent(t, &email.Message{To: []string{"user@example.com"}, Subject: "s", HTML: "<p>a</p>"}).data)
+	_, root := parse(t, sent(t,
+		&email.Message{To: []string{"user@example.com"}, Subject: "s", HTML: "<p>a</p>"}).data)
 	if root.Type != "text/html" || strings.TrimSpace(root.Body) != "<p>a</p>" {
 		t.Errorf("message = %+v, want the HTML", root)
 	}
@@ -91,19 +109,24 @@ func TestHTMLAloneIsOnePart(t *testing.T) {
 
 func TestBccIsInNoHeader(t *testing.T) {
 	got := sent(t, &email.Message{
-		To: []string{"a@example.com"}, Cc: []string{"b@example.com"}, Bcc: []string{"Hidden <c@example.org>", "a@example.com"},
+		To: []string{"a@example.com"}, Cc: []string{"b@example.com"},
+		Bcc:     []string{"Hidden <c@example.org>", "a@example.com"},
 		ReplyTo: []string{"answers@example.com"}, Subject: "s", Text: "t",
 	})
-	if diff := cmp.Diff([]string{"a@example.com", "b@example.com", "c@example.org"}, got.to); diff != "" {
+	if diff := cmp.Diff([]string{"a@example.com", "b@example.com", "c@example.org"},
+		got.to); diff != "" {
 		t.Errorf("recipients of the envelope (-want +got):\n%s", diff)
 	}
-	if text := strings.ToLower(string(got.data)); strings.Contains(text, "bcc:") || strings.Contains(text, "c@example.org") ||
+	if text := strings.ToLower(string(got.data)); strings.Contains(text, "bcc:") ||
+		strings.Contains(text, "c@example.org") ||
 		strings.Contains(text, "hidden") {
 		t.Errorf("the message tells of Bcc:\n%s", got.data)
 	}
 	header, _ := parse(t, got.data)
-	if header.Get("Cc") != "<b@example.com>" || header.Get("Reply-To") != "<answers@example.com>" || got.from != "service@example.com" {
-		t.Errorf("Cc %q, Reply-To %q, envelope from %q", header.Get("Cc"), header.Get("Reply-To"), got.from)
+	if header.Get("Cc") != "<b@example.com>" || header.Get("Reply-To") != "<answers@example.com>" ||
+		got.from != "service@example.com" {
+		t.Errorf("Cc %q, Reply-To %q, envelope from %q",
+			header.Get("Cc"), header.Get("Reply-To"), got.from)
 	}
 }
 
@@ -136,7 +159,8 @@ func TestTheMessageIDComesFromTheID(t *testing.T) {
 		t.Errorf("Message-IDs are %q: want the first two equal and no others", ids)
 	}
 	if !strings.HasSuffix(ids[0], "@example.com>") || strings.Contains(ids[0], "order") {
-		t.Errorf("Message-ID = %s, want one of the sender's domain that does not show the ID", ids[0])
+		t.Errorf("Message-ID = %s, want one of the sender's domain that does not show the ID",
+			ids[0])
 	}
 }
 
@@ -153,7 +177,8 @@ func TestASenderSetByTheProgramGoesToTheEnvelope(t *testing.T) {
 func TestHeadersOfTheProgramArrive(t *testing.T) {
 	m := hello()
 	m.Headers = map[string]string{
-		"List-Unsubscribe": "<https://example.com/u/" + strings.Repeat("x", 100) + ">", "x-reason": "您好" + strings.Repeat(" wort", 60),
+		"List-Unsubscribe": "<https://example.com/u/" + strings.Repeat("x", 100) + ">",
+		"x-reason":         "您好" + strings.Repeat(" wort", 60),
 	}
 	header, _ := parse(t, sent(t, m).data)
 	if got := header.Get("List-Unsubscribe"); got != m.Headers["List-Unsubscribe"] {
@@ -226,7 +251,10 @@ func TestAMessageIsNotChangedBySend(t *testing.T) {
 func TestTextThatLooksEncodedArrivesAsItIs(t *testing.T) {
 	m := hello()
 	m.Subject = "=?utf-8?q?a=0D=0ABcc:_evil@example.com?= " + strings.Repeat("您", 100)
-	m.Headers = map[string]string{"X-Link": "<https://example.com/?a=?b>", "X-Word": "=?utf-8?q?=0D=0A?="}
+	m.Headers = map[string]string{
+		"X-Link": "<https://example.com/?a=?b>",
+		"X-Word": "=?utf-8?q?=0D=0A?=",
+	}
 	data := sent(t, m).data
 	header, _ := parse(t, data)
 	if got, err := header.Text("Subject"); err != nil || got != m.Subject {

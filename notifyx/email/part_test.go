@@ -39,8 +39,9 @@ func walk(t *testing.T, e *message.Entity) part {
 	}
 	disposition, dparams, _ := e.Header.ContentDisposition()
 	p := part{
-		Type: kind, Params: params, Encoding: e.Header.Get("Content-Transfer-Encoding"), Disposition: disposition,
-		FileName: dparams["filename"], ContentID: e.Header.Get("Content-Id"),
+		Type: kind, Params: params, Encoding: e.Header.Get("Content-Transfer-Encoding"),
+		Disposition: disposition,
+		FileName:    dparams["filename"], ContentID: e.Header.Get("Content-Id"),
 	}
 	delete(params, "boundary")
 	parts := e.MultipartReader()

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// acquire returns a connection for one message: the one that was used last, else a new one. With fresh it is a new one, and
-// those that wait are given up, since the server has just ended one of them.
+// acquire returns a connection for one message: the one that was used last, else a new
+// one. With fresh it is a new one, and those that wait are given up, since the server has
+// just ended one of them.
 func (c *EmailClient) acquire(ctx context.Context, fresh bool) (*session, error) {
 	select {
 	case c.slots <- struct{}{}:

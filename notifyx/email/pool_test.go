@@ -110,7 +110,8 @@ func TestSendIsSafeForConcurrentUse(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 60 {
 		wg.Go(func() {
-			if err := client.Send(t.Context(), hello(fmt.Sprintf("user%d@example.com", i))); err != nil {
+			if err := client.Send(t.Context(),
+				hello(fmt.Sprintf("user%d@example.com", i))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -121,7 +122,8 @@ func TestSendIsSafeForConcurrentUse(t *testing.T) {
 		seen[m.to[0]]++
 	}
 	if len(s.got()) != 60 || len(seen) != 60 || connections(s) > 3 {
-		t.Errorf("%d messages for %d recipients over %d connections, want 60, 60 and at most 3", len(s.got()), len(seen), connections(s))
+		t.Errorf("%d messages for %d recipients over %d connections, want 60, 60 and at most 3",
+			len(s.got()), len(seen), connections(s))
 	}
 }
 
@@ -177,7 +179,8 @@ func TestNoMoreConnectionsAreOpenThanAllowed(t *testing.T) {
 	<-s.holding
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := client.Send(ctx, hello()); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, email.ErrUncertain) {
+	if err := client.Send(ctx, hello()); !errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, email.ErrUncertain) {
 		t.Errorf("Send while all are in use = %v, want DeadlineExceeded", err)
 	}
 	close(s.hold)
@@ -217,7 +220,8 @@ func TestOnlyAServiceThatAsksForItIsUnwellWithoutMail(t *testing.T) {
 	life := xhook.New()
 	ctx := xhook.NewContext(t.Context(), life)
 	xhook.AddHealth(ctx, "email", client.Ping)
-	if got := life.Check(ctx); len(got) != 1 || got[0].OK || !errors.Is(got[0].Err, email.ErrConnection) {
+	if got := life.Check(ctx); len(got) != 1 || got[0].OK ||
+		!errors.Is(got[0].Err, email.ErrConnection) {
 		t.Errorf("checks = %+v, want one that fails", got)
 	}
 }
@@ -229,7 +233,8 @@ func TestCloseWaitsForWhatIsBeingSent(t *testing.T) {
 	go func() { sent <- client.Send(t.Context(), hello()) }()
 	<-s.holding
 	go func() { closed <- client.Close(t.Context()) }()
-	until(t, "the end of sending", func() bool { return errors.Is(client.Ping(t.Context()), email.ErrClosed) })
+	until(t, "the end of sending",
+		func() bool { return errors.Is(client.Ping(t.Context()), email.ErrClosed) })
 	select {
 	case err := <-closed:
 		t.Fatalf("Close = %v before the message was sent", err)

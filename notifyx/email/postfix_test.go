@@ -26,7 +26,8 @@ import (
 // smtpURL names a Postfix: smtp://HOST:PORT?maildir=FOLDER&ca=FILE.
 const smtpURL = xenv.EnvKey("PLINTH_TEST_SMTP_URL")
 
-// postfix returns the configuration for a real Postfix and the folder where its mail arrives.
+// postfix returns the configuration for a real Postfix and the folder where its mail
+// arrives.
 func postfix(t *testing.T) (c email.Config, maildir string) {
 	t.Helper()
 	run := &testreport.Run{Family: "mail", Backend: "postfix", Source: "nothing", Tests: 1}
@@ -45,7 +46,8 @@ func postfix(t *testing.T) (c email.Config, maildir string) {
 	if c.Port, err = strconv.Atoi(u.Port()); err != nil {
 		t.Fatalf("%s has no port", smtpURL)
 	}
-	run.Source, run.Server = xenv.GetEnvString("PLINTH_TEST_SMTP_SOURCE", smtpURL.String()), banner(t, u.Host)
+	run.Source, run.Server = xenv.GetEnvString("PLINTH_TEST_SMTP_SOURCE", smtpURL.String()),
+		banner(t, u.Host)
 	c.TLS = "none"
 	if file := u.Query().Get("ca"); file != "" {
 		pem, err := os.ReadFile(file)
@@ -106,9 +108,13 @@ func TestPostfixDeliversEveryPart(t *testing.T) {
 	client := newClient(t, c)
 	id := strconv.FormatInt(time.Now().UnixNano(), 36)
 	m := &email.Message{
-		ID: id, To: []string{email.Address("王小明", "user@example.com")}, Bcc: []string{"hidden@example.com"}, Subject: "您的订单 " + id,
+		ID: id, To: []string{email.Address("王小明", "user@example.com")},
+		Bcc: []string{"hidden@example.com"}, Subject: "您的订单 " + id,
 		Text: "您好\n.\n..dot", HTML: `<p>您好</p><img src="cid:logo">`,
-		Inlines:     []email.File{{Name: "logo.png", ContentID: "logo", Content: []byte{0x89, 'P', 'N', 'G'}}},
+		Inlines: []email.File{{
+			Name: "logo.png", ContentID: "logo",
+			Content: []byte{0x89, 'P', 'N', 'G'},
+		}},
 		Attachments: []email.File{{Name: "发票.pdf", Content: bytes.Repeat([]byte("pdf"), 100_000)}},
 	}
 	for range 2 { // a repeat over the same connection
@@ -121,7 +127,8 @@ func TestPostfixDeliversEveryPart(t *testing.T) {
 	if subject, err := header.Text("Subject"); err != nil || subject != m.Subject {
 		t.Errorf("Subject = %q, %v", subject, err)
 	}
-	if head, _, _ := strings.Cut(string(data), "\nContent-Type"); strings.Contains(strings.ToLower(head), "\nbcc:") {
+	if head, _, _ := strings.Cut(string(data),
+		"\nContent-Type"); strings.Contains(strings.ToLower(head), "\nbcc:") {
 		t.Errorf("Bcc is shown:\n%s", head)
 	}
 	var kinds []string
@@ -134,15 +141,18 @@ func TestPostfixDeliversEveryPart(t *testing.T) {
 	}
 	visit(root)
 	want := []string{
-		"multipart/mixed", "multipart/related", "multipart/alternative", "text/plain", "text/html", "image/png", "application/pdf",
+		"multipart/mixed", "multipart/related", "multipart/alternative", "text/plain", "text/html",
+		"image/png", "application/pdf",
 	}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Fatalf("parts (-want +got):\n%s", diff)
 	}
-	if got := strings.ReplaceAll(root.Parts[0].Parts[0].Parts[0].Body, "\r\n", "\n"); got != m.Text {
+	if got := strings.ReplaceAll(root.Parts[0].Parts[0].Parts[0].Body, "\r\n",
+		"\n"); got != m.Text {
 		t.Errorf("text = %q", got)
 	}
-	if last := root.Parts[1]; last.FileName != "发票.pdf" || last.Body != string(m.Attachments[0].Content) {
+	if last := root.Parts[1]; last.FileName != "发票.pdf" ||
+		last.Body != string(m.Attachments[0].Content) {
 		t.Errorf("attachment %q has %d bytes", last.FileName, len(last.Body))
 	}
 }
@@ -172,14 +182,16 @@ func TestPostfixRefusesARecipient(t *testing.T) {
 	} {
 		err := client.Send(t.Context(), hello("user@example.com", address))
 		if err == nil {
-			t.Skipf("this server takes mail for %s: use the Postfix of the development stack", address)
+			t.Skipf("this server takes mail for %s: use the Postfix of the development stack",
+				address)
 		}
 		var which *email.RecipientsError
 		if !errors.As(err, &which) || len(which.Refused) != 1 || which.Refused[address] == nil {
 			t.Fatalf("Send = %v, want a RecipientsError about %s", err, address)
 		}
 		got := which.Refused[address]
-		if got.Code != want.code || got.EnhancedCode != want.enhanced || errors.Is(err, notifyx.ErrPermanent) != want.permanent {
+		if got.Code != want.code || got.EnhancedCode != want.enhanced ||
+			errors.Is(err, notifyx.ErrPermanent) != want.permanent {
 			t.Errorf("%s: %v with %q", address, err, got.EnhancedCode)
 		}
 	}

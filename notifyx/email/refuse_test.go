@@ -12,7 +12,8 @@ import (
 )
 
 func isRefused(err error) bool {
-	return errors.Is(err, email.ErrMessage) && errors.Is(err, notifyx.ErrMessage) && errors.Is(err, notifyx.ErrPermanent)
+	return errors.Is(err, email.ErrMessage) && errors.Is(err, notifyx.ErrMessage) &&
+		errors.Is(err, notifyx.ErrPermanent)
 }
 
 func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
@@ -26,7 +27,9 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 	header := func(name, value string) func(*email.Message) {
 		return func(m *email.Message) { m.Headers = map[string]string{name: value} }
 	}
-	to := func(list ...string) func(*email.Message) { return func(m *email.Message) { m.To = list } }
+	to := func(list ...string) func(*email.Message) {
+		return func(m *email.Message) { m.To = list }
+	}
 	text := []byte("x")
 	for _, tc := range []struct {
 		name   string
@@ -38,8 +41,14 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 		{"a recipient with a line feed", to("user@example.com\n")},
 		{"a recipient with a zero byte", to("user@example.com\x00")},
 		{"a name with a line break", to("\"A\r\nBcc: evil@example.com\" <user@example.com>")},
-		{"a name with an encoded line break", to("=?utf-8?q?A=0D=0ABcc:_evil@example.com?= <user@example.com>")},
-		{"a made name with a line break", to(email.Address("A\r\nBcc: evil@example.com", "user@example.com"))},
+		{
+			"a name with an encoded line break",
+			to("=?utf-8?q?A=0D=0ABcc:_evil@example.com?= <user@example.com>"),
+		},
+		{
+			"a made name with a line break",
+			to(email.Address("A\r\nBcc: evil@example.com", "user@example.com")),
+		},
 		{"a name that turns the text around", to("\u202egro.knab <user@example.com>")},
 		{"two recipients in one string", to("a@example.com, b@example.com")},
 		{"a group", to("G: a@example.com, b@example.com;")},
@@ -57,12 +66,20 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 		{"a domain with a space", to("user@exa mple.com")},
 		{"a domain with an underscore", to("user@exa_mple.com")},
 		{"a long local part", to(strings.Repeat("a", 65) + "@example.com")},
-		{"too many recipients", to(strings.Split(strings.Repeat("user@example.com ", 11), " ")[:11]...)},
+		{
+			"too many recipients",
+			to(strings.Split(strings.Repeat("user@example.com ", 11), " ")[:11]...),
+		},
 		{"a wrong From", func(m *email.Message) { m.From = "a@example.com\r\nX: y" }},
 		{"a wrong Cc", func(m *email.Message) { m.Cc = []string{"a@b, c@d"} }},
 		{"a wrong Bcc", func(m *email.Message) { m.Bcc = []string{"a\n@b"} }},
-		{"a wrong ReplyTo", func(m *email.Message) { m.ReplyTo = []string{"a@example.com\r\nBcc: x@y"} }},
-		{"a subject with a line break", func(m *email.Message) { m.Subject = "a\r\nBcc: evil@example.com" }},
+		{"a wrong ReplyTo", func(m *email.Message) {
+			m.ReplyTo = []string{"a@example.com\r\nBcc: x@y"}
+		}},
+		{
+			"a subject with a line break",
+			func(m *email.Message) { m.Subject = "a\r\nBcc: evil@example.com" },
+		},
 		{"a subject with a carriage return", func(m *email.Message) { m.Subject = "a\rb" }},
 		{"a subject with a zero byte", func(m *email.Message) { m.Subject = "a\x00" }},
 		{"no subject", func(m *email.Message) { m.Subject = " " }},
@@ -77,25 +94,54 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 		{"Content-Type as a header", header("content-type", "text/html")},
 		{"Message-ID as a header", header("Message-ID", "<x@y>")},
 		{"From as a header", header("From", "x@y")},
-		{"the same header twice", func(m *email.Message) { m.Headers = map[string]string{"X-A": "1", "x-a": "2"} }},
+		{
+			"the same header twice",
+			func(m *email.Message) { m.Headers = map[string]string{"X-A": "1", "x-a": "2"} },
+		},
 		{"a file's name with a line break", file(email.File{Name: "a\r\nX: y", Content: text})},
 		{"a file's name with a folder", file(email.File{Name: "../a", Content: text})},
-		{"a file's name that turns the text around", file(email.File{Name: "a\u202efdp.exe", Content: text})},
-		{"a file's name with an encoded word", file(email.File{Name: "=?utf-8?B?Li4vLi4veA==?=", Content: text})},
+		{
+			"a file's name that turns the text around",
+			file(email.File{Name: "a\u202efdp.exe", Content: text}),
+		},
+		{
+			"a file's name with an encoded word",
+			file(email.File{Name: "=?utf-8?B?Li4vLi4veA==?=", Content: text}),
+		},
 		{"a file without a name", file(email.File{Content: text})},
 		{"a file without content", file(email.File{Name: "a"})},
 		{"a file that is too large", file(email.File{Name: "a", Content: make([]byte, 100_001)})},
-		{"a file that is too large when encoded", file(email.File{Name: "a", Content: make([]byte, 90_000)})},
-		{"a file's type with a line break", file(email.File{Name: "a", Content: text, ContentType: "text/plain\r\nX: y"})},
-		{"a file's type that is none", file(email.File{Name: "a", Content: text, ContentType: "text"})},
-		{"a file that is several parts", file(email.File{Name: "a", Content: text, ContentType: "multipart/mixed; boundary=x"})},
-		{"an attachment with a ContentID", file(email.File{Name: "a", Content: text, ContentID: "x"})},
-		{"an inline file without HTML", func(m *email.Message) { m.Inlines = []email.File{{Name: "a", Content: text}} }},
+		{
+			"a file that is too large when encoded",
+			file(email.File{Name: "a", Content: make([]byte, 90_000)}),
+		},
+		{
+			"a file's type with a line break",
+			file(email.File{Name: "a", Content: text, ContentType: "text/plain\r\nX: y"}),
+		},
+		{
+			"a file's type that is none",
+			file(email.File{Name: "a", Content: text, ContentType: "text"}),
+		},
+		{
+			"a file that is several parts",
+			file(email.File{Name: "a", Content: text, ContentType: "multipart/mixed; boundary=x"}),
+		},
+		{
+			"an attachment with a ContentID",
+			file(email.File{Name: "a", Content: text, ContentID: "x"}),
+		},
+		{
+			"an inline file without HTML",
+			func(m *email.Message) { m.Inlines = []email.File{{Name: "a", Content: text}} },
+		},
 		{"a ContentID with a bracket", func(m *email.Message) {
-			m.HTML, m.Inlines = "<p>", []email.File{{Name: "a", ContentID: "a>\r\nX: y", Content: text}}
+			m.HTML, m.Inlines = "<p>",
+				[]email.File{{Name: "a", ContentID: "a>\r\nX: y", Content: text}}
 		}},
 		{"a ContentID twice", func(m *email.Message) {
-			m.HTML, m.Inlines = "<p>", []email.File{{Name: "a", Content: text}, {Name: "b", ContentID: "a", Content: text}}
+			m.HTML, m.Inlines = "<p>",
+				[]email.File{{Name: "a", Content: text}, {Name: "b", ContentID: "a", Content: text}}
 		}},
 		{"a template and text", func(m *email.Message) { m.Template = "welcome" }},
 	} {
@@ -121,7 +167,10 @@ func TestForgedMessagesAreRefusedBeforeAnyConnection(t *testing.T) {
 
 func TestAllProblemsOfAMessageComeAtOnce(t *testing.T) {
 	client := newClient(t, config(1))
-	err := client.Send(t.Context(), &email.Message{To: []string{"x", "user@example.com", "y"}, Headers: map[string]string{"From": "z"}})
+	err := client.Send(t.Context(), &email.Message{
+		To:      []string{"x", "user@example.com", "y"},
+		Headers: map[string]string{"From": "z"},
+	})
 	for _, want := range []string{"To 1", "To 3", "no content", "From cannot be set by hand"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q: %v", want, err)
@@ -146,8 +195,10 @@ func TestNoneOfSeveralIsSentWhereOneIsWrong(t *testing.T) {
 func TestUsualAddressesAreTaken(t *testing.T) {
 	client, s := connect(t, nil)
 	list := []string{
-		"user@example.com", "User <user+tag@mail.example.com>", "o'brien@example.co.uk", `"Doe, Jane" <jane.doe@example.com>`,
-		"=?utf-8?q?J=C3=BCrgen?= <j@example.com>", "x@xn--fiqs8s.example", email.Address("a \"b\" \\ <c>", "c@example.com"),
+		"user@example.com", "User <user+tag@mail.example.com>", "o'brien@example.co.uk",
+		`"Doe, Jane" <jane.doe@example.com>`,
+		"=?utf-8?q?J=C3=BCrgen?= <j@example.com>", "x@xn--fiqs8s.example",
+		email.Address("a \"b\" \\ <c>", "c@example.com"),
 	}
 	if err := client.Send(t.Context(), hello(list...)); err != nil {
 		t.Fatal(err)
@@ -158,18 +209,25 @@ func TestUsualAddressesAreTaken(t *testing.T) {
 }
 
 func TestAPrintedMessageShowsNoContent(t *testing.T) {
-	m := email.Message{ID: "m", To: []string{"user@example.com"}, Text: "geheim", Variables: map[string]any{"code": "geheim"}}
+	m := email.Message{
+		ID: "m", To: []string{"user@example.com"}, Text: "geheim",
+		Variables: map[string]any{"code": "geheim"},
+	}
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", slog.Any("m", m), slog.Any("p", &m))
 	for _, text := range []string{m.String(), log.String(), sprint("%v %+v %#v %s", m, &m, m, &m)} {
-		if strings.Contains(text, "geheim") || strings.Contains(text, "user@") || !strings.Contains(text, "recipients=1") {
+		if strings.Contains(text, "geheim") || strings.Contains(text, "user@") ||
+			!strings.Contains(text, "recipients=1") {
 			t.Errorf("printed as %s", text)
 		}
 	}
 }
 
 func FuzzNoAddressGetsALineOrASecondRecipientIn(f *testing.F) {
-	for _, seed := range []string{"a@b.c", "x <a@b.c>", "a@b\r\nc", "G:a@b;", "=?utf-8?q?=0A?= <a@b>", `"a"@b`, "a@[1.2.3.4]", "(c) a@b"} {
+	for _, seed := range []string{
+		"a@b.c", "x <a@b.c>", "a@b\r\nc", "G:a@b;",
+		"=?utf-8?q?=0A?= <a@b>", `"a"@b`, "a@[1.2.3.4]", "(c) a@b",
+	} {
 		f.Add(seed)
 	}
 	client, err := email.New(config(1))
@@ -184,7 +242,8 @@ func FuzzNoAddressGetsALineOrASecondRecipientIn(f *testing.F) {
 			}
 			return
 		}
-		if len(composed.Recipients) != 1 || strings.ContainsAny(composed.Recipients[0], "\r\n\x00 <>\"") {
+		if len(composed.Recipients) != 1 ||
+			strings.ContainsAny(composed.Recipients[0], "\r\n\x00 <>\"") {
 			t.Fatalf("%q gives the recipients %q", address, composed.Recipients)
 		}
 		header, _ := parse(t, composed.Content)
@@ -199,7 +258,10 @@ func FuzzNoAddressGetsALineOrASecondRecipientIn(f *testing.F) {
 }
 
 func FuzzNoSubjectGetsALineIn(f *testing.F) {
-	for _, seed := range []string{"a", "a\r\nb", "=?utf-8?q?=0A?=", strings.Repeat(" ", 100) + "x", "您好"} {
+	for _, seed := range []string{
+		"a", "a\r\nb", "=?utf-8?q?=0A?=", strings.Repeat(" ", 100) + "x",
+		"您好",
+	} {
 		f.Add(seed)
 	}
 	client, err := email.New(config(1))

@@ -62,7 +62,8 @@ func TestARefusalOfDATAForTheMomentIsTriedAgain(t *testing.T) {
 	s := startCrude(t, &crude{answers: map[string]string{"DATA": "451 4.3.0 later"}})
 	err := newClient(t, config(s.port)).Send(t.Context(), hello())
 	var answer *email.SMTPError
-	if !errors.As(err, &answer) || answer.Code != 451 || answer.Step != "DATA" || !answer.Temporary() {
+	if !errors.As(err, &answer) || answer.Code != 451 || answer.Step != "DATA" ||
+		!answer.Temporary() {
 		t.Errorf("Send = %v, want the 451", err)
 	}
 	if got := count(s.commands(), "DATA"); got != 3 {
@@ -85,13 +86,15 @@ func TestARefusalForTheMomentThatLastsIsReported(t *testing.T) {
 	log, engine := capture(t)
 	err := client.Send(xlog.NewContext(t.Context(), engine), hello())
 	var answer *email.SMTPError
-	if !errors.As(err, &answer) || answer.Code != 451 || answer.EnhancedCode != "4.3.0" || errors.Is(err, notifyx.ErrPermanent) {
+	if !errors.As(err, &answer) || answer.Code != 451 || answer.EnhancedCode != "4.3.0" ||
+		errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want 451 4.3.0, not permanent", err)
 	}
 	if s.mails != 3 {
 		t.Errorf("%d tries, want 3", s.mails)
 	}
-	if text := err.Error() + log.String(); strings.Contains(text, "secret@") || strings.Contains(text, "user@") {
+	if text := err.Error() + log.String(); strings.Contains(text, "secret@") ||
+		strings.Contains(text, "user@") {
 		t.Errorf("the server's text or an address is shown: %s", text)
 	}
 	if !strings.Contains(answer.ServerText(), "secret@example.com") {
@@ -111,9 +114,18 @@ func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 		change func(*server)
 		tries  func(*server) int
 	}{
-		{"at MAIL", func(s *server) { s.mail = first(99, reply(550, 5, 7, 1)) }, func(s *server) int { return s.mails }},
-		{"at RCPT", func(s *server) { s.rcpt = func(string) error { return reply(550, 5, 1, 1) } }, func(s *server) int { return s.mails }},
-		{"after the content", func(s *server) { s.data = first(99, reply(554, 5, 7, 1)) }, func(s *server) int { return s.datas }},
+		{
+			"at MAIL", func(s *server) { s.mail = first(99, reply(550, 5, 7, 1)) },
+			func(s *server) int { return s.mails },
+		},
+		{
+			"at RCPT", func(s *server) { s.rcpt = func(string) error { return reply(550, 5, 1, 1) } },
+			func(s *server) int { return s.mails },
+		},
+		{
+			"after the content", func(s *server) { s.data = first(99, reply(554, 5, 7, 1)) },
+			func(s *server) int { return s.datas },
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			client, s := connect(t, tc.change)
@@ -121,8 +133,10 @@ func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 			if !errors.Is(err, notifyx.ErrPermanent) || tc.tries(s) != 1 {
 				t.Errorf("Send = %v after %d tries, want ErrPermanent after one", err, tc.tries(s))
 			}
-			if e := xerror.From(err); e.GetErrorCode() != xerror.EmailError || strings.Contains(string(e.GetErrorMessage()), "55") {
-				t.Errorf("a client of the service sees %s %q", e.GetErrorCode().GetOutput(), e.GetErrorMessage())
+			if e := xerror.From(err); e.GetErrorCode() != xerror.EmailError ||
+				strings.Contains(string(e.GetErrorMessage()), "55") {
+				t.Errorf("a client of the service sees %s %q",
+					e.GetErrorCode().GetOutput(), e.GetErrorMessage())
 			}
 		})
 	}
@@ -130,7 +144,8 @@ func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 
 func TestALoginThatIsMissingIsNotPermanent(t *testing.T) {
 	client, _ := connect(t, func(s *server) { s.mail = first(99, reply(530, 5, 7, 0)) })
-	if err := client.Send(t.Context(), hello()); !errors.Is(err, email.ErrAuth) || errors.Is(err, notifyx.ErrPermanent) {
+	if err := client.Send(t.Context(), hello()); !errors.Is(err, email.ErrAuth) ||
+		errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want ErrAuth and not ErrPermanent", err)
 	}
 }
@@ -148,7 +163,8 @@ func TestNobodyGetsTheMessageWhereOneRecipientIsRefused(t *testing.T) {
 	if !errors.As(err, &which) {
 		t.Fatalf("Send = %v, want a RecipientsError", err)
 	}
-	if len(which.Refused) != 1 || which.Refused["bad@example.com"] == nil || which.Refused["bad@example.com"].Code != 550 {
+	if len(which.Refused) != 1 || which.Refused["bad@example.com"] == nil ||
+		which.Refused["bad@example.com"].Code != 550 {
 		t.Errorf("refused are %+v", which.Refused)
 	}
 	if diff := cmp.Diff([]string{"a@example.com", "c@example.com"}, which.Accepted); diff != "" {
@@ -220,7 +236,8 @@ func TestARetryEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	err := newClient(t, c).Send(ctx, hello())
 	var answer *email.SMTPError
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, email.ErrTimeout) || !errors.As(err, &answer) {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, email.ErrTimeout) ||
+		!errors.As(err, &answer) {
 		t.Errorf("Send = %v, want ErrTimeout, the context's error and the 451", err)
 	}
 }
@@ -245,7 +262,9 @@ func TestSeveralMessagesShareAConnectionAndFailAlone(t *testing.T) {
 	for _, m := range s.got() {
 		to = append(to, m.to...)
 	}
-	if !slices.Equal(to, []string{"a@example.com", "c@example.com"}) || s.got()[0].conn != s.got()[1].conn {
-		t.Errorf("recipients %q over the connections %d and %d", to, s.got()[0].conn, s.got()[1].conn)
+	if !slices.Equal(to, []string{"a@example.com", "c@example.com"}) ||
+		s.got()[0].conn != s.got()[1].conn {
+		t.Errorf("recipients %q over the connections %d and %d",
+			to, s.got()[0].conn, s.got()[1].conn)
 	}
 }

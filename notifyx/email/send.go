@@ -8,14 +8,17 @@ import (
 	"time"
 )
 
-// Send sends each message to all of its recipients and returns when the server has taken it, or will not.
+// Send sends each message to all of its recipients and returns when the server has taken
+// it, or will not.
 //
-// All messages are checked before a connection is made; where one is an ErrMessage, none is sent. They are then sent in order.
-// Of a single message the error is its own; of several it joins one *MessageError for each that was not sent. Send them by
-// themselves where a failure leads to a repeat.
+// All messages are checked before a connection is made; where one is an ErrMessage, none
+// is sent. They are then sent in order. Of a single message the error is its own; of
+// several it joins one *MessageError for each that was not sent. Send them by themselves
+// where a failure leads to a repeat.
 //
-// What the server refuses for the moment (4xx) is tried again, Config.Tries times in all, as long as ctx lasts. A connection
-// that the server has closed is replaced once, where it is certain that the message was not accepted.
+// What the server refuses for the moment (4xx) is tried again, Config.Tries times in all,
+// as long as ctx lasts. A connection that the server has closed is replaced once, where
+// it is certain that the message was not accepted.
 func (c *EmailClient) Send(ctx context.Context, msgs ...*Message) error {
 	ctx, end, err := c.enter(ctx)
 	if err != nil {
@@ -56,7 +59,8 @@ func (e *MessageError) Error() string { return fmt.Sprintf("message %d: %v", e.I
 // Unwrap returns Err.
 func (e *MessageError) Unwrap() error { return e.Err }
 
-// joined returns the error for the problems of messages, of which the error of a single one is its own.
+// joined returns the error for the problems of messages, of which the error of a single
+// one is its own.
 func joined(msgs []*Message, problems []error) error {
 	if len(msgs) == 1 {
 		return problems[0]
@@ -75,8 +79,8 @@ func joined(msgs []*Message, problems []error) error {
 	return errors.Join(all...)
 }
 
-// sendOne sends one message, and tries again what the server refuses for the moment. The first result says whether the server
-// was reached at all.
+// sendOne sends one message, and tries again what the server refuses for the moment. The
+// first result says whether the server was reached at all.
 func (c *EmailClient) sendOne(ctx context.Context, m *composed) (reached bool, err error) {
 	start := time.Now()
 	for try := 1; ; try++ {
@@ -87,7 +91,8 @@ func (c *EmailClient) sendOne(ctx context.Context, m *composed) (reached bool, e
 		})
 		if err == nil {
 			emailLog.Info(ctx, "mail accepted by the server", slog.String("message_id", m.id),
-				slog.Int("recipients", len(m.recipients)), slog.Int("bytes", len(m.content)), slog.Int("tries", try),
+				slog.Int("recipients", len(m.recipients)), slog.Int("bytes", len(m.content)),
+				slog.Int("tries", try),
 				slog.Duration("took", time.Since(start)))
 			return true, nil
 		}
@@ -95,7 +100,8 @@ func (c *EmailClient) sendOne(ctx context.Context, m *composed) (reached bool, e
 			return reached, err
 		}
 		wait := c.config.Backoff(try)
-		emailLog.Warn(ctx, "mail refused for the moment", slog.String("message_id", m.id), slog.Int("try", try),
+		emailLog.Warn(ctx, "mail refused for the moment",
+			slog.String("message_id", m.id), slog.Int("try", try),
 			slog.Duration("wait", wait), slog.Any("error", err))
 		if stopped := c.wait(ctx, wait, err); stopped != nil {
 			return reached, stopped
@@ -112,7 +118,8 @@ func isTemporary(err error) bool {
 	return ok && one.Temporary()
 }
 
-// wait waits for the next try. When there will be none, it returns why, with what the server said last.
+// wait waits for the next try. When there will be none, it returns why, with what the
+// server said last.
 func (c *EmailClient) wait(ctx context.Context, d time.Duration, last error) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -127,8 +134,8 @@ func (c *EmailClient) wait(ctx context.Context, d time.Duration, last error) err
 	return &failure{kinds: f.Unwrap(), step: f.step, cause: last}
 }
 
-// use runs do with a connection, which can be used again if keep is true. A connection that turns out to be closed is
-// replaced once.
+// use runs do with a connection, which can be used again if keep is true. A connection
+// that turns out to be closed is replaced once.
 func (c *EmailClient) use(ctx context.Context, do func(s *session) (keep bool, err error)) error {
 	for fresh := false; ; fresh = true {
 		s, err := c.acquire(ctx, fresh)

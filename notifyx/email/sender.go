@@ -10,12 +10,13 @@ import (
 // sender is a client as the sender of notifyx's messages.
 type sender struct{ client *EmailClient }
 
-// NewSender returns the sender of the type notifyx.TypeEmail over a client, which stays the caller's to close:
+// NewSender returns the sender of the type notifyx.TypeEmail over a client, which stays
+// the caller's to close:
 //
 //	notifyx.WithSender(notifyx.TypeEmail, email.NewSender(client))
 //
-// All recipients of a message see one another. A template that the router does not have is the client's. Of a nil client it
-// returns nil, which notifyx.New refuses.
+// All recipients of a message see one another. A template that the router does not have
+// is the client's. Of a nil client it returns nil, which notifyx.New refuses.
 func NewSender(client *EmailClient) notifyx.TemplateSender {
 	if client == nil {
 		return nil

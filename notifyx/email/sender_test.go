@@ -57,7 +57,10 @@ func (b *mailbox) Arrived() []notifytest.Arrival {
 		if err != nil {
 			b.t.Error(err)
 		}
-		all = append(all, notifytest.Arrival{Mark: header.Get("Message-Id"), To: m.to, Subject: subject, Content: root.Body})
+		all = append(all, notifytest.Arrival{
+			Mark: header.Get("Message-Id"), To: m.to,
+			Subject: subject, Content: root.Body,
+		})
 	}
 	return all
 }
@@ -71,19 +74,22 @@ type closable struct {
 func (c closable) Close(ctx context.Context) error { return c.client.Close(ctx) }
 
 func TestTheSenderConforms(t *testing.T) {
-	notifytest.Run(t, notifytest.Harness{Type: notifyx.TypeEmail, Open: func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
-		t, ok := tb.(*testing.T)
-		if !ok {
-			tb.Fatal("the suite runs in tests")
-		}
-		b := &mailbox{t: t, ended: make(chan struct{})}
-		b.server = startServer(t, func(s *server) { s.mail = b.answer })
-		t.Cleanup(func() { close(b.ended) })
-		c := config(b.port)
-		c.Backoff = func(int) time.Duration { return time.Millisecond }
-		client := newClient(t, c)
-		return closable{email.NewSender(client), client}, b
-	}})
+	notifytest.Run(t, notifytest.Harness{
+		Type: notifyx.TypeEmail,
+		Open: func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
+			t, ok := tb.(*testing.T)
+			if !ok {
+				tb.Fatal("the suite runs in tests")
+			}
+			b := &mailbox{t: t, ended: make(chan struct{})}
+			b.server = startServer(t, func(s *server) { s.mail = b.answer })
+			t.Cleanup(func() { close(b.ended) })
+			c := config(b.port)
+			c.Backoff = func(int) time.Duration { return time.Millisecond }
+			client := newClient(t, c)
+			return closable{email.NewSender(client), client}, b
+		},
+	})
 }
 
 func TestTheRouterLeavesTheClientsTemplatesToIt(t *testing.T) {
@@ -93,7 +99,8 @@ func TestTheRouterLeavesTheClientsTemplatesToIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &notifyx.Message{
-		ID: "u-1", Type: notifyx.TypeEmail, To: []string{"user@example.com"}, Template: "welcome", Language: "zh", Variables: variables(),
+		ID: "u-1", Type: notifyx.TypeEmail, To: []string{"user@example.com"}, Template: "welcome",
+		Language: "zh", Variables: variables(),
 	}
 	if _, err := router.Send(t.Context(), m); err != nil {
 		t.Fatal(err)
@@ -115,7 +122,8 @@ func TestARepeatOfAStoredMessageIsTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &notifyx.Message{
-		ID: "u-1", CreatedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), Type: notifyx.TypeEmail, To: []string{"user@example.com"},
+		ID: "u-1", CreatedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), Type: notifyx.TypeEmail,
+		To:       []string{"user@example.com"},
 		Template: "welcome", Variables: variables(),
 	}
 	for range 2 {
@@ -133,15 +141,20 @@ func TestARepeatOfAStoredMessageIsTheSameBytes(t *testing.T) {
 }
 
 func TestASenderNeedsAClient(t *testing.T) {
-	if _, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail, email.NewSender(nil))); err == nil || !strings.Contains(err.Error(), "nil") {
+	if _, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail,
+		email.NewSender(nil))); err == nil || !strings.Contains(err.Error(), "nil") {
 		t.Errorf("New = %v, want an error", err)
 	}
 }
 
 func TestTheSenderTakesMailOnly(t *testing.T) {
 	client := newClient(t, config(1))
-	m := &notifyx.Message{Type: notifyx.TypeSMS, To: []string{"user@example.com"}, Subject: "s", Content: "c"}
-	if err := email.NewSender(client).Send(t.Context(), m); !errors.Is(err, notifyx.ErrMessage) || !strings.Contains(err.Error(), "EMAIL") {
+	m := &notifyx.Message{
+		Type: notifyx.TypeSMS, To: []string{"user@example.com"}, Subject: "s",
+		Content: "c",
+	}
+	if err := email.NewSender(client).Send(t.Context(), m); !errors.Is(err, notifyx.ErrMessage) ||
+		!strings.Contains(err.Error(), "EMAIL") {
 		t.Errorf("Send = %v, want ErrMessage", err)
 	}
 }

@@ -57,7 +57,9 @@ func startServer(t *testing.T, change func(*server)) *server {
 	t.Helper()
 	s := &server{holding: make(chan struct{}, 100), mechs: map[string]func() sasl.Server{}}
 	s.mechs[sasl.Plain] = func() sasl.Server {
-		return sasl.NewPlainServer(func(_, name, pass string) error { return s.check(name == user && pass == password) })
+		return sasl.NewPlainServer(func(_, name, pass string) error {
+			return s.check(name == user && pass == password)
+		})
 	}
 	s.Server = smtp.NewServer(smtp.BackendFunc(s.session))
 	s.TLSConfig, s.EnableSMTPUTF8, s.Domain = hostTLS(), true, "test.example"
@@ -90,7 +92,10 @@ func (silent) Println(...any)        {}
 
 func (s *server) check(ok bool) error {
 	if !ok {
-		return &smtp.SMTPError{Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8}, Message: "no such user: " + user + " " + password}
+		return &smtp.SMTPError{
+			Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8},
+			Message: "no such user: " + user + " " + password,
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +123,8 @@ func (s *server) got() []received {
 	return slices.Clone(s.messages)
 }
 
-// tracked keeps the connections of a server, which its own Close may not touch while they are being encrypted.
+// tracked keeps the connections of a server, which its own Close may not touch while they
+// are being encrypted.
 type tracked struct {
 	net.Listener
 	server *server
@@ -226,8 +232,10 @@ func reply(code int, enhanced ...int) error {
 // config returns the configuration for a server of tests, with short times.
 func config(port int) email.Config {
 	return email.Config{
-		Host: "127.0.0.1", Port: port, User: user, Pass: password, From: "service@example.com", FromName: "The Service",
-		RootCAs: testCA().pool, LocalName: "client.example", Backoff: func(int) time.Duration { return time.Millisecond },
+		Host: "127.0.0.1", Port: port, User: user, Pass: password, From: "service@example.com",
+		FromName: "The Service",
+		RootCAs:  testCA().pool, LocalName: "client.example",
+		Backoff: func(int) time.Duration { return time.Millisecond },
 	}
 }
 

@@ -38,7 +38,8 @@ type session struct {
 func (c *EmailClient) open(ctx context.Context) (*session, error) {
 	dialing, cancel := context.WithTimeout(ctx, c.config.DialTimeout)
 	defer cancel()
-	raw, err := new(net.Dialer).DialContext(dialing, "tcp", net.JoinHostPort(c.config.Host, strconv.Itoa(c.config.Port)))
+	raw, err := new(net.Dialer).DialContext(dialing, "tcp",
+		net.JoinHostPort(c.config.Host, strconv.Itoa(c.config.Port)))
 	if err != nil {
 		return nil, dialError(ctx, err)
 	}
@@ -98,8 +99,8 @@ func (c Config) tls() *tls.Config {
 	return &tls.Config{ServerName: c.Host, MinVersion: tls.VersionTLS12, RootCAs: c.RootCAs}
 }
 
-// startTLS encrypts the connection. What the server said before is forgotten; what it said behind its answer, where somebody
-// else could have put it in, is refused.
+// startTLS encrypts the connection. What the server said before is forgotten; what it
+// said behind its answer, where somebody else could have put it in, is refused.
 func (s *session) startTLS(c Config) error {
 	if offered, _ := s.client.Extension("STARTTLS"); !offered {
 		return fail(ErrTLS, stepStartTLS, errNotTLS)
@@ -135,7 +136,8 @@ func (s *session) reset(c Config) error {
 	return nil
 }
 
-// wrong returns the error for what went wrong at a step. The server's text is in no error but SMTPError.
+// wrong returns the error for what went wrong at a step. The server's text is in no error
+// but SMTPError.
 func (s *session) wrong(step string, err error) error {
 	var reply *textproto.Error
 	switch {
@@ -157,10 +159,12 @@ func (s *session) wrong(step string, err error) error {
 	}
 }
 
-// codeClosing is the answer of a server that is about to close the connection (RFC 5321, 3.8).
+// codeClosing is the answer of a server that is about to close the connection (RFC 5321,
+// 3.8).
 const codeClosing = 421
 
-// wrongTLS is wrong for what must end in an encrypted connection: it is always an ErrTLS as well.
+// wrongTLS is wrong for what must end in an encrypted connection: it is always an ErrTLS
+// as well.
 func (s *session) wrongTLS(step string, err error) error {
 	var reply *textproto.Error
 	if errors.As(err, &reply) {
@@ -172,7 +176,8 @@ func (s *session) wrongTLS(step string, err error) error {
 	return fail(ErrTLS, step, s.wrong(step, err))
 }
 
-// isTLS reports an error of crypto/tls or crypto/x509, whose text names hosts, dates and versions only.
+// isTLS reports an error of crypto/tls or crypto/x509, whose text names hosts, dates and
+// versions only.
 func isTLS(err error) bool {
 	var (
 		verification *tls.CertificateVerificationError
@@ -181,7 +186,8 @@ func isTLS(err error) bool {
 		authority    x509.UnknownAuthorityError
 		op           *net.OpError
 	)
-	return errors.As(err, &verification) || errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &authority) ||
+	return errors.As(err, &verification) || errors.As(err, &record) || errors.As(err, &alert) ||
+		errors.As(err, &authority) ||
 		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
 }
 
@@ -193,7 +199,8 @@ func isTimeout(err error) bool {
 // isDrop reports a connection that the other side has ended.
 func isDrop(err error) bool {
 	for _, target := range []error{
-		io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED, net.ErrClosed,
+		io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED,
+		net.ErrClosed,
 	} {
 		if errors.Is(err, target) {
 			return true

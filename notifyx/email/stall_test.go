@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-// stages are the steps at which a server may go silent, and whether the message was complete by then.
+// stages are the steps at which a server may go silent, and whether the message was
+// complete by then.
 var stages = []struct {
 	name     string
 	step     string
@@ -117,15 +118,18 @@ func TestAServerThatDropsTheConnectionGetsOneFreshStart(t *testing.T) {
 	for _, step := range []string{"MAIL", "RCPT", "DATA"} {
 		t.Run(step+", once", func(t *testing.T) {
 			s := startCrude(t, &crude{drop: step, once: true})
-			if err := newClient(t, config(s.port)).Send(t.Context(), hello()); err != nil || s.connections() != 2 {
+			if err := newClient(t, config(s.port)).Send(t.Context(), hello()); err != nil ||
+				s.connections() != 2 {
 				t.Errorf("Send = %v over %d connections, want 2", err, s.connections())
 			}
 		})
 		t.Run(step+", always", func(t *testing.T) {
 			s := startCrude(t, &crude{drop: step})
 			err := newClient(t, config(s.port)).Send(t.Context(), hello())
-			if !errors.Is(err, email.ErrConnection) || errors.Is(err, email.ErrUncertain) || s.connections() != 2 {
-				t.Errorf("Send = %v over %d connections, want ErrConnection over 2", err, s.connections())
+			if !errors.Is(err, email.ErrConnection) || errors.Is(err, email.ErrUncertain) ||
+				s.connections() != 2 {
+				t.Errorf("Send = %v over %d connections, want ErrConnection over 2",
+					err, s.connections())
 			}
 		})
 	}
@@ -133,7 +137,8 @@ func TestAServerThatDropsTheConnectionGetsOneFreshStart(t *testing.T) {
 		s := startCrude(t, &crude{drop: "mid", once: true})
 		m := hello()
 		m.Attachments = []email.File{{Name: "large", Content: make([]byte, 15<<20)}}
-		if err := newClient(t, config(s.port)).Send(t.Context(), m); err != nil || s.connections() != 2 {
+		if err := newClient(t, config(s.port)).Send(t.Context(), m); err != nil ||
+			s.connections() != 2 {
 			t.Errorf("Send = %v over %d connections, want 2", err, s.connections())
 		}
 	})
@@ -147,7 +152,8 @@ func TestAServerThatDropsTheConnectionAfterTheMessageIsUncertain(t *testing.T) {
 		}
 		s := startCrude(t, c)
 		err := newClient(t, config(s.port)).Send(t.Context(), hello())
-		if !errors.Is(err, email.ErrUncertain) || errors.Is(err, notifyx.ErrPermanent) || strings.Contains(err.Error(), "secret") {
+		if !errors.Is(err, email.ErrUncertain) || errors.Is(err, notifyx.ErrPermanent) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: Send = %v, want ErrUncertain and not ErrPermanent", answer, err)
 		}
 		if s.connections() != 1 {

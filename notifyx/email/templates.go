@@ -15,8 +15,9 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// templateFiles are the templates that every client has, in English and Chinese: "welcome" greets a new user, "verification"
-// holds a code that proves an address, "password_reset" the link that sets a new password.
+// templateFiles are the templates that every client has, in English and Chinese:
+// "welcome" greets a new user, "verification" holds a code that proves an address,
+// "password_reset" the link that sets a new password.
 //
 //go:embed templates
 var templateFiles embed.FS
@@ -27,8 +28,9 @@ var builtinTemplates = sync.OnceValues(func() (*notifyx.Templates, error) {
 	return t, t.AddFS(templateFiles, "templates/*")
 })
 
-// AddTemplateFS adds the templates in the files that match pattern, see notifyx.Templates.AddFS for their names. A template
-// that has the name of a built-in one replaces it, in all languages.
+// AddTemplateFS adds the templates in the files that match pattern, see
+// notifyx.Templates.AddFS for their names. A template that has the name of a built-in one
+// replaces it, in all languages.
 func (c *EmailClient) AddTemplateFS(fsys fs.FS, pattern string) error {
 	if err := c.own.AddFS(fsys, pattern); err != nil {
 		return fmt.Errorf("email: %w", err)
@@ -36,8 +38,8 @@ func (c *EmailClient) AddTemplateFS(fsys fs.FS, pattern string) error {
 	return nil
 }
 
-// render returns what the message's template makes of its variables. The language is the message's, the request's, or
-// Config.Language.
+// render returns what the message's template makes of its variables. The language is the
+// message's, the request's, or Config.Language.
 func (c *EmailClient) render(ctx context.Context, m *Message) (content, error) {
 	templates := c.builtin
 	if c.own.Has(m.Template) {
@@ -47,7 +49,8 @@ func (c *EmailClient) render(ctx context.Context, m *Message) (content, error) {
 	if request := xctx.RequestFrom(ctx); request != nil {
 		asked = request.AcceptLanguage()
 	}
-	r, err := templates.Render(m.Template, cmp.Or(m.Language, asked, c.config.Language), m.Variables)
+	r, err := templates.Render(m.Template, cmp.Or(m.Language, asked, c.config.Language),
+		m.Variables)
 	if err != nil {
 		return content{}, err
 	}
@@ -59,7 +62,8 @@ func (c *EmailClient) render(ctx context.Context, m *Message) (content, error) {
 	return content{subject: cmp.Or(r.Subject, m.Subject), text: r.Text, html: r.HTML}, nil
 }
 
-// checkAction refuses a link of a built-in template that is no web address: their text prints it as it is.
+// checkAction refuses a link of a built-in template that is no web address: their text
+// prints it as it is.
 func checkAction(m *Message) error {
 	if m.Template == "verification" {
 		return nil // it has none
@@ -71,8 +75,10 @@ func checkAction(m *Message) error {
 		err = json.Unmarshal(encoded, &text)
 	}
 	link, invalid := url.Parse(text)
-	if err != nil || invalid != nil || link.Host == "" || link.Scheme != "http" && link.Scheme != "https" {
-		return errors.New("the variable " + name + " is no address that begins with http:// or https://")
+	if err != nil || invalid != nil || link.Host == "" || link.Scheme != "http" &&
+		link.Scheme != "https" {
+		return errors.New("the variable " + name +
+			" is no address that begins with http:// or https://")
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ import (
 // variables of all built-in templates.
 func variables() map[string]any {
 	return map[string]any{
-		"app_name": "Shop & Co", "user_name": "<b>Ann</b>", "action_url": "https://example.com/go?a=1&b=2", "code": "482 913",
+		"app_name": "Shop & Co", "user_name": "<b>Ann</b>",
+		"action_url": "https://example.com/go?a=1&b=2", "code": "482 913",
 		"expires_in": "15 minutes", "support_email": "help@example.com",
 	}
 }
@@ -30,30 +31,41 @@ var needs = map[string][]string{
 }
 
 func fromTemplate(name, language string, values map[string]any) *email.Message {
-	return &email.Message{To: []string{"user@example.com"}, Template: name, Language: language, Variables: values}
+	return &email.Message{
+		To: []string{"user@example.com"}, Template: name, Language: language,
+		Variables: values,
+	}
 }
 
 func TestTheBuiltInTemplatesAreComplete(t *testing.T) {
 	for name, list := range needs {
-		for language, word := range map[string]string{"en": "Hello", "zh": "您好", "zh-CN": "您好", "fr": "Hello", "": "Hello"} {
+		for language, word := range map[string]string{
+			"en": "Hello", "zh": "您好", "zh-CN": "您好",
+			"fr": "Hello", "": "Hello",
+		} {
 			t.Run(name+" in "+language, func(t *testing.T) {
 				header, root := parse(t, sent(t, fromTemplate(name, language, variables())).data)
 				subject, _ := header.Text("Subject")
-				if !strings.Contains(subject, "Shop & Co") || root.Type != "multipart/alternative" || len(root.Parts) != 2 {
+				if !strings.Contains(subject, "Shop & Co") ||
+					root.Type != "multipart/alternative" || len(root.Parts) != 2 {
 					t.Fatalf("subject %q, parts %+v", subject, root)
 				}
 				text, page := root.Parts[0].Body, root.Parts[1].Body
 				if !strings.Contains(text, word) || !strings.Contains(page, word) {
 					t.Errorf("the language is another one:\n%s", text)
 				}
-				if !strings.Contains(text, "<b>Ann</b>") || !strings.Contains(page, "&lt;b&gt;Ann&lt;/b&gt;") || strings.Contains(page, "<b>Ann") {
+				if !strings.Contains(text, "<b>Ann</b>") ||
+					!strings.Contains(page, "&lt;b&gt;Ann&lt;/b&gt;") ||
+					strings.Contains(page, "<b>Ann") {
 					t.Error("user_name is not written as text")
 				}
 				if slices.Contains(list, "action_url") &&
-					(!strings.Contains(text, "https://example.com/go?a=1&b=2") || !strings.Contains(page, `href="https://example.com/go?a=1&amp;b=2"`)) {
+					(!strings.Contains(text, "https://example.com/go?a=1&b=2") ||
+						!strings.Contains(page, `href="https://example.com/go?a=1&amp;b=2"`)) {
 					t.Error("action_url is missing")
 				}
-				if slices.Contains(list, "code") && (!strings.Contains(text, "482 913") || !strings.Contains(page, "482 913")) {
+				if slices.Contains(list, "code") &&
+					(!strings.Contains(text, "482 913") || !strings.Contains(page, "482 913")) {
 					t.Error("code is missing")
 				}
 			})
@@ -70,7 +82,10 @@ func TestTheBuiltInTemplatesLoadNothingAndSuitSmallAndDarkScreens(t *testing.T) 
 				t.Errorf("%s has %q", name, forbidden)
 			}
 		}
-		for _, want := range []string{"prefers-color-scheme: dark", `name="color-scheme"`, "max-width: 620px", `role="presentation"`, `lang="zh-CN"`} {
+		for _, want := range []string{
+			"prefers-color-scheme: dark", `name="color-scheme"`,
+			"max-width: 620px", `role="presentation"`, `lang="zh-CN"`,
+		} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s lacks %q", name, want)
 			}
@@ -83,10 +98,12 @@ func TestEachVariableOfABuiltInTemplateIsNeeded(t *testing.T) {
 	for name, list := range needs {
 		err := client.Send(t.Context(), fromTemplate(name, "en", nil))
 		var missing *notifyx.MissingVariablesError
-		if !errors.As(err, &missing) || !errors.Is(err, email.ErrMessage) || !errors.Is(err, notifyx.ErrPermanent) {
+		if !errors.As(err, &missing) || !errors.Is(err, email.ErrMessage) ||
+			!errors.Is(err, notifyx.ErrPermanent) {
 			t.Fatalf("%s: %v, want a MissingVariablesError", name, err)
 		}
-		if got, want := slices.Sorted(slices.Values(missing.Variables)), slices.Sorted(slices.Values(list)); !slices.Equal(got, want) {
+		if got, want := slices.Sorted(slices.Values(missing.Variables)),
+			slices.Sorted(slices.Values(list)); !slices.Equal(got, want) {
 			t.Errorf("%s needs %q, want %q", name, got, want)
 		}
 	}
@@ -96,8 +113,10 @@ func TestALinkThatIsNoWebAddressIsRefused(t *testing.T) {
 	type text string
 	client := newClient(t, config(1))
 	for _, link := range []any{
-		"javascript:alert(1)", "JavaScript:alert(1)", " javascript:x", "data:text/html,x", "vbscript:x", "", "/start", "//example.com/start",
-		"example.com", "https:", "https:///start", "http://a b", "https://a/\nhttps://evil.example", text("javascript:x"), 7,
+		"javascript:alert(1)", "JavaScript:alert(1)", " javascript:x", "data:text/html,x",
+		"vbscript:x", "", "/start", "//example.com/start",
+		"example.com", "https:", "https:///start", "http://a b", "https://a/\nhttps://evil.example",
+		text("javascript:x"), 7,
 	} {
 		values := variables()
 		values["action_url"] = link
@@ -109,7 +128,8 @@ func TestALinkThatIsNoWebAddressIsRefused(t *testing.T) {
 				}
 				continue
 			}
-			if !isRefused(err) || !strings.Contains(err.Error(), "action_url") || strings.Contains(err.Error(), "script:") {
+			if !isRefused(err) || !strings.Contains(err.Error(), "action_url") ||
+				strings.Contains(err.Error(), "script:") {
 				t.Errorf("%s with %q: %v, want ErrMessage without the value", name, link, err)
 			}
 		}
@@ -125,11 +145,13 @@ func TestAnAddressInAnOwnTemplateIsEscapedInHTMLAndPlainInText(t *testing.T) {
 	if err := client.AddTemplateFS(files, "*"); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Send(t.Context(), fromTemplate("welcome", "en", map[string]any{"action_url": "javascript:x"})); err != nil {
+	if err := client.Send(t.Context(), fromTemplate("welcome", "en",
+		map[string]any{"action_url": "javascript:x"})); err != nil {
 		t.Fatal(err)
 	}
 	_, root := parse(t, s.got()[0].data)
-	if text, page := root.Parts[0].Body, root.Parts[1].Body; text != "javascript:x" || strings.Contains(page, "javascript") {
+	if text, page := root.Parts[0].Body, root.Parts[1].Body; text != "javascript:x" ||
+		strings.Contains(page, "javascript") {
 		t.Errorf("text %q, HTML %q", text, page)
 	}
 }
@@ -185,7 +207,8 @@ func TestOwnTemplatesGoBeforeTheBuiltInOnes(t *testing.T) {
 	if err := client.AddTemplateFS(files, "mail/*"); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Send(t.Context(), fromTemplate("welcome", "zh", map[string]any{"name": "Ann"})); err != nil {
+	if err := client.Send(t.Context(),
+		fromTemplate("welcome", "zh", map[string]any{"name": "Ann"})); err != nil {
 		t.Fatal(err)
 	}
 	header, root := parse(t, s.got()[0].data)
@@ -197,10 +220,12 @@ func TestOwnTemplatesGoBeforeTheBuiltInOnes(t *testing.T) {
 	if err := client.Send(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	if header, root := parse(t, s.got()[1].data); header.Get("Subject") != "Your invoice" || strings.TrimSpace(root.Body) != "Invoice 7" {
+	if header, root := parse(t, s.got()[1].data); header.Get("Subject") != "Your invoice" ||
+		strings.TrimSpace(root.Body) != "Invoice 7" {
 		t.Errorf("subject %q, %+v", header.Get("Subject"), root)
 	}
-	if err := newClient(t, config(s.port)).Send(t.Context(), fromTemplate("welcome", "en", variables())); err != nil {
+	if err := newClient(t, config(s.port)).Send(t.Context(),
+		fromTemplate("welcome", "en", variables())); err != nil {
 		t.Errorf("another client has lost the built-in template: %v", err)
 	}
 }
@@ -216,7 +241,8 @@ func TestATemplateSpeaksTheRequestsLanguage(t *testing.T) {
 		ctx      context.Context
 		language string
 	}{{t.Context(), ""}, {request, ""}, {request, "zh"}} {
-		if err := client.Send(tc.ctx, fromTemplate("welcome", tc.language, variables())); err != nil {
+		if err := client.Send(tc.ctx,
+			fromTemplate("welcome", tc.language, variables())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -226,7 +252,10 @@ func TestATemplateSpeaksTheRequestsLanguage(t *testing.T) {
 		subject, _ := header.Text("Subject")
 		subjects = append(subjects, subject)
 	}
-	if want := []string{"欢迎使用 Shop & Co", "Welcome to Shop & Co", "欢迎使用 Shop & Co"}; !slices.Equal(subjects, want) {
+	if want := []string{
+		"欢迎使用 Shop & Co", "Welcome to Shop & Co",
+		"欢迎使用 Shop & Co",
+	}; !slices.Equal(subjects, want) {
 		t.Errorf("subjects = %q, want %q", subjects, want)
 	}
 }
@@ -234,13 +263,15 @@ func TestATemplateSpeaksTheRequestsLanguage(t *testing.T) {
 func TestATemplateThatIsNotThereIsNotPermanent(t *testing.T) {
 	client := newClient(t, config(1))
 	err := client.Send(t.Context(), fromTemplate("none", "en", nil))
-	if !errors.Is(err, notifyx.ErrNoTemplate) || !errors.Is(err, email.ErrMessage) || errors.Is(err, notifyx.ErrPermanent) {
+	if !errors.Is(err, notifyx.ErrNoTemplate) || !errors.Is(err, email.ErrMessage) ||
+		errors.Is(err, notifyx.ErrPermanent) {
 		t.Errorf("Send = %v, want ErrNoTemplate and not ErrPermanent", err)
 	}
 	if code := xerror.From(err).GetErrorCode(); code != xerror.ConfigError {
 		t.Errorf("code = %s", code.GetOutput())
 	}
-	if err := client.AddTemplateFS(fstest.MapFS{"a.txt": {Data: []byte("${")}}, "*"); !errors.Is(err, notifyx.ErrTemplate) {
+	if err := client.AddTemplateFS(fstest.MapFS{"a.txt": {Data: []byte("${")}},
+		"*"); !errors.Is(err, notifyx.ErrTemplate) {
 		t.Errorf("AddTemplateFS = %v, want ErrTemplate", err)
 	}
 }

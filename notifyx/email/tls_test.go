@@ -32,12 +32,24 @@ func TestNothingIsSaidInPlainTextWhereSTARTTLSFails(t *testing.T) {
 		name   string
 		server *crude
 	}{
-		{"it is stripped from EHLO", &crude{answers: map[string]string{"EHLO": "250-crude\r\n250 AUTH PLAIN LOGIN"}}},
+		{
+			"it is stripped from EHLO",
+			&crude{answers: map[string]string{"EHLO": "250-crude\r\n250 AUTH PLAIN LOGIN"}},
+		},
 		{"EHLO is unknown", &crude{answers: map[string]string{"EHLO": "502 what"}}},
 		{"it is refused", &crude{answers: map[string]string{"STAR": "502 no"}}},
-		{"it is refused for the moment", &crude{answers: map[string]string{"STAR": "454 4.7.0 not now"}}},
-		{"plain text follows it", &crude{answers: map[string]string{"STAR": "220 go\r\n250-evil\r\n250 AUTH PLAIN"}}},
-		{"plain text comes instead of the handshake", &crude{tls: &tls.Config{MinVersion: tls.VersionTLS13}, drop: "tls"}},
+		{
+			"it is refused for the moment",
+			&crude{answers: map[string]string{"STAR": "454 4.7.0 not now"}},
+		},
+		{
+			"plain text follows it",
+			&crude{answers: map[string]string{"STAR": "220 go\r\n250-evil\r\n250 AUTH PLAIN"}},
+		},
+		{
+			"plain text comes instead of the handshake",
+			&crude{tls: &tls.Config{MinVersion: tls.VersionTLS13}, drop: "tls"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := startCrude(t, tc.server)
@@ -117,7 +129,10 @@ func TestPlainTextIsSentOnlyWhereItIsAskedFor(t *testing.T) {
 	if err := newClient(t, c).Send(t.Context(), hello()); err != nil || s.logins != 1 {
 		t.Errorf("Send = %v with %d logins: want one, on the same machine", err, s.logins)
 	}
-	for _, host := range []string{"mail.example.com", "10.0.0.1", "localhost.example.com", "mail.localhost", "0.0.0.0"} {
+	for _, host := range []string{
+		"mail.example.com", "10.0.0.1", "localhost.example.com",
+		"mail.localhost", "0.0.0.0",
+	} {
 		c.Host = host
 		if _, err := email.New(c); err == nil || !strings.Contains(err.Error(), "EMAIL_TLS") {
 			t.Errorf("New for %s = %v, want one that names EMAIL_TLS", host, err)
@@ -127,14 +142,19 @@ func TestPlainTextIsSentOnlyWhereItIsAskedFor(t *testing.T) {
 
 func TestAServerThatAnswersWithoutEndIsLeft(t *testing.T) {
 	long := "250-" + strings.Repeat("x", 1000) + "\r\n"
-	s := startCrude(t, &crude{answers: map[string]string{"EHLO": strings.Repeat(long, 400) + "250 STARTTLS"}})
-	if err := newClient(t, config(s.port)).Send(t.Context(), hello()); !errors.Is(err, email.ErrConnection) {
+	s := startCrude(t, &crude{answers: map[string]string{"EHLO": strings.Repeat(long, 400) +
+		"250 STARTTLS"}})
+	if err := newClient(t, config(s.port)).Send(t.Context(), hello()); !errors.Is(err,
+		email.ErrConnection) {
 		t.Errorf("Send = %v, want ErrConnection", err)
 	}
 }
 
 func TestAServerThatSpeaksNoSMTPIsAConnectionError(t *testing.T) {
-	for _, greeting := range []string{"HTTP/1.1 400 Bad Request secret@example.com", "garbage", "250 wrong", "2200 x"} {
+	for _, greeting := range []string{
+		"HTTP/1.1 400 Bad Request secret@example.com", "garbage",
+		"250 wrong", "2200 x",
+	} {
 		s := startCrude(t, &crude{answers: map[string]string{"greeting": greeting}})
 		err := newClient(t, config(s.port)).Send(t.Context(), hello())
 		if !errors.Is(err, email.ErrConnection) || strings.Contains(err.Error(), "secret") {

@@ -147,7 +147,8 @@ func (e *env) fails(t *testing.T, ctx context.Context, m *notifyx.Message) error
 	return err
 }
 
-// ends sends with a context that ends, and fails the test where Send takes too long after that, or says something else.
+// ends sends with a context that ends, and fails the test where Send takes too long after
+// that, or says something else.
 func (e *env) ends(t *testing.T, ctx context.Context, want error) {
 	t.Helper()
 	ended := make(chan time.Time, 1)

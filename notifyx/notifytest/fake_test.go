@@ -80,8 +80,10 @@ func newCourier() *courier {
 		post:     &post{},
 		validate: (*notifyx.Message).Validate,
 		mark:     func(m *notifyx.Message) string { return m.ID },
-		before:   func(ctx context.Context, _ *notifyx.Message) (context.Context, error) { return ctx, ctx.Err() },
-		arrival:  func(*notifytest.Arrival) {},
+		before: func(ctx context.Context, _ *notifyx.Message) (context.Context, error) {
+			return ctx, ctx.Err()
+		},
+		arrival: func(*notifytest.Arrival) {},
 		after: func(_ *notifyx.Message, err error) error {
 			if errors.Is(err, errNever) {
 				return notifyx.Permanent(err)
@@ -107,7 +109,10 @@ func (c *courier) Send(ctx context.Context, m *notifyx.Message) error {
 	if err != nil {
 		return err
 	}
-	a := notifytest.Arrival{Mark: c.mark(m), To: slices.Clone(m.To), Subject: m.Subject, Content: m.Content}
+	a := notifytest.Arrival{
+		Mark: c.mark(m), To: slices.Clone(m.To), Subject: m.Subject,
+		Content: m.Content,
+	}
 	c.arrival(&a)
 	return c.after(m, c.post.take(ctx, a))
 }
@@ -126,7 +131,8 @@ func lax(reason string) func(c *courier) {
 	return func(c *courier) {
 		c.validate = func(m *notifyx.Message) error {
 			err := m.Validate()
-			if err != nil && strings.HasPrefix(strings.TrimPrefix(err.Error(), notifyx.ErrMessage.Error()+": "), reason) {
+			if err != nil && strings.HasPrefix(strings.TrimPrefix(err.Error(),
+				notifyx.ErrMessage.Error()+": "), reason) {
 				return nil
 			}
 			return err
@@ -136,9 +142,12 @@ func lax(reason string) func(c *courier) {
 
 // harness opens couriers that are broken in the same way.
 func harness(breaks func(c *courier)) notifytest.Harness {
-	return notifytest.Harness{Type: "PIGEON", Open: func(testing.TB) (notifyx.Sender, notifytest.Receiver) {
-		c := newCourier()
-		breaks(c)
-		return c, c.post
-	}}
+	return notifytest.Harness{
+		Type: "PIGEON",
+		Open: func(testing.TB) (notifyx.Sender, notifytest.Receiver) {
+			c := newCourier()
+			breaks(c)
+			return c, c.post
+		},
+	}
 }

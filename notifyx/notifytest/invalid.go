@@ -28,7 +28,8 @@ var invalidChecks = []check{
 	}},
 	{"Injection/To", func(t *testing.T, e *env) {
 		for _, end := range endings {
-			for _, to := range []string{e.receiver.Recipient(0) + end, e.receiver.Recipient(0) + end + "Bcc: eve@example.com", end + e.receiver.Recipient(0)} {
+			for _, to := range []string{e.receiver.Recipient(0) + end, e.receiver.Recipient(0) +
+				end + "Bcc: eve@example.com", end + e.receiver.Recipient(0)} {
 				m := e.message(1)
 				m.To = []string{to}
 				e.refused(t, m)

@@ -1,10 +1,12 @@
-// Package notifytest is the definition of how a sender behaves: what passes Run may be given to a router, whoever wrote it.
+// Package notifytest is the definition of how a sender behaves: what passes Run may be
+// given to a router, whoever wrote it.
 //
 //	func TestConformance(t *testing.T) {
 //		notifytest.Run(t, notifytest.Harness{Type: notifyx.TypeSMS, Open: open})
 //	}
 //
-// Every check opens a sender and a receiver of its own. The receiver tells what arrived, and fails when it is told to.
+// Every check opens a sender and a receiver of its own. The receiver tells what arrived,
+// and fails when it is told to.
 package notifytest
 
 import (
@@ -33,9 +35,11 @@ const (
 	Hang
 )
 
-// Arrival is what a receiver has accepted: a message, or the part of it for some of the recipients.
+// Arrival is what a receiver has accepted: a message, or the part of it for some of the
+// recipients.
 type Arrival struct {
-	// Mark is what the receiver tells a repeat by: made of Message.ID and nothing else, and never empty.
+	// Mark is what the receiver tells a repeat by: made of Message.ID and nothing else,
+	// and never empty.
 	Mark string
 	// To has those that it was for, as Receiver.Recipient gives them.
 	To []string
@@ -49,7 +53,8 @@ type Receiver interface {
 	Recipient(i int) string
 	// Answer changes how it answers from now on. It begins with Accept.
 	Answer(m Mode)
-	// Arrived returns what it has accepted, in order. What Send has succeeded with is there.
+	// Arrived returns what it has accepted, in order. What Send has succeeded with is
+	// there.
 	Arrived() []Arrival
 }
 
@@ -58,17 +63,20 @@ type Harness struct {
 	// Type is that of the messages.
 	Type notifyx.Type
 
-	// Open returns a sender and the receiver that its messages go to. Both end with the test.
+	// Open returns a sender and the receiver that its messages go to. Both end with the
+	// test.
 	Open func(tb testing.TB) (notifyx.Sender, Receiver)
 
-	// Content makes a valid content that holds a text, such as a JSON document. Nil is the text itself.
+	// Content makes a valid content that holds a text, such as a JSON document. Nil is
+	// the text itself.
 	Content func(text string) string
 
-	// EndsWithin is the most that Send takes to return after its context has ended; 0 is 2 s.
+	// EndsWithin is the most that Send takes to return after its context has ended; 0 is
+	// 2 s.
 	EndsWithin time.Duration
 
-	// Lawful names the checks that the sender does not pass and need not, each with the reason. An unknown name or an
-	// empty reason fails the suite.
+	// Lawful names the checks that the sender does not pass and need not, each with the
+	// reason. An unknown name or an empty reason fails the suite.
 	Lawful map[string]string
 }
 
@@ -80,7 +88,8 @@ type check struct {
 
 // checks is the whole definition, in the order of the files.
 func checks() []check {
-	return slices.Concat(sendChecks, repeatChecks, invalidChecks, failureChecks, contextChecks, closeChecks)
+	return slices.Concat(sendChecks, repeatChecks, invalidChecks, failureChecks, contextChecks,
+		closeChecks)
 }
 
 // Checks returns the names of all checks, for Harness.Lawful.
@@ -131,8 +140,9 @@ type env struct {
 // message returns the valid message number n, to recipient 0.
 func (e *env) message(n int) *notifyx.Message {
 	return &notifyx.Message{
-		ID: fmt.Sprintf("notifytest-%d", n), Type: e.h.Type, To: []string{e.receiver.Recipient(0)}, Priority: job.PriorityDefault,
-		Subject: fmt.Sprintf("Subject %d", n), Content: e.h.Content(fmt.Sprintf("content-%d.", n)),
+		ID: fmt.Sprintf("notifytest-%d", n), Type: e.h.Type, To: []string{e.receiver.Recipient(0)},
+		Priority: job.PriorityDefault,
+		Subject:  fmt.Sprintf("Subject %d", n), Content: e.h.Content(fmt.Sprintf("content-%d.", n)),
 	}
 }
 
@@ -150,7 +160,10 @@ func (e *env) arrivals(t *testing.T, want int) []Arrival {
 	var all []Arrival
 	for _, a := range e.receiver.Arrived() {
 		for _, to := range a.To {
-			all = append(all, Arrival{Mark: a.Mark, To: []string{to}, Subject: a.Subject, Content: a.Content})
+			all = append(all, Arrival{
+				Mark: a.Mark, To: []string{to}, Subject: a.Subject,
+				Content: a.Content,
+			})
 		}
 	}
 	if len(all) != want {

@@ -20,7 +20,8 @@ import (
 // The suite must fail for a broken sender, so it runs in a process of its own there.
 var (
 	defectFlag = flag.String("notifytest.defect", "", "run the suite on a sender with this defect")
-	lawfulFlag = flag.String("notifytest.lawful", "", "declare the check name=reason a lawful difference")
+	lawfulFlag = flag.String("notifytest.lawful", "",
+		"declare the check name=reason a lawful difference")
 )
 
 // defect breaks a sender, and names the checks that must find out.
@@ -64,26 +65,59 @@ var count atomic.Int64
 // defects are faults that a sender may have, one each.
 var defects = map[string]defect{
 	"nothing is sent": {func(c *courier) {
-		c.before = func(ctx context.Context, _ *notifyx.Message) (context.Context, error) { return ctx, nil }
+		c.before = func(ctx context.Context, _ *notifyx.Message) (context.Context, error) {
+			return ctx, nil
+		}
 		c.post.Answer(notifytest.FailTemporarily)
 		c.after = func(*notifyx.Message, error) error { return nil }
 	}, "Send/Arrives, Context/EndedBefore"},
-	"content is cut":        {arriving(func(a *notifytest.Arrival) { a.Content = a.Content[:3] }), "Send/Arrives, Send/AnyLanguage, Send/Concurrently"},
-	"subject is ASCII":      {arriving(func(a *notifytest.Arrival) { a.Subject = strings.ReplaceAll(a.Subject, "你", "?") }), "Send/Subject"},
-	"content is ASCII":      {arriving(func(a *notifytest.Arrival) { a.Content = strings.ReplaceAll(a.Content, "你", "?") }), "Send/AnyLanguage"},
-	"the first recipient":   {arriving(func(a *notifytest.Arrival) { a.To = a.To[:1] }), "Send/SeveralRecipients"},
-	"the message is sorted": {func(c *courier) { c.mark = func(m *notifyx.Message) string { slices.Sort(m.To); return m.ID } }, "Send/KeepsTheMessage"},
-	"a mark for each try":   {func(c *courier) { c.mark = func(*notifyx.Message) string { return time.Now().String() } }, "Repeat/SameMark, Repeat/AfterFailure"},
+	"content is cut": {
+		arriving(func(a *notifytest.Arrival) { a.Content = a.Content[:3] }),
+		"Send/Arrives, Send/AnyLanguage, Send/Concurrently",
+	},
+	"subject is ASCII": {arriving(func(a *notifytest.Arrival) {
+		a.Subject = strings.ReplaceAll(a.Subject, "你", "?")
+	}), "Send/Subject"},
+	"content is ASCII": {arriving(func(a *notifytest.Arrival) {
+		a.Content = strings.ReplaceAll(a.Content, "你", "?")
+	}), "Send/AnyLanguage"},
+	"the first recipient": {
+		arriving(func(a *notifytest.Arrival) { a.To = a.To[:1] }),
+		"Send/SeveralRecipients",
+	},
+	"the message is sorted": {func(c *courier) {
+		c.mark = func(m *notifyx.Message) string {
+			slices.Sort(m.To)
+			return m.ID
+		}
+	}, "Send/KeepsTheMessage"},
+	"a mark for each try": {func(c *courier) {
+		c.mark = func(*notifyx.Message) string {
+			return time.Now().String()
+		}
+	}, "Repeat/SameMark, Repeat/AfterFailure"},
 	"a mark for each process": {func(c *courier) {
 		salt := time.Now().String()
 		c.mark = func(m *notifyx.Message) string { return salt + m.ID }
 	}, "Repeat/SameMarkFromAnotherSender"},
-	"no mark":                 {func(c *courier) { c.mark = func(*notifyx.Message) string { return "" } }, "Repeat/SameMark, Repeat/AnotherMessageHasAnotherMark"},
-	"one at a time, mixed up": {func(c *courier) { c.mark = func(*notifyx.Message) string { return "same" } }, "Send/Concurrently"},
+	"no mark": {func(c *courier) {
+		c.mark = func(*notifyx.Message) string {
+			return ""
+		}
+	}, "Repeat/SameMark, Repeat/AnotherMessageHasAnotherMark"},
+	"one at a time, mixed up": {func(c *courier) {
+		c.mark = func(*notifyx.Message) string { return "same" }
+	}, "Send/Concurrently"},
 	"nil panics": {func(c *courier) {
-		c.validate = func(m *notifyx.Message) error { return (&notifyx.Message{ID: m.ID}).Validate() }
+		c.validate = func(m *notifyx.Message) error {
+			return (&notifyx.Message{ID: m.ID}).Validate()
+		}
 	}, "Invalid/Nil"},
-	"nothing is checked":   {func(c *courier) { c.validate = func(*notifyx.Message) error { return nil } }, "Invalid/Zero, Invalid/NoRecipient, Invalid/NoContent, Injection/ID"},
+	"nothing is checked": {func(c *courier) {
+		c.validate = func(*notifyx.Message) error {
+			return nil
+		}
+	}, "Invalid/Zero, Invalid/NoRecipient, Invalid/NoContent, Injection/ID"},
 	"recipients unchecked": {lax("to: "), "Invalid/NoRecipient, Injection/To"},
 	"subjects unchecked":   {lax("subject: "), "Injection/Subject"},
 	"ids unchecked":        {lax("id: "), "Injection/ID"},
@@ -96,19 +130,41 @@ var defects = map[string]defect{
 			return nil
 		}
 	}, "Injection/To, Injection/Subject"},
-	"the error tells whom":   {failing(func(m *notifyx.Message, err error) error { return errors.Join(err, errors.New(m.To[0])) }), "Failure/ShowsNoRecipient"},
-	"all is permanent":       {failing(func(_ *notifyx.Message, err error) error { return notifyx.Permanent(err) }), "Failure/Temporary, Context/Deadline, Context/Canceled"},
-	"nothing is permanent":   {failing(func(*notifyx.Message, error) error { return errBusy }), "Failure/Permanent"},
-	"a failure is a success": {failing(func(*notifyx.Message, error) error { return nil }), "Failure/Temporary, Repeat/AfterFailure"},
+	"the error tells whom": {failing(func(m *notifyx.Message, err error) error {
+		return errors.Join(err, errors.New(m.To[0]))
+	}), "Failure/ShowsNoRecipient"},
+	"all is permanent": {failing(func(_ *notifyx.Message, err error) error {
+		return notifyx.Permanent(err)
+	}), "Failure/Temporary, Context/Deadline, Context/Canceled"},
+	"nothing is permanent": {
+		failing(func(*notifyx.Message, error) error { return errBusy }),
+		"Failure/Permanent",
+	},
+	"a failure is a success": {
+		failing(func(*notifyx.Message, error) error { return nil }),
+		"Failure/Temporary, Repeat/AfterFailure",
+	},
 	"a failure breaks it": {func(c *courier) {
 		failing(func(_ *notifyx.Message, err error) error { c.closed = true; return err })(c)
 	}, "Failure/TheNextSucceeds, Context/TheNextSucceeds, Repeat/AfterFailure"},
-	"the context's end is ignored":  {noContext(5 * time.Second), "Context/Deadline, Context/Canceled"},
-	"the context's error is hidden": {failing(func(*notifyx.Message, error) error { return errBusy }), "Context/Deadline, Context/Canceled"},
+	"the context's end is ignored": {
+		noContext(5 * time.Second),
+		"Context/Deadline, Context/Canceled",
+	},
+	"the context's error is hidden": {failing(func(*notifyx.Message, error) error {
+		return errBusy
+	}), "Context/Deadline, Context/Canceled"},
 	"an ended context is no matter": {func(c *courier) {
-		c.before = func(ctx context.Context, _ *notifyx.Message) (context.Context, error) { return ctx, nil }
+		c.before = func(ctx context.Context, _ *notifyx.Message) (context.Context, error) {
+			return ctx, nil
+		}
 	}, "Context/EndedBefore"},
-	"close does nothing": {func(c *courier) { c.closing = func(int) error { c.closed = false; return nil } }, "Close/TwiceAndNothingAfter"},
+	"close does nothing": {func(c *courier) {
+		c.closing = func(int) error {
+			c.closed = false
+			return nil
+		}
+	}, "Close/TwiceAndNothingAfter"},
 	"the second close panics": {func(c *courier) {
 		c.closing = func(times int) error { return map[bool]error{true: errClosed}[times > 1] }
 	}, "Close/TwiceAndNothingAfter"},
@@ -157,7 +213,8 @@ func TestBroken(t *testing.T) {
 	notifytest.Run(t, h)
 }
 
-// runBroken runs a part of TestBroken with a flag, and returns what it printed and whether it passed.
+// runBroken runs a part of TestBroken with a flag, and returns what it printed and
+// whether it passed.
 func runBroken(t *testing.T, part string, flags ...string) (output string, passed bool) {
 	t.Helper()
 	self, err := os.Executable()
@@ -170,7 +227,8 @@ func runBroken(t *testing.T, part string, flags ...string) (output string, passe
 			run += "/^" + name + "$"
 		}
 	}
-	out, err := exec.CommandContext(t.Context(), self, append([]string{run, "-test.timeout=1m"}, flags...)...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), self,
+		append([]string{run, "-test.timeout=1m"}, flags...)...).CombinedOutput()
 	return string(out), err == nil
 }
 
@@ -181,7 +239,8 @@ func TestEveryDefectIsFound(t *testing.T) {
 			t.Run(name+" by "+check, func(t *testing.T) {
 				t.Parallel()
 				out, passed := runBroken(t, check, "-notifytest.defect="+name)
-				if passed || !strings.Contains(out, "--- FAIL: TestBroken/"+check) && !strings.Contains(out, "panic") {
+				if passed || !strings.Contains(out, "--- FAIL: TestBroken/"+check) &&
+					!strings.Contains(out, "panic") {
 					t.Errorf("the check passed = %t, want a failure:\n%s", passed, out)
 				}
 			})
@@ -207,7 +266,8 @@ func TestEveryCheckFindsADefect(t *testing.T) {
 }
 
 func TestALawfulDifferenceIsSkipped(t *testing.T) {
-	out, passed := runBroken(t, "Send/Subject", "-notifytest.defect=subject is ASCII", "-notifytest.lawful=Send/Subject=its receivers have no subject")
+	out, passed := runBroken(t, "Send/Subject", "-notifytest.defect=subject is ASCII",
+		"-notifytest.lawful=Send/Subject=its receivers have no subject")
 	if !passed {
 		t.Errorf("the suite failed:\n%s", out)
 	}
@@ -220,7 +280,8 @@ func TestLawfulDifferencesAreNamedAndReasoned(t *testing.T) {
 	} {
 		out, passed := runBroken(t, "", "-notifytest.lawful="+lawful)
 		if passed || !strings.Contains(out, want) {
-			t.Errorf("%s: the suite passed = %t, want a failure that says %q:\n%s", lawful, passed, want, out)
+			t.Errorf("%s: the suite passed = %t, want a failure that says %q:\n%s",
+				lawful, passed, want, out)
 		}
 	}
 }

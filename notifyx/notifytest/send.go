@@ -22,7 +22,10 @@ var sendChecks = []check{
 		}
 	}},
 	{"Send/Subject", func(t *testing.T, e *env) {
-		for _, subject := range []string{"Hello", "你好, Zoë – " + strings.Repeat("very ", 30) + "long", `"quoted" <a@b> =?utf-8?q?x?=`} {
+		for _, subject := range []string{
+			"Hello",
+			"你好, Zoë – " + strings.Repeat("very ", 30) + "long", `"quoted" <a@b> =?utf-8?q?x?=`,
+		} {
 			m := e.message(1)
 			m.Subject = subject
 			e.send(t, m)
@@ -56,7 +59,8 @@ var sendChecks = []check{
 	}},
 	{"Send/KeepsTheMessage", func(t *testing.T, e *env) {
 		m := e.message(1)
-		m.To, m.Variables = []string{e.receiver.Recipient(1), e.receiver.Recipient(0)}, map[string]any{"a": "b"}
+		m.To, m.Variables = []string{e.receiver.Recipient(1), e.receiver.Recipient(0)},
+			map[string]any{"a": "b"}
 		before := *m
 		before.To, before.Variables = slices.Clone(m.To), map[string]any{"a": "b"}
 		e.send(t, m)
@@ -140,5 +144,6 @@ var repeatChecks = []check{
 // shows reports whether a text has a recipient or a content in it.
 func shows(text string, m *notifyx.Message) bool {
 	hidden := slices.Concat(m.To, []string{m.Subject, m.Content, m.HTML})
-	return slices.ContainsFunc(hidden, func(h string) bool { return len(h) > 3 && strings.Contains(fmt.Sprint(text), h) })
+	return slices.ContainsFunc(hidden,
+		func(h string) bool { return len(h) > 3 && strings.Contains(fmt.Sprint(text), h) })
 }

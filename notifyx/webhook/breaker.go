@@ -13,20 +13,24 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// breaker is when a receiver has failed often enough to be left alone for a while. There is one circuit for each endpoint
-// id, in this process.
+// breaker is when a receiver has failed often enough to be left alone for a while. There
+// is one circuit for each endpoint id, in this process.
 //
-// No answer, no answer in time, an answer that is too large or no HTTP, 429 and 5xx are failures. Every other answer is not:
-// a 400 is about one payload. What was never sent, and what the caller gave up, does not count. The circuit opens after
-// failures in a row within the window, or when of at least minRequests in the window the share ratio failed. After openFor
-// one attempt is let through: it closes the circuit, or opens it again.
+// No answer, no answer in time, an answer that is too large or no HTTP, 429 and 5xx are
+// failures. Every other answer is not: a 400 is about one payload. What was never sent,
+// and what the caller gave up, does not count. The circuit opens after failures in a row
+// within the window, or when of at least minRequests in the window the share ratio
+// failed. After openFor one attempt is let through: it closes the circuit, or opens it
+// again.
 type breaker struct {
-	failures     uint32
-	ratio        float64
-	minRequests  uint32
-	window       time.Duration
-	openFor      time.Duration
-	maxEndpoints int // the circuit that was not used for the longest time is forgotten first, as if it had never failed
+	failures    uint32
+	ratio       float64
+	minRequests uint32
+	window      time.Duration
+	openFor     time.Duration
+	// the circuit that was not used for the longest time is forgotten first, as if it had
+	// never failed
+	maxEndpoints int
 }
 
 const windowParts = 6
@@ -34,7 +38,8 @@ const windowParts = 6
 // tripped reports whether the circuit opens.
 func (b *breaker) tripped(n gobreaker.Counts) bool {
 	done := n.TotalSuccesses + n.TotalFailures
-	return n.ConsecutiveFailures >= b.failures || done >= b.minRequests && float64(n.TotalFailures) >= b.ratio*float64(done)
+	return n.ConsecutiveFailures >= b.failures || done >= b.minRequests &&
+		float64(n.TotalFailures) >= b.ratio*float64(done)
 }
 
 // circuits keeps the circuit of each endpoint that was used lately.
@@ -60,7 +65,10 @@ func newCircuits(c *config) *circuits {
 	if c.breaker == nil {
 		return nil
 	}
-	return &circuits{limits: c.breaker, probing: c.timeout, log: c.log, byID: map[string]*list.Element{}, order: list.New()}
+	return &circuits{
+		limits: c.breaker, probing: c.timeout, log: c.log,
+		byID: map[string]*list.Element{}, order: list.New(),
+	}
 }
 
 func (s *circuits) get(id string) *circuit {
@@ -96,14 +104,16 @@ func (s *circuits) open(id string) *circuit {
 				c.mu.Lock()
 				c.openedAt = time.Now()
 				c.mu.Unlock()
-				s.log.Slog().Warn("webhook circuit opened", slog.String("endpoint", id), slog.Duration("for", s.limits.openFor))
+				s.log.Slog().Warn("webhook circuit opened",
+					slog.String("endpoint", id), slog.Duration("for", s.limits.openFor))
 			}
 		},
 	})
 	return c
 }
 
-// do runs send unless the endpoint is left alone. A nil *circuits lets everything through.
+// do runs send unless the endpoint is left alone. A nil *circuits lets everything
+// through.
 func (s *circuits) do(id string, send func() (Result, error)) (Result, error) {
 	if s == nil {
 		return send()
@@ -127,7 +137,8 @@ func (s *circuits) do(id string, send func() (Result, error)) (Result, error) {
 func isFailure(err error) bool {
 	var status *StatusError
 	if errors.As(err, &status) {
-		return status.Status >= http.StatusInternalServerError || status.Status == http.StatusTooManyRequests
+		return status.Status >= http.StatusInternalServerError ||
+			status.Status == http.StatusTooManyRequests
 	}
 	return err != nil
 }

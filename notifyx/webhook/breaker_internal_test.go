@@ -36,7 +36,8 @@ func TestACircuitOpensAfterFailuresInARow(t *testing.T) {
 		}
 		<-time.After(10 * time.Second)
 		err := answers(s, "a", 1, nil)
-		if wait, ok := RetryAfter(err); !errors.Is(err, ErrCircuitOpen) || !ok || wait != 50*time.Second {
+		if wait, ok := RetryAfter(err); !errors.Is(err, ErrCircuitOpen) || !ok ||
+			wait != 50*time.Second {
 			t.Errorf("after 10 s: %v with %s, want ErrCircuitOpen for 50 s", err, wait)
 		}
 		if err := answers(s, "b", 1, nil); err != nil {
@@ -52,7 +53,8 @@ func TestAnOpenCircuitLetsOneProbeThrough(t *testing.T) {
 		<-time.After(time.Minute + 1)
 		release, probed := make(chan struct{}), make(chan error)
 		go func() {
-			_, err := s.do("a", func() (Result, error) { <-release; return Result{}, ErrConnection })
+			_, err := s.do("a",
+				func() (Result, error) { <-release; return Result{}, ErrConnection })
 			probed <- err
 		}()
 		synctest.Wait()

@@ -19,7 +19,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-// certify starts a server with a certificate of its own, as the template has it, and returns a pool that trusts it.
+// certify starts a server with a certificate of its own, as the template has it, and
+// returns a pool that trusts it.
 func certify(t *testing.T, template *x509.Certificate) (url string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -37,7 +38,10 @@ func certify(t *testing.T, template *x509.Certificate) (url string, pool *x509.C
 	}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
-	s.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	s.TLS = &tls.Config{
+		MinVersion:   tls.VersionTLS12,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+	}
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	pool = x509.NewCertPool()
@@ -49,7 +53,10 @@ func TestAnErrorShowsNothingOfACertificate(t *testing.T) {
 	now := time.Now()
 	hostile := func(until time.Time, usage ...x509.ExtKeyUsage) *x509.Certificate {
 		return &x509.Certificate{
-			Subject:   pkix.Name{CommonName: secretAnswer + "\nlevel=error", Organization: []string{secretAnswer + "\n"}},
+			Subject: pkix.Name{
+				CommonName:   secretAnswer + "\nlevel=error",
+				Organization: []string{secretAnswer + "\n"},
+			},
 			DNSNames:  []string{secretAnswer + "\nlevel=error msg=forged"},
 			NotBefore: now.Add(-48 * time.Hour), NotAfter: until, ExtKeyUsage: usage,
 		}
@@ -61,9 +68,18 @@ func TestAnErrorShowsNothingOfACertificate(t *testing.T) {
 		want     string
 	}{
 		{"another name", hostile(now.Add(time.Hour)), true, "the certificate is for another name"},
-		{"an unknown authority", hostile(now.Add(time.Hour)), false, "the certificate is of an unknown authority"},
-		{"expired", hostile(now.Add(-time.Hour)), true, "the certificate is expired or not valid yet"},
-		{"not for servers", hostile(now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true, "the certificate is not valid"},
+		{
+			"an unknown authority",
+			hostile(now.Add(time.Hour)), false, "the certificate is of an unknown authority",
+		},
+		{
+			"expired", hostile(now.Add(-time.Hour)), true,
+			"the certificate is expired or not valid yet",
+		},
+		{
+			"not for servers", hostile(now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true,
+			"the certificate is not valid",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name != "another name" {
@@ -73,7 +89,8 @@ func TestAnErrorShowsNothingOfACertificate(t *testing.T) {
 			if !c.trusted {
 				pool = x509.NewCertPool()
 			}
-			_, err := newClient(t, webhook.WithRootCAs(pool)).Send(t.Context(), endpoint(url), webhook.Event{Type: "a"})
+			_, err := newClient(t, webhook.WithRootCAs(pool)).Send(t.Context(), endpoint(url),
+				webhook.Event{Type: "a"})
 			var cause *tls.CertificateVerificationError
 			if !errors.Is(err, webhook.ErrConnection) || !errors.As(err, &cause) {
 				t.Fatalf("%v, want ErrConnection with its cause", err)

@@ -18,11 +18,13 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// Endpoint is a receiver. It prints as its id only, since a URL may hold a token, and headers do: with fmt, log/slog and
-// encoding/json, by itself and as an exported field or an element of something else. Where fmt cannot call its methods, it
-// prints everything but the secrets: an unexported field keeps the id instead.
+// Endpoint is a receiver. It prints as its id only, since a URL may hold a token, and
+// headers do: with fmt, log/slog and encoding/json, by itself and as an exported field or
+// an element of something else. Where fmt cannot call its methods, it prints everything
+// but the secrets: an unexported field keeps the id instead.
 type Endpoint struct {
-	// ID names the receiver within the application. Circuits are kept by it; it is in log lines.
+	// ID names the receiver within the application. Circuits are kept by it; it is in log
+	// lines.
 	ID string
 	// URL is where events go; see Client.CheckURL.
 	URL string
@@ -43,14 +45,16 @@ func (e Endpoint) MarshalText() ([]byte, error) { return []byte(e.ID), nil }
 // LogValue returns the id.
 func (e Endpoint) LogValue() slog.Value { return slog.StringValue(e.ID) }
 
-// Event is what happened. Its body is {"type", "timestamp", "data"}, as the specification has it.
+// Event is what happened. Its body is {"type", "timestamp", "data"}, as the specification
+// has it.
 type Event struct {
-	// ID stays the same over all attempts, so that a receiver knows a repeat: 1 to 200 printable ASCII characters without
-	// spaces and full stops. "" takes a new one.
+	// ID stays the same over all attempts, so that a receiver knows a repeat: 1 to 200
+	// printable ASCII characters without spaces and full stops. "" takes a new one.
 	ID string
 	// Type says what happened, in words separated by full stops: "user.created".
 	Type string
-	// Timestamp is when it happened; now, where it is zero. The signature has the time of the attempt.
+	// Timestamp is when it happened; now, where it is zero. The signature has the time of
+	// the attempt.
 	Timestamp time.Time
 	// Data is encoded as JSON.
 	Data any
@@ -74,7 +78,8 @@ type Client struct {
 	circuits  *circuits
 }
 
-// New returns a client. The error, ErrOption, tells everything that is wrong. An option that is nil is ignored.
+// New returns a client. The error, ErrOption, tells everything that is wrong. An option
+// that is nil is ignored.
 func New(opts ...Option) (*Client, error) {
 	c := &Client{config: defaults()}
 	for _, o := range opts {
@@ -95,8 +100,9 @@ func New(opts ...Option) (*Client, error) {
 // Close lets go of what no attempt uses. The client can be used on.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Send makes one attempt. It succeeds where the receiver answers 2xx, with an answer within the limits and in time. The
-// errors are those of this package; RetryAfter tells how long to wait. The end of ctx is told by its own cause.
+// Send makes one attempt. It succeeds where the receiver answers 2xx, with an answer
+// within the limits and in time. The errors are those of this package; RetryAfter tells
+// how long to wait. The end of ctx is told by its own cause.
 //
 // Nothing of the answer but its status and Retry-After is kept.
 func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, error) {
@@ -135,7 +141,8 @@ func (c *Client) request(to Endpoint, event Event) (*request, error) {
 
 func (c *Client) checkPayload(body []byte) error {
 	if len(body) > c.config.maxPayload {
-		return fmt.Errorf("%w: %d bytes (accepted: %d)", ErrPayloadTooLarge, len(body), c.config.maxPayload)
+		return fmt.Errorf("%w: %d bytes (accepted: %d)",
+			ErrPayloadTooLarge, len(body), c.config.maxPayload)
 	}
 	return nil
 }
@@ -149,7 +156,8 @@ func (e Endpoint) check() error {
 	}
 	for name, values := range e.Header {
 		invalid := func(value string) bool { return !httpguts.ValidHeaderFieldValue(value) }
-		if isReserved(name) || !httpguts.ValidHeaderFieldName(name) || slices.ContainsFunc(values, invalid) {
+		if isReserved(name) || !httpguts.ValidHeaderFieldName(name) ||
+			slices.ContainsFunc(values, invalid) {
 			return fmt.Errorf("%w: it cannot set the header %q", ErrEndpoint, name)
 		}
 	}
@@ -159,7 +167,8 @@ func (e Endpoint) check() error {
 // encode returns the body, with the time now where the event has none.
 func (e Event) encode(now time.Time) ([]byte, error) {
 	if !signature.ValidID(e.ID) {
-		return nil, fmt.Errorf("%w: the id (accepted: 1 to %d printable ASCII characters without spaces and full stops)", ErrEvent, signature.MaxIDBytes)
+		return nil, fmt.Errorf(
+			"%w: the id (accepted: 1 to %d printable ASCII characters without spaces and full stops)", ErrEvent, signature.MaxIDBytes)
 	}
 	if e.Type == "" {
 		return nil, fmt.Errorf("%w: it has no type", ErrEvent)
@@ -173,18 +182,22 @@ func (e Event) encode(now time.Time) ([]byte, error) {
 		Data      any       `json:"data"`
 	}{e.Type, e.Timestamp.UTC(), e.Data})
 	if err != nil {
-		return nil, fmt.Errorf("%w: the data of type %T cannot be encoded", ErrEvent, e.Data) // the cause may hold values
+		// the cause may hold values
+		return nil, fmt.Errorf("%w: the data of type %T cannot be encoded", ErrEvent, e.Data)
 	}
 	return body, nil
 }
 
-// isReserved reports whether a header is set by the client, belongs to the connection, or would make the exchange another.
+// isReserved reports whether a header is set by the client, belongs to the connection, or
+// would make the exchange another.
 func isReserved(name string) bool {
 	name = http.CanonicalHeaderKey(name)
-	return strings.HasPrefix(name, "Webhook-") || strings.HasPrefix(name, "Proxy-") || slices.Contains(reserved, name)
+	return strings.HasPrefix(name, "Webhook-") || strings.HasPrefix(name, "Proxy-") ||
+		slices.Contains(reserved, name)
 }
 
 var reserved = []string{
-	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie", "Expect", "Host",
+	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie",
+	"Expect", "Host",
 	"Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent",
 }

@@ -73,7 +73,10 @@ func TestSendIsAsTheSpecificationHasIt(t *testing.T) {
 	c := newClient(t, trust(s), webhook.WithClock(func() time.Time { return signed }))
 	to := endpoint(s.URL + "/hook?tenant=1")
 	to.Header = http.Header{"Authorization": {"Bearer t"}}
-	result, err := c.Send(t.Context(), to, webhook.Event{ID: "msg_1", Type: "user.created", Timestamp: at, Data: map[string]int{"id": 1}})
+	result, err := c.Send(t.Context(), to, webhook.Event{
+		ID: "msg_1", Type: "user.created",
+		Timestamp: at, Data: map[string]int{"id": 1},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,11 +97,15 @@ func TestSendIsAsTheSpecificationHasIt(t *testing.T) {
 	if err := reference.Verify(r.body, r.header); err != nil {
 		t.Error(err)
 	}
-	want := []string{"Authorization", "Connection", "Content-Length", "Content-Type", "User-Agent", "Webhook-Id", "Webhook-Signature", "Webhook-Timestamp"}
+	want := []string{
+		"Authorization", "Connection", "Content-Length", "Content-Type", "User-Agent",
+		"Webhook-Id", "Webhook-Signature", "Webhook-Timestamp",
+	}
 	if names := slices.Sorted(maps.Keys(r.header)); !slices.Equal(names, want) {
 		t.Errorf("headers = %v, want %v", names, want)
 	}
-	if ct, ua := r.header.Get("Content-Type"), r.header.Get("User-Agent"); ct != "application/json" || ua != "Plinth-Webhook/1" {
+	if ct, ua := r.header.Get("Content-Type"),
+		r.header.Get("User-Agent"); ct != "application/json" || ua != "Plinth-Webhook/1" {
 		t.Errorf("Content-Type %q, User-Agent %q", ct, ua)
 	}
 	if _, err := c.Send(t.Context(), to, webhook.Event{Type: "a"}); err != nil {
@@ -138,7 +145,9 @@ func TestDuringARotationEitherSecretVerifies(t *testing.T) {
 
 func TestOnly2xxIsSuccess(t *testing.T) {
 	var status atomic.Int32
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(status.Load())) })
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(int(status.Load()))
+	})
 	c := newClient(t, webhook.WithoutBreaker())
 	for code := 200; code < 600; code++ {
 		status.Store(int32(code))
@@ -158,7 +167,10 @@ func TestOnly2xxIsSuccess(t *testing.T) {
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	var reached atomic.Int32
 	other := serve(t, func(http.ResponseWriter, *http.Request) { reached.Add(1) })
-	for _, location := range []string{"http://169.254.169.254/latest/meta-data/", other.URL, "/again", "http://[::1]/", "file:///etc/passwd", ":"} {
+	for _, location := range []string{
+		"http://169.254.169.254/latest/meta-data/",
+		other.URL, "/again", "http://[::1]/", "file:///etc/passwd", ":",
+	} {
 		for _, code := range []int{300, 301, 302, 303, 307, 308} {
 			var hits atomic.Int32
 			s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -168,7 +180,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			})
 			_, err := newClient(t).Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a"})
 			var status *webhook.StatusError
-			if !errors.Is(err, webhook.ErrStatus) || !errors.As(err, &status) || status.Status != code {
+			if !errors.Is(err, webhook.ErrStatus) || !errors.As(err, &status) ||
+				status.Status != code {
 				t.Errorf("%d to %s: %v, want ErrStatus", code, location, err)
 			}
 			if hits.Load() != 1 || strings.Contains(err.Error(), "169.254") {
@@ -241,9 +254,17 @@ func TestWhatCannotBeSentIsRefusedBeforeTheNetwork(t *testing.T) {
 		event webhook.Event
 		want  error
 	}{
-		{"no endpoint id", with(func(e *webhook.Endpoint) { e.ID = "" }), good, webhook.ErrEndpoint},
-		{"no secret", with(func(e *webhook.Endpoint) { e.Secrets = nil }), good, webhook.ErrEndpoint},
-		{"an empty secret", with(func(e *webhook.Endpoint) { e.Secrets = append(e.Secrets, signature.Secret{}) }), good, webhook.ErrEndpoint},
+		{
+			"no endpoint id", with(func(e *webhook.Endpoint) { e.ID = "" }), good,
+			webhook.ErrEndpoint,
+		},
+		{
+			"no secret", with(func(e *webhook.Endpoint) { e.Secrets = nil }), good,
+			webhook.ErrEndpoint,
+		},
+		{"an empty secret", with(func(e *webhook.Endpoint) {
+			e.Secrets = append(e.Secrets, signature.Secret{})
+		}), good, webhook.ErrEndpoint},
 		{"own id header", header("webhook-id", "x"), good, webhook.ErrEndpoint},
 		{"own signature", header("WEBHOOK-SIGNATURE", "x"), good, webhook.ErrEndpoint},
 		{"own length", header("Content-Length", "0"), good, webhook.ErrEndpoint},
@@ -252,11 +273,34 @@ func TestWhatCannotBeSentIsRefusedBeforeTheNetwork(t *testing.T) {
 		{"header name injection", header("X-A\r\nX-B", "x"), good, webhook.ErrEndpoint},
 		{"header value injection", header("X-A", "x\r\nX-B: y"), good, webhook.ErrEndpoint},
 		{"no type", endpoint(s.URL), webhook.Event{}, webhook.ErrEvent},
-		{"id with a full stop", endpoint(s.URL), webhook.Event{ID: "a.b", Type: "a"}, webhook.ErrEvent},
-		{"id with a line break", endpoint(s.URL), webhook.Event{ID: "a\r\nX: y", Type: "a"}, webhook.ErrEvent},
-		{"long id", endpoint(s.URL), webhook.Event{ID: strings.Repeat("a", 201), Type: "a"}, webhook.ErrEvent},
-		{"data that is no JSON", endpoint(s.URL), webhook.Event{Type: "a", Data: math.NaN()}, webhook.ErrEvent},
-		{"large data", endpoint(s.URL), webhook.Event{Type: "a", Data: strings.Repeat("a", 100)}, webhook.ErrPayloadTooLarge},
+		{
+			"id with a full stop",
+			endpoint(s.URL),
+			webhook.Event{ID: "a.b", Type: "a"},
+			webhook.ErrEvent,
+		},
+		{
+			"id with a line break",
+			endpoint(s.URL),
+			webhook.Event{ID: "a\r\nX: y", Type: "a"},
+			webhook.ErrEvent,
+		},
+		{
+			"long id", endpoint(s.URL),
+			webhook.Event{ID: strings.Repeat("a", 201), Type: "a"},
+			webhook.ErrEvent,
+		},
+		{
+			"data that is no JSON",
+			endpoint(s.URL),
+			webhook.Event{Type: "a", Data: math.NaN()},
+			webhook.ErrEvent,
+		},
+		{
+			"large data", endpoint(s.URL),
+			webhook.Event{Type: "a", Data: strings.Repeat("a", 100)},
+			webhook.ErrPayloadTooLarge,
+		},
 	} {
 		if _, err := c.Send(t.Context(), w.to, w.event); !errors.Is(err, w.want) {
 			t.Errorf("%s: %v, want %v", w.name, err, w.want)
@@ -268,11 +312,16 @@ func TestWhatCannotBeSentIsRefusedBeforeTheNetwork(t *testing.T) {
 }
 
 func TestTheDefaultPayloadIsBounded(t *testing.T) {
-	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+	})
 	c := newClient(t)
 	send := func(n int) error {
 		event := webhook.Event{Type: "a", Timestamp: time.Unix(0, 0), Data: ""}
-		empty, err := json.Marshal(map[string]any{"type": "a", "timestamp": event.Timestamp.UTC(), "data": ""})
+		empty, err := json.Marshal(map[string]any{
+			"type":      "a",
+			"timestamp": event.Timestamp.UTC(), "data": "",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,7 +347,9 @@ func TestTLSIsVerified(t *testing.T) {
 		t.Errorf("unknown authority: %v, want ErrConnection with its cause", err)
 	}
 	// The certificate of httptest is for 127.0.0.1 and example.com, not for localhost.
-	_, err = newClient(t, trust(unknown)).Send(t.Context(), endpoint(strings.Replace(unknown.URL, "127.0.0.1", "localhost", 1)), webhook.Event{Type: "a"})
+	_, err = newClient(t, trust(unknown)).Send(t.Context(),
+		endpoint(strings.Replace(unknown.URL, "127.0.0.1", "localhost", 1)),
+		webhook.Event{Type: "a"})
 	if !errors.Is(err, webhook.ErrConnection) {
 		t.Errorf("another name: %v, want ErrConnection", err)
 	}
@@ -306,7 +357,8 @@ func TestTLSIsVerified(t *testing.T) {
 	old.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	old.StartTLS()
 	t.Cleanup(old.Close)
-	if _, err = newClient(t, trust(old)).Send(t.Context(), endpoint(old.URL), webhook.Event{Type: "a"}); !errors.Is(err, webhook.ErrConnection) {
+	if _, err = newClient(t, trust(old)).Send(t.Context(), endpoint(old.URL),
+		webhook.Event{Type: "a"}); !errors.Is(err, webhook.ErrConnection) {
 		t.Errorf("TLS 1.1: %v, want ErrConnection", err)
 	}
 }
@@ -322,7 +374,8 @@ func TestAllWrongOptionsAreToldAtOnce(t *testing.T) {
 func TestTheBodyIsJSONForReceiversInOtherLanguages(t *testing.T) {
 	got := make(chan received, 1)
 	s := serve(t, record(got))
-	if _, err := newClient(t).Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a", Data: "<中文> & \u2028"}); err != nil {
+	if _, err := newClient(t).Send(t.Context(), endpoint(s.URL),
+		webhook.Event{Type: "a", Data: "<中文> & \u2028"}); err != nil {
 		t.Fatal(err)
 	}
 	var body struct {
@@ -330,7 +383,8 @@ func TestTheBodyIsJSONForReceiversInOtherLanguages(t *testing.T) {
 		Timestamp time.Time
 		Data      string
 	}
-	if err := json.Unmarshal((<-got).body, &body); err != nil || body.Data != "<中文> & \u2028" || time.Since(body.Timestamp) > time.Minute {
+	if err := json.Unmarshal((<-got).body, &body); err != nil || body.Data != "<中文> & \u2028" ||
+		time.Since(body.Timestamp) > time.Minute {
 		t.Errorf("body = %+v, %v", body, err)
 	}
 }
@@ -352,7 +406,8 @@ func TestWhatTheClientSendsTheMiddlewareAccepts(t *testing.T) {
 	t.Cleanup(s.Close)
 	to := endpoint(s.URL + "/hook")
 	to.Secrets = []signature.Secret{signature.NewSecret(), secret}
-	result, err := newClient(t).Send(t.Context(), to, webhook.Event{Type: "a", Data: map[string]string{"k": "v"}})
+	result, err := newClient(t).Send(t.Context(), to,
+		webhook.Event{Type: "a", Data: map[string]string{"k": "v"}})
 	if err != nil || <-got != result.ID {
 		t.Errorf("%+v, %v", result, err)
 	}

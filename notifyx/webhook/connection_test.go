@@ -58,7 +58,8 @@ func TestBytesThatNobodyAskedForAreInNoLog(t *testing.T) {
 				open.Add(1)
 				defer open.Done()
 				r.serve(ctx, conn)
-				_, _ = io.Copy(io.Discard, conn) // until the other side has closed, and so has read what it wanted
+				// until the other side has closed, and so has read what it wanted
+				_, _ = io.Copy(io.Discard, conn)
 			})
 			c := newClient(t, webhook.WithoutBreaker())
 			for range 100 {
@@ -77,10 +78,11 @@ func TestEachAttemptHasAConnectionOfItsOwnOverHTTP1(t *testing.T) {
 	for _, h2 := range []bool{false, true} {
 		var opened atomic.Int32
 		protos := make(chan string, 5)
-		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			protos <- r.Proto
-			_, _ = w.Write([]byte("ok"))
-		}))
+		s := httptest.NewUnstartedServer(
+			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				protos <- r.Proto
+				_, _ = w.Write([]byte("ok"))
+			}))
 		s.EnableHTTP2 = h2
 		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 			if state == http.StateNew {
@@ -91,7 +93,8 @@ func TestEachAttemptHasAConnectionOfItsOwnOverHTTP1(t *testing.T) {
 		t.Cleanup(s.Close)
 		c := newClient(t, trust(s))
 		for range 5 {
-			if _, err := c.Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a"}); err != nil {
+			if _, err := c.Send(t.Context(), endpoint(s.URL),
+				webhook.Event{Type: "a"}); err != nil {
 				t.Fatal(err)
 			}
 			if proto := <-protos; proto != "HTTP/1.1" {
@@ -115,13 +118,15 @@ func TestAReceiverThatSpeaksHTTP2OnlyIsAConnectionError(t *testing.T) {
 	url := listen(t, func(ctx context.Context, conn net.Conn) {
 		_ = tls.Server(conn, only).HandshakeContext(ctx)
 	})
-	_, err := newClient(t, trust(s)).Send(t.Context(), endpoint(strings.Replace(url, "http", "https", 1)), webhook.Event{Type: "a"})
+	_, err := newClient(t, trust(s)).Send(t.Context(),
+		endpoint(strings.Replace(url, "http", "https", 1)), webhook.Event{Type: "a"})
 	if !errors.Is(err, webhook.ErrConnection) {
 		t.Errorf("error %v, want ErrConnection", err)
 	}
 }
 
-// dying passes each connection on to the server at address, and lets it die without a word once it has carried an answer.
+// dying passes each connection on to the server at address, and lets it die without a
+// word once it has carried an answer.
 func dying(t *testing.T, address string) (url string) {
 	t.Helper()
 	return listen(t, func(ctx context.Context, conn net.Conn) {
@@ -160,7 +165,9 @@ func dying(t *testing.T, address string) (url string) {
 }
 
 func TestAConnectionThatDiesAfterItsAnswerHarmsNoLaterAttempt(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("ok"))
+	}))
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	s.EnableHTTP2 = true
 	s.StartTLS()
@@ -171,7 +178,8 @@ func TestAConnectionThatDiesAfterItsAnswerHarmsNoLaterAttempt(t *testing.T) {
 		if _, err := c.Send(t.Context(), endpoint(url), webhook.Event{Type: "a"}); err != nil {
 			t.Errorf("attempt %d: %v", n+1, err)
 		}
-		idle, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond) // the connection dies meanwhile
+		// the connection dies meanwhile
+		idle, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		<-idle.Done()
 		cancel()
 	}

@@ -24,13 +24,15 @@ const childMark = "webhook-child"
 
 var rounds = flag.Int("rounds", 200, "how often a process that delivers is killed")
 
-// crashing returns the dispatcher of TestAKilledProcessLosesNoEvent. An attempt that is killed is used up, so there are many.
+// crashing returns the dispatcher of TestAKilledProcessLosesNoEvent. An attempt that is
+// killed is used up, so there are many.
 func crashing(url string) (*webhook.Dispatcher, error) {
 	c, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback(), webhook.WithoutBreaker())
 	if err != nil {
 		return nil, err
 	}
-	return webhook.NewDispatcher(only(url), c, webhook.WithSchedule(backoff.Constant(20*time.Millisecond), 100_000))
+	return webhook.NewDispatcher(only(url), c,
+		webhook.WithSchedule(backoff.Constant(20*time.Millisecond), 100_000))
 }
 
 // child delivers until it is killed.
@@ -45,7 +47,8 @@ func child(path, url string) {
 		if err != nil {
 			return err
 		}
-		return job.Work(ctx, job.WithHandlers(d.Handler()), job.WithPollInterval(10*time.Millisecond))
+		return job.Work(ctx, job.WithHandlers(d.Handler()),
+			job.WithPollInterval(10*time.Millisecond))
 	}()
 	_, _ = fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
@@ -108,7 +111,10 @@ func (l *ledger) at(step string) {
 }
 
 func TestAKilledProcessLosesNoEvent(t *testing.T) {
-	l := &ledger{bodies: map[string]string{}, attempts: map[string]int{}, answered: map[string]int{}}
+	l := &ledger{
+		bodies: map[string]string{}, attempts: map[string]int{},
+		answered: map[string]int{},
+	}
 	s := serve(t, l.ServeHTTP)
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	ctx, stop, err := service(path)
@@ -159,13 +165,15 @@ func TestAKilledProcessLosesNoEvent(t *testing.T) {
 	for _, f := range l.faults {
 		t.Error(f)
 	}
-	if dead, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateDead}); err != nil || len(dead) != 0 {
+	if dead, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateDead}); err != nil ||
+		len(dead) != 0 {
 		t.Errorf("dead letters: %+v, %v", dead, err)
 	}
 	t.Logf("%d kills, %d events, %d attempts that were repeats", *rounds, len(ids), repeats)
 }
 
-// killAt starts a process that delivers and kills it when a request is at the step, or a moment later.
+// killAt starts a process that delivers and kills it when a request is at the step, or a
+// moment later.
 func killAt(t *testing.T, l *ledger, path, url, step string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

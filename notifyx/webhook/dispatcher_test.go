@@ -20,7 +20,9 @@ import (
 )
 
 // dispatcher returns one that must be right.
-func dispatcher(t *testing.T, endpoints webhook.Endpoints, c *webhook.Client, opts ...webhook.DispatcherOption) *webhook.Dispatcher {
+func dispatcher(
+	t *testing.T, endpoints webhook.Endpoints, c *webhook.Client, opts ...webhook.DispatcherOption,
+) *webhook.Dispatcher {
 	t.Helper()
 	d, err := webhook.NewDispatcher(endpoints, c, opts...)
 	if err != nil {
@@ -42,7 +44,8 @@ func (f finds) Endpoint(context.Context, string) (webhook.Endpoint, error) { ret
 
 func TestTheScheduleIsTheSpecifications(t *testing.T) {
 	want := []time.Duration{
-		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+		10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 	}
 	if len(want) != webhook.MaxAttempts-1 {
 		t.Fatalf("%d waits for %d attempts", len(want), webhook.MaxAttempts)
@@ -69,10 +72,12 @@ func TestADeliveryThatFailsKeepsItsIDAndBodyAndGetsANewSignature(t *testing.T) {
 		record(got)(&failingWriter{w}, r)
 	})
 	clock := time.Unix(1_700_000_000, 0)
-	c := newClient(t, webhook.WithClock(func() time.Time { return clock }), webhook.WithoutBreaker())
+	c := newClient(t, webhook.WithClock(func() time.Time { return clock }),
+		webhook.WithoutBreaker())
 	d := dispatcher(t, only(s.URL), c)
 	ctx, e := newEngine(t)
-	id, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: map[string]any{"order": 17, "note": "<ok>"}})
+	id, err := d.Enqueue(ctx, "shop",
+		webhook.Event{Type: "order.paid", Data: map[string]any{"order": 17, "note": "<ok>"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +92,12 @@ func TestADeliveryThatFailsKeepsItsIDAndBodyAndGetsANewSignature(t *testing.T) {
 		if body == nil {
 			body = r.body
 		}
-		if !bytes.Equal(r.body, body) || !bytes.Contains(body, []byte(`"timestamp":"2023-11-14T22:13:20Z"`)) {
+		if !bytes.Equal(r.body, body) ||
+			!bytes.Contains(body, []byte(`"timestamp":"2023-11-14T22:13:20Z"`)) {
 			t.Errorf("attempt %d: body %s, want that of the first", n, r.body)
 		}
-		v, err := receiver.NewVerifier([]signature.Secret{signature.MustParseSecret(vector)}, receiver.WithClock(func() time.Time { return clock }))
+		v, err := receiver.NewVerifier([]signature.Secret{signature.MustParseSecret(vector)},
+			receiver.WithClock(func() time.Time { return clock }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +111,8 @@ func TestADeliveryThatFailsKeepsItsIDAndBodyAndGetsANewSignature(t *testing.T) {
 		if o.Verdict != want {
 			t.Errorf("attempt %d: %+v", n, o)
 		}
-		if wait := []time.Duration{5 * time.Second, 5 * time.Minute}; n <= 2 && (o.Wait < wait[n-1]*9/10 || o.Wait > wait[n-1]*11/10) {
+		if wait := []time.Duration{5 * time.Second, 5 * time.Minute}; n <= 2 &&
+			(o.Wait < wait[n-1]*9/10 || o.Wait > wait[n-1]*11/10) {
 			t.Errorf("attempt %d: waits %s", n, o.Wait)
 		}
 		clock = clock.Add(time.Hour)
@@ -143,18 +151,42 @@ func TestWhatBecomesOfADelivery(t *testing.T) {
 		{name: "200", handler: answer(200), want: driver.Succeed},
 		{name: "204", handler: answer(204), want: driver.Succeed},
 		{name: "410", handler: answer(410), want: driver.Bury},
-		{name: "400", handler: answer(400), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
-		{name: "500", handler: answer(500), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
-		{name: "a redirect", handler: answer(302, "Location", "http://169.254.169.254/"), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
-		{name: "429 for a minute", handler: answer(429, "Retry-After", "60"), want: driver.Retry, least: time.Minute, most: time.Minute},
-		{name: "429 for less than the schedule", handler: answer(429, "Retry-After", "1"), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
-		{name: "503 for a year", handler: answer(503, "Retry-After", "31536000"), want: driver.Retry, least: 24 * time.Hour, most: 24 * time.Hour},
-		{name: "nobody there", endpoints: at("http://127.0.0.1:1/"), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
+		{
+			name: "400", handler: answer(400), want: driver.Retry, least: 4 * time.Second,
+			most: 6 * time.Second,
+		},
+		{
+			name: "500", handler: answer(500), want: driver.Retry, least: 4 * time.Second,
+			most: 6 * time.Second,
+		},
+		{
+			name: "a redirect", handler: answer(302, "Location", "http://169.254.169.254/"),
+			want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second,
+		},
+		{
+			name: "429 for a minute", handler: answer(429, "Retry-After", "60"), want: driver.Retry,
+			least: time.Minute, most: time.Minute,
+		},
+		{
+			name: "429 for less than the schedule", handler: answer(429, "Retry-After", "1"),
+			want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second,
+		},
+		{
+			name: "503 for a year", handler: answer(503, "Retry-After", "31536000"),
+			want: driver.Retry, least: 24 * time.Hour, most: 24 * time.Hour,
+		},
+		{
+			name: "nobody there", endpoints: at("http://127.0.0.1:1/"), want: driver.Retry,
+			least: 4 * time.Second, most: 6 * time.Second,
+		},
 		{name: "a blocked address", endpoints: at("http://10.0.0.1/"), want: driver.Bury},
 		{name: "a wrong URL", endpoints: at("ftp://example.com/"), want: driver.Bury},
 		{name: "an unknown receiver", endpoints: webhook.StaticEndpoints{}, want: driver.Bury},
 		{name: "no secret", endpoints: webhook.StaticEndpoints{"shop": {URL: "http://127.0.0.1:1/"}}, want: driver.Bury},
-		{name: "endpoints that cannot be read", endpoints: fail(errors.New("database down")), want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second},
+		{
+			name: "endpoints that cannot be read", endpoints: fail(errors.New("database down")),
+			want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := capture(t)
@@ -164,13 +196,15 @@ func TestWhatBecomesOfADelivery(t *testing.T) {
 			}
 			d := dispatcher(t, endpoints, newClient(t))
 			ctx, e := newEngine(t)
-			if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: "payload-token"}); err != nil {
+			if _, err := d.Enqueue(ctx, "shop",
+				webhook.Event{Type: "a", Data: "payload-token"}); err != nil {
 				t.Fatal(err)
 			}
 			e.work(t, ctx, d.Handler())
 			o := e.attempt(t)
 			if o.Verdict != c.want || o.Wait < c.least || o.Wait > c.most {
-				t.Errorf("outcome = %+v, want verdict %d and a wait of %s to %s", o, c.want, c.least, c.most)
+				t.Errorf("outcome = %+v, want verdict %d and a wait of %s to %s",
+					o, c.want, c.least, c.most)
 			}
 			for _, leak := range []string{"payload-token", "http://", "MfKQ9r8"} {
 				if strings.Contains(o.Error+out.String(), leak) {
@@ -195,7 +229,8 @@ func TestAnOpenCircuitCountsAsAnAttemptAndWaitsByTheSchedule(t *testing.T) {
 	e.work(t, ctx, d.Handler())
 	var total time.Duration // from the first attempt to the tenth
 	for n, wait := range []time.Duration{
-		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+		10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 	} {
 		o := e.attempt(t)
 		if o.Verdict != driver.Retry || o.Wait < wait*9/10 || o.Wait > wait*11/10 {
@@ -203,7 +238,8 @@ func TestAnOpenCircuitCountsAsAnAttemptAndWaitsByTheSchedule(t *testing.T) {
 		}
 		total += o.Wait
 	}
-	if o := e.attempt(t); o.Verdict != driver.Bury || !strings.Contains(o.Error, "circuit is open") {
+	if o := e.attempt(t); o.Verdict != driver.Bury ||
+		!strings.Contains(o.Error, "circuit is open") {
 		t.Errorf("attempt 10: %+v, want Bury", o)
 	}
 	if total < 68*time.Hour || total > 84*time.Hour {
@@ -216,7 +252,8 @@ func TestAnOpenCircuitCountsAsAnAttemptAndWaitsByTheSchedule(t *testing.T) {
 	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if o := e.attempt(t); o.Verdict != driver.Retry || o.Wait < 40*time.Second || o.Wait > 72*time.Second {
+	if o := e.attempt(t); o.Verdict != driver.Retry || o.Wait < 40*time.Second ||
+		o.Wait > 72*time.Second {
 		t.Errorf("the first attempt of another event: %+v, want Retry for about a minute", o)
 	}
 }
@@ -225,13 +262,14 @@ func TestAReceiverThatIsGoneIsTold(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
 	var told []string
 	failures := 1
-	d := dispatcher(t, only(s.URL), newClient(t), webhook.WithOnGone(func(_ context.Context, id string) error {
-		told = append(told, id)
-		if failures--; failures >= 0 {
-			return errors.New("database down")
-		}
-		return nil
-	}))
+	d := dispatcher(t, only(s.URL), newClient(t),
+		webhook.WithOnGone(func(_ context.Context, id string) error {
+			told = append(told, id)
+			if failures--; failures >= 0 {
+				return errors.New("database down")
+			}
+			return nil
+		}))
 	ctx, e := newEngine(t)
 	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}); err != nil {
 		t.Fatal(err)
@@ -253,13 +291,15 @@ func TestAJobHoldsNeitherURLNorSecretAndARotationHoldsForRepeats(t *testing.T) {
 	s := serve(t, record(got))
 	newer := signature.NewSecret()
 	current := endpoint("http://127.0.0.1:1/url-token")
-	d := dispatcher(t, finds(func() (webhook.Endpoint, error) { return current, nil }), newClient(t))
+	d := dispatcher(t, finds(func() (webhook.Endpoint, error) { return current, nil }),
+		newClient(t))
 	ctx, e := newEngine(t)
 	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range e.jobs {
-		if text := string(r.Args); strings.Contains(text, "url-token") || strings.Contains(text, "whsec") || strings.Contains(text, "MfKQ9r8") {
+		if text := string(r.Args); strings.Contains(text, "url-token") ||
+			strings.Contains(text, "whsec") || strings.Contains(text, "MfKQ9r8") {
 			t.Errorf("args = %s", text)
 		}
 	}
@@ -286,10 +326,24 @@ func TestEnqueueTellsWhatIsWrongWithTheEvent(t *testing.T) {
 	}{
 		{"no type", "shop", webhook.Event{Data: 1}, nil, webhook.ErrEvent},
 		{"no receiver", "", webhook.Event{Type: "a"}, nil, webhook.ErrUnknownEndpoint},
-		{"data that is no JSON", "shop", webhook.Event{Type: "a", Data: math.Inf(1)}, nil, webhook.ErrEvent},
+		{
+			"data that is no JSON", "shop",
+			webhook.Event{Type: "a", Data: math.Inf(1)},
+			nil, webhook.ErrEvent,
+		},
 		{"a wrong id", "shop", webhook.Event{ID: "a.b", Type: "a"}, nil, webhook.ErrEvent},
-		{"too large", "shop", webhook.Event{Type: "a", Data: strings.Repeat("a", 200)}, nil, webhook.ErrPayloadTooLarge},
-		{"a wrong job", "shop", webhook.Event{Type: "a"}, []job.EnqueueOption{job.WithDelay(-1)}, job.ErrOption},
+		{
+			"too large", "shop",
+			webhook.Event{Type: "a", Data: strings.Repeat("a", 200)},
+			nil,
+			webhook.ErrPayloadTooLarge,
+		},
+		{
+			"a wrong job", "shop",
+			webhook.Event{Type: "a"},
+			[]job.EnqueueOption{job.WithDelay(-1)},
+			job.ErrOption,
+		},
 	} {
 		if _, err := d.Enqueue(ctx, c.endpoint, c.event, c.opts...); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
@@ -307,7 +361,8 @@ func TestDispatcher_EnqueueAll(t *testing.T) {
 	d := dispatcher(t, webhook.StaticEndpoints{}, newClient(t))
 	ctx, e := newEngine(t)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
-	id, err := d.EnqueueAll(ctx, []string{"a", "b"}, webhook.Event{ID: "order-17", Type: "order.paid", Timestamp: at},
+	id, err := d.EnqueueAll(ctx, []string{"a", "b"},
+		webhook.Event{ID: "order-17", Type: "order.paid", Timestamp: at},
 		job.WithJobPriority(job.PriorityHigh))
 	if err != nil || id != "order-17" || len(e.jobs) != 2 {
 		t.Fatalf("%q, %v, %d jobs", id, err, len(e.jobs))
@@ -317,7 +372,8 @@ func TestDispatcher_EnqueueAll(t *testing.T) {
 		if err := json.Unmarshal(r.Args, &args); err != nil {
 			t.Fatal(err)
 		}
-		if args["id"] != "order-17" || args["timestamp"] != "2026-01-02T02:04:05Z" || r.Priority != 1 || r.Kind != webhook.JobKind {
+		if args["id"] != "order-17" || args["timestamp"] != "2026-01-02T02:04:05Z" ||
+			r.Priority != 1 || r.Kind != webhook.JobKind {
 			t.Errorf("job = %+v, args %v", r, args)
 		}
 	}
@@ -333,7 +389,8 @@ func TestDeadLettersAreListedAndReplayedUnderTheSameID(t *testing.T) {
 	})
 	d := dispatcher(t, only(s.URL), newClient(t))
 	ctx, e := newEngine(t)
-	id, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: map[string]int{"order": 17}})
+	id, err := d.Enqueue(ctx, "shop",
+		webhook.Event{Type: "order.paid", Data: map[string]int{"order": 17}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,14 +398,16 @@ func TestDeadLettersAreListedAndReplayedUnderTheSameID(t *testing.T) {
 	e.attempt(t)
 	queue := job.MustGetQueue(ctx)
 	dead, err := queue.List(ctx, job.Query{State: job.StateDead, Kind: webhook.JobKind})
-	if err != nil || len(dead) != 1 || dead[0].Attempt != 1 || !strings.Contains(dead[0].Error, "410") {
+	if err != nil || len(dead) != 1 || dead[0].Attempt != 1 ||
+		!strings.Contains(dead[0].Error, "410") {
 		t.Fatalf("List = %+v, %v", dead, err)
 	}
 	var letter struct{ ID, Endpoint, Type, Data any }
 	if err := json.Unmarshal(dead[0].Args, &letter); err != nil {
 		t.Fatal(err)
 	}
-	if letter.ID != id || letter.Endpoint != "shop" || letter.Type != "order.paid" || !strings.Contains(string(dead[0].Args), `"data":{"order":17}`) {
+	if letter.ID != id || letter.Endpoint != "shop" || letter.Type != "order.paid" ||
+		!strings.Contains(string(dead[0].Args), `"data":{"order":17}`) {
 		t.Errorf("arguments = %s", dead[0].Args)
 	}
 	status.Store(http.StatusOK)

@@ -5,14 +5,16 @@ import (
 	"fmt"
 )
 
-// Endpoints finds receivers; it is the application's. It is asked at each attempt, so that a new URL or secret holds for the
-// repeats of older events too, and no secret is stored with a job. The error is ErrUnknownEndpoint where there is no
-// receiver with the id, or where it was disabled; every other error is taken for temporary.
+// Endpoints finds receivers; it is the application's. It is asked at each attempt, so
+// that a new URL or secret holds for the repeats of older events too, and no secret is
+// stored with a job. The error is ErrUnknownEndpoint where there is no receiver with the
+// id, or where it was disabled; every other error is taken for temporary.
 type Endpoints interface {
 	Endpoint(ctx context.Context, id string) (Endpoint, error)
 }
 
-// StaticEndpoints are receivers that do not change, by their ids. An Endpoint in it needs no ID of its own.
+// StaticEndpoints are receivers that do not change, by their ids. An Endpoint in it needs
+// no ID of its own.
 type StaticEndpoints map[string]Endpoint
 
 // Endpoint returns the receiver.
@@ -25,8 +27,8 @@ func (s StaticEndpoints) Endpoint(_ context.Context, id string) (Endpoint, error
 	return e, nil
 }
 
-// finder is the method of an Endpoints, of which fmt prints an address. Receivers that are held by their interface would be
-// printed with whatever holds them.
+// finder is the method of an Endpoints, of which fmt prints an address. Receivers that
+// are held by their interface would be printed with whatever holds them.
 type finder func(ctx context.Context, id string) (Endpoint, error)
 
 // find asks the application, and names the receiver as it was asked for.

@@ -33,7 +33,8 @@ func TestAnEndpointIsItsIDInWhatHoldsIt(t *testing.T) {
 		[]*webhook.Endpoint{&e},
 		h.ByID, known, h, &h,
 		map[string]any{"a": h},
-		dispatcher(t, known, c), webhook.NewSender(known, c), dispatcher(t, known, c).Sender(), inner,
+		dispatcher(t, known, c), webhook.NewSender(known, c), dispatcher(t, known, c).Sender(),
+		inner,
 	}
 	for _, value := range values {
 		var out strings.Builder
@@ -47,7 +48,10 @@ func TestAnEndpointIsItsIDInWhatHoldsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		out.Write(data)
-		for _, leak := range []string{"hook-token", hex.EncodeToString([]byte("hook-token")), strings.ToUpper(hex.EncodeToString([]byte("hook-token"))), "Authorization"} {
+		for _, leak := range []string{
+			"hook-token", hex.EncodeToString([]byte("hook-token")),
+			strings.ToUpper(hex.EncodeToString([]byte("hook-token"))), "Authorization",
+		} {
 			if i := strings.Index(out.String(), leak); i >= 0 {
 				t.Errorf("%T shows %q: %s", value, leak, out.String()[max(i-200, 0):i+20])
 			}

@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// engine is a double: it keeps jobs in memory, and makes an attempt when a test says so. What it decides is told by the outcome.
+// engine is a double: it keeps jobs in memory, and makes an attempt when a test says so.
+// What it decides is told by the outcome.
 type engine struct {
 	mu      sync.Mutex
 	jobs    map[string]*driver.Record

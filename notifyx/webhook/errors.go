@@ -13,35 +13,43 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// The errors of sending, with errors.Is. ErrURL, ErrBlockedAddress, ErrEndpoint, ErrUnknownEndpoint, ErrEvent,
-// ErrPayloadTooLarge and ErrGone do not go away by trying again.
+// The errors of sending, with errors.Is. ErrURL, ErrBlockedAddress, ErrEndpoint,
+// ErrUnknownEndpoint, ErrEvent, ErrPayloadTooLarge and ErrGone do not go away by trying
+// again.
 var (
 	// ErrOption reports an option that makes no sense.
 	ErrOption = errors.New("webhook: wrong option")
 	// ErrURL reports a URL that no webhook is sent to.
 	ErrURL = errors.New("webhook: the URL is not allowed")
-	// ErrBlockedAddress reports a receiver whose name stands for an address that is not public.
+	// ErrBlockedAddress reports a receiver whose name stands for an address that is not
+	// public.
 	ErrBlockedAddress = errors.New("webhook: the address is blocked")
-	// ErrEndpoint reports a receiver without an id or a secret, or with a header that is not its own to set.
+	// ErrEndpoint reports a receiver without an id or a secret, or with a header that is
+	// not its own to set.
 	ErrEndpoint = errors.New("webhook: wrong endpoint")
-	// ErrUnknownEndpoint reports an id without a receiver, or with one that was disabled. An Endpoints returns it.
+	// ErrUnknownEndpoint reports an id without a receiver, or with one that was disabled.
+	// An Endpoints returns it.
 	ErrUnknownEndpoint = errors.New("webhook: unknown endpoint")
-	// ErrEvent reports an event with a wrong id, without a type, or with data that cannot be encoded.
+	// ErrEvent reports an event with a wrong id, without a type, or with data that cannot
+	// be encoded.
 	ErrEvent = errors.New("webhook: wrong event")
 	// ErrPayloadTooLarge reports an event above the limit.
 	ErrPayloadTooLarge = errors.New("webhook: the payload is too large")
 	// ErrTimeout reports an exchange that did not end in time.
 	ErrTimeout = errors.New("webhook: the receiver took too long")
-	// ErrConnection reports a receiver that cannot be reached, or whose answer is no HTTP.
+	// ErrConnection reports a receiver that cannot be reached, or whose answer is no
+	// HTTP.
 	ErrConnection = errors.New("webhook: the receiver does not answer")
 	// ErrResponseTooLarge reports an answer above the limit, whatever its status.
 	ErrResponseTooLarge = errors.New("webhook: the response is too large")
-	// ErrStatus reports an answer other than 2xx, also a redirect, which is not followed; errors.As finds the *StatusError.
+	// ErrStatus reports an answer other than 2xx, also a redirect, which is not followed;
+	// errors.As finds the *StatusError.
 	ErrStatus = errors.New("webhook: the receiver refused")
-	// ErrGone reports the answer 410: the receiver wants no more webhooks. It is an ErrStatus too.
+	// ErrGone reports the answer 410: the receiver wants no more webhooks. It is an
+	// ErrStatus too.
 	ErrGone = errors.New("webhook: the receiver is gone")
-	// ErrCircuitOpen reports a receiver that has failed too often and is left alone for a while, which RetryAfter tells.
-	// Nothing was sent.
+	// ErrCircuitOpen reports a receiver that has failed too often and is left alone for a
+	// while, which RetryAfter tells. Nothing was sent.
 	ErrCircuitOpen = errors.New("webhook: the circuit is open")
 )
 
@@ -49,8 +57,8 @@ var (
 type StatusError struct {
 	// Status is the HTTP status.
 	Status int
-	// Wait is how long the receiver asks to be left alone, within the client's bounds; 0 where it does not. It is read from
-	// 429, 502, 503 and 504.
+	// Wait is how long the receiver asks to be left alone, within the client's bounds; 0
+	// where it does not. It is read from 429, 502, 503 and 504.
 	Wait time.Duration
 }
 
@@ -79,7 +87,8 @@ func (e *circuitOpenError) RetryAfter() time.Duration { return e.wait }
 // Unwrap returns ErrCircuitOpen.
 func (e *circuitOpenError) Unwrap() error { return ErrCircuitOpen }
 
-// RetryAfter returns how long to wait before the next attempt, where the error of Send says so.
+// RetryAfter returns how long to wait before the next attempt, where the error of Send
+// says so.
 func RetryAfter(err error) (time.Duration, bool) {
 	later, ok := errors.AsType[notifyx.RetryAfterer](err)
 	if !ok {
@@ -89,7 +98,10 @@ func RetryAfter(err error) (time.Duration, bool) {
 }
 
 // permanent are the errors that another attempt would give again.
-var permanent = []error{ErrURL, ErrBlockedAddress, ErrEndpoint, ErrUnknownEndpoint, ErrEvent, ErrPayloadTooLarge, ErrGone}
+var permanent = []error{
+	ErrURL, ErrBlockedAddress, ErrEndpoint, ErrUnknownEndpoint, ErrEvent,
+	ErrPayloadTooLarge, ErrGone,
+}
 
 func isPermanent(err error) bool {
 	return slices.ContainsFunc(permanent, func(target error) bool { return errors.Is(err, target) })

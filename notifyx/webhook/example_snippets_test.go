@@ -59,7 +59,8 @@ func mountHook(engine *gin.Engine, secret signature.Secret) error {
 	}
 	engine.POST("/hook", receiver.Middleware(verifier), func(c *gin.Context) {
 		delivery, _ := receiver.DeliveryFrom(c)
-		log.Info(c, "received", slog.String("id", delivery.ID)) // with an id that is known: nothing to do
+		// with an id that is known: nothing to do
+		log.Info(c, "received", slog.String("id", delivery.ID))
 		xresult.Success(c, "ok")
 	})
 	return nil
@@ -83,7 +84,8 @@ func TestBothSecretsOfARotationAreTaken(t *testing.T) {
 
 // once lets the handler see an id once.
 func once(
-	verifier *receiver.Verifier, first func(context.Context, string) (bool, error), forget func(context.Context, string) error,
+	verifier *receiver.Verifier, first func(context.Context, string) (bool, error),
+	forget func(context.Context, string) error,
 ) gin.HandlerFunc {
 	return receiver.Middleware(verifier, receiver.WithSeen(first, forget))
 }
@@ -103,14 +105,19 @@ func TestARepeatIsNotHandled(t *testing.T) {
 	handled := 0
 	engine := gin.New()
 	engine.Use(xmiddle.ResponseMiddleware)
-	engine.POST("/hook", once(verifier, first, func(context.Context, string) error { return nil }), func(c *gin.Context) {
-		handled++
-		xresult.Success(c, "ok")
-	})
+	engine.POST("/hook", once(verifier, first, func(context.Context, string) error { return nil }),
+		func(c *gin.Context) {
+			handled++
+			xresult.Success(c, "ok")
+		})
 	service := serve(t, engine.ServeHTTP)
-	to := webhook.Endpoint{ID: "shop", URL: service.URL + "/hook", Secrets: []signature.Secret{secret}}
+	to := webhook.Endpoint{
+		ID: "shop", URL: service.URL + "/hook",
+		Secrets: []signature.Secret{secret},
+	}
 	for range 2 {
-		if _, err := newClient(t).Send(t.Context(), to, webhook.Event{ID: "msg_1", Type: "order.paid"}); err != nil {
+		if _, err := newClient(t).Send(t.Context(), to,
+			webhook.Event{ID: "msg_1", Type: "order.paid"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -123,15 +130,19 @@ func TestARepeatIsNotHandled(t *testing.T) {
 func tellShop(ctx context.Context, endpoints webhook.Endpoints, client *webhook.Client) error {
 	sender := webhook.NewSender(endpoints, client) // or hooks.Sender(), which stores
 	return sender.Send(ctx, &notifyx.Message{
-		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "order.paid", Content: `{"order":17}`,
+		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "order.paid",
+		Content: `{"order":17}`,
 	})
 }
 
 func TestAMessageIsAWebhook(t *testing.T) {
 	var body []byte
-	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { body, _ = io.ReadAll(r.Body) }))
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ = io.ReadAll(r.Body)
+	}))
 	defer service.Close()
-	err := tellShop(t.Context(), webhook.StaticEndpoints{"shop": endpoint(service.URL)}, newClient(t))
+	err := tellShop(t.Context(), webhook.StaticEndpoints{"shop": endpoint(service.URL)},
+		newClient(t))
 	if err != nil || len(body) == 0 {
 		t.Errorf("tellShop = %v, with the body %q", err, body)
 	}

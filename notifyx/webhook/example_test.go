@@ -35,7 +35,8 @@ func ExampleClient_Send() {
 	}))
 	defer target.Close()
 
-	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback()) // without options, for the internet
+	// without options, for the internet
+	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback())
 	if err != nil {
 		panic(err)
 	}
@@ -55,9 +56,13 @@ func ExampleClient_CheckURL() {
 	if err != nil {
 		panic(err)
 	}
-	for _, url := range []string{"https://example.com/hook", "http://example.com/hook", "https://169.254.169.254/"} {
+	for _, url := range []string{
+		"https://example.com/hook", "http://example.com/hook",
+		"https://169.254.169.254/",
+	} {
 		err := client.CheckURL(url)
-		fmt.Println(err == nil, errors.Is(err, webhook.ErrURL), errors.Is(err, webhook.ErrBlockedAddress))
+		fmt.Println(err == nil, errors.Is(err, webhook.ErrURL),
+			errors.Is(err, webhook.ErrBlockedAddress))
 	}
 	// Output:
 	// true false false
@@ -66,7 +71,8 @@ func ExampleClient_CheckURL() {
 }
 
 func ExampleMiddleware() {
-	secret := signature.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw") // from the settings
+	// from the settings
+	secret := signature.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 	if err != nil {
 		panic(err)
@@ -89,7 +95,10 @@ func ExampleMiddleware() {
 	defer client.Close()
 	for _, secret := range []signature.Secret{secret, signature.NewSecret()} {
 		result, _ := client.Send(context.Background(),
-			webhook.Endpoint{ID: "shop", URL: service.URL + "/hook", Secrets: []signature.Secret{secret}},
+			webhook.Endpoint{
+				ID: "shop", URL: service.URL + "/hook",
+				Secrets: []signature.Secret{secret},
+			},
 			webhook.Event{ID: "msg_1", Type: "order.paid"})
 		fmt.Println(result.Status)
 	}
@@ -118,7 +127,8 @@ func ExampleVerifier_Verify() {
 		w.WriteHeader(http.StatusNoContent)
 	}
 	w := httptest.NewRecorder()
-	handler(w, httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/", strings.NewReader("{}")))
+	handler(w, httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/",
+		strings.NewReader("{}")))
 	fmt.Println(w.Code)
 	// Output: 401
 }
@@ -136,7 +146,8 @@ type receiverRow struct {
 // Endpoint implements webhook.Endpoints.
 func (receivers) Endpoint(ctx context.Context, id string) (webhook.Endpoint, error) {
 	var rows []receiverRow
-	if err := xdb.MustGetDB(ctx).Table("receivers").Where("id = ?", id).Limit(1).Find(&rows).Error; err != nil {
+	if err := xdb.MustGetDB(ctx).Table("receivers").Where("id = ?",
+		id).Limit(1).Find(&rows).Error; err != nil {
 		return webhook.Endpoint{}, err
 	}
 	if len(rows) == 0 || rows[0].Disabled {
@@ -151,7 +162,8 @@ func (receivers) Endpoint(ctx context.Context, id string) (webhook.Endpoint, err
 
 // disable is told of receivers that are gone.
 func disable(ctx context.Context, endpointID string) error {
-	return xdb.MustGetDB(ctx).Table("receivers").Where("id = ?", endpointID).Update("disabled", true).Error
+	return xdb.MustGetDB(ctx).Table("receivers").Where("id = ?", endpointID).Update("disabled",
+		true).Error
 }
 
 func ExampleDispatcher() {
@@ -167,10 +179,12 @@ func ExampleDispatcher() {
 	// In the logic, with what the event is about:
 	pay := func(ctx context.Context, order int64) error {
 		return xdb.Transaction(ctx, func(ctx context.Context) error {
-			if err := xdb.MustGetDB(ctx).Table("orders").Where("id = ?", order).Update("paid", true).Error; err != nil {
+			if err := xdb.MustGetDB(ctx).Table("orders").Where("id = ?", order).Update("paid",
+				true).Error; err != nil {
 				return err
 			}
-			_, err := hooks.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: map[string]any{"order": order}})
+			_, err := hooks.Enqueue(ctx, "shop",
+				webhook.Event{Type: "order.paid", Data: map[string]any{"order": order}})
 			return err
 		})
 	}
@@ -196,7 +210,8 @@ func ExampleDispatcher() {
 	// For those who look after it:
 	replayAll := func(ctx context.Context) error {
 		queue := job.MustGetQueue(ctx)
-		letters, err := queue.List(ctx, job.Query{State: job.StateDead, Kind: webhook.JobKind, Limit: 50})
+		letters, err := queue.List(ctx,
+			job.Query{State: job.StateDead, Kind: webhook.JobKind, Limit: 50})
 		if err != nil {
 			return err
 		}
@@ -221,11 +236,15 @@ func ExampleNewSender() {
 		panic(err)
 	}
 	defer client.Close()
-	endpoints := webhook.StaticEndpoints{"shop": {URL: target.URL, Secrets: []signature.Secret{signature.NewSecret()}}}
+	endpoints := webhook.StaticEndpoints{"shop": {
+		URL:     target.URL,
+		Secrets: []signature.Secret{signature.NewSecret()},
+	}}
 
 	sender := webhook.NewSender(endpoints, client) // or hooks.Sender(), which stores
 	err = sender.Send(context.Background(), &notifyx.Message{
-		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "order.paid", Content: `{"order":17}`,
+		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "order.paid",
+		Content: `{"order":17}`,
 	})
 	fmt.Println(err)
 	// Output:

@@ -51,7 +51,8 @@ func (c *Client) exchange(parent context.Context, r *request) (Result, error) {
 	status, err := c.roundTrip(ctx, r)
 	result := Result{Status: status, Duration: time.Since(begin)}
 	switch {
-	case err == nil, errors.Is(err, ErrStatus), errors.Is(err, ErrResponseTooLarge), errors.Is(err, ErrURL):
+	case err == nil, errors.Is(err, ErrStatus), errors.Is(err, ErrResponseTooLarge),
+		errors.Is(err, ErrURL):
 		return result, err
 	case parent.Err() != nil:
 		return result, fmt.Errorf("%w: %w", errGaveUp, context.Cause(parent))
@@ -63,7 +64,8 @@ func (c *Client) exchange(parent context.Context, r *request) (Result, error) {
 }
 
 func (c *Client) roundTrip(ctx context.Context, r *request) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url.String(), bytes.NewReader(r.body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url.String(),
+		bytes.NewReader(r.body))
 	if err != nil {
 		return 0, fmt.Errorf("%w: it cannot be read", ErrURL)
 	}
@@ -87,7 +89,8 @@ func (c *Client) roundTrip(ctx context.Context, r *request) (int, error) {
 	return res.StatusCode, status
 }
 
-// drain reads the body within the limit: an answer that is too long, or breaks off, is none.
+// drain reads the body within the limit: an answer that is too long, or breaks off, is
+// none.
 func drain(res *http.Response) (err error) {
 	n := res.ContentLength
 	if n <= maxResponse {
@@ -99,17 +102,21 @@ func drain(res *http.Response) (err error) {
 	return err
 }
 
-// retryAfter reads the header of an answer that says "not now" (RFC 9110, section 10.2.3), within the bounds.
+// retryAfter reads the header of an answer that says "not now" (RFC 9110, section
+// 10.2.3), within the bounds.
 func (c *Client) retryAfter(res *http.Response) time.Duration {
 	switch res.StatusCode {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout:
 	default:
 		return 0
 	}
 	value := strings.TrimSpace(xhttp.RetryAfter.Get(res.Header))
 	wait, ok := time.Duration(0), false
-	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		wait, ok = time.Duration(min(seconds, uint64(maxRetryAfter/time.Second)))*time.Second, true // G115: bounded
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil ||
+		errors.Is(err, strconv.ErrRange) {
+		// G115: bounded
+		wait, ok = time.Duration(min(seconds, uint64(maxRetryAfter/time.Second)))*time.Second, true
 	} else if at, err := http.ParseTime(value); err == nil {
 		wait, ok = at.Sub(c.config.now()), true
 	}
@@ -124,8 +131,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// connectionError keeps of an error what the receiver has not written: net/http quotes malformed answers, crypto/x509 the names
-// of certificates.
+// connectionError keeps of an error what the receiver has not written: net/http quotes
+// malformed answers, crypto/x509 the names of certificates.
 func connectionError(err error) error {
 	var (
 		blocked     *addressError
@@ -139,9 +146,11 @@ func connectionError(err error) error {
 	case errors.As(err, &blocked):
 		return blocked
 	case errors.As(err, &dns):
-		return fmt.Errorf("%w: %w", ErrConnection, &cause{text: "the name cannot be looked up", err: dns})
+		return fmt.Errorf("%w: %w",
+			ErrConnection, &cause{text: "the name cannot be looked up", err: dns})
 	case errors.As(err, &certificate):
-		return fmt.Errorf("%w: %w", ErrConnection, &cause{text: certificateText(certificate), err: certificate})
+		return fmt.Errorf("%w: %w",
+			ErrConnection, &cause{text: certificateText(certificate), err: certificate})
 	case errors.As(err, &op):
 		return fmt.Errorf("%w: %w", ErrConnection, op)
 	case errors.As(err, &record), errors.As(err, &alert):
@@ -172,7 +181,8 @@ func certificateText(err error) string {
 	}
 }
 
-// cause is an error with a text of this package. The error itself is found with errors.As only.
+// cause is an error with a text of this package. The error itself is found with errors.As
+// only.
 type cause struct {
 	text string
 	err  error

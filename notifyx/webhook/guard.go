@@ -6,8 +6,9 @@ import (
 	"syscall"
 )
 
-// blockedNetworks are the networks that are not the public internet: IANA's registries of special-purpose addresses
-// (RFC 6890 and its updates), multicast, and the one public address behind which a cloud keeps its metadata.
+// blockedNetworks are the networks that are not the public internet: IANA's registries of
+// special-purpose addresses (RFC 6890 and its updates), multicast, and the one public
+// address behind which a cloud keeps its metadata.
 var blockedNetworks = prefixes(
 	"0.0.0.0/8",         // this network; 0.0.0.0 is the host itself
 	"10.0.0.0/8",        // private
@@ -46,7 +47,8 @@ var blockedNetworks = prefixes(
 var (
 	// unicast is all that IANA has given out of IPv6; what is outside is not public.
 	unicast = netip.MustParsePrefix("2000::/3")
-	// nat64 holds IPv4 addresses, which count (RFC 6052): where a network has IPv6 only, every receiver is in it.
+	// nat64 holds IPv4 addresses, which count (RFC 6052): where a network has IPv6 only,
+	// every receiver is in it.
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 	loopback  = prefixes("127.0.0.0/8", "::1/128")
@@ -108,7 +110,8 @@ func contains(networks []netip.Prefix, addr netip.Addr) bool {
 	return false
 }
 
-// control is called by the dialer for each address right before the connection is made, when no name can change any more.
+// control is called by the dialer for each address right before the connection is made,
+// when no name can change any more.
 func (g guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return &addressError{what: "network " + network}

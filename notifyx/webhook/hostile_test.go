@@ -79,43 +79,104 @@ func TestHostileReceivers(t *testing.T) {
 		{"drips its status line", dripping("HTTP/1.1 ", "2"), webhook.ErrTimeout},
 		{"drips headers", dripping("HTTP/1.1 200 OK\r\n", "X-A: b\r\n"), webhook.ErrTimeout},
 		{"drips a header", dripping("HTTP/1.1 200 OK\r\nX-A: ", "b"), webhook.ErrTimeout},
-		{"drips interim answers", dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), webhook.ErrTimeout},
-		{"drips a body", dripping("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n", "b"), webhook.ErrTimeout},
-		{"drips chunks", dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nb\r\n"), webhook.ErrTimeout},
-		{"drips a body without a length", dripping("HTTP/1.1 200 OK\r\n\r\n", "b"), webhook.ErrTimeout},
-		{"drips trailers", dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X-A: b\r\n"), webhook.ErrTimeout},
-		{"drips the body of an error", dripping("HTTP/1.1 500 No\r\nContent-Length: 60000\r\n\r\n", "b"), webhook.ErrStatus},
+		{
+			"drips interim answers",
+			dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), webhook.ErrTimeout,
+		},
+		{
+			"drips a body", dripping("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n", "b"),
+			webhook.ErrTimeout,
+		},
+		{"drips chunks", dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+			"1\r\nb\r\n"), webhook.ErrTimeout},
+		{
+			"drips a body without a length",
+			dripping("HTTP/1.1 200 OK\r\n\r\n", "b"), webhook.ErrTimeout,
+		},
+		{"drips trailers", dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+			"X-A: b\r\n"), webhook.ErrTimeout},
+		{
+			"drips the body of an error",
+			dripping("HTTP/1.1 500 No\r\nContent-Length: 60000\r\n\r\n", "b"), webhook.ErrStatus,
+		},
 		{"closes at once", func(context.Context, net.Conn) {}, webhook.ErrConnection},
 		{"closes after the request", write(""), webhook.ErrConnection},
 		{"closes in the status line", write("HTTP/1.1 20"), webhook.ErrConnection},
 		{"closes in the headers", write("HTTP/1.1 200 OK\r\nX-A"), webhook.ErrConnection},
-		{"closes in the body", write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + secretAnswer), webhook.ErrConnection},
-		{"closes in a chunk", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n" + secretAnswer), webhook.ErrConnection},
+		{
+			"closes in the body",
+			write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + secretAnswer),
+			webhook.ErrConnection,
+		},
+		{"closes in a chunk", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n" +
+			secretAnswer), webhook.ErrConnection},
 		{"is no HTTP", write(secretAnswer + "\r\n\r\n"), webhook.ErrConnection},
-		{"has a wrong status", write("HTTP/1.1 " + secretAnswer + " OK\r\n\r\n"), webhook.ErrConnection},
-		{"has a wrong header", write("HTTP/1.1 200 OK\r\n" + secretAnswer + "\r\n\r\n"), webhook.ErrConnection},
-		{"has a wrong length", write("HTTP/1.1 200 OK\r\nContent-Length: " + secretAnswer + "\r\n\r\n"), webhook.ErrConnection},
-		{"has two lengths", write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"), webhook.ErrConnection},
-		{"has a wrong chunk", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + secretAnswer + "\r\n"), webhook.ErrConnection},
-		{"switches protocols", dripping("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "b"), webhook.ErrStatus},
-		{"has one huge header", write("HTTP/1.1 200 OK\r\nX-A: " + strings.Repeat("b", 1<<20) + "\r\n\r\n"), webhook.ErrConnection},
-		{"has many headers", write("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-A: b\r\n", 1<<17) + "\r\n"), webhook.ErrConnection},
-		{"has no end of interim answers", write(strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 1<<15)), webhook.ErrConnection},
-		{"has no end of continues", write(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 1<<16)), webhook.ErrConnection},
-		{"announces 1 GB", write("HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n" + secretAnswer), webhook.ErrResponseTooLarge},
-		{"announces 1 GB with an error", write("HTTP/1.1 500 No\r\nContent-Length: 1073741824\r\n\r\n"), webhook.ErrStatus},
-		{"redirects with 1 GB", write("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 1073741824\r\n\r\n"), webhook.ErrStatus},
-		{"breaks the end of an error", write("HTTP/1.1 410 Gone\r\nContent-Length: 100\r\n\r\nabc"), webhook.ErrGone},
+		{
+			"has a wrong status",
+			write("HTTP/1.1 " + secretAnswer + " OK\r\n\r\n"), webhook.ErrConnection,
+		},
+		{
+			"has a wrong header",
+			write("HTTP/1.1 200 OK\r\n" + secretAnswer + "\r\n\r\n"), webhook.ErrConnection,
+		},
+		{
+			"has a wrong length",
+			write("HTTP/1.1 200 OK\r\nContent-Length: " + secretAnswer + "\r\n\r\n"),
+			webhook.ErrConnection,
+		},
+		{
+			"has two lengths", write(
+				"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+			webhook.ErrConnection,
+		},
+		{"has a wrong chunk", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			secretAnswer + "\r\n"), webhook.ErrConnection},
+		{
+			"switches protocols",
+			dripping("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "b"), webhook.ErrStatus,
+		},
+		{
+			"has one huge header",
+			write("HTTP/1.1 200 OK\r\nX-A: " + strings.Repeat("b", 1<<20) + "\r\n\r\n"),
+			webhook.ErrConnection,
+		},
+		{"has many headers", write("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-A: b\r\n",
+			1<<17) + "\r\n"), webhook.ErrConnection},
+		{
+			"has no end of interim answers",
+			write(strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 1<<15)),
+			webhook.ErrConnection,
+		},
+		{
+			"has no end of continues",
+			write(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 1<<16)), webhook.ErrConnection,
+		},
+		{"announces 1 GB", write("HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n" +
+			secretAnswer), webhook.ErrResponseTooLarge},
+		{
+			"announces 1 GB with an error",
+			write("HTTP/1.1 500 No\r\nContent-Length: 1073741824\r\n\r\n"), webhook.ErrStatus,
+		},
+		{
+			"redirects with 1 GB",
+			write("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 1073741824\r\n\r\n"), webhook.ErrStatus,
+		},
+		{
+			"breaks the end of an error",
+			write("HTTP/1.1 410 Gone\r\nContent-Length: 100\r\n\r\nabc"), webhook.ErrGone,
+		},
 	} {
 		t.Run(r.name, func(t *testing.T) {
-			// An error that is expected to come before the timeout has time, so that a busy machine changes nothing.
+			// An error that is expected to come before the timeout has time, so that a
+			// busy machine changes nothing.
 			timeout := 20 * time.Second
 			if errors.Is(r.want, webhook.ErrTimeout) || strings.Contains(r.name, "drips") {
 				timeout = 300 * time.Millisecond
 			}
 			c := newClient(t, webhook.WithTimeout(timeout))
 			begin := time.Now()
-			_, err := c.Send(t.Context(), endpoint(listen(t, r.serve)), webhook.Event{Type: "a", Data: strings.Repeat("a", 200<<10)})
+			_, err := c.Send(t.Context(), endpoint(listen(t, r.serve)),
+				webhook.Event{Type: "a", Data: strings.Repeat("a", 200<<10)})
 			if !errors.Is(err, r.want) {
 				t.Errorf("error %v, want %v", err, r.want)
 			}
@@ -129,7 +190,8 @@ func TestHostileReceivers(t *testing.T) {
 	}
 }
 
-// flood answers with an endless body in chunks and tells how much the other side has taken.
+// flood answers with an endless body in chunks and tells how much the other side has
+// taken.
 func flood(w http.ResponseWriter, part []byte, most int64) (written int64) {
 	for written < most {
 		n, err := w.Write(part)
@@ -147,7 +209,8 @@ func TestAnEndlessAnswerIsCutOffAndNotDrained(t *testing.T) {
 		written <- flood(w, make([]byte, 64<<10), 1<<30)
 	}))
 	t.Cleanup(s.Close)
-	result, err := newClient(t, trust(s)).Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a"})
+	result, err := newClient(t, trust(s)).Send(t.Context(), endpoint(s.URL),
+		webhook.Event{Type: "a"})
 	if !errors.Is(err, webhook.ErrResponseTooLarge) || result.Status != http.StatusOK {
 		t.Errorf("%+v, %v, want ErrResponseTooLarge", result, err)
 	}
@@ -171,7 +234,8 @@ func TestTheBodyMayBeAsLongAsTheLimit(t *testing.T) {
 				}
 				_, _ = w.Write(make([]byte, l.bytes))
 			})
-			if _, err := newClient(t).Send(t.Context(), endpoint(s.URL), webhook.Event{Type: "a"}); !errors.Is(err, l.want) {
+			if _, err := newClient(t).Send(t.Context(), endpoint(s.URL),
+				webhook.Event{Type: "a"}); !errors.Is(err, l.want) {
 				t.Errorf("%d bytes, chunked %v: %v, want %v", l.bytes, chunked, err, l.want)
 			}
 		}
@@ -210,7 +274,8 @@ func TestACompressedAnswerIsNotUnpacked(t *testing.T) {
 func TestAHandshakeThatHangsIsATimeout(t *testing.T) {
 	url := listen(t, func(ctx context.Context, _ net.Conn) { <-ctx.Done() })
 	c := newClient(t, webhook.WithTimeout(200*time.Millisecond))
-	_, err := c.Send(t.Context(), endpoint(strings.Replace(url, "http", "https", 1)), webhook.Event{Type: "a"})
+	_, err := c.Send(t.Context(), endpoint(strings.Replace(url, "http", "https", 1)),
+		webhook.Event{Type: "a"})
 	if !errors.Is(err, webhook.ErrTimeout) {
 		t.Errorf("error %v, want ErrTimeout", err)
 	}
@@ -218,7 +283,8 @@ func TestAHandshakeThatHangsIsATimeout(t *testing.T) {
 
 func TestAServerWithoutTLSIsNoReceiver(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})
-	_, err := newClient(t).Send(t.Context(), endpoint(strings.Replace(s.URL, "http", "https", 1)), webhook.Event{Type: "a"})
+	_, err := newClient(t).Send(t.Context(), endpoint(strings.Replace(s.URL, "http", "https", 1)),
+		webhook.Event{Type: "a"})
 	if !errors.Is(err, webhook.ErrConnection) {
 		t.Errorf("error %v, want ErrConnection", err)
 	}

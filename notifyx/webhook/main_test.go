@@ -43,7 +43,10 @@ func newClient(t *testing.T, opts ...webhook.Option) *webhook.Client {
 
 // endpoint returns a receiver with the secret of the specification's example.
 func endpoint(url string) webhook.Endpoint {
-	return webhook.Endpoint{ID: "shop", URL: url, Secrets: []signature.Secret{signature.MustParseSecret(vector)}}
+	return webhook.Endpoint{
+		ID:  "shop",
+		URL: url, Secrets: []signature.Secret{signature.MustParseSecret(vector)},
+	}
 }
 
 // serve starts a receiver.
@@ -54,7 +57,8 @@ func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// listen starts a server that does to each connection what serve does; its context ends with the test.
+// listen starts a server that does to each connection what serve does; its context ends
+// with the test.
 func listen(t *testing.T, serve func(ctx context.Context, conn net.Conn)) (url string) {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

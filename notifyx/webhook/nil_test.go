@@ -17,7 +17,8 @@ func TestAnOptionThatIsNilIsIgnored(t *testing.T) {
 	}
 	d := dispatcher(t, webhook.StaticEndpoints{}, c, nil)
 	ctx, e := newEngine(t)
-	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}, nil); err != nil || len(e.jobs) != 1 {
+	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}, nil); err != nil ||
+		len(e.jobs) != 1 {
 		t.Errorf("Enqueue: %v, %d jobs", err, len(e.jobs))
 	}
 	v, err := receiver.NewVerifier([]signature.Secret{signature.NewSecret()}, nil)
@@ -30,10 +31,15 @@ func TestAnOptionThatIsNilIsIgnored(t *testing.T) {
 func TestADispatcherThatMakesNoSenseIsAnError(t *testing.T) {
 	c := newClient(t)
 	for name, f := range map[string]func() (*webhook.Dispatcher, error){
-		"no endpoints": func() (*webhook.Dispatcher, error) { return webhook.NewDispatcher(nil, c) },
-		"no client":    func() (*webhook.Dispatcher, error) { return webhook.NewDispatcher(webhook.StaticEndpoints{}, nil) },
+		"no endpoints": func() (*webhook.Dispatcher, error) {
+			return webhook.NewDispatcher(nil, c)
+		},
+		"no client": func() (*webhook.Dispatcher, error) {
+			return webhook.NewDispatcher(webhook.StaticEndpoints{}, nil)
+		},
 		"no attempts": func() (*webhook.Dispatcher, error) {
-			return webhook.NewDispatcher(webhook.StaticEndpoints{}, c, webhook.WithSchedule(backoff.Default(), 0))
+			return webhook.NewDispatcher(webhook.StaticEndpoints{}, c,
+				webhook.WithSchedule(backoff.Default(), 0))
 		},
 		"no schedule": func() (*webhook.Dispatcher, error) {
 			return webhook.NewDispatcher(webhook.StaticEndpoints{}, c, webhook.WithSchedule(nil, 1))

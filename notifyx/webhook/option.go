@@ -33,7 +33,8 @@ func defaults() config {
 		timeout:    20 * time.Second,
 		maxPayload: 256 << 10,
 		breaker: &breaker{
-			failures: 5, ratio: 0.5, minRequests: 20, window: time.Minute, openFor: time.Minute, maxEndpoints: 10_000,
+			failures: 5, ratio: 0.5, minRequests: 20, window: time.Minute, openFor: time.Minute,
+			maxEndpoints: 10_000,
 		},
 		log: xlog.WithName(xlog.NamedNOTI),
 		now: time.Now,
@@ -41,17 +42,19 @@ func defaults() config {
 }
 
 const (
-	// maxResponse bounds the body of an answer, and its header with interim answers, in bytes.
+	// maxResponse bounds the body of an answer, and its header with interim answers, in
+	// bytes.
 	maxResponse = 64 << 10
 	// minRetryAfter and maxRetryAfter bound what a receiver may ask for with Retry-After.
 	minRetryAfter, maxRetryAfter = time.Second, 24 * time.Hour
 )
 
-// WithTimeout bounds one attempt, from the look-up of the name to the last byte of the answer; 20 s by default, which is
-// what the specification asks for.
+// WithTimeout bounds one attempt, from the look-up of the name to the last byte of the
+// answer; 20 s by default, which is what the specification asks for.
 func WithTimeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
 
-// WithMaxPayload bounds the request's body; 256 KiB by default. Receivers like less than 20 KB.
+// WithMaxPayload bounds the request's body; 256 KiB by default. Receivers like less than
+// 20 KB.
 func WithMaxPayload(bytes int) Option { return func(c *config) { c.maxPayload = bytes } }
 
 // WithHTTP allows URLs without TLS beside https.
@@ -62,7 +65,8 @@ func WithPorts(ports ...uint16) Option {
 	return func(c *config) { c.ports = append(c.ports, ports...) }
 }
 
-// WithAllowedNetworks allows addresses that are not public, such as those of a company's own network.
+// WithAllowedNetworks allows addresses that are not public, such as those of a company's
+// own network.
 func WithAllowedNetworks(networks ...netip.Prefix) Option {
 	return func(c *config) { c.allowed = append(c.allowed, networks...) }
 }
@@ -70,7 +74,8 @@ func WithAllowedNetworks(networks ...netip.Prefix) Option {
 // WithAllowLoopback allows 127.0.0.0/8 and ::1, for development and tests.
 func WithAllowLoopback() Option { return WithAllowedNetworks(loopback...) }
 
-// WithRootCAs trusts these certificate authorities instead of the system's. There is no option that trusts all.
+// WithRootCAs trusts these certificate authorities instead of the system's. There is no
+// option that trusts all.
 func WithRootCAs(pool *x509.CertPool) Option { return func(c *config) { c.roots = pool } }
 
 // WithoutBreaker sends to each receiver however often it has failed.
@@ -94,7 +99,8 @@ func (c *config) check() error {
 	refuse(c.timeout <= 0, "the timeout %s is not positive", c.timeout)
 	refuse(c.maxPayload <= 0, "a payload of %d bytes", c.maxPayload)
 	refuse(slices.Contains(c.ports, 0), "port 0")
-	refuse(slices.ContainsFunc(c.allowed, func(p netip.Prefix) bool { return !p.IsValid() || p.Addr().Is4In6() }),
+	refuse(slices.ContainsFunc(c.allowed,
+		func(p netip.Prefix) bool { return !p.IsValid() || p.Addr().Is4In6() }),
 		"an allowed network that is none, or IPv4 written as IPv6")
 	return errors.Join(all...)
 }

@@ -31,7 +31,10 @@ func service(path string) (ctx context.Context, stop func(), err error) {
 		return nil, nil, err
 	}
 	ctx = xlog.NewContext(context.Background(), log)
-	db, err := xdb.Open(ctx, xdb.Options{Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
+	db, err := xdb.Open(ctx, xdb.Options{
+		Driver: "sqlite",
+		Parts:  driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +64,8 @@ func deliver(t *testing.T, ctx context.Context, d *webhook.Dispatcher) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- job.Work(ctx, job.WithHandlers(d.Handler()), job.WithPollInterval(20*time.Millisecond))
+		ended <- job.Work(ctx, job.WithHandlers(d.Handler()),
+			job.WithPollInterval(20*time.Millisecond))
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -95,7 +99,8 @@ func TestAnEventLivesAndDiesWithTheTransaction(t *testing.T) {
 	rolledBack := errors.New("rolled back")
 	store := func(note string, end error) error {
 		return xdb.Transaction(ctx, func(ctx context.Context) error {
-			if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: note}); err != nil {
+			if _, err := d.Enqueue(ctx, "shop",
+				webhook.Event{Type: "order.paid", Data: note}); err != nil {
 				return err
 			}
 			return end
@@ -113,7 +118,8 @@ func TestAnEventLivesAndDiesWithTheTransaction(t *testing.T) {
 	}
 	await(t, "nothing waits", func() bool {
 		for _, state := range []job.State{job.StateWaiting, job.StateRunning} {
-			if all, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: state}); err != nil || len(all) > 0 {
+			if all, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: state}); err != nil ||
+				len(all) > 0 {
 				return false
 			}
 		}
@@ -133,7 +139,8 @@ func TestAnEventThatFailsToTheEndIsADeadLetterThatCanBeReplayed(t *testing.T) {
 		ids <- r.Header.Get("Webhook-Id")
 		w.WriteHeader(int(status.Load()))
 	})
-	d := dispatcher(t, only(s.URL), newClient(t), webhook.WithSchedule(backoff.Constant(10*time.Millisecond), 3))
+	d := dispatcher(t, only(s.URL), newClient(t),
+		webhook.WithSchedule(backoff.Constant(10*time.Millisecond), 3))
 	ctx := newService(t)
 	id, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: 17})
 	if err != nil {
@@ -146,7 +153,8 @@ func TestAnEventThatFailsToTheEndIsADeadLetterThatCanBeReplayed(t *testing.T) {
 		dead, err = queue.List(ctx, job.Query{State: job.StateDead, Kind: webhook.JobKind})
 		return err != nil || len(dead) == 1
 	})
-	if err != nil || hits.Load() != 3 || dead[0].Attempt != 3 || !strings.Contains(string(dead[0].Args), id) {
+	if err != nil || hits.Load() != 3 || dead[0].Attempt != 3 ||
+		!strings.Contains(string(dead[0].Args), id) {
 		t.Fatalf("%v, %d requests, %+v", err, hits.Load(), dead)
 	}
 	status.Store(http.StatusOK)

@@ -13,7 +13,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-// nameServer answers questions for IPv4 addresses: to the n-th, from 0 on, what answer returns. For IPv6 there is nothing.
+// nameServer answers questions for IPv4 addresses: to the n-th, from 0 on, what answer
+// returns. For IPv6 there is nothing.
 func nameServer(t *testing.T, answer func(n int) [][4]byte) *net.Resolver {
 	t.Helper()
 	conn, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
@@ -35,14 +36,20 @@ func nameServer(t *testing.T, answer func(n int) [][4]byte) *net.Resolver {
 				continue
 			}
 			reply := dnsmessage.Message{
-				Header:    dnsmessage.Header{ID: question.ID, Response: true, Authoritative: true, RecursionAvailable: true},
+				Header: dnsmessage.Header{
+					ID: question.ID, Response: true, Authoritative: true,
+					RecursionAvailable: true,
+				},
 				Questions: question.Questions,
 			}
 			if q := question.Questions[0]; q.Type == dnsmessage.TypeA {
 				for _, a := range answer(asked) {
 					reply.Answers = append(reply.Answers, dnsmessage.Resource{
-						Header: dnsmessage.ResourceHeader{Name: q.Name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET},
-						Body:   &dnsmessage.AResource{A: a},
+						Header: dnsmessage.ResourceHeader{
+							Name: q.Name, Type: dnsmessage.TypeA,
+							Class: dnsmessage.ClassINET,
+						},
+						Body: &dnsmessage.AResource{A: a},
 					})
 				}
 				asked++
@@ -56,9 +63,12 @@ func nameServer(t *testing.T, answer func(n int) [][4]byte) *net.Resolver {
 		_ = conn.Close()
 		<-done
 	})
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
+	return &net.Resolver{
+		PreferGo: true,
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+		},
+	}
 }
 
 func TestANameThatTurnsPrivateIsBlockedAtTheConnection(t *testing.T) {
@@ -80,12 +90,14 @@ func TestANameThatTurnsPrivateIsBlockedAtTheConnection(t *testing.T) {
 	if err := c.CheckURL(hook); err != nil {
 		t.Fatal(err)
 	}
-	// Whoever checks the name by itself sees the public address, and then connects to another one.
+	// Whoever checks the name by itself sees the public address, and then connects to
+	// another one.
 	first, err := resolver.LookupHost(t.Context(), "rebind.example.com")
 	if err != nil || first[0] != "8.8.8.8" {
 		t.Fatalf("the first look-up = %v, %v", first, err)
 	}
-	if _, err = c.Send(t.Context(), endpoint(hook), webhook.Event{Type: "a"}); !errors.Is(err, webhook.ErrBlockedAddress) {
+	if _, err = c.Send(t.Context(), endpoint(hook), webhook.Event{Type: "a"}); !errors.Is(err,
+		webhook.ErrBlockedAddress) {
 		t.Errorf("error %v, want ErrBlockedAddress", err)
 	}
 	if n := reached.Load(); n != 0 {
@@ -97,14 +109,16 @@ func TestEveryAddressOfANameIsChecked(t *testing.T) {
 	var reached atomic.Int32
 	url := listen(t, func(_ context.Context, _ net.Conn) { reached.Add(1) })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
-	c, err := webhook.New(webhook.WithHTTP(), webhook.WithResolver(nameServer(t, func(int) [][4]byte {
-		return [][4]byte{{10, 0, 0, 1}, {127, 0, 0, 1}, {169, 254, 169, 254}}
-	})))
+	c, err := webhook.New(webhook.WithHTTP(),
+		webhook.WithResolver(nameServer(t, func(int) [][4]byte {
+			return [][4]byte{{10, 0, 0, 1}, {127, 0, 0, 1}, {169, 254, 169, 254}}
+		})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = c.Send(t.Context(), endpoint("http://many.example.com:"+port+"/"), webhook.Event{Type: "a"})
+	_, err = c.Send(t.Context(), endpoint("http://many.example.com:"+port+"/"),
+		webhook.Event{Type: "a"})
 	if !errors.Is(err, webhook.ErrBlockedAddress) {
 		t.Errorf("error %v, want ErrBlockedAddress", err)
 	}
@@ -122,7 +136,8 @@ func TestANameThatIsNotThereIsAConnectionError(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = c.Send(t.Context(), endpoint("https://nobody.example.com/hook-token"), webhook.Event{Type: "a"})
+	_, err = c.Send(t.Context(), endpoint("https://nobody.example.com/hook-token"),
+		webhook.Event{Type: "a"})
 	if !errors.Is(err, webhook.ErrConnection) || strings.Contains(err.Error(), "token") {
 		t.Errorf("error %v, want ErrConnection without the URL", err)
 	}

@@ -12,11 +12,13 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// NewSender returns a sender of messages of the type WEBHOOK that sends at once, to one receiver after the other. To has the
-// ids of endpoints, Subject the type of the event, Content its data as JSON. The event's timestamp is the message's CreatedAt.
+// NewSender returns a sender of messages of the type WEBHOOK that sends at once, to one
+// receiver after the other. To has the ids of endpoints, Subject the type of the event,
+// Content its data as JSON. The event's timestamp is the message's CreatedAt.
 //
-// Where one of several receivers fails, the error is permanent only if all failures are, and says the longest wait that any
-// asks for. A repeat goes to all of them again, under the same id. A Dispatcher's Sender tries each by itself.
+// Where one of several receivers fails, the error is permanent only if all failures are,
+// and says the longest wait that any asks for. A repeat goes to all of them again, under
+// the same id. A Dispatcher's Sender tries each by itself.
 //
 // It panics without endpoints or without a client.
 func NewSender(endpoints Endpoints, client *Client) notifyx.Sender {
@@ -62,9 +64,10 @@ func (s *sender) Send(ctx context.Context, m *notifyx.Message) error {
 	return notifyx.Permanent(errors.Join(final...))
 }
 
-// Sender returns a sender of messages of the type WEBHOOK that stores them as Enqueue does, for each receiver by itself. To
-// has the ids of endpoints, Subject the type of the event, Content its data as JSON. The event's timestamp is the message's
-// CreatedAt. A message counts as sent once it is stored.
+// Sender returns a sender of messages of the type WEBHOOK that stores them as Enqueue
+// does, for each receiver by itself. To has the ids of endpoints, Subject the type of the
+// event, Content its data as JSON. The event's timestamp is the message's CreatedAt. A
+// message counts as sent once it is stored.
 func (d *Dispatcher) Sender() notifyx.Sender { return storing{d} }
 
 type storing struct{ d *Dispatcher }
@@ -81,8 +84,8 @@ func (s storing) Send(ctx context.Context, m *notifyx.Message) error {
 	return err
 }
 
-// fromMessage returns the event. Its id is the message's: full stops, which the id of an event has not, become tildes, which
-// the id of a message has not.
+// fromMessage returns the event. Its id is the message's: full stops, which the id of an
+// event has not, become tildes, which the id of a message has not.
 func fromMessage(m *notifyx.Message) (Event, error) {
 	if err := m.Validate(); err != nil {
 		return Event{}, err
@@ -107,5 +110,6 @@ func fromMessage(m *notifyx.Message) (Event, error) {
 	if id == "" {
 		id = signature.NewID()
 	}
-	return Event{ID: id, Type: m.Subject, Timestamp: m.CreatedAt, Data: json.RawMessage(m.Content)}, nil
+	return Event{ID: id, Type: m.Subject, Timestamp: m.CreatedAt, Data: json.RawMessage(m.Content)},
+		nil
 }

@@ -56,7 +56,10 @@ func (h *hooks) keep(to, mark string, body []byte) {
 	if err := json.Unmarshal(body, &p); err != nil {
 		panic(err)
 	}
-	h.arrived = append(h.arrived, notifytest.Arrival{Mark: mark, To: []string{to}, Subject: p.Type, Content: string(p.Data)})
+	h.arrived = append(h.arrived, notifytest.Arrival{
+		Mark: mark, To: []string{to}, Subject: p.Type,
+		Content: string(p.Data),
+	})
 }
 
 // Recipient implements notifytest.Receiver.
@@ -126,7 +129,10 @@ func (s *stored) Arrived() []notifytest.Arrival {
 		if err := json.Unmarshal(r.Args, &args); err != nil {
 			panic(err)
 		}
-		all = append(all, notifytest.Arrival{Mark: args.ID, To: []string{args.Endpoint}, Subject: args.Type, Content: string(args.Data)})
+		all = append(all, notifytest.Arrival{
+			Mark: args.ID, To: []string{args.Endpoint},
+			Subject: args.Type, Content: string(args.Data),
+		})
 	}
 	return all
 }
@@ -167,7 +173,10 @@ func TestTheSenderThatStoresConforms(t *testing.T) {
 					return nil
 				}
 			}
-			return inQueue{dispatcher(t, r.endpoints("http://127.0.0.1:1"), newClient(t)).Sender(), e}, r
+			return inQueue{
+				dispatcher(t, r.endpoints("http://127.0.0.1:1"), newClient(t)).Sender(),
+				e,
+			}, r
 		},
 	})
 }
@@ -179,9 +188,15 @@ func TestAMessageThatIsNoEventIsRefused(t *testing.T) {
 		"no JSON":    func(m *notifyx.Message) { m.Content = "Hello" },
 		"HTML":       func(m *notifyx.Message) { m.HTML = "<p>" },
 	} {
-		m := &notifyx.Message{Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"}
+		m := &notifyx.Message{
+			Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a",
+			Content: "1",
+		}
 		change(m)
-		for _, s := range []notifyx.Sender{d.Sender(), webhook.NewSender(webhook.StaticEndpoints{}, newClient(t))} {
+		for _, s := range []notifyx.Sender{
+			d.Sender(),
+			webhook.NewSender(webhook.StaticEndpoints{}, newClient(t)),
+		} {
 			if err := s.Send(t.Context(), m); !errors.Is(err, notifyx.ErrMessage) {
 				t.Errorf("%s: %v, want ErrMessage", name, err)
 			}
@@ -194,8 +209,13 @@ func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
 		w.Header().Set("Retry-After", "77")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	gone := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
-	s := webhook.NewSender(webhook.StaticEndpoints{"down": endpoint(down.URL), "gone": endpoint(gone.URL)}, newClient(t))
+	gone := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusGone)
+	})
+	s := webhook.NewSender(webhook.StaticEndpoints{
+		"down": endpoint(down.URL),
+		"gone": endpoint(gone.URL),
+	}, newClient(t))
 	for _, c := range []struct {
 		name string
 		to   []string
@@ -206,7 +226,8 @@ func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
 		{"down", []string{"down"}, false},
 		{"gone and down", []string{"gone", "down"}, false},
 	} {
-		err := s.Send(t.Context(), &notifyx.Message{Type: notifyx.TypeWebhook, To: c.to, Subject: "a", Content: "1"})
+		err := s.Send(t.Context(),
+			&notifyx.Message{Type: notifyx.TypeWebhook, To: c.to, Subject: "a", Content: "1"})
 		if err == nil || errors.Is(err, notifyx.ErrPermanent) != c.want {
 			t.Errorf("%s: %v, permanent want %v", c.name, err, c.want)
 		}
@@ -220,7 +241,10 @@ func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
 func TestARepeatOfAMessageHasTheSameBody(t *testing.T) {
 	got := make(chan received, 2)
 	clock := time.Unix(1_700_000_000, 0)
-	c := newClient(t, webhook.WithClock(func() time.Time { clock = clock.Add(time.Hour); return clock }))
+	c := newClient(t, webhook.WithClock(func() time.Time {
+		clock = clock.Add(time.Hour)
+		return clock
+	}))
 	m := &notifyx.Message{
 		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1",
 		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.FixedZone("", 3600)),
@@ -254,7 +278,10 @@ func TestFullStopsInAMessagesIDBecomeTildes(t *testing.T) {
 	got := make(chan received, 1)
 	s := serve(t, record(got))
 	sender := webhook.NewSender(only(s.URL), newClient(t))
-	m := &notifyx.Message{ID: "order.17_paid-1", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1"}
+	m := &notifyx.Message{
+		ID:   "order.17_paid-1",
+		Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1",
+	}
 	err := sender.Send(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)

@@ -8,17 +8,22 @@ import (
 	"sync"
 )
 
-// newTransport returns what makes one exchange, without a proxy and decompression. A bare transport knows no redirects and no
-// cookies. Dial and handshake have the timeout of the whole exchange: net/http goes on with them after the request that asked
-// for them is over.
+// newTransport returns what makes one exchange, without a proxy and decompression. A bare
+// transport knows no redirects and no cookies. Dial and handshake have the timeout of the
+// whole exchange: net/http goes on with them after the request that asked for them is
+// over.
 //
-// Each exchange has a connection of its own, of HTTP/1.1. Webhooks are sparse, and a connection that is kept may be dead by the
-// time of the next one, or have bytes on it that nobody has asked for, which net/http writes to the log of the standard library.
+// Each exchange has a connection of its own, of HTTP/1.1. Webhooks are sparse, and a
+// connection that is kept may be dead by the time of the next one, or have bytes on it
+// that nobody has asked for, which net/http writes to the log of the standard library.
 // Exchanges at the same time would share one of HTTP/2.
 func newTransport(c *config, g guard) *http.Transport {
 	d := &dialer{
 		Dialer: net.Dialer{Timeout: c.timeout, Resolver: c.resolver, ControlContext: g.control},
-		tls:    &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.roots, NextProtos: []string{"http/1.1"}},
+		tls: &tls.Config{
+			MinVersion: tls.VersionTLS12, RootCAs: c.roots,
+			NextProtos: []string{"http/1.1"},
+		},
 	}
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
@@ -52,7 +57,8 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*d.Timeout) // the dialer's, and as much for the handshake
+	// the dialer's, and as much for the handshake
+	ctx, cancel := context.WithTimeout(ctx, 2*d.Timeout)
 	defer cancel()
 	raw, err := d.DialContext(ctx, network, address)
 	if err != nil {
@@ -68,8 +74,9 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 	return newPoliteConn(conn), nil
 }
 
-// politeConn reads nothing before something was written. net/http reads a connection from its beginning on, and writes what
-// comes before the request to the log of the standard library.
+// politeConn reads nothing before something was written. net/http reads a connection from
+// its beginning on, and writes what comes before the request to the log of the standard
+// library.
 type politeConn struct {
 	net.Conn
 

@@ -62,7 +62,8 @@ func TestConnectionsWithAndWithoutTLSWaitForTheFirstWrite(t *testing.T) {
 			return transport.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "https://"))
 		},
 		"https": func() (net.Conn, error) {
-			return transport.DialTLSContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "https://"))
+			return transport.DialTLSContext(t.Context(), "tcp",
+				strings.TrimPrefix(s.URL, "https://"))
 		},
 	} {
 		conn, err := dial()

@@ -13,8 +13,9 @@ import (
 
 const maxURL = 2048 // bytes
 
-// CheckURL reports everything that is wrong with the URL of a receiver: for an application that is about to store one. It
-// looks up no name. What a name stands for is checked at each connection, since it may change.
+// CheckURL reports everything that is wrong with the URL of a receiver: for an
+// application that is about to store one. It looks up no name. What a name stands for is
+// checked at each connection, since it may change.
 //
 // The error is ErrURL, or ErrBlockedAddress for an address that is written out.
 func (c *Client) CheckURL(text string) error {
@@ -22,7 +23,8 @@ func (c *Client) CheckURL(text string) error {
 	return err
 }
 
-// parseURL never puts the URL into its error: a path or a query may be the receiver's secret.
+// parseURL never puts the URL into its error: a path or a query may be the receiver's
+// secret.
 func (c *Client) parseURL(text string) (*url.URL, error) {
 	if len(text) > maxURL {
 		return nil, fmt.Errorf("%w: it is longer than %d bytes", ErrURL, maxURL)
@@ -35,7 +37,9 @@ func (c *Client) parseURL(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%w: it cannot be read", ErrURL)
 	}
 	var problems []error
-	wrong := func(problem string) { problems = append(problems, fmt.Errorf("%w: %s", ErrURL, problem)) }
+	wrong := func(problem string) {
+		problems = append(problems, fmt.Errorf("%w: %s", ErrURL, problem))
+	}
 	if !c.schemeAllowed(u.Scheme) {
 		wrong("the scheme is not " + c.config.schemes())
 	}
@@ -60,7 +64,8 @@ func (c *Client) schemeAllowed(scheme string) bool {
 	return scheme == "https" || scheme == "http" && c.config.http
 }
 
-// breaksLine reports whether a character has no place in a request line; url.Parse lets some pass in a query.
+// breaksLine reports whether a character has no place in a request line; url.Parse lets
+// some pass in a query.
 func breaksLine(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 func (c *Client) portAllowed(u *url.URL) bool {
@@ -79,8 +84,8 @@ func (c *Client) portAllowed(u *url.URL) bool {
 	return len(c.config.ports) == 0 || slices.Contains(c.config.ports, uint16(port))
 }
 
-// checkHost refuses what resolvers read in different ways: numbers that are no plain IPv4 address, such as 0x7f.1 and
-// 2130706433, and names that are not ASCII.
+// checkHost refuses what resolvers read in different ways: numbers that are no plain IPv4
+// address, such as 0x7f.1 and 2130706433, and names that are not ASCII.
 func (c *Client) checkHost(host string) error {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return c.guard.check(addr)
@@ -99,7 +104,8 @@ func (c *Client) checkHost(host string) error {
 	}
 }
 
-// isNumber reports whether a name that ends in this label is an IPv4 address to some (WHATWG URL, "ends in a number").
+// isNumber reports whether a name that ends in this label is an IPv4 address to some
+// (WHATWG URL, "ends in a number").
 func isNumber(label string) bool {
 	if digits, ok := strings.CutPrefix(label, "0x"); ok {
 		return strings.Trim(digits, "0123456789abcdef") == ""
@@ -112,7 +118,8 @@ func validName(name string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(name, ".") {
-		if label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+		if label == "" || len(label) > 63 ||
+			strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 			return false
 		}
 	}

@@ -28,7 +28,8 @@ func TestAddressesThatAreNotPublicAreBlocked(t *testing.T) {
 		[fe80::1] [fe80::1%25eth0] [2606:4700::1111%25eth0] [fec0::1] [ff02::1] [4000::1] [e000::1]
 		localhost LOCALHOST localhost. foo.localhost 127.1 127.0.1 0x7f.1 0x7f000001 0X7F.0.0.1 2130706433 017700000001 0177.0.0.1
 		127.0.0.1. 127.0.0.0x1 1.1 8.8.8.8. 256.256.256.256 0x`) {
-		if err := c.CheckURL("https://" + address + "/hook"); !errors.Is(err, webhook.ErrBlockedAddress) {
+		if err := c.CheckURL("https://" + address + "/hook"); !errors.Is(err,
+			webhook.ErrBlockedAddress) {
 			t.Errorf("%s: %v, want ErrBlockedAddress", address, err)
 		}
 	}
@@ -102,7 +103,8 @@ func TestURLsThatNoWebhookIsSentTo(t *testing.T) {
 			t.Errorf("%s: the error %q shows the URL", u.name, err)
 		}
 		e := endpoint(u.url)
-		if _, err := c.Send(t.Context(), e, webhook.Event{Type: "a"}); !errors.Is(err, webhook.ErrURL) {
+		if _, err := c.Send(t.Context(), e, webhook.Event{Type: "a"}); !errors.Is(err,
+			webhook.ErrURL) {
 			t.Errorf("%s: Send: %v, want ErrURL", u.name, err)
 		}
 	}
@@ -131,7 +133,8 @@ func TestPortsCanBeNarrowed(t *testing.T) {
 }
 
 func TestAllowedNetworksAreExceptionsAndNoMore(t *testing.T) {
-	c, err := webhook.New(webhook.WithAllowedNetworks(netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32")))
+	c, err := webhook.New(webhook.WithAllowedNetworks(netip.MustParsePrefix("10.1.0.0/16"),
+		netip.MustParsePrefix("fd00:1::/32")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,8 +167,12 @@ func TestSendToThisHostIsBlockedBeforeAnythingIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for _, host := range []string{"127.0.0.1", "localhost", "localhost.", "0x7f.1", "2130706433", "[::ffff:127.0.0.1]", "0.0.0.0", "[::1]", "[::]"} {
-		_, err := c.Send(t.Context(), endpoint("http://"+host+":"+port+"/"), webhook.Event{Type: "a"})
+	for _, host := range []string{
+		"127.0.0.1", "localhost", "localhost.", "0x7f.1", "2130706433",
+		"[::ffff:127.0.0.1]", "0.0.0.0", "[::1]", "[::]",
+	} {
+		_, err := c.Send(t.Context(), endpoint("http://"+host+":"+port+"/"),
+			webhook.Event{Type: "a"})
 		if !errors.Is(err, webhook.ErrBlockedAddress) {
 			t.Errorf("%s: %v, want ErrBlockedAddress", host, err)
 		}
@@ -178,7 +185,10 @@ func TestSendToThisHostIsBlockedBeforeAnythingIsSent(t *testing.T) {
 func TestTheEnvironmentSetsNoProxy(t *testing.T) {
 	var proxied atomic.Int32
 	proxy := serve(t, func(http.ResponseWriter, *http.Request) { proxied.Add(1) })
-	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"} {
+	for _, name := range []string{
+		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy",
+		"ALL_PROXY",
+	} {
 		t.Setenv(name, proxy.URL)
 	}
 	t.Setenv("NO_PROXY", "")
@@ -187,7 +197,8 @@ func TestTheEnvironmentSetsNoProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Send(t.Context(), endpoint("http://10.0.0.1/"), webhook.Event{Type: "a"}); !errors.Is(err, webhook.ErrBlockedAddress) {
+	if _, err := c.Send(t.Context(), endpoint("http://10.0.0.1/"),
+		webhook.Event{Type: "a"}); !errors.Is(err, webhook.ErrBlockedAddress) {
 		t.Errorf("error %v, want ErrBlockedAddress", err)
 	}
 	if n := proxied.Load(); n != 0 {

@@ -54,12 +54,15 @@ func asyncs() []comparison {
 // batchOfJobs is how many jobs are stored together and done.
 const batchOfJobs = 200
 
-// jobs compare the storing of a job with an insert of a row of its size, and the outbox with River on one PostgreSQL, where there
-// is one.
+// jobs compare the storing of a job with an insert of a row of its size, and the outbox
+// with River on one PostgreSQL, where there is one.
 func jobs() []comparison {
 	dir := must(os.MkdirTemp("", "plinth-benchmark-"))
 	atExit(func() { _ = os.RemoveAll(dir) })
-	file := openJobs(xdb.Options{Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "jobs.db")}}})
+	file := openJobs(xdb.Options{
+		Driver: sqlite.Name,
+		Parts:  driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "jobs.db")}},
+	})
 	stored := file.queue(outbox.Open())
 	all := []comparison{{
 		name: "store a job on SQLite", peer: "insert of a row through gorm", allocs: -1,
@@ -76,7 +79,8 @@ func jobs() []comparison {
 	}
 	db := openJobs(xdb.Options{Driver: "postgres", DSN: xlog.Secret(dsn)})
 	return append(all, comparison{
-		name: fmt.Sprintf("%d jobs stored and done on PostgreSQL, 10 at a time", batchOfJobs), peer: "River", allocs: -1,
+		name: fmt.Sprintf("%d jobs stored and done on PostgreSQL, 10 at a time", batchOfJobs),
+		peer: "River", allocs: -1,
 		ours: db.work(outbox.Open()), theirs: db.work(river.Open()),
 	})
 }
@@ -115,11 +119,15 @@ func (d jobsDatabase) insert() func(*testing.B) {
 	n := 0
 	return each(func() error {
 		n++
-		return d.db.Create(&note{ID: fmt.Sprintf("%036d", n), Kind: "benchmark.pinged", Text: `"somebody"`, DueUS: time.Now().UnixMicro()}).Error
+		return d.db.Create(&note{
+			ID: fmt.Sprintf("%036d", n), Kind: "benchmark.pinged",
+			Text: `"somebody"`, DueUS: time.Now().UnixMicro(),
+		}).Error
 	})
 }
 
-// work stores jobs and waits until they are done, by a worker that runs for as long as it is measured.
+// work stores jobs and waits until they are done, by a worker that runs for as long as it
+// is measured.
 func (d jobsDatabase) work(open job.Opener) func(*testing.B) {
 	return func(b *testing.B) {
 		b.Helper()
@@ -130,7 +138,10 @@ func (d jobsDatabase) work(open job.Opener) func(*testing.B) {
 			done.Done()
 			return nil
 		})
-		quiet := must(xlog.New(xlog.Config{Level: slog.LevelError + 1, Writer: os.Stderr, Format: xlog.FormatJSON}))
+		quiet := must(xlog.New(xlog.Config{
+			Level: slog.LevelError + 1, Writer: os.Stderr,
+			Format: xlog.FormatJSON,
+		}))
 		go func() { ended <- job.Work(xlog.NewContext(ctx, quiet), job.WithHandlers(handler)) }()
 		args := make([]string, batchOfJobs)
 		for b.Loop() {

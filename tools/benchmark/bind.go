@@ -65,7 +65,8 @@ func (*body) Close() error { return nil }
 // posts sends the body again and again.
 func posts(h http.Handler, text string) func(*testing.B) {
 	w, data, content := newSink(), []byte(text), &body{}
-	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/register", http.NoBody)
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/register",
+		http.NoBody)
 	r.Header.Set("Content-Type", "application/json")
 	r.ContentLength = int64(len(data))
 	return repeat(func() {
@@ -107,13 +108,19 @@ func handBind(c *gin.Context) {
 	var failed validator.ValidationErrors
 	switch {
 	case err == nil:
-		c.JSON(http.StatusOK, handEnvelope{Context: c.GetString("request_id"), Output: "Success", Code: http.StatusOK, Message: "registered"})
+		c.JSON(http.StatusOK, handEnvelope{
+			Context: c.GetString("request_id"), Output: "Success",
+			Code: http.StatusOK, Message: "registered",
+		})
 	case errors.As(err, &failed):
 		list := make([]handFailure, 0, len(failed))
 		for _, f := range failed {
 			list = append(list, handFailure{f.Field(), f.Tag(), f.Translate(t)})
 		}
-		c.JSON(http.StatusBadRequest, handEnvelope{Context: c.GetString("request_id"), Output: "BODY_ERROR", Code: 40014, Data: list})
+		c.JSON(http.StatusBadRequest, handEnvelope{
+			Context: c.GetString("request_id"),
+			Output:  "BODY_ERROR", Code: 40014, Data: list,
+		})
 	default:
 		_ = c.Error(err)
 	}

@@ -89,7 +89,8 @@ func caches() []comparison {
 			ours: alone(keptTyped, keys, trace), theirs: alone(keptBare, keys, trace),
 		},
 		{
-			name: "typed get, value on the heap, parallel", peer: "otter and a copy", target: 1.1, allocs: 1,
+			name: "typed get, value on the heap, parallel", peer: "otter and a copy",
+			target: 1.1, allocs: 1,
 			ours: parallel(keptTyped, keys, trace), theirs: parallel(keptBare, keys, trace),
 		},
 	}

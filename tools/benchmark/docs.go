@@ -27,7 +27,8 @@ const (
 	docsCalls = 2000
 	// docsStarts is how often the server is started.
 	docsStarts = 9
-	// docsStartTarget is that of the time from the start of the process to its first answer.
+	// docsStartTarget is that of the time from the start of the process to its first
+	// answer.
 	docsStartTarget = 200 * time.Millisecond
 	// docsMemoryTarget is what the server may hold when it has started, in MB.
 	docsMemoryTarget = 40
@@ -35,7 +36,8 @@ const (
 	docsPatience = 10 * time.Second
 )
 
-// docsTools are the calls of the documentation's tools with the p50 that each is to reach.
+// docsTools are the calls of the documentation's tools with the p50 that each is to
+// reach.
 var docsTools = []struct {
 	name, arguments string
 	target          time.Duration
@@ -51,12 +53,15 @@ var docsTools = []struct {
 func docsClaims() []claim {
 	return []claim{
 		{name: "the documentation's server, started", show: docsStart},
-		{name: "a call of the documentation's tools over loopback, p50 (targets 1 ms, detail 2 ms)", show: docsLatency},
+		{
+			name: "a call of the documentation's tools over loopback, p50 (targets 1 ms, detail 2 ms)",
+			show: docsLatency,
+		},
 	}
 }
 
-// docsStart tells how long it takes from the start of the process to the first answer, and what it holds in memory after that
-// and after every page was shown.
+// docsStart tells how long it takes from the start of the process to the first answer,
+// and what it holds in memory after that and after every page was shown.
 func docsStart() (string, error) {
 	if _, err := docsBinary(); err != nil { // which takes longer than a start
 		return "", err
@@ -88,11 +93,14 @@ func docsStart() (string, error) {
 	slices.Sort(times)
 	middle := times[len(times)/2]
 	return fmt.Sprintf("%d ms in the middle of %d starts (%d to %d) ≤ %s %s; %.1f MB resident ≤ %d MB %s; %.1f MB when all %d pages were shown",
-		middle.Milliseconds(), docsStarts, times[0].Milliseconds(), times[len(times)-1].Milliseconds(), docsStartTarget,
-		mark(cmp.Compare(middle, docsStartTarget)), fresh, docsMemoryTarget, mark(cmp.Compare(fresh, docsMemoryTarget)), warm, pages), err
+		middle.Milliseconds(), docsStarts, times[0].Milliseconds(),
+		times[len(times)-1].Milliseconds(), docsStartTarget,
+		mark(cmp.Compare(middle, docsStartTarget)), fresh, docsMemoryTarget,
+		mark(cmp.Compare(fresh, docsMemoryTarget)), warm, pages), err
 }
 
-// docsLatency calls each tool, and for comparison a handler of net/http that answers a POST with a kilobyte.
+// docsLatency calls each tool, and for comparison a handler of net/http that answers a
+// POST with a kilobyte.
 func docsLatency() (string, error) {
 	server, err := startDocs()
 	if err != nil {
@@ -110,12 +118,14 @@ func docsLatency() (string, error) {
 	}
 	lines := []string{fmt.Sprintf("a bare POST %.3f ms (p99 %.2f)", bare.p50, bare.p99)}
 	for _, tool := range docsTools {
-		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool.name + `","arguments":` + tool.arguments + `}}`
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool.name +
+			`","arguments":` + tool.arguments + `}}`
 		took, err := percentiles(server.url+"/api/mcp", body)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", tool.name, err)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %.3f ms (p99 %.2f, %.1f of the bare one) ≤ %s %s", tool.name, tool.arguments, took.p50, took.p99,
+		lines = append(lines, fmt.Sprintf("%s %s %.3f ms (p99 %.2f, %.1f of the bare one) ≤ %s %s",
+			tool.name, tool.arguments, took.p50, took.p99,
 			took.p50/bare.p50, tool.target, mark(cmp.Compare(took.p50, milliseconds(tool.target)))))
 	}
 	return strings.Join(lines, "\n  "), nil
@@ -135,16 +145,19 @@ func percentiles(url, body string) (percentile, error) {
 			return percentile{}, err
 		}
 		times = append(times, time.Since(began))
-		if bytes.Contains(answer, []byte(`"isError":true`)) || bytes.Contains(answer, []byte(`"error":{`)) {
+		if bytes.Contains(answer, []byte(`"isError":true`)) ||
+			bytes.Contains(answer, []byte(`"error":{`)) {
 			return percentile{}, fmt.Errorf("the answer is %.200s", answer)
 		}
 	}
 	slices.Sort(times)
-	return percentile{milliseconds(times[len(times)/2]), milliseconds(times[len(times)*99/100])}, nil
+	return percentile{milliseconds(times[len(times)/2]), milliseconds(times[len(times)*99/100])},
+		nil
 }
 
 func post(url, body string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url,
+		strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +191,8 @@ func startDocs() (*docsServer, error) {
 	if err := l.Close(); err != nil {
 		return nil, err
 	}
-	s := &docsServer{url: "http://" + addr, command: exec.Command(binary, "serve", "--addr", addr)} //nolint:noctx // it ends in stop
+	s := &docsServer{url: "http://" + addr, command: exec.Command(binary, "serve", "--addr",
+		addr)} //nolint:noctx // it ends in stop
 	s.command.Env = append(os.Environ(), "PLINTH_DRAIN_DELAY=0s", "LOG_LEVEL=warn")
 	if err := s.command.Start(); err != nil {
 		return nil, err
@@ -216,8 +230,10 @@ func docsBinary() (string, error) {
 	}
 	atExit(func() { _ = os.RemoveAll(dir) })
 	binary := filepath.Join(dir, "plinth-docs")
-	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./cmd/plinth-docs") //nolint:noctx // it ends by itself
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")                                                      // as a release is built
+	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o",
+		binary, "./cmd/plinth-docs") //nolint:noctx // it ends by itself
+	// as a release is built
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	command.Dir = filepath.Join(root, "docs")
 	if output, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build plinth-docs: %w\n%s", err, output)

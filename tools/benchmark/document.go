@@ -14,16 +14,20 @@ import (
 // document puts the tables into the documentation: each of which every group was run.
 func (p plan) document(root string, lines []line, sizes footprint.Sizes) error {
 	page := filepath.Join(root, "docs", "content", "guide", "performance.md")
-	compared := slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.group == peersGroup })
+	compared := slices.DeleteFunc(slices.Clone(lines),
+		func(l line) bool { return l.group == peersGroup })
 	if len(compared) < len(lines) {
-		against := slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.group != peersGroup })
+		against := slices.DeleteFunc(slices.Clone(lines),
+			func(l line) bool { return l.group != peersGroup })
 		if err := marks.Put(page, "peers", peerTable(against)+"\n"+p.machine()+".\n"); err != nil {
 			return err
 		}
 	}
 	if missing := notRun(compared); len(missing) > 0 {
-		fmt.Fprintln(os.Stderr, "benchmark: the table of ratios stays as it is, without", strings.Join(missing, ", "))
-	} else if err := marks.Put(page, "ratios", ratioTable(compared)+"\n"+p.machine()+".\n"); err != nil {
+		fmt.Fprintln(os.Stderr, "benchmark: the table of ratios stays as it is, without",
+			strings.Join(missing, ", "))
+	} else if err := marks.Put(page, "ratios",
+		ratioTable(compared)+"\n"+p.machine()+".\n"); err != nil {
 		return err
 	}
 	if sizes == nil {
@@ -46,7 +50,8 @@ func notRun(lines []line) (missing []string) {
 	return missing
 }
 
-// peerTable is our stack beside each framework, in Markdown. The two lines of a framework become one row.
+// peerTable is our stack beside each framework, in Markdown. The two lines of a framework
+// become one row.
 func peerTable(lines []line) string {
 	var b strings.Builder
 	b.WriteString("| Framework | Bare: time, CPU, allocations | With id, recovery and access log: time, CPU, allocations |\n|---|---|---|\n")
@@ -54,7 +59,8 @@ func peerTable(lines []line) string {
 		name, _, _ := strings.Cut(pair[0].peer, ",")
 		fmt.Fprintf(&b, "| %s |", name)
 		for _, l := range pair {
-			fmt.Fprintf(&b, " %.2f, %.2f, %d against %d |", l.ratio, l.cpu, l.oursAllocs, l.theirsAllocs)
+			fmt.Fprintf(&b, " %.2f, %.2f, %d against %d |",
+				l.ratio, l.cpu, l.oursAllocs, l.theirsAllocs)
 		}
 		b.WriteString("\n")
 	}
@@ -70,7 +76,8 @@ func ratioTable(lines []line) string {
 		if l.target > 0 {
 			target = fmt.Sprintf("%.2f", l.target)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s, %s | %.2f | %s | %d against %d |\n", l.group, l.name, took(l.figure.ours), l.peer, took(l.figure.theirs),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s, %s | %.2f | %s | %d against %d |\n",
+			l.group, l.name, took(l.figure.ours), l.peer, took(l.figure.theirs),
 			l.ratio, target, l.oursAllocs, l.theirsAllocs)
 	}
 	return b.String()

@@ -8,10 +8,18 @@ import (
 
 func TestTwoLinesOfAFrameworkAreARow(t *testing.T) {
 	pair := []line{
-		{group: peersGroup, comparison: comparison{peer: "echo, bare"}, figure: figure{ratio: 1.07, cpu: 1.06, oursAllocs: 18, theirsAllocs: 19}},
-		{group: peersGroup, comparison: comparison{peer: "echo with id"}, figure: figure{ratio: 0.8, cpu: 0.76, oursAllocs: 18, theirsAllocs: 22}},
+		{
+			group: peersGroup, comparison: comparison{peer: "echo, bare"},
+			figure: figure{ratio: 1.07, cpu: 1.06, oursAllocs: 18, theirsAllocs: 19},
+		},
+		{
+			group: peersGroup, comparison: comparison{peer: "echo with id"},
+			figure: figure{ratio: 0.8, cpu: 0.76, oursAllocs: 18, theirsAllocs: 22},
+		},
 	}
-	if got, want := peerTable(pair), "| echo | 1.07, 1.06, 18 against 19 | 0.80, 0.76, 18 against 22 |\n"; !strings.HasSuffix(got, want) {
+	if got, want := peerTable(pair),
+		"| echo | 1.07, 1.06, 18 against 19 | 0.80, 0.76, 18 against 22 |\n"; !strings.HasSuffix(
+		got, want) {
 		t.Errorf("table =\n%s\nwant the row\n%s", got, want)
 	}
 }
@@ -24,7 +32,8 @@ func TestRatiosAreWrittenOfEveryGroupOnly(t *testing.T) {
 	if missing := notRun(all); len(missing) > 0 {
 		t.Errorf("notRun = %q of every group", missing)
 	}
-	without := slices.DeleteFunc(all, func(l line) bool { return l.group == "redis" || l.group == peersGroup })
+	without := slices.DeleteFunc(all,
+		func(l line) bool { return l.group == "redis" || l.group == peersGroup })
 	if missing := notRun(without); !slices.Equal(missing, []string{"redis"}) {
 		t.Errorf("notRun = %q, want redis", missing)
 	}

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The groups that are not in the table of ratios: one has a table of its own, the other has only claims.
+// The groups that are not in the table of ratios: one has a table of its own, the other
+// has only claims.
 const (
 	peersGroup = "peers"
 	docsGroup  = "docs"
@@ -20,7 +21,10 @@ var groups = []struct {
 }{
 	{peersGroup, peers, nil},
 	{"request", requests, func() []claim {
-		return []claim{{name: "CPU of a request over loopback, client included (target 1.20)", show: loopbackCPU}}
+		return []claim{{
+			name: "CPU of a request over loopback, client included (target 1.20)",
+			show: loopbackCPU,
+		}}
 	}},
 	{"bind", bindings, nil},
 	{"ids", ids, idClaims},

@@ -26,25 +26,39 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// grpcs compare the chain that the runner mounts with the same parts one by one and with go-grpc-middleware, whose chain
-// does less: an id by hand, a line with zerolog, recovery; no application's context, no validation, no mapping of errors,
-// no completed response. The chains are called as functions, with what a server gives them; the last comparisons are over a
-// connection.
+// grpcs compare the chain that the runner mounts with the same parts one by one and with
+// go-grpc-middleware, whose chain does less: an id by hand, a line with zerolog,
+// recovery; no application's context, no validation, no mapping of errors, no completed
+// response. The chains are called as functions, with what a server gives them; the last
+// comparisons are over a connection.
 func grpcs() []comparison {
 	quiet, loud := grpcEngine(slog.LevelError), grpcEngine(slog.LevelInfo)
 	ours, oursLine := chainOf(runnerServer(quiet)), chainOf(runnerServer(loud))
 	return []comparison{
-		{name: "chain without a line", peer: "go-grpc-middleware", target: 0.5, allocs: 3, ours: ours, theirs: chainOf(peerServer(zerolog.ErrorLevel))},
-		{name: "chain without a line", peer: "one by one", target: 1, allocs: 3, ours: ours, theirs: chainOf(partsServer(quiet))},
-		{name: "chain with a line", peer: "go-grpc-middleware", target: 0.5, allocs: 3, ours: oursLine, theirs: chainOf(peerServer(zerolog.InfoLevel))},
-		{name: "chain with a line", peer: "one by one", target: 1, allocs: 3, ours: oursLine, theirs: chainOf(partsServer(loud))},
+		{
+			name: "chain without a line", peer: "go-grpc-middleware",
+			target: 0.5, allocs: 3, ours: ours, theirs: chainOf(peerServer(zerolog.ErrorLevel)),
+		},
+		{
+			name: "chain without a line", peer: "one by one",
+			target: 1, allocs: 3, ours: ours, theirs: chainOf(partsServer(quiet)),
+		},
+		{
+			name: "chain with a line", peer: "go-grpc-middleware", target: 0.5, allocs: 3,
+			ours: oursLine, theirs: chainOf(peerServer(zerolog.InfoLevel)),
+		},
+		{
+			name: "chain with a line", peer: "one by one",
+			target: 1, allocs: 3, ours: oursLine, theirs: chainOf(partsServer(loud)),
+		},
 		grpcLoopback("bare grpc-go", grpcServer()),
 		grpcLoopback("grpc-go and an id by hand", grpcServer(grpc.UnaryInterceptor(peerID))),
 	}
 }
 
-// grpcLoopback is a call over a connection, with a line of ours and none of theirs. There is no target for the time:
-// the trailer and the limits of unfinished requests are work that bare grpc-go does not do.
+// grpcLoopback is a call over a connection, with a line of ours and none of theirs. There
+// is no target for the time: the trailer and the limits of unfinished requests are work
+// that bare grpc-go does not do.
 func grpcLoopback(peer string, theirs serving) comparison {
 	return comparison{
 		name: "call over a connection, with a line", peer: peer, allocs: -1,
@@ -63,7 +77,8 @@ func grpcClaims() []claim {
 		}},
 		{name: "allocations of a call over a connection beyond bare grpc-go's, with a line (target 16)", show: func() (string, error) {
 			c := grpcLoopback("bare grpc-go", grpcServer())
-			return fmt.Sprint(testing.Benchmark(c.ours).AllocsPerOp() - testing.Benchmark(c.theirs).AllocsPerOp()), nil
+			return fmt.Sprint(testing.Benchmark(c.ours).AllocsPerOp() - testing.Benchmark(
+				c.theirs).AllocsPerOp()), nil
 		}},
 	}
 }
@@ -76,15 +91,16 @@ func absolute(side func(*testing.B)) string {
 			best = r
 		}
 	}
-	return fmt.Sprintf("%.0f ns, %d allocations, %d bytes", perOp(best), best.AllocsPerOp(), best.AllocedBytesPerOp())
+	return fmt.Sprintf("%.0f ns, %d allocations, %d bytes",
+		perOp(best), best.AllocsPerOp(), best.AllocedBytesPerOp())
 }
 
 func grpcEngine(level slog.Level) *xlog.Engine {
 	return must(xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON, Level: level}))
 }
 
-// echo is a service whose only method answers with an envelope. As every generated method it is given the server's chain,
-// and that is where chainOf takes it from.
+// echo is a service whose only method answers with an envelope. As every generated method
+// it is given the server's chain, and that is where chainOf takes it from.
 type echo struct{ chain grpc.UnaryServerInterceptor }
 
 const (
@@ -93,12 +109,17 @@ const (
 )
 
 func (e *echo) register(_ context.Context, to grpc.ServiceRegistrar) {
-	to.RegisterService(&grpc.ServiceDesc{ServiceName: echoService, HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
-		MethodName: "Call", Handler: e.serve,
-	}}}, e)
+	to.RegisterService(&grpc.ServiceDesc{
+		ServiceName: echoService, HandlerType: (*any)(nil),
+		Methods: []grpc.MethodDesc{{
+			MethodName: "Call", Handler: e.serve,
+		}},
+	}, e)
 }
 
-func (e *echo) serve(srv any, ctx context.Context, decode func(any) error, chain grpc.UnaryServerInterceptor) (any, error) { //nolint:revive // context-as-argument: grpc's order
+func (e *echo) serve(srv any, ctx context.Context, decode func(any) error,
+	chain grpc.UnaryServerInterceptor,
+) (any, error) { //nolint:revive // context-as-argument: grpc's order
 	in := new(generate.BaseResponse)
 	if err := decode(in); err != nil {
 		return nil, err
@@ -120,7 +141,9 @@ func runnerServer(e *xlog.Engine) serving {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() {
-			done <- runner.Serve(ctx, runner.WithListener(l), runner.WithRegisterService(service.register), runner.WithLogger(e.WithName(xlog.NamedGRPC)))
+			done <- runner.Serve(ctx, runner.WithListener(l),
+				runner.WithRegisterService(service.register),
+				runner.WithLogger(e.WithName(xlog.NamedGRPC)))
 		}()
 		return func() {
 			cancel()
@@ -143,24 +166,29 @@ func grpcServer(options ...grpc.ServerOption) serving {
 // partsServer has our interceptors one by one.
 func partsServer(e *xlog.Engine) serving {
 	return grpcServer(grpc.ChainUnaryInterceptor(
-		unary.Trace(), unary.InitContext(context.Background()), unary.AccessLog(e.WithName(xlog.NamedGRPC)),
+		unary.Trace(), unary.InitContext(context.Background()),
+		unary.AccessLog(e.WithName(xlog.NamedGRPC)),
 		unary.Recover(), unary.Middleware(), unary.Validate(), unary.ResponseBuilder(),
 	))
 }
 
-// peerServer has go-grpc-middleware with the adapter for zerolog that its documentation gives, one line a call.
+// peerServer has go-grpc-middleware with the adapter for zerolog that its documentation
+// gives, one line a call.
 func peerServer(level zerolog.Level) serving {
 	zero := zerolog.New(io.Discard).With().Timestamp().Logger().Level(level)
-	logger := logging.LoggerFunc(func(_ context.Context, level logging.Level, msg string, fields ...any) {
+	logger := logging.LoggerFunc(func(_ context.Context, level logging.Level, msg string,
+		fields ...any,
+	) {
 		if at := zeroLevels[level]; at >= zero.GetLevel() {
 			zero.WithLevel(at).Fields(fields).Msg(msg)
 		}
 	})
 	return grpcServer(grpc.ChainUnaryInterceptor(
 		peerID,
-		logging.UnaryServerInterceptor(logger, logging.WithLogOnEvents(logging.FinishCall), logging.WithFieldsFromContext(func(ctx context.Context) logging.Fields {
-			return logging.Fields{"request_id", ctx.Value(handKey{})}
-		})),
+		logging.UnaryServerInterceptor(logger, logging.WithLogOnEvents(logging.FinishCall),
+			logging.WithFieldsFromContext(func(ctx context.Context) logging.Fields {
+				return logging.Fields{"request_id", ctx.Value(handKey{})}
+			})),
 		recovery.UnaryServerInterceptor(recovery.WithRecoveryHandler(func(p any) error {
 			zero.Error().Any("panic", p).Bytes("stack", debug.Stack()).Msg("panic")
 			return status.Error(codes.Internal, "internal error")
@@ -174,7 +202,9 @@ var zeroLevels = map[logging.Level]zerolog.Level{
 }
 
 // peerID is handID for gRPC.
-func peerID(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func peerID(
+	ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	var id string
 	if values := metadata.ValueFromIncomingContext(ctx, "x_request_uuid"); len(values) > 0 {
 		id = values[0]
@@ -190,7 +220,8 @@ func connected(serve serving) (service *echo, conn *grpc.ClientConn, stop func()
 	service = new(echo)
 	l := must(new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"))
 	end := serve(service, l)
-	conn = must(grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials())))
+	conn = must(grpc.NewClient(l.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials())))
 	stop = func() {
 		_ = conn.Close()
 		end()
@@ -244,8 +275,10 @@ func chainOf(serve serving) func(*testing.B) {
 	stop()
 	chain, info := service.chain, &grpc.UnaryServerInfo{FullMethod: echoMethod}
 	ctx := grpc.NewContextWithServerTransportStream(context.Background(), &transport{})
-	ctx = metadata.NewIncomingContext(ctx, metadata.Pairs(":authority", "127.0.0.1:1119", "content-type", "application/grpc", "user-agent", "grpc-go/1.82.1"))
-	request, response := any(&generate.BaseResponse{}), any(&generate.BaseResponse{Output: "Success", Code: 200})
+	ctx = metadata.NewIncomingContext(ctx, metadata.Pairs(":authority", "127.0.0.1:1119",
+		"content-type", "application/grpc", "user-agent", "grpc-go/1.82.1"))
+	request, response := any(&generate.BaseResponse{}),
+		any(&generate.BaseResponse{Output: "Success", Code: 200})
 	answer := func(ctx context.Context, _ any) (any, error) { return response, ctx.Err() }
 	return each(func() error {
 		_, err := chain(ctx, request, info, answer)

@@ -18,7 +18,8 @@ func newNode() *xsnowflake.Node {
 	return must(xsnowflake.NewNode(xsnowflake.WithNodeID(5), xsnowflake.WithDatacenterID(3)))
 }
 
-// ids compare an id below the limit with the one thing that it cannot do without, a look at the clock.
+// ids compare an id below the limit with the one thing that it cannot do without, a look
+// at the clock.
 func ids() []comparison {
 	n, start := newNode(), time.Now()
 	var g xsnowflake.Gene
@@ -53,14 +54,17 @@ func oneGene() (string, error) {
 		if err := firstError(err, n.Close()); err != nil {
 			return "", err
 		}
-		parts = append(parts, fmt.Sprintf("%d goroutines %.2f %% with %.2f of the CPU", workers, share*100, float64(each)/float64(base)))
+		parts = append(parts, fmt.Sprintf("%d goroutines %.2f %% with %.2f of the CPU",
+			workers, share*100, float64(each)/float64(base)))
 	}
 	return strings.Join(parts, "; "), nil
 }
 
-// rate makes ids of one gene for the given time, and returns the share of the limit that was reached and
-// the CPU time for each millisecond's worth of ids.
-func rate(n *xsnowflake.Node, workers int, d time.Duration) (share float64, each time.Duration, err error) {
+// rate makes ids of one gene for the given time, and returns the share of the limit that
+// was reached and the CPU time for each millisecond's worth of ids.
+func rate(
+	n *xsnowflake.Node, workers int, d time.Duration,
+) (share float64, each time.Duration, err error) {
 	var count atomic.Int64
 	var failure atomic.Pointer[error]
 	var wg sync.WaitGroup
@@ -83,11 +87,12 @@ func rate(n *xsnowflake.Node, workers int, d time.Duration) (share float64, each
 		return 0, 0, *e
 	}
 	millis := float64(count.Load()) / perMilli
-	return millis / (time.Since(begin).Seconds() * 1e3), time.Duration(float64(cpu()-used) / millis), nil
+	return millis / (time.Since(begin).Seconds() * 1e3),
+		time.Duration(float64(cpu()-used) / millis), nil
 }
 
-// spinning is the CPU time for a millisecond's worth of ids of a generator that waits for the next
-// millisecond in a loop.
+// spinning is the CPU time for a millisecond's worth of ids of a generator that waits for
+// the next millisecond in a loop.
 func spinning(d time.Duration) time.Duration {
 	var last, sequence int64
 	made := 0

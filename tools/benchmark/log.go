@@ -32,21 +32,26 @@ func logs() []comparison {
 	quiet := zero.Level(zerolog.InfoLevel)
 	five := repeat(func() {
 		zero.Info().Str("request_id", r.ID()).Str("method", lineMethod).Str("path", linePath).
-			Int("status", lineStatus).Int64("bytes", lineBytes).Dur("duration", lineTook).Msg(lineMessage)
+			Int("status", lineStatus).Int64("bytes", lineBytes).Dur("duration",
+			lineTook).Msg(lineMessage)
 	})
 	return []comparison{
 		{
 			name: "line of five fields and the id", peer: "zerolog", target: 1.05, theirs: five,
 			ours: repeat(func() {
-				own.Info(r, lineMessage, slog.String("method", lineMethod), slog.String("path", linePath),
-					slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes), slog.Duration("duration", lineTook))
+				own.Info(r, lineMessage, slog.String("method", lineMethod),
+					slog.String("path", linePath),
+					slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes),
+					slog.Duration("duration", lineTook))
 			}),
 		},
 		{
 			name: "the same as a slog.Handler", peer: "zerolog", target: 2, theirs: five,
 			ours: repeat(func() {
-				handler.LogAttrs(r, slog.LevelInfo, lineMessage, slog.String("method", lineMethod), slog.String("path", linePath),
-					slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes), slog.Duration("duration", lineTook))
+				handler.LogAttrs(r, slog.LevelInfo, lineMessage, slog.String("method", lineMethod),
+					slog.String("path", linePath),
+					slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes),
+					slog.Duration("duration", lineTook))
 			}),
 		},
 		{

@@ -1,13 +1,14 @@
-// Benchmark measures what Plinth claims about speed and memory, each figure beside a peer or a floor in
-// the same run, and prints the ratios.
+// Benchmark measures what Plinth claims about speed and memory, each figure beside a peer
+// or a floor in the same run, and prints the ratios.
 //
 //	benchmark                 everything
 //	benchmark -run request    the groups whose name matches; footprint is one of them
 //	benchmark -rounds 9       more rounds
 //	benchmark -write          and put each table of which every group was run into the documentation
 //
-// Ours and the peer run in turn, round after round, and the ratio is the median of the rounds', so that
-// a machine whose speed drifts still gives one answer. Absolute times hold for the machine at hand.
+// Ours and the peer run in turn, round after round, and the ratio is the median of the
+// rounds', so that a machine whose speed drifts still gives one answer. Absolute times
+// hold for the machine at hand.
 package main
 
 import (
@@ -29,8 +30,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// liveHeap is that of a small service, in bytes. With less, the collector would run all the time and be what is
-// measured.
+// liveHeap is that of a small service, in bytes. With less, the collector would run all
+// the time and be what is measured.
 const liveHeap = 64 << 20
 
 // A comparison is one claim: ours against a peer that does the same work.
@@ -55,7 +56,8 @@ type figure struct {
 	oursAllocs     int64
 	theirsAllocs   int64
 	ratio, low, hi float64 // median, least and greatest ratio of a round
-	cpu            float64 // median ratio of the CPU time of an operation, whoever spends it in this process
+	// median ratio of the CPU time of an operation, whoever spends it in this process
+	cpu float64
 }
 
 // line is a comparison with what it gave.
@@ -91,7 +93,8 @@ type plan struct {
 
 // machine is what the figures hold for.
 func (p plan) machine() string {
-	return fmt.Sprintf("%s, %s/%s, %d processors, %d rounds of %s", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+	return fmt.Sprintf("%s, %s/%s, %d processors, %d rounds of %s",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.GOMAXPROCS(0), p.rounds, p.length)
 }
 
@@ -150,8 +153,10 @@ func show(out io.Writer, lines []line, claims []claim) error {
 		fmt.Fprintln(w, "GROUP\tWHAT\tOURS\tPEER\tRATIO\tTARGET\tCPU\tALLOCS\tBUDGET")
 	}
 	for _, l := range lines {
-		fmt.Fprintf(w, "%s\t%s\t%.0f ns\t%s %.0f ns\t%.2f (%.2f–%.2f)\t%s\t%.2f\t%d vs %d\t%s\n", l.group, l.name, l.figure.ours, l.peer,
-			l.figure.theirs, l.ratio, l.low, l.hi, verdict(l.target, l.ratio), l.cpu, l.oursAllocs, l.theirsAllocs, budget(l.allocs, l.oursAllocs))
+		fmt.Fprintf(w, "%s\t%s\t%.0f ns\t%s %.0f ns\t%.2f (%.2f–%.2f)\t%s\t%.2f\t%d vs %d\t%s\n",
+			l.group, l.name, l.figure.ours, l.peer,
+			l.figure.theirs, l.ratio, l.low, l.hi, verdict(l.target, l.ratio), l.cpu, l.oursAllocs,
+			l.theirsAllocs, budget(l.allocs, l.oursAllocs))
 	}
 	if err := w.Flush(); err != nil {
 		return err

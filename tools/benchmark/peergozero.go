@@ -18,15 +18,21 @@ func serveGoZero(l net.Listener, log io.Writer) (stop func()) {
 	logx.SetWriter(logx.NewWriter(discard{}))
 	logx.DisableStat()
 	server := rest.MustNewServer(rest.RestConf{
-		ServiceConf: service.ServiceConf{Name: "user", Log: logx.LogConf{Mode: "console", Level: "info", Encoding: "json"}},
-		Host:        "127.0.0.1", MaxBytes: 4 << 20, MaxConns: 10_000,
+		ServiceConf: service.ServiceConf{
+			Name: "user",
+			Log:  logx.LogConf{Mode: "console", Level: "info", Encoding: "json"},
+		},
+		Host: "127.0.0.1", MaxBytes: 4 << 20, MaxConns: 10_000,
 		Middlewares: rest.MiddlewaresConf{Trace: log != nil, Log: log != nil, Recover: log != nil},
 	})
-	server.AddRoute(rest.Route{Method: http.MethodGet, Path: "/user/:id", Handler: func(w http.ResponseWriter, r *http.Request) {
-		httpx.OkJsonCtx(r.Context(), w, found(trace.TraceIDFromContext(r.Context())))
-	}})
-	// It has no way to be given a listener, and does not return before its process ends. So it is closed before it listens, and what
-	// it would have served is served on ours.
+	server.AddRoute(rest.Route{
+		Method: http.MethodGet, Path: "/user/:id",
+		Handler: func(w http.ResponseWriter, r *http.Request) {
+			httpx.OkJsonCtx(r.Context(), w, found(trace.TraceIDFromContext(r.Context())))
+		},
+	})
+	// It has no way to be given a listener, and does not return before its process ends.
+	// So it is closed before it listens, and what it would have served is served on ours.
 	handlers := make(chan http.Handler, 1)
 	go server.StartWithOpts(func(s *http.Server) {
 		handlers <- s.Handler

@@ -21,13 +21,15 @@ func serveHertz(l net.Listener, log io.Writer) (stop func()) {
 	hlog.SetOutput(discard{})
 	h := server.New(server.WithListener(l), server.WithDisablePrintRoute(true))
 	if log != nil {
-		h.Use(hertzID, hertzAccess(zerolog.New(log).With().Timestamp().Logger()), recovery.Recovery())
+		h.Use(hertzID, hertzAccess(zerolog.New(log).With().Timestamp().Logger()),
+			recovery.Recovery())
 	}
 	h.GET("/user/:id", func(_ context.Context, c *app.RequestContext) {
 		c.JSON(http.StatusOK, found(c.GetString("request_id")))
 	})
 	return running(h.Run, func() error {
-		// Connections that are still open are cut, and that is told as the end of a deadline.
+		// Connections that are still open are cut, and that is told as the end of a
+		// deadline.
 		if err := h.Close(); !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
@@ -49,8 +51,10 @@ func hertzAccess(log zerolog.Logger) app.HandlerFunc {
 	return func(ctx context.Context, c *app.RequestContext) {
 		start := time.Now()
 		c.Next(ctx)
-		log.Info().Str("request_id", c.GetString("request_id")).Bytes("method", c.Method()).Bytes("path", c.Path()).
-			Str("route", c.FullPath()).Int("status", c.Response.StatusCode()).Int("size", len(c.Response.Body())).
+		log.Info().Str("request_id", c.GetString("request_id")).Bytes("method",
+			c.Method()).Bytes("path", c.Path()).
+			Str("route", c.FullPath()).Int("status", c.Response.StatusCode()).Int("size",
+			len(c.Response.Body())).
 			Dur("duration", time.Since(start)).Str("ip", c.ClientIP()).Msg("request")
 	}
 }

@@ -15,11 +15,13 @@ import (
 
 // serveKratos mounts an id by hand: kratos has none but that of a trace.
 func serveKratos(l net.Listener, log io.Writer) (stop func()) {
-	logger := kratoslog.NewLogger(kratoslog.NewHandler(kratoslog.WithWriter(discard{}), kratoslog.WithFormat(kratoslog.FormatJSON)))
+	logger := kratoslog.NewLogger(kratoslog.NewHandler(kratoslog.WithWriter(discard{}),
+		kratoslog.WithFormat(kratoslog.FormatJSON)))
 	kratoslog.SetDefault(logger)
 	options := []kratos.ServerOption{kratos.Listener(l)}
 	if log != nil {
-		options = append(options, kratos.Filter(kratosID), kratos.Middleware(recovery.Recovery(), logging.Server(logger)))
+		options = append(options, kratos.Filter(kratosID),
+			kratos.Middleware(recovery.Recovery(), logging.Server(logger)))
 	}
 	server := kratos.NewServer(options...)
 	server.Route("/").GET("/user/{id}", func(c kratos.Context) error {

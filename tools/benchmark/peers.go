@@ -11,8 +11,9 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// A framework answers GET /user/{id} with the envelope and the user, as ours does: bare, or with what its users mount for the work
-// that our stack does: an id of the request, recovery from panics, and a line of the access log, to the writer. Where it has a
+// A framework answers GET /user/{id} with the envelope and the user, as ours does: bare,
+// or with what its users mount for the work that our stack does: an id of the request,
+// recovery from panics, and a line of the access log, to the writer. Where it has a
 // middleware of its own for a part, that is taken. Bare is without a writer.
 type framework struct {
 	name  string
@@ -35,8 +36,14 @@ func peers() []comparison {
 	ours := over(servePlinth, discard{})
 	for _, f := range frameworks {
 		all = append(all,
-			comparison{name: "full stack", peer: f.name + ", bare", allocs: -1, ours: ours, theirs: over(f.serve, nil)},
-			comparison{name: "full stack", peer: f.name + " with id, recovery, log", allocs: -1, ours: ours, theirs: over(f.serve, discard{})},
+			comparison{
+				name: "full stack", peer: f.name + ", bare",
+				allocs: -1, ours: ours, theirs: over(f.serve, nil),
+			},
+			comparison{
+				name: "full stack", peer: f.name + " with id, recovery, log",
+				allocs: -1, ours: ours, theirs: over(f.serve, discard{}),
+			},
 		)
 	}
 	return all
@@ -74,7 +81,9 @@ func running(serve, end func() error) (stop func()) {
 	}
 }
 
-func servePlinth(l net.Listener, _ io.Writer) (stop func()) { return serveHandler(l, plinthUsers()) }
+func servePlinth(l net.Listener, _ io.Writer) (stop func()) {
+	return serveHandler(l, plinthUsers())
+}
 
 func serveGin(l net.Listener, log io.Writer) (stop func()) {
 	if log != nil {
@@ -85,7 +94,8 @@ func serveGin(l net.Listener, log io.Writer) (stop func()) {
 	return serveHandler(l, bare)
 }
 
-// discard writes to nowhere, and no library takes it for io.Discard, of which it knows that nothing has to be formatted.
+// discard writes to nowhere, and no library takes it for io.Discard, of which it knows
+// that nothing has to be formatted.
 type discard struct{}
 
 // Write implements io.Writer.

@@ -30,7 +30,8 @@ func TestEveryFrameworkAnswersTheSame(t *testing.T) {
 				if err := json.Unmarshal(data, &who); err != nil {
 					t.Fatal(err)
 				}
-				if status != http.StatusOK || got.Output != want.Output || got.Code != want.Code || got.Message != want.Message || who != someone() {
+				if status != http.StatusOK || got.Output != want.Output || got.Code != want.Code ||
+					got.Message != want.Message || who != someone() {
 					t.Errorf("answer = %d, %+v; want that of ours", status, got)
 				}
 				if log != nil && got.Context == "" {

@@ -28,8 +28,8 @@ type redisCaches struct {
 	keys  []string
 }
 
-// redises compare the typed view with the client under it, on one server on this machine. Without one there is nothing to
-// compare.
+// redises compare the typed view with the client under it, on one server on this machine.
+// Without one there is nothing to compare.
 func redises() []comparison {
 	ctx := context.Background()
 	address, err := serverOf(ctx, "redis", "PLINTH_TEST_REDIS_URL")
@@ -40,25 +40,33 @@ func redises() []comparison {
 	c := openRedis(ctx, address)
 	one := c.keys[0]
 	value := account{ID: 1, Name: "Ada"}
-	engine := otter.Must(&otter.Options[string, account]{MaximumSize: 2 * batch, ExpiryCalculator: otter.ExpiryWriting[string, account](time.Hour)})
+	engine := otter.Must(&otter.Options[string, account]{
+		MaximumSize:      2 * batch,
+		ExpiryCalculator: otter.ExpiryWriting[string, account](time.Hour),
+	})
 	engine.Set(one, value)
 	return []comparison{
 		{
 			name: "typed get", peer: "go-redis and encoding/json", target: 1.05, allocs: -1,
-			ours: each(func() error { return got(c.typed.Get(ctx, one)) }), theirs: each(func() error { return c.bareGet(ctx, one) }),
+			ours:   each(func() error { return got(c.typed.Get(ctx, one)) }),
+			theirs: each(func() error { return c.bareGet(ctx, one) }),
 		},
 		{
 			name: "typed set", peer: "go-redis and encoding/json", target: 1.05, allocs: -1,
-			ours:   each(func() error { return c.typed.Set(ctx, one, &value, xcache.WithTTL(time.Hour)) }),
+			ours: each(func() error {
+				return c.typed.Set(ctx, one, &value, xcache.WithTTL(time.Hour))
+			}),
 			theirs: each(func() error { return c.bareSet(ctx, one, value) }),
 		},
 		{
 			name: "GetMany of 100", peer: "MGET and encoding/json", target: 1.15, allocs: -1,
-			ours: each(func() error { return c.getMany(ctx) }), theirs: each(func() error { return c.bareMany(ctx) }),
+			ours:   each(func() error { return c.getMany(ctx) }),
+			theirs: each(func() error { return c.bareMany(ctx) }),
 		},
 		{
 			name: "GetMany of 100", peer: "100 gets", allocs: -1,
-			ours: each(func() error { return c.getMany(ctx) }), theirs: each(func() error { return c.getEach(ctx) }),
+			ours:   each(func() error { return c.getMany(ctx) }),
+			theirs: each(func() error { return c.getEach(ctx) }),
 		},
 		{
 			name: "get from the near cache", peer: "otter", allocs: 1,
@@ -70,7 +78,8 @@ func redises() []comparison {
 		},
 		{
 			name: "get from the near cache", peer: "go-redis and encoding/json", allocs: 1,
-			ours: each(func() error { return got(c.near.Get(ctx, one)) }), theirs: each(func() error { return c.bareGet(ctx, one) }),
+			ours:   each(func() error { return got(c.near.Get(ctx, one)) }),
+			theirs: each(func() error { return c.bareGet(ctx, one) }),
 		},
 	}
 }
@@ -99,7 +108,8 @@ func openRedis(ctx context.Context, address string) *redisCaches {
 	atExit(func() { _ = bare.Close() })
 	open := func(near int) *xcache.Manager {
 		m := must(xcache.Open(ctx, xcache.Options{
-			Driver: "redis", Config: driver.Config{URL: address}, NearMaxEntries: near, NearTTL: time.Hour,
+			Driver: "redis", Config: driver.Config{URL: address}, NearMaxEntries: near,
+			NearTTL: time.Hour,
 		}))
 		atExit(func() { _ = m.Close() })
 		return m
@@ -112,7 +122,8 @@ func openRedis(ctx context.Context, address string) *redisCaches {
 	for i := range batch {
 		key := "plinth-benchmark:" + strconv.Itoa(i)
 		c.keys = append(c.keys, key)
-		if err := c.typed.Set(ctx, key, &account{ID: int64(i), Name: "Ada"}, xcache.WithTTL(time.Hour)); err != nil {
+		if err := c.typed.Set(ctx, key, &account{ID: int64(i), Name: "Ada"},
+			xcache.WithTTL(time.Hour)); err != nil {
 			panic(err)
 		}
 	}
@@ -183,12 +194,14 @@ func got(v *account, ok bool, err error) error {
 	return err
 }
 
-// redisCPU is the processor time of a typed get of this process, ours against the client's.
+// redisCPU is the processor time of a typed get of this process, ours against the
+// client's.
 func redisCPU() (string, error) {
 	all := redises()
 	if len(all) == 0 {
 		return "left out", nil
 	}
 	get, set := all[0], all[1]
-	return fmt.Sprintf("get %.2f, set %.2f of go-redis and encoding/json", cpuRatio(get), cpuRatio(set)), nil
+	return fmt.Sprintf("get %.2f, set %.2f of go-redis and encoding/json",
+		cpuRatio(get), cpuRatio(set)), nil
 }

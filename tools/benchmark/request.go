@@ -34,20 +34,30 @@ type user struct {
 
 func someone() user {
 	return user{
-		ID: 183_402_938_112_004, Username: "ada", Email: "ada@example.org", Role: "owner", Active: true, Logins: 12,
+		ID: 183_402_938_112_004, Username: "ada", Email: "ada@example.org", Role: "owner",
+		Active: true, Logins: 12,
 		CreatedAt: "2026-01-02T03:04:05Z",
 	}
 }
 
-// requests compare the full stack with what one writes by hand, and with gin that does nothing but
-// answer.
+// requests compare the full stack with what one writes by hand, and with gin that does
+// nothing but answer.
 func requests() []comparison {
 	plinth, hand, bare := plinthUsers(), handWritten(ginUsers), gin.New()
 	ginUsers(bare)
 	return []comparison{
-		{name: "full stack", peer: "gin by hand", target: 0.45, allocs: 4, ours: gets(plinth), theirs: gets(hand)},
-		{name: "full stack", peer: "bare gin", target: 1.25, allocs: 4, ours: gets(plinth), theirs: gets(bare)},
-		{name: "full stack over a connection", peer: "bare gin", target: 1.20, allocs: -1, ours: overLoopback(plinth), theirs: overLoopback(bare)},
+		{
+			name: "full stack", peer: "gin by hand",
+			target: 0.45, allocs: 4, ours: gets(plinth), theirs: gets(hand),
+		},
+		{
+			name: "full stack", peer: "bare gin",
+			target: 1.25, allocs: 4, ours: gets(plinth), theirs: gets(bare),
+		},
+		{
+			name: "full stack over a connection", peer: "bare gin",
+			target: 1.20, allocs: -1, ours: overLoopback(plinth), theirs: overLoopback(bare),
+		},
 	}
 }
 
@@ -60,21 +70,30 @@ func plinthUsers() http.Handler {
 
 // ginUsers answers with gin and an envelope by hand.
 func ginUsers(e *gin.Engine) {
-	e.GET("/user/:id", func(c *gin.Context) { c.JSON(http.StatusOK, found(c.GetString("request_id"))) })
+	e.GET("/user/:id", func(c *gin.Context) {
+		c.JSON(http.StatusOK, found(c.GetString("request_id")))
+	})
 }
 
 // found is what every framework answers with.
 func found(id string) handEnvelope {
-	return handEnvelope{Context: id, Output: "Success", Code: http.StatusOK, Message: "found", Data: someone()}
+	return handEnvelope{
+		Context: id, Output: "Success", Code: http.StatusOK, Message: "found",
+		Data: someone(),
+	}
 }
 
 // plinthEngine is an engine with the request middleware as xreg installs it.
 func plinthEngine(routes func(*gin.Engine)) http.Handler {
-	restore := xlog.SetDefault(must(xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})))
+	restore := xlog.SetDefault(
+		must(xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})))
 	_ = restore // the process ends with it
 	engine := gin.New()
 	engine.ContextWithFallback = true
-	engine.Use(xhelper.Serve(xhelper.Config{Base: context.Background(), EnableInput: true, MaxBodyBytes: 4 << 20}))
+	engine.Use(xhelper.Serve(xhelper.Config{
+		Base: context.Background(), EnableInput: true,
+		MaxBodyBytes: 4 << 20,
+	}))
 	routes(engine)
 	return engine
 }
@@ -88,13 +107,16 @@ type handEnvelope struct {
 	Data    any    `json:"data,omitempty"`
 }
 
-// handWritten is gin with an id, an access log, recovery and errors, as they are commonly written.
+// handWritten is gin with an id, an access log, recovery and errors, as they are commonly
+// written.
 func handWritten(routes func(*gin.Engine)) http.Handler {
 	engine := gin.New()
 	log := zerolog.New(io.Discard).With().Timestamp().Logger()
-	engine.Use(handID, handAccess(log), gin.CustomRecoveryWithWriter(io.Discard, func(c *gin.Context, _ any) {
-		c.AbortWithStatusJSON(http.StatusInternalServerError, handEnvelope{Context: c.GetString("request_id"), Output: "INTERNAL", Code: 500})
-	}), handErrors)
+	engine.Use(handID, handAccess(log),
+		gin.CustomRecoveryWithWriter(io.Discard, func(c *gin.Context, _ any) {
+			c.AbortWithStatusJSON(http.StatusInternalServerError,
+				handEnvelope{Context: c.GetString("request_id"), Output: "INTERNAL", Code: 500})
+		}), handErrors)
 	routes(engine)
 	return engine
 }
@@ -102,7 +124,8 @@ func handWritten(routes func(*gin.Engine)) http.Handler {
 // handKey finds the id in a context.
 type handKey struct{}
 
-// handID puts the id where handlers look for it, and into the context for the logic below them.
+// handID puts the id where handlers look for it, and into the context for the logic below
+// them.
 func handID(c *gin.Context) {
 	id := c.GetHeader("X-Request-UUID")
 	if id == "" {
@@ -119,7 +142,8 @@ func handAccess(log zerolog.Logger) gin.HandlerFunc {
 		start := time.Now()
 		c.Next()
 		log.Info().Str("request_id", c.GetString("request_id")).Str("method", c.Request.Method).
-			Str("path", c.Request.URL.Path).Str("route", c.FullPath()).Int("status", c.Writer.Status()).Int("size", c.Writer.Size()).
+			Str("path", c.Request.URL.Path).Str("route", c.FullPath()).Int("status",
+			c.Writer.Status()).Int("size", c.Writer.Size()).
 			Dur("duration", time.Since(start)).Str("ip", c.ClientIP()).Msg("request")
 	}
 }
@@ -136,13 +160,17 @@ func handErrors(c *gin.Context) {
 	if errors.Is(last, errNotFound) {
 		status = http.StatusNotFound
 	}
-	c.JSON(status, handEnvelope{Context: c.GetString("request_id"), Output: http.StatusText(status), Code: status})
+	c.JSON(status, handEnvelope{
+		Context: c.GetString("request_id"), Output: http.StatusText(status),
+		Code: status,
+	})
 }
 
 // gets asks for one user again and again, without a connection.
 func gets(h http.Handler) func(*testing.B) {
 	w := newSink()
-	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/user/7", http.NoBody)
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/user/7",
+		http.NoBody)
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("Accept-Language", "en")
 	return repeat(func() {
@@ -151,8 +179,8 @@ func gets(h http.Handler) func(*testing.B) {
 	})
 }
 
-// overLoopback asks over a real connection, with a client that costs next to nothing: all answers of an
-// engine have one length.
+// overLoopback asks over a real connection, with a client that costs next to nothing: all
+// answers of an engine have one length.
 func overLoopback(h http.Handler) func(*testing.B) {
 	return func(b *testing.B) {
 		server := httptest.NewServer(h)
@@ -197,7 +225,8 @@ func loopbackCPU() (string, error) {
 // cpuRounds is odd, so that one of them is in the middle.
 const cpuRounds = 15
 
-// cpuRatio is the CPU time of an operation, ours over the peer's: the median of rounds in which the two run in turn.
+// cpuRatio is the CPU time of an operation, ours over the peer's: the median of rounds in
+// which the two run in turn.
 func cpuRatio(c comparison) float64 {
 	ratios := make([]float64, cpuRounds)
 	for i := range ratios {

@@ -32,15 +32,19 @@ type row struct {
 // insertRow is what database/sql is given to insert the same row.
 const insertRow = "INSERT INTO `rows` (`id`,`created_at`,`updated_at`,`username`,`email`,`age`) VALUES (?,?,?,?,?,?)"
 
-// sqls compare an insert through the ORM with one through database/sql on the same driver, SQLite on a
-// file with the same settings.
+// sqls compare an insert through the ORM with one through database/sql on the same
+// driver, SQLite on a file with the same settings.
 func sqls() []comparison {
 	dir := must(os.MkdirTemp("", "plinth-benchmark-"))
 	atExit(func() { _ = os.RemoveAll(dir) })
 	node := newNode()
-	quiet := must(xlog.New(xlog.Config{Level: slog.LevelError, Writer: os.Stderr, Format: xlog.FormatJSON}))
+	quiet := must(xlog.New(xlog.Config{
+		Level: slog.LevelError, Writer: os.Stderr,
+		Format: xlog.FormatJSON,
+	}))
 	// As in a request, the context can end.
-	ctx, cancel := context.WithCancel(context.WithValue(xlog.NewContext(context.Background(), quiet), xctx.SnowflakeNodeKey, node))
+	ctx, cancel := context.WithCancel(context.WithValue(xlog.NewContext(context.Background(),
+		quiet), xctx.SnowflakeNodeKey, node))
 	atExit(cancel)
 	floor := bySQL(ctx, node, filepath.Join(dir, "sql.db"))
 	return []comparison{
@@ -49,8 +53,10 @@ func sqls() []comparison {
 			ours: byORM(ctx, filepath.Join(dir, "defaults.db"), xdb.Options{}), theirs: floor,
 		},
 		{
-			name: "insert without the default transaction", peer: "database/sql", target: 1.3, allocs: -1,
-			ours: byORM(ctx, filepath.Join(dir, "skip.db"), xdb.Options{SkipDefaultTransaction: true}), theirs: floor,
+			name: "insert without the default transaction", peer: "database/sql",
+			target: 1.3, allocs: -1,
+			ours: byORM(ctx, filepath.Join(dir, "skip.db"),
+				xdb.Options{SkipDefaultTransaction: true}), theirs: floor,
 		},
 	}
 }
@@ -58,11 +64,13 @@ func sqls() []comparison {
 // bySQL inserts without the ORM.
 func bySQL(ctx context.Context, node *xsnowflake.Node, path string) func(*testing.B) {
 	openRows(ctx, path, xdb.Options{}) // makes the table
-	pool := must(sql.Open("sqlite", must(sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}))))
+	pool := must(sql.Open("sqlite",
+		must(sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}))))
 	atExit(func() { _ = pool.Close() })
 	return each(func() error {
 		now := time.Now().UTC()
-		_, err := pool.ExecContext(ctx, insertRow, int64(node.MustGenerate()), now, now, "name", "name@example.org", 7)
+		_, err := pool.ExecContext(ctx, insertRow, int64(node.MustGenerate()), now, now, "name",
+			"name@example.org", 7)
 		return err
 	})
 }
@@ -70,11 +78,14 @@ func bySQL(ctx context.Context, node *xsnowflake.Node, path string) func(*testin
 // byORM inserts through xdb.
 func byORM(ctx context.Context, path string, o xdb.Options) func(*testing.B) {
 	db := openRows(ctx, path, o).WithContext(ctx)
-	return each(func() error { return db.Create(&row{Username: "name", Email: "name@example.org", Age: 7}).Error })
+	return each(func() error {
+		return db.Create(&row{Username: "name", Email: "name@example.org", Age: 7}).Error
+	})
 }
 
 func openRows(ctx context.Context, path string, o xdb.Options) *gorm.DB {
-	o.Driver, o.Parts, o.AutoMigrate = sqlite.Name, driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, []any{&row{}}
+	o.Driver, o.Parts, o.AutoMigrate = sqlite.Name,
+		driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, []any{&row{}}
 	db := must(xdb.Open(ctx, o))
 	atExit(func() { _ = xdb.Close(db) })
 	return db

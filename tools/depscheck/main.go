@@ -1,11 +1,12 @@
-// Depscheck fails on a requirement of any module that its authors have retracted, on a known vulnerability
-// that the code of any module reaches, and on a go.work.sum that the go command changes.
+// Depscheck fails on a requirement of any module that its authors have retracted, on a
+// known vulnerability that the code of any module reaches, and on a go.work.sum that the
+// go command changes.
 //
 //	depscheck [-strict]
 //
-// Retractions come through the module proxy. Vulnerabilities come from the database at https://vuln.go.dev,
-// or at GOVULNDB. If one of them does not respond, a line in capitals reports what was not checked; with
-// -strict that is a failure.
+// Retractions come through the module proxy. Vulnerabilities come from the database at
+// https://vuln.go.dev, or at GOVULNDB. If one of them does not respond, a line in
+// capitals reports what was not checked; with -strict that is a failure.
 package main
 
 import (
@@ -73,7 +74,8 @@ func (c checker) run(ctx context.Context) error {
 	)
 }
 
-// unchecked reports what was not checked, or returns it as an error if the check is strict.
+// unchecked reports what was not checked, or returns it as an error if the check is
+// strict.
 func (c checker) unchecked(what string, err error) error {
 	if c.strict {
 		return fmt.Errorf("%s: %w", what, err)
@@ -90,7 +92,8 @@ func current(ctx context.Context, root string) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, "go", "list", "-m", "all")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK="+filepath.Join(root, "go.work"), "GOFLAGS=")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK="+filepath.Join(root, "go.work"),
+		"GOFLAGS=")
 	var problem bytes.Buffer
 	cmd.Stderr = &problem
 	if err := cmd.Run(); err != nil {
@@ -130,8 +133,8 @@ func (c checker) retracted(ctx context.Context, versions []string) error {
 	if got, want := len(list), len(versions)+len(latest); got != want {
 		return fmt.Errorf("go list has listed %d modules, want %d", got, want)
 	}
-	// The latest version contains the retractions. If the go command cannot find it, it reports none for a
-	// version in the module cache.
+	// The latest version contains the retractions. If the go command cannot find it, it
+	// reports none for a version in the module cache.
 	unknown := map[string]string{}
 	for _, m := range list[len(versions):] {
 		if m.Error != nil {
@@ -146,10 +149,12 @@ func (c checker) retracted(ctx context.Context, versions []string) error {
 		}
 		switch {
 		case problem != "":
-			problems = append(problems, c.unchecked("retractions of "+m.Path+"@"+m.Version, errors.New(problem)))
+			problems = append(problems,
+				c.unchecked("retractions of "+m.Path+"@"+m.Version, errors.New(problem)))
 		case m.Retracted != nil:
-			problems = append(problems, fmt.Errorf("%s@%s is retracted (%s): require another version, then run make tidy",
-				m.Path, m.Version, strings.Join(m.Retracted, "; ")))
+			problems = append(problems,
+				fmt.Errorf("%s@%s is retracted (%s): require another version, then run make tidy",
+					m.Path, m.Version, strings.Join(m.Retracted, "; ")))
 		}
 	}
 	return errors.Join(problems...)
@@ -173,14 +178,17 @@ type module struct {
 	Error         *struct{ Err string }
 }
 
-// lookUp returns the modules that the queries, which are path@version, select, in their order.
+// lookUp returns the modules that the queries, which are path@version, select, in their
+// order.
 func lookUp(ctx context.Context, queries []string) ([]module, error) {
-	empty, err := os.MkdirTemp("", "plinth-deps-") // outside a module each version is looked up as it is
+	// outside a module each version is looked up as it is
+	empty, err := os.MkdirTemp("", "plinth-deps-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(empty) }()
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-m", "-e", "-retracted", "-json"}, queries...)...)
+	cmd := exec.CommandContext(ctx, "go",
+		append([]string{"list", "-m", "-e", "-retracted", "-json"}, queries...)...)
 	cmd.Dir, cmd.Env = empty, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	var problem bytes.Buffer
 	cmd.Stderr = &problem
@@ -199,7 +207,8 @@ func lookUp(ctx context.Context, queries []string) ([]module, error) {
 	return list, nil
 }
 
-// vulnerable returns an error if the packages in dir reach a vulnerability that the database contains.
+// vulnerable returns an error if the packages in dir reach a vulnerability that the
+// database contains.
 func (c checker) vulnerable(ctx context.Context, dir, database string, packages []string) error {
 	if err := reach(ctx, database); err != nil {
 		return c.unchecked("known vulnerabilities", err)
@@ -222,7 +231,8 @@ func reach(ctx context.Context, database string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(database, "/")+"/index/db.json", http.NoBody) //nolint:gosec // the developer names the server
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(database,
+		"/")+"/index/db.json", http.NoBody) //nolint:gosec // the developer names the server
 	if err != nil {
 		return err
 	}

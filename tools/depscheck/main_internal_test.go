@@ -39,8 +39,10 @@ func TestRequirements(t *testing.T) {
 		return f
 	}
 	got := requirements([]workspace.Module{
-		{File: file("module " + workspace.Root + "/a\n\nrequire (\n\texample.com/x v1.0.0\n\t" + workspace.Root + "/b v0.1.0\n)\n")},
-		{File: file("module " + workspace.Root + "/b\n\nrequire (\n\texample.com/x v1.0.0\n\texample.com/x/y v1.2.0 // indirect\n)\n")},
+		{File: file("module " + workspace.Root + "/a\n\nrequire (\n\texample.com/x v1.0.0\n\t" +
+			workspace.Root + "/b v0.1.0\n)\n")},
+		{File: file("module " + workspace.Root +
+			"/b\n\nrequire (\n\texample.com/x v1.0.0\n\texample.com/x/y v1.2.0 // indirect\n)\n")},
 	})
 	if want := "example.com/x/y@v1.2.0 example.com/x@v1.0.0"; strings.Join(got, " ") != want {
 		t.Errorf("requirements = %q, want %s", got, want)
@@ -57,9 +59,11 @@ func TestCurrent(t *testing.T) {
 	t.Setenv("GONOSUMDB", "*")
 	t.Setenv("GOMODCACHE", t.TempDir())
 	root := put(t, map[string]string{
-		"go.work": "go 1.26.0\n\nuse ./a\n", "a/go.mod": "module example.com/a\n\ngo 1.26.0\n\nrequire example.com/lib v1.0.0\n",
+		"go.work":  "go 1.26.0\n\nuse ./a\n",
+		"a/go.mod": "module example.com/a\n\ngo 1.26.0\n\nrequire example.com/lib v1.0.0\n",
 	})
-	if err := current(t.Context(), root); err == nil || !strings.Contains(err.Error(), "go.work.sum was not current") {
+	if err := current(t.Context(), root); err == nil ||
+		!strings.Contains(err.Error(), "go.work.sum was not current") {
 		t.Errorf("without go.work.sum: %v, want an error", err)
 	}
 	if err := current(t.Context(), root); err != nil {
@@ -88,14 +92,25 @@ func TestRetracted(t *testing.T) {
 		out, want     string
 	}{
 		{name: "current", version: "v1.0.0", strict: true},
-		{name: "retracted", version: "v1.1.0", want: "example.com/lib@v1.1.0 is retracted (a hole)"},
-		{name: "unknown", version: "v1.3.0", out: "*** NOT CHECKED: retractions of example.com/lib@v1.3.0"},
-		{name: "unknown and strict", version: "v1.3.0", strict: true, want: "retractions of example.com/lib@v1.3.0: "},
+		{
+			name: "retracted", version: "v1.1.0",
+			want: "example.com/lib@v1.1.0 is retracted (a hole)",
+		},
+		{
+			name: "unknown", version: "v1.3.0",
+			out: "*** NOT CHECKED: retractions of example.com/lib@v1.3.0",
+		},
+		{
+			name: "unknown and strict", version: "v1.3.0",
+			strict: true, want: "retractions of example.com/lib@v1.3.0: ",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := checker{out: &out, strict: tc.strict}.retracted(t.Context(), []string{"example.com/lib@v1.2.0", "example.com/lib@" + tc.version})
-			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			err := checker{out: &out, strict: tc.strict}.retracted(t.Context(),
+				[]string{"example.com/lib@v1.2.0", "example.com/lib@" + tc.version})
+			if (err == nil) != (tc.want == "") || err != nil &&
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("retracted = %v, want %q", err, tc.want)
 			}
 			if !strings.Contains(out.String(), tc.out) || tc.out == "" && out.Len() > 0 {
@@ -105,7 +120,8 @@ func TestRetracted(t *testing.T) {
 	}
 }
 
-// What the go command cannot look up, it takes for no retraction, if it has the version in its cache.
+// What the go command cannot look up, it takes for no retraction, if it has the version
+// in its cache.
 func TestRetracted_offline(t *testing.T) {
 	const mod = "module example.com/lib\n"
 	files := map[string]string{
@@ -120,7 +136,8 @@ func TestRetracted_offline(t *testing.T) {
 	t.Setenv("GOMODCACHE", t.TempDir())
 	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(put(t, files)))
 	if err := (checker{out: os.Stderr, strict: true}).retracted(t.Context(), versions); err != nil {
-		t.Fatalf("with the proxy: %v; the latest version, which retracts itself, is not required", err)
+		t.Fatalf("with the proxy: %v; the latest version, which retracts itself, is not required",
+			err)
 	}
 	for name, proxy := range map[string]string{
 		"no proxy":            "off",
@@ -132,13 +149,16 @@ func TestRetracted_offline(t *testing.T) {
 			t.Setenv("GOPROXY", proxy)
 			var out bytes.Buffer
 			const what = "retractions of example.com/lib@v1.0.0: "
-			if err := (checker{out: &out}).retracted(t.Context(), versions); err != nil || strings.Count(out.String(), "*** NOT CHECKED: "+what) != 1 {
-				t.Errorf("retracted = %v, output = %s; want it not checked, once", err, out.String())
+			if err := (checker{out: &out}).retracted(t.Context(), versions); err != nil ||
+				strings.Count(out.String(), "*** NOT CHECKED: "+what) != 1 {
+				t.Errorf("retracted = %v, output = %s; want it not checked, once",
+					err, out.String())
 			}
 			out.Reset()
 			err := checker{out: &out, strict: true}.retracted(t.Context(), versions)
 			if err == nil || !strings.Contains(err.Error(), what) || out.Len() > 0 {
-				t.Errorf("strict: retracted = %v, output = %s; want an error with %q", err, out.String(), what)
+				t.Errorf("strict: retracted = %v, output = %s; want an error with %q",
+					err, out.String(), what)
 			}
 		})
 	}
@@ -157,7 +177,8 @@ func TestVulnerable(t *testing.T) {
 			"ID/GO-2026-0001.json": `{"schema_version":"1.3.1","id":"GO-2026-0001","modified":"2026-01-01T00:00:00Z","summary":"a hole","details":"a hole",` +
 				`"database_specific":{"url":"https://example.com/1"},` +
 				`"affected":[{"package":{"name":"stdlib","ecosystem":"Go"},"ranges":[{"type":"SEMVER","events":[{"introduced":"0"}]}],` +
-				`"ecosystem_specific":{"imports":[{"path":"strings","symbols":["` + symbol + `"]}]}}]}`,
+				`"ecosystem_specific":{"imports":[{"path":"strings","symbols":["` + symbol +
+				`"]}]}}]}`,
 		}))
 	}
 	silent := httptest.NewServer(http.NotFoundHandler())
@@ -169,15 +190,26 @@ func TestVulnerable(t *testing.T) {
 		out, want      string
 	}{
 		{name: "no vulnerability", database: database("Title"), out: "No vulnerabilities found"},
-		{name: "vulnerability", database: database("ToUpper"), out: "GO-2026-0001", want: "govulncheck: "},
+		{
+			name: "vulnerability", database: database("ToUpper"), out: "GO-2026-0001",
+			want: "govulncheck: ",
+		},
 		{name: "no database", database: silent.URL, out: "*** NOT CHECKED: known vulnerabilities"},
-		{name: "no database, strict", database: silent.URL, strict: true, want: "known vulnerabilities: "},
-		{name: "no server, strict", database: "http://127.0.0.1:1", strict: true, want: "known vulnerabilities: "},
+		{
+			name:     "no database, strict",
+			database: silent.URL, strict: true, want: "known vulnerabilities: ",
+		},
+		{
+			name: "no server, strict", database: "http://127.0.0.1:1",
+			strict: true, want: "known vulnerabilities: ",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := checker{out: &out, strict: tc.strict}.vulnerable(t.Context(), program, tc.database, []string{"./..."})
-			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			err := checker{out: &out, strict: tc.strict}.vulnerable(t.Context(), program,
+				tc.database, []string{"./..."})
+			if (err == nil) != (tc.want == "") || err != nil &&
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("vulnerable = %v, want %q", err, tc.want)
 			}
 			if !strings.Contains(out.String(), tc.out) {

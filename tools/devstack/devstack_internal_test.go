@@ -90,8 +90,10 @@ func TestExitCodeTellsWhatHappened(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			given := []string{
-				"PLINTH_TEST_POSTGRES_DSN=postgres://127.0.0.1:1/x", "PLINTH_TEST_MYSQL_DSN=u@tcp(127.0.0.1:1)/x",
-				"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1", "PLINTH_TEST_SMTP_URL=smtp://127.0.0.1:1",
+				"PLINTH_TEST_POSTGRES_DSN=postgres://127.0.0.1:1/x",
+				"PLINTH_TEST_MYSQL_DSN=u@tcp(127.0.0.1:1)/x",
+				"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1",
+				"PLINTH_TEST_SMTP_URL=smtp://127.0.0.1:1",
 			}
 			out, err := program(t, given, tc.args...).CombinedOutput()
 			if got := exitCode(t, err); got != tc.want {
@@ -102,7 +104,8 @@ func TestExitCodeTellsWhatHappened(t *testing.T) {
 }
 
 func TestMissingServerIsALoudSkip(t *testing.T) {
-	cmd := program(t, []string{"PATH=" + t.TempDir()}, "-only", "redis", "/bin/sh", "-c", `echo "url=$PLINTH_TEST_REDIS_URL"`)
+	cmd := program(t, []string{"PATH=" + t.TempDir()}, "-only", "redis", "/bin/sh", "-c",
+		`echo "url=$PLINTH_TEST_REDIS_URL"`)
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := cmd.Run(); err != nil {
@@ -111,13 +114,15 @@ func TestMissingServerIsALoudSkip(t *testing.T) {
 	if strings.Contains(problems.String(), "private server") {
 		t.Skip("redis-server is also where no PATH leads")
 	}
-	if got := problems.String(); !strings.Contains(got, "SKIPPED") || !strings.Contains(got, "apt-get install redis-server") {
+	if got := problems.String(); !strings.Contains(got, "SKIPPED") ||
+		!strings.Contains(got, "apt-get install redis-server") {
 		t.Errorf("table =\n%s", got)
 	}
 	if got := out.String(); got != "url=\n" {
 		t.Errorf("the command wrote %q, want that the variable is not set", got)
 	}
-	packages, err := program(t, []string{"PATH=" + t.TempDir()}, "-only", "redis", "-missing").Output()
+	packages, err := program(t, []string{"PATH=" + t.TempDir()}, "-only", "redis",
+		"-missing").Output()
 	if err != nil || string(packages) != "redis-server\n" {
 		t.Errorf("-missing wrote %q, %v", packages, err)
 	}
@@ -136,7 +141,8 @@ func TestMissingProgramsAreNamedUnlessKindsAreChosen(t *testing.T) {
 }
 
 func TestCommandKeepsItsStreams(t *testing.T) {
-	cmd := program(t, []string{"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1"}, "-only", "redis", "cat")
+	cmd := program(t, []string{"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1"}, "-only", "redis",
+		"cat")
 	cmd.Stdin = strings.NewReader("a text")
 	if out, err := cmd.Output(); err != nil || string(out) != "a text" {
 		t.Errorf("the command wrote %q, %v", out, err)
@@ -152,8 +158,8 @@ type instance struct {
 	done      chan error
 }
 
-// begin starts devstack and waits until script, which must print what env prints, has begun. Without a script devstack has no
-// command.
+// begin starts devstack and waits until script, which must print what env prints, has
+// begun. Without a script devstack has no command.
 func begin(t *testing.T, only, script string) *instance {
 	t.Helper()
 	args := []string{"-only", only}
@@ -254,7 +260,10 @@ func TestSignalEndsCommandAndServers(t *testing.T) {
 		only string
 		sig  syscall.Signal
 	}{
-		{name: "terminated, databases and a cache", only: "postgres,mysql,redis", sig: syscall.SIGTERM},
+		{
+			name: "terminated, databases and a cache", only: "postgres,mysql,redis",
+			sig: syscall.SIGTERM,
+		},
 		{name: "terminated, a mail server", only: "postfix", sig: syscall.SIGTERM},
 		{name: "interrupt", only: "redis", sig: syscall.SIGINT},
 		{name: "hang-up", only: "redis", sig: syscall.SIGHUP},
@@ -262,7 +271,8 @@ func TestSignalEndsCommandAndServers(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			need(t, tc.only)
-			if signal.Ignored(tc.sig) { // as under nohup; a child has the default of what its parent handles
+			// as under nohup; a child has the default of what its parent handles
+			if signal.Ignored(tc.sig) {
 				signal.Notify(make(chan os.Signal, 1), tc.sig)
 				t.Cleanup(func() { signal.Ignore(tc.sig) })
 			}

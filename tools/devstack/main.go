@@ -4,18 +4,21 @@
 //	devstack [-only KINDS]
 //	devstack -missing
 //
-// KINDS are of postgres, mysql, redis, postfix, separated by commas. A server whose connection string is in the environment
-// (PLINTH_TEST_POSTGRES_DSN, PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL, PLINTH_TEST_SMTP_URL) is left as it is; the table
-// before the command says so where it does not answer. Else a private one is started if its binary is on the machine, and the command finds its
-// connection string in the same variable; that of a Redis over TLS is in PLINTH_TEST_REDIS_TLS_URL. Else the kind is skipped,
-// and the table says what to install. Only root can start a Postfix.
+// KINDS are of postgres, mysql, redis, postfix, separated by commas. A server whose
+// connection string is in the environment (PLINTH_TEST_POSTGRES_DSN,
+// PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL, PLINTH_TEST_SMTP_URL) is left as it is;
+// the table before the command says so where it does not answer. Else a private one is
+// started if its binary is on the machine, and the command finds its connection string in
+// the same variable; that of a Redis over TLS is in PLINTH_TEST_REDIS_TLS_URL. Else the
+// kind is skipped, and the table says what to install. Only root can start a Postfix.
 //
-// Without a command devstack prints the variables for a shell, and stops the servers when it gets a signal. With -missing it
-// only prints the Debian packages of the kinds that would be skipped, and, unless -only chooses kinds, of the other programs
-// that tests start: npm and a browser.
+// Without a command devstack prints the variables for a shell, and stops the servers when
+// it gets a signal. With -missing it only prints the Debian packages of the kinds that
+// would be skipped, and, unless -only chooses kinds, of the other programs that tests
+// start: npm and a browser.
 //
-// The exit code is the command's; 1 when a server failed or a connection string does not parse, 2 for wrong arguments, 127
-// when the command cannot be run.
+// The exit code is the command's; 1 when a server failed or a connection string does not
+// parse, 2 for wrong arguments, 127 when the command cannot be run.
 package main
 
 import (
@@ -35,8 +38,10 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
 	flags := flag.NewFlagSet("devstack", flag.ContinueOnError)
-	only := flags.String("only", "", "the `kinds` of server to have, separated by commas; all by default")
-	missing := flags.Bool("missing", false, "only print the Debian packages of what is missing for the tests")
+	only := flags.String("only", "",
+		"the `kinds` of server to have, separated by commas; all by default")
+	missing := flags.Bool("missing",
+		false, "only print the Debian packages of what is missing for the tests")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {

@@ -1,5 +1,6 @@
-// Envdoc writes what is made from the table of environment variables: .env.example and the
-// documentation's page. With -check it writes nothing and fails where one is out of date.
+// Envdoc writes what is made from the table of environment variables: .env.example and
+// the documentation's page. With -check it writes nothing and fails where one is out of
+// date.
 package main
 
 import (
@@ -44,8 +45,9 @@ func run(put func(path, text string) error) error {
 		return err
 	}
 	for name, text := range map[string]string{
-		".env.example":                      envtable.Example(xenv.Table(), nil),
-		"docs/content/guide/environment.md": strings.Replace(page, "TABLES\n", envtable.Markdown(xenv.Table()), 1),
+		".env.example": envtable.Example(xenv.Table(), nil),
+		"docs/content/guide/environment.md": strings.Replace(page, "TABLES\n",
+			envtable.Markdown(xenv.Table()), 1),
 	} {
 		if err := put(filepath.Join(root, filepath.FromSlash(name)), text); err != nil {
 			return err

@@ -1,5 +1,5 @@
-// Footprint builds the smallest program of each module and prints its size and the number of modules
-// that it links, with plain gin beside it, and grpc-go alone beside grpcx.
+// Footprint builds the smallest program of each module and prints its size and the number
+// of modules that it links, with plain gin beside it, and grpc-go alone beside grpcx.
 //
 //	footprint          print the table
 //	footprint -check   fail where core costs more over gin than was promised; nothing else is built

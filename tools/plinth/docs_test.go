@@ -49,7 +49,8 @@ func TestDocsAnswersTheProtocolOverStandardInputAndOutput(t *testing.T) {
 	if hello.Result.ServerInfo.Name == "" {
 		t.Errorf("initialize: %s", lines.Bytes())
 	}
-	if _, err := fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); err != nil {
+	if _, err := fmt.Fprintln(in,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`); err != nil {
 		t.Fatal(err)
 	}
 	if list := ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); len(list.Result.Tools) == 0 {

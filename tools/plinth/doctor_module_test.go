@@ -19,20 +19,36 @@ func TestDoctorLooksAtTheModule(t *testing.T) {
 	}{
 		{
 			"no core", begin, nil,
-			finding{"go.mod", "problem", "go.mod does not require github.com/plinthgo/plinth/core", "go get github.com/plinthgo/plinth/core@latest"},
+			finding{
+				"go.mod", "problem", "go.mod does not require github.com/plinthgo/plinth/core",
+				"go get github.com/plinthgo/plinth/core@latest",
+			},
 		},
-		{"no go.mod that parses", "modul example.com/shop\n", nil, finding{"go.mod", "problem", "go.mod:1", "correct go.mod"}},
 		{
-			"a Go that nobody has", "module example.com/shop\n\ngo 1.999.0\n\nrequire " + plinthRoot + "core v0.1.0\n",
+			"no go.mod that parses", "modul example.com/shop\n",
+			nil,
+			finding{"go.mod", "problem", "go.mod:1", "correct go.mod"},
+		},
+		{
+			"a Go that nobody has",
+			"module example.com/shop\n\ngo 1.999.0\n\nrequire " + plinthRoot + "core v0.1.0\n",
 			[]string{"GOTOOLCHAIN=local"},
-			finding{"go", "problem", "is older than the go1.999.0 of go.mod", "install go1.999.0 or newer from https://go.dev/dl"},
+			finding{
+				"go", "problem", "is older than the go1.999.0 of go.mod",
+				"install go1.999.0 or newer from https://go.dev/dl",
+			},
 		},
 		{
-			"a folder in the place of a module", begin + "require " + plinthRoot + "core v0.1.0\nreplace " + plinthRoot + "core => ../core\n", nil,
-			finding{"go.mod", "warning", "go.mod takes " + plinthRoot + "core from ../core", "go mod edit -dropreplace=" + plinthRoot + "core"},
+			"a folder in the place of a module", begin + "require " + plinthRoot +
+				"core v0.1.0\nreplace " + plinthRoot + "core => ../core\n", nil,
+			finding{
+				"go.mod", "warning", "go.mod takes " + plinthRoot + "core from ../core",
+				"go mod edit -dropreplace=" + plinthRoot + "core",
+			},
 		},
 		{
-			"versions", begin + "require " + plinthRoot + "core v0.1.0\nrequire " + plinthRoot + "cronx v0.2.0\n", nil,
+			"versions", begin + "require " + plinthRoot + "core v0.1.0\nrequire " + plinthRoot +
+				"cronx v0.2.0\n", nil,
 			finding{"go.mod", "ok", "core v0.1.0, cronx v0.2.0", ""},
 		},
 	} {
@@ -53,26 +69,34 @@ func TestDoctorWithoutAModuleSaysSo(t *testing.T) {
 func TestDoctorFindsAPluginOfAnotherDriverInterface(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
-		"shop/go.mod": "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n\t" + plinthRoot + "core v0.1.0\n\t" + plinthRoot + "dbplugins/sqlite v0.1.0\n)\n\n" +
-			"replace (\n\t" + plinthRoot + "core => ../core\n\t" + plinthRoot + "dbplugins/sqlite => ../sqlite\n)\n",
-		"shop/main.go":                    "package main\n\nimport _ \"" + plinthRoot + "dbplugins/sqlite\"\n\nfunc main() {}\n",
-		"core/go.mod":                     "module " + plinthRoot + "core\n\ngo 1.26.0\n",
-		"core/major/xdb/driver/d.go":      "package driver\n\nconst InterfaceVersion = 2\n",
-		"sqlite/go.mod":                   "module " + plinthRoot + "dbplugins/sqlite\n\ngo 1.26.0\n\nrequire " + plinthRoot + "core v0.1.0\n",
-		"sqlite/sqlite.go":                "package sqlite\n\nimport _ \"" + plinthRoot + "core/major/xdb/driver\"\n\ntype Driver struct{}\n\nfunc (Driver) InterfaceVersion() int { return 1 }\n",
+		"shop/go.mod": "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n\t" + plinthRoot +
+			"core v0.1.0\n\t" + plinthRoot + "dbplugins/sqlite v0.1.0\n)\n\n" +
+			"replace (\n\t" + plinthRoot + "core => ../core\n\t" + plinthRoot +
+			"dbplugins/sqlite => ../sqlite\n)\n",
+		"shop/main.go": "package main\n\nimport _ \"" + plinthRoot +
+			"dbplugins/sqlite\"\n\nfunc main() {}\n",
+		"core/go.mod":                "module " + plinthRoot + "core\n\ngo 1.26.0\n",
+		"core/major/xdb/driver/d.go": "package driver\n\nconst InterfaceVersion = 2\n",
+		"sqlite/go.mod": "module " + plinthRoot +
+			"dbplugins/sqlite\n\ngo 1.26.0\n\nrequire " + plinthRoot + "core v0.1.0\n",
+		"sqlite/sqlite.go": "package sqlite\n\nimport _ \"" + plinthRoot +
+			"core/major/xdb/driver\"\n\ntype Driver struct{}\n\nfunc (Driver) InterfaceVersion() int { return 1 }\n",
 		"sqlite/interface_test.go":        "package sqlite\n\nconst InterfaceVersion = 2\n",
 		"core/major/xcache/driver/d.go":   "package driver\n\nconst InterfaceVersion = 7\n",
 		"core/major/xdb/driver/d_test.go": "package driver\n",
 	})
 	want := finding{
 		"go.mod", "problem", "dbplugins/sqlite was written for version 1 of the driver interface, and core has version 2",
-		"go get " + plinthRoot + "core@latest " + plinthRoot + "dbplugins/sqlite@latest && go mod tidy",
+		"go get " + plinthRoot + "core@latest " + plinthRoot +
+			"dbplugins/sqlite@latest && go mod tidy",
 	}
 	found, _ := diagnose(t, dir+"/shop", []string{"GOWORK=off"})
 	expect(t, found, want)
-	put(t, dir, map[string]string{"sqlite/sqlite.go": "package sqlite\n\nimport _ \"" + plinthRoot + "core/major/xdb/driver\"\n\ntype Driver struct{}\n\nfunc (Driver) InterfaceVersion() int { return 2 }\n"})
+	put(t, dir, map[string]string{"sqlite/sqlite.go": "package sqlite\n\nimport _ \"" + plinthRoot +
+		"core/major/xdb/driver\"\n\ntype Driver struct{}\n\nfunc (Driver) InterfaceVersion() int { return 2 }\n"})
 	found, _ = diagnose(t, dir+"/shop", []string{"GOWORK=off"})
-	if slices.ContainsFunc(found, func(f finding) bool { return strings.Contains(f.Detail, "driver interface") }) {
+	if slices.ContainsFunc(found,
+		func(f finding) bool { return strings.Contains(f.Detail, "driver interface") }) {
 		t.Errorf("two that fit: %+v", found)
 	}
 }
@@ -84,15 +108,34 @@ func TestDoctorComparesDriversWithImports(t *testing.T) {
 		env     []string
 		want    finding
 	}{
-		{"imported and not set", []string{"dbplugins/sqlite"}, nil, finding{"drivers", "skipped", "DATABASE_DRIVER is not set (imported: sqlite)", ""}},
-		{"of a stranger", nil, []string{"DATABASE_DRIVER=cockroach"}, finding{"drivers", "skipped", "DATABASE_DRIVER=cockroach is no driver of this project", ""}},
+		{
+			"imported and not set",
+			[]string{"dbplugins/sqlite"},
+			nil,
+			finding{"drivers", "skipped", "DATABASE_DRIVER is not set (imported: sqlite)", ""},
+		},
+		{"of a stranger", nil, []string{"DATABASE_DRIVER=cockroach"}, finding{
+			"drivers", "skipped",
+			"DATABASE_DRIVER=cockroach is no driver of this project", "",
+		}},
 		{
 			"a near cache without memory",
 			[]string{"cacheplugins/redis"},
-			[]string{"NOSQL_DRIVER=redis", "NOSQL_NEAR_MAX_ENTRIES=10", "NOSQL_HOST=127.0.0.1", "NOSQL_PORT=1"},
-			finding{"drivers", "problem", "NOSQL_NEAR_MAX_ENTRIES asks for a near cache", "plinth add cache memory"},
+			[]string{
+				"NOSQL_DRIVER=redis", "NOSQL_NEAR_MAX_ENTRIES=10", "NOSQL_HOST=127.0.0.1",
+				"NOSQL_PORT=1",
+			},
+			finding{
+				"drivers", "problem", "NOSQL_NEAR_MAX_ENTRIES asks for a near cache",
+				"plinth add cache memory",
+			},
 		},
-		{"memory", []string{"cacheplugins/memory"}, []string{"NOSQL_DRIVER=memory"}, finding{"cache", "ok", "memory", ""}},
+		{
+			"memory",
+			[]string{"cacheplugins/memory"},
+			[]string{"NOSQL_DRIVER=memory"},
+			finding{"cache", "ok", "memory", ""},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			found, _ := diagnose(t, service(t, tc.imports...), tc.env)
@@ -100,34 +143,52 @@ func TestDoctorComparesDriversWithImports(t *testing.T) {
 		})
 	}
 	dir := service(t, "dbplugins/sqlite")
-	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26.0\n\nrequire " + plinthRoot + "core v0.1.0\n"})
+	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26.0\n\nrequire " +
+		plinthRoot + "core v0.1.0\n"})
 	found, _ := diagnose(t, dir, []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=x.db"})
-	expect(t, found, finding{"drivers", "problem", "the code imports it, and go.mod does not require it", "go get " + plinthRoot + "dbplugins/sqlite"})
+	expect(t, found, finding{
+		"drivers", "problem",
+		"the code imports it, and go.mod does not require it",
+		"go get " + plinthRoot + "dbplugins/sqlite",
+	})
 }
 
-// TestDoctorKnowsWhatIsLinked has modules that are there, and required, and imported by nobody, by a file that is not compiled, or
-// by another module.
+// TestDoctorKnowsWhatIsLinked has modules that are there, and required, and imported by
+// nobody, by a file that is not compiled, or by another module.
 func TestDoctorKnowsWhatIsLinked(t *testing.T) {
 	dir := t.TempDir()
-	const mod = "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n\t" + plinthRoot + "core v0.1.0\n\t" + plinthRoot + "dbplugins/sqlite v0.1.0 // indirect\n\texample.com/kit v0.1.0\n)\n\n" +
-		"replace (\n\t" + plinthRoot + "core => ../core\n\t" + plinthRoot + "dbplugins/sqlite => ../sqlite\n\texample.com/kit => ../kit\n)\n"
+	const mod = "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n\t" + plinthRoot +
+		"core v0.1.0\n\t" + plinthRoot +
+		"dbplugins/sqlite v0.1.0 // indirect\n\texample.com/kit v0.1.0\n)\n\n" +
+		"replace (\n\t" + plinthRoot + "core => ../core\n\t" + plinthRoot +
+		"dbplugins/sqlite => ../sqlite\n\texample.com/kit => ../kit\n)\n"
 	put(t, dir, map[string]string{
 		"shop/go.mod": mod, "shop/main.go": "package main\n\nfunc main() {}\n",
-		"core/go.mod":   "module " + plinthRoot + "core\n\ngo 1.26.0\n",
-		"sqlite/go.mod": "module " + plinthRoot + "dbplugins/sqlite\n\ngo 1.26.0\n", "sqlite/sqlite.go": "package sqlite\n",
-		"kit/go.mod": "module example.com/kit\n\ngo 1.26.0\n\nrequire " + plinthRoot + "dbplugins/sqlite v0.1.0\n",
+		"core/go.mod":      "module " + plinthRoot + "core\n\ngo 1.26.0\n",
+		"sqlite/go.mod":    "module " + plinthRoot + "dbplugins/sqlite\n\ngo 1.26.0\n",
+		"sqlite/sqlite.go": "package sqlite\n",
+		"kit/go.mod": "module example.com/kit\n\ngo 1.26.0\n\nrequire " + plinthRoot +
+			"dbplugins/sqlite v0.1.0\n",
 		"kit/kit.go": "package kit\n\nimport _ \"" + plinthRoot + "dbplugins/sqlite\"\n",
 	})
 	env := []string{"GOWORK=off", "DATABASE_DRIVER=sqlite", "DATABASE_PATH=x.db"}
-	missing := finding{"drivers", "problem", "DATABASE_DRIVER=sqlite, and nothing that the service links imports it", "plinth add db sqlite"}
+	missing := finding{
+		"drivers", "problem",
+		"DATABASE_DRIVER=sqlite, and nothing that the service links imports it",
+		"plinth add db sqlite",
+	}
 	found, _ := diagnose(t, dir+"/shop", env)
 	expect(t, found, missing)
-	put(t, dir, map[string]string{"shop/off.go": "//go:build never\n\npackage main\n\nimport _ \"" + plinthRoot + "dbplugins/sqlite\"\n"})
+	put(t, dir, map[string]string{"shop/off.go": "//go:build never\n\npackage main\n\nimport _ \"" +
+		plinthRoot + "dbplugins/sqlite\"\n"})
 	found, _ = diagnose(t, dir+"/shop", env)
 	expect(t, found, missing)
 	put(t, dir, map[string]string{"shop/main.go": "package main\n\nimport _ \"example.com/kit\"\n\nfunc main() {}\n"})
 	found, _ = diagnose(t, dir+"/shop", env)
-	expect(t, found, finding{"drivers", "ok", "DATABASE_DRIVER=sqlite, and the code imports it", ""})
+	expect(t, found, finding{
+		"drivers", "ok", "DATABASE_DRIVER=sqlite, and the code imports it",
+		"",
+	})
 	put(t, dir, map[string]string{"shop/go.mod": strings.Replace(mod, "../kit", "../gone", 1)})
 	found, _ = diagnose(t, dir+"/shop", env)
 	expect(t, found, finding{"drivers", "warning", "not known", "go"})
@@ -144,33 +205,51 @@ var o = xoption.WithEnvDefaults(map[string]string{
 })
 `})
 	found, _ := diagnose(t, dir, nil)
-	expect(t, found, finding{"environment", "problem", `PLINTH_DRAIN_DELAY: "5" has no unit`, "change PLINTH_DRAIN_DELAY in the code"})
-	expect(t, found, finding{"environment", "skipped", "options.go:6 gives WithEnvDefaults a value for LOG_DIR that is computed", ""})
-	expect(t, found, finding{"node", "warning", "SNOWFLAKE_NODE_ID=1 stands in the code", "remove it: each replica then leases a number from the cache"})
+	expect(t, found, finding{
+		"environment", "problem", `PLINTH_DRAIN_DELAY: "5" has no unit`,
+		"change PLINTH_DRAIN_DELAY in the code",
+	})
+	expect(t, found, finding{
+		"environment", "skipped",
+		"options.go:6 gives WithEnvDefaults a value for LOG_DIR that is computed", "",
+	})
+	expect(t, found, finding{
+		"node", "warning", "SNOWFLAKE_NODE_ID=1 stands in the code",
+		"remove it: each replica then leases a number from the cache",
+	})
 }
 
 func TestDoctorWarnsOfAConnectionThatNothingOpens(t *testing.T) {
 	for env, key := range map[string]string{
-		"DATABASE_DSN=postgres://u@h/d": "DATABASE_DRIVER", "DATABASE_HOST=h": "DATABASE_DRIVER", "NOSQL_URL=redis://h": "NOSQL_DRIVER",
+		"DATABASE_DSN=postgres://u@h/d": "DATABASE_DRIVER", "DATABASE_HOST=h": "DATABASE_DRIVER",
+		"NOSQL_URL=redis://h": "NOSQL_DRIVER",
 	} {
 		name, _, _ := strings.Cut(env, "=")
 		found, r := diagnose(t, service(t), []string{env})
-		expect(t, found, finding{"", "warning", name + " is set, and " + key + " is not: the service starts without", "set " + key + ", or remove " + name})
+		expect(t, found, finding{"", "warning", name + " is set, and " + key +
+			" is not: the service starts without", "set " + key + ", or remove " + name})
 		if r.code != 0 {
 			t.Errorf("exit code %d, a warning is no problem", r.code)
 		}
 	}
-	found, _ := diagnose(t, service(t), []string{"DATABASE_DSN=postgres://u@h/d", "DATABASE_DRIVER=none"})
+	found, _ := diagnose(t, service(t),
+		[]string{"DATABASE_DSN=postgres://u@h/d", "DATABASE_DRIVER=none"})
 	expect(t, found, finding{"database", "skipped", "DATABASE_DRIVER is not set", ""})
 }
 
 func TestDoctorSuggestsTheNameThatWasMeant(t *testing.T) {
 	for name, want := range map[string]string{
-		"DATABASE_PASSWORD": "did you mean DATABASE_PASS?", "DATABASE_URL": "did you mean DATABASE_DSN?", "PLINTH_PROT": "did you mean PLINTH_PORT?",
-		"NOSQL_HOTS": "did you mean NOSQL_HOST?", "PLINTH_SOMETHING_ELSE_AGAIN": "see plinth env",
+		"DATABASE_PASSWORD":           "did you mean DATABASE_PASS?",
+		"DATABASE_URL":                "did you mean DATABASE_DSN?",
+		"PLINTH_PROT":                 "did you mean PLINTH_PORT?",
+		"NOSQL_HOTS":                  "did you mean NOSQL_HOST?",
+		"PLINTH_SOMETHING_ELSE_AGAIN": "see plinth env",
 	} {
 		found, r := diagnose(t, service(t), []string{name + "=hunter2"})
-		expect(t, found, finding{"environment", "warning", "Plinth reads no variable " + name + " (in the environment)", want})
+		expect(t, found, finding{
+			"environment", "warning",
+			"Plinth reads no variable " + name + " (in the environment)", want,
+		})
 		if r.code != 0 || strings.Contains(r.out, "hunter2") {
 			t.Errorf("exit code %d, a warning is no problem:\n%s", r.code, r.out)
 		}
@@ -196,7 +275,10 @@ func TestDoctorFindsSecretsThatGitKeeps(t *testing.T) {
 	expect(t, found, finding{"environment", "ok", "", ""})
 	git("add", "-f", ".env")
 	found, r := diagnose(t, dir, nil)
-	expect(t, found, finding{"environment", "problem", "git tracks .env, which holds EMAIL_PASS", "git rm --cached .env"})
+	expect(t, found, finding{
+		"environment", "problem", "git tracks .env, which holds EMAIL_PASS",
+		"git rm --cached .env",
+	})
 	if strings.Contains(r.out, "hunter2") {
 		t.Errorf("the output holds the secret:\n%s", r.out)
 	}
@@ -210,20 +292,59 @@ func TestDoctorLooksAtPortsAndNodeNumbers(t *testing.T) {
 		env     []string
 		want    finding
 	}{
-		{"free", nil, []string{"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=" + port}, finding{"ports", "ok", "127.0.0.1:" + port + " is free", ""}},
-		{"any", nil, []string{"PLINTH_PORT=0"}, finding{"ports", "ok", "PLINTH_PORT=0 takes a free port", ""}},
-		{"of another machine", nil, []string{"PLINTH_HOST=192.0.2.1"}, finding{"ports", "problem", "192.0.2.1 is no address of this machine", "set PLINTH_HOST"}},
+		{
+			"free", nil,
+			[]string{"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=" + port},
+			finding{"ports", "ok", "127.0.0.1:" + port + " is free", ""},
+		},
+		{
+			"any", nil,
+			[]string{"PLINTH_PORT=0"},
+			finding{"ports", "ok", "PLINTH_PORT=0 takes a free port", ""},
+		},
+		{"of another machine", nil, []string{"PLINTH_HOST=192.0.2.1"}, finding{
+			"ports", "problem",
+			"192.0.2.1 is no address of this machine", "set PLINTH_HOST",
+		}},
 		{
 			"two at one",
 			[]string{"grpcx/runner"},
 			[]string{"PLINTH_PORT=" + port, "GRPC_PORT=" + port},
-			finding{"ports", "problem", "PLINTH_PORT and GRPC_PORT are both " + port, "set one of them to another port"},
+			finding{
+				"ports", "problem",
+				"PLINTH_PORT and GRPC_PORT are both " + port, "set one of them to another port",
+			},
 		},
-		{"no gRPC", nil, nil, finding{"ports", "skipped", "GRPC_PORT: the service imports no gRPC", ""}},
-		{"number out of range", nil, []string{"SNOWFLAKE_NODE_ID=8"}, finding{"node", "problem", `SNOWFLAKE_NODE_ID: "8" is out of range`, "set a number that is accepted"}},
-		{"datacenter out of range", nil, []string{"SNOWFLAKE_DATACENTER_ID=9"}, finding{"node", "problem", `SNOWFLAKE_DATACENTER_ID: "9" is out of range`, "set a number that is accepted"}},
-		{"fixed number", nil, []string{"SNOWFLAKE_NODE_ID=7"}, finding{"node", "ok", "SNOWFLAKE_NODE_ID=7 is fixed: every other replica needs another number", ""}},
-		{"leases without a keeper", nil, []string{"LEASE_BACKEND=database"}, finding{"node", "problem", "LEASE_BACKEND=database, and DATABASE_DRIVER is not set", "set DATABASE_DRIVER, or LEASE_BACKEND=auto"}},
+		{"no gRPC", nil, nil, finding{
+			"ports", "skipped", "GRPC_PORT: the service imports no gRPC",
+			"",
+		}},
+		{"number out of range", nil, []string{"SNOWFLAKE_NODE_ID=8"}, finding{
+			"node", "problem",
+			`SNOWFLAKE_NODE_ID: "8" is out of range`, "set a number that is accepted",
+		}},
+		{
+			"datacenter out of range",
+			nil,
+			[]string{"SNOWFLAKE_DATACENTER_ID=9"},
+			finding{
+				"node", "problem",
+				`SNOWFLAKE_DATACENTER_ID: "9" is out of range`, "set a number that is accepted",
+			},
+		},
+		{"fixed number", nil, []string{"SNOWFLAKE_NODE_ID=7"}, finding{
+			"node", "ok",
+			"SNOWFLAKE_NODE_ID=7 is fixed: every other replica needs another number", "",
+		}},
+		{
+			"leases without a keeper",
+			nil,
+			[]string{"LEASE_BACKEND=database"},
+			finding{
+				"node", "problem", "LEASE_BACKEND=database, and DATABASE_DRIVER is not set",
+				"set DATABASE_DRIVER, or LEASE_BACKEND=auto",
+			},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			found, _ := diagnose(t, service(t, tc.imports...), tc.env)
@@ -233,7 +354,10 @@ func TestDoctorLooksAtPortsAndNodeNumbers(t *testing.T) {
 	dir := service(t, "cacheplugins/redis")
 	put(t, dir, map[string]string{".env": "SNOWFLAKE_NODE_ID=1\nNOSQL_DRIVER=redis\nNOSQL_HOST=127.0.0.1\nNOSQL_PORT=1\n"})
 	found, _ := diagnose(t, dir, nil)
-	expect(t, found, finding{"node", "warning", "SNOWFLAKE_NODE_ID=1 stands in .env", "remove it: each replica then leases a number from the cache"})
+	expect(t, found, finding{
+		"node", "warning", "SNOWFLAKE_NODE_ID=1 stands in .env",
+		"remove it: each replica then leases a number from the cache",
+	})
 	put(t, dir, map[string]string{
 		".env":    "SNOWFLAKE_NODE_ID=900\n",
 		"main.go": "package main\n\nvar wide = xsnowflake.WithLayout(xsnowflake.LayoutWide)\n",

@@ -27,9 +27,11 @@ func diagnose(t *testing.T, dir string, env []string) (found []finding, r result
 		Problems int
 	}
 	decode(t, r.out, &report)
-	wrong := slices.DeleteFunc(slices.Clone(report.Findings), func(f finding) bool { return f.Status != "problem" })
+	wrong := slices.DeleteFunc(slices.Clone(report.Findings),
+		func(f finding) bool { return f.Status != "problem" })
 	if len(wrong) != report.Problems || (r.code == 3) != (report.Problems > 0) {
-		t.Errorf("exit code %d with %d problems of which %d are counted", r.code, len(wrong), report.Problems)
+		t.Errorf("exit code %d with %d problems of which %d are counted",
+			r.code, len(wrong), report.Problems)
 	}
 	return report.Findings, r
 }
@@ -38,7 +40,8 @@ func diagnose(t *testing.T, dir string, env []string) (found []finding, r result
 func expect(t *testing.T, found []finding, want finding) {
 	t.Helper()
 	if !slices.ContainsFunc(found, func(f finding) bool {
-		return (want.Check == "" || f.Check == want.Check) && f.Status == want.Status && strings.Contains(f.Detail, want.Detail) && strings.Contains(f.Mend, want.Mend)
+		return (want.Check == "" || f.Check == want.Check) && f.Status == want.Status &&
+			strings.Contains(f.Detail, want.Detail) && strings.Contains(f.Mend, want.Mend)
 	}) {
 		t.Errorf("not found: %+v\namong", want)
 		for _, f := range found {
@@ -72,7 +75,8 @@ func closed(t *testing.T) (port string) {
 func service(t *testing.T, imports ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	code, mod := "package main\n\nimport (\n", "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n"
+	code, mod := "package main\n\nimport (\n",
+		"module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n"
 	for _, path := range imports {
 		mod += "require github.com/plinthgo/plinth/" + path + " v0.1.0\n"
 		code += "\t_ " + strconv.Quote("github.com/plinthgo/plinth/"+path) + "\n"
@@ -106,23 +110,36 @@ func TestDoctorNamesFiveFaultsAtOnceEachWithItsMend(t *testing.T) {
 	port, redis := taken(t), closed(t)
 	dir := service(t, "cacheplugins/redis") // and not dbplugins/postgres
 	put(t, dir, map[string]string{".env": "PLINTH_DRAIN_DELAY=5\nPLINTH_HOST=127.0.0.1\nPLINTH_PORT=" + port + "\n" +
-		"NOSQL_DRIVER=redis\nNOSQL_HOST=127.0.0.1\nNOSQL_PORT=" + redis + "\nNOSQL_PASS=hunter2cache\n" +
+		"NOSQL_DRIVER=redis\nNOSQL_HOST=127.0.0.1\nNOSQL_PORT=" + redis +
+		"\nNOSQL_PASS=hunter2cache\n" +
 		strings.Join(server, "\n") + "\nDATABASE_PASS=hunter2database\n"})
 	found, r := diagnose(t, dir, nil)
 	for _, want := range []finding{
-		{"environment", "problem", `PLINTH_DRAIN_DELAY: "5" has no unit (accepted: a duration such as 500ms`, "change PLINTH_DRAIN_DELAY in .env"},
 		{
-			"drivers", "problem", "DATABASE_DRIVER=postgres, and nothing that the service links imports it",
+			"environment", "problem",
+			`PLINTH_DRAIN_DELAY: "5" has no unit (accepted: a duration such as 500ms`,
+			"change PLINTH_DRAIN_DELAY in .env",
+		},
+		{
+			"drivers", "problem",
+			"DATABASE_DRIVER=postgres, and nothing that the service links imports it",
 			`plinth add db postgres, or add the line import _ "github.com/plinthgo/plinth/dbplugins/postgres" and run go get github.com/plinthgo/plinth/dbplugins/postgres`,
 		},
 		{"drivers", "ok", "NOSQL_DRIVER=redis, and the code imports it", ""},
-		{"ports", "problem", "127.0.0.1:" + port + " is taken (PLINTH_PORT)", "or set PLINTH_PORT to another port"},
+		{
+			"ports", "problem", "127.0.0.1:" + port + " is taken (PLINTH_PORT)",
+			"or set PLINTH_PORT to another port",
+		},
 		{"database", "problem", "access refused", "correct DATABASE_USER and DATABASE_PASS"},
-		{"cache", "problem", "connection refused", "start the server, or correct NOSQL_HOST and NOSQL_PORT"},
+		{
+			"cache", "problem", "connection refused",
+			"start the server, or correct NOSQL_HOST and NOSQL_PORT",
+		},
 	} {
 		expect(t, found, want)
 	}
-	if n := len(slices.DeleteFunc(found, func(f finding) bool { return f.Status != "problem" })); n != 5 {
+	if n := len(slices.DeleteFunc(found,
+		func(f finding) bool { return f.Status != "problem" })); n != 5 {
 		t.Errorf("%d problems, want the 5 that were seeded", n)
 	}
 	plain := plinth(t, dir, nil, "doctor")
@@ -154,11 +171,37 @@ func TestDoctorTellsWhatIsWrongWithADatabaseServer(t *testing.T) {
 		env  []string
 		want finding
 	}{
-		{"nobody listens", []string{"DATABASE_PORT=" + closed(t)}, finding{Detail: "connection refused", Mend: "start the server, or correct DATABASE_HOST and DATABASE_PORT"}},
-		{"unknown database", []string{"DATABASE_NAME=there_is_none"}, finding{Detail: "there_is_none", Mend: "create the database, or correct DATABASE_NAME"}},
-		{"unknown user", []string{"DATABASE_USER=nobody_knows"}, finding{Detail: "access refused", Mend: "correct DATABASE_USER and DATABASE_PASS"}},
-		{"a certificate that nobody has signed", []string{"DATABASE_TLS=verify-full"}, finding{Detail: "certificate", Mend: "correct DATABASE_TLS and DATABASE_TLS_CA"}},
-		{"no such CA file", []string{"DATABASE_TLS=verify-full", "DATABASE_TLS_CA=/gone/ca.pem"}, finding{Detail: "DATABASE_TLS_CA", Mend: "set it in .env"}},
+		{
+			"nobody listens",
+			[]string{"DATABASE_PORT=" + closed(t)},
+			finding{
+				Detail: "connection refused",
+				Mend:   "start the server, or correct DATABASE_HOST and DATABASE_PORT",
+			},
+		},
+		{
+			"unknown database",
+			[]string{"DATABASE_NAME=there_is_none"},
+			finding{
+				Detail: "there_is_none",
+				Mend:   "create the database, or correct DATABASE_NAME",
+			},
+		},
+		{
+			"unknown user",
+			[]string{"DATABASE_USER=nobody_knows"},
+			finding{Detail: "access refused", Mend: "correct DATABASE_USER and DATABASE_PASS"},
+		},
+		{
+			"a certificate that nobody has signed",
+			[]string{"DATABASE_TLS=verify-full"},
+			finding{Detail: "certificate", Mend: "correct DATABASE_TLS and DATABASE_TLS_CA"},
+		},
+		{
+			"no such CA file",
+			[]string{"DATABASE_TLS=verify-full", "DATABASE_TLS_CA=/gone/ca.pem"},
+			finding{Detail: "DATABASE_TLS_CA", Mend: "set it in .env"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			env := append(append(slices.Clone(server), "DATABASE_PASS="+pass), tc.env...)
@@ -176,7 +219,10 @@ func TestDoctorMakesNoDatabaseFile(t *testing.T) {
 	dir := service(t, "dbplugins/sqlite")
 	env := []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=shop.db"}
 	found, r := diagnose(t, dir, env)
-	expect(t, found, finding{"database", "ok", "shop.db is not there yet: the first start makes it", ""})
+	expect(t, found, finding{
+		"database", "ok", "shop.db is not there yet: the first start makes it",
+		"",
+	})
 	if r.code != 0 {
 		t.Errorf("exit code %d", r.code)
 	}
@@ -195,7 +241,10 @@ func TestDoctorMakesNoDatabaseFile(t *testing.T) {
 	before = names(t, dir)
 	found, _ = diagnose(t, dir, env)
 	expect(t, found, finding{"database", "ok", "shop.db answers", ""})
-	expect(t, found, finding{"database", "warning", "1 of 2 migrations in internal/migration are pending", "plinth migrate up"})
+	expect(t, found, finding{
+		"database", "warning",
+		"1 of 2 migrations in internal/migration are pending", "plinth migrate up",
+	})
 	if after := names(t, dir); !slices.Equal(before, after) {
 		t.Errorf("doctor has changed the folder from %v to %v", before, after)
 	}
@@ -236,7 +285,8 @@ func TestDoctorThatIsInterruptedSaysSo(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	cmd := command(ctx, service(t), []string{"NOSQL_DRIVER=redis", "NOSQL_HOST=127.0.0.1", "NOSQL_PORT=" + port}, "doctor")
+	cmd := command(ctx, service(t),
+		[]string{"NOSQL_DRIVER=redis", "NOSQL_HOST=127.0.0.1", "NOSQL_PORT=" + port}, "doctor")
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {
@@ -253,6 +303,7 @@ func TestDoctorThatIsInterruptedSaysSo(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	if cmd.ProcessState.ExitCode() != 1 || errs.String() != "plinth: interrupted\n" {
-		t.Errorf("exit code %d and %q, want 1 and one line", cmd.ProcessState.ExitCode(), errs.String())
+		t.Errorf("exit code %d and %q, want 1 and one line",
+			cmd.ProcessState.ExitCode(), errs.String())
 	}
 }

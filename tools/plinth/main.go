@@ -1,4 +1,5 @@
-// Plinth is the command line of the base: it begins a service, extends it, and says what is wrong with it.
+// Plinth is the command line of the base: it begins a service, extends it, and says what
+// is wrong with it.
 //
 //	go install github.com/plinthgo/plinth/tools/plinth@latest
 //
@@ -21,7 +22,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// gomod has the versions of the modules that this program was built with; new services begin with them.
+// gomod has the versions of the modules that this program was built with; new services
+// begin with them.
 //
 //go:embed go.mod
 var gomod []byte

@@ -38,11 +38,13 @@ func through(t *testing.T, dir string, env []string) {
 	if status.code != 0 || strings.Count(status.out, "pending  000") != 2 {
 		t.Errorf("status before: exit code %d\n%s%s", status.code, status.out, status.err)
 	}
-	if check := plinth(t, dir, env, "migrate", "status", "--check"); check.code != 3 || check.err != "" {
+	if check := plinth(t, dir, env, "migrate", "status", "--check"); check.code != 3 ||
+		check.err != "" {
 		t.Errorf("status --check before: exit code %d, %q, want 3", check.code, check.err)
 	}
 	up := plinth(t, dir, env, "migrate", "up")
-	if up.code != 0 || !strings.HasPrefix(up.out, "applied 0001_users.sql\napplied 0002_orders.sql\nthe schema of ") || up.err != "" {
+	if up.code != 0 || !strings.HasPrefix(up.out,
+		"applied 0001_users.sql\napplied 0002_orders.sql\nthe schema of ") || up.err != "" {
 		t.Fatalf("up: exit code %d\n%s%s", up.code, up.out, up.err)
 	}
 	var again migrations
@@ -57,7 +59,8 @@ func through(t *testing.T, dir string, env []string) {
 		t.Fatalf("status after: exit code %d, %+v", r.code, after)
 	}
 	for i, m := range after.Migrations {
-		if want := []string{"0001", "0002"}[i]; m.Version != want || m.State != "applied" || m.AppliedAt == "" {
+		if want := []string{"0001", "0002"}[i]; m.Version != want || m.State != "applied" ||
+			m.AppliedAt == "" {
 			t.Errorf("migration %d = %+v", i, m)
 		}
 	}
@@ -65,7 +68,10 @@ func through(t *testing.T, dir string, env []string) {
 
 func TestMigrateOnSQLite(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n", ".env": "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n"})
+	put(t, dir, map[string]string{
+		"go.mod": "module example.com/shop\n",
+		".env":   "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
+	})
 	put(t, dir, files)
 	if _ = plinth(t, dir, nil, "migrate", "status"); exists(filepath.Join(dir, "shop.db")) {
 		t.Error("status has made the database file")
@@ -74,21 +80,29 @@ func TestMigrateOnSQLite(t *testing.T) {
 	statusChangesNothing(t)
 	// From a folder below, and with the folder named from there.
 	sub := filepath.Join(dir, "internal")
-	for _, args := range [][]string{{"migrate", "status", "--check"}, {"migrate", "status", "--check", "--dir", "migration"}} {
+	for _, args := range [][]string{
+		{"migrate", "status", "--check"},
+		{"migrate", "status", "--check", "--dir", "migration"},
+	} {
 		if got := plinth(t, sub, nil, args...); got.code != 0 {
 			t.Errorf("%v from below: exit code %d, %s", args, got.code, got.err)
 		}
 	}
 }
 
-// statusChangesNothing looks at a file whose journal is no write-ahead log yet, which a service's connection would make of it.
+// statusChangesNothing looks at a file whose journal is no write-ahead log yet, which a
+// service's connection would make of it.
 func statusChangesNothing(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
-	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n", ".env": "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n"})
+	put(t, dir, map[string]string{
+		"go.mod": "module example.com/shop\n",
+		".env":   "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
+	})
 	put(t, dir, files)
 	path := filepath.Join(dir, "shop.db")
-	db, err := xdb.Open(t.Context(), xdb.Options{Driver: "sqlite", DSN: xlog.Secret("file:" + path)})
+	db, err := xdb.Open(t.Context(),
+		xdb.Options{Driver: "sqlite", DSN: xlog.Secret("file:" + path)})
 	if err == nil {
 		err = errors.Join(db.Exec("CREATE TABLE t (id INTEGER)").Error, xdb.Close(db))
 	}
@@ -96,7 +110,8 @@ func statusChangesNothing(t *testing.T) {
 	if err := errors.Join(err, readErr); err != nil {
 		t.Fatal(err)
 	}
-	if got := plinth(t, dir, nil, "migrate", "status"); got.code != 0 || strings.Count(got.out, "pending  000") != 2 {
+	if got := plinth(t, dir, nil, "migrate", "status"); got.code != 0 ||
+		strings.Count(got.out, "pending  000") != 2 {
 		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
@@ -117,7 +132,10 @@ func TestMigrateOnPostgreSQL(t *testing.T) {
 func drop(t *testing.T, tables ...string) {
 	t.Helper()
 	ctx := context.Background() // that of the test has ended
-	db, err := xdb.Open(ctx, xdb.Options{Driver: "postgres", DSN: xlog.Secret(dbtest.FindServer(t, "postgres").DSN)})
+	db, err := xdb.Open(ctx, xdb.Options{
+		Driver: "postgres",
+		DSN:    xlog.Secret(dbtest.FindServer(t, "postgres").DSN),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +150,14 @@ func drop(t *testing.T, tables ...string) {
 func TestMigrateSaysWhichStatementFailed(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
-		"go.mod": "module example.com/shop\n", ".env": "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
+		"go.mod":                             "module example.com/shop\n",
+		".env":                               "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
 		"internal/migration/0001_users.sql":  "CREATE TABLE users (id INTEGER);\n",
 		"internal/migration/0002_broken.sql": "-- a comment\nINSERT INTO gone VALUES (1);\n",
 	})
 	up := plinth(t, dir, nil, "migrate", "up")
-	if up.code != 1 || up.out != "applied 0001_users.sql\n" || !strings.HasPrefix(up.err, "plinth: ") ||
+	if up.code != 1 || up.out != "applied 0001_users.sql\n" ||
+		!strings.HasPrefix(up.err, "plinth: ") ||
 		!strings.Contains(up.err, "0002_broken.sql:2") || strings.Count(up.err, "\n") != 1 {
 		t.Errorf("exit code %d\n%s%s", up.code, up.out, up.err)
 	}
@@ -150,26 +170,40 @@ func TestMigrateSaysWhichStatementFailed(t *testing.T) {
 func TestFirstMigrationThatFailsMayNeedATableOfAnEntity(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
-		"go.mod": "module example.com/shop\n", ".env": "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
+		"go.mod":                            "module example.com/shop\n",
+		".env":                              "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
 		"internal/migration/0001_index.sql": "CREATE INDEX notes_text ON notes (text);\n",
 	})
 	up := plinth(t, dir, nil, "migrate", "up")
-	if up.code != 1 || !strings.Contains(up.err, "0001_index.sql:1") || !strings.Contains(up.err, "start it once") {
+	if up.code != 1 || !strings.Contains(up.err, "0001_index.sql:1") ||
+		!strings.Contains(up.err, "start it once") {
 		t.Errorf("exit code %d\n%s%s", up.code, up.out, up.err)
 	}
 }
 
 func TestMigrateNeedsFilesAndADatabase(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n", "empty/readme.txt": "none\n"})
+	put(t, dir, map[string]string{
+		"go.mod":           "module example.com/shop\n",
+		"empty/readme.txt": "none\n",
+	})
 	for _, tc := range []struct {
 		name string
 		args []string
 		want string
 	}{
-		{name: "no folder", args: []string{"up"}, want: "plinth: there is no folder internal/migration: name the one with the SQL files with --dir\n"},
-		{name: "no file", args: []string{"status", "--dir", "empty"}, want: "plinth: there is no .sql file in " + filepath.Join(dir, "empty") + "\n"},
-		{name: "no folder either", args: []string{"up", "--dir", "go.mod"}, want: "plinth: " + filepath.Join(dir, "go.mod") + " is no folder\n"},
+		{
+			name: "no folder", args: []string{"up"},
+			want: "plinth: there is no folder internal/migration: name the one with the SQL files with --dir\n",
+		},
+		{
+			name: "no file", args: []string{"status", "--dir", "empty"},
+			want: "plinth: there is no .sql file in " + filepath.Join(dir, "empty") + "\n",
+		},
+		{
+			name: "no folder either", args: []string{"up", "--dir", "go.mod"},
+			want: "plinth: " + filepath.Join(dir, "go.mod") + " is no folder\n",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := plinth(t, dir, nil, append([]string{"migrate"}, tc.args...)...)

@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	program = filepath.Join(dir, "plinth.exe") // the name counts on one system, and is one on all
-	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", program, "github.com/plinthgo/plinth/tools/plinth").CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), "go", "build", "-o",
+		program, "github.com/plinthgo/plinth/tools/plinth").CombinedOutput()
 	if err != nil {
 		panic(fmt.Sprintf("build: %v\n%s", err, out))
 	}
@@ -40,11 +41,15 @@ type result struct {
 	code     int
 }
 
-// command prepares the program in a folder, with nothing of Plinth in the environment but what is given as NAME=value.
+// command prepares the program in a folder, with nothing of Plinth in the environment but
+// what is given as NAME=value.
 func command(ctx context.Context, dir string, env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
-	known := map[string]bool{"CI": true, "NO_COLOR": true, "CLICOLOR": true, "CLICOLOR_FORCE": true, "GOWORK": true}
+	known := map[string]bool{
+		"CI": true, "NO_COLOR": true, "CLICOLOR": true, "CLICOLOR_FORCE": true,
+		"GOWORK": true,
+	}
 	for _, v := range xenv.Table() {
 		known[v.Key.String()] = true
 	}
@@ -106,19 +111,62 @@ func TestExitCodesAndMessages(t *testing.T) {
 	}{
 		{name: "help", args: []string{"--help"}, code: 0},
 		{name: "no command", code: 0},
-		{name: "a command that there is not", args: []string{"dcotor"}, code: 2, want: "plinth: unknown command \"dcotor\" for \"plinth\"\n\nDid you mean this?\n\tdoctor\nSee plinth --help\n"},
-		{name: "help on a command that there is not", args: []string{"help", "nope"}, code: 2, want: "plinth: there is no command \"nope\"\nSee plinth help --help\n"},
+		{
+			name: "a command that there is not",
+			args: []string{"dcotor"}, code: 2,
+			want: "plinth: unknown command \"dcotor\" for \"plinth\"\n\nDid you mean this?\n\tdoctor\nSee plinth --help\n",
+		},
+		{
+			name: "help on a command that there is not", args: []string{"help", "nope"}, code: 2,
+			want: "plinth: there is no command \"nope\"\nSee plinth help --help\n",
+		},
 		{name: "help on a command", args: []string{"help", "migrate", "up"}, code: 0},
-		{name: "a shell that there is not", args: []string{"completion", "nope"}, code: 2, want: "plinth: there is no plinth completion \"nope\", but: bash, zsh, fish, powershell\nSee plinth completion --help\n"},
-		{name: "a flag that there is not", args: []string{"env", "--bad"}, code: 2, want: "plinth: unknown flag: --bad\nSee plinth env --help\n"},
-		{name: "an argument too many", args: []string{"version", "x"}, code: 2, want: "plinth: unknown command \"x\" for \"plinth version\"\nSee plinth version --help\n"},
-		{name: "half a command", args: []string{"migrate"}, code: 2, want: "plinth: plinth migrate needs one of: up, status\nSee plinth migrate --help\n"},
-		{name: "half a command and a word", args: []string{"migrate", "down"}, code: 2, want: "plinth: there is no plinth migrate \"down\", but: up, status\nSee plinth migrate --help\n"},
-		{name: "a value that there is not", args: []string{"env", "--format", "xml"}, code: 2, want: "plinth: there is no format \"xml\", but: table, markdown, dotenv, schema\nSee plinth env --help\n"},
-		{name: "two forms", args: []string{"env", "--json", "--format", "dotenv"}, code: 2, want: "plinth: --json and --format dotenv are two forms\nSee plinth env --help\n"},
-		{name: "a failure", args: []string{"migrate", "up"}, code: 1, want: "plinth: there is no folder internal/migration: name the one with the SQL files with --dir\n"},
-		{name: "a wrong value", env: []string{"PLINTH_PORT=abc"}, args: []string{"env", "--check"}, code: 3, want: "problem: PLINTH_PORT: \"abc\" is not an integer (accepted: 0 to 65535)\n"},
-		{name: "a wrong value that nobody checks", env: []string{"PLINTH_PORT=abc"}, args: []string{"env"}, code: 0, want: "problem: PLINTH_PORT: \"abc\" is not an integer (accepted: 0 to 65535)\n"},
+		{
+			name: "a shell that there is not",
+			args: []string{"completion", "nope"}, code: 2,
+			want: "plinth: there is no plinth completion \"nope\", but: bash, zsh, fish, powershell\nSee plinth completion --help\n",
+		},
+		{
+			name: "a flag that there is not", args: []string{"env", "--bad"}, code: 2,
+			want: "plinth: unknown flag: --bad\nSee plinth env --help\n",
+		},
+		{
+			name: "an argument too many",
+			args: []string{"version", "x"}, code: 2,
+			want: "plinth: unknown command \"x\" for \"plinth version\"\nSee plinth version --help\n",
+		},
+		{
+			name: "half a command", args: []string{"migrate"}, code: 2,
+			want: "plinth: plinth migrate needs one of: up, status\nSee plinth migrate --help\n",
+		},
+		{
+			name: "half a command and a word",
+			args: []string{"migrate", "down"}, code: 2,
+			want: "plinth: there is no plinth migrate \"down\", but: up, status\nSee plinth migrate --help\n",
+		},
+		{
+			name: "a value that there is not",
+			args: []string{"env", "--format", "xml"}, code: 2,
+			want: "plinth: there is no format \"xml\", but: table, markdown, dotenv, schema\nSee plinth env --help\n",
+		},
+		{
+			name: "two forms", args: []string{"env", "--json", "--format", "dotenv"}, code: 2,
+			want: "plinth: --json and --format dotenv are two forms\nSee plinth env --help\n",
+		},
+		{
+			name: "a failure", args: []string{"migrate", "up"}, code: 1,
+			want: "plinth: there is no folder internal/migration: name the one with the SQL files with --dir\n",
+		},
+		{
+			name: "a wrong value",
+			env:  []string{"PLINTH_PORT=abc"}, args: []string{"env", "--check"}, code: 3,
+			want: "problem: PLINTH_PORT: \"abc\" is not an integer (accepted: 0 to 65535)\n",
+		},
+		{
+			name: "a wrong value that nobody checks",
+			env:  []string{"PLINTH_PORT=abc"}, args: []string{"env"}, code: 0,
+			want: "problem: PLINTH_PORT: \"abc\" is not an integer (accepted: 0 to 65535)\n",
+		},
 		{name: "no wrong value", args: []string{"env", "--check"}, code: 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -132,7 +180,10 @@ func TestExitCodesAndMessages(t *testing.T) {
 
 func TestHelpStatesTheExitCodes(t *testing.T) {
 	got := plinth(t, t.TempDir(), nil, "help")
-	for _, want := range []string{"0  done", "1  it failed", "2  the command line makes no sense", "3  it has checked, and found something wrong"} {
+	for _, want := range []string{
+		"0  done", "1  it failed", "2  the command line makes no sense",
+		"3  it has checked, and found something wrong",
+	} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("the help does not say %q:\n%s", want, got.out)
 		}
@@ -142,7 +193,8 @@ func TestHelpStatesTheExitCodes(t *testing.T) {
 func TestVersionNamesProgramGoAndModules(t *testing.T) {
 	dir := t.TempDir()
 	plain := plinth(t, dir, nil, "version")
-	if !strings.HasPrefix(plain.out, "plinth ") || !strings.Contains(plain.out, "github.com/plinthgo/plinth/core ") {
+	if !strings.HasPrefix(plain.out, "plinth ") ||
+		!strings.Contains(plain.out, "github.com/plinthgo/plinth/core ") {
 		t.Errorf("version = %q", plain.out)
 	}
 	var v struct {
@@ -158,14 +210,19 @@ func TestVersionNamesProgramGoAndModules(t *testing.T) {
 func TestCompletionKnowsCommandsAndValues(t *testing.T) {
 	dir := t.TempDir()
 	for shell, want := range map[string]string{
-		"bash": "complete -o default", "zsh": "#compdef plinth", "fish": "complete -c plinth", "powershell": "Register-ArgumentCompleter",
+		"bash": "complete -o default", "zsh": "#compdef plinth", "fish": "complete -c plinth",
+		"powershell": "Register-ArgumentCompleter",
 	} {
-		if got := plinth(t, dir, nil, "completion", shell); got.code != 0 || !strings.Contains(got.out, want) {
+		if got := plinth(t, dir, nil, "completion", shell); got.code != 0 ||
+			!strings.Contains(got.out, want) {
 			t.Errorf("completion %s: exit code %d, and no %q", shell, got.code, want)
 		}
 	}
 	for _, tc := range []struct{ typed, want string }{
-		{"doc", "doctor"}, {"env --format ", "dotenv"}, {"env --group ", "Database"}, {"migrate ", "status"},
+		{"doc", "doctor"},
+		{"env --format ", "dotenv"},
+		{"env --group ", "Database"},
+		{"migrate ", "status"},
 	} {
 		args := append([]string{"__complete"}, strings.Split(tc.typed, " ")...)
 		if got := plinth(t, dir, nil, args...); !strings.Contains(got.out, tc.want) {

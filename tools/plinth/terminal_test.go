@@ -37,7 +37,8 @@ func atTerminal(t *testing.T, dir string, env []string, args ...string) string {
 	}
 	_ = tty.Close()
 	var shown bytes.Buffer
-	_, _ = io.Copy(&shown, screen) // it ends with an error of the system, where the last writer has gone
+	// it ends with an error of the system, where the last writer has gone
+	_, _ = io.Copy(&shown, screen)
 	_ = cmd.Wait()
 	return shown.String()
 }
@@ -99,7 +100,8 @@ func TestProgressIsShownOnlyAtATerminalThatIsNoCI(t *testing.T) {
 	if got := atTerminal(t, dir, nil, "doctor"); !strings.Contains(got, "looking at") {
 		t.Errorf("no progress: %q", got)
 	}
-	if got := atTerminal(t, dir, []string{"CI=true"}, "doctor"); strings.Contains(got, "looking at") {
+	if got := atTerminal(t, dir, []string{"CI=true"}, "doctor"); strings.Contains(got,
+		"looking at") {
 		t.Errorf("progress in CI: %q", got)
 	}
 }

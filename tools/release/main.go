@@ -10,7 +10,8 @@
 //	release verify [MODULE...]      build, vet and test every module, or those named, outside the workspace and
 //	                                each in an empty module cache
 //
-// It exits with 0 where it did what was asked, 1 where that failed, and 2 where the command line makes no sense.
+// It exits with 0 where it did what was asked, 1 where that failed, and 2 where the
+// command line makes no sense.
 package main
 
 import (
@@ -105,7 +106,8 @@ func commands() *cobra.Command {
 	return root
 }
 
-// find returns the root of the repository, its modules, and those with the names, or all where there are none.
+// find returns the root of the repository, its modules, and those with the names, or all
+// where there are none.
 func find(names []string) (root string, modules, chosen []workspace.Module, err error) {
 	if root, err = workspace.Find(); err != nil {
 		return "", nil, nil, err
@@ -133,7 +135,9 @@ func publish(ctx context.Context, dir string, modules []workspace.Module) error 
 }
 
 // within runs do in a sandbox whose proxy has the modules.
-func within(ctx context.Context, modules []workspace.Module, do func(*sandbox.Sandbox) error) (err error) {
+func within(
+	ctx context.Context, modules []workspace.Module, do func(*sandbox.Sandbox) error,
+) (err error) {
 	s, err := sandbox.Open(ctx)
 	if err != nil {
 		return err

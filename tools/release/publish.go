@@ -31,7 +31,8 @@ func planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := plan.Make(cmd.Context(), root, plan.Options{Modules: args, SkipSkew: without, Log: progress(cmd.ErrOrStderr())})
+			p, err := plan.Make(cmd.Context(), root,
+				plan.Options{Modules: args, SkipSkew: without, Log: progress(cmd.ErrOrStderr())})
 			if err != nil {
 				return err
 			}
@@ -42,7 +43,8 @@ func planCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&without, "without-skew", false, "do not try released and new versions together: quick, and not what prepare does")
+	cmd.Flags().BoolVar(&without, "without-skew", false,
+		"do not try released and new versions together: quick, and not what prepare does")
 	return cmd
 }
 
@@ -56,7 +58,8 @@ func skewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := plan.Make(cmd.Context(), root, plan.Options{Modules: args, Log: progress(cmd.ErrOrStderr())})
+			p, err := plan.Make(cmd.Context(), root,
+				plan.Options{Modules: args, Log: progress(cmd.ErrOrStderr())})
 			if err != nil {
 				return err
 			}
@@ -92,7 +95,8 @@ func prepareCommand() *cobra.Command {
 			return showPrepared(cmd.OutOrStdout(), result)
 		},
 	}
-	cmd.Flags().StringVar(&o.Date, "date", time.Now().UTC().Format(time.DateOnly), "date in the changelog")
+	cmd.Flags().StringVar(&o.Date, "date",
+		time.Now().UTC().Format(time.DateOnly), "date in the changelog")
 	return cmd
 }
 
@@ -119,7 +123,8 @@ func tagCommand() *cobra.Command {
 				fmt.Fprintln(cmd.OutOrStdout(), name)
 			}
 			if len(names) == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "nothing to tag: the version of every module has its tag")
+				fmt.Fprintln(cmd.ErrOrStderr(),
+					"nothing to tag: the version of every module has its tag")
 			}
 			return nil
 		},
@@ -152,7 +157,8 @@ func notesCommand() *cobra.Command {
 			}
 			notes, ok := changelog.Section(string(text), chosen[0].Name, version)
 			if !ok {
-				return fmt.Errorf("%s has no section for %s %s", changelog.File, chosen[0].Name, version)
+				return fmt.Errorf("%s has no section for %s %s",
+					changelog.File, chosen[0].Name, version)
 			}
 			_, err = io.WriteString(cmd.OutOrStdout(), notes)
 			return err

@@ -40,7 +40,8 @@ func TestExitCodeTellsAMistakeFromAFailure(t *testing.T) {
 	}
 }
 
-// TestTidyKeepsTheHashesOfTags lets tidy loose on a tree whose core has changed since its tag.
+// TestTidyKeepsTheHashesOfTags lets tidy loose on a tree whose core has changed since its
+// tag.
 func TestTidyKeepsTheHashesOfTags(t *testing.T) {
 	r := repotest.New(t)
 	t.Chdir(r.Root)
@@ -69,7 +70,8 @@ func TestTidyKeepsTheHashesOfTags(t *testing.T) {
 	}
 }
 
-// TestTidyTakesTheTagsThatAStrangerWillFind lets a driver use a package which only the tree of core has.
+// TestTidyTakesTheTagsThatAStrangerWillFind lets a driver use a package which only the
+// tree of core has.
 func TestTidyTakesTheTagsThatAStrangerWillFind(t *testing.T) {
 	r := repotest.New(t)
 	t.Chdir(r.Root)
@@ -79,9 +81,11 @@ func TestTidyTakesTheTagsThatAStrangerWillFind(t *testing.T) {
 		}
 	}
 	r.Change("core", "core/fresh/fresh.go", "package fresh\n")
-	r.Change("sqlite", "sqlite/fresh.go", "package sqlite\n\nimport _ \"github.com/plinthgo/plinth/core/fresh\"\n")
+	r.Change("sqlite", "sqlite/fresh.go",
+		"package sqlite\n\nimport _ \"github.com/plinthgo/plinth/core/fresh\"\n")
 	before := r.Read("sqlite/go.mod")
-	if code := run(t.Context(), []string{"tidy", "sqlite"}); code != 1 || r.Read("sqlite/go.mod") != before {
+	if code := run(t.Context(), []string{"tidy", "sqlite"}); code != 1 ||
+		r.Read("sqlite/go.mod") != before {
 		t.Errorf("exit code %d, want 1 and nothing changed\n%s", code, r.Git("diff"))
 	}
 	if code := run(t.Context(), []string{"tidy", "examples"}); code != 0 {

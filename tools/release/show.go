@@ -19,12 +19,14 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// showPlan prints a plan for people: a table, then the details of each module that has some, then the trials.
+// showPlan prints a plan for people: a table, then the details of each module that has
+// some, then the trials.
 func showPlan(w io.Writer, p *plan.Plan) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "MODULE\tSTATE\tTAG\tNEXT\tBUMP\tBREAKS\tADDS\tNOTES")
 	for _, m := range p.Modules {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\n", m.Name, m.State, dash(m.Released), dash(m.Next), dash(string(m.Bump)),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\n",
+			m.Name, m.State, dash(m.Released), dash(m.Next), dash(string(m.Bump)),
 			len(m.API.Breaking), len(m.API.Added), strings.Count("\n"+m.Notes, "\n- "))
 	}
 	if err := t.Flush(); err != nil {
@@ -53,7 +55,8 @@ func dash(text string) string {
 	return text
 }
 
-// showModule prints why a module is in the plan, what its API breaks and adds, and what becomes of its requirements.
+// showModule prints why a module is in the plan, what its API breaks and adds, and what
+// becomes of its requirements.
 func showModule(w io.Writer, m plan.Module) {
 	if m.Next == "" && len(m.Raises)+len(m.Keeps) == 0 {
 		return
@@ -75,7 +78,8 @@ func showModule(w io.Writer, m plan.Module) {
 		fmt.Fprintf(w, "  raises   %s %s to %s: %s\n", r.Module, r.From, r.To, r.Reason)
 	}
 	for _, r := range m.Keeps {
-		fmt.Fprintf(w, "  keeps    %s %s, though there is %s: %s\n", r.Module, r.From, r.To, r.Reason)
+		fmt.Fprintf(w, "  keeps    %s %s, though there is %s: %s\n",
+			r.Module, r.From, r.To, r.Reason)
 	}
 	for line := range strings.Lines(m.Notes) {
 		fmt.Fprintf(w, "  notes    %s", line)
@@ -95,14 +99,16 @@ func showSkew(w io.Writer, p *plan.Plan) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "MODULE\tAT\tWITH\tOUTCOME")
 	for _, r := range p.Skew {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Module, r.Version, strings.Join(r.With, ", "), outcome(r))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n",
+			r.Module, r.Version, strings.Join(r.With, ", "), outcome(r))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	for _, r := range p.Skew {
 		if !r.OK {
-			fmt.Fprintf(w, "\n%s %s with %s:\n%s\n", r.Module, r.Version, strings.Join(r.With, ", "), indent(r.Output))
+			fmt.Fprintf(w, "\n%s %s with %s:\n%s\n",
+				r.Module, r.Version, strings.Join(r.With, ", "), indent(r.Output))
 		}
 	}
 	return nil

@@ -15,14 +15,17 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
 
-// tidy runs go mod tidy in the modules. A module that is released is tidied with its siblings' tags, as those who require it
-// will find them; one that never is, and versions without a tag, with the working tree. The siblings' hashes are those of the tags.
-// A version that has no tag yet gets none: it changes with every commit.
+// tidy runs go mod tidy in the modules. A module that is released is tidied with its
+// siblings' tags, as those who require it will find them; one that never is, and versions
+// without a tag, with the working tree. The siblings' hashes are those of the tags. A
+// version that has no tag yet gets none: it changes with every commit.
 func tidy(ctx context.Context, root string, modules, chosen []workspace.Module) error {
 	released, others := split(chosen)
 	return errors.Join(
-		tidyWith(ctx, root, modules, released, func(s *stage.Stage, m workspace.Module) bool { return !s.Tagged(m, m.Version) }),
-		tidyWith(ctx, root, modules, others, func(*stage.Stage, workspace.Module) bool { return true }),
+		tidyWith(ctx, root, modules, released,
+			func(s *stage.Stage, m workspace.Module) bool { return !s.Tagged(m, m.Version) }),
+		tidyWith(ctx, root, modules, others,
+			func(*stage.Stage, workspace.Module) bool { return true }),
 	)
 }
 
@@ -38,8 +41,12 @@ func split(modules []workspace.Module) (released, others []workspace.Module) {
 	return released, others
 }
 
-// tidyWith tidies the chosen modules; tree says for which siblings the working tree answers, and not the tag.
-func tidyWith(ctx context.Context, root string, modules, chosen []workspace.Module, tree func(*stage.Stage, workspace.Module) bool) (err error) {
+// tidyWith tidies the chosen modules; tree says for which siblings the working tree
+// answers, and not the tag.
+func tidyWith(
+	ctx context.Context, root string, modules, chosen []workspace.Module,
+	tree func(*stage.Stage, workspace.Module) bool,
+) (err error) {
 	if len(chosen) == 0 {
 		return nil
 	}
@@ -69,14 +76,16 @@ func tidyWith(ctx context.Context, root string, modules, chosen []workspace.Modu
 	return nil
 }
 
-// older publishes the tags of versions that modules require and for which the tree does not answer.
+// older publishes the tags of versions that modules require and for which the tree does
+// not answer.
 func older(ctx context.Context, s *stage.Stage) error {
 	var done []string
 	for _, m := range s.Modules {
 		for _, need := range m.Siblings() {
 			sibling, ok := s.ByPath(need.Path)
 			tag := sibling.Name + "/" + need.Version
-			if !ok || need.Version == sibling.Version || slices.Contains(done, tag) || !s.Tagged(sibling, need.Version) {
+			if !ok || need.Version == sibling.Version || slices.Contains(done, tag) ||
+				!s.Tagged(sibling, need.Version) {
 				continue
 			}
 			done = append(done, tag)
@@ -114,7 +123,8 @@ func tidyOne(ctx context.Context, s *stage.Stage, m workspace.Module) error {
 	if err != nil {
 		return err
 	}
-	if text, err = sums.Settle(text, func(l sums.Line) (string, error) { return published(ctx, s, l) }); err != nil {
+	if text, err = sums.Settle(text,
+		func(l sums.Line) (string, error) { return published(ctx, s, l) }); err != nil {
 		return err
 	}
 	if len(text) == 0 {

@@ -1,19 +1,20 @@
-// Testall runs the tests of every module, or of those named, and ends with a table of the backends
-// that the suites really ran on.
+// Testall runs the tests of every module, or of those named, and ends with a table of the
+// backends that the suites really ran on.
 //
 //	testall [-race] [-go VERSION] [NAME...]
 //
-// With -go the tests run with that Go version, such as go1.27.4: -short, without servers and without the
-// race detector. If the go command cannot obtain it, a line in capitals reports that, and nothing else
-// happens.
+// With -go the tests run with that Go version, such as go1.27.4: -short, without servers
+// and without the race detector. If the go command cannot obtain it, a line in capitals
+// reports that, and nothing else happens.
 //
-// A suite that needs a server finds it in the environment, as PLINTH_TEST_POSTGRES_DSN, or gets a private
-// one whose binary is on the machine; the first table says which. The program devstack does the same for
-// any command.
+// A suite that needs a server finds it in the environment, as PLINTH_TEST_POSTGRES_DSN,
+// or gets a private one whose binary is on the machine; the first table says which. The
+// program devstack does the same for any command.
 //
-// A suite says where it ran in a file of the folder PLINTH_TEST_REPORT; the closing table is made of these
-// files, not of what was meant to run. PLINTH_TEST_REQUIRE names backends, separated by commas, without
-// which the run fails; an unknown one, and one whose server or program is missing or does not answer, fails it at the start.
+// A suite says where it ran in a file of the folder PLINTH_TEST_REPORT; the closing table
+// is made of these files, not of what was meant to run. PLINTH_TEST_REQUIRE names
+// backends, separated by commas, without which the run fails; an unknown one, and one
+// whose server or program is missing or does not answer, fails it at the start.
 package main
 
 import (
@@ -34,21 +35,23 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// together is how many modules are tested at the same time: two keep the processors of a small machine busy, and in a third the
-// modules whose tests mostly wait pass by.
+// together is how many modules are tested at the same time: two keep the processors of a
+// small machine busy, and in a third the modules whose tests mostly wait pass by.
 const together = 3
 
-// longest are the modules that take longest, each more than a minute, the longest first. They begin, so that none of them runs alone at
-// the end.
+// longest are the modules that take longest, each more than a minute, the longest first.
+// They begin, so that none of them runs alone at the end.
 var longest = []string{
-	"tools", "tools/devstack", "tools/plinth", "cacheplugins/redis", "conformance", "core", "docs", "asyncx", "cacheplugins/memory",
+	"tools", "tools/devstack", "tools/plinth", "cacheplugins/redis", "conformance", "core", "docs",
+	"asyncx", "cacheplugins/memory",
 	"examples", "dbplugins/postgres", "asyncx/river",
 	"dbplugins/sqlite", "dbplugins/mysql", "asyncx/asynq", "notifyx", "grpcx",
 }
 
-// plain are the modules that a run of all tests as verify has built them, without the race detector: programs for developers, which
-// link every driver and six frameworks. To compile and link those once more takes longer than their tests. Whoever names such a module
-// gets the detector.
+// plain are the modules that a run of all tests as verify has built them, without the
+// race detector: programs for developers, which link every driver and six frameworks. To
+// compile and link those once more takes longer than their tests. Whoever names such a
+// module gets the detector.
 var plain = []string{"tools"}
 
 func main() {
@@ -86,17 +89,26 @@ func run(signals *child.Signals, race bool, version string, names []string) erro
 			return nil
 		}
 		args := append(slices.Clip(quick), "-short")
-		return runner{signals: signals, args: args, long: "core", environ: nextEnv(version, os.Environ())}.testAll(modules, nil)
+		return runner{
+			signals: signals, args: args, long: "core",
+			environ: nextEnv(version, os.Environ()),
+		}.testAll(modules, nil)
 	}
 	if err := absent(modules, required()); err != nil {
 		return err
 	}
-	r := runner{signals: signals, args: arguments(signals.Context(), race), all: len(names) == 0, environ: os.Environ(), required: required()}
+	r := runner{
+		signals: signals, args: arguments(signals.Context(), race), all: len(names) == 0,
+		environ: os.Environ(), required: required(),
+	}
 	return within(signals, modules, func(env []string) error { return r.testAll(modules, env) })
 }
 
-// within does something while the servers run that the modules can use. env is what tells the tests about them.
-func within(signals *child.Signals, modules []workspace.Module, do func(env []string) error) (err error) {
+// within does something while the servers run that the modules can use. env is what tells
+// the tests about them.
+func within(
+	signals *child.Signals, modules []workspace.Module, do func(env []string) error,
+) (err error) {
 	ctx, kinds := signals.Context(), kindsOf(modules)
 	if len(kinds) == 0 {
 		return do(nil)
@@ -133,12 +145,14 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 	defer func() { _ = os.RemoveAll(reports) }()
 	env = slices.Concat(r.environ, env, []string{"PLINTH_TEST_REPORT=" + reports})
 	if os.Getenv("GORACE") == "" {
-		// At its end a process waits a second for races of its last moment, more than a hundred times: a tenth of that will do.
+		// At its end a process waits a second for races of its last moment, more than a
+		// hundred times: a tenth of that will do.
 		env = append(env, "GORACE=atexit_sleep_ms=100")
 	}
 	start := time.Now()
 	slices.SortStableFunc(modules, func(a, b workspace.Module) int { return rank(a) - rank(b) })
-	problems := lanes.Each(together, modules, func(m workspace.Module) error { return r.test(m, env) })
+	problems := lanes.Each(together, modules,
+		func(m workspace.Module) error { return r.test(m, env) })
 	if err := r.signals.Err(); err != nil {
 		return errors.Join(problems, err)
 	}
@@ -158,12 +172,14 @@ func rank(m workspace.Module) int {
 	return len(longest)
 }
 
-// quick are the arguments of every go test: one package of each module at a time, since several modules are tested at a time; the
-// linters vet, and to do it again for every dependency takes an eighth of a cold run.
+// quick are the arguments of every go test: one package of each module at a time, since
+// several modules are tested at a time; the linters vet, and to do it again for every
+// dependency takes an eighth of a cold run.
 var quick = []string{"test", "-count=1", "-p=1", "-vet=off"}
 
-// inner starts a test in the environment of its users: memory is collected as often as ever. What the test builds by itself, it
-// builds as the Makefile does, since that has been compiled before.
+// inner starts a test in the environment of its users: memory is collected as often as
+// ever. What the test builds by itself, it builds as the Makefile does, since that has
+// been compiled before.
 const inner = "env -u GOGC CGO_ENABLED=0 GOFLAGS=-trimpath"
 
 // arguments returns those of go test.
@@ -174,24 +190,30 @@ func arguments(ctx context.Context, race bool) []string {
 	}
 	switch {
 	case race && raceDetector(ctx):
-		// Nobody debugs these binaries: to compile them without the data for that takes a ninth less time. SQLite translated from C runs on
-		// its own locks: what the detector sees there is a third of the time of such tests.
-		return append(args, "-race", "-gcflags=all=-dwarf=false", "-gcflags=modernc.org/...=-race=false -dwarf=false")
+		// Nobody debugs these binaries: to compile them without the data for that takes a
+		// ninth less time. SQLite translated from C runs on its own locks: what the
+		// detector sees there is a third of the time of such tests.
+		return append(args, "-race", "-gcflags=all=-dwarf=false",
+			"-gcflags=modernc.org/...=-race=false -dwarf=false")
 	case race:
-		fmt.Fprintln(os.Stdout, "*** WITHOUT THE RACE DETECTOR: it takes cgo and a C compiler, which this machine lacks ***")
+		fmt.Fprintln(os.Stdout,
+			"*** WITHOUT THE RACE DETECTOR: it takes cgo and a C compiler, which this machine lacks ***")
 	}
 	return args
 }
 
-// test runs one module's tests, and shows what they say when they have ended. After a signal it does nothing.
+// test runs one module's tests, and shows what they say when they have ended. After a
+// signal it does nothing.
 func (r runner) test(m workspace.Module, env []string) error {
 	if r.signals.Context().Err() != nil {
 		return nil //nolint:nilerr // the caller has it
 	}
 	_, _ = os.Stdout.WriteString("... " + m.Name + "\n")
 	start := time.Now()
-	args, env := slices.Clip(r.args), append(slices.Clip(env), "GOGC=400") // compilers live for seconds
-	if m.Name == r.long {                                                  // signals and processes need no servers
+	// compilers live for seconds
+	args, env := slices.Clip(r.args), append(slices.Clip(env), "GOGC=400")
+	// signals and processes need no servers
+	if m.Name == r.long {
 		args = slices.Clip(quick)
 	}
 	if r.all && slices.Contains(plain, m.Name) {
@@ -205,7 +227,8 @@ func (r runner) test(m workspace.Module, env []string) error {
 	if err == nil && code != 0 {
 		err = fmt.Errorf("exit status %d\n%s", code, workspace.Failed(out.Bytes()))
 	}
-	text := fmt.Sprintf("--- %s, %s\n%s", m.Name, time.Since(start).Round(time.Second), quiet(out.String()))
+	text := fmt.Sprintf("--- %s, %s\n%s",
+		m.Name, time.Since(start).Round(time.Second), quiet(out.String()))
 	_, _ = os.Stdout.WriteString(text) // in one piece, as others write too
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
@@ -213,7 +236,8 @@ func (r runner) test(m workspace.Module, env []string) error {
 	return nil
 }
 
-// raceDetector reports whether a test binary can be built with the race detector: it takes cgo and a C compiler.
+// raceDetector reports whether a test binary can be built with the race detector: it
+// takes cgo and a C compiler.
 func raceDetector(ctx context.Context) bool {
 	out, err := exec.CommandContext(ctx, "go", "env", "CGO_ENABLED", "CC").Output()
 	enabled, compiler, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")

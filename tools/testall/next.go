@@ -8,14 +8,16 @@ import (
 	"strings"
 )
 
-// next prepares a run with another Go: -short, without servers and without the race detector. It reports
-// false, in capitals, if the go command cannot obtain that version.
+// next prepares a run with another Go: -short, without servers and without the race
+// detector. It reports false, in capitals, if the go command cannot obtain that version.
 func next(ctx context.Context, version string) bool {
 	cmd := exec.CommandContext(ctx, "go", "version")
-	cmd.Dir, cmd.Env = os.TempDir(), append(os.Environ(), "GOTOOLCHAIN="+version, "GOWORK=off", "GOFLAGS=")
+	cmd.Dir, cmd.Env = os.TempDir(),
+		append(os.Environ(), "GOTOOLCHAIN="+version, "GOWORK=off", "GOFLAGS=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		fmt.Fprintf(os.Stdout, "*** NOT TESTED WITH %s: it cannot be obtained: %v: %s ***\n", strings.ToUpper(version), err, strings.TrimSpace(string(out)))
+		fmt.Fprintf(os.Stdout, "*** NOT TESTED WITH %s: it cannot be obtained: %v: %s ***\n",
+			strings.ToUpper(version), err, strings.TrimSpace(string(out)))
 		return false
 	}
 	_, _ = os.Stdout.Write(out)

@@ -18,7 +18,10 @@ func TestNext(t *testing.T) {
 }
 
 func TestNextEnv(t *testing.T) {
-	got := nextEnv("go1.27.4", []string{"HOME=/home/a", "GOTOOLCHAIN=local", "PLINTH_TEST_REQUIRE=postgres", "PLINTH_TEST_REDIS_URL=x"})
+	got := nextEnv("go1.27.4", []string{
+		"HOME=/home/a", "GOTOOLCHAIN=local",
+		"PLINTH_TEST_REQUIRE=postgres", "PLINTH_TEST_REDIS_URL=x",
+	})
 	if want := []string{"GOTOOLCHAIN=go1.27.4", "HOME=/home/a"}; !slices.Equal(got, want) {
 		t.Errorf("environment = %q, want %q", got, want)
 	}

@@ -53,8 +53,10 @@ func read(dir string) ([]ran, error) {
 		all = append(all, r)
 	}
 	slices.SortStableFunc(all, func(a, b ran) int {
-		return cmp.Or(cmp.Compare(slices.Index(families, a.Family), slices.Index(families, b.Family)),
-			cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Server, b.Server),
+		return cmp.Or(cmp.Compare(slices.Index(families, a.Family),
+			slices.Index(families, b.Family)),
+			cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Source, b.Source),
+			cmp.Compare(a.Server, b.Server),
 			cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Reason, b.Reason))
 	})
 	return merge(all), nil
@@ -84,7 +86,8 @@ func table(all []ran) string {
 		if r.Reason != "" {
 			outcome = strings.ToUpper(outcome) + ": " + r.Reason
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", r.Family, r.Backend, r.Source, r.Server, r.Tests, outcome)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n",
+			r.Family, r.Backend, r.Source, r.Server, r.Tests, outcome)
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(w, "no suite ran")
@@ -108,15 +111,18 @@ func notes(all []ran) string {
 	return b.String()
 }
 
-// conformance are the families whose suites show that a backend is usable: that of a lease or a failover does not.
+// conformance are the families whose suites show that a backend is usable: that of a
+// lease or a failover does not.
 var conformance = []string{"database", "cache", "mail", "documentation"}
 
-// missing returns an error that names the required backends on which no conformance suite has run.
+// missing returns an error that names the required backends on which no conformance suite
+// has run.
 func missing(all []ran, required []string) error {
 	var absent []string
 	for _, name := range required {
 		there := slices.ContainsFunc(all, func(r ran) bool {
-			return r.Backend == name && r.Outcome != "skipped" && slices.Contains(conformance, r.Family)
+			return r.Backend == name && r.Outcome != "skipped" &&
+				slices.Contains(conformance, r.Family)
 		})
 		if !there {
 			absent = append(absent, name)

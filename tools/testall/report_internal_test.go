@@ -13,7 +13,8 @@ func reports(t *testing.T, texts ...string) []ran {
 	t.Helper()
 	dir := t.TempDir()
 	for i, text := range texts {
-		if err := os.WriteFile(filepath.Join(dir, "run-"+string(rune('a'+i))+".json"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "run-"+string(rune('a'+i))+".json"), []byte(text),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -35,7 +36,8 @@ const (
 func TestTableShowsDatabasesFirstAndSkipsLoudly(t *testing.T) {
 	got := table(reports(t, onPostfix, onMemory, noRedis, onSQLite))
 	lines := strings.Split(strings.TrimSpace(got), "\n")
-	if len(lines) != 5 || !strings.HasPrefix(lines[1], "database") || !strings.Contains(lines[3], "SKIPPED: no server") ||
+	if len(lines) != 5 || !strings.HasPrefix(lines[1], "database") ||
+		!strings.Contains(lines[3], "SKIPPED: no server") ||
 		!strings.HasPrefix(lines[4], "mail") {
 		t.Errorf("table =\n%s", got)
 	}
@@ -46,13 +48,17 @@ func TestTableShowsDatabasesFirstAndSkipsLoudly(t *testing.T) {
 
 func TestFailoversAreOneRowWithNotesBelowTheTable(t *testing.T) {
 	lease := strings.Replace(onSQLite, "database", "lease", 1)
-	got := table(reports(t, fmt.Sprintf(failover, "2s"), lease, fmt.Sprintf(failover, "3s"), onMemory, onSQLite))
+	got := table(reports(t, fmt.Sprintf(failover, "2s"), lease, fmt.Sprintf(failover, "3s"),
+		onMemory, onSQLite))
 	rows, notes, _ := strings.Cut(got, "\n\n")
 	var families []string
 	for line := range strings.Lines(rows) {
 		families = append(families, strings.Fields(line)[0])
 	}
-	if want := []string{"FAMILY", "database", "cache", "lease", "failover"}; !slices.Equal(families, want) {
+	if want := []string{
+		"FAMILY", "database", "cache", "lease",
+		"failover",
+	}; !slices.Equal(families, want) {
 		t.Errorf("families = %q, want %q", families, want)
 	}
 	if words := strings.Fields(rows); !slices.Equal(words[len(words)-2:], []string{"2", "passed"}) {
@@ -64,7 +70,8 @@ func TestFailoversAreOneRowWithNotesBelowTheTable(t *testing.T) {
 }
 
 func TestRequiredBackendThatDidNotRunFails(t *testing.T) {
-	lease := strings.Replace(strings.Replace(onSQLite, "database", "lease", 1), "sqlite", "mysql", 1)
+	lease := strings.Replace(strings.Replace(onSQLite, "database", "lease", 1), "sqlite", "mysql",
+		1)
 	all := reports(t, onMemory, noRedis, onSQLite, onPostfix, fmt.Sprintf(failover, "2s"), lease)
 	for _, tc := range []struct {
 		name     string
@@ -79,7 +86,8 @@ func TestRequiredBackendThatDidNotRunFails(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("PLINTH_TEST_REQUIRE", tc.required)
 			err := missing(all, required())
-			if (err != nil) != (tc.want != "") || err != nil && !strings.HasSuffix(err.Error(), "no suite ran on "+tc.want) {
+			if (err != nil) != (tc.want != "") || err != nil &&
+				!strings.HasSuffix(err.Error(), "no suite ran on "+tc.want) {
 				t.Errorf("missing = %v, want %q", err, tc.want)
 			}
 		})

@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// uses are the kinds of server, and the other programs, that the tests of each module can use.
+// uses are the kinds of server, and the other programs, that the tests of each module can
+// use.
 var uses = map[string][]string{
 	"asyncx":              {"postgres", "mysql"},
 	"asyncx/asynq":        {"redis"},
@@ -37,7 +38,8 @@ var uses = map[string][]string{
 	"tools/plinth":        {"postgres", "redis"},
 }
 
-// kindsOf returns the kinds that the tests of the modules can use. A module that uses does not name gets all.
+// kindsOf returns the kinds that the tests of the modules can use. A module that uses
+// does not name gets all.
 func kindsOf(modules []workspace.Module) []*server.Kind {
 	return slices.DeleteFunc(server.Kinds(), func(k *server.Kind) bool {
 		return !slices.ContainsFunc(modules, func(m workspace.Module) bool {
@@ -47,35 +49,44 @@ func kindsOf(modules []workspace.Module) []*server.Kind {
 	})
 }
 
-// absent returns an error where a required program that the tests of the modules use is not on the machine.
+// absent returns an error where a required program that the tests of the modules use is
+// not on the machine.
 func absent(modules []workspace.Module, required []string) error {
 	var problems []error
 	for _, p := range programs.All() {
-		used := slices.ContainsFunc(modules, func(m workspace.Module) bool { return slices.Contains(uses[m.Name], p.Name) })
+		used := slices.ContainsFunc(modules,
+			func(m workspace.Module) bool { return slices.Contains(uses[m.Name], p.Name) })
 		if !used || !slices.Contains(required, p.Name) {
 			continue
 		}
 		if err := p.Look(); err != nil {
-			problems = append(problems, fmt.Errorf("PLINTH_TEST_REQUIRE: %s is required: %w", p.Name, err))
+			problems = append(problems,
+				fmt.Errorf("PLINTH_TEST_REQUIRE: %s is required: %w", p.Name, err))
 		}
 	}
 	return errors.Join(problems...)
 }
 
 // backends are the names that PLINTH_TEST_REQUIRE may hold.
-var backends = []string{"sqlite", "memory", "postgres", "mysql", "redis", "postfix", "sqlserver", "oracle", "node", "chromium"}
+var backends = []string{
+	"sqlite", "memory", "postgres", "mysql", "redis", "postfix", "sqlserver",
+	"oracle", "node", "chromium",
+}
 
-// refused returns an error where no run could have all of the required backends: a name is unknown, or a server that is never
-// started privately is not given.
+// refused returns an error where no run could have all of the required backends: a name
+// is unknown, or a server that is never started privately is not given.
 func refused(required []string) error {
 	var problems []error
 	for _, name := range required {
 		variable := "PLINTH_TEST_" + strings.ToUpper(name) + "_DSN"
 		switch {
 		case !slices.Contains(backends, name):
-			problems = append(problems, fmt.Errorf("PLINTH_TEST_REQUIRE: there is no backend %q, only %s", name, strings.Join(backends, ", ")))
+			problems = append(problems,
+				fmt.Errorf("PLINTH_TEST_REQUIRE: there is no backend %q, only %s",
+					name, strings.Join(backends, ", ")))
 		case (name == "sqlserver" || name == "oracle") && os.Getenv(variable) == "":
-			problems = append(problems, fmt.Errorf("PLINTH_TEST_REQUIRE: %s is required: %s is not set", name, variable))
+			problems = append(problems,
+				fmt.Errorf("PLINTH_TEST_REQUIRE: %s is required: %s is not set", name, variable))
 		}
 	}
 	return errors.Join(problems...)
@@ -83,5 +94,6 @@ func refused(required []string) error {
 
 // required are the names in PLINTH_TEST_REQUIRE.
 func required() []string {
-	return strings.FieldsFunc(os.Getenv("PLINTH_TEST_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' })
+	return strings.FieldsFunc(os.Getenv("PLINTH_TEST_REQUIRE"),
+		func(r rune) bool { return r == ',' || r == ' ' })
 }

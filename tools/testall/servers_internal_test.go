@@ -16,13 +16,28 @@ func TestOnlyServersThatTheModulesCanUseAreStarted(t *testing.T) {
 		modules string
 		want    []string
 	}{
-		{name: "modules that know no server", modules: "core grpcx dbplugins/sqlite cacheplugins/memory dbplugins/oracle", want: nil},
-		{name: "plugins", modules: "core dbplugins/mysql cacheplugins/redis", want: []string{"mysql", "redis"}},
-		{name: "an application", modules: "core examples", want: []string{"postgres", "mysql", "redis"}},
+		{
+			name:    "modules that know no server",
+			modules: "core grpcx dbplugins/sqlite cacheplugins/memory dbplugins/oracle", want: nil,
+		},
+		{
+			name: "plugins", modules: "core dbplugins/mysql cacheplugins/redis",
+			want: []string{"mysql", "redis"},
+		},
+		{
+			name: "an application", modules: "core examples",
+			want: []string{"postgres", "mysql", "redis"},
+		},
 		{name: "pages", modules: "docs", want: nil},
 		{name: "messages", modules: "notifyx", want: []string{"postfix"}},
-		{name: "engines of jobs", modules: "asyncx/river asyncx/asynq", want: []string{"postgres", "redis"}},
-		{name: "a module that is new", modules: "nonsense", want: []string{"postgres", "mysql", "redis", "postfix"}},
+		{
+			name: "engines of jobs", modules: "asyncx/river asyncx/asynq",
+			want: []string{"postgres", "redis"},
+		},
+		{
+			name: "a module that is new", modules: "nonsense",
+			want: []string{"postgres", "mysql", "redis", "postfix"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var modules []workspace.Module
@@ -97,7 +112,10 @@ func TestRequiredProgramThatIsMissingFailsBeforeTheTests(t *testing.T) {
 	}{
 		{name: "nothing is required", modules: docs},
 		{name: "no module uses it", modules: core, required: []string{"node"}},
-		{name: "both", modules: docs, required: []string{"chromium", "node"}, want: []string{"apt-get install nodejs npm", "apt-get install chromium"}},
+		{
+			name: "both", modules: docs, required: []string{"chromium", "node"},
+			want: []string{"apt-get install nodejs npm", "apt-get install chromium"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := absent(tc.modules, tc.required)
@@ -119,10 +137,19 @@ func TestBackendThatNoRunCanHaveIsRefusedAtOnce(t *testing.T) {
 		want                   []string // in the error; nil: there is none
 	}{
 		{name: "nothing", required: ""},
-		{name: "all that need no server of their own", required: "sqlite, memory,postgres,mysql,redis,postfix,node,chromium"},
+		{
+			name:     "all that need no server of their own",
+			required: "sqlite, memory,postgres,mysql,redis,postfix,node,chromium",
+		},
 		{name: "a server that is given", required: "oracle", oracle: "oracle://u:p@h/s"},
-		{name: "one that is not", required: "oracle", want: []string{"PLINTH_TEST_ORACLE_DSN is not set"}},
-		{name: "unknown names", required: "sqlite,postgresql,nonsense", want: []string{`"postgresql"`, `"nonsense"`, "postgres, mysql"}},
+		{
+			name: "one that is not", required: "oracle",
+			want: []string{"PLINTH_TEST_ORACLE_DSN is not set"},
+		},
+		{
+			name: "unknown names", required: "sqlite,postgresql,nonsense",
+			want: []string{`"postgresql"`, `"nonsense"`, "postgres, mysql"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("PLINTH_TEST_REQUIRE", tc.required)
@@ -144,7 +171,8 @@ func TestRunBeginsWithTheLookAtWhatIsRequired(t *testing.T) {
 	t.Setenv("PLINTH_TEST_REQUIRE", "postgresql")
 	signals := child.Watch()
 	defer signals.Stop()
-	if err := run(signals, false, "", []string{"no such module"}); err == nil || !strings.Contains(err.Error(), `"postgresql"`) {
+	if err := run(signals, false, "", []string{"no such module"}); err == nil ||
+		!strings.Contains(err.Error(), `"postgresql"`) {
 		t.Errorf("run = %v, want that the backend is refused before anything else", err)
 	}
 }

@@ -20,14 +20,19 @@ func Find(ctx context.Context, given *gorm.DB) (*gorm.DB, error) {
 	}
 	db, err := xdb.GetDB(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("the application has no database: give xoption.WithDatabase, or WithDB: %w", err)
+		return nil, fmt.Errorf(
+			"the application has no database: give xoption.WithDatabase, or WithDB: %w", err)
 	}
 	return db, nil
 }
 
-// Silent returns a database that logs nothing: jobs every second are no news, and what fails is returned.
+// Silent returns a database that logs nothing: jobs every second are no news, and what
+// fails is returned.
 func Silent(db *gorm.DB) *gorm.DB {
-	return db.Session(&gorm.Session{NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard})
+	return db.Session(&gorm.Session{
+		NewDB: true, SkipDefaultTransaction: true,
+		Logger: logger.Discard,
+	})
 }
 
 // Handle returns the transaction that ctx is in, or else the database of the jobs.
@@ -41,7 +46,8 @@ func Handle(ctx context.Context, jobs *gorm.DB) (db *gorm.DB, inTransaction bool
 		return jobs.WithContext(ctx), false, nil
 	}
 	if tx.Dialector != jobs.Dialector {
-		return nil, false, fmt.Errorf("%w: it is of another database than the jobs", job.ErrTransaction)
+		return nil, false, fmt.Errorf("%w: it is of another database than the jobs",
+			job.ErrTransaction)
 	}
 	return Silent(tx).WithContext(ctx), true, nil
 }

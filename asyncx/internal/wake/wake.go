@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Workers tells the workers of a process of jobs that it has stored. The zero value is ready to use, and it is safe for
-// concurrent use.
+// Workers tells the workers of a process of jobs that it has stored. The zero value is
+// ready to use, and it is safe for concurrent use.
 type Workers struct {
 	mu  sync.Mutex
 	all []chan struct{}

@@ -25,7 +25,8 @@ type broken struct {
 
 func newBroken(m *memory.Store, e *memory.Engine) *broken {
 	return &broken{
-		right: e, store: m, capabilities: e.Capabilities(), insert: e.Insert, work: e.Work, get: e.Get, list: e.List, replay: e.Replay,
+		right: e, store: m, capabilities: e.Capabilities(), insert: e.Insert, work: e.Work,
+		get: e.Get, list: e.List, replay: e.Replay,
 		remove: e.Delete, ping: e.Ping, closing: e.Close,
 	}
 }
@@ -40,7 +41,9 @@ func (b *broken) Insert(ctx context.Context, jobs []driver.Job) error { return b
 func (b *broken) Work(ctx context.Context, w driver.Work) error { return b.work(ctx, w) }
 
 // Get implements driver.Engine.
-func (b *broken) Get(ctx context.Context, id string) (driver.Record, error) { return b.get(ctx, id) }
+func (b *broken) Get(ctx context.Context, id string) (driver.Record, error) {
+	return b.get(ctx, id)
+}
 
 // List implements driver.Engine.
 func (b *broken) List(ctx context.Context, q driver.Query) ([]driver.Record, error) {
@@ -74,11 +77,15 @@ func stored(change func(j *driver.Job)) func(b *broken) {
 }
 
 // ran changes how an attempt is run; ctx is that of Work.
-func ran(change func(b *broken, work, ctx context.Context, a driver.Attempt, run runner) driver.Outcome) func(b *broken) {
+func ran(
+	change func(b *broken, work, ctx context.Context, a driver.Attempt, run runner) driver.Outcome,
+) func(b *broken) {
 	return func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
 			run := w.Run
-			w.Run = func(attempt context.Context, a driver.Attempt) driver.Outcome { return change(b, ctx, attempt, a, run) }
+			w.Run = func(attempt context.Context, a driver.Attempt) driver.Outcome {
+				return change(b, ctx, attempt, a, run)
+			}
 			return b.right.Work(ctx, w)
 		}
 	}
@@ -89,7 +96,9 @@ type runner = func(ctx context.Context, a driver.Attempt) driver.Outcome
 
 // settled changes what an attempt ends with.
 func settled(change func(a driver.Attempt, o *driver.Outcome)) func(b *broken) {
-	return ran(func(_ *broken, _, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
+	return ran(func(_ *broken, _, ctx context.Context, a driver.Attempt,
+		run runner,
+	) driver.Outcome {
 		o := run(ctx, a)
 		change(a, &o)
 		return o
@@ -98,7 +107,9 @@ func settled(change func(a driver.Attempt, o *driver.Outcome)) func(b *broken) {
 
 // numbered changes the number of an attempt.
 func numbered(change func(a *driver.Attempt)) func(b *broken) {
-	return ran(func(_ *broken, _, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
+	return ran(func(_ *broken, _, ctx context.Context, a driver.Attempt,
+		run runner,
+	) driver.Outcome {
 		change(&a)
 		return run(ctx, a)
 	})

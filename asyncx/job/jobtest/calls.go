@@ -33,8 +33,12 @@ var calls = []call{
 		_, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10})
 		return err
 	}},
-	{"Replay", func(ctx context.Context, e driver.Engine, id string) error { return e.Replay(ctx, id) }},
-	{"Delete", func(ctx context.Context, e driver.Engine, id string) error { return e.Delete(ctx, id) }},
+	{"Replay", func(ctx context.Context, e driver.Engine, id string) error {
+		return e.Replay(ctx, id)
+	}},
+	{"Delete", func(ctx context.Context, e driver.Engine, id string) error {
+		return e.Delete(ctx, id)
+	}},
 	{"Ping", func(ctx context.Context, e driver.Engine, _ string) error { return e.Ping(ctx) }},
 }
 
@@ -44,7 +48,8 @@ var callChecks = []check{
 			t.Errorf("Capabilities = %+v, want a name and a time of taking over", capabilities)
 		}
 		if got := e.Capabilities().Interface; got != driver.InterfaceVersion {
-			t.Errorf("Capabilities.Interface = %d, want %d: see what has changed in package driver", got, driver.InterfaceVersion)
+			t.Errorf("Capabilities.Interface = %d, want %d: see what has changed in package driver",
+				got, driver.InterfaceVersion)
 		}
 	}},
 	{"Calls/PingAnswers", func(t *testing.T, e *env) {
@@ -61,9 +66,11 @@ var callChecks = []check{
 		defer cancel()
 		for _, c := range calls {
 			is(t, c.name+" with a canceled context", c.do(canceled, e, j.ID), context.Canceled)
-			is(t, c.name+" with a deadline that is over", c.do(late, e, j.ID), context.DeadlineExceeded)
+			is(t, c.name+" with a deadline that is over",
+				c.do(late, e, j.ID), context.DeadlineExceeded)
 		}
-		wantIDs(t, "the list", e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), []string{j.ID})
+		wantIDs(t, "the list",
+			e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), []string{j.ID})
 	}},
 	{"Calls/AfterCloseAreRefused", func(t *testing.T, e *env) {
 		r := e.connect(t)
@@ -78,7 +85,9 @@ var callChecks = []check{
 		defer cancel()
 		err := r.Work(ctx, driver.Work{
 			Kinds: []string{kind}, Concurrency: 1, Poll: poll, Longest: e.h.Longest,
-			Run:    func(context.Context, driver.Attempt) driver.Outcome { return driver.Outcome{} },
+			Run: func(context.Context, driver.Attempt) driver.Outcome {
+				return driver.Outcome{}
+			},
 			Failed: func(context.Context, string, error) {},
 		})
 		is(t, "Work after Close", err, driver.ErrClosed)

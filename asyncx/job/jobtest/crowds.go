@@ -26,7 +26,8 @@ var crowdChecks = []check{
 		took := time.Since(begin)
 		pass(e.h.Slack)
 		c.wantOnce(t, ids(all))
-		e.notes.addf("%d jobs by two workers of 5 in %s: %.0f a second, while other checks ran", len(all), took.Round(time.Millisecond),
+		e.notes.addf("%d jobs by two workers of 5 in %s: %.0f a second, while other checks ran",
+			len(all), took.Round(time.Millisecond),
 			float64(len(all))/took.Seconds())
 	}},
 	{"Crowd/JobsThatComeMeanwhileRunOnce", func(t *testing.T, e *env) {
@@ -99,7 +100,8 @@ var crowdChecks = []check{
 				want = 1
 			}
 			if len(c.seen[j.ID]) != want {
-				t.Errorf("the job %s had the attempts %v, want %d of them", j.ID, c.seen[j.ID], want)
+				t.Errorf("the job %s had the attempts %v, want %d of them",
+					j.ID, c.seen[j.ID], want)
 			}
 		}
 	}},

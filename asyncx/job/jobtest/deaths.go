@@ -27,12 +27,14 @@ func frozen(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 	})
 }
 
-// takenOver waits for the attempt that follows the death of a worker at that moment, and fails where it is late.
+// takenOver waits for the attempt that follows the death of a worker at that moment, and
+// fails where it is late.
 func (w *worker) takenOver(t *testing.T, died time.Time, id string, number int) *attempt {
 	t.Helper()
 	a := w.nextOf(t, id, number)
 	if late := time.Since(died) - w.e.Capabilities().TakeOver - w.e.h.Slack - poll; late > 5*time.Second {
-		t.Errorf("the job was taken over %s after the promised %s", late, w.e.Capabilities().TakeOver)
+		t.Errorf("the job was taken over %s after the promised %s",
+			late, w.e.Capabilities().TakeOver)
 	}
 	return a
 }
@@ -121,7 +123,8 @@ var deathChecks = []check{
 			sum += n
 		}
 		if len(numbers) != 6 || sum != 10 {
-			t.Errorf("%d jobs ran, with attempts that sum up to %d; want 6 and 10", len(numbers), sum)
+			t.Errorf("%d jobs ran, with attempts that sum up to %d; want 6 and 10",
+				len(numbers), sum)
 		}
 	})},
 	{"Death/ALivingWorkerKeepsALongJob", func(t *testing.T, e *env) {
@@ -164,7 +167,8 @@ var deathChecks = []check{
 		a.ok()
 		peer.awaitDone(t, a.ID)
 		w.quiet(t, "which has succeeded")
-		wantIDs(t, "the list of dead jobs", peer.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
+		wantIDs(t, "the list of dead jobs",
+			peer.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
 	})},
 	{"Death/AWorkerThatWasAwayGoesOn", frozen(func(t *testing.T, e *env) {
 		j := newJob()
@@ -189,7 +193,8 @@ var deathChecks = []check{
 	})},
 }
 
-// revived returns an attempt at a job that was lost by a worker which has come back, and that lost attempt.
+// revived returns an attempt at a job that was lost by a worker which has come back, and
+// that lost attempt.
 func revived(t *testing.T, e *env) (a, lost *attempt, w *worker, peer *replica) {
 	t.Helper()
 	j := newJob()

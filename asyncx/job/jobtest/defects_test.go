@@ -25,10 +25,14 @@ type defect struct {
 
 // defects of storing and listing.
 var storeDefects = map[string]defect{
-	"null is an object": {stored(func(j *driver.Job) { j.Args = bytes.ReplaceAll(j.Args, []byte("null"), []byte("{}")) }), []string{
+	"null is an object": {stored(func(j *driver.Job) {
+		j.Args = bytes.ReplaceAll(j.Args, []byte("null"), []byte("{}"))
+	}), []string{
 		"Store/ArgumentsOfEveryJSONType",
 	}},
-	"no NUL": {stored(func(j *driver.Job) { j.Args = bytes.ReplaceAll(j.Args, []byte(` \u0000`), nil) }), []string{
+	"no NUL": {stored(func(j *driver.Job) {
+		j.Args = bytes.ReplaceAll(j.Args, []byte(` \u0000`), nil)
+	}), []string{
 		"Store/ArgumentsOfAnyText",
 	}},
 	"numbers are floating": {stored(func(j *driver.Job) {
@@ -46,10 +50,18 @@ var storeDefects = map[string]defect{
 		j.Meta = maps.Clone(j.Meta)
 		delete(j.Meta, "a")
 	}), []string{"Store/MetaOfAnyText"}},
-	"short kinds": {stored(func(j *driver.Job) { j.Kind = j.Kind[:min(len(j.Kind), 64)] }), []string{"Store/LongestKind"}},
+	"short kinds": {
+		stored(func(j *driver.Job) { j.Kind = j.Kind[:min(len(j.Kind), 64)] }),
+		[]string{"Store/LongestKind"},
+	},
 	"half a batch": {func(b *broken) {
-		b.insert = func(ctx context.Context, jobs []driver.Job) error { return b.right.Insert(ctx, jobs[:(len(jobs)+1)/2]) }
-	}, []string{"Store/ABatchIsStoredWhole", "Transaction/ABatchIsStoredWhole", "List/IsOfOneKind"}},
+		b.insert = func(ctx context.Context, jobs []driver.Job) error {
+			return b.right.Insert(ctx, jobs[:(len(jobs)+1)/2])
+		}
+	}, []string{
+		"Store/ABatchIsStoredWhole", "Transaction/ABatchIsStoredWhole",
+		"List/IsOfOneKind",
+	}},
 	"one by one": {func(b *broken) {
 		b.insert = func(ctx context.Context, jobs []driver.Job) error {
 			for _, j := range jobs {
@@ -59,7 +71,10 @@ var storeDefects = map[string]defect{
 			}
 			return nil
 		}
-	}, []string{"Store/ABatchWithAnIDThatIsThereIsNotStored", "Store/ABatchWithAnIDTwiceIsNotStored"}},
+	}, []string{
+		"Store/ABatchWithAnIDThatIsThereIsNotStored",
+		"Store/ABatchWithAnIDTwiceIsNotStored",
+	}},
 	"its own jobs only": {func(b *broken) {
 		own := map[string]bool{}
 		b.insert = func(ctx context.Context, jobs []driver.Job) error {
@@ -108,7 +123,8 @@ var storeDefects = map[string]defect{
 			kind := q.Kind
 			q.Kind = ""
 			page, err := b.right.List(ctx, q)
-			return slices.DeleteFunc(page, func(r driver.Record) bool { return !strings.HasPrefix(r.Kind, kind) }), err
+			return slices.DeleteFunc(page,
+				func(r driver.Record) bool { return !strings.HasPrefix(r.Kind, kind) }), err
 		}
 	}, []string{"List/IsOfOneKind"}},
 	"kinds of a page": {func(b *broken) {
@@ -116,7 +132,8 @@ var storeDefects = map[string]defect{
 			kind := q.Kind
 			q.Kind = ""
 			page, err := b.right.List(ctx, q)
-			return slices.DeleteFunc(page, func(r driver.Record) bool { return kind != "" && r.Kind != kind }), err
+			return slices.DeleteFunc(page,
+				func(r driver.Record) bool { return kind != "" && r.Kind != kind }), err
 		}
 	}, []string{"List/PagesOfOneKind"}},
 	"running is waiting": {func(b *broken) {
@@ -142,22 +159,38 @@ var storeDefects = map[string]defect{
 		}
 	}, []string{
 		"Transaction/AJobIsThereFromTheCommitOn", "Transaction/AJobThatIsRolledBackNeverRuns",
-		"Transaction/AJobOfASavepointThatIsRolledBackNeverRuns", "Transaction/AJobOfASavepointEndsWithTheTransaction",
+		"Transaction/AJobOfASavepointThatIsRolledBackNeverRuns",
+		"Transaction/AJobOfASavepointEndsWithTheTransaction",
 	}},
 }
 
 // defects of the order and of outcomes.
 var orderDefects = map[string]defect{
-	"half a delay":      {stored(func(j *driver.Job) { j.Delay /= 2 }), []string{"Order/ADelayIsWaitedFor"}},
-	"delays are capped": {stored(func(j *driver.Job) { j.Delay = min(j.Delay, 100*time.Millisecond) }), []string{"Order/ADelayOfAnHourIsNotOver"}},
+	"half a delay": {
+		stored(func(j *driver.Job) { j.Delay /= 2 }),
+		[]string{"Order/ADelayIsWaitedFor"},
+	},
+	"delays are capped": {stored(func(j *driver.Job) {
+		j.Delay = min(j.Delay, 100*time.Millisecond)
+	}), []string{"Order/ADelayOfAnHourIsNotOver"}},
 	"no priorities": {stored(func(j *driver.Job) { j.Priority = 3 }), []string{
-		"Order/ASmallerPriorityComesFirst", "Order/AnUrgentJobOvertakesThoseThatWait", "Order/PriorityIsAcrossKinds",
+		"Order/ASmallerPriorityComesFirst", "Order/AnUrgentJobOvertakesThoseThatWait",
+		"Order/PriorityIsAcrossKinds",
 	}},
-	"one more at a time": {worked(func(w *driver.Work) { w.Concurrency++ }), []string{"Order/ConcurrencyIsReachedAndNotExceeded"}},
-	"one less at a time": {worked(func(w *driver.Work) { w.Concurrency = max(1, w.Concurrency-1) }), []string{
-		"Order/ConcurrencyIsReachedAndNotExceeded",
-	}},
-	"twice as many": {worked(func(w *driver.Work) { w.Concurrency *= 2 }), []string{"Order/ConcurrencyHoldsUnderLoad"}},
+	"one more at a time": {
+		worked(func(w *driver.Work) { w.Concurrency++ }),
+		[]string{"Order/ConcurrencyIsReachedAndNotExceeded"},
+	},
+	"one less at a time": {
+		worked(func(w *driver.Work) { w.Concurrency = max(1, w.Concurrency-1) }),
+		[]string{
+			"Order/ConcurrencyIsReachedAndNotExceeded",
+		},
+	},
+	"twice as many": {
+		worked(func(w *driver.Work) { w.Concurrency *= 2 }),
+		[]string{"Order/ConcurrencyHoldsUnderLoad"},
+	},
 	"other kinds are tried": {func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
 			own, run := w.Kinds, w.Run
@@ -175,14 +208,20 @@ var orderDefects = map[string]defect{
 		if o.Verdict == driver.Succeed && a.Number == 1 {
 			o.Verdict = driver.Retry
 		}
-	}), []string{"Store/AJobIsRunOnceAsItWasStored", "Crowd/EachJobRunsOnceWhoeverTakesIt", "Crowd/JobsThatComeMeanwhileRunOnce"}},
+	}), []string{
+		"Store/AJobIsRunOnceAsItWasStored", "Crowd/EachJobRunsOnceWhoeverTakesIt",
+		"Crowd/JobsThatComeMeanwhileRunOnce",
+	}},
 	"no waits": {settled(func(_ driver.Attempt, o *driver.Outcome) { o.Wait = 0 }), []string{
 		"Outcome/ARetryWaits", "Outcome/AReturnWaits", "Outcome/AReturnGivesTheNumberBack",
 	}},
 	"no errors": {settled(func(_ driver.Attempt, o *driver.Outcome) { o.Error = "" }), []string{
-		"Outcome/AJobThatWaitsForARetryShowsWhy", "Outcome/ABuriedJobIsDeadWithItsError", "Stop/SettlesAFailure",
+		"Outcome/AJobThatWaitsForARetryShowsWhy", "Outcome/ABuriedJobIsDeadWithItsError",
+		"Stop/SettlesAFailure",
 	}},
-	"short errors": {settled(func(_ driver.Attempt, o *driver.Outcome) { o.Error = o.Error[:min(len(o.Error), 255)] }), []string{
+	"short errors": {settled(func(_ driver.Attempt, o *driver.Outcome) {
+		o.Error = o.Error[:min(len(o.Error), 255)]
+	}), []string{
 		"Outcome/AnErrorIsKeptAsItIs",
 	}},
 	"the engine buries": {settled(func(a driver.Attempt, o *driver.Outcome) {
@@ -230,7 +269,8 @@ var orderDefects = map[string]defect{
 		})(b)
 	}, []string{"Replay/RunsADeadJobFromItsFirstAttemptOn", "Replay/LetsTheJobWait"}},
 	"any state will do": {func(b *broken) {
-		lax := func(do func(ctx context.Context, id string) error) func(ctx context.Context, id string) error {
+		lax := func(do func(ctx context.Context, id string) error) func(ctx context.Context,
+			id string) error {
 			return func(ctx context.Context, id string) error {
 				if err := do(ctx, id); !errors.Is(err, driver.ErrState) {
 					return err
@@ -255,7 +295,10 @@ var orderDefects = map[string]defect{
 			}
 			return b.right.Get(ctx, id)
 		}
-	}, []string{"Delete/AWaitingJobNeverRuns", "Delete/AJobThatWaitsForARetryNeverRuns", "Delete/ADeadJobIsGone"}},
+	}, []string{
+		"Delete/AWaitingJobNeverRuns", "Delete/AJobThatWaitsForARetryNeverRuns",
+		"Delete/ADeadJobIsGone",
+	}},
 }
 
 // once lets an engine work once.
@@ -272,17 +315,28 @@ func once(b *broken) {
 // defects of workers that die or stop, and of calls.
 var workerDefects = map[string]defect{
 	"always the first attempt": {numbered(func(a *driver.Attempt) { a.Number = 1 }), []string{
-		"Death/AnotherWorkerTakesOver", "Death/EachDeathUsesUpAnAttempt", "Death/AllJobsOfADeadWorkerAreTakenOver",
+		"Death/AnotherWorkerTakesOver", "Death/EachDeathUsesUpAnAttempt",
+		"Death/AllJobsOfADeadWorkerAreTakenOver",
 	}},
-	"deaths are secret": {numbered(func(a *driver.Attempt) { a.Died = false }), []string{"Death/ATakeOverIsToldOnce"}},
-	"dead for ever":     {numbered(func(a *driver.Attempt) { a.Died = a.Number > 1 }), []string{"Death/ATakeOverIsToldOnce"}},
-	"no sign of life": {ran(func(b *broken, _, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
+	"deaths are secret": {
+		numbered(func(a *driver.Attempt) { a.Died = false }),
+		[]string{"Death/ATakeOverIsToldOnce"},
+	},
+	"dead for ever": {
+		numbered(func(a *driver.Attempt) { a.Died = a.Number > 1 }),
+		[]string{"Death/ATakeOverIsToldOnce"},
+	},
+	"no sign of life": {ran(func(b *broken, _, ctx context.Context, a driver.Attempt,
+		run runner,
+	) driver.Outcome {
 		if a.Number == 1 {
 			b.right.SetAway(true)
 		}
 		return run(ctx, a)
 	}), []string{"Death/ALivingWorkerKeepsALongJob"}},
-	"whoever ends it": {ran(func(b *broken, _, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
+	"whoever ends it": {ran(func(b *broken, _, ctx context.Context, a driver.Attempt,
+		run runner,
+	) driver.Outcome {
 		o := run(ctx, a)
 		if ctx.Err() != nil {
 			b.store.Forget(a.ID)
@@ -300,25 +354,34 @@ var workerDefects = map[string]defect{
 			return o
 		})(b)
 	}, []string{"Death/AWorkerThatWasAwayGoesOn"}},
-	"cut off at once": {ran(func(_ *broken, work, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
+	"cut off at once": {ran(func(_ *broken, work, ctx context.Context, a driver.Attempt,
+		run runner,
+	) driver.Outcome {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(work, cancel)()
 		return run(ctx, a)
 	}), []string{"Stop/WaitsForWhatRunsAndBeginsNothing"}},
-	"what ends after the stop is given back": {ran(func(_ *broken, work, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
+	"what ends after the stop is given back": {ran(func(_ *broken, work, ctx context.Context,
+		a driver.Attempt, run runner,
+	) driver.Outcome {
 		o := run(ctx, a)
 		if work.Err() != nil {
 			o.Verdict = driver.Return
 		}
 		return o
-	}), []string{"Stop/SettlesAFailure", "Stop/SettlesADeath", "Stop/WaitsForWhatRunsAndBeginsNothing"}},
+	}), []string{
+		"Stop/SettlesAFailure", "Stop/SettlesADeath",
+		"Stop/WaitsForWhatRunsAndBeginsNothing",
+	}},
 	"more than it does": {func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
 			err := b.right.Work(ctx, w)
 			ahead, cancel := context.WithTimeout(context.WithoutCancel(ctx), 200*time.Millisecond)
 			defer cancel()
-			w.Run = func(context.Context, driver.Attempt) driver.Outcome { return driver.Outcome{Verdict: driver.Retry} }
+			w.Run = func(context.Context, driver.Attempt) driver.Outcome {
+				return driver.Outcome{Verdict: driver.Retry}
+			}
 			return errors.Join(err, b.right.Work(ahead, w))
 		}
 	}, []string{"Stop/WhatWaitsIsForOthersAtOnce"}},
@@ -332,7 +395,8 @@ var workerDefects = map[string]defect{
 	"works before it looks": {func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
 			if ctx.Err() != nil {
-				late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 200*time.Millisecond)
+				late, cancel := context.WithTimeout(context.WithoutCancel(ctx),
+					200*time.Millisecond)
 				defer cancel()
 				return b.right.Work(late, w)
 			}
@@ -340,12 +404,20 @@ var workerDefects = map[string]defect{
 		}
 	}, []string{"Stop/BeforeTheBeginning"}},
 	"works once": {once, []string{"Stop/AnEngineCanWorkAgain", "Crowd/TwoWorkersOfOneEngine"}},
-	"a context of its own": {ran(func(_ *broken, _, _ context.Context, a driver.Attempt, run runner) driver.Outcome {
+	"a context of its own": {ran(func(_ *broken, _, _ context.Context, a driver.Attempt,
+		run runner,
+	) driver.Outcome {
 		return run(context.Background(), a)
 	}), []string{"Stop/AnAttemptsContextHasTheValuesOfWork", "Death/AnotherWorkerTakesOver"}},
-	"no name":   {func(b *broken) { b.capabilities.Name = "" }, []string{"Calls/TraitsAreWhole"}},
-	"of old":    {func(b *broken) { b.capabilities.Interface = driver.InterfaceVersion - 1 }, []string{"Calls/TraitsAreWhole"}},
-	"no answer": {func(b *broken) { b.ping = func(context.Context) error { return errBroken } }, []string{"Calls/PingAnswers"}},
+	"no name": {func(b *broken) { b.capabilities.Name = "" }, []string{"Calls/TraitsAreWhole"}},
+	"of old": {
+		func(b *broken) { b.capabilities.Interface = driver.InterfaceVersion - 1 },
+		[]string{"Calls/TraitsAreWhole"},
+	},
+	"no answer": {
+		func(b *broken) { b.ping = func(context.Context) error { return errBroken } },
+		[]string{"Calls/PingAnswers"},
+	},
 	"blind in a transaction": {func(b *broken) {
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {
 			if transaction.In(ctx) {
@@ -359,16 +431,22 @@ var workerDefects = map[string]defect{
 			return b.right.Get(context.WithoutCancel(ctx), id)
 		}
 	}, []string{"Calls/EndWithTheirContext"}},
-	"never closed": {func(b *broken) { b.closing = func() error { return nil } }, []string{"Calls/AfterCloseAreRefused"}},
+	"never closed": {
+		func(b *broken) { b.closing = func() error { return nil } },
+		[]string{"Calls/AfterCloseAreRefused"},
+	},
 	"a goroutine stays": {func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
 			go func() { <-time.After(time.Minute) }()
 			return b.right.Work(ctx, w)
 		}
 	}, []string{"Calls/NoGoroutineIsLeft"}},
-	"silent": {worked(func(w *driver.Work) { w.Failed = func(context.Context, string, error) {} }), []string{
-		"Outage/TheWorkGoesOnAfterwards",
-	}},
+	"silent": {
+		worked(func(w *driver.Work) { w.Failed = func(context.Context, string, error) {} }),
+		[]string{
+			"Outage/TheWorkGoesOnAfterwards",
+		},
+	},
 	"never again": {func(b *broken) {
 		var failed atomic.Bool
 		b.work = func(ctx context.Context, w driver.Work) error {

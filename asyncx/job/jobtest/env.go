@@ -69,7 +69,10 @@ func (e *env) connect(t *testing.T) replica {
 
 // newJob returns a job of the check's kind.
 func newJob(change ...func(j *driver.Job)) driver.Job {
-	j := driver.Job{ID: xutil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3, MaxAttempts: 10}
+	j := driver.Job{
+		ID: xutil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3,
+		MaxAttempts: 10,
+	}
 	for _, c := range change {
 		c(&j)
 	}
@@ -162,7 +165,8 @@ func is(t *testing.T, what string, err, want error) {
 // pass lets real time go by.
 func pass(d time.Duration) { <-time.After(d) }
 
-// sameJSON reports whether two texts are the same JSON value; an engine may store it in its own format.
+// sameJSON reports whether two texts are the same JSON value; an engine may store it in
+// its own format.
 func sameJSON(a, b []byte) bool {
 	if string(a) == string(b) {
 		return true

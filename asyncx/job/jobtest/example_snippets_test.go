@@ -11,19 +11,22 @@ func TestTheMemoryPasses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while; without -short it runs")
 	}
-	jobtest.Run(t, jobtest.Harness{Transaction: memory.Transaction, Open: func(testing.TB) jobtest.Store {
-		m := memory.New()
-		return jobtest.Store{
-			Connect: func(testing.TB) jobtest.Replica {
-				e := m.Connect()
-				return jobtest.Replica{
-					Engine: e,
-					Vanish: func(testing.TB) { e.SetAway(true) },
-					Return: func(testing.TB) { e.SetAway(false) },
-				}
-			},
-			Stop:  func(testing.TB) { m.SetDown(true) },
-			Start: func(testing.TB) { m.SetDown(false) },
-		}
-	}})
+	jobtest.Run(t, jobtest.Harness{
+		Transaction: memory.Transaction,
+		Open: func(testing.TB) jobtest.Store {
+			m := memory.New()
+			return jobtest.Store{
+				Connect: func(testing.TB) jobtest.Replica {
+					e := m.Connect()
+					return jobtest.Replica{
+						Engine: e,
+						Vanish: func(testing.TB) { e.SetAway(true) },
+						Return: func(testing.TB) { e.SetAway(false) },
+					}
+				},
+				Stop:  func(testing.TB) { m.SetDown(true) },
+				Start: func(testing.TB) { m.SetDown(false) },
+			}
+		},
+	})
 }

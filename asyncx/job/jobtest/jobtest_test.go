@@ -77,7 +77,8 @@ func TestARunIsReported(t *testing.T) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Family != "jobs" || !strings.HasPrefix(r.Backend, "memory") || r.Source != "in process" || r.Outcome != "passed" || r.Tests != 1 || len(r.Notes) != 1 {
+	if r.Family != "jobs" || !strings.HasPrefix(r.Backend, "memory") || r.Source != "in process" ||
+		r.Outcome != "passed" || r.Tests != 1 || len(r.Notes) != 1 {
 		t.Errorf("report = %+v", r)
 	}
 }
@@ -122,7 +123,8 @@ func play(t *testing.T, args ...string) (out string, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := exec.CommandContext(t.Context(), self, append(args, "-test.timeout=1m", "-test.parallel=16")...).CombinedOutput()
+	data, err := exec.CommandContext(t.Context(), self,
+		append(args, "-test.timeout=1m", "-test.parallel=16")...).CombinedOutput()
 	return string(data), err
 }
 
@@ -165,12 +167,14 @@ func only(test string, checks []string) string {
 		a, b, _ := strings.Cut(c, "/")
 		first, second = append(first, a), append(second, b)
 	}
-	return "^" + test + "$/^suite$/^(" + strings.Join(first, "|") + ")$/^(" + strings.Join(second, "|") + ")$"
+	return "^" + test + "$/^suite$/^(" + strings.Join(first, "|") + ")$/^(" +
+		strings.Join(second, "|") + ")$"
 }
 
 func TestEveryCheckFindsADefect(t *testing.T) {
 	for _, check := range jobtest.Checks() {
-		if !slices.ContainsFunc(slices.Collect(maps.Values(defects())), func(d defect) bool { return slices.Contains(d.found, check) }) {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(defects())),
+			func(d defect) bool { return slices.Contains(d.found, check) }) {
 			t.Errorf("no defect is there for the check %s", check)
 		}
 	}
@@ -180,11 +184,18 @@ func TestADifferenceIsACheckAndHasAReason(t *testing.T) {
 	for _, tc := range []struct {
 		name, lawful, want string
 	}{
-		{name: "an unknown check", lawful: "Nonsense=so it is", want: `Lawful names "Nonsense", which is no check`},
-		{name: "no reason", lawful: "Calls/PingAnswers= ", want: `Lawful gives no reason for "Calls/PingAnswers"`},
+		{
+			name: "an unknown check", lawful: "Nonsense=so it is",
+			want: `Lawful names "Nonsense", which is no check`,
+		},
+		{
+			name: "no reason", lawful: "Calls/PingAnswers= ",
+			want: `Lawful gives no reason for "Calls/PingAnswers"`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			out, err := play(t, "-jobtest.lawful="+tc.lawful, "-test.run=^TestLawful$/^suite$/^Calls$/^PingAnswers$")
+			out, err := play(t, "-jobtest.lawful="+tc.lawful,
+				"-test.run=^TestLawful$/^suite$/^Calls$/^PingAnswers$")
 			if err == nil || !strings.Contains(out, tc.want) {
 				t.Errorf("the suite ended with %v, want %s:\n%s", err, tc.want, out)
 			}

@@ -16,7 +16,8 @@ func wantIDs(t *testing.T, what string, got []driver.Record, want []string) {
 		have = append(have, r.ID)
 	}
 	if !slices.Equal(have, want) {
-		t.Errorf("%s has %d records, or in another order; want %d:\n%v\n%v", what, len(have), len(want), have, want)
+		t.Errorf("%s has %d records, or in another order; want %d:\n%v\n%v",
+			what, len(have), len(want), have, want)
 	}
 }
 
@@ -33,10 +34,12 @@ var listChecks = []check{
 			after := ""
 			for begin := 0; begin < len(want); begin += size {
 				page := want[begin:min(begin+size, len(want))]
-				wantIDs(t, "a page", e.list(t, driver.Query{State: driver.Waiting, After: after, Limit: size}), page)
+				wantIDs(t, "a page",
+					e.list(t, driver.Query{State: driver.Waiting, After: after, Limit: size}), page)
 				after = page[len(page)-1]
 			}
-			wantIDs(t, "the page after the last", e.list(t, driver.Query{State: driver.Waiting, After: after, Limit: size}), nil)
+			wantIDs(t, "the page after the last",
+				e.list(t, driver.Query{State: driver.Waiting, After: after, Limit: size}), nil)
 		}
 	}},
 	{"List/GoesOnAfterAJobThatIsGone", func(t *testing.T, e *env) {
@@ -45,15 +48,21 @@ var listChecks = []check{
 		if err := e.Delete(e.ctx, all[1].ID); err != nil {
 			t.Fatalf("Delete: %v", err)
 		}
-		wantIDs(t, "the page", e.list(t, driver.Query{State: driver.Waiting, After: all[1].ID, Limit: 10}), ids(all[2:]))
+		wantIDs(t, "the page", e.list(t,
+			driver.Query{State: driver.Waiting, After: all[1].ID, Limit: 10}), ids(all[2:]))
 	}},
 	{"List/IsOfOneKind", func(t *testing.T, e *env) {
-		a, b := jobs(3, delay(time.Hour), ofKind("kind.a")), jobs(2, delay(time.Hour), ofKind("kind.b"))
+		a, b := jobs(3, delay(time.Hour), ofKind("kind.a")),
+			jobs(2, delay(time.Hour), ofKind("kind.b"))
 		e.insert(t, slices.Concat(a, b)...)
-		wantIDs(t, "the list of a kind", e.list(t, driver.Query{State: driver.Waiting, Kind: "kind.a", Limit: 10}), ids(a))
-		wantIDs(t, "the list of the other kind", e.list(t, driver.Query{State: driver.Waiting, Kind: "kind.b", Limit: 10}), ids(b))
-		wantIDs(t, "the list of all", e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), ids(slices.Concat(a, b)))
-		wantIDs(t, "the list of an unknown kind", e.list(t, driver.Query{State: driver.Waiting, Kind: "kind", Limit: 10}), nil)
+		wantIDs(t, "the list of a kind",
+			e.list(t, driver.Query{State: driver.Waiting, Kind: "kind.a", Limit: 10}), ids(a))
+		wantIDs(t, "the list of the other kind",
+			e.list(t, driver.Query{State: driver.Waiting, Kind: "kind.b", Limit: 10}), ids(b))
+		wantIDs(t, "the list of all",
+			e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), ids(slices.Concat(a, b)))
+		wantIDs(t, "the list of an unknown kind",
+			e.list(t, driver.Query{State: driver.Waiting, Kind: "kind", Limit: 10}), nil)
 	}},
 	{"List/PagesOfOneKind", func(t *testing.T, e *env) {
 		var a []driver.Job
@@ -61,8 +70,13 @@ var listChecks = []check{
 			a = append(a, newJob(delay(time.Hour), ofKind("kind.a")))
 			e.insert(t, a[len(a)-1], newJob(delay(time.Hour), ofKind("kind.b")))
 		}
-		wantIDs(t, "the first page", e.list(t, driver.Query{State: driver.Waiting, Kind: "kind.a", Limit: 3}), ids(a[:3]))
-		wantIDs(t, "the next page", e.list(t, driver.Query{State: driver.Waiting, Kind: "kind.a", After: a[2].ID, Limit: 3}), ids(a[3:]))
+		wantIDs(t, "the first page",
+			e.list(t, driver.Query{State: driver.Waiting, Kind: "kind.a", Limit: 3}), ids(a[:3]))
+		wantIDs(t, "the next page",
+			e.list(t, driver.Query{
+				State: driver.Waiting, Kind: "kind.a",
+				After: a[2].ID, Limit: 3,
+			}), ids(a[3:]))
 	}},
 	{"List/IsOfOneState", func(t *testing.T, e *env) {
 		all := jobs(4)
@@ -74,13 +88,18 @@ var listChecks = []check{
 		running := w.nextOf(t, all[1].ID, 1)
 		all[3].Delay = time.Hour
 		e.insert(t, all[2:]...)
-		wantIDs(t, "the list of dead jobs", e.list(t, driver.Query{State: driver.Dead, Limit: 10}), ids(all[:1]))
-		wantIDs(t, "the list of running jobs", e.list(t, driver.Query{State: driver.Running, Limit: 10}), ids(all[1:2]))
-		wantIDs(t, "the list of waiting jobs", e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), ids(all[2:]))
+		wantIDs(t, "the list of dead jobs",
+			e.list(t, driver.Query{State: driver.Dead, Limit: 10}), ids(all[:1]))
+		wantIDs(t, "the list of running jobs",
+			e.list(t, driver.Query{State: driver.Running, Limit: 10}), ids(all[1:2]))
+		wantIDs(t, "the list of waiting jobs",
+			e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), ids(all[2:]))
 		running.ok()
 	}},
 	{"List/HasWholeRecords", func(t *testing.T, e *env) {
-		j := newJob(priority(1), func(j *driver.Job) { j.Args, j.Meta = []byte(`{"a":"b"}`), map[string]string{"k": "v"} })
+		j := newJob(priority(1), func(j *driver.Job) {
+			j.Args, j.Meta = []byte(`{"a":"b"}`), map[string]string{"k": "v"}
+		})
 		e.insert(t, j)
 		e.work(t).next(t).finish(driver.Outcome{Verdict: driver.Bury, Error: "it is no good"})
 		got := e.awaitState(t, j.ID, driver.Dead)
@@ -90,12 +109,14 @@ var listChecks = []check{
 		}
 		r := page[0]
 		sameJob(t, "the listed record", r.Job, j)
-		if r.State != got.State || r.Attempt != 1 || got.Attempt != 1 || r.Error != "it is no good" || got.Error != r.Error {
+		if r.State != got.State || r.Attempt != 1 || got.Attempt != 1 ||
+			r.Error != "it is no good" || got.Error != r.Error {
 			t.Errorf("state, attempt, error = %s, %d, %q in the list and %s, %d, %q alone; want dead, 1, it is no good",
 				r.State, r.Attempt, r.Error, got.State, got.Attempt, got.Error)
 		}
 		if !r.CreatedAt.Equal(got.CreatedAt) || !r.RunAt.Equal(got.RunAt) {
-			t.Errorf("CreatedAt, RunAt = %s, %s in the list and %s, %s alone", r.CreatedAt, r.RunAt, got.CreatedAt, got.RunAt)
+			t.Errorf("CreatedAt, RunAt = %s, %s in the list and %s, %s alone",
+				r.CreatedAt, r.RunAt, got.CreatedAt, got.RunAt)
 		}
 	}},
 }

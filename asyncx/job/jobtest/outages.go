@@ -26,7 +26,8 @@ func (r *replica) recovers(t *testing.T, j driver.Job) {
 		ctx, cancel := context.WithTimeout(r.ctx, 5*time.Second)
 		err = r.Insert(ctx, []driver.Job{j})
 		cancel()
-		if _, gone := r.Get(r.ctx, j.ID); err == nil || gone == nil { // the answer may have been lost
+		// the answer may have been lost
+		if _, gone := r.Get(r.ctx, j.ID); err == nil || gone == nil {
 			return
 		}
 		if time.Since(begin) > r.e.h.Patience {
@@ -43,7 +44,8 @@ var outageChecks = []check{
 		w.nextOf(t, first.ID, 1).ok()
 		e.awaitDone(t, first.ID)
 		e.store.Stop(t)
-		e.eventually(t, "Failed is told of the outage", func() bool { return len(w.failures()) > 0 })
+		e.eventually(t, "Failed is told of the outage",
+			func() bool { return len(w.failures()) > 0 })
 		for _, c := range calls {
 			ctx, cancel := context.WithTimeout(e.ctx, 5*time.Second)
 			if err := c.do(ctx, e, first.ID); err == nil {
@@ -70,7 +72,8 @@ var outageChecks = []check{
 		a := w.nextOf(t, j.ID, 1)
 		e.store.Stop(t)
 		a.ok()
-		e.eventually(t, "Failed is told of the outage", func() bool { return len(w.failures()) > 0 })
+		e.eventually(t, "Failed is told of the outage",
+			func() bool { return len(w.failures()) > 0 })
 		e.store.Start(t)
 		e.recovers(t, newJob(ofKind("kind.other")))
 		for begin := time.Now(); ; { // it is settled late, or runs once more

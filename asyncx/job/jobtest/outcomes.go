@@ -94,13 +94,15 @@ var outcomeChecks = []check{
 	{"Outcome/AnErrorIsKeptAsItIs", func(t *testing.T, e *env) {
 		w := e.work(t)
 		for _, text := range []string{
-			strings.Repeat("x", 2000), strings.Repeat("世", 666), "line one\nline two\t'\"\\ %s $1 ? 🎉", strings.Repeat("é", 1000),
+			strings.Repeat("x", 2000), strings.Repeat("世", 666),
+			"line one\nline two\t'\"\\ %s $1 ? 🎉", strings.Repeat("é", 1000),
 		} {
 			j := newJob()
 			e.insert(t, j)
 			w.nextOf(t, j.ID, 1).finish(bury(text))
 			if r := e.awaitState(t, j.ID, driver.Dead); r.Error != text {
-				t.Errorf("the error is %.60q (%d bytes), want %.60q (%d)", r.Error, len(r.Error), text, len(text))
+				t.Errorf("the error is %.60q (%d bytes), want %.60q (%d)",
+					r.Error, len(r.Error), text, len(text))
 			}
 		}
 	}},

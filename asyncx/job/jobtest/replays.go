@@ -12,7 +12,9 @@ import (
 // dead returns a job that is dead, and the worker that let it die.
 func dead(t *testing.T, e *env) (driver.Job, *worker) {
 	t.Helper()
-	j := newJob(func(j *driver.Job) { j.Args, j.Meta = []byte(`{"a":1}`), map[string]string{"k": "v"} })
+	j := newJob(func(j *driver.Job) {
+		j.Args, j.Meta = []byte(`{"a":1}`), map[string]string{"k": "v"}
+	})
 	e.insert(t, j)
 	w := e.work(t)
 	w.nextOf(t, j.ID, 1).finish(retry(0))
@@ -48,7 +50,8 @@ var replayChecks = []check{
 			sameJob(t, "the replayed attempt", a.Job, j)
 			a.finish(retry(0))
 			w.nextOf(t, j.ID, 2).finish(bury("no good again"))
-			if r := e.awaitState(t, j.ID, driver.Dead); r.Attempt != 2 || r.Error != "no good again" {
+			if r := e.awaitState(t, j.ID, driver.Dead); r.Attempt != 2 ||
+				r.Error != "no good again" {
 				t.Errorf("attempt, error = %d, %q; want 2, no good again", r.Attempt, r.Error)
 			}
 		}
@@ -66,8 +69,10 @@ var replayChecks = []check{
 		if r.Attempt != 0 {
 			t.Errorf("attempt = %d, want 0", r.Attempt)
 		}
-		wantIDs(t, "the list of dead jobs", e.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
-		wantIDs(t, "the list of waiting jobs", e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), []string{j.ID})
+		wantIDs(t, "the list of dead jobs",
+			e.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
+		wantIDs(t, "the list of waiting jobs",
+			e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), []string{j.ID})
 	}},
 	{"Replay/OnlyOfADeadJob", func(t *testing.T, e *env) {
 		j := newJob(delay(time.Hour))
@@ -82,8 +87,10 @@ var replayChecks = []check{
 		is(t, "Replay of a running job", e.Replay(e.ctx, j.ID), driver.ErrState)
 		a.ok()
 		e.awaitDone(t, j.ID)
-		if err := e.Replay(e.ctx, j.ID); !errors.Is(err, driver.ErrState) && !errors.Is(err, driver.ErrNotFound) {
-			t.Errorf("Replay of a job that is done = %v, want %v or %v", err, driver.ErrState, driver.ErrNotFound)
+		if err := e.Replay(e.ctx, j.ID); !errors.Is(err, driver.ErrState) &&
+			!errors.Is(err, driver.ErrNotFound) {
+			t.Errorf("Replay of a job that is done = %v, want %v or %v",
+				err, driver.ErrState, driver.ErrNotFound)
 		}
 		w.quiet(t, "which has succeeded")
 	}},
@@ -134,7 +141,8 @@ var replayChecks = []check{
 		j, w := dead(t, e)
 		e.remove(t, j.ID)
 		is(t, "Replay of a deleted job", e.Replay(e.ctx, j.ID), driver.ErrNotFound)
-		wantIDs(t, "the list of dead jobs", e.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
+		wantIDs(t, "the list of dead jobs",
+			e.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
 		w.quiet(t, "which was deleted")
 	}},
 	{"Delete/NotOfARunningJob", func(t *testing.T, e *env) {
@@ -149,8 +157,10 @@ var replayChecks = []check{
 		a.finish(retry(0))
 		w.nextOf(t, j.ID, 2).ok()
 		e.awaitDone(t, j.ID)
-		if err := e.Delete(e.ctx, j.ID); !errors.Is(err, driver.ErrState) && !errors.Is(err, driver.ErrNotFound) {
-			t.Errorf("Delete of a job that is done = %v, want %v or %v", err, driver.ErrState, driver.ErrNotFound)
+		if err := e.Delete(e.ctx, j.ID); !errors.Is(err, driver.ErrState) &&
+			!errors.Is(err, driver.ErrNotFound) {
+			t.Errorf("Delete of a job that is done = %v, want %v or %v",
+				err, driver.ErrState, driver.ErrNotFound)
 		}
 	}},
 }

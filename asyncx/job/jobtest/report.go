@@ -25,7 +25,8 @@ func record(t *testing.T, h Harness, n *notes) {
 	t.Helper()
 	replica := h.Open(t).Connect(t)
 	run := &testreport.Run{
-		Family: "jobs", Backend: replica.Engine.Capabilities().Name, Source: h.Source, Server: h.Server, Tests: len(checks()) - len(h.Lawful),
+		Family: "jobs", Backend: replica.Engine.Capabilities().Name, Source: h.Source,
+		Server: h.Server, Tests: len(checks()) - len(h.Lawful),
 	}
 	if err := replica.Engine.Close(); err != nil {
 		t.Errorf("Close: %v", err)

@@ -18,9 +18,11 @@ const clocks = time.Minute
 // sameJob fails the test where the jobs differ in what was stored.
 func sameJob(t *testing.T, what string, got, want driver.Job) {
 	t.Helper()
-	if got.ID != want.ID || got.Kind != want.Kind || got.Priority != want.Priority || got.MaxAttempts != want.MaxAttempts {
+	if got.ID != want.ID || got.Kind != want.Kind || got.Priority != want.Priority ||
+		got.MaxAttempts != want.MaxAttempts {
 		t.Errorf("%s has id %s, kind %s, priority %d, attempts %d; want %s, %s, %d, %d", what,
-			got.ID, got.Kind, got.Priority, got.MaxAttempts, want.ID, want.Kind, want.Priority, want.MaxAttempts)
+			got.ID, got.Kind, got.Priority, got.MaxAttempts, want.ID, want.Kind, want.Priority,
+			want.MaxAttempts)
 	}
 	if !sameJSON(got.Args, want.Args) {
 		t.Errorf("%s has the arguments %.200q, want %.200q", what, got.Args, want.Args)
@@ -52,7 +54,8 @@ func travels(t *testing.T, e *env, j driver.Job) {
 var storeChecks = []check{
 	{"Store/AJobIsRunOnceAsItWasStored", func(t *testing.T, e *env) {
 		j := newJob(priority(2), func(j *driver.Job) {
-			j.Args, j.MaxAttempts = []byte(`{"name":"Ann","list":[1,2.5,-3],"big":9007199254740993,"none":null,"yes":true}`), 7
+			j.Args, j.MaxAttempts = []byte(
+				`{"name":"Ann","list":[1,2.5,-3],"big":9007199254740993,"none":null,"yes":true}`), 7
 			j.Meta = map[string]string{"request_id": "r-1", "accept_language": "de, en;q=0.8"}
 		})
 		e.insert(t, j)
@@ -66,7 +69,10 @@ var storeChecks = []check{
 	}},
 	{"Store/ArgumentsOfEveryJSONType", func(t *testing.T, e *env) {
 		w := e.work(t)
-		for _, args := range []string{`null`, `1`, `-12.5`, `"text"`, `[]`, `{}`, `[{"a":[null]}]`, `false`, `""`} {
+		for _, args := range []string{
+			`null`, `1`, `-12.5`, `"text"`, `[]`, `{}`, `[{"a":[null]}]`,
+			`false`, `""`,
+		} {
 			j := newJob(func(j *driver.Job) { j.Args = []byte(args) })
 			e.insert(t, j)
 			a := w.nextOf(t, j.ID, 1)
@@ -80,11 +86,16 @@ var storeChecks = []check{
 		}))
 	}},
 	{"Store/ArgumentsOfOneMebibyte", func(t *testing.T, e *env) {
-		travels(t, e, newJob(func(j *driver.Job) { j.Args = []byte(`"é` + strings.Repeat("x", 1<<20-4) + `"`) }))
+		travels(t, e, newJob(func(j *driver.Job) {
+			j.Args = []byte(`"é` + strings.Repeat("x", 1<<20-4) + `"`)
+		}))
 	}},
 	{"Store/MetaOfAnyText", func(t *testing.T, e *env) {
 		travels(t, e, newJob(func(j *driver.Job) {
-			j.Meta = map[string]string{"a": "", "b": "世界 '\"\\", "c.d-e_f": strings.Repeat("x", 200)}
+			j.Meta = map[string]string{
+				"a": "", "b": "世界 '\"\\",
+				"c.d-e_f": strings.Repeat("x", 200),
+			}
 		}))
 	}},
 	{"Store/LongestKind", func(t *testing.T, e *env) {
@@ -152,7 +163,8 @@ var storeChecks = []check{
 		if r.Attempt != 0 || r.Error != "" {
 			t.Errorf("a new job has attempt %d and error %q, want none", r.Attempt, r.Error)
 		}
-		if wait := r.RunAt.Sub(r.CreatedAt); (wait - time.Second).Abs() > max(e.h.Tick, 100*time.Millisecond) {
+		if wait := r.RunAt.Sub(r.CreatedAt); (wait - time.Second).Abs() > max(e.h.Tick,
+			100*time.Millisecond) {
 			t.Errorf("RunAt is %s after CreatedAt, want the delay of 1s", wait)
 		}
 		a := e.work(t).nextOf(t, j.ID, 1)
@@ -174,17 +186,29 @@ var storeChecks = []check{
 		e.insert(t, j)
 		within := func(fn func(ctx context.Context) error) error { return fn(e.ctx) }
 		if e.Capabilities().Transactional { // one that an error ends
-			within = func(fn func(ctx context.Context) error) error { return e.h.Transaction(e.ctx, fn) }
+			within = func(fn func(ctx context.Context) error) error {
+				return e.h.Transaction(e.ctx, fn)
+			}
 		}
 		err := within(func(ctx context.Context) error {
 			q := job.NewQueue(e.Engine) // it is who knows
-			for _, id := range []string{"nonsense", "", "'; --", "\x00", "\xff", j.ID + "\x00", j.ID + "\n", strings.ToUpper(j.ID), "{" + j.ID + "}"} {
+			for _, id := range []string{
+				"nonsense", "", "'; --", "\x00", "\xff", j.ID + "\x00",
+				j.ID + "\n", strings.ToUpper(j.ID), "{" + j.ID + "}",
+			} {
 				_, err := q.Get(ctx, id)
 				is(t, "Get of what is no id", err, driver.ErrNotFound)
 				is(t, "Replay of what is no id", q.Replay(ctx, id), driver.ErrNotFound)
 				is(t, "Delete of what is no id", q.Delete(ctx, id), driver.ErrNotFound)
 			}
-			for _, wrong := range []driver.Query{{Kind: "\x00"}, {Kind: "\xff"}, {Kind: "A"}, {After: "\x00"}, {After: "\xff"}, {After: "-"}} {
+			for _, wrong := range []driver.Query{
+				{Kind: "\x00"},
+				{Kind: "\xff"},
+				{Kind: "A"},
+				{After: "\x00"},
+				{After: "\xff"},
+				{After: "-"},
+			} {
 				wrong.State = driver.Waiting
 				_, err := q.List(ctx, wrong)
 				is(t, "List of what makes no sense", err, job.ErrOption)

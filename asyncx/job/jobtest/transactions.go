@@ -40,7 +40,8 @@ var transactionChecks = []check{
 				return err
 			}
 			w.quiet(t, "which is not committed")
-			ctx, cancel := context.WithTimeout(peer.ctx, 2*time.Second) // a database with one writer lets it wait
+			// a database with one writer lets it wait
+			ctx, cancel := context.WithTimeout(peer.ctx, 2*time.Second)
 			defer cancel()
 			if _, err := peer.Get(ctx, j.ID); err == nil {
 				t.Error("others see a job that is not committed")
@@ -59,41 +60,50 @@ var transactionChecks = []check{
 		e.wantNone(t, ids(batch)...)
 		w.quiet(t, "which was rolled back")
 	})},
-	{"Transaction/AJobOfASavepointThatIsRolledBackNeverRuns", transactional(func(t *testing.T, e *env) {
-		all := jobs(3)
-		e.transaction(t, nil, func(ctx context.Context) error {
-			if err := e.Insert(ctx, all[:1]); err != nil {
-				return err
-			}
-			err := e.h.Transaction(ctx, func(ctx context.Context) error {
-				return errors.Join(e.Insert(ctx, all[1:2]), errRollback)
+	{
+		"Transaction/AJobOfASavepointThatIsRolledBackNeverRuns",
+		transactional(func(t *testing.T, e *env) {
+			all := jobs(3)
+			e.transaction(t, nil, func(ctx context.Context) error {
+				if err := e.Insert(ctx, all[:1]); err != nil {
+					return err
+				}
+				err := e.h.Transaction(ctx, func(ctx context.Context) error {
+					return errors.Join(e.Insert(ctx, all[1:2]), errRollback)
+				})
+				is(t, "the savepoint", err, errRollback)
+				return e.h.Transaction(ctx,
+					func(ctx context.Context) error { return e.Insert(ctx, all[2:]) })
 			})
-			is(t, "the savepoint", err, errRollback)
-			return e.h.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, all[2:]) })
-		})
-		e.wantNone(t, all[1].ID)
-		w := e.work(t)
-		for _, want := range []int{0, 2} {
-			a := w.next(t)
-			if a.ID == all[1].ID {
-				t.Errorf("the job of the savepoint that was rolled back runs, want that of number %d", want)
+			e.wantNone(t, all[1].ID)
+			w := e.work(t)
+			for _, want := range []int{0, 2} {
+				a := w.next(t)
+				if a.ID == all[1].ID {
+					t.Errorf("the job of the savepoint that was rolled back runs, want that of number %d", want)
+				}
+				a.ok()
 			}
-			a.ok()
-		}
-		w.quiet(t, "which was rolled back")
-	})},
-	{"Transaction/AJobOfASavepointEndsWithTheTransaction", transactional(func(t *testing.T, e *env) {
-		j := newJob()
-		e.transaction(t, errRollback, func(ctx context.Context) error {
-			err := e.h.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, []driver.Job{j}) })
-			return errors.Join(err, errRollback)
-		})
-		e.wantNone(t, j.ID)
-		e.work(t).quiet(t, "which was rolled back")
-	})},
+			w.quiet(t, "which was rolled back")
+		}),
+	},
+	{
+		"Transaction/AJobOfASavepointEndsWithTheTransaction",
+		transactional(func(t *testing.T, e *env) {
+			j := newJob()
+			e.transaction(t, errRollback, func(ctx context.Context) error {
+				err := e.h.Transaction(ctx,
+					func(ctx context.Context) error { return e.Insert(ctx, []driver.Job{j}) })
+				return errors.Join(err, errRollback)
+			})
+			e.wantNone(t, j.ID)
+			e.work(t).quiet(t, "which was rolled back")
+		}),
+	},
 	{"Transaction/ABatchIsStoredWhole", transactional(func(t *testing.T, e *env) {
 		batch := jobs(300, delay(time.Hour))
 		e.transaction(t, nil, func(ctx context.Context) error { return e.Insert(ctx, batch) })
-		wantIDs(t, "the list", e.list(t, driver.Query{State: driver.Waiting, Limit: 1000}), ids(batch))
+		wantIDs(t, "the list",
+			e.list(t, driver.Query{State: driver.Waiting, Limit: 1000}), ids(batch))
 	})},
 }

@@ -36,8 +36,8 @@ func (a *attempt) finish(o driver.Outcome) { a.end <- o }
 // ok lets the attempt succeed.
 func (a *attempt) ok() { a.finish(driver.Outcome{Verdict: driver.Succeed}) }
 
-// work begins to take jobs, of the usual kind and one at a time. What it begins comes from next; nothing ends before the check
-// says how. It is stopped when the test ends.
+// work begins to take jobs, of the usual kind and one at a time. What it begins comes
+// from next; nothing ends before the check says how. It is stopped when the test ends.
 func (r *replica) work(t *testing.T, change ...func(w *driver.Work)) *worker {
 	t.Helper()
 	w := &worker{e: r.e, begun: make(chan *attempt, 10_000), release: make(chan struct{})}
@@ -61,16 +61,23 @@ func (r *replica) work(t *testing.T, change ...func(w *driver.Work)) *worker {
 }
 
 // do takes jobs and does them with run.
-func (r *replica) do(t *testing.T, run func(ctx context.Context, a driver.Attempt) driver.Outcome, change ...func(w *driver.Work)) {
+func (r *replica) do(
+	t *testing.T, run func(ctx context.Context, a driver.Attempt) driver.Outcome,
+	change ...func(w *driver.Work),
+) {
 	t.Helper()
 	w := &worker{e: r.e, release: make(chan struct{})}
 	w.start(t, r, run, change)
 }
 
-func (w *worker) start(t *testing.T, r *replica, run func(ctx context.Context, a driver.Attempt) driver.Outcome, change []func(w *driver.Work)) {
+func (w *worker) start(
+	t *testing.T, r *replica, run func(ctx context.Context, a driver.Attempt) driver.Outcome,
+	change []func(w *driver.Work),
+) {
 	t.Helper()
 	what := driver.Work{
-		Kinds: []string{kind}, Concurrency: 1, Poll: poll, Longest: w.e.h.Longest, Run: run, Failed: w.fail,
+		Kinds: []string{kind}, Concurrency: 1, Poll: poll, Longest: w.e.h.Longest, Run: run,
+		Failed: w.fail,
 	}
 	for _, c := range change {
 		c(&what)
@@ -143,7 +150,8 @@ func (w *worker) nextOf(t *testing.T, id string, number int) *attempt {
 	return a
 }
 
-// quiet fails the test where an attempt begins within a time in which an engine begins what it has.
+// quiet fails the test where an attempt begins within a time in which an engine begins
+// what it has.
 func (w *worker) quiet(t *testing.T, why string) {
 	t.Helper()
 	select {

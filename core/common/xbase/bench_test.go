@@ -16,7 +16,10 @@ func BenchmarkEnvelope(b *testing.B) {
 		{name: "nil"},
 		{name: "struct", data: &user{ID: 7, Name: "name"}},
 	} {
-		r := xbase.BaseResponse{Context: id, Output: "Success", Code: 200, Message: "user registered", Data: tc.data}
+		r := xbase.BaseResponse{
+			Context: id, Output: "Success",
+			Code: 200, Message: "user registered", Data: tc.data,
+		}
 		b.Run(tc.name+"/append", func(b *testing.B) {
 			b.ReportAllocs()
 			buf := make([]byte, 0, 1024)
@@ -26,7 +29,10 @@ func BenchmarkEnvelope(b *testing.B) {
 				}
 			}
 		})
-		plain := reference{r.Context, r.Output, r.Code, r.Message, r.ErrorMessage, r.Overhead, r.Data}
+		plain := reference{
+			r.Context, r.Output, r.Code, r.Message, r.ErrorMessage, r.Overhead,
+			r.Data,
+		}
 		b.Run(tc.name+"/marshal", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -9,8 +9,8 @@ import (
 // encoder encodes payloads and texts: what HTML and JavaScript read as markup is escaped.
 var encoder jsonenc.Encoder
 
-// AppendValue appends v to dst, as JSON in the form of encoding/json. When v cannot be encoded, dst comes
-// back as it was.
+// AppendValue appends v to dst, as JSON in the form of encoding/json. When v cannot be
+// encoded, dst comes back as it was.
 func AppendValue(dst []byte, v any) ([]byte, error) {
 	out, err := encoder.Append(dst, v)
 	if err != nil {

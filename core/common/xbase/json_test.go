@@ -22,11 +22,14 @@ type reference struct {
 
 // awkward are texts that tempt an encoder.
 var awkward = []string{
-	"", "plain", `"\/`, "\x00\x01\x1f\x7f", "\b\f\n\r\t", "<script>&</script>", "\u2028\u2029\u2027", "汉字", "🦀",
-	"\xff", "a\xc3", "\xe2\x80", "\xe2\x80\xa8", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\ufffd", "\xef\xbf\xbd\xff",
+	"", "plain", `"\/`, "\x00\x01\x1f\x7f", "\b\f\n\r\t", "<script>&</script>",
+	"\u2028\u2029\u2027", "汉字", "🦀",
+	"\xff", "a\xc3", "\xe2\x80", "\xe2\x80\xa8", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80",
+	"\ufffd", "\xef\xbf\xbd\xff",
 }
 
-// replacement writes U+FFFD as encoding/json does since Go 1.27; before that it escapes what an invalid byte becomes.
+// replacement writes U+FFFD as encoding/json does since Go 1.27; before that it escapes
+// what an invalid byte becomes.
 var replacement = strings.NewReplacer(`\\`, `\\`, `\ufffd`, "\ufffd")
 
 // marshal encodes v as encoding/json of Go 1.27 does.
@@ -66,7 +69,10 @@ func TestStringsAreWrittenAsEncodingJSONDoes(t *testing.T) {
 
 func TestNullFieldsAreLeftOut(t *testing.T) {
 	const envelope = `{"context":"","output":"","code":0,"message":""`
-	for _, v := range []any{nil, (*user)(nil), []user(nil), map[string]int(nil), json.RawMessage("null")} {
+	for _, v := range []any{
+		nil, (*user)(nil), []user(nil), map[string]int(nil),
+		json.RawMessage("null"),
+	} {
 		got, err := (&xbase.BaseResponse{Data: v}).AppendJSON(nil, xbase.ProfilePlinth)
 		if err != nil || string(got) != envelope+"}" {
 			t.Errorf("%#v: %s, %v", v, got, err)
@@ -90,16 +96,28 @@ func FuzzAppendJSON(f *testing.F) {
 		f.Add(s, "Success", 200, "done", s, int64(5), s)
 	}
 	f.Add("", "", 0, "", "", int64(0), "")
-	f.Fuzz(func(t *testing.T, context, output string, code int, message, errorMessage string, overhead int64, data string) {
-		for _, d := range []any{nil, data, []string{data}, map[string]any{data: code}, user{Name: data}} {
-			want, err := marshal(reference{context, output, code, message, errorMessage, overhead, d})
+	f.Fuzz(func(t *testing.T, context, output string, code int, message, errorMessage string,
+		overhead int64, data string,
+	) {
+		for _, d := range []any{
+			nil, data,
+			[]string{data},
+			map[string]any{data: code},
+			user{Name: data},
+		} {
+			want, err := marshal(reference{
+				context, output, code, message, errorMessage, overhead,
+				d,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			r := xbase.BaseResponse{
-				Context: context, Output: output, Code: code, Message: message, ErrorMessage: errorMessage, Overhead: overhead, Data: d,
+				Context: context, Output: output, Code: code, Message: message,
+				ErrorMessage: errorMessage, Overhead: overhead, Data: d,
 			}
-			if got, err := r.AppendJSON(nil, xbase.ProfilePlinth); err != nil || string(got) != want {
+			if got, err := r.AppendJSON(nil, xbase.ProfilePlinth); err != nil ||
+				string(got) != want {
 				t.Errorf("got %s, %v\nwant %s", got, err, want)
 			}
 			if got, err := r.AppendJSON(nil, xbase.ProfileJava); err != nil || !json.Valid(got) {

@@ -126,8 +126,8 @@ func (r *byReference) MarshalJSON() ([]byte, error) { return []byte(strconv.Itoa
 
 func (a asText) MarshalText() ([]byte, error) { return []byte("<" + string(a) + ">"), nil }
 
-// odd is a struct with two members of one name, which encoding/json leaves out, and a name
-// that it does not accept.
+// odd is a struct with two members of one name, which encoding/json leaves out, and a
+// name that it does not accept.
 func odd() any {
 	text := reflect.TypeFor[string]()
 	v := reflect.New(reflect.StructOf([]reflect.StructField{
@@ -141,10 +141,14 @@ func odd() any {
 
 // dash is a struct whose member is named "-".
 func dash() any {
-	return reflect.New(reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"-,"`}})).Interface()
+	return reflect.New(reflect.StructOf([]reflect.StructField{{
+		Name: "A",
+		Type: reflect.TypeFor[int](), Tag: `json:"-,"`,
+	}})).Interface()
 }
 
-// samples are values of which each kind of payload has some, most of them filled at random.
+// samples are values of which each kind of payload has some, most of them filled at
+// random.
 func samples(t *testing.T) []any {
 	t.Helper()
 	random := rand.New(rand.NewSource(1))
@@ -182,7 +186,10 @@ func samples(t *testing.T) []any {
 		[]float64{1e-6, 1e-7},
 		[]float32{1e20, 2e-6, 1e21},
 		pointers{Text: &text, Deep: &yesAgain},
-		anything{Any: tree{}, Error: errors.New("x"), Raw: json.RawMessage(`{ "a": "<" }`), Number: "12"},
+		anything{
+			Any: tree{}, Error: errors.New("x"), Raw: json.RawMessage(`{ "a": "<" }`),
+			Number: "12",
+		},
 		map[string]any{"a": []plain{{}}},
 		[]any{1, "a", nil, plain{}},
 		7, "a<b", true, 1.5,
@@ -191,9 +198,20 @@ func samples(t *testing.T) []any {
 	}
 	for exponent := -12; exponent < 25; exponent++ {
 		n := random.NormFloat64() * math.Pow10(exponent)
-		list = append(list, n, float32(n), numbers{n, float32(n), -n}, []float64{math.Pow10(exponent), 1 - math.Pow10(exponent)})
+		list = append(list, n, float32(n), numbers{n, float32(n), -n},
+			[]float64{math.Pow10(exponent), 1 - math.Pow10(exponent)})
 	}
-	for _, of := range []any{plain{}, pointers{}, lists{}, []plain{}, []*plain{}, numbers{}, [][]lists{}, tagged{}, byReference{}} {
+	for _, of := range []any{
+		plain{},
+		pointers{},
+		lists{},
+		[]plain{},
+		[]*plain{},
+		numbers{},
+		[][]lists{},
+		tagged{},
+		byReference{},
+	} {
 		for range 50 {
 			v, ok := quick.Value(reflect.TypeOf(of), random)
 			if !ok {

@@ -17,7 +17,8 @@ const (
 
 // BaseResponse is the envelope of every response.
 //
-// The zero value of a field that may be absent (ErrorMessage, Overhead, Data) says that it is absent.
+// The zero value of a field that may be absent (ErrorMessage, Overhead, Data) says that
+// it is absent.
 type BaseResponse struct { //nolint:recvcheck // MarshalJSON serves values too
 	// Context is the request id.
 	Context string
@@ -38,7 +39,8 @@ type BaseResponse struct { //nolint:recvcheck // MarshalJSON serves values too
 const (
 	null = "null"
 
-	// microsPerMilli turns the envelope's microseconds into the Java profile's milliseconds.
+	// microsPerMilli turns the envelope's microseconds into the Java profile's
+	// milliseconds.
 	microsPerMilli = 1000
 )
 
@@ -104,7 +106,8 @@ func (r BaseResponse) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil, P
 
 // UnmarshalJSON reads either profile; a duration becomes microseconds.
 //
-// Data that holds a non-nil pointer is decoded into what it points to, as encoding/json does.
+// Data that holds a non-nil pointer is decoded into what it points to, as encoding/json
+// does.
 func (r *BaseResponse) UnmarshalJSON(text []byte) error {
 	wire := struct {
 		Context      string `json:"context"`
@@ -121,7 +124,8 @@ func (r *BaseResponse) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("xbase: not an envelope: %w", err)
 	}
 	*r = BaseResponse{
-		Context: wire.Context, Output: wire.Output, Code: wire.Code, Message: wire.Message, Data: wire.Data,
+		Context: wire.Context, Output: wire.Output, Code: wire.Code, Message: wire.Message,
+		Data:         wire.Data,
 		ErrorMessage: cmp.Or(wire.JavaMessage, wire.ErrorMessage),
 		Overhead:     cmp.Or(wire.JavaDuration*microsPerMilli, wire.Overhead),
 	}

@@ -45,15 +45,19 @@ func TestEnvelopeInBothProfiles(t *testing.T) {
 			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":null}`,
 		},
 		{
-			name:   "success without data",
-			r:      xbase.BaseResponse{Context: "id", Output: xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: "done"},
+			name: "success without data",
+			r: xbase.BaseResponse{
+				Context: "id",
+				Output:  xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: "done",
+			},
 			plinth: `{"context":"id","output":"Success","code":200,"message":"done"}`,
 			java:   `{"context":"id","output":"Success","code":200,"message":"done","errorMessage":null,"duration":0,"data":null}`,
 		},
 		{
 			name: "everything",
 			r: xbase.BaseResponse{
-				Context: "id", Output: "EXISTED", Code: 40001, Message: "taken", ErrorMessage: "<name>", Overhead: 12_999, Data: user{ID: 7, Name: "n"},
+				Context: "id", Output: "EXISTED", Code: 40001, Message: "taken",
+				ErrorMessage: "<name>", Overhead: 12_999, Data: user{ID: 7, Name: "n"},
 			},
 			plinth: `{"context":"id","output":"EXISTED","code":40001,"message":"taken","error_message":"\u003cname\u003e","overhead":12999,"data":{"id":"7","name":"n"}}`,
 			java:   `{"context":"id","output":"EXISTED","code":40001,"message":"taken","errorMessage":"\u003cname\u003e","duration":12,"data":{"id":"7","name":"n"}}`,
@@ -79,7 +83,8 @@ func TestEnvelopeInBothProfiles(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for profile, want := range map[xbase.Profile]string{
-				xbase.ProfilePlinth: tc.plinth, xbase.ProfileJava: tc.java, xbase.ProfileJavaStrict: tc.java,
+				xbase.ProfilePlinth: tc.plinth, xbase.ProfileJava: tc.java,
+				xbase.ProfileJavaStrict: tc.java,
 			} {
 				got, err := tc.r.AppendJSON([]byte("before"), profile)
 				if err != nil {
@@ -145,7 +150,8 @@ func TestMarshalJSONWritesThePlinthProfile(t *testing.T) {
 
 func TestUnmarshalReadsBothProfiles(t *testing.T) {
 	want := xbase.BaseResponse{
-		Context: "id", Output: "EXISTED", Code: 40001, Message: "taken", ErrorMessage: "name", Overhead: 3000,
+		Context: "id", Output: "EXISTED", Code: 40001, Message: "taken", ErrorMessage: "name",
+		Overhead: 3000,
 	}
 	for _, profile := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava} {
 		sent := want
@@ -180,7 +186,8 @@ func TestUnmarshalReadsBothProfiles(t *testing.T) {
 
 func TestUnmarshalReplacesWhatWasThereBefore(t *testing.T) {
 	r := xbase.BaseResponse{ErrorMessage: "old", Overhead: 1, Data: "old"}
-	if err := json.Unmarshal([]byte(`{"context":"id","output":"Success","code":200,"message":"m"}`), &r); err != nil {
+	if err := json.Unmarshal([]byte(`{"context":"id","output":"Success","code":200,"message":"m"}`),
+		&r); err != nil {
 		t.Fatal(err)
 	}
 	if r.ErrorMessage != "" || r.Overhead != 0 {
@@ -198,13 +205,17 @@ func TestUnmarshalRefusesWhatIsNoEnvelope(t *testing.T) {
 }
 
 func TestParseProfile(t *testing.T) {
-	for _, p := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava, xbase.ProfileJavaStrict} {
+	for _, p := range []xbase.Profile{
+		xbase.ProfilePlinth, xbase.ProfileJava,
+		xbase.ProfileJavaStrict,
+	} {
 		if got, err := xbase.ParseProfile(p.String()); err != nil || got != p {
 			t.Errorf("ParseProfile(%q) = %v, %v", p, got, err)
 		}
 	}
 	for _, name := range []string{"", "Java", "xml"} {
-		if _, err := xbase.ParseProfile(name); err == nil || !strings.Contains(err.Error(), "plinth, java, java-strict") {
+		if _, err := xbase.ParseProfile(name); err == nil ||
+			!strings.Contains(err.Error(), "plinth, java, java-strict") {
 			t.Errorf("ParseProfile(%q): error %v does not say what is accepted", name, err)
 		}
 	}
@@ -218,11 +229,13 @@ func TestResponsesAreEncodedConcurrently(t *testing.T) {
 	for id := range 8 {
 		wg.Go(func() {
 			r := xbase.BaseResponse{Context: fmt.Sprint(id), Data: map[string]int{"id": id}}
-			want := fmt.Sprintf(`{"context":"%d","output":"","code":0,"message":"","data":{"id":%d}}`, id, id)
+			want := fmt.Sprintf(
+				`{"context":"%d","output":"","code":0,"message":"","data":{"id":%d}}`, id, id)
 			var buf []byte
 			for range 500 {
 				var err error
-				if buf, err = r.AppendJSON(buf[:0], xbase.ProfilePlinth); err != nil || string(buf) != want {
+				if buf, err = r.AppendJSON(buf[:0], xbase.ProfilePlinth); err != nil ||
+					string(buf) != want {
 					t.Errorf("got %s, %v, want %s", buf, err, want)
 					return
 				}
@@ -247,7 +260,10 @@ func TestAppendingAllocatesNothing(t *testing.T) {
 		{name: "texts with escapes", data: &[]user{{Name: "<first>\nsecond"}, {Name: "a & b"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := xbase.BaseResponse{Context: "id", Output: "Success", Code: 200, Message: "done", Overhead: 9, Data: tc.data}
+			r := xbase.BaseResponse{
+				Context: "id", Output: "Success", Code: 200, Message: "done",
+				Overhead: 9, Data: tc.data,
+			}
 			for _, profile := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava} {
 				got := testing.AllocsPerRun(200, func() {
 					if _, err := r.AppendJSON(dst, profile); err != nil {

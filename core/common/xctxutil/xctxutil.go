@@ -14,12 +14,19 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// sources says what stores a value of the framework, by key, and how an application gets it.
+// sources says what stores a value of the framework, by key, and how an application gets
+// it.
 var sources = map[xctx.ContextKey][2]string{
-	xctx.DatabaseKey:      {"database", "give xoption.WithDatabase to Register"},
-	xctx.CacheManagerKey:  {"cache", "give xoption.WithCache to Register"},
-	xctx.RedisClientKey:   {"Redis client", "give xoption.WithCache to Register with NOSQL_DRIVER=redis"},
-	xctx.LeasesKey:        {"leases", "open a database or a cache that stores leases, or give xoption.WithLeases to Register"},
+	xctx.DatabaseKey:     {"database", "give xoption.WithDatabase to Register"},
+	xctx.CacheManagerKey: {"cache", "give xoption.WithCache to Register"},
+	xctx.RedisClientKey: {
+		"Redis client",
+		"give xoption.WithCache to Register with NOSQL_DRIVER=redis",
+	},
+	xctx.LeasesKey: {
+		"leases",
+		"open a database or a cache that stores leases, or give xoption.WithLeases to Register",
+	},
 	xctx.SnowflakeNodeKey: {"ID node", "start the application with xreg"},
 	xctx.EmailClientKey:   {"mail client", "list email.InitClient as a node"},
 	xctx.JobQueueKey:      {"job queue", "list the node of the queue"},
@@ -27,9 +34,9 @@ var sources = map[xctx.ContextKey][2]string{
 
 // Get returns the value under key.
 //
-// If the value is missing, or has another type than T, the error is a ConfigError: the application is
-// put together wrongly, and its client can neither see nor fix that. The cause names what is missing and
-// how to get it, or key and types.
+// If the value is missing, or has another type than T, the error is a ConfigError: the
+// application is put together wrongly, and its client can neither see nor fix that. The
+// cause names what is missing and how to get it, or key and types.
 func Get[T any](ctx context.Context, key xctx.ContextKey) (T, *xerror.Error) {
 	found := value(ctx, key)
 	if v, ok := found.(T); ok {
@@ -52,7 +59,8 @@ func missing(key xctx.ContextKey) error {
 	return fmt.Errorf("xctxutil: the context has no %s: %s, and use the context of the application or of a request", what, fix)
 }
 
-// MustGet is Get for values without which nothing works: it panics with the *xerror.Error of Get.
+// MustGet is Get for values without which nothing works: it panics with the *xerror.Error
+// of Get.
 func MustGet[T any](ctx context.Context, key xctx.ContextKey) T {
 	v, err := Get[T](ctx, key)
 	if err != nil {
@@ -84,8 +92,9 @@ func CalcOverheadTime(ctx context.Context) int64 {
 // IsDebugMode reports whether the environment (PLINTH_DEBUG) asks for debug mode.
 func IsDebugMode() bool { return xenv.GetEnvBool(xenv.Debug, false) }
 
-// IsDebug reports whether the application that serves the request is in debug mode. Outside a request it is the
-// application's that ctx belongs to, and where it belongs to none IsDebugMode.
+// IsDebug reports whether the application that serves the request is in debug mode.
+// Outside a request it is the application's that ctx belongs to, and where it belongs to
+// none IsDebugMode.
 func IsDebug(ctx context.Context) bool {
 	if r := xctx.RequestFrom(ctx); r != nil {
 		return r.Debug()

@@ -44,14 +44,26 @@ func TestWhatIsNotThereIsAConfigError(t *testing.T) {
 		get  func() *xerror.Error
 		want string
 	}{
-		{"missing", func() *xerror.Error { return second(xctxutil.Get[string](ctx, "app_none")) }, `no value under "app_none"`},
 		{
-			"value of the framework", func() *xerror.Error { return second(xctxutil.Get[any](ctx, xctx.DatabaseKey)) },
+			"missing", func() *xerror.Error { return second(xctxutil.Get[string](ctx, "app_none")) },
+			`no value under "app_none"`,
+		},
+		{
+			"value of the framework",
+			func() *xerror.Error { return second(xctxutil.Get[any](ctx, xctx.DatabaseKey)) },
 			"the context has no database: give xoption.WithDatabase to Register, and use the context of the application or of a request",
 		},
-		{"no context", func() *xerror.Error { return second(xctxutil.Get[string](nil, key)) }, `no value under "app_greeting"`}, //nolint:staticcheck // a nil context is allowed
-		{"other type", func() *xerror.Error { return second(xctxutil.Get[string](ctx, key)) }, `"app_greeting" is int, not string`},
-		{"other interface", func() *xerror.Error { return second(xctxutil.Get[io.Reader](ctx, key)) }, `"app_greeting" is int, not io.Reader`},
+		{
+			"no context", func() *xerror.Error { return second(xctxutil.Get[string](nil, key)) },
+			`no value under "app_greeting"`,
+		}, //nolint:staticcheck // a nil context is allowed
+		{
+			"other type", func() *xerror.Error { return second(xctxutil.Get[string](ctx, key)) },
+			`"app_greeting" is int, not string`,
+		},
+		{"other interface", func() *xerror.Error {
+			return second(xctxutil.Get[io.Reader](ctx, key))
+		}, `"app_greeting" is int, not io.Reader`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := tc.get()
@@ -195,7 +207,8 @@ func TestAskingARequestAllocatesNothing(t *testing.T) {
 		}
 	}
 	// The key becomes an interface value.
-	if got := testing.AllocsPerRun(100, func() { _, _ = xctxutil.Get[string](derived, key) }); got > 1 {
+	if got := testing.AllocsPerRun(100,
+		func() { _, _ = xctxutil.Get[string](derived, key) }); got > 1 {
 		t.Errorf("Get: %v allocations, want at most 1", got)
 	}
 }

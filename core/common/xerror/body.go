@@ -39,7 +39,8 @@ var bodyMappers = mapperGroup{
 	MapIs(syscall.ECONNRESET, Canceled),
 	MapIs(syscall.ECONNABORTED, Canceled),
 	MapIs(syscall.EPIPE, Canceled),
-	MapIs(context.Canceled, Canceled), // last: net/http cancels the context of the request at any error above
+	// last: net/http cancels the context of the request at any error above
+	MapIs(context.Canceled, Canceled),
 }
 
 // markedCode returns the code of an error that MarkBody has marked, or nil.

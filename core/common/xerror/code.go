@@ -22,10 +22,11 @@ const (
 // detailBase is the factor between an HTTP status and the number of a code.
 const detailBase = 100
 
-// ErrorCode is one entry of the catalogue: a number, a label, and a message in each language. It
-// cannot be changed, and each is one pointer, so that errors.Is finds it.
+// ErrorCode is one entry of the catalogue: a number, a label, and a message in each
+// language. It cannot be changed, and each is one pointer, so that errors.Is finds it.
 //
-// Its methods may be called on nil and on the zero value, which speak as ServerInternalError.
+// Its methods may be called on nil and on the zero value, which speak as
+// ServerInternalError.
 type ErrorCode struct {
 	_      [0]sync.Mutex // go vet reports a copy
 	number int
@@ -35,18 +36,23 @@ type ErrorCode struct {
 
 // NewErrorCode registers an application's own code.
 //
-// The number is an HTTP status from 400 to 599 times 100, plus a detail; Plinth leaves the details 70
-// to 98 of each status to applications. The label is UPPER_SNAKE. Number and label are unique in the
-// process, and neither message is empty. The error names every fault at once.
+// The number is an HTTP status from 400 to 599 times 100, plus a detail; Plinth leaves
+// the details 70 to 98 of each status to applications. The label is UPPER_SNAKE. Number
+// and label are unique in the process, and neither message is empty. The error names
+// every fault at once.
 func NewErrorCode(number int, output, en, zh string) (*ErrorCode, error) {
-	c := &ErrorCode{number: number, output: output, en: strings.TrimSpace(en), zh: strings.TrimSpace(zh)}
+	c := &ErrorCode{
+		number: number, output: output, en: strings.TrimSpace(en),
+		zh: strings.TrimSpace(zh),
+	}
 	if err := codes.add(c); err != nil {
 		return nil, fmt.Errorf("xerror: code %d %q: %w", number, output, err)
 	}
 	return c, nil
 }
 
-// MustErrorCode is NewErrorCode for package variables: it panics where that returns an error.
+// MustErrorCode is NewErrorCode for package variables: it panics where that returns an
+// error.
 func MustErrorCode(number int, output, en, zh string) *ErrorCode {
 	c, err := NewErrorCode(number, output, en, zh)
 	if err != nil {
@@ -71,9 +77,9 @@ func LookupCode(number int) *ErrorCode {
 	return codes.numbers[number]
 }
 
-// RemoteCode returns the code that another service reported: the one that this process knows by number
-// and label, else one that stands for it, with the message in any language. Such a code is not
-// registered.
+// RemoteCode returns the code that another service reported: the one that this process
+// knows by number and label, else one that stands for it, with the message in any
+// language. Such a code is not registered.
 func RemoteCode(number int, output, message string) *ErrorCode {
 	if c := LookupCode(number); c != nil && c.output == output {
 		return c
@@ -90,7 +96,8 @@ func (c *ErrorCode) GetOutput() string { return c.orInternal().output }
 // GetMessage returns the message in English.
 func (c *ErrorCode) GetMessage() string { return c.orInternal().en }
 
-// Message returns the message in the language: Chinese for "zh" and its variants, else English.
+// Message returns the message in the language: Chinese for "zh" and its variants, else
+// English.
 func (c *ErrorCode) Message(lang string) string {
 	if c = c.orInternal(); languageOf(lang) == Chinese {
 		return c.zh
@@ -98,8 +105,9 @@ func (c *ErrorCode) Message(lang string) string {
 	return c.en
 }
 
-// Status returns the HTTP status, from 400 to 599. It is the number divided by 100, except that of
-// DeveloperError, which is 500: the number predates the rule that the client is not to blame.
+// Status returns the HTTP status, from 400 to 599. It is the number divided by 100,
+// except that of DeveloperError, which is 500: the number predates the rule that the
+// client is not to blame.
 func (c *ErrorCode) Status() int {
 	c = c.orInternal()
 	if status := c.number / detailBase; validStatus(status) && c != DeveloperError {
@@ -108,8 +116,8 @@ func (c *ErrorCode) Status() int {
 	return http.StatusInternalServerError // another service may report any number
 }
 
-// Level returns the level that an error of this code has in the log: WARN for the client's mistakes,
-// ERROR for the server's.
+// Level returns the level that an error of this code has in the log: WARN for the
+// client's mistakes, ERROR for the server's.
 func (c *ErrorCode) Level() slog.Level {
 	if c.Status() >= http.StatusInternalServerError {
 		return slog.LevelError
@@ -117,8 +125,8 @@ func (c *ErrorCode) Level() slog.Level {
 	return slog.LevelWarn
 }
 
-// Error returns the label. It makes a code the target of errors.Is, and an error for whoever needs no
-// more.
+// Error returns the label. It makes a code the target of errors.Is, and an error for
+// whoever needs no more.
 func (c *ErrorCode) Error() string { return c.GetOutput() }
 
 // orInternal replaces no code by that of an unknown error.

@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// ofApplications reports whether a number is in the range that the catalogue leaves free; the tests
-// register their codes there.
+// ofApplications reports whether a number is in the range that the catalogue leaves free;
+// the tests register their codes there.
 func ofApplications(number int) bool {
 	detail := number % 100
 	return 70 <= detail && detail <= 98
@@ -29,7 +29,8 @@ func TestCatalogueIsTheSpecifiedTable(t *testing.T) {
 		case got == nil:
 			t.Errorf("%d %s is missing", want.number, want.output)
 		case got != want.code:
-			t.Errorf("the variable of %d holds %d %s", want.number, want.code.GetCode(), want.code.GetOutput())
+			t.Errorf("the variable of %d holds %d %s",
+				want.number, want.code.GetCode(), want.code.GetOutput())
 		case got.GetOutput() != want.output:
 			t.Errorf("%d is %s, want %s", want.number, got.GetOutput(), want.output)
 		}
@@ -87,7 +88,8 @@ func TestMessagesAreWrittenInBothLanguages(t *testing.T) {
 		if en != c.GetMessage() {
 			t.Errorf("%s: GetMessage is %q, not the English message", want.output, c.GetMessage())
 		}
-		if strings.IndexFunc(en, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 || !strings.Contains(en, " ") {
+		if strings.IndexFunc(en, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 ||
+			!strings.Contains(en, " ") {
 			t.Errorf("%s: %q is no English message", want.output, en)
 		}
 		if strings.IndexFunc(zh, func(r rune) bool { return unicode.Is(unicode.Han, r) }) < 0 {

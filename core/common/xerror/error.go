@@ -7,15 +7,16 @@ import (
 	"slices"
 )
 
-// ErrMessage is what the developer tells the client beside the code's own message. It goes out as
-// error_message; whatever must stay inside belongs into the cause.
+// ErrMessage is what the developer tells the client beside the code's own message. It
+// goes out as error_message; whatever must stay inside belongs into the cause.
 type ErrMessage string
 
 // String returns the text.
 func (m ErrMessage) String() string { return string(m) }
 
-// Error is a failure with a code: what the client may know (code, message, data) and what only the
-// log may know (the cause). It does not change once made, so it is safe for concurrent use.
+// Error is a failure with a code: what the client may know (code, message, data) and what
+// only the log may know (the cause). It does not change once made, so it is safe for
+// concurrent use.
 //
 // All methods may be called on nil and on the zero value, which is an internal error
 // without a message.
@@ -25,10 +26,11 @@ type Error struct {
 	data    any
 	cause   error
 
-	// wrapper says that cause is an error around another *Error, whose text therefore says it all.
+	// wrapper says that cause is an error around another *Error, whose text therefore
+	// says it all.
 	wrapper bool
-	// mapped says that a mapper of the framework, of a driver or of the standard library has
-	// chosen the code, not the application.
+	// mapped says that a mapper of the framework, of a driver or of the standard library
+	// has chosen the code, not the application.
 	mapped bool
 	// loggedAt is the level of the line that has been written about it, 0 without one.
 	loggedAt slog.Level
@@ -52,7 +54,9 @@ func WrapData(code *ErrorCode, message ErrMessage, cause error, data ...any) *Er
 
 // NewError returns an error; several causes are joined, nil ones are left out. With throw
 // it is logged at WARN, once, here: whoever handles it later need not log it again.
-func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause ...error) *Error {
+func NewError(
+	ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause ...error,
+) *Error {
 	e := &Error{code: code, message: message, cause: join(cause)}
 	if throw {
 		e.log(ctx, slog.LevelWarn)
@@ -62,7 +66,9 @@ func NewError(ctx context.Context, code *ErrorCode, message ErrMessage, throw bo
 
 // NewErrorHasData is NewError with a payload for the client: a single value stands for
 // itself, several become a list.
-func NewErrorHasData(ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause error, data ...any) *Error {
+func NewErrorHasData(
+	ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause error, data ...any,
+) *Error {
 	e := WrapData(code, message, cause, data...)
 	if throw {
 		e.log(ctx, slog.LevelWarn)
@@ -144,8 +150,8 @@ func present(err error) error {
 	return err
 }
 
-// join makes one cause of several. The list is copied before it is kept, so that a caller with one
-// cause pays for no list.
+// join makes one cause of several. The list is copied before it is kept, so that a caller
+// with one cause pays for no list.
 func join(causes []error) error {
 	if len(causes) == 1 {
 		return present(causes[0])

@@ -18,13 +18,18 @@ var errSentinel = errors.New("record not found")
 func TestCodeAndCauseAreBothFound(t *testing.T) {
 	cause := fmt.Errorf("query: %w", errSentinel)
 	for name, err := range map[string]error{
-		"Wrap":            xerror.Wrap(xerror.NotExist, "no such user", cause),
-		"WrapData":        xerror.WrapData(xerror.NotExist, "no such user", cause, 1),
-		"NewError":        xerror.NewError(t.Context(), xerror.NotExist, "no such user", false, cause),
-		"NewErrorHasData": xerror.NewErrorHasData(t.Context(), xerror.NotExist, "no such user", false, cause, 1),
-		"several causes":  xerror.NewError(t.Context(), xerror.NotExist, "no such user", false, nil, errors.New("first"), cause),
-		"wrapped":         fmt.Errorf("handler: %w", xerror.Wrap(xerror.NotExist, "no such user", cause)),
-		"joined":          errors.Join(errors.New("other"), xerror.Wrap(xerror.NotExist, "no such user", cause)),
+		"Wrap":     xerror.Wrap(xerror.NotExist, "no such user", cause),
+		"WrapData": xerror.WrapData(xerror.NotExist, "no such user", cause, 1),
+		"NewError": xerror.NewError(t.Context(), xerror.NotExist, "no such user",
+			false, cause),
+		"NewErrorHasData": xerror.NewErrorHasData(t.Context(), xerror.NotExist, "no such user",
+			false, cause, 1),
+		"several causes": xerror.NewError(t.Context(), xerror.NotExist, "no such user",
+			false, nil, errors.New("first"), cause),
+		"wrapped": fmt.Errorf("handler: %w",
+			xerror.Wrap(xerror.NotExist, "no such user", cause)),
+		"joined": errors.Join(errors.New("other"),
+			xerror.Wrap(xerror.NotExist, "no such user", cause)),
 	} {
 		if !errors.Is(err, errSentinel) {
 			t.Errorf("%s: the cause is not found", name)
@@ -66,7 +71,10 @@ func TestErrorSaysLabelMessageAndCause(t *testing.T) {
 		{"code", xerror.New(xerror.NotExist, ""), "NOT_EXIST"},
 		{"message", xerror.New(xerror.NotExist, "no such user"), "NOT_EXIST: no such user"},
 		{"cause", xerror.Wrap(xerror.NotExist, "", errSentinel), "NOT_EXIST: record not found"},
-		{"both", xerror.Wrap(xerror.NotExist, "no such user", errSentinel), "NOT_EXIST: no such user: record not found"},
+		{
+			"both", xerror.Wrap(xerror.NotExist, "no such user", errSentinel),
+			"NOT_EXIST: no such user: record not found",
+		},
 		{"nil cause", xerror.Wrap(xerror.NotExist, "no such user", nil), "NOT_EXIST: no such user"},
 		{"nil code", xerror.New(nil, "no such user"), "SERVER_INTERNAL_ERROR: no such user"},
 		{"zero", &xerror.Error{}, "SERVER_INTERNAL_ERROR"},
@@ -84,9 +92,10 @@ func TestNilCausesLeaveNoCause(t *testing.T) {
 	var typed *xerror.Error
 	var typedCode *xerror.ErrorCode
 	for name, e := range map[string]*xerror.Error{
-		"none":       xerror.NewError(t.Context(), xerror.NotExist, "", false),
-		"nil":        xerror.NewError(t.Context(), xerror.NotExist, "", false, nil),
-		"nils":       xerror.NewError(t.Context(), xerror.NotExist, "", false, nil, typed, typedCode),
+		"none": xerror.NewError(t.Context(), xerror.NotExist, "", false),
+		"nil":  xerror.NewError(t.Context(), xerror.NotExist, "", false, nil),
+		"nils": xerror.NewError(t.Context(), xerror.NotExist, "",
+			false, nil, typed, typedCode),
 		"typed nil":  xerror.Wrap(xerror.NotExist, "", typed),
 		"typed code": xerror.Wrap(xerror.NotExist, "", typedCode),
 		"internal":   xerror.NewErrorHasData(t.Context(), xerror.NotExist, "", false, typed),
@@ -119,7 +128,10 @@ func TestDataStandsAloneOrAsAList(t *testing.T) {
 	}{
 		{"none", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil), nil},
 		{"one", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil, 7), 7},
-		{"several", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil, 7, "x"), []any{7, "x"}},
+		{
+			"several", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil, 7, "x"),
+			[]any{7, "x"},
+		},
 		{"without a flag", xerror.WrapData(xerror.DataError, "", nil, 7), 7},
 		{"no data at all", xerror.New(xerror.DataError, ""), nil},
 	} {
@@ -176,10 +188,16 @@ func TestAnErrorCostsOneAllocation(t *testing.T) {
 	ctx := t.Context()
 	var keep *xerror.Error
 	for name, build := range map[string]func(){
-		"New":               func() { keep = xerror.New(xerror.NotExist, "no such user") },
-		"Wrap":              func() { keep = xerror.Wrap(xerror.NotExist, "no such user", errSentinel) },
-		"NewError":          func() { keep = xerror.NewError(ctx, xerror.NotExist, "no such user", false) },
-		"NewError, a cause": func() { keep = xerror.NewError(ctx, xerror.NotExist, "no such user", false, errSentinel) },
+		"New": func() { keep = xerror.New(xerror.NotExist, "no such user") },
+		"Wrap": func() {
+			keep = xerror.Wrap(xerror.NotExist, "no such user", errSentinel)
+		},
+		"NewError": func() {
+			keep = xerror.NewError(ctx, xerror.NotExist, "no such user", false)
+		},
+		"NewError, a cause": func() {
+			keep = xerror.NewError(ctx, xerror.NotExist, "no such user", false, errSentinel)
+		},
 	} {
 		if got := testing.AllocsPerRun(100, build); got > 1 {
 			t.Errorf("%s: %v allocations, want 1", name, got)

@@ -12,8 +12,10 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// OrderShipped is a code of the application. It belongs beside the other names of the domain.
-var OrderShipped = xerror.MustErrorCode(40971, "ORDER_SHIPPED", "The order has already been shipped", "订单已发货")
+// OrderShipped is a code of the application. It belongs beside the other names of the
+// domain.
+var OrderShipped = xerror.MustErrorCode(40971, "ORDER_SHIPPED",
+	"The order has already been shipped", "订单已发货")
 
 func ExampleMustErrorCode() {
 	err := xerror.New(OrderShipped, "order 7 left on Monday")
@@ -23,7 +25,8 @@ func ExampleMustErrorCode() {
 
 func ExampleNewError() {
 	find := func(ctx context.Context, id int) error {
-		return xerror.NewError(ctx, xerror.UserNotFound, "", false, fmt.Errorf("user %d: %w", id, errSentinel))
+		return xerror.NewError(ctx, xerror.UserNotFound, "",
+			false, fmt.Errorf("user %d: %w", id, errSentinel))
 	}
 	err := find(context.Background(), 7)
 	fmt.Println(err)

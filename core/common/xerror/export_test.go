@@ -33,7 +33,8 @@ func JavaAliases() map[string]string {
 
 func (c javaCode) name() string { return strings.Fields(c.names)[0] }
 
-// MustRegistered returns the code with a number, registered now or, where -count repeats a test, before.
+// MustRegistered returns the code with a number, registered now or, where -count repeats
+// a test, before.
 func MustRegistered(number int, output string) *ErrorCode {
 	if c := LookupCode(number); c != nil {
 		return c

@@ -35,9 +35,10 @@ func TestFromAWrappedErrorKeepsCodeMessageAndData(t *testing.T) {
 	inner := xerror.WrapData(xerror.NotExist, "no such user", errSentinel, 7)
 	var typed *xerror.Error
 	for name, err := range map[string]error{
-		"wrapped":               fmt.Errorf("service: %w", inner),
-		"twice":                 fmt.Errorf("handler: %w", fmt.Errorf("service: %w", inner)),
-		"joined":                errors.Join(errors.New("x"), inner, xerror.New(xerror.Gone, "second")),
+		"wrapped": fmt.Errorf("service: %w", inner),
+		"twice":   fmt.Errorf("handler: %w", fmt.Errorf("service: %w", inner)),
+		"joined": errors.Join(errors.New("x"), inner,
+			xerror.New(xerror.Gone, "second")),
 		"two verbs":             fmt.Errorf("%w, %w", errors.New("x"), inner),
 		"after a typed nil":     errors.Join(typed, inner),
 		"beside a known error":  errors.Join(fs.ErrExist, inner),
@@ -45,7 +46,8 @@ func TestFromAWrappedErrorKeepsCodeMessageAndData(t *testing.T) {
 		"by a method of its As": fmt.Errorf("x: %w", convertible{inner}),
 	} {
 		got := xerror.From(err)
-		if got.GetErrorCode() != xerror.NotExist || got.GetErrorMessage() != "no such user" || got.GetData() != 7 {
+		if got.GetErrorCode() != xerror.NotExist || got.GetErrorMessage() != "no such user" ||
+			got.GetData() != 7 {
 			t.Errorf("%s: %v %q %v", name, got.GetErrorCode(), got.GetErrorMessage(), got.GetData())
 		}
 		if got.Error() != err.Error() {
@@ -74,19 +76,24 @@ func (c convertible) As(target any) bool {
 }
 
 func TestFromABareCodeHasThatCode(t *testing.T) {
-	if got := xerror.From(xerror.NotExist); got.GetErrorCode() != xerror.NotExist || got.Error() != "NOT_EXIST" {
+	if got := xerror.From(xerror.NotExist); got.GetErrorCode() != xerror.NotExist ||
+		got.Error() != "NOT_EXIST" {
 		t.Errorf("bare: %v", got)
 	}
 	err := fmt.Errorf("user 7: %w", xerror.NotExist)
 	got := xerror.From(err)
-	if got.GetErrorCode() != xerror.NotExist || got.GetErrorMessage() != "" || !errors.Is(got, err) {
+	if got.GetErrorCode() != xerror.NotExist || got.GetErrorMessage() != "" ||
+		!errors.Is(got, err) {
 		t.Errorf("wrapped: %v", got)
 	}
 }
 
 func TestAWrappedTypedNilIsAnUnknownError(t *testing.T) {
 	var typed *xerror.Error
-	for _, err := range []error{fmt.Errorf("x: %w", typed), errors.Join(typed), fmt.Errorf("x: %w", (*xerror.ErrorCode)(nil))} {
+	for _, err := range []error{
+		fmt.Errorf("x: %w", typed), errors.Join(typed),
+		fmt.Errorf("x: %w", (*xerror.ErrorCode)(nil)),
+	} {
 		if got := xerror.From(err); got.GetErrorCode() != xerror.ServerInternalError {
 			t.Errorf("%v: %v", err, got.GetErrorCode())
 		}
@@ -100,7 +107,8 @@ func TestATypedNilOfAnotherPackageIsAnUnknownError(t *testing.T) {
 			t.Errorf("%T: %v", err, got.GetErrorCode())
 		}
 	}
-	if got := xerror.From((*fs.PathError)(nil)).Error(); !strings.Contains(got, "*fs.PathError panicked") {
+	if got := xerror.From((*fs.PathError)(nil)).Error(); !strings.Contains(got,
+		"*fs.PathError panicked") {
 		t.Errorf("the log reads %q", got)
 	}
 }
@@ -123,7 +131,9 @@ func TestNoTextOfAForeignErrorReachesTheClient(t *testing.T) {
 		_, plinth := e.Response(t.Context(), xbase.ProfilePlinth)
 		_, java := e.Response(t.Context(), xbase.ProfileJava)
 		for form, write := range map[string]func() ([]byte, error){
-			"plinth":  func() ([]byte, error) { return plinth.AppendJSON(nil, xbase.ProfilePlinth) },
+			"plinth": func() ([]byte, error) {
+				return plinth.AppendJSON(nil, xbase.ProfilePlinth)
+			},
 			"java":    func() ([]byte, error) { return java.AppendJSON(nil, xbase.ProfileJava) },
 			"problem": func() ([]byte, error) { return json.Marshal(e.Problem(t.Context())) },
 		} {
@@ -170,8 +180,8 @@ func TestMappersByValueAndByType(t *testing.T) {
 	}
 }
 
-// errDriver is what the driver of this test knows. RegisterMapper cannot be undone, so only this test
-// speaks of it.
+// errDriver is what the driver of this test knows. RegisterMapper cannot be undone, so
+// only this test speaks of it.
 var errDriver = errors.New("driver")
 
 func TestTheApplicationIsAskedBeforeDriversBeforeTheLibrary(t *testing.T) {
@@ -181,7 +191,8 @@ func TestTheApplicationIsAskedBeforeDriversBeforeTheLibrary(t *testing.T) {
 	if got := code(missing); got != xerror.NotExist && got != xerror.Locked {
 		t.Errorf("alone: %v, want NOT_EXIST", got)
 	}
-	xerror.RegisterMapper(nil, xerror.MapIs(errDriver, xerror.Pending), xerror.MapIs(errDriver, xerror.Gone))
+	xerror.RegisterMapper(nil, xerror.MapIs(errDriver, xerror.Pending),
+		xerror.MapIs(errDriver, xerror.Gone))
 	if got := code(missing); got != xerror.Pending {
 		t.Errorf("with a driver: %v, want PENDING, the first of the call", got)
 	}
@@ -203,7 +214,8 @@ func TestTheApplicationIsAskedBeforeDriversBeforeTheLibrary(t *testing.T) {
 	if got := code(missing); got != xerror.Locked {
 		t.Errorf("after all removals: %v, want LOCKED", got)
 	}
-	if got := code(fmt.Errorf("%w: %w", errDriver, xerror.New(xerror.Conflict, ""))); got != xerror.Conflict {
+	if got := code(fmt.Errorf("%w: %w",
+		errDriver, xerror.New(xerror.Conflict, ""))); got != xerror.Conflict {
 		t.Errorf("a code of the error's own: %v, want CONFLICT", got)
 	}
 }

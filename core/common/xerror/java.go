@@ -5,23 +5,26 @@ import (
 	"sync"
 )
 
-// javaCode is a known code of the Java library: its number, its label, and the names of the
-// codes that become it, its own name first.
+// javaCode is a known code of the Java library: its number, its label, and the names of
+// the codes that become it, its own name first.
 type javaCode struct {
 	number       int
 	label, names string
 }
 
-// javaCodes are the known codes of the Java library. A code whose name is not here becomes
-// what the general code of its status does.
+// javaCodes are the known codes of the Java library. A code whose name is not here
+// becomes what the general code of its status does.
 var javaCodes = [...]javaCode{
 	{40000, "NotExist", "NOT_EXIST FILE_NOT_FOUND"},
 	{40001, "Existed", "EXISTED DATA_DUPLICATE DUPLICATE_ENTRY UNIQUE_CONSTRAINT"},
 	{40002, "ParameterError", "PARAMETER_ERROR VALIDATION_ERROR FORMAT_ERROR LENGTH_ERROR RANGE_ERROR " +
 		"PATTERN_ERROR DATA_ERROR DATA_OUT_OF_RANGE DATA_TOO_LARGE DATA_TOO_SMALL FILE_SIZE_EXCEEDED"},
 	{40003, "ParameterMissing", "PARAMETER_MISSING PARAMETER_EMPTY DATA_INCOMPLETE FILE_EMPTY"},
-	{40004, "ParameterInvalid", "PARAMETER_INVALID INVALID_VALUE INVALID_FORMAT INVALID_INPUT DATA_INVALID " +
-		"DATA_NOT_MATCH FILE_FORMAT_ERROR UNPROCESSABLE_ENTITY"},
+	{
+		40004, "ParameterInvalid",
+		"PARAMETER_INVALID INVALID_VALUE INVALID_FORMAT INVALID_INPUT DATA_INVALID " +
+			"DATA_NOT_MATCH FILE_FORMAT_ERROR UNPROCESSABLE_ENTITY",
+	},
 	{40005, "ParameterIllegal", "PARAMETER_ILLEGAL FILE_TYPE_NOT_ALLOWED"},
 	{40006, "ParameterTypeError", "PARAMETER_TYPE_ERROR PARAMETER_TYPE TYPE_MISMATCH"},
 	{40007, "BodyError", "BODY_ERROR"},
@@ -41,8 +44,11 @@ var javaCodes = [...]javaCode{
 	{40019, "OperationInvalid", "OPERATION_INVALID INVALID_STATE STATE_ERROR FLOW_ERROR"},
 	{40020, "OperationIllegal", "OPERATION_ILLEGAL"},
 	{40021, "OperationDenied", "OPERATION_DENIED REJECTED QUOTA_EXCEEDED LIMIT_EXCEEDED"},
-	{40022, "OperationNotAllowed", "OPERATION_NOT_ALLOWED DISABLED LOCKED PENDING REPEAT_OPERATION " +
-		"RULE_VIOLATION CONDITION_NOT_MET"},
+	{
+		40022, "OperationNotAllowed",
+		"OPERATION_NOT_ALLOWED DISABLED LOCKED PENDING REPEAT_OPERATION " +
+			"RULE_VIOLATION CONDITION_NOT_MET",
+	},
 	{40023, "OperationNotSupported", "OPERATION_NOT_SUPPORTED UNSUPPORTED_OPERATION"},
 	{40024, "BadRequest", "BAD_REQUEST"},
 	{40025, "OperationTypeError", "OPERATION_TYPE_ERROR"},
@@ -95,7 +101,8 @@ var javaCodes = [...]javaCode{
 // javaUnknown is the Java library's own status of an unknown error.
 const javaUnknown = 509
 
-// javaIndex finds a Java code by the name of a code. It is built at first use: most services never need it.
+// javaIndex finds a Java code by the name of a code. It is built at first use: most
+// services never need it.
 var javaIndex = sync.OnceValue(func() map[string]javaCode {
 	index := map[string]javaCode{}
 	for _, c := range javaCodes {
@@ -106,9 +113,10 @@ var javaIndex = sync.OnceValue(func() map[string]javaCode {
 	return index
 })
 
-// JavaCode returns the number and the label that the Java library has for a code: those of the same
-// name, else of the code that says the same, else of the general code of the status. The numbers of the
-// two tables overlap and mean different things; only names connect them.
+// JavaCode returns the number and the label that the Java library has for a code: those
+// of the same name, else of the code that says the same, else of the general code of the
+// status. The numbers of the two tables overlap and mean different things; only names
+// connect them.
 func JavaCode(c *ErrorCode) (number int, label string) {
 	java, ok := javaIndex()[c.GetOutput()]
 	if !ok || class(java.number/detailBase) != class(c.Status()) {
@@ -121,6 +129,6 @@ func JavaCode(c *ErrorCode) (number int, label string) {
 	return java.number, java.label
 }
 
-// class is the first digit of a status. An application's code may share its name with a Java code that
-// blames the other side; that is not the same code.
+// class is the first digit of a status. An application's code may share its name with a
+// Java code that blames the other side; that is not the same code.
 func class(status int) int { return status / 100 }

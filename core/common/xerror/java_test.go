@@ -52,7 +52,8 @@ func TestEveryCodeHasAJavaCodeOfItsClass(t *testing.T) {
 	for _, c := range xerror.Codes() {
 		number, label := xerror.JavaCode(c)
 		if known[label] == 0 || known[label] != number {
-			t.Errorf("%s became %d %s, which the Java library does not have", c.GetOutput(), number, label)
+			t.Errorf("%s became %d %s, which the Java library does not have",
+				c.GetOutput(), number, label)
 		}
 		if number/100/100 != c.Status()/100 {
 			t.Errorf("%s (%d) became %d: another class", c.GetOutput(), c.GetCode(), number)
@@ -65,7 +66,8 @@ func TestEveryCodeHasAJavaCodeOfItsClass(t *testing.T) {
 			t.Errorf("%s became %s, want its own name", c.GetOutput(), label)
 		}
 		if !sameName && statuses[c.Status()] && number/100 != c.Status() {
-			t.Errorf("%s (%d) became %d, although Java has codes of its status", c.GetOutput(), c.GetCode(), number)
+			t.Errorf("%s (%d) became %d, although Java has codes of its status",
+				c.GetOutput(), c.GetCode(), number)
 		}
 	}
 }
@@ -103,7 +105,10 @@ func TestJavaCode(t *testing.T) {
 		{"same name", xerror.ParameterError, 40002, "ParameterError"},
 		{"same name, other number", xerror.BadRequest, 40024, "BadRequest"},
 		{"same name, other status", xerror.UnknownError, 50999, "UnknownError"},
-		{"same name, other status of the class", xerror.ResourceExhausted, 50008, "ResourceExhausted"},
+		{
+			"same name, other status of the class",
+			xerror.ResourceExhausted, 50008, "ResourceExhausted",
+		},
 		{"alias", xerror.ConfigError, 50007, "ConfigurationError"},
 		{"alias of a status without codes", xerror.UniqueConstraint, 40001, "Existed"},
 		{"failed validation", xerror.ValidationError, 40002, "ParameterError"},
@@ -122,7 +127,8 @@ func TestJavaCode(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if number, label := xerror.JavaCode(tc.code); number != tc.number || label != tc.label {
-				t.Errorf("JavaCode(%s) = %d %s, want %d %s", tc.code.GetOutput(), number, label, tc.number, tc.label)
+				t.Errorf("JavaCode(%s) = %d %s, want %d %s",
+					tc.code.GetOutput(), number, label, tc.number, tc.label)
 			}
 		})
 	}

@@ -11,8 +11,9 @@ import (
 // maxAcceptLanguage is how many bytes of the header count. Browsers send well under 100.
 const maxAcceptLanguage = 256
 
-// Language returns the language of ctx's request, "en" or "zh", by its Accept-Language header (RFC
-// 9110, section 12.5.4). Without a request, a header or a match it is English.
+// Language returns the language of ctx's request, "en" or "zh", by its Accept-Language
+// header (RFC 9110, section 12.5.4). Without a request, a header or a match it is
+// English.
 func Language(ctx context.Context) string {
 	if r := xctx.RequestFrom(ctx); r != nil && r.AcceptLanguage() != "" {
 		return negotiate(r.AcceptLanguage())

@@ -17,7 +17,10 @@ import (
 func capture(t *testing.T) (context.Context, *bytes.Buffer) {
 	t.Helper()
 	var buf bytes.Buffer
-	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: &buf})
+	engine, err := xlog.New(xlog.Config{
+		Level: slog.LevelDebug, Format: xlog.FormatJSON,
+		Writer: &buf,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +74,8 @@ func TestThrownErrorsAreLoggedOnce(t *testing.T) {
 		{
 			name: "NewErrorHasData",
 			make: func(ctx context.Context) *xerror.Error {
-				return xerror.NewErrorHasData(ctx, xerror.DataError, "wrong", true, errSentinel, secret)
+				return xerror.NewErrorHasData(ctx, xerror.DataError, "wrong",
+					true, errSentinel, secret)
 			},
 			level: "WARN", code: 40040, msg: "wrong",
 		},
@@ -166,7 +170,8 @@ func TestMapperPanicIsLoggedAndPassedOver(t *testing.T) {
 		t.Errorf("code %v, want that of the next mapper", got)
 	}
 	got := lines(t, &buf)
-	if len(got) != 1 || got[0]["panic"] != "a mapper's mistake" || !strings.EqualFold(got[0]["level"].(string), "ERROR") {
+	if len(got) != 1 || got[0]["panic"] != "a mapper's mistake" ||
+		!strings.EqualFold(got[0]["level"].(string), "ERROR") {
 		t.Errorf("log:\n%s", &buf)
 	}
 }

@@ -23,9 +23,13 @@ func TestAnErrorKnowsWhetherItWasLogged(t *testing.T) {
 	}{
 		{name: "thrown", err: xerror.NewError(ctx, xerror.NotFound, "", true), want: true},
 		{name: "not thrown", err: xerror.NewError(ctx, xerror.NotFound, "", false), want: false},
-		{name: "thrown with data", err: xerror.NewErrorHasData(ctx, xerror.NotFound, "", true, nil, 1), want: true},
+		{
+			name: "thrown with data",
+			err:  xerror.NewErrorHasData(ctx, xerror.NotFound, "", true, nil, 1), want: true,
+		},
 		{name: "internal", err: xerror.NewInternalServerError(ctx, "", io.EOF), want: true},
-		{name: "wrapped", err: xerror.From(fmt.Errorf("find: %w", xerror.NewError(ctx, xerror.NotFound, "", true))), want: true},
+		{name: "wrapped", err: xerror.From(fmt.Errorf("find: %w",
+			xerror.NewError(ctx, xerror.NotFound, "", true))), want: true},
 		{name: "plain", err: xerror.Wrap(xerror.NotFound, "", io.EOF), want: false},
 		{name: "nil", err: none, want: false},
 	} {

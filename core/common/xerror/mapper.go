@@ -11,9 +11,11 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// Mapper says which code stands for an error that comes from elsewhere; nil says "not mine".
+// Mapper says which code stands for an error that comes from elsewhere; nil says "not
+// mine".
 //
-// It is called from any goroutine. One that panics has said "not mine", and the panic is logged.
+// It is called from any goroutine. One that panics has said "not mine", and the panic is
+// logged.
 type Mapper func(err error) *ErrorCode
 
 // MapIs returns a mapper for the errors that errors.Is finds to be target.
@@ -68,7 +70,8 @@ func (l *mapperList) add(m []Mapper) (remove func()) {
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.groups = slices.DeleteFunc(slices.Clone(l.groups), func(other *mapperGroup) bool { return other == &g })
+		l.groups = slices.DeleteFunc(slices.Clone(l.groups),
+			func(other *mapperGroup) bool { return other == &g })
 	}
 }
 
@@ -95,12 +98,13 @@ func (g mapperGroup) code(err error) *ErrorCode {
 	return nil
 }
 
-// ask calls one mapper and survives it. From has no context, so the line about a panic has no
-// request id.
+// ask calls one mapper and survives it. From has no context, so the line about a panic
+// has no request id.
 func ask(m Mapper, err error) (code *ErrorCode) {
 	defer func() {
 		if p := recover(); p != nil {
-			xlog.Error(context.Background(), "error mapper panicked", slog.String("panic", fmt.Sprint(p)))
+			xlog.Error(context.Background(), "error mapper panicked",
+				slog.String("panic", fmt.Sprint(p)))
 		}
 	}()
 	return m(err)

@@ -15,7 +15,8 @@ const (
 	// ContentTypeProblem is the media type of a Problem.
 	ContentTypeProblem = "application/problem+json"
 
-	// blank is the type of a problem that says no more than its status (RFC 9457, section 4.2.1).
+	// blank is the type of a problem that says no more than its status (RFC 9457, section
+	// 4.2.1).
 	blank = "about:blank"
 
 	// uuidNamespace makes a URI of a UUID (RFC 9562, section 4).
@@ -25,8 +26,8 @@ const (
 	uuidLength = 36
 )
 
-// Problem is an error as RFC 9457 describes it. Code, Output, Context and Data are its extension
-// members, which say the same as in the envelope.
+// Problem is an error as RFC 9457 describes it. Code, Output, Context and Data are its
+// extension members, which say the same as in the envelope.
 type Problem struct {
 	// Type is "about:blank": the status and Code say of which kind the problem is.
 	Type string `json:"type"`
@@ -63,7 +64,8 @@ func (e *Error) Problem(ctx context.Context) Problem {
 		Data:    e.GetData(),
 	}
 	data := reflect.ValueOf(p.Data)
-	if k := data.Kind(); (k == reflect.Pointer || k == reflect.Map || k == reflect.Slice) && data.IsNil() {
+	if k := data.Kind(); (k == reflect.Pointer || k == reflect.Map || k == reflect.Slice) &&
+		data.IsNil() {
 		p.Data = nil // absent as in the envelope
 	}
 	if len(p.Context) == uuidLength && uuid.Validate(p.Context) == nil {

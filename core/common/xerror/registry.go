@@ -7,17 +7,19 @@ import (
 	"sync"
 )
 
-// registry contains every code of the process by its number. It is safe for concurrent use.
+// registry contains every code of the process by its number. It is safe for concurrent
+// use.
 type registry struct {
 	mu      sync.RWMutex
 	numbers map[int]*ErrorCode
 }
 
-// codes is the registry of the process: codes are package variables, and register as such.
+// codes is the registry of the process: codes are package variables, and register as
+// such.
 var codes = &registry{numbers: make(map[int]*ErrorCode, 256)}
 
-// define enters a code of Plinth's own table. It runs while this package is initialized, before any
-// other use. That the table is sound is proved by a test.
+// define enters a code of Plinth's own table. It runs while this package is initialized,
+// before any other use. That the table is sound is proved by a test.
 func define(number int, output, en, zh string) *ErrorCode {
 	c := &ErrorCode{number: number, output: output, en: en, zh: zh}
 	codes.numbers[number] = c

@@ -8,11 +8,12 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Response returns the HTTP status and the envelope of the error: the code's own message in the
-// client's language, the developer's message beside it, and the data. The cause is no part of it.
+// Response returns the HTTP status and the envelope of the error: the code's own message
+// in the client's language, the developer's message beside it, and the data. The cause is
+// no part of it.
 //
-// The status is that of Status; in the Java profiles number and label are those of JavaCode. The
-// handling time is filled in debug mode, and always in the Java profiles.
+// The status is that of Status; in the Java profiles number and label are those of
+// JavaCode. The handling time is filled in debug mode, and always in the Java profiles.
 func (e *Error) Response(ctx context.Context, p xbase.Profile) (status int, r xbase.BaseResponse) {
 	code := e.reported(p)
 	r = xbase.BaseResponse{

@@ -33,7 +33,8 @@ func TestResponseIsTheEnvelopeOfTheError(t *testing.T) {
 		{
 			"plinth", r, xbase.ProfilePlinth,
 			xbase.BaseResponse{
-				Context: "id-1", Output: "UNIQUE_CONSTRAINT", Code: 40907, Message: "A value that must be unique is already taken",
+				Context: "id-1", Output: "UNIQUE_CONSTRAINT",
+				Code: 40907, Message: "A value that must be unique is already taken",
 				ErrorMessage: "choose another name", Data: "name",
 			},
 		},
@@ -47,7 +48,8 @@ func TestResponseIsTheEnvelopeOfTheError(t *testing.T) {
 		{
 			"java", r, xbase.ProfileJava,
 			xbase.BaseResponse{
-				Context: "id-1", Output: "Existed", Code: 40001, Message: "A value that must be unique is already taken",
+				Context: "id-1", Output: "Existed",
+				Code: 40001, Message: "A value that must be unique is already taken",
 				ErrorMessage: "choose another name", Data: "name",
 			},
 		},
@@ -80,7 +82,8 @@ func TestOverheadIsFilledInDebugModeAndInTheJavaProfile(t *testing.T) {
 			r := xctx.NewRequest(t.Context(), nil)
 			r.SetDebug(tc.debug)
 			<-time.After(1500 * time.Microsecond)
-			if _, got := xerror.New(xerror.Gone, "").Response(r, tc.profile); got.Overhead != tc.want {
+			if _, got := xerror.New(xerror.Gone, "").Response(r,
+				tc.profile); got.Overhead != tc.want {
 				t.Errorf("%s: %d µs, want %d", tc.name, got.Overhead, tc.want)
 			}
 		}
@@ -89,10 +92,12 @@ func TestOverheadIsFilledInDebugModeAndInTheJavaProfile(t *testing.T) {
 
 func TestResponseOutsideARequestTakesTheIDOfTheContext(t *testing.T) {
 	ctx := context.WithValue(t.Context(), xctx.RequestKey, "id-2")
-	if _, got := xerror.New(xerror.Gone, "").Response(ctx, xbase.ProfilePlinth); got.Context != "id-2" {
+	if _, got := xerror.New(xerror.Gone, "").Response(ctx,
+		xbase.ProfilePlinth); got.Context != "id-2" {
 		t.Errorf("context %q, want id-2", got.Context)
 	}
-	if _, got := xerror.New(xerror.Gone, "").Response(t.Context(), xbase.ProfilePlinth); got.Context != "" {
+	if _, got := xerror.New(xerror.Gone, "").Response(t.Context(),
+		xbase.ProfilePlinth); got.Context != "" {
 		t.Errorf("context %q, want none", got.Context)
 	}
 }
@@ -117,8 +122,9 @@ func TestProblemDetails(t *testing.T) {
 	}{
 		{
 			name: "everything",
-			err:  xerror.WrapData(xerror.NotExist, "no user 7", errSentinel, map[string]int{"user": 7}),
-			id:   id,
+			err: xerror.WrapData(xerror.NotExist, "no user 7",
+				errSentinel, map[string]int{"user": 7}),
+			id: id,
 			want: `{"type":"about:blank","title":"Bad Request","status":400,"detail":"no user 7","instance":"urn:uuid:` + id + `",` +
 				`"code":40000,"output":"NOT_EXIST","context":"` + id + `","data":{"user":7}}`,
 		},
@@ -172,7 +178,8 @@ func TestInstanceIsAURNOfAUUID(t *testing.T) {
 		t.Errorf("instance %q: %v", p.Instance, err)
 	}
 	for _, id := range []string{
-		"6f9619ff-8b86-4d01-b42d-00c04fc964f", "6f9619ff08b86-4d01-b42d-00c04fc964ff", "6f9619fg-8b86-4d01-b42d-00c04fc964ff",
+		"6f9619ff-8b86-4d01-b42d-00c04fc964f", "6f9619ff08b86-4d01-b42d-00c04fc964ff",
+		"6f9619fg-8b86-4d01-b42d-00c04fc964ff",
 		"6f9619ff8b864d01b42d00c04fc964ff", "------------------------------------",
 	} {
 		r.SetID(id)

@@ -114,7 +114,8 @@ func form(err error) *ErrorCode {
 func formText(err error) *ErrorCode {
 	text := err.Error()
 	switch {
-	case text == "invalid semicolon separator in query", text == "number of URL query parameters exceeded limit":
+	case text == "invalid semicolon separator in query",
+		text == "number of URL query parameters exceeded limit":
 		return ParameterError
 	case strings.HasPrefix(text, "multipart: "):
 		return BodyError
@@ -130,8 +131,8 @@ func numberRange(err error) *ErrorCode {
 	return nil
 }
 
-// timeout maps every error that reports a timeout. The deadline was one of the service's own work;
-// MarkBody tells a client that is slow to send.
+// timeout maps every error that reports a timeout. The deadline was one of the service's
+// own work; MarkBody tells a client that is slow to send.
 func timeout(err error) *ErrorCode {
 	if t, ok := errors.AsType[net.Error](err); ok && t.Timeout() {
 		return GatewayTimeout

@@ -47,7 +47,8 @@ func urlError(err error) error {
 }
 
 func tooLarge() error {
-	_, err := io.ReadAll(http.MaxBytesReader(httptest.NewRecorder(), io.NopCloser(strings.NewReader("too long")), 3))
+	_, err := io.ReadAll(http.MaxBytesReader(httptest.NewRecorder(),
+		io.NopCloser(strings.NewReader("too long")), 3))
 	return err
 }
 
@@ -77,38 +78,71 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 
 		{"missing file", errOf(os.Open(filepath.Join(dir, "none"))), xerror.NotExist},
 		{"file that exists", os.Mkdir(dir, 0o700), xerror.Existed},
-		{"permission", &fs.PathError{Op: "open", Path: "/etc/shadow", Err: syscall.EACCES}, xerror.PermissionDenied},
+		{
+			"permission", &fs.PathError{Op: "open", Path: "/etc/shadow", Err: syscall.EACCES},
+			xerror.PermissionDenied,
+		},
 		{"a file as a folder", errOf(os.ReadDir(file)), xerror.FileError},
 		{"link", os.Link(file, filepath.Join(dir, "none", "x")), xerror.NotExist},
 		{"link elsewhere", &os.LinkError{Op: "link", Err: syscall.EXDEV}, xerror.FileError},
 		{"closed file", fs.ErrClosed, xerror.FileError},
-		{"disk full", &fs.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}, xerror.StorageError},
+		{
+			"disk full", &fs.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC},
+			xerror.StorageError,
+		},
 		{"no memory", syscall.ENOMEM, xerror.MemoryError},
-		{"too many open files", &fs.PathError{Op: "open", Path: "/x", Err: syscall.EMFILE}, xerror.ResourceExhausted},
+		{
+			"too many open files",
+			&fs.PathError{Op: "open", Path: "/x", Err: syscall.EMFILE}, xerror.ResourceExhausted,
+		},
 		{"too many files in the system", syscall.ENFILE, xerror.ResourceExhausted},
-		{"unsupported by a file system", &fs.PathError{Op: "x", Path: "/x", Err: errors.ErrUnsupported}, xerror.FileError},
+		{
+			"unsupported by a file system",
+			&fs.PathError{Op: "x", Path: "/x", Err: errors.ErrUnsupported}, xerror.FileError,
+		},
 
 		{"body too large", tooLarge(), xerror.PayloadTooLarge},
 		{"form too large", multipart.ErrMessageTooLarge, xerror.UploadTooLarge},
-		{"no file in the form", formFile(t.Context(), "multipart/form-data; boundary=b"), xerror.FileEmpty},
+		{
+			"no file in the form",
+			formFile(t.Context(), "multipart/form-data; boundary=b"), xerror.FileEmpty,
+		},
 		{"no form", formFile(t.Context(), "text/plain"), xerror.UnsupportedMedia},
-		{"form without a boundary", formFile(t.Context(), "multipart/form-data"), xerror.UnsupportedMedia},
+		{
+			"form without a boundary",
+			formFile(t.Context(), "multipart/form-data"), xerror.UnsupportedMedia,
+		},
 		{"no cookie", http.ErrNoCookie, xerror.HeaderEmpty},
 		{"no HTTP/2 push", http.ErrNotSupported, xerror.UnsupportedOp},
 
 		{"JSON syntax", json.Unmarshal([]byte(`{`), &number), xerror.BodyError},
 		{"JSON type", json.Unmarshal([]byte(`"x"`), &number), xerror.BodyType},
-		{"JSON that cannot be written", errOf(json.Marshal([]any{make(chan int)})), xerror.SerializeError},
-		{"JSON value that cannot be written", errOf(json.Marshal(math.Inf(1))), xerror.SerializeError},
-		{"syntax error of our own encoder", errOf(json.Marshal(badMarshaler{})), xerror.SerializeError},
+		{
+			"JSON that cannot be written",
+			errOf(json.Marshal([]any{make(chan int)})), xerror.SerializeError,
+		},
+		{
+			"JSON value that cannot be written",
+			errOf(json.Marshal(math.Inf(1))), xerror.SerializeError,
+		},
+		{
+			"syntax error of our own encoder",
+			errOf(json.Marshal(badMarshaler{})), xerror.SerializeError,
+		},
 		{"JSON into nothing", &json.InvalidUnmarshalError{}, xerror.ServerInternalError},
 		{"number", errOf(strconv.Atoi("x")), xerror.ParameterError},
 		{"number out of range", errOf(strconv.ParseInt("999", 10, 8)), xerror.RangeError},
-		{"out of range, not of a text", fmt.Errorf("counter: %w", strconv.ErrRange), xerror.ServerInternalError},
+		{
+			"out of range, not of a text",
+			fmt.Errorf("counter: %w", strconv.ErrRange), xerror.ServerInternalError,
+		},
 		{"time", errOf(time.Parse(time.DateOnly, "x")), xerror.FormatError},
 		{"URL", errOf(url.ParseRequestURI("x")), xerror.FormatError},
 
-		{"refused", opError("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED)), xerror.ServiceUnavailable},
+		{
+			"refused", opError("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED)),
+			xerror.ServiceUnavailable,
+		},
 		{"bare refused", syscall.ECONNREFUSED, xerror.ServiceUnavailable},
 		{"dial timeout", opError("dial", timedOut{}), xerror.GatewayTimeout},
 		{"read timeout", opError("read", os.ErrDeadlineExceeded), xerror.GatewayTimeout},
@@ -119,8 +153,14 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 		{"bare reset", syscall.ECONNRESET, xerror.NetworkError},
 		{"broken pipe", syscall.EPIPE, xerror.NetworkError},
 		{"closed connection", net.ErrClosed, xerror.NetworkError},
-		{"unknown host", &net.DNSError{Err: "no such host", Name: "db.internal", IsNotFound: true}, xerror.NetworkError},
-		{"missing socket", opError("dial", os.NewSyscallError("connect", syscall.ENOENT)), xerror.NetworkError},
+		{
+			"unknown host", &net.DNSError{Err: "no such host", Name: "db.internal", IsNotFound: true},
+			xerror.NetworkError,
+		},
+		{
+			"missing socket", opError("dial", os.NewSyscallError("connect", syscall.ENOENT)),
+			xerror.NetworkError,
+		},
 
 		{"call refused", urlError(opError("dial", syscall.ECONNREFUSED)), xerror.RemoteError},
 		{"call timed out", urlError(timedOut{}), xerror.UpstreamTimeout},
@@ -134,14 +174,27 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 		{"unsupported", errors.ErrUnsupported, xerror.UnsupportedOp},
 
 		{"broken escape", url.EscapeError("%zz"), xerror.ParameterError},
-		{"part with a broken header", textproto.ProtocolError("malformed MIME header line: X: a\x00"), xerror.BodyError},
+		{
+			"part with a broken header",
+			textproto.ProtocolError("malformed MIME header line: X: a\x00"), xerror.BodyError,
+		},
 		{"mail server", textproto.ProtocolError("short response: "), xerror.ServerInternalError},
 		{"semicolon", queryError("a;b"), xerror.ParameterError},
-		{"text of a form's error in another", errors.New("upload to the archive: multipart: x"), xerror.ServerInternalError},
-		{"header of a mail server", textproto.ProtocolError("short response: malformed MIME header"), xerror.ServerInternalError},
+		{
+			"text of a form's error in another",
+			errors.New("upload to the archive: multipart: x"), xerror.ServerInternalError,
+		},
+		{
+			"header of a mail server",
+			textproto.ProtocolError("short response: malformed MIME header"),
+			xerror.ServerInternalError,
+		},
 		{"too many parameters", queryError(strings.Repeat("a&", 10_001)), xerror.ParameterError},
 		{"no form", partError("hello"), xerror.BodyError},
-		{"form with a wrong boundary", fmt.Errorf("upload: %w", partError("--x\r\n\r\n--x-\r\n")), xerror.BodyError},
+		{
+			"form with a wrong boundary",
+			fmt.Errorf("upload: %w", partError("--x\r\n\r\n--x-\r\n")), xerror.BodyError,
+		},
 
 		{"end of file", io.EOF, xerror.ServerInternalError},
 		{"unexpected end of file", io.ErrUnexpectedEOF, xerror.ServerInternalError},
@@ -152,7 +205,10 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 			if tc.err == nil {
 				t.Fatal("the case makes no error")
 			}
-			for _, err := range []error{tc.err, fmt.Errorf("x: %w", tc.err), errors.Join(errors.New("y"), tc.err)} {
+			for _, err := range []error{
+				tc.err, fmt.Errorf("x: %w", tc.err),
+				errors.Join(errors.New("y"), tc.err),
+			} {
 				got := xerror.From(err)
 				if got.GetErrorCode() != tc.want {
 					t.Errorf("%v: %v, want %v", err, got.GetErrorCode(), tc.want)
@@ -171,7 +227,9 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 // A real server and a real client, so that the errors are those that occur.
 func TestErrorsOfRealConnectionsHaveCodes(t *testing.T) {
 	hang := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hang }))
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		<-hang
+	}))
 	defer server.Close()
 	defer close(hang)
 
@@ -189,15 +247,18 @@ func TestErrorsOfRealConnectionsHaveCodes(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address); xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp",
+		address); xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("nobody listens: %v", xerror.From(err))
 	}
-	if got := xerror.From(call(t.Context(), t, "http://"+address)).GetErrorCode(); got != xerror.RemoteError {
+	if got := xerror.From(call(t.Context(), t,
+		"http://"+address)).GetErrorCode(); got != xerror.RemoteError {
 		t.Errorf("nobody answers: %v", got)
 	}
 	canceled, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := (&net.Dialer{}).DialContext(canceled, "tcp", address); xerror.From(err).GetErrorCode() != xerror.Canceled {
+	if _, err := (&net.Dialer{}).DialContext(canceled, "tcp",
+		address); xerror.From(err).GetErrorCode() != xerror.Canceled {
 		t.Errorf("canceled: %v", xerror.From(err))
 	}
 }
@@ -223,7 +284,10 @@ func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
 		{io.ErrUnexpectedEOF, xerror.BodyError},
 		{net.ErrClosed, xerror.Canceled},
 		{context.DeadlineExceeded, xerror.GatewayTimeout},
-		{xerror.Wrap(xerror.ServerInternalError, "", io.ErrUnexpectedEOF), xerror.ServerInternalError},
+		{
+			xerror.Wrap(xerror.ServerInternalError, "", io.ErrUnexpectedEOF),
+			xerror.ServerInternalError,
+		},
 		{opError("read", os.ErrDeadlineExceeded), xerror.ReadTimeout},
 		{opError("read", syscall.ECONNRESET), xerror.Canceled},
 		{context.Canceled, xerror.Canceled},

@@ -12,7 +12,8 @@ import (
 var (
 	// ErrHeld reports that somebody else holds the name, or all of its slots.
 	ErrHeld = errors.New("xlease: held by another")
-	// ErrLost reports that the lease has ended, or may have: it was not renewed in time, or somebody else has it.
+	// ErrLost reports that the lease has ended, or may have: it was not renewed in time,
+	// or somebody else has it.
 	ErrLost = errors.New("xlease: the lease is lost")
 	// ErrReleased reports the use of a lease after Release.
 	ErrReleased = errors.New("xlease: the lease was released")

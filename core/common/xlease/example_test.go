@@ -36,11 +36,12 @@ func ExampleLeases_Do() {
 	leases := xlease.New(xlease.InProcess(nil))
 	defer func() { _ = leases.Close() }()
 
-	err := leases.Do(context.Background(), "rebuild-index", time.Minute, func(ctx context.Context, lease *xlease.Lease) error {
-		// ctx ends when the lease is lost.
-		fmt.Println("rebuilding, with a token:", lease.Token() > 0)
-		return ctx.Err()
-	}, xlease.WithWait())
+	err := leases.Do(context.Background(), "rebuild-index",
+		time.Minute, func(ctx context.Context, lease *xlease.Lease) error {
+			// ctx ends when the lease is lost.
+			fmt.Println("rebuilding, with a token:", lease.Token() > 0)
+			return ctx.Err()
+		}, xlease.WithWait())
 	fmt.Println(err)
 	// Output:
 	// rebuilding, with a token: true

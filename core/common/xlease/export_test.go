@@ -2,8 +2,8 @@ package xlease
 
 import "time"
 
-// Suspend lets the wall clock run on by d without the monotonic clock, as on a machine that sleeps. For a lease it is the same
-// to move its end the other way.
+// Suspend lets the wall clock run on by d without the monotonic clock, as on a machine
+// that sleeps. For a lease it is the same to move its end the other way.
 func (l *Lease) Suspend(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

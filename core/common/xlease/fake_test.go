@@ -19,7 +19,8 @@ var errDown = leasetest.ErrDown
 // shaky is a correct backend with a faulty connection to it.
 type shaky = leasetest.Backend
 
-// newLeases returns leases on a backend with a line that is good so far; both end with the test.
+// newLeases returns leases on a backend with a line that is good so far; both end with
+// the test.
 func newLeases(t *testing.T) (*xlease.Leases, *shaky) {
 	t.Helper()
 	s := &shaky{Backend: xlease.InProcess(nil)}

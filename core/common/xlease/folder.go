@@ -21,20 +21,21 @@ import (
 // sharedFolder is the default folder, in the system's temporary one.
 const sharedFolder = "plinth-snowflake"
 
-// InFolder returns a backend that decides between the processes of this host that use the same
-// folder. A record ends with its TTL and, at once, with the process of its holder, however that
-// exits.
+// InFolder returns a backend that decides between the processes of this host that use the
+// same folder. A record ends with its TTL and, at once, with the process of its holder,
+// however that exits.
 //
 // With dir "" the folder is plinth-snowflake in the system's temporary one, which all
 // users of the host may write to; another folder is created for its owner alone. Neither
 // the folder nor its files may be symbolic links.
 //
-// Processes that do not share the folder do not exclude each other: containers, services with a
-// private temporary folder, other hosts.
+// Processes that do not share the folder do not exclude each other: containers, services
+// with a private temporary folder, other hosts.
 func InFolder(dir string) driver.Backend {
 	f := &folder{dir: dir, file: 0o600, perm: 0o700, owner: rand.Text()}
 	if dir == "" {
-		f.dir, f.file, f.perm = filepath.Join(os.TempDir(), sharedFolder), 0o666, 0o777|os.ModeSticky
+		f.dir, f.file, f.perm = filepath.Join(os.TempDir(), sharedFolder), 0o666,
+			0o777|os.ModeSticky
 	}
 	return &local{
 		storage:      f,
@@ -43,8 +44,9 @@ func InFolder(dir string) driver.Backend {
 	}
 }
 
-// folder is a storage in files: one with the records of each name, one that is locked while records
-// are open, and one for each backend that is locked until the process exits.
+// folder is a storage in files: one with the records of each name, one that is locked
+// while records are open, and one for each backend that is locked until the process
+// exits.
 type folder struct {
 	dir        string
 	file, perm os.FileMode
@@ -66,7 +68,9 @@ func (f *folder) Prepare(ctx context.Context) error {
 // lockPoll is how often a lock is tried that another process has. They have it for less.
 const lockPoll = time.Millisecond
 
-func (f *folder) with(ctx context.Context, name string, now int64, do func(rs records) error) (err error) {
+func (f *folder) with(
+	ctx context.Context, name string, now int64, do func(rs records) error,
+) (err error) {
 	lock, err := f.lock(ctx)
 	if err != nil {
 		return err
@@ -88,7 +92,9 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 
 // fileName returns a name that every file system accepts and tells apart from others.
 func fileName(name string) string {
-	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.' }
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.'
+	}
 	if len(name) <= 64 && strings.IndexFunc(name, func(r rune) bool { return !plain(r) }) < 0 {
 		return name
 	}
@@ -124,8 +130,9 @@ func existingLock(path string) *flock.Flock {
 
 const aliveSuffix = ".alive"
 
-// claim locks the file of this backend, whose lock ends with the process. What cleans temporary
-// folders may have removed it. It removes the files of processes that have exited.
+// claim locks the file of this backend, whose lock ends with the process. What cleans
+// temporary folders may have removed it. It removes the files of processes that have
+// exited.
 func (f *folder) claim() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -151,8 +158,8 @@ func (f *folder) claim() error {
 	return nil
 }
 
-// abandoned reports whether the process that locked a file has exited, and removes the file then.
-// It is called while records are open, so that no process is creating one.
+// abandoned reports whether the process that locked a file has exited, and removes the
+// file then. It is called while records are open, so that no process is creating one.
 func abandoned(path string) bool {
 	lock := existingLock(path)
 	locked, err := lock.TryLock()
@@ -209,8 +216,9 @@ func (f *folder) open(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|noFollow, 0) //nolint:gosec // the folder was configured
 }
 
-// ensure creates an empty file if it is missing. It never opens an existing one with O_CREATE,
-// which Linux refuses for another user's file in a folder like /tmp (fs.protected_regular).
+// ensure creates an empty file if it is missing. It never opens an existing one with
+// O_CREATE, which Linux refuses for another user's file in a folder like /tmp
+// (fs.protected_regular).
 func (f *folder) ensure(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// A file of records has one block for the time at which they started and one for each slot, from
-// slot 0 on. A block is text, and never crosses a page, so that a process which is killed while it
-// writes leaves the old block or the new one. Writing does not wait for the disk: records need not
-// outlive the host.
+// A file of records has one block for the time at which they started and one for each
+// slot, from slot 0 on. A block is text, and never crosses a page, so that a process
+// which is killed while it writes leaves the old block or the new one. Writing does not
+// wait for the disk: records need not outlive the host.
 const blockSize = 256
 
 // fileRecords are the records of one name in a folder.
@@ -43,7 +43,9 @@ func (rs *fileRecords) readBlock(i int, format string, values ...any) (found boo
 		return false, nil
 	}
 	if _, err := fmt.Sscanf(text, format, values...); err != nil {
-		return false, fmt.Errorf("block %d of %s is no record; remove the file once no process uses it", i, rs.file.Name())
+		return false, fmt.Errorf(
+			"block %d of %s is no record; remove the file once no process uses it",
+			i, rs.file.Name())
 	}
 	return true, nil
 }

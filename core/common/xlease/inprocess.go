@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// InProcess returns a backend that decides between the goroutines of this process. now is its
-// clock, for tests; nil is the real time.
+// InProcess returns a backend that decides between the goroutines of this process. now is
+// its clock, for tests; nil is the real time.
 func InProcess(now func() time.Time) driver.Backend {
 	start := time.Now()
 	clock := func() int64 { return start.Add(time.Since(start)).UnixMicro() } // never goes back
@@ -37,7 +37,9 @@ type group struct {
 	slots map[int]record
 }
 
-func (p *process) with(ctx context.Context, name string, now int64, do func(rs records) error) error {
+func (p *process) with(
+	ctx context.Context, name string, now int64, do func(rs records) error,
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -58,7 +60,8 @@ func (*process) Prepare(context.Context) error { return nil }
 // Close implements storage.
 func (*process) Close() error { return nil }
 
-// sweep removes, at times, names with one slot and without a mark whose record ended a while ago.
+// sweep removes, at times, names with one slot and without a mark whose record ended a
+// while ago.
 func (p *process) sweep(now int64) {
 	keep := driver.Ended.Microseconds()
 	if now-p.swept < keep {
@@ -68,7 +71,8 @@ func (p *process) sweep(now int64) {
 	maps.DeleteFunc(p.names, func(_ string, g *group) bool { return g.ended(now - keep) })
 }
 
-// ended reports whether the one record ended before a time, and says nothing to the next holder.
+// ended reports whether the one record ended before a time, and says nothing to the next
+// holder.
 func (g *group) ended(before int64) bool {
 	for slot, rec := range g.slots {
 		if slot > 0 || rec.mark != 0 || rec.until >= before {

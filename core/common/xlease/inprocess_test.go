@@ -20,14 +20,18 @@ func TestInProcess_WhatItForgetsHarmsNobody(t *testing.T) {
 			{name: "plain"},
 			{name: "slots", opts: []xlease.LeaseOption{xlease.WithSlots(0, 2)}},
 			{name: "marked", opts: []xlease.LeaseOption{xlease.WithMark(7, 0)}, mark: 7},
-			{name: "marked-slots", opts: []xlease.LeaseOption{xlease.WithSlots(0, 2), xlease.WithMark(7, 0)}, mark: 7},
+			{
+				name: "marked-slots",
+				opts: []xlease.LeaseOption{xlease.WithSlots(0, 2), xlease.WithMark(7, 0)}, mark: 7,
+			},
 		} {
 			first := take(t, l, tc.name, append(tc.opts, xlease.WithManualRenewal())...)
 			<-time.After(ttl + 3*driver.Ended) // the record ends by itself
 			held(t, first, xlease.ErrLost)
 			take(t, l, "another.than-"+tc.name) // forgets what it may
 			for range 2 {
-				next, err := l.Lease(t.Context(), tc.name, ttl, append(tc.opts, xlease.WithSlots(first.Slot(), 1))...)
+				next, err := l.Lease(t.Context(), tc.name, ttl,
+					append(tc.opts, xlease.WithSlots(first.Slot(), 1))...)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -16,7 +16,8 @@ import (
 // minPause keeps a failing backend from being asked without a pause.
 const minPause = 10 * time.Millisecond
 
-// Lease is the exclusive use of a name, or of one of its slots. It is safe for concurrent use.
+// Lease is the exclusive use of a name, or of one of its slots. It is safe for concurrent
+// use.
 type Lease struct {
 	leases *Leases
 	h      driver.Holding // but for the mark
@@ -36,7 +37,8 @@ type Lease struct {
 	renewal sync.WaitGroup
 }
 
-// deadline is a moment by both clocks: the monotonic one stands still while a machine is suspended.
+// deadline is a moment by both clocks: the monotonic one stands still while a machine is
+// suspended.
 type deadline struct{ at, wall time.Time }
 
 func deadlineAt(t time.Time) deadline { return deadline{at: t, wall: t.Round(0)} }
@@ -46,7 +48,8 @@ func (d deadline) passed() bool {
 	return !now.Before(d.at) || !now.Round(0).Before(d.wall)
 }
 
-// newLease returns a lease until a moment, with its alarm, and its renewal unless that is the caller's.
+// newLease returns a lease until a moment, with its alarm, and its renewal unless that is
+// the caller's.
 func newLease(l *Leases, h driver.Holding, g driver.Grant, until deadline, manual bool) *Lease {
 	lease := &Lease{leases: l, h: h, grant: g, until: until, call: make(chan struct{}, 1)}
 	lease.life, lease.kill = context.WithCancelCause(context.Background())
@@ -97,7 +100,8 @@ func (l *Lease) Err() error {
 	return context.Cause(l.life)
 }
 
-// ring ends the lease where its time is over. The alarm may go off just when it was renewed.
+// ring ends the lease where its time is over. The alarm may go off just when it was
+// renewed.
 func (l *Lease) ring() {
 	l.mu.Lock()
 	over := l.until.passed()
@@ -172,7 +176,8 @@ func (l *Lease) Keep(ctx context.Context, renew func(ctx context.Context) error)
 	}
 }
 
-// enter waits, as long as ctx runs, for the end of another call to the backend. leave follows.
+// enter waits, as long as ctx runs, for the end of another call to the backend. leave
+// follows.
 func (l *Lease) enter(ctx context.Context) error {
 	select {
 	case l.call <- struct{}{}:
@@ -206,7 +211,8 @@ func (l *Lease) holding() driver.Holding {
 // lose ends the lease without the holder's wish.
 func (l *Lease) lose(reason string) {
 	if l.end(ErrLost) {
-		l.leases.log.Slog().Warn("lease lost", slog.String("lease", l.h.Name), slog.Int("slot", l.h.Slot),
+		l.leases.log.Slog().Warn("lease lost",
+			slog.String("lease", l.h.Name), slog.Int("slot", l.h.Slot),
 			slog.String("reason", reason))
 	}
 }

@@ -33,7 +33,8 @@ func TestARenewalKeepsTheLease(t *testing.T) {
 	})
 }
 
-// The end is counted from before the last request that was answered: at 20/3 s there was a renewal, then there is none.
+// The end is counted from before the last request that was answered: at 20/3 s there was
+// a renewal, then there is none.
 func TestALeaseIsLostWhenTwoThirdsOfItsTTLAreOverAndNeverLater(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -65,7 +66,8 @@ func TestALeaseIsLostWhenTwoThirdsOfItsTTLAreOverAndNeverLater(t *testing.T) {
 				if err := lease.Renew(t.Context()); !errors.Is(err, xlease.ErrLost) {
 					t.Errorf("Renew = %v, want ErrLost", err)
 				}
-				if text := out.String(); strings.Count(text, "lease lost") != 1 || !strings.Contains(text, `"lease":"job"`) {
+				if text := out.String(); strings.Count(text, "lease lost") != 1 ||
+					!strings.Contains(text, `"lease":"job"`) {
 					t.Errorf("log = %s, want one line of the loss", text)
 				}
 				s.Set(func(s *shaky) { s.Down, s.Hang, s.Late = false, false, 0 })
@@ -119,7 +121,8 @@ func TestReleaseTellsWhoWasNotAlone(t *testing.T) {
 	})
 }
 
-// Err looks at the clocks: a process that was stopped, or a machine that was suspended, has run no timer.
+// Err looks at the clocks: a process that was stopped, or a machine that was suspended,
+// has run no timer.
 func TestErrSaysWhatTheAlarmCouldNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLeases(t)
@@ -157,7 +160,8 @@ func TestAManualLeaseIsTheCallersToRenew(t *testing.T) {
 			t.Errorf("%d renewals, want the caller's 10", n)
 		}
 		s.Set(func(s *shaky) { s.Down = true })
-		if err := lease.Renew(t.Context()); !errors.Is(err, errDown) || !strings.Contains(err.Error(), `"job"`) {
+		if err := lease.Renew(t.Context()); !errors.Is(err, errDown) ||
+			!strings.Contains(err.Error(), `"job"`) {
 			t.Errorf("Renew = %v, want the backend's error, with the name", err)
 		}
 		held(t, lease, nil)
@@ -178,13 +182,15 @@ func TestAnAnswerThatComesTooLateGivesNoLease(t *testing.T) {
 		if l.Open() != 0 {
 			t.Errorf("%d leases are open, want none", l.Open())
 		}
-		if err := take(t, l, "job").Release(t.Context()); err != nil { // the late one was given back
+		// the late one was given back
+		if err := take(t, l, "job").Release(t.Context()); err != nil {
 			t.Error(err)
 		}
 
 		_ = take(t, l, "marked", xlease.WithMark(500, 0)).Release(t.Context())
 		s.Set(func(s *shaky) { s.Late = 20 * time.Second })
-		if _, err := l.Lease(t.Context(), "marked", ttl, xlease.WithMark(900, 0)); !errors.Is(err, xlease.ErrLost) {
+		if _, err := l.Lease(t.Context(), "marked",
+			ttl, xlease.WithMark(900, 0)); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("Lease = %v, want ErrLost", err)
 		}
 		s.Set(func(s *shaky) { s.Late = 0 })
@@ -275,7 +281,8 @@ func TestReleaseInterruptsARenewal(t *testing.T) {
 	})
 }
 
-// The caller's own renewal has a context of its own, so a release waits for its end, and no longer than its own context.
+// The caller's own renewal has a context of its own, so a release waits for its end, and
+// no longer than its own context.
 func TestACallThatHangsHoldsUpNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := newLeases(t)
@@ -291,7 +298,8 @@ func TestACallThatHangsHoldsUpNobodyElse(t *testing.T) {
 		start := time.Now()
 		for _, call := range []func(context.Context) error{lease.Renew, lease.Release} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `"job"`) {
+			if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+				!strings.Contains(err.Error(), `"job"`) {
 				t.Errorf("a second call = %v, want DeadlineExceeded, with the name", err)
 			}
 			cancel()
@@ -331,7 +339,8 @@ func TestBindEndsWithTheLease(t *testing.T) {
 		late, cancel3 := lease.Bind(t.Context())
 		defer cancel3()
 		if !errors.Is(context.Cause(late), xlease.ErrReleased) {
-			t.Errorf("cause of a lease that had ended = %v, want ErrReleased at once", context.Cause(late))
+			t.Errorf("cause of a lease that had ended = %v, want ErrReleased at once",
+				context.Cause(late))
 		}
 
 		lease = take(t, l, "cancelled")

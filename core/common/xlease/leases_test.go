@@ -21,20 +21,35 @@ func TestEveryWrongOptionIsReportedAtOnce(t *testing.T) {
 	if !errors.Is(err, xlease.ErrOption) {
 		t.Fatalf("Lease = %v, want ErrOption", err)
 	}
-	for _, want := range []string{`the name "a name"`, "TTL 1ms (accepted: 50ms to 24h0m0s)", "0 slots from -1 on"} {
+	for _, want := range []string{
+		`the name "a name"`, "TTL 1ms (accepted: 50ms to 24h0m0s)",
+		"0 slots from -1 on",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %q, want %q in it", err, want)
 		}
 	}
 	for name, call := range map[string]func() error{
-		"no name":     func() error { _, err := l.Lease(t.Context(), "", ttl); return err },
-		"long name":   func() error { _, err := l.Lease(t.Context(), strings.Repeat("n", 201), ttl); return err },
-		"umlaut":      func() error { _, err := l.Lease(t.Context(), "tür", ttl); return err },
-		"newline":     func() error { _, err := l.Lease(t.Context(), "a\nb", ttl); return err },
-		"long TTL":    func() error { _, err := l.Lease(t.Context(), "n", 25*time.Hour); return err },
-		"negative":    func() error { _, err := l.Lease(t.Context(), "n", -ttl); return err },
-		"many slots":  func() error { _, err := l.Lease(t.Context(), "n", ttl, xlease.WithSlots(0, 1<<20+1)); return err },
-		"high slots":  func() error { _, err := l.Lease(t.Context(), "n", ttl, xlease.WithSlots(1<<20, 1)); return err },
+		"no name": func() error { _, err := l.Lease(t.Context(), "", ttl); return err },
+		"long name": func() error {
+			_, err := l.Lease(t.Context(), strings.Repeat("n", 201), ttl)
+			return err
+		},
+		"umlaut":  func() error { _, err := l.Lease(t.Context(), "tür", ttl); return err },
+		"newline": func() error { _, err := l.Lease(t.Context(), "a\nb", ttl); return err },
+		"long TTL": func() error {
+			_, err := l.Lease(t.Context(), "n", 25*time.Hour)
+			return err
+		},
+		"negative": func() error { _, err := l.Lease(t.Context(), "n", -ttl); return err },
+		"many slots": func() error {
+			_, err := l.Lease(t.Context(), "n", ttl, xlease.WithSlots(0, 1<<20+1))
+			return err
+		},
+		"high slots": func() error {
+			_, err := l.Lease(t.Context(), "n", ttl, xlease.WithSlots(1<<20, 1))
+			return err
+		},
 		"wrong in Do": func() error { return l.Do(t.Context(), "", ttl, nil) },
 	} {
 		if err := call(); !errors.Is(err, xlease.ErrOption) {
@@ -79,7 +94,8 @@ func TestWithWaitWaitsForTheName(t *testing.T) {
 		_ = lease.Release(t.Context())
 		<-time.After(time.Second)
 		if d := time.Duration(got.Load()); d < time.Minute || d > time.Minute+500*time.Millisecond {
-			t.Errorf("the next holder came after %v, want at most half a second after the release", d)
+			t.Errorf("the next holder came after %v, want at most half a second after the release",
+				d)
 		}
 	})
 }
@@ -105,8 +121,10 @@ func TestWithWaitGivesOtherErrorsBackAtOnce(t *testing.T) {
 		l, s := newLeases(t)
 		s.Set(func(s *shaky) { s.Down = true })
 		start := time.Now()
-		if _, err := l.Lease(t.Context(), "job", ttl, xlease.WithWait()); !errors.Is(err, errDown) || time.Since(start) != 0 {
-			t.Errorf("Lease = %v after %v, want the backend's error at once", err, time.Since(start))
+		if _, err := l.Lease(t.Context(), "job",
+			ttl, xlease.WithWait()); !errors.Is(err, errDown) || time.Since(start) != 0 {
+			t.Errorf("Lease = %v after %v, want the backend's error at once",
+				err, time.Since(start))
 		}
 	})
 }
@@ -146,7 +164,8 @@ func TestEachHolderHasASlotOfItsOwn(t *testing.T) {
 			}
 			seen[lease.Slot()] = lease
 		}
-		if _, err := l.Lease(t.Context(), "pool", ttl, xlease.WithSlots(10, 5)); !errors.Is(err, xlease.ErrHeld) {
+		if _, err := l.Lease(t.Context(), "pool",
+			ttl, xlease.WithSlots(10, 5)); !errors.Is(err, xlease.ErrHeld) {
 			t.Errorf("a sixth holder got %v, want ErrHeld", err)
 		}
 		_ = seen[12].Release(t.Context())
@@ -196,7 +215,8 @@ func TestDoRunsUnderALease(t *testing.T) {
 			return errWork
 		})
 		if !errors.Is(err, errWork) || errors.Is(err, xlease.ErrLost) || s.Released() != 1 {
-			t.Errorf("Do = %v after %d releases, want the function's error and one", err, s.Released())
+			t.Errorf("Do = %v after %d releases, want the function's error and one",
+				err, s.Released())
 		}
 
 		err = l.Do(t.Context(), "job", ttl, func(ctx context.Context, _ *xlease.Lease) error {
@@ -214,7 +234,8 @@ func TestDoRunsUnderALease(t *testing.T) {
 
 		func() {
 			defer func() { _ = recover() }()
-			_ = l.Do(t.Context(), "panic", ttl, func(context.Context, *xlease.Lease) error { panic("no paper") })
+			_ = l.Do(t.Context(), "panic",
+				ttl, func(context.Context, *xlease.Lease) error { panic("no paper") })
 		}()
 		take(t, l, "panic") // is free
 	})
@@ -231,7 +252,8 @@ func TestDoneWorkIsDoneAlsoWhereTheNameCannotBeGivenBack(t *testing.T) {
 		if err != nil {
 			t.Errorf("Do = %v, want nil: the work was done alone", err)
 		}
-		if !strings.Contains(out.String(), "lease not released") || !strings.Contains(out.String(), "LEASE") {
+		if !strings.Contains(out.String(), "lease not released") ||
+			!strings.Contains(out.String(), "LEASE") {
 			t.Errorf("log = %s, want a line of it in the log of leases", out)
 		}
 	})
@@ -275,7 +297,8 @@ func TestALeaseThatComesWhileClosingIsGivenBack(t *testing.T) {
 			t.Error(err)
 		}
 		if err := <-result; !errors.Is(err, xlease.ErrClosed) || s.Released() != 1 {
-			t.Errorf("Lease = %v, %d released; want ErrClosed and the record given back", err, s.Released())
+			t.Errorf("Lease = %v, %d released; want ErrClosed and the record given back",
+				err, s.Released())
 		}
 	})
 }
@@ -286,7 +309,8 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 		take(t, l, "job")
 		s.Set(func(s *shaky) { s.Hang = true })
 		start := time.Now()
-		if err := l.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 5*time.Second {
+		if err := l.Close(); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(start) != 5*time.Second {
 			t.Errorf("Close = %v after %v, want DeadlineExceeded after 5s", err, time.Since(start))
 		}
 	})
@@ -299,8 +323,10 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 		renewal.Go(func() { _ = lease.Renew(ctx) })
 		synctest.Wait()
 		start := time.Now()
-		if err := l.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 5*time.Second {
-			t.Errorf("Close beside a renewal = %v after %v, want DeadlineExceeded after 5s", err, time.Since(start))
+		if err := l.Close(); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(start) != 5*time.Second {
+			t.Errorf("Close beside a renewal = %v after %v, want DeadlineExceeded after 5s",
+				err, time.Since(start))
 		}
 		cancel()
 		renewal.Wait()
@@ -327,7 +353,8 @@ func TestTheContextCarriesTheLeases(t *testing.T) {
 	if got := xlease.MustGetLeases(ctx); got != l {
 		t.Errorf("MustGetLeases = %v, want the leases", got)
 	}
-	if _, err := xlease.GetLeases(t.Context()); err == nil || err.GetErrorCode() != xerror.ConfigError {
+	if _, err := xlease.GetLeases(t.Context()); err == nil ||
+		err.GetErrorCode() != xerror.ConfigError {
 		t.Errorf("GetLeases without any = %v, want a ConfigError", err)
 	}
 	defer func() {

@@ -68,9 +68,13 @@ func acquire(rs records, r driver.Request, now int64) (driver.Grant, error) {
 		return driver.Grant{Wait: wait}, failed
 	}
 	rec := seen[slot]
-	grant := driver.Grant{OK: true, Slot: slot, Token: max(rec.token+1, now), Mark: rec.mark, Age: micros(max(now-rs.since(), 0))}
+	grant := driver.Grant{
+		OK: true, Slot: slot, Token: max(rec.token+1, now), Mark: rec.mark,
+		Age: micros(max(now-rs.since(), 0)),
+	}
 	return grant, rs.write(slot, record{
-		holder: r.Holder, until: now + r.TTL.Microseconds(), token: grant.Token, mark: max(rec.mark, r.Mark),
+		holder: r.Holder, until: now + r.TTL.Microseconds(), token: grant.Token,
+		mark: max(rec.mark, r.Mark),
 	})
 }
 

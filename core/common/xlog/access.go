@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// AccessLine is what the access log says of one request. Empty fields are left out of the line,
-// except Status, Bytes and the duration.
+// AccessLine is what the access log says of one request. Empty fields are left out of the
+// line, except Status, Bytes and the duration.
 type AccessLine struct {
 	Method string
 	// Path is the request's path without the query, which may hold secrets.
@@ -34,16 +34,17 @@ type AccessLine struct {
 	Reported bool
 }
 
-// What a client sends is cut here, at the border of a character: a header may be 64 KB long.
+// What a client sends is cut here, at the border of a character: a header may be 64 KB
+// long.
 const (
 	maxPath      = 2048
 	maxUserAgent = 256
 	maxMessage   = 512 // of an error, which may repeat what a client sent
 )
 
-// level returns the level of the line: Error for a status from 500 on, else Info. A status from
-// 400 on is a fault of the client, and the service works as it should. It is Info if the failure
-// is reported.
+// level returns the level of the line: Error for a status from 500 on, else Info. A
+// status from 400 on is a fault of the client, and the service works as it should. It is
+// Info if the failure is reported.
 func (a *AccessLine) level() slog.Level {
 	if a.Status >= http.StatusInternalServerError && !a.Reported {
 		return slog.LevelError
@@ -51,7 +52,8 @@ func (a *AccessLine) level() slog.Level {
 	return slog.LevelInfo
 }
 
-// Access writes the line of one request, with the message "request". It allocates nothing.
+// Access writes the line of one request, with the message "request". It allocates
+// nothing.
 //
 // It is the one line that every request pays for, and its members are known, so it is put
 // together here and not by zerolog: in the same form, at a third of the time.
@@ -59,8 +61,8 @@ func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
 	l.writeKnown(ctx, a.level(), `"request"`, a.Start, a.append)
 }
 
-// writeKnown writes a line whose members are known: the head with a message that is JSON already,
-// and what members appends for a duration.
+// writeKnown writes a line whose members are known: the head with a message that is JSON
+// already, and what members appends for a duration.
 func (l *LogNamedLogger) writeKnown(
 	ctx context.Context, level slog.Level, msg string, start time.Time,
 	members func(b []byte, took time.Duration) []byte,
@@ -81,8 +83,8 @@ func (l *LogNamedLogger) writeKnown(
 
 // end returns the time of a line, and how long what began at start has taken.
 //
-// A short request's end is its start and what the monotonic clock says: that is half of reading
-// both clocks, and the same unless somebody sets the other clock meanwhile.
+// A short request's end is its start and what the monotonic clock says: that is half of
+// reading both clocks, and the same unless somebody sets the other clock meanwhile.
 func (e *Engine) end(start time.Time) (now time.Time, took time.Duration) {
 	if start.IsZero() {
 		return e.clock(), 0
@@ -109,8 +111,8 @@ func (a *AccessLine) append(b []byte, took time.Duration) []byte {
 	return appendMember(b, `,"user_agent":`, jsonline.Cut(a.UserAgent, maxUserAgent))
 }
 
-// appendMember appends a member of a line, or nothing where it has no value. The key is JSON
-// already, with its comma and its colon.
+// appendMember appends a member of a line, or nothing where it has no value. The key is
+// JSON already, with its comma and its colon.
 func appendMember(b []byte, key, value string) []byte {
 	if value == "" {
 		return b

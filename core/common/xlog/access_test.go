@@ -17,7 +17,8 @@ import (
 // The line of a request is put together without zerolog.
 func TestAnAccessLineLooksLikeEveryOtherLine(t *testing.T) {
 	for _, text := range []string{
-		"/user/7", "", `/"\`, "/\x00\x1f\x7f\b\f\n\r\t", "/<a>&", "/汉字", "/\xff", "/\xe6\xb1", "/\u2028\u202e\u009b", "/long enough for a step of eight bytes \x1b[31m",
+		"/user/7", "", `/"\`, "/\x00\x1f\x7f\b\f\n\r\t", "/<a>&", "/汉字", "/\xff", "/\xe6\xb1",
+		"/\u2028\u202e\u009b", "/long enough for a step of eight bytes \x1b[31m",
 	} {
 		e, rec := newEngine(t)
 		log := e.WithName(xlog.NamedHTTP, text)
@@ -25,13 +26,16 @@ func TestAnAccessLineLooksLikeEveryOtherLine(t *testing.T) {
 		request.SetID(text)
 		for _, ctx := range []context.Context{request, t.Context()} {
 			log.Access(ctx, &xlog.AccessLine{
-				Method: text, Path: text, Route: text, Status: 404, Bytes: -1, Start: noon.Add(-1_234_567), ClientIP: text,
+				Method: text, Path: text, Route: text, Status: 404, Bytes: -1,
+				Start: noon.Add(-1_234_567), ClientIP: text,
 				UserAgent: text, ErrorCode: 40400, ErrorMessage: text,
 			})
 			got := rec.one(t)
 			attrs := []slog.Attr{
-				slog.String("method", text), slog.String("path", text), slog.String("route", text), slog.Int("status", 404),
-				slog.Int("bytes", -1), slog.Duration("duration_ms", 1_234_000), slog.String("client_ip", text), slog.Int("error_code", 40400),
+				slog.String("method", text), slog.String("path", text), slog.String("route", text),
+				slog.Int("status", 404),
+				slog.Int("bytes", -1), slog.Duration("duration_ms", 1_234_000),
+				slog.String("client_ip", text), slog.Int("error_code", 40400),
 				slog.String("error_message", text), slog.String("user_agent", text),
 			}
 			if text == "" {
@@ -46,14 +50,19 @@ func TestAnAccessLineLooksLikeEveryOtherLine(t *testing.T) {
 }
 
 func TestAnAccessLineHasTheTimeAtWhichTheRequestEnded(t *testing.T) {
-	for _, took := range []time.Duration{0, 20 * time.Millisecond, 999 * time.Millisecond, time.Second, time.Hour} {
+	for _, took := range []time.Duration{
+		0, 20 * time.Millisecond, 999 * time.Millisecond,
+		time.Second, time.Hour,
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			e, rec := newEngine(t, func(c *xlog.Config) { c.Clock = nil })
 			start := time.Now()
 			<-time.After(took)
-			e.WithName(xlog.NamedHTTP).Access(t.Context(), &xlog.AccessLine{Status: 200, Start: start})
+			e.WithName(xlog.NamedHTTP).Access(t.Context(),
+				&xlog.AccessLine{Status: 200, Start: start})
 			got := rec.object(t)
-			if want := start.Add(took).UTC().Format("2006-01-02T15:04:05.000Z"); got["time"] != want {
+			if want := start.Add(took).UTC().Format(
+				"2006-01-02T15:04:05.000Z"); got["time"] != want {
 				t.Errorf("time = %v, want %s", got["time"], want)
 			}
 			if want := float64(took.Milliseconds()); got["duration_ms"] != want {
@@ -64,19 +73,25 @@ func TestAnAccessLineHasTheTimeAtWhichTheRequestEnded(t *testing.T) {
 }
 
 func TestACallLineLooksLikeEveryOtherLine(t *testing.T) {
-	for _, text := range []string{"/pkg.Service/Method", "", `/"\`, "/\x00\n\x1b[31m", "/汉字", "/\xff"} {
+	for _, text := range []string{
+		"/pkg.Service/Method", "", `/"\`, "/\x00\n\x1b[31m", "/汉字",
+		"/\xff",
+	} {
 		e, rec := newEngine(t)
 		log := e.WithName(xlog.NamedGRPC, text)
 		request := xctx.NewRequest(t.Context(), nil)
 		request.SetID(text)
 		log.Call(request, &xlog.CallLine{
-			Method: text, Stream: text, Status: text, Level: slog.LevelWarn, ClientIP: netip.MustParseAddr("192.0.2.1"),
-			Source: text, Received: 1, Sent: 2, ErrorCode: 40400, ErrorMessage: text,
+			Method: text, Stream: text, Status: text, Level: slog.LevelWarn,
+			ClientIP: netip.MustParseAddr("192.0.2.1"),
+			Source:   text, Received: 1, Sent: 2, ErrorCode: 40400, ErrorMessage: text,
 		})
 		got := rec.one(t)
 		attrs := []slog.Attr{
-			slog.String("method", text), slog.String("stream", text), slog.String("status", text), slog.Duration("duration_ms", 0),
-			slog.Int("received", 1), slog.Int("sent", 2), slog.String("client_ip", "192.0.2.1"), slog.String("source", text),
+			slog.String("method", text), slog.String("stream", text), slog.String("status", text),
+			slog.Duration("duration_ms", 0),
+			slog.Int("received", 1), slog.Int("sent", 2), slog.String("client_ip", "192.0.2.1"),
+			slog.String("source", text),
 			slog.Int("error_code", 40400), slog.String("error_message", text),
 		}
 		if text == "" {

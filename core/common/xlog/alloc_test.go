@@ -32,38 +32,58 @@ func TestALineAllocatesNothing(t *testing.T) {
 		call func()
 	}{
 		{name: "five fields and the id", call: func() { logFive(ctx, log) }},
-		{name: "package function", call: func() { xlog.Info(ctx, benchMsg, slog.Int("status", 200)) }},
-		{name: "no context", call: func() { log.Info(context.Background(), benchMsg, slog.String("ID", "x")) }},
+		{
+			name: "package function",
+			call: func() { xlog.Info(ctx, benchMsg, slog.Int("status", 200)) },
+		},
+		{name: "no context", call: func() {
+			log.Info(context.Background(), benchMsg, slog.String("ID", "x"))
+		}},
 		{name: "error", call: func() { log.Warn(ctx, benchMsg, slog.Any("error", fail)) }},
 		{name: "time, bool, float", call: func() {
-			log.Info(ctx, benchMsg, slog.Time("t", noon), slog.Bool("b", true), slog.Float64("f", 1.5), slog.Uint64("u", 1))
+			log.Info(ctx, benchMsg, slog.Time("t", noon), slog.Bool("b", true),
+				slog.Float64("f", 1.5), slog.Uint64("u", 1))
 		}},
-		{name: "masked", call: func() { log.Info(ctx, benchMsg, slog.String("password", "x"), slog.Any("k", xlog.Secret("x"))) }},
+		{name: "masked", call: func() {
+			log.Info(ctx, benchMsg, slog.String("password", "x"), slog.Any("k", xlog.Secret("x")))
+		}},
 		{name: "like a secret", call: func() {
-			log.Info(ctx, benchMsg, slog.Int("connections", 1), slog.String("content_type", "x"), slog.String("passenger", "x"))
+			log.Info(ctx, benchMsg, slog.Int("connections", 1), slog.String("content_type", "x"),
+				slog.String("passenger", "x"))
 		}},
 		{name: "group", call: func() { log.Info(ctx, benchMsg, group) }},
 		{name: "text beyond ASCII", call: func() { log.Info(ctx, utf8, slog.String("k", utf8)) }},
 		{name: "long message", call: func() { xlog.Info(ctx, long) }},
 		{name: "message of quotes", call: func() { xlog.Notice(context.Background(), quotes) }},
 		{name: "slog", call: func() {
-			sl.LogAttrs(ctx, slog.LevelInfo, benchMsg, slog.String("method", benchMethod), slog.String("path", benchPath),
-				slog.Int("status", benchStatus), slog.Int64("bytes", benchBytes), slog.Duration("duration", benchTook))
+			sl.LogAttrs(ctx, slog.LevelInfo, benchMsg, slog.String("method", benchMethod),
+				slog.String("path", benchPath),
+				slog.Int("status", benchStatus), slog.Int64("bytes", benchBytes),
+				slog.Duration("duration", benchTook))
 		}},
-		{name: "slog with groups", call: func() { named.LogAttrs(ctx, slog.LevelInfo, benchMsg, slog.Int("k", 1)) }},
+		{
+			name: "slog with groups",
+			call: func() { named.LogAttrs(ctx, slog.LevelInfo, benchMsg, slog.Int("k", 1)) },
+		},
 		{name: "access", call: func() {
 			log.Access(ctx, &xlog.AccessLine{
-				Method: benchMethod, Path: benchPath, Route: "/api/v1/user/:id", Status: 500, Bytes: benchBytes, Start: noon,
-				ClientIP: "192.0.2.1", UserAgent: "curl/8.5.0", ErrorCode: 50000, ErrorMessage: "gone",
+				Method: benchMethod, Path: benchPath, Route: "/api/v1/user/:id",
+				Status: 500, Bytes: benchBytes, Start: noon,
+				ClientIP: "192.0.2.1", UserAgent: "curl/8.5.0",
+				ErrorCode: 50000, ErrorMessage: "gone",
 			})
 		}},
 		{name: "call", call: func() {
 			log.Call(ctx, &xlog.CallLine{
-				Method: "/pkg.Service/Method", Stream: "bidi", Status: "NOT_FOUND", Level: slog.LevelWarn, Start: noon,
-				ClientIP: netip.AddrFrom4([4]byte{192, 0, 2, 1}), Source: "shop", Received: 3, Sent: 4, ErrorCode: 40400, ErrorMessage: "gone",
+				Method: "/pkg.Service/Method", Stream: "bidi", Status: "NOT_FOUND",
+				Level: slog.LevelWarn, Start: noon,
+				ClientIP: netip.AddrFrom4([4]byte{192, 0, 2, 1}), Source: "shop",
+				Received: 3, Sent: 4, ErrorCode: 40400, ErrorMessage: "gone",
 			})
 		}},
-		{name: "disabled", call: func() { log.Debug(ctx, benchMsg, slog.Int("status", 200), slog.String("k", "v")) }},
+		{name: "disabled", call: func() {
+			log.Debug(ctx, benchMsg, slog.Int("status", 200), slog.String("k", "v"))
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := testing.AllocsPerRun(1000, tc.call); got != 0 {

@@ -10,19 +10,20 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
-// CallLine is what the access log says of one gRPC call. Empty fields are left out of the line,
-// except Status and the duration.
+// CallLine is what the access log says of one gRPC call. Empty fields are left out of the
+// line, except Status and the duration.
 type CallLine struct {
 	// Method is the full method, /package.Service/Method.
 	Method string
-	// Stream says which side streams: "client", "server" or "bidi"; it is empty for a unary call.
+	// Stream says which side streams: "client", "server" or "bidi"; it is empty for a
+	// unary call.
 	Stream string
 	// Status is the name of the gRPC status code, such as NOT_FOUND.
 	Status string
 	// Level is that of the line.
 	Level slog.Level
-	// Start is when the call began; the line has the time since then as duration_ms, milliseconds
-	// with a fraction.
+	// Start is when the call began; the line has the time since then as duration_ms,
+	// milliseconds with a fraction.
 	Start time.Time
 	// ClientIP is the address of the connection.
 	ClientIP netip.Addr

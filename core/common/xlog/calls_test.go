@@ -16,7 +16,8 @@ import (
 func TestAccessLineHoldsTheRequest(t *testing.T) {
 	e, rec := newEngine(t)
 	e.WithName(xlog.NamedHTTP).Access(t.Context(), &xlog.AccessLine{
-		Method: "POST", Path: "/u/1", Route: "/u/:id", Status: 404, Bytes: 12, Start: noon.Add(-1234567),
+		Method: "POST", Path: "/u/1", Route: "/u/:id",
+		Status: 404, Bytes: 12, Start: noon.Add(-1234567),
 		ClientIP: "192.0.2.1", UserAgent: "curl", ErrorCode: 40400, ErrorMessage: "none",
 	})
 	want := `{"time":"2025-03-04T12:00:00.123Z","level":"info","name":"HTTP","msg":"request","method":"POST","path":"/u/1",` +
@@ -26,7 +27,8 @@ func TestAccessLineHoldsTheRequest(t *testing.T) {
 		t.Errorf("line =\n%s, want\n%s", got, want)
 	}
 	e.WithName("").Access(t.Context(), &xlog.AccessLine{Method: "GET", Path: "/", Status: 204})
-	if got := rec.one(t); !strings.HasSuffix(got, `"path":"/","status":204,"bytes":0,"duration_ms":0}`+"\n") {
+	if got := rec.one(t); !strings.HasSuffix(got,
+		`"path":"/","status":204,"bytes":0,"duration_ms":0}`+"\n") {
 		t.Errorf("empty fields show: %s", got)
 	}
 }
@@ -50,7 +52,8 @@ func TestAccessLevelFollowsTheStatus(t *testing.T) {
 func TestAccessCutsWhatAClientSendsBetweenCharacters(t *testing.T) {
 	e, rec := newEngine(t)
 	e.WithName("").Access(t.Context(), &xlog.AccessLine{
-		Method: strings.Repeat("M", 5000), Path: strings.Repeat("路", 5000), UserAgent: "x" + strings.Repeat("代", 5000), Status: 200,
+		Method: strings.Repeat("M", 5000), Path: strings.Repeat("路", 5000),
+		UserAgent: "x" + strings.Repeat("代", 5000), Status: 200,
 	})
 	line := rec.one(t)
 	if len(line) > 3000 || strings.Contains(line, "\ufffd") || strings.Contains(line, "ufffd") {
@@ -67,18 +70,25 @@ func TestTraceTellsNameOutcomeAndTime(t *testing.T) {
 			want string
 		}{
 			{name: "ok", want: `"level":"debug","name":"SERV","msg":"call","call":"User.Find","outcome":"ok","duration_ms":12`},
-			{name: "error", fail: errBoom, want: `"level":"warn","name":"SERV","msg":"call","call":"User.Find","outcome":"error","duration_ms":12,"error":"boom"`},
+			{
+				name: "error", fail: errBoom,
+				want: `"level":"warn","name":"SERV","msg":"call","call":"User.Find","outcome":"error","duration_ms":12,"error":"boom"`,
+			},
 		} {
 			e, rec := newEngine(t)
-			err := e.WithName(xlog.NamedSERV).Trace(t.Context(), "User.Find", func(context.Context) error {
-				<-time.After(12 * time.Millisecond)
-				return tc.fail
-			}, slog.Any("headers", http.Header{"Authorization": {"Bearer abc"}, "Accept": {"*/*"}}))
+			err := e.WithName(xlog.NamedSERV).Trace(t.Context(), "User.Find",
+				func(context.Context) error {
+					<-time.After(12 * time.Millisecond)
+					return tc.fail
+				}, slog.Any("headers",
+					http.Header{"Authorization": {"Bearer abc"}, "Accept": {"*/*"}}))
 			if !errors.Is(err, tc.fail) {
 				t.Errorf("%s: error = %v, want that of the call", tc.name, err)
 			}
 			line := rec.one(t)
-			if want := tc.want + `,"headers":{"Accept":["*/*"],"Authorization":"***"}}`; !strings.Contains(line, want) {
+			if want := tc.want +
+				`,"headers":{"Accept":["*/*"],"Authorization":"***"}}`; !strings.Contains(line,
+				want) {
 				t.Errorf("%s: line = %s, want %s", tc.name, line, want)
 			}
 		}
@@ -95,12 +105,14 @@ func TestTraceLetsAPanicGoOn(t *testing.T) {
 			t.Errorf("line = %v", m)
 		}
 	}()
-	_ = xlog.Trace(xlog.NewContext(t.Context(), e), "call", func(context.Context) error { panic("gone") })
+	_ = xlog.Trace(xlog.NewContext(t.Context(), e), "call",
+		func(context.Context) error { panic("gone") })
 }
 
 func TestTraceIsQuietBelowItsLevel(t *testing.T) {
 	e, rec := newEngine(t, func(c *xlog.Config) { c.Level = slog.LevelInfo })
-	if err := e.WithName("").Trace(t.Context(), "call", func(context.Context) error { return nil }); err != nil {
+	if err := e.WithName("").Trace(t.Context(), "call",
+		func(context.Context) error { return nil }); err != nil {
 		t.Error(err)
 	}
 	if got := rec.take(); len(got) != 0 {

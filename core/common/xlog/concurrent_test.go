@@ -25,7 +25,8 @@ func TestLinesOfManyGoroutinesStayWhole(t *testing.T) {
 			for g := range goroutines {
 				wg.Go(func() {
 					for i := range each {
-						log.Info(t.Context(), "m", slog.Int("g", g), slog.Int("i", i), slog.String("text", "日本 \u202e"),
+						log.Info(t.Context(), "m",
+							slog.Int("g", g), slog.Int("i", i), slog.String("text", "日本 \u202e"),
 							slog.Group("group", slog.Any("v", []int{g, i})))
 						e.SetLevel(slog.LevelInfo)
 						if i == each/2 && g == 0 {
@@ -51,7 +52,8 @@ func TestLinesOfManyGoroutinesStayWhole(t *testing.T) {
 				}
 			}
 			if whole != goroutines*each || len(writes) != goroutines*each {
-				t.Errorf("%d lines in the file, %d writes; want %d", whole, len(writes), goroutines*each)
+				t.Errorf("%d lines in the file, %d writes; want %d",
+					whole, len(writes), goroutines*each)
 			}
 		})
 	}
@@ -81,7 +83,8 @@ func TestAPipeGetsWholeLinesFromManyGoroutines(t *testing.T) {
 	for g := range 8 {
 		wg.Go(func() {
 			for range 50 {
-				e.WithName("").Info(t.Context(), "m", slog.Int("g", g), slog.String("pad", strings.Repeat("y", 9000)))
+				e.WithName("").Info(t.Context(), "m",
+					slog.Int("g", g), slog.String("pad", strings.Repeat("y", 9000)))
 			}
 		})
 	}

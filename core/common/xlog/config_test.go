@@ -13,7 +13,8 @@ import (
 // clearEnv unsets every variable of the log for the test.
 func clearEnv(t *testing.T) {
 	for _, name := range []string{
-		"LOG_LEVEL", "LOG_FORMAT", "LOG_DIR", "LOG_MAX_SIZE", "LOG_MAX_AGE", "LOG_MAX_BACKUPS", "LOG_COMPRESS", "PLINTH_DEBUG",
+		"LOG_LEVEL", "LOG_FORMAT", "LOG_DIR", "LOG_MAX_SIZE", "LOG_MAX_AGE", "LOG_MAX_BACKUPS",
+		"LOG_COMPRESS", "PLINTH_DEBUG",
 	} {
 		t.Setenv(name, "")
 	}
@@ -32,20 +33,30 @@ func TestConfigFromEnv(t *testing.T) {
 		want xlog.Config
 	}{
 		{name: "defaults", want: defaults},
-		{name: "debug mode", env: map[string]string{"PLINTH_DEBUG": "true"}, want: with(func(c *xlog.Config) { c.Level = slog.LevelDebug })},
+		{
+			name: "debug mode", env: map[string]string{"PLINTH_DEBUG": "true"},
+			want: with(func(c *xlog.Config) { c.Level = slog.LevelDebug }),
+		},
 		{
 			name: "debug mode with a level",
 			env:  map[string]string{"PLINTH_DEBUG": "true", "LOG_LEVEL": "notice"},
 			want: with(func(c *xlog.Config) { c.Level = xlog.LevelNotice }),
 		},
-		{name: "no files", env: map[string]string{"LOG_DIR": "none"}, want: with(func(c *xlog.Config) { c.Dir = "" })},
+		{
+			name: "no files", env: map[string]string{"LOG_DIR": "none"},
+			want: with(func(c *xlog.Config) { c.Dir = "" }),
+		},
 		{
 			name: "everything",
 			env: map[string]string{
-				"LOG_LEVEL": "error", "LOG_FORMAT": "console", "LOG_DIR": "/l", "LOG_MAX_SIZE": "1", "LOG_MAX_AGE": "0",
+				"LOG_LEVEL": "error", "LOG_FORMAT": "console", "LOG_DIR": "/l", "LOG_MAX_SIZE": "1",
+				"LOG_MAX_AGE":     "0",
 				"LOG_MAX_BACKUPS": "2", "LOG_COMPRESS": "off",
 			},
-			want: xlog.Config{Level: slog.LevelError, Format: xlog.FormatConsole, Dir: "/l", MaxSizeMB: 1, MaxBackups: 2},
+			want: xlog.Config{
+				Level: slog.LevelError, Format: xlog.FormatConsole, Dir: "/l",
+				MaxSizeMB: 1, MaxBackups: 2,
+			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -67,7 +78,8 @@ func TestConfigFromEnv(t *testing.T) {
 func TestConfigFromEnvNamesEveryProblemAndFallsBack(t *testing.T) {
 	clearEnv(t)
 	wrong := map[string]string{
-		"LOG_LEVEL": "loud", "LOG_FORMAT": "xml", "LOG_MAX_SIZE": "0", "LOG_MAX_AGE": "-1", "LOG_MAX_BACKUPS": "many", "LOG_COMPRESS": "zip",
+		"LOG_LEVEL": "loud", "LOG_FORMAT": "xml", "LOG_MAX_SIZE": "0", "LOG_MAX_AGE": "-1",
+		"LOG_MAX_BACKUPS": "many", "LOG_COMPRESS": "zip",
 	}
 	for k, v := range wrong {
 		t.Setenv(k, v)
@@ -91,11 +103,17 @@ func TestConfigFromEnvNamesEveryProblemAndFallsBack(t *testing.T) {
 }
 
 func TestNewNamesEveryProblem(t *testing.T) {
-	e, err := xlog.New(xlog.Config{Format: "xml", MaxSizeMB: -1, MaxAgeDays: -2, MaxBackups: -3, FileName: "../x.log"})
+	e, err := xlog.New(xlog.Config{
+		Format:    "xml",
+		MaxSizeMB: -1, MaxAgeDays: -2, MaxBackups: -3, FileName: "../x.log",
+	})
 	if err == nil || e != nil {
 		t.Fatalf("New = %v, %v", e, err)
 	}
-	for _, want := range []string{`format "xml"`, "MaxSizeMB", "MaxAgeDays", "MaxBackups", "FileName"} {
+	for _, want := range []string{
+		`format "xml"`, "MaxSizeMB", "MaxAgeDays", "MaxBackups",
+		"FileName",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name %s", err, want)
 		}
@@ -103,7 +121,10 @@ func TestNewNamesEveryProblem(t *testing.T) {
 }
 
 func TestFormatsAreNamedByTheEnvironment(t *testing.T) {
-	for name, want := range map[string]xlog.Format{"auto": "", "console": xlog.FormatConsole, "json": xlog.FormatJSON} {
+	for name, want := range map[string]xlog.Format{
+		"auto":    "",
+		"console": xlog.FormatConsole, "json": xlog.FormatJSON,
+	} {
 		t.Setenv("LOG_FORMAT", name)
 		if got, err := xlog.ConfigFromEnv(); err != nil || got.Format != want {
 			t.Errorf("LOG_FORMAT=%s: format %v, %v", name, got.Format, err)

@@ -17,9 +17,9 @@ var (
 	mask       = masking.New() // of every engine: with what AddMaskedKeys was given
 )
 
-// Default returns the default engine. Before SetDefault that is one which writes to standard
-// output at the level and in the form of the environment, and no files; it is made at the first
-// line.
+// Default returns the default engine. Before SetDefault that is one which writes to
+// standard output at the level and in the form of the environment, and no files; it is
+// made at the first line.
 func Default() *Engine {
 	if e := current.Load(); e != nil {
 		return e
@@ -35,9 +35,9 @@ func lazyDefault() *Engine {
 	return Default() // another goroutine may have been first
 }
 
-// SetDefault makes e the engine of all loggers that are not bound to one, and of slog.Default
-// (and with it of the standard log package). The function that it returns puts back what was
-// there before.
+// SetDefault makes e the engine of all loggers that are not bound to one, and of
+// slog.Default (and with it of the standard log package). The function that it returns
+// puts back what was there before.
 func SetDefault(e *Engine) (restore func()) {
 	engine, logger := current.Swap(e), slog.Default()
 	writer, flags := log.Writer(), log.Flags()
@@ -50,9 +50,9 @@ func SetDefault(e *Engine) (restore func()) {
 	}
 }
 
-// AddMaskedKeys masks the values of further keys in the lines of the default engine, and of every
-// engine that is made later. A key counts whatever its case and separators, whole or as the last
-// word of a longer one: "pin" also masks "card_pin" and "cardPin".
+// AddMaskedKeys masks the values of further keys in the lines of the default engine, and
+// of every engine that is made later. A key counts whatever its case and separators,
+// whole or as the last word of a longer one: "pin" also masks "card_pin" and "cardPin".
 func AddMaskedKeys(keys ...string) {
 	maskMu.Lock()
 	defer maskMu.Unlock()
@@ -72,8 +72,8 @@ func maskWith(keys []string) *masking.Set {
 // engineKey finds the engine in a context.
 type engineKey struct{}
 
-// NewContext returns a context whose lines go to e, through whichever logger: tests that run in
-// parallel capture their own lines with it. A nil ctx is context.Background().
+// NewContext returns a context whose lines go to e, through whichever logger: tests that
+// run in parallel capture their own lines with it. A nil ctx is context.Background().
 func NewContext(ctx context.Context, e *Engine) context.Context {
 	if ctx == nil {
 		ctx = context.Background()

@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
-// renamed is put before an attribute's key that the line has already: it would be a second one,
-// and most readers of JSON believe the last.
+// renamed is put before an attribute's key that the line has already: it would be a
+// second one, and most readers of JSON believe the last.
 const renamed = "attr_"
 
 // line is one JSON object under construction: a whole line, or a group inside one.
@@ -33,8 +33,8 @@ func (ln *line) addAll(attrs []slog.Attr) {
 	}
 }
 
-// add appends an attribute. It follows the rules of slog.Handler: values are resolved, an empty
-// attribute or group is left out, and a group without a key is opened up.
+// add appends an attribute. It follows the rules of slog.Handler: values are resolved, an
+// empty attribute or group is left out, and a group without a key is opened up.
 func (ln *line) add(a *slog.Attr) {
 	v, kind := &a.Value, a.Value.Kind()
 	if kind == slog.KindLogValuer {
@@ -93,8 +93,8 @@ func (ln *line) open() line {
 	return line{event: ln.event.CreateDict(), mask: ln.mask}
 }
 
-// close adds a group under key, masked if the key is, or leaves it out where nothing was added to
-// it.
+// close adds a group under key, masked if the key is, or leaves it out where nothing was
+// added to it.
 func (ln *line) close(key string, group line) {
 	if group.any && !ln.mask.Has(key) {
 		ln.event.Dict(ln.key(key), group.event)
@@ -127,8 +127,9 @@ func (ln *line) key(key string) string {
 	return key
 }
 
-// appendMillis appends milliseconds with as many places as they have, such as 12.345: people and
-// machines both read that. The digits are those of the integer, so nothing is rounded.
+// appendMillis appends milliseconds with as many places as they have, such as 12.345:
+// people and machines both read that. The digits are those of the integer, so nothing is
+// rounded.
 func appendMillis(dst []byte, d time.Duration) []byte {
 	ns := uint64(d) // the sign is written apart
 	if d < 0 {
@@ -138,7 +139,8 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 	dst = strconv.AppendUint(dst, ns/1e6, 10)
 	if rest := ns % 1e6; rest != 0 {
 		point := len(dst)
-		dst = strconv.AppendUint(dst, rest+1e6, 10) // six places behind a 1, which becomes the point
+		// six places behind a 1, which becomes the point
+		dst = strconv.AppendUint(dst, rest+1e6, 10)
 		dst[point] = '.'
 		for dst[len(dst)-1] == '0' {
 			dst = dst[:len(dst)-1]
@@ -147,8 +149,8 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 	return dst
 }
 
-// addAny appends a value that slog has no kind for. Whatever it does, the line and its other
-// attributes stay: what cannot be encoded leaves its reason under the key.
+// addAny appends a value that slog has no kind for. Whatever it does, the line and its
+// other attributes stay: what cannot be encoded leaves its reason under the key.
 func (ln *line) addAny(key string, v any) {
 	switch v := v.(type) {
 	case nil:

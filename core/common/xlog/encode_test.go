@@ -59,9 +59,15 @@ func TestErrorValuesAreWrittenAsTheirText(t *testing.T) {
 		{name: "with its own JSON", value: jsonError{}, want: `"the text"`},
 		{name: "nil pointer", value: (*pointerError)(nil), want: `"<nil>"`},
 		{name: "list", value: []error{errBoom, nil}, want: `["boom",null]`},
-		{name: "list of a type of error", value: []*pointerError{{"a"}, nil}, want: `["a","<nil>"]`},
+		{
+			name:  "list of a type of error",
+			value: []*pointerError{{"a"}, nil}, want: `["a","<nil>"]`,
+		},
 		{name: "any list", value: []any{errBoom, 1}, want: `["boom",1]`},
-		{name: "map", value: map[string]any{"e": errBoom, "m": map[string]error{"f": errBoom}}, want: `{"e":"boom","m":{"f":"boom"}}`},
+		{
+			name: "map", value: map[string]any{"e": errBoom, "m": map[string]error{"f": errBoom}},
+			want: `{"e":"boom","m":{"f":"boom"}}`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e, rec := newEngine(t)
@@ -84,7 +90,10 @@ func TestWhatCannotBeEncodedLosesNeitherLineNorAttributes(t *testing.T) {
 		{name: "channel", value: make(chan int), want: "unsupported type: chan int"},
 		{name: "function", value: func() {}, want: "unsupported type: func()"},
 		{name: "NaN in a list", value: []float64{math.NaN()}, want: "unsupported value: NaN"},
-		{name: "channel in a map", value: map[string]any{"a": 1, "c": make(chan int)}, want: "unsupported type"},
+		{
+			name:  "channel in a map",
+			value: map[string]any{"a": 1, "c": make(chan int)}, want: "unsupported type",
+		},
 		{name: "failing MarshalJSON", value: badJSON{}, want: "boom"},
 		{name: "wrong MarshalJSON", value: wrongJSON{}, want: "invalid character"},
 		{name: "panicking MarshalJSON", value: panicJSON{}, want: "json gone"},
@@ -97,8 +106,10 @@ func TestWhatCannotBeEncodedLosesNeitherLineNorAttributes(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			for form, change := range map[string]func(*xlog.Config){"json": func(*xlog.Config) {}, "console": console} {
 				e, rec := newEngine(t, change)
-				e.WithName("").Info(t.Context(), "m", slog.Int("before", 1), slog.Any("k", tc.value),
-					slog.Group("g", slog.Any("k", tc.value), slog.Int("inside", 3)), slog.Int("after", 2))
+				e.WithName("").Info(t.Context(), "m",
+					slog.Int("before", 1), slog.Any("k", tc.value),
+					slog.Group("g", slog.Any("k", tc.value), slog.Int("inside", 3)),
+					slog.Int("after", 2))
 				line := rec.one(t)
 				for _, want := range []string{"before", "after", "inside", tc.want} {
 					if !strings.Contains(line, want) {
@@ -119,9 +130,11 @@ func TestAURLKeepsItsPasswordToItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, rec := newEngine(t)
-	e.WithName("").Info(t.Context(), "m", slog.Any("u", u), slog.Any("list", []any{u}), slog.Any("none", (*url.URL)(nil)))
+	e.WithName("").Info(t.Context(), "m",
+		slog.Any("u", u), slog.Any("list", []any{u}), slog.Any("none", (*url.URL)(nil)))
 	line := rec.one(t)
-	if strings.Contains(line, "hunter2") || !strings.Contains(line, `"u":"postgres://bob:xxxxx@db/app"`) {
+	if strings.Contains(line, "hunter2") ||
+		!strings.Contains(line, `"u":"postgres://bob:xxxxx@db/app"`) {
 		t.Errorf("line = %s", line)
 	}
 }

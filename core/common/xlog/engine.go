@@ -13,9 +13,9 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Engine turns calls into lines and writes them: each line once to the console, as its Format
-// says, and, where there is a Dir, once to a file, as JSON. A line is encoded outside any lock
-// and written in one Write.
+// Engine turns calls into lines and writes them: each line once to the console, as its
+// Format says, and, where there is a Dir, once to a file, as JSON. A line is encoded
+// outside any lock and written in one Write.
 type Engine struct {
 	level slog.LevelVar
 	zero  zerolog.Logger // encodes; its writer is sink
@@ -28,8 +28,8 @@ type Engine struct {
 
 // New returns an engine. An error names every problem of the configuration.
 //
-// A folder that cannot be made, written or locked, as on a read-only file system, is no error:
-// the engine says so in one line and writes to the console only.
+// A folder that cannot be made, written or locked, as on a read-only file system, is no
+// error: the engine says so in one line and writes to the console only.
 func New(c Config) (*Engine, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -53,7 +53,8 @@ func New(c Config) (*Engine, error) {
 	e.sink.file.Store(file)
 	if !file.First {
 		e.WithName(namedLOGS).Notice(context.Background(),
-			"another process writes the log file, lines go to one beside it", slog.String("file", file.Filename))
+			"another process writes the log file, lines go to one beside it",
+			slog.String("file", file.Filename))
 	}
 	return e, nil
 }
@@ -72,9 +73,10 @@ func (e *Engine) WithName(name string, options ...string) *LogNamedLogger {
 // Handler returns a slog.Handler that writes to this engine.
 func (e *Engine) Handler() slog.Handler { return &handler{LogNamedLogger: e.WithName("")} }
 
-// Close writes out and closes the log file, and waits for a compression that is under way. For
-// lines that wait for an output which blocks, it waits for a second at most. Lines that are
-// logged later go to the console only. A second call does nothing. Config.Writer stays open.
+// Close writes out and closes the log file, and waits for a compression that is under
+// way. For lines that wait for an output which blocks, it waits for a second at most.
+// Lines that are logged later go to the console only. A second call does nothing.
+// Config.Writer stays open.
 func (e *Engine) Close() error { return e.sink.close() }
 
 // emit writes one line of this moment.

@@ -48,7 +48,8 @@ func ExampleWithName() {
 	log := xlog.WithName(xlog.NamedSERV)
 
 	log.Info(ctx, "user registered", slog.Int("user", 42), slog.String("password", "hunter2"))
-	log.SugarWarn(ctx, "mail is slow", "took", 1500*time.Millisecond, "error", errors.New("timeout"))
+	log.SugarWarn(ctx, "mail is slow", "took", 1500*time.Millisecond, "error",
+		errors.New("timeout"))
 	// Output:
 	// {"time":"2025-03-04T12:00:00.000Z","level":"info","name":"SERV","msg":"user registered","user":42,"password":"***"}
 	// {"time":"2025-03-04T12:00:00.000Z","level":"warn","name":"SERV","msg":"mail is slow","took":1500,"error":"timeout"}

@@ -20,7 +20,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// files are the log files under dir with what they hold, compressed ones unpacked. Locks are left out.
+// files are the log files under dir with what they hold, compressed ones unpacked. Locks
+// are left out.
 func files(tb testing.TB, dir string) map[string]string {
 	tb.Helper()
 	entries, err := os.ReadDir(dir)
@@ -90,7 +91,8 @@ func TestAfterCloseLinesGoToTheConsoleOnly(t *testing.T) {
 	if got := rec.object(t)["msg"]; got != "after" {
 		t.Errorf("console = %v", got)
 	}
-	if got := files(t, dir)["app.log"]; !strings.Contains(got, "before") || strings.Contains(got, "after") {
+	if got := files(t, dir)["app.log"]; !strings.Contains(got, "before") ||
+		strings.Contains(got, "after") {
 		t.Errorf("file = %q", got)
 	}
 }
@@ -101,13 +103,15 @@ func TestFilesRotateBySizeAndAreCompressed(t *testing.T) {
 	e, rec := newEngine(t, inDir(dir))
 	const lines = 40
 	for i := range lines {
-		e.WithName("").Info(t.Context(), "m", slog.Int("i", i), slog.String("pad", strings.Repeat("x", 1<<16)))
+		e.WithName("").Info(t.Context(), "m",
+			slog.Int("i", i), slog.String("pad", strings.Repeat("x", 1<<16)))
 	}
 	closeEngine(t, e)
 	seen := map[int]bool{}
 	packed := 0
 	for name, text := range files(t, dir) {
-		if strings.Contains(name, "-size") && strings.HasSuffix(name, ".log.gz") { // -size_1 within the same millisecond
+		// -size_1 within the same millisecond
+		if strings.Contains(name, "-size") && strings.HasSuffix(name, ".log.gz") {
 			packed++
 		} else if name != "app.log" {
 			t.Errorf("unexpected file %s", name)
@@ -132,7 +136,8 @@ func TestFilesRotateAtMidnightUTC(t *testing.T) {
 		closeEngine(t, e)
 	})
 	got := files(t, dir)
-	if old := got["app-2000-01-02T00-00-00.000-time.log.gz"]; !strings.Contains(old, "first day") || strings.Contains(old, "second") {
+	if old := got["app-2000-01-02T00-00-00.000-time.log.gz"]; !strings.Contains(old, "first day") ||
+		strings.Contains(old, "second") {
 		t.Errorf("files = %v", got)
 	}
 	if !strings.Contains(got["app.log"], "second day") {
@@ -159,7 +164,8 @@ func TestAFileOfAnEarlierDayIsRotatedAtTheStart(t *testing.T) {
 		if err := os.Chtimes(name, at, at); err != nil {
 			t.Fatal(err)
 		}
-		e, _ := newEngine(t, inDir(dir), func(c *xlog.Config) { c.Clock = func() time.Time { return now } })
+		e, _ := newEngine(t, inDir(dir),
+			func(c *xlog.Config) { c.Clock = func() time.Time { return now } })
 		e.WithName("").Info(t.Context(), "new")
 		closeEngine(t, e)
 		got := files(t, dir)
@@ -171,16 +177,26 @@ func TestAFileOfAnEarlierDayIsRotatedAtTheStart(t *testing.T) {
 
 func TestOldFilesAreRemoved(t *testing.T) {
 	old := []string{
-		"app-2020-01-01T00-00-00.000-time.log.gz", "app-2020-01-02T00-00-00.000-time.log.gz", "app-2020-01-03T00-00-00.000-size.log.gz",
+		"app-2020-01-01T00-00-00.000-time.log.gz", "app-2020-01-02T00-00-00.000-time.log.gz",
+		"app-2020-01-03T00-00-00.000-size.log.gz",
 	}
 	for _, tc := range []struct {
 		name   string
 		change func(*xlog.Config)
 		want   []string
 	}{
-		{name: "by number", change: func(c *xlog.Config) { c.MaxBackups = 2 }, want: []string{old[1], old[2], "app.log"}},
-		{name: "by age", change: func(c *xlog.Config) { c.MaxAgeDays = 7 }, want: []string{"app.log"}},
-		{name: "a very long age", change: func(c *xlog.Config) { c.MaxAgeDays = math.MaxInt32 }, want: []string{old[0], old[1], old[2], "app.log"}},
+		{
+			name: "by number", change: func(c *xlog.Config) { c.MaxBackups = 2 },
+			want: []string{old[1], old[2], "app.log"},
+		},
+		{
+			name: "by age", change: func(c *xlog.Config) { c.MaxAgeDays = 7 },
+			want: []string{"app.log"},
+		},
+		{
+			name: "a very long age", change: func(c *xlog.Config) { c.MaxAgeDays = math.MaxInt32 },
+			want: []string{old[0], old[1], old[2], "app.log"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -251,7 +267,8 @@ func TestALineThatTheFileRefusesIsReportedOnce(t *testing.T) {
 		t.Errorf("%d lines on the console, want 2 and a second warning", len(got))
 	}
 	closeEngine(t, e)
-	if got := files(t, dir)["app.log"]; strings.Count(got, "\n") != 1 || !strings.Contains(got, "short") {
+	if got := files(t, dir)["app.log"]; strings.Count(got, "\n") != 1 ||
+		!strings.Contains(got, "short") {
 		t.Errorf("file = %q", got)
 	}
 }

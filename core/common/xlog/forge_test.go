@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// hostile are texts that an outsider may send to fake a line, hide one, or drive a terminal.
+// hostile are texts that an outsider may send to fake a line, hide one, or drive a
+// terminal.
 var hostile = []string{
 	"a\nb",
 	"a\r\n{\"level\":\"error\",\"msg\":\"forged\"}",
@@ -36,7 +37,8 @@ func checkSafe(tb testing.TB, line string) {
 		tb.Errorf("%q is not UTF-8", line)
 	}
 	for _, r := range body {
-		if unicode.IsControl(r) && r != 0x7f || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r) {
+		if unicode.IsControl(r) && r != 0x7f || r == 0x2028 || r == 0x2029 ||
+			unicode.Is(unicode.Bidi_Control, r) {
 			tb.Errorf("%q holds %U", line, r)
 		}
 	}
@@ -48,8 +50,10 @@ func logHostile(tb testing.TB, e *xlog.Engine, s string) {
 	r := xctx.NewRequest(tb.Context(), nil)
 	r.SetID(s)
 	raw, _ := json.Marshal(s)
-	e.WithName("N"+s).Info(r, "m"+s, slog.String("k", s), slog.String("K"+s, "v"), slog.Any("any", []string{s}),
-		slog.Any("map", map[string]any{"K" + s: s}), slog.Any("raw", json.RawMessage(raw)), slog.Group("g"+s, slog.String("k", s)),
+	e.WithName("N"+s).Info(r, "m"+s, slog.String("k", s), slog.String("K"+s, "v"),
+		slog.Any("any", []string{s}),
+		slog.Any("map", map[string]any{"K" + s: s}), slog.Any("raw", json.RawMessage(raw)),
+		slog.Group("g"+s, slog.String("k", s)),
 		slog.Any("err", &pointerError{s}), slog.String("stack", s))
 }
 
@@ -61,7 +65,8 @@ func TestTextFromOutsideForgesNoLineOfJSON(t *testing.T) {
 		checkSafe(t, line)
 		m := decode(t, line)
 		want := strings.ToValidUTF8(s, "\ufffd")
-		if utf8.ValidString(s) && (m["k"] != want || m["level"] != "info" || m["msg"] != "m"+want || m["name"] != "N"+want) {
+		if utf8.ValidString(s) && (m["k"] != want || m["level"] != "info" || m["msg"] != "m"+want ||
+			m["name"] != "N"+want) {
 			t.Errorf("%q came back as %q in %s", s, m["k"], line)
 		}
 		if got := strings.Count(line, `"level":`); got != 1 {
@@ -94,7 +99,8 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, msg, value string) {
 		for _, change := range []func(*xlog.Config){func(*xlog.Config) {}, console} {
 			e, rec := newEngine(t, change)
-			e.WithName("").Info(t.Context(), msg, slog.String("k", value), slog.Any("any", map[string]string{"k": value}),
+			e.WithName("").Info(t.Context(), msg, slog.String("k", value),
+				slog.Any("any", map[string]string{"k": value}),
 				slog.Any("raw", json.RawMessage(value)), slog.String("x"+value, msg))
 			checkSafe(t, rec.one(t))
 		}

@@ -15,8 +15,8 @@ type handler struct {
 	scopes []scope
 }
 
-// scope is what WithGroup or WithAttrs added: a group that contains everything after it, or
-// attributes.
+// scope is what WithGroup or WithAttrs added: a group that contains everything after it,
+// or attributes.
 type scope struct {
 	group string
 	attrs []slog.Attr

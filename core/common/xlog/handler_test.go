@@ -47,7 +47,10 @@ func TestHandlerWritesGroupsAndAttributes(t *testing.T) {
 		{name: "group", log: g, want: `"a":1,"g":{"b":2,"x":9}}`},
 		{name: "nested", log: left, want: `"a":1,"g":{"b":2,"h":{"c":3,"x":9}}}`},
 		{name: "sibling", log: right, want: `"a":1,"g":{"b":2,"level":4,"x":9}}`},
-		{name: "masked group", log: base.WithGroup("secret").WithGroup("inner"), want: `"a":1,"secret":"***"}`},
+		{
+			name: "masked group",
+			log:  base.WithGroup("secret").WithGroup("inner"), want: `"a":1,"secret":"***"}`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.log.InfoContext(t.Context(), "m", "x", 9)
@@ -106,7 +109,8 @@ func TestSetDefaultTakesSlogAndLogAndGivesThemBack(t *testing.T) {
 	log.Print("log")
 	early.Info(t.Context(), "early")
 	xlog.WithName("H").Slog().Info("handler")
-	if got := rec2.take(); len(got) != 4 || !strings.Contains(got[1], `"msg":"log"`) || !strings.Contains(got[3], `"name":"H"`) {
+	if got := rec2.take(); len(got) != 4 || !strings.Contains(got[1], `"msg":"log"`) ||
+		!strings.Contains(got[3], `"name":"H"`) {
 		t.Errorf("second engine got %q", got)
 	}
 	restore2()

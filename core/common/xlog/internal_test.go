@@ -24,7 +24,8 @@ func TestASCIIIsToldFromTheRestAtEveryPlace(t *testing.T) {
 	}
 }
 
-// The access line and the beginning of every other are put together without zerolog, and must look like its own.
+// The access line and the beginning of every other are put together without zerolog, and
+// must look like its own.
 func TestEveryByteAtEveryPlaceIsEscapedAsByZerolog(t *testing.T) {
 	var want bytes.Buffer
 	log := zerolog.New(&want)
@@ -36,7 +37,8 @@ func TestEveryByteAtEveryPlaceIsEscapedAsByZerolog(t *testing.T) {
 				text[i] = byte(b)
 				want.Reset()
 				log.Log().Str("k", string(text)).Send()
-				if got := string(appendText([]byte(`{"k":`), string(text))) + "}\n"; got != want.String() {
+				if got := string(appendText([]byte(`{"k":`), string(text))) +
+					"}\n"; got != want.String() {
 					t.Fatalf("appendText(%q) = %s, want %s", text, got, want.String())
 				}
 			}

@@ -29,7 +29,8 @@ var levelNames = []levelName{
 	{levelPanic, "panic"},
 }
 
-// levelText returns how a line spells the level: its name, or the next lower name and the distance.
+// levelText returns how a line spells the level: its name, or the next lower name and the
+// distance.
 func levelText(level slog.Level) string {
 	near := &levelNames[0]
 	for i := range levelNames {

@@ -40,5 +40,6 @@ func benchEngine(tb testing.TB) *xlog.Engine {
 
 func logFive(ctx context.Context, log *xlog.LogNamedLogger) {
 	log.Info(ctx, benchMsg, slog.String("method", benchMethod), slog.String("path", benchPath),
-		slog.Int("status", benchStatus), slog.Int64("bytes", benchBytes), slog.Duration("duration", benchTook))
+		slog.Int("status", benchStatus), slog.Int64("bytes", benchBytes),
+		slog.Duration("duration", benchTook))
 }

@@ -19,33 +19,52 @@ func TestKeysWhoseValuesAreMasked(t *testing.T) {
 		keys []string
 	}{
 		{want: true, keys: []string{
-			"password", "Password", "PASSWORD", "passwd", "pwd", "user_password", "userPassword", "password_confirm",
+			"password", "Password", "PASSWORD", "passwd", "pwd", "user_password", "userPassword",
+			"password_confirm",
 			"newPasswordAgain", "PasswordHash", "pass_word", "db-passwd", "password2",
-			"secret", "Secret", "client_secret", "clientSecret", "secrets", "my.secret.value", "app_secret_key", "asecret",
-			"token", "TOKEN", "access_token", "accessToken", "refresh-token", "X-Amz-Security-Token", "authtoken", "token_2",
+			"secret", "Secret", "client_secret", "clientSecret", "secrets", "my.secret.value",
+			"app_secret_key", "asecret",
+			"token", "TOKEN", "access_token", "accessToken", "refresh-token",
+			"X-Amz-Security-Token", "authtoken", "token_2",
 			"authorization", "Authorization", "Proxy-Authorization", "proxy_authorization_header",
-			"api_key", "apikey", "apiKey", "API-KEY", "X-Api-Key", "access_key", "accessKey", "aws_access_key", "private_key",
+			"api_key", "apikey", "apiKey", "API-KEY", "X-Api-Key", "access_key", "accessKey",
+			"aws_access_key", "private_key",
 			"privateKeyPem", "signing_key", "encryption_key",
-			"cookie", "Cookie", "Set-Cookie", "cookies", "session_id", "sessionId", "credential", "aws_credentials", "passphrase",
-			"tokens", "accessTokens", "refresh-tokens", "device_tokens", "tokens_2", "passwords", "user_passwords", "pwds", "api_keys",
+			"cookie", "Cookie", "Set-Cookie", "cookies", "session_id", "sessionId", "credential",
+			"aws_credentials", "passphrase",
+			"tokens", "accessTokens", "refresh-tokens", "device_tokens", "tokens_2", "passwords",
+			"user_passwords", "pwds", "api_keys",
 			"accessKeys", "session_ids", "jwts", "smsOtps", "dsns", "clientSecrets", "cookies",
 			"jwt", "user_jwt", "otp", "smsOtp", "cvv", "dsn", "database_dsn", "connection_string",
-			"pass", "Pass", "PASS", "db_pass", "DATABASE_PASS", "dbPass", "DBPass", "db-pass", "db.pass", "pass2", "pass_1", "PassHash", "old_pass",
+			"pass", "Pass", "PASS", "db_pass", "DATABASE_PASS", "dbPass", "DBPass", "db-pass",
+			"db.pass", "pass2", "pass_1", "PassHash", "old_pass",
 			"pass_old", "passAgain", "passConfirm", "pass_code", "passcode", "PASSCODE", "HTTPPass",
-			"pin", "PIN", "Pin", "pins", "user_pin", "userPin", "userPIN", "CARD_PIN", "card-pin", "pin_code", "pinCode", "PIN_CODE", "pinHash", "new_pin",
-			"card_number", "cardNumber", "CARD_NUMBER", "card-number", "CardNumber", "cardnumber", "credit_card_number", "card_numbers", "card_no", "cardNo",
-			"credit_card", "otp_code", "otpCode", "OTP_CODES", "cvv2", "CVV", "cvcCode", "security_code", "cardCVV",
-			"order/au-thorization", "total.s_ecret.code", "my.otp.n_ew", // separators that nobody would write there
+			"pin", "PIN", "Pin", "pins", "user_pin", "userPin", "userPIN", "CARD_PIN", "card-pin",
+			"pin_code", "pinCode", "PIN_CODE", "pinHash", "new_pin",
+			"card_number", "cardNumber", "CARD_NUMBER", "card-number", "CardNumber", "cardnumber",
+			"credit_card_number", "card_numbers", "card_no", "cardNo",
+			"credit_card", "otp_code", "otpCode", "OTP_CODES", "cvv2", "CVV", "cvcCode",
+			"security_code", "cardCVV",
+			// separators that nobody would write there
+			"order/au-thorization", "total.s_ecret.code", "my.otp.n_ew",
 		}},
 		{want: false, keys: []string{
-			"", "k", "id", "ID", "path", "method", "status", "bytes", "duration", "duration_ms", "user", "user_id", "client_ip",
-			"user_agent", "route", "error", "error_message", "token_count", "max_tokens", "maxTokens", "total_tokens", "prompt_tokens",
-			"completionTokens", "OutputTokens", "cached-tokens", "tokenizer", "betokens"[2:6], "adopts", "apiKeysCount", "key", "keys",
-			"keyboard", "api", "access", "author", "authority", "authorized", "compass", "passenger", "passed", "bypass",
-			"pinned", "pinning", "spin", "Spin", "SPIN", "opinion", "shipping", "mapping", "pin_count", "pin_id", "is_pinned", "COMPASS", "passport", "pass_rate",
-			"passThrough", "passes", "trespass_code", "compassCode", "spin_code", "number", "card", "card_type", "cardholder", "discard_number", "order_number",
-			"business_card", "status_code", "code", "codes", "hash", "new", "threshold", "zip_code", "iban", "otp_attempts", "PINNED", "postcode",
-			"sec", "second", "seconds", "secretion"[:4], "monkey", "apiKeyCount", "session", "privateer", "cook", "option", "adopt",
+			"", "k", "id", "ID", "path", "method", "status", "bytes", "duration", "duration_ms",
+			"user", "user_id", "client_ip",
+			"user_agent", "route", "error", "error_message", "token_count", "max_tokens",
+			"maxTokens", "total_tokens", "prompt_tokens",
+			"completionTokens", "OutputTokens", "cached-tokens", "tokenizer",
+			"betokens"[2:6], "adopts", "apiKeysCount", "key", "keys",
+			"keyboard", "api", "access", "author", "authority", "authorized", "compass",
+			"passenger", "passed", "bypass",
+			"pinned", "pinning", "spin", "Spin", "SPIN", "opinion", "shipping", "mapping",
+			"pin_count", "pin_id", "is_pinned", "COMPASS", "passport", "pass_rate",
+			"passThrough", "passes", "trespass_code", "compassCode", "spin_code", "number", "card",
+			"card_type", "cardholder", "discard_number", "order_number",
+			"business_card", "status_code", "code", "codes", "hash", "new", "threshold", "zip_code",
+			"iban", "otp_attempts", "PINNED", "postcode",
+			"sec", "second", "seconds", "secretion"[:4], "monkey", "apiKeyCount", "session",
+			"privateer", "cook", "option", "adopt",
 			"descriptorotp", "word", "密码", "x1", "_", "--", "order_2",
 		}},
 	} {
@@ -78,19 +97,29 @@ func TestSecretsAreMaskedWhereverTheyAre(t *testing.T) {
 		{name: "typed", attr: slog.Any("k", xlog.Secret(value))},
 		{name: "typed list", attr: slog.Any("k", []xlog.Secret{value})},
 		{name: "typed map", attr: slog.Any("k", map[string]any{"a": xlog.Secret(value)})},
-		{name: "typed in an error", attr: slog.Any("k", fmt.Errorf("login with %v, %s, %q, %x, %#v", xlog.Secret(value),
-			xlog.Secret(value), xlog.Secret(value), xlog.Secret(value), xlog.Secret(value)))},
+		{
+			name: "typed in an error",
+			attr: slog.Any("k", fmt.Errorf("login with %v, %s, %q, %x, %#v", xlog.Secret(value),
+				xlog.Secret(value), xlog.Secret(value), xlog.Secret(value), xlog.Secret(value))),
+		},
 		{name: "key", attr: slog.String("password", value)},
 		{name: "any under a key", attr: slog.Any("Authorization", []string{"Bearer " + value})},
 		{name: "error under a key", attr: slog.Any("token", fmt.Errorf("bad %s", value))},
 		{name: "group", attr: slog.Group("g", slog.Group("h", slog.String("passwd", value)))},
-		{name: "group under a key", attr: slog.Group("credentials", slog.String("a", value), slog.Int("b", 1))},
-		{name: "valuer", attr: slog.Any("v", valuer{slog.GroupValue(slog.String("secret", value))})},
+		{
+			name: "group under a key",
+			attr: slog.Group("credentials", slog.String("a", value), slog.Int("b", 1)),
+		},
+		{name: "valuer", attr: slog.Any("v",
+			valuer{slog.GroupValue(slog.String("secret", value))})},
 		{name: "struct", attr: slog.Any("k", l)},
 		{name: "pointer", attr: slog.Any("k", &l)},
-		{name: "map", attr: slog.Any("k", map[string]any{"a": []any{map[string]string{"api_key": value}}})},
-		{name: "map of objects", attr: slog.Any("k", map[string]any{"secret": map[string]any{"a": []string{value, "}"}, "b": 1}, "z": 2})},
-		{name: "headers", attr: slog.Any("headers", http.Header{"Authorization": {"Bearer " + value}, "Cookie": {value}})},
+		{name: "map", attr: slog.Any("k",
+			map[string]any{"a": []any{map[string]string{"api_key": value}}})},
+		{name: "map of objects", attr: slog.Any("k",
+			map[string]any{"secret": map[string]any{"a": []string{value, "}"}, "b": 1}, "z": 2})},
+		{name: "headers", attr: slog.Any("headers",
+			http.Header{"Authorization": {"Bearer " + value}, "Cookie": {value}})},
 		{name: "raw JSON", attr: slog.Any("k", json.RawMessage(`{"p\u0061ssword" : "`+value+`"}`))},
 	} {
 		for form, change := range map[string]func(*xlog.Config){"json": func(*xlog.Config) {}, "console": console} {
@@ -98,7 +127,8 @@ func TestSecretsAreMaskedWhereverTheyAre(t *testing.T) {
 				e, rec := newEngine(t, change)
 				e.WithName("").Info(t.Context(), "m", tc.attr, slog.String("after", "seen"))
 				line := rec.one(t)
-				if strings.Contains(line, value) || !strings.Contains(line, "***") || !strings.Contains(line, "seen") {
+				if strings.Contains(line, value) || !strings.Contains(line, "***") ||
+					!strings.Contains(line, "seen") {
 					t.Errorf("line = %s", line)
 				}
 				if form == "json" {
@@ -170,20 +200,27 @@ func FuzzMaskedJSONStaysJSON(f *testing.F) {
 			return
 		}
 		e, rec := newEngine(t)
-		e.WithName("").Info(t.Context(), "m", slog.Any("k", json.RawMessage(in)), slog.Int("after", 1))
-		if line := rec.one(t); !json.Valid([]byte(line)) || !strings.HasSuffix(line, `,"after":1}`+"\n") {
+		e.WithName("").Info(t.Context(), "m",
+			slog.Any("k", json.RawMessage(in)), slog.Int("after", 1))
+		if line := rec.one(t); !json.Valid([]byte(line)) ||
+			!strings.HasSuffix(line, `,"after":1}`+"\n") {
 			t.Errorf("line = %s", line)
 		}
 	})
 }
 
 func TestFurtherKeysCanBeMasked(t *testing.T) {
-	e, rec := newEngine(t, func(c *xlog.Config) { c.MaskKeys = []string{"pin", "ID_Card", "plan b", "q"} })
-	e.WithName("").Info(t.Context(), "m", slog.Int("pins", 1), slog.Int("cardPins", 1), slog.Int("spins", 2))
-	if line, want := rec.one(t), `"m","pins":"***","cardPins":"***","spins":2}`; !strings.Contains(line, want) {
+	e, rec := newEngine(t, func(c *xlog.Config) {
+		c.MaskKeys = []string{"pin", "ID_Card", "plan b", "q"}
+	})
+	e.WithName("").Info(t.Context(), "m",
+		slog.Int("pins", 1), slog.Int("cardPins", 1), slog.Int("spins", 2))
+	if line, want := rec.one(t),
+		`"m","pins":"***","cardPins":"***","spins":2}`; !strings.Contains(line, want) {
 		t.Errorf("line = %s, want %s", line, want)
 	}
-	e.WithName("").Info(t.Context(), "m", slog.Int("pin", 1), slog.Int("cardPin", 1), slog.Int("idCard", 1), slog.Int("plan_b", 1),
+	e.WithName("").Info(t.Context(), "m", slog.Int("pin", 1), slog.Int("cardPin", 1),
+		slog.Int("idCard", 1), slog.Int("plan_b", 1),
 		slog.Int("Q", 1), slog.Int("spin", 2), slog.Int("pinned", 2), slog.Int("plan_bc", 2))
 	want := `"m","pin":"***","cardPin":"***","idCard":"***","plan_b":"***","Q":"***","spin":2,"pinned":2,"plan_bc":2}`
 	if line := rec.one(t); !strings.Contains(line, want) {

@@ -1,7 +1,7 @@
 package xlog
 
-// Names of the parts of a service, for WithName. Four or five letters keep the lines of a terminal
-// aligned; an application uses whatever names it likes beside them.
+// Names of the parts of a service, for WithName. Four or five letters keep the lines of a
+// terminal aligned; an application uses whatever names it likes beside them.
 const (
 	NamedMAIN  = "MAIN"  // the runtime: start, serve, stop
 	NamedINIT  = "INIT"  // what runs once at the start

@@ -39,7 +39,8 @@ func TestEngine_blockedOutput(t *testing.T) {
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := range each {
-				log.Info(t.Context(), "m", slog.Int("g", g), slog.Int("i", i), slog.String("pad", pad))
+				log.Info(t.Context(), "m",
+					slog.Int("g", g), slog.Int("i", i), slog.String("pad", pad))
 			}
 		})
 	}
@@ -48,7 +49,8 @@ func TestEngine_blockedOutput(t *testing.T) {
 		t.Error(err)
 	}
 	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("%d lines took %s although a line waits for a second at most", goroutines*each, took)
+		t.Errorf("%d lines took %s although a line waits for a second at most",
+			goroutines*each, took)
 	}
 
 	lines, dropped := 0, 0
@@ -67,10 +69,12 @@ func TestEngine_blockedOutput(t *testing.T) {
 		order[g] = i + 1
 	}
 	if dropped == 0 || lines < 1<<20/400 {
-		t.Errorf("%d lines and %d reported as dropped, want a megabyte of lines, and some dropped", lines, dropped)
+		t.Errorf("%d lines and %d reported as dropped, want a megabyte of lines, and some dropped",
+			lines, dropped)
 	}
 	log.Info(t.Context(), "after")
-	if text, err := bufio.NewReader(r).ReadString('\n'); err != nil || decode(t, text)["msg"] != "after" {
+	if text, err := bufio.NewReader(r).ReadString('\n'); err != nil ||
+		decode(t, text)["msg"] != "after" {
 		t.Errorf("line = %q, %v; want the log to go on", text, err)
 	}
 	_ = w.Close()
@@ -81,7 +85,8 @@ func TestEngine_slowOutput(t *testing.T) {
 	const lines = 600 // more than a pipe holds
 	go func() {
 		for i := range lines {
-			e.WithName("").Info(t.Context(), "m", slog.Int("i", i), slog.String("pad", strings.Repeat("x", 200)))
+			e.WithName("").Info(t.Context(), "m",
+				slog.Int("i", i), slog.String("pad", strings.Repeat("x", 200)))
 		}
 		_ = w.Close()
 	}()

@@ -65,10 +65,15 @@ func (opaque) MarshalJSON() ([]byte, error) { return []byte(`"own"`), nil }
 
 func TestErrorsInsideOfStructsAreWrittenAsTheirText(t *testing.T) {
 	o := outer{
-		hidden: hidden{Cause: errBoom, URL: &url.URL{Scheme: "https", Host: "h", RawQuery: "token=hunter2"}},
-		inner:  &inner{Err: errBoom, N: 1},
-		At:     noon, Any: fmt.Errorf("outer: %w", errBoom), Pointer: &pointerError{"p"}, Quoted: 7, Skipped: errBoom,
-		List: []inner{{Err: errBoom}, {}}, Map: map[int]inner{2: {Err: errBoom}}, Array: [1]error{errBoom},
+		hidden: hidden{
+			Cause: errBoom,
+			URL:   &url.URL{Scheme: "https", Host: "h", RawQuery: "token=hunter2"},
+		},
+		inner: &inner{Err: errBoom, N: 1},
+		At:    noon, Any: fmt.Errorf("outer: %w", errBoom), Pointer: &pointerError{"p"}, Quoted: 7,
+		Skipped: errBoom,
+		List:    []inner{{Err: errBoom}, {}}, Map: map[int]inner{2: {Err: errBoom}},
+		Array:  [1]error{errBoom},
 		Opaque: opaque{errBoom}, Secret: "hunter2", private: errBoom,
 	}
 	want := `{"cause":"boom","URL":"https://h?token=***","err":"boom","n":1,"at":"2025-03-04T12:00:00.123456789Z",` +
@@ -85,7 +90,10 @@ func TestErrorsInsideOfStructsAreWrittenAsTheirText(t *testing.T) {
 		{name: "in a list", value: []any{&o}, want: "[" + want + "]"},
 		{name: "in a typed map", value: map[string]outer{"o": o}, want: `{"o":` + want + `}`},
 		{name: "embedded nil", value: outer{At: noon}.Any, want: "null"},
-		{name: "recursive", value: node{Next: &node{Err: errBoom}, Err: errBoom}, want: `{"next":{"err":"boom"},"err":"boom"}`},
+		{
+			name: "recursive", value: node{Next: &node{Err: errBoom}, Err: errBoom},
+			want: `{"next":{"err":"boom"},"err":"boom"}`,
+		},
 		{name: "nothing to replace", value: struct{ A, B int }{1, 2}, want: `{"A":1,"B":2}`},
 		{name: "nil list and map", value: struct {
 			L []error
@@ -93,7 +101,10 @@ func TestErrorsInsideOfStructsAreWrittenAsTheirText(t *testing.T) {
 			P *inner
 			E *pointerError
 		}{}, want: `{"L":null,"M":null,"P":null,"E":null}`},
-		{name: "panicking error", value: struct{ E error }{panicError{}}, want: `{"E":"!ERROR: xlog_test.panicError panicked in Error: error gone"}`},
+		{
+			name: "panicking error", value: struct{ E error }{panicError{}},
+			want: `{"E":"!ERROR: xlog_test.panicError panicked in Error: error gone"}`,
+		},
 		{name: "secret key", value: struct {
 			Token error `json:"token"`
 		}{errBoom}, want: `{"token":"***"}`},
@@ -151,8 +162,10 @@ type (
 
 func TestAStructIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
 	full := tags{
-		lower: lower{Same: 1, Deep: 2, N: 3}, Upper: &Upper{Same: 4, Other: 5, Own: &Upper{}}, Plain: "<p>", Zero: 0, Dash: 1,
-		Never: 1, Quoted: 7, Map: map[text]any{"k": nil}, List: []any{nil, 1.5}, Time: noon, Bytes: []byte("x"),
+		lower: lower{Same: 1, Deep: 2, N: 3}, Upper: &Upper{Same: 4, Other: 5, Own: &Upper{}},
+		Plain: "<p>", Zero: 0, Dash: 1,
+		Never: 1, Quoted: 7, Map: map[text]any{"k": nil}, List: []any{nil, 1.5}, Time: noon,
+		Bytes: []byte("x"),
 	}
 	for _, v := range []any{
 		full, &full,
@@ -219,9 +232,11 @@ func TestAURLShowsNoSecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		e, rec := newEngine(t)
-		e.WithName("").Info(t.Context(), "m", slog.Any("a", u), slog.Any("b", *u), slog.Any("c", []url.URL{*u}))
+		e.WithName("").Info(t.Context(), "m",
+			slog.Any("a", u), slog.Any("b", *u), slog.Any("c", []url.URL{*u}))
 		m := rec.object(t)
-		if list, _ := m["c"].([]any); m["a"] != want || m["b"] != want || len(list) != 1 || list[0] != want {
+		if list, _ := m["c"].([]any); m["a"] != want || m["b"] != want || len(list) != 1 ||
+			list[0] != want {
 			t.Errorf("%s became %v, %v and %v, want %s", in, m["a"], m["b"], m["c"], want)
 		}
 		if u.String() != in {

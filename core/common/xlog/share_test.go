@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// write makes an engine and says so. For a number on the standard input it writes as many lines and ends.
+// write makes an engine and says so. For a number on the standard input it writes as many
+// lines and ends.
 func write(dir string) int {
 	c := xlog.Config{Writer: io.Discard}
 	inDir(dir)(&c)
@@ -53,7 +54,8 @@ func write(dir string) int {
 // writeLines writes lines of 64 KB, 16 of which fill a file.
 func writeLines(e *xlog.Engine, who string, n int) {
 	for i := range n {
-		e.WithName(who).Info(context.Background(), "m", slog.Int("i", i), slog.String("pad", strings.Repeat("x", 1<<16)))
+		e.WithName(who).Info(context.Background(), "m",
+			slog.Int("i", i), slog.String("pad", strings.Repeat("x", 1<<16)))
 	}
 }
 
@@ -139,7 +141,8 @@ func TestTheFileOfAProcessThatDiedIsContinued(t *testing.T) {
 	closeEngine(t, second)
 	closeEngine(t, third)
 	got := files(t, dir)
-	if len(got) != 2 || !strings.Contains(got["app.log"], "third") || !strings.Contains(got["app_2.log"], "second") {
+	if len(got) != 2 || !strings.Contains(got["app.log"], "third") ||
+		!strings.Contains(got["app_2.log"], "second") {
 		t.Errorf("files = %v", got)
 	}
 }
@@ -151,7 +154,8 @@ func TestASecondEngineSaysWhichFileItWrites(t *testing.T) {
 		t.Errorf("the first engine says %q", said)
 	}
 	second, rec := newEngine(t, inDir(dir))
-	if m := rec.object(t); m["level"] != "notice" || m["name"] != "LOGS" || m["file"] != filepath.Join(dir, "app_2.log") {
+	if m := rec.object(t); m["level"] != "notice" || m["name"] != "LOGS" ||
+		m["file"] != filepath.Join(dir, "app_2.log") {
 		t.Errorf("line = %v", m)
 	}
 	closeEngine(t, first)
@@ -167,7 +171,8 @@ func TestEnginesOfOneFolderKeepTheirOwnRotatedFiles(t *testing.T) {
 			dir := t.TempDir()
 			var engines []*xlog.Engine
 			for range 3 {
-				e, _ := newEngine(t, inDir(dir), func(c *xlog.Config) { c.FileName, c.MaxBackups = name, 1 })
+				e, _ := newEngine(t, inDir(dir),
+					func(c *xlog.Config) { c.FileName, c.MaxBackups = name, 1 })
 				engines = append(engines, e)
 			}
 			for i, e := range engines {

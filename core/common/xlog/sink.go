@@ -21,8 +21,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/terminal"
 )
 
-// sink takes whole lines of JSON from zerolog and writes each once to the console and once to the
-// file.
+// sink takes whole lines of JSON from zerolog and writes each once to the console and
+// once to the file.
 type sink struct {
 	out     io.Writer      // takes concurrent writes
 	outlet  *outlet.Outlet // out, if that may block; else nil
@@ -50,8 +50,8 @@ func newSink(c Config) *sink {
 	return s
 }
 
-// Write implements io.Writer. It never fails: a log that cannot be written is no reason for
-// zerolog to write about it elsewhere.
+// Write implements io.Writer. It never fails: a log that cannot be written is no reason
+// for zerolog to write about it elsewhere.
 func (s *sink) Write(p []byte) (int, error) {
 	f := s.file.Load()
 	if isASCII(p) {
@@ -77,8 +77,8 @@ func release(buf *[]byte) {
 	}
 }
 
-// write takes a safe line; f is nil where it goes to the console only. An error of the console
-// has no place to be reported.
+// write takes a safe line; f is nil where it goes to the console only. An error of the
+// console has no place to be reported.
 func (s *sink) write(p []byte, f *rotate.File) {
 	if s.console {
 		buf := buffers.Get().(*[]byte)
@@ -93,14 +93,15 @@ func (s *sink) write(p []byte, f *rotate.File) {
 	}
 }
 
-// mayBlock reports whether a Write may wait for a reader: that of a regular file does not.
+// mayBlock reports whether a Write may wait for a reader: that of a regular file does
+// not.
 func mayBlock(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// about returns a line of JSON about the log itself, with an attribute in JSON. The level does
-// not matter for that.
+// about returns a line of JSON about the log itself, with an attribute in JSON. The level
+// does not matter for that.
 func (s *sink) about(msg, key string, value []byte) []byte {
 	b := appendText(appendHead([]byte{'{'}, s.clock(), slog.LevelWarn, encodeName(namedLOGS)), msg)
 	b = append(append(append(b, `,"`+key+`":`...), value...), "}\n"...)
@@ -109,7 +110,8 @@ func (s *sink) about(msg, key string, value []byte) []byte {
 
 // lostLines returns the line that reports dropped lines, as the console shows it.
 func (s *sink) lostLines(n int64) []byte {
-	line := s.about("log lines dropped, the output was blocked", "count", strconv.AppendInt(nil, n, 10))
+	line := s.about("log lines dropped, the output was blocked", "count",
+		strconv.AppendInt(nil, n, 10))
 	if s.console {
 		line = terminal.AppendLine(nil, line, s.color)
 	}
@@ -118,7 +120,8 @@ func (s *sink) lostLines(n int64) []byte {
 
 // warn says on the console that lines do not reach the file.
 func (s *sink) warn(err error) {
-	line := s.about("log file cannot be written, lines go to the console only", "error", appendText(nil, err.Error()))
+	line := s.about("log file cannot be written, lines go to the console only", "error",
+		appendText(nil, err.Error()))
 	s.write(line, nil)
 }
 
@@ -144,7 +147,8 @@ func (s *sink) close() error {
 	return nil
 }
 
-// isASCII reports whether p holds ASCII only, 32 bytes at a step: with 8, a line takes 8 % longer.
+// isASCII reports whether p holds ASCII only, 32 bytes at a step: with 8, a line takes 8
+// % longer.
 func isASCII(p []byte) bool {
 	const high = 0x8080808080808080
 	var bits uint64
@@ -162,9 +166,10 @@ func isASCII(p []byte) bool {
 	return bits&high == 0
 }
 
-// appendSafe appends a line of JSON in which the characters beyond ASCII that act on a terminal or
-// reorder text are escaped, and bytes that are no UTF-8 replaced. In JSON they can only stand in a
-// string, where \u means the same. (The control characters of ASCII are escaped already.)
+// appendSafe appends a line of JSON in which the characters beyond ASCII that act on a
+// terminal or reorder text are escaped, and bytes that are no UTF-8 replaced. In JSON
+// they can only stand in a string, where \u means the same. (The control characters of
+// ASCII are escaped already.)
 func appendSafe(dst, p []byte) []byte {
 	kept := 0
 	for i := 0; i < len(p); {
@@ -183,9 +188,10 @@ func appendSafe(dst, p []byte) []byte {
 	return append(dst, p[kept:]...)
 }
 
-// acts reports whether a character beyond ASCII does something instead of being seen: the C1
-// controls (U+009B begins an escape sequence as ESC [ does), line and paragraph separators, and
-// the marks that change the direction of text (Unicode Technical Report 36).
+// acts reports whether a character beyond ASCII does something instead of being seen: the
+// C1 controls (U+009B begins an escape sequence as ESC [ does), line and paragraph
+// separators, and the marks that change the direction of text (Unicode Technical Report
+// 36).
 func acts(r rune) bool {
 	switch {
 	case r >= 0x80 && r <= 0x9f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:

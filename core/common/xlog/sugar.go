@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// SugarDebug is Debug with the arguments of slog.Logger.Debug: keys and values in turn, or
-// attributes.
+// SugarDebug is Debug with the arguments of slog.Logger.Debug: keys and values in turn,
+// or attributes.
 func (l *LogNamedLogger) SugarDebug(ctx context.Context, msg string, args ...any) {
 	l.sugar(ctx, slog.LevelDebug, msg, args)
 }
@@ -37,8 +37,8 @@ func (l *LogNamedLogger) SugarPanic(ctx context.Context, msg string, args ...any
 	panic(msg)
 }
 
-// sugar leaves the reading of args to slog, so that its rules hold (a key without a value is
-// !BADKEY).
+// sugar leaves the reading of args to slog, so that its rules hold (a key without a value
+// is !BADKEY).
 func (l *LogNamedLogger) sugar(ctx context.Context, level slog.Level, msg string, args []any) {
 	e := l.target(ctx)
 	if !e.Enabled(level) {

@@ -7,8 +7,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/jsonenc"
 )
 
-// appendText appends s as a JSON string, escaped as zerolog does. Bytes beyond ASCII stay for the
-// sink, which looks at them in every line.
+// appendText appends s as a JSON string, escaped as zerolog does. Bytes beyond ASCII stay
+// for the sink, which looks at them in every line.
 func appendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	if jsonenc.IsSafe(s) {

@@ -6,16 +6,19 @@ import (
 	"time"
 )
 
-// Trace calls fn and writes a line without a logger's name about it; see LogNamedLogger.Trace.
-func Trace(ctx context.Context, name string, fn func(ctx context.Context) error, attrs ...slog.Attr) error {
+// Trace calls fn and writes a line without a logger's name about it; see
+// LogNamedLogger.Trace.
+func Trace(
+	ctx context.Context, name string, fn func(ctx context.Context) error, attrs ...slog.Attr,
+) error {
 	return unnamed.Trace(ctx, name, fn, attrs...)
 }
 
-// Trace calls fn, a call of a service or a repository, and writes one line about it: the call's
-// name, its outcome (ok, error or panic), its duration_ms, the error, and attrs, in which headers
-// and other values are masked by key as everywhere. The level is Debug for ok, Warn for an error,
-// Error for a panic, which goes on. The error is fn's own. fn gets context.Background() where ctx
-// is nil.
+// Trace calls fn, a call of a service or a repository, and writes one line about it: the
+// call's name, its outcome (ok, error or panic), its duration_ms, the error, and attrs,
+// in which headers and other values are masked by key as everywhere. The level is Debug
+// for ok, Warn for an error, Error for a panic, which goes on. The error is fn's own. fn
+// gets context.Background() where ctx is nil.
 func (l *LogNamedLogger) Trace(
 	ctx context.Context, name string, fn func(ctx context.Context) error, attrs ...slog.Attr,
 ) (err error) {

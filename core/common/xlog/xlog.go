@@ -4,10 +4,10 @@
 //
 //	log.Info(ctx, "user registered", slog.Int64("user", id), slog.Any("token", token))
 //
-// People at a terminal see coloured, aligned lines; everything else gets JSON, one object a line,
-// with the keys time, level, name, msg and request_id before the attributes. Text from outside
-// forges no line in either form. Values of the type Secret, and values under keys such as
-// password or token, are masked. See Engine for where lines go.
+// People at a terminal see coloured, aligned lines; everything else gets JSON, one object
+// a line, with the keys time, level, name, msg and request_id before the attributes. Text
+// from outside forges no line in either form. Values of the type Secret, and values under
+// keys such as password or token, are masked. See Engine for where lines go.
 //
 // Loggers and engines are safe for concurrent use. A nil context is fine everywhere.
 package xlog
@@ -19,16 +19,17 @@ import (
 	"strings"
 )
 
-// LogNamedLogger writes lines under a name. Its lines go to the engine that the context carries
-// (see NewContext), else to the default one at the time of the call, so a package variable may
-// hold it long before the log is set up. A nil *LogNamedLogger writes lines without a name.
+// LogNamedLogger writes lines under a name. Its lines go to the engine that the context
+// carries (see NewContext), else to the default one at the time of the call, so a package
+// variable may hold it long before the log is set up. A nil *LogNamedLogger writes lines
+// without a name.
 type LogNamedLogger struct {
 	member string  // the name as encodeName writes it
 	engine *Engine // nil: the default engine
 }
 
-// WithName returns a logger whose lines carry name. Options narrow it: WithName(NamedSERV,
-// "user") is SERV.user.
+// WithName returns a logger whose lines carry name. Options narrow it:
+// WithName(NamedSERV, "user") is SERV.user.
 func WithName(name string, options ...string) *LogNamedLogger {
 	return newLogger(nil, name, options)
 }
@@ -66,7 +67,8 @@ func (l *LogNamedLogger) Info(ctx context.Context, msg string, attrs ...slog.Att
 	l.Log(ctx, slog.LevelInfo, msg, attrs...)
 }
 
-// Notice writes a line about what is ordinary and still worth attention, such as a start or a stop.
+// Notice writes a line about what is ordinary and still worth attention, such as a start
+// or a stop.
 func (l *LogNamedLogger) Notice(ctx context.Context, msg string, attrs ...slog.Attr) {
 	l.Log(ctx, LevelNotice, msg, attrs...)
 }
@@ -87,8 +89,11 @@ func (l *LogNamedLogger) Panic(ctx context.Context, msg string, attrs ...slog.At
 	panic(msg)
 }
 
-// Log writes a line of any level. It allocates nothing where the attributes' values need none.
-func (l *LogNamedLogger) Log(ctx context.Context, level slog.Level, msg string, attrs ...slog.Attr) {
+// Log writes a line of any level. It allocates nothing where the attributes' values need
+// none.
+func (l *LogNamedLogger) Log(
+	ctx context.Context, level slog.Level, msg string, attrs ...slog.Attr,
+) {
 	if e := l.target(ctx); e.Enabled(level) {
 		e.emit(ctx, level, l.nameMember(), msg, attrs)
 	}

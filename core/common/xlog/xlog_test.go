@@ -33,17 +33,26 @@ func TestEveryKindOfValueIsWritten(t *testing.T) {
 		{name: "uint", attr: slog.Uint64("k", 1<<63), want: `{"k":9223372036854775808}`},
 		{name: "float", attr: slog.Float64("k", 1.5), want: `{"k":1.5}`},
 		{name: "bool", attr: slog.Bool("k", true), want: `{"k":true}`},
-		{name: "duration in milliseconds", attr: slog.Duration("k", 1234567*time.Nanosecond), want: `{"k":1.234567}`},
+		{
+			name: "duration in milliseconds",
+			attr: slog.Duration("k", 1234567*time.Nanosecond), want: `{"k":1.234567}`,
+		},
 		{name: "whole duration", attr: slog.Duration("k", 2*time.Second), want: `{"k":2000}`},
 		{name: "short duration", attr: slog.Duration("k", 50*time.Microsecond), want: `{"k":0.05}`},
-		{name: "negative duration", attr: slog.Duration("k", -1500*time.Microsecond), want: `{"k":-1.5}`},
+		{
+			name: "negative duration",
+			attr: slog.Duration("k", -1500*time.Microsecond), want: `{"k":-1.5}`,
+		},
 		{name: "time", attr: slog.Time("k", noon), want: `{"k":"2025-03-04T12:00:00.123456789Z"}`},
 		{name: "nil", attr: slog.Any("k", nil), want: `{"k":null}`},
 		{name: "list", attr: slog.Any("k", []int{1, 2}), want: `{"k":[1,2]}`},
 		{name: "struct", attr: slog.Any("k", struct {
 			A int `json:"a"`
 		}{1}), want: `{"k":{"a":1}}`},
-		{name: "group", attr: slog.Group("k", slog.Int("a", 1), slog.Group("b", slog.Int("c", 2))), want: `{"k":{"a":1,"b":{"c":2}}}`},
+		{
+			name: "group", attr: slog.Group("k", slog.Int("a", 1), slog.Group("b", slog.Int("c", 2))),
+			want: `{"k":{"a":1,"b":{"c":2}}}`,
+		},
 		{name: "group without a key", attr: slog.Group("", slog.Int("a", 1)), want: `{"a":1}`},
 		{name: "empty group", attr: slog.Group("k", slog.Group("b")), want: `{}`},
 		{name: "empty attribute", attr: slog.Attr{}, want: `{}`},
@@ -73,7 +82,8 @@ func TestNilContextIsFineEverywhere(t *testing.T) {
 			t.Error("Enabled = false")
 		}
 	}
-	if err := log.Trace(none, "call", func(ctx context.Context) error { return ctx.Err() }); err != nil {
+	if err := log.Trace(none, "call",
+		func(ctx context.Context) error { return ctx.Err() }); err != nil {
 		t.Error(err)
 	}
 	log.Info(xlog.NewContext(none, e), "m")
@@ -94,8 +104,14 @@ func TestRequestIDComesFromTheRequestOrItsKey(t *testing.T) {
 	}{
 		{name: "the request itself", ctx: r, want: "own"},
 		{name: "a derived context", ctx: derived, want: "own"},
-		{name: "a value under the key", ctx: context.WithValue(t.Context(), xctx.RequestKey, "value"), want: "value"},
-		{name: "a request without an id inside one that has", ctx: xctx.NewRequest(r, nil), want: "own"},
+		{
+			name: "a value under the key",
+			ctx:  context.WithValue(t.Context(), xctx.RequestKey, "value"), want: "value",
+		},
+		{
+			name: "a request without an id inside one that has",
+			ctx:  xctx.NewRequest(r, nil), want: "own",
+		},
 		{name: "none", ctx: t.Context(), want: nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -197,7 +213,10 @@ func TestLevelsWithoutANameCountFromTheNextLowerOne(t *testing.T) {
 		level slog.Level
 		want  string
 	}{
-		{level: -8, want: "debug-4"}, {level: 1, want: "info+1"}, {level: 3, want: "notice+1"}, {level: 20, want: "panic+8"},
+		{level: -8, want: "debug-4"},
+		{level: 1, want: "info+1"},
+		{level: 3, want: "notice+1"},
+		{level: 20, want: "panic+8"},
 	} {
 		e, rec := newEngine(t)
 		e.SetLevel(-100)
@@ -210,7 +229,8 @@ func TestLevelsWithoutANameCountFromTheNextLowerOne(t *testing.T) {
 
 func TestConfigFromEnv_Level(t *testing.T) {
 	for name, want := range map[string]slog.Level{
-		"debug": slog.LevelDebug, "info": slog.LevelInfo, "notice": xlog.LevelNotice, "warn": slog.LevelWarn,
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "notice": xlog.LevelNotice,
+		"warn":  slog.LevelWarn,
 		"error": slog.LevelError,
 	} {
 		t.Setenv("LOG_LEVEL", name)
@@ -239,18 +259,24 @@ func TestAnAttributeDoesNotRepeatAKeyOfTheLine(t *testing.T) {
 	e, rec := newEngine(t)
 	r := xctx.NewRequest(t.Context(), nil)
 	r.SetID("id")
-	e.WithName("N").Info(r, "m", slog.String("level", "error"), slog.String("msg", "x"), slog.String("name", "bob"),
-		slog.String("time", "never"), slog.String("request_id", "other"), slog.Group("g", slog.String("level", "fine")))
+	e.WithName("N").Info(r, "m",
+		slog.String("level", "error"), slog.String("msg", "x"), slog.String("name", "bob"),
+		slog.String("time", "never"), slog.String("request_id", "other"),
+		slog.Group("g", slog.String("level", "fine")))
 	want := map[string]any{
-		"time": "2025-03-04T12:00:00.123Z", "level": "info", "name": "N", "msg": "m", "request_id": "id",
-		"attr_level": "error", "attr_msg": "x", "attr_name": "bob", "attr_time": "never", "attr_request_id": "other",
-		"g": map[string]any{"level": "fine"},
+		"time": "2025-03-04T12:00:00.123Z", "level": "info", "name": "N", "msg": "m",
+		"request_id": "id",
+		"attr_level": "error", "attr_msg": "x", "attr_name": "bob", "attr_time": "never",
+		"attr_request_id": "other",
+		"g":               map[string]any{"level": "fine"},
 	}
 	line := rec.one(t)
-	if got := compact(t, decode(t, line)); got != compact(t, want) || strings.Count(line, `"level"`) != 2 {
+	if got := compact(t, decode(t, line)); got != compact(t, want) ||
+		strings.Count(line, `"level"`) != 2 {
 		t.Errorf("line = %s, want %s", line, compact(t, want))
 	}
-	e.WithName("").Info(t.Context(), "m", slog.String("name", "bob"), slog.String("request_id", "mine"))
+	e.WithName("").Info(t.Context(), "m",
+		slog.String("name", "bob"), slog.String("request_id", "mine"))
 	if m := rec.object(t); m["name"] != "bob" || m["request_id"] != "mine" {
 		t.Errorf("line = %v: a free key was renamed", m)
 	}

@@ -22,9 +22,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Backoff returns the pauses between the attempts at something: each is twice as long as the
-// one before, from First to Max, and half of it is random, so that replicas that failed
-// together do not come back together. It is not safe for concurrent use.
+// Backoff returns the pauses between the attempts at something: each is twice as long as
+// the one before, from First to Max, and half of it is random, so that replicas that
+// failed together do not come back together. It is not safe for concurrent use.
 type Backoff struct {
 	First, Max time.Duration
 

@@ -13,14 +13,17 @@ import (
 func TestSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		if err := xretry.Sleep(t.Context(), time.Hour); err != nil || time.Since(start) != time.Hour {
+		if err := xretry.Sleep(t.Context(), time.Hour); err != nil ||
+			time.Since(start) != time.Hour {
 			t.Errorf("Sleep = %v after %s, want nil after an hour", err, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		start = time.Now()
-		if err := xretry.Sleep(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
-			t.Errorf("Sleep = %v after %s, want the end of the context after a minute", err, time.Since(start))
+		if err := xretry.Sleep(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(start) != time.Minute {
+			t.Errorf("Sleep = %v after %s, want the end of the context after a minute",
+				err, time.Since(start))
 		}
 	})
 }

@@ -99,7 +99,8 @@ func (n *Node) run(a *attempt, old *tenure) {
 	case err != nil:
 		a.err = err
 	case closed:
-		a.err = errors.Join(ErrClosed, n.end(next)) // the slot is released although n.life has ended
+		// the slot is released although n.life has ended
+		a.err = errors.Join(ErrClosed, n.end(next))
 	default:
 		n.tenure.Store(next)
 		n.background.Go(func() { n.keep(next) })

@@ -50,7 +50,10 @@ func BenchmarkNextN(b *testing.B) {
 
 func newNode(tb testing.TB, opts ...xsnowflake.Option) *xsnowflake.Node {
 	tb.Helper()
-	n, err := xsnowflake.NewNode(append([]xsnowflake.Option{xsnowflake.WithNodeID(5), xsnowflake.WithDatacenterID(3)}, opts...)...)
+	n, err := xsnowflake.NewNode(append([]xsnowflake.Option{
+		xsnowflake.WithNodeID(5),
+		xsnowflake.WithDatacenterID(3),
+	}, opts...)...)
 	if err != nil {
 		tb.Fatalf("NewNode: %v", err)
 	}

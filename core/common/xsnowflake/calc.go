@@ -10,9 +10,10 @@ type GeneCalculator struct{}
 
 // CalcGene returns the calculator of genes.
 //
-// A derived gene is for co-location: ids that share a business key (the orders of one user) get the
-// same gene, which then selects a shard. It is therefore spread evenly over the whole range of 0 to 63
-// and says nothing of a kind. The results never change between versions: they are stored in ids.
+// A derived gene is for co-location: ids that share a business key (the orders of one
+// user) get the same gene, which then selects a shard. It is therefore spread evenly over
+// the whole range of 0 to 63 and says nothing of a kind. The results never change between
+// versions: they are stored in ids.
 func CalcGene() GeneCalculator { return GeneCalculator{} }
 
 // Hash derives a gene from an id.
@@ -30,7 +31,8 @@ func (GeneCalculator) HashMulti(ids ...SnowflakeID) Gene {
 // HashString derives a gene from the bytes of a business key.
 func (GeneCalculator) HashString(key string) Gene { return hash([]byte(key)) }
 
-// hash makes 6 bits of a hash of 64 by exclusive or, so that every bit of that has a part in them.
+// hash makes 6 bits of a hash of 64 by exclusive or, so that every bit of that has a part
+// in them.
 func hash(data []byte) Gene {
 	sum := fnv.New64a()
 	_, _ = sum.Write(data) // it does not fail

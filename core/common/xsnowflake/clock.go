@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// ErrClock means that the clock is unusable: the wall clock is further behind the node's ids than the node rides
-// out, or shows a time that the layout cannot hold, or no new millisecond came in reasonable time. The first
-// passes when the wall clock has caught up.
+// ErrClock means that the clock is unusable: the wall clock is further behind the node's
+// ids than the node rides out, or shows a time that the layout cannot hold, or no new
+// millisecond came in reasonable time. The first passes when the wall clock has caught
+// up.
 var ErrClock = errors.New("xsnowflake: the clock is unusable")
 
 // How long the monotonic clock is trusted before the wall clock is looked at again.
@@ -24,10 +25,11 @@ const longestSlew = 10 * recheck
 
 // clock is the time that ids carry, in nanoseconds since the epoch of the layout.
 //
-// It runs on the monotonic clock and follows the wall clock, which it compares once a millisecond. Where
-// the wall clock is ahead (a step, a suspended machine), it steps too. Where the wall clock is behind, it
-// is slewed: it runs at half speed until the two meet, and stands still, with an error, where they are
-// more than maxBehind apart. It may repeat up to half a millisecond; the sequences take care of that.
+// It runs on the monotonic clock and follows the wall clock, which it compares once a
+// millisecond. Where the wall clock is ahead (a step, a suspended machine), it steps too.
+// Where the wall clock is behind, it is slewed: it runs at half speed until the two meet,
+// and stands still, with an error, where they are more than maxBehind apart. It may
+// repeat up to half a millisecond; the sequences take care of that.
 type clock struct {
 	read      func() time.Time // nil: the system's
 	start     time.Time        // zero of the monotonic readings
@@ -71,8 +73,8 @@ func (c *clock) now() (mono, now int64, err error) {
 	return mono, mono + c.offset.Load(), nil
 }
 
-// sync compares the two clocks, and moves the time of ids to at least from, unless that is too far ahead of
-// the wall clock.
+// sync compares the two clocks, and moves the time of ids to at least from, unless that
+// is too far ahead of the wall clock.
 func (c *clock) sync(from int64) (mono, now int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +89,8 @@ func (c *clock) sync(from int64) (mono, now int64, err error) {
 	switch behind := max(now, from) - wall; {
 	case wall < 0 || wall >= c.end:
 		err = fmt.Errorf("%w: %s is outside the layout, which holds %s to %s", ErrClock,
-			t.UTC().Format(time.RFC3339), c.epoch.UTC().Format(time.DateOnly), c.epoch.Add(time.Duration(c.end)).UTC().Format(time.DateOnly))
+			t.UTC().Format(time.RFC3339), c.epoch.UTC().Format(time.DateOnly),
+			c.epoch.Add(time.Duration(c.end)).UTC().Format(time.DateOnly))
 	case behind <= 0:
 		now, trust = wall, recheck
 	case behind <= c.maxBehind:

@@ -10,7 +10,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
-// bubble moves the epoch before the time at which a synctest bubble starts, which is the year 2000.
+// bubble moves the epoch before the time at which a synctest bubble starts, which is the
+// year 2000.
 func bubble() xsnowflake.Option {
 	l := xsnowflake.LayoutDefault
 	l.Epoch = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
@@ -58,7 +59,8 @@ func TestAWallClockSetBackIsRiddenOut(t *testing.T) {
 		for met == 0 {
 			id := n.MustGenerate()
 			ids = append(ids, id)
-			// StepWall moved the epoch instead, so that ids show the time that the wall clock had before.
+			// StepWall moved the epoch instead, so that ids show the time that the wall
+			// clock had before.
 			switch ahead := n.TimeOf(id).Sub(time.Now().Add(-2 * time.Second)); {
 			case ahead <= 0:
 				met = time.Since(start)
@@ -77,7 +79,8 @@ func TestAWallClockSetBackIsRiddenOut(t *testing.T) {
 	})
 }
 
-// While the clock is slewed a gene has half its numbers, and callers wait twice as long; not for ever.
+// While the clock is slewed a gene has half its numbers, and callers wait twice as long;
+// not for ever.
 func TestASaturatedNodeRidesOutAWallClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, bubble())

@@ -17,7 +17,8 @@ func (id SnowflakeID) AppendText(dst []byte) ([]byte, error) {
 // a string, so that an id can also be a key of a JSON object.
 func (id SnowflakeID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText implements encoding.TextUnmarshaler; it accepts what ParseSnowflakeID accepts.
+// UnmarshalText implements encoding.TextUnmarshaler; it accepts what ParseSnowflakeID
+// accepts.
 func (id *SnowflakeID) UnmarshalText(text []byte) error {
 	return id.set(ParseSnowflakeID(string(text)))
 }
@@ -34,7 +35,8 @@ func (id *SnowflakeID) UnmarshalJSON(data []byte) error {
 	return id.set(ParseSnowflakeID(strings.Trim(string(data), `"`)))
 }
 
-// MarshalBinary writes the id as eight bytes, most significant first, so that bytes sort like ids.
+// MarshalBinary writes the id as eight bytes, most significant first, so that bytes sort
+// like ids.
 func (id SnowflakeID) MarshalBinary() ([]byte, error) {
 	return binary.BigEndian.AppendUint64(nil, uint64(id)), nil // the same 64 bits
 }
@@ -50,7 +52,8 @@ func (id *SnowflakeID) UnmarshalBinary(data []byte) error {
 // Value implements driver.Valuer: the id is a BIGINT.
 func (id SnowflakeID) Value() (driver.Value, error) { return int64(id), nil }
 
-// Scan implements sql.Scanner for an integer, a decimal text, and NULL, which is the zero id.
+// Scan implements sql.Scanner for an integer, a decimal text, and NULL, which is the zero
+// id.
 func (id *SnowflakeID) Scan(src any) error {
 	switch v := src.(type) {
 	case nil:
@@ -67,8 +70,8 @@ func (id *SnowflakeID) Scan(src any) error {
 	}
 }
 
-// GormDataType names the column type for gorm, which therefore takes no key of this type for an
-// auto-increment one.
+// GormDataType names the column type for gorm, which therefore takes no key of this type
+// for an auto-increment one.
 func (SnowflakeID) GormDataType() string { return "bigint" }
 
 // set stores n unless there is an error, or n is negative.

@@ -16,15 +16,16 @@ import (
 // processNode is the node for code without a context; see SetDefault.
 var processNode atomic.Pointer[Node]
 
-// SetDefault makes n the node of the process, for contexts that carry none, and returns a function that
-// removes it unless another one has replaced it. xreg.Register calls it; libraries must not.
+// SetDefault makes n the node of the process, for contexts that carry none, and returns a
+// function that removes it unless another one has replaced it. xreg.Register calls it;
+// libraries must not.
 func SetDefault(n *Node) (remove func()) {
 	processNode.Store(n)
 	return func() { processNode.CompareAndSwap(n, nil) }
 }
 
-// GetNode returns the node that ctx carries under xctx.SnowflakeNodeKey, or else that of the process, which
-// an application has. If both are missing, the error is a ConfigError.
+// GetNode returns the node that ctx carries under xctx.SnowflakeNodeKey, or else that of
+// the process, which an application has. If both are missing, the error is a ConfigError.
 func GetNode(ctx context.Context) (*Node, *xerror.Error) {
 	if ctx != nil {
 		if n, _ := ctx.Value(xctx.SnowflakeNodeKey).(*Node); n != nil {
@@ -44,16 +45,16 @@ func GenerateSnowflakeID(ctx context.Context) (SnowflakeID, *xerror.Error) {
 
 // GenerateGeneSnowflakeID makes an id of the given gene with the node of ctx.
 //
-// The error is that of GetNode; a DeveloperError for a gene that does not fit; or a ServiceUnavailable,
-// which passes. Its cause is that of Node.Generate.
+// The error is that of GetNode; a DeveloperError for a gene that does not fit; or a
+// ServiceUnavailable, which passes. Its cause is that of Node.Generate.
 func GenerateGeneSnowflakeID(ctx context.Context, gene Gene) (SnowflakeID, *xerror.Error) {
 	var id [1]SnowflakeID
 	err := GenerateSnowflakeIDs(ctx, id[:], gene)
 	return id[0], err
 }
 
-// GenerateSnowflakeIDs fills dst with ids of one gene, in ascending order, with the node of ctx. The errors
-// are those of GenerateGeneSnowflakeID.
+// GenerateSnowflakeIDs fills dst with ids of one gene, in ascending order, with the node
+// of ctx. The errors are those of GenerateGeneSnowflakeID.
 func GenerateSnowflakeIDs(ctx context.Context, dst []SnowflakeID, gene Gene) *xerror.Error {
 	n, failure := GetNode(ctx)
 	if failure != nil {
@@ -84,14 +85,14 @@ func mapError(err error) *xerror.ErrorCode {
 	}
 }
 
-// MustGenerateSnowflakeID is GenerateSnowflakeID for callers who cannot go on without an id: it panics with
-// the *xerror.Error.
+// MustGenerateSnowflakeID is GenerateSnowflakeID for callers who cannot go on without an
+// id: it panics with the *xerror.Error.
 func MustGenerateSnowflakeID(ctx context.Context) SnowflakeID {
 	return MustGenerateGeneSnowflakeID(ctx, GeneDefault)
 }
 
-// MustGenerateGeneSnowflakeID is GenerateGeneSnowflakeID for callers who cannot go on without an id: it
-// panics with the *xerror.Error.
+// MustGenerateGeneSnowflakeID is GenerateGeneSnowflakeID for callers who cannot go on
+// without an id: it panics with the *xerror.Error.
 func MustGenerateGeneSnowflakeID(ctx context.Context, gene Gene) SnowflakeID {
 	id, err := GenerateGeneSnowflakeID(ctx, gene)
 	if err != nil {

@@ -17,10 +17,12 @@ func TestIDsComeFromTheNodeOfTheContext(t *testing.T) {
 	if got, err := xsnowflake.GetNode(ctx); got != n || err != nil {
 		t.Errorf("GetNode = %v, %v", got, err)
 	}
-	if id := xsnowflake.MustGenerateSnowflakeID(ctx); id.Gene() != xsnowflake.GeneDefault || id.NodeID() != 5 {
+	if id := xsnowflake.MustGenerateSnowflakeID(ctx); id.Gene() != xsnowflake.GeneDefault ||
+		id.NodeID() != 5 {
 		t.Errorf("id = %d of gene %v, node %d", id, id.Gene(), id.NodeID())
 	}
-	if id := xsnowflake.MustGenerateGeneSnowflakeID(ctx, xsnowflake.GeneUser); id.Gene() != xsnowflake.GeneUser {
+	if id := xsnowflake.MustGenerateGeneSnowflakeID(ctx,
+		xsnowflake.GeneUser); id.Gene() != xsnowflake.GeneUser {
 		t.Errorf("gene = %v, want user", id.Gene())
 	}
 	if id, err := xsnowflake.GenerateSnowflakeID(ctx); err != nil || id.IsZero() {
@@ -34,7 +36,9 @@ func TestErrorsOfTheContextHelpersHaveCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	with := func(n any) context.Context { return context.WithValue(t.Context(), xctx.SnowflakeNodeKey, n) }
+	with := func(n any) context.Context {
+		return context.WithValue(t.Context(), xctx.SnowflakeNodeKey, n)
+	}
 	for _, tc := range []struct {
 		name string
 		ctx  context.Context

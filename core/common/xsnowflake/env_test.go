@@ -28,7 +28,8 @@ func TestFromEnvUsesTheNumbersOfTheEnvironment(t *testing.T) {
 			}
 			defer func() { _ = n.Close() }()
 			if n.DatacenterID() != tc.wantDC || n.NodeID() != tc.wantNode {
-				t.Errorf("datacenter, node = %d, %d, want %d, %d", n.DatacenterID(), n.NodeID(), tc.wantDC, tc.wantNode)
+				t.Errorf("datacenter, node = %d, %d, want %d, %d",
+					n.DatacenterID(), n.NodeID(), tc.wantDC, tc.wantNode)
 			}
 			if n.Source() != "a given node ID" {
 				t.Errorf("source = %q, want a given node ID", n.Source())
@@ -44,11 +45,17 @@ func TestFromEnvReportsEveryWrongNumber(t *testing.T) {
 	}{
 		{
 			name: "no integers", dc: "a", node: "1.5",
-			want: []string{`SNOWFLAKE_DATACENTER_ID: "a" is not an integer`, `SNOWFLAKE_NODE_ID: "1.5" is not an integer`, "(accepted: an integer)"},
+			want: []string{
+				`SNOWFLAKE_DATACENTER_ID: "a" is not an integer`,
+				`SNOWFLAKE_NODE_ID: "1.5" is not an integer`, "(accepted: an integer)",
+			},
 		},
 		{
 			name: "out of range", dc: "8", node: "99",
-			want: []string{`SNOWFLAKE_DATACENTER_ID: "8" is out of range`, `SNOWFLAKE_NODE_ID: "99" is out of range`, "(accepted: 0 to 7)"},
+			want: []string{
+				`SNOWFLAKE_DATACENTER_ID: "8" is out of range`,
+				`SNOWFLAKE_NODE_ID: "99" is out of range`, "(accepted: 0 to 7)",
+			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -82,11 +89,14 @@ func TestFromEnvLeasesANumberWhereNoneIsSet(t *testing.T) {
 		if err := n.Lease(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if want := "a lease in " + dir + ", between all of one host"; n.Source() != want || !n.HostLocal() {
-			t.Errorf("source = %q, host local %t; want %q and true", n.Source(), n.HostLocal(), want)
+		if want := "a lease in " + dir + ", between all of one host"; n.Source() != want ||
+			!n.HostLocal() {
+			t.Errorf("source = %q, host local %t; want %q and true",
+				n.Source(), n.HostLocal(), want)
 		}
 		if n.DatacenterID() != 3 || seen[n.NodeID()] {
-			t.Errorf("datacenter, node = %d, %d, want 3 and one that is new", n.DatacenterID(), n.NodeID())
+			t.Errorf("datacenter, node = %d, %d, want 3 and one that is new",
+				n.DatacenterID(), n.NodeID())
 		}
 		seen[n.NodeID()] = true
 	}

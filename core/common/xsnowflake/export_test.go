@@ -2,8 +2,8 @@ package xsnowflake
 
 import "time"
 
-// StepWall moves the wall clock by d without the monotonic clock, as an administrator or a suspended
-// machine does. For the node it is the same to move the epoch the other way.
+// StepWall moves the wall clock by d without the monotonic clock, as an administrator or
+// a suspended machine does. For the node it is the same to move the epoch the other way.
 func (n *Node) StepWall(d time.Duration) {
 	n.clock.mu.Lock()
 	defer n.clock.mu.Unlock()

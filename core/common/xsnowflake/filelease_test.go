@@ -19,7 +19,8 @@ import (
 func fileNode(t *testing.T, dir string, opts ...xsnowflake.Option) (*xsnowflake.Node, error) {
 	t.Helper()
 	t.Setenv("SNOWFLAKE_LEASE_DIR", dir)
-	n, err := xsnowflake.FromEnv(append([]xsnowflake.Option{xsnowflake.WithDatacenterID(0)}, opts...)...)
+	n, err := xsnowflake.FromEnv(append([]xsnowflake.Option{xsnowflake.WithDatacenterID(0)},
+		opts...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +68,15 @@ func TestClosingANodeFreesItsNumber(t *testing.T) {
 	}
 }
 
-// A process is killed, the clock is set back, and the only free slot is the one that it had.
+// A process is killed, the clock is set back, and the only free slot is the one that it
+// had.
 func TestARestartWithAClockSetBackRepeatsNoID(t *testing.T) {
 	for _, back := range []time.Duration{0, time.Second, 10 * time.Second} {
 		t.Run(back.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			lockAllBut(t, dir, 1)
-			p, err := start(t, "SNOWFLAKE_LEASE_DIR"+"="+dir, xenv.SnowflakeDatacenterID.String()+"=0")
+			p, err := start(t, "SNOWFLAKE_LEASE_DIR"+"="+dir,
+				xenv.SnowflakeDatacenterID.String()+"=0")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +121,8 @@ func TestASlotWithAMarkInTheFutureIsTheLastChoice(t *testing.T) {
 func mark(t *testing.T, dir string, slot int, mark int64) {
 	t.Helper()
 	leases := xlease.New(xlease.InFolder(dir))
-	lease, err := leases.Lease(t.Context(), xsnowflake.LeaseName, ttl, xlease.WithSlots(slot, 1), xlease.WithMark(mark, 0))
+	lease, err := leases.Lease(t.Context(), xsnowflake.LeaseName, ttl, xlease.WithSlots(slot, 1),
+		xlease.WithMark(mark, 0))
 	if err := errors.Join(err, lease.Release(t.Context()), leases.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +156,8 @@ func TestTheMarkIsAheadOfTheIDsAndRewrittenAtClose(t *testing.T) {
 	for range 10 {
 		id := n.MustGenerate()
 		if m := read(); !m.After(id.Time()) || m.Sub(id.Time()) > xsnowflake.RecordAhead {
-			t.Errorf("the mark is %v ahead, want up to %v", m.Sub(id.Time()), xsnowflake.RecordAhead)
+			t.Errorf("the mark is %v ahead, want up to %v",
+				m.Sub(id.Time()), xsnowflake.RecordAhead)
 		}
 		clock.Add(700 * time.Millisecond)
 	}
@@ -233,7 +238,8 @@ func TestLinksAndOtherFilesAreRefused(t *testing.T) {
 		t.Skip("no symbolic links here:", err)
 	}
 	_, err := fileNode(t, filepath.Join(dir, "link"))
-	if err == nil || !strings.Contains(err.Error(), "symbolic link") || !strings.Contains(err.Error(), "SNOWFLAKE_LEASE_DIR") {
+	if err == nil || !strings.Contains(err.Error(), "symbolic link") ||
+		!strings.Contains(err.Error(), "SNOWFLAKE_LEASE_DIR") {
 		t.Errorf("a linked folder: %v, want an error that says so", err)
 	}
 	if _, err = fileNode(t, filepath.Join(dir, "file", "x")); err != nil {
@@ -250,7 +256,8 @@ func TestLinksAndOtherFilesAreRefused(t *testing.T) {
 		if err := os.Symlink(filepath.Join(target, "x"), filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err = fileNode(t, folder); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		if _, err = fileNode(t, folder); err == nil ||
+			!strings.Contains(err.Error(), "is not a regular file") {
 			t.Errorf("a linked %s: %v, want the reason", name, err)
 		}
 	}
@@ -275,7 +282,8 @@ func TestADamagedRecordIsNotIgnored(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fileNode(t, dir); err == nil || !strings.Contains(err.Error(), path+" is no record") {
+	if _, err := fileNode(t, dir); err == nil ||
+		!strings.Contains(err.Error(), path+" is no record") {
 		t.Errorf("Lease = %v, want the file", err)
 	}
 }
@@ -338,7 +346,8 @@ func TestInFolder_Containers(t *testing.T) {
 			for range starts {
 				taken := map[int]bool{}
 				for _, folder := range folders {
-					lease, err := folder.Lease(t.Context(), xsnowflake.LeaseName, ttl, xlease.WithSlots(0, count), xlease.WithManualRenewal())
+					lease, err := folder.Lease(t.Context(), xsnowflake.LeaseName, ttl,
+						xlease.WithSlots(0, count), xlease.WithManualRenewal())
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -351,7 +360,8 @@ func TestInFolder_Containers(t *testing.T) {
 					collisions++
 				}
 			}
-			if t.Logf("two of %d replicas have one number in %d of %d starts", replicas, collisions, starts); collisions < tc.from || collisions > tc.to {
+			if t.Logf("two of %d replicas have one number in %d of %d starts",
+				replicas, collisions, starts); collisions < tc.from || collisions > tc.to {
 				t.Errorf("want %d to %d", tc.from, tc.to)
 			}
 		})

@@ -47,18 +47,21 @@ func TestNode_Lease(t *testing.T) {
 			n := lazy(t, s)
 			<-time.After(time.Hour)
 			if err := n.CheckHealth(t.Context()); err != nil || n.Leased() {
-				t.Errorf("CheckHealth = %v, Leased %t; want a healthy node without a number", err, n.Leased())
+				t.Errorf("CheckHealth = %v, Leased %t; want a healthy node without a number",
+					err, n.Leased())
 			}
 			if leases, _, _ := s.counts(); leases != 0 {
 				t.Errorf("%d leases before the first id, want none", leases)
 			}
 			if id := n.MustGenerate(); id.DatacenterID() != 2 || id.NodeID() != 5 || !n.Leased() {
-				t.Errorf("id of node %d/%d, Leased %t; want 2/5 and true", id.DatacenterID(), id.NodeID(), n.Leased())
+				t.Errorf("id of node %d/%d, Leased %t; want 2/5 and true",
+					id.DatacenterID(), id.NodeID(), n.Leased())
 			}
 			<-time.After(time.Hour)
 			n.MustGenerate()
 			if leases, renewals, _ := s.counts(); leases != 1 || renewals < 300 {
-				t.Errorf("%d leases, %d renewals in an hour; want one that is renewed", leases, renewals)
+				t.Errorf("%d leases, %d renewals in an hour; want one that is renewed",
+					leases, renewals)
 			}
 		})
 	})
@@ -89,9 +92,12 @@ func TestNode_Lease(t *testing.T) {
 			n := lazy(t, b)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := xsnowflake.GenerateSnowflakeID(context.WithValue(ctx, xctx.SnowflakeNodeKey, n))
-			if err == nil || !errors.Is(err, context.DeadlineExceeded) || err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
-				t.Errorf("the first id = %v, want the end of the context as SERVICE_UNAVAILABLE", err)
+			_, err := xsnowflake.GenerateSnowflakeID(context.WithValue(ctx, xctx.SnowflakeNodeKey,
+				n))
+			if err == nil || !errors.Is(err, context.DeadlineExceeded) ||
+				err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
+				t.Errorf("the first id = %v, want the end of the context as SERVICE_UNAVAILABLE",
+					err)
 			}
 			if err := n.CheckHealth(ctx); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("CheckHealth while ids wait = %v, want the end of its context", err)
@@ -105,7 +111,8 @@ func TestNode_Lease(t *testing.T) {
 	})
 	t.Run("ids are made at once after the wait for a former holder", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			n := lazy(t, &shop{floor: time.Now().Add(5*time.Second + 300*time.Millisecond)}) // the node rides out 5 s
+			// the node rides out 5 s
+			n := lazy(t, &shop{floor: time.Now().Add(5*time.Second + 300*time.Millisecond)})
 			if err := n.Lease(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +150,8 @@ func TestNode_Lease(t *testing.T) {
 			time.AfterFunc(500*time.Millisecond, func() { close(b.free) })
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			if err := n.CheckHealth(ctx); !errors.Is(err, xsnowflake.ErrWaiting) || ctx.Err() != nil {
+			if err := n.CheckHealth(ctx); !errors.Is(err, xsnowflake.ErrWaiting) ||
+				ctx.Err() != nil {
 				t.Errorf("CheckHealth = %v, its context %v; want ErrWaiting before the context ends", err, ctx.Err())
 			}
 			<-made

@@ -2,8 +2,9 @@ package xsnowflake
 
 // Gene is the kind of thing that an id names, 0 to 63 in LayoutDefault.
 //
-// 0 to 15 belong to the framework, 16 to 63 to the application; those up to 31 have names here that it
-// may use. Each gene has its own sequence, so the ids of one kind do not use up those of another.
+// 0 to 15 belong to the framework, 16 to 63 to the application; those up to 31 have names
+// here that it may use. Each gene has its own sequence, so the ids of one kind do not use
+// up those of another.
 type Gene uint8
 
 // The genes of the framework. 10 to 15 are kept free for it.

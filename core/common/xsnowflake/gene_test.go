@@ -33,10 +33,14 @@ func TestGenesHaveTheNumbersOfTheContract(t *testing.T) {
 	}
 }
 
-// The numbers come from an independent implementation. They must never change: they are stored in ids.
+// The numbers come from an independent implementation. They must never change: they are
+// stored in ids.
 func TestDerivedGenesNeverChange(t *testing.T) {
 	calc := xsnowflake.CalcGene()
-	for id, want := range map[xsnowflake.SnowflakeID]xsnowflake.Gene{0: 52, 1: 23, 42: 29, 1<<63 - 1: 60} {
+	for id, want := range map[xsnowflake.SnowflakeID]xsnowflake.Gene{
+		0: 52, 1: 23, 42: 29,
+		1<<63 - 1: 60,
+	} {
 		if got := calc.Hash(id); got != want {
 			t.Errorf("Hash(%d) = %d, want %d", id, got, want)
 		}

@@ -1,8 +1,9 @@
 // Package xsnowflake makes 64-bit ids that sort by time and are never equal.
 //
-// An id holds the millisecond of its making, the kind of thing it names (its Gene), the node that made
-// it and a sequence number. A Node makes ids; what keeps two nodes from using the same number is either
-// the environment or a Lease. Where the bits are is data: see Layout.
+// An id holds the millisecond of its making, the kind of thing it names (its Gene), the
+// node that made it and a sequence number. A Node makes ids; what keeps two nodes from
+// using the same number is either the environment or a Lease. Where the bits are is data:
+// see Layout.
 package xsnowflake
 
 import (
@@ -14,19 +15,22 @@ import (
 
 // SnowflakeID is an id. The zero value names nothing; an id that a Node made is positive.
 //
-// JSON and text hold it as a decimal string, because a number above 2^53 does not survive JavaScript.
-// The methods that take an id apart read LayoutDefault; use Layout.Parse for the ids of other layouts.
+// JSON and text hold it as a decimal string, because a number above 2^53 does not survive
+// JavaScript. The methods that take an id apart read LayoutDefault; use Layout.Parse for
+// the ids of other layouts.
 type SnowflakeID int64 //nolint:recvcheck // only what decodes needs a pointer
 
-// ErrInvalidID is what every text, number or byte string that holds no id is an instance of.
+// ErrInvalidID is what every text, number or byte string that holds no id is an instance
+// of.
 var ErrInvalidID = errors.New("xsnowflake: not an id")
 
-// ParseSnowflakeID reads a decimal id: digits only, no sign, no blank, no leading zero, at most 2^63-1.
-// The error is an ErrInvalidID and does not repeat the text.
+// ParseSnowflakeID reads a decimal id: digits only, no sign, no blank, no leading zero,
+// at most 2^63-1. The error is an ErrInvalidID and does not repeat the text.
 func ParseSnowflakeID(text string) (SnowflakeID, error) {
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || text[0] == '0' && len(text) > 1 {
-		return 0, fmt.Errorf("%w (accepted: digits without a leading zero, up to 2^63-1)", ErrInvalidID)
+		return 0, fmt.Errorf("%w (accepted: digits without a leading zero, up to 2^63-1)",
+			ErrInvalidID)
 	}
 	return SnowflakeID(n), nil
 }

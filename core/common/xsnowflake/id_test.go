@@ -21,13 +21,15 @@ func TestPartsOfAnID(t *testing.T) {
 	if got := golden.String(); got != goldenText {
 		t.Errorf("String = %s, want %s", got, goldenText)
 	}
-	if got, want := golden.Time(), time.Date(2024, 1, 1, 0, 0, 0, 123e6, time.UTC); !got.Equal(want) {
+	if got, want := golden.Time(),
+		time.Date(2024, 1, 1, 0, 0, 0, 123e6, time.UTC); !got.Equal(want) {
 		t.Errorf("Time = %v, want %v", got, want)
 	}
 	if got := golden.Gene(); got != xsnowflake.GeneOrder {
 		t.Errorf("Gene = %v, want order", got)
 	}
-	if dc, node, seq := golden.DatacenterID(), golden.NodeID(), golden.Sequence(); dc != 5 || node != 3 || seq != 777 {
+	if dc, node, seq := golden.DatacenterID(), golden.NodeID(), golden.Sequence(); dc != 5 ||
+		node != 3 || seq != 777 {
 		t.Errorf("datacenter, node, sequence = %d, %d, %d, want 5, 3, 777", dc, node, seq)
 	}
 	if golden.IsZero() || !xsnowflake.SnowflakeID(0).IsZero() {
@@ -62,7 +64,8 @@ var texts = []struct{ name, text string }{
 func TestParseRefusesWhatIsNoID(t *testing.T) {
 	for _, tc := range texts {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, err := xsnowflake.ParseSnowflakeID(tc.text); !errors.Is(err, xsnowflake.ErrInvalidID) || got != 0 {
+			if got, err := xsnowflake.ParseSnowflakeID(tc.text); !errors.Is(err,
+				xsnowflake.ErrInvalidID) || got != 0 {
 				t.Errorf("ParseSnowflakeID = %v, %v, want 0, ErrInvalidID", got, err)
 			}
 		})
@@ -84,7 +87,8 @@ func TestJSONIsADecimalString(t *testing.T) {
 		Map map[xsnowflake.SnowflakeID]string `json:"map"`
 	}
 	text, err := json.Marshal(doc{ID: golden, Map: map[xsnowflake.SnowflakeID]string{7: "x"}})
-	if want := `{"id":"` + goldenText + `","opt":null,"map":{"7":"x"}}`; err != nil || string(text) != want {
+	if want := `{"id":"` + goldenText + `","opt":null,"map":{"7":"x"}}`; err != nil ||
+		string(text) != want {
 		t.Fatalf("Marshal = %s, %v, want %s", text, err, want)
 	}
 	for _, in := range []string{`{"id":"` + goldenText + `"}`, `{"id":` + goldenText + `}`} {
@@ -94,10 +98,14 @@ func TestJSONIsADecimalString(t *testing.T) {
 		}
 	}
 	d := doc{ID: 5}
-	if err := json.Unmarshal([]byte(`{"id":null,"map":{"8":"y"}}`), &d); err != nil || d.ID != 5 || d.Map[8] != "y" {
+	if err := json.Unmarshal([]byte(`{"id":null,"map":{"8":"y"}}`), &d); err != nil || d.ID != 5 ||
+		d.Map[8] != "y" {
 		t.Errorf("after null: %+v, %v, want the id unchanged", d, err)
 	}
-	for _, in := range []string{`""`, `"-1"`, `-1`, `1.0`, `1e3`, `true`, `{}`, `[]`, `"1`, `" 1"`, `99999999999999999999`, `"99999999999999999999"`} {
+	for _, in := range []string{
+		`""`, `"-1"`, `-1`, `1.0`, `1e3`, `true`, `{}`, `[]`, `"1`, `" 1"`,
+		`99999999999999999999`, `"99999999999999999999"`,
+	} {
 		var id xsnowflake.SnowflakeID
 		if err := json.Unmarshal([]byte(in), &id); err == nil || id != 0 {
 			t.Errorf("Unmarshal(%s) = %v, %v, want an error", in, id, err)
@@ -112,7 +120,8 @@ func TestTextAndBinaryRoundTrip(t *testing.T) {
 		err2 := errors.Join(fromText.UnmarshalText(text), fromText.UnmarshalParam(string(text)))
 		data, err3 := want.MarshalBinary()
 		err4 := fromBinary.UnmarshalBinary(data)
-		if err := errors.Join(err1, err2, err3, err4); err != nil || fromText != want || fromBinary != want || len(data) != 8 {
+		if err := errors.Join(err1, err2, err3, err4); err != nil || fromText != want ||
+			fromBinary != want || len(data) != 8 {
 			t.Errorf("%v came back as %v and %v, %v", want, fromText, fromBinary, err)
 		}
 	}
@@ -167,7 +176,8 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q became %v", text, id)
 		}
 		var fromJSON xsnowflake.SnowflakeID
-		if errJSON := fromJSON.UnmarshalJSON([]byte(text)); err == nil && (errJSON != nil || fromJSON != id) {
+		if errJSON := fromJSON.UnmarshalJSON([]byte(text)); err == nil &&
+			(errJSON != nil || fromJSON != id) {
 			t.Errorf("%q became %v in JSON, %v", text, fromJSON, errJSON)
 		}
 	})

@@ -6,7 +6,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Layout says where the parts of an id are. It is a value: copy one of those below to change its epoch.
+// Layout says where the parts of an id are. It is a value: copy one of those below to
+// change its epoch.
 type Layout struct {
 	// Name is how SNOWFLAKE_LAYOUT and errors name the layout.
 	Name string
@@ -20,7 +21,8 @@ type Layout struct {
 type field struct{ shift, bits uint8 }
 
 // of returns the value of the field in an id.
-func (f field) of(id uint64) int64 { return int64(id >> f.shift & (1<<f.bits - 1)) } // at most 41 bits
+// at most 41 bits
+func (f field) of(id uint64) int64 { return int64(id >> f.shift & (1<<f.bits - 1)) }
 
 // values is how many values the field has.
 func (f field) values() int { return 1 << f.bits }
@@ -30,34 +32,39 @@ const epoch = 1690214400000
 
 // The layouts of ids.
 //
-// The Java library's own epoch is not published. The two layouts of its ids carry the epoch of the
-// default one; set Epoch to that of the service whose ids you read.
+// The Java library's own epoch is not published. The two layouts of its ids carry the
+// epoch of the default one; set Epoch to that of the service whose ids you read.
 var (
-	// LayoutDefault has 64 genes, 8 datacenters of 8 nodes, and 1024 ids per millisecond and gene.
+	// LayoutDefault has 64 genes, 8 datacenters of 8 nodes, and 1024 ids per millisecond
+	// and gene.
 	LayoutDefault = Layout{
 		Name: "default", Epoch: epoch,
-		time: field{22, 41}, gene: field{16, 6}, datacenter: field{13, 3}, node: field{10, 3}, sequence: field{0, 10},
+		time: field{22, 41}, gene: field{16, 6}, datacenter: field{13, 3}, node: field{10, 3},
+		sequence: field{0, 10},
 	}
-	// LayoutWide has 1024 nodes without datacenters, and 64 ids per millisecond and gene. Time and gene
-	// are where LayoutDefault has them.
+	// LayoutWide has 1024 nodes without datacenters, and 64 ids per millisecond and gene.
+	// Time and gene are where LayoutDefault has them.
 	LayoutWide = Layout{
 		Name: "wide", Epoch: epoch,
 		time: field{22, 41}, gene: field{16, 6}, node: field{6, 10}, sequence: field{0, 6},
 	}
-	// LayoutJava is the Java library's: 32 datacenters of 32 machines, 4096 ids per millisecond, no gene.
+	// LayoutJava is the Java library's: 32 datacenters of 32 machines, 4096 ids per
+	// millisecond, no gene.
 	LayoutJava = Layout{
 		Name: "java", Epoch: epoch,
 		time: field{22, 41}, datacenter: field{17, 5}, node: field{12, 5}, sequence: field{0, 12},
 	}
-	// LayoutJavaGene is the Java library's with genes of 8 bits (see KeyGene). Its parts fill all 64 bits,
-	// so the ids of a Node stay positive for 2^40 ms, until 2058.
+	// LayoutJavaGene is the Java library's with genes of 8 bits (see KeyGene). Its parts
+	// fill all 64 bits, so the ids of a Node stay positive for 2^40 ms, until 2058.
 	LayoutJavaGene = Layout{
 		Name: "java-gene", Epoch: epoch,
-		time: field{23, 41}, node: field{19, 4}, gene: field{11, 8}, datacenter: field{8, 3}, sequence: field{0, 8},
+		time: field{23, 41}, node: field{19, 4}, gene: field{11, 8}, datacenter: field{8, 3},
+		sequence: field{0, 8},
 	}
 )
 
-// layoutDefault is what the methods of an id read, whatever an application does to LayoutDefault.
+// layoutDefault is what the methods of an id read, whatever an application does to
+// LayoutDefault.
 var layoutDefault = LayoutDefault
 
 // LayoutNamed returns the layout with a name: default, wide, java or java-gene.
@@ -67,7 +74,8 @@ func LayoutNamed(name string) (Layout, error) {
 			return known, nil
 		}
 	}
-	return Layout{}, xenv.Problem(layoutKey, name, "is no id layout", xenv.Lookup(layoutKey).Accepted())
+	return Layout{}, xenv.Problem(layoutKey, name, "is no id layout",
+		xenv.Lookup(layoutKey).Accepted())
 }
 
 // Info is an id taken apart.
@@ -82,10 +90,12 @@ type Info struct {
 	Sequence int
 }
 
-// VerifyKey reports whether the gene is that of the business key, for ids in LayoutJavaGene.
+// VerifyKey reports whether the gene is that of the business key, for ids in
+// LayoutJavaGene.
 func (i Info) VerifyKey(key string) bool { return i.Gene == KeyGene(key) }
 
-// Parse takes an id apart. Every id has an Info: nothing in the bits tells which layout made them.
+// Parse takes an id apart. Every id has an Info: nothing in the bits tells which layout
+// made them.
 func (l Layout) Parse(id SnowflakeID) Info {
 	bits := uint64(id) // the bits are what counts
 	return Info{

@@ -55,8 +55,10 @@ func TestLayoutsParseGoldenVectors(t *testing.T) {
 func TestNodesMakeIDsOfTheirLayout(t *testing.T) {
 	for _, tc := range layouts {
 		t.Run(tc.name, func(t *testing.T) {
-			n := newNode(t, xsnowflake.WithLayout(tc.layout), xsnowflake.WithClock(func() time.Time { return at }),
-				xsnowflake.WithDatacenterID(tc.want.DatacenterID), xsnowflake.WithNodeID(tc.want.NodeID))
+			n := newNode(t, xsnowflake.WithLayout(tc.layout),
+				xsnowflake.WithClock(func() time.Time { return at }),
+				xsnowflake.WithDatacenterID(tc.want.DatacenterID),
+				xsnowflake.WithNodeID(tc.want.NodeID))
 			ids := make([]xsnowflake.SnowflakeID, tc.want.Sequence+1)
 			if err := n.NextN(ids, tc.want.Gene); err != nil {
 				t.Fatal(err)
@@ -71,7 +73,8 @@ func TestNodesMakeIDsOfTheirLayout(t *testing.T) {
 func TestTheEpochIsAField(t *testing.T) {
 	l := xsnowflake.LayoutJava
 	l.Epoch = 0
-	if got, want := l.Parse(58102854969895864).Time, time.UnixMilli(13852800123).UTC(); !got.Equal(want) {
+	if got, want := l.Parse(58102854969895864).Time,
+		time.UnixMilli(13852800123).UTC(); !got.Equal(want) {
 		t.Errorf("Time = %v, want %v", got, want)
 	}
 }
@@ -86,7 +89,8 @@ func TestAGeneOfTheJavaLayoutIsVerified(t *testing.T) {
 func TestParseOfANegativeNumberIsHarmless(t *testing.T) {
 	for _, tc := range layouts {
 		info := tc.layout.Parse(-1)
-		if info.NodeID < 0 || info.DatacenterID < 0 || info.Sequence < 0 || info.Time.Before(tc.want.Time) {
+		if info.NodeID < 0 || info.DatacenterID < 0 || info.Sequence < 0 ||
+			info.Time.Before(tc.want.Time) {
 			t.Errorf("%s: Parse(-1) = %+v", tc.name, info)
 		}
 	}
@@ -103,7 +107,8 @@ func TestALayoutWithoutGenesIgnoresThem(t *testing.T) {
 
 func ExampleLayout_Parse() {
 	info := xsnowflake.LayoutJavaGene.Parse(116205709938984392)
-	fmt.Println(info.Time.Format(time.RFC3339), info.NodeID, info.DatacenterID, info.Sequence, info.VerifyKey("user:1"))
+	fmt.Println(info.Time.Format(time.RFC3339), info.NodeID, info.DatacenterID, info.Sequence,
+		info.VerifyKey("user:1"))
 	// Output: 2024-01-01T00:00:00Z 9 5 200 true
 }
 
@@ -131,7 +136,8 @@ func TestLayoutNamed(t *testing.T) {
 			}
 		})
 	}
-	if _, err := xsnowflake.LayoutNamed("huge"); err == nil || !strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT") {
+	if _, err := xsnowflake.LayoutNamed("huge"); err == nil ||
+		!strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT") {
 		t.Errorf("error = %v, want the variable in it", err)
 	}
 }
@@ -144,7 +150,8 @@ func TestFromEnv_Layout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = n.Close() }()
-	if info := xsnowflake.LayoutWide.Parse(n.MustGenerate()); n.Layout().Name != "wide" || info.NodeID != 1000 {
+	if info := xsnowflake.LayoutWide.Parse(n.MustGenerate()); n.Layout().Name != "wide" ||
+		info.NodeID != 1000 {
 		t.Errorf("layout %s, node %d; want wide and 1000", n.Layout().Name, info.NodeID)
 	}
 	t.Setenv("SNOWFLAKE_LAYOUT", "default")

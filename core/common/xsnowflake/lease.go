@@ -27,13 +27,14 @@ var errOtherLayout = errors.New("xsnowflake: id nodes with another layout share 
 const (
 	// layoutName is the name that all nodes of one layout hold together.
 	layoutName = LeaseName + ".layout"
-	// skew is what the wall clocks of two hosts may differ by if the backend has forgotten which
-	// holder used which time.
+	// skew is what the wall clocks of two hosts may differ by if the backend has
+	// forgotten which holder used which time.
 	skew = time.Second
 	// minPause and maxPoll bound the pause between two attempts.
 	minPause = 10 * time.Millisecond
 	maxPoll  = 500 * time.Millisecond
-	// takeTimeout bounds one attempt to take a slot, as far as the window of its lease does not.
+	// takeTimeout bounds one attempt to take a slot, as far as the window of its lease
+	// does not.
 	takeTimeout = 20 * time.Second
 	// touchSlot and the one after it are slots that no layout has. Prepare takes one for
 	// touchTTL at most.
@@ -60,10 +61,13 @@ func (n *Node) Prepare(ctx context.Context) error {
 	case n.leases.Capabilities().Durable:
 		return nil
 	}
-	err := n.leases.Do(ctx, LeaseName, touchTTL, func(context.Context, *xlease.Lease) error { return nil },
-		xlease.WithSlots(touchSlot, 2), xlease.WithManualRenewal(), xlease.WithMark(0, math.MaxInt64))
+	err := n.leases.Do(ctx, LeaseName, touchTTL,
+		func(context.Context, *xlease.Lease) error { return nil },
+		xlease.WithSlots(touchSlot, 2), xlease.WithManualRenewal(),
+		xlease.WithMark(0, math.MaxInt64))
 	if err != nil && !errors.Is(err, xlease.ErrHeld) {
-		leaseLog.Warn(ctx, "the records of node IDs start with the first id", slog.Any("error", err))
+		leaseLog.Warn(ctx, "the records of node IDs start with the first id",
+			slog.Any("error", err))
 	}
 	return nil
 }
@@ -82,14 +86,16 @@ func (n *Node) take() (*tenure, error) {
 			return t, n.localError(err)
 		}
 		if held {
-			err = fmt.Errorf("%w: all %d are held in %s (stop one, set %s and %s%s)", ErrNoSlot, n.slotCount,
+			err = fmt.Errorf("%w: all %d are held in %s (stop one, set %s and %s%s)",
+				ErrNoSlot, n.slotCount,
 				n.leases, xenv.SnowflakeDatacenterID, xenv.SnowflakeNodeID, moreNodes(n.slotCount))
 		}
 		if n.local {
 			return nil, err
 		}
 		if first {
-			leaseLog.Notice(n.life, "waiting for a node ID", slog.Duration("at_most", n.ttl), slog.Any("error", err))
+			leaseLog.Notice(n.life, "waiting for a node ID",
+				slog.Duration("at_most", n.ttl), slog.Any("error", err))
 		}
 		if xretry.Sleep(waiting, pause.Next()) != nil {
 			return nil, errors.Join(err, context.Cause(n.life))
@@ -102,7 +108,8 @@ func (n *Node) localError(err error) error {
 	if err == nil || !n.local {
 		return err
 	}
-	return fmt.Errorf("%w (set %s to another folder, or %s)", err, leaseDirKey, xenv.SnowflakeNodeID)
+	return fmt.Errorf("%w (set %s to another folder, or %s)",
+		err, leaseDirKey, xenv.SnowflakeNodeID)
 }
 
 // try leases a node ID that is free now.
@@ -114,7 +121,8 @@ func (n *Node) try() (*tenure, error) {
 	}
 	asked := n.clock.time()
 	mark := n.promise(asked, 0)
-	lease, err := n.leases.Lease(ctx, LeaseName, n.ttl, xlease.WithSlots(n.firstSlot, n.slotCount), xlease.WithManualRenewal(),
+	lease, err := n.leases.Lease(ctx, LeaseName, n.ttl, xlease.WithSlots(n.firstSlot, n.slotCount),
+		xlease.WithManualRenewal(),
 		xlease.WithMark(n.timeOf(mark).UnixMilli(), asked.UnixMilli()))
 	if err != nil {
 		return nil, err
@@ -123,21 +131,23 @@ func (n *Node) try() (*tenure, error) {
 	t.lease, t.from = lease, n.millis(time.UnixMilli(lease.Mark()))
 	n.permit(t, asked, max(mark, t.from))
 	if unknown := n.window() - lease.Age(); unknown > 0 && !n.leases.Capabilities().Durable {
-		// A forgotten holder renewed before the current records started, which was Age before some
-		// moment between asked and now.
+		// A forgotten holder renewed before the current records started, which was Age
+		// before some moment between asked and now.
 		t.from = max(t.from, n.millis(n.clock.time().Add(unknown+skew)))
 		leaseLog.Notice(ctx, "no record of the id nodes so far: the first ids wait for those that may have been forgotten",
 			slog.Duration("at_most", unknown+skew))
 	}
 	if !n.local { // of no interest to other hosts
-		leaseLog.Info(ctx, "node ID leased", slog.Int("slot", lease.Slot()), slog.String("in", n.leases.String()))
+		leaseLog.Info(ctx, "node ID leased",
+			slog.Int("slot", lease.Slot()), slog.String("in", n.leases.String()))
 	}
 	return t, nil
 }
 
-// promise is the millisecond that ids do not reach under a lease that is asked for or renewed at a
-// time. The backend stores it as the mark of the slot. That of a local lease permits ids of the
-// millisecond ms, and is near, since a process that is killed leaves it behind.
+// promise is the millisecond that ids do not reach under a lease that is asked for or
+// renewed at a time. The backend stores it as the mark of the slot. That of a local lease
+// permits ids of the millisecond ms, and is near, since a process that is killed leaves
+// it behind.
 func (n *Node) promise(asked time.Time, ms int64) int64 {
 	if n.local {
 		return max(n.millis(asked)-1, ms) + recordAhead.Milliseconds()
@@ -145,8 +155,9 @@ func (n *Node) promise(asked time.Time, ms int64) int64 {
 	return n.millis(asked.Add(n.window() + skew))
 }
 
-// joinLayout holds the name of the layouts for that of the node. A node joins before it takes or
-// renews its node ID, so the layout is held for longer: until a TTL after the last node.
+// joinLayout holds the name of the layouts for that of the node. A node joins before it
+// takes or renews its node ID, so the layout is held for longer: until a TTL after the
+// last node.
 func (n *Node) joinLayout(ctx context.Context) error {
 	if n.local {
 		return nil
@@ -163,11 +174,12 @@ func (n *Node) joinLayout(ctx context.Context) error {
 	return err
 }
 
-// moreNodes is the hint for an error about count node IDs, all of which are held: the layout with
-// more, or nothing if this is one.
+// moreNodes is the hint for an error about count node IDs, all of which are held: the
+// layout with more, or nothing if this is one.
 func moreNodes(count int) string {
 	if count >= LayoutWide.Nodes() {
 		return ""
 	}
-	return fmt.Sprintf(", or set %s=%s for all replicas, which has %d", layoutKey, LayoutWide.Name, LayoutWide.Nodes())
+	return fmt.Sprintf(", or set %s=%s for all replicas, which has %d",
+		layoutKey, LayoutWide.Name, LayoutWide.Nodes())
 }

@@ -137,12 +137,14 @@ func TestALeaseIsRenewedInTimeAndReleased(t *testing.T) {
 		for range 600 {
 			id := n.MustGenerate()
 			if id.DatacenterID() != 2 || id.NodeID() != 5 {
-				t.Fatalf("datacenter, node = %d, %d, want those of slot 21", id.DatacenterID(), id.NodeID())
+				t.Fatalf("datacenter, node = %d, %d, want those of slot 21",
+					id.DatacenterID(), id.NodeID())
 			}
 			<-time.After(time.Second)
 		}
 		if leases, renewals, _ := s.counts(); leases != 1 || renewals < 59 || renewals > 61 {
-			t.Errorf("%d leases, %d renewals in 10 minutes, want 1 and one each 10 s", leases, renewals)
+			t.Errorf("%d leases, %d renewals in 10 minutes, want 1 and one each 10 s",
+				leases, renewals)
 		}
 		if err := n.Close(); err != nil {
 			t.Error(err)
@@ -172,7 +174,8 @@ func TestANodeStopsBeforeItCouldHaveLostItsLeaseAndRecovers(t *testing.T) {
 			<-time.After(100 * time.Millisecond)
 		}
 		if !last.Before(until) || until.Sub(last) > 200*time.Millisecond {
-			t.Errorf("the last id is %v before the end, want the lease used up and not overrun", until.Sub(last))
+			t.Errorf("the last id is %v before the end, want the lease used up and not overrun",
+				until.Sub(last))
 		}
 		if err := n.CheckHealth(t.Context()); !errors.Is(err, xlease.ErrLost) {
 			t.Errorf("CheckHealth = %v, want ErrLost", err)
@@ -180,13 +183,14 @@ func TestANodeStopsBeforeItCouldHaveLostItsLeaseAndRecovers(t *testing.T) {
 		s.set(func(s *shop) { s.broken, s.next = false, 9 })
 		<-time.After(10 * time.Second)
 		if id, err := n.Generate(); err != nil || id.DatacenterID() != 1 || id.NodeID() != 1 {
-			t.Errorf("Generate = %v of node %d, %v; want one of the new slot, 9", id, id.NodeID(), err)
+			t.Errorf("Generate = %v of node %d, %v; want one of the new slot, 9",
+				id, id.NodeID(), err)
 		}
 	})
 }
 
-// SIGSTOP: nothing runs, the renewal least of all, but the clocks go on. A machine that is suspended: the
-// monotonic clock stands still too.
+// SIGSTOP: nothing runs, the renewal least of all, but the clocks go on. A machine that
+// is suspended: the monotonic clock stands still too.
 func TestAProcessThatWasStoppedUsesItsLeaseNoMore(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -202,7 +206,8 @@ func TestAProcessThatWasStoppedUsesItsLeaseNoMore(t *testing.T) {
 				until := time.Now().Add(lasts)
 				n.MustGenerate()
 				tc.stop(n)
-				s.set(func(s *shop) { s.holder[0], s.next = "", 1 }) // another process has the slot by now
+				// another process has the slot by now
+				s.set(func(s *shop) { s.holder[0], s.next = "", 1 })
 				var refused error
 				for range 100 {
 					id, err := n.Generate(xsnowflake.GeneLog)
@@ -218,7 +223,8 @@ func TestAProcessThatWasStoppedUsesItsLeaseNoMore(t *testing.T) {
 				close(s.stuck)
 				<-time.After(lasts)
 				if id, err := n.Generate(); err != nil || id.NodeID() != 1 {
-					t.Errorf("Generate = %v of node %d, %v; want one of the new slot, 1", id, id.NodeID(), err)
+					t.Errorf("Generate = %v of node %d, %v; want one of the new slot, 1",
+						id, id.NodeID(), err)
 				}
 			})
 		})
@@ -263,8 +269,10 @@ func TestASlotThatIsTooFarAheadDoesNotSpoilTheNode(t *testing.T) {
 		<-time.After(15 * time.Second)
 		s.set(func(s *shop) { s.floor = time.Time{} })
 		<-time.After(30 * time.Second)
-		if id, err := n.Generate(); err != nil || id.NodeID() != 4 || !n.TimeOf(id).Equal(time.Now()) {
-			t.Errorf("Generate = %v of node %d, %v; want one of the new slot, 4, of now", id, id.NodeID(), err)
+		if id, err := n.Generate(); err != nil || id.NodeID() != 4 ||
+			!n.TimeOf(id).Equal(time.Now()) {
+			t.Errorf("Generate = %v of node %d, %v; want one of the new slot, 4, of now",
+				id, id.NodeID(), err)
 		}
 	})
 }

@@ -23,11 +23,13 @@ func TestAShortLeaseIsWaitedForUntilItCanBeUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(start); took < 2*time.Second || took > 3*time.Second {
-			t.Errorf("Lease took %v, want 2 s: 3 s ahead, of which half a lease is ridden out", took)
+			t.Errorf("Lease took %v, want 2 s: 3 s ahead, of which half a lease is ridden out",
+				took)
 		}
 		id, err := n.Generate()
 		if err != nil || n.TimeOf(id).Before(start.Add(3*time.Second)) {
-			t.Errorf("the first id = %v, %v; want one of a time after the former holder's", n.TimeOf(id).Sub(start), err)
+			t.Errorf("the first id = %v, %v; want one of a time after the former holder's",
+				n.TimeOf(id).Sub(start), err)
 		}
 	})
 }
@@ -45,7 +47,8 @@ func TestCloseDoesNotWaitForANumber(t *testing.T) {
 	})
 }
 
-// What a tenure has handed out is below what it leaves to the next holder, also of those that were taken while it ended.
+// What a tenure has handed out is below what it leaves to the next holder, also of those
+// that were taken while it ended.
 func TestTheMarkThatIsLeftIsAboveEveryID(t *testing.T) {
 	for range 50 {
 		a := &shop{next: 5}
@@ -84,7 +87,8 @@ func TestTheMarkThatIsLeftIsAboveEveryID(t *testing.T) {
 	}
 }
 
-// lossy gives out slots, each once, and reports at the first renewal that it is lost: long before its time is over.
+// lossy gives out slots, each once, and reports at the first renewal that it is lost:
+// long before its time is over.
 type lossy struct {
 	shop
 

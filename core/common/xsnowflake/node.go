@@ -35,7 +35,8 @@ const catchUp = 20
 // releaseTimeout bounds how long Close waits for the slot to be given back.
 const releaseTimeout = 5 * time.Second
 
-// Node makes ids. Its methods may be called concurrently. Close it to give its number back.
+// Node makes ids. Its methods may be called concurrently. Close it to give its number
+// back.
 type Node struct {
 	layout Layout
 	clock  *clock
@@ -75,7 +76,8 @@ func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
 	return n.id(word, bits), nil
 }
 
-// MustGenerate is Generate for callers who cannot go on without an id: it panics with the error.
+// MustGenerate is Generate for callers who cannot go on without an id: it panics with the
+// error.
 func (n *Node) MustGenerate(gene ...Gene) SnowflakeID {
 	id, err := n.Generate(gene...)
 	if err != nil {
@@ -119,7 +121,8 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) 
 		}
 		ms := int64(uint64(now) / uint64(time.Millisecond)) // never negative; divides faster
 		if word, got = n.sequences[g].tryTake(n.word(ms), want, n.mask); got == 0 {
-			word, got = n.sequences[g].take(n.word(ms), n.word(max(ms-catchUp, t.from)), n.word(ms+n.ahead), want, n.mask)
+			word, got = n.sequences[g].take(n.word(ms), n.word(max(ms-catchUp, t.from)),
+				n.word(ms+n.ahead), want, n.mask)
 		}
 		if got == 0 {
 			return 0, 0, 0, errExhausted
@@ -146,7 +149,8 @@ func (n *Node) id(word, bits uint64) SnowflakeID {
 }
 
 // word is the first word of a millisecond.
-func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.layout.sequence.bits & 63) } // never negative
+// never negative
+func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.layout.sequence.bits & 63) }
 
 // prolong makes the millisecond ms usable, or says why it is not. If the tenure has
 // changed, the caller starts over.
@@ -179,7 +183,8 @@ func (n *Node) wait(ms int64) error {
 		// because a slewed clock runs at half speed.
 		waited := time.Since(start)
 		if waited >= 2*bound {
-			return fmt.Errorf("%w: no new millisecond in %s", ErrClock, waited.Round(time.Millisecond))
+			return fmt.Errorf("%w: no new millisecond in %s",
+				ErrClock, waited.Round(time.Millisecond))
 		}
 		time.Sleep(min(left, 2*bound-waited)) //nolint:forbidigo // the clock itself is awaited, and this does not allocate
 	}
@@ -209,8 +214,8 @@ func (n *Node) Source() string {
 	}
 }
 
-// HostLocal reports whether the node ID is leased where only the processes of one host or container
-// see it.
+// HostLocal reports whether the node ID is leased where only the processes of one host or
+// container see it.
 func (n *Node) HostLocal() bool {
 	return n.leases != nil && n.leases.Capabilities().Scope < driver.Cluster
 }

@@ -83,8 +83,10 @@ func TestIDsOfManyGoroutinesAreDistinctAndAscend(t *testing.T) {
 		}
 	}
 	distinct(t, slices.Concat(all...))
-	if id := all[0][0]; id.Gene() != xsnowflake.GeneUser || id.DatacenterID() != 3 || id.NodeID() != 5 {
-		t.Errorf("gene, datacenter, node = %v, %d, %d, want user, 3, 5", id.Gene(), id.DatacenterID(), id.NodeID())
+	if id := all[0][0]; id.Gene() != xsnowflake.GeneUser || id.DatacenterID() != 3 ||
+		id.NodeID() != 5 {
+		t.Errorf("gene, datacenter, node = %v, %d, %d, want user, 3, 5",
+			id.Gene(), id.DatacenterID(), id.NodeID())
 	}
 }
 
@@ -92,8 +94,10 @@ func TestEachGeneHasItsOwnSequence(t *testing.T) {
 	n := newNode(t, xsnowflake.WithClock((&manual{now: at}).Now))
 	for g := range xsnowflake.Gene(64) {
 		for want := range 3 {
-			if id := n.MustGenerate(g); id.Sequence() != want || id.Gene() != g || !id.Time().Equal(at) {
-				t.Fatalf("id of gene %d has gene %v, sequence %d, time %v", g, id.Gene(), id.Sequence(), id.Time())
+			if id := n.MustGenerate(g); id.Sequence() != want || id.Gene() != g ||
+				!id.Time().Equal(at) {
+				t.Fatalf("id of gene %d has gene %v, sequence %d, time %v",
+					g, id.Gene(), id.Sequence(), id.Time())
 			}
 		}
 	}
@@ -134,7 +138,8 @@ func TestEachWaitingGoroutineWaitsForItsOwnMillisecond(t *testing.T) {
 	})
 }
 
-// An operating system wakes a sleeper late. What was not used meanwhile is made up for, and only that.
+// An operating system wakes a sleeper late. What was not used meanwhile is made up for,
+// and only that.
 func TestALateSleeperLosesNoNumbers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, bubble())
@@ -166,7 +171,8 @@ func TestALateSleeperLosesNoNumbers(t *testing.T) {
 func TestTooManyWaitingCallersAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := &manual{now: at}
-		n := newNode(t, xsnowflake.WithLayout(xsnowflake.LayoutWide), xsnowflake.WithDatacenterID(0),
+		n := newNode(t, xsnowflake.WithLayout(xsnowflake.LayoutWide),
+			xsnowflake.WithDatacenterID(0),
 			xsnowflake.WithClock(clock.Now), xsnowflake.WithMaxBackward(10*time.Millisecond))
 		generate(t, n, 64)
 		var wg sync.WaitGroup
@@ -185,7 +191,8 @@ func TestTooManyWaitingCallersAreRefused(t *testing.T) {
 
 func TestAClockThatStandsStillIsAnErrorInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNode(t, xsnowflake.WithClock((&manual{now: at}).Now), xsnowflake.WithMaxBackward(100*time.Millisecond))
+		n := newNode(t, xsnowflake.WithClock((&manual{now: at}).Now),
+			xsnowflake.WithMaxBackward(100*time.Millisecond))
 		generate(t, n, 1024)
 		start := time.Now()
 		if _, err := n.Generate(); !errors.Is(err, xsnowflake.ErrClock) {
@@ -211,7 +218,8 @@ func TestGenerateDoesNotAllocate(t *testing.T) {
 func TestAGeneThatDoesNotFitIsAnError(t *testing.T) {
 	n := newNode(t)
 	_, err := n.Generate(64)
-	if !errors.Is(err, xsnowflake.ErrGene) || !strings.Contains(err.Error(), "64 (accepted: 0 to 63)") {
+	if !errors.Is(err, xsnowflake.ErrGene) ||
+		!strings.Contains(err.Error(), "64 (accepted: 0 to 63)") {
 		t.Errorf("Generate(64) = %v, want ErrGene with the range", err)
 	}
 	if err := n.NextN(make([]xsnowflake.SnowflakeID, 2), 64); !errors.Is(err, xsnowflake.ErrGene) {
@@ -238,10 +246,12 @@ func TestWrongNumbersNameTheirVariablesAtOnce(t *testing.T) {
 			t.Errorf("%q does not say %q", err, want)
 		}
 	}
-	if _, err = xsnowflake.NewNode(xsnowflake.WithLayout(xsnowflake.LayoutWide), xsnowflake.WithNodeID(1023)); err != nil {
+	if _, err = xsnowflake.NewNode(xsnowflake.WithLayout(xsnowflake.LayoutWide),
+		xsnowflake.WithNodeID(1023)); err != nil {
 		t.Errorf("the wide layout refuses node 1023: %v", err)
 	}
-	if _, err = xsnowflake.NewNode(xsnowflake.WithLayout(xsnowflake.Layout{}), xsnowflake.WithNodeID(0)); err == nil || !strings.Contains(err.Error(), "LayoutDefault") {
+	if _, err = xsnowflake.NewNode(xsnowflake.WithLayout(xsnowflake.Layout{}),
+		xsnowflake.WithNodeID(0)); err == nil || !strings.Contains(err.Error(), "LayoutDefault") {
 		t.Errorf("NewNode with an empty layout = %v, want an error that names LayoutDefault", err)
 	}
 }

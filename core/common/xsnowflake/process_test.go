@@ -17,8 +17,9 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// play makes a node from the environment, writes its slot, and then obeys: a number on the standard input
-// asks for as many ids, eight bytes each; the end of the input ends the process.
+// play makes a node from the environment, writes its slot, and then obeys: a number on
+// the standard input asks for as many ids, eight bytes each; the end of the input ends
+// the process.
 func play(string) {
 	n, err := xsnowflake.FromEnv()
 	if err == nil {
@@ -186,7 +187,8 @@ func TestTheSixtyFifthProcessSaysThatAllNumbersAreTaken(t *testing.T) {
 	if err == nil {
 		t.Fatal("the 65th process got a number")
 	}
-	want := "xsnowflake: every node ID is held: all 64 are held in " + dir + ", between all of one host" +
+	want := "xsnowflake: every node ID is held: all 64 are held in " + dir +
+		", between all of one host" +
 		" (stop one, set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or set SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024)"
 	if !strings.Contains(err.Error(), want) {
 		t.Errorf("error = %q, want %q", err, want)

@@ -2,8 +2,9 @@ package xsnowflake
 
 import "sync/atomic"
 
-// sequence is what one gene has handed out: a word of milliseconds<<bits | sequence number, which only
-// grows. Adding 1 to the last number of a millisecond gives the first of the next.
+// sequence is what one gene has handed out: a word of milliseconds<<bits | sequence
+// number, which only grows. Adding 1 to the last number of a millisecond gives the first
+// of the next.
 type sequence struct {
 	word atomic.Uint64
 	_    [56]byte // no two genes share a cache line
@@ -11,13 +12,15 @@ type sequence struct {
 
 // saturated marks a word whose run began with the overflow of a millisecond.
 //
-// A saturated gene continues behind the clock instead of jumping to it: a goroutine that slept until the
-// next millisecond wakes up to a few of them late, and without this their numbers would be lost.
+// A saturated gene continues behind the clock instead of jumping to it: a goroutine that
+// slept until the next millisecond wakes up to a few of them late, and without this their
+// numbers would be lost.
 const saturated = 1 << 63
 
-// tryTake is take if nothing is in the way: the gene is not saturated, the current millisecond has more
-// than want numbers left, and no other goroutine comes between. It is small enough to be inlined, which
-// saves an id 5 to 10 % of its time (BenchmarkGenerateBelowTheLimit).
+// tryTake is take if nothing is in the way: the gene is not saturated, the current
+// millisecond has more than want numbers left, and no other goroutine comes between. It
+// is small enough to be inlined, which saves an id 5 to 10 % of its time
+// (BenchmarkGenerateBelowTheLimit).
 func (s *sequence) tryTake(now, want, mask uint64) (first, got uint64) {
 	old := s.word.Load()
 	first = max(old+1, now) // beyond all reach if old is marked as saturated
@@ -27,11 +30,13 @@ func (s *sequence) tryTake(now, want, mask uint64) (first, got uint64) {
 	return first, want
 }
 
-// take reserves up to want numbers of one millisecond and returns the first word and how many there are.
+// take reserves up to want numbers of one millisecond and returns the first word and how
+// many there are.
 //
-// now is the first word of the current millisecond. The result is never after limit, and got is 0 where it
-// would be. It is after now where the numbers of now are used up, and then the caller waits. It is behind
-// now only while the gene is saturated, and not before low.
+// now is the first word of the current millisecond. The result is never after limit, and
+// got is 0 where it would be. It is after now where the numbers of now are used up, and
+// then the caller waits. It is behind now only while the gene is saturated, and not
+// before low.
 func (s *sequence) take(now, low, limit, want, mask uint64) (first, got uint64) {
 	for {
 		old := s.word.Load()

@@ -24,20 +24,21 @@ const markSlack = skew + time.Second
 
 // tenure is the time in which a node uses one slot.
 //
-// No two tenures of a slot, in whatever processes, share a time, and so no two ids are equal:
+// No two tenures of a slot, in whatever processes, share a time, and so no two ids are
+// equal:
 //
-//   - An id of the tenure carries a time of [from, limit), by the clock of its node alone. limit
-//     only grows past a time when the mark, which the slot keeps for its next holder, is at least
-//     that time already (renew). The time is read before it is compared with limit, so that nothing
-//     changes if the process sleeps in between.
-//   - from is at least the mark that the slot had when it was taken. No other clock has to be right
-//     for that, nor does it matter how far the node's clock is ahead of the wall clock, or when its
-//     holder notices that the slot is lost.
-//   - The mark goes back once, when the slot is released (end): to what follows the latest time that
-//     was read. limit is 0 by then, and a goroutine that read a time before compared it before limit
-//     was 0, so that end sees it.
-//   - If the backend may have forgotten the mark, limit is at most the end of the lease, and from is
-//     after every such time.
+//   - An id of the tenure carries a time of [from, limit), by the clock of its node
+//     alone. limit only grows past a time when the mark, which the slot keeps for its
+//     next holder, is at least that time already (renew). The time is read before it is
+//     compared with limit, so that nothing changes if the process sleeps in between.
+//   - from is at least the mark that the slot had when it was taken. No other clock has
+//     to be right for that, nor does it matter how far the node's clock is ahead of the
+//     wall clock, or when its holder notices that the slot is lost.
+//   - The mark goes back once, when the slot is released (end): to what follows the
+//     latest time that was read. limit is 0 by then, and a goroutine that read a time
+//     before compared it before limit was 0, so that end sees it.
+//   - If the backend may have forgotten the mark, limit is at most the end of the lease,
+//     and from is after every such time.
 //
 // Within a process the sequences, which all tenures share, only grow.
 type tenure struct {
@@ -62,13 +63,13 @@ func (n *Node) newTenure(slot int) *tenure {
 	return t
 }
 
-// settle prepares the use of a slot that was leased. Times that a former holder may have used are
-// skipped by moving the clock, and by waiting, which is told, if they are further ahead than the node
-// rides out, or than half of what its lease lasts, since no id carries a time after that. It keeps the
-// lease in the meantime.
+// settle prepares the use of a slot that was leased. Times that a former holder may have
+// used are skipped by moving the clock, and by waiting, which is told, if they are
+// further ahead than the node rides out, or than half of what its lease lasts, since no
+// id carries a time after that. It keeps the lease in the meantime.
 //
-// It does not wait for times so far ahead that only a wrong clock explains them; the clock then refuses
-// to move to them.
+// It does not wait for times so far ahead that only a wrong clock explains them; the
+// clock then refuses to move to them.
 func (n *Node) settle(t *tenure, waiting func()) error {
 	_, now, err := n.clock.now()
 	if err != nil {
@@ -149,8 +150,8 @@ func (n *Node) extend(ctx context.Context, t *tenure, ms int64) error {
 	}
 }
 
-// end releases the slot, with the latest time of all that were read under it as its mark: the mark
-// that it had if there is none. The order matters: limit first.
+// end releases the slot, with the latest time of all that were read under it as its mark:
+// the mark that it had if there is none. The order matters: limit first.
 func (n *Node) end(t *tenure) error {
 	if t.lease == nil {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
-// On Linux the kernel may refuse to open another user's file in a folder like /tmp with O_CREATE.
+// On Linux the kernel may refuse to open another user's file in a folder like /tmp with
+// O_CREATE.
 func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -32,7 +33,8 @@ func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
 	copyFile(t, os.Args[0], binary)
 	t.Setenv("TMPDIR", dir)
 
-	// One node of each of the other slots, and one slot whose files root has made and left.
+	// One node of each of the other slots, and one slot whose files root has made and
+	// left.
 	var nodes []*xsnowflake.Node
 	for range 64 {
 		n, err := leasedNode(t)
@@ -49,7 +51,10 @@ func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
 
 	p := prepare(t, "TMPDIR="+dir)
 	p.cmd.Path = binary
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{
+		Uid: 65534,
+		Gid: 65534,
+	}}
 	if err := p.run(t); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +66,10 @@ func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
 
 	p = prepare(t, "TMPDIR="+dir)
 	p.cmd.Path = binary
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65533, Gid: 65533}}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{
+		Uid: 65533,
+		Gid: 65533,
+	}}
 	if err := p.run(t); err == nil || !strings.Contains(err.Error(), "all 64 are held") {
 		t.Errorf("a third user: %v, want that all slots are taken", err)
 	}

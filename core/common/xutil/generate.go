@@ -14,8 +14,8 @@ const (
 // Generator makes random texts; get it with Generate.
 type Generator struct{}
 
-// Generate returns the group that makes random texts. They come from crypto/rand, every character of the
-// alphabet is equally likely, and a length below 1 gives the empty text.
+// Generate returns the group that makes random texts. They come from crypto/rand, every
+// character of the alphabet is equally likely, and a length below 1 gives the empty text.
 func Generate() Generator { return Generator{} }
 
 // Digits returns n of 0 to 9.

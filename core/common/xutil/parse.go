@@ -9,14 +9,16 @@ import (
 	"strings"
 )
 
-// ErrParse is what every text or value that cannot be read is an instance of. The errors do not repeat it.
+// ErrParse is what every text or value that cannot be read is an instance of. The errors
+// do not repeat it.
 var ErrParse = errors.New("xutil: cannot be read")
 
 // Parser reads values; get it with Parse.
 type Parser struct{}
 
-// Parse returns the group that reads values from text. Blanks around the text are ignored. Its errors are
-// ErrParse, for numbers also strconv.ErrSyntax or strconv.ErrRange.
+// Parse returns the group that reads values from text. Blanks around the text are
+// ignored. Its errors are ErrParse, for numbers also strconv.ErrSyntax or
+// strconv.ErrRange.
 func Parse() Parser { return Parser{} }
 
 // Int64 reads a decimal integer of 64 bits.
@@ -43,8 +45,8 @@ func (Parser) Bool(text string) (bool, error) {
 	return b, nil
 }
 
-// ToInt64 converts a number or a text, of any type, such as json.Number. A fraction, NaN, an infinity and what
-// does not fit 64 bits are errors.
+// ToInt64 converts a number or a text, of any type, such as json.Number. A fraction, NaN,
+// an infinity and what does not fit 64 bits are errors.
 func (p Parser) ToInt64(v any) (int64, error) {
 	switch r := reflect.ValueOf(v); {
 	case !r.IsValid():
@@ -74,7 +76,8 @@ func floatToInt64(f float64) (int64, error) {
 	return int64(f), nil
 }
 
-// numberError hides the text that strconv would repeat: it may be a secret in the wrong variable.
+// numberError hides the text that strconv would repeat: it may be a secret in the wrong
+// variable.
 func numberError(err error, what string) error {
 	if err == nil {
 		return nil

@@ -85,7 +85,8 @@ func TestToInt64NeverTurnsNegative(t *testing.T) {
 		nil, true, "x",
 		[]int{1},
 		json.Number("1.5"), json.Number("1e400"), uint64(math.MaxInt64) + 1, uint64(math.MaxUint64),
-		math.NaN(), math.Inf(1), math.Inf(-1), 0x1p63, -0x1.8p63, 1.5, float32(math.Inf(1)), (*int)(nil),
+		math.NaN(), math.Inf(1), math.Inf(-1), 0x1p63, -0x1.8p63, 1.5, float32(math.Inf(1)),
+		(*int)(nil),
 	} {
 		if got, err := xutil.Parse().ToInt64(in); !errors.Is(err, xutil.ErrParse) || got != 0 {
 			t.Errorf("ToInt64(%v) = %d, %v, want 0, ErrParse", in, got, err)

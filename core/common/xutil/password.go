@@ -16,7 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// The lengths of a password, in bytes. The upper one keeps a request from costing more than a login does.
+// The lengths of a password, in bytes. The upper one keeps a request from costing more
+// than a login does.
 const (
 	PasswordMinBytes = 1
 	PasswordMaxBytes = 1024
@@ -27,7 +28,8 @@ var (
 	// ErrPasswordLength is a VALIDATION_ERROR (400) that names the field password.
 	ErrPasswordLength = passwordLength()
 	// ErrPasswordBusy is SERVICE_UNAVAILABLE (503): too many callers wait for a hash.
-	ErrPasswordBusy     = xerror.New(xerror.ServiceUnavailable, "too many passwords are being hashed; try again later")
+	ErrPasswordBusy = xerror.New(xerror.ServiceUnavailable,
+		"too many passwords are being hashed; try again later")
 	ErrPasswordMismatch = errors.New("xutil: the password does not match")
 	ErrPasswordHash     = errors.New("xutil: the password hash has an unknown or unsafe format")
 )
@@ -46,7 +48,8 @@ type Passwords struct{}
 //
 // A hash takes 19 MiB of memory for some tens of milliseconds. At most GOMAXPROCS run
 // concurrently in the process, and 64 times as many callers wait. Further callers get
-// ErrPasswordBusy. A caller whose context ends stops waiting and gets the context's error.
+// ErrPasswordBusy. A caller whose context ends stops waiting and gets the context's
+// error.
 func Password() Passwords { return Passwords{} }
 
 // Encrypt is EncryptString with the hash as bytes.
@@ -58,8 +61,9 @@ func (p Passwords) Encrypt(ctx context.Context, password string) ([]byte, error)
 	return []byte(hash), nil
 }
 
-// EncryptString hashes a password of 1 to 1024 bytes with argon2id and a random salt. The result is a PHC
-// string of 97 bytes. The errors are ErrPasswordLength, ErrPasswordBusy and that of ctx.
+// EncryptString hashes a password of 1 to 1024 bytes with argon2id and a random salt. The
+// result is a PHC string of 97 bytes. The errors are ErrPasswordLength, ErrPasswordBusy
+// and that of ctx.
 func (Passwords) EncryptString(ctx context.Context, password string) (string, error) {
 	if !goodLength(password) {
 		return "", ErrPasswordLength
@@ -73,7 +77,8 @@ func (Passwords) EncryptString(ctx context.Context, password string) (string, er
 	return argonHash{argonParams: current, salt: salt, key: key}.String(), nil
 }
 
-// MustEncryptString is EncryptString for passwords that the program itself holds; it panics.
+// MustEncryptString is EncryptString for passwords that the program itself holds; it
+// panics.
 func (p Passwords) MustEncryptString(ctx context.Context, password string) string {
 	hash, err := p.EncryptString(ctx, password)
 	if err != nil {
@@ -82,9 +87,9 @@ func (p Passwords) MustEncryptString(ctx context.Context, password string) strin
 	return hash
 }
 
-// Verify compares a password with a hash, in a time that does not depend on where they differ. It knows
-// argon2id and bcrypt. The errors are ErrPasswordMismatch, ErrPasswordLength, ErrPasswordHash,
-// ErrPasswordBusy and that of ctx.
+// Verify compares a password with a hash, in a time that does not depend on where they
+// differ. It knows argon2id and bcrypt. The errors are ErrPasswordMismatch,
+// ErrPasswordLength, ErrPasswordHash, ErrPasswordBusy and that of ctx.
 //
 // Of a password longer than 72 bytes, bcrypt has only ever used the first 72.
 func (Passwords) Verify(ctx context.Context, password, hash string) error {
@@ -108,8 +113,8 @@ func (Passwords) Verify(ctx context.Context, password, hash string) error {
 	return nil
 }
 
-// IsValid reports whether a password matches a hash. A password of a wrong length does not. The
-// other errors of Verify say that the comparison was not made.
+// IsValid reports whether a password matches a hash. A password of a wrong length does
+// not. The other errors of Verify say that the comparison was not made.
 func (p Passwords) IsValid(ctx context.Context, password, hash string) (bool, error) {
 	err := p.Verify(ctx, password, hash)
 	if errors.Is(err, ErrPasswordMismatch) || errors.Is(err, ErrPasswordLength) {
@@ -118,8 +123,9 @@ func (p Passwords) IsValid(ctx context.Context, password, hash string) (bool, er
 	return err == nil, err
 }
 
-// NeedsRehash reports whether a hash is made otherwise, or with less work, than EncryptString makes it now.
-// Ask after a successful Verify, the one moment at which the password is at hand.
+// NeedsRehash reports whether a hash is made otherwise, or with less work, than
+// EncryptString makes it now. Ask after a successful Verify, the one moment at which the
+// password is at hand.
 func (Passwords) NeedsRehash(hash string) bool {
 	h, err := parseArgon(hash)
 	return err != nil || h.memory < current.memory || h.time < current.time ||
@@ -141,7 +147,8 @@ var current = argonParams{memory: 19 * 1024, time: 2, threads: 1}
 
 const saltBytes, keyBytes = 16, 32
 
-// The most that a stored hash may cost, so that one from a doubtful source cannot stop the service.
+// The most that a stored hash may cost, so that one from a doubtful source cannot stop
+// the service.
 var costliest = argonParams{memory: 256 * 1024, time: 16, threads: 16}
 
 const maxBcryptCost = 18
@@ -176,9 +183,12 @@ func limited[T any](ctx context.Context, compute func() T) (result T, err error)
 	return compute(), nil
 }
 
-func (p argonParams) key(ctx context.Context, password string, salt []byte, length int) ([]byte, error) {
+func (p argonParams) key(
+	ctx context.Context, password string, salt []byte, length int,
+) ([]byte, error) {
 	return limited(ctx, func() []byte {
-		return argon2.IDKey([]byte(password), salt, p.time, p.memory, p.threads, uint32(length)) // at most 64
+		// at most 64
+		return argon2.IDKey([]byte(password), salt, p.time, p.memory, p.threads, uint32(length))
 	})
 }
 
@@ -191,7 +201,8 @@ type argonHash struct {
 // String returns $argon2id$v=19$m=<KiB>,t=<passes>,p=<threads>$<salt>$<key>.
 func (h argonHash) String() string {
 	enc := base64.RawStdEncoding
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.time, h.threads,
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
+		argon2.Version, h.memory, h.time, h.threads,
 		enc.EncodeToString(h.salt), enc.EncodeToString(h.key))
 }
 
@@ -211,7 +222,8 @@ func parseArgon(hash string) (h argonHash, err error) {
 	return h, nil
 }
 
-// acceptable reports whether salt and key are long enough, and neither they nor the costs too large.
+// acceptable reports whether salt and key are long enough, and neither they nor the costs
+// too large.
 func (h argonHash) acceptable() bool {
 	return h.memory > 0 && h.memory <= costliest.memory && h.time > 0 && h.time <= costliest.time &&
 		h.threads > 0 && h.threads <= costliest.threads &&
@@ -219,14 +231,16 @@ func (h argonHash) acceptable() bool {
 }
 
 func isBcrypt(hash string) bool {
-	return len(hash) > 4 && hash[0] == '$' && hash[1] == '2' && hash[3] == '$' && strings.ContainsRune("abxy", rune(hash[2]))
+	return len(hash) > 4 && hash[0] == '$' && hash[1] == '2' && hash[3] == '$' &&
+		strings.ContainsRune("abxy", rune(hash[2]))
 }
 
 func verifyBcrypt(ctx context.Context, password, hash string) error {
 	if cost, err := bcrypt.Cost([]byte(hash)); err != nil || cost > maxBcryptCost {
 		return ErrPasswordHash
 	}
-	result, err := limited(ctx, func() error { return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) })
+	result, err := limited(ctx,
+		func() error { return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) })
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,8 @@ func TestPasswordsOfOneToAThousandBytesVerify(t *testing.T) {
 				t.Errorf("Verify: %v", err)
 			}
 			for _, wrong := range []string{tc.password[:len(tc.password)-1] + "y", "other"} {
-				if err := p.Verify(t.Context(), wrong, hash); !errors.Is(err, xutil.ErrPasswordMismatch) {
+				if err := p.Verify(t.Context(), wrong, hash); !errors.Is(err,
+					xutil.ErrPasswordMismatch) {
 					t.Errorf("Verify of another password = %v, want ErrPasswordMismatch", err)
 				}
 			}
@@ -64,13 +65,16 @@ func TestTheSamePasswordHasTwoHashes(t *testing.T) {
 
 func TestPasswordsOutsideTheLimitsAreErrors(t *testing.T) {
 	for _, password := range []string{"", strings.Repeat("p", 1025)} {
-		if _, err := xutil.Password().EncryptString(t.Context(), password); !errors.Is(err, xutil.ErrPasswordLength) {
+		if _, err := xutil.Password().EncryptString(t.Context(), password); !errors.Is(err,
+			xutil.ErrPasswordLength) {
 			t.Errorf("EncryptString of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
-		if _, err := xutil.Password().Encrypt(t.Context(), password); !errors.Is(err, xutil.ErrPasswordLength) {
+		if _, err := xutil.Password().Encrypt(t.Context(), password); !errors.Is(err,
+			xutil.ErrPasswordLength) {
 			t.Errorf("Encrypt of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
-		if err := xutil.Password().Verify(t.Context(), password, "$2a$"); !errors.Is(err, xutil.ErrPasswordLength) {
+		if err := xutil.Password().Verify(t.Context(), password, "$2a$"); !errors.Is(err,
+			xutil.ErrPasswordLength) {
 			t.Errorf("Verify of %d bytes = %v, want ErrPasswordLength", len(password), err)
 		}
 		func() {
@@ -84,7 +88,8 @@ func TestPasswordsOutsideTheLimitsAreErrors(t *testing.T) {
 	}
 }
 
-// The first hash is of the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32.
+// The first hash is of the reference implementation: echo -n password | argon2 somesalt
+// -id -t 2 -m 16 -p 1 -l 32.
 func TestHashesOfOthersVerify(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hashes many passwords")
@@ -105,7 +110,8 @@ func TestHashesOfOthersVerify(t *testing.T) {
 		if err := xutil.Password().Verify(t.Context(), "password", hash); err != nil {
 			t.Errorf("%s: Verify: %v", version, err)
 		}
-		if err := xutil.Password().Verify(t.Context(), "wrong", hash); !errors.Is(err, xutil.ErrPasswordMismatch) {
+		if err := xutil.Password().Verify(t.Context(), "wrong",
+			hash); !errors.Is(err, xutil.ErrPasswordMismatch) {
 			t.Errorf("%s: Verify of another = %v, want ErrPasswordMismatch", version, err)
 		}
 		if !xutil.Password().NeedsRehash(hash) {
@@ -119,7 +125,8 @@ func TestBcryptUsesTheFirst72Bytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := xutil.Password().Verify(t.Context(), strings.Repeat("p", 100), string(made)); err != nil {
+	if err := xutil.Password().Verify(t.Context(), strings.Repeat("p", 100),
+		string(made)); err != nil {
 		t.Errorf("Verify: %v", err)
 	}
 }
@@ -127,7 +134,9 @@ func TestBcryptUsesTheFirst72Bytes(t *testing.T) {
 func TestHashesThatAreNoneOrTooCostlyAreErrorsWithoutTheirText(t *testing.T) {
 	const salt, key = "c29tZXNhbHRzb21lc2FsdA", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	for _, hash := range []string{
-		"", "secret", "$", "$$$$$", "$2a$", "$2a$99$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "$2a$31$" + strings.Repeat("a", 53),
+		"", "secret", "$", "$$$$$", "$2a$",
+		"$2a$99$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		"$2a$31$" + strings.Repeat("a", 53),
 		"$argon2i$v=19$m=19456,t=2,p=1$" + salt + "$" + key,
 		"$argon2id$v=16$m=19456,t=2,p=1$" + salt + "$" + key,
 		"$argon2id$v=19$m=4000000000,t=2,p=1$" + salt + "$" + key,
@@ -147,7 +156,8 @@ func TestHashesThatAreNoneOrTooCostlyAreErrorsWithoutTheirText(t *testing.T) {
 		if !errors.Is(err, xutil.ErrPasswordHash) {
 			t.Errorf("Verify(%q) = %v, want ErrPasswordHash", hash, err)
 		}
-		if err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), key)) {
+		if err != nil && (strings.Contains(err.Error(), "hunter2") ||
+			strings.Contains(err.Error(), key)) {
 			t.Errorf("the error tells a secret: %v", err)
 		}
 		if !xutil.Password().NeedsRehash(hash) {
@@ -228,7 +238,8 @@ func TestErrPasswordLength_IsAValidationErrorOfTheField(t *testing.T) {
 	if e.GetErrorCode().Status() != http.StatusBadRequest || !errors.Is(e, xerror.ValidationError) {
 		t.Errorf("code = %v, want VALIDATION_ERROR with 400", e.GetErrorCode())
 	}
-	if data, err := json.Marshal(e.GetData()); err != nil || !strings.Contains(string(data), `"field":"password"`) {
+	if data, err := json.Marshal(e.GetData()); err != nil ||
+		!strings.Contains(string(data), `"field":"password"`) {
 		t.Errorf("data = %s, %v; want the field password", data, err)
 	}
 }
@@ -243,7 +254,8 @@ func TestPasswords_Verify_AbandonedCallersLeaveTheQueue(t *testing.T) {
 	}
 	busy := cap(errs) - xutil.MaxWaitingHashes
 	for range busy {
-		if err := <-errs; !errors.Is(err, xutil.ErrPasswordBusy) || xerror.From(err).GetErrorCode().Status() != http.StatusServiceUnavailable {
+		if err := <-errs; !errors.Is(err, xutil.ErrPasswordBusy) ||
+			xerror.From(err).GetErrorCode().Status() != http.StatusServiceUnavailable {
 			t.Fatalf("caller beyond the queue: %v, want ErrPasswordBusy with 503", err)
 		}
 	}

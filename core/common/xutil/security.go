@@ -30,7 +30,8 @@ func (Keys) GenerateKey() string { return randomKey(keyDigits) }
 // GenerateLongKey returns "cs_" and 64 hexadecimal digits: 256 random bits.
 func (Keys) GenerateLongKey() string { return randomKey(longKeyDigits) }
 
-// VerifyKey reports whether a text has the form of a key. Whose key it is must be looked up.
+// VerifyKey reports whether a text has the form of a key. Whose key it is must be looked
+// up.
 func (Keys) VerifyKey(key string) bool {
 	digits, ok := strings.CutPrefix(key, keyPrefix)
 	if !ok || (len(digits) != keyDigits && len(digits) != longKeyDigits) {
@@ -51,11 +52,12 @@ func randomKey(digits int) string {
 // Digests computes digests; get it with Encryption.
 type Digests struct{}
 
-// Encryption returns the group that computes digests, in lower-case hexadecimal digits. They hide nothing
-// that can be guessed: passwords belong to Password.
+// Encryption returns the group that computes digests, in lower-case hexadecimal digits.
+// They hide nothing that can be guessed: passwords belong to Password.
 func Encryption() Digests { return Digests{} }
 
-// MD5 returns the MD5 digest of a text. It is for checksums that another system asks for, not for security.
+// MD5 returns the MD5 digest of a text. It is for checksums that another system asks for,
+// not for security.
 func (Digests) MD5(text string) string {
 	sum := md5.Sum([]byte(text)) //nolint:gosec // for checksums, as its comment says
 	return hex.EncodeToString(sum[:])

@@ -14,13 +14,15 @@ func TestKeysAreRandomAndRecognized(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
 		a, b := s.GenerateKey(), s.GenerateLongKey()
-		if !short.MatchString(a) || !long.MatchString(b) || !s.VerifyKey(a) || !s.VerifyKey(b) || seen[a] || seen[b] {
+		if !short.MatchString(a) || !long.MatchString(b) || !s.VerifyKey(a) || !s.VerifyKey(b) ||
+			seen[a] || seen[b] {
 			t.Fatalf("keys %q and %q", a, b)
 		}
 		seen[a], seen[b] = true, true
 	}
 	hex := strings.Repeat("0", 32)
-	for _, key := range []string{"", "cs_", hex, "cs_" + hex[1:], "cs_" + hex + "0", "cs_" + hex[1:] + "g", "cs_" + hex[1:] + "A", "CS_" + hex, " cs_" + hex, "cs_" + hex + "\n"} {
+	for _, key := range []string{"", "cs_", hex, "cs_" + hex[1:], "cs_" + hex + "0", "cs_" +
+		hex[1:] + "g", "cs_" + hex[1:] + "A", "CS_" + hex, " cs_" + hex, "cs_" + hex + "\n"} {
 		if s.VerifyKey(key) {
 			t.Errorf("VerifyKey(%q) = true", key)
 		}
@@ -42,7 +44,8 @@ func TestRandomTextsUseTheirAlphabetsEvenly(t *testing.T) {
 		{name: "alphanumeric", make: g.Alphanumeric, want: 62},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if tc.make(0) != "" || tc.make(-1) != "" || len(tc.make(1)) != 1 || len(tc.make(300)) != 300 {
+			if tc.make(0) != "" || tc.make(-1) != "" || len(tc.make(1)) != 1 ||
+				len(tc.make(300)) != 300 {
 				t.Error("the length is wrong")
 			}
 			count := map[rune]int{}
@@ -52,7 +55,8 @@ func TestRandomTextsUseTheirAlphabetsEvenly(t *testing.T) {
 			if len(count) != tc.want {
 				t.Errorf("%d different characters, want %d", len(count), tc.want)
 			}
-			for r, n := range count { // 2000 expected, standard deviation 45; a modulo bias would be 25 % or more
+			// 2000 expected, standard deviation 45; a modulo bias would be 25 % or more
+			for r, n := range count {
 				if n < 1700 || n > 2300 {
 					t.Errorf("%q came %d times, want about 2000", r, n)
 				}

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// No statistic of a few thousand keys could tell a predictable source from a secure one, so the source itself is read.
+// No statistic of a few thousand keys could tell a predictable source from a secure one,
+// so the source itself is read.
 func TestKeysCannotComeFromAPredictableSource(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {

@@ -5,7 +5,8 @@ import "strings"
 // Strings works on texts; get it with Str.
 type Strings struct{}
 
-// Str returns the group that works on texts. It counts in characters (runes) and cuts none in half.
+// Str returns the group that works on texts. It counts in characters (runes) and cuts
+// none in half.
 func Str() Strings { return Strings{} }
 
 // IsBlank reports whether a text is empty or all white space.
@@ -21,8 +22,8 @@ func (Strings) Truncate(s string, n int) string {
 	return s
 }
 
-// Mask replaces every character but the first start and the last end with an asterisk. A text with no
-// more than start+end characters is masked whole.
+// Mask replaces every character but the first start and the last end with an asterisk. A
+// text with no more than start+end characters is masked whole.
 func (Strings) Mask(s string, start, end int) string {
 	chars := []rune(s)
 	start, end = max(start, 0), max(end, 0)

@@ -38,7 +38,10 @@ func TestMaskHidesTheMiddleAndCutsNoCharacter(t *testing.T) {
 
 func TestTruncateCutsNoCharacter(t *testing.T) {
 	s := xutil.Str()
-	for n, want := range map[int]string{-1: "", 0: "", 1: "你", 2: "你a", 3: "你a好", 4: "你a好", 99: "你a好"} {
+	for n, want := range map[int]string{
+		-1: "", 0: "", 1: "你", 2: "你a", 3: "你a好", 4: "你a好",
+		99: "你a好",
+	} {
 		if got := s.Truncate("你a好", n); got != want {
 			t.Errorf("Truncate(%d) = %q, want %q", n, got, want)
 		}
@@ -91,7 +94,8 @@ func TestTimes_Parse(t *testing.T) {
 			t.Errorf("Parse(%q) = %v, want ErrParse", in, err)
 		}
 	}
-	if now := tm.Now(); now.Location() != time.UTC || now.Nanosecond()%1000 != 0 || time.Since(now).Abs() > time.Minute {
+	if now := tm.Now(); now.Location() != time.UTC || now.Nanosecond()%1000 != 0 ||
+		time.Since(now).Abs() > time.Minute {
 		t.Errorf("Now = %v", now)
 	}
 }
@@ -107,17 +111,30 @@ func TestForms(t *testing.T) {
 		{
 			name: "Email", check: v.Email,
 			good: []string{"a@b.co", "first.last+tag@sub.example.org", "用户@例子.中国"},
-			bad:  []string{"", "a", "@b.co", "a@", "a@b", "a@b.", "a@.b", "A <a@b.co>", "a@b.co, c@d.co", " a@b.co", "a@b.co\r\nBcc: x@y.z", strings.Repeat("a", 250) + "@b.co"},
+			bad: []string{
+				"", "a", "@b.co", "a@", "a@b", "a@b.", "a@.b", "A <a@b.co>",
+				"a@b.co, c@d.co", " a@b.co", "a@b.co\r\nBcc: x@y.z",
+				strings.Repeat("a", 250) + "@b.co",
+			},
 		},
 		{
 			name: "URL", check: v.URL,
 			good: []string{"http://a", "https://example.org:8443/x?y=1#z", "http://[::1]:80/"},
-			bad:  []string{"", "a", "//a", "/a", "ftp://a", "javascript:alert(1)", "http://", "http:///x", "http://:80", "http://a b"},
+			bad: []string{
+				"", "a", "//a", "/a", "ftp://a", "javascript:alert(1)", "http://",
+				"http:///x", "http://:80", "http://a b",
+			},
 		},
 		{
 			name: "UUID", check: v.UUID,
-			good: []string{xutil.UUID().V4(), xutil.UUID().V7(), strings.ToUpper(xutil.UUID().V7()), "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"},
-			bad:  []string{"", "x", strings.Repeat("0", 32), strings.Repeat("0", 36), "{00000000-0000-0000-0000-000000000000}", "0000000g-0000-0000-0000-000000000000"},
+			good: []string{
+				xutil.UUID().V4(), xutil.UUID().V7(), strings.ToUpper(xutil.UUID().V7()),
+				"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
+			},
+			bad: []string{
+				"", "x", strings.Repeat("0", 32), strings.Repeat("0", 36),
+				"{00000000-0000-0000-0000-000000000000}", "0000000g-0000-0000-0000-000000000000",
+			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

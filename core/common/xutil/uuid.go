@@ -20,8 +20,8 @@ func (UUIDs) V4() string { return uuid.NewString() }
 // V7 returns a UUID that sorts by its time of making, to the millisecond and beyond.
 func (UUIDs) V7() string { return uuid.Must(uuid.NewV7()).String() }
 
-// FromBytes returns the UUID of version 3 that Java's UUID.nameUUIDFromBytes makes: the MD5 digest of the
-// bytes alone, without the namespace that the RFC puts before them.
+// FromBytes returns the UUID of version 3 that Java's UUID.nameUUIDFromBytes makes: the
+// MD5 digest of the bytes alone, without the namespace that the RFC puts before them.
 func (UUIDs) FromBytes(name []byte) string {
 	u := uuid.UUID(md5.Sum(name)) //nolint:gosec // RFC 9562 asks for it
 	u[6] = u[6]&0x0f | 0x30

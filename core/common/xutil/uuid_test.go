@@ -34,7 +34,8 @@ func TestRandomAndTimeOrderedUUIDs(t *testing.T) {
 // The values are what java.util.UUID.nameUUIDFromBytes returns.
 func TestNameBasedUUIDsHaveKnownValues(t *testing.T) {
 	u := xutil.UUID()
-	if got, want := u.FromBytes([]byte("hello")), "5d41402a-bc4b-3a76-b971-9d911017c592"; got != want {
+	if got, want := u.FromBytes([]byte("hello")),
+		"5d41402a-bc4b-3a76-b971-9d911017c592"; got != want {
 		t.Errorf("FromBytes = %s, want %s", got, want)
 	}
 	if got, want := u.FromBytes(nil), "d41d8cd9-8f00-3204-a980-0998ecf8427e"; got != want {
@@ -53,7 +54,10 @@ func TestDashesComeAndGo(t *testing.T) {
 			t.Errorf("WithDashes(%s) = %s, %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"", "x", plain[1:], plain + "0", "{" + dashed + "}", "urn:uuid:" + dashed, strings.ReplaceAll(dashed, "-", "_"), strings.Repeat("g", 32)} {
+	for _, in := range []string{
+		"", "x", plain[1:], plain + "0", "{" + dashed + "}",
+		"urn:uuid:" + dashed, strings.ReplaceAll(dashed, "-", "_"), strings.Repeat("g", 32),
+	} {
 		_, err1 := u.WithoutDashes(in)
 		_, err2 := u.WithDashes(in)
 		for _, err := range []error{err1, err2} {

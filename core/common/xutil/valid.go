@@ -11,11 +11,12 @@ import (
 // Checks tests the form of texts; get it with Valid.
 type Checks struct{}
 
-// Valid returns the group that tests the form of texts, thin over the standard library. What requests
-// carry is validated with struct tags: see package xvalid.
+// Valid returns the group that tests the form of texts, thin over the standard library.
+// What requests carry is validated with struct tags: see package xvalid.
 func Valid() Checks { return Checks{} }
 
-// Email reports whether a text is an address such as user@example.org, without a display name.
+// Email reports whether a text is an address such as user@example.org, without a display
+// name.
 func (Checks) Email(s string) bool {
 	if len(s) > 254 { // RFC 5321
 		return false

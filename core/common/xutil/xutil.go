@@ -1,8 +1,9 @@
-// Package xutil holds the small helpers that services keep writing: passwords, keys, random text, UUIDs,
-// parsing, time, text and format checks.
+// Package xutil holds the small helpers that services keep writing: passwords, keys,
+// random text, UUIDs, parsing, time, text and format checks.
 //
-// Related helpers share a function that returns their group, as in xutil.Password().Verify(...). Groups
-// are empty values: getting one costs nothing, and all of them may be used concurrently.
+// Related helpers share a function that returns their group, as in
+// xutil.Password().Verify(...). Groups are empty values: getting one costs nothing, and
+// all of them may be used concurrently.
 package xutil
 
 import (
@@ -27,9 +28,9 @@ func Val[T any](p *T) T {
 // Contains reports whether v is in list.
 func Contains[T comparable](list []T, v T) bool { return slices.Contains(list, v) }
 
-// ToBool reads true, t, yes, y, on and 1, or false, f, no, n, off and 0, in any case and with blanks
-// around. Any other text is def, or false where there is no def. See Parse().Bool for one that returns
-// an error.
+// ToBool reads true, t, yes, y, on and 1, or false, f, no, n, off and 0, in any case and
+// with blanks around. Any other text is def, or false where there is no def. See
+// Parse().Bool for one that returns an error.
 func ToBool(text string, def ...bool) bool {
 	if b, ok := toBool(text); ok {
 		return b

@@ -13,7 +13,8 @@ func TestPtrAndVal(t *testing.T) {
 	if *p != 7 || xutil.Val(p) != 7 || xutil.Val[string](nil) != "" {
 		t.Errorf("Ptr, Val = %d, %d, %q", *p, xutil.Val(p), xutil.Val[string](nil))
 	}
-	if !xutil.Contains([]string{"a", "b"}, "b") || xutil.Contains([]string{"a"}, "b") || xutil.Contains(nil, 1) {
+	if !xutil.Contains([]string{"a", "b"}, "b") || xutil.Contains([]string{"a"}, "b") ||
+		xutil.Contains(nil, 1) {
 		t.Error("Contains is wrong")
 	}
 }

@@ -12,31 +12,40 @@ import (
 )
 
 const (
-	// maxNesting bounds how deep a value may be nested, in pointers, structs and elements. It is more than
-	// JSON can reach: encoding/json stops at 10,000 levels, each of which is at most four of these. So
-	// only a value that contains itself exceeds it.
+	// maxNesting bounds how deep a value may be nested, in pointers, structs and
+	// elements. It is more than JSON can reach: encoding/json stops at 10,000 levels,
+	// each of which is at most four of these. So only a value that contains itself
+	// exceeds it.
 	maxNesting = 40_000
 
-	// maxValues bounds the values with rules in the lists and maps of a struct. The validator cannot be
-	// stopped: it collects the failures of all of them, about 500 bytes each.
+	// maxValues bounds the values with rules in the lists and maps of a struct. The
+	// validator cannot be stopped: it collects the failures of all of them, about 500
+	// bytes each.
 	maxValues = 100_000
 
 	// tooManyValues is the rule that a list fails at which maxValues is exceeded.
 	tooManyValues = "max_values"
 )
 
-// nestingError is the error for a value that contains itself, which would overflow the stack.
+// nestingError is the error for a value that contains itself, which would overflow the
+// stack.
 func nestingError(t reflect.Type) error {
-	return &RuleError{Type: t, Problem: fmt.Sprintf("the value contains itself, or is nested more than %d levels deep", maxNesting)}
+	return &RuleError{
+		Type: t,
+		Problem: fmt.Sprintf("the value contains itself, or is nested more than %d levels deep",
+			maxNesting),
+	}
 }
 
-// valuesError is the error for a value of type t that exceeds maxValues in the field at a path.
+// valuesError is the error for a value of type t that exceeds maxValues in the field at a
+// path.
 func (e *engine) valuesError(ctx context.Context, t reflect.Type, path string) error {
 	key := cmp.Or(t.Name(), "struct") + "." + path // as the validator names fields
 	return e.validator.VarWithKeyCtx(ctx, key, nil, tooManyValues+"="+strconv.Itoa(maxValues))
 }
 
-// structRules are the rules of a struct type, as far as they decide how much the validator does.
+// structRules are the rules of a struct type, as far as they decide how much the
+// validator does.
 type structRules struct {
 	values int // fields with rules
 	nested []nestedField
@@ -101,7 +110,8 @@ type survey struct {
 	path    string // to the outermost such list
 }
 
-// visit looks at v, at a depth. The validator looks into as many levels of elements as dives says.
+// visit looks at v, at a depth. The validator looks into as many levels of elements as
+// dives says.
 func (s *survey) visit(v reflect.Value, dives, depth int) {
 	s.tooDeep = s.tooDeep || depth > maxNesting
 	if s.tooDeep {
@@ -142,7 +152,8 @@ func (s *survey) visitElements(v reflect.Value, dives, depth int) {
 			s.visit(entry.Value(), dives, depth)
 		}
 	default:
-		for i := 0; i < v.Len() && !s.tooDeep; i++ { // Seq2 would let s escape, and allocate each index
+		// Seq2 would let s escape, and allocate each index
+		for i := 0; i < v.Len() && !s.tooDeep; i++ {
 			s.visit(v.Index(i), dives, depth)
 		}
 	}

@@ -63,7 +63,8 @@ func TestValidate_RefusesAValueThatContainsItself(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := xvalid.Validate(t.Context(), tc.value)
-			if wrong := (*xvalid.RuleError)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "contains itself") {
+			if wrong := (*xvalid.RuleError)(nil); !errors.As(err, &wrong) ||
+				!strings.Contains(err.Error(), "contains itself") {
 				t.Errorf("error = %v, want a RuleError that says so", err)
 			}
 		})
@@ -134,29 +135,41 @@ func TestValidate_BoundsTheValuesOfLists(t *testing.T) {
 		{name: "texts", value: texts{List: many}, want: "list"},
 		{name: "structs with a rule each", value: order{make([]item, most/2+1)}, want: "items"},
 		{name: "map", value: pairs{ByKey: byKey}, want: "by_key"},
-		{name: "lists", value: pairs{Cells: [][]string{many[:most/2], many[:most/2]}}, want: "cells"},
+		{
+			name: "lists", value: pairs{Cells: [][]string{many[:most/2], many[:most/2]}},
+			want: "cells",
+		},
 		{name: "elements without rules", value: pairs{Rows: [][]string{many, many}}, want: ""},
-		{name: "two lists together", value: wrapped{texts: texts{List: many[:most/2]}, Orders: []order{{}, {make([]item, most/4)}}}, want: "orders"},
+		{name: "two lists together", value: wrapped{
+			texts:  texts{List: many[:most/2]},
+			Orders: []order{{}, {make([]item, most/4)}},
+		}, want: "orders"},
 		{name: "embedded", value: wrapped{texts: texts{List: many}}, want: "list"},
 		{name: "nested", value: in(&texts{List: many}), want: "data.any.list"},
 		{name: "generic type", value: generic[item]{make([]item, most)}, want: "items"},
 		{name: "anonymous type", value: struct{ texts }{texts{List: many}}, want: "list"},
 		{name: "element of a slice", value: []texts{{}, {List: many}}, want: "[1].list"},
-		{name: "no rules for the elements", value: texts{Plain: many, Items: make([]item, most)}, want: ""},
+		{
+			name:  "no rules for the elements",
+			value: texts{Plain: many, Items: make([]item, most)}, want: "",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			list := xvalid.Failures(t.Context(), xvalid.GinBinding{}.ValidateStruct(tc.value))
 			switch {
 			case tc.want == "" && list != nil:
 				t.Errorf("failures %v, want none", list)
-			case tc.want != "" && (len(list) != 1 || list[0].Field != tc.want || list[0].Tag != "max_values"):
+			case tc.want != "" &&
+				(len(list) != 1 || list[0].Field != tc.want || list[0].Tag != "max_values"):
 				t.Errorf("failures %.3v, want one of %s", list, tc.want)
 			}
 		})
 	}
-	list := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), order{make([]item, most/2-1)}))
+	list := xvalid.Failures(t.Context(),
+		xvalid.Validate(t.Context(), order{make([]item, most/2-1)}))
 	if len(list) != xvalid.MaxFailures || list[0].Field != "items[0].price" {
-		t.Errorf("%d failures below the bound, want %d of the elements", len(list), xvalid.MaxFailures)
+		t.Errorf("%d failures below the bound, want %d of the elements",
+			len(list), xvalid.MaxFailures)
 	}
 }
 
@@ -171,7 +184,8 @@ func TestBindError_TooManyValues(t *testing.T) {
 		t.Errorf("%v allocations, want few: the elements are not validated", allocs)
 	}
 	for lang, want := range map[string]string{
-		"en": "ids has too many elements: more than 100000 values would be checked", "zh": "ids的元素过多：需要校验的值超过 100000 个",
+		"en": "ids has too many elements: more than 100000 values would be checked",
+		"zh": "ids的元素过多：需要校验的值超过 100000 个",
 	} {
 		ctx := inLanguage(t, lang)
 		e := xvalid.BindError(ctx, xvalid.Body, err)

@@ -20,8 +20,8 @@ const (
 	// tagName is gin's: one tag serves gin's binding and this package.
 	tagName = "binding"
 
-	// registerWait bounds how long a registration waits for the validations that are under way. Only a
-	// registration from inside a rule can reach it.
+	// registerWait bounds how long a registration waits for the validations that are
+	// under way. Only a registration from inside a rule can reach it.
 	registerWait = 5 * time.Second
 )
 
@@ -30,16 +30,17 @@ type engine struct {
 	validator *validator.Validate
 	messages  *messages
 
-	// gate keeps registrations and validations apart, because the validator reads its rules without a
-	// lock. Writers only ever TryLock: a waiting Lock would block the inner of two nested validations
-	// and with it the outer one, and TestConcurrentFirstUseAndRegistration would not return.
+	// gate keeps registrations and validations apart, because the validator reads its
+	// rules without a lock. Writers only ever TryLock: a waiting Lock would block the
+	// inner of two nested validations and with it the outer one, and
+	// TestConcurrentFirstUseAndRegistration would not return.
 	gate  sync.RWMutex
 	mu    sync.Mutex                                 // orders registrations
 	rules map[string]*atomic.Pointer[validator.Func] // what was registered, and may be replaced
 }
 
-// shared is the one engine. It is no sync.OnceValue, because an initializer that refers to the
-// constructor would link the validator into programs that never validate.
+// shared is the one engine. It is no sync.OnceValue, because an initializer that refers
+// to the constructor would link the validator into programs that never validate.
 var shared struct {
 	sync.Once
 	engine *engine
@@ -54,7 +55,10 @@ func newEngine() *engine {
 	v := validator.New(validator.WithTagNameFuncBlankOmit())
 	v.SetTagName(tagName)
 	v.RegisterTagNameFunc(fieldName)
-	e := &engine{validator: v, messages: newMessages(v), rules: map[string]*atomic.Pointer[validator.Func]{}}
+	e := &engine{
+		validator: v, messages: newMessages(v),
+		rules: map[string]*atomic.Pointer[validator.Func]{},
+	}
 	err := v.RegisterValidation("email", quickEmail(validator.New()))
 	for _, r := range ownRules {
 		err = errors.Join(err, e.register(r.tag, r.fn, r.english, r.chinese))
@@ -71,7 +75,8 @@ func (e *engine) register(tag string, fn validator.Func, english, chinese string
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	err = errors.Join(e.messages.set(xerror.English, tag, english), e.messages.set(xerror.Chinese, tag, chinese))
+	err = errors.Join(e.messages.set(xerror.English, tag, english),
+		e.messages.set(xerror.Chinese, tag, chinese))
 	if err != nil {
 		return fmt.Errorf("xvalid: rule %q: %w", tag, err)
 	}
@@ -110,8 +115,8 @@ func (e *engine) validate(ctx context.Context, value any) error {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// walk validates what is under v, at a depth. Its error is a validator.ValidationErrors or a
-// *RuleError.
+// walk validates what is under v, at a depth. Its error is a validator.ValidationErrors
+// or a *RuleError.
 func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 	if depth > maxNesting {
 		return nestingError(v.Type())
@@ -166,7 +171,8 @@ type elementError struct {
 	index string // in brackets, those of all lists around
 }
 
-// unwrap returns the validator's own failure, and the indexes of the elements that it is in.
+// unwrap returns the validator's own failure, and the indexes of the elements that it is
+// in.
 func unwrap(fe validator.FieldError) (failure validator.FieldError, index string) {
 	if e, ok := fe.(elementError); ok {
 		return e.FieldError, e.index
@@ -177,9 +183,9 @@ func unwrap(fe validator.FieldError) (failure validator.FieldError, index string
 // Error implements error.
 func (e elementError) Error() string { return e.index + ": " + e.FieldError.Error() }
 
-// structure validates one struct. The validator and the rules of this package panic with a text, or
-// let reflect panic, if a rule does not fit its field. Any other panic is the application's and
-// goes on.
+// structure validates one struct. The validator and the rules of this package panic with
+// a text, or let reflect panic, if a rule does not fit its field. Any other panic is the
+// application's and goes on.
 func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 	t := v.Type()
 	defer func() {
@@ -206,8 +212,9 @@ func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 	return e.validator.StructCtx(ctx, v.Interface())
 }
 
-// RuleError says that the rules of a type are wrong: an unknown rule, a pattern that does not compile, a
-// rule on a field of a kind that it cannot judge. The fault is the program's, not the client's.
+// RuleError says that the rules of a type are wrong: an unknown rule, a pattern that does
+// not compile, a rule on a field of a kind that it cannot judge. The fault is the
+// program's, not the client's.
 type RuleError struct {
 	Type    reflect.Type
 	Problem string

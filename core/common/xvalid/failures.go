@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// MaxFailures is the most failures that are told to a client in one answer. A body of thousands of bad
-// elements would else be answered by a larger one.
+// MaxFailures is the most failures that are told to a client in one answer. A body of
+// thousands of bad elements would else be answered by a larger one.
 const MaxFailures = 100
 
 // FieldError tells a client what is wrong with one field of its request.
@@ -26,8 +26,8 @@ type FieldError struct {
 	Message string `json:"message"`
 }
 
-// mapped enters the validator's error into the registry of foreign errors when the program starts. It
-// refers to the type alone.
+// mapped enters the validator's error into the registry of foreign errors when the
+// program starts. It refers to the type alone.
 var _ = mapped()
 
 func mapped() bool {
@@ -35,8 +35,8 @@ func mapped() bool {
 	return true
 }
 
-// Failures lists what a failed validation found, in the language of the request, at most MaxFailures. It
-// returns nil where err is no failed validation.
+// Failures lists what a failed validation found, in the language of the request, at most
+// MaxFailures. It returns nil where err is no failed validation.
 func Failures(ctx context.Context, err error) []FieldError {
 	return failures(ctx, err, path)
 }
@@ -61,17 +61,23 @@ func failures(ctx context.Context, err error, name func(validator.FieldError) st
 	return list
 }
 
-// Error turns a failed validation into an error of the code with the list of failures as its data. Its
-// message to the client is that of the first failure, its cause names fields and rules only. An err that
-// is no failed validation becomes what xerror.From makes of it; nil stays nil.
+// Error turns a failed validation into an error of the code with the list of failures as
+// its data. Its message to the client is that of the first failure, its cause names
+// fields and rules only. An err that is no failed validation becomes what xerror.From
+// makes of it; nil stays nil.
 func Error(ctx context.Context, code *xerror.ErrorCode, err error) *xerror.Error {
 	return fail(code, err, Failures(ctx, err))
 }
 
-// ErrorNamed is Error for a request part with names of its own: tag is form, uri or header, and root the
-// type that was validated. A field that has no such tag keeps its usual name.
-func ErrorNamed(ctx context.Context, code *xerror.ErrorCode, err error, root reflect.Type, tag string) *xerror.Error {
-	name := func(fe validator.FieldError) string { return cmp.Or(namedPath(root, tag, fe), path(fe)) }
+// ErrorNamed is Error for a request part with names of its own: tag is form, uri or
+// header, and root the type that was validated. A field that has no such tag keeps its
+// usual name.
+func ErrorNamed(
+	ctx context.Context, code *xerror.ErrorCode, err error, root reflect.Type, tag string,
+) *xerror.Error {
+	name := func(fe validator.FieldError) string {
+		return cmp.Or(namedPath(root, tag, fe), path(fe))
+	}
 	return fail(code, err, failures(ctx, err, name))
 }
 
@@ -79,11 +85,12 @@ func fail(code *xerror.ErrorCode, err error, list []FieldError) *xerror.Error {
 	if len(list) == 0 {
 		return xerror.From(err)
 	}
-	return xerror.WrapData(code, xerror.ErrMessage(list[0].Message), &cause{list: list, err: err}, list)
+	return xerror.WrapData(code, xerror.ErrMessage(list[0].Message), &cause{list: list, err: err},
+		list)
 }
 
-// cause is a failed validation in a form that may be logged: the validator's own text shows the keys of
-// maps.
+// cause is a failed validation in a form that may be logged: the validator's own text
+// shows the keys of maps.
 type cause struct {
 	list []FieldError
 	err  error

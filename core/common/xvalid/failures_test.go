@@ -147,9 +147,11 @@ func TestMessagesComeInTwoLanguages(t *testing.T) {
 	}{
 		{"en", []string{
 			"username must be at least 3 characters in length", "role must be one of [admin user]",
-			"age must be one of [1 2]", "rate must be one of [0.5]", "site must be a complete http or https URL",
+			"age must be one of [1 2]", "rate must be one of [0.5]",
+			"site must be a complete http or https URL",
 			"key must be a valid UUID", "nick may hold letters, digits and underscores only",
-			"code does not have the required format", "parent must be a valid id", "port must be a port from 1 to 65535",
+			"code does not have the required format", "parent must be a valid id",
+			"port must be a port from 1 to 65535",
 			"either is not valid",
 		}},
 		{"zh-CN,zh;q=0.9", []string{
@@ -175,13 +177,20 @@ func TestMessagesComeInTwoLanguages(t *testing.T) {
 
 // everyRule are rules with a parameter under which a long text fails.
 var everyRule = []string{
-	"required_if=Other x", "len=3", "min=300", "max=3", "eq=x", "ne=" + secret, "gt=300", "gte=300", "lt=3", "lte=3",
-	"oneof=a b", "oneofci=a b", "noneof=" + secret, "alpha", "alphanum", "numeric", "number", "hexadecimal", "hexcolor",
-	"rgb", "email", "url", "uri", "base64", "contains=x", "excludes=secret", "startswith=x", "endswith=x", "isbn",
-	"uuid", "uuid4", "ulid", "ascii,len=3", "datauri", "latitude", "longitude", "ssn", "ipv4", "ip", "cidr", "mac",
-	"iscolor", "json", "jwt", "datetime=2006-01-02", "timezone", "boolean", "lowercase,len=3", "e164", "fqdn",
-	"eqfield=Other", "containsrune=x", "len=3|email", "secret_alias", "secret_alpha", "max=0x3", "max=1_0",
-	"strict_url", "strict_uuid", "regexp=^x$", "enum_string=a b", "snowflake", "alphanum_underscore", "eq_ignore_case=x",
+	"required_if=Other x", "len=3", "min=300", "max=3", "eq=x", "ne=" + secret, "gt=300", "gte=300",
+	"lt=3", "lte=3",
+	"oneof=a b", "oneofci=a b", "noneof=" + secret, "alpha", "alphanum", "numeric", "number",
+	"hexadecimal", "hexcolor",
+	"rgb", "email", "url", "uri", "base64", "contains=x", "excludes=secret", "startswith=x",
+	"endswith=x", "isbn",
+	"uuid", "uuid4", "ulid", "ascii,len=3", "datauri", "latitude", "longitude", "ssn", "ipv4", "ip",
+	"cidr", "mac",
+	"iscolor", "json", "jwt", "datetime=2006-01-02", "timezone", "boolean", "lowercase,len=3",
+	"e164", "fqdn",
+	"eqfield=Other", "containsrune=x", "len=3|email", "secret_alias", "secret_alpha", "max=0x3",
+	"max=1_0",
+	"strict_url", "strict_uuid", "regexp=^x$", "enum_string=a b", "snowflake",
+	"alphanum_underscore", "eq_ignore_case=x",
 }
 
 const secret = "Secret-P4ssword!with.more"
@@ -211,11 +220,15 @@ func printed(t *testing.T, run func()) string {
 
 func TestTheValueAppearsNowhere(t *testing.T) {
 	xvalid.Engine().RegisterAlias("secret_alias", "required,len=3")
-	xvalid.Engine().RegisterAlias("secret_alpha", "alpha") // the library prints the failure when it translates this
+	// the library prints the failure when it translates this
+	xvalid.Engine().RegisterAlias("secret_alpha", "alpha")
 	var types []reflect.Type
 	for i, rule := range everyRule {
 		types = append(types, reflect.StructOf([]reflect.StructField{
-			{Name: "Password", Type: reflect.TypeFor[string](), Tag: reflect.StructTag(fmt.Sprintf(`json:"password%d" binding:%q`, i, rule))},
+			{
+				Name: "Password", Type: reflect.TypeFor[string](),
+				Tag: reflect.StructTag(fmt.Sprintf(`json:"password%d" binding:%q`, i, rule)),
+			},
 			{Name: "Other", Type: reflect.TypeFor[string]()},
 		}))
 	}
@@ -242,9 +255,11 @@ func TestTheValueAppearsNowhere(t *testing.T) {
 			}
 		}
 	})
-	// the parameter of a rule is the developer's own text, so the two rules that name the secret may show it
+	// the parameter of a rule is the developer's own text, so the two rules that name the
+	// secret may show it
 	for line := range strings.Lines(out) {
-		if strings.Contains(line, secret) && !strings.Contains(line, `"tag":"ne"`) && !strings.Contains(line, `"tag":"noneof"`) {
+		if strings.Contains(line, secret) && !strings.Contains(line, `"tag":"ne"`) &&
+			!strings.Contains(line, `"tag":"noneof"`) {
 			t.Errorf("the value is in %q", line)
 		}
 	}
@@ -264,7 +279,8 @@ func TestErrorCarriesCodeDataAndAnInnocentCause(t *testing.T) {
 	if e.GetErrorCode() != xerror.ParameterError || e.GetErrorMessage() != "price必须大于0" {
 		t.Errorf("error %v, want PARAMETER_ERROR with the first message", e)
 	}
-	if got, want := e.Error(), "xvalid: items[1].price failed on gt"; !strings.HasSuffix(got, want) {
+	if got, want := e.Error(),
+		"xvalid: items[1].price failed on gt"; !strings.HasSuffix(got, want) {
 		t.Errorf("text %q, want it to end in %q", got, want)
 	}
 	var failed validator.ValidationErrors
@@ -310,7 +326,8 @@ func TestRegistryKnowsTheValidatorsErrors(t *testing.T) {
 func TestAnswersAreBounded(t *testing.T) {
 	many := make([]item, 5000)
 	for name, value := range map[string]any{"slice": many, "field": order{many}} {
-		if got := len(xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), value))); got != xvalid.MaxFailures {
+		if got := len(xvalid.Failures(t.Context(),
+			xvalid.Validate(t.Context(), value))); got != xvalid.MaxFailures {
 			t.Errorf("%s: %d failures are told, want %d", name, got, xvalid.MaxFailures)
 		}
 	}

@@ -7,21 +7,25 @@ import (
 	"testing"
 )
 
-// The validator calls reflect's MethodByName, and where that is reachable the linker keeps every exported
-// method of the program.
+// The validator calls reflect's MethodByName, and where that is reachable the linker
+// keeps every exported method of the program.
 func TestAProgramThatDoesNotValidateDoesNotLinkTheValidator(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}
 	binary := filepath.Join(t.TempDir(), "hello")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./testdata/hello").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o",
+		binary, "./testdata/hello").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	symbols, err := exec.CommandContext(t.Context(), "go", "tool", "nm", binary).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"validator/v10.New", "reflect.Value.MethodByName", "xvalid.newEngine"} {
+	for _, name := range []string{
+		"validator/v10.New", "reflect.Value.MethodByName",
+		"xvalid.newEngine",
+	} {
 		for line := range strings.Lines(string(symbols)) {
 			if strings.HasSuffix(strings.TrimSpace(line), name) {
 				t.Errorf("%s is linked", name)

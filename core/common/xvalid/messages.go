@@ -22,8 +22,8 @@ const (
 	// fieldMark stands for the field in a message that is rendered.
 	fieldMark = "\x00"
 
-	// maxMessages bounds the messages that are kept. A program reaches it by its own size, or by rules of
-	// its own that report the keys of a map as fields.
+	// maxMessages bounds the messages that are kept. A program reaches it by its own
+	// size, or by rules of its own that report the keys of a map as fields.
 	maxMessages = 4096
 )
 
@@ -47,8 +47,8 @@ type messageKey struct {
 	typ                             reflect.Type
 }
 
-// speaker is a translator that never fails: the validator's translations answer a failure by printing the
-// error with the value in it. It writes a mark for the field.
+// speaker is a translator that never fails: the validator's translations answer a failure
+// by printing the error with the value in it. It writes a mark for the field.
 type speaker struct {
 	ut.Translator
 	fallback string
@@ -109,7 +109,8 @@ func (m *messages) set(lang, tag, text string) error {
 // say returns the message for a failure of the field.
 func (m *messages) say(lang string, fe validator.FieldError, field string) string {
 	key := messageKey{
-		lang: lang, tag: fe.Tag(), actual: fe.ActualTag(), param: fe.Param(), field: field, typ: fe.Type(),
+		lang: lang, tag: fe.Tag(), actual: fe.ActualTag(), param: fe.Param(), field: field,
+		typ: fe.Type(),
 	}
 	m.mu.RLock()
 	text, ok := m.rendered[key]

@@ -13,8 +13,8 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// parameters parses each parameter of a rule once. Parameters come from tags, so there are as many as the
-// program has tags.
+// parameters parses each parameter of a rule once. Parameters come from tags, so there
+// are as many as the program has tags.
 type parameters[T any] struct {
 	parse func(parameter string) (T, error)
 
@@ -25,16 +25,22 @@ type parameters[T any] struct {
 var (
 	patterns = parameters[*regexp.Regexp]{parse: regexp.Compile}
 	words    = parameters[[]string]{parse: splitWords}
-	integers = parameters[[]int64]{parse: listOf(func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })}
-	floats   = parameters[[]float64]{parse: listOf(func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })}
+	integers = parameters[[]int64]{parse: listOf(func(s string) (int64, error) {
+		return strconv.ParseInt(s, 10, 64)
+	})}
+	floats = parameters[[]float64]{parse: listOf(func(s string) (float64, error) {
+		return strconv.ParseFloat(s, 64)
+	})}
 )
 
 // parameterChecks parse the parameter of a rule when a type that has it is first seen.
 var parameterChecks = map[string]func(field, tag, parameter string){
-	"regexp": patterns.check, "enum_int": integers.check, "enum_float": floats.check, "enum_string": words.check,
+	"regexp": patterns.check, "enum_int": integers.check, "enum_float": floats.check,
+	"enum_string": words.check,
 }
 
-// get returns the parameter of a rule in the tag of a field. It panics if the parameter does not parse.
+// get returns the parameter of a rule in the tag of a field. It panics if the parameter
+// does not parse.
 func (p *parameters[T]) get(field, tag, parameter string) T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,8 +81,8 @@ func checkParameters(f reflect.StructField) {
 
 var errEmptyList = errors.New("the list is empty")
 
-// listOf returns a function that reads numbers which are separated by spaces, or by escaped commas
-// and pipes.
+// listOf returns a function that reads numbers which are separated by spaces, or by
+// escaped commas and pipes.
 func listOf[T any](parse func(string) (T, error)) func(parameter string) ([]T, error) {
 	isSeparator := func(r rune) bool { return r == ' ' || r == ',' || r == '|' }
 	return func(parameter string) ([]T, error) {
@@ -95,7 +101,8 @@ func listOf[T any](parse func(string) (T, error)) func(parameter string) ([]T, e
 	}
 }
 
-// splitWords reads words that are separated by spaces; single quotes hold a word with spaces together.
+// splitWords reads words that are separated by spaces; single quotes hold a word with
+// spaces together.
 func splitWords(parameter string) ([]string, error) {
 	var list []string
 	for rest := strings.TrimLeft(parameter, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
@@ -124,7 +131,8 @@ func enumInt(fl validator.FieldLevel) bool {
 	case f.CanInt():
 		return slices.Contains(list, f.Int())
 	case f.CanUint():
-		return slices.ContainsFunc(list, func(n int64) bool { return n >= 0 && uint64(n) == f.Uint() })
+		return slices.ContainsFunc(list,
+			func(n int64) bool { return n >= 0 && uint64(n) == f.Uint() })
 	default:
 		panic(badKind(fl))
 	}

@@ -38,18 +38,21 @@ var codes = [...]struct{ rule, typ *xerror.ErrorCode }{
 // Code returns the code of a failed validation: BodyError, ParameterError or HeaderError.
 func (s Source) Code() *xerror.ErrorCode { return codes[s].rule }
 
-// TypeCode returns the code of a value of the wrong type: BodyType, ParameterType or HeaderType.
+// TypeCode returns the code of a value of the wrong type: BodyType, ParameterType or
+// HeaderType.
 func (s Source) TypeCode() *xerror.ErrorCode { return codes[s].typ }
 
-// Reporter is the context of a request that collects errors. *gin.Context is one: E is its *gin.Error.
+// Reporter is the context of a request that collects errors. *gin.Context is one: E is
+// its *gin.Error.
 type Reporter[E any] interface {
 	context.Context
 	Error(err error) E
 	Abort()
 }
 
-// HandleValidationError reports the error of a binding or a validation once and ends the request; the
-// error middleware renders it. A nil error is nothing to report: the result says whether there was one.
+// HandleValidationError reports the error of a binding or a validation once and ends the
+// request; the error middleware renders it. A nil error is nothing to report: the result
+// says whether there was one.
 //
 //	if xvalid.HandleValidationError(c, c.ShouldBindJSON(&request)) {
 //		return
@@ -69,8 +72,8 @@ func HandleValidationError[E any](c Reporter[E], err error, from ...Source) bool
 	return true
 }
 
-// BindError turns the error of a binding or a validation into one for the client; nil stays nil. Neither
-// its message nor the text of its cause repeats what the client sent.
+// BindError turns the error of a binding or a validation into one for the client; nil
+// stays nil. Neither its message nor the text of its cause repeats what the client sent.
 func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 	if err == nil {
 		return nil
@@ -92,7 +95,8 @@ func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 // readError knows the errors of reading a body, whose texts hold nothing of it.
 func readError(ctx context.Context, err error) *xerror.Error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return wrap(ctx, xerror.PayloadTooLarge, err, textTooLarge, strconv.FormatInt(tooLarge.Limit, 10))
+		return wrap(ctx, xerror.PayloadTooLarge, err, textTooLarge,
+			strconv.FormatInt(tooLarge.Limit, 10))
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return wrap(ctx, xerror.BodyError, err, textTruncated)
@@ -108,16 +112,18 @@ func readError(ctx context.Context, err error) *xerror.Error {
 	}
 }
 
-// quotedType begins the text of the error of encoding/json before Go 1.27 for a value of the wrong type
-// if the field has the string option. Later it is a *json.UnmarshalTypeError.
+// quotedType begins the text of the error of encoding/json before Go 1.27 for a value of
+// the wrong type if the field has the string option. Later it is a
+// *json.UnmarshalTypeError.
 const quotedType = "json: invalid use of ,string struct tag"
 
-// decodeError knows the errors of decoding. Their texts quote the input, so none of them becomes the
-// cause.
+// decodeError knows the errors of decoding. Their texts quote the input, so none of them
+// becomes the cause.
 func decodeError(ctx context.Context, from Source, err error) *xerror.Error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		offset := strconv.FormatInt(syntax.Offset, 10)
-		return wrap(ctx, xerror.BodyError, redacted("json syntax error at byte "+offset), phrase.Syntax, offset)
+		return wrap(ctx, xerror.BodyError, redacted("json syntax error at byte "+offset),
+			phrase.Syntax, offset)
 	}
 	if typ, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return TypeError(from, TypeFailure(ctx, typ.Field, typ.Type, ""))
@@ -139,23 +145,30 @@ func decodeError(ctx context.Context, from Source, err error) *xerror.Error {
 	return wrap(ctx, code, redacted(fmt.Sprintf("cannot bind: %T", err)), phrase.Unreadable)
 }
 
-func wrap(ctx context.Context, code *xerror.ErrorCode, cause error, p phrase.Phrase, params ...string) *xerror.Error {
+func wrap(
+	ctx context.Context, code *xerror.ErrorCode, cause error, p phrase.Phrase, params ...string,
+) *xerror.Error {
 	return xerror.Wrap(code, xerror.ErrMessage(say(ctx, p, params...)), cause)
 }
 
-// TypeFailure says that the value of a field cannot become the type that is wanted. The format is the
-// time_format of gin, for a parameter that is a time; "" is RFC 3339.
+// TypeFailure says that the value of a field cannot become the type that is wanted. The
+// format is the time_format of gin, for a parameter that is a time; "" is RFC 3339.
 func TypeFailure(ctx context.Context, field string, want reflect.Type, format string) FieldError {
 	name := leaf(field)
 	if name == "" {
 		name = say(ctx, textThisBody)
 	}
-	return FieldError{Field: field, Tag: "type", Message: say(ctx, textType, name, wanted(ctx, want, format))}
+	return FieldError{
+		Field: field, Tag: "type",
+		Message: say(ctx, textType, name, wanted(ctx, want, format)),
+	}
 }
 
-// TypeError returns an error for values of the wrong type, with the list of failures as its data.
+// TypeError returns an error for values of the wrong type, with the list of failures as
+// its data.
 func TypeError(from Source, list ...FieldError) *xerror.Error {
-	return xerror.WrapData(from.TypeCode(), xerror.ErrMessage(list[0].Message), &cause{list: list}, list)
+	return xerror.WrapData(from.TypeCode(), xerror.ErrMessage(list[0].Message), &cause{list: list},
+		list)
 }
 
 // redacted is the cause of an error whose own text would quote the client.

@@ -56,14 +56,29 @@ func TestHandleValidationErrorReportsOnce(t *testing.T) {
 		want *xerror.ErrorCode
 	}{
 		{"validation", xvalid.Validate(t.Context(), item{}), nil, xerror.BodyError},
-		{"validation of a query", xvalid.Validate(t.Context(), item{}), []xvalid.Source{xvalid.Query}, xerror.ParameterError},
-		{"validation of a path", xvalid.Validate(t.Context(), item{}), []xvalid.Source{xvalid.Path}, xerror.ParameterError},
-		{"validation of headers", xvalid.Validate(t.Context(), item{}), []xvalid.Source{xvalid.Header}, xerror.HeaderError},
+		{
+			"validation of a query", xvalid.Validate(t.Context(), item{}),
+			[]xvalid.Source{xvalid.Query},
+			xerror.ParameterError,
+		},
+		{
+			"validation of a path", xvalid.Validate(t.Context(), item{}),
+			[]xvalid.Source{xvalid.Path},
+			xerror.ParameterError,
+		},
+		{
+			"validation of headers", xvalid.Validate(t.Context(), item{}),
+			[]xvalid.Source{xvalid.Header},
+			xerror.HeaderError,
+		},
 		{"empty body", io.EOF, nil, xerror.BodyEmpty},
 		{"half a body", io.ErrUnexpectedEOF, nil, xerror.BodyError},
 		{"large body", &http.MaxBytesError{Limit: 5}, nil, xerror.PayloadTooLarge},
 		{"slow body", os.ErrDeadlineExceeded, nil, xerror.ReadTimeout},
-		{"closed connection", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, nil, xerror.Canceled},
+		{
+			"closed connection", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, nil,
+			xerror.Canceled,
+		},
 		{"canceled", context.Canceled, nil, xerror.Canceled},
 		{"syntax", decode(`{"age":`+secret, &small), nil, xerror.BodyError},
 		{"range", decode(`{"age":987654321}`, &small), nil, xerror.BodyType},
@@ -75,19 +90,26 @@ func TestHandleValidationErrorReportsOnce(t *testing.T) {
 		{"number", number, []xvalid.Source{xvalid.Query}, xerror.ParameterType},
 		{"number in a header", number, []xvalid.Source{xvalid.Header}, xerror.HeaderType},
 		{"clock", clock, []xvalid.Source{xvalid.Path}, xerror.ParameterType},
-		{"another error of the catalogue", xerror.New(xerror.Existed, "taken"), nil, xerror.Existed},
+		{
+			"another error of the catalogue",
+			xerror.New(xerror.Existed, "taken"), nil, xerror.Existed,
+		},
 		{"unknown", errors.New(secret), nil, xerror.BodyError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := &reporter{Context: t.Context()}
-			if !xvalid.HandleValidationError(c, tc.err, tc.from...) || len(c.errs) != 1 || c.aborted != 1 {
+			if !xvalid.HandleValidationError(c, tc.err, tc.from...) || len(c.errs) != 1 ||
+				c.aborted != 1 {
 				t.Fatalf("reported %v, aborted %d times, want once each", c.errs, c.aborted)
 			}
 			e := xerror.From(c.errs[0])
 			if e.GetErrorCode() != tc.want {
 				t.Errorf("code %v, want %v", e.GetErrorCode(), tc.want)
 			}
-			for _, text := range []string{e.Error(), string(e.GetErrorMessage()), fmt.Sprint(e.GetData())} {
+			for _, text := range []string{
+				e.Error(), string(e.GetErrorMessage()),
+				fmt.Sprint(e.GetData()),
+			} {
 				if strings.Contains(text, "987654321") || strings.Contains(text, secret) {
 					t.Errorf("the value is in %q", text)
 				}

@@ -22,21 +22,31 @@ var ownRules = []struct {
 	fn               validator.Func
 	english, chinese string
 }{
-	{"strict_url", strictURL, "{0} must be a complete http or https URL", "{0}必须是完整的 http 或 https 网址"},
+	{
+		"strict_url", strictURL, "{0} must be a complete http or https URL",
+		"{0}必须是完整的 http 或 https 网址",
+	},
 	{"strict_uuid", strictUUID, "{0} must be a valid UUID", "{0}必须是有效的 UUID"},
-	{"alphanum_underscore", alphanumUnderscore, "{0} may hold letters, digits and underscores only", "{0}只能包含字母、数字和下划线"},
+	{
+		"alphanum_underscore", alphanumUnderscore, "{0} may hold letters, digits and underscores only",
+		"{0}只能包含字母、数字和下划线",
+	},
 	{"regexp", matchesPattern, "{0} does not have the required format", "{0}不符合要求的格式"},
 	{"enum_int", enumInt, "{0} must be one of [{1}]", "{0}必须是[{1}]中的一个"},
 	{"enum_string", enumString, "{0} must be one of [{1}]", "{0}必须是[{1}]中的一个"},
 	{"enum_float", enumFloat, "{0} must be one of [{1}]", "{0}必须是[{1}]中的一个"},
 	{"snowflake", snowflake, "{0} must be a valid id", "{0}必须是有效的 ID"},
-	{tooManyValues, fails, "{0} has too many elements: more than {1} values would be checked", "{0}的元素过多：需要校验的值超过 {1} 个"},
+	{
+		tooManyValues, fails, "{0} has too many elements: more than {1} values would be checked",
+		"{0}的元素过多：需要校验的值超过 {1} 个",
+	},
 }
 
 // badKind returns the panic of a rule on a field that it cannot judge, a text as with the
 // validator's own rules.
 func badKind(fl validator.FieldLevel) string {
-	return fmt.Sprintf("field %s: rule %s cannot judge a %s", fl.StructFieldName(), fl.GetTag(), fl.Field().Type())
+	return fmt.Sprintf("field %s: rule %s cannot judge a %s",
+		fl.StructFieldName(), fl.GetTag(), fl.Field().Type())
 }
 
 func text(fl validator.FieldLevel) string {
@@ -51,8 +61,8 @@ func fails(validator.FieldLevel) bool { return false }
 
 func alphanumUnderscore(fl validator.FieldLevel) bool { return consistsOf(text(fl), "_") }
 
-// strictURL accepts an absolute http or https URL with a host. User information is refused (RFC 9110,
-// section 4.2.4), and so is white space.
+// strictURL accepts an absolute http or https URL with a host. User information is
+// refused (RFC 9110, section 4.2.4), and so is white space.
 func strictURL(fl validator.FieldLevel) bool {
 	s := text(fl)
 	if strings.IndexFunc(s, unicode.IsSpace) >= 0 || strings.IndexByte(s, '\\') >= 0 {
@@ -101,7 +111,8 @@ func isLabel(label string) bool {
 		return false
 	}
 	for _, r := range label {
-		if r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+		if r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+			!unicode.IsMark(r) {
 			return false
 		}
 	}
@@ -110,8 +121,9 @@ func isLabel(label string) bool {
 
 var uuidType = reflect.TypeFor[uuid.UUID]()
 
-// strictUUID accepts a UUID of any version of RFC 9562 (1 to 8) in the variant of that RFC: its dashed
-// text, or its bytes. The nil and the max UUID have neither version nor variant and are refused.
+// strictUUID accepts a UUID of any version of RFC 9562 (1 to 8) in the variant of that
+// RFC: its dashed text, or its bytes. The nil and the max UUID have neither version nor
+// variant and are refused.
 func strictUUID(fl validator.FieldLevel) bool {
 	const dashed = 36 // the length of the text; uuid.Parse knows other forms too
 	var id uuid.UUID

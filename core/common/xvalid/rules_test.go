@@ -197,7 +197,11 @@ func TestWrongTagIsAnErrorThatNamesIt(t *testing.T) {
 		value any
 		want  []string
 	}{
-		{"pattern", badPattern{}, []string{"badPattern", "Name", "regexp=([a-z", "missing closing"}},
+		{
+			"pattern",
+			badPattern{},
+			[]string{"badPattern", "Name", "regexp=([a-z", "missing closing"},
+		},
 		{"integer", badInteger{}, []string{"badInteger", "N", "enum_int=1 two", `"two"`}},
 		{"empty list", badFloat{}, []string{"badFloat", "enum_float=", "empty"}},
 		{"open quote", badWords{}, []string{"badWords", "enum_string='red", "quote"}},
@@ -235,15 +239,18 @@ func TestParametersAreCompiledOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if want := 6.0; got > want { // the validator itself boxes each field; a pattern alone takes dozens to compile
+	// the validator itself boxes each field; a pattern alone takes dozens to compile
+	if want := 6.0; got > want {
 		t.Errorf("%v allocations, want at most %v", got, want)
 	}
 }
 
 func FuzzPlainEmailIsAnEmail(f *testing.F) {
 	for _, s := range []string{
-		"ada@example.com", "a.b+c_d-e@x-y.example.co", "a@b", "a..b@c.de", ".a@b.cd", "a@-b.cd", "a@b.c1", "a@1.2c",
-		"a@b.c-d", "\"a\"@b.cd", "a@b@c.de", "a@b.cd.", "é@b.cd", "a b@c.de", "<a@b.cd>", "@", "a", "a@b.c.d.e.f",
+		"ada@example.com", "a.b+c_d-e@x-y.example.co", "a@b", "a..b@c.de", ".a@b.cd", "a@-b.cd",
+		"a@b.c1", "a@1.2c",
+		"a@b.c-d", "\"a\"@b.cd", "a@b@c.de", "a@b.cd.", "é@b.cd", "a b@c.de", "<a@b.cd>", "@", "a",
+		"a@b.c.d.e.f",
 	} {
 		f.Add(s)
 	}

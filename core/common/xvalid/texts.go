@@ -16,11 +16,20 @@ import (
 
 var (
 	textTruncated = phrase.Phrase{English: "the body ends too early", Chinese: "请求体不完整"}
-	textTooLarge  = phrase.Phrase{English: "the body is larger than {0} bytes", Chinese: "请求体超过 {0} 字节"}
-	textNumber    = phrase.Phrase{English: "a value is not a number that fits", Chinese: "有一个值不是有效的数字"}
-	textTime      = phrase.Phrase{English: "a value is not a time of the expected form", Chinese: "有一个值不是有效的时间"}
-	textType      = phrase.Phrase{English: "{0} must be {1}", Chinese: "{0}必须是{1}"}
-	textThisBody  = phrase.Phrase{English: "the body", Chinese: "请求体"}
+	textTooLarge  = phrase.Phrase{
+		English: "the body is larger than {0} bytes",
+		Chinese: "请求体超过 {0} 字节",
+	}
+	textNumber = phrase.Phrase{
+		English: "a value is not a number that fits",
+		Chinese: "有一个值不是有效的数字",
+	}
+	textTime = phrase.Phrase{
+		English: "a value is not a time of the expected form",
+		Chinese: "有一个值不是有效的时间",
+	}
+	textType     = phrase.Phrase{English: "{0} must be {1}", Chinese: "{0}必须是{1}"}
+	textThisBody = phrase.Phrase{English: "the body", Chinese: "请求体"}
 
 	wantBool     = phrase.Phrase{English: "true or false", Chinese: "布尔值"}
 	wantInteger  = phrase.Phrase{English: "an integer", Chinese: "整数"}
@@ -99,8 +108,9 @@ func wantedTime(ctx context.Context, format string) string {
 
 // wantedKinds describe the values of most kinds.
 var wantedKinds = map[reflect.Kind]phrase.Phrase{
-	reflect.Bool: wantBool, reflect.String: wantString, reflect.Float32: wantNumber, reflect.Float64: wantNumber,
-	reflect.Int: wantInteger, reflect.Int64: wantInteger,
+	reflect.Bool: wantBool, reflect.String: wantString, reflect.Float32: wantNumber,
+	reflect.Float64: wantNumber,
+	reflect.Int:     wantInteger, reflect.Int64: wantInteger,
 	reflect.Uint: wantPositive, reflect.Uint64: wantPositive, reflect.Uintptr: wantPositive,
 	reflect.Slice: wantList, reflect.Array: wantList,
 	reflect.Struct: wantObject, reflect.Map: wantObject, reflect.Interface: wantObject,

@@ -102,7 +102,8 @@ func TestRegistrationSaysWhatIsWrong(t *testing.T) {
 		{"unknown placeholder", "a_rule", never, "{0} {1} {2}", "x"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if err := xvalid.RegisterValidation(tc.tag, tc.fn, tc.en, tc.zh); err == nil || !strings.HasPrefix(err.Error(), "xvalid: ") {
+			if err := xvalid.RegisterValidation(tc.tag, tc.fn, tc.en, tc.zh); err == nil ||
+				!strings.HasPrefix(err.Error(), "xvalid: ") {
 				t.Errorf("RegisterValidation = %v, want an error", err)
 			}
 		})
@@ -136,7 +137,8 @@ func TestConcurrentFirstUseAndRegistration(t *testing.T) {
 	type outer struct {
 		V int `binding:"nested"`
 	}
-	nested := func(validator.FieldLevel) bool { return f.Validate(item{1}) == nil } // must not deadlock
+	// must not deadlock
+	nested := func(validator.FieldLevel) bool { return f.Validate(item{1}) == nil }
 	if err := f.RegisterValidation("nested", nested, "{0}", "{0}"); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,8 @@ func TestConcurrentFirstUseAndRegistration(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for n := range 20 {
-				if err := f.RegisterValidation("rule_"+strconv.Itoa(i)+"_"+strconv.Itoa(n%3), never, "{0}", "{0}"); err != nil {
+				if err := f.RegisterValidation("rule_"+strconv.Itoa(i)+"_"+strconv.Itoa(n%3), never,
+					"{0}", "{0}"); err != nil {
 					t.Error(err)
 				}
 			}
@@ -160,7 +163,8 @@ func TestConcurrentFirstUseAndRegistration(t *testing.T) {
 			}
 		})
 		wg.Go(func() { // the shared engine
-			if err := xvalid.Validate(context.Background(), item{}); len(xvalid.Failures(t.Context(), err)) != 1 {
+			if err := xvalid.Validate(context.Background(),
+				item{}); len(xvalid.Failures(t.Context(), err)) != 1 {
 				t.Errorf("Validate = %v, want one failure", err)
 			}
 		})
@@ -182,8 +186,10 @@ func TestRegistrationInsideAValidationFails(t *testing.T) {
 		if err := f.RegisterValidation("registers", registers, "{0}", "{0}"); err != nil {
 			t.Fatal(err)
 		}
-		if failed := f.Validate(value{}); failed != nil || err == nil || !strings.Contains(err.Error(), "inside a validation") {
-			t.Errorf("Validate = %v and RegisterValidation = %v, want an error of the latter", failed, err)
+		if failed := f.Validate(value{}); failed != nil || err == nil ||
+			!strings.Contains(err.Error(), "inside a validation") {
+			t.Errorf("Validate = %v and RegisterValidation = %v, want an error of the latter",
+				failed, err)
 		}
 	})
 }
@@ -193,7 +199,8 @@ func TestPanicOfARuleIsTheApplicationsOwn(t *testing.T) {
 		V int `binding:"explodes"`
 	}
 	boom := errors.New("boom")
-	if err := xvalid.RegisterValidation("explodes", func(validator.FieldLevel) bool { panic(boom) }, "{0}", "{0}"); err != nil {
+	if err := xvalid.RegisterValidation("explodes",
+		func(validator.FieldLevel) bool { panic(boom) }, "{0}", "{0}"); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {

@@ -7,7 +7,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// The init functions of two packages run one after the other, but not what they have started.
+// The init functions of two packages run one after the other, but not what they have
+// started.
 func TestUnpooled_WhileAnotherPackageRegisters(t *testing.T) {
 	ctx, done := t.Context(), make(chan context.Context)
 	go func() { done <- xctx.Unpooled(ctx) }()

@@ -11,13 +11,13 @@ import (
 // idLen is the length of a UUID in its dashed text form (RFC 9562, section 4).
 const idLen = 36
 
-// Request is the context of one request: its id, its start and what the access log needs to know of
-// its end. It is allocated once for each request and never reused, because a context may outlive its
-// request.
+// Request is the context of one request: its id, its start and what the access log needs
+// to know of its end. It is allocated once for each request and never reused, because a
+// context may outlive its request.
 //
-// Begin, GenerateID and the setters belong to the goroutine that serves the request. What they set before the
-// handler runs may be read from any goroutine; Fail is read by the access log only, on the same
-// goroutine.
+// Begin, GenerateID and the setters belong to the goroutine that serves the request. What
+// they set before the handler runs may be read from any goroutine; Fail is read by the
+// access log only, on the same goroutine.
 type Request struct {
 	parent context.Context
 	base   context.Context // the application, asked after parent
@@ -41,16 +41,16 @@ type requestKey struct{}
 
 // NewRequest returns the context of a request that starts now, without an id.
 //
-// Cancellation and deadline are parent's. Values are looked up in the request itself, in parent, and
-// then in base, the context of the application, which may be nil.
+// Cancellation and deadline are parent's. Values are looked up in the request itself, in
+// parent, and then in base, the context of the application, which may be nil.
 func NewRequest(parent, base context.Context) *Request {
 	r := new(Request)
 	r.Begin(parent, base)
 	return r
 }
 
-// Begin is NewRequest for a Request that is part of a larger allocation. It is called once, on the zero
-// value; a Request must not be copied.
+// Begin is NewRequest for a Request that is part of a larger allocation. It is called
+// once, on the zero value; a Request must not be copied.
 func (r *Request) Begin(parent, base context.Context) {
 	r.parent, r.base, r.start = parent, base, time.Now()
 }
@@ -79,8 +79,8 @@ func RequestID(ctx context.Context) string {
 	return id
 }
 
-// SetBase gives the request the context of the application, as Begin does, for a server whose interceptors learn of it
-// only after the request has begun.
+// SetBase gives the request the context of the application, as Begin does, for a server
+// whose interceptors learn of it only after the request has begun.
 func (r *Request) SetBase(base context.Context) { r.base = base }
 
 // ID returns the request id, or "" where the request has none.
@@ -92,15 +92,16 @@ func (r *Request) SetID(id string) { r.header[0] = id }
 // maxIDLen is the length up to which a client's request id is taken.
 const maxIDLen = 64
 
-// ValidID reports whether a request id that a client sent may be taken: 1 to 64 characters of [A-Za-z0-9._-], which
-// can forge neither a header nor a line of a log.
+// ValidID reports whether a request id that a client sent may be taken: 1 to 64
+// characters of [A-Za-z0-9._-], which can forge neither a header nor a line of a log.
 func ValidID(id string) bool {
 	if len(id) == 0 || len(id) > maxIDLen {
 		return false
 	}
 	for i := range len(id) {
 		switch b := id[i]; {
-		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9', b == '.', b == '_', b == '-':
+		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9', b == '.', b == '_',
+			b == '-':
 		default:
 			return false
 		}
@@ -109,13 +110,15 @@ func ValidID(id string) bool {
 }
 
 // GenerateID gives the request a random UUID, version 4. It is called once. The id is no
-// secret. Its text is part of the request: TestRequestAllocatesOnce fails with string(r.buf[:]).
+// secret. Its text is part of the request: TestRequestAllocatesOnce fails with
+// string(r.buf[:]).
 func (r *Request) GenerateID() {
 	putUUID(&r.buf, rand.Uint64(), rand.Uint64())
 	r.SetID(unsafe.String(&r.buf[0], idLen)) //nolint:gosec // buf lives as long as r and is written once
 }
 
-// HeaderValue returns the id as the value of a response header. The caller must not change it.
+// HeaderValue returns the id as the value of a response header. The caller must not
+// change it.
 func (r *Request) HeaderValue() []string { return r.header[:] }
 
 // Start returns the time at which the request began.
@@ -148,8 +151,8 @@ func (r *Request) SetAccessLog() { r.accessLog = true }
 // HasAccessLog reports whether SetAccessLog was called.
 func (r *Request) HasAccessLog() bool { return r.accessLog }
 
-// Report records that the failure of the request has a line of its own in the log, so that others about it
-// are not at ERROR.
+// Report records that the failure of the request has a line of its own in the log, so
+// that others about it are not at ERROR.
 func (r *Request) Report() { r.reported = true }
 
 // Reported reports whether Report was called.
@@ -202,8 +205,9 @@ func (r *Request) own(k ContextKey) (any, bool) {
 	}
 }
 
-// putUUID writes a version 4 UUID (RFC 9562, section 5.4) made of the 128 bits of hi and lo. With package
-// hex an id takes half as long again, which is 1 % of a request (BenchmarkGenerateID).
+// putUUID writes a version 4 UUID (RFC 9562, section 5.4) made of the 128 bits of hi and
+// lo. With package hex an id takes half as long again, which is 1 % of a request
+// (BenchmarkGenerateID).
 func putUUID(dst *[idLen]byte, hi, lo uint64) {
 	hi = hi&^0xf000 | 0x4000       // version
 	lo = lo&^(0b11<<62) | 0b10<<62 // variant
@@ -220,8 +224,8 @@ func putUUID(dst *[idLen]byte, hi, lo uint64) {
 	dst[8], dst[13], dst[18], dst[23] = '-', '-', '-', '-'
 }
 
-// hexDigits returns the eight digits of the lower half of x, the first in the highest byte. Each step
-// halves the groups of bits and doubles the room between them.
+// hexDigits returns the eight digits of the lower half of x, the first in the highest
+// byte. Each step halves the groups of bits and doubles the room between them.
 func hexDigits(x uint64) uint64 {
 	const ones = 0x0101010101010101
 	x &= 0xffffffff

@@ -22,7 +22,8 @@ func TestGeneratedIDIsARandomVersion4UUID(t *testing.T) {
 			t.Fatalf("ID = %q: %v", r.ID(), err)
 		}
 		if u.Version() != 4 || u.Variant() != uuid.RFC4122 {
-			t.Fatalf("ID = %q has version %d, variant %v; want 4, RFC 4122", r.ID(), u.Version(), u.Variant())
+			t.Fatalf("ID = %q has version %d, variant %v; want 4, RFC 4122",
+				r.ID(), u.Version(), u.Variant())
 		}
 		if seen[r.ID()] {
 			t.Fatalf("ID %q came twice", r.ID())
@@ -144,8 +145,10 @@ func TestBaseMayBeSetAfterTheBegin(t *testing.T) {
 
 func TestReservedKeys(t *testing.T) {
 	for _, k := range []xctx.ContextKey{
-		xctx.RequestKey, xctx.UserStartTimeKey, xctx.RegNodeKey, xctx.DatabaseKey, xctx.CacheManagerKey,
-		xctx.RedisClientKey, xctx.LeasesKey, xctx.SnowflakeNodeKey, xctx.ErrorCodeKey, xctx.ErrorMessageKey,
+		xctx.RequestKey, xctx.UserStartTimeKey, xctx.RegNodeKey, xctx.DatabaseKey,
+		xctx.CacheManagerKey,
+		xctx.RedisClientKey, xctx.LeasesKey, xctx.SnowflakeNodeKey, xctx.ErrorCodeKey,
+		xctx.ErrorMessageKey,
 		xctx.DebugKey,
 	} {
 		if !k.IsReserved() {

@@ -1,7 +1,7 @@
 // Package xctx names what a context carries, and holds the context of one request.
 //
-// It is the lowest room of the house: it knows the standard library only, so that logs, errors, HTTP
-// and gRPC can all read the same request without knowing one another.
+// It is the lowest room of the house: it knows the standard library only, so that logs,
+// errors, HTTP and gRPC can all read the same request without knowing one another.
 package xctx
 
 import "slices"
@@ -11,7 +11,8 @@ type ContextKey string
 
 // The reserved keys. An application's nodes use keys of their own.
 const (
-	// Exec marks a node that only runs: its value is not kept, and it may stand more than once.
+	// Exec marks a node that only runs: its value is not kept, and it may stand more than
+	// once.
 	Exec ContextKey = "plinth_exec"
 	// RequestKey holds the request id, a string.
 	RequestKey ContextKey = "plinth_request_id"
@@ -58,5 +59,6 @@ var reserved = []ContextKey{
 
 // IsReserved reports whether only the framework may register a node under the key.
 //
-// EmailClientKey and JobQueueKey are not reserved: the mail client and the queue are ordinary nodes that the application lists.
+// EmailClientKey and JobQueueKey are not reserved: the mail client and the queue are
+// ordinary nodes that the application lists.
 func (k ContextKey) IsReserved() bool { return slices.Contains(reserved, k) }

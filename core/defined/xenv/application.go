@@ -12,8 +12,9 @@ const unnamed = "plinth"
 // majorVersion is the last element of a module's path from version 2 on.
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// ApplicationName returns APP_NAME. If it is not set, the name is the last element of the path of the
-// program's main module, before a version: orders for example.com/shop/orders/v2.
+// ApplicationName returns APP_NAME. If it is not set, the name is the last element of the
+// path of the program's main module, before a version: orders for
+// example.com/shop/orders/v2.
 func ApplicationName() string {
 	if name, set := GetEnv(AppName); set {
 		return name

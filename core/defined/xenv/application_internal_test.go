@@ -10,7 +10,8 @@ func TestApplicationName(t *testing.T) {
 		}
 	})
 	for module, want := range map[string]string{
-		"example.com/shop/orders": "orders", "example.com/shop/orders/v2": "orders", "orders": "orders", "": unnamed,
+		"example.com/shop/orders": "orders", "example.com/shop/orders/v2": "orders",
+		"orders": "orders", "": unnamed,
 		"v2": unnamed, "command-line-arguments": unnamed,
 	} {
 		if got := moduleName(module); got != want {

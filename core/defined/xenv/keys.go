@@ -1,6 +1,7 @@
 package xenv
 
-// Variables of core that several packages name. All others are named by the package that registers them.
+// Variables of core that several packages name. All others are named by the package that
+// registers them.
 const (
 	Debug                 EnvKey = "PLINTH_DEBUG"
 	Host                  EnvKey = "PLINTH_HOST"

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Load returns a T whose fields have the values of s, and defaults where s sets nothing. A nil Source sets nothing. A
-// field is read if it has the tag env:
+// Load returns a T whose fields have the values of s, and defaults where s sets nothing.
+// A nil Source sets nothing. A field is read if it has the tag env:
 //
 //	type settings struct {
 //		Timezone string        `env:"DATABASE_TIMEZONE" default:"UTC" doc:"Time zone of the session."`
@@ -20,13 +20,15 @@ import (
 //		Mode     string        `env:"SHOP_MODE" default:"fast" oneof:"fast safe" doc:"How orders are written."`
 //	}
 //
-// Types are string, Secret, bool, integers, floats, time.Duration, []string (separated by commas) and whatever implements
-// encoding.TextUnmarshaler; the fields of a struct without the tag are read too. min and max bound a number, a duration or
-// the length of a text. unit is the duration that a plain number counts, such as 1ms. secret:"true" masks a value of
-// another type than Secret.
+// Types are string, Secret, bool, integers, floats, time.Duration, []string (separated by
+// commas) and whatever implements encoding.TextUnmarshaler; the fields of a struct
+// without the tag are read too. min and max bound a number, a duration or the length of a
+// text. unit is the duration that a plain number counts, such as 1ms. secret:"true" masks
+// a value of another type than Secret.
 //
-// The error joins a Problem for each value that is not accepted and each required variable that is not set; the field then
-// has its default. Load uses reflection: call it once, at the start.
+// The error joins a Problem for each value that is not accepted and each required
+// variable that is not set; the field then has its default. Load uses reflection: call it
+// once, at the start.
 func Load[T any](s Source) (T, error) {
 	var into T
 	err := fill(s, reflect.ValueOf(&into).Elem(), true)
@@ -80,9 +82,11 @@ func fieldsOf(t reflect.Type) []field {
 	for _, f := range reflect.VisibleFields(t) {
 		if _, ok := f.Tag.Lookup("env"); ok {
 			fields = append(fields, field{variable(t, f), f.Index})
-		} else if f.Type.Kind() == reflect.Struct && !f.Anonymous && f.IsExported() && f.Type.Name() != "" {
+		} else if f.Type.Kind() == reflect.Struct && !f.Anonymous && f.IsExported() &&
+			f.Type.Name() != "" {
 			for _, inner := range fieldsOf(f.Type) {
-				fields = append(fields, field{inner.Var, append(append([]int{}, f.Index...), inner.index...)})
+				fields = append(fields,
+					field{inner.Var, append(append([]int{}, f.Index...), inner.index...)})
 			}
 		}
 	}
@@ -91,11 +95,15 @@ func fieldsOf(t reflect.Type) []field {
 
 // variable returns the definition that the tags of a field make.
 func variable(t reflect.Type, f reflect.StructField) Var {
-	fault := func(problem string) string { return fmt.Sprintf("xenv: %v.%s %s", t, f.Name, problem) }
+	fault := func(problem string) string {
+		return fmt.Sprintf("xenv: %v.%s %s", t, f.Name, problem)
+	}
 	tag := f.Tag
 	v := Var{
-		Key: EnvKey(tag.Get("env")), Default: tag.Get("default"), Meaning: tag.Get("doc"), Required: tag.Get("required") == "true",
-		Secret: tag.Get("secret") == "true" || f.Type == secretType, Values: strings.Fields(tag.Get("oneof")), goType: f.Type,
+		Key: EnvKey(tag.Get("env")), Default: tag.Get("default"), Meaning: tag.Get("doc"),
+		Required: tag.Get("required") == "true",
+		Secret:   tag.Get("secret") == "true" || f.Type == secretType,
+		Values:   strings.Fields(tag.Get("oneof")), goType: f.Type,
 	}
 	if v.Key == "" || !f.IsExported() {
 		panic(fault("has no variable, or is not exported"))
@@ -118,18 +126,21 @@ func variable(t reflect.Type, f reflect.StructField) Var {
 	return v
 }
 
-// setNumbers reads the tags unit, min and max into v. One bound without the other leaves that side open.
+// setNumbers reads the tags unit, min and max into v. One bound without the other leaves
+// that side open.
 func setNumbers(v *Var, tag reflect.StructTag) error {
 	least, most := tag.Get("min"), tag.Get("max")
 	if least != "" || most != "" {
 		v.Max = math.MaxInt64
 	}
 	return errors.Join(
-		number(&v.Unit, tag.Get("unit"), TypeDuration), number(&v.Min, least, v.Type), number(&v.Max, most, v.Type),
+		number(&v.Unit, tag.Get("unit"), TypeDuration), number(&v.Min, least, v.Type),
+		number(&v.Max, most, v.Type),
 	)
 }
 
-// number sets n to a text that is not empty: a duration, or an integer for every other type.
+// number sets n to a text that is not empty: a duration, or an integer for every other
+// type.
 func number[N ~int64](n *N, text string, t Type) error {
 	if text == "" {
 		return nil
@@ -140,8 +151,8 @@ func number[N ~int64](n *N, text string, t Type) error {
 	return Var{Type: t}.assign(reflect.ValueOf(n).Elem(), text)
 }
 
-// typeOf returns how the text of a field of type t is read, and whether a variable can have that
-// type.
+// typeOf returns how the text of a field of type t is read, and whether a variable can
+// have that type.
 func typeOf(t reflect.Type) (_ Type, ok bool) {
 	switch {
 	case t == durationType:

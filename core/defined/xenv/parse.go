@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// assign sets a field to the value of a text, or returns the Problem of that and leaves the
-// field as it is.
+// assign sets a field to the value of a text, or returns the Problem of that and leaves
+// the field as it is.
 func (v Var) assign(field reflect.Value, text string) error {
 	value := reflect.New(field.Type()).Elem()
 	if problem := v.read(value, text); problem != "" {

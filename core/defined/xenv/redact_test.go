@@ -48,7 +48,8 @@ func TestRedact(t *testing.T) {
 
 func TestProblem_RedactsCredentials(t *testing.T) {
 	err := xenv.Problem(xenv.NoSqlHost, "user:hunter2@h", "is no host", "")
-	if text := err.Error(); strings.Contains(text, "hunter2") || !strings.Contains(text, `"user:***@h"`) {
+	if text := err.Error(); strings.Contains(text, "hunter2") ||
+		!strings.Contains(text, `"user:***@h"`) {
 		t.Errorf("problem = %s", text)
 	}
 }
@@ -58,7 +59,8 @@ func FuzzRedact(f *testing.F) {
 	f.Add("", "", "hun:@,/ter2", "h1,h2")
 	f.Add("", "u", "mypassword=a", "h")
 	f.Fuzz(func(t *testing.T, scheme, user, password, host string) {
-		if strings.ContainsAny(scheme+user, ":@/?#,;\"'( \t\r\n\v\f=") || strings.ContainsAny(host, "@=") || len(password) < 8 {
+		if strings.ContainsAny(scheme+user, ":@/?#,;\"'( \t\r\n\v\f=") ||
+			strings.ContainsAny(host, "@=") || len(password) < 8 {
 			return
 		}
 		if strings.Contains(user+"***@"+host+scheme, password) {

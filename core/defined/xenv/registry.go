@@ -23,10 +23,11 @@ func find(key EnvKey) int {
 	return slices.IndexFunc(registry.vars, func(v Var) bool { return v.Key == key })
 }
 
-// Register adds the variables of the fields of T, a named struct of the calling package, under a heading. It belongs in an
-// init function. See Load for the tags of the fields.
+// Register adds the variables of the fields of T, a named struct of the calling package,
+// under a heading. It belongs in an init function. See Load for the tags of the fields.
 //
-// It panics if a tag makes no sense, or if another package has registered one of the variables with another definition.
+// It panics if a tag makes no sense, or if another package has registered one of the
+// variables with another definition.
 func Register[T any](group string) {
 	t := reflect.TypeFor[T]()
 	fields := fieldsOf(t)
@@ -54,7 +55,8 @@ func add(v Var) {
 	}
 }
 
-// Table returns every registered variable: groups in alphabetical order, and their variables in the order of the fields.
+// Table returns every registered variable: groups in alphabetical order, and their
+// variables in the order of the fields.
 func Table() []Var {
 	registry.RLock()
 	defer registry.RUnlock()
@@ -65,7 +67,8 @@ func Table() []Var {
 	return vars
 }
 
-// Lookup returns the registered variable; a key that no package has registered returns a Var of its name alone.
+// Lookup returns the registered variable; a key that no package has registered returns a
+// Var of its name alone.
 func Lookup(key EnvKey) Var {
 	registry.RLock()
 	defer registry.RUnlock()
@@ -75,8 +78,9 @@ func Lookup(key EnvKey) Var {
 	return Var{Key: key}
 }
 
-// Validate checks every registered variable against the environment. The error joins a Problem for each value that is not
-// accepted and for each required variable that is not set, in the order of Table.
+// Validate checks every registered variable against the environment. The error joins a
+// Problem for each value that is not accepted and for each required variable that is not
+// set, in the order of Table.
 func Validate() error {
 	var problems []error
 	for _, v := range Table() {
@@ -89,30 +93,35 @@ func Validate() error {
 	return errors.Join(problems...)
 }
 
-// maxTypos is the edit distance up to which an unknown name is taken for a misspelled one.
+// maxTypos is the edit distance up to which an unknown name is taken for a misspelled
+// one.
 const maxTypos = 2
 
-// Misspelled returns a line for each variable of the environment that no linked package has registered, and whose name is
-// close to one that is registered.
+// Misspelled returns a line for each variable of the environment that no linked package
+// has registered, and whose name is close to one that is registered.
 func Misspelled() []string {
 	var lines []string
 	table := Table()
 	for _, pair := range os.Environ() {
 		name, value, _ := strings.Cut(pair, "=")
-		if value == "" || slices.ContainsFunc(table, func(v Var) bool { return v.Key.String() == name }) {
+		if value == "" || slices.ContainsFunc(table,
+			func(v Var) bool { return v.Key.String() == name }) {
 			continue
 		}
-		i := slices.IndexFunc(table, func(v Var) bool { return within(maxTypos, name, v.Key.String()) })
+		i := slices.IndexFunc(table,
+			func(v Var) bool { return within(maxTypos, name, v.Key.String()) })
 		if i >= 0 {
-			lines = append(lines, fmt.Sprintf("%s is set, and no linked package reads it: did you mean %s?", name, table[i].Key))
+			lines = append(lines,
+				fmt.Sprintf("%s is set, and no linked package reads it: did you mean %s?",
+					name, table[i].Key))
 		}
 	}
 	slices.Sort(lines)
 	return lines
 }
 
-// within reports whether a becomes b by adding, removing or changing at most typos letters
-// (the distance of Levenshtein).
+// within reports whether a becomes b by adding, removing or changing at most typos
+// letters (the distance of Levenshtein).
 func within(typos int, a, b string) bool {
 	switch {
 	case a == "" || b == "":

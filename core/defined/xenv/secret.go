@@ -6,9 +6,9 @@ import (
 	"log/slog"
 )
 
-// Secret is a string that no log line, error text or JSON document shows: fmt, log/slog, encoding/json
-// and zerolog all see "***", or nothing where the secret is empty. Reading one from JSON or from a
-// database works as for a string.
+// Secret is a string that no log line, error text or JSON document shows: fmt, log/slog,
+// encoding/json and zerolog all see "***", or nothing where the secret is empty. Reading
+// one from JSON or from a database works as for a string.
 type Secret string
 
 // Reveal returns the secret itself.

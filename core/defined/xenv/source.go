@@ -8,7 +8,8 @@ type Source interface {
 	Lookup(name string) (value string, set bool)
 }
 
-// Map is a Source for tests and for values that come from elsewhere. A nil Map sets nothing.
+// Map is a Source for tests and for values that come from elsewhere. A nil Map sets
+// nothing.
 type Map map[string]string
 
 // Lookup implements Source.
@@ -17,7 +18,8 @@ func (m Map) Lookup(name string) (string, bool) {
 	return value, value != ""
 }
 
-// Environment returns the environment of the process, with what Apply has added from .env.
+// Environment returns the environment of the process, with what Apply has added from
+// .env.
 func Environment() Source { return environment{} }
 
 type environment struct{}

@@ -67,7 +67,8 @@ func (v Var) sameAs(other Var) bool {
 	return reflect.DeepEqual(v, other)
 }
 
-// from returns the value of v in s, and whether it is set: none switches off a variable without a default.
+// from returns the value of v in s, and whether it is set: none switches off a variable
+// without a default.
 func (v Var) from(s Source) (string, bool) {
 	text, set := s.Lookup(v.Key.String())
 	if !set || text == "" || text == none && v.optional() {
@@ -120,7 +121,8 @@ func (v Var) optional() bool { return v.goType != nil && v.Default == "" }
 
 func (v Var) inRange(n int64) bool { return !v.ranged() || v.Min <= n && n <= v.Max }
 
-// Check returns the Problem of text, or nil. A variable that no package has registered is any text.
+// Check returns the Problem of text, or nil. A variable that no package has registered is
+// any text.
 func (v Var) Check(text string) error {
 	if v.goType == nil {
 		return nil

@@ -42,7 +42,8 @@ func TestLoad(t *testing.T) {
 	t.Run("defaults", func(t *testing.T) {
 		got, err := xenv.Load[shop](xenv.Map{"SHOP_NAME": "corner"})
 		want := shop{
-			Name: "corner", Open: true, Shelves: 32, Bytes: 4, Small: 7, Rate: 0.5, Wait: 5 * time.Second, Slow: 200 * time.Millisecond,
+			Name: "corner", Open: true, Shelves: 32, Bytes: 4, Small: 7, Rate: 0.5,
+			Wait: 5 * time.Second, Slow: 200 * time.Millisecond,
 			Mode: "fast", Address: netip.MustParseAddr("127.0.0.1"), Inner: inner{Deep: 1},
 		}
 		if err != nil || !reflect.DeepEqual(got, want) || got.untagged != "" {
@@ -51,13 +52,17 @@ func TestLoad(t *testing.T) {
 	})
 	t.Run("values", func(t *testing.T) {
 		got, err := xenv.Load[shop](xenv.Map{
-			"SHOP_NAME": "corner", "SHOP_OPEN": "off", "SHOP_SHELVES": " 65536 ", "SHOP_BYTES": "9223372036854775807", "SHOP_SMALL": "255",
-			"SHOP_RATE": "2.5", "SHOP_WAIT": "1m30s", "SHOP_SLOW": "350", "SHOP_MODE": "safe", "SHOP_PATHS": " /a, ,/b/* ",
-			"SHOP_KEY": "hunter2", "SHOP_PASS": "none", "SHOP_ADDRESS": "::1", "SHOP_DEEP": "9",
+			"SHOP_NAME": "corner", "SHOP_OPEN": "off", "SHOP_SHELVES": " 65536 ",
+			"SHOP_BYTES": "9223372036854775807", "SHOP_SMALL": "255",
+			"SHOP_RATE": "2.5", "SHOP_WAIT": "1m30s", "SHOP_SLOW": "350", "SHOP_MODE": "safe",
+			"SHOP_PATHS": " /a, ,/b/* ",
+			"SHOP_KEY":   "hunter2", "SHOP_PASS": "none", "SHOP_ADDRESS": "::1", "SHOP_DEEP": "9",
 		})
 		want := shop{
-			Name: "corner", Shelves: 65536, Bytes: math.MaxInt64, Small: 255, Rate: 2.5, Wait: 90 * time.Second, Slow: 350 * time.Millisecond,
-			Mode: "safe", Paths: []string{"/a", "/b/*"}, Key: "hunter2", Address: netip.MustParseAddr("::1"), Inner: inner{Deep: 9},
+			Name: "corner", Shelves: 65536, Bytes: math.MaxInt64, Small: 255, Rate: 2.5,
+			Wait: 90 * time.Second, Slow: 350 * time.Millisecond,
+			Mode: "safe", Paths: []string{"/a", "/b/*"}, Key: "hunter2",
+			Address: netip.MustParseAddr("::1"), Inner: inner{Deep: 9},
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("Load = %+v, %v\nwant %+v", got, err, want)
@@ -65,7 +70,8 @@ func TestLoad(t *testing.T) {
 	})
 	t.Run("every problem, and defaults in place of wrong values", func(t *testing.T) {
 		got, err := xenv.Load[shop](xenv.Map{
-			"SHOP_OPEN": "perhaps", "SHOP_SHELVES": "0", "SHOP_SMALL": "256", "SHOP_WAIT": "5", "SHOP_MODE": "loud", "SHOP_KEY": "abc",
+			"SHOP_OPEN": "perhaps", "SHOP_SHELVES": "0", "SHOP_SMALL": "256", "SHOP_WAIT": "5",
+			"SHOP_MODE": "loud", "SHOP_KEY": "abc",
 			"SHOP_ADDRESS": "here", "SHOP_BYTES": "-1",
 		})
 		want := []string{
@@ -82,10 +88,12 @@ func TestLoad(t *testing.T) {
 			t.Fatal("Load found nothing")
 		}
 		lines := strings.Split(err.Error(), "\n")
-		if len(lines) != len(want)+1 || !slices.Equal(lines[:len(want)], want) || !strings.HasPrefix(lines[len(want)], `SHOP_ADDRESS: "here" is not accepted: `) {
+		if len(lines) != len(want)+1 || !slices.Equal(lines[:len(want)], want) ||
+			!strings.HasPrefix(lines[len(want)], `SHOP_ADDRESS: "here" is not accepted: `) {
 			t.Errorf("problems:\n%s\nwant:\n%s", err, strings.Join(want, "\n"))
 		}
-		if !got.Open || got.Shelves != 32 || got.Small != 7 || got.Wait != 5*time.Second || got.Mode != "fast" || got.Key != "" {
+		if !got.Open || got.Shelves != 32 || got.Small != 7 || got.Wait != 5*time.Second ||
+			got.Mode != "fast" || got.Key != "" {
 			t.Errorf("Load = %+v, want the defaults", got)
 		}
 	})
@@ -129,10 +137,24 @@ func TestRegister(t *testing.T) {
 		register func()
 		want     string
 	}{
-		{name: "another definition", register: func() { xenv.Register[other]("Shop") }, want: "xenv_test and github.com/plinthgo/plinth/core/defined/xenv_test register SHOP_DEEP"},
-		{name: "a default that is not accepted", register: func() { xenv.Register[wrongTag]("Shop") }, want: "wrongTag.Port has a default that it does not accept"},
-		{name: "a type that no variable has", register: func() { xenv.Register[noType]("Shop") }, want: "noType.Port has a type"},
-		{name: "no struct", register: func() { xenv.Register[int]("Shop") }, want: "int is not a named struct"},
+		{
+			name:     "another definition",
+			register: func() { xenv.Register[other]("Shop") },
+			want:     "xenv_test and github.com/plinthgo/plinth/core/defined/xenv_test register SHOP_DEEP",
+		},
+		{
+			name:     "a default that is not accepted",
+			register: func() { xenv.Register[wrongTag]("Shop") },
+			want:     "wrongTag.Port has a default that it does not accept",
+		},
+		{
+			name:     "a type that no variable has",
+			register: func() { xenv.Register[noType]("Shop") }, want: "noType.Port has a type",
+		},
+		{
+			name: "no struct", register: func() { xenv.Register[int]("Shop") },
+			want: "int is not a named struct",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer func() {
@@ -179,19 +201,48 @@ func TestReadersReturnTheDefaultOfWhatDoesNotParse(t *testing.T) {
 		read func() any
 		want any
 	}{
-		{name: "string", text: " a b ", read: func() any { return xenv.GetEnvString(key, "x") }, want: " a b "},
-		{name: "empty string is not set", text: "", read: func() any { return xenv.GetEnvString(key, "x") }, want: "x"},
-		{name: "bool", text: "TRUE", read: func() any { return xenv.GetEnvBool(key, false) }, want: true},
-		{name: "bool in words", text: "Off", read: func() any { return xenv.GetEnvBool(key, true) }, want: false},
-		{name: "no bool", text: "maybe", read: func() any { return xenv.GetEnvBool(key, true) }, want: true},
+		{
+			name: "string", text: " a b ",
+			read: func() any { return xenv.GetEnvString(key, "x") }, want: " a b ",
+		},
+		{
+			name: "empty string is not set", text: "",
+			read: func() any { return xenv.GetEnvString(key, "x") }, want: "x",
+		},
+		{
+			name: "bool", text: "TRUE",
+			read: func() any { return xenv.GetEnvBool(key, false) }, want: true,
+		},
+		{
+			name: "bool in words", text: "Off",
+			read: func() any { return xenv.GetEnvBool(key, true) }, want: false,
+		},
+		{
+			name: "no bool", text: "maybe",
+			read: func() any { return xenv.GetEnvBool(key, true) }, want: true,
+		},
 		{name: "int", text: " 42 ", read: func() any { return xenv.GetEnvInt(key, 1) }, want: 42},
 		{name: "no int", text: "4.2", read: func() any { return xenv.GetEnvInt(key, 1) }, want: 1},
-		{name: "int64", text: "9223372036854775807", read: func() any { return xenv.GetEnvInt64(key, 1) }, want: int64(9223372036854775807)},
-		{name: "too large", text: "9223372036854775808", read: func() any { return xenv.GetEnvInt64(key, 1) }, want: int64(1)},
-		{name: "float", text: "2.5", read: func() any { return xenv.GetEnvFloat(key, 1) }, want: 2.5},
+		{name: "int64", text: "9223372036854775807", read: func() any {
+			return xenv.GetEnvInt64(key, 1)
+		}, want: int64(9223372036854775807)},
+		{
+			name: "too large", text: "9223372036854775808",
+			read: func() any { return xenv.GetEnvInt64(key, 1) }, want: int64(1),
+		},
+		{
+			name: "float", text: "2.5",
+			read: func() any { return xenv.GetEnvFloat(key, 1) }, want: 2.5,
+		},
 		{name: "NaN", text: "NaN", read: func() any { return xenv.GetEnvFloat(key, 1) }, want: 1.0},
-		{name: "duration", text: "1m30s", read: func() any { return xenv.GetEnvDuration(key, 0) }, want: 90 * time.Second},
-		{name: "duration without a unit", text: "5", read: func() any { return xenv.GetEnvDuration(key, time.Hour) }, want: time.Hour},
+		{
+			name: "duration", text: "1m30s",
+			read: func() any { return xenv.GetEnvDuration(key, 0) }, want: 90 * time.Second,
+		},
+		{
+			name: "duration without a unit", text: "5",
+			read: func() any { return xenv.GetEnvDuration(key, time.Hour) }, want: time.Hour,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(key.String(), tc.text)
@@ -216,11 +267,20 @@ func TestLoadReadsNumbers(t *testing.T) {
 		want numbers
 		ok   bool
 	}{
-		{name: "the largest", text: xenv.Map{"SHOP_BYTES": "9223372036854775807"}, want: numbers{9223372036854775807, 1, 1}, ok: true},
-		{name: "too large", text: xenv.Map{"SHOP_BYTES": "9223372036854775808"}, want: numbers{1, 1, 1}},
+		{
+			name: "the largest", text: xenv.Map{"SHOP_BYTES": "9223372036854775807"},
+			want: numbers{9223372036854775807, 1, 1}, ok: true,
+		},
+		{
+			name: "too large", text: xenv.Map{"SHOP_BYTES": "9223372036854775808"},
+			want: numbers{1, 1, 1},
+		},
 		{name: "a float", text: xenv.Map{"SHOP_RATE": "2.5"}, want: numbers{1, 2.5, 1}, ok: true},
 		{name: "not finite", text: xenv.Map{"SHOP_RATE": "NaN"}, want: numbers{1, 1, 1}},
-		{name: "not finite in 32 bits", text: xenv.Map{"SHOP_SHARE": "1e300"}, want: numbers{1, 1, 1}},
+		{
+			name: "not finite in 32 bits",
+			text: xenv.Map{"SHOP_SHARE": "1e300"}, want: numbers{1, 1, 1},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := xenv.Load[numbers](tc.text)
@@ -262,7 +322,10 @@ func TestProblem_CutsALongValueBetweenCharacters(t *testing.T) {
 	for _, tc := range []struct{ value, shown string }{
 		{value: strings.Repeat("界", 64), shown: strings.Repeat("界", 64)},
 		{value: strings.Repeat("界", 65), shown: strings.Repeat("界", 64) + "…"},
-		{value: "password=" + strings.Repeat("s", 100) + " mode=fast", shown: "password=*** mode=fast"},
+		{
+			value: "password=" + strings.Repeat("s", 100) + " mode=fast",
+			shown: "password=*** mode=fast",
+		},
 	} {
 		want := `SHOP_MODE: "` + tc.shown + `" is wrong`
 		if got := xenv.Problem("SHOP_MODE", tc.value, "is wrong", "").Error(); got != want {
@@ -276,7 +339,10 @@ func TestApply(t *testing.T) {
 	for _, tc := range []struct{ name, env, file, want string }{
 		{name: "a value of the environment wins", env: "real", file: "file", want: "real"},
 		{name: "none in the environment wins", env: "none", file: "file", want: "none"},
-		{name: "an empty value of the environment does not win", env: "", file: "file", want: "file"},
+		{
+			name: "an empty value of the environment does not win", env: "", file: "file",
+			want: "file",
+		},
 		{name: "an empty value of the file sets nothing", env: "", file: "", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -289,7 +355,8 @@ func TestApply(t *testing.T) {
 			}
 		})
 	}
-	if err := xenv.Apply(map[string]string{"": "x"}); err == nil || !strings.Contains(err.Error(), `""`) {
+	if err := xenv.Apply(map[string]string{"": "x"}); err == nil ||
+		!strings.Contains(err.Error(), `""`) {
 		t.Errorf("a nameless variable: %v, want its name in quotes", err)
 	}
 }

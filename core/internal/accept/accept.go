@@ -1,5 +1,5 @@
-// Package accept reads the headers by which clients say what they prefer, such as Accept and
-// Accept-Language.
+// Package accept reads the headers by which clients say what they prefer, such as Accept
+// and Accept-Language.
 package accept
 
 import (
@@ -11,9 +11,9 @@ import (
 // MaxWeight is the weight 1, in thousandths.
 const MaxWeight = 1000
 
-// Elements returns the elements of a header with their weights in thousandths, in the order of the
-// header (RFC 9110, section 12.4.2). A malformed weight is 0: a client does not get what it cannot ask
-// for properly.
+// Elements returns the elements of a header with their weights in thousandths, in the
+// order of the header (RFC 9110, section 12.4.2). A malformed weight is 0: a client does
+// not get what it cannot ask for properly.
 func Elements(header string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for element := range strings.SplitSeq(header, ",") {
@@ -39,7 +39,8 @@ func weight(parameters string) int {
 // thousandths reads a qvalue: 0 to 1 with at most three decimals.
 func thousandths(value string) int {
 	whole, decimals, _ := strings.Cut(value, ".")
-	if len(decimals) > 3 || whole != "0" && whole != "1" || strings.Trim(decimals, "0123456789") != "" {
+	if len(decimals) > 3 || whole != "0" && whole != "1" ||
+		strings.Trim(decimals, "0123456789") != "" {
 		return 0
 	}
 	weight, _ := strconv.Atoi(whole + (decimals + "000")[:3])

@@ -34,8 +34,8 @@ func Run(fn func() error) (err error) {
 	return fn()
 }
 
-// Call runs fn until it returns or ctx ends. A panic is a *PanicError; an fn that goes on after the end of ctx is left
-// behind, and the error says so.
+// Call runs fn until it returns or ctx ends. A panic is a *PanicError; an fn that goes on
+// after the end of ctx is left behind, and the error says so.
 func Call(ctx context.Context, fn func(ctx context.Context) error) error {
 	done := make(chan error, 1)
 	go func() {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// maxDepth bounds how deep values may be nested. encoding/json decides about those that are
-// nested deeper: it looks for circles from this depth on.
+// maxDepth bounds how deep values may be nested. encoding/json decides about those that
+// are nested deeper: it looks for circles from this depth on.
 const maxDepth = 1000
 
 // nilable makes the appender of a kind that can be nil. Each circle of values has one.
@@ -110,7 +110,8 @@ func (e *Encoder) appendText(dst []byte, v reflect.Value, depth int) ([]byte, bo
 	if s := v.String(); isPlain(s) {
 		return appendPlain(dst, s), true
 	}
-	return e.appendForeign(dst, v, depth) // v is an interface without a copy, its text would need one
+	// v is an interface without a copy, its text would need one
+	return e.appendForeign(dst, v, depth)
 }
 
 // appendQuotedText appends the JSON of a string as a string.
@@ -118,8 +119,8 @@ func (e *Encoder) appendQuotedText(dst []byte, v reflect.Value, _ int) ([]byte, 
 	return e.AppendString(dst, string(e.AppendString(nil, v.String()))), true
 }
 
-// Between these numbers encoding/json surely writes no exponent, whatever their precision: it does below
-// 1e-6 and from 1e21 on.
+// Between these numbers encoding/json surely writes no exponent, whatever their
+// precision: it does below 1e-6 and from 1e21 on.
 const (
 	minPlain = 2e-6
 	maxPlain = 5e20
@@ -127,7 +128,8 @@ const (
 
 func (e *Encoder) appendFloat(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
 	n := v.Float()
-	if size := math.Abs(n); size < minPlain && size != 0 || !(size < maxPlain) { // the latter is true of NaN
+	// the latter is true of NaN
+	if size := math.Abs(n); size < minPlain && size != 0 || !(size < maxPlain) {
 		return e.appendForeign(dst, v, depth)
 	}
 	return strconv.AppendFloat(dst, n, 'f', -1, v.Type().Bits()), true
@@ -139,7 +141,8 @@ func appendInstant(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
 	return append(out, '"'), err == nil
 }
 
-// appendForeign leaves one value to encoding/json, which treats one that has an address differently.
+// appendForeign leaves one value to encoding/json, which treats one that has an address
+// differently.
 func (e *Encoder) appendForeign(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
 	if v.CanAddr() {
 		v = v.Addr()

@@ -1,5 +1,5 @@
-// Package jsonenc encodes values as encoding/json of Go 1.27 does, to the byte and on every
-// supported version of Go, by a plan that it makes once for each type.
+// Package jsonenc encodes values as encoding/json of Go 1.27 does, to the byte and on
+// every supported version of Go, by a plan that it makes once for each type.
 package jsonenc
 
 import (
@@ -16,15 +16,16 @@ import (
 
 const null = "null"
 
-// Encoder appends values as JSON. The zero value writes what json.Marshal writes. The fields must
-// not change after the first use; then an Encoder is safe for concurrent use.
+// Encoder appends values as JSON. The zero value writes what json.Marshal writes. The
+// fields must not change after the first use; then an Encoder is safe for concurrent use.
 type Encoder struct {
 	// KeepHTML writes the characters that HTML reads as markup as they are.
 	KeepHTML bool
 
-	// Replace returns the function that turns values of type t into the text to write instead of
-	// them, nil if they are written as they are. It is called once for each type that is no
-	// interface. A nil pointer in a struct is null, everywhere else it is replaced too.
+	// Replace returns the function that turns values of type t into the text to write
+	// instead of them, nil if they are written as they are. It is called once for each
+	// type that is no interface. A nil pointer in a struct is null, everywhere else it is
+	// replaced too.
 	Replace func(t reflect.Type) func(v reflect.Value) string
 
 	plans   jsonplan.Cache[reflect.Type, *plan]
@@ -34,8 +35,8 @@ type Encoder struct {
 // errTooDeep is the error of a value that encoding/json would write without replacements.
 var errTooDeep = errors.New("json: value is nested too deep")
 
-// Append appends v to dst. If v cannot be encoded, dst comes back as it was, with the error of
-// encoding/json.
+// Append appends v to dst. If v cannot be encoded, dst comes back as it was, with the
+// error of encoding/json.
 func (e *Encoder) Append(dst []byte, v any) ([]byte, error) {
 	if v == nil {
 		return append(dst, null...), nil
@@ -50,8 +51,8 @@ func (e *Encoder) Append(dst []byte, v any) ([]byte, error) {
 	return out, err
 }
 
-// AppendString appends s to dst as a JSON string. An invalid byte becomes the character U+FFFD,
-// unescaped as in Go 1.27 and later.
+// AppendString appends s to dst as a JSON string. An invalid byte becomes the character
+// U+FFFD, unescaped as in Go 1.27 and later.
 func (e *Encoder) AppendString(dst []byte, s string) []byte {
 	if isPlain(s) {
 		return appendPlain(dst, s)
@@ -60,7 +61,8 @@ func (e *Encoder) AppendString(dst []byte, s string) []byte {
 	return out
 }
 
-// appendAny appends v as encoding/json encodes it, in the same bytes on Go 1.26 and later.
+// appendAny appends v as encoding/json encodes it, in the same bytes on Go 1.26 and
+// later.
 func (e *Encoder) appendAny(dst []byte, v any) ([]byte, error) {
 	w, ok := e.writers.Get().(*writer)
 	if !ok {
@@ -86,12 +88,14 @@ func (e *Encoder) appendAny(dst []byte, v any) ([]byte, error) {
 var (
 	escapedReplacement = []byte(`\ufffd`)
 
-	// replacement writes U+FFFD as itself. Before Go 1.27 encoding/json writes an escape for invalid UTF-8.
+	// replacement writes U+FFFD as itself. Before Go 1.27 encoding/json writes an escape
+	// for invalid UTF-8.
 	replacement = strings.NewReplacer(`\\`, `\\`, `\ufffd`, string(utf8.RuneError))
 )
 
-// writer is a json.Encoder that appends to a buffer which it does not own. encoding/json writes a
-// value at once and only when all of it could be encoded, so a failure leaves the buffer alone.
+// writer is a json.Encoder that appends to a buffer which it does not own. encoding/json
+// writes a value at once and only when all of it could be encoded, so a failure leaves
+// the buffer alone.
 type writer struct {
 	json *json.Encoder
 	out  []byte

@@ -54,13 +54,19 @@ func (e *evenRef) IsZero() bool { return e.N%2 == 0 }
 func samples(n int8) []everything {
 	at, text, number := time.Unix(int64(n), 0).UTC(), `a "<\u2028" text`, even(n)
 	full := everything{
-		Embedded: Embedded{Text: text, Same: int(n)}, evenRef: &evenRef{n}, Same: text, Even: number, EvenRef: evenRef{n},
-		Maybe: &number, Ref: &evenRef{n}, Any: number, Zeroer: number, Time: at, List: []int{}, Array: [2]bool{n > 0},
-		Text: text, Texts: &text, Int: &n, Bool: true, Number: "7", Took: time.Second, Own: at,
+		Embedded: Embedded{Text: text, Same: int(n)}, evenRef: &evenRef{n}, Same: text,
+		Even: number, EvenRef: evenRef{n},
+		Maybe: &number, Ref: &evenRef{n}, Any: number, Zeroer: number, Time: at, List: []int{},
+		Array: [2]bool{n > 0},
+		Text:  text, Texts: &text, Int: &n, Bool: true, Number: "7", Took: time.Second, Own: at,
 		Map: map[int8]*everything{n: nil, 2: {}},
 	}
 	list := []everything{{}, full, {Next: &full}}
-	for _, v := range []any{(*even)(nil), (*evenRef)(nil), &evenRef{n}, []any{text, n, nil}, map[string]any{text: full}} {
+	for _, v := range []any{
+		(*even)(nil), (*evenRef)(nil), &evenRef{n},
+		[]any{text, n, nil},
+		map[string]any{text: full},
+	} {
 		zeroer, _ := v.(zeroer)
 		list = append(list, everything{Any: v, Zeroer: zeroer})
 	}
@@ -71,7 +77,11 @@ func TestEncoder_Append(t *testing.T) {
 	var e jsonenc.Encoder
 	for n := range int8(3) {
 		for _, sample := range samples(n) {
-			for _, v := range []any{sample, &sample, []everything{sample}, map[string]any{"v": sample}} {
+			for _, v := range []any{
+				sample, &sample,
+				[]everything{sample},
+				map[string]any{"v": sample},
+			} {
 				want, wantErr := json.Marshal(v)
 				got, err := e.Append([]byte("x"), v)
 				if err != nil || wantErr != nil || string(got) != "x"+string(want) {
@@ -103,8 +113,14 @@ func TestEncoder_Append_deeplyNested(t *testing.T) {
 		depth   int
 		want    string // nothing if it is an error
 	}{
-		{name: "without replacements", encoder: new(jsonenc.Encoder), depth: 2000, want: strings.Repeat("[", 2000) + "{}" + strings.Repeat("]", 2000)},
-		{name: "with replacements", encoder: &replaceErrors, depth: 400, want: strings.Repeat("[", 400) + `"replaced"` + strings.Repeat("]", 400)},
+		{
+			name: "without replacements", encoder: new(jsonenc.Encoder), depth: 2000,
+			want: strings.Repeat("[", 2000) + "{}" + strings.Repeat("]", 2000),
+		},
+		{
+			name: "with replacements", encoder: &replaceErrors, depth: 400,
+			want: strings.Repeat("[", 400) + `"replaced"` + strings.Repeat("]", 400),
+		},
 		{name: "too deep for replacements", encoder: &replaceErrors, depth: 2000},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -7,7 +7,8 @@ func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String, reflect.Slice, reflect.Map, reflect.Array:
 		return v.Len() == 0
-	case reflect.Struct, reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
+	case reflect.Struct, reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64,
+		reflect.Complex128:
 		return false
 	default:
 		return v.IsZero()
@@ -17,8 +18,8 @@ func isEmpty(v reflect.Value) bool {
 // zeroer decides itself whether omitzero leaves it out.
 type zeroer interface{ IsZero() bool }
 
-// isZero reports whether omitzero leaves v out. A method counts if it is one of the field's type,
-// or of a pointer to it.
+// isZero reports whether omitzero leaves v out. A method counts if it is one of the
+// field's type, or of a pointer to it.
 func isZero(v reflect.Value) bool {
 	if v.Kind() != reflect.Pointer && v.Kind() != reflect.Interface {
 		if z, ok := reflect.TypeAssert[zeroer](addressOf(v)); ok {

@@ -10,24 +10,26 @@ import (
 	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
-// appender appends a value of one type, which is nested that deep. It reports false if the value
-// cannot be encoded: encoding/json says best why.
+// appender appends a value of one type, which is nested that deep. It reports false if
+// the value cannot be encoded: encoding/json says best why.
 type appender func(dst []byte, v reflect.Value, depth int) ([]byte, bool)
 
-// plan is how values of one type are appended. Types with an encoding of their own, maps and what
-// is rare are left to encoding/json.
+// plan is how values of one type are appended. Types with an encoding of their own, maps
+// and what is rare are left to encoding/json.
 type plan struct {
 	append appender // nil while the plan is being made
 	plain  bool     // surely nothing in a value is replaced
 }
 
-// appender returns the appender of the plan. While the plan is being made, that is one which looks it
-// up for each value.
+// appender returns the appender of the plan. While the plan is being made, that is one
+// which looks it up for each value.
 func (p *plan) appender() appender {
 	if p.append != nil {
 		return p.append
 	}
-	return func(dst []byte, v reflect.Value, depth int) ([]byte, bool) { return p.append(dst, v, depth) }
+	return func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
+		return p.append(dst, v, depth)
+	}
 }
 
 var (
@@ -39,7 +41,9 @@ var (
 
 // planOf returns the plan of a type.
 func (e *Encoder) planOf(t reflect.Type) *plan {
-	return e.plans.Get(t, func(t reflect.Type) *plan { return e.compile(t, map[reflect.Type]*plan{}) })
+	return e.plans.Get(t, func(t reflect.Type) *plan {
+		return e.compile(t, map[reflect.Type]*plan{})
+	})
 }
 
 // compile makes the plan of a type. A type inside itself has the plan that is being made.
@@ -94,8 +98,8 @@ func (e *Encoder) compileKind(p *plan, t reflect.Type, making map[reflect.Type]*
 	}
 }
 
-// container returns the appender of pointers, lists and maps. encoding/json knows how bytes and the keys
-// of maps are written.
+// container returns the appender of pointers, lists and maps. encoding/json knows how
+// bytes and the keys of maps are written.
 func (e *Encoder) container(t reflect.Type, element *plan) appender {
 	isBytes := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 	switch {
@@ -123,23 +127,27 @@ func (e *Encoder) scalar(k reflect.Kind) appender {
 		return e.appendFloat
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return appendInt
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Uintptr:
 		return appendUint
 	default: // encoding/json says why it has none of the others
 		return e.appendForeign
 	}
 }
 
-// compileStruct makes the appender of a struct. One with unknown options in a tag is left to
-// encoding/json, unless something in it is replaced.
-func (e *Encoder) compileStruct(t reflect.Type, making map[reflect.Type]*plan) (a appender, plain bool) {
+// compileStruct makes the appender of a struct. One with unknown options in a tag is left
+// to encoding/json, unless something in it is replaced.
+func (e *Encoder) compileStruct(
+	t reflect.Type, making map[reflect.Type]*plan,
+) (a appender, plain bool) {
 	var members object
 	plain = true
 	odd := false
 	for _, f := range jsonplan.Fields(t) {
 		value := e.compile(f.Type, making)
 		m := member{append: value.appender(), index: f.Index[0]}
-		m.omitEmpty, m.omitZero = slices.Contains(f.Options, "omitempty"), slices.Contains(f.Options, "omitzero")
+		m.omitEmpty, m.omitZero = slices.Contains(f.Options, "omitempty"),
+			slices.Contains(f.Options, "omitzero")
 		if len(f.Index) > 1 {
 			m.embedded = f.Index
 		}
@@ -160,8 +168,8 @@ func (e *Encoder) compileStruct(t reflect.Type, making map[reflect.Type]*plan) (
 	return members.append, plain
 }
 
-// quoted returns the appender of a member with the option string: it concerns numbers, truth values,
-// strings and pointers to them.
+// quoted returns the appender of a member with the option string: it concerns numbers,
+// truth values, strings and pointers to them.
 func (e *Encoder) quoted(t reflect.Type, making map[reflect.Type]*plan) appender {
 	value := e.compile(t, making).appender()
 	switch {

@@ -34,7 +34,10 @@ func TestEveryByteAtEveryPlaceIsEscapedAsByEncodingJSON(t *testing.T) {
 }
 
 func TestEncoder_AppendString_characters(t *testing.T) {
-	for _, text := range []string{"é漢字😀", "\u2027", "\u2028", "\u2029", "\ufffd", "é\xff", "\ufffd\xff\u2028"} {
+	for _, text := range []string{
+		"é漢字😀", "\u2027", "\u2028", "\u2029", "\ufffd", "é\xff",
+		"\ufffd\xff\u2028",
+	} {
 		encoded, err := json.Marshal(text)
 		if err != nil {
 			t.Fatal(err)

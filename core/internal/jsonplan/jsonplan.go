@@ -1,5 +1,6 @@
-// Package jsonplan describes Go types as encoding/json sees them. A package that encodes, copies
-// or checks values by reflection makes a plan of each type once, and keeps it in a Cache.
+// Package jsonplan describes Go types as encoding/json sees them. A package that encodes,
+// copies or checks values by reflection makes a plan of each type once, and keeps it in a
+// Cache.
 package jsonplan
 
 import (
@@ -12,12 +13,12 @@ import (
 	"sync"
 )
 
-// Cache contains what was computed once for each key, such as the plan of a type. It grows with
-// the types of a program. The zero value is ready to use, from any goroutine.
+// Cache contains what was computed once for each key, such as the plan of a type. It
+// grows with the types of a program. The zero value is ready to use, from any goroutine.
 type Cache[K comparable, V any] struct{ m sync.Map }
 
-// Get returns the value of a key, and computes it first if there is none. Several goroutines may
-// compute the value of one key.
+// Get returns the value of a key, and computes it first if there is none. Several
+// goroutines may compute the value of one key.
 func (c *Cache[K, V]) Get(k K, compute func(K) V) V {
 	stored, ok := c.m.Load(k)
 	if !ok {
@@ -30,7 +31,8 @@ func (c *Cache[K, V]) Get(k K, compute func(K) V) V {
 // DecodesItself reports whether a type reads its own JSON, or the text of a JSON string.
 func DecodesItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
-	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
+		p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
 // Field is a field of a struct as encoding/json sees it.
@@ -43,18 +45,21 @@ type Field struct {
 	Quoted  bool     // the option string applies
 }
 
-// Fields returns the fields of a struct that JSON can fill, in the order of their declaration, by
-// Go's rules of embedding as encoding/json amends them: of several fields with one name the least
-// nested wins, then the one with a tag; if that leaves several, none.
+// Fields returns the fields of a struct that JSON can fill, in the order of their
+// declaration, by Go's rules of embedding as encoding/json amends them: of several fields
+// with one name the least nested wins, then the one with a tag; if that leaves several,
+// none.
 func Fields(t reflect.Type) []Field {
 	all := allFields(t)
-	fields := slices.DeleteFunc(slices.Clone(all), func(f Field) bool { return slices.ContainsFunc(all, f.losesTo) })
+	fields := slices.DeleteFunc(slices.Clone(all),
+		func(f Field) bool { return slices.ContainsFunc(all, f.losesTo) })
 	slices.SortFunc(fields, func(a, b Field) int { return slices.Compare(a.Index, b.Index) })
 	return fields
 }
 
-// allFields returns all fields of a struct and of the structs that it embeds, the less nested first.
-// If a type is embedded again, its own fields are, but like encoding/json it goes no deeper there.
+// allFields returns all fields of a struct and of the structs that it embeds, the less
+// nested first. If a type is embedded again, its own fields are, but like encoding/json
+// it goes no deeper there.
 func allFields(t reflect.Type) []Field {
 	var all []Field
 	seen := map[reflect.Type]bool{}
@@ -81,10 +86,12 @@ func (f Field) losesTo(other Field) bool {
 	if other.Name != f.Name || slices.Equal(other.Index, f.Index) {
 		return false
 	}
-	return len(other.Index) < len(f.Index) || len(other.Index) == len(f.Index) && (other.Tagged || !f.Tagged)
+	return len(other.Index) < len(f.Index) || len(other.Index) == len(f.Index) &&
+		(other.Tagged || !f.Tagged)
 }
 
-// fieldOf returns what the tag of a field makes of it; descend says that its own fields count instead.
+// fieldOf returns what the tag of a field makes of it; descend says that its own fields
+// count instead.
 func fieldOf(sf reflect.StructField) (f Field, descend, ok bool) {
 	tag := sf.Tag.Get("json")
 	bare := sf.Type
@@ -102,7 +109,10 @@ func fieldOf(sf reflect.StructField) (f Field, descend, ok bool) {
 	if name == "" && embedded {
 		return Field{Type: bare}, true, true
 	}
-	f = Field{Name: cmp.Or(name, sf.Name), Type: sf.Type, Options: strings.Split(options, ","), Tagged: name != ""}
+	f = Field{
+		Name: cmp.Or(name, sf.Name), Type: sf.Type, Options: strings.Split(options, ","),
+		Tagged: name != "",
+	}
 	f.Quoted = isScalar(bare.Kind()) && slices.Contains(f.Options, "string")
 	return f, false, true
 }
@@ -116,8 +126,9 @@ func isPlain(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == ""
 }
 
-// tagName returns the name that encoding/json reads from a tag, "" if it ignores the name. What it
-// does with a name of other characters differs between versions of Go, so a value is encoded.
+// tagName returns the name that encoding/json reads from a tag, "" if it ignores the
+// name. What it does with a name of other characters differs between versions of Go, so a
+// value is encoded.
 func tagName(tag reflect.StructTag) string {
 	const fieldName = "X"
 	field := reflect.StructField{Name: fieldName, Type: reflect.TypeFor[bool](), Tag: tag}

@@ -45,7 +45,8 @@ type (
 		*Circle
 		Own int
 	}
-	// The fields of Shared are those of the first way there: encoding/json goes no second way.
+	// The fields of Shared are those of the first way there: encoding/json goes no second
+	// way.
 	bottom  struct{ Shared }
 	west    struct{ bottom }
 	east    struct{ bottom }
@@ -65,7 +66,10 @@ type (
 func TestFields(t *testing.T) {
 	check(t, diamond{right: &right{}})
 	check(t, distant{})
-	check(t, outer{inner: inner{1, "", 1}, Other: &Other{1, 1}, Name: "x", Hidden: 1, Dash: 1, Quoted: 1, BadName: 1, Umlaut: 1, Space: 1, Tab: 1, Empty: 1, private: 1})
+	check(t, outer{
+		inner: inner{1, "", 1}, Other: &Other{1, 1}, Name: "x", Hidden: 1, Dash: 1,
+		Quoted: 1, BadName: 1, Umlaut: 1, Space: 1, Tab: 1, Empty: 1, private: 1,
+	})
 }
 
 // check compares the fields of v with the members of its JSON.
@@ -99,7 +103,8 @@ func TestFieldsOfManyDiamonds(t *testing.T) {
 	typ := reflect.TypeFor[Shared]()
 	for range 10 {
 		typ = reflect.StructOf([]reflect.StructField{
-			{Name: "A", Type: typ, Anonymous: true}, {Name: "B", Type: reflect.PointerTo(typ), Anonymous: true},
+			{Name: "A", Type: typ, Anonymous: true},
+			{Name: "B", Type: reflect.PointerTo(typ), Anonymous: true},
 		})
 	}
 	allocs := testing.AllocsPerRun(1, func() {
@@ -119,7 +124,8 @@ func TestCache(t *testing.T) {
 		computed++
 		return len(key)
 	}
-	if first, second := c.Get("bb", length), c.Get("bb", length); first != 2 || second != 2 || computed != 1 {
+	if first, second := c.Get("bb", length), c.Get("bb", length); first != 2 || second != 2 ||
+		computed != 1 {
 		t.Errorf("Get = %d and %d after %d computations, want 2 after one", first, second, computed)
 	}
 }

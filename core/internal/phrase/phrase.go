@@ -1,4 +1,5 @@
-// Package phrase contains the messages about requests, in the languages of the error catalogue.
+// Package phrase contains the messages about requests, in the languages of the error
+// catalogue.
 package phrase
 
 import (

@@ -1,5 +1,5 @@
-// Package plugin holds what the registries of plugins share: a set of drivers by name, and the
-// error that tells how to get the one that is missing.
+// Package plugin holds what the registries of plugins share: a set of drivers by name,
+// and the error that tells how to get the one that is missing.
 package plugin
 
 import (
@@ -19,7 +19,8 @@ type Named interface{ Name() string }
 type Family struct {
 	// Package is the portable package, for messages.
 	Package string
-	// Root is the import path of the folder in which the project's own plugins live, with a slash at the end.
+	// Root is the import path of the folder in which the project's own plugins live, with
+	// a slash at the end.
 	Root string
 	// Own are the names of the project's own plugins.
 	Own []string
@@ -31,15 +32,15 @@ type Family struct {
 	Mismatch error
 }
 
-// Set holds the drivers of one family. The zero value is empty and ready to use, and safe for
-// concurrent use.
+// Set holds the drivers of one family. The zero value is empty and ready to use, and safe
+// for concurrent use.
 type Set[D Named] struct {
 	mu      sync.RWMutex
 	drivers []D // in the order of their names
 }
 
-// Add adds d. It panics if the name is empty or taken: both are mistakes of a program, found
-// when it starts.
+// Add adds d. It panics if the name is empty or taken: both are mistakes of a program,
+// found when it starts.
 func (s *Set[D]) Add(f Family, d D) {
 	name := d.Name()
 	if name == "" {
@@ -72,8 +73,8 @@ func (s *Set[D]) Names() []string {
 	return names
 }
 
-// Find returns the driver called name. The error wraps Family.Unknown, names the drivers that
-// are there, and says which line to add for one of the project's own; or it wraps
+// Find returns the driver called name. The error wraps Family.Unknown, names the drivers
+// that are there, and says which line to add for one of the project's own; or it wraps
 // Family.Mismatch, and says which command to run.
 func (s *Set[D]) Find(f Family, name string) (D, error) {
 	for _, d := range s.All() {
@@ -84,11 +85,12 @@ func (s *Set[D]) Find(f Family, name string) (D, error) {
 	var none D
 	names := s.Names()
 	have := cmp.Or(strings.Join(names, ", "), "none")
-	return none, fmt.Errorf("%w %q (imported: %s); %s", f.Unknown, xenv.Redact(name), have, f.hint(name, names))
+	return none, fmt.Errorf("%w %q (imported: %s); %s",
+		f.Unknown, xenv.Redact(name), have, f.hint(name, names))
 }
 
-// hint says what to do about a name that is not imported. Names that differ in their case are
-// taken for a slip.
+// hint says what to do about a name that is not imported. Names that differ in their case
+// are taken for a slip.
 func (f Family) hint(name string, imported []string) string {
 	like := func(other string) bool { return strings.EqualFold(other, name) }
 	if i := slices.IndexFunc(imported, like); i >= 0 {

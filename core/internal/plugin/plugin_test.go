@@ -14,7 +14,8 @@ var errUnknown = errors.New("unsupported driver")
 var errMismatch = errors.New("driver and core do not fit")
 
 var family = plugin.Family{
-	Package: "xfoo", Root: "example.com/fooplugins/", Own: []string{"a", "b"}, Unknown: errUnknown, Interface: 1, Mismatch: errMismatch,
+	Package: "xfoo", Root: "example.com/fooplugins/",
+	Own: []string{"a", "b"}, Unknown: errUnknown, Interface: 1, Mismatch: errMismatch,
 }
 
 type named string
@@ -29,10 +30,16 @@ func TestMissingDriverSaysHowToGetIt(t *testing.T) {
 		name string
 		want []string
 	}{
-		{name: "b", want: []string{`"b"`, "imported: c, z", `import _ "example.com/fooplugins/b"`, "go get example.com/fooplugins/b"}},
+		{name: "b", want: []string{
+			`"b"`, "imported: c, z", `import _ "example.com/fooplugins/b"`,
+			"go get example.com/fooplugins/b",
+		}},
 		{name: "other", want: []string{`"other"`, "imported: c, z", "the project's own are a, b"}},
 		{name: "Z", want: []string{`"Z"`, "imported: c, z", `did you mean "z"?`}},
-		{name: "B", want: []string{`"B"`, `did you mean "b"?`, `import _ "example.com/fooplugins/b"`}},
+		{name: "B", want: []string{
+			`"B"`, `did you mean "b"?`,
+			`import _ "example.com/fooplugins/b"`,
+		}},
 	} {
 		_, err := s.Find(family, tc.name)
 		if !errors.Is(err, errUnknown) {
@@ -99,15 +106,24 @@ func TestDriverForAnotherInterfaceNamesBothVersionsAndTheCommand(t *testing.T) {
 		{name: "one that does not say, and the first", driver: named("x"), family: at(1)},
 		{
 			name: "one that does not say, and a later one", driver: named("x"), family: at(2),
-			want: []string{`"x" of ` + here, "written for version 1", "core has version 2", "`go get " + here + "@latest`"},
+			want: []string{
+				`"x" of ` + here, "written for version 1", "core has version 2",
+				"`go get " + here + "@latest`",
+			},
 		},
 		{
 			name: "an older one", driver: &written{"x", 2}, family: at(3),
-			want: []string{`"x" of ` + here, "written for version 2", "core has version 3", "`go get " + here + "@latest`"},
+			want: []string{
+				`"x" of ` + here, "written for version 2", "core has version 3",
+				"`go get " + here + "@latest`",
+			},
 		},
 		{
 			name: "a newer one", driver: written{"x", 3}, family: at(2),
-			want: []string{"written for version 3", "core has version 2", "`go get github.com/plinthgo/plinth/core@latest`"},
+			want: []string{
+				"written for version 3", "core has version 2",
+				"`go get github.com/plinthgo/plinth/core@latest`",
+			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

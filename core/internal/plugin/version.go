@@ -11,11 +11,12 @@ const core = "github.com/plinthgo/plinth/core"
 // first is the version of the interface for which a driver was written that does not say.
 const first = 1
 
-// Versioned is a driver that says for which version of its family's interface it was written.
+// Versioned is a driver that says for which version of its family's interface it was
+// written.
 type Versioned interface{ InterfaceVersion() int }
 
-// fits refuses a driver that was written for another version of the interface. The error has both versions and the command
-// that mends it: the older side has to follow.
+// fits refuses a driver that was written for another version of the interface. The error
+// has both versions and the command that mends it: the older side has to follow.
 func (f Family) fits(d Named) error {
 	have := first
 	if v, ok := d.(Versioned); ok {
@@ -33,8 +34,8 @@ func (f Family) fits(d Named) error {
 		f.Mismatch, d.Name(), path, have, core, f.Interface, behind)
 }
 
-// PackageOf returns the import path of the package that declares the type of v, or the type
-// that v points to.
+// PackageOf returns the import path of the package that declares the type of v, or the
+// type that v points to.
 func PackageOf(v any) string {
 	t := reflect.TypeOf(v)
 	for t.Kind() == reflect.Pointer {

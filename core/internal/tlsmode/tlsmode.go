@@ -1,4 +1,5 @@
-// Package tlsmode is the meaning of the TLS modes that connections to databases and cache servers have.
+// Package tlsmode is the meaning of the TLS modes that connections to databases and cache
+// servers have.
 package tlsmode
 
 import (
@@ -15,19 +16,23 @@ import (
 
 // The modes.
 const (
-	// Disable sends everything in plain text, as far as the protocol lets it. It is the default.
+	// Disable sends everything in plain text, as far as the protocol lets it. It is the
+	// default.
 	Disable = "disable"
-	// Require encrypts, but takes any certificate: who listens in learns nothing, who stands in between everything.
+	// Require encrypts, but takes any certificate: who listens in learns nothing, who
+	// stands in between everything.
 	Require = "require"
-	// VerifyFull encrypts, and checks the certificate and that it was issued for the host.
+	// VerifyFull encrypts, and checks the certificate and that it was issued for the
+	// host.
 	VerifyFull = "verify-full"
 )
 
 // Variables are those that a mode and a CA file come from, for errors.
 type Variables struct{ Mode, CA xenv.EnvKey }
 
-// Check returns the mode, the default filled in. The error names the variable that is wrong: a mode that is none, a CA file
-// that cannot be read or that the mode does not use.
+// Check returns the mode, the default filled in. The error names the variable that is
+// wrong: a mode that is none, a CA file that cannot be read or that the mode does not
+// use.
 func (v Variables) Check(mode, caFile string) (string, error) {
 	mode = cmp.Or(mode, Disable)
 	known := []string{Disable, Require, VerifyFull}
@@ -37,7 +42,8 @@ func (v Variables) Check(mode, caFile string) (string, error) {
 	case caFile == "":
 		return mode, nil
 	case mode != VerifyFull:
-		return "", xenv.Problem(v.CA, caFile, "is only used where "+string(v.Mode)+" is "+VerifyFull, "")
+		return "", xenv.Problem(v.CA, caFile,
+			"is only used where "+string(v.Mode)+" is "+VerifyFull, "")
 	}
 	if _, err := v.readCA(caFile); err != nil {
 		return "", err
@@ -45,7 +51,8 @@ func (v Variables) Check(mode, caFile string) (string, error) {
 	return mode, nil
 }
 
-// Config returns what crypto/tls wants to know for a mode and a CA file, nil where nothing is encrypted.
+// Config returns what crypto/tls wants to know for a mode and a CA file, nil where
+// nothing is encrypted.
 func (v Variables) Config(mode, caFile, host string) (*tls.Config, error) {
 	if mode != Require && mode != VerifyFull {
 		return nil, nil // no encryption is no configuration

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clock is a clock that goes with the real one and can be moved. The zero value shows the real time. It is safe for
-// concurrent use.
+// Clock is a clock that goes with the real one and can be moved. The zero value shows the
+// real time. It is safe for concurrent use.
 type Clock struct{ offset atomic.Int64 }
 
 // Now returns the clock's time. It has no monotonic reading.

@@ -30,8 +30,8 @@ func (r *recorder) String() string {
 // LogText returns what the application has logged, one JSON object a line.
 func (a *App) LogText() string { return a.logs.String() }
 
-// LogsOf returns the lines with this message, as encoding/json reads them: time, level, name, msg, request_id and the
-// attributes.
+// LogsOf returns the lines with this message, as encoding/json reads them: time, level,
+// name, msg, request_id and the attributes.
 func (a *App) LogsOf(message string) []map[string]any {
 	a.tb.Helper()
 	var list []map[string]any

@@ -8,9 +8,10 @@
 //		r.Into(&user)
 //	}
 //
-// Applications of one process do not disturb one another: each has its own log, id node, clock, database and cache. What
-// the process has only one of stays shared: the environment, and the registries of error codes, mappers and drivers. A
-// test that changes the environment does so with t.Setenv before New, and cannot be parallel.
+// Applications of one process do not disturb one another: each has its own log, id node,
+// clock, database and cache. What the process has only one of stays shared: the
+// environment, and the registries of error codes, mappers and drivers. A test that
+// changes the environment does so with t.Setenv before New, and cannot be parallel.
 package plinthtest
 
 import (
@@ -46,19 +47,21 @@ type App struct {
 	tasks sync.WaitGroup
 }
 
-// New starts an application and stops it when the test ends; where something fails, so does the test, and the log is
-// shown.
+// New starts an application and stops it when the test ends; where something fails, so
+// does the test, and the log is shown.
 //
-// Where the options have a database it is replaced by one in memory, of the driver "sqlite"; a cache is replaced by one
-// in memory, of the driver "memory". The test imports both plugins. Everything else of these options holds, such as the
-// entities to migrate. No .env is read. Nodes, hooks, health and routes run as ever. Locks and leases are those of the
-// process, where database or cache would have kept them.
+// Where the options have a database it is replaced by one in memory, of the driver
+// "sqlite"; a cache is replaced by one in memory, of the driver "memory". The test
+// imports both plugins. Everything else of these options holds, such as the entities to
+// migrate. No .env is read. Nodes, hooks, health and routes run as ever. Locks and leases
+// are those of the process, where database or cache would have kept them.
 func New(tb testing.TB, opts ...xoption.Option) *App {
 	tb.Helper()
 	return start(tb, append(opts, inMemory))
 }
 
-// NewWithBackends is New with the database and the cache that options and environment name.
+// NewWithBackends is New with the database and the cache that options and environment
+// name.
 func NewWithBackends(tb testing.TB, opts ...xoption.Option) *App {
 	tb.Helper()
 	return start(tb, opts)
@@ -77,8 +80,9 @@ func inMemory(p *startup.Plan) {
 	}
 }
 
-// ownLeases are leases of this process. A database in memory has one writer at a time: a lease that is taken within a
-// transaction, which no server minds, would wait for the end of that.
+// ownLeases are leases of this process. A database in memory has one writer at a time: a
+// lease that is taken within a transaction, which no server minds, would wait for the end
+// of that.
 func ownLeases(context.Context) (*xlease.Leases, error) {
 	if xenv.GetEnvString(xenv.LeaseBackend, "") == "none" {
 		return nil, nil // there are to be none
@@ -86,23 +90,29 @@ func ownLeases(context.Context) (*xlease.Leases, error) {
 	return xlease.New(xlease.InProcess(nil)), nil
 }
 
-// nodes numbers the id nodes of the process, so that applications that share a database make different ids.
+// nodes numbers the id nodes of the process, so that applications that share a database
+// make different ids.
 var nodes atomic.Int64
 
 func start(tb testing.TB, opts []xoption.Option) *App {
 	tb.Helper()
 	app := &App{tb: tb, clock: &Clock{}, logs: &recorder{}}
-	engine, err := xlog.New(xlog.Config{Writer: app.logs, Format: xlog.FormatJSON, Level: -4, Clock: app.clock.Now})
+	engine, err := xlog.New(xlog.Config{
+		Writer: app.logs, Format: xlog.FormatJSON, Level: -4,
+		Clock: app.clock.Now,
+	})
 	if err != nil {
 		tb.Fatalf("plinthtest: log: %v", err)
 	}
 	slot := int(nodes.Add(1) % 64)
 	base := xoption.WithOptions(
 		xoption.WithoutEnvFile(), xoption.WithLogger(engine),
-		xoption.WithSnowflake(xsnowflake.WithClock(app.clock.Now), xsnowflake.WithDatacenterID(slot/8), xsnowflake.WithNodeID(slot%8)),
+		xoption.WithSnowflake(xsnowflake.WithClock(app.clock.Now),
+			xsnowflake.WithDatacenterID(slot/8), xsnowflake.WithNodeID(slot%8)),
 	)
 	tb.Cleanup(app.showLog)
-	reg, err := xreg.New(tb.Context(), nil, append(append([]xoption.Option{base}, opts...), app.withClock)...)
+	reg, err := xreg.New(tb.Context(), nil,
+		append(append([]xoption.Option{base}, opts...), app.withClock)...)
 	if err != nil {
 		for _, one := range report.List(err) {
 			tb.Errorf("plinthtest: start: %v", one)
@@ -169,7 +179,8 @@ func (a *App) Reg() *xreg.Reg { return a.reg }
 // Clock returns the clock of the application's ids, cache and log.
 func (a *App) Clock() *Clock { return a.clock }
 
-// Go runs a task of the application beside the test. It is awaited at the end; its panic fails the test.
+// Go runs a task of the application beside the test. It is awaited at the end; its panic
+// fails the test.
 func (a *App) Go(task xmain.Task) {
 	a.tasks.Go(func() {
 		if err := xhook.Guard(func() error { task(a.reg.Init.Ctx); return nil }); err != nil {

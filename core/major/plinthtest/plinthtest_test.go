@@ -35,7 +35,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func routes(_ context.Context, e *gin.Engine) {
 	e.POST("/echo", func(c *gin.Context) {
 		body, _ := io.ReadAll(c.Request.Body)
-		xresult.SuccessHasData(c, "echo", gin.H{"type": c.ContentType(), "body": string(body), "header": c.GetHeader("X-Mine")})
+		xresult.SuccessHasData(c, "echo",
+			gin.H{"type": c.ContentType(), "body": string(body), "header": c.GetHeader("X-Mine")})
 	})
 	e.GET("/fail", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.Existed, "taken")) })
 	e.GET("/plain", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"message": "pong"}) })
@@ -56,11 +57,20 @@ func TestBodyIsSentInTheFormOfItsType(t *testing.T) {
 		body any
 		want echo
 	}{
-		{name: "struct", body: struct{ A int }{1}, want: echo{Type: "application/json", Body: `{"A":1}`}},
+		{
+			name: "struct", body: struct{ A int }{1},
+			want: echo{Type: "application/json", Body: `{"A":1}`},
+		},
 		{name: "string", body: "{", want: echo{Type: "application/json", Body: "{"}},
 		{name: "bytes", body: []byte("[]"), want: echo{Type: "application/json", Body: "[]"}},
-		{name: "reader", body: strings.NewReader("r"), want: echo{Type: "application/json", Body: "r"}},
-		{name: "form", body: url.Values{"a": {"1 2"}}, want: echo{Type: "application/x-www-form-urlencoded", Body: "a=1+2"}},
+		{
+			name: "reader", body: strings.NewReader("r"),
+			want: echo{Type: "application/json", Body: "r"},
+		},
+		{
+			name: "form", body: url.Values{"a": {"1 2"}},
+			want: echo{Type: "application/x-www-form-urlencoded", Body: "a=1+2"},
+		},
 		{name: "nothing", body: nil, want: echo{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -77,7 +87,8 @@ func TestOptionsChangeTheRequest(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithRoute(routes))
 	var got echo
-	app.Request(http.MethodPost, "/echo", "x", plinthtest.WithHeader("X-Mine", "yes"), plinthtest.WithHeader("Content-Type", "text/plain"),
+	app.Request(http.MethodPost, "/echo", "x", plinthtest.WithHeader("X-Mine", "yes"),
+		plinthtest.WithHeader("Content-Type", "text/plain"),
 		plinthtest.WithContext(t.Context())).Into(&got)
 	if got.Header != "yes" || got.Type != "text/plain" {
 		t.Errorf("sent %+v, want both headers", got)
@@ -88,7 +99,8 @@ func TestResponseReadsTheEnvelope(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithRoute(routes))
 	r := app.Request(http.MethodGet, "/fail", nil)
-	if r.Status() != http.StatusBadRequest || r.Code() != xerror.Existed.GetCode() || r.Output() != "EXISTED" || r.ErrorMessage() != "taken" ||
+	if r.Status() != http.StatusBadRequest || r.Code() != xerror.Existed.GetCode() ||
+		r.Output() != "EXISTED" || r.ErrorMessage() != "taken" ||
 		r.Message() == "" || r.RequestID() != r.Header().Get("X-Request-UUID") {
 		t.Errorf("response = %d %s", r.Status(), r.Body())
 	}
@@ -100,10 +112,12 @@ func TestResponseReadsTheEnvelope(t *testing.T) {
 
 func TestLogsAreTheApplicationsOwn(t *testing.T) {
 	t.Parallel()
-	one, two := plinthtest.New(t, xoption.WithRoute(routes)), plinthtest.New(t, xoption.WithRoute(routes))
+	one, two := plinthtest.New(t, xoption.WithRoute(routes)),
+		plinthtest.New(t, xoption.WithRoute(routes))
 	r := one.Request(http.MethodGet, "/log", nil)
 	lines := one.LogsOf("said")
-	if len(lines) != 1 || lines[0]["name"] != "MINE" || lines[0]["level"] != "info" || lines[0]["request_id"] != r.RequestID() ||
+	if len(lines) != 1 || lines[0]["name"] != "MINE" || lines[0]["level"] != "info" ||
+		lines[0]["request_id"] != r.RequestID() ||
 		lines[0]["n"] != 7.0 || lines[0]["time"] == nil {
 		t.Errorf("lines = %+v, want the one of the request", lines)
 	}
@@ -123,7 +137,8 @@ func TestClockMovesIDs(t *testing.T) {
 	}
 	at := time.Date(2040, 1, 2, 3, 4, 5, 0, time.UTC)
 	app.Clock().Set(at)
-	if got := xsnowflake.MustGenerateSnowflakeID(app.Context()).Time(); got.Sub(at) > time.Minute || got.Before(at) {
+	if got := xsnowflake.MustGenerateSnowflakeID(app.Context()).Time(); got.Sub(at) > time.Minute ||
+		got.Before(at) {
 		t.Errorf("the third id is of %s, want %s", got, at)
 	}
 }
@@ -148,7 +163,8 @@ func TestURLServesTheApplication(t *testing.T) {
 	app := plinthtest.New(t, xoption.WithRoute(routes))
 	server := httptest.NewServer(app.Engine())
 	defer server.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/plain", http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/plain",
+		http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,13 +189,16 @@ func TestLifeEndsWithTheTest(t *testing.T) {
 		return func(context.Context) error { events = append(events, what); return nil }
 	}
 	t.Run("inner", func(t *testing.T) {
-		app := plinthtest.New(t, xoption.WithHealth(), xoption.WithNodes(xregnode.Node{Key: "n", Node: func(ctx context.Context) (any, error) {
-			xhook.OnStart(ctx, "a", note("start"))
-			xhook.OnReady(ctx, "a", note("ready"))
-			xhook.OnDrain(ctx, "a", note("drain"))
-			xhook.OnStop(ctx, "a", note("stop"))
-			return closer{&events}, nil
-		}}))
+		app := plinthtest.New(t, xoption.WithHealth(), xoption.WithNodes(xregnode.Node{
+			Key: "n",
+			Node: func(ctx context.Context) (any, error) {
+				xhook.OnStart(ctx, "a", note("start"))
+				xhook.OnReady(ctx, "a", note("ready"))
+				xhook.OnDrain(ctx, "a", note("drain"))
+				xhook.OnStop(ctx, "a", note("stop"))
+				return closer{&events}, nil
+			},
+		}))
 		app.Go(func(ctx context.Context, _ ...any) {
 			<-ctx.Done()
 			events = append(events, "task")
@@ -240,7 +259,8 @@ func TestWhatIsWrongFailsTheTest(t *testing.T) {
 		want string
 	}{
 		{name: "wrong options", test: func(tb testing.TB) {
-			plinthtest.New(tb, xoption.WithDrainDelay(-1), xoption.WithNodes(xregnode.Node{Key: xctx.DatabaseKey}))
+			plinthtest.New(tb, xoption.WithDrainDelay(-1),
+				xoption.WithNodes(xregnode.Node{Key: xctx.DatabaseKey}))
 		}, want: "start: node 1: the key \"plinth_database\" is reserved"},
 		{name: "plugin that is not imported", test: func(tb testing.TB) {
 			plinthtest.New(tb, xoption.WithDatabase())
@@ -260,10 +280,12 @@ func TestWhatIsWrongFailsTheTest(t *testing.T) {
 			xhook.Fail(plinthtest.New(tb).Context(), errors.New("broken"))
 		}, want: "the application failed: broken"},
 		{name: "no envelope", test: func(tb testing.TB) {
-			plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodGet, "/plain", nil).Code()
+			plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodGet, "/plain",
+				nil).Code()
 		}, want: "GET /plain: 200: no envelope"},
 		{name: "data of another type", test: func(tb testing.TB) {
-			plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodPost, "/echo", nil).Into(new(int))
+			plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodPost, "/echo",
+				nil).Into(new(int))
 		}, want: "POST /echo: 200: "},
 		{name: "body that is no JSON", test: func(tb testing.TB) {
 			plinthtest.New(tb).Request(http.MethodPost, "/", func() {})

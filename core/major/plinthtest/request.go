@@ -29,8 +29,9 @@ func WithContext(ctx context.Context) RequestOption {
 
 // Request sends a request through the whole engine and returns its response.
 //
-// The body is sent as it is where it is a string, []byte or io.Reader; url.Values are a form, nil is none, anything else
-// is JSON. The content type is application/json unless it is a form or an option says otherwise.
+// The body is sent as it is where it is a string, []byte or io.Reader; url.Values are a
+// form, nil is none, anything else is JSON. The content type is application/json unless
+// it is a form or an option says otherwise.
 func (a *App) Request(method, path string, body any, opts ...RequestOption) *Response {
 	a.tb.Helper()
 	reader, contentType := a.encode(body)
@@ -43,7 +44,10 @@ func (a *App) Request(method, path string, body any, opts ...RequestOption) *Res
 	}
 	w := httptest.NewRecorder()
 	a.reg.Serve.ServeHTTP(w, r)
-	return &Response{tb: a.tb, status: w.Code, header: w.Header(), body: w.Body.Bytes(), request: method + " " + path}
+	return &Response{
+		tb: a.tb, status: w.Code, header: w.Header(), body: w.Body.Bytes(),
+		request: method + " " + path,
+	}
 }
 
 // encode returns a body in the form in which it is sent, and its type.
@@ -70,7 +74,8 @@ func (a *App) encode(body any) (r io.Reader, contentType string) {
 	}
 }
 
-// Response is the answer to a request. What reads the envelope fails the test where there is none.
+// Response is the answer to a request. What reads the envelope fails the test where there
+// is none.
 type Response struct {
 	tb      testing.TB
 	request string
@@ -88,7 +93,8 @@ func (r *Response) Header() http.Header { return r.header }
 // Body returns the body.
 func (r *Response) Body() string { return string(r.body) }
 
-// Envelope returns the envelope, of either profile, with its data as encoding/json reads it.
+// Envelope returns the envelope, of either profile, with its data as encoding/json reads
+// it.
 func (r *Response) Envelope() xbase.BaseResponse {
 	r.tb.Helper()
 	return r.decode(nil)

@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
-// The budgets of performance.md are for a whole request, of which the stack around takes four.
+// The budgets of performance.md are for a whole request, of which the stack around takes
+// four.
 func TestAllocationsStayInTheBudget(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector empties pools")
@@ -54,7 +55,8 @@ type benchBody struct{ bytes.Reader }
 
 func (*benchBody) Close() error { return nil }
 
-// benchContext is a gin context for one body, whose rewind makes it ready for the next round.
+// benchContext is a gin context for one body, whose rewind makes it ready for the next
+// round.
 func benchContext(text string) (c *gin.Context, rewind func()) {
 	c, _ = gin.CreateTestContext(httptest.NewRecorder())
 	body := &benchBody{}

@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// maxKept is the largest buffer that is kept for the next request, and the most that a declared length
-// reserves. Beyond that a buffer grows with what has really arrived.
+// maxKept is the largest buffer that is kept for the next request, and the most that a
+// declared length reserves. Beyond that a buffer grows with what has really arrived.
 const maxKept = 64 << 10
 
 // work is what one body needs and the next can use again.
@@ -36,9 +36,9 @@ func (w *work) release() {
 	}
 }
 
-// readBody reads and decodes the JSON body, and reports what is wrong with it. What is decoded shares no
-// memory with the buffer: encoding/json copies strings and json.RawMessage, and its contract has
-// UnmarshalJSON copy what it keeps.
+// readBody reads and decodes the JSON body, and reports what is wrong with it. What is
+// decoded shares no memory with the buffer: encoding/json copies strings and
+// json.RawMessage, and its contract has UnmarshalJSON copy what it keeps.
 func readBody[T any](c *gin.Context, s Strictness, dst *T) bool {
 	w, _ := works.Get().(*work)
 	defer w.release()
@@ -109,7 +109,8 @@ func (w *work) read(r *http.Request, s *Strictness) *xerror.Error {
 	if err := limitBody(r, s.MaxBytes); err != nil {
 		return err
 	}
-	w.buf.Grow(int(min(max(r.ContentLength, 0), maxKept)) + bytes.MinRead) // ReadFrom sees the end in the rest
+	// ReadFrom sees the end in the rest
+	w.buf.Grow(int(min(max(r.ContentLength, 0), maxKept)) + bytes.MinRead)
 	if _, err := w.buf.ReadFrom(r.Body); err != nil {
 		return xvalid.BindError(r.Context(), xvalid.Body, err)
 	}

@@ -27,7 +27,8 @@ func ExampleBind() {
 		c.Next()
 		for _, e := range c.Errors {
 			err := xerror.From(e.Err)
-			c.String(err.GetErrorCode().Status(), "%s: %s", err.GetErrorCode().GetOutput(), err.GetErrorMessage())
+			c.String(err.GetErrorCode().Status(), "%s: %s",
+				err.GetErrorCode().GetOutput(), err.GetErrorMessage())
 		}
 	})
 	engine.POST("/user/register", func(c *gin.Context) {
@@ -44,7 +45,8 @@ func ExampleBind() {
 		`{"username":5}`,
 	} {
 		w := httptest.NewRecorder()
-		r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/user/register", strings.NewReader(body))
+		r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/user/register",
+			strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		engine.ServeHTTP(w, r)
 		fmt.Println(w.Code, w.Body)
@@ -61,11 +63,13 @@ func ExampleUse() {
 	strict := engine.Group("/v2", xbind.Use(xbind.Strictness{DisallowUnknownFields: true}))
 	strict.POST("/user", func(c *gin.Context) {
 		if xbind.Bind(c, &registerRequest{}).Data() == nil {
-			c.String(http.StatusBadRequest, "%s", xerror.From(c.Errors.Last().Err).GetErrorMessage())
+			c.String(http.StatusBadRequest, "%s",
+				xerror.From(c.Errors.Last().Err).GetErrorMessage())
 		}
 	})
 	w := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/v2/user", strings.NewReader(`{"username":"ada","admin":true}`))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/v2/user",
+		strings.NewReader(`{"username":"ada","admin":true}`))
 	r.Header.Set("Content-Type", "application/json")
 	engine.ServeHTTP(w, r)
 	fmt.Println(w.Body)
@@ -75,13 +79,16 @@ func ExampleUse() {
 func ExampleDisallowUnknownFields() {
 	engine := gin.New()
 	engine.POST("/user", func(c *gin.Context) {
-		request := xbind.Bind(c, &registerRequest{}, xbind.DisallowUnknownFields(), xbind.WithMaxBytes(16<<10)).Data()
+		request := xbind.Bind(c, &registerRequest{}, xbind.DisallowUnknownFields(),
+			xbind.WithMaxBytes(16<<10)).Data()
 		if request == nil {
-			c.String(http.StatusBadRequest, "%s", xerror.From(c.Errors.Last().Err).GetErrorMessage())
+			c.String(http.StatusBadRequest, "%s",
+				xerror.From(c.Errors.Last().Err).GetErrorMessage())
 		}
 	})
 	w := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/user", strings.NewReader(`{"role":"admin"}`))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/user",
+		strings.NewReader(`{"role":"admin"}`))
 	r.Header.Set("Content-Type", "application/json")
 	engine.ServeHTTP(w, r)
 	fmt.Println(w.Body)
@@ -101,7 +108,8 @@ func ExampleBinder_Form() {
 		if request == nil {
 			return // the error has been reported
 		}
-		c.String(http.StatusOK, "%s: %s, %d bytes", request.Title, request.Cover.Filename, request.Cover.Size)
+		c.String(http.StatusOK, "%s: %s, %d bytes",
+			request.Title, request.Cover.Filename, request.Cover.Size)
 	})
 
 	var body bytes.Buffer

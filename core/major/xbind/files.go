@@ -15,15 +15,19 @@ import (
 )
 
 // checkFiles checks the uploads of a form, and makes their names safe.
-func (p *formPlan) checkFiles(ctx context.Context, s *Strictness, uploads map[string][]*multipart.FileHeader) *xerror.Error {
+func (p *formPlan) checkFiles(
+	ctx context.Context, s *Strictness, uploads map[string][]*multipart.FileHeader,
+) *xerror.Error {
 	for _, f := range p.files {
 		if !f.many && len(uploads[f.name]) > 1 && !s.AllowDuplicateKeys {
-			return fieldError(ctx, xerror.BodyError, phrase.Shown(f.name), "duplicate", textDuplicate)
+			return fieldError(ctx, xerror.BodyError, phrase.Shown(f.name), "duplicate",
+				textDuplicate)
 		}
 		for _, file := range uploads[f.name] {
 			if s.MaxFileBytes > 0 && file.Size > s.MaxFileBytes {
 				limit := strconv.FormatInt(s.MaxFileBytes, 10)
-				return fieldError(ctx, xerror.FileSizeExceeded, phrase.Shown(f.name), "max_bytes", textFileSize, limit)
+				return fieldError(ctx, xerror.FileSizeExceeded, phrase.Shown(f.name), "max_bytes",
+					textFileSize, limit)
 			}
 			file.Filename = FileName(file.Filename)
 		}
@@ -31,7 +35,8 @@ func (p *formPlan) checkFiles(ctx context.Context, s *Strictness, uploads map[st
 	return nil
 }
 
-// setFiles sets all files of a value to the uploads of a form, and removes those that have none.
+// setFiles sets all files of a value to the uploads of a form, and removes those that
+// have none.
 func (p *formPlan) setFiles(v reflect.Value, uploads map[string][]*multipart.FileHeader) {
 	for _, f := range p.files {
 		files := uploads[f.name]
@@ -46,8 +51,8 @@ func (p *formPlan) setFiles(v reflect.Value, uploads map[string][]*multipart.Fil
 	}
 }
 
-// find returns the field in v. If a pointer on the way is nil, allocate makes what it points to, else there
-// is no field.
+// find returns the field in v. If a pointer on the way is nil, allocate makes what it
+// points to, else there is no field.
 func (f fileField) find(v reflect.Value, allocate bool) (field reflect.Value, ok bool) {
 	for _, i := range f.index {
 		for v.Kind() == reflect.Pointer {
@@ -81,10 +86,11 @@ func setFile(field reflect.Value, file *multipart.FileHeader) {
 // maxFileName is the length of a name in bytes that common file systems accept.
 const maxFileName = 255
 
-// FileName returns the last element of a path that a client sent, as a name that is safe in a folder: no
-// separator, control character or invalid UTF-8, no leading or trailing dot or space, at most 255 bytes. A
-// name of which nothing is left is "file". Form does so with the names of files. The name is still the
-// client's choice: two files may have the same.
+// FileName returns the last element of a path that a client sent, as a name that is safe
+// in a folder: no separator, control character or invalid UTF-8, no leading or trailing
+// dot or space, at most 255 bytes. A name of which nothing is left is "file". Form does
+// so with the names of files. The name is still the client's choice: two files may have
+// the same.
 func FileName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {
@@ -99,7 +105,8 @@ func FileName(name string) string {
 		if len(extension) > maxFileName/2 {
 			extension = ""
 		}
-		stem := strings.ToValidUTF8(name[:maxFileName-len(extension)], "") // without a part of a character
+		// without a part of a character
+		stem := strings.ToValidUTF8(name[:maxFileName-len(extension)], "")
 		name = strings.TrimRight(stem, ". ") + extension
 	}
 	if name == "" {

@@ -39,7 +39,10 @@ type album struct {
 
 // files returns the file headers in the album, by the names of their fields.
 func (a *album) files() map[string]*multipart.FileHeader {
-	all := map[string]*multipart.FileHeader{"Scan": a.Scan, "Nested.File": a.Nested.File, "Kept": a.Kept}
+	all := map[string]*multipart.FileHeader{
+		"Scan": a.Scan, "Nested.File": a.Nested.File,
+		"Kept": a.Kept,
+	}
 	if a.Document != nil {
 		all["File"] = a.File
 	}
@@ -70,16 +73,22 @@ const (
 
 // forgedParts are the fields of forged in a multipart form.
 func forgedParts() []part {
-	return []part{{"Filename", "", "../../forged"}, {"Size", "", "7"}, {"Header", "", `{"A":["b"]}`}}
+	return []part{
+		{"Filename", "", "../../forged"},
+		{"Size", "", "7"},
+		{"Header", "", `{"A":["b"]}`},
+	}
 }
 
 func TestBinder_Form_filesAreUploads(t *testing.T) {
 	for name, want := range map[string]string{
-		"file": "File", "scan": "Scan", "File": "Nested.File", "pointed": "Pointer.File", "value": "Value",
+		"file": "File", "scan": "Scan", "File": "Nested.File", "pointed": "Pointer.File",
+		"value":  "Value",
 		"values": "Values[0]", "pages": "Pages[0]",
 	} {
 		t.Run(name+" is filled by its upload", func(t *testing.T) {
-			c := request(formOf(append(forgedParts(), part{name, "../a.txt", "hello"})...), "Content-Type", frontier)
+			c := request(formOf(append(forgedParts(), part{name, "../a.txt", "hello"})...),
+				"Content-Type", frontier)
 			a := xbind.Bind(c, &album{}).Form()
 			if a == nil {
 				t.Fatal(c.Errors)
@@ -94,7 +103,8 @@ func TestBinder_Form_filesAreUploads(t *testing.T) {
 		})
 	}
 	t.Run("several uploads fill a list of values", func(t *testing.T) {
-		c := request(formOf(part{"values", "a", "1"}, part{"values", "b", "22"}), "Content-Type", frontier)
+		c := request(formOf(part{"values", "a", "1"}, part{"values", "b", "22"}), "Content-Type",
+			frontier)
 		a := xbind.Bind(c, &album{}).Form()
 		if a == nil || len(a.Values) != 2 || describe(t, "", &a.Values[1]) != "b 2 22" {
 			t.Errorf("form = %+v, %v; want two files", a, c.Errors)
@@ -102,13 +112,15 @@ func TestBinder_Form_filesAreUploads(t *testing.T) {
 	})
 	t.Run("files of nested structs have limits", func(t *testing.T) {
 		c := request(formOf(part{"pointed", "a", "12345"}), "Content-Type", frontier)
-		if xbind.Bind(c, &album{}, xbind.WithMaxFileBytes(4)).Form() != nil || reported(t, c).GetErrorCode() != xerror.FileSizeExceeded {
+		if xbind.Bind(c, &album{}, xbind.WithMaxFileBytes(4)).Form() != nil ||
+			reported(t, c).GetErrorCode() != xerror.FileSizeExceeded {
 			t.Errorf("errors = %v, want FILE_SIZE_EXCEEDED", c.Errors)
 		}
 	})
 	t.Run("text does not allocate a file", func(t *testing.T) {
 		for _, dst := range []*album{{}, newAlbum()} {
-			c := request(forged+"&title=t&file=x&values=x&values=y&value=x", "Content-Type", urlencoded)
+			c := request(forged+"&title=t&file=x&values=x&values=y&value=x", "Content-Type",
+				urlencoded)
 			a := xbind.Bind(c, dst).Form()
 			if a == nil {
 				t.Fatal(c.Errors)
@@ -130,7 +142,10 @@ func TestBinder_Form_filesAreUploads(t *testing.T) {
 
 // newAlbum returns an album with a file in each pointer.
 func newAlbum() *album {
-	a := &album{Document: &Document{File: placeholder()}, Kept: placeholder(), Pages: pages{placeholder()}}
+	a := &album{
+		Document: &Document{File: placeholder()}, Kept: placeholder(),
+		Pages: pages{placeholder()},
+	}
 	a.Scan, a.Nested.File, a.Value = placeholder(), placeholder(), *placeholder()
 	return a
 }
@@ -143,7 +158,8 @@ func TestBinder_filesAreNoText(t *testing.T) {
 			c := request(name+"="+forgedJSON, "Content-Type", urlencoded)
 			if a := xbind.Bind(c, &album{}).Form(); a != nil {
 				t.Errorf("%s: files = %v, want an error", name, a.files())
-			} else if e := reported(t, c); e.GetErrorCode() != xerror.BodyError || failedFields(e) != name+":unknown" {
+			} else if e := reported(t, c); e.GetErrorCode() != xerror.BodyError ||
+				failedFields(e) != name+":unknown" {
 				t.Errorf("%s: error = %v", name, e)
 			}
 		}
@@ -152,15 +168,18 @@ func TestBinder_filesAreNoText(t *testing.T) {
 		kept := placeholder()
 		for _, a := range []*album{
 			xbind.Bind(request(forged, "Content-Type", urlencoded), &album{Kept: kept}).Form(),
-			xbind.Bind(withQuery(forged), &album{Kept: kept, Document: &Document{File: placeholder()}}).Query(),
+			xbind.Bind(withQuery(forged),
+				&album{Kept: kept, Document: &Document{File: placeholder()}}).Query(),
 		} {
 			files := a.files()
-			if len(files) != 1 || files["Kept"] != kept || kept.Filename != "placeholder" || kept.Size != 0 {
+			if len(files) != 1 || files["Kept"] != kept || kept.Filename != "placeholder" ||
+				kept.Size != 0 {
 				t.Errorf("files = %v, want the excluded field alone", files)
 			}
 		}
 		shared := placeholder()
-		if a := xbind.Bind(request(forged, "Content-Type", urlencoded), &album{scan: scan{shared}}).Form(); a.Scan != nil || shared.Filename != "placeholder" {
+		if a := xbind.Bind(request(forged, "Content-Type", urlencoded),
+			&album{scan: scan{shared}}).Form(); a.Scan != nil || shared.Filename != "placeholder" {
 			t.Errorf("scan = %v and default %v, want neither changed nor kept", a.Scan, shared)
 		}
 	})
@@ -178,7 +197,8 @@ func TestBinder_filesAreNoText(t *testing.T) {
 			Count int `form:"count"`
 		}
 		var dst counted
-		if xbind.Bind(request(forged+"&count=x", "Content-Type", urlencoded), &dst).Form() != nil || len(dst.files()) != 0 {
+		if xbind.Bind(request(forged+"&count=x", "Content-Type", urlencoded), &dst).Form() != nil ||
+			len(dst.files()) != 0 {
 			t.Errorf("files = %v, want none", dst.files())
 		}
 	})
@@ -204,7 +224,8 @@ func unfillable[T any](t *testing.T, want string) {
 		t.Errorf("%T = %+v, want an error", got, got)
 		return
 	}
-	if e := reported(t, c); e.GetErrorCode() != xerror.DeveloperError || !strings.Contains(e.Error(), want) {
+	if e := reported(t, c); e.GetErrorCode() != xerror.DeveloperError ||
+		!strings.Contains(e.Error(), want) {
 		t.Errorf("%T: error = %v, want DEVELOPER_ERROR with %q", new(T), e, want)
 	}
 }

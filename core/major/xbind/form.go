@@ -19,8 +19,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// formMemory is how much of a form's files stays in memory; the rest are temporary files. It is the
-// number of net/http and gin.
+// formMemory is how much of a form's files stays in memory; the rest are temporary files.
+// It is the number of net/http and gin.
 const formMemory = 32 << 20
 
 // formValues returns the fields and the files of the form in the body.
@@ -36,8 +36,8 @@ func formValues(c *gin.Context, p *formPlan, opts []Option) (multipart.Form, *xe
 	return form, err
 }
 
-// parseForm returns the form, which another middleware may have read already. The request middleware
-// removes its temporary files.
+// parseForm returns the form, which another middleware may have read already. The request
+// middleware removes its temporary files.
 func parseForm(r *http.Request, s *Strictness) (form multipart.Form, err *xerror.Error) {
 	switch {
 	case isEncoded(r):
@@ -69,10 +69,12 @@ func parseForm(r *http.Request, s *Strictness) (form multipart.Form, err *xerror
 func isForm(contentType string) bool {
 	media, params, err := mime.ParseMediaType(contentType)
 	return err == nil && isUTF8(params) &&
-		(media == gin.MIMEPOSTForm || media == gin.MIMEMultipartPOSTForm && params["boundary"] != "")
+		(media == gin.MIMEPOSTForm || media == gin.MIMEMultipartPOSTForm &&
+			params["boundary"] != "")
 }
 
-// formError turns an error of parsing a form into one for the client. Most of them quote the form.
+// formError turns an error of parsing a form into one for the client. Most of them quote
+// the form.
 func formError(ctx context.Context, err error) *xerror.Error {
 	if errors.Is(err, multipart.ErrMessageTooLarge) {
 		return refuse(ctx, xerror.UploadTooLarge, textFormParts)
@@ -84,9 +86,11 @@ func formError(ctx context.Context, err error) *xerror.Error {
 	return refuse(ctx, xerror.BodyError, textFormSyntax)
 }
 
-// checkNames finds unknown fields and text that is not UTF-8. It looks at the names in their order, so
-// that the same form always gets the same error.
-func (p *formPlan) checkNames(ctx context.Context, s *Strictness, form multipart.Form) *xerror.Error {
+// checkNames finds unknown fields and text that is not UTF-8. It looks at the names in
+// their order, so that the same form always gets the same error.
+func (p *formPlan) checkNames(
+	ctx context.Context, s *Strictness, form multipart.Form,
+) *xerror.Error {
 	invalid := func(text string) bool { return !utf8.ValidString(text) }
 	for _, name := range slices.Sorted(maps.Keys(form.Value)) {
 		if invalid(name) || slices.ContainsFunc(form.Value[name], invalid) {

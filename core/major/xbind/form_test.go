@@ -55,22 +55,29 @@ func TestBinder_Form(t *testing.T) {
 		body        string
 		want        string
 	}{
-		{"urlencoded", urlencoded + "; charset=UTF-8", "title=a+b&count=3&tags=x&tags=y", "a b 3 [x y]"},
-		{"multipart", frontier, formOf(part{"title", "", "a b"}, part{"count", "", "3"}, part{"tags", "", "x"}), "a b 3 [x]"},
+		{
+			"urlencoded", urlencoded + "; charset=UTF-8", "title=a+b&count=3&tags=x&tags=y",
+			"a b 3 [x y]",
+		},
+		{"multipart", frontier, formOf(part{"title", "", "a b"}, part{"count", "", "3"},
+			part{"tags", "", "x"}), "a b 3 [x]"},
 		{
 			"a file", frontier, formOf(part{"title", "", "t"}, part{"cover", "a.png", "image"}),
 			"t 0 [] cover a.png 5 image",
 		},
 		{
-			"files", frontier, formOf(part{"title", "", "t"}, part{"photos", "a.png", "1"}, part{"photos", "b.png", "22"}),
+			"files", frontier, formOf(part{"title", "", "t"}, part{"photos", "a.png", "1"},
+				part{"photos", "b.png", "22"}),
 			"t 0 [] photo a.png 1 1 photo b.png 2 22",
 		},
 		{
-			"a file with a path", frontier, formOf(part{"title", "", "t"}, part{"cover", `..\\..\\etc\\passwd`, "x"}),
+			"a file with a path",
+			frontier, formOf(part{"title", "", "t"}, part{"cover", `..\\..\\etc\\passwd`, "x"}),
 			"t 0 [] cover passwd 1 x",
 		},
 		{
-			"fields do not forge a file", frontier, formOf(part{"title", "", "t"}, part{"Filename", "", "/etc/passwd"}, part{"Size", "", "7"}),
+			"fields do not forge a file", frontier, formOf(part{"title", "", "t"},
+				part{"Filename", "", "/etc/passwd"}, part{"Size", "", "7"}),
 			"t 0 []",
 		},
 		{"a field is not a file", urlencoded, "title=t&cover=x&photos=y", "t 0 []"},
@@ -120,12 +127,24 @@ func TestBinder_Form_errors(t *testing.T) {
 		fields      string
 	}{
 		{name: "JSON", contentType: "application/json", body: "{}", want: xerror.UnsupportedMedia},
-		{name: "another charset", contentType: urlencoded + "; charset=gbk", body: "title=t", want: xerror.UnsupportedMedia},
-		{name: "no boundary", contentType: "multipart/form-data", body: formOf(title), want: xerror.UnsupportedMedia},
+		{
+			name: "another charset", contentType: urlencoded + "; charset=gbk", body: "title=t",
+			want: xerror.UnsupportedMedia,
+		},
+		{
+			name: "no boundary", contentType: "multipart/form-data",
+			body: formOf(title), want: xerror.UnsupportedMedia,
+		},
 		{name: "no body", contentType: urlencoded, want: xerror.BodyEmpty},
-		{name: "a broken escape", contentType: urlencoded, body: "title=%zz", want: xerror.BodyError},
+		{
+			name: "a broken escape", contentType: urlencoded, body: "title=%zz",
+			want: xerror.BodyError,
+		},
 		{name: "a semicolon", contentType: urlencoded, body: "title=a;b=c", want: xerror.BodyError},
-		{name: "too many fields", contentType: urlencoded, body: strings.Repeat("tags=x&", 10_001) + "title=t", want: xerror.BodyError},
+		{
+			name: "too many fields", contentType: urlencoded,
+			body: strings.Repeat("tags=x&", 10_001) + "title=t", want: xerror.BodyError,
+		},
 		{
 			name: "too many parts", contentType: frontier, want: xerror.UploadTooLarge,
 			body: formOf(append(make([]part, 10_001), title)...),
@@ -134,42 +153,64 @@ func TestBinder_Form_errors(t *testing.T) {
 			name: "NUL in the header of a part", contentType: frontier, want: xerror.BodyError,
 			body: "--frontier\r\nContent-Disposition: form-data; name=\"title\"\r\nX: a\x00b\r\n\r\nt\r\n--frontier--\r\n",
 		},
-		{name: "a truncated form", contentType: frontier, body: strings.TrimSuffix(formOf(title), "--frontier--\r\n"), want: xerror.BodyError},
-		{name: "no form", contentType: frontier, body: "hello", want: xerror.BodyError},
-		{name: "a missing field", contentType: urlencoded, body: "count=1", want: xerror.BodyError, fields: "title:required"},
-		{name: "a wrong type", contentType: urlencoded, body: "title=t&count=x", want: xerror.BodyType, fields: "count:type"},
-		{name: "not UTF-8", contentType: urlencoded, body: "title=%ff", want: xerror.BodyError, fields: "title:utf8"},
 		{
-			name: "an unknown field", contentType: urlencoded, body: "title=t&more=x", want: xerror.BodyError, fields: "more:unknown",
+			name: "a truncated form", contentType: frontier,
+			body: strings.TrimSuffix(formOf(title), "--frontier--\r\n"), want: xerror.BodyError,
+		},
+		{name: "no form", contentType: frontier, body: "hello", want: xerror.BodyError},
+		{
+			name: "a missing field", contentType: urlencoded, body: "count=1",
+			want: xerror.BodyError, fields: "title:required",
+		},
+		{
+			name: "a wrong type", contentType: urlencoded, body: "title=t&count=x",
+			want: xerror.BodyType, fields: "count:type",
+		},
+		{
+			name: "not UTF-8", contentType: urlencoded, body: "title=%ff",
+			want: xerror.BodyError, fields: "title:utf8",
+		},
+		{
+			name: "an unknown field", contentType: urlencoded, body: "title=t&more=x",
+			want: xerror.BodyError, fields: "more:unknown",
 			opts: []xbind.Option{xbind.DisallowUnknownFields()},
 		},
 		{
-			name: "an unknown file", contentType: frontier, body: formOf(title, part{"more", "a", "x"}), want: xerror.BodyError,
+			name: "an unknown file", contentType: frontier,
+			body: formOf(title, part{"more", "a", "x"}), want: xerror.BodyError,
 			fields: "more:unknown", opts: []xbind.Option{xbind.DisallowUnknownFields()},
 		},
 		{name: "an unknown field, allowed", contentType: urlencoded, body: "title=t&more=x"},
 		{
-			name: "two files for one", contentType: frontier, want: xerror.BodyError, fields: "cover:duplicate",
+			name:        "two files for one",
+			contentType: frontier, want: xerror.BodyError, fields: "cover:duplicate",
 			body: formOf(title, part{"cover", "a", "x"}, part{"cover", "b", "y"}),
 		},
 		{
-			name: "too many files", contentType: frontier, want: xerror.BodyError, fields: "photos:max",
-			body: formOf(title, part{"photos", "a", "x"}, part{"photos", "b", "y"}, part{"photos", "c", "z"}),
+			name:        "too many files",
+			contentType: frontier, want: xerror.BodyError, fields: "photos:max",
+			body: formOf(title, part{"photos", "a", "x"}, part{"photos", "b", "y"},
+				part{"photos", "c", "z"}),
 		},
 		{
-			name: "a large file", contentType: frontier, want: xerror.FileSizeExceeded, fields: "cover:max_bytes",
-			body: formOf(title, part{"cover", "a", "12345"}), opts: []xbind.Option{xbind.WithMaxFileBytes(4)},
-		},
-		{
-			name: "a file that is not too large", contentType: frontier, body: formOf(title, part{"cover", "a", "1234"}),
+			name:        "a large file",
+			contentType: frontier, want: xerror.FileSizeExceeded, fields: "cover:max_bytes",
+			body: formOf(title, part{"cover", "a", "12345"}),
 			opts: []xbind.Option{xbind.WithMaxFileBytes(4)},
 		},
 		{
-			name: "a large form", contentType: frontier, body: formOf(title, part{"cover", "a", "12345"}), want: xerror.PayloadTooLarge,
+			name:        "a file that is not too large",
+			contentType: frontier, body: formOf(title, part{"cover", "a", "1234"}),
+			opts: []xbind.Option{xbind.WithMaxFileBytes(4)},
+		},
+		{
+			name: "a large form", contentType: frontier,
+			body: formOf(title, part{"cover", "a", "12345"}), want: xerror.PayloadTooLarge,
 			opts: []xbind.Option{xbind.WithMaxBytes(100)},
 		},
 		{
-			name: "a large urlencoded form", contentType: urlencoded, body: "title=ttttttt", want: xerror.PayloadTooLarge,
+			name: "a large urlencoded form", contentType: urlencoded, body: "title=ttttttt",
+			want: xerror.PayloadTooLarge,
 			opts: []xbind.Option{xbind.WithMaxBytes(10)},
 		},
 	} {
@@ -187,7 +228,8 @@ func TestBinder_Form_errors(t *testing.T) {
 				}
 				e := reported(t, c)
 				if e.GetErrorCode() != tt.want || failedFields(e) != tt.fields {
-					t.Errorf("error %v %q (%v), want %v %q", e.GetErrorCode(), failedFields(e), e, tt.want, tt.fields)
+					t.Errorf("error %v %q (%v), want %v %q",
+						e.GetErrorCode(), failedFields(e), e, tt.want, tt.fields)
 				}
 			})
 		}
@@ -195,7 +237,10 @@ func TestBinder_Form_errors(t *testing.T) {
 }
 
 func TestBinder_Form_leavesTheFormToOthers(t *testing.T) {
-	for contentType, body := range map[string]string{urlencoded: "title=t", frontier: formOf(part{"title", "", "t"})} {
+	for contentType, body := range map[string]string{
+		urlencoded: "title=t",
+		frontier:   formOf(part{"title", "", "t"}),
+	} {
 		c := request(body, "Content-Type", contentType)
 		if xbind.Bind(c, &upload{}).Form() == nil || c.PostForm("title") != "t" {
 			t.Errorf("%s: PostForm after Form = %q, %v", contentType, c.PostForm("title"), c.Errors)
@@ -209,8 +254,10 @@ func TestBinder_Form_leavesTheFormToOthers(t *testing.T) {
 
 func TestFileName(t *testing.T) {
 	for name, want := range map[string]string{
-		"a.png": "a.png", "报告 1.pdf": "报告 1.pdf", "": "file", ".": "file", "..": "file", "/": "file", "...": "file",
-		"../../etc/passwd": "passwd", `C:\temp\a.txt`: "a.txt", "/a/b/": "file", ".bashrc": "bashrc", "a\x00b\n.txt": "ab.txt",
+		"a.png": "a.png", "报告 1.pdf": "报告 1.pdf", "": "file", ".": "file", "..": "file",
+		"/": "file", "...": "file",
+		"../../etc/passwd": "passwd", `C:\temp\a.txt`: "a.txt", "/a/b/": "file",
+		".bashrc": "bashrc", "a\x00b\n.txt": "ab.txt",
 		"a. ": "a", "\xff\xfe.png": "png", `a"b<c>.txt`: "abc.txt", "\u202egnp.exe": "gnp.exe",
 		strings.Repeat("a", 300) + ".jpeg":    strings.Repeat("a", 250) + ".jpeg",
 		strings.Repeat("图", 100):              strings.Repeat("图", 85),
@@ -224,12 +271,16 @@ func TestFileName(t *testing.T) {
 }
 
 func FuzzFileName(f *testing.F) {
-	for _, s := range []string{"a.png", "../x", `..\x`, "\x00", strings.Repeat("é", 200), "a." + strings.Repeat("b", 300), "..a..", " . "} {
+	for _, s := range []string{
+		"a.png", "../x", `..\x`, "\x00",
+		strings.Repeat("é", 200), "a." + strings.Repeat("b", 300), "..a..", " . ",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		got := xbind.FileName(name)
-		if got == "" || len(got) > 255 || !utf8.ValidString(got) || strings.ContainsAny(got, "/\\\x00\r\n") || strings.Trim(got, ". ") != got {
+		if got == "" || len(got) > 255 || !utf8.ValidString(got) ||
+			strings.ContainsAny(got, "/\\\x00\r\n") || strings.Trim(got, ". ") != got {
 			t.Errorf("FileName(%q) = %q", name, got)
 		}
 		if again := xbind.FileName(got); again != got {
@@ -246,8 +297,10 @@ func FuzzForm(f *testing.F) {
 	f.Add(true, []byte(forged+"&title=t"))
 	f.Add(true, []byte("Nested="+forgedJSON))
 	f.Add(true, []byte("values=x&Pages=y&value=z&pointed=p&File=f"))
-	f.Add(false, []byte(formOf(append(forgedParts(), part{"pointed", "../a", "x"}, part{"file", "b", "y"})...)))
-	f.Add(false, []byte(formOf(part{"values", "a", "x"}, part{"values", "b", ""}, part{"value", "c", "y"}, part{"pages", "d", "z"})))
+	f.Add(false, []byte(formOf(append(forgedParts(), part{"pointed", "../a", "x"},
+		part{"file", "b", "y"})...)))
+	f.Add(false, []byte(formOf(part{"values", "a", "x"}, part{"values", "b", ""},
+		part{"value", "c", "y"}, part{"pages", "d", "z"})))
 	f.Fuzz(func(t *testing.T, plain bool, body []byte) {
 		contentType := frontier
 		if plain {
@@ -270,7 +323,8 @@ func FuzzForm(f *testing.F) {
 		}
 		if plain { // as net/url reads it
 			values, err := url.ParseQuery(string(body))
-			if err != nil || !cmp.Equal(values["tags"], u.Tags) && !bytes.Contains(body, []byte("tags[")) {
+			if err != nil || !cmp.Equal(values["tags"], u.Tags) &&
+				!bytes.Contains(body, []byte("tags[")) {
 				t.Errorf("%q: tags = %q, want %q (%v)", body, u.Tags, values["tags"], err)
 			}
 		}
@@ -287,7 +341,8 @@ func wantUploads(t *testing.T, files map[string]*multipart.FileHeader, form *mul
 		uploaded := false
 		if form != nil {
 			for _, list := range form.File {
-				uploaded = uploaded || slices.ContainsFunc(list, func(f *multipart.FileHeader) bool { return reflect.DeepEqual(f, file) })
+				uploaded = uploaded || slices.ContainsFunc(list,
+					func(f *multipart.FileHeader) bool { return reflect.DeepEqual(f, file) })
 			}
 		}
 		if !uploaded {

@@ -14,9 +14,10 @@ import (
 
 var headerType = reflect.TypeFor[multipart.FileHeader]()
 
-// formPlan lists what gin maps onto a type by a tag, and its files. Gin's mapping fills the fields of a
-// file header from text, so a client could forge an upload: each file header is therefore in files, which
-// the binder sets itself, or the binder refuses the type.
+// formPlan lists what gin maps onto a type by a tag, and its files. Gin's mapping fills
+// the fields of a file header from text, so a client could forge an upload: each file
+// header is therefore in files, which the binder sets itself, or the binder refuses the
+// type.
 type formPlan struct {
 	tag    string
 	open   bool // a map, which takes whatever is given
@@ -33,7 +34,8 @@ type formField struct {
 	format string       // of a time
 }
 
-// fileField is a field of the type multipart.FileHeader, a pointer to it, or a slice of either.
+// fileField is a field of the type multipart.FileHeader, a pointer to it, or a slice of
+// either.
 type fileField struct {
 	name  string
 	index []int // of a field in each struct on the way, with any number of pointers between them
@@ -79,10 +81,12 @@ func (p *formPlan) addField(f reflect.StructField, name string, index []int, abo
 	inner := indirect(f.Type)
 	nested := inner.Kind() == reflect.Struct && !slices.Contains(above, inner)
 	if holdsFile(f.Type, map[reflect.Type]bool{}) {
-		settable := f.IsExported() || f.Type.Kind() == reflect.Struct // else reflect cannot set it, and gin panics
+		// else reflect cannot set it, and gin panics
+		settable := f.IsExported() || f.Type.Kind() == reflect.Struct
 		switch {
 		case f.IsExported() && isFileType(f.Type):
-			p.files = append(p.files, fileField{name: name, index: index, many: f.Type.Kind() == reflect.Slice})
+			p.files = append(p.files,
+				fileField{name: name, index: index, many: f.Type.Kind() == reflect.Slice})
 			return
 		case !settable || !nested || isHeader(inner):
 			p.refuse(f.Type, "field "+f.Name+" of "+above[len(above)-1].String())
@@ -100,13 +104,15 @@ func (p *formPlan) addField(f reflect.StructField, name string, index []int, abo
 // addText adds a field that text can fill. An embedded struct has no name of its own.
 func (p *formPlan) addText(f reflect.StructField, name string) {
 	if !f.Anonymous || indirect(f.Type).Kind() != reflect.Struct {
-		p.fields = append(p.fields, formField{name: name, typ: oneOf(f.Type), format: f.Tag.Get("time_format")})
+		p.fields = append(p.fields,
+			formField{name: name, typ: oneOf(f.Type), format: f.Tag.Get("time_format")})
 	}
 }
 
 func (p *formPlan) refuse(t reflect.Type, what string) {
-	p.err = errors.Join(p.err, fmt.Errorf("xbind: %s has the type %s, whose files a form cannot fill: "+
-		`use multipart.FileHeader, a pointer to it or a slice of either, or exclude the field with the tag %s:"-"`, what, t, p.tag))
+	p.err = errors.Join(p.err,
+		fmt.Errorf("xbind: %s has the type %s, whose files a form cannot fill: "+
+			`use multipart.FileHeader, a pointer to it or a slice of either, or exclude the field with the tag %s:"-"`, what, t, p.tag))
 }
 
 // indirect returns what pointers of type t lead to.
@@ -138,8 +144,8 @@ func isHeader(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.ConvertibleTo(headerType)
 }
 
-// holdsFile reports whether a value of the type can contain a file header. seen are the types of which
-// that is known, or is being found out.
+// holdsFile reports whether a value of the type can contain a file header. seen are the
+// types of which that is known, or is being found out.
 func holdsFile(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return false

@@ -20,7 +20,8 @@ func TestBinder_Query_strictPage(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"page=0": "page:min", "page=-1": "page:min", "size=1000000": "size:max", "size=0": "size:min", "sort=up": "sort:oneof",
+		"page=0": "page:min", "page=-1": "page:min", "size=1000000": "size:max",
+		"size=0": "size:min", "sort=up": "sort:oneof",
 		"page=0&size=1000000&sort=up": "page:min size:max sort:oneof",
 	} {
 		c := withQuery(query)
@@ -28,7 +29,8 @@ func TestBinder_Query_strictPage(t *testing.T) {
 			t.Errorf("%q: accepted as %v", query, got)
 			continue
 		}
-		if e := reported(t, c); e.GetErrorCode() != xerror.ParameterError || failedFields(e) != want {
+		if e := reported(t, c); e.GetErrorCode() != xerror.ParameterError ||
+			failedFields(e) != want {
 			t.Errorf("%q: %v with %q, want %q", query, e, failedFields(e), want)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// source returns the values and the files of one part of a request, for a type that they will fill.
+// source returns the values and the files of one part of a request, for a type that they
+// will fill.
 type source func(c *gin.Context, p *formPlan, opts []Option) (multipart.Form, *xerror.Error)
 
 func queryValues(c *gin.Context, _ *formPlan, _ []Option) (form multipart.Form, err *xerror.Error) {
@@ -35,8 +36,8 @@ func pathValues(c *gin.Context, _ *formPlan, _ []Option) (multipart.Form, *xerro
 	return multipart.Form{Value: values}, nil
 }
 
-// headerValues puts the headers under the names of the tags, since only the part of gin that also
-// validates maps canonical names.
+// headerValues puts the headers under the names of the tags, since only the part of gin
+// that also validates maps canonical names.
 func headerValues(c *gin.Context, p *formPlan, _ []Option) (multipart.Form, *xerror.Error) {
 	if p.open {
 		return multipart.Form{Value: c.Request.Header}, nil
@@ -51,7 +52,10 @@ func headerValues(c *gin.Context, p *formPlan, _ []Option) (multipart.Form, *xer
 }
 
 // tags are the struct tags that name a field in each part of a request.
-var tags = map[xvalid.Source]string{xvalid.Body: "form", xvalid.Query: "form", xvalid.Path: "uri", xvalid.Header: "header"}
+var tags = map[xvalid.Source]string{
+	xvalid.Body: "form", xvalid.Query: "form", xvalid.Path: "uri",
+	xvalid.Header: "header",
+}
 
 // bind fills the value with one part of the request and validates it.
 func (b *Binder[T]) bind(from xvalid.Source, values source) *T {
@@ -71,9 +75,11 @@ func (b *Binder[T]) bind(from xvalid.Source, values source) *T {
 	return nil
 }
 
-// fill fills dst from text with gin's mapping, which does not validate when called this way, and then
-// sets its files.
-func fill[T any](ctx context.Context, from xvalid.Source, p *formPlan, dst *T, given multipart.Form) *xerror.Error {
+// fill fills dst from text with gin's mapping, which does not validate when called this
+// way, and then sets its files.
+func fill[T any](
+	ctx context.Context, from xvalid.Source, p *formPlan, dst *T, given multipart.Form,
+) *xerror.Error {
 	for _, name := range p.closed {
 		if _, ok := given.Value[name]; ok {
 			return fieldError(ctx, from.Code(), phrase.Shown(name), "unknown", textUnknown)
@@ -95,9 +101,11 @@ func fill[T any](ctx context.Context, from xvalid.Source, p *formPlan, dst *T, g
 	return nil
 }
 
-// refusedFields finds the fields that do not take their values, by offering them one by one: gin's error
-// names no field.
-func refusedFields[T any](ctx context.Context, p *formPlan, values map[string][]string) []xvalid.FieldError {
+// refusedFields finds the fields that do not take their values, by offering them one by
+// one: gin's error names no field.
+func refusedFields[T any](
+	ctx context.Context, p *formPlan, values map[string][]string,
+) []xvalid.FieldError {
 	var list []xvalid.FieldError
 	for _, f := range p.fields {
 		v, ok := values[f.name]

@@ -58,9 +58,13 @@ func withPath(params ...string) *gin.Context {
 }
 
 func TestQueryFillsAndValidates(t *testing.T) {
-	got := xbind.Bind(withQuery("page=2&w=a&w=b&id=1&id=-1&since=2024-02-29&within=1m&flag=true"), &search{}).Query()
+	got := xbind.Bind(withQuery("page=2&w=a&w=b&id=1&id=-1&since=2024-02-29&within=1m&flag=true"),
+		&search{}).Query()
 	yes := true
-	want := &search{page: page{2, 20}, Words: []string{"a", "b"}, IDs: []int8{1, -1}, Within: time.Minute}
+	want := &search{
+		page: page{2, 20}, Words: []string{"a", "b"}, IDs: []int8{1, -1},
+		Within: time.Minute,
+	}
 	want.Since = time.Date(2024, 2, 29, 0, 0, 0, 0, time.Local)
 	want.Deep.Flag = &yes
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(search{})); diff != "" {
@@ -73,7 +77,8 @@ func TestQueryFillsAndValidates(t *testing.T) {
 }
 
 func TestURIAndHeaderFill(t *testing.T) {
-	if got := xbind.Bind(withPath("id", "42", "name", "ada_l"), &path{}).URI(); got == nil || *got != (path{42, "ada_l"}) {
+	if got := xbind.Bind(withPath("id", "42", "name", "ada_l"), &path{}).URI(); got == nil ||
+		*got != (path{42, "ada_l"}) {
 		t.Errorf("URI = %v", got)
 	}
 	got := xbind.Bind(request("", "X-Tenant", "acme", "X-Limit", "7"), &headers{}).Header()
@@ -84,7 +89,8 @@ func TestURIAndHeaderFill(t *testing.T) {
 
 func TestHeaderFillsAMap(t *testing.T) {
 	c := request("", "X-Tenant", "acme")
-	if got := xbind.Bind(c, &map[string]string{}).Header(); got == nil || (*got)["X-Tenant"] != "acme" {
+	if got := xbind.Bind(c, &map[string]string{}).Header(); got == nil ||
+		(*got)["X-Tenant"] != "acme" {
 		t.Errorf("Header() = %v, want the header X-Tenant", got)
 	}
 }
@@ -124,22 +130,68 @@ func TestRefusedParameters(t *testing.T) {
 		message string
 		fields  string
 	}{
-		{"query rule", query("page=-1"), xerror.ParameterError, "page must be 1 or greater", "page:gte"},
-		{"query rules", query("page=-1&size=201&w=a&w=toolong"), xerror.ParameterError, "page", "page:gte size:lte w[1]:max"},
-		{"query type", query("page=" + secret), xerror.ParameterType, "page must be an integer", "page:type"},
-		{"query types", query("page=x&size=5&id=1&id=300&since=" + secret + "&within=x&flag=perhaps"), xerror.ParameterType, "page must be an integer", "page:type id:type since:type within:type flag:type"},
-		{"query type of an element", query("id=300"), xerror.ParameterType, "id must be an integer from -128 to 127", "id:type"},
-		{"query time", query("since=" + secret), xerror.ParameterType, "since must be a time such as 2006-01-02", "since:type"},
-		{"query time of the usual format", query("until=" + secret), xerror.ParameterType, "until must be a time (RFC 3339)", "until:type"},
-		{"query time in a list", query("at=7&at=x"), xerror.ParameterType, "at must be a Unix time in milliseconds", "at:type"},
-		{"query id", query("owner=-5"), xerror.ParameterType, "owner must be a valid id", "owner:type"},
+		{
+			"query rule", query("page=-1"), xerror.ParameterError, "page must be 1 or greater",
+			"page:gte",
+		},
+		{
+			"query rules", query("page=-1&size=201&w=a&w=toolong"), xerror.ParameterError, "page",
+			"page:gte size:lte w[1]:max",
+		},
+		{
+			"query type", query("page=" + secret), xerror.ParameterType, "page must be an integer",
+			"page:type",
+		},
+		{
+			"query types", query("page=x&size=5&id=1&id=300&since=" + secret +
+				"&within=x&flag=perhaps"), xerror.ParameterType, "page must be an integer",
+			"page:type id:type since:type within:type flag:type",
+		},
+		{
+			"query type of an element", query("id=300"), xerror.ParameterType,
+			"id must be an integer from -128 to 127", "id:type",
+		},
+		{
+			"query time", query("since=" + secret), xerror.ParameterType,
+			"since must be a time such as 2006-01-02", "since:type",
+		},
+		{
+			"query time of the usual format", query("until=" + secret), xerror.ParameterType,
+			"until must be a time (RFC 3339)", "until:type",
+		},
+		{
+			"query time in a list", query("at=7&at=x"), xerror.ParameterType,
+			"at must be a Unix time in milliseconds", "at:type",
+		},
+		{
+			"query id", query("owner=-5"), xerror.ParameterType, "owner must be a valid id",
+			"owner:type",
+		},
 		{"query malformed", query("page=%zz" + secret), xerror.ParameterError, "malformed", ""},
-		{"path rule", uri("id", "0", "name", "a"), xerror.ParameterError, "id must be a valid id", "id:snowflake"},
-		{"path type", uri("id", secret, "name", "a"), xerror.ParameterType, "id must be an integer", "id:type"},
-		{"path value", uri("id", "1", "name", secret), xerror.ParameterError, "name may hold", "name:alphanum_underscore"},
-		{"header rule", header("X-Tenant", "a"), xerror.HeaderError, "x-tenant must be at least 3", "x-tenant:min"},
-		{"header missing", header(), xerror.HeaderError, "x-tenant is a required field", "x-tenant:required"},
-		{"header type", header("X-Tenant", "acme", "X-Limit", "256"), xerror.HeaderType, "X-Limit must be an integer from 0 to 255", "X-Limit:type"},
+		{
+			"path rule", uri("id", "0", "name", "a"), xerror.ParameterError, "id must be a valid id",
+			"id:snowflake",
+		},
+		{
+			"path type", uri("id", secret, "name", "a"), xerror.ParameterType, "id must be an integer",
+			"id:type",
+		},
+		{
+			"path value", uri("id", "1", "name", secret), xerror.ParameterError, "name may hold",
+			"name:alphanum_underscore",
+		},
+		{
+			"header rule", header("X-Tenant", "a"), xerror.HeaderError, "x-tenant must be at least 3",
+			"x-tenant:min",
+		},
+		{
+			"header missing", header(), xerror.HeaderError, "x-tenant is a required field",
+			"x-tenant:required",
+		},
+		{
+			"header type", header("X-Tenant", "acme", "X-Limit", "256"), xerror.HeaderType,
+			"X-Limit must be an integer from 0 to 255", "X-Limit:type",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := tc.bind()
@@ -147,10 +199,13 @@ func TestRefusedParameters(t *testing.T) {
 				t.Fatal("accepted")
 			}
 			e := reported(t, c)
-			if e.GetErrorCode() != tc.code || !strings.Contains(string(e.GetErrorMessage()), tc.message) || failedFields(e) != tc.fields {
-				t.Errorf("reported %v with %q, want %v, %q, %q", e, failedFields(e), tc.code, tc.message, tc.fields)
+			if e.GetErrorCode() != tc.code || !strings.Contains(string(e.GetErrorMessage()),
+				tc.message) || failedFields(e) != tc.fields {
+				t.Errorf("reported %v with %q, want %v, %q, %q",
+					e, failedFields(e), tc.code, tc.message, tc.fields)
 			}
-			if told := fmt.Sprint(e.Error(), e.GetErrorMessage(), e.GetData()); strings.Contains(told, secret) {
+			if told := fmt.Sprint(e.Error(), e.GetErrorMessage(),
+				e.GetData()); strings.Contains(told, secret) {
 				t.Errorf("the value is in %q", told)
 			}
 		})

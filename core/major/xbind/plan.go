@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
-// plan says what encoding/json does with the JSON values that fill a type: which members of an object
-// reach the same field, and which reach none.
+// plan says what encoding/json does with the JSON values that fill a type: which members
+// of an object reach the same field, and which reach none.
 type plan struct {
 	typ reflect.Type // nil: any value
 
@@ -48,7 +48,8 @@ func planOf(t reflect.Type) *plan {
 	return plans.Get(t, func(t reflect.Type) *plan { return makePlan(t, map[reflect.Type]*plan{}) })
 }
 
-// makePlan makes the plan of a type; making are those of the types around it, which may contain themselves.
+// makePlan makes the plan of a type; making are those of the types around it, which may
+// contain themselves.
 func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	t = indirect(t)
 	if p, ok := making[t]; ok {
@@ -90,8 +91,9 @@ func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan)
 	}
 }
 
-// field returns the field that a member fills, or nil: the field of this name, else the first whose
-// name differs in case only. A client may send many names, so it does not compare them one by one.
+// field returns the field that a member fills, or nil: the field of this name, else the
+// first whose name differs in case only. A client may send many names, so it does not
+// compare them one by one.
 func (p *plan) field(name []byte) *planField {
 	if f, ok := p.names[string(name)]; ok || !p.closed {
 		return f
@@ -100,7 +102,8 @@ func (p *plan) field(name []byte) *planField {
 	return p.folded[string(appendFold(scratch[:0], name))]
 }
 
-// appendFold appends the form that all names share which differ in case only (Unicode simple folding).
+// appendFold appends the form that all names share which differ in case only (Unicode
+// simple folding).
 func appendFold(dst, name []byte) []byte {
 	for len(name) > 0 {
 		r, size := utf8.DecodeRune(name)
@@ -128,7 +131,8 @@ func (p *plan) refuses(value []byte) bool {
 	return json.Unmarshal(value, reflect.New(p.typ).Interface()) != nil
 }
 
-// contains reports whether the type can hold the members or elements of a value by its first byte.
+// contains reports whether the type can hold the members or elements of a value by its
+// first byte.
 func (p *plan) contains(first byte) bool {
 	switch p.typ.Kind() {
 	case reflect.Struct:

@@ -13,13 +13,14 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// maxDepth is how deep objects and lists of a body may nest. The message textDepth names it.
+// maxDepth is how deep objects and lists of a body may nest. The message textDepth names
+// it.
 const maxDepth = 100
 
-// scanner walks over a JSON text along the plan of the type that it will fill. It finds what
-// encoding/json lets pass (TestRefusedBodies lists it): names that occur twice, unknown members
-// with their path, bytes that are no UTF-8, nesting. Malformed text ends the walk and is no problem
-// of a scanner: encoding/json reports it.
+// scanner walks over a JSON text along the plan of the type that it will fill. It finds
+// what encoding/json lets pass (TestRefusedBodies lists it): names that occur twice,
+// unknown members with their path, bytes that are no UTF-8, nesting. Malformed text ends
+// the walk and is no problem of a scanner: encoding/json reports it.
 //
 // It allocates nothing for an object that fills a struct, unless a name is escaped.
 type scanner struct {
@@ -61,8 +62,9 @@ func (d *scanner) run(p *plan) bool {
 	return true
 }
 
-// invalidAt returns where a JSON text has a byte that is not UTF-8, or the escape of a surrogate without its
-// other half, which is no character either. It returns -1 if there is none.
+// invalidAt returns where a JSON text has a byte that is not UTF-8, or the escape of a
+// surrogate without its other half, which is no character either. It returns -1 if there
+// is none.
 func invalidAt(text []byte) int {
 	if utf8.Valid(text) && !bytes.Contains(text, []byte(`\u`)) {
 		return -1
@@ -155,7 +157,9 @@ func (d *scanner) value(p *plan) bool {
 	case '{':
 		ok = d.object(p)
 	case '[':
-		ok = d.nested(']', func(i int) bool { return d.value(p.element) || d.within("["+strconv.Itoa(i)+"]") })
+		ok = d.nested(']', func(i int) bool {
+			return d.value(p.element) || d.within("["+strconv.Itoa(i)+"]")
+		})
 	case '"':
 		d.text()
 	default:
@@ -198,8 +202,8 @@ func (d *scanner) text() (inner []byte, escaped bool) {
 	return nil, false
 }
 
-// nested consumes the object or list that begins here and ends with a byte; inner consumes each
-// member or element.
+// nested consumes the object or list that begins here and ends with a byte; inner
+// consumes each member or element.
 func (d *scanner) nested(end byte, inner func(i int) bool) bool {
 	if d.depth++; d.depth > maxDepth {
 		return d.fail(textDepth, "")
@@ -246,7 +250,8 @@ func (d *scanner) member(p *plan) bool {
 	return d.value(child) || d.within(phrase.Shown(string(name)))
 }
 
-// unique reports whether no name of an object occurs twice. It changes the order of the names.
+// unique reports whether no name of an object occurs twice. It changes the order of the
+// names.
 func (d *scanner) unique(names [][]byte) bool {
 	slices.SortFunc(names, bytes.Compare)
 	for i := 1; i < len(names); i++ {

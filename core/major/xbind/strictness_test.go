@@ -40,7 +40,8 @@ func TestMediaTypes(t *testing.T) {
 		{"compressed", "application/json", "gzip", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := request(`{"name":"a"}`, "Content-Type", tc.contentType, "Content-Encoding", tc.encoding)
+			c := request(`{"name":"a"}`, "Content-Type", tc.contentType, "Content-Encoding",
+				tc.encoding)
 			got := xbind.Bind(c, &order{}).Data() != nil
 			if got != tc.want {
 				t.Fatalf("accepted: %v, want %v", got, tc.want)
@@ -53,17 +54,29 @@ func TestMediaTypes(t *testing.T) {
 }
 
 func TestStrictnessOfACall(t *testing.T) {
-	all := xbind.Strictness{AllowDuplicateKeys: true, AllowTrailingData: true, AllowAnyContentType: true}
+	all := xbind.Strictness{
+		AllowDuplicateKeys: true, AllowTrailingData: true,
+		AllowAnyContentType: true,
+	}
 	for _, tc := range []struct {
 		name, body string
 		option     xbind.Option
 		want       string
 	}{
-		{"unknown field refused", `{"name":"a","items":[{"no":1}]}`, xbind.DisallowUnknownFields(), "items[0].no:unknown"},
-		{"unknown field unnamed", `{"name":"a","` + secret + `":1}`, xbind.DisallowUnknownFields(), "*:unknown"},
+		{
+			"unknown field refused", `{"name":"a","items":[{"no":1}]}`,
+			xbind.DisallowUnknownFields(), "items[0].no:unknown",
+		},
+		{
+			"unknown field unnamed", `{"name":"a","` + secret + `":1}`,
+			xbind.DisallowUnknownFields(), "*:unknown",
+		},
 		{"known fields pass", `{"NAME":"a","page":1,"any":{"x":1},"raw":{"x":1},"items":[{"tags":{"x":1}}]}`, xbind.DisallowUnknownFields(), ""},
 		{"unknown field allowed", `{"name":"a","x":1}`, xbind.AllowUnknownFields(), ""},
-		{"duplicates allowed", `{"name":"a","name":"b","x":1,"x":2}`, xbind.WithStrictness(all), ""},
+		{
+			"duplicates allowed", `{"name":"a","name":"b","x":1,"x":2}`,
+			xbind.WithStrictness(all), "",
+		},
 		{"rest allowed", `{"name":"a"} trailing`, xbind.WithStrictness(all), ""},
 		{"size", `{"name":"a"}`, xbind.WithMaxBytes(11), "larger than 11 bytes"},
 		{"size just fits", `{"name":"a"}`, xbind.WithMaxBytes(12), ""},
@@ -78,7 +91,8 @@ func TestStrictnessOfACall(t *testing.T) {
 				return
 			}
 			e := reported(t, c)
-			if failedFields(e) != tc.want && !strings.Contains(string(e.GetErrorMessage()), tc.want) {
+			if failedFields(e) != tc.want &&
+				!strings.Contains(string(e.GetErrorMessage()), tc.want) {
 				t.Errorf("reported %v with %q, want %q", e, failedFields(e), tc.want)
 			}
 		})
@@ -99,9 +113,13 @@ func TestUseSetsTheStrictnessOfWhatIsBehindIt(t *testing.T) {
 	e.POST("/strict", answer())
 	e.POST("/call", answer(xbind.AllowUnknownFields()))
 	e.Group("/g", xbind.Use(xbind.Strictness{})).POST("/inner", answer())
-	for path, want := range map[string]int{"/before": 200, "/strict": 400, "/call": 200, "/g/inner": 200} {
+	for path, want := range map[string]int{
+		"/before": 200, "/strict": 400, "/call": 200,
+		"/g/inner": 200,
+	} {
 		w := httptest.NewRecorder()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(`{"name":"a","x":1}`))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path,
+			strings.NewReader(`{"name":"a","x":1}`))
 		r.Header.Set("Content-Type", "application/json")
 		e.ServeHTTP(w, r)
 		if w.Code != want {
@@ -128,8 +146,17 @@ func TestSizeIsBoundedHoweverTheBodyComes(t *testing.T) {
 	}{
 		{"no limit", int64(len(body)), nil, nil, nil},
 		{"no limit, length unknown", -1, nil, nil, nil},
-		{"own limit, length known", int64(len(body)), nil, []xbind.Option{xbind.WithMaxBytes(1000)}, xerror.PayloadTooLarge},
-		{"own limit, length unknown", -1, nil, []xbind.Option{xbind.WithMaxBytes(1000)}, xerror.PayloadTooLarge},
+		{
+			"own limit, length known", int64(len(body)), nil,
+			[]xbind.Option{xbind.WithMaxBytes(1000)},
+			xerror.PayloadTooLarge,
+		},
+		{
+			"own limit, length unknown",
+			-1, nil,
+			[]xbind.Option{xbind.WithMaxBytes(1000)},
+			xerror.PayloadTooLarge,
+		},
 		{"limit of the server", -1, func(c *gin.Context) {
 			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, 1000)
 		}, nil, xerror.PayloadTooLarge},
@@ -174,7 +201,8 @@ func TestBodyThatCannotBeRead(t *testing.T) {
 			c := request("")
 			c.Request.Body, c.Request.ContentLength = broken{tc.err}, 10
 			xbind.Bind(c, &order{}).Data()
-			if e := reported(t, c); e.GetErrorCode() != tc.want || strings.Contains(e.Error(), secret) {
+			if e := reported(t, c); e.GetErrorCode() != tc.want ||
+				strings.Contains(e.Error(), secret) {
 				t.Errorf("reported %v, want %v", e, tc.want)
 			}
 		})
@@ -238,7 +266,8 @@ func TestHandleValidationErrorTakesAGinContext(t *testing.T) {
 	if !xvalid.HandleValidationError(c, c.ShouldBindJSON(&o)) {
 		t.Fatal("nothing was reported")
 	}
-	if e := reported(t, c); e.GetErrorCode() != xerror.BodyError || failedFields(e) != "name:required" {
+	if e := reported(t, c); e.GetErrorCode() != xerror.BodyError ||
+		failedFields(e) != "name:required" {
 		t.Errorf("reported %v, want BODY_ERROR for the name", e)
 	}
 }

@@ -1,13 +1,14 @@
-// Package xbind fills a struct from a request, checks it against its binding tags, and reports what is
-// wrong.
+// Package xbind fills a struct from a request, checks it against its binding tags, and
+// reports what is wrong.
 //
 //	request := xbind.Bind(c, &RegisterRequest{}).Data()
 //	if request == nil {
 //		return // the error has been reported
 //	}
 //
-// Every method returns the filled struct, or nil after it has handed one error to the gin context and
-// ended the request; the error middleware renders it. No message repeats what the client sent.
+// Every method returns the filled struct, or nil after it has handed one error to the gin
+// context and ended the request; the error middleware renders it. No message repeats what
+// the client sent.
 package xbind
 
 import (
@@ -19,8 +20,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
-// Binder binds the parts of one request to one value. It belongs to the goroutine that serves the
-// request.
+// Binder binds the parts of one request to one value. It belongs to the goroutine that
+// serves the request.
 type Binder[T any] struct {
 	c    *gin.Context
 	dst  *T
@@ -29,8 +30,8 @@ type Binder[T any] struct {
 
 // Bind prepares to fill dst, which may hold defaults and may be nil for a new T.
 //
-// The strictness is that of Use where it is mounted, else the zero Strictness; options change it for
-// this call.
+// The strictness is that of Use where it is mounted, else the zero Strictness; options
+// change it for this call.
 func Bind[T any](c *gin.Context, dst *T, opts ...Option) *Binder[T] {
 	return &Binder[T]{c: c, dst: dst, opts: opts} // small enough to be inlined: no allocation
 }
@@ -46,8 +47,9 @@ func (b *Binder[T]) Data() *T {
 
 // Form binds the form in the body by form tags: application/x-www-form-urlencoded, or
 // multipart/form-data with files, which fill fields of the types *multipart.FileHeader,
-// multipart.FileHeader and slices of either, also in nested structs. Text fills none of them; a T with files
-// in other types is a DeveloperError. The names of the files are those of FileName. A body can be read once.
+// multipart.FileHeader and slices of either, also in nested structs. Text fills none of
+// them; a T with files in other types is a DeveloperError. The names of the files are
+// those of FileName. A body can be read once.
 func (b *Binder[T]) Form() *T { return b.bind(xvalid.Body, formValues) }
 
 // Query binds the query parameters by form tags.
@@ -68,12 +70,14 @@ func orNew[T any](dst *T) *T {
 
 // report hands the error to the error middleware and ends the request.
 func report(c *gin.Context, err *xerror.Error) bool {
-	c.Errors = append(c.Errors, &gin.Error{Err: err, Type: gin.ErrorTypeBind}) // as c.Error does, which looks into err first
+	// as c.Error does, which looks into err first
+	c.Errors = append(c.Errors, &gin.Error{Err: err, Type: gin.ErrorTypeBind})
 	c.Abort()
 	return false
 }
 
-// valid checks dst against its binding tags and reports what failed, with the names of a tag; "" is json.
+// valid checks dst against its binding tags and reports what failed, with the names of a
+// tag; "" is json.
 func valid[T any](c *gin.Context, from xvalid.Source, tag string, dst *T) bool {
 	err := xvalid.Validate(c, dst)
 	switch {
@@ -82,6 +86,7 @@ func valid[T any](c *gin.Context, from xvalid.Source, tag string, dst *T) bool {
 	case tag == "":
 		return report(c, xvalid.Error(c.Request.Context(), from.Code(), err))
 	default:
-		return report(c, xvalid.ErrorNamed(c.Request.Context(), from.Code(), err, reflect.TypeFor[T](), tag))
+		return report(c, xvalid.ErrorNamed(c.Request.Context(), from.Code(), err,
+			reflect.TypeFor[T](), tag))
 	}
 }

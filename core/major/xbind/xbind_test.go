@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 // request returns the context of a POST with a body.
 func request(body string, header ...string) *gin.Context {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
-	c.Request = httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/", strings.NewReader(body))
+	c.Request = httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/",
+		strings.NewReader(body))
 	c.Request.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(header); i += 2 {
 		c.Request.Header.Set(header[i], header[i+1])
@@ -102,7 +103,8 @@ func TestDataFillsAndValidates(t *testing.T) {
 	c := request(` {"name":"ada","items":[{"price":5}],"raw":{"a": 1},"page":3,"NAME_":1} ` + "\n")
 	got := xbind.Bind(c, &order{Yes: true}).Data()
 	want := &order{
-		common: common{Page: 3}, Name: "ada", Items: []item{{Price: 5}}, Raw: json.RawMessage(`{"a": 1}`), Yes: true,
+		common: common{Page: 3}, Name: "ada",
+		Items: []item{{Price: 5}}, Raw: json.RawMessage(`{"a": 1}`), Yes: true,
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(order{})); diff != "" {
 		t.Errorf("Data (-want +got):\n%s", diff)
@@ -112,7 +114,8 @@ func TestDataFillsAndValidates(t *testing.T) {
 	}
 }
 
-// TestNamesThatDifferInCase follows encoding/json: the exact name, else the first that differs in case only.
+// TestNamesThatDifferInCase follows encoding/json: the exact name, else the first that
+// differs in case only.
 func TestNamesThatDifferInCase(t *testing.T) {
 	type cased struct {
 		Key, KEY int
@@ -141,16 +144,19 @@ func TestNamesThatDifferInCase(t *testing.T) {
 }
 
 func TestNilDestinationIsANewOne(t *testing.T) {
-	if got := xbind.Bind[order](request(`{"name":"ada"}`), nil).Data(); got == nil || got.Name != "ada" {
+	if got := xbind.Bind[order](request(`{"name":"ada"}`), nil).Data(); got == nil ||
+		got.Name != "ada" {
 		t.Errorf("Data = %v, want a new order", got)
 	}
 }
 
 func TestOtherDestinations(t *testing.T) {
-	if got := xbind.Bind(request(`{"a":1,"A":2}`), &map[string]int{}).Data(); got == nil || (*got)["A"] != 2 {
+	if got := xbind.Bind(request(`{"a":1,"A":2}`), &map[string]int{}).Data(); got == nil ||
+		(*got)["A"] != 2 {
 		t.Errorf("map: %v", got)
 	}
-	if got := xbind.Bind(request(`[{"price":1},{"price":2}]`), &[]item{}).Data(); got == nil || len(*got) != 2 {
+	if got := xbind.Bind(request(`[{"price":1},{"price":2}]`), &[]item{}).Data(); got == nil ||
+		len(*got) != 2 {
 		t.Errorf("slice: %v", got)
 	}
 	c := request(`[{"price":1},{"price":-2}]`)
@@ -185,45 +191,138 @@ func TestRefusedBodies(t *testing.T) {
 		{"letter for a digit", `{"page":1é}`, xerror.BodyError, "valid JSON at byte 10", ""},
 		{"bad number", `{"page":01}`, xerror.BodyError, "valid JSON at byte 10", ""},
 		{"control character", "{\"name\":\"a\nb\"}", xerror.BodyError, "valid JSON", ""},
-		{"second value", `{"name":"a"}{"name":"b"}`, xerror.BodyError, "goes on after its JSON value at byte 12", ""},
+		{
+			"second value", `{"name":"a"}{"name":"b"}`,
+			xerror.BodyError, "goes on after its JSON value at byte 12", "",
+		},
 		{"rest", `{"name":"a"} ` + secret, xerror.BodyError, "goes on after", ""},
-		{"same name", `{"name":"a","name":"` + secret + `"}`, xerror.BodyError, "name occurs twice", "name:duplicate"},
-		{"same field in another case", `{"name":"a","NAME":"b"}`, xerror.BodyError, "name occurs twice", "name:duplicate"},
-		{"same name escaped", `{"name":"a","n\u0061me":"b"}`, xerror.BodyError, "name occurs twice", "name:duplicate"},
-		{"same field of an embedded struct", `{"page":1,"Page":2}`, xerror.BodyError, "page occurs twice", "page:duplicate"},
+		{
+			"same name", `{"name":"a","name":"` + secret + `"}`, xerror.BodyError, "name occurs twice",
+			"name:duplicate",
+		},
+		{
+			"same field in another case", `{"name":"a","NAME":"b"}`,
+			xerror.BodyError, "name occurs twice", "name:duplicate",
+		},
+		{
+			"same name escaped", `{"name":"a","n\u0061me":"b"}`, xerror.BodyError, "name occurs twice",
+			"name:duplicate",
+		},
+		{
+			"same field of an embedded struct", `{"page":1,"Page":2}`,
+			xerror.BodyError, "page occurs twice", "page:duplicate",
+		},
 		{"same name unknown", `{"x":1,"x":2}`, xerror.BodyError, "x occurs twice", "x:duplicate"},
-		{"same name deep", `{"items":[{},{"tags":{"a":1,"a":2}}]}`, xerror.BodyError, "a occurs twice", "items[1].tags.a:duplicate"},
-		{"same name in any", `{"any":[{"b":{"c":1,"c":1}}]}`, xerror.BodyError, "c occurs twice", "any[0].b.c:duplicate"},
-		{"same name in raw", `{"raw":{"c":1,"c":1}}`, xerror.BodyError, "c occurs twice", "raw.c:duplicate"},
-		{"same name that is no word", `{"` + secret + `":1,"` + secret + `":2}`, xerror.BodyError, "* occurs twice", "*:duplicate"},
+		{
+			"same name deep", `{"items":[{},{"tags":{"a":1,"a":2}}]}`,
+			xerror.BodyError, "a occurs twice", "items[1].tags.a:duplicate",
+		},
+		{
+			"same name in any", `{"any":[{"b":{"c":1,"c":1}}]}`, xerror.BodyError, "c occurs twice",
+			"any[0].b.c:duplicate",
+		},
+		{
+			"same name in raw", `{"raw":{"c":1,"c":1}}`, xerror.BodyError, "c occurs twice",
+			"raw.c:duplicate",
+		},
+		{
+			"same name that is no word", `{"` + secret + `":1,"` + secret + `":2}`,
+			xerror.BodyError, "* occurs twice", "*:duplicate",
+		},
 		{"too deep", `{"any":` + deep + `}`, xerror.BodyError, "deeper than 100 levels", ""},
 		{"invalid UTF-8", "{\"name\":\"a\xff\"}", xerror.BodyError, "UTF-8 at byte 10", ""},
-		{"invalid UTF-8 behind U+FFFD", "{\"name\":\"\ufffd\xff\"}", xerror.BodyError, "UTF-8 at byte 12", ""},
+		{
+			"invalid UTF-8 behind U+FFFD", "{\"name\":\"\ufffd\xff\"}",
+			xerror.BodyError, "UTF-8 at byte 12", "",
+		},
 		{"lone surrogate", `{"name":"\ud800"}`, xerror.BodyError, "UTF-8 at byte 9", ""},
 		{"lone low surrogate", `{"name":"\udc00x"}`, xerror.BodyError, "UTF-8 at byte 9", ""},
-		{"lone surrogate behind escapes", `{"name":"\\\u0041\ud83d\ude00\ud83d\u0041"}`, xerror.BodyError, "UTF-8 at byte 29", ""},
-		{"text for a number", `{"page":"` + secret + `"}`, xerror.BodyType, "page must be an integer", "page:type"},
-		{"number for a text", `{"name":123456789}`, xerror.BodyType, "name must be a string", "name:type"},
-		{"number out of range", `{"items":[{},{"price":987654321}]}`, xerror.BodyType, "price must be an integer from -128 to 127", "items[1].price:type"},
-		{"fraction", `{"small":1.5}`, xerror.BodyType, "small must be an integer from 0 to 65535", "small:type"},
-		{"text for a truth", `{"yes":"true"}`, xerror.BodyType, "yes must be true or false", "yes:type"},
-		{"text for a fraction", `{"rate":"1"}`, xerror.BodyType, "rate must be a number", "rate:type"},
-		{"object for a list", `{"items":{"a":1}}`, xerror.BodyType, "items must be a list", "items:type"},
-		{"list for an object", `{"items":[[1]]}`, xerror.BodyType, "items[0] must be an object", "items[0]:type"},
-		{"text for an object", `{"self":{"self":"x"}}`, xerror.BodyType, "self must be an object", "self.self:type"},
-		{"value of a map", `{"items":[{"tags":{"a":1,"b":"x"}}]}`, xerror.BodyType, "b must be an integer", "items[0].tags.b:type"},
-		{"bytes", `{"bytes":"` + secret + `"}`, xerror.BodyType, "bytes must be a Base64 string", "bytes:type"},
+		{
+			"lone surrogate behind escapes", `{"name":"\\\u0041\ud83d\ude00\ud83d\u0041"}`,
+			xerror.BodyError, "UTF-8 at byte 29", "",
+		},
+		{
+			"text for a number", `{"page":"` + secret + `"}`,
+			xerror.BodyType, "page must be an integer", "page:type",
+		},
+		{
+			"number for a text", `{"name":123456789}`, xerror.BodyType, "name must be a string",
+			"name:type",
+		},
+		{
+			"number out of range", `{"items":[{},{"price":987654321}]}`,
+			xerror.BodyType, "price must be an integer from -128 to 127", "items[1].price:type",
+		},
+		{
+			"fraction", `{"small":1.5}`, xerror.BodyType, "small must be an integer from 0 to 65535",
+			"small:type",
+		},
+		{
+			"text for a truth", `{"yes":"true"}`, xerror.BodyType, "yes must be true or false",
+			"yes:type",
+		},
+		{
+			"text for a fraction", `{"rate":"1"}`, xerror.BodyType, "rate must be a number",
+			"rate:type",
+		},
+		{
+			"object for a list", `{"items":{"a":1}}`, xerror.BodyType, "items must be a list",
+			"items:type",
+		},
+		{
+			"list for an object", `{"items":[[1]]}`, xerror.BodyType, "items[0] must be an object",
+			"items[0]:type",
+		},
+		{
+			"text for an object", `{"self":{"self":"x"}}`, xerror.BodyType, "self must be an object",
+			"self.self:type",
+		},
+		{
+			"value of a map", `{"items":[{"tags":{"a":1,"b":"x"}}]}`,
+			xerror.BodyType, "b must be an integer", "items[0].tags.b:type",
+		},
+		{
+			"bytes", `{"bytes":"` + secret + `"}`, xerror.BodyType, "bytes must be a Base64 string",
+			"bytes:type",
+		},
 		{"list at the top", `[1]`, xerror.BodyType, "the body must be an object", ":type"},
-		{"text at the top", `"` + secret + `"`, xerror.BodyType, "the body must be an object", ":type"},
-		{"time", `{"self":{"at":"` + secret + `"}}`, xerror.BodyType, "at must be a time", "self.at:type"},
-		{"negative id", `{"owner":"-5"}`, xerror.BodyType, "owner must be a valid id", "owner:type"},
-		{"own type", `{"code":"` + secret + `"}`, xerror.BodyType, "code must be a string", "code:type"},
-		{"quoted number", `{"quoted":"` + secret + `"}`, xerror.BodyType, "quoted must be an integer", "quoted:type"},
-		{"number for a quoted number", `{"quoted":987654321}`, xerror.BodyType, "quoted must be an integer", "quoted:type"},
-		{"list for a map", `{"items":[{"tags":[]}]}`, xerror.BodyType, "tags must be an object", "items[0].tags:type"},
+		{
+			"text at the top", `"` + secret + `"`, xerror.BodyType, "the body must be an object",
+			":type",
+		},
+		{
+			"time", `{"self":{"at":"` + secret + `"}}`, xerror.BodyType, "at must be a time",
+			"self.at:type",
+		},
+		{
+			"negative id", `{"owner":"-5"}`, xerror.BodyType, "owner must be a valid id",
+			"owner:type",
+		},
+		{
+			"own type", `{"code":"` + secret + `"}`, xerror.BodyType, "code must be a string",
+			"code:type",
+		},
+		{
+			"quoted number", `{"quoted":"` + secret + `"}`,
+			xerror.BodyType, "quoted must be an integer", "quoted:type",
+		},
+		{
+			"number for a quoted number", `{"quoted":987654321}`,
+			xerror.BodyType, "quoted must be an integer", "quoted:type",
+		},
+		{
+			"list for a map", `{"items":[{"tags":[]}]}`, xerror.BodyType, "tags must be an object",
+			"items[0].tags:type",
+		},
 		{"bad escape in a name", `{"n\x":1}`, xerror.BodyError, "valid JSON at byte 5", ""},
-		{"rule", `{"name":"` + secret + secret + `","items":[{"price":-5}]}`, xerror.BodyError, "name must be a maximum of 20 characters", "name:max items[0].price:gte"},
-		{"rule on what is missing", `{}`, xerror.BodyError, "name is a required field", "name:required"},
+		{
+			"rule", `{"name":"` + secret + secret + `","items":[{"price":-5}]}`, xerror.BodyError,
+			"name must be a maximum of 20 characters", "name:max items[0].price:gte",
+		},
+		{
+			"rule on what is missing", `{}`, xerror.BodyError, "name is a required field",
+			"name:required",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := request(tc.body)
@@ -231,8 +330,10 @@ func TestRefusedBodies(t *testing.T) {
 				t.Fatalf("Data = %+v, want nil", got)
 			}
 			e := reported(t, c)
-			if e.GetErrorCode() != tc.code || !strings.Contains(string(e.GetErrorMessage()), tc.message) || failedFields(e) != tc.fields {
-				t.Errorf("reported %v with %q, want %v, %q, %q", e, failedFields(e), tc.code, tc.message, tc.fields)
+			if e.GetErrorCode() != tc.code || !strings.Contains(string(e.GetErrorMessage()),
+				tc.message) || failedFields(e) != tc.fields {
+				t.Errorf("reported %v with %q, want %v, %q, %q",
+					e, failedFields(e), tc.code, tc.message, tc.fields)
 			}
 			told := fmt.Sprint(e.Error(), e.GetErrorMessage(), e.GetData())
 			for _, value := range []string{secret, "123456789", "987654321"} {
@@ -250,7 +351,8 @@ func TestBinder_Data_typeOfADefault(t *testing.T) {
 		t.Fatalf("Data = %+v, want nil: the value in the interface takes no text", got)
 	}
 	e := reported(t, c)
-	if e.GetErrorCode() != xerror.BodyType || failedFields(e) != "" || strings.Contains(e.Error(), secret) {
+	if e.GetErrorCode() != xerror.BodyType || failedFields(e) != "" ||
+		strings.Contains(e.Error(), secret) {
 		t.Errorf("reported %v with %q, want BODY_TYPE without a field", e, failedFields(e))
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"strconv"
 )
 
-// Codec turns values into bytes. It is safe for concurrent use; Encode returns bytes that it does not
-// keep, and Decode keeps none of those that it is given.
+// Codec turns values into bytes. It is safe for concurrent use; Encode returns bytes that
+// it does not keep, and Decode keeps none of those that it is given.
 //
-// Strings, byte slices and integers never pass through it: they are stored as they are, integers in
-// decimal, unless their type has a JSON or text form of its own.
+// Strings, byte slices and integers never pass through it: they are stored as they are,
+// integers in decimal, unless their type has a JSON or text form of its own.
 type Codec interface {
 	Encode(v any) ([]byte, error)
 	Decode(data []byte, v any) error
@@ -30,7 +30,8 @@ func (jsonCodec) Decode(data []byte, v any) error { return json.Unmarshal(data, 
 
 // isRaw reports whether values of a type are stored as they are, without the codec.
 func isRaw(t reflect.Type) bool {
-	isBytes := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !encodesItself(t.Elem())
+	isBytes := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 &&
+		!encodesItself(t.Elem())
 	return !encodesItself(t) && (isBytes || isStringOrInteger(t.Kind()))
 }
 
@@ -114,9 +115,10 @@ func redact(err error) error {
 type values[V any] struct {
 	codec Codec
 	raw   bool // isRaw
-	// whole says that a V may be kept undecoded: it is immutable, or a shallow copy is a full copy and decoding gives
-	// back just what was encoded, so that a store of bytes would behave the same. In the second case a value that is
-	// not raw must also be faithful.
+	// whole says that a V may be kept undecoded: it is immutable, or a shallow copy is a
+	// full copy and decoding gives back just what was encoded, so that a store of bytes
+	// would behave the same. In the second case a value that is not raw must also be
+	// faithful.
 	whole bool
 }
 
@@ -124,7 +126,8 @@ func newValues[V any](m *Manager, immutable bool) values[V] {
 	t := reflect.TypeFor[V]()
 	raw := isRaw(t)
 	_, isJSON := m.options.Codec.(jsonCodec)
-	return values[V]{codec: m.options.Codec, raw: raw, whole: immutable || isPlain(t) && (raw || isJSON)}
+	return values[V]{codec: m.options.Codec, raw: raw, whole: immutable || isPlain(t) &&
+		(raw || isJSON)}
 }
 
 func (c *values[V]) encode(v *V) ([]byte, error) {

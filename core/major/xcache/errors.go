@@ -14,17 +14,18 @@ import (
 
 // The errors that a caller may want to tell apart, with errors.Is.
 var (
-	// ErrWrongType reports that the key holds another kind of value, such as a list under a hash's key.
+	// ErrWrongType reports that the key holds another kind of value, such as a list under
+	// a hash's key.
 	ErrWrongType = driver.ErrWrongType
 	// ErrClosed reports a call after Close.
 	ErrClosed = driver.ErrClosed
-	// ErrUnavailable reports a backend that cannot be reached, or cannot serve just now. It is xerror.ServiceUnavailable to a
-	// client.
+	// ErrUnavailable reports a backend that cannot be reached, or cannot serve just now.
+	// It is xerror.ServiceUnavailable to a client.
 	ErrUnavailable = driver.ErrUnavailable
 	// ErrNil reports a nil value in a write. Nothing was written.
 	ErrNil = errors.New("the value is nil")
-	// ErrOption reports options that make no sense: a negative TTL, or NX and XX together. Nothing was
-	// written.
+	// ErrOption reports options that make no sense: a negative TTL, or NX and XX
+	// together. Nothing was written.
 	ErrOption = errors.New("wrong option")
 	// ErrDecode reports that what the cache holds is no value of the view's type.
 	ErrDecode = errors.New("cannot decode the cached value")
@@ -65,8 +66,9 @@ var errGoexit = fmt.Errorf("xcache: the loader ended its goroutine: %w", &guard.
 // registerMapper tells xerror about the cache's errors, once an application has a cache.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
-// mapError gives CacheError, ServiceUnavailable or GatewayTimeout to what this package reports, and leaves the end of a
-// context, which may be the cause of it, to the mappers of the standard library.
+// mapError gives CacheError, ServiceUnavailable or GatewayTimeout to what this package
+// reports, and leaves the end of a context, which may be the cause of it, to the mappers
+// of the standard library.
 func mapError(err error) *xerror.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil

@@ -37,8 +37,8 @@ func (failingUsers) Get(context.Context, int64) (*User, bool, error) {
 	return nil, false, errors.New("cache is down")
 }
 
-// An application's test substitutes a view: its code depends on an interface with the methods
-// that it calls.
+// An application's test substitutes a view: its code depends on an interface with the
+// methods that it calls.
 func ExampleKeyCache_substitute() {
 	fmt.Println(Greeter{Users: failingUsers{}}.Greet(context.Background(), 7))
 	// Output: Hello, and sorry

@@ -27,7 +27,8 @@ func application() context.Context {
 }
 
 func ExampleNew() {
-	m, err := xcache.New(drivertest.NewMapStore(nil), xcache.WithPrefix("app:"), xcache.WithDefaultTTL(time.Hour))
+	m, err := xcache.New(drivertest.NewMapStore(nil), xcache.WithPrefix("app:"),
+		xcache.WithDefaultTTL(time.Hour))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -39,7 +40,8 @@ func ExampleNew() {
 
 func ExampleKeyCacheOf() {
 	ctx := application()
-	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx), xcache.WithName("user"), xcache.WithKeyPrefix("user:"))
+	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx), xcache.WithName("user"),
+		xcache.WithKeyPrefix("user:"))
 
 	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xcache.WithTTL(10*time.Minute))
 	user, found, err := users.Get(ctx, 7)
@@ -58,7 +60,8 @@ func ExampleWithStored() {
 
 	for range 2 {
 		var mine bool
-		err := locks.Set(ctx, "report", &me, xcache.WithNX(), xcache.WithTTL(time.Minute), xcache.WithStored(&mine))
+		err := locks.Set(ctx, "report",
+			&me, xcache.WithNX(), xcache.WithTTL(time.Minute), xcache.WithStored(&mine))
 		fmt.Println(mine, err)
 	}
 	// Output:
@@ -68,7 +71,8 @@ func ExampleWithStored() {
 
 func ExampleKeyCache_GetOrLoad() {
 	ctx := application()
-	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx), xcache.WithNegativeTTL(time.Minute))
+	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx),
+		xcache.WithNegativeTTL(time.Minute))
 	load := func(context.Context) (*User, error) {
 		fmt.Println("asking the database")
 		return &User{ID: 7, Name: "Ada"}, nil
@@ -90,7 +94,8 @@ func ExampleHashCacheOf() {
 		Agent *string `cache:"agent"`
 	}
 	ctx := application()
-	sessions := xcache.HashCacheOf[string, string, string, Session](xcache.MustGetManager(ctx), xcache.WithViewTTL(time.Hour))
+	sessions := xcache.HashCacheOf[string, string, string, Session](xcache.MustGetManager(ctx),
+		xcache.WithViewTTL(time.Hour))
 
 	_ = sessions.SetAllStruct(ctx, "s1", &Session{User: 7, Theme: "dark"})
 	theme := "light"

@@ -16,8 +16,10 @@ func ExampleKeyCache_Set() {
 	stored := false
 
 	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xcache.WithTTL(time.Hour))
-	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Bob"}, xcache.WithKeepTTL())                        // the hour goes on
-	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Eve"}, xcache.WithNX(), xcache.WithStored(&stored)) // it is there
+	// the hour goes on
+	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Bob"}, xcache.WithKeepTTL())
+	// it is there
+	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Eve"}, xcache.WithNX(), xcache.WithStored(&stored))
 	user, found, err := users.Get(ctx, 7)
 	fmt.Println(user.Name, found, stored, err)
 	// Output: Bob true false <nil>
@@ -27,7 +29,8 @@ func ExampleKeyCache_GetMany() {
 	ctx := application()
 	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx))
 
-	_ = users.SetMany(ctx, map[int64]User{7: {ID: 7, Name: "Ada"}, 8: {ID: 8, Name: "Bob"}}, xcache.WithTTL(time.Hour))
+	_ = users.SetMany(ctx, map[int64]User{7: {ID: 7, Name: "Ada"}, 8: {ID: 8, Name: "Bob"}},
+		xcache.WithTTL(time.Hour))
 	found, err := users.GetMany(ctx, []int64{7, 8, 9})
 	removed, _ := users.DeleteMany(ctx, []int64{7, 9})
 	fmt.Println(slices.Sorted(maps.Keys(found)), removed, err)
@@ -36,7 +39,8 @@ func ExampleKeyCache_GetMany() {
 
 func ExampleKeyCache_Keys() {
 	ctx := application()
-	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx), xcache.WithKeyPrefix("user:"))
+	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx),
+		xcache.WithKeyPrefix("user:"))
 	_ = users.SetMany(ctx, map[int64]User{7: {ID: 7}, 8: {ID: 8}})
 
 	sum := int64(0)
@@ -55,8 +59,10 @@ func ExampleKeyCache_Keys() {
 func ExampleKeyCache_Keys_all() {
 	ctx := application()
 	cache := xcache.MustGetManager(ctx)
-	_ = xcache.KeyCacheOf[int64, User](cache, xcache.WithKeyPrefix("user:")).Set(ctx, 7, &User{ID: 7})
-	_, _ = xcache.SetCacheOf[string, int64](cache, xcache.WithKeyPrefix("online:")).Add(ctx, "room", []int64{7})
+	_ = xcache.KeyCacheOf[int64, User](cache, xcache.WithKeyPrefix("user:")).Set(ctx, 7,
+		&User{ID: 7})
+	_, _ = xcache.SetCacheOf[string, int64](cache, xcache.WithKeyPrefix("online:")).Add(ctx, "room",
+		[]int64{7})
 
 	all := xcache.KeyCacheOf[string, any](cache) // the keys of all views, whatever they hold
 	for key, err := range all.Keys(ctx) {
@@ -83,7 +89,8 @@ func ExampleManager_Lease() {
 
 func ExampleHashCache_Set() {
 	ctx := application()
-	stock := xcache.HashCacheOf[string, string, int, struct{}](xcache.MustGetManager(ctx), xcache.WithViewTTL(time.Hour))
+	stock := xcache.HashCacheOf[string, string, int, struct{}](xcache.MustGetManager(ctx),
+		xcache.WithViewTTL(time.Hour))
 
 	apples, pears := 3, 5
 	_ = stock.Set(ctx, "shop", "apples", &apples)
@@ -101,7 +108,8 @@ func ExampleHashCache_Set() {
 
 func ExampleSetCache_Add() {
 	ctx := application()
-	online := xcache.SetCacheOf[string, int64](xcache.MustGetManager(ctx), xcache.WithViewTTL(time.Hour))
+	online := xcache.SetCacheOf[string, int64](xcache.MustGetManager(ctx),
+		xcache.WithViewTTL(time.Hour))
 
 	added, _ := online.Add(ctx, "room", []int64{7, 8, 7})
 	in, _ := online.IsMember(ctx, "room", 8)
@@ -137,7 +145,8 @@ func ExampleListCache_Range() {
 func ExampleWithMetrics() {
 	ctx := application()
 	count := func(_ context.Context, e xcache.Event) {
-		fmt.Println(e.View, e.Op, e.Outcome) // such as operations.WithLabelValues(e.View, e.Op, e.Outcome).Inc()
+		// such as operations.WithLabelValues(e.View, e.Op, e.Outcome).Inc()
+		fmt.Println(e.View, e.Op, e.Outcome)
 	}
 	cache, err := xcache.New(xcache.MustGetManager(ctx).Store(), xcache.WithMetrics(count))
 	if err != nil {

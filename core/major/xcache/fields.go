@@ -25,8 +25,8 @@ type structField struct {
 
 var fieldPlans jsonplan.Cache[reflect.Type, *fields]
 
-// fieldsOf returns the plan of a struct type; it is made once. It panics where t is no struct, or names
-// two fields alike.
+// fieldsOf returns the plan of a struct type; it is made once. It panics where t is no
+// struct, or names two fields alike.
 func fieldsOf(t reflect.Type) *fields { return fieldPlans.Get(t, newFields) }
 
 func newFields(t reflect.Type) *fields {
@@ -62,7 +62,8 @@ func (p *fields) add(t reflect.Type, index []int) {
 	}
 }
 
-// tagOf returns a field's name in a hash: that of its cache tag, else of its json tag, else its own.
+// tagOf returns a field's name in a hash: that of its cache tag, else of its json tag,
+// else its own.
 func tagOf(f reflect.StructField) (name string, omitEmpty, tagged bool) {
 	tag, ok := f.Tag.Lookup("cache")
 	if !ok {

@@ -8,23 +8,30 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// HashCache holds a hash under each key: fields of type F with values of type V, or the fields of the
-// struct S. It is safe for concurrent use. Writes slide the life of the whole hash, removals do not.
+// HashCache holds a hash under each key: fields of type F with values of type V, or the
+// fields of the struct S. It is safe for concurrent use. Writes slide the life of the
+// whole hash, removals do not.
 type HashCache[K comparable, F comparable, V, S any] struct {
 	collection[K, V]
 	field  text[F]
 	fields *fields
 }
 
-// HashCacheOf returns the view on m whose hashes have fields F and values V, or those of the struct S,
-// named by their cache or json tags. A view that needs no S says struct{}. It panics where K or F has no
-// text, where F cannot be read back, or where S is no struct.
+// HashCacheOf returns the view on m whose hashes have fields F and values V, or those of
+// the struct S, named by their cache or json tags. A view that needs no S says struct{}.
+// It panics where K or F has no text, where F cannot be read back, or where S is no
+// struct.
 func HashCacheOf[K, F comparable, V, S any](m *Manager, opts ...ViewOption) *HashCache[K, F, V, S] {
-	return &HashCache[K, F, V, S]{newCollection[K, V](m, opts), newText[F]("field", true), fieldsOf(reflect.TypeFor[S]())}
+	return &HashCache[K, F, V, S]{
+		newCollection[K, V](m, opts), newText[F]("field", true),
+		fieldsOf(reflect.TypeFor[S]()),
+	}
 }
 
 // Get returns the value of a field, and whether it exists.
-func (c *HashCache[K, F, V, S]) Get(ctx context.Context, key K, field F) (v *V, ok bool, err error) {
+func (c *HashCache[K, F, V, S]) Get(
+	ctx context.Context, key K, field F,
+) (v *V, ok bool, err error) {
 	return c.value(ctx, opGet, key, func(name string) ([]byte, bool, error) {
 		f, err := c.field.of("", field)
 		if err != nil {
@@ -35,7 +42,9 @@ func (c *HashCache[K, F, V, S]) Get(ctx context.Context, key K, field F) (v *V, 
 }
 
 // Set writes one field. WithNX and WithXX are about the field.
-func (c *HashCache[K, F, V, S]) Set(ctx context.Context, key K, field F, value *V, opts ...Option) error {
+func (c *HashCache[K, F, V, S]) Set(
+	ctx context.Context, key K, field F, value *V, opts ...Option,
+) error {
 	return c.update(ctx, key, opts, func(name string, w driver.Write) (bool, error) {
 		item, err := c.item(field, value)
 		if err != nil {
@@ -81,9 +90,11 @@ func (c *HashCache[K, F, V, S]) decode(list []driver.Field) (map[F]V, error) {
 	return all, nil
 }
 
-// SetAll writes several fields at once and leaves the others. WithNX writes where none of them exists,
-// WithXX where all do. An empty map changes nothing.
-func (c *HashCache[K, F, V, S]) SetAll(ctx context.Context, key K, values map[F]V, opts ...Option) error {
+// SetAll writes several fields at once and leaves the others. WithNX writes where none of
+// them exists, WithXX where all do. An empty map changes nothing.
+func (c *HashCache[K, F, V, S]) SetAll(
+	ctx context.Context, key K, values map[F]V, opts ...Option,
+) error {
 	return c.update(ctx, key, opts, func(name string, w driver.Write) (bool, error) {
 		set := make([]driver.Field, 0, len(values))
 		for field, value := range values {
@@ -100,8 +111,11 @@ func (c *HashCache[K, F, V, S]) SetAll(ctx context.Context, key K, values map[F]
 	})
 }
 
-// GetAllStruct returns the hash as an S, and whether it exists. A field that is missing stays zero.
-func (c *HashCache[K, F, V, S]) GetAllStruct(ctx context.Context, key K) (s *S, ok bool, err error) {
+// GetAllStruct returns the hash as an S, and whether it exists. A field that is missing
+// stays zero.
+func (c *HashCache[K, F, V, S]) GetAllStruct(
+	ctx context.Context, key K,
+) (s *S, ok bool, err error) {
 	ok, err = c.call(ctx, opRead, key, func(name string) (bool, error) {
 		list, err := c.m.store.HashGetAll(ctx, name)
 		if err != nil || len(list) == 0 {
@@ -116,9 +130,12 @@ func (c *HashCache[K, F, V, S]) GetAllStruct(ctx context.Context, key K) (s *S, 
 	return s, true, nil
 }
 
-// SetAllStruct writes all fields of s at once. It removes those that are nil pointers, or zero and tagged
-// omitempty, and leaves fields that S does not have. WithNX and WithXX are as in SetAll.
-func (c *HashCache[K, F, V, S]) SetAllStruct(ctx context.Context, key K, s *S, opts ...Option) error {
+// SetAllStruct writes all fields of s at once. It removes those that are nil pointers, or
+// zero and tagged omitempty, and leaves fields that S does not have. WithNX and WithXX
+// are as in SetAll.
+func (c *HashCache[K, F, V, S]) SetAllStruct(
+	ctx context.Context, key K, s *S, opts ...Option,
+) error {
 	return c.update(ctx, key, opts, func(name string, w driver.Write) (bool, error) {
 		if s == nil {
 			return false, ErrNil
@@ -142,9 +159,11 @@ func (c *HashCache[K, F, V, S]) Exists(ctx context.Context, key K, field F) (ok 
 	})
 }
 
-// Remove removes fields and counts those that existed. The hash lives on as long as it would have; without
-// fields it does not exist.
-func (c *HashCache[K, F, V, S]) Remove(ctx context.Context, key K, fields ...F) (removed int, err error) {
+// Remove removes fields and counts those that existed. The hash lives on as long as it
+// would have; without fields it does not exist.
+func (c *HashCache[K, F, V, S]) Remove(
+	ctx context.Context, key K, fields ...F,
+) (removed int, err error) {
 	return c.count(ctx, opRemove, key, func(name string) (int, error) {
 		names, err := c.field.all(ctx, "", fields)
 		if err != nil || len(names) == 0 {

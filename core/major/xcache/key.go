@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// KeyCache stores one value under each key. It is safe for concurrent use and cheap to create. If
-// the manager has a near cache, Get, GetMany and GetOrLoad read it first.
+// KeyCache stores one value under each key. It is safe for concurrent use and cheap to
+// create. If the manager has a near cache, Get, GetMany and GetOrLoad read it first.
 type KeyCache[K comparable, V any] struct {
 	collection[K, V]
 	objects driver.ObjectStore // nil if values of V are stored as bytes
@@ -22,8 +22,8 @@ type KeyCache[K comparable, V any] struct {
 // read returns the value under a key, and whether there is one. Its error is an *Error.
 type read[K comparable, V any] func(ctx context.Context, key K) (v *V, ok bool, err error)
 
-// KeyCacheOf returns the view on m whose keys are K and whose values are V. It panics if K is not a
-// string or an integer and has no text of its own.
+// KeyCacheOf returns the view on m whose keys are K and whose values are V. It panics if
+// K is not a string or an integer and has no text of its own.
 func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K, V] {
 	c := &KeyCache[K, V]{collection: newCollection[K, V](m, opts)}
 	if c.val.whole {
@@ -47,9 +47,10 @@ func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K
 
 // Get returns the value under key, and whether there is one.
 //
-// The compiler inlines it, so the copy stays on the stack of a caller who does not let it escape:
-// BenchmarkGetRatio in cacheplugins/memory measures 1.04 of the bare engine then, and 1.26 if the
-// copy is allocated. new(*v) instead of SliceData costs two units more than the inliner allows.
+// The compiler inlines it, so the copy stays on the stack of a caller who does not let it
+// escape: BenchmarkGetRatio in cacheplugins/memory measures 1.04 of the bare engine then,
+// and 1.26 if the copy is allocated. new(*v) instead of SliceData costs two units more
+// than the inliner allows.
 func (c *KeyCache[K, V]) Get(ctx context.Context, key K) (v *V, ok bool, err error) {
 	if v, ok, err = c.find(ctx, key); ok && c.shared {
 		v = unsafe.SliceData([]V{*v}) //nolint:gosec // a copy
@@ -147,7 +148,9 @@ func (c *KeyCache[K, V]) set(ctx context.Context, key K, value *V, opts []Option
 }
 
 // put writes a value that is not nil under a whole key.
-func (c *KeyCache[K, V]) put(ctx context.Context, key string, value *V, w driver.Write) (bool, error) {
+func (c *KeyCache[K, V]) put(
+	ctx context.Context, key string, value *V, w driver.Write,
+) (bool, error) {
 	if c.objects != nil && (c.immutable || c.val.raw || faithful(reflect.ValueOf(value).Elem())) {
 		o := &object[V]{value: *value, codec: &c.val}
 		o.Object = o
@@ -164,7 +167,8 @@ func (c *KeyCache[K, V]) put(ctx context.Context, key string, value *V, w driver
 
 // Exists reports whether the key holds a value of any kind.
 func (c *KeyCache[K, V]) Exists(ctx context.Context, key K) (ok bool, err error) {
-	return c.call(ctx, opExists, key, func(name string) (bool, error) { return c.m.store.Exists(ctx, name) })
+	return c.call(ctx, opExists, key,
+		func(name string) (bool, error) { return c.m.store.Exists(ctx, name) })
 }
 
 // DeleteMany removes keys in one call, and counts those that existed.

@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// GetMany returns the values of the keys that have one, in one round trip where the backend
-// can. A key that holds another kind of value has none.
+// GetMany returns the values of the keys that have one, in one round trip where the
+// backend can. A key that holds another kind of value has none.
 func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error) {
 	op := c.begin(opRead)
 	out := make(map[K]V, len(keys))
@@ -26,9 +26,11 @@ func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error)
 	return out, nil
 }
 
-// getBatch reads the values of keys into out: those of which the near cache has a copy, and the
-// others in one round trip. near reports whether the former were all.
-func (c *KeyCache[K, V]) getBatch(ctx context.Context, keys []K, out map[K]V) (near bool, err error) {
+// getBatch reads the values of keys into out: those of which the near cache has a copy,
+// and the others in one round trip. near reports whether the former were all.
+func (c *KeyCache[K, V]) getBatch(
+	ctx context.Context, keys []K, out map[K]V,
+) (near bool, err error) {
 	rest := c.readCopies(ctx, keys, out)
 	names, err := c.key.all(ctx, c.prefix, rest)
 	if err != nil || len(names) == 0 {
@@ -62,7 +64,8 @@ func (c *KeyCache[K, V]) getBatch(ctx context.Context, keys []K, out map[K]V) (n
 	return false, nil
 }
 
-// readCopies reads the copies of the near cache into out, and returns the keys that have none.
+// readCopies reads the copies of the near cache into out, and returns the keys that have
+// none.
 func (c *KeyCache[K, V]) readCopies(ctx context.Context, keys []K, out map[K]V) (rest []K) {
 	if c.near == nil {
 		return keys
@@ -95,8 +98,8 @@ func (c *KeyCache[K, V]) getEach(ctx context.Context, keys []K, out map[K]V) err
 }
 
 // SetMany writes the values, in one round trip where the backend can. Each is written by
-// itself: where the call fails, some may have been. WithNX and WithXX are refused, since their
-// outcomes would be many.
+// itself: where the call fails, some may have been. WithNX and WithXX are refused, since
+// their outcomes would be many.
 func (c *KeyCache[K, V]) SetMany(ctx context.Context, items map[K]V, opts ...Option) error {
 	op := c.begin(opSet)
 	return op.end(ctx, true, c.setMany(ctx, items, opts))
@@ -108,7 +111,8 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 		return err
 	}
 	if w.condition != driver.Always {
-		return fmt.Errorf("%w: NX and XX have one outcome for each key, and SetMany reports none", ErrOption)
+		return fmt.Errorf("%w: NX and XX have one outcome for each key, and SetMany reports none",
+			ErrOption)
 	}
 	if err := ctx.Err(); err != nil || len(items) == 0 {
 		return err

@@ -9,26 +9,29 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// absent is what a key's name ends with where GetOrLoad remembers that the loader found nothing.
+// absent is what a key's name ends with where GetOrLoad remembers that the loader found
+// nothing.
 const absent = "\x00absent"
 
-// GetOrLoad returns the value under key; where there is none it asks load and keeps what comes
-// back. However many callers of this manager miss the key at the same time, it is loaded once,
-// and each gets a value of its own. A nil value says that there is none.
+// GetOrLoad returns the value under key; where there is none it asks load and keeps what
+// comes back. However many callers of this manager miss the key at the same time, it is
+// loaded once, and each gets a value of its own. A nil value says that there is none.
 //
 // load runs in a goroutine of its own, for all callers that wait for the key: ctx has the
-// values of the caller that came first, without its deadline, and ends if no caller waits any
-// longer. The options are for the write; WithNX, WithXX and WithStored have no place here.
+// values of the caller that came first, without its deadline, and ends if no caller waits
+// any longer. The options are for the write; WithNX, WithXX and WithStored have no place
+// here.
 //
-// A caller whose context ends gets the context's error, and the load goes on for the others.
-// All get the loader's error as it is, or a *xhook.PanicError. A Set or Delete of the key
-// during the load wins over it. A value that cannot be decoded is loaded anew.
+// A caller whose context ends gets the context's error, and the load goes on for the
+// others. All get the loader's error as it is, or a *xhook.PanicError. A Set or Delete of
+// the key during the load wins over it. A value that cannot be decoded is loaded anew.
 func (c *KeyCache[K, V]) GetOrLoad(
 	ctx context.Context, key K, load func(ctx context.Context) (*V, error), opts ...Option,
 ) (*V, bool, error) {
 	w, err := c.resolve(opts)
 	if err == nil && w.condition != driver.Always {
-		err = fmt.Errorf("%w: GetOrLoad writes what is not there, so NX and XX have no place", ErrOption)
+		err = fmt.Errorf("%w: GetOrLoad writes what is not there, so NX and XX have no place",
+			ErrOption)
 	}
 	if err != nil {
 		return nil, false, c.begin(opLoad).end(ctx, false, err)
@@ -60,7 +63,8 @@ func (c *KeyCache[K, V]) GetOrLoad(
 	return v, v != nil, nil
 }
 
-// mayLoad reports whether GetOrLoad loads after a Get that found nothing, or failed with err.
+// mayLoad reports whether GetOrLoad loads after a Get that found nothing, or failed with
+// err.
 func (c *KeyCache[K, V]) mayLoad(ctx context.Context, err error) bool {
 	switch {
 	case err == nil || ctx.Err() != nil:
@@ -72,9 +76,11 @@ func (c *KeyCache[K, V]) mayLoad(ctx context.Context, err error) bool {
 	}
 }
 
-// load runs the loader for all who wait, writes what it found, and returns the snapshot of that.
+// load runs the loader for all who wait, writes what it found, and returns the snapshot
+// of that.
 func (c *KeyCache[K, V]) load(
-	ctx context.Context, key K, name string, fl *inFlight, load func(ctx context.Context) (*V, error), w driver.Write,
+	ctx context.Context, key K, name string, fl *inFlight,
+	load func(ctx context.Context) (*V, error), w driver.Write,
 ) (any, error) {
 	// The caller missed the key before it joined: another load may have ended in between.
 	if v, ok, err := c.read(ctx, key); ok && err == nil {
@@ -97,7 +103,8 @@ func (c *KeyCache[K, V]) load(
 	return loaded, c.tolerate(ctx, err)
 }
 
-// tolerate reports a failure of the backend, and returns nil for it if GetOrLoad fails open.
+// tolerate reports a failure of the backend, and returns nil for it if GetOrLoad fails
+// open.
 func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -109,8 +116,9 @@ func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 	return err
 }
 
-// snapshot returns what each caller of a load gets its value from: in an immutable view the value
-// itself, else its encoding, since the loader and the callers may change theirs. Nil stays nil.
+// snapshot returns what each caller of a load gets its value from: in an immutable view
+// the value itself, else its encoding, since the loader and the callers may change
+// theirs. Nil stays nil.
 func (c *KeyCache[K, V]) snapshot(v *V) (any, error) {
 	if c.immutable || v == nil {
 		return v, nil
@@ -129,7 +137,9 @@ func (c *KeyCache[K, V]) knownAbsent(ctx context.Context, name string) (bool, er
 }
 
 // putLoaded writes what the loader found, or that it found nothing.
-func (c *KeyCache[K, V]) putLoaded(ctx context.Context, name string, v *V, w driver.Write) (err error) {
+func (c *KeyCache[K, V]) putLoaded(
+	ctx context.Context, name string, v *V, w driver.Write,
+) (err error) {
 	switch {
 	case v != nil:
 		_, err = c.put(ctx, name, v, w)

@@ -20,15 +20,16 @@ import (
 
 type ctxKey string
 
-// gin gives its context to another request when a handler returns. A load that goes on for others must not
-// read that.
+// gin gives its context to another request when a handler returns. A load that goes on
+// for others must not read that.
 func TestALoadThatOutlivesItsHandlerReadsTheRequestsOwnContext(t *testing.T) {
 	m := newManager(t)
 	c := xcache.KeyCacheOf[string, string](m)
 	gin.SetMode(gin.TestMode)
 	g, engine := gin.CreateTestContext(httptest.NewRecorder())
 	engine.ContextWithFallback = true
-	g.Request = httptest.NewRequestWithContext(context.WithValue(t.Context(), ctxKey("request"), "r"), "GET", "/", nil)
+	g.Request = httptest.NewRequestWithContext(context.WithValue(t.Context(), ctxKey("request"),
+		"r"), "GET", "/", nil)
 	g.Set("handler", "h")
 	handler, leave := context.WithCancel(g)
 
@@ -72,8 +73,8 @@ func TestALoadThatOutlivesItsHandlerReadsTheRequestsOwnContext(t *testing.T) {
 	}
 }
 
-// The race detector watches requests that end at any moment of a load, while gin's contexts go on
-// to other requests.
+// The race detector watches requests that end at any moment of a load, while gin's
+// contexts go on to other requests.
 func TestLoadsDoNotReadAContextThatServesAnotherRequest(t *testing.T) {
 	m := newManager(t)
 	c := xcache.KeyCacheOf[string, string](m)
@@ -101,8 +102,10 @@ func TestLoadsDoNotReadAContextThatServesAnotherRequest(t *testing.T) {
 		clients.Go(func() {
 			for i := range 200 {
 				id := strconv.Itoa(i)
-				ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), ctxKey("request"), id), 200*time.Microsecond)
-				engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/"+id, nil))
+				ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), ctxKey("request"),
+					id), 200*time.Microsecond)
+				engine.ServeHTTP(httptest.NewRecorder(),
+					httptest.NewRequestWithContext(ctx, "GET", "/"+id, nil))
 				cancel()
 			}
 		})
@@ -140,7 +143,8 @@ func TestViewsOfOtherTypesLoadApart(t *testing.T) {
 	m := newManager(t)
 	texts, numbers := xcache.KeyCacheOf[string, string](m), xcache.KeyCacheOf[string, int](m)
 	text, ok, err := texts.GetOrLoad(t.Context(), "k", func(ctx context.Context) (*string, error) {
-		n, _, err := numbers.GetOrLoad(ctx, "k", func(context.Context) (*int, error) { return new(5), nil })
+		n, _, err := numbers.GetOrLoad(ctx, "k",
+			func(context.Context) (*int, error) { return new(5), nil })
 		if err != nil || *n != 5 {
 			t.Errorf("the inner load = %v, %v; want 5", n, err)
 		}

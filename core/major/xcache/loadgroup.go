@@ -42,9 +42,9 @@ type inFlight struct {
 // loadFunc loads the value for the callers of fl.
 type loadFunc func(ctx context.Context, fl *inFlight) (any, error)
 
-// do returns the outcome of the load of k. If there is none in flight, it starts run, which
-// gets a context with ctx's values that ends when no caller waits any longer. The error is
-// ctx's if that ends first.
+// do returns the outcome of the load of k. If there is none in flight, it starts run,
+// which gets a context with ctx's values that ends when no caller waits any longer. The
+// error is ctx's if that ends first.
 func (g *loadGroup) do(ctx context.Context, k inFlightKey, run loadFunc) (any, error) {
 	g.mu.Lock()
 	fl, joined := g.byKey[k]
@@ -89,7 +89,8 @@ func (g *loadGroup) start(ctx context.Context, k inFlightKey, run loadFunc) *inF
 	return fl
 }
 
-// leave removes a caller. The last one cancels the load, which a later caller does not join.
+// leave removes a caller. The last one cancels the load, which a later caller does not
+// join.
 func (g *loadGroup) leave(k inFlightKey, fl *inFlight) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -110,7 +111,8 @@ func (g *loadGroup) waiting() (n int) {
 	return n
 }
 
-// forget removes a load, so that the next caller starts another. The caller has locked mu.
+// forget removes a load, so that the next caller starts another. The caller has locked
+// mu.
 func (g *loadGroup) forget(k inFlightKey, fl *inFlight) {
 	if g.byKey[k] == fl {
 		delete(g.byKey, k)
@@ -118,8 +120,8 @@ func (g *loadGroup) forget(k inFlightKey, fl *inFlight) {
 	}
 }
 
-// invalidate is called before key is written or removed. A load in flight returns an older value,
-// so its callers get it, but the cache does not.
+// invalidate is called before key is written or removed. A load in flight returns an
+// older value, so its callers get it, but the cache does not.
 func (g *loadGroup) invalidate(key string) {
 	g.invalidateMatching(func(k string) bool { return k == key })
 }
@@ -155,9 +157,9 @@ func (fl *inFlight) store(write func() error) error {
 	return write()
 }
 
-// borrowedContext has the values of the first caller's context as long as that caller waits. gin
-// reuses its contexts, so a load that continues for other callers then sees the values of the
-// request's own context only.
+// borrowedContext has the values of the first caller's context as long as that caller
+// waits. gin reuses its contexts, so a load that continues for other callers then sees
+// the values of the request's own context only.
 type borrowedContext struct {
 	context.Context // never ends
 

@@ -61,7 +61,8 @@ func TestNewRefusesWhatMakesNoSense(t *testing.T) {
 	if _, err := xcache.New(nil); err == nil {
 		t.Error("New accepted a nil store")
 	}
-	if _, err := xcache.New(drivertest.NewMapStore(nil), xcache.WithTTLJitter(-1), xcache.WithDefaultTTL(-1)); err == nil {
+	if _, err := xcache.New(drivertest.NewMapStore(nil), xcache.WithTTLJitter(-1),
+		xcache.WithDefaultTTL(-1)); err == nil {
 		t.Error("New accepted a negative jitter and TTL")
 	}
 }
@@ -107,12 +108,14 @@ func TestFailOpenLoadsWithoutTheBackend(t *testing.T) {
 	down := errors.New("connection reset")
 	load := func(context.Context) (*int, error) { return new(7), nil }
 
-	strict := xcache.KeyCacheOf[string, int](managerOf(t, failing{drivertest.NewMapStore(nil), down}))
+	strict := xcache.KeyCacheOf[string,
+		int](managerOf(t, failing{drivertest.NewMapStore(nil), down}))
 	if _, _, err := strict.GetOrLoad(t.Context(), "k", load); !errors.Is(err, down) {
 		t.Errorf("GetOrLoad = %v, want the backend's error", err)
 	}
 	var events recorder
-	m := managerOf(t, failing{drivertest.NewMapStore(nil), down}, xcache.WithFailOpen(), xcache.WithMetrics(events.Observe))
+	m := managerOf(t, failing{drivertest.NewMapStore(nil), down}, xcache.WithFailOpen(),
+		xcache.WithMetrics(events.Observe))
 	open := xcache.KeyCacheOf[string, int](m)
 	got, ok, err := open.GetOrLoad(t.Context(), "k", load)
 	if err != nil || !ok || *got != 7 {
@@ -125,7 +128,8 @@ func TestFailOpenLoadsWithoutTheBackend(t *testing.T) {
 		t.Errorf("Get = %v, want the backend's error as ever", err)
 	}
 	broken := errors.New("no rows")
-	_, _, err = open.GetOrLoad(t.Context(), "k", func(context.Context) (*int, error) { return nil, broken })
+	_, _, err = open.GetOrLoad(t.Context(), "k",
+		func(context.Context) (*int, error) { return nil, broken })
 	if err != broken { //nolint:errorlint // the very error, unwrapped
 		t.Errorf("GetOrLoad = %v, want the loader's own error", err)
 	}
@@ -165,7 +169,8 @@ func TestMetricsSeeEveryOperationByViewName(t *testing.T) {
 	_, _, _ = c.Get(ctx, "k")
 	_, _, _ = c.GetOrLoad(ctx, "new", func(context.Context) (*int, error) { return new(2), nil })
 	_, _, _ = c.GetOrLoad(ctx, "none", func(context.Context) (*int, error) { return nil, nil })
-	_, _, _ = c.GetOrLoad(ctx, "bad", func(context.Context) (*int, error) { return nil, errors.New("x") })
+	_, _, _ = c.GetOrLoad(ctx, "bad",
+		func(context.Context) (*int, error) { return nil, errors.New("x") })
 	_ = c.Delete(ctx, "k")
 	_ = c.Set(ctx, "k", nil)
 	_, _ = xcache.ListCacheOf[string, int](m, xcache.WithName("list")).Range(ctx, "l", 0, -1)
@@ -179,7 +184,8 @@ func TestMetricsSeeEveryOperationByViewName(t *testing.T) {
 	}
 	want := []string{
 		"numbers get miss", "numbers set done", "numbers set skipped", "numbers get hit",
-		"numbers get miss", "numbers load hit", "numbers get miss", "numbers load miss", "numbers get miss", "numbers load failed",
+		"numbers get miss", "numbers load hit", "numbers get miss", "numbers load miss",
+		"numbers get miss", "numbers load failed",
 		"numbers delete done", "numbers set failed", "list read miss",
 	}
 	if !slices.Equal(got, want) {
@@ -250,16 +256,24 @@ func TestAViewThatMakesNoSensePanics(t *testing.T) {
 	}
 	m := newManager(t)
 	for name, open := range map[string]func(){
-		"a nil manager":              func() { xcache.KeyCacheOf[string, int](nil) },
-		"a key without a text":       func() { xcache.KeyCacheOf[pair, int](m) },
-		"a float key":                func() { xcache.SetCacheOf[float64, int](m) },
-		"a field without a text":     func() { xcache.HashCacheOf[string, pair, int, struct{}](m) },
-		"a field that only writes":   func() { xcache.HashCacheOf[string, writeOnly, int, struct{}](m) },
-		"a field that only reads":    func() { xcache.HashCacheOf[string, readOnly, int, struct{}](m) },
-		"a field that says no text":  func() { xcache.HashCacheOf[string, appendOnly, int, struct{}](m) },
-		"no struct":                  func() { xcache.HashCacheOf[string, string, int, int](m) },
-		"two fields with one name":   func() { xcache.HashCacheOf[string, string, int, twice](m) },
-		"a view with a negative TTL": func() { xcache.KeyCacheOf[string, int](m, xcache.WithViewTTL(-1)) },
+		"a nil manager":          func() { xcache.KeyCacheOf[string, int](nil) },
+		"a key without a text":   func() { xcache.KeyCacheOf[pair, int](m) },
+		"a float key":            func() { xcache.SetCacheOf[float64, int](m) },
+		"a field without a text": func() { xcache.HashCacheOf[string, pair, int, struct{}](m) },
+		"a field that only writes": func() {
+			xcache.HashCacheOf[string, writeOnly, int, struct{}](m)
+		},
+		"a field that only reads": func() {
+			xcache.HashCacheOf[string, readOnly, int, struct{}](m)
+		},
+		"a field that says no text": func() {
+			xcache.HashCacheOf[string, appendOnly, int, struct{}](m)
+		},
+		"no struct":                func() { xcache.HashCacheOf[string, string, int, int](m) },
+		"two fields with one name": func() { xcache.HashCacheOf[string, string, int, twice](m) },
+		"a view with a negative TTL": func() {
+			xcache.KeyCacheOf[string, int](m, xcache.WithViewTTL(-1))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -316,7 +330,8 @@ func TestStoresGetWholeMillisecondsThatAreNeverNegative(t *testing.T) {
 
 func TestKeyCacheOf_NilOptionIsSkipped(t *testing.T) {
 	m := newManager(t, xcache.WithPrefix("app:"))
-	check(t, xcache.KeyCacheOf[string, int](m, nil, xcache.WithKeyPrefix("n:")).Set(t.Context(), "k", new(1)))
+	check(t, xcache.KeyCacheOf[string, int](m, nil, xcache.WithKeyPrefix("n:")).Set(t.Context(),
+		"k", new(1)))
 	if got, errs := collect(keysOf(t, m, "n:")); !slices.Equal(got, []string{"k"}) || errs != nil {
 		t.Errorf("Keys = %q, %v; want k behind the prefix", got, errs)
 	}

@@ -6,12 +6,13 @@ import "time"
 type Event struct {
 	// View is the name of the view, as WithName gave it.
 	View string
-	// Op names the operation, the same for all views: "get", "set", "exists", "delete", "ttl", "read"
-	// (several fields, members or elements), "remove" (of them), "pop", "load" (one run of a loader),
-	// "scan" (one walk through keys) and "clear".
+	// Op names the operation, the same for all views: "get", "set", "exists", "delete",
+	// "ttl", "read" (several fields, members or elements), "remove" (of them), "pop",
+	// "load" (one run of a loader), "scan" (one walk through keys) and "clear".
 	Op string
-	// Outcome is "hit" or "miss" of a read or a load, "done" of a write that took effect, "skipped" of a
-	// write that NX or XX held back or that found nothing to remove, or "failed".
+	// Outcome is "hit" or "miss" of a read or a load, "done" of a write that took effect,
+	// "skipped" of a write that NX or XX held back or that found nothing to remove, or
+	// "failed".
 	Outcome string
 	Latency time.Duration
 	// Near says that a hit came out of the near cache, without the backend.
@@ -34,7 +35,8 @@ const (
 	opClear  = "clear"
 )
 
-// outcome returns how an operation has ended. ok says that it found something, or took effect.
+// outcome returns how an operation has ended. ok says that it found something, or took
+// effect.
 func outcome(kind string, ok bool, err error) string {
 	if err != nil {
 		return "failed"

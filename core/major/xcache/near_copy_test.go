@@ -43,8 +43,10 @@ func TestACopyNeverOutlivesItsKey(t *testing.T) {
 			} else if v, ok, err := c.Get(t.Context(), "k"); err != nil || !ok || *v != 1 {
 				t.Fatal(v, ok, err)
 			}
-			if near.life > tc.longest || (tc.longest > 0 && near.life < tc.longest-500*time.Millisecond) || near.life%time.Millisecond != 0 {
-				t.Errorf("%s, many %t: a copy lives for %s, want at most %s and about that", tc.name, many, near.life, tc.longest)
+			if near.life > tc.longest || (tc.longest > 0 &&
+				near.life < tc.longest-500*time.Millisecond) || near.life%time.Millisecond != 0 {
+				t.Errorf("%s, many %t: a copy lives for %s, want at most %s and about that",
+					tc.name, many, near.life, tc.longest)
 			}
 		}
 	}
@@ -71,8 +73,10 @@ func TestACopyIsNeverTheCallersOwn(t *testing.T) {
 	s := newServer()
 	m, _ := nearly(t, s)
 	s.write(t, "k", "[1,2]")
-	c, shared := xcache.KeyCacheOf[string, []int](m), xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
-	for _, view := range []*xcache.KeyCache[string, []int]{shared, c, c, c} { // the shared copy is not for c
+	c, shared := xcache.KeyCacheOf[string, []int](m),
+		xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
+	// the shared copy is not for c
+	for _, view := range []*xcache.KeyCache[string, []int]{shared, c, c, c} {
 		v, ok, err := view.Get(t.Context(), "k")
 		if err != nil || !ok || (*v)[0] != 1 {
 			t.Fatalf("Get = %v, %t, %v; want 1, 2", v, ok, err)
@@ -117,15 +121,18 @@ func TestABatchAsksTheServerForTheRestOnly(t *testing.T) {
 		for _, trips := range []int64{2, 3, 4} { // what is missing is asked for each time
 			got, err := c.GetMany(t.Context(), []string{"a", "b", "c", "none"})
 			if err != nil || !maps.Equal(got, want) || s.trips.Load() != trips {
-				t.Errorf("GetMany = %v, %v after %d round trips; want %v after %d", got, err, s.trips.Load(), want, trips)
+				t.Errorf("GetMany = %v, %v after %d round trips; want %v after %d",
+					got, err, s.trips.Load(), want, trips)
 			}
 		}
 		got, err := c.GetMany(t.Context(), []string{"a", "b", "c"})
 		if err != nil || !maps.Equal(got, want) || s.trips.Load() != 4 {
-			t.Errorf("GetMany = %v, %v after %d round trips; want the copies", got, err, s.trips.Load())
+			t.Errorf("GetMany = %v, %v after %d round trips; want the copies",
+				got, err, s.trips.Load())
 		}
 		if last := events.events[len(events.events)-1]; !last.Near || events.events[1].Near {
-			t.Errorf("Near = %t and %t, want it for the batch that needed no server", last.Near, events.events[1].Near)
+			t.Errorf("Near = %t and %t, want it for the batch that needed no server",
+				last.Near, events.events[1].Near)
 		}
 		ended, end := context.WithCancel(t.Context())
 		end()
@@ -165,10 +172,12 @@ func TestWhatCannotBeDecodedIsNotKept(t *testing.T) {
 	m, near := nearly(t, s)
 	s.write(t, "k", "{")
 	for range 2 {
-		if _, _, err := xcache.KeyCacheOf[string, []int](m).Get(t.Context(), "k"); !errors.Is(err, xcache.ErrDecode) {
+		if _, _, err := xcache.KeyCacheOf[string, []int](m).Get(t.Context(), "k"); !errors.Is(err,
+			xcache.ErrDecode) {
 			t.Errorf("Get = %v, want ErrDecode", err)
 		}
-		if _, _, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); !errors.Is(err, xcache.ErrDecode) {
+		if _, _, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); !errors.Is(err,
+			xcache.ErrDecode) {
 			t.Errorf("Get = %v, want ErrDecode", err)
 		}
 	}
@@ -179,7 +188,9 @@ func TestWhatCannotBeDecodedIsNotKept(t *testing.T) {
 
 func TestACopyMayLiveForEver(t *testing.T) {
 	s := newServer()
-	m := managerOf(t, s, func(o *xcache.Options) { o.NearStore, o.NearTTL = newCopies(), math.MaxInt64 })
+	m := managerOf(t, s, func(o *xcache.Options) {
+		o.NearStore, o.NearTTL = newCopies(), math.MaxInt64
+	})
 	s.watcher.Connected()
 	c := xcache.KeyCacheOf[string, string](m)
 	s.write(t, "k", "one")
@@ -188,7 +199,8 @@ func TestACopyMayLiveForEver(t *testing.T) {
 	sees(t, "the copy", c, "k", "one")
 }
 
-// As in the memory backend, a compiler that does not inline Get costs a plain value one copy.
+// As in the memory backend, a compiler that does not inline Get costs a plain value one
+// copy.
 func TestAHitAllocatesNothing(t *testing.T) {
 	type flat struct {
 		ID   int64
@@ -199,7 +211,8 @@ func TestAHitAllocatesNothing(t *testing.T) {
 	s.write(t, "k", `{"ID":7,"Name":"Ada"}`)
 	s.write(t, "l", "[1]")
 	ctx := t.Context()
-	c, shared := xcache.KeyCacheOf[string, flat](m), xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
+	c, shared := xcache.KeyCacheOf[string, flat](m),
+		xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
 	for _, tc := range []struct {
 		name string
 		hit  func() bool

@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
-// fakeServer is a store that tells of changes when the test says so, and lets the test in between its steps.
+// fakeServer is a store that tells of changes when the test says so, and lets the test in
+// between its steps.
 type fakeServer struct {
 	*drivertest.MapStore
 
@@ -48,7 +49,9 @@ func (s *fakeServer) GetMany(ctx context.Context, keys []string) ([][]byte, erro
 	return s.MapStore.GetMany(ctx, keys)
 }
 
-func (s *fakeServer) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+func (s *fakeServer) Set(
+	ctx context.Context, key string, value []byte, w driver.Write,
+) (bool, error) {
 	s.trips.Add(1)
 	stored, err := s.MapStore.Set(ctx, key, value, w)
 	if s.afterSet != nil {
@@ -58,12 +61,16 @@ func (s *fakeServer) Set(ctx context.Context, key string, value []byte, w driver
 }
 
 // GetTTL says that keys live for ever.
-func (s *fakeServer) GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error) {
+func (s *fakeServer) GetTTL(
+	ctx context.Context, key string,
+) (value []byte, ttl time.Duration, ok bool, err error) {
 	value, ok, err = s.Get(ctx, key)
 	return value, 0, ok, err
 }
 
-func (s *fakeServer) GetManyTTL(ctx context.Context, keys []string) ([][]byte, []time.Duration, error) {
+func (s *fakeServer) GetManyTTL(
+	ctx context.Context, keys []string,
+) ([][]byte, []time.Duration, error) {
 	values, err := s.GetMany(ctx, keys)
 	return values, make([]time.Duration, len(keys)), err
 }
@@ -71,7 +78,9 @@ func (s *fakeServer) GetManyTTL(ctx context.Context, keys []string) ([][]byte, [
 // lifeServer is a fakeServer that tells lives with values.
 type lifeServer struct{ *fakeServer }
 
-func (s lifeServer) GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error) {
+func (s lifeServer) GetTTL(
+	ctx context.Context, key string,
+) (value []byte, ttl time.Duration, ok bool, err error) {
 	value, ok, err = s.Get(ctx, key)
 	if err != nil || !ok {
 		return nil, 0, false, err
@@ -80,7 +89,9 @@ func (s lifeServer) GetTTL(ctx context.Context, key string) (value []byte, ttl t
 	return value, ttl, ok, err
 }
 
-func (s lifeServer) GetManyTTL(ctx context.Context, keys []string) ([][]byte, []time.Duration, error) {
+func (s lifeServer) GetManyTTL(
+	ctx context.Context, keys []string,
+) ([][]byte, []time.Duration, error) {
 	values, err := s.GetMany(ctx, keys)
 	ttls := make([]time.Duration, len(keys))
 	for i, key := range keys {
@@ -112,7 +123,9 @@ func (c *copies) GetObject(_ context.Context, key string) (*driver.Entry, bool, 
 	return o, ok, nil
 }
 
-func (c *copies) SetObject(_ context.Context, key string, o *driver.Entry, w driver.Write) (bool, error) {
+func (c *copies) SetObject(
+	_ context.Context, key string, o *driver.Entry, w driver.Write,
+) (bool, error) {
 	if c.beforeSet != nil {
 		c.beforeSet()
 	}
@@ -148,10 +161,13 @@ func nearly(tb testing.TB, s *fakeServer, opts ...xcache.ManagerOption) (*xcache
 }
 
 // nearlyOf is nearly for a store around s.
-func nearlyOf(tb testing.TB, store driver.Store, s *fakeServer, opts ...xcache.ManagerOption) (*xcache.Manager, *copies) {
+func nearlyOf(
+	tb testing.TB, store driver.Store, s *fakeServer, opts ...xcache.ManagerOption,
+) (*xcache.Manager, *copies) {
 	tb.Helper()
 	c := newCopies()
-	m := managerOf(tb, store, append(opts, func(o *xcache.Options) { o.NearStore, o.NearTTL = c, nearTTL })...)
+	m := managerOf(tb, store, append(opts,
+		func(o *xcache.Options) { o.NearStore, o.NearTTL = c, nearTTL })...)
 	s.watcher.Connected()
 	tb.Cleanup(func() { _ = m.Close() })
 	return m, c

@@ -18,18 +18,24 @@ func (o Options) nearConfig() driver.Config {
 	return driver.Config{MaxEntries: o.NearMaxEntries, Now: o.Config.Now, Source: o.Config.Source}
 }
 
-// watchNear starts to watch the manager's store for a near cache with its copies in o.NearStore.
+// watchNear starts to watch the manager's store for a near cache with its copies in
+// o.NearStore.
 func (m *Manager) watchNear(o Options) error {
 	values, ok := o.NearStore.(driver.ObjectStore)
 	if !ok {
-		return fmt.Errorf("xcache: near cache: %T does not keep objects in the process", o.NearStore)
+		return fmt.Errorf("xcache: near cache: %T does not keep objects in the process",
+			o.NearStore)
 	}
 	server, ok := m.store.(driver.Invalidator)
 	if !ok {
-		return fmt.Errorf("xcache: near cache: %w: %s does not tell of keys that change", driver.ErrConfig, m)
+		return fmt.Errorf("xcache: near cache: %w: %s does not tell of keys that change",
+			driver.ErrConfig, m)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	n := &near{store: o.NearStore, values: values, ttl: o.NearTTL, seed: maphash.MakeSeed(), server: server, stop: cancel}
+	n := &near{
+		store: o.NearStore, values: values, ttl: o.NearTTL, seed: maphash.MakeSeed(),
+		server: server, stop: cancel,
+	}
 	if err := server.Watch(ctx, m.options.Prefix, n); err != nil {
 		cancel()
 		return fmt.Errorf("xcache: near cache: %w", err)
@@ -38,15 +44,17 @@ func (m *Manager) watchNear(o Options) error {
 	return nil
 }
 
-// manage returns the manager of a store that has been opened, with the near cache of the options. A store in the process
-// needs none: it is as near as that itself, and a service that moves from one to the other changes one variable.
+// manage returns the manager of a store that has been opened, with the near cache of the
+// options. A store in the process needs none: it is as near as that itself, and a service
+// that moves from one to the other changes one variable.
 func (c *Cache) manage(ctx context.Context, store driver.Store) (*Manager, error) {
 	o := c.options
 	if c.near == nil {
 		return manage(store, o)
 	}
 	if _, inProcess := store.(driver.ObjectStore); inProcess {
-		o.Log.Info(ctx, "near cache left out: the backend is in the process itself", slog.String("driver", o.Driver))
+		o.Log.Info(ctx, "near cache left out: the backend is in the process itself",
+			slog.String("driver", o.Driver))
 		return manage(store, o)
 	}
 	copies, err := c.near.Open(ctx, o.nearConfig())

@@ -62,7 +62,8 @@ func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.MaxEntries != 7 || s.prefix != "p:" {
-		t.Errorf("bound %d and watched prefix %q, want 7 and the manager's", got.MaxEntries, s.prefix)
+		t.Errorf("bound %d and watched prefix %q, want 7 and the manager's",
+			got.MaxEntries, s.prefix)
 	}
 	s.watcher.Connected()
 	c := xcache.KeyCacheOf[string, string](m)
@@ -70,14 +71,16 @@ func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
 	sees(t, "the first read", c, "k", "one")
 	sees(t, "a hit", c, "k", "one")
 	if s.trips.Load() != 1 || near.life > time.Second {
-		t.Errorf("%d round trips and a copy for %s, want 1 and a second at most", s.trips.Load(), near.life)
+		t.Errorf("%d round trips and a copy for %s, want 1 and a second at most",
+			s.trips.Load(), near.life)
 	}
 	if err := m.Close(); err != nil || !near.closed {
 		t.Errorf("Close = %v, near closed = %t", err, near.closed)
 	}
 }
 
-// A service starts on a backend in the process and moves to a server by a variable: the near cache's must not hinder it.
+// A service starts on a backend in the process and moves to a server by a variable: the
+// near cache's must not hinder it.
 func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
 	own, near := newCopies(), newCopies()
 	m, err := openIn(t.Context(), nearRegistry(opens{store: own}, opens{store: near}),
@@ -94,21 +97,29 @@ func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
 }
 
 func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
-	_, err := resolveIn(registryOf(drivertest.MapDriver{}), xcache.Options{Driver: "map", NearMaxEntries: 1})
+	_, err := resolveIn(registryOf(drivertest.MapDriver{}),
+		xcache.Options{Driver: "map", NearMaxEntries: 1})
 	if !errors.Is(err, xcache.ErrUnknownDriver) {
 		t.Errorf("Check = %v, want ErrUnknownDriver", err)
 	}
-	for _, want := range []string{"near cache", `"memory"`, `import _ "github.com/plinthgo/plinth/cacheplugins/memory"`, "TTL 0s is not positive"} {
+	for _, want := range []string{
+		"near cache", `"memory"`,
+		`import _ "github.com/plinthgo/plinth/cacheplugins/memory"`, "TTL 0s is not positive",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Check = %v, want %q in it", err, want)
 		}
 	}
 	r := nearRegistry(opens{}, opens{})
 	_, err = resolveIn(r, xcache.Options{Driver: "server", NearMaxEntries: -1, NearTTL: 1})
-	if err == nil || !strings.Contains(err.Error(), "near cache: configure memory: a negative bound") {
+	if err == nil || !strings.Contains(err.Error(),
+		"near cache: configure memory: a negative bound") {
 		t.Errorf("Check = %v, want the driver's problem", err)
 	}
-	if _, err := resolveIn(r, xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1}); err != nil {
+	if _, err := resolveIn(r, xcache.Options{
+		Driver:         "server",
+		NearMaxEntries: 1, NearTTL: 1,
+	}); err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }
@@ -132,10 +143,26 @@ func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
 		near  opens
 		want  error
 	}{
-		{"a server that tells nothing", func(s *fakeServer) driver.Store { return s.MapStore }, opens{store: newCopies()}, driver.ErrConfig},
-		{"a server that refuses", func(s *fakeServer) driver.Store { s.watchErr = refused; return s }, opens{store: newCopies()}, refused},
-		{"copies that do not open", func(s *fakeServer) driver.Store { return s }, opens{err: refused}, refused},
-		{"copies in bytes", func(s *fakeServer) driver.Store { return s }, opens{store: drivertest.NewMapStore(nil)}, nil},
+		{
+			"a server that tells nothing", func(s *fakeServer) driver.Store { return s.MapStore },
+			opens{store: newCopies()},
+			driver.ErrConfig,
+		},
+		{"a server that refuses", func(s *fakeServer) driver.Store {
+			s.watchErr = refused
+			return s
+		}, opens{store: newCopies()}, refused},
+		{
+			"copies that do not open",
+			func(s *fakeServer) driver.Store { return s },
+			opens{err: refused},
+			refused,
+		},
+		{
+			"copies in bytes", func(s *fakeServer) driver.Store { return s },
+			opens{store: drivertest.NewMapStore(nil)},
+			nil,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var closed bool
@@ -145,8 +172,10 @@ func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
 			if i, ok := store.(driver.Invalidator); ok {
 				server.store = watched{server.store, i}
 			}
-			_, err := openIn(t.Context(), nearRegistry(server, tc.near), xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1})
-			if err == nil || (tc.want != nil && !errors.Is(err, tc.want)) || !strings.Contains(err.Error(), "near cache") {
+			_, err := openIn(t.Context(), nearRegistry(server, tc.near),
+				xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1})
+			if err == nil || (tc.want != nil && !errors.Is(err, tc.want)) ||
+				!strings.Contains(err.Error(), "near cache") {
 				t.Errorf("Open = %v, want %v", err, tc.want)
 			}
 			if near, ok := tc.near.store.(*copies); ok && !near.closed {

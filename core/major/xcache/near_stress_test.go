@@ -20,8 +20,8 @@ const (
 	stressTime    = 600 * time.Millisecond
 )
 
-// stress is a server whose keys hold numbers that only grow, each key written by one goroutine. It tells of them later, in
-// order, and loses its watcher from time to time.
+// stress is a server whose keys hold numbers that only grow, each key written by one
+// goroutine. It tells of them later, in order, and loses its watcher from time to time.
 type stress struct {
 	*fakeServer
 
@@ -89,7 +89,8 @@ func raise(v *atomic.Int64, n int64) {
 
 func stressKey(i int) string { return "k" + strconv.Itoa(i) }
 
-// write writes the next number of a key, in this process through c, or as another one. Only its own writer calls it.
+// write writes the next number of a key, in this process through c, or as another one.
+// Only its own writer calls it.
 func (s *stress) write(t *testing.T, c *xcache.KeyCache[string, int64], i int) {
 	n := s.written[i].Load() + 1
 	key := stressKey(i)
@@ -148,8 +149,9 @@ func (s *stress) check(t *testing.T, i int, got, floor int64) {
 	runtime.Gosched()
 }
 
-// Many read and write, here and in another process. No read may see what is older than the newest value that the
-// watcher has been told of, or than the newest that was written here.
+// Many read and write, here and in another process. No read may see what is older than
+// the newest value that the watcher has been told of, or than the newest that was written
+// here.
 func TestNoReadIsOlderThanWhatIsKnown(t *testing.T) {
 	s := &stress{fakeServer: newServer(), up: true, queue: make(chan change, 64)}
 	s.afterGet = func(string) { runtime.Gosched() }
@@ -192,7 +194,8 @@ func TestNoReadIsOlderThanWhatIsKnown(t *testing.T) {
 	}
 }
 
-// outage loses changes for a moment. Then comes a new watch, or the word that all keys may have changed.
+// outage loses changes for a moment. Then comes a new watch, or the word that all keys
+// may have changed.
 func (s *stress) outage(connect bool) {
 	s.mu.Lock()
 	s.up = false

@@ -22,7 +22,9 @@ func TestAHitCostsNoRoundTripAndMetricsSayIt(t *testing.T) {
 	sees(t, "the first read", c, "k", "one")
 	s.write(t, "p:v:k", "two")
 	sees(t, "a hit", c, "k", "one")
-	if _, ok, err := c.GetOrLoad(t.Context(), "k", func(context.Context) (*string, error) { return nil, errors.New("loaded") }); !ok || err != nil {
+	if _, ok, err := c.GetOrLoad(t.Context(), "k", func(context.Context) (*string, error) {
+		return nil, errors.New("loaded")
+	}); !ok || err != nil {
 		t.Errorf("GetOrLoad = %t, %v; want the copy", ok, err)
 	}
 	if n := s.trips.Load(); n != 1 {
@@ -54,7 +56,8 @@ func TestWhatIsMissingIsNotKept(t *testing.T) {
 // While a read is on its way, these make what it brings old. Each changes the key first.
 func TestAReadThatWasOvertakenIsNotKept(t *testing.T) {
 	ctx := t.Context()
-	for name, overtake := range map[string]func(s *fakeServer, c *xcache.KeyCache[string, string]) error{
+	for name, overtake := range map[string]func(s *fakeServer,
+		c *xcache.KeyCache[string, string]) error{
 		"the server's word": func(s *fakeServer, _ *xcache.KeyCache[string, string]) error {
 			s.watcher.Invalidate([]string{"other", "k"})
 			return nil
@@ -76,7 +79,9 @@ func TestAReadThatWasOvertakenIsNotKept(t *testing.T) {
 			s.watcher.Connected()
 			return nil
 		},
-		"Set": func(_ *fakeServer, c *xcache.KeyCache[string, string]) error { return c.Set(ctx, "k", new("two")) },
+		"Set": func(_ *fakeServer, c *xcache.KeyCache[string, string]) error {
+			return c.Set(ctx, "k", new("two"))
+		},
 		"Set, held back": func(_ *fakeServer, c *xcache.KeyCache[string, string]) error {
 			return c.Set(ctx, "k", new("three"), xcache.WithNX())
 		},
@@ -105,13 +110,18 @@ func TestAReadThatWasOvertakenIsNotKept(t *testing.T) {
 // As above, for what removes the key.
 func TestAReadThatARemovalOvertookIsNotKept(t *testing.T) {
 	ctx := t.Context()
-	for name, remove := range map[string]func(m *xcache.Manager, c *xcache.KeyCache[string, string]) error{
-		"Delete": func(_ *xcache.Manager, c *xcache.KeyCache[string, string]) error { return c.Delete(ctx, "k") },
+	for name, remove := range map[string]func(m *xcache.Manager,
+		c *xcache.KeyCache[string, string]) error{
+		"Delete": func(_ *xcache.Manager, c *xcache.KeyCache[string, string]) error {
+			return c.Delete(ctx, "k")
+		},
 		"DeleteMany": func(_ *xcache.Manager, c *xcache.KeyCache[string, string]) error {
 			_, err := c.DeleteMany(ctx, []string{"k"})
 			return err
 		},
-		"Delete of another view": func(m *xcache.Manager, _ *xcache.KeyCache[string, string]) error {
+		"Delete of another view": func(m *xcache.Manager,
+			_ *xcache.KeyCache[string, string],
+		) error {
 			return xcache.ListCacheOf[string, int](m).Delete(ctx, "k")
 		},
 		"Clear": func(_ *xcache.Manager, c *xcache.KeyCache[string, string]) error {
@@ -139,8 +149,12 @@ func TestAReadThatARemovalOvertookIsNotKept(t *testing.T) {
 func TestAProcessReadsWhatItHasWritten(t *testing.T) {
 	ctx := t.Context()
 	for name, write := range map[string]func(c *xcache.KeyCache[string, string]) error{
-		"Set":     func(c *xcache.KeyCache[string, string]) error { return c.Set(ctx, "k", new("two")) },
-		"SetMany": func(c *xcache.KeyCache[string, string]) error { return c.SetMany(ctx, map[string]string{"k": "two"}) },
+		"Set": func(c *xcache.KeyCache[string, string]) error {
+			return c.Set(ctx, "k", new("two"))
+		},
+		"SetMany": func(c *xcache.KeyCache[string, string]) error {
+			return c.SetMany(ctx, map[string]string{"k": "two"})
+		},
 	} {
 		s := newServer()
 		m, _ := nearly(t, s)
@@ -260,7 +274,8 @@ func TestCloseEndsTheWatchAndBothStores(t *testing.T) {
 		}
 	}
 	if s.watching.Err() == nil || !near.closed {
-		t.Errorf("the watch ended with %v, near closed = %t; want both ended", s.watching.Err(), near.closed)
+		t.Errorf("the watch ended with %v, near closed = %t; want both ended",
+			s.watching.Err(), near.closed)
 	}
 	if _, _, err := c.Get(t.Context(), "k"); !errors.Is(err, xcache.ErrClosed) {
 		t.Errorf("Get = %v, want ErrClosed", err)

@@ -32,7 +32,9 @@ func (k *keeper) GetObject(ctx context.Context, key string) (*driver.Entry, bool
 	return &driver.Entry{Object: driver.Bytes(data)}, ok, err
 }
 
-func (k *keeper) SetObject(_ context.Context, key string, o *driver.Entry, _ driver.Write) (bool, error) {
+func (k *keeper) SetObject(
+	_ context.Context, key string, o *driver.Entry, _ driver.Write,
+) (bool, error) {
 	k.objects[key] = o
 	return true, nil
 }
@@ -41,7 +43,8 @@ func (k *keeper) SetObject(_ context.Context, key string, o *driver.Entry, _ dri
 func kept[V any](t *testing.T, v V, opts ...xcache.ManagerOption) bool {
 	t.Helper()
 	k := newKeeper()
-	if err := xcache.KeyCacheOf[string, V](managerOf(t, k, opts...)).Set(t.Context(), "k", &v); err != nil {
+	if err := xcache.KeyCacheOf[string, V](managerOf(t, k, opts...)).Set(t.Context(), "k",
+		&v); err != nil {
 		t.Fatal(err)
 	}
 	return len(k.objects) == 1
@@ -114,7 +117,8 @@ func TestValuesThatJSONRefusesAreRefusedBeforeTheStore(t *testing.T) {
 		"infinity": {At: [2]inner{{}, {Y: float32(math.Inf(-1))}}},
 		"NaN":      {At: [2]inner{{X: float32(math.NaN())}, {}}},
 	} {
-		if err := c.Set(t.Context(), "k", &v); !errors.Is(err, xcache.ErrEncode) || len(k.objects) > 0 {
+		if err := c.Set(t.Context(), "k", &v); !errors.Is(err, xcache.ErrEncode) ||
+			len(k.objects) > 0 {
 			t.Errorf("Set with %s = %v, want ErrEncode and an empty store", name, err)
 		}
 	}
@@ -157,7 +161,8 @@ func TestAnotherCodecIsUsedForAllButTextAndNumbers(t *testing.T) {
 
 func TestDecodingErrorsSayNoValue(t *testing.T) {
 	m := newManager(t)
-	if err := xcache.KeyCacheOf[string, string](m).Set(t.Context(), "k", new("hunter2")); err != nil {
+	if err := xcache.KeyCacheOf[string, string](m).Set(t.Context(), "k",
+		new("hunter2")); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k")
@@ -169,7 +174,8 @@ func TestDecodingErrorsSayNoValue(t *testing.T) {
 	if err != nil || !ok || *got != 3 {
 		t.Errorf("GetOrLoad over what cannot be decoded = %v, %t, %v; want a load", got, ok, err)
 	}
-	if got, ok, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); err != nil || !ok || *got != 3 {
+	if got, ok, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); err != nil || !ok ||
+		*got != 3 {
 		t.Errorf("Get = %v, %t, %v; want what was loaded", got, ok, err)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// Option changes one write. It is a value, so that a call with options allocates nothing for them.
+// Option changes one write. It is a value, so that a call with options allocates nothing
+// for them.
 type Option struct {
 	ttl       time.Duration
 	explicit  bool // the option gives ttl
@@ -16,26 +17,28 @@ type Option struct {
 	stored    *bool
 }
 
-// WithTTL sets how long the key lives; 0 is for ever, negative an error. The resolution is a
-// millisecond, rounded up.
+// WithTTL sets how long the key lives; 0 is for ever, negative an error. The resolution
+// is a millisecond, rounded up.
 func WithTTL(ttl time.Duration) Option { return Option{ttl: ttl, explicit: true} }
 
-// WithNX writes only what is not there yet: the key, or in a hash all of the call's fields.
+// WithNX writes only what is not there yet: the key, or in a hash all of the call's
+// fields.
 func WithNX() Option { return Option{condition: driver.IfAbsent} }
 
-// WithXX writes only what is there already: the key, or in a hash all of the call's fields.
+// WithXX writes only what is there already: the key, or in a hash all of the call's
+// fields.
 func WithXX() Option { return Option{condition: driver.IfPresent} }
 
-// WithKeepTTL leaves the life of a key that exists as it is. A key that the write makes gets the TTL of
-// WithTTL or the default.
+// WithKeepTTL leaves the life of a key that exists as it is. A key that the write makes
+// gets the TTL of WithTTL or the default.
 func WithKeepTTL() Option { return Option{keep: true} }
 
-// WithNoSlide is WithKeepTTL under the name that fits a hash, set or list, whose life every update
-// would otherwise slide.
+// WithNoSlide is WithKeepTTL under the name that fits a hash, set or list, whose life
+// every update would otherwise slide.
 func WithNoSlide() Option { return Option{keep: true} }
 
-// WithStored tells through stored whether the write took effect, which it did unless WithNX or WithXX
-// held it back. Where the call fails, stored is false.
+// WithStored tells through stored whether the write took effect, which it did unless
+// WithNX or WithXX held it back. Where the call fails, stored is false.
 func WithStored(stored *bool) Option { return Option{stored: stored} }
 
 // done reports the outcome to WithStored.

@@ -55,7 +55,9 @@ func (fakeStore) Set(_ context.Context, key string, _ []byte, w driver.Write) (b
 }
 
 // setup returns a registry with a fake in it.
-func setup(t *testing.T, name string, check error) (option xcache.ManagerOption, got *driver.Config, opened *bool) {
+func setup(
+	t *testing.T, name string, check error,
+) (option xcache.ManagerOption, got *driver.Config, opened *bool) {
 	t.Helper()
 	f := fake{name: name, got: &driver.Config{}, check: check, opened: new(bool)}
 	r := &xcache.Registry{}
@@ -85,8 +87,10 @@ func TestTheEnvironmentIsReadWhenTheOptionRuns(t *testing.T) {
 	registry, got, opened := setup(t, "redis", nil)
 	option := xcache.FromEnv() // before the variables are there, as before .env is loaded
 	for key, value := range map[xenv.EnvKey]string{
-		xenv.NoSqlDriver: "redis", xenv.NoSqlHost: "cache.example", xenv.NoSqlPort: "6380", xenv.NoSqlUser: "app",
-		xenv.NoSqlPass: "secret", xenv.NoSqlDatabase: "3", xenv.NoSqlPoolSize: "5", xenv.NoSqlPrefix: "p:",
+		xenv.NoSqlDriver: "redis", xenv.NoSqlHost: "cache.example", xenv.NoSqlPort: "6380",
+		xenv.NoSqlUser: "app",
+		xenv.NoSqlPass: "secret", xenv.NoSqlDatabase: "3", xenv.NoSqlPoolSize: "5",
+		xenv.NoSqlPrefix:         "p:",
 		"NOSQL_FAKE_DEFAULT_TTL": "90",
 	} {
 		t.Setenv(string(key), value)
@@ -103,11 +107,13 @@ func TestTheEnvironmentIsReadWhenTheOptionRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Host != "cache.example" || got.Port != 6380 || got.User != "app" || got.Pass != "secret" || got.Database != 3 ||
+	if got.Host != "cache.example" || got.Port != 6380 || got.User != "app" ||
+		got.Pass != "secret" || got.Database != 3 ||
 		got.PoolSize != 5 {
 		t.Errorf("settings = %+v, want those of the environment", *got)
 	}
-	if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil || !strings.Contains(err.Error(), "p:k for 1m30s") {
+	if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil ||
+		!strings.Contains(err.Error(), "p:k for 1m30s") {
 		t.Errorf("Set = %v, want the prefix and the default life of the environment", err)
 	}
 }
@@ -118,8 +124,10 @@ func TestALaterOptionWins(t *testing.T) {
 	t.Setenv(string(xenv.NoSqlPrefix), "env:")
 	t.Setenv("NOSQL_FAKE_DEFAULT_TTL", "90")
 	now := func() time.Time { return time.Unix(0, 0) }
-	m, err := openAll(t, xcache.FromEnv(), xcache.WithDriver("other"), xcache.WithPrefix("mine:"), registry,
-		xcache.WithDefaultTTL(time.Hour), func(o *xcache.Options) { o.Config.MaxEntries = 5 }, func(o *xcache.Options) { o.Config.Now = now }, xcache.WithFailOpen(),
+	m, err := openAll(t, xcache.FromEnv(), xcache.WithDriver("other"), xcache.WithPrefix("mine:"),
+		registry,
+		xcache.WithDefaultTTL(time.Hour), func(o *xcache.Options) { o.Config.MaxEntries = 5 },
+		func(o *xcache.Options) { o.Config.Now = now }, xcache.WithFailOpen(),
 		xcache.WithConnectTimeout(time.Second), xcache.WithTTLJitter(0))
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +135,8 @@ func TestALaterOptionWins(t *testing.T) {
 	if got.MaxEntries != 5 || got.Now == nil {
 		t.Errorf("settings = %+v, want those of the options", *got)
 	}
-	if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil || !strings.Contains(err.Error(), "mine:k for 1h0m0s") {
+	if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil ||
+		!strings.Contains(err.Error(), "mine:k for 1h0m0s") {
 		t.Errorf("Set = %v, want the prefix and the life of the options", err)
 	}
 }
@@ -135,7 +144,8 @@ func TestALaterOptionWins(t *testing.T) {
 func TestResolveReportsEveryWrongOptionAtOnce(t *testing.T) {
 	problem := errors.New("the port is odd")
 	registry, _, opened := setup(t, "memory", problem)
-	o := xcache.NewOptions(registry, xcache.WithDriver("memory"), xcache.WithDefaultTTL(-1), xcache.WithTTLJitter(7),
+	o := xcache.NewOptions(registry, xcache.WithDriver("memory"), xcache.WithDefaultTTL(-1),
+		xcache.WithTTLJitter(7),
 		xcache.WithConnectTimeout(-1))
 	_, err := xcache.Resolve(o)
 	if !errors.Is(err, problem) {
@@ -154,13 +164,15 @@ func TestResolveReportsEveryWrongOptionAtOnce(t *testing.T) {
 func TestAnUnknownDriverIsNamedWithItsImport(t *testing.T) {
 	registry, _, _ := setup(t, "memory", nil)
 	_, err := xcache.Resolve(xcache.NewOptions(registry, xcache.WithDriver("redis")))
-	if !errors.Is(err, xcache.ErrUnknownDriver) || !strings.Contains(err.Error(), "cacheplugins/redis") {
+	if !errors.Is(err, xcache.ErrUnknownDriver) ||
+		!strings.Contains(err.Error(), "cacheplugins/redis") {
 		t.Errorf("Check = %v, want ErrUnknownDriver with the import", err)
 	}
 }
 
 func TestNewOptions_NilOptionIsSkipped(t *testing.T) {
-	if got := xcache.NewOptions(xcache.WithPrefix("a"), nil, xcache.WithDriver("b")); got.Prefix != "a" || got.Driver != "b" {
+	if got := xcache.NewOptions(xcache.WithPrefix("a"), nil,
+		xcache.WithDriver("b")); got.Prefix != "a" || got.Driver != "b" {
 		t.Errorf("options = %+v", got)
 	}
 }
@@ -177,7 +189,8 @@ func TestOpen_EvaluatesOnce(t *testing.T) {
 	var checked, evaluated int
 	r := &xcache.Registry{}
 	r.Register(counting{fake{name: "memory", got: &driver.Config{}, opened: new(bool)}, &checked})
-	m, err := openAll(t, func(*xcache.Options) { evaluated++ }, xcache.WithDriver("memory"), xcache.WithRegistry(r))
+	m, err := openAll(t, func(*xcache.Options) { evaluated++ }, xcache.WithDriver("memory"),
+		xcache.WithRegistry(r))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +218,8 @@ func TestTheVariablesOfAServerAreReadOnlyWhereTheyAreSet(t *testing.T) {
 		t.Errorf("settings = %+v, want none that nobody has chosen", *got)
 	}
 	for key, value := range map[xenv.EnvKey]string{
-		xenv.NoSqlURL: "redis://cache.example", xenv.NoSqlTLS: "verify-full", xenv.NoSqlTLSCA: "ca.pem",
+		xenv.NoSqlURL: "redis://cache.example", xenv.NoSqlTLS: "verify-full",
+		xenv.NoSqlTLSCA: "ca.pem",
 	} {
 		t.Setenv(string(key), value)
 	}
@@ -217,7 +231,8 @@ func TestTheVariablesOfAServerAreReadOnlyWhereTheyAreSet(t *testing.T) {
 	}
 }
 
-// A store without driver.Invalidator refuses a near cache at Open: so the test sees who asks for one.
+// A store without driver.Invalidator refuses a near cache at Open: so the test sees who
+// asks for one.
 func TestANearCacheIsAskedForByAnOptionOrAVariable(t *testing.T) {
 	registry := func() xcache.ManagerOption {
 		r := &xcache.Registry{}
@@ -249,7 +264,8 @@ func TestANearCacheIsAskedForByAnOptionOrAVariable(t *testing.T) {
 				opts = append(opts, tc.option)
 			}
 			_, err := openAll(t, opts...)
-			if (tc.want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), tc.want)) {
+			if (tc.want == "") != (err == nil) ||
+				(err != nil && !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("Open = %v, want %q", err, tc.want)
 			}
 		})

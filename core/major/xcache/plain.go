@@ -37,16 +37,18 @@ func isPlain(t reflect.Type) bool {
 		return isPlain(t.Elem())
 	case reflect.Struct:
 		fields := jsonplan.Fields(t) // without those that are hidden, left out or named twice
-		return len(fields) == t.NumField() && !slices.ContainsFunc(fields, func(f jsonplan.Field) bool {
-			return len(f.Index) > 1 || !isPlain(f.Type)
-		})
+		return len(fields) == t.NumField() &&
+			!slices.ContainsFunc(fields, func(f jsonplan.Field) bool {
+				return len(f.Index) > 1 || !isPlain(f.Type)
+			})
 	default:
-		return isStringOrInteger(k) || k == reflect.Bool || k == reflect.Float32 || k == reflect.Float64
+		return isStringOrInteger(k) || k == reflect.Bool || k == reflect.Float32 ||
+			k == reflect.Float64
 	}
 }
 
-// faithful reports whether JSON gives back the plain value v: no NaN, no infinity, no broken UTF-8, no
-// negative id.
+// faithful reports whether JSON gives back the plain value v: no NaN, no infinity, no
+// broken UTF-8, no negative id.
 func faithful(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Int64:

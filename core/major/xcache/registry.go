@@ -18,7 +18,8 @@ import (
 var (
 	// ErrUnknownDriver reports that no imported plugin has the wanted name.
 	ErrUnknownDriver = errors.New("unsupported cache driver")
-	// ErrInterface reports that the backend was written for another version of the driver interface.
+	// ErrInterface reports that the backend was written for another version of the driver
+	// interface.
 	ErrInterface = errors.New("cache driver and core do not fit")
 )
 
@@ -50,8 +51,8 @@ func Drivers() []string { return imported.drivers.Names() }
 // Register adds d. It panics if the name is empty or taken.
 func (r *Registry) Register(d driver.Driver) { r.drivers.Add(family, d) }
 
-// find returns the driver called name, which has checked its settings. The error of a missing
-// driver begins with variable, that of a wrong setting with use.
+// find returns the driver called name, which has checked its settings. The error of a
+// missing driver begins with variable, that of a wrong setting with use.
 func (r *Registry) find(variable, use, name string, c driver.Config) (driver.Driver, error) {
 	d, err := r.drivers.Find(family, name)
 	if err != nil {
@@ -63,21 +64,24 @@ func (r *Registry) find(variable, use, name string, c driver.Config) (driver.Dri
 	return d, nil
 }
 
-// Cache is a described cache: its options and their drivers, found and checked once by Resolve.
+// Cache is a described cache: its options and their drivers, found and checked once by
+// Resolve.
 type Cache struct {
 	options      Options
 	driver, near driver.Driver // near is nil without a near cache
 }
 
-// Resolve finds the drivers of o, in the registry of WithRegistry or among the imported ones,
-// and checks all that can be checked without connecting. The error joins every problem.
+// Resolve finds the drivers of o, in the registry of WithRegistry or among the imported
+// ones, and checks all that can be checked without connecting. The error joins every
+// problem.
 func Resolve(o Options) (*Cache, error) {
 	o.Log = cmp.Or(o.Log, xlog.WithName(xlog.NamedCACHE))
 	drivers := cmp.Or(o.registry, &imported)
 	c := &Cache{options: o}
 	var nearErr, err error
 	if o.NearMaxEntries != 0 {
-		c.near, nearErr = drivers.find("xcache: near cache", "xcache: near cache", nearDriver, o.nearConfig())
+		c.near, nearErr = drivers.find("xcache: near cache", "xcache: near cache",
+			nearDriver, o.nearConfig())
 	}
 	c.driver, err = drivers.find(string(xenv.NoSqlDriver), "xcache", o.Driver, o.Config)
 	if err := errors.Join(append(o.check(), nearErr, err)...); err != nil {
@@ -95,8 +99,8 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 	return c.Open(ctx)
 }
 
-// Open connects and asks the backend for an answer. A backend that does not answer yet is tried
-// again, at growing intervals and with a line in the log for each attempt, until
+// Open connects and asks the backend for an answer. A backend that does not answer yet is
+// tried again, at growing intervals and with a line in the log for each attempt, until
 // Options.ConnectTimeout. If Open fails, nothing stays open.
 func (c *Cache) Open(ctx context.Context) (*Manager, error) {
 	o := c.options
@@ -116,10 +120,12 @@ func (c *Cache) Open(ctx context.Context) (*Manager, error) {
 func connect(ctx context.Context, d driver.Driver, o Options) (driver.Store, error) {
 	return retry.Connect(ctx, o.ConnectTimeout, func(int) (driver.Store, error) {
 		return tryOpen(ctx, d, o.Config)
-	}, func(err error) bool { return !errors.Is(err, driver.ErrConfig) }, func(attempt int, pause time.Duration, err error) {
-		o.Log.Warn(ctx, "cache not reachable yet", slog.String("driver", d.Name()), slog.Int("attempt", attempt),
-			slog.Duration("next", pause), slog.String("error", err.Error()))
-	})
+	}, func(err error) bool { return !errors.Is(err, driver.ErrConfig) },
+		func(attempt int, pause time.Duration, err error) {
+			o.Log.Warn(ctx, "cache not reachable yet",
+				slog.String("driver", d.Name()), slog.Int("attempt", attempt),
+				slog.Duration("next", pause), slog.String("error", err.Error()))
+		})
 }
 
 func tryOpen(ctx context.Context, d driver.Driver, c driver.Config) (driver.Store, error) {

@@ -17,7 +17,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// scripted is a driver whose attempts to open end as the script says; after its end they succeed.
+// scripted is a driver whose attempts to open end as the script says; after its end they
+// succeed.
 type scripted struct {
 	drivertest.MapDriver
 	check  error
@@ -66,7 +67,8 @@ func TestUnknownDriverNamesTheImport(t *testing.T) {
 		}
 	}
 	_, err = openIn(t.Context(), new(xcache.Registry), xcache.Options{Driver: "radis"})
-	if err == nil || !strings.Contains(err.Error(), "imported: none") || !strings.Contains(err.Error(), "memory, redis") {
+	if err == nil || !strings.Contains(err.Error(), "imported: none") ||
+		!strings.Contains(err.Error(), "memory, redis") {
 		t.Errorf("the error %v does not say that nothing is imported, and what there is", err)
 	}
 }
@@ -103,7 +105,8 @@ func TestOpenTriesAgainUntilTheBackendIsThere(t *testing.T) {
 		down := errors.New("connection refused")
 		script := []error{down, down, down}
 		start := time.Now()
-		m, err := openIn(t.Context(), registryOf(scripted{script: &script}), xcache.Options{Driver: "map", ConnectTimeout: 30 * time.Second})
+		m, err := openIn(t.Context(), registryOf(scripted{script: &script}),
+			xcache.Options{Driver: "map", ConnectTimeout: 30 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,10 +135,16 @@ func TestOpenGivesUp(t *testing.T) {
 		want    error
 		within  time.Duration
 	}{
-		"when the time is up":          {always(), 10 * time.Second, false, down, 10 * time.Second},
-		"at once without a time":       {always(), 0, false, down, 0},
-		"at once on a wrong setting":   {&[]error{driver.ErrConfig}, time.Hour, false, driver.ErrConfig, 0},
-		"when its context ends":        {always(), time.Hour, true, context.DeadlineExceeded, 3 * time.Second},
+		"when the time is up":    {always(), 10 * time.Second, false, down, 10 * time.Second},
+		"at once without a time": {always(), 0, false, down, 0},
+		"at once on a wrong setting": {
+			&[]error{driver.ErrConfig}, time.Hour, false,
+			driver.ErrConfig, 0,
+		},
+		"when its context ends": {
+			always(), time.Hour, true, context.DeadlineExceeded,
+			3 * time.Second,
+		},
 		"with the last attempt's word": {always(), time.Hour, true, down, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +156,8 @@ func TestOpenGivesUp(t *testing.T) {
 					defer cancel()
 				}
 				start := time.Now()
-				_, err := openIn(ctx, registryOf(scripted{script: tc.script}), xcache.Options{Driver: "map", ConnectTimeout: tc.timeout})
+				_, err := openIn(ctx, registryOf(scripted{script: tc.script}),
+					xcache.Options{Driver: "map", ConnectTimeout: tc.timeout})
 				if !errors.Is(err, tc.want) {
 					t.Errorf("Open = %v, want %v", err, tc.want)
 				}
@@ -174,7 +184,8 @@ func (m *mute) Close() error {
 
 func TestWhereOpenFailsNothingStaysOpen(t *testing.T) {
 	store := &mute{MapStore: drivertest.NewMapStore(nil)}
-	_, err := openIn(t.Context(), registryOf(scripted{script: &[]error{}, store: store}), xcache.Options{Driver: "map"})
+	_, err := openIn(t.Context(), registryOf(scripted{script: &[]error{}, store: store}),
+		xcache.Options{Driver: "map"})
 	if err == nil || !store.closed {
 		t.Errorf("Open = %v, closed = %t; want an error and a closed store", err, store.closed)
 	}
@@ -188,7 +199,8 @@ func (old) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
 func TestOpenRefusesABackendOfAnotherInterface(t *testing.T) {
 	var r xcache.Registry
 	r.Register(old{opens{name: "old"}})
-	if _, err := openIn(t.Context(), &r, xcache.Options{Driver: "old"}); !errors.Is(err, xcache.ErrInterface) || !strings.Contains(err.Error(), "go get ") {
+	if _, err := openIn(t.Context(), &r, xcache.Options{Driver: "old"}); !errors.Is(err,
+		xcache.ErrInterface) || !strings.Contains(err.Error(), "go get ") {
 		t.Errorf("Open = %v, want ErrInterface and what to run", err)
 	}
 }

@@ -17,7 +17,9 @@ import (
 )
 
 // collect returns the keys of a walk, sorted, and its errors.
-func collect[K interface{ ~string | ~int64 | ~int }](walk iter.Seq2[K, error]) (keys []K, errs []error) {
+func collect[K interface{ ~string | ~int64 | ~int }](
+	walk iter.Seq2[K, error],
+) (keys []K, errs []error) {
 	for key, err := range walk {
 		if err != nil {
 			errs = append(errs, err)
@@ -51,8 +53,10 @@ func TestKeysGivesEachKeyOnceWithoutThePrefix(t *testing.T) {
 		check(t, numbers.Set(t.Context(), i, new("v")))
 		want = append(want, i)
 	}
-	check(t, xcache.KeyCacheOf[string, string](managerOf(t, store, xcache.WithPrefix("other:n:"))).Set(t.Context(), "x", new("v")))
-	_, err := xcache.SetCacheOf[string, int](m, xcache.WithKeyPrefix("s:")).Add(t.Context(), "set", []int{1})
+	check(t, xcache.KeyCacheOf[string, string](managerOf(t, store,
+		xcache.WithPrefix("other:n:"))).Set(t.Context(), "x", new("v")))
+	_, err := xcache.SetCacheOf[string, int](m, xcache.WithKeyPrefix("s:")).Add(t.Context(), "set",
+		[]int{1})
 	check(t, err)
 
 	got, errs := collect(numbers.Keys(t.Context()))
@@ -63,7 +67,8 @@ func TestKeysGivesEachKeyOnceWithoutThePrefix(t *testing.T) {
 	if !slices.Equal(texts, []string{"set"}) || errs != nil {
 		t.Errorf("Keys of another view = %v, %v; want set", texts, errs)
 	}
-	if texts, errs = collect(keysOf(t, m, "")); len(texts) != 1001 || errs != nil || !slices.Contains(texts, "s:set") {
+	if texts, errs = collect(keysOf(t, m, "")); len(texts) != 1001 || errs != nil ||
+		!slices.Contains(texts, "s:set") {
 		t.Errorf("Keys of a view without a prefix = %d keys, %v; want 1001", len(texts), errs)
 	}
 }
@@ -71,12 +76,16 @@ func TestKeysGivesEachKeyOnceWithoutThePrefix(t *testing.T) {
 func TestKeysLeavesOutWhatTheCacheKeepsForItself(t *testing.T) {
 	m := newManager(t, xcache.WithPrefix("app:"))
 	c := xcache.KeyCacheOf[string, int](m, xcache.WithNegativeTTL(time.Minute))
-	_, _, err := c.GetOrLoad(t.Context(), "none", func(context.Context) (*int, error) { return nil, nil })
+	_, _, err := c.GetOrLoad(t.Context(), "none",
+		func(context.Context) (*int, error) { return nil, nil })
 	check(t, err)
 	check(t, c.Set(t.Context(), "k", new(1)))
 	_, err = m.Store().Set(t.Context(), "app:\x00lease\x00job", []byte("record"), driver.Write{})
 	check(t, err)
-	for name, walk := range map[string]iter.Seq2[string, error]{"view": c.Keys(t.Context()), "another": keysOf(t, m, "")} {
+	for name, walk := range map[string]iter.Seq2[string, error]{
+		"view":    c.Keys(t.Context()),
+		"another": keysOf(t, m, ""),
+	} {
 		if got, errs := collect(walk); !slices.Equal(got, []string{"k"}) || errs != nil {
 			t.Errorf("%s: Keys = %q, %v; want k", name, got, errs)
 		}
@@ -103,7 +112,8 @@ func TestKeysAreReadBackAsTheirType(t *testing.T) {
 	ids := xcache.SetCacheOf[xsnowflake.SnowflakeID, int](m, xcache.WithKeyPrefix("id:"))
 	_, err := ids.Add(t.Context(), 1<<60, []int{1})
 	check(t, err)
-	if got, errs := collect(ids.Keys(t.Context())); !slices.Equal(got, []xsnowflake.SnowflakeID{1 << 60}) || errs != nil {
+	if got, errs := collect(ids.Keys(t.Context())); !slices.Equal(got,
+		[]xsnowflake.SnowflakeID{1 << 60}) || errs != nil {
 		t.Errorf("Keys = %v, %v; want the id", got, errs)
 	}
 	codes := xcache.ListCacheOf[code, int](m, xcache.WithKeyPrefix("c:"))
@@ -179,7 +189,8 @@ func TestKeysEndsWithTheLoopAndWithItsContext(t *testing.T) {
 
 func TestClearRemovesTheKeysOfTheViewOnly(t *testing.T) {
 	m := newManager(t, xcache.WithPrefix("app:"))
-	c := xcache.KeyCacheOf[int, int](m, xcache.WithKeyPrefix("n:"), xcache.WithNegativeTTL(time.Hour))
+	c := xcache.KeyCacheOf[int, int](m, xcache.WithKeyPrefix("n:"),
+		xcache.WithNegativeTTL(time.Hour))
 	for i := range 2500 {
 		check(t, c.Set(t.Context(), i, &i))
 	}
@@ -208,7 +219,8 @@ func TestClearRemovesTheKeysOfTheViewOnly(t *testing.T) {
 func TestClearLeavesLeases(t *testing.T) {
 	store := drivertest.NewMapStore(nil)
 	m := managerOf(t, store, xcache.WithPrefix("app:"))
-	for _, key := range []string{"app:\x00lease\x00job", "app:inner:\x00lease\x00job"} { // also those of a manager below
+	// also those of a manager below
+	for _, key := range []string{"app:\x00lease\x00job", "app:inner:\x00lease\x00job"} {
 		_, err := store.Set(t.Context(), key, []byte("record"), driver.Write{})
 		check(t, err)
 	}
@@ -249,7 +261,8 @@ func TestClearWinsOverALoadThatBeganBefore(t *testing.T) {
 func TestAStoreWithoutAWalkSaysSo(t *testing.T) {
 	m := managerOf(t, single{drivertest.NewMapStore(nil)}, xcache.WithPrefix("app:"))
 	c := xcache.KeyCacheOf[string, int](m)
-	if _, errs := collect(c.Keys(t.Context())); len(errs) != 1 || !errors.Is(errs[0], xcache.ErrUnsupported) {
+	if _, errs := collect(c.Keys(t.Context())); len(errs) != 1 ||
+		!errors.Is(errs[0], xcache.ErrUnsupported) {
 		t.Errorf("errors of Keys = %v, want ErrUnsupported", errs)
 	}
 	if _, err := c.Clear(t.Context()); !errors.Is(err, xcache.ErrUnsupported) {
@@ -265,7 +278,8 @@ var errStuck = errors.New("stuck")
 func (stuck) Delete(context.Context, ...string) (int, error) { return 0, errStuck }
 
 func TestClearReportsWhatFailed(t *testing.T) {
-	c := xcache.KeyCacheOf[string, int](managerOf(t, stuck{drivertest.NewMapStore(nil)}), xcache.WithKeyPrefix("n:"))
+	c := xcache.KeyCacheOf[string, int](managerOf(t, stuck{drivertest.NewMapStore(nil)}),
+		xcache.WithKeyPrefix("n:"))
 	check(t, c.Set(t.Context(), "k", new(1)))
 	if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, errStuck) {
 		t.Errorf("Clear = %d, %v; want the backend's error", n, err)
@@ -280,7 +294,8 @@ func (s deaf) Scan(ctx context.Context, prefix string, page func(keys []string) 
 }
 
 func TestAWalkEndsWithItsContextWhateverTheStoreDoes(t *testing.T) {
-	c := xcache.KeyCacheOf[int, int](managerOf(t, deaf{drivertest.NewMapStore(nil)}), xcache.WithKeyPrefix("n:"))
+	c := xcache.KeyCacheOf[int, int](managerOf(t, deaf{drivertest.NewMapStore(nil)}),
+		xcache.WithKeyPrefix("n:"))
 	for i := range 500 {
 		check(t, c.Set(t.Context(), i, &i))
 	}

@@ -22,7 +22,8 @@ func (s *traced) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	return s.MapStore.Get(ctx, key)
 }
 
-// tracedObjects is a store in the process that records the functions between it and the test.
+// tracedObjects is a store in the process that records the functions between it and the
+// test.
 type tracedObjects struct {
 	*keeper
 	stack []string
@@ -50,7 +51,8 @@ func callers() (names []string) {
 }
 
 func TestKeyCache_Get_ReachesTheDriverThroughTwoCalls(t *testing.T) {
-	bytes, objects := &traced{MapStore: drivertest.NewMapStore(nil)}, &tracedObjects{keeper: newKeeper()}
+	bytes, objects := &traced{MapStore: drivertest.NewMapStore(nil)},
+		&tracedObjects{keeper: newKeeper()}
 	for _, tc := range []struct {
 		name  string
 		store driver.Store

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// text turns keys and field names into strings: what the type itself says (AppendText, MarshalText,
-// String), else a string as it is and an integer in decimal.
+// text turns keys and field names into strings: what the type itself says (AppendText,
+// MarshalText, String), else a string as it is and an integer in decimal.
 type text[T comparable] struct {
 	writesRaw bool // a T is written as a string or an integer, whatever methods it has
 	readsRaw  bool // it is read as one
@@ -18,9 +18,9 @@ type text[T comparable] struct {
 	direct    bool // a T is a string in memory, and its text is that string
 }
 
-// newText returns the text of keys or, with isRead, of fields of hashes: a type either says and
-// reads its text itself, or is a string or an integer, whatever its String method says. It panics
-// if T has no such text, which is a mistake of the program.
+// newText returns the text of keys or, with isRead, of fields of hashes: a type either
+// says and reads its text itself, or is a string or an integer, whatever its String
+// method says. It panics if T has no such text, which is a mistake of the program.
 func newText[T comparable](role string, isRead bool) text[T] {
 	var zero T
 	_, writes := any(zero).(encoding.TextMarshaler)
@@ -94,8 +94,8 @@ func (t *text[T]) of(prefix string, v T) (string, error) {
 	return string(b), nil
 }
 
-// borrow is of for a name that is not stored. If buffer is not nil, the name is in it and is valid
-// until releaseName.
+// borrow is of for a name that is not stored. If buffer is not nil, the name is in it and
+// is valid until releaseName.
 func (t *text[T]) borrow(prefix string, v T) (name string, buffer *[]byte, err error) {
 	if t.direct && prefix == "" {
 		return asString(v), nil, nil
@@ -158,7 +158,8 @@ func (t *text[T]) readBack(s string) (T, error) {
 		return none, fail(opScan, fmt.Errorf("%w: a key as %T: %w", ErrDecode, none, redact(err)))
 	}
 	if again, err := t.of("", v); err != nil || again != s {
-		return none, fail(opScan, fmt.Errorf("%w: a key as %T: another spelling of it", ErrDecode, none))
+		return none, fail(opScan,
+			fmt.Errorf("%w: a key as %T: another spelling of it", ErrDecode, none))
 	}
 	return v, nil
 }

@@ -14,22 +14,24 @@ type ViewOption func(*view)
 // WithName names the view in metrics. It is no part of a key.
 func WithName(name string) ViewOption { return func(v *view) { v.name = name } }
 
-// WithKeyPrefix puts prefix between the manager's prefix and the view's keys, so that views with equal
-// keys do not meet.
+// WithKeyPrefix puts prefix between the manager's prefix and the view's keys, so that
+// views with equal keys do not meet.
 func WithKeyPrefix(prefix string) ViewOption { return func(v *view) { v.prefix += prefix } }
 
 // WithViewTTL replaces the manager's default TTL for the view; 0 is for ever.
 func WithViewTTL(ttl time.Duration) ViewOption { return func(v *view) { v.ttl = ttl } }
 
-// WithNegativeTTL lets GetOrLoad remember for ttl that the loader found nothing. Delete forgets it.
+// WithNegativeTTL lets GetOrLoad remember for ttl that the loader found nothing. Delete
+// forgets it.
 func WithNegativeTTL(ttl time.Duration) ViewOption { return func(v *view) { v.negative = ttl } }
 
-// WithImmutable promises that nobody changes a value that was set or got. A store in the process, also a
-// near cache, then shares values instead of copying them: a Get of any type costs no decoding and no
-// allocation. Other stores do as ever.
+// WithImmutable promises that nobody changes a value that was set or got. A store in the
+// process, also a near cache, then shares values instead of copying them: a Get of any
+// type costs no decoding and no allocation. Other stores do as ever.
 func WithImmutable() ViewOption { return func(v *view) { v.immutable = true } }
 
-// WithoutNear lets a view of keys always ask the server, for what may not be stale at all.
+// WithoutNear lets a view of keys always ask the server, for what may not be stale at
+// all.
 func WithoutNear() ViewOption { return func(v *view) { v.near = nil } }
 
 // view is what all typed views share. It does not change once made.
@@ -60,8 +62,8 @@ func (v *view) begin(kind string) op {
 	return o
 }
 
-// end reports the call and returns its error, wrapped once. ok says that the call found something, or took
-// effect.
+// end reports the call and returns its error, wrapped once. ok says that the call found
+// something, or took effect.
 func (o op) end(ctx context.Context, ok bool, err error) error {
 	err = fail(o.kind, err)
 	if o.view.m.options.Metrics != nil {
@@ -94,12 +96,17 @@ func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collectio
 	if v.ttl < 0 || v.negative < 0 {
 		panic(fmt.Sprintf("xcache: view %q has a negative TTL", v.name))
 	}
-	return collection[K, V]{view: v, key: newText[K]("key", false), val: newValues[V](m, v.immutable)}
+	return collection[K, V]{
+		view: v, key: newText[K]("key", false),
+		val: newValues[V](m, v.immutable),
+	}
 }
 
-// call runs an operation on one key and reports it. do returns whether it found something, or took effect,
-// as call does unless it fails.
-func (c *collection[K, V]) call(ctx context.Context, kind string, key K, do func(name string) (bool, error)) (ok bool, err error) {
+// call runs an operation on one key and reports it. do returns whether it found
+// something, or took effect, as call does unless it fails.
+func (c *collection[K, V]) call(
+	ctx context.Context, kind string, key K, do func(name string) (bool, error),
+) (ok bool, err error) {
 	op := c.begin(kind)
 	name, err := c.key.begin(ctx, c.prefix, key)
 	if err == nil {
@@ -109,7 +116,9 @@ func (c *collection[K, V]) call(ctx context.Context, kind string, key K, do func
 }
 
 // update is call for a write of a part of a hash, set or list.
-func (c *collection[K, V]) update(ctx context.Context, key K, opts []Option, do func(name string, w driver.Write) (bool, error)) error {
+func (c *collection[K, V]) update(
+	ctx context.Context, key K, opts []Option, do func(name string, w driver.Write) (bool, error),
+) error {
 	w, optErr := c.resolve(opts)
 	if !w.explicit && w.ttl == 0 {
 		w.keep = true // there is nothing to slide to
@@ -140,9 +149,11 @@ func (c *collection[K, V]) TTL(ctx context.Context, key K) (ttl time.Duration, o
 	return ttl, ok, err
 }
 
-// deleteKeys removes keys of any kind, and what GetOrLoad remembers of them. If the caller wants to know
-// the count, the latter must not be in it.
-func (c *collection[K, V]) deleteKeys(ctx context.Context, keys []K, counted bool) (removed int, err error) {
+// deleteKeys removes keys of any kind, and what GetOrLoad remembers of them. If the
+// caller wants to know the count, the latter must not be in it.
+func (c *collection[K, V]) deleteKeys(
+	ctx context.Context, keys []K, counted bool,
+) (removed int, err error) {
 	op := c.begin(opDelete)
 	names, err := c.key.all(ctx, c.prefix, keys)
 	if err != nil {
@@ -177,7 +188,9 @@ func (c *collection[K, V]) value(
 }
 
 // list runs a read of several values.
-func (c *collection[K, V]) list(ctx context.Context, key K, do func(name string) ([][]byte, error)) (all []V, err error) {
+func (c *collection[K, V]) list(
+	ctx context.Context, key K, do func(name string) ([][]byte, error),
+) (all []V, err error) {
 	_, err = c.call(ctx, opRead, key, func(name string) (bool, error) {
 		list, err := do(name)
 		if err == nil {
@@ -189,7 +202,9 @@ func (c *collection[K, V]) list(ctx context.Context, key K, do func(name string)
 }
 
 // count runs an operation that returns a number of values.
-func (c *collection[K, V]) count(ctx context.Context, kind string, key K, do func(name string) (int, error)) (n int, err error) {
+func (c *collection[K, V]) count(
+	ctx context.Context, kind string, key K, do func(name string) (int, error),
+) (n int, err error) {
 	_, err = c.call(ctx, kind, key, func(name string) (bool, error) {
 		n, err = do(name)
 		return n > 0, err

@@ -23,10 +23,11 @@ type basePool interface {
 
 // boundedPool bounds how long a statement waits for a connection, not how long it runs.
 //
-// database/sql has one context for both. As long as a connection is free a statement goes to the pool as
-// always. If all are in use, it waits for a connection with a deadline first, and then runs on that one.
-// Between the look at the pool and the statement another one may take the last connection; such a
-// statement waits until its own context ends.
+// database/sql has one context for both. As long as a connection is free a statement goes
+// to the pool as always. If all are in use, it waits for a connection with a deadline
+// first, and then runs on that one. Between the look at the pool and the statement
+// another one may take the last connection; such a statement waits until its own context
+// ends.
 type boundedPool struct {
 	basePool
 	db      *sql.DB
@@ -49,13 +50,21 @@ func boundPool(db *gorm.DB, pool *sql.DB, timeout time.Duration) {
 func (p *boundedPool) GetDBConn() (*sql.DB, error) { return p.db, nil }
 
 // ExecContext implements gorm.ConnPool.
-func (p *boundedPool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	return onConn(ctx, p, func(conn basePool) (sql.Result, error) { return conn.ExecContext(ctx, query, args...) })
+func (p *boundedPool) ExecContext(
+	ctx context.Context, query string, args ...any,
+) (sql.Result, error) {
+	return onConn(ctx, p, func(conn basePool) (sql.Result, error) {
+		return conn.ExecContext(ctx, query, args...)
+	})
 }
 
 // QueryContext implements gorm.ConnPool.
-func (p *boundedPool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return onConn(ctx, p, func(conn basePool) (*sql.Rows, error) { return conn.QueryContext(ctx, query, args...) })
+func (p *boundedPool) QueryContext(
+	ctx context.Context, query string, args ...any,
+) (*sql.Rows, error) {
+	return onConn(ctx, p, func(conn basePool) (*sql.Rows, error) {
+		return conn.QueryContext(ctx, query, args...)
+	})
 }
 
 // QueryRowContext implements gorm.ConnPool.
@@ -75,10 +84,13 @@ func (p *boundedPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx
 	return onConn(ctx, p, func(conn basePool) (*sql.Tx, error) { return conn.BeginTx(ctx, opts) })
 }
 
-// onConn calls do with the pool, or if all connections are in use with one for which it has waited. If that one has turned
-// out to be broken, or the database has not started the statement, it calls do with the pool, which tries again. No statement
-// that may have changed anything is repeated.
-func onConn[T any](ctx context.Context, p *boundedPool, do func(conn basePool) (T, error)) (T, error) {
+// onConn calls do with the pool, or if all connections are in use with one for which it
+// has waited. If that one has turned out to be broken, or the database has not started
+// the statement, it calls do with the pool, which tries again. No statement that may have
+// changed anything is repeated.
+func onConn[T any](
+	ctx context.Context, p *boundedPool, do func(conn basePool) (T, error),
+) (T, error) {
 	if !dbconn.Exhausted(p.db.Stats()) {
 		return do(p.basePool)
 	}
@@ -87,7 +99,8 @@ func onConn[T any](ctx context.Context, p *boundedPool, do func(conn basePool) (
 		var none T
 		return none, err
 	}
-	defer func() { go func() { _ = conn.Close() }() }() // which waits for the end of rows and of a transaction
+	// which waits for the end of rows and of a transaction
+	defer func() { go func() { _ = conn.Close() }() }()
 	result, err := do(conn)
 	retrier, retries := p.basePool.(driver.Retrier)
 	if errors.Is(err, sqldriver.ErrBadConn) || err != nil && retries && retrier.NotStarted(err) {
@@ -110,7 +123,8 @@ func (p *boundedPool) acquire(ctx context.Context) (*sql.Conn, error) {
 	return conn, err
 }
 
-// failedContext is a context that has ended with err. A *sql.Row cannot be made with an error otherwise.
+// failedContext is a context that has ended with err. A *sql.Row cannot be made with an
+// error otherwise.
 type failedContext struct {
 	context.Context
 	err error

@@ -56,7 +56,8 @@ var uses = map[string]func(db *gorm.DB) error{
 // openPool opens a pool of two connections.
 func openPool(t *testing.T, f *fake, timeout time.Duration) *gorm.DB {
 	t.Helper()
-	db, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", MaxOpenConns: 2, AcquireTimeout: timeout})
+	db, err := registryOf(f).Open(t.Context(),
+		xdb.Options{Driver: "fake", MaxOpenConns: 2, AcquireTimeout: timeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,8 @@ func wantIdle(t *testing.T, db *gorm.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * longWait); pool.Stats().InUse > 0; <-time.After(time.Millisecond) {
+	for end := time.Now().Add(10 * longWait); pool.Stats().InUse > 0; <-time.After(
+		time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("connections in use = %d, want 0", pool.Stats().InUse)
 		}
@@ -113,8 +115,10 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 				release := hold(t, db)
 				start := time.Now()
 				err := use(db)
-				if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceOverload || time.Since(start) < shortWait {
-					t.Errorf("%v (%v) after %s, want %v after %s", err, code, time.Since(start), xerror.ServiceOverload, shortWait)
+				if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceOverload ||
+					time.Since(start) < shortWait {
+					t.Errorf("%v (%v) after %s, want %v after %s",
+						err, code, time.Since(start), xerror.ServiceOverload, shortWait)
 				}
 				if err != nil && !strings.Contains(err.Error(), "DATABASE_ACQUIRE_TIMEOUT") {
 					t.Errorf("error = %v, want the name of the variable", err)
@@ -153,7 +157,8 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 				defer hold(t, db)()
 				ctx, cancel := context.WithTimeout(t.Context(), shortWait)
 				defer cancel()
-				if err := use(db.WithContext(ctx)); !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*xerror.Error)) {
+				if err := use(db.WithContext(ctx)); !errors.Is(err, context.DeadlineExceeded) ||
+					errors.As(err, new(*xerror.Error)) {
 					t.Errorf("error = %v, want that of the context", err)
 				}
 			})
@@ -220,7 +225,8 @@ func TestOpen_AcquireTimeout_repeatsOnlyWhatHasNotStarted(t *testing.T) {
 					}
 					return nil
 				},
-			}).Open(t.Context(), xdb.Options{Driver: "fake", MaxOpenConns: 1, AcquireTimeout: longWait})
+			}).Open(t.Context(),
+				xdb.Options{Driver: "fake", MaxOpenConns: 1, AcquireTimeout: longWait})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,7 +245,8 @@ func TestOpen_AcquireTimeout_repeatsOnlyWhatHasNotStarted(t *testing.T) {
 
 func TestOpen_AcquireTimeout_prepared(t *testing.T) {
 	db, err := registryOf(&fake{}).Open(t.Context(), xdb.Options{
-		Driver: "fake", MaxOpenConns: 2, AcquireTimeout: shortWait, Gorm: func(c *gorm.Config) { c.PrepareStmt = true },
+		Driver: "fake", MaxOpenConns: 2, AcquireTimeout: shortWait,
+		Gorm: func(c *gorm.Config) { c.PrepareStmt = true },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +281,8 @@ func (r twoRows) Next(dest []sqldriver.Value) error {
 }
 
 func TestOpen_AcquireTimeout_rows(t *testing.T) {
-	db := openPool(t, &fake{rows: func() sqldriver.Rows { return twoRows{read: new(int)} }}, longWait)
+	db := openPool(t, &fake{rows: func() sqldriver.Rows { return twoRows{read: new(int)} }},
+		longWait)
 	time.AfterFunc(shortWait, hold(t, db))
 	rows, err := db.Raw("SELECT 1").Rows()
 	if err != nil {

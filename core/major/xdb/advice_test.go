@@ -18,9 +18,21 @@ func TestOpenLogsTheDriversAdviceOnce(t *testing.T) {
 		options xdb.Options
 		want    int
 	}{
-		{name: "parts", options: xdb.Options{Driver: "fake", Parts: driver.Config{Host: "db.example.org"}}, want: 1},
-		{name: "parts that are in order", options: xdb.Options{Driver: "fake", Parts: driver.Config{Host: "db", TLS: driver.TLSDisable}}},
-		{name: "a DSN, of which the driver's parts say nothing", options: xdb.Options{Driver: "fake", DSN: "fake://db", Parts: driver.Config{Host: "db"}}},
+		{name: "parts", options: xdb.Options{
+			Driver: "fake",
+			Parts:  driver.Config{Host: "db.example.org"},
+		}, want: 1},
+		{name: "parts that are in order", options: xdb.Options{
+			Driver: "fake",
+			Parts:  driver.Config{Host: "db", TLS: driver.TLSDisable},
+		}},
+		{
+			name: "a DSN, of which the driver's parts say nothing",
+			options: xdb.Options{
+				Driver: "fake", DSN: "fake://db",
+				Parts: driver.Config{Host: "db"},
+			},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, log := logged(t)

@@ -94,7 +94,9 @@ const (
 )
 
 // openCluster opens a primary with two replicas, and closes them at the end of the test.
-func openCluster(ctx context.Context, t *testing.T, c *cluster, change func(*xdb.Options)) *gorm.DB {
+func openCluster(
+	ctx context.Context, t *testing.T, c *cluster, change func(*xdb.Options),
+) *gorm.DB {
 	t.Helper()
 	o := xdb.Options{Driver: "fake", DSN: primaryDSN, Replicas: []xlog.Secret{firstDSN, secondDSN}}
 	if change != nil {
@@ -119,7 +121,10 @@ func openCluster(ctx context.Context, t *testing.T, c *cluster, change func(*xdb
 
 // answered returns which servers saw a statement of do: the primary, and replicas.
 func (c *cluster) answered(do func()) (primary, replicas int) {
-	before := [3]int32{c.at(primaryDSN).seen.Load(), c.at(firstDSN).seen.Load(), c.at(secondDSN).seen.Load()}
+	before := [3]int32{
+		c.at(primaryDSN).seen.Load(), c.at(firstDSN).seen.Load(),
+		c.at(secondDSN).seen.Load(),
+	}
 	do()
 	return int(c.at(primaryDSN).seen.Load() - before[0]),
 		int(c.at(firstDSN).seen.Load() - before[1] + c.at(secondDSN).seen.Load() - before[2])

@@ -16,7 +16,8 @@ import (
 //nolint:gochecknoinits // the codes of database errors belong to every program that can have such errors
 func init() { xerror.RegisterMapper(code) }
 
-// foreign are the errors of gorm and database/sql that have a code, in the order in which they are tried.
+// foreign are the errors of gorm and database/sql that have a code, in the order in which
+// they are tried.
 var foreign = []struct {
 	code   *xerror.ErrorCode
 	errors []error
@@ -27,14 +28,16 @@ var foreign = []struct {
 	{xerror.IntegrityError, []error{gorm.ErrCheckConstraintViolated}},
 	{xerror.ServiceUnavailable, []error{sqldriver.ErrBadConn, sql.ErrConnDone}},
 	{xerror.DatabaseError, []error{
-		sql.ErrTxDone, gorm.ErrInvalidTransaction, gorm.ErrMissingWhereClause, gorm.ErrInvalidData, gorm.ErrInvalidField,
-		gorm.ErrInvalidValue, gorm.ErrModelValueRequired, gorm.ErrPrimaryKeyRequired, gorm.ErrUnsupportedRelation,
+		sql.ErrTxDone, gorm.ErrInvalidTransaction, gorm.ErrMissingWhereClause, gorm.ErrInvalidData,
+		gorm.ErrInvalidField,
+		gorm.ErrInvalidValue, gorm.ErrModelValueRequired, gorm.ErrPrimaryKeyRequired,
+		gorm.ErrUnsupportedRelation,
 		gorm.ErrInvalidDB,
 	}},
 }
 
-// code returns the code of an error of the database, or nil if it is none. xerror.From calls
-// it. An error of a context has the code of the standard library's errors.
+// code returns the code of an error of the database, or nil if it is none. xerror.From
+// calls it. An error of a context has the code of the standard library's errors.
 func code(err error) *xerror.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// contextErrors is a gorm plugin: a statement that failed because its context ended returns
-// the context's error. Many libraries return an error of their own instead, such as
-// "ORA-01013" or "interrupted". It also translates the errors of Rows and Scan, which gorm
-// does not.
+// contextErrors is a gorm plugin: a statement that failed because its context ended
+// returns the context's error. Many libraries return an error of their own instead, such
+// as "ORA-01013" or "interrupted". It also translates the errors of Rows and Scan, which
+// gorm does not.
 type contextErrors struct{}
 
 // Name implements gorm.Plugin.
@@ -48,14 +48,15 @@ func (contextErrors) after(db *gorm.DB) {
 		return
 	}
 	switch driver.KindOf(db.Error) {
-	case driver.Unknown, driver.Canceled, driver.Connection, driver.TooManyConnections, driver.LockTimeout:
+	case driver.Unknown, driver.Canceled, driver.Connection, driver.TooManyConnections,
+		driver.LockTimeout:
 		db.Error = &contextError{ended: ended, cause: db.Error}
 	default: // the database has responded before the statement could be stopped
 	}
 }
 
-// endOf returns why ctx has ended, or nil. A connection has its own timer for the deadline,
-// which may fire first.
+// endOf returns why ctx has ended, or nil. A connection has its own timer for the
+// deadline, which may fire first.
 func endOf(ctx context.Context) error {
 	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(deadline) {
 		return context.DeadlineExceeded

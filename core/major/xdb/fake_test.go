@@ -150,7 +150,9 @@ func (c *fakeConn) Close() error {
 	return nil
 }
 
-func (c *fakeConn) ExecContext(ctx context.Context, sql string, _ []sqldriver.NamedValue) (sqldriver.Result, error) {
+func (c *fakeConn) ExecContext(
+	ctx context.Context, sql string, _ []sqldriver.NamedValue,
+) (sqldriver.Result, error) {
 	if c.fake.query != nil {
 		if err := c.fake.query(ctx, sql); err != nil {
 			return nil, err
@@ -159,7 +161,9 @@ func (c *fakeConn) ExecContext(ctx context.Context, sql string, _ []sqldriver.Na
 	return sqldriver.RowsAffected(1), nil
 }
 
-func (c *fakeConn) QueryContext(ctx context.Context, sql string, _ []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (c *fakeConn) QueryContext(
+	ctx context.Context, sql string, _ []sqldriver.NamedValue,
+) (sqldriver.Rows, error) {
 	if c.fake.query != nil {
 		if err := c.fake.query(ctx, sql); err != nil {
 			return nil, err
@@ -188,15 +192,23 @@ func (s *fakeStmt) Close() error { return nil }
 
 func (s *fakeStmt) NumInput() int { return -1 }
 
-func (s *fakeStmt) Exec([]sqldriver.Value) (sqldriver.Result, error) { return nil, sqldriver.ErrSkip }
+func (s *fakeStmt) Exec([]sqldriver.Value) (sqldriver.Result, error) {
+	return nil, sqldriver.ErrSkip
+}
 
-func (s *fakeStmt) Query([]sqldriver.Value) (sqldriver.Rows, error) { return nil, sqldriver.ErrSkip }
+func (s *fakeStmt) Query([]sqldriver.Value) (sqldriver.Rows, error) {
+	return nil, sqldriver.ErrSkip
+}
 
-func (s *fakeStmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Result, error) {
+func (s *fakeStmt) ExecContext(
+	ctx context.Context, args []sqldriver.NamedValue,
+) (sqldriver.Result, error) {
 	return s.conn.ExecContext(ctx, s.sql, args)
 }
 
-func (s *fakeStmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (s *fakeStmt) QueryContext(
+	ctx context.Context, args []sqldriver.NamedValue,
+) (sqldriver.Rows, error) {
 	return s.conn.QueryContext(ctx, s.sql, args)
 }
 

@@ -17,12 +17,27 @@ func TestCheckHealth(t *testing.T) {
 		kind driver.ErrorKind
 		want error
 	}{
-		{name: "saturated pool, server at its connection limit", pool: 1, kind: driver.TooManyConnections},
-		{name: "saturated pool, unreachable server", pool: 1, kind: driver.Connection, want: rejected},
-		{name: "saturated pool, changed password", pool: 1, kind: driver.Authentication, want: rejected},
+		{
+			name: "saturated pool, server at its connection limit",
+			pool: 1, kind: driver.TooManyConnections,
+		},
+		{
+			name: "saturated pool, unreachable server",
+			pool: 1, kind: driver.Connection, want: rejected,
+		},
+		{
+			name: "saturated pool, changed password",
+			pool: 1, kind: driver.Authentication, want: rejected,
+		},
 		{name: "saturated pool, unknown error", pool: 1, kind: driver.Unknown, want: rejected},
-		{name: "pool that may grow, server at its connection limit", pool: 2, kind: driver.TooManyConnections},
-		{name: "pool that may grow, unreachable server", pool: 2, kind: driver.Connection, want: rejected},
+		{
+			name: "pool that may grow, server at its connection limit",
+			pool: 2, kind: driver.TooManyConnections,
+		},
+		{
+			name: "pool that may grow, unreachable server",
+			pool: 2, kind: driver.Connection, want: rejected,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := &fake{
@@ -34,7 +49,8 @@ func TestCheckHealth(t *testing.T) {
 				},
 				kind: func(error) driver.ErrorKind { return tc.kind },
 			}
-			db, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", MaxOpenConns: tc.pool})
+			db, err := registryOf(f).Open(t.Context(),
+				xdb.Options{Driver: "fake", MaxOpenConns: tc.pool})
 			if err != nil {
 				t.Fatal(err)
 			}

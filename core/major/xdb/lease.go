@@ -10,18 +10,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqllease"
 )
 
-// Leases returns the leases that the database stores in its table plinth_leases: the same ones at each
-// call, until Close, which releases them. It sends nothing: the first lease, or Leases.Prepare, creates the
-// table if it is missing, and only then needs the right to do so.
+// Leases returns the leases that the database stores in its table plinth_leases: the same
+// ones at each call, until Close, which releases them. It sends nothing: the first lease,
+// or Leases.Prepare, creates the table if it is missing, and only then needs the right to
+// do so.
 //
-// Their statements go to the primary, each by itself: never in a transaction that db may be, nor in one that is open for
-// longer than its statement. The error is xlease.ErrUnsupported if the driver has no clock for them, or if db was not
-// opened by a driver's name.
+// Their statements go to the primary, each by itself: never in a transaction that db may
+// be, nor in one that is open for longer than its statement. The error is
+// xlease.ErrUnsupported if the driver has no clock for them, or if db was not opened by a
+// driver's name.
 func Leases(db *gorm.DB) (*xlease.Leases, error) {
 	k, ok := db.Plugins[leasesName].(*leaseKeeper)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("xdb: leases: %w: this %s database was not opened by xdb.Open", xlease.ErrUnsupported, db.Name())
+		return nil, fmt.Errorf("xdb: leases: %w: this %s database was not opened by xdb.Open",
+			xlease.ErrUnsupported, db.Name())
 	case k.closed.Load():
 		return nil, fmt.Errorf("xdb: leases: %w", xlease.ErrClosed)
 	case k.err != nil:
@@ -52,7 +55,8 @@ func (k *leaseKeeper) Initialize(db *gorm.DB) error {
 	return nil
 }
 
-// close releases all leases, and ends what runs in the background. A second call does nothing.
+// close releases all leases, and ends what runs in the background. A second call does
+// nothing.
 func (k *leaseKeeper) close() error {
 	k.closed.Store(true)
 	if k.leases == nil {

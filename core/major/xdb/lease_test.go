@@ -18,7 +18,8 @@ func TestLeasesWithoutAClockSayWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &fake{}
-	named, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", DSN: "fake://u:hunter2@h/n"})
+	named, err := registryOf(f).Open(t.Context(),
+		xdb.Options{Driver: "fake", DSN: "fake://u:hunter2@h/n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,10 @@ func TestLeasesWithoutAClockSayWhy(t *testing.T) {
 		db   *gorm.DB
 		want string
 	}{
-		{name: "a database of gorm's", db: plain, want: "this dummy database was not opened by xdb.Open"},
+		{
+			name: "a database of gorm's",
+			db:   plain, want: "this dummy database was not opened by xdb.Open",
+		},
 		{name: "a driver without a clock", db: named, want: "the driver fake has no clock"},
 		{name: "a dialector", db: given, want: "database was not opened by the name of a driver"},
 	} {

@@ -16,11 +16,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// sqlLogger writes gorm's lines to xlog: a slow statement at WARN, one that is broken at ERROR (WARN in a
-// request), and every other at DEBUG. All statements are written without parameters and literals.
+// sqlLogger writes gorm's lines to xlog: a slow statement at WARN, one that is broken at
+// ERROR (WARN in a request), and every other at DEBUG. All statements are written without
+// parameters and literals.
 //
-// An error that the application can expect (no row, a violated constraint, a deadlock, the end of the
-// context) is the caller's to handle and no line of its own.
+// An error that the application can expect (no row, a violated constraint, a deadlock,
+// the end of the context) is the caller's to handle and no line of its own.
 type sqlLogger struct {
 	log     *xlog.LogNamedLogger
 	slow    time.Duration // 0: never
@@ -28,7 +29,8 @@ type sqlLogger struct {
 	silent  bool
 }
 
-// LogMode implements logger.Interface. Only Silent makes a difference: the rest is xlog's level.
+// LogMode implements logger.Interface. Only Silent makes a difference: the rest is xlog's
+// level.
 func (l *sqlLogger) LogMode(level logger.LogLevel) logger.Interface {
 	changed := *l
 	changed.silent = level == logger.Silent
@@ -62,7 +64,9 @@ func (l *sqlLogger) ParamsFilter(_ context.Context, sql string, _ ...any) (strin
 }
 
 // Trace implements logger.Interface.
-func (l *sqlLogger) Trace(ctx context.Context, begin time.Time, statement func() (sql string, rows int64), err error) {
+func (l *sqlLogger) Trace(
+	ctx context.Context, begin time.Time, statement func() (sql string, rows int64), err error,
+) {
 	if l.silent {
 		return
 	}
@@ -79,7 +83,8 @@ func (l *sqlLogger) Trace(ctx context.Context, begin time.Time, statement func()
 	}
 	sql, rows := statement()
 	attrs := []slog.Attr{
-		slog.String("sql", withoutLiterals(sql, l.dialect)), slog.Int64("rows", rows), slog.Duration("took", took),
+		slog.String("sql", withoutLiterals(sql, l.dialect)), slog.Int64("rows", rows),
+		slog.Duration("took", took),
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", outcome(err)))
@@ -87,8 +92,8 @@ func (l *sqlLogger) Trace(ctx context.Context, begin time.Time, statement func()
 	l.log.Log(ctx, level, msg, attrs...)
 }
 
-// failedLevel is the level of a broken statement. A request that fails with its error has a line at ERROR of
-// its own, so this one, which has the statement, is a warning.
+// failedLevel is the level of a broken statement. A request that fails with its error has
+// a line at ERROR of its own, so this one, which has the statement, is a warning.
 func failedLevel(ctx context.Context) slog.Level {
 	if xctx.RequestFrom(ctx) != nil {
 		return slog.LevelWarn
@@ -96,8 +101,8 @@ func failedLevel(ctx context.Context) slog.Level {
 	return slog.LevelError
 }
 
-// broken reports whether the statement itself is at fault, or the cause is unknown: then only
-// the log shows the statement.
+// broken reports whether the statement itself is at fault, or the cause is unknown: then
+// only the log shows the statement.
 func broken(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
@@ -112,7 +117,10 @@ func outcome(err error) string {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Error()
 	}
-	for _, known := range []error{gorm.ErrRecordNotFound, context.Canceled, context.DeadlineExceeded} {
+	for _, known := range []error{
+		gorm.ErrRecordNotFound, context.Canceled,
+		context.DeadlineExceeded,
+	} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}

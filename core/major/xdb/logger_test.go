@@ -46,7 +46,9 @@ func TestOpen_failedStatementInTheLog(t *testing.T) {
 			if err := db.WithContext(tc.under(ctx)).Find(&[]thing{}).Error; err == nil {
 				t.Fatal("the statement has no error")
 			}
-			if all, got := out.count("statement failed"), out.count(`"level":"`+tc.level+`","name":"DATA","msg":"statement failed"`); all != 1 || got != 1 {
+			if all, got := out.count("statement failed"),
+				out.count(`"level":"`+tc.level+
+					`","name":"DATA","msg":"statement failed"`); all != 1 || got != 1 {
 				t.Errorf("%d lines, %d at %s, want one:\n%s", all, got, tc.level, out)
 			}
 		})

@@ -29,9 +29,11 @@ func sqlFiles(pairs ...string) fs.FS {
 func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
 	r := registryOf(&fake{})
 	o := xdb.Options{Driver: "fake", Prepare: []xdb.Prepare{nil}, Migrations: []fs.FS{
-		sqlFiles("0001_a.sql", "a;\nCOMMIT;", "0001_a.fake.sql", "a", "0002_b.sqlite.sql", "b", "0003_c.sql", "c;\n\n'", "0004_d.myqsl.sql", "d"),
+		sqlFiles("0001_a.sql", "a;\nCOMMIT;", "0001_a.fake.sql", "a", "0002_b.sqlite.sql", "b",
+			"0003_c.sql", "c;\n\n'", "0004_d.myqsl.sql", "d"),
 		nil,
-		sqlFiles("0005_e.sql", "e", "0005_e.mysql.sql", "BEGIN", "0005_e.oracle.sql", "CREATE TABLE x (y);\n/"),
+		sqlFiles("0005_e.sql", "e", "0005_e.mysql.sql", "BEGIN", "0005_e.oracle.sql",
+			"CREATE TABLE x (y);\n/"),
 	}}
 	_, err := r.Resolve(o)
 	if err == nil {
@@ -56,8 +58,12 @@ func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
 
 func TestCheckReadsMigrationsWithoutADriverToo(t *testing.T) {
 	r := registryOf(&fake{})
-	_, err := r.Resolve(xdb.Options{Driver: "nowhere", Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")}})
-	if !errors.Is(err, xdb.ErrUnknownDriver) || !strings.Contains(err.Error(), "migration a.sql: a name is a version") {
+	_, err := r.Resolve(xdb.Options{
+		Driver:     "nowhere",
+		Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")},
+	})
+	if !errors.Is(err, xdb.ErrUnknownDriver) ||
+		!strings.Contains(err.Error(), "migration a.sql: a name is a version") {
 		t.Errorf("Check = %v, want both problems", err)
 	}
 	if strings.Contains(err.Error(), "1.fake.sql") {
@@ -76,7 +82,8 @@ func (b *busy) Migrate(context.Context, *gorm.DB, func(*gorm.DB) error) error {
 	if b.tries++; b.tries >= b.free {
 		return nil
 	}
-	return driver.Translate(driver.LockTimeout, errors.New("busy with hunter2"), "busy with hunter2")
+	return driver.Translate(driver.LockTimeout, errors.New("busy with hunter2"),
+		"busy with hunter2")
 }
 
 func (*busy) TransactionalDDL() bool { return false }
@@ -85,12 +92,16 @@ func TestOpenWaitsForTheMigrationOfAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, log := logged(t)
 		b := &busy{fake: &fake{}, free: 4}
-		o := xdb.Options{Driver: "fake", AutoMigrate: []any{&struct{ ID int }{}}, Parts: driver.Config{Pass: "hunter2"}}
+		o := xdb.Options{
+			Driver:      "fake",
+			AutoMigrate: []any{&struct{ ID int }{}}, Parts: driver.Config{Pass: "hunter2"},
+		}
 		db, err := registryOf(b).Open(ctx, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := log.count("waiting for a migration of another process"); n != 3 || strings.Contains(log.String(), "hunter2") {
+		if n := log.count("waiting for a migration of another process"); n != 3 ||
+			strings.Contains(log.String(), "hunter2") {
 			t.Errorf("lines = %d, want 3 without the password:\n%s", n, log)
 		}
 		if err := xdb.Close(db); err != nil {
@@ -99,7 +110,8 @@ func TestOpenWaitsForTheMigrationOfAnotherProcess(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
-		if _, err := registryOf(&busy{fake: &fake{}, free: 1e6}).Open(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := registryOf(&busy{fake: &fake{}, free: 1e6}).Open(ctx, o); !errors.Is(err,
+			context.DeadlineExceeded) {
 			t.Errorf("Open = %v, want the end of its context", err)
 		}
 	})

@@ -23,18 +23,19 @@ import (
 )
 
 const (
-	// attemptTimeout bounds one attempt to connect: a host that swallows packets gets more than one.
+	// attemptTimeout bounds one attempt to connect: a host that swallows packets gets
+	// more than one.
 	attemptTimeout = 5 * time.Second
 
-	// maxIdentifier is the longest name that all databases keep whole (PostgreSQL: 63 bytes), so that the
-	// names of indexes and constraints are the same on each.
+	// maxIdentifier is the longest name that all databases keep whole (PostgreSQL: 63
+	// bytes), so that the names of indexes and constraints are the same on each.
 	maxIdentifier = 63
 )
 
 var errNoAnswer = errors.New("no answer within " + attemptTimeout.String())
 
-// Open resolves o, connects, and sets the database up: see Resolve, Database.Connect and Database.Setup. If one of these
-// fails, nothing stays open.
+// Open resolves o, connects, and sets the database up: see Resolve, Database.Connect and
+// Database.Setup. If one of these fails, nothing stays open.
 func Open(ctx context.Context, o Options) (*gorm.DB, error) {
 	return cmp.Or(o.registry, &defaultRegistry).Open(ctx, o)
 }
@@ -55,14 +56,16 @@ func (r *Registry) Open(ctx context.Context, o Options) (*gorm.DB, error) {
 	return db, nil
 }
 
-// Connect opens the pool and asks the server for an answer. Setup is to follow: it migrates. The caller closes the database
-// with Close.
+// Connect opens the pool and asks the server for an answer. Setup is to follow: it
+// migrates. The caller closes the database with Close.
 //
-// A server that is not there yet is tried again, at growing intervals and with a line in the log for each
-// attempt, until Options.ConnectTimeout. An error that waiting cannot fix, such as a wrong password or an
-// unknown database, and the end of ctx end Connect at once.
+// A server that is not there yet is tried again, at growing intervals and with a line in
+// the log for each attempt, until Options.ConnectTimeout. An error that waiting cannot
+// fix, such as a wrong password or an unknown database, and the end of ctx end Connect at
+// once.
 //
-// Times that gorm sets are in UTC and whole microseconds, which is what all databases keep.
+// Times that gorm sets are in UTC and whole microseconds, which is what all databases
+// keep.
 func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
 	log, name, at := d.info.Log, slog.String("driver", d.info.Name), slog.String("at", d.info.Where)
 	for _, line := range d.advice {
@@ -77,7 +80,8 @@ func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
 		return db, nil
 	}, d.info.Transient, func(attempt int, pause time.Duration, err error) {
 		log.Warn(ctx, "database not reachable yet", name, at,
-			slog.Int("attempt", attempt), slog.Duration("next", pause), slog.String("error", err.Error()))
+			slog.Int("attempt", attempt), slog.Duration("next", pause),
+			slog.String("error", err.Error()))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("xdb: open %s%s: %w", d.info, d.info.Setting(), err)
@@ -88,8 +92,9 @@ func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
 	return db, nil
 }
 
-// attempt tries once. gorm's dialectors take no context for what they ask the server while they are
-// initialized, so the attempt runs beside the caller, who leaves it behind when the time is up.
+// attempt tries once. gorm's dialectors take no context for what they ask the server
+// while they are initialized, so the attempt runs beside the caller, who leaves it behind
+// when the time is up.
 func (d *Database) attempt(ctx context.Context, o Options) (*gorm.DB, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, errNoAnswer)
 	defer cancel()
@@ -118,8 +123,13 @@ func (d *Database) open(ctx context.Context, o Options) (*gorm.DB, error) {
 		TranslateError:         true,
 		DisableAutomaticPing:   true,
 		SkipDefaultTransaction: o.SkipDefaultTransaction,
-		NamingStrategy:         schema.NamingStrategy{TablePrefix: o.TablePrefix, SingularTable: o.SingularTables, IdentifierMaxLength: maxIdentifier},
-		NowFunc:                func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
+		NamingStrategy: schema.NamingStrategy{
+			TablePrefix:   o.TablePrefix,
+			SingularTable: o.SingularTables, IdentifierMaxLength: maxIdentifier,
+		},
+		NowFunc: func() time.Time {
+			return time.Now().UTC().Truncate(time.Microsecond)
+		},
 	}
 	if o.Gorm != nil {
 		o.Gorm(config)
@@ -193,19 +203,23 @@ func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
 func (d *Database) newRouter(db *gorm.DB) *replica.Router {
 	var all []*replica.Replica
 	for _, r := range d.replicas {
-		all = append(all, &replica.Replica{Info: r.info, Connect: func(ctx context.Context) (*gorm.DB, error) {
-			copied, err := r.attempt(ctx, r.options)
-			if err == nil && db.PrepareStmt {
-				copied.ConnPool = gorm.NewPreparedStmtDB(copied.ConnPool, db.PrepareStmtMaxSize, db.PrepareStmtTTL)
-			}
-			return copied, err
-		}})
+		all = append(all, &replica.Replica{
+			Info: r.info,
+			Connect: func(ctx context.Context) (*gorm.DB, error) {
+				copied, err := r.attempt(ctx, r.options)
+				if err == nil && db.PrepareStmt {
+					copied.ConnPool = gorm.NewPreparedStmtDB(copied.ConnPool, db.PrepareStmtMaxSize,
+						db.PrepareStmtTTL)
+				}
+				return copied, err
+			},
+		})
 	}
 	return replica.New(all)
 }
 
-// Setup applies the AutoMigrate and Migrations of the options to a database that Connect has opened,
-// in this order, and runs their Prepare functions.
+// Setup applies the AutoMigrate and Migrations of the options to a database that Connect
+// has opened, in this order, and runs their Prepare functions.
 func (d *Database) Setup(ctx context.Context, db *gorm.DB) error {
 	ctx = WithPrimary(ctx)
 	o := d.options

@@ -73,22 +73,65 @@ func TestOpenGivesUp(t *testing.T) {
 		most     time.Duration
 		want     string
 	}{
-		{name: "after the default of 30 s", fake: &fake{connect: fail(refused)}, most: 30 * time.Second, want: "gave up at attempt"},
-		{name: "after its timeout", fake: &fake{connect: fail(refused)}, timeout: 2 * time.Second, most: 2 * time.Second, want: "connection refused"},
-		{name: "at once without a timeout", fake: &fake{connect: fail(refused)}, timeout: -1, attempts: 1, want: "connection refused"},
-		{name: "a server that does not answer", fake: &fake{connect: hang}, timeout: 12 * time.Second, attempts: 3, most: 17 * time.Second, want: "no answer within 5s"},
-		{name: "a wrong password", fake: &fake{connect: fail(errors.New("28P01")), kind: ofKind(driver.Authentication)}, attempts: 1, want: "28P01"},
-		{name: "an unknown database", fake: &fake{connect: fail(errors.New("3D000")), kind: ofKind(driver.UnknownDatabase)}, attempts: 1, want: "3D000"},
-		{name: "a file that is missing", fake: &fake{connect: fail(&fs.PathError{Op: "open", Path: "ca.pem", Err: syscall.ENOENT})}, attempts: 1, want: "ca.pem"},
-		{name: "an unknown error", fake: &fake{connect: fail(errors.New("what is this"))}, attempts: 1, want: "what is this"},
-		{name: "a kind that passes", fake: &fake{connect: fail(errors.New("starting up")), kind: ofKind(driver.Connection)}, timeout: time.Second, most: time.Second, want: "starting up"},
-		{name: "a server at its connection limit", fake: &fake{connect: fail(errors.New("53300")), kind: ofKind(driver.TooManyConnections)}, timeout: time.Second, most: time.Second, want: "gave up at attempt"},
+		{
+			name: "after the default of 30 s", fake: &fake{connect: fail(refused)},
+			most: 30 * time.Second, want: "gave up at attempt",
+		},
+		{
+			name: "after its timeout", fake: &fake{connect: fail(refused)}, timeout: 2 * time.Second,
+			most: 2 * time.Second, want: "connection refused",
+		},
+		{
+			name: "at once without a timeout", fake: &fake{connect: fail(refused)}, timeout: -1,
+			attempts: 1, want: "connection refused",
+		},
+		{
+			name: "a server that does not answer",
+			fake: &fake{connect: hang}, timeout: 12 * time.Second, attempts: 3,
+			most: 17 * time.Second, want: "no answer within 5s",
+		},
+		{name: "a wrong password", fake: &fake{
+			connect: fail(errors.New("28P01")),
+			kind:    ofKind(driver.Authentication),
+		}, attempts: 1, want: "28P01"},
+		{name: "an unknown database", fake: &fake{
+			connect: fail(errors.New("3D000")),
+			kind:    ofKind(driver.UnknownDatabase),
+		}, attempts: 1, want: "3D000"},
+		{
+			name: "a file that is missing",
+			fake: &fake{connect: fail(&fs.PathError{
+				Op: "open", Path: "ca.pem",
+				Err: syscall.ENOENT,
+			})}, attempts: 1, want: "ca.pem",
+		},
+		{
+			name: "an unknown error", fake: &fake{connect: fail(errors.New("what is this"))},
+			attempts: 1, want: "what is this",
+		},
+		{
+			name: "a kind that passes",
+			fake: &fake{
+				connect: fail(errors.New("starting up")),
+				kind:    ofKind(driver.Connection),
+			},
+			timeout: time.Second, most: time.Second, want: "starting up",
+		},
+		{
+			name: "a server at its connection limit",
+			fake: &fake{
+				connect: fail(errors.New("53300")),
+				kind:    ofKind(driver.TooManyConnections),
+			}, timeout: time.Second, most: time.Second,
+			want: "gave up at attempt",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, _ := logged(t)
 				start := time.Now()
-				_, err := registryOf(tc.fake).Open(ctx, xdb.Options{Driver: "fake", ConnectTimeout: tc.timeout})
+				_, err := registryOf(tc.fake).Open(ctx,
+					xdb.Options{Driver: "fake", ConnectTimeout: tc.timeout})
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
 					t.Errorf("error = %v, want %q in it", err, tc.want)
 				}
@@ -146,7 +189,9 @@ func TestOpenBeginsNothingAfterTheEndOfItsContext(t *testing.T) {
 
 func TestOpenLeavesNothingOpenWhereItFails(t *testing.T) {
 	boom := errors.New("boom")
-	prepare := []xdb.Prepare{func(_ context.Context, db *gorm.DB) error { return errors.Join(boom, db.Exec("x").Error) }}
+	prepare := []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
+		return errors.Join(boom, db.Exec("x").Error)
+	}}
 	f := &fake{}
 	_, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", Prepare: prepare})
 	if !errors.Is(err, boom) {
@@ -161,7 +206,8 @@ func TestOpenPreparesInOrder(t *testing.T) {
 	var order []int
 	var prepare []xdb.Prepare
 	for i := range 3 {
-		prepare = append(prepare, func(context.Context, *gorm.DB) error { order = append(order, i); return nil })
+		prepare = append(prepare,
+			func(context.Context, *gorm.DB) error { order = append(order, i); return nil })
 	}
 	db, err := registryOf(&fake{}).Open(t.Context(), xdb.Options{Driver: "fake", Prepare: prepare})
 	if err != nil {
@@ -239,13 +285,30 @@ func TestNoErrorAndNoLineHoldsThePassword(t *testing.T) {
 		err  func(dsn string) error
 		dsn  string
 	}{
-		{name: "plain", err: func(string) error { return errors.New("login failed with " + password) }},
-		{name: "whole DSN", err: func(dsn string) error { return fmt.Errorf("cannot parse %s", dsn) }, dsn: "fake://u:" + password + "@h/db"},
-		{name: "quoted DSN", err: func(dsn string) error { return fmt.Errorf("cannot parse %q", dsn) }, dsn: "fake://u:" + password + "@h/db"},
-		{name: "key and value", err: func(string) error { return errors.New("bad password=hunter2secret") }, dsn: "host=h password=hunter2secret dbname=x"},
-		{name: "semicolons", err: func(string) error { return errors.New("hunter2secret?") }, dsn: "server=h;user id=sa;Password={hunter2secret};database=x"},
-		{name: "mysql", err: func(string) error { return errors.New("Access denied hunter2secret") }, dsn: "root:hunter2secret@tcp(h:3306)/x"},
-		{name: "bad escape", err: func(string) error { return errors.New(`parse: invalid URL escape "%ZZ"`) }, dsn: "fake://u:hunter2%ZZsecret@h/db"},
+		{name: "plain", err: func(string) error {
+			return errors.New("login failed with " + password)
+		}},
+		{name: "whole DSN", err: func(dsn string) error {
+			return fmt.Errorf("cannot parse %s", dsn)
+		}, dsn: "fake://u:" + password + "@h/db"},
+		{name: "quoted DSN", err: func(dsn string) error {
+			return fmt.Errorf("cannot parse %q", dsn)
+		}, dsn: "fake://u:" + password + "@h/db"},
+		{
+			name: "key and value",
+			err:  func(string) error { return errors.New("bad password=hunter2secret") },
+			dsn:  "host=h password=hunter2secret dbname=x",
+		},
+		{
+			name: "semicolons", err: func(string) error { return errors.New("hunter2secret?") },
+			dsn: "server=h;user id=sa;Password={hunter2secret};database=x",
+		},
+		{name: "mysql", err: func(string) error {
+			return errors.New("Access denied hunter2secret")
+		}, dsn: "root:hunter2secret@tcp(h:3306)/x"},
+		{name: "bad escape", err: func(string) error {
+			return errors.New(`parse: invalid URL escape "%ZZ"`)
+		}, dsn: "fake://u:hunter2%ZZsecret@h/db"},
 	} {
 		for _, passing := range []driver.ErrorKind{driver.Unknown, driver.Connection} {
 			t.Run(fmt.Sprintf("%s/%s", tc.name, passing), func(t *testing.T) {
@@ -264,8 +327,12 @@ func TestNoErrorAndNoLineHoldsThePassword(t *testing.T) {
 						t.Fatal("Open succeeded")
 					}
 					d, wrong := registryOf(f).Resolve(o)
-					said := fmt.Sprintf("%v %+v %#v %s %v %v %v %+v", err, err, err, log, d, wrong, o, o)
-					for _, secret := range []string{password, "hunter2secret", "%ZZ", "p@ss", "p%40ss"} {
+					said := fmt.Sprintf("%v %+v %#v %s %v %v %v %+v",
+						err, err, err, log, d, wrong, o, o)
+					for _, secret := range []string{
+						password, "hunter2secret", "%ZZ", "p@ss",
+						"p%40ss",
+					} {
 						if strings.Contains(said, secret) {
 							t.Errorf("%q appears in %s", secret, said)
 						}

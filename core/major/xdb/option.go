@@ -20,7 +20,8 @@ const none = "none"
 // Option changes Options. Options take effect in their order, so a later one wins.
 type Option func(*Options)
 
-// NewOptions returns what opts make; a nil option is skipped. Problems of options are reported by Resolve.
+// NewOptions returns what opts make; a nil option is skipped. Problems of options are
+// reported by Resolve.
 func NewOptions(opts ...Option) Options {
 	var o Options
 	for _, opt := range opts {
@@ -31,8 +32,9 @@ func NewOptions(opts ...Option) Options {
 	return o
 }
 
-// FromEnv reads DATABASE_* from the environment; the driver reads its own variables there too. A variable that is not set
-// changes nothing that an option before FromEnv has set. DATABASE_DRIVER that is "none" or not set means no database.
+// FromEnv reads DATABASE_* from the environment; the driver reads its own variables there
+// too. A variable that is not set changes nothing that an option before FromEnv has set.
+// DATABASE_DRIVER that is "none" or not set means no database.
 func FromEnv() Option {
 	return func(o *Options) {
 		s := xenv.Environment()
@@ -56,13 +58,14 @@ func WithDriver(name, dsn string) Option {
 // WithDSN sets the whole connection string.
 func WithDSN(dsn string) Option { return func(o *Options) { o.DSN = xlog.Secret(dsn) } }
 
-// WithParts sets the connection in parts, of which the driver makes the connection string.
+// WithParts sets the connection in parts, of which the driver makes the connection
+// string.
 func WithParts(parts driver.Config) Option {
 	return func(o *Options) { o.Parts, o.DSN = parts, "" }
 }
 
-// WithReplicas adds the connection strings of copies of the database, for the same driver: see Options.Replicas.
-// It may be given more than once.
+// WithReplicas adds the connection strings of copies of the database, for the same
+// driver: see Options.Replicas. It may be given more than once.
 func WithReplicas(dsn ...string) Option {
 	return func(o *Options) {
 		for _, text := range dsn {
@@ -84,7 +87,8 @@ func WithDialector(d gorm.Dialector) Option {
 // WithRegistry finds the driver in r instead of among the imported ones.
 func WithRegistry(r *Registry) Option { return func(o *Options) { o.registry = r } }
 
-// WithSingularTables names tables in the singular: the model User has the table user instead of users.
+// WithSingularTables names tables in the singular: the model User has the table user
+// instead of users.
 func WithSingularTables() Option { return func(o *Options) { o.SingularTables = true } }
 
 // WithTablePrefix puts prefix before the name of every table.
@@ -106,17 +110,20 @@ func WithConnMaxIdleTime(d time.Duration) Option {
 	return func(o *Options) { o.ConnMaxIdleTime = cmp.Or(d, off) }
 }
 
-// WithConnectTimeout sets how long the start waits for a database that does not answer yet; 0 tries once.
+// WithConnectTimeout sets how long the start waits for a database that does not answer
+// yet; 0 tries once.
 func WithConnectTimeout(d time.Duration) Option {
 	return func(o *Options) { o.ConnectTimeout = cmp.Or(d, off) }
 }
 
-// WithAcquireTimeout sets how long a statement waits for a connection if all of the pool are in use; 0 is no limit.
+// WithAcquireTimeout sets how long a statement waits for a connection if all of the pool
+// are in use; 0 is no limit.
 func WithAcquireTimeout(d time.Duration) Option {
 	return func(o *Options) { o.AcquireTimeout = cmp.Or(d, off) }
 }
 
-// WithSlowThreshold logs statements that take longer; 0 logs none. A plain number is milliseconds.
+// WithSlowThreshold logs statements that take longer; 0 logs none. A plain number is
+// milliseconds.
 func WithSlowThreshold[D time.Duration | int | int64](d D) Option {
 	unit := time.Millisecond
 	if _, ok := any(d).(time.Duration); ok {
@@ -129,8 +136,9 @@ func WithSlowThreshold[D time.Duration | int | int64](d D) Option {
 // WithLogger writes the database's lines to log.
 func WithLogger(log *xlog.LogNamedLogger) Option { return func(o *Options) { o.Log = log } }
 
-// WithSkipDefaultTransaction leaves single writes without the transaction that gorm begins for each. It is
-// faster; hooks that write, and associations, are then no longer one unit with their row.
+// WithSkipDefaultTransaction leaves single writes without the transaction that gorm
+// begins for each. It is faster; hooks that write, and associations, are then no longer
+// one unit with their row.
 func WithSkipDefaultTransaction() Option {
 	return func(o *Options) { o.SkipDefaultTransaction = true }
 }
@@ -138,13 +146,15 @@ func WithSkipDefaultTransaction() Option {
 // WithGorm changes gorm's own configuration, for what has no option here.
 func WithGorm(change func(*gorm.Config)) Option { return func(o *Options) { o.Gorm = change } }
 
-// WithAutoMigrate creates or extends the tables of these entities. It may be given more than once.
+// WithAutoMigrate creates or extends the tables of these entities. It may be given more
+// than once.
 func WithAutoMigrate(entities ...any) Option {
 	return func(o *Options) { o.AutoMigrate = append(o.AutoMigrate, entities...) }
 }
 
-// WithMigrations applies the SQL files in files after WithAutoMigrate and before WithPrepare, each once, in the order of
-// their numbers: see package migrate. It may be given more than once; the files are one set.
+// WithMigrations applies the SQL files in files after WithAutoMigrate and before
+// WithPrepare, each once, in the order of their numbers: see package migrate. It may be
+// given more than once; the files are one set.
 func WithMigrations(files fs.FS) Option {
 	return func(o *Options) { o.Migrations = append(o.Migrations, files) }
 }
@@ -154,8 +164,8 @@ type PrepareFunc interface {
 	func(context.Context, *gorm.DB) error | func(*gorm.DB) error
 }
 
-// WithPrepare runs functions after the migrations, in the order in which they were given. The database that
-// they get is bound to the context of the start in either form.
+// WithPrepare runs functions after the migrations, in the order in which they were given.
+// The database that they get is bound to the context of the start in either form.
 func WithPrepare[F PrepareFunc](fns ...F) Option {
 	return func(o *Options) {
 		for _, fn := range fns {

@@ -37,7 +37,8 @@ func TestWithoutADriverThereIsNoDatabase(t *testing.T) {
 		if o.Enabled() {
 			t.Errorf("DATABASE_DRIVER=%q is a database", name)
 		}
-		if _, err := xdb.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "DATABASE_DRIVER: is not set") {
+		if _, err := xdb.Open(t.Context(), o); err == nil ||
+			!strings.Contains(err.Error(), "DATABASE_DRIVER: is not set") {
 			t.Errorf("DATABASE_DRIVER=%q: Open = %v, want the variable named", name, err)
 		}
 	}
@@ -47,10 +48,13 @@ func TestFromEnvReadsLazily(t *testing.T) {
 	clearEnv(t)
 	option := xdb.FromEnv()
 	for name, value := range map[xenv.EnvKey]string{
-		xenv.DatabaseDriver: "postgres", xenv.DatabaseHost: "h", xenv.DatabasePort: "5433", xenv.DatabaseUser: "u",
-		xenv.DatabasePass: "p", xenv.DatabaseName: "n", xenv.DatabasePrefix: "app_", "DATABASE_SINGULAR_TABLES": "true", "DATABASE_MAX_OPEN_CONNS": "7",
-		"DATABASE_MAX_IDLE_CONNS": "0", "DATABASE_CONN_MAX_LIFETIME": "1m", "DATABASE_CONN_MAX_IDLE_TIME": "2m",
-		"DATABASE_CONNECT_TIMEOUT": "0", "DATABASE_SLOW_THRESHOLD": "350",
+		xenv.DatabaseDriver: "postgres", xenv.DatabaseHost: "h", xenv.DatabasePort: "5433",
+		xenv.DatabaseUser: "u",
+		xenv.DatabasePass: "p", xenv.DatabaseName: "n", xenv.DatabasePrefix: "app_",
+		"DATABASE_SINGULAR_TABLES": "true", "DATABASE_MAX_OPEN_CONNS": "7",
+		"DATABASE_MAX_IDLE_CONNS": "0", "DATABASE_CONN_MAX_LIFETIME": "1m",
+		"DATABASE_CONN_MAX_IDLE_TIME": "2m",
+		"DATABASE_CONNECT_TIMEOUT":    "0", "DATABASE_SLOW_THRESHOLD": "350",
 	} {
 		t.Setenv(name.String(), value)
 	}
@@ -60,7 +64,8 @@ func TestFromEnvReadsLazily(t *testing.T) {
 		Parts: driver.Config{
 			Host: "h", Port: 5433, User: "u", Pass: "p", Name: "n", Source: xenv.Environment(),
 		},
-		TablePrefix: "app_", SingularTables: true, MaxOpenConns: 7, MaxIdleConns: -1, ConnMaxLifetime: time.Minute, ConnMaxIdleTime: 2 * time.Minute,
+		TablePrefix: "app_", SingularTables: true, MaxOpenConns: 7, MaxIdleConns: -1,
+		ConnMaxLifetime: time.Minute, ConnMaxIdleTime: 2 * time.Minute,
 		ConnectTimeout: -1, AcquireTimeout: 5 * time.Second, SlowThreshold: 350 * time.Millisecond,
 	}
 	if got.Parts != want.Parts || fmt.Sprint(got) != fmt.Sprint(want) {
@@ -74,7 +79,8 @@ func TestLaterOptionWins(t *testing.T) {
 	t.Setenv("DATABASE_MAX_OPEN_CONNS", "7")
 	t.Setenv(xenv.DatabaseDsn.String(), "from the environment")
 	before := xdb.NewOptions(xdb.WithMaxOpenConns(3), xdb.WithTablePrefix("kept_"), xdb.FromEnv())
-	if before.MaxOpenConns != 7 || before.TablePrefix != "kept_" || before.DSN.Reveal() != "from the environment" {
+	if before.MaxOpenConns != 7 || before.TablePrefix != "kept_" ||
+		before.DSN.Reveal() != "from the environment" {
 		t.Errorf("options before FromEnv = %+v, want the environment's where it is set", before)
 	}
 	after := xdb.NewOptions(xdb.FromEnv(), xdb.WithMaxOpenConns(3), xdb.WithDriver("mysql", "mine"))
@@ -97,9 +103,11 @@ func TestWithSingularTables(t *testing.T) {
 func TestZeroIsNone(t *testing.T) {
 	o := xdb.NewOptions(
 		xdb.WithMaxOpenConns(0), xdb.WithMaxIdleConns(0), xdb.WithConnMaxLifetime(0),
-		xdb.WithConnMaxIdleTime(0), xdb.WithConnectTimeout(0), xdb.WithSlowThreshold(0), xdb.WithAcquireTimeout(0),
+		xdb.WithConnMaxIdleTime(0), xdb.WithConnectTimeout(0), xdb.WithSlowThreshold(0),
+		xdb.WithAcquireTimeout(0),
 	)
-	if o.MaxOpenConns != -1 || o.MaxIdleConns != -1 || o.ConnMaxLifetime != -1 || o.ConnMaxIdleTime != -1 ||
+	if o.MaxOpenConns != -1 || o.MaxIdleConns != -1 || o.ConnMaxLifetime != -1 ||
+		o.ConnMaxIdleTime != -1 ||
 		o.ConnectTimeout != -1 || o.SlowThreshold != -1 || o.AcquireTimeout != -1 {
 		t.Errorf("options = %+v, want -1 in every place", o)
 	}
@@ -137,8 +145,10 @@ func TestResolveReportsEveryWrongOptionAtOnce(t *testing.T) {
 		t.Fatal("Resolve found nothing")
 	}
 	for _, want := range []string{
-		"AutoMigrate entity 1 is nil", "migration files 1 are nil", "replica 2: the DSN is empty", "Prepare function 1 is nil",
-		"Prepare function 2 is nil", "WithDialector: the dialector is nil", `DATABASE_DRIVER: unsupported database driver "sqlserver"`,
+		"AutoMigrate entity 1 is nil", "migration files 1 are nil", "replica 2: the DSN is empty",
+		"Prepare function 1 is nil",
+		"Prepare function 2 is nil", "WithDialector: the dialector is nil",
+		`DATABASE_DRIVER: unsupported database driver "sqlserver"`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("Resolve = %v\nwant %q in it", err, want)
@@ -151,7 +161,8 @@ func TestResolveReportsEveryWrongOptionAtOnce(t *testing.T) {
 
 func TestWrongOptionWithoutADriverIsReported(t *testing.T) {
 	o := xdb.NewOptions(xdb.WithDialector(nil))
-	if _, err := xdb.Resolve(o); !o.Enabled() || err == nil || !strings.Contains(err.Error(), "the dialector is nil") {
+	if _, err := xdb.Resolve(o); !o.Enabled() || err == nil ||
+		!strings.Contains(err.Error(), "the dialector is nil") {
 		t.Errorf("enabled: %t, Resolve = %v; want the nil dialector reported", o.Enabled(), err)
 	}
 }
@@ -184,7 +195,8 @@ func TestPrepareTakesBothForms(t *testing.T) {
 		order = append(order, ctx.Value(key{}).(string))
 		return nil
 	}
-	o := xdb.NewOptions(xdb.WithPrepare(plain("a"), plain("b")), xdb.WithPrepare(withContext), xdb.WithPrepare(plain("d")))
+	o := xdb.NewOptions(xdb.WithPrepare(plain("a"), plain("b")), xdb.WithPrepare(withContext),
+		xdb.WithPrepare(plain("d")))
 	ctx := context.WithValue(t.Context(), key{}, "c")
 	for _, prepare := range o.Prepare {
 		if err := prepare(ctx, nil); err != nil {
@@ -214,7 +226,8 @@ func TestAutoMigrateMayBeRepeated(t *testing.T) {
 func TestReplicasMayBeRepeatedAndNeedADriver(t *testing.T) {
 	clearEnv(t)
 	o := xdb.NewOptions(xdb.WithReplicas("a", "b"), xdb.WithReplicas(), xdb.WithReplicas("secret"))
-	if got := o.Replicas; len(got) != 3 || got[2].Reveal() != "secret" || strings.Contains(fmt.Sprint(o), "secret") {
+	if got := o.Replicas; len(got) != 3 || got[2].Reveal() != "secret" ||
+		strings.Contains(fmt.Sprint(o), "secret") {
 		t.Errorf("replicas = %v, want three that are not printed", got)
 	}
 	if o.Enabled() {
@@ -230,13 +243,15 @@ func TestMigrationsMayBeRepeatedAndAreChecked(t *testing.T) {
 	clearEnv(t)
 	files := func(name string) fs.FS { return fstest.MapFS{name: &fstest.MapFile{}} }
 	o := xdb.NewOptions(
-		xdb.WithDialector(dialector{}), xdb.WithMigrations(files("0001_a.sql")), xdb.WithMigrations(files("2_b.sql")),
+		xdb.WithDialector(dialector{}), xdb.WithMigrations(files("0001_a.sql")),
+		xdb.WithMigrations(files("2_b.sql")),
 	)
 	if _, err := xdb.Resolve(o); len(o.Migrations) != 2 || err != nil {
 		t.Errorf("sets = %d, %v; want 2", len(o.Migrations), err)
 	}
 	o = xdb.NewOptions(xdb.WithDialector(dialector{}), xdb.WithMigrations(files("users.sql")))
-	if _, err := xdb.Resolve(o); err == nil || !strings.Contains(err.Error(), "migration users.sql") {
+	if _, err := xdb.Resolve(o); err == nil ||
+		!strings.Contains(err.Error(), "migration users.sql") {
 		t.Errorf("Resolve = %v, want the name of the file", err)
 	}
 }
@@ -249,7 +264,8 @@ func TestOtherOptionsReachTheDatabase(t *testing.T) {
 		xdb.WithSkipDefaultTransaction(), xdb.WithGorm(func(*gorm.Config) {}),
 		xdb.WithConnectTimeout(time.Minute),
 	)
-	if o.DSN != "" || o.Parts != parts || o.Log != log || !o.SkipDefaultTransaction || o.Gorm == nil || o.ConnectTimeout != time.Minute {
+	if o.DSN != "" || o.Parts != parts || o.Log != log || !o.SkipDefaultTransaction ||
+		o.Gorm == nil || o.ConnectTimeout != time.Minute {
 		t.Errorf("options = %+v", o)
 	}
 }
@@ -313,7 +329,8 @@ func TestKeepsLeasesWhereTheDriverHasAClock(t *testing.T) {
 func TestDatabase_Setup(t *testing.T) {
 	prepared := 0
 	d, err := xdb.Resolve(xdb.NewOptions(
-		xdb.WithDialector(tests.DummyDialector{}), xdb.WithPrepare(func(*gorm.DB) error { prepared++; return nil }),
+		xdb.WithDialector(tests.DummyDialector{}),
+		xdb.WithPrepare(func(*gorm.DB) error { prepared++; return nil }),
 	))
 	if err != nil || !d.HasSchema() {
 		t.Fatalf("HasSchema = %t, %v; want true", d.HasSchema(), err)
@@ -325,7 +342,8 @@ func TestDatabase_Setup(t *testing.T) {
 	if err := d.Setup(t.Context(), db); err != nil || prepared != 1 {
 		t.Errorf("Setup = %v, prepared %d times; want once", err, prepared)
 	}
-	if d, err := xdb.Resolve(xdb.Options{Dialector: tests.DummyDialector{}}); err != nil || d.HasSchema() {
+	if d, err := xdb.Resolve(xdb.Options{Dialector: tests.DummyDialector{}}); err != nil ||
+		d.HasSchema() {
 		t.Errorf("a database without entities, files and functions has a schema, or does not resolve: %v", err)
 	}
 }
@@ -342,7 +360,8 @@ func TestOpen_EvaluatesOnce(t *testing.T) {
 	var asked, evaluated int
 	var r xdb.Registry
 	r.Register(counting{asked: &asked})
-	o := xdb.NewOptions(func(*xdb.Options) { evaluated++ }, xdb.WithDriver("bare", ""), xdb.WithRegistry(&r))
+	o := xdb.NewOptions(func(*xdb.Options) { evaluated++ }, xdb.WithDriver("bare", ""),
+		xdb.WithRegistry(&r))
 	d, err := xdb.Resolve(o)
 	if err != nil || d.String() != "bare" || d.KeepsLeases() || d.HasSchema() {
 		t.Fatalf("Resolve = %v, %v", d, err)

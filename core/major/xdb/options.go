@@ -31,8 +31,8 @@ const (
 	acquireTimeoutKey xenv.EnvKey = "DATABASE_ACQUIRE_TIMEOUT"
 )
 
-// Options say which database to open, and how. Of every number and duration 0 is the default, and a
-// negative value is none: no limit, no retry, no log.
+// Options say which database to open, and how. Of every number and duration 0 is the
+// default, and a negative value is none: no limit, no retry, no log.
 type Options struct {
 	Driver string `env:"DATABASE_DRIVER" default:"none" doc:"Driver: the name of one that is imported, such as postgres, mysql, sqlite, oracle or sqlserver, or none."`
 	// DSN replaces Parts.
@@ -41,16 +41,17 @@ type Options struct {
 	Parts driver.Config
 	// Dialector is used instead of Driver, DSN and Parts.
 	Dialector gorm.Dialector
-	// Replicas are the connection strings of copies of the database, for the same Driver. Reads outside of a transaction
-	// go to them in turn: see WithPrimary.
+	// Replicas are the connection strings of copies of the database, for the same Driver.
+	// Reads outside of a transaction go to them in turn: see WithPrimary.
 	Replicas []xlog.Secret
 
 	TablePrefix    string `env:"DATABASE_PREFIX" doc:"Prefix of every table name."`
 	SingularTables bool   `env:"DATABASE_SINGULAR_TABLES" default:"false" doc:"Names of tables are singular: the model User has the table user instead of users."`
-	// SkipDefaultTransaction leaves single writes without the transaction that gorm begins for each, on
-	// which hooks and associations rely.
+	// SkipDefaultTransaction leaves single writes without the transaction that gorm
+	// begins for each, on which hooks and associations rely.
 	SkipDefaultTransaction bool
-	// Gorm changes gorm's configuration last, for what has no option of its own. It may be nil.
+	// Gorm changes gorm's configuration last, for what has no option of its own. It may
+	// be nil.
 	Gorm func(*gorm.Config)
 
 	MaxOpenConns    int           `env:"DATABASE_MAX_OPEN_CONNS" default:"25" max:"2147483647" doc:"Connections of the pool at most; 0 is no limit."`
@@ -58,15 +59,18 @@ type Options struct {
 	ConnMaxLifetime time.Duration `env:"DATABASE_CONN_MAX_LIFETIME" default:"1h" max:"876000h" doc:"Age at which a connection is replaced; 0 is never."`
 	ConnMaxIdleTime time.Duration `env:"DATABASE_CONN_MAX_IDLE_TIME" default:"10m" max:"876000h" doc:"Idle time after which a connection is closed; 0 is never."`
 	ConnectTimeout  time.Duration `env:"DATABASE_CONNECT_TIMEOUT" default:"30s" max:"1h" doc:"How long the start waits for a database that does not answer yet; 0 tries once."`
-	// AcquireTimeout ends with an error that is a ServiceOverload. With PrepareStmt of gorm it concerns transactions only.
+	// AcquireTimeout ends with an error that is a ServiceOverload. With PrepareStmt of
+	// gorm it concerns transactions only.
 	AcquireTimeout time.Duration `env:"DATABASE_ACQUIRE_TIMEOUT" default:"5s" max:"1h" doc:"How long a statement waits for a connection if all of the pool are in use; 0 is no limit."`
 	SlowThreshold  time.Duration `env:"DATABASE_SLOW_THRESHOLD" default:"200ms" max:"1h" unit:"1ms" doc:"Statements that take longer are logged; 0 logs none."`
 	// Log takes the lines; nil is the logger named DATA.
 	Log *xlog.LogNamedLogger
 
-	// AutoMigrate are the entities whose tables are created or extended before Open returns.
+	// AutoMigrate are the entities whose tables are created or extended before Open
+	// returns.
 	AutoMigrate []any
-	// Migrations hold SQL files that are applied after AutoMigrate, each once: see package migrate.
+	// Migrations hold SQL files that are applied after AutoMigrate, each once: see
+	// package migrate.
 	Migrations []fs.FS
 	// Prepare run after the migrations, in order.
 	Prepare []Prepare
@@ -75,14 +79,14 @@ type Options struct {
 	problems []error   // of options, such as a nil dialector
 }
 
-// Enabled reports whether there is a database to open: a driver other than "none" or a dialector is named, or an option is
-// wrong, which Resolve then reports.
+// Enabled reports whether there is a database to open: a driver other than "none" or a
+// dialector is named, or an option is wrong, which Resolve then reports.
 func (o Options) Enabled() bool {
 	return o.Driver != "" && o.Driver != none || o.Dialector != nil || len(o.problems) > 0
 }
 
-// Prepare makes a database ready for its application, such as with the rows that it needs. It runs at every
-// start, maybe in several processes at the same time.
+// Prepare makes a database ready for its application, such as with the rows that it
+// needs. It runs at every start, maybe in several processes at the same time.
 type Prepare func(ctx context.Context, db *gorm.DB) error
 
 // defaults are those of the variables.
@@ -91,8 +95,8 @@ var defaults = sync.OnceValue(func() Options {
 	return o
 })
 
-// off turns a limit, a retry or a log of Options off. For the WithX functions and the variables
-// that is 0.
+// off turns a limit, a retry or a log of Options off. For the WithX functions and the
+// variables that is 0.
 const off = -1
 
 // allOff turns off everything whose 0 is the default.
@@ -112,11 +116,14 @@ func replaceZeros(o *Options, with Options) {
 	o.SlowThreshold = cmp.Or(o.SlowThreshold, with.SlowThreshold)
 }
 
-// prefixForm is what a prefix consists of, so that a table has the same name whether or not SQL quotes it.
-var prefixForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_][a-z0-9_.]{0,29}$`) })
+// prefixForm is what a prefix consists of, so that a table has the same name whether or
+// not SQL quotes it.
+var prefixForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z_][a-z0-9_.]{0,29}$`)
+})
 
-// Database is a described database: its options, their driver and the connection string, found once by Resolve. It is
-// safe for concurrent use.
+// Database is a described database: its options, their driver and the connection string,
+// found once by Resolve. It is safe for concurrent use.
 type Database struct {
 	options    Options
 	info       *dbconn.Info
@@ -126,16 +133,17 @@ type Database struct {
 	migrations *migrate.Set
 }
 
-// Resolve finds the driver of o, asks it for the connection string, and checks all that can be checked without connecting.
-// The error joins every problem: an unknown driver, parts that are missing, values that make no sense, SQL files that cannot
-// be migrations.
+// Resolve finds the driver of o, asks it for the connection string, and checks all that
+// can be checked without connecting. The error joins every problem: an unknown driver,
+// parts that are missing, values that make no sense, SQL files that cannot be migrations.
 func (r *Registry) Resolve(o Options) (*Database, error) {
 	replaceZeros(&o, defaults())
 	o.Log = cmp.Or(o.Log, xlog.WithName(xlog.NamedDATA))
 	problems := o.check()
 	d := &Database{options: o}
-	var dialects []string                                             // unknown without a driver
-	if len(o.problems) == 0 || o.Driver != "" || o.Dialector != nil { // else the problem is why there is none
+	var dialects []string // unknown without a driver
+	// else the problem is why there is none
+	if len(o.problems) == 0 || o.Driver != "" || o.Dialector != nil {
 		err := r.find(d)
 		if err == nil {
 			problems = append(problems, r.findReplicas(d))
@@ -151,8 +159,11 @@ func (r *Registry) Resolve(o Options) (*Database, error) {
 	return d, nil
 }
 
-// Resolve is Registry.Resolve of the registry of o, which is the default one without WithRegistry.
-func Resolve(o Options) (*Database, error) { return cmp.Or(o.registry, &defaultRegistry).Resolve(o) }
+// Resolve is Registry.Resolve of the registry of o, which is the default one without
+// WithRegistry.
+func Resolve(o Options) (*Database, error) {
+	return cmp.Or(o.registry, &defaultRegistry).Resolve(o)
+}
 
 // String names the driver and the server in one line, without a secret.
 func (d *Database) String() string {
@@ -217,8 +228,9 @@ func (r *Registry) find(d *Database) error {
 		return fmt.Errorf("%s: %w", xenv.DatabaseDriver, err)
 	}
 	d.info = &dbconn.Info{
-		Name: o.Driver, Driver: drv, Drivers: r.known(), Variable: xenv.DatabaseDsn, Secrets: dbconn.NewSecrets(o.Parts.Pass),
-		Log: o.Log, Probe: d.probe,
+		Name: o.Driver, Driver: drv, Drivers: r.known(), Variable: xenv.DatabaseDsn,
+		Secrets: dbconn.NewSecrets(o.Parts.Pass),
+		Log:     o.Log, Probe: d.probe,
 	}
 	dsn := o.DSN.Reveal()
 	if dsn == "" {
@@ -250,12 +262,14 @@ func (r *Registry) findReplicas(d *Database) error {
 			continue
 		}
 		d.replicas = append(d.replicas, replica)
-		d.info.Secrets = d.info.Secrets.WithDSN(dsn.Reveal()) // an error of a statement may be that of a replica
+		// an error of a statement may be that of a replica
+		d.info.Secrets = d.info.Secrets.WithDSN(dsn.Reveal())
 	}
 	return errors.Join(problems...)
 }
 
-// unread returns a warning for each variable of a database that is set, and that only other drivers read.
+// unread returns a warning for each variable of a database that is set, and that only
+// other drivers read.
 func unread(d driver.Driver, s xenv.Source) []string {
 	if s == nil {
 		return nil

@@ -13,7 +13,8 @@ import (
 var (
 	// ErrUnknownDriver reports that no registered driver has the wanted name.
 	ErrUnknownDriver = errors.New("unsupported database driver")
-	// ErrInterface reports that the driver was written for another version of the driver interface.
+	// ErrInterface reports that the driver was written for another version of the driver
+	// interface.
 	ErrInterface = errors.New("database driver and core do not fit")
 )
 
@@ -58,7 +59,10 @@ func (r *Registry) kindOf(err error) driver.ErrorKind {
 	return driver.Unknown
 }
 
-// guessed reports whether d takes any broken connection of the process for its database's.
+// guessed reports whether d takes any broken connection of the process for its
+// database's.
 func guessed(d driver.Driver, k driver.ErrorKind, err error) bool {
-	return k == driver.Connection && driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection && d.ErrorKind(io.EOF) == driver.Connection
+	return k == driver.Connection &&
+		driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection &&
+		d.ErrorKind(io.EOF) == driver.Connection
 }

@@ -36,7 +36,8 @@ func TestAReplicaThatGoesDownCostsNoReadAndComesBack(t *testing.T) {
 				}
 			})
 			if primary != wantPrimary || replicas != wantReplicas {
-				t.Errorf("%s: reads = %d at the primary and %d at replicas, want %d and %d", what, primary, replicas, wantPrimary, wantReplicas)
+				t.Errorf("%s: reads = %d at the primary and %d at replicas, want %d and %d",
+					what, primary, replicas, wantPrimary, wantReplicas)
 			}
 		}
 		c.at(firstDSN).isDown.Store(true)
@@ -51,7 +52,8 @@ func TestAReplicaThatGoesDownCostsNoReadAndComesBack(t *testing.T) {
 		c.at(firstDSN).isDown.Store(false)
 		<-time.After(6 * time.Second)
 		read("one is back", row, 0, 4)
-		if downs, ups := log.count("replica is down"), log.count("replica is up"); downs != 2 || ups != 3 {
+		if downs, ups := log.count("replica is down"), log.count("replica is up"); downs != 2 ||
+			ups != 3 {
 			t.Errorf("lines = %d down and %d up, want 2 and 3:\n%s", downs, ups, log)
 		}
 		c.at(primaryDSN).isDown.Store(true)
@@ -82,7 +84,8 @@ func TestReadsAreSafeWhileReplicasComeAndGo(t *testing.T) {
 			<-time.After(1700 * time.Millisecond)
 		}
 		readers.Wait()
-		if n := c.at(primaryDSN).seen.Load() + c.at(firstDSN).seen.Load() + c.at(secondDSN).seen.Load(); n != 400 {
+		if n := c.at(primaryDSN).seen.Load() + c.at(firstDSN).seen.Load() +
+			c.at(secondDSN).seen.Load(); n != 400 {
 			t.Errorf("answers = %d, want 400", n)
 		}
 	})
@@ -127,7 +130,8 @@ func TestAReplicaWhosePoolIsAtWorkIsNotDown(t *testing.T) {
 		}
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		if err := db.WithContext(short).Find(&[]article{}).Error; !errors.Is(err, context.DeadlineExceeded) {
+		if err := db.WithContext(short).Find(&[]article{}).Error; !errors.Is(err,
+			context.DeadlineExceeded) {
 			t.Errorf("a second read = %v, want it to wait for the one connection", err)
 		}
 	})
@@ -172,7 +176,10 @@ func TestOpenDoesNotWaitForReplicas(t *testing.T) {
 		ctx, log := logged(t)
 		c := &cluster{}
 		c.at(firstDSN).isDown.Store(true)
-		c.at(secondDSN).connect = func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
+		c.at(secondDSN).connect = func(ctx context.Context, _ int) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
 		start := time.Now()
 		db := openCluster(ctx, t, c, nil).WithContext(ctx)
 		if took := time.Since(start); took > 5*time.Second {
@@ -186,7 +193,8 @@ func TestOpenDoesNotWaitForReplicas(t *testing.T) {
 		<-time.After(6 * time.Second)
 		_, replicas := c.answered(func() { _ = db.Find(&[]article{}) })
 		if primary != 1 || replicas != 1 {
-			t.Errorf("reads = %d at the primary before and %d at the replica after, want one each", primary, replicas)
+			t.Errorf("reads = %d at the primary before and %d at the replica after, want one each",
+				primary, replicas)
 		}
 	})
 }
@@ -198,18 +206,25 @@ func TestOpenFailsWhereWaitingCannotMendAReplica(t *testing.T) {
 		err  error
 		want string
 	}{
-		{name: "a DSN that does not parse", err: errors.New("cannot parse " + secondDSN + " hunter2secret"), want: "cannot parse ***"},
-		{name: "a wrong password", err: driver.Translate(driver.Authentication, refused, refused.Error()), want: "access refused: 28P01 for ***"},
+		{
+			name: "a DSN that does not parse",
+			err:  errors.New("cannot parse " + secondDSN + " hunter2secret"),
+			want: "cannot parse ***",
+		},
+		{name: "a wrong password", err: driver.Translate(driver.Authentication, refused,
+			refused.Error()), want: "access refused: 28P01 for ***"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ignore := goleak.IgnoreCurrent()
 			c := &cluster{}
 			c.at(secondDSN).connect = func(context.Context, int) error { return tc.err }
 			o := xdb.Options{
-				Driver: "fake", DSN: primaryDSN, Replicas: []xlog.Secret{firstDSN, secondDSN}, Parts: driver.Config{Pass: "hunter2secret"},
+				Driver: "fake", DSN: primaryDSN, Replicas: []xlog.Secret{firstDSN, secondDSN},
+				Parts: driver.Config{Pass: "hunter2secret"},
 			}
 			db, err := registryOf(c).Open(t.Context(), o)
-			if db != nil || err == nil || !strings.Contains(err.Error(), "xdb: replica 2: open fake second/app: "+tc.want) {
+			if db != nil || err == nil ||
+				!strings.Contains(err.Error(), "xdb: replica 2: open fake second/app: "+tc.want) {
 				t.Errorf("error = %v, want the replica's without a secret", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "hunter2secret") {
@@ -233,7 +248,8 @@ func TestAStatementThatCannotBePreparedIsDoneByThePrimary(t *testing.T) {
 	c.at(firstDSN).isDown.Store(true)
 	c.at(secondDSN).isDown.Store(true)
 	for name, do := range map[string]func() error{
-		"row":  func() error { return plain(db.Model(&article{}).Row().Scan(new(int))) }, // gorm returns one without an error
+		// gorm returns one without an error
+		"row":  func() error { return plain(db.Model(&article{}).Row().Scan(new(int))) },
 		"find": func() error { return db.Find(&[]article{}).Error },
 	} {
 		if err := do(); err != nil {
@@ -242,11 +258,13 @@ func TestAStatementThatCannotBePreparedIsDoneByThePrimary(t *testing.T) {
 	}
 }
 
-// gorm starts a goroutine that never ends for each database that it opens with prepared statements.
+// gorm starts a goroutine that never ends for each database that it opens with prepared
+// statements.
 func TestAReplicaThatIsDownLeavesNoCacheOfStatements(t *testing.T) {
 	caches := func() int {
 		stacks := make([]byte, 1<<20)
-		return bytes.Count(stacks[:runtime.Stack(stacks, true)], []byte("created by gorm.io/gorm/internal/lru"))
+		return bytes.Count(stacks[:runtime.Stack(stacks, true)],
+			[]byte("created by gorm.io/gorm/internal/lru"))
 	}
 	before := caches()
 	c := &cluster{}
@@ -264,7 +282,10 @@ func TestCloseEndsTheReplicasToo(t *testing.T) {
 	ignore := goleak.IgnoreCurrent()
 	c := &cluster{}
 	c.at(secondDSN).isDown.Store(true)
-	db, err := registryOf(c).Open(t.Context(), xdb.Options{Driver: "fake", DSN: primaryDSN, Replicas: []xlog.Secret{firstDSN, secondDSN}})
+	db, err := registryOf(c).Open(t.Context(), xdb.Options{
+		Driver: "fake",
+		DSN:    primaryDSN, Replicas: []xlog.Secret{firstDSN, secondDSN},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

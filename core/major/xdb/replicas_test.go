@@ -40,23 +40,56 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 		do   func(db *gorm.DB) error
 		want string
 	}{
-		{name: "First", do: func(db *gorm.DB) error { return plain(db.First(&article{}).Error) }, want: "replica"},
-		{name: "Find", do: func(db *gorm.DB) error { return db.Find(&[]article{}).Error }, want: "replica"},
-		{name: "Pluck", do: func(db *gorm.DB) error { return db.Model(&article{}).Pluck("name", &[]string{}).Error }, want: "replica"},
-		{name: "Scan", do: func(db *gorm.DB) error { return db.Model(&article{}).Scan(&[]article{}).Error }, want: "replica"},
-		{name: "Rows", do: func(db *gorm.DB) error { return rows(db.Model(&article{}).Rows()) }, want: "replica"},
-		{name: "Row", do: func(db *gorm.DB) error { return plain(db.Model(&article{}).Row().Scan(new(int))) }, want: "replica"},
-		{name: "Raw select", do: func(db *gorm.DB) error { return db.Raw("SELECT 1").Scan(new(int)).Error }, want: "replica"},
-		{name: "Raw select by Rows", do: func(db *gorm.DB) error { return rows(db.Raw("SELECT 1").Rows()) }, want: "replica"},
+		{
+			name: "First", do: func(db *gorm.DB) error { return plain(db.First(&article{}).Error) },
+			want: "replica",
+		},
+		{
+			name: "Find", do: func(db *gorm.DB) error { return db.Find(&[]article{}).Error },
+			want: "replica",
+		},
+		{name: "Pluck", do: func(db *gorm.DB) error {
+			return db.Model(&article{}).Pluck("name", &[]string{}).Error
+		}, want: "replica"},
+		{name: "Scan", do: func(db *gorm.DB) error {
+			return db.Model(&article{}).Scan(&[]article{}).Error
+		}, want: "replica"},
+		{
+			name: "Rows", do: func(db *gorm.DB) error { return rows(db.Model(&article{}).Rows()) },
+			want: "replica",
+		},
+		{name: "Row", do: func(db *gorm.DB) error {
+			return plain(db.Model(&article{}).Row().Scan(new(int)))
+		}, want: "replica"},
+		{name: "Raw select", do: func(db *gorm.DB) error {
+			return db.Raw("SELECT 1").Scan(new(int)).Error
+		}, want: "replica"},
+		{name: "Raw select by Rows", do: func(db *gorm.DB) error {
+			return rows(db.Raw("SELECT 1").Rows())
+		}, want: "replica"},
 		{name: "a chain that has read", do: func(db *gorm.DB) error {
 			chain := db.Model(&article{}).Where("id = ?", 1)
 			return chain.Find(&[]article{}).Error
 		}, want: "replica"},
-		{name: "Create", do: func(db *gorm.DB) error { return db.Create(&article{ID: 1}).Error }, want: "primary"},
-		{name: "Save", do: func(db *gorm.DB) error { return db.Save(&article{ID: 1}).Error }, want: "primary"},
-		{name: "Updates", do: func(db *gorm.DB) error { return db.Updates(&article{ID: 1, Name: "x"}).Error }, want: "primary"},
-		{name: "Delete", do: func(db *gorm.DB) error { return db.Delete(&article{ID: 1}).Error }, want: "primary"},
-		{name: "Exec", do: func(db *gorm.DB) error { return db.Exec("SELECT 1").Error }, want: "primary"},
+		{
+			name: "Create", do: func(db *gorm.DB) error { return db.Create(&article{ID: 1}).Error },
+			want: "primary",
+		},
+		{
+			name: "Save", do: func(db *gorm.DB) error { return db.Save(&article{ID: 1}).Error },
+			want: "primary",
+		},
+		{name: "Updates", do: func(db *gorm.DB) error {
+			return db.Updates(&article{ID: 1, Name: "x"}).Error
+		}, want: "primary"},
+		{
+			name: "Delete", do: func(db *gorm.DB) error { return db.Delete(&article{ID: 1}).Error },
+			want: "primary",
+		},
+		{
+			name: "Exec", do: func(db *gorm.DB) error { return db.Exec("SELECT 1").Error },
+			want: "primary",
+		},
 		{name: "Raw insert", do: func(db *gorm.DB) error {
 			return db.Raw("INSERT INTO articles VALUES (1) RETURNING id").Scan(new(int)).Error
 		}, want: "primary"},
@@ -81,13 +114,19 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 		}, want: "primary"},
 		{name: "xdb.Transaction", do: func(db *gorm.DB) error {
 			ctx := context.WithValue(db.Statement.Context, xctx.DatabaseKey, db)
-			return xdb.Transaction(ctx, func(ctx context.Context) error { return xdb.MustGetDB(ctx).Find(&[]article{}).Error })
+			return xdb.Transaction(ctx,
+				func(ctx context.Context) error {
+					return xdb.MustGetDB(ctx).Find(&[]article{}).Error
+				})
 		}, want: "primary"},
 		{name: "a single connection", do: func(db *gorm.DB) error {
-			return db.Connection(func(tx *gorm.DB) error { return tx.Session(&gorm.Session{NewDB: true}).Find(&[]article{}).Error })
+			return db.Connection(func(tx *gorm.DB) error {
+				return tx.Session(&gorm.Session{NewDB: true}).Find(&[]article{}).Error
+			})
 		}, want: "primary"},
 		{name: "a chain that has written", do: func(db *gorm.DB) error {
-			chain := db.Session(&gorm.Session{SkipDefaultTransaction: true}).Model(&article{}).Where("id = ?", 1)
+			chain := db.Session(&gorm.Session{SkipDefaultTransaction: true}).Model(
+				&article{}).Where("id = ?", 1)
 			return errors.Join(chain.Update("name", "x").Error, chain.Find(&[]article{}).Error)
 		}, want: "primary"},
 	} {
@@ -108,8 +147,12 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 						}
 					}
 				})
-				if got := map[bool]string{true: "primary", false: "replica"}[primary > 0]; got != tc.want || primary > 0 && replicas > 0 {
-					t.Errorf("statements at the primary = %d, at replicas = %d; want all at the %s", primary, replicas, tc.want)
+				if got := map[bool]string{
+					true:  "primary",
+					false: "replica",
+				}[primary > 0]; got != tc.want || primary > 0 && replicas > 0 {
+					t.Errorf("statements at the primary = %d, at replicas = %d; want all at the %s",
+						primary, replicas, tc.want)
 				}
 			})
 		}
@@ -121,13 +164,16 @@ func TestTheResultOfAReadIsNoHandleOnAReplica(t *testing.T) {
 	db := openCluster(t.Context(), t, c, nil)
 	read := db.Find(&[]article{})
 	primary, replicas := c.answered(func() {
-		err := read.Session(&gorm.Session{NewDB: true}).Transaction(func(tx *gorm.DB) error { return tx.Exec("x").Error })
+		err := read.Session(&gorm.Session{NewDB: true}).Transaction(func(tx *gorm.DB) error {
+			return tx.Exec("x").Error
+		})
 		if err != nil {
 			t.Error(err)
 		}
 	})
 	if primary != 1 || replicas != 0 {
-		t.Errorf("statements = %d at the primary and %d at replicas, want 1 and 0", primary, replicas)
+		t.Errorf("statements = %d at the primary and %d at replicas, want 1 and 0",
+			primary, replicas)
 	}
 }
 
@@ -168,7 +214,8 @@ func TestHooksOfAWriteReadWhatItHasWritten(t *testing.T) {
 		}
 	})
 	if primary != 2 || replicas != 0 {
-		t.Errorf("statements = %d at the primary and %d at replicas, want 2 and 0", primary, replicas)
+		t.Errorf("statements = %d at the primary and %d at replicas, want 2 and 0",
+			primary, replicas)
 	}
 }
 
@@ -184,7 +231,8 @@ func TestPrepareFunctionsReadThePrimary(t *testing.T) {
 	c.at(firstDSN).refuse.Store(&io.EOF)
 	c.at(secondDSN).refuse.Store(&io.EOF)
 	prepare := func(ctx context.Context, db *gorm.DB) error {
-		return errors.Join(db.Find(&[]article{}).Error, db.WithContext(ctx).Find(&[]article{}).Error)
+		return errors.Join(db.Find(&[]article{}).Error,
+			db.WithContext(ctx).Find(&[]article{}).Error)
 	}
 	openCluster(t.Context(), t, c, func(o *xdb.Options) { o.Prepare = []xdb.Prepare{prepare} })
 	if n := c.at(primaryDSN).seen.Load(); n != 2 {
@@ -198,7 +246,10 @@ func TestAReadThatAReplicaRefusesIsDoneByThePrimary(t *testing.T) {
 		err  error
 	}{
 		{name: "it writes", err: errReadOnly},
-		{name: "it is not granted there", err: driver.Translate(driver.Authentication, errors.New("42501"), "")},
+		{
+			name: "it is not granted there",
+			err:  driver.Translate(driver.Authentication, errors.New("42501"), ""),
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := &cluster{}
@@ -213,7 +264,8 @@ func TestAReadThatAReplicaRefusesIsDoneByThePrimary(t *testing.T) {
 				}
 			})
 			if primary != 4 || replicas != 4 { // each was tried at a replica, which stays in use
-				t.Errorf("statements = %d at the primary and %d at replicas, want 4 and 4", primary, replicas)
+				t.Errorf("statements = %d at the primary and %d at replicas, want 4 and 4",
+					primary, replicas)
 			}
 		})
 	}
@@ -293,10 +345,12 @@ func TestNoLineHoldsTheDSNOfAReplica(t *testing.T) {
 		c := &cluster{}
 		const dsn = "fake://u:hunter2secret@first/app"
 		c.at(dsn).connect = func(context.Context, int) error {
-			return driver.Translate(driver.Connection, io.EOF, "no way to "+dsn+" with hunter2secret")
+			return driver.Translate(driver.Connection, io.EOF,
+				"no way to "+dsn+" with hunter2secret")
 		}
 		openCluster(ctx, t, c, func(o *xdb.Options) { o.Replicas = []xlog.Secret{dsn} })
-		if said := log.String(); strings.Contains(said, "hunter2secret") || !strings.Contains(said, "no way to ***") {
+		if said := log.String(); strings.Contains(said, "hunter2secret") ||
+			!strings.Contains(said, "no way to ***") {
 			t.Errorf("lines = %s, want the error without the secret", said)
 		}
 	})
@@ -308,11 +362,18 @@ func TestCheckRefusesReplicas(t *testing.T) {
 		options xdb.Options
 		want    string
 	}{
-		{name: "without a DSN", options: xdb.Options{Driver: "fake", Replicas: []xlog.Secret{firstDSN, " "}}, want: "xdb: replica 2: the DSN is empty"},
-		{name: "with a dialector", options: xdb.Options{Dialector: (&fake{}).Dialector(""), Replicas: []xlog.Secret{firstDSN}}, want: "xdb: Replicas need a Driver"},
+		{name: "without a DSN", options: xdb.Options{
+			Driver:   "fake",
+			Replicas: []xlog.Secret{firstDSN, " "},
+		}, want: "xdb: replica 2: the DSN is empty"},
+		{name: "with a dialector", options: xdb.Options{
+			Dialector: (&fake{}).Dialector(""),
+			Replicas:  []xlog.Secret{firstDSN},
+		}, want: "xdb: Replicas need a Driver"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := registryOf(&fake{}).Resolve(tc.options); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := registryOf(&fake{}).Resolve(tc.options); err == nil ||
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Resolve = %v, want %q in it", err, tc.want)
 			}
 		})
@@ -327,7 +388,10 @@ func TestDescribeCountsTheReplicas(t *testing.T) {
 	}{
 		{name: "none", want: "fake primary/app"},
 		{name: "one", replicas: []xlog.Secret{firstDSN}, want: "fake primary/app, 1 replica"},
-		{name: "two", replicas: []xlog.Secret{firstDSN, secondDSN}, want: "fake primary/app, 2 replicas"},
+		{
+			name: "two", replicas: []xlog.Secret{firstDSN, secondDSN},
+			want: "fake primary/app, 2 replicas",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := xdb.Options{Driver: "fake", DSN: primaryDSN, Replicas: tc.replicas}

@@ -6,7 +6,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// maxStatement bounds a statement in the log, in bytes: a batch repeats its placeholders a thousand times.
+// maxStatement bounds a statement in the log, in bytes: a batch repeats its placeholders
+// a thousand times.
 const maxStatement = 2048
 
 // withoutLiterals returns a statement with "?" in place of every literal and without its
@@ -36,8 +37,8 @@ func withoutLiterals(sql, dialect string) string {
 	return out.String()
 }
 
-// placeholder returns a placeholder as the database has it: gorm makes $1$, which is $1 and $, of
-// a numbered one.
+// placeholder returns a placeholder as the database has it: gorm makes $1$, which is $1
+// and $, of a numbered one.
 func placeholder(text, dialect string) string {
 	number, _ := strings.CutPrefix(text, "$")
 	switch {
@@ -50,12 +51,13 @@ func placeholder(text, dialect string) string {
 	}
 }
 
-// logRules are the rules that hide too much rather than too little: the mode of the database
-// is unknown, and gorm does not escape with a backslash.
+// logRules are the rules that hide too much rather than too little: the mode of the
+// database is unknown, and gorm does not escape with a backslash.
 func logRules(sql, dialect string) sqlscan.Rules {
 	r := sqlscan.RulesOf(dialect)
 	r.Doubtful, r.DollarQuotes, r.OracleQuotes = true, true, true
-	r.SpacedDashes, r.ExecutedComments, r.NestedComments = false, false, dialect == "postgres" || dialect == "sqlserver"
+	r.SpacedDashes, r.ExecutedComments, r.NestedComments = false, false, dialect == "postgres" ||
+		dialect == "sqlserver"
 	// If names are in backticks, double quotes enclose a string.
 	r.DoubleQuotedTexts = r.DoubleQuotedTexts || strings.Contains(sql, "`")
 	return r

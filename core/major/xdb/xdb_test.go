@@ -23,7 +23,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
-	_ "github.com/plinthgo/plinth/core/major/xhttp" // finds the context of the request in that of gin
+	// finds the context of the request in that of gin
+	_ "github.com/plinthgo/plinth/core/major/xhttp"
 )
 
 func TestUnknownDriverSaysHowToGetIt(t *testing.T) {
@@ -34,7 +35,8 @@ func TestUnknownDriverSaysHowToGetIt(t *testing.T) {
 	}
 	for _, want := range []string{
 		"DATABASE_DRIVER", `"oracle"`, "imported: other",
-		`import _ "github.com/plinthgo/plinth/dbplugins/oracle"`, "go get github.com/plinthgo/plinth/dbplugins/oracle",
+		`import _ "github.com/plinthgo/plinth/dbplugins/oracle"`,
+		"go get github.com/plinthgo/plinth/dbplugins/oracle",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %q, want %q in it", err, want)
@@ -45,7 +47,8 @@ func TestUnknownDriverSaysHowToGetIt(t *testing.T) {
 func TestUnknownDriverOfOthersHasNoImportLine(t *testing.T) {
 	var r xdb.Registry
 	_, err := r.Resolve(xdb.Options{Driver: "cassandra"})
-	if !errors.Is(err, xdb.ErrUnknownDriver) || strings.Contains(err.Error(), "import _") || !strings.Contains(err.Error(), "imported: none") {
+	if !errors.Is(err, xdb.ErrUnknownDriver) || strings.Contains(err.Error(), "import _") ||
+		!strings.Contains(err.Error(), "imported: none") {
 		t.Errorf("error = %v, want ErrUnknownDriver without an import line", err)
 	}
 }
@@ -123,8 +126,12 @@ func TestCheckRefusesAPrefixThatNotEveryDatabaseKeeps(t *testing.T) {
 		{name: "too long", prefix: strings.Repeat("a", 31)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := registryOf(&fake{}).Resolve(xdb.Options{Driver: "fake", TablePrefix: tc.prefix})
-			if (err == nil) != tc.want || err != nil && !strings.Contains(err.Error(), "DATABASE_PREFIX") {
+			_, err := registryOf(&fake{}).Resolve(xdb.Options{
+				Driver:      "fake",
+				TablePrefix: tc.prefix,
+			})
+			if (err == nil) != tc.want || err != nil &&
+				!strings.Contains(err.Error(), "DATABASE_PREFIX") {
 				t.Errorf("Check = %v, want none: %t", err, tc.want)
 			}
 		})
@@ -155,12 +162,21 @@ func TestCodes(t *testing.T) {
 		{name: "deadlock", err: of(driver.Deadlock), want: xerror.ConcurrencyError},
 		{name: "lock timeout", err: of(driver.LockTimeout), want: xerror.LockConflict},
 		{name: "interrupted by the server", err: of(driver.Canceled), want: xerror.GatewayTimeout},
-		{name: "interrupted by the caller", err: errors.Join(context.Canceled, of(driver.Canceled)), want: xerror.Canceled},
+		{
+			name: "interrupted by the caller",
+			err:  errors.Join(context.Canceled, of(driver.Canceled)), want: xerror.Canceled,
+		},
 		{name: "connection", err: of(driver.Connection), want: xerror.ServiceUnavailable},
-		{name: "too many connections", err: of(driver.TooManyConnections), want: xerror.ServiceUnavailable},
+		{
+			name: "too many connections",
+			err:  of(driver.TooManyConnections), want: xerror.ServiceUnavailable,
+		},
 		{name: "syntax", err: of(driver.Syntax), want: xerror.DatabaseError},
 		{name: "full", err: of(driver.Full), want: xerror.StorageError},
-		{name: "no record", err: fmt.Errorf("x: %w", gorm.ErrRecordNotFound), want: xerror.RecordNotFound},
+		{
+			name: "no record", err: fmt.Errorf("x: %w", gorm.ErrRecordNotFound),
+			want: xerror.RecordNotFound,
+		},
 		{name: "no rows", err: sql.ErrNoRows, want: xerror.RecordNotFound},
 		{name: "bad connection", err: sqldriver.ErrBadConn, want: xerror.ServiceUnavailable},
 		{name: "missing where", err: gorm.ErrMissingWhereClause, want: xerror.DatabaseError},
@@ -172,7 +188,10 @@ func TestCodes(t *testing.T) {
 			}
 		})
 	}
-	for _, foreign := range []error{errors.New("not ours"), context.Canceled, fmt.Errorf("x: %w", context.DeadlineExceeded)} {
+	for _, foreign := range []error{
+		errors.New("not ours"), context.Canceled,
+		fmt.Errorf("x: %w", context.DeadlineExceeded),
+	} {
 		if got := xdb.Code(foreign); got != nil {
 			t.Errorf("Code(%v) = %v, want nil", foreign, got)
 		}
@@ -183,7 +202,8 @@ func TestCodes(t *testing.T) {
 func TestCode_foreignNetwork(t *testing.T) {
 	registerClaims()
 	for _, err := range []error{
-		io.EOF, fmt.Errorf("read a file: %w", io.ErrUnexpectedEOF), net.ErrClosed, syscall.ECONNRESET, syscall.ECONNREFUSED,
+		io.EOF, fmt.Errorf("read a file: %w", io.ErrUnexpectedEOF), net.ErrClosed,
+		syscall.ECONNRESET, syscall.ECONNREFUSED,
 		&net.OpError{Op: "read", Err: syscall.ECONNRESET}, &net.DNSError{Name: "elsewhere"},
 	} {
 		if got := xdb.Code(err); got != nil {
@@ -194,7 +214,8 @@ func TestCode_foreignNetwork(t *testing.T) {
 		}
 	}
 	if got := xdb.Code(fmt.Errorf("x: %w", errOwn)); got != xerror.ServiceUnavailable {
-		t.Errorf("Code of an error of the driver's own = %v, want %v", got, xerror.ServiceUnavailable)
+		t.Errorf("Code of an error of the driver's own = %v, want %v",
+			got, xerror.ServiceUnavailable)
 	}
 }
 
@@ -215,7 +236,9 @@ func TestGetDBWithoutADatabase(t *testing.T) {
 	if db != nil || err.GetErrorCode() != xerror.ConfigError {
 		t.Errorf("GetDB = %v, %v; want nil and a ConfigError", db, err)
 	}
-	if err := xdb.Transaction(t.Context(), func(context.Context) error { return nil }); xerror.From(err).GetErrorCode() != xerror.ConfigError {
+	if err := xdb.Transaction(t.Context(), func(context.Context) error {
+		return nil
+	}); xerror.From(err).GetErrorCode() != xerror.ConfigError {
 		t.Errorf("Transaction = %v, want a ConfigError", err)
 	}
 	defer func() {
@@ -235,7 +258,8 @@ func TestGetDBIsBoundToItsContext(t *testing.T) {
 	}
 }
 
-// gin reuses its contexts, and database/sql looks at the context of a statement after the handler has returned.
+// gin reuses its contexts, and database/sql looks at the context of a statement after the
+// handler has returned.
 func TestGetDBTakesTheRequestsContextOfGin(t *testing.T) {
 	app := context.WithValue(t.Context(), xctx.DatabaseKey, openFake(t, &fake{}))
 	engine := gin.New()
@@ -247,7 +271,8 @@ func TestGetDBTakesTheRequestsContextOfGin(t *testing.T) {
 			t.Errorf("context of the statement = %T, want the request's own", used)
 		}
 	})
-	engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(app, http.MethodGet, "/", http.NoBody))
+	engine.ServeHTTP(httptest.NewRecorder(),
+		httptest.NewRequestWithContext(app, http.MethodGet, "/", http.NoBody))
 	if !served {
 		t.Error("the handler was not called")
 	}
@@ -300,7 +325,10 @@ func TestStatementFailsWithTheErrorOfItsContext(t *testing.T) {
 				query: func(context.Context, string) error { cancel(); return odd },
 				kind:  func(error) driver.ErrorKind { return tc.kind },
 			})
-			err := db.Session(&gorm.Session{SkipDefaultTransaction: true, Context: ctx}).Create(&thing{ID: 1}).Error
+			err := db.Session(&gorm.Session{
+				SkipDefaultTransaction: true,
+				Context:                ctx,
+			}).Create(&thing{ID: 1}).Error
 			if !errors.Is(err, tc.want) || !errors.Is(err, odd) {
 				t.Errorf("create = %v, want %v around %v", err, tc.want, odd)
 			}
@@ -328,11 +356,15 @@ func TestLogSaysWhatOthersCannot(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, log := logged(t)
-			db := openFake(t, &fake{query: func(context.Context, string) error { return tc.err }, kind: tc.kind})
+			db := openFake(t, &fake{
+				query: func(context.Context, string) error { return tc.err },
+				kind:  tc.kind,
+			})
 			if tc.silent {
 				db = db.Session(&gorm.Session{Logger: db.Logger.LogMode(logger.Silent)})
 			}
-			if db.WithContext(ctx).Exec("UPDATE t SET a = 'secret' WHERE b = ?", "secret").Error == nil {
+			if db.WithContext(ctx).Exec("UPDATE t SET a = 'secret' WHERE b = ?",
+				"secret").Error == nil {
 				t.Error("no error")
 			}
 			if got := log.count(`"level":"error"`); got != tc.want {

@@ -9,11 +9,12 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// messageAborted is what the access log says of a response that ended before it was complete.
+// messageAborted is what the access log says of a response that ended before it was
+// complete.
 const messageAborted = "the connection was aborted"
 
-// access writes the line of the access log. It tells the path without the query, whose values may be
-// secrets, and nothing of the bodies.
+// access writes the line of the access log. It tells the path without the query, whose
+// values may be secrets, and nothing of the bodies.
 func (ex *exchange) access(aborted bool) {
 	line := xlog.AccessLine{
 		Method: ex.http.Method, Path: ex.path, Route: ex.c.FullPath(),
@@ -29,7 +30,8 @@ func (ex *exchange) access(aborted bool) {
 		if !ex.writer.committed() {
 			line.Status = http.StatusInternalServerError
 		}
-	case line.Status < http.StatusBadRequest && ex.server.quiet.match(ex.path) && !ex.server.Log.Enabled(&ex.request, slog.LevelDebug):
+	case line.Status < http.StatusBadRequest && ex.server.quiet.match(ex.path) &&
+		!ex.server.Log.Enabled(&ex.request, slog.LevelDebug):
 		return
 	}
 	ex.server.Log.Access(&ex.request, &line)

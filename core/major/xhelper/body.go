@@ -14,9 +14,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// body is the body of a request. It marks the errors of reading it, so that they get a code of the
-// client's wherever they are reported: a truncated body, a slow client, a closed connection. It takes from
-// a budget what is read, until release.
+// body is the body of a request. It marks the errors of reading it, so that they get a
+// code of the client's wherever they are reported: a truncated body, a slow client, a
+// closed connection. It takes from a budget what is read, until release.
 type body struct {
 	io.ReadCloser
 	client context.Context // the server's, which ends when the client is gone
@@ -58,8 +58,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, xerror.MarkBody(err)
 }
 
-// form finds the end of multipart/form-data. mime/multipart returns the same error for a body that ends
-// too early as any other reader.
+// form finds the end of multipart/form-data. mime/multipart returns the same error for a
+// body that ends too early as any other reader.
 type form struct {
 	delimiter []byte // the last one
 	tail      []byte // the last bytes of what was read before, shorter than the delimiter
@@ -70,7 +70,8 @@ type form struct {
 func newForm(h http.Header) *form {
 	const multipart = "multipart/form-data"
 	contentType := xhttp.ContentType.Get(h)
-	if len(contentType) < len(multipart) || !strings.EqualFold(contentType[:len(multipart)], multipart) {
+	if len(contentType) < len(multipart) ||
+		!strings.EqualFold(contentType[:len(multipart)], multipart) {
 		return nil
 	}
 	media, params, err := mime.ParseMediaType(contentType)

@@ -36,7 +36,9 @@ var readers = map[string]gin.HandlerFunc{
 			_ = c.Error(err)
 		}
 	},
-	"form": func(c *gin.Context) { xvalid.HandleValidationError(c, c.ShouldBind(&struct{ Name string }{})) },
+	"form": func(c *gin.Context) {
+		xvalid.HandleValidationError(c, c.ShouldBind(&struct{ Name string }{}))
+	},
 }
 
 const (
@@ -105,11 +107,14 @@ func TestServe_bodyErrors(t *testing.T) {
 		t.Run(path+" of chunks that are none", func(t *testing.T) {
 			s, _ := bodyServer(t, func(*httptest.Server) {})
 			head, _, _ := strings.Cut(truncated[path], "Content-Length")
-			wantResponse(t, post(t, s, path, head+"Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n"), http.StatusBadRequest, "BODY_ERROR")
+			wantResponse(t, post(t, s, path, head+"Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n"),
+				http.StatusBadRequest, "BODY_ERROR")
 		})
 		t.Run(path+" of a slow client", func(t *testing.T) {
-			s, _ := bodyServer(t, func(s *httptest.Server) { s.Config.ReadTimeout = 100 * time.Millisecond })
-			wantResponse(t, post(t, s, path, truncated[path]), http.StatusRequestTimeout, "READ_TIMEOUT")
+			s, _ := bodyServer(t,
+				func(s *httptest.Server) { s.Config.ReadTimeout = 100 * time.Millisecond })
+			wantResponse(t, post(t, s, path, truncated[path]), http.StatusRequestTimeout,
+				"READ_TIMEOUT")
 		})
 		t.Run(path+" of a client that is gone", func(t *testing.T) {
 			s, log := bodyServer(t, func(*httptest.Server) {})
@@ -120,7 +125,8 @@ func TestServe_bodyErrors(t *testing.T) {
 			if line["error_code"] != 40007.0 || line["level"] != "info" {
 				t.Errorf("access line %v, want CANCELED at INFO", line)
 			}
-			if text := log.String(); strings.Contains(text, `"level":"error"`) || strings.Contains(text, `"level":"warn"`) {
+			if text := log.String(); strings.Contains(text, `"level":"error"`) ||
+				strings.Contains(text, `"level":"warn"`) {
 				t.Errorf("logged %s", text)
 			}
 		})
@@ -129,7 +135,8 @@ func TestServe_bodyErrors(t *testing.T) {
 		t.Run(path+" without its last delimiter", func(t *testing.T) {
 			s, _ := bodyServer(t, func(*httptest.Server) {})
 			text := formStart + "half"
-			wantResponse(t, post(t, s, path, typeForm+fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(text), text)), http.StatusBadRequest, "BODY_ERROR")
+			wantResponse(t, post(t, s, path, typeForm+fmt.Sprintf("Content-Length: %d\r\n\r\n%s",
+				len(text), text)), http.StatusBadRequest, "BODY_ERROR")
 		})
 	}
 }
@@ -178,7 +185,8 @@ func TestServe_canceledUploadOverHTTP2(t *testing.T) {
 	}
 }
 
-// The last delimiter is found however the body arrives, and does not need to be the last of it.
+// The last delimiter is found however the body arrives, and does not need to be the last
+// of it.
 func TestServe_formIsReadInAnyPieces(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
 	engine.POST("/", func(c *gin.Context) {
@@ -216,7 +224,10 @@ func TestServe_formWithALongEpilogueIsWhole(t *testing.T) {
 		c.String(http.StatusOK, "%d", n)
 	})
 	whole := formStart + "\r\n--frontier--\r\n" + strings.Repeat("epilogue ", 10_000)
-	for name, body := range map[string]io.Reader{"whole": strings.NewReader(whole), "bytes": iotest.OneByteReader(strings.NewReader(whole))} {
+	for name, body := range map[string]io.Reader{
+		"whole": strings.NewReader(whole),
+		"bytes": iotest.OneByteReader(strings.NewReader(whole)),
+	} {
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
 		req.ContentLength = int64(len(whole))
 		w := send(engine, req, "Content-Type", "multipart/form-data; boundary=frontier")

@@ -34,7 +34,9 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 		}
 		return func() { _ = w.Close(); <-done }
 	}
-	post := func(t *testing.T, engine http.Handler, path string, n int, declared bool) *httptest.ResponseRecorder {
+	post := func(t *testing.T, engine http.Handler, path string, n int,
+		declared bool,
+	) *httptest.ResponseRecorder {
 		t.Helper()
 		var body io.Reader = strings.NewReader(strings.Repeat("x", n))
 		if !declared {
@@ -79,16 +81,43 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 		want     int
 		read     int
 	}{
-		{name: "what is left", config: config, path: "/read", size: 400, declared: true, want: 200, read: 400},
-		{name: "what is left, of an unknown length", config: config, path: "/read", size: 400, want: 200, read: 400},
-		{name: "more than is left is not read", config: config, path: "/read", size: 401, declared: true, want: 503},
-		{name: "more than is left, of an unknown length", config: config, path: "/read", size: 401, want: 503},
-		{name: "a body that the handler ignores", config: config, path: "/ignore", size: 1000, want: 200},
-		{name: "a route with a limit above the budget", config: config, path: "/large", size: 1001, declared: true, want: 200, read: 1001},
-		{name: "a route without a limit", config: config, path: "/unlimited", size: 5000, declared: true, want: 200, read: 5000},
+		{
+			name: "what is left", config: config, path: "/read",
+			size: 400, declared: true, want: 200, read: 400,
+		},
+		{
+			name: "what is left, of an unknown length", config: config, path: "/read",
+			size: 400, want: 200, read: 400,
+		},
+		{
+			name: "more than is left is not read", config: config, path: "/read",
+			size: 401, declared: true, want: 503,
+		},
+		{
+			name: "more than is left, of an unknown length", config: config, path: "/read",
+			size: 401, want: 503,
+		},
+		{
+			name: "a body that the handler ignores", config: config, path: "/ignore",
+			size: 1000, want: 200,
+		},
+		{
+			name: "a route with a limit above the budget", config: config, path: "/large",
+			size: 1001, declared: true, want: 200, read: 1001,
+		},
+		{
+			name: "a route without a limit", config: config, path: "/unlimited",
+			size: 5000, declared: true, want: 200, read: 5000,
+		},
 		{name: "no body", config: config, path: "/read", want: 200},
-		{name: "too large for its route", config: config, path: "/read", size: 1001, declared: true, want: 413},
-		{name: "no limit", config: xhelper.Config{MaxInflightBodyBytes: -1}, path: "/read", size: 5000, declared: true, want: 200, read: 5000},
+		{
+			name: "too large for its route", config: config, path: "/read",
+			size: 1001, declared: true, want: 413,
+		},
+		{
+			name: "no limit", config: xhelper.Config{MaxInflightBodyBytes: -1}, path: "/read",
+			size: 5000, declared: true, want: 200, read: 5000,
+		},
 		{name: "the default", path: "/read", size: 5000, declared: true, want: 200, read: 5000},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -97,10 +126,12 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 			*read = 0
 			w := post(t, engine, tc.path, tc.size, tc.declared)
 			if w.Code != tc.want || *read != tc.read && tc.want == http.StatusOK {
-				t.Errorf("got %d after %d bytes, want %d after %d: %s", w.Code, *read, tc.want, tc.read, w.Body)
+				t.Errorf("got %d after %d bytes, want %d after %d: %s",
+					w.Code, *read, tc.want, tc.read, w.Body)
 			}
 			if tc.want == http.StatusServiceUnavailable &&
-				(!strings.Contains(w.Body.String(), "SERVICE_OVERLOAD") || w.Header().Get("Retry-After") == "") {
+				(!strings.Contains(w.Body.String(), "SERVICE_OVERLOAD") ||
+					w.Header().Get("Retry-After") == "") {
 				t.Errorf("got %v %s, want SERVICE_OVERLOAD and a Retry-After", w.Header(), w.Body)
 			}
 			end()

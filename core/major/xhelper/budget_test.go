@@ -13,8 +13,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// budget is what id, header, recovery, access log, error middleware and envelope may allocate, with a
-// small struct as data: the exchange, and the struct itself when it becomes an any.
+// budget is what id, header, recovery, access log, error middleware and envelope may
+// allocate, with a small struct as data: the exchange, and the struct itself when it
+// becomes an any.
 const budget = 2
 
 func TestARequestStaysWithinItsBudgetOfAllocations(t *testing.T) {
@@ -62,7 +63,8 @@ type user struct {
 
 func someone() user {
 	return user{
-		ID: 183_402_938_112_004, Username: "ada", Email: "ada@example.org", Role: "owner", Active: true, Logins: 12,
+		ID: 183_402_938_112_004, Username: "ada", Email: "ada@example.org", Role: "owner",
+		Active: true, Logins: 12,
 		CreatedAt: "2026-01-02T03:04:05Z",
 	}
 }

@@ -32,7 +32,10 @@ func TestRequestIDIsTheClientsOnlyWhereValidAndAllowed(t *testing.T) {
 		{name: "none", allow: true, want: ""},
 		{name: "valid", allow: true, sent: []string{"a-Z_0.9"}, want: "a-Z_0.9"},
 		{name: "one character", allow: true, sent: []string{"x"}, want: "x"},
-		{name: "longest", allow: true, sent: []string{strings.Repeat("x", 64)}, want: strings.Repeat("x", 64)},
+		{
+			name: "longest", allow: true, sent: []string{strings.Repeat("x", 64)},
+			want: strings.Repeat("x", 64),
+		},
 		{name: "too long", allow: true, sent: []string{strings.Repeat("x", 65)}, want: ""},
 		{name: "empty", allow: true, sent: []string{""}, want: ""},
 		{name: "blank", allow: true, sent: []string{"a b"}, want: ""},
@@ -74,7 +77,8 @@ func TestRequestIDIsReturnedWithEveryAnswer(t *testing.T) {
 	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	engine.GET("/204", func(c *gin.Context) { c.Status(http.StatusNoContent) })
 	for _, path := range []string{"/panic", "/error", "/204", "/nowhere"} {
-		if id := do(engine, http.MethodGet, path).Header()["X-Request-Uuid"]; len(id) != 1 || len(id[0]) != 36 {
+		if id := do(engine, http.MethodGet, path).Header()["X-Request-Uuid"]; len(id) != 1 ||
+			len(id[0]) != 36 {
 			t.Errorf("%s: X-Request-Uuid = %q, want one UUID", path, id)
 		}
 	}
@@ -124,7 +128,8 @@ func TestExcludedURLsGetNoID(t *testing.T) {
 		}
 	}
 	if got := len(log.with(t, "request")); got != len(cases) {
-		t.Errorf("access log has %d lines, want %d: an excluded path is logged all the same", got, len(cases))
+		t.Errorf("access log has %d lines, want %d: an excluded path is logged all the same",
+			got, len(cases))
 	}
 }
 
@@ -138,7 +143,8 @@ func TestRequestContextIsTheRequest(t *testing.T) {
 	engine.GET("/", func(c *gin.Context) {
 		r, ok := c.Request.Context().(*xctx.Request)
 		if !ok || xctx.RequestFrom(c) != r {
-			t.Errorf("the context is a %T, want *xctx.Request, also through gin", c.Request.Context())
+			t.Errorf("the context is a %T, want *xctx.Request, also through gin",
+				c.Request.Context())
 		}
 		if c.Value(key{}) != "application" || c.Value(http.ServerContextKey) != "server" {
 			t.Errorf("values = %v, %v", c.Value(key{}), c.Value(http.ServerContextKey))
@@ -151,7 +157,8 @@ func TestRequestContextIsTheRequest(t *testing.T) {
 		}
 		success(c)
 	})
-	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), http.ServerContextKey, "server"))
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), http.ServerContextKey,
+		"server"))
 	req := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 	engine.Use(func(c *gin.Context) {
 		cancel()
@@ -173,8 +180,10 @@ func TestMiddlewareMountedTwiceDoesItsWorkOnce(t *testing.T) {
 	engine.Use(xhelper.RequestContext(config), xhelper.Respond(config), xhelper.Serve(config))
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
 	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
-	wantOutput(t, do(engine, http.MethodGet, "/panic", "X-Request-UUID", "sent"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
-	wantOutput(t, do(engine, http.MethodGet, "/error", "X-Request-UUID", "sent"), http.StatusNotFound, "NOT_FOUND")
+	wantOutput(t, do(engine, http.MethodGet, "/panic", "X-Request-UUID", "sent"),
+		http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
+	wantOutput(t, do(engine, http.MethodGet, "/error", "X-Request-UUID", "sent"),
+		http.StatusNotFound, "NOT_FOUND")
 	if got := len(log.with(t, "request")); got != 2 {
 		t.Errorf("access log has %d lines, want 2: %s", got, log)
 	}
@@ -194,9 +203,11 @@ func TestServe_behindTheOthers(t *testing.T) {
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
 	engine.GET("/error", func(c *gin.Context) { c.AbortWithStatus(http.StatusTeapot) })
 	engine.POST("/", success)
-	wantOutput(t, do(engine, http.MethodGet, "/panic"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
+	wantOutput(t, do(engine, http.MethodGet, "/panic"), http.StatusInternalServerError,
+		"SERVER_INTERNAL_ERROR")
 	wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusTeapot, "BAD_REQUEST")
-	wantOutput(t, send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("ab"))), http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
+	wantOutput(t, send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/",
+		strings.NewReader("ab"))), http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
 	if got := len(log.with(t, "request")); got != 3 {
 		t.Errorf("access log has %d lines, want 3: %s", got, log)
 	}
@@ -229,12 +240,14 @@ func TestARequestWithinARequestIsAnotherOne(t *testing.T) {
 	engine, log := newEngine(t, xhelper.Config{})
 	var inner *httptest.ResponseRecorder
 	engine.GET("/outer", func(c *gin.Context) {
-		inner = send(engine, httptest.NewRequestWithContext(c.Request.Context(), http.MethodGet, "/inner", http.NoBody))
+		inner = send(engine, httptest.NewRequestWithContext(c.Request.Context(), http.MethodGet,
+			"/inner", http.NoBody))
 		success(c)
 	})
 	engine.GET("/inner", success)
 	outer := do(engine, http.MethodGet, "/outer")
-	if a, b := outer.Header().Get("X-Request-UUID"), inner.Header().Get("X-Request-UUID"); a == b || b == "" {
+	if a, b := outer.Header().Get("X-Request-UUID"), inner.Header().Get("X-Request-UUID"); a == b ||
+		b == "" {
 		t.Errorf("ids = %q and %q, want two", a, b)
 	}
 	if got := len(log.with(t, "request")); got != 2 {
@@ -251,7 +264,8 @@ func TestARequestWithTheContextOfAnEarlierOneIsAnotherOne(t *testing.T) {
 	})
 	first := do(engine, http.MethodGet, "/").Header().Get("X-Request-UUID")
 	for range 3 { // gin's pool gives back the same gin.Context sooner or later
-		w := send(engine, httptest.NewRequestWithContext(<-contexts, http.MethodGet, "/", http.NoBody))
+		w := send(engine, httptest.NewRequestWithContext(<-contexts, http.MethodGet, "/",
+			http.NoBody))
 		if id := w.Header().Get("X-Request-UUID"); id == "" || id == first {
 			t.Errorf("id = %q, want another one than %q", id, first)
 		}
@@ -295,7 +309,8 @@ func TestTemporaryFilesOfAFormAreRemoved(t *testing.T) {
 	part, _ := form.CreateFormFile("file", "a.txt")
 	_, _ = part.Write(make([]byte, 1<<16))
 	_ = form.Close()
-	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader(body.String()))
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL,
+		strings.NewReader(body.String()))
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -314,7 +329,10 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		RouteMaxBodyBytes: map[string]int64{"upload": 1},
 	}
 	err := config.Check()
-	for _, want := range []string{`ExcludeURLs or CONTEXT_EXCLUDE_URLS: "healthz"`, `QuietURLs: ""`, "Profile", `RouteMaxBodyBytes: "upload"`} {
+	for _, want := range []string{
+		`ExcludeURLs or CONTEXT_EXCLUDE_URLS: "healthz"`, `QuietURLs: ""`,
+		"Profile", `RouteMaxBodyBytes: "upload"`,
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Check = %v, want it to name %s", err, want)
 		}

@@ -8,15 +8,17 @@ import (
 	"time"
 )
 
-// DefaultRequestTimeout is the time that a request may take if Config.RequestTimeout is not set.
+// DefaultRequestTimeout is the time that a request may take if Config.RequestTimeout is
+// not set.
 const DefaultRequestTimeout = 30 * time.Second
 
-// origin is the context that the server gave to the request, with the deadline of the request, and leads
-// back to the exchange.
+// origin is the context that the server gave to the request, with the deadline of the
+// request, and leads back to the exchange.
 //
-// The timer starts when a caller first needs the Done channel, so that a request which does not ask for
-// it pays nothing. A deadline of context.WithDeadline could not be lifted when the request becomes a
-// stream, of which contexts may have been derived before.
+// The timer starts when a caller first needs the Done channel, so that a request which
+// does not ask for it pays nothing. A deadline of context.WithDeadline could not be
+// lifted when the request becomes a stream, of which contexts may have been derived
+// before.
 type origin struct {
 	context.Context // of the server
 	exchange        *exchange
@@ -30,8 +32,8 @@ type origin struct {
 type exchangeKey struct{}
 
 // alarm is what callers of an armed deadline wait for: ctx, which end ends. Most requests
-// need none. The alarm is the parent of ctx, which gets its error from that. It calls what
-// AfterFunc was given, so nothing waits for its channel.
+// need none. The alarm is the parent of ctx, which gets its error from that. It calls
+// what AfterFunc was given, so nothing waits for its channel.
 type alarm struct {
 	context.Context // of the server
 
@@ -41,7 +43,8 @@ type alarm struct {
 	timer  *time.Timer
 }
 
-// expires returns the deadline of the request, unless it has none, it was lifted, or the server's is earlier.
+// expires returns the deadline of the request, unless it has none, it was lifted, or the
+// server's is earlier.
 func (o *origin) expires() (at time.Time, ok bool) {
 	if o.timeout <= 0 || o.lifted.Load() {
 		return time.Time{}, false
@@ -82,8 +85,8 @@ func (o *origin) Err() error {
 	return a.ctx.Err()
 }
 
-// Value implements context.Context. Package context finds by it that an alarm cancels contexts which are
-// derived of this one.
+// Value implements context.Context. Package context finds by it that an alarm cancels
+// contexts which are derived of this one.
 func (o *origin) Value(key any) any {
 	if key == (exchangeKey{}) {
 		return o.exchange
@@ -139,8 +142,8 @@ var never = make(chan struct{})
 // Done implements context.Context.
 func (a *alarm) Done() <-chan struct{} { return never }
 
-// Err implements context.Context. Only what notify calls asks for it, after the end of the
-// server's context or at the deadline.
+// Err implements context.Context. Only what notify calls asks for it, after the end of
+// the server's context or at the deadline.
 func (a *alarm) Err() error { return cmp.Or(a.Context.Err(), context.DeadlineExceeded) }
 
 // AfterFunc is called by context.WithCancel, once, which otherwise needs a goroutine.

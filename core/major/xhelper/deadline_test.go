@@ -18,13 +18,15 @@ const timeout = 10 * time.Second
 
 type valueKey struct{}
 
-// serveTimed calls handle as the handler of a request with a timeout, which a client may give up.
+// serveTimed calls handle as the handler of a request with a timeout, which a client may
+// give up.
 func serveTimed(t *testing.T, c xhelper.Config, handle gin.HandlerFunc) context.CancelFunc {
 	t.Helper()
 	engine, _ := newEngine(t, c)
 	ctx, cancel := context.WithCancel(context.Background())
 	engine.GET("/route/:id", func(c *gin.Context) { c.Set("cancel", cancel); handle(c) })
-	engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/route/7", http.NoBody))
+	engine.ServeHTTP(httptest.NewRecorder(),
+		httptest.NewRequestWithContext(ctx, http.MethodGet, "/route/7", http.NoBody))
 	return cancel
 }
 
@@ -49,50 +51,89 @@ func TestServe_RequestTimeout(t *testing.T) {
 		handle func(c *gin.Context, start time.Time) outcome
 		want   outcome
 	}{
-		{"ends the context", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
-			return wait(c.Request.Context(), start)
-		}, late},
-		{"ends the gin context", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
-			return wait(c, start)
-		}, late},
-		{"ends a context that was derived", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
-			ctx, cancel := context.WithTimeout(context.WithValue(c.Request.Context(), valueKey{}, 1), time.Minute)
-			defer cancel()
-			return wait(ctx, start)
-		}, late},
+		{
+			"ends the context",
+			xhelper.Config{RequestTimeout: timeout},
+			func(c *gin.Context, start time.Time) outcome {
+				return wait(c.Request.Context(), start)
+			}, late,
+		},
+		{
+			"ends the gin context",
+			xhelper.Config{RequestTimeout: timeout},
+			func(c *gin.Context, start time.Time) outcome {
+				return wait(c, start)
+			}, late,
+		},
+		{
+			"ends a context that was derived",
+			xhelper.Config{RequestTimeout: timeout},
+			func(c *gin.Context, start time.Time) outcome {
+				ctx, cancel := context.WithTimeout(context.WithValue(c.Request.Context(),
+					valueKey{},
+					1), time.Minute)
+				defer cancel()
+				return wait(ctx, start)
+			}, late,
+		},
 		{"is 30 s by default", xhelper.Config{}, func(c *gin.Context, start time.Time) outcome {
 			return wait(c.Request.Context(), start)
 		}, outcome{context.DeadlineExceeded, context.DeadlineExceeded, 30 * time.Second}},
-		{"is none if negative", xhelper.Config{RequestTimeout: -1}, func(c *gin.Context, start time.Time) outcome {
-			return wait(c.Request.Context(), start)
-		}, none},
+		{
+			"is none if negative",
+			xhelper.Config{RequestTimeout: -1},
+			func(c *gin.Context, start time.Time) outcome {
+				return wait(c.Request.Context(), start)
+			}, none,
+		},
 		{
 			"of the route is used",
 			xhelper.Config{RouteRequestTimeout: map[string]time.Duration{"/route/:id": timeout}},
-			func(c *gin.Context, start time.Time) outcome { return wait(c.Request.Context(), start) }, late,
+			func(c *gin.Context, start time.Time) outcome {
+				return wait(c.Request.Context(), start)
+			}, late,
 		},
 		{
 			"of the route may be none",
-			xhelper.Config{RequestTimeout: timeout, RouteRequestTimeout: map[string]time.Duration{"/route/:id": 0}},
-			func(c *gin.Context, start time.Time) outcome { return wait(c.Request.Context(), start) }, none,
+			xhelper.Config{
+				RequestTimeout:      timeout,
+				RouteRequestTimeout: map[string]time.Duration{"/route/:id": 0},
+			},
+			func(c *gin.Context, start time.Time) outcome {
+				return wait(c.Request.Context(), start)
+			}, none,
 		},
-		{"is seen by Err alone", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
-			<-time.After(timeout)
-			ctx := c.Request.Context()
-			return outcome{ctx.Err(), context.Cause(ctx), time.Since(start)}
-		}, late},
-		{"does not hide that the client is gone", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
-			ctx := c.Request.Context()
-			<-time.After(time.Second)
-			c.MustGet("cancel").(context.CancelFunc)()
-			return wait(ctx, start)
-		}, outcome{context.Canceled, context.Canceled, time.Second}},
-		{"does not hide it from a derived context", xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context, start time.Time) outcome {
-			ctx, cancel := context.WithCancel(c.Request.Context())
-			defer cancel()
-			time.AfterFunc(time.Second, c.MustGet("cancel").(context.CancelFunc))
-			return wait(ctx, start)
-		}, outcome{context.Canceled, context.Canceled, time.Second}},
+		{
+			"is seen by Err alone",
+			xhelper.Config{RequestTimeout: timeout},
+			func(c *gin.Context, start time.Time) outcome {
+				<-time.After(timeout)
+				ctx := c.Request.Context()
+				return outcome{ctx.Err(), context.Cause(ctx), time.Since(start)}
+			}, late,
+		},
+		{
+			"does not hide that the client is gone",
+			xhelper.Config{RequestTimeout: timeout},
+			func(c *gin.Context, start time.Time) outcome {
+				ctx := c.Request.Context()
+				<-time.After(time.Second)
+				c.MustGet("cancel").(context.CancelFunc)()
+				return wait(ctx, start)
+			},
+			outcome{context.Canceled, context.Canceled, time.Second},
+		},
+		{
+			"does not hide it from a derived context",
+			xhelper.Config{RequestTimeout: timeout},
+			func(c *gin.Context, start time.Time) outcome {
+				ctx, cancel := context.WithCancel(c.Request.Context())
+				defer cancel()
+				time.AfterFunc(time.Second, c.MustGet("cancel").(context.CancelFunc))
+				return wait(ctx, start)
+			},
+			outcome{context.Canceled, context.Canceled, time.Second},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,7 +165,10 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 		begin func(c *gin.Context)
 	}{
 		{"marked", xhelper.MarkStream},
-		{"text/event-stream", func(c *gin.Context) { c.Header("Content-Type", "text/event-stream"); c.Writer.Flush() }},
+		{"text/event-stream", func(c *gin.Context) {
+			c.Header("Content-Type", "text/event-stream")
+			c.Writer.Flush()
+		}},
 		{"multipart through a controller", func(c *gin.Context) {
 			c.Header("Content-Type", "multipart/x-mixed-replace; boundary=frame")
 			if err := http.NewResponseController(c.Writer).Flush(); err != nil {
@@ -140,23 +184,24 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var late error
-				cancel := serveTimed(t, xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
-					ctx := c.Request.Context()
-					done := ctx.Done() // which starts the timer
-					derived, cancel := context.WithCancel(ctx)
-					defer cancel()
-					tt.begin(c)
-					select {
-					case <-done:
-					case <-derived.Done():
-					case <-time.After(time.Hour):
-					}
-					_, has := ctx.Deadline()
-					late = errors.Join(ctx.Err(), derived.Err())
-					if has {
-						t.Error("the stream has a deadline")
-					}
-				})
+				cancel := serveTimed(t, xhelper.Config{RequestTimeout: timeout},
+					func(c *gin.Context) {
+						ctx := c.Request.Context()
+						done := ctx.Done() // which starts the timer
+						derived, cancel := context.WithCancel(ctx)
+						defer cancel()
+						tt.begin(c)
+						select {
+						case <-done:
+						case <-derived.Done():
+						case <-time.After(time.Hour):
+						}
+						_, has := ctx.Deadline()
+						late = errors.Join(ctx.Err(), derived.Err())
+						if has {
+							t.Error("the stream has a deadline")
+						}
+					})
 				defer cancel()
 				if late != nil {
 					t.Errorf("the context of the stream ended: %v", late)

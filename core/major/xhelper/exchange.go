@@ -14,10 +14,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// exchange is one request and its response while the engine has them, in a single allocation
-// unless the request has a body. It is never reused: the request's context, which is part of it,
-// may outlive it. The server is its configuration, and the xctx.Request in it is what packages
-// without gin see of it. Package call of grpcx has the same for calls.
+// exchange is one request and its response while the engine has them, in a single
+// allocation unless the request has a body. It is never reused: the request's context,
+// which is part of it, may outlive it. The server is its configuration, and the
+// xctx.Request in it is what packages without gin see of it. Package call of grpcx has
+// the same for calls.
 type exchange struct {
 	request xctx.Request
 	http    http.Request
@@ -31,17 +32,18 @@ type exchange struct {
 	refused  error  // why the handler does not run, or nil
 	responds bool   // Serve or Respond is mounted
 	served   bool   // Serve is mounted
-	encoded  bool   // by a middleware around this one, so that Content-Encoding is not ours to change
-	answered bool   // by answer
+	// by a middleware around this one, so that Content-Encoding is not ours to change
+	encoded  bool
+	answered bool // by answer
 	ended    atomic.Bool
 	stream   atomic.Bool // see markStream
 
 	endHead context.CancelFunc // of the context of a HEAD request, else nil
 }
 
-// exchangeOf returns the exchange that c is in, or nil. A request that a handler, or a task after it,
-// makes to an engine in the same process with its own context is another one: gin.Context is reused, so
-// that both may have the same.
+// exchangeOf returns the exchange that c is in, or nil. A request that a handler, or a
+// task after it, makes to an engine in the same process with its own context is another
+// one: gin.Context is reused, so that both may have the same.
 func exchangeOf(c *gin.Context) *exchange {
 	ex, _ := c.Request.Context().Value(exchangeKey{}).(*exchange)
 	if ex == nil || ex.c != c || ex.ended.Load() {
@@ -58,7 +60,10 @@ func (s *server) begin(c *gin.Context) *exchange {
 	if c.Request.Method == http.MethodHead {
 		client, ex.endHead = context.WithCancel(client)
 	}
-	ex.origin = origin{Context: client, exchange: ex, timeout: ofRoute(c, s.RouteRequestTimeout, s.RequestTimeout)}
+	ex.origin = origin{
+		Context: client, exchange: ex,
+		timeout: ofRoute(c, s.RouteRequestTimeout, s.RequestTimeout),
+	}
 	ex.request.Begin(&ex.origin, s.Base)
 	ex.request.SetDebug(s.Debug)
 	ex.request.SetProfile(uint8(s.Profile))
@@ -70,13 +75,15 @@ func (s *server) begin(c *gin.Context) *exchange {
 		h[string(xhttp.RequestUUID)] = ex.request.HeaderValue()
 	}
 	c.Writer = &ex.writer
-	ex.http = *c.Request.WithContext(&ex.request) // stays on the stack, so that ex is the only allocation
+	// stays on the stack, so that ex is the only allocation
+	ex.http = *c.Request.WithContext(&ex.request)
 	c.Request = &ex.http
 	ex.wrapBody()
 	return ex
 }
 
-// identify gives the request its id: the client's where that is allowed and valid, else a new one.
+// identify gives the request its id: the client's where that is allowed and valid, else a
+// new one.
 func (s *server) identify(ex *exchange) {
 	sent := ex.c.Request.Header[string(xhttp.RequestUUID)]
 	if s.EnableInput && len(sent) > 0 && xctx.ValidID(sent[0]) {
@@ -94,8 +101,8 @@ func ofRoute[T any](c *gin.Context, routes map[string]T, all T) T {
 	return all
 }
 
-// close ends the exchange. It removes the temporary files of a form: net/http does so for its own copy
-// of the request only.
+// close ends the exchange. It removes the temporary files of a form: net/http does so for
+// its own copy of the request only.
 func (ex *exchange) close() {
 	ex.ended.Store(true)
 	ex.origin.lift()
@@ -110,9 +117,10 @@ func (ex *exchange) close() {
 	}
 }
 
-// writer is gin's writer, but for three things: a status that no response can have becomes 500, the
-// header of a bare error status waits until the end of the request (c.AbortWithStatus would write it
-// at once), so that the envelope can still follow, and Status knows the error that will be written.
+// writer is gin's writer, but for three things: a status that no response can have
+// becomes 500, the header of a bare error status waits until the end of the request
+// (c.AbortWithStatus would write it at once), so that the envelope can still follow, and
+// Status knows the error that will be written.
 type writer struct {
 	gin.ResponseWriter
 	exchange *exchange
@@ -147,7 +155,8 @@ func (w *writer) WriteHeaderNow() {
 // Written reports whether the response has been started, as far as handlers can tell.
 func (w *writer) Written() bool { return w.held || w.ResponseWriter.Written() }
 
-// Size returns the length of the body so far, or -1 where the response has not been started.
+// Size returns the length of the body so far, or -1 where the response has not been
+// started.
 func (w *writer) Size() int {
 	if w.held {
 		return max(0, w.ResponseWriter.Size())

@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
-// TestServe_formErrors reports what gin and net/http say of a form as handlers do, without a binder.
+// TestServe_formErrors reports what gin and net/http say of a form as handlers do,
+// without a binder.
 func TestServe_formErrors(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
 	for path, read := range map[string]func(c *gin.Context) error{
@@ -38,19 +39,34 @@ func TestServe_formErrors(t *testing.T) {
 		body        string
 		want        string
 	}{
-		{"NUL in the header of a part", "/file", multipart, "--x\r\nContent-Disposition: form-data; name=\"a\x00\"\r\n\r\n\r\n--x--", "BODY_ERROR"},
+		{
+			"NUL in the header of a part", "/file",
+			multipart, "--x\r\nContent-Disposition: form-data; name=\"a\x00\"\r\n\r\n\r\n--x--",
+			"BODY_ERROR",
+		},
 		{"no form", "/file", multipart, "hello--x--", "BODY_ERROR"},
-		{"too many parts", "/file", multipart, strings.Repeat("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n", 10_001) + "--x--", "UPLOAD_TOO_LARGE"},
+		{
+			"too many parts", "/file",
+			multipart, strings.Repeat(
+				"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n", 10_001) + "--x--",
+			"UPLOAD_TOO_LARGE",
+		},
 		{"a broken escape in the query", "/parse?a=%zz", plain, "a=b", "PARAMETER_ERROR"},
-		{"a broken escape in the query of an upload", "/file?a=%zz", multipart, "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n--x--", "PARAMETER_ERROR"},
+		{
+			"a broken escape in the query of an upload", "/file?a=%zz",
+			multipart, "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n--x--",
+			"PARAMETER_ERROR",
+		},
 		{"a broken escape in the form", "/bind", plain, "name=%zz", "PARAMETER_ERROR"},
 		{"too many fields", "/bind", plain, strings.Repeat("a=b&", 10_001), "PARAMETER_ERROR"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tc.target, strings.NewReader(tc.body))
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tc.target,
+				strings.NewReader(tc.body))
 			req.Header.Set("Content-Type", tc.contentType)
 			w := send(engine, req)
-			if w.Code >= http.StatusInternalServerError || !strings.Contains(w.Body.String(), `"`+tc.want+`"`) {
+			if w.Code >= http.StatusInternalServerError ||
+				!strings.Contains(w.Body.String(), `"`+tc.want+`"`) {
 				t.Errorf("got %d %s, want %s", w.Code, w.Body, tc.want)
 			}
 		})

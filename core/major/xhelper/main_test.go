@@ -92,7 +92,8 @@ func newEngine(t *testing.T, config xhelper.Config, more ...gin.HandlerFunc) (*g
 
 // do sends one request to the engine, without a network.
 func do(engine http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
-	return send(engine, httptest.NewRequestWithContext(context.Background(), method, path, http.NoBody), header...)
+	return send(engine, httptest.NewRequestWithContext(context.Background(), method, path,
+		http.NoBody), header...)
 }
 
 func send(engine http.Handler, req *http.Request, header ...string) *httptest.ResponseRecorder {

@@ -26,8 +26,9 @@ func (ex *exchange) recovered(v any) (abort bool) {
 	return false
 }
 
-// report writes the one line about a panic. A client that has closed its connection is no fault of
-// the service's, and needs no stack; another connection's failure is told apart by the request's context.
+// report writes the one line about a panic. A client that has closed its connection is no
+// fault of the service's, and needs no stack; another connection's failure is told apart
+// by the request's context.
 func (ex *exchange) report(v any) {
 	ex.request.Report()
 	err, _ := v.(error)

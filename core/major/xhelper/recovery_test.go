@@ -18,7 +18,8 @@ import (
 
 func TestAPanicIsAnInternalErrorAndItsStackIsLoggedOnce(t *testing.T) {
 	for name, value := range map[string]any{
-		"text": "secret text", "error": errors.New("secret error"), "our own error": xerror.New(xerror.NotFound, "secret data"),
+		"text": "secret text", "error": errors.New("secret error"),
+		"our own error":                    xerror.New(xerror.NotFound, "secret data"),
 		"a broken pipe of somebody else's": &net.OpError{Op: "write", Err: syscall.EPIPE},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -29,7 +30,9 @@ func TestAPanicIsAnInternalErrorAndItsStackIsLoggedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			id := res.header.Get("X-Request-UUID")
-			want := fmt.Sprintf(`{"context":%q,"output":"SERVER_INTERNAL_ERROR","code":50000,"message":%q}`, id, xerror.ServerInternalError.GetMessage())
+			want := fmt.Sprintf(
+				`{"context":%q,"output":"SERVER_INTERNAL_ERROR","code":50000,"message":%q}`,
+				id, xerror.ServerInternalError.GetMessage())
 			if res.body != want || res.status != http.StatusInternalServerError {
 				t.Errorf("got %d %s, want 500 %s", res.status, res.body, want)
 			}
@@ -38,10 +41,12 @@ func TestAPanicIsAnInternalErrorAndItsStackIsLoggedOnce(t *testing.T) {
 				t.Fatalf("logged %v, want one line at ERROR with the id", lines)
 			}
 			stack := fmt.Sprint(lines[0]["stack"])
-			if got := culprit(stack); !strings.Contains(got, "TestAPanic") || strings.Count(log.String(), "recovery_test.go") != 1 {
+			if got := culprit(stack); !strings.Contains(got, "TestAPanic") ||
+				strings.Count(log.String(), "recovery_test.go") != 1 {
 				t.Errorf("the panic comes from %q", got)
 			}
-			if got := log.with(t, "request"); len(got) != 1 || got[0]["status"] != 500.0 || got[0]["error_code"] != 50000.0 {
+			if got := log.with(t, "request"); len(got) != 1 || got[0]["status"] != 500.0 ||
+				got[0]["error_code"] != 50000.0 {
 				t.Errorf("access log = %v, want one line with 500", got)
 			}
 		})
@@ -54,7 +59,8 @@ func TestARuntimePanicsStackBeginsWhereItHappened(t *testing.T) {
 		var names []string
 		c.String(http.StatusOK, names[len(c.Params)])
 	})
-	wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
+	wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError,
+		"SERVER_INTERNAL_ERROR")
 	lines := log.with(t, "panic")
 	if len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["panic"]), "index out of range") {
 		t.Fatalf("logged %v", lines)
@@ -79,13 +85,17 @@ func TestAPanicAfterABareStatusIsStillAnswered(t *testing.T) {
 		c.AbortWithStatus(http.StatusForbidden)
 		panic("boom")
 	})
-	wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
+	wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError,
+		"SERVER_INTERNAL_ERROR")
 }
 
 func TestAPanicInAnErrorsDataIsRecovered(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
-	engine.GET("/", func(c *gin.Context) { _ = c.Error(xerror.WrapData(xerror.NotFound, "", nil, explosive{})) })
-	wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
+	engine.GET("/", func(c *gin.Context) {
+		_ = c.Error(xerror.WrapData(xerror.NotFound, "", nil, explosive{}))
+	})
+	wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError,
+		"SERVER_INTERNAL_ERROR")
 }
 
 // explosive panics when it is encoded.

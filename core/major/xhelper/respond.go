@@ -21,7 +21,8 @@ func (ex *exchange) answer() {
 	ex.answered = true
 	if ex.writer.committed() {
 		if err := lastError(ex.c); err != nil {
-			ex.server.Log.Warn(&ex.request, "an error came after the response had been started", slog.Any("error", err))
+			ex.server.Log.Warn(&ex.request, "an error came after the response had been started",
+				slog.Any("error", err))
 		}
 		return
 	}
@@ -31,8 +32,9 @@ func (ex *exchange) answer() {
 	}
 }
 
-// fail writes the answer for err, not through what a middleware put in place of the writer. The
-// Content-Encoding of a middleware inside this one will not encode the answer.
+// fail writes the answer for err, not through what a middleware put in place of the
+// writer. The Content-Encoding of a middleware inside this one will not encode the
+// answer.
 func (ex *exchange) fail(status int, err error) {
 	ex.c.Writer = &ex.writer
 	ex.writer.held = false
@@ -42,8 +44,8 @@ func (ex *exchange) fail(status int, err error) {
 	xresult.FailStatus(ex.c, status, err)
 }
 
-// outcome returns what answer writes if nothing else is written: an error, maybe with a status that the
-// handler has chosen, or a status alone if err is nil.
+// outcome returns what answer writes if nothing else is written: an error, maybe with a
+// status that the handler has chosen, or a status alone if err is nil.
 func (ex *exchange) outcome() (status int, err error) {
 	c := ex.c
 	status = ex.writer.ResponseWriter.Status()
@@ -78,11 +80,13 @@ func lastError(c *gin.Context) error {
 	return nil
 }
 
-// chosen returns err with the status for it, 0 for that of its code. A status that the handler has chosen
-// for an unknown error, as in c.AbortWithError(400, err), says more than SERVER_INTERNAL_ERROR.
+// chosen returns err with the status for it, 0 for that of its code. A status that the
+// handler has chosen for an unknown error, as in c.AbortWithError(400, err), says more
+// than SERVER_INTERNAL_ERROR.
 func chosen(c *gin.Context, status int, held bool, err error) (int, error) {
 	own := held || status >= http.StatusBadRequest && c.FullPath() != ""
-	_, coded := errors.AsType[*xerror.Error](err) // the handler said itself what kind of error it is
+	// the handler said itself what kind of error it is
+	_, coded := errors.AsType[*xerror.Error](err)
 	if own && !coded && xerror.From(err).GetErrorCode() == xerror.ServerInternalError {
 		return status, xerror.Wrap(xerror.ForStatus(status), "", err)
 	}

@@ -40,33 +40,55 @@ func TestTheLastErrorIsTheAnswer(t *testing.T) {
 		{name: "a bare code", status: 403, want: "FORBIDDEN", handler: func(c *gin.Context) {
 			_ = c.Error(xerror.Forbidden)
 		}},
-		{name: "a foreign one", status: 504, want: "GATEWAY_TIMEOUT", handler: func(c *gin.Context) {
-			_ = c.Error(context.DeadlineExceeded)
-		}},
-		{name: "one that nobody knows", status: 500, want: "SERVER_INTERNAL_ERROR", handler: func(c *gin.Context) {
-			_ = c.Error(errNobodyKnows)
-		}},
+		{
+			name: "a foreign one", status: 504, want: "GATEWAY_TIMEOUT",
+			handler: func(c *gin.Context) {
+				_ = c.Error(context.DeadlineExceeded)
+			},
+		},
+		{
+			name: "one that nobody knows", status: 500, want: "SERVER_INTERNAL_ERROR",
+			handler: func(c *gin.Context) {
+				_ = c.Error(errNobodyKnows)
+			},
+		},
 		{name: "a nil one is none", status: 404, want: "NOT_FOUND", handler: func(c *gin.Context) {
 			_ = c.Error(xerror.New(xerror.NotFound, ""))
 			_ = c.Error((*xerror.Error)(nil))
 		}},
-		{name: "with a status for an unknown error", status: 400, want: "BAD_REQUEST", handler: func(c *gin.Context) {
-			_ = c.AbortWithError(http.StatusBadRequest, errNobodyKnows)
-		}},
-		{name: "with a status that has no code", status: 412, want: "BAD_REQUEST", handler: func(c *gin.Context) {
-			c.Status(http.StatusPreconditionFailed)
-			_ = c.Error(errNobodyKnows)
-		}},
-		{name: "with another status than the code's", status: 404, want: "NOT_FOUND", handler: func(c *gin.Context) {
-			_ = c.AbortWithError(http.StatusBadRequest, xerror.New(xerror.NotFound, ""))
-		}},
-		{name: "our own internal error with a status", status: 500, want: "SERVER_INTERNAL_ERROR", handler: func(c *gin.Context) {
-			_ = c.AbortWithError(http.StatusBadRequest, xerror.Wrap(xerror.ServerInternalError, "", errNobodyKnows))
-		}},
-		{name: "after an error was answered", status: 409, want: "CONFLICT", handler: func(c *gin.Context) {
-			xresult.Error(c, xerror.Conflict, "", nil)
-			_ = c.Error(errNobodyKnows)
-		}},
+		{
+			name: "with a status for an unknown error", status: 400, want: "BAD_REQUEST",
+			handler: func(c *gin.Context) {
+				_ = c.AbortWithError(http.StatusBadRequest, errNobodyKnows)
+			},
+		},
+		{
+			name: "with a status that has no code", status: 412, want: "BAD_REQUEST",
+			handler: func(c *gin.Context) {
+				c.Status(http.StatusPreconditionFailed)
+				_ = c.Error(errNobodyKnows)
+			},
+		},
+		{
+			name: "with another status than the code's", status: 404, want: "NOT_FOUND",
+			handler: func(c *gin.Context) {
+				_ = c.AbortWithError(http.StatusBadRequest, xerror.New(xerror.NotFound, ""))
+			},
+		},
+		{
+			name: "our own internal error with a status", status: 500, want: "SERVER_INTERNAL_ERROR",
+			handler: func(c *gin.Context) {
+				_ = c.AbortWithError(http.StatusBadRequest,
+					xerror.Wrap(xerror.ServerInternalError, "", errNobodyKnows))
+			},
+		},
+		{
+			name: "after an error was answered", status: 409, want: "CONFLICT",
+			handler: func(c *gin.Context) {
+				xresult.Error(c, xerror.Conflict, "", nil)
+				_ = c.Error(errNobodyKnows)
+			},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			engine, _ := newEngine(t, xhelper.Config{})
@@ -85,7 +107,8 @@ func TestAnErrorInMiddlewareForAnUnknownPathIsNoNotFound(t *testing.T) {
 		_ = c.Error(errNobodyKnows)
 		c.Abort()
 	})
-	wantOutput(t, do(engine, http.MethodGet, "/nowhere"), http.StatusInternalServerError, "SERVER_INTERNAL_ERROR")
+	wantOutput(t, do(engine, http.MethodGet, "/nowhere"), http.StatusInternalServerError,
+		"SERVER_INTERNAL_ERROR")
 }
 
 func TestTheCauseOfAServersErrorIsLoggedOnce(t *testing.T) {
@@ -139,8 +162,10 @@ func TestAHeldStatusLooksWrittenToHandlers(t *testing.T) {
 	engine.GET("/", func(c *gin.Context) {
 		c.AbortWithStatus(http.StatusForbidden)
 		c.Status(http.StatusOK) // too late, as with gin alone
-		if !c.Writer.Written() || c.Writer.Size() != 0 || c.Writer.Status() != http.StatusForbidden {
-			t.Errorf("Written %t, Size %d, Status %d", c.Writer.Written(), c.Writer.Size(), c.Writer.Status())
+		if !c.Writer.Written() || c.Writer.Size() != 0 ||
+			c.Writer.Status() != http.StatusForbidden {
+			t.Errorf("Written %t, Size %d, Status %d",
+				c.Writer.Written(), c.Writer.Size(), c.Writer.Status())
 		}
 	})
 	wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusForbidden, "FORBIDDEN")
@@ -148,13 +173,20 @@ func TestAHeldStatusLooksWrittenToHandlers(t *testing.T) {
 
 func TestAnErrorStatusWithABodyOfItsOwnStands(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
-	engine.GET("/json", func(c *gin.Context) { c.AbortWithStatusJSON(http.StatusConflict, gin.H{"mine": true}) })
-	engine.GET("/std", gin.WrapF(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "mine", http.StatusTeapot) }))
+	engine.GET("/json", func(c *gin.Context) {
+		c.AbortWithStatusJSON(http.StatusConflict, gin.H{"mine": true})
+	})
+	engine.GET("/std", gin.WrapF(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "mine", http.StatusTeapot)
+	}))
 	engine.GET("/flush", func(c *gin.Context) {
 		c.AbortWithStatus(http.StatusBadGateway)
 		c.Writer.Flush()
 	})
-	for path, want := range map[string]string{"/json": `409 {"mine":true}`, "/std": "418 mine\n", "/flush": "502 "} {
+	for path, want := range map[string]string{
+		"/json": `409 {"mine":true}`, "/std": "418 mine\n",
+		"/flush": "502 ",
+	} {
 		w := do(engine, http.MethodGet, path)
 		if got := fmt.Sprint(w.Code, " ", w.Body); got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
@@ -166,13 +198,16 @@ func TestAnEmptyAnswerWithAStatusOfItsOwnStands(t *testing.T) {
 	engine, log := newEngine(t, xhelper.Config{})
 	for _, status := range []int{201, 202, 204, 205, 301, 303, 304, 307} {
 		engine.GET(fmt.Sprint("/", status), func(c *gin.Context) { c.Status(status) })
-		engine.GET(fmt.Sprint("/abort/", status), func(c *gin.Context) { c.AbortWithStatus(status) })
+		engine.GET(fmt.Sprint("/abort/", status),
+			func(c *gin.Context) { c.AbortWithStatus(status) })
 	}
 	engine.GET("/empty", func(c *gin.Context) { c.Writer.WriteHeaderNow() })
 	engine.GET("/redirect", func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/204") })
 	engine.HEAD("/head", func(c *gin.Context) { c.Header("X-Count", "7") })
 	s := listen(t, engine)
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	check := func(method, path string, want int) {
 		t.Helper()
 		req, _ := http.NewRequestWithContext(t.Context(), method, s.URL+path, http.NoBody)
@@ -208,9 +243,11 @@ func TestAHandlerThatAnswersNothingIsADevelopersError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			engine, log := newEngine(t, xhelper.Config{})
 			engine.GET("/", handler)
-			wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError, "DEVELOPER_ERROR")
+			wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError,
+				"DEVELOPER_ERROR")
 			got := log.with(t, "the request failed")
-			if len(got) != 1 || got[0]["level"] != "error" || !strings.Contains(fmt.Sprint(got[0]["error"]), "xhelper_test.") {
+			if len(got) != 1 || got[0]["level"] != "error" ||
+				!strings.Contains(fmt.Sprint(got[0]["error"]), "xhelper_test.") {
 				t.Errorf("logged %v, want one line at ERROR with the handler", got)
 			}
 		})
@@ -223,14 +260,21 @@ func TestAHandlerThatGaveUpWithItsContextIsNoDevelopersError(t *testing.T) {
 		status   int
 		want     string
 	}{
-		"deadline": {deadline: time.Unix(0, 0), status: http.StatusGatewayTimeout, want: "GATEWAY_TIMEOUT"},
-		"cancel":   {deadline: time.Now().Add(time.Hour), status: http.StatusBadRequest, want: "CANCELED"},
+		"deadline": {
+			deadline: time.Unix(0, 0), status: http.StatusGatewayTimeout,
+			want: "GATEWAY_TIMEOUT",
+		},
+		"cancel": {
+			deadline: time.Now().Add(time.Hour), status: http.StatusBadRequest,
+			want: "CANCELED",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithDeadline(t.Context(), tc.deadline)
 			engine, _ := newEngine(t, xhelper.Config{})
 			engine.GET("/", func(*gin.Context) { cancel() })
-			wantOutput(t, send(engine, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)), tc.status, tc.want)
+			wantOutput(t, send(engine, httptest.NewRequestWithContext(ctx, http.MethodGet, "/",
+				http.NoBody)), tc.status, tc.want)
 		})
 	}
 }
@@ -265,7 +309,8 @@ func TestErrorsAreInTheClientsLanguage(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotExist, "")) })
 	for language, want := range map[string]string{
-		"en": xerror.NotExist.Message("en"), "zh-CN": xerror.NotExist.Message("zh"), "": xerror.NotExist.Message("en"),
+		"en": xerror.NotExist.Message("en"), "zh-CN": xerror.NotExist.Message("zh"),
+		"":             xerror.NotExist.Message("en"),
 		"zh;q=0.2, en": xerror.NotExist.Message("en"),
 	} {
 		w := do(engine, http.MethodGet, "/", "Accept-Language", language)
@@ -291,12 +336,14 @@ func TestServe_TakesBackTheWriterOfABareStatus(t *testing.T) {
 		})
 		engine.GET("/", func(c *gin.Context) { c.Status(status) })
 		if w := do(engine, http.MethodGet, "/"); w.Code != status || left {
-			t.Errorf("got %d, the writer of the middleware is left = %t; want %d, false", w.Code, left, status)
+			t.Errorf("got %d, the writer of the middleware is left = %t; want %d, false",
+				w.Code, left, status)
 		}
 	}
 }
 
-// bracketed is a middleware that wraps the writer and encodes what goes through it, as gzip does.
+// bracketed is a middleware that wraps the writer and encodes what goes through it, as
+// gzip does.
 func bracketed(c *gin.Context) {
 	inner := c.Writer
 	c.Header("Content-Encoding", "brackets")
@@ -321,8 +368,10 @@ func TestErrorsAfterAnEncodingMiddlewareAreNotEncoded(t *testing.T) {
 	engine.GET("/panic", func(*gin.Context) { panic("boom") })
 	for path, want := range map[string]string{"/": "NOT_FOUND", "/panic": "SERVER_INTERNAL_ERROR"} {
 		w := do(engine, http.MethodGet, path)
-		if got := decode(t, w.Body.String())["output"]; got != want || w.Header().Get("Content-Encoding") != "" {
-			t.Errorf("%s: got %v, Content-Encoding %q; want %s, not encoded", path, got, w.Header().Get("Content-Encoding"), want)
+		if got := decode(t, w.Body.String())["output"]; got != want ||
+			w.Header().Get("Content-Encoding") != "" {
+			t.Errorf("%s: got %v, Content-Encoding %q; want %s, not encoded",
+				path, got, w.Header().Get("Content-Encoding"), want)
 		}
 	}
 }
@@ -333,8 +382,10 @@ func TestErrorsInsideAnEncodingMiddlewareAreEncoded(t *testing.T) {
 	engine.Use(bracketed, xhelper.Serve(xhelper.Config{Base: ctx}))
 	engine.GET("/", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	w := do(engine, http.MethodGet, "/")
-	if got := w.Body.String(); !strings.HasPrefix(got, "[{") || w.Header().Get("Content-Encoding") != "brackets" {
-		t.Errorf("got %q, Content-Encoding %q; want it encoded", got, w.Header().Get("Content-Encoding"))
+	if got := w.Body.String(); !strings.HasPrefix(got, "[{") ||
+		w.Header().Get("Content-Encoding") != "brackets" {
+		t.Errorf("got %q, Content-Encoding %q; want it encoded",
+			got, w.Header().Get("Content-Encoding"))
 	}
 }
 
@@ -342,7 +393,9 @@ func TestRequestContext_failureWithoutAccessLog(t *testing.T) {
 	ctx, log := capture(t)
 	engine := gin.New()
 	engine.Use(xhelper.RequestContext(xhelper.Config{Base: ctx}))
-	engine.GET("/", func(c *gin.Context) { xresult.Fail(c, xerror.New(xerror.ServerInternalError, "")) })
+	engine.GET("/", func(c *gin.Context) {
+		xresult.Fail(c, xerror.New(xerror.ServerInternalError, ""))
+	})
 	do(engine, http.MethodGet, "/")
 	if got := log.with(t, "the request failed"); len(got) != 1 || got[0]["level"] != "error" {
 		t.Errorf("logged %v, want one line at ERROR", got)

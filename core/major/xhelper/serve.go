@@ -9,12 +9,13 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// serve is the middleware. The exchange begins and ends with the outermost one, which has its
-// configuration until that of Serve takes over. What a middleware around this one does, this one
-// does not do again.
+// serve is the middleware. The exchange begins and ends with the outermost one, which has
+// its configuration until that of Serve takes over. What a middleware around this one
+// does, this one does not do again.
 func (s *server) serve(c *gin.Context) {
 	ex := exchangeOf(c)
-	restarted := ex != nil && c.Writer == ex.writer.ResponseWriter // by gin's HandleContext, which also ends the response
+	// by gin's HandleContext, which also ends the response
+	restarted := ex != nil && c.Writer == ex.writer.ResponseWriter
 	switch {
 	case ex == nil:
 		ex = s.begin(c)
@@ -38,8 +39,9 @@ func (s *server) serve(c *gin.Context) {
 	returned = true
 }
 
-// finish is deferred. It recovers from a panic and writes the line of the access log. If the
-// handlers have not returned, and there is no panic, it is runtime.Goexit, which goes on.
+// finish is deferred. It recovers from a panic and writes the line of the access log. If
+// the handlers have not returned, and there is no panic, it is runtime.Goexit, which goes
+// on.
 func (ex *exchange) finish(returned *bool) {
 	v := recover()
 	abort := v != nil && ex.recovered(v)
@@ -49,8 +51,8 @@ func (ex *exchange) finish(returned *bool) {
 	}
 }
 
-// limit enforces the limit of the body. If the declared length is over it, the middleware of the
-// application runs, and sees that, but not the last handler of the route.
+// limit enforces the limit of the body. If the declared length is over it, the middleware
+// of the application runs, and sees that, but not the last handler of the route.
 func (ex *exchange) limit() {
 	limit := ofRoute(ex.c, ex.server.RouteMaxBodyBytes, ex.server.MaxBodyBytes)
 	req := ex.c.Request
@@ -58,11 +60,13 @@ func (ex *exchange) limit() {
 	switch {
 	case counted && !ex.server.bodies.has(req.ContentLength):
 		ex.refuse(overloaded())
-	case limit < 0 || req.ContentLength >= 0 && req.ContentLength <= limit: // the server reads no more than the declared length
+	// the server reads no more than the declared length
+	case limit < 0 || req.ContentLength >= 0 && req.ContentLength <= limit:
 	case req.ContentLength < 0:
 		req.Body = http.MaxBytesReader(innermost(ex.c.Writer), req.Body, limit)
 	default:
-		message := xerror.ErrMessage("at most " + strconv.FormatInt(limit, 10) + " bytes are accepted")
+		message := xerror.ErrMessage("at most " + strconv.FormatInt(limit, 10) +
+			" bytes are accepted")
 		ex.refuse(xerror.Wrap(xerror.PayloadTooLarge, message, &http.MaxBytesError{Limit: limit}))
 	}
 }
@@ -83,8 +87,8 @@ func (b refusedBody) Read([]byte) (int, error) { return 0, b.err }
 // Close does nothing: the server closes what it has.
 func (refusedBody) Close() error { return nil }
 
-// innermost returns the server's own writer: it is the one that http.MaxBytesReader can tell to close
-// the connection.
+// innermost returns the server's own writer: it is the one that http.MaxBytesReader can
+// tell to close the connection.
 func innermost(w http.ResponseWriter) http.ResponseWriter {
 	if outer, ok := w.(interface{ Unwrap() http.ResponseWriter }); ok {
 		return innermost(outer.Unwrap())

@@ -29,15 +29,26 @@ type ending struct {
 // endings are the ways in which a handler ends a request with a body of a few bytes.
 var endings = []ending{
 	{"an error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) }, 404},
-	{"a wrapped error", func(c *gin.Context) { _ = c.Error(fmt.Errorf("x: %w", xerror.New(xerror.Conflict, ""))) }, 409},
+	{"a wrapped error", func(c *gin.Context) {
+		_ = c.Error(fmt.Errorf("x: %w", xerror.New(xerror.Conflict, "")))
+	}, 409},
 	{"an unknown error", func(c *gin.Context) { _ = c.Error(errNobodyKnows) }, 500},
 	{"a developer's error", func(c *gin.Context) { _ = c.Error(xerror.DeveloperError) }, 500},
 	{"a deadline", func(c *gin.Context) { _ = c.Error(context.DeadlineExceeded) }, 504},
 	{"an error and abort", func(c *gin.Context) { _ = c.Error(xerror.Forbidden); c.Abort() }, 403},
-	{"an error with a status", func(c *gin.Context) { _ = c.AbortWithError(http.StatusTeapot, errNobodyKnows) }, 418},
-	{"an error after a status", func(c *gin.Context) { c.Status(http.StatusCreated); _ = c.Error(xerror.Gone) }, 410},
+	{
+		"an error with a status",
+		func(c *gin.Context) { _ = c.AbortWithError(http.StatusTeapot, errNobodyKnows) }, 418,
+	},
+	{
+		"an error after a status",
+		func(c *gin.Context) { c.Status(http.StatusCreated); _ = c.Error(xerror.Gone) }, 410,
+	},
 	{"a failed bind", func(c *gin.Context) { xbind.Bind(c, &struct{ Name string }{}).Data() }, 415},
-	{"a failed bind of gin", func(c *gin.Context) { _ = c.BindJSON(&struct{ Name string }{}) }, 400},
+	{
+		"a failed bind of gin", func(c *gin.Context) { _ = c.BindJSON(&struct{ Name string }{}) },
+		400,
+	},
 	{"abort", func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) }, 429},
 	{"a bare status", func(c *gin.Context) { c.Status(http.StatusNotFound) }, 404},
 	{"a written error", func(c *gin.Context) { xresult.Error(c, xerror.Locked, "", nil) }, 400},
@@ -46,16 +57,29 @@ var endings = []ending{
 	{"a redirect", func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/elsewhere") }, 303},
 	{"success", success, 200},
 	{"another success", func(c *gin.Context) { c.Status(http.StatusCreated); success(c) }, 201},
-	{"an error that does not matter", func(c *gin.Context) { _ = c.Error(errNobodyKnows); success(c) }, 200},
+	{
+		"an error that does not matter",
+		func(c *gin.Context) { _ = c.Error(errNobodyKnows); success(c) }, 200,
+	},
 	{"a body over the limit", echo, 413},
 	{"a body over the limit that is not read", success, 413},
 	{"a panic", func(*gin.Context) { panic("boom") }, 500},
-	{"a panic after abort", func(c *gin.Context) { c.AbortWithStatus(http.StatusNotFound); panic("boom") }, 500},
-	{"a panic after a failed bind", func(c *gin.Context) { panic(xbind.Bind(c, &struct{ Name string }{}).Data().Name) }, 500},
-	{"a panic after Next", func(c *gin.Context) { _ = c.Error(xerror.NotFound); c.Next(); panic("boom") }, 500},
+	{"a panic after abort", func(c *gin.Context) {
+		c.AbortWithStatus(http.StatusNotFound)
+		panic("boom")
+	}, 500},
+	{"a panic after a failed bind", func(c *gin.Context) {
+		panic(xbind.Bind(c, &struct{ Name string }{}).Data().Name)
+	}, 500},
+	{"a panic after Next", func(c *gin.Context) {
+		_ = c.Error(xerror.NotFound)
+		c.Next()
+		panic("boom")
+	}, 500},
 }
 
-// watcher is a middleware that notes what it sees, before, after and in a deferred function.
+// watcher is a middleware that notes what it sees, before, after and in a deferred
+// function.
 type watcher struct{ before, after, deferred int }
 
 func (w *watcher) middleware(c *gin.Context) {
@@ -71,10 +95,17 @@ type wrapping struct{ gin.ResponseWriter }
 func TestServe_statusThatMiddlewareSees(t *testing.T) {
 	wrap := func(c *gin.Context) { c.Writer = &wrapping{c.Writer} }
 	for name, mount := range map[string]func(e *gin.Engine, mw, handler gin.HandlerFunc){
-		"engine":  func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.Use(mw); e.POST("/", handler) },
-		"group":   func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.Group("", mw).POST("/", handler) },
-		"route":   func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.POST("/", mw, handler) },
-		"wrapped": func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.POST("/", wrap, mw, handler) },
+		"engine": func(e *gin.Engine, mw, handler gin.HandlerFunc) {
+			e.Use(mw)
+			e.POST("/", handler)
+		},
+		"group": func(e *gin.Engine, mw, handler gin.HandlerFunc) {
+			e.Group("", mw).POST("/", handler)
+		},
+		"route": func(e *gin.Engine, mw, handler gin.HandlerFunc) { e.POST("/", mw, handler) },
+		"wrapped": func(e *gin.Engine, mw, handler gin.HandlerFunc) {
+			e.POST("/", wrap, mw, handler)
+		},
 		"outside of ResponseMiddleware": func(e *gin.Engine, mw, handler gin.HandlerFunc) {
 			e.POST("/", mw, xmiddle.ResponseMiddleware, handler)
 		},
@@ -88,7 +119,8 @@ func TestServe_statusThatMiddlewareSees(t *testing.T) {
 				engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: limit})
 				var w watcher
 				mount(engine, w.middleware, tc.handler)
-				res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("four")))
+				res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost,
+					"/", strings.NewReader("four")))
 				if res.Code != tc.status {
 					t.Fatalf("the client got %d, want %d", res.Code, tc.status)
 				}
@@ -113,9 +145,14 @@ func TestServe_statusOfUnknownRoutes(t *testing.T) {
 		engine.Use(w.middleware)
 		change(engine)
 		engine.GET("/", success)
-		for path, want := range map[string]int{"/nowhere": http.StatusNotFound, "/": http.StatusMethodNotAllowed} {
-			if res := do(engine, http.MethodPut, path); res.Code != want || w.after != want || w.deferred != want {
-				t.Errorf("%s: %s: the middleware saw %+v, the client got %d, want %d", name, path, w, res.Code, want)
+		for path, want := range map[string]int{
+			"/nowhere": http.StatusNotFound,
+			"/":        http.StatusMethodNotAllowed,
+		} {
+			if res := do(engine, http.MethodPut, path); res.Code != want || w.after != want ||
+				w.deferred != want {
+				t.Errorf("%s: %s: the middleware saw %+v, the client got %d, want %d",
+					name, path, w, res.Code, want)
 			}
 		}
 	}
@@ -178,22 +215,27 @@ func TestServe_statusInAHandlerAfterAbort(t *testing.T) {
 				inside = c.Writer.Status()
 				c.JSON(inside, gin.H{})
 			}
-			engine, _ := newEngine(t, xhelper.Config{}, func(c *gin.Context) { c.Next(); outside = c.Writer.Status() })
+			engine, _ := newEngine(t, xhelper.Config{},
+				func(c *gin.Context) { c.Next(); outside = c.Writer.Status() })
 			engine.GET("/", handler)
 			res := do(engine, http.MethodGet, "/")
 			if inside != tc.want || outside != tc.want || res.Code != tc.want {
-				t.Errorf("the handler saw %d, the middleware %d, the client got %d, want %d", inside, outside, res.Code, tc.want)
+				t.Errorf("the handler saw %d, the middleware %d, the client got %d, want %d",
+					inside, outside, res.Code, tc.want)
 			}
 		})
 	}
 }
 
 func TestServe_oneLineForAFailure(t *testing.T) {
-	thrown := func(c *gin.Context) { _ = c.Error(xerror.NewInternalServerError(c, "thrown", errNobodyKnows)) }
+	thrown := func(c *gin.Context) {
+		_ = c.Error(xerror.NewInternalServerError(c, "thrown", errNobodyKnows))
+	}
 	for _, tc := range append(endings, ending{"a thrown error", thrown, 500}) {
 		engine, log := newEngine(t, xhelper.Config{})
 		engine.POST("/", tc.handler)
-		res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody))
+		res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/",
+			http.NoBody))
 		want := 0
 		if res.Code >= http.StatusInternalServerError {
 			want = 1
@@ -217,7 +259,10 @@ func TestServe_headersOfEnvelopes(t *testing.T) {
 		c.Header("Retry-After", "3600")
 		_ = c.Error(xerror.SystemMaintenance)
 	})
-	for path, retry := range map[string]string{"/success": "", "/404": "", "/503": "5", "/busy": "5", "/later": "3600", "/nowhere": ""} {
+	for path, retry := range map[string]string{
+		"/success": "", "/404": "", "/503": "5",
+		"/busy": "5", "/later": "3600", "/nowhere": "",
+	} {
 		h := do(engine, http.MethodGet, path).Header()
 		if got := h.Get("X-Content-Type-Options"); got != "nosniff" {
 			t.Errorf("%s: X-Content-Type-Options = %q, want nosniff", path, got)

@@ -9,20 +9,23 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// A stream is a request whose response has no end of its own: its connection was hijacked, it
-// has started a response of a content type that only streams have, or a handler has called
-// MarkStream or xresult.Stream. What the client sends does not make a request a stream here; the
-// stop of xmain also ends requests of clients that accept nothing but events.
+// A stream is a request whose response has no end of its own: its connection was
+// hijacked, it has started a response of a content type that only streams have, or a
+// handler has called MarkStream or xresult.Stream. What the client sends does not make a
+// request a stream here; the stop of xmain also ends requests of clients that accept
+// nothing but events.
 
-// MarkStream declares the request of c a stream before its response starts, for a stream whose
-// content type does not tell, such as long polling. A stream has no request timeout.
+// MarkStream declares the request of c a stream before its response starts, for a stream
+// whose content type does not tell, such as long polling. A stream has no request
+// timeout.
 func MarkStream(c *gin.Context) {
 	if ex := exchangeOf(c); ex != nil {
 		ex.markStream()
 	}
 }
 
-// markStream makes the request a stream, which has no request timeout, and reports it to the server once.
+// markStream makes the request a stream, which has no request timeout, and reports it to
+// the server once.
 func (ex *exchange) markStream() {
 	if ex.ended.Load() || !ex.stream.CompareAndSwap(false, true) {
 		return // a goroutine that outlives its request must not mark the next one of the connection
@@ -36,8 +39,9 @@ func (ex *exchange) markStream() {
 // streamKey finds the function of WithStreamReport in a context.
 type streamKey struct{}
 
-// WithStreamReport returns a context for the connection or the request of a server: report is
-// called, on the goroutine of its handler, when a request with this context becomes a stream.
+// WithStreamReport returns a context for the connection or the request of a server:
+// report is called, on the goroutine of its handler, when a request with this context
+// becomes a stream.
 func WithStreamReport(ctx context.Context, report func()) context.Context {
 	return context.WithValue(ctx, streamKey{}, report)
 }
@@ -45,8 +49,8 @@ func WithStreamReport(ctx context.Context, report func()) context.Context {
 // StartStream implements an interface of xresult.
 func (w *writer) StartStream(contentType string) { w.exchange.startStream(contentType) }
 
-// startStream removes the request timeout if a response of this content type is a stream or consists
-// of items, and reports whether it is a stream.
+// startStream removes the request timeout if a response of this content type is a stream
+// or consists of items, and reports whether it is a stream.
 func (ex *exchange) startStream(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(kind)) {
@@ -54,14 +58,16 @@ func (ex *exchange) startStream(contentType string) bool {
 		ex.markStream()
 		return true
 	case "application/jsonl", "application/x-ndjson", "application/json-seq":
-		// Items take as long as their data; but they have an end, and a stop waits for it.
+		// Items take as long as their data; but they have an end, and a stop waits for
+		// it.
 		ex.origin.lift()
 	}
 	return false
 }
 
-// starting is called before each part of the body; the first decides whether it is a stream. The
-// client of a HEAD request gets nothing of a stream but its header, so the context ends with it.
+// starting is called before each part of the body; the first decides whether it is a
+// stream. The client of a HEAD request gets nothing of a stream but its header, so the
+// context ends with it.
 func (w *writer) starting() {
 	if w.ResponseWriter.Written() {
 		return
@@ -75,7 +81,8 @@ func (w *writer) starting() {
 	}
 }
 
-// isJSON recognizes the content type of nearly all responses, so that the others are not looked for.
+// isJSON recognizes the content type of nearly all responses, so that the others are not
+// looked for.
 func isJSON(contentType string) bool {
 	rest, ok := strings.CutPrefix(contentType, "application/json")
 	return ok && (rest == "" || rest[0] == ';')

@@ -39,7 +39,11 @@ func TestWithStreamReport(t *testing.T) {
 			c.AbortWithStatus(http.StatusConflict)
 		}, 0},
 		{"server-sent events are a stream, once", func(c *gin.Context) {
-			c.Stream(func(io.Writer) bool { c.SSEvent("message", "a"); c.SSEvent("message", "b"); return false })
+			c.Stream(func(io.Writer) bool {
+				c.SSEvent("message", "a")
+				c.SSEvent("message", "b")
+				return false
+			})
 		}, 1},
 		{"the events of xresult are a stream before the first", func(c *gin.Context) {
 			xresult.Stream(c, func(yield func(int, error) bool) { yield(0, xerror.NotFound) })
@@ -63,12 +67,15 @@ func TestWithStreamReport(t *testing.T) {
 			engine, _ := newEngine(t, xhelper.Config{})
 			engine.GET("/stream", tc.handler)
 			got, done := 0, make(chan struct{})
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-				defer close(done)
-				engine.ServeHTTP(w, req.WithContext(xhelper.WithStreamReport(req.Context(), func() { got++ })))
-			}))
+			server := httptest.NewServer(
+				http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+					defer close(done)
+					engine.ServeHTTP(w,
+						req.WithContext(xhelper.WithStreamReport(req.Context(), func() { got++ })))
+				}))
 			defer server.Close()
-			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/stream", http.NoBody)
+			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/stream",
+				http.NoBody)
 			req.Header.Set("Accept", "text/event-stream") // what a client sends decides nothing
 			if resp, err := server.Client().Do(req); err == nil {
 				_, _ = io.Copy(io.Discard, resp.Body)
@@ -88,9 +95,13 @@ func TestMarkStream_outsideOfTheChain(t *testing.T) {
 	xhelper.MarkStream(c) // which must do nothing
 }
 
-// The client of HEAD waits for the header only, and for the next response on its connection.
+// The client of HEAD waits for the header only, and for the next response on its
+// connection.
 func TestServe_headOfAStream(t *testing.T) {
-	for name, timeout := range map[string]time.Duration{"with a request timeout": 0, "without one": -1} {
+	for name, timeout := range map[string]time.Duration{
+		"with a request timeout": 0,
+		"without one":            -1,
+	} {
 		t.Run(name, func(t *testing.T) {
 			engine, _ := newEngine(t, xhelper.Config{RequestTimeout: timeout})
 			engine.HEAD("/stream", func(c *gin.Context) {
@@ -99,7 +110,8 @@ func TestServe_headOfAStream(t *testing.T) {
 				<-c.Request.Context().Done()
 			})
 			engine.GET("/next", func(c *gin.Context) { c.Status(http.StatusNoContent) })
-			in := raw(t, listen(t, engine), "HEAD /stream HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n")
+			in := raw(t, listen(t, engine),
+				"HEAD /stream HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n")
 			for _, want := range []struct {
 				method string
 				status int
@@ -120,7 +132,8 @@ func TestServe_headOfAStream(t *testing.T) {
 // The handler of HEAD works until it writes, and finishes a response that has an end.
 func TestServe_headOfOtherResponses(t *testing.T) {
 	for name, contentType := range map[string]string{
-		"an event stream before it starts": "", "a document": "application/json", "JSON lines": "application/jsonl",
+		"an event stream before it starts": "", "a document": "application/json",
+		"JSON lines": "application/jsonl",
 	} {
 		t.Run(name, func(t *testing.T) {
 			engine, _ := newEngine(t, xhelper.Config{})

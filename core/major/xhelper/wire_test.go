@@ -25,7 +25,8 @@ type answer struct {
 	closes bool // the connection
 }
 
-// call sends a request over the network. The error is also that of a body that breaks off.
+// call sends a request over the network. The error is also that of a body that breaks
+// off.
 func call(t *testing.T, s *httptest.Server, method, path string, body io.Reader) (answer, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, body)
@@ -57,7 +58,10 @@ func sendRaw(t *testing.T, s *httptest.Server, text string) (answer, error) {
 
 func digest(res *http.Response) (answer, error) {
 	body, err := io.ReadAll(res.Body)
-	return answer{status: res.StatusCode, header: res.Header, body: string(body), closes: res.Close}, err
+	return answer{
+		status: res.StatusCode, header: res.Header, body: string(body),
+		closes: res.Close,
+	}, err
 }
 
 // echo answers with the size of the body.
@@ -90,11 +94,14 @@ func TestBodiesOverTheLimitAreRefused(t *testing.T) {
 	} {
 		for kind, reader := range map[string]func(int) io.Reader{
 			"declared": func(n int) io.Reader { return strings.NewReader(strings.Repeat("x", n)) },
-			"chunked":  func(n int) io.Reader { return chunked{strings.NewReader(strings.Repeat("x", n))} },
+			"chunked": func(n int) io.Reader {
+				return chunked{strings.NewReader(strings.Repeat("x", n))}
+			},
 		} {
 			t.Run(tc.name+" "+kind, func(t *testing.T) {
 				engine, _ := newEngine(t, xhelper.Config{
-					MaxBodyBytes: limit, RouteMaxBodyBytes: map[string]int64{"/upload/:id": 10 << 20, "/tiny": 10},
+					MaxBodyBytes:      limit,
+					RouteMaxBodyBytes: map[string]int64{"/upload/:id": 10 << 20, "/tiny": 10},
 				})
 				engine.POST("/", echo)
 				engine.POST("/upload/:id", echo)
@@ -120,7 +127,8 @@ func TestADeclaredBodyOverTheLimitIsRefusedUnread(t *testing.T) {
 	if err != nil || res.status != http.StatusRequestEntityTooLarge || !res.closes {
 		t.Fatalf("status %d, closes %t, %v", res.status, res.closes, err)
 	}
-	if got := decode(t, res.body); got["output"] != "PAYLOAD_TOO_LARGE" || !strings.Contains(fmt.Sprint(got["error_message"]), "4194304") {
+	if got := decode(t, res.body); got["output"] != "PAYLOAD_TOO_LARGE" ||
+		!strings.Contains(fmt.Sprint(got["error_message"]), "4194304") {
 		t.Errorf("body = %s, want the default limit named", res.body)
 	}
 }
@@ -128,17 +136,20 @@ func TestADeclaredBodyOverTheLimitIsRefusedUnread(t *testing.T) {
 func TestAnEndlessBodyEndsTheConnection(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: 10})
 	engine.POST("/", echo)
-	sent := "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n" + strings.Repeat("x", 50)
+	sent := "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n" +
+		strings.Repeat("x", 50)
 	res, err := sendRaw(t, listen(t, engine), sent)
 	if err != nil || res.status != http.StatusRequestEntityTooLarge || !res.closes {
-		t.Errorf("status %d, closes %t, %v; want 413 and the end of the connection", res.status, res.closes, err)
+		t.Errorf("status %d, closes %t, %v; want 413 and the end of the connection",
+			res.status, res.closes, err)
 	}
 }
 
 func TestNoLimitIsNoLimit(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: -1})
 	engine.POST("/", echo)
-	res, err := call(t, listen(t, engine), http.MethodPost, "/", chunked{strings.NewReader(strings.Repeat("x", 5<<20))})
+	res, err := call(t, listen(t, engine), http.MethodPost, "/",
+		chunked{strings.NewReader(strings.Repeat("x", 5<<20))})
 	if err != nil || decode(t, res.body)["data"] != 5.0*(1<<20) {
 		t.Errorf("got %s, %v", res.body, err)
 	}
@@ -151,7 +162,8 @@ func TestErrorsToHeadHaveNoBody(t *testing.T) {
 	answer := raw(t, s, "HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	text, err := io.ReadAll(answer)
 	head, body, _ := strings.Cut(string(text), "\r\n\r\n")
-	if err != nil || body != "" || !strings.HasPrefix(head, "HTTP/1.1 404") || !strings.Contains(head, "Content-Length:") {
+	if err != nil || body != "" || !strings.HasPrefix(head, "HTTP/1.1 404") ||
+		!strings.Contains(head, "Content-Length:") {
 		t.Errorf("got %q, %v", text, err)
 	}
 }
@@ -174,7 +186,8 @@ func TestAHijackedConnectionIsLeftAlone(t *testing.T) {
 		defer close(ended) // the server does not wait for hijacked connections
 		engine.ServeHTTP(w, r)
 	}))
-	text, err := io.ReadAll(raw(t, s, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: mine\r\n\r\n"))
+	text, err := io.ReadAll(raw(t, s,
+		"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: mine\r\n\r\n"))
 	if err != nil || string(text) != "HTTP/1.1 101 Switching Protocols\r\n\r\nmine" {
 		t.Errorf("got %q, %v", text, err)
 	}
@@ -203,9 +216,12 @@ func TestResponseControllerReachesTheServer(t *testing.T) {
 
 func TestAccessLogIsOneLineWithoutSecrets(t *testing.T) {
 	engine, log := newEngine(t, xhelper.Config{})
-	engine.POST("/user/:id", func(c *gin.Context) { xresult.SuccessHasData(c, "found", "confidential data") })
+	engine.POST("/user/:id", func(c *gin.Context) {
+		xresult.SuccessHasData(c, "found", "confidential data")
+	})
 	s := listen(t, engine)
-	res, err := call(t, s, http.MethodPost, "/user/7%0A%1b[31m?token=confidential-token", strings.NewReader("confidential body"))
+	res, err := call(t, s, http.MethodPost, "/user/7%0A%1b[31m?token=confidential-token",
+		strings.NewReader("confidential body"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,8 +234,10 @@ func TestAccessLogIsOneLineWithoutSecrets(t *testing.T) {
 		t.Errorf("log = %s, want no query, body or data", log)
 	}
 	for key, want := range map[string]any{
-		"method": "POST", "path": "/user/7\n\x1b[31m", "route": "/user/:id", "status": 200.0, "bytes": float64(len(res.body)),
-		"client_ip": "127.0.0.1", "request_id": res.header.Get("X-Request-UUID"), "level": "info", "name": "HTTP",
+		"method": "POST", "path": "/user/7\n\x1b[31m", "route": "/user/:id",
+		"status": 200.0, "bytes": float64(len(res.body)),
+		"client_ip": "127.0.0.1", "request_id": res.header.Get("X-Request-UUID"), "level": "info",
+		"name": "HTTP",
 	} {
 		if got := lines[0][key]; got != want {
 			t.Errorf("%s = %v, want %v", key, got, want)
@@ -229,11 +247,17 @@ func TestAccessLogIsOneLineWithoutSecrets(t *testing.T) {
 
 func TestAccessLogLevels(t *testing.T) {
 	engine, log := newEngine(t, xhelper.Config{QuietURLs: []string{"/healthz/**"}})
-	for path, code := range map[string]*xerror.ErrorCode{"/404": xerror.NotFound, "/502": xerror.GatewayError, "/healthz/bad": xerror.ServiceUnavailable} {
+	for path, code := range map[string]*xerror.ErrorCode{
+		"/404": xerror.NotFound,
+		"/502": xerror.GatewayError, "/healthz/bad": xerror.ServiceUnavailable,
+	} {
 		engine.GET(path, func(c *gin.Context) { _ = c.Error(xerror.New(code, "for the client")) })
 	}
 	engine.GET("/healthz", success)
-	for path, want := range map[string]string{"/404": "info", "/502": "error", "/healthz/bad": "error", "/healthz": ""} {
+	for path, want := range map[string]string{
+		"/404": "info", "/502": "error",
+		"/healthz/bad": "error", "/healthz": "",
+	} {
 		before := len(log.with(t, "request"))
 		do(engine, http.MethodGet, path)
 		lines := log.with(t, "request")[before:]
@@ -256,7 +280,10 @@ func TestForwardedAddressesAreBelievedOnlyWhereProxiesAreTrusted(t *testing.T) {
 	}{
 		{name: "by default", remote: "192.0.2.1:1234", want: "192.0.2.1"},
 		{name: "IPv6", remote: "[2001:db8::1]:1234", want: "2001:db8::1"},
-		{name: "without a port, as a middleware may set it", remote: "2001:db8::1", want: "2001:db8::1"},
+		{
+			name: "without a port, as a middleware may set it", remote: "2001:db8::1",
+			want: "2001:db8::1",
+		},
 		{name: "Unix socket", remote: "@", want: "@"},
 		{name: "trusted proxy", trust: true, remote: "192.0.2.1:1234", want: "203.0.113.9"},
 		{name: "another proxy", trust: true, remote: "198.51.100.1:1234", want: "198.51.100.1"},

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// finishGrace is how long what is cut off has to return; at most a quarter of the time that a stop has.
+// finishGrace is how long what is cut off has to return; at most a quarter of the time
+// that a stop has.
 const finishGrace = time.Second
 
 // The errors of Finish.
@@ -18,11 +19,11 @@ var (
 	ErrAbandoned = errors.New("xhook: work goes on after it was cut off")
 )
 
-// Finish waits, in a hook of the stop, until work in flight closes done. It calls cut when timeout has
-// passed, and in any case two seconds before ctx ends; half a second before that end it returns, so that
-// the hook can still report what is left. If ctx has less than four seconds, these times are half and
-// an eighth of it. If ctx has no deadline, the work has a second after cut. A timeout of 0 or less is
-// none.
+// Finish waits, in a hook of the stop, until work in flight closes done. It calls cut
+// when timeout has passed, and in any case two seconds before ctx ends; half a second
+// before that end it returns, so that the hook can still report what is left. If ctx has
+// less than four seconds, these times are half and an eighth of it. If ctx has no
+// deadline, the work has a second after cut. A timeout of 0 or less is none.
 //
 // The error is nil if the work ended by itself, ErrForced or ErrAbandoned.
 func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cut func()) error {
@@ -49,7 +50,8 @@ func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cu
 	return ErrAbandoned
 }
 
-// closedWithin reports whether done is closed before d has passed or ctx ends, or just then.
+// closedWithin reports whether done is closed before d has passed or ctx ends, or just
+// then.
 func closedWithin(ctx context.Context, d time.Duration, done <-chan struct{}) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()

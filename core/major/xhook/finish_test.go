@@ -19,12 +19,31 @@ func TestFinishCutsOffInTimeToSayWhatIsLeft(t *testing.T) {
 		cut, returned time.Duration
 		want          error
 	}{
-		{name: "ends by itself", end: time.Minute, takes: time.Second, cut: never, returned: time.Second, want: nil},
-		{name: "cut off before the stop ends", end: time.Minute, takes: never, obeys: time.Second, cut: 58 * time.Second, returned: 59 * time.Second, want: xhook.ErrForced},
-		{name: "cut off at the timeout", end: time.Minute, timeout: 10 * time.Second, takes: never, obeys: 0, cut: 10 * time.Second, returned: 10 * time.Second, want: xhook.ErrForced},
-		{name: "left behind", end: time.Minute, takes: never, obeys: never, cut: 58 * time.Second, returned: 59500 * time.Millisecond, want: xhook.ErrAbandoned},
-		{name: "left behind in a short stop", end: 800 * time.Millisecond, takes: never, obeys: never, cut: 400 * time.Millisecond, returned: 700 * time.Millisecond, want: xhook.ErrAbandoned},
-		{name: "without an end", timeout: time.Second, takes: never, obeys: never, cut: time.Second, returned: 2 * time.Second, want: xhook.ErrAbandoned},
+		{
+			name: "ends by itself",
+			end:  time.Minute, takes: time.Second, cut: never, returned: time.Second, want: nil,
+		},
+		{
+			name: "cut off before the stop ends", end: time.Minute, takes: never, obeys: time.Second,
+			cut: 58 * time.Second, returned: 59 * time.Second, want: xhook.ErrForced,
+		},
+		{
+			name: "cut off at the timeout", end: time.Minute, timeout: 10 * time.Second, takes: never,
+			obeys: 0, cut: 10 * time.Second, returned: 10 * time.Second, want: xhook.ErrForced,
+		},
+		{
+			name: "left behind", end: time.Minute, takes: never, obeys: never, cut: 58 * time.Second,
+			returned: 59500 * time.Millisecond, want: xhook.ErrAbandoned,
+		},
+		{
+			name: "left behind in a short stop",
+			end:  800 * time.Millisecond, takes: never, obeys: never, cut: 400 * time.Millisecond,
+			returned: 700 * time.Millisecond, want: xhook.ErrAbandoned,
+		},
+		{
+			name: "without an end", timeout: time.Second, takes: never, obeys: never, cut: time.Second,
+			returned: 2 * time.Second, want: xhook.ErrAbandoned,
+		},
 		{name: "without any bound", takes: time.Hour, cut: never, returned: time.Hour, want: nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -46,7 +65,8 @@ func TestFinishCutsOffInTimeToSayWhatIsLeft(t *testing.T) {
 						time.AfterFunc(tc.obeys, func() { close(done) })
 					}
 				})
-				if returned := time.Since(began); !errors.Is(got, tc.want) || cut != tc.cut || returned != tc.returned {
+				if returned := time.Since(began); !errors.Is(got, tc.want) || cut != tc.cut ||
+					returned != tc.returned {
 					t.Errorf("Finish = %v after %s, cut off after %s; want %v after %s, cut off after %s",
 						got, returned, cut, tc.want, tc.returned, tc.cut)
 				}

@@ -11,14 +11,15 @@ import (
 // CheckTimeout bounds one health check.
 const CheckTimeout = 2 * time.Second
 
-// HealthChecker is implemented by a node that takes part in the readiness of its service. A nil error is
-// health, and so is that of Degraded. It is called from any goroutine, and its context ends after CheckTimeout.
+// HealthChecker is implemented by a node that takes part in the readiness of its service.
+// A nil error is health, and so is that of Degraded. It is called from any goroutine, and
+// its context ends after CheckTimeout.
 type HealthChecker interface {
 	CheckHealth(ctx context.Context) error
 }
 
-// Degraded returns the error of a health check whose node works, but is impaired: its service stays
-// ready, and the state, one word such as "saturated", is reported.
+// Degraded returns the error of a health check whose node works, but is impaired: its
+// service stays ready, and the state, one word such as "saturated", is reported.
 func Degraded(state string) error { return &degradedError{state} }
 
 // degradedError is the error of Degraded.
@@ -56,9 +57,11 @@ type checkRun struct {
 	err  error
 }
 
-// AddHealth makes fn part of the readiness of the application that ctx belongs to. The result is false where
-// it belongs to none.
-func AddHealth(ctx context.Context, name string, fn Func) bool { return From(ctx).AddHealth(name, fn) }
+// AddHealth makes fn part of the readiness of the application that ctx belongs to. The
+// result is false where it belongs to none.
+func AddHealth(ctx context.Context, name string, fn Func) bool {
+	return From(ctx).AddHealth(name, fn)
+}
 
 // AddHealth is the package function AddHealth for this life.
 func (l *Lifecycle) AddHealth(name string, fn Func) bool {
@@ -71,10 +74,11 @@ func (l *Lifecycle) AddHealth(name string, fn Func) bool {
 	return true
 }
 
-// Check runs every health check at the same time, each bounded by CheckTimeout, and returns their outcomes in
-// the order in which they were added.
+// Check runs every health check at the same time, each bounded by CheckTimeout, and
+// returns their outcomes in the order in which they were added.
 //
-// Callers at the same time share one run of each check, so that a check that hangs is never started twice.
+// Callers at the same time share one run of each check, so that a check that hangs is
+// never started twice.
 func (l *Lifecycle) Check(ctx context.Context) []Health {
 	if l == nil {
 		return nil

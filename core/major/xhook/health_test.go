@@ -59,7 +59,8 @@ func TestCheckThatHangsIsBoundedAndNeverStartedTwice(t *testing.T) {
 		})
 		for range 3 {
 			h := l.Check(t.Context())[0]
-			if h.OK || !errors.Is(h.Err, context.DeadlineExceeded) || h.Latency != xhook.CheckTimeout {
+			if h.OK || !errors.Is(h.Err, context.DeadlineExceeded) ||
+				h.Latency != xhook.CheckTimeout {
 				t.Errorf("check = %+v, want a deadline after %s", h, xhook.CheckTimeout)
 			}
 		}
@@ -69,7 +70,8 @@ func TestCheckThatHangsIsBoundedAndNeverStartedTwice(t *testing.T) {
 		close(release)
 		synctest.Wait()
 		if h := l.Check(t.Context())[0]; !h.OK || calls.Load() != 2 {
-			t.Errorf("after it came back: %+v with %d calls, want a new run that is well", h, calls.Load())
+			t.Errorf("after it came back: %+v with %d calls, want a new run that is well",
+				h, calls.Load())
 		}
 	})
 }
@@ -112,7 +114,9 @@ func TestPanicInACheckIsBadHealth(t *testing.T) {
 
 func TestDegraded(t *testing.T) {
 	l := xhook.New()
-	l.AddHealth("pool", func(context.Context) error { return fmt.Errorf("node: %w", xhook.Degraded("saturated")) })
+	l.AddHealth("pool", func(context.Context) error {
+		return fmt.Errorf("node: %w", xhook.Degraded("saturated"))
+	})
 	got := l.Check(t.Context())[0]
 	got.Latency = 0
 	if want := (xhook.Health{Name: "pool", OK: true, State: "saturated"}); got != want {

@@ -18,11 +18,13 @@ type hold struct {
 	released context.Context // ends with the release
 }
 
-// HoldReady keeps the service from reporting ready until release is called. It is for a task that must listen first, or
-// be warm: the task takes its hold before anything else and releases it when it is. The name tells people who holds.
+// HoldReady keeps the service from reporting ready until release is called. It is for a
+// task that must listen first, or be warm: the task takes its hold before anything else
+// and releases it when it is. The name tells people who holds.
 //
-// held is false where ctx belongs to no application, and where the service is ready already or stops. release is never nil
-// and may be called any number of times, from any goroutine. A task that cannot go on calls Fail, which ends the wait.
+// held is false where ctx belongs to no application, and where the service is ready
+// already or stops. release is never nil and may be called any number of times, from any
+// goroutine. A task that cannot go on calls Fail, which ends the wait.
 func HoldReady(ctx context.Context, name string) (release func(), held bool) {
 	return From(ctx).HoldReady(name)
 }
@@ -42,11 +44,13 @@ func (l *Lifecycle) HoldReady(name string) (release func(), held bool) {
 	return release, true
 }
 
-// Ready waits until every hold is released, runs the ready hooks as Start runs its hooks, and waits for the holds that
-// were taken in the meantime; then the state becomes StateReady.
+// Ready waits until every hold is released, runs the ready hooks as Start runs its hooks,
+// and waits for the holds that were taken in the meantime; then the state becomes
+// StateReady.
 //
-// A failure, before or in the meantime, is the error that Ready returns. If ctx ends during a wait, or the stop begins, the
-// error names the holds that are open. In all these cases the state does not become StateReady.
+// A failure, before or in the meantime, is the error that Ready returns. If ctx ends
+// during a wait, or the stop begins, the error names the holds that are open. In all
+// these cases the state does not become StateReady.
 func (l *Lifecycle) Ready(ctx context.Context) error {
 	if err := l.awaitHolds(ctx, StateStarting); err != nil {
 		return err
@@ -57,8 +61,8 @@ func (l *Lifecycle) Ready(ctx context.Context) error {
 	return l.awaitHolds(ctx, StateReady)
 }
 
-// awaitHolds sets the state to next when no hold is open, or returns the reason why the wait is in vain. A failure goes
-// before all else.
+// awaitHolds sets the state to next when no hold is open, or returns the reason why the
+// wait is in vain. A failure goes before all else.
 func (l *Lifecycle) awaitHolds(ctx context.Context, next State) error {
 	var why error
 	for {
@@ -82,8 +86,8 @@ func (l *Lifecycle) awaitHolds(ctx context.Context, next State) error {
 	}
 }
 
-// openHolds returns the open holds and the failure of the service. Without either it sets the state to next, before another
-// hold can be taken.
+// openHolds returns the open holds and the failure of the service. Without either it sets
+// the state to next, before another hold can be taken.
 func (l *Lifecycle) openHolds(next State) (open []hold, failure error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -49,7 +49,8 @@ func TestReadinessWaitsForEveryHold(t *testing.T) {
 			}
 		}
 		two()
-		if err := <-done; err != nil || l.State() != xhook.StateReady || !closed(xhook.Readied(ctx)) {
+		if err := <-done; err != nil || l.State() != xhook.StateReady ||
+			!closed(xhook.Readied(ctx)) {
 			t.Errorf("Ready = %v, state = %s; want ready", err, l.State())
 		}
 		two()
@@ -67,7 +68,8 @@ func TestReadyHooksRunWhenTheHoldsAreReleased(t *testing.T) {
 			log = append(log, "listening")
 			release()
 		}()
-		if err := l.Ready(t.Context()); err != nil || !slices.Equal(log, []string{"listening", "hook"}) {
+		if err := l.Ready(t.Context()); err != nil ||
+			!slices.Equal(log, []string{"listening", "hook"}) {
 			t.Errorf("Ready = %v, order = %v; want the hook after the release", err, log)
 		}
 	})
@@ -97,7 +99,8 @@ func TestReadyWhoseContextEndsNamesTheOpenHolds(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, why)
 		defer cancel()
 		err := l.Ready(ctx)
-		if !errors.Is(err, why) || err.Error() != `not ready: held by "grpc", "metrics": told to stop` {
+		if !errors.Is(err, why) ||
+			err.Error() != `not ready: held by "grpc", "metrics": told to stop` {
 			t.Errorf("Ready = %v, want both holds named", err)
 		}
 		if l.State() != xhook.StateStarting || closed(l.Readied()) {
@@ -145,11 +148,13 @@ func TestStopEndsTheWaitForHolds(t *testing.T) {
 		l := xhook.New()
 		hold(t, l, "grpc")
 		time.AfterFunc(time.Second, l.BeginDrain)
-		if err := l.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), `held by "grpc"`) {
+		if err := l.Ready(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), `held by "grpc"`) {
 			t.Errorf("Ready = %v, want the hold named", err)
 		}
 		if l.State() != xhook.StateDraining || closed(l.Readied()) {
-			t.Errorf("state = %s, readied = %t; want draining and never ready", l.State(), closed(l.Readied()))
+			t.Errorf("state = %s, readied = %t; want draining and never ready",
+				l.State(), closed(l.Readied()))
 		}
 	})
 }

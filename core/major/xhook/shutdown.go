@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// Shutdown runs the shutdown hooks, all of them at the same time, until the last has ended or ctx has; their errors are
-// joined. The state is at least StateDraining from then on. A second call finds nothing to run.
+// Shutdown runs the shutdown hooks, all of them at the same time, until the last has
+// ended or ctx has; their errors are joined. The state is at least StateDraining from
+// then on. A second call finds nothing to run.
 func (l *Lifecycle) Shutdown(ctx context.Context) error {
 	l.advance(StateDraining)
 	var hooks []hook

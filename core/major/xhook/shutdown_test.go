@@ -24,7 +24,8 @@ func TestShutdownHooksRunAllAtTheSameTime(t *testing.T) {
 				return nil
 			}
 		}
-		if !xhook.OnShutdown(ctx, "one", meet(one, two)) || !xhook.OnShutdown(ctx, "two", meet(two, one)) {
+		if !xhook.OnShutdown(ctx, "one", meet(one, two)) ||
+			!xhook.OnShutdown(ctx, "two", meet(two, one)) {
 			t.Fatal("OnShutdown = false before the shutdown")
 		}
 		if err := l.Shutdown(ctx); err != nil {
@@ -55,7 +56,8 @@ func TestShutdownHookThatIgnoresItsContextIsLeftBehindAlone(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		err := l.Shutdown(ctx)
-		if !errors.Is(err, end) || !strings.Contains(err.Error(), `shutdown hook "stubborn": still running`) {
+		if !errors.Is(err, end) ||
+			!strings.Contains(err.Error(), `shutdown hook "stubborn": still running`) {
 			t.Errorf("Shutdown = %v, want the stubborn hook named", err)
 		}
 		if got := time.Since(start); got != time.Second {
@@ -108,7 +110,8 @@ func TestShutdownOfALifeThatNeverWasReadyRunsItsHooks(t *testing.T) {
 }
 
 func ExampleOnShutdown() {
-	// A task that serves something of its own finishes what is in flight together with the HTTP server.
+	// A task that serves something of its own finishes what is in flight together with
+	// the HTTP server.
 	serve := func(ctx context.Context) {
 		xhook.OnShutdown(ctx, "grpc", func(context.Context) error {
 			fmt.Println("calls are finished")

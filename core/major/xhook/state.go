@@ -73,7 +73,8 @@ func (l *Lifecycle) Readied() <-chan struct{} {
 // errFailed stands for a failure without an error.
 var errFailed = errors.New("the service was asked to fail")
 
-// Fail is the package function Fail for this life. The first error is the one that counts.
+// Fail is the package function Fail for this life. The first error is the one that
+// counts.
 func (l *Lifecycle) Fail(err error) bool {
 	if l == nil {
 		return false

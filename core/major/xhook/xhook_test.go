@@ -157,7 +157,10 @@ func TestStateMovesForwardOnly(t *testing.T) {
 	see()
 	_ = l.Stop(t.Context())
 	see()
-	if want := []string{"starting", "ready", "draining", "draining", "stopped"}; !slices.Equal(got, want) {
+	if want := []string{
+		"starting", "ready", "draining", "draining",
+		"stopped",
+	}; !slices.Equal(got, want) {
 		t.Errorf("states = %v, want %v", got, want)
 	}
 }
@@ -207,7 +210,8 @@ func TestContextWithoutALifeSaysThatNothingWillRun(t *testing.T) {
 	ctx := t.Context()
 	for name, got := range map[string]bool{
 		"OnStart": xhook.OnStart(ctx, "a", fn), "OnReady": xhook.OnReady(ctx, "a", fn),
-		"OnDrain": xhook.OnDrain(ctx, "a", fn), "OnShutdown": xhook.OnShutdown(ctx, "a", fn), "OnStop": xhook.OnStop(ctx, "a", fn),
+		"OnDrain": xhook.OnDrain(ctx, "a", fn), "OnShutdown": xhook.OnShutdown(ctx, "a", fn),
+		"OnStop":    xhook.OnStop(ctx, "a", fn),
 		"AddHealth": xhook.AddHealth(ctx, "a", fn), "Fail": xhook.Fail(ctx, errors.New("x")),
 	} {
 		if got {
@@ -215,7 +219,8 @@ func TestContextWithoutALifeSaysThatNothingWillRun(t *testing.T) {
 		}
 	}
 	var l *xhook.Lifecycle
-	if l.State() != xhook.StateStarting || l.Check(ctx) != nil || xhook.Draining(ctx) != nil || xhook.Readied(ctx) != nil {
+	if l.State() != xhook.StateStarting || l.Check(ctx) != nil || xhook.Draining(ctx) != nil ||
+		xhook.Readied(ctx) != nil {
 		t.Error("a nil life holds something")
 	}
 	if xhook.From(nil) != nil { //nolint:staticcheck // a nil context is what the line is about
@@ -251,7 +256,8 @@ func TestEndOfTheContextEndsTheStart(t *testing.T) {
 	l.OnReady("a", func(context.Context) error { cancel(why); return nil })
 	l.OnReady("b", note(&log, "b", nil))
 	if err := l.Ready(ctx); !errors.Is(err, why) || l.State() != xhook.StateStarting {
-		t.Errorf("Ready = %v, state = %s; want the cause of the context, and starting", err, l.State())
+		t.Errorf("Ready = %v, state = %s; want the cause of the context, and starting",
+			err, l.State())
 	}
 	l.OnStart("c", note(&log, "c", nil))
 	if err := l.Start(ctx); !errors.Is(err, why) || len(log) > 0 {

@@ -10,8 +10,8 @@ import "net/http"
 // It is a type of its own so that a header's name cannot be mistaken for its value.
 type Header string
 
-// The headers that services read and write. HTTP compares names without case: RequestUUID is what
-// contracts spell X-Request-UUID, in the form that net/http keeps as a map key.
+// The headers that services read and write. HTTP compares names without case: RequestUUID
+// is what contracts spell X-Request-UUID, in the form that net/http keeps as a map key.
 const (
 	Accept                      Header = "Accept"
 	AcceptLanguage              Header = "Accept-Language"

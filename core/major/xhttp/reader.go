@@ -9,22 +9,24 @@ import (
 
 // GetAuthorization returns the token of an "Authorization: Bearer <token>" header.
 //
-// It is "" where the header is missing, malformed or of another scheme; ParseAuthorization reads
-// those. The token is not verified.
+// It is "" where the header is missing, malformed or of another scheme;
+// ParseAuthorization reads those. The token is not verified.
 func GetAuthorization(c *gin.Context) string { return bearer(header(c, Authorization)) }
 
-// ParseAuthorization splits the value of an Authorization header into its scheme and its credentials
-// (RFC 9110, section 11.4). It reports false where either is missing.
+// ParseAuthorization splits the value of an Authorization header into its scheme and its
+// credentials (RFC 9110, section 11.4). It reports false where either is missing.
 func ParseAuthorization(value string) (scheme, credentials string, ok bool) {
 	scheme, credentials, ok = strings.Cut(strings.Trim(value, " \t"), " ")
 	credentials = strings.TrimLeft(credentials, " \t")
-	if !ok || credentials == "" || !httpguts.ValidHeaderFieldName(scheme) { // names and schemes are tokens alike
+	// names and schemes are tokens alike
+	if !ok || credentials == "" || !httpguts.ValidHeaderFieldName(scheme) {
 		return "", "", false
 	}
 	return scheme, credentials, true
 }
 
-// GetToken returns the token that the header carries, with or without a leading "Bearer ", or "".
+// GetToken returns the token that the header carries, with or without a leading "Bearer
+// ", or "".
 //
 // It serves headers such as RefreshToken, whose value is usually the bare token.
 func GetToken(c *gin.Context, name Header) string {
@@ -52,7 +54,8 @@ func header(c *gin.Context, name Header) string {
 	return name.Get(c.Request.Header)
 }
 
-// isToken68 reports whether s is a token68 (RFC 9110, section 11.2): one word, padding at its end.
+// isToken68 reports whether s is a token68 (RFC 9110, section 11.2): one word, padding at
+// its end.
 func isToken68(s string) bool {
 	const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/"
 	s = strings.TrimRight(s, "=")

@@ -14,7 +14,8 @@ import (
 
 func contextWith(header xhttp.Header, value string) *gin.Context {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
-	c.Request = httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", http.NoBody)
+	c.Request = httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/",
+		http.NoBody)
 	c.Request.Header[string(header)] = []string{value}
 	return c
 }
@@ -22,8 +23,10 @@ func contextWith(header xhttp.Header, value string) *gin.Context {
 func TestHeadersAreInTheFormOfMapKeys(t *testing.T) {
 	for _, h := range []xhttp.Header{
 		xhttp.Accept, xhttp.AcceptLanguage, xhttp.AccessControlAllowCreds,
-		xhttp.AccessControlAllowHeaders, xhttp.AccessControlAllowMethods, xhttp.AccessControlAllowOrigin,
-		xhttp.AccessControlExposeHeaders, xhttp.AccessControlMaxAge, xhttp.AccessControlRequestHeaders,
+		xhttp.AccessControlAllowHeaders, xhttp.AccessControlAllowMethods,
+		xhttp.AccessControlAllowOrigin,
+		xhttp.AccessControlExposeHeaders, xhttp.AccessControlMaxAge,
+		xhttp.AccessControlRequestHeaders,
 		xhttp.AccessControlRequestMethod, xhttp.Allow, xhttp.Authorization, xhttp.CacheControl,
 		xhttp.ContentDisposition, xhttp.ContentEncoding, xhttp.ContentLength, xhttp.ContentType,
 		xhttp.ETag, xhttp.LastModified,
@@ -66,7 +69,8 @@ func TestGetAuthorizationReadsBearerTokensOnly(t *testing.T) {
 		{name: "not ASCII", header: "Bearer 中文", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xhttp.GetAuthorization(contextWith(xhttp.Authorization, tc.header)); got != tc.want {
+			if got := xhttp.GetAuthorization(contextWith(xhttp.Authorization,
+				tc.header)); got != tc.want {
 				t.Errorf("GetAuthorization = %q, want %q", got, tc.want)
 			}
 		})
@@ -81,7 +85,10 @@ func TestParseAuthorization(t *testing.T) {
 		want                bool
 	}{
 		{name: "basic", value: "Basic YTpi", scheme: "Basic", credentials: "YTpi", want: true},
-		{name: "parameters", value: `Digest username="a b", uri="/"`, scheme: "Digest", credentials: `username="a b", uri="/"`, want: true},
+		{
+			name: "parameters", value: `Digest username="a b", uri="/"`, scheme: "Digest",
+			credentials: `username="a b", uri="/"`, want: true,
+		},
 		{name: "scheme alone", value: "Negotiate", want: false},
 		{name: "scheme that is none", value: "Ba(sic x", want: false},
 		{name: "empty", value: "", want: false},
@@ -89,7 +96,8 @@ func TestParseAuthorization(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			scheme, credentials, ok := xhttp.ParseAuthorization(tc.value)
 			if scheme != tc.scheme || credentials != tc.credentials || ok != tc.want {
-				t.Errorf("got %q, %q, %t; want %q, %q, %t", scheme, credentials, ok, tc.scheme, tc.credentials, tc.want)
+				t.Errorf("got %q, %q, %t; want %q, %q, %t",
+					scheme, credentials, ok, tc.scheme, tc.credentials, tc.want)
 			}
 		})
 	}
@@ -107,7 +115,8 @@ func TestGetTokenTakesBareAndBearerTokens(t *testing.T) {
 		{name: "none", header: "", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xhttp.GetToken(contextWith(xhttp.RefreshToken, tc.header), xhttp.RefreshToken); got != tc.want {
+			if got := xhttp.GetToken(contextWith(xhttp.RefreshToken, tc.header),
+				xhttp.RefreshToken); got != tc.want {
 				t.Errorf("GetToken = %q, want %q", got, tc.want)
 			}
 		})
@@ -117,7 +126,8 @@ func TestGetTokenTakesBareAndBearerTokens(t *testing.T) {
 func TestReadersOfAContextWithoutRequestFindNothing(t *testing.T) {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	for name, got := range map[string]string{
-		"GetAuthorization": xhttp.GetAuthorization(c), "GetToken": xhttp.GetToken(c, xhttp.RefreshToken),
+		"GetAuthorization": xhttp.GetAuthorization(c),
+		"GetToken":         xhttp.GetToken(c, xhttp.RefreshToken),
 	} {
 		if got != "" {
 			t.Errorf("%s = %q, want nothing", name, got)

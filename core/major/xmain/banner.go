@@ -26,12 +26,14 @@ var terminal = func() io.Writer {
 	return nil
 }
 
-// announce says that the service is ready: a banner at a terminal, one log line everywhere.
+// announce says that the service is ready: a banner at a terminal, one log line
+// everywhere.
 func (r *runner) announce(addr net.Addr, banner string, took time.Duration) {
 	if w := terminal(); w != nil {
 		_, _ = io.WriteString(w, banner)
 	}
-	r.log.Notice(r.app, "ready", slog.String("app", xenv.ApplicationName()), slog.String("version", version()),
+	r.log.Notice(r.app, "ready",
+		slog.String("app", xenv.ApplicationName()), slog.String("version", version()),
 		slog.String("address", "http://"+addr.String()), slog.Duration("took", took))
 }
 
@@ -40,7 +42,8 @@ func (r *runner) banner(addr net.Addr) string {
 	_, plinth := built()
 	rows := [][2]string{
 		{"plinth", plinth},
-		{"go", strings.TrimPrefix(runtime.Version(), "go") + ", gin " + strings.TrimPrefix(gin.Version, "v")},
+		{"go", strings.TrimPrefix(runtime.Version(), "go") + ", gin " +
+			strings.TrimPrefix(gin.Version, "v")},
 		{"listen", "http://" + addr.String()},
 	}
 	for _, part := range r.reg.Parts() {
@@ -49,7 +52,8 @@ func (r *runner) banner(addr net.Addr) string {
 	if r.reg.Settings().Serve.Debug {
 		rows = append(rows, [2]string{"mode", "debug"})
 		for _, route := range sortedRoutes(r.reg.Serve) {
-			rows = append(rows, [2]string{"route", fmt.Sprintf("%-7s %s", route.Method, route.Path)})
+			rows = append(rows,
+				[2]string{"route", fmt.Sprintf("%-7s %s", route.Method, route.Path)})
 		}
 	}
 	var b strings.Builder

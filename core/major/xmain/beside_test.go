@@ -17,7 +17,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// beside is a second HTTP server, which a task runs beside the service as one of another transport would be.
+// beside is a second HTTP server, which a task runs beside the service as one of another
+// transport would be.
 type beside struct {
 	listener         net.Listener
 	entered, release chan struct{} // of its one slow request
@@ -37,13 +38,16 @@ func newBeside(t *testing.T) *beside {
 func (b *beside) serve(ctx context.Context, _ ...any) {
 	release, _ := xhook.HoldReady(ctx, "beside")
 	defer release()
-	server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		close(b.entered)
-		<-b.release
-		if b.answered != nil {
-			b.answered()
-		}
-	})}
+	server := &http.Server{
+		ReadHeaderTimeout: patience,
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			close(b.entered)
+			<-b.release
+			if b.answered != nil {
+				b.answered()
+			}
+		}),
+	}
 	if !xhook.OnShutdown(ctx, "beside", func(ctx context.Context) error {
 		if err := server.Shutdown(ctx); err != nil {
 			return errors.Join(err, server.Close())
@@ -108,18 +112,21 @@ func TestShutdownHooksRunAfterTheDrainDelayWhileRequestsAreFinished(t *testing.T
 	const delay = 100 * time.Millisecond
 	entered, release := make(chan struct{}), make(chan struct{})
 	shutting, answered := make(chan struct{}), make(chan struct{})
-	s := prepare(t, nil, xoption.WithDrainDelay(delay), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/slow", func(c *gin.Context) {
-			close(entered)
-			<-release
-			xresult.Success(c, "slow")
-		})
-	}))
+	s := prepare(t, nil, xoption.WithDrainDelay(delay),
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/slow", func(c *gin.Context) {
+				close(entered)
+				<-release
+				xresult.Success(c, "slow")
+			})
+		}))
 	var drained, shut time.Time
 	s.Life().OnDrain("a", func(context.Context) error { drained = time.Now(); return nil })
 	s.Life().OnShutdown("a", func(context.Context) error {
 		shut = time.Now()
-		close(shutting) // the request is in flight until then, and this hook runs until the request has ended
+		// the request is in flight until then, and this hook runs until the request has
+		// ended
+		close(shutting)
 		<-answered
 		return s.Init.Ctx.Err()
 	})
@@ -146,12 +153,13 @@ func TestShutdownHooksRunAfterTheDrainDelayWhileRequestsAreFinished(t *testing.T
 func TestShutdownHookIsCutOffWithTheRequestsAndTasksHaveTheirGrace(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	defer close(release)
-	s := prepare(t, nil, xoption.WithShutdownTimeout(shortly), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/endless", func(c *gin.Context) {
-			close(entered)
-			<-c.Request.Context().Done()
-		})
-	}))
+	s := prepare(t, nil, xoption.WithShutdownTimeout(shortly),
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/endless", func(c *gin.Context) {
+				close(entered)
+				<-c.Request.Context().Done()
+			})
+		}))
 	tr := &trace{}
 	deadline := make(chan time.Time, 1)
 	s.Life().OnShutdown("polite", func(ctx context.Context) error {
@@ -168,7 +176,10 @@ func TestShutdownHookIsCutOffWithTheRequestsAndTasksHaveTheirGrace(t *testing.T)
 	wait(t, entered, "the request")
 	began := time.Now()
 	err := s.stop()
-	for _, want := range []string{"1 requests were cut off", `shutdown hook "stubborn": still running`} {
+	for _, want := range []string{
+		"1 requests were cut off",
+		`shutdown hook "stubborn": still running`,
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("RunContext = %v, want %s", err, want)
 		}
@@ -181,7 +192,8 @@ func TestShutdownHookIsCutOffWithTheRequestsAndTasksHaveTheirGrace(t *testing.T)
 	}
 	least := shortly - s.Settings().Reserve()
 	if got := (<-deadline).Sub(began); got < least || got >= shortly+20*time.Second {
-		t.Errorf("deadline of the hook = %s after the stop began, want that of the requests, %s", got, least)
+		t.Errorf("deadline of the hook = %s after the stop began, want that of the requests, %s",
+			got, least)
 	}
 	if tr.String() != "task" {
 		t.Errorf("ended: %s, want the task", tr)
@@ -225,7 +237,8 @@ func TestEveryPanicOfAShutdownHookIsLoggedWithItsStack(t *testing.T) {
 	s.start()
 	err := s.stop()
 	var p *xhook.PanicError
-	if !errors.As(err, &p) || !strings.Contains(err.Error(), `shutdown hook "first oh": panic: first oh`) {
+	if !errors.As(err, &p) || !strings.Contains(err.Error(),
+		`shutdown hook "first oh": panic: first oh`) {
 		t.Errorf("RunContext = %v, want the panic of both hooks", err)
 	}
 	for _, what := range []string{"first oh", "second oh"} {
@@ -286,7 +299,8 @@ func TestATaskThatAsksForNothingDelaysReadinessBriefly(t *testing.T) {
 
 func TestFailureWhileReadinessIsHeldEndsTheStart(t *testing.T) {
 	cause := errors.New("port in use")
-	s := prepare(t, nil, xoption.WithDrainDelay(15*time.Second)) // which a service that never was ready does not wait for
+	// which a service that never was ready does not wait for
+	s := prepare(t, nil, xoption.WithDrainDelay(15*time.Second))
 	s.Life().OnReady("a", func(context.Context) error { t.Error("the ready hook ran"); return nil })
 	s.run(func(ctx context.Context, _ ...any) {
 		if _, held := xhook.HoldReady(ctx, "beside"); !held {
@@ -337,8 +351,10 @@ func TestStopWhileReadinessIsHeldIsNoErrorAndTheLogNamesTheHold(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Errorf("RunContext = %v, want nil", err)
 	}
-	// The runner's own hold, of tasks that have just been started, may still be there and is then named too.
-	if _, holds, _ := strings.Cut(s.log.String(), "held by "); !strings.Contains(holds, `\"beside\"`) {
+	// The runner's own hold, of tasks that have just been started, may still be there and
+	// is then named too.
+	if _, holds, _ := strings.Cut(s.log.String(), "held by "); !strings.Contains(holds,
+		`\"beside\"`) {
 		t.Errorf("log\n%s\nwant the hold named", s.log)
 	}
 }

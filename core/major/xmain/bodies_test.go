@@ -27,13 +27,14 @@ import (
 
 func init() { //nolint:gochecknoinits // the map is made before
 	programs["bodies"] = func() {
-		xmain.Runner(xreg.Register(context.Background(), nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.POST("/text", func(c *gin.Context) {
-				if body := xbind.Bind(c, &struct{ Text string }{}).Data(); body != nil {
-					xresult.Success(c, strconv.Itoa(len(body.Text)))
-				}
-			})
-		})), nil, nil)
+		xmain.Runner(xreg.Register(context.Background(), nil,
+			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+				e.POST("/text", func(c *gin.Context) {
+					if body := xbind.Bind(c, &struct{ Text string }{}).Data(); body != nil {
+						xresult.Success(c, strconv.Itoa(len(body.Text)))
+					}
+				})
+			})), nil, nil)
 	}
 }
 
@@ -52,8 +53,11 @@ func memory(t *testing.T, pid int) int {
 	return kilobytes >> 10
 }
 
-// holdBody sends a body of size bytes but for its last two, reports that, and sends these when end is closed. It returns the status.
-func holdBody(t *testing.T, address string, size int, sent *sync.WaitGroup, end <-chan struct{}) int {
+// holdBody sends a body of size bytes but for its last two, reports that, and sends these
+// when end is closed. It returns the status.
+func holdBody(
+	t *testing.T, address string, size int, sent *sync.WaitGroup, end <-chan struct{},
+) int {
 	t.Helper()
 	status, told := 0, sync.OnceFunc(sent.Done)
 	defer told()
@@ -96,8 +100,9 @@ func TestRunner_MaxInflightBodyBytes(t *testing.T) {
 		{"by default", "PLINTH_ENVELOPE=plinth", 230, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			// The bound is one of what handlers hold. With the default GOGC the collector would let as much again of
-			// garbage pile up before it runs, and more where it does not get its share of a busy machine.
+			// The bound is one of what handlers hold. With the default GOGC the collector
+			// would let as much again of garbage pile up before it runs, and more where
+			// it does not get its share of a busy machine.
 			p := play(t, "bodies", tt.env, "GOGC=50")
 			t.Cleanup(func() {
 				_ = p.cmd.Process.Kill()

@@ -28,8 +28,11 @@ func Wrap(l net.Listener) (wrapped net.Listener, refuse func(context.Context)) {
 	return w, w.refuse
 }
 
-// Listen returns the listener of a service at an address, and what makes it refuse new connections.
-func Listen(ctx context.Context, addr string) (l net.Listener, refuse func(context.Context), err error) {
+// Listen returns the listener of a service at an address, and what makes it refuse new
+// connections.
+func Listen(
+	ctx context.Context, addr string,
+) (l net.Listener, refuse func(context.Context), err error) {
 	own, err := listen(ctx, startup.Settings{Address: addr})
 	if err != nil {
 		return nil, nil, err

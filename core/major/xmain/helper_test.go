@@ -85,7 +85,10 @@ func (c closer) Close() { c.tr.add("close " + c.name) }
 
 // node returns a list of one node whose close is noted.
 func node(tr *trace, name string) []xregnode.Node {
-	return []xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) { return closer{tr, name}, nil }}}
+	return []xregnode.Node{{
+		Key:  "node",
+		Node: func(context.Context) (any, error) { return closer{tr, name}, nil },
+	}}
 }
 
 // service is an application that RunContext serves in the background.
@@ -99,21 +102,27 @@ type service struct {
 	done   chan error
 }
 
-// prepare registers an application that shares nothing with another one and listens on a free port.
+// prepare registers an application that shares nothing with another one and listens on a
+// free port.
 func prepare(t *testing.T, nodes []xregnode.Node, opts ...xoption.Option) *service {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, url: "http://" + l.Addr().String(), log: &buffer{}, done: make(chan error, 1)}
+	s := &service{
+		t: t, url: "http://" + l.Addr().String(), log: &buffer{},
+		done: make(chan error, 1),
+	}
 	engine, err := xlog.New(xlog.Config{Writer: s.log, Format: xlog.FormatJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := []xoption.Option{
-		xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
-		xoption.WithListener(l), xoption.WithHealth(), xoption.WithDrainDelay(0), xoption.WithRoute(okRoute),
+		xoption.WithoutEnvFile(), xoption.WithLogger(engine),
+		xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+		xoption.WithListener(l), xoption.WithHealth(), xoption.WithDrainDelay(0),
+		xoption.WithRoute(okRoute),
 	}
 	s.Reg, err = xreg.New(t.Context(), nodes, append(base, opts...)...)
 	if err != nil {

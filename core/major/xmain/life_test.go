@@ -92,7 +92,8 @@ func TestRequestInFlightIsFinishedAndItsContextLives(t *testing.T) {
 func refused(t *testing.T, s *service) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp",
+			strings.TrimPrefix(s.url, "http://"))
 		if err != nil {
 			return
 		}
@@ -117,7 +118,8 @@ func TestDrainStillServesAndClosesKeepAliveConnections(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 		if resp.StatusCode != status || resp.Close != closes {
-			t.Errorf("%s = %d, closes %t; want %d, %t", path, resp.StatusCode, resp.Close, status, closes)
+			t.Errorf("%s = %d, closes %t; want %d, %t",
+				path, resp.StatusCode, resp.Close, status, closes)
 		}
 	}
 	ask("/ok", http.StatusOK, false)
@@ -238,11 +240,15 @@ func TestPortInUseIsAnErrorThatNamesTheVariable(t *testing.T) {
 	if err := s.Settings().Listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	late := []xoption.Option{xoption.WithAddress(strings.TrimPrefix(taken.url, "http://")), func(p *startup.Plan) {
-		p.Settings = append(p.Settings, func(s *startup.Settings) { s.Listener = nil })
-	}}
+	late := []xoption.Option{
+		xoption.WithAddress(strings.TrimPrefix(taken.url, "http://")),
+		func(p *startup.Plan) {
+			p.Settings = append(p.Settings, func(s *startup.Settings) { s.Listener = nil })
+		},
+	}
 	err := xmain.Run(s.Reg, nil, late, func(context.Context, ...any) { tr.add("task") })
-	if err == nil || !strings.Contains(err.Error(), "PLINTH_PORT") || !strings.Contains(err.Error(), "address already in use") {
+	if err == nil || !strings.Contains(err.Error(), "PLINTH_PORT") ||
+		!strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("Run = %v, want PLINTH_PORT and the reason", err)
 	}
 	if tr.String() != "close node" {
@@ -282,7 +288,8 @@ func TestRunnerExitsWith1AndWritesOneLineForEachProblem(t *testing.T) {
 	s.Life().OnStop("b", func(context.Context) error { return two })
 	code := -1
 	defer xmain.SetExit(func(c int) { code = c })()
-	xmain.Runner(s.Reg, nil, nil, func(ctx context.Context, _ ...any) { xhook.Fail(ctx, errors.New("third problem")) })
+	xmain.Runner(s.Reg, nil, nil,
+		func(ctx context.Context, _ ...any) { xhook.Fail(ctx, errors.New("third problem")) })
 	if code != 1 {
 		t.Errorf("exit code = %d, want 1", code)
 	}
@@ -312,12 +319,13 @@ func TestOptionsOfTheRunnerAreAppliedBeforeServing(t *testing.T) {
 	}
 	seen := false
 	late := xoption.WithRoute(func(context.Context, *gin.Engine) { seen = true })
-	if err := xmain.RunContext(ctx, reg, nil, []xoption.Option{late}, func(context.Context, ...any) {
-		if !seen {
-			t.Error("the task began before the option was applied")
-		}
-		cancel()
-	}); err != nil {
+	if err := xmain.RunContext(ctx, reg, nil, []xoption.Option{late},
+		func(context.Context, ...any) {
+			if !seen {
+				t.Error("the task began before the option was applied")
+			}
+			cancel()
+		}); err != nil {
 		t.Error(err)
 	}
 	if err := xmain.Run(reg, nil, nil); err == nil {

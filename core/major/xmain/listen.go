@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// quietPeriod is how long no connection may arrive until the accept queue counts as empty.
-	// A handshake that has started takes a round trip.
+	// quietPeriod is how long no connection may arrive until the accept queue counts as
+	// empty. A handshake that has started takes a round trip.
 	quietPeriod = 20 * time.Millisecond
 
 	// maxQueueTime bounds the time in which the accept queue is emptied.
@@ -27,16 +27,18 @@ func listen(ctx context.Context, s startup.Settings) (*listener, error) {
 		return newListener(s.Listener, s.WriteTimeout), nil
 	}
 	var c net.ListenConfig
-	c.SetMultipathTCP(false) // on by default, and ignoreNew has no effect on it (Linux: net/mptcp/sockopt.c)
+	// on by default, and ignoreNew has no effect on it (Linux: net/mptcp/sockopt.c)
+	c.SetMultipathTCP(false)
 	l, err := c.Listen(ctx, "tcp", s.Address)
 	if err != nil {
-		return nil, fmt.Errorf("xmain: PLINTH_HOST and PLINTH_PORT: cannot listen on %s: %w", s.Address, err)
+		return nil, fmt.Errorf("xmain: PLINTH_HOST and PLINTH_PORT: cannot listen on %s: %w",
+			s.Address, err)
 	}
 	return newListener(l, s.WriteTimeout), nil
 }
 
-// listener is a net.Listener that empties its accept queue before it is closed. The kernel
-// resets the connections that are still in the queue of a closed listener.
+// listener is a net.Listener that empties its accept queue before it is closed. The
+// kernel resets the connections that are still in the queue of a closed listener.
 type listener struct {
 	net.Listener
 	writeTimeout time.Duration // of the connections
@@ -53,11 +55,12 @@ func newListener(l net.Listener, writeTimeout time.Duration) *listener {
 	return own
 }
 
-// errRefused is the error of Accept when the queue is empty. For http.Server.Serve it is the end, not a failure.
+// errRefused is the error of Accept when the queue is empty. For http.Server.Serve it is
+// the end, not a failure.
 var errRefused = fmt.Errorf("%w: %w", http.ErrServerClosed, net.ErrClosed)
 
-// Accept implements net.Listener, for one goroutine. After refuse it returns the connections
-// of the accept queue, and then closes the listener.
+// Accept implements net.Listener, for one goroutine. After refuse it returns the
+// connections of the accept queue, and then closes the listener.
 func (l *listener) Accept() (net.Conn, error) {
 	l.awaitQuiet()
 	c, err := l.Listener.Accept()
@@ -72,8 +75,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	return nil, errRefused
 }
 
-// refuse refuses new connections from now on. It returns when Accept has returned all that
-// were in the queue and is called again, or when ctx ends.
+// refuse refuses new connections from now on. It returns when Accept has returned all
+// that were in the queue and is called again, or when ctx ends.
 func (l *listener) refuse(ctx context.Context) {
 	l.refusing.Store(new(time.Now().Add(maxQueueTime)))
 	ignoreNew(l.Listener)
@@ -84,7 +87,8 @@ func (l *listener) refuse(ctx context.Context) {
 	}
 }
 
-// awaitQuiet makes a call of Accept fail, after refuse, when no connection arrives for the quiet period.
+// awaitQuiet makes a call of Accept fail, after refuse, when no connection arrives for
+// the quiet period.
 func (l *listener) awaitQuiet() {
 	end := l.refusing.Load()
 	if end == nil {
@@ -94,7 +98,8 @@ func (l *listener) awaitQuiet() {
 	if end.Before(deadline) {
 		deadline = *end
 	}
-	if inner, ok := l.Listener.(interface{ SetDeadline(t time.Time) error }); !ok || inner.SetDeadline(deadline) != nil {
+	if inner, ok := l.Listener.(interface{ SetDeadline(t time.Time) error }); !ok ||
+		inner.SetDeadline(deadline) != nil {
 		_ = l.close() // Close returns the error
 	}
 }

@@ -23,7 +23,8 @@ type clients struct {
 	lost     []error
 }
 
-// ask sends a line over a connection of its own. It reports false if that was refused or lost.
+// ask sends a line over a connection of its own. It reports false if that was refused or
+// lost.
 func (c *clients) ask(ctx context.Context, addr string) bool {
 	err := ask(ctx, addr)
 	var late net.Error
@@ -53,7 +54,8 @@ func (c *clients) storm(ctx context.Context, addr string) {
 	running.Wait()
 }
 
-// arrive connects new clients all the time, whatever becomes of the others, until one is refused.
+// arrive connects new clients all the time, whatever becomes of the others, until one is
+// refused.
 func (c *clients) arrive(ctx context.Context, addr string) {
 	var running sync.WaitGroup
 	var refused atomic.Bool

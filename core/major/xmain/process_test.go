@@ -53,7 +53,10 @@ var programs = map[string]func(){
 	"registered":                     registered,
 	"ignored hangup":                 func() { signal.Ignore(syscall.SIGHUP); serve() },
 	"slow start": func() {
-		serveNodes([]xregnode.Node{{Key: "closes", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}, {
+		serveNodes([]xregnode.Node{{
+			Key:  "closes",
+			Node: func(context.Context) (any, error) { return said{"node closed"}, nil },
+		}, {
 			Key: "slow", Node: func(ctx context.Context) (any, error) {
 				xlog.Info(ctx, "node starts slowly")
 				<-ctx.Done()
@@ -69,21 +72,25 @@ type said struct{ what string }
 func (s said) Close() { xlog.Info(context.Background(), s.what) }
 
 func serve(tasks ...xmain.Task) {
-	serveNodes([]xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) { return said{"node closed"}, nil }}}, tasks...)
+	serveNodes([]xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) {
+		return said{"node closed"}, nil
+	}}}, tasks...)
 }
 
 func serveNodes(nodes []xregnode.Node, tasks ...xmain.Task) {
-	reg := xreg.Register(context.Background(), nodes, xoption.WithHealth(), xoption.WithRoute(func(ctx context.Context, e *gin.Engine) {
-		xhook.OnStop(ctx, "hook", func(ctx context.Context) error { xlog.Info(ctx, "stop hook"); return nil })
-		e.GET("/work", func(c *gin.Context) {
-			select {
-			case <-time.After(3 * time.Millisecond):
-				xresult.Success(c, "worked")
-			case <-c.Request.Context().Done():
-				_ = c.Error(c.Request.Context().Err())
-			}
-		})
-	}))
+	reg := xreg.Register(context.Background(), nodes, xoption.WithHealth(),
+		xoption.WithRoute(func(ctx context.Context, e *gin.Engine) {
+			xhook.OnStop(ctx, "hook",
+				func(ctx context.Context) error { xlog.Info(ctx, "stop hook"); return nil })
+			e.GET("/work", func(c *gin.Context) {
+				select {
+				case <-time.After(3 * time.Millisecond):
+					xresult.Success(c, "worked")
+				case <-c.Request.Context().Done():
+					_ = c.Error(c.Request.Context().Err())
+				}
+			})
+		}))
 	xmain.Runner(reg, nil, nil, tasks...)
 }
 
@@ -111,10 +118,14 @@ func prepareProgram(t *testing.T, name string, env ...string) (*process, io.Read
 	if testing.Short() {
 		t.Skip("starts a process")
 	}
-	p := &process{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan string, 10000)}
+	p := &process{
+		t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]),
+		lines: make(chan string, 10000),
+	}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append([]string{
-		programKey.String() + "=" + name, "PATH=" + p.cmd.Dir, "HOME=" + p.cmd.Dir, "TMPDIR=" + p.cmd.Dir,
+		programKey.String() + "=" + name, "PATH=" + p.cmd.Dir, "HOME=" + p.cmd.Dir,
+		"TMPDIR=" + p.cmd.Dir,
 		"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "LOG_DIR=none", "PLINTH_DRAIN_DELAY=0s",
 	}, env...)
 	pipe, err := p.cmd.StdoutPipe()
@@ -220,10 +231,14 @@ func (l *load) fail(format string, args ...any) {
 
 // client sends one request after the other.
 func (l *load) client(ctx context.Context) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: !l.keepAlive}, Timeout: patience}
+	client := &http.Client{
+		Transport: &http.Transport{DisableKeepAlives: !l.keepAlive},
+		Timeout:   patience,
+	}
 	defer client.CloseIdleConnections()
 	for {
-		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, l.url+"/work", strings.NewReader("{}"))
+		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, l.url+"/work",
+			strings.NewReader("{}"))
 		req.Method = http.MethodGet
 		resp, err := client.Do(req)
 		if errors.Is(err, syscall.ECONNREFUSED) {
@@ -235,7 +250,8 @@ func (l *load) client(ctx context.Context) {
 		}
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), `"message":"worked"`) {
+		if err != nil || resp.StatusCode != http.StatusOK ||
+			!strings.Contains(string(body), `"message":"worked"`) {
 			l.fail("%d %s %v", resp.StatusCode, body, err)
 			return
 		}
@@ -285,16 +301,19 @@ func TestStopUnderLoadLosesNoRequest(t *testing.T) {
 				t.Errorf("exit code = %d, want 0:\n%s", code, p.output())
 			}
 			if len(l.failures) > 0 {
-				t.Errorf("%d of %d requests failed, the first: %s", len(l.failures), l.served.Load(), l.failures[0])
+				t.Errorf("%d of %d requests failed, the first: %s",
+					len(l.failures), l.served.Load(), l.failures[0])
 			}
 			if !l.unready.Load() || l.after.Load() == 0 {
-				t.Errorf("not ready: %t, served after that: %d; want both", l.unready.Load(), l.after.Load())
+				t.Errorf("not ready: %t, served after that: %d; want both",
+					l.unready.Load(), l.after.Load())
 			}
 			if took < 700*time.Millisecond {
 				t.Errorf("the stop took %s, less than the drain delay", took)
 			}
 			p.order("stopping", "stop hook", "node closed", "stopped")
-			t.Logf("%d requests, %d of them in the drain delay, stop took %s", l.served.Load(), l.after.Load(), took)
+			t.Logf("%d requests, %d of them in the drain delay, stop took %s",
+				l.served.Load(), l.after.Load(), took)
 		})
 	}
 }
@@ -366,7 +385,8 @@ func TestPortInUseExitsWith1AndNamesTheVariable(t *testing.T) {
 }
 
 func TestWrongSettingsExitWith1AndOneLineEach(t *testing.T) {
-	p := play(t, "serve", "PLINTH_PORT=abc", "LOG_LEVEL=loud", "DATABASE_PASS=s3cret", "NOSQL_PORT=x")
+	p := play(t, "serve", "PLINTH_PORT=abc", "LOG_LEVEL=loud", "DATABASE_PASS=s3cret",
+		"NOSQL_PORT=x")
 	code, took := p.exit()
 	if code != 1 || took > 5*time.Second {
 		t.Errorf("exit code = %d after %s, want 1 within 5s", code, took)
@@ -375,7 +395,10 @@ func TestWrongSettingsExitWith1AndOneLineEach(t *testing.T) {
 	if strings.Count(out, "\n") != 3 || strings.Contains(out, "s3cret") {
 		t.Errorf("output\n%s\nwant three lines without a secret", out)
 	}
-	for _, want := range []string{`PLINTH_PORT: \"abc\"`, `LOG_LEVEL: \"loud\"`, `NOSQL_PORT: \"x\"`} {
+	for _, want := range []string{
+		`PLINTH_PORT: \"abc\"`, `LOG_LEVEL: \"loud\"`,
+		`NOSQL_PORT: \"x\"`,
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("output\n%s\nlacks %s", out, want)
 		}

@@ -29,7 +29,8 @@ type runner struct {
 	wanted context.Context // the application's; it ends when a signal or a caller wants the stop
 	want   context.CancelCauseFunc
 
-	abandoned context.Context // ends with a second signal or by the watchdog: nothing is waited for any longer
+	// ends with a second signal or by the watchdog: nothing is waited for any longer
+	abandoned context.Context
 	abandon   context.CancelCauseFunc
 
 	requests       context.Context // the base of every request's context
@@ -43,7 +44,10 @@ type runner struct {
 
 func newRunner(reg *xreg.Reg, log *xlog.LogNamedLogger, tasks []Task) *runner {
 	log = cmp.Or(log, xlog.WithName(xlog.NamedMAIN))
-	r := &runner{reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks, traffic: newTraffic()}
+	r := &runner{
+		reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks,
+		traffic: newTraffic(),
+	}
 	r.wanted, r.want = context.WithCancelCause(r.app)
 	r.requests, r.cancelRequests = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
 	r.abandoned, r.abandon = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
@@ -54,7 +58,8 @@ func newRunner(reg *xreg.Reg, log *xlog.LogNamedLogger, tasks []Task) *runner {
 func (r *runner) live(opts []xoption.Option) error {
 	began := time.Now()
 	err := r.start(opts, began)
-	if r.wanted.Err() != nil && (errors.Is(err, context.Cause(r.wanted)) || errors.Is(err, context.Canceled)) {
+	if r.wanted.Err() != nil &&
+		(errors.Is(err, context.Cause(r.wanted)) || errors.Is(err, context.Canceled)) {
 		r.log.Notice(r.app, "start given up", slog.String("reason", err.Error()))
 		err = nil // what the stop interrupts has not failed
 	}
@@ -117,7 +122,10 @@ func (r *runner) serve(l *listener) {
 	}
 	server.Handler = http.HandlerFunc(r.answer)
 	server.BaseContext = func(net.Listener) context.Context { return r.requests }
-	server.ErrorLog = slog.NewLogLogger(boundHandler{xlog.WithName(xlog.NamedHTTP).Slog().Handler(), r.app}, slog.LevelWarn)
+	server.ErrorLog = slog.NewLogLogger(boundHandler{
+		xlog.WithName(xlog.NamedHTTP).Slog().Handler(),
+		r.app,
+	}, slog.LevelWarn)
 	r.traffic.watch(server)
 	r.running.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -126,8 +134,8 @@ func (r *runner) serve(l *listener) {
 	})
 }
 
-// answer answers one request. While the service drains, clients are told to close their connections, so that none of them
-// is about to send when the connection closes.
+// answer answers one request. While the service drains, clients are told to close their
+// connections, so that none of them is about to send when the connection closes.
 func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
 	conn := connectionOf(req)
 	req, q := r.traffic.enter(conn, req)
@@ -139,7 +147,9 @@ func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
 }
 
 // panics logs the stacks of panics and returns err.
-func (r *runner) panics(part string, err error) error { return report.Panics(r.app, r.log, part, err) }
+func (r *runner) panics(part string, err error) error {
+	return report.Panics(r.app, r.log, part, err)
+}
 
 // wait returns when the stop is wanted, and why.
 func (r *runner) wait() (reason string, err error) {

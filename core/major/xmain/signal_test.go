@@ -23,7 +23,8 @@ import (
 
 // begun serves, and says so as soon as signals are the program's own.
 func begun() {
-	reg := xreg.Register(context.Background(), nil, func(*startup.Plan) { _, _ = os.Stdout.WriteString("begun\n") }, xoption.WithHealth())
+	reg := xreg.Register(context.Background(), nil,
+		func(*startup.Plan) { _, _ = os.Stdout.WriteString("begun\n") }, xoption.WithHealth())
 	xmain.Runner(reg, nil, nil)
 }
 
@@ -36,7 +37,8 @@ func kill() {
 
 // signalAtTheEndOfTheStart is told to stop when hardly anything is left of the start.
 func signalAtTheEndOfTheStart() {
-	reg := xreg.Register(context.Background(), nil, xoption.WithRoute(func(context.Context, *gin.Engine) { kill() }))
+	reg := xreg.Register(context.Background(), nil,
+		xoption.WithRoute(func(context.Context, *gin.Engine) { kill() }))
 	xmain.Runner(reg, nil, nil)
 }
 
@@ -48,7 +50,8 @@ func signalBetween() {
 	xmain.Runner(reg, nil, nil)
 }
 
-// twoSignalsBetween is told to end at once before Runner, which it reaches only if that is lost.
+// twoSignalsBetween is told to end at once before Runner, which it reaches only if that
+// is lost.
 func twoSignalsBetween() {
 	reg := xreg.Register(context.Background(), nil)
 	kill()

@@ -14,7 +14,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
-// maxPending bounds how long a connection that was just accepted is given to bring its first request.
+// maxPending bounds how long a connection that was just accepted is given to bring its
+// first request.
 const maxPending = time.Second
 
 // errTime is the cause of a stop that took too long.
@@ -23,16 +24,18 @@ var errTime = errors.New("the shutdown timeout has run out")
 // errOvertime is the error of a stop that goes on after the shutdown timeout.
 var errOvertime = errors.New("xmain: stop abandoned, it went on after the shutdown timeout")
 
-// cut is the cause with which the contexts of requests end that the stop does not wait for: not their clients have given
-// them up.
+// cut is the cause with which the contexts of requests end that the stop does not wait
+// for: not their clients have given them up.
 func cut(why error) error {
-	return xerror.Wrap(xerror.ServiceUnavailable, "the service is stopping", fmt.Errorf("%w: %w", why, context.Canceled))
+	return xerror.Wrap(xerror.ServiceUnavailable, "the service is stopping",
+		fmt.Errorf("%w: %w", why, context.Canceled))
 }
 
-// stop takes the application from serving to closed, apart from the log, and returns what went wrong.
+// stop takes the application from serving to closed, apart from the log, and returns what
+// went wrong.
 //
-// Requests and shutdown hooks have the shutdown timeout but for its reserve; of that, tasks have half. So a stream that
-// never ends cannot keep the nodes from being closed.
+// Requests and shutdown hooks have the shutdown timeout but for its reserve; of that,
+// tasks have half. So a stream that never ends cannot keep the nodes from being closed.
 func (r *runner) stop() error {
 	s := r.reg.Settings()
 	reserve := s.Reserve()
@@ -51,7 +54,8 @@ func (r *runner) stop() error {
 	}
 	errs = append(errs, r.drain(forRequests, forTasks))
 	r.reg.Cancel()
-	if err := guard.Call(forTasks, func(context.Context) error { r.running.Wait(); return nil }); err != nil {
+	if err := guard.Call(forTasks,
+		func(context.Context) error { r.running.Wait(); return nil }); err != nil {
 		errs = append(errs, fmt.Errorf("xmain: tasks are %w", err))
 	}
 	// Also where a stalled machine has eaten all the time, what is left is closed.
@@ -61,7 +65,8 @@ func (r *runner) stop() error {
 	return errors.Join(errs...)
 }
 
-// drain runs the shutdown hooks and finishes the requests in flight, both at the same time, until ctx ends.
+// drain runs the shutdown hooks and finishes the requests in flight, both at the same
+// time, until ctx ends.
 func (r *runner) drain(ctx, grace context.Context) error {
 	defer r.cancelRequests(nil)
 	hooks := make(chan error, 1)
@@ -70,8 +75,9 @@ func (r *runner) drain(ctx, grace context.Context) error {
 	return errors.Join(err, <-hooks)
 }
 
-// finish stops accepting, ends the streams and waits for the other requests in flight. When ctx ends, their contexts are
-// cancelled and their connections closed; grace is how long their handlers then have to return.
+// finish stops accepting, ends the streams and waits for the other requests in flight.
+// When ctx ends, their contexts are cancelled and their connections closed; grace is how
+// long their handlers then have to return.
 func (r *runner) finish(ctx, grace context.Context) error {
 	s := r.reg.Settings()
 	if r.listener == nil { // nothing was ever served
@@ -101,7 +107,8 @@ func (r *runner) finish(ctx, grace context.Context) error {
 	return errors.Join(err, closeErr)
 }
 
-// awaitRequests returns how many requests are left when ctx ends, without the streams, and the error of the server.
+// awaitRequests returns how many requests are left when ctx ends, without the streams,
+// and the error of the server.
 func (r *runner) awaitRequests(ctx context.Context, server *http.Server) (left int64, err error) {
 	shutting, abandon := context.WithCancel(ctx)
 	defer abandon()
@@ -125,5 +132,6 @@ func (r *runner) cutOff(why error) {
 	r.reg.Cancel()
 	_ = r.reg.Settings().Server.Close()
 	requests := r.traffic.requests.Load() + r.traffic.streams.Load()
-	r.log.Warn(r.app, "ending at once", slog.String("reason", why.Error()), slog.Int64("requests", requests))
+	r.log.Warn(r.app, "ending at once",
+		slog.String("reason", why.Error()), slog.Int64("requests", requests))
 }

@@ -33,7 +33,8 @@ func quiet(t *testing.T) xoption.Option {
 		t.Fatal(err)
 	}
 	return xoption.WithOptions(
-		xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+		xoption.WithoutEnvFile(), xoption.WithLogger(engine),
+		xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
 	)
 }
@@ -45,13 +46,14 @@ func TestRequestThatNeverEndsIsCutOffWhenTheTimeIsUp(t *testing.T) {
 	tr := &trace{}
 	entered := make(chan struct{})
 	const timeout = 4 * shortly // which gives the handler 200 ms to return on a busy machine
-	s := prepare(t, node(tr, "node"), xoption.WithShutdownTimeout(timeout), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/endless", func(c *gin.Context) {
-			close(entered)
-			<-c.Request.Context().Done()
-			tr.add("handler returned")
-		})
-	})).start()
+	s := prepare(t, node(tr, "node"), xoption.WithShutdownTimeout(timeout),
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/endless", func(c *gin.Context) {
+				close(entered)
+				<-c.Request.Context().Done()
+				tr.add("handler returned")
+			})
+		})).start()
 	go func() { _, _, _ = s.get("/endless") }()
 	wait(t, entered, "the request")
 	began := time.Now()
@@ -70,17 +72,19 @@ func TestRequestThatNeverEndsIsCutOffWhenTheTimeIsUp(t *testing.T) {
 func TestRequestThatIsCutOffIsNotItsClientsFault(t *testing.T) {
 	entered := make(chan struct{})
 	var cause error
-	s := prepare(t, nil, xoption.WithShutdownTimeout(shortly), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/endless", func(c *gin.Context) {
-			close(entered)
-			<-c.Request.Context().Done()
-			cause = context.Cause(c.Request.Context())
-		})
-	})).start()
+	s := prepare(t, nil, xoption.WithShutdownTimeout(shortly),
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/endless", func(c *gin.Context) {
+				close(entered)
+				<-c.Request.Context().Done()
+				cause = context.Cause(c.Request.Context())
+			})
+		})).start()
 	go func() { _, _, _ = s.get("/endless") }()
 	wait(t, entered, "the request")
 	_ = s.stop()
-	if xerror.From(cause).GetErrorCode() != xerror.ServiceUnavailable || !errors.Is(cause, context.Canceled) {
+	if xerror.From(cause).GetErrorCode() != xerror.ServiceUnavailable ||
+		!errors.Is(cause, context.Canceled) {
 		t.Errorf("cause = %v, want SERVICE_UNAVAILABLE that is also a cancellation", cause)
 	}
 }
@@ -122,10 +126,21 @@ func TestWhatDoesNotEndIsBoundedByTheTimeout(t *testing.T) {
 		tasks []xmain.Task
 		want  string
 	}{
-		{name: "task", tasks: []xmain.Task{func(context.Context, ...any) { <-release }}, want: "tasks are still running"},
-		{name: "drain hook", hooks: func(l *xhook.Lifecycle) { l.OnDrain("stubborn", stubborn) }, want: `drain hook "stubborn": still running`},
-		{name: "shutdown hook", hooks: func(l *xhook.Lifecycle) { l.OnShutdown("stubborn", stubborn) }, want: `shutdown hook "stubborn": still running`},
-		{name: "stop hook", hooks: func(l *xhook.Lifecycle) { l.OnStop("stubborn", stubborn) }, want: `stop hook "stubborn": still running`},
+		{
+			name: "task", tasks: []xmain.Task{func(context.Context, ...any) { <-release }},
+			want: "tasks are still running",
+		},
+		{
+			name: "drain hook", hooks: func(l *xhook.Lifecycle) { l.OnDrain("stubborn", stubborn) },
+			want: `drain hook "stubborn": still running`,
+		},
+		{name: "shutdown hook", hooks: func(l *xhook.Lifecycle) {
+			l.OnShutdown("stubborn", stubborn)
+		}, want: `shutdown hook "stubborn": still running`},
+		{
+			name: "stop hook", hooks: func(l *xhook.Lifecycle) { l.OnStop("stubborn", stubborn) },
+			want: `stop hook "stubborn": still running`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := prepare(t, node(tr, tc.name), xoption.WithShutdownTimeout(shortly))
@@ -143,7 +158,8 @@ func TestWhatDoesNotEndIsBoundedByTheTimeout(t *testing.T) {
 			}
 		})
 	}
-	if tr.String() != "close task, close drain hook, close shutdown hook" { // a stop hook that hangs takes all the time that is left
+	// a stop hook that hangs takes all the time that is left
+	if tr.String() != "close task, close drain hook, close shutdown hook" {
 		t.Logf("closed: %s", tr)
 	}
 }
@@ -172,7 +188,8 @@ func (passing) Temporary() bool { return true }
 // failing makes the first Accept of the service's listener fail.
 func failing(err error) xoption.Option {
 	return func(p *startup.Plan) {
-		p.Settings = append(p.Settings, func(s *startup.Settings) { s.Listener = &once{Listener: s.Listener, err: err} })
+		p.Settings = append(p.Settings,
+			func(s *startup.Settings) { s.Listener = &once{Listener: s.Listener, err: err} })
 	}
 }
 
@@ -181,7 +198,8 @@ func TestLinesOfTheServerReachTheLog(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Error(err)
 	}
-	if !strings.Contains(s.log.String(), "no file descriptors") || !strings.Contains(s.log.String(), `"level":"warn"`) {
+	if !strings.Contains(s.log.String(), "no file descriptors") ||
+		!strings.Contains(s.log.String(), `"level":"warn"`) {
 		t.Errorf("log\n%s\nwant the line of net/http", s.log)
 	}
 }
@@ -229,7 +247,8 @@ func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 	defer func() { _ = client.Close() }()
 	_, _ = io.WriteString(client, "hello\n")
 	l, refuse := xmain.Wrap(inner)
-	defer time.AfterFunc(5*time.Second, func() { _ = l.Close() }).Stop() // of an Accept that would wait for ever
+	// of an Accept that would wait for ever
+	defer time.AfterFunc(5*time.Second, func() { _ = l.Close() }).Stop()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	refuse(ended) // nobody calls Accept yet
@@ -247,7 +266,8 @@ func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 		last <- err
 	}()
 	refuse(t.Context()) // until the queue is empty
-	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String()); err == nil {
+	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp",
+		inner.Addr().String()); err == nil {
 		t.Error("a new connection was not refused")
 	}
 	_ = l.Close()
@@ -256,10 +276,12 @@ func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 	}
 }
 
-// raw sends text over a connection of its own and returns everything that comes back until the server closes.
+// raw sends text over a connection of its own and returns everything that comes back
+// until the server closes.
 func (s *service) raw(text string) string {
 	s.t.Helper()
-	c, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+	c, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp",
+		strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -276,7 +298,8 @@ func (s *service) raw(text string) string {
 
 func TestHalfSentRequestsAndIdleConnectionsAreEnded(t *testing.T) {
 	s := prepare(t, nil, xoption.WithServer(func(h *http.Server) {
-		h.ReadHeaderTimeout, h.ReadTimeout, h.IdleTimeout = 100*time.Millisecond, 200*time.Millisecond, 100*time.Millisecond
+		h.ReadHeaderTimeout, h.ReadTimeout, h.IdleTimeout = 100*time.Millisecond,
+			200*time.Millisecond, 100*time.Millisecond
 	}), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.POST("/read", func(c *gin.Context) {
 			_, err := io.ReadAll(c.Request.Body)
@@ -287,7 +310,8 @@ func TestHalfSentRequestsAndIdleConnectionsAreEnded(t *testing.T) {
 	if got := s.raw("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf"); !strings.Contains(got, "i/o timeout") {
 		t.Errorf("half a body = %q, want the handler to see a timeout", got)
 	}
-	if got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 200") {
+	if got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"); !strings.HasPrefix(got,
+		"HTTP/1.1 200") {
 		t.Errorf("idle connection = %q, want an answer and then the end", got)
 	}
 	if err := s.stop(); err != nil {
@@ -297,7 +321,8 @@ func TestHalfSentRequestsAndIdleConnectionsAreEnded(t *testing.T) {
 
 func TestHeaderOver64KiBIsRefused(t *testing.T) {
 	s := prepare(t, nil).start()
-	got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\nX-Big: " + strings.Repeat("x", 70<<10) + "\r\n\r\n")
+	got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\nX-Big: " + strings.Repeat("x",
+		70<<10) + "\r\n\r\n")
 	if !strings.HasPrefix(got, "HTTP/1.1 431") {
 		t.Errorf("answer = %.40q, want 431", got)
 	}
@@ -312,7 +337,9 @@ func TestBannerIsForTerminals(t *testing.T) {
 	s := prepare(t, nil, xoption.WithDebug(true), func(p *startup.Plan) {
 		p.Database = func(*startup.Plan) *startup.Phase {
 			return &startup.Phase{
-				Name: "database", Key: xctx.DatabaseKey, Start: func(context.Context) (any, error) { return nil, nil },
+				Name:   "database",
+				Key:    xctx.DatabaseKey,
+				Start:  func(context.Context) (any, error) { return nil, nil },
 				Detail: func() string { return "postgres app:***@db/app" },
 			}
 		}
@@ -320,7 +347,10 @@ func TestBannerIsForTerminals(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"plinth ", "go ", "gin ", s.url, "postgres app:***@db/app", "datacenter 0, node 1", "GET     /ok", "/readyz"} {
+	for _, want := range []string{
+		"plinth ", "go ", "gin ", s.url, "postgres app:***@db/app",
+		"datacenter 0, node 1", "GET     /ok", "/readyz",
+	} {
 		if !strings.Contains(terminal.String(), want) {
 			t.Errorf("banner\n%s\nlacks %q", &terminal, want)
 		}
@@ -331,7 +361,8 @@ func TestRunContext_changesTheServerOnce(t *testing.T) {
 	changes := 0
 	s := prepare(t, nil, xoption.WithServer(func(*http.Server) { changes++ }))
 	if changes != 0 {
-		t.Errorf("the server was changed %d times by the start, want that to be the Runner's", changes)
+		t.Errorf("the server was changed %d times by the start, want that to be the Runner's",
+			changes)
 	}
 	s.late = append(s.late, xoption.WithServer(func(h *http.Server) { h.MaxHeaderBytes = 1 << 10 }))
 	if err := s.start().stop(); err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// streamBound is much more than a stream takes to end, and much less than the shutdown timeout of 25 s.
+// streamBound is much more than a stream takes to end, and much less than the shutdown
+// timeout of 25 s.
 const streamBound = 12 * time.Second
 
 // sendEvent starts a response of server-sent events.
@@ -30,12 +31,14 @@ func sendEvent(c *gin.Context) {
 // ask sends a request without waiting for the response, and without noticing its end.
 func (s *service) ask(path string, header ...string) {
 	s.t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp",
+		strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = conn.Close() })
-	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: x\r\n"+strings.Join(header, "\r\n")+"\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: x\r\n"+
+		strings.Join(header, "\r\n")+"\r\n\r\n"); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -52,29 +55,42 @@ func TestRunContext_streams(t *testing.T) {
 		header []string
 		handle func(c *gin.Context, entered func())
 	}{
-		{name: "server-sent events that end with the context", handle: func(c *gin.Context, entered func()) {
-			sendEvent(c)
-			entered()
-			<-c.Request.Context().Done()
-		}},
-		{name: "server-sent events that end when the client is gone", handle: func(c *gin.Context, entered func()) {
-			c.Stream(func(io.Writer) bool {
+		{
+			name: "server-sent events that end with the context",
+			handle: func(c *gin.Context, entered func()) {
 				sendEvent(c)
 				entered()
-				time.Sleep(10 * time.Millisecond) //nolint:forbidigo // a handler that looks at nothing
-				return true
-			})
-		}},
-		{name: "server-sent events that have not begun", header: []string{"Accept: text/event-stream\r\n"}, handle: func(c *gin.Context, entered func()) {
-			entered()
-			<-c.Request.Context().Done()
-		}},
-		{name: "a hijacked connection that ends with the context", handle: func(c *gin.Context, entered func()) {
-			conn := hijack(c)
-			defer func() { _ = conn.Close() }()
-			entered()
-			<-c.Request.Context().Done()
-		}},
+				<-c.Request.Context().Done()
+			},
+		},
+		{
+			name: "server-sent events that end when the client is gone",
+			handle: func(c *gin.Context, entered func()) {
+				c.Stream(func(io.Writer) bool {
+					sendEvent(c)
+					entered()
+					time.Sleep(10 * time.Millisecond) //nolint:forbidigo // a handler that looks at nothing
+					return true
+				})
+			},
+		},
+		{
+			name:   "server-sent events that have not begun",
+			header: []string{"Accept: text/event-stream\r\n"},
+			handle: func(c *gin.Context, entered func()) {
+				entered()
+				<-c.Request.Context().Done()
+			},
+		},
+		{
+			name: "a hijacked connection that ends with the context",
+			handle: func(c *gin.Context, entered func()) {
+				conn := hijack(c)
+				defer func() { _ = conn.Close() }()
+				entered()
+				<-c.Request.Context().Done()
+			},
+		},
 		{name: "a hijacked connection that is read", handle: func(c *gin.Context, entered func()) {
 			conn := hijack(c)
 			defer func() { _ = conn.Close() }()
@@ -135,15 +151,16 @@ func TestRunContext_streamsLiveThroughTheDrainDelay(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	entered, cause := make(chan struct{}), make(chan error, 1)
 	var drained, ended time.Time
-	s := prepare(t, nil, xoption.WithDrainDelay(delay), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/stream", func(c *gin.Context) {
-			sendEvent(c)
-			close(entered)
-			<-c.Request.Context().Done()
-			ended = time.Now()
-			cause <- context.Cause(c.Request.Context())
-		})
-	}))
+	s := prepare(t, nil, xoption.WithDrainDelay(delay),
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/stream", func(c *gin.Context) {
+				sendEvent(c)
+				close(entered)
+				<-c.Request.Context().Done()
+				ended = time.Now()
+				cause <- context.Cause(c.Request.Context())
+			})
+		}))
 	s.Life().OnDrain("a", func(context.Context) error { drained = time.Now(); return nil })
 	s.start()
 	s.ask("/stream")

@@ -14,9 +14,11 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// atTerminal runs a command of the shell, which starts a program, at a terminal of its own, and returns its
-// keyboard.
-func atTerminal(t *testing.T, command, name string, env ...string) (p *process, keyboard io.Writer) {
+// atTerminal runs a command of the shell, which starts a program, at a terminal of its
+// own, and returns its keyboard.
+func atTerminal(
+	t *testing.T, command, name string, env ...string,
+) (p *process, keyboard io.Writer) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a process")
@@ -26,10 +28,12 @@ func atTerminal(t *testing.T, command, name string, env ...string) (p *process, 
 		t.Skip("script of util-linux is not installed, which makes a pseudo terminal")
 	}
 	path, _ := xenv.GetEnv("PATH")
-	p = &process{t: t, cmd: exec.CommandContext(t.Context(), script, "-q", "-e", "-c", command, "/dev/null"), lines: make(chan string, 1000)}
+	p = &process{t: t, cmd: exec.CommandContext(t.Context(), script, "-q", "-e", "-c",
+		command, "/dev/null"), lines: make(chan string, 1000)}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append([]string{
-		programKey.String() + "=" + name, "PATH=" + path, "HOME=" + p.cmd.Dir, "TMPDIR=" + p.cmd.Dir, "SHELL=/bin/sh",
+		programKey.String() + "=" + name, "PATH=" + path, "HOME=" + p.cmd.Dir,
+		"TMPDIR=" + p.cmd.Dir, "SHELL=/bin/sh",
 		"TERM=dumb", "PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "LOG_DIR=none",
 	}, env...)
 	keyboard, err = p.cmd.StdinPipe()
@@ -88,12 +92,14 @@ func TestRunner_atTerminal(t *testing.T) {
 		}
 	})
 	t.Run("nor if standard output is a pipe", func(t *testing.T) {
-		if took := press(t, "trap : INT; "+os.Args[0]+" | (trap '' INT; exec cat)"); took > 4*time.Second {
+		if took := press(t, "trap : INT; "+os.Args[0]+
+			" | (trap '' INT; exec cat)"); took > 4*time.Second {
 			t.Errorf("the stop took %s, want much less than the drain delay of 5s", took)
 		}
 	})
 	t.Run("a drain delay that is set holds", func(t *testing.T) {
-		if took := press(t, "exec "+os.Args[0], "PLINTH_DRAIN_DELAY=700ms"); took < 600*time.Millisecond {
+		if took := press(t, "exec "+os.Args[0],
+			"PLINTH_DRAIN_DELAY=700ms"); took < 600*time.Millisecond {
 			t.Errorf("the stop took %s, want the drain delay of 700ms", took)
 		}
 	})

@@ -14,28 +14,32 @@ import (
 )
 
 const (
-	// streamGrace is how long a stream whose context has ended has before its connection is closed,
-	// and then before the stop goes on without it.
+	// streamGrace is how long a stream whose context has ended has before its connection
+	// is closed, and then before the stop goes on without it.
 	streamGrace = time.Second
 
-	// pollInterval is how often a stop looks whether anything is in flight, as http.Server.Shutdown does.
+	// pollInterval is how often a stop looks whether anything is in flight, as
+	// http.Server.Shutdown does.
 	pollInterval = 2 * time.Millisecond
 )
 
 // errStreamEnd is the cause with which the contexts of streams end.
 var errStreamEnd = errors.New("the drain delay is over")
 
-// traffic is what the HTTP server has in flight. A request is an ordinary one until it is known to be a
-// stream: one that has no end of its own, so that a stop ends it instead of waiting for it.
+// traffic is what the HTTP server has in flight. A request is an ordinary one until it is
+// known to be a stream: one that has no end of its own, so that a stop ends it instead of
+// waiting for it.
 //
-// A connection is pending until its first request has reached the handler. net/http drops a request that
-// it reads while it shuts down, so the stop waits for these connections first.
+// A connection is pending until its first request has reached the handler. net/http drops
+// a request that it reads while it shuts down, so the stop waits for these connections
+// first.
 type traffic struct {
 	requests, streams, pending atomic.Int64
 
 	conns sync.Map // net.Conn to *connection
 
-	ending, closing          context.Context // end with the contexts and with the connections of streams
+	// end with the contexts and with the connections of streams
+	ending, closing          context.Context
 	endStreams, closeStreams context.CancelFunc
 }
 
@@ -56,7 +60,8 @@ func wait(ctx context.Context, n *atomic.Int64) (left int64) {
 	return 0
 }
 
-// request is the request that a connection carries, or one of those of an HTTP/2 connection.
+// request is the request that a connection carries, or one of those of an HTTP/2
+// connection.
 type request struct {
 	cancel context.CancelCauseFunc // ends its context
 	conn   net.Conn                // nil for HTTP/2, whose connection has other requests too
@@ -66,8 +71,8 @@ type request struct {
 	forget func() // of a stream: a stop ends it no longer
 }
 
-// enter counts a request, and makes it known to xhelper, which finds out whether it is a stream. The
-// caller calls leave when the handler has returned.
+// enter counts a request, and makes it known to xhelper, which finds out whether it is a
+// stream. The caller calls leave when the handler has returned.
 func (t *traffic) enter(c *connection, req *http.Request) (*http.Request, *request) {
 	q := &c.request
 	if req.ProtoMajor > 1 {
@@ -91,7 +96,8 @@ func (t *traffic) adopt(ctx context.Context, q *request) context.Context {
 	return xhelper.WithStreamReport(ctx, func() { t.stream(q) })
 }
 
-// leave ends what enter has begun. The context of a hijacked connection ends with its handler.
+// leave ends what enter has begun. The context of a hijacked connection ends with its
+// handler.
 func (t *traffic) leave(c *connection, q *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -108,7 +114,8 @@ func (t *traffic) leave(c *connection, q *request) {
 	}
 }
 
-// stream makes an open request a stream. If a stop has already ended the others, it ends this one too.
+// stream makes an open request a stream. If a stop has already ended the others, it ends
+// this one too.
 func (t *traffic) stream(q *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -125,15 +132,16 @@ func (t *traffic) stream(q *request) {
 	}
 }
 
-// close closes the connection of a stream, for a handler that does not look at its context.
+// close closes the connection of a stream, for a handler that does not look at its
+// context.
 func (q *request) close() {
 	if q.conn != nil {
 		_ = q.conn.Close()
 	}
 }
 
-// stopStreams ends the contexts of all streams, also of those that begin later, and closes the
-// connections of those that go on.
+// stopStreams ends the contexts of all streams, also of those that begin later, and
+// closes the connections of those that go on.
 func (t *traffic) stopStreams(ctx context.Context) {
 	t.endStreams()
 	grace, cancel := context.WithTimeout(ctx, streamGrace)
@@ -143,8 +151,8 @@ func (t *traffic) stopStreams(ctx context.Context) {
 	}
 }
 
-// asksForEvents reports whether a client opens a stream of server-sent events, as browsers do. The
-// response may start with the first event, so a stop must know before.
+// asksForEvents reports whether a client opens a stream of server-sent events, as
+// browsers do. The response may start with the first event, so a stop must know before.
 func asksForEvents(req *http.Request) bool {
 	return req.Method == http.MethodGet && req.Header.Get("Accept") == "text/event-stream"
 }
@@ -167,8 +175,8 @@ func connectionOf(req *http.Request) *connection {
 // arrive ends the time in which a connection is pending.
 func (t *traffic) arrive(c *connection) { c.arrived.Do(func() { t.pending.Add(-1) }) }
 
-// watch makes the server tell of its connections, next to what the application has it tell, which gets the
-// connections as they were accepted.
+// watch makes the server tell of its connections, next to what the application has it
+// tell, which gets the connections as they were accepted.
 func (t *traffic) watch(s *http.Server) {
 	connContext, connState := s.ConnContext, s.ConnState
 	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
@@ -190,8 +198,8 @@ func (t *traffic) watch(s *http.Server) {
 	}
 }
 
-// disconnect is called when a connection is closed, or hijacked: then its writes are the handler's, without a
-// timeout.
+// disconnect is called when a connection is closed, or hijacked: then its writes are the
+// handler's, without a timeout.
 func (t *traffic) disconnect(c net.Conn, hijacked bool) {
 	v, _ := t.conns.LoadAndDelete(c)
 	own, ok := v.(*connection)

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// trafficServer counts what it answers, over HTTP/1.1 and HTTP/2. The path says what a request does.
+// trafficServer counts what it answers, over HTTP/1.1 and HTTP/2. The path says what a
+// request does.
 func trafficServer(t *testing.T, traffic *traffic) *httptest.Server {
 	t.Helper()
 	answer := func(w http.ResponseWriter, req *http.Request, q *request) {
@@ -34,12 +35,13 @@ func trafficServer(t *testing.T, traffic *traffic) *httptest.Server {
 			_, _ = io.WriteString(w, "ok")
 		}
 	}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		conn := connectionOf(req)
-		req, q := traffic.enter(conn, req)
-		defer traffic.leave(conn, q)
-		answer(w, req, q)
-	}))
+	server := httptest.NewUnstartedServer(
+		http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			conn := connectionOf(req)
+			req, q := traffic.enter(conn, req)
+			defer traffic.leave(conn, q)
+			answer(w, req, q)
+		}))
 	server.Config.Protocols = new(http.Protocols)
 	server.Config.Protocols.SetHTTP1(true)
 	server.Config.Protocols.SetUnencryptedHTTP2(true)
@@ -85,7 +87,8 @@ func TestTraffic(t *testing.T) {
 			transport := &http.Transport{Protocols: protocols, DisableKeepAlives: i%4 == 0}
 			defer transport.CloseIdleConnections()
 			for n := 0; ctx.Err() == nil; n++ {
-				ask(t, transport, server.URL+[]string{"/", "/stream", "/panic", "/", "/hijack", "/events"}[n%6])
+				ask(t, transport,
+					server.URL+[]string{"/", "/stream", "/panic", "/", "/hijack", "/events"}[n%6])
 				asked.Add(1)
 			}
 		})
@@ -97,13 +100,17 @@ func TestTraffic(t *testing.T) {
 	if err := server.Config.Shutdown(limit); err != nil {
 		t.Error(err)
 	}
-	for name, n := range map[string]*atomic.Int64{"requests": &tr.requests, "streams": &tr.streams, "pending": &tr.pending} {
+	for name, n := range map[string]*atomic.Int64{
+		"requests": &tr.requests, "streams": &tr.streams,
+		"pending": &tr.pending,
+	} {
 		if left := wait(limit, n); left != 0 || n.Load() != 0 {
 			t.Errorf("%d %s are left of %d requests", n.Load(), name, asked.Load())
 		}
 	}
 	kept := 1
-	for kept > 0 && limit.Err() == nil { // the hook of a connection runs after Shutdown has closed it
+	// the hook of a connection runs after Shutdown has closed it
+	for kept > 0 && limit.Err() == nil {
 		kept = 0
 		tr.conns.Range(func(any, any) bool { kept++; return true })
 	}

@@ -35,14 +35,16 @@ func (w deafWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// blockedLogger serves with a logger of its own, which blocks for ever once the service is ready.
+// blockedLogger serves with a logger of its own, which blocks for ever once the service
+// is ready.
 func blockedLogger() {
 	w := deafWriter{make(chan struct{})}
 	engine, err := xlog.New(xlog.Config{Writer: w, Format: xlog.FormatJSON})
 	if err != nil {
 		panic(err)
 	}
-	reg := xreg.Register(context.Background(), nil, xoption.WithLogger(engine), xoption.WithHealth())
+	reg := xreg.Register(context.Background(), nil, xoption.WithLogger(engine),
+		xoption.WithHealth())
 	xmain.Runner(reg, nil, nil, func(ctx context.Context, _ ...any) {
 		<-reg.Life().Readied()
 		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the line "ready" comes right after
@@ -54,10 +56,11 @@ func blockedLogger() {
 
 // stubbornStart has a node that does not look at its context.
 func stubbornStart() {
-	reg := xreg.Register(context.Background(), []xregnode.Node{{Key: "stubborn", Node: func(ctx context.Context) (any, error) {
-		xlog.Info(ctx, "node starts")
-		select {}
-	}}})
+	reg := xreg.Register(context.Background(),
+		[]xregnode.Node{{Key: "stubborn", Node: func(ctx context.Context) (any, error) {
+			xlog.Info(ctx, "node starts")
+			select {}
+		}}})
 	xmain.Runner(reg, nil, nil)
 }
 
@@ -105,7 +108,8 @@ func flood(t *testing.T, url string) {
 	client := &http.Client{Timeout: patience}
 	defer client.CloseIdleConnections()
 	for i := range 1000 {
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/nothing", http.NoBody)
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/nothing",
+			http.NoBody)
 		resp, err := client.Do(req)
 		if err != nil {
 			t.Fatalf("request %d: %v", i+1, err)

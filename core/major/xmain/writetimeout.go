@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// timedConn closes the gap that http.Server.WriteTimeout leaves for long responses: each write has a
-// deadline of its own, so that a client which stops reading does not hold a handler, and a download
-// may take as long as it makes progress.
+// timedConn closes the gap that http.Server.WriteTimeout leaves for long responses: each
+// write has a deadline of its own, so that a client which stops reading does not hold a
+// handler, and a download may take as long as it makes progress.
 //
 // A deadline that the server or a handler sets, by http.ResponseController, replaces it.
 type timedConn struct {
@@ -25,8 +25,8 @@ type timedConn struct {
 	hijacked bool
 }
 
-// withWriteTimeout returns c with a timeout of its writes; 0 is none. net/http has to see a connection
-// of TLS itself, so that one stays as it is.
+// withWriteTimeout returns c with a timeout of its writes; 0 is none. net/http has to see
+// a connection of TLS itself, so that one stays as it is.
 func withWriteTimeout(c net.Conn, timeout time.Duration) net.Conn {
 	if _, secure := c.(*tls.Conn); secure || timeout <= 0 {
 		return c
@@ -36,14 +36,16 @@ func withWriteTimeout(c net.Conn, timeout time.Duration) net.Conn {
 
 // Write implements net.Conn. It fails if not a single byte was accepted for the timeout.
 //
-// A kernel reports a connection as writable only if much of its buffer is free, which can take a slow
-// client long. So the first half of the timeout that passes without a byte is followed by another write.
+// A kernel reports a connection as writable only if much of its buffer is free, which can
+// take a slow client long. So the first half of the timeout that passes without a byte is
+// followed by another write.
 func (c *timedConn) Write(p []byte) (n int, err error) {
 	for stalled := false; ; {
 		timed := c.renew()
 		written, err := c.Conn.Write(p[n:])
 		n += written
-		if !timed || !errors.Is(err, os.ErrDeadlineExceeded) || stalled && written == 0 || c.replaced() {
+		if !timed || !errors.Is(err, os.ErrDeadlineExceeded) || stalled && written == 0 ||
+			c.replaced() {
 			return n, err
 		}
 		stalled = written == 0
@@ -74,7 +76,9 @@ func (c *timedConn) release() {
 }
 
 // SetWriteDeadline implements net.Conn.
-func (c *timedConn) SetWriteDeadline(t time.Time) error { return c.replace(t, c.Conn.SetWriteDeadline) }
+func (c *timedConn) SetWriteDeadline(t time.Time) error {
+	return c.replace(t, c.Conn.SetWriteDeadline)
+}
 
 // SetDeadline implements net.Conn.
 func (c *timedConn) SetDeadline(t time.Time) error { return c.replace(t, c.Conn.SetDeadline) }
@@ -94,8 +98,9 @@ func (c *timedConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// ReadFrom implements io.ReaderFrom, so that a hijacked connection can use sendfile and splice. A response
-// cannot: the kernel would not report progress, with which the timeout begins anew.
+// ReadFrom implements io.ReaderFrom, so that a hijacked connection can use sendfile and
+// splice. A response cannot: the kernel would not report progress, with which the timeout
+// begins anew.
 func (c *timedConn) ReadFrom(r io.Reader) (int64, error) {
 	if c.replaced() {
 		return io.Copy(c.Conn, r)
@@ -106,8 +111,8 @@ func (c *timedConn) ReadFrom(r io.Reader) (int64, error) {
 // writeOnly hides the other methods of a connection from io.Copy.
 type writeOnly struct{ io.Writer }
 
-// NetConn returns the connection that was accepted, as the method of tls.Conn does. Its writes have no
-// timeout.
+// NetConn returns the connection that was accepted, as the method of tls.Conn does. Its
+// writes have no timeout.
 func (c *timedConn) NetConn() net.Conn { return c.Conn }
 
 // SyscallConn implements syscall.Conn.

@@ -30,12 +30,16 @@ const downloadSize = 16 << 20
 
 func init() { //nolint:gochecknoinits // the map is made before
 	programs["download"] = func() {
-		xmain.Runner(xreg.Register(context.Background(), nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.GET("/download", func(c *gin.Context) {
-				c.Data(http.StatusOK, "application/octet-stream", make([]byte, downloadSize))
-			})
-			e.GET("/goroutines", func(c *gin.Context) { c.String(http.StatusOK, strconv.Itoa(runtime.NumGoroutine())) })
-		})), nil, nil)
+		xmain.Runner(xreg.Register(context.Background(), nil,
+			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+				e.GET("/download", func(c *gin.Context) {
+					c.Data(http.StatusOK, "application/octet-stream", make([]byte, downloadSize))
+				})
+				e.GET("/goroutines",
+					func(c *gin.Context) {
+						c.String(http.StatusOK, strconv.Itoa(runtime.NumGoroutine()))
+					})
+			})), nil, nil)
 	}
 }
 
@@ -76,7 +80,8 @@ func beginDownload(t *testing.T, url string) net.Conn {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.(*net.TCPConn).SetReadBuffer(32 << 10)
-	if _, err := fmt.Fprintf(conn, "GET /download HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"); err != nil {
+	if _, err := fmt.Fprintf(conn,
+		"GET /download HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	return conn
@@ -103,7 +108,8 @@ func TestRunner_WriteTimeout(t *testing.T) {
 				<-time.After(50 * time.Millisecond)
 				left = goroutines(t, url)
 			}
-			t.Logf("write timeout %s: %d goroutines, %d with %d clients, then %d", timeout, before, held, clients, left)
+			t.Logf("write timeout %s: %d goroutines, %d with %d clients, then %d",
+				timeout, before, held, clients, left)
 			if cut := left <= before+clients/10; cut != (timeout > 0) {
 				t.Errorf("write timeout %s: %d goroutines of %d are left", timeout, left, held)
 			}
@@ -165,9 +171,15 @@ func TestWithWriteTimeout(t *testing.T) {
 	}{
 		{name: "a write that is accepted", want: 10, writes: 1},
 		{name: "progress renews the deadline", accepts: []int{3, 3, 3}, want: 10, writes: 4},
-		{name: "progress that the kernel has not reported", accepts: []int{0, 3, 0, 3}, want: 10, writes: 5},
+		{
+			name:    "progress that the kernel has not reported",
+			accepts: []int{0, 3, 0, 3}, want: 10, writes: 5,
+		},
 		{name: "no progress", accepts: []int{3, 0, 0, 7}, want: 3, writes: 3},
-		{name: "a deadline of the handler is the only one", accepts: []int{3}, deadline: time.Now().Add(time.Hour), want: 3, writes: 1},
+		{
+			name:    "a deadline of the handler is the only one",
+			accepts: []int{3}, deadline: time.Now().Add(time.Hour), want: 3, writes: 1,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -178,9 +190,11 @@ func TestWithWriteTimeout(t *testing.T) {
 			}
 			n, err := conn.Write(make([]byte, 10))
 			if n != tt.want || raw.writes != tt.writes || (err == nil) != (n == 10) {
-				t.Errorf("Write = %d, %v in %d writes, want %d in %d", n, err, raw.writes, tt.want, tt.writes)
+				t.Errorf("Write = %d, %v in %d writes, want %d in %d",
+					n, err, raw.writes, tt.want, tt.writes)
 			}
-			if last := raw.deadlines[len(raw.deadlines)-1]; !tt.deadline.IsZero() && !last.Equal(tt.deadline) {
+			if last := raw.deadlines[len(raw.deadlines)-1]; !tt.deadline.IsZero() &&
+				!last.Equal(tt.deadline) {
 				t.Errorf("deadline = %s, want that of the handler", last)
 			}
 		})
@@ -212,13 +226,16 @@ func TestRunContext_connections(t *testing.T) {
 					inContext.Store(fmt.Sprintf("%T", c))
 					return ctx
 				}
-				h.ConnState = func(c net.Conn, _ http.ConnState) { inState.Store(fmt.Sprintf("%T", c)) }
+				h.ConnState = func(c net.Conn, _ http.ConnState) {
+					inState.Store(fmt.Sprintf("%T", c))
+				}
 			}), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 				e.GET("/hijack", func(c *gin.Context) {
 					conn := hijack(c)
 					defer func() { _ = conn.Close() }()
 					_, system := conn.(syscall.Conn)
-					_, err := io.Copy(conn, strings.NewReader("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+					_, err := io.Copy(conn,
+						strings.NewReader("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
 					got <- hijacked{fmt.Sprintf("%T", innerConn(conn)), system, err}
 				})
 			}))
@@ -226,10 +243,17 @@ func TestRunContext_connections(t *testing.T) {
 			s.Life().OnReady("conn", func(context.Context) error { close(ready); return nil })
 			s.run()
 			wait(t, ready, "ready")
-			client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
-			}}}
-			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://x/hijack", http.NoBody)
+			client := &http.Client{
+				Timeout: patience,
+				Transport: &http.Transport{
+					DisableKeepAlives: true,
+					DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+						return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
+					},
+				},
+			}
+			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://x/hijack",
+				http.NoBody)
 			resp, err := client.Do(req)
 			if err != nil {
 				t.Fatal(err)
@@ -241,7 +265,8 @@ func TestRunContext_connections(t *testing.T) {
 			}
 			want := map[string]string{"tcp": "*net.TCPConn", "unix": "*net.UnixConn"}[network]
 			if inContext.Load() != want || inState.Load() != want {
-				t.Errorf("ConnContext got %v and ConnState %v, want %s", inContext.Load(), inState.Load(), want)
+				t.Errorf("ConnContext got %v and ConnState %v, want %s",
+					inContext.Load(), inState.Load(), want)
 			}
 			if h := <-got; h != (hijacked{want, true, nil}) {
 				t.Errorf("hijacked = %+v, want %s inside and a syscall.Conn", h, want)
@@ -289,7 +314,10 @@ func TestWithWriteTimeout_ReadFrom(t *testing.T) {
 		reads, deadlineCalls int
 	}{
 		{name: "the timeout begins anew with each write", reads: 0, deadlineCalls: 1},
-		{name: "a connection without the timeout has its fast path", deadline: time.Now().Add(time.Hour), reads: 1, deadlineCalls: 1},
+		{
+			name:     "a connection without the timeout has its fast path",
+			deadline: time.Now().Add(time.Hour), reads: 1, deadlineCalls: 1,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			raw := &countingConn{stallingConn: &stallingConn{}}
@@ -298,8 +326,10 @@ func TestWithWriteTimeout_ReadFrom(t *testing.T) {
 				_ = conn.SetWriteDeadline(tt.deadline)
 			}
 			n, err := io.Copy(conn, io.LimitReader(neverEnding{}, 10))
-			if n != 10 || err != nil || raw.reads != tt.reads || len(raw.deadlines) != tt.deadlineCalls {
-				t.Errorf("Copy = %d, %v with %d fast paths and %d deadlines, want 10, %d and %d", n, err, raw.reads, len(raw.deadlines), tt.reads, tt.deadlineCalls)
+			if n != 10 || err != nil || raw.reads != tt.reads ||
+				len(raw.deadlines) != tt.deadlineCalls {
+				t.Errorf("Copy = %d, %v with %d fast paths and %d deadlines, want 10, %d and %d",
+					n, err, raw.reads, len(raw.deadlines), tt.reads, tt.deadlineCalls)
 			}
 		})
 	}

@@ -16,36 +16,42 @@ import (
 // anything stands in a policy for everything of its kind.
 const anything = "*"
 
-// CORSConfig is a policy for requests from other origins (the Fetch standard, section 3.3).
+// CORSConfig is a policy for requests from other origins (the Fetch standard, section
+// 3.3).
 //
-// A response from a private network to a public site is not part of it: such preflights fail.
+// A response from a private network to a public site is not part of it: such preflights
+// fail.
 type CORSConfig struct {
 	// AllowOrigins are the origins that may read responses: exact ones, such as
-	// "https://app.example.com"; all subdomains of a domain, as "https://*.example.com"; or "*" alone.
+	// "https://app.example.com"; all subdomains of a domain, as "https://*.example.com";
+	// or "*" alone.
 	AllowOrigins []string
 	// AllowOriginFunc may allow further origins.
 	AllowOriginFunc func(origin string) bool
-	// AllowMethods are the methods that may be used; GET, HEAD, POST, PUT, PATCH and DELETE where
-	// empty, and every method of the path with "*". A preflight lists those that the path has, where
-	// that is known.
+	// AllowMethods are the methods that may be used; GET, HEAD, POST, PUT, PATCH and
+	// DELETE where empty, and every method of the path with "*". A preflight lists those
+	// that the path has, where that is known.
 	AllowMethods []string
-	// AllowHeaders are the request headers that may be sent beside the safe ones; Accept-Language,
-	// Authorization, Content-Type and X-Request-UUID where empty, and whatever is asked for with "*".
+	// AllowHeaders are the request headers that may be sent beside the safe ones;
+	// Accept-Language, Authorization, Content-Type and X-Request-UUID where empty, and
+	// whatever is asked for with "*".
 	AllowHeaders []string
-	// ExposeHeaders are the response headers that scripts may read; X-Request-UUID where nil.
+	// ExposeHeaders are the response headers that scripts may read; X-Request-UUID where
+	// nil.
 	ExposeHeaders []string
-	// AllowCredentials lets the browser send cookies, and scripts read the responses. It cannot be
-	// combined with the origin "*", nor with "*" in ExposeHeaders.
+	// AllowCredentials lets the browser send cookies, and scripts read the responses. It
+	// cannot be combined with the origin "*", nor with "*" in ExposeHeaders.
 	AllowCredentials bool
-	// MaxAge is how long a browser may keep the answer to a preflight, in whole seconds: 0 leaves it
-	// to the browser, a negative value forbids it.
+	// MaxAge is how long a browser may keep the answer to a preflight, in whole seconds:
+	// 0 leaves it to the browser, a negative value forbids it.
 	MaxAge time.Duration
 }
 
-// CORS returns the middleware of a policy. The error names everything that is wrong with it.
+// CORS returns the middleware of a policy. The error names everything that is wrong with
+// it.
 //
-// It belongs to the engine, not to a group: gin runs a group's middleware for its routes only, and no
-// route takes a preflight.
+// It belongs to the engine, not to a group: gin runs a group's middleware for its routes
+// only, and no route takes a preflight.
 func CORS(config CORSConfig) (gin.HandlerFunc, error) {
 	if err := config.check(); err != nil {
 		return nil, err
@@ -72,11 +78,12 @@ func MustCORS(config CORSConfig) gin.HandlerFunc {
 }
 
 var releaseAll = MustCORS(CORSConfig{
-	AllowOrigins: []string{anything}, AllowMethods: []string{anything}, AllowHeaders: []string{anything},
+	AllowOrigins: []string{anything}, AllowMethods: []string{anything},
+	AllowHeaders: []string{anything},
 })
 
-// ReleaseAllCors lets scripts of every origin call everything, without credentials: for public
-// interfaces that authenticate by a header, or not at all.
+// ReleaseAllCors lets scripts of every origin call everything, without credentials: for
+// public interfaces that authenticate by a header, or not at all.
 func ReleaseAllCors(c *gin.Context) { releaseAll(c) }
 
 // requestUUID is how clients know the header of the request id.
@@ -84,7 +91,8 @@ const requestUUID = "X-Request-UUID"
 
 var (
 	defaultMethods = []string{
-		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+		http.MethodDelete,
 	}
 	defaultHeaders = []string{"Accept-Language", "Authorization", "Content-Type", requestUUID}
 )
@@ -94,7 +102,8 @@ func (config CORSConfig) serve(c *gin.Context) {
 	h := c.Writer.Header()
 	preflight := c.Request.Method == http.MethodOptions
 	if !config.anyOrigin() {
-		h.Add(string(xhttp.Vary), string(xhttp.Origin)) // of every answer, or a cache would mix them up
+		// of every answer, or a cache would mix them up
+		h.Add(string(xhttp.Vary), string(xhttp.Origin))
 	}
 	if preflight {
 		h.Add(string(xhttp.Vary), string(xhttp.AccessControlRequestMethod))
@@ -124,11 +133,13 @@ func (config CORSConfig) anyOrigin() bool { return slices.Contains(config.AllowO
 
 // allows reports whether the policy allows an origin.
 func (config CORSConfig) allows(origin string) bool {
-	return slices.ContainsFunc(config.AllowOrigins, func(pattern string) bool { return matches(pattern, origin) }) ||
+	return slices.ContainsFunc(config.AllowOrigins,
+		func(pattern string) bool { return matches(pattern, origin) }) ||
 		config.AllowOriginFunc != nil && config.AllowOriginFunc(origin)
 }
 
-// matches reports whether an origin is the one of a pattern, or has a host name in place of its *.
+// matches reports whether an origin is the one of a pattern, or has a host name in place
+// of its *.
 func matches(pattern, origin string) bool {
 	scheme, domain, wildcard := strings.Cut(pattern, anything)
 	if !wildcard || pattern == anything {
@@ -156,19 +167,20 @@ func setList(h http.Header, name xhttp.Header, list []string) {
 	}
 }
 
-// preflight says what the actual request may be. The browser compares; what is not allowed is simply
-// not listed.
+// preflight says what the actual request may be. The browser compares; what is not
+// allowed is simply not listed.
 func (config CORSConfig) preflight(c *gin.Context, requested string) {
 	h := c.Writer.Header()
 	setList(h, xhttp.AccessControlAllowMethods, config.methodsOf(c, requested))
 	setList(h, xhttp.AccessControlAllowHeaders, config.headersFor(c))
 	if config.MaxAge != 0 {
-		xhttp.AccessControlMaxAge.Set(h, strconv.FormatInt(max(0, int64(config.MaxAge/time.Second)), 10))
+		xhttp.AccessControlMaxAge.Set(h,
+			strconv.FormatInt(max(0, int64(config.MaxAge/time.Second)), 10))
 	}
 }
 
-// methodsOf returns the methods that the policy and the path have in common, as far as those of
-// the path are known.
+// methodsOf returns the methods that the policy and the path have in common, as far as
+// those of the path are known.
 func (config CORSConfig) methodsOf(c *gin.Context, requested string) []string {
 	every, route := slices.Contains(config.AllowMethods, anything), routeMethods(c)
 	switch {
@@ -181,12 +193,14 @@ func (config CORSConfig) methodsOf(c *gin.Context, requested string) []string {
 	case len(route) == 0:
 		return config.AllowMethods
 	default:
-		return slices.DeleteFunc(slices.Clone(config.AllowMethods), func(m string) bool { return !slices.Contains(route, m) })
+		return slices.DeleteFunc(slices.Clone(config.AllowMethods),
+			func(m string) bool { return !slices.Contains(route, m) })
 	}
 }
 
-// headersFor returns the headers that may be sent. A "*" would neither cover Authorization nor
-// work with credentials, so the names that are asked for are given back, where they are names.
+// headersFor returns the headers that may be sent. A "*" would neither cover
+// Authorization nor work with credentials, so the names that are asked for are given
+// back, where they are names.
 func (config CORSConfig) headersFor(c *gin.Context) []string {
 	if !slices.Contains(config.AllowHeaders, anything) {
 		return config.AllowHeaders

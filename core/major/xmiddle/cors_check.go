@@ -25,7 +25,8 @@ func (config CORSConfig) check() error {
 			switch {
 			case !httpguts.ValidHeaderFieldName(name): // methods and headers are tokens alike
 				report("%s: %q is no name", field, name)
-			case slices.ContainsFunc(forbidden, func(f string) bool { return strings.EqualFold(f, name) }):
+			case slices.ContainsFunc(forbidden,
+				func(f string) bool { return strings.EqualFold(f, name) }):
 				report("%s: %q is forbidden to scripts", field, name)
 			}
 		}
@@ -77,7 +78,8 @@ func originProblem(pattern string) string {
 	case pattern == "null":
 		return "is what any sandboxed page sends"
 	case err != nil || scheme == "" || u.Host != domain || strings.HasSuffix(domain, ":"),
-		!isHost(u.Hostname()) && net.ParseIP(u.Hostname()) == nil, pattern != strings.ToLower(pattern):
+		!isHost(u.Hostname()) && net.ParseIP(u.Hostname()) == nil,
+		pattern != strings.ToLower(pattern):
 		return "is not of the form scheme://host or scheme://*.domain, in lower case and ASCII"
 	case wildcard && !strings.Contains(domain, "."):
 		return "stands for a whole top-level domain"

@@ -39,7 +39,10 @@ func corsOf(h http.Header) string {
 
 func TestOriginsOfAPolicy(t *testing.T) {
 	engine := build(t, xmiddle.CORSConfig{
-		AllowOrigins:    []string{"https://app.example.com", "https://*.example.org", "http://*.local.test:8080", "http://localhost:3000", "http://[::1]:3000"},
+		AllowOrigins: []string{
+			"https://app.example.com", "https://*.example.org",
+			"http://*.local.test:8080", "http://localhost:3000", "http://[::1]:3000",
+		},
 		AllowOriginFunc: func(origin string) bool { return origin == "https://by.func" },
 	})
 	for _, tc := range []struct {
@@ -78,14 +81,17 @@ func TestOriginsOfAPolicy(t *testing.T) {
 		if got := corsOf(w.Header()); got != want {
 			t.Errorf("%q: got %q, want %q", tc.origin, got, want)
 		}
-		if got := w.Header().Values("Vary"); !slices.Equal(got, []string{"Origin"}) || w.Code != http.StatusOK {
+		if got := w.Header().Values("Vary"); !slices.Equal(got, []string{"Origin"}) ||
+			w.Code != http.StatusOK {
 			t.Errorf("%q: got %d with Vary %q, want 200 with Origin", tc.origin, w.Code, got)
 		}
 	}
-	if w := do(engine, http.MethodGet, "/item", "Origin", "https://a.example.org", "Origin", "https://b.example.org"); corsOf(w.Header()) != "" {
+	if w := do(engine, http.MethodGet, "/item", "Origin", "https://a.example.org", "Origin",
+		"https://b.example.org"); corsOf(w.Header()) != "" {
 		t.Errorf("two origins: got %q", corsOf(w.Header()))
 	}
-	if w := do(engine, http.MethodGet, "/item"); corsOf(w.Header()) != "" || w.Header().Get("Vary") != "Origin" {
+	if w := do(engine, http.MethodGet, "/item"); corsOf(w.Header()) != "" ||
+		w.Header().Get("Vary") != "Origin" {
 		t.Errorf("no origin: got %q with Vary %q", corsOf(w.Header()), w.Header().Get("Vary"))
 	}
 }
@@ -102,28 +108,41 @@ func TestPreflights(t *testing.T) {
 		want    string
 	}{
 		{
-			name: "defaults, methods of the path", config: xmiddle.CORSConfig{AllowOrigins: one}, path: "/item", method: "PUT",
+			name:   "defaults, methods of the path",
+			config: xmiddle.CORSConfig{AllowOrigins: one}, path: "/item", method: "PUT",
 			want: "Allow-Headers: Accept-Language, Authorization, Content-Type, X-Request-UUID; Allow-Methods: GET, PUT; Allow-Origin: " + origin,
 		},
 		{
 			name: "unknown path, methods of the policy", path: "/nowhere", method: "PUT",
-			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"PUT", "PURGE"}, AllowHeaders: []string{"X-A"}},
-			want:   "Allow-Headers: X-A; Allow-Methods: PUT, PURGE; Allow-Origin: " + origin,
+			config: xmiddle.CORSConfig{
+				AllowOrigins: one, AllowMethods: []string{"PUT", "PURGE"},
+				AllowHeaders: []string{"X-A"},
+			},
+			want: "Allow-Headers: X-A; Allow-Methods: PUT, PURGE; Allow-Origin: " + origin,
 		},
 		{
 			name: "methods in the order of the policy", path: "/item", method: "PUT",
-			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"PUT", "PURGE", "GET"}, AllowHeaders: []string{"X-A"}},
-			want:   "Allow-Headers: X-A; Allow-Methods: PUT, GET; Allow-Origin: " + origin,
+			config: xmiddle.CORSConfig{
+				AllowOrigins: one,
+				AllowMethods: []string{"PUT", "PURGE", "GET"}, AllowHeaders: []string{"X-A"},
+			},
+			want: "Allow-Headers: X-A; Allow-Methods: PUT, GET; Allow-Origin: " + origin,
 		},
 		{
 			name: "no method in common", path: "/item", method: "DELETE",
-			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"DELETE"}, AllowHeaders: []string{"X-A"}},
-			want:   "Allow-Headers: X-A; Allow-Origin: " + origin,
+			config: xmiddle.CORSConfig{
+				AllowOrigins: one, AllowMethods: []string{"DELETE"},
+				AllowHeaders: []string{"X-A"},
+			},
+			want: "Allow-Headers: X-A; Allow-Origin: " + origin,
 		},
 		{
 			name: "every header", path: "/item", method: "GET", headers: "authorization,x-b",
-			config: xmiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"*"}, AllowCredentials: true, MaxAge: 10 * time.Minute},
-			want:   "Allow-Credentials: true; Allow-Headers: authorization,x-b; Allow-Methods: GET, PUT; Allow-Origin: " + origin + "; Max-Age: 600",
+			config: xmiddle.CORSConfig{
+				AllowOrigins: one, AllowHeaders: []string{"*"},
+				AllowCredentials: true, MaxAge: 10 * time.Minute,
+			},
+			want: "Allow-Credentials: true; Allow-Headers: authorization,x-b; Allow-Methods: GET, PUT; Allow-Origin: " + origin + "; Max-Age: 600",
 		},
 		{
 			name: "a header that is none", path: "/item", method: "GET", headers: "x-a, x\tb",
@@ -132,18 +151,28 @@ func TestPreflights(t *testing.T) {
 		},
 		{
 			name: "every method of an unknown path", path: "/nowhere", method: "PURGE",
-			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"*"}, AllowHeaders: []string{"X-A"}, MaxAge: -time.Second},
-			want:   "Allow-Headers: X-A; Allow-Methods: PURGE; Allow-Origin: " + origin + "; Max-Age: 0",
+			config: xmiddle.CORSConfig{
+				AllowOrigins: one, AllowMethods: []string{"*"},
+				AllowHeaders: []string{"X-A"}, MaxAge: -time.Second,
+			},
+			want: "Allow-Headers: X-A; Allow-Methods: PURGE; Allow-Origin: " + origin +
+				"; Max-Age: 0",
 		},
 		{
 			name: "a method that is none", path: "/nowhere", method: "PU T",
-			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"*"}, AllowHeaders: []string{"X-A"}},
-			want:   "Allow-Headers: X-A; Allow-Origin: " + origin,
+			config: xmiddle.CORSConfig{
+				AllowOrigins: one, AllowMethods: []string{"*"},
+				AllowHeaders: []string{"X-A"},
+			},
+			want: "Allow-Headers: X-A; Allow-Origin: " + origin,
 		},
 		{
 			name: "a path with a handler for OPTIONS", path: "/other", method: "GET",
-			config: xmiddle.CORSConfig{AllowOrigins: one, AllowMethods: []string{"GET"}, AllowHeaders: []string{"X-A"}},
-			want:   "Allow-Headers: X-A; Allow-Methods: GET; Allow-Origin: " + origin,
+			config: xmiddle.CORSConfig{
+				AllowOrigins: one, AllowMethods: []string{"GET"},
+				AllowHeaders: []string{"X-A"},
+			},
+			want: "Allow-Headers: X-A; Allow-Methods: GET; Allow-Origin: " + origin,
 		},
 		{
 			name: "another origin", path: "/item", method: "PUT",
@@ -157,7 +186,10 @@ func TestPreflights(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			header := []string{"Origin", origin, "Access-Control-Request-Method", tc.method, "Access-Control-Request-Private-Network", "true"}
+			header := []string{
+				"Origin", origin, "Access-Control-Request-Method",
+				tc.method, "Access-Control-Request-Private-Network", "true",
+			}
 			if tc.headers != "" {
 				header = append(header, "Access-Control-Request-Headers", tc.headers)
 			}
@@ -183,7 +215,8 @@ func TestCORS_requestedHeadersOnTwoLines(t *testing.T) {
 			"Origin", "https://a.example.com", "Access-Control-Request-Method", "GET",
 			"Access-Control-Request-Headers", "x-a", "Access-Control-Request-Headers", second)
 		if got := w.Header().Get("Access-Control-Allow-Headers"); got != want {
-			t.Errorf("second line %q: Access-Control-Allow-Headers = %q, want %q", second, got, want)
+			t.Errorf("second line %q: Access-Control-Allow-Headers = %q, want %q",
+				second, got, want)
 		}
 	}
 }
@@ -214,12 +247,16 @@ func TestErrorsCarryTheHeadersToo(t *testing.T) {
 func TestReleaseAllCorsIsForEverybodyWithoutCredentials(t *testing.T) {
 	engine := newEngine(xhelper.Config{}, xmiddle.ReleaseAllCors)
 	w := do(engine, http.MethodGet, "/item", "Origin", "https://anywhere.example", "Cookie", "a=b")
-	if got, want := corsOf(w.Header()), "Allow-Origin: *; Expose-Headers: X-Request-UUID"; got != want || w.Header().Get("Vary") != "" {
+	if got, want := corsOf(w.Header()),
+		"Allow-Origin: *; Expose-Headers: X-Request-UUID"; got != want ||
+		w.Header().Get("Vary") != "" {
 		t.Errorf("got %q with Vary %q, want %q without", got, w.Header().Get("Vary"), want)
 	}
 	w = do(engine, http.MethodOptions, "/item", "Origin", "https://anywhere.example",
-		"Access-Control-Request-Method", "PUT", "Access-Control-Request-Headers", "authorization,x-mine")
-	if got, want := corsOf(w.Header()), "Allow-Headers: authorization,x-mine; Allow-Methods: GET, PUT; Allow-Origin: *"; got != want {
+		"Access-Control-Request-Method", "PUT", "Access-Control-Request-Headers",
+		"authorization,x-mine")
+	if got, want := corsOf(w.Header()),
+		"Allow-Headers: authorization,x-mine; Allow-Methods: GET, PUT; Allow-Origin: *"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -227,12 +264,17 @@ func TestReleaseAllCorsIsForEverybodyWithoutCredentials(t *testing.T) {
 func TestEverythingWrongWithAPolicyIsSaidAtOnce(t *testing.T) {
 	handler, err := xmiddle.CORS(xmiddle.CORSConfig{
 		AllowOrigins: []string{
-			"null", "example.com", "https://", "https://example.com/", "https://a.example.com/path", "https://user@example.com",
-			"https://Example.com", "https://example.com:443", "http://example.com:80", "https://*.com", "https://a.*.com",
-			"https://*", "https://例子.com", "https://example.com:", "https://example.com?q", "https://a..b",
+			"null", "example.com", "https://", "https://example.com/", "https://a.example.com/path",
+			"https://user@example.com",
+			"https://Example.com", "https://example.com:443", "http://example.com:80",
+			"https://*.com", "https://a.*.com",
+			"https://*", "https://例子.com", "https://example.com:", "https://example.com?q",
+			"https://a..b",
 		},
-		AllowMethods: []string{"get", "CONNECT", "TRACE", "TRACK", "PU T", ""}, AllowHeaders: []string{"X A", ""},
-		ExposeHeaders: []string{"*", "Set-Cookie", "X A"}, AllowCredentials: true, MaxAge: 1500 * time.Millisecond,
+		AllowMethods:  []string{"get", "CONNECT", "TRACE", "TRACK", "PU T", ""},
+		AllowHeaders:  []string{"X A", ""},
+		ExposeHeaders: []string{"*", "Set-Cookie", "X A"}, AllowCredentials: true,
+		MaxAge: 1500 * time.Millisecond,
 	})
 	if handler != nil || err == nil {
 		t.Fatal("the policy was taken")
@@ -250,11 +292,17 @@ func TestEverythingWrongWithAPolicyIsSaidAtOnce(t *testing.T) {
 
 func TestPoliciesThatContradictThemselves(t *testing.T) {
 	for name, config := range map[string]xmiddle.CORSConfig{
-		"nothing":                       {},
-		"everybody with credentials":    {AllowOrigins: []string{"*"}, AllowCredentials: true},
-		"everybody and another":         {AllowOrigins: []string{"*", "https://example.com"}},
-		"everybody and a function":      {AllowOrigins: []string{"*"}, AllowOriginFunc: func(string) bool { return true }},
-		"exposing all with credentials": {AllowOrigins: []string{"https://example.com"}, AllowCredentials: true, ExposeHeaders: []string{"*"}},
+		"nothing":                    {},
+		"everybody with credentials": {AllowOrigins: []string{"*"}, AllowCredentials: true},
+		"everybody and another":      {AllowOrigins: []string{"*", "https://example.com"}},
+		"everybody and a function": {
+			AllowOrigins:    []string{"*"},
+			AllowOriginFunc: func(string) bool { return true },
+		},
+		"exposing all with credentials": {
+			AllowOrigins:     []string{"https://example.com"},
+			AllowCredentials: true, ExposeHeaders: []string{"*"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := xmiddle.CORS(config); err == nil {

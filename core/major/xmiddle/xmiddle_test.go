@@ -26,10 +26,13 @@ func TestResponseMiddlewareAnswersInBareGin(t *testing.T) {
 	engine.GET("/nothing", func(*gin.Context) {})
 	engine.GET("/204", func(c *gin.Context) { c.Status(http.StatusNoContent) })
 	wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusBadRequest, "EXISTED")
-	wantOutput(t, do(engine, http.MethodGet, "/bare"), http.StatusTooManyRequests, "TOO_MANY_REQUESTS")
-	wantOutput(t, do(engine, http.MethodGet, "/nothing"), http.StatusInternalServerError, "DEVELOPER_ERROR")
+	wantOutput(t, do(engine, http.MethodGet, "/bare"), http.StatusTooManyRequests,
+		"TOO_MANY_REQUESTS")
+	wantOutput(t, do(engine, http.MethodGet, "/nothing"), http.StatusInternalServerError,
+		"DEVELOPER_ERROR")
 	wantOutput(t, do(engine, http.MethodGet, "/nowhere"), http.StatusNotFound, "PAGE_NOT_FOUND")
-	if w := do(engine, http.MethodGet, "/204"); w.Code != http.StatusNoContent || w.Body.Len() != 0 {
+	if w := do(engine, http.MethodGet, "/204"); w.Code != http.StatusNoContent ||
+		w.Body.Len() != 0 {
 		t.Errorf("got %d %q, want an empty 204", w.Code, w.Body)
 	}
 }
@@ -41,15 +44,21 @@ func TestResponseMiddlewareBesideServeAnswersOnce(t *testing.T) {
 }
 
 func TestUseProfileChangesTheEnvelopeOfItsRoutes(t *testing.T) {
-	for name, engine := range map[string]*gin.Engine{"Plinth's engine": newEngine(xhelper.Config{}), "bare gin": gin.New()} {
+	for name, engine := range map[string]*gin.Engine{
+		"Plinth's engine": newEngine(xhelper.Config{}),
+		"bare gin":        gin.New(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			java := engine.Group("/java", xmiddle.UseProfile(xbase.ProfileJava))
 			java.GET("/ok", success)
-			java.GET("/error", func(c *gin.Context) { xresult.Error(c, xerror.ParameterError, "", nil) })
+			java.GET("/error",
+				func(c *gin.Context) { xresult.Error(c, xerror.ParameterError, "", nil) })
 			engine.GET("/go", success)
-			wantOutput(t, do(engine, http.MethodGet, "/java/error"), http.StatusBadRequest, "ParameterError")
+			wantOutput(t, do(engine, http.MethodGet, "/java/error"), http.StatusBadRequest,
+				"ParameterError")
 			for path, want := range map[string]bool{"/java/ok": true, "/go": false} {
-				if got := strings.Contains(do(engine, http.MethodGet, path).Body.String(), `"duration"`); got != want {
+				if got := strings.Contains(do(engine, http.MethodGet, path).Body.String(),
+					`"duration"`); got != want {
 					t.Errorf("%s: has a duration = %t, want %t", path, got, want)
 				}
 			}
@@ -67,7 +76,10 @@ func TestUseProfilePanicsAtAProfileThatIsNone(t *testing.T) {
 }
 
 func TestAllowOptionAnswersOptionsOfKnownPaths(t *testing.T) {
-	for name, handler := range map[string]gin.HandlerFunc{"AllowOption": xmiddle.AllowOption, "AllowOptionRequest": xmiddle.AllowOptionRequest} {
+	for name, handler := range map[string]gin.HandlerFunc{
+		"AllowOption":        xmiddle.AllowOption,
+		"AllowOptionRequest": xmiddle.AllowOptionRequest,
+	} {
 		t.Run(name, func(t *testing.T) {
 			engine := newEngine(xhelper.Config{}, handler)
 			for _, tc := range []struct {
@@ -92,13 +104,17 @@ func TestAllowOptionAnswersOptionsOfKnownPaths(t *testing.T) {
 func TestRequireReferer(t *testing.T) {
 	engine := newEngine(xhelper.Config{}, xmiddle.RequireReferer)
 	wantOutput(t, do(engine, http.MethodGet, "/item"), http.StatusForbidden, "FORBIDDEN")
-	wantOutput(t, do(engine, http.MethodGet, "/item", "Referer", " "), http.StatusForbidden, "FORBIDDEN")
-	wantOutput(t, do(engine, http.MethodGet, "/item", "Referer", "https://example.org/"), http.StatusOK, "Success")
+	wantOutput(t, do(engine, http.MethodGet, "/item", "Referer", " "), http.StatusForbidden,
+		"FORBIDDEN")
+	wantOutput(t, do(engine, http.MethodGet, "/item", "Referer", "https://example.org/"),
+		http.StatusOK, "Success")
 }
 
 func TestDebugOnly(t *testing.T) {
-	wantOutput(t, do(newEngine(xhelper.Config{}, xmiddle.DebugOnly), http.MethodGet, "/item"), http.StatusUnauthorized, "UNAUTHORIZED")
-	wantOutput(t, do(newEngine(xhelper.Config{Debug: true}, xmiddle.DebugOnly), http.MethodGet, "/item"), http.StatusOK, "Success")
+	wantOutput(t, do(newEngine(xhelper.Config{}, xmiddle.DebugOnly), http.MethodGet, "/item"),
+		http.StatusUnauthorized, "UNAUTHORIZED")
+	wantOutput(t, do(newEngine(xhelper.Config{Debug: true}, xmiddle.DebugOnly), http.MethodGet,
+		"/item"), http.StatusOK, "Success")
 }
 
 func TestRequirePermissionNeedsAllOfThem(t *testing.T) {
@@ -123,12 +139,19 @@ func TestRequirePermissionNeedsAllOfThem(t *testing.T) {
 	}{
 		{name: "one", need: []string{"user:item:read"}, status: 200, want: "Success"},
 		{name: "both", need: granted, status: 200, want: "Success"},
-		{name: "one is missing", need: []string{"user:item:read", "user:item:delete"}, status: 403, want: "PERMISSION_DENIED"},
+		{
+			name: "one is missing", need: []string{"user:item:read", "user:item:delete"}, status: 403,
+			want: "PERMISSION_DENIED",
+		},
 		{name: "an error of ours", need: []string{"login"}, status: 401, want: "TOKEN_EXPIRED"},
-		{name: "an unknown error", need: []string{"broken"}, status: 500, want: "SERVER_INTERNAL_ERROR"},
+		{
+			name: "an unknown error",
+			need: []string{"broken"}, status: 500, want: "SERVER_INTERNAL_ERROR",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := do(newEngine(xhelper.Config{}, xmiddle.RequirePermission(check, tc.need...)), http.MethodGet, "/item")
+			w := do(newEngine(xhelper.Config{}, xmiddle.RequirePermission(check, tc.need...)),
+				http.MethodGet, "/item")
 			wantOutput(t, w, tc.status, tc.want)
 			if strings.Contains(w.Body.String(), "user:item") {
 				t.Errorf("the body names the permission: %s", w.Body)
@@ -155,10 +178,13 @@ func TestRequirePermissionRefusesToGuardNothing(t *testing.T) {
 }
 
 func ExampleRequirePermission() {
-	check := func(_ context.Context, permission string) (bool, error) { return permission == "user:item:read", nil }
+	check := func(_ context.Context, permission string) (bool, error) {
+		return permission == "user:item:read", nil
+	}
 	engine := gin.New()
 	engine.GET("/item", xmiddle.RequirePermission(check, "user:item:read"), success)
 	engine.DELETE("/item", xmiddle.RequirePermission(check, "user:item:delete"), success)
-	fmt.Println(do(engine, http.MethodGet, "/item").Code, do(engine, http.MethodDelete, "/item").Code)
+	fmt.Println(do(engine, http.MethodGet, "/item").Code,
+		do(engine, http.MethodDelete, "/item").Code)
 	// Output: 200 403
 }

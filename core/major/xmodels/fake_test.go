@@ -31,7 +31,8 @@ func dry(t *testing.T) *gorm.DB {
 // dryWithout is dry without an id node.
 func dryWithout(t *testing.T) *gorm.DB {
 	t.Helper()
-	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, SkipDefaultTransaction: true})
+	db, err := gorm.Open(tests.DummyDialector{},
+		&gorm.Config{DryRun: true, SkipDefaultTransaction: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,8 @@ func Keyset[T any](tx *gorm.DB, r KeysetRequest, opts ...PageOption) (*KeysetPag
 	if r.After != "" {
 		values, err := readCursor(r.After, page.Sort, fields)
 		if err != nil {
-			return nil, xerror.Wrap(xerror.ParameterError, "the cursor does not belong to this list", err)
+			return nil, xerror.Wrap(xerror.ParameterError,
+				"the cursor does not belong to this list", err)
 		}
 		tx = tx.Where(after(fields, values, page.Descending()))
 	}
@@ -91,7 +92,8 @@ func after(fields []*schema.Field, values []any, descending bool) clause.Express
 	last := len(fields) - 1
 	cond := compare(last, than)
 	for i := last - 1; i >= 0; i-- {
-		cond = clause.And(compare(i, than+"="), clause.Or(compare(i, than), clause.And(compare(i, "="), cond)))
+		cond = clause.And(compare(i, than+"="),
+			clause.Or(compare(i, than), clause.And(compare(i, "="), cond)))
 	}
 	return cond
 }
@@ -104,7 +106,9 @@ type cursor struct {
 	Values  []json.RawMessage `json:"v"`
 }
 
-func writeCursor(tx *gorm.DB, sort string, fields []*schema.Field, row reflect.Value) (string, error) {
+func writeCursor(
+	tx *gorm.DB, sort string, fields []*schema.Field, row reflect.Value,
+) (string, error) {
 	c := cursor{Sort: sort}
 	for _, f := range fields {
 		value := f.ReflectValueOf(tx.Statement.Context, row).Interface()
@@ -113,7 +117,9 @@ func writeCursor(tx *gorm.DB, sort string, fields []*schema.Field, row reflect.V
 			return "", fmt.Errorf("xmodels: cursor: column %s: %w", f.DBName, err)
 		}
 		if bytes.Equal(text, []byte("null")) {
-			return "", fmt.Errorf("xmodels: cursor: column %s is NULL: pages by key need columns without it", f.DBName)
+			return "", fmt.Errorf(
+				"xmodels: cursor: column %s is NULL: pages by key need columns without it",
+				f.DBName)
 		}
 		c.Columns, c.Values = append(c.Columns, f.DBName), append(c.Values, text)
 	}

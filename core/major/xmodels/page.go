@@ -9,7 +9,8 @@ const (
 	// defaultPageSize and maxPageSize are the bounds of a page.
 	defaultPageSize, maxPageSize = 20, 200
 
-	// notCounted stands in TotalItems and TotalPages of a page that was made without counting.
+	// notCounted stands in TotalItems and TotalPages of a page that was made without
+	// counting.
 	notCounted = -1
 )
 
@@ -67,7 +68,8 @@ func (r PageRequest) OrderDirection() string { return r.Normalize().Sort }
 // Descending reports whether the direction is desc.
 func (r PageRequest) Descending() bool { return r.Normalize().Sort == "desc" }
 
-// PageResponse is one page of items. TotalItems and TotalPages are -1 if they were not counted.
+// PageResponse is one page of items. TotalItems and TotalPages are -1 if they were not
+// counted.
 type PageResponse[T any] struct {
 	CurrentPage int   `json:"current_page"`
 	TotalPages  int64 `json:"total_pages"`
@@ -95,7 +97,10 @@ func NewPageFromRequest[T any](r PageRequest, total int64, items []T) *PageRespo
 	case total > 0:
 		pages = (total-1)/int64(r.Size) + 1
 	}
-	return &PageResponse[T]{CurrentPage: r.Page, TotalPages: pages, TotalItems: total, Size: r.Size, Items: items}
+	return &PageResponse[T]{
+		CurrentPage: r.Page, TotalPages: pages, TotalItems: total, Size: r.Size,
+		Items: items,
+	}
 }
 
 // MapPage returns the page with every item converted, such as from an entity to what
@@ -106,7 +111,8 @@ func MapPage[T, U any](p *PageResponse[T], convert func(T) U) *PageResponse[U] {
 		items[i] = convert(item)
 	}
 	return &PageResponse[U]{
-		CurrentPage: p.CurrentPage, TotalPages: p.TotalPages, TotalItems: p.TotalItems, Size: p.Size, Items: items,
+		CurrentPage: p.CurrentPage, TotalPages: p.TotalPages, TotalItems: p.TotalItems,
+		Size: p.Size, Items: items,
 	}
 }
 

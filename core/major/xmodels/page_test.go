@@ -23,18 +23,39 @@ func TestPageRequestKeepsToItsBounds(t *testing.T) {
 		offsetPlusLimitIsSafe bool
 	}{
 		{name: "nothing", page: 1, limit: 20, direction: "asc"},
-		{name: "negative", in: xmodels.PageRequest{Page: -5, Size: -1, Sort: "x"}, page: 1, limit: 20, direction: "asc"},
-		{name: "third page", in: xmodels.PageRequest{Page: 3, Size: 50, Sort: "desc"}, page: 3, limit: 50, offset: 100, direction: "desc"},
-		{name: "too large", in: xmodels.PageRequest{Page: 2, Size: 1000, Sort: " DESC "}, page: 2, limit: 200, offset: 200, direction: "desc"},
-		{name: "smallest int", in: xmodels.PageRequest{Page: math.MinInt, Size: math.MinInt}, page: 1, limit: 20, direction: "asc"},
-		{name: "largest int", in: xmodels.PageRequest{Page: math.MaxInt, Size: 200}, page: math.MaxInt, limit: 200, offset: math.MaxInt - 200, direction: "asc"},
-		{name: "just before the overflow", in: xmodels.PageRequest{Page: math.MaxInt/200 + 1, Size: 200}, page: math.MaxInt/200 + 1, limit: 200, offset: math.MaxInt - 200, direction: "asc"},
+		{
+			name: "negative", in: xmodels.PageRequest{Page: -5, Size: -1, Sort: "x"}, page: 1,
+			limit: 20, direction: "asc",
+		},
+		{
+			name: "third page", in: xmodels.PageRequest{Page: 3, Size: 50, Sort: "desc"}, page: 3,
+			limit: 50, offset: 100, direction: "desc",
+		},
+		{
+			name: "too large", in: xmodels.PageRequest{Page: 2, Size: 1000, Sort: " DESC "}, page: 2,
+			limit: 200, offset: 200, direction: "desc",
+		},
+		{
+			name: "smallest int", in: xmodels.PageRequest{Page: math.MinInt, Size: math.MinInt},
+			page: 1, limit: 20, direction: "asc",
+		},
+		{
+			name: "largest int", in: xmodels.PageRequest{Page: math.MaxInt, Size: 200},
+			page: math.MaxInt, limit: 200, offset: math.MaxInt - 200, direction: "asc",
+		},
+		{
+			name: "just before the overflow",
+			in:   xmodels.PageRequest{Page: math.MaxInt/200 + 1, Size: 200},
+			page: math.MaxInt/200 + 1, limit: 200, offset: math.MaxInt - 200, direction: "asc",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			n := tc.in.Normalize()
-			if n.Page != tc.page || tc.in.Limit() != tc.limit || tc.in.Offset() != tc.offset || tc.in.OrderDirection() != tc.direction {
+			if n.Page != tc.page || tc.in.Limit() != tc.limit || tc.in.Offset() != tc.offset ||
+				tc.in.OrderDirection() != tc.direction {
 				t.Errorf("page %d, limit %d, offset %d, %s; want %d, %d, %d, %s",
-					n.Page, tc.in.Limit(), tc.in.Offset(), tc.in.OrderDirection(), tc.page, tc.limit, tc.offset, tc.direction)
+					n.Page, tc.in.Limit(), tc.in.Offset(), tc.in.OrderDirection(), tc.page,
+					tc.limit, tc.offset, tc.direction)
 			}
 			if again := n.Normalize(); again != n {
 				t.Errorf("normalized again = %+v, want %+v", again, n)
@@ -63,10 +84,17 @@ func TestPageCounts(t *testing.T) {
 		size  int
 		pages int64
 	}{
-		{0, 10, 0}, {1, 10, 1}, {10, 10, 1}, {11, 10, 2}, {math.MaxInt64, 1, math.MaxInt64}, {-1, 10, -1}, {-99, 10, -1},
+		{0, 10, 0},
+		{1, 10, 1},
+		{10, 10, 1},
+		{11, 10, 2},
+		{math.MaxInt64, 1, math.MaxInt64},
+		{-1, 10, -1},
+		{-99, 10, -1},
 	} {
 		t.Run(fmt.Sprint(tc.total), func(t *testing.T) {
-			if p := xmodels.NewPage[int](1, tc.size, tc.total, nil); p.TotalPages != tc.pages || p.TotalItems < -1 {
+			if p := xmodels.NewPage[int](1, tc.size, tc.total, nil); p.TotalPages != tc.pages ||
+				p.TotalItems < -1 {
 				t.Errorf("pages = %d of %d items, want %d", p.TotalPages, p.TotalItems, tc.pages)
 			}
 		})
@@ -75,16 +103,29 @@ func TestPageCounts(t *testing.T) {
 
 func TestPageInJSON(t *testing.T) {
 	empty := xmodels.NewPageFromRequest[string](xmodels.PageRequest{}, 0, nil)
-	full := xmodels.MapPage(xmodels.NewPage(2, 2, 5, []int{3, 4}), func(i int) string { return fmt.Sprint(i) })
+	full := xmodels.MapPage(xmodels.NewPage(2, 2, 5, []int{3, 4}),
+		func(i int) string { return fmt.Sprint(i) })
 	for _, tc := range []struct {
 		name string
 		in   any
 		want string
 	}{
-		{name: "empty", in: empty, want: `{"current_page":1,"total_pages":0,"total_items":0,"size":20,"items":[]}`},
-		{name: "full", in: full, want: `{"current_page":2,"total_pages":3,"total_items":5,"size":2,"items":["3","4"]}`},
-		{name: "java", in: full.DTO(), want: `{"records":["3","4"],"total":5,"size":2,"current":2}`},
-		{name: "empty java", in: empty.DTO(), want: `{"records":[],"total":0,"size":20,"current":1}`},
+		{
+			name: "empty", in: empty,
+			want: `{"current_page":1,"total_pages":0,"total_items":0,"size":20,"items":[]}`,
+		},
+		{
+			name: "full", in: full,
+			want: `{"current_page":2,"total_pages":3,"total_items":5,"size":2,"items":["3","4"]}`,
+		},
+		{
+			name: "java", in: full.DTO(),
+			want: `{"records":["3","4"],"total":5,"size":2,"current":2}`,
+		},
+		{
+			name: "empty java", in: empty.DTO(),
+			want: `{"records":[],"total":0,"size":20,"current":1}`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			text, err := json.Marshal(tc.in)
@@ -103,10 +144,22 @@ func TestPageScopeOrdersTotally(t *testing.T) {
 		want string
 	}{
 		{name: "by the primary key", want: "ORDER BY `users`.`id` DESC"},
-		{name: "by a column", opts: []xmodels.PageOption{xmodels.SortBy("name")}, want: "ORDER BY `users`.`name` DESC,`users`.`id` DESC"},
-		{name: "by a field's name", opts: []xmodels.PageOption{xmodels.SortBy("CreatedAt")}, want: "ORDER BY `users`.`created_at` DESC,`users`.`id` DESC"},
-		{name: "by the key itself", opts: []xmodels.PageOption{xmodels.SortBy("id")}, want: "ORDER BY `users`.`id` DESC"},
-		{name: "after an order", tx: func(db *gorm.DB) *gorm.DB { return db.Order("name ASC") }, want: "ORDER BY name ASC,`users`.`id` DESC"},
+		{
+			name: "by a column", opts: []xmodels.PageOption{xmodels.SortBy("name")},
+			want: "ORDER BY `users`.`name` DESC,`users`.`id` DESC",
+		},
+		{
+			name: "by a field's name", opts: []xmodels.PageOption{xmodels.SortBy("CreatedAt")},
+			want: "ORDER BY `users`.`created_at` DESC,`users`.`id` DESC",
+		},
+		{
+			name: "by the key itself",
+			opts: []xmodels.PageOption{xmodels.SortBy("id")}, want: "ORDER BY `users`.`id` DESC",
+		},
+		{
+			name: "after an order", tx: func(db *gorm.DB) *gorm.DB { return db.Order("name ASC") },
+			want: "ORDER BY name ASC,`users`.`id` DESC",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			db := dry(t)
@@ -129,20 +182,43 @@ func TestSortRefusesWhatIsNoColumn(t *testing.T) {
 		opts []xmodels.PageOption
 		want *xerror.ErrorCode
 	}{
-		{name: "unknown", opts: []xmodels.PageOption{xmodels.SortBy("nope")}, want: xerror.ParameterError},
-		{name: "injection", opts: []xmodels.PageOption{xmodels.SortBy("id; DROP TABLE users")}, want: xerror.ParameterError},
-		{name: "expression", opts: []xmodels.PageOption{xmodels.SortBy("(SELECT 1)")}, want: xerror.ParameterError},
-		{name: "empty", opts: []xmodels.PageOption{xmodels.SortBy("")}, want: xerror.ParameterError},
-		{name: "a field without a column", opts: []xmodels.PageOption{xmodels.SortBy("BaseEntity")}, want: xerror.ParameterError},
-		{name: "not allowed", opts: []xmodels.PageOption{xmodels.SortBy("created_at"), xmodels.AllowSort("name")}, want: xerror.ParameterError},
-		{name: "allowed", opts: []xmodels.PageOption{xmodels.SortBy("Name"), xmodels.AllowSort("name")}},
+		{
+			name: "unknown", opts: []xmodels.PageOption{xmodels.SortBy("nope")},
+			want: xerror.ParameterError,
+		},
+		{
+			name: "injection", opts: []xmodels.PageOption{xmodels.SortBy("id; DROP TABLE users")},
+			want: xerror.ParameterError,
+		},
+		{
+			name: "expression", opts: []xmodels.PageOption{xmodels.SortBy("(SELECT 1)")},
+			want: xerror.ParameterError,
+		},
+		{
+			name: "empty", opts: []xmodels.PageOption{xmodels.SortBy("")},
+			want: xerror.ParameterError,
+		},
+		{
+			name: "a field without a column",
+			opts: []xmodels.PageOption{xmodels.SortBy("BaseEntity")}, want: xerror.ParameterError,
+		},
+		{name: "not allowed", opts: []xmodels.PageOption{
+			xmodels.SortBy("created_at"),
+			xmodels.AllowSort("name"),
+		}, want: xerror.ParameterError},
+		{name: "allowed", opts: []xmodels.PageOption{
+			xmodels.SortBy("Name"),
+			xmodels.AllowSort("name"),
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := xmodels.Paginate[user](dry(t), xmodels.PageRequest{}, append(tc.opts, xmodels.WithoutCount())...)
+			_, err := xmodels.Paginate[user](dry(t), xmodels.PageRequest{},
+				append(tc.opts, xmodels.WithoutCount())...)
 			if got := xerror.From(err).GetErrorCode(); got != tc.want {
 				t.Errorf("code = %v of %v, want %v", got, err, tc.want)
 			}
-			if _, err := xmodels.Keyset[user](dry(t), xmodels.KeysetRequest{}, tc.opts...); xerror.From(err).GetErrorCode() != tc.want {
+			if _, err := xmodels.Keyset[user](dry(t), xmodels.KeysetRequest{},
+				tc.opts...); xerror.From(err).GetErrorCode() != tc.want {
 				t.Errorf("by key: %v, want %v", err, tc.want)
 			}
 		})
@@ -169,7 +245,8 @@ func TestForeignCursorIsRefused(t *testing.T) {
 		{name: "another type", after: cursor(`{"s":"asc","c":["name","id"],"v":["a",{"x":1}]}`)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := xmodels.Keyset[user](dry(t), xmodels.KeysetRequest{After: tc.after}, xmodels.SortBy("name"))
+			_, err := xmodels.Keyset[user](dry(t), xmodels.KeysetRequest{After: tc.after},
+				xmodels.SortBy("name"))
 			if got := xerror.From(err).GetErrorCode(); got != xerror.ParameterError {
 				t.Errorf("code = %v of %v, want ParameterError", got, err)
 			}
@@ -180,11 +257,14 @@ func TestForeignCursorIsRefused(t *testing.T) {
 func TestKeysetConditionLetsAnIndexFindTheStart(t *testing.T) {
 	db := dry(t)
 	var sql string
-	if err := db.Callback().Query().After("gorm:query").Register("test:sql", func(tx *gorm.DB) { sql = tx.Statement.SQL.String() }); err != nil {
+	if err := db.Callback().Query().After("gorm:query").Register("test:sql",
+		func(tx *gorm.DB) { sql = tx.Statement.SQL.String() }); err != nil {
 		t.Fatal(err)
 	}
-	after := base64.RawURLEncoding.EncodeToString([]byte(`{"s":"asc","c":["name","id"],"v":["a","1"]}`))
-	if _, err := xmodels.Keyset[user](db.Where("x = ? OR y = ?", 1, 2), xmodels.KeysetRequest{After: after}, xmodels.SortBy("name")); err != nil {
+	after := base64.RawURLEncoding.EncodeToString(
+		[]byte(`{"s":"asc","c":["name","id"],"v":["a","1"]}`))
+	if _, err := xmodels.Keyset[user](db.Where("x = ? OR y = ?", 1, 2),
+		xmodels.KeysetRequest{After: after}, xmodels.SortBy("name")); err != nil {
 		t.Fatal(err)
 	}
 	const want = "SELECT * FROM `users` WHERE (x = ? OR y = ?) AND " +

@@ -106,7 +106,8 @@ func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
 	for _, name := range c.sortBy {
 		f := stmt.Schema.LookUpField(name)
 		if f == nil || f.DBName == "" || c.refuses(stmt.Schema, f) {
-			return nil, xerror.New(xerror.ParameterError, "the list cannot be sorted by this column")
+			return nil, xerror.New(xerror.ParameterError,
+				"the list cannot be sorted by this column")
 		}
 		fields = append(fields, f)
 	}

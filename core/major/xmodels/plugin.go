@@ -33,8 +33,10 @@ func (p Plugin) Initialize(db *gorm.DB) error {
 	return errors.Join(
 		cb.Create().Before("*").Register("plinth:id", p.setIDs),
 		cb.Create().Before("gorm:before_create").Register("plinth:first_version", setFirstVersions),
-		cb.Update().Before("gorm:update").After("gorm:save_before_associations").Register("plinth:version", beginVersion),
-		cb.Update().After("gorm:update").Before("gorm:save_after_associations").Register("plinth:version_check", checkVersion),
+		cb.Update().Before("gorm:update").After("gorm:save_before_associations").Register(
+			"plinth:version", beginVersion),
+		cb.Update().After("gorm:update").Before("gorm:save_after_associations").Register(
+			"plinth:version_check", checkVersion),
 	)
 }
 
@@ -86,14 +88,16 @@ func fill(db *gorm.DB, f *schema.Field, value func(row reflect.Value) (int64, er
 	switch v := db.Statement.ReflectValue; v.Kind() {
 	case reflect.Struct:
 		if !v.CanAddr() {
-			_ = db.AddError(fmt.Errorf("xmodels: insert of a %s by value, want a pointer: %w", v.Type(), gorm.ErrInvalidValue))
+			_ = db.AddError(fmt.Errorf("xmodels: insert of a %s by value, want a pointer: %w",
+				v.Type(), gorm.ErrInvalidValue))
 			return
 		}
 		set(v)
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
 			row := reflect.Indirect(v.Index(i))
-			if row.Kind() == reflect.Struct && row.CanAddr() { // else a map, or a nil pointer, of which gorm itself complains
+			// else a map, or a nil pointer, of which gorm itself complains
+			if row.Kind() == reflect.Struct && row.CanAddr() {
 				set(row)
 			}
 		}

@@ -45,7 +45,8 @@ func TestIDsAreSetInEveryKindOfBatch(t *testing.T) {
 		"pointers": db.Create(pointers).Error,
 		"array":    db.Create(&array).Error,
 		"batches":  db.CreateInBatches(upsert, 1).Error,
-		"upsert":   db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&[]user{{Name: "x"}}).Error,
+		"upsert": db.Clauses(clause.OnConflict{UpdateAll: true}).Create(
+			&[]user{{Name: "x"}}).Error,
 		"no hooks": db.Session(&gorm.Session{SkipHooks: true}).Create(&user{}).Error,
 	} {
 		if err != nil {
@@ -54,7 +55,8 @@ func TestIDsAreSetInEveryKindOfBatch(t *testing.T) {
 	}
 	seen := map[xsnowflake.SnowflakeID]bool{0: true}
 	for _, u := range []*user{
-		&values[0], &values[1], pointers[0], pointers[1], pointers[2], &array[0], &array[1], &upsert[0], &upsert[1],
+		&values[0], &values[1], pointers[0], pointers[1], pointers[2], &array[0], &array[1],
+		&upsert[0], &upsert[1],
 	} {
 		if seen[u.ID] || u.ID.Gene() != xsnowflake.GeneUser {
 			t.Errorf("id = %d with gene %v, want a new one of the user's", u.ID, u.ID.Gene())
@@ -139,9 +141,18 @@ func TestWhatCannotGetAnIDIsAClearError(t *testing.T) {
 		is    error
 		says  string
 	}{
-		{name: "no node", value: &user{}, with: dryWithout(t), is: xerror.ConfigError, says: "no id for user: "},
-		{name: "by value", value: user{}, with: dry(t), is: gorm.ErrInvalidValue, says: "want a pointer"},
-		{name: "a gene that does not fit", value: &mixed{Kind: 64}, with: dry(t), says: "no id for mixed: "},
+		{
+			name: "no node", value: &user{}, with: dryWithout(t), is: xerror.ConfigError,
+			says: "no id for user: ",
+		},
+		{
+			name: "by value", value: user{}, with: dry(t), is: gorm.ErrInvalidValue,
+			says: "want a pointer",
+		},
+		{
+			name:  "a gene that does not fit",
+			value: &mixed{Kind: 64}, with: dry(t), says: "no id for mixed: ",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := tc.with.Create(tc.value).Error
@@ -190,7 +201,8 @@ func TestVersionRestrictsTheWholeUpdate(t *testing.T) {
 		},
 		{
 			name: "no entity",
-			tx:   db.Model(&account{}).Where("id > ?", 1).Updates(map[string]any{"balance": 2, "version": 99}),
+			tx: db.Model(&account{}).Where("id > ?",
+				1).Updates(map[string]any{"balance": 2, "version": 99}),
 			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 " +
 				"WHERE id > ? AND `accounts`.`deleted_at` IS NULL",
 		},
@@ -287,7 +299,8 @@ func TestPlugin_Node(t *testing.T) {
 		return n
 	}
 	database := func(n *xsnowflake.Node) *gorm.DB {
-		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, SkipDefaultTransaction: true})
+		db, err := gorm.Open(tests.DummyDialector{},
+			&gorm.Config{DryRun: true, SkipDefaultTransaction: true})
 		if err == nil {
 			err = db.Use(xmodels.Plugin{Node: func() *xsnowflake.Node { return n }})
 		}
@@ -296,7 +309,8 @@ func TestPlugin_Node(t *testing.T) {
 		}
 		return db
 	}
-	own, other, process := newNode(xsnowflake.WithNodeID(1)), newNode(xsnowflake.WithNodeID(2)), newNode(xsnowflake.WithNodeID(3))
+	own, other, process := newNode(xsnowflake.WithNodeID(1)), newNode(xsnowflake.WithNodeID(2)),
+		newNode(xsnowflake.WithNodeID(3))
 	withOther := context.WithValue(t.Context(), xctx.SnowflakeNodeKey, other)
 	for _, tc := range []struct {
 		name string
@@ -305,13 +319,20 @@ func TestPlugin_Node(t *testing.T) {
 		want int
 	}{
 		{name: "that of the context first", db: database(own), ctx: withOther, want: 2},
-		{name: "that of the database if the context has none", db: database(own), ctx: context.Background(), want: 1},
-		{name: "that of the process if neither has one", db: database(nil), ctx: context.Background(), want: 3},
+		{
+			name: "that of the database if the context has none",
+			db:   database(own), ctx: context.Background(), want: 1,
+		},
+		{
+			name: "that of the process if neither has one",
+			db:   database(nil), ctx: context.Background(), want: 3,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer xsnowflake.SetDefault(process)()
 			var u user
-			if err := tc.db.WithContext(tc.ctx).Create(&u).Error; err != nil || u.ID.NodeID() != tc.want {
+			if err := tc.db.WithContext(tc.ctx).Create(&u).Error; err != nil ||
+				u.ID.NodeID() != tc.want {
 				t.Errorf("id of node %d, %v; want %d", u.ID.NodeID(), err, tc.want)
 			}
 		})
@@ -326,18 +347,23 @@ func TestPlugin_Node(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Create(&user{}).Error; !errors.Is(err, xsnowflake.ErrNoSlot) || pool.begun != 0 {
+		if err := db.Create(&user{}).Error; !errors.Is(err, xsnowflake.ErrNoSlot) ||
+			pool.begun != 0 {
 			t.Errorf("error = %v after %d transactions, want ErrNoSlot and none", err, pool.begun)
 		}
-		if err := db.Create(&user{BaseEntity: xmodels.BaseEntity{ID: 7}}).Error; err != nil || pool.begun != 1 {
-			t.Errorf("error = %v after %d transactions of an insert with an id, want one", err, pool.begun)
+		if err := db.Create(&user{BaseEntity: xmodels.BaseEntity{ID: 7}}).Error; err != nil ||
+			pool.begun != 1 {
+			t.Errorf("error = %v after %d transactions of an insert with an id, want one",
+				err, pool.begun)
 		}
 	})
 	t.Run("a number that is lost or not to be had is SERVICE_UNAVAILABLE", func(t *testing.T) {
 		lost := newNode(withoutNodeID())
 		err := database(lost).Create(&user{}).Error
-		if !errors.Is(err, xsnowflake.ErrNoSlot) || xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
-			t.Errorf("error = %v with the code %v, want SERVICE_UNAVAILABLE", err, xerror.From(err).GetErrorCode())
+		if !errors.Is(err, xsnowflake.ErrNoSlot) ||
+			xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+			t.Errorf("error = %v with the code %v, want SERVICE_UNAVAILABLE",
+				err, xerror.From(err).GetErrorCode())
 		}
 	})
 }

@@ -73,15 +73,20 @@ func beginVersion(db *gorm.DB) {
 	if len(set) == 0 || db.Error != nil {
 		return
 	}
-	set = slices.DeleteFunc(set, func(a clause.Assignment) bool { return a.Column.Name == field.DBName })
+	set = slices.DeleteFunc(set,
+		func(a clause.Assignment) bool { return a.Column.Name == field.DBName })
 	column := columnOf(field)
 	stmt.AddClause(append(set, clause.Assignment{
-		Column: clause.Column{Name: field.DBName}, Value: clause.Expr{SQL: "? + 1", Vars: []any{column}},
+		Column: clause.Column{Name: field.DBName},
+		Value:  clause.Expr{SQL: "? + 1", Vars: []any{column}},
 	}))
 	stmt.Settings.Store(versionState, current)
 	if current != 0 {
 		groupConditions(stmt)
-		stmt.AddClause(clause.Where{Exprs: []clause.Expression{clause.Eq{Column: column, Value: int64(current)}}})
+		stmt.AddClause(clause.Where{Exprs: []clause.Expression{clause.Eq{
+			Column: column,
+			Value:  int64(current),
+		}}})
 	}
 }
 

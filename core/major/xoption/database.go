@@ -15,11 +15,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// WithDatabase opens a database before the cache and the application's nodes. When there are ids, it is migrated and
-// prepared, still before these nodes. It takes part in the readiness and is closed after them.
+// WithDatabase opens a database before the cache and the application's nodes. When there
+// are ids, it is migrated and prepared, still before these nodes. It takes part in the
+// readiness and is closed after them.
 //
-// Given more than once, its options add up as if they had been given to one: a part of an application may bring its own
-// entities, and a test may replace the connection.
+// Given more than once, its options add up as if they had been given to one: a part of an
+// application may bring its own entities, and a test may replace the connection.
 func WithDatabase(opts ...xdb.Option) Option {
 	return func(p *startup.Plan) {
 		p.DatabaseOptions = append(p.DatabaseOptions, opts...)
@@ -27,8 +28,8 @@ func WithDatabase(opts ...xdb.Option) Option {
 	}
 }
 
-// WithRequiredDatabase is WithDatabase for an application that is of no use without one: it does not start where none is
-// configured.
+// WithRequiredDatabase is WithDatabase for an application that is of no use without one:
+// it does not start where none is configured.
 func WithRequiredDatabase(opts ...xdb.Option) Option {
 	return func(p *startup.Plan) {
 		WithDatabase(opts...)(p)
@@ -60,7 +61,9 @@ func databasePhase(p *startup.Plan) *startup.Phase {
 	phase.Close = func(context.Context) error { return xdb.Close(db) }
 	phase.Health = func(ctx context.Context) error { return databaseHealth(ctx, db) }
 	if database.KeepsLeases() {
-		phase.Leases = func(ctx context.Context) (*xlease.Leases, error) { return xdb.Leases(db.WithContext(ctx)) }
+		phase.Leases = func(ctx context.Context) (*xlease.Leases, error) {
+			return xdb.Leases(db.WithContext(ctx))
+		}
 	}
 	if database.HasSchema() {
 		phase.Setup = func(ctx context.Context) error { return database.Setup(ctx, db) }
@@ -82,6 +85,7 @@ func missingDatabase() error {
 	if set {
 		problem = "is no database, and the application needs one"
 	}
-	accepted := cmp.Or(strings.Join(xdb.Drivers(), ", "), "a driver that the program imports; it imports none")
+	accepted := cmp.Or(strings.Join(xdb.Drivers(), ", "),
+		"a driver that the program imports; it imports none")
 	return xenv.Problem(xenv.DatabaseDriver, name, problem, accepted)
 }

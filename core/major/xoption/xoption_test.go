@@ -53,25 +53,29 @@ func check(t *testing.T, p *startup.Plan) error {
 
 func TestOptionsOfADatabaseAddUpAndTheLaterWins(t *testing.T) {
 	p := plan(
-		xoption.WithDatabase(xoptdatabase.WithDriver("first", "")), xoption.WithDatabase(xoptdatabase.WithDriver("second", "")),
+		xoption.WithDatabase(xoptdatabase.WithDriver("first", "")),
+		xoption.WithDatabase(xoptdatabase.WithDriver("second", "")),
 		xoption.WithDatabase(),
 	)
 	if err := p.Problems; err != nil {
 		t.Fatal(err)
 	}
-	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) || strings.Contains(err.Error(), `"first"`) {
+	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) ||
+		strings.Contains(err.Error(), `"first"`) {
 		t.Errorf("Check = %v, want the second driver named", err)
 	}
 }
 
 func TestOptionsOfACacheAddUpAndTheLaterWins(t *testing.T) {
 	p := plan(
-		xoption.WithCache(), xoption.WithCache(xoptcache.WithDriver("first")), xoption.WithCache(xoptcache.WithDriver("second")),
+		xoption.WithCache(), xoption.WithCache(xoptcache.WithDriver("first")),
+		xoption.WithCache(xoptcache.WithDriver("second")),
 	)
 	if err := p.Problems; err != nil {
 		t.Fatal(err)
 	}
-	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) || strings.Contains(err.Error(), `"first"`) {
+	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) ||
+		strings.Contains(err.Error(), `"first"`) {
 		t.Errorf("Check = %v, want the second driver named", err)
 	}
 }
@@ -103,7 +107,8 @@ func TestNilOptionOfAPhaseIsSkipped(t *testing.T) {
 func TestOptionsOfAPhaseAreEvaluatedOnce(t *testing.T) {
 	var database, cache int
 	p := plan(
-		xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}), func(*xdb.Options) { database++ }),
+		xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}),
+			func(*xdb.Options) { database++ }),
 		xoption.WithCache(func(*xcache.Options) { cache++ }),
 	)
 	for _, phase := range phases(p) {
@@ -130,13 +135,16 @@ func TestSchemaIsSetUpWhereThereIsOne(t *testing.T) {
 func TestDriverThatKeepsNoLeases(t *testing.T) {
 	p := plan(xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{})))
 	if phase := phases(p)[0]; phase.Err != nil || phase.Leases != nil {
-		t.Errorf("Err = %v, keeps leases: %t; want a database without", phase.Err, phase.Leases != nil)
+		t.Errorf("Err = %v, keeps leases: %t; want a database without",
+			phase.Err, phase.Leases != nil)
 	}
 }
 
 func TestNilFunctionsAreProblems(t *testing.T) {
-	p := plan(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil), xoption.WithServer(nil),
-		xoption.WithLogConfig(nil), xoption.WithLogger(nil), xoption.WithListener(nil), xoption.WithLeases(nil))
+	p := plan(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil),
+		xoption.WithServer(nil),
+		xoption.WithLogConfig(nil), xoption.WithLogger(nil), xoption.WithListener(nil),
+		xoption.WithLeases(nil))
 	if n := strings.Count(p.Problems.Error(), "is nil"); n != 8 {
 		t.Errorf("Problems = %v, want 8", p.Problems)
 	}
@@ -144,13 +152,16 @@ func TestNilFunctionsAreProblems(t *testing.T) {
 
 func TestOptionsCollectInTheirOrder(t *testing.T) {
 	p := plan(
-		xoption.WithEnvFile("a"), xoption.WithEnvFile("b", "c"), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+		xoption.WithEnvFile("a"), xoption.WithEnvFile("b", "c"),
+		xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "1", xenv.Host: "h"}),
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "2"}),
-		xoption.WithOptions(xoption.WithRoute(func(context.Context, *gin.Engine) {}), nil, xoption.WithHealth()),
+		xoption.WithOptions(xoption.WithRoute(func(context.Context, *gin.Engine) {}), nil,
+			xoption.WithHealth()),
 		xoption.WithDrainDelay(time.Second), nil,
 	)
-	if strings.Join(p.EnvFiles, "") != "abc" || len(p.Snowflake) != 1 || len(p.Routes) != 1 || len(p.Settings) != 1 {
+	if strings.Join(p.EnvFiles, "") != "abc" || len(p.Snowflake) != 1 || len(p.Routes) != 1 ||
+		len(p.Settings) != 1 {
 		t.Errorf("plan = %+v", p)
 	}
 	if p.EnvDefaults[xenv.Port] != "2" || p.EnvDefaults[xenv.Host] != "h" {

@@ -11,8 +11,9 @@ import (
 // kubernetesHost is set by Kubernetes in every container.
 const kubernetesHost xenv.EnvKey = "KUBERNETES_SERVICE_HOST"
 
-// inContainer reports whether the process runs in a container, as far as Kubernetes, the marker file of Docker or Podman,
-// or the control group of the first process in the file system at root show it.
+// inContainer reports whether the process runs in a container, as far as Kubernetes, the
+// marker file of Docker or Podman, or the control group of the first process in the file
+// system at root show it.
 func inContainer(root fs.FS) bool {
 	if _, set := xenv.GetEnv(kubernetesHost); set {
 		return true
@@ -23,7 +24,8 @@ func inContainer(root fs.FS) bool {
 		}
 	}
 	groups, _ := fs.ReadFile(root, "proc/1/cgroup")
-	return slices.ContainsFunc([]string{"docker", "kubepods", "containerd", "libpod", "lxc"}, func(runtime string) bool {
-		return strings.Contains(string(groups), runtime)
-	})
+	return slices.ContainsFunc([]string{"docker", "kubepods", "containerd", "libpod", "lxc"},
+		func(runtime string) bool {
+			return strings.Contains(string(groups), runtime)
+		})
 }

@@ -18,7 +18,11 @@ func TestInContainer(t *testing.T) {
 		{name: "no proc", root: fstest.MapFS{}},
 		{name: "Docker", root: fstest.MapFS{".dockerenv": {}}, want: true},
 		{name: "Podman", root: fstest.MapFS{"run/.containerenv": {}}, want: true},
-		{name: "control group", root: fstest.MapFS{"proc/1/cgroup": {Data: []byte("11:pids:/kubepods/besteffort/pod1\n")}}, want: true},
+		{
+			name: "control group",
+			root: fstest.MapFS{"proc/1/cgroup": {Data: []byte(
+				"11:pids:/kubepods/besteffort/pod1\n")}}, want: true,
+		},
 		{name: "Kubernetes", kubernetes: "10.0.0.1", root: fstest.MapFS{}, want: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -33,7 +37,8 @@ func TestInContainer(t *testing.T) {
 func TestCheckProxies(t *testing.T) {
 	for text, want := range map[string]bool{
 		"10.0.0.0/8": true, "192.0.2.7": true, "::1": true, "fd00::/8": true,
-		"": false, "example.org": false, "10.0.0.0/33": false, "fe80::1%eth0": false, "10.0.0.0/8,": false,
+		"": false, "example.org": false, "10.0.0.0/33": false, "fe80::1%eth0": false,
+		"10.0.0.0/8,": false,
 	} {
 		if err := checkProxies(&startup.Settings{TrustedProxies: []string{text}}); (err == nil) != want {
 			t.Errorf("checkProxies(%q) = %v, want it valid: %t", text, err, want)

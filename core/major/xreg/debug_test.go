@@ -20,16 +20,21 @@ func TestApplicationsContextKnowsTheDebugMode(t *testing.T) {
 		{name: "neither", opt: xoption.WithOptions(), want: false},
 		{name: "environment", env: "true", opt: xoption.WithOptions(), want: true},
 		{name: "option", opt: xoption.WithDebug(true), want: true},
-		{name: "option against the environment", env: "true", opt: xoption.WithDebug(false), want: false},
+		{
+			name: "option against the environment", env: "true",
+			opt: xoption.WithDebug(false), want: false,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("PLINTH_DEBUG", tc.env)
 			seen := !tc.want
-			reg, _ := begin(t, []xregnode.Node{{Key: "n", Node: func(ctx context.Context) (any, error) {
-				seen = xctxutil.IsDebug(ctx)
-				return 1, nil
-			}}}, tc.opt)
-			if got, err := xctxutil.Get[bool](reg.Init.Ctx, xctx.DebugKey); err != nil || got != tc.want || seen != tc.want {
+			reg, _ := begin(t,
+				[]xregnode.Node{{Key: "n", Node: func(ctx context.Context) (any, error) {
+					seen = xctxutil.IsDebug(ctx)
+					return 1, nil
+				}}}, tc.opt)
+			if got, err := xctxutil.Get[bool](reg.Init.Ctx, xctx.DebugKey); err != nil ||
+				got != tc.want || seen != tc.want {
 				t.Errorf("DebugKey = %t, %v, in a node %t; want %t", got, err, seen, tc.want)
 			}
 		})
@@ -42,17 +47,24 @@ func TestDebugModeOfTheContextFollowsLaterOptions(t *testing.T) {
 		t.Errorf("Apply = %v, debug = %t; want true", err, xctxutil.IsDebug(reg.Init.Ctx))
 	}
 	seen := true
-	err := reg.Apply(xoption.WithDebug(false), xoption.WithNodes(xregnode.Node{Key: "n", Node: func(ctx context.Context) (any, error) {
-		seen = xctxutil.IsDebug(ctx)
-		return 1, nil
-	}}))
+	err := reg.Apply(xoption.WithDebug(false), xoption.WithNodes(xregnode.Node{
+		Key: "n",
+		Node: func(ctx context.Context) (any, error) {
+			seen = xctxutil.IsDebug(ctx)
+			return 1, nil
+		},
+	}))
 	if err != nil || seen || xctxutil.IsDebug(reg.Init.Ctx) {
-		t.Errorf("Apply = %v, debug in a node %t, then %t; want false", err, seen, xctxutil.IsDebug(reg.Init.Ctx))
+		t.Errorf("Apply = %v, debug in a node %t, then %t; want false",
+			err, seen, xctxutil.IsDebug(reg.Init.Ctx))
 	}
 }
 
 func TestKeyOfTheDebugModeIsTheFrameworks(t *testing.T) {
-	if err := new(xregnode.Nodes).Check([]xregnode.Node{{Key: xctx.DebugKey, Node: func(context.Context) (any, error) { return true, nil }}}); err == nil {
+	if err := new(xregnode.Nodes).Check([]xregnode.Node{{
+		Key:  xctx.DebugKey,
+		Node: func(context.Context) (any, error) { return true, nil },
+	}}); err == nil {
 		t.Error("Check = nil, want the key refused")
 	}
 }

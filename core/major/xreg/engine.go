@@ -13,7 +13,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xroute"
 )
 
-// setUpGin sets what gin keeps for the whole process: its mode, which makes it print, and its validator.
+// setUpGin sets what gin keeps for the whole process: its mode, which makes it print, and
+// its validator.
 var setUpGin = sync.OnceFunc(func() {
 	if gin.Mode() == gin.DebugMode {
 		gin.SetMode(gin.ReleaseMode) // the banner lists the routes instead
@@ -21,18 +22,21 @@ var setUpGin = sync.OnceFunc(func() {
 	binding.Validator = xvalid.GinBinding{} // which builds nothing until it is asked
 })
 
-// newEngine makes the engine with the middleware that every route has. The middleware is reached through a pointer, so
-// that options which come later change it for the routes that exist already.
+// newEngine makes the engine with the middleware that every route has. The middleware is
+// reached through a pointer, so that options which come later change it for the routes
+// that exist already.
 func (r *Reg) newEngine() {
 	setUpGin()
 	e := gin.New()
 	e.ContextWithFallback = true
 	e.HandleMethodNotAllowed = true
-	e.RedirectTrailingSlash = false // gin answers such a redirect past all middleware: without an id, a log line, an envelope
+	// gin answers such a redirect past all middleware: without an id, a log line, an
+	// envelope
+	e.RedirectTrailingSlash = false
 	e.RedirectFixedPath = false
 	_ = e.SetTrustedProxies(nil) // nil is no error
-	// Not X-Real-IP, which gin believes as well: a proxy that sets only the other header passes on what a
-	// client put there.
+	// Not X-Real-IP, which gin believes as well: a proxy that sets only the other header
+	// passes on what a client put there.
 	e.RemoteIPHeaders = []string{string(xhttp.XForwardedFor)}
 	r.bare = e.Group("/")
 	e.Use(answerHead(e), func(c *gin.Context) { (*r.serve.Load())(c) })
@@ -41,7 +45,8 @@ func (r *Reg) newEngine() {
 	r.Serve = e
 }
 
-// build makes the middleware of all options, and adds p's changes of the engine, health and routes.
+// build makes the middleware of all options, and adds p's changes of the engine, health
+// and routes.
 func (r *Reg) build(p *startup.Plan) {
 	settings := r.Settings()
 	_ = r.Serve.SetTrustedProxies(settings.TrustedProxies) // checkProxies has reported its errors

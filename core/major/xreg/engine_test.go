@@ -30,11 +30,13 @@ func ok(_ context.Context, e *gin.Engine) {
 func TestUnknownPathAndMethodAnswerInTheEnvelope(t *testing.T) {
 	reg, _ := begin(t, nil, xoption.WithRoute(ok))
 	w := get(reg, "GET", "/nowhere")
-	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusNotFound || r.Code != xerror.PageNotFound.GetCode() || r.Context == "" {
+	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusNotFound ||
+		r.Code != xerror.PageNotFound.GetCode() || r.Context == "" {
 		t.Errorf("unknown path = %d %s", w.Code, w.Body)
 	}
 	w = get(reg, "POST", "/ok")
-	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusMethodNotAllowed || r.Output != "METHOD_NOT_ALLOWED" || w.Header().Get("Allow") != "GET, HEAD" {
+	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusMethodNotAllowed ||
+		r.Output != "METHOD_NOT_ALLOWED" || w.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("wrong method = %d %s, Allow %q", w.Code, w.Body, w.Header().Get("Allow"))
 	}
 }
@@ -45,11 +47,13 @@ func TestEveryRouteHasIDRecoveryErrorsAndAccessLog(t *testing.T) {
 		e.GET("/fails", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.Existed, "taken")) })
 	}))
 	w := get(reg, "GET", "/panics")
-	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusInternalServerError || r.Context != w.Header().Get("X-Request-UUID") || r.Context == "" {
+	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusInternalServerError ||
+		r.Context != w.Header().Get("X-Request-UUID") || r.Context == "" {
 		t.Errorf("panic = %d %s", w.Code, w.Body)
 	}
 	w = get(reg, "GET", "/fails")
-	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusBadRequest || r.Output != "EXISTED" || r.ErrorMessage != "taken" {
+	if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusBadRequest ||
+		r.Output != "EXISTED" || r.ErrorMessage != "taken" {
 		t.Errorf("error = %d %s", w.Code, w.Body)
 	}
 	if linesWith(out, "/fails") != 1 {
@@ -59,7 +63,10 @@ func TestEveryRouteHasIDRecoveryErrorsAndAccessLog(t *testing.T) {
 
 func TestGinContextCarriesTheApplicationsValues(t *testing.T) {
 	var got any
-	reg, _ := begin(t, []xregnode.Node{{Key: "a", Node: func(context.Context) (any, error) { return 7, nil }}},
+	reg, _ := begin(t, []xregnode.Node{{
+		Key:  "a",
+		Node: func(context.Context) (any, error) { return 7, nil },
+	}},
 		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.GET("/", func(c *gin.Context) {
 				got = c.Value(xctx.ContextKey("a"))
@@ -77,9 +84,13 @@ func TestGinContextCarriesTheApplicationsValues(t *testing.T) {
 func TestForwardedForIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 	address := func(opts ...xoption.Option) string {
 		got := ""
-		reg, _ := begin(t, nil, append(opts, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.GET("/", func(c *gin.Context) { got = c.ClientIP(); c.Status(http.StatusNoContent) })
-		}))...)
+		reg, _ := begin(t, nil,
+			append(opts, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+				e.GET("/", func(c *gin.Context) {
+					got = c.ClientIP()
+					c.Status(http.StatusNoContent)
+				})
+			}))...)
 		get(reg, "GET", "/", "X-Forwarded-For", "203.0.113.9")
 		return got
 	}
@@ -100,21 +111,24 @@ func TestForwardedForIsBelievedFromTrustedProxiesOnly(t *testing.T) {
 
 func TestClientIP_headers(t *testing.T) {
 	got := ""
-	reg, _ := begin(t, nil, xoption.WithTrustedProxies("192.0.2.0/24"), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/", func(c *gin.Context) { got = c.ClientIP(); c.Status(http.StatusNoContent) })
-	}))
+	reg, _ := begin(t, nil, xoption.WithTrustedProxies("192.0.2.0/24"),
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/", func(c *gin.Context) { got = c.ClientIP(); c.Status(http.StatusNoContent) })
+		}))
 	if get(reg, "GET", "/", "X-Real-IP", "203.0.113.9"); got != "192.0.2.1" {
 		t.Errorf("X-Real-IP alone: %s, want the peer 192.0.2.1", got)
 	}
-	if get(reg, "GET", "/", "X-Real-IP", "203.0.113.9", "X-Forwarded-For", "203.0.113.7"); got != "203.0.113.7" {
+	if get(reg, "GET", "/", "X-Real-IP", "203.0.113.9", "X-Forwarded-For",
+		"203.0.113.7"); got != "203.0.113.7" {
 		t.Errorf("both headers: %s, want that of X-Forwarded-For", got)
 	}
 }
 
 func TestBodyOverTheLimitIsRefused(t *testing.T) {
-	reg, _ := begin(t, nil, xoption.WithMaxBodyBytes(10), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.POST("/", func(c *gin.Context) { c.Status(http.StatusNoContent) })
-	}))
+	reg, _ := begin(t, nil, xoption.WithMaxBodyBytes(10),
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.POST("/", func(c *gin.Context) { c.Status(http.StatusNoContent) })
+		}))
 	if w := post(reg, "/", strings.Repeat("x", 11)); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("11 bytes = %d, want 413", w.Code)
 	}
@@ -126,8 +140,10 @@ func TestBodyOverTheLimitIsRefused(t *testing.T) {
 func TestLimitsOfTheServerHaveDefaultsEnvironmentAndOption(t *testing.T) {
 	reg, _ := begin(t, nil)
 	s := reg.Settings().Server
-	if s.ReadHeaderTimeout.String() != "5s" || s.ReadTimeout.String() != "30s" || s.IdleTimeout.String() != "2m0s" || s.MaxHeaderBytes != 64<<10 {
-		t.Errorf("defaults = %s %s %s %d", s.ReadHeaderTimeout, s.ReadTimeout, s.IdleTimeout, s.MaxHeaderBytes)
+	if s.ReadHeaderTimeout.String() != "5s" || s.ReadTimeout.String() != "30s" ||
+		s.IdleTimeout.String() != "2m0s" || s.MaxHeaderBytes != 64<<10 {
+		t.Errorf("defaults = %s %s %s %d",
+			s.ReadHeaderTimeout, s.ReadTimeout, s.IdleTimeout, s.MaxHeaderBytes)
 	}
 	t.Setenv("PLINTH_READ_HEADER_TIMEOUT", "0")
 	t.Setenv("PLINTH_READ_TIMEOUT", "1m")
@@ -137,14 +153,16 @@ func TestLimitsOfTheServerHaveDefaultsEnvironmentAndOption(t *testing.T) {
 		change(s)
 	}
 	if s.ReadHeaderTimeout > 0 || s.ReadTimeout.String() != "1m0s" || s.MaxHeaderBytes != 1<<20 {
-		t.Errorf("changed = %s %s %d, want no header timeout, 1m, 1 MiB", s.ReadHeaderTimeout, s.ReadTimeout, s.MaxHeaderBytes)
+		t.Errorf("changed = %s %s %d, want no header timeout, 1m, 1 MiB",
+			s.ReadHeaderTimeout, s.ReadTimeout, s.MaxHeaderBytes)
 	}
 }
 
 func TestApplicationsMappersLeaveWithIt(t *testing.T) {
 	mine := errors.New("mine")
 	base, _ := alone(t)
-	reg, err := xreg.New(t.Context(), nil, base, xoption.WithErrorMapper(xerror.MapIs(mine, xerror.Locked)))
+	reg, err := xreg.New(t.Context(), nil, base,
+		xoption.WithErrorMapper(xerror.MapIs(mine, xerror.Locked)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,12 +183,17 @@ func TestOptionsGivenLaterEqualThoseOfTheStart(t *testing.T) {
 	late := []xoption.Option{
 		xoption.WithProfile(xbase.ProfileJava), xoption.WithHealth(),
 		xoption.WithServe(func(c *xhelper.Config) { c.EnableInput = false }),
-		withPhase(startup.Phase{Name: "late", Key: "late", Start: func(context.Context) (any, error) { return 1, nil }}),
+		withPhase(startup.Phase{
+			Name: "late", Key: "late",
+			Start: func(context.Context) (any, error) { return 1, nil },
+		}),
 		xoption.WithNodes(xregnode.Node{Key: "after", Node: func(ctx context.Context) (any, error) {
 			return ctx.Value(xctx.ContextKey("late")), nil
 		}}),
 		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.GET("/late", func(c *gin.Context) { xresult.SuccessHasData(c, "late", c.Value(xctx.ContextKey("after"))) })
+			e.GET("/late", func(c *gin.Context) {
+				xresult.SuccessHasData(c, "late", c.Value(xctx.ContextKey("after")))
+			})
 		}),
 	}
 	if err := reg.Apply(late...); err != nil {
@@ -178,8 +201,10 @@ func TestOptionsGivenLaterEqualThoseOfTheStart(t *testing.T) {
 	}
 	for _, path := range []string{"/ok", "/direct", "/late"} {
 		w := get(reg, "GET", path, "X-Request-UUID", "mine")
-		if !strings.Contains(w.Body.String(), `"errorMessage":null`) || w.Header().Get("X-Request-UUID") == "mine" {
-			t.Errorf("%s = %s with id %q; want the Java profile and an id of our own", path, w.Body, w.Header().Get("X-Request-UUID"))
+		if !strings.Contains(w.Body.String(), `"errorMessage":null`) ||
+			w.Header().Get("X-Request-UUID") == "mine" {
+			t.Errorf("%s = %s with id %q; want the Java profile and an id of our own",
+				path, w.Body, w.Header().Get("X-Request-UUID"))
 		}
 	}
 	if w := get(reg, "GET", "/late"); !strings.Contains(w.Body.String(), `"data":1`) {

@@ -11,8 +11,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-// loadEnvFiles reads the plan's files into the environment: by default .env, if it exists. An error says where a file
-// is wrong, and not what it contains there; the rest of the file is read all the same, so that it can be checked too.
+// loadEnvFiles reads the plan's files into the environment: by default .env, if it
+// exists. An error says where a file is wrong, and not what it contains there; the rest
+// of the file is read all the same, so that it can be checked too.
 func loadEnvFiles(p *startup.Plan) error {
 	if p.NoEnvFile {
 		return nil
@@ -33,7 +34,8 @@ func loadEnvFiles(p *startup.Plan) error {
 		}
 		values, bad := xdotenv.Parse(string(text))
 		for _, line := range bad {
-			errs = append(errs, fmt.Errorf("xreg: environment file: %s: line %d is not NAME=value", name, line))
+			errs = append(errs,
+				fmt.Errorf("xreg: environment file: %s: line %d is not NAME=value", name, line))
 		}
 		errs = append(errs, xenv.Apply(values))
 	}

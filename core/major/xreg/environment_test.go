@@ -44,7 +44,8 @@ func TestEveryProblemOfTheEnvFileIsReportedWithTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PLINTH_DEBUG", "maybe")
-	got := problems(t, base, func(p *startup.Plan) { p.NoEnvFile = false }, xoption.WithEnvFile(file, file+".none"))
+	got := problems(t, base, func(p *startup.Plan) { p.NoEnvFile = false },
+		xoption.WithEnvFile(file, file+".none"))
 	want := []string{
 		"xreg: environment file: " + file + ": line 2 is not NAME=value",
 		"xreg: environment file: " + file + ": line 4 is not NAME=value",
@@ -68,11 +69,24 @@ func TestDrainDelayThatLeavesRequestsNoTimeIsAProblem(t *testing.T) {
 		opts           []xoption.Option
 		want           string
 	}{
-		{name: "longer than the whole stop", drain: "3s", timeout: "2s", want: "a drain delay below 1.6s, or a longer shutdown timeout"},
+		{
+			name: "longer than the whole stop", drain: "3s", timeout: "2s",
+			want: "a drain delay below 1.6s, or a longer shutdown timeout",
+		},
 		{name: "the reserve begins", drain: "20s", timeout: "25s", want: "a drain delay below 20s"},
-		{name: "short timeout and the default", drain: "", timeout: "5s", want: "a drain delay below 4s"},
-		{name: "an option and the environment", timeout: "2s", drain: "0s", opts: []xoption.Option{xoption.WithDrainDelay(3 * time.Second)}, want: "xoption.WithDrainDelay"},
-		{name: "both options", opts: []xoption.Option{xoption.WithDrainDelay(2 * time.Second), xoption.WithShutdownTimeout(time.Second)}, want: "below 800ms"},
+		{
+			name: "short timeout and the default", drain: "", timeout: "5s",
+			want: "a drain delay below 4s",
+		},
+		{
+			name: "an option and the environment", timeout: "2s", drain: "0s",
+			opts: []xoption.Option{xoption.WithDrainDelay(3 * time.Second)},
+			want: "xoption.WithDrainDelay",
+		},
+		{name: "both options", opts: []xoption.Option{
+			xoption.WithDrainDelay(2 * time.Second),
+			xoption.WithShutdownTimeout(time.Second),
+		}, want: "below 800ms"},
 		{name: "just below", drain: "19999ms", timeout: "25s"},
 		{name: "none", drain: "0s", timeout: "1ms"},
 	} {
@@ -86,7 +100,10 @@ func TestDrainDelayThatLeavesRequestsNoTimeIsAProblem(t *testing.T) {
 				}
 				return
 			}
-			for _, want := range []string{tc.want, "PLINTH_DRAIN_DELAY", "PLINTH_SHUTDOWN_TIMEOUT"} {
+			for _, want := range []string{
+				tc.want, "PLINTH_DRAIN_DELAY",
+				"PLINTH_SHUTDOWN_TIMEOUT",
+			} {
 				if strings.Count(got, "\n") != 0 || !strings.Contains(got, want) {
 					t.Errorf("problems = %s, want one line with %q", got, want)
 				}
@@ -134,14 +151,16 @@ func TestPathWithAnotherSlashIsAnOrdinary404(t *testing.T) {
 	reg, out := begin(t, nil, routes)
 	for _, path := range []string{"/info/", "//info", "/INFO"} {
 		w := get(reg, "GET", path)
-		if w.Code != http.StatusNotFound || w.Header().Get("X-Request-UUID") == "" || !strings.Contains(w.Body.String(), `"PAGE_NOT_FOUND"`) {
+		if w.Code != http.StatusNotFound || w.Header().Get("X-Request-UUID") == "" ||
+			!strings.Contains(w.Body.String(), `"PAGE_NOT_FOUND"`) {
 			t.Errorf("%s = %d %s, want 404 in the envelope with an id", path, w.Code, w.Body)
 		}
 	}
 	if n := linesWith(out, `"status":404`); n != 3 {
 		t.Errorf("%d lines in the access log, want 3:\n%s", n, out)
 	}
-	reg, _ = begin(t, nil, routes, xoption.WithEngine(func(e *gin.Engine) { e.RedirectTrailingSlash = true }))
+	reg, _ = begin(t, nil, routes,
+		xoption.WithEngine(func(e *gin.Engine) { e.RedirectTrailingSlash = true }))
 	if w := get(reg, "GET", "/info/"); w.Code != http.StatusMovedPermanently {
 		t.Errorf("with the redirect switched on: %d, want 301", w.Code)
 	}
@@ -157,18 +176,23 @@ func TestNumberOfTheIDNodeIsLoggedWithItsSource(t *testing.T) {
 	}{
 		{name: "environment", node: "3", want: "SNOWFLAKE_NODE_ID"},
 		{name: "lease", want: "a lease in " + dir + ", between all of one host"},
-		{name: "option", opts: []xsnowflake.Option{xsnowflake.WithNodeID(3)}, want: "xoption.WithSnowflake: a given node ID"},
+		{
+			name: "option", opts: []xsnowflake.Option{xsnowflake.WithNodeID(3)},
+			want: "xoption.WithSnowflake: a given node ID",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("SNOWFLAKE_NODE_ID", tc.node)
 			base, out := alone(t)
-			reg, err := xreg.New(t.Context(), nil, base, func(p *startup.Plan) { p.Snowflake = tc.opts })
+			reg, err := xreg.New(t.Context(), nil, base,
+				func(p *startup.Plan) { p.Snowflake = tc.opts })
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() { _ = reg.Close(t.Context()) }()
 			text := out.String()
-			if !strings.Contains(text, `"level":"info"`) || !strings.Contains(text, `"source":"`+tc.want+`"`) ||
+			if !strings.Contains(text, `"level":"info"`) ||
+				!strings.Contains(text, `"source":"`+tc.want+`"`) ||
 				strings.Contains(text, `"node":`) != (tc.name != "lease") {
 				t.Errorf("log\n%s\nwant the number and %q", text, tc.want)
 			}
@@ -183,13 +207,16 @@ func TestDatabaseThatIsRequiredMustBeConfigured(t *testing.T) {
 		{driver: "", want: "DATABASE_DRIVER: is not set, and the application needs a database"},
 	} {
 		t.Setenv("DATABASE_DRIVER", tc.driver)
-		got := problems(t, base, xoption.WithRequiredDatabase(xoptdatabase.FromEnv()), xoption.WithDatabase())
-		if len(got) != 1 || !strings.HasPrefix(got[0], tc.want) || !strings.Contains(got[0], "accepted: ") {
+		got := problems(t, base, xoption.WithRequiredDatabase(xoptdatabase.FromEnv()),
+			xoption.WithDatabase())
+		if len(got) != 1 || !strings.HasPrefix(got[0], tc.want) ||
+			!strings.Contains(got[0], "accepted: ") {
 			t.Errorf("DATABASE_DRIVER=%s: problems = %q, want %q", tc.driver, got, tc.want)
 		}
 	}
 	t.Setenv("LEASE_BACKEND", "database") // is no problem of its own
-	if got := problems(t, base, xoption.WithRequiredDatabase(xoptdatabase.FromEnv())); len(got) != 1 {
+	if got := problems(t, base,
+		xoption.WithRequiredDatabase(xoptdatabase.FromEnv())); len(got) != 1 {
 		t.Errorf("problems = %q, want the missing database only", got)
 	}
 }

@@ -7,7 +7,8 @@ func SetExit(fn func(code int)) (restore func()) {
 	return func() { exit = old }
 }
 
-// SetTerminal says whether the program runs at a terminal and returns a function that puts the truth back.
+// SetTerminal says whether the program runs at a terminal and returns a function that
+// puts the truth back.
 func SetTerminal(is bool) (restore func()) {
 	old := atTerminal
 	atTerminal = func() bool { return is }

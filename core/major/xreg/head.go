@@ -14,9 +14,9 @@ import (
 // headKey marks the context of a HEAD request that is routed as GET.
 type headKey struct{}
 
-// answerHead lets a GET route respond to HEAD, as net/http's ServeMux does: the handlers run and see the
-// method HEAD, and the server discards the body. gin has routes for one method only. It is the first
-// middleware, so that the others run once.
+// answerHead lets a GET route respond to HEAD, as net/http's ServeMux does: the handlers
+// run and see the method HEAD, and the server discards the body. gin has routes for one
+// method only. It is the first middleware, so that the others run once.
 func answerHead(e *gin.Engine) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		r := c.Request
@@ -25,7 +25,8 @@ func answerHead(e *gin.Engine) gin.HandlerFunc {
 			if r.Method == http.MethodGet && r.Context().Value(headKey{}) != nil {
 				r.Method = http.MethodHead
 			}
-		case c.Writer.Status() == http.StatusMethodNotAllowed && allowHead(c.Writer.Header()) && r.Method == http.MethodHead:
+		case c.Writer.Status() == http.StatusMethodNotAllowed && allowHead(c.Writer.Header()) &&
+			r.Method == http.MethodHead:
 			c.Request = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
 			c.Request.Method = http.MethodGet
 			delete(c.Writer.Header(), string(xhttp.Allow))
@@ -36,8 +37,8 @@ func answerHead(e *gin.Engine) gin.HandlerFunc {
 	}
 }
 
-// allowHead adds HEAD to the Allow header of a path that has GET, and reports whether GET is the route of
-// HEAD there.
+// allowHead adds HEAD to the Allow header of a path that has GET, and reports whether GET
+// is the route of HEAD there.
 func allowHead(h http.Header) bool {
 	methods := strings.Split(xhttp.Allow.Get(h), ", ")
 	if !slices.Contains(methods, http.MethodGet) || slices.Contains(methods, http.MethodHead) {

@@ -22,7 +22,8 @@ func TestNew_headOfGetRoutes(t *testing.T) {
 			e.Use(func(c *gin.Context) { methods = append(methods, c.Request.Method) })
 		}),
 		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.Group("/group").GET("/:id", func(c *gin.Context) { xresult.Success(c, c.Param("id")+c.Request.Method) })
+			e.Group("/group").GET("/:id",
+				func(c *gin.Context) { xresult.Success(c, c.Param("id")+c.Request.Method) })
 			e.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.NotFound) })
 			e.GET("/own", func(c *gin.Context) { c.Status(http.StatusNoContent) })
 			e.HEAD("/own", func(c *gin.Context) { c.Status(http.StatusResetContent) })
@@ -46,7 +47,8 @@ func TestNew_headOfGetRoutes(t *testing.T) {
 	} {
 		t.Run(tc.method+tc.path, func(t *testing.T) {
 			methods = nil
-			req, err := http.NewRequestWithContext(t.Context(), tc.method, s.URL+tc.path, http.NoBody)
+			req, err := http.NewRequestWithContext(t.Context(), tc.method, s.URL+tc.path,
+				http.NoBody)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +62,8 @@ func TestNew_headOfGetRoutes(t *testing.T) {
 			}
 			_ = res.Body.Close()
 			if res.StatusCode != tc.status || res.Header.Get("Allow") != tc.allow {
-				t.Errorf("status %d, Allow %q; want %d, %q", res.StatusCode, res.Header.Get("Allow"), tc.status, tc.allow)
+				t.Errorf("status %d, Allow %q; want %d, %q",
+					res.StatusCode, res.Header.Get("Allow"), tc.status, tc.allow)
 			}
 			if (len(body) == 0) != (tc.method == http.MethodHead) {
 				t.Errorf("body %q", body)
@@ -91,7 +94,8 @@ func TestNew_headOfStreams(t *testing.T) {
 	}))
 	s := httptest.NewServer(reg.Serve)
 	t.Cleanup(s.Close)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, s.URL+"/events", http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, s.URL+"/events",
+		http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +104,8 @@ func TestNew_headOfStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
-	if got := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || got != "text/event-stream" {
+	if got := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK ||
+		got != "text/event-stream" {
 		t.Errorf("status %d, Content-Type %q; want those of GET", res.StatusCode, got)
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) {

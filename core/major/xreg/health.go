@@ -14,7 +14,8 @@ import (
 // statusUnavailable is the state of an unwell node, and of a ready service that has one.
 const statusUnavailable = "unavailable"
 
-// nodeHealth is one node in the readiness answer. Error is the label of a code: the error's own text may name hosts.
+// nodeHealth is one node in the readiness answer. Error is the label of a code: the
+// error's own text may name hosts.
 type nodeHealth struct {
 	Name    string `json:"name"`
 	OK      bool   `json:"ok"`
@@ -31,7 +32,10 @@ type readiness struct {
 
 // addHealth registers the health routes, outside the middleware.
 func (r *Reg) addHealth(p *startup.Plan) {
-	for path, handler := range map[string]gin.HandlerFunc{p.LivePath: answerLive, p.ReadyPath: r.answerReady} {
+	for path, handler := range map[string]gin.HandlerFunc{
+		p.LivePath:  answerLive,
+		p.ReadyPath: r.answerReady,
+	} {
 		r.bare.GET(path, handler)
 		r.bare.HEAD(path, handler)
 	}
@@ -42,8 +46,8 @@ func answerLive(c *gin.Context) {
 	answer(c, http.StatusOK, map[string]string{"status": "alive"})
 }
 
-// answerReady answers 200 if the service is ready and all nodes are well. The nodes are not asked once the stop has begun:
-// the answer is no, and they may be closed.
+// answerReady answers 200 if the service is ready and all nodes are well. The nodes are
+// not asked once the stop has begun: the answer is no, and they may be closed.
 func (r *Reg) answerReady(c *gin.Context) {
 	out := readiness{Nodes: []nodeHealth{}}
 	well := true
@@ -78,8 +82,8 @@ func shown(n xhook.Health) nodeHealth {
 	return out
 }
 
-// noteHealth logs a node that has become unwell or degraded, or well again, once. The line belongs to the
-// application, and to no request.
+// noteHealth logs a node that has become unwell or degraded, or well again, once. The
+// line belongs to the application, and to no request.
 func (r *Reg) noteHealth(n xhook.Health) {
 	is := n.State
 	if !n.OK {
@@ -88,11 +92,13 @@ func (r *Reg) noteHealth(n xhook.Health) {
 	switch was, known := r.health.Swap(n.Name, is); {
 	case was == is, !known && is == "":
 	case n.State != "":
-		initLog.Warn(r.Init.Ctx, "node is degraded", slog.String("part", n.Name), slog.String("state", n.State))
+		initLog.Warn(r.Init.Ctx, "node is degraded",
+			slog.String("part", n.Name), slog.String("state", n.State))
 	case n.OK:
 		initLog.Notice(r.Init.Ctx, "node is well again", slog.String("part", n.Name))
 	default:
-		initLog.Warn(r.Init.Ctx, "node is not well", slog.String("part", n.Name), slog.Any("error", n.Err))
+		initLog.Warn(r.Init.Ctx, "node is not well",
+			slog.String("part", n.Name), slog.Any("error", n.Err))
 	}
 }
 

@@ -44,10 +44,20 @@ func TestReadinessFollowsTheLife(t *testing.T) {
 		status string
 		want   int
 	}{
-		{name: "before the start has finished", move: reg.Life().Start, status: "starting", want: http.StatusServiceUnavailable},
+		{
+			name: "before the start has finished", move: reg.Life().Start, status: "starting",
+			want: http.StatusServiceUnavailable,
+		},
 		{name: "after it", move: reg.Life().Ready, status: "ready", want: http.StatusOK},
-		{name: "from the first moment of the stop", move: func(context.Context) error { reg.Life().BeginDrain(); return nil }, status: "draining", want: http.StatusServiceUnavailable},
-		{name: "at the end", move: reg.Life().Stop, status: "stopped", want: http.StatusServiceUnavailable},
+		{
+			name:   "from the first moment of the stop",
+			move:   func(context.Context) error { reg.Life().BeginDrain(); return nil },
+			status: "draining", want: http.StatusServiceUnavailable,
+		},
+		{
+			name: "at the end", move: reg.Life().Stop, status: "stopped",
+			want: http.StatusServiceUnavailable,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if err := tc.move(t.Context()); err != nil {
@@ -57,7 +67,8 @@ func TestReadinessFollowsTheLife(t *testing.T) {
 			if got := decode[answer](t, w); w.Code != tc.want || got.Status != tc.status {
 				t.Errorf("/readyz = %d %s, want %d %s", w.Code, got.Status, tc.want, tc.status)
 			}
-			if w := get(reg, "GET", "/healthz"); w.Code != http.StatusOK || strings.TrimSpace(w.Body.String()) != `{"status":"alive"}` {
+			if w := get(reg, "GET", "/healthz"); w.Code != http.StatusOK ||
+				strings.TrimSpace(w.Body.String()) != `{"status":"alive"}` {
 				t.Errorf("/healthz = %d %s, want 200 and alive", w.Code, w.Body)
 			}
 		})
@@ -66,7 +77,10 @@ func TestReadinessFollowsTheLife(t *testing.T) {
 
 func TestReadinessListsNodesAndTellsNobodyTheirErrors(t *testing.T) {
 	p := &patient{}
-	reg, out := begin(t, []xregnode.Node{{Key: "db", Node: func(context.Context) (any, error) { return p, nil }}}, xoption.WithHealth())
+	reg, out := begin(t, []xregnode.Node{{
+		Key:  "db",
+		Node: func(context.Context) (any, error) { return p, nil },
+	}}, xoption.WithHealth())
 	if err := reg.Life().Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -74,18 +88,23 @@ func TestReadinessListsNodesAndTellsNobodyTheirErrors(t *testing.T) {
 		t.Helper()
 		w := get(reg, "GET", "/readyz")
 		got := decode[answer](t, w)
-		if w.Code != want || got.Status != status || len(got.Nodes) != 2 || strings.Contains(w.Body.String(), "s3cret") || strings.Contains(w.Body.String(), "internal:") {
-			t.Errorf("/readyz = %d %s, want %d %s, two nodes and no text of the error", w.Code, w.Body, want, status)
+		if w.Code != want || got.Status != status || len(got.Nodes) != 2 ||
+			strings.Contains(w.Body.String(), "s3cret") ||
+			strings.Contains(w.Body.String(), "internal:") {
+			t.Errorf("/readyz = %d %s, want %d %s, two nodes and no text of the error",
+				w.Code, w.Body, want, status)
 		}
 		return got
 	}
 	got := ready(http.StatusOK, "ready")
-	if got.Nodes[0].Name != "snowflake" || got.Nodes[1].Name != "db" || !got.Nodes[1].OK || got.Nodes[1].LatencyUS == nil {
+	if got.Nodes[0].Name != "snowflake" || got.Nodes[1].Name != "db" || !got.Nodes[1].OK ||
+		got.Nodes[1].LatencyUS == nil {
 		t.Errorf("nodes = %+v, want the id node and db, well", got.Nodes)
 	}
 	p.ill.Store(true)
 	ready(http.StatusServiceUnavailable, "unavailable")
-	if got = ready(http.StatusServiceUnavailable, "unavailable"); got.Nodes[1].OK || got.Nodes[1].Error != "SERVER_INTERNAL_ERROR" {
+	if got = ready(http.StatusServiceUnavailable, "unavailable"); got.Nodes[1].OK ||
+		got.Nodes[1].Error != "SERVER_INTERNAL_ERROR" {
 		t.Errorf("nodes = %+v, want db unwell with a label", got.Nodes)
 	}
 	p.ill.Store(false)
@@ -100,7 +119,8 @@ func TestReadinessListsNodesAndTellsNobodyTheirErrors(t *testing.T) {
 
 func TestHealthPathsCanBeChosen(t *testing.T) {
 	reg, _ := begin(t, nil, xoption.WithHealthPaths("/live", "/ready"))
-	if w := get(reg, "HEAD", "/live"); w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" {
+	if w := get(reg, "HEAD", "/live"); w.Code != http.StatusOK ||
+		w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("HEAD /live = %d %v", w.Code, w.Header())
 	}
 	if w := get(reg, "GET", "/ready"); w.Code != http.StatusServiceUnavailable {
@@ -142,12 +162,14 @@ func TestReadinessReportsADegradedNode(t *testing.T) {
 	saturated := "saturated"
 	state.Store(&saturated)
 	for range 2 {
-		if w := get(reg, "GET", "/readyz"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `{"name":"pool","ok":true,"state":"saturated"`) {
+		if w := get(reg, "GET", "/readyz"); w.Code != http.StatusOK ||
+			!strings.Contains(w.Body.String(), `{"name":"pool","ok":true,"state":"saturated"`) {
 			t.Errorf("/readyz = %d %s, want 200 with the state", w.Code, w.Body)
 		}
 	}
 	state.Store(nil)
-	if w := get(reg, "GET", "/readyz"); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "saturated") {
+	if w := get(reg, "GET", "/readyz"); w.Code != http.StatusOK ||
+		strings.Contains(w.Body.String(), "saturated") {
 		t.Errorf("/readyz = %d %s, want 200 without the state", w.Code, w.Body)
 	}
 	if linesWith(out, "node is degraded") != 1 || linesWith(out, "node is well again") != 1 {
@@ -157,13 +179,16 @@ func TestReadinessReportsADegradedNode(t *testing.T) {
 
 func TestNodeThatReturnsANilPointerTakesNoPartInTheReadiness(t *testing.T) {
 	reg, _ := begin(t, []xregnode.Node{
-		{Key: "switched off", Node: func(context.Context) (any, error) { return (*patient)(nil), nil }},
+		{Key: "switched off", Node: func(context.Context) (any, error) {
+			return (*patient)(nil), nil
+		}},
 	}, xoption.WithHealth())
 	if err := reg.Life().Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w := get(reg, "GET", "/readyz")
-	if got := decode[answer](t, w); w.Code != http.StatusOK || len(got.Nodes) != 1 || got.Nodes[0].Name != "snowflake" {
+	if got := decode[answer](t, w); w.Code != http.StatusOK || len(got.Nodes) != 1 ||
+		got.Nodes[0].Name != "snowflake" {
 		t.Errorf("/readyz = %d %+v, want 200 with the id node only", w.Code, got)
 	}
 }

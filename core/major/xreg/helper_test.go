@@ -46,7 +46,8 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-// alone returns options that keep an application from sharing anything with another one, and its log.
+// alone returns options that keep an application from sharing anything with another one,
+// and its log.
 func alone(t *testing.T) (xoption.Option, *buffer) {
 	t.Helper()
 	out := &buffer{}
@@ -55,7 +56,8 @@ func alone(t *testing.T) (xoption.Option, *buffer) {
 		t.Fatal(err)
 	}
 	return xoption.WithOptions(
-		xoption.WithoutEnvFile(), xoption.WithLogger(engine), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+		xoption.WithoutEnvFile(), xoption.WithLogger(engine),
+		xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
 	), out
 }
 
@@ -96,7 +98,8 @@ func getWith(ctx context.Context, reg *xreg.Reg, path string) *httptest.Response
 // post sends a body to the engine.
 func post(reg *xreg.Reg, path, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodPost, path, strings.NewReader(body)))
+	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodPost,
+		path, strings.NewReader(body)))
 	return w
 }
 

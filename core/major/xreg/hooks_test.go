@@ -36,12 +36,14 @@ func TestCloseRunsShutdownHooksBeforeTheTasksEndAndStopHooksAfter(t *testing.T) 
 func TestPanicsOfHooksInTheCloseAreLoggedWithTheirStacks(t *testing.T) {
 	base, out := alone(t)
 	boom := errors.New("boom")
-	_, err := xreg.New(t.Context(), []xregnode.Node{{Key: "n", Node: func(ctx context.Context) (any, error) {
-		xhook.OnShutdown(ctx, "a", func(context.Context) error { panic("in shutdown") })
-		xhook.OnStop(ctx, "a", func(context.Context) error { panic("in stop") })
-		return nil, boom
-	}}}, base)
-	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "in shutdown") || !strings.Contains(err.Error(), "in stop") {
+	_, err := xreg.New(t.Context(),
+		[]xregnode.Node{{Key: "n", Node: func(ctx context.Context) (any, error) {
+			xhook.OnShutdown(ctx, "a", func(context.Context) error { panic("in shutdown") })
+			xhook.OnStop(ctx, "a", func(context.Context) error { panic("in stop") })
+			return nil, boom
+		}}}, base)
+	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "in shutdown") ||
+		!strings.Contains(err.Error(), "in stop") {
 		t.Errorf("New = %v, want all three problems", err)
 	}
 	if n := strings.Count(out.String(), "hooks_test.go"); n < 2 {

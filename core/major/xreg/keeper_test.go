@@ -102,7 +102,8 @@ func unnumbered(t *testing.T) (xoption.Option, *buffer) {
 	return xoption.WithOptions(base, func(p *startup.Plan) { p.Snowflake = nil }), out
 }
 
-// startUnnumbered starts an application that is closed with the test, and leases its number.
+// startUnnumbered starts an application that is closed with the test, and leases its
+// number.
 func startUnnumbered(t *testing.T, opts ...xoption.Option) (*xreg.Reg, *buffer) {
 	t.Helper()
 	base, out := unnumbered(t)

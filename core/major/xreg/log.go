@@ -9,13 +9,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-// openLog makes the process's default logger from environment and plan, unless the plan brings its own. closeLog gives
-// the former default back and closes the files.
+// openLog makes the process's default logger from environment and plan, unless the plan
+// brings its own. closeLog gives the former default back and closes the files.
 func (r *Reg) openLog(p *startup.Plan) error {
 	if p.Logger != nil {
 		return nil
 	}
-	config, problems := xlog.ConfigFromEnv() // each a default in place of what is wrong, so that all can be logged
+	// each a default in place of what is wrong, so that all can be logged
+	config, problems := xlog.ConfigFromEnv()
 	for _, change := range p.LogConfig {
 		change(&config)
 	}

@@ -25,8 +25,9 @@ import (
 
 func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 	for key, value := range map[xenv.EnvKey]string{
-		xenv.Port: "abc", "LOG_LEVEL": "loud", xenv.SnowflakeNodeID: "99", "PLINTH_TRUSTED_PROXIES": "10.0.0.0/8,nowhere",
-		"PLINTH_DRAIN_DELAY": "5", "PLINTH_MAX_BODY_BYTES": "4MB", xenv.DatabasePass: "s3cret",
+		xenv.Port: "abc", "LOG_LEVEL": "loud", xenv.SnowflakeNodeID: "99",
+		"PLINTH_TRUSTED_PROXIES": "10.0.0.0/8,nowhere",
+		"PLINTH_DRAIN_DELAY":     "5", "PLINTH_MAX_BODY_BYTES": "4MB", xenv.DatabasePass: "s3cret",
 	} {
 		t.Setenv(key.String(), value)
 	}
@@ -37,13 +38,18 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 	}, xoption.WithoutEnvFile(),
 		withPhase(startup.Phase{
 			Name: "database", Key: "d",
-			Err:   errors.Join(errors.New("first thing"), errors.New("second thing"), xenv.Validate()),
+			Err: errors.Join(errors.New("first thing"), errors.New("second thing"),
+				xenv.Validate()),
 			Start: node,
 		}),
 		func(p *startup.Plan) { p.Cache = func(*startup.Plan) *startup.Phase { panic("check") } },
-		xoption.WithTrustedProxies(), xoption.WithTrustedProxies("bad"), xoption.WithDrainDelay(-time.Second),
-		xoption.WithShutdownTimeout(0), xoption.WithMaxBodyBytes(-1), xoption.WithRequestTimeout(-time.Second), xoption.WithAddress("nowhere"), xoption.WithListener(nil),
-		xoption.WithHealthPaths("healthz", "/x"), xoption.WithHealthPaths("/x", "/x"), xoption.WithServer(nil), xoption.WithRoute(nil),
+		xoption.WithTrustedProxies(), xoption.WithTrustedProxies("bad"),
+		xoption.WithDrainDelay(-time.Second),
+		xoption.WithShutdownTimeout(0), xoption.WithMaxBodyBytes(-1),
+		xoption.WithRequestTimeout(-time.Second), xoption.WithAddress("nowhere"),
+		xoption.WithListener(nil),
+		xoption.WithHealthPaths("healthz", "/x"), xoption.WithHealthPaths("/x", "/x"),
+		xoption.WithServer(nil), xoption.WithRoute(nil),
 		xoption.WithLogger(nil), nil,
 	)
 	if opened {
@@ -55,10 +61,15 @@ func TestEveryWrongSettingIsReportedAtOnceInOneLineEach(t *testing.T) {
 	}
 	for _, want := range []string{
 		`PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)`,
-		`LOG_LEVEL: "loud"`, `SNOWFLAKE_NODE_ID: "99"`, `PLINTH_DRAIN_DELAY: "5"`, `PLINTH_MAX_BODY_BYTES: "4MB"`,
-		`node 1: the key "plinth_database"`, `node 3: the key "a"`, "first thing", "second thing", "cache: check: panic: check",
-		`WithTrustedProxies or PLINTH_TRUSTED_PROXIES: "bad"`, "WithDrainDelay: -1s", "WithShutdownTimeout: 0s", "WithMaxBodyBytes: -1", "WithRequestTimeout: -1s", `WithAddress: "nowhere"`,
-		"WithListener", `WithHealthPaths: "healthz"`, `both paths are "/x"`, "WithServer", "WithRoute", "WithLogger",
+		`LOG_LEVEL: "loud"`, `SNOWFLAKE_NODE_ID: "99"`, `PLINTH_DRAIN_DELAY: "5"`,
+		`PLINTH_MAX_BODY_BYTES: "4MB"`,
+		`node 1: the key "plinth_database"`, `node 3: the key "a"`, "first thing", "second thing",
+		"cache: check: panic: check",
+		`WithTrustedProxies or PLINTH_TRUSTED_PROXIES: "bad"`, "WithDrainDelay: -1s",
+		"WithShutdownTimeout: 0s", "WithMaxBodyBytes: -1", "WithRequestTimeout: -1s",
+		`WithAddress: "nowhere"`,
+		"WithListener", `WithHealthPaths: "healthz"`, `both paths are "/x"`, "WithServer",
+		"WithRoute", "WithLogger",
 	} {
 		n := 0
 		for _, line := range got {
@@ -81,7 +92,8 @@ func TestWrongProxyOfTheEnvironmentIsNamed(t *testing.T) {
 	t.Setenv("PLINTH_TRUSTED_PROXIES", "10.0.0.0/8, nowhere")
 	base, _ := alone(t)
 	_, err := xreg.New(t.Context(), nil, base)
-	if err == nil || !strings.Contains(err.Error(), `PLINTH_TRUSTED_PROXIES: "nowhere"`) || strings.Contains(err.Error(), "10.0.0.0/8\"") {
+	if err == nil || !strings.Contains(err.Error(), `PLINTH_TRUSTED_PROXIES: "nowhere"`) ||
+		strings.Contains(err.Error(), "10.0.0.0/8\"") {
 		t.Errorf("New = %v, want the wrong proxy named", err)
 	}
 }
@@ -122,7 +134,8 @@ func TestEnvFileIsLoadedBeforeTheOptionsThatNeedItAndNeverOverrides(t *testing.T
 	}
 	defer func() { _ = reg.Close(t.Context()) }()
 	if s := reg.Settings(); s.Address != "127.0.0.1:4711" || seen != "4711" {
-		t.Errorf("address = %s, phase saw %s; want the file's port and the environment's host", s.Address, seen)
+		t.Errorf("address = %s, phase saw %s; want the file's port and the environment's host",
+			s.Address, seen)
 	}
 	if d := detail(reg, "snowflake"); d != "datacenter 1, node 5" {
 		t.Errorf("id node = %s, want the file's numbers", d)
@@ -134,7 +147,8 @@ func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
 	unset(t, xenv.Port, "LOG_DIR")
 	t.Setenv("PLINTH_HOST", "")
 	t.Setenv("PLINTH_TRUSTED_PROXIES", "none")
-	reg, err := xreg.New(t.Context(), nil, xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "4712"}))
+	reg, err := xreg.New(t.Context(), nil,
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "4712"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,13 +164,15 @@ func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
 func TestBrokenEnvFileNamesTheLineAndShowsNothingOfIt(t *testing.T) {
 	inFolder(t, "A=1\nDATABASE_PASS=\"s3cret\nB=2\n")
 	_, err := xreg.New(t.Context(), nil)
-	if err == nil || !strings.Contains(err.Error(), ".env: line 2") || strings.Contains(err.Error(), "s3cret") {
+	if err == nil || !strings.Contains(err.Error(), ".env: line 2") ||
+		strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("New = %v, want line 2 without its text", err)
 	}
 }
 
 func TestEnvFileThatWasAskedForMustExist(t *testing.T) {
-	_, err := xreg.New(t.Context(), nil, xoption.WithEnvFile(filepath.Join(t.TempDir(), "none.env")))
+	_, err := xreg.New(t.Context(), nil,
+		xoption.WithEnvFile(filepath.Join(t.TempDir(), "none.env")))
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("New = %v, want os.ErrNotExist", err)
 	}
@@ -174,7 +190,8 @@ func TestSettingsPreferOptionsThenEnvironmentThenDefaults(t *testing.T) {
 		defer func() { _ = reg.Close(t.Context()) }()
 		return reg.Settings()
 	}
-	if s := settings(); s.Address != "localhost:1118" || s.DrainDelay != 5*time.Second || s.ShutdownTimeout != 25*time.Second || s.Serve.Debug {
+	if s := settings(); s.Address != "localhost:1118" || s.DrainDelay != 5*time.Second ||
+		s.ShutdownTimeout != 25*time.Second || s.Serve.Debug {
 		t.Errorf("defaults = %+v", s)
 	}
 	t.Setenv("PLINTH_HOST", "::1")
@@ -194,8 +211,10 @@ func TestSettingsPreferOptionsThenEnvironmentThenDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	s := settings(xoption.WithAddress("127.0.0.1:0"), xoption.WithListener(l), xoption.WithDrainDelay(time.Second), xoption.WithShutdownTimeout(time.Minute))
-	if s.Address != "127.0.0.1:0" || s.Listener != l || s.DrainDelay != time.Second || s.ShutdownTimeout != time.Minute {
+	s := settings(xoption.WithAddress("127.0.0.1:0"), xoption.WithListener(l),
+		xoption.WithDrainDelay(time.Second), xoption.WithShutdownTimeout(time.Minute))
+	if s.Address != "127.0.0.1:0" || s.Listener != l || s.DrainDelay != time.Second ||
+		s.ShutdownTimeout != time.Minute {
 		t.Errorf("options = %+v", s)
 	}
 }
@@ -205,7 +224,8 @@ func TestLogIsTheProcessDefaultUntilTheClose(t *testing.T) {
 	t.Setenv("SNOWFLAKE_NODE_ID", "1")
 	var out bytes.Buffer
 	before := xlog.Default()
-	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithLogConfig(func(c *xlog.Config) { c.Writer = &out }))
+	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(),
+		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer = &out }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +252,8 @@ func TestReadOnlyFolderIsNoReasonNotToStart(t *testing.T) {
 	t.Setenv("LOG_DIR", filepath.Join(file, "logs")) // a folder below a file can be made by nobody
 	t.Setenv("SNOWFLAKE_NODE_ID", "1")
 	var out bytes.Buffer
-	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(), xoption.WithLogConfig(func(c *xlog.Config) { c.Writer = &out }))
+	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(),
+		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer = &out }))
 	if err != nil {
 		t.Fatalf("New = %v, want nil", err)
 	}
@@ -253,13 +274,15 @@ func TestRegisterWritesOneLineForEachProblemAndExitsWith1(t *testing.T) {
 	if reg := xreg.Register(t.Context(), nil, base); reg != nil || code != 1 {
 		t.Errorf("Register = %v with exit code %d, want nil and 1", reg, code)
 	}
-	if linesWith(out, "start failed: PLINTH_PORT") != 1 || linesWith(out, "start failed: PLINTH_DEBUG") != 1 || linesWith(out, "start failed") != 2 {
+	if linesWith(out, "start failed: PLINTH_PORT") != 1 || linesWith(out,
+		"start failed: PLINTH_DEBUG") != 1 || linesWith(out, "start failed") != 2 {
 		t.Errorf("log\n%s\nwant one line for each of the two problems", out)
 	}
 }
 
 func ExampleNew() {
-	_, err := xreg.New(context.Background(), []xregnode.Node{{Key: xctx.DatabaseKey}}, xoption.WithoutEnvFile())
+	_, err := xreg.New(context.Background(), []xregnode.Node{{Key: xctx.DatabaseKey}},
+		xoption.WithoutEnvFile())
 	for _, problem := range report.List(err) {
 		_, _ = os.Stdout.WriteString(problem.Error() + "\n")
 	}
@@ -270,12 +293,18 @@ func ExampleNew() {
 
 func TestIDNodeOfWrongOptionsIsReportedBeforeAnythingIsOpened(t *testing.T) {
 	for name, opt := range map[string]xsnowflake.Option{
-		"SNOWFLAKE_NODE_ID": xsnowflake.WithNodeID(99), "layout": xsnowflake.WithLayout(xsnowflake.Layout{}),
+		"SNOWFLAKE_NODE_ID": xsnowflake.WithNodeID(99),
+		"layout":            xsnowflake.WithLayout(xsnowflake.Layout{}),
 	} {
 		opened := false
-		got := problems(t, xoption.WithoutEnvFile(), xoption.WithSnowflake(opt), xoption.WithAddress("nowhere"),
-			withPhase(startup.Phase{Name: "database", Start: func(context.Context) (any, error) { opened = true; return nil, nil }}))
-		if text := strings.Join(got, "\n"); opened || len(got) != 2 || !strings.Contains(text, name) || !strings.Contains(text, "WithAddress") {
+		got := problems(t, xoption.WithoutEnvFile(), xoption.WithSnowflake(opt),
+			xoption.WithAddress("nowhere"),
+			withPhase(startup.Phase{
+				Name:  "database",
+				Start: func(context.Context) (any, error) { opened = true; return nil, nil },
+			}))
+		if text := strings.Join(got, "\n"); opened || len(got) != 2 ||
+			!strings.Contains(text, name) || !strings.Contains(text, "WithAddress") {
 			t.Errorf("opened = %t, problems:\n%s\nwant %s and WithAddress", opened, text, name)
 		}
 	}

@@ -17,13 +17,14 @@ import (
 // exit ends the process.
 var exit = os.Exit
 
-// Register is New for a main function: when the start fails it writes one line for each problem and ends the program
-// with exit code 1.
+// Register is New for a main function: when the start fails it writes one line for each
+// problem and ends the program with exit code 1.
 //
-// From its beginning to the end of the Runner, or to Close, SIGINT, SIGTERM and SIGHUP are caught. The first gives up the
-// start, which closes what is open already; after the start it ends StopRequested, and the Runner begins its stop at once.
-// The second ends the process. A start that goes on after the first, in a node that ignores its context, ends the process
-// with exit code 1 after the shutdown timeout and two seconds.
+// From its beginning to the end of the Runner, or to Close, SIGINT, SIGTERM and SIGHUP
+// are caught. The first gives up the start, which closes what is open already; after the
+// start it ends StopRequested, and the Runner begins its stop at once. The second ends
+// the process. A start that goes on after the first, in a node that ignores its context,
+// ends the process with exit code 1 after the shutdown timeout and two seconds.
 func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) *Reg {
 	r := newReg()
 	log := context.WithoutCancel(ctx)
@@ -32,7 +33,9 @@ func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option
 			r.interrupted(log, s)
 			return
 		}
-		report.Bounded(func() { initLog.Warn(log, "second signal: ending at once", slog.String("signal", s.String())) })
+		report.Bounded(func() {
+			initLog.Warn(log, "second signal: ending at once", slog.String("signal", s.String()))
+		})
 		exit(signals.ExitCode(s))
 	})
 	opts = append(slices.Clip(opts), func(p *startup.Plan) { p.DefaultNode = true })
@@ -42,14 +45,16 @@ func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option
 		report.Problems(r.Init.Ctx, initLog, failed, r.giveUp())
 		_ = r.closeLog()
 		exit(1)
-		r.watch.Stop() // only where exit has returned: until then a signal must not take the exit code away
+		// only where exit has returned: until then a signal must not take the exit code
+		// away
+		r.watch.Stop()
 		return nil
 	}
 	return r
 }
 
-// interrupted logs the first signal. The start that it interrupts has the shutdown timeout to return; a program without
-// a Runner bounds its own stop.
+// interrupted logs the first signal. The start that it interrupts has the shutdown
+// timeout to return; a program without a Runner bounds its own stop.
 func (r *Reg) interrupted(ctx context.Context, s os.Signal) {
 	message := "start interrupted"
 	if r.step.Load() == nil {

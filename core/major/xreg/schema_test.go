@@ -37,7 +37,9 @@ func (q quiet) Initialize(db *gorm.DB) error {
 	return nil
 }
 
-func (q quiet) Connect(context.Context) (sqldriver.Conn, error) { return quietConn{log: q.log}, nil }
+func (q quiet) Connect(context.Context) (sqldriver.Conn, error) {
+	return quietConn{log: q.log}, nil
+}
 
 func (quiet) Driver() sqldriver.Driver { return nil }
 
@@ -52,19 +54,22 @@ func (c quietConn) Close() error {
 	return nil
 }
 
-// migrated is a database whose only change is a Prepare function, which notes what it sees.
+// migrated is a database whose only change is a Prepare function, which notes what it
+// sees.
 func migrated(log *[]string, err error) xoption.Option {
-	return xoption.WithDatabase(xoptdatabase.WithDialector(quiet{log: log}), xoptdatabase.WithPrepare(
-		func(ctx context.Context, _ *gorm.DB) error {
-			*log = append(*log, "prepare")
-			_, noIDs := xsnowflake.GenerateSnowflakeID(ctx)
-			_, noDatabase := xdb.GetDB(ctx)
-			_, noLeases := xlease.GetLeases(ctx)
-			if noIDs != nil || noDatabase != nil || noLeases != nil || ctx.Value(xctx.CacheManagerKey) == nil {
-				*log = append(*log, "too early")
-			}
-			return err
-		}))
+	return xoption.WithDatabase(xoptdatabase.WithDialector(quiet{log: log}),
+		xoptdatabase.WithPrepare(
+			func(ctx context.Context, _ *gorm.DB) error {
+				*log = append(*log, "prepare")
+				_, noIDs := xsnowflake.GenerateSnowflakeID(ctx)
+				_, noDatabase := xdb.GetDB(ctx)
+				_, noLeases := xlease.GetLeases(ctx)
+				if noIDs != nil || noDatabase != nil || noLeases != nil ||
+					ctx.Value(xctx.CacheManagerKey) == nil {
+					*log = append(*log, "too early")
+				}
+				return err
+			}))
 }
 
 func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
@@ -73,7 +78,10 @@ func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
 		cache := newKeeper("cache", driver.Cluster)
 		cache.log = &log
 		base, _ := unnumbered(t)
-		node := xregnode.Node{Key: xctx.Exec, Node: func(context.Context) (any, error) { log = append(log, "node"); return nil, nil }}
+		node := xregnode.Node{Key: xctx.Exec, Node: func(context.Context) (any, error) {
+			log = append(log, "node")
+			return nil, nil
+		}}
 		opts := []xoption.Option{migrated(&log, nil), cache.phase(), xoption.WithNodes(node)}
 		first, rest := opts, []xoption.Option(nil)
 		if late {
@@ -89,7 +97,10 @@ func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
 		if err := reg.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		want := []string{"open database", "prepare", "node", "release in cache", "close cache", "close database"}
+		want := []string{
+			"open database", "prepare", "node", "release in cache", "close cache",
+			"close database",
+		}
 		if late { // the ID node has not moved to the cache
 			want = slices.DeleteFunc(want, func(s string) bool { return s == "release in cache" })
 		}
@@ -97,7 +108,8 @@ func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
 			t.Errorf("late %t: order = %v, want %v", late, log, want)
 		}
 		if detail(reg, "database") != "dummy" || len(reg.Parts()) != 4 {
-			t.Errorf("late %t: parts = %v, want database, cache, leases and id node", late, reg.Parts())
+			t.Errorf("late %t: parts = %v, want database, cache, leases and id node",
+				late, reg.Parts())
 		}
 	}
 }
@@ -105,7 +117,8 @@ func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
 func TestNew_optionsAreEvaluatedOnce(t *testing.T) {
 	var log []string
 	database, cache := 0, 0
-	reg, _ := begin(t, nil, migrated(&log, nil), xoption.WithDatabase(func(*xdb.Options) { database++ }),
+	reg, _ := begin(t, nil, migrated(&log, nil),
+		xoption.WithDatabase(func(*xdb.Options) { database++ }),
 		xoption.WithCache(func(*xcache.Options) { cache++ }))
 	if database != 1 || cache != 1 || detail(reg, "database") != "dummy" {
 		t.Errorf("options ran %d and %d times, want once each", database, cache)
@@ -115,8 +128,12 @@ func TestNew_optionsAreEvaluatedOnce(t *testing.T) {
 func TestReg_Apply_optionsOfAnOpenDatabaseAreTooLate(t *testing.T) {
 	var log []string
 	reg, _ := begin(t, nil, migrated(&log, nil))
-	late := xoption.WithDatabase(xoptdatabase.WithPrepare(func(context.Context, *gorm.DB) error { return nil })) // alone it opens nothing
-	if err := reg.Apply(late); err == nil || !strings.Contains(err.Error(), "the database is open already") {
+	// alone it opens nothing
+	late := xoption.WithDatabase(xoptdatabase.WithPrepare(func(context.Context, *gorm.DB) error {
+		return nil
+	}))
+	if err := reg.Apply(late); err == nil ||
+		!strings.Contains(err.Error(), "the database is open already") {
 		t.Errorf("Apply = %v, want it to be too late", err)
 	}
 }
@@ -127,11 +144,15 @@ func TestMigrationThatFailsClosesAllThatIsOpenInReverse(t *testing.T) {
 	cache := newKeeper("cache", driver.Cluster)
 	cache.log = &log
 	base, _ := unnumbered(t)
-	if _, err := xreg.New(t.Context(), nil, base, migrated(&log, boom), cache.phase()); !errors.Is(err, boom) ||
+	if _, err := xreg.New(t.Context(), nil, base, migrated(&log, boom),
+		cache.phase()); !errors.Is(err, boom) ||
 		err.Error() != "database schema: xdb: prepare function 1: boom" {
 		t.Errorf("New = %v, want boom", err)
 	}
-	want := []string{"open database", "prepare", "release in cache", "close cache", "close database"}
+	want := []string{
+		"open database", "prepare", "release in cache", "close cache",
+		"close database",
+	}
 	if !slices.Equal(log, want) {
 		t.Errorf("order = %v, want %v", log, want)
 	}

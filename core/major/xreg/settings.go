@@ -34,8 +34,9 @@ func checkHost() error {
 	return xenv.Problem(xenv.Host, host, "is no host", "a name or an address without its port")
 }
 
-// checkDrainDelay reports a drain delay after which no time is left for requests: they would be cut off in every stop. What
-// is wrong with one of the two alone is reported elsewhere.
+// checkDrainDelay reports a drain delay after which no time is left for requests: they
+// would be cut off in every stop. What is wrong with one of the two alone is reported
+// elsewhere.
 func checkDrainDelay(s *startup.Settings) error {
 	most := s.ShutdownTimeout - s.Reserve()
 	if s.DrainDelay <= 0 || s.ShutdownTimeout <= 0 || s.DrainDelay < most {
@@ -47,8 +48,8 @@ func checkDrainDelay(s *startup.Settings) error {
 		drainDelayKey, shutdownTimeoutKey, s.DrainDelay, s.ShutdownTimeout, most)
 }
 
-// atTerminal reports whether standard output or standard error is a terminal: then a developer waits for the stop, and no
-// load balancer. Either may be redirected to a file.
+// atTerminal reports whether standard output or standard error is a terminal: then a
+// developer waits for the stop, and no load balancer. Either may be redirected to a file.
 var atTerminal = func() bool {
 	return slices.ContainsFunc([]*os.File{os.Stdout, os.Stderr}, func(f *os.File) bool {
 		return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
@@ -58,7 +59,8 @@ var atTerminal = func() bool {
 // undecided is a drain delay that neither the environment nor an option sets.
 const undecided = -1
 
-// newSettings resolves the options so far against the environment, which has been checked.
+// newSettings resolves the options so far against the environment, which has been
+// checked.
 func (r *Reg) newSettings() *startup.Settings {
 	env, _ := xenv.Load[variables](xenv.Environment()) // with defaults for what Validate reports
 	profile, _ := xbase.ParseProfile(env.Envelope)     // checked with the environment

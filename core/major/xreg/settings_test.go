@@ -20,7 +20,10 @@ func TestReg_Settings_drainDelay(t *testing.T) {
 		{name: "debug mode", opt: xoption.WithDebug(true), want: 0},
 		{name: "terminal", terminal: true, want: 0},
 		{name: "variable at a terminal", terminal: true, env: "3s", want: 3 * time.Second},
-		{name: "option at a terminal", terminal: true, opt: xoption.WithDrainDelay(time.Second), want: time.Second},
+		{
+			name:     "option at a terminal",
+			terminal: true, opt: xoption.WithDrainDelay(time.Second), want: time.Second,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer xreg.SetTerminal(tc.terminal)()

@@ -40,7 +40,8 @@ func snowflakePhase(p *startup.Plan) *startup.Phase {
 	}
 }
 
-// idHealth is the health of an id node that cannot make ids because of err, which may be nil.
+// idHealth is the health of an id node that cannot make ids because of err, which may be
+// nil.
 func idHealth(err error) error {
 	switch {
 	case errors.Is(err, xsnowflake.ErrWaiting):
@@ -59,7 +60,8 @@ func describeNode(n *xsnowflake.Node) string {
 	return fmt.Sprintf("datacenter %d, node %d", n.DatacenterID(), n.NodeID())
 }
 
-// startSnowflake makes the id node and logs which node ID it has and why: two with one node ID make the same ids.
+// startSnowflake makes the id node and logs which node ID it has and why: two with one
+// node ID make the same ids.
 func startSnowflake(ctx context.Context, opts []xsnowflake.Option) (*xsnowflake.Node, error) {
 	n, err := newNode(opts, nodeLeases(ctx)...)
 	if err != nil {
@@ -78,7 +80,8 @@ func startSnowflake(ctx context.Context, opts []xsnowflake.Option) (*xsnowflake.
 	return n, nil
 }
 
-// newNode makes the id node of opts, or that of the environment if there are none. leases replace the folder of its leases.
+// newNode makes the id node of opts, or that of the environment if there are none. leases
+// replace the folder of its leases.
 func newNode(opts []xsnowflake.Option, leases ...xsnowflake.Option) (*xsnowflake.Node, error) {
 	if len(opts) > 0 {
 		return xsnowflake.NewNode(append(leases, opts...)...)
@@ -86,8 +89,9 @@ func newNode(opts []xsnowflake.Option, leases ...xsnowflake.Option) (*xsnowflake
 	return xsnowflake.FromEnv(leases...)
 }
 
-// nodeLeases leases node IDs with the application's leases, if these decide between all processes that could make ids.
-// Otherwise the node leases its ID in a folder on this host.
+// nodeLeases leases node IDs with the application's leases, if these decide between all
+// processes that could make ids. Otherwise the node leases its ID in a folder on this
+// host.
 func nodeLeases(ctx context.Context) []xsnowflake.Option {
 	leases, _ := ctx.Value(xctx.LeasesKey).(*xlease.Leases)
 	if leases == nil || leases.Capabilities().Scope < driver.Cluster {
@@ -99,17 +103,21 @@ func nodeLeases(ctx context.Context) []xsnowflake.Option {
 func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
 	attrs := []slog.Attr{slog.String("source", source), slog.String("layout", n.Layout().Name)}
 	if n.Leased() {
-		attrs = append(attrs, slog.Int("datacenter", n.DatacenterID()), slog.Int("node", n.NodeID()))
+		attrs = append(attrs, slog.Int("datacenter", n.DatacenterID()),
+			slog.Int("node", n.NodeID()))
 	}
 	initLog.Info(ctx, "id node", attrs...)
 	if n.HostLocal() && inContainer(os.DirFS("/")) {
 		initLog.Warn(ctx, "the node ID is leased through a file, which other containers do not see: two replicas may generate equal ids",
-			slog.String("fix", "lease it in a database or in Redis ("+xenv.LeaseBackend.String()+"), or set "+
-				xenv.SnowflakeDatacenterID.String()+" and "+xenv.SnowflakeNodeID.String()+" for each replica"))
+			slog.String("fix",
+				"lease it in a database or in Redis ("+xenv.LeaseBackend.String()+"), or set "+
+					xenv.SnowflakeDatacenterID.String()+" and "+xenv.SnowflakeNodeID.String()+
+					" for each replica"))
 	}
 }
 
-// checkSnowflake checks the numbers of the options or of the environment against the layout without taking a lease.
+// checkSnowflake checks the numbers of the options or of the environment against the
+// layout without taking a lease.
 func checkSnowflake(opts []xsnowflake.Option) error {
 	n, err := newNode(opts)
 	if err != nil {

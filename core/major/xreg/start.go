@@ -40,7 +40,8 @@ func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	add("database", xctx.DatabaseKey, p.Database)
 	add("cache", xctx.CacheManagerKey, p.Cache)
 	if _, leased := r.nodes.Get(xctx.LeasesKey); !leased {
-		add("leases", xctx.LeasesKey, func(p *startup.Plan) *startup.Phase { return leasesPhase(p, list) })
+		add("leases", xctx.LeasesKey,
+			func(p *startup.Plan) *startup.Phase { return leasesPhase(p, list) })
 	}
 	if !p.Late {
 		add("snowflake", xctx.SnowflakeNodeKey, snowflakePhase)
@@ -54,7 +55,10 @@ func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 		}
 	}
 	for _, n := range p.Nodes {
-		list = append(list, &startup.Phase{Name: "node " + n.Key.String(), Key: n.Key, Start: n.Node})
+		list = append(list, &startup.Phase{
+			Name: "node " + n.Key.String(), Key: n.Key,
+			Start: n.Node,
+		})
 	}
 	return list, errors.Join(errs...)
 }
@@ -67,7 +71,8 @@ func (r *Reg) phase(
 		return nil, nil
 	}
 	if _, open := r.nodes.Get(key); open {
-		return nil, fmt.Errorf("xreg: the %s is open already: give all of its options to Register", name)
+		return nil, fmt.Errorf("xreg: the %s is open already: give all of its options to Register",
+			name)
 	}
 	if err := xhook.Guard(func() error { phase = makePhase(p); return nil }); err != nil {
 		return nil, fmt.Errorf("%s: check: %w", name, r.panics(name, err))
@@ -96,7 +101,8 @@ func (r *Reg) startOne(s *startup.Phase) error {
 		detail = s.Detail()
 	}
 	r.keep(s, value, detail)
-	initLog.Debug(ctx, "started", slog.String("part", s.Name), slog.String("detail", detail), slog.Duration("took", time.Since(began)))
+	initLog.Debug(ctx, "started", slog.String("part", s.Name), slog.String("detail", detail),
+		slog.Duration("took", time.Since(began)))
 	return nil
 }
 
@@ -116,7 +122,8 @@ func (r *Reg) keep(s *startup.Phase, value any, detail string) {
 			r.nodes.Set(key, v)
 		}
 	}
-	if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer && (v.IsNil() || slices.Contains(r.closing, value)) {
+	if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer &&
+		(v.IsNil() || slices.Contains(r.closing, value)) {
 		return // nothing, or the value of an earlier step: it is not closed twice
 	}
 	if fn := closer(s, value); fn != nil {

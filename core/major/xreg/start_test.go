@@ -88,7 +88,8 @@ func TestStartOrderIsPhasesNodesEngineRoutesAndCloseIsItsReverse(t *testing.T) {
 	}
 	want := []string{
 		"start database", "start cache", "start n1", "start exec", "start n2", "engine", "routes",
-		"stop n2", "stop exec", "stop n1", "close n2", "close exec", "close n1", "close cache", "close database",
+		"stop n2", "stop exec", "stop n1", "close n2", "close exec", "close n1", "close cache",
+		"close database",
 	}
 	if !slices.Equal(log, want) {
 		t.Errorf("order\n%v\nwant\n%v", log, want)
@@ -99,11 +100,16 @@ func TestNodeSeesWhatCameBeforeIt(t *testing.T) {
 	var saw []any
 	see := func(value any) xregnode.Func {
 		return func(ctx context.Context) (any, error) {
-			saw = append(saw, ctx.Value(xctx.ContextKey("a")), ctx.Value(xctx.SnowflakeNodeKey) != nil)
+			saw = append(saw, ctx.Value(xctx.ContextKey("a")),
+				ctx.Value(xctx.SnowflakeNodeKey) != nil)
 			return value, nil
 		}
 	}
-	reg, _ := begin(t, []xregnode.Node{{Key: "a", Node: see(1)}, {Key: "b", Node: see(2)}, {Key: xctx.Exec, Node: see(3)}})
+	reg, _ := begin(t, []xregnode.Node{
+		{Key: "a", Node: see(1)},
+		{Key: "b", Node: see(2)},
+		{Key: xctx.Exec, Node: see(3)},
+	})
 	if want := []any{nil, true, 1, true, 1, true}; !slices.Equal(saw, want) {
 		t.Errorf("nodes saw %v, want %v", saw, want)
 	}
@@ -132,12 +138,18 @@ func TestFailingNodeClosesWhatIsOpenInReverse(t *testing.T) {
 		{Key: "n1", Node: func(context.Context) (any, error) { return &part{"n1", &log}, nil }},
 		{Key: xctx.Exec, Node: hook},
 		{Key: "n2", Node: func(context.Context) (any, error) { return nil, boom }},
-		{Key: "n3", Node: func(context.Context) (any, error) { log = append(log, "n3"); return nil, nil }},
+		{Key: "n3", Node: func(context.Context) (any, error) {
+			log = append(log, "n3")
+			return nil, nil
+		}},
 	}, base, phase(&log, "database"))
 	if reg != nil || !errors.Is(err, boom) || err.Error() != "node n2: boom" {
 		t.Errorf("New = %v, %v; want nil and the error of n2", reg, err)
 	}
-	if want := []string{"start database", "stop h", "close n1", "close database"}; !slices.Equal(log, want) {
+	if want := []string{
+		"start database", "stop h", "close n1",
+		"close database",
+	}; !slices.Equal(log, want) {
 		t.Errorf("order %v, want %v", log, want)
 	}
 }
@@ -157,9 +169,10 @@ func TestPanicOfANodeIsAnErrorAndItsStackIsLogged(t *testing.T) {
 
 func TestPanicOfTheRoutesIsAnError(t *testing.T) {
 	base, _ := alone(t)
-	_, err := xreg.New(t.Context(), nil, base, xoption.WithHealth(), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/healthz", func(*gin.Context) {})
-	}))
+	_, err := xreg.New(t.Context(), nil, base, xoption.WithHealth(),
+		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/healthz", func(*gin.Context) {})
+		}))
 	if err == nil || !strings.Contains(err.Error(), "/healthz") {
 		t.Errorf("New = %v, want an error that names the path", err)
 	}
@@ -170,12 +183,14 @@ func TestPanicOfACloseKeepsNothingElseOpen(t *testing.T) {
 	base, _ := alone(t)
 	reg, err := xreg.New(t.Context(), []xregnode.Node{
 		{Key: "a", Node: func(context.Context) (any, error) { return &part{"a", &log}, nil }},
-		{Key: "b", Node: func(context.Context) (any, error) { return plain{}, nil }}, // its part is nil
+		// its part is nil
+		{Key: "b", Node: func(context.Context) (any, error) { return plain{}, nil }},
 	}, base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := reg.Close(t.Context()); err == nil || !strings.Contains(err.Error(), `close of "node b": panic`) {
+	if err := reg.Close(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), `close of "node b": panic`) {
 		t.Errorf("Close = %v, want the panic of b", err)
 	}
 	if !slices.Equal(log, []string{"close a"}) {
@@ -241,8 +256,10 @@ func TestEndOfTheContextAfterTheStartLeavesTheApplicationsAlone(t *testing.T) {
 func TestValuesOfAPhaseAreFoundUnderTheirKeys(t *testing.T) {
 	reg, _ := begin(t, nil, withPhase(startup.Phase{
 		Name: "cache", Key: xctx.CacheManagerKey,
-		Start:  func(context.Context) (any, error) { return "manager", nil },
-		Values: func() map[xctx.ContextKey]any { return map[xctx.ContextKey]any{xctx.RedisClientKey: "client"} },
+		Start: func(context.Context) (any, error) { return "manager", nil },
+		Values: func() map[xctx.ContextKey]any {
+			return map[xctx.ContextKey]any{xctx.RedisClientKey: "client"}
+		},
 		Detail: func() string { return "the manager" },
 	}))
 	if got := reg.Init.Ctx.Value(xctx.RedisClientKey); got != "client" {
@@ -269,10 +286,13 @@ func TestNodesMayAskTheApplicationWhileTheyStartAndClose(t *testing.T) {
 		asked++
 		_, _ = reg.Settings(), reg.Parts()
 	}
-	if err := reg.Apply(xoption.WithNodes(xregnode.Node{Key: "a", Node: func(context.Context) (any, error) {
-		ask()
-		return &asking{ask}, nil
-	}})); err != nil {
+	if err := reg.Apply(xoption.WithNodes(xregnode.Node{
+		Key: "a",
+		Node: func(context.Context) (any, error) {
+			ask()
+			return &asking{ask}, nil
+		},
+	})); err != nil {
 		t.Fatal(err)
 	}
 	if err := reg.Close(t.Context()); err != nil || asked != 2 {
@@ -284,10 +304,12 @@ func TestErrorOfACloseAfterAFailedStartIsReportedToo(t *testing.T) {
 	defer xreg.SetExit(func(int) {})()
 	base, out := alone(t)
 	xreg.Register(t.Context(), []xregnode.Node{
-		{Key: "a", Node: func(context.Context) (any, error) { return plain{}, nil }}, // its close panics
+		// its close panics
+		{Key: "a", Node: func(context.Context) (any, error) { return plain{}, nil }},
 		{Key: "b", Node: func(context.Context) (any, error) { return nil, errors.New("boom") }},
 	}, base)
-	if linesWith(out, "start failed: node b: boom") != 1 || linesWith(out, `start failed: close of \"node a\"`) != 1 {
+	if linesWith(out, "start failed: node b: boom") != 1 ||
+		linesWith(out, `start failed: close of \"node a\"`) != 1 {
 		t.Errorf("log\n%s\nwant both errors", out)
 	}
 }

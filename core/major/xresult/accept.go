@@ -14,8 +14,9 @@ const (
 	namedExactly
 )
 
-// quality returns the weight, in thousandths, that the Accept header gives to a media type, and how
-// closely it names it. The closest range decides; without any range at all everything is accepted.
+// quality returns the weight, in thousandths, that the Accept header gives to a media
+// type, and how closely it names it. The closest range decides; without any range at all
+// everything is accepted.
 func quality(header []string, mediaType string) (weight, closeness int) {
 	if len(header) == 0 {
 		return accept.MaxWeight, notNamed
@@ -46,8 +47,9 @@ func match(mediaRange, mediaType string) int {
 	}
 }
 
-// preferred returns the offer that the Accept header weighs most. Among equals the first wins, also
-// when none is accepted: an answer in an unwanted type is of more use than none.
+// preferred returns the offer that the Accept header weighs most. Among equals the first
+// wins, also when none is accepted: an answer in an unwanted type is of more use than
+// none.
 func preferred(header []string, offers ...string) string {
 	best, bestWeight := offers[0], 0
 	for _, offer := range offers {

@@ -21,10 +21,22 @@ func TestARequestThatTheServiceCutsOffIsNotTheClientsFault(t *testing.T) {
 		err   error
 		want  int
 	}{
-		{name: "the service has ended it", cause: stopping, err: context.Canceled, want: http.StatusServiceUnavailable},
-		{name: "and the error is wrapped", cause: stopping, err: fmt.Errorf("read: %w", context.Canceled), want: http.StatusServiceUnavailable},
-		{name: "the client has gone", cause: nil, err: context.Canceled, want: http.StatusBadRequest},
-		{name: "the handler says something else", cause: stopping, err: xerror.New(xerror.NotFound, ""), want: http.StatusNotFound},
+		{
+			name:  "the service has ended it",
+			cause: stopping, err: context.Canceled, want: http.StatusServiceUnavailable,
+		},
+		{
+			name: "and the error is wrapped", cause: stopping,
+			err: fmt.Errorf("read: %w", context.Canceled), want: http.StatusServiceUnavailable,
+		},
+		{
+			name:  "the client has gone",
+			cause: nil, err: context.Canceled, want: http.StatusBadRequest,
+		},
+		{
+			name:  "the handler says something else",
+			cause: stopping, err: xerror.New(xerror.NotFound, ""), want: http.StatusNotFound,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())

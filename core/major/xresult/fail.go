@@ -14,15 +14,17 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// Fail answers with any error; xerror.From says with which code. A nil error is no answer.
+// Fail answers with any error; xerror.From says with which code. A nil error is no
+// answer.
 //
-// The client gets the envelope in the profile of the request, or application/problem+json where its
-// Accept header names that at least as much as application/json. The cause of a server's error goes
-// to the log and nowhere else.
+// The client gets the envelope in the profile of the request, or application/problem+json
+// where its Accept header names that at least as much as application/json. The cause of a
+// server's error goes to the log and nowhere else.
 func Fail(c *gin.Context, err error) { FailStatus(c, 0, err) }
 
-// FailStatus is Fail with another HTTP status than the code's, such as 412 or 451, for which the
-// catalogue has only a general code. A status outside 400 to 599 stands for the code's own.
+// FailStatus is Fail with another HTTP status than the code's, such as 412 or 451, for
+// which the catalogue has only a general code. A status outside 400 to 599 stands for the
+// code's own.
 func FailStatus(c *gin.Context, status int, err error) {
 	e := errorOf(c, err)
 	if e == nil || refuse(c) {
@@ -62,12 +64,14 @@ func statusOf(status int, e *xerror.Error, p xbase.Profile) int {
 	return e.Status(p)
 }
 
-// errorOf returns err as the client gets it, nil for nil. If err says only that the context
-// of the request has ended, it is the error with which the service has ended the context,
-// if there is one: a request that is cut off at the stop is not the client's fault.
+// errorOf returns err as the client gets it, nil for nil. If err says only that the
+// context of the request has ended, it is the error with which the service has ended the
+// context, if there is one: a request that is cut off at the stop is not the client's
+// fault.
 func errorOf(c *gin.Context, err error) *xerror.Error {
 	e, ctx := xerror.From(err), contextOf(c)
-	if e == nil || ctx.Err() == nil || !errors.Is(e, context.Canceled) || e.GetErrorCode() != xerror.Canceled {
+	if e == nil || ctx.Err() == nil || !errors.Is(e, context.Canceled) ||
+		e.GetErrorCode() != xerror.Canceled {
 		return e
 	}
 	if why, ok := errors.AsType[*xerror.Error](context.Cause(ctx)); ok {
@@ -86,7 +90,8 @@ type failure struct {
 	status int
 }
 
-// newFailure returns the failure of e, which has another status than that of its code if that is an error's.
+// newFailure returns the failure of e, which has another status than that of its code if
+// that is an error's.
 func newFailure(e *xerror.Error, req *xctx.Request, status int) failure {
 	code := e.GetErrorCode()
 	message := string(e.GetErrorMessage())
@@ -97,12 +102,14 @@ func newFailure(e *xerror.Error, req *xctx.Request, status int) failure {
 	return failure{err: e, req: req, status: statusOf(status, e, profileOf(req))}
 }
 
-// log writes what the client does not receive. A failure has one line at ERROR: this one, after which
-// that of the access log is at INFO, or that of the access log if there is nothing to add.
+// log writes what the client does not receive. A failure has one line at ERROR: this one,
+// after which that of the access log is at INFO, or that of the access log if there is
+// nothing to add.
 func (f *failure) log(ctx context.Context) {
 	code := f.err.GetErrorCode()
 	attrs := []slog.Attr{
-		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.Any("error", f.err),
+		slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()),
+		slog.Any("error", f.err),
 	}
 	switch {
 	case f.err.Logged():
@@ -112,15 +119,18 @@ func (f *failure) log(ctx context.Context) {
 	case code.Status() < http.StatusInternalServerError: // whatever the profile reports
 		logger.Debug(ctx, "the request was refused", attrs...)
 	case f.req.Reported(): // a panic
-	case f.req.HasAccessLog() && f.status >= http.StatusInternalServerError && len(f.err.Unwrap()) == 1: // no cause to add
+	// no cause to add
+	case f.req.HasAccessLog() && f.status >= http.StatusInternalServerError &&
+		len(f.err.Unwrap()) == 1:
 	default:
 		f.req.Report()
 		logger.Error(ctx, "the request failed", attrs...)
 	}
 }
 
-// append appends the envelope, or the problem details (RFC 9457). If the data of the failure
-// cannot be encoded, the error is a SerializeError, which has no data and can be encoded.
+// append appends the envelope, or the problem details (RFC 9457). If the data of the
+// failure cannot be encoded, the error is a SerializeError, which has no data and can be
+// encoded.
 func (f *failure) append(dst []byte, problem bool) (out []byte, err error) {
 	if problem {
 		details := f.err.Problem(f.req)
@@ -139,8 +149,8 @@ func (f *failure) append(dst []byte, problem bool) (out []byte, err error) {
 	return out, nil
 }
 
-// wantsProblem reports whether the client asks for problem details. A wildcard does not: it is what a
-// client sends that has never heard of them.
+// wantsProblem reports whether the client asks for problem details. A wildcard does not:
+// it is what a client sends that has never heard of them.
 func wantsProblem(c *gin.Context) bool {
 	accept := sent(c, xhttp.Accept)
 	weight, closeness := quality(accept, xerror.ContentTypeProblem)
@@ -151,13 +161,16 @@ func wantsProblem(c *gin.Context) bool {
 	return weight >= other
 }
 
-// varyOfErrors is the value of Vary where there is no other, shared by all responses: it has no room for
-// another value, so that whoever adds one gets a copy.
+// varyOfErrors is the value of Vary where there is no other, shared by all responses: it
+// has no room for another value, so that whoever adds one gets a copy.
 var varyOfErrors = []string{"Accept, Accept-Language"}
 
 // cleanHeader takes back what the handler said about an answer that it did not give.
 func cleanHeader(h http.Header) {
-	for _, name := range [...]string{string(xhttp.ContentDisposition), string(xhttp.ETag), string(xhttp.LastModified)} {
+	for _, name := range [...]string{
+		string(xhttp.ContentDisposition), string(xhttp.ETag),
+		string(xhttp.LastModified),
+	} {
 		delete(h, name)
 	}
 	if len(h[string(xhttp.CacheControl)]) > 0 {

@@ -51,8 +51,11 @@ func capture(t *testing.T) (context.Context, *lines) {
 	return xlog.NewContext(t.Context(), engine), l
 }
 
-// serve answers one request by handler, with nothing around it but the configured way of a request.
-func serve(t *testing.T, config xhelper.Config, handler gin.HandlerFunc, header ...string) (*httptest.ResponseRecorder, *lines) {
+// serve answers one request by handler, with nothing around it but the configured way of
+// a request.
+func serve(
+	t *testing.T, config xhelper.Config, handler gin.HandlerFunc, header ...string,
+) (*httptest.ResponseRecorder, *lines) {
 	t.Helper()
 	ctx, log := capture(t)
 	config.Base = ctx

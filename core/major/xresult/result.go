@@ -1,7 +1,8 @@
 // Package xresult answers requests: success, error and stream, all in the one envelope.
 //
-// A function answers once: when the response has been started already, nothing is appended to it and
-// the second answer is logged instead. The functions belong to the goroutine that serves the request.
+// A function answers once: when the response has been started already, nothing is
+// appended to it and the second answer is logged instead. The functions belong to the
+// goroutine that serves the request.
 package xresult
 
 import (
@@ -23,8 +24,8 @@ func Success(c *gin.Context, message string) { SuccessHasData(c, message, nil) }
 
 // SuccessHasData answers with message and data.
 //
-// The status is 200, or the one below 300 that the handler has set with c.Status. Data that cannot be
-// encoded becomes SERIALIZE_ERROR.
+// The status is 200, or the one below 300 that the handler has set with c.Status. Data
+// that cannot be encoded becomes SERIALIZE_ERROR.
 func SuccessHasData(c *gin.Context, message string, data any) {
 	if refuse(c) {
 		return
@@ -49,8 +50,9 @@ func SuccessHasData(c *gin.Context, message string, data any) {
 	}
 }
 
-// Error answers with an error of the catalogue: message is what the developer adds for the client and
-// may be empty, data may be nil. Middleware uses AbortError, which also stops the chain.
+// Error answers with an error of the catalogue: message is what the developer adds for
+// the client and may be empty, data may be nil. Middleware uses AbortError, which also
+// stops the chain.
 func Error(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessage, data any) {
 	Fail(c, xerror.WrapData(code, message, nil, data))
 }
@@ -61,8 +63,8 @@ func AbortError(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessag
 	Error(c, code, message, data)
 }
 
-// httpOf returns the request that c serves. A gin.Context that was made by hand has an empty
-// one.
+// httpOf returns the request that c serves. A gin.Context that was made by hand has an
+// empty one.
 func httpOf(c *gin.Context) *http.Request {
 	if c.Request == nil {
 		return &http.Request{}
@@ -75,8 +77,8 @@ func contextOf(c *gin.Context) context.Context { return httpOf(c).Context() }
 // sent returns the values of a header of the request.
 func sent(c *gin.Context, name xhttp.Header) []string { return httpOf(c).Header[string(name)] }
 
-// requestOf returns the context of the request that c serves. If no middleware has made one,
-// it has the client's language only.
+// requestOf returns the context of the request that c serves. If no middleware has made
+// one, it has the client's language only.
 func requestOf(c *gin.Context) *xctx.Request {
 	if req := xctx.RequestFrom(contextOf(c)); req != nil {
 		return req
@@ -88,7 +90,8 @@ func requestOf(c *gin.Context) *xctx.Request {
 
 func profileOf(req *xctx.Request) xbase.Profile { return xbase.Profile(req.Profile()) }
 
-// successStatus returns the status that the handler has chosen for a success with a body, else 200.
+// successStatus returns the status that the handler has chosen for a success with a body,
+// else 200.
 func successStatus(c *gin.Context) int {
 	var status int
 	if w, ok := c.Writer.(engineWriter); ok {

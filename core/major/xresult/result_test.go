@@ -34,9 +34,11 @@ func TestSuccessIsTheEnvelope(t *testing.T) {
 			want:    `{"context":"id-1","output":"Success","code":200,"message":"done"}`,
 		},
 		{
-			name:    "with data",
-			handler: func(c *gin.Context) { xresult.SuccessHasData(c, "found", user{Name: "<Ada>"}) },
-			want:    `{"context":"id-1","output":"Success","code":200,"message":"found","data":{"name":"\u003cAda\u003e"}}`,
+			name: "with data",
+			handler: func(c *gin.Context) {
+				xresult.SuccessHasData(c, "found", user{Name: "<Ada>"})
+			},
+			want: `{"context":"id-1","output":"Success","code":200,"message":"found","data":{"name":"\u003cAda\u003e"}}`,
 		},
 		{
 			name:    "nil data",
@@ -82,8 +84,14 @@ func TestOverheadIsForDebugModeAndForTheJavaProfile(t *testing.T) {
 		want   bool
 	}{
 		{name: "plinth", field: "overhead", want: false},
-		{name: "plinth in debug mode", config: xhelper.Config{Debug: true}, field: "overhead", want: true},
-		{name: "java", config: xhelper.Config{Profile: xbase.ProfileJava}, field: "duration", want: true},
+		{
+			name: "plinth in debug mode", config: xhelper.Config{Debug: true}, field: "overhead",
+			want: true,
+		},
+		{
+			name: "java", config: xhelper.Config{Profile: xbase.ProfileJava}, field: "duration",
+			want: true,
+		},
 	} {
 		for _, handler := range []gin.HandlerFunc{
 			func(c *gin.Context) { xresult.Success(c, "done") },
@@ -111,7 +119,8 @@ func TestErrorIsTheEnvelopeInTheClientsLanguage(t *testing.T) {
 		t.Run(tc.language, func(t *testing.T) {
 			w, _ := serve(t, xhelper.Config{}, handler, "Accept-Language", tc.language)
 			wantFields(t, w.Body.String(), map[string]any{
-				"output": "NOT_EXIST", "code": 40000.0, "message": tc.want, "error_message": "no user 7",
+				"output": "NOT_EXIST",
+				"code":   40000.0, "message": tc.want, "error_message": "no user 7",
 				"context": w.Header().Get("X-Request-UUID"),
 			})
 			if w.Code != http.StatusBadRequest {
@@ -131,7 +140,10 @@ func TestErrorWithoutAnyMiddlewareStillSpeaksTheClientsLanguage(t *testing.T) {
 	engine := gin.New()
 	engine.GET("/", func(c *gin.Context) { xresult.Error(c, xerror.Forbidden, "", nil) })
 	w := get(engine, "Accept-Language", "zh")
-	wantFields(t, w.Body.String(), map[string]any{"output": "FORBIDDEN", "context": "", "message": xerror.Forbidden.Message("zh")})
+	wantFields(t, w.Body.String(), map[string]any{
+		"output": "FORBIDDEN", "context": "",
+		"message": xerror.Forbidden.Message("zh"),
+	})
 }
 
 func TestAbortErrorStopsTheChain(t *testing.T) {
@@ -147,16 +159,22 @@ func TestJavaProfileWritesItsNumbersAndNames(t *testing.T) {
 	w, _ := serve(t, xhelper.Config{Profile: xbase.ProfileJava}, func(c *gin.Context) {
 		xresult.Error(c, xerror.ParameterError, "name", nil)
 	})
-	wantFields(t, w.Body.String(), map[string]any{"output": "ParameterError", "code": 40002.0, "errorMessage": "name", "data": nil})
+	wantFields(t, w.Body.String(), map[string]any{
+		"output": "ParameterError",
+		"code":   40002.0, "errorMessage": "name", "data": nil,
+	})
 }
 
 func TestFailTellsTheClientNothingOfTheCause(t *testing.T) {
 	secret := errors.New("dial tcp 10.0.0.7:5432: SELECT * FROM users")
 	for _, accept := range []string{"application/json", "application/problem+json"} {
 		t.Run(accept, func(t *testing.T) {
-			w, log := serve(t, xhelper.Config{}, func(c *gin.Context) { xresult.Fail(c, secret) }, "Accept", accept)
-			wantFields(t, w.Body.String(), map[string]any{"output": "SERVER_INTERNAL_ERROR", "code": 50000.0})
-			if strings.Contains(w.Body.String(), "10.0.0.7") || strings.Contains(w.Body.String(), "SELECT") {
+			w, log := serve(t, xhelper.Config{}, func(c *gin.Context) { xresult.Fail(c, secret) },
+				"Accept", accept)
+			wantFields(t, w.Body.String(),
+				map[string]any{"output": "SERVER_INTERNAL_ERROR", "code": 50000.0})
+			if strings.Contains(w.Body.String(), "10.0.0.7") ||
+				strings.Contains(w.Body.String(), "SELECT") {
 				t.Errorf("the body tells the cause: %s", w.Body)
 			}
 			if !strings.Contains(log.String(), "10.0.0.7") {
@@ -179,16 +197,44 @@ func TestProblemDetailsAreForWhoAsksForThem(t *testing.T) {
 		{name: "json", accept: []string{"application/json"}, want: envelope},
 		{name: "problem", accept: []string{"application/problem+json"}, want: problem},
 		{name: "problem in capitals", accept: []string{"Application/Problem+JSON"}, want: problem},
-		{name: "both", accept: []string{"application/json, application/problem+json"}, want: problem},
-		{name: "both on two lines", accept: []string{"application/json", "application/problem+json"}, want: problem},
-		{name: "json preferred", accept: []string{"application/problem+json;q=0.5, application/json"}, want: envelope},
-		{name: "problem preferred", accept: []string{"application/problem+json;q=0.9, application/json;q=0.4"}, want: problem},
-		{name: "anything preferred", accept: []string{"application/problem+json;q=0.1,*/*"}, want: envelope},
+		{
+			name: "both", accept: []string{"application/json, application/problem+json"},
+			want: problem,
+		},
+		{
+			name:   "both on two lines",
+			accept: []string{"application/json", "application/problem+json"}, want: problem,
+		},
+		{
+			name:   "json preferred",
+			accept: []string{"application/problem+json;q=0.5, application/json"}, want: envelope,
+		},
+		{
+			name:   "problem preferred",
+			accept: []string{"application/problem+json;q=0.9, application/json;q=0.4"},
+			want:   problem,
+		},
+		{
+			name:   "anything preferred",
+			accept: []string{"application/problem+json;q=0.1,*/*"}, want: envelope,
+		},
 		{name: "problem refused", accept: []string{"application/problem+json;q=0"}, want: envelope},
-		{name: "zero with decimals", accept: []string{"application/problem+json;q=0.000"}, want: envelope},
-		{name: "malformed weight", accept: []string{"application/problem+json;q=abc"}, want: envelope},
-		{name: "weight over one", accept: []string{"application/problem+json;q=1.5, application/json"}, want: problem},
-		{name: "other parameters", accept: []string{`application/problem+json; charset=utf-8; Q=1`}, want: problem},
+		{
+			name:   "zero with decimals",
+			accept: []string{"application/problem+json;q=0.000"}, want: envelope,
+		},
+		{
+			name:   "malformed weight",
+			accept: []string{"application/problem+json;q=abc"}, want: envelope,
+		},
+		{
+			name:   "weight over one",
+			accept: []string{"application/problem+json;q=1.5, application/json"}, want: problem,
+		},
+		{
+			name:   "other parameters",
+			accept: []string{`application/problem+json; charset=utf-8; Q=1`}, want: problem,
+		},
 		{name: "nonsense", accept: []string{";;,,q=1,/"}, want: envelope},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -196,7 +242,8 @@ func TestProblemDetailsAreForWhoAsksForThem(t *testing.T) {
 			for _, line := range tc.accept {
 				header = append(header, "Accept", line)
 			}
-			w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) { xresult.Error(c, xerror.NotFound, "", nil) }, header...)
+			w, _ := serve(t, xhelper.Config{},
+				func(c *gin.Context) { xresult.Error(c, xerror.NotFound, "", nil) }, header...)
 			if got := w.Header().Get("Content-Type"); got != tc.want {
 				t.Errorf("Content-Type = %q, want %q", got, tc.want)
 			}
@@ -211,7 +258,10 @@ func TestFailStatusIsAlsoInTheProblem(t *testing.T) {
 	w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
 		xresult.FailStatus(c, http.StatusPreconditionFailed, xerror.New(xerror.BadRequest, ""))
 	}, "Accept", "application/problem+json")
-	wantFields(t, w.Body.String(), map[string]any{"status": 412.0, "title": "Precondition Failed", "output": "BAD_REQUEST"})
+	wantFields(t, w.Body.String(), map[string]any{
+		"status": 412.0, "title": "Precondition Failed",
+		"output": "BAD_REQUEST",
+	})
 	if w.Code != http.StatusPreconditionFailed {
 		t.Errorf("status = %d, want 412", w.Code)
 	}
@@ -273,13 +323,16 @@ func TestASecondAnswerIsDroppedAndLogged(t *testing.T) {
 
 func TestDataThatCannotBeEncodedIsAProperError(t *testing.T) {
 	for name, answer := range map[string]gin.HandlerFunc{
-		"success": func(c *gin.Context) { xresult.SuccessHasData(c, "found", map[string]any{"a": 1, "b": math.NaN()}) },
-		"error":   func(c *gin.Context) { xresult.Error(c, xerror.NotFound, "", make(chan int)) },
+		"success": func(c *gin.Context) {
+			xresult.SuccessHasData(c, "found", map[string]any{"a": 1, "b": math.NaN()})
+		},
+		"error": func(c *gin.Context) { xresult.Error(c, xerror.NotFound, "", make(chan int)) },
 	} {
 		for _, accept := range []string{"*/*", "application/problem+json"} {
 			t.Run(name+" "+accept, func(t *testing.T) {
 				w, log := serve(t, xhelper.Config{}, answer, "Accept", accept)
-				wantFields(t, w.Body.String(), map[string]any{"output": "SERIALIZE_ERROR", "code": 50010.0})
+				wantFields(t, w.Body.String(),
+					map[string]any{"output": "SERIALIZE_ERROR", "code": 50010.0})
 				if w.Code != http.StatusInternalServerError {
 					t.Errorf("status = %d, want 500", w.Code)
 				}
@@ -308,7 +361,8 @@ func TestErrorsTakeBackWhatWasSaidOfAnotherAnswer(t *testing.T) {
 		xresult.Error(c, xerror.NotFound, "", nil)
 	})
 	for header, want := range map[string]string{
-		"Content-Length": "", "Content-Disposition": "", "ETag": "", "Last-Modified": "", "Cache-Control": "no-store", "X-Kept": "yes",
+		"Content-Length": "", "Content-Disposition": "", "ETag": "", "Last-Modified": "",
+		"Cache-Control": "no-store", "X-Kept": "yes",
 	} {
 		if got := w.Header().Get(header); got != want {
 			t.Errorf("%s = %q, want %q", header, got, want)
@@ -354,7 +408,9 @@ func TestWhatIsAddedToVaryOfOneErrorStaysThere(t *testing.T) {
 			c.Header("Vary", "Origin")
 			xresult.Error(c, xerror.NotExist, "", nil)
 		},
-		"[Accept, Accept-Language]": func(c *gin.Context) { xresult.Error(c, xerror.NotExist, "", nil) },
+		"[Accept, Accept-Language]": func(c *gin.Context) {
+			xresult.Error(c, xerror.NotExist, "", nil)
+		},
 	} {
 		w, _ := serve(t, xhelper.Config{}, handler)
 		if got := fmt.Sprint(w.Header().Values("Vary")); got != want {

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// bufferKept is the largest buffer that goes back to the pool, so that one large answer does not
-	// stay in memory for ever.
+	// bufferKept is the largest buffer that goes back to the pool, so that one large
+	// answer does not stay in memory for ever.
 	bufferKept = 64 << 10
 
-	// lengthByServer is the longest body whose Content-Length net/http works out by itself
-	// (bufferBeforeChunkingSize in net/http).
+	// lengthByServer is the longest body whose Content-Length net/http works out by
+	// itself (bufferBeforeChunkingSize in net/http).
 	lengthByServer = 2048
 )
 
@@ -28,7 +28,8 @@ var (
 	typeJSON    = []string{"application/json; charset=utf-8"}
 	typeProblem = []string{xerror.ContentTypeProblem}
 	noSniff     = []string{"nosniff"}
-	// retrySoon is how many seconds a client waits after a 503 without a Retry-After of its own.
+	// retrySoon is how many seconds a client waits after a 503 without a Retry-After of
+	// its own.
 	retrySoon = []string{"5"}
 )
 
@@ -43,7 +44,8 @@ func putBuffer(b *[]byte, used []byte) {
 	buffers.Put(b)
 }
 
-// refuse reports that the response has been started already, and logs that it was to be answered again.
+// refuse reports that the response has been started already, and logs that it was to be
+// answered again.
 func refuse(c *gin.Context) bool {
 	if !c.Writer.Written() {
 		return false
@@ -53,8 +55,8 @@ func refuse(c *gin.Context) bool {
 	return true
 }
 
-// write writes a whole response. An error of the connection is the client's leaving: nobody is left
-// to tell, and the access log has the size.
+// write writes a whole response. An error of the connection is the client's leaving:
+// nobody is left to tell, and the access log has the size.
 func write(c *gin.Context, status int, contentType []string, body []byte) {
 	h := c.Writer.Header()
 	h[string(xhttp.ContentType)] = contentType
@@ -75,16 +77,18 @@ func write(c *gin.Context, status int, contentType []string, body []byte) {
 	}
 }
 
-// engineWriter is the writer of Plinth's engine. A middleware may have replaced it by its own.
+// engineWriter is the writer of Plinth's engine. A middleware may have replaced it by its
+// own.
 type engineWriter interface {
-	// ChosenStatus returns the status that the handler has set. Status considers pending errors too.
+	// ChosenStatus returns the status that the handler has set. Status considers pending
+	// errors too.
 	ChosenStatus() int
 
 	// StartStream is called before a stream waits for its first item.
 	StartStream(contentType string)
 
-	// WriteEnvelope writes an envelope, which is no stream. Write looks at the content type first, which is
-	// 2 % of the instructions of a request.
+	// WriteEnvelope writes an envelope, which is no stream. Write looks at the content
+	// type first, which is 2 % of the instructions of a request.
 	WriteEnvelope(body []byte) (int, error)
 }
 

@@ -20,19 +20,21 @@ const (
 	mimeEvents     = "text/event-stream"
 )
 
-// Stream answers with the items of seq, each written and flushed as it comes: as JSON lines, or as
-// server-sent events where the client's Accept header prefers text/event-stream.
+// Stream answers with the items of seq, each written and flushed as it comes: as JSON
+// lines, or as server-sent events where the client's Accept header prefers
+// text/event-stream.
 //
-// seq is asked for the next item when the last one has been handed to the connection, so a slow
-// client slows it down. When the client has gone, seq's yield returns false; while seq waits for
-// something itself, it should watch the request's context.
+// seq is asked for the next item when the last one has been handed to the connection, so
+// a slow client slows it down. When the client has gone, seq's yield returns false; while
+// seq waits for something itself, it should watch the request's context.
 //
-// An error before the first item is answered as by Fail. A later one ends the stream with the
-// envelope as its last line, or as its last event, of the type "error". The end of the request's
-// context is such an error, so that a response that ends early does not look complete.
+// An error before the first item is answered as by Fail. A later one ends the stream with
+// the envelope as its last line, or as its last event, of the type "error". The end of
+// the request's context is such an error, so that a response that ends early does not
+// look complete.
 //
-// A stream has no request timeout. http.Server.WriteTimeout does not apply to it; PLINTH_WRITE_TIMEOUT
-// limits how long a write waits for a client that does not read.
+// A stream has no request timeout. http.Server.WriteTimeout does not apply to it;
+// PLINTH_WRITE_TIMEOUT limits how long a write waits for a client that does not read.
 func Stream[T any](c *gin.Context, seq iter.Seq2[T, error]) {
 	if refuse(c) {
 		return
@@ -143,7 +145,8 @@ func (s *stream) fail(err error) {
 	s.flush(out)
 }
 
-// frame starts an item in the buffer; event is what stands before its data in an event stream.
+// frame starts an item in the buffer; event is what stands before its data in an event
+// stream.
 func (s *stream) frame(event string) {
 	s.buf = s.buf[:0]
 	if s.format == mimeEvents {
@@ -151,7 +154,8 @@ func (s *stream) frame(event string) {
 	}
 }
 
-// flush writes out, which is the buffer with one JSON value, on one line, after its frame.
+// flush writes out, which is the buffer with one JSON value, on one line, after its
+// frame.
 func (s *stream) flush(out []byte) bool {
 	s.begin()
 	out = append(out, '\n')

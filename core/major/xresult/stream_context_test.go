@@ -20,19 +20,23 @@ import (
 const requestTimeout = 10 * time.Second
 
 func TestStream_requestTimeout(t *testing.T) {
-	for _, accept := range []string{"application/jsonl", "application/x-ndjson", "text/event-stream"} {
+	for _, accept := range []string{
+		"application/jsonl", "application/x-ndjson",
+		"text/event-stream",
+	} {
 		t.Run(accept, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, _ := serve(t, xhelper.Config{RequestTimeout: requestTimeout}, func(c *gin.Context) {
-					xresult.Stream(c, func(yield func(int, error) bool) {
-						for i := range 3 {
-							<-time.After(2 * requestTimeout) // the first item is late, too
-							if !yield(i, c.Request.Context().Err()) {
-								return
+				w, _ := serve(t, xhelper.Config{RequestTimeout: requestTimeout},
+					func(c *gin.Context) {
+						xresult.Stream(c, func(yield func(int, error) bool) {
+							for i := range 3 {
+								<-time.After(2 * requestTimeout) // the first item is late, too
+								if !yield(i, c.Request.Context().Err()) {
+									return
+								}
 							}
-						}
-					})
-				}, "Accept", accept)
+						})
+					}, "Accept", accept)
 				body := strings.NewReplacer("data: ", "", "\n\n", "\n").Replace(w.Body.String())
 				if w.Code != http.StatusOK || body != "0\n1\n2\n" {
 					t.Errorf("got %d %q, want three items", w.Code, w.Body)
@@ -56,8 +60,14 @@ func TestStream_contextEnds(t *testing.T) {
 		{"because it is canceled", context.Canceled, "CANCELED", 0},
 	}
 	iterators := map[string]func(ctx context.Context, end func(), yield func(int, error) bool){
-		"before an item":   func(_ context.Context, end func(), yield func(int, error) bool) { end(); yield(2, nil) },
-		"and is reported":  func(ctx context.Context, end func(), yield func(int, error) bool) { end(); yield(0, ctx.Err()) },
+		"before an item": func(_ context.Context, end func(), yield func(int, error) bool) {
+			end()
+			yield(2, nil)
+		},
+		"and is reported": func(ctx context.Context, end func(), yield func(int, error) bool) {
+			end()
+			yield(0, ctx.Err())
+		},
 		"and is looked at": func(_ context.Context, end func(), _ func(int, error) bool) { end() },
 	}
 	for _, tc := range ends {
@@ -80,7 +90,8 @@ func TestStream_contextEnds(t *testing.T) {
 	}
 }
 
-// streamUntil serves a stream of one item, after which rest runs; it can end the context of the request.
+// streamUntil serves a stream of one item, after which rest runs; it can end the context
+// of the request.
 func streamUntil(t *testing.T, accept string, cause error,
 	rest func(ctx context.Context, end func(), yield func(int, error) bool),
 ) (code int, body, logged string) {
@@ -133,11 +144,13 @@ func (c *endingContext) Err() error {
 }
 
 func TestStream_accessLogOfALostClient(t *testing.T) {
-	_, _, log := streamUntil(t, "application/jsonl", context.Canceled, func(_ context.Context, end func(), yield func(int, error) bool) {
-		end()
-		yield(2, nil)
-	})
-	if want := fmt.Sprintf(`"error_code":%d`, xerror.Canceled.GetCode()); !strings.Contains(log, want) {
+	_, _, log := streamUntil(t, "application/jsonl",
+		context.Canceled, func(_ context.Context, end func(), yield func(int, error) bool) {
+			end()
+			yield(2, nil)
+		})
+	if want := fmt.Sprintf(`"error_code":%d`,
+		xerror.Canceled.GetCode()); !strings.Contains(log, want) {
 		t.Errorf("the access log has no %s: %s", want, log)
 	}
 }

@@ -45,13 +45,23 @@ func TestStreamFormatIsTheClientsChoice(t *testing.T) {
 		{name: "nothing said", accept: "", contentType: "application/jsonl", want: lines},
 		{name: "anything", accept: "*/*", contentType: "application/jsonl", want: lines},
 		{name: "lines", accept: "application/jsonl", contentType: "application/jsonl", want: lines},
-		{name: "lines by their older name", accept: "application/x-ndjson", contentType: "application/x-ndjson", want: lines},
-		{name: "events", accept: "text/event-stream", contentType: "text/event-stream", want: events},
-		{name: "events preferred", accept: "text/*, application/jsonl;q=0.5", contentType: "text/event-stream", want: events},
+		{
+			name: "lines by their older name", accept: "application/x-ndjson",
+			contentType: "application/x-ndjson", want: lines,
+		},
+		{
+			name: "events", accept: "text/event-stream", contentType: "text/event-stream",
+			want: events,
+		},
+		{
+			name: "events preferred", accept: "text/*, application/jsonl;q=0.5",
+			contentType: "text/event-stream", want: events,
+		},
 		{name: "another type", accept: "image/png", contentType: "application/jsonl", want: lines},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) { xresult.Stream(c, three(nil)) }, "Accept", tc.accept)
+			w, _ := serve(t, xhelper.Config{},
+				func(c *gin.Context) { xresult.Stream(c, three(nil)) }, "Accept", tc.accept)
 			if got := w.Body.String(); got != tc.want {
 				t.Errorf("body = %q, want %q", got, tc.want)
 			}
@@ -73,7 +83,8 @@ func TestStreamErrorMidwayIsTheLastItem(t *testing.T) {
 	} {
 		t.Run(accept, func(t *testing.T) {
 			w, log := serve(t, xhelper.Config{}, func(c *gin.Context) {
-				xresult.Stream(c, three(xerror.Wrap(xerror.DatabaseError, "try again", errors.New(secret))))
+				xresult.Stream(c,
+					three(xerror.Wrap(xerror.DatabaseError, "try again", errors.New(secret))))
 			}, "Accept", accept)
 			text := strings.TrimRight(w.Body.String(), "\n")
 			final := text[strings.LastIndexByte(text, '\n')+1:]
@@ -81,9 +92,11 @@ func TestStreamErrorMidwayIsTheLastItem(t *testing.T) {
 				t.Fatalf("last line %q does not begin with %q", final, last)
 			}
 			wantFields(t, strings.TrimPrefix(final, "data: "), map[string]any{
-				"output": "DATABASE_ERROR", "error_message": "try again", "context": w.Header().Get("X-Request-UUID"),
+				"output": "DATABASE_ERROR", "error_message": "try again",
+				"context": w.Header().Get("X-Request-UUID"),
 			})
-			if got := strings.Contains(text, "event: error\n"); got != (accept == "text/event-stream") {
+			if got := strings.Contains(text,
+				"event: error\n"); got != (accept == "text/event-stream") {
 				t.Errorf("has an error event = %t", got)
 			}
 			if strings.Contains(text, secret) || !strings.Contains(log.String(), secret) {
@@ -95,7 +108,9 @@ func TestStreamErrorMidwayIsTheLastItem(t *testing.T) {
 
 func TestStreamErrorAtFirstIsAnOrdinaryError(t *testing.T) {
 	w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
-		xresult.Stream(c, func(yield func(int, error) bool) { yield(0, xerror.New(xerror.NotFound, "")) })
+		xresult.Stream(c, func(yield func(int, error) bool) {
+			yield(0, xerror.New(xerror.NotFound, ""))
+		})
 	})
 	wantFields(t, w.Body.String(), map[string]any{"output": "NOT_FOUND"})
 	if w.Code != http.StatusNotFound {
@@ -132,7 +147,9 @@ func (indented) MarshalJSON() ([]byte, error) { return []byte("{\r\n \"a\": 1\n}
 
 func TestStreamKeepsEachItemOnOneLine(t *testing.T) {
 	w, _ := serve(t, xhelper.Config{}, func(c *gin.Context) {
-		xresult.Stream(c, func(yield func(any, error) bool) { _ = yield(indented{}, nil) && yield("a\nb\u2028", nil) })
+		xresult.Stream(c, func(yield func(any, error) bool) {
+			_ = yield(indented{}, nil) && yield("a\nb\u2028", nil)
+		})
 	}, "Accept", "text/event-stream")
 	if got, want := w.Body.String(), "data: {\"a\":1}\n\ndata: \"a\\nb\\u2028\"\n\n"; got != want {
 		t.Errorf("body = %q, want %q", got, want)
@@ -176,7 +193,10 @@ func open(ctx context.Context, t *testing.T, method, url string) opened {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
-	return opened{status: res.StatusCode, header: res.Header, length: res.ContentLength, body: res.Body}
+	return opened{
+		status: res.StatusCode, header: res.Header, length: res.ContentLength,
+		body: res.Body,
+	}
 }
 
 func TestStreamItemsArriveOneByOne(t *testing.T) {
@@ -298,11 +318,14 @@ func TestStreamAnswersHeadWithoutAskingTheIterator(t *testing.T) {
 
 func TestLengthIsKnownToTheClient(t *testing.T) {
 	for _, size := range []int{0, 100, 1900, 2100, 100_000} {
-		s := server(t, func(c *gin.Context) { xresult.SuccessHasData(c, "found", strings.Repeat("x", size)) })
+		s := server(t, func(c *gin.Context) {
+			xresult.SuccessHasData(c, "found", strings.Repeat("x", size))
+		})
 		full := open(t.Context(), t, http.MethodGet, s.URL)
 		body, err := io.ReadAll(full.body)
 		if err != nil || full.length != int64(len(body)) {
-			t.Errorf("size %d: Content-Length = %d, body %d bytes, %v", size, full.length, len(body), err)
+			t.Errorf("size %d: Content-Length = %d, body %d bytes, %v",
+				size, full.length, len(body), err)
 		}
 		head := open(t.Context(), t, http.MethodHead, s.URL)
 		if head.length < int64(size) || head.status != http.StatusOK {

@@ -14,9 +14,9 @@ import (
 // NoRoute answers an unknown path with 404 PAGE_NOT_FOUND.
 func NoRoute(c *gin.Context) { xresult.AbortError(c, xerror.PageNotFound, "", nil) }
 
-// NoMethod answers a known path with another method by 405 METHOD_NOT_ALLOWED. The Allow header lists
-// the methods of the path.
+// NoMethod answers a known path with another method by 405 METHOD_NOT_ALLOWED. The Allow
+// header lists the methods of the path.
 //
-// gin calls it, and sets the header, where the engine's HandleMethodNotAllowed is on; Plinth's registry
-// switches that on.
+// gin calls it, and sets the header, where the engine's HandleMethodNotAllowed is on;
+// Plinth's registry switches that on.
 func NoMethod(c *gin.Context) { xresult.AbortError(c, xerror.MethodNotAllowed, "", nil) }

@@ -54,13 +54,20 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 		}{
 			{"GET", "/nowhere", "en", 404, "", "PAGE_NOT_FOUND", xerror.PageNotFound.Message("en")},
 			{"PUT", "/nowhere", "zh", 404, "", "PAGE_NOT_FOUND", xerror.PageNotFound.Message("zh")},
-			{"PUT", "/item", "en", 405, "GET, POST", "METHOD_NOT_ALLOWED", xerror.MethodNotAllowed.Message("en")},
-			{"OPTIONS", "/item", "zh", 405, "GET, POST", "METHOD_NOT_ALLOWED", xerror.MethodNotAllowed.Message("zh")},
+			{
+				"PUT", "/item", "en", 405, "GET, POST", "METHOD_NOT_ALLOWED",
+				xerror.MethodNotAllowed.Message("en"),
+			},
+			{
+				"OPTIONS", "/item", "zh", 405, "GET, POST", "METHOD_NOT_ALLOWED",
+				xerror.MethodNotAllowed.Message("zh"),
+			},
 			{"HEAD", "/item", "en", 405, "GET, POST", "", ""},
 			{"HEAD", "/nowhere", "en", 404, "", "", ""},
 		} {
 			t.Run(fmt.Sprint(name, " ", tc.method, tc.path), func(t *testing.T) {
-				req, _ := http.NewRequestWithContext(t.Context(), tc.method, server.URL+tc.path, http.NoBody)
+				req, _ := http.NewRequestWithContext(t.Context(), tc.method, server.URL+tc.path,
+					http.NoBody)
 				req.Header.Set("Accept-Language", tc.language)
 				res, err := http.DefaultClient.Do(req)
 				if err != nil {
@@ -68,11 +75,15 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 				}
 				defer func() { _ = res.Body.Close() }()
 				var got struct{ Output, Message string }
-				if err := json.NewDecoder(res.Body).Decode(&got); err != nil && tc.method != http.MethodHead {
+				if err := json.NewDecoder(res.Body).Decode(&got); err != nil &&
+					tc.method != http.MethodHead {
 					t.Fatal(err)
 				}
-				if res.StatusCode != tc.status || res.Header.Get("Allow") != tc.allow || got.Output != tc.output || got.Message != tc.message {
-					t.Errorf("got %d, Allow %q, %+v; want %d, %q, %s", res.StatusCode, res.Header.Get("Allow"), got, tc.status, tc.allow, tc.output)
+				if res.StatusCode != tc.status || res.Header.Get("Allow") != tc.allow ||
+					got.Output != tc.output || got.Message != tc.message {
+					t.Errorf("got %d, Allow %q, %+v; want %d, %q, %s",
+						res.StatusCode, res.Header.Get("Allow"), got, tc.status, tc.allow,
+						tc.output)
 				}
 				if res.ContentLength <= 0 {
 					t.Errorf("Content-Length = %d", res.ContentLength)

@@ -14,18 +14,19 @@ import (
 const (
 	// maxSpec is the length up to which a spec is read, and quoted.
 	maxSpec = 200
-	// searchYears is how far ahead a spec may be due next: a fifth Friday in February comes 40 years after the last where a
-	// century lies between.
+	// searchYears is how far ahead a spec may be due next: a fifth Friday in February
+	// comes 40 years after the last where a century lies between.
 	searchYears = 41
 )
 
 // MaxEvery is the longest distance of @every.
 const MaxEvery = 366 * 24 * time.Hour
 
-// parser reads five fields, or six that begin with seconds. Where both days are restricted either is enough; newSchedule says
-// where they are.
-var parser = cron.MustNewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow |
-	cron.Descriptor | cron.Extended | cron.DowOrDom).WithMaxSearchYears(searchYears)
+// parser reads five fields, or six that begin with seconds. Where both days are
+// restricted either is enough; newSchedule says where they are.
+var parser = cron.MustNewParser(
+	cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow |
+		cron.Descriptor | cron.Extended | cron.DowOrDom).WithMaxSearchYears(searchYears)
 
 // The names of the fields, and what stands in for one while another is looked at.
 var (
@@ -68,9 +69,10 @@ func Parse(spec string, zone *time.Location) (*Schedule, error) {
 	return newSchedule(parsed, zone, starred)
 }
 
-// newSchedule puts what the library has read onto the calendar without zones. starred says that a field of days contains a
-// star, also one with a step: then it does not count as restricted, as in crontab(5), and both days have to fit. The library
-// holds */2 for a restriction.
+// newSchedule puts what the library has read onto the calendar without zones. starred
+// says that a field of days contains a star, also one with a step: then it does not count
+// as restricted, as in crontab(5), and both days have to fit. The library holds */2 for a
+// restriction.
 func newSchedule(parsed cron.Schedule, zone *time.Location, starred bool) (*Schedule, error) {
 	fields, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
@@ -109,7 +111,8 @@ func ownZone(spec string) (zone *time.Location, rest string, err error) {
 	}
 	zone, err = time.LoadLocation(name)
 	if err != nil {
-		return nil, "", fmt.Errorf("its time zone %q: %w (a program that runs without the system's zones imports time/tzdata)", name, err)
+		return nil, "", fmt.Errorf(
+			"its time zone %q: %w (a program that runs without the system's zones imports time/tzdata)", name, err)
 	}
 	return zone, rest, nil
 }
@@ -138,14 +141,16 @@ func checkFields(fields []string) error {
 	return nil
 }
 
-// checkField looks at one field by itself, also for what the library reads as something else.
+// checkField looks at one field by itself, also for what the library reads as something
+// else.
 func checkField(place int, field string) error {
 	for part := range strings.SplitSeq(field, ",") {
 		switch {
 		case part == "":
 			return errors.New("a list has an empty entry")
 		case (part[0] == '*' || part[0] == '?') && len(part) > 1 && part[1] != '/':
-			return fmt.Errorf("%q is followed by %q (accepted: nothing, or a step as in */5)", part[:1], part[1:])
+			return fmt.Errorf("%q is followed by %q (accepted: nothing, or a step as in */5)",
+				part[:1], part[1:])
 		}
 	}
 	alone := make([]string, len(plain))

@@ -14,8 +14,9 @@ import (
 // hostName is a name that a listener can look up.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-// readAddr reads what --addr says, as net.Listen does: the host may be empty, and the port the name of a service. A port has to
-// be given: without one the system chooses it, and nobody knows the address.
+// readAddr reads what --addr says, as net.Listen does: the host may be empty, and the
+// port the name of a service. A port has to be given: without one the system chooses it,
+// and nobody knows the address.
 func readAddr(ctx context.Context, addr string) (host string, port int, err error) {
 	host, service, err := net.SplitHostPort(addr)
 	if err == nil && service != "" && isHost(host) {
@@ -31,7 +32,8 @@ func isHost(host string) bool {
 	return host == "" || err == nil || hostName.MatchString(host)
 }
 
-// reachedAt is the address of a site that listens there, or empty where it listens on more than one, or nobody can write it.
+// reachedAt is the address of a site that listens there, or empty where it listens on
+// more than one, or nobody can write it.
 func reachedAt(host string, port int) string {
 	ip, err := netip.ParseAddr(host)
 	isMany := host == "" || err == nil && ip.Unmap().IsUnspecified()
@@ -41,7 +43,8 @@ func reachedAt(host string, port int) string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(port))
 }
 
-// blame names the flag where an address cannot be listened on, which a library names otherwise.
+// blame names the flag where an address cannot be listened on, which a library names
+// otherwise.
 func blame(addr string, err error) error {
 	var cause *net.OpError
 	if errors.As(err, &cause) && cause.Op == "listen" {

@@ -10,7 +10,8 @@ import (
 	"github.com/plinthgo/plinth/docs"
 )
 
-// check reports what is wrong with the content. Within a working tree of the repository it compares the pages with the code.
+// check reports what is wrong with the content. Within a working tree of the repository
+// it compares the pages with the code.
 func check(_ context.Context, c *call) error {
 	if err := c.noArguments(); err != nil {
 		return err
@@ -19,7 +20,8 @@ func check(_ context.Context, c *call) error {
 		c.repository = repository()
 	}
 	if c.dir == "" && c.repository != "" {
-		c.dir = filepath.Join(c.repository, "docs", "content") // what is there now, not what was there at the build
+		// what is there now, not what was there at the build
+		c.dir = filepath.Join(c.repository, "docs", "content")
 	}
 	site, err := c.site()
 	if err != nil {

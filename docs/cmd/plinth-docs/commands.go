@@ -9,7 +9,8 @@ import (
 	"github.com/plinthgo/plinth/docs"
 )
 
-// stdio speaks the protocol over standard input and output. What is logged goes to standard error.
+// stdio speaks the protocol over standard input and output. What is logged goes to
+// standard error.
 func stdio(ctx context.Context, c *call) error {
 	if err := c.noArguments(); err != nil {
 		return err

@@ -42,9 +42,18 @@ type command struct {
 // commands in the order of the help.
 func commands() []command {
 	return []command{
-		{"serve", "[--addr HOST:PORT] [--base-url URL] [--origin ORIGIN]... [--dir DIR]", "serve pages, texts and the protocol over HTTP", serve},
-		{"mcp", "[--base-url URL] [--dir DIR]", "speak the Model Context Protocol over standard input and output", stdio},
-		{"build", "[--base-url URL] [--dir DIR] FOLDER", "write the whole site as static files", build},
+		{
+			"serve", "[--addr HOST:PORT] [--base-url URL] [--origin ORIGIN]... [--dir DIR]",
+			"serve pages, texts and the protocol over HTTP", serve,
+		},
+		{
+			"mcp", "[--base-url URL] [--dir DIR]",
+			"speak the Model Context Protocol over standard input and output", stdio,
+		},
+		{
+			"build", "[--base-url URL] [--dir DIR] FOLDER", "write the whole site as static files",
+			build,
+		},
 		{"check", "[--dir DIR] [--repository DIR]", "report what is wrong with the content", check},
 		{"version", "", "print the version", version},
 	}
@@ -90,7 +99,8 @@ func main() {
 
 // run does what the arguments say.
 func run(ctx context.Context, arguments []string, out io.Writer) error {
-	if len(arguments) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, arguments[0]) {
+	if len(arguments) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"},
+		arguments[0]) {
 		if len(arguments) == 0 {
 			return fmt.Errorf("%w: plinth-docs COMMAND\n\n%s", errUsage, help())
 		}
@@ -105,10 +115,12 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	c := newCall(all[i].name, out)
 	if err := c.flags.Parse(arguments[1:]); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			_, err := fmt.Fprintf(out, "plinth-docs %s %s\n\n%s.\n", all[i].name, all[i].arguments, all[i].summary)
+			_, err := fmt.Fprintf(out, "plinth-docs %s %s\n\n%s.\n",
+				all[i].name, all[i].arguments, all[i].summary)
 			return err
 		}
-		return fmt.Errorf("%w: %w\n\nplinth-docs %s %s", errUsage, err, all[i].name, all[i].arguments)
+		return fmt.Errorf("%w: %w\n\nplinth-docs %s %s",
+			errUsage, err, all[i].name, all[i].arguments)
 	}
 	return all[i].run(ctx, c)
 }
@@ -122,7 +134,8 @@ func newCall(name string, out io.Writer) *call {
 	c.flags.StringVar(&c.dir, "dir", "", "folder of the content instead of the embedded one")
 	switch name {
 	case "check":
-		c.flags.StringVar(&c.repository, "repository", "", "root of the repository whose code the pages quote")
+		c.flags.StringVar(&c.repository, "repository", "",
+			"root of the repository whose code the pages quote")
 		return c
 	case "serve":
 		c.flags.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to listen on")
@@ -136,7 +149,8 @@ func help() string {
 	var b strings.Builder
 	b.WriteString("The documentation of Plinth, for people and language models.\n\n")
 	for _, c := range commands() {
-		_, _ = fmt.Fprintf(&b, "  plinth-docs %s\n        %s\n", strings.TrimSpace(c.name+" "+c.arguments), c.summary)
+		_, _ = fmt.Fprintf(&b, "  plinth-docs %s\n        %s\n",
+			strings.TrimSpace(c.name+" "+c.arguments), c.summary)
 	}
 	return b.String()
 }
@@ -156,7 +170,8 @@ func (c *call) site() (*docs.Site, error) {
 // noArguments refuses what stands behind the flags.
 func (c *call) noArguments() error {
 	if c.flags.NArg() > 0 {
-		return fmt.Errorf("%w: %s takes no argument, not %q", errUsage, c.flags.Name(), c.flags.Arg(0))
+		return fmt.Errorf("%w: %s takes no argument, not %q",
+			errUsage, c.flags.Name(), c.flags.Arg(0))
 	}
 	return nil
 }

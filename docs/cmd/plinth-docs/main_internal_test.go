@@ -21,16 +21,48 @@ func TestTheCommandLine(t *testing.T) {
 		want      string // in the error, or where there is none in the output
 	}{
 		{"nothing", nil, true, "plinth-docs serve [--addr HOST:PORT]"},
-		{"help", []string{"--help"}, false, "plinth-docs build [--base-url URL] [--dir DIR] FOLDER"},
+		{
+			"help",
+			[]string{"--help"},
+			false,
+			"plinth-docs build [--base-url URL] [--dir DIR] FOLDER",
+		},
 		{"help of a command", []string{"serve", "--help"}, false, "--origin ORIGIN"},
 		{"an unknown command", []string{"sever"}, true, `there is no command "sever"`},
-		{"an unknown flag", []string{"mcp", "--addr", "x"}, true, "flag provided but not defined: -addr"},
+		{
+			"an unknown flag",
+			[]string{"mcp", "--addr", "x"},
+			true,
+			"flag provided but not defined: -addr",
+		},
 		{"build without a folder", []string{"build"}, true, "build takes one folder"},
-		{"an argument too many", []string{"serve", "now"}, true, `serve takes no argument, not "now"`},
-		{"a folder that is not there", []string{"serve", "--dir", "gone"}, false, `"gone" is not a folder`},
-		{"no address", []string{"serve", "--addr", "8080"}, true, `--addr "8080": want HOST:PORT, such as 127.0.0.1:8080`},
-		{"an address that is not here", []string{"serve", "--addr", "192.0.2.1:8080"}, false, `--addr "192.0.2.1:8080": `},
-		{"an origin that is none", []string{"serve", "--origin", "example.org"}, false, "want scheme://host or scheme://host:port"},
+		{
+			"an argument too many",
+			[]string{"serve", "now"},
+			true, `serve takes no argument, not "now"`,
+		},
+		{
+			"a folder that is not there",
+			[]string{"serve", "--dir", "gone"},
+			false, `"gone" is not a folder`,
+		},
+		{
+			"no address",
+			[]string{"serve", "--addr", "8080"},
+			true,
+			`--addr "8080": want HOST:PORT, such as 127.0.0.1:8080`,
+		},
+		{
+			"an address that is not here",
+			[]string{"serve", "--addr", "192.0.2.1:8080"},
+			false, `--addr "192.0.2.1:8080": `,
+		},
+		{
+			"an origin that is none",
+			[]string{"serve", "--origin", "example.org"},
+			false,
+			"want scheme://host or scheme://host:port",
+		},
 		{"version", []string{"version"}, false, "plinth-docs "},
 	}
 	for _, tt := range tests {
@@ -42,7 +74,8 @@ func TestTheCommandLine(t *testing.T) {
 				text = err.Error()
 			}
 			if errors.Is(err, errUsage) != tt.usage || !strings.Contains(text, tt.want) {
-				t.Errorf("run = %v, output %q; want usage %t and %q", err, out.String(), tt.usage, tt.want)
+				t.Errorf("run = %v, output %q; want usage %t and %q",
+					err, out.String(), tt.usage, tt.want)
 			}
 		})
 	}
@@ -50,9 +83,11 @@ func TestTheCommandLine(t *testing.T) {
 
 func TestTheAddressOfTheSiteIsThatOfItsListener(t *testing.T) {
 	for addr, want := range map[string]string{
-		"127.0.0.1:8080": "http://127.0.0.1:8080", "docs.example.org:80": "http://docs.example.org:80", "[::1]:8080": "http://[::1]:8080",
+		"127.0.0.1:8080":      "http://127.0.0.1:8080",
+		"docs.example.org:80": "http://docs.example.org:80", "[::1]:8080": "http://[::1]:8080",
 		"localhost:http": "http://localhost:80", "localhost:+080": "http://localhost:80",
-		":8080": "", "0.0.0.0:8080": "", "[::]:8080": "", "[::ffff:0.0.0.0]:8080": "", "127.0.0.1:0": "", "[fe80::1%lo]:8080": "", "docs_server:8080": "",
+		":8080": "", "0.0.0.0:8080": "", "[::]:8080": "", "[::ffff:0.0.0.0]:8080": "",
+		"127.0.0.1:0": "", "[fe80::1%lo]:8080": "", "docs_server:8080": "",
 	} {
 		host, port, err := readAddr(t.Context(), addr)
 		if err != nil {
@@ -74,11 +109,15 @@ func TestTheAddressOfTheSiteIsThatOfItsListener(t *testing.T) {
 
 func TestAnAddressThatIsNoneIsNamedByItsFlag(t *testing.T) {
 	for _, addr := range []string{
-		"", ":", "nonsense", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:nonsense", "::1:80", "[::1]",
-		"http://127.0.0.1:8080", "h<script>:8080", "a b:80", "[::g]:80", "127.0.0.1:80/docs", "127.0.0.1:80:90",
+		"", ":", "nonsense", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999",
+		"127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:nonsense", "::1:80", "[::1]",
+		"http://127.0.0.1:8080", "h<script>:8080", "a b:80", "[::g]:80", "127.0.0.1:80/docs",
+		"127.0.0.1:80:90",
 	} {
 		err := run(t.Context(), []string{"serve", "--addr", addr}, io.Discard)
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--addr %q: want HOST:PORT, such as 127.0.0.1:8080", addr)) || strings.Contains(err.Error(), "WithBaseURL") {
+		if err == nil || !strings.Contains(err.Error(),
+			fmt.Sprintf("--addr %q: want HOST:PORT, such as 127.0.0.1:8080", addr)) ||
+			strings.Contains(err.Error(), "WithBaseURL") {
 			t.Errorf("%q: error = %v", addr, err)
 		}
 	}
@@ -104,12 +143,14 @@ func TestCheckFailsWhereSomethingIsWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := "---\ntitle: Start\ndescription: Too short.\n---\n\n[gone](gone.md)\n"
-	if err := os.WriteFile(filepath.Join(dir, "guide", "start.md"), []byte(page), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "guide", "start.md"), []byte(page),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
 	err := run(t.Context(), []string{"check", "--dir", dir}, &out)
-	if err == nil || !strings.Contains(err.Error(), "to mend") || !strings.Contains(out.String(), `guide/start.md:6: link "gone.md": there is no such page`) {
+	if err == nil || !strings.Contains(err.Error(), "to mend") || !strings.Contains(out.String(),
+		`guide/start.md:6: link "gone.md": there is no such page`) {
 		t.Errorf("check = %v, output %q", err, out.String())
 	}
 }

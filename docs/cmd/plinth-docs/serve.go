@@ -18,8 +18,8 @@ import (
 // gcPercent is how much the heap grows before it is collected.
 const gcPercent = 40
 
-// serve shows the site over HTTP, as any service on this base: with request ids, an access log, /healthz, and a stop that
-// finishes what is in flight.
+// serve shows the site over HTTP, as any service on this base: with request ids, an
+// access log, /healthz, and a stop that finishes what is in flight.
 func serve(ctx context.Context, c *call) error {
 	if err := c.noArguments(); err != nil {
 		return err
@@ -43,11 +43,13 @@ func serve(ctx context.Context, c *call) error {
 		holdLittle() // not before: it takes a part of the start
 		watch(ctx, site)
 	}
-	return blame(c.addr, xmain.Run(reg, xlog.WithName(xlog.NamedMAIN), nil, task)) // reg has the context
+	// reg has the context
+	return blame(c.addr, xmain.Run(reg, xlog.WithName(xlog.NamedMAIN), nil, task))
 }
 
-// holdLittle gives back what reading and indexing took, which is several times of what serving does, and collects earlier from
-// then on: a page is made once, so there is little to collect. GOGC decides where it is set.
+// holdLittle gives back what reading and indexing took, which is several times of what
+// serving does, and collects earlier from then on: a page is made once, so there is
+// little to collect. GOGC decides where it is set.
 func holdLittle() {
 	if _, set := xenv.GetEnv("GOGC"); !set {
 		debug.SetGCPercent(gcPercent)
@@ -60,16 +62,20 @@ func options(site *docs.Site, c *call) []xoption.Option {
 	opts := []xoption.Option{
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
 			xenv.AppName: "plinth-docs", "LOG_DIR": "none",
-			xenv.SnowflakeDatacenterID: "0", xenv.SnowflakeNodeID: "0", // no id is made: none has to be leased
+			// no id is made: none has to be leased
+			xenv.SnowflakeDatacenterID: "0", xenv.SnowflakeNodeID: "0",
 		}),
 		xoption.WithoutEnvFile(), // the folder it starts in may be that of another service
 		xoption.WithAddress(c.addr),
 		xoption.WithHealth(),
-		xoption.WithServer(func(s *http.Server) { s.RegisterOnShutdown(func() { _ = site.Close() }) }),
+		xoption.WithServer(func(s *http.Server) {
+			s.RegisterOnShutdown(func() { _ = site.Close() })
+		}),
 		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) { mount(engine, site) }),
 	}
 	if c.dir != "" {
-		opts = append(opts, xoption.WithDrainDelay(0)) // somebody writes at it, and no balancer stands before it
+		// somebody writes at it, and no balancer stands before it
+		opts = append(opts, xoption.WithDrainDelay(0))
 	}
 	return opts
 }

@@ -1,5 +1,6 @@
-// Package blob serves a body that is known beforehand: compressed once, with an entity tag, so that a browser asks for it
-// again without receiving it again. Only the compressed form is kept; for the rare client that does not take it, it is expanded.
+// Package blob serves a body that is known beforehand: compressed once, with an entity
+// tag, so that a browser asks for it again without receiving it again. Only the
+// compressed form is kept; for the rare client that does not take it, it is expanded.
 package blob
 
 import (
@@ -18,14 +19,17 @@ import (
 
 // Values of Cache-Control.
 const (
-	Revalidate = "no-cache"                            // kept, but asked for each time
-	Immutable  = "public, max-age=31536000, immutable" // of an address that holds the hash of its content
+	Revalidate = "no-cache" // kept, but asked for each time
+	// of an address that holds the hash of its content
+	Immutable = "public, max-age=31536000, immutable"
 )
 
-// minCompressed is the size in bytes under which compression saves nothing worth a header.
+// minCompressed is the size in bytes under which compression saves nothing worth a
+// header.
 const minCompressed = 512
 
-// A Blob is a body in the forms in which it is sent. It never changes and may serve several requests at once.
+// A Blob is a body in the forms in which it is sent. It never changes and may serve
+// several requests at once.
 type Blob struct {
 	contentType string
 	cache       string
@@ -35,7 +39,8 @@ type Blob struct {
 	packed      []byte // in gzip; nil where that is no smaller, or not asked for
 }
 
-// New makes a blob to be kept: its body is made as small as can be. The body may be kept and must not change.
+// New makes a blob to be kept: its body is made as small as can be. The body may be kept
+// and must not change.
 func New(contentType, cacheControl string, body []byte) *Blob {
 	b := newBlob(contentType, cacheControl, body)
 	b.pack(&smallest)
@@ -43,10 +48,12 @@ func New(contentType, cacheControl string, body []byte) *Blob {
 	return b
 }
 
-// Once makes a blob for the answer to r alone. It is compressed only where r takes that, and without spending long on it.
+// Once makes a blob for the answer to r alone. It is compressed only where r takes that,
+// and without spending long on it.
 func Once(r *http.Request, contentType, cacheControl string, body []byte) *Blob {
 	b := newBlob(contentType, cacheControl, body)
-	if b.varies = len(body) >= minCompressed; b.varies && acceptsGzip(r.Header.Values("Accept-Encoding")) {
+	if b.varies = len(body) >= minCompressed; b.varies &&
+		acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		b.pack(&quick)
 	}
 	return b
@@ -54,7 +61,10 @@ func Once(r *http.Request, contentType, cacheControl string, body []byte) *Blob 
 
 func newBlob(contentType, cacheControl string, body []byte) *Blob {
 	sum := sha256.Sum256(body)
-	return &Blob{contentType: contentType, cache: cacheControl, tag: base64.RawURLEncoding.EncodeToString(sum[:12]), body: body}
+	return &Blob{
+		contentType: contentType, cache: cacheControl,
+		tag: base64.RawURLEncoding.EncodeToString(sum[:12]), body: body,
+	}
 }
 
 // pack puts the compressed form in the place of the body, where it is smaller.
@@ -77,16 +87,20 @@ func (b *Blob) Body() []byte {
 	return body
 }
 
-// ServeHTTP implements http.Handler for GET and HEAD, with ranges, conditions and compression (RFC 9110).
+// ServeHTTP implements http.Handler for GET and HEAD, with ranges, conditions and
+// compression (RFC 9110).
 func (b *Blob) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := b.header(w, r)
-	if r.Header.Get("If-Match") == "" { // that alone makes ServeContent answer without a body and keep the length
-		w.Header().Set("Content-Length", strconv.Itoa(len(body))) // which it leaves out where the body is compressed
+	// that alone makes ServeContent answer without a body and keep the length
+	if r.Header.Get("If-Match") == "" {
+		// which it leaves out where the body is compressed
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// ServeStatus sends the body with a status other than 200, which is neither cached nor served in parts.
+// ServeStatus sends the body with a status other than 200, which is neither cached nor
+// served in parts.
 func (b *Blob) ServeStatus(w http.ResponseWriter, r *http.Request, status int) {
 	body := b.header(w, r)
 	w.Header().Del("Etag")

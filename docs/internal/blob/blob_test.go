@@ -78,13 +78,15 @@ func TestAKnownBodyIsNotSentAgain(t *testing.T) {
 	others := forms(text + ".")
 	for form, b := range forms(text) {
 		tag := doctest.Get(t, b, "/", "Accept-Encoding", "gzip").Header().Get("Etag")
-		if w := doctest.Get(t, b, "/", "Accept-Encoding", "gzip", "If-None-Match", tag); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
+		if w := doctest.Get(t, b, "/", "Accept-Encoding", "gzip", "If-None-Match",
+			tag); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
 			t.Errorf("%s: answer = %d with %d bytes", form, w.Code, w.Body.Len())
 		}
 		if w := doctest.Get(t, b, "/", "If-None-Match", tag); w.Code != http.StatusOK {
 			t.Errorf("%s: the tag of the compressed form stood for the other: %d", form, w.Code)
 		}
-		if w := doctest.Get(t, others[form], "/", "Accept-Encoding", "gzip", "If-None-Match", tag); w.Code != http.StatusOK {
+		if w := doctest.Get(t, others[form], "/", "Accept-Encoding", "gzip", "If-None-Match",
+			tag); w.Code != http.StatusOK {
 			t.Errorf("%s: another body has the same tag", form)
 		}
 	}
@@ -100,7 +102,8 @@ func TestAPartOfABodyIsSent(t *testing.T) {
 }
 
 func TestACompressedBodyHasALength(t *testing.T) {
-	var noise strings.Builder // whose compressed form is longer than what the server counts by itself
+	// whose compressed form is longer than what the server counts by itself
+	var noise strings.Builder
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 1 << 10 {
 		fmt.Fprintf(&noise, "%016x", random.Uint64())
@@ -115,7 +118,10 @@ func TestACompressedBodyHasALength(t *testing.T) {
 		{"the header of a part", http.MethodHead, "Range", "bytes=4-7", http.StatusPartialContent},
 		{"two parts", http.MethodGet, "Range", "bytes=4-7,9-9", http.StatusPartialContent},
 		{"more than there is", http.MethodGet, "Range", "bytes=0-,0-", http.StatusOK},
-		{"a part that is not there", http.MethodGet, "Range", "bytes=99999-", http.StatusRequestedRangeNotSatisfiable},
+		{
+			"a part that is not there", http.MethodGet, "Range", "bytes=99999-",
+			http.StatusRequestedRangeNotSatisfiable,
+		},
 		{"known", http.MethodGet, "If-None-Match", "*", http.StatusNotModified},
 		{"another one wanted", http.MethodGet, "If-Match", `"x"`, http.StatusPreconditionFailed},
 	}
@@ -124,17 +130,20 @@ func TestACompressedBodyHasALength(t *testing.T) {
 		t.Cleanup(server.Close)
 		for _, tt := range tests {
 			t.Run(form+", "+tt.name, func(t *testing.T) {
-				status, length, sent := exchange(t, tt.method, server.URL, "Accept-Encoding", "gzip", tt.header, tt.value)
-				if status != tt.want || length < 0 || tt.method != http.MethodHead && length != sent {
-					t.Errorf("answer = %d with %d bytes of %d, want %d", status, sent, length, tt.want)
+				status, length, sent := exchange(t, tt.method, server.URL, "Accept-Encoding",
+					"gzip", tt.header, tt.value)
+				if status != tt.want || length < 0 || tt.method != http.MethodHead &&
+					length != sent {
+					t.Errorf("answer = %d with %d bytes of %d, want %d",
+						status, sent, length, tt.want)
 				}
 			})
 		}
 	}
 }
 
-// exchange sends a request over a connection. It returns the length that the answer says, -1 where it says none, and that which
-// its body has as it is sent.
+// exchange sends a request over a connection. It returns the length that the answer says,
+// -1 where it says none, and that which its body has as it is sent.
 func exchange(t *testing.T, method, url string, header ...string) (status int, length, sent int64) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -160,7 +169,8 @@ func exchange(t *testing.T, method, url string, header ...string) (status int, l
 func TestHeadHasTheHeaderOnly(t *testing.T) {
 	b := blob.New("text/plain", blob.Immutable, bytes.Repeat([]byte("a"), 10))
 	w := doctest.Do(t, b, http.MethodHead, "/")
-	if w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") != "10" || w.Header().Get("Cache-Control") != blob.Immutable {
+	if w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") != "10" ||
+		w.Header().Get("Cache-Control") != blob.Immutable {
 		t.Errorf("answer = %d %v %q", w.Code, w.Header(), w.Body)
 	}
 }
@@ -171,7 +181,8 @@ func TestAnotherStatusIsNotCached(t *testing.T) {
 	r.Header.Set("If-None-Match", "*")
 	w := httptest.NewRecorder()
 	b.ServeStatus(w, r, http.StatusNotFound)
-	if w.Code != http.StatusNotFound || w.Body.String() != text || w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Etag") != "" {
+	if w.Code != http.StatusNotFound || w.Body.String() != text ||
+		w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Etag") != "" {
 		t.Errorf("answer = %d %v", w.Code, w.Header())
 	}
 }

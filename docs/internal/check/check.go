@@ -1,10 +1,12 @@
-// Package check finds what is wrong with the documentation, beside what keeps it from loading: a missing description, a broken
-// link, a page that no order names, a translation that lags behind, a diagram that was not rendered, a public package without
+// Package check finds what is wrong with the documentation, beside what keeps it from
+// loading: a missing description, a broken link, a page that no order names, a
+// translation that lags behind, a diagram that was not rendered, a public package without
 // a page, and a quotation of code that is not in the code.
 //
-// A block of Go, or of protocol buffers, on a page is a quotation: without comments and white space, it stands somewhere in
-// the repository, of which the tests see to it that it compiles. A line "// ..." stands for what is left out; the parts come
-// from one file, in their order.
+// A block of Go, or of protocol buffers, on a page is a quotation: without comments and
+// white space, it stands somewhere in the repository, of which the tests see to it that
+// it compiles. A line "// ..." stands for what is left out; the parts come from one file,
+// in their order.
 package check
 
 import (
@@ -45,7 +47,8 @@ type Config struct {
 	HasDiagram func(source string) bool
 }
 
-// Run returns everything that is wrong, a line each, in the order of files and lines. The error is about reading the repository.
+// Run returns everything that is wrong, a line each, in the order of files and lines. The
+// error is about reading the repository.
 func Run(c Config) ([]string, error) {
 	r := &report{config: c}
 	for _, f := range c.Library.Faults() {
@@ -80,5 +83,6 @@ type report struct {
 }
 
 func (r *report) add(file string, line int, format string, args ...any) {
-	r.findings = append(r.findings, finding{file: file, line: line, text: fmt.Sprintf(format, args...)})
+	r.findings = append(r.findings,
+		finding{file: file, line: line, text: fmt.Sprintf(format, args...)})
 }

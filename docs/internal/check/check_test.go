@@ -18,10 +18,12 @@ const description = "A description that is as long as it has to be, and no longe
 // sound is a documentation in which nothing is wrong.
 func sound() map[string]string {
 	return map[string]string{
-		"guide/order.yaml":  "title: Guide\ndescription: How to find what is wrong with a page of the documentation.\npages: [start, other]\n",
-		"guide/start.md":    doc(description, "`github.com/plinthgo/plinth/core/good`\n\n## One\n\n[two](other.md#two)\n\n```go\nGreet(\"Ada\") // says hello\n```\n"),
+		"guide/order.yaml": "title: Guide\ndescription: How to find what is wrong with a page of the documentation.\npages: [start, other]\n",
+		"guide/start.md": doc(description,
+			"`github.com/plinthgo/plinth/core/good`\n\n## One\n\n[two](other.md#two)\n\n```go\nGreet(\"Ada\") // says hello\n```\n"),
 		"guide/start.zh.md": doc("说明这一页讲什么以及读者能得到什么。", "## 一\n"),
-		"guide/other.md":    doc(description, "## Two\n\n[up](#two), [file](https://github.com/plinthgo/plinth/blob/main/core/good/good.go#L1)\n"),
+		"guide/other.md": doc(description,
+			"## Two\n\n[up](#two), [file](https://github.com/plinthgo/plinth/blob/main/core/good/good.go#L1)\n"),
 	}
 }
 
@@ -65,30 +67,115 @@ func TestNothingIsWrongWithASoundDocumentation(t *testing.T) {
 func TestEachKindOfFaultIsFoundWhereItIs(t *testing.T) {
 	root := repository()
 	tests := []struct{ name, file, text, want string }{
-		{"no description", "guide/other.md", doc("", "## Two"), "guide/other.md: the front matter has no description"},
-		{"a short description", "guide/other.md", doc("Short.", "## Two"), "guide/other.md: the description has 6 characters: want one line of 40 to 180"},
-		{"a second title", "guide/other.md", doc(description, "# Page\n\n## Two"), `guide/other.md: heading "Page" has level 1, which is the title's`},
-		{"no such page", "guide/other.md", doc(description, "## Two\n\n[x](gone.md)"), `guide/other.md:8: link "gone.md": there is no such page`},
-		{"no such heading", "guide/other.md", doc(description, "## Two\n\n[x](start.md#gone)"), `guide/other.md:8: link "start.md#gone": guide/start.md has no such heading`},
-		{"an address of the site", "guide/other.md", doc(description, "## Two\n\n[x](/docs/guide/start)"), `guide/other.md:8: link "/docs/guide/start": want a page relative to this one, with .md, or a whole address`},
-		{"a file that is not a page", "guide/other.md", doc(description, "## Two\n\n[x](../../x.go)"), `guide/other.md:8: link "../../x.go": want a page relative to this one, with .md, or a whole address`},
-		{"a source that is gone", "guide/other.md", doc(description, "## Two\n\n[x](https://github.com/plinthgo/plinth/tree/main/core/gone)"), `guide/other.md:8: link "https://github.com/plinthgo/plinth/tree/main/core/gone": there is no core/gone`},
-		{"an orphan", "guide/more.md", doc(description, ""), "guide/more.md: no order.yaml names the page: add it to that of its folder"},
-		{"a translation without its page", "guide/more.zh.md", doc("说明这一页讲什么以及读者能得到什么。", ""), "guide/more.zh.md: there is no English page beside it"},
-		{"a translation that lags behind", "guide/start.zh.md", doc("说明这一页讲什么以及读者能得到什么。", ""), "guide/start.zh.md: it has 0 headings, the English page 1: translate what has changed"},
-		{"a sector without a description", "guide/order.yaml", "pages: [start, other]", "guide/order.yaml: the sector has no description"},
-		{"a short description of a sector", "guide/order.yaml", "description: x\npages: [start, other]", "guide/order.yaml: the description has 1 characters: want one line of 40 to 180"},
-		{"other code in a fence of capitals", "guide/other.md", doc(description, "## Two\n\n```Go\nGreet(\"Eve\")\n```\n"), "guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets"},
-		{"other code by another name of the language", "guide/other.md", doc(description, "## Two\n\n```golang\nGreet(\"Eve\")\n```\n"), "guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets"},
-		{"an order of what is not there", "guide/order.yaml", "description: How to find what is wrong with a page of the documentation.\npages: [start, other, gone]", `guide/order.yaml: it names "gone", which is not there or named twice`},
-		{"a name that is no address", "guide/a#b.md", doc(description, ""), `guide/a#b.md: the page is left out; rename it: "a#b" has '#', but a name has letters, digits, '-', '_' and '.' only`},
-		{"a name that acts on a terminal", "guide/a\x1bb.md", doc(description, ""), `"guide/a\x1bb.md": the page is left out; rename it: "a\x1bb" has '\x1b', but a name has letters, digits, '-', '_' and '.' only`},
-		{"a diagram", "guide/other.md", doc(description, "## Two\n\n```mermaid\nflowchart LR\n```\n"), "guide/other.md:9: the diagram was not rendered: run make diagrams"},
-		{"other code", "guide/other.md", doc(description, "## Two\n\n```go\nGreet(\"Eve\")\n```\n"), "guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets"},
-		{"half a token", "guide/other.md", doc(description, "## Two\n\n```go\nreet(\"Bob\")\n```\n"), "guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets"},
-		{"parts in another order", "guide/other.md", doc(description, "## Two\n\n```go\nGreet(\"Bob\")\n// ...\nGreet(\"Ada\")\n```\n"), "guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets"},
-		{"another message", "guide/other.md", doc(description, "## Two\n\n```proto\nmessage Note {}\n```\n"), "guide/other.md:9: this code stands in no .proto file of the repository: quote what compiles, as in examples/snippets"},
-		{"no code", "guide/other.md", doc(description, "## Two\n\n```go\n// only words\n```\n"), "guide/other.md:9: the block holds no code"},
+		{
+			"no description", "guide/other.md",
+			doc("", "## Two"), "guide/other.md: the front matter has no description",
+		},
+		{
+			"a short description", "guide/other.md", doc("Short.", "## Two"),
+			"guide/other.md: the description has 6 characters: want one line of 40 to 180",
+		},
+		{
+			"a second title", "guide/other.md", doc(description, "# Page\n\n## Two"),
+			`guide/other.md: heading "Page" has level 1, which is the title's`,
+		},
+		{
+			"no such page", "guide/other.md", doc(description, "## Two\n\n[x](gone.md)"),
+			`guide/other.md:8: link "gone.md": there is no such page`,
+		},
+		{
+			"no such heading", "guide/other.md", doc(description, "## Two\n\n[x](start.md#gone)"),
+			`guide/other.md:8: link "start.md#gone": guide/start.md has no such heading`,
+		},
+		{
+			"an address of the site", "guide/other.md",
+			doc(description, "## Two\n\n[x](/docs/guide/start)"),
+			`guide/other.md:8: link "/docs/guide/start": want a page relative to this one, with .md, or a whole address`,
+		},
+		{
+			"a file that is not a page", "guide/other.md",
+			doc(description, "## Two\n\n[x](../../x.go)"),
+			`guide/other.md:8: link "../../x.go": want a page relative to this one, with .md, or a whole address`,
+		},
+		{
+			"a source that is gone", "guide/other.md",
+			doc(description, "## Two\n\n[x](https://github.com/plinthgo/plinth/tree/main/core/gone)"), `guide/other.md:8: link "https://github.com/plinthgo/plinth/tree/main/core/gone": there is no core/gone`,
+		},
+		{
+			"an orphan", "guide/more.md", doc(description, ""),
+			"guide/more.md: no order.yaml names the page: add it to that of its folder",
+		},
+		{
+			"a translation without its page", "guide/more.zh.md",
+			doc("说明这一页讲什么以及读者能得到什么。", ""), "guide/more.zh.md: there is no English page beside it",
+		},
+		{
+			"a translation that lags behind", "guide/start.zh.md",
+			doc("说明这一页讲什么以及读者能得到什么。", ""),
+			"guide/start.zh.md: it has 0 headings, the English page 1: translate what has changed",
+		},
+		{
+			"a sector without a description", "guide/order.yaml", "pages: [start, other]",
+			"guide/order.yaml: the sector has no description",
+		},
+		{
+			"a short description of a sector", "guide/order.yaml",
+			"description: x\npages: [start, other]",
+			"guide/order.yaml: the description has 1 characters: want one line of 40 to 180",
+		},
+		{
+			"other code in a fence of capitals", "guide/other.md",
+			doc(description, "## Two\n\n```Go\nGreet(\"Eve\")\n```\n"),
+			"guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+		},
+		{
+			"other code by another name of the language", "guide/other.md",
+			doc(description, "## Two\n\n```golang\nGreet(\"Eve\")\n```\n"),
+			"guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+		},
+		{
+			"an order of what is not there", "guide/order.yaml",
+			"description: How to find what is wrong with a page of the documentation.\npages: [start, other, gone]", `guide/order.yaml: it names "gone", which is not there or named twice`,
+		},
+		{
+			"a name that is no address", "guide/a#b.md",
+			doc(description, ""),
+			`guide/a#b.md: the page is left out; rename it: "a#b" has '#', but a name has letters, digits, '-', '_' and '.' only`,
+		},
+		{
+			"a name that acts on a terminal", "guide/a\x1bb.md",
+			doc(description, ""),
+			`"guide/a\x1bb.md": the page is left out; rename it: "a\x1bb" has '\x1b', but a name has letters, digits, '-', '_' and '.' only`,
+		},
+		{
+			"a diagram", "guide/other.md",
+			doc(description, "## Two\n\n```mermaid\nflowchart LR\n```\n"),
+			"guide/other.md:9: the diagram was not rendered: run make diagrams",
+		},
+		{
+			"other code", "guide/other.md",
+			doc(description, "## Two\n\n```go\nGreet(\"Eve\")\n```\n"),
+			"guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+		},
+		{
+			"half a token", "guide/other.md",
+			doc(description, "## Two\n\n```go\nreet(\"Bob\")\n```\n"),
+			"guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+		},
+		{
+			"parts in another order", "guide/other.md",
+			doc(description, "## Two\n\n```go\nGreet(\"Bob\")\n// ...\nGreet(\"Ada\")\n```\n"),
+			"guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+		},
+		{
+			"another message", "guide/other.md",
+			doc(description, "## Two\n\n```proto\nmessage Note {}\n```\n"),
+			"guide/other.md:9: this code stands in no .proto file of the repository: quote what compiles, as in examples/snippets",
+		},
+		{
+			"no code", "guide/other.md", doc(description, "## Two\n\n```go\n// only words\n```\n"),
+			"guide/other.md:9: the block holds no code",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,7 +191,8 @@ func TestEachKindOfFaultIsFoundWhereItIs(t *testing.T) {
 
 func TestAQuotationMayLeaveOutLinesAndSpace(t *testing.T) {
 	files := sound()
-	files["guide/other.md"] = doc(description, "## Two\n\n```proto\nmessage Greeting { string text = 1; }\n```\n\n> ```go\n> Greet(\"Ada\")\n>   // ...\n> }\n> ```\n")
+	files["guide/other.md"] = doc(description,
+		"## Two\n\n```proto\nmessage Greeting { string text = 1; }\n```\n\n> ```go\n> Greet(\"Ada\")\n>   // ...\n> }\n> ```\n")
 	if got := run(t, files, doctest.Files(repository())); len(got) > 0 {
 		t.Errorf("findings = %q", got)
 	}

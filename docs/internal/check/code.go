@@ -15,8 +15,8 @@ const omission = "// ..."
 // separator stands between the tokens of a text: no token holds it.
 const separator = "\x00"
 
-// quotable are the languages of blocks that have to stand in the repository, with the suffix of their files. Protocol buffers
-// have the tokens of Go.
+// quotable are the languages of blocks that have to stand in the repository, with the
+// suffix of their files. Protocol buffers have the tokens of Go.
 var quotable = map[string]string{"go": ".go", "golang": ".go", "proto": ".proto"}
 
 // code is what the pages may quote.
@@ -32,7 +32,8 @@ func readCode(repository fs.FS) (*code, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "bin"):
+		case entry.IsDir() && name != "." &&
+			(strings.HasPrefix(entry.Name(), ".") || entry.Name() == "bin"):
 			return fs.SkipDir
 		case entry.IsDir() || path.Ext(name) != ".go" && path.Ext(name) != ".proto":
 			return nil
@@ -51,15 +52,18 @@ func (c *code) add(name, text string) {
 	list := tokens(text)
 	suffix, dir := path.Ext(name), path.Dir(name)
 	c.files[suffix] = append(c.files[suffix], list)
-	if suffix == ".go" && isPublic(dir) && !strings.HasSuffix(name, "_test.go") && !slices.Contains(c.public, dir) && clause(list) != "main" {
+	if suffix == ".go" && isPublic(dir) && !strings.HasSuffix(name, "_test.go") &&
+		!slices.Contains(c.public, dir) && clause(list) != "main" {
 		c.public = append(c.public, dir)
 	}
 }
 
-// isPublic tells whether others can import what lies in a folder. Examples and tools are programs.
+// isPublic tells whether others can import what lies in a folder. Examples and tools are
+// programs.
 func isPublic(dir string) bool {
 	parts := strings.Split(dir, "/")
-	return parts[0] != "examples" && parts[0] != "tools" && !slices.Contains(parts, "internal") && !slices.Contains(parts, "testdata") && dir != "."
+	return parts[0] != "examples" && parts[0] != "tools" && !slices.Contains(parts, "internal") &&
+		!slices.Contains(parts, "testdata") && dir != "."
 }
 
 // clause is the name in the package clause of a file's tokens.
@@ -71,7 +75,8 @@ func clause(text string) string {
 	return ""
 }
 
-// tokens are those of a piece of Go, without comments and without the semicolons that line ends stand for.
+// tokens are those of a piece of Go, without comments and without the semicolons that
+// line ends stand for.
 func tokens(text string) string {
 	var b strings.Builder
 	files := token.NewFileSet()
@@ -105,7 +110,8 @@ func (c *code) quotes(language, block string) string {
 		}
 		part.WriteString(line)
 	}
-	parts = slices.DeleteFunc(append(parts, tokens(part.String())), func(s string) bool { return s == separator })
+	parts = slices.DeleteFunc(append(parts, tokens(part.String())),
+		func(s string) bool { return s == separator })
 	if len(parts) == 0 {
 		return "the block holds no code"
 	}
@@ -114,7 +120,8 @@ func (c *code) quotes(language, block string) string {
 			return ""
 		}
 	}
-	return "this code stands in no " + quotable[language] + " file of the repository: quote what compiles, as in examples/snippets"
+	return "this code stands in no " + quotable[language] +
+		" file of the repository: quote what compiles, as in examples/snippets"
 }
 
 // holds tells whether the parts stand in a file in their order.

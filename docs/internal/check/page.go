@@ -9,7 +9,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// Lengths of a description in characters: less says nothing, more is cut by those who show it. Chinese says more in less.
+// Lengths of a description in characters: less says nothing, more is cut by those who
+// show it. Chinese says more in less.
 const (
 	shortest   = 40
 	shortestZh = 15
@@ -31,7 +32,8 @@ func (r *report) sector(s *page.Sector) {
 // description checks the length of one that is there.
 func (r *report) description(file, text string, least int) {
 	if n := utf8.RuneCountInString(text); n < least || n > longest || strings.Contains(text, "\n") {
-		r.add(file, 0, "the description has %d characters: want one line of %d to %d", n, least, longest)
+		r.add(file, 0, "the description has %d characters: want one line of %d to %d",
+			n, least, longest)
 	}
 }
 
@@ -69,7 +71,8 @@ func (r *report) twin(p *page.Page) {
 		return
 	}
 	if have, want := headings(p), headings(p.Twin); have != want {
-		r.add(p.File, 0, "it has %d headings, the English page %d: translate what has changed", have, want)
+		r.add(p.File, 0, "it has %d headings, the English page %d: translate what has changed",
+			have, want)
 	}
 }
 
@@ -81,7 +84,8 @@ func (r *report) links(p *page.Page) {
 		target, anchor, ok := r.config.Library.Target(p, link)
 		switch {
 		case !ok && !strings.Contains(link, "://") && !strings.HasPrefix(link, "mailto:"):
-			r.add(p.File, r.line(p, link), "link %q: want a page relative to this one, with .md, or a whole address", link)
+			r.add(p.File, r.line(p, link),
+				"link %q: want a page relative to this one, with .md, or a whole address", link)
 		case !ok:
 			r.sourceLink(p, link)
 		case target == nil:

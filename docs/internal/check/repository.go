@@ -19,7 +19,8 @@ const (
 )
 
 // sourceAddress is a whole address of a file or folder of the repository.
-var sourceAddress = regexp.MustCompile(`^https://` + regexp.QuoteMeta(module) + `/(?:blob|tree)/main/([^#?]+)`)
+var sourceAddress = regexp.MustCompile(`^https://` + regexp.QuoteMeta(module) +
+	`/(?:blob|tree)/main/([^#?]+)`)
 
 // repository checks what needs the code.
 func (r *report) repository() error {
@@ -61,7 +62,8 @@ func (r *report) quotations(file, source string, line func(int) int, code *code)
 	}
 }
 
-// front checks the repository's README: its quotations, and its links, which are relative to the repository's root.
+// front checks the repository's README: its quotations, and its links, which are relative
+// to the repository's root.
 func (r *report) front(code *code) error {
 	text, err := fs.ReadFile(r.config.Repository, front)
 	if err != nil {
@@ -78,7 +80,8 @@ func (r *report) front(code *code) error {
 			continue
 		}
 		content, isPage := strings.CutPrefix(path.Clean(file), "docs/content/")
-		if target := r.config.Library.File(content); isPage && target != nil && anchor != "" && !target.HasAnchor(anchor) {
+		if target := r.config.Library.File(content); isPage && target != nil && anchor != "" &&
+			!target.HasAnchor(anchor) {
 			r.add(front, 0, "link %q: the page has no such heading", link)
 		}
 	}
@@ -93,7 +96,8 @@ func (r *report) packages(code *code) {
 	}
 	for _, dir := range code.public {
 		if name := path.Join(module, dir); !strings.Contains(all.String(), "`"+name+"`") {
-			r.add(relative(""), 0, "%s", fmt.Sprintf("no page is about package %s: one has to hold `%s`", dir, name))
+			r.add(relative(""), 0, "%s",
+				fmt.Sprintf("no page is about package %s: one has to hold `%s`", dir, name))
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 // outside matches an address in a style sheet that is not within the picture.
 var outside = regexp.MustCompile(`(?i)@import|url\(\s*['"]?[^#'")\s]`)
 
-// alone returns an error unless the picture can be shown as an image: it has a size and a view box, and neither a script, HTML
-// nor anything of another file.
+// alone returns an error unless the picture can be shown as an image: it has a size and a
+// view box, and neither a script, HTML nor anything of another file.
 func alone(svg string) error {
 	root, d := true, xml.NewDecoder(strings.NewReader(svg))
 	for {
@@ -48,7 +48,8 @@ func element(e xml.StartElement, root bool) error {
 	for _, a := range e.Attr {
 		attributes[a.Name.Local] = a.Value
 		switch name := strings.ToLower(a.Name.Local); {
-		case strings.HasPrefix(name, "on"), name == "href" && !strings.HasPrefix(a.Value, "#"), outside.MatchString(a.Value):
+		case strings.HasPrefix(name, "on"), name == "href" && !strings.HasPrefix(a.Value, "#"),
+			outside.MatchString(a.Value):
 			return fmt.Errorf("the picture has an attribute %s=%q", a.Name.Local, a.Value)
 		}
 	}

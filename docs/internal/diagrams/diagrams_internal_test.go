@@ -29,15 +29,24 @@ func TestDiagramsOfAllPagesAreFound(t *testing.T) {
 		got = append(got, s.file+": "+s.code)
 	}
 	slices.Sort(got)
-	if want := []string{"guide/a.md: flowchart LR\n  A --> B", "guide/a.md: flowchart LR\n  A --> C"}; !slices.Equal(got, want) {
+	if want := []string{
+		"guide/a.md: flowchart LR\n  A --> B",
+		"guide/a.md: flowchart LR\n  A --> C",
+	}; !slices.Equal(got, want) {
 		t.Errorf("diagrams = %q, want %q", got, want)
 	}
 }
 
 func TestComparisonNamesWhatIsMissingAndWhatIsLeft(t *testing.T) {
 	whole, half, none := source{code: "1"}, source{code: "2"}, source{code: "3"}
-	have := []string{"0123456789abcdef.dark.svg", whole.name() + ".light.svg", whole.name() + ".dark.svg", half.name() + ".light.svg"}
-	missing, left := compare(map[string]source{whole.name(): whole, half.name(): half, none.name(): none}, have)
+	have := []string{
+		"0123456789abcdef.dark.svg", whole.name() + ".light.svg",
+		whole.name() + ".dark.svg", half.name() + ".light.svg",
+	}
+	missing, left := compare(map[string]source{
+		whole.name(): whole, half.name(): half,
+		none.name(): none,
+	}, have)
 	if len(missing) != 2 || slices.Contains(missing, whole) {
 		t.Errorf("missing = %v, want the second and the third", missing)
 	}
@@ -52,19 +61,30 @@ func TestPictureHasToStandAlone(t *testing.T) {
 		name, svg string
 		want      string // in the error
 	}{
-		{name: "in order", svg: `<svg` + size + `><style>a{fill:url(#g)}</style><path marker-end="url(#m)"/><use href="#x"/></svg>`},
+		{name: "in order", svg: `<svg` + size +
+			`><style>a{fill:url(#g)}</style><path marker-end="url(#m)"/><use href="#x"/></svg>`},
 		{name: "no size", svg: `<svg viewBox="0 0 1 1"/>`, want: "width"},
 		{name: "a script", svg: `<svg` + size + `><script/></svg>`, want: "script"},
 		{name: "HTML", svg: `<svg` + size + `><foreignObject/></svg>`, want: "foreignObject"},
 		{name: "a handler", svg: `<svg` + size + `><g onclick="x"/></svg>`, want: "onclick"},
-		{name: "another file", svg: `<svg` + size + `><use href="https://example.org/x"/></svg>`, want: "href"},
-		{name: "a font of another host", svg: `<svg` + size + `><style>@import "x"</style></svg>`, want: "style sheet"},
-		{name: "an address in a style", svg: `<svg` + size + `><g style="fill:url(x.svg)"/></svg>`, want: "style"},
+		{
+			name: "another file", svg: `<svg` + size + `><use href="https://example.org/x"/></svg>`,
+			want: "href",
+		},
+		{
+			name: "a font of another host", svg: `<svg` + size + `><style>@import "x"</style></svg>`,
+			want: "style sheet",
+		},
+		{
+			name: "an address in a style", svg: `<svg` + size + `><g style="fill:url(x.svg)"/></svg>`,
+			want: "style",
+		},
 		{name: "broken", svg: `<svg` + size + `><g></svg>`, want: "XML"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := alone(tc.svg)
-			if (err != nil) != (tc.want != "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			if (err != nil) != (tc.want != "") || err != nil &&
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("alone = %v, want %q", err, tc.want)
 			}
 		})

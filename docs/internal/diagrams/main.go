@@ -1,10 +1,11 @@
-// Diagrams makes a light and a dark picture of each Mermaid diagram of the content, so that pages need neither a script nor
-// another host to show them.
+// Diagrams makes a light and a dark picture of each Mermaid diagram of the content, so
+// that pages need neither a script nor another host to show them.
 //
 //	go run ./internal/diagrams [-all]
 //
-// It is run in the folder of the module docs, and needs npm and Chromium. A picture is named after the hash of its source; what
-// has no source any more is removed. With -all it also makes anew what is there, for another version of Mermaid or another theme.
+// It is run in the folder of the module docs, and needs npm and Chromium. A picture is
+// named after the hash of its source; what has no source any more is removed. With -all
+// it also makes anew what is there, for another version of Mermaid or another theme.
 package main
 
 import (
@@ -38,7 +39,8 @@ func main() {
 	}
 }
 
-// update makes the pictures that are missing, or all of them, and removes those that are left.
+// update makes the pictures that are missing, or all of them, and removes those that are
+// left.
 func update(ctx context.Context, all bool) error {
 	sources, err := find(os.DirFS(contentDir))
 	if err != nil {

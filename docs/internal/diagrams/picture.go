@@ -26,7 +26,8 @@ func pictures(dir string) ([]string, error) {
 	return names, nil
 }
 
-// compare returns the sources that lack a picture, and the pictures that lack a source, both sorted by name.
+// compare returns the sources that lack a picture, and the pictures that lack a source,
+// both sorted by name.
 func compare(sources map[string]source, have []string) (missing []source, left []string) {
 	wanted := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(sources)) {

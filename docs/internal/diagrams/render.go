@@ -76,6 +76,7 @@ func draw(browser context.Context, page string, s source, t theme) (svg string, 
 	if err := chromedp.Do(browser, chromedp.Navigate(address.String())); err != nil {
 		return "", err
 	}
-	svg, err = chromedp.Run(browser, chromedp.Evaluate[string](fmt.Sprintf("draw(...%s)", arguments), chromedp.EvalAwaitPromise))
+	svg, err = chromedp.Run(browser, chromedp.Evaluate[string](fmt.Sprintf("draw(...%s)",
+		arguments), chromedp.EvalAwaitPromise))
 	return svg + "\n", err
 }

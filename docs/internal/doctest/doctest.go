@@ -1,4 +1,5 @@
-// Package doctest is what the tests of several packages need: documentations to read, and requests for what is served.
+// Package doctest is what the tests of several packages need: documentations to read, and
+// requests for what is served.
 package doctest
 
 import (
@@ -36,7 +37,8 @@ func Library(tb testing.TB, texts map[string]string) *page.Library {
 	return l
 }
 
-// RealLibrary loads the content of this module, for a test of a package right below internal.
+// RealLibrary loads the content of this module, for a test of a package right below
+// internal.
 func RealLibrary(tb testing.TB) *page.Library {
 	tb.Helper()
 	l, err := page.Load(os.DirFS("../../content"))
@@ -53,7 +55,9 @@ func Get(tb testing.TB, h http.Handler, url string, header ...string) *httptest.
 }
 
 // Do is Get with another method.
-func Do(tb testing.TB, h http.Handler, method, url string, header ...string) *httptest.ResponseRecorder {
+func Do(
+	tb testing.TB, h http.Handler, method, url string, header ...string,
+) *httptest.ResponseRecorder {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), method, url, nil)
 	for i := 0; i+1 < len(header); i += 2 {

@@ -52,7 +52,8 @@ func TestBrowserShowsChinese(t *testing.T) {
 
 func TestBrowserWorksWithoutJavaScript(t *testing.T) {
 	tab := newTab(t)
-	call(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	call(tab, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true})
 	tab.visit(quickStart)
 	if length := get[int](tab, `document.querySelector(".prose").innerText.length`); length < 500 {
 		t.Errorf("the page shows %d letters", length)
@@ -77,9 +78,12 @@ func TestBrowserShowsDiagrams(t *testing.T) {
 		call(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 		})
-		tab.until(`(%s).length > 0 && (%[1]s).every((i) => i.classList.contains(%q))`, shown, scheme)
-		for n := range get[int](tab, shown+".length") { // a picture is loaded when it comes into view
-			get[bool](tab, fmt.Sprintf(`(%s[%d].scrollIntoView({ behavior: "instant" }), true)`, shown, n))
+		tab.until(`(%s).length > 0 && (%[1]s).every((i) => i.classList.contains(%q))`,
+			shown, scheme)
+		// a picture is loaded when it comes into view
+		for n := range get[int](tab, shown+".length") {
+			get[bool](tab, fmt.Sprintf(`(%s[%d].scrollIntoView({ behavior: "instant" }), true)`,
+				shown, n))
 			tab.until(`%s[%d].complete && %[1]s[%[2]d].naturalWidth > 100`, shown, n)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/e2e/chrome"
 )
 
-// openBrowser starts the browser of all tests, unless it runs. Each test opens a window without memory of the others.
+// openBrowser starts the browser of all tests, unless it runs. Each test opens a window
+// without memory of the others.
 var openBrowser = sync.OnceValues(func() (*window, error) {
 	ctx, stop, err := chrome.New(context.Background())
 	if err != nil {
@@ -46,7 +47,8 @@ type tab struct {
 	problems []string
 }
 
-// newTab opens a tab on a site of its own. The test fails where the console shows an error or a request goes elsewhere.
+// newTab opens a tab on a site of its own. The test fails where the console shows an
+// error or a request goes elsewhere.
 func newTab(t *testing.T) *tab {
 	t.Helper()
 	needChromium(t)
@@ -91,7 +93,8 @@ func (tab *tab) note(event any) {
 			problem = fmt.Sprintf("the console says: %s (%s)", e.Entry.Text, e.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
-		if url := e.Request.URL; !strings.HasPrefix(url, tab.site.base+"/") && !strings.HasPrefix(url, "data:") {
+		if url := e.Request.URL; !strings.HasPrefix(url, tab.site.base+"/") &&
+			!strings.HasPrefix(url, "data:") {
 			problem = "a request to " + url
 		}
 	}

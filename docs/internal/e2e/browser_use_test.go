@@ -67,7 +67,8 @@ func TestBrowserCopiesCodeAndPage(t *testing.T) {
 	tab := newTab(t)
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
 		call(tab, browser.SetPermission, browser.SetPermissionParams{
-			Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted,
+			Permission:       &browser.PermissionDescriptor{Name: name},
+			Setting:          browser.PermissionSettingGranted,
 			BrowserContextID: chromedp.FromContext(tab.ctx).BrowserContextID,
 		})
 	}
@@ -83,7 +84,8 @@ func TestBrowserCopiesCodeAndPage(t *testing.T) {
 	tab.click(".copy-page")
 	tab.until(copied, ".copy-page")
 	title := get[string](tab, `document.querySelector("h1").textContent`)
-	if got := get[string](tab, `navigator.clipboard.readText()`); len(got) < 100 || got[:2+len(title)] != "# "+title {
+	if got := get[string](tab, `navigator.clipboard.readText()`); len(got) < 100 ||
+		got[:2+len(title)] != "# "+title {
 		t.Errorf("copied is %.80q, want a page titled %q", got, title)
 	}
 }
@@ -92,14 +94,16 @@ func TestBrowserFitsAPhone(t *testing.T) {
 	tab := newTab(t)
 	tab.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	for _, path := range []string{
-		"/", "/docs/guide", quickStart, quickStart + ".zh", "/docs/guide/environment", "/docs/guide/architecture",
+		"/", "/docs/guide", quickStart, quickStart + ".zh", "/docs/guide/environment",
+		"/docs/guide/architecture",
 		"/docs/base-go/xdb", "/search?q=database",
 	} {
 		tab.visit(path)
 		if width := get[int](tab, `document.documentElement.scrollWidth`); width > 360 {
 			t.Errorf("%s is %d pixels wide", path, width)
 		}
-		if text := get[float64](tab, `parseFloat(getComputedStyle(document.querySelector("main")).fontSize)`); text < 15 {
+		if text := get[float64](tab,
+			`parseFloat(getComputedStyle(document.querySelector("main")).fontSize)`); text < 15 {
 			t.Errorf("%s has letters of %v pixels", path, text)
 		}
 	}

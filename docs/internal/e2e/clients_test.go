@@ -36,22 +36,28 @@ type heard struct {
 // check fails the test where a field is missing that clients rely on.
 func (h *heard) check(t *testing.T) {
 	t.Helper()
-	if want := []string{"detail", "list", "search", "sector"}; !slices.Equal(slices.Sorted(slices.Values(h.Tools)), want) {
+	if want := []string{
+		"detail", "list", "search",
+		"sector",
+	}; !slices.Equal(slices.Sorted(slices.Values(h.Tools)), want) {
 		t.Errorf("tools = %q, want %q", h.Tools, want)
 	}
-	if len(h.Sectors) == 0 || h.List.Sector != h.Sectors[0] || h.List.BaseURL == "" || len(h.List.Documents) == 0 {
+	if len(h.Sectors) == 0 || h.List.Sector != h.Sectors[0] || h.List.BaseURL == "" ||
+		len(h.List.Documents) == 0 {
 		t.Fatalf("sectors = %q, list = %+v", h.Sectors, h.List)
 	}
 	if d := h.List.Documents[0]; d.Path == "" || d.Title == "" || d.Description == "" {
 		t.Errorf("document = %+v", d)
 	}
-	if d := h.Detail; d.Sector != h.Sectors[0] || d.Path != h.List.Documents[0].Path || d.Title == "" || d.URL == "" || d.Content == "" {
+	if d := h.Detail; d.Sector != h.Sectors[0] || d.Path != h.List.Documents[0].Path ||
+		d.Title == "" || d.URL == "" || d.Content == "" {
 		t.Errorf("detail = %+v", d)
 	}
 	if s := h.Search; s.Query != "database" || s.TotalResults < 1 || len(s.Results) < 1 {
 		t.Fatalf("search = %+v", s)
 	}
-	if r := h.Search.Results[0]; r.Title == "" || r.Sector == "" || r.DetailPath == "" || r.Excerpt == "" {
+	if r := h.Search.Results[0]; r.Title == "" || r.Sector == "" || r.DetailPath == "" ||
+		r.Excerpt == "" {
 		t.Errorf("result = %+v", r)
 	}
 	if !h.Unknown.IsError || h.Unknown.Text == "" {

@@ -40,7 +40,8 @@ func finish(t *testing.T, command *exec.Cmd) (out string, err error) {
 // passed matches a scenario that passed, in the list at the end.
 var passed = regexp.MustCompile(`(?m)^✓ .*$`)
 
-// expected is the file of the scenarios that need a session, which this server does not have.
+// expected is the file of the scenarios that need a session, which this server does not
+// have.
 var expected = filepath.Join("testdata", "expected-failures.yml")
 
 func TestConformance(t *testing.T) {
@@ -50,11 +51,15 @@ func TestConformance(t *testing.T) {
 		want int // scenarios that the requirements count, without those that are expected to fail
 	}{
 		{name: "2026-07-28", args: []string{"--requirements", "2026-07-28"}, want: 37},
-		{name: "2025-11-25", args: []string{"--requirements", "2025-11-25", "--expected-failures", expected}, want: 25},
+		{name: "2025-11-25", args: []string{
+			"--requirements", "2025-11-25", "--expected-failures",
+			expected,
+		}, want: 25},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			programs, r := needNode(t)
-			out, err := conform(t, programs, append([]string{"--url", suiteEndpoint(t), "-o", t.TempDir()}, tc.args...)...)
+			out, err := conform(t, programs,
+				append([]string{"--url", suiteEndpoint(t), "-o", t.TempDir()}, tc.args...)...)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, summary(out))
 			}
@@ -62,28 +67,34 @@ func TestConformance(t *testing.T) {
 			if got < tc.want {
 				t.Errorf("%d scenarios passed, want %d\n%s", got, tc.want, summary(out))
 			}
-			note(r, "conformance %s: %d scenarios passed, none failed that should not", tc.name, got)
+			note(r, "conformance %s: %d scenarios passed, none failed that should not",
+				tc.name, got)
 		})
 	}
 }
 
-// suiteEndpoint serves the endpoint of the protocol with what the suite asks for beside its own, behind the middleware of the
-// base and the guard, as plinth-docs does.
+// suiteEndpoint serves the endpoint of the protocol with what the suite asks for beside
+// its own, behind the middleware of the base and the guard, as plinth-docs does.
 func suiteEndpoint(t *testing.T) string {
 	t.Helper()
 	library, err := page.Load(docs.Content())
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := tool.New(tool.Config{Library: library, Index: search.New(library), Options: suiteOptions})
+	server := tool.New(tool.Config{
+		Library: library, Index: search.New(library),
+		Options: suiteOptions,
+	})
 	addSuite(server)
-	endpoint := guard.New(guard.Config{}, suiteStream(func(*http.Request) *mcp.Server { return server }, guard.StreamOptions()))
-	app := plinthtest.New(t, xoption.WithHealth(), xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-		engine.NoRoute(func(c *gin.Context) {
-			c.Status(http.StatusOK) // gin has set 404
-			endpoint.ServeHTTP(c.Writer, c.Request)
-		})
-	}))
+	endpoint := guard.New(guard.Config{},
+		suiteStream(func(*http.Request) *mcp.Server { return server }, guard.StreamOptions()))
+	app := plinthtest.New(t, xoption.WithHealth(),
+		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
+			engine.NoRoute(func(c *gin.Context) {
+				c.Status(http.StatusOK) // gin has set 404
+				endpoint.ServeHTTP(c.Writer, c.Request)
+			})
+		}))
 	web := httptest.NewServer(app.Engine())
 	t.Cleanup(web.Close)
 	return web.URL + "/api/mcp"
@@ -94,7 +105,8 @@ func conform(t *testing.T, programs *node.Programs, args ...string) (out string,
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	return finish(t, programs.Command(ctx, append([]string{programs.Path(suite...), "server"}, args...)...))
+	return finish(t, programs.Command(ctx,
+		append([]string{programs.Path(suite...), "server"}, args...)...))
 }
 
 // summary is the end of what the suite writes.

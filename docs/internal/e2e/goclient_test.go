@@ -22,21 +22,31 @@ func TestGoClient(t *testing.T) {
 		protocol  string
 		transport func(ctx context.Context) mcp.Transport
 	}{
-		{name: "HTTP, newest", protocol: "2026-07-28", transport: func(context.Context) mcp.Transport {
-			return &mcp.StreamableClientTransport{Endpoint: s.endpoint()}
-		}},
-		{name: "HTTP, with a handshake", protocol: "2025-11-25", transport: func(context.Context) mcp.Transport {
-			return &mcp.StreamableClientTransport{Endpoint: s.endpoint()}
-		}},
-		{name: "standard input and output", protocol: "2026-07-28", transport: func(ctx context.Context) mcp.Transport {
-			return &mcp.CommandTransport{Command: exec.CommandContext(ctx, program, "mcp")}
-		}},
+		{
+			name: "HTTP, newest", protocol: "2026-07-28",
+			transport: func(context.Context) mcp.Transport {
+				return &mcp.StreamableClientTransport{Endpoint: s.endpoint()}
+			},
+		},
+		{
+			name: "HTTP, with a handshake", protocol: "2025-11-25",
+			transport: func(context.Context) mcp.Transport {
+				return &mcp.StreamableClientTransport{Endpoint: s.endpoint()}
+			},
+		},
+		{
+			name: "standard input and output", protocol: "2026-07-28",
+			transport: func(ctx context.Context) mcp.Transport {
+				return &mcp.CommandTransport{Command: exec.CommandContext(ctx, program, "mcp")}
+			},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			client := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, nil)
-			session, err := client.Connect(ctx, tc.transport(ctx), &mcp.ClientSessionOptions{ProtocolVersion: tc.protocol})
+			session, err := client.Connect(ctx, tc.transport(ctx),
+				&mcp.ClientSessionOptions{ProtocolVersion: tc.protocol})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,16 +87,21 @@ func converse(t *testing.T, session *mcp.ClientSession) (got heard) {
 	if len(got.List.Documents) == 0 {
 		t.Fatal("there is no document")
 	}
-	into("detail", map[string]any{"sector": sector, "path": got.List.Documents[0].Path}, &got.Detail)
+	into("detail", map[string]any{"sector": sector, "path": got.List.Documents[0].Path},
+		&got.Detail)
 	into("search", map[string]any{"query": "database"}, &got.Search)
-	if err := callTool(t, session, "detail", map[string]any{"sector": sector, "path": "/no/such/page"}, nil); err != nil {
+	if err := callTool(t, session, "detail",
+		map[string]any{"sector": sector, "path": "/no/such/page"}, nil); err != nil {
 		got.Unknown.IsError, got.Unknown.Text = true, err.Error()
 	}
 	return got
 }
 
-// callTool decodes the structured content of a result. An error result is an error with its text.
-func callTool(t *testing.T, session *mcp.ClientSession, name string, arguments map[string]any, result any) error {
+// callTool decodes the structured content of a result. An error result is an error with
+// its text.
+func callTool(
+	t *testing.T, session *mcp.ClientSession, name string, arguments map[string]any, result any,
+) error {
 	t.Helper()
 	r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
 	if err != nil {

@@ -11,12 +11,15 @@ import (
 )
 
 // inspect runs the protocol's inspector against a server.
-func inspect(t *testing.T, programs *node.Programs, s *server, args ...string) (out, problems string) {
+func inspect(
+	t *testing.T, programs *node.Programs, s *server, args ...string,
+) (out, problems string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	script := programs.Path(".bin", "mcp-inspector")
-	cmd := programs.Command(ctx, append([]string{script, "--cli", s.endpoint(), "--transport", "http"}, args...)...)
+	cmd := programs.Command(ctx,
+		append([]string{script, "--cli", s.endpoint(), "--transport", "http"}, args...)...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Dir = t.TempDir()
@@ -37,7 +40,8 @@ func TestInspectorStrict(t *testing.T) {
 	if strings.TrimSpace(problems) != "" {
 		t.Errorf("the inspector warns:\n%s", problems)
 	}
-	out, _ = inspect(t, programs, s, "--method", "tools/call", "--tool-name", "search", "--tool-arg", "query=缓存")
+	out, _ = inspect(t, programs, s, "--method", "tools/call", "--tool-name", "search",
+		"--tool-arg", "query=缓存")
 	if !strings.Contains(out, `"totalResults"`) {
 		t.Errorf("search = %s", out)
 	}

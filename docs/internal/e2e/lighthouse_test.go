@@ -19,12 +19,13 @@ import (
 // leastScore is what a page has to reach in each category of Lighthouse, of 100.
 const leastScore = 99
 
-// attempts are how often a page is measured before it counts as too slow: other programs share the machine. One counts as a
-// whole, with all its categories.
+// attempts are how often a page is measured before it counts as too slow: other programs
+// share the machine. One counts as a whole, with all its categories.
 const attempts = 5
 
-// Lighthouse slows the processor down to that of a phone. It takes its host for too slow to do so by the usual factor where its
-// benchmark has a lower index than sufficientIndex.
+// Lighthouse slows the processor down to that of a phone. It takes its host for too slow
+// to do so by the usual factor where its benchmark has a lower index than
+// sufficientIndex.
 const (
 	usualSlowdown   = 4.0
 	sufficientIndex = 1000
@@ -78,13 +79,16 @@ func (m measurement) String() string {
 	return strings.Join(words, ", ")
 }
 
-// slowdown is the factor for the next run, which a machine that is busy has in part already.
+// slowdown is the factor for the next run, which a machine that is busy has in part
+// already.
 func (m measurement) slowdown() float64 {
 	return max(1, min(usualSlowdown, usualSlowdown*m.index/sufficientIndex))
 }
 
 // measure runs Lighthouse once.
-func measure(t *testing.T, programs *node.Programs, url string, slowdown float64) (measurement, error) {
+func measure(
+	t *testing.T, programs *node.Programs, url string, slowdown float64,
+) (measurement, error) {
 	t.Helper()
 	path, err := chrome.Find()
 	if err != nil {
@@ -93,9 +97,11 @@ func measure(t *testing.T, programs *node.Programs, url string, slowdown float64
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	out := filepath.Join(t.TempDir(), "report.json")
-	cmd := programs.Command(ctx, programs.Path("lighthouse", "cli", "index.js"), url, "--output=json", "--output-path="+out,
+	cmd := programs.Command(ctx, programs.Path("lighthouse", "cli", "index.js"), url,
+		"--output=json", "--output-path="+out,
 		fmt.Sprintf("--throttling.cpuSlowdownMultiplier=%.1f", slowdown),
-		"--quiet", "--no-enable-error-reporting", "--disable-full-page-screenshot", "--chrome-flags=--"+strings.Join(chrome.Flags(), " --"))
+		"--quiet", "--no-enable-error-reporting", "--disable-full-page-screenshot",
+		"--chrome-flags=--"+strings.Join(chrome.Flags(), " --"))
 	cmd.Env = append(cmd.Env, "CHROME_PATH="+path)
 	if text, err := finish(t, cmd); err != nil {
 		return measurement{}, fmt.Errorf("lighthouse: %w\n%s", err, text)

@@ -39,7 +39,8 @@ func report(t *testing.T, backend string) *testreport.Run {
 func absent(t *testing.T, r *testreport.Run, err error) {
 	t.Helper()
 	names, _ := xenv.GetEnv(required)
-	if slices.Contains(strings.FieldsFunc(names, func(c rune) bool { return c == ',' || c == ' ' }), r.Backend) {
+	if slices.Contains(strings.FieldsFunc(names, func(c rune) bool { return c == ',' || c == ' ' }),
+		r.Backend) {
 		t.Fatalf("%s is required: %v", r.Backend, err)
 	}
 	r.Reason = err.Error()

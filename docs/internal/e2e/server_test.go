@@ -58,7 +58,8 @@ func freeAddress(t *testing.T) string {
 func launch(t *testing.T, program, address string) *server {
 	t.Helper()
 	s := &server{base: "http://" + address, log: &bytes.Buffer{}, done: make(chan struct{})}
-	s.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), program, "serve", "--addr", address)
+	s.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), program, "serve", "--addr",
+		address)
 	s.cmd.Env = append(os.Environ(), "PLINTH_DRAIN_DELAY=0s")
 	s.cmd.Dir = t.TempDir()
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
@@ -111,7 +112,8 @@ func (s *server) kill() {
 	<-s.done
 }
 
-// stop asks the server to stop, unless it was asked, and fails the test unless it does so in order.
+// stop asks the server to stop, unless it was asked, and fails the test unless it does so
+// in order.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
 	s.terminate()

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestStopFinishesWhatIsInFlight sends half of a request, then the signal to stop, then the other half.
+// TestStopFinishesWhatIsInFlight sends half of a request, then the signal to stop, then
+// the other half.
 func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -33,9 +34,11 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	}
 	write(fmt.Sprintf("POST /api/mcp HTTP/1.1\r\nHost: %s\r\n"+
 		"Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
-		"MCP-Protocol-Version: 2025-11-25\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", address, len(body)))
+		"MCP-Protocol-Version: 2025-11-25\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n",
+		address, len(body)))
 	reader := bufio.NewReader(conn)
-	if line, err := reader.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") { // the handler reads the body now
+	// the handler reads the body now
+	if line, err := reader.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("the server says %q, %v", line, err)
 	}
 	if _, err := reader.ReadString('\n'); err != nil {

@@ -31,17 +31,20 @@ type problem struct {
 	Data    any    `json:"data,omitempty"`
 }
 
-// A message is a request, a notification, which has no ID, or an answer, which has no method.
+// A message is a request, a notification, which has no ID, or an answer, which has no
+// method.
 type message struct {
 	id      json.RawMessage
 	members map[string]json.RawMessage
 }
 
-// readMessage returns the message in a body, which is zero for a batch. The answer is not nil where the body must not go any
-// further; it has the id of the message where there is only one, and its id is not what is wrong.
+// readMessage returns the message in a body, which is zero for a batch. The answer is not
+// nil where the body must not go any further; it has the id of the message where there is
+// only one, and its id is not what is wrong.
 //
-// It refuses what the SDK would change without a word: the SDK keeps ids as 64-bit integers that were read as floating-point
-// numbers, so that 1.5 comes back as 1 and 9007199254740993 as 9007199254740992.
+// It refuses what the SDK would change without a word: the SDK keeps ids as 64-bit
+// integers that were read as floating-point numbers, so that 1.5 comes back as 1 and
+// 9007199254740993 as 9007199254740992.
 func readMessage(body []byte) (message, *answer) {
 	texts, batch, err := split(body)
 	switch {
@@ -50,7 +53,8 @@ func readMessage(body []byte) (message, *answer) {
 	case len(texts) == 0:
 		return message{}, refused(jsonrpc.CodeInvalidRequest, "the batch holds no message")
 	case len(texts) > maxBatch:
-		return message{}, refused(jsonrpc.CodeInvalidRequest, fmt.Sprintf("a batch holds %d messages at most", maxBatch))
+		return message{}, refused(jsonrpc.CodeInvalidRequest,
+			fmt.Sprintf("a batch holds %d messages at most", maxBatch))
 	}
 	var m message
 	for _, text := range texts {
@@ -71,7 +75,8 @@ func readMessage(body []byte) (message, *answer) {
 // refusal returns the answer to a message that must not go any further, nil if it may.
 func (m message) refusal(text json.RawMessage) *answer {
 	if m.isRequest() && m.answerable() != nil && !m.keepsID() {
-		return refused(jsonrpc.CodeInvalidRequest, "the id must be a string, or an integer between -(2^53-1) and 2^53-1")
+		return refused(jsonrpc.CodeInvalidRequest,
+			"the id must be a string, or an integer between -(2^53-1) and 2^53-1")
 	}
 	if _, err := jsonrpc.DecodeMessage(text); err == nil && !m.malformed() {
 		return nil
@@ -87,8 +92,9 @@ func refused(code int, text string) *answer {
 	return &answer{Version: "2.0", Error: problem{Code: code, Message: text}}
 }
 
-// malformed reports whether the message breaks a rule of JSON-RPC 2.0 that the SDK does not enforce: a method
-// is a string (section 4), and an answer has either a result or an error (section 5).
+// malformed reports whether the message breaks a rule of JSON-RPC 2.0 that the SDK does
+// not enforce: a method is a string (section 4), and an answer has either a result or an
+// error (section 5).
 func (m message) malformed() bool {
 	if method, ok := m.members["method"]; ok {
 		return method[0] != '"'
@@ -98,7 +104,8 @@ func (m message) malformed() bool {
 	return succeeded == failed || failed && !isError(fault)
 }
 
-// isAnswer reports whether the message has a result or an error, and no method. Its id is one of the server's.
+// isAnswer reports whether the message has a result or an error, and no method. Its id is
+// one of the server's.
 func (m message) isAnswer() bool {
 	_, succeeded := m.members["result"]
 	_, failed := m.members["error"]
@@ -127,7 +134,8 @@ func split(text []byte) (messages []json.RawMessage, batch bool, err error) {
 		return nil, false, errors.New("the message is not UTF-8")
 	}
 	var whole json.RawMessage
-	if err := json.Unmarshal(text, &whole); err != nil { // which tells of bytes behind the value, too
+	// which tells of bytes behind the value, too
+	if err := json.Unmarshal(text, &whole); err != nil {
 		return nil, false, err
 	}
 	if !bytes.HasPrefix(whole, []byte("[")) {
@@ -136,7 +144,8 @@ func split(text []byte) (messages []json.RawMessage, batch bool, err error) {
 	return messages, true, json.Unmarshal(whole, &messages)
 }
 
-// parse reads the names of members in their very case, as the SDK does. What is no object has none.
+// parse reads the names of members in their very case, as the SDK does. What is no object
+// has none.
 func parse(text json.RawMessage) message {
 	var m message
 	_ = json.Unmarshal(text, &m.members)
@@ -150,10 +159,12 @@ func (m message) keepsID() bool {
 		return true
 	}
 	n, err := strconv.ParseInt(string(m.id), 10, 64)
-	return err == nil && -maxNumber <= n && n <= maxNumber && strconv.FormatInt(n, 10) == string(m.id)
+	return err == nil && -maxNumber <= n && n <= maxNumber &&
+		strconv.FormatInt(n, 10) == string(m.id)
 }
 
-// answerable is the id where it is of a type that the protocol has, a string or a number, otherwise nil.
+// answerable is the id where it is of a type that the protocol has, a string or a number,
+// otherwise nil.
 func (m message) answerable() json.RawMessage {
 	if len(m.id) == 0 || m.id[0] != '"' && m.id[0] != '-' && (m.id[0] < '0' || m.id[0] > '9') {
 		return nil

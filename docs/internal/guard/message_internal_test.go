@@ -27,7 +27,10 @@ func TestReadMessageRefusesWhatWouldComeBackChanged(t *testing.T) {
 		{message("1e3"), jsonrpc.CodeInvalidRequest},
 		{"[" + message("1") + "," + message("2") + "," + message(`"1"`) + "]", 0},
 		{"[" + strings.Repeat(`{"jsonrpc":"2.0","method":"m"},`, 15) + message("1") + "]", 0},
-		{"[" + strings.Repeat(`{"jsonrpc":"2.0","method":"m"},`, 16) + message("1") + "]", jsonrpc.CodeInvalidRequest},
+		{
+			"[" + strings.Repeat(`{"jsonrpc":"2.0","method":"m"},`, 16) + message("1") + "]",
+			jsonrpc.CodeInvalidRequest,
+		},
 		{"", jsonrpc.CodeParseError},
 		{" ", jsonrpc.CodeParseError},
 		{"{", jsonrpc.CodeParseError},
@@ -40,7 +43,10 @@ func TestReadMessageRefusesWhatWouldComeBackChanged(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`, jsonrpc.CodeInvalidRequest},
 		{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":null}}`, jsonrpc.CodeInvalidRequest},
 		{`{"jsonrpc":"2.0","id":1,"error":{"Code":1,"Message":"x"}}`, jsonrpc.CodeInvalidRequest},
-		{`{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":"x"}}`, jsonrpc.CodeInvalidRequest},
+		{
+			`{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":"x"}}`,
+			jsonrpc.CodeInvalidRequest,
+		},
 		{`{"jsonrpc":"2.0","id":1,"method":null}`, jsonrpc.CodeInvalidRequest},
 		{`{"jsonrpc":"2.0","id":1,"method":""}`, 0},
 		{`{"jsonrpc":"2.0","id":1.5,"method":""}`, jsonrpc.CodeInvalidRequest},
@@ -83,7 +89,8 @@ func TestAnAnswerToNoMessageHasNoID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse error"}}`; string(text) != want {
+	if want := `{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse error"}}`; string(
+		text) != want {
 		t.Errorf("answer = %s, want %s", text, want)
 	}
 }

@@ -18,26 +18,31 @@ func (c Config) Validate() error {
 	var problems []error
 	for _, s := range c.Origins {
 		if _, ok := parseOrigin(s); !ok {
-			problems = append(problems, fmt.Errorf("origin %q: want scheme://host or scheme://host:port", s))
+			problems = append(problems,
+				fmt.Errorf("origin %q: want scheme://host or scheme://host:port", s))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// An origin is what RFC 6454 names one, in lower case and without the scheme's default port.
+// An origin is what RFC 6454 names one, in lower case and without the scheme's default
+// port.
 type origin struct{ Scheme, Host string }
 
 // String is the form in which a browser sends it.
 func (o origin) String() string { return o.Scheme + "://" + o.Host }
 
-// parseOrigin reads an origin. The word "null", which stands for one that is kept secret, is none.
+// parseOrigin reads an origin. The word "null", which stands for one that is kept secret,
+// is none.
 func parseOrigin(s string) (origin, bool) {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme == "" || u.Hostname() == "" || !strings.EqualFold(s, u.Scheme+"://"+u.Host) || strings.HasSuffix(u.Host, ":") ||
+	if err != nil || u.Scheme == "" || u.Hostname() == "" ||
+		!strings.EqualFold(s, u.Scheme+"://"+u.Host) || strings.HasSuffix(u.Host, ":") ||
 		strings.Contains(u.Host, "*") {
 		return origin{}, false
 	}
-	if port, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || port == 0) {
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" &&
+		(err != nil || port == 0) {
 		return origin{}, false
 	}
 	return origin{Scheme: u.Scheme, Host: withoutDefaultPort(u.Host, u.Scheme)}, true
@@ -56,7 +61,8 @@ func withoutDefaultPort(host, scheme string) string {
 	return host
 }
 
-// admit checks Origin and Host, and gives the answer the headers that let an allowed origin read it.
+// admit checks Origin and Host, and gives the answer the headers that let an allowed
+// origin read it.
 func (g *guard) admit(out http.Header, r *http.Request) *refusal {
 	out.Add("Vary", "Origin")
 	values := r.Header.Values("Origin")
@@ -67,7 +73,8 @@ func (g *guard) admit(out http.Header, r *http.Request) *refusal {
 		}
 	}
 	if arrivedOnLoopback(r) && !isLoopback(r.Host) && !g.isConfigured(r.Host) {
-		return refuse(http.StatusForbidden, jsonrpc.CodeInvalidRequest, "host not allowed: at a loopback address the Host header must be a loopback name")
+		return refuse(http.StatusForbidden, jsonrpc.CodeInvalidRequest,
+			"host not allowed: at a loopback address the Host header must be a loopback name")
 	}
 	if len(values) > 0 {
 		out.Set("Access-Control-Allow-Origin", values[0])
@@ -77,7 +84,8 @@ func (g *guard) admit(out http.Header, r *http.Request) *refusal {
 }
 
 func (g *guard) allowed(o origin, r *http.Request) bool {
-	return g.origins[o.String()] || isOwn(o, r) || o.isWeb() && isLoopback(o.Host) && isLoopback(r.Host) && !arrivedElsewhere(r)
+	return g.origins[o.String()] || isOwn(o, r) || o.isWeb() && isLoopback(o.Host) &&
+		isLoopback(r.Host) && !arrivedElsewhere(r)
 }
 
 // isConfigured reports whether a Host header names the host of a configured origin.
@@ -85,8 +93,9 @@ func (g *guard) isConfigured(host string) bool {
 	return g.hosts[withoutDefaultPort(host, "http")] || g.hosts[withoutDefaultPort(host, "https")]
 }
 
-// isOwn reports whether a page of this server sent the request. Where TLS ends is unknown, so that http and https are
-// the same here, except that a page without TLS does not speak for a server with it.
+// isOwn reports whether a page of this server sent the request. Where TLS ends is
+// unknown, so that http and https are the same here, except that a page without TLS does
+// not speak for a server with it.
 func isOwn(o origin, r *http.Request) bool {
 	if !o.isWeb() || o.Scheme == "http" && r.TLS != nil {
 		return false
@@ -94,19 +103,22 @@ func isOwn(o origin, r *http.Request) bool {
 	return o.Host == withoutDefaultPort(r.Host, o.Scheme)
 }
 
-// arrivedOnLoopback reports whether the request is known to have come to a loopback address.
+// arrivedOnLoopback reports whether the request is known to have come to a loopback
+// address.
 func arrivedOnLoopback(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return ok && isLoopback(addr.String())
 }
 
-// arrivedElsewhere reports whether the request is known to have come to an address that is no loopback address.
+// arrivedElsewhere reports whether the request is known to have come to an address that
+// is no loopback address.
 func arrivedElsewhere(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return ok && !isLoopback(addr.String())
 }
 
-// isLoopback reports whether a host, with or without a port, is localhost or a loopback address.
+// isLoopback reports whether a host, with or without a port, is localhost or a loopback
+// address.
 func isLoopback(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

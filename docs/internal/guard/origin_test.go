@@ -20,7 +20,9 @@ var (
 )
 
 // ask serves one request that came to an address of the server.
-func ask(t *testing.T, c guard.Config, at net.Addr, method, url string, header http.Header) *httptest.ResponseRecorder {
+func ask(
+	t *testing.T, c guard.Config, at net.Addr, method, url string, header http.Header,
+) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, url, strings.NewReader(listTools))
 	r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, at))
@@ -32,7 +34,10 @@ func ask(t *testing.T, c guard.Config, at net.Addr, method, url string, header h
 }
 
 func TestOriginAndHostDecideWhoIsServed(t *testing.T) {
-	config := guard.Config{Origins: []string{"https://Docs.example.com", "http://app.example.com:3000", "bad", "https://x.example.com/path"}}
+	config := guard.Config{Origins: []string{
+		"https://Docs.example.com",
+		"http://app.example.com:3000", "bad", "https://x.example.com/path",
+	}}
 	for _, tc := range []struct {
 		name   string
 		at     net.Addr
@@ -41,36 +46,120 @@ func TestOriginAndHostDecideWhoIsServed(t *testing.T) {
 		want   int
 	}{
 		{name: "no origin", at: public, url: "http://192.0.2.1:8080/", want: 200},
-		{name: "own", at: public, url: "http://192.0.2.1:8080/", origin: []string{"http://192.0.2.1:8080"}, want: 200},
-		{name: "own behind TLS", at: public, url: "http://a.example.com/", origin: []string{"https://a.example.com"}, want: 200},
-		{name: "own with the default port", at: public, url: "http://a.example.com:443/", origin: []string{"https://a.example.com"}, want: 200},
-		{name: "own without TLS at a server with it", at: public, url: "https://a.example.com/", origin: []string{"http://a.example.com"}, want: 403},
-		{name: "own with another port", at: public, url: "http://192.0.2.1:8080/", origin: []string{"http://192.0.2.1:9090"}, want: 403},
-		{name: "own host, another scheme", at: public, url: "http://a.example.com/", origin: []string{"ftp://a.example.com"}, want: 403},
-		{name: "configured", at: public, url: "http://192.0.2.1:8080/", origin: []string{"https://docs.example.com"}, want: 200},
-		{name: "configured with the default port", at: public, url: "http://192.0.2.1:8080/", origin: []string{"https://docs.example.com:443"}, want: 200},
-		{name: "configured with a port", at: public, url: "http://192.0.2.1:8080/", origin: []string{"http://app.example.com:3000"}, want: 200},
-		{name: "configured with another scheme", at: public, url: "http://192.0.2.1:8080/", origin: []string{"http://docs.example.com"}, want: 403},
-		{name: "configured badly", at: public, url: "http://192.0.2.1:8080/", origin: []string{"https://x.example.com"}, want: 403},
-		{name: "configured as a prefix", at: public, url: "http://192.0.2.1:8080/", origin: []string{"https://docs.example.com.evil.example"}, want: 403},
-		{name: "foreign", at: public, url: "http://192.0.2.1:8080/", origin: []string{"https://evil.example"}, want: 403},
-		{name: "null", at: public, url: "http://192.0.2.1:8080/", origin: []string{"null"}, want: 403},
+		{
+			name: "own", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"http://192.0.2.1:8080"}, want: 200,
+		},
+		{
+			name: "own behind TLS", at: public, url: "http://a.example.com/",
+			origin: []string{"https://a.example.com"}, want: 200,
+		},
+		{
+			name: "own with the default port", at: public, url: "http://a.example.com:443/",
+			origin: []string{"https://a.example.com"}, want: 200,
+		},
+		{
+			name: "own without TLS at a server with it", at: public, url: "https://a.example.com/",
+			origin: []string{"http://a.example.com"}, want: 403,
+		},
+		{
+			name: "own with another port", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"http://192.0.2.1:9090"}, want: 403,
+		},
+		{
+			name: "own host, another scheme", at: public, url: "http://a.example.com/",
+			origin: []string{"ftp://a.example.com"}, want: 403,
+		},
+		{
+			name: "configured", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"https://docs.example.com"}, want: 200,
+		},
+		{
+			name: "configured with the default port", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"https://docs.example.com:443"}, want: 200,
+		},
+		{
+			name: "configured with a port", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"http://app.example.com:3000"}, want: 200,
+		},
+		{
+			name: "configured with another scheme", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"http://docs.example.com"}, want: 403,
+		},
+		{
+			name: "configured badly", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"https://x.example.com"}, want: 403,
+		},
+		{
+			name: "configured as a prefix", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"https://docs.example.com.evil.example"}, want: 403,
+		},
+		{
+			name: "foreign", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"https://evil.example"}, want: 403,
+		},
+		{
+			name: "null", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"null"}, want: 403,
+		},
 		{name: "empty", at: public, url: "http://192.0.2.1:8080/", origin: []string{""}, want: 403},
-		{name: "with a path", at: public, url: "http://192.0.2.1:8080/", origin: []string{"http://192.0.2.1:8080/"}, want: 403},
-		{name: "with a user", at: public, url: "http://192.0.2.1:8080/", origin: []string{"http://u@192.0.2.1:8080"}, want: 403},
-		{name: "two", at: public, url: "http://192.0.2.1:8080/", origin: []string{"http://192.0.2.1:8080", "https://evil.example"}, want: 403},
-		{name: "loopback to a public address", at: public, url: "http://192.0.2.1:8080/", origin: []string{"http://localhost:3000"}, want: 403},
-		{name: "loopback to a public address by a loopback name", at: public, url: "http://localhost/", origin: []string{"http://localhost:3000"}, want: 403},
-		{name: "loopback to loopback", at: local, url: "http://localhost:8080/", origin: []string{"http://127.0.0.1:3000"}, want: 200},
-		{name: "loopback of IPv6", at: local, url: "http://[::1]:8080/", origin: []string{"http://[::1]:3000"}, want: 200},
-		{name: "loopback by another scheme", at: local, url: "http://localhost:8080/", origin: []string{"ftp://127.0.0.1:3000"}, want: 403},
-		{name: "a name that begins like loopback", at: local, url: "http://localhost:8080/", origin: []string{"http://localhost.evil.example"}, want: 403},
+		{
+			name: "with a path", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"http://192.0.2.1:8080/"}, want: 403,
+		},
+		{
+			name: "with a user", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"http://u@192.0.2.1:8080"}, want: 403,
+		},
+		{
+			name: "two", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"http://192.0.2.1:8080", "https://evil.example"}, want: 403,
+		},
+		{
+			name: "loopback to a public address", at: public, url: "http://192.0.2.1:8080/",
+			origin: []string{"http://localhost:3000"}, want: 403,
+		},
+		{
+			name: "loopback to a public address by a loopback name", at: public,
+			url: "http://localhost/", origin: []string{"http://localhost:3000"}, want: 403,
+		},
+		{
+			name: "loopback to loopback", at: local, url: "http://localhost:8080/",
+			origin: []string{"http://127.0.0.1:3000"}, want: 200,
+		},
+		{
+			name: "loopback of IPv6", at: local, url: "http://[::1]:8080/",
+			origin: []string{"http://[::1]:3000"}, want: 200,
+		},
+		{
+			name: "loopback by another scheme", at: local, url: "http://localhost:8080/",
+			origin: []string{"ftp://127.0.0.1:3000"}, want: 403,
+		},
+		{
+			name: "a name that begins like loopback", at: local, url: "http://localhost:8080/",
+			origin: []string{"http://localhost.evil.example"}, want: 403,
+		},
 		{name: "rebinding", at: local, url: "http://evil.example:8080/", want: 403},
-		{name: "rebinding with its own origin", at: local, url: "http://evil.example:8080/", origin: []string{"http://evil.example:8080"}, want: 403},
-		{name: "a proxy on the same machine", at: local, url: "http://docs.example.com/", origin: []string{"https://docs.example.com"}, want: 200},
-		{name: "a proxy that adds the port", at: local, url: "http://docs.example.com:443/", want: 200},
-		{name: "a configured host with another port", at: local, url: "http://docs.example.com:8080/", want: 403},
-		{name: "any name at a public address", at: public, url: "http://service.internal/", want: 200},
+		{
+			name: "rebinding with its own origin", at: local, url: "http://evil.example:8080/",
+			origin: []string{"http://evil.example:8080"}, want: 403,
+		},
+		{
+			name: "a proxy on the same machine", at: local, url: "http://docs.example.com/",
+			origin: []string{"https://docs.example.com"}, want: 200,
+		},
+		{
+			name: "a proxy that adds the port", at: local, url: "http://docs.example.com:443/",
+			want: 200,
+		},
+		{
+			name: "a configured host with another port",
+			at:   local, url: "http://docs.example.com:8080/", want: 403,
+		},
+		{
+			name: "any name at a public address", at: public, url: "http://service.internal/",
+			want: 200,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			header := http.Header{}
@@ -86,7 +175,8 @@ func TestOriginAndHostDecideWhoIsServed(t *testing.T) {
 	}
 }
 
-// checkCORS fails unless an answer can be read by the pages that were served, and a refusal is an error of the protocol.
+// checkCORS fails unless an answer can be read by the pages that were served, and a
+// refusal is an error of the protocol.
 func checkCORS(t *testing.T, w *httptest.ResponseRecorder, origin []string) {
 	t.Helper()
 	reflected := w.Header().Get("Access-Control-Allow-Origin")
@@ -107,18 +197,21 @@ func checkCORS(t *testing.T, w *httptest.ResponseRecorder, origin []string) {
 
 func TestForwardedHeadersAreNotBelieved(t *testing.T) {
 	header := http.Header{
-		"Origin": {"https://evil.example"}, "X-Forwarded-Host": {"evil.example"}, "Forwarded": {"host=evil.example"},
+		"Origin": {"https://evil.example"}, "X-Forwarded-Host": {"evil.example"},
+		"Forwarded":       {"host=evil.example"},
 		"X-Forwarded-For": {"127.0.0.1"},
 	}
-	if w := ask(t, guard.Config{}, public, http.MethodPost, "http://192.0.2.1:8080/", header); w.Code != http.StatusForbidden {
+	if w := ask(t, guard.Config{}, public, http.MethodPost, "http://192.0.2.1:8080/",
+		header); w.Code != http.StatusForbidden {
 		t.Errorf("status is %d, want 403", w.Code)
 	}
 }
 
 func TestPreflightNamesTheHeadersOfTheProtocol(t *testing.T) {
-	w := ask(t, guard.Config{Origins: []string{"https://docs.example.com"}}, public, http.MethodOptions, "http://192.0.2.1:8080/", http.Header{
-		"Origin": {"https://docs.example.com"}, "Access-Control-Request-Method": {"POST"},
-	})
+	w := ask(t, guard.Config{Origins: []string{"https://docs.example.com"}}, public,
+		http.MethodOptions, "http://192.0.2.1:8080/", http.Header{
+			"Origin": {"https://docs.example.com"}, "Access-Control-Request-Method": {"POST"},
+		})
 	got := w.Header().Clone()
 	got.Del("X-Request-UUID")
 	want := http.Header{
@@ -149,18 +242,24 @@ func TestOptionsWithoutAnOriginSaysNothingOfCORS(t *testing.T) {
 }
 
 func TestAllowedOriginCanReadErrors(t *testing.T) {
-	w := ask(t, guard.Config{}, public, http.MethodGet, "http://a.example.com/", http.Header{"Origin": {"http://a.example.com"}})
-	if got := w.Header().Get("Access-Control-Expose-Headers"); w.Code != 405 || got != "MCP-Protocol-Version, X-Request-UUID" {
+	w := ask(t, guard.Config{}, public, http.MethodGet, "http://a.example.com/",
+		http.Header{"Origin": {"http://a.example.com"}})
+	if got := w.Header().Get("Access-Control-Expose-Headers"); w.Code != 405 ||
+		got != "MCP-Protocol-Version, X-Request-UUID" {
 		t.Errorf("status %d, Access-Control-Expose-Headers %q", w.Code, got)
 	}
 }
 
 func TestValidateNamesEveryBadOrigin(t *testing.T) {
 	bad := []string{
-		"null", "*", "https://a.example.com/", "example.com", "https://u@b.example.com", "https://c.example.com:", "https://d.example.com:0",
+		"null", "*", "https://a.example.com/", "example.com", "https://u@b.example.com",
+		"https://c.example.com:", "https://d.example.com:0",
 		"https://e.example.com:65536", "https://*.example.com",
 	}
-	err := guard.Config{Origins: append([]string{"https://ok.example.com", "http://ok.example.com:65535"}, bad...)}.Validate()
+	err := guard.Config{Origins: append([]string{
+		"https://ok.example.com",
+		"http://ok.example.com:65535",
+	}, bad...)}.Validate()
 	if err == nil {
 		t.Fatal("there is no error")
 	}

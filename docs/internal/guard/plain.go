@@ -10,16 +10,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// decoding is how the SDK tells that the members of a request have other types than it wants: with the whole of what was sent,
-// and with the names of its own types.
+// decoding is how the SDK tells that the members of a request have other types than it
+// wants: with the whole of what was sent, and with the names of its own types.
 var decoding = regexp.MustCompile(
 	`(?s)^handling '([^']*)': (?:invalid params: )?unmarshaling .* into Go (?:struct field \w+\.\w+\.([\w.]+)|value) of type (.+)$`)
 
-// mark is a part of every such answer. In a text it cannot stand, where quotation marks are escaped.
+// mark is a part of every such answer. In a text it cannot stand, where quotation marks
+// are escaped.
 const mark = `,"message":"handling '`
 
-// plain returns an answer, or a batch of them, as it is, unless it tells of types of the SDK: then with a text for those who wrote
-// the request.
+// plain returns an answer, or a batch of them, as it is, unless it tells of types of the
+// SDK: then with a text for those who wrote the request.
 func plain(sent []byte) []byte {
 	if !bytes.Contains(sent, []byte(mark)) {
 		return sent
@@ -61,7 +62,8 @@ func plainOne(sent []byte) (text []byte, ok bool) {
 		what = `"` + found[2] + `"`
 	}
 	a.Error.Code = jsonrpc.CodeInvalidParams // which is 0 with initialize
-	a.Error.Message = fmt.Sprintf("invalid params of %s: %s must be %s", found[1], what, noun(found[3]))
+	a.Error.Message = fmt.Sprintf("invalid params of %s: %s must be %s",
+		found[1], what, noun(found[3]))
 	text, err := json.Marshal(a)
 	return text, err == nil
 }
@@ -73,7 +75,8 @@ func noun(goType string) string {
 		return "a string"
 	case goType == "bool":
 		return "a boolean"
-	case strings.HasPrefix(goType, "int"), strings.HasPrefix(goType, "uint"), strings.HasPrefix(goType, "float"):
+	case strings.HasPrefix(goType, "int"), strings.HasPrefix(goType, "uint"),
+		strings.HasPrefix(goType, "float"):
 		return "a number"
 	case strings.HasPrefix(goType, "["):
 		return "an array"

@@ -24,23 +24,28 @@ const (
 // refuseHeader checks what the header says of the request, before the body is read.
 func refuseHeader(r *http.Request) *refusal {
 	if r.Method != http.MethodPost {
-		no := refuse(http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "method "+r.Method+" not allowed: send messages with POST")
+		no := refuse(http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest,
+			"method "+r.Method+" not allowed: send messages with POST")
 		no.allow = allow
 		return no
 	}
 	if !acceptsJSON(r.Header.Values("Accept")) {
-		return refuse(http.StatusNotAcceptable, jsonrpc.CodeInvalidRequest, "the Accept header excludes "+typeJSON)
+		return refuse(http.StatusNotAcceptable, jsonrpc.CodeInvalidRequest,
+			"the Accept header excludes "+typeJSON)
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != typeJSON {
-		return refuse(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest, "the Content-Type must be "+typeJSON)
+		return refuse(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest,
+			"the Content-Type must be "+typeJSON)
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return refuse(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest, "the body must have no Content-Encoding")
+		return refuse(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest,
+			"the body must have no Content-Encoding")
 	}
 	return nil
 }
 
-// acceptsJSON reports whether an Accept header (RFC 9110, section 12.5.1) admits JSON. One that is missing or empty does.
+// acceptsJSON reports whether an Accept header (RFC 9110, section 12.5.1) admits JSON.
+// One that is missing or empty does.
 func acceptsJSON(values []string) bool {
 	if strings.TrimSpace(strings.Join(values, "")) == "" {
 		return true
@@ -57,7 +62,8 @@ func acceptsJSON(values []string) bool {
 	return accepted
 }
 
-// complete returns the request as the SDK wants it: with an Accept header of both types, and a body that cannot fail.
+// complete returns the request as the SDK wants it: with an Accept header of both types,
+// and a body that cannot fail.
 func complete(r *http.Request, body []byte) *http.Request {
 	whole := r.Clone(r.Context())
 	whole.Header.Set("Accept", typeJSON+", "+typeStream)
@@ -72,7 +78,8 @@ func (g *guard) receive(w http.ResponseWriter, r *http.Request) ([]byte, *refusa
 	if r.ContentLength > g.maxBody {
 		return nil, g.tooLarge()
 	}
-	// The server takes the deadline back at the end of the body. A recorder has none, and no slow client.
+	// The server takes the deadline back at the end of the body. A recorder has none, and
+	// no slow client.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.readTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.maxBody))
 	var large *http.MaxBytesError
@@ -80,7 +87,8 @@ func (g *guard) receive(w http.ResponseWriter, r *http.Request) ([]byte, *refusa
 	case errors.As(err, &large):
 		return nil, g.tooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		no := refuse(http.StatusRequestTimeout, jsonrpc.CodeInvalidRequest, "the body did not arrive in time")
+		no := refuse(http.StatusRequestTimeout, jsonrpc.CodeInvalidRequest,
+			"the body did not arrive in time")
 		no.disconnect = true
 		return nil, no
 	case err != nil:
@@ -90,7 +98,8 @@ func (g *guard) receive(w http.ResponseWriter, r *http.Request) ([]byte, *refusa
 }
 
 func (g *guard) tooLarge() *refusal {
-	no := refuse(http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest, fmt.Sprintf("the body exceeds %d bytes", g.maxBody))
+	no := refuse(http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest,
+		fmt.Sprintf("the body exceeds %d bytes", g.maxBody))
 	no.disconnect = true
 	return no
 }

@@ -47,8 +47,8 @@ func (no *refusal) write(w http.ResponseWriter) {
 // maxText bounds what is kept of a text that the SDK refuses with.
 const maxText = 1 << 10
 
-// A response passes on what the SDK answers, except that it holds back a plain text with an error's status until finish
-// turns it into a refusal.
+// A response passes on what the SDK answers, except that it holds back a plain text with
+// an error's status until finish turns it into a refusal.
 type response struct {
 	http.ResponseWriter
 	header  http.Header // of the request
@@ -82,7 +82,8 @@ func (w *response) Write(p []byte) (int, error) {
 		w.WriteHeader(http.StatusOK)
 	}
 	if w.held == 0 {
-		if _, err := w.ResponseWriter.Write(plain(p)); err != nil { // the SDK writes an answer at once
+		// the SDK writes an answer at once
+		if _, err := w.ResponseWriter.Write(plain(p)); err != nil {
 			return 0, err
 		}
 		return len(p), nil
@@ -126,7 +127,8 @@ func (w *response) finish() {
 	case strings.HasPrefix(text, unknownVersion):
 		no.Error.Code = mcp.CodeUnsupportedProtocolVersion
 		no.Error.Data = mcp.UnsupportedProtocolVersionData{
-			Supported: mcp.SupportedProtocolVersions(), Requested: w.header.Get("MCP-Protocol-Version"),
+			Supported: mcp.SupportedProtocolVersions(),
+			Requested: w.header.Get("MCP-Protocol-Version"),
 		}
 	case strings.HasPrefix(text, unknownMethod) && m.isNotification():
 		for _, name := range []string{"Content-Type", "X-Content-Type-Options"} {
@@ -136,7 +138,8 @@ func (w *response) finish() {
 		return
 	case strings.HasPrefix(text, unknownMethod):
 		no.Error.Code = jsonrpc.CodeMethodNotFound
-		no.Error.Message = "method not found" + strings.TrimSuffix(strings.TrimPrefix(text, unknownMethod), " unsupported")
+		no.Error.Message = "method not found" +
+			strings.TrimSuffix(strings.TrimPrefix(text, unknownMethod), " unsupported")
 		if no.ID != nil {
 			no.status = http.StatusOK
 		}

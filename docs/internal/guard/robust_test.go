@@ -48,16 +48,34 @@ func TestUnfinishedBodiesAreAnswered(t *testing.T) {
 		request string
 		want    answer
 	}{
-		{name: "nothing of it", request: head + "Content-Length: 50\r\n\r\n", want: answer{Status: 408, Code: -32600}},
-		{name: "a part of it", request: head + "Content-Length: 50\r\n\r\n{\"json", want: answer{Status: 408, Code: -32600}},
-		{name: "a chunk of it", request: head + "Transfer-Encoding: chunked\r\n\r\n6\r\n{\"json\r\n", want: answer{Status: 408, Code: -32600}},
-		{name: "broken chunks", request: head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", want: answer{Status: 400, Code: -32600}},
-		{name: "too large by its length", request: head + "Content-Length: 1001\r\n\r\n", want: answer{Status: 413, Code: -32600}},
+		{
+			name: "nothing of it", request: head + "Content-Length: 50\r\n\r\n",
+			want: answer{Status: 408, Code: -32600},
+		},
+		{
+			name: "a part of it", request: head + "Content-Length: 50\r\n\r\n{\"json",
+			want: answer{Status: 408, Code: -32600},
+		},
+		{
+			name:    "a chunk of it",
+			request: head + "Transfer-Encoding: chunked\r\n\r\n6\r\n{\"json\r\n",
+			want:    answer{Status: 408, Code: -32600},
+		},
+		{
+			name: "broken chunks", request: head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+			want: answer{Status: 400, Code: -32600},
+		},
+		{
+			name: "too large by its length", request: head + "Content-Length: 1001\r\n\r\n",
+			want: answer{Status: 413, Code: -32600},
+		},
 		{
 			name: "too large by its chunks", want: answer{Status: 413, Code: -32600},
-			request: head + "Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n", 1100, strings.Repeat(" ", 1100)),
+			request: head + "Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n",
+				1100, strings.Repeat(" ", 1100)),
 		},
-		{name: "of a GET", request: strings.Replace(head, "POST", "GET", 1) + "Content-Length: 50\r\n\r\n", want: answer{Status: 405, Code: -32600}},
+		{name: "of a GET", request: strings.Replace(head, "POST", "GET",
+			1) + "Content-Length: 50\r\n\r\n", want: answer{Status: 405, Code: -32600}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			res := speak(t, url, tc.request)
@@ -70,13 +88,14 @@ func TestUnfinishedBodiesAreAnswered(t *testing.T) {
 
 func TestDeadlineOfTheBodyEndsWithIt(t *testing.T) {
 	const timeout = 20 * time.Millisecond
-	url := serve(t, guard.Config{ReadTimeout: timeout}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-r.Context().Done():
-			w.WriteHeader(http.StatusGone)
-		case <-time.After(5 * timeout):
-		}
-	}))
+	url := serve(t, guard.Config{ReadTimeout: timeout},
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+				w.WriteHeader(http.StatusGone)
+			case <-time.After(5 * timeout):
+			}
+		}))
 	if res := (call{body: listTools}).do(t, url); res.status != http.StatusOK {
 		t.Errorf("status is %d, want 200", res.status)
 	}
@@ -105,15 +124,17 @@ func TestPanicIsLoggedAndAnswered(t *testing.T) {
 }
 
 func TestPanicWithinAnAnswerCutsTheConnection(t *testing.T) {
-	s := httptest.NewUnstartedServer(guard.New(guard.Config{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "begun")
-		_ = http.NewResponseController(w).Flush()
-		panic("late")
-	})))
+	s := httptest.NewUnstartedServer(guard.New(guard.Config{},
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "begun")
+			_ = http.NewResponseController(w).Flush()
+			panic("late")
+		})))
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	s.Start()
 	defer s.Close()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader(listTools))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL,
+		strings.NewReader(listTools))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,14 +150,18 @@ func TestPanicWithinAnAnswerCutsTheConnection(t *testing.T) {
 }
 
 func TestRequestIDIsTheOuterOneThenTheClients(t *testing.T) {
-	fresh := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	fresh := regexp.MustCompile(
+		`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	for _, tc := range []struct {
 		name        string
 		outer, sent string
 		want        string // "" for a new one
 	}{
 		{name: "none"},
-		{name: "the client's", sent: "a.B_9-" + strings.Repeat("x", 58), want: "a.B_9-" + strings.Repeat("x", 58)},
+		{
+			name: "the client's",
+			sent: "a.B_9-" + strings.Repeat("x", 58), want: "a.B_9-" + strings.Repeat("x", 58),
+		},
 		{name: "too long", sent: strings.Repeat("x", 65)},
 		{name: "with a blank", sent: "a b"},
 		{name: "the outer one", outer: "outer", sent: "inner", want: "outer"},
@@ -150,7 +175,8 @@ func TestRequestIDIsTheOuterOneThenTheClients(t *testing.T) {
 			r.Header.Set("X-Request-UUID", tc.sent)
 			guard.New(guard.Config{}, endpoint()).ServeHTTP(w, r)
 			got := w.Header().Values("X-Request-UUID")
-			if len(got) != 1 || tc.want != "" && got[0] != tc.want || tc.want == "" && !fresh.MatchString(got[0]) {
+			if len(got) != 1 || tc.want != "" && got[0] != tc.want || tc.want == "" &&
+				!fresh.MatchString(got[0]) {
 				t.Errorf("X-Request-UUID is %q, want %q", got, tc.want)
 			}
 		})
@@ -160,7 +186,8 @@ func TestRequestIDIsTheOuterOneThenTheClients(t *testing.T) {
 func TestStreamsPassThrough(t *testing.T) {
 	url := serve(t, guard.Config{}, endpoint())
 	res := request(modern, "subscriptions/listen", `"notifications":{}`).do(t, url)
-	if res.status != http.StatusOK || res.header.Get("Content-Type") != "text/event-stream" || res.header.Get("X-Accel-Buffering") != "no" ||
+	if res.status != http.StatusOK || res.header.Get("Content-Type") != "text/event-stream" ||
+		res.header.Get("X-Accel-Buffering") != "no" ||
 		!strings.Contains(res.body, "notifications/subscriptions/acknowledged") {
 		t.Errorf("answer is %d %v: %s", res.status, res.header, res.body)
 	}
@@ -196,24 +223,32 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// FuzzBody holds that any body is answered with JSON-RPC, or accepted without a body, and soon.
+// FuzzBody holds that any body is answered with JSON-RPC, or accepted without a body, and
+// soon.
 func FuzzBody(f *testing.F) {
-	for _, s := range []string{listTools, "[" + listTools + "]", `{"jsonrpc":"2.0","id":1,"result":{}}`, "null", `[{"id":1},{}]`, `{"method":1}`, "{", "\xff"} {
+	for _, s := range []string{
+		listTools, "[" + listTools + "]",
+		`{"jsonrpc":"2.0","id":1,"result":{}}`, "null", `[{"id":1},{}]`, `{"method":1}`, "{",
+		"\xff",
+	} {
 		for _, version := range []string{"", "2025-06-18", modern, "1"} {
 			f.Add(s, version)
 		}
 	}
 	h := guard.New(guard.Config{}, endpoint())
 	f.Fuzz(func(t *testing.T, body, version string) {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/",
+			strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("MCP-Protocol-Version", version)
 		w := httptest.NewRecorder()
-		hang := time.AfterFunc(5*time.Second, func() { panic(fmt.Sprintf("%q hangs with version %q", body, version)) })
+		hang := time.AfterFunc(5*time.Second,
+			func() { panic(fmt.Sprintf("%q hangs with version %q", body, version)) })
 		h.ServeHTTP(w, r)
 		hang.Stop()
 		kind := w.Header().Get("Content-Type")
-		if w.Code >= 500 || w.Body.Len() > 0 && kind != "application/json" && kind != "text/event-stream" {
+		if w.Code >= 500 || w.Body.Len() > 0 && kind != "application/json" &&
+			kind != "text/event-stream" {
 			t.Errorf("%q is answered with %d %s %s", body, w.Code, kind, w.Body)
 		}
 	})

@@ -26,7 +26,8 @@ func request(version, method, params string) call {
 		if params != "" {
 			params += ","
 		}
-		params += fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":{}}`, version)
+		params += fmt.Sprintf(
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":{}}`, version)
 	}
 	c.body = fmt.Sprintf(`{"jsonrpc":"2.0","id":"a","method":%q,"params":{%s}}`, method, params)
 	return c
@@ -57,16 +58,42 @@ func TestErrorsOfTheOlderVersions(t *testing.T) {
 				call call
 				want answer
 			}{
-				{name: "unknown method", call: request(version, "nothing", ""), want: answer{Status: 200, Code: -32601, ID: `"a"`}},
-				{name: "empty method", call: request(version, "", ""), want: answer{Status: 200, Code: -32601, ID: `"a"`}},
-				{name: "discovery", call: request(version, "server/discover", ""), want: answer{Status: 200, Code: -32601, ID: `"a"`}},
-				{name: "unknown tool", call: request(version, "tools/call", `"name":"nothing"`), want: answer{Status: 200, Code: -32602, ID: `"a"`}},
+				{
+					name: "unknown method", call: request(version, "nothing", ""),
+					want: answer{Status: 200, Code: -32601, ID: `"a"`},
+				},
+				{
+					name: "empty method",
+					call: request(version, "", ""),
+					want: answer{Status: 200, Code: -32601, ID: `"a"`},
+				},
+				{
+					name: "discovery", call: request(version, "server/discover", ""),
+					want: answer{Status: 200, Code: -32601, ID: `"a"`},
+				},
+				{
+					name: "unknown tool", call: request(version, "tools/call", `"name":"nothing"`),
+					want: answer{Status: 200, Code: -32602, ID: `"a"`},
+				},
 				{
 					name: "unknown notification", want: answer{Status: 202},
-					call: call{header: header, body: `{"jsonrpc":"2.0","method":"notifications/nothing"}`},
+					call: call{
+						header: header,
+						body:   `{"jsonrpc":"2.0","method":"notifications/nothing"}`,
+					},
 				},
-				{name: "a notification", call: call{header: header, body: `{"jsonrpc":"2.0","method":"notifications/initialized"}`}, want: answer{Status: 202}},
-				{name: "batch with an unknown method", call: call{header: header, body: batch}, want: refusedBatch(version)},
+				{
+					name: "a notification",
+					call: call{
+						header: header,
+						body:   `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+					},
+					want: answer{Status: 202},
+				},
+				{
+					name: "batch with an unknown method",
+					call: call{header: header, body: batch}, want: refusedBatch(version),
+				},
 			} {
 				t.Run(tc.name, func(t *testing.T) {
 					res := tc.call.do(t, url)
@@ -79,7 +106,8 @@ func TestErrorsOfTheOlderVersions(t *testing.T) {
 	}
 }
 
-// refusedBatch is the answer to a batch with a method that is unknown, and to any batch since batches were removed.
+// refusedBatch is the answer to a batch with a method that is unknown, and to any batch
+// since batches were removed.
 func refusedBatch(version string) answer {
 	if version >= "2025-06-18" {
 		return answer{Status: 400, Code: -32600}
@@ -98,13 +126,25 @@ func TestErrorsOfTheNewestVersion(t *testing.T) {
 		call call
 		want answer
 	}{
-		{name: "unknown method", call: request(modern, "nothing", ""), want: answer{Status: 404, Code: -32601, ID: `"a"`}},
-		{name: "removed method", call: request(modern, "ping", ""), want: answer{Status: 404, Code: -32601, ID: `"a"`}},
-		{name: "unknown tool", call: with(request(modern, "tools/call", `"name":"x"`), "Mcp-Name", "x"), want: answer{Status: 400, Code: -32602, ID: `"a"`}},
-		{name: "no name", call: request(modern, "tools/call", `"name":"hello"`), want: answer{Status: 400, Code: -32020, ID: `"a"`}},
-		{name: "another method", call: with(request(modern, "tools/list", ""), "Mcp-Method", "ping"), want: answer{Status: 400, Code: -32020, ID: `"a"`}},
 		{
-			name: "another version", call: with(request(modern, "tools/list", ""), "MCP-Protocol-Version", "2027-01-01"),
+			name: "unknown method", call: request(modern, "nothing", ""),
+			want: answer{Status: 404, Code: -32601, ID: `"a"`},
+		},
+		{
+			name: "removed method",
+			call: request(modern, "ping", ""), want: answer{Status: 404, Code: -32601, ID: `"a"`},
+		},
+		{name: "unknown tool", call: with(request(modern, "tools/call", `"name":"x"`), "Mcp-Name",
+			"x"), want: answer{Status: 400, Code: -32602, ID: `"a"`}},
+		{
+			name: "no name", call: request(modern, "tools/call", `"name":"hello"`),
+			want: answer{Status: 400, Code: -32020, ID: `"a"`},
+		},
+		{name: "another method", call: with(request(modern, "tools/list", ""), "Mcp-Method",
+			"ping"), want: answer{Status: 400, Code: -32020, ID: `"a"`}},
+		{
+			name: "another version",
+			call: with(request(modern, "tools/list", ""), "MCP-Protocol-Version", "2027-01-01"),
 			want: answer{Status: 400, Code: -32020, ID: `"a"`},
 		},
 		{
@@ -112,7 +152,10 @@ func TestErrorsOfTheNewestVersion(t *testing.T) {
 			want: answer{Status: 400, Code: -32600, ID: `"a"`},
 		},
 		{
-			name: "a batch", call: call{header: request(modern, "tools/list", "").header, body: "[" + listTools + "]"},
+			name: "a batch", call: call{
+				header: request(modern, "tools/list", "").header,
+				body:   "[" + listTools + "]",
+			},
 			want: answer{Status: 400, Code: -32600},
 		},
 	} {
@@ -139,7 +182,10 @@ func TestUnknownVersionIsAnsweredWithTheKnownOnes(t *testing.T) {
 	if err := json.Unmarshal([]byte(res.body), &m); err != nil {
 		t.Fatal(err)
 	}
-	want := mcp.UnsupportedProtocolVersionData{Requested: "1999-12-31", Supported: mcp.SupportedProtocolVersions()}
+	want := mcp.UnsupportedProtocolVersionData{
+		Requested: "1999-12-31",
+		Supported: mcp.SupportedProtocolVersions(),
+	}
 	if diff := cmp.Diff(want, m.Error.Data); diff != "" {
 		t.Errorf("data (-want +got):\n%s", diff)
 	}

@@ -1,5 +1,5 @@
-// Package llms gives the documentation to language models as text: the index of llms.txt (llmstxt.org), everything in one file,
-// and single pages as Markdown.
+// Package llms gives the documentation to language models as text: the index of llms.txt
+// (llmstxt.org), everything in one file, and single pages as Markdown.
 package llms
 
 import (
@@ -30,7 +30,8 @@ const (
 // Texts are the documentation as text. They may serve several requests at once.
 type Texts struct {
 	index, full func() *blob.Blob
-	pages       map[*page.Page]func() *blob.Blob // each made when it is first asked for, without holding up the others
+	// each made when it is first asked for, without holding up the others
+	pages map[*page.Page]func() *blob.Blob
 }
 
 // New returns the texts of a library. base is the address of the site, as in Index.
@@ -47,7 +48,9 @@ func New(l *page.Library, base string) *Texts {
 }
 
 func lazily(contentType string, text func() string) func() *blob.Blob {
-	return sync.OnceValue(func() *blob.Blob { return blob.New(contentType, blob.Revalidate, []byte(text())) })
+	return sync.OnceValue(func() *blob.Blob {
+		return blob.New(contentType, blob.Revalidate, []byte(text()))
+	})
 }
 
 // ServeIndex answers GET /llms.txt.
@@ -61,7 +64,8 @@ func (t *Texts) ServePage(w http.ResponseWriter, r *http.Request, p *page.Page) 
 	t.pages[p]().ServeHTTP(w, r)
 }
 
-// ByURL returns the page of an address on the site, with or without a suffix of Markdown and a slash at its end, or nil.
+// ByURL returns the page of an address on the site, with or without a suffix of Markdown
+// and a slash at its end, or nil.
 func ByURL(l *page.Library, url string) *page.Page {
 	rest, ok := strings.CutPrefix(url, "/docs/")
 	if !ok {
@@ -71,9 +75,10 @@ func ByURL(l *page.Library, url string) *page.Page {
 	return l.Find(sector, path)
 }
 
-// Index is the list of all pages in the form of llms.txt: title, summary, one list a sector in the authored order. The links
-// lead to the pages as Markdown. They begin with base, such as https://docs.example.org; if base is empty, they are paths on
-// the host of the index.
+// Index is the list of all pages in the form of llms.txt: title, summary, one list a
+// sector in the authored order. The links lead to the pages as Markdown. They begin with
+// base, such as https://docs.example.org; if base is empty, they are paths on the host of
+// the index.
 func Index(l *page.Library, base string) string {
 	var b strings.Builder
 	b.WriteString("# " + Title + "\n\n> " + Summary + "\n")

@@ -46,8 +46,10 @@ func TestFullIsEveryPageWithItsAddress(t *testing.T) {
 func TestAPageIsServedAsMarkdown(t *testing.T) {
 	l := library(t)
 	w := httptest.NewRecorder()
-	llms.New(l, "").ServePage(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), l.Find("guide", "start"))
-	if got, want := w.Body.String(), "# Start (/docs/guide/start)\n\n## One\n\n```go\n# no heading\n```\n"; got != want {
+	llms.New(l, "").ServePage(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/",
+		nil), l.Find("guide", "start"))
+	if got, want := w.Body.String(),
+		"# Start (/docs/guide/start)\n\n## One\n\n```go\n# no heading\n```\n"; got != want {
 		t.Errorf("page = %q, want %q", got, want)
 	}
 	if got := w.Header().Get("Content-Type"); got != "text/markdown; charset=utf-8" {

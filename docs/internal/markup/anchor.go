@@ -18,7 +18,8 @@ func (anchors) Transform(doc *ast.Document, reader text.Reader, _ parser.Context
 	used := map[string]int{}
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		if heading, ok := n.(*ast.Heading); ok {
-			heading.SetAttributeString("id", []byte(free(used, slug(plain(heading, reader.Source())))))
+			heading.SetAttributeString("id",
+				[]byte(free(used, slug(plain(heading, reader.Source())))))
 		}
 	}
 }
@@ -37,8 +38,9 @@ func free(used map[string]int, base string) string {
 	}
 }
 
-// slug returns the anchor of a heading by its plain text, as GitHub forms it: lower case, blanks as hyphens, and of the rest
-// only letters, marks, digits, hyphens and underscores of any script.
+// slug returns the anchor of a heading by its plain text, as GitHub forms it: lower case,
+// blanks as hyphens, and of the rest only letters, marks, digits, hyphens and underscores
+// of any script.
 func slug(heading string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(strings.TrimSpace(heading)) {

@@ -20,8 +20,8 @@ import (
 type Options struct {
 	// Words are in the language of the pages.
 	Words Words
-	// Diagram returns the pictures of a Mermaid source, without blanks at its ends. Without it, or where it returns false,
-	// the source is shown.
+	// Diagram returns the pictures of a Mermaid source, without blanks at its ends.
+	// Without it, or where it returns false, the source is shown.
 	Diagram func(source string) (Diagram, bool)
 }
 
@@ -38,8 +38,9 @@ type Diagram struct {
 	Width, Height int
 }
 
-// A Renderer turns Markdown into HTML that needs no inline style or script: the tokens of code have classes, for a style
-// sheet to colour. Raw HTML of the source is shown as text, comments are left out. It may be used by several goroutines at once.
+// A Renderer turns Markdown into HTML that needs no inline style or script: the tokens of
+// code have classes, for a style sheet to colour. Raw HTML of the source is shown as
+// text, comments are left out. It may be used by several goroutines at once.
 type Renderer struct {
 	markdown goldmark.Markdown
 }
@@ -49,7 +50,10 @@ func NewRenderer(o Options) *Renderer {
 	return &Renderer{markdown: newMarkdown(
 		goldmark.WithExtensions(extension.Linkify),
 		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(decoration{}, 300))),
-		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(&nodes{Options: o, writer: html.NewWriter(html.WithEscapedSpace())}, 100))),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(&nodes{
+			Options: o,
+			writer:  html.NewWriter(html.WithEscapedSpace()),
+		}, 100))),
 	)}
 }
 
@@ -87,7 +91,9 @@ type write = func(w util.BufWriter, source []byte, node ast.Node)
 
 // leaf renders a node with all that it holds.
 func leaf(whole write) renderer.NodeRendererFunc {
-	return func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	return func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus,
+		error,
+	) {
 		if entering {
 			whole(w, source, node)
 		}
@@ -97,7 +103,9 @@ func leaf(whole write) renderer.NodeRendererFunc {
 
 // around renders what stands before and behind a node's children.
 func around(before, behind write) renderer.NodeRendererFunc {
-	return func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	return func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus,
+		error,
+	) {
 		if entering {
 			before(w, source, node)
 		} else {
@@ -117,12 +125,14 @@ func openHeading(w util.BufWriter, _ []byte, node ast.Node) {
 	}
 }
 
-// closeHeading puts the link to a heading beside it, not inside: its name would be read twice.
+// closeHeading puts the link to a heading beside it, not inside: its name would be read
+// twice.
 func closeHeading(w util.BufWriter, _ []byte, node ast.Node) {
 	if heading, ok := node.(*ast.Heading); ok {
 		_, _ = fmt.Fprintf(w, "</h%d>", heading.Level)
 		if id := anchor(heading); id != "" {
-			_, _ = fmt.Fprintf(w, `<a href="#%s" aria-labelledby="%s"></a></div>`, escape(url.PathEscape(id)), escape(id))
+			_, _ = fmt.Fprintf(w, `<a href="#%s" aria-labelledby="%s"></a></div>`,
+				escape(url.PathEscape(id)), escape(id))
 		}
 		_ = w.WriteByte('\n')
 	}

@@ -44,7 +44,8 @@ func (alerts) Transform(doc *ast.Document, reader text.Reader, _ parser.Context)
 	}
 }
 
-// takeMarker removes the first line of a quotation where it names an alert, and returns the name.
+// takeMarker removes the first line of a quotation where it names an alert, and returns
+// the name.
 func takeMarker(quotation *ast.Blockquote, source []byte) string {
 	paragraph, ok := quotation.FirstChild().(*ast.Paragraph)
 	if !ok || paragraph.Lines().Len() == 0 {
@@ -94,7 +95,8 @@ func replace(old, by ast.Node) {
 	old.Parent().ReplaceChild(old.Parent(), old, by)
 }
 
-// openAlert gives an alert the role note: as a complementary region it would be a landmark within the page's main one.
+// openAlert gives an alert the role note: as a complementary region it would be a
+// landmark within the page's main one.
 func (r *nodes) openAlert(w util.BufWriter, _ []byte, node ast.Node) {
 	n, ok := node.(*alertNode)
 	if !ok {
@@ -104,7 +106,8 @@ func (r *nodes) openAlert(w util.BufWriter, _ []byte, node ast.Node) {
 		"note": r.Words.Note, "tip": r.Words.Tip, "important": r.Words.Important,
 		"warning": r.Words.Warning, "caution": r.Words.Caution,
 	}[n.name])
-	_, _ = w.WriteString(`<aside class="alert ` + n.name + `" role="note" aria-label="` + title + `"><p class="alert-title">` +
+	_, _ = w.WriteString(`<aside class="alert ` + n.name + `" role="note" aria-label="` + title +
+		`"><p class="alert-title">` +
 		title + "</p>\n")
 }
 

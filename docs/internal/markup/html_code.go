@@ -28,8 +28,9 @@ func (r *nodes) fence(w util.BufWriter, source []byte, node ast.Node) {
 	_, _ = w.WriteString("</code></pre></div>\n")
 }
 
-// highlight writes code with its tokens marked, or as it is where the language is unknown. Neighbours of one class are one
-// token, to keep pages small, and blanks join what stands before them.
+// highlight writes code with its tokens marked, or as it is where the language is
+// unknown. Neighbours of one class are one token, to keep pages small, and blanks join
+// what stands before them.
 func highlight(w util.BufWriter, language, code string) {
 	tokens := tokenise(language, code)
 	for len(tokens) > 0 {
@@ -63,7 +64,8 @@ func tokenise(language, code string) []chroma.Token {
 		return whole
 	}
 	list := tokens.Tokens()
-	for i := len(list) - 1; i >= 0; i-- { // the line's end that some lexers want is not part of the code
+	// the line's end that some lexers want is not part of the code
+	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].Value != "" {
 			list[i].Value = strings.TrimSuffix(list[i].Value, "\n")
 			break
@@ -72,15 +74,17 @@ func tokenise(language, code string) []chroma.Token {
 	return list
 }
 
-// classes are those of the kinds of tokens, one letter to keep pages small: k keyword, t type, f function, s string, m number or
-// constant, c comment, p property, v variable, i inserted, d deleted.
+// classes are those of the kinds of tokens, one letter to keep pages small: k keyword, t
+// type, f function, s string, m number or constant, c comment, p property, v variable, i
+// inserted, d deleted.
 var classes = map[chroma.TokenType]string{
 	chroma.Comment: "c", chroma.KeywordType: "t", chroma.NameClass: "t",
 	chroma.KeywordConstant: "m", chroma.LiteralNumber: "m", chroma.NameConstant: "m",
 	chroma.Keyword: "k", chroma.OperatorWord: "k", chroma.NameDecorator: "k",
 	chroma.NameFunction: "f", chroma.NameBuiltin: "f",
 	chroma.NameTag: "p", chroma.NameAttribute: "p", chroma.NameProperty: "p",
-	chroma.NameVariable: "v", chroma.LiteralString: "s", chroma.GenericInserted: "i", chroma.GenericDeleted: "d",
+	chroma.NameVariable: "v", chroma.LiteralString: "s", chroma.GenericInserted: "i",
+	chroma.GenericDeleted: "d",
 }
 
 // classOf returns the class of a kind of token, or nothing for text without a colour.

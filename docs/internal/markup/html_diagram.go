@@ -9,7 +9,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// figure writes the pictures of a diagram, of which the style sheet shows one. It tells whether there are any.
+// figure writes the pictures of a diagram, of which the style sheet shows one. It tells
+// whether there are any.
 func (r *nodes) figure(w util.BufWriter, source []byte, node ast.Node, code string) bool {
 	code = strings.TrimSpace(code)
 	if r.Diagram == nil {
@@ -21,7 +22,10 @@ func (r *nodes) figure(w util.BufWriter, source []byte, node ast.Node, code stri
 	}
 	alt := escape(cmp.Or(accessibleText(code), headingBefore(node, source), r.Words.Diagram))
 	_, _ = w.WriteString(`<figure class="diagram">`)
-	for _, picture := range []struct{ class, address string }{{"light", diagram.Light}, {"dark", diagram.Dark}} {
+	for _, picture := range []struct{ class, address string }{
+		{"light", diagram.Light},
+		{"dark", diagram.Dark},
+	} {
 		_, _ = fmt.Fprintf(w, `<img class="%s" src="%s" alt="%s" width="%d" height="%d" loading="lazy">`,
 			picture.class, escape(picture.address), alt, diagram.Width, diagram.Height)
 	}
@@ -29,8 +33,9 @@ func (r *nodes) figure(w util.BufWriter, source []byte, node ast.Node, code stri
 	return true
 }
 
-// accessibleText returns the title and the description that a Mermaid source gives for those who do not see its picture:
-// "accTitle: text", "accDescr: text", or "accDescr { several lines }".
+// accessibleText returns the title and the description that a Mermaid source gives for
+// those who do not see its picture: "accTitle: text", "accDescr: text", or "accDescr {
+// several lines }".
 func accessibleText(code string) string {
 	var title, description string
 	block := false
@@ -46,9 +51,11 @@ func accessibleText(code string) string {
 			title = strings.TrimSpace(text)
 		} else if text, ok := strings.CutPrefix(line, "accDescr:"); ok {
 			description = strings.TrimSpace(text)
-		} else if text, ok := strings.CutPrefix(strings.ReplaceAll(line, " ", ""), "accDescr{"); ok {
+		} else if text, ok := strings.CutPrefix(strings.ReplaceAll(line, " ", ""),
+			"accDescr{"); ok {
 			block = !strings.HasSuffix(text, "}")
-			if inner, found := strings.CutSuffix(line[strings.IndexByte(line, '{')+1:], "}"); found {
+			if inner, found := strings.CutSuffix(line[strings.IndexByte(line, '{')+1:],
+				"}"); found {
 				description = strings.TrimSpace(inner)
 			}
 		}

@@ -22,10 +22,12 @@ func (r *nodes) checkBox(w util.BufWriter, _ []byte, node ast.Node) {
 	if box, ok := node.(*east.TaskCheckBox); ok && box.IsChecked {
 		state, name = " checked", r.Words.Done
 	}
-	_, _ = w.WriteString(`<input type="checkbox" disabled` + state + ` aria-label="` + escape(name) + `"> `)
+	_, _ = w.WriteString(`<input type="checkbox" disabled` + state + ` aria-label="` +
+		escape(name) + `"> `)
 }
 
-// decoration gives links and cells the attributes that goldmark's own renderer then writes.
+// decoration gives links and cells the attributes that goldmark's own renderer then
+// writes.
 type decoration struct{}
 
 // Transform implements parser.ASTTransformer.

@@ -7,8 +7,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// text drops the end of a line between two wide characters, since Chinese has no blanks between words, and keeps all others.
-// goldmark's own renderer also drops it before a link, emphasis or code in any language.
+// text drops the end of a line between two wide characters, since Chinese has no blanks
+// between words, and keeps all others. goldmark's own renderer also drops it before a
+// link, emphasis or code in any language.
 func (r *nodes) text(w util.BufWriter, source []byte, node ast.Node) {
 	n, ok := node.(*ast.Text)
 	if !ok {
@@ -28,7 +29,8 @@ func (r *nodes) text(w util.BufWriter, source []byte, node ast.Node) {
 	}
 }
 
-// betweenWide tells whether a text ends in a wide character and what follows it begins with one.
+// betweenWide tells whether a text ends in a wide character and what follows it begins
+// with one.
 func betweenWide(n *ast.Text, source []byte) bool {
 	before, _ := utf8.DecodeLastRune(n.Value(source))
 	if !util.IsEastAsianWideRune(before) || n.NextSibling() == nil {

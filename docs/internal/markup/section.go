@@ -7,8 +7,8 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// A Section is a heading and what follows it up to the next one. The first of a page has no heading and holds what stands
-// before them all.
+// A Section is a heading and what follows it up to the next one. The first of a page has
+// no heading and holds what stands before them all.
 type Section struct {
 	Heading string // plain text
 	Anchor  string // without the #
@@ -33,7 +33,10 @@ func Sections(source []byte) []Section {
 			continue
 		}
 		flush()
-		sections = append(sections, Section{Heading: plain(heading, source), Anchor: anchor(heading), Level: heading.Level})
+		sections = append(sections, Section{
+			Heading: plain(heading, source),
+			Anchor:  anchor(heading), Level: heading.Level,
+		})
 	}
 	flush()
 	return sections
@@ -42,19 +45,20 @@ func Sections(source []byte) []Section {
 // Links returns the destinations of a page's links and images, in the order of the page.
 func Links(source []byte) []string {
 	var links []string
-	_ = ast.Walk(parse(plainMarkdown, source), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *ast.Link:
-			if entering {
-				links = append(links, string(n.Destination))
+	_ = ast.Walk(parse(plainMarkdown, source),
+		func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			switch n := n.(type) {
+			case *ast.Link:
+				if entering {
+					links = append(links, string(n.Destination))
+				}
+			case *ast.Image:
+				if entering {
+					links = append(links, string(n.Destination))
+				}
 			}
-		case *ast.Image:
-			if entering {
-				links = append(links, string(n.Destination))
-			}
-		}
-		return ast.WalkContinue, nil
-	})
+			return ast.WalkContinue, nil
+		})
 	return links
 }
 
@@ -65,21 +69,23 @@ type Fence struct {
 	Line     int // of its first line of code in the source, from 1
 }
 
-// Fences returns the fenced blocks of a page, in the order of the page, those within lists and quotations too.
+// Fences returns the fenced blocks of a page, in the order of the page, those within
+// lists and quotations too.
 func Fences(source []byte) []Fence {
 	var fences []Fence
-	_ = ast.Walk(parse(plainMarkdown, source), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		block, ok := n.(*ast.FencedCodeBlock)
-		if !ok || !entering {
-			return ast.WalkContinue, nil
-		}
-		fence := Fence{Language: string(block.Language(source)), Code: lines(block, source)}
-		if block.Lines().Len() > 0 {
-			fence.Line = 1 + strings.Count(string(source[:block.Lines().At(0).Start]), "\n")
-		}
-		fences = append(fences, fence)
-		return ast.WalkSkipChildren, nil
-	})
+	_ = ast.Walk(parse(plainMarkdown, source),
+		func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			block, ok := n.(*ast.FencedCodeBlock)
+			if !ok || !entering {
+				return ast.WalkContinue, nil
+			}
+			fence := Fence{Language: string(block.Language(source)), Code: lines(block, source)}
+			if block.Lines().Len() > 0 {
+				fence.Line = 1 + strings.Count(string(source[:block.Lines().At(0).Start]), "\n")
+			}
+			fences = append(fences, fence)
+			return ast.WalkSkipChildren, nil
+		})
 	return fences
 }
 
@@ -96,7 +102,8 @@ func plain(n ast.Node, source []byte) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// appendText writes the words of a node. Cells of a table are kept apart by blanks, blocks by line breaks.
+// appendText writes the words of a node. Cells of a table are kept apart by blanks,
+// blocks by line breaks.
 func appendText(b *strings.Builder, node ast.Node, source []byte) {
 	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {

@@ -9,8 +9,8 @@ import (
 // nearest is how many suggestions there are at most.
 const nearest = 3
 
-// Find returns a page of a sector, or nil. The path may begin with /docs/<sector> or <sector>, and have or lack slashes at its
-// ends, a suffix of Markdown and an anchor.
+// Find returns a page of a sector, or nil. The path may begin with /docs/<sector> or
+// <sector>, and have or lack slashes at its ends, a suffix of Markdown and an anchor.
 func (l *Library) Find(sector, path string) *Page {
 	s := l.Sector(sector)
 	if s == nil {
@@ -28,7 +28,8 @@ func (l *Library) Find(sector, path string) *Page {
 	return nil
 }
 
-// clean returns a path with one slash before it and none after, without an anchor, a query, or a suffix of Markdown.
+// clean returns a path with one slash before it and none after, without an anchor, a
+// query, or a suffix of Markdown.
 func clean(path string) string {
 	if i := strings.IndexAny(path, "#?"); i >= 0 {
 		path = path[:i]
@@ -41,7 +42,8 @@ func clean(path string) string {
 	return "/" + strings.TrimSuffix(path, "/index")
 }
 
-// withoutSuffix returns a name without the suffix of Markdown, in either of its spellings.
+// withoutSuffix returns a name without the suffix of Markdown, in either of its
+// spellings.
 func withoutSuffix(name string) string {
 	if stem, ok := strings.CutSuffix(name, ".mdx"); ok {
 		return stem
@@ -73,8 +75,9 @@ func (l *Library) NearestSector(name string) []string {
 	})
 }
 
-// NearestPage returns the pages whose path or title looks most like path, the best first: those of the sector, after pages of
-// other sectors that have the very name. With a sector that is unknown or empty it looks at all of them.
+// NearestPage returns the pages whose path or title looks most like path, the best first:
+// those of the sector, after pages of other sectors that have the very name. With a
+// sector that is unknown or empty it looks at all of them.
 func (l *Library) NearestPage(sector, path string) []*Page {
 	want := strings.ToLower(strings.Trim(clean(path), "/"))
 	if _, after, ok := strings.Cut(want, "docs/"); ok {
@@ -102,14 +105,16 @@ func (l *Library) NearestPage(sector, path string) []*Page {
 func likeness(want string, p *Page) int {
 	path := strings.ToLower(strings.Trim(p.Path, "/"))
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	d := min(Distance(want, path), Distance(want[strings.LastIndexByte(want, '/')+1:], name), Distance(want, strings.ToLower(p.Title)))
+	d := min(Distance(want, path), Distance(want[strings.LastIndexByte(want, '/')+1:], name),
+		Distance(want, strings.ToLower(p.Title)))
 	if want != "" && (strings.Contains(path, want) || name != "" && strings.Contains(want, name)) {
 		d = min(d, 1)
 	}
 	return d
 }
 
-// best returns up to nearest items with the smallest scores, in their order where scores are equal.
+// best returns up to nearest items with the smallest scores, in their order where scores
+// are equal.
 func best[T any](items []T, score func(T) int) []T {
 	type scored struct {
 		item  T
@@ -130,8 +135,8 @@ func best[T any](items []T, score func(T) int) []T {
 // maxCompared bounds what a caller can make Distance work on.
 const maxCompared = 100
 
-// Distance is the number of characters to insert, delete, replace or swap with the next to make one text the other (optimal
-// string alignment).
+// Distance is the number of characters to insert, delete, replace or swap with the next
+// to make one text the other (optimal string alignment).
 func Distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	x, y = x[:min(len(x), maxCompared)], y[:min(len(y), maxCompared)]

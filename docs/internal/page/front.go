@@ -25,7 +25,8 @@ func split(data []byte) (front frontMatter, body []byte, err error) {
 	rest, ok := bytes.CutPrefix(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), frontOpen)
 	head, body, closed := bytes.Cut(rest, frontClose)
 	if !ok || !closed {
-		return front, nil, errors.New("it does not begin with front matter: title and description between lines of ---")
+		return front, nil, errors.New(
+			"it does not begin with front matter: title and description between lines of ---")
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(head))
 	decoder.KnownFields(true)

@@ -12,10 +12,11 @@ var (
 	code        = regexp.MustCompile("`+[^`]*`+")
 )
 
-// Target returns the page and the anchor that a relative link of p means. ok is false for other links; the page is nil where a
-// link to a .md file has no page.
+// Target returns the page and the anchor that a relative link of p means. ok is false for
+// other links; the page is nil where a link to a .md file has no page.
 func (l *Library) Target(p *Page, link string) (target *Page, anchor string, ok bool) {
-	if strings.Contains(link, "://") || strings.HasPrefix(link, "/") || strings.HasPrefix(link, "mailto:") {
+	if strings.Contains(link, "://") || strings.HasPrefix(link, "/") ||
+		strings.HasPrefix(link, "mailto:") {
 		return nil, "", false
 	}
 	file, anchor, _ := strings.Cut(link, "#")
@@ -28,7 +29,8 @@ func (l *Library) Target(p *Page, link string) (target *Page, anchor string, ok 
 	return l.files[path.Join(path.Dir(p.File), file)], anchor, true
 }
 
-// resolve returns the page's body with links to pages as addresses of the site. Code stays as it is.
+// resolve returns the page's body with links to pages as addresses of the site. Code
+// stays as it is.
 func resolve(l *Library, p *Page) string {
 	lines := strings.SplitAfter(p.Body, "\n")
 	fence := ""
@@ -83,7 +85,9 @@ func resolveLine(l *Library, p *Page, line string) string {
 	return b.String()
 }
 
-// mask puts blanks in the place of code, so that nothing in it looks like a link. Lengths stay.
+// mask puts blanks in the place of code, so that nothing in it looks like a link. Lengths
+// stay.
 func mask(line string) string {
-	return code.ReplaceAllStringFunc(line, func(s string) string { return strings.Repeat(" ", len(s)) })
+	return code.ReplaceAllStringFunc(line,
+		func(s string) string { return strings.Repeat(" ", len(s)) })
 }

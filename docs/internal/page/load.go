@@ -20,10 +20,13 @@ import (
 // firstSector is shown before the others, which stand in the order of their names.
 const firstSector = "guide"
 
-// Load reads the documentation. It returns all problems that keep it from being shown at once; what is merely wrong with a page
-// is for the checks to find.
+// Load reads the documentation. It returns all problems that keep it from being shown at
+// once; what is merely wrong with a page is for the checks to find.
 func Load(fsys fs.FS) (*Library, error) {
-	l := &loader{fsys: fsys, library: &Library{files: map[string]*Page{}}, first: map[string]*Page{}, translated: map[string]bool{}}
+	l := &loader{
+		fsys: fsys, library: &Library{files: map[string]*Page{}},
+		first: map[string]*Page{}, translated: map[string]bool{},
+	}
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, fmt.Errorf("docs: read the content: %w", err)
@@ -64,19 +67,26 @@ func (l *loader) sector(name string) {
 		l.fail(err)
 		return
 	}
-	s := &Sector{Name: name, Title: cmp.Or(o.Title, name), Description: o.Description, DescriptionZh: o.DescriptionZh}
+	s := &Sector{
+		Name: name, Title: cmp.Or(o.Title, name), Description: o.Description,
+		DescriptionZh: o.DescriptionZh,
+	}
 	s.TitleZh = cmp.Or(o.TitleZh, s.Title)
 	root := l.folder(s, name, o)
 	s.Tree = root.Children
 	if root.Page != nil {
-		s.Tree = append([]*Node{{Title: root.Page.Title, TitleZh: titleZh(root.Page), Page: root.Page}}, s.Tree...)
+		s.Tree = append([]*Node{{
+			Title: root.Page.Title, TitleZh: titleZh(root.Page),
+			Page: root.Page,
+		}}, s.Tree...)
 	}
 	if len(s.Pages) > 0 {
 		l.library.sectors = append(l.library.sectors, s)
 	}
 }
 
-// folder reads a folder's pages in their order: its index, those that the order names, and the rest by name.
+// folder reads a folder's pages in their order: its index, those that the order names,
+// and the rest by name.
 func (l *loader) folder(s *Sector, dir string, o order) *Node {
 	node := &Node{Title: cmp.Or(o.Title, path.Base(dir))}
 	node.TitleZh = cmp.Or(o.TitleZh, node.Title)
@@ -95,7 +105,8 @@ func (l *loader) folder(s *Sector, dir string, o order) *Node {
 			node.Children = append(node.Children, children...)
 			continue
 		}
-		node.Children = append(node.Children, &Node{Title: g.Title, TitleZh: cmp.Or(g.TitleZh, g.Title), Children: children})
+		node.Children = append(node.Children,
+			&Node{Title: g.Title, TitleZh: cmp.Or(g.TitleZh, g.Title), Children: children})
 	}
 	for _, name := range slices.Sorted(maps.Keys(rest)) {
 		if child := l.child(s, dir, name, false); child != nil {
@@ -122,8 +133,8 @@ func (l *loader) listed(s *Sector, dir string, names []string, rest map[string]b
 	return nodes
 }
 
-// child reads what a name in a folder stands for: a page, or with a slash at its end a folder. It is nil where there is nothing
-// to show.
+// child reads what a name in a folder stands for: a page, or with a slash at its end a
+// folder. It is nil where there is nothing to show.
 func (l *loader) child(s *Sector, dir, name string, listed bool) *Node {
 	sub, isFolder := strings.CutSuffix(name, "/")
 	if !isFolder {
@@ -147,8 +158,8 @@ func (l *loader) child(s *Sector, dir, name string, listed bool) *Node {
 	return node
 }
 
-// names are the pages and sub-folders of a folder, these with a slash. A translation alone counts as a page; of others it takes
-// note.
+// names are the pages and sub-folders of a folder, these with a slash. A translation
+// alone counts as a page; of others it takes note.
 func (l *loader) names(dir string) map[string]bool {
 	names := map[string]bool{}
 	entries, err := fs.ReadDir(l.fsys, dir)
@@ -166,7 +177,8 @@ func (l *loader) names(dir string) map[string]bool {
 			names[name] = true
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) { // a.zh is taken before a.zh.zh, which is no translation then
+	// a.zh is taken before a.zh.zh, which is no translation then
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if base, ok := strings.CutSuffix(name, chineseSuffix); ok && names[base] {
 			l.translated[path.Join(dir, base)] = true
 			delete(names, name)
@@ -197,7 +209,8 @@ func (l *loader) page(s *Sector, name string, listed bool) *Page {
 func (l *loader) read(s *Sector, name string, listed bool) *Page {
 	file := name + ".md"
 	if why := unfit(file); why != "" {
-		l.library.faults = append(l.library.faults, Fault{file, "the page is left out; rename it: " + why})
+		l.library.faults = append(l.library.faults,
+			Fault{file, "the page is left out; rename it: " + why})
 		return nil
 	}
 	data, err := fs.ReadFile(l.fsys, file)
@@ -211,15 +224,18 @@ func (l *loader) read(s *Sector, name string, listed bool) *Page {
 		return nil
 	}
 	p := &Page{
-		Sector: s, File: file, Language: English, Title: front.Title, Description: front.Description, Keywords: front.Keywords,
+		Sector: s, File: file, Language: English, Title: front.Title,
+		Description: front.Description, Keywords: front.Keywords,
 		Body: string(body), fsys: l.fsys, Listed: listed,
-		Path: clean(strings.TrimPrefix(name, s.Name)), offset: bytes.Count(data, []byte("\n")) - bytes.Count(body, []byte("\n")),
+		Path:   clean(strings.TrimPrefix(name, s.Name)),
+		offset: bytes.Count(data, []byte("\n")) - bytes.Count(body, []byte("\n")),
 	}
 	if strings.HasSuffix(name, chineseSuffix) {
 		p.Language = Chinese
 	}
 	if other := l.first[p.URL()]; other != nil {
-		text := "the page is left out: its address " + p.URL() + " is that of " + other.File + " too"
+		text := "the page is left out: its address " + p.URL() + " is that of " + other.File +
+			" too"
 		l.library.faults = append(l.library.faults, Fault{file, text})
 		return nil
 	}
@@ -258,7 +274,8 @@ func (l *loader) finish() {
 	l.parse()
 }
 
-// parse takes the pages apart, on all processors: it is most of the time that reading takes.
+// parse takes the pages apart, on all processors: it is most of the time that reading
+// takes.
 func (l *loader) parse() {
 	var workers sync.WaitGroup
 	var next atomic.Int64

@@ -1,7 +1,8 @@
 // Package page holds the documentation as it was read: sectors, their order, and pages.
 //
-// A Library is made once by Load and never changes, so all of its readers share it without locks; live reload makes another
-// one. What lies in the content's folders is said by one small file a folder, order.yaml:
+// A Library is made once by Load and never changes, so all of its readers share it
+// without locks; live reload makes another one. What lies in the content's folders is
+// said by one small file a folder, order.yaml:
 //
 //	title: Guide
 //	title_zh: 指南
@@ -9,9 +10,11 @@
 //	description_zh: 一句话。
 //	pages: [quick-start, decisions/]      # or groups: [{title, title_zh, pages}]
 //
-// A page is a Markdown file with front matter (title, description, and optionally keywords). Its translation into Chinese lies beside it, with the
-// suffix .zh.md, and is not named in order.yaml. The name of a page is its address: it has letters, digits, '-', '_' and '.'
-// only, as those of its folders, and ends in nothing that the site makes of a page, such as .html.
+// A page is a Markdown file with front matter (title, description, and optionally
+// keywords). Its translation into Chinese lies beside it, with the suffix .zh.md, and is
+// not named in order.yaml. The name of a page is its address: it has letters, digits,
+// '-', '_' and '.' only, as those of its folders, and ends in nothing that the site makes
+// of a page, such as .html.
 package page
 
 import (
@@ -35,7 +38,8 @@ type Library struct {
 	faults  []Fault
 }
 
-// A Fault is what is wrong with an order or a file's name, and does not keep the documentation from being shown.
+// A Fault is what is wrong with an order or a file's name, and does not keep the
+// documentation from being shown.
 type Fault struct{ File, Text string }
 
 // A Sector is a part of the documentation with a folder of its own.
@@ -67,18 +71,20 @@ type Page struct {
 	Keywords    []string // queries that the page is the first result for
 	Language    string   // English or Chinese
 	File        string   // within the content, as guide/decisions/jobs.md
-	Body        string   // Markdown after the front matter, with links among pages as addresses such as /docs/base-go/xdb#open
-	Sections    []markup.Section
-	Twin        *Page // in the other language, or nil
-	Prev, Next  *Page // neighbours of the same sector and language, or nil
-	Listed      bool  // whether an order.yaml names it, or its twin
+	// Markdown after the front matter, with links among pages as addresses such as
+	// /docs/base-go/xdb#open
+	Body       string
+	Sections   []markup.Section
+	Twin       *Page // in the other language, or nil
+	Prev, Next *Page // neighbours of the same sector and language, or nil
+	Listed     bool  // whether an order.yaml names it, or its twin
 
 	fsys   fs.FS // of File
 	offset int   // lines of front matter before the source
 }
 
-// Source is the Markdown after the front matter as it stands, with relative links. It is read again, because only the checks
-// ask for it; where that fails it is empty.
+// Source is the Markdown after the front matter as it stands, with relative links. It is
+// read again, because only the checks ask for it; where that fails it is empty.
 func (p *Page) Source() string {
 	data, err := fs.ReadFile(p.fsys, p.File)
 	if err != nil {
@@ -93,7 +99,8 @@ func (p *Page) URL() string {
 	return "/docs/" + p.Sector.Name + strings.TrimSuffix(p.Path, "/")
 }
 
-// Markdown is the page for those who read it as text: a heading with title and address, then the body.
+// Markdown is the page for those who read it as text: a heading with title and address,
+// then the body.
 func (p *Page) Markdown() string {
 	return "# " + p.Title + " (" + p.URL() + ")\n\n" + p.Body
 }

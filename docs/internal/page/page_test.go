@@ -12,19 +12,23 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// content is a documentation with what a real one has: an index, a folder, groups, translations, a page that no order names.
+// content is a documentation with what a real one has: an index, a folder, groups,
+// translations, a page that no order names.
 func content() map[string]string {
 	return map[string]string{
-		"guide/order.yaml":           "title: Guide\ntitle_zh: 指南\ndescription: How to.\npages: [start, decisions/]\n",
-		"guide/index.md":             doctest.Page("Overview", "See [start](start.md)."),
-		"guide/start.md":             doctest.Page("Quick start", "Before.\n\n## First step\n\n[xdb](../base-go/xdb.md#open) and `[x](y.md)`.\n\n```md\n[in code](../base-go/xdb.md)\n```\n\n[here](#first-step)"),
+		"guide/order.yaml": "title: Guide\ntitle_zh: 指南\ndescription: How to.\npages: [start, decisions/]\n",
+		"guide/index.md":   doctest.Page("Overview", "See [start](start.md)."),
+		"guide/start.md": doctest.Page("Quick start",
+			"Before.\n\n## First step\n\n[xdb](../base-go/xdb.md#open) and `[x](y.md)`.\n\n```md\n[in code](../base-go/xdb.md)\n```\n\n[here](#first-step)"),
 		"guide/start.zh.md":          doctest.Page("快速开始", "## 第一步\n\n[错误](../base-go/xerror.md)"),
 		"guide/decisions/order.yaml": "title: Decisions\npages: [names]\n",
-		"guide/decisions/names.md":   doctest.Page("Names", "Up: [start](../start.md#first-step), [code](../../../core/x.go), [web](https://example.org/a.md)."),
-		"guide/zzz.md":               doctest.Page("Orphan", "Nobody names it."),
-		"base-go/order.yaml":         "title: Go library\ngroups:\n  - title: Data\n    title_zh: 数据\n    pages: [xdb]\n  - title: Rest\n    pages: [xerror]\n",
-		"base-go/xdb.md":             doctest.Page("xdb", "## Open\n\nIt opens.\n\n## Open\n\nAgain."),
-		"base-go/xerror.md":          doctest.Page("xerror", "Errors."),
+		"guide/decisions/names.md": doctest.Page("Names",
+			"Up: [start](../start.md#first-step), [code](../../../core/x.go), [web](https://example.org/a.md)."),
+		"guide/zzz.md":       doctest.Page("Orphan", "Nobody names it."),
+		"base-go/order.yaml": "title: Go library\ngroups:\n  - title: Data\n    title_zh: 数据\n    pages: [xdb]\n  - title: Rest\n    pages: [xerror]\n",
+		"base-go/xdb.md": doctest.Page("xdb",
+			"## Open\n\nIt opens.\n\n## Open\n\nAgain."),
+		"base-go/xerror.md": doctest.Page("xerror", "Errors."),
 	}
 }
 
@@ -39,7 +43,8 @@ func TestPagesComeInTheAuthoredOrder(t *testing.T) {
 		got = append(got, p.URL())
 	}
 	want := []string{
-		"/docs/guide", "/docs/guide/start", "/docs/guide/start.zh", "/docs/guide/decisions/names", "/docs/guide/zzz",
+		"/docs/guide", "/docs/guide/start", "/docs/guide/start.zh", "/docs/guide/decisions/names",
+		"/docs/guide/zzz",
 		"/docs/base-go/xdb", "/docs/base-go/xerror",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -61,7 +66,8 @@ func TestTreeHasFoldersGroupsAndTitlesInBothLanguages(t *testing.T) {
 		walk(s.Tree, 1)
 	}
 	want := []string{
-		"guide: Guide|指南", " Overview|Overview", " Quick start|快速开始", " Decisions|Decisions", "  Names|Names", " Orphan|Orphan",
+		"guide: Guide|指南", " Overview|Overview", " Quick start|快速开始", " Decisions|Decisions",
+		"  Names|Names", " Orphan|Orphan",
 		"base-go: Go library|Go library", " Data|数据", "  xdb|xdb", " Rest|Rest", "  xerror|xerror",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -75,7 +81,10 @@ func TestLinksBecomeAddressesOfTheSite(t *testing.T) {
 		{"to another sector", "guide", "/start", "[xdb](/docs/base-go/xdb#open) and `[x](y.md)`."},
 		{"not in code", "guide", "/start", "\n[in code](../base-go/xdb.md)\n"},
 		{"within the page", "guide", "/start", "[here](#first-step)"},
-		{"from a folder", "guide", "/decisions/names", "[start](/docs/guide/start#first-step), [code](../../../core/x.go), [web](https://example.org/a.md)."},
+		{
+			"from a folder", "guide", "/decisions/names",
+			"[start](/docs/guide/start#first-step), [code](../../../core/x.go), [web](https://example.org/a.md).",
+		},
 		{"from the index", "guide", "/", "See [start](/docs/guide/start)."},
 	}
 	for _, tt := range tests {
@@ -97,20 +106,28 @@ func TestMarkdownBeginsWithTitleAndAddress(t *testing.T) {
 func TestFindTakesAPathInAnyOfItsForms(t *testing.T) {
 	l := load(t)
 	for _, path := range []string{
-		"/decisions/names", "decisions/names", "decisions/names/", "/docs/guide/decisions/names", "docs/guide/decisions/names.md",
-		"guide/decisions/names", "/decisions/names.md#why", "decisions/names?x=1", " /decisions/names ",
+		"/decisions/names", "decisions/names", "decisions/names/", "/docs/guide/decisions/names",
+		"docs/guide/decisions/names.md",
+		"guide/decisions/names", "/decisions/names.md#why", "decisions/names?x=1",
+		" /decisions/names ",
 		"decisions/names.mdx", "/docs/guide/decisions/names.mdx#why",
 	} {
 		if p := l.Find("guide", path); p == nil || p.Path != "/decisions/names" {
 			t.Errorf("Find(%q) = %v", path, p)
 		}
 	}
-	for _, path := range []string{"", "/", "index", "index.md", "/docs/guide", "/docs/guide/", "docs/guide/index.md"} {
+	for _, path := range []string{
+		"", "/", "index", "index.md", "/docs/guide", "/docs/guide/",
+		"docs/guide/index.md",
+	} {
 		if p := l.Find("guide", path); p == nil || p.Path != "/" {
 			t.Errorf("Find(%q) = %v, want the index", path, p)
 		}
 	}
-	for _, path := range []string{"names", "/docs/base-go/xdb", "../guide/start", "start.zh.zh", "/docs/guidestart"} {
+	for _, path := range []string{
+		"names", "/docs/base-go/xdb", "../guide/start", "start.zh.zh",
+		"/docs/guidestart",
+	} {
 		if p := l.Find("guide", path); p != nil {
 			t.Errorf("Find(%q) = %s, want none", path, p.URL())
 		}
@@ -126,7 +143,8 @@ func TestFindTakesAPathInAnyOfItsForms(t *testing.T) {
 	if p := l.Find("nowhere", "/start"); p != nil {
 		t.Errorf("a page of an unknown sector: %s", p.URL())
 	}
-	if p := l.Find("guide", "/start.zh.md"); p == nil || p.Language != page.Chinese || p.Twin != l.Find("guide", "start") {
+	if p := l.Find("guide", "/start.zh.md"); p == nil || p.Language != page.Chinese ||
+		p.Twin != l.Find("guide", "start") {
 		t.Errorf("the translation is %+v", p)
 	}
 }
@@ -182,7 +200,8 @@ func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		"guide/start.md: it does not begin with front matter", "base-go/xdb.md: front matter: there is no title",
+		"guide/start.md: it does not begin with front matter",
+		"base-go/xdb.md: front matter: there is no title",
 		"base-go/xerror.md: front matter:", "guide/decisions/order.yaml: yaml:",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -199,8 +218,14 @@ func TestAnOrderThatNamesNothingIsNoReasonToShowNothing(t *testing.T) {
 	files["guide/decisions/order.yaml"] = "pages: [names, absent, names]\n"
 	l := doctest.Library(t, files)
 	want := []page.Fault{
-		{File: "guide/decisions/order.yaml", Text: `it names "absent", which is not there or named twice`},
-		{File: "guide/decisions/order.yaml", Text: `it names "names", which is not there or named twice`},
+		{
+			File: "guide/decisions/order.yaml",
+			Text: `it names "absent", which is not there or named twice`,
+		},
+		{
+			File: "guide/decisions/order.yaml",
+			Text: `it names "names", which is not there or named twice`,
+		},
 	}
 	if diff := cmp.Diff(want, l.Faults()); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
@@ -215,19 +240,25 @@ func TestTwoPagesOfOneAddressAreAFault(t *testing.T) {
 	files["guide/decisions.md"] = doctest.Page("A", "One.")
 	files["guide/decisions/index.md"] = doctest.Page("B", "Another.")
 	l := doctest.Library(t, files)
-	want := []page.Fault{{File: "guide/decisions.md", Text: "the page is left out: its address /docs/guide/decisions is that of guide/decisions/index.md too"}}
+	want := []page.Fault{{
+		File: "guide/decisions.md",
+		Text: "the page is left out: its address /docs/guide/decisions is that of guide/decisions/index.md too",
+	}}
 	if diff := cmp.Diff(want, l.Faults()); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
-	if got, want := len(l.Pages()), len(load(t).Pages())+1; got != want || l.Find("guide", "decisions").Title != "B" {
+	if got, want := len(l.Pages()), len(load(t).Pages())+1; got != want ||
+		l.Find("guide", "decisions").Title != "B" {
 		t.Errorf("%d pages, want %d, of which the first is shown", got, want)
 	}
 	for _, p := range l.Pages() {
-		if p.Prev == p || p.Next == p || p.Next != nil && p.Next.Title == "A" || p.Prev != nil && p.Prev.Title == "A" {
+		if p.Prev == p || p.Next == p || p.Next != nil && p.Next.Title == "A" || p.Prev != nil &&
+			p.Prev.Title == "A" {
 			t.Errorf("%s leads to the page that is left out, or to itself", p.URL())
 		}
 	}
-	if l.File("guide/decisions.md") != nil || len(l.Sector("guide").Tree) != len(load(t).Sector("guide").Tree) {
+	if l.File("guide/decisions.md") != nil ||
+		len(l.Sector("guide").Tree) != len(load(t).Sector("guide").Tree) {
 		t.Error("the page that is left out is a file of the library, or in the tree")
 	}
 }
@@ -250,7 +281,8 @@ func TestATranslationOfATranslationIsAPageEachTime(t *testing.T) {
 	files["guide/start.zh.zh.md"] = doctest.Page("Odd", "Twice.")
 	for range 50 { // the order of a map differs
 		l := doctest.Library(t, files)
-		if p := l.Find("guide", "start.zh.zh"); p == nil || p.Twin != nil || l.Find("guide", "start").Twin == nil {
+		if p := l.Find("guide", "start.zh.zh"); p == nil || p.Twin != nil ||
+			l.Find("guide", "start").Twin == nil {
 			t.Fatalf("page = %+v, want one without a twin", p)
 		}
 	}
@@ -268,16 +300,37 @@ func TestAFileWhoseNameIsNoAddressIsLeftOut(t *testing.T) {
 		{"a control character", "guide/a\x1bb.md", `"a\x1bb" has '\x1b'` + characters},
 		{"a line break", "guide/a\nb.md", `"a\nb" has '\n'` + characters},
 		{"a direction", "guide/a\u202eb.md", `"a\u202eb" has '\u202e'` + characters},
-		{"a letter that nobody sees", "guide/a\u3164b.md", "\"a\u3164b\" has " + `'\u3164'` + characters},
+		{
+			"a letter that nobody sees", "guide/a\u3164b.md",
+			"\"a\u3164b\" has " + `'\u3164'` + characters,
+		},
 		{"a variation", "guide/a\ufe0fb.md", "\"a\ufe0fb\" has " + `'\ufe0f'` + characters},
-		{"a folder called index", "guide/index/deep.md", `a folder has the name "index", which is that of its page`},
+		{
+			"a folder called index", "guide/index/deep.md",
+			`a folder has the name "index", which is that of its page`,
+		},
 		{"no UTF-8", "guide/a\xffb.md", `"a\xffb" has '\ufffd'` + characters},
-		{"the file of a page", "guide/index.html.md", `"index.html" ends in .html, as files that the site makes`},
-		{"such a file in capitals", "guide/Index.HTML.md", `"Index.HTML" ends in .html, as files that the site makes`},
-		{"the text of a page", "guide/start.md.md", `"start.md" ends in .md, as files that the site makes`},
-		{"another ending of texts", "guide/start.mdx.md", `"start.mdx" ends in .mdx, as files that the site makes`},
+		{
+			"the file of a page", "guide/index.html.md",
+			`"index.html" ends in .html, as files that the site makes`,
+		},
+		{
+			"such a file in capitals", "guide/Index.HTML.md",
+			`"Index.HTML" ends in .html, as files that the site makes`,
+		},
+		{
+			"the text of a page", "guide/start.md.md",
+			`"start.md" ends in .md, as files that the site makes`,
+		},
+		{
+			"another ending of texts", "guide/start.mdx.md",
+			`"start.mdx" ends in .mdx, as files that the site makes`,
+		},
 		{"a folder", "guide/a b/c.md", `"a b" has ' '` + characters},
-		{"a folder in the place of a text", "guide/other.md/c.md", `"other.md" ends in .md, as files that the site makes`},
+		{
+			"a folder in the place of a text", "guide/other.md/c.md",
+			`"other.md" ends in .md, as files that the site makes`,
+		},
 		{"a sector", "a b/c.md", `"a b" has ' '` + characters},
 	}
 	for _, tt := range tests {
@@ -286,7 +339,10 @@ func TestAFileWhoseNameIsNoAddressIsLeftOut(t *testing.T) {
 			pages := len(doctest.Library(t, files).Pages())
 			files[tt.file] = doctest.Page("A", "One.")
 			l := doctest.Library(t, files)
-			want := []page.Fault{{File: tt.file, Text: "the page is left out; rename it: " + tt.want}}
+			want := []page.Fault{{
+				File: tt.file,
+				Text: "the page is left out; rename it: " + tt.want,
+			}}
 			if diff := cmp.Diff(want, l.Faults()); diff != "" {
 				t.Errorf("faults (-want +got):\n%s", diff)
 			}
@@ -311,14 +367,17 @@ func TestANameMayHaveLettersOfAnyLanguage(t *testing.T) {
 func TestAFolderWithoutPagesIsNotShown(t *testing.T) {
 	files := content()
 	files["guide/a b/c.md"] = doctest.Page("A", "One.")
-	if got, want := len(doctest.Library(t, files).Sector("guide").Tree), len(load(t).Sector("guide").Tree); got != want {
+	if got, want := len(doctest.Library(t, files).Sector("guide").Tree),
+		len(load(t).Sector("guide").Tree); got != want {
 		t.Errorf("%d entries, want %d", got, want)
 	}
 }
 
 func TestWhereEveryPageIsLeftOutTheReasonIsSaid(t *testing.T) {
-	_, err := page.Load(doctest.Files(map[string]string{"guide/a\nb.md": doctest.Page("A", "One.")}))
-	if err == nil || !strings.Contains(err.Error(), "there is no sector") || !strings.Contains(err.Error(), `"guide/a\nb.md": the page is left out; rename it: `) {
+	_, err := page.Load(doctest.Files(
+		map[string]string{"guide/a\nb.md": doctest.Page("A", "One.")}))
+	if err == nil || !strings.Contains(err.Error(), "there is no sector") ||
+		!strings.Contains(err.Error(), `"guide/a\nb.md": the page is left out; rename it: `) {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -36,7 +36,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkQueries asks the committed queries in turn: the time of one operation is their mean.
+// BenchmarkQueries asks the committed queries in turn: the time of one operation is their
+// mean.
 func BenchmarkQueries(b *testing.B) {
 	library := content(b)
 	index, queries := search.New(library), judgements(b, library, "queries.txt")

@@ -18,7 +18,8 @@ type place struct {
 	mark int
 }
 
-// excerpt returns the part of an entry's text that has most of what the marks are, or the beginning of the text.
+// excerpt returns the part of an entry's text that has most of what the marks are, or the
+// beginning of the text.
 func (e entry) excerpt(marks []mark) string {
 	text := e.section.Text
 	window := excerptRunes * len(text) / max(1, utf8.RuneCountInString(text)) // in bytes
@@ -37,7 +38,8 @@ func (e entry) excerpt(marks []mark) string {
 	return cut(text, best(places, marks, window), window)
 }
 
-// best returns the place from which on a window has the most of the query. A mark counts once.
+// best returns the place from which on a window has the most of the query. A mark counts
+// once.
 func best(places []place, marks []mark, window int) int {
 	at, most := 0, 0.0
 	for i, p := range places {
@@ -61,7 +63,8 @@ func best(places []place, marks []mark, window int) int {
 // isShort tells of a text that is shown whole.
 func isShort(text string, window int) bool { return len(text) <= window+window/8 }
 
-// cut returns about a window of bytes around a byte of a text at which a word begins, from word to word, with … where it is cut.
+// cut returns about a window of bytes around a byte of a text at which a word begins,
+// from word to word, with … where it is cut.
 func cut(text string, at, window int) string {
 	if isShort(text, window) {
 		return text

@@ -17,7 +17,8 @@ func Tokens(text string) []Token {
 	return all
 }
 
-// Cut makes an excerpt of a text around a byte at which a word begins, or the next one that follows.
+// Cut makes an excerpt of a text around a byte at which a word begins, or the next one
+// that follows.
 func Cut(text string, at, window int) string {
 	text = oneLine(text)
 	place := 0

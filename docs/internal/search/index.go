@@ -10,7 +10,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// An Index is the searchable form of a library. It never changes after New and may be searched by several goroutines at once.
+// An Index is the searchable form of a library. It never changes after New and may be
+// searched by several goroutines at once.
 type Index struct {
 	entries []entry
 	chinese int // how many of them are
@@ -50,8 +51,9 @@ type field struct {
 	usual     float64 // its usual length in words
 }
 
-// The title, the path and the description of a page belong to all of its sections, but mostly to what stands before the first
-// heading, since who searches for the page wants its beginning.
+// The title, the path and the description of a page belong to all of its sections, but
+// mostly to what stands before the first heading, since who searches for the page wants
+// its beginning.
 var (
 	title       = field{weight: 5, inherited: 3, share: 0.4, usual: 2}
 	heading     = field{weight: 2.5, inherited: 2.5, share: 0.4, usual: 2}
@@ -94,10 +96,12 @@ func New(l *page.Library) *Index {
 	return ix
 }
 
-// addNames adds the title and the keywords of a page to the names of the index. Its first entry is the next one.
+// addNames adds the title and the keywords of a page to the names of the index. Its first
+// entry is the next one.
 func (ix *Index) addNames(p *page.Page) {
 	for _, name := range append([]string{p.Title}, p.Keywords...) {
-		if key := nameOf(tokens(name)); key != "" && !slices.Contains(ix.named[key], len(ix.entries)) {
+		if key := nameOf(tokens(name)); key != "" &&
+			!slices.Contains(ix.named[key], len(ix.entries)) {
 			ix.named[key] = append(ix.named[key], len(ix.entries))
 		}
 	}
@@ -118,7 +122,10 @@ func nameOf(list []token) string {
 func (ix *Index) addEntry(p *page.Page, s markup.Section, isFirst bool) {
 	number := len(ix.entries)
 	s.Text = strings.ToValidUTF8(s.Text, "")
-	e := entry{page: p, section: s, head: strings.ToLower(cmp.Or(s.Heading, p.Title)), lower: strings.ToLower(s.Text)}
+	e := entry{
+		page: p, section: s, head: strings.ToLower(cmp.Or(s.Heading, p.Title)),
+		lower: strings.ToLower(s.Text),
+	}
 	if len(e.lower) != len(s.Text) { // in some languages
 		e.lower = s.Text
 	}
@@ -175,17 +182,20 @@ func (ix *Index) add(number int, f field, weight float64, text string) {
 	}
 }
 
-// show keeps the shortest way in which an identifier is written. Of other words the term is good enough.
+// show keeps the shortest way in which an identifier is written. Of other words the term
+// is good enough.
 func (t *term) show(at token, text string) {
 	written := text[at.start:at.end]
 	isShorter := t.display == t.text || len(written) < len(t.display)
-	if at.kind == word && isShorter && (camel(written) != nil || strings.ContainsFunc(written, isConnector)) {
+	if at.kind == word && isShorter &&
+		(camel(written) != nil || strings.ContainsFunc(written, isConnector)) {
 		t.display = written
 	}
 }
 
-// rarity is the inverse document frequency of a term that stands in n entries. It is never negative. Few pages are translated:
-// a Chinese word is compared with the Chinese entries, or it would be rarer than any English one.
+// rarity is the inverse document frequency of a term that stands in n entries. It is
+// never negative. Few pages are translated: a Chinese word is compared with the Chinese
+// entries, or it would be rarer than any English one.
 func (ix *Index) rarity(text string, n int) float64 {
 	of := len(ix.entries)
 	if strings.IndexFunc(text, isDense) == 0 {
@@ -196,7 +206,8 @@ func (ix *Index) rarity(text string, n int) float64 {
 
 // beginning returns the terms that begin with a prefix.
 func (ix *Index) beginning(prefix string) []*term {
-	from, _ := slices.BinarySearchFunc(ix.sorted, prefix, func(t *term, p string) int { return strings.Compare(t.text, p) })
+	from, _ := slices.BinarySearchFunc(ix.sorted, prefix,
+		func(t *term, p string) int { return strings.Compare(t.text, p) })
 	to := from
 	for to < len(ix.sorted) && strings.HasPrefix(ix.sorted[to].text, prefix) {
 		to++

@@ -11,9 +11,11 @@ import (
 const (
 	phraseWeight     = 0.3
 	phraseHeadWeight = 0.8 // in the heading, or the title of the page
-	// maxPhrased bounds the entries that are looked at for phrases, the best without them.
+	// maxPhrased bounds the entries that are looked at for phrases, the best without
+	// them.
 	maxPhrased = 64
-	// maxApart is how far a word may be from the one before it, because of words that do not count.
+	// maxApart is how far a word may be from the one before it, because of words that do
+	// not count.
 	maxApart = 3
 )
 
@@ -24,7 +26,8 @@ type phrase struct {
 	rarity      float64 // of both
 }
 
-// neighbours adds the phrases of words next to one another. Words that do not count may stand between them.
+// neighbours adds the phrases of words next to one another. Words that do not count may
+// stand between them.
 func (q *query) neighbours() {
 	for i := 1; i < len(q.units); i++ {
 		u, v := q.units[i-1], q.units[i]
@@ -32,7 +35,8 @@ func (q *query) neighbours() {
 		if u.first.kind == pair || v.first.kind == pair || apart > maxApart {
 			continue
 		}
-		q.near = append(q.near, phrase{root(u.first.term), root(v.first.term), apart, (u.rarity() + v.rarity()) / 2})
+		q.near = append(q.near,
+			phrase{root(u.first.term), root(v.first.term), apart, (u.rarity() + v.rarity()) / 2})
 	}
 }
 
@@ -65,7 +69,8 @@ func root(term string) string {
 	return term[:n]
 }
 
-// reward raises the scores of the best entries by the phrases that they hold, and puts all in order again.
+// reward raises the scores of the best entries by the phrases that they hold, and puts
+// all in order again.
 func (ix *Index) reward(found []ranked, near []phrase) {
 	for i := range found[:min(len(found), maxPhrased)] {
 		r := &found[i]
@@ -106,7 +111,8 @@ func (p phrase) in(text string) bool {
 	}
 }
 
-// follows tells whether the second word is near enough in a text that begins in the first one.
+// follows tells whether the second word is near enough in a text that begins in the first
+// one.
 func (p phrase) follows(text string) bool {
 	for range p.apart {
 		text = text[wordEnd(text, 0):]

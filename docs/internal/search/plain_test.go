@@ -103,7 +103,8 @@ func TestIndex_Search_java(t *testing.T) {
 		for _, test := range plainQueries {
 			got := pages(find(t, ix, search.Query{Text: test.query, Limit: search.MaxLimit}))
 			first := slices.IndexFunc(got, isJava)
-			if first >= 0 && first < 3 && slices.ContainsFunc(got[first:], func(name string) bool { return !isJava(name) }) {
+			if first >= 0 && first < 3 &&
+				slices.ContainsFunc(got[first:], func(name string) bool { return !isJava(name) }) {
 				t.Errorf("%q: got %q, want Java pages behind the others", test.query, got[:first+2])
 			}
 		}
@@ -135,7 +136,10 @@ func TestIndex_Search_java(t *testing.T) {
 
 func TestIndex_Search_unknownWords(t *testing.T) {
 	ix := search.New(content(t))
-	for _, text := range []string{"elephant", "elephants", "blockchain", "graphql", "elephant giraffe", "how do I tame an elephant", "大象"} {
+	for _, text := range []string{
+		"elephant", "elephants", "blockchain", "graphql",
+		"elephant giraffe", "how do I tame an elephant", "大象",
+	} {
 		if got := find(t, ix, search.Query{Text: text}); got.Total != 0 {
 			t.Errorf("%q: got %d hits, first %q, want 0", text, got.Total, pages(got)[0])
 		}
@@ -144,7 +148,8 @@ func TestIndex_Search_unknownWords(t *testing.T) {
 
 func TestIndex_Search_sector(t *testing.T) {
 	ix := search.New(library(t, map[string]string{
-		"go/one": "One\nPage.\ncache", "go-more/two": "Two\nPage.\ncache", "go-more/three": "Three\nPage.\ncache",
+		"go/one": "One\nPage.\ncache", "go-more/two": "Two\nPage.\ncache",
+		"go-more/three": "Three\nPage.\ncache",
 	}))
 	for _, test := range []struct {
 		name, sector, want string
@@ -156,8 +161,10 @@ func TestIndex_Search_sector(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			result := find(t, ix, search.Query{Text: "cache", Sector: test.sector})
-			if got := strings.Join(pages(result), " "); got != test.want || result.Total != len(result.Hits) {
-				t.Errorf("sector %q: got %q of %d, want %q", test.sector, got, result.Total, test.want)
+			if got := strings.Join(pages(result), " "); got != test.want ||
+				result.Total != len(result.Hits) {
+				t.Errorf("sector %q: got %q of %d, want %q",
+					test.sector, got, result.Total, test.want)
 			}
 		})
 	}

@@ -16,8 +16,9 @@ import (
 
 const depth = 10
 
-// sets are the files of queries, with a gain a little below what is reached: a change that costs more has to say why. The least
-// number of queries keeps a set from being emptied to make the test pass.
+// sets are the files of queries, with a gain a little below what is reached: a change
+// that costs more has to say why. The least number of queries keeps a set from being
+// emptied to make the test pass.
 var sets = []struct {
 	file         string
 	leastGain    float64
@@ -77,8 +78,8 @@ func meanGain(t *testing.T, index *search.Index, queries []judged) float64 {
 	return mean
 }
 
-// gain is the normalized discounted cumulative gain of hits. A page counts for its best grade once, and a section where it is
-// graded itself.
+// gain is the normalized discounted cumulative gain of hits. A page counts for its best
+// grade once, and a section where it is graded itself.
 func (q judged) gain(hits []search.Hit) float64 {
 	left := map[string]float64{}
 	ideal := []float64{}

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// stopWords do not count beside other words of a query. They are folded as the index folds words, the Chinese ones in pairs.
+// stopWords do not count beside other words of a query. They are folded as the index
+// folds words, the Chinese ones in pairs.
 var stopWords = set(`a about am an and are as at be been being but by can could did do doe for from get had has have how i if in
 	into is it its may me my of on or our own please shall should so some than that the their them then there these they this to us
 	use using was we were what when where whether which who why will with would you your
@@ -28,7 +29,8 @@ func set(words string) map[string]bool {
 //go:embed glossary.txt
 var glossaryText string
 
-// glossary gives the English words for a Chinese one, so that a page which is not translated is found all the same.
+// glossary gives the English words for a Chinese one, so that a page which is not
+// translated is found all the same.
 var glossary = newGlossary(glossaryText)
 
 // newGlossary reads lines such as "迁移: migration"; # begins a comment.
@@ -48,7 +50,8 @@ const (
 	pieceWeight  = 0.4
 	kinWeight    = 0.5 // of another form of the word
 	prefixWeight = 0.6 // of a word that begins with it
-	// prefixShare is how much of a word an entry holds by a longer one, when the documentation has the word itself.
+	// prefixShare is how much of a word an entry holds by a longer one, when the
+	// documentation has the word itself.
 	prefixShare = 0.8
 )
 
@@ -70,7 +73,8 @@ type mark struct {
 	weight float64
 }
 
-// A unit is what counts as one word of a query: a word with its pieces, or a text without blanks with its pairs.
+// A unit is what counts as one word of a query: a word with its pieces, or a text without
+// blanks with its pairs.
 type unit struct {
 	alternatives []alternative
 	expansions   []alternative // terms that begin with the word
@@ -87,7 +91,8 @@ type alternative struct {
 	share  float64 // of the unit that an entry with the term holds
 }
 
-// parse reads a query. Words that do not count are left out when others are left, and so are words that were there before.
+// parse reads a query. Words that do not count are left out when others are left, and so
+// are words that were there before.
 func (ix *Index) parse(text string) query {
 	q := query{text: shorten(text)}
 	list := tokens(q.text)
@@ -99,7 +104,8 @@ func (ix *Index) parse(text string) query {
 	groups := groupsOf(list)
 	counts := func(t token) bool { return t.kind == piece || !stopWords[t.term] }
 	if slices.ContainsFunc(list, counts) {
-		groups = slices.DeleteFunc(groups, func(g []token) bool { return !slices.ContainsFunc(g, counts) })
+		groups = slices.DeleteFunc(groups,
+			func(g []token) bool { return !slices.ContainsFunc(g, counts) })
 	}
 	seen := map[string]bool{}
 	for _, g := range groups {
@@ -183,27 +189,29 @@ func (u *unit) pieces(ix *Index, group []token) {
 		switch {
 		case known == nil:
 		case t.kind == piece:
-			u.alternatives = append(u.alternatives, alternative{known, pieceWeight * known.rarity, 1 / float64(max(1, len(group)-1))})
+			u.alternatives = append(u.alternatives,
+				alternative{known, pieceWeight * known.rarity, 1 / float64(max(1, len(group)-1))})
 		default:
 			u.alternatives = append(u.alternatives, alternative{known, known.rarity, 1})
 		}
 	}
 }
 
-// relatives adds the terms that have the stem of a word. None is rarer than all of them are together: validated says no more
-// than validation because fewer pages have it.
+// relatives adds the terms that have the stem of a word. None is rarer than all of them
+// are together: validated says no more than validation because fewer pages have it.
 func (u *unit) relatives(ix *Index, word string) {
 	kin := ix.stems[stem(word)]
 	rarity := ix.rarity(word, count(kin))
 	for _, t := range kin {
 		if t.text != word {
-			u.alternatives = append(u.alternatives, alternative{t, kinWeight * min(t.rarity, rarity), 1})
+			u.alternatives = append(u.alternatives,
+				alternative{t, kinWeight * min(t.rarity, rarity), 1})
 		}
 	}
 }
 
-// pairs adds a run by those of its pairs that the documentation has. A pair that it lacks is most often the end of one word and
-// the beginning of the next.
+// pairs adds a run by those of its pairs that the documentation has. A pair that it lacks
+// is most often the end of one word and the beginning of the next.
 func (u *unit) pairs(ix *Index, group []token) {
 	var found []*term
 	for _, t := range group {
@@ -248,8 +256,9 @@ func (u *unit) share(terms []*term) {
 	}
 }
 
-// expand adds terms that are longer than the word, but for those that are alternatives already. All of them are as rare as they
-// are together: a long rare word must not win because it begins like a common one.
+// expand adds terms that are longer than the word, but for those that are alternatives
+// already. All of them are as rare as they are together: a long rare word must not win
+// because it begins like a common one.
 func (u *unit) expand(ix *Index, terms []*term, length int) {
 	terms = slices.DeleteFunc(slices.Clone(terms), func(t *term) bool {
 		return slices.ContainsFunc(u.alternatives, func(a alternative) bool { return a.term == t })
@@ -260,11 +269,13 @@ func (u *unit) expand(ix *Index, terms []*term, length int) {
 	}
 	for _, t := range terms {
 		likeness := math.Sqrt(float64(length) / float64(len(t.text)))
-		u.expansions = append(u.expansions, alternative{t, prefixWeight * ix.rarity(t.text, count(terms)) * likeness, share})
+		u.expansions = append(u.expansions,
+			alternative{t, prefixWeight * ix.rarity(t.text, count(terms)) * likeness, share})
 	}
 }
 
-// count is how many entries have one of the terms, those with several of them counted for each.
+// count is how many entries have one of the terms, those with several of them counted for
+// each.
 func count(terms []*term) int {
 	n := 0
 	for _, t := range terms {

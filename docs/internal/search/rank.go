@@ -66,7 +66,8 @@ func (ix *Index) rank(q query, f filter) []ranked {
 	return ix.spread(found)
 }
 
-// score adds a unit to what the entries have gathered: all of its alternatives, or the best of its expansions.
+// score adds a unit to what the entries have gathered: all of its alternatives, or the
+// best of its expansions.
 func (u *unit) score(tallies []tally) {
 	for _, a := range u.alternatives {
 		for _, p := range a.postings {
@@ -88,7 +89,8 @@ func (u *unit) score(tallies []tally) {
 	}
 }
 
-// spread puts what a page has beyond its first entries behind the first entries of all pages.
+// spread puts what a page has beyond its first entries behind the first entries of all
+// pages.
 func (ix *Index) spread(found []ranked) []ranked {
 	ofPage := map[*page.Page]int{}
 	var first, rest []ranked
@@ -116,10 +118,12 @@ func newFilter(q Query, words query) filter {
 	if path != "" {
 		path = "/" + path
 	}
-	return filter{sector: q.Sector, path: path, chinese: words.dense, java: words.java || q.Sector == javaSector}
+	return filter{sector: q.Sector, path: path, chinese: words.dense, java: words.java ||
+		q.Sector == javaSector}
 }
 
-// factor is what the score of a page's entries is multiplied by. Those of 0 are not found.
+// factor is what the score of a page's entries is multiplied by. Those of 0 are not
+// found.
 func (f filter) factor(p *page.Page) float64 {
 	if f.sector != "" && p.Sector.Name != f.sector || !f.below(p.Path) {
 		return 0

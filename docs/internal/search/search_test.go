@@ -17,7 +17,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-// library makes one of files, whose first line is the title and whose second is the description.
+// library makes one of files, whose first line is the title and whose second is the
+// description.
 func library(tb testing.TB, files map[string]string) *page.Library {
 	tb.Helper()
 	content := fstest.MapFS{}
@@ -64,7 +65,8 @@ var small = map[string]string{
 	"b/zz-unwanted": "Values\nMany sections.\n\n## One\n\nvalues\n\n## Two\n\nvalues\n\n## Three\n\nvalues\n\n## Four\n\nvalues\n\n## Five\n\nvalues",
 }
 
-// smallIndex has the small library, and as many Chinese pages beside it that answer nothing.
+// smallIndex has the small library, and as many Chinese pages beside it that answer
+// nothing.
 func smallIndex(tb testing.TB) *search.Index {
 	tb.Helper()
 	files := maps.Clone(small)
@@ -130,14 +132,16 @@ func TestNeighboursAreWorthMore(t *testing.T) {
 		"a/together": "B\nPage.\npaint for the car or the house and red green",
 		"a/wrong":    "C\nPage.\ngreen red paint for the car or the house and",
 	}))
-	if got, want := found(t, ix, "red green"), []string{"a/together", "a/apart", "a/wrong"}; !slices.Equal(got, want) {
+	if got, want := found(t, ix, "red green"),
+		[]string{"a/together", "a/apart", "a/wrong"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestPageWithManySectionsLeavesRoomForOthers(t *testing.T) {
 	got := found(t, smallIndex(t), "values")
-	last := slices.IndexFunc(got, func(n string) bool { return !strings.HasPrefix(n, "b/zz-unwanted") })
+	last := slices.IndexFunc(got,
+		func(n string) bool { return !strings.HasPrefix(n, "b/zz-unwanted") })
 	for i, n := range got {
 		if strings.HasPrefix(n, "a/") || strings.HasPrefix(n, "b/deep") {
 			last = i
@@ -162,9 +166,21 @@ func TestLanguage(t *testing.T) {
 		want  []string
 	}{
 		{"an English query has no translations", search.Query{Text: "xGamma"}, []string{"a/gamma"}},
-		{"a Chinese one has both", search.Query{Text: "xGamma 迁移"}, []string{"a/gamma.zh", "a/gamma"}},
-		{"a path of a translation", search.Query{Text: "cache", Path: "/gamma.zh"}, []string{"a/gamma.zh"}},
-		{"a path of a translated page", search.Query{Text: "迁移", Path: "/gamma"}, []string{"a/gamma.zh", "a/gamma"}},
+		{
+			"a Chinese one has both",
+			search.Query{Text: "xGamma 迁移"},
+			[]string{"a/gamma.zh", "a/gamma"},
+		},
+		{
+			"a path of a translation",
+			search.Query{Text: "cache", Path: "/gamma.zh"},
+			[]string{"a/gamma.zh"},
+		},
+		{
+			"a path of a translated page",
+			search.Query{Text: "迁移", Path: "/gamma"},
+			[]string{"a/gamma.zh", "a/gamma"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := strings.Fields(names(find(t, ix, test.query).Hits))
@@ -194,7 +210,8 @@ func TestFilter(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 			if result.Total != len(test.want) || result.Hits == nil {
-				t.Errorf("total: got %d with hits %v, want %d and no nil", result.Total, result.Hits, len(test.want))
+				t.Errorf("total: got %d with hits %v, want %d and no nil",
+					result.Total, result.Hits, len(test.want))
 			}
 		})
 	}
@@ -217,17 +234,25 @@ func TestPagesOfHitsFollowOneAnother(t *testing.T) {
 	if names(parts) != names(all.Hits) {
 		t.Errorf("got %s\nwant %s", names(parts), names(all.Hits))
 	}
-	if got := find(t, ix, search.Query{Text: "database", Offset: all.Total + 1}); len(got.Hits) != 0 || got.Total != all.Total {
-		t.Errorf("beyond the end: got %d hits of %d, want 0 of %d", len(got.Hits), got.Total, all.Total)
+	if got := find(t, ix, search.Query{
+		Text:   "database",
+		Offset: all.Total + 1,
+	}); len(got.Hits) != 0 || got.Total != all.Total {
+		t.Errorf("beyond the end: got %d hits of %d, want 0 of %d",
+			len(got.Hits), got.Total, all.Total)
 	}
-	if got := find(t, ix, search.Query{Text: "database", Offset: -5, Limit: -1}); len(got.Hits) != search.DefaultLimit {
+	if got := find(t, ix, search.Query{
+		Text:   "database",
+		Offset: -5, Limit: -1,
+	}); len(got.Hits) != search.DefaultLimit {
 		t.Errorf("negative: got %d hits, want %d", len(got.Hits), search.DefaultLimit)
 	}
 }
 
 func TestQueryWithoutAWordIsErrEmpty(t *testing.T) {
 	for _, text := range []string{"", "  ", "?!", "--", "\xff", "。、"} {
-		if _, err := smallIndex(t).Search(search.Query{Text: text}); !errors.Is(err, search.ErrEmpty) {
+		if _, err := smallIndex(t).Search(search.Query{Text: text}); !errors.Is(err,
+			search.ErrEmpty) {
 			t.Errorf("%q: got %v, want ErrEmpty", text, err)
 		}
 	}
@@ -267,13 +292,16 @@ func TestWordThatIsAbsentDoesNotHideTheOthers(t *testing.T) {
 func TestExcerptHasTheWords(t *testing.T) {
 	filler := strings.Repeat("Some words that nobody asks for stand here. ", 20)
 	ix := search.New(library(t, map[string]string{
-		"a/long":  "Title\nA description.\n" + filler + "\n\nThe **needle** lies\n\n| in | `hay` |\n|---|---|\n| a | b |\n\n" + filler,
-		"a/head":  "Needles and pins\nWhat pins are for.\n\n## First\n\nText.",
-		"a/hans":  "标题\n说明。\n" + strings.Repeat("没有人要找的文字。", 40) + "缓存在这里。" + strings.Repeat("没有人要找的文字。", 40),
+		"a/long": "Title\nA description.\n" + filler +
+			"\n\nThe **needle** lies\n\n| in | `hay` |\n|---|---|\n| a | b |\n\n" + filler,
+		"a/head": "Needles and pins\nWhat pins are for.\n\n## First\n\nText.",
+		"a/hans": "标题\n说明。\n" + strings.Repeat("没有人要找的文字。",
+			40) + "缓存在这里。" + strings.Repeat("没有人要找的文字。", 40),
 		"a/other": "Other\nA page.\n" + filler,
 	}))
 	long := find(t, ix, search.Query{Text: "needle hay"}).Hits[0].Excerpt
-	if !strings.Contains(long, "The needle lies in hay") || !strings.HasPrefix(long, "…") || !strings.HasSuffix(long, "…") {
+	if !strings.Contains(long, "The needle lies in hay") || !strings.HasPrefix(long, "…") ||
+		!strings.HasSuffix(long, "…") {
 		t.Errorf("got %q, want the needle between two …", long)
 	}
 	chinese := find(t, ix, search.Query{Text: "缓存"}).Hits[0].Excerpt
@@ -292,7 +320,8 @@ func TestExcerptHasTheWords(t *testing.T) {
 
 func TestLongQueryIsBounded(t *testing.T) {
 	ix := smallIndex(t)
-	if got := find(t, ix, search.Query{Text: "zebra" + strings.Repeat(" ", search.MaxBytes) + "snowflake"}); got.Total != 0 {
+	if got := find(t, ix, search.Query{Text: "zebra" + strings.Repeat(" ",
+		search.MaxBytes) + "snowflake"}); got.Total != 0 {
 		t.Errorf("a word behind the bound: got %d hits, want 0", got.Total)
 	}
 	if got := find(t, ix, search.Query{Text: strings.Repeat("缓", 400)}); got.Hits == nil {
@@ -313,7 +342,8 @@ func TestOrderIsTheSameEachTime(t *testing.T) {
 	for _, q := range judgements(t, library, "queries.txt") {
 		want := find(t, one, search.Query{Text: q.text})
 		for _, ix := range []*search.Index{one, other} {
-			if diff := cmp.Diff(names(want.Hits), names(find(t, ix, search.Query{Text: q.text}).Hits)); diff != "" {
+			if diff := cmp.Diff(names(want.Hits),
+				names(find(t, ix, search.Query{Text: q.text}).Hits)); diff != "" {
 				t.Errorf("%q (-want +got):\n%s", q.text, diff)
 			}
 		}
@@ -360,14 +390,18 @@ func TestIndexIsSmall(t *testing.T) {
 }
 
 func TestEmptyLibraryHasNoHits(t *testing.T) {
-	if got := find(t, search.New(&page.Library{}), search.Query{Text: "cache 缓存"}); got.Total != 0 || got.Hits == nil {
+	if got := find(t, search.New(&page.Library{}),
+		search.Query{Text: "cache 缓存"}); got.Total != 0 || got.Hits == nil {
 		t.Errorf("got %+v, want no hits", got)
 	}
 }
 
 func FuzzSearch(f *testing.F) {
 	ix := smallIndex(f)
-	for _, s := range []string{"cache", "xAlpha.With", "缓存 lock", "\xff\xfe", "how do", "锁", strings.Repeat("a.", 600)} {
+	for _, s := range []string{
+		"cache", "xAlpha.With", "缓存 lock", "\xff\xfe", "how do", "锁",
+		strings.Repeat("a.", 600),
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -377,7 +411,8 @@ func FuzzSearch(f *testing.F) {
 		}
 		for _, h := range result.Hits {
 			if !utf8.ValidString(h.Excerpt) || h.Score <= 0 {
-				t.Errorf("%q: got %q with score %v, want UTF-8 and more than 0", text, h.Excerpt, h.Score)
+				t.Errorf("%q: got %q with score %v, want UTF-8 and more than 0",
+					text, h.Excerpt, h.Score)
 			}
 		}
 		for _, s := range result.Suggestions {

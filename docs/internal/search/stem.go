@@ -5,8 +5,9 @@ import "strings"
 // minStem is how many letters of a word are left at least.
 const minStem = 3
 
-// stem returns a word without the ending that a verb, or what is made of it, takes: validates, validated and validation have one
-// stem, and so have stop and stopping. It is rougher than a dictionary and cuts less than Porter's algorithm, for a word that is
+// stem returns a word without the ending that a verb, or what is made of it, takes:
+// validates, validated and validation have one stem, and so have stop and stopping. It is
+// rougher than a dictionary and cuts less than Porter's algorithm, for a word that is
 // found by its stem counts for less than the word itself.
 func stem(term string) string {
 	if len(term) <= minStem || strings.Trim(term, "abcdefghijklmnopqrstuvwxyz") != "" {
@@ -23,8 +24,8 @@ func stem(term string) string {
 	return term
 }
 
-// uninflected takes the ending of a verb's form away, and one of the letters that it has doubled: stopped, stopping, but not
-// calling.
+// uninflected takes the ending of a verb's form away, and one of the letters that it has
+// doubled: stopped, stopping, but not calling.
 func uninflected(term string) string {
 	cut := without(term, minStem, "ing", "ed")
 	if cut == term || !strings.ContainsAny(cut, "aeiouy") {
@@ -37,12 +38,14 @@ func uninflected(term string) string {
 	return cut
 }
 
-// underived takes the ending of a noun or a verb of Latin away: validate, validation, connection, connector.
+// underived takes the ending of a noun or a verb of Latin away: validate, validation,
+// connection, connector.
 func underived(term string) string {
 	if cut := without(term, minStem+1, "ation", "ator", "ate", "at"); cut != term {
 		return cut
 	}
-	if cut := without(term, minStem+1, "ion", "or"); strings.HasSuffix(cut, "t") || strings.HasSuffix(cut, "s") {
+	if cut := without(term, minStem+1, "ion", "or"); strings.HasSuffix(cut, "t") ||
+		strings.HasSuffix(cut, "s") {
 		return cut
 	}
 	return term

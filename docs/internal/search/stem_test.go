@@ -56,26 +56,34 @@ func TestFormsOfAWordAreFound(t *testing.T) {
 		{"a form with a doubled letter", "stopping now", "a/pause"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got, _, _ := strings.Cut(strings.Join(found(t, ix, test.text), " "), " "); got != test.want {
+			if got, _, _ := strings.Cut(strings.Join(found(t, ix, test.text), " "),
+				" "); got != test.want {
 				t.Errorf("%q: got %q, want %q first", test.text, got, test.want)
 			}
 		})
 	}
 }
 
-// The misspellings are made here until one is in no page, so that a page that tells of one does no harm.
+// The misspellings are made here until one is in no page, so that a page that tells of
+// one does no harm.
 func TestTwoMisspeltWordsOfTheDocumentationAreBothCorrected(t *testing.T) {
 	ix := search.New(content(t))
-	for _, words := range [][2]string{{"database", "migration"}, {"snowflake", "number"}, {"graceful", "handler"}} {
+	for _, words := range [][2]string{
+		{"database", "migration"},
+		{"snowflake", "number"},
+		{"graceful", "handler"},
+	} {
 		query := misspelt(t, ix, words[0]) + " " + misspelt(t, ix, words[1])
 		result := find(t, ix, search.Query{Text: query})
-		if want := words[0] + " " + words[1]; len(result.Suggestions) == 0 || !strings.EqualFold(result.Suggestions[0], want) {
+		if want := words[0] + " " + words[1]; len(result.Suggestions) == 0 ||
+			!strings.EqualFold(result.Suggestions[0], want) {
 			t.Errorf("%q: got %q, want %q first", query, result.Suggestions, want)
 		}
 	}
 }
 
-// misspelt swaps two neighbours of a word, from its end on, so that no page has the result.
+// misspelt swaps two neighbours of a word, from its end on, so that no page has the
+// result.
 func misspelt(t *testing.T, ix *search.Index, word string) string {
 	t.Helper()
 	for i := len(word) - 2; i > 1; i-- {

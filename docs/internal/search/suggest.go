@@ -16,8 +16,9 @@ const (
 	minCorrected = 3
 )
 
-// suggestions returns the query with words that the documentation has in place of those that it lacks. The first has the
-// nearest word for each; the others differ in the first of the words.
+// suggestions returns the query with words that the documentation has in place of those
+// that it lacks. The first has the nearest word for each; the others differ in the first
+// of the words.
 func (ix *Index) suggestions(q query) []string {
 	found := []string{}
 	absent := q.absent[:min(len(q.absent), maxCorrected)]
@@ -44,8 +45,8 @@ func (ix *Index) suggestions(q query) []string {
 	return found
 }
 
-// nearest returns how the documentation writes the words that are most similar to one: those with the fewest changes, then
-// those that begin alike, then the common ones.
+// nearest returns how the documentation writes the words that are most similar to one:
+// those with the fewest changes, then those that begin alike, then the common ones.
 func (ix *Index) nearest(word string) []string {
 	if len(word) < minCorrected {
 		return nil
@@ -61,7 +62,9 @@ func (ix *Index) nearest(word string) []string {
 	var all []similar
 	has := letters(word)
 	for _, t := range ix.sorted {
-		if d := len(t.text) - len(word); d > limit || d < -limit || len(t.text) < minCorrected || t.text[0] <= '9' { // a number
+		// a number
+		if d := len(t.text) - len(word); d > limit || d < -limit || len(t.text) < minCorrected ||
+			t.text[0] <= '9' {
 			continue
 		}
 		if bits.OnesCount32(has^letters(t.text)) > 2*limit { // which costs less to find out
@@ -78,7 +81,8 @@ func (ix *Index) nearest(word string) []string {
 		return 1
 	}
 	slices.SortStableFunc(all, func(a, b similar) int {
-		return cmp.Or(a.changes-b.changes, beginsAlike(a)-beginsAlike(b), len(b.postings)-len(a.postings))
+		return cmp.Or(a.changes-b.changes, beginsAlike(a)-beginsAlike(b),
+			len(b.postings)-len(a.postings))
 	})
 	words := make([]string, 0, maxSuggestions)
 	for _, t := range all[:min(len(all), maxSuggestions)] {
@@ -87,7 +91,8 @@ func (ix *Index) nearest(word string) []string {
 	return words
 }
 
-// letters has a bit for each letter of a word, some of them shared. A change of one letter changes two bits at most.
+// letters has a bit for each letter of a word, some of them shared. A change of one
+// letter changes two bits at most.
 func letters(word string) uint32 {
 	set := uint32(0)
 	for _, r := range word {

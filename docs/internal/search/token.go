@@ -25,7 +25,8 @@ type token struct {
 	end   int
 }
 
-// maxTerm bounds a token in bytes, so that a long piece of base64 does not fill the index.
+// maxTerm bounds a token in bytes, so that a long piece of base64 does not fill the
+// index.
 const maxTerm = 64
 
 // tokens reads a text.
@@ -35,7 +36,8 @@ func tokens(text string) []token {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		switch {
 		case isDense(r):
-			end := at + span(text[at:], func(r rune) bool { return isDense(r) || unicode.Is(unicode.Mn, r) })
+			end := at + span(text[at:],
+				func(r rune) bool { return isDense(r) || unicode.Is(unicode.Mn, r) })
 			list = appendPairs(list, text, at, end)
 			at = end
 		case isLetter(r) && !unicode.Is(unicode.Mn, r):
@@ -54,7 +56,8 @@ func span(text string, is func(rune) bool) int {
 	return len(text) - len(strings.TrimLeftFunc(text, is))
 }
 
-// wordEnd returns where the word that begins there ends. It may hold connectors and apostrophes between letters.
+// wordEnd returns where the word that begins there ends. It may hold connectors and
+// apostrophes between letters.
 func wordEnd(text string, at int) int {
 	for {
 		at += span(text[at:], isLetter)
@@ -67,11 +70,12 @@ func wordEnd(text string, at int) int {
 	}
 }
 
-// appendWord appends a word: as a whole, its components, and their parts. A lone letter says nothing about the identifier
-// that it is a piece of.
+// appendWord appends a word: as a whole, its components, and their parts. A lone letter
+// says nothing about the identifier that it is a piece of.
 func appendWord(list []token, written string, start int) []token {
 	add := func(term string, k kind) {
-		if term = clip(singular(term)); term != "" && (k == word || utf8.RuneCountInString(term) > 1) {
+		if term = clip(singular(term)); term != "" &&
+			(k == word || utf8.RuneCountInString(term) > 1) {
 			list = append(list, token{term, k, start, start + len(written)})
 		}
 	}
@@ -122,7 +126,8 @@ func appendPairs(list []token, text string, start, end int) []token {
 	return list
 }
 
-// fold returns a word in the form in which it is compared: small letters without marks and apostrophes.
+// fold returns a word in the form in which it is compared: small letters without marks
+// and apostrophes.
 func fold(written string) string {
 	written = strings.TrimSuffix(strings.TrimSuffix(written, "'s"), "’s") // of "River's"
 	return strings.Map(func(r rune) rune {
@@ -133,9 +138,10 @@ func fold(written string) string {
 	}, norm.NFKD.String(written))
 }
 
-// singular returns a plural in the singular. It does what Harman's S-stemmer does: policies, caches, jobs. A word that only
-// looks like a plural is shortened in the index and in the query alike, so that it is found all the same. Short words are left
-// alone (TLS, DNS), but for ids.
+// singular returns a plural in the singular. It does what Harman's S-stemmer does:
+// policies, caches, jobs. A word that only looks like a plural is shortened in the index
+// and in the query alike, so that it is found all the same. Short words are left alone
+// (TLS, DNS), but for ids.
 func singular(term string) string {
 	if term == "ids" {
 		return "id"
@@ -147,7 +153,8 @@ func singular(term string) string {
 	if last := stem[len(stem)-1]; last >= utf8.RuneSelf || strings.IndexByte("uis", last) >= 0 {
 		return term
 	}
-	if base, ok := strings.CutSuffix(stem, "ie"); ok && len(base) > 1 && strings.IndexByte("ea", base[len(base)-1]) < 0 {
+	if base, ok := strings.CutSuffix(stem, "ie"); ok && len(base) > 1 &&
+		strings.IndexByte("ea", base[len(base)-1]) < 0 {
 		return base + "y"
 	}
 	return stem
@@ -161,8 +168,9 @@ func clip(term string) string {
 	return strings.ToValidUTF8(term[:maxTerm], "")
 }
 
-// camel splits a component before a capital after a small letter or a digit, and before the last capital of several when a
-// small letter follows (HTTP|Server). The plural of an acronym (IDs) is one part. It returns nil for one part.
+// camel splits a component before a capital after a small letter or a digit, and before
+// the last capital of several when a small letter follows (HTTP|Server). The plural of an
+// acronym (IDs) is one part. It returns nil for one part.
 func camel(component string) []string {
 	var parts []string
 	begin := 0
@@ -172,7 +180,8 @@ func camel(component string) []string {
 		switch {
 		case unicode.IsUpper(r) && before != 0 && !unicode.IsUpper(before):
 			parts, begin = append(parts, component[begin:at]), at
-		case unicode.IsLower(r) && unicode.IsUpper(before) && unicode.IsUpper(beforeThat) && component[at:] != "s":
+		case unicode.IsLower(r) && unicode.IsUpper(before) && unicode.IsUpper(beforeThat) &&
+			component[at:] != "s":
 			parts, begin = append(parts, component[begin:last]), last
 		}
 		before, beforeThat, last = r, before, at
@@ -183,8 +192,8 @@ func camel(component string) []string {
 	return append(parts, component[begin:])
 }
 
-// subject returns the subject in the name of a package: db in xdb, cron in cronx. It is empty for other words. English words
-// that end in x have a vowel before it.
+// subject returns the subject in the name of a package: db in xdb, cron in cronx. It is
+// empty for other words. English words that end in x have a vowel before it.
 func subject(folded string) string {
 	last := len(folded) - 1
 	switch {
@@ -208,5 +217,6 @@ const prolonged = 'ー'
 
 // isDense tells of the characters of scripts without blanks.
 func isDense(r rune) bool {
-	return r >= 0x1100 && (r == prolonged || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul))
+	return r >= 0x1100 && (r == prolonged ||
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul))
 }

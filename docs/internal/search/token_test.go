@@ -18,12 +18,18 @@ func TestTokensAreWordsAndTheirPieces(t *testing.T) {
 	}{
 		{"words", "A cache, and more.", "a cache and more"},
 		{"camel case", "WithAutoMigrate", "withautomigrate with auto migrate"},
-		{"dotted", "xOptDatabase.WithAutoMigrate", "xoptdatabase opt database withautomigrate with auto migrate xoptdatabasewithautomigrate"},
+		{
+			"dotted", "xOptDatabase.WithAutoMigrate",
+			"xoptdatabase opt database withautomigrate with auto migrate xoptdatabasewithautomigrate",
+		},
 		{"upper snake case", "NOSQL_DRIVER", "nosql driver nosqldriver"},
 		{"initials before a word", "HTTPServer", "httpserver http server"},
 		{"hyphens", "x-request-uuid", "request uuid xrequestuuid"},
 		{"small first letter", "xDB", "xdb db"},
-		{"package of core", "xdb.MustGetDB xml", "xdb db mustgetdb must get db xdbmustgetdb xml ml"},
+		{
+			"package of core", "xdb.MustGetDB xml",
+			"xdb db mustgetdb must get db xdbmustgetdb xml ml",
+		},
 		{"package of an extension", "cronx prefix", "cronx cron prefix"},
 		{"gRPC", "gRPC", "grpc rpc"},
 		{"digits within", "OAuth2Token", "oauth2token auth2 token"},
@@ -71,20 +77,26 @@ func TestPiecesOfAWordLieWhereItDoes(t *testing.T) {
 }
 
 func FuzzTokens(f *testing.F) {
-	for _, s := range []string{"", "xoptdatabase.WithAutoMigrate", "gRPC拦截器", "NOSQL_DRIVER", "a'b’c", "e\u0301te\u0301", "\xff\xfe", "İstanbul", "1.2.3", "ｷﾞ", "각"} {
+	for _, s := range []string{
+		"", "xoptdatabase.WithAutoMigrate", "gRPC拦截器", "NOSQL_DRIVER",
+		"a'b’c", "e\u0301te\u0301", "\xff\xfe", "İstanbul", "1.2.3", "ｷﾞ", "각",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		last := 0
 		for _, token := range search.Tokens(text) {
-			if token.Term == "" || len(token.Term) > 64 || !utf8.ValidString(token.Term) && utf8.ValidString(text) {
+			if token.Term == "" || len(token.Term) > 64 || !utf8.ValidString(token.Term) &&
+				utf8.ValidString(text) {
 				t.Errorf("token of %q: got %q, want 1 to 64 bytes of UTF-8", text, token.Term)
 			}
 			if token.Start < 0 || token.End > len(text) || token.Start >= token.End {
-				t.Errorf("token %q of %q: got bytes %d to %d", token.Term, text, token.Start, token.End)
+				t.Errorf("token %q of %q: got bytes %d to %d",
+					token.Term, text, token.Start, token.End)
 			}
 			if token.Start < last {
-				t.Errorf("token %q of %q: got start %d after %d", token.Term, text, token.Start, last)
+				t.Errorf("token %q of %q: got start %d after %d",
+					token.Term, text, token.Start, last)
 			}
 			last = token.Start
 		}

@@ -19,7 +19,8 @@ import (
 //go:embed assets diagrams
 var embedded embed.FS
 
-// A lazyBlob is compressed when it is first asked for: a program starts at once, and many pictures are never seen.
+// A lazyBlob is compressed when it is first asked for: a program starts at once, and many
+// pictures are never seen.
 type lazyBlob = func() *blob.Blob
 
 func lazily(contentType, cacheControl string, body []byte) lazyBlob {
@@ -29,7 +30,8 @@ func lazily(contentType, cacheControl string, body []byte) lazyBlob {
 // hashLength is how many hexadecimal digits of the SHA-256 of its content name a file.
 const hashLength = 16
 
-// assets are the files that pages refer to. Their addresses hold the hash of their content, so that they are kept for ever.
+// assets are the files that pages refer to. Their addresses hold the hash of their
+// content, so that they are kept for ever.
 type assets struct {
 	files   map[string]lazyBlob // by address
 	address map[string]string   // by name within the embedded folders
@@ -86,7 +88,8 @@ func (a assets) url(name string) (string, error) {
 	return address, nil
 }
 
-// named returns a file of the folder assets for an address that stays when its content changes.
+// named returns a file of the folder assets for an address that stays when its content
+// changes.
 func (a assets) named(name, cacheControl string) lazyBlob {
 	file := a.files[a.address["assets/"+name]]
 	if file == nil {
@@ -117,7 +120,8 @@ func diagramName(source string) string { return "diagrams/" + DiagramName(source
 // DiagramName is the name of the pictures of a Mermaid source, without theme and ending.
 func DiagramName(source string) string { return hash([]byte(strings.TrimSpace(source))) }
 
-// diagram implements markup.Options.Diagram. The pictures are made beforehand, and named after the hash of their source.
+// diagram implements markup.Options.Diagram. The pictures are made beforehand, and named
+// after the hash of their source.
 func (a assets) diagram(source string) (markup.Diagram, bool) {
 	name := diagramName(source)
 	light, dark := a.address[name+lightEnding], a.address[name+darkEnding]
@@ -128,7 +132,8 @@ func (a assets) diagram(source string) (markup.Diagram, bool) {
 	return markup.Diagram{Light: light, Dark: dark, Width: width, Height: height}, true
 }
 
-var viewBox = regexp.MustCompile(`<svg[^>]*\sviewBox="[-\d.]+[ ,]+[-\d.]+[ ,]+([\d.]+)[ ,]+([\d.]+)"`)
+var viewBox = regexp.MustCompile(
+	`<svg[^>]*\sviewBox="[-\d.]+[ ,]+[-\d.]+[ ,]+([\d.]+)[ ,]+([\d.]+)"`)
 
 // size reads the size of a picture from its view box, in whole pixels.
 func size(svg []byte) (width, height int) {

@@ -52,7 +52,8 @@ func (d *document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // fail answers for a page that could not be made, and says why in the log only.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
-	slog.ErrorContext(r.Context(), "showing the documentation", slog.String("path", r.URL.Path), slog.Any("error", err))
+	slog.ErrorContext(r.Context(), "showing the documentation",
+		slog.String("path", r.URL.Path), slog.Any("error", err))
 	http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 }
 

@@ -15,7 +15,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-// maxQuery is how many characters of a query are searched for and shown again: about as many as search.MaxWords words have.
+// maxQuery is how many characters of a query are searched for and shown again: about as
+// many as search.MaxWords words have.
 const maxQuery = 200
 
 // perSearchPage is how many results a page of them has.
@@ -96,14 +97,18 @@ func shorten(query string) string {
 
 func (s *Site) find(language, query string, number int) searchBody {
 	b := searchBody{Query: query}
-	result, err := s.config.Index.Search(search.Query{Text: query, Limit: perSearchPage, Offset: (number - 1) * perSearchPage})
+	result, err := s.config.Index.Search(search.Query{
+		Text: query, Limit: perSearchPage,
+		Offset: (number - 1) * perSearchPage,
+	})
 	if err != nil {
 		b.Empty = true
 		return b
 	}
 	b.Total = result.Total
 	for _, suggestion := range result.Suggestions {
-		b.Suggestions = append(b.Suggestions, link{Title: suggestion, URL: searchURL(language, suggestion, 1)})
+		b.Suggestions = append(b.Suggestions,
+			link{Title: suggestion, URL: searchURL(language, suggestion, 1)})
 	}
 	words := marker(query)
 	for _, found := range result.Hits {
@@ -121,7 +126,8 @@ func (s *Site) find(language, query string, number int) searchBody {
 func newHit(found search.Hit, words *regexp.Regexp, language string) hit {
 	p := found.Page
 	h := hit{
-		link: link{Title: p.Title, URL: sectionURL(p, found.Anchor)}, Sector: sectorLink(p.Sector, language).Title,
+		link:    link{Title: p.Title, URL: sectionURL(p, found.Anchor)},
+		Sector:  sectorLink(p.Sector, language).Title,
 		Heading: found.Heading, Excerpt: mark(cmp.Or(found.Excerpt, p.Description), words),
 	}
 	if p.Language != language {
@@ -148,14 +154,18 @@ func searchURL(language, query string, number int) string {
 	return "/search?" + values.Encode()
 }
 
-// marker finds the words of a query in a text, whatever their case; nil where there are none.
+// marker finds the words of a query in a text, whatever their case; nil where there are
+// none.
 func marker(query string) *regexp.Regexp {
-	words := strings.FieldsFunc(query, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	words := strings.FieldsFunc(query,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	if len(words) == 0 || len(words) > search.MaxWords || len(query) > search.MaxBytes {
 		return nil
 	}
-	slices.SortFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // the first that fits is taken
-	return regexp.MustCompile("(?i)" + strings.Join(words, "|"))                         // letters and digits only
+	// the first that fits is taken
+	slices.SortFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	// letters and digits only
+	return regexp.MustCompile("(?i)" + strings.Join(words, "|"))
 }
 
 // mark cuts a text at what a marker finds.
@@ -166,7 +176,8 @@ func mark(text string, words *regexp.Regexp) []piece {
 	var pieces []piece
 	at := 0
 	for _, found := range words.FindAllStringIndex(text, -1) {
-		pieces = append(pieces, piece{Text: text[at:found[0]]}, piece{Text: text[found[0]:found[1]], Mark: true})
+		pieces = append(pieces, piece{Text: text[at:found[0]]},
+			piece{Text: text[found[0]:found[1]], Mark: true})
 		at = found[1]
 	}
 	return append(pieces, piece{Text: text[at:]})

@@ -17,23 +17,28 @@ func TestSearchPageWorksByItself(t *testing.T) {
 	s := newSite(t)
 	text := body(t, s, "/search?q=kettle")
 	for _, want := range []string{
-		`value="kettle"`, `<a href="/docs/reference/kettle#boil">xKettle › Boil</a>`, `<mark>kettle</mark>`,
+		`value="kettle"`, `<a href="/docs/reference/kettle#boil">xKettle › Boil</a>`,
+		`<mark>kettle</mark>`,
 		`<meta name="robots" content="noindex">`, `<small>Reference</small>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %s in\n%s", want, text)
 		}
 	}
-	if text := body(t, s, "/search?q=ketle"); !strings.Contains(text, `<a href="/search?q=kettle">kettle</a>`) {
+	if text := body(t, s, "/search?q=ketle"); !strings.Contains(text,
+		`<a href="/search?q=kettle">kettle</a>`) {
 		t.Errorf("no suggestion for a misspelt word:\n%s", text)
 	}
-	if text := body(t, s, "/search"); !strings.Contains(text, "Type a word") || strings.Contains(text, "<p>Nothing was found.</p>") {
+	if text := body(t, s, "/search"); !strings.Contains(text, "Type a word") ||
+		strings.Contains(text, "<p>Nothing was found.</p>") {
 		t.Error("an empty query is not answered with a hint")
 	}
-	if text := body(t, s, "/search?q=qqqqqqq"); !strings.Contains(text, "<p>Nothing was found.</p>") {
+	if text := body(t, s, "/search?q=qqqqqqq"); !strings.Contains(text,
+		"<p>Nothing was found.</p>") {
 		t.Error("a query without results is not answered so")
 	}
-	if text := body(t, s, "/search?q=kettle&lang=zh"); !strings.Contains(text, `name="lang" value="zh"`) || !strings.Contains(text, "搜索") {
+	if text := body(t, s, "/search?q=kettle&lang=zh"); !strings.Contains(text,
+		`name="lang" value="zh"`) || !strings.Contains(text, "搜索") {
 		t.Error("the Chinese form is not in Chinese")
 	}
 	if w := doctest.Get(t, s, "/search?q=%ff%fe&page=999999999999999999999"); w.Code != http.StatusOK {
@@ -46,9 +51,13 @@ func TestWhatIsShownAgainOfARequestIsShort(t *testing.T) {
 	s := newSite(t)
 	for _, letter := range []string{"k", "水"} {
 		long := url.QueryEscape(strings.Repeat(letter, 100<<10))
-		for _, address := range []string{"/search?q=" + long, "/search?lang=zh&page=2&q=" + long, "/api/search?query=" + long, "/docs/guide/" + long, "/" + long} {
+		for _, address := range []string{
+			"/search?q=" + long, "/search?lang=zh&page=2&q=" + long,
+			"/api/search?query=" + long, "/docs/guide/" + long, "/" + long,
+		} {
 			text := doctest.Get(t, s, address).Body.String()
-			if strings.Contains(text, strings.Repeat(letter, 201)) || len(text) > most || !utf8.ValidString(text) {
+			if strings.Contains(text, strings.Repeat(letter, 201)) || len(text) > most ||
+				!utf8.ValidString(text) {
 				t.Errorf("%.20s: %d bytes", address, len(text))
 			}
 		}
@@ -56,7 +65,8 @@ func TestWhatIsShownAgainOfARequestIsShort(t *testing.T) {
 		if want := `value="` + strings.Repeat(letter, 200) + `…"`; !strings.Contains(text, want) {
 			t.Errorf("the query is not shown with a mark where it is cut:\n%s", text)
 		}
-		if want := strings.Repeat(letter, 200); !strings.Contains(body(t, s, "/search?q="+url.QueryEscape(want)), `value="`+want+`"`) {
+		if want := strings.Repeat(letter, 200); !strings.Contains(body(t, s,
+			"/search?q="+url.QueryEscape(want)), `value="`+want+`"`) {
 			t.Errorf("a query of 200 characters is not shown as it is")
 		}
 	}
@@ -65,10 +75,12 @@ func TestWhatIsShownAgainOfARequestIsShort(t *testing.T) {
 func TestSearchPageGoesOn(t *testing.T) {
 	s, _ := realSite(t)
 	first := body(t, s, "/search?q=error")
-	if !strings.Contains(first, `<a rel="next" href="/search?page=2&amp;q=error">`) || strings.Contains(first, `rel="prev"`) {
+	if !strings.Contains(first, `<a rel="next" href="/search?page=2&amp;q=error">`) ||
+		strings.Contains(first, `rel="prev"`) {
 		t.Error("the first page of results does not lead to the second alone")
 	}
-	if second := body(t, s, "/search?q=error&page=2"); !strings.Contains(second, `<a rel="prev" href="/search?q=error">`) {
+	if second := body(t, s, "/search?q=error&page=2"); !strings.Contains(second,
+		`<a rel="prev" href="/search?q=error">`) {
 		t.Error("the second page of results does not lead back")
 	}
 }
@@ -84,9 +96,15 @@ func TestSearchAnswersScripts(t *testing.T) {
 		want      []match
 	}{
 		{"section", "/api/search?query=whistles", []match{
-			{"/docs/reference/kettle", "/docs/reference/kettle", "page", "xKettle", []string{"Reference"}},
+			{
+				"/docs/reference/kettle", "/docs/reference/kettle", "page", "xKettle",
+				[]string{"Reference"},
+			},
 			{"/docs/reference/kettle#boil", "/docs/reference/kettle#boil", "heading", "Boil", nil},
-			{"/docs/reference/kettle#boil:text", "/docs/reference/kettle#boil", "text", "A kettle boils, and a kettle whistles.", nil},
+			{
+				"/docs/reference/kettle#boil:text", "/docs/reference/kettle#boil", "text",
+				"A kettle boils, and a kettle whistles.", nil,
+			},
 		}},
 		{"nothing", "/api/search?query=qqqqqqq", []match{}},
 		{"empty query", "/api/search?query=", []match{}},
@@ -96,7 +114,8 @@ func TestSearchAnswersScripts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := doctest.Get(t, s, tt.url)
-			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json; charset=utf-8" {
+			if w.Code != http.StatusOK ||
+				w.Header().Get("Content-Type") != "application/json; charset=utf-8" {
 				t.Fatalf("answer = %d %v", w.Code, w.Header())
 			}
 			var got []match
@@ -113,7 +132,8 @@ func TestSearchAnswersScripts(t *testing.T) {
 func TestSearchAnswersHaveUniqueIDs(t *testing.T) {
 	s, _ := realSite(t)
 	var list []struct{ ID, URL, Type string }
-	if err := json.Unmarshal(doctest.Get(t, s, "/api/search?query=lease").Body.Bytes(), &list); err != nil {
+	if err := json.Unmarshal(doctest.Get(t, s, "/api/search?query=lease").Body.Bytes(),
+		&list); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}

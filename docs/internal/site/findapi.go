@@ -18,8 +18,9 @@ type match struct {
 	Breadcrumbs []string `json:"breadcrumbs,omitempty"`
 }
 
-// serveSearchAPI answers /api/search?query=words, and of its options tag: the name of a sector. A query without a word has no
-// results and is no error, as in Fumadocs, whose clients send one whenever the box is emptied.
+// serveSearchAPI answers /api/search?query=words, and of its options tag: the name of a
+// sector. A query without a word has no results and is no error, as in Fumadocs, whose
+// clients send one whenever the box is emptied.
 func (s *Site) serveSearchAPI(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	result, err := s.config.Index.Search(search.Query{Text: q.Get("query"), Sector: q.Get("tag")})
@@ -45,10 +46,12 @@ func matches(hits []search.Hit) []match {
 		}
 		url := sectionURL(h.Page, h.Anchor)
 		if h.Heading != "" {
-			byPage[h.Page] = append(byPage[h.Page], match{ID: url, URL: url, Type: "heading", Content: h.Heading})
+			byPage[h.Page] = append(byPage[h.Page],
+				match{ID: url, URL: url, Type: "heading", Content: h.Heading})
 		}
 		if h.Excerpt != "" {
-			byPage[h.Page] = append(byPage[h.Page], match{ID: url + ":text", URL: url, Type: "text", Content: h.Excerpt})
+			byPage[h.Page] = append(byPage[h.Page],
+				match{ID: url + ":text", URL: url, Type: "text", Content: h.Excerpt})
 		}
 	}
 	list := []match{}

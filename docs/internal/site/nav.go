@@ -14,7 +14,8 @@ type link struct {
 	Current bool
 }
 
-// A navNode is an entry of the navigation tree: a page, a folder that opens and closes, or a titled group.
+// A navNode is an entry of the navigation tree: a page, a folder that opens and closes,
+// or a titled group.
 type navNode struct {
 	link // the page, or that of the folder; the URL is empty where there is none
 
@@ -41,7 +42,8 @@ func (b navBuilder) nodes(nodes []*page.Node) []navNode {
 		entry := navNode{link: b.link(n), Children: b.nodes(n.Children)}
 		if len(n.Children) > 0 {
 			entry.Folder, entry.Group = n.Dir != "", n.Dir == ""
-			entry.Open = b.current != nil && (b.holds(n.Page) || strings.HasPrefix(b.current.Path, n.Dir+"/"))
+			entry.Open = b.current != nil &&
+				(b.holds(n.Page) || strings.HasPrefix(b.current.Path, n.Dir+"/"))
 		}
 		list = append(list, entry)
 	}
@@ -76,7 +78,8 @@ func (b navBuilder) holds(p *page.Page) bool {
 	return p != nil && b.current != nil && (p == b.current || p.Twin == b.current)
 }
 
-// breadcrumbs are the titles above a page, from its sector down. A folder without a page of its own has no address.
+// breadcrumbs are the titles above a page, from its sector down. A folder without a page
+// of its own has no address.
 func breadcrumbs(p *page.Page) []link {
 	b := navBuilder{current: p, language: p.Language}
 	crumbs := []link{sectorLink(p.Sector, p.Language)}
@@ -95,7 +98,8 @@ func breadcrumbs(p *page.Page) []link {
 	return append(crumbs, find(p.Sector.Tree)...)
 }
 
-// sectorLink leads to a sector's index in a language, or to the overview that stands in its place.
+// sectorLink leads to a sector's index in a language, or to the overview that stands in
+// its place.
 func sectorLink(s *page.Sector, language string) link {
 	l := link{Title: s.Title, URL: "/docs/" + s.Name}
 	if language == page.Chinese {

@@ -8,7 +8,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// serveNotFound answers 404 with the pages whose addresses look most like the one asked for.
+// serveNotFound answers 404 with the pages whose addresses look most like the one asked
+// for.
 func (s *Site) serveNotFound(w http.ResponseWriter, r *http.Request) {
 	body, err := s.renderNotFound(served, r.URL.Path)
 	if err != nil {
@@ -20,7 +21,8 @@ func (s *Site) serveNotFound(w http.ResponseWriter, r *http.Request) {
 
 func (s *Site) renderNotFound(f form, path string) ([]byte, error) {
 	language := page.English
-	if path == homePath(page.Chinese) || strings.HasSuffix(strings.TrimRight(path, "/"), "."+page.Chinese) {
+	if path == homePath(page.Chinese) ||
+		strings.HasSuffix(strings.TrimRight(path, "/"), "."+page.Chinese) {
 		language = page.Chinese
 	}
 	v := s.frame(f, language)
@@ -32,7 +34,8 @@ func (s *Site) renderNotFound(f form, path string) ([]byte, error) {
 	return s.execute("notfound", v)
 }
 
-// nearest are the pages whose addresses look most like a path, each in the reader's language where there is such a one.
+// nearest are the pages whose addresses look most like a path, each in the reader's
+// language where there is such a one.
 func (s *Site) nearest(path, language string) []entry {
 	var list []entry
 	named := map[*page.Page]bool{}

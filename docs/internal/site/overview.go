@@ -66,7 +66,8 @@ func (s *Site) renderHome(f form, language string) ([]byte, error) {
 	return s.execute("home", v)
 }
 
-// sectorCard names the first pages of a sector. On the Chinese home page these are the translated ones, where there are any.
+// sectorCard names the first pages of a sector. On the Chinese home page these are the
+// translated ones, where there are any.
 func sectorCard(sector *page.Sector, language string) card {
 	c := card{link: sectorLink(sector, language), Description: sector.Description}
 	switch {

@@ -55,7 +55,8 @@ func neighbour(p *page.Page) *link {
 	return &link{Title: p.Title, URL: p.URL()}
 }
 
-// contents is the table of contents: headings of the second level, and those of the third below them.
+// contents is the table of contents: headings of the second level, and those of the third
+// below them.
 func contents(sections []markup.Section) []heading {
 	var list []heading
 	for _, section := range sections {

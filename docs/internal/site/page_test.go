@@ -28,7 +28,8 @@ func parse(t *testing.T, text string) *html.Node {
 func find(root *html.Node, tag, name string) []*html.Node {
 	var found []*html.Node
 	for n := range root.Descendants() {
-		if n.Type == html.ElementNode && n.Data == tag && (name == "" || slices.Contains(strings.Fields(attr(n, "class")), name) || attr(n, "id") == name) {
+		if n.Type == html.ElementNode && n.Data == tag && (name == "" ||
+			slices.Contains(strings.Fields(attr(n, "class")), name) || attr(n, "id") == name) {
 			found = append(found, n)
 		}
 	}
@@ -88,19 +89,26 @@ func TestNavigationKeepsTheAuthoredOrder(t *testing.T) {
 		want      []string
 	}{
 		{"page of a group", "/docs/guide/start", []string{
-			"[Guide] /docs/guide", "Reference /docs/reference", "First:", "[Quick start] /docs/guide/start",
-			attack + " /docs/guide/hostile", "Then:", "More closed", "Deep /docs/guide/more/deep", "Picture /docs/guide/more/picture",
+			"[Guide] /docs/guide", "Reference /docs/reference", "First:",
+			"[Quick start] /docs/guide/start",
+			attack + " /docs/guide/hostile", "Then:", "More closed", "Deep /docs/guide/more/deep",
+			"Picture /docs/guide/more/picture",
 		}},
 		{"page of a folder", "/docs/guide/more/deep", []string{
-			"[Guide] /docs/guide", "Reference /docs/reference", "First:", "Quick start /docs/guide/start",
-			attack + " /docs/guide/hostile", "Then:", "More open", "[Deep] /docs/guide/more/deep", "Picture /docs/guide/more/picture",
+			"[Guide] /docs/guide", "Reference /docs/reference", "First:",
+			"Quick start /docs/guide/start",
+			attack + " /docs/guide/hostile", "Then:", "More open", "[Deep] /docs/guide/more/deep",
+			"Picture /docs/guide/more/picture",
 		}},
 		{"Chinese page", "/docs/guide/start.zh", []string{
-			"[指南] /docs/guide", "Reference /docs/reference/index.zh", "首先:", "[快速开始] /docs/guide/start.zh",
-			attack + " /docs/guide/hostile", "Then:", "更多 closed", "Deep /docs/guide/more/deep", "Picture /docs/guide/more/picture",
+			"[指南] /docs/guide", "Reference /docs/reference/index.zh", "首先:",
+			"[快速开始] /docs/guide/start.zh",
+			attack + " /docs/guide/hostile", "Then:", "更多 closed", "Deep /docs/guide/more/deep",
+			"Picture /docs/guide/more/picture",
 		}},
 		{"index of a sector", "/docs/reference", []string{
-			"Guide /docs/guide", "[Reference] /docs/reference", "[Overview] /docs/reference", "xKettle /docs/reference/kettle",
+			"Guide /docs/guide", "[Reference] /docs/reference", "[Overview] /docs/reference",
+			"xKettle /docs/reference/kettle",
 		}},
 	}
 	for _, tt := range tests {
@@ -122,11 +130,23 @@ func TestPageLeadsToItsNeighbours(t *testing.T) {
 		name, url, class string
 		want             []string
 	}{
-		{"first page", "/docs/guide/start", "pager", []string{"Next " + attack + " /docs/guide/hostile"}},
-		{"page between", "/docs/guide/more/deep", "pager", []string{"Previous " + attack + " /docs/guide/hostile", "Next Picture /docs/guide/more/picture"}},
+		{
+			"first page", "/docs/guide/start", "pager",
+			[]string{"Next " + attack + " /docs/guide/hostile"},
+		},
+		{
+			"page between", "/docs/guide/more/deep", "pager",
+			[]string{
+				"Previous " + attack + " /docs/guide/hostile",
+				"Next Picture /docs/guide/more/picture",
+			},
+		},
 		{"way to a page", "/docs/guide/more/deep", "crumbs", []string{"Guide /docs/guide"}},
 		{"way to a Chinese page", "/docs/guide/start.zh", "crumbs", []string{"指南 /docs/guide"}},
-		{"contents", "/docs/guide/start", "toc", []string{"On this page closed", "One #one", "One and a half #one-and-a-half", "Two #two"}},
+		{"contents", "/docs/guide/start", "toc", []string{
+			"On this page closed", "One #one",
+			"One and a half #one-and-a-half", "Two #two",
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -147,26 +167,33 @@ func TestPageLeadsToItsNeighbours(t *testing.T) {
 
 func TestHeadSaysWhatAPageIs(t *testing.T) {
 	s := newSite(t, func(c *site.Config) {
-		c.BaseURL, c.EditURL, c.Version, c.Live = "https://docs.example.com/", "https://git.example.com/edit", "v1.2.3", true
+		c.BaseURL, c.EditURL, c.Version, c.Live = "https://docs.example.com/",
+			"https://git.example.com/edit", "v1.2.3", true
 	})
 	page := body(t, s, "/docs/guide/start.zh")
 	for _, want := range []string{
-		`<html lang="zh">`, `<title>快速开始 · Plinth</title>`, `<meta name="description" content="第一步。">`,
+		`<html lang="zh">`, `<title>快速开始 · Plinth</title>`,
+		`<meta name="description" content="第一步。">`,
 		`<link rel="canonical" href="https://docs.example.com/docs/guide/start.zh">`,
-		`<meta property="og:title" content="快速开始">`, `<meta property="og:url" content="https://docs.example.com/docs/guide/start.zh">`,
+		`<meta property="og:title" content="快速开始">`,
+		`<meta property="og:url" content="https://docs.example.com/docs/guide/start.zh">`,
 		`<link rel="alternate" hreflang="zh" href="https://docs.example.com/docs/guide/start.zh">`,
 		`<link rel="alternate" hreflang="en" href="https://docs.example.com/docs/guide/start">`,
 		`<link rel="alternate" type="text/markdown" href="/docs/guide/start.zh.md">`,
 		`<a class="language" href="/docs/guide/start" hreflang="en" lang="en">English</a>`,
 		`href="https://git.example.com/edit/guide/start.zh.md" rel="noopener"`,
-		`<aside class="alert note" role="note" aria-label="说明">`, "复制为 Markdown", "Plinth v1.2.3", "/assets/reload.",
+		`<aside class="alert note" role="note" aria-label="说明">`, "复制为 Markdown", "Plinth v1.2.3",
+		"/assets/reload.",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("there is no %s", want)
 		}
 	}
 	page = body(t, newSite(t), "/docs/guide/more/deep")
-	for _, not := range []string{"canonical", "hreflang", "og:url", "Edit this page", "/assets/reload."} {
+	for _, not := range []string{
+		"canonical", "hreflang", "og:url", "Edit this page",
+		"/assets/reload.",
+	} {
 		if strings.Contains(page, not) {
 			t.Errorf("there is %s without a setting for it", not)
 		}
@@ -176,7 +203,10 @@ func TestHeadSaysWhatAPageIs(t *testing.T) {
 func TestOverviewAndHomeNameThePages(t *testing.T) {
 	s := newSite(t)
 	overview := body(t, s, "/docs/guide")
-	for _, want := range []string{"How to begin.", "<h2>First</h2>", `<a href="/docs/guide/more/deep">Deep</a><p>Far down.</p>`} {
+	for _, want := range []string{
+		"How to begin.", "<h2>First</h2>",
+		`<a href="/docs/guide/more/deep">Deep</a><p>Far down.</p>`,
+	} {
 		if !strings.Contains(overview, want) {
 			t.Errorf("the overview lacks %s", want)
 		}
@@ -185,13 +215,19 @@ func TestOverviewAndHomeNameThePages(t *testing.T) {
 		t.Error("a sector's own index is not shown")
 	}
 	home := body(t, s, "/")
-	for _, want := range []string{`<a href="/docs/guide">Guide</a>`, `<a href="/docs/guide/start">Quick start</a>`, "4 pages", "/llms.txt", "/api/mcp"} {
+	for _, want := range []string{
+		`<a href="/docs/guide">Guide</a>`,
+		`<a href="/docs/guide/start">Quick start</a>`, "4 pages", "/llms.txt", "/api/mcp",
+	} {
 		if !strings.Contains(home, want) {
 			t.Errorf("the home page lacks %s", want)
 		}
 	}
 	chinese := body(t, s, "/zh")
-	for _, want := range []string{`<html lang="zh">`, `<a href="/docs/guide">指南</a>`, `<a href="/docs/guide/start.zh">快速开始</a>`, `href="/docs/reference/index.zh"`} {
+	for _, want := range []string{
+		`<html lang="zh">`, `<a href="/docs/guide">指南</a>`,
+		`<a href="/docs/guide/start.zh">快速开始</a>`, `href="/docs/reference/index.zh"`,
+	} {
 		if !strings.Contains(chinese, want) {
 			t.Errorf("the Chinese home page lacks %s", want)
 		}
@@ -199,7 +235,8 @@ func TestOverviewAndHomeNameThePages(t *testing.T) {
 }
 
 func TestDiagramIsAPictureWhereThereIsOne(t *testing.T) {
-	if text := body(t, newSite(t), "/docs/guide/more/picture"); !strings.Contains(text, `<div class="code" data-lang="mermaid">`) {
+	if text := body(t, newSite(t), "/docs/guide/more/picture"); !strings.Contains(text,
+		`<div class="code" data-lang="mermaid">`) {
 		t.Error("the source is not shown where there is no picture")
 	}
 	files := map[string]string{}
@@ -220,18 +257,21 @@ func TestDiagramIsAPictureWhereThereIsOne(t *testing.T) {
 		t.Fatal("there is no figure")
 	}
 	for _, picture := range find(figure[0], "img", "") {
-		if attr(picture, "width") != "321" || attr(picture, "height") != "100" || attr(picture, "alt") != "Life" {
+		if attr(picture, "width") != "321" || attr(picture, "height") != "100" ||
+			attr(picture, "alt") != "Life" {
 			t.Errorf("picture = %v", picture.Attr)
 		}
 		w := doctest.Get(t, s, attr(picture, "src"))
-		if !strings.Contains(w.Body.String(), `"`+attr(picture, "class")+`"`) || !strings.Contains(w.Header().Get("Content-Security-Policy"), "sandbox") {
+		if !strings.Contains(w.Body.String(), `"`+attr(picture, "class")+`"`) ||
+			!strings.Contains(w.Header().Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%s: %d %v", attr(picture, "src"), w.Code, w.Header())
 		}
 	}
 }
 
 func TestAMissingAssetIsAnError(t *testing.T) {
-	s, err := site.NewWithFiles(config(t), doctest.Files(map[string]string{"assets/favicon.svg": ""}))
+	s, err := site.NewWithFiles(config(t),
+		doctest.Files(map[string]string{"assets/favicon.svg": ""}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +286,10 @@ func TestPagesAreMadeOnceForAllReaders(t *testing.T) {
 	tags := make([]string, 16)
 	for i := range tags {
 		wait.Go(func() {
-			for _, url := range []string{"/", "/search?q=kettle", "/docs/reference/kettle", "/docs/guide/start"} {
+			for _, url := range []string{
+				"/", "/search?q=kettle", "/docs/reference/kettle",
+				"/docs/guide/start",
+			} {
 				tags[i] = doctest.Get(t, s, url).Header().Get("Etag")
 			}
 		})

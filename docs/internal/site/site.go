@@ -1,8 +1,11 @@
-// Package site shows the documentation to people: pages in HTML, their search, and what search engines ask for.
+// Package site shows the documentation to people: pages in HTML, their search, and what
+// search engines ask for.
 //
-// Everything is made on the server from one snapshot of the content, without a build step: html/template for the frame, goldmark
-// and chroma for the text, one style sheet and one script. A page is made when it is first asked for and kept with its compressed
-// form. All of it can be read without JavaScript; the script adds the search box, copy buttons and the choice of colours.
+// Everything is made on the server from one snapshot of the content, without a build
+// step: html/template for the frame, goldmark and chroma for the text, one style sheet
+// and one script. A page is made when it is first asked for and kept with its compressed
+// form. All of it can be read without JavaScript; the script adds the search box, copy
+// buttons and the choice of colours.
 //
 // The same pages can be written as files for any host of static files: see Files.
 package site
@@ -25,16 +28,19 @@ import (
 type Config struct {
 	Library *page.Library
 	Index   *search.Index
-	// BaseURL is the address under which readers reach the site, such as https://docs.example.com. Without it there are no
-	// canonical addresses and no sitemap, which must name whole addresses.
+	// BaseURL is the address under which readers reach the site, such as
+	// https://docs.example.com. Without it there are no canonical addresses and no
+	// sitemap, which must name whole addresses.
 	BaseURL string
-	// EditURL is put before the name of a page's file to make the link for editing it. Without it there is no such link.
+	// EditURL is put before the name of a page's file to make the link for editing it.
+	// Without it there is no such link.
 	EditURL string
 	Version string // shown at the foot of each page if it begins with v
 	Live    bool   // pages reload when /api/reload says so
 }
 
-// Site is an http.Handler for the pages of a documentation. It may be used by several goroutines at once.
+// Site is an http.Handler for the pages of a documentation. It may be used by several
+// goroutines at once.
 type Site struct {
 	config    Config
 	templates map[string]*template.Template
@@ -52,7 +58,10 @@ func newSite(c Config, files fs.FS) (*Site, error) {
 	if c.EditURL != "" && !strings.HasSuffix(c.EditURL, "/") {
 		c.EditURL += "/"
 	}
-	s := &Site{config: c, pages: map[string]*document{}, files: map[string]lazyBlob{}, renderers: map[string]*markup.Renderer{}}
+	s := &Site{
+		config: c, pages: map[string]*document{}, files: map[string]lazyBlob{},
+		renderers: map[string]*markup.Renderer{},
+	}
 	var err error
 	if s.assets, err = loadAssets(files); err != nil {
 		return nil, fmt.Errorf("site: %w", err)
@@ -61,7 +70,10 @@ func newSite(c Config, files fs.FS) (*Site, error) {
 		return nil, fmt.Errorf("site: %w", err)
 	}
 	for _, language := range []string{page.English, page.Chinese} {
-		s.renderers[language] = markup.NewRenderer(markup.Options{Words: wordsOf(language).Markup, Diagram: s.assets.diagram})
+		s.renderers[language] = markup.NewRenderer(markup.Options{
+			Words:   wordsOf(language).Markup,
+			Diagram: s.assets.diagram,
+		})
 	}
 	s.addFiles()
 	s.addPages()
@@ -76,15 +88,19 @@ func (s *Site) addFiles() {
 	s.files[iconPath] = s.assets.named("favicon.svg", blob.Revalidate)
 	s.files["/robots.txt"] = lazily("text/plain; charset=utf-8", blob.Revalidate, s.robots())
 	if s.config.BaseURL != "" {
-		s.files["/sitemap.xml"] = lazily("application/xml; charset=utf-8", blob.Revalidate, s.sitemap())
+		s.files["/sitemap.xml"] = lazily("application/xml; charset=utf-8",
+			blob.Revalidate, s.sitemap())
 	}
 }
 
 func (s *Site) addPages() {
-	s.add(homePath(page.English), func(f form) ([]byte, error) { return s.renderHome(f, page.English) })
-	s.add(homePath(page.Chinese), func(f form) ([]byte, error) { return s.renderHome(f, page.Chinese) })
+	s.add(homePath(page.English),
+		func(f form) ([]byte, error) { return s.renderHome(f, page.English) })
+	s.add(homePath(page.Chinese),
+		func(f form) ([]byte, error) { return s.renderHome(f, page.Chinese) })
 	for _, sector := range s.config.Library.Sectors() {
-		s.add("/docs/"+sector.Name, func(f form) ([]byte, error) { return s.renderSector(f, sector) })
+		s.add("/docs/"+sector.Name,
+			func(f form) ([]byte, error) { return s.renderSector(f, sector) })
 	}
 	for _, p := range s.config.Library.Pages() {
 		s.add(p.URL(), func(f form) ([]byte, error) { return s.renderPage(f, p) })
@@ -120,7 +136,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveOther leads to the page that is meant where only the form of the address is wrong, or says what is near.
+// serveOther leads to the page that is meant where only the form of the address is wrong,
+// or says what is near.
 func (s *Site) serveOther(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimRight(r.URL.Path, "/")
 	if s.pages[path] != nil {

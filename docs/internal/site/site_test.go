@@ -23,9 +23,11 @@ func content() map[string]string {
 	return map[string]string{
 		"guide/order.yaml": "title: Guide\ntitle_zh: 指南\ndescription: How to begin.\ngroups:\n" +
 			"  - {title: First, title_zh: 首先, pages: [start, hostile]}\n  - {title: Then, pages: [more/]}\n",
-		"guide/start.md":          "---\ntitle: Quick start\ndescription: The first steps.\n---\n\nIntro about kettles.\n\n## One\n\n### One and a half\n\n## Two\n\n> [!WARNING]\n> Hot.\n\n[more](more/deep.md#x)\n",
-		"guide/start.zh.md":       "---\ntitle: 快速开始\ndescription: 第一步。\n---\n\n> [!NOTE]\n> 小心。\n\n## 一\n",
-		"guide/hostile.md":        "---\ntitle: '" + attack + "'\ndescription: '" + attack + "'\n---\n\n" + attack + "\n\n## " + attack + "\n\n```html\n" + attack + "\n```\n\n`" + attack + "`\n\n[x](javascript:alert(3))\n",
+		"guide/start.md":    "---\ntitle: Quick start\ndescription: The first steps.\n---\n\nIntro about kettles.\n\n## One\n\n### One and a half\n\n## Two\n\n> [!WARNING]\n> Hot.\n\n[more](more/deep.md#x)\n",
+		"guide/start.zh.md": "---\ntitle: 快速开始\ndescription: 第一步。\n---\n\n> [!NOTE]\n> 小心。\n\n## 一\n",
+		"guide/hostile.md": "---\ntitle: '" + attack + "'\ndescription: '" + attack +
+			"'\n---\n\n" + attack + "\n\n## " + attack + "\n\n```html\n" + attack + "\n```\n\n`" +
+			attack + "`\n\n[x](javascript:alert(3))\n",
 		"guide/more/order.yaml":   "title: More\ntitle_zh: 更多\npages: [deep, picture]\n",
 		"guide/more/deep.md":      "---\ntitle: Deep\ndescription: Far down.\n---\n\n## X\n\n| a | b |\n|--|--:|\n| 1 | 2 |\n",
 		"guide/more/picture.md":   "---\ntitle: Picture\ndescription: A diagram.\n---\n\n## Life\n\n```mermaid\ngraph LR\n  a --> b\n```\n",
@@ -69,7 +71,10 @@ func body(t *testing.T, h http.Handler, url string) string {
 func realSite(t *testing.T) (*site.Site, *page.Library) {
 	t.Helper()
 	library := doctest.RealLibrary(t)
-	s, err := site.New(site.Config{Library: library, Index: search.New(library), BaseURL: "https://docs.example.com"})
+	s, err := site.New(site.Config{
+		Library: library, Index: search.New(library),
+		BaseURL: "https://docs.example.com",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,28 +83,35 @@ func realSite(t *testing.T) (*site.Site, *page.Library) {
 
 func TestEveryAnswerIsProtected(t *testing.T) {
 	s := newSite(t)
-	for _, url := range []string{"/", "/zh", "/docs/guide", "/docs/guide/start", "/search?q=x", "/api/search", "/nothing", "/robots.txt"} {
+	for _, url := range []string{
+		"/", "/zh", "/docs/guide", "/docs/guide/start", "/search?q=x",
+		"/api/search", "/nothing", "/robots.txt",
+	} {
 		h := doctest.Get(t, s, url).Header()
 		policy := h.Get("Content-Security-Policy")
 		for _, part := range []string{
-			"default-src 'none'", "script-src 'self';", "style-src 'self';", "img-src 'self'", "connect-src 'self'",
+			"default-src 'none'", "script-src 'self';", "style-src 'self';", "img-src 'self'",
+			"connect-src 'self'",
 			"base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
 		} {
 			if !strings.Contains(policy, part) {
 				t.Errorf("%s: the policy lacks %s: %s", url, part, policy)
 			}
 		}
-		if strings.Contains(policy, "unsafe") || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") == "" || h.Get("Permissions-Policy") == "" {
+		if strings.Contains(policy, "unsafe") || h.Get("X-Content-Type-Options") != "nosniff" ||
+			h.Get("Referrer-Policy") == "" || h.Get("Permissions-Policy") == "" {
 			t.Errorf("%s: header = %v", url, h)
 		}
 	}
 	h := doctest.Get(t, s, "/favicon.svg").Header()
-	if policy := h.Get("Content-Security-Policy"); !strings.Contains(policy, "sandbox") || h.Get("Content-Type") != "image/svg+xml" {
+	if policy := h.Get("Content-Security-Policy"); !strings.Contains(policy, "sandbox") ||
+		h.Get("Content-Type") != "image/svg+xml" {
 		t.Errorf("picture: header = %v", h)
 	}
 }
 
-// checkPlain fails on what the policy forbids: scripts and styles within the page, handlers, addresses of other hosts.
+// checkPlain fails on what the policy forbids: scripts and styles within the page,
+// handlers, addresses of other hosts.
 func checkPlain(t *testing.T, name, text string) {
 	t.Helper()
 	tokens := html.NewTokenizer(strings.NewReader(text))
@@ -122,24 +134,30 @@ func checkTag(t *testing.T, name string, token html.Token) {
 	attributes := map[string]string{}
 	for _, a := range token.Attr {
 		attributes[a.Key] = a.Val
-		if a.Key == "style" || strings.HasPrefix(a.Key, "on") || strings.HasPrefix(strings.ToLower(a.Val), "javascript:") {
+		if a.Key == "style" || strings.HasPrefix(a.Key, "on") ||
+			strings.HasPrefix(strings.ToLower(a.Val), "javascript:") {
 			t.Errorf("%s: <%s %s=%q>", name, token.Data, a.Key, a.Val)
 		}
 	}
-	if (token.Data == "script" || token.Data == "img") && !strings.HasPrefix(attributes["src"], "/assets/") || token.Data == "style" {
+	if (token.Data == "script" || token.Data == "img") &&
+		!strings.HasPrefix(attributes["src"], "/assets/") || token.Data == "style" {
 		t.Errorf("%s: %v", name, token)
 	}
-	if strings.HasPrefix(attributes["href"], "http") && token.Data == "a" && attributes["rel"] != "noopener" {
+	if strings.HasPrefix(attributes["href"], "http") && token.Data == "a" &&
+		attributes["rel"] != "noopener" {
 		t.Errorf("%s: %v has no rel", name, token)
 	}
 }
 
 func TestHostileTextStaysText(t *testing.T) {
 	s := newSite(t, func(c *site.Config) { c.EditURL = "https://git.example.com/edit" })
-	query := "?q=" + strings.NewReplacer(" ", "+", `"`, "%22", "<", "%3C", ">", "%3E").Replace(attack)
+	query := "?q=" + strings.NewReplacer(" ", "+", `"`, "%22", "<", "%3C", ">",
+		"%3E").Replace(attack)
 	for _, url := range []string{
-		"/", "/docs/guide", "/docs/guide/hostile", "/docs/guide/start", "/search" + query, "/search?lang=zh&q=alert",
-		"/docs/guide/" + strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E").Replace(attack),
+		"/", "/docs/guide", "/docs/guide/hostile", "/docs/guide/start",
+		"/search" + query, "/search?lang=zh&q=alert",
+		"/docs/guide/" + strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">",
+			"%3E").Replace(attack),
 	} {
 		text := doctest.Get(t, s, url).Body.String()
 		checkPlain(t, url, text)
@@ -147,7 +165,8 @@ func TestHostileTextStaysText(t *testing.T) {
 			t.Errorf("%s: hostile text came through", url)
 		}
 	}
-	if text := body(t, s, "/search"+query); !strings.Contains(text, `value="&#34;&gt;&lt;script&gt;alert(1)`) {
+	if text := body(t, s, "/search"+query); !strings.Contains(text,
+		`value="&#34;&gt;&lt;script&gt;alert(1)`) {
 		t.Errorf("the query is not shown again:\n%s", text)
 	}
 }
@@ -159,7 +178,10 @@ func TestAddressesOfAnotherFormLeadToThePage(t *testing.T) {
 		{"sector with a slash", "/docs/guide/", "/docs/guide"},
 		{"as in a static form", "/docs/guide/more/deep/index", "/docs/guide/more/deep"},
 		{"a query", "/docs/guide/start/?lang=zh&q=a%2fb", "/docs/guide/start?lang=zh&q=a%2fb"},
-		{"a query at another form", "/docs/guide/more/deep/index?lang=zh", "/docs/guide/more/deep?lang=zh"},
+		{
+			"a query at another form", "/docs/guide/more/deep/index?lang=zh",
+			"/docs/guide/more/deep?lang=zh",
+		},
 		{"an empty query", "/docs/guide/?", "/docs/guide"},
 		{"an address in the query", "/zh/?//evil.example/", "/zh?//evil.example/"},
 		{"lines in the query", "/zh/?a%0d%0aSet-Cookie:b", "/zh?a%0d%0aSet-Cookie:b"},
@@ -192,20 +214,23 @@ func TestMissingPageNamesTheNearest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Code != http.StatusNotFound || !strings.Contains(string(text), `<a href="/docs/guide/start">Quick start</a>`) {
+	if w.Code != http.StatusNotFound ||
+		!strings.Contains(string(text), `<a href="/docs/guide/start">Quick start</a>`) {
 		t.Errorf("answer = %d\n%s", w.Code, text)
 	}
 	if strings.Contains(string(text), "/docs/guide/start.zh") {
 		t.Error("a page and its translation are both named")
 	}
-	if text := doctest.Get(t, s, "/docs/guide/stat.zh").Body.String(); !strings.Contains(text, `<html lang="zh">`) || !strings.Contains(text, "找不到页面") {
+	if text := doctest.Get(t, s, "/docs/guide/stat.zh").Body.String(); !strings.Contains(text,
+		`<html lang="zh">`) || !strings.Contains(text, "找不到页面") {
 		t.Errorf("a missing Chinese page is not answered in Chinese:\n%s", text)
 	}
 }
 
 func TestTheIconIsFoundWhereBrowsersLookForOne(t *testing.T) {
 	w := doctest.Get(t, newSite(t), "/favicon.ico")
-	if w.Code != http.StatusMovedPermanently || w.Header().Get("Location") != "/favicon.svg" || w.Header().Get("Cache-Control") != "public, max-age=86400" {
+	if w.Code != http.StatusMovedPermanently || w.Header().Get("Location") != "/favicon.svg" ||
+		w.Header().Get("Cache-Control") != "public, max-age=86400" {
 		t.Errorf("answer = %d %v", w.Code, w.Header())
 	}
 }
@@ -222,16 +247,22 @@ func TestPagesAreCachedAndCompressed(t *testing.T) {
 	const url = "/docs/guide/start"
 	whole := doctest.Get(t, s, url)
 	zipped := doctest.Get(t, s, url, "Accept-Encoding", "gzip")
-	if zipped.Header().Get("Content-Encoding") != "gzip" || zipped.Body.Len() >= whole.Body.Len() || whole.Header().Get("Content-Encoding") != "" {
-		t.Errorf("%d bytes compressed, %d not: %v", zipped.Body.Len(), whole.Body.Len(), zipped.Header())
+	if zipped.Header().Get("Content-Encoding") != "gzip" || zipped.Body.Len() >= whole.Body.Len() ||
+		whole.Header().Get("Content-Encoding") != "" {
+		t.Errorf("%d bytes compressed, %d not: %v",
+			zipped.Body.Len(), whole.Body.Len(), zipped.Header())
 	}
-	if w := doctest.Get(t, s, url, "If-None-Match", whole.Header().Get("Etag")); w.Code != http.StatusNotModified || w.Header().Get("Content-Security-Policy") == "" {
+	if w := doctest.Get(t, s, url, "If-None-Match",
+		whole.Header().Get("Etag")); w.Code != http.StatusNotModified ||
+		w.Header().Get("Content-Security-Policy") == "" {
 		t.Errorf("known page: %d %v", w.Code, w.Header())
 	}
-	if w := doctest.Do(t, s, http.MethodHead, url); w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") == "" {
+	if w := doctest.Do(t, s, http.MethodHead, url); w.Code != http.StatusOK || w.Body.Len() != 0 ||
+		w.Header().Get("Content-Length") == "" {
 		t.Errorf("HEAD: %d with %d bytes, %v", w.Code, w.Body.Len(), w.Header())
 	}
-	if got, want := whole.Header().Get("Link"), `</docs/guide/start.md>; rel="alternate"; type="text/markdown"`; got != want {
+	if got, want := whole.Header().Get("Link"),
+		`</docs/guide/start.md>; rel="alternate"; type="text/markdown"`; got != want {
 		t.Errorf("Link = %q, want %q", got, want)
 	}
 }
@@ -246,7 +277,8 @@ func TestAssetsAreKeptForEver(t *testing.T) {
 			t.Fatalf("the page names no %s", ending)
 		}
 		w := doctest.Get(t, s, text[start:end+len(ending)])
-		if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+		if w.Code != http.StatusOK ||
+			!strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: %d %v", text[start:end], w.Code, w.Header())
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// robots keeps search engines from the results of searches. The pages themselves are for all.
+// robots keeps search engines from the results of searches. The pages themselves are for
+// all.
 func (s *Site) robots() []byte {
 	text := "User-agent: *\nDisallow: /search\nDisallow: /api/\n"
 	if s.config.BaseURL != "" {
@@ -19,7 +20,8 @@ func (s *Site) robots() []byte {
 // sitemap lists the pages after sitemaps.org, each with its translation.
 func (s *Site) sitemap() []byte {
 	var b bytes.Buffer
-	b.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">` + "\n")
+	b.WriteString(xml.Header +
+		`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">` + "\n")
 	write := func(path string, alternates map[string]string) {
 		b.WriteString("<url><loc>")
 		_ = xml.EscapeText(&b, []byte(s.config.BaseURL+path)) // a buffer takes everything
@@ -33,7 +35,10 @@ func (s *Site) sitemap() []byte {
 		}
 		b.WriteString("</url>\n")
 	}
-	homes := map[string]string{page.English: homePath(page.English), page.Chinese: homePath(page.Chinese)}
+	homes := map[string]string{
+		page.English: homePath(page.English),
+		page.Chinese: homePath(page.Chinese),
+	}
 	write(homes[page.English], homes)
 	write(homes[page.Chinese], homes)
 	for _, sector := range s.config.Library.Sectors() {

@@ -15,9 +15,10 @@ import (
 // searchFile is where the script of the static form finds what to search in.
 const searchFile = "/search.json"
 
-// Files yields the site as files for a host that runs no program, by their names, with slashes. A page is the index.html of a
-// folder, which every such host serves under the page's own address (most after a redirect to the one with a slash), and 404.html
-// stands for what is missing. The body of a page that cannot be rendered is nil.
+// Files yields the site as files for a host that runs no program, by their names, with
+// slashes. A page is the index.html of a folder, which every such host serves under the
+// page's own address (most after a redirect to the one with a slash), and 404.html stands
+// for what is missing. The body of a page that cannot be rendered is nil.
 func (s *Site) Files() iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for _, address := range slices.Sorted(maps.Keys(s.pages)) {
@@ -47,7 +48,8 @@ func orNil(body []byte, err error) []byte {
 	return body
 }
 
-// A section is an entry of the file that the script searches, with names of one letter to keep it small.
+// A section is an entry of the file that the script searches, with names of one letter to
+// keep it small.
 type section struct {
 	URL     string `json:"u"`
 	Title   string `json:"t"`
@@ -60,7 +62,10 @@ func (s *Site) searchIndex() ([]byte, error) {
 	list := []section{}
 	for _, p := range s.config.Library.Pages() {
 		for i, part := range p.Sections {
-			entry := section{URL: sectionURL(p, part.Anchor), Title: p.Title, Heading: part.Heading, Text: part.Text}
+			entry := section{
+				URL: sectionURL(p, part.Anchor), Title: p.Title, Heading: part.Heading,
+				Text: part.Text,
+			}
 			if i == 0 {
 				entry.Text = strings.TrimSpace(p.Description + " " + entry.Text)
 			}

@@ -24,10 +24,13 @@ func staticFiles(t *testing.T, s *site.Site) map[string]string {
 }
 
 func TestStaticFormHasEverything(t *testing.T) {
-	files := staticFiles(t, newSite(t, func(c *site.Config) { c.BaseURL, c.Live = "https://docs.example.com", true }))
+	files := staticFiles(t, newSite(t,
+		func(c *site.Config) { c.BaseURL, c.Live = "https://docs.example.com", true }))
 	for _, name := range []string{
-		"index.html", "zh/index.html", "404.html", "docs/guide/index.html", "docs/guide/start/index.html", "docs/guide/start.zh/index.html",
-		"docs/reference/index.html", "docs/guide/more/deep/index.html", "robots.txt", "sitemap.xml", "favicon.svg", "search.json",
+		"index.html", "zh/index.html", "404.html", "docs/guide/index.html",
+		"docs/guide/start/index.html", "docs/guide/start.zh/index.html",
+		"docs/reference/index.html", "docs/guide/more/deep/index.html", "robots.txt", "sitemap.xml",
+		"favicon.svg", "search.json",
 	} {
 		if files[name] == "" {
 			t.Errorf("there is no %s", name)
@@ -38,15 +41,18 @@ func TestStaticFormHasEverything(t *testing.T) {
 			continue
 		}
 		checkPlain(t, name, text)
-		for _, node := range slices.Concat(find(parse(t, text), "script", ""), find(parse(t, text), "link", "")) {
-			if address := attr(node, "src") + attr(node, "href"); strings.HasPrefix(address, "/assets/") && files[address[1:]] == "" {
+		for _, node := range slices.Concat(find(parse(t, text), "script", ""),
+			find(parse(t, text), "link", "")) {
+			if address := attr(node, "src") + attr(node, "href"); strings.HasPrefix(address,
+				"/assets/") && files[address[1:]] == "" {
 				t.Errorf("%s: there is no %s", name, address)
 			}
 		}
 		if strings.Contains(text, "/assets/reload.") || strings.Contains(text, "/api/") {
 			t.Errorf("%s asks for what only a server has", name)
 		}
-		if !strings.Contains(text, `data-search="/search.json"`) || !strings.Contains(text, ` hidden><span>`) {
+		if !strings.Contains(text, `data-search="/search.json"`) ||
+			!strings.Contains(text, ` hidden><span>`) {
 			t.Errorf("%s: the search does not wait for the script", name)
 		}
 	}
@@ -54,7 +60,10 @@ func TestStaticFormHasEverything(t *testing.T) {
 	if err := json.Unmarshal([]byte(files["search.json"]), &sections); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(sections, struct{ U, T, H, X string }{"/docs/reference/kettle#boil", "xKettle", "Boil", "A kettle boils, and a kettle whistles."}) {
+	if !slices.Contains(sections, struct{ U, T, H, X string }{
+		"/docs/reference/kettle#boil",
+		"xKettle", "Boil", "A kettle boils, and a kettle whistles.",
+	}) {
 		t.Errorf("the search index = %v", sections)
 	}
 }
@@ -94,15 +103,20 @@ func TestSitemapNamesEveryPage(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"/ en=/ zh=/zh", "/zh en=/ zh=/zh", "/docs/guide", "/docs/guide/start en=/docs/guide/start zh=/docs/guide/start.zh",
-		"/docs/guide/start.zh en=/docs/guide/start zh=/docs/guide/start.zh", "/docs/guide/hostile", "/docs/guide/more/deep",
-		"/docs/guide/more/picture", "/docs/reference en=/docs/reference zh=/docs/reference/index.zh",
-		"/docs/reference/index.zh en=/docs/reference zh=/docs/reference/index.zh", "/docs/reference/kettle",
+		"/ en=/ zh=/zh", "/zh en=/ zh=/zh", "/docs/guide",
+		"/docs/guide/start en=/docs/guide/start zh=/docs/guide/start.zh",
+		"/docs/guide/start.zh en=/docs/guide/start zh=/docs/guide/start.zh", "/docs/guide/hostile",
+		"/docs/guide/more/deep",
+		"/docs/guide/more/picture",
+		"/docs/reference en=/docs/reference zh=/docs/reference/index.zh",
+		"/docs/reference/index.zh en=/docs/reference zh=/docs/reference/index.zh",
+		"/docs/reference/kettle",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("sitemap =\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if text := body(t, s, "/robots.txt"); !strings.Contains(text, "Sitemap: https://docs.example.com/sitemap.xml\n") {
+	if text := body(t, s, "/robots.txt"); !strings.Contains(text,
+		"Sitemap: https://docs.example.com/sitemap.xml\n") {
 		t.Errorf("robots.txt = %s", text)
 	}
 	if w := doctest.Get(t, newSite(t), "/sitemap.xml"); w.Code != 404 {

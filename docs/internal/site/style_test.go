@@ -58,11 +58,13 @@ func TestTextHasEnoughContrast(t *testing.T) {
 				t.Errorf("%s: %s on %s has a contrast of %.2f", scheme, text, on, ratio)
 			}
 		}
-		for text := range strings.FieldsSeq("text muted accent note tip important warning caution") {
+		for text := range strings.FieldsSeq(
+			"text muted accent note tip important warning caution") {
 			check(text, "paper", c["paper"])
 			check(text, "soft", c["soft"])
 		}
-		for text := range strings.FieldsSeq("keyword type function string number comment property variable tip caution") {
+		for text := range strings.FieldsSeq(
+			"keyword type function string number comment property variable tip caution") {
 			check(text, "soft", c["soft"])
 		}
 		for tone := range strings.FieldsSeq("note tip important warning caution") {

@@ -13,7 +13,8 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// A view is what the frame around every page needs. Body is for the template of the kind of page.
+// A view is what the frame around every page needs. Body is for the template of the kind
+// of page.
 type view struct {
 	W           words
 	Lang        string
@@ -39,7 +40,10 @@ type view struct {
 func kinds() []string { return []string{"page", "sector", "home", "search", "notfound"} }
 
 func loadTemplates(a assets) (map[string]*template.Template, error) {
-	frame, err := template.New("frame.html").Funcs(template.FuncMap{"asset": a.url, "printf": fmt.Sprintf}).
+	frame, err := template.New("frame.html").Funcs(template.FuncMap{
+		"asset":  a.url,
+		"printf": fmt.Sprintf,
+	}).
 		ParseFS(templateFiles, "templates/frame.html", "templates/nav.html")
 	if err != nil {
 		return nil, err
@@ -69,7 +73,8 @@ func (s *Site) execute(kind string, v view) ([]byte, error) {
 // frame returns what pages of a language have in common.
 func (s *Site) frame(f form, language string) view {
 	v := view{
-		W: wordsOf(language), Lang: language, Home: homePath(language), Search: "/api/search", Base: s.config.BaseURL,
+		W: wordsOf(language), Lang: language, Home: homePath(language), Search: "/api/search",
+		Base:   s.config.BaseURL,
 		Static: f == static, Live: s.config.Live && f == served,
 	}
 	if strings.HasPrefix(s.config.Version, "v") {
@@ -81,7 +86,8 @@ func (s *Site) frame(f form, language string) view {
 	return v
 }
 
-// address sets what follows from the page's own address, and from that of the page in the other language, if any.
+// address sets what follows from the page's own address, and from that of the page in the
+// other language, if any.
 func (s *Site) address(v *view, own, other string) {
 	otherLanguage := page.English
 	if v.Lang == page.English {

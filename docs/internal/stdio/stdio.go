@@ -1,10 +1,12 @@
-// Package stdio speaks the protocol over standard input and output, through the endpoint that speaks it over HTTP.
+// Package stdio speaks the protocol over standard input and output, through the endpoint
+// that speaks it over HTTP.
 //
 //	err := stdio.Serve(ctx, os.Stdin, os.Stdout, endpoint)
 //
-// Messages are lines (MCP, section stdio). They are answered one after the other, so that at the end of input every request has
-// its answer. A line that is no message is answered with an error, as the endpoint does it, and the session goes on; an empty
-// line is ignored.
+// Messages are lines (MCP, section stdio). They are answered one after the other, so that
+// at the end of input every request has its answer. A line that is no message is answered
+// with an error, as the endpoint does it, and the session goes on; an empty line is
+// ignored.
 package stdio
 
 import (
@@ -24,12 +26,13 @@ import (
 const (
 	// patience bounds the answer to one message.
 	patience = 10 * time.Second
-	// maxLine bounds what is kept of a line, in bytes. It is more than the endpoint reads.
+	// maxLine bounds what is kept of a line, in bytes. It is more than the endpoint
+	// reads.
 	maxLine = 2 << 20
 )
 
-// Serve answers the messages of in until its end, which is no error, or until ctx ends and a message has come. The streams are
-// not closed.
+// Serve answers the messages of in until its end, which is no error, or until ctx ends
+// and a message has come. The streams are not closed.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, endpoint http.Handler) error {
 	s := session{endpoint: endpoint}
 	lines := bufio.NewReader(in)
@@ -53,7 +56,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, endpoint http.Handl
 	return nil
 }
 
-// readLine returns the next line. Of one that is too long it keeps the beginning, which the endpoint refuses.
+// readLine returns the next line. Of one that is too long it keeps the beginning, which
+// the endpoint refuses.
 func readLine(lines *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := lines.ReadSlice('\n')
@@ -70,11 +74,13 @@ type session struct {
 	version  string // that initialize has agreed on, if it was called
 }
 
-// answer returns the answer to a message as a line, or nothing where there is none. The endpoint writes each in one line.
+// answer returns the answer to a message as a line, or nothing where there is none. The
+// endpoint writes each in one line.
 func (s *session) answer(ctx context.Context, message []byte) []byte {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/", bytes.NewReader(message))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/",
+		bytes.NewReader(message))
 	if err != nil {
 		return nil // the address is a constant, and valid
 	}
@@ -111,7 +117,8 @@ func (s *session) describe(h http.Header, message []byte) (method string) {
 		version = s.version
 	}
 	for name, value := range map[string]string{
-		"MCP-Protocol-Version": version, "Mcp-Method": m.Method, "Mcp-Name": m.Params.Name + m.Params.URI,
+		"MCP-Protocol-Version": version, "Mcp-Method": m.Method,
+		"Mcp-Name": m.Params.Name + m.Params.URI,
 	} {
 		if value != "" {
 			h.Set(name, value)

@@ -22,7 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A dialog is a session with a server that has one tool, which takes as many seconds as it is told.
+// A dialog is a session with a server that has one tool, which takes as many seconds as
+// it is told.
 type dialog struct {
 	t     *testing.T
 	in    *io.PipeWriter
@@ -42,7 +43,8 @@ func within(t *testing.T, version string, do func(*dialog)) {
 			_ = out.Close()
 			d.ended <- err
 		}()
-		d.say(`{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"` + version +
+		d.say(`{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"` +
+			version +
 			`","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
 		d.hear("first ok")
 		d.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -71,7 +73,9 @@ func endpoint() http.Handler {
 			}
 			return &mcp.CallToolResult{Content: []mcp.Content{}}, ctx.Err()
 		})
-	return guard.New(guard.Config{}, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, guard.StreamOptions()))
+	return guard.New(guard.Config{}, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+		return s
+	}, guard.StreamOptions()))
 }
 
 func (d *dialog) say(lines ...string) {
@@ -123,7 +127,9 @@ func summary(t *testing.T, line string) string {
 }
 
 func slow(id string, seconds int) string {
-	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"slow","arguments":{"seconds":` + strconv.Itoa(seconds) + `}}}`
+	return `{"jsonrpc":"2.0","id":` + id +
+		`,"method":"tools/call","params":{"name":"slow","arguments":{"seconds":` +
+		strconv.Itoa(seconds) + `}}}`
 }
 
 func ping(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}` }
@@ -143,7 +149,10 @@ func TestASessionOutlivesWhatIsNoMessage(t *testing.T) {
 		{"a method that is a number", `{"jsonrpc":"2.0","id":1,"method":5}`, "1 -32600"},
 		{"a method that is null", `{"jsonrpc":"2.0","id":1,"method":null}`, "1 -32600"},
 		{"an empty method", `{"jsonrpc":"2.0","id":1,"method":""}`, "1 -32601"},
-		{"an answer with a result and an error", `{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`, "null -32600"},
+		{
+			"an answer with a result and an error",
+			`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`, "null -32600",
+		},
 		{"an answer with an empty error", `{"jsonrpc":"2.0","id":1,"error":{}}`, "null -32600"},
 		{"an id that is a fraction", ping("1.5"), "null -32600"},
 		{"an id that is an object", ping("{}"), "null -32600"},

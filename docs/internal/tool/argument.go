@@ -15,7 +15,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxLength bounds the texts of arguments, in characters, since what is wrong with one is told with the text.
+// maxLength bounds the texts of arguments, in characters, since what is wrong with one is
+// told with the text.
 const maxLength = 1000
 
 // A parameter is an argument that a tool takes: a text, or a number where max is set.
@@ -30,15 +31,20 @@ type parameter struct {
 
 type parameters []parameter
 
-// arguments are those of one call. An argument that is absent is "" or its standard number.
+// arguments are those of one call. An argument that is absent is "" or its standard
+// number.
 type arguments struct {
 	texts   map[string]string
 	numbers map[string]int
 }
 
-// schema is what a client is told. It bans null and members that are not known; parse takes null all the same.
+// schema is what a client is told. It bans null and members that are not known; parse
+// takes null all the same.
 func (ps parameters) schema() *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
+	s := &jsonschema.Schema{
+		Type:                 "object",
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+	}
 	for _, p := range ps {
 		member := &jsonschema.Schema{Type: "string", Description: p.description}
 		if p.max > 0 {
@@ -64,7 +70,8 @@ func (ps parameters) parse(tool string, input json.RawMessage) (arguments, error
 	var members map[string]json.RawMessage
 	if len(input) > 0 {
 		if err := json.Unmarshal(input, &members); err != nil {
-			return args, fmt.Errorf("the arguments of %s must be an object; %s", tool, ps.usage(tool))
+			return args, fmt.Errorf("the arguments of %s must be an object; %s",
+				tool, ps.usage(tool))
 		}
 	}
 	var problems []error
@@ -72,7 +79,8 @@ func (ps parameters) parse(tool string, input json.RawMessage) (arguments, error
 		problems = append(problems, args.take(p, members[p.name]))
 		delete(members, p.name)
 	}
-	return args, errors.Join(append(problems, ps.unknown(tool, slices.Sorted(maps.Keys(members))))...)
+	return args, errors.Join(append(problems,
+		ps.unknown(tool, slices.Sorted(maps.Keys(members))))...)
 }
 
 // unknown names the first of the arguments that a tool does not take.
@@ -113,7 +121,8 @@ func (a arguments) take(p parameter, value json.RawMessage) error {
 
 func (a arguments) takeNumber(p parameter, value json.RawMessage) error {
 	var n float64 // 2.0 is an integer too (JSON Schema, validation, section 6.1.1)
-	if err := json.Unmarshal(value, &n); err != nil || n != math.Trunc(n) || n < 1 || n > float64(p.max) {
+	if err := json.Unmarshal(value, &n); err != nil || n != math.Trunc(n) || n < 1 ||
+		n > float64(p.max) {
 		return fmt.Errorf("argument %q must be an integer from 1 to %d", p.name, p.max)
 	}
 	a.numbers[p.name] = int(n)

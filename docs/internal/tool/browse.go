@@ -47,7 +47,8 @@ func (d *docs) sectorTool() definition {
 			result := sectorResult{Sectors: []string{}, Details: []sectorDetail{}}
 			for _, s := range d.library.Sectors() {
 				result.Sectors = append(result.Sectors, s.Name)
-				result.Details = append(result.Details, sectorDetail{Name: s.Name, Title: s.Title, Description: s.Description})
+				result.Details = append(result.Details,
+					sectorDetail{Name: s.Name, Title: s.Title, Description: s.Description})
 			}
 			return result, "", nil
 		},
@@ -56,7 +57,10 @@ func (d *docs) sectorTool() definition {
 
 // sectorParameter is the argument sector of every tool.
 func (d *docs) sectorParameter(description string) parameter {
-	return parameter{name: "sector", description: description + " One of: " + d.names() + ".", hint: d.sectorHint()}
+	return parameter{
+		name: "sector", description: description + " One of: " + d.names() + ".",
+		hint: d.sectorHint(),
+	}
 }
 
 func (d *docs) listTool() definition {
@@ -81,11 +85,15 @@ func (d *docs) listTool() definition {
 }
 
 func (d *docs) list(s *page.Sector, search string) listResult {
-	result := listResult{Sector: s.Name, BaseURL: d.base + "/docs/" + s.Name, Documents: []document{}}
+	result := listResult{
+		Sector: s.Name, BaseURL: d.base + "/docs/" + s.Name,
+		Documents: []document{},
+	}
 	wanted := strings.Fields(strings.ToLower(search))
 	for _, p := range s.Pages {
 		if len(wanted) == 0 || containsAll(words(p), wanted) {
-			result.Documents = append(result.Documents, document{Path: p.Path, Title: p.Title, Description: p.Description})
+			result.Documents = append(result.Documents,
+				document{Path: p.Path, Title: p.Title, Description: p.Description})
 		}
 	}
 	return result
@@ -117,8 +125,9 @@ func (d *docs) detailTool() definition {
 		description: "Returns a whole page in Markdown. Take the path from list or from detailPath of search. " +
 			"Addresses of the site are accepted as a path; an anchor is ignored, the page is always whole.",
 		parameters: parameters{sector, {
-			name: "path", description: "Path of the page within the sector, such as /quick-start.", required: true,
-			hint: `call list for the paths of a sector, "/" is its first page`,
+			name: "path", description: "Path of the page within the sector, such as /quick-start.",
+			required: true,
+			hint:     `call list for the paths of a sector, "/" is its first page`,
 		}},
 		output: outputSchema[detailResult](),
 		run: func(args arguments) (any, string, error) {
@@ -131,7 +140,10 @@ func (d *docs) detailTool() definition {
 				return nil, "", err
 			}
 			text := p.Markdown()
-			return detailResult{Sector: p.Sector.Name, Path: p.Path, Title: p.Title, URL: d.base + p.URL(), Content: text}, text, nil
+			return detailResult{
+				Sector: p.Sector.Name, Path: p.Path, Title: p.Title,
+				URL: d.base + p.URL(), Content: text,
+			}, text, nil
 		},
 	}
 }

@@ -15,18 +15,21 @@ type definition struct {
 	name, title, description string
 	parameters               parameters
 	output                   *jsonschema.Schema
-	// run returns the structured result, which marshals to what output describes, and a text where it is not to be the same JSON.
-	// Its error is for the model to read.
+	// run returns the structured result, which marshals to what output describes, and a
+	// text where it is not to be the same JSON. Its error is for the model to read.
 	run func(arguments) (result any, text string, err error)
 }
 
-// addTo registers the tool without the SDK's own validation, whose messages a model cannot act on.
+// addTo registers the tool without the SDK's own validation, whose messages a model
+// cannot act on.
 func (t definition) addTo(server *mcp.Server) {
 	no := false
 	server.AddTool(&mcp.Tool{
-		Name: t.name, Title: t.title, Description: t.description, InputSchema: t.parameters.schema(), OutputSchema: t.output,
+		Name: t.name, Title: t.title, Description: t.description,
+		InputSchema: t.parameters.schema(), OutputSchema: t.output,
 		Annotations: &mcp.ToolAnnotations{
-			Title: t.title, ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no,
+			Title: t.title, ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no,
+			OpenWorldHint: &no,
 		},
 	}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return t.call(r.Params.Arguments)
@@ -49,12 +52,18 @@ func (t definition) call(input json.RawMessage) (*mcp.CallToolResult, error) {
 	if text == "" {
 		text = string(structured)
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: structured}, nil
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{&mcp.TextContent{Text: text}},
+		StructuredContent: structured,
+	}, nil
 }
 
 // mistake is a result that a model can learn from.
 func mistake(err error) *mcp.CallToolResult {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}
+	return &mcp.CallToolResult{
+		IsError: true,
+		Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}},
+	}
 }
 
 // marshal leaves <, > and & as they are, for those who read the text.
@@ -68,8 +77,8 @@ func marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// outputSchema describes T. Slices are arrays, never null; members may be added later. T is one of this package's types, which
-// all have a schema.
+// outputSchema describes T. Slices are arrays, never null; members may be added later. T
+// is one of this package's types, which all have a schema.
 func outputSchema[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](nil)
 	if err != nil {

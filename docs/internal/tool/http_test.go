@@ -38,17 +38,25 @@ func TestClientsOfEveryVersionCallAllToolsOverHTTP(t *testing.T) {
 	server := tool.New(config(t))
 	endpoint := httptest.NewServer(guard.New(guard.Config{}, mcp.NewStreamableHTTPHandler(
 		func(*http.Request) *mcp.Server { return server },
-		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, PropagateRequestCancellation: true},
+		&mcp.StreamableHTTPOptions{
+			Stateless: true, JSONResponse: true,
+			PropagateRequestCancellation: true,
+		},
 	)))
 	t.Cleanup(endpoint.Close)
 	wire := &recorder{RoundTripper: endpoint.Client().Transport}
 	arguments := map[string]string{
-		"sector": `{}`, "list": `{"sector":"guide"}`, "detail": `{"sector":"guide","path":"/quick-start.zh"}`, "search": `{"query":"缓存"}`,
+		"sector": `{}`, "list": `{"sector":"guide"}`,
+		"detail": `{"sector":"guide","path":"/quick-start.zh"}`, "search": `{"query":"缓存"}`,
 	}
 	for _, version := range mcp.SupportedProtocolVersions() {
 		t.Run(version, func(t *testing.T) {
-			client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
-				&mcp.StreamableClientTransport{Endpoint: endpoint.URL, HTTPClient: &http.Client{Transport: wire}, MaxRetries: -1},
+			client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"},
+				nil).Connect(t.Context(),
+				&mcp.StreamableClientTransport{
+					Endpoint:   endpoint.URL,
+					HTTPClient: &http.Client{Transport: wire}, MaxRetries: -1,
+				},
 				&mcp.ClientSessionOptions{ProtocolVersion: version})
 			if err != nil {
 				t.Fatal(err)
@@ -63,7 +71,8 @@ func TestClientsOfEveryVersionCallAllToolsOverHTTP(t *testing.T) {
 					t.Fatal(err)
 				}
 				names = append(names, s.Name)
-				if result, text := call(t, client, s.Name, arguments[s.Name]); result.IsError || result.StructuredContent == nil {
+				if result, text := call(t, client, s.Name, arguments[s.Name]); result.IsError ||
+					result.StructuredContent == nil {
 					t.Errorf("%s: %s", s.Name, text)
 				}
 			}
@@ -72,10 +81,12 @@ func TestClientsOfEveryVersionCallAllToolsOverHTTP(t *testing.T) {
 				t.Errorf("tools (-want +got):\n%s", diff)
 			}
 			call(t, client, "sector", `{}`)
-			if got, want := bytes.Count(wire.last, []byte(`"resultType":"complete"`)), map[bool]int{true: 1}[version >= "2026-07-28"]; got != want {
+			if got, want := bytes.Count(wire.last, []byte(`"resultType":"complete"`)),
+				map[bool]int{true: 1}[version >= "2026-07-28"]; got != want {
 				t.Errorf("the result has its type %d times, want %d: %s", got, want, wire.last)
 			}
-			if _, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "docs:///guide/nothing"}); err == nil {
+			if _, err := client.ReadResource(t.Context(),
+				&mcp.ReadResourceParams{URI: "docs:///guide/nothing"}); err == nil {
 				t.Error("a resource that does not exist is read")
 			}
 			if _, err := client.ListTools(t.Context(), nil); err != nil {

@@ -11,20 +11,24 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// rescue answers a call that panics. The SDK runs calls on goroutines of its own, where a panic would end the program.
+// rescue answers a call that panics. The SDK runs calls on goroutines of its own, where a
+// panic would end the program.
 func rescue(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
 		defer func() {
 			if fault := recover(); fault != nil {
-				slog.ErrorContext(ctx, "panic in the tool server", "method", method, "panic", fault, "stack", string(debug.Stack()))
-				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+				slog.ErrorContext(ctx, "panic in the tool server", "method", method, "panic",
+					fault, "stack", string(debug.Stack()))
+				result, err = nil,
+					&jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 			}
 		}()
 		return next(ctx, method, r)
 	}
 }
 
-// refuseUndeclared answers methods that the SDK serves though the server has not declared them.
+// refuseUndeclared answers methods that the SDK serves though the server has not declared
+// them.
 func refuseUndeclared(o *mcp.ServerOptions) mcp.Middleware {
 	logging := o.Capabilities == nil || o.Capabilities.Logging != nil //nolint:staticcheck // deprecated, and asked for by the conformance suite
 	refused := map[string]bool{
@@ -36,7 +40,10 @@ func refuseUndeclared(o *mcp.ServerOptions) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 			if refused[method] {
-				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: the server has not declared " + method}
+				return nil, &jsonrpc.Error{
+					Code:    jsonrpc.CodeMethodNotFound,
+					Message: "method not found: the server has not declared " + method,
+				}
 			}
 			return next(ctx, method, r)
 		}

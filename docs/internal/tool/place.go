@@ -20,7 +20,8 @@ type place struct {
 	path   string // within the sector, beginning with a slash
 }
 
-// locate reads the arguments sector and path, each of which may be empty or name the other too.
+// locate reads the arguments sector and path, each of which may be empty or name the
+// other too.
 func (d *docs) locate(sector, path string) (place, error) {
 	named, path, err := d.split(path)
 	if err != nil {
@@ -41,14 +42,15 @@ func (d *docs) locate(sector, path string) (place, error) {
 	case err != nil:
 		return place{}, err
 	case s != nil && of != nil && s != of:
-		return place{}, fmt.Errorf("the path names sector %q, but argument \"sector\" is %q: call again with sector %q and path %q",
+		return place{}, fmt.Errorf(
+			"the path names sector %q, but argument \"sector\" is %q: call again with sector %q and path %q",
 			of.Name, s.Name, of.Name, path)
 	}
 	return place{sector: cmp.Or(s, of), path: path}, nil
 }
 
-// split takes from a path what stands before it: the address of the site, /docs/<sector>, docs:///<sector>. The rest has no
-// anchor and no query. An empty path stays so.
+// split takes from a path what stands before it: the address of the site, /docs/<sector>,
+// docs:///<sector>. The rest has no anchor and no query. An empty path stays so.
 func (d *docs) split(path string) (sector, rest string, err error) {
 	if path == "" {
 		return "", "", nil
@@ -74,14 +76,15 @@ func (d *docs) split(path string) (sector, rest string, err error) {
 	return "", path, nil
 }
 
-// fromURL returns the path of an address of the site or of a resource, as /docs/<sector>/<path>. A loopback address is that of
-// somebody's own copy.
+// fromURL returns the path of an address of the site or of a resource, as
+// /docs/<sector>/<path>. A loopback address is that of somebody's own copy.
 func (d *docs) fromURL(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err == nil && u.Scheme == scheme && u.Host == "" {
 		return "/docs" + u.Path, nil
 	}
-	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && (d.base == "" || strings.EqualFold(u.Host, d.site.Host) || isLoopback(u.Hostname())) {
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") &&
+		(d.base == "" || strings.EqualFold(u.Host, d.site.Host) || isLoopback(u.Hostname())) {
 		return strings.TrimPrefix(u.Path, d.site.Path), nil
 	}
 	return "", fmt.Errorf("%q is not an address of this documentation, whose pages are below %s/docs; call search or list for the path of a page",

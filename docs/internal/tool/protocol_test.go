@@ -43,7 +43,8 @@ func TestSchemasHaveNoNullAndTheAgreedArguments(t *testing.T) {
 		}
 		slices.Sort(names)
 		got[s.Name] = fmt.Sprint(names, in["required"])
-		if s.Title == "" || s.Description == "" || in["type"] != "object" || s.OutputSchema.(object)["type"] != "object" {
+		if s.Title == "" || s.Description == "" || in["type"] != "object" ||
+			s.OutputSchema.(object)["type"] != "object" {
 			t.Errorf("%s is described badly: %s", s.Name, text)
 		}
 		a := s.Annotations
@@ -52,7 +53,8 @@ func TestSchemasHaveNoNullAndTheAgreedArguments(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"sector": "[] <nil>", "list": "[search sector] [sector]", "detail": "[path sector] [sector path]",
+		"sector": "[] <nil>", "list": "[search sector] [sector]",
+		"detail": "[path sector] [sector path]",
 		"search": "[cursor limit path query sector] [query]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -72,14 +74,16 @@ func TestEachPageIsAResource(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := read.Contents[0]
-		if c.URI != r.URI || c.MIMEType != "text/markdown" || r.MIMEType != c.MIMEType || int64(len(c.Text)) != r.Size ||
+		if c.URI != r.URI || c.MIMEType != "text/markdown" || r.MIMEType != c.MIMEType ||
+			int64(len(c.Text)) != r.Size ||
 			!strings.HasPrefix(c.Text, "# "+r.Title+" (/docs/"+r.Name+")") || r.Description == "" {
 			t.Errorf("resource %+v is read as %+v", r, c)
 		}
 		got = append(got, r.URI)
 	}
 	want := []string{
-		"docs:///base-go/xcache", "docs:///base-go/xdb", "docs:///guide", "docs:///guide/decisions/names", "docs:///guide/quick-start",
+		"docs:///base-go/xcache", "docs:///base-go/xdb", "docs:///guide",
+		"docs:///guide/decisions/names", "docs:///guide/quick-start",
 		"docs:///guide/quick-start.zh",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -89,7 +93,10 @@ func TestEachPageIsAResource(t *testing.T) {
 
 func TestResourceTemplateIsTolerant(t *testing.T) {
 	client := connect(t, config(t))
-	for _, uri := range []string{"docs:///guide/quick-start.md", "docs:///guide/decisions/names/", "docs:///guide/quick-start#install-it"} {
+	for _, uri := range []string{
+		"docs:///guide/quick-start.md", "docs:///guide/decisions/names/",
+		"docs:///guide/quick-start#install-it",
+	} {
 		read, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		if err != nil {
 			t.Errorf("%s: %v", uri, err)
@@ -97,7 +104,10 @@ func TestResourceTemplateIsTolerant(t *testing.T) {
 			t.Errorf("%s is read as %s", uri, read.Contents[0].URI)
 		}
 	}
-	for _, uri := range []string{"docs:///guide/nothing", "docs:///nothing/x", "docs://host/guide/quick-start", "file:///etc/passwd", "docs:///../guide"} {
+	for _, uri := range []string{
+		"docs:///guide/nothing", "docs:///nothing/x",
+		"docs://host/guide/quick-start", "file:///etc/passwd", "docs:///../guide",
+	} {
 		_, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		var wire *jsonrpc.Error
 		if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInvalidParams {
@@ -108,20 +118,32 @@ func TestResourceTemplateIsTolerant(t *testing.T) {
 
 func TestPromptBeginsWithWhatASearchFinds(t *testing.T) {
 	client := connect(t, config(t))
-	r, err := client.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "ask", Arguments: map[string]string{"question": "How does it close the database?"}})
+	r, err := client.GetPrompt(t.Context(), &mcp.GetPromptParams{
+		Name:      "ask",
+		Arguments: map[string]string{"question": "How does it close the database?"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := r.Messages[0].Content.(*mcp.TextContent).Text
-	for _, want := range []string{"How does it close the database?", "- xdb, Close (sector base-go, path /xdb): ", "detail"} {
+	for _, want := range []string{
+		"How does it close the database?",
+		"- xdb, Close (sector base-go, path /xdb): ", "detail",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the prompt lacks %q: %s", want, text)
 		}
 	}
-	for _, arguments := range []map[string]string{nil, {"question": " "}, {"question": "x", "sector": "nothing"}} {
-		_, err := client.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "ask", Arguments: arguments})
+	for _, arguments := range []map[string]string{
+		nil,
+		{"question": " "},
+		{"question": "x", "sector": "nothing"},
+	} {
+		_, err := client.GetPrompt(t.Context(),
+			&mcp.GetPromptParams{Name: "ask", Arguments: arguments})
 		var wire *jsonrpc.Error
-		if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInvalidParams || strings.Contains(wire.Message, "query") {
+		if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInvalidParams ||
+			strings.Contains(wire.Message, "query") {
 			t.Errorf("%v: error is %v, want code %d", arguments, err, jsonrpc.CodeInvalidParams)
 		}
 	}
@@ -137,7 +159,8 @@ func TestOnlyWhatIsServedIsDeclared(t *testing.T) {
 		t.Errorf("capabilities are %s, want %s", got, want)
 	}
 	info := client.InitializeResult()
-	if info.ServerInfo.Name != "plinth-docs" || info.ServerInfo.Version != "1.2.3" || info.ServerInfo.WebsiteURL != base || info.Instructions == "" {
+	if info.ServerInfo.Name != "plinth-docs" || info.ServerInfo.Version != "1.2.3" ||
+		info.ServerInfo.WebsiteURL != base || info.Instructions == "" {
 		t.Errorf("server is %+v", info)
 	}
 }
@@ -146,10 +169,12 @@ func TestUndeclaredMethodsAreRefused(t *testing.T) {
 	client := connectAs(t, config(t), legacy)
 	_, complete := client.Complete(t.Context(), &mcp.CompleteParams{})
 	for name, err := range map[string]error{
-		"complete":    complete,
-		"subscribe":   client.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "docs:///guide"}),
-		"unsubscribe": client.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: "docs:///guide"}),
-		"level":       client.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}), //nolint:staticcheck // older clients send it
+		"complete":  complete,
+		"subscribe": client.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "docs:///guide"}),
+		"unsubscribe": client.Unsubscribe(t.Context(),
+			&mcp.UnsubscribeParams{URI: "docs:///guide"}),
+		"level": client.SetLoggingLevel(t.Context(),
+			&mcp.SetLoggingLevelParams{Level: "info"}), //nolint:staticcheck // older clients send it
 	} {
 		var wire *jsonrpc.Error
 		if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeMethodNotFound {
@@ -173,9 +198,11 @@ func TestPanicIsAnError(t *testing.T) {
 	c := config(t)
 	c.Index = nil // the programmer's mistake
 	client := connect(t, c)
-	_, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "search", Arguments: object{"query": "x"}})
+	_, err := client.CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "search", Arguments: object{"query": "x"}})
 	var wire *jsonrpc.Error
-	if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInternalError || wire.Message != "internal error" {
+	if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInternalError ||
+		wire.Message != "internal error" {
 		t.Errorf("error is %v, want an internal one that tells nothing", err)
 	}
 	if _, text := call(t, client, "sector", `{}`); !strings.Contains(text, "guide") {
@@ -190,7 +217,8 @@ func TestOptionsCanDeclareMore(t *testing.T) {
 		return o
 	}
 	client := connectAs(t, c, legacy)
-	if err := client.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil { //nolint:staticcheck // as above
+	if err := client.SetLoggingLevel(t.Context(),
+		&mcp.SetLoggingLevelParams{Level: "info"}); err != nil { //nolint:staticcheck // as above
 		t.Errorf("a declared method is refused: %v", err)
 	}
 }
@@ -206,7 +234,12 @@ func BenchmarkNew(b *testing.B) {
 
 func BenchmarkCall(b *testing.B) {
 	client := connect(b, config(b))
-	for _, bc := range [][2]string{{"sector", `{}`}, {"list", `{"sector":"guide"}`}, {"detail", `{"sector":"guide","path":"/"}`}, {"search", `{"query":"database"}`}} {
+	for _, bc := range [][2]string{
+		{"sector", `{}`},
+		{"list", `{"sector":"guide"}`},
+		{"detail", `{"sector":"guide","path":"/"}`},
+		{"search", `{"query":"database"}`},
+	} {
 		b.Run(bc[0], func(b *testing.B) {
 			for b.Loop() {
 				call(b, client, bc[0], bc[1])

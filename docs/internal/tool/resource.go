@@ -17,14 +17,16 @@ func (d *docs) addResources(server *mcp.Server) {
 	for _, p := range d.library.Pages() {
 		uri := resourceURI(p)
 		server.AddResource(&mcp.Resource{
-			URI: uri, Name: strings.TrimPrefix(p.URL(), "/docs/"), Title: p.Title, Description: p.Description, MIMEType: markdown,
+			URI: uri, Name: strings.TrimPrefix(p.URL(), "/docs/"), Title: p.Title,
+			Description: p.Description, MIMEType: markdown,
 			Size: int64(len(p.Markdown())),
 		}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 			return contents(uri, p), nil
 		})
 	}
 	server.AddResourceTemplate(&mcp.ResourceTemplate{
-		URITemplate: scheme + ":///{sector}/{+path}", Name: "page", Title: "Page of the documentation", MIMEType: markdown,
+		URITemplate: scheme + ":///{sector}/{+path}", Name: "page",
+		Title: "Page of the documentation", MIMEType: markdown,
 		Description: "A page in Markdown, by the name of a sector and the path that the tools list and search return.",
 	}, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		at, err := d.locate("", r.Params.URI)
@@ -39,12 +41,16 @@ func (d *docs) addResources(server *mcp.Server) {
 	})
 }
 
-// resourceURI is docs:///<sector>/<path>, and docs:///<sector> for the first page of a sector.
+// resourceURI is docs:///<sector>/<path>, and docs:///<sector> for the first page of a
+// sector.
 func resourceURI(p *page.Page) string {
 	u := url.URL{Scheme: scheme, Path: strings.TrimPrefix(p.URL(), "/docs")}
 	return u.String()
 }
 
 func contents(uri string, p *page.Page) *mcp.ReadResourceResult {
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: markdown, Text: p.Markdown()}}}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
+		URI: uri, MIMEType: markdown,
+		Text: p.Markdown(),
+	}}}
 }

@@ -34,7 +34,8 @@ type (
 	}
 )
 
-// defaultLimit is how many results a call gets that does not say: a model reads all of them.
+// defaultLimit is how many results a call gets that does not say: a model reads all of
+// them.
 const defaultLimit = 10
 
 func (d *docs) searchTool() definition {
@@ -44,12 +45,16 @@ func (d *docs) searchTool() definition {
 			"the most relevant first, with excerpts. Read the page of a result with detail (sector, detailPath).",
 		parameters: parameters{
 			{
-				name: "query", description: "A few words, such as: redis key prefix.", required: true,
-				hint: `send one or more words, such as "graceful stop"; call list for all pages of a sector`,
+				name: "query", description: "A few words, such as: redis key prefix.",
+				required: true,
+				hint:     `send one or more words, such as "graceful stop"; call list for all pages of a sector`,
 			},
 			d.sectorParameter("Search this sector only; absent for all."),
 			{name: "path", description: "Search this page, or the pages below this path, only."},
-			{name: "limit", description: "Number of results at most.", max: search.MaxLimit, standard: defaultLimit},
+			{
+				name: "limit", description: "Number of results at most.",
+				max: search.MaxLimit, standard: defaultLimit,
+			},
 			{name: "cursor", description: "The nextCursor of the last call with the same query, sector and path."},
 		},
 		output: outputSchema[searchResult](),
@@ -65,7 +70,10 @@ func (d *docs) search(args arguments) (searchResult, error) {
 	if err != nil {
 		return searchResult{}, err
 	}
-	result := searchResult{Query: args.texts["query"], Path: at.path, Results: []found{}, Suggestions: []string{}}
+	result := searchResult{
+		Query: args.texts["query"], Path: at.path, Results: []found{},
+		Suggestions: []string{},
+	}
 	if at.sector != nil {
 		result.Sector = at.sector.Name
 	}
@@ -74,10 +82,12 @@ func (d *docs) search(args arguments) (searchResult, error) {
 		return searchResult{}, err
 	}
 	hits, err := d.index.Search(search.Query{
-		Text: result.Query, Sector: result.Sector, Path: result.Path, Limit: args.numbers["limit"], Offset: offset,
+		Text: result.Query, Sector: result.Sector, Path: result.Path, Limit: args.numbers["limit"],
+		Offset: offset,
 	})
 	if errors.Is(err, search.ErrEmpty) {
-		return searchResult{}, errors.New(`argument "query" has no word to search for: send one or more, such as "graceful stop"`)
+		return searchResult{},
+			errors.New(`argument "query" has no word to search for: send one or more, such as "graceful stop"`)
 	} else if err != nil {
 		return searchResult{}, fmt.Errorf("search failed: %w", err)
 	}
@@ -98,12 +108,14 @@ func (d *docs) found(h search.Hit) found {
 		url += "#" + h.Anchor
 	}
 	return found{
-		Title: h.Page.Title, Sector: h.Page.Sector.Name, DetailPath: h.Page.Path, Excerpt: h.Excerpt, Heading: h.Heading, Anchor: h.Anchor,
+		Title: h.Page.Title, Sector: h.Page.Sector.Name, DetailPath: h.Page.Path,
+		Excerpt: h.Excerpt, Heading: h.Heading, Anchor: h.Anchor,
 		URL: url, Score: math.Round(h.Score*1000) / 1000,
 	}
 }
 
-// scope is where to search. A path must be that of a page, or of pages below it, in the sector, or in any where none is given.
+// scope is where to search. A path must be that of a page, or of pages below it, in the
+// sector, or in any where none is given.
 func (d *docs) scope(sector, path string) (place, error) {
 	at, err := d.locate(sector, path)
 	if at.path = strings.TrimSuffix(at.path, "/"); err != nil || at.path == "" {
@@ -127,7 +139,8 @@ func (d *docs) scope(sector, path string) (place, error) {
 	return place{}, d.unknownPage(name, at.path)
 }
 
-// cursor is where the results of a search go on. It holds the search that it belongs to, so that it fits no other.
+// cursor is where the results of a search go on. It holds the search that it belongs to,
+// so that it fits no other.
 func (r searchResult) cursor(offset int) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d.%08x", offset, r.mark()))
 }

@@ -1,8 +1,10 @@
-// Package tool offers the documentation to language models, over the Model Context Protocol.
+// Package tool offers the documentation to language models, over the Model Context
+// Protocol.
 //
 //	server := tool.New(tool.Config{Library: library, Index: index, BaseURL: "https://docs.example.com", Version: "1.2.3"})
 //
-// There are four tools. Their arguments and the fields of their results are an interface that clients rely on:
+// There are four tools. Their arguments and the fields of their results are an interface
+// that clients rely on:
 //
 //	sector  ()                                    sectors, details[{name, title, description}]
 //	list    (sector, search?)                     sector, baseUrl, documents[{path, title, description}]
@@ -11,17 +13,20 @@
 //	        query, sector, path, totalResults, results[{title, sector, detailPath, excerpt, heading, anchor, url, score}],
 //	        suggestions, nextCursor?
 //
-// A result has structured content of these fields and a text. The text of detail is the page's Markdown, that of the others the
-// same JSON. Arrays are never null. An argument that is null or blank counts as absent.
+// A result has structured content of these fields and a text. The text of detail is the
+// page's Markdown, that of the others the same JSON. Arrays are never null. An argument
+// that is null or blank counts as absent.
 //
-// What a model can mend is not an error of the protocol but a result with isError, whose text names the argument, suggests
-// the nearest sector or page, and says what to call. A path may be written in any way that Library.Find takes, as an address of
-// the site, or as the URI of a resource. An anchor is ignored: detail returns whole pages.
+// What a model can mend is not an error of the protocol but a result with isError, whose
+// text names the argument, suggests the nearest sector or page, and says what to call. A
+// path may be written in any way that Library.Find takes, as an address of the site, or
+// as the URI of a resource. An anchor is ignored: detail returns whole pages.
 //
-// Each page is also a resource, docs:///<sector>/<path>, of type text/markdown. The prompt ask has a model answer a question from
-// the documentation.
+// Each page is also a resource, docs:///<sector>/<path>, of type text/markdown. The
+// prompt ask has a model answer a question from the documentation.
 //
-// A server holds one snapshot of the documentation and may serve several transports and goroutines at once.
+// A server holds one snapshot of the documentation and may serve several transports and
+// goroutines at once.
 package tool
 
 import (
@@ -41,10 +46,12 @@ import (
 type Config struct {
 	Library *page.Library
 	Index   *search.Index // of Library
-	// BaseURL is the address of the site, as https://docs.example.com. Without it, addresses begin with /docs.
+	// BaseURL is the address of the site, as https://docs.example.com. Without it,
+	// addresses begin with /docs.
 	BaseURL string
 	Version string // of the documentation
-	// Options, where set, is given the server's options and returns those to use: for what is to be added to the server later.
+	// Options, where set, is given the server's options and returns those to use: for
+	// what is to be added to the server later.
 	Options func(*mcp.ServerOptions) *mcp.ServerOptions
 }
 
@@ -66,8 +73,10 @@ func New(c Config) *mcp.Server {
 	}
 	options := &mcp.ServerOptions{
 		Instructions: instructions,
-		Capabilities: &mcp.ServerCapabilities{ // what is served never changes: nobody is told of changes
-			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{},
+		// what is served never changes: nobody is told of changes
+		Capabilities: &mcp.ServerCapabilities{
+			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{},
+			Prompts: &mcp.PromptCapabilities{},
 		},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 			c.TTLMs, c.CacheScope = int(freshness.Milliseconds()), "public"
@@ -77,7 +86,8 @@ func New(c Config) *mcp.Server {
 		options = c.Options(options)
 	}
 	server := mcp.NewServer(&mcp.Implementation{
-		Name: "plinth-docs", Title: "Plinth documentation", Version: cmp.Or(c.Version, "dev"), WebsiteURL: d.base,
+		Name: "plinth-docs", Title: "Plinth documentation",
+		Version: cmp.Or(c.Version, "dev"), WebsiteURL: d.base,
 		Description: "Guides and reference of Plinth, glue around gin, gorm and grpc-go for Go services.",
 	}, options)
 	server.AddReceivingMiddleware(rescue, d.suggest, refuseUndeclared(options))
@@ -97,7 +107,8 @@ type docs struct {
 	site    url.URL // the same, parsed
 }
 
-// tools are the four, in the order in which a reader uses them. The protocol lists them by name.
+// tools are the four, in the order in which a reader uses them. The protocol lists them
+// by name.
 func (d *docs) tools() []definition {
 	return []definition{d.sectorTool(), d.listTool(), d.detailTool(), d.searchTool()}
 }

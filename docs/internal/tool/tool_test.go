@@ -30,15 +30,17 @@ const base = "https://docs.example.com"
 func library(tb testing.TB) *page.Library {
 	tb.Helper()
 	return doctest.Library(tb, map[string]string{
-		"guide/order.yaml":           "title: Guide\ndescription: How to begin & go on.\npages: [quick-start, decisions/]\n",
-		"guide/index.md":             doctest.Page("Overview", "See the other pages."),
-		"guide/quick-start.md":       doctest.Page("Quick start", "Before.\n\n## Install it\n\nRun `go get` <now>.\n\n[xdb](../base-go/xdb.md)"),
+		"guide/order.yaml": "title: Guide\ndescription: How to begin & go on.\npages: [quick-start, decisions/]\n",
+		"guide/index.md":   doctest.Page("Overview", "See the other pages."),
+		"guide/quick-start.md": doctest.Page("Quick start",
+			"Before.\n\n## Install it\n\nRun `go get` <now>.\n\n[xdb](../base-go/xdb.md)"),
 		"guide/quick-start.zh.md":    doctest.Page("快速开始", "## 安装\n\n使用缓存 Redis。"),
 		"guide/decisions/order.yaml": "title: Decisions\npages: [names]\n",
 		"guide/decisions/names.md":   doctest.Page("Names", "Why names are names."),
 		"base-go/order.yaml":         "title: Go library\ndescription: The packages.\npages: [xdb, xcache]\n",
-		"base-go/xdb.md":             doctest.Page("xdb", "## Open\n\nIt opens a database: DATABASE_DRIVER.\n\n## Close\n\nIt closes the database."),
-		"base-go/xcache.md":          doctest.Page("xcache", "A cache in memory or in Redis."),
+		"base-go/xdb.md": doctest.Page("xdb",
+			"## Open\n\nIt opens a database: DATABASE_DRIVER.\n\n## Close\n\nIt closes the database."),
+		"base-go/xcache.md": doctest.Page("xcache", "A cache in memory or in Redis."),
 	})
 }
 
@@ -48,7 +50,8 @@ func config(tb testing.TB) tool.Config {
 	return tool.Config{Library: l, Index: search.New(l), BaseURL: base + "/", Version: "1.2.3"}
 }
 
-// connect returns a client of a server over memory, with the newest version of the protocol.
+// connect returns a client of a server over memory, with the newest version of the
+// protocol.
 func connect(tb testing.TB, c tool.Config) *mcp.ClientSession {
 	tb.Helper()
 	return connectAs(tb, c, "")
@@ -61,7 +64,8 @@ func connectAs(tb testing.TB, c tool.Config, version string) *mcp.ClientSession 
 	if err != nil {
 		tb.Fatal(err)
 	}
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(tb.Context(), clientSide,
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"},
+		nil).Connect(tb.Context(), clientSide,
 		&mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		tb.Fatal(err)
@@ -74,9 +78,12 @@ func connectAs(tb testing.TB, c tool.Config, version string) *mcp.ClientSession 
 }
 
 // call returns the structured content and the text of a result.
-func call(tb testing.TB, client *mcp.ClientSession, name, arguments string) (result *mcp.CallToolResult, text string) {
+func call(
+	tb testing.TB, client *mcp.ClientSession, name, arguments string,
+) (result *mcp.CallToolResult, text string) {
 	tb.Helper()
-	result, err := client.CallTool(tb.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
+	result, err := client.CallTool(tb.Context(),
+		&mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
 	if err != nil {
 		tb.Fatalf("%s %s: %v", name, arguments, err)
 	}
@@ -111,23 +118,33 @@ func TestResultsHaveTheAgreedFields(t *testing.T) {
 			}},
 		},
 		{
-			name: "list without a match", tool: "list", arguments: `{"sector":"base-go","search":"nowhere"}`,
-			want: object{"sector": "base-go", "baseUrl": base + "/docs/base-go", "documents": []any{}},
+			name: "list without a match", tool: "list",
+			arguments: `{"sector":"base-go","search":"nowhere"}`,
+			want: object{
+				"sector": "base-go", "baseUrl": base + "/docs/base-go",
+				"documents": []any{},
+			},
 		},
 		{
-			name: "detail", tool: "detail", arguments: `{"sector":"guide","path":"/quick-start"}`, text: quick,
-			want: object{"sector": "guide", "path": "/quick-start", "title": "Quick start", "url": base + "/docs/guide/quick-start", "content": quick},
+			name: "detail", tool: "detail", arguments: `{"sector":"guide","path":"/quick-start"}`,
+			text: quick,
+			want: object{
+				"sector": "guide", "path": "/quick-start", "title": "Quick start",
+				"url": base + "/docs/guide/quick-start", "content": quick,
+			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			result, text := call(t, client, tc.tool, tc.arguments)
-			if diff := cmp.Diff(any(tc.want), result.StructuredContent); result.IsError || diff != "" {
+			if diff := cmp.Diff(any(tc.want), result.StructuredContent); result.IsError ||
+				diff != "" {
 				t.Errorf("structured content (-want +got):\n%s\n%s", diff, text)
 			}
 			if tc.text == "" {
 				tc.text = text
 				var same any
-				if err := json.Unmarshal([]byte(text), &same); err != nil || !cmp.Equal(same, result.StructuredContent) || strings.Contains(text, `\u00`) {
+				if err := json.Unmarshal([]byte(text), &same); err != nil ||
+					!cmp.Equal(same, result.StructuredContent) || strings.Contains(text, `\u00`) {
 					t.Errorf("the text is not the same JSON, readable: %s", text)
 				}
 			}
@@ -167,15 +184,28 @@ func TestSearchLeadsToDetail(t *testing.T) {
 		want            string // address of the first result
 	}{
 		{name: "word", arguments: `{"query":"closes"}`, want: base + "/docs/base-go/xdb#close"},
-		{name: "variable", arguments: `{"query":"DATABASE_DRIVER","sector":"base-go"}`, want: base + "/docs/base-go/xdb#open"},
-		{name: "Chinese", arguments: `{"query":"安装"}`, want: base + "/docs/guide/quick-start.zh#安装"},
-		{name: "page", arguments: `{"query":"closes","path":"/docs/base-go/xdb.md#open"}`, want: base + "/docs/base-go/xdb#close"},
-		{name: "folder", arguments: `{"query":"names","path":"/decisions/"}`, want: base + "/docs/guide/decisions/names"},
+		{
+			name: "variable", arguments: `{"query":"DATABASE_DRIVER","sector":"base-go"}`,
+			want: base + "/docs/base-go/xdb#open",
+		},
+		{
+			name: "Chinese", arguments: `{"query":"安装"}`,
+			want: base + "/docs/guide/quick-start.zh#安装",
+		},
+		{
+			name: "page", arguments: `{"query":"closes","path":"/docs/base-go/xdb.md#open"}`,
+			want: base + "/docs/base-go/xdb#close",
+		},
+		{
+			name: "folder", arguments: `{"query":"names","path":"/decisions/"}`,
+			want: base + "/docs/guide/decisions/names",
+		},
 		{name: "nulls", arguments: `{"query":"closes","sector":null,"path":null,"limit":null,"cursor":null}`, want: base + "/docs/base-go/xdb#close"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := find(t, client, tc.arguments)
-			if len(r.Results) == 0 || r.TotalResults < len(r.Results) || r.Results[0].URL != tc.want {
+			if len(r.Results) == 0 || r.TotalResults < len(r.Results) ||
+				r.Results[0].URL != tc.want {
 				t.Fatalf("result is %+v, want %s first", r, tc.want)
 			}
 			first := r.Results[0]
@@ -183,7 +213,8 @@ func TestSearchLeadsToDetail(t *testing.T) {
 				t.Errorf("first result is %+v", first)
 			}
 			arguments, _ := json.Marshal(object{"sector": first.Sector, "path": first.DetailPath})
-			if result, text := call(t, client, "detail", string(arguments)); result.IsError || !strings.HasPrefix(text, "# "+first.Title+" (") {
+			if result, text := call(t, client, "detail", string(arguments)); result.IsError ||
+				!strings.HasPrefix(text, "# "+first.Title+" (") {
 				t.Errorf("detail says %s", text)
 			}
 		})
@@ -198,7 +229,8 @@ func TestCursorGoesThroughAllResultsOnce(t *testing.T) {
 	}
 	var got []string
 	for cursor := ""; ; {
-		r := find(t, client, fmt.Sprintf(`{"query":"database cache names","limit":1,"cursor":%q}`, cursor))
+		r := find(t, client, fmt.Sprintf(`{"query":"database cache names","limit":1,"cursor":%q}`,
+			cursor))
 		got = append(got, r.Results[0].URL)
 		if cursor = r.NextCursor; cursor == "" {
 			break
@@ -226,10 +258,14 @@ func TestListFiltersByEveryField(t *testing.T) {
 		{name: "heading", search: "install", want: []string{"/quick-start"}},
 		{name: "Chinese", search: "缓存", want: []string{"/quick-start.zh"}},
 		{name: "address of a link", search: "/docs/base-go", want: []string{}},
-		{name: "blank", search: "  ", want: []string{"/", "/quick-start", "/quick-start.zh", "/decisions/names"}},
+		{
+			name: "blank", search: "  ",
+			want: []string{"/", "/quick-start", "/quick-start.zh", "/decisions/names"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, text := call(t, client, "list", fmt.Sprintf(`{"sector":"guide","search":%q}`, tc.search))
+			_, text := call(t, client, "list",
+				fmt.Sprintf(`{"sector":"guide","search":%q}`, tc.search))
 			var r struct{ Documents []struct{ Path string } }
 			if err := json.Unmarshal([]byte(text), &r); err != nil {
 				t.Fatal(err)
@@ -264,7 +300,8 @@ func TestResultsFitTheirSchemas(t *testing.T) {
 		{"search", `{"query":"database","limit":1}`},
 	} {
 		result, text := call(t, client, c[0], c[1])
-		if err := schemas[c[0]].Validate(result.StructuredContent); err != nil || strings.Contains(text, "null") {
+		if err := schemas[c[0]].Validate(result.StructuredContent); err != nil ||
+			strings.Contains(text, "null") {
 			t.Errorf("%s %s: %v: %s", c[0], c[1], err, text)
 		}
 	}
@@ -299,16 +336,20 @@ func TestManyClientsAtOnce(t *testing.T) {
 				return
 			}
 			defer func() { _ = s.Wait() }()
-			client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), clientSide, nil)
+			client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"},
+				nil).Connect(t.Context(), clientSide, nil)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			defer func() { _ = client.Close() }()
 			for name, arguments := range map[string]object{
-				"sector": {}, "list": {"sector": "guide"}, "detail": {"sector": "guide", "path": "/quick-start"}, "search": {"query": "database"},
+				"sector": {}, "list": {"sector": "guide"},
+				"detail": {"sector": "guide", "path": "/quick-start"},
+				"search": {"query": "database"},
 			} {
-				result, err := client.CallTool(context.WithoutCancel(t.Context()), &mcp.CallToolParams{Name: name, Arguments: arguments})
+				result, err := client.CallTool(context.WithoutCancel(t.Context()),
+					&mcp.CallToolParams{Name: name, Arguments: arguments})
 				if err != nil || result.IsError {
 					t.Errorf("%s: %+v, %v", name, result, err)
 				}

@@ -1,4 +1,5 @@
-// Command probe asks one URL and exits with 0 where the answer is 200. It is the health check of a container without a shell.
+// Command probe asks one URL and exits with 0 where the answer is 200. It is the health
+// check of a container without a shell.
 package main
 
 import (

@@ -1,8 +1,8 @@
-// Command client shows the user service from the other side: it registers a user, gets it, registers it again to see an
-// error, and watches the changes for a moment.
+// Command client shows the user service from the other side: it registers a user, gets
+// it, registers it again to see an error, and watches the changes for a moment.
 //
-// The application that calls is the one in APP_ACCESS_ID and APP_SECRET_KEY. The secret is no flag, since everybody on a
-// machine can read the arguments of its processes.
+// The application that calls is the one in APP_ACCESS_ID and APP_SECRET_KEY. The secret
+// is no flag, since everybody on a machine can read the arguments of its processes.
 package main
 
 import (
@@ -61,7 +61,10 @@ func run(ctx context.Context, address, name string, encrypted bool, moment time.
 }
 
 // tour makes the calls and prints what comes back.
-func tour(ctx context.Context, users userv1.UserServiceClient, out io.Writer, name string, moment time.Duration) error {
+func tour(
+	ctx context.Context, users userv1.UserServiceClient, out io.Writer, name string,
+	moment time.Duration,
+) error {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	changes, err := users.Watch(watching, &userv1.WatchRequest{})
@@ -72,18 +75,23 @@ func tour(ctx context.Context, users userv1.UserServiceClient, out io.Writer, na
 		return err
 	}
 
-	request := &userv1.RegisterRequest{Username: name, Email: name + "@example.org", Password: xutil.Generate().Alphanumeric(16)}
+	request := &userv1.RegisterRequest{
+		Username: name, Email: name + "@example.org",
+		Password: xutil.Generate().Alphanumeric(16),
+	}
 	made, err := users.Register(ctx, request)
 	if err != nil {
 		return err
 	}
-	printf(out, "registered  %d %s (request %s)\n", made.GetUser().GetId(), made.GetUser().GetUsername(), made.GetBaseResponse().GetContext())
+	printf(out, "registered  %d %s (request %s)\n", made.GetUser().GetId(),
+		made.GetUser().GetUsername(), made.GetBaseResponse().GetContext())
 
 	found, err := users.Get(ctx, &userv1.GetRequest{Id: made.GetUser().GetId()})
 	if err != nil {
 		return err
 	}
-	printf(out, "found       %s, %s\n", found.GetUser().GetEmail(), found.GetUser().GetCreatedAt().AsTime().Format(time.RFC3339))
+	printf(out, "found       %s, %s\n", found.GetUser().GetEmail(),
+		found.GetUser().GetCreatedAt().AsTime().Format(time.RFC3339))
 
 	var trailer metadata.MD
 	if _, err := users.Register(ctx, request, grpc.Trailer(&trailer)); err != nil {
@@ -95,14 +103,16 @@ func tour(ctx context.Context, users userv1.UserServiceClient, out io.Writer, na
 	return watch(changes, out)
 }
 
-// describe says what an *xerror.Error knows of a failure; every error of a connection from Dial is one.
+// describe says what an *xerror.Error knows of a failure; every error of a connection
+// from Dial is one.
 func describe(err error) string {
 	var e *xerror.Error
 	if !errors.As(err, &e) {
 		return err.Error()
 	}
 	code := e.GetErrorCode()
-	return fmt.Sprintf("%d %s: %s, %s over gRPC", code.GetCode(), code.GetOutput(), e.GetErrorMessage(), status.Code(err))
+	return fmt.Sprintf("%d %s: %s, %s over gRPC",
+		code.GetCode(), code.GetOutput(), e.GetErrorMessage(), status.Code(err))
 }
 
 // watch prints the changes until the watch is ended from here.

@@ -19,7 +19,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
-// App is an application that may call. Digest is the SHA-256 of its secret: 256 random bits need no slower hash.
+// App is an application that may call. Digest is the SHA-256 of its secret: 256 random
+// bits need no slower hash.
 type App struct {
 	xmodels.BaseEntity
 	Digest string `gorm:"size:64;not null"`
@@ -45,7 +46,8 @@ func authenticate(ctx context.Context) (context.Context, error) {
 	return ctx, nil
 }
 
-// verify compares in constant time, also where there is nobody, and does not say which of the two was wrong.
+// verify compares in constant time, also where there is nobody, and does not say which of
+// the two was wrong.
 func verify(ctx context.Context, id xsnowflake.SnowflakeID, secret string) error {
 	app := App{Digest: strings.Repeat("-", 64)} // which no secret has
 	err := xdb.MustGetDB(ctx).Where("id = ?", id).Take(&app).Error
@@ -53,7 +55,8 @@ func verify(ctx context.Context, id xsnowflake.SnowflakeID, secret string) error
 		return err
 	}
 	if !xutil.Security().Equal(xutil.Encryption().SHA256(secret), app.Digest) {
-		return xerror.New(xerror.Unauthorized, "the application is not known, or its secret is wrong")
+		return xerror.New(xerror.Unauthorized,
+			"the application is not known, or its secret is wrong")
 	}
 	return nil
 }

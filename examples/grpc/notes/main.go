@@ -1,4 +1,5 @@
-// Command notes keeps notes over HTTP and gRPC. It is the program of the guide's page about gRPC.
+// Command notes keeps notes over HTTP and gRPC. It is the program of the guide's page
+// about gRPC.
 package main
 
 import (
@@ -29,7 +30,10 @@ func main() {
 
 func options() []xoption.Option {
 	return []xoption.Option{
-		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", "DATABASE_PATH": "notes.db"}),
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
+			xenv.DatabaseDriver: "sqlite",
+			"DATABASE_PATH":     "notes.db",
+		}),
 		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&Note{}, &App{})),
 		xoption.WithRoute(routes),
 		xoption.WithHealth(),

@@ -34,9 +34,10 @@ func TestNotesOverBothTransports(t *testing.T) {
 	dial := func(id, key string) notesv1.NoteServiceClient {
 		conn, err := client.Dial("passthrough:///memory", client.WithApplication(id, key),
 			client.WithPlaintext(), client.WithPlaintextSecrets(),
-			client.WithDialOptions(grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-				return listener.DialContext(ctx)
-			})))
+			client.WithDialOptions(
+				grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+					return listener.DialContext(ctx)
+				})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,14 +67,21 @@ func TestNotesOverBothTransports(t *testing.T) {
 	if len(list) != 1 || list[0].Field != "text" {
 		t.Errorf("Add without a text = %v, want a failure of text", err)
 	}
-	for _, stranger := range []notesv1.NoteServiceClient{dial("1", secret), dial(shop.ID.String(), "cs_other")} {
-		if _, err := stranger.Get(t.Context(), &notesv1.GetRequest{Id: 1}); status.Code(err) != codes.Unauthenticated {
+	for _, stranger := range []notesv1.NoteServiceClient{
+		dial("1", secret),
+		dial(shop.ID.String(), "cs_other"),
+	} {
+		if _, err := stranger.Get(t.Context(),
+			&notesv1.GetRequest{Id: 1}); status.Code(err) != codes.Unauthenticated {
 			t.Errorf("Get of a stranger = %v", err)
 		}
 	}
-	if _, err := dial("shop", secret).Get(t.Context(), &notesv1.GetRequest{Id: 1}); !isCode(err, xerror.ValidationError) {
+	if _, err := dial("shop", secret).Get(t.Context(), &notesv1.GetRequest{Id: 1}); !isCode(err,
+		xerror.ValidationError) {
 		t.Errorf("Get with an id that is none = %v", err)
 	}
 }
 
-func isCode(err error, code *xerror.ErrorCode) bool { return xerror.From(err).GetErrorCode() == code }
+func isCode(err error, code *xerror.ErrorCode) bool {
+	return xerror.From(err).GetErrorCode() == code
+}

@@ -1,5 +1,6 @@
-// Package userv1 is the interface of the sample user service: what protoc-gen-go and protoc-gen-go-grpc make of
-// user.proto, and the bounds of its requests. The server asks for these by itself: see validation.Methods.
+// Package userv1 is the interface of the sample user service: what protoc-gen-go and
+// protoc-gen-go-grpc make of user.proto, and the bounds of its requests. The server asks
+// for these by itself: see validation.Methods.
 package userv1
 
 import (
@@ -16,7 +17,10 @@ func (x *RegisterRequest) Validate() error {
 
 // Registration returns the user as the rules name it.
 func (x *RegisterRequest) Registration() rule.Registration {
-	return rule.Registration{Username: x.GetUsername(), Email: x.GetEmail(), Password: x.GetPassword()}
+	return rule.Registration{
+		Username: x.GetUsername(), Email: x.GetEmail(),
+		Password: x.GetPassword(),
+	}
 }
 
 // Validate returns what is wrong with the id.

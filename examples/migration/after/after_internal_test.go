@@ -48,7 +48,8 @@ func TestOldOrdersAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left []Order
-	if err := xdb.MustGetDB(ctx).Find(&left).Error; err != nil || len(left) != 1 || left[0].Item != "cup" {
+	if err := xdb.MustGetDB(ctx).Find(&left).Error; err != nil || len(left) != 1 ||
+		left[0].Item != "cup" {
 		t.Errorf("left = %+v, %v, want the cup", left, err)
 	}
 	for _, job := range jobs() {

@@ -49,7 +49,10 @@ func main() {
 
 func options() []xoption.Option {
 	return []xoption.Option{
-		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", "DATABASE_PATH": "orders.db"}),
+		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
+			xenv.DatabaseDriver: "sqlite",
+			"DATABASE_PATH":     "orders.db",
+		}),
 		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&Order{})),
 		xoption.WithRoute(routes),
 		xoption.WithHealth(),
@@ -57,7 +60,8 @@ func options() []xoption.Option {
 }
 
 func jobs() []*cronx.Job {
-	return []*cronx.Job{cronx.NewJob("@hourly", clean, cronx.WithName("clean-orders"), cronx.WithSingleRun())}
+	return []*cronx.Job{cronx.NewJob("@hourly",
+		clean, cronx.WithName("clean-orders"), cronx.WithSingleRun())}
 }
 
 func routes(_ context.Context, engine *gin.Engine) {
@@ -86,12 +90,14 @@ func place(ctx context.Context, item string, count int) (*Order, error) {
 		return nil, err // its code is found, its text stays in the log
 	}
 	log.Info(ctx, "ordered", slog.Any("order", order.ID), slog.Int("count", count))
-	asyncx.Async(ctx, func(ctx context.Context) { tell(ctx, order) }, asyncx.WithName("tell"), asyncx.WithTimeout(10*time.Second))
+	asyncx.Async(ctx, func(ctx context.Context) { tell(ctx, order) }, asyncx.WithName("tell"),
+		asyncx.WithTimeout(10*time.Second))
 	return order, nil
 }
 
 func clean(ctx context.Context) error {
-	return xdb.MustGetDB(ctx).Where("created_at < ?", time.Now().AddDate(0, 0, -90)).Delete(&Order{}).Error
+	return xdb.MustGetDB(ctx).Where("created_at < ?",
+		time.Now().AddDate(0, 0, -90)).Delete(&Order{}).Error
 }
 
 // tell would send a message to the warehouse.

@@ -1,4 +1,5 @@
-// Command first serves the same orders with the start, the stop and the request path of Plinth, and handlers as they were.
+// Command first serves the same orders with the start, the stop and the request path of
+// Plinth, and handlers as they were.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Package orders is what a gin service looks like that was written by hand: the part that moves over last.
+// Package orders is what a gin service looks like that was written by hand: the part that
+// moves over last.
 package orders
 
 import (

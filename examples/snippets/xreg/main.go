@@ -42,5 +42,7 @@ func routes(ctx context.Context, engine *gin.Engine) {
 }
 
 func handler(search *Search) gin.HandlerFunc {
-	return func(c *gin.Context) { xresult.SuccessHasData(c, "searched", search.Has(c.Param("word"))) }
+	return func(c *gin.Context) {
+		xresult.SuccessHasData(c, "searched", search.Has(c.Param("word")))
+	}
 }

@@ -23,7 +23,9 @@ type feed struct {
 }
 
 // ServerStream implements pb.TestServiceServer.
-func (feed) ServerStream(request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse]) error {
+func (feed) ServerStream(
+	request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse],
+) error {
 	if err := stream.Send(&pb.TestResponse{Text: "news for " + request.GetText()}); err != nil {
 		return err
 	}
@@ -76,7 +78,8 @@ func serve(server *grpc.Server) (client pb.TestServiceClient, stop func()) {
 	}
 	served := make(chan error)
 	go func() { served <- server.Serve(listener) }()
-	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(listener.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		panic(err)
 	}

@@ -25,11 +25,14 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// current is what the one middleware of the default registry does; registering is for ever.
+// current is what the one middleware of the default registry does; registering is for
+// ever.
 var current atomic.Pointer[grpc.StreamServerInterceptor]
 
 func TestMain(m *testing.M) {
-	middleware.UseStream(pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	middleware.UseStream(pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream,
+		info *grpc.StreamServerInfo, next grpc.StreamHandler,
+	) error {
 		if does := current.Load(); does != nil {
 			return (*does)(srv, ss, info, next)
 		}
@@ -46,7 +49,9 @@ func use(t *testing.T, m grpc.StreamServerInterceptor) {
 }
 
 // documented is the chain as the page has it.
-func documented(app context.Context, log *xlog.LogNamedLogger, checks ...validation.Check) []grpc.StreamServerInterceptor {
+func documented(
+	app context.Context, log *xlog.LogNamedLogger, checks ...validation.Check,
+) []grpc.StreamServerInterceptor {
 	return []grpc.StreamServerInterceptor{
 		stream.Trace(), stream.InitContext(app), stream.AccessLog(log), stream.Recover(),
 		stream.Middleware(), stream.Validate(checks...),
@@ -65,12 +70,14 @@ type answer struct {
 // ask serves a handler behind a chain and opens one stream, with one message.
 func ask(t *testing.T, chain []grpc.StreamServerInterceptor, h handler, pairs ...string) *answer {
 	t.Helper()
-	client := pb.NewTestServiceClient(calltest.Serve(t, &calltest.Service{OnBidi: h}, grpc.ChainStreamInterceptor(chain...)))
+	client := pb.NewTestServiceClient(calltest.Serve(t, &calltest.Service{OnBidi: h},
+		grpc.ChainStreamInterceptor(chain...)))
 	stream, err := client.BidiStream(metadata.AppendToOutgoingContext(t.Context(), pairs...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(stream.Send(&pb.TestRequest{Text: "hello"}), stream.CloseSend()); err != nil && !errors.Is(err, io.EOF) {
+	if err := errors.Join(stream.Send(&pb.TestRequest{Text: "hello"}),
+		stream.CloseSend()); err != nil && !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	a := &answer{}
@@ -120,14 +127,25 @@ func TestDocumentedChainAnswers(t *testing.T) {
 		output string
 	}{
 		{name: "success", end: func() error { return nil }, texts: "first"},
-		{name: "error", end: func() error { return xerror.New(xerror.NotFound, "") }, texts: "first", code: codes.NotFound, output: "NOT_FOUND"},
-		{name: "panic after the first message", end: func() error { panic("secret") }, texts: "first", code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
-		{name: "refused", refuse: xerror.New(xerror.Forbidden, ""), code: codes.PermissionDenied, output: "FORBIDDEN"},
+		{
+			name: "error", end: func() error { return xerror.New(xerror.NotFound, "") },
+			texts: "first", code: codes.NotFound, output: "NOT_FOUND",
+		},
+		{
+			name: "panic after the first message", end: func() error { panic("secret") },
+			texts: "first", code: codes.Internal, output: "SERVER_INTERNAL_ERROR",
+		},
+		{
+			name: "refused", refuse: xerror.New(xerror.Forbidden, ""), code: codes.PermissionDenied,
+			output: "FORBIDDEN",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
 			var steps []string
-			use(t, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+			use(t, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo,
+				next grpc.StreamHandler,
+			) error {
 				if ss.Context().Value(xctx.RegNodeKey) == "nodes" {
 					steps = append(steps, "middleware")
 				}
@@ -137,17 +155,22 @@ func TestDocumentedChainAnswers(t *testing.T) {
 				steps = append(steps, "check")
 				return tc.refuse
 			}
-			a := ask(t, documented(app, nil, check), afterOne(tc.end), "x_request_uuid", "abc") // it takes that of the test
-			if status.Code(a.err) != tc.code || strings.Join(a.texts, " ") != tc.texts || detail(a.err).GetOutput() != tc.output {
+			// it takes that of the test
+			a := ask(t, documented(app, nil, check), afterOne(tc.end), "x_request_uuid", "abc")
+			if status.Code(a.err) != tc.code || strings.Join(a.texts, " ") != tc.texts ||
+				detail(a.err).GetOutput() != tc.output {
 				t.Errorf("got %q, %v", a.texts, a.err)
 			}
-			if a.err != nil && (detail(a.err).GetContext() != "abc" || strings.Contains(a.err.Error(), "secret")) {
+			if a.err != nil &&
+				(detail(a.err).GetContext() != "abc" || strings.Contains(a.err.Error(), "secret")) {
 				t.Errorf("err = %v, detail %v", a.err, detail(a.err))
 			}
-			if got := a.trailer.Get("x_request_uuid"); len(got) != 1 || got[0] != "abc" || strings.Join(steps, " ") != "middleware check" {
+			if got := a.trailer.Get("x_request_uuid"); len(got) != 1 || got[0] != "abc" ||
+				strings.Join(steps, " ") != "middleware check" {
 				t.Errorf("trailer = %v, steps = %q", a.trailer, steps)
 			}
-			if line := log.Only("call"); line["request_id"] != "abc" || line["stream"] != "bidi" || line["received"] != 1.0 {
+			if line := log.Only("call"); line["request_id"] != "abc" || line["stream"] != "bidi" ||
+				line["received"] != 1.0 {
 				t.Errorf("line = %v", line)
 			}
 		})
@@ -164,7 +187,9 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 	}
 	refuses := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
 	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
-	hasID := func(a *answer, _ *calltest.Log) bool { return len(a.trailer.Get("x_request_uuid")) == 1 }
+	hasID := func(a *answer, _ *calltest.Log) bool {
+		return len(a.trailer.Get("x_request_uuid")) == 1
+	}
 	for _, tc := range []struct {
 		name  string
 		part  grpc.StreamServerInterceptor
@@ -173,28 +198,52 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 		holds func(a *answer, log *calltest.Log) bool
 	}{
 		{name: "Trace", part: stream.Trace(), h: fine, holds: hasID},
-		{name: "Trace of an error", part: stream.Trace(), h: fails, code: codes.NotFound, holds: hasID},
-		{name: "InitContext", part: stream.InitContext(app), h: looks, holds: func(*answer, *calltest.Log) bool { return seen == "nodes" }},
-		{name: "InitContext of an error", part: stream.InitContext(app), h: fails, code: codes.NotFound},
-		{name: "AccessLog", part: stream.AccessLog(nil), h: fine, holds: func(_ *answer, log *calltest.Log) bool {
-			line := log.Only("call")
-			return line["status"] == "OK" && line["sent"] == 1.0
-		}},
-		{name: "AccessLog of an error", part: stream.AccessLog(nil), h: fails, code: codes.NotFound, holds: func(_ *answer, log *calltest.Log) bool {
-			return log.Only("call")["status"] == "NOT_FOUND"
-		}},
-		{name: "Recover", part: stream.Recover(), h: afterOne(func() error { panic("secret") }), code: codes.Internal, holds: func(a *answer, log *calltest.Log) bool {
-			return log.Only("panic")["panic"] == "secret" && strings.Join(a.texts, " ") == "first"
-		}},
-		{name: "Middleware", part: stream.Middleware(), h: fine, holds: func(a *answer, _ *calltest.Log) bool {
-			return strings.Join(a.texts, " ") == "of-the-middleware first"
-		}},
+		{
+			name: "Trace of an error",
+			part: stream.Trace(), h: fails, code: codes.NotFound, holds: hasID,
+		},
+		{
+			name: "InitContext", part: stream.InitContext(app), h: looks,
+			holds: func(*answer, *calltest.Log) bool { return seen == "nodes" },
+		},
+		{
+			name: "InitContext of an error",
+			part: stream.InitContext(app), h: fails, code: codes.NotFound,
+		},
+		{
+			name: "AccessLog", part: stream.AccessLog(nil), h: fine,
+			holds: func(_ *answer, log *calltest.Log) bool {
+				line := log.Only("call")
+				return line["status"] == "OK" && line["sent"] == 1.0
+			},
+		},
+		{
+			name: "AccessLog of an error", part: stream.AccessLog(nil), h: fails, code: codes.NotFound,
+			holds: func(_ *answer, log *calltest.Log) bool {
+				return log.Only("call")["status"] == "NOT_FOUND"
+			},
+		},
+		{
+			name: "Recover", part: stream.Recover(), h: afterOne(func() error { panic("secret") }),
+			code: codes.Internal, holds: func(a *answer, log *calltest.Log) bool {
+				return log.Only("panic")["panic"] == "secret" &&
+					strings.Join(a.texts, " ") == "first"
+			},
+		},
+		{
+			name: "Middleware", part: stream.Middleware(), h: fine,
+			holds: func(a *answer, _ *calltest.Log) bool {
+				return strings.Join(a.texts, " ") == "of-the-middleware first"
+			},
+		},
 		{name: "Middleware of an error", part: stream.Middleware(), h: fails, code: codes.NotFound},
 		{name: "Validate", part: stream.Validate(refuses), h: fine, code: codes.PermissionDenied},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
-			use(t, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+			use(t, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo,
+				next grpc.StreamHandler,
+			) error {
 				if err := ss.SendMsg(&pb.TestResponse{Text: "of-the-middleware"}); err != nil {
 					return err
 				}

@@ -61,7 +61,10 @@ func Example() {
 func ExampleValidate() {
 	short := func(ctx context.Context, request any) error {
 		if r, ok := request.(*pb.TestRequest); ok && len(r.GetText()) > 8 {
-			return validation.Refuse(ctx, []xvalid.FieldError{{Field: "text", Tag: "max", Message: "text must have at most 8 characters"}}, nil)
+			return validation.Refuse(ctx, []xvalid.FieldError{{
+				Field: "text", Tag: "max",
+				Message: "text must have at most 8 characters",
+			}}, nil)
 		}
 		return nil
 	}
@@ -92,7 +95,8 @@ func serve(server *grpc.Server) (client pb.TestServiceClient, stop func()) {
 	}
 	served := make(chan error)
 	go func() { served <- server.Serve(listener) }()
-	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(listener.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		panic(err)
 	}

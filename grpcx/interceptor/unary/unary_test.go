@@ -26,11 +26,14 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// current is what the one middleware of the default registry does; registering is for ever.
+// current is what the one middleware of the default registry does; registering is for
+// ever.
 var current atomic.Pointer[grpc.UnaryServerInterceptor]
 
 func TestMain(m *testing.M) {
-	middleware.UseUnary(pb.TestService_ServiceDesc, func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	middleware.UseUnary(pb.TestService_ServiceDesc, func(ctx context.Context, req any,
+		info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+	) (any, error) {
 		if does := current.Load(); does != nil {
 			return (*does)(ctx, req, info, next)
 		}
@@ -47,7 +50,9 @@ func use(t *testing.T, m grpc.UnaryServerInterceptor) {
 }
 
 // documented is the chain as the package's comment has it.
-func documented(app context.Context, log *xlog.LogNamedLogger, checks ...validation.Check) []grpc.UnaryServerInterceptor {
+func documented(
+	app context.Context, log *xlog.LogNamedLogger, checks ...validation.Check,
+) []grpc.UnaryServerInterceptor {
 	return []grpc.UnaryServerInterceptor{
 		unary.Trace(), unary.InitContext(app), unary.AccessLog(log), unary.Recover(),
 		unary.Middleware(), unary.Validate(checks...), unary.ResponseBuilder(),
@@ -57,11 +62,15 @@ func documented(app context.Context, log *xlog.LogNamedLogger, checks ...validat
 type handler = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error)
 
 // ask serves a handler behind a chain and calls it once.
-func ask(t *testing.T, chain []grpc.UnaryServerInterceptor, h handler, pairs ...string) (*pb.TestResponse, metadata.MD, error) {
+func ask(
+	t *testing.T, chain []grpc.UnaryServerInterceptor, h handler, pairs ...string,
+) (*pb.TestResponse, metadata.MD, error) {
 	t.Helper()
-	client := pb.NewTestServiceClient(calltest.Serve(t, &calltest.Service{OnUnary: h}, grpc.ChainUnaryInterceptor(chain...)))
+	client := pb.NewTestServiceClient(calltest.Serve(t, &calltest.Service{OnUnary: h},
+		grpc.ChainUnaryInterceptor(chain...)))
 	var trailer metadata.MD
-	response, err := client.Unary(metadata.AppendToOutgoingContext(t.Context(), pairs...), &pb.TestRequest{Text: "hello"}, grpc.Trailer(&trailer))
+	response, err := client.Unary(metadata.AppendToOutgoingContext(t.Context(), pairs...),
+		&pb.TestRequest{Text: "hello"}, grpc.Trailer(&trailer))
 	return response, trailer, err
 }
 
@@ -87,16 +96,23 @@ func TestDocumentedChainAnswers(t *testing.T) {
 		{name: "error", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 			return nil, xerror.New(xerror.NotFound, "")
 		}, code: codes.NotFound, output: "NOT_FOUND"},
-		{name: "panic", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) { panic("secret") }, code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
+		{name: "panic", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+			panic("secret")
+		}, code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
 		{name: "nothing", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 			return nil, nil // on purpose
 		}, code: codes.Internal, output: "DEVELOPER_ERROR"},
-		{name: "refused", refuse: errors.New("secret"), code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
+		{
+			name: "refused", refuse: errors.New("secret"), code: codes.Internal,
+			output: "SERVER_INTERNAL_ERROR",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
 			var steps []string
-			use(t, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			use(t, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
+				next grpc.UnaryHandler,
+			) (any, error) {
 				if ctx.Value(xctx.RegNodeKey) == "nodes" {
 					steps = append(steps, "middleware")
 				}
@@ -106,18 +122,23 @@ func TestDocumentedChainAnswers(t *testing.T) {
 				steps = append(steps, "check")
 				return tc.refuse
 			}
-			response, trailer, err := ask(t, documented(app, nil, check), tc.h, "x_request_uuid", "abc") // it takes that of the test
+			// it takes that of the test
+			response, trailer,
+				err := ask(t, documented(app, nil, check), tc.h, "x_request_uuid", "abc")
 			b := response.GetBaseResponse()
 			if err != nil {
 				b = detail(err)
 			}
-			if status.Code(err) != tc.code || b.GetOutput() != tc.output || b.GetContext() != "abc" {
+			if status.Code(err) != tc.code || b.GetOutput() != tc.output ||
+				b.GetContext() != "abc" {
 				t.Errorf("got %v, %v", response, err)
 			}
-			if got := trailer.Get("x_request_uuid"); len(got) != 1 || got[0] != "abc" || strings.Join(steps, " ") != "middleware check" {
+			if got := trailer.Get("x_request_uuid"); len(got) != 1 || got[0] != "abc" ||
+				strings.Join(steps, " ") != "middleware check" {
 				t.Errorf("trailer = %v, steps = %q", trailer, steps)
 			}
-			if line := log.Only("call"); line["request_id"] != "abc" || err != nil && strings.Contains(err.Error(), "secret") {
+			if line := log.Only("call"); line["request_id"] != "abc" || err != nil &&
+				strings.Contains(err.Error(), "secret") {
 				t.Errorf("line = %v, err = %v", line, err)
 			}
 		})
@@ -143,37 +164,70 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 		code  codes.Code
 		holds func(response *pb.TestResponse, trailer metadata.MD, log *calltest.Log) bool
 	}{
-		{name: "Trace", part: unary.Trace(), holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
-			return len(trailer.Get("x_request_uuid")) == 1
-		}},
-		{name: "Trace of an error", part: unary.Trace(), h: fails, code: codes.NotFound, holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
-			return len(trailer.Get("x_request_uuid")) == 1
-		}},
-		{name: "InitContext", part: unary.InitContext(app), h: looks, holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
-			return seen == "nodes" && len(trailer.Get("x_request_uuid")) == 0
-		}},
-		{name: "InitContext of an error", part: unary.InitContext(app), h: fails, code: codes.NotFound},
-		{name: "AccessLog", part: unary.AccessLog(nil), holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
-			return log.Only("call")["status"] == "OK"
-		}},
-		{name: "AccessLog of an error", part: unary.AccessLog(nil), h: fails, code: codes.NotFound, holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
-			return log.Only("call")["status"] == "NOT_FOUND"
-		}},
-		{name: "Recover", part: unary.Recover(), h: panics, code: codes.Internal, holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
-			return log.Only("panic")["panic"] == "secret"
-		}},
-		{name: "Middleware", part: unary.Middleware(), holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
-			return response.GetText() == "of the middleware" && response.GetBaseResponse() == nil
-		}},
+		{
+			name: "Trace", part: unary.Trace(),
+			holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
+				return len(trailer.Get("x_request_uuid")) == 1
+			},
+		},
+		{
+			name: "Trace of an error", part: unary.Trace(), h: fails, code: codes.NotFound,
+			holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
+				return len(trailer.Get("x_request_uuid")) == 1
+			},
+		},
+		{
+			name: "InitContext", part: unary.InitContext(app), h: looks,
+			holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
+				return seen == "nodes" && len(trailer.Get("x_request_uuid")) == 0
+			},
+		},
+		{
+			name: "InitContext of an error",
+			part: unary.InitContext(app), h: fails, code: codes.NotFound,
+		},
+		{
+			name: "AccessLog", part: unary.AccessLog(nil),
+			holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
+				return log.Only("call")["status"] == "OK"
+			},
+		},
+		{
+			name: "AccessLog of an error", part: unary.AccessLog(nil), h: fails, code: codes.NotFound,
+			holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
+				return log.Only("call")["status"] == "NOT_FOUND"
+			},
+		},
+		{
+			name: "Recover", part: unary.Recover(), h: panics, code: codes.Internal,
+			holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
+				return log.Only("panic")["panic"] == "secret"
+			},
+		},
+		{
+			name: "Middleware", part: unary.Middleware(),
+			holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
+				return response.GetText() == "of the middleware" &&
+					response.GetBaseResponse() == nil
+			},
+		},
 		{name: "Validate", part: unary.Validate(refuses), code: codes.PermissionDenied},
-		{name: "ResponseBuilder", part: unary.ResponseBuilder(), holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
-			return response.GetBaseResponse().GetCode() == 200
-		}},
-		{name: "ResponseBuilder of an error", part: unary.ResponseBuilder(), h: fails, code: codes.NotFound},
+		{
+			name: "ResponseBuilder", part: unary.ResponseBuilder(),
+			holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
+				return response.GetBaseResponse().GetCode() == 200
+			},
+		},
+		{
+			name: "ResponseBuilder of an error",
+			part: unary.ResponseBuilder(), h: fails, code: codes.NotFound,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
-			use(t, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			use(t, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
+				next grpc.UnaryHandler,
+			) (any, error) {
 				if _, err := next(ctx, req); err != nil {
 					return nil, err
 				}
@@ -223,7 +277,8 @@ func TestWithoutAServerAnInterceptorIsAFunctionLikeAnyOther(t *testing.T) {
 	calltest.Record(t)
 	info := &grpc.UnaryServerInfo{FullMethod: pb.TestService_Unary_FullMethodName}
 	for _, part := range documented(context.Background(), nil) {
-		response, err := part(t.Context(), &pb.TestRequest{}, info, func(context.Context, any) (any, error) { return &pb.WithoutEnvelope{}, nil })
+		response, err := part(t.Context(), &pb.TestRequest{}, info,
+			func(context.Context, any) (any, error) { return &pb.WithoutEnvelope{}, nil })
 		if _, ok := response.(*pb.WithoutEnvelope); !ok || err != nil {
 			t.Errorf("got %v, %v", response, err)
 		}

@@ -21,11 +21,15 @@ import (
 func counted() (*middleware.Registry, *atomic.Int64) {
 	var n atomic.Int64
 	r := new(middleware.Registry)
-	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any,
+		_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+	) (any, error) {
 		n.Add(1)
 		return next(ctx, req)
 	})
-	r.UseStream(&pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	r.UseStream(&pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream,
+		_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+	) error {
 		n.Add(1)
 		return next(srv, ss)
 	})
@@ -35,16 +39,20 @@ func counted() (*middleware.Registry, *atomic.Int64) {
 func TestPartThatIsMountedTwiceDoesNothing(t *testing.T) {
 	registry, runs := counted()
 	first := context.WithValue(t.Context(), xctx.RegNodeKey, "first")
-	second := context.WithValue(context.WithValue(t.Context(), xctx.RegNodeKey, "second"), xctx.DebugKey, true)
-	c, again := call.Config{App: first, Registry: registry}, call.Config{App: second, Registry: registry}
+	second := context.WithValue(context.WithValue(t.Context(), xctx.RegNodeKey, "second"),
+		xctx.DebugKey, true)
+	c, again := call.Config{App: first, Registry: registry},
+		call.Config{App: second, Registry: registry}
 	var unary []grpc.UnaryServerInterceptor
 	var stream []grpc.StreamServerInterceptor
 	for _, p := range order {
-		unary, stream = append(unary, call.Unary(p, c), call.Unary(p, again)), append(stream, call.Stream(p, c), call.Stream(p, again))
+		unary, stream = append(unary, call.Unary(p, c), call.Unary(p, again)),
+			append(stream, call.Stream(p, c), call.Stream(p, again))
 	}
 	unary, stream = append(unary, call.Unary(all, again)), append(stream, call.Stream(all, again))
 	log, service := calltest.Record(t), &calltest.Service{}
-	client := pb.NewTestServiceClient(calltest.Serve(t, service, grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)))
+	client := pb.NewTestServiceClient(calltest.Serve(t, service,
+		grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)))
 	f := &fixture{T: t, log: log, service: service, client: client}
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
@@ -56,8 +64,10 @@ func TestPartThatIsMountedTwiceDoesNothing(t *testing.T) {
 				return nil
 			})
 			a := kind.call(t.Context(), inner)
-			if a.err != nil || runs.Load() != 1 || node != "first" || a.responses[0].GetBaseResponse().GetOverhead() != 0 {
-				t.Errorf("err = %v, middlewares ran %d times, node = %v, response %v", a.err, runs.Load(), node, a.responses)
+			if a.err != nil || runs.Load() != 1 || node != "first" ||
+				a.responses[0].GetBaseResponse().GetOverhead() != 0 {
+				t.Errorf("err = %v, middlewares ran %d times, node = %v, response %v",
+					a.err, runs.Load(), node, a.responses)
 			}
 			if id := a.id(t); inner.log.Only("call")["request_id"] != id {
 				t.Errorf("id = %s, log:\n%s", id, inner.log)
@@ -69,11 +79,14 @@ func TestPartThatIsMountedTwiceDoesNothing(t *testing.T) {
 	}
 }
 
-// authenticated is a registry whose middleware refuses every second call, and counts them.
+// authenticated is a registry whose middleware refuses every second call, and counts
+// them.
 func authenticated() (*middleware.Registry, *atomic.Int64) {
 	var n atomic.Int64
 	r := new(middleware.Registry)
-	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any,
+		_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+	) (any, error) {
 		if n.Add(1)%2 == 0 {
 			return nil, xerror.New(xerror.Unauthorized, "")
 		}
@@ -85,34 +98,42 @@ func authenticated() (*middleware.Registry, *atomic.Int64) {
 func TestInterceptorMayCallTheNextOneTwice(t *testing.T) {
 	registry, asked := authenticated()
 	var errs []error
-	retry := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	retry := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
+		next grpc.UnaryHandler,
+	) (any, error) {
 		first, err := next(ctx, req)
 		errs = append(errs, err)
 		_, err = next(ctx, req)
 		errs = append(errs, err)
 		return first, nil
 	}
-	inAllForms(t, call.Config{Registry: registry}, between{unary: []grpc.UnaryServerInterceptor{retry}}, func(f *fixture) {
-		errs = nil
-		asked.Store(0)
-		var handled int
-		f.does(func(context.Context) error {
-			handled++
-			return nil
+	inAllForms(t, call.Config{Registry: registry},
+		between{unary: []grpc.UnaryServerInterceptor{retry}}, func(f *fixture) {
+			errs = nil
+			asked.Store(0)
+			var handled int
+			f.does(func(context.Context) error {
+				handled++
+				return nil
+			})
+			a := unaryOf(f.Context(), f.client)
+			if a.err != nil || asked.Load() != 2 || handled != 1 || len(errs) != 2 ||
+				errs[0] != nil ||
+				!errors.Is(errs[1], xerror.Unauthorized) {
+				f.Errorf("err = %v, authentication ran %d times, the handler %d, errors %v",
+					a.err, asked.Load(), handled, errs)
+			}
+			if a.responses[0].GetBaseResponse().GetContext() != a.id(f.T) {
+				f.Errorf("response = %v", a.responses[0])
+			}
+			f.log.Only("call")
 		})
-		a := unaryOf(f.Context(), f.client)
-		if a.err != nil || asked.Load() != 2 || handled != 1 || len(errs) != 2 || errs[0] != nil || !errors.Is(errs[1], xerror.Unauthorized) {
-			f.Errorf("err = %v, authentication ran %d times, the handler %d, errors %v", a.err, asked.Load(), handled, errs)
-		}
-		if a.responses[0].GetBaseResponse().GetContext() != a.id(f.T) {
-			f.Errorf("response = %v", a.responses[0])
-		}
-		f.log.Only("call")
-	})
 }
 
 // hedge calls the next one twice at the same time and waits for both.
-func hedge(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func hedge(
+	ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	var both sync.WaitGroup
 	var responses [2]any
 	var errs [2]error
@@ -130,22 +151,25 @@ func hedge(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.Unar
 
 func TestInterceptorMayCallTheNextOneTwiceAtTheSameTime(t *testing.T) {
 	registry, asked := authenticated()
-	inAllForms(t, call.Config{Registry: registry}, between{unary: []grpc.UnaryServerInterceptor{hedge}}, func(f *fixture) {
-		asked.Store(0)
-		var handled atomic.Int64
-		f.does(func(context.Context) error {
-			handled.Add(1)
-			return nil
+	inAllForms(t, call.Config{Registry: registry},
+		between{unary: []grpc.UnaryServerInterceptor{hedge}}, func(f *fixture) {
+			asked.Store(0)
+			var handled atomic.Int64
+			f.does(func(context.Context) error {
+				handled.Add(1)
+				return nil
+			})
+			a := unaryOf(f.Context(), f.client)
+			if a.err != nil || asked.Load() != 2 || handled.Load() != 1 ||
+				a.responses[0].GetBaseResponse().GetContext() != a.id(f.T) {
+				f.Errorf("got %v, %v; authentication ran %d times, the handler %d",
+					a.responses, a.err, asked.Load(), handled.Load())
+			}
 		})
-		a := unaryOf(f.Context(), f.client)
-		if a.err != nil || asked.Load() != 2 || handled.Load() != 1 || a.responses[0].GetBaseResponse().GetContext() != a.id(f.T) {
-			f.Errorf("got %v, %v; authentication ran %d times, the handler %d", a.responses, a.err, asked.Load(), handled.Load())
-		}
-	})
 }
 
-// TestAttemptsAtTheSameTimeShareTheirID has the id given inside the interceptor that hedges, where the call has begun
-// outside it.
+// TestAttemptsAtTheSameTimeShareTheirID has the id given inside the interceptor that
+// hedges, where the call has begun outside it.
 func TestAttemptsAtTheSameTimeShareTheirID(t *testing.T) {
 	log, service := calltest.Record(t), &calltest.Service{}
 	var ids sync.Map
@@ -162,7 +186,8 @@ func TestAttemptsAtTheSameTimeShareTheirID(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := log.Only("call")["request_id"]
-	if node, ok := ids.Load(id); !ok || node != "node" || response.GetBaseResponse().GetContext() != id {
+	if node, ok := ids.Load(id); !ok || node != "node" ||
+		response.GetBaseResponse().GetContext() != id {
 		t.Errorf("response = %v, id of the log = %v", response, id)
 	}
 	n := 0
@@ -172,8 +197,9 @@ func TestAttemptsAtTheSameTimeShareTheirID(t *testing.T) {
 	}
 }
 
-// TestCallInsideACallIsOneOfItsOwn calls another method through the same interceptors, with the context of the call
-// around it, as a server does that serves itself in the same process.
+// TestCallInsideACallIsOneOfItsOwn calls another method through the same interceptors,
+// with the context of the call around it, as a server does that serves itself in the same
+// process.
 func TestCallInsideACallIsOneOfItsOwn(t *testing.T) {
 	registry, runs := counted()
 	chain := call.Unary(all, call.Config{Registry: registry})
@@ -184,10 +210,11 @@ func TestCallInsideACallIsOneOfItsOwn(t *testing.T) {
 			outer, _ = ctx.Value(xctx.RequestKey).(string)
 			own := incoming(ctx, "x_request_uuid", "of-the-inner-call")
 			info := &grpc.UnaryServerInfo{FullMethod: pb.TestService_UnarySafe_FullMethodName}
-			response, err := chain(own, &pb.TestRequest{}, info, func(ctx context.Context, _ any) (any, error) {
-				inner, _ = ctx.Value(xctx.RequestKey).(string)
-				return &pb.TestResponse{}, nil
-			})
+			response, err := chain(own, &pb.TestRequest{}, info,
+				func(ctx context.Context, _ any) (any, error) {
+					inner, _ = ctx.Value(xctx.RequestKey).(string)
+					return &pb.TestResponse{}, nil
+				})
 			if err != nil || response.(*pb.TestResponse).GetBaseResponse().GetContext() != "of-the-inner-call" {
 				f.Errorf("the inner call = %v, %v", response, err)
 			}
@@ -195,9 +222,12 @@ func TestCallInsideACallIsOneOfItsOwn(t *testing.T) {
 		})
 		a := unaryOf(f.Context(), f.client)
 		if a.err != nil || a.id(f.T) != outer || inner != "of-the-inner-call" || runs.Load() != 2 {
-			f.Errorf("err = %v, ids %s, %s and %s, middlewares ran %d times", a.err, a.id(f.T), outer, inner, runs.Load())
+			f.Errorf("err = %v, ids %s, %s and %s, middlewares ran %d times",
+				a.err, a.id(f.T), outer, inner, runs.Load())
 		}
-		if lines := f.log.Lines("call"); len(lines) != 2 || lines[0]["method"] != pb.TestService_UnarySafe_FullMethodName || lines[1]["request_id"] != outer {
+		if lines := f.log.Lines("call"); len(lines) != 2 ||
+			lines[0]["method"] != pb.TestService_UnarySafe_FullMethodName ||
+			lines[1]["request_id"] != outer {
 			f.Errorf("lines = %v", lines)
 		}
 	})

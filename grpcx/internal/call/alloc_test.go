@@ -35,8 +35,14 @@ var chains = []struct {
 }{
 	{name: "no line", level: slog.LevelError, want: 2},
 	{name: "a line", level: slog.LevelInfo, want: 2},
-	{name: "the caller's id", level: slog.LevelInfo, pairs: []string{"x_request_uuid", "abc"}, want: 1},
-	{name: "the caller's id, dashed", level: slog.LevelInfo, pairs: []string{"x-request-uuid", "abc", "x_request_source", "shop", "accept-language", "en"}, want: 1},
+	{
+		name: "the caller's id", level: slog.LevelInfo, pairs: []string{"x_request_uuid", "abc"},
+		want: 1,
+	},
+	{name: "the caller's id, dashed", level: slog.LevelInfo, pairs: []string{
+		"x-request-uuid",
+		"abc", "x_request_source", "shop", "accept-language", "en",
+	}, want: 1},
 }
 
 // once returns a call of the fused chain, without a server.
@@ -45,7 +51,10 @@ func once(tb testing.TB, level slog.Level, pairs []string) func() {
 	info := &grpc.UnaryServerInfo{FullMethod: unaryMethod}
 	response := &pb.TestResponse{BaseResponse: &generate.BaseResponse{}}
 	handler := func(ctx context.Context, _ any) (any, error) { return response, ctx.Err() }
-	chain := call.Unary(all, call.Config{App: context.Background(), Log: engineAt(tb, level).WithName(xlog.NamedGRPC), InFlight: new(call.InFlight)})
+	chain := call.Unary(all, call.Config{
+		App: context.Background(),
+		Log: engineAt(tb, level).WithName(xlog.NamedGRPC), InFlight: new(call.InFlight),
+	})
 	ctx, request := incoming(tb.Context(), pairs...), any(&pb.TestRequest{})
 	return func() {
 		if _, err := chain(ctx, request, info, handler); err != nil {
@@ -54,7 +63,8 @@ func once(tb testing.TB, level slog.Level, pairs []string) func() {
 	}
 }
 
-// TestChainAllocatesTheCallAndItsID: the call is one allocation, an ID of its own another.
+// TestChainAllocatesTheCallAndItsID: the call is one allocation, an ID of its own
+// another.
 func TestChainAllocatesTheCallAndItsID(t *testing.T) {
 	for _, tc := range chains {
 		t.Run(tc.name, func(t *testing.T) {
@@ -77,8 +87,8 @@ func BenchmarkChain(b *testing.B) {
 	}
 }
 
-// BenchmarkResponse is what an answer costs: made by hand, made by SuccessWith, and completed by the chain's last part,
-// which here pays for the call's beginning too.
+// BenchmarkResponse is what an answer costs: made by hand, made by SuccessWith, and
+// completed by the chain's last part, which here pays for the call's beginning too.
 func BenchmarkResponse(b *testing.B) {
 	ctx := incoming(b.Context())
 	complete := call.Unary(call.Respond, call.Config{})
@@ -89,14 +99,21 @@ func BenchmarkResponse(b *testing.B) {
 		make func()
 	}{
 		{name: "by hand", make: func() {
-			response = &pb.TestResponse{BaseResponse: &generate.BaseResponse{Output: "Success", Code: 200, Message: "done"}}
+			response = &pb.TestResponse{BaseResponse: &generate.BaseResponse{
+				Output: "Success",
+				Code:   200, Message: "done",
+			}}
 		}},
-		{name: "SuccessWith", make: func() { response = result.SuccessWith[*pb.TestResponse](ctx, "done") }},
+		{name: "SuccessWith", make: func() {
+			response = result.SuccessWith[*pb.TestResponse](ctx, "done")
+		}},
 		{name: "completed", make: func() {
-			_, _ = complete(ctx, nil, info, func(context.Context, any) (any, error) { return response, nil })
+			_, _ = complete(ctx, nil, info,
+				func(context.Context, any) (any, error) { return response, nil })
 		}},
 		{name: "nothing to complete", make: func() {
-			_, _ = complete(ctx, nil, info, func(context.Context, any) (any, error) { return info, nil })
+			_, _ = complete(ctx, nil, info,
+				func(context.Context, any) (any, error) { return info, nil })
 		}},
 	} {
 		b.Run(tc.name, func(b *testing.B) {

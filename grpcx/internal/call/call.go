@@ -1,11 +1,15 @@
-// Package call is what the unary and the stream interceptors share: the state of one call, and what is done around it.
+// Package call is what the unary and the stream interceptors share: the state of one
+// call, and what is done around it.
 //
-// An interceptor is a set of parts, mounted by Unary or Stream: the public interceptors have one part each, the runner's
-// has all of them and costs one interceptor. The parts know of each other through the context, so that a part which is
-// mounted a second time around the same call does nothing; the knowledge lies in the context and in nothing that
-// changes, so that an interceptor in between may call the next one again, also at the same time.
+// An interceptor is a set of parts, mounted by Unary or Stream: the public interceptors
+// have one part each, the runner's has all of them and costs one interceptor. The parts
+// know of each other through the context, so that a part which is mounted a second time
+// around the same call does nothing; the knowledge lies in the context and in nothing
+// that changes, so that an interceptor in between may call the next one again, also at
+// the same time.
 //
-// Whatever order the parts are mounted in, an error that leaves one is a gRPC status (see package rpcstatus).
+// Whatever order the parts are mounted in, an error that leaves one is a gRPC status (see
+// package rpcstatus).
 package call
 
 import (
@@ -46,7 +50,8 @@ const (
 
 	// Outer are the parts that stand outside an application's interceptors.
 	Outer = Trace | Context | Access | Recover | Answer
-	// Inner are those that stand inside them. There is a Recover too, for the goroutines of those in between.
+	// Inner are those that stand inside them. There is a Recover too, for the goroutines
+	// of those in between.
 	Inner = Recover | Middleware | Validate | Respond | Answer
 )
 
@@ -56,8 +61,9 @@ type Config struct {
 	App context.Context
 	// Log takes the lines of Access. It is the logger GRPC where nil.
 	Log *xlog.LogNamedLogger
-	// Registry holds the chains of Middleware. Where nil it is that of the outermost interceptor of the call, and where that
-	// has none the default one: so a Middleware that an application lists itself runs the chains of the server.
+	// Registry holds the chains of Middleware. Where nil it is that of the outermost
+	// interceptor of the call, and where that has none the default one: so a Middleware
+	// that an application lists itself runs the chains of the server.
 	Registry *middleware.Registry
 	// Checks are those of Validate, after the request's own.
 	Checks []validation.Check
@@ -82,7 +88,8 @@ func newServer(parts Part, c Config) *server {
 	return s
 }
 
-// exchange is one call. It is never reused: the call's context, which is part of it, may outlive it.
+// exchange is one call. It is never reused: the call's context, which is part of it, may
+// outlive it.
 type exchange struct {
 	request xctx.Request
 	origin  layer
@@ -111,7 +118,8 @@ func (l *layer) Value(key any) any {
 	return l.Context.Value(key)
 }
 
-// turn is one interceptor's turn at a call; package xhelper has the same server and exchange.
+// turn is one interceptor's turn at a call; package xhelper has the same server and
+// exchange.
 type turn struct {
 	*server
 	call     *exchange
@@ -120,9 +128,9 @@ type turn struct {
 	counted  bool // in InFlight
 }
 
-// enter returns the turn of an interceptor, and the context from there inwards. It begins the call where no interceptor
-// has: info, which grpc makes for each call, tells it from a call around it, whose context a caller in the same process
-// may have passed on.
+// enter returns the turn of an interceptor, and the context from there inwards. It begins
+// the call where no interceptor has: info, which grpc makes for each call, tells it from
+// a call around it, whose context a caller in the same process may have passed on.
 func (s *server) enter(ctx context.Context, info any) (turn, context.Context) {
 	outer, _ := ctx.Value(layerKey{}).(*layer)
 	if outer == nil || outer.call.info != info {
@@ -132,7 +140,9 @@ func (s *server) enter(ctx context.Context, info any) (turn, context.Context) {
 	if t.parts != 0 {
 		t.count()
 	}
-	t.parts |= s.parts & Recover // an interceptor in between may have started a goroutine, out of the outer one's reach
+	// an interceptor in between may have started a goroutine, out of the outer one's
+	// reach
+	t.parts |= s.parts & Recover
 	if len(s.Checks) > 0 {
 		t.parts |= s.parts & Validate // checks of its own
 	}
@@ -167,8 +177,8 @@ func (t *turn) prepare(ctx context.Context, parts Part) {
 	}
 }
 
-// prepareOnce is prepare for a call that has begun: an interceptor outside this one may be calling it twice at the same
-// time.
+// prepareOnce is prepare for a call that has begun: an interceptor outside this one may
+// be calling it twice at the same time.
 func (t *turn) prepareOnce(ctx context.Context) {
 	if t.parts&(Trace|Context) == 0 {
 		return

@@ -34,14 +34,32 @@ func failures(t *testing.T) []failure {
 	t.Helper()
 	own := ownStatus(t)
 	return []failure{
-		{name: "of the catalogue", err: xerror.New(xerror.NotFound, "no such user"), code: codes.NotFound, output: "NOT_FOUND", text: "no such user"},
-		{name: "wrapped", err: fmt.Errorf("%s: %w", secret, xerror.New(xerror.Unauthorized, "")), code: codes.Unauthenticated, output: "UNAUTHORIZED"},
-		{name: "with a cause", err: xerror.Wrap(xerror.Existed, "taken", errors.New(secret)), code: codes.InvalidArgument, output: "EXISTED", text: "taken"},
-		{name: "unknown", err: errors.New(secret), code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
+		{
+			name: "of the catalogue", err: xerror.New(xerror.NotFound, "no such user"),
+			code: codes.NotFound, output: "NOT_FOUND", text: "no such user",
+		},
+		{
+			name: "wrapped", err: fmt.Errorf("%s: %w", secret, xerror.New(xerror.Unauthorized, "")),
+			code: codes.Unauthenticated, output: "UNAUTHORIZED",
+		},
+		{
+			name: "with a cause", err: xerror.Wrap(xerror.Existed, "taken", errors.New(secret)),
+			code: codes.InvalidArgument, output: "EXISTED", text: "taken",
+		},
+		{
+			name: "unknown", err: errors.New(secret), code: codes.Internal,
+			output: "SERVER_INTERNAL_ERROR",
+		},
 		{name: "cancelled", err: context.Canceled, code: codes.Canceled},
-		{name: "out of time", err: fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), code: codes.DeadlineExceeded},
+		{
+			name: "out of time", err: fmt.Errorf("%s: %w", secret, context.DeadlineExceeded),
+			code: codes.DeadlineExceeded,
+		},
 		{name: "own status", err: own.Err(), code: codes.OutOfRange, own: own},
-		{name: "own status, wrapped", err: fmt.Errorf("%s: %w", secret, own.Err()), code: codes.OutOfRange, own: own},
+		{
+			name: "own status, wrapped",
+			err:  fmt.Errorf("%s: %w", secret, own.Err()), code: codes.OutOfRange, own: own,
+		},
 	}
 }
 
@@ -68,7 +86,8 @@ func (w *failure) check(t *testing.T, a *answer) {
 		return
 	}
 	b := envelopeOf(t, a.err)
-	if w.output != "" && b.GetOutput() != w.output || b.GetErrorMessage() != w.text || b.GetContext() != a.id(t) {
+	if w.output != "" && b.GetOutput() != w.output || b.GetErrorMessage() != w.text ||
+		b.GetContext() != a.id(t) {
 		t.Errorf("envelope = %v, want %s and %q", b, w.output, w.text)
 	}
 	wire, err := proto.Marshal(got.Proto())
@@ -80,10 +99,11 @@ func (w *failure) check(t *testing.T, a *answer) {
 func TestErrorOfAHandlerIsMapped(t *testing.T) {
 	for _, tc := range failures(t) {
 		t.Run(tc.name, func(t *testing.T) {
-			inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-				f.does(func(context.Context) error { return tc.err })
-				tc.check(f.T, do(f.Context()))
-			})
+			inAllKinds(t, call.Config{}, between{},
+				func(f *fixture, do func(context.Context) *answer) {
+					f.does(func(context.Context) error { return tc.err })
+					tc.check(f.T, do(f.Context()))
+				})
 		})
 	}
 }
@@ -94,9 +114,10 @@ func TestErrorOfAMiddlewareIsMapped(t *testing.T) {
 			r := new(middleware.Registry)
 			r.UseUnary(&pb.TestService_ServiceDesc, failsUnary(tc.err))
 			r.UseStream(&pb.TestService_ServiceDesc, failsStream(tc.err))
-			inAllKinds(t, call.Config{Registry: r}, between{}, func(f *fixture, do func(context.Context) *answer) {
-				tc.check(f.T, do(f.Context()))
-			})
+			inAllKinds(t, call.Config{Registry: r}, between{},
+				func(f *fixture, do func(context.Context) *answer) {
+					tc.check(f.T, do(f.Context()))
+				})
 		})
 	}
 }
@@ -116,22 +137,30 @@ func TestErrorOfAnInterceptorInBetweenIsMapped(t *testing.T) {
 }
 
 func failsUnary(err error) grpc.UnaryServerInterceptor {
-	return func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) { return nil, err }
+	return func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+		return nil, err
+	}
 }
 
 func failsStream(err error) grpc.StreamServerInterceptor {
-	return func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error { return err }
+	return func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
+		return err
+	}
 }
 
 func TestInterceptorInBetweenSeesTheErrorItself(t *testing.T) {
 	var seen []error
 	app := between{
-		unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any,
+			_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+		) (any, error) {
 			resp, err := next(ctx, req)
 			seen = append(seen, err)
 			return resp, err
 		}},
-		stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream,
+			_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+		) error {
 			err := next(srv, ss)
 			seen = append(seen, err)
 			return err
@@ -141,29 +170,37 @@ func TestInterceptorInBetweenSeesTheErrorItself(t *testing.T) {
 		seen = nil
 		f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
 		do(f.Context())
-		if len(seen) != 1 || !errors.Is(seen[0], xerror.NotFound) || status.Code(seen[0]) != codes.NotFound {
+		if len(seen) != 1 || !errors.Is(seen[0], xerror.NotFound) ||
+			status.Code(seen[0]) != codes.NotFound {
 			f.Errorf("seen = %v, want one that is NotFound in both ways", seen)
 		}
 	})
 }
 
-// TestErrorIsLoggedOnce wraps the error of the handler, as an interceptor of the application may.
+// TestErrorIsLoggedOnce wraps the error of the handler, as an interceptor of the
+// application may.
 func TestErrorIsLoggedOnce(t *testing.T) {
 	app := between{
-		unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any,
+			_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+		) (any, error) {
 			resp, err := next(ctx, req)
 			return resp, fmt.Errorf("in between: %w", err)
 		}},
-		stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream,
+			_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+		) error {
 			return fmt.Errorf("in between: %w", next(srv, ss))
 		}},
 	}
 	inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *answer) {
 		f.does(func(context.Context) error { return errors.New(secret) })
-		if a := do(f.Context()); status.Code(a.err) != codes.Internal || strings.Contains(a.err.Error(), "between") {
+		if a := do(f.Context()); status.Code(a.err) != codes.Internal ||
+			strings.Contains(a.err.Error(), "between") {
 			f.Errorf("err = %v", a.err)
 		}
-		if line := f.log.Only("the call failed"); !strings.Contains(fmt.Sprint(line["error"]), secret) {
+		if line := f.log.Only("the call failed"); !strings.Contains(fmt.Sprint(line["error"]),
+			secret) {
 			f.Errorf("line = %v, want what the client is not told", line)
 		}
 	})
@@ -186,7 +223,9 @@ func TestNilErrorOfATypeIsNone(t *testing.T) {
 			var none *xerror.Error
 			return &pb.TestResponse{Text: "fine"}, none
 		}
-		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
+			pb.TestResponse],
+		) error {
 			var none *xerror.Error
 			if err := stream.Send(&pb.TestResponse{Text: "fine"}); err != nil {
 				return err
@@ -204,7 +243,10 @@ func TestNilErrorOfATypeIsNone(t *testing.T) {
 
 func TestNeitherResponseNorErrorIsADevelopersError(t *testing.T) {
 	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
-		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) { return nil, nil } // on purpose
+		// on purpose
+		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+			return nil, nil
+		}
 		a := unaryOf(f.Context(), f.client)
 		if a.err == nil || envelopeOf(f.T, a.err).GetOutput() != "DEVELOPER_ERROR" {
 			f.Errorf("err = %v, want DEVELOPER_ERROR", a.err)

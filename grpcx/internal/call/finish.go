@@ -21,13 +21,15 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-// panicked writes the line about a panic, and returns the status that the caller gets instead of its text. v is nil where
-// the goroutine ends without a panic, and then no caller gets anything.
+// panicked writes the line about a panic, and returns the status that the caller gets
+// instead of its text. v is nil where the goroutine ends without a panic, and then no
+// caller gets anything.
 func (t *turn) panicked(ctx context.Context, method string, v any) error {
 	if v == nil {
 		v = "runtime.Goexit, or panic(nil)"
 	}
-	t.Log.Error(ctx, "panic", slog.String("method", method), slog.String("panic", rpcstatus.Cut(fmt.Sprint(v))),
+	t.Log.Error(ctx, "panic", slog.String("method", method),
+		slog.String("panic", rpcstatus.Cut(fmt.Sprint(v))),
 		slog.String("stack", string(debug.Stack())))
 	return rpcstatus.Panicked(ctx)
 }
@@ -63,7 +65,8 @@ func (t *turn) access(ctx context.Context, method string, st *stream, err error)
 		return
 	}
 	line := xlog.CallLine{
-		Method: method, Status: names[min(code, codes.Unauthenticated+1)], Level: at, Start: t.call.request.Start(),
+		Method: method, Status: names[min(code, codes.Unauthenticated+1)], Level: at,
+		Start:    t.call.request.Start(),
 		ClientIP: address(ctx), Source: meta.First(meta.Incoming(ctx), requestSource),
 	}
 	switch {
@@ -81,16 +84,22 @@ func (t *turn) access(ctx context.Context, method string, st *stream, err error)
 
 // names are those of the codes in the log, and one for what is no code of gRPC's.
 var names = [...]string{
-	codes.OK: "OK", codes.Canceled: "CANCELLED", codes.Unknown: "UNKNOWN", codes.InvalidArgument: "INVALID_ARGUMENT",
-	codes.DeadlineExceeded: "DEADLINE_EXCEEDED", codes.NotFound: "NOT_FOUND", codes.AlreadyExists: "ALREADY_EXISTS",
+	codes.OK: "OK", codes.Canceled: "CANCELLED", codes.Unknown: "UNKNOWN",
+	codes.InvalidArgument:  "INVALID_ARGUMENT",
+	codes.DeadlineExceeded: "DEADLINE_EXCEEDED", codes.NotFound: "NOT_FOUND",
+	codes.AlreadyExists:    "ALREADY_EXISTS",
 	codes.PermissionDenied: "PERMISSION_DENIED", codes.ResourceExhausted: "RESOURCE_EXHAUSTED",
-	codes.FailedPrecondition: "FAILED_PRECONDITION", codes.Aborted: "ABORTED", codes.OutOfRange: "OUT_OF_RANGE",
-	codes.Unimplemented: "UNIMPLEMENTED", codes.Internal: "INTERNAL", codes.Unavailable: "UNAVAILABLE",
-	codes.DataLoss: "DATA_LOSS", codes.Unauthenticated: "UNAUTHENTICATED", codes.Unauthenticated + 1: "OTHER",
+	codes.FailedPrecondition: "FAILED_PRECONDITION", codes.Aborted: "ABORTED",
+	codes.OutOfRange:    "OUT_OF_RANGE",
+	codes.Unimplemented: "UNIMPLEMENTED", codes.Internal: "INTERNAL",
+	codes.Unavailable: "UNAVAILABLE",
+	codes.DataLoss:    "DATA_LOSS", codes.Unauthenticated: "UNAUTHENTICATED",
+	codes.Unauthenticated + 1: "OTHER",
 }
 
-// level is that of a call's line: ERROR where the service failed, WARN where it refused. A client that no longer wants the
-// answer is the ordinary end of many a stream; so is UNAVAILABLE while the application stops.
+// level is that of a call's line: ERROR where the service failed, WARN where it refused.
+// A client that no longer wants the answer is the ordinary end of many a stream; so is
+// UNAVAILABLE while the application stops.
 func level(code codes.Code) slog.Level {
 	switch code {
 	case codes.OK, codes.Canceled:
@@ -104,10 +113,12 @@ func level(code codes.Code) slog.Level {
 
 // quiet reports whether the successful calls of a method are logged for developers only.
 func quiet(method string) bool {
-	return strings.HasPrefix(method, "/grpc.health.") || strings.HasPrefix(method, "/grpc.reflection.")
+	return strings.HasPrefix(method, "/grpc.health.") ||
+		strings.HasPrefix(method, "/grpc.reflection.")
 }
 
-// address returns the client's address, invalid where the connection has none, as over a Unix socket.
+// address returns the client's address, invalid where the connection has none, as over a
+// Unix socket.
 func address(ctx context.Context) netip.Addr {
 	p, ok := peer.FromContext(ctx)
 	if !ok {

@@ -27,7 +27,10 @@ const (
 )
 
 // order are the parts as they are documented.
-var order = []call.Part{call.Trace, call.Context, call.Access, call.Recover, call.Middleware | call.Answer, call.Validate, call.Respond}
+var order = []call.Part{
+	call.Trace, call.Context, call.Access, call.Recover,
+	call.Middleware | call.Answer, call.Validate, call.Respond,
+}
 
 // between are interceptors of an application, of either kind.
 type between struct {
@@ -35,8 +38,8 @@ type between struct {
 	stream []grpc.StreamServerInterceptor
 }
 
-// forms are the ways in which the parts are mounted; the application's interceptors stand between the outer and the
-// inner ones, or before the fused one.
+// forms are the ways in which the parts are mounted; the application's interceptors stand
+// between the outer and the inner ones, or before the fused one.
 var forms = []struct {
 	name    string
 	options func(c call.Config, app between) []grpc.ServerOption
@@ -49,7 +52,8 @@ var forms = []struct {
 	}},
 	{name: "fused", options: func(c call.Config, app between) []grpc.ServerOption {
 		if app.unary != nil || app.stream != nil {
-			return split(c, app, []call.Part{call.Outer}, []call.Part{all}) // what is mounted twice is there once
+			// what is mounted twice is there once
+			return split(c, app, []call.Part{call.Outer}, []call.Part{all})
 		}
 		return split(c, app, []call.Part{all}, nil)
 	}},
@@ -67,7 +71,10 @@ func split(c call.Config, app between, outer, inner []call.Part) []grpc.ServerOp
 	mount(outer)
 	unary, stream = slices.Concat(unary, app.unary), slices.Concat(stream, app.stream)
 	mount(inner)
-	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)}
+	return []grpc.ServerOption{
+		grpc.ChainUnaryInterceptor(unary...),
+		grpc.ChainStreamInterceptor(stream...),
+	}
 }
 
 // fixture is a server in one of the forms.
@@ -84,7 +91,8 @@ func inAllForms(t *testing.T, c call.Config, app between, test func(f *fixture))
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			f := &fixture{T: t, log: calltest.Record(t), service: &calltest.Service{}}
-			f.client = pb.NewTestServiceClient(calltest.Serve(t, f.service, form.options(c, app)...))
+			f.client = pb.NewTestServiceClient(calltest.Serve(t, f.service,
+				form.options(c, app)...))
 			test(f)
 		})
 	}
@@ -135,8 +143,12 @@ var kinds = []struct {
 	name string
 	call func(ctx context.Context, f *fixture) *answer
 }{
-	{name: "unary", call: func(ctx context.Context, f *fixture) *answer { return unaryOf(ctx, f.client) }},
-	{name: "stream", call: func(ctx context.Context, f *fixture) *answer { return bidiOf(ctx, f.T, f.client) }},
+	{name: "unary", call: func(ctx context.Context, f *fixture) *answer {
+		return unaryOf(ctx, f.client)
+	}},
+	{name: "stream", call: func(ctx context.Context, f *fixture) *answer {
+		return bidiOf(ctx, f.T, f.client)
+	}},
 }
 
 func unaryOf(ctx context.Context, client pb.TestServiceClient) *answer {
@@ -154,7 +166,8 @@ func bidiOf(ctx context.Context, t *testing.T, client pb.TestServiceClient) *ans
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(stream.Send(&pb.TestRequest{Text: "hello"}), stream.CloseSend()); err != nil && !errors.Is(err, io.EOF) {
+	if err := errors.Join(stream.Send(&pb.TestRequest{Text: "hello"}),
+		stream.CloseSend()); err != nil && !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	a := &answer{}
@@ -173,13 +186,17 @@ func bidiOf(ctx context.Context, t *testing.T, client pb.TestServiceClient) *ans
 
 // does makes both methods run do, and answer with an echo where it returns nil.
 func (f *fixture) does(do func(ctx context.Context) error) {
-	f.service.OnUnary = func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+	f.service.OnUnary = func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse,
+		error,
+	) {
 		if err := do(ctx); err != nil {
 			return nil, err
 		}
 		return &pb.TestResponse{Text: request.GetText()}, nil
 	}
-	f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+	f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
+		pb.TestResponse],
+	) error {
 		if err := do(stream.Context()); err != nil {
 			return err
 		}
@@ -192,12 +209,18 @@ func (f *fixture) does(do func(ctx context.Context) error) {
 }
 
 // inAllKinds runs a test with a call of either kind in each form.
-func inAllKinds(t *testing.T, c call.Config, app between, test func(f *fixture, call func(ctx context.Context) *answer)) {
+func inAllKinds(
+	t *testing.T, c call.Config, app between,
+	test func(f *fixture, call func(ctx context.Context) *answer),
+) {
 	t.Helper()
 	inAllForms(t, c, app, func(f *fixture) {
 		for _, kind := range kinds {
 			f.Run(kind.name, func(t *testing.T) {
-				inner := &fixture{T: t, log: calltest.Record(t), service: f.service, client: f.client}
+				inner := &fixture{
+					T: t, log: calltest.Record(t), service: f.service,
+					client: f.client,
+				}
 				test(inner, func(ctx context.Context) *answer { return kind.call(ctx, inner) })
 			})
 		}
@@ -217,6 +240,10 @@ func (t *transport) SetTrailer(md metadata.MD) error {
 
 // incoming returns the context of a call from a plain client.
 func incoming(ctx context.Context, pairs ...string) context.Context {
-	md := metadata.Pairs(append([]string{":authority", "127.0.0.1:1119", "content-type", "application/grpc", "user-agent", "grpc-go/1.82.1"}, pairs...)...)
-	return metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(ctx, &transport{}), md)
+	md := metadata.Pairs(append([]string{
+		":authority", "127.0.0.1:1119", "content-type",
+		"application/grpc", "user-agent", "grpc-go/1.82.1",
+	}, pairs...)...)
+	return metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(ctx, &transport{}),
+		md)
 }

@@ -19,7 +19,8 @@ import (
 
 const secret = "swordfish"
 
-// isInternal checks the answer to a panic: Internal, an id, one line, and nothing of text on the wire.
+// isInternal checks the answer to a panic: Internal, an id, one line, and nothing of text
+// on the wire.
 func (f *fixture) isInternal(a *answer, text string) {
 	f.Helper()
 	if status.Code(a.err) != codes.Internal {
@@ -42,11 +43,13 @@ func (f *fixture) isInternal(a *answer, text string) {
 	stack, _ := line["stack"].(string)
 	value, _ := line["panic"].(string)
 	method, _ := line["method"].(string)
-	if !strings.Contains(value, text) || !strings.HasPrefix(method, "/plinth.grpcx.testproto.TestService/") || !strings.Contains(stack, "_test.go:") {
+	if !strings.Contains(value, text) || !strings.HasPrefix(method,
+		"/plinth.grpcx.testproto.TestService/") || !strings.Contains(stack, "_test.go:") {
 		f.Errorf("line = %v, want %q, the method and the stack", line, text)
 	}
 	if line := f.log.Only("call"); line["status"] != "INTERNAL" || line["level"] != "info" {
-		f.Errorf("line = %v, want INTERNAL at level info, since the panic has a line at error", line)
+		f.Errorf("line = %v, want INTERNAL at level info, since the panic has a line at error",
+			line)
 	}
 }
 
@@ -59,20 +62,24 @@ var panics = []struct {
 	{name: "text", do: func() { panic(secret) }, want: secret},
 	{name: "error", do: func() { panic(errors.New(secret)) }, want: secret},
 	{name: "nil", do: func() { panic(nil) }, want: "panic called with nil argument"},
-	{name: "runtime error", do: func() { clear(make([]int, 1)[len(secret):]) }, want: "slice bounds out of range"},
+	{
+		name: "runtime error", do: func() { clear(make([]int, 1)[len(secret):]) },
+		want: "slice bounds out of range",
+	},
 	{name: "nil pointer", do: func() { _ = *(*int)(nil) }, want: "nil pointer dereference"},
 }
 
 func TestPanicInAHandlerIsInternalWithAnID(t *testing.T) {
 	for _, tc := range panics {
 		t.Run(tc.name, func(t *testing.T) {
-			inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-				f.does(func(context.Context) error {
-					tc.do()
-					return nil
+			inAllKinds(t, call.Config{}, between{},
+				func(f *fixture, do func(context.Context) *answer) {
+					f.does(func(context.Context) error {
+						tc.do()
+						return nil
+					})
+					f.isInternal(do(f.Context()), tc.want)
 				})
-				f.isInternal(do(f.Context()), tc.want)
-			})
 		})
 	}
 }
@@ -97,7 +104,9 @@ func TestWhatIsPanickedWithIsCutInTheLog(t *testing.T) {
 
 func TestPanicAfterTheFirstMessageEndsTheStream(t *testing.T) {
 	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
-		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
+			pb.TestResponse],
+		) error {
 			if err := stream.Send(&pb.TestResponse{Text: "first"}); err != nil {
 				return err
 			}
@@ -113,22 +122,26 @@ func TestPanicAfterTheFirstMessageEndsTheStream(t *testing.T) {
 
 func TestPanicInAMiddlewareIsInternal(t *testing.T) {
 	r := new(middleware.Registry)
-	r.UseUnary(&pb.TestService_ServiceDesc, func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
-		panic(secret)
-	})
-	r.UseStream(&pb.TestService_ServiceDesc, func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
-		panic(secret)
-	})
-	inAllKinds(t, call.Config{Registry: r}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		f.isInternal(do(f.Context()), secret)
-	})
+	r.UseUnary(&pb.TestService_ServiceDesc,
+		func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+			panic(secret)
+		})
+	r.UseStream(&pb.TestService_ServiceDesc,
+		func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
+			panic(secret)
+		})
+	inAllKinds(t, call.Config{Registry: r}, between{},
+		func(f *fixture, do func(context.Context) *answer) {
+			f.isInternal(do(f.Context()), secret)
+		})
 }
 
 func TestPanicInACheckIsInternal(t *testing.T) {
 	check := func(context.Context, any) error { panic(secret) }
-	inAllKinds(t, call.Config{Checks: []func(context.Context, any) error{check}}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		f.isInternal(do(f.Context()), secret)
-	})
+	inAllKinds(t, call.Config{Checks: []func(context.Context, any) error{check}}, between{},
+		func(f *fixture, do func(context.Context) *answer) {
+			f.isInternal(do(f.Context()), secret)
+		})
 }
 
 // trap is an error whose methods panic, as those of one that wraps nil do.
@@ -139,22 +152,29 @@ func (trap) Unwrap() error { panic(secret) }
 
 func TestErrorWhoseMethodsPanicDoesNotEndTheProcess(t *testing.T) {
 	r := new(middleware.Registry)
-	r.UseUnary(&pb.TestService_ServiceDesc, func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
-		return nil, trap{}
-	})
-	r.UseStream(&pb.TestService_ServiceDesc, func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
-		return trap{}
-	})
-	inAllKinds(t, call.Config{Registry: r}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		if a := do(f.Context()); status.Code(a.err) != codes.Internal || strings.Contains(a.err.Error(), secret) || a.id(f.T) == "" {
-			f.Errorf("err = %v, want Internal and no more", a.err)
-		}
-	})
+	r.UseUnary(&pb.TestService_ServiceDesc,
+		func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+			return nil, trap{}
+		})
+	r.UseStream(&pb.TestService_ServiceDesc,
+		func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
+			return trap{}
+		})
+	inAllKinds(t, call.Config{Registry: r}, between{},
+		func(f *fixture, do func(context.Context) *answer) {
+			if a := do(f.Context()); status.Code(a.err) != codes.Internal ||
+				strings.Contains(a.err.Error(), secret) || a.id(f.T) == "" {
+				f.Errorf("err = %v, want Internal and no more", a.err)
+			}
+		})
 }
 
-// TestRecoverGuardsAGoroutineOfItsOwn mounts a second Recover inside an interceptor that starts goroutines.
+// TestRecoverGuardsAGoroutineOfItsOwn mounts a second Recover inside an interceptor that
+// starts goroutines.
 func TestRecoverGuardsAGoroutineOfItsOwn(t *testing.T) {
-	elsewhere := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+	elsewhere := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
+		next grpc.UnaryHandler,
+	) (resp any, err error) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -164,14 +184,15 @@ func TestRecoverGuardsAGoroutineOfItsOwn(t *testing.T) {
 		return resp, err
 	}
 	again := call.Unary(call.Recover, call.Config{})
-	inAllForms(t, call.Config{}, between{unary: []grpc.UnaryServerInterceptor{elsewhere, again}}, func(f *fixture) {
-		f.does(func(context.Context) error { panic(secret) })
-		f.isInternal(unaryOf(f.Context(), f.client), secret)
-	})
+	inAllForms(t, call.Config{}, between{unary: []grpc.UnaryServerInterceptor{elsewhere, again}},
+		func(f *fixture) {
+			f.does(func(context.Context) error { panic(secret) })
+			f.isInternal(unaryOf(f.Context(), f.client), secret)
+		})
 }
 
-// TestGoexitInAHandlerIsLoggedAndNotAnswered: grpc-go has no goroutine left that could answer, so the client waits until
-// its own deadline.
+// TestGoexitInAHandlerIsLoggedAndNotAnswered: grpc-go has no goroutine left that could
+// answer, so the client waits until its own deadline.
 func TestGoexitInAHandlerIsLoggedAndNotAnswered(t *testing.T) {
 	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
 		f.does(func(context.Context) error {
@@ -185,7 +206,8 @@ func TestGoexitInAHandlerIsLoggedAndNotAnswered(t *testing.T) {
 		if line := f.log.Await("call"); line["status"] != "INTERNAL" {
 			f.Errorf("line = %v", line)
 		}
-		if lines := f.log.Lines("panic"); len(lines) == 0 || lines[0]["panic"] != "runtime.Goexit, or panic(nil)" {
+		if lines := f.log.Lines("panic"); len(lines) == 0 ||
+			lines[0]["panic"] != "runtime.Goexit, or panic(nil)" {
 			f.Errorf("lines = %v", lines)
 		}
 		cancel()

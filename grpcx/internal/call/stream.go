@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// Stream returns the parts as an interceptor for streams. A stream has no response to complete.
+// Stream returns the parts as an interceptor for streams. A stream has no response to
+// complete.
 func Stream(parts Part, c Config) grpc.StreamServerInterceptor {
 	return newServer(parts&^(Respond|Answer), c).stream
 }
@@ -51,7 +52,8 @@ type checked struct {
 	check validation.Check
 }
 
-// RecvMsg implements grpc.ServerStream. A message that is refused is an error that is a status already.
+// RecvMsg implements grpc.ServerStream. A message that is refused is an error that is a
+// status already.
 func (c *checked) RecvMsg(m any) error {
 	if err := c.ServerStream.RecvMsg(m); err != nil {
 		return err
@@ -60,7 +62,9 @@ func (c *checked) RecvMsg(m any) error {
 	return rpcstatus.Of(ctx, c.check(ctx, m))
 }
 
-func (s *server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+func (s *server) stream(
+	srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
+) (err error) {
 	t, ctx := s.enter(ss.Context(), info)
 	if t.parts == 0 {
 		return next(srv, ss)
@@ -81,9 +85,12 @@ func (s *server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 	return err
 }
 
-// serveStream runs the chain of the service, where it has one, and the handler. Messages are checked inside the chain, as
-// requests are, so that a check sees the context that the chain made.
-func (t *turn) serveStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+// serveStream runs the chain of the service, where it has one, and the handler. Messages
+// are checked inside the chain, as requests are, so that a check sees the context that
+// the chain made.
+func (t *turn) serveStream(
+	srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
+) error {
 	handle := next
 	if t.parts&Validate != 0 {
 		handle = func(srv any, ss grpc.ServerStream) error {
@@ -91,7 +98,8 @@ func (t *turn) serveStream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 		}
 	}
 	if t.parts&Middleware != 0 {
-		if chain := t.chains().Stream(middleware.ExtractServiceName(info.FullMethod)); chain != nil {
+		if chain := t.chains().Stream(
+			middleware.ExtractServiceName(info.FullMethod)); chain != nil {
 			return chain(srv, ss, info, handle)
 		}
 	}

@@ -20,26 +20,28 @@ var (
 	acceptLanguage = meta.Spell(constant.MetadataAcceptLanguage)
 )
 
-// identify gives the call the caller's id where that is valid, else a new one, and notes the caller's languages.
+// identify gives the call the caller's id where that is valid, else a new one, and notes
+// the caller's languages.
 func identify(ctx context.Context, r *xctx.Request) {
 	md := meta.Incoming(ctx)
 	if id := meta.First(md, requestUUID); xctx.ValidID(id) {
 		r.SetID(id)
 	} else {
 		r.GenerateID()
-		// The HPACK table of a connection retains the last 50 or so IDs of trailers. One that is a part of r would
-		// retain the call and what it has received.
+		// The HPACK table of a connection retains the last 50 or so IDs of trailers. One
+		// that is a part of r would retain the call and what it has received.
 		r.SetID(strings.Clone(r.ID()))
 	}
 	r.SetAcceptLanguage(meta.First(md, acceptLanguage))
 }
 
-// trailers contains reusable maps for setTrailer. Without them a call has two allocations more: see
-// TestChainAllocatesTheCallAndItsID.
+// trailers contains reusable maps for setTrailer. Without them a call has two allocations
+// more: see TestChainAllocatesTheCallAndItsID.
 var trailers = sync.Pool{New: func() any { return metadata.MD{} }}
 
-// setTrailer sends the ID to the caller. grpc-go copies the map, so the Runner, which always has a InFlight, reuses it. The
-// transport of an interceptor outside the Runner may retain it.
+// setTrailer sends the ID to the caller. grpc-go copies the map, so the Runner, which
+// always has a InFlight, reuses it. The transport of an interceptor outside the Runner
+// may retain it.
 func (t *turn) setTrailer(set func(metadata.MD)) {
 	key, value := constant.TrailerRequestUUID.String(), t.call.request.HeaderValue()
 	if t.InFlight == nil {
@@ -53,7 +55,8 @@ func (t *turn) setTrailer(set func(metadata.MD)) {
 	trailers.Put(md)
 }
 
-// InFlight counts the calls that are being answered. The zero value is ready to use; it is safe for concurrent use.
+// InFlight counts the calls that are being answered. The zero value is ready to use; it
+// is safe for concurrent use.
 type InFlight struct {
 	// Unary and Streams are the calls of either kind.
 	Unary, Streams atomic.Int64

@@ -18,13 +18,16 @@ import (
 // Unary returns the parts as an interceptor for unary calls.
 func Unary(parts Part, c Config) grpc.UnaryServerInterceptor { return newServer(parts, c).unary }
 
-func (s *server) unary(outer context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+func (s *server) unary(
+	outer context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (resp any, err error) {
 	t, ctx := s.enter(outer, info)
 	if t.parts == 0 {
 		return next(outer, req)
 	}
 	if t.parts&Trace != 0 {
-		// It fails only without a transport, as in a test of a single interceptor; the call itself is fine.
+		// It fails only without a transport, as in a test of a single interceptor; the
+		// call itself is fine.
 		t.setTrailer(func(md metadata.MD) { _ = grpc.SetTrailer(outer, md) })
 	}
 	defer func() {
@@ -37,7 +40,8 @@ func (s *server) unary(outer context.Context, req any, info *grpc.UnaryServerInf
 		t.leave(ctx, info.FullMethod, nil, err)
 	}()
 	resp, err = t.serve(ctx, req, info, next)
-	if err = rpcstatus.Of(ctx, err); err == nil && t.parts&Answer != 0 { // it calls methods of the error, which may panic
+	// it calls methods of the error, which may panic
+	if err = rpcstatus.Of(ctx, err); err == nil && t.parts&Answer != 0 {
 		err = answered(ctx, resp)
 	}
 	t.returned = true
@@ -45,11 +49,15 @@ func (s *server) unary(outer context.Context, req any, info *grpc.UnaryServerInf
 }
 
 // serve runs the chain of the service, where it has one, and the handler.
-func (t *turn) serve(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (t *turn) serve(
+	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
 	if t.parts&Middleware != 0 {
 		if chain := t.chains().Unary(middleware.ExtractServiceName(info.FullMethod)); chain != nil {
 			inner := *t // the chain may call its next one at any time
-			return chain(ctx, req, info, func(ctx context.Context, req any) (any, error) { return inner.handle(ctx, req, next) })
+			return chain(ctx, req, info, func(ctx context.Context, req any) (any, error) {
+				return inner.handle(ctx, req, next)
+			})
 		}
 	}
 	return t.handle(ctx, req, next)
@@ -83,7 +91,8 @@ func (t *turn) respond(ctx context.Context, resp any, err error) (any, error) {
 	return resp, nil
 }
 
-// answered returns the status of a call that has neither a response nor an error; a nil pointer is none.
+// answered returns the status of a call that has neither a response nor an error; a nil
+// pointer is none.
 func answered(ctx context.Context, resp any) error {
 	v := reflect.ValueOf(resp)
 	if v.IsValid() && (v.Kind() != reflect.Pointer || !v.IsNil()) {

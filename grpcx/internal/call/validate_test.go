@@ -25,7 +25,10 @@ import (
 func refuses(text string) validation.Check {
 	return func(ctx context.Context, request any) error {
 		if r, ok := request.(*pb.TestRequest); ok && r.GetText() == text {
-			return validation.Refuse(ctx, []xvalid.FieldError{{Field: "text", Tag: "allowed", Message: "text is not allowed"}}, nil)
+			return validation.Refuse(ctx, []xvalid.FieldError{{
+				Field: "text", Tag: "allowed",
+				Message: "text is not allowed",
+			}}, nil)
 		}
 		return nil
 	}
@@ -39,7 +42,8 @@ func isRefusal(t *testing.T, err error) {
 		t.Fatalf("err = %v, want PARAMETER_ERROR", err)
 	}
 	for _, d := range s.Details() {
-		if bad, ok := d.(*errdetails.BadRequest); ok && len(bad.GetFieldViolations()) == 1 && bad.GetFieldViolations()[0].GetField() == "text" {
+		if bad, ok := d.(*errdetails.BadRequest); ok && len(bad.GetFieldViolations()) == 1 &&
+			bad.GetFieldViolations()[0].GetField() == "text" {
 			return
 		}
 	}
@@ -49,11 +53,15 @@ func isRefusal(t *testing.T, err error) {
 func TestRequestIsRefusedAfterTheMiddlewareAndBeforeTheHandler(t *testing.T) {
 	var steps []string
 	r := new(middleware.Registry)
-	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any,
+		_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+	) (any, error) {
 		steps = append(steps, "middleware")
 		return next(context.WithValue(ctx, userKey{}, "ada"), req)
 	})
-	r.UseStream(&pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	r.UseStream(&pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream,
+		_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+	) error {
 		steps = append(steps, "middleware")
 		return next(srv, withContext{ss, context.WithValue(ss.Context(), userKey{}, "ada")})
 	})
@@ -69,25 +77,29 @@ func TestRequestIsRefusedAfterTheMiddlewareAndBeforeTheHandler(t *testing.T) {
 		return none
 	}
 	checks := []validation.Check{note("first"), typedNil, refuses("hello"), note("last")}
-	inAllKinds(t, call.Config{Registry: r, Checks: checks[:3:3]}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		steps = nil
-		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			steps = append(steps, "handler")
-			return &pb.TestResponse{}, nil
-		}
-		a := do(f.Context())
-		isRefusal(f.T, a.err)
-		if want := []string{"middleware", "first of ada"}; !slices.Equal(steps[:2], want) || slices.Contains(steps, "handler") {
-			f.Errorf("steps = %q, want %q", steps, want)
-		}
-	})
-	inAllKinds(t, call.Config{Registry: r, Checks: append(slices.Clone(checks[:2]), checks[3])}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		steps = nil
-		f.does(func(context.Context) error { return nil })
-		if a := do(f.Context()); a.err != nil || !slices.Equal(slices.Compact(steps)[:3], []string{"middleware", "first of ada", "last of ada"}) {
-			f.Errorf("err = %v, steps = %q", a.err, steps)
-		}
-	})
+	inAllKinds(t, call.Config{Registry: r, Checks: checks[:3:3]}, between{},
+		func(f *fixture, do func(context.Context) *answer) {
+			steps = nil
+			f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+				steps = append(steps, "handler")
+				return &pb.TestResponse{}, nil
+			}
+			a := do(f.Context())
+			isRefusal(f.T, a.err)
+			if want := []string{"middleware", "first of ada"}; !slices.Equal(steps[:2], want) ||
+				slices.Contains(steps, "handler") {
+				f.Errorf("steps = %q, want %q", steps, want)
+			}
+		})
+	inAllKinds(t, call.Config{Registry: r, Checks: append(slices.Clone(checks[:2]), checks[3])},
+		between{}, func(f *fixture, do func(context.Context) *answer) {
+			steps = nil
+			f.does(func(context.Context) error { return nil })
+			if a := do(f.Context()); a.err != nil || !slices.Equal(slices.Compact(steps)[:3],
+				[]string{"middleware", "first of ada", "last of ada"}) {
+				f.Errorf("err = %v, steps = %q", a.err, steps)
+			}
+		})
 }
 
 type userKey struct{}
@@ -101,54 +113,62 @@ type withContext struct {
 func (w withContext) Context() context.Context { return w.ctx }
 
 func TestOnlyRequestOfAServerStreamIsChecked(t *testing.T) {
-	inAllForms(t, call.Config{Checks: []validation.Check{refuses("bad")}}, between{}, func(f *fixture) {
-		called := false
-		f.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error {
-			called = true
-			return nil
-		}
-		stream, err := f.client.ServerStream(f.Context(), &pb.TestRequest{Text: "bad"})
-		if err != nil {
-			f.Fatal(err)
-		}
-		_, err = stream.Recv()
-		isRefusal(f.T, err)
-		if called {
-			f.Error("the handler was called")
-		}
-	})
+	inAllForms(t, call.Config{Checks: []validation.Check{refuses("bad")}}, between{},
+		func(f *fixture) {
+			called := false
+			f.service.OnServer = func(*pb.TestRequest,
+				grpc.ServerStreamingServer[pb.TestResponse],
+			) error {
+				called = true
+				return nil
+			}
+			stream, err := f.client.ServerStream(f.Context(), &pb.TestRequest{Text: "bad"})
+			if err != nil {
+				f.Fatal(err)
+			}
+			_, err = stream.Recv()
+			isRefusal(f.T, err)
+			if called {
+				f.Error("the handler was called")
+			}
+		})
 }
 
 func TestSecondMessageOfAClientStreamIsChecked(t *testing.T) {
-	inAllForms(t, call.Config{Checks: []validation.Check{refuses("bad")}}, between{}, func(f *fixture) {
-		var got []string
-		f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest, pb.TestResponse]) error {
-			for {
-				request, err := stream.Recv()
-				if err != nil {
-					return err
+	inAllForms(t, call.Config{Checks: []validation.Check{refuses("bad")}}, between{},
+		func(f *fixture) {
+			var got []string
+			f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest,
+				pb.TestResponse],
+			) error {
+				for {
+					request, err := stream.Recv()
+					if err != nil {
+						return err
+					}
+					got = append(got, request.GetText())
 				}
-				got = append(got, request.GetText())
 			}
-		}
-		stream, err := f.client.ClientStream(f.Context())
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, text := range []string{"good", "bad"} {
-			if err := stream.Send(&pb.TestRequest{Text: text}); err != nil && !errors.Is(err, io.EOF) {
+			stream, err := f.client.ClientStream(f.Context())
+			if err != nil {
 				f.Fatal(err)
 			}
-		}
-		_, err = stream.CloseAndRecv()
-		isRefusal(f.T, err)
-		if !slices.Equal(got, []string{"good"}) {
-			f.Errorf("messages = %q, want the good one", got)
-		}
-		if line := f.log.Only("call"); line["received"] != 2.0 || line["status"] != "INVALID_ARGUMENT" {
-			f.Errorf("line = %v", line)
-		}
-	})
+			for _, text := range []string{"good", "bad"} {
+				if err := stream.Send(&pb.TestRequest{Text: text}); err != nil &&
+					!errors.Is(err, io.EOF) {
+					f.Fatal(err)
+				}
+			}
+			_, err = stream.CloseAndRecv()
+			isRefusal(f.T, err)
+			if !slices.Equal(got, []string{"good"}) {
+				f.Errorf("messages = %q, want the good one", got)
+			}
+			if line := f.log.Only("call"); line["received"] != 2.0 ||
+				line["status"] != "INVALID_ARGUMENT" {
+				f.Errorf("line = %v", line)
+			}
+		})
 }
 
 // strict is a request with a method Validate, as a generator writes it.
@@ -169,38 +189,50 @@ func (s *strict) Validate() error {
 const strictMethod = "/test.Strict/Unary"
 
 // strictService is what protoc-gen-go-grpc would generate for it.
-var strictService = grpc.ServiceDesc{ServiceName: "test.Strict", HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
-	MethodName: "Unary",
-	Handler: func(srv any, ctx context.Context, decode func(any) error, chain grpc.UnaryServerInterceptor) (any, error) {
-		in := &strict{TestRequest: new(pb.TestRequest)}
-		if err := decode(in); err != nil {
-			return nil, err
-		}
-		return chain(ctx, in, &grpc.UnaryServerInfo{Server: srv, FullMethod: strictMethod}, func(context.Context, any) (any, error) {
-			return &pb.TestResponse{Text: in.GetText()}, nil
-		})
-	},
-}}}
+var strictService = grpc.ServiceDesc{
+	ServiceName: "test.Strict",
+	HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
+		MethodName: "Unary",
+		Handler: func(srv any, ctx context.Context, decode func(any) error,
+			chain grpc.UnaryServerInterceptor,
+		) (any, error) {
+			in := &strict{TestRequest: new(pb.TestRequest)}
+			if err := decode(in); err != nil {
+				return nil, err
+			}
+			return chain(ctx, in, &grpc.UnaryServerInfo{Server: srv, FullMethod: strictMethod},
+				func(context.Context, any) (any, error) {
+					return &pb.TestResponse{Text: in.GetText()}, nil
+				})
+		},
+	}},
+}
 
 func TestRequestIsAskedItself(t *testing.T) {
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			log := calltest.Record(t)
-			server := grpc.NewServer(form.options(call.Config{Checks: []validation.Check{func(context.Context, any) error {
-				return xerror.New(xerror.Forbidden, "")
-			}}}, between{})...)
+			server := grpc.NewServer(
+				form.options(call.Config{Checks: []validation.Check{func(context.Context,
+					any,
+				) error {
+					return xerror.New(xerror.Forbidden, "")
+				}}}, between{})...)
 			server.RegisterService(&strictService, nil)
 			conn := calltest.Start(t, server)
 			ask := func(text string) error {
-				return conn.Invoke(t.Context(), strictMethod, &pb.TestRequest{Text: text}, new(pb.TestResponse))
+				return conn.Invoke(t.Context(), strictMethod, &pb.TestRequest{Text: text},
+					new(pb.TestResponse))
 			}
-			if err := ask("bad"); status.Code(err) != codes.InvalidArgument || envelopeOf(t, err).GetOutput() != "PARAMETER_ERROR" {
+			if err := ask("bad"); status.Code(err) != codes.InvalidArgument ||
+				envelopeOf(t, err).GetOutput() != "PARAMETER_ERROR" {
 				t.Errorf("bad = %v, want PARAMETER_ERROR, before the checks", err)
 			}
 			if err := ask("good"); status.Code(err) != codes.PermissionDenied {
 				t.Errorf("good = %v, want what the check says", err)
 			}
-			if err := ask("panic"); status.Code(err) != codes.Internal || log.Only("panic")["panic"] != secret {
+			if err := ask("panic"); status.Code(err) != codes.Internal ||
+				log.Only("panic")["panic"] != secret {
 				t.Errorf("panic = %v, want Internal", err)
 			}
 		})

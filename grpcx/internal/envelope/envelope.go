@@ -1,7 +1,8 @@
 // Package envelope finds the field base_response of a message, once for each type.
 //
-// Such a field is a single xBase.BaseResponse; a list or a map of them, a member of a oneof, or another type under the same
-// name, is none. Messages of the open, the hybrid and the opaque API have it.
+// Such a field is a single xBase.BaseResponse; a list or a map of them, a member of a
+// oneof, or another type under the same name, is none. Messages of the open, the hybrid
+// and the opaque API have it.
 package envelope
 
 import (
@@ -28,19 +29,23 @@ var (
 	envelopeType = reflect.TypeFor[*generate.BaseResponse]()
 )
 
-// fields holds a *Field for each type that was asked for, nil where it has none. It grows with the types of a program.
+// fields holds a *Field for each type that was asked for, nil where it has none. It grows
+// with the types of a program.
 var fields sync.Map
 
-// Field is the way to the envelope in the messages of one type. It never changes, so it is safe for concurrent use.
-// Its methods may be called on nil, which finds no envelope in any message.
+// Field is the way to the envelope in the messages of one type. It never changes, so it
+// is safe for concurrent use. Its methods may be called on nil, which finds no envelope
+// in any message.
 type Field struct {
 	owner reflect.Type
-	index int                          // of the Go struct, -1 if that hides it
-	field protoreflect.FieldDescriptor // of a message that hides its fields from Go; nil for the envelope itself
+	index int // of the Go struct, -1 if that hides it
+	// of a message that hides its fields from Go; nil for the envelope itself
+	field protoreflect.FieldDescriptor
 }
 
-// Of returns the Field of a type of messages, nil where it has none: *generate.BaseResponse, which is its own
-// envelope, pointers to structs with a field BaseResponse, and other generated messages with a field base_response.
+// Of returns the Field of a type of messages, nil where it has none:
+// *generate.BaseResponse, which is its own envelope, pointers to structs with a field
+// BaseResponse, and other generated messages with a field base_response.
 func Of(t reflect.Type) *Field {
 	if t == nil {
 		return nil
@@ -70,14 +75,15 @@ func find(t reflect.Type) *Field {
 	return nil
 }
 
-// fieldOf returns the field base_response of a generated message, or nil. A member of a oneof is none: the envelope never
-// takes the place of a payload.
+// fieldOf returns the field base_response of a generated message, or nil. A member of a
+// oneof is none: the envelope never takes the place of a payload.
 func fieldOf(t reflect.Type) (fd protoreflect.FieldDescriptor) {
 	if !t.Implements(messageType) {
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // only a message itself knows its descriptor, such as one of dynamicpb
+		// only a message itself knows its descriptor, such as one of dynamicpb
+		if recover() != nil {
 			fd = nil
 		}
 	}()
@@ -93,8 +99,8 @@ func fieldOf(t reflect.Type) (fd protoreflect.FieldDescriptor) {
 	return fd
 }
 
-// Get returns the envelope that message holds: nil where it holds none, where it is a nil pointer, and where it is of
-// another type than the Field is for.
+// Get returns the envelope that message holds: nil where it holds none, where it is a nil
+// pointer, and where it is of another type than the Field is for.
 func (f *Field) Get(message any) *generate.BaseResponse {
 	v, ok := f.pointer(message)
 	if !ok {
@@ -115,9 +121,10 @@ func (f *Field) Get(message any) *generate.BaseResponse {
 	return b
 }
 
-// Set makes b, which is not nil, the envelope of message and reports whether it is. The message then holds b itself, except
-// where it is an envelope, which takes a copy. Nothing is changed, and the answer is false, where message is a nil pointer
-// or of another type than the Field is for.
+// Set makes b, which is not nil, the envelope of message and reports whether it is. The
+// message then holds b itself, except where it is an envelope, which takes a copy.
+// Nothing is changed, and the answer is false, where message is a nil pointer or of
+// another type than the Field is for.
 func (f *Field) Set(message any, b *generate.BaseResponse) bool {
 	v, ok := f.pointer(message)
 	if !ok {

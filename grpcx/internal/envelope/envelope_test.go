@@ -18,7 +18,8 @@ import (
 // filled returns an envelope with all fields.
 func filled() *generate.BaseResponse {
 	return &generate.BaseResponse{
-		Context: "id", Output: "Success", Code: 200, Message: "done", ErrorMessage: new("none"), Overhead: proto.Int64(7),
+		Context: "id", Output: "Success", Code: 200, Message: "done",
+		ErrorMessage: new("none"), Overhead: proto.Int64(7),
 	}
 }
 
@@ -56,7 +57,8 @@ func TestTheEnvelopeOfAMessageIsSetAndFound(t *testing.T) {
 			if diff := cmp.Diff(filled(), f.Get(tc.message), protocmp.Transform()); diff != "" {
 				t.Errorf("Get after Set (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(filled(), transferred(t, tc.message), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(filled(), transferred(t, tc.message),
+				protocmp.Transform()); diff != "" {
 				t.Errorf("what the client reads (-want +got):\n%s", diff)
 			}
 		})
@@ -80,7 +82,10 @@ func transferred(t *testing.T, message proto.Message) *generate.BaseResponse {
 }
 
 func TestGeneratedMessagesHoldTheVeryEnvelope(t *testing.T) {
-	for _, message := range []proto.Message{&pb.TestResponse{}, &pb.HybridResponse{}, &pb.OpaqueResponse{}} {
+	for _, message := range []proto.Message{
+		&pb.TestResponse{}, &pb.HybridResponse{},
+		&pb.OpaqueResponse{},
+	} {
 		b := filled()
 		if f := of(message); !f.Set(message, b) || f.Get(message) != b {
 			t.Errorf("%T holds a copy", message)
@@ -155,7 +160,8 @@ func TestOtherTypesHaveNoField(t *testing.T) {
 
 func TestNilMessagesAreLeftAlone(t *testing.T) {
 	for _, message := range []any{
-		(*generate.BaseResponse)(nil), (*pb.TestResponse)(nil), (*pb.OpaqueResponse)(nil), (*around)(nil), new(around),
+		(*generate.BaseResponse)(nil), (*pb.TestResponse)(nil), (*pb.OpaqueResponse)(nil),
+		(*around)(nil), new(around),
 	} {
 		f := of(message)
 		if f == nil {
@@ -225,7 +231,11 @@ func BenchmarkGet(b *testing.B) {
 	for _, tc := range []struct {
 		name    string
 		message any
-	}{{"open", &pb.TestResponse{BaseResponse: filled()}}, {"opaque", opaque}, {"none", &pb.WithoutEnvelope{}}} {
+	}{
+		{"open", &pb.TestResponse{BaseResponse: filled()}},
+		{"opaque", opaque},
+		{"none", &pb.WithoutEnvelope{}},
+	} {
 		b.Run(tc.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

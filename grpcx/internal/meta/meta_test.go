@@ -39,8 +39,14 @@ func TestFirstIsTheFirstValueThatIsNotBlankAsSent(t *testing.T) {
 		{"a key without values", metadata.MD{"a_b": nil, "a-b": {}}, "", false},
 		{"its own", metadata.Pairs("a_b", "1", "a_b", "2"), "1", true},
 		{"with dashes", metadata.Pairs("a-b", "1"), "1", true},
-		{"after blank ones", metadata.Pairs("a_b", "", "a_b", " \t\u00a0", "a_b", " 1 "), " 1 ", true},
-		{"its own after a blank one, before dashes", metadata.Pairs("a-b", "2", "a_b", "", "a_b", "1"), "1", true},
+		{
+			"after blank ones", metadata.Pairs("a_b", "", "a_b", " \t\u00a0", "a_b", " 1 "), " 1 ",
+			true,
+		},
+		{
+			"its own after a blank one, before dashes",
+			metadata.Pairs("a-b", "2", "a_b", "", "a_b", "1"), "1", true,
+		},
 		{"with dashes beside a blank one", metadata.Pairs("a_b", " ", "a-b", "2"), "2", true},
 		{"blank", metadata.Pairs("a_b", " ", "a-b", ""), "", true},
 	} {
@@ -55,17 +61,19 @@ func TestFirstIsTheFirstValueThatIsNotBlankAsSent(t *testing.T) {
 	}
 }
 
-// TestMetadataIsReadWhereItLies holds what Incoming knows of package metadata: with the fallback alone, a hit would cost
-// a copy of everything.
+// TestMetadataIsReadWhereItLies holds what Incoming knows of package metadata: with the
+// fallback alone, a hit would cost a copy of everything.
 func TestMetadataIsReadWhereItLies(t *testing.T) {
 	type other struct{}
 	own, dashed := meta.Spell("a_b"), meta.Spell("c_d")
 	miss := meta.Spell("e_f")
-	ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs("a_b", "1", "c-d", "2", "g", "3"))
+	ctx := metadata.NewIncomingContext(t.Context(),
+		metadata.Pairs("a_b", "1", "c-d", "2", "g", "3"))
 	ctx = context.WithValue(ctx, other{}, 0)
 	read := func() {
 		md := meta.Incoming(ctx)
-		if meta.First(md, own) != "1" || meta.First(md, dashed) != "2" || meta.First(md, miss) != "" || meta.Holds(md, miss) {
+		if meta.First(md, own) != "1" || meta.First(md, dashed) != "2" ||
+			meta.First(md, miss) != "" || meta.Holds(md, miss) {
 			t.Errorf("metadata = %v", md)
 		}
 	}
@@ -82,9 +90,14 @@ func TestMetadataIsReadWhereItLies(t *testing.T) {
 
 func BenchmarkRead(b *testing.B) {
 	key := meta.Spell(constant.MetadataRequestUUID)
-	for _, tt := range []struct{ name, sent string }{{"own", "x_request_uuid"}, {"dashed", "x-request-uuid"}, {"miss", "other"}} {
+	for _, tt := range []struct{ name, sent string }{
+		{"own", "x_request_uuid"},
+		{"dashed", "x-request-uuid"},
+		{"miss", "other"},
+	} {
 		b.Run(tt.name, func(b *testing.B) {
-			ctx := metadata.NewIncomingContext(b.Context(), metadata.Pairs(tt.sent, "1", "user-agent", "x", ":authority", "y"))
+			ctx := metadata.NewIncomingContext(b.Context(),
+				metadata.Pairs(tt.sent, "1", "user-agent", "x", ":authority", "y"))
 			b.ReportAllocs()
 			for b.Loop() {
 				meta.First(meta.Incoming(ctx), key)

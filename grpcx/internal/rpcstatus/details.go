@@ -21,9 +21,11 @@ import (
 )
 
 const (
-	// maxText bounds a text of a status, in bytes. The status' own travels three times as long where it is not ASCII.
+	// maxText bounds a text of a status, in bytes. The status' own travels three times as
+	// long where it is not ASCII.
 	maxText = 512
-	// maxName bounds request id and label, in bytes: neither has a bound where it comes from another service.
+	// maxName bounds request id and label, in bytes: neither has a bound where it comes
+	// from another service.
 	maxName = 128
 	// maxData bounds the detail with an error's data, in bytes.
 	maxData = 2560
@@ -79,7 +81,8 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// dataOf returns the detail that says what an error's data says, or nil where there is none or it is too large.
+// dataOf returns the detail that says what an error's data says, or nil where there is
+// none or it is too large.
 func dataOf(data any) proto.Message {
 	switch d := data.(type) {
 	case nil:
@@ -96,7 +99,10 @@ func violationsOf(failures []xvalid.FieldError) proto.Message {
 	out := &errdetails.BadRequest{}
 	size := 0
 	for _, f := range failures {
-		v := &errdetails.BadRequest_FieldViolation{Field: Clean(f.Field), Description: Clean(f.Message), Reason: reason(f.Tag)}
+		v := &errdetails.BadRequest_FieldViolation{
+			Field:       Clean(f.Field),
+			Description: Clean(f.Message), Reason: reason(f.Tag),
+		}
 		if size += proto.Size(v) + 3; size > maxData { // a tag and a length of two bytes
 			break
 		}
@@ -112,7 +118,8 @@ func reason(tag string) string {
 
 var notUpperSnake = regexp.MustCompile(`[^A-Z0-9]`)
 
-// valueOf returns data as JSON has it. What JSON cannot hold is left out: the error itself is what counts.
+// valueOf returns data as JSON has it. What JSON cannot hold is left out: the error
+// itself is what counts.
 func valueOf(data any) proto.Message {
 	text, err := json.Marshal(data)
 	if err != nil || len(text) > maxData {

@@ -27,7 +27,10 @@ import (
 
 func TestDataIsTheSecondDetail(t *testing.T) {
 	quiet(t)
-	failures := []xvalid.FieldError{{Field: "items[2].price", Tag: "min-Len8", Message: "too short"}}
+	failures := []xvalid.FieldError{{
+		Field: "items[2].price", Tag: "min-Len8",
+		Message: "too short",
+	}}
 	bad, ok := detail(t, failures).(*errdetails.BadRequest)
 	if v := bad.GetFieldViolations(); !ok || len(v) != 1 || v[0].GetField() != "items[2].price" ||
 		v[0].GetReason() != "MIN_LEN8" || v[0].GetDescription() != "too short" {
@@ -69,13 +72,15 @@ func TestFailuresAreAsManyAsThereIsRoomFor(t *testing.T) {
 	quiet(t)
 	var failures []xvalid.FieldError
 	for range 100 {
-		failures = append(failures, xvalid.FieldError{Field: "field", Tag: "required", Message: strings.Repeat("x", 100)})
+		failures = append(failures,
+			xvalid.FieldError{Field: "field", Tag: "required", Message: strings.Repeat("x", 100)})
 	}
 	bad, _ := detail(t, failures).(*errdetails.BadRequest)
 	if n := len(bad.GetFieldViolations()); n < 15 || n >= 25 {
 		t.Errorf("%d violations, want as many as 2.5 KiB hold", n)
 	}
-	if bad, ok := detail(t, []xvalid.FieldError{}).(*errdetails.BadRequest); !ok || len(bad.GetFieldViolations()) != 0 {
+	if bad, ok := detail(t, []xvalid.FieldError{}).(*errdetails.BadRequest); !ok ||
+		len(bad.GetFieldViolations()) != 0 {
 		t.Errorf("no failures = %v, want an empty list", bad)
 	}
 }
@@ -90,11 +95,18 @@ func TestTextsAreUTF8CutAtARune(t *testing.T) {
 		{name: "invalid", text: "a\xffb", want: "a\uFFFDb"},
 		{name: "at the bound", text: strings.Repeat("x", 512), want: strings.Repeat("x", 512)},
 		{name: "over it", text: strings.Repeat("x", 513), want: strings.Repeat("x", 512)},
-		{name: "a rune across it", text: strings.Repeat("x", 511) + "é", want: strings.Repeat("x", 511)},
-		{name: "runes of three bytes", text: strings.Repeat("码", 300), want: strings.Repeat("码", 170)},
+		{
+			name: "a rune across it", text: strings.Repeat("x", 511) + "é",
+			want: strings.Repeat("x", 511),
+		},
+		{
+			name: "runes of three bytes",
+			text: strings.Repeat("码", 300), want: strings.Repeat("码", 170),
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := rpcstatus.Of(t.Context(), xerror.New(xerror.NotExist, xerror.ErrMessage(tc.text)))
+			err := rpcstatus.Of(t.Context(),
+				xerror.New(xerror.NotExist, xerror.ErrMessage(tc.text)))
 			b := envelope(t, err)
 			if b.GetErrorMessage() != tc.want || !utf8.ValidString(status.Convert(err).Message()) {
 				t.Errorf("message = %q, want %q", b.GetErrorMessage(), tc.want)
@@ -108,7 +120,10 @@ func TestRequestIDAndLabelAreTextsToo(t *testing.T) {
 	ctx := context.WithValue(t.Context(), xctx.RequestKey, "id\xff"+strings.Repeat("x", 5000))
 	long := xerror.RemoteCode(40499, strings.Repeat("L", 5000), strings.Repeat("m", 5000))
 	b := envelope(t, rpcstatus.Of(ctx, xerror.New(long, "")))
-	for name, text := range map[string]string{"context": b.GetContext(), "output": b.GetOutput(), "message": b.GetMessage()} {
+	for name, text := range map[string]string{
+		"context": b.GetContext(), "output": b.GetOutput(),
+		"message": b.GetMessage(),
+	} {
 		if len(text) == 0 || len(text) > 512 || !utf8.ValidString(text) {
 			t.Errorf("%s has %d bytes, want 1 to 512 of UTF-8", name, len(text))
 		}
@@ -121,8 +136,12 @@ type handler struct {
 	fail func() error
 }
 
-func (h handler) Unary(ctx context.Context, _ *testproto.TestRequest) (*testproto.TestResponse, error) {
-	if err := grpc.SetTrailer(ctx, metadata.Pairs("x_request_uuid", strings.Repeat("x", 64))); err != nil { // as Trace does
+func (h handler) Unary(
+	ctx context.Context, _ *testproto.TestRequest,
+) (*testproto.TestResponse, error) {
+	// as Trace does
+	if err := grpc.SetTrailer(ctx,
+		metadata.Pairs("x_request_uuid", strings.Repeat("x", 64))); err != nil {
 		return nil, err
 	}
 	return nil, h.fail()
@@ -137,7 +156,9 @@ func call(t *testing.T, fail func() error, options ...grpc.DialOption) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return listener.DialContext(ctx)
+		}))
 	conn, err := grpc.NewClient("passthrough:///bufconn", options...)
 	if err != nil {
 		t.Fatal(err)
@@ -155,21 +176,29 @@ func call(t *testing.T, fail func() error, options ...grpc.DialOption) error {
 
 func TestTheWorstStatusFitsIntoAHeaderOf8KiB(t *testing.T) {
 	quiet(t)
-	for name, filler := range map[string]string{"of ASCII": "x", "percent": "%", "of Chinese": "码", "invalid": "\xff", "quotes": `"<`} {
+	for name, filler := range map[string]string{
+		"of ASCII": "x", "percent": "%", "of Chinese": "码",
+		"invalid": "\xff", "quotes": `"<`,
+	} {
 		text := strings.Repeat(filler, 5000)
 		code := xerror.RemoteCode(40499, text, text)
 		var failures []xvalid.FieldError
 		for range 100 {
-			failures = append(failures, xvalid.FieldError{Field: text, Tag: text, Message: text}, xvalid.FieldError{Field: "f"})
+			failures = append(failures, xvalid.FieldError{Field: text, Tag: text, Message: text},
+				xvalid.FieldError{Field: "f"})
 		}
 		for kind, data := range map[string]any{
-			"failures": failures, "small failures": make([]xvalid.FieldError, 2000), "text": strings.Repeat(filler, 2500/len(filler)),
-			"text that JSON escapes": strings.Repeat(filler, 800/len(filler)), "numbers": make([]int, 230), "map": map[string]string{text[:400]: text[:400]},
+			"failures": failures, "small failures": make([]xvalid.FieldError, 2000),
+			"text":                   strings.Repeat(filler, 2500/len(filler)),
+			"text that JSON escapes": strings.Repeat(filler, 800/len(filler)),
+			"numbers":                make([]int, 230),
+			"map":                    map[string]string{text[:400]: text[:400]},
 		} {
 			t.Run(name+" with "+kind, func(t *testing.T) {
 				ctx := context.WithValue(t.Context(), xctx.RequestKey, text)
 				fail := func() error {
-					return rpcstatus.Of(ctx, xerror.WrapData(code, xerror.ErrMessage(text), nil, data))
+					return rpcstatus.Of(ctx,
+						xerror.WrapData(code, xerror.ErrMessage(text), nil, data))
 				}
 				err := call(t, fail, grpc.WithMaxHeaderListSize(8<<10))
 				if got := status.Code(err); got != codes.NotFound {
@@ -191,11 +220,22 @@ func TestOnTheWayAndBackNothingIsLost(t *testing.T) {
 	}{
 		{name: "code alone", sent: xerror.New(xerror.NotExist, ""), want: nil},
 		{name: "message", sent: xerror.New(xerror.TooManyRequests, "in a minute"), want: nil},
-		{name: "failures", sent: xerror.WrapData(xerror.ParameterError, "2 fields", nil, failures), want: failures},
-		{name: "map", sent: xerror.WrapData(xerror.Conflict, "", nil, map[string]any{"a": []int{1, 2}}), want: map[string]any{"a": []any{1.0, 2.0}}},
+		{
+			name: "failures", sent: xerror.WrapData(xerror.ParameterError, "2 fields", nil, failures),
+			want: failures,
+		},
+		{name: "map", sent: xerror.WrapData(xerror.Conflict, "",
+			nil, map[string]any{"a": []int{1, 2}}), want: map[string]any{"a": []any{1.0, 2.0}}},
 		{name: "text", sent: xerror.WrapData(xerror.Conflict, "", nil, "text"), want: "text"},
-		{name: "several values", sent: xerror.WrapData(xerror.Conflict, "", nil, 1, "two"), want: []any{1.0, "two"}},
-		{name: "unknown code", sent: xerror.New(xerror.RemoteCode(40988, "OTHERS_OWN", "their text"), "more"), want: nil},
+		{
+			name: "several values",
+			sent: xerror.WrapData(xerror.Conflict, "", nil, 1, "two"), want: []any{1.0, "two"},
+		},
+		{
+			name: "unknown code",
+			sent: xerror.New(xerror.RemoteCode(40988, "OTHERS_OWN", "their text"), "more"),
+			want: nil,
+		},
 		{name: "unknown error", sent: xerror.From(errors.New("secret")), want: nil},
 		{name: "cancelled", sent: xerror.From(context.Canceled), want: nil},
 		{name: "out of time", sent: xerror.From(context.DeadlineExceeded), want: nil},
@@ -204,13 +244,19 @@ func TestOnTheWayAndBackNothingIsLost(t *testing.T) {
 			err := call(t, func() error { return rpcstatus.Of(context.Background(), tc.sent) })
 			got := rpcstatus.From(err)
 			sent, code := tc.sent.GetErrorCode(), got.GetErrorCode()
-			if code.GetCode() != sent.GetCode() || code.GetOutput() != sent.GetOutput() || code.GetMessage() != sent.GetMessage() {
-				t.Errorf("code = %d %s %q, want %d %s %q", code.GetCode(), code, code.GetMessage(), sent.GetCode(), sent, sent.GetMessage())
+			if code.GetCode() != sent.GetCode() || code.GetOutput() != sent.GetOutput() ||
+				code.GetMessage() != sent.GetMessage() {
+				t.Errorf("code = %d %s %q, want %d %s %q",
+					code.GetCode(), code, code.GetMessage(), sent.GetCode(), sent,
+					sent.GetMessage())
 			}
-			if got.GetErrorMessage() != tc.sent.GetErrorMessage() || !cmp.Equal(got.GetData(), tc.want) {
-				t.Errorf("got %q %v, want %q %v", got.GetErrorMessage(), got.GetData(), tc.sent.GetErrorMessage(), tc.want)
+			if got.GetErrorMessage() != tc.sent.GetErrorMessage() ||
+				!cmp.Equal(got.GetData(), tc.want) {
+				t.Errorf("got %q %v, want %q %v",
+					got.GetErrorMessage(), got.GetData(), tc.sent.GetErrorMessage(), tc.want)
 			}
-			if status.Code(got) != rpcstatus.Code(tc.sent) || strings.Contains(got.Error(), "secret") {
+			if status.Code(got) != rpcstatus.Code(tc.sent) ||
+				strings.Contains(got.Error(), "secret") {
 				t.Errorf("got %v, want the status as the cause", got)
 			}
 			for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {

@@ -14,7 +14,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/generate"
 )
 
-// plain says which code stands for a status without an envelope, as another framework sends it.
+// plain says which code stands for a status without an envelope, as another framework
+// sends it.
 var plain = map[codes.Code]*xerror.ErrorCode{
 	codes.Canceled:           xerror.Canceled,
 	codes.Unknown:            xerror.RemoteError,
@@ -36,10 +37,11 @@ var plain = map[codes.Code]*xerror.ErrorCode{
 
 // From returns the error that a status stands for, or nil where err is nil.
 //
-// A status with an envelope gives the number, the label, the messages and the data that the server sent; one without
-// gives the code that its own stands for, and its text, which was not written for our clients, stays in the cause. The
-// cause is err, so status.Code still works; where the status says that the context has ended, the cause is the
-// context's error too.
+// A status with an envelope gives the number, the label, the messages and the data that
+// the server sent; one without gives the code that its own stands for, and its text,
+// which was not written for our clients, stays in the cause. The cause is err, so
+// status.Code still works; where the status says that the context has ended, the cause is
+// the context's error too.
 func From(err error) *xerror.Error {
 	if Absent(err) {
 		return nil
@@ -71,13 +73,15 @@ func RequestID(err error) string {
 	return b.GetContext()
 }
 
-// ofTheLibrary is how grpc-go begins the texts of failures that are its own, such as of a message above its limit.
+// ofTheLibrary is how grpc-go begins the texts of failures that are its own, such as of a
+// message above its limit.
 const ofTheLibrary = "grpc: "
 
 func plainCode(st *status.Status) *xerror.ErrorCode {
 	c := plain[st.Code()]
 	if c == nil || c == xerror.TooManyRequests && strings.HasPrefix(st.Message(), ofTheLibrary) {
-		return xerror.RemoteError // a number that gRPC does not define, or a failure that no patience heals
+		// a number that gRPC does not define, or a failure that no patience heals
+		return xerror.RemoteError
 	}
 	return c
 }
@@ -85,7 +89,8 @@ func plainCode(st *status.Status) *xerror.ErrorCode {
 // The numbers that an error code can have.
 const minNumber, maxNumber = 40000, 59999
 
-// number returns the number of a remote code; one that no code can have is that of an unknown error.
+// number returns the number of a remote code; one that no code can have is that of an
+// unknown error.
 func number(n uint64) int {
 	if n < minNumber || n > maxNumber {
 		return xerror.RemoteError.GetCode()
@@ -113,7 +118,8 @@ func causeOf(code codes.Code, err error) error {
 	}
 }
 
-// read returns the envelope of a status, nil where it has none, and its data, of which there is at most one.
+// read returns the envelope of a status, nil where it has none, and its data, of which
+// there is at most one.
 func read(st *status.Status) (b *generate.BaseResponse, data []any) {
 	for _, detail := range st.Details() {
 		switch d := detail.(type) {
@@ -137,7 +143,10 @@ func read(st *status.Status) (b *generate.BaseResponse, data []any) {
 func failuresOf(bad *errdetails.BadRequest) []xvalid.FieldError {
 	list := make([]xvalid.FieldError, 0, len(bad.GetFieldViolations()))
 	for _, v := range bad.GetFieldViolations() {
-		list = append(list, xvalid.FieldError{Field: v.GetField(), Tag: strings.ToLower(v.GetReason()), Message: v.GetDescription()})
+		list = append(list, xvalid.FieldError{
+			Field: v.GetField(),
+			Tag:   strings.ToLower(v.GetReason()), Message: v.GetDescription(),
+		})
 	}
 	return list
 }

@@ -22,19 +22,26 @@ import (
 
 func TestAStatusWithoutAnEnvelopeHasTheCodeThatItsOwnStandsFor(t *testing.T) {
 	for code, want := range map[codes.Code]*xerror.ErrorCode{
-		codes.Canceled: xerror.Canceled, codes.Unknown: xerror.RemoteError, codes.InvalidArgument: xerror.ParameterError,
-		codes.DeadlineExceeded: xerror.UpstreamTimeout, codes.NotFound: xerror.NotFound, codes.AlreadyExists: xerror.Existed,
-		codes.PermissionDenied: xerror.PermissionDenied, codes.ResourceExhausted: xerror.TooManyRequests,
-		codes.FailedPrecondition: xerror.UnprocessableEntity, codes.Aborted: xerror.Conflict, codes.OutOfRange: xerror.RangeError,
-		codes.Unimplemented: xerror.UnsupportedOp, codes.Internal: xerror.RemoteError, codes.Unavailable: xerror.ServiceUnavailable,
-		codes.DataLoss: xerror.RemoteError, codes.Unauthenticated: xerror.Unauthorized, codes.Code(77): xerror.RemoteError,
+		codes.Canceled: xerror.Canceled, codes.Unknown: xerror.RemoteError,
+		codes.InvalidArgument:  xerror.ParameterError,
+		codes.DeadlineExceeded: xerror.UpstreamTimeout, codes.NotFound: xerror.NotFound,
+		codes.AlreadyExists:      xerror.Existed,
+		codes.PermissionDenied:   xerror.PermissionDenied,
+		codes.ResourceExhausted:  xerror.TooManyRequests,
+		codes.FailedPrecondition: xerror.UnprocessableEntity, codes.Aborted: xerror.Conflict,
+		codes.OutOfRange:    xerror.RangeError,
+		codes.Unimplemented: xerror.UnsupportedOp, codes.Internal: xerror.RemoteError,
+		codes.Unavailable: xerror.ServiceUnavailable,
+		codes.DataLoss:    xerror.RemoteError, codes.Unauthenticated: xerror.Unauthorized,
+		codes.Code(77): xerror.RemoteError,
 	} {
 		sent := status.Error(code, "their text")
 		e := rpcstatus.From(sent)
 		if e.GetErrorCode() != want || e.GetErrorMessage() != "" || e.GetData() != nil {
 			t.Errorf("%v: From = %v, want %s without a text", code, e, want)
 		}
-		if !errors.Is(e, sent) || status.Code(e) != code || !strings.Contains(e.Error(), "their text") {
+		if !errors.Is(e, sent) || status.Code(e) != code ||
+			!strings.Contains(e.Error(), "their text") {
 			t.Errorf("%v: From = %v, want the status as its cause", code, e)
 		}
 		if got := errors.Is(e, context.Canceled); got != (code == codes.Canceled) {
@@ -52,10 +59,12 @@ func TestWhatIsAnXErrorAlreadyStaysOne(t *testing.T) {
 		t.Errorf("From = %v, want the very error", got)
 	}
 	around := fmt.Errorf("around: %w", e)
-	if got := rpcstatus.From(around); !errors.Is(got, around) || got.GetErrorCode() != xerror.NotExist {
+	if got := rpcstatus.From(around); !errors.Is(got, around) ||
+		got.GetErrorCode() != xerror.NotExist {
 		t.Errorf("From = %v, want its code", got)
 	}
-	if got := rpcstatus.From(context.DeadlineExceeded); !errors.Is(got, context.DeadlineExceeded) || status.Code(rpcstatus.Of(t.Context(), got)) != codes.DeadlineExceeded {
+	if got := rpcstatus.From(context.DeadlineExceeded); !errors.Is(got, context.DeadlineExceeded) ||
+		status.Code(rpcstatus.Of(t.Context(), got)) != codes.DeadlineExceeded {
 		t.Errorf("From = %v, want a timeout", got)
 	}
 }
@@ -65,14 +74,18 @@ func TestDetailsAreTheFirstOfTheirKind(t *testing.T) {
 		&structpb.ListValue{}, // of no use here
 		&generate.BaseResponse{Output: "FIRST", Code: 40401, Message: "first"},
 		&generate.BaseResponse{Output: "SECOND", Code: 40402},
-		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: "f", Reason: "MIN_LEN", Description: "d"}}},
+		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{
+			Field:  "f",
+			Reason: "MIN_LEN", Description: "d",
+		}}},
 		structpb.NewStringValue("second"),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := rpcstatus.From(st.Err())
-	if c := e.GetErrorCode(); c.GetOutput() != "FIRST" || c.GetCode() != 40401 || c.GetMessage() != "first" {
+	if c := e.GetErrorCode(); c.GetOutput() != "FIRST" || c.GetCode() != 40401 ||
+		c.GetMessage() != "first" {
 		t.Errorf("code = %d %s %q, want the first", c.GetCode(), c, c.GetMessage())
 	}
 	if got := fmt.Sprint(e.GetData()); got != "[{f min_len d}]" {
@@ -82,12 +95,16 @@ func TestDetailsAreTheFirstOfTheirKind(t *testing.T) {
 
 func TestANumberThatNoErrorCanHaveIsARemoteError(t *testing.T) {
 	for _, n := range []uint64{0, 1, 200, 39999, 60000, 1 << 40, 1<<64 - 1} {
-		st, err := status.New(codes.NotFound, "x").WithDetails(&generate.BaseResponse{Output: "ODD", Code: n})
+		st, err := status.New(codes.NotFound,
+			"x").WithDetails(&generate.BaseResponse{Output: "ODD", Code: n})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := rpcstatus.From(st.Err()).GetErrorCode(); got.GetCode() != xerror.RemoteError.GetCode() || got.GetOutput() != "ODD" {
-			t.Errorf("code of %d = %d %s, want %d ODD", n, got.GetCode(), got, xerror.RemoteError.GetCode())
+		if got := rpcstatus.From(
+			st.Err()).GetErrorCode(); got.GetCode() != xerror.RemoteError.GetCode() ||
+			got.GetOutput() != "ODD" {
+			t.Errorf("code of %d = %d %s, want %d ODD",
+				n, got.GetCode(), got, xerror.RemoteError.GetCode())
 		}
 	}
 }
@@ -152,7 +169,8 @@ func envelopeOfAny(t *testing.T, err error) {
 }
 
 func TestALimitOfTheLibraryIsNotImpatience(t *testing.T) {
-	err := status.Error(codes.ResourceExhausted, "grpc: received message larger than max (5000005 vs. 4194304)")
+	err := status.Error(codes.ResourceExhausted,
+		"grpc: received message larger than max (5000005 vs. 4194304)")
 	if got := rpcstatus.From(err); got.GetErrorCode() != xerror.RemoteError {
 		t.Errorf("From = %v, want REMOTE_ERROR: to wait does not help", got)
 	}

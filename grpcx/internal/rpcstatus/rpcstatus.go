@@ -1,11 +1,12 @@
-// Package rpcstatus turns errors into gRPC statuses and back. Server and client share it, so that the two ways cannot
-// drift apart.
+// Package rpcstatus turns errors into gRPC statuses and back. Server and client share it,
+// so that the two ways cannot drift apart.
 //
-// A status carries the envelope, an xBase.BaseResponse, as its first detail; after it stands what an error's data says:
-// a google.rpc.BadRequest for the failures of a validation, else a google.protobuf.Value.
+// A status carries the envelope, an xBase.BaseResponse, as its first detail; after it
+// stands what an error's data says: a google.rpc.BadRequest for the failures of a
+// validation, else a google.protobuf.Value.
 //
-// Statuses travel in a header, of which some clients take no more than 8 KiB. So texts are cut at 512 bytes, request id and
-// label at 128, and data beyond 2.5 KiB is left out.
+// Statuses travel in a header, of which some clients take no more than 8 KiB. So texts
+// are cut at 512 bytes, request id and label at 128, and data beyond 2.5 KiB is left out.
 package rpcstatus
 
 import (
@@ -49,8 +50,8 @@ var byStatus = map[int]codes.Code{
 
 // Code returns the gRPC code of an error.
 //
-// A context that was cancelled keeps its code, although the catalogue counts it among the bad requests. One that ran out
-// of time is a timeout in the catalogue too.
+// A context that was cancelled keeps its code, although the catalogue counts it among the
+// bad requests. One that ran out of time is a timeout in the catalogue too.
 func Code(e *xerror.Error) codes.Code {
 	if e.GetErrorCode() == xerror.Canceled && errors.Is(e, context.Canceled) {
 		return codes.Canceled
@@ -67,14 +68,16 @@ type carrier interface {
 	GRPCStatus() *status.Status
 }
 
-// Error is an error on its way to the client: a status for gRPC, and still the xerror for the interceptors outside.
+// Error is an error on its way to the client: a status for gRPC, and still the xerror for
+// the interceptors outside.
 type Error struct {
 	status   *status.Status
 	err      *xerror.Error
 	reported bool
 }
 
-// Error returns what the client is told, since grpc-go takes the text of an error around a status for the client's.
+// Error returns what the client is told, since grpc-go takes the text of an error around
+// a status for the client's.
 func (e *Error) Error() string { return e.status.Err().Error() }
 
 // GRPCStatus returns the status.
@@ -83,8 +86,8 @@ func (e *Error) GRPCStatus() *status.Status { return e.status }
 // Unwrap returns the *xerror.Error.
 func (e *Error) Unwrap() error { return e.err }
 
-// Failure returns what the access log says of an error: number and message of its code; of a plain status there is no
-// number, and the message is its own.
+// Failure returns what the access log says of an error: number and message of its code;
+// of a plain status there is no number, and the message is its own.
 func Failure(err error) (code int, message string) {
 	e, ok := find[*xerror.Error](err)
 	if !ok {
@@ -98,9 +101,10 @@ func Failure(err error) (code int, message string) {
 
 // Of returns the error as a gRPC status, or nil where err is nil or a nil pointer.
 //
-// An error that is a status itself passes unchanged. An *xerror.Error in the tree is mapped. A status in the tree comes
-// back without the text around it. For anything else xerror.From knows the code: that of a mapped foreign error, or
-// SERVER_INTERNAL_ERROR; its text stays inside the process. What the client is not told is logged, once.
+// An error that is a status itself passes unchanged. An *xerror.Error in the tree is
+// mapped. A status in the tree comes back without the text around it. For anything else
+// xerror.From knows the code: that of a mapped foreign error, or SERVER_INTERNAL_ERROR;
+// its text stays inside the process. What the client is not told is logged, once.
 func Of(ctx context.Context, err error) error {
 	if Absent(err) {
 		return nil
@@ -144,13 +148,15 @@ func find[T error](err error) (found T, ok bool) {
 	return found, ok && !Absent(found)
 }
 
-// isFailure reports whether the status of c can end a failed call: not where there is none, and not OK.
+// isFailure reports whether the status of c can end a failed call: not where there is
+// none, and not OK.
 func isFailure(c carrier) bool {
 	st := c.GRPCStatus()
 	return st != nil && st.Code() != codes.OK
 }
 
-// Absent reports whether v is nil or holds a nil pointer, slice, map, function or channel: as an error it says nothing.
+// Absent reports whether v is nil or holds a nil pointer, slice, map, function or
+// channel: as an error it says nothing.
 func Absent(v any) bool {
 	switch r := reflect.ValueOf(v); r.Kind() {
 	case reflect.Invalid:
@@ -162,19 +168,22 @@ func Absent(v any) bool {
 	}
 }
 
-// write keeps in the log what the client is not told, and reports whether the failure has a line at ERROR.
+// write keeps in the log what the client is not told, and reports whether the failure has
+// a line at ERROR.
 func write(ctx context.Context, e *xerror.Error) (reported bool) {
 	if e.Logged() {
 		return e.LoggedAtError()
 	}
 	code := e.GetErrorCode()
 	level, message := slog.LevelDebug, "the call was refused"
-	if code.Status() >= http.StatusInternalServerError && (code.Status() != http.StatusServiceUnavailable || !Stopping(ctx)) {
+	if code.Status() >= http.StatusInternalServerError &&
+		(code.Status() != http.StatusServiceUnavailable || !Stopping(ctx)) {
 		level, message = slog.LevelError, "the call failed"
 	}
 	if logger.Enabled(ctx, level) {
 		logger.Log(ctx, level, message,
-			slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()), slog.String("error", Cut(e.Error())))
+			slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()),
+			slog.String("error", Cut(e.Error())))
 	}
 	return level == slog.LevelError
 }
@@ -185,8 +194,8 @@ const maxLogged = 4096
 // Cut returns as much of a text as the log takes.
 func Cut(text string) string { return cut(text, maxLogged) }
 
-// Stopping reports whether the application of the call has begun its stop, when it is no failure that a service is not
-// available.
+// Stopping reports whether the application of the call has begun its stop, when it is no
+// failure that a service is not available.
 func Stopping(ctx context.Context) bool {
 	select {
 	case <-xhook.Draining(ctx):

@@ -23,10 +23,14 @@ import (
 
 // table is the specification's.
 var table = map[int]codes.Code{
-	400: codes.InvalidArgument, 401: codes.Unauthenticated, 403: codes.PermissionDenied, 404: codes.NotFound,
-	405: codes.Unimplemented, 406: codes.FailedPrecondition, 408: codes.DeadlineExceeded, 409: codes.Aborted,
-	410: codes.NotFound, 413: codes.ResourceExhausted, 415: codes.InvalidArgument, 422: codes.FailedPrecondition,
-	429: codes.ResourceExhausted, 500: codes.Internal, 502: codes.Unavailable, 503: codes.Unavailable,
+	400: codes.InvalidArgument, 401: codes.Unauthenticated, 403: codes.PermissionDenied,
+	404: codes.NotFound,
+	405: codes.Unimplemented, 406: codes.FailedPrecondition, 408: codes.DeadlineExceeded,
+	409: codes.Aborted,
+	410: codes.NotFound, 413: codes.ResourceExhausted, 415: codes.InvalidArgument,
+	422: codes.FailedPrecondition,
+	429: codes.ResourceExhausted, 500: codes.Internal, 502: codes.Unavailable,
+	503: codes.Unavailable,
 	504: codes.DeadlineExceeded,
 }
 
@@ -78,7 +82,8 @@ func (o *own) GRPCStatus() *status.Status { return o.st }
 func TestNothingIsNoError(t *testing.T) {
 	lines := capture(t)
 	for name, err := range map[string]error{
-		"nil": nil, "nil *xerror.Error": (*xerror.Error)(nil), "nil *ErrorCode": (*xerror.ErrorCode)(nil),
+		"nil": nil, "nil *xerror.Error": (*xerror.Error)(nil),
+		"nil *ErrorCode":              (*xerror.ErrorCode)(nil),
 		"nil pointer of another type": (*foreign)(nil), "nil status of another type": (*own)(nil),
 	} {
 		if got := rpcstatus.Of(t.Context(), err); got != nil {
@@ -101,17 +106,31 @@ func TestNilPointersInsideAnErrorHideNothing(t *testing.T) {
 		err  error
 		want codes.Code
 	}{
-		{name: "before a status", err: errors.Join((*xerror.Error)(nil), notFound), want: codes.NotFound},
-		{name: "before an xerror", err: errors.Join((*xerror.Error)(nil), xerror.New(xerror.Conflict, "")), want: codes.Aborted},
-		{name: "a nil xerror alone", err: fmt.Errorf("around: %w", (*xerror.Error)(nil)), want: codes.Internal},
-		{name: "a nil code before a status", err: errors.Join((*xerror.ErrorCode)(nil), notFound), want: codes.NotFound},
-		{name: "a nil status alone", err: fmt.Errorf("around: %w", (*own)(nil)), want: codes.Internal},
+		{
+			name: "before a status",
+			err:  errors.Join((*xerror.Error)(nil), notFound), want: codes.NotFound,
+		},
+		{name: "before an xerror", err: errors.Join((*xerror.Error)(nil),
+			xerror.New(xerror.Conflict, "")), want: codes.Aborted},
+		{
+			name: "a nil xerror alone",
+			err:  fmt.Errorf("around: %w", (*xerror.Error)(nil)), want: codes.Internal,
+		},
+		{
+			name: "a nil code before a status",
+			err:  errors.Join((*xerror.ErrorCode)(nil), notFound), want: codes.NotFound,
+		},
+		{
+			name: "a nil status alone",
+			err:  fmt.Errorf("around: %w", (*own)(nil)), want: codes.Internal,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := status.Code(rpcstatus.Of(t.Context(), tc.err)); got != tc.want {
 				t.Errorf("Of = %v, want %v", got, tc.want)
 			}
-			if e := rpcstatus.From(tc.err); e == nil || tc.want == codes.NotFound && !errors.Is(e, xerror.NotFound) {
+			if e := rpcstatus.From(tc.err); e == nil || tc.want == codes.NotFound &&
+				!errors.Is(e, xerror.NotFound) {
 				t.Errorf("From = %v, want the same", e)
 			}
 		})
@@ -133,10 +152,12 @@ func TestAStatusIsToldAsItIs(t *testing.T) {
 		t.Errorf("Of a second time = %v, want the very error", got)
 	}
 	for name, wrapped := range map[string]error{
-		"wrapped": fmt.Errorf("password hunter2: %w", err), "joined": errors.Join(errors.New("hunter2"), err),
+		"wrapped": fmt.Errorf("password hunter2: %w", err),
+		"joined":  errors.Join(errors.New("hunter2"), err),
 	} {
 		got := rpcstatus.Of(t.Context(), wrapped)
-		if st, ok := status.FromError(got); !ok || st.Code() != codes.AlreadyExists || st.Message() != "there already" {
+		if st, ok := status.FromError(got); !ok || st.Code() != codes.AlreadyExists ||
+			st.Message() != "there already" {
 			t.Errorf("%s: status = %v, want the inner one without the text around it", name, got)
 		}
 	}
@@ -173,13 +194,32 @@ func TestErrorsOfAContextKeepTheirCodes(t *testing.T) {
 	}{
 		{name: "cancelled", err: context.Canceled, want: codes.Canceled},
 		{name: "out of time", err: context.DeadlineExceeded, want: codes.DeadlineExceeded},
-		{name: "cancelled, wrapped", err: fmt.Errorf("read: %w", context.Canceled), want: codes.Canceled},
-		{name: "out of time, wrapped", err: fmt.Errorf("read: %w", context.DeadlineExceeded), want: codes.DeadlineExceeded},
-		{name: "out of time, joined", err: errors.Join(errors.New("x"), context.DeadlineExceeded), want: codes.DeadlineExceeded},
-		{name: "cause of its own code", err: xerror.Wrap(xerror.Canceled, "", context.Canceled), want: codes.Canceled},
-		{name: "cause of another code", err: xerror.Wrap(xerror.NotFound, "", context.Canceled), want: codes.NotFound},
-		{name: "cause of a fault", err: xerror.Wrap(xerror.DatabaseError, "", context.DeadlineExceeded), want: codes.Internal},
-		{name: "its code without it", err: xerror.New(xerror.Canceled, ""), want: codes.InvalidArgument},
+		{
+			name: "cancelled, wrapped",
+			err:  fmt.Errorf("read: %w", context.Canceled), want: codes.Canceled,
+		},
+		{
+			name: "out of time, wrapped",
+			err:  fmt.Errorf("read: %w", context.DeadlineExceeded), want: codes.DeadlineExceeded,
+		},
+		{
+			name: "out of time, joined", err: errors.Join(errors.New("x"), context.DeadlineExceeded),
+			want: codes.DeadlineExceeded,
+		},
+		{
+			name: "cause of its own code",
+			err:  xerror.Wrap(xerror.Canceled, "", context.Canceled), want: codes.Canceled,
+		},
+		{
+			name: "cause of another code",
+			err:  xerror.Wrap(xerror.NotFound, "", context.Canceled), want: codes.NotFound,
+		},
+		{name: "cause of a fault", err: xerror.Wrap(xerror.DatabaseError, "",
+			context.DeadlineExceeded), want: codes.Internal},
+		{
+			name: "its code without it",
+			err:  xerror.New(xerror.Canceled, ""), want: codes.InvalidArgument,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := rpcstatus.Of(t.Context(), tc.err)
@@ -193,8 +233,9 @@ func TestErrorsOfAContextKeepTheirCodes(t *testing.T) {
 func TestAnUnknownErrorsTextIsLoggedAndNotTold(t *testing.T) {
 	const secret = "SELECT password FROM users"
 	for name, err := range map[string]error{
-		"bare": errors.New(secret), "of a file": &fs.PathError{Op: "open", Path: secret, Err: errors.New("x")},
-		"cause": xerror.Wrap(xerror.NotExist, "told", errors.New(secret)),
+		"bare":      errors.New(secret),
+		"of a file": &fs.PathError{Op: "open", Path: secret, Err: errors.New("x")},
+		"cause":     xerror.Wrap(xerror.NotExist, "told", errors.New(secret)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := capture(t)
@@ -206,7 +247,8 @@ func TestAnUnknownErrorsTextIsLoggedAndNotTold(t *testing.T) {
 			if !errors.Is(got, err) {
 				t.Errorf("errors.Is does not find the error in %v", got)
 			}
-			if n := strings.Count(lines.String(), "\n"); n != 1 || !strings.Contains(lines.String(), secret) {
+			if n := strings.Count(lines.String(), "\n"); n != 1 ||
+				!strings.Contains(lines.String(), secret) {
 				t.Errorf("log = %q, want one line with the text", lines)
 			}
 		})
@@ -228,7 +270,8 @@ func TestAnErrorOfOursIsToldAndLoggedOnceWhateverIsAroundIt(t *testing.T) {
 	sent := rpcstatus.Of(t.Context(), xerror.Wrap(xerror.DatabaseError, "", errors.New("cause")))
 	before := lines.String()
 	for name, err := range map[string]error{
-		"wrapped": fmt.Errorf("around: %w", sent), "joined": errors.Join(errors.New("x"), sent), "of a kind of its own": asks{sent},
+		"wrapped": fmt.Errorf("around: %w", sent), "joined": errors.Join(errors.New("x"), sent),
+		"of a kind of its own": asks{sent},
 	} {
 		if got := rpcstatus.Of(t.Context(), err); got != sent { //nolint:errorlint // the very error
 			t.Errorf("%s: Of = %v, want the very error", name, got)
@@ -258,7 +301,8 @@ func TestAFailureIsReportedWhereItHasALineAtError(t *testing.T) {
 	}{
 		{"unknown", errors.New("secret"), true},
 		{"of the service", xerror.New(xerror.DatabaseError, ""), true},
-		{"wrapped again", fmt.Errorf("in between: %w", rpcstatus.Of(t.Context(), errors.New("secret"))), true},
+		{"wrapped again", fmt.Errorf("in between: %w",
+			rpcstatus.Of(t.Context(), errors.New("secret"))), true},
 		{"refused", xerror.New(xerror.NotFound, ""), false},
 		{"a plain status", status.Error(codes.Unavailable, "secret"), false},
 		{"none", nil, false},
@@ -268,7 +312,8 @@ func TestAFailureIsReportedWhereItHasALineAtError(t *testing.T) {
 			if got := rpcstatus.Reported(rpcstatus.Of(t.Context(), tc.err)); got != tc.want {
 				t.Errorf("Reported = %t, want %t", got, tc.want)
 			}
-			if tc.name != "wrapped again" && strings.Contains(lines.String(), `"level":"error"`) != tc.want {
+			if tc.name != "wrapped again" &&
+				strings.Contains(lines.String(), `"level":"error"`) != tc.want {
 				t.Errorf("log = %s", lines)
 			}
 		})
@@ -293,18 +338,22 @@ func TestTheStatusSpeaksTheCallersLanguageAndNamesTheRequest(t *testing.T) {
 	r.SetAcceptLanguage("zh-CN,zh;q=0.9")
 	err := rpcstatus.Of(r, xerror.New(xerror.NotExist, "user 7"))
 	b := envelope(t, err)
-	if want := xerror.NotExist.Message(xerror.Chinese); b.GetMessage() != want || status.Convert(err).Message() != want+": user 7" {
+	if want := xerror.NotExist.Message(xerror.Chinese); b.GetMessage() != want ||
+		status.Convert(err).Message() != want+": user 7" {
 		t.Errorf("message = %q, status %v, want Chinese", b.GetMessage(), err)
 	}
-	if b.GetContext() != "id-1" || b.GetOutput() != "NOT_EXIST" || b.GetCode() != 40000 || b.GetErrorMessage() != "user 7" {
+	if b.GetContext() != "id-1" || b.GetOutput() != "NOT_EXIST" || b.GetCode() != 40000 ||
+		b.GetErrorMessage() != "user 7" {
 		t.Errorf("envelope = %v", b)
 	}
 	if b.Overhead != nil {
 		t.Errorf("overhead = %d outside debug mode", b.GetOverhead())
 	}
 	r.SetDebug(true)
-	if b = envelope(t, rpcstatus.Of(r, xerror.New(xerror.NotExist, ""))); b.GetOverhead() < 1 || b.ErrorMessage != nil {
-		t.Errorf("envelope in debug mode = %v, want an overhead, and no message that nobody wrote", b)
+	if b = envelope(t, rpcstatus.Of(r, xerror.New(xerror.NotExist, ""))); b.GetOverhead() < 1 ||
+		b.ErrorMessage != nil {
+		t.Errorf("envelope in debug mode = %v, want an overhead, and no message that nobody wrote",
+			b)
 	}
 }
 
@@ -318,8 +367,12 @@ func TestFailureSaysWhatTheAccessLogNeeds(t *testing.T) {
 	}{
 		{name: "none", err: nil, code: 0, want: ""},
 		{name: "plain status", err: status.Error(codes.NotFound, "x"), code: 0, want: "x"},
-		{name: "with a message", err: rpcstatus.Of(t.Context(), xerror.New(xerror.NotExist, "user 7")), code: 40000, want: "user 7"},
-		{name: "without", err: rpcstatus.Of(t.Context(), xerror.New(xerror.NotExist, "")), code: 40000, want: xerror.NotExist.GetMessage()},
+		{name: "with a message", err: rpcstatus.Of(t.Context(),
+			xerror.New(xerror.NotExist, "user 7")), code: 40000, want: "user 7"},
+		{
+			name: "without", err: rpcstatus.Of(t.Context(), xerror.New(xerror.NotExist, "")),
+			code: 40000, want: xerror.NotExist.GetMessage(),
+		},
 	} {
 		if code, message := rpcstatus.Failure(tc.err); code != tc.code || message != tc.want {
 			t.Errorf("%s: Failure = %d %q, want %d %q", tc.name, code, message, tc.code, tc.want)

@@ -31,20 +31,27 @@ type middleware struct {
 // forgetTimeout bounds Forget, which runs although the client may be gone.
 const forgetTimeout = 5 * time.Second
 
-// WithSeen answers a webhook whose id was seen before with 200, without the handler: its sender has missed an answer.
+// WithSeen answers a webhook whose id was seen before with 200, without the handler: its
+// sender has missed an answer.
 //
-// first remembers an id and reports whether it was new, in one step, such as SET NX of a cache with a TTL above twice the
-// tolerance. It is called after the signature was verified. forget takes back what first has remembered.
+// first remembers an id and reports whether it was new, in one step, such as SET NX of a
+// cache with a TTL above twice the tolerance. It is called after the signature was
+// verified. forget takes back what first has remembered.
 //
-// Where the handler fails (an error in c.Errors, another status than 2xx, neither a status nor a body, or a panic), the id is
-// forgotten, so that a repeat reaches the handler again. c.Status(200) without a body is success here, and is sent as it is.
-// A handler that sets nothing is one that forgot to answer: xmiddle.ResponseMiddleware tells the sender DEVELOPER_ERROR. Two things are lost: what the handler had to do when the process dies in it, and when it
-// fails after the sender has given up waiting and was told 200 for a repeat. A handler for which this matters stores the id
-// in the transaction of its own work instead.
+// Where the handler fails (an error in c.Errors, another status than 2xx, neither a
+// status nor a body, or a panic), the id is forgotten, so that a repeat reaches the
+// handler again. c.Status(200) without a body is success here, and is sent as it is. A
+// handler that sets nothing is one that forgot to answer: xmiddle.ResponseMiddleware
+// tells the sender DEVELOPER_ERROR. Two things are lost: what the handler had to do when
+// the process dies in it, and when it fails after the sender has given up waiting and was
+// told 200 for a repeat. A handler for which this matters stores the id in the
+// transaction of its own work instead.
 //
-// An error of first refuses the request, and so the sender tries again. It panics where a function is nil.
+// An error of first refuses the request, and so the sender tries again. It panics where a
+// function is nil.
 func WithSeen(
-	first func(ctx context.Context, id string) (isNew bool, err error), forget func(ctx context.Context, id string) error,
+	first func(ctx context.Context, id string) (isNew bool, err error),
+	forget func(ctx context.Context, id string) error,
 ) MiddlewareOption {
 	if first == nil || forget == nil {
 		panic("webhook/receiver: WithSeen needs both functions")
@@ -52,9 +59,10 @@ func WithSeen(
 	return func(m *middleware) { m.first, m.forget = first, forget }
 }
 
-// Middleware lets requests pass that v verifies. It reads the body, up to the limit, and puts it back for the handler;
-// DeliveryFrom has the id. Everything else is answered with 401 SIGNATURE_INVALID, whatever is wrong with it, or with 413
-// PAYLOAD_TOO_LARGE. It panics without a verifier. An option that is nil is ignored.
+// Middleware lets requests pass that v verifies. It reads the body, up to the limit, and
+// puts it back for the handler; DeliveryFrom has the id. Everything else is answered with
+// 401 SIGNATURE_INVALID, whatever is wrong with it, or with 413 PAYLOAD_TOO_LARGE. It
+// panics without a verifier. An option that is nil is ignored.
 func Middleware(v *Verifier, opts ...MiddlewareOption) gin.HandlerFunc {
 	if v == nil {
 		panic("webhook/receiver: Middleware needs a verifier")
@@ -97,7 +105,8 @@ func (m *middleware) next(c *gin.Context, d Delivery) {
 		if done {
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), forgetTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()),
+			forgetTimeout)
 		defer cancel()
 		if err := m.forget(ctx, d.ID); err != nil {
 			m.log.Error(ctx, "webhook id not forgotten: repeats will not reach the handler",
@@ -108,13 +117,16 @@ func (m *middleware) next(c *gin.Context, d Delivery) {
 	c.Writer = w
 	c.Next()
 	if done = w.succeeded() && len(c.Errors) == 0; done && !w.Written() {
-		w.WriteHeaderNow() // what is remembered was answered: ResponseMiddleware takes an unwritten 200 for none
+		// what is remembered was answered: ResponseMiddleware takes an unwritten 200 for
+		// none
+		w.WriteHeaderNow()
 	}
 	c.Writer = w.ResponseWriter
 }
 
-// statusWriter records the status that a handler has set: 200 is also where gin starts, and Status
-// of Plinth's writer is that of the error which follows if a handler writes nothing.
+// statusWriter records the status that a handler has set: 200 is also where gin starts,
+// and Status of Plinth's writer is that of the error which follows if a handler writes
+// nothing.
 type statusWriter struct {
 	gin.ResponseWriter
 
@@ -139,7 +151,8 @@ func (w *statusWriter) succeeded() bool {
 	return status >= http.StatusOK && status < http.StatusMultipleChoices
 }
 
-// receive reads and verifies the request. The headers are looked at first: who has none that could be right is not read.
+// receive reads and verifies the request. The headers are looked at first: who has none
+// that could be right is not read.
 func (m *middleware) receive(c *gin.Context) (Delivery, error) {
 	h, err := m.verifier.head(c.Request.Header)
 	if err != nil {
@@ -175,7 +188,8 @@ func refuse(c *gin.Context, err error) {
 
 type deliveryKey struct{}
 
-// DeliveryFrom returns what Middleware has verified. ctx is the *gin.Context, its request's context, or one derived from it.
+// DeliveryFrom returns what Middleware has verified. ctx is the *gin.Context, its
+// request's context, or one derived from it.
 func DeliveryFrom(ctx context.Context) (Delivery, bool) {
 	d, ok := xctx.Unpooled(ctx).Value(deliveryKey{}).(Delivery)
 	return d, ok

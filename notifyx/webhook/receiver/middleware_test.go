@@ -21,7 +21,10 @@ import (
 )
 
 // serve returns an engine that has the middleware and the handler at /hook.
-func serve(t *testing.T, secret signature.Secret, handler gin.HandlerFunc, opts ...receiver.MiddlewareOption) *gin.Engine {
+func serve(
+	t *testing.T, secret signature.Secret, handler gin.HandlerFunc,
+	opts ...receiver.MiddlewareOption,
+) *gin.Engine {
 	t.Helper()
 	v, err := receiver.NewVerifier([]signature.Secret{secret}, receiver.WithMaxBody(1000),
 		receiver.WithClock(func() time.Time { return now }))
@@ -54,14 +57,16 @@ func TestTheHandlerGetsTheVerifiedBodyAndDelivery(t *testing.T) {
 			t.Errorf("body %q, length %d, %v", got, c.Request.ContentLength, err)
 		}
 		for _, ctx := range []context.Context{c, c.Request.Context()} {
-			if d, ok := receiver.DeliveryFrom(ctx); !ok || d.ID != "msg_1" || !d.Timestamp.Equal(now) {
+			if d, ok := receiver.DeliveryFrom(ctx); !ok || d.ID != "msg_1" ||
+				!d.Timestamp.Equal(now) {
 				t.Errorf("DeliveryFrom = %+v, %v", d, ok)
 			}
 		}
 		xresult.Success(c, "ok")
 	})
 	// A reader without a known length, as of a chunked request.
-	if w := post(engine, headers("msg_1", now, body, secret), io.MultiReader(strings.NewReader(body))); w.Code != http.StatusOK || !called {
+	if w := post(engine, headers("msg_1", now, body, secret),
+		io.MultiReader(strings.NewReader(body))); w.Code != http.StatusOK || !called {
 		t.Errorf("status %d, called %v, %s", w.Code, called, w.Body)
 	}
 	if _, ok := receiver.DeliveryFrom(t.Context()); ok {
@@ -83,11 +88,13 @@ func TestAllRefusalsLookAlike(t *testing.T) {
 		"another body":   headers("msg_1", now, body+" ", secret),
 	} {
 		w := post(engine, h, strings.NewReader(body))
-		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "SIGNATURE_INVALID") {
+		if w.Code != http.StatusUnauthorized ||
+			!strings.Contains(w.Body.String(), "SIGNATURE_INVALID") {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 		text := w.Body.String()
-		for _, field := range []string{"context", "overhead"} { // the id and the time of the request
+		// the id and the time of the request
+		for _, field := range []string{"context", "overhead"} {
 			if i := strings.Index(text, `"`+field+`"`); i >= 0 {
 				end := strings.IndexAny(text[i:], ",}")
 				text = text[:i] + text[i+end:]
@@ -119,13 +126,18 @@ func TestABodyIsReadWithinTheLimitAndNotBeforeTheHeadersFit(t *testing.T) {
 	secret := signature.NewSecret()
 	engine := serve(t, secret, func(c *gin.Context) { xresult.Success(c, "ok") })
 	long := strings.Repeat("a", 1001)
-	for name, body := range map[string]io.Reader{"length known": strings.NewReader(long), "length unknown": io.MultiReader(strings.NewReader(long))} {
+	for name, body := range map[string]io.Reader{
+		"length known":   strings.NewReader(long),
+		"length unknown": io.MultiReader(strings.NewReader(long)),
+	} {
 		w := post(engine, headers("msg_1", now, long, secret), body)
-		if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), "PAYLOAD_TOO_LARGE") {
+		if w.Code != http.StatusRequestEntityTooLarge ||
+			!strings.Contains(w.Body.String(), "PAYLOAD_TOO_LARGE") {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
-	if w := post(engine, headers("msg_1", now, long[:1000], secret), strings.NewReader(long[:1000])); w.Code != http.StatusOK {
+	if w := post(engine, headers("msg_1", now, long[:1000], secret),
+		strings.NewReader(long[:1000])); w.Code != http.StatusOK {
 		t.Errorf("at the limit: %d %s", w.Code, w.Body)
 	}
 	body := &watched{Reader: strings.NewReader("{}")}
@@ -138,7 +150,8 @@ func TestABodyThatBreaksOffIsABadRequest(t *testing.T) {
 	secret := signature.NewSecret()
 	engine := serve(t, secret, func(*gin.Context) { t.Error("the handler was called") })
 	broken := io.MultiReader(strings.NewReader("{"), failing{})
-	if w := post(engine, headers("msg_1", now, "{", secret), broken); w.Code != http.StatusBadRequest {
+	if w := post(engine, headers("msg_1", now, "{", secret),
+		broken); w.Code != http.StatusBadRequest {
 		t.Errorf("status %d %s", w.Code, w.Body)
 	}
 }
@@ -203,7 +216,8 @@ func TestARepeatIsAnsweredWithoutTheHandlerUnlessTheHandlerFailed(t *testing.T) 
 						code = http.StatusInternalServerError
 					}
 				}()
-				return post(engine, headers("msg_1", now, "{}", secret), strings.NewReader("{}")).Code
+				return post(engine, headers("msg_1", now, "{}", secret),
+					strings.NewReader("{}")).Code
 			}
 			first, second := request(), request()
 			if again := calls == 2; again != h.again {
@@ -222,7 +236,8 @@ func TestARepeatIsAnsweredWithoutTheHandlerUnlessTheHandlerFailed(t *testing.T) 
 func TestAForgedRequestIsNotRemembered(t *testing.T) {
 	secret := signature.NewSecret()
 	memory := &ids{seen: map[string]bool{}}
-	engine := serve(t, secret, func(c *gin.Context) { xresult.Success(c, "ok") }, receiver.WithSeen(memory.first, memory.forget))
+	engine := serve(t, secret, func(c *gin.Context) { xresult.Success(c, "ok") },
+		receiver.WithSeen(memory.first, memory.forget))
 	post(engine, headers("msg_1", now, "{}", signature.NewSecret()), strings.NewReader("{}"))
 	if len(memory.seen) != 0 {
 		t.Errorf("remembered %v", memory.seen)
@@ -233,9 +248,11 @@ func TestAMemoryThatFailsRefusesTheRequest(t *testing.T) {
 	capture(t)
 	secret := signature.NewSecret()
 	memory := &ids{seen: map[string]bool{}, err: errors.New("cache down")}
-	engine := serve(t, secret, func(*gin.Context) { t.Error("the handler was called") }, receiver.WithSeen(memory.first, memory.forget))
+	engine := serve(t, secret, func(*gin.Context) { t.Error("the handler was called") },
+		receiver.WithSeen(memory.first, memory.forget))
 	w := post(engine, headers("msg_1", now, "{}", secret), strings.NewReader("{}"))
-	if w.Code != http.StatusInternalServerError || bytes.Contains(w.Body.Bytes(), []byte("cache down")) {
+	if w.Code != http.StatusInternalServerError ||
+		bytes.Contains(w.Body.Bytes(), []byte("cache down")) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

@@ -1,10 +1,11 @@
-// Package receiver verifies webhooks that a service receives, as the Standard Webhooks specification
-// defines them: with a Verifier, or with a gin middleware around it.
+// Package receiver verifies webhooks that a service receives, as the Standard Webhooks
+// specification defines them: with a Verifier, or with a gin middleware around it.
 //
 //	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 //	engine.POST("/hooks", receiver.Middleware(verifier), handle)
 //
-// Everything is safe for concurrent use. Neither errors nor log lines contain a secret or a payload.
+// Everything is safe for concurrent use. Neither errors nor log lines contain a secret or
+// a payload.
 package receiver
 
 import (
@@ -41,7 +42,8 @@ var codes = []struct {
 	{signature.ErrSecret, xerror.InvalidValue},
 }
 
-// registerMapper registers the codes of the errors with xerror when the first verifier is made.
+// registerMapper registers the codes of the errors with xerror when the first verifier is
+// made.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 func mapError(err error) *xerror.ErrorCode {

@@ -17,16 +17,22 @@ import (
 )
 
 // requestOf returns a request of a context, and where its answer goes.
-func requestOf(ctx context.Context, header http.Header, body string) (*httptest.ResponseRecorder, *http.Request) {
+func requestOf(
+	ctx context.Context, header http.Header, body string,
+) (*httptest.ResponseRecorder, *http.Request) {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/hook", strings.NewReader(body))
 	r.Header = header
 	return httptest.NewRecorder(), r
 }
 
 // bare is serve without the answers to errors.
-func bare(t *testing.T, secret signature.Secret, handler gin.HandlerFunc, opts ...receiver.MiddlewareOption) *gin.Engine {
+func bare(
+	t *testing.T, secret signature.Secret, handler gin.HandlerFunc,
+	opts ...receiver.MiddlewareOption,
+) *gin.Engine {
 	t.Helper()
-	v, err := receiver.NewVerifier([]signature.Secret{secret}, receiver.WithClock(func() time.Time { return now }))
+	v, err := receiver.NewVerifier([]signature.Secret{secret},
+		receiver.WithClock(func() time.Time { return now }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +80,10 @@ func TestTheMiddlewareAnswersAnEmpty200OnlyWhereTheHandlerSaidSo(t *testing.T) {
 	}{
 		{"200 without a body", func(c *gin.Context) { c.Status(http.StatusOK) }, http.StatusOK, 1},
 		{"nothing set", func(*gin.Context) {}, http.StatusInternalServerError, 3},
-		{"200 and an error", func(c *gin.Context) { c.Status(http.StatusOK); _ = c.Error(errors.New("no")) }, http.StatusInternalServerError, 3},
+		{"200 and an error", func(c *gin.Context) {
+			c.Status(http.StatusOK)
+			_ = c.Error(errors.New("no"))
+		}, http.StatusInternalServerError, 3},
 	} {
 		calls, memory := 0, &ids{seen: map[string]bool{}}
 		engine := serve(t, secret, func(c *gin.Context) {

@@ -37,7 +37,8 @@ type Verifier struct {
 // Option changes a Verifier.
 type Option func(*Verifier)
 
-// WithTolerance says how far a timestamp may be from now, in the past and in the future; 5 min by default.
+// WithTolerance says how far a timestamp may be from now, in the past and in the future;
+// 5 min by default.
 func WithTolerance(d time.Duration) Option { return func(v *Verifier) { v.tolerance = d } }
 
 // WithMaxBody bounds the body of a request; 1 MiB by default.
@@ -46,10 +47,14 @@ func WithMaxBody(bytes int) Option { return func(v *Verifier) { v.maxBody = byte
 // WithClock takes the time from now, for tests.
 func WithClock(now func() time.Time) Option { return func(v *Verifier) { v.now = now } }
 
-// NewVerifier returns a verifier that accepts signatures by any of the secrets: during a rotation the old and the new one.
-// The error, ErrOption or signature.ErrSecret, tells everything that is wrong.
+// NewVerifier returns a verifier that accepts signatures by any of the secrets: during a
+// rotation the old and the new one. The error, ErrOption or signature.ErrSecret, tells
+// everything that is wrong.
 func NewVerifier(secrets []signature.Secret, opts ...Option) (*Verifier, error) {
-	v := &Verifier{secrets: slices.Clone(secrets), tolerance: defaultTolerance, maxBody: defaultMaxBody, now: time.Now}
+	v := &Verifier{
+		secrets: slices.Clone(secrets), tolerance: defaultTolerance,
+		maxBody: defaultMaxBody, now: time.Now,
+	}
 	for _, o := range opts {
 		if o != nil {
 			o(v)
@@ -57,10 +62,12 @@ func NewVerifier(secrets []signature.Secret, opts ...Option) (*Verifier, error) 
 	}
 	var problems []error
 	if len(secrets) == 0 || slices.ContainsFunc(secrets, signature.Secret.IsZero) {
-		problems = append(problems, fmt.Errorf("%w: there is none, or an empty one", signature.ErrSecret))
+		problems = append(problems,
+			fmt.Errorf("%w: there is none, or an empty one", signature.ErrSecret))
 	}
 	if v.tolerance < time.Second {
-		problems = append(problems, fmt.Errorf("%w: a tolerance of %s (accepted: 1s or more)", ErrOption, v.tolerance))
+		problems = append(problems,
+			fmt.Errorf("%w: a tolerance of %s (accepted: 1s or more)", ErrOption, v.tolerance))
 	}
 	if v.maxBody <= 0 {
 		problems = append(problems, fmt.Errorf("%w: a body of %d bytes", ErrOption, v.maxBody))
@@ -75,10 +82,12 @@ func NewVerifier(secrets []signature.Secret, opts ...Option) (*Verifier, error) 
 	return v, nil
 }
 
-// Verify checks the headers of a request and its body, exactly as it was received. The error is ErrHeader, ErrTimestamp,
-// ErrBodyTooLarge or ErrSignature. What the body means, and whether the id was seen before, is left to the caller.
+// Verify checks the headers of a request and its body, exactly as it was received. The
+// error is ErrHeader, ErrTimestamp, ErrBodyTooLarge or ErrSignature. What the body means,
+// and whether the id was seen before, is left to the caller.
 //
-// Signatures of other versions than v1 are left aside. Comparing takes the same time however much of a signature is right.
+// Signatures of other versions than v1 are left aside. Comparing takes the same time
+// however much of a signature is right.
 func (v *Verifier) Verify(header http.Header, body []byte) (Delivery, error) {
 	h, err := v.head(header)
 	if err != nil {
@@ -97,7 +106,10 @@ type head struct {
 // head reads the headers. They are checked before a body is read.
 func (v *Verifier) head(header http.Header) (head, error) {
 	var values [3]string
-	for i, name := range []xhttp.Header{signature.HeaderID, signature.HeaderTimestamp, signature.HeaderSignature} {
+	for i, name := range []xhttp.Header{
+		signature.HeaderID, signature.HeaderTimestamp,
+		signature.HeaderSignature,
+	} {
 		all := header.Values(name.String())
 		if len(all) != 1 || all[0] == "" {
 			return head{}, fmt.Errorf("%w: %s is not there once", ErrHeader, name)
@@ -110,10 +122,12 @@ func (v *Verifier) head(header http.Header) (head, error) {
 	}
 	seconds, err := strconv.ParseInt(values[1], 10, 64)
 	if err != nil || seconds < 0 || strconv.FormatInt(seconds, 10) != values[1] {
-		return head{}, fmt.Errorf("%w: %s is not a number of seconds", ErrHeader, signature.HeaderTimestamp)
+		return head{}, fmt.Errorf("%w: %s is not a number of seconds",
+			ErrHeader, signature.HeaderTimestamp)
 	}
 	if len(h.signatures) > maxSignatures {
-		return head{}, fmt.Errorf("%w: %s is longer than %d bytes", ErrHeader, signature.HeaderSignature, maxSignatures)
+		return head{}, fmt.Errorf("%w: %s is longer than %d bytes",
+			ErrHeader, signature.HeaderSignature, maxSignatures)
 	}
 	h.Timestamp = time.Unix(seconds, 0)
 	now := v.now()

@@ -47,7 +47,9 @@ func TestVerify(t *testing.T) {
 		change(h)
 		return h
 	}
-	set := func(name, value string) http.Header { return change(func(h http.Header) { h.Set(name, value) }) }
+	set := func(name, value string) http.Header {
+		return change(func(h http.Header) { h.Set(name, value) })
+	}
 	right := signature.Sign("msg_1", now, []byte(body), secret)
 	for _, c := range []struct {
 		name   string
@@ -60,32 +62,80 @@ func TestVerify(t *testing.T) {
 		{"an unknown version before", set("webhook-signature", "v1a,AAAA v9,x "+right), body, nil},
 		{"4 min 59 s old", headers("msg_1", now.Add(-299*time.Second), body, secret), body, nil},
 		{"4 min 59 s ahead", headers("msg_1", now.Add(299*time.Second), body, secret), body, nil},
-		{"5 min 1 s old", headers("msg_1", now.Add(-301*time.Second), body, secret), body, receiver.ErrTimestamp},
-		{"5 min 1 s ahead", headers("msg_1", now.Add(301*time.Second), body, secret), body, receiver.ErrTimestamp},
+		{
+			"5 min 1 s old", headers("msg_1", now.Add(-301*time.Second), body, secret), body,
+			receiver.ErrTimestamp,
+		},
+		{
+			"5 min 1 s ahead", headers("msg_1", now.Add(301*time.Second), body, secret), body,
+			receiver.ErrTimestamp,
+		},
 		{"another body", headers("msg_1", now, body, secret), body + " ", receiver.ErrSignature},
 		{"another id", set("webhook-id", "msg_2"), body, receiver.ErrSignature},
 		{"another time", set("webhook-timestamp", "1700000001"), body, receiver.ErrSignature},
 		{"another secret", headers("msg_1", now, body, other), body, receiver.ErrSignature},
-		{"only unknown versions", set("webhook-signature", strings.Replace(right, "v1,", "v2,", 1)), body, receiver.ErrSignature},
-		{"no version", set("webhook-signature", strings.TrimPrefix(right, "v1,")), body, receiver.ErrSignature},
+		{
+			"only unknown versions", set("webhook-signature", strings.Replace(right, "v1,", "v2,", 1)),
+			body, receiver.ErrSignature,
+		},
+		{
+			"no version", set("webhook-signature", strings.TrimPrefix(right, "v1,")), body,
+			receiver.ErrSignature,
+		},
 		{"no base64", set("webhook-signature", "v1,***"), body, receiver.ErrSignature},
-		{"half a signature", set("webhook-signature", right[:len(right)/2]), body, receiver.ErrSignature},
+		{
+			"half a signature", set("webhook-signature", right[:len(right)/2]), body,
+			receiver.ErrSignature,
+		},
 		{"an empty signature", set("webhook-signature", "v1,"), body, receiver.ErrSignature},
 		{"no id", change(func(h http.Header) { h.Del("webhook-id") }), body, receiver.ErrHeader},
-		{"no timestamp", change(func(h http.Header) { h.Del("webhook-timestamp") }), body, receiver.ErrHeader},
-		{"no signature", change(func(h http.Header) { h.Del("webhook-signature") }), body, receiver.ErrHeader},
-		{"two ids", change(func(h http.Header) { h.Add("webhook-id", "msg_2") }), body, receiver.ErrHeader},
-		{"two timestamps", change(func(h http.Header) { h.Add("webhook-timestamp", "1") }), body, receiver.ErrHeader},
-		{"two signature headers", change(func(h http.Header) { h.Add("webhook-signature", right) }), body, receiver.ErrHeader},
+		{
+			"no timestamp", change(func(h http.Header) { h.Del("webhook-timestamp") }), body,
+			receiver.ErrHeader,
+		},
+		{
+			"no signature", change(func(h http.Header) { h.Del("webhook-signature") }), body,
+			receiver.ErrHeader,
+		},
+		{
+			"two ids", change(func(h http.Header) { h.Add("webhook-id", "msg_2") }), body,
+			receiver.ErrHeader,
+		},
+		{
+			"two timestamps", change(func(h http.Header) { h.Add("webhook-timestamp", "1") }), body,
+			receiver.ErrHeader,
+		},
+		{
+			"two signature headers", change(func(h http.Header) { h.Add("webhook-signature", right) }),
+			body, receiver.ErrHeader,
+		},
 		{"a full stop in the id", headers("msg.1", now, body, secret), body, receiver.ErrHeader},
-		{"a long id", headers(strings.Repeat("a", 201), now, body, secret), body, receiver.ErrHeader},
-		{"a sign before the time", set("webhook-timestamp", "+1700000000"), body, receiver.ErrHeader},
-		{"a zero before the time", set("webhook-timestamp", "01700000000"), body, receiver.ErrHeader},
+		{
+			"a long id", headers(strings.Repeat("a", 201), now, body, secret), body,
+			receiver.ErrHeader,
+		},
+		{
+			"a sign before the time",
+			set("webhook-timestamp", "+1700000000"), body, receiver.ErrHeader,
+		},
+		{
+			"a zero before the time",
+			set("webhook-timestamp", "01700000000"), body, receiver.ErrHeader,
+		},
 		{"a negative time", set("webhook-timestamp", "-1"), body, receiver.ErrHeader},
-		{"a time beyond all", set("webhook-timestamp", "9223372036854775807"), body, receiver.ErrTimestamp},
+		{
+			"a time beyond all", set("webhook-timestamp", "9223372036854775807"), body,
+			receiver.ErrTimestamp,
+		},
 		{"a time that is no number", set("webhook-timestamp", "now"), body, receiver.ErrHeader},
-		{"a thousand signatures", set("webhook-signature", strings.Repeat(right+" ", 1000)), body, receiver.ErrHeader},
-		{"a body above the limit", headers("msg_1", now, strings.Repeat("a", 101), secret), strings.Repeat("a", 101), receiver.ErrBodyTooLarge},
+		{
+			"a thousand signatures",
+			set("webhook-signature", strings.Repeat(right+" ", 1000)), body, receiver.ErrHeader,
+		},
+		{
+			"a body above the limit", headers("msg_1", now, strings.Repeat("a", 101), secret),
+			strings.Repeat("a", 101), receiver.ErrBodyTooLarge,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v, err := receiver.NewVerifier([]signature.Secret{secret}, receiver.WithMaxBody(100),
@@ -109,7 +159,8 @@ func TestABodyCannotLendItsBeginningToTheID(t *testing.T) {
 	body := fmt.Sprintf("%d.stolen", now.Unix())
 	h := headers("msg_1", now, body, secret)
 	h.Set("webhook-id", fmt.Sprintf("msg_1.%d", now.Unix()))
-	v, err := receiver.NewVerifier([]signature.Secret{secret}, receiver.WithClock(func() time.Time { return now }))
+	v, err := receiver.NewVerifier([]signature.Secret{secret},
+		receiver.WithClock(func() time.Time { return now }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +170,10 @@ func TestABodyCannotLendItsBeginningToTheID(t *testing.T) {
 }
 
 func TestAVerifierReportsAllThatIsWrong(t *testing.T) {
-	_, err := receiver.NewVerifier([]signature.Secret{{}}, receiver.WithTolerance(0), receiver.WithMaxBody(0), receiver.WithClock(nil))
-	if !errors.Is(err, signature.ErrSecret) || !errors.Is(err, receiver.ErrOption) || strings.Count(err.Error(), "\n") != 3 {
+	_, err := receiver.NewVerifier([]signature.Secret{{}}, receiver.WithTolerance(0),
+		receiver.WithMaxBody(0), receiver.WithClock(nil))
+	if !errors.Is(err, signature.ErrSecret) || !errors.Is(err, receiver.ErrOption) ||
+		strings.Count(err.Error(), "\n") != 3 {
 		t.Errorf("error %v, want four problems", err)
 	}
 	if _, err := receiver.NewVerifier(nil); !errors.Is(err, signature.ErrSecret) {
@@ -132,12 +185,16 @@ func FuzzVerifyOfForeignHeaders(f *testing.F) {
 	secret := signature.NewSecret()
 	f.Add("msg_1", "1700000000", "v1,AAAA", []byte("{}"))
 	f.Add("a.b", "-1", "v1,", []byte{})
-	v, err := receiver.NewVerifier([]signature.Secret{secret}, receiver.WithClock(func() time.Time { return now }))
+	v, err := receiver.NewVerifier([]signature.Secret{secret},
+		receiver.WithClock(func() time.Time { return now }))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, id, at, signature string, body []byte) {
-		h := http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {at}, "Webhook-Signature": {signature}}
+		h := http.Header{
+			"Webhook-Id": {id}, "Webhook-Timestamp": {at},
+			"Webhook-Signature": {signature},
+		}
 		if _, err := v.Verify(h, body); err == nil {
 			t.Errorf("accepted %q %q %q", id, at, signature)
 		}

@@ -1,5 +1,6 @@
 // Package signature has the secrets and signatures of webhooks, as the Standard Webhooks
-// specification defines them. Package webhook signs with it, package receiver verifies with it.
+// specification defines them. Package webhook signs with it, package receiver verifies
+// with it.
 package signature
 
 import (
@@ -27,8 +28,9 @@ const (
 // ErrSecret reports an empty or malformed secret.
 var ErrSecret = errors.New("webhook/signature: wrong secret")
 
-// Secret is the key that sender and receiver of a webhook share. It prints as "***" with fmt, log/slog and
-// encoding/json, also as a field of another value. The zero value is no secret; it signs and verifies nothing.
+// Secret is the key that sender and receiver of a webhook share. It prints as "***" with
+// fmt, log/slog and encoding/json, also as a field of another value. The zero value is no
+// secret; it signs and verifies nothing.
 type Secret struct {
 	key **[]byte // fmt cannot call methods of an unexported field, and then follows one pointer
 }
@@ -45,7 +47,8 @@ func NewSecret() Secret {
 	return newKey(key)
 }
 
-// ParseSecret reads "whsec_" and the base64 of 24 to 64 bytes. The error, ErrSecret, does not show the text.
+// ParseSecret reads "whsec_" and the base64 of 24 to 64 bytes. The error, ErrSecret, does
+// not show the text.
 func ParseSecret(text string) (Secret, error) {
 	encoded, ok := strings.CutPrefix(text, secretPrefix)
 	if !ok {
@@ -56,12 +59,14 @@ func ParseSecret(text string) (Secret, error) {
 		return Secret{}, fmt.Errorf("%w: it is not base64", ErrSecret)
 	}
 	if len(key) < MinSecretBytes || len(key) > MaxSecretBytes {
-		return Secret{}, fmt.Errorf("%w: it has %d bytes (accepted: %d to %d)", ErrSecret, len(key), MinSecretBytes, MaxSecretBytes)
+		return Secret{}, fmt.Errorf("%w: it has %d bytes (accepted: %d to %d)",
+			ErrSecret, len(key), MinSecretBytes, MaxSecretBytes)
 	}
 	return newKey(key), nil
 }
 
-// MustParseSecret is ParseSecret for secrets that cannot be wrong, such as those of tests. It panics otherwise.
+// MustParseSecret is ParseSecret for secrets that cannot be wrong, such as those of
+// tests. It panics otherwise.
 func MustParseSecret(text string) Secret {
 	s, err := ParseSecret(text)
 	if err != nil {
@@ -70,7 +75,8 @@ func MustParseSecret(text string) Secret {
 	return s
 }
 
-// Reveal returns the secret in the form that ParseSecret reads, to be stored or to be shown to the receiver once.
+// Reveal returns the secret in the form that ParseSecret reads, to be stored or to be
+// shown to the receiver once.
 func (s Secret) Reveal() string {
 	if s.IsZero() {
 		return ""
@@ -90,7 +96,8 @@ func (s Secret) String() string {
 }
 
 // Format writes the mask whatever the verb.
-func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) } // the state keeps the writer's error
+// the state keeps the writer's error
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
 // MarshalText returns the mask: a secret is stored with Reveal, on purpose.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

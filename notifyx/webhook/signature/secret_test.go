@@ -23,7 +23,8 @@ import (
 const vector = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 func TestSignMatchesTheVectorOfTheSpecification(t *testing.T) {
-	got := signature.Sign("msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`),
+	got := signature.Sign("msg_p5jXN8AQM9LWM0D4loKWxJek",
+		time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`),
 		signature.MustParseSecret(vector))
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("Sign = %q, want %q", got, want)
@@ -41,7 +42,8 @@ func TestTheReferenceLibraryVerifiesWhatWeSign(t *testing.T) {
 		header := http.Header{}
 		header.Set("webhook-id", id)
 		header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
-		header.Set("webhook-signature", signature.Sign(id, now, body, signature.MustParseSecret(text)))
+		header.Set("webhook-signature",
+			signature.Sign(id, now, body, signature.MustParseSecret(text)))
 		if err := reference.Verify(body, header); err != nil {
 			t.Errorf("%d bytes: %v", n, err)
 		}
@@ -49,7 +51,9 @@ func TestTheReferenceLibraryVerifiesWhatWeSign(t *testing.T) {
 }
 
 func TestParseSecretRefusesWhatIsNoneAndDoesNotShowIt(t *testing.T) {
-	encode := func(n int) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{'K'}, n)) }
+	encode := func(n int) string {
+		return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{'K'}, n))
+	}
 	for _, c := range []struct {
 		name, text string
 		want       error
@@ -79,7 +83,10 @@ func TestParseSecretRefusesWhatIsNoneAndDoesNotShowIt(t *testing.T) {
 
 // endpoint returns a receiver with the secret of the specification's example.
 func endpoint(url string) webhook.Endpoint {
-	return webhook.Endpoint{ID: "shop", URL: url, Secrets: []signature.Secret{signature.MustParseSecret(vector)}}
+	return webhook.Endpoint{
+		ID:  "shop",
+		URL: url, Secrets: []signature.Secret{signature.MustParseSecret(vector)},
+	}
 }
 
 // holder has a secret where fmt cannot call its methods.
@@ -93,7 +100,13 @@ func TestASecretIsMaskedHoweverItIsPrinted(t *testing.T) {
 	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(vector, "whsec_"))
 	var out strings.Builder
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%b", "%T"} {
-		for _, value := range []any{s, &s, []signature.Secret{s}, holder{s, s}, &holder{s, s}, endpoint("https://example.com/hook-token")} {
+		for _, value := range []any{
+			s, &s,
+			[]signature.Secret{s},
+			holder{s, s},
+			&holder{s, s},
+			endpoint("https://example.com/hook-token"),
+		} {
 			fmt.Fprintf(&out, verb+"\n", value)
 		}
 	}
@@ -101,13 +114,18 @@ func TestASecretIsMaskedHoweverItIsPrinted(t *testing.T) {
 	e.Header = http.Header{"Authorization": {"hook-token"}}
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	log.Info("text", "secret", s, "holder", holder{s, s}, "endpoint", e)
-	slog.New(slog.NewJSONHandler(&out, nil)).Info("json", "secret", s, "holder", holder{s, s}, "endpoint", e)
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("json", "secret", s, "holder",
+		holder{s, s}, "endpoint", e)
 	data, err := json.Marshal(map[string]any{"a": s, "b": holder{s, s}, "c": e.Secrets})
 	if err != nil {
 		t.Fatal(err)
 	}
 	out.Write(data)
-	for _, leak := range []string{"MfKQ9r8", string(key), hex.EncodeToString(key[:4]), strings.ToUpper(hex.EncodeToString(key[:4])), fmt.Sprintf("%d %d %d", key[0], key[1], key[2]), "hook-token"} {
+	for _, leak := range []string{
+		"MfKQ9r8",
+		string(key), hex.EncodeToString(key[:4]), strings.ToUpper(hex.EncodeToString(key[:4])),
+		fmt.Sprintf("%d %d %d", key[0], key[1], key[2]), "hook-token",
+	} {
 		if strings.Contains(out.String(), leak) {
 			i := strings.Index(out.String(), leak)
 			t.Errorf("the output shows %q: %s", leak, out.String()[max(i-200, 0):i+20])
@@ -116,17 +134,20 @@ func TestASecretIsMaskedHoweverItIsPrinted(t *testing.T) {
 	if !strings.Contains(out.String(), "***") {
 		t.Error("there is no mask")
 	}
-	if got := fmt.Sprintf("%v|%q|%#v", signature.Secret{}, signature.Secret{}, signature.Secret{}); got != "||" {
+	if got := fmt.Sprintf("%v|%q|%#v",
+		signature.Secret{}, signature.Secret{}, signature.Secret{}); got != "||" {
 		t.Errorf("no secret prints as %q", got)
 	}
 }
 
 func TestASecretIsReadFromJSON(t *testing.T) {
 	var got struct{ Secret signature.Secret }
-	if err := json.Unmarshal([]byte(`{"secret":"`+vector+`"}`), &got); err != nil || got.Secret.Reveal() != vector {
+	if err := json.Unmarshal([]byte(`{"secret":"`+vector+`"}`), &got); err != nil ||
+		got.Secret.Reveal() != vector {
 		t.Errorf("got %q, %v", got.Secret.Reveal(), err)
 	}
-	if err := json.Unmarshal([]byte(`{"secret":"whsec_short"}`), &got); !errors.Is(err, signature.ErrSecret) {
+	if err := json.Unmarshal([]byte(`{"secret":"whsec_short"}`), &got); !errors.Is(err,
+		signature.ErrSecret) {
 		t.Errorf("error %v, want ErrSecret", err)
 	}
 }

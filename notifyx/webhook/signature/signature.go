@@ -30,8 +30,8 @@ const MaxIDBytes = 200
 // NewID returns a new ID of an event.
 func NewID() string { return "msg_" + rand.Text() }
 
-// ValidID reports whether an ID has 1 to 200 printable ASCII characters and no full stop, which would
-// let a part of the body pass for the timestamp.
+// ValidID reports whether an ID has 1 to 200 printable ASCII characters and no full stop,
+// which would let a part of the body pass for the timestamp.
 func ValidID(id string) bool {
 	for i := range len(id) {
 		if id[i] <= ' ' || id[i] > '~' || id[i] == '.' {
@@ -41,9 +41,9 @@ func ValidID(id string) bool {
 	return id != "" && len(id) <= MaxIDBytes
 }
 
-// Sign returns the value of the signature header for one attempt: for each secret "v1," and the
-// base64 of an HMAC-SHA256 over id, timestamp (in whole seconds) and body, separated by spaces.
-// Empty secrets are skipped.
+// Sign returns the value of the signature header for one attempt: for each secret "v1,"
+// and the base64 of an HMAC-SHA256 over id, timestamp (in whole seconds) and body,
+// separated by spaces. Empty secrets are skipped.
 func Sign(id string, timestamp time.Time, body []byte, secrets ...Secret) string {
 	var all []string
 	for _, s := range secrets {
@@ -54,9 +54,9 @@ func Sign(id string, timestamp time.Time, body []byte, secrets ...Secret) string
 	return strings.Join(all, " ")
 }
 
-// Verify reports whether one of the signatures in the value of the signature header was made with one
-// of the secrets. Signatures of other versions than v1 are ignored. The comparison takes the same time
-// for every wrong signature.
+// Verify reports whether one of the signatures in the value of the signature header was
+// made with one of the secrets. Signatures of other versions than v1 are ignored. The
+// comparison takes the same time for every wrong signature.
 func Verify(header, id string, timestamp time.Time, body []byte, secrets ...Secret) bool {
 	var given [][]byte
 	for s := range strings.FieldsSeq(header) {
@@ -76,7 +76,8 @@ func Verify(header, id string, timestamp time.Time, body []byte, secrets ...Secr
 
 func (s Secret) mac(id string, timestamp time.Time, body []byte) []byte {
 	h := hmac.New(sha256.New, **s.key)
-	_, _ = io.WriteString(h, id+"."+strconv.FormatInt(timestamp.Unix(), 10)+".") // a hash never fails
+	// a hash never fails
+	_, _ = io.WriteString(h, id+"."+strconv.FormatInt(timestamp.Unix(), 10)+".")
 	_, _ = h.Write(body)
 	return h.Sum(nil)
 }

@@ -1,4 +1,5 @@
-// Package child runs commands for a program that has to tidy up after them, whatever signal ends it.
+// Package child runs commands for a program that has to tidy up after them, whatever
+// signal ends it.
 package child
 
 import (
@@ -18,8 +19,9 @@ type Interrupted struct{ Signal syscall.Signal }
 // Error implements error.
 func (i Interrupted) Error() string { return fmt.Sprintf("ended by a signal: %v", i.Signal) }
 
-// Signals receives the signals of this process: interrupt, terminated, hang-up, quit. The first ends its context and is passed on to
-// the commands that run; a second one kills those.
+// Signals receives the signals of this process: interrupt, terminated, hang-up, quit. The
+// first ends its context and is passed on to the commands that run; a second one kills
+// those.
 type Signals struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -36,7 +38,10 @@ type Signals struct {
 func Watch() *Signals {
 	s := &Signals{caught: make(chan os.Signal, 8), second: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+	for _, sig := range []os.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP,
+		syscall.SIGQUIT,
+	} {
 		if !signal.Ignored(sig) { // as nohup does
 			signal.Notify(s.caught, sig)
 		}
@@ -87,8 +92,8 @@ func (s *Signals) receive(sig syscall.Signal) {
 	}
 }
 
-// share notes that the terminal gives its interrupts to the command itself. Such an interrupt is the command's matter; when
-// the command has ended it counts here.
+// share notes that the terminal gives its interrupts to the command itself. Such an
+// interrupt is the command's matter; when the command has ended it counts here.
 func (s *Signals) share() (end func()) {
 	s.mu.Lock()
 	s.shared++
@@ -107,8 +112,9 @@ func (s *Signals) share() (end func()) {
 // grace is how long a command of Group has to end after the interrupt.
 const grace = 10 * time.Second
 
-// Group is exec.CommandContext for a command that starts others, such as go test: the end of the context interrupts it with all of
-// them, and after 10 s it is killed. To run at a terminal it is not meant for: it has a process group of its own.
+// Group is exec.CommandContext for a command that starts others, such as go test: the end
+// of the context interrupts it with all of them, and after 10 s it is killed. To run at a
+// terminal it is not meant for: it has a process group of its own.
 func Group(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	separate(cmd)
@@ -122,11 +128,13 @@ func (s *Signals) Command(name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(s.ctx, name, args...)
 }
 
-// Run runs a command of Command, several at the same time if need be, and returns its exit code, which is 128 and the signal's number where a signal has ended it.
-// The error is that of a command that could not be started.
+// Run runs a command of Command, several at the same time if need be, and returns its
+// exit code, which is 128 and the signal's number where a signal has ended it. The error
+// is that of a command that could not be started.
 //
-// The command gets a process group of its own, to which signals are passed on, except at a terminal: there it must stay in
-// this one's group to read from the terminal, which also gives it the interrupts.
+// The command gets a process group of its own, to which signals are passed on, except at
+// a terminal: there it must stay in this one's group to read from the terminal, which
+// also gives it the interrupts.
 func (s *Signals) Run(cmd *exec.Cmd) (code int, err error) {
 	shared := atTerminal()
 	if !shared {

@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// atTerminal reports whether this process is in the foreground of a terminal that is its standard input.
+// atTerminal reports whether this process is in the foreground of a terminal that is its
+// standard input.
 func atTerminal() bool {
 	var group int32
 	_, _, failed := syscall.Syscall(syscall.SYS_IOCTL, os.Stdin.Fd(), syscall.TIOCGPGRP,

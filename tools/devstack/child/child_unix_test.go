@@ -19,7 +19,8 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/child"
 )
 
-// TestMain takes the terminal away: what is tested is how signals are passed on without one.
+// TestMain takes the terminal away: what is tested is how signals are passed on without
+// one.
 func TestMain(m *testing.M) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -117,14 +118,19 @@ func TestExitCodeIsTheCommands(t *testing.T) {
 }
 
 func TestSignalIsPassedOnToTheWholeGroup(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+	for _, sig := range []syscall.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP,
+		syscall.SIGQUIT,
+	} {
 		t.Run(sig.String(), func(t *testing.T) {
-			if signal.Ignored(sig) { // as under nohup; a child has the default of what its parent handles
+			// as under nohup; a child has the default of what its parent handles
+			if signal.Ignored(sig) {
 				signal.Notify(make(chan os.Signal, 1), sig)
 				t.Cleanup(func() { signal.Ignore(sig) })
 			}
 			s := watch(t)
-			// The inner shell is a child of the command; a shell starts it with signals as they were.
+			// The inner shell is a child of the command; a shell starts it with signals
+			// as they were.
 			script := `trap 'wait; exit 7' INT TERM HUP QUIT; sh -c 'trap "echo inner; exit" INT TERM HUP QUIT; echo ready; while :; do sleep 0.05; done'; wait`
 			out, wait := running(t, s, script)
 			raise(t, sig)
@@ -162,7 +168,8 @@ func TestNothingStartsAfterASignal(t *testing.T) {
 func TestEndOfTheContextInterruptsTheWholeGroup(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cmd := child.Group(ctx, "sh", "-c", `trap 'wait; exit 7' INT; sh -c 'trap "echo inner; exit" INT; echo ready; while :; do sleep 0.05; done'; wait`)
+	cmd := child.Group(ctx, "sh", "-c",
+		`trap 'wait; exit 7' INT; sh -c 'trap "echo inner; exit" INT; echo ready; while :; do sleep 0.05; done'; wait`)
 	from, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

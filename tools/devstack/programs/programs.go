@@ -1,4 +1,5 @@
-// Package programs knows the programs, other than servers, that tests start where they are on the machine.
+// Package programs knows the programs, other than servers, that tests start where they
+// are on the machine.
 package programs
 
 import (
@@ -16,7 +17,8 @@ type Program struct {
 	commands []string // one of which has to be there
 }
 
-// All returns the programs: npm, which obtains Node.js and the clients of the documentation's tests, and the browser.
+// All returns the programs: npm, which obtains Node.js and the clients of the
+// documentation's tests, and the browser.
 func All() []*Program {
 	return []*Program{
 		{Name: "node", commands: []string{"npm"}, Packages: []string{"nodejs", "npm"}},
@@ -32,7 +34,8 @@ func (p *Program) Look() error {
 	if p.there() {
 		return nil
 	}
-	return fmt.Errorf("there is no %s on this machine; on Debian or Ubuntu: apt-get install %s", p.commands[0], strings.Join(p.Packages, " "))
+	return fmt.Errorf("there is no %s on this machine; on Debian or Ubuntu: apt-get install %s",
+		p.commands[0], strings.Join(p.Packages, " "))
 }
 
 func (p *Program) there() bool {

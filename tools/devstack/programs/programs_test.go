@@ -13,15 +13,18 @@ import (
 func TestProgramsThatAreMissingNameTheirPackages(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	if got, want := programs.Packages(), []string{"nodejs", "npm", "chromium", "fonts-noto-cjk"}; !slices.Equal(got, want) {
+	if got, want := programs.Packages(),
+		[]string{"nodejs", "npm", "chromium", "fonts-noto-cjk"}; !slices.Equal(got, want) {
 		t.Errorf("packages = %q, want %q", got, want)
 	}
 	for _, p := range programs.All() {
-		if err := p.Look(); err == nil || !strings.Contains(err.Error(), "apt-get install "+strings.Join(p.Packages, " ")) {
+		if err := p.Look(); err == nil ||
+			!strings.Contains(err.Error(), "apt-get install "+strings.Join(p.Packages, " ")) {
 			t.Errorf("%s: %v, want the packages", p.Name, err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "google-chrome"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "google-chrome"), []byte("#!/bin/sh\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := programs.Packages(), []string{"nodejs", "npm"}; !slices.Equal(got, want) {

@@ -19,15 +19,17 @@ const (
 	certificateFile = "server.crt"
 	keyFile         = "server.key"
 
-	// validity of certificates, from an hour ago: a run takes minutes, a developer's session days.
+	// validity of certificates, from an hour ago: a run takes minutes, a developer's
+	// session days.
 	validity = 30 * 24 * time.Hour
 )
 
-// certificates are those of one run, as PEM: the authority's, and a server's with its key.
+// certificates are those of one run, as PEM: the authority's, and a server's with its
+// key.
 type certificates struct{ authority, server, key []byte }
 
-// newCertificates makes an authority and a certificate for every name of this machine that servers listen on. The
-// authority's key is not kept.
+// newCertificates makes an authority and a certificate for every name of this machine
+// that servers listen on. The authority's key is not kept.
 func newCertificates() (*certificates, error) {
 	authority := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "private test servers"},
@@ -38,21 +40,25 @@ func newCertificates() (*certificates, error) {
 	if err != nil {
 		return nil, err
 	}
-	authorityDER, err := x509.CreateCertificate(rand.Reader, authority, authority, authorityKey.Public(), authorityKey)
+	authorityDER, err := x509.CreateCertificate(rand.Reader, authority, authority,
+		authorityKey.Public(), authorityKey)
 	if err != nil {
 		return nil, err
 	}
 	leaf := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"},
 		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
 	leafKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, authority, leafKey.Public(), authorityKey)
+	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, authority, leafKey.Public(),
+		authorityKey)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +75,10 @@ func newCertificates() (*certificates, error) {
 
 // install writes what a server needs into its folder.
 func (c *certificates) install(dir string) error {
-	for name, text := range map[string][]byte{authorityFile: c.authority, certificateFile: c.server, keyFile: c.key} {
+	for name, text := range map[string][]byte{
+		authorityFile: c.authority, certificateFile: c.server,
+		keyFile: c.key,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			return err
 		}

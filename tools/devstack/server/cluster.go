@@ -22,7 +22,10 @@ const (
 
 func buildCluster(ctx context.Context, d *Deployment) error {
 	settings := func(s *site) {
-		s.settings = []string{"cluster-enabled yes", "cluster-config-file cluster.conf", "cluster-node-timeout 2000"}
+		s.settings = []string{
+			"cluster-enabled yes", "cluster-config-file cluster.conf",
+			"cluster-node-timeout 2000",
+		}
 	}
 	if err := d.add(ctx, clusterMasters, RoleMaster, memberKind, settings); err != nil {
 		return err
@@ -48,7 +51,8 @@ func buildCluster(ctx context.Context, d *Deployment) error {
 	}
 	first := &d.nodes[0].site
 	d.dsn = (&url.URL{
-		Scheme: "redis+cluster", User: url.UserPassword("", first.password), Host: first.address(), RawQuery: further.Encode(),
+		Scheme: "redis+cluster", User: url.UserPassword("", first.password), Host: first.address(),
+		RawQuery: further.Encode(),
 	}).String()
 	return nil
 }
@@ -93,7 +97,8 @@ func (d *Deployment) meet(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if strings.Count(known, " connected") != clusterNodes || strings.Contains(known, "handshake") {
+			if strings.Count(known, " connected") != clusterNodes ||
+				strings.Contains(known, "handshake") {
 				return errors.New("the node does not know all others")
 			}
 			return nil
@@ -113,14 +118,17 @@ func (d *Deployment) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := n.ask(func(c *client.Client) error { return c.ClusterReplicate(ctx, id).Err() }); err != nil {
+		if err := n.ask(func(c *client.Client) error {
+			return c.ClusterReplicate(ctx, id).Err()
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// whole waits until every node finds every slot served, knows every replica as one, and every replica has its master's data.
+// whole waits until every node finds every slot served, knows every replica as one, and
+// every replica has its master's data.
 func (d *Deployment) whole(ctx context.Context) error {
 	return together(d.nodes, func(n *Node) error {
 		return n.settled(ctx, func(ctx context.Context, c *client.Client) error {

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// program finds the first of names, in PATH and then in the folders that match the patterns; of several folders that differ
-// in a version, the newest counts.
+// program finds the first of names, in PATH and then in the folders that match the
+// patterns; of several folders that differ in a version, the newest counts.
 func program(names, patterns []string) (string, error) {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -37,7 +37,8 @@ func program(names, patterns []string) (string, error) {
 	return "", fmt.Errorf("there is no %s on this machine", strings.Join(names, " or "))
 }
 
-// beside finds a program that belongs to another one: in the same folder, with links resolved, else like program.
+// beside finds a program that belongs to another one: in the same folder, with links
+// resolved, else like program.
 func beside(other string, names, patterns []string) (string, error) {
 	folders := []string{filepath.Dir(other)}
 	if resolved, err := filepath.EvalSymlinks(other); err == nil {
@@ -60,13 +61,15 @@ func executable(path string) bool {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// compareVersions compares the numbers in two texts that are alike otherwise: 9.6 is before 15.
+// compareVersions compares the numbers in two texts that are alike otherwise: 9.6 is
+// before 15.
 func compareVersions(a, b string) int {
-	return slices.CompareFunc(digits.FindAllString(a, -1), digits.FindAllString(b, -1), func(a, b string) int {
-		x, _ := strconv.Atoi(a)
-		y, _ := strconv.Atoi(b)
-		return cmp.Compare(x, y)
-	})
+	return slices.CompareFunc(digits.FindAllString(a, -1), digits.FindAllString(b, -1),
+		func(a, b string) int {
+			x, _ := strconv.Atoi(a)
+			y, _ := strconv.Atoi(b)
+			return cmp.Compare(x, y)
+		})
 }
 
 var numbers = regexp.MustCompile(`\d+(\.\d+)*`)

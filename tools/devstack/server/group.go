@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// patience is the most that one step of a server takes: making its data, starting, stopping.
+// patience is the most that one step of a server takes: making its data, starting,
+// stopping.
 const patience = time.Minute
 
 // Group is the servers of one run. It is safe for concurrent use.
@@ -43,7 +44,8 @@ type template struct {
 	version string
 }
 
-// NewGroup makes a group without servers, which starts none when ctx has ended. Close has to be called.
+// NewGroup makes a group without servers, which starts none when ctx has ended. Close has
+// to be called.
 func NewGroup(ctx context.Context) (*Group, error) {
 	pems, err := newCertificates()
 	if err != nil {
@@ -60,8 +62,9 @@ func NewGroup(ctx context.Context) (*Group, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	g := &Group{
-		dir: dir, lock: locked, certificates: pems, password: rand.Text(), templates: map[*Kind]*template{},
-		ports: map[int]bool{}, alive: map[*Server]bool{},
+		dir: dir, lock: locked, certificates: pems, password: rand.Text(),
+		templates: map[*Kind]*template{},
+		ports:     map[int]bool{}, alive: map[*Server]bool{},
 	}
 	g.done, g.end = context.WithCancel(ctx)
 	// Servers run as other users and must get at their folders.
@@ -75,7 +78,8 @@ func NewGroup(ctx context.Context) (*Group, error) {
 // CA is the file with the certificate that has signed those of the servers.
 func (g *Group) CA() string { return filepath.Join(g.dir, "ca.pem") }
 
-// Start starts a server. Where there is none of the kind on this machine the error is a *Missing.
+// Start starts a server. Where there is none of the kind on this machine the error is a
+// *Missing.
 func (g *Group) Start(ctx context.Context, kind *Kind) (*Server, error) {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -144,7 +148,8 @@ func (g *Group) prepare(ctx context.Context, kind *Kind) (model *site, version s
 	s := &site{programs: found, dir: dir, password: g.password, users: kind.users}
 	if err := kind.prepare(ctx, s); err != nil {
 		kind.discard(context.WithoutCancel(ctx), s)
-		return nil, "", fmt.Errorf("%s: make the data folder: %w", kind.Name, errors.Join(err, os.RemoveAll(dir)))
+		return nil, "", fmt.Errorf("%s: make the data folder: %w",
+			kind.Name, errors.Join(err, os.RemoveAll(dir)))
 	}
 	ask := found.version
 	if ask == nil {
@@ -208,8 +213,9 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// port returns one that is free now and was not given out before, with its second one where that is wanted. They are below
-// those that systems give to outgoing connections, so that a server that is started again still finds them free.
+// port returns one that is free now and was not given out before, with its second one
+// where that is wanted. They are below those that systems give to outgoing connections,
+// so that a server that is started again still finds them free.
 func (g *Group) port(ctx context.Context, second bool) (int, error) {
 	from, to := 15000, 32000
 	wanted := []int{0}
@@ -223,7 +229,8 @@ func (g *Group) port(ctx context.Context, second bool) (int, error) {
 			return 0, err
 		}
 		port := from + int(n.Int64())
-		if !slices.ContainsFunc(wanted, func(further int) bool { return !g.take(ctx, port+further) }) {
+		if !slices.ContainsFunc(wanted,
+			func(further int) bool { return !g.take(ctx, port+further) }) {
 			return port, nil
 		}
 	}
@@ -239,7 +246,8 @@ func (g *Group) take(ctx context.Context, port int) bool {
 	if taken {
 		return false
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp",
+		net.JoinHostPort(loopback, strconv.Itoa(port)))
 	return err == nil && listener.Close() == nil
 }
 

@@ -1,5 +1,6 @@
-// Package server starts private database, cache and mail servers for tests: each in a temporary folder, on a free port of
-// 127.0.0.1, with a random password, where it asks for one, and a certificate. Nothing of it stays when its Group is closed.
+// Package server starts private database, cache and mail servers for tests: each in a
+// temporary folder, on a free port of 127.0.0.1, with a random password, where it asks
+// for one, and a certificate. Nothing of it stays when its Group is closed.
 //
 // The binaries have to be on the machine; nothing is downloaded. Linux and macOS only.
 package server
@@ -22,7 +23,9 @@ type Kind struct {
 	Name    string // in variables and requests, as "postgres"
 	Package string // of Debian, with the server
 
-	users      []string       // that the server may run as when this process is root, best first; none: it needs root
+	// that the server may run as when this process is root, best first; none: it needs
+	// root
+	users      []string
 	marker     string         // in the log when the server is ready
 	stop, drop syscall.Signal // to end in order, and without care for the data
 	second     bool           // it also listens on its second port
@@ -33,7 +36,8 @@ type Kind struct {
 type engine interface {
 	// find looks for the binaries. The error says what is missing.
 	find() (programs, error)
-	// product is how the server calls itself, made of what the command says that tells its version.
+	// product is how the server calls itself, made of what the command says that tells
+	// its version.
 	product(version string) string
 	// prepare makes the data folder of s.
 	prepare(ctx context.Context, s *site) error
@@ -47,7 +51,8 @@ type engine interface {
 	discard(ctx context.Context, s *site)
 }
 
-// configurer is an engine whose servers have a file of settings, which they may change while they run.
+// configurer is an engine whose servers have a file of settings, which they may change
+// while they run.
 type configurer interface {
 	// configure writes the file, when the port is known and the server has never run.
 	configure(s *site) error
@@ -82,7 +87,8 @@ type site struct {
 
 func (s *site) address() string { return net.JoinHostPort(loopback, strconv.Itoa(s.port)) }
 
-// secondPort is the distance between a server's two ports: what a Redis Cluster has for its bus.
+// secondPort is the distance between a server's two ports: what a Redis Cluster has for
+// its bus.
 const secondPort = 10000
 
 func (s *site) secondAddress() string {

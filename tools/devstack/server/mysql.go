@@ -25,7 +25,8 @@ type mysql struct{}
 
 var mysqlFolders = []string{
 	"/usr/sbin", "/usr/libexec", "/usr/local/sbin",
-	"/opt/homebrew/opt/mariadb*/bin", "/opt/homebrew/opt/mysql*/bin", "/usr/local/opt/mariadb*/bin", "/usr/local/opt/mysql*/bin",
+	"/opt/homebrew/opt/mariadb*/bin", "/opt/homebrew/opt/mysql*/bin", "/usr/local/opt/mariadb*/bin",
+	"/usr/local/opt/mysql*/bin",
 	"/usr/local/mysql/bin",
 }
 
@@ -37,7 +38,8 @@ func (mysql) find() (programs, error) {
 	if !isMariaDB(server) {
 		return programs{server: server}, nil // it makes its data folder itself
 	}
-	setup, err := beside(server, []string{"mariadb-install-db", "mysql_install_db"}, append(mysqlFolders, "/usr/bin"))
+	setup, err := beside(server, []string{"mariadb-install-db", "mysql_install_db"},
+		append(mysqlFolders, "/usr/bin"))
 	return programs{server: server, setup: setup}, err
 }
 
@@ -62,7 +64,8 @@ func (m mysql) prepare(ctx context.Context, s *site) error {
 	if s.setup != "" {
 		strangers = "DELETE FROM mysql.global_priv WHERE Host <> '%' AND User IN ('root', '');\nFLUSH PRIVILEGES;\n"
 		create = []string{
-			s.setup, "--no-defaults", "--datadir=" + s.data(), "--auth-root-authentication-method=normal", "--skip-test-db",
+			s.setup, "--no-defaults",
+			"--datadir=" + s.data(), "--auth-root-authentication-method=normal", "--skip-test-db",
 			"--skip-name-resolve", "--innodb-log-file-size=16M", "--innodb-flush-method=nosync",
 		}
 	}
@@ -76,27 +79,32 @@ func (m mysql) prepare(ctx context.Context, s *site) error {
 	return err
 }
 
-// accountsFile holds the statements that leave one account: root, with a password, from everywhere. The server runs them at
-// each start, before it accepts connections: nothing needs a client, and a data folder that was just made has no password.
+// accountsFile holds the statements that leave one account: root, with a password, from
+// everywhere. The server runs them at each start, before it accepts connections: nothing
+// needs a client, and a data folder that was just made has no password.
 const accountsFile = "accounts.sql"
 
-// common are the arguments of every call of the server. Commits are written to the file, though not flushed to the disk: a
-// killed server keeps them.
+// common are the arguments of every call of the server. Commits are written to the file,
+// though not flushed to the disk: a killed server keeps them.
 func (mysql) common(s *site) []string {
 	return []string{
 		"--no-defaults", "--datadir=" + s.data(), "--tmpdir=" + s.dir,
-		"--character-set-server=utf8mb4", "--skip-log-bin", "--skip-name-resolve", "--performance-schema=OFF",
-		"--innodb-buffer-pool-size=64M", "--loose-innodb-log-file-size=16M", "--loose-innodb-redo-log-capacity=32M",
+		"--character-set-server=utf8mb4", "--skip-log-bin", "--skip-name-resolve",
+		"--performance-schema=OFF",
+		"--innodb-buffer-pool-size=64M", "--loose-innodb-log-file-size=16M",
+		"--loose-innodb-redo-log-capacity=32M",
 		"--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync",
 	}
 }
 
 func (m mysql) command(s *site) (args []string, input string) {
 	return append(m.common(s),
-		"--port="+strconv.Itoa(s.port), "--bind-address="+loopback, "--max-connections=300", "--loose-mysqlx=OFF",
+		"--port="+strconv.Itoa(s.port), "--bind-address="+loopback, "--max-connections=300",
+		"--loose-mysqlx=OFF",
 		"--init-file="+filepath.Join(s.dir, accountsFile),
 		"--socket="+filepath.Join(s.dir, "s"), "--pid-file="+filepath.Join(s.dir, "pid"),
-		"--ssl-ca="+filepath.Join(s.dir, authorityFile), "--ssl-cert="+filepath.Join(s.dir, certificateFile),
+		"--ssl-ca="+filepath.Join(s.dir, authorityFile),
+		"--ssl-cert="+filepath.Join(s.dir, certificateFile),
 		"--ssl-key="+filepath.Join(s.dir, keyFile),
 	), ""
 }
@@ -109,11 +117,14 @@ func (mysql) probe(conn net.Conn, _ *site) error {
 		return err
 	}
 	if head[4] != 10 {
-		return fmt.Errorf("the greeting has protocol version %d, length %d", head[4], binary.LittleEndian.Uint16(head))
+		return fmt.Errorf("the greeting has protocol version %d, length %d",
+			head[4], binary.LittleEndian.Uint16(head))
 	}
 	return nil
 }
 
-func (mysql) dsn(s *site) string { return "root:" + s.password + "@tcp(" + s.address() + ")/plinth" }
+func (mysql) dsn(s *site) string {
+	return "root:" + s.password + "@tcp(" + s.address() + ")/plinth"
+}
 
 func (mysql) discard(context.Context, *site) {}

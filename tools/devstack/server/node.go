@@ -12,7 +12,8 @@ import (
 	client "github.com/redis/go-redis/v9"
 )
 
-// configFile is the file with the settings of a node, which the node rewrites when its role changes.
+// configFile is the file with the settings of a node, which the node rewrites when its
+// role changes.
 const configFile = "node.conf"
 
 // memberKind is a Redis that belongs to a deployment.
@@ -48,7 +49,8 @@ type sentinel struct{ redis }
 // configure gives the sentinel a password, which it also shows to the others.
 func (sentinel) configure(s *site) error {
 	return configure(s, []string{
-		fmt.Sprintf("port %d", s.port), "bind " + loopback, "requirepass " + s.password, "dir " + s.dir, "daemonize no",
+		fmt.Sprintf("port %d", s.port), "bind " + loopback, "requirepass " + s.password,
+		"dir " + s.dir, "daemonize no",
 	})
 }
 

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// postfixKind has no users: the master process stays root, and gives its services the rights of others.
+// postfixKind has no users: the master process stays root, and gives its services the
+// rights of others.
 var postfixKind = &Kind{
 	Name: "postfix", Package: "postfix",
 	marker: "daemon started",
@@ -25,20 +26,22 @@ var postfixKind = &Kind{
 	engine: postfix{},
 }
 
-// postfix is a Postfix that accepts mail for every domain and sends none: it knows no service that could. All mail goes into
-// one Maildir.
+// postfix is a Postfix that accepts mail for every domain and sends none: it knows no
+// service that could. All mail goes into one Maildir.
 type postfix struct{}
 
 const (
-	mailOwner  = "postfix"  // the user that has the queue
-	mailGroup  = "postdrop" // has to be there, though nothing of it is used
-	mailReader = "nobody"   // the user that mail is delivered as: not root, nor the owner of the queue
+	mailOwner = "postfix"  // the user that has the queue
+	mailGroup = "postdrop" // has to be there, though nothing of it is used
+	// the user that mail is delivered as: not root, nor the owner of the queue
+	mailReader = "nobody"
 )
 
 var (
 	postfixFolders = []string{"/usr/sbin", "/usr/local/sbin"}
 	postfixQueues  = []string{
-		"active", "bounce", "corrupt", "defer", "deferred", "flush", "hold", "incoming", "maildrop", "private", "public",
+		"active", "bounce", "corrupt", "defer", "deferred", "flush", "hold", "incoming", "maildrop",
+		"private", "public",
 		"saved", "trace",
 	}
 )
@@ -80,15 +83,16 @@ func (postfix) find() (programs, error) {
 	if _, err := program([]string{"flock"}, nil); err != nil {
 		return programs{}, err
 	}
-	return programs{server: shell, main: master, version: []string{settings, "-d", "mail_version"}}, nil
+	return programs{server: shell, main: master, version: []string{settings, "-d", "mail_version"}},
+		nil
 }
 
 func (postfix) product(version string) string { return "Postfix " + release(version) }
 
 func (postfix) prepare(context.Context, *site) error { return nil }
 
-// services are those of the file master.cf, with the port. None of them opens a connection to another
-// server, or has another root folder.
+// services are those of the file master.cf, with the port. None of them opens a
+// connection to another server, or has another root folder.
 // https://www.postfix.org/master.5.html
 const services = `
 # name        type       private unpriv chroot wakeup processes command
@@ -106,31 +110,38 @@ error         unix       -       -      -      -      -         error
 retry         unix       -       -      -      -      -         error
 `
 
-// settings are the lines of main.cf. Whatever is not there has the default of Postfix, not the system's settings.
-// https://www.postfix.org/postconf.5.html
+// settings are the lines of main.cf. Whatever is not there has the default of Postfix,
+// not the system's settings. https://www.postfix.org/postconf.5.html
 func (p postfix) settings(s *site, reader *user.User) []string {
 	return []string{
 		"compatibility_level = 3.6",
-		"queue_directory = " + p.queue(s), "data_directory = " + s.data(), "mail_owner = " + mailOwner, "setgid_group = " + mailGroup,
+		"queue_directory = " + p.queue(s), "data_directory = " + s.data(),
+		"mail_owner = " + mailOwner, "setgid_group = " + mailGroup,
 		"maillog_file = /dev/stdout",
 		"myhostname = localhost", "inet_interfaces = " + loopback, "inet_protocols = ipv4",
 		"smtpd_banner = $myhostname ESMTP $mail_name $mail_version",
 
 		// Every domain is one of virtual mailboxes, and every mailbox is the same.
-		"mydestination =", "mynetworks =", "alias_maps =", "alias_database =", "local_recipient_maps =",
-		"virtual_mailbox_domains = static:all", "virtual_mailbox_maps = static:" + mailFolder + "/", "virtual_mailbox_base = " + s.dir,
+		"mydestination =", "mynetworks =", "alias_maps =", "alias_database =",
+		"local_recipient_maps =",
+		"virtual_mailbox_domains = static:all", "virtual_mailbox_maps = static:" + mailFolder + "/",
+		"virtual_mailbox_base = " + s.dir,
 		"virtual_uid_maps = static:" + reader.Uid, "virtual_gid_maps = static:" + reader.Gid,
-		"virtual_transport = virtual", "local_transport = virtual", "relay_transport = virtual", "default_transport = virtual",
+		"virtual_transport = virtual", "local_transport = virtual", "relay_transport = virtual",
+		"default_transport = virtual",
 		"smtpd_relay_restrictions = reject_unauth_destination",
 		"smtpd_recipient_restrictions = check_recipient_access inline:{" +
 			"{reject5@ = 550 5.1.1 no such mailbox}, {reject4@ = 450 4.2.1 the mailbox is busy}}",
 
 		// There is no DNS, no limit that tests reach, and no mail about mail.
-		"smtp_dns_support_level = disabled", "smtp_host_lookup = native", "smtpd_peername_lookup = no",
-		"smtpd_client_connection_count_limit = 0", "in_flow_delay = 0", "fast_flush_domains =", "notify_classes =",
+		"smtp_dns_support_level = disabled", "smtp_host_lookup = native",
+		"smtpd_peername_lookup = no",
+		"smtpd_client_connection_count_limit = 0", "in_flow_delay = 0", "fast_flush_domains =",
+		"notify_classes =",
 
 		"smtpd_tls_security_level = may",
-		"smtpd_tls_chain_files = " + filepath.Join(s.dir, keyFile) + ", " + filepath.Join(s.dir, certificateFile),
+		"smtpd_tls_chain_files = " + filepath.Join(s.dir, keyFile) + ", " +
+			filepath.Join(s.dir, certificateFile),
 	}
 }
 
@@ -142,29 +153,34 @@ func (postfix) maildir(s *site) string { return filepath.Join(s.dir, mailFolder)
 
 func (postfix) folder(s *site) string { return filepath.Join(s.dir, "etc") }
 
-// configure also makes the folders: that of the locks is root's, that of the mail is its reader's, the others are the owner's.
+// configure also makes the folders: that of the locks is root's, that of the mail is its
+// reader's, the others are the owner's.
 func (p postfix) configure(s *site) error {
 	reader, err := user.Lookup(mailReader)
 	if err != nil {
 		return err
 	}
 	err = errors.Join(os.Chmod(s.dir, 0o711), //nolint:gosec // the services are not root
-		folders("", 0o755, p.folder(s), filepath.Join(p.queue(s), "pid")), folders(mailOwner, 0o700, s.data()))
+		folders("", 0o755, p.folder(s), filepath.Join(p.queue(s), "pid")),
+		folders(mailOwner, 0o700, s.data()))
 	for _, name := range postfixQueues {
 		err = errors.Join(err, folders(mailOwner, 0o700, filepath.Join(p.queue(s), name)))
 	}
 	for _, name := range []string{"tmp", "new", "cur"} {
-		err = errors.Join(err, folders(mailReader, 0o700, p.maildir(s), filepath.Join(p.maildir(s), name)))
+		err = errors.Join(err,
+			folders(mailReader, 0o700, p.maildir(s), filepath.Join(p.maildir(s), name)))
 	}
 	for name, text := range map[string]string{
-		"main.cf": strings.Join(p.settings(s, reader), "\n") + "\n", "master.cf": fmt.Sprintf(services, s.port),
+		"main.cf":   strings.Join(p.settings(s, reader), "\n") + "\n",
+		"master.cf": fmt.Sprintf(services, s.port),
 	} {
 		err = errors.Join(err, settle(filepath.Join(p.folder(s), name), text))
 	}
 	return err
 }
 
-// settle writes a file that looks an hour old: a Postfix waits until its settings have not changed for a second or two.
+// settle writes a file that looks an hour old: a Postfix waits until its settings have
+// not changed for a second or two.
 func settle(name, text string) error {
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		return err
@@ -189,14 +205,16 @@ func folders(owner string, mode os.FileMode, names ...string) error {
 	return nil
 }
 
-// leash makes a process that waits for the lock of the group's folder, which is free when the process has died that started
-// the server, and then ends all of its own process group. The signal of confine does not reach a master, since the system
-// forgets it when a process changes its user for a moment.
+// leash makes a process that waits for the lock of the group's folder, which is free when
+// the process has died that started the server, and then ends all of its own process
+// group. The signal of confine does not reach a master, since the system forgets it when
+// a process changes its user for a moment.
 const leash = `(flock "$0" sh -c 'kill -s TERM 0' &); exec "$@"`
 
 func (p postfix) command(s *site) (args []string, input string) {
 	held := filepath.Join(filepath.Dir(s.dir), lockFile)
-	return []string{"-c", leash, held, s.main, "-s", "-c", p.folder(s)}, "" // -s keeps the standard output
+	// -s keeps the standard output
+	return []string{"-c", leash, held, s.main, "-s", "-c", p.folder(s)}, ""
 }
 
 // probe reads the greeting and says goodbye.

@@ -44,7 +44,10 @@ func (p postfix) connect(t *testing.T) *smtp.Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.StartTLS(&tls.Config{RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}); err != nil {
+	if err := c.StartTLS(&tls.Config{
+		RootCAs: roots, ServerName: "127.0.0.1",
+		MinVersion: tls.VersionTLS12,
+	}); err != nil {
 		t.Fatalf("STARTTLS = %v", err)
 	}
 	return c
@@ -112,7 +115,10 @@ func TestPostfixKeepsMailForEveryDomainInOneMaildir(t *testing.T) {
 			t.Errorf("the extension %s is not offered", extension)
 		}
 	}
-	to := []string{"one@example.com", "two@nowhere.invalid", "three@localhost", "four@[127.0.0.1]", "five@[192.0.2.1]"}
+	to := []string{
+		"one@example.com", "two@nowhere.invalid", "three@localhost", "four@[127.0.0.1]",
+		"five@[192.0.2.1]",
+	}
 	send(t, c, "What it says.", to...)
 	mails := strings.Join(p.arrived(t, len(to)), "\n")
 	for _, address := range to {
@@ -139,12 +145,19 @@ func TestPostfixRefusesWhatItIsAskedTo(t *testing.T) {
 		code     int
 		want     string
 	}{
-		{name: "for good", to: "reject5@example.com", code: 550, want: "5.1.1 <reject5@example.com>"},
-		{name: "for now", to: "reject4@other.example", code: 450, want: "4.2.1 <reject4@other.example>"},
+		{
+			name: "for good", to: "reject5@example.com",
+			code: 550, want: "5.1.1 <reject5@example.com>",
+		},
+		{
+			name: "for now", to: "reject4@other.example",
+			code: 450, want: "4.2.1 <reject4@other.example>",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			answer := (*textproto.Error)(nil)
-			if err := c.Rcpt(tc.to); !errors.As(err, &answer) || answer.Code != tc.code || !strings.Contains(answer.Msg, tc.want) {
+			if err := c.Rcpt(tc.to); !errors.As(err, &answer) || answer.Code != tc.code ||
+				!strings.Contains(answer.Msg, tc.want) {
 				t.Errorf("RCPT = %v, want %d %s", err, tc.code, tc.want)
 			}
 		})

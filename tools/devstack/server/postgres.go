@@ -50,7 +50,8 @@ func (postgres) prepare(ctx context.Context, s *site) error {
 	if err != nil {
 		return err
 	}
-	err = s.run(ctx, "", s.setup, "-D", s.data(), "-U", "postgres", "--pwfile="+secret, "--auth-host=scram-sha-256",
+	err = s.run(ctx, "", s.setup, "-D", s.data(), "-U", "postgres",
+		"--pwfile="+secret, "--auth-host=scram-sha-256",
 		"--auth-local=trust", "--encoding=UTF8", "--locale="+locale, "--no-sync")
 	if err != nil {
 		return err
@@ -58,17 +59,21 @@ func (postgres) prepare(ctx context.Context, s *site) error {
 	if err := os.Remove(secret); err != nil {
 		return err
 	}
-	return s.run(ctx, "CREATE DATABASE plinth;\n", s.server, "--single", "-D", s.data(), "-F", "postgres")
+	return s.run(ctx, "CREATE DATABASE plinth;\n", s.server, "--single", "-D", s.data(), "-F",
+		"postgres")
 }
 
-// command leaves synchronous_commit on: without fsync it costs next to nothing, and a killed server keeps what was committed.
-// A server that stops waits for clients that have connected and say nothing, for authentication_timeout at most.
+// command leaves synchronous_commit on: without fsync it costs next to nothing, and a
+// killed server keeps what was committed. A server that stops waits for clients that have
+// connected and say nothing, for authentication_timeout at most.
 func (postgres) command(s *site) (args []string, input string) {
 	args = []string{"-D", s.data(), "-p", strconv.Itoa(s.port)}
 	for _, setting := range []string{
 		"listen_addresses=" + loopback, "unix_socket_directories=", "max_connections=200",
-		"authentication_timeout=10s", "fsync=off", "dynamic_shared_memory_type=mmap", "logging_collector=off", "lc_messages=C",
-		"ssl=on", "ssl_cert_file=" + filepath.Join(s.dir, certificateFile), "ssl_key_file=" + filepath.Join(s.dir, keyFile),
+		"authentication_timeout=10s", "fsync=off", "dynamic_shared_memory_type=mmap",
+		"logging_collector=off", "lc_messages=C",
+		"ssl=on", "ssl_cert_file=" + filepath.Join(s.dir, certificateFile),
+		"ssl_key_file=" + filepath.Join(s.dir, keyFile),
 	} {
 		args = append(args, "-c", setting)
 	}
@@ -97,11 +102,13 @@ func (postgres) probe(conn net.Conn, _ *site) error {
 
 func (postgres) dsn(s *site) string {
 	return (&url.URL{
-		Scheme: "postgres", User: url.UserPassword("postgres", s.password), Host: s.address(), Path: "/plinth",
+		Scheme: "postgres", User: url.UserPassword("postgres", s.password), Host: s.address(),
+		Path: "/plinth",
 	}).String()
 }
 
-// discard removes the segment of shared memory that a killed server cannot remove; a start would do that too.
+// discard removes the segment of shared memory that a killed server cannot remove; a
+// start would do that too.
 func (postgres) discard(ctx context.Context, s *site) {
 	id, err := segment(filepath.Join(s.data(), "postmaster.pid"))
 	if err == nil {
@@ -109,7 +116,8 @@ func (postgres) discard(ctx context.Context, s *site) {
 	}
 }
 
-// segment reads the id of the shared memory from the pid file: the second word of its seventh line.
+// segment reads the id of the shared memory from the pid file: the second word of its
+// seventh line.
 func segment(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -16,9 +16,10 @@ type process struct {
 	gone chan struct{} // closed when none of them is left
 }
 
-// start starts cmd. The process and all that descends from it inherit a pipe, whose end says that the last one has ended;
-// their ids would not tell, as nobody may be there to reap those that have lost their parent. A server that closes the pipe
-// leaves all of its processes in its group.
+// start starts cmd. The process and all that descends from it inherit a pipe, whose end
+// says that the last one has ended; their ids would not tell, as nobody may be there to
+// reap those that have lost their parent. A server that closes the pipe leaves all of its
+// processes in its group.
 func start(cmd *exec.Cmd) (*process, error) {
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -28,7 +29,8 @@ func start(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, gone: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// The kernel ends the server with the thread that has started it; hence this one lives as long as the server.
+		// The kernel ends the server with the thread that has started it; hence this one
+		// lives as long as the server.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer func() { _ = reader.Close() }()
@@ -95,7 +97,8 @@ func (p *process) resume() {
 	}
 }
 
-// kill ends the process and its children at once. A server's children may be in process groups of their own.
+// kill ends the process and its children at once. A server's children may be in process
+// groups of their own.
 func (p *process) kill() error {
 	killAll(p.cmd.Process.Pid)
 	return p.wait(10 * time.Second)

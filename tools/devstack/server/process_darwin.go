@@ -11,7 +11,8 @@ import (
 // inherit does nothing: the system cannot tell a process that its parent has died.
 func inherit(*syscall.SysProcAttr, syscall.Signal) {}
 
-// grouped reports nothing: the servers of this system keep the pipe that tells when they have ended.
+// grouped reports nothing: the servers of this system keep the pipe that tells when they
+// have ended.
 func grouped(int) bool { return false }
 
 // children returns the processes that pid has started.

@@ -23,9 +23,11 @@ func children(pid int) []int {
 	return found
 }
 
-// grouped reports whether a process of the group runs. One that only waits to be reaped does not.
+// grouped reports whether a process of the group runs. One that only waits to be reaped
+// does not.
 func grouped(group int) bool {
-	return slices.ContainsFunc(processes(), func(p status) bool { return p.group == group && !p.ended })
+	return slices.ContainsFunc(processes(),
+		func(p status) bool { return p.group == group && !p.ended })
 }
 
 // status is what the kernel says of a process.
@@ -53,7 +55,10 @@ func processes() []status {
 		parent, parentErr := strconv.Atoi(words[1])
 		group, groupErr := strconv.Atoi(words[2])
 		if pidErr == nil && parentErr == nil && groupErr == nil {
-			all = append(all, status{pid: pid, parent: parent, group: group, ended: words[0] == "Z" || words[0] == "X"})
+			all = append(all, status{
+				pid: pid, parent: parent, group: group,
+				ended: words[0] == "Z" || words[0] == "X",
+			})
 		}
 	}
 	return all

@@ -16,9 +16,10 @@ import (
 // supported says that private servers can be started on this system.
 const supported = true
 
-// confine gives cmd a session and with it a process group of its own, so that a signal of the terminal does not reach it, and
-// the rights of the first of users that exists where this process is root; without users it keeps those of root. Where the
-// system can, it gets the signal when this process dies.
+// confine gives cmd a session and with it a process group of its own, so that a signal of
+// the terminal does not reach it, and the rights of the first of users that exists where
+// this process is root; without users it keeps those of root. Where the system can, it
+// gets the signal when this process dies.
 func confine(cmd *exec.Cmd, users []string, death syscall.Signal) error {
 	attributes := &syscall.SysProcAttr{Setsid: true}
 	inherit(attributes, death)
@@ -27,7 +28,8 @@ func confine(cmd *exec.Cmd, users []string, death syscall.Signal) error {
 		if err != nil {
 			return err
 		}
-		attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)} // ids of the system
+		// ids of the system
+		attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
 	cmd.SysProcAttr = attributes
 	return nil
@@ -46,7 +48,8 @@ func identity(users []string) (uid, gid int, err error) {
 			return uid, gid, nil
 		}
 	}
-	return 0, 0, fmt.Errorf("the server must not run as root, and there is no user %s", strings.Join(users, " or "))
+	return 0, 0, fmt.Errorf("the server must not run as root, and there is no user %s",
+		strings.Join(users, " or "))
 }
 
 // own gives a folder and all in it to the user that the server runs as.
@@ -66,7 +69,8 @@ func own(dir string, users []string) error {
 	})
 }
 
-// haltAll stops a process and its children until resumeAll. The parent is the first, so that it starts no further ones.
+// haltAll stops a process and its children until resumeAll. The parent is the first, so
+// that it starts no further ones.
 func haltAll(pid int) error {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return err
@@ -84,7 +88,8 @@ func resumeAll(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGCONT)
 }
 
-// killAll ends a process, its group and its children. The parent is halted first, so that it starts no further ones.
+// killAll ends a process, its group and its children. The parent is halted first, so that
+// it starts no further ones.
 func killAll(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGSTOP)
 	for _, child := range children(pid) {
@@ -97,5 +102,8 @@ func killAll(pid int) {
 // terminate asks a process group to end.
 func terminate(group int) { _ = syscall.Kill(-group, syscall.SIGTERM) }
 
-// lock takes a lock on a file, or fails where another process has it. It ends with the process.
-func lock(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+// lock takes a lock on a file, or fails where another process has it. It ends with the
+// process.
+func lock(file *os.File) error {
+	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+}

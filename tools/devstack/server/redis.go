@@ -23,13 +23,15 @@ var redisKind = &Kind{
 type redis struct{}
 
 func (redis) find() (programs, error) {
-	server, err := program([]string{"redis-server"}, []string{"/usr/sbin", "/opt/homebrew/bin", "/usr/local/bin"})
+	server, err := program([]string{"redis-server"},
+		[]string{"/usr/sbin", "/opt/homebrew/bin", "/usr/local/bin"})
 	return programs{server: server}, err
 }
 
 func (redis) product(version string) string { return "Redis " + release(version) }
 
-// prepare finds out whether the server knows TLS. It reads its settings in order and names the first that it does not know.
+// prepare finds out whether the server knows TLS. It reads its settings in order and
+// names the first that it does not know.
 func (redis) prepare(ctx context.Context, s *site) error {
 	const unknown = "no-such-setting"
 	_, err := runAs(ctx, s.users, s.dir, "tls-port 0\n"+unknown+" 0\n", []string{s.server, "-"})
@@ -43,18 +45,21 @@ func (redis) prepare(ctx context.Context, s *site) error {
 // common are the settings of every server that holds data. One that ends keeps nothing.
 func (redis) common(s *site) []string {
 	return []string{
-		"port " + strconv.Itoa(s.port), "bind " + loopback, "requirepass " + s.password, "dir " + s.dir,
+		"port " + strconv.Itoa(s.port), "bind " + loopback, "requirepass " + s.password,
+		"dir " + s.dir,
 		`save ""`, "appendonly no", "daemonize no",
 	}
 }
 
-// command gives the settings on the standard input: the password is in nobody's list of processes.
+// command gives the settings on the standard input: the password is in nobody's list of
+// processes.
 func (r redis) command(s *site) (args []string, input string) {
 	settings := r.common(s)
 	if s.tls {
 		settings = append(settings,
 			"tls-port "+strconv.Itoa(s.port+secondPort), "tls-auth-clients no",
-			"tls-ca-cert-file "+filepath.Join(s.dir, authorityFile), "tls-cert-file "+filepath.Join(s.dir, certificateFile),
+			"tls-ca-cert-file "+filepath.Join(s.dir, authorityFile),
+			"tls-cert-file "+filepath.Join(s.dir, certificateFile),
 			"tls-key-file "+filepath.Join(s.dir, keyFile))
 	}
 	return []string{"-"}, strings.Join(settings, "\n") + "\n"
@@ -88,7 +93,10 @@ func (redis) tlsDSN(s *site) string {
 }
 
 func redisURL(scheme, address, password string) string {
-	return (&url.URL{Scheme: scheme, User: url.UserPassword("", password), Host: address, Path: "/0"}).String()
+	return (&url.URL{
+		Scheme: scheme, User: url.UserPassword("", password), Host: address,
+		Path: "/0",
+	}).String()
 }
 
 func (redis) discard(context.Context, *site) {}

@@ -14,8 +14,11 @@ import (
 	"time"
 )
 
-// runAs runs a command as one of the users and returns what it writes; the error holds the end of that.
-func runAs(ctx context.Context, users []string, dir, stdin string, command []string) (string, error) {
+// runAs runs a command as one of the users and returns what it writes; the error holds
+// the end of that.
+func runAs(
+	ctx context.Context, users []string, dir, stdin string, command []string,
+) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -37,7 +40,10 @@ func runAs(ctx context.Context, users []string, dir, stdin string, command []str
 
 // environment is that of servers: nothing in it changes what they do.
 func environment(dir string) []string {
-	return []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + dir, "TMPDIR=" + dir, "LC_ALL=C"}
+	return []string{
+		"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/usr/bin:/sbin:/bin",
+		"HOME=" + dir, "TMPDIR=" + dir, "LC_ALL=C",
+	}
 }
 
 // tail is the end of a log, for an error.

@@ -11,8 +11,8 @@ import (
 	client "github.com/redis/go-redis/v9"
 )
 
-// sentinelTopology is a master with two replicas, and three sentinels of which two have to agree that the master is down. The
-// sentinels have a password of their own.
+// sentinelTopology is a master with two replicas, and three sentinels of which two have
+// to agree that the master is down. The sentinels have a password of their own.
 var sentinelTopology = &Topology{Name: "redis-sentinel", Kind: redisKind, build: buildSentinel}
 
 // masterName is the one under which the sentinels know the servers.
@@ -25,10 +25,12 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 	}
 	master := d.nodes[0].site // nobody else has it yet
 	where := fmt.Sprintf("%s %d", loopback, master.port)
-	if err := d.add(ctx, 2, RoleReplica, memberKind, func(s *site) { s.settings = []string{"replicaof " + where} }); err != nil {
+	if err := d.add(ctx, 2, RoleReplica, memberKind,
+		func(s *site) { s.settings = []string{"replicaof " + where} }); err != nil {
 		return err
 	}
-	// A sentinel that begins when the replicas are there finds them at once, else ten seconds later.
+	// A sentinel that begins when the replicas are there finds them at once, else ten
+	// seconds later.
 	err := together(d.role(RoleReplica), func(n *Node) error { return n.settled(ctx, synced) })
 	if err != nil {
 		return err
@@ -40,7 +42,8 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 			"sentinel monitor " + masterName + " " + where + " 2",
 			"sentinel auth-pass " + masterName + " " + s.password,
 			"sentinel down-after-milliseconds " + masterName + " 1000",
-			// A failover that takes longer is given up, and what its master has taken by then is lost in the next.
+			// A failover that takes longer is given up, and what its master has taken by
+			// then is lost in the next.
 			"sentinel failover-timeout " + masterName + " 15000",
 		}
 		s.password = own
@@ -53,13 +56,15 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 		addresses = append(addresses, n.Address())
 	}
 	d.dsn = (&url.URL{
-		Scheme: "redis+sentinel", User: url.UserPassword("", master.password), Host: strings.Join(addresses, ","),
+		Scheme: "redis+sentinel",
+		User:   url.UserPassword("", master.password), Host: strings.Join(addresses, ","),
 		Path: "/" + masterName + "/0", RawQuery: url.Values{"sentinel_password": {own}}.Encode(),
 	}).String()
 	return together(d.role(RoleSentinel), func(n *Node) error { return n.settled(ctx, watches) })
 }
 
-// watches reports a sentinel that does not know all of the others and of the replicas yet.
+// watches reports a sentinel that does not know all of the others and of the replicas
+// yet.
 func watches(ctx context.Context, c *client.Client) error {
 	s := client.NewSentinelClient(c.Options())
 	defer func() { _ = s.Close() }()
@@ -67,7 +72,8 @@ func watches(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if known["num-slaves"] != "2" || known["num-other-sentinels"] != "2" || known["flags"] != "master" {
+	if known["num-slaves"] != "2" || known["num-other-sentinels"] != "2" ||
+		known["flags"] != "master" {
 		return errors.New("the sentinel does not know all nodes")
 	}
 	return s.CkQuorum(ctx, masterName).Err()

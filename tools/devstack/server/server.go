@@ -55,7 +55,8 @@ func (s *Server) TLSDSN() string {
 	return ""
 }
 
-// open starts the server for the first time: a port that another process has taken meanwhile is changed.
+// open starts the server for the first time: a port that another process has taken
+// meanwhile is changed.
 func (s *Server) open(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +77,8 @@ func (s *Server) open(ctx context.Context) error {
 	}
 }
 
-// Start starts the server again, with its data and at its address, and returns when it answers.
+// Start starts the server again, with its data and at its address, and returns when it
+// answers.
 func (s *Server) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +117,8 @@ func (s *Server) Kill(context.Context) error {
 	return s.process.kill()
 }
 
-// Pause halts the server and all of its processes: connections stay open, and nothing answers. It does not heed ctx.
+// Pause halts the server and all of its processes: connections stay open, and nothing
+// answers. It does not heed ctx.
 func (s *Server) Pause(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +128,8 @@ func (s *Server) Pause(context.Context) error {
 	return s.process.pause()
 }
 
-// Continue lets a server go on that was paused; others do so anyway. It does not heed ctx.
+// Continue lets a server go on that was paused; others do so anyway. It does not heed
+// ctx.
 func (s *Server) Continue(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +139,8 @@ func (s *Server) Continue(context.Context) error {
 	return nil
 }
 
-// Delete ends the server, without care for its data, and removes its folder, also when ctx has ended.
+// Delete ends the server, without care for its data, and removes its folder, also when
+// ctx has ended.
 func (s *Server) Delete(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +201,9 @@ func (s *Server) launch(ctx context.Context) error {
 	return nil
 }
 
-// ready waits until the server says in its log that it is ready, and proves it. The log alone would do for most; a probe
-// alone could be answered by another process that has taken the port.
+// ready waits until the server says in its log that it is ready, and proves it. The log
+// alone would do for most; a probe alone could be answered by another process that has
+// taken the port.
 func (s *Server) ready(ctx context.Context, logName string) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -73,7 +73,8 @@ func TestPortThatIsTakenIsChanged(t *testing.T) {
 	if err == nil || errors.Is(err, errInUse) || !strings.Contains(err.Error(), "three ports") {
 		t.Errorf("Start = %v, want an attempt with each of three ports", err)
 	}
-	if err := startScript(t, "echo bind: Address already in use; exit 1"); !errors.Is(err, errInUse) {
+	if err := startScript(t, "echo bind: Address already in use; exit 1"); !errors.Is(err,
+		errInUse) {
 		t.Errorf("Start = %v, want that the port is in use", err)
 	}
 }
@@ -104,7 +105,8 @@ func TestKillReachesChildrenInGroupsOfTheirOwn(t *testing.T) {
 	if err := p.kill(); err != nil {
 		t.Fatalf("kill = %v", err) // the child lives, and would hold up what follows
 	}
-	if rest, err := io.ReadAll(out); err != nil || len(rest) > 0 || p.runs() { // the end: nobody has the pipe open
+	// the end: nobody has the pipe open
+	if rest, err := io.ReadAll(out); err != nil || len(rest) > 0 || p.runs() {
 		t.Errorf("after the kill: %q, %v, runs = %v", rest, err, p.runs())
 	}
 }
@@ -112,7 +114,8 @@ func TestKillReachesChildrenInGroupsOfTheirOwn(t *testing.T) {
 func TestErrorsHideThePassword(t *testing.T) {
 	s := &site{password: "s3cret"}
 	err := s.masked(errors.New("syntax error near 's3cret'"))
-	if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "near '***'") {
+	if err == nil || strings.Contains(err.Error(), "s3cret") ||
+		!strings.Contains(err.Error(), "near '***'") {
 		t.Errorf("masked = %v", err)
 	}
 }
@@ -183,7 +186,8 @@ func TestMissingServerNamesThePackage(t *testing.T) {
 		t.Fatal("program found a server that is nowhere")
 	}
 	text := (&Missing{Kind: redisKind, Problem: err.Error()}).Error()
-	if supported && (!strings.Contains(text, "no-such-server") || !strings.Contains(text, "apt-get install redis-server")) {
+	if supported && (!strings.Contains(text, "no-such-server") ||
+		!strings.Contains(text, "apt-get install redis-server")) {
 		t.Errorf("Error = %q", text)
 	}
 }
@@ -195,12 +199,27 @@ func TestProductIsReadFromTheVersion(t *testing.T) {
 		text string
 		want string
 	}{
-		{name: "PostgreSQL", kind: postgresKind, text: "postgres (PostgreSQL) 15.4 (Debian 15.4-1)", want: "PostgreSQL 15.4"},
-		{name: "PostgreSQL beta", kind: postgresKind, text: "postgres (PostgreSQL) 19beta1", want: "PostgreSQL 19"},
-		{name: "MariaDB", kind: mysqlKind, text: "mariadbd  Ver 10.11.6-MariaDB-0 for linux", want: "MariaDB 10.11.6"},
-		{name: "MySQL", kind: mysqlKind, text: "/opt/mysql-9/mysqld  Ver 8.0.39-0ubuntu0 for Linux", want: "MySQL 8.0.39"},
+		{
+			name: "PostgreSQL", kind: postgresKind, text: "postgres (PostgreSQL) 15.4 (Debian 15.4-1)",
+			want: "PostgreSQL 15.4",
+		},
+		{
+			name: "PostgreSQL beta", kind: postgresKind, text: "postgres (PostgreSQL) 19beta1",
+			want: "PostgreSQL 19",
+		},
+		{
+			name: "MariaDB", kind: mysqlKind, text: "mariadbd  Ver 10.11.6-MariaDB-0 for linux",
+			want: "MariaDB 10.11.6",
+		},
+		{
+			name: "MySQL", kind: mysqlKind, text: "/opt/mysql-9/mysqld  Ver 8.0.39-0ubuntu0 for Linux",
+			want: "MySQL 8.0.39",
+		},
 		{name: "Redis", kind: redisKind, text: "Redis server v=7.0.15 sha=0", want: "Redis 7.0.15"},
-		{name: "Postfix", kind: postfixKind, text: "mail_version = 3.7.11\n", want: "Postfix 3.7.11"},
+		{
+			name: "Postfix", kind: postfixKind, text: "mail_version = 3.7.11\n",
+			want: "Postfix 3.7.11",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.kind.product(tc.text); got != tc.want {

@@ -91,8 +91,8 @@ func startup() string {
 	return string(binary.BigEndian.AppendUint32(nil, uint32(4+len(text)))) + text
 }
 
-// answers fails the test unless the server speaks its protocol, and asks for a password where that shows before one is given.
-// It returns the connection.
+// answers fails the test unless the server speaks its protocol, and asks for a password
+// where that shows before one is given. It returns the connection.
 func answers(t *testing.T, s *server.Server) net.Conn {
 	t.Helper()
 	conn := dial(t, s.Address())
@@ -204,7 +204,8 @@ var encrypt = map[string]func(t *testing.T, conn net.Conn){
 		head := first(t, conn, "", 4)
 		first(t, conn, "", int(head[0])|int(head[1])<<8)
 		// capabilities: protocol 4.1, SSL, secure connection; the largest packet; utf8mb4
-		request := "\x20\x00\x00\x01" + "\x00\x8a\x00\x00" + "\x00\x00\x00\x01" + "\x2d" + strings.Repeat("\x00", 23)
+		request := "\x20\x00\x00\x01" + "\x00\x8a\x00\x00" + "\x00\x00\x00\x01" + "\x2d" +
+			strings.Repeat("\x00", 23)
 		if _, err := io.WriteString(conn, request); err != nil {
 			t.Fatal(err)
 		}
@@ -224,14 +225,19 @@ func TestCertificateHoldsForThisMachine(t *testing.T) {
 			for _, host := range []string{"127.0.0.1", "::1", "localhost"} {
 				conn := dial(t, s.Address())
 				begin(t, conn)
-				client := tls.Client(conn, &tls.Config{RootCAs: roots, ServerName: host, MinVersion: tls.VersionTLS12})
+				client := tls.Client(conn,
+					&tls.Config{RootCAs: roots, ServerName: host, MinVersion: tls.VersionTLS12})
 				if err := client.HandshakeContext(t.Context()); err != nil {
 					t.Errorf("host %s: %v", host, err)
 				}
 			}
 			conn := dial(t, s.Address())
 			begin(t, conn)
-			other := tls.Client(conn, &tls.Config{RootCAs: roots, ServerName: "example.org", MinVersion: tls.VersionTLS12})
+			other := tls.Client(conn,
+				&tls.Config{
+					RootCAs: roots, ServerName: "example.org",
+					MinVersion: tls.VersionTLS12,
+				})
 			if err := other.HandshakeContext(t.Context()); err == nil {
 				t.Error("the certificate holds for example.org")
 			}
@@ -260,7 +266,8 @@ func TestOnlyTheServersUserReadsItsFolder(t *testing.T) {
 	}
 }
 
-// answersWithin reports whether a server answers a new connection in time, with its greeting or to its first message.
+// answersWithin reports whether a server answers a new connection in time, with its
+// greeting or to its first message.
 func answersWithin(t *testing.T, s *server.Server, most time.Duration) bool {
 	t.Helper()
 	conn := dial(t, s.Address())
@@ -335,9 +342,11 @@ func TestRedisHasASecondPortForTLS(t *testing.T) {
 	if err != nil || !roots.AppendCertsFromPEM(pem) {
 		t.Fatalf("CA: %v", err)
 	}
-	conn := tls.Client(dial(t, u.Host), &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12})
+	conn := tls.Client(dial(t, u.Host),
+		&tls.Config{RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12})
 	password, _ := u.User.Password()
-	if got := first(t, conn, "AUTH "+password+"\r\nACL SETUSER app on nopass ~app:* +@all\r\n", 10); got != "+OK\r\n+OK\r\n" {
+	if got := first(t, conn, "AUTH "+password+"\r\nACL SETUSER app on nopass ~app:* +@all\r\n",
+		10); got != "+OK\r\n+OK\r\n" {
 		t.Errorf("the answers are %q", got)
 	}
 }

@@ -12,8 +12,8 @@ const (
 	lockFile = "lock"
 )
 
-// temporary is the system's folder for temporary files, or /tmp where other users cannot get into that: servers do not run as
-// root.
+// temporary is the system's folder for temporary files, or /tmp where other users cannot
+// get into that: servers do not run as root.
 func temporary() string {
 	base := os.TempDir()
 	if os.Geteuid() != 0 {
@@ -46,7 +46,8 @@ func mark(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// sweep removes what processes have left that were killed. Their servers have ended with them, or end now.
+// sweep removes what processes have left that were killed. Their servers have ended with
+// them, or end now.
 func sweep(base string) {
 	if !supported {
 		return

@@ -32,9 +32,11 @@ func TopologyByName(name string) (topology *Topology, ok bool) {
 	return Topologies()[i], true
 }
 
-// Deployment is several servers that belong together. Its nodes do not change; their roles may.
+// Deployment is several servers that belong together. Its nodes do not change; their
+// roles may.
 type Deployment struct {
-	// Master is the name under which sentinels know the servers; empty where there are none.
+	// Master is the name under which sentinels know the servers; empty where there are
+	// none.
 	Master string
 
 	group *Group
@@ -59,8 +61,9 @@ const (
 	RoleSentinel Role = "sentinel"
 )
 
-// Deploy starts a deployment and returns when it is whole: every node knows the others, and the replicas have what their
-// masters have. Where there is no binary on this machine the error is a *Missing.
+// Deploy starts a deployment and returns when it is whole: every node knows the others,
+// and the replicas have what their masters have. Where there is no binary on this machine
+// the error is a *Missing.
 func (g *Group) Deploy(ctx context.Context, t *Topology) (*Deployment, error) {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -127,7 +130,9 @@ func together[T any](items []T, do func(T) error) error {
 }
 
 // add starts n nodes of a role.
-func (d *Deployment) add(ctx context.Context, n int, role Role, kind *Kind, change func(*site)) error {
+func (d *Deployment) add(
+	ctx context.Context, n int, role Role, kind *Kind, change func(*site),
+) error {
 	nodes := make([]*Node, n)
 	for i := range nodes {
 		nodes[i] = &Node{Name: "node-" + strconv.Itoa(len(d.nodes)+i+1), Role: role}
@@ -136,7 +141,8 @@ func (d *Deployment) add(ctx context.Context, n int, role Role, kind *Kind, chan
 		n.Server, err = d.group.start(ctx, kind, change)
 		return err
 	})
-	d.nodes = append(d.nodes, slices.DeleteFunc(nodes, func(n *Node) bool { return n.Server == nil })...)
+	d.nodes = append(d.nodes, slices.DeleteFunc(nodes,
+		func(n *Node) bool { return n.Server == nil })...)
 	return err
 }
 
@@ -150,7 +156,10 @@ func (n *Node) ask(do func(c *client.Client) error) error {
 	n.mu.Lock()
 	address, password := n.site.address(), n.site.password
 	n.mu.Unlock()
-	c := client.NewClient(&client.Options{Addr: address, Password: password, PoolSize: 1, ContextTimeoutEnabled: true})
+	c := client.NewClient(&client.Options{
+		Addr: address, Password: password, PoolSize: 1,
+		ContextTimeoutEnabled: true,
+	})
 	defer func() { _ = c.Close() }()
 	if err := do(c); err != nil {
 		return fmt.Errorf("%s at %s: %w", n.Role, address, err)
@@ -159,7 +168,9 @@ func (n *Node) ask(do func(c *client.Client) error) error {
 }
 
 // settled asks the node again and again until the answer holds no problem.
-func (n *Node) settled(ctx context.Context, problem func(ctx context.Context, c *client.Client) error) error {
+func (n *Node) settled(
+	ctx context.Context, problem func(ctx context.Context, c *client.Client) error,
+) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	return n.ask(func(c *client.Client) error {

@@ -94,7 +94,8 @@ func TestSentinelsReplaceAMasterThatIsKilled(t *testing.T) {
 		t.Fatal("the servers and the sentinels share a password, or lack one")
 	}
 	c := client.NewFailoverClient(&client.FailoverOptions{
-		MasterName: d.Master, SentinelAddrs: addresses(d, server.RoleSentinel), Password: data, SentinelPassword: own,
+		MasterName: d.Master, SentinelAddrs: addresses(d, server.RoleSentinel), Password: data,
+		SentinelPassword: own,
 	})
 	defer func() { _ = c.Close() }()
 	if err := c.Set(t.Context(), "key", "before", 0).Err(); err != nil {
@@ -132,10 +133,12 @@ func TestSentinelsReplaceAMasterThatIsKilled(t *testing.T) {
 func TestClusterReplacesAMasterThatIsKilled(t *testing.T) {
 	d := deploy(t, newGroup(t), "redis-cluster")
 	data, _ := passwords(t, d)
-	c := client.NewClusterClient(&client.ClusterOptions{Addrs: addresses(d, server.RoleMaster, server.RoleReplica), Password: data})
+	c := client.NewClusterClient(&client.ClusterOptions{Addrs: addresses(d, server.RoleMaster,
+		server.RoleReplica), Password: data})
 	defer func() { _ = c.Close() }()
 	if len(d.Nodes()) != 6 || len(addresses(d, server.RoleMaster)) != 3 {
-		t.Errorf("nodes = %d, %d of them masters; want 6, 3", len(d.Nodes()), len(addresses(d, server.RoleMaster)))
+		t.Errorf("nodes = %d, %d of them masters; want 6, 3",
+			len(d.Nodes()), len(addresses(d, server.RoleMaster)))
 	}
 	if err := c.Set(t.Context(), "key", "before", 0).Err(); err != nil {
 		t.Fatal(err)

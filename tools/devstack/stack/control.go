@@ -15,7 +15,8 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
-// control lets tests start servers of their own. The package comment of conformance/testserver has the protocol.
+// control lets tests start servers of their own. The package comment of
+// conformance/testserver has the protocol.
 type control struct {
 	stack *Stack
 	url   string // with a token that others do not know
@@ -58,7 +59,8 @@ func serve(ctx context.Context, stack *Stack) (*control, error) {
 	mux.HandleFunc("POST "+token+"/servers", c.create)
 	mux.HandleFunc("DELETE "+token+"/servers/{id}", c.remove)
 	for name, do := range map[string]func(subject, context.Context) error{
-		"start": subject.Start, "stop": subject.Stop, "kill": subject.Kill, "pause": subject.Pause, "continue": subject.Continue,
+		"start": subject.Start, "stop": subject.Stop, "kill": subject.Kill, "pause": subject.Pause,
+		"continue": subject.Continue,
 	} {
 		mux.HandleFunc("POST "+token+"/servers/{id}/"+name, c.on(do))
 		mux.HandleFunc("POST "+token+"/servers/{id}/nodes/{node}/"+name, c.on(do))
@@ -89,11 +91,13 @@ func (c *control) create(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(describe(id, started)) //nolint:gosec // the test that asked needs the password
 }
 
-// start returns nil for a kind that there is not. There are only those of which one runs: where the environment gives a
-// server, tests that need one of their own must not get another product.
+// start returns nil for a kind that there is not. There are only those of which one runs:
+// where the environment gives a server, tests that need one of their own must not get
+// another product.
 func (c *control) start(ctx context.Context, name string) (unit, error) {
 	runs := func(k *server.Kind) bool {
-		return slices.ContainsFunc(c.stack.rows, func(r row) bool { return r.kind == k && r.private != nil })
+		return slices.ContainsFunc(c.stack.rows,
+			func(r row) bool { return r.kind == k && r.private != nil })
 	}
 	if k, ok := server.ByName(name); ok && runs(k) {
 		s, err := c.stack.group.Start(ctx, k)

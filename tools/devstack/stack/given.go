@@ -16,7 +16,8 @@ import (
 func (r *row) dial(ctx context.Context) error {
 	network, address, want := place(r.kind.Name, r.given)
 	if want != "" {
-		return fmt.Errorf("%s does not parse: want %s", dsnVariable(r.kind), want) // and quotes no password
+		// and quotes no password
+		return fmt.Errorf("%s does not parse: want %s", dsnVariable(r.kind), want)
 	}
 	conn, err := (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, network, address)
 	if err == nil {
@@ -26,7 +27,8 @@ func (r *row) dial(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// place returns where the server of a connection string listens, or the form that the string should have.
+// place returns where the server of a connection string listens, or the form that the
+// string should have.
 func place(kind, dsn string) (network, address, want string) {
 	switch kind {
 	case "mysql":
@@ -36,7 +38,8 @@ func place(kind, dsn string) (network, address, want string) {
 	case "postfix":
 		return placeOfURL(dsn, "smtp://HOST:PORT?maildir=FOLDER&ca=FILE", "25", "smtp")
 	default:
-		return placeOfURL(dsn, "postgres://USER:PASSWORD@HOST:PORT/DATABASE", "5432", "postgres", "postgresql")
+		return placeOfURL(dsn, "postgres://USER:PASSWORD@HOST:PORT/DATABASE", "5432", "postgres",
+			"postgresql")
 	}
 }
 
@@ -50,7 +53,8 @@ func placeOfURL(dsn, form, port string, schemes ...string) (network, address, wa
 	return "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port)), ""
 }
 
-// ofMySQL is the end of a connection string from the last at sign before the last slash on, which no password reaches.
+// ofMySQL is the end of a connection string from the last at sign before the last slash
+// on, which no password reaches.
 var ofMySQL = regexp.MustCompile(`@(tcp|unix)\(([^()@]+)\)/[^/@]*$`)
 
 func placeOfMySQL(dsn string) (network, address, want string) {

@@ -1,5 +1,6 @@
-// Package stack gives tests their servers: those whose connection strings stand in the environment, and private ones for
-// the kinds that are missing there. Tests find both in the variables of Env.
+// Package stack gives tests their servers: those whose connection strings stand in the
+// environment, and private ones for the kinds that are missing there. Tests find both in
+// the variables of Env.
 package stack
 
 import (
@@ -43,8 +44,9 @@ type row struct {
 // Environment looks up a variable.
 type Environment func(name string) string
 
-// Start finds or starts a server of each kind. One that is not on the machine is no error, and neither is one that does not
-// answer: the table says so. A connection string that does not parse is one. Close has to be called without an error.
+// Start finds or starts a server of each kind. One that is not on the machine is no
+// error, and neither is one that does not answer: the table says so. A connection string
+// that does not parse is one. Close has to be called without an error.
 func Start(ctx context.Context, env Environment, kinds []*server.Kind) (*Stack, error) {
 	group, err := server.NewGroup(ctx)
 	if err != nil {
@@ -104,7 +106,8 @@ func (s *Stack) Env() []string {
 	var env []string
 	for _, r := range s.rows {
 		if r.private != nil {
-			env = append(env, dsnVariable(r.kind)+"="+r.private.DSN(), variable(r.kind, "SOURCE")+"="+Private)
+			env = append(env, dsnVariable(r.kind)+"="+r.private.DSN(),
+				variable(r.kind, "SOURCE")+"="+Private)
 			if dsn := r.private.TLSDSN(); dsn != "" {
 				env = append(env, variable(r.kind, "TLS_URL")+"="+dsn)
 			}
@@ -124,14 +127,16 @@ func (s *Stack) private() bool {
 	return slices.ContainsFunc(s.rows, func(r row) bool { return r.private != nil })
 }
 
-// trusted reports whether the file of certificates holds for every server. It does not where the environment gives a server
-// and not its authority: tests would then refuse that server.
+// trusted reports whether the file of certificates holds for every server. It does not
+// where the environment gives a server and not its authority: tests would then refuse
+// that server.
 func (s *Stack) trusted() bool {
-	return s.given(caVariable) != "" || !slices.ContainsFunc(s.rows, func(r row) bool { return r.given != "" })
+	return s.given(caVariable) != "" ||
+		!slices.ContainsFunc(s.rows, func(r row) bool { return r.given != "" })
 }
 
-// Packages returns the Debian packages of those kinds that have no server, neither in the environment nor on the machine, and
-// would have one with the package.
+// Packages returns the Debian packages of those kinds that have no server, neither in the
+// environment nor on the machine, and would have one with the package.
 func Packages(env Environment, kinds []*server.Kind) []string {
 	var packages []string
 	for _, k := range kinds {
@@ -143,16 +148,19 @@ func Packages(env Environment, kinds []*server.Kind) []string {
 	return packages
 }
 
-// Missing returns an error that names those of the required kinds that have no server, or one that does not answer.
+// Missing returns an error that names those of the required kinds that have no server, or
+// one that does not answer.
 func (s *Stack) Missing(required []string) error {
 	var problems []error
 	for _, r := range s.rows {
 		switch {
 		case !slices.Contains(required, r.kind.Name):
 		case r.missing != nil:
-			problems = append(problems, fmt.Errorf("%s is required: %s is not set, and %w", r.kind.Name, dsnVariable(r.kind), r.missing))
+			problems = append(problems, fmt.Errorf("%s is required: %s is not set, and %w",
+				r.kind.Name, dsnVariable(r.kind), r.missing))
 		case r.silent:
-			problems = append(problems, fmt.Errorf("%s is required: no answer from %s of %s", r.kind.Name, r.address, dsnVariable(r.kind)))
+			problems = append(problems, fmt.Errorf("%s is required: no answer from %s of %s",
+				r.kind.Name, r.address, dsnVariable(r.kind)))
 		}
 	}
 	return errors.Join(problems...)

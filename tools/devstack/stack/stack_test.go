@@ -60,16 +60,20 @@ func exported(s *stack.Stack, name string) string {
 
 func TestServersOfTheEnvironmentAreLeftAlone(t *testing.T) {
 	s := start(t, "", map[string]string{
-		"PLINTH_TEST_POSTGRES_DSN": "postgres://app:s3cret@db.example:5433/x", "PLINTH_TEST_POSTGRES_SOURCE": "container",
-		"PLINTH_TEST_MYSQL_DSN": "app:s3cret@tcp(sql.example:3307)/x", "PLINTH_TEST_REDIS_URL": "redis://:s3cret@cache.example/0",
-		"PLINTH_TEST_SMTP_URL": "smtp://app:s3cret@mail.example", "PLINTH_TEST_SMTP_SOURCE": "our relay",
+		"PLINTH_TEST_POSTGRES_DSN":    "postgres://app:s3cret@db.example:5433/x",
+		"PLINTH_TEST_POSTGRES_SOURCE": "container",
+		"PLINTH_TEST_MYSQL_DSN":       "app:s3cret@tcp(sql.example:3307)/x",
+		"PLINTH_TEST_REDIS_URL":       "redis://:s3cret@cache.example/0",
+		"PLINTH_TEST_SMTP_URL":        "smtp://app:s3cret@mail.example",
+		"PLINTH_TEST_SMTP_SOURCE":     "our relay",
 	})
 	if env := s.Env(); len(env) > 0 {
 		t.Errorf("Env = %q, want nothing", env)
 	}
 	table := s.Table()
 	for _, want := range []string{
-		"PLINTH_TEST_POSTGRES_DSN, container", "db.example:5433", "sql.example:3307", "cache.example",
+		"PLINTH_TEST_POSTGRES_DSN, container", "db.example:5433", "sql.example:3307",
+		"cache.example",
 		"PLINTH_TEST_SMTP_URL, our relay", "mail.example:25",
 	} {
 		if !strings.Contains(table, want) {
@@ -87,24 +91,35 @@ func TestConnectionStringThatDoesNotParseIsAnErrorWithoutItsText(t *testing.T) {
 		dsns           []string
 	}{
 		{kind: "postgres", variable: "PLINTH_TEST_POSTGRES_DSN", dsns: []string{
-			"host=db password=s3cret", "postgres://u:s3cret/x@db:5432/y", "postgres://u:1/s3cret@db/y", "://s3cret", "s3cret@db", "redis://s3cret",
+			"host=db password=s3cret", "postgres://u:s3cret/x@db:5432/y",
+			"postgres://u:1/s3cret@db/y", "://s3cret", "s3cret@db", "redis://s3cret",
 		}},
 		{kind: "mysql", variable: "PLINTH_TEST_MYSQL_DSN", dsns: []string{
-			"u:s3cret@db/y", "u:s3cret@tcp(db:1", "s3cret", "u:p@tcp(db)/x@tcp(s3cret", "u:p@udp(s3cret)/x",
+			"u:s3cret@db/y", "u:s3cret@tcp(db:1", "s3cret", "u:p@tcp(db)/x@tcp(s3cret",
+			"u:p@udp(s3cret)/x",
 		}},
-		{kind: "redis", variable: "PLINTH_TEST_REDIS_URL", dsns: []string{"s3cret", "redis://:s3cret/x@db", "http://:s3cret@db/0", "redis://:s3cret@"}},
-		{kind: "postfix", variable: "PLINTH_TEST_SMTP_URL", dsns: []string{"s3cret:25", "smtp://?ca=s3cret", "http://u:s3cret@mail/"}},
+		{kind: "redis", variable: "PLINTH_TEST_REDIS_URL", dsns: []string{
+			"s3cret",
+			"redis://:s3cret/x@db", "http://:s3cret@db/0", "redis://:s3cret@",
+		}},
+		{
+			kind: "postfix", variable: "PLINTH_TEST_SMTP_URL",
+			dsns: []string{"s3cret:25", "smtp://?ca=s3cret", "http://u:s3cret@mail/"},
+		},
 	} {
 		kinds, err := stack.Choose(tc.kind)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, dsn := range tc.dsns {
-			s, err := stack.Start(t.Context(), func(name string) string { return map[string]string{tc.variable: dsn}[name] }, kinds)
+			s, err := stack.Start(t.Context(),
+				func(name string) string { return map[string]string{tc.variable: dsn}[name] },
+				kinds)
 			if err == nil {
 				t.Errorf("%q is accepted", dsn)
 				_ = s.Close(t.Context())
-			} else if text := err.Error(); !strings.Contains(text, tc.variable) || strings.Contains(text, "s3cret") {
+			} else if text := err.Error(); !strings.Contains(text, tc.variable) ||
+				strings.Contains(text, "s3cret") {
 				t.Errorf("error = %q, want it to name %s and to quote nothing", text, tc.variable)
 			}
 		}
@@ -119,14 +134,16 @@ func TestGivenServerThatDoesNotAnswerIsLoud(t *testing.T) {
 	defer func() { _ = listener.Close() }()
 	s := start(t, "", map[string]string{
 		"PLINTH_TEST_POSTGRES_DSN": "postgres://u:s3cret@127.0.0.1:1/x",
-		"PLINTH_TEST_MYSQL_DSN":    "u:s3c)/@tcp(s3cret@tcp(" + listener.Addr().String() + ")/x?tls=true",
-		"PLINTH_TEST_REDIS_URL":    "redis://:s3cret@" + listener.Addr().String() + "/0",
-		"PLINTH_TEST_SMTP_URL":     "smtp://u:s3cret@127.0.0.1:1?maildir=/x",
+		"PLINTH_TEST_MYSQL_DSN": "u:s3c)/@tcp(s3cret@tcp(" + listener.Addr().String() +
+			")/x?tls=true",
+		"PLINTH_TEST_REDIS_URL": "redis://:s3cret@" + listener.Addr().String() + "/0",
+		"PLINTH_TEST_SMTP_URL":  "smtp://u:s3cret@127.0.0.1:1?maildir=/x",
 	})
 	lines := strings.Split(s.Table(), "\n")
 	for i, want := range []bool{false, true, false, false, true} {
 		if got := strings.Contains(lines[i], "NO ANSWER"); got != want {
-			t.Errorf("line %d says that there is no answer: %v, want %v:\n%s", i, got, want, lines[i])
+			t.Errorf("line %d says that there is no answer: %v, want %v:\n%s",
+				i, got, want, lines[i])
 		}
 	}
 	if strings.Contains(s.Table(), "s3c") {
@@ -135,7 +152,8 @@ func TestGivenServerThatDoesNotAnswerIsLoud(t *testing.T) {
 	if err := s.Missing([]string{"mysql", "redis"}); err != nil {
 		t.Errorf("Missing = %v", err)
 	}
-	if err := s.Missing([]string{"postgres"}); err == nil || !strings.Contains(err.Error(), "no answer from 127.0.0.1:1 of PLINTH_TEST_POSTGRES_DSN") {
+	if err := s.Missing([]string{"postgres"}); err == nil || !strings.Contains(err.Error(),
+		"no answer from 127.0.0.1:1 of PLINTH_TEST_POSTGRES_DSN") {
 		t.Errorf("Missing = %v", err)
 	}
 }
@@ -149,7 +167,8 @@ func TestPrivateServerIsExported(t *testing.T) {
 	}
 	if encrypted := exported(s, "PLINTH_TEST_REDIS_TLS_URL"); encrypted == "" {
 		t.Log("redis-server was built without TLS")
-	} else if tls, err := url.Parse(encrypted); err != nil || tls.Scheme != "rediss" || tls.Host == u.Host || !connects(t, tls.Host) {
+	} else if tls, err := url.Parse(encrypted); err != nil || tls.Scheme != "rediss" ||
+		tls.Host == u.Host || !connects(t, tls.Host) {
 		t.Errorf("the URL for TLS has the scheme %q, the host %q, %v", tls.Scheme, tls.Host, err)
 	}
 	if got := exported(s, "PLINTH_TEST_REDIS_SOURCE"); got != "private server" {
@@ -159,7 +178,8 @@ func TestPrivateServerIsExported(t *testing.T) {
 		t.Error(err)
 	}
 	password, _ := u.User.Password()
-	if table := s.Table(); !strings.Contains(table, u.Host) || !strings.Contains(table, "Redis ") || strings.Contains(table, password) {
+	if table := s.Table(); !strings.Contains(table, u.Host) || !strings.Contains(table, "Redis ") ||
+		strings.Contains(table, password) {
 		t.Errorf("table =\n%s", table)
 	}
 	if kind, ok := server.ByName("redis"); ok && s.Missing([]string{kind.Name}) != nil {
@@ -172,7 +192,8 @@ func TestCertificatesHoldForEveryServerOrNone(t *testing.T) {
 	foreign := map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"}
 	s := start(t, "mysql,redis", foreign)
 	if got := exported(s, "PLINTH_TEST_TLS_CA"); got != "" {
-		t.Errorf("PLINTH_TEST_TLS_CA = %q, though nobody knows who has signed the other server's", got)
+		t.Errorf("PLINTH_TEST_TLS_CA = %q, though nobody knows who has signed the other server's",
+			got)
 	}
 	if !strings.Contains(s.Table(), "PLINTH_TEST_TLS_CA") {
 		t.Error("the table does not say that certificates are not checked")
@@ -183,7 +204,8 @@ func TestCertificatesHoldForEveryServerOrNone(t *testing.T) {
 	}
 	foreign["PLINTH_TEST_TLS_CA"] = own
 	text, err := os.ReadFile(exported(start(t, "mysql,redis", foreign), "PLINTH_TEST_TLS_CA"))
-	if err != nil || !strings.Contains(string(text), "-----BEGIN OWN-----") || strings.Count(string(text), "BEGIN CERTIFICATE") != 1 {
+	if err != nil || !strings.Contains(string(text), "-----BEGIN OWN-----") ||
+		strings.Count(string(text), "BEGIN CERTIFICATE") != 1 {
 		t.Errorf("the file holds %q, %v; want both authorities", text, err)
 	}
 }
@@ -207,13 +229,15 @@ func TestChoose(t *testing.T) {
 			}
 		})
 	}
-	if _, err := stack.Choose("redis,sybase"); err == nil || !strings.Contains(err.Error(), "sybase") {
+	if _, err := stack.Choose("redis,sybase"); err == nil ||
+		!strings.Contains(err.Error(), "sybase") {
 		t.Errorf("Choose = %v, want an error that names the kind", err)
 	}
 }
 
 func TestShellQuotes(t *testing.T) {
-	if got, want := stack.Shell([]string{"A=it's $x=1"}), `export A='it'\''s $x=1'`+"\n"; got != want {
+	if got, want := stack.Shell([]string{"A=it's $x=1"}),
+		`export A='it'\''s $x=1'`+"\n"; got != want {
 		t.Errorf("Shell = %s, want %s", got, want)
 	}
 }
@@ -306,13 +330,18 @@ func TestControlSwitchesTheNodesOfADeployment(t *testing.T) {
 	for _, n := range created.Nodes {
 		roles = append(roles, n.Role)
 	}
-	if want := []string{"master", "replica", "replica", "sentinel", "sentinel", "sentinel"}; !slices.Equal(roles, want) {
+	if want := []string{
+		"master", "replica", "replica", "sentinel", "sentinel",
+		"sentinel",
+	}; !slices.Equal(roles, want) {
 		t.Fatalf("roles = %q, want %q", roles, want)
 	}
-	if created.Master != "mymaster" || created.Password == "" || !strings.Contains(created.DSN, created.Nodes[3].Address) {
+	if created.Master != "mymaster" || created.Password == "" ||
+		!strings.Contains(created.DSN, created.Nodes[3].Address) {
 		t.Errorf("the master is %q; want mymaster, a password, and a connection string with the sentinels", created.Master)
 	}
-	if !strings.HasPrefix(created.Version, "Redis ") || !strings.HasSuffix(created.Version, ", 6 nodes") {
+	if !strings.HasPrefix(created.Version, "Redis ") ||
+		!strings.HasSuffix(created.Version, ", 6 nodes") {
 		t.Errorf("version = %q", created.Version)
 	}
 	one, last := control+"/servers/"+created.ID, created.Nodes[5]
@@ -339,17 +368,33 @@ func TestControlSwitchesTheNodesOfADeployment(t *testing.T) {
 
 func TestControlRefuses(t *testing.T) {
 	need(t, "redis")
-	s := start(t, "mysql,redis", map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"})
+	s := start(t, "mysql,redis",
+		map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"})
 	control := exported(s, "PLINTH_TEST_CONTROL")
 	for _, tc := range []struct {
 		name, target string
 		want         int
 	}{
-		{name: "another token", target: control + "x/servers?kind=redis", want: http.StatusNotFound},
-		{name: "a kind that there is not", target: control + "/servers?kind=sybase", want: http.StatusNotImplemented},
-		{name: "a kind that the environment gives", target: control + "/servers?kind=mysql", want: http.StatusNotImplemented},
-		{name: "what no node does", target: control + "/servers/7/nodes/node-1/explode", want: http.StatusNotFound},
-		{name: "a server that there is not", target: control + "/servers/7/stop", want: http.StatusNotFound},
+		{
+			name: "another token", target: control + "x/servers?kind=redis",
+			want: http.StatusNotFound,
+		},
+		{
+			name: "a kind that there is not", target: control + "/servers?kind=sybase",
+			want: http.StatusNotImplemented,
+		},
+		{
+			name: "a kind that the environment gives", target: control + "/servers?kind=mysql",
+			want: http.StatusNotImplemented,
+		},
+		{
+			name: "what no node does", target: control + "/servers/7/nodes/node-1/explode",
+			want: http.StatusNotFound,
+		},
+		{
+			name: "a server that there is not", target: control + "/servers/7/stop",
+			want: http.StatusNotFound,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) { ask(t, http.MethodPost, tc.target, tc.want) })
 	}

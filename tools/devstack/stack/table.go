@@ -14,9 +14,11 @@ func (s *Stack) Table() string {
 	for _, r := range s.rows {
 		switch {
 		case r.private != nil:
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.kind.Name, Private, r.private.Version(), r.private.Address())
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n",
+				r.kind.Name, Private, r.private.Version(), r.private.Address())
 		case r.missing != nil:
-			fmt.Fprintf(w, "%s\tSKIPPED\t\t%s is not set, and %s\n", r.kind.Name, dsnVariable(r.kind), r.missing)
+			fmt.Fprintf(w, "%s\tSKIPPED\t\t%s is not set, and %s\n",
+				r.kind.Name, dsnVariable(r.kind), r.missing)
 		default:
 			from := dsnVariable(r.kind)
 			if source := s.given(variable(r.kind, "SOURCE")); source != "" {

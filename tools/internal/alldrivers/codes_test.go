@@ -31,7 +31,10 @@ import (
 )
 
 func TestEveryDriverIsLinked(t *testing.T) {
-	if want := []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"}; !slices.Equal(xdb.Drivers(), want) {
+	if want := []string{
+		"mysql", "oracle", "postgres", "sqlite",
+		"sqlserver",
+	}; !slices.Equal(xdb.Drivers(), want) {
 		t.Fatalf("drivers %v, want %v", xdb.Drivers(), want)
 	}
 }
@@ -39,7 +42,8 @@ func TestEveryDriverIsLinked(t *testing.T) {
 // errOf returns the error of a call.
 func errOf[T any](_ T, err error) error { return err }
 
-// upstream returns the error of reading from a server that ends the connection, with a reset or not.
+// upstream returns the error of reading from a server that ends the connection, with a
+// reset or not.
 func upstream(t *testing.T, reset bool) error {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -82,17 +86,29 @@ func TestErrorsOfOtherLibrariesAreNotTheDatabases(t *testing.T) {
 		err  error
 		want *xerror.ErrorCode
 	}{
-		"end of file":         {upstream(t, false), xerror.ServerInternalError},
-		"reset":               {upstream(t, true), xerror.NetworkError},
-		"JSON that breaks":    {json.NewDecoder(strings.NewReader(`{"a":`)).Decode(new(any)), xerror.ServerInternalError},
-		"closed connection":   {fmt.Errorf("x: %w", net.ErrClosed), xerror.NetworkError},
-		"dead upstream":       {errOf(http.Get("http://" + address)), xerror.RemoteError}, //nolint:bodyclose,noctx // it fails
-		"dead server":         {errOf(new(net.Dialer).DialContext(t.Context(), "tcp", address)), xerror.ServiceUnavailable},
-		"unknown host":        {&net.DNSError{Err: "no such host", Name: "elsewhere"}, xerror.NetworkError},
+		"end of file": {upstream(t, false), xerror.ServerInternalError},
+		"reset":       {upstream(t, true), xerror.NetworkError},
+		"JSON that breaks": {
+			json.NewDecoder(strings.NewReader(`{"a":`)).Decode(new(any)),
+			xerror.ServerInternalError,
+		},
+		"closed connection": {fmt.Errorf("x: %w", net.ErrClosed), xerror.NetworkError},
+		"dead upstream":     {errOf(http.Get("http://" + address)), xerror.RemoteError}, //nolint:bodyclose,noctx // it fails
+		"dead server": {
+			errOf(new(net.Dialer).DialContext(t.Context(), "tcp", address)),
+			xerror.ServiceUnavailable,
+		},
+		"unknown host": {
+			&net.DNSError{Err: "no such host", Name: "elsewhere"},
+			xerror.NetworkError,
+		},
 		"upstream's deadline": {context.DeadlineExceeded, xerror.GatewayTimeout},
 		"no record":           {gorm.ErrRecordNotFound, xerror.RecordNotFound},
 	} {
-		for _, err := range []error{tc.err, fmt.Errorf("wrapped: %w", tc.err), errors.Join(errors.New("x"), tc.err)} {
+		for _, err := range []error{
+			tc.err, fmt.Errorf("wrapped: %w", tc.err),
+			errors.Join(errors.New("x"), tc.err),
+		} {
 			if got := xerror.From(err).GetErrorCode(); err == nil || got != tc.want {
 				t.Errorf("%s: %v = %v, want %v", name, err, got, tc.want)
 			}
@@ -110,9 +126,10 @@ func TestTruncatedBodiesAreTheClients(t *testing.T) {
 	t.Cleanup(s.Close)
 	part := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nhalf"
 	for name, text := range map[string]string{
-		"an upload that breaks off":            "POST /file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n" + part,
-		"an upload without its last delimiter": fmt.Sprintf("POST /file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n\r\n%s", len(part), part),
-		"a document that breaks off":           "POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"a\":",
+		"an upload that breaks off": "POST /file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n" + part,
+		"an upload without its last delimiter": fmt.Sprintf(
+			"POST /file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n\r\n%s", len(part), part),
+		"a document that breaks off": "POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"a\":",
 	} {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
 		if err != nil {
@@ -163,17 +180,24 @@ func TestResetsInABodyAreTheClients(t *testing.T) {
 	reading, codes := make(chan struct{}), make(chan *xerror.ErrorCode)
 	var served sync.WaitGroup
 	engine := gin.New()
-	engine.Use(func(c *gin.Context) { served.Add(1); defer served.Done(); c.Next() }, xhelper.Serve(xhelper.Config{}))
+	engine.Use(func(c *gin.Context) { served.Add(1); defer served.Done(); c.Next() },
+		xhelper.Serve(xhelper.Config{}))
 	fail := func(c *gin.Context, bind func() error) {
 		c.Request.Body = &firstRead{ReadCloser: c.Request.Body, done: reading}
 		err := bind()
 		_ = c.Error(err)
 		codes <- xerror.From(err).GetErrorCode()
 	}
-	engine.POST("/file", func(c *gin.Context) { fail(c, func() error { return errOf(c.FormFile("file")) }) })
-	engine.POST("/json", func(c *gin.Context) { fail(c, func() error { return c.ShouldBindJSON(&struct{}{}) }) })
+	engine.POST("/file", func(c *gin.Context) {
+		fail(c, func() error { return errOf(c.FormFile("file")) })
+	})
+	engine.POST("/json", func(c *gin.Context) {
+		fail(c, func() error { return c.ShouldBindJSON(&struct{}{}) })
+	})
 	s := httptest.NewUnstartedServer(engine)
-	s.Config.BaseContext = func(net.Listener) context.Context { return xlog.NewContext(context.Background(), log) }
+	s.Config.BaseContext = func(net.Listener) context.Context {
+		return xlog.NewContext(context.Background(), log)
+	}
 	s.Start()
 	t.Cleanup(s.Close)
 	for path, begin := range map[string]string{
@@ -184,7 +208,8 @@ func TestResetsInABodyAreTheClients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\n"+begin); err != nil {
+		if _, err = io.WriteString(conn,
+			"POST "+path+" HTTP/1.1\r\nHost: x\r\n"+begin); err != nil {
 			t.Fatal(err)
 		}
 		<-reading // else the reset discards what was sent
@@ -201,7 +226,8 @@ func TestResetsInABodyAreTheClients(t *testing.T) {
 	}
 	info, all := 0, 0
 	for line := range strings.Lines(out.String()) {
-		if all++; strings.Contains(line, `"level":"info"`) && strings.Contains(line, fmt.Sprintf(`"error_code":%d`, xerror.Canceled.GetCode())) {
+		if all++; strings.Contains(line, `"level":"info"`) &&
+			strings.Contains(line, fmt.Sprintf(`"error_code":%d`, xerror.Canceled.GetCode())) {
 			info++
 		}
 	}
@@ -231,8 +257,10 @@ func TestDeadDatabasesAreUnavailable(t *testing.T) {
 		"postgres":  "postgres://u:p@" + address + "/d",
 		"sqlserver": "sqlserver://u:p@" + address + "?database=d",
 	} {
-		_, err := xdb.Open(t.Context(), xdb.Options{Driver: name, DSN: xlog.Secret(dsn), ConnectTimeout: -1})
-		if got := xerror.From(err).GetErrorCode(); got != xerror.ServiceUnavailable || got.Status() != http.StatusServiceUnavailable {
+		_, err := xdb.Open(t.Context(),
+			xdb.Options{Driver: name, DSN: xlog.Secret(dsn), ConnectTimeout: -1})
+		if got := xerror.From(err).GetErrorCode(); got != xerror.ServiceUnavailable ||
+			got.Status() != http.StatusServiceUnavailable {
 			t.Errorf("%s: %v = %v, want %v", name, err, got, xerror.ServiceUnavailable)
 		}
 	}

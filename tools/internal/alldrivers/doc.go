@@ -1,2 +1,3 @@
-// Package alldrivers tests what a program does that links every database and cache driver.
+// Package alldrivers tests what a program does that links every database and cache
+// driver.
 package alldrivers

@@ -12,7 +12,8 @@ const (
 	budgetModules = 15
 )
 
-// Check refuses a core that costs more over plain gin than was promised. It builds those two programs.
+// Check refuses a core that costs more over plain gin than was promised. It builds those
+// two programs.
 func Check(ctx context.Context, root string) error {
 	sizes, err := measure(ctx, root, programs[:2])
 	if err != nil {
@@ -25,10 +26,13 @@ func Check(ctx context.Context, root string) error {
 func budget(gin, core measured) error {
 	var problems []error
 	if over := core.bytes - gin.bytes; over > budgetBytes {
-		problems = append(problems, fmt.Errorf("core is %.2f MB over gin; the budget is %.1f MB", mb(over), mb(budgetBytes)))
+		problems = append(problems, fmt.Errorf("core is %.2f MB over gin; the budget is %.1f MB",
+			mb(over), mb(budgetBytes)))
 	}
 	if over := core.modules - gin.modules; over > budgetModules {
-		problems = append(problems, fmt.Errorf("core links %d modules more than gin; the budget is %d", over, budgetModules))
+		problems = append(problems,
+			fmt.Errorf("core links %d modules more than gin; the budget is %d",
+				over, budgetModules))
 	}
 	return errors.Join(problems...)
 }

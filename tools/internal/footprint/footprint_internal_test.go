@@ -17,11 +17,15 @@ func TestBudget(t *testing.T) {
 	}{
 		{name: "within", core: measured{bytes: 17_000_000, modules: 34}},
 		{name: "too large", core: measured{bytes: 17_000_001, modules: 34}, want: "MB over gin"},
-		{name: "too many modules", core: measured{bytes: 14_000_000, modules: 35}, want: "16 modules"},
+		{
+			name: "too many modules",
+			core: measured{bytes: 14_000_000, modules: 35}, want: "16 modules",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := budget(gin, tc.core)
-			if (err != nil) != (tc.want != "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			if (err != nil) != (tc.want != "") || err != nil &&
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("budget = %v, want %q", err, tc.want)
 			}
 		})
@@ -30,12 +34,16 @@ func TestBudget(t *testing.T) {
 
 func TestBudgetIsThatOfCoreOverGin(t *testing.T) {
 	if programs[0].folder != "gin" || programs[1].folder != "core" {
-		t.Errorf("the first programs are %s and %s, want gin and core", programs[0].folder, programs[1].folder)
+		t.Errorf("the first programs are %s and %s, want gin and core",
+			programs[0].folder, programs[1].folder)
 	}
 }
 
 func TestProgramIsComparedWithItsPeer(t *testing.T) {
-	sizes := Sizes{"gin": {bytes: 14_000_000}, "core": {bytes: 16_000_000}, "baregrpc": {bytes: 10_000_000}}
+	sizes := Sizes{
+		"gin": {bytes: 14_000_000}, "core": {bytes: 16_000_000},
+		"baregrpc": {bytes: 10_000_000},
+	}
 	text := sizes.Table()
 	for _, want := range []string{"| 16.0 MB | +2.0 MB |", "| 10.0 MB | +0.0 MB |"} {
 		if !strings.Contains(text, want) {
@@ -43,7 +51,8 @@ func TestProgramIsComparedWithItsPeer(t *testing.T) {
 		}
 	}
 	for _, p := range programs {
-		if !slices.ContainsFunc(programs, func(other program) bool { return other.folder == p.peer }) {
+		if !slices.ContainsFunc(programs,
+			func(other program) bool { return other.folder == p.peer }) {
 			t.Errorf("the peer of %s is no program: %q", p.folder, p.peer)
 		}
 	}
@@ -51,10 +60,14 @@ func TestProgramIsComparedWithItsPeer(t *testing.T) {
 
 func TestModuleWeighsWhatItAddsToTheProgramWithoutIt(t *testing.T) {
 	sizes := Sizes{
-		"gin": {bytes: 14_000_000, modules: 19}, "core": {bytes: 16_000_000, modules: 29}, "memory": {bytes: 16_900_000, modules: 30},
+		"gin": {bytes: 14_000_000, modules: 19}, "core": {bytes: 16_000_000, modules: 29},
+		"memory": {bytes: 16_900_000, modules: 30},
 	}
 	text := sizes.Modules()
-	for _, want := range []string{"| 2.0 MB, 10 modules over gin |", "| `cacheplugins/memory` | the cache in the process | 0.9 MB, 1 module |"} {
+	for _, want := range []string{
+		"| 2.0 MB, 10 modules over gin |",
+		"| `cacheplugins/memory` | the cache in the process | 0.9 MB, 1 module |",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("table has no %q:\n%s", want, text)
 		}
@@ -81,7 +94,8 @@ func TestEveryReleasedModuleHasARow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		if has := slices.ContainsFunc(modules, func(row module) bool { return row.name == m.Name }); has != m.Released() {
+		if has := slices.ContainsFunc(modules,
+			func(row module) bool { return row.name == m.Name }); has != m.Released() {
 			t.Errorf("%s has a row: %t, want %t", m.Name, has, m.Released())
 		}
 	}

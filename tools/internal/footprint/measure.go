@@ -19,7 +19,9 @@ type measured struct {
 }
 
 // Measure builds every program of the repository at root.
-func Measure(ctx context.Context, root string) (Sizes, error) { return measure(ctx, root, programs) }
+func Measure(ctx context.Context, root string) (Sizes, error) {
+	return measure(ctx, root, programs)
+}
 
 func measure(ctx context.Context, root string, programs []program) (Sizes, error) {
 	dir, err := os.MkdirTemp("", "plinth-footprint-")
@@ -39,7 +41,8 @@ func measure(ctx context.Context, root string, programs []program) (Sizes, error
 }
 
 func build(ctx context.Context, root, folder, binary string) (measured, error) {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./footprint/hello/"+folder)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o",
+		binary, "./footprint/hello/"+folder)
 	cmd.Dir = filepath.Join(root, "tools")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,11 +1,13 @@
-// Package footprint measures what the smallest program of each module costs: its size and the modules that it links, with plain
-// gin beside it, and grpc-go alone beside grpcx.
+// Package footprint measures what the smallest program of each module costs: its size and
+// the modules that it links, with plain gin beside it, and grpc-go alone beside grpcx.
 //
-// The programs stand below tools/footprint/hello. They are built without cgo, stripped and with trimmed paths, for the machine at
-// hand. Which libraries a program may link is not looked at here: `release verify` builds the same programs as strangers would.
+// The programs stand below tools/footprint/hello. They are built without cgo, stripped
+// and with trimmed paths, for the machine at hand. Which libraries a program may link is
+// not looked at here: `release verify` builds the same programs as strangers would.
 package footprint
 
-// A program is a folder below hello, what it shows, and the one whose size it is compared with.
+// A program is a folder below hello, what it shows, and the one whose size it is compared
+// with.
 type program struct{ folder, shows, peer string }
 
 // programs are in the order of the table.
@@ -35,7 +37,8 @@ var programs = []program{
 	{"grpc", "`grpcx` without HTTP: health, reflection, ids, logs, errors, shutdown", "baregrpc"},
 }
 
-// A weight is what a module adds to a program: that of the folder program over that of the folder without.
+// A weight is what a module adds to a program: that of the folder program over that of
+// the folder without.
 type weight struct{ program, without, note string }
 
 // A module is a row of the table of modules.
@@ -51,13 +54,41 @@ var modules = []module{
 		"[base-go](docs/content/base-go)",
 		[]weight{{"core", "gin", " over gin"}},
 	},
-	{"dbplugins/sqlite", "the SQLite driver, in pure Go", page("sqlite"), []weight{{"sqlite", "core", ""}}},
-	{"dbplugins/postgres", "the PostgreSQL driver, over pgx", page("postgres"), []weight{{"postgres", "core", ""}}},
-	{"dbplugins/mysql", "the driver for MySQL and MariaDB", page("mysql"), []weight{{"mysql", "core", ""}}},
-	{"dbplugins/sqlserver", "the SQL Server driver", page("sqlserver"), []weight{{"sqlserver", "core", ""}}},
-	{"dbplugins/oracle", "the Oracle driver, in pure Go, over go-ora", page("oracle"), []weight{{"oracle", "core", ""}}},
-	{"cacheplugins/memory", "the cache in the process", page("memory"), []weight{{"memory", "core", ""}}},
-	{"cacheplugins/redis", "the cache on Redis, over go-redis: one server, Sentinel or Cluster", page("redis"), []weight{{"redis", "core", ""}}},
+	{
+		"dbplugins/sqlite", "the SQLite driver, in pure Go",
+		page("sqlite"),
+		[]weight{{"sqlite", "core", ""}},
+	},
+	{
+		"dbplugins/postgres", "the PostgreSQL driver, over pgx",
+		page("postgres"),
+		[]weight{{"postgres", "core", ""}},
+	},
+	{
+		"dbplugins/mysql", "the driver for MySQL and MariaDB",
+		page("mysql"),
+		[]weight{{"mysql", "core", ""}},
+	},
+	{
+		"dbplugins/sqlserver", "the SQL Server driver",
+		page("sqlserver"),
+		[]weight{{"sqlserver", "core", ""}},
+	},
+	{
+		"dbplugins/oracle", "the Oracle driver, in pure Go, over go-ora",
+		page("oracle"),
+		[]weight{{"oracle", "core", ""}},
+	},
+	{
+		"cacheplugins/memory", "the cache in the process",
+		page("memory"),
+		[]weight{{"memory", "core", ""}},
+	},
+	{
+		"cacheplugins/redis", "the cache on Redis, over go-redis: one server, Sentinel or Cluster",
+		page("redis"),
+		[]weight{{"redis", "core", ""}},
+	},
 	{
 		"grpcx", "gRPC beside HTTP, over grpc-go: interceptors, errors as statuses, a server with health and a graceful stop, clients",
 		"[gRPC](docs/content/guide/grpc.md)",
@@ -74,14 +105,19 @@ var modules = []module{
 		[]weight{{"async", "core", ""}},
 	},
 	{
-		"asyncx/river", "an engine for durable jobs: River on PostgreSQL", "[river](docs/content/base-go/asyncx-river.md)",
+		"asyncx/river", "an engine for durable jobs: River on PostgreSQL",
+		"[river](docs/content/base-go/asyncx-river.md)",
 		[]weight{{"river", "postgres", " over PostgreSQL"}},
 	},
 	{
-		"asyncx/asynq", "an engine for durable jobs: asynq on Redis", "[asynq](docs/content/base-go/asyncx-asynq.md)",
+		"asyncx/asynq", "an engine for durable jobs: asynq on Redis",
+		"[asynq](docs/content/base-go/asyncx-asynq.md)",
 		[]weight{{"asynq", "redis", " over Redis"}},
 	},
-	{"cronx", "schedules, with one run in a cluster", "[cronx](docs/content/base-go/cronx.md)", []weight{{"cron", "core", ""}}},
+	{
+		"cronx", "schedules, with one run in a cluster", "[cronx](docs/content/base-go/cronx.md)",
+		[]weight{{"cron", "core", ""}},
+	},
 	{
 		"notifyx", "messages to people and services: mail over go-mail, webhooks after the Standard Webhooks specification, templates",
 		"[notifications](docs/content/guide/notifications.md)",

@@ -12,7 +12,8 @@ func (s Sizes) Table() string {
 	b.WriteString("| Program | Size | Over gin, or grpc-go alone | Linked modules |\n|---|---|---|---|\n")
 	for _, p := range programs {
 		m := s[p.folder]
-		fmt.Fprintf(&b, "| %s | %.1f MB | %+.1f MB | %d |\n", p.shows, mb(m.bytes), mb(m.bytes-s[p.peer].bytes), m.modules)
+		fmt.Fprintf(&b, "| %s | %.1f MB | %+.1f MB | %d |\n",
+			p.shows, mb(m.bytes), mb(m.bytes-s[p.peer].bytes), m.modules)
 	}
 	b.WriteString("\n" + machine() + "\n")
 	return b.String()
@@ -26,12 +27,14 @@ func (s Sizes) Modules() string {
 		var adds []string
 		for _, w := range m.weights {
 			with, without := s[w.program], s[w.without]
-			adds = append(adds, fmt.Sprintf("%.1f MB, %s%s", mb(with.bytes-without.bytes), count(with.modules-without.modules), w.note))
+			adds = append(adds, fmt.Sprintf("%.1f MB, %s%s",
+				mb(with.bytes-without.bytes), count(with.modules-without.modules), w.note))
 		}
 		if adds == nil {
 			adds = []string{"–"}
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.name, m.what, strings.Join(adds, "; "), m.page)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n",
+			m.name, m.what, strings.Join(adds, "; "), m.page)
 	}
 	b.WriteString("\nMegabytes of the binary and linked modules. " + machine() + "\n")
 	return b.String()
@@ -45,7 +48,8 @@ func count(modules int) string {
 }
 
 func machine() string {
-	return fmt.Sprintf("Stripped, without cgo, %s, %s/%s.", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("Stripped, without cgo, %s, %s/%s.",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func mb(bytes int64) float64 { return float64(bytes) / 1e6 }

@@ -1,4 +1,5 @@
-// Package marks replaces what a program writes into a file that people write too: the part between two marks.
+// Package marks replaces what a program writes into a file that people write too: the
+// part between two marks.
 //
 //	<!-- NAME: written by `make bench-docs` -->
 //	...
@@ -12,7 +13,8 @@ import (
 	"strings"
 )
 
-// Put replaces what stands between the marks of that name in the file. The file has to have both, once.
+// Put replaces what stands between the marks of that name in the file. The file has to
+// have both, once.
 func Put(file, name, text string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -34,7 +36,8 @@ func replace(whole, name, text string) (string, error) {
 	mark, body, closed := strings.Cut(rest, " -->\n")
 	_, tail, ended := strings.Cut(body, end)
 	if !closed || !ended {
-		return "", errors.New("the mark of " + name + " is no line of its own, or its end comes first")
+		return "", errors.New("the mark of " + name +
+			" is no line of its own, or its end comes first")
 	}
 	return head + begin + mark + " -->\n" + text + end + tail, nil
 }

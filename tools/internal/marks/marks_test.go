@@ -9,9 +9,13 @@ import (
 )
 
 func TestTextIsPutBetweenItsMarks(t *testing.T) {
-	const begin, end, other = "<!-- a: written by x -->\n", "<!-- /a -->\n", "<!-- b: written by y -->\nkept\n<!-- /b -->\n"
+	const begin, end, other = "<!-- a: written by x -->\n", "<!-- /a -->\n",
+		"<!-- b: written by y -->\nkept\n<!-- /b -->\n"
 	for _, tc := range []struct{ name, file, want string }{
-		{name: "between", file: "1\n" + begin + "old\n" + end + other, want: "1\n" + begin + "new\n" + end + other},
+		{
+			name: "between", file: "1\n" + begin + "old\n" + end + other,
+			want: "1\n" + begin + "new\n" + end + other,
+		},
 		{name: "empty before", file: begin + end, want: begin + "new\n" + end},
 		{name: "no marks", file: other},
 		{name: "no end", file: begin},

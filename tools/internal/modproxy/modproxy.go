@@ -1,8 +1,10 @@
-// Package modproxy builds a file-system module proxy from the working tree and from its tags, so that the modules of
-// this repository can resolve one another before they are published.
+// Package modproxy builds a file-system module proxy from the working tree and from its
+// tags, so that the modules of this repository can resolve one another before they are
+// published.
 //
-// The layout is that of the GOPROXY protocol (https://go.dev/ref/mod#goproxy-protocol); each zip holds
-// what the public proxy would pack, so its hash is the one that go.sum will have.
+// The layout is that of the GOPROXY protocol (https://go.dev/ref/mod#goproxy-protocol);
+// each zip holds what the public proxy would pack, so its hash is the one that go.sum
+// will have.
 package modproxy
 
 import (
@@ -34,7 +36,8 @@ func Add(ctx context.Context, dir string, m workspace.Module, version string) er
 	return AddWith(ctx, dir, m, version, nil)
 }
 
-// AddTag publishes the module as its tag in the repository at root has it, which need not be checked out.
+// AddTag publishes the module as its tag in the repository at root has it, which need not
+// be checked out.
 func AddTag(ctx context.Context, dir, root string, m workspace.Module, version string) error {
 	mod, err := FileAt(ctx, root, m.Tag(version), path.Join(m.Name, "go.mod"))
 	if err != nil {
@@ -74,7 +77,9 @@ func Hash(pack func(io.Writer) error) (string, error) {
 
 // HashMod returns the h1 hash of a go.mod, as go.sum has it.
 func HashMod(text []byte) (string, error) {
-	return dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil })
+	return dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(text)), nil
+	})
 }
 
 // FileAt returns a file of a revision; the name is relative to the root, with slashes.
@@ -84,7 +89,8 @@ func FileAt(ctx context.Context, root, revision, name string) ([]byte, error) {
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("read %s of %s: %w: %s", name, revision, err, strings.TrimSpace(problem.String()))
+		return nil, fmt.Errorf("read %s of %s: %w: %s",
+			name, revision, err, strings.TrimSpace(problem.String()))
 	}
 	return out, nil
 }
@@ -106,7 +112,10 @@ func add(dir string, id module.Version, mod []byte, pack func(io.Writer) error) 
 	if err != nil {
 		return err
 	}
-	for name, data := range map[string][]byte{id.Version + ".mod": mod, id.Version + ".info": info} {
+	for name, data := range map[string][]byte{
+		id.Version + ".mod":  mod,
+		id.Version + ".info": info,
+	} {
 		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
 			return err
 		}

@@ -40,7 +40,8 @@ func tree(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "init",
+		"-q").CombinedOutput(); err != nil {
 		t.Skipf("git: %v\n%s", err, out)
 	}
 	return dir
@@ -58,7 +59,10 @@ func TestZipHoldsWhatTheModuleOwns(t *testing.T) {
 		}
 	}
 	const prefix = "github.com/plinthgo/plinth/lib@v0.1.0/"
-	want := []string{prefix + ".gitignore", prefix + "LICENSE", prefix + "go.mod", prefix + "lib.go"}
+	want := []string{
+		prefix + ".gitignore", prefix + "LICENSE", prefix + "go.mod",
+		prefix + "lib.go",
+	}
 	if got := packed(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
 		t.Errorf("files = %q, want %q", got, want)
 	}
@@ -73,7 +77,8 @@ func TestModuleInsideAnotherHasItsOwnZip(t *testing.T) {
 	}
 }
 
-// TestPackageIsFoundInTheInnerModule lets the go command look for both packages: it refuses one that two modules hold.
+// TestPackageIsFoundInTheInnerModule lets the go command look for both packages: it
+// refuses one that two modules hold.
 func TestPackageIsFoundInTheInnerModule(t *testing.T) {
 	proxy, app := published(t), t.TempDir()
 	for name, text := range map[string]string{
@@ -88,8 +93,10 @@ func TestPackageIsFoundInTheInnerModule(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "go", args...)
 		cmd.Dir = app
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-modcacherw", "GOSUMDB=off",
-			"GOPROXY=file://"+filepath.ToSlash(proxy), "GOMODCACHE="+filepath.Join(t.TempDir(), "cache"))
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-modcacherw",
+			"GOSUMDB=off",
+			"GOPROXY=file://"+filepath.ToSlash(proxy),
+			"GOMODCACHE="+filepath.Join(t.TempDir(), "cache"))
 		var problem strings.Builder
 		cmd.Stderr = &problem
 		out, err := cmd.Output()
@@ -101,7 +108,8 @@ func TestPackageIsFoundInTheInnerModule(t *testing.T) {
 	command("mod", "tidy")
 	const lib = "github.com/plinthgo/plinth/lib"
 	want := lib + " " + lib + "\n" + lib + "/nested " + lib + "/nested\n"
-	if got := command("list", "-f", "{{.ImportPath}} {{.Module.Path}}", lib, lib+"/nested"); got != want {
+	if got := command("list", "-f", "{{.ImportPath}} {{.Module.Path}}",
+		lib, lib+"/nested"); got != want {
 		t.Errorf("packages and modules =\n%s\nwant\n%s", got, want)
 	}
 }
@@ -127,7 +135,8 @@ func TestProxyHasEveryVersionThatWasAdded(t *testing.T) {
 	git(t, root, "add", ".")
 	git(t, root, "commit", "-qm", "first")
 	git(t, root, "tag", "lib/v0.1.0")
-	if err := os.WriteFile(filepath.Join(root, "lib", "lib.go"), []byte("package lib\n\nconst New = 1\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "lib", "lib.go"),
+		[]byte("package lib\n\nconst New = 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	modules, err := workspace.Modules(root)
@@ -142,14 +151,19 @@ func TestProxyHasEveryVersionThatWasAdded(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := filepath.Join(proxy, "github.com", "plinthgo", "plinth", "lib", "@v")
-	if got, err := os.ReadFile(filepath.Join(folder, "list")); err != nil || string(got) != "v0.1.0\nv0.2.0\n" {
+	if got, err := os.ReadFile(filepath.Join(folder, "list")); err != nil ||
+		string(got) != "v0.1.0\nv0.2.0\n" {
 		t.Errorf("list = %q, %v", got, err)
 	}
-	tag, err := modproxy.Hash(func(w io.Writer) error { return modproxy.PackTag(w, root, lib, "v0.1.0") })
+	tag, err := modproxy.Hash(func(w io.Writer) error {
+		return modproxy.PackTag(w, root, lib, "v0.1.0")
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := modproxy.Hash(func(w io.Writer) error { return modproxy.Pack(t.Context(), w, lib, "v0.1.0") })
+	tree, err := modproxy.Hash(func(w io.Writer) error {
+		return modproxy.Pack(t.Context(), w, lib, "v0.1.0")
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +171,9 @@ func TestProxyHasEveryVersionThatWasAdded(t *testing.T) {
 		t.Error("a changed file did not change the hash of the zip")
 	}
 	git(t, root, "checkout", "-q", "--", "lib/lib.go")
-	if same, err := modproxy.Hash(func(w io.Writer) error { return modproxy.Pack(t.Context(), w, lib, "v0.1.0") }); err != nil || same != tag {
+	if same, err := modproxy.Hash(func(w io.Writer) error {
+		return modproxy.Pack(t.Context(), w, lib, "v0.1.0")
+	}); err != nil || same != tag {
 		t.Errorf("hash of the tree = %s, %v; want that of its tag, %s", same, err, tag)
 	}
 }
@@ -165,7 +181,8 @@ func TestProxyHasEveryVersionThatWasAdded(t *testing.T) {
 // git runs git in the repository.
 func git(t *testing.T, root string, args ...string) {
 	t.Helper()
-	args = append([]string{"-C", root, "-c", "user.name=t", "-c", "user.email=t@example.org"}, args...)
+	args = append([]string{"-C", root, "-c", "user.name=t", "-c", "user.email=t@example.org"},
+		args...)
 	if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
@@ -192,7 +209,8 @@ func TestBadVersionIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := modproxy.Add(t.Context(), t.TempDir(), workspace.Module{Dir: t.TempDir(), File: file}, "v2.0.0"); err == nil {
+	if err := modproxy.Add(t.Context(), t.TempDir(), workspace.Module{Dir: t.TempDir(), File: file},
+		"v2.0.0"); err == nil {
 		t.Error("a version of another major was accepted")
 	}
 }

@@ -15,11 +15,12 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// An Overlay is what files of a module are to be, by their names within it, while the working tree is left alone. They need
-// not exist there.
+// An Overlay is what files of a module are to be, by their names within it, while the
+// working tree is left alone. They need not exist there.
 type Overlay map[string][]byte
 
-// Read returns a file of the module as the overlay has it, or else as the working tree does; nil where neither has it.
+// Read returns a file of the module as the overlay has it, or else as the working tree
+// does; nil where neither has it.
 func (o Overlay) Read(m workspace.Module, name string) ([]byte, error) {
 	if text, ok := o[name]; ok {
 		return text, nil
@@ -32,7 +33,9 @@ func (o Overlay) Read(m workspace.Module, name string) ([]byte, error) {
 }
 
 // AddWith is Add with some files as the overlay has them.
-func AddWith(ctx context.Context, dir string, m workspace.Module, version string, over Overlay) error {
+func AddWith(
+	ctx context.Context, dir string, m workspace.Module, version string, over Overlay,
+) error {
 	mod, err := over.Read(m, "go.mod")
 	if err != nil {
 		return err
@@ -43,7 +46,9 @@ func AddWith(ctx context.Context, dir string, m workspace.Module, version string
 }
 
 // PackWith is Pack with some files as the overlay has them.
-func PackWith(ctx context.Context, w io.Writer, m workspace.Module, version string, over Overlay) (err error) {
+func PackWith(
+	ctx context.Context, w io.Writer, m workspace.Module, version string, over Overlay,
+) (err error) {
 	names, err := workspace.Files(ctx, m.Dir)
 	if err != nil {
 		return err
@@ -61,7 +66,8 @@ func PackWith(ctx context.Context, w io.Writer, m workspace.Module, version stri
 	}
 	for name, text := range over {
 		f := file{dir: dir, name: name}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(f.full()), 0o750), os.WriteFile(f.full(), text, 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(f.full()), 0o750),
+			os.WriteFile(f.full(), text, 0o600)); err != nil {
 			return err
 		}
 		files = append(files, f)

@@ -17,10 +17,15 @@ func TestOverlayIsPackedLikeTheFilesThatItStandsFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lib, over := modules[0], modproxy.Overlay{"lib.go": []byte("package lib\n\nconst New = 1\n"), "go.sum": []byte("x\n")}
+	lib, over := modules[0], modproxy.Overlay{
+		"lib.go": []byte("package lib\n\nconst New = 1\n"),
+		"go.sum": []byte("x\n"),
+	}
 	hash := func(over modproxy.Overlay) string {
 		t.Helper()
-		h, err := modproxy.Hash(func(w io.Writer) error { return modproxy.PackWith(t.Context(), w, lib, "v0.1.0", over) })
+		h, err := modproxy.Hash(func(w io.Writer) error {
+			return modproxy.PackWith(t.Context(), w, lib, "v0.1.0", over)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +38,8 @@ func TestOverlayIsPackedLikeTheFilesThatItStandsFor(t *testing.T) {
 		}
 	}
 	if written := hash(nil); overlaid != written || overlaid == before {
-		t.Errorf("hash = %s, want that of the files, %s, and not that of the tree before, %s", overlaid, written, before)
+		t.Errorf("hash = %s, want that of the files, %s, and not that of the tree before, %s",
+			overlaid, written, before)
 	}
 }
 
@@ -44,14 +50,17 @@ func TestOverlaidVersionHasItsGoMod(t *testing.T) {
 		t.Fatal(err)
 	}
 	mod := "module github.com/plinthgo/plinth/lib\n\ngo 1.24.0\n"
-	if err := modproxy.AddWith(t.Context(), proxy, modules[0], "v0.2.0", modproxy.Overlay{"go.mod": []byte(mod)}); err != nil {
+	if err := modproxy.AddWith(t.Context(), proxy, modules[0], "v0.2.0",
+		modproxy.Overlay{"go.mod": []byte(mod)}); err != nil {
 		t.Fatal(err)
 	}
 	folder := filepath.Join(proxy, "github.com", "plinthgo", "plinth", "lib", "@v")
-	if got, err := os.ReadFile(filepath.Join(folder, "v0.2.0.mod")); err != nil || string(got) != mod {
+	if got, err := os.ReadFile(filepath.Join(folder, "v0.2.0.mod")); err != nil ||
+		string(got) != mod {
 		t.Errorf("v0.2.0.mod = %q, %v", got, err)
 	}
-	if got := packed(t, filepath.Join(folder, "v0.2.0.zip")); !slices.Contains(got, "github.com/plinthgo/plinth/lib@v0.2.0/go.mod") {
+	if got := packed(t, filepath.Join(folder, "v0.2.0.zip")); !slices.Contains(got,
+		"github.com/plinthgo/plinth/lib@v0.2.0/go.mod") {
 		t.Errorf("files = %q", got)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// few has a file, a server and nothing for the database and the cache, and each extra with and without the others.
+// few has a file, a server and nothing for the database and the cache, and each extra
+// with and without the others.
 var few = []wanted{
 	{database: "sqlite", cache: "memory"},
 	{database: "postgres", cache: "redis", grpc: true, mail: true},
@@ -30,15 +31,16 @@ func combinations() []wanted {
 	for _, database := range databases {
 		for _, cache := range caches {
 			for extras := range 16 {
-				all = append(all, wanted{database, cache, extras&1 > 0, extras&2 > 0, extras&4 > 0, extras&8 > 0})
+				all = append(all,
+					wanted{database, cache, extras&1 > 0, extras&2 > 0, extras&4 > 0, extras&8 > 0})
 			}
 		}
 	}
 	return all
 }
 
-// TestServicesWork builds, vets and tests what is written, as the machine of somebody else does it:
-// PLINTH_TEST_COMBINATIONS=all for every combination.
+// TestServicesWork builds, vets and tests what is written, as the machine of somebody
+// else does it: PLINTH_TEST_COMBINATIONS=all for every combination.
 func TestServicesWork(t *testing.T) {
 	services := few
 	if os.Getenv("PLINTH_TEST_COMBINATIONS") == "all" {
@@ -75,7 +77,8 @@ func direct(t *testing.T, p *project) string {
 
 // allFields has a field of each type.
 var allFields = []string{
-	"customer:string", "remark:text", "pieces:int", "total:int64", "weight:float64", "paid:bool", "paid_at:time", "userId:id",
+	"customer:string", "remark:text", "pieces:int", "total:int64", "weight:float64", "paid:bool",
+	"paid_at:time", "userId:id",
 }
 
 func TestGeneratedEntitiesWork(t *testing.T) {
@@ -84,14 +87,17 @@ func TestGeneratedEntitiesWork(t *testing.T) {
 			p := write(t, everything(database, "memory"))
 			order := append([]string{"gen", "entity", "OrderItem"}, allFields...)
 			for _, args := range [][]string{
-				order, {"gen", "entity", "Category", "title:string"}, {"gen", "entity", "HomeUrl", "customerId:id", "api_url:string"},
+				order,
+				{"gen", "entity", "Category", "title:string"},
+				{"gen", "entity", "HomeUrl", "customerId:id", "api_url:string"},
 			} {
 				if out, err := p.plinth(args...); err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
 			}
 			p.works()
-			if out, err := p.plinth(order...); err == nil || !strings.Contains(out, "orderitem.go is there") {
+			if out, err := p.plinth(order...); err == nil ||
+				!strings.Contains(out, "orderitem.go is there") {
 				t.Errorf("the same entity again: %v\n%s", err, out)
 			}
 		})
@@ -107,7 +113,8 @@ type added struct {
 func TestAddedBackendsWork(t *testing.T) {
 	p := write(t, wanted{database: "none", cache: "none"})
 	add := func(kind, name string) (a added) {
-		out, err := p.command(nil, p.sandbox.Path("plinth"), "add", kind, name, "--json", "--no-tidy").Output()
+		out, err := p.command(nil, p.sandbox.Path("plinth"), "add", kind, name, "--json",
+			"--no-tidy").Output()
 		if err == nil {
 			err = json.Unmarshal(out, &a)
 		}

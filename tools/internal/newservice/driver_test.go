@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// acme is the module of a database driver that is not part of the project: a SQLite whose file is named by variables of its own.
+// acme is the module of a database driver that is not part of the project: a SQLite whose
+// file is named by variables of its own.
 var acme = map[string]string{
 	"go.mod": "module example.com/acme\n\ngo 1.26.0\n",
 	"acme.go": `// Package acme registers the database driver "acme".
@@ -69,7 +70,8 @@ func ofAcme(t *testing.T) *project {
 		put(t, filepath.Join(filepath.Dir(p.dir), "acme", name), text)
 	}
 	put(t, filepath.Join(p.dir, "acme.go"), "package main\n\nimport _ \"example.com/acme\"\n")
-	p.goCommand("mod", "edit", "-require=example.com/acme@v0.0.0", "-replace=example.com/acme=../acme")
+	p.goCommand("mod", "edit", "-require=example.com/acme@v0.0.0",
+		"-replace=example.com/acme=../acme")
 	p.goCommand("mod", "tidy")
 	return p
 }
@@ -84,18 +86,24 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// TestOtherPeoplesDriverHasItsOwnVariables has a driver of which no module of the project knows.
+// TestOtherPeoplesDriverHasItsOwnVariables has a driver of which no module of the project
+// knows.
 func TestOtherPeoplesDriverHasItsOwnVariables(t *testing.T) {
 	p := ofAcme(t)
 	wrong := []string{"DATABASE_DRIVER=acme", "ACME_REGION=nowhere", "ACME_TOKEN=hunter2"}
 	t.Run("start", func(t *testing.T) {
 		p.goCommand("build", "-o", "service", ".")
 		out, err := p.command(wrong, filepath.Join(p.dir, "service")).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "ACME_REGION") || !strings.Contains(string(out), "north, south") ||
-			!strings.Contains(string(out), "ACME_FILE") || strings.Contains(string(out), "hunter2") {
+		if err == nil || !strings.Contains(string(out), "ACME_REGION") ||
+			!strings.Contains(string(out), "north, south") ||
+			!strings.Contains(string(out), "ACME_FILE") ||
+			strings.Contains(string(out), "hunter2") {
 			t.Errorf("%v, want both errors in the variables of the driver:\n%s", err, out)
 		}
-		r := p.start(nil, []string{"DATABASE_DRIVER=acme", "ACME_FILE=acme.db", "ACME_TOKEN=hunter2"}, filepath.Join(p.dir, "service"))
+		r := p.start(nil, []string{
+			"DATABASE_DRIVER=acme", "ACME_FILE=acme.db",
+			"ACME_TOKEN=hunter2",
+		}, filepath.Join(p.dir, "service"))
 		if code := r.stop(); code != 0 || strings.Contains(r.output(), "hunter2") {
 			t.Errorf("exit code = %d:\n%s", code, r.output())
 		}
@@ -126,21 +134,24 @@ func TestOtherPeoplesDriverHasItsOwnVariables(t *testing.T) {
 				t.Errorf("%s is listed, and no package that reads it is linked", v.Name)
 			}
 		}
-		if len(found) != 3 || found["ACME_TOKEN"] != "Database: Acme|***|" || !strings.HasPrefix(found["ACME_REGION"], "Database: Acme|nowhere|ACME_REGION") ||
+		if len(found) != 3 || found["ACME_TOKEN"] != "Database: Acme|***|" ||
+			!strings.HasPrefix(found["ACME_REGION"], "Database: Acme|nowhere|ACME_REGION") ||
 			!strings.HasPrefix(found["ACME_FILE"], "Database: Acme||ACME_FILE") {
 			t.Errorf("variables of the driver = %q", found)
 		}
 	})
 	t.Run("doctor", func(t *testing.T) {
 		out, err := p.command(wrong, p.sandbox.Path("plinth"), "doctor").Output()
-		if err == nil || !strings.Contains(string(out), "ACME_REGION") || !strings.Contains(string(out), "ACME_FILE is not set") ||
+		if err == nil || !strings.Contains(string(out), "ACME_REGION") ||
+			!strings.Contains(string(out), "ACME_FILE is not set") ||
 			strings.Contains(string(out), "hunter2") {
 			t.Errorf("%v, want the errors in the variables of the driver:\n%s", err, out)
 		}
 	})
 	t.Run(".env.example", func(t *testing.T) {
 		out, err := p.plinth("env", "--format", "dotenv")
-		if err != nil || !strings.Contains(out, "## Database: Acme\n\n# File of the database.\n# ACME_FILE=\n") ||
+		if err != nil || !strings.Contains(out,
+			"## Database: Acme\n\n# File of the database.\n# ACME_FILE=\n") ||
 			!strings.Contains(out, "\n# Accepted: north, south.\n# ACME_REGION=north\n") {
 			t.Errorf("%v\n%s", err, out)
 		}
@@ -154,8 +165,11 @@ func TestTheVariablesOfAServiceThatDoesNotBuildAreThoseOfPlinth(t *testing.T) {
 	cmd := p.command(nil, p.sandbox.Path("plinth"), "env", "--format", "dotenv")
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
-	if err != nil || !strings.Contains(string(out), "# DATABASE_TIMEZONE=") || strings.Contains(string(out), "ACME") ||
-		!strings.Contains(errs.String(), "the variables of the service's own packages are not known") || !strings.Contains(errs.String(), "broken.go:3") {
+	if err != nil || !strings.Contains(string(out), "# DATABASE_TIMEZONE=") ||
+		strings.Contains(string(out), "ACME") ||
+		!strings.Contains(errs.String(),
+			"the variables of the service's own packages are not known") ||
+		!strings.Contains(errs.String(), "broken.go:3") {
 		t.Errorf("%v\n%s\n%s", err, errs.String(), out)
 	}
 }

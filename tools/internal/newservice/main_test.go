@@ -1,5 +1,5 @@
-// Package newservice_test has the tests of services that plinth writes, as users have them: outside of the repository, with the
-// modules that it would publish.
+// Package newservice_test has the tests of services that plinth writes, as users have
+// them: outside of the repository, with the modules that it would publish.
 package newservice_test
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// box is the machine of somebody else, with what this working tree would publish, and the program. It is opened when a test
-// asks for it.
+// box is the machine of somebody else, with what this working tree would publish, and the
+// program. It is opened when a test asks for it.
 var box struct {
 	once    sync.Once
 	sandbox *sandbox.Sandbox
@@ -42,7 +42,10 @@ func everything(database, cache string) wanted {
 // flags are those of plinth new.
 func (w wanted) flags() []string {
 	flags := []string{"--db=" + w.database, "--cache=" + w.cache}
-	for flag, set := range map[string]bool{"--grpc": w.grpc, "--async": w.async, "--cron": w.cron, "--mail": w.mail} {
+	for flag, set := range map[string]bool{
+		"--grpc": w.grpc, "--async": w.async, "--cron": w.cron,
+		"--mail": w.mail,
+	} {
 		if set {
 			flags = append(flags, flag)
 		}
@@ -88,7 +91,8 @@ func open(ctx context.Context) (*sandbox.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", s.Path("plinth"), workspace.Root+"/tools/plinth")
+	build := exec.CommandContext(ctx, "go", "build", "-o",
+		s.Path("plinth"), workspace.Root+"/tools/plinth")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return s, fmt.Errorf("build plinth: %w\n%s", err, out)
@@ -118,7 +122,8 @@ func written(t *testing.T, w wanted) *project {
 	if err := os.Mkdir(p.dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := p.plinth(append([]string{"new", module, "--dir=.", "--no-tidy"}, w.flags()...)...); err != nil {
+	if out, err := p.plinth(append([]string{"new", module, "--dir=.", "--no-tidy"},
+		w.flags()...)...); err != nil {
 		t.Fatalf("plinth new: %v\n%s", err, out)
 	}
 	return p

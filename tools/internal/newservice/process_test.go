@@ -37,13 +37,15 @@ type running struct {
 func (p *project) launch(env ...string) *running {
 	p.t.Helper()
 	p.goCommand("build", "-o", "service", ".")
-	if err := os.WriteFile(filepath.Join(p.dir, ".env"), []byte(p.read(".env.example")), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(p.dir, ".env"), []byte(p.read(".env.example")),
+		0o600); err != nil {
 		p.t.Fatal(err)
 	}
 	return p.start(nil, env, filepath.Join(p.dir, "service"))
 }
 
-// start runs a command that starts the service, and waits until the service is ready. A nil keyboard is no input.
+// start runs a command that starts the service, and waits until the service is ready. A
+// nil keyboard is no input.
 func (p *project) start(keyboard *os.File, env []string, name string, args ...string) *running {
 	p.t.Helper()
 	httpPort, rpcPort := freePort(p.t), freePort(p.t)
@@ -131,7 +133,8 @@ func (r *running) awaitOutput(text string) {
 // request returns the status 0 where nothing answers.
 func (r *running) request(method, path, body string) (int, string) {
 	r.t.Helper()
-	request, err := http.NewRequestWithContext(r.t.Context(), method, r.url+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(r.t.Context(), method, r.url+path,
+		strings.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -167,20 +170,24 @@ func (r *running) getNote(id int64) (string, error) {
 		return "", err
 	}
 	defer func() { _ = conn.Close() }()
-	request, response := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(id)), []byte(nil)
-	err = conn.Invoke(r.t.Context(), "/note.v1.NoteService/GetNote", &request, &response, grpc.ForceCodec(raw{}))
+	request, response := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType),
+		uint64(id)), []byte(nil)
+	err = conn.Invoke(r.t.Context(), "/note.v1.NoteService/GetNote",
+		&request, &response, grpc.ForceCodec(raw{}))
 	return string(response), err
 }
 
 // converse creates a note over HTTP and reads it over both transports.
 func (r *running) converse() {
 	r.t.Helper()
-	status, text := r.request(http.MethodPost, "/api/v1/notes", `{"title":"Shopping","text":"milk, bread"}`)
+	status, text := r.request(http.MethodPost, "/api/v1/notes",
+		`{"title":"Shopping","text":"milk, bread"}`)
 	var made struct{ Data struct{ ID string } }
 	if err := json.Unmarshal([]byte(text), &made); err != nil || status != http.StatusOK {
 		r.t.Fatalf("create = %d %s", status, text)
 	}
-	if status, text := r.request(http.MethodGet, "/api/v1/notes/"+made.Data.ID, ""); status != http.StatusOK || !strings.Contains(text, "milk, bread") {
+	if status, text := r.request(http.MethodGet, "/api/v1/notes/"+made.Data.ID,
+		""); status != http.StatusOK || !strings.Contains(text, "milk, bread") {
 		r.t.Errorf("get = %d %s", status, text)
 	}
 	id, err := strconv.ParseInt(made.Data.ID, 10, 64)

@@ -9,10 +9,12 @@ import (
 	"testing"
 )
 
-// TestMakefile_run presses Ctrl-C at a terminal, which sends the signal to every process in the foreground.
+// TestMakefile_run presses Ctrl-C at a terminal, which sends the signal to every process
+// in the foreground.
 func TestMakefile_run(t *testing.T) {
 	p := write(t, wanted{database: "none", cache: "none"})
-	for _, program := range []string{"script", "make"} { // script of util-linux makes a pseudo terminal
+	// script of util-linux makes a pseudo terminal
+	for _, program := range []string{"script", "make"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(program, "is not installed")
 		}
@@ -22,7 +24,8 @@ func TestMakefile_run(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _, _ = keys.Close(), keyboard.Close() }()
-	r := p.start(keys, []string{"SHELL=/bin/sh", "TERM=dumb"}, "script", "-q", "-e", "-c", "exec make run", "/dev/null")
+	r := p.start(keys, []string{"SHELL=/bin/sh", "TERM=dumb"}, "script", "-q", "-e", "-c",
+		"exec make run", "/dev/null")
 	if _, err := keyboard.Write([]byte{3}); err != nil { // Ctrl-C
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-// Package pgtest gives a test a database of its own on the PostgreSQL that the tests run on.
+// Package pgtest gives a test a database of its own on the PostgreSQL that the tests run
+// on.
 package pgtest
 
 import (
@@ -15,8 +16,8 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/postgres" // makes and drops the database
 )
 
-// Database makes one, dropped when the test ends, and returns the variables that lead a service to it: NAME=value. Without a
-// server the test is skipped.
+// Database makes one, dropped when the test ends, and returns the variables that lead a
+// service to it: NAME=value. Without a server the test is skipped.
 func Database(tb testing.TB) []string {
 	tb.Helper()
 	server, err := url.Parse(dbtest.FindServer(tb, "postgres").DSN)
@@ -28,7 +29,8 @@ func Database(tb testing.TB) []string {
 	tb.Cleanup(func() { execute(tb, server.String(), "DROP DATABASE "+name+" WITH (FORCE)") })
 	password, _ := server.User.Password()
 	return []string{
-		"DATABASE_HOST=" + server.Hostname(), "DATABASE_PORT=" + server.Port(), "DATABASE_USER=" + server.User.Username(),
+		"DATABASE_HOST=" + server.Hostname(), "DATABASE_PORT=" + server.Port(),
+		"DATABASE_USER=" + server.User.Username(),
 		"DATABASE_PASS=" + password, "DATABASE_NAME=" + name,
 	}
 }

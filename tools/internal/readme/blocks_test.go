@@ -1,4 +1,5 @@
-// Package readme_test does what the repository's README.md promises: its commands, its programs and what these print.
+// Package readme_test does what the repository's README.md promises: its commands, its
+// programs and what these print.
 package readme_test
 
 import (

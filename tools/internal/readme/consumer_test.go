@@ -21,17 +21,20 @@ import (
 // plugin is the one that the test requires and upgrades.
 const plugin = "dbplugins/sqlite"
 
-// TestStrangerStartsAServiceAndUpgradesOnePlugin begins with an empty folder, an empty module cache and a module proxy.
+// TestStrangerStartsAServiceAndUpgradesOnePlugin begins with an empty folder, an empty
+// module cache and a module proxy.
 func TestStrangerStartsAServiceAndUpgradesOnePlugin(t *testing.T) {
 	c := newConsumer(t)
 	core, sqlite := c.modules["core"], c.modules[plugin]
-	c.run("go mod init example.com/notes\ngo get " + core.Path() + "@" + core.Version + " " + sqlite.Path() + "@" + sqlite.Version)
+	c.run("go mod init example.com/notes\ngo get " + core.Path() + "@" + core.Version + " " +
+		sqlite.Path() + "@" + sqlite.Version)
 	c.write("main.go", Program(c.blocks))
 	c.run("go mod tidy\nDATABASE_DRIVER=sqlite DATABASE_PATH=notes.db go run .")
 	c.ask()
 	before := c.required()
 	if before[core.Path()] != core.Version || before[sqlite.Path()] != sqlite.Version {
-		t.Fatalf("go.mod requires %v, want core %s and %s %s", before, core.Version, plugin, sqlite.Version)
+		t.Fatalf("go.mod requires %v, want core %s and %s %s",
+			before, core.Version, plugin, sqlite.Version)
 	}
 
 	c.publish("core", "")
@@ -60,18 +63,22 @@ func TestStrangerStartsAServiceAndUpgradesOnePlugin(t *testing.T) {
 func TestStrangerUpgradesAllModules(t *testing.T) {
 	c := newConsumer(t)
 	core, sqlite := c.modules["core"], c.modules[plugin]
-	c.run("go mod init example.com/notes\ngo get " + core.Path() + "@" + core.Version + " " + sqlite.Path() + "@" + sqlite.Version)
+	c.run("go mod init example.com/notes\ngo get " + core.Path() + "@" + core.Version + " " +
+		sqlite.Path() + "@" + sqlite.Version)
 	c.write("main.go", Program(c.blocks))
 	c.run("go mod tidy")
 	c.publish("core", "")
 	c.publish(plugin, "upgraded")
 	page := Blocks(c.read("docs/content/guide/upgrading.md"))
-	outdated := slices.IndexFunc(page, func(b Block) bool { return strings.HasPrefix(b.Text, "go list -m -u ") })
-	all := slices.IndexFunc(page, func(b Block) bool { return strings.HasPrefix(b.Text, "go get $(") })
+	outdated := slices.IndexFunc(page,
+		func(b Block) bool { return strings.HasPrefix(b.Text, "go list -m -u ") })
+	all := slices.IndexFunc(page,
+		func(b Block) bool { return strings.HasPrefix(b.Text, "go get $(") })
 	if outdated < 0 || all < 0 {
 		t.Fatal("the page has no command that lists, or none that raises all modules")
 	}
-	if out := c.run(page[outdated].Text); !strings.Contains(out, sqlite.Path()+" "+sqlite.Version+" ["+next(sqlite)+"]") {
+	if out := c.run(page[outdated].Text); !strings.Contains(out,
+		sqlite.Path()+" "+sqlite.Version+" ["+next(sqlite)+"]") {
 		t.Errorf("%s prints\n%s\nwant the new version of %s", page[outdated].Text, out, plugin)
 	}
 	c.run(page[all].Text)
@@ -86,14 +93,17 @@ func TestStrangerUpgradesAllModules(t *testing.T) {
 // next is a version of the module after that of the tree.
 func next(m workspace.Module) string { return semver.MajorMinor(m.Version) + ".999" }
 
-// publish publishes the next version of a module. Its package, if it has one in its own folder, says something when it starts.
+// publish publishes the next version of a module. Its package, if it has one in its own
+// folder, says something when it starts.
 func (c *consumer) publish(name, said string) {
 	c.t.Helper()
 	over := modproxy.Overlay{}
 	if said != "" {
-		over["upgraded.go"] = []byte("package " + filepath.Base(name) + "\n\nfunc init() { println(\"" + said + "\") }\n")
+		over["upgraded.go"] = []byte("package " + filepath.Base(name) +
+			"\n\nfunc init() { println(\"" + said + "\") }\n")
 	}
-	c.must(modproxy.AddWith(c.t.Context(), c.sandbox.Proxy(), c.modules[name], next(c.modules[name]), over))
+	c.must(modproxy.AddWith(c.t.Context(), c.sandbox.Proxy(), c.modules[name],
+		next(c.modules[name]), over))
 }
 
 // consumer is somebody who has nothing of this repository but the proxy and README.md.
@@ -165,7 +175,8 @@ func (c *consumer) write(name, text string) {
 	c.must(os.WriteFile(filepath.Join(c.session.Dir(), name), []byte(text), 0o600))
 }
 
-// ask sends the requests of README.md to the service, and compares the answers with those that stand there.
+// ask sends the requests of README.md to the service, and compares the answers with those
+// that stand there.
 func (c *consumer) ask() {
 	c.t.Helper()
 	asked := 0

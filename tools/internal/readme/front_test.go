@@ -15,14 +15,15 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// onPostgres is how the line begins that starts the service on PostgreSQL. What follows up to the command is where the reader's
-// server is; the test's is elsewhere.
+// onPostgres is how the line begins that starts the service on PostgreSQL. What follows
+// up to the command is where the reader's server is; the test's is elsewhere.
 const onPostgres = "DATABASE_DRIVER=postgres DATABASE_HOST=localhost DATABASE_USER=postgres DATABASE_PASS=secret DATABASE_NAME=postgres"
 
-// TestEverySnippetRuns does what README.md says, block after block, as a reader with an empty module cache would. Three things
-// are replaced, because they cannot run here as they are written: the address localhost:1118 by a free port, the PostgreSQL of
-// the reader by the one of this machine, and the clone from GitHub by one of this repository. The modules come from a proxy that
-// has the working tree, so @latest is that.
+// TestEverySnippetRuns does what README.md says, block after block, as a reader with an
+// empty module cache would. Three things are replaced, because they cannot run here as
+// they are written: the address localhost:1118 by a free port, the PostgreSQL of the
+// reader by the one of this machine, and the clone from GitHub by one of this repository.
+// The modules come from a proxy that has the working tree, so @latest is that.
 func TestEverySnippetRuns(t *testing.T) {
 	root := repository(t)
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
@@ -59,7 +60,8 @@ func repository(t *testing.T) string {
 	return root
 }
 
-// stranger returns the environment of somebody who has nothing of this repository but a proxy.
+// stranger returns the environment of somebody who has nothing of this repository but a
+// proxy.
 func stranger(t *testing.T, root string) []string {
 	t.Helper()
 	modules, err := workspace.Modules(root)
@@ -107,7 +109,8 @@ func (r *reader) do(t *testing.T, b Block) {
 	}
 }
 
-// commands runs a block. Each clone begins anew, in a folder and with the environment of somebody who works on the repository.
+// commands runs a block. Each clone begins anew, in a folder and with the environment of
+// somebody who works on the repository.
 func (r *reader) commands(t *testing.T, text string) {
 	switch {
 	case strings.Contains(text, "git clone"):

@@ -24,7 +24,8 @@ import (
 // patience bounds the wait for a service, which may have to be built first.
 const patience = 3 * time.Minute
 
-// A Session is a reader at work: a shell that keeps its folder, and another one in which a service runs.
+// A Session is a reader at work: a shell that keeps its folder, and another one in which
+// a service runs.
 type Session struct {
 	dir     string
 	state   string // the file in which the shell leaves its folder
@@ -34,8 +35,8 @@ type Session struct {
 	service *service
 }
 
-// Begin begins in a folder. The service gets a free port instead of 1118; replace has what else cannot run as it is written, and
-// by what it is replaced.
+// Begin begins in a folder. The service gets a free port instead of 1118; replace has
+// what else cannot run as it is written, and by what it is replaced.
 func Begin(ctx context.Context, dir string, env []string, replace ...string) (*Session, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -51,14 +52,16 @@ func Begin(ctx context.Context, dir string, env []string, replace ...string) (*S
 	}
 	return &Session{
 		dir: dir, state: filepath.Join(dir, ".folder"), address: address,
-		env: append(slices.Clip(env), "PLINTH_HOST=127.0.0.1", "PLINTH_PORT="+port, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none"),
+		env: append(slices.Clip(env), "PLINTH_HOST=127.0.0.1",
+			"PLINTH_PORT="+port, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none"),
 		// The first of two that fit is taken.
 		replace: strings.NewReplacer(append(slices.Clip(replace), "localhost:1118", address)...),
 	}, nil
 }
 
-// Stranger returns the environment of somebody whose go command asks the sandbox's proxy and whose module cache is empty. It
-// completes neither go.mod nor go.sum unasked. What is installed is found.
+// Stranger returns the environment of somebody whose go command asks the sandbox's proxy
+// and whose module cache is empty. It completes neither go.mod nor go.sum unasked. What
+// is installed is found.
 func Stranger(s *sandbox.Sandbox) []string {
 	bin := s.Path("bin")
 	return append(s.Env(s.Cache("stranger")),
@@ -70,8 +73,8 @@ func Stranger(s *sandbox.Sandbox) []string {
 // Dir returns the folder in which the shell is.
 func (s *Session) Dir() string { return s.dir }
 
-// Run runs a block, and returns what it prints on standard output. Where its last line starts a service it returns when that is
-// ready, and has stopped the one before.
+// Run runs a block, and returns what it prints on standard output. Where its last line
+// starts a service it returns when that is ready, and has stopped the one before.
 func (s *Session) Run(ctx context.Context, block string) (string, error) {
 	block = strings.TrimSpace(s.replace.Replace(block))
 	i := strings.LastIndexByte(block, '\n') + 1
@@ -160,7 +163,8 @@ func (s *Session) start(ctx context.Context, line string) error {
 }
 
 func (s *Session) ready(ctx context.Context) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+"/readyz", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+"/readyz",
+		http.NoBody)
 	if err != nil {
 		return false
 	}
@@ -197,6 +201,7 @@ func (s *Session) Stop() error {
 	case <-s.service.ended:
 		return nil
 	case <-time.After(patience):
-		return errors.Join(errors.New("the service does not stop:\n"+s.service.out.String()), syscall.Kill(group, syscall.SIGKILL))
+		return errors.Join(errors.New("the service does not stop:\n"+s.service.out.String()),
+			syscall.Kill(group, syscall.SIGKILL))
 	}
 }

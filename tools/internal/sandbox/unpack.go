@@ -18,8 +18,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// Unpack lays the files of a module's zip, which pack writes, into the folder, as the module cache would hold them; go.mod and
-// go.sum can be written.
+// Unpack lays the files of a module's zip, which pack writes, into the folder, as the
+// module cache would hold them; go.mod and go.sum can be written.
 func (s *Sandbox) Unpack(folder string, id module.Version, pack func(io.Writer) error) error {
 	file, err := os.CreateTemp(s.dir, "pack-*.zip")
 	if err != nil {
@@ -33,7 +33,8 @@ func (s *Sandbox) Unpack(folder string, id module.Version, pack func(io.Writer) 
 		return fmt.Errorf("unpack %s: %w", id, err)
 	}
 	for _, name := range []string{"go.mod", "go.sum"} {
-		if err := os.Chmod(filepath.Join(folder, name), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Chmod(filepath.Join(folder, name), 0o600); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -41,14 +42,17 @@ func (s *Sandbox) Unpack(folder string, id module.Version, pack func(io.Writer) 
 }
 
 // Output is Go that returns what the command printed on its standard output.
-func (s *Sandbox) Output(ctx context.Context, folder, cache string, args ...string) ([]byte, error) {
+func (s *Sandbox) Output(
+	ctx context.Context, folder, cache string, args ...string,
+) ([]byte, error) {
 	cmd := child.Group(ctx, "go", args...)
 	cmd.Dir, cmd.Env = folder, s.Env(cache)
 	var problem bytes.Buffer
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go %s: %w\n%s%s", strings.Join(args, " "), err, problem.String(), workspace.Failed(out))
+		return nil, fmt.Errorf("go %s: %w\n%s%s",
+			strings.Join(args, " "), err, problem.String(), workspace.Failed(out))
 	}
 	return out, nil
 }

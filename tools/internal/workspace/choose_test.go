@@ -8,7 +8,8 @@ import (
 
 func TestChooseRefusesAnUnknownModule(t *testing.T) {
 	modules := []workspace.Module{{Name: "core"}, {Name: "tools"}}
-	if got, err := workspace.Choose(modules, []string{"tools"}); err != nil || len(got) != 1 || got[0].Name != "tools" {
+	if got, err := workspace.Choose(modules, []string{"tools"}); err != nil || len(got) != 1 ||
+		got[0].Name != "tools" {
 		t.Errorf("Choose = %v, %v; want tools", got, err)
 	}
 	if _, err := workspace.Choose(modules, []string{"nowhere"}); err == nil {

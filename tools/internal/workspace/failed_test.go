@@ -8,7 +8,8 @@ import (
 
 func TestFailedTestsAreRepeated(t *testing.T) {
 	const output = "=== RUN TestA\n--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/b (0.00s)\n{\"msg\":\"--- FAIL: no\"}\nFAIL\n"
-	if got, want := workspace.Failed([]byte(output)), "--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/b (0.00s)\n"; got != want {
+	if got, want := workspace.Failed([]byte(output)),
+		"--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/b (0.00s)\n"; got != want {
 		t.Errorf("Failed = %q, want %q", got, want)
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// InOrder returns the modules so that each comes after those of them that it requires. The error of a cycle names it: a zip
-// holds the hashes of what its module requires, so modules that require one another could not be published together.
+// InOrder returns the modules so that each comes after those of them that it requires.
+// The error of a cycle names it: a zip holds the hashes of what its module requires, so
+// modules that require one another could not be published together.
 func InOrder(modules []Module) ([]Module, error) {
 	byPath := map[string]Module{}
 	for _, m := range modules {
@@ -18,7 +19,8 @@ func InOrder(modules []Module) ([]Module, error) {
 	var visit func(m Module, above []string) error
 	visit = func(m Module, above []string) error {
 		if i := slices.Index(above, m.Name); i >= 0 {
-			return fmt.Errorf("modules require one another: %s", strings.Join(append(above[i:], m.Name), " -> "))
+			return fmt.Errorf("modules require one another: %s",
+				strings.Join(append(above[i:], m.Name), " -> "))
 		}
 		if done[m.Name] {
 			return nil

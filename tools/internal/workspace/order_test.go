@@ -9,7 +9,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// modules writes modules with their requirements, and a go.work with those lines, and reads them.
+// modules writes modules with their requirements, and a go.work with those lines, and
+// reads them.
 func modules(t *testing.T, work string, requires ...string) []workspace.Module {
 	t.Helper()
 	root, names := t.TempDir(), []string{}
@@ -26,7 +27,8 @@ func modules(t *testing.T, work string, requires ...string) []workspace.Module {
 	files["modules.txt"] = strings.Join(names, "\n")
 	for _, name := range names {
 		if !strings.Contains(work, "/"+name+" v") && name != "examples" {
-			files["go.work"] += "replace " + workspace.Root + "/" + name + " v0.1.0 => ./" + name + "\n"
+			files["go.work"] += "replace " + workspace.Root + "/" + name + " v0.1.0 => ./" + name +
+				"\n"
 		}
 	}
 	for name, text := range files {
@@ -57,7 +59,8 @@ func TestModulesComeAfterWhatTheyRequire(t *testing.T) {
 }
 
 func TestCycleIsNamed(t *testing.T) {
-	if _, err := workspace.InOrder(modules(t, "", "a:b", "b:c", "c:b")); err == nil || !strings.Contains(err.Error(), "b -> c -> b") {
+	if _, err := workspace.InOrder(modules(t, "", "a:b", "b:c", "c:b")); err == nil ||
+		!strings.Contains(err.Error(), "b -> c -> b") {
 		t.Errorf("InOrder = %v, want the cycle", err)
 	}
 }

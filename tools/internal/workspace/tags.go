@@ -19,8 +19,9 @@ import (
 // Tag returns the tag of a module's version: core/v0.1.0.
 func (m Module) Tag(version string) string { return m.Name + "/" + version }
 
-// Tags returns the versions of each module that have a tag in the repository at root, by the module's name, the oldest first.
-// Tags that name no module and no canonical version are left out.
+// Tags returns the versions of each module that have a tag in the repository at root, by
+// the module's name, the oldest first. Tags that name no module and no canonical version
+// are left out.
 func Tags(ctx context.Context, root string) (map[string][]string, error) {
 	cmd := exec.CommandContext(ctx, "git", "-C", root, "tag", "--list")
 	var problem bytes.Buffer
@@ -49,8 +50,9 @@ func Tags(ctx context.Context, root string) (map[string][]string, error) {
 // section begins what the changelog says of a version of a module.
 var section = regexp.MustCompile(`(?m)^## (\S+) v\d`)
 
-// published refuses a clone without the tags of what was released: everything would seem to be new. Only before the first tags does
-// the changelog tell of versions that have none, and of one for each module.
+// published refuses a clone without the tags of what was released: everything would seem
+// to be new. Only before the first tags does the changelog tell of versions that have
+// none, and of one for each module.
 func published(ctx context.Context, root string) error {
 	text, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +69,8 @@ func published(ctx context.Context, root string) error {
 	if len(told) == 0 {
 		return nil
 	}
-	shallow, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "--is-shallow-repository").Output()
+	shallow, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse",
+		"--is-shallow-repository").Output()
 	if err != nil {
 		return fmt.Errorf("git rev-parse: %w", err)
 	}

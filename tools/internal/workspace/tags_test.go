@@ -16,27 +16,39 @@ func TestCloneWithoutItsTagsIsRefused(t *testing.T) {
 		shallow, fails  bool
 	}{
 		{name: "nothing was released", changelog: "# Changelog\n"},
-		{name: "a first release has been prepared", changelog: "## core v0.1.0 - 2026-01-31\n\n## sqlite v0.1.0 - 2026-01-31\n"},
-		{name: "there were two", changelog: "## core v0.1.1 - 2026-02-01\n\n## core v0.1.0 - 2026-01-31\n", fails: true},
-		{name: "a shallow clone of a release", changelog: "## core v0.1.0 - 2026-01-31\n", shallow: true, fails: true},
+		{
+			name:      "a first release has been prepared",
+			changelog: "## core v0.1.0 - 2026-01-31\n\n## sqlite v0.1.0 - 2026-01-31\n",
+		},
+		{
+			name:      "there were two",
+			changelog: "## core v0.1.1 - 2026-02-01\n\n## core v0.1.0 - 2026-01-31\n", fails: true,
+		},
+		{
+			name: "a shallow clone of a release", changelog: "## core v0.1.0 - 2026-01-31\n",
+			shallow: true, fails: true,
+		},
 		{name: "a shallow clone of nothing released", changelog: "# Changelog\n", shallow: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			root := t.TempDir()
 			git(t, "init", "-q", root)
-			if err := os.WriteFile(filepath.Join(root, "CHANGELOG.md"), []byte(tc.changelog), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(root, "CHANGELOG.md"), []byte(tc.changelog),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			git(t, "-C", root, "add", ".")
 			for range 2 {
-				git(t, "-C", root, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "--allow-empty", "-m", "x")
+				git(t, "-C", root, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit",
+					"-q", "--allow-empty", "-m", "x")
 			}
 			if tc.shallow {
 				from := root
 				root = t.TempDir()
 				git(t, "clone", "-q", "--depth=1", "file://"+from, root)
 			}
-			if _, err := workspace.Tags(t.Context(), root); (err != nil) != tc.fails || tc.fails && !strings.Contains(err.Error(), "git fetch --tags") {
+			if _, err := workspace.Tags(t.Context(), root); (err != nil) != tc.fails || tc.fails &&
+				!strings.Contains(err.Error(), "git fetch --tags") {
 				t.Errorf("Tags = %v, want an error: %t", err, tc.fails)
 			}
 		})

@@ -23,18 +23,22 @@ const Root = "github.com/plinthgo/plinth"
 const (
 	// list is the one list of modules.
 	list = "modules.txt"
-	// work says, in its replaces, under which version the working tree answers for each module.
+	// work says, in its replaces, under which version the working tree answers for each
+	// module.
 	work = "go.work"
 )
 
-// unreleased are the modules that are never published; every other one has a version in go.work.
+// unreleased are the modules that are never published; every other one has a version in
+// go.work.
 var unreleased = []string{"examples", "tools"}
 
 // A Module is one module of the working tree.
 type Module struct {
-	Name    string // folder, relative to the root, with slashes
-	Dir     string // absolute folder
-	Version string // that for which the tree answers, the newest of go.work's replaces; "" where it is never released
+	Name string // folder, relative to the root, with slashes
+	Dir  string // absolute folder
+	// that for which the tree answers, the newest of go.work's replaces; "" where it is
+	// never released
+	Version string
 	File    *modfile.File
 }
 
@@ -97,15 +101,18 @@ func Modules(root string) ([]Module, error) {
 		}
 		importPath := parsed.Module.Mod.Path
 		if versions[importPath] == "" && !slices.Contains(unreleased, name) {
-			return nil, fmt.Errorf("%s has no version in %s: add the replace `%s v0.1.0 => ./%s`", name, work, importPath, name)
+			return nil, fmt.Errorf("%s has no version in %s: add the replace `%s v0.1.0 => ./%s`",
+				name, work, importPath, name)
 		}
-		modules = append(modules, Module{Name: name, Dir: dir, Version: versions[importPath], File: parsed})
+		modules = append(modules,
+			Module{Name: name, Dir: dir, Version: versions[importPath], File: parsed})
 	}
 	return modules, nil
 }
 
-// versions reads the replaces of go.work: import path to version. Where there are several of a module, the tree answers for the
-// newest; the others are what modules still require that need not follow.
+// versions reads the replaces of go.work: import path to version. Where there are several
+// of a module, the tree answers for the newest; the others are what modules still require
+// that need not follow.
 func versions(root string) (map[string]string, error) {
 	name := filepath.Join(root, work)
 	text, err := os.ReadFile(name)
@@ -118,7 +125,8 @@ func versions(root string) (map[string]string, error) {
 	}
 	versions := map[string]string{}
 	for _, r := range file.Replace {
-		if strings.HasPrefix(r.Old.Path, Root+"/") && semver.Compare(r.Old.Version, versions[r.Old.Path]) > 0 {
+		if strings.HasPrefix(r.Old.Path, Root+"/") &&
+			semver.Compare(r.Old.Version, versions[r.Old.Path]) > 0 {
 			versions[r.Old.Path] = r.Old.Version
 		}
 	}
@@ -141,15 +149,17 @@ func Choose(modules []Module, names []string) ([]Module, error) {
 	return chosen, nil
 }
 
-// Files returns the files below dir that belong to the working tree: tracked, or untracked and not
-// ignored. Paths are relative to dir, with slashes, sorted.
+// Files returns the files below dir that belong to the working tree: tracked, or
+// untracked and not ignored. Paths are relative to dir, with slashes, sorted.
 func Files(ctx context.Context, dir string) ([]string, error) {
-	cmd := exec.CommandContext(ctx, "git", "-C", dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard", ".")
+	cmd := exec.CommandContext(ctx, "git", "-C", dir, "ls-files", "-z", "--cached", "--others",
+		"--exclude-standard", ".")
 	var problem bytes.Buffer
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("list the files of %s: %w: %s", dir, err, strings.TrimSpace(problem.String()))
+		return nil, fmt.Errorf("list the files of %s: %w: %s",
+			dir, err, strings.TrimSpace(problem.String()))
 	}
 	var files []string
 	for name := range strings.SplitSeq(string(out), "\x00") {

@@ -8,7 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Column is one more than the table has by itself, between what is accepted and the meaning.
+// Column is one more than the table has by itself, between what is accepted and the
+// meaning.
 type Column struct {
 	Title string
 	Cell  func(v xenv.Var) string
@@ -48,7 +49,8 @@ func meaning(v xenv.Var) string {
 	return text
 }
 
-// Code is a text as it stands in a cell, a dash where there is none. A line break is a space there.
+// Code is a text as it stands in a cell, a dash where there is none. A line break is a
+// space there.
 func Code(s string) string {
 	if s == "" {
 		return "–"
@@ -60,7 +62,8 @@ func Code(s string) string {
 	if len(fence) > 1 { // so that no backtick of the text meets the fence
 		s = " " + s + " "
 	}
-	return fence + strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ").Replace(s) + fence
+	return fence + strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r",
+		" ").Replace(s) + fence
 }
 
 func orAny(s string) string {
@@ -70,8 +73,9 @@ func orAny(s string) string {
 	return s
 }
 
-// Example returns the variables as a .env file: a heading for each group, and above each line what the variable means and
-// accepts. line returns the line itself; nil is Commented.
+// Example returns the variables as a .env file: a heading for each group, and above each
+// line what the variable means and accepts. line returns the line itself; nil is
+// Commented.
 func Example(vars []xenv.Var, line func(v xenv.Var) string) string {
 	if line == nil {
 		line = Commented

@@ -1,4 +1,5 @@
-// Package memory is a test double: an engine that keeps jobs in the process, with the time of the process. It passes jobtest.
+// Package memory is a test double: an engine that keeps jobs in the process, with the
+// time of the process. It passes jobtest.
 package memory
 
 import (
@@ -38,7 +39,8 @@ type entry struct {
 // New returns an empty store, whose engines take part in transactions of Transaction.
 func New() *Store { return &Store{jobs: map[string]*entry{}} }
 
-// NewWithoutTransactions returns an empty store, whose engines take part in no transaction.
+// NewWithoutTransactions returns an empty store, whose engines take part in no
+// transaction.
 func NewWithoutTransactions() *Store { return &Store{jobs: map[string]*entry{}, loner: true} }
 
 // Connect returns an engine on the store.
@@ -58,7 +60,8 @@ func (m *Store) Forget(id string) {
 	delete(m.jobs, id)
 }
 
-// Transaction runs fn in a transaction of a store, or in a savepoint of one: jobs are stored at its commit.
+// Transaction runs fn in a transaction of a store, or in a savepoint of one: jobs are
+// stored at its commit.
 func Transaction(ctx context.Context, fn func(ctx context.Context) error) error {
 	ctx, end := transaction.Begin(ctx, nil)
 	if err := fn(ctx); err != nil {
@@ -99,7 +102,10 @@ func (r *Engine) call(ctx context.Context, do func(m *Store) error) error {
 
 // Capabilities implements driver.Engine.
 func (r *Engine) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Interface: 1, Name: "memory (a test double)", Transactional: !r.m.loner, TakeOver: TakeOver}
+	return driver.Capabilities{
+		Interface: 1, Name: "memory (a test double)",
+		Transactional: !r.m.loner, TakeOver: TakeOver,
+	}
 }
 
 // Insert implements driver.Engine.
@@ -132,18 +138,24 @@ func (m *Store) add(jobs []driver.Job) {
 	now := time.Now()
 	for _, j := range jobs {
 		j.Args, j.Meta = slices.Clone(j.Args), maps.Clone(j.Meta)
-		m.jobs[j.ID] = &entry{Record: driver.Record{Job: j, State: driver.Waiting, CreatedAt: now, RunAt: now.Add(j.Delay)}}
+		m.jobs[j.ID] = &entry{Record: driver.Record{
+			Job: j, State: driver.Waiting, CreatedAt: now,
+			RunAt: now.Add(j.Delay),
+		}}
 	}
 }
 
 // claim takes the first job whose turn it is.
-func (r *Engine) claim(ctx context.Context, kinds []string) (e *entry, a driver.Attempt, holder int, err error) {
+func (r *Engine) claim(
+	ctx context.Context, kinds []string,
+) (e *entry, a driver.Attempt, holder int, err error) {
 	err = r.call(ctx, func(m *Store) error {
 		now := time.Now()
 		var ready []*entry
 		for _, e := range m.jobs {
 			waits := e.State == driver.Waiting && !e.RunAt.After(now)
-			if slices.Contains(kinds, e.Kind) && (waits || e.State == driver.Running && e.until.Before(now)) {
+			if slices.Contains(kinds, e.Kind) &&
+				(waits || e.State == driver.Running && e.until.Before(now)) {
 				ready = append(ready, e)
 			}
 		}
@@ -157,7 +169,10 @@ func (r *Engine) claim(ctx context.Context, kinds []string) (e *entry, a driver.
 		e.State, e.until, e.RunAt = driver.Running, now.Add(TakeOver), now
 		e.Attempt++
 		e.holder++
-		a, holder = driver.Attempt{Job: e.Job, Number: e.Attempt, CreatedAt: e.CreatedAt, Died: died}, e.holder
+		a, holder = driver.Attempt{
+			Job: e.Job, Number: e.Attempt, CreatedAt: e.CreatedAt,
+			Died: died,
+		}, e.holder
 		return nil
 	})
 	return e, a, holder, err
@@ -165,7 +180,8 @@ func (r *Engine) claim(ctx context.Context, kinds []string) (e *entry, a driver.
 
 // Work implements driver.Engine.
 func (r *Engine) Work(ctx context.Context, w driver.Work) error {
-	if err := r.call(context.WithoutCancel(ctx), func(*Store) error { return nil }); errors.Is(err, driver.ErrClosed) {
+	if err := r.call(context.WithoutCancel(ctx), func(*Store) error { return nil }); errors.Is(err,
+		driver.ErrClosed) {
 		return err
 	}
 	var attempts sync.WaitGroup
@@ -198,7 +214,9 @@ func (r *Engine) Work(ctx context.Context, w driver.Work) error {
 }
 
 // attempt runs one, holds on to its job meanwhile, and settles it.
-func (r *Engine) attempt(ctx context.Context, w driver.Work, e *entry, a driver.Attempt, holder int) {
+func (r *Engine) attempt(
+	ctx context.Context, w driver.Work, e *entry, a driver.Attempt, holder int,
+) {
 	ctx, lose := context.WithCancel(context.WithoutCancel(ctx))
 	defer lose()
 	var beats sync.WaitGroup
@@ -214,7 +232,8 @@ func (r *Engine) attempt(ctx context.Context, w driver.Work, e *entry, a driver.
 			case <-time.After(TakeOver / 8):
 			}
 			held := true
-			if err := r.hold(e, holder, func() { e.until = time.Now().Add(TakeOver) }, &held); err == nil && held {
+			if err := r.hold(e, holder, func() { e.until = time.Now().Add(TakeOver) },
+				&held); err == nil && held {
 				until = time.Now().Add(TakeOver)
 			}
 			if !held {
@@ -227,7 +246,9 @@ func (r *Engine) attempt(ctx context.Context, w driver.Work, e *entry, a driver.
 }
 
 // end settles an attempt, and tries for a while where the store is away.
-func (r *Engine) end(ctx context.Context, w driver.Work, e *entry, a driver.Attempt, holder int, o driver.Outcome) {
+func (r *Engine) end(
+	ctx context.Context, w driver.Work, e *entry, a driver.Attempt, holder int, o driver.Outcome,
+) {
 	for tries := 0; ; tries++ {
 		held := true
 		err := r.hold(e, holder, func() { r.m.settle(e, o) }, &held) // also when ctx has ended
@@ -292,7 +313,8 @@ func (r *Engine) Get(ctx context.Context, id string) (record driver.Record, err 
 func (r *Engine) List(ctx context.Context, q driver.Query) (page []driver.Record, err error) {
 	err = r.call(ctx, func(m *Store) error {
 		for _, id := range slices.Sorted(maps.Keys(m.jobs)) {
-			if e := m.jobs[id]; id > q.After && e.State == q.State && (q.Kind == "" || e.Kind == q.Kind) && len(page) < q.Limit {
+			if e := m.jobs[id]; id > q.After && e.State == q.State &&
+				(q.Kind == "" || e.Kind == q.Kind) && len(page) < q.Limit {
 				page = append(page, e.Record)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package collections implements the hashes, sets and lists of the memory store, which embeds Methods
-// and adds the access to a key.
+// Package collections implements the hashes, sets and lists of the memory store, which
+// embeds Methods and adds the access to a key.
 package collections
 
 import (
@@ -16,13 +16,15 @@ type Collection interface {
 	Len() int
 }
 
-// View calls f with what key holds, nil if it holds nothing, while no other goroutine changes it.
+// View calls f with what key holds, nil if it holds nothing, while no other goroutine
+// changes it.
 type View func(ctx context.Context, key string, f func(held driver.Object) error) error
 
-// Change calls f with what key holds, nil if it holds nothing, while no other goroutine uses it. It writes the
-// collection that f returns, which may be the one that key holds, and removes it if it is empty. If f
-// returns nil or an error, key stays as it is.
-type Change func(ctx context.Context, key string, w driver.Write, f func(held driver.Object) (Collection, error)) error
+// Change calls f with what key holds, nil if it holds nothing, while no other goroutine
+// uses it. It writes the collection that f returns, which may be the one that key holds,
+// and removes it if it is empty. If f returns nil or an error, key stays as it is.
+type Change func(ctx context.Context, key string, w driver.Write,
+	f func(held driver.Object) (Collection, error)) error
 
 // Methods are those of driver.Store for hashes, sets and lists.
 type Methods struct {
@@ -85,19 +87,22 @@ func read[C Collection](ctx context.Context, m Methods, key string, f func(C)) e
 
 // shrink is read for an f that removes something.
 func shrink[C Collection](ctx context.Context, m Methods, key string, f func(C)) error {
-	return m.change(ctx, key, driver.Write{Keep: true}, func(held driver.Object) (Collection, error) {
-		c, exists, err := as[C](held)
-		if !exists {
-			return nil, err
-		}
-		f(c)
-		return c, nil
-	})
+	return m.change(ctx, key, driver.Write{Keep: true},
+		func(held driver.Object) (Collection, error) {
+			c, exists, err := as[C](held)
+			if !exists {
+				return nil, err
+			}
+			f(c)
+			return c, nil
+		})
 }
 
-// grow calls f, which may refuse, with what key holds or with an empty collection, and writes it.
+// grow calls f, which may refuse, with what key holds or with an empty collection, and
+// writes it.
 func grow[C Collection](
-	ctx context.Context, m Methods, key string, w driver.Write, empty func() C, f func(c C, exists bool) bool,
+	ctx context.Context, m Methods, key string, w driver.Write, empty func() C,
+	f func(c C, exists bool) bool,
 ) (stored bool, err error) {
 	err = m.change(ctx, key, w, func(held driver.Object) (Collection, error) {
 		c, exists, err := as[C](held)
@@ -116,7 +121,9 @@ func grow[C Collection](
 }
 
 // HashGet implements driver.Store.
-func (m Methods) HashGet(ctx context.Context, key, field string) (value []byte, ok bool, err error) {
+func (m Methods) HashGet(
+	ctx context.Context, key, field string,
+) (value []byte, ok bool, err error) {
 	err = read(ctx, m, key, func(h *hash) { value, ok = h.fields[field] })
 	return value, ok, err
 }
@@ -160,7 +167,9 @@ func (m Methods) HashExists(ctx context.Context, key, field string) (ok bool, er
 }
 
 // HashRemove implements driver.Store.
-func (m Methods) HashRemove(ctx context.Context, key string, fields ...string) (removed int, err error) {
+func (m Methods) HashRemove(
+	ctx context.Context, key string, fields ...string,
+) (removed int, err error) {
 	err = shrink(ctx, m, key, func(h *hash) {
 		before := len(h.fields)
 		for _, name := range fields {
@@ -172,7 +181,9 @@ func (m Methods) HashRemove(ctx context.Context, key string, fields ...string) (
 }
 
 // SetAdd implements driver.Store.
-func (m Methods) SetAdd(ctx context.Context, key string, members [][]byte, w driver.Write) (added int, stored bool, err error) {
+func (m Methods) SetAdd(
+	ctx context.Context, key string, members [][]byte, w driver.Write,
+) (added int, stored bool, err error) {
 	empty := func() *set { return &set{members: make(map[string]struct{}, len(members))} }
 	stored, err = grow(ctx, m, key, w, empty, func(s *set, exists bool) bool {
 		if !w.If.Holds(exists) {
@@ -212,7 +223,9 @@ func (m Methods) SetCount(ctx context.Context, key string) (n int, err error) {
 }
 
 // SetRemove implements driver.Store.
-func (m Methods) SetRemove(ctx context.Context, key string, members ...[]byte) (removed int, err error) {
+func (m Methods) SetRemove(
+	ctx context.Context, key string, members ...[]byte,
+) (removed int, err error) {
 	err = shrink(ctx, m, key, func(s *set) {
 		before := len(s.members)
 		for _, member := range members {
@@ -227,19 +240,22 @@ func (m Methods) SetRemove(ctx context.Context, key string, members ...[]byte) (
 func (m Methods) ListPush(
 	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
 ) (length int, stored bool, err error) {
-	stored, err = grow(ctx, m, key, w, func() *list { return &list{} }, func(l *list, exists bool) bool {
-		if !w.If.Holds(exists) {
-			return false
-		}
-		l.push(end, values)
-		length = l.Len()
-		return true
-	})
+	stored, err = grow(ctx, m, key, w, func() *list { return &list{} },
+		func(l *list, exists bool) bool {
+			if !w.If.Holds(exists) {
+				return false
+			}
+			l.push(end, values)
+			length = l.Len()
+			return true
+		})
 	return length, stored, err
 }
 
 // ListRange implements driver.Store.
-func (m Methods) ListRange(ctx context.Context, key string, start, stop int) (out [][]byte, err error) {
+func (m Methods) ListRange(
+	ctx context.Context, key string, start, stop int,
+) (out [][]byte, err error) {
 	err = read(ctx, m, key, func(l *list) {
 		n := l.Len()
 		if start < 0 {
@@ -256,7 +272,9 @@ func (m Methods) ListRange(ctx context.Context, key string, start, stop int) (ou
 }
 
 // ListIndex implements driver.Store.
-func (m Methods) ListIndex(ctx context.Context, key string, index int) (value []byte, ok bool, err error) {
+func (m Methods) ListIndex(
+	ctx context.Context, key string, index int,
+) (value []byte, ok bool, err error) {
 	err = read(ctx, m, key, func(l *list) {
 		if index < 0 {
 			index += l.Len()
@@ -275,13 +293,17 @@ func (m Methods) ListLen(ctx context.Context, key string) (n int, err error) {
 }
 
 // ListPop implements driver.Store.
-func (m Methods) ListPop(ctx context.Context, key string, end driver.End) (value []byte, ok bool, err error) {
+func (m Methods) ListPop(
+	ctx context.Context, key string, end driver.End,
+) (value []byte, ok bool, err error) {
 	err = shrink(ctx, m, key, func(l *list) { value, ok = l.pop(end), true })
 	return value, ok, err
 }
 
 // ListRemove implements driver.Store.
-func (m Methods) ListRemove(ctx context.Context, key string, count int, value []byte) (removed int, err error) {
+func (m Methods) ListRemove(
+	ctx context.Context, key string, count int, value []byte,
+) (removed int, err error) {
 	err = shrink(ctx, m, key, func(l *list) {
 		removed = l.remove(count, func(item []byte) bool { return bytes.Equal(item, value) })
 	})

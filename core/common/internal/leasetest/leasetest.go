@@ -1,5 +1,5 @@
-// Package leasetest is a backend of leases with a faulty connection, for the tests of xlease and of
-// what is built on it.
+// Package leasetest is a backend of leases with a faulty connection, for the tests of
+// xlease and of what is built on it.
 package leasetest
 
 import (
@@ -14,7 +14,8 @@ import (
 // ErrDown is the error of a backend that is Down.
 var ErrDown = errors.New("the server is down")
 
-// Backend is a correct backend with a faulty connection to it. Fields are changed with Set.
+// Backend is a correct backend with a faulty connection to it. Fields are changed with
+// Set.
 type Backend struct {
 	driver.Backend
 
@@ -50,7 +51,9 @@ func (s *Backend) Renewed() (n int) {
 }
 
 // call makes a call over the connection. held is what the holder gets to know.
-func (s *Backend) call(ctx context.Context, count *int, do func() (bool, error)) (held bool, err error) {
+func (s *Backend) call(
+	ctx context.Context, count *int, do func() (bool, error),
+) (held bool, err error) {
 	s.mu.Lock()
 	*count++
 	down, hang, late := s.Down, s.Hang, s.Late

@@ -1,9 +1,9 @@
-// Package javacode has the seven known codes of the Java library that no code of the catalogue
-// becomes. Import it to report them: a client of a Java profile receives the number and the label
-// of the Java library, any other client those of this package.
+// Package javacode has the seven known codes of the Java library that no code of the
+// catalogue becomes. Import it to report them: a client of a Java profile receives the
+// number and the label of the Java library, any other client those of this package.
 //
-// Importing the package registers the codes 40092 to 40097 and 50097, which are numbers of
-// applications.
+// Importing the package registers the codes 40092 to 40097 and 50097, which are numbers
+// of applications.
 package javacode
 
 import "github.com/plinthgo/plinth/core/common/xerror"
@@ -11,17 +11,23 @@ import "github.com/plinthgo/plinth/core/common/xerror"
 // The codes, with the number and the label that the Java library has for them.
 var (
 	// BodyInvalid is BodyInvalid, 40009.
-	BodyInvalid = xerror.MustErrorCode(40092, "BODY_INVALID", "The content of the request body is not valid", "请求体内容无效")
+	BodyInvalid = xerror.MustErrorCode(40092, "BODY_INVALID",
+		"The content of the request body is not valid", "请求体内容无效")
 	// HeaderInvalid is HeaderInvalid, 40014.
-	HeaderInvalid = xerror.MustErrorCode(40093, "HEADER_INVALID", "The value of a request header is not valid", "请求头的值无效")
+	HeaderInvalid = xerror.MustErrorCode(40093, "HEADER_INVALID",
+		"The value of a request header is not valid", "请求头的值无效")
 	// HeaderIllegal is HeaderIllegal, 40015.
-	HeaderIllegal = xerror.MustErrorCode(40094, "HEADER_ILLEGAL", "A request header is not allowed", "不允许的请求头")
+	HeaderIllegal = xerror.MustErrorCode(40094, "HEADER_ILLEGAL", "A request header is not allowed",
+		"不允许的请求头")
 	// OperationIllegal is OperationIllegal, 40020.
-	OperationIllegal = xerror.MustErrorCode(40095, "OPERATION_ILLEGAL", "The operation is against the rules", "操作不合法")
+	OperationIllegal = xerror.MustErrorCode(40095, "OPERATION_ILLEGAL",
+		"The operation is against the rules", "操作不合法")
 	// OperationTypeError is OperationTypeError, 40025.
-	OperationTypeError = xerror.MustErrorCode(40096, "OPERATION_TYPE_ERROR", "The type of the operation is wrong", "操作类型错误")
+	OperationTypeError = xerror.MustErrorCode(40096, "OPERATION_TYPE_ERROR",
+		"The type of the operation is wrong", "操作类型错误")
 	// RequestError is RequestError, 40027.
 	RequestError = xerror.MustErrorCode(40097, "REQUEST_ERROR", "The request is wrong", "请求错误")
 	// NetworkNotSuccess is NetworkNotSuccess, 50010.
-	NetworkNotSuccess = xerror.MustErrorCode(50097, "NETWORK_NOT_SUCCESS", "Another service did not report success", "其他服务未返回成功")
+	NetworkNotSuccess = xerror.MustErrorCode(50097, "NETWORK_NOT_SUCCESS",
+		"Another service did not report success", "其他服务未返回成功")
 )

@@ -22,10 +22,12 @@ func TestJavaCode(t *testing.T) {
 		{javacode.NetworkNotSuccess, 50010, "NetworkNotSuccess"},
 	} {
 		if number, label := xerror.JavaCode(tc.code); number != tc.number || label != tc.label {
-			t.Errorf("%s: got %d %s, want %d %s", tc.code.GetOutput(), number, label, tc.number, tc.label)
+			t.Errorf("%s: got %d %s, want %d %s",
+				tc.code.GetOutput(), number, label, tc.number, tc.label)
 		}
 		if tc.code.Status() != tc.number/100 {
-			t.Errorf("%s: got status %d, want %d", tc.code.GetOutput(), tc.code.Status(), tc.number/100)
+			t.Errorf("%s: got status %d, want %d",
+				tc.code.GetOutput(), tc.code.Status(), tc.number/100)
 		}
 	}
 }

@@ -22,20 +22,49 @@ func TestPick(t *testing.T) {
 		wantWait     time.Duration
 		wantOK       bool
 	}{
-		{name: "the search starts at begin", slots: []slot{{}, {}, {}}, begin: 1, want: 1, wantOK: true},
-		{name: "the first follows the last", slots: []slot{{}, held, held}, begin: 1, want: 0, wantOK: true},
-		{name: "slots before first do not count", slots: []slot{{}, held, {}}, first: 1, begin: 1, want: 2, wantOK: true},
-		{name: "a mark that is past is preferred", slots: []slot{{mark: 9}, {mark: 5}, {mark: 1}}, past: 5, want: 1, wantOK: true},
-		{name: "otherwise the smallest mark", slots: []slot{{mark: 9}, {mark: 5}, {mark: 7}}, past: 4, want: 1, wantOK: true},
-		{name: "a negative mark is smaller", slots: []slot{{mark: 0}, {mark: -3}}, past: -9, want: 1, wantOK: true},
-		{name: "a record that has just ended", slots: []slot{held, {left: 0}}, want: 1, wantOK: true},
-		{name: "the wait is for the first", slots: []slot{{left: time.Hour}, {left: time.Second}, held}, wantWait: time.Second},
+		{
+			name:  "the search starts at begin",
+			slots: []slot{{}, {}, {}}, begin: 1, want: 1, wantOK: true,
+		},
+		{
+			name:  "the first follows the last",
+			slots: []slot{{}, held, held}, begin: 1, want: 0, wantOK: true,
+		},
+		{
+			name:  "slots before first do not count",
+			slots: []slot{{}, held, {}}, first: 1, begin: 1, want: 2, wantOK: true,
+		},
+		{
+			name:  "a mark that is past is preferred",
+			slots: []slot{{mark: 9}, {mark: 5}, {mark: 1}}, past: 5, want: 1, wantOK: true,
+		},
+		{
+			name:  "otherwise the smallest mark",
+			slots: []slot{{mark: 9}, {mark: 5}, {mark: 7}}, past: 4, want: 1, wantOK: true,
+		},
+		{
+			name:  "a negative mark is smaller",
+			slots: []slot{{mark: 0}, {mark: -3}}, past: -9, want: 1, wantOK: true,
+		},
+		{
+			name:  "a record that has just ended",
+			slots: []slot{held, {left: 0}}, want: 1, wantOK: true,
+		},
+		{
+			name:  "the wait is for the first",
+			slots: []slot{{left: time.Hour}, {left: time.Second}, held}, wantWait: time.Second,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := driver.Request{First: tc.first, Count: len(tc.slots) - tc.first, Begin: tc.begin, Past: tc.past}
-			got, wait, ok := driver.Pick(r, func(at int) (time.Duration, int64) { return tc.slots[at].left, tc.slots[at].mark })
+			r := driver.Request{
+				First: tc.first, Count: len(tc.slots) - tc.first, Begin: tc.begin,
+				Past: tc.past,
+			}
+			got, wait, ok := driver.Pick(r,
+				func(at int) (time.Duration, int64) { return tc.slots[at].left, tc.slots[at].mark })
 			if ok != tc.wantOK || ok && got != tc.want || !ok && wait != tc.wantWait {
-				t.Errorf("Pick = %d, %s, %t; want %d, %s, %t", got, wait, ok, tc.want, tc.wantWait, tc.wantOK)
+				t.Errorf("Pick = %d, %s, %t; want %d, %s, %t",
+					got, wait, ok, tc.want, tc.wantWait, tc.wantOK)
 			}
 		})
 	}

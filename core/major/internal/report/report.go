@@ -46,12 +46,13 @@ func Problems(ctx context.Context, log *xlog.LogNamedLogger, prefix string, err 
 	}
 }
 
-// Panics writes the stacks of the panics that err joins, which their texts do not contain, and returns
-// err. part says what has panicked.
+// Panics writes the stacks of the panics that err joins, which their texts do not
+// contain, and returns err. part says what has panicked.
 func Panics(ctx context.Context, log *xlog.LogNamedLogger, part string, err error) error {
 	for _, problem := range List(err) {
 		if p, ok := errors.AsType[*guard.PanicError](problem); ok {
-			log.Error(ctx, "panic", slog.String("part", part), slog.Any("panic", p.Value), slog.String("stack", string(p.Stack)))
+			log.Error(ctx, "panic", slog.String("part", part), slog.Any("panic", p.Value),
+				slog.String("stack", string(p.Stack)))
 		}
 	}
 	return err
@@ -60,10 +61,12 @@ func Panics(ctx context.Context, log *xlog.LogNamedLogger, part string, err erro
 // maxWait is how long Bounded waits.
 const maxWait = 250 * time.Millisecond
 
-// Bounded runs write, which writes to the log, and returns when it has returned, at the latest
-// after a quarter of a second. It is for a goroutine that must not block, also if the log does.
+// Bounded runs write, which writes to the log, and returns when it has returned, at the
+// latest after a quarter of a second. It is for a goroutine that must not block, also if
+// the log does.
 func Bounded(write func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
-	_ = guard.Call(ctx, func(context.Context) error { write(); return nil }) // there is no log for its error
+	// there is no log for its error
+	_ = guard.Call(ctx, func(context.Context) error { write(); return nil })
 }

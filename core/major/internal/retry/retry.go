@@ -9,11 +9,13 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// Connect calls try until it succeeds, with growing pauses between the attempts, which count
-// from 1. It ends with the error of an attempt that is not transient, if the next attempt
-// would start after timeout, or when ctx ends. It calls waiting before each pause.
+// Connect calls try until it succeeds, with growing pauses between the attempts, which
+// count from 1. It ends with the error of an attempt that is not transient, if the next
+// attempt would start after timeout, or when ctx ends. It calls waiting before each
+// pause.
 func Connect[T any](
-	ctx context.Context, timeout time.Duration, try func(attempt int) (T, error), transient func(error) bool,
+	ctx context.Context, timeout time.Duration, try func(attempt int) (T, error),
+	transient func(error) bool,
 	waiting func(attempt int, pause time.Duration, err error),
 ) (T, error) {
 	var none T

@@ -1,4 +1,5 @@
-// Package signals catches the signals that stop a service, from the start to the end of its Runner.
+// Package signals catches the signals that stop a service, from the start to the end of
+// its Runner.
 package signals
 
 import (
@@ -12,23 +13,25 @@ import (
 	"time"
 )
 
-// Watch catches SIGINT, SIGTERM and SIGHUP, from Register to the end of the Runner without a gap, in
-// which one would be lost or would kill the process. A SIGHUP that the process was started to ignore, as
-// by nohup, stays ignored. A nil *Watch catches none.
+// Watch catches SIGINT, SIGTERM and SIGHUP, from Register to the end of the Runner
+// without a gap, in which one would be lost or would kill the process. A SIGHUP that the
+// process was started to ignore, as by nohup, stays ignored. A nil *Watch catches none.
 type Watch struct {
 	handler atomic.Pointer[Handler]
 	cancel  context.CancelCauseFunc
 	stop    func()
 }
 
-// Handler is called with signals, one at a time, before the first ends the context of the Watch. It must not rely on the
-// log, which may block: see package report.
+// Handler is called with signals, one at a time, before the first ends the context of the
+// Watch. It must not rely on the log, which may block: see package report.
 type Handler func(s os.Signal, first bool)
 
-// New starts a Watch. The context that it returns is a child of ctx and ends with the first signal.
+// New starts a Watch. The context that it returns is a child of ctx and ends with the
+// first signal.
 //
-// From then on a write to a standard output or standard error that no process reads any more is an error of that
-// write, and no SIGPIPE that ends the process in the middle of its requests.
+// From then on a write to a standard output or standard error that no process reads any
+// more is an error of that write, and no SIGPIPE that ends the process in the middle of
+// its requests.
 func New(ctx context.Context, handler Handler) (context.Context, *Watch) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -53,7 +56,8 @@ func (w *Watch) run(caught <-chan os.Signal) {
 	first := true
 	for s := range caught {
 		(*w.handler.Load())(s, first)
-		w.cancel(fmt.Errorf("interrupted by signal: %s", s)) // of the first; later ones change nothing
+		// of the first; later ones change nothing
+		w.cancel(fmt.Errorf("interrupted by signal: %s", s))
 		first = false
 	}
 }
@@ -68,8 +72,8 @@ func (w *Watch) Stop() {
 	}
 }
 
-// Grace is what a stop may take beyond the shutdown timeout: an orderly stop that runs into
-// its timeout still has to close its nodes and its log.
+// Grace is what a stop may take beyond the shutdown timeout: an orderly stop that runs
+// into its timeout still has to close its nodes and its log.
 const Grace = 2 * time.Second
 
 // ExitCode returns 128 and the number of a signal, as a shell does.

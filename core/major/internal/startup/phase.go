@@ -7,8 +7,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Phase is a part of the start: of the framework, which makes it when the environment is complete, or a
-// node of the application.
+// Phase is a part of the start: of the framework, which makes it when the environment is
+// complete, or a node of the application.
 type Phase struct {
 	// Name is the word for it in logs and in the readiness answer, and in LEASE_BACKEND.
 	Name string
@@ -16,8 +16,8 @@ type Phase struct {
 	Key xctx.ContextKey
 	// Err joins every problem of its settings. A start with a problem opens nothing.
 	Err error
-	// Start opens it and returns its value. ctx ends when the start is given up. The other functions are
-	// called only after it, and may be nil.
+	// Start opens it and returns its value. ctx ends when the start is given up. The
+	// other functions are called only after it, and may be nil.
 	Start func(ctx context.Context) (any, error)
 	// Values returns what else is found in the context, by key.
 	Values func() map[xctx.ContextKey]any
@@ -27,7 +27,8 @@ type Phase struct {
 	Close func(ctx context.Context) error
 	// Health is its part in the readiness; nil is the value's own CheckHealth method.
 	Health func(ctx context.Context) error
-	// Leases returns the leases that it keeps. The error wraps xlease.ErrUnsupported if it keeps none.
+	// Leases returns the leases that it keeps. The error wraps xlease.ErrUnsupported if
+	// it keeps none.
 	Leases func(ctx context.Context) (*xlease.Leases, error)
 	// Setup migrates and prepares a database, when there are ids.
 	Setup func(ctx context.Context) error

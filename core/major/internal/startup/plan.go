@@ -1,5 +1,5 @@
-// Package startup is what options and environment say about an application: the plan that options
-// fill, and the settings of serving and stopping.
+// Package startup is what options and environment say about an application: the plan that
+// options fill, and the settings of serving and stopping.
 package startup
 
 import (
@@ -25,12 +25,14 @@ type Plan struct {
 	EnvFiles []string
 	// NoEnvFile is true where no file is read.
 	NoEnvFile bool
-	// EnvDefaults are variables that are set where neither the environment nor a file sets them.
+	// EnvDefaults are variables that are set where neither the environment nor a file
+	// sets them.
 	EnvDefaults map[xenv.EnvKey]string
 
 	// Settings change what the environment says about serving and stopping.
 	Settings []func(*Settings)
-	// Logger writes the application's lines; nil is a logger built from the environment, the process's default.
+	// Logger writes the application's lines; nil is a logger built from the environment,
+	// the process's default.
 	Logger *xlog.Engine
 	// LogConfig changes what the environment says about logs.
 	LogConfig []func(*xlog.Config)
@@ -39,8 +41,9 @@ type Plan struct {
 	DatabaseOptions []xdb.Option
 	// NeedDatabase makes it a problem that no database is configured.
 	NeedDatabase bool
-	// Database makes the phase of the database; it returns nil if none is configured. It is nil without
-	// a database, so that a program without one does not link what opens it.
+	// Database makes the phase of the database; it returns nil if none is configured. It
+	// is nil without a database, so that a program without one does not link what opens
+	// it.
 	Database func(*Plan) *Phase
 	// CacheOptions are the options of the cache.
 	CacheOptions []xcache.ManagerOption
@@ -48,7 +51,8 @@ type Plan struct {
 	Cache func(*Plan) *Phase
 	// Leases makes the application's leases, whatever LEASE_BACKEND says; it may be nil.
 	Leases func(ctx context.Context) (*xlease.Leases, error)
-	// Snowflake are the options of the id node; none is a node numbered by the environment or by a lease.
+	// Snowflake are the options of the id node; none is a node numbered by the
+	// environment or by a lease.
 	Snowflake []xsnowflake.Option
 	// DefaultNode makes the id node that of the process.
 	DefaultNode bool
@@ -63,9 +67,11 @@ type Plan struct {
 	Routes []func(ctx context.Context, engine *gin.Engine)
 	// LivePath answers 200 as long as the process serves; "" is no health route.
 	LivePath string
-	// ReadyPath answers 200 as long as the service is ready and all its nodes are well, 503 otherwise.
+	// ReadyPath answers 200 as long as the service is ready and all its nodes are well,
+	// 503 otherwise.
 	ReadyPath string
 
-	// Problems joins what is wrong with options. It is reported at the start, together with everything else.
+	// Problems joins what is wrong with options. It is reported at the start, together
+	// with everything else.
 	Problems error
 }

@@ -18,15 +18,26 @@ func TestTLSNamesTheVariablesOfTheCache(t *testing.T) {
 	}{
 		{name: "nothing", mode: driver.TLSDisable},
 		{name: "require", config: driver.Config{TLS: "require"}, mode: driver.TLSRequire},
-		{name: "verify-full", config: driver.Config{TLS: "verify-full"}, mode: driver.TLSVerifyFull},
+		{
+			name: "verify-full", config: driver.Config{TLS: "verify-full"},
+			mode: driver.TLSVerifyFull,
+		},
 		{name: "a mode that is none", config: driver.Config{TLS: "on"}, want: "NOSQL_TLS: "},
-		{name: "a file that nothing reads", config: driver.Config{TLS: "require", TLSCA: missing}, want: "NOSQL_TLS_CA: "},
-		{name: "no file", config: driver.Config{TLS: "verify-full", TLSCA: missing}, want: "NOSQL_TLS_CA: "},
+		{
+			name:   "a file that nothing reads",
+			config: driver.Config{TLS: "require", TLSCA: missing}, want: "NOSQL_TLS_CA: ",
+		},
+		{
+			name: "no file", config: driver.Config{TLS: "verify-full", TLSCA: missing},
+			want: "NOSQL_TLS_CA: ",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			mode, err := tc.config.TLSMode()
-			if mode != tc.mode || (err == nil) != (tc.want == "") || err != nil && !strings.HasPrefix(err.Error(), tc.want) {
-				t.Fatalf("TLSMode = %q, %v; want %q and an error of %q", mode, err, tc.mode, tc.want)
+			if mode != tc.mode || (err == nil) != (tc.want == "") || err != nil &&
+				!strings.HasPrefix(err.Error(), tc.want) {
+				t.Fatalf("TLSMode = %q, %v; want %q and an error of %q",
+					mode, err, tc.mode, tc.want)
 			}
 			config, err := driver.TLSConfig(mode, "", "h")
 			if err != nil || (config != nil) != (mode != "" && mode != driver.TLSDisable) {

@@ -2,11 +2,13 @@ package driver
 
 import "time"
 
-// Write says what a write does to the key's expiry, and under which condition it happens at all.
+// Write says what a write does to the key's expiry, and under which condition it happens
+// at all.
 type Write struct {
 	// TTL is the time to live, in whole milliseconds; 0 is for ever.
 	TTL time.Duration
-	// Keep leaves the expiry of a key that exists as it is. TTL is then for a key that the write makes.
+	// Keep leaves the expiry of a key that exists as it is. TTL is then for a key that
+	// the write makes.
 	Keep bool
 	// If is the condition.
 	If Condition

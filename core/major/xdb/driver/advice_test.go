@@ -20,15 +20,22 @@ func TestAdviceWarnsOfPlainTextThatNobodyHasChosen(t *testing.T) {
 		{name: "a Unix socket", config: driver.Config{Host: "/run/postgresql"}},
 		{name: "another host", config: driver.Config{Host: "db", Pass: "hunter2"}, want: true},
 		{name: "another address", config: driver.Config{Host: "10.0.0.1"}, want: true},
-		{name: "another host on purpose", config: driver.Config{Host: "db", TLS: driver.TLSDisable}},
-		{name: "another host, encrypted", config: driver.Config{Host: "db", TLS: driver.TLSRequire}},
+		{
+			name:   "another host on purpose",
+			config: driver.Config{Host: "db", TLS: driver.TLSDisable},
+		},
+		{
+			name:   "another host, encrypted",
+			config: driver.Config{Host: "db", TLS: driver.TLSRequire},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			advice := tc.config.Advice()
 			if got := len(advice) > 0; got != tc.want {
 				t.Fatalf("Advice = %q, want one: %t", advice, tc.want)
 			}
-			if tc.want && (!strings.Contains(advice[0], "DATABASE_TLS") || strings.Contains(advice[0], "hunter2")) {
+			if tc.want && (!strings.Contains(advice[0], "DATABASE_TLS") ||
+				strings.Contains(advice[0], "hunter2")) {
 				t.Errorf("Advice = %q", advice)
 			}
 		})

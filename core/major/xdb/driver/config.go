@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Config is the connection in parts, as DATABASE_* gives them: what all drivers of servers share. Package xdb has checked
-// each value against its variable.
+// Config is the connection in parts, as DATABASE_* gives them: what all drivers of
+// servers share. Package xdb has checked each value against its variable.
 //
 // However it is printed, Pass is masked, and Source is left out.
 type Config struct {
@@ -57,31 +57,36 @@ func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 func (c Config) Address(defaultPort int) (host, port string, err error) {
 	host = strings.Trim(cmp.Or(c.Host, "localhost"), "[]")
 	if c.Port < 0 || c.Port > math.MaxUint16 {
-		return "", "", xenv.Problem(xenv.DatabasePort, strconv.Itoa(c.Port), "is no port", "1 to 65535")
+		return "", "", xenv.Problem(xenv.DatabasePort, strconv.Itoa(c.Port), "is no port",
+			"1 to 65535")
 	}
 	return host, strconv.Itoa(cmp.Or(c.Port, defaultPort)), nil
 }
 
-// Advice returns a warning if the connection leaves the machine in plain text and no variable or option has chosen that.
+// Advice returns a warning if the connection leaves the machine in plain text and no
+// variable or option has chosen that.
 func (c Config) Advice() []string {
 	if c.TLS != "" || local(c.Host) {
 		return nil
 	}
-	return []string{fmt.Sprintf("the connection to %s is not encrypted: set %s to %s or %s, or to %s where that is meant",
+	return []string{fmt.Sprintf(
+		"the connection to %s is not encrypted: set %s to %s or %s, or to %s where that is meant",
 		c.Host, xenv.DatabaseTLS, TLSVerifyFull, TLSRequire, TLSDisable)}
 }
 
-// local reports whether a host is this machine: its name, a loopback address, the folder of a Unix socket.
+// local reports whether a host is this machine: its name, a loopback address, the folder
+// of a Unix socket.
 func local(host string) bool {
-	if host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasSuffix(host, ".localhost") {
+	if host == "" || host == "localhost" || strings.HasPrefix(host, "/") ||
+		strings.HasSuffix(host, ".localhost") {
 		return true
 	}
 	ip := net.ParseIP(strings.Trim(host, "[]"))
 	return ip != nil && ip.IsLoopback()
 }
 
-// Missing returns one error with a line for each variable whose value is empty, or nil. Drivers use it to
-// report every missing part at once:
+// Missing returns one error with a line for each variable whose value is empty, or nil.
+// Drivers use it to report every missing part at once:
 //
 //	err := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
 func Missing(parts map[xenv.EnvKey]string) error {

@@ -23,11 +23,13 @@ func TestConfigNeverPrintsThePassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := fmt.Sprintf("%v %+v %#v %s %q %x %v %v", c, c, c, c, c, c, &c, []driver.Config{c}) + log.String() + string(text)
+	said := fmt.Sprintf("%v %+v %#v %s %q %x %v %v", c, c, c, c, c, c, &c, []driver.Config{c}) +
+		log.String() + string(text)
 	if strings.Contains(said, "hunter2") || strings.Contains(said, "68756e74657232") {
 		t.Errorf("the password appears in %s", said)
 	}
-	if got, want := c.String(), `{Host:h Port:5432 User:u Pass:*** Name:n TLS: TLSCA: Source:<nil>}`; got != want {
+	if got, want := c.String(),
+		`{Host:h Port:5432 User:u Pass:*** Name:n TLS: TLSCA: Source:<nil>}`; got != want {
 		t.Errorf("String = %s, want %s", got, want)
 	}
 }
@@ -39,7 +41,8 @@ func TestMissingNamesEveryVariable(t *testing.T) {
 	if err == nil {
 		t.Fatal("nothing is missing")
 	}
-	if got, want := err.Error(), "DATABASE_NAME: is not set\nDATABASE_USER: is not set"; got != want {
+	if got, want := err.Error(),
+		"DATABASE_NAME: is not set\nDATABASE_USER: is not set"; got != want {
 		t.Errorf("error = %q, want %q", got, want)
 	}
 	if err := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseHost: "h"}); err != nil {
@@ -59,10 +62,22 @@ func TestTranslate(t *testing.T) {
 		sentinel error
 		want     string
 	}{
-		{name: "unique", kind: driver.Unique, sentinel: gorm.ErrDuplicatedKey, want: "unique constraint violated: uq_email"},
-		{name: "foreign key", kind: driver.ForeignKey, sentinel: gorm.ErrForeignKeyViolated, want: "foreign key constraint violated: uq_email"},
-		{name: "check", kind: driver.Check, sentinel: gorm.ErrCheckConstraintViolated, want: "check constraint violated: uq_email"},
-		{name: "not null", kind: driver.NotNull, sentinel: cause, want: "not-null constraint violated: uq_email"},
+		{
+			name: "unique", kind: driver.Unique, sentinel: gorm.ErrDuplicatedKey,
+			want: "unique constraint violated: uq_email",
+		},
+		{
+			name: "foreign key", kind: driver.ForeignKey, sentinel: gorm.ErrForeignKeyViolated,
+			want: "foreign key constraint violated: uq_email",
+		},
+		{
+			name: "check", kind: driver.Check, sentinel: gorm.ErrCheckConstraintViolated,
+			want: "check constraint violated: uq_email",
+		},
+		{
+			name: "not null", kind: driver.NotNull, sentinel: cause,
+			want: "not-null constraint violated: uq_email",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := fmt.Errorf("wrapped: %w", driver.Translate(tc.kind, cause, "uq_email"))
@@ -76,7 +91,8 @@ func TestTranslate(t *testing.T) {
 			if got := err.Error(); got != "wrapped: "+tc.want {
 				t.Errorf("text = %q, want %q", got, tc.want)
 			}
-			if again := driver.Translate(driver.Check, err, "x"); !errors.Is(again, err) || driver.KindOf(again) != tc.kind {
+			if again := driver.Translate(driver.Check, err, "x"); !errors.Is(again, err) ||
+				driver.KindOf(again) != tc.kind {
 				t.Errorf("translated again = %v, want it unchanged", again)
 			}
 		})
@@ -118,8 +134,12 @@ func TestKinds(t *testing.T) {
 
 func TestKindTable(t *testing.T) {
 	t.Run("inverts", func(t *testing.T) {
-		table := driver.KindTable(map[driver.ErrorKind][]int{driver.Unique: {1, 2}, driver.Full: {3}})
-		if len(table) != 3 || table[2] != driver.Unique || table[3] != driver.Full || table[4] != driver.Unknown {
+		table := driver.KindTable(map[driver.ErrorKind][]int{
+			driver.Unique: {1, 2},
+			driver.Full:   {3},
+		})
+		if len(table) != 3 || table[2] != driver.Unique || table[3] != driver.Full ||
+			table[4] != driver.Unknown {
 			t.Errorf("table = %v, want the kind of each number", table)
 		}
 	})

@@ -61,22 +61,33 @@ const (
 	Full
 )
 
-// kinds are the text of each kind but Unknown, its error code, and gorm's sentinel if there is one.
+// kinds are the text of each kind but Unknown, its error code, and gorm's sentinel if
+// there is one.
 var kinds = map[ErrorKind]struct {
 	text     string
 	code     *xerror.ErrorCode
 	sentinel error
 }{
-	Unique:             {"unique constraint violated", xerror.UniqueConstraint, gorm.ErrDuplicatedKey},
-	ForeignKey:         {"foreign key constraint violated", xerror.ForeignKeyError, gorm.ErrForeignKeyViolated},
-	Check:              {"check constraint violated", xerror.IntegrityError, gorm.ErrCheckConstraintViolated},
-	NotNull:            {"not-null constraint violated", xerror.DataIncomplete, nil},
-	TooLong:            {"value too long", xerror.DataTooLarge, nil},
-	OutOfRange:         {"value out of range", xerror.DataOutOfRange, nil},
-	Malformed:          {"value not valid for its column", xerror.DataInvalid, nil},
-	Deadlock:           {"transaction given up: deadlock or serialization failure", xerror.ConcurrencyError, nil},
-	LockTimeout:        {"lock not granted in time", xerror.LockConflict, nil},
-	Canceled:           {"statement interrupted", xerror.GatewayTimeout, nil}, // by the server's own limit
+	Unique: {"unique constraint violated", xerror.UniqueConstraint, gorm.ErrDuplicatedKey},
+	ForeignKey: {
+		"foreign key constraint violated",
+		xerror.ForeignKeyError, gorm.ErrForeignKeyViolated,
+	},
+	Check: {
+		"check constraint violated",
+		xerror.IntegrityError, gorm.ErrCheckConstraintViolated,
+	},
+	NotNull:    {"not-null constraint violated", xerror.DataIncomplete, nil},
+	TooLong:    {"value too long", xerror.DataTooLarge, nil},
+	OutOfRange: {"value out of range", xerror.DataOutOfRange, nil},
+	Malformed:  {"value not valid for its column", xerror.DataInvalid, nil},
+	Deadlock: {
+		"transaction given up: deadlock or serialization failure",
+		xerror.ConcurrencyError, nil,
+	},
+	LockTimeout: {"lock not granted in time", xerror.LockConflict, nil},
+	// by the server's own limit
+	Canceled:           {"statement interrupted", xerror.GatewayTimeout, nil},
 	Connection:         {"connection failed", xerror.ServiceUnavailable, nil},
 	TooManyConnections: {"too many connections", xerror.ServiceUnavailable, nil},
 	Authentication:     {"access refused", xerror.ServiceUnavailable, nil},
@@ -89,7 +100,8 @@ var kinds = map[ErrorKind]struct {
 // String returns what the kind means.
 func (k ErrorKind) String() string { return cmp.Or(kinds[k].text, "database error") }
 
-// Code returns the error code of the kind, which is the same for all drivers; nil for Unknown.
+// Code returns the error code of the kind, which is the same for all drivers; nil for
+// Unknown.
 func (k ErrorKind) Code() *xerror.ErrorCode { return kinds[k].code }
 
 // KindTable returns the kind of each error number, made from the numbers of each kind. It

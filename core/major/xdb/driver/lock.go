@@ -31,7 +31,8 @@ func WithConn(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB, conn *sql.
 		if !ok {
 			return fmt.Errorf("gorm's connection is a %T", tx.Statement.ConnPool)
 		}
-		defer func() { _ = conn.Raw(func(any) error { return sqldriver.ErrBadConn }) }() // database/sql closes such a one
+		// database/sql closes such a one
+		defer func() { _ = conn.Raw(func(any) error { return sqldriver.ErrBadConn }) }()
 		return run(tx, conn)
 	})
 }

@@ -21,10 +21,22 @@ func TestWaitForLock(t *testing.T) {
 		want    func(error) bool
 	}{
 		{name: "at once", granted: 1, want: func(err error) bool { return err == nil }},
-		{name: "after a while", granted: 4, took: 300 * time.Millisecond, want: func(err error) bool { return err == nil }},
-		{name: "an error", fails: 3, took: 200 * time.Millisecond, want: func(err error) bool { return errors.Is(err, boom) }},
-		{name: "never", took: time.Minute, want: func(err error) bool { return driver.KindOf(err) == driver.LockTimeout }},
-		{name: "the end of the context", ends: 150 * time.Millisecond, took: 150 * time.Millisecond, want: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
+		{
+			name: "after a while", granted: 4, took: 300 * time.Millisecond,
+			want: func(err error) bool { return err == nil },
+		},
+		{
+			name: "an error", fails: 3, took: 200 * time.Millisecond,
+			want: func(err error) bool { return errors.Is(err, boom) },
+		},
+		{
+			name: "never", took: time.Minute,
+			want: func(err error) bool { return driver.KindOf(err) == driver.LockTimeout },
+		},
+		{
+			name: "the end of the context", ends: 150 * time.Millisecond, took: 150 * time.Millisecond,
+			want: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) },
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,10 +12,11 @@ import (
 // alert of the other side.
 const tlsAlert = "remote error"
 
-// TranslateNetwork returns err as an *Error of kind Connection if it is one of the network, else
-// err itself. A driver calls it when an error leaves the connection to its database:
-// only there is it known that an io.EOF or a reset is the database's. ErrorKind must not
-// claim such an error by itself, because other parts of the process return the same ones.
+// TranslateNetwork returns err as an *Error of kind Connection if it is one of the
+// network, else err itself. A driver calls it when an error leaves the connection to its
+// database: only there is it known that an io.EOF or a reset is the database's. ErrorKind
+// must not claim such an error by itself, because other parts of the process return the
+// same ones.
 //
 // It leaves out the end of a context, which xdb knows by itself, and an alert that ends a
 // TLS handshake, which waiting does not fix.

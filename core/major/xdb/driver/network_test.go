@@ -22,9 +22,18 @@ func TestTranslateNetwork_kinds(t *testing.T) {
 		{name: "nil"},
 		{name: "plain", err: errors.New("plain")},
 		{name: "the end of a context", err: context.DeadlineExceeded},
-		{name: "refused", err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, want: driver.Connection},
-		{name: "an alert of TLS", err: &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}},
-		{name: "unknown host", err: &net.DNSError{Name: "db", IsNotFound: true}, want: driver.Connection},
+		{
+			name: "refused", err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+			want: driver.Connection,
+		},
+		{
+			name: "an alert of TLS",
+			err:  &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")},
+		},
+		{
+			name: "unknown host",
+			err:  &net.DNSError{Name: "db", IsNotFound: true}, want: driver.Connection,
+		},
 		{name: "reset", err: fmt.Errorf("read: %w", syscall.ECONNRESET), want: driver.Connection},
 		{name: "end of file", err: fmt.Errorf("read: %w", io.EOF), want: driver.Connection},
 		{name: "cut in the middle", err: io.ErrUnexpectedEOF, want: driver.Connection},
@@ -50,7 +59,8 @@ func TestTranslateNetwork(t *testing.T) {
 	reset := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
 	err := driver.TranslateNetwork(reset)
 	var own *net.OpError
-	if driver.KindOf(err) != driver.Connection || !errors.As(err, &own) || !errors.Is(err, syscall.ECONNRESET) {
+	if driver.KindOf(err) != driver.Connection || !errors.As(err, &own) ||
+		!errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("a reset became %v of kind %q", err, driver.KindOf(err))
 	}
 }

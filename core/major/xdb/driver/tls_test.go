@@ -24,7 +24,10 @@ func caFile(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true,
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -51,18 +54,37 @@ func TestTLSModeNamesTheVariableThatIsWrong(t *testing.T) {
 	}{
 		{name: "nothing", mode: driver.TLSDisable},
 		{name: "require", config: driver.Config{TLS: "require"}, mode: driver.TLSRequire},
-		{name: "verify-full", config: driver.Config{TLS: "verify-full"}, mode: driver.TLSVerifyFull},
-		{name: "verify-full with a CA", config: driver.Config{TLS: "verify-full", TLSCA: ca}, mode: driver.TLSVerifyFull},
-		{name: "a mode of another program", config: driver.Config{TLS: "prefer"}, want: "DATABASE_TLS"},
-		{name: "a CA that nothing reads", config: driver.Config{TLS: "require", TLSCA: ca}, want: "DATABASE_TLS_CA"},
+		{
+			name: "verify-full", config: driver.Config{TLS: "verify-full"},
+			mode: driver.TLSVerifyFull,
+		},
+		{
+			name:   "verify-full with a CA",
+			config: driver.Config{TLS: "verify-full", TLSCA: ca}, mode: driver.TLSVerifyFull,
+		},
+		{
+			name:   "a mode of another program",
+			config: driver.Config{TLS: "prefer"}, want: "DATABASE_TLS",
+		},
+		{
+			name:   "a CA that nothing reads",
+			config: driver.Config{TLS: "require", TLSCA: ca}, want: "DATABASE_TLS_CA",
+		},
 		{name: "a CA without a mode", config: driver.Config{TLSCA: ca}, want: "DATABASE_TLS_CA"},
-		{name: "no file", config: driver.Config{TLS: "verify-full", TLSCA: ca + "x"}, want: "DATABASE_TLS_CA"},
-		{name: "no PEM", config: driver.Config{TLS: "verify-full", TLSCA: text}, want: "DATABASE_TLS_CA"},
+		{
+			name: "no file", config: driver.Config{TLS: "verify-full", TLSCA: ca + "x"},
+			want: "DATABASE_TLS_CA",
+		},
+		{
+			name: "no PEM", config: driver.Config{TLS: "verify-full", TLSCA: text},
+			want: "DATABASE_TLS_CA",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			mode, err := tc.config.TLSMode()
 			if mode != tc.mode || (err == nil) != (tc.want == "") {
-				t.Fatalf("TLSMode = %q, %v; want %q and an error of %q", mode, err, tc.mode, tc.want)
+				t.Fatalf("TLSMode = %q, %v; want %q and an error of %q",
+					mode, err, tc.mode, tc.want)
 			}
 			if err != nil && !strings.HasPrefix(err.Error(), tc.want+":") {
 				t.Errorf("error = %v, want one of %s", err, tc.want)
@@ -81,7 +103,10 @@ func TestTLSConfigChecksWhatTheModeSays(t *testing.T) {
 		{name: "disable", mode: driver.TLSDisable},
 		{name: "require", mode: driver.TLSRequire, encrypted: true},
 		{name: "verify-full", mode: driver.TLSVerifyFull, encrypted: true, checks: true},
-		{name: "verify-full with a CA", mode: driver.TLSVerifyFull, ca: ca, encrypted: true, checks: true, roots: true},
+		{
+			name: "verify-full with a CA",
+			mode: driver.TLSVerifyFull, ca: ca, encrypted: true, checks: true, roots: true,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			config, err := driver.TLSConfig(tc.mode, tc.ca, "db.example.org")
@@ -92,7 +117,8 @@ func TestTLSConfigChecksWhatTheModeSays(t *testing.T) {
 				return
 			}
 			if config.InsecureSkipVerify == tc.checks || (config.RootCAs != nil) != tc.roots {
-				t.Errorf("InsecureSkipVerify = %t, RootCAs = %v", config.InsecureSkipVerify, config.RootCAs)
+				t.Errorf("InsecureSkipVerify = %t, RootCAs = %v",
+					config.InsecureSkipVerify, config.RootCAs)
 			}
 			if config.ServerName != "db.example.org" || config.MinVersion < tls.VersionTLS12 {
 				t.Errorf("ServerName = %q, MinVersion = %x", config.ServerName, config.MinVersion)

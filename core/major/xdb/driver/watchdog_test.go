@@ -18,7 +18,10 @@ func TestWatchdog(t *testing.T) {
 	}{
 		{name: "ended before the context", ends: time.Second, cancel: 2 * time.Second},
 		{name: "ended within the grace", ends: 1400 * time.Millisecond, cancel: time.Second},
-		{name: "ended too late", ends: 3 * time.Second, cancel: time.Second, want: 1500 * time.Millisecond},
+		{
+			name: "ended too late",
+			ends: 3 * time.Second, cancel: time.Second, want: 1500 * time.Millisecond,
+		},
 		{name: "not canceled", ends: time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -30,7 +33,8 @@ func TestWatchdog(t *testing.T) {
 				}
 				start := time.Now()
 				var cut atomic.Int64
-				end := driver.Watchdog(ctx, 500*time.Millisecond, func() { cut.Store(int64(time.Since(start))) })
+				end := driver.Watchdog(ctx, 500*time.Millisecond,
+					func() { cut.Store(int64(time.Since(start))) })
 				<-time.After(tc.ends)
 				end()
 				end()
@@ -52,10 +56,19 @@ func TestConfig_Address(t *testing.T) {
 	}{
 		{name: "nothing", host: "localhost", port: "1433"},
 		{name: "both", config: driver.Config{Host: "db", Port: 5}, host: "db", port: "5"},
-		{name: "an address of IPv6 in brackets", config: driver.Config{Host: "[::1]"}, host: "::1", port: "1433"},
+		{
+			name: "an address of IPv6 in brackets", config: driver.Config{Host: "[::1]"}, host: "::1",
+			port: "1433",
+		},
 		{name: "one without", config: driver.Config{Host: "::1"}, host: "::1", port: "1433"},
-		{name: "too large", config: driver.Config{Port: 65536}, want: `DATABASE_PORT: "65536" is no port (accepted: 1 to 65535)`},
-		{name: "below zero", config: driver.Config{Port: -1}, want: `DATABASE_PORT: "-1" is no port (accepted: 1 to 65535)`},
+		{
+			name: "too large", config: driver.Config{Port: 65536},
+			want: `DATABASE_PORT: "65536" is no port (accepted: 1 to 65535)`,
+		},
+		{
+			name: "below zero", config: driver.Config{Port: -1},
+			want: `DATABASE_PORT: "-1" is no port (accepted: 1 to 65535)`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			host, port, err := tc.config.Address(1433)

@@ -66,7 +66,8 @@ type Migration struct {
 	StartedAt, FinishedAt time.Time
 }
 
-var errInTransaction = errors.New("xdb: migrate.Apply needs the database itself: within a transaction it would wait for its own locks")
+var errInTransaction = errors.New(
+	"xdb: migrate.Apply needs the database itself: within a transaction it would wait for its own locks")
 
 // Apply applies the SQL files that are not applied yet, in the order of their versions,
 // each once, however many processes do so at the same time. xdb.Open does it with
@@ -113,8 +114,13 @@ func (s *Set) Apply(ctx context.Context, db *gorm.DB) error {
 	}
 	info := dbconn.Of(db)
 	p.report(ctx, info.Log)
-	for i, f := range p.pending { // each under its own lock, so that a process that waits sees what another one has done
-		position := []slog.Attr{slog.String("file", f.Name), slog.Int("number", i+1), slog.Int("of", len(p.pending))}
+	// each under its own lock, so that a process that waits sees what another one has
+	// done
+	for i, f := range p.pending {
+		position := []slog.Attr{
+			slog.String("file", f.Name), slog.Int("number", i+1),
+			slog.Int("of", len(p.pending)),
+		}
 		r := run{File: f, info: info, db: db, files: s.files, position: position}
 		if err := r.do(ctx); err != nil {
 			return err
@@ -140,7 +146,8 @@ func List(ctx context.Context, db *gorm.DB, files ...fs.FS) ([]Migration, error)
 	return p.list(), nil
 }
 
-// plan compares the files with the table. If that cannot be read, the plan has no problems.
+// plan compares the files with the table. If that cannot be read, the plan has no
+// problems.
 func (s *Set) plan(ctx context.Context, db *gorm.DB) (*plan, error) {
 	known, err := readRecords(db.WithContext(dbconn.WithPrimary(ctx)))
 	if err == nil && known == nil {

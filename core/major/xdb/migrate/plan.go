@@ -65,7 +65,8 @@ func (p *plan) place(f sqlfile.File, state State) (State, error) {
 		}
 	}
 	if f.Version < version(p.newest.Name) {
-		return Late, fmt.Errorf("it comes before %s, which is applied: give it a higher version", p.newest.Name)
+		return Late, fmt.Errorf("it comes before %s, which is applied: give it a higher version",
+			p.newest.Name)
 	}
 	return state, nil
 }
@@ -76,9 +77,11 @@ func compare(f sqlfile.File, r record) (State, error) {
 	case !r.stored:
 		return Pending, nil
 	case r.State == Applied && r.SHA256 != f.SHA256:
-		return Changed, fmt.Errorf("it has changed since it was applied (SHA-256 %.12s then, %.12s now): "+
-			"restore it, and put the change into a new migration", r.SHA256, f.SHA256)
-	case r.State != Applied && r.Done > 0 && (r.Done > len(f.Statements) || f.Statements[r.Done-1].Digest != r.DoneSHA256):
+		return Changed, fmt.Errorf(
+			"it has changed since it was applied (SHA-256 %.12s then, %.12s now): "+
+				"restore it, and put the change into a new migration", r.SHA256, f.SHA256)
+	case r.State != Applied && r.Done > 0 &&
+		(r.Done > len(f.Statements) || f.Statements[r.Done-1].Digest != r.DoneSHA256):
 		return Changed, fmt.Errorf("its first %d statements are applied and have changed since: "+
 			"restore them, and change it from statement %d on only", r.Done, r.Done+1)
 	default:
@@ -86,13 +89,15 @@ func compare(f sqlfile.File, r record) (State, error) {
 	}
 }
 
-// list returns the migrations of the files and those without a file, in the order of their versions.
+// list returns the migrations of the files and those without a file, in the order of
+// their versions.
 func (p *plan) list() []Migration {
 	all := append([]Migration{}, p.files...) // not nil
 	for _, r := range p.missing {
 		all = append(all, r.describe(Missing))
 	}
-	slices.SortStableFunc(all, func(a, b Migration) int { return cmp.Compare(version(a.Name), version(b.Name)) })
+	slices.SortStableFunc(all,
+		func(a, b Migration) int { return cmp.Compare(version(a.Name), version(b.Name)) })
 	return all
 }
 
@@ -102,7 +107,8 @@ func (p *plan) report(ctx context.Context, log *xlog.LogNamedLogger) {
 		name := slog.String("file", r.Name)
 		switch {
 		case r.State != Applied && r.Done > 0:
-			log.Warn(ctx, "a migration that is half applied has no file any more", name, slog.Int("done", r.Done))
+			log.Warn(ctx, "a migration that is half applied has no file any more",
+				name, slog.Int("done", r.Done))
 		case r.State != Applied:
 		case len(p.files) > 0 && version(r.Name) > version(p.files[len(p.files)-1].Name):
 			log.Info(ctx, "the database has a migration of a newer program", name)

@@ -55,7 +55,9 @@ func withoutValues(err error, file []sqlfile.Statement, prefix, dialect string) 
 }
 
 // quotations are what an error may quote a value, or a name, in.
-var quotations = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("'[^']*'|\"[^\"]*\"|`[^`]*`") })
+var quotations = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("'[^']*'|\"[^\"]*\"|`[^`]*`")
+})
 
 // parts are what statements consist of.
 type parts struct {

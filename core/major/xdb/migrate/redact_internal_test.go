@@ -15,11 +15,23 @@ func Test_withoutValues(t *testing.T) {
 	file := []sqlfile.Statement{{SQL: "SELECT 1"}, {SQL: sql}}
 	for _, tc := range []struct{ name, text, want string }{
 		{name: "names stay", text: "Error 1050: Table 'app.users' has no column `note` and no \"name\"", want: "Error 1050: Table 'app.users' has no column `note` and no \"name\""},
-		{name: "quoted values", text: `invalid input "hidden" for 'ab'`, want: "invalid input ? for ?"},
-		{name: "bare values", text: "cannot convert hidden or 123456", want: "cannot convert ? or ?"},
-		{name: "a value with a quote", text: "cannot convert it's secret", want: "cannot convert ?"},
+		{
+			name: "quoted values", text: `invalid input "hidden" for 'ab'`,
+			want: "invalid input ? for ?",
+		},
+		{
+			name: "bare values", text: "cannot convert hidden or 123456",
+			want: "cannot convert ? or ?",
+		},
+		{
+			name: "a value with a quote", text: "cannot convert it's secret",
+			want: "cannot convert ?",
+		},
 		{name: "a value as it was written", text: "near it''s secret,", want: "near ?,"},
-		{name: "what the statement does not hold", text: "key 'x@example.org' is there", want: "key ? is there"},
+		{
+			name: "what the statement does not hold", text: "key 'x@example.org' is there",
+			want: "key ? is there",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cause := errors.New(tc.text)
@@ -35,11 +47,13 @@ func Test_withoutValues(t *testing.T) {
 		t.Errorf("error = %v, want it without the value, of the same kind", got)
 	}
 	prefixed := []sqlfile.Statement{{SQL: "DELETE FROM ${prefix}users"}}
-	if got := withoutValues(errors.New(`no relation "app_users"`), prefixed, "app_", "postgres"); got.Error() != `no relation "app_users"` {
+	if got := withoutValues(errors.New(`no relation "app_users"`), prefixed, "app_",
+		"postgres"); got.Error() != `no relation "app_users"` {
 		t.Errorf("error = %v, want the name with its prefix", got)
 	}
 	const block = "DO $do$ BEGIN RAISE EXCEPTION 'hidden of %', $q$more$q$; END $do$"
-	got = withoutValues(errors.New(`hidden of more in "do"`), []sqlfile.Statement{{SQL: block}}, "", "postgres")
+	got = withoutValues(errors.New(`hidden of more in "do"`), []sqlfile.Statement{{SQL: block}}, "",
+		"postgres")
 	if got.Error() != `?? in "do"` {
 		t.Errorf("error = %v, want it without what stands in dollar quotes", got)
 	}
@@ -54,7 +68,8 @@ func Test_errorText(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := errorText(errors.New(tc.text))
-			if len(got) > maxErrorText || !utf8.ValidString(got) || len(got) < min(len(tc.text), maxErrorText-6) && tc.name != "broken" {
+			if len(got) > maxErrorText || !utf8.ValidString(got) ||
+				len(got) < min(len(tc.text), maxErrorText-6) && tc.name != "broken" {
 				t.Errorf("text has %d bytes, valid %t: %.20q", len(got), utf8.ValidString(got), got)
 			}
 			if len(tc.text) <= maxErrorText && got != tc.text {

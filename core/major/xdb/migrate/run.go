@@ -37,8 +37,8 @@ type run struct {
 	inTx    bool // the lock itself is a transaction
 }
 
-// do applies the file. A failure is recorded under a lock of its own, because the first one may be the
-// transaction that has failed, or that of a connection that is lost.
+// do applies the file. A failure is recorded under a lock of its own, because the first
+// one may be the transaction that has failed, or that of a connection that is lost.
 func (r *run) do(ctx context.Context) error {
 	start := time.Now()
 	var failure error // of the file; that of the lock is err
@@ -104,7 +104,8 @@ func (r *run) start(ctx context.Context) {
 	r.info.Log.Info(ctx, "migration begins", position...)
 }
 
-// atOnce runs the rest of the file and writes its row in one transaction: that of the lock, if it is one.
+// atOnce runs the rest of the file and writes its row in one transaction: that of the
+// lock, if it is one.
 //
 // The statements end with ctx, the transaction does not: database/sql would roll it back
 // from another goroutine, and close the connection that still has the lock.
@@ -126,7 +127,8 @@ func (r *run) atOnce(ctx context.Context, tx *gorm.DB) error {
 	return nil
 }
 
-// rest runs the statements that are not done, and records that they are: each of them by itself, or all at the end.
+// rest runs the statements that are not done, and records that they are: each of them by
+// itself, or all at the end.
 func (r *run) rest(tx *gorm.DB, each bool) error {
 	first := r.record.Done
 	for i := first; i < len(r.Statements); i++ {
@@ -179,8 +181,8 @@ func (r *run) save(tx *gorm.DB) error {
 	return r.failed(": record", saveRecord(tx, &r.record))
 }
 
-// fail writes the row of a migration that has failed, whether or not ctx has ended, unless another process has
-// applied more of it in the meantime.
+// fail writes the row of a migration that has failed, whether or not ctx has ended,
+// unless another process has applied more of it in the meantime.
 func (r *run) fail(ctx context.Context, failure error) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
@@ -197,11 +199,13 @@ func (r *run) fail(ctx context.Context, failure error) {
 			return nil
 		}
 		finished := r.db.NowFunc()
-		r.record.State, r.record.FinishedAt, r.record.ErrorText = Failed, &finished, errorText(failure)
+		r.record.State, r.record.FinishedAt, r.record.ErrorText = Failed, &finished,
+			errorText(failure)
 		return r.save(tx)
 	})
 	if err != nil {
-		r.info.Log.Warn(late, "the failure of a migration could not be recorded", slog.String("file", r.Name),
+		r.info.Log.Warn(late, "the failure of a migration could not be recorded",
+			slog.String("file", r.Name),
 			slog.String("error", r.info.Redact(err).Error()))
 	}
 }

@@ -27,7 +27,8 @@ func checkTableNames(tx *gorm.DB, models []any) error {
 	var problems []error
 	for _, s := range schemas {
 		other := otherNumber(naming, s)
-		if other != "" && !used[other] && !tx.Migrator().HasTable(s.Table) && tx.Migrator().HasTable(other) {
+		if other != "" && !used[other] && !tx.Migrator().HasTable(s.Table) &&
+			tx.Migrator().HasTable(other) {
 			problems = append(problems, tableNameProblem(naming, s, other))
 		}
 	}
@@ -55,7 +56,8 @@ func migrated(tx *gorm.DB, models []any) (schemas []*schema.Schema) {
 func tableNameProblem(naming schema.NamingStrategy, s *schema.Schema, other string) error {
 	kind, fix := "model", fmt.Sprintf("give the model a method TableName that returns %q", s.Table)
 	if isJoinTable(s) {
-		kind, fix = "association", "name it many2many:"+strings.TrimPrefix(s.Table, naming.TablePrefix)
+		kind, fix = "association",
+			"name it many2many:"+strings.TrimPrefix(s.Table, naming.TablePrefix)
 	}
 	return fmt.Errorf(
 		"the table %s of the %s %s is missing, and the table %s exists: set %s=%t to use it, or rename it, or %s if both are meant",

@@ -40,7 +40,8 @@ func Create(ctx context.Context, db *gorm.DB, model any) error {
 	if db.Migrator().HasTable(model) {
 		return nil
 	}
-	if err := dbconn.Ping(ctx, db); err != nil { // gorm reports no table if the database does not respond
+	// gorm reports no table if the database does not respond
+	if err := dbconn.Ping(ctx, db); err != nil {
 		return info.Redact(err)
 	}
 	err := info.Lock(ctx, db, func(tx *gorm.DB) error {
@@ -83,7 +84,9 @@ type statements struct {
 func (s *statements) LogMode(logger.LogLevel) logger.Interface { return s }
 
 // Trace implements logger.Interface.
-func (s *statements) Trace(_ context.Context, _ time.Time, statement func() (sql string, rows int64), _ error) {
+func (s *statements) Trace(
+	_ context.Context, _ time.Time, statement func() (sql string, rows int64), _ error,
+) {
 	sql, _ := statement()
 	s.all = append(s.all, sql)
 }

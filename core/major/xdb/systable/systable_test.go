@@ -18,7 +18,8 @@ func TestClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		clock, err := systable.Clock(db)
-		if clock != nil || !errors.Is(err, systable.ErrUnsupported) || !strings.Contains(err.Error(), "dummy") {
+		if clock != nil || !errors.Is(err, systable.ErrUnsupported) ||
+			!strings.Contains(err.Error(), "dummy") {
 			t.Errorf("Clock = %v, %v; want ErrUnsupported that names the dialect", clock, err)
 		}
 	})

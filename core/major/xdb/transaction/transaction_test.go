@@ -11,7 +11,9 @@ import (
 
 func TestOnCommitRunsAfterTheOutermostTransaction(t *testing.T) {
 	var got []string
-	note := func(s string) func(context.Context) { return func(context.Context) { got = append(got, s) } }
+	note := func(s string) func(context.Context) {
+		return func(context.Context) { got = append(got, s) }
+	}
 	ctx := context.WithValue(t.Context(), xctx.DatabaseKey, "pool")
 
 	outer, end := transaction.Begin(ctx, "tx")

@@ -1,5 +1,5 @@
-// Package xoptcache gives the options of package xcache that most applications use the name under which the
-// specification knows them.
+// Package xoptcache gives the options of package xcache that most applications use the
+// name under which the specification knows them.
 //
 //	xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithDefaultTTL(time.Hour))
 //

@@ -1,5 +1,5 @@
-// Package xoptdatabase gives the options of package xdb that most applications use the name under which the
-// specification knows them.
+// Package xoptdatabase gives the options of package xdb that most applications use the
+// name under which the specification knows them.
 //
 //	xoption.WithDatabase(
 //		xoptdatabase.FromEnv(),
@@ -49,7 +49,9 @@ func WithMigrations(files fs.FS) Option { return xdb.WithMigrations(files) }
 func WithPrepare[F xdb.PrepareFunc](fns ...F) Option { return xdb.WithPrepare(fns...) }
 
 // WithSlowThreshold is xdb.WithSlowThreshold.
-func WithSlowThreshold[D time.Duration | int | int64](d D) Option { return xdb.WithSlowThreshold(d) }
+func WithSlowThreshold[D time.Duration | int | int64](d D) Option {
+	return xdb.WithSlowThreshold(d)
+}
 
 // WithLogger is xdb.WithLogger.
 func WithLogger(log *xlog.LogNamedLogger) Option { return xdb.WithLogger(log) }

@@ -1,4 +1,5 @@
-// Package xregnode holds the nodes of an application: what it starts, and the values that they gave.
+// Package xregnode holds the nodes of an application: what it starts, and the values that
+// they gave.
 package xregnode
 
 import (
@@ -10,22 +11,25 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Func starts one part of the application. ctx has the values of everything that started before it.
+// Func starts one part of the application. ctx has the values of everything that started
+// before it.
 //
-// A value with a method Close(), Close() error or Close(context.Context) error is closed at the stop, in reverse
-// order; one with CheckHealth(context.Context) error takes part in the readiness of the service.
+// A value with a method Close(), Close() error or Close(context.Context) error is closed
+// at the stop, in reverse order; one with CheckHealth(context.Context) error takes part
+// in the readiness of the service.
 type Func = func(ctx context.Context) (any, error)
 
 // Node is a part of an application, and the key under which its value is found.
 type Node struct {
-	// Key is the application's own, once in the list; xctx.Exec marks a node whose value is not kept.
+	// Key is the application's own, once in the list; xctx.Exec marks a node whose value
+	// is not kept.
 	Key xctx.ContextKey
 	// Node is the function that starts it.
 	Node Func
 }
 
-// Nodes is the collection of initialized nodes, which a context holds under xctx.RegNodeKey. The zero value is
-// empty and ready to use.
+// Nodes is the collection of initialized nodes, which a context holds under
+// xctx.RegNodeKey. The zero value is empty and ready to use.
 type Nodes struct{ values sync.Map }
 
 // Get returns the value of a node.
@@ -47,11 +51,15 @@ func (n *Nodes) Check(list []Node) error {
 		switch {
 		case key.IsExec():
 		case key.IsNil():
-			errs = append(errs, fmt.Errorf("node %d: the key is empty (use xctx.Exec for a node that only runs)", at))
+			errs = append(errs,
+				fmt.Errorf("node %d: the key is empty (use xctx.Exec for a node that only runs)",
+					at))
 		case key.IsReserved():
-			errs = append(errs, fmt.Errorf("node %d: the key %q is reserved for the framework", at, key))
+			errs = append(errs,
+				fmt.Errorf("node %d: the key %q is reserved for the framework", at, key))
 		case seen[key] > 0:
-			errs = append(errs, fmt.Errorf("node %d: the key %q is already that of node %d", at, key, seen[key]))
+			errs = append(errs,
+				fmt.Errorf("node %d: the key %q is already that of node %d", at, key, seen[key]))
 		case taken:
 			errs = append(errs, fmt.Errorf("node %d: the key %q is already registered", at, key))
 		default:
@@ -61,14 +69,16 @@ func (n *Nodes) Check(list []Node) error {
 	return errors.Join(errs...)
 }
 
-// nodeContext answers the keys of its nodes, and xctx.RegNodeKey with the nodes themselves.
+// nodeContext answers the keys of its nodes, and xctx.RegNodeKey with the nodes
+// themselves.
 type nodeContext struct {
 	context.Context
 	nodes *Nodes
 }
 
-// NewContext returns a context in which the values of nodes are found under their keys, also those that are set later.
-// What answers requests on another transport wraps each request's context with it.
+// NewContext returns a context in which the values of nodes are found under their keys,
+// also those that are set later. What answers requests on another transport wraps each
+// request's context with it.
 func NewContext(ctx context.Context, nodes *Nodes) context.Context {
 	return nodeContext{Context: ctx, nodes: nodes}
 }

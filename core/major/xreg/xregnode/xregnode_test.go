@@ -38,7 +38,10 @@ func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 }
 
 func TestCheckAcceptsAGoodList(t *testing.T) {
-	err := new(xregnode.Nodes).Check([]xregnode.Node{{Key: "a", Node: node}, {Key: xctx.EmailClientKey, Node: node}})
+	err := new(xregnode.Nodes).Check([]xregnode.Node{
+		{Key: "a", Node: node},
+		{Key: xctx.EmailClientKey, Node: node},
+	})
 	if err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}

@@ -1,4 +1,5 @@
-// Package chrome starts a Chromium without a window, with a profile of its own that does nothing but show pages.
+// Package chrome starts a Chromium without a window, with a profile of its own that does
+// nothing but show pages.
 package chrome
 
 import (
@@ -38,21 +39,25 @@ func Version(ctx context.Context) (string, error) {
 	return strings.Join(words[:min(2, len(words))], " "), nil
 }
 
-// Flags are those of a browser that has no window and asks nobody but the pages it is given.
+// Flags are those of a browser that has no window and asks nobody but the pages it is
+// given.
 func Flags() []string {
 	return []string{
-		"headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "disable-background-networking",
+		"headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage",
+		"disable-background-networking",
 		"disable-component-update", "disable-sync", "no-first-run", "disable-quic",
 	}
 }
 
-// New starts a browser, which ends with cancel. ctx of further tabs is made with chromedp.NewContext.
+// New starts a browser, which ends with cancel. ctx of further tabs is made with
+// chromedp.NewContext.
 func New(parent context.Context) (ctx context.Context, cancel context.CancelFunc, err error) {
 	path, err := Find()
 	if err != nil {
 		return nil, nil, err
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1280, 900))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.WindowSize(1280, 900))
 	for _, flag := range Flags() {
 		name, value, valued := strings.Cut(flag, "=")
 		if valued {

@@ -11,7 +11,8 @@ import (
 func TestMissingChromiumNamesThePackage(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, _, err := chrome.New(t.Context())
-	if !errors.Is(err, chrome.ErrMissing) || !strings.Contains(err.Error(), "apt-get install chromium") {
+	if !errors.Is(err, chrome.ErrMissing) ||
+		!strings.Contains(err.Error(), "apt-get install chromium") {
 		t.Errorf("New = %v, want that Chromium is missing", err)
 	}
 }

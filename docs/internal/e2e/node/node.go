@@ -1,7 +1,8 @@
-// Package node installs programs for Node.js, and Node.js itself, from the npm registry: once for each lock file, into the
-// user's cache.
+// Package node installs programs for Node.js, and Node.js itself, from the npm registry:
+// once for each lock file, into the user's cache.
 //
-// The folder of a package names them in package.json and package-lock.json. No script of an installed package is run.
+// The folder of a package names them in package.json and package-lock.json. No script of
+// an installed package is run.
 package node
 
 import (
@@ -24,7 +25,8 @@ var ErrMissing = errors.New("npm is missing; on Debian or Ubuntu: apt-get instal
 // cacheName is the folder in the user's cache.
 const cacheName = "plinth-docs-e2e"
 
-// look returns nil where Install can work, and an error whose cause is ErrMissing where it cannot.
+// look returns nil where Install can work, and an error whose cause is ErrMissing where
+// it cannot.
 func look() error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return fmt.Errorf("node: %w", ErrMissing)
@@ -38,8 +40,8 @@ type Programs struct {
 	version string
 }
 
-// Install installs what the lock file in dir names, unless that was done before. Processes that do so at the same time do not
-// harm one another. ctx ends the download.
+// Install installs what the lock file in dir names, unless that was done before.
+// Processes that do so at the same time do not harm one another. ctx ends the download.
 func Install(ctx context.Context, dir string) (*Programs, error) {
 	if err := look(); err != nil {
 		return nil, err
@@ -83,7 +85,8 @@ func home(dir string) (string, error) {
 	return filepath.Join(cache, cacheName, hex.EncodeToString(sum.Sum(nil)[:8])), nil
 }
 
-// install fills a folder beside home and then gives it that name, so that what has the name is whole.
+// install fills a folder beside home and then gives it that name, so that what has the
+// name is whole.
 func install(ctx context.Context, dir, home string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(home), 0o750); err != nil {
 		return err
@@ -102,7 +105,8 @@ func install(ctx context.Context, dir, home string) (err error) {
 			return err
 		}
 	}
-	cmd := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+	cmd := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund",
+		"--loglevel=error")
 	cmd.Dir = fresh
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("npm ci: %w\n%s", err, out)
@@ -129,7 +133,8 @@ func (p *Programs) Path(elem ...string) string {
 	return filepath.Join(append([]string{p.Modules()}, elem...)...)
 }
 
-// Command runs Node.js with these arguments, the first of which is a script. Programs that it starts find the same Node.js.
+// Command runs Node.js with these arguments, the first of which is a script. Programs
+// that it starts find the same Node.js.
 func (p *Programs) Command(ctx context.Context, args ...string) *exec.Cmd {
 	bin := p.Path(".bin")
 	name := filepath.Join(bin, "node")
@@ -137,7 +142,8 @@ func (p *Programs) Command(ctx context.Context, args ...string) *exec.Cmd {
 		name = "node" // of the machine, for which the registry has none
 	}
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // a program from the lock file
-	env := slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "PATH=") })
+	env := slices.DeleteFunc(os.Environ(),
+		func(s string) bool { return strings.HasPrefix(s, "PATH=") })
 	for _, s := range os.Environ() {
 		if path, ok := strings.CutPrefix(s, "PATH="); ok {
 			env = append(env, "PATH="+bin+string(os.PathListSeparator)+path)

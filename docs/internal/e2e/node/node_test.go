@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 )
 
-// fakeNpm puts a program npm at the only place where programs are looked for. It counts its runs and installs a node that
-// prints a version.
+// fakeNpm puts a program npm at the only place where programs are looked for. It counts
+// its runs and installs a node that prints a version.
 func fakeNpm(t *testing.T, script string) (cache string, runs func() int) {
 	t.Helper()
 	bin, cache, count := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "count")
@@ -82,7 +82,8 @@ func TestFailureIsToldAndNothingIsLeft(t *testing.T) {
 	_, runs := fakeNpm(t, "echo no network; exit 1")
 	dir := lock(t, "1")
 	for range 2 {
-		if _, err := node.Install(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "no network") {
+		if _, err := node.Install(t.Context(), dir); err == nil ||
+			!strings.Contains(err.Error(), "no network") {
 			t.Errorf("Install = %v, want what npm says", err)
 		}
 	}

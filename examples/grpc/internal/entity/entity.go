@@ -9,7 +9,8 @@ import (
 // GeneApp is the gene of applications' ids.
 const GeneApp xsnowflake.Gene = 32
 
-// User is somebody who is registered. Password is an argon2id hash and never leaves the process.
+// User is somebody who is registered. Password is an argon2id hash and never leaves the
+// process.
 type User struct {
 	xmodels.BaseEntity
 	Username string `gorm:"size:64;not null;uniqueIndex"  json:"username"`
@@ -20,7 +21,8 @@ type User struct {
 // GetGene makes the ids of users ids of users.
 func (User) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }
 
-// App is an application that may call. Secret is the SHA-256 digest of its secret, in hexadecimal digits.
+// App is an application that may call. Secret is the SHA-256 digest of its secret, in
+// hexadecimal digits.
 type App struct {
 	xmodels.BaseEntity
 	Name   string `gorm:"size:64;not null" json:"name"`

@@ -1,5 +1,5 @@
-// Package feed tells those who watch of new users. It reaches the watchers of this process: replicas that share a database
-// would need a broker between them.
+// Package feed tells those who watch of new users. It reaches the watchers of this
+// process: replicas that share a database would need a broker between them.
 package feed
 
 import (
@@ -29,8 +29,9 @@ func Start(context.Context) (any, error) { return new(Feed), nil }
 // From returns the feed of the application that ctx belongs to.
 func From(ctx context.Context) *Feed { return xctxutil.MustGet[*Feed](ctx, Key) }
 
-// Watch returns a channel of the users who are published from now on, until leave is called. It is closed when the watcher
-// is further behind than the backlog: nobody waits for him.
+// Watch returns a channel of the users who are published from now on, until leave is
+// called. It is closed when the watcher is further behind than the backlog: nobody waits
+// for him.
 func (f *Feed) Watch() (users <-chan *entity.User, leave func()) {
 	c := make(chan *entity.User, backlog)
 	f.mu.Lock()

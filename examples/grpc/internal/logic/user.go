@@ -1,5 +1,5 @@
-// Package logic holds the rules of the application. It knows neither HTTP nor gRPC: its errors carry the codes that answer
-// either.
+// Package logic holds the rules of the application. It knows neither HTTP nor gRPC: its
+// errors carry the codes that answer either.
 package logic
 
 import (
@@ -23,19 +23,23 @@ import (
 
 var log = xlog.WithName(xlog.NamedLOGC, "user")
 
-// errTaken answers a name or an address that somebody has: 409 over HTTP, ABORTED over gRPC.
+// errTaken answers a name or an address that somebody has: 409 over HTTP, ABORTED over
+// gRPC.
 var errTaken = xerror.New(xerror.DuplicateEntry, "the username or the e-mail address is taken")
 
 // errUnreadable answers a name or an address that people could not tell from another.
-var errUnreadable = xerror.New(xerror.ParameterError, "the username or the e-mail address has outer spaces or a character that cannot be printed")
+var errUnreadable = xerror.New(xerror.ParameterError,
+	"the username or the e-mail address has outer spaces or a character that cannot be printed")
 
 // readable reports whether a text is one that people can read back.
 func readable(text string) bool {
-	return text == strings.TrimSpace(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+	return text == strings.TrimSpace(text) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Register makes a new user and tells those who watch. The unique indexes decide who comes first; looking before only
-// spares the hash. Case tells neither names nor addresses apart.
+// Register makes a new user and tells those who watch. The unique indexes decide who
+// comes first; looking before only spares the hash. Case tells neither names nor
+// addresses apart.
 func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
 	if !readable(r.Username) || !readable(r.Email) {
 		return nil, errUnreadable

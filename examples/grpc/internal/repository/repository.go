@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 )
 
-// Create writes a new entity and fills in its id and its times. A user whose name or address is taken is a
-// gorm.ErrDuplicatedKey.
+// Create writes a new entity and fills in its id and its times. A user whose name or
+// address is taken is a gorm.ErrDuplicatedKey.
 func Create[E entity.User | entity.App](ctx context.Context, row *E) error {
 	return xdb.MustGetDB(ctx).Create(row).Error
 }
@@ -27,6 +27,7 @@ func ByID[E entity.User | entity.App](ctx context.Context, id xsnowflake.Snowfla
 // Taken reports whether a user has the name or the address.
 func Taken(ctx context.Context, username, email string) (bool, error) {
 	var n int64
-	err := xdb.MustGetDB(ctx).Model(&entity.User{}).Where("username = ? OR email = ?", username, email).Limit(1).Count(&n).Error
+	err := xdb.MustGetDB(ctx).Model(&entity.User{}).Where("username = ? OR email = ?",
+		username, email).Limit(1).Count(&n).Error
 	return n > 0, err
 }

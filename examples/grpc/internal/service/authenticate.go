@@ -10,8 +10,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
-// authenticate lets in who shows the id and the secret of an application. It asks the database at every call: an
-// application that is deleted is out at once.
+// authenticate lets in who shows the id and the secret of an application. It asks the
+// database at every call: an application that is deleted is out at once.
 func authenticate(ctx context.Context) (context.Context, error) {
 	access, missing := utility.ExtractMetadata(ctx, constant.MetadataAppAccessID)
 	if missing != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
-// guard puts the authentication before every method of the user service, and of no other: health stays open. The registry
-// is the process's, in which tests start several servers.
+// guard puts the authentication before every method of the user service, and of no other:
+// health stays open. The registry is the process's, in which tests start several servers.
 var guard = sync.OnceFunc(func() {
 	unary, stream := middleware.Guard(authenticate)
 	middleware.UseUnary(userv1.UserService_ServiceDesc, unary)

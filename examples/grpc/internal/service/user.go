@@ -19,13 +19,16 @@ import (
 	"github.com/plinthgo/plinth/grpcx/result"
 )
 
-// users implements userv1.UserServiceServer. Requests have been checked when they come here.
+// users implements userv1.UserServiceServer. Requests have been checked when they come
+// here.
 type users struct {
 	userv1.UnimplementedUserServiceServer
 }
 
 // Register implements userv1.UserServiceServer.
-func (users) Register(ctx context.Context, request *userv1.RegisterRequest) (*userv1.RegisterResponse, error) {
+func (users) Register(
+	ctx context.Context, request *userv1.RegisterRequest,
+) (*userv1.RegisterResponse, error) {
 	user, err := logic.Register(ctx, request.Registration())
 	if err != nil {
 		return nil, err
@@ -46,9 +49,11 @@ func (users) Get(ctx context.Context, request *userv1.GetRequest) (*userv1.GetRe
 	return response, nil
 }
 
-// Watch implements userv1.UserServiceServer. An endless stream asks for the stop, which would else wait for it until the
-// timeout and cut it off.
-func (users) Watch(_ *userv1.WatchRequest, stream grpc.ServerStreamingServer[userv1.WatchResponse]) error {
+// Watch implements userv1.UserServiceServer. An endless stream asks for the stop, which
+// would else wait for it until the timeout and cut it off.
+func (users) Watch(
+	_ *userv1.WatchRequest, stream grpc.ServerStreamingServer[userv1.WatchResponse],
+) error {
 	ctx := stream.Context()
 	changes, leave := feed.From(ctx).Watch()
 	defer leave()
@@ -73,7 +78,9 @@ func (users) Watch(_ *userv1.WatchRequest, stream grpc.ServerStreamingServer[use
 }
 
 // Import implements userv1.UserServiceServer.
-func (users) Import(stream grpc.ClientStreamingServer[userv1.ImportRequest, userv1.ImportResponse]) error {
+func (users) Import(
+	stream grpc.ClientStreamingServer[userv1.ImportRequest, userv1.ImportResponse],
+) error {
 	ctx := stream.Context()
 	var imported, known int64
 	for {
@@ -101,6 +108,7 @@ func (users) Import(stream grpc.ClientStreamingServer[userv1.ImportRequest, user
 // message is what clients see of a user.
 func message(user *entity.User) *userv1.User {
 	return &userv1.User{
-		Id: int64(user.ID), Username: user.Username, Email: user.Email, CreatedAt: timestamppb.New(user.CreatedAt),
+		Id: int64(user.ID), Username: user.Username, Email: user.Email,
+		CreatedAt: timestamppb.New(user.CreatedAt),
 	}
 }

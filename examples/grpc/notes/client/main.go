@@ -24,7 +24,8 @@ func main() {
 
 func run(ctx context.Context) error {
 	conn, err := client.Dial("localhost:1119",
-		client.WithApplication(xenv.GetEnvString("APP_ACCESS_ID", ""), xenv.GetEnvString("APP_SECRET_KEY", "")),
+		client.WithApplication(xenv.GetEnvString("APP_ACCESS_ID", ""),
+			xenv.GetEnvString("APP_SECRET_KEY", "")),
 		client.WithPlaintext(), client.WithPlaintextSecrets(), // without TLS, on this machine only
 	)
 	if err != nil {
@@ -46,7 +47,8 @@ func run(ctx context.Context) error {
 	_, err = notes.Get(ctx, &notesv1.GetRequest{Id: 1})
 	var e *xerror.Error
 	if errors.Is(err, xerror.ResourceNotFound) && errors.As(err, &e) {
-		_, _ = fmt.Fprintln(os.Stdout, e.GetErrorCode().GetCode(), e.GetErrorCode().GetOutput(), e.GetErrorMessage(), status.Code(err))
+		_, _ = fmt.Fprintln(os.Stdout, e.GetErrorCode().GetCode(), e.GetErrorCode().GetOutput(),
+			e.GetErrorMessage(), status.Code(err))
 	}
 	return nil
 }

@@ -22,7 +22,8 @@ type HookRequest struct {
 	} `json:"data"`
 }
 
-// Hook answers POST /hooks/receiver, behind the middleware that has checked the signature.
+// Hook answers POST /hooks/receiver, behind the middleware that has checked the
+// signature.
 func Hook(c *gin.Context) {
 	request := xbind.Bind(c, &HookRequest{}, xbind.AllowUnknownFields()).Data()
 	if request == nil {
@@ -30,6 +31,7 @@ func Hook(c *gin.Context) {
 	}
 	delivery, _ := receiver.DeliveryFrom(c)
 	log.Info(c.Request.Context(), "webhook arrived",
-		slog.String("id", delivery.ID), slog.String("type", request.Type), slog.Any("user", request.Data.ID))
+		slog.String("id", delivery.ID), slog.String("type", request.Type),
+		slog.Any("user", request.Data.ID))
 	xresult.Success(c, "ok")
 }

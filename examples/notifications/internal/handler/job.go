@@ -9,7 +9,8 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/logic"
 )
 
-// JobResponse is what an operator sees of a dead job. Its arguments stay where they are: they hold addresses and texts.
+// JobResponse is what an operator sees of a dead job. Its arguments stay where they are:
+// they hold addresses and texts.
 type JobResponse struct {
 	ID        string    `json:"id"`
 	Kind      string    `json:"kind"`
@@ -18,8 +19,8 @@ type JobResponse struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// DeadJobs answers GET /api/v1/jobs/dead with a page of the jobs that are not tried any more; ?after= is the id of the last
-// one that is known.
+// DeadJobs answers GET /api/v1/jobs/dead with a page of the jobs that are not tried any
+// more; ?after= is the id of the last one that is known.
 func DeadJobs(c *gin.Context) {
 	records, err := logic.DeadJobs(c.Request.Context(), c.Query("after"))
 	if err != nil {
@@ -28,7 +29,10 @@ func DeadJobs(c *gin.Context) {
 	}
 	jobs := make([]JobResponse, 0, len(records))
 	for _, r := range records {
-		jobs = append(jobs, JobResponse{ID: r.ID, Kind: r.Kind, Attempts: r.Attempt, Error: r.Error, CreatedAt: r.CreatedAt})
+		jobs = append(jobs, JobResponse{
+			ID: r.ID, Kind: r.Kind, Attempts: r.Attempt, Error: r.Error,
+			CreatedAt: r.CreatedAt,
+		})
 	}
 	xresult.SuccessHasData(c, "dead jobs", jobs)
 }

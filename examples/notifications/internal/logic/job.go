@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// DeadJobs returns a page of the jobs that are not tried any more by themselves, the oldest first. after is the id of the
-// last one of the page before.
+// DeadJobs returns a page of the jobs that are not tried any more by themselves, the
+// oldest first. after is the id of the last one of the page before.
 func DeadJobs(ctx context.Context, after string) ([]job.Record, error) {
 	return job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateDead, After: after})
 }

@@ -28,7 +28,8 @@ const (
 	localHost  = "http://127.0.0.1:"
 )
 
-// HookPath is where the service receives the webhook that it sends, unless NOTIFICATIONS_HOOK_URL leads elsewhere.
+// HookPath is where the service receives the webhook that it sends, unless
+// NOTIFICATIONS_HOOK_URL leads elsewhere.
 const HookPath = "/hooks/receiver"
 
 // hooks are both sides of the webhook.
@@ -40,18 +41,23 @@ type hooks struct {
 
 // UserCreated stores the webhook that tells of a user, in the transaction of ctx.
 func UserCreated(ctx context.Context, user *entity.User) error {
-	event := webhook.Event{Type: "user.created", Data: map[string]any{"id": user.ID, "username": user.Username}}
+	event := webhook.Event{
+		Type: "user.created",
+		Data: map[string]any{"id": user.ID, "username": user.Username},
+	}
 	_, err := xctxutil.MustGet[*hooks](ctx, hooksKey).dispatcher.Enqueue(ctx, endpointID, event)
 	return err
 }
 
-// Verify lets the webhooks pass that the service has signed, each once. The cache remembers their ids: where work must not
-// be lost with a process, its transaction remembers them instead.
+// Verify lets the webhooks pass that the service has signed, each once. The cache
+// remembers their ids: where work must not be lost with a process, its transaction
+// remembers them instead.
 func Verify(ctx context.Context) gin.HandlerFunc {
 	h := xctxutil.MustGet[*hooks](ctx, hooksKey)
 	first := func(ctx context.Context, id string) (isNew bool, err error) {
 		yes := true
-		err = h.seen.Set(ctx, id, &yes, xcache.WithNX(), xcache.WithTTL(remember), xcache.WithStored(&isNew))
+		err = h.seen.Set(ctx, id, &yes, xcache.WithNX(), xcache.WithTTL(remember),
+			xcache.WithStored(&isNew))
 		return isNew, err
 	}
 	return receiver.Middleware(h.verifier, receiver.WithSeen(first, h.seen.Delete))
@@ -75,12 +81,14 @@ func openHooks(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := xcache.KeyCacheOf[string, bool](manager, xcache.WithName("hook"), xcache.WithKeyPrefix("hook:"))
+	seen := xcache.KeyCacheOf[string, bool](manager, xcache.WithName("hook"),
+		xcache.WithKeyPrefix("hook:"))
 	return &hooks{dispatcher: dispatcher, verifier: verifier, seen: seen}, nil
 }
 
-// openDispatcher returns what sends. Plain HTTP and this host are allowed because the receiver of a sample is the sample: a
-// service whose receivers are others' has neither of the two options, and finds receivers in a table.
+// openDispatcher returns what sends. Plain HTTP and this host are allowed because the
+// receiver of a sample is the sample: a service whose receivers are others' has neither
+// of the two options, and finds receivers in a table.
 func openDispatcher(secret signature.Secret) (*webhook.Dispatcher, error) {
 	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback())
 	if err != nil {
@@ -90,10 +98,14 @@ func openDispatcher(secret signature.Secret) (*webhook.Dispatcher, error) {
 	if err := client.CheckURL(url); err != nil {
 		return nil, err
 	}
-	return webhook.NewDispatcher(webhook.StaticEndpoints{endpointID: {URL: url, Secrets: []signature.Secret{secret}}}, client)
+	return webhook.NewDispatcher(webhook.StaticEndpoints{endpointID: {
+		URL:     url,
+		Secrets: []signature.Secret{secret},
+	}}, client)
 }
 
-// sharedSecret returns that of the environment. Where there is none, both sides are this process, and a new one will do.
+// sharedSecret returns that of the environment. Where there is none, both sides are this
+// process, and a new one will do.
 func sharedSecret() (signature.Secret, error) {
 	if text := xenv.GetEnvString(hookSecret, ""); text != "" {
 		return signature.ParseSecret(text)

@@ -1,4 +1,5 @@
-// Package notify tells people and services what has happened: the nodes that this takes, and the messages.
+// Package notify tells people and services what has happened: the nodes that this takes,
+// and the messages.
 package notify
 
 import (
@@ -14,7 +15,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-// takeOver is how long a crash may hold a mail up. The default of 30 s suits a service whose database is another host.
+// takeOver is how long a crash may hold a mail up. The default of 30 s suits a service
+// whose database is another host.
 const takeOver = 5 * time.Second
 
 // Nodes are what the application keeps. Each finds those before it.
@@ -23,7 +25,10 @@ func Nodes() []xregnode.Node {
 		{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open(outbox.WithTakeOver(takeOver)))},
 		{Key: sinkKey, Node: startSink},
 		{Key: xctx.EmailClientKey, Node: openMail},
-		{Key: notifyx.RouterKey, Node: notifyx.InitRouter(notifyx.WithSenderFrom(notifyx.TypeEmail, mailSender))},
+		{
+			Key:  notifyx.RouterKey,
+			Node: notifyx.InitRouter(notifyx.WithSenderFrom(notifyx.TypeEmail, mailSender)),
+		},
 		{Key: hooksKey, Node: openHooks},
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/notify"
 )
 
-// Register registers the routes. Those of jobs are an operator's: a service has them behind a guard, such as
-// xmiddle.RequirePermission.
+// Register registers the routes. Those of jobs are an operator's: a service has them
+// behind a guard, such as xmiddle.RequirePermission.
 func Register(ctx context.Context, engine *gin.Engine) {
 	api := engine.Group("/api/v1")
 	api.POST("/signup", handler.SignUp)

@@ -1,4 +1,5 @@
-// Package sink is a mail server for one machine: it delivers nothing, and shows what it gets.
+// Package sink is a mail server for one machine: it delivers nothing, and shows what it
+// gets.
 package sink
 
 import (
@@ -13,7 +14,8 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Refused is the domain for which the server has no mailboxes, so that there is a mail which cannot be sent.
+// Refused is the domain for which the server has no mailboxes, so that there is a mail
+// which cannot be sent.
 const Refused = "refused.example"
 
 const (
@@ -21,7 +23,8 @@ const (
 	maxSize = 1 << 20
 )
 
-// Receive is given each mail before the client is told that it was taken. An error refuses it.
+// Receive is given each mail before the client is told that it was taken. An error
+// refuses it.
 type Receive func(m Mail) error
 
 // Server is a mail server.
@@ -43,7 +46,9 @@ func Listen(ctx context.Context, receive Receive) (*Server, error) {
 		return nil, errors.Join(errors.New("the listener has no port"), listener.Close())
 	}
 	s := &Server{listener: listener, addr: addr, done: make(chan error, 1)}
-	s.smtp = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{receive: receive}, nil }))
+	s.smtp = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
+		return &session{receive: receive}, nil
+	}))
 	s.smtp.Domain, s.smtp.MaxMessageBytes = "sink.example", maxSize
 	s.smtp.ReadTimeout, s.smtp.WriteTimeout = timeout, timeout
 	go func() { s.done <- s.smtp.Serve(listener) }()
@@ -75,7 +80,10 @@ func (*session) Mail(string, *smtp.MailOptions) error { return nil }
 // Rcpt implements smtp.Session.
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	if strings.HasSuffix(to, "@"+Refused) {
-		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such mailbox"}
+		return &smtp.SMTPError{
+			Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1},
+			Message: "no such mailbox",
+		}
 	}
 	s.to = append(s.to, to)
 	return nil

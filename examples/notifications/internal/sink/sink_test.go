@@ -19,7 +19,10 @@ func open(t *testing.T, err error) (*email.EmailClient, <-chan sink.Mail) {
 	if failed != nil {
 		t.Fatal(failed)
 	}
-	client, failed := email.New(email.Config{Host: server.Host(), Port: server.Port(), From: "hello@example.org", TLS: "none"})
+	client, failed := email.New(email.Config{
+		Host: server.Host(), Port: server.Port(),
+		From: "hello@example.org", TLS: "none",
+	})
 	if failed != nil {
 		t.Fatal(failed)
 	}
@@ -42,7 +45,10 @@ func TestTextOfAMailIsFound(t *testing.T) {
 		{name: "beside HTML", mail: email.Message{Text: "你好\n", HTML: "<p>你好</p>"}, want: "你好\n"},
 		{
 			name: "beside a file",
-			mail: email.Message{Text: "see there\n", HTML: "<p>x</p>", Attachments: []email.File{{Name: "a.txt", Content: []byte("other")}}},
+			mail: email.Message{
+				Text: "see there\n", HTML: "<p>x</p>",
+				Attachments: []email.File{{Name: "a.txt", Content: []byte("other")}},
+			},
 			want: "see there\n",
 		},
 	} {
@@ -53,7 +59,8 @@ func TestTextOfAMailIsFound(t *testing.T) {
 			if err := client.Send(t.Context(), &tc.mail); err != nil {
 				t.Fatal(err)
 			}
-			if m := <-mails; m.Text != tc.want || m.Subject != "你好, Ada" || len(m.To) != 1 || m.To[0] != "ada@example.org" || m.ID == "" {
+			if m := <-mails; m.Text != tc.want || m.Subject != "你好, Ada" || len(m.To) != 1 ||
+				m.To[0] != "ada@example.org" || m.ID == "" {
 				t.Errorf("mail = %+v, want the text %q", m, tc.want)
 			}
 		})
@@ -69,7 +76,8 @@ func TestMailIsRefusedForGood(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			client, _ := open(t, &smtp.SMTPError{Code: 554, Message: "no"})
-			err := client.Send(t.Context(), &email.Message{To: []string{tc.to}, Subject: "a", Text: "b"})
+			err := client.Send(t.Context(),
+				&email.Message{To: []string{tc.to}, Subject: "a", Text: "b"})
 			if !errors.Is(err, notifyx.ErrPermanent) {
 				t.Errorf("Send = %v, want a permanent error", err)
 			}

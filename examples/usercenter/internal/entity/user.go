@@ -6,7 +6,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// User is somebody who can log in. Password is an argon2id hash and never leaves the process.
+// User is somebody who can log in. Password is an argon2id hash and never leaves the
+// process.
 type User struct {
 	xmodels.BaseEntity
 	Username string `gorm:"size:64;not null;uniqueIndex"  json:"username"`

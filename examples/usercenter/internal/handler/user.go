@@ -13,7 +13,8 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/logic"
 )
 
-// RegisterRequest is what a new user sends. The upper bounds are those of the columns, and of what is worth hashing.
+// RegisterRequest is what a new user sends. The upper bounds are those of the columns,
+// and of what is worth hashing.
 type RegisterRequest struct {
 	Username string `binding:"required,min=3,max=32"     json:"username"`
 	Email    string `binding:"required,email,max=128"    json:"email"`
@@ -32,7 +33,8 @@ func Register(c *gin.Context) {
 	if request == nil {
 		return
 	}
-	user, err := logic.Register(c.Request.Context(), request.Username, request.Email, request.Password)
+	user, err := logic.Register(c.Request.Context(), request.Username, request.Email,
+		request.Password)
 	if err != nil {
 		_ = c.Error(err)
 		return
@@ -60,14 +62,16 @@ func Create(c *gin.Context) {
 	if request == nil {
 		return
 	}
-	if _, err := logic.Register(c.Request.Context(), request.Username, request.Email, request.Password); err != nil {
+	if _, err := logic.Register(c.Request.Context(), request.Username, request.Email,
+		request.Password); err != nil {
 		_ = c.Error(err)
 		return
 	}
 	xresult.Success(c, "created")
 }
 
-// Get answers GET /api/v1/user/{id} with the user. A path without a usable id is a PARAMETER_ERROR.
+// Get answers GET /api/v1/user/{id} with the user. A path without a usable id is a
+// PARAMETER_ERROR.
 func Get(c *gin.Context) {
 	id, err := xsnowflake.ParseSnowflakeID(c.Param("id"))
 	if err != nil || id.IsZero() {

@@ -1,4 +1,5 @@
-// Package logic holds the rules of the application. It knows no HTTP: its errors carry the codes that answer a request.
+// Package logic holds the rules of the application. It knows no HTTP: its errors carry
+// the codes that answer a request.
 package logic
 
 import (
@@ -23,16 +24,19 @@ var log = xlog.WithName(xlog.NamedLOGC, "user")
 // errTaken answers a name or an address that somebody has.
 var errTaken = xerror.New(xerror.Existed, "the username or the e-mail address is taken")
 
-// errUnreadable answers a name or an address that people could not tell from another, and that databases disagree on.
-var errUnreadable = xerror.New(xerror.ParameterError, "the username or the e-mail address has outer spaces or a character that cannot be printed")
+// errUnreadable answers a name or an address that people could not tell from another, and
+// that databases disagree on.
+var errUnreadable = xerror.New(xerror.ParameterError,
+	"the username or the e-mail address has outer spaces or a character that cannot be printed")
 
 // readable reports whether a text is one that people can read back.
 func readable(text string) bool {
-	return text == strings.TrimSpace(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+	return text == strings.TrimSpace(text) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Register makes a new user. The unique indexes decide who comes first; looking before only spares the hash. Case tells
-// names apart, but no addresses.
+// Register makes a new user. The unique indexes decide who comes first; looking before
+// only spares the hash. Case tells names apart, but no addresses.
 func Register(ctx context.Context, username, email, password string) (*entity.User, error) {
 	if !readable(username) || !readable(email) {
 		return nil, errUnreadable
@@ -60,8 +64,8 @@ func Register(ctx context.Context, username, email, password string) (*entity.Us
 	return user, nil
 }
 
-// Login returns the user whose password this is. That a name is unknown has an answer of its own, so there is nothing to
-// hide in the time that the two answers take.
+// Login returns the user whose password this is. That a name is unknown has an answer of
+// its own, so there is nothing to hide in the time that the two answers take.
 func Login(ctx context.Context, username, password string) (*entity.User, error) {
 	if !readable(username) {
 		return nil, xerror.New(xerror.UserNotFound, "")

@@ -1,5 +1,5 @@
-// Package migration holds the changes of the schema that entities cannot express, one SQL file each. Applied files never
-// change: a new one mends what an old one did.
+// Package migration holds the changes of the schema that entities cannot express, one SQL
+// file each. Applied files never change: a new one mends what an old one did.
 package migration
 
 import "embed"

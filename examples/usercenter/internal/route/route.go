@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/handler"
 )
 
-// Register registers the routes. Those marked java answer clients of a Java service, in its envelope.
+// Register registers the routes. Those marked java answer clients of a Java service, in
+// its envelope.
 func Register(_ context.Context, engine *gin.Engine) {
 	java := xmiddle.UseProfile(xbase.ProfileJava)
 

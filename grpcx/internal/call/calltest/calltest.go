@@ -1,5 +1,5 @@
-// Package calltest serves the test service on a real listener and keeps what is logged meanwhile, for the tests of the
-// interceptors. No program links it.
+// Package calltest serves the test service on a real listener and keeps what is logged
+// meanwhile, for the tests of the interceptors. No program links it.
 package calltest
 
 import (
@@ -38,7 +38,9 @@ func (s *Service) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestR
 }
 
 // ServerStream implements pb.TestServiceServer.
-func (s *Service) ServerStream(request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse]) error {
+func (s *Service) ServerStream(
+	request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse],
+) error {
 	if s.OnServer != nil {
 		return s.OnServer(request, stream)
 	}
@@ -46,7 +48,9 @@ func (s *Service) ServerStream(request *pb.TestRequest, stream grpc.ServerStream
 }
 
 // ClientStream implements pb.TestServiceServer.
-func (s *Service) ClientStream(stream grpc.ClientStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+func (s *Service) ClientStream(
+	stream grpc.ClientStreamingServer[pb.TestRequest, pb.TestResponse],
+) error {
 	if s.OnClient != nil {
 		return s.OnClient(stream)
 	}
@@ -58,7 +62,9 @@ func (s *Service) ClientStream(stream grpc.ClientStreamingServer[pb.TestRequest,
 }
 
 // BidiStream implements pb.TestServiceServer.
-func (s *Service) BidiStream(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+func (s *Service) BidiStream(
+	stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse],
+) error {
 	if s.OnBidi != nil {
 		return s.OnBidi(stream)
 	}
@@ -69,8 +75,11 @@ func (s *Service) BidiStream(stream grpc.BidiStreamingServer[pb.TestRequest, pb.
 	return stream.Send(&pb.TestResponse{Text: request.GetText()})
 }
 
-// Serve serves the service on a loopback listener until the test ends, and returns a connection of a plain client.
-func Serve(tb testing.TB, service pb.TestServiceServer, options ...grpc.ServerOption) *grpc.ClientConn {
+// Serve serves the service on a loopback listener until the test ends, and returns a
+// connection of a plain client.
+func Serve(
+	tb testing.TB, service pb.TestServiceServer, options ...grpc.ServerOption,
+) *grpc.ClientConn {
 	tb.Helper()
 	server := grpc.NewServer(options...)
 	pb.RegisterTestServiceServer(server, service)
@@ -86,7 +95,8 @@ func Start(tb testing.TB, server *grpc.Server) *grpc.ClientConn {
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(listener.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -110,8 +120,8 @@ type Log struct {
 	written chan struct{} // has a value after something was written
 }
 
-// Record makes the log of the test the default one, at level DEBUG, until the test ends. Such tests do not run in
-// parallel.
+// Record makes the log of the test the default one, at level DEBUG, until the test ends.
+// Such tests do not run in parallel.
 func Record(tb testing.TB) *Log {
 	tb.Helper()
 	l, engine := NewLog(tb)
@@ -177,7 +187,8 @@ func (l *Log) Only(message string) map[string]any {
 // maxWait is how long Await waits for a line that does not come.
 const maxWait = 10 * time.Second
 
-// Await waits for the first line with a message, which the server may write after the client has its answer.
+// Await waits for the first line with a message, which the server may write after the
+// client has its answer.
 func (l *Log) Await(message string) map[string]any {
 	l.tb.Helper()
 	mark := `"msg":"` + message + `"`

@@ -23,11 +23,13 @@ var pinged = job.NewKind[string]("pinged")
 
 func main() {
 	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open())}}
-	reg := xreg.Register(context.Background(), nodes, xoption.WithCache(xoptcache.FromEnv()), xoption.WithRoute(routes), xoption.WithHealth())
-	xmain.Runner(reg, nil, nil, job.New(job.WithHandlers(pinged.Handle(func(ctx context.Context, by string) error {
-		xlog.Info(ctx, "pinged by "+by)
-		return nil
-	}))))
+	reg := xreg.Register(context.Background(), nodes, xoption.WithCache(xoptcache.FromEnv()),
+		xoption.WithRoute(routes), xoption.WithHealth())
+	xmain.Runner(reg, nil, nil,
+		job.New(job.WithHandlers(pinged.Handle(func(ctx context.Context, by string) error {
+			xlog.Info(ctx, "pinged by "+by)
+			return nil
+		}))))
 }
 
 func routes(_ context.Context, engine *gin.Engine) {

@@ -1,4 +1,5 @@
-// Program baregrpc is grpc-go alone with its health service: what program grpc is measured against.
+// Program baregrpc is grpc-go alone with its health service: what program grpc is
+// measured against.
 package main
 
 import (

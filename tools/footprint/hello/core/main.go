@@ -1,5 +1,5 @@
-// Program core is the smallest service on Plinth's core: one route, with ids, logs, errors, health and
-// shutdown.
+// Program core is the smallest service on Plinth's core: one route, with ids, logs,
+// errors, health and shutdown.
 package main
 
 import (
@@ -14,7 +14,8 @@ import (
 )
 
 func main() {
-	xmain.Runner(xreg.Register(context.Background(), nil, xoption.WithRoute(routes), xoption.WithHealth()), nil, nil)
+	xmain.Runner(xreg.Register(context.Background(), nil, xoption.WithRoute(routes),
+		xoption.WithHealth()), nil, nil)
 }
 
 func routes(_ context.Context, engine *gin.Engine) {

@@ -17,7 +17,8 @@ import (
 
 func main() {
 	reg := xreg.Register(context.Background(), nil, xoption.WithRoute(routes), xoption.WithHealth())
-	tick := cronx.NewJob("*/5 * * * *", func(ctx context.Context) { xlog.Info(ctx, "five minutes") })
+	tick := cronx.NewJob("*/5 * * * *",
+		func(ctx context.Context) { xlog.Info(ctx, "five minutes") })
 	xmain.Runner(reg, nil, nil, runner.New(runner.WithRegister(tick)))
 }
 

@@ -14,7 +14,8 @@ import (
 )
 
 func main() {
-	xmain.Runner(xreg.Register(context.Background(), nil, xoption.WithRoute(routes), xoption.WithHealth()), nil, nil)
+	xmain.Runner(xreg.Register(context.Background(), nil, xoption.WithRoute(routes),
+		xoption.WithHealth()), nil, nil)
 }
 
 func routes(_ context.Context, engine *gin.Engine) {

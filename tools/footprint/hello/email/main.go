@@ -17,14 +17,18 @@ import (
 
 func main() {
 	nodes := []xregnode.Node{{Key: xctx.EmailClientKey, Node: email.InitClient}}
-	reg := xreg.Register(context.Background(), nodes, xoption.WithRoute(routes), xoption.WithHealth())
+	reg := xreg.Register(context.Background(), nodes, xoption.WithRoute(routes),
+		xoption.WithHealth())
 	xmain.Runner(reg, nil, nil)
 }
 
 func routes(ctx context.Context, engine *gin.Engine) {
 	client := email.MustGetClient(ctx)
 	engine.GET("/ping", func(c *gin.Context) {
-		if err := client.Send(c.Request.Context(), &email.Message{To: []string{"ada@example.org"}, Subject: "pong", Text: "pong"}); err != nil {
+		if err := client.Send(c.Request.Context(), &email.Message{
+			To:      []string{"ada@example.org"},
+			Subject: "pong", Text: "pong",
+		}); err != nil {
 			_ = c.Error(err)
 			return
 		}

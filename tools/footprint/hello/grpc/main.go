@@ -1,4 +1,5 @@
-// Program grpc is a gRPC service on grpcx without HTTP: interceptors, health, reflection and shutdown.
+// Program grpc is a gRPC service on grpcx without HTTP: interceptors, health, reflection
+// and shutdown.
 package main
 
 import (

@@ -16,7 +16,8 @@ import (
 )
 
 func main() {
-	reg := xreg.Register(context.Background(), nil, xoption.WithCache(xoptcache.FromEnv()), xoption.WithRoute(routes), xoption.WithHealth())
+	reg := xreg.Register(context.Background(), nil, xoption.WithCache(xoptcache.FromEnv()),
+		xoption.WithRoute(routes), xoption.WithHealth())
 	xmain.Runner(reg, nil, nil)
 }
 

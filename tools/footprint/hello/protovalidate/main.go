@@ -1,4 +1,5 @@
-// Program protovalidate is program coregrpc that checks messages by the rules in their proto.
+// Program protovalidate is program coregrpc that checks messages by the rules in their
+// proto.
 package main
 
 import (

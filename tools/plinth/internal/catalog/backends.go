@@ -6,12 +6,16 @@ func Databases() []Backend {
 		{
 			Name: "sqlite", Title: "SQLite", Kind: Database, Module: Project + "/dbplugins/sqlite",
 			// The image has a folder of its own for the file.
-			Settings: []Setting{everywhere("DATABASE_DRIVER", "sqlite"), {Key: "DATABASE_PATH", Local: "<name>.db"}},
+			Settings: []Setting{
+				everywhere("DATABASE_DRIVER", "sqlite"),
+				{Key: "DATABASE_PATH", Local: "<name>.db"},
+			},
 		},
 		server("postgres", "PostgreSQL", "<database>", everywhere("DATABASE_NAME", "<database>")),
 		server("mysql", "MySQL", "<database>", everywhere("DATABASE_NAME", "<database>")),
 		// The pluggable database that the image has.
-		server("oracle", "Oracle Database", "<database>", everywhere("DATABASE_SERVICE_NAME", "FREEPDB1")),
+		server("oracle", "Oracle Database", "<database>",
+			everywhere("DATABASE_SERVICE_NAME", "FREEPDB1")),
 		// The only user that the image has.
 		server("sqlserver", "SQL Server", "sa", everywhere("DATABASE_NAME", "<database>")),
 	}
@@ -20,10 +24,14 @@ func Databases() []Backend {
 // server is a database that is a server.
 func server(name, title, user string, database Setting) Backend {
 	return Backend{
-		Name: name, Title: title, Kind: Database, Module: Project + "/dbplugins/" + name, Server: true,
+		Name: name, Title: title, Kind: Database, Module: Project + "/dbplugins/" + name,
+		Server: true,
 		Settings: []Setting{
 			everywhere("DATABASE_DRIVER", name),
-			{Key: "DATABASE_HOST", Local: "localhost", Container: name, Cluster: name + ".data.svc.cluster.local"},
+			{
+				Key: "DATABASE_HOST", Local: "localhost",
+				Container: name, Cluster: name + ".data.svc.cluster.local",
+			},
 			{Key: "DATABASE_USER", Local: user, Container: user, Cluster: "<database>"},
 			secret("DATABASE_PASS", "database-password"),
 			database,
@@ -38,16 +46,24 @@ func server(name, title, user string, database Setting) Backend {
 func Caches() []Backend {
 	return []Backend{
 		{
-			Name: "memory", Title: "in the process", Kind: Cache, Module: Project + "/cacheplugins/memory",
+			Name: "memory", Title: "in the process",
+			Kind: Cache, Module: Project + "/cacheplugins/memory",
 			Settings: []Setting{everywhere("NOSQL_DRIVER", "memory")},
 		},
 		{
-			Name: "redis", Title: "Redis", Kind: Cache, Module: Project + "/cacheplugins/redis", Server: true,
+			Name: "redis", Title: "Redis", Kind: Cache, Module: Project + "/cacheplugins/redis",
+			Server: true,
 			Settings: []Setting{
 				everywhere("NOSQL_DRIVER", "redis"),
-				{Key: "NOSQL_HOST", Local: "localhost", Container: "redis", Cluster: "redis.data.svc.cluster.local"},
+				{
+					Key: "NOSQL_HOST", Local: "localhost", Container: "redis",
+					Cluster: "redis.data.svc.cluster.local",
+				},
 				secret("NOSQL_PASS", "redis-password"),
-				{Key: "NOSQL_PREFIX", Local: "<name>:", Container: `"<name>:"`, Cluster: `"<name>:"`},
+				{
+					Key: "NOSQL_PREFIX", Local: "<name>:", Container: `"<name>:"`,
+					Cluster: `"<name>:"`,
+				},
 			},
 		},
 	}

@@ -1,4 +1,5 @@
-// Package catalog is what a service can be made of: the one place that knows a backend's module, variables and container.
+// Package catalog is what a service can be made of: the one place that knows a backend's
+// module, variables and container.
 package catalog
 
 import (
@@ -39,13 +40,15 @@ type Backend struct {
 	Settings []Setting
 }
 
-// A Setting is one variable and its value at each place. A value may hold <name> and <database>, for those of the service.
+// A Setting is one variable and its value at each place. A value may hold <name> and
+// <database>, for those of the service.
 type Setting struct {
 	Key string
-	// Local is the value on the developer's machine, Container in Compose and Cluster on Kubernetes, these two as YAML; "" does
-	// not set it.
+	// Local is the value on the developer's machine, Container in Compose and Cluster on
+	// Kubernetes, these two as YAML; "" does not set it.
 	Local, Container, Cluster string
-	// Secret is the name of the value in the secret of the cluster, where it is one. No place has the value then.
+	// Secret is the name of the value in the secret of the cluster, where it is one. No
+	// place has the value then.
 	Secret string
 }
 
@@ -70,12 +73,14 @@ func Names(backends []Backend) []string {
 	return names
 }
 
-// Local returns what .env sets for a service of that name. A secret is there without a value.
+// Local returns what .env sets for a service of that name. A secret is there without a
+// value.
 func (b Backend) Local(name string) []Value {
 	return b.values(name, func(s Setting) string { return s.Local })
 }
 
-// Container returns what Compose sets, as YAML. A secret comes from the environment of Compose itself.
+// Container returns what Compose sets, as YAML. A secret comes from the environment of
+// Compose itself.
 func (b Backend) Container(name string) []Value {
 	return b.values(name, func(s Setting) string { return s.Container })
 }
@@ -85,7 +90,8 @@ func (b Backend) Cluster(name string) []Value {
 	return b.values(name, func(s Setting) string { return s.Cluster })
 }
 
-// Secrets returns the variables whose values are secret, each with its name in the secret of the cluster.
+// Secrets returns the variables whose values are secret, each with its name in the secret
+// of the cluster.
 func (b Backend) Secrets() []Value {
 	return b.values("", func(s Setting) string { return s.Secret })
 }
@@ -112,7 +118,9 @@ func (b Backend) Block(name string) (string, error) {
 // empty is a value that is there for people to fill in.
 const empty = "<empty>"
 
-// expand fills in what a value says of the service. Databases take an identifier without quotes.
+// expand fills in what a value says of the service. Databases take an identifier without
+// quotes.
 func expand(value, name string) string {
-	return strings.NewReplacer("<name>", name, "<database>", strings.ReplaceAll(name, "-", "_"), empty, "").Replace(value)
+	return strings.NewReplacer("<name>", name, "<database>",
+		strings.ReplaceAll(name, "-", "_"), empty, "").Replace(value)
 }

@@ -29,7 +29,9 @@ func newAdd(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 		addOne(p, versions, "cache", "cache", catalog.Caches()))
 }
 
-func addOne(p *term.Printer, versions scaffold.Versions, word, kind string, backends []catalog.Backend) *cobra.Command {
+func addOne(
+	p *term.Printer, versions scaffold.Versions, word, kind string, backends []catalog.Backend,
+) *cobra.Command {
 	names := catalog.Names(backends)
 	c := &cobra.Command{
 		Use:       word + " {" + strings.Join(names, "|") + "}",
@@ -37,7 +39,8 @@ func addOne(p *term.Printer, versions scaffold.Versions, word, kind string, back
 		ValidArgs: names,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(names, args[0]) {
-				return fmt.Errorf("there is no %s %q, but: %s", kind, strings.Join(args, " "), strings.Join(names, ", "))
+				return fmt.Errorf("there is no %s %q, but: %s",
+					kind, strings.Join(args, " "), strings.Join(names, ", "))
 			}
 			return nil
 		},

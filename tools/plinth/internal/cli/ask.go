@@ -23,7 +23,8 @@ func (c *newCall) ask(ctx context.Context) error {
 	var groups []*huh.Group // a page each
 	page := func(f huh.Field) { groups = append(groups, huh.NewGroup(f)) }
 	if c.wanted.Module == "" {
-		page(huh.NewInput().Title("Module path").Placeholder("example.com/shop").Value(&c.wanted.Module).
+		page(huh.NewInput().Title("Module path").Placeholder("example.com/shop").Value(
+			&c.wanted.Module).
 			Validate(scaffold.CheckModule))
 	}
 	if !c.said("db") {

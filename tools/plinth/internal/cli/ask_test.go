@@ -72,7 +72,8 @@ func TestNewAsksAtATerminalForWhatNoFlagSays(t *testing.T) {
 
 	code := make(chan int, 1)
 	go func() {
-		code <- cli.Run(t.Context(), term.New(program, program, program), versions(), []string{"new", "--db", "none", "--no-tidy"})
+		code <- cli.Run(t.Context(), term.New(program, program, program), versions(),
+			[]string{"new", "--db", "none", "--no-tidy"})
 	}()
 	shown.take(t, "Module path")
 	press(t, person, "example.com/asked\r")

@@ -20,9 +20,12 @@ func newDocs(*term.Printer) *cobra.Command {
 		Example:           "  claude mcp add plinth -- plinth docs\n  plinth docs --base-url https://docs.example.com",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(c *cobra.Command, _ []string) error { return serveDocs(c.Context(), dir, baseURL) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return serveDocs(c.Context(), dir, baseURL)
+		},
 	}
-	c.Flags().StringVar(&dir, "dir", "", "folder of the content instead of the one inside the program")
+	c.Flags().StringVar(&dir, "dir", "",
+		"folder of the content instead of the one inside the program")
 	c.Flags().StringVar(&baseURL, "base-url", "", "where the pages are reached, for the links")
 	if err := c.MarkFlagDirname("dir"); err != nil {
 		panic(err)

@@ -64,10 +64,14 @@ func diagnose(ctx context.Context, p *term.Printer, timeout time.Duration) error
 			Warnings int              `json:"warnings"`
 			OK       int              `json:"ok"`
 			Skipped  int              `json:"skipped"`
-		}{s.Root, found, count[doctor.Problem], count[doctor.Warning], count[doctor.OK], count[doctor.Skipped]})
+		}{
+			s.Root, found, count[doctor.Problem], count[doctor.Warning], count[doctor.OK],
+			count[doctor.Skipped],
+		})
 	} else {
 		showFindings(p, found)
-		p.Note("%s, %s, %d ok, %d skipped", plural(count[doctor.Problem], "problem"), plural(count[doctor.Warning], "warning"),
+		p.Note("%s, %s, %d ok, %d skipped",
+			plural(count[doctor.Problem], "problem"), plural(count[doctor.Warning], "warning"),
 			count[doctor.OK], count[doctor.Skipped])
 	}
 	if err == nil && count[doctor.Problem] > 0 {
@@ -79,7 +83,8 @@ func diagnose(ctx context.Context, p *term.Printer, timeout time.Duration) error
 // showFindings writes a row for each finding.
 func showFindings(p *term.Printer, found []doctor.Finding) {
 	tones := map[doctor.Status]term.Tone{
-		doctor.OK: term.Good, doctor.Warning: term.Careful, doctor.Problem: term.Bad, doctor.Skipped: term.Faint,
+		doctor.OK: term.Good, doctor.Warning: term.Careful, doctor.Problem: term.Bad,
+		doctor.Skipped: term.Faint,
 	}
 	rows := make([][]string, len(found))
 	for i, f := range found {

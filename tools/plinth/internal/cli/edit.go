@@ -15,8 +15,8 @@ import (
 // planner says what the arguments ask for in the module at root.
 type planner func(root, modulePath string, args []string) (*scaffold.Edit, error)
 
-// editing makes c a command that changes a service: it applies the changes, shows what was done, and fetches what go.mod requires
-// from then on.
+// editing makes c a command that changes a service: it applies the changes, shows what
+// was done, and fetches what go.mod requires from then on.
 func editing(p *term.Printer, c *cobra.Command, plan planner) *cobra.Command {
 	var dryRun, noTidy bool
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would change, and change nothing")
@@ -38,7 +38,8 @@ func editing(p *term.Printer, c *cobra.Command, plan planner) *cobra.Command {
 		if err := showEdit(p, edit, dryRun); err != nil {
 			return err
 		}
-		requires := slices.ContainsFunc(edit.Changes, func(c scaffold.Change) bool { return c.Path == "go.mod" })
+		requires := slices.ContainsFunc(edit.Changes,
+			func(c scaffold.Change) bool { return c.Path == "go.mod" })
 		if dryRun || noTidy || !requires {
 			return nil
 		}
@@ -87,7 +88,8 @@ func here() (root, modulePath string, err error) {
 	case s.ModuleErr != nil:
 		return "", "", s.ModuleErr
 	case s.Module == nil || s.Module.Module == nil:
-		return "", "", errors.New("there is no go.mod here or above: begin a service with plinth new")
+		return "", "", errors.New(
+			"there is no go.mod here or above: begin a service with plinth new")
 	}
 	return s.Root, s.Module.Module.Mod.Path, nil
 }

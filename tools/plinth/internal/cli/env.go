@@ -43,10 +43,14 @@ func newEnv(p *term.Printer) *cobra.Command {
 			"  plinth env --format schema > env.schema.json",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(c *cobra.Command, _ []string) error { return call.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return call.run(c.Context())
+		},
 	}
-	c.Flags().StringVar(&call.form, "format", forms[0], "form of the list: "+strings.Join(forms, ", "))
-	c.Flags().StringVar(&call.filter.Group, "group", "", "only the groups whose name holds this text, such as cache")
+	c.Flags().StringVar(&call.form, "format",
+		forms[0], "form of the list: "+strings.Join(forms, ", "))
+	c.Flags().StringVar(&call.filter.Group, "group", "",
+		"only the groups whose name holds this text, such as cache")
 	c.Flags().BoolVar(&call.filter.OnlySet, "set", false, "only the variables that are set")
 	c.Flags().BoolVar(&call.check, "check", false, "exit with 3 where a value is wrong")
 	oneOf(c, "format", forms...)
@@ -73,7 +77,8 @@ func (c *envCall) run(ctx context.Context) error {
 	return nil
 }
 
-// readVariables asks the service for its variables, and warns if those of its own packages are not known.
+// readVariables asks the service for its variables, and warns if those of its own
+// packages are not known.
 func (c *envCall) readVariables(ctx context.Context, s *service.Service) {
 	if len(s.Programs) > 0 {
 		c.p.Step("building the service")
@@ -84,7 +89,8 @@ func (c *envCall) readVariables(ctx context.Context, s *service.Service) {
 	c.groups = envlist.Groups(s.Variables)
 }
 
-// report prints what is wrong with the values and with lines of .env, and returns how many problems there are.
+// report prints what is wrong with the values and with lines of .env, and returns how
+// many problems there are.
 func (c *envCall) report(rows []envlist.Row, badLines []int) int {
 	problems := envlist.Problems(rows)
 	if !c.p.JSON {
@@ -111,7 +117,8 @@ func (c *envCall) show(rows []envlist.Row) error {
 	case c.form == "dotenv":
 		c.p.Printf("%s", envlist.Dotenv(rows))
 	case c.p.JSON:
-		return c.p.WriteJSON(map[string][]envlist.Row{"variables": append([]envlist.Row{}, rows...)})
+		return c.p.WriteJSON(map[string][]envlist.Row{"variables": append([]envlist.Row{},
+			rows...)})
 	default:
 		c.table(rows)
 	}
@@ -163,8 +170,8 @@ func orDash(s string) string {
 	return s
 }
 
-// enter returns the service of the working directory, with its .env and its own defaults in the environment. It warns of defaults
-// that it could not read.
+// enter returns the service of the working directory, with its .env and its own defaults
+// in the environment. It warns of defaults that it could not read.
 func enter(ctx context.Context, p *term.Printer) (*service.Service, error) {
 	s, err := service.Find(".")
 	if err != nil {

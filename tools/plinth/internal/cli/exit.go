@@ -27,7 +27,8 @@ type usageError struct{ error }
 // Unwrap returns what is wrong with it.
 func (e usageError) Unwrap() error { return e.error }
 
-// usagef returns the error of a command line that makes no sense, which ends the program with 2.
+// usagef returns the error of a command line that makes no sense, which ends the program
+// with 2.
 func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }

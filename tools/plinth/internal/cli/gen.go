@@ -25,7 +25,8 @@ func genEntity(p *term.Printer) *cobra.Command {
 		Long: "Write an entity for the service in this folder, as plinth new has written its notes: entity, repository, logic,\n" +
 			"handlers, routes, tests; the table is made at the next start. It answers over HTTP. A file that is there is never\n" +
 			"overwritten.\n\n" +
-			"Types of fields: " + strings.Join(scaffold.Kinds(), ", ") + ". A string has 1 to 255\n" +
+			"Types of fields: " + strings.Join(scaffold.Kinds(), ", ") +
+			". A string has 1 to 255\n" +
 			"characters, a text up to 4000; an id is that of another entity.",
 		Example: "  plinth gen entity Order customer:string total:int64 paid:bool at:time",
 		Args: func(_ *cobra.Command, args []string) error {

@@ -30,7 +30,9 @@ func newMigrate(p *term.Printer) *cobra.Command {
 			"else behind the statements that were kept.",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(c *cobra.Command, _ []string) error { return call.run(c.Context(), call.up) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return call.run(c.Context(), call.up)
+		},
 	}
 	status := &cobra.Command{
 		Use:               "status",
@@ -38,7 +40,9 @@ func newMigrate(p *term.Printer) *cobra.Command {
 		Long:              "List the migrations of the folder and of the database, and where each stands. Nothing is changed.",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(c *cobra.Command, _ []string) error { return call.run(c.Context(), call.status) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return call.run(c.Context(), call.status)
+		},
 	}
 	status.Flags().BoolVar(&call.check, "check", false, "exit with 3 where one is not applied")
 	c := family(&cobra.Command{
@@ -58,7 +62,9 @@ func newMigrate(p *term.Printer) *cobra.Command {
 }
 
 // run does one of the two within the service's folder.
-func (c *migrateCall) run(ctx context.Context, do func(context.Context, *migrate.Source) error) error {
+func (c *migrateCall) run(
+	ctx context.Context, do func(context.Context, *migrate.Source) error,
+) error {
 	dir := c.dir
 	if dir != migrate.DefaultDir { // it is meant from here, and the other one from go.mod
 		abs, err := filepath.Abs(dir)
@@ -93,7 +99,8 @@ func (c *migrateCall) up(ctx context.Context, s *migrate.Source) error {
 		c.p.Done("applied %s", r.File)
 	}
 	if err == nil {
-		c.p.Note("the schema of %s is up to date (%s applied)", s.Where, plural(len(migrate.Applied(all)), "migration"))
+		c.p.Note("the schema of %s is up to date (%s applied)",
+			s.Where, plural(len(migrate.Applied(all)), "migration"))
 	}
 	return err
 }
@@ -120,7 +127,10 @@ func (c *migrateCall) status(ctx context.Context, s *migrate.Source) error {
 }
 
 func (c *migrateCall) list(rows []migrate.Row) {
-	tones := map[string]term.Tone{"applied": term.Good, "pending": term.Careful, "running": term.Careful, "missing": term.Faint}
+	tones := map[string]term.Tone{
+		"applied": term.Good, "pending": term.Careful,
+		"running": term.Careful, "missing": term.Faint,
+	}
 	cells := make([][]string, len(rows))
 	for i, r := range rows {
 		tone, known := tones[r.State]

@@ -41,15 +41,19 @@ func newNew(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 			"  plinth new example.com/hello --db none --cache none --yes",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return call.run(cmd.Context(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return call.run(cmd.Context(), args)
+		},
 	}
 	call.cmd = c
 	databases, caches := choices(catalog.Databases()), choices(catalog.Caches())
 	flags := c.Flags()
-	flags.StringVar(&call.wanted.Database, "db", databases[0], "database: "+strings.Join(databases, ", "))
+	flags.StringVar(&call.wanted.Database, "db",
+		databases[0], "database: "+strings.Join(databases, ", "))
 	flags.StringVar(&call.wanted.Cache, "cache", caches[0], "cache: "+strings.Join(caches, ", "))
 	flags.BoolVar(&call.wanted.GRPC, "grpc", false, "answer over gRPC as well")
-	flags.BoolVar(&call.wanted.Async, "async", false, "work in the background; with a database durable jobs")
+	flags.BoolVar(&call.wanted.Async, "async",
+		false, "work in the background; with a database durable jobs")
 	flags.BoolVar(&call.wanted.Cron, "cron", false, "work on a schedule")
 	flags.BoolVar(&call.wanted.Mail, "mail", false, "mail; with a database stored until it is sent")
 	flags.StringVar(&call.dir, "dir", "", "folder of the service (default: the name of the module)")

@@ -21,7 +21,8 @@ type answer struct {
 	out, err string
 }
 
-// versions are those of the go.mod of the program, which is read before any test is in another folder.
+// versions are those of the go.mod of the program, which is read before any test is in
+// another folder.
 var versions = sync.OnceValue(func() scaffold.Versions {
 	gomod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
 	if err != nil {
@@ -52,7 +53,8 @@ func plinth(t *testing.T, args ...string) answer {
 func newShop(t *testing.T, args ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	if a := plinth(t, append([]string{"new", "example.com/shop", "--no-tidy"}, args...)...); a.code != 0 {
+	if a := plinth(t, append([]string{"new", "example.com/shop", "--no-tidy"},
+		args...)...); a.code != 0 {
 		t.Fatalf("new = %+v", a)
 	}
 	t.Chdir("shop")
@@ -92,7 +94,8 @@ func TestNewTellsTheNextStepsAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(a.out), &got); err != nil || a.code != 0 {
 		t.Fatalf("answer = %+v, %v", a, err)
 	}
-	if got.Name != "shop" || !filepath.IsAbs(got.Dir) || got.Tidied || !slices.Contains(got.Files, ".github/workflows/ci.yml") {
+	if got.Name != "shop" || !filepath.IsAbs(got.Dir) || got.Tidied ||
+		!slices.Contains(got.Files, ".github/workflows/ci.yml") {
 		t.Errorf("result = %+v", got)
 	}
 	if !slices.Equal(got.Next[:3], []string{"cd a/b", "go mod tidy", "make run"}) {
@@ -109,9 +112,18 @@ func TestNewRefusesWhatMakesNoSense(t *testing.T) {
 	}{
 		{name: "no module", args: []string{"new"}, code: 2, want: "needs the module path"},
 		{name: "no path", args: []string{"new", "a b"}, code: 2, want: "is no module path"},
-		{name: "unknown database", args: []string{"new", "example.com/a", "--db", "mongo"}, code: 2, want: "but: sqlite, postgres, mysql, oracle, sqlserver, none"},
-		{name: "unknown cache", args: []string{"new", "example.com/a", "--cache", "x"}, code: 2, want: "but: memory, redis, none"},
-		{name: "folder in use", args: []string{"new", "example.com/used", "--no-tidy"}, code: 1, want: "used is not empty"},
+		{
+			name: "unknown database", args: []string{"new", "example.com/a", "--db", "mongo"}, code: 2,
+			want: "but: sqlite, postgres, mysql, oracle, sqlserver, none",
+		},
+		{
+			name: "unknown cache", args: []string{"new", "example.com/a", "--cache", "x"}, code: 2,
+			want: "but: memory, redis, none",
+		},
+		{
+			name: "folder in use", args: []string{"new", "example.com/used", "--no-tidy"}, code: 1,
+			want: "used is not empty",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -147,28 +159,35 @@ func TestServiceStaysWhereItsModulesCannotBeFetched(t *testing.T) {
 func TestAddChangesTheServiceOnce(t *testing.T) {
 	newShop(t)
 	a := plinth(t, "add", "db", "postgres", "--no-tidy")
-	if a.code != 0 || !strings.Contains(a.out, "plugins.go: import of postgres") || !strings.Contains(a.out, "DATABASE_DRIVER=postgres") {
+	if a.code != 0 || !strings.Contains(a.out, "plugins.go: import of postgres") ||
+		!strings.Contains(a.out, "DATABASE_DRIVER=postgres") {
 		t.Errorf("answer = %+v", a)
 	}
 	holds(t, "plugins.go", "dbplugins/postgres")
-	if a := plinth(t, "add", "db", "postgres", "--no-tidy"); a.code != 0 || !strings.Contains(a.out, "nothing to do") {
+	if a := plinth(t, "add", "db", "postgres", "--no-tidy"); a.code != 0 ||
+		!strings.Contains(a.out, "nothing to do") {
 		t.Errorf("again = %+v", a)
 	}
 }
 
 func TestDryRunsChangeNothing(t *testing.T) {
 	newShop(t)
-	for _, args := range [][]string{{"add", "cache", "redis"}, {"gen", "entity", "Order", "total:int64"}} {
+	for _, args := range [][]string{
+		{"add", "cache", "redis"},
+		{"gen", "entity", "Order", "total:int64"},
+	} {
 		a := plinth(t, append(args, "--dry-run", "--json")...)
 		var got struct {
 			Changes []struct{ Path string }
 			DryRun  bool `json:"dry_run"`
 		}
-		if err := json.Unmarshal([]byte(a.out), &got); err != nil || !got.DryRun || len(got.Changes) == 0 {
+		if err := json.Unmarshal([]byte(a.out), &got); err != nil || !got.DryRun ||
+			len(got.Changes) == 0 {
 			t.Errorf("%q = %+v, %v", args, a, err)
 		}
 		for _, c := range got.Changes {
-			if text, err := os.ReadFile(filepath.FromSlash(c.Path)); err == nil && (bytes.Contains(text, []byte("edis\"")) || bytes.Contains(text, []byte("Order"))) {
+			if text, err := os.ReadFile(filepath.FromSlash(c.Path)); err == nil &&
+				(bytes.Contains(text, []byte("edis\"")) || bytes.Contains(text, []byte("Order"))) {
 				t.Errorf("%q has changed %s", args, c.Path)
 			}
 		}
@@ -178,11 +197,13 @@ func TestDryRunsChangeNothing(t *testing.T) {
 func TestGenWritesFromAFolderOfTheService(t *testing.T) {
 	newShop(t)
 	t.Chdir("internal/logic")
-	if a := plinth(t, "gen", "entity", "Order", "total:int64"); a.code != 0 || !strings.Contains(a.out, "internal/entity/order.go: new") {
+	if a := plinth(t, "gen", "entity", "Order", "total:int64"); a.code != 0 ||
+		!strings.Contains(a.out, "internal/entity/order.go: new") {
 		t.Fatalf("answer = %+v", a)
 	}
 	holds(t, "../entity/order.go", "type Order struct")
-	if a := plinth(t, "gen", "entity", "Order", "total:int64"); a.code != 1 || !strings.Contains(a.err, "order_test.go is there already") {
+	if a := plinth(t, "gen", "entity", "Order", "total:int64"); a.code != 1 ||
+		!strings.Contains(a.err, "order_test.go is there already") {
 		t.Errorf("again = %+v", a)
 	}
 }
@@ -194,11 +215,23 @@ func TestWhatChangesAServiceRefusesWhatMakesNoSense(t *testing.T) {
 		code int
 		want string
 	}{
-		{name: "unknown database", args: []string{"add", "db", "mongo"}, code: 2, want: "but: sqlite, postgres, mysql, oracle, sqlserver"},
+		{
+			name: "unknown database", args: []string{"add", "db", "mongo"}, code: 2,
+			want: "but: sqlite, postgres, mysql, oracle, sqlserver",
+		},
 		{name: "what add cannot", args: []string{"add", "grpc"}, code: 2, want: "but: db, cache"},
-		{name: "unknown type", args: []string{"gen", "entity", "Order", "a:money"}, code: 2, want: "but: string, text, int"},
-		{name: "no service", args: []string{"add", "db", "postgres"}, code: 1, want: "there is no go.mod here or above"},
-		{name: "no service for gen", args: []string{"gen", "entity", "Order", "a:int"}, code: 1, want: "there is no go.mod here or above"},
+		{
+			name: "unknown type", args: []string{"gen", "entity", "Order", "a:money"}, code: 2,
+			want: "but: string, text, int",
+		},
+		{
+			name: "no service", args: []string{"add", "db", "postgres"}, code: 1,
+			want: "there is no go.mod here or above",
+		},
+		{
+			name: "no service for gen", args: []string{"gen", "entity", "Order", "a:int"}, code: 1,
+			want: "there is no go.mod here or above",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

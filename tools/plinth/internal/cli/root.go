@@ -1,7 +1,8 @@
 // Package cli holds the commands of the program.
 //
-// Each command is one function that returns a *cobra.Command and prints through the term.Printer it was given. What a
-// command does is in a package of its own; here stand its flags, its help and how its result is shown.
+// Each command is one function that returns a *cobra.Command and prints through the
+// term.Printer it was given. What a command does is in a package of its own; here stand
+// its flags, its help and how its result is shown.
 package cli
 
 import (
@@ -23,15 +24,16 @@ const (
 	groupCare  = "care"
 )
 
-// Run does what the arguments say and returns the exit code. What is wrong stands on the printer's Err, once. The modules of
-// services have the versions.
+// Run does what the arguments say and returns the exit code. What is wrong stands on the
+// printer's Err, once. The modules of services have the versions.
 func Run(ctx context.Context, p *term.Printer, versions scaffold.Versions, args []string) int {
 	began := false
 	root := newRoot(p, versions, &began)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	p.Clear()
-	if err != nil && !began { // cobra refused it: a flag, an argument or a command that there is not
+	// cobra refused it: a flag, an argument or a command that there is not
+	if err != nil && !began {
 		err = usageError{err}
 	}
 	if err != nil && ctx.Err() != nil { // in the place of what the signal has caused
@@ -47,7 +49,8 @@ func Run(ctx context.Context, p *term.Printer, versions scaffold.Versions, args 
 	return code
 }
 
-// newRoot makes the program's command. began becomes true when cobra has accepted the command line.
+// newRoot makes the program's command. began becomes true when cobra has accepted the
+// command line.
 func newRoot(p *term.Printer, versions scaffold.Versions, began *bool) *cobra.Command {
 	var isJSON, noColor bool
 	root := &cobra.Command{
@@ -65,14 +68,17 @@ func newRoot(p *term.Printer, versions scaffold.Versions, began *bool) *cobra.Co
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
-	root.PersistentFlags().BoolVar(&isJSON, "json", false, "print the result as JSON, and ask nothing")
-	root.PersistentFlags().BoolVar(&noColor, "no-color", false, "print without colour (so does NO_COLOR)")
+	root.PersistentFlags().BoolVar(&isJSON, "json",
+		false, "print the result as JSON, and ask nothing")
+	root.PersistentFlags().BoolVar(&noColor, "no-color",
+		false, "print without colour (so does NO_COLOR)")
 	root.AddGroup(
 		&cobra.Group{ID: groupBegin, Title: "Begin and extend a service:"},
 		&cobra.Group{ID: groupCare, Title: "Look after a service:"},
 	)
 	root.AddCommand( // in the order of the help
-		newNew(p, versions), newAdd(p, versions), newGen(p), newEnv(p), newDoctor(p), newMigrate(p), newDocs(p), newVersion(p, versions),
+		newNew(p, versions), newAdd(p, versions), newGen(p), newEnv(p), newDoctor(p), newMigrate(p),
+		newDocs(p), newVersion(p, versions),
 	)
 	cobra.EnableCommandSorting = false
 	strict(root)
@@ -110,7 +116,8 @@ func family(c *cobra.Command, members ...*cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return usagef("%s needs one of: %s", cmd.CommandPath(), strings.Join(names, ", "))
 		}
-		return usagef("there is no %s %q, but: %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
+		return usagef("there is no %s %q, but: %s",
+			cmd.CommandPath(), args[0], strings.Join(names, ", "))
 	}
 	return c
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// tidy runs go mod tidy in the folder of a service. Where that fails, what was written stays.
+// tidy runs go mod tidy in the folder of a service. Where that fails, what was written
+// stays.
 func tidy(ctx context.Context, p *term.Printer, dir string) error {
 	p.Step("go mod tidy fetches the modules")
 	defer p.Clear()
@@ -18,7 +19,8 @@ func tidy(ctx context.Context, p *term.Printer, dir string) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("go mod tidy: %w; the files are written, run it again in %s\n%s", err, dir, tail(out.Bytes()))
+		return fmt.Errorf("go mod tidy: %w; the files are written, run it again in %s\n%s",
+			err, dir, tail(out.Bytes()))
 	}
 	return nil
 }

@@ -49,9 +49,13 @@ func newVersion(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	}
 }
 
-// readBuild asks the program for itself. The modules are those that it was built with, and that plinth new writes.
+// readBuild asks the program for itself. The modules are those that it was built with,
+// and that plinth new writes.
 func readBuild(versions scaffold.Versions) builtFrom {
-	b := builtFrom{Version: "(unknown)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	b := builtFrom{
+		Version: "(unknown)",
+		Go:      runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if info.Main.Version != "" {
 			b.Version = info.Main.Version

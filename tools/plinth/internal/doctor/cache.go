@@ -50,7 +50,8 @@ func (p *patient) openCache(ctx context.Context, cache *xcache.Cache) []Finding 
 	return append([]Finding{ok("%s answers", m)}, warnings()...)
 }
 
-// mendCache says what to do about a backend that could not be opened. An error that waiting cannot mend names its variables.
+// mendCache says what to do about a backend that could not be opened. An error that
+// waiting cannot mend names its variables.
 func mendCache(err error) string {
 	_, isURL := xenv.GetEnv(xenv.NoSqlURL)
 	switch {
@@ -63,10 +64,14 @@ func mendCache(err error) string {
 	}
 }
 
-// addClock keeps what a server has said of the time, asked at before by this machine's clock.
+// addClock keeps what a server has said of the time, asked at before by this machine's
+// clock.
 func (p *patient) addClock(server string, at, before time.Time) {
 	after := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clocks = append(p.clocks, reading{server: server, ahead: at.Sub(before.Add(after.Sub(before) / 2)), unsure: after.Sub(before) / 2})
+	p.clocks = append(p.clocks, reading{
+		server: server,
+		ahead:  at.Sub(before.Add(after.Sub(before) / 2)), unsure: after.Sub(before) / 2,
+	})
 }

@@ -68,5 +68,6 @@ func (c reading) finding() Finding {
 	if c.ahead > 0 {
 		direction = "behind"
 	}
-	return warning(fmt.Sprintf("this machine's clock is %s %s that of %s", apart.Round(100*time.Millisecond), direction, c.server), mendClock)
+	return warning(fmt.Sprintf("this machine's clock is %s %s that of %s",
+		apart.Round(100*time.Millisecond), direction, c.server), mendClock)
 }

@@ -27,7 +27,8 @@ const migrationFolder = "internal/migration"
 func (p *patient) checkDatabase(ctx context.Context) []Finding {
 	name := driverOf(xenv.DatabaseDriver)
 	if name == "" {
-		return []Finding{p.withoutDriver(xenv.DatabaseDriver, xenv.DatabaseDsn, xenv.DatabaseHost, xenv.DatabaseName, "DATABASE_PATH")}
+		return []Finding{p.withoutDriver(xenv.DatabaseDriver, xenv.DatabaseDsn, xenv.DatabaseHost,
+			xenv.DatabaseName, "DATABASE_PATH")}
 	}
 	if key := p.wrong(xenv.DatabasePort, xenv.DatabaseTLS); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
@@ -35,7 +36,8 @@ func (p *patient) checkDatabase(ctx context.Context) []Finding {
 	if !slices.Contains(xdb.Drivers(), name) {
 		return []Finding{skipped("this program has no driver %q to connect with", name)}
 	}
-	o := xdb.NewOptions(xdb.FromEnv(), xdb.WithConnectTimeout(0), xdb.WithMaxOpenConns(2), xdb.WithSlowThreshold(0))
+	o := xdb.NewOptions(xdb.FromEnv(), xdb.WithConnectTimeout(0), xdb.WithMaxOpenConns(2),
+		xdb.WithSlowThreshold(0))
 	db, err := xdb.Resolve(o)
 	if err != nil {
 		return problems(err, p.mendConfig(name))
@@ -63,12 +65,14 @@ func (p *patient) mendConfig(name string) string {
 	return "set it in .env or the environment; plinth env --group database lists what there is"
 }
 
-// withoutDriver speaks of a database or cache that no variable names, and warns where others say that one is meant.
+// withoutDriver speaks of a database or cache that no variable names, and warns where
+// others say that one is meant.
 func (p *patient) withoutDriver(driver xenv.EnvKey, others ...xenv.EnvKey) Finding {
 	_, isSet := xenv.GetEnv(driver)
 	for _, key := range others {
 		if _, other := xenv.GetEnv(key); other && !isSet {
-			return warning(fmt.Sprintf("%s is set, and %s is not: the service starts without", key, driver),
+			return warning(fmt.Sprintf("%s is set, and %s is not: the service starts without",
+				key, driver),
 				fmt.Sprintf("set %s, or remove %s", driver, key))
 		}
 	}
@@ -94,12 +98,14 @@ func (p *patient) connect(ctx context.Context, o xdb.Options, where string) []Fi
 	return append(found, p.pending(ctx, db)...)
 }
 
-// once is the text of an error of one attempt, of which libraries say that it was the last.
+// once is the text of an error of one attempt, of which libraries say that it was the
+// last.
 func once(err error) string {
 	return strings.Replace(err.Error(), "gave up at attempt 1: ", "", 1)
 }
 
-// sqliteFile returns options that open the file and never make it, or what there is to say about it without.
+// sqliteFile returns options that open the file and never make it, or what there is to
+// say about it without.
 func sqliteFile(o xdb.Options) (xdb.Options, *Finding) {
 	var found Finding
 	path := sqlitefile.Path(o)
@@ -113,15 +119,20 @@ func sqliteFile(o xdb.Options) (xdb.Options, *Finding) {
 		}
 		found = problem(err.Error(), "correct DATABASE_PATH")
 	case !sqlitefile.Exists(filepath.Dir(path)):
-		found = problem(fmt.Sprintf("%s is in a folder that does not exist", path), "mkdir -p "+filepath.Dir(path))
+		found = problem(fmt.Sprintf("%s is in a folder that does not exist", path),
+			"mkdir -p "+filepath.Dir(path))
 	default:
 		found = ok("%s is not there yet: the first start makes it", path)
 	}
 	return o, &found
 }
 
-// nameKeys are the variables that name the database of drivers which do not read DATABASE_NAME.
-var nameKeys = map[string]xenv.EnvKey{sqlite.Name: "DATABASE_PATH", "oracle": "DATABASE_SERVICE_NAME"}
+// nameKeys are the variables that name the database of drivers which do not read
+// DATABASE_NAME.
+var nameKeys = map[string]xenv.EnvKey{
+	sqlite.Name: "DATABASE_PATH",
+	"oracle":    "DATABASE_SERVICE_NAME",
+}
 
 // tlsError finds what the encryption of a connection says of its failure.
 var tlsError = regexp.MustCompile(`\b(tls|x509): |\bTLS\b`)
@@ -137,13 +148,16 @@ func mendDatabase(o xdb.Options, err error) string {
 	case isDSN:
 		return fmt.Sprintf("correct %s", xenv.DatabaseDsn)
 	case kind != driver.Authentication && tlsError.MatchString(err.Error()):
-		return fmt.Sprintf("correct %s and %s, or the server's certificate", xenv.DatabaseTLS, xenv.DatabaseTLSCA)
+		return fmt.Sprintf("correct %s and %s, or the server's certificate",
+			xenv.DatabaseTLS, xenv.DatabaseTLSCA)
 	case kind == driver.Connection:
-		return fmt.Sprintf("start the server, or correct %s and %s", xenv.DatabaseHost, xenv.DatabasePort)
+		return fmt.Sprintf("start the server, or correct %s and %s",
+			xenv.DatabaseHost, xenv.DatabasePort)
 	case kind == driver.Authentication:
 		return fmt.Sprintf("correct %s and %s", xenv.DatabaseUser, xenv.DatabasePass)
 	case kind == driver.UnknownDatabase:
-		return fmt.Sprintf("create the database, or correct %s", cmp.Or(nameKeys[o.Driver], xenv.DatabaseName))
+		return fmt.Sprintf("create the database, or correct %s",
+			cmp.Or(nameKeys[o.Driver], xenv.DatabaseName))
 	default:
 		return "plinth env --group database lists what there is to set"
 	}
@@ -157,7 +171,8 @@ func (p *patient) pending(ctx context.Context, db *gorm.DB) []Finding {
 	}
 	list, err := migrate.List(ctx, db, os.DirFS(dir))
 	if err != nil {
-		return []Finding{problem(strings.Join(split(err), "; "), "correct the files in "+migrationFolder)}
+		return []Finding{problem(strings.Join(split(err), "; "),
+			"correct the files in "+migrationFolder)}
 	}
 	waiting := 0
 	var found []Finding
@@ -167,12 +182,14 @@ func (p *patient) pending(ctx context.Context, db *gorm.DB) []Finding {
 			waiting++
 		case migrate.Applied, migrate.Running, migrate.Missing:
 		default:
-			found = append(found, problem(fmt.Sprintf("migration %s is %s", m.Name, m.State), "plinth migrate status says more"))
+			found = append(found, problem(fmt.Sprintf("migration %s is %s", m.Name, m.State),
+				"plinth migrate status says more"))
 		}
 	}
 	if waiting > 0 {
 		found = append(found, warning(
-			fmt.Sprintf("%d of %d migrations in %s are pending", waiting, len(list), migrationFolder),
+			fmt.Sprintf("%d of %d migrations in %s are pending",
+				waiting, len(list), migrationFolder),
 			"plinth migrate up, or the next start where the service is given them",
 		))
 	}

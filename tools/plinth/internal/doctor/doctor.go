@@ -1,6 +1,8 @@
-// Package doctor finds everything at once that keeps a service from starting, or from running well, each with its mend.
+// Package doctor finds everything at once that keeps a service from starting, or from
+// running well, each with its mend.
 //
-// It changes nothing: no file, no table and no key is made, and nothing is downloaded. What it says holds no secret.
+// It changes nothing: no file, no table and no key is made, and nothing is downloaded.
+// What it says holds no secret.
 package doctor
 
 import (
@@ -75,7 +77,8 @@ func Run(ctx context.Context, s *service.Service, o Options) []Finding {
 		{"mail", p.checkMail},
 	})
 	// The clocks of the servers are known only now.
-	found = append(found, together(ctx, o.Timeout, []check{{"clock", p.checkClock}, {"node", p.checkNode}})...)
+	found = append(found, together(ctx, o.Timeout,
+		[]check{{"clock", p.checkClock}, {"node", p.checkNode}})...)
 	for i := range found {
 		found[i].Detail = hush.Mask(found[i].Detail)
 	}
@@ -103,7 +106,8 @@ func inTime(ctx context.Context, c check, limit time.Duration) []Finding {
 	select {
 	case found = <-done:
 	case <-ctx.Done():
-		found = []Finding{problem(fmt.Sprintf("no answer within %s", limit), "see what it waits for, or give it longer with --timeout")}
+		found = []Finding{problem(fmt.Sprintf("no answer within %s", limit),
+			"see what it waits for, or give it longer with --timeout")}
 	}
 	for i := range found {
 		found[i].Check = c.name
@@ -127,7 +131,8 @@ func problem(detail, mend string) Finding {
 	return Finding{Status: Problem, Detail: detail, Mend: mend}
 }
 
-// listen returns a context with which a library connects, and a function that returns what it has warned of.
+// listen returns a context with which a library connects, and a function that returns
+// what it has warned of.
 func listen(ctx context.Context) (listening context.Context, warnings func() []Finding) {
 	var mu sync.Mutex
 	var found []Finding

@@ -23,7 +23,9 @@ func look(t *testing.T, now func() time.Time, env map[xenv.EnvKey]string) []doct
 }
 
 // lookAt runs doctor on that folder.
-func lookAt(t *testing.T, dir string, now func() time.Time, env map[xenv.EnvKey]string) []doctor.Finding {
+func lookAt(
+	t *testing.T, dir string, now func() time.Time, env map[xenv.EnvKey]string,
+) []doctor.Finding {
 	t.Helper()
 	for _, v := range xenv.Table() {
 		t.Setenv(v.Key.String(), env[v.Key])
@@ -42,7 +44,8 @@ func lookAt(t *testing.T, dir string, now func() time.Time, env map[xenv.EnvKey]
 
 func has(found []doctor.Finding, check string, status doctor.Status, detail string) bool {
 	return slices.ContainsFunc(found, func(f doctor.Finding) bool {
-		return f.Check == check && f.Status == status && strings.Contains(f.Detail, detail) && (status == doctor.OK || f.Mend != "")
+		return f.Check == check && f.Status == status && strings.Contains(f.Detail, detail) &&
+			(status == doctor.OK || f.Mend != "")
 	})
 }
 
@@ -66,8 +69,14 @@ func TestAClockThatIsNotThatOfRedisIsAWarning(t *testing.T) {
 		want   string
 	}{
 		{name: "the same", status: doctor.OK, want: "within 1s of Redis"},
-		{name: "ahead", offset: time.Minute, status: doctor.Warning, want: "s ahead of that of Redis"},
-		{name: "behind", offset: -time.Minute, status: doctor.Warning, want: "s behind that of Redis"},
+		{
+			name: "ahead", offset: time.Minute, status: doctor.Warning,
+			want: "s ahead of that of Redis",
+		},
+		{
+			name: "behind", offset: -time.Minute, status: doctor.Warning,
+			want: "s behind that of Redis",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			found := look(t, func() time.Time { return time.Now().Add(tc.offset) }, env)
@@ -90,7 +99,8 @@ func TestACheckEndsInItsTime(t *testing.T) {
 	host, port, _ := net.SplitHostPort(silent.Addr().String())
 	for key, value := range map[xenv.EnvKey]string{
 		xenv.NoSqlDriver: "redis", xenv.NoSqlHost: host, xenv.NoSqlPort: port,
-		xenv.DatabaseDriver: "postgres", xenv.DatabaseHost: host, xenv.DatabasePort: port, xenv.DatabaseUser: "u", xenv.DatabaseName: "d",
+		xenv.DatabaseDriver: "postgres", xenv.DatabaseHost: host, xenv.DatabasePort: port,
+		xenv.DatabaseUser: "u", xenv.DatabaseName: "d",
 	} {
 		t.Setenv(key.String(), value)
 	}
@@ -130,7 +140,8 @@ func TestMailIsLookedAtWhereTheServiceSendsSome(t *testing.T) {
 	address := server.Addr().(*net.TCPAddr)
 	mail := func(port int) map[xenv.EnvKey]string {
 		return map[xenv.EnvKey]string{
-			"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": strconv.Itoa(port), "EMAIL_FROM": "shop@example.org", "EMAIL_TLS": "none",
+			"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": strconv.Itoa(port),
+			"EMAIL_FROM": "shop@example.org", "EMAIL_TLS": "none",
 		}
 	}
 	for _, tc := range []struct {
@@ -150,7 +161,8 @@ func TestMailIsLookedAtWhereTheServiceSendsSome(t *testing.T) {
 			}
 		})
 	}
-	if found := look(t, nil, nil); slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Check == "mail" }) {
+	if found := look(t, nil, nil); slices.ContainsFunc(found,
+		func(f doctor.Finding) bool { return f.Check == "mail" }) {
 		t.Errorf("findings = %+v, want nothing on mail", found)
 	}
 }

@@ -32,11 +32,13 @@ func (p *patient) checkEnvironment(ctx context.Context) []Finding {
 		found = append(found, skipped("%s", line))
 	}
 	for _, n := range p.File.Bad {
-		found = append(found, problem(fmt.Sprintf(".env: line %d is not NAME=value", n), "correct the line; put a value with spaces or signs between single quotes"))
+		found = append(found, problem(fmt.Sprintf(".env: line %d is not NAME=value", n),
+			"correct the line; put a value with spaces or signs between single quotes"))
 	}
 	set := 0
 	if err := p.VariablesErr; err != nil {
-		found = append(found, warning(fmt.Sprintf("%s: %v", VariablesUnknown, err), "correct what the go command reports"))
+		found = append(found, warning(fmt.Sprintf("%s: %v", VariablesUnknown, err),
+			"correct what the go command reports"))
 	}
 	for _, v := range p.Variables {
 		_, origin := p.Value(v)
@@ -50,7 +52,8 @@ func (p *patient) checkEnvironment(ctx context.Context) []Finding {
 	found = append(found, p.unknownNames()...)
 	found = append(found, p.trackedSecrets(ctx)...)
 	if !slices.ContainsFunc(found, func(f Finding) bool { return f.Status != Skipped }) {
-		return append([]Finding{ok("%d variables are set, and every value is valid", set)}, found...)
+		return append([]Finding{ok("%d variables are set, and every value is valid", set)},
+			found...)
 	}
 	return found
 }
@@ -69,18 +72,21 @@ func place(o service.Origin) string {
 // unknownNames reports names that look like ours and that nobody reads.
 func (p *patient) unknownNames() []Finding {
 	known := func(name string) bool {
-		return slices.ContainsFunc(p.Variables, func(v service.Variable) bool { return v.Key.String() == name })
+		return slices.ContainsFunc(p.Variables,
+			func(v service.Variable) bool { return v.Key.String() == name })
 	}
 	misspelled := xenv.Misspelled()
 	var found []Finding
 	for _, pair := range slices.Sorted(slices.Values(os.Environ())) { // those of .env are among it
 		name, _, _ := strings.Cut(pair, "=")
-		ours := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		ours := slices.ContainsFunc(prefixes,
+			func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 		if !ours || known(name) || strings.HasPrefix(name, testPrefix) {
 			continue
 		}
 		_, origin := p.Value(service.Variable{Var: xenv.Var{Key: xenv.EnvKey(name)}, Set: true})
-		found = append(found, warning(fmt.Sprintf("Plinth reads no variable %s (in %s)", name, place(origin)), p.meant(name, misspelled)))
+		found = append(found, warning(fmt.Sprintf("Plinth reads no variable %s (in %s)",
+			name, place(origin)), p.meant(name, misspelled)))
 	}
 	return found
 }
@@ -115,7 +121,8 @@ func (p *patient) trackedSecrets(ctx context.Context) []Finding {
 	if len(secrets) == 0 {
 		return nil
 	}
-	if _, err := run(ctx, p.Root, nil, "git", "ls-files", "--error-unmatch", "--", ".env"); err != nil {
+	if _, err := run(ctx, p.Root, nil, "git", "ls-files", "--error-unmatch", "--",
+		".env"); err != nil {
 		return nil // not tracked, no repository, or no git
 	}
 	return []Finding{problem(
@@ -133,7 +140,8 @@ func number(key xenv.EnvKey) int {
 	return xenv.GetEnvInt(key, n)
 }
 
-// wrong returns the first of the variables whose value is not accepted, so that nothing else is to be said about it.
+// wrong returns the first of the variables whose value is not accepted, so that nothing
+// else is to be said about it.
 func (p *patient) wrong(keys ...xenv.EnvKey) string {
 	for _, key := range keys {
 		if text, set := xenv.GetEnv(key); set && xenv.Lookup(key).Check(text) != nil {

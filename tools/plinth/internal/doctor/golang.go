@@ -13,8 +13,11 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// run starts a program and returns what it prints on standard output, and the last line of its errors.
-func run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+// run starts a program and returns what it prints on standard output, and the last line
+// of its errors.
+func run(
+	ctx context.Context, dir string, env []string, name string, args ...string,
+) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), env...)
@@ -29,10 +32,13 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 
 // checkGo compares the Go of this machine with what go.mod wants.
 func (p *patient) checkGo(ctx context.Context) []Finding {
-	// Outside of the module, so that the command answers for itself instead of fetching the toolchain that go.mod names.
-	out, err := run(ctx, os.TempDir(), []string{"GOWORK=off"}, "go", "env", "GOVERSION", "GOTOOLCHAIN")
+	// Outside of the module, so that the command answers for itself instead of fetching
+	// the toolchain that go.mod names.
+	out, err := run(ctx, os.TempDir(), []string{"GOWORK=off"}, "go", "env", "GOVERSION",
+		"GOTOOLCHAIN")
 	if err != nil {
-		return []Finding{problem(fmt.Sprintf("the go command does not run: %v", err), "install Go from https://go.dev/dl and put it into PATH")}
+		return []Finding{problem(fmt.Sprintf("the go command does not run: %v", err),
+			"install Go from https://go.dev/dl and put it into PATH")}
 	}
 	have, toolchain, _ := strings.Cut(out, "\n")
 	have, _, _ = strings.Cut(have, " ")
@@ -62,12 +68,14 @@ func (p *patient) checkModules(context.Context) []Finding {
 	case p.ModuleErr != nil:
 		return []Finding{problem(p.ModuleErr.Error(), "correct go.mod")}
 	case p.Module == nil:
-		return []Finding{problem("there is no go.mod here or above", "run it in a service's folder, or begin a service: plinth new MODULE")}
+		return []Finding{problem("there is no go.mod here or above",
+			"run it in a service's folder, or begin a service: plinth new MODULE")}
 	}
 	own := p.ownModules()
 	found := p.replaced()
 	if p.Requires(service.Core) == "" && p.Module.Module.Mod.Path != service.Core {
-		return append(found, problem("go.mod does not require "+service.Core, "go get "+service.Core+"@latest"))
+		return append(found, problem("go.mod does not require "+service.Core,
+			"go get "+service.Core+"@latest"))
 	}
 	versions := make([]string, len(own))
 	for i, path := range own {
@@ -98,7 +106,8 @@ func (p *patient) replaced() []Finding {
 	for _, r := range p.Module.Replace {
 		if strings.HasPrefix(r.Old.Path, service.Project) && r.New.Version == "" {
 			found = append(found, warning(
-				fmt.Sprintf("go.mod takes %s from %s: that counts only on this machine", r.Old.Path, r.New.Path),
+				fmt.Sprintf("go.mod takes %s from %s: that counts only on this machine",
+					r.Old.Path, r.New.Path),
 				"before a release: go mod edit -dropreplace="+r.Old.Path,
 			))
 		}

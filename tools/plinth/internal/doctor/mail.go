@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// checkMail reads what a service that sends mail will read, and looks whether there is a server. It says nothing of a service
-// that sends none.
+// checkMail reads what a service that sends mail will read, and looks whether there is a
+// server. It says nothing of a service that sends none.
 func (p *patient) checkMail(ctx context.Context) []Finding {
 	if !p.Links(service.Project+"notifyx/email") || p.wrong("EMAIL_PORT", "EMAIL_TLS") != "" {
 		return nil

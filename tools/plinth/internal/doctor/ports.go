@@ -20,7 +20,8 @@ func (p *patient) checkPorts(ctx context.Context) []Finding {
 		return append(found, skipped("GRPC_PORT: the service imports no gRPC"))
 	case number(xenv.Port) != 0 && number(xenv.Port) == number("GRPC_PORT"):
 		return append(found, problem(
-			fmt.Sprintf("%s and GRPC_PORT are both %d", xenv.Port, number(xenv.Port)), "set one of them to another port",
+			fmt.Sprintf("%s and GRPC_PORT are both %d", xenv.Port, number(xenv.Port)),
+			"set one of them to another port",
 		))
 	default:
 		return append(found, p.checkPort(ctx, "GRPC_PORT"))
@@ -44,15 +45,19 @@ func (p *patient) checkPort(ctx context.Context, key xenv.EnvKey) Finding {
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &name):
-		return problem(fmt.Sprintf("%s: there is no host %q", xenv.Host, host), fmt.Sprintf("set %s to an address of this machine, or to 0.0.0.0", xenv.Host))
+		return problem(fmt.Sprintf("%s: there is no host %q", xenv.Host, host),
+			fmt.Sprintf("set %s to an address of this machine, or to 0.0.0.0", xenv.Host))
 	case errors.Is(err, syscall.EADDRINUSE):
 		return problem(fmt.Sprintf("%s is taken (%s)", address, key),
 			fmt.Sprintf("end what listens there, maybe the service itself, or set %s to another port", key))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return problem(fmt.Sprintf("%s: %s is no address of this machine", xenv.Host, host), fmt.Sprintf("set %s to one that is, or to 0.0.0.0", xenv.Host))
+		return problem(fmt.Sprintf("%s: %s is no address of this machine", xenv.Host, host),
+			fmt.Sprintf("set %s to one that is, or to 0.0.0.0", xenv.Host))
 	case errors.Is(err, syscall.EACCES):
-		return problem(fmt.Sprintf("this user may not listen on %s (%s)", address, key), fmt.Sprintf("set %s to 1024 or more", key))
+		return problem(fmt.Sprintf("this user may not listen on %s (%s)", address, key),
+			fmt.Sprintf("set %s to 1024 or more", key))
 	default:
-		return problem(fmt.Sprintf("cannot listen on %s (%s): %v", address, key, err), fmt.Sprintf("correct %s and %s", xenv.Host, key))
+		return problem(fmt.Sprintf("cannot listen on %s (%s): %v", address, key, err),
+			fmt.Sprintf("correct %s and %s", xenv.Host, key))
 	}
 }

@@ -1,5 +1,5 @@
-// Package envlist lists every variable that Plinth reads, with the value that a service would see and where it comes from.
-// No form of the list holds the value of a secret.
+// Package envlist lists every variable that Plinth reads, with the value that a service
+// would see and where it comes from. No form of the list holds the value of a secret.
 package envlist
 
 import (
@@ -37,7 +37,8 @@ type Row struct {
 
 // IsSet reports whether somebody has given the variable a value.
 func (r Row) IsSet() bool {
-	return r.Source == service.FromEnvironment || r.Source == service.FromFile || r.Source == service.FromCode
+	return r.Source == service.FromEnvironment || r.Source == service.FromFile ||
+		r.Source == service.FromCode
 }
 
 // Filter chooses rows. The zero value chooses all.
@@ -53,7 +54,8 @@ func Read(s *service.Service, f Filter) []Row {
 	var rows []Row
 	for _, v := range s.Variables {
 		r := newRow(s, v)
-		if !strings.Contains(strings.ToLower(r.Group), strings.ToLower(f.Group)) || f.OnlySet && !r.IsSet() {
+		if !strings.Contains(strings.ToLower(r.Group), strings.ToLower(f.Group)) || f.OnlySet &&
+			!r.IsSet() {
 			continue
 		}
 		rows = append(rows, r)
@@ -64,8 +66,11 @@ func Read(s *service.Service, f Filter) []Row {
 func newRow(s *service.Service, v service.Variable) Row {
 	value, source := s.Value(v)
 	r := Row{
-		Name: v.Key.String(), Group: v.Group, Type: v.Type.String(), Default: v.Default, Accepted: v.Accepted(),
-		Values: v.Values, Meaning: v.Meaning, Packages: v.Packages, Secret: v.Secret, Value: value, Source: source, v: v.Var,
+		Name: v.Key.String(), Group: v.Group, Type: v.Type.String(), Default: v.Default,
+		Accepted: v.Accepted(),
+		Values:   v.Values, Meaning: v.Meaning, Packages: v.Packages, Secret: v.Secret,
+		Value:  value,
+		Source: source, v: v.Var,
 	}
 	switch masked := xenv.Redact(value); {
 	case v.Secret && value != "":
@@ -105,12 +110,19 @@ func Markdown(rows []Row) string {
 	return strings.TrimPrefix(envtable.Markdown(
 		vars,
 		envtable.Column{Title: "Type", Cell: func(v xenv.Var) string { return v.Type.String() }},
-		envtable.Column{Title: "Value", Cell: func(v xenv.Var) string { return envtable.Code(byKey[v.Key].Value) }},
-		envtable.Column{Title: "From", Cell: func(v xenv.Var) string { return string(byKey[v.Key].Source) }},
+		envtable.Column{
+			Title: "Value",
+			Cell:  func(v xenv.Var) string { return envtable.Code(byKey[v.Key].Value) },
+		},
+		envtable.Column{
+			Title: "From",
+			Cell:  func(v xenv.Var) string { return string(byKey[v.Key].Source) },
+		},
 	), "\n")
 }
 
-// Dotenv returns the rows as a .env file. It is .env.example with a line of its own for what is set; a secret stays a comment.
+// Dotenv returns the rows as a .env file. It is .env.example with a line of its own for
+// what is set; a secret stays a comment.
 func Dotenv(rows []Row) string {
 	vars, byKey := index(rows)
 	return envtable.Example(vars, func(v xenv.Var) string { return assignment(byKey[v.Key]) })
@@ -125,7 +137,8 @@ func index(rows []Row) (vars []xenv.Var, byKey map[xenv.EnvKey]Row) {
 	return vars, byKey
 }
 
-// assignment returns the line that gives a variable its value, or its default in a comment.
+// assignment returns the line that gives a variable its value, or its default in a
+// comment.
 func assignment(r Row) string {
 	commented := envtable.Commented(r.v)
 	switch {
@@ -141,7 +154,8 @@ func assignment(r Row) string {
 	return line
 }
 
-// quote returns a value as a .env file holds it. What cannot stand in one in single quotes stands in double ones.
+// quote returns a value as a .env file holds it. What cannot stand in one in single
+// quotes stands in double ones.
 func quote(value string) string {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:,@%+-[]*"
 	switch {
@@ -150,6 +164,7 @@ func quote(value string) string {
 	case !strings.ContainsAny(value, "'\n\r"):
 		return "'" + value + "'"
 	default:
-		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "$", `\$`).Replace(value) + `"`
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "$",
+			`\$`).Replace(value) + `"`
 	}
 }

@@ -39,7 +39,10 @@ func TestWithoutAnEnvironmentTheDotenvFormIsTheExample(t *testing.T) {
 }
 
 func TestWhatTheDotenvFormSaysReadsAsItWas(t *testing.T) {
-	for _, value := range []string{"plain", "a b", "it's", `back\slash`, "$HOME", "#1", `"quoted"`, "two\nlines", "中文", "a=b", " ends ", `a\nb`, "a\tb", "$1 'x' y"} {
+	for _, value := range []string{
+		"plain", "a b", "it's", `back\slash`, "$HOME", "#1", `"quoted"`,
+		"two\nlines", "中文", "a=b", " ends ", `a\nb`, "a\tb", "$1 'x' y",
+	} {
 		text := envlist.Dotenv(rows(t, map[xenv.EnvKey]string{xenv.AppName: value}))
 		got, err := godotenv.Unmarshal(text)
 		if err != nil || got["APP_NAME"] != value || len(got) != 1 {
@@ -51,25 +54,33 @@ func TestWhatTheDotenvFormSaysReadsAsItWas(t *testing.T) {
 func TestTheDotenvFormLeavesOutWhatAFileCannotHold(t *testing.T) {
 	for _, value := range []string{`ends with \`, `it's "x"`, "two\nlines\""} {
 		text := envlist.Dotenv(rows(t, map[xenv.EnvKey]string{xenv.AppName: value}))
-		if got, err := godotenv.Unmarshal(text); err != nil || len(got) != 0 || !strings.Contains(text, "cannot hold") {
+		if got, err := godotenv.Unmarshal(text); err != nil || len(got) != 0 ||
+			!strings.Contains(text, "cannot hold") {
 			t.Errorf("%q reads as %q (%v)", value, got, err)
 		}
 	}
 }
 
 func TestThePasswordOfAnAddressIsMaskedWhereverItStands(t *testing.T) {
-	all := rows(t, map[xenv.EnvKey]string{xenv.NoSqlHost: "redis://:hunter2@h:6379", xenv.DatabaseHost: "postgres://u:hunter2@x@h/d?a=b", xenv.AppName: "http://h:80/a"})
+	all := rows(t, map[xenv.EnvKey]string{
+		xenv.NoSqlHost:    "redis://:hunter2@h:6379",
+		xenv.DatabaseHost: "postgres://u:hunter2@x@h/d?a=b", xenv.AppName: "http://h:80/a",
+	})
 	text := envlist.Dotenv(all) + envlist.Markdown(all) + strings.Join(envlist.Problems(all), "\n")
-	if strings.Contains(text, "hunter2") || !strings.Contains(text, "redis://:***@h:6379") || !strings.Contains(text, "postgres://u:***@h/d?a=b") ||
-		!strings.Contains(text, "# NOSQL_HOST=***") || !strings.Contains(text, "APP_NAME=http://h:80/a") {
+	if strings.Contains(text, "hunter2") || !strings.Contains(text, "redis://:***@h:6379") ||
+		!strings.Contains(text, "postgres://u:***@h/d?a=b") ||
+		!strings.Contains(text, "# NOSQL_HOST=***") ||
+		!strings.Contains(text, "APP_NAME=http://h:80/a") {
 		t.Errorf("text:\n%s", text)
 	}
 }
 
 func TestTheDotenvFormHoldsOnlyTheGroupsThatAreListed(t *testing.T) {
 	all := rows(t, nil)
-	text := envlist.Dotenv(slices.DeleteFunc(all, func(r envlist.Row) bool { return r.Group != "Mail" }))
-	if strings.Count(text, "## ") != 1 || !strings.Contains(text, "## Mail") || strings.Count(text, "=") != strings.Count(text, "EMAIL_") {
+	text := envlist.Dotenv(slices.DeleteFunc(all,
+		func(r envlist.Row) bool { return r.Group != "Mail" }))
+	if strings.Count(text, "## ") != 1 || !strings.Contains(text, "## Mail") ||
+		strings.Count(text, "=") != strings.Count(text, "EMAIL_") {
 		t.Errorf("text:\n%s", text)
 	}
 }
@@ -91,7 +102,8 @@ func TestNoFormHoldsASecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	for form, text := range map[string]string{
-		"Markdown": envlist.Markdown(all), "dotenv": envlist.Dotenv(all), "schema": string(schema), "JSON": string(list),
+		"Markdown": envlist.Markdown(all), "dotenv": envlist.Dotenv(all), "schema": string(schema),
+		"JSON": string(list),
 	} {
 		if strings.Contains(text, "hunter2") {
 			t.Errorf("%s holds a secret", form)
@@ -104,7 +116,8 @@ func TestNoFormHoldsASecret(t *testing.T) {
 
 func TestMarkdownHasEveryVariableWithItsValue(t *testing.T) {
 	text := envlist.Markdown(rows(t, map[xenv.EnvKey]string{xenv.Port: "8080"}))
-	if !strings.Contains(text, "| `PLINTH_PORT` | `1118` | 0 to 65535 | int | `8080` | environment | HTTP listen port") {
+	if !strings.Contains(text,
+		"| `PLINTH_PORT` | `1118` | 0 to 65535 | int | `8080` | environment | HTTP listen port") {
 		t.Errorf("the row of PLINTH_PORT is wrong:\n%s", text)
 	}
 	for _, v := range xenv.Table() {
@@ -128,7 +141,8 @@ func TestTheSchemaTakesWhatTheServiceTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := []string{
-		"", "true", "TRUE", "T", "off", "Yes", "maybe", "0", "1", " 42 ", "+7", "-3", "4.2", "abc", "5s", "1m30s", "500ms", ".5h", "1h0m", "5", "s", "5 s",
+		"", "true", "TRUE", "T", "off", "Yes", "maybe", "0", "1", " 42 ", "+7", "-3", "4.2", "abc",
+		"5s", "1m30s", "500ms", ".5h", "1h0m", "5", "s", "5 s",
 		"disable", "verify-full", "prefer", "plinth", "java", "info", "loud", "a,b", "none",
 	}
 	for _, v := range xenv.Table() {
@@ -139,7 +153,8 @@ func TestTheSchemaTakesWhatTheServiceTakes(t *testing.T) {
 			}
 			err := resolved.Validate(map[string]any{v.Key.String(): value})
 			if accepted != (err == nil) {
-				t.Errorf("%s=%q: accepted by the service: %v, by the schema: %v", v.Key, value, accepted, err)
+				t.Errorf("%s=%q: accepted by the service: %v, by the schema: %v",
+					v.Key, value, accepted, err)
 			}
 		}
 	}

@@ -23,8 +23,9 @@ const (
 	countedPattern  = `^(\s*[+-]?([0-9]+|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\s*)?$`
 )
 
-// SchemaOf returns a JSON Schema of the environment as an object, without any value. Every variable may be a text, as in an
-// environment; a number or a boolean may also be one of JSON's, as in YAML. The range of a number is checked in that form only.
+// SchemaOf returns a JSON Schema of the environment as an object, without any value.
+// Every variable may be a text, as in an environment; a number or a boolean may also be
+// one of JSON's, as in YAML. The range of a number is checked in that form only.
 func SchemaOf(rows []Row) *jsonschema.Schema {
 	s := &jsonschema.Schema{
 		Schema: dialect, Type: "object", Title: "Environment of a service on Plinth",
@@ -39,7 +40,8 @@ func SchemaOf(rows []Row) *jsonschema.Schema {
 
 func schemaOf(v xenv.Var) *jsonschema.Schema {
 	s := &jsonschema.Schema{
-		Description: v.Meaning, WriteOnly: v.Secret, Extra: map[string]any{"x-group": v.Group, "x-packages": v.Packages},
+		Description: v.Meaning, WriteOnly: v.Secret,
+		Extra: map[string]any{"x-group": v.Group, "x-packages": v.Packages},
 	}
 	if a := v.Accepted(); a != "" && v.Type != xenv.TypeEnum {
 		s.Description += " Accepted: " + a + "."
@@ -55,7 +57,8 @@ func schemaOf(v xenv.Var) *jsonschema.Schema {
 	return s
 }
 
-// describe sets what depends on the type of the variable, and returns the type of JSON that is accepted beside a string.
+// describe sets what depends on the type of the variable, and returns the type of JSON
+// that is accepted beside a string.
 func describe(s *jsonschema.Schema, v xenv.Var) (other string) {
 	switch v.Type {
 	case xenv.TypeBool:

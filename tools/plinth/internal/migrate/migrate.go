@@ -1,4 +1,5 @@
-// Package migrate applies and lists the SQL files of a service against the database that its environment names.
+// Package migrate applies and lists the SQL files of a service against the database that
+// its environment names.
 package migrate
 
 import (
@@ -52,7 +53,8 @@ func Open(dir string) (*Source, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no folder %s: name the one with the SQL files with --dir", dir)
+		return nil, fmt.Errorf("there is no folder %s: name the one with the SQL files with --dir",
+			dir)
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
@@ -64,7 +66,8 @@ func Open(dir string) (*Source, error) {
 	}
 	s.options = xdb.NewOptions(xdb.FromEnv())
 	if !s.options.Enabled() {
-		return nil, fmt.Errorf("there is no database: set %s and what it needs in .env or the environment (plinth env --group database)", xenv.DatabaseDriver)
+		return nil, fmt.Errorf(
+			"there is no database: set %s and what it needs in .env or the environment (plinth env --group database)", xenv.DatabaseDriver)
 	}
 	db, err := xdb.Resolve(s.options)
 	if err != nil {
@@ -83,12 +86,14 @@ func hasSQL(files fs.FS) bool {
 	return found
 }
 
-// Status lists the migrations and changes nothing: a SQLite file that is not there is not made, and one that is stays as it is.
+// Status lists the migrations and changes nothing: a SQLite file that is not there is not
+// made, and one that is stays as it is.
 func (s *Source) Status(ctx context.Context) (rows []Row, err error) {
 	o := s.options
 	if path := sqlitefile.Path(o); path != "" {
 		if !sqlitefile.Exists(path) {
-			o.DSN, o.Parts.Source = "", xenv.Map{"DATABASE_PATH": ":memory:"} // empty, as the file will be
+			// empty, as the file will be
+			o.DSN, o.Parts.Source = "", xenv.Map{"DATABASE_PATH": ":memory:"}
 		} else if o, err = sqlitefile.Unchanged(o, path); err != nil {
 			return nil, err
 		}
@@ -101,7 +106,8 @@ func (s *Source) Status(ctx context.Context) (rows []Row, err error) {
 	return s.list(ctx, db)
 }
 
-// Up applies what is pending. It returns what it has applied, also where one failed, and everything as it is then.
+// Up applies what is pending. It returns what it has applied, also where one failed, and
+// everything as it is then.
 func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
 	db, err := xdb.Open(ctx, s.options)
 	if err != nil {
@@ -118,7 +124,8 @@ func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
 		err = fmt.Errorf("%w (the service makes the tables of its entities, before its migrations: if one is missing, start it once)", err)
 	}
 	applied = slices.DeleteFunc(Applied(all), func(r Row) bool {
-		return slices.ContainsFunc(Applied(before), func(was Row) bool { return was.Name == r.Name })
+		return slices.ContainsFunc(Applied(before),
+			func(was Row) bool { return was.Name == r.Name })
 	})
 	return applied, all, errors.Join(err, listErr)
 }
@@ -137,7 +144,8 @@ func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
 	for i, m := range list {
 		version, _, _ := strings.Cut(m.Name, "_")
 		rows[i] = Row{
-			Version: version, Name: m.Name, File: m.File, State: string(m.State), Done: m.Done, Statements: m.Statements, Error: m.Error,
+			Version: version, Name: m.Name, File: m.File, State: string(m.State), Done: m.Done,
+			Statements: m.Statements, Error: m.Error,
 		}
 		if m.State == migrate.Applied && !m.FinishedAt.IsZero() {
 			rows[i].AppliedAt = &m.FinishedAt

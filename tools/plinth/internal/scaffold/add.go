@@ -23,10 +23,14 @@ type Edit struct {
 	Left []string `json:"left,omitempty"`
 }
 
-// AddBackend plans a backend for the service at root: import, go.mod, option, .env.example, Compose. What is there already is
-// left as it is. A module that is required from then on is so at its version of versions.
+// AddBackend plans a backend for the service at root: import, go.mod, option,
+// .env.example, Compose. What is there already is left as it is. A module that is
+// required from then on is so at its version of versions.
 func AddBackend(root, modulePath string, b catalog.Backend, versions Versions) (*Edit, error) {
-	a := &adding{plan: newPlan(root), name: serviceName(modulePath), backend: b, versions: versions, Edit: Edit{Env: map[string]string{}}}
+	a := &adding{
+		plan: newPlan(root), name: serviceName(modulePath), backend: b, versions: versions,
+		Edit: Edit{Env: map[string]string{}},
+	}
 	for _, step := range []func() error{a.code, a.goMod, a.envExample, a.compose} {
 		if err := step(); err != nil {
 			return nil, err
@@ -58,21 +62,25 @@ func (a *adding) code() error {
 	if err := a.importPlugin(files); err != nil {
 		return err
 	}
-	opens, option := []string{"WithDatabase", "WithRequiredDatabase"}, "xoption.WithDatabase(xoptdatabase.FromEnv())"
+	opens, option := []string{"WithDatabase", "WithRequiredDatabase"},
+		"xoption.WithDatabase(xoptdatabase.FromEnv())"
 	options := "xoptdatabase"
 	standIn := catalog.Databases()[0].Module // what a test replaces the backend with
 	if a.backend.Kind == catalog.Cache {
-		opens, option = []string{"WithCache"}, "xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen())"
+		opens, option = []string{"WithCache"},
+			"xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen())"
 		options = "xoptcache"
 		standIn = catalog.Caches()[0].Module
 	}
-	if slices.ContainsFunc(files, func(f *goFile) bool { return !f.isTest() && len(f.calls(opens...)) > 0 }) {
+	if slices.ContainsFunc(files,
+		func(f *goFile) bool { return !f.isTest() && len(f.calls(opens...)) > 0 }) {
 		return nil
 	}
 	if files, err = a.goFiles(); err != nil { // with the import
 		return err
 	}
-	if err := a.addOption(files, option, catalog.Project+"/core/major/xoption/"+options); err != nil {
+	if err := a.addOption(files, option,
+		catalog.Project+"/core/major/xoption/"+options); err != nil {
 		return err
 	}
 	return a.importForTests(files, standIn)
@@ -101,11 +109,14 @@ func (a *adding) importPlugin(files []*goFile) error {
 		}
 		return a.write(f.name, what, f.text)
 	}
-	text, err := render("templates/service/plugins.go.tmpl", struct{ Plugins []string }{[]string{a.backend.Module}})
+	text, err := render("templates/service/plugins.go.tmpl",
+		struct{ Plugins []string }{[]string{a.backend.Module}})
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(files, func(f *goFile) bool { return path.Dir(f.name) == "." && f.tree.Name.Name == "main" }) {
+	if !slices.ContainsFunc(files, func(f *goFile) bool {
+		return path.Dir(f.name) == "." && f.tree.Name.Name == "main"
+	}) {
 		return errors.New("no file imports a plugin, and the folder of go.mod holds no main package in which to do it")
 	}
 	return a.create(Files{"plugins.go": text})
@@ -113,10 +124,12 @@ func (a *adding) importPlugin(files []*goFile) error {
 
 func isPlugin(spec *ast.ImportSpec) bool {
 	path := importPath(spec)
-	return within(catalog.Project+"/dbplugins", path) || within(catalog.Project+"/cacheplugins", path)
+	return within(catalog.Project+"/dbplugins", path) ||
+		within(catalog.Project+"/cacheplugins", path)
 }
 
-// addOption puts an option before that of the routes, in the first list of options that has one.
+// addOption puts an option before that of the routes, in the first list of options that
+// has one.
 func (a *adding) addOption(files []*goFile, option, importedPath string) error {
 	for _, f := range files {
 		calls := f.calls("WithRoute")
@@ -138,7 +151,8 @@ func (a *adding) addOption(files []*goFile, option, importedPath string) error {
 
 // importForTests lets plinthtest replace the backend with one in memory.
 func (a *adding) importForTests(files []*goFile, plugin string) error {
-	if slices.ContainsFunc(files, func(f *goFile) bool { return f.imported(plugin) != "" }) || plugin == a.backend.Module {
+	if slices.ContainsFunc(files, func(f *goFile) bool { return f.imported(plugin) != "" }) ||
+		plugin == a.backend.Module {
 		return nil
 	}
 	name := "plugins_test.go"
@@ -151,7 +165,8 @@ func (a *adding) importForTests(files []*goFile, plugin string) error {
 	return a.create(Files{name: []byte(text)})
 }
 
-// goMod requires the modules at the versions that this program was built with; one that is required already stays.
+// goMod requires the modules at the versions that this program was built with; one that
+// is required already stays.
 func (a *adding) goMod() error {
 	text, err := a.read("go.mod")
 	if err != nil || len(a.needed) == 0 {
@@ -162,7 +177,8 @@ func (a *adding) goMod() error {
 		return err
 	}
 	for _, path := range a.needed {
-		if !slices.ContainsFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == path }) {
+		if !slices.ContainsFunc(file.Require,
+			func(r *modfile.Require) bool { return r.Mod.Path == path }) {
 			file.AddNewRequire(path, a.versions[path], false)
 		}
 	}
@@ -189,7 +205,8 @@ func (a *adding) envExample() error {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n## %s, where it is the %s\n\n", strings.TrimRight(string(text), "\n"), a.backend.Title, a.backend.Kind)
+	fmt.Fprintf(&b, "%s\n\n## %s, where it is the %s\n\n",
+		strings.TrimRight(string(text), "\n"), a.backend.Title, a.backend.Kind)
 	for _, v := range settings {
 		fmt.Fprintf(&b, "# %s=%s\n", v.Key, v.Value)
 	}

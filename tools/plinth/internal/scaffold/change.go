@@ -80,8 +80,8 @@ func (p *plan) list() []Change {
 	return list
 }
 
-// Create writes the files of a new service into a folder, all or none. The folder is not there, or has nothing in it but
-// .git.
+// Create writes the files of a new service into a folder, all or none. The folder is not
+// there, or has nothing in it but .git.
 func Create(dir string, files Files) error {
 	entries, err := os.ReadDir(dir)
 	isNew := errors.Is(err, fs.ErrNotExist)
@@ -101,7 +101,8 @@ func Create(dir string, files Files) error {
 	return err
 }
 
-// Apply carries changes out in the service at root, all or none: where one fails, the others are taken back.
+// Apply carries changes out in the service at root, all or none: where one fails, the
+// others are taken back.
 func Apply(root string, changes []Change) error {
 	for i, c := range changes {
 		if err := put(root, c.Path, c.text); err != nil {

@@ -87,6 +87,7 @@ func rendered(t *testing.T, w scaffold.Wanted) (*scaffold.Service, scaffold.File
 // everything is the service with all options.
 func everything(database, cache string) scaffold.Wanted {
 	return scaffold.Wanted{
-		Module: "example.com/shop", Database: database, Cache: cache, GRPC: true, Async: true, Cron: true, Mail: true,
+		Module:   "example.com/shop",
+		Database: database, Cache: cache, GRPC: true, Async: true, Cron: true, Mail: true,
 	}
 }

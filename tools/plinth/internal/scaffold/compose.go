@@ -10,7 +10,8 @@ import (
 
 const composeFile = "compose.yaml"
 
-// compose adds the backend's container. The text around it stays as it is, with its comments.
+// compose adds the backend's container. The text around it stays as it is, with its
+// comments.
 func (a *adding) compose() error {
 	if !a.backend.Server {
 		return nil
@@ -40,7 +41,9 @@ func (a *adding) compose() error {
 	}
 	out := []byte(strings.Join(lines, "\n") + "\n")
 	if services(out) != len(before.Services)+1 {
-		a.Left = append(a.Left, fmt.Sprintf("add to the services of %s, which are not indented by two spaces:\n%s", composeFile, block))
+		a.Left = append(a.Left,
+			fmt.Sprintf("add to the services of %s, which are not indented by two spaces:\n%s",
+				composeFile, block))
 		return nil
 	}
 	return a.write(composeFile, "container "+a.backend.Name, out)
@@ -61,9 +64,11 @@ func services(text []byte) int {
 	return len(c.Services)
 }
 
-// appendTo puts text at the end of what a key of the top level holds, which it adds where it is missing.
+// appendTo puts text at the end of what a key of the top level holds, which it adds where
+// it is missing.
 func appendTo(lines []string, key, text string) []string {
-	begin := slices.IndexFunc(lines, func(l string) bool { return l == key+":" || strings.HasPrefix(l, key+": #") })
+	begin := slices.IndexFunc(lines,
+		func(l string) bool { return l == key+":" || strings.HasPrefix(l, key+": #") })
 	if begin < 0 {
 		return append(lines, "", key+":", text)
 	}

@@ -32,7 +32,8 @@ func replace(t *testing.T, file, old, text string) {
 	if !strings.Contains(string(data), old) {
 		t.Fatalf("%s has no %q:\n%s", file, old, data)
 	}
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(data), old, text)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(data), old, text)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -48,8 +49,10 @@ func texts(changes []scaffold.Change) map[string]string {
 
 func TestAddingABackendKeepsWhatIsThere(t *testing.T) {
 	dir := written(t, plain)
-	replace(t, filepath.Join(dir, "plugins.go"), "dbplugins/sqlite\"", "dbplugins/sqlite\" // for one host")
-	replace(t, filepath.Join(dir, "compose.yaml"), "    restart: unless-stopped", "    # comes back by itself\n    restart: unless-stopped")
+	replace(t, filepath.Join(dir, "plugins.go"), "dbplugins/sqlite\"",
+		"dbplugins/sqlite\" // for one host")
+	replace(t, filepath.Join(dir, "compose.yaml"), "    restart: unless-stopped",
+		"    # comes back by itself\n    restart: unless-stopped")
 	added, err := scaffold.AddBackend(dir, module, backend(t, "postgres"), required(t))
 	if err != nil {
 		t.Fatal(err)
@@ -59,10 +62,16 @@ func TestAddingABackendKeepsWhatIsThere(t *testing.T) {
 		file string
 		want []string
 	}{
-		{"plugins.go", []string{"dbplugins/sqlite\" // for one host\n", "\t_ \"github.com/plinthgo/plinth/dbplugins/postgres\"\n"}},
+		{"plugins.go", []string{
+			"dbplugins/sqlite\" // for one host\n",
+			"\t_ \"github.com/plinthgo/plinth/dbplugins/postgres\"\n",
+		}},
 		{"go.mod", []string{"\tgithub.com/plinthgo/plinth/dbplugins/postgres v"}},
 		{".env.example", []string{"# DATABASE_DRIVER=postgres\n# DATABASE_HOST=localhost\n# DATABASE_USER=my_shop\n# DATABASE_PASS=\n"}},
-		{"compose.yaml", []string{"    # comes back by itself\n", "\n  postgres:\n    image: postgres:", "volumes:\n  data:\n  postgres:\n"}},
+		{"compose.yaml", []string{
+			"    # comes back by itself\n",
+			"\n  postgres:\n    image: postgres:", "volumes:\n  data:\n  postgres:\n",
+		}},
 	} {
 		for _, want := range tc.want {
 			if !strings.Contains(got[tc.file], want) {
@@ -70,7 +79,8 @@ func TestAddingABackendKeepsWhatIsThere(t *testing.T) {
 			}
 		}
 	}
-	if len(got) != 4 || !slices.Equal(added.Left, []string{"set DATABASE_PASS: compose.yaml asks for it"}) {
+	if len(got) != 4 || !slices.Equal(added.Left,
+		[]string{"set DATABASE_PASS: compose.yaml asks for it"}) {
 		t.Errorf("changes = %v, left = %v", got, added.Left)
 	}
 }
@@ -82,13 +92,15 @@ func TestComposeFilesOfOtherFormsAreAddedTo(t *testing.T) {
 			want: "\nvolumes:\n  redis:\n",
 		},
 		{
-			name: "services last", text: "volumes:\n  data:\n# all of them\nservices: # one\n  app:\n    image: a\n",
+			name: "services last",
+			text: "volumes:\n  data:\n# all of them\nservices: # one\n  app:\n    image: a\n",
 			want: "volumes:\n  data:\n  redis:\n# all of them\nservices: # one\n  app:\n    image: a\n\n  redis:\n    image: redis:",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := written(t, plain)
-			if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(tc.text), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(tc.text),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t))
@@ -109,11 +121,13 @@ func TestComposeFileThatNothingCanBeAddedToIsLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := written(t, plain)
-			if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(text), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(text),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t))
-			if err != nil || len(added.Left) != 2 || !strings.Contains(added.Left[1], "  redis:\n    image: redis:") {
+			if err != nil || len(added.Left) != 2 ||
+				!strings.Contains(added.Left[1], "  redis:\n    image: redis:") {
 				t.Fatalf("left = %q, %v", added.Left, err)
 			}
 			if got, changed := texts(added.Changes)["compose.yaml"]; changed {
@@ -125,7 +139,10 @@ func TestComposeFileThatNothingCanBeAddedToIsLeft(t *testing.T) {
 
 func TestServiceWithoutAListOfOptionsIsToldWhatIsLeft(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module example.com/a\n\ngo 1.26.0\n", "main.go": "package main\n\nfunc main() {}\n"} {
+	for name, text := range map[string]string{
+		"go.mod":  "module example.com/a\n\ngo 1.26.0\n",
+		"main.go": "package main\n\nfunc main() {}\n",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +151,8 @@ func TestServiceWithoutAListOfOptionsIsToldWhatIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(added.Left) != 1 || !strings.Contains(added.Left[0], "xoption.WithDatabase(xoptdatabase.FromEnv())") {
+	if len(added.Left) != 1 ||
+		!strings.Contains(added.Left[0], "xoption.WithDatabase(xoptdatabase.FromEnv())") {
 		t.Errorf("left = %q", added.Left)
 	}
 	if got := texts(added.Changes)["plugins.go"]; !strings.Contains(got, "dbplugins/sqlite") {
@@ -161,7 +179,8 @@ func TestEntityIsRegistered(t *testing.T) {
 
 func TestEntityInAnotherLayoutIsRefused(t *testing.T) {
 	dir := written(t, plain)
-	replace(t, filepath.Join(dir, "internal", "handler", "handler.go"), "func pathID(", "func idOf(")
+	replace(t, filepath.Join(dir, "internal", "handler", "handler.go"), "func pathID(",
+		"func idOf(")
 	before := tree(t, dir)
 	_, err := scaffold.GenEntity(dir, module, "Order", []string{"name:string"})
 	if err == nil || !strings.Contains(err.Error(), "internal/handler has no function pathID") {
@@ -182,7 +201,8 @@ func TestChangesThatFailAreTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := tree(t, dir)
-	if err := scaffold.Apply(dir, edit.Changes); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
+	if err := scaffold.Apply(dir, edit.Changes); err == nil ||
+		!strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("error = %v", err)
 	}
 	if !maps.Equal(tree(t, dir), before) {

@@ -34,14 +34,16 @@ type field struct {
 	Name, Column string
 }
 
-// kind is a type that a field may have. Its columns and bounds are the same on every database.
+// kind is a type that a field may have. Its columns and bounds are the same on every
+// database.
 type kind struct {
 	Kind, Type, gorm, binding string
 	// Sample and Changed are two values, as Go code.
 	Sample, Changed string
 }
 
-// kinds are the types of fields. A text is bounded by what Oracle keeps in a column without a size.
+// kinds are the types of fields. A text is bounded by what Oracle keeps in a column
+// without a size.
 var kinds = []kind{
 	{"string", "string", "size:255;not null", "required,max=255", `"one"`, `"another"`},
 	{"text", "string", "", "max=4000", `"one, two, three"`, `"four"`},
@@ -51,7 +53,8 @@ var kinds = []kind{
 	{"bool", "bool", "not null", "", "true", "false"},
 	{
 		"time", "time.Time", "not null", "required",
-		"time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)", "time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)",
+		"time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)",
+		"time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)",
 	},
 	{"id", "xsnowflake.SnowflakeID", "not null;index", "required", "1001", "1002"},
 }
@@ -70,13 +73,20 @@ func note(s *Service) *entity {
 	e := nameEntity(s, "Note")
 	e.First, e.Meaning = true, "what somebody wants to remember"
 	e.Fields = []field{
-		newField("title", kind{"string", "string", "size:200;not null", "required,max=200", `"Shopping"`, `"Done"`}),
-		newField("text", kind{"text", "string", "", "max=4000", `"milk, bread, salt"`, `"all of it"`}),
+		newField("title", kind{
+			"string", "string", "size:200;not null", "required,max=200",
+			`"Shopping"`, `"Done"`,
+		}),
+		newField("text", kind{
+			"text", "string", "", "max=4000", `"milk, bread, salt"`,
+			`"all of it"`,
+		}),
 	}
 	return e
 }
 
-// newEntity reads a name such as Order, and fields such as total:int64. The error has everything that is wrong with them.
+// newEntity reads a name such as Order, and fields such as total:int64. The error has
+// everything that is wrong with them.
 func newEntity(s *Service, name string, fields []string) (*entity, error) {
 	problems := checkEntityName(name)
 	e := nameEntity(s, exported(name))
@@ -87,7 +97,8 @@ func newEntity(s *Service, name string, fields []string) (*entity, error) {
 		case err != nil:
 			problems = append(problems, err.Error())
 		case slices.Contains(seen, field.Column):
-			problems = append(problems, fmt.Sprintf("field %q: the entity has one of that name", text))
+			problems = append(problems,
+				fmt.Sprintf("field %q: the entity has one of that name", text))
 		default:
 			seen = append(seen, field.Column)
 			e.Fields = append(e.Fields, field)
@@ -116,8 +127,9 @@ func CheckEntity(name string, fields []string) error {
 func nameEntity(s *Service, name string) *entity {
 	snake := names.ColumnName("", name)
 	e := &entity{
-		Service: s, Name: name, Plural: plural(name), Var: lower(name), PluralVar: lower(plural(name)),
-		Snake: snake, Table: schema.NamingStrategy{IdentifierMaxLength: 63}.TableName(name),
+		Service: s, Name: name, Plural: plural(name), Var: lower(name),
+		PluralVar: lower(plural(name)),
+		Snake:     snake, Table: schema.NamingStrategy{IdentifierMaxLength: 63}.TableName(name),
 	}
 	e.Route = strings.ReplaceAll(e.Table, "_", "-")
 	e.Noun, e.Nouns = strings.ReplaceAll(snake, "_", " "), strings.ReplaceAll(e.Table, "_", " ")
@@ -153,7 +165,8 @@ func (e *entity) Has(kind string) bool {
 
 // Refusable reports whether an empty input is refused.
 func (e *entity) Refusable() bool {
-	return slices.ContainsFunc(e.Fields, func(f field) bool { return strings.Contains(f.binding, "required") })
+	return slices.ContainsFunc(e.Fields,
+		func(f field) bool { return strings.Contains(f.binding, "required") })
 }
 
 var (
@@ -161,13 +174,17 @@ var (
 	fieldName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 )
 
-// taken are the names in lower case that the packages of a service or the templates give to something else.
+// taken are the names in lower case that the packages of a service or the templates give
+// to something else.
 var taken = strings.Fields(`app api c cached changed ctx engine entity err errors error find forget found gin handler http id
 	input insert list log logic made net notify open page path r remove replace repository result route schedule service start
 	startup store task time view all any cmp slices xdb xerror testing options tasks nodes string len nil true false`)
 
 // reserved are the columns, and the methods as columns, that every entity has.
-var reserved = []string{"id", "created_at", "updated_at", "base_entity", "get_id", "get_gene", "table_name"}
+var reserved = []string{
+	"id", "created_at", "updated_at", "base_entity", "get_id", "get_gene",
+	"table_name",
+}
 
 func checkEntityName(name string) []string {
 	if !entityName.MatchString(name) {
@@ -176,11 +193,13 @@ func checkEntityName(name string) []string {
 	one, many := lower(name), lower(plural(name))
 	for _, n := range []string{one, many} {
 		if token.IsKeyword(n) || slices.Contains(taken, strings.ToLower(n)) {
-			return []string{fmt.Sprintf("%q is taken: %s is a word of Go or of the service", name, n)}
+			return []string{fmt.Sprintf("%q is taken: %s is a word of Go or of the service",
+				name, n)}
 		}
 	}
 	if one == many {
-		return []string{fmt.Sprintf("%q has no plural of its own, which the route and the functions need", name)}
+		return []string{fmt.Sprintf(
+			"%q has no plural of its own, which the route and the functions need", name)}
 	}
 	return nil
 }
@@ -195,7 +214,8 @@ func parseField(text string) (field, error) {
 	}
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Kind == typeName })
 	if i < 0 {
-		return field{}, fmt.Errorf("field %q: there is no type %q, but: %s", text, typeName, strings.Join(Kinds(), ", "))
+		return field{}, fmt.Errorf("field %q: there is no type %q, but: %s",
+			text, typeName, strings.Join(Kinds(), ", "))
 	}
 	return newField(name, kinds[i]), nil
 }

@@ -59,18 +59,25 @@ func inspect(modulePath string, sources []*goFile) (*Service, error) {
 	}
 	var missing []error
 	if s.DB == nil && !has["internal/repository/insert"] {
-		missing = append(missing, errors.New("internal/repository has no function affected (with a database) or insert (without one)"))
+		missing = append(missing,
+			errors.New("internal/repository has no function affected (with a database) or insert (without one)"))
 	}
-	for _, name := range []string{"internal/handler/pathID", "internal/handler/answer", "internal/route/Register"} {
+	for _, name := range []string{
+		"internal/handler/pathID", "internal/handler/answer",
+		"internal/route/Register",
+	} {
 		if !has[name] {
-			missing = append(missing, fmt.Errorf("%s has no function %s", path.Dir(name), path.Base(name)))
+			missing = append(missing,
+				fmt.Errorf("%s has no function %s", path.Dir(name), path.Base(name)))
 		}
 	}
 	if !has["start"] {
-		missing = append(missing, errors.New("the tests of the main package have no function start"))
+		missing = append(missing,
+			errors.New("the tests of the main package have no function start"))
 	}
 	if len(missing) > 0 {
-		return nil, errors.Join(append([]error{errors.New("gen works in the layout that plinth new writes")}, missing...)...)
+		return nil, errors.Join(append(
+			[]error{errors.New("gen works in the layout that plinth new writes")}, missing...)...)
 	}
 	return s, nil
 }
@@ -82,12 +89,15 @@ var groupVariable = regexp.MustCompile(`(\w+) :?= \w+\.Group\(`)
 func (p *plan) addRoute(e *entity, sources []*goFile) error {
 	for _, f := range sources {
 		for _, fn := range f.functions() {
-			if path.Dir(f.name) != "internal/route" || fn.Name.Name != "Register" || fn.Body == nil {
+			if path.Dir(f.name) != "internal/route" || fn.Name.Name != "Register" ||
+				fn.Body == nil {
 				continue
 			}
-			group := groupVariable.FindSubmatch(f.text[f.offset(fn.Body.Lbrace):f.offset(fn.Body.Rbrace)])
+			group := groupVariable.FindSubmatch(
+				f.text[f.offset(fn.Body.Lbrace):f.offset(fn.Body.Rbrace)])
 			if group == nil {
-				return fmt.Errorf("%s: Register makes no group of routes, such as api := engine.Group(\"/api/v1\")", f.name)
+				return fmt.Errorf(
+					"%s: Register makes no group of routes, such as api := engine.Group(\"/api/v1\")", f.name)
 			}
 			f, err := f.insert(fn.Body.Rbrace, fmt.Sprintf("\t%s(%s)\n", e.PluralVar, group[1]))
 			if err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
 	"github.com/plinthgo/plinth/core/major/xoption"
-	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // registers the variables of every driver
+	// registers the variables of every driver
+	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins"
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
@@ -84,8 +85,10 @@ func read(t *testing.T, files scaffold.Files) *manifests {
 	t.Helper()
 	m := &manifests{image: map[string]string{}, example: map[string]string{}}
 	for file, into := range map[string]any{
-		"compose.yaml": &m.compose, "deploy/kubernetes/configmap.yaml": &m.config, "deploy/kubernetes/deployment.yaml": &m.deployment,
-		"deploy/kubernetes/service.yaml": &m.service, "deploy/kubernetes/kustomization.yaml": &m.kustomization,
+		"compose.yaml": &m.compose, "deploy/kubernetes/configmap.yaml": &m.config,
+		"deploy/kubernetes/deployment.yaml":    &m.deployment,
+		"deploy/kubernetes/service.yaml":       &m.service,
+		"deploy/kubernetes/kustomization.yaml": &m.kustomization,
 	} {
 		if err := yaml.Unmarshal(files[file], into); err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -112,13 +115,16 @@ func (m *manifests) variables(service string) map[string]map[string]string {
 		direct[v.Name] = v.Value
 	}
 	return map[string]map[string]string{
-		"configmap.yaml": m.config.Data, "deployment.yaml": direct, "compose.yaml": m.compose.Services[service].Environment,
-		"Dockerfile": m.image, ".env.example": m.example,
+		"configmap.yaml": m.config.Data, "deployment.yaml": direct,
+		"compose.yaml": m.compose.Services[service].Environment,
+		"Dockerfile":   m.image, ".env.example": m.example,
 	}
 }
 
 // everyManifest runs check for each combination.
-func everyManifest(t *testing.T, check func(w scaffold.Wanted, s *scaffold.Service, m *manifests) error) {
+func everyManifest(
+	t *testing.T, check func(w scaffold.Wanted, s *scaffold.Service, m *manifests) error,
+) {
 	t.Helper()
 	for _, w := range combinations() {
 		s, files := rendered(t, w)
@@ -139,7 +145,8 @@ func TestManifestsSetOnlyVariablesThatAreRead(t *testing.T) {
 				if !slices.Contains(known, variable) {
 					return fmt.Errorf("%s sets %s, which nothing reads", where, variable)
 				}
-				if xenv.Lookup(xenv.EnvKey(variable)).Secret && value != "" && !strings.HasPrefix(value, "${"+variable+":?") {
+				if xenv.Lookup(xenv.EnvKey(variable)).Secret && value != "" &&
+					!strings.HasPrefix(value, "${"+variable+":?") {
 					return fmt.Errorf("%s holds the value of %s", where, variable)
 				}
 			}
@@ -149,7 +156,10 @@ func TestManifestsSetOnlyVariablesThatAreRead(t *testing.T) {
 }
 
 func TestValuesOfManifestsAreAccepted(t *testing.T) {
-	for _, w := range []scaffold.Wanted{everything("postgres", "redis"), everything("oracle", "memory"), everything("sqlite", "none")} {
+	for _, w := range []scaffold.Wanted{
+		everything("postgres", "redis"),
+		everything("oracle", "memory"), everything("sqlite", "none"),
+	} {
 		s, files := rendered(t, w)
 		for where, set := range read(t, files).variables(s.Name) {
 			t.Run(name(w)+" "+where, func(t *testing.T) {
@@ -186,7 +196,8 @@ func TestWhatIsNotChosenIsNowhere(t *testing.T) {
 			}
 			word := regexp.MustCompile(tc.words)
 			for _, file := range files.Paths() {
-				if path.Base(file) == ".env.example" { // whose texts name the backends that there are
+				// whose texts name the backends that there are
+				if path.Base(file) == ".env.example" {
 					continue
 				}
 				if found := word.Find(files[file]); found != nil {
@@ -239,8 +250,10 @@ func TestProbesAskTheRoutesOfHealth(t *testing.T) {
 func TestPlatformsWaitLongerThanAStopTakes(t *testing.T) {
 	everyManifest(t, func(_ scaffold.Wanted, s *scaffold.Service, m *manifests) error {
 		compose, err := time.ParseDuration(m.compose.Services[s.Name].StopGracePeriod)
-		cluster := time.Duration(m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second
-		if limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT", 25*time.Second); err == nil && (compose <= limit || cluster <= limit) {
+		cluster := time.Duration(
+			m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second
+		if limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT", 25*time.Second); err == nil &&
+			(compose <= limit || cluster <= limit) {
 			return fmt.Errorf("a stop of %s has %s and %s", limit, compose, cluster)
 		}
 		return err
@@ -259,7 +272,8 @@ func TestComposeKnowsWhatItNames(t *testing.T) {
 				used[volume] = true
 			}
 		}
-		if !slices.Equal(slices.Sorted(maps.Keys(used)), slices.Sorted(maps.Keys(m.compose.Volumes))) {
+		if !slices.Equal(slices.Sorted(maps.Keys(used)),
+			slices.Sorted(maps.Keys(m.compose.Volumes))) {
 			return fmt.Errorf("volumes = %v, used are %v", m.compose.Volumes, used)
 		}
 		for name := range m.compose.Services[s.Name].DependsOn {
@@ -268,7 +282,8 @@ func TestComposeKnowsWhatItNames(t *testing.T) {
 			}
 		}
 		if len(m.compose.Services[s.Name].DependsOn) != len(m.compose.Services)-1 {
-			return fmt.Errorf("it waits for %v of %d", m.compose.Services[s.Name].DependsOn, len(m.compose.Services)-1)
+			return fmt.Errorf("it waits for %v of %d",
+				m.compose.Services[s.Name].DependsOn, len(m.compose.Services)-1)
 		}
 		return nil
 	})

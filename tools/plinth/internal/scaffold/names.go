@@ -11,13 +11,15 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// standard are the first elements of the standard library's import paths, which no module can have.
+// standard are the first elements of the standard library's import paths, which no module
+// can have.
 var standard = strings.Fields(`archive arena bufio builtin bytes cmd cmp compress container context crypto database debug
 	embed encoding errors expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin
 	reflect regexp runtime slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor
 	weak`)
 
-// CheckModule refuses a path that the go command would not take for a module of the user's own.
+// CheckModule refuses a path that the go command would not take for a module of the
+// user's own.
 func CheckModule(name string) error {
 	if name == "" {
 		return errors.New("the module path is empty, such as example.com/shop")
@@ -37,7 +39,8 @@ func CheckModule(name string) error {
 
 var noLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// serviceName is what the service of a module is called: a DNS label, which containers, databases and clusters take.
+// serviceName is what the service of a module is called: a DNS label, which containers,
+// databases and clusters take.
 func serviceName(modulePath string) string {
 	prefix, _, _ := module.SplitPathVersion(modulePath)
 	label := strings.Trim(noLabel.ReplaceAllString(strings.ToLower(path.Base(prefix)), "-"), "-")
@@ -53,7 +56,8 @@ func serviceName(modulePath string) string {
 	return label
 }
 
-// maxLabel leaves databases, whose names are shorter than a DNS label's 63 bytes, enough of it.
+// maxLabel leaves databases, whose names are shorter than a DNS label's 63 bytes, enough
+// of it.
 const maxLabel = 40
 
 // containers are the names of the services that compose.yaml may hold beside this one.

@@ -35,8 +35,8 @@ func TestEnvelopeIsThatOfTheModule(t *testing.T) {
 	}
 }
 
-// TestGeneratedCodeIsThatOfTheProto generates the code as the service's own configuration says, with the tools of `make
-// generate`.
+// TestGeneratedCodeIsThatOfTheProto generates the code as the service's own configuration
+// says, with the tools of `make generate`.
 func TestGeneratedCodeIsThatOfTheProto(t *testing.T) {
 	bin := filepath.Join(repository(t), "bin")
 	for _, tool := range []string{"buf", "protoc-gen-go", "protoc-gen-go-grpc"} {
@@ -78,10 +78,12 @@ func TestToolsAreThoseOfTheRepository(t *testing.T) {
 	_, files := rendered(t, everything("sqlite", "memory"))
 	runs := string(files["Makefile"]) + string(files["buf.gen.yaml"])
 	for name, tool := range map[string]string{
-		"LINT_AT": "golangci-lint", "BUF_AT": "buf", "PROTOC_GEN_GO_GRPC_AT": "protoc-gen-go-grpc", "PROTOC_GEN_GO_AT": "protoc-gen-go",
+		"LINT_AT": "golangci-lint", "BUF_AT": "buf", "PROTOC_GEN_GO_GRPC_AT": "protoc-gen-go-grpc",
+		"PROTOC_GEN_GO_AT": "protoc-gen-go",
 	} {
 		want := regexp.MustCompile(name + ` +:= (\S+)`).FindSubmatch(makefile)
-		if want == nil || !regexp.MustCompile(regexp.QuoteMeta(tool+"@"+string(want[1]))+`\b`).MatchString(runs) {
+		if want == nil || !regexp.MustCompile(regexp.QuoteMeta(tool+"@"+string(want[1]))+
+			`\b`).MatchString(runs) {
 			t.Errorf("%s is not run at the version %s of the Makefile", tool, want)
 		}
 	}

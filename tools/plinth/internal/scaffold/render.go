@@ -18,7 +18,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/envtable"
 )
 
-// templates has the files of a service and those of an entity, at the paths that they get. NAME in a path is the entity's name.
+// templates has the files of a service and those of an entity, at the paths that they
+// get. NAME in a path is the entity's name.
 //
 //go:embed all:templates
 var templates embed.FS
@@ -45,8 +46,8 @@ func Render(s *Service) (Files, error) {
 	return files, err
 }
 
-// renderEntity writes the files of an entity into memory. No ending of their names means something to the go command: they have
-// no underscore.
+// renderEntity writes the files of an entity into memory. No ending of their names means
+// something to the go command: they have no underscore.
 func renderEntity(e *entity) (Files, error) {
 	return renderAll("templates/entity", strings.ToLower(e.Name), e)
 }
@@ -100,7 +101,8 @@ func render(source string, data any) ([]byte, error) {
 // goVersion is what the service's go.mod states: that of Plinth's own modules.
 const goVersion = "1.26.0"
 
-// renderModule writes go.mod: what the service imports, at the versions that this program was built with.
+// renderModule writes go.mod: what the service imports, at the versions that this program
+// was built with.
 func renderModule(s *Service) ([]byte, error) {
 	file := new(modfile.File)
 	if err := file.AddModuleStmt(s.Module); err != nil {
@@ -119,8 +121,9 @@ func renderModule(s *Service) ([]byte, error) {
 	return file.Format()
 }
 
-// envExample writes .env.example: every variable that the modules of the service read. What the backends set has a line of its
-// own, and everything else its default in a comment.
+// envExample writes .env.example: every variable that the modules of the service read.
+// What the backends set has a line of its own, and everything else its default in a
+// comment.
 func envExample(s *Service) string {
 	set := map[string]string{}
 	for _, b := range s.Backends() {
@@ -131,7 +134,8 @@ func envExample(s *Service) string {
 	requirements := s.requirements()
 	vars := slices.DeleteFunc(xenv.Table(), func(v xenv.Var) bool {
 		return !slices.ContainsFunc(v.Packages, func(pkg string) bool {
-			return slices.ContainsFunc(requirements, func(module string) bool { return within(module, pkg) })
+			return slices.ContainsFunc(requirements,
+				func(module string) bool { return within(module, pkg) })
 		})
 	})
 	return envtable.Example(vars, func(v xenv.Var) string {
@@ -143,4 +147,6 @@ func envExample(s *Service) string {
 }
 
 // within reports whether an import path is that of a module, or below it.
-func within(module, path string) bool { return path == module || strings.HasPrefix(path, module+"/") }
+func within(module, path string) bool {
+	return path == module || strings.HasPrefix(path, module+"/")
+}

@@ -2,8 +2,8 @@
 
 package scaffold
 
-// The packages that new services import, and this program does not. Nothing builds this file: it keeps their modules in go.mod,
-// whose versions new services begin with.
+// The packages that new services import, and this program does not. Nothing builds this
+// file: it keeps their modules in go.mod, whose versions new services begin with.
 import (
 	_ "github.com/gin-gonic/gin"
 	_ "google.golang.org/grpc"

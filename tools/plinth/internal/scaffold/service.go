@@ -1,6 +1,7 @@
 // Package scaffold writes a service, and extends one that is there.
 //
-// Everything comes from the templates in this binary: nothing is fetched, and nothing is run.
+// Everything comes from the templates in this binary: nothing is fetched, and nothing is
+// run.
 package scaffold
 
 import (
@@ -46,8 +47,8 @@ func ReadVersions(gomod []byte) (Versions, error) {
 	return versions, nil
 }
 
-// NewService checks what is wanted. The error has everything that is wrong with it. The service requires its modules at the
-// versions.
+// NewService checks what is wanted. The error has everything that is wrong with it. The
+// service requires its modules at the versions.
 func NewService(w Wanted, versions Versions) (*Service, error) {
 	database, databaseErr := choose("database", catalog.Databases(), w.Database)
 	cache, cacheErr := choose("cache", catalog.Caches(), w.Cache)
@@ -67,7 +68,8 @@ func choose(kind string, backends []catalog.Backend, name string) (*catalog.Back
 	}
 	b, ok := catalog.Find(backends, name)
 	if !ok {
-		return nil, fmt.Errorf("there is no %s %q, but: %s, none", kind, name, strings.Join(catalog.Names(backends), ", "))
+		return nil, fmt.Errorf("there is no %s %q, but: %s, none",
+			kind, name, strings.Join(catalog.Names(backends), ", "))
 	}
 	return &b, nil
 }
@@ -78,7 +80,8 @@ func (s *Service) SQLite() bool { return s.DB != nil && !s.DB.Server }
 // Replicated reports whether several processes may serve the same notes.
 func (s *Service) Replicated() bool { return s.DB != nil && s.DB.Server }
 
-// Servers reports whether the database or the cache is a server, which tests may be run on.
+// Servers reports whether the database or the cache is a server, which tests may be run
+// on.
 func (s *Service) Servers() bool { return s.Replicated() || s.Cache != nil && s.Cache.Server }
 
 // DurableJobs reports whether work is stored before it is done.
@@ -158,13 +161,17 @@ func (s *Service) Version(path string) string { return s.versions[path] }
 
 // requirements are the modules that the service imports packages of.
 func (s *Service) requirements() []string {
-	list := slices.Concat([]string{catalog.Project + "/core", "github.com/gin-gonic/gin"}, s.Plugins(), s.TestPlugins())
+	list := slices.Concat([]string{catalog.Project + "/core", "github.com/gin-gonic/gin"},
+		s.Plugins(), s.TestPlugins())
 	for _, extra := range []struct {
 		wanted bool
 		paths  []string
 	}{
 		{s.DB != nil, []string{"gorm.io/gorm"}},
-		{s.GRPC, []string{catalog.Project + "/grpcx", "google.golang.org/grpc", "google.golang.org/protobuf"}},
+		{s.GRPC, []string{
+			catalog.Project + "/grpcx", "google.golang.org/grpc",
+			"google.golang.org/protobuf",
+		}},
 		{s.Async || s.Mail, []string{catalog.Project + "/asyncx"}},
 		{s.Cron, []string{catalog.Project + "/cronx"}},
 		{s.Mail, []string{catalog.Project + "/notifyx"}},

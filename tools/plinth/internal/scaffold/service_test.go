@@ -16,7 +16,10 @@ func TestServiceNameIsALabel(t *testing.T) {
 		{name: "one element", module: "shop", want: "shop"},
 		{name: "digits first", module: "example.com/2fast", want: "service-2fast"},
 		{name: "name of a container", module: "example.com/redis", want: "redis-service"},
-		{name: "long", module: "example.com/" + strings.Repeat("a", 80), want: strings.Repeat("a", 40)},
+		{
+			name: "long", module: "example.com/" + strings.Repeat("a", 80),
+			want: strings.Repeat("a", 40),
+		},
 		{name: "no letter", module: "example.com/_", want: "service"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -28,7 +31,10 @@ func TestServiceNameIsALabel(t *testing.T) {
 }
 
 func TestWrongWishesAreToldAtOnce(t *testing.T) {
-	_, err := scaffold.NewService(scaffold.Wanted{Module: "no module", Database: "mongo", Cache: "memcached"}, required(t))
+	_, err := scaffold.NewService(scaffold.Wanted{
+		Module: "no module", Database: "mongo",
+		Cache: "memcached",
+	}, required(t))
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -48,12 +54,19 @@ func TestModulesThatTheGoCommandWouldNotBuildAreRefused(t *testing.T) {
 		{name: "nothing", want: "is empty"},
 		{name: "space", module: "a b", want: "is no module path"},
 		{name: "leading slash", module: "/shop", want: "is no module path"},
-		{name: "standard library", module: "net", want: "begins like a package of the standard library"},
-		{name: "below the standard library", module: "log/shop", want: "begins like a package of the standard library"},
+		{
+			name: "standard library", module: "net",
+			want: "begins like a package of the standard library",
+		},
+		{
+			name: "below the standard library", module: "log/shop",
+			want: "begins like a package of the standard library",
+		},
 		{name: "version 1", module: "example.com/shop/v1", want: "ends in a version"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if err := scaffold.CheckModule(tc.module); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if err := scaffold.CheckModule(tc.module); err == nil ||
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want %s", err, tc.want)
 			}
 		})
@@ -67,21 +80,53 @@ func TestWrongEntitiesAreToldAtOnce(t *testing.T) {
 		fields []string
 		want   string
 	}{
-		{name: "lower case", entity: "order", fields: []string{"a:int"}, want: `"order" is no name of an entity`},
-		{name: "no letter", entity: "9", fields: []string{"a:int"}, want: "is no name of an entity"},
-		{name: "keyword", entity: "Type", fields: []string{"a:int"}, want: "is a word of Go or of the service"},
-		{name: "word of the service", entity: "Log", fields: []string{"a:int"}, want: "is a word of Go or of the service"},
-		{name: "no plural", entity: "Series", fields: []string{"a:int"}, want: "has no plural of its own"},
+		{
+			name: "lower case", entity: "order",
+			fields: []string{"a:int"}, want: `"order" is no name of an entity`,
+		},
+		{
+			name: "no letter", entity: "9",
+			fields: []string{"a:int"}, want: "is no name of an entity",
+		},
+		{
+			name: "keyword", entity: "Type",
+			fields: []string{"a:int"}, want: "is a word of Go or of the service",
+		},
+		{
+			name: "word of the service", entity: "Log",
+			fields: []string{"a:int"}, want: "is a word of Go or of the service",
+		},
+		{
+			name: "no plural", entity: "Series",
+			fields: []string{"a:int"}, want: "has no plural of its own",
+		},
 		{name: "no field", entity: "Order", want: "needs a field"},
-		{name: "no type", entity: "Order", fields: []string{"total"}, want: `field "total": write name:type`},
-		{name: "unknown type", entity: "Order", fields: []string{"a:money"}, want: `there is no type "money", but: string, text, int, int64, float64, bool, time, id`},
+		{
+			name: "no type", entity: "Order",
+			fields: []string{"total"}, want: `field "total": write name:type`,
+		},
+		{
+			name: "unknown type", entity: "Order",
+			fields: []string{"a:money"},
+			want:   `there is no type "money", but: string, text, int, int64, float64, bool, time, id`,
+		},
 		{name: "no name", entity: "Order", fields: []string{"1a:int"}, want: `"1a" is no name`},
-		{name: "twice", entity: "Order", fields: []string{"a_b:int", "aB:int"}, want: "has one of that name"},
-		{name: "of every entity", entity: "Order", fields: []string{"created_at:time"}, want: "has one of that name"},
-		{name: "two problems", entity: "Order", fields: []string{"1a:int", "a:money"}, want: "is no name, such as total or paid_at\nfield"},
+		{
+			name: "twice", entity: "Order",
+			fields: []string{"a_b:int", "aB:int"}, want: "has one of that name",
+		},
+		{
+			name: "of every entity", entity: "Order",
+			fields: []string{"created_at:time"}, want: "has one of that name",
+		},
+		{
+			name: "two problems", entity: "Order", fields: []string{"1a:int", "a:money"},
+			want: "is no name, such as total or paid_at\nfield",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if err := scaffold.CheckEntity(tc.entity, tc.fields); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if err := scaffold.CheckEntity(tc.entity, tc.fields); err == nil ||
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want %s", err, tc.want)
 			}
 		})
@@ -91,10 +136,16 @@ func TestWrongEntitiesAreToldAtOnce(t *testing.T) {
 func TestNamesOfAnEntity(t *testing.T) {
 	for _, tc := range []struct{ name, entity, file, route, table string }{
 		{name: "one word", entity: "Order", file: "order", route: "orders", table: "orders"},
-		{name: "two words", entity: "OrderItem", file: "orderitem", route: "order-items", table: "order_items"},
+		{
+			name: "two words", entity: "OrderItem", file: "orderitem", route: "order-items",
+			table: "order_items",
+		},
 		{name: "irregular", entity: "Person", file: "person", route: "people", table: "people"},
 		{name: "y", entity: "Category", file: "category", route: "categories", table: "categories"},
-		{name: "ending that means a test", entity: "BloodTest", file: "bloodtest", route: "blood-tests", table: "blood_tests"},
+		{
+			name: "ending that means a test", entity: "BloodTest", file: "bloodtest",
+			route: "blood-tests", table: "blood_tests",
+		},
 		{name: "ending that means a system", entity: "MyWindows", file: "", route: "", table: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -108,7 +159,8 @@ func TestNamesOfAnEntity(t *testing.T) {
 			if err != nil || e.Route != tc.route || e.Table != tc.table {
 				t.Fatalf("entity = %+v, %v", e, err)
 			}
-			if files, err := scaffold.RenderEntity(e); err != nil || files["internal/entity/"+tc.file+".go"] == nil {
+			if files, err := scaffold.RenderEntity(e); err != nil ||
+				files["internal/entity/"+tc.file+".go"] == nil {
 				t.Errorf("files = %q, %v", files.Paths(), err)
 			}
 		})
@@ -116,7 +168,10 @@ func TestNamesOfAnEntity(t *testing.T) {
 }
 
 func TestNewEntity_fieldNames(t *testing.T) {
-	service, err := scaffold.NewService(scaffold.Wanted{Module: "example.com/shop", Database: "sqlite", Cache: "none"}, required(t))
+	service, err := scaffold.NewService(scaffold.Wanted{
+		Module:   "example.com/shop",
+		Database: "sqlite", Cache: "none",
+	}, required(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,18 +190,26 @@ func TestNewEntity_fieldNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := e.Fields[0]; f.Name != tc.wantName || f.Column != tc.wantColumn || strings.Contains(e.EntityTag(f), "type:") {
-			t.Errorf("%s = %s, column %s, tag %s; want %s, %s, no type", tc.field, f.Name, f.Column, e.EntityTag(f), tc.wantName, tc.wantColumn)
+		if f := e.Fields[0]; f.Name != tc.wantName || f.Column != tc.wantColumn ||
+			strings.Contains(e.EntityTag(f), "type:") {
+			t.Errorf("%s = %s, column %s, tag %s; want %s, %s, no type",
+				tc.field, f.Name, f.Column, e.EntityTag(f), tc.wantName, tc.wantColumn)
 		}
 	}
 }
 
 func TestNewEntity_entityNames(t *testing.T) {
-	service, err := scaffold.NewService(scaffold.Wanted{Module: "example.com/shop", Database: "sqlite", Cache: "none"}, required(t))
+	service, err := scaffold.NewService(scaffold.Wanted{
+		Module:   "example.com/shop",
+		Database: "sqlite", Cache: "none",
+	}, required(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tc := range []struct{ name, wantName, wantPlural, wantVar, wantPluralVar, wantTable string }{
+	for _, tc := range []struct {
+		name, wantName, wantPlural, wantVar, wantPluralVar,
+		wantTable string
+	}{
 		{"OrderItem", "OrderItem", "OrderItems", "orderItem", "orderItems", "order_items"},
 		{"ApiKey", "APIKey", "APIKeys", "apiKey", "apiKeys", "api_keys"},
 		{"HomeUrl", "HomeURL", "HomeURLs", "homeURL", "homeURLs", "home_urls"},
@@ -157,7 +220,10 @@ func TestNewEntity_entityNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := []string{e.Name, e.Plural, e.Var, e.PluralVar, e.Table}
-		if want := []string{tc.wantName, tc.wantPlural, tc.wantVar, tc.wantPluralVar, tc.wantTable}; !slices.Equal(got, want) {
+		if want := []string{
+			tc.wantName, tc.wantPlural, tc.wantVar, tc.wantPluralVar,
+			tc.wantTable,
+		}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", tc.name, got, want)
 		}
 	}

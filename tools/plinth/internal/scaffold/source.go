@@ -17,7 +17,8 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// goFile is a file of Go code that is to be changed: its text, and the tree with the places in it.
+// goFile is a file of Go code that is to be changed: its text, and the tree with the
+// places in it.
 type goFile struct {
 	name string
 	text []byte
@@ -36,7 +37,8 @@ func parseGo(name string, text []byte) (*goFile, error) {
 
 func (f *goFile) offset(pos token.Pos) int { return f.set.Position(pos).Offset }
 
-// insert puts text at a place and formats the file. The rest of it stays as it is, where it was formatted.
+// insert puts text at a place and formats the file. The rest of it stays as it is, where
+// it was formatted.
 func (f *goFile) insert(at token.Pos, text string) (*goFile, error) {
 	code, err := format.Source(slices.Insert(slices.Clone(f.text), f.offset(at), []byte(text)...))
 	if err != nil {
@@ -131,7 +133,8 @@ func (p *plan) goFiles() ([]*goFile, error) {
 
 // skipped reports whether a folder is none of the service's code.
 func skipped(dir, name string) bool {
-	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || slices.Contains([]string{"vendor", "testdata", "node_modules"}, name) {
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
+		slices.Contains([]string{"vendor", "testdata", "node_modules"}, name) {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))

@@ -22,8 +22,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-// TestEveryCombinationTypeChecks checks all services, with their tests and one more entity. What they import is compiled
-// once, and read from its export data.
+// TestEveryCombinationTypeChecks checks all services, with their tests and one more
+// entity. What they import is compiled once, and read from its export data.
 func TestEveryCombinationTypeChecks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles everything that a service can import")
@@ -57,10 +57,12 @@ func TestEveryCombinationIsFormatted(t *testing.T) {
 				continue
 			}
 			seen[file+string(text)] = true
-			if formatted, err := format.Source(text); path.Ext(file) == ".go" && (err != nil || !bytes.Equal(formatted, text)) {
+			if formatted, err := format.Source(text); path.Ext(file) == ".go" &&
+				(err != nil || !bytes.Equal(formatted, text)) {
 				t.Errorf("%s: %s is not formatted: %v", name(w), file, err)
 			}
-			if bytes.Contains(text, []byte("[[")) || bytes.Contains(text, []byte("\n\n\n")) || bytes.Contains(text, []byte(" \n")) {
+			if bytes.Contains(text, []byte("[[")) || bytes.Contains(text, []byte("\n\n\n")) ||
+				bytes.Contains(text, []byte(" \n")) {
 				t.Errorf("%s: %s has a leftover of its template:\n%s", name(w), file, text)
 			}
 		}
@@ -69,21 +71,26 @@ func TestEveryCombinationIsFormatted(t *testing.T) {
 
 // allFields has a field of each type.
 var allFields = []string{
-	"customer:string", "remark:text", "pieces:int", "total:int64", "weight:float64", "paid:bool", "paid_at:time", "userId:id",
+	"customer:string", "remark:text", "pieces:int", "total:int64", "weight:float64", "paid:bool",
+	"paid_at:time", "userId:id",
 }
 
 // checker checks the types of services in memory.
 type checker struct {
-	set      *token.FileSet
-	others   types.Importer
-	parsed   map[string]*ast.File      // by path and text
-	packages map[string]*types.Package // by what they are made of: most are the same in many services
+	set    *token.FileSet
+	others types.Importer
+	parsed map[string]*ast.File // by path and text
+	// by what they are made of: most are the same in many services
+	packages map[string]*types.Package
 }
 
 // newChecker compiles what the services import.
 func newChecker(t *testing.T, all []scaffold.Wanted) *checker {
 	t.Helper()
-	c := &checker{set: token.NewFileSet(), parsed: map[string]*ast.File{}, packages: map[string]*types.Package{}}
+	c := &checker{
+		set: token.NewFileSet(), parsed: map[string]*ast.File{},
+		packages: map[string]*types.Package{},
+	}
 	wanted := map[string]bool{}
 	for _, w := range all {
 		_, files := rendered(t, w)
@@ -102,7 +109,8 @@ func newChecker(t *testing.T, all []scaffold.Wanted) *checker {
 			}
 		}
 	}
-	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, slices.Sorted(maps.Keys(wanted))...)
+	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"},
+		slices.Sorted(maps.Keys(wanted))...)
 	out, err := exec.CommandContext(t.Context(), "go", args...).Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -205,7 +213,8 @@ func (s *service) Import(p string) (*types.Package, error) {
 	return pkg, nil
 }
 
-// madeOf names the files and the packages of the service that a package is made of; both are kept once each.
+// madeOf names the files and the packages of the service that a package is made of; both
+// are kept once each.
 func (s *service) madeOf(trees []*ast.File) (string, error) {
 	var made strings.Builder
 	for _, tree := range trees {

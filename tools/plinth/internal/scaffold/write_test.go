@@ -10,7 +10,10 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-var twoFiles = scaffold.Files{"go.mod": []byte("module a\n"), "internal/a/a.go": []byte("package a\n")}
+var twoFiles = scaffold.Files{
+	"go.mod":          []byte("module a\n"),
+	"internal/a/a.go": []byte("package a\n"),
+}
 
 // names are the entries of a folder.
 func names(t *testing.T, dir string) []string {
@@ -33,7 +36,9 @@ func TestServiceIsWrittenIntoAFolderThatIsEmpty(t *testing.T) {
 	}{
 		{name: "not there", make: func(string) error { return nil }},
 		{name: "there", make: func(dir string) error { return os.Mkdir(dir, 0o750) }},
-		{name: "a new repository", make: func(dir string) error { return os.MkdirAll(filepath.Join(dir, ".git"), 0o750) }},
+		{name: "a new repository", make: func(dir string) error {
+			return os.MkdirAll(filepath.Join(dir, ".git"), 0o750)
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			parent := t.TempDir()
@@ -44,7 +49,8 @@ func TestServiceIsWrittenIntoAFolderThatIsEmpty(t *testing.T) {
 			if err := scaffold.Create(dir, twoFiles); err != nil {
 				t.Fatal(err)
 			}
-			if text, err := os.ReadFile(filepath.Join(dir, "internal", "a", "a.go")); string(text) != "package a\n" {
+			if text, err := os.ReadFile(filepath.Join(dir, "internal", "a",
+				"a.go")); string(text) != "package a\n" {
 				t.Errorf("file = %q, %v", text, err)
 			}
 			if got := names(t, parent); !slices.Equal(got, []string{"shop"}) {
@@ -59,7 +65,8 @@ func TestFolderThatIsNotEmptyStaysAsItIs(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := scaffold.Create(dir, twoFiles); err == nil || !strings.Contains(err.Error(), "is not empty") {
+	if err := scaffold.Create(dir, twoFiles); err == nil ||
+		!strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("error = %v", err)
 	}
 	if got := names(t, dir); !slices.Equal(got, []string{"notes.txt"}) {

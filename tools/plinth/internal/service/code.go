@@ -36,7 +36,8 @@ type Package struct {
 	}
 }
 
-// Program is a main package of the service, with everything that it links. A module without any has one of all its packages.
+// Program is a main package of the service, with everything that it links. A module
+// without any has one of all its packages.
 type Program struct {
 	// Folder is that of the package, from the root of the module.
 	Folder string
@@ -58,7 +59,8 @@ func (s *Service) Below(path string) []string {
 	return slices.DeleteFunc(all, func(name string) bool { return !strings.HasPrefix(name, path) })
 }
 
-// IsComplete reports whether everything that the programs link was found: not where a module is still to be downloaded.
+// IsComplete reports whether everything that the programs link was found: not where a
+// module is still to be downloaded.
 func (s *Service) IsComplete() bool {
 	for _, p := range s.linked {
 		if p.Error != nil {
@@ -80,7 +82,8 @@ func (s *Service) Mentions(word string) bool {
 
 // owns reports whether a package belongs to the module of the service.
 func (s *Service) owns(p *Package) bool {
-	return p.Module != nil && p.Module.Main && s.Module != nil && p.Module.Path == s.Module.Module.Mod.Path
+	return p.Module != nil && p.Module.Main && s.Module != nil &&
+		p.Module.Path == s.Module.Module.Mod.Path
 }
 
 // Files are those of the package that are compiled on this machine.
@@ -101,8 +104,9 @@ func (p *Package) holds(word string) bool {
 	return false
 }
 
-// readPrograms asks the go command what the programs are made of: the one in the folder that was asked for, else those below it,
-// else those of the module. Nothing is built and nothing downloaded.
+// readPrograms asks the go command what the programs are made of: the one in the folder
+// that was asked for, else those below it, else those of the module. Nothing is built and
+// nothing downloaded.
 func (s *Service) readPrograms(ctx context.Context) ([]Program, error) {
 	all, err := s.list(ctx, s.from)
 	if err != nil {
@@ -134,7 +138,8 @@ func (s *Service) readPrograms(ctx context.Context) ([]Program, error) {
 	return programs, nil
 }
 
-// mainsOf are the programs among the packages: only the one in that folder, where it has one.
+// mainsOf are the programs among the packages: only the one in that folder, where it has
+// one.
 func mainsOf(all map[string]*Package, folder string) (mains []*Package) {
 	for _, p := range all {
 		if p.Name != "main" || p.DepOnly {
@@ -175,7 +180,8 @@ func (s *Service) list(ctx context.Context, folder string) (map[string]*Package,
 	}
 }
 
-// GoEnv is the environment in which the go command may look at the service: it changes nothing there, and downloads nothing.
+// GoEnv is the environment in which the go command may look at the service: it changes
+// nothing there, and downloads nothing.
 func (s *Service) GoEnv() []string {
 	mode := "-mod=readonly"
 	if _, err := os.Stat(filepath.Join(s.Root, "vendor", "modules.txt")); err == nil {

@@ -18,8 +18,9 @@ const (
 	xenvPath     = Core + "/defined/xenv"
 )
 
-// readDefaults returns what the code of the programs gives to xoption.WithEnvDefaults. What two of them say differently counts for
-// none. Unclear gets what could not be read: what is computed is known only when the service runs.
+// readDefaults returns what the code of the programs gives to xoption.WithEnvDefaults.
+// What two of them say differently counts for none. Unclear gets what could not be read:
+// what is computed is known only when the service runs.
 func (s *Service) readDefaults() map[string]string {
 	r := &reader{service: s, set: token.NewFileSet(), checked: map[string]*types.Package{}}
 	byPackage := map[string]map[string]string{}
@@ -40,11 +41,14 @@ func (s *Service) readDefaults() map[string]string {
 	found := map[string]string{}
 	for _, values := range each {
 		for key, value := range values {
-			if !slices.ContainsFunc(each, func(other map[string]string) bool { return other[key] != value }) {
+			if !slices.ContainsFunc(each,
+				func(other map[string]string) bool { return other[key] != value }) {
 				found[key] = value
 			} else {
-				s.Unclear = append(s.Unclear, fmt.Sprintf("%s has a default of its own in each of %s: start this in the folder of one",
-					key, strings.Join(s.folders(), ", ")))
+				s.Unclear = append(s.Unclear,
+					fmt.Sprintf(
+						"%s has a default of its own in each of %s: start this in the folder of one",
+						key, strings.Join(s.folders(), ", ")))
 			}
 		}
 	}
@@ -63,8 +67,8 @@ func (s *Service) folders() []string {
 	return all
 }
 
-// reader reads packages. Only xenv and those of the service itself are looked into: of the others nothing is known, and what
-// depends on them stays without a type.
+// reader reads packages. Only xenv and those of the service itself are looked into: of
+// the others nothing is known, and what depends on them stays without a type.
 type reader struct {
 	service *Service
 	set     *token.FileSet
@@ -77,7 +81,8 @@ func (r *reader) read(p *Package) map[string]string {
 	files, info := r.check(p)
 	for _, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok && lastName(call.Fun) == withDefaults && len(call.Args) == 1 {
+			if call, ok := n.(*ast.CallExpr); ok && lastName(call.Fun) == withDefaults &&
+				len(call.Args) == 1 {
 				r.pairs(values, call.Args[0], info)
 			}
 			return true
@@ -103,7 +108,8 @@ func (r *reader) check(p *Package) ([]*ast.File, *types.Info) {
 // Import implements types.Importer.
 func (r *reader) Import(name string) (*types.Package, error) {
 	if r.checked[name] == nil {
-		r.checked[name] = types.NewPackage(name, path.Base(name)) // a package that imports itself gets this
+		// a package that imports itself gets this
+		r.checked[name] = types.NewPackage(name, path.Base(name))
 		r.checked[name].MarkComplete()
 		if p := r.service.linked[name]; p != nil && (name == xenvPath || r.service.owns(p)) {
 			r.check(p)
@@ -117,7 +123,8 @@ func (r *reader) pairs(values map[string]string, e ast.Expr, info *types.Info) {
 	unclear := func(at ast.Node, what string) {
 		position := r.set.Position(at.Pos())
 		r.service.Unclear = append(r.service.Unclear,
-			fmt.Sprintf("%s:%d gives %s %s", r.service.rel(position.Filename), position.Line, withDefaults, what))
+			fmt.Sprintf("%s:%d gives %s %s",
+				r.service.rel(position.Filename), position.Line, withDefaults, what))
 	}
 	literal, ok := ast.Unparen(e).(*ast.CompositeLit)
 	if !ok {

@@ -13,7 +13,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// entered is the service of these files, looked at from a folder of it, with an environment that says nothing.
+// entered is the service of these files, looked at from a folder of it, with an
+// environment that says nothing.
 func entered(t *testing.T, from string, files map[string]string) *service.Service {
 	t.Helper()
 	for _, v := range xenv.Table() {
@@ -83,7 +84,9 @@ const (
 }
 
 // program is a main package with this code.
-func program(code string) string { return "package main\n\n" + imports + "func main() {}\n\n" + code }
+func program(code string) string {
+	return "package main\n\n" + imports + "func main() {}\n\n" + code
+}
 
 func TestDefaultsOfTheCodeAreRead(t *testing.T) {
 	for _, tc := range []struct {
@@ -94,31 +97,45 @@ func TestDefaultsOfTheCodeAreRead(t *testing.T) {
 	}{
 		{
 			name: "a map", code: `var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", xenv.Port: "80", "NOSQL_DRIVER": "memory"})`,
-			want: map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", xenv.Port: "80", xenv.NoSqlDriver: "memory"},
+			want: map[xenv.EnvKey]string{
+				xenv.DatabaseDriver: "sqlite", xenv.Port: "80",
+				xenv.NoSqlDriver: "memory",
+			},
 		},
 		{
-			name: "constants", code: "const driver = \"sqlite\"\n\nconst key = xenv.EnvKey(\"LOG_DIR\")\n\n" +
+			name: "constants",
+			code: "const driver = \"sqlite\"\n\nconst key = xenv.EnvKey(\"LOG_DIR\")\n\n" +
 				`var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: driver, key: "a" + "b", xenv.EnvKey("APP_NAME"): ("shop")})`,
-			want: map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", "LOG_DIR": "ab", xenv.AppName: "shop"},
+			want: map[xenv.EnvKey]string{
+				xenv.DatabaseDriver: "sqlite", "LOG_DIR": "ab",
+				xenv.AppName: "shop",
+			},
 		},
 		{
-			name: "a variable", code: "var all = map[xenv.EnvKey]string{xenv.Port: \"80\"}\n\nfunc options() any { return xoption.WithEnvDefaults(all) }",
+			name:    "a variable",
+			code:    "var all = map[xenv.EnvKey]string{xenv.Port: \"80\"}\n\nfunc options() any { return xoption.WithEnvDefaults(all) }",
 			unclear: []string{"main.go:12 gives WithEnvDefaults a map that is made elsewhere"},
 		},
 		{
-			name: "what is computed", code: "var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{\n\t\"DATABASE_PATH\": file(), xenv.Port: \"80\",\n\txenv.Nothing: \"x\",\n})",
+			name: "what is computed",
+			code: "var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{\n\t\"DATABASE_PATH\": file(), xenv.Port: \"80\",\n\txenv.Nothing: \"x\",\n})",
 			want: map[xenv.EnvKey]string{xenv.Port: "80"},
 			unclear: []string{
 				"main.go:11 gives WithEnvDefaults a value for DATABASE_PATH that is computed",
 				"main.go:12 gives WithEnvDefaults a variable that this program does not know",
 			},
 		},
-		{name: "another function", code: `var o = Other(map[xenv.EnvKey]string{xenv.AppName: "shop"})`},
+		{
+			name: "another function",
+			code: `var o = Other(map[xenv.EnvKey]string{xenv.AppName: "shop"})`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(tc.code)})
-			if got := defaultsOf(s); !maps.Equal(got, tc.want) || !slices.Equal(s.Unclear, tc.unclear) || s.CodeErr != nil {
-				t.Errorf("defaults = %v, unclear %q, %v\nwant %v and %q", got, s.Unclear, s.CodeErr, tc.want, tc.unclear)
+			if got := defaultsOf(s); !maps.Equal(got, tc.want) ||
+				!slices.Equal(s.Unclear, tc.unclear) || s.CodeErr != nil {
+				t.Errorf("defaults = %v, unclear %q, %v\nwant %v and %q",
+					got, s.Unclear, s.CodeErr, tc.want, tc.unclear)
 			}
 		})
 	}
@@ -130,44 +147,63 @@ func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 	}
 	library := strings.Replace(give(`"LOG_DIR": dir`), "package main", "package startup", 1)
 	files := map[string]string{
-		"go.mod":              goMod,
-		"cmd/api/main.go":     strings.Replace(give(`xenv.Port: "80", xenv.AppName: "shop"`), "import (", "import (\n\t_ \"example.com/shop/startup\"\n", 1),
-		"cmd/worker/main.go":  give(`xenv.Port: "90", xenv.AppName: "shop", xenv.DatabaseDriver: "sqlite"`),
-		"startup/startup.go":  strings.Replace(library, "import (", "import (\n\t\"example.com/shop/config\"\n", 1) + "\nconst dir = config.Dir\n",
-		"config/config.go":    "package config\n\nconst Dir = \"logs\"\n",
-		"unused/unused.go":    strings.Replace(give(`xenv.Host: "unused"`), "package main", "package unused", 1),
+		"go.mod": goMod,
+		"cmd/api/main.go": strings.Replace(give(`xenv.Port: "80", xenv.AppName: "shop"`),
+			"import (", "import (\n\t_ \"example.com/shop/startup\"\n", 1),
+		"cmd/worker/main.go": give(
+			`xenv.Port: "90", xenv.AppName: "shop", xenv.DatabaseDriver: "sqlite"`),
+		"startup/startup.go": strings.Replace(library, "import (",
+			"import (\n\t\"example.com/shop/config\"\n", 1) + "\nconst dir = config.Dir\n",
+		"config/config.go": "package config\n\nconst Dir = \"logs\"\n",
+		"unused/unused.go": strings.Replace(give(`xenv.Host: "unused"`), "package main",
+			"package unused", 1),
 		"other/go.mod":        "module example.com/other\n",
 		"other/main.go":       give(`xenv.Host: "other"`),
 		"cmd/api/off.go":      "//go:build never\n\n" + give(`xenv.Host: "off"`),
 		"cmd/api/api_test.go": give(`xenv.Host: "test"`),
 	}
 	api := map[xenv.EnvKey]string{xenv.Port: "80", xenv.AppName: "shop", "LOG_DIR": "logs"}
-	worker := map[xenv.EnvKey]string{xenv.Port: "90", xenv.AppName: "shop", xenv.DatabaseDriver: "sqlite"}
-	for from, want := range map[string]map[xenv.EnvKey]string{"cmd/api": api, "cmd/worker": worker} {
+	worker := map[xenv.EnvKey]string{
+		xenv.Port: "90", xenv.AppName: "shop",
+		xenv.DatabaseDriver: "sqlite",
+	}
+	for from, want := range map[string]map[xenv.EnvKey]string{
+		"cmd/api":    api,
+		"cmd/worker": worker,
+	} {
 		if got := defaultsOf(entered(t, from, files)); !maps.Equal(got, want) {
 			t.Errorf("from %s: %v, want %v", from, got, want)
 		}
 	}
 	s := entered(t, ".", files)
-	if got, want := defaultsOf(s), (map[xenv.EnvKey]string{xenv.AppName: "shop"}); !maps.Equal(got, want) || len(s.Unclear) != 3 ||
+	if got, want := defaultsOf(s), (map[xenv.EnvKey]string{xenv.AppName: "shop"}); !maps.Equal(got,
+		want) || len(s.Unclear) != 3 ||
 		s.Unclear[2] != "PLINTH_PORT has a default of its own in each of cmd/api, cmd/worker: start this in the folder of one" {
 		t.Errorf("from the root: %v and %q, want what both say", got, s.Unclear)
 	}
 	if from := entered(t, "config", files); len(from.Programs) != 2 {
-		t.Errorf("from a folder without a program: %d programs, want those of the module", len(from.Programs))
+		t.Errorf("from a folder without a program: %d programs, want those of the module",
+			len(from.Programs))
 	}
 }
 
 func TestCodeThatIsInNoWorkspaceIsNotKnown(t *testing.T) {
-	s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(""), "other/go.work": "go 1.26.0\n"})
+	s := entered(t, ".", map[string]string{
+		"go.mod": goMod, "main.go": program(""),
+		"other/go.work": "go 1.26.0\n",
+	})
 	t.Setenv("GOWORK", filepath.Join(s.Root, "other", "go.work"))
-	if err := s.Enter(t.Context()); err != nil || s.CodeErr == nil || !strings.Contains(s.CodeErr.Error(), "go.work") {
+	if err := s.Enter(t.Context()); err != nil || s.CodeErr == nil ||
+		!strings.Contains(s.CodeErr.Error(), "go.work") {
 		t.Errorf("%v, %v: want the go.work that lacks the module", err, s.CodeErr)
 	}
 }
 
 func TestFolderWithoutCodeIsNoFault(t *testing.T) {
-	if s := entered(t, "migration", map[string]string{"go.mod": goMod, "migration/0001.sql": ""}); s.CodeErr != nil || len(defaultsOf(s)) > 0 {
+	if s := entered(t, "migration", map[string]string{
+		"go.mod":             goMod,
+		"migration/0001.sql": "",
+	}); s.CodeErr != nil || len(defaultsOf(s)) > 0 {
 		t.Errorf("%v, %v", s.CodeErr, defaultsOf(s))
 	}
 }
@@ -176,7 +212,10 @@ func TestAFolderThatCannotBeReadStopsNothing(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root reads everything")
 	}
-	s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(`var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "80"})`), "pgdata/x": ""})
+	s := entered(t, ".", map[string]string{
+		"go.mod":  goMod,
+		"main.go": program(`var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "80"})`), "pgdata/x": "",
+	})
 	if err := os.Chmod("pgdata", 0); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-// Package service knows the service in whose folder the program was started: its module, its code and its environment.
+// Package service knows the service in whose folder the program was started: its module,
+// its code and its environment.
 package service
 
 import (
@@ -32,9 +33,11 @@ type Service struct {
 	Programs []Program
 	// CodeErr is why they are not known.
 	CodeErr error
-	// Unclear says which defaults in the code could not be read, a line each, known after Enter.
+	// Unclear says which defaults in the code could not be read, a line each, known after
+	// Enter.
 	Unclear []string
-	// Variables are those of Plinth after Enter, and those that the programs register after ReadVariables.
+	// Variables are those of Plinth after Enter, and those that the programs register
+	// after ReadVariables.
 	Variables []Variable
 	// VariablesErr is why ReadVariables could not read them.
 	VariablesErr error
@@ -47,7 +50,8 @@ type Service struct {
 // File is what a .env file says. One that is not there says nothing.
 type File struct {
 	Values map[string]string
-	// Bad are the numbers of the lines that are not NAME=value; Values is what the others say.
+	// Bad are the numbers of the lines that are not NAME=value; Values is what the others
+	// say.
 	Bad []int
 }
 
@@ -87,9 +91,10 @@ func Find(dir string) (*Service, error) {
 // HasModule reports whether there is a go.mod, be it one that parses or not.
 func (s *Service) HasModule() bool { return s.Module != nil || s.ModuleErr != nil }
 
-// Enter makes the program see what the service will: its folder is the working directory, .env is in the environment where that
-// does not say otherwise, and the defaults in its code where neither does. Code that cannot be read gives none: CodeErr and
-// Unclear say so.
+// Enter makes the program see what the service will: its folder is the working directory,
+// .env is in the environment where that does not say otherwise, and the defaults in its
+// code where neither does. Code that cannot be read gives none: CodeErr and Unclear say
+// so.
 func (s *Service) Enter(ctx context.Context) error {
 	if err := os.Chdir(s.Root); err != nil {
 		return fmt.Errorf("enter the service's folder: %w", err)

@@ -16,10 +16,19 @@ var texts = []struct {
 	bad    []int
 }{
 	{name: "nothing"},
-	{name: "values", text: "A_1=x\nB_1='a # b'\nexport C_1=\"y\"\n# D_1=z\n", values: map[string]string{"A_1": "x", "B_1": "a # b", "C_1": "y"}},
+	{
+		name: "values", text: "A_1=x\nB_1='a # b'\nexport C_1=\"y\"\n# D_1=z\n",
+		values: map[string]string{"A_1": "x", "B_1": "a # b", "C_1": "y"},
+	},
 	{name: "a byte order mark", text: "\ufeffA_1=x\n", values: map[string]string{"A_1": "x"}},
-	{name: "carriage returns", text: "A_1=x\r\nB_1=y\r\n", values: map[string]string{"A_1": "x", "B_1": "y"}},
-	{name: "wrong lines", text: "A_1=x\nnothing here\nB_1=y\n=z\n", values: map[string]string{"A_1": "x", "B_1": "y"}, bad: []int{2, 4}},
+	{
+		name: "carriage returns", text: "A_1=x\r\nB_1=y\r\n",
+		values: map[string]string{"A_1": "x", "B_1": "y"},
+	},
+	{
+		name: "wrong lines", text: "A_1=x\nnothing here\nB_1=y\n=z\n",
+		values: map[string]string{"A_1": "x", "B_1": "y"}, bad: []int{2, 4},
+	},
 	{name: "no name", text: "=x\n", bad: []int{1}},
 }
 

@@ -24,12 +24,14 @@ type Variable struct {
 	Problem string
 }
 
-// printer is the file that is added to a main package to print its variables. A package initializes its files by name and after
-// all that it imports, so every variable of the program is registered when this file, whose name sorts last, runs. The names
-// of its imports must not be those of the package's own declarations.
+// printer is the file that is added to a main package to print its variables. A package
+// initializes its files by name and after all that it imports, so every variable of the
+// program is registered when this file, whose name sorts last, runs. The names of its
+// imports must not be those of the package's own declarations.
 const (
 	printerName = "zzz_plinth_variables.go"
-	printerFile = "PLINTH_VARIABLES_FILE" // the file to print to: what the program prints itself is on standard output
+	// the file to print to: what the program prints itself is on standard output
+	printerFile = "PLINTH_VARIABLES_FILE"
 	printer     = `package main
 
 import (
@@ -70,8 +72,9 @@ func init() {
 `
 )
 
-// ReadVariables replaces Variables by those that the service's programs register, after Enter: the go command builds each program
-// with one more file, and runs it up to the initialization of its main package. Without a program, and if that fails with
+// ReadVariables replaces Variables by those that the service's programs register, after
+// Enter: the go command builds each program with one more file, and runs it up to the
+// initialization of its main package. Without a program, and if that fails with
 // VariablesErr, Variables stay those of Plinth.
 func (s *Service) ReadVariables(ctx context.Context) {
 	if s.VariablesErr = s.CodeErr; s.CodeErr == nil {
@@ -107,7 +110,8 @@ func (s *Service) readVariables(ctx context.Context) error {
 	return nil
 }
 
-// Registered returns the variables that this program registers: those of all packages of Plinth.
+// Registered returns the variables that this program registers: those of all packages of
+// Plinth.
 func Registered() []Variable {
 	table := xenv.Table()
 	all := make([]Variable, len(table))
@@ -130,12 +134,15 @@ func (s *Service) variablesOf(ctx context.Context, program Program) (all []Varia
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	source, overlay, result := filepath.Join(dir, "printer.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "variables.json")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(program.Main, printerName): source}})
+	source, overlay, result := filepath.Join(dir, "printer.go"), filepath.Join(dir, "overlay.json"),
+		filepath.Join(dir, "variables.json")
+	replace, err := json.Marshal(
+		map[string]map[string]string{"Replace": {filepath.Join(program.Main, printerName): source}})
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(os.WriteFile(source, []byte(printer), 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(source, []byte(printer), 0o600),
+		os.WriteFile(overlay, replace, 0o600)); err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, "go", "run", "-overlay", overlay, program.Main)

@@ -1,5 +1,5 @@
-// Package sqlitefile looks at the file of a SQLite database without making or changing it: the service's own settings would turn
-// its journal into a write-ahead log.
+// Package sqlitefile looks at the file of a SQLite database without making or changing
+// it: the service's own settings would turn its journal into a write-ahead log.
 package sqlitefile
 
 import (
@@ -13,7 +13,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// Path returns the file of a database, "" where it has none: it is in memory, or not SQLite's.
+// Path returns the file of a database, "" where it has none: it is in memory, or not
+// SQLite's.
 func Path(o xdb.Options) string {
 	if o.Driver != sqlite.Name {
 		return ""
@@ -35,7 +36,8 @@ func Path(o xdb.Options) string {
 	return path
 }
 
-// Exists reports whether the file is there. One that cannot be looked at is: opening it says why not.
+// Exists reports whether the file is there. One that cannot be looked at is: opening it
+// says why not.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return !os.IsNotExist(err)

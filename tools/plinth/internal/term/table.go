@@ -47,12 +47,15 @@ func (p *Printer) toned(tone Tone) lipgloss.Style {
 }
 
 const (
-	gap        = 2  // the space between two columns
-	leastWidth = 20 // the narrowest that the last column becomes; a terminal that has no room for it wraps by itself
+	gap = 2 // the space between two columns
+	// the narrowest that the last column becomes; a terminal that has no room for it
+	// wraps by itself
+	leastWidth = 20
 )
 
-// Table writes rows below headers, one a line, with columns aligned by spaces. At a terminal there is a rule below the headers,
-// and the last column, which holds sentences, wraps into the width that the others leave.
+// Table writes rows below headers, one a line, with columns aligned by spaces. At a
+// terminal there is a rule below the headers, and the last column, which holds sentences,
+// wraps into the width that the others leave.
 func (p *Printer) Table(headers []string, rows [][]string) {
 	p.Clear()
 	last, rest := len(headers)-1, p.width()
@@ -69,7 +72,8 @@ func (p *Printer) Table(headers []string, rows [][]string) {
 	wraps := rest >= leastWidth && rest < widest[last]
 	text := table.New().
 		Border(lipgloss.NormalBorder()).BorderStyle(p.toned(Faint)).BorderHeader(p.IsTerminal()).
-		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).
+		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(
+		false).
 		Headers(headers...).Rows(rows...).
 		StyleFunc(func(row, column int) lipgloss.Style {
 			tone := Plain

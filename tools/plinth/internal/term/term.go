@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Printer prints what a command has to say: results on Out, problems and progress on Err. Its methods may be called from
-// any goroutine, once Configure has returned.
+// Printer prints what a command has to say: results on Out, problems and progress on Err.
+// Its methods may be called from any goroutine, once Configure has returned.
 type Printer struct {
 	// In is where answers come from.
 	In io.Reader
@@ -26,7 +26,8 @@ type Printer struct {
 	Out, Err io.Writer
 	// JSON is set where the result is to be one JSON document.
 	JSON bool
-	// Interactive is set where somebody sits there: input and errors are a terminal, it is no CI, and JSON is not asked for.
+	// Interactive is set where somebody sits there: input and errors are a terminal, it
+	// is no CI, and JSON is not asked for.
 	Interactive bool
 	// Colour is set where Out takes colour.
 	Colour bool
@@ -64,7 +65,8 @@ func isTerminal(stream any) bool {
 	return f != nil && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// isCI reports whether this is a run that nobody looks at, by the variable that the known services set.
+// isCI reports whether this is a run that nobody looks at, by the variable that the known
+// services set.
 func isCI() bool {
 	v, set := xenv.GetEnv("CI")
 	return set && v != "false" && v != "0"
@@ -102,7 +104,8 @@ func (p *Printer) Printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.Out, format, args...)
 }
 
-// Done writes a line about what has been done. Like every line of the result it is left out of JSON.
+// Done writes a line about what has been done. Like every line of the result it is left
+// out of JSON.
 func (p *Printer) Done(format string, args ...any) { p.line(Good, "✓ ", format, args) }
 
 // Note writes a line of the result.
@@ -125,7 +128,8 @@ func (p *Printer) line(tone Tone, mark, format string, args []any) {
 	_, _ = fmt.Fprintf(p.Out, "%s%s\n", p.Paint(tone, mark), fmt.Sprintf(format, args...))
 }
 
-// Step shows what is being done, on Err and only to somebody who sits there, until the next line of any kind.
+// Step shows what is being done, on Err and only to somebody who sits there, until the
+// next line of any kind.
 func (p *Printer) Step(format string, args ...any) {
 	if !p.moves || !p.Interactive {
 		return

@@ -61,7 +61,8 @@ func TestWithJSONTheResultIsOneDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	var v map[string]string
-	if err := json.Unmarshal([]byte(out()), &v); err != nil || v["a"] != "<b>" || bytes.Contains([]byte(out()), []byte(`\u003c`)) {
+	if err := json.Unmarshal([]byte(out()), &v); err != nil || v["a"] != "<b>" ||
+		bytes.Contains([]byte(out()), []byte(`\u003c`)) {
 		t.Errorf("output = %q, %v", out(), err)
 	}
 }
@@ -75,7 +76,8 @@ func TestColourCanBeForced(t *testing.T) {
 		t.Errorf("painted = %q, want %q", got, green)
 	}
 	p.Table([]string{"A", "B"}, [][]string{{p.Paint(term.Good, "x"), "1"}, {"yyy", "2"}})
-	if got, want := out(), "\x1b[1mA\x1b[0m    \x1b[1mB\x1b[0m\n"+green+"    1\nyyy  2\n"; got != want {
+	if got, want := out(), "\x1b[1mA\x1b[0m    \x1b[1mB\x1b[0m\n"+green+
+		"    1\nyyy  2\n"; got != want {
 		t.Errorf("table = %q, want %q", got, want)
 	}
 	p.Configure(false, true)

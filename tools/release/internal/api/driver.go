@@ -13,14 +13,16 @@ import (
 	"strings"
 )
 
-// interfaceVersion is the constant of a driver package that says which version its interface has, and the method by which a
-// driver says for which it was written. An engine of jobs says it in the field of its capabilities.
+// interfaceVersion is the constant of a driver package that says which version its
+// interface has, and the method by which a driver says for which it was written. An
+// engine of jobs says it in the field of its capabilities.
 const (
 	interfaceVersion = "InterfaceVersion"
 	interfaceField   = "Interface"
 )
 
-// Moved returns the packages whose driver interface has another version than before, with the new one.
+// Moved returns the packages whose driver interface has another version than before, with
+// the new one.
 func Moved(old, now Module) map[string]string {
 	before, moved := versions(old), map[string]string{}
 	for path, version := range versions(now) {
@@ -34,15 +36,17 @@ func Moved(old, now Module) map[string]string {
 func versions(m Module) map[string]string {
 	versions := map[string]string{}
 	for _, p := range m.Packages {
-		if c, ok := p.Scope().Lookup(interfaceVersion).(*types.Const); ok && c.Val().Kind() == constant.Int {
+		if c, ok := p.Scope().Lookup(interfaceVersion).(*types.Const); ok &&
+			c.Val().Kind() == constant.Int {
 			versions[p.Path()] = c.Val().ExactString()
 		}
 	}
 	return versions
 }
 
-// Written returns for which versions of those driver packages the module in the folder has drivers: one of its packages imports
-// the driver package and says its version. It is "" where that is no plain number. Tests and modules inside do not count.
+// Written returns for which versions of those driver packages the module in the folder
+// has drivers: one of its packages imports the driver package and says its version. It is
+// "" where that is no plain number. Tests and modules inside do not count.
 func Written(folder string, packages []string) (map[string]string, error) {
 	own, err := sources(folder)
 	written := map[string]string{}
@@ -65,7 +69,8 @@ func sources(folder string) (map[string]*source, error) {
 			return err
 		case entry.IsDir() && name != folder && isModule(name):
 			return fs.SkipDir
-		case entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+		case entry.IsDir() || !strings.HasSuffix(name, ".go") ||
+			strings.HasSuffix(name, "_test.go"):
 			return nil
 		}
 		dir := filepath.Dir(name)

@@ -20,7 +20,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/sandbox"
 )
 
-// A Module is the API of a module: its packages, but for programs and those below a folder called internal.
+// A Module is the API of a module: its packages, but for programs and those below a
+// folder called internal.
 type Module struct {
 	Path     string
 	Packages []*types.Package // of which only exported declarations count
@@ -32,10 +33,11 @@ type listed struct {
 	DepOnly                  bool
 }
 
-// Load compiles the packages of the module in the folder and reads what they export, for the machine's own system and without
-// build tags.
+// Load compiles the packages of the module in the folder and reads what they export, for
+// the machine's own system and without build tags.
 func Load(ctx context.Context, s *sandbox.Sandbox, folder, cache, path string) (Module, error) {
-	out, err := s.Output(ctx, folder, cache, "list", "-export", "-deps", "-json=ImportPath,Name,Export,DepOnly", "./...")
+	out, err := s.Output(ctx, folder, cache, "list", "-export", "-deps",
+		"-json=ImportPath,Name,Export,DepOnly", "./...")
 	if err != nil {
 		return Module{}, err
 	}
@@ -53,12 +55,13 @@ func Load(ctx context.Context, s *sandbox.Sandbox, folder, cache, path string) (
 			own = append(own, p.ImportPath)
 		}
 	}
-	read := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
-			return nil, fmt.Errorf("package %s has no export data", path)
-		}
-		return os.Open(exports[path])
-	})
+	read := importer.ForCompiler(token.NewFileSet(), "gc",
+		func(path string) (io.ReadCloser, error) {
+			if exports[path] == "" {
+				return nil, fmt.Errorf("package %s has no export data", path)
+			}
+			return os.Open(exports[path])
+		})
 	m := Module{Path: path}
 	for _, name := range own {
 		p, err := read.Import(name)
@@ -81,7 +84,8 @@ type Diff struct {
 
 // Compare tells what the new API breaks and adds.
 func Compare(old, now Module) Diff {
-	report := apidiff.ModuleChanges(&apidiff.Module{Path: old.Path, Packages: old.Packages}, &apidiff.Module{Path: now.Path, Packages: now.Packages})
+	report := apidiff.ModuleChanges(&apidiff.Module{Path: old.Path, Packages: old.Packages},
+		&apidiff.Module{Path: now.Path, Packages: now.Packages})
 	var d Diff
 	for _, c := range report.Changes {
 		message := strings.ReplaceAll(c.Message, old.Path+"/", "")

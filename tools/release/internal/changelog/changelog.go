@@ -37,14 +37,16 @@ func find(text string, r Release) (from, to int, ok bool) {
 	return from, at, ok
 }
 
-// Roll returns the changelog with a section for each release, above those that it has. To a section that exists, the notes
-// that it lacks are added: its version was prepared and not yet published.
+// Roll returns the changelog with a section for each release, above those that it has. To
+// a section that exists, the notes that it lacks are added: its version was prepared and
+// not yet published.
 func Roll(text, date string, releases []Release) string {
 	var fresh strings.Builder
 	for _, r := range releases {
 		from, to, ok := find(text, r)
 		if !ok {
-			fresh.WriteString(r.heading() + " - " + date + "\n\n" + strings.Trim(r.Notes, "\n") + "\n\n")
+			fresh.WriteString(r.heading() + " - " + date + "\n\n" + strings.Trim(r.Notes, "\n") +
+				"\n\n")
 			continue
 		}
 		section := strings.TrimRight(text[from:to], "\n")
@@ -78,7 +80,8 @@ func first(text string) int {
 	return at
 }
 
-// items returns the points of a list, each with its further lines and the end of the last.
+// items returns the points of a list, each with its further lines and the end of the
+// last.
 func items(list string) []string {
 	var items []string
 	for line := range strings.Lines(strings.Trim(list, "\n") + "\n") {

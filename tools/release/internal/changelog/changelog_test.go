@@ -23,19 +23,30 @@ func TestRollPutsNewReleasesOnTop(t *testing.T) {
 		want     string
 	}{
 		{name: "nothing", text: one, want: one},
-		{name: "the first", text: head, releases: []changelog.Release{core("v0.1.0", "- one\n")}, want: one},
 		{
-			name: "the next", text: one, releases: []changelog.Release{core("v0.2.0", "- two\n"), {Module: "core/x", Version: "v0.1.0", Notes: "- x\n"}},
+			name: "the first", text: head, releases: []changelog.Release{core("v0.1.0", "- one\n")},
+			want: one,
+		},
+		{
+			name: "the next", text: one, releases: []changelog.Release{
+				core("v0.2.0", "- two\n"),
+				{Module: "core/x", Version: "v0.1.0", Notes: "- x\n"},
+			},
 			want: head + "\n## core v0.2.0 - D\n\n- two\n\n## core/x v0.1.0 - D\n\n- x\n\n## core v0.1.0 - D\n\n- one\n",
 		},
-		{name: "what it says already", text: one, releases: []changelog.Release{core("v0.1.0", "- one\n")}, want: one},
 		{
-			name: "more of the newest", text: one, releases: []changelog.Release{core("v0.1.0", "- one\n- two,\n  one\n")},
+			name: "what it says already",
+			text: one, releases: []changelog.Release{core("v0.1.0", "- one\n")}, want: one,
+		},
+		{
+			name: "more of the newest",
+			text: one, releases: []changelog.Release{core("v0.1.0", "- one\n- two,\n  one\n")},
 			want: head + "\n## core v0.1.0 - D\n\n- one\n- two,\n  one\n",
 		},
 		{
-			name: "more of one between", text: one + "\n## z v0.1.0 - D\n\n- z\n", releases: []changelog.Release{core("v0.1.0", "- two")},
-			want: head + "\n## core v0.1.0 - D\n\n- one\n- two\n\n## z v0.1.0 - D\n\n- z\n",
+			name: "more of one between", text: one + "\n## z v0.1.0 - D\n\n- z\n",
+			releases: []changelog.Release{core("v0.1.0", "- two")},
+			want:     head + "\n## core v0.1.0 - D\n\n- one\n- two\n\n## z v0.1.0 - D\n\n- z\n",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -52,7 +63,8 @@ func TestRollPutsNewReleasesOnTop(t *testing.T) {
 
 func TestSectionIsOfThatVersionAlone(t *testing.T) {
 	const text = head + "\n## core v0.1.10 - D\n\n- ten\n\n## core v0.1.1 - D\n\n- one\n\n### more\n\n- two\n\n## x/core v0.1.0 - D\n\n- x\n"
-	if got, ok := changelog.Section(text, "core", "v0.1.1"); !ok || got != "- one\n\n### more\n\n- two\n" {
+	if got, ok := changelog.Section(text, "core", "v0.1.1"); !ok ||
+		got != "- one\n\n### more\n\n- two\n" {
 		t.Errorf("Section = %q, %t", got, ok)
 	}
 	for _, version := range []string{"v0.1.0", "v0.1", "v0.1.100"} {
@@ -65,7 +77,8 @@ func TestSectionIsOfThatVersionAlone(t *testing.T) {
 func TestFragmentThatCannotBeUsedIsNamed(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
-		"core/b.md": "- two\n", "core/a.md": "- one,\n  longer\n\n", "core/sub/x.md": "- sub\n", "core/none.txt": "- x\n", "core/prose.md": "Prose.\n",
+		"core/b.md": "- two\n", "core/a.md": "- one,\n  longer\n\n", "core/sub/x.md": "- sub\n",
+		"core/none.txt": "- x\n", "core/prose.md": "Prose.\n",
 		"core/heading.md": "- x\n## y\n", "other/x.md": "- x\n", "x.md": "- x\n",
 	} {
 		file := filepath.Join(root, changelog.Folder, filepath.FromSlash(name))
@@ -77,12 +90,16 @@ func TestFragmentThatCannotBeUsedIsNamed(t *testing.T) {
 		}
 	}
 	found, err := changelog.Read(root, []string{"core", "core/sub"})
-	for _, want := range []string{"core/none.txt", "core/prose.md", "core/heading.md", "other/x.md", ".changes/x.md"} {
+	for _, want := range []string{
+		"core/none.txt", "core/prose.md", "core/heading.md", "other/x.md",
+		".changes/x.md",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Read = %v, want %s in it", err, want)
 		}
 	}
-	if got := found["core"]; got.Notes != "- one,\n  longer\n- two\n" || len(got.Files) != 2 || found["core/sub"].Notes != "- sub\n" {
+	if got := found["core"]; got.Notes != "- one,\n  longer\n- two\n" || len(got.Files) != 2 ||
+		found["core/sub"].Notes != "- sub\n" {
 		t.Errorf("fragments = %+v", found)
 	}
 }

@@ -1,5 +1,5 @@
-// Package changelog keeps what users are told of a release: a fragment for each change until the release, and after it a
-// section of CHANGELOG.md for each version of a module.
+// Package changelog keeps what users are told of a release: a fragment for each change
+// until the release, and after it a section of CHANGELOG.md for each version of a module.
 package changelog
 
 import (
@@ -21,8 +21,8 @@ type Fragments struct {
 	Notes string   // their text, which is lists
 }
 
-// Read reads the fragments of the modules with those names. A file that is of no module, and a text that is no list, are
-// errors.
+// Read reads the fragments of the modules with those names. A file that is of no module,
+// and a text that is no list, are errors.
 func Read(root string, modules []string) (map[string]Fragments, error) {
 	found := map[string]Fragments{}
 	tree := os.DirFS(root)

@@ -1,5 +1,5 @@
-// Package git runs git on the repository whose modules are released: what it makes, a commit or tags, is there whole or not
-// at all.
+// Package git runs git on the repository whose modules are released: what it makes, a
+// commit or tags, is there whole or not at all.
 package git
 
 import (
@@ -49,7 +49,8 @@ func (r Repo) Clean(ctx context.Context) error {
 	return nil
 }
 
-// Commit writes those files, of which nil is one that goes, and commits them. The tree has to be clean; a failure leaves it so.
+// Commit writes those files, of which nil is one that goes, and commits them. The tree
+// has to be clean; a failure leaves it so.
 func (r Repo) Commit(ctx context.Context, files map[string][]byte, message string) (err error) {
 	defer func() {
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 // A Tag is an annotated tag to be made.
 type Tag struct{ Name, Message string }
 
-// CreateTags makes annotated tags on a commit, all or none: the repository takes them in one transaction. One that exists is
-// never moved.
+// CreateTags makes annotated tags on a commit, all or none: the repository takes them in
+// one transaction. One that exists is never moved.
 func (r Repo) CreateTags(ctx context.Context, commit string, tags []Tag) error {
 	if len(tags) == 0 {
 		return nil
@@ -22,7 +22,8 @@ func (r Repo) CreateTags(ctx context.Context, commit string, tags []Tag) error {
 	var refs strings.Builder
 	refs.WriteString("start\n")
 	for _, t := range tags {
-		text := fmt.Sprintf("object %s\ntype commit\ntag %s\ntagger %s\n\n%s\n", commit, t.Name, tagger, strings.TrimRight(t.Message, "\n"))
+		text := fmt.Sprintf("object %s\ntype commit\ntag %s\ntagger %s\n\n%s\n",
+			commit, t.Name, tagger, strings.TrimRight(t.Message, "\n"))
 		object, err := r.Feed(ctx, text, "mktag")
 		if err != nil {
 			return fmt.Errorf("tag %s: %w", t.Name, err)
@@ -47,7 +48,8 @@ func (r Repo) DeleteTags(ctx context.Context, tags []Tag) error {
 	return err
 }
 
-// PushTags publishes tags, all or none. One that the remote has elsewhere makes it refuse them all.
+// PushTags publishes tags, all or none. One that the remote has elsewhere makes it refuse
+// them all.
 func (r Repo) PushTags(ctx context.Context, remote string, names []string) error {
 	if len(names) == 0 {
 		return nil

@@ -19,16 +19,17 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// builder goes through the modules, each after those that it requires, so that a module meets its siblings as they will be
-// published.
+// builder goes through the modules, each after those that it requires, so that a module
+// meets its siblings as they will be published.
 type builder struct {
 	Options
 
 	stage  *stage.Stage
 	skew   skew.Runner
-	rows   map[string]*Module           // by import path
-	newest stage.Siblings               // of each module: its next version, or the newest tag
-	moved  map[string]map[string]string // of each module: the driver packages whose interface has moved, and its new version
+	rows   map[string]*Module // by import path
+	newest stage.Siblings     // of each module: its next version, or the newest tag
+	// of each module: the driver packages whose interface has moved, and its new version
+	moved map[string]map[string]string
 }
 
 func build(ctx context.Context, root string, o Options) (p *Plan, err error) {
@@ -49,7 +50,10 @@ func build(ctx context.Context, root string, o Options) (p *Plan, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	b := &builder{Options: o, stage: s, rows: map[string]*Module{}, newest: stage.Siblings{}, moved: map[string]map[string]string{}}
+	b := &builder{
+		Options: o, stage: s, rows: map[string]*Module{}, newest: stage.Siblings{},
+		moved: map[string]map[string]string{},
+	}
 	b.skew = skew.Runner{Stage: s, Report: b.report, Servers: hasServers(os.Environ())}
 	for _, m := range sorted {
 		if !needed(m, chosen, modules) {
@@ -62,7 +66,8 @@ func build(ctx context.Context, root string, o Options) (p *Plan, err error) {
 	return b.finish(ctx, root, modules, chosen)
 }
 
-// needed reports whether the module is one of the chosen, or one that they require, be it through others.
+// needed reports whether the module is one of the chosen, or one that they require, be it
+// through others.
 func needed(m workspace.Module, chosen, all []workspace.Module) bool {
 	for _, c := range chosen {
 		if c.Name == m.Name {
@@ -149,16 +154,22 @@ func (m *Module) Raised() stage.Siblings {
 }
 
 // compare finds out whether the module has changed since its newest tag.
-func (b *builder) compare(ctx context.Context, row *Module, m workspace.Module) (differs bool, err error) {
+func (b *builder) compare(
+	ctx context.Context, row *Module, m workspace.Module,
+) (differs bool, err error) {
 	if row.Released == "" {
 		row.State = First
 		return false, nil
 	}
-	tag, err := modproxy.Hash(func(w io.Writer) error { return modproxy.PackTag(w, b.stage.Root, m, row.Released) })
+	tag, err := modproxy.Hash(func(w io.Writer) error {
+		return modproxy.PackTag(w, b.stage.Root, m, row.Released)
+	})
 	if err != nil {
 		return false, err
 	}
-	tree, err := modproxy.Hash(func(w io.Writer) error { return modproxy.Pack(ctx, w, m, row.Released) })
+	tree, err := modproxy.Hash(func(w io.Writer) error {
+		return modproxy.Pack(ctx, w, m, row.Released)
+	})
 	if err != nil {
 		return false, err
 	}
@@ -173,7 +184,8 @@ func (b *builder) compare(ctx context.Context, row *Module, m workspace.Module) 
 	return true, nil
 }
 
-// surface compares the API with that of the last version that promised one: a prerelease promises nothing yet.
+// surface compares the API with that of the last version that promised one: a prerelease
+// promises nothing yet.
 func (b *builder) surface(ctx context.Context, row *Module, m workspace.Module) error {
 	since := cmp.Or(b.stage.Stable(m), row.Released)
 	b.Log("%s has changed since %s: comparing the API with that of %s", m.Name, row.Released, since)
@@ -199,7 +211,9 @@ func (b *builder) surface(ctx context.Context, row *Module, m workspace.Module) 
 }
 
 // load reads the API of a tag, or that of the tree with siblings raised.
-func (b *builder) load(ctx context.Context, m workspace.Module, version string, raise stage.Siblings) (loaded api.Module, err error) {
+func (b *builder) load(
+	ctx context.Context, m workspace.Module, version string, raise stage.Siblings,
+) (loaded api.Module, err error) {
 	folder := ""
 	if version == skew.Tree {
 		folder, err = b.stage.LayTree(ctx, m, raise)
@@ -213,16 +227,20 @@ func (b *builder) load(ctx context.Context, m workspace.Module, version string, 
 	return api.Load(ctx, b.stage.Sandbox, folder, b.stage.Cache("skew"), m.Path())
 }
 
-// hasServers reports whether the environment names servers for the tests, so that the trials can be made on them.
+// hasServers reports whether the environment names servers for the tests, so that the
+// trials can be made on them.
 func hasServers(env []string) bool {
 	return slices.ContainsFunc(env, func(pair string) bool {
 		name, value, _ := strings.Cut(pair, "=")
-		return strings.HasPrefix(name, "PLINTH_TEST_") && (strings.HasSuffix(name, "_DSN") || strings.HasSuffix(name, "_URL")) && value != ""
+		return strings.HasPrefix(name, "PLINTH_TEST_") &&
+			(strings.HasSuffix(name, "_DSN") || strings.HasSuffix(name, "_URL")) && value != ""
 	})
 }
 
 // finish adds what is known only when all modules are decided.
-func (b *builder) finish(ctx context.Context, root string, modules, chosen []workspace.Module) (*Plan, error) {
+func (b *builder) finish(
+	ctx context.Context, root string, modules, chosen []workspace.Module,
+) (*Plan, error) {
 	if err := b.notes(root, modules); err != nil {
 		return nil, err
 	}
@@ -231,7 +249,10 @@ func (b *builder) finish(ctx context.Context, root string, modules, chosen []wor
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Commit: head, Clean: repo.Clean(ctx) == nil, Modules: []Module{}, Skew: b.skew.Runs, Skipped: b.SkipSkew}
+	p := &Plan{
+		Commit: head, Clean: repo.Clean(ctx) == nil, Modules: []Module{}, Skew: b.skew.Runs,
+		Skipped: b.SkipSkew,
+	}
 	for _, m := range chosen {
 		p.Modules = append(p.Modules, *b.rows[m.Path()])
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/changelog"
 )
 
-// notes gives each module that is released what is told of it: its fragments, and what the plan itself knows.
+// notes gives each module that is released what is told of it: its fragments, and what
+// the plan itself knows.
 func (b *builder) notes(root string, modules []workspace.Module) error {
 	var names []string
 	for _, m := range modules {
@@ -36,7 +37,8 @@ func (b *builder) notes(root string, modules []workspace.Module) error {
 		row.Fragments, row.Notes = f.Files, f.Notes+b.told(row)
 		_, rolled := changelog.Section(string(text), row.Name, row.Next)
 		if f.Notes == "" && !rolled && row.State != Follows && row.Problem == "" {
-			row.Problem = fmt.Sprintf("nothing says what has changed: write %s/%s/<a name>.md", changelog.Folder, row.Name)
+			row.Problem = fmt.Sprintf("nothing says what has changed: write %s/%s/<a name>.md",
+				changelog.Folder, row.Name)
 		}
 	}
 	return nil

@@ -1,5 +1,5 @@
-// Package plan finds out which modules have to be released, at which versions, and which siblings' versions they have to
-// require.
+// Package plan finds out which modules have to be released, at which versions, and which
+// siblings' versions they have to require.
 package plan
 
 import (
@@ -18,17 +18,19 @@ type State string
 
 // The states of a module.
 const (
-	First      State = "first"      // it has no tag yet
-	Changed    State = "changed"    // its zip differs from that of its newest tag
-	Follows    State = "follows"    // it has not changed, and what it requires has to be raised
-	Unchanged  State = "unchanged"  // nothing has to be done
-	Unreleased State = "unreleased" // it is never published, and always takes its siblings' newest versions
+	First     State = "first"     // it has no tag yet
+	Changed   State = "changed"   // its zip differs from that of its newest tag
+	Follows   State = "follows"   // it has not changed, and what it requires has to be raised
+	Unchanged State = "unchanged" // nothing has to be done
+	// it is never published, and always takes its siblings' newest versions
+	Unreleased State = "unreleased"
 )
 
 // A Bump is the part of a version that a release raises.
 type Bump string
 
-// The bumps, by what the API has become: v0 raises the minor number for what breaks and for what is added.
+// The bumps, by what the API has become: v0 raises the minor number for what breaks and
+// for what is added.
 const (
 	None  Bump = ""
 	Patch Bump = "patch"
@@ -46,22 +48,24 @@ type Require struct {
 
 // A Module is what a plan says of one module.
 type Module struct {
-	Name      string    `json:"module"`
-	State     State     `json:"state"`
-	Released  string    `json:"released,omitempty"` // the newest tag
-	Next      string    `json:"next,omitempty"`     // "" where it is not released
-	Bump      Bump      `json:"bump,omitempty"`
-	Reasons   []string  `json:"reasons,omitempty"`
-	API       api.Diff  `json:"api"`
-	Raises    []Require `json:"raises,omitempty"`
-	Keeps     []Require `json:"keeps,omitempty"`
-	Breaks    []string  `json:"breaks,omitempty"` // "dbplugins/sqlite v0.1.0": released versions that fail with the next one
-	Notes     string    `json:"notes,omitempty"`  // Markdown
-	Fragments []string  `json:"fragments,omitempty"`
-	Problem   string    `json:"problem,omitempty"` // why it cannot be released
+	Name     string    `json:"module"`
+	State    State     `json:"state"`
+	Released string    `json:"released,omitempty"` // the newest tag
+	Next     string    `json:"next,omitempty"`     // "" where it is not released
+	Bump     Bump      `json:"bump,omitempty"`
+	Reasons  []string  `json:"reasons,omitempty"`
+	API      api.Diff  `json:"api"`
+	Raises   []Require `json:"raises,omitempty"`
+	Keeps    []Require `json:"keeps,omitempty"`
+	// "dbplugins/sqlite v0.1.0": released versions that fail with the next one
+	Breaks    []string `json:"breaks,omitempty"`
+	Notes     string   `json:"notes,omitempty"` // Markdown
+	Fragments []string `json:"fragments,omitempty"`
+	Problem   string   `json:"problem,omitempty"` // why it cannot be released
 }
 
-// A Plan is what the next release consists of; its JSON is what `release plan --json` prints.
+// A Plan is what the next release consists of; its JSON is what `release plan --json`
+// prints.
 type Plan struct {
 	Commit  string     `json:"commit"`
 	Clean   bool       `json:"clean"` // the tree is that commit

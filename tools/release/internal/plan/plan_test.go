@@ -22,7 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// published is a repository whose modules have tags; core and the driver are at the version.
+// published is a repository whose modules have tags; core and the driver are at the
+// version.
 func published(t *testing.T, version string) *repotest.Repo {
 	t.Helper()
 	r := repotest.New(t)
@@ -35,7 +36,10 @@ func published(t *testing.T, version string) *repotest.Repo {
 	r.Replace("examples/go.mod", "/sqlite v0.1.0", "/sqlite "+version)
 	r.Git("rm", "-rq", ".changes")
 	r.Commit("released")
-	for _, tag := range []string{"core/" + version, "sqlite/" + version, "grpcx/v0.1.0", "grpcx/validate/v0.1.0"} {
+	for _, tag := range []string{
+		"core/" + version, "sqlite/" + version, "grpcx/v0.1.0",
+		"grpcx/validate/v0.1.0",
+	} {
 		r.Git("tag", "-a", "-m", tag, tag)
 	}
 	return r
@@ -77,7 +81,8 @@ func TestFirstReleaseTakesTheVersionsOfGoWork(t *testing.T) {
 		t.Errorf("plan = %s\nwant   %s", got, want)
 	}
 	if len(p.Skew) != 0 || !p.Clean || len(p.Problems()) != 0 {
-		t.Errorf("skew %v, clean %t, problems %q; want none, true, none", p.Skew, p.Clean, p.Problems())
+		t.Errorf("skew %v, clean %t, problems %q; want none, true, none",
+			p.Skew, p.Clean, p.Problems())
 	}
 	if got, want := row(t, p, "sqlite").Notes, "- The driver,\n  in pure Go.\n"; got != want {
 		t.Errorf("notes = %q, want %q", got, want)
@@ -98,47 +103,67 @@ func TestBumpFollowsTheAPI(t *testing.T) {
 				want: map[string]string{"v0.1.0": "", "v1.2.3": ""},
 			},
 			{
-				name: "a body", change: func() { r.Replace("core/core.go", "func Spare() {}", "func Spare() { println() }") },
+				name: "a body", change: func() {
+					r.Replace("core/core.go", "func Spare() {}", "func Spare() { println() }")
+				},
 				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
 			},
 			{
-				name: "what is internal", change: func() { r.Replace("core/internal/deep/deep.go", "Deep", "Deeper") },
+				name:   "what is internal",
+				change: func() { r.Replace("core/internal/deep/deep.go", "Deep", "Deeper") },
+				want:   map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
+			},
+			{
+				name:   "a test",
+				change: func() { r.Replace("core/core_test.go", "TestNothing", "TestAll") },
+				want:   map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
+			},
+			{
+				name: "a program", change: func() {
+					r.Write("core/cmd/hello/main.go", "package main\n\nfunc main() {}\n")
+				},
 				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
 			},
 			{
-				name: "a test", change: func() { r.Replace("core/core_test.go", "TestNothing", "TestAll") },
-				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
+				name:   "one more function",
+				change: func() { r.Write("core/more.go", "package core\n\nfunc More() {}\n") },
+				want:   map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "minor v1.3.0"},
 			},
 			{
-				name: "a program", change: func() { r.Write("core/cmd/hello/main.go", "package main\n\nfunc main() {}\n") },
-				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
+				name:   "one more package",
+				change: func() { r.Write("core/more/more.go", "package more\n") },
+				want:   map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "minor v1.3.0"},
 			},
 			{
-				name: "one more function", change: func() { r.Write("core/more.go", "package core\n\nfunc More() {}\n") },
-				want: map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "minor v1.3.0"},
+				name:   "another signature",
+				change: func() { r.Replace("core/core.go", "Spare()", "Spare(int)") },
+				want: map[string]string{
+					"v0.1.0": "minor v0.2.0",
+					"v1.2.3": "major  another import path",
+				},
 			},
 			{
-				name: "one more package", change: func() { r.Write("core/more/more.go", "package more\n") },
-				want: map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "minor v1.3.0"},
+				name:   "a package that is gone",
+				change: func() { r.Git("rm", "-q", "core/old/old.go") },
+				want: map[string]string{
+					"v0.1.0": "minor v0.2.0",
+					"v1.2.3": "major  another import path",
+				},
 			},
 			{
-				name: "another signature", change: func() { r.Replace("core/core.go", "Spare()", "Spare(int)") },
-				want: map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "major  another import path"},
-			},
-			{
-				name: "a package that is gone", change: func() { r.Git("rm", "-q", "core/old/old.go") },
-				want: map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "major  another import path"},
-			},
-			{
-				name: "a version of go.work", change: func() { r.Replace("go.work", "/core "+version, "/core v1.9.0") },
-				want: map[string]string{"v0.1.0": "patch v1.9.0", "v1.2.3": "patch v1.9.0"},
+				name:   "a version of go.work",
+				change: func() { r.Replace("go.work", "/core "+version, "/core v1.9.0") },
+				want:   map[string]string{"v0.1.0": "patch v1.9.0", "v1.2.3": "patch v1.9.0"},
 			},
 			{
 				name: "a prerelease by go.work", change: func() {
 					r.Replace("go.work", "/core "+version, "/core v1.9.0-rc.1")
 					r.Write("core/more.go", "package core\n\nfunc More() {}\n")
 				},
-				want: map[string]string{"v0.1.0": "minor v1.9.0-rc.1", "v1.2.3": "minor v1.9.0-rc.1"},
+				want: map[string]string{
+					"v0.1.0": "minor v1.9.0-rc.1",
+					"v1.2.3": "minor v1.9.0-rc.1",
+				},
 			},
 		} {
 			t.Run(version+" "+tc.name, func(t *testing.T) {
@@ -150,7 +175,8 @@ func TestBumpFollowsTheAPI(t *testing.T) {
 					got += " another import path"
 				}
 				if got = strings.TrimRight(got, " "); got != tc.want[version] {
-					t.Errorf("core = %q, want %q; API %v, problem %q", got, tc.want[version], core.API, core.Problem)
+					t.Errorf("core = %q, want %q; API %v, problem %q",
+						got, tc.want[version], core.API, core.Problem)
 				}
 			})
 			r.Git("reset", "-q", "--hard", base)
@@ -162,7 +188,8 @@ func TestBumpFollowsTheAPI(t *testing.T) {
 func TestModuleInsideAnotherIsReleasedAlone(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Change("grpcx/validate", "grpcx/validate/more.go", "package validate\n\nfunc More() {}\n")
-	if got, want := summary(planned(t, r, plan.Options{})), "grpcx/validate changed v0.2.0"; got != want {
+	if got, want := summary(planned(t, r, plan.Options{})),
+		"grpcx/validate changed v0.2.0"; got != want {
 		t.Errorf("plan = %s, want %s", got, want)
 	}
 }
@@ -174,7 +201,10 @@ func TestDependentThatNeedNotFollowKeepsItsRequirement(t *testing.T) {
 	if got, want := summary(p), "core changed v0.2.0"; got != want {
 		t.Errorf("plan = %s, want %s", got, want)
 	}
-	want := plan.Require{Module: "core", From: "v0.1.0", To: "v0.2.0", Reason: "v0.1.0 builds, and its tests that need no server pass, with the new version"}
+	want := plan.Require{
+		Module: "core", From: "v0.1.0", To: "v0.2.0",
+		Reason: "v0.1.0 builds, and its tests that need no server pass, with the new version",
+	}
 	if got := row(t, p, "sqlite").Keeps; len(got) != 1 || got[0] != want {
 		t.Errorf("keeps = %v, want %v", got, want)
 	}
@@ -188,7 +218,8 @@ func TestDependentThatNeedNotFollowKeepsItsRequirement(t *testing.T) {
 
 func TestTrialThatSaysNothingIsNotTakenForASuccess(t *testing.T) {
 	r := published(t, "v0.1.0")
-	r.Write("sqlite/server_test.go", "package sqlite\n\nimport \"testing\"\n\nfunc TestServer(t *testing.T) { t.Fatal(\"no server\") }\n")
+	r.Write("sqlite/server_test.go",
+		"package sqlite\n\nimport \"testing\"\n\nfunc TestServer(t *testing.T) { t.Fatal(\"no server\") }\n")
 	r.Commit("x")
 	r.Git("tag", "-f", "sqlite/v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
@@ -197,14 +228,18 @@ func TestTrialThatSaysNothingIsNotTakenForASuccess(t *testing.T) {
 	if got := row(t, p, "core").Breaks; len(got) != 0 || sqlite.Next != "" {
 		t.Errorf("core breaks %q, sqlite %s; want none", got, sqlite.Next)
 	}
-	if len(sqlite.Keeps) != 1 || !strings.HasSuffix(sqlite.Keeps[0].Reason, "so the trial says nothing") {
+	if len(sqlite.Keeps) != 1 ||
+		!strings.HasSuffix(sqlite.Keeps[0].Reason, "so the trial says nothing") {
 		t.Errorf("keeps = %+v", sqlite.Keeps)
 	}
 }
 
 func TestDependentThatNewSiblingBreaksFollows(t *testing.T) {
 	for _, tc := range []struct{ name, old, now string }{
-		{name: "it does not build", old: `func Hello() string { return "hello" }`, now: `func Hello(name string) string { return name }`},
+		{
+			name: "it does not build", old: `func Hello() string { return "hello" }`,
+			now: `func Hello(name string) string { return name }`,
+		},
 		{name: "its tests fail", old: `return "hello"`, now: `return "good day"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -213,7 +248,10 @@ func TestDependentThatNewSiblingBreaksFollows(t *testing.T) {
 			r.Write(".changes/core/change.md", "- Says it otherwise.\n")
 			r.Replace("sqlite/sqlite_test.go", `!= "hello"`, `== ""`)
 			if strings.Contains(tc.now, "name") {
-				for _, file := range []string{"sqlite/sqlite.go", "grpcx/grpcx.go", "grpcx/validate/validate.go"} {
+				for _, file := range []string{
+					"sqlite/sqlite.go", "grpcx/grpcx.go",
+					"grpcx/validate/validate.go",
+				} {
 					r.Replace(file, "core.Hello()", `core.Hello("hello")`)
 				}
 			}
@@ -223,20 +261,24 @@ func TestDependentThatNewSiblingBreaksFollows(t *testing.T) {
 			r.Commit("break")
 			p := planned(t, r, plan.Options{})
 			core, sqlite := row(t, p, "core"), row(t, p, "sqlite")
-			if !slices.Contains(core.Breaks, "sqlite v0.1.0") || !strings.Contains(core.Notes, "- Does not work with sqlite v0.1.0: take v0.1.1 or later.\n") {
+			if !slices.Contains(core.Breaks, "sqlite v0.1.0") || !strings.Contains(core.Notes,
+				"- Does not work with sqlite v0.1.0: take v0.1.1 or later.\n") {
 				t.Errorf("core breaks %q, notes %q", core.Breaks, core.Notes)
 			}
-			if len(sqlite.Raises) != 1 || sqlite.Raises[0].To != core.Next || sqlite.Next != "v0.1.1" {
+			if len(sqlite.Raises) != 1 || sqlite.Raises[0].To != core.Next ||
+				sqlite.Next != "v0.1.1" {
 				t.Errorf("sqlite = %+v, want v0.1.1 that requires core %s", sqlite, core.Next)
 			}
 		})
 	}
 }
 
-// TestUnchangedDependentThatFailsHasToBeMended shows that a raised requirement is no mend: the code stays what has failed.
+// TestUnchangedDependentThatFailsHasToBeMended shows that a raised requirement is no
+// mend: the code stays what has failed.
 func TestUnchangedDependentThatFailsHasToBeMended(t *testing.T) {
 	r := published(t, "v0.1.0")
-	r.Replace("core/core.go", `func Hello() string { return "hello" }`, `func Hello(name string) string { return name }`)
+	r.Replace("core/core.go", `func Hello() string { return "hello" }`,
+		`func Hello(name string) string { return name }`)
 	r.Write(".changes/core/change.md", "- Says it otherwise.\n")
 	r.Commit("break")
 	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
@@ -251,13 +293,18 @@ func TestUnchangedDependentThatFailsHasToBeMended(t *testing.T) {
 
 func TestDriverHasToBeMendedForANewInterface(t *testing.T) {
 	for _, tc := range []struct{ name, now, then string }{
-		{name: "a driver", now: "func (Driver) InterfaceVersion() int { return 1 }", then: "func (Driver) InterfaceVersion() int { return 2 }"},
+		{
+			name: "a driver", now: "func (Driver) InterfaceVersion() int { return 1 }",
+			then: "func (Driver) InterfaceVersion() int { return 2 }",
+		},
 		{name: "an engine", now: "func capabilities() driver.Capabilities { return driver.Capabilities{Interface: 1} }\n\nvar _ = capabilities", then: "func capabilities() driver.Capabilities { return driver.Capabilities{Interface: 2} }\n\nvar _ = capabilities"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := published(t, "v0.1.0")
-			r.Replace("core/driver/driver.go", "type Driver", "type Capabilities struct{ Interface int }\n\ntype Driver")
-			r.Replace("sqlite/sqlite.go", "func (Driver) InterfaceVersion() int { return 1 }", tc.now)
+			r.Replace("core/driver/driver.go", "type Driver",
+				"type Capabilities struct{ Interface int }\n\ntype Driver")
+			r.Replace("sqlite/sqlite.go", "func (Driver) InterfaceVersion() int { return 1 }",
+				tc.now)
 			r.Commit("as it is")
 			r.Git("tag", "-f", "core/v0.1.0")
 			r.Git("tag", "-f", "sqlite/v0.1.0")
@@ -273,18 +320,20 @@ func TestDriverHasToBeMendedForANewInterface(t *testing.T) {
 			r.Write(".changes/sqlite/change.md", "- For the new interface.\n")
 			r.Commit("mend")
 			p = planned(t, r, plan.Options{})
-			if got, want := summary(p), "core changed v0.2.0, sqlite changed v0.1.1"; got != want || len(p.Problems()) > 0 {
+			if got, want := summary(p), "core changed v0.2.0, sqlite changed v0.1.1"; got != want ||
+				len(p.Problems()) > 0 {
 				t.Errorf("plan = %s, want %s; problems %q", got, want, p.Problems())
 			}
-			if got, want := row(t, p, "sqlite").Notes, "- For the new interface.\n- Requires core v0.2.0.\n"; got != want {
+			if got, want := row(t, p, "sqlite").Notes,
+				"- For the new interface.\n- Requires core v0.2.0.\n"; got != want {
 				t.Errorf("notes = %q, want %q", got, want)
 			}
 		})
 	}
 }
 
-// TestAPIIsThatWithTheSiblingsThatAreRequired changes core so that the driver would not build with it, or would export less: who keeps
-// the old core meets neither.
+// TestAPIIsThatWithTheSiblingsThatAreRequired changes core so that the driver would not
+// build with it, or would export less: who keeps the old core meets neither.
 func TestAPIIsThatWithTheSiblingsThatAreRequired(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("core/base.go", "package core\n\ntype Base struct{}\n\nfunc (Base) Old() {}\n")
@@ -296,15 +345,22 @@ func TestAPIIsThatWithTheSiblingsThatAreRequired(t *testing.T) {
 	r.Write(".changes/core/change.md", "- Renames.\n")
 	r.Change("sqlite", "sqlite/README.md", "read me\n")
 	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
-	if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 || len(got.Keeps) != 1 {
+	if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 ||
+		len(got.Keeps) != 1 {
 		t.Errorf("sqlite = %+v, want a patch that keeps core v0.1.0", got)
 	}
-	r.Replace("core/core.go", `func Hello() string { return "hello" }`, `func Hello(name string) string { return name }`)
+	r.Replace("core/core.go", `func Hello() string { return "hello" }`,
+		`func Hello(name string) string { return name }`)
 	r.Commit("break")
-	for skip, problem := range map[bool]string{true: "", false: "it does not build with what it has to require: mend it"} {
+	for skip, problem := range map[bool]string{
+		true:  "",
+		false: "it does not build with what it has to require: mend it",
+	} {
 		p = planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}, SkipSkew: skip})
-		if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 || got.Problem != problem {
-			t.Errorf("without trials %t: sqlite = %+v, want a patch and the problem %q", skip, got, problem)
+		if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 ||
+			got.Problem != problem {
+			t.Errorf("without trials %t: sqlite = %+v, want a patch and the problem %q",
+				skip, got, problem)
 		}
 	}
 }
@@ -317,14 +373,38 @@ func TestPrereleasesLeadToTheirVersion(t *testing.T) {
 		change         string
 		want, complain string
 	}{
-		{name: "the next one", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.2", change: "add", want: "v0.2.0-rc.2"},
-		{name: "the version itself", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0", change: "add", want: "v0.2.0"},
-		{name: "nothing said", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1", change: "add", want: "v0.2.0"},
-		{name: "a patch after it", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1", change: "mend", want: "v0.2.0"},
-		{name: "more than it leads to", tags: []string{"v0.1.0", "v0.1.1-rc.1"}, work: "v0.1.1-rc.2", change: "add", want: "v0.2.0"},
-		{name: "a first version one", tags: []string{"v0.9.0", "v1.0.0-rc.1"}, work: "v1.0.0-rc.2", change: "break", want: "v1.0.0-rc.2"},
-		{name: "nothing but prereleases", tags: []string{"v1.0.0-rc.1"}, work: "v1.0.0-rc.2", change: "break", want: "v1.0.0-rc.2"},
-		{name: "a second version one", tags: []string{"v1.0.0", "v1.1.0-rc.1"}, work: "v1.1.0-rc.2", change: "break", complain: "another import path"},
+		{
+			name: "the next one", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.2",
+			change: "add", want: "v0.2.0-rc.2",
+		},
+		{
+			name: "the version itself", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0",
+			change: "add", want: "v0.2.0",
+		},
+		{
+			name: "nothing said", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1",
+			change: "add", want: "v0.2.0",
+		},
+		{
+			name: "a patch after it", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1",
+			change: "mend", want: "v0.2.0",
+		},
+		{
+			name: "more than it leads to", tags: []string{"v0.1.0", "v0.1.1-rc.1"},
+			work: "v0.1.1-rc.2", change: "add", want: "v0.2.0",
+		},
+		{
+			name: "a first version one", tags: []string{"v0.9.0", "v1.0.0-rc.1"}, work: "v1.0.0-rc.2",
+			change: "break", want: "v1.0.0-rc.2",
+		},
+		{
+			name: "nothing but prereleases", tags: []string{"v1.0.0-rc.1"}, work: "v1.0.0-rc.2",
+			change: "break", want: "v1.0.0-rc.2",
+		},
+		{
+			name: "a second version one", tags: []string{"v1.0.0", "v1.1.0-rc.1"}, work: "v1.1.0-rc.2",
+			change: "break", complain: "another import path",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := published(t, tc.tags[0])
@@ -342,8 +422,10 @@ func TestPrereleasesLeadToTheirVersion(t *testing.T) {
 			}
 			r.Write(".changes/core/change.md", "- A change.\n")
 			r.Commit("change")
-			core := row(t, planned(t, r, plan.Options{Modules: []string{"core"}, SkipSkew: true}), "core")
-			if core.Next != tc.want || !strings.Contains(core.Problem, tc.complain) || tc.complain == "" && core.Problem != "" {
+			core := row(t, planned(t, r, plan.Options{Modules: []string{"core"}, SkipSkew: true}),
+				"core")
+			if core.Next != tc.want || !strings.Contains(core.Problem, tc.complain) ||
+				tc.complain == "" && core.Problem != "" {
 				t.Errorf("core = %+v, want %s and the problem %q", core, tc.want, tc.complain)
 			}
 		})
@@ -353,13 +435,18 @@ func TestPrereleasesLeadToTheirVersion(t *testing.T) {
 func TestRequirementIsRaisedWhereTheTreeNeedsIt(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
-	r.Change("sqlite", "sqlite/more.go", "package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc more() { core.More() }\n\nvar _ = more\n")
+	r.Change("sqlite", "sqlite/more.go",
+		"package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc more() { core.More() }\n\nvar _ = more\n")
 	r.Change("grpcx", "grpcx/more.go", "package grpcx\n\nfunc More() {}\n")
 	p := planned(t, r, plan.Options{})
-	if got, want := summary(p), "core changed v0.2.0, grpcx changed v0.2.0, sqlite changed v0.1.1"; got != want {
+	if got, want := summary(p),
+		"core changed v0.2.0, grpcx changed v0.2.0, sqlite changed v0.1.1"; got != want {
 		t.Errorf("plan = %s, want %s", got, want)
 	}
-	want := plan.Require{Module: "core", From: "v0.1.0", To: "v0.2.0", Reason: "the tree fails with core v0.1.0"}
+	want := plan.Require{
+		Module: "core", From: "v0.1.0", To: "v0.2.0",
+		Reason: "the tree fails with core v0.1.0",
+	}
 	if got := row(t, p, "sqlite").Raises; len(got) != 1 || got[0] != want {
 		t.Errorf("sqlite raises = %v, want %v", got, want)
 	}
@@ -372,12 +459,14 @@ func TestChangeWithoutFragmentIsReported(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("core/more.go", "package core\n")
 	r.Write(".changes/nowhere/x.md", "- x\n")
-	if _, err := plan.Make(t.Context(), r.Root, plan.Options{SkipSkew: true}); err == nil || !strings.Contains(err.Error(), ".changes/nowhere/x.md") {
+	if _, err := plan.Make(t.Context(), r.Root, plan.Options{SkipSkew: true}); err == nil ||
+		!strings.Contains(err.Error(), ".changes/nowhere/x.md") {
 		t.Errorf("Make = %v, want the fragment of no module", err)
 	}
 	r.Git("clean", "-fdq", ".changes")
 	p := planned(t, r, plan.Options{SkipSkew: true})
-	if got := p.Problems(); len(got) != 1 || !strings.Contains(got[0], "core: nothing says what has changed: write .changes/core/") || p.Clean {
+	if got := p.Problems(); len(got) != 1 || !strings.Contains(got[0],
+		"core: nothing says what has changed: write .changes/core/") || p.Clean {
 		t.Errorf("problems = %q, clean %t", got, p.Clean)
 	}
 }
@@ -385,7 +474,9 @@ func TestChangeWithoutFragmentIsReported(t *testing.T) {
 func TestRequirementWithoutTagIsRefused(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.7.0")
-	if _, err := plan.Make(t.Context(), r.Root, plan.Options{}); err == nil || !strings.Contains(err.Error(), "sqlite: it requires github.com/plinthgo/plinth/core@v0.7.0, which has no tag") {
+	if _, err := plan.Make(t.Context(), r.Root, plan.Options{}); err == nil ||
+		!strings.Contains(err.Error(),
+			"sqlite: it requires github.com/plinthgo/plinth/core@v0.7.0, which has no tag") {
 		t.Errorf("Make = %v", err)
 	}
 }
@@ -394,7 +485,8 @@ func TestPlanOfOneModuleLeavesTheOthersOut(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
 	p := planned(t, r, plan.Options{Modules: []string{"sqlite"}})
-	if len(p.Modules) != 1 || len(p.Skew) != 1 || p.Skew[0].Module != "sqlite" || !p.Skew[0].OK || p.Skew[0].Version != "v0.1.0" {
+	if len(p.Modules) != 1 || len(p.Skew) != 1 || p.Skew[0].Module != "sqlite" || !p.Skew[0].OK ||
+		p.Skew[0].Version != "v0.1.0" {
 		t.Errorf("modules %v, skew %v; want sqlite alone", p.Modules, p.Skew)
 	}
 }
@@ -403,9 +495,12 @@ func TestPlinthTakesTheNewestWhenItIsReleased(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("modules.txt", r.Read("modules.txt")+"tools/plinth\n")
 	r.Replace("go.work", "use (", "use (\n\t./tools/plinth")
-	r.Replace("go.work", "replace (", "replace (\n\tgithub.com/plinthgo/plinth/tools/plinth v0.1.0 => ./tools/plinth/plinth")
-	r.Write("tools/plinth/go.mod", "module github.com/plinthgo/plinth/tools/plinth\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n")
-	r.Write("tools/plinth/main.go", "package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc main() { println(core.Hello()) }\n")
+	r.Replace("go.work", "replace (",
+		"replace (\n\tgithub.com/plinthgo/plinth/tools/plinth v0.1.0 => ./tools/plinth/plinth")
+	r.Write("tools/plinth/go.mod",
+		"module github.com/plinthgo/plinth/tools/plinth\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n")
+	r.Write("tools/plinth/main.go",
+		"package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc main() { println(core.Hello()) }\n")
 	r.Commit("plinth")
 	r.Git("tag", "tools/plinth/v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
@@ -415,7 +510,8 @@ func TestPlinthTakesTheNewestWhenItIsReleased(t *testing.T) {
 	}
 	r.Change("tools/plinth", "tools/plinth/more.go", "package main\n")
 	p = planned(t, r, plan.Options{SkipSkew: true})
-	if got := row(t, p, "tools/plinth"); got.Next != "v0.1.1" || len(got.Raises) != 1 || got.Raises[0].To != "v0.2.0" {
+	if got := row(t, p, "tools/plinth"); got.Next != "v0.1.1" || len(got.Raises) != 1 ||
+		got.Raises[0].To != "v0.2.0" {
 		t.Errorf("plinth = %+v, want v0.1.1 that requires core v0.2.0", got)
 	}
 }
@@ -424,12 +520,18 @@ func TestJSONHasTheFieldsThatThePageNames(t *testing.T) {
 	p := plan.Plan{
 		Commit: "abc",
 		Modules: []plan.Module{{
-			Name: "core", State: plan.Changed, Released: "v0.1.0", Next: "v0.2.0", Bump: plan.Minor, Reasons: []string{"r"},
+			Name: "core", State: plan.Changed, Released: "v0.1.0", Next: "v0.2.0",
+			Bump: plan.Minor, Reasons: []string{"r"},
 			API:    api.Diff{Breaking: []string{"b"}, Added: []string{"a"}},
-			Raises: []plan.Require{{Module: "x", From: "v0.1.0", To: "v0.2.0", Reason: "y"}}, Keeps: []plan.Require{{}},
-			Breaks: []string{"sqlite v0.1.0"}, Notes: "- n\n", Fragments: []string{"f"}, Problem: "p",
+			Raises: []plan.Require{{Module: "x", From: "v0.1.0", To: "v0.2.0", Reason: "y"}},
+			Keeps:  []plan.Require{{}},
+			Breaks: []string{"sqlite v0.1.0"}, Notes: "- n\n",
+			Fragments: []string{"f"}, Problem: "p",
 		}},
-		Skew: []skew.Run{{Module: "m", Version: "tree", With: []string{"core v0.2.0"}, Output: "o"}}, Skipped: true,
+		Skew: []skew.Run{{
+			Module: "m", Version: "tree",
+			With: []string{"core v0.2.0"}, Output: "o",
+		}}, Skipped: true,
 	}
 	var b strings.Builder
 	if err := p.JSON(&b); err != nil {

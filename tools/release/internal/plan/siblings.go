@@ -19,10 +19,12 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// distributor hands out the versions that it requires: the services that `plinth new` makes begin with them.
+// distributor hands out the versions that it requires: the services that `plinth new`
+// makes begin with them.
 const distributor = "tools/plinth"
 
-// siblings decides which requirements of the module are raised, each with its reason, and which are kept.
+// siblings decides which requirements of the module are raised, each with its reason, and
+// which are kept.
 func (b *builder) siblings(ctx context.Context, row *Module, m workspace.Module) error {
 	if row.State != First {
 		if err := b.previous(ctx, row, m); err != nil {
@@ -45,16 +47,19 @@ func (b *builder) siblings(ctx context.Context, row *Module, m workspace.Module)
 func (b *builder) raise(row *Module, m workspace.Module, to stage.Siblings, reason string) {
 	for _, need := range m.Siblings() {
 		name := short(need.Path)
-		if semver.Compare(to[need.Path], need.Version) <= 0 || slices.ContainsFunc(row.Raises, func(r Require) bool { return r.Module == name }) {
+		if semver.Compare(to[need.Path], need.Version) <= 0 ||
+			slices.ContainsFunc(row.Raises, func(r Require) bool { return r.Module == name }) {
 			continue
 		}
-		row.Raises = append(row.Raises, Require{Module: name, From: need.Version, To: to[need.Path], Reason: reason})
+		row.Raises = append(row.Raises,
+			Require{Module: name, From: need.Version, To: to[need.Path], Reason: reason})
 	}
 }
 
 func short(path string) string { return strings.TrimPrefix(path, workspace.Root+"/") }
 
-// untagged raises requirements of versions that nobody can obtain. It refuses those for which there is no newer one.
+// untagged raises requirements of versions that nobody can obtain. It refuses those for
+// which there is no newer one.
 func (b *builder) untagged(row *Module, m workspace.Module) error {
 	for _, need := range m.Siblings() {
 		sibling, ok := b.stage.ByPath(need.Path)
@@ -72,7 +77,8 @@ func (b *builder) untagged(row *Module, m workspace.Module) error {
 	return nil
 }
 
-// previous tries the released version with the siblings that are released next. Where they break it, the module follows.
+// previous tries the released version with the siblings that are released next. Where
+// they break it, the module follows.
 func (b *builder) previous(ctx context.Context, row *Module, m workspace.Module) error {
 	file, err := b.stage.FileAt(ctx, m, row.Released)
 	if err != nil {
@@ -96,9 +102,12 @@ func (b *builder) previous(ctx context.Context, row *Module, m workspace.Module)
 	}
 	for _, path := range broken {
 		b.breaks(path, row)
-		b.raise(row, m, stage.Siblings{path: next[path]}, fmt.Sprintf("%s fails with %s %s", row.Released, short(path), next[path]))
+		b.raise(row, m, stage.Siblings{path: next[path]},
+			fmt.Sprintf("%s fails with %s %s", row.Released, short(path), next[path]))
 		if row.State == Unchanged && row.Problem == "" { // the tree is what was tried
-			row.Problem = fmt.Sprintf("%s fails with %s %s, and so does the tree, which is the same: mend it", row.Released, short(path), next[path])
+			row.Problem = fmt.Sprintf(
+				"%s fails with %s %s, and so does the tree, which is the same: mend it",
+				row.Released, short(path), next[path])
 		}
 	}
 	return nil
@@ -108,7 +117,8 @@ func (b *builder) previous(ctx context.Context, row *Module, m workspace.Module)
 func (b *builder) next(m workspace.Module) stage.Siblings {
 	next := stage.Siblings{}
 	for _, need := range m.Siblings() {
-		if s := b.rows[need.Path]; s != nil && s.Next != "" && semver.Compare(s.Next, need.Version) > 0 {
+		if s := b.rows[need.Path]; s != nil && s.Next != "" &&
+			semver.Compare(s.Next, need.Version) > 0 {
 			next[need.Path] = s.Next
 		}
 	}
@@ -123,9 +133,12 @@ func (b *builder) breaks(sibling string, row *Module) {
 	}
 }
 
-// interfaces finds drivers that were written for another version of the interface than the next one of its package. The trials
-// alone would not always tell: a driver whose server is missing skips its tests.
-func (b *builder) interfaces(ctx context.Context, row *Module, m workspace.Module, next stage.Siblings) (err error) {
+// interfaces finds drivers that were written for another version of the interface than
+// the next one of its package. The trials alone would not always tell: a driver whose
+// server is missing skips its tests.
+func (b *builder) interfaces(
+	ctx context.Context, row *Module, m workspace.Module, next stage.Siblings,
+) (err error) {
 	for path, version := range next {
 		packages := slices.Sorted(maps.Keys(b.moved[path]))
 		if len(packages) == 0 {
@@ -147,17 +160,20 @@ func (b *builder) interfaces(ctx context.Context, row *Module, m workspace.Modul
 			to := b.moved[path][p]
 			if was, ok := before[p]; ok && was != to {
 				b.breaks(path, row)
-				b.raise(row, m, stage.Siblings{path: version}, fmt.Sprintf("the driver interface of %s has moved in %s", short(p), version))
+				b.raise(row, m, stage.Siblings{path: version},
+					fmt.Sprintf("the driver interface of %s has moved in %s", short(p), version))
 			}
 			if is, ok := now[p]; ok && is != to {
-				row.Problem = fmt.Sprintf("it was written for version %s of the driver interface of %s, which is %s in %s: mend it", is, short(p), to, version)
+				row.Problem = fmt.Sprintf(
+					"it was written for version %s of the driver interface of %s, which is %s in %s: mend it", is, short(p), to, version)
 			}
 		}
 	}
 	return nil
 }
 
-// required tries the tree with the siblings' released versions that it requires. Those that it needs newer are raised.
+// required tries the tree with the siblings' released versions that it requires. Those
+// that it needs newer are raised.
 func (b *builder) required(ctx context.Context, row *Module, m workspace.Module) error {
 	newer := b.newer(row, m)
 	if len(newer) == 0 || b.SkipSkew {
@@ -169,16 +185,19 @@ func (b *builder) required(ctx context.Context, row *Module, m workspace.Module)
 	}
 	for _, path := range needed {
 		i := slices.IndexFunc(m.Siblings(), func(v module.Version) bool { return v.Path == path })
-		b.raise(row, m, stage.Siblings{path: newer[path]}, "the tree fails with "+short(path)+" "+m.Siblings()[i].Version)
+		b.raise(row, m, stage.Siblings{path: newer[path]},
+			"the tree fails with "+short(path)+" "+m.Siblings()[i].Version)
 	}
 	return nil
 }
 
-// newer returns the siblings that the module requires at an older version than there is or will be, and that are not raised.
+// newer returns the siblings that the module requires at an older version than there is
+// or will be, and that are not raised.
 func (b *builder) newer(row *Module, m workspace.Module) stage.Siblings {
 	newer, raised := stage.Siblings{}, row.Raised()
 	for _, need := range m.Siblings() {
-		if newest := b.newest[need.Path]; raised[need.Path] == "" && semver.Compare(newest, need.Version) > 0 {
+		if newest := b.newest[need.Path]; raised[need.Path] == "" &&
+			semver.Compare(newest, need.Version) > 0 {
 			newer[need.Path] = newest
 		}
 	}
@@ -193,7 +212,8 @@ func (b *builder) keep(row *Module, m workspace.Module) {
 			continue
 		}
 		row.Keeps = append(row.Keeps, Require{
-			Module: short(need.Path), From: need.Version, To: newer[need.Path], Reason: b.why(row, need.Path),
+			Module: short(need.Path), From: need.Version, To: newer[need.Path],
+			Reason: b.why(row, need.Path),
 		})
 	}
 }
@@ -202,7 +222,8 @@ func (b *builder) keep(row *Module, m workspace.Module) {
 func (b *builder) why(row *Module, sibling string) string {
 	with := short(sibling) + " " + b.newest[sibling]
 	tried := func(r skew.Run) bool {
-		return r.OK && r.Version == row.Released && r.Module == row.Name && slices.Contains(r.With, with)
+		return r.OK && r.Version == row.Released && r.Module == row.Name &&
+			slices.Contains(r.With, with)
 	}
 	proof := " builds, and its tests that need no server pass, with the "
 	if b.skew.Servers {

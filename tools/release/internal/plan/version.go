@@ -29,7 +29,8 @@ func (b *builder) decide(row *Module, m workspace.Module) {
 		row.Reasons = append(row.Reasons, r.Reason)
 	}
 	next := after(since, row.Bump)
-	if before := release(row.Released); semver.Compare(next, before) < 0 { // what the prereleases lead to
+	// what the prereleases lead to
+	if before := release(row.Released); semver.Compare(next, before) < 0 {
 		next = before
 	}
 	switch {
@@ -37,7 +38,8 @@ func (b *builder) decide(row *Module, m workspace.Module) {
 		row.Next = m.Version
 		row.Reasons = append(row.Reasons, "go.work says "+m.Version)
 	case row.Bump == Major:
-		row.Problem = fmt.Sprintf("what %s promised is broken: the next major version is a module with another import path, %s/%s",
+		row.Problem = fmt.Sprintf(
+			"what %s promised is broken: the next major version is a module with another import path, %s/%s",
 			since, m.Path(), semver.Major(next))
 	default:
 		row.Next = next
@@ -54,8 +56,8 @@ func release(version string) string {
 	return strings.TrimSuffix(version, semver.Prerelease(version)+semver.Build(version))
 }
 
-// bump is what the change of the API since that version asks for. Before v1 a minor version may break, and where all versions
-// are prereleases nothing was promised.
+// bump is what the change of the API since that version asks for. Before v1 a minor
+// version may break, and where all versions are prereleases nothing was promised.
 func bump(row *Module, since string) Bump {
 	switch {
 	case since == "":

@@ -16,8 +16,9 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// modules adds each go.mod and go.sum that changes. A module's zip holds its go.sum, and that the hashes of what it requires:
-// so they are done one after the other, each after those that it requires.
+// modules adds each go.mod and go.sum that changes. A module's zip holds its go.sum, and
+// that the hashes of what it requires: so they are done one after the other, each after
+// those that it requires.
 func (r release) modules(ctx context.Context, modules []workspace.Module) (err error) {
 	sorted, err := workspace.InOrder(modules)
 	if err != nil {
@@ -45,8 +46,11 @@ func (r release) modules(ctx context.Context, modules []workspace.Module) (err e
 	return nil
 }
 
-// complete returns the module's go.mod and go.sum as far as they change, and publishes the module with them in the sandbox.
-func complete(ctx context.Context, s *stage.Stage, m workspace.Module, row plan.Module) (modproxy.Overlay, error) {
+// complete returns the module's go.mod and go.sum as far as they change, and publishes
+// the module with them in the sandbox.
+func complete(
+	ctx context.Context, s *stage.Stage, m workspace.Module, row plan.Module,
+) (modproxy.Overlay, error) {
 	folder, err := s.LayTree(ctx, m, row.Raised())
 	if err != nil {
 		return nil, err
@@ -64,7 +68,8 @@ func complete(ctx context.Context, s *stage.Stage, m workspace.Module, row plan.
 	return over, modproxy.AddWith(ctx, s.Proxy(), m, row.Next, over)
 }
 
-// changed returns go.mod and go.sum of the folder where they are not those of the module's tree.
+// changed returns go.mod and go.sum of the folder where they are not those of the
+// module's tree.
 func changed(m workspace.Module, folder string) (modproxy.Overlay, error) {
 	over := modproxy.Overlay{}
 	for _, name := range []string{"go.mod", "go.sum"} {

@@ -1,5 +1,6 @@
-// Package prepare makes the commit that is released: versions, requirements, the siblings' hashes and the changelog, all in
-// one. The hashes are those that a public proxy will compute of the tags, because the zips are packed alike.
+// Package prepare makes the commit that is released: versions, requirements, the
+// siblings' hashes and the changelog, all in one. The hashes are those that a public
+// proxy will compute of the tags, because the zips are packed alike.
 package prepare
 
 import (
@@ -24,8 +25,8 @@ type Result struct {
 	Stat   string // the files that it changes
 }
 
-// Run prepares what the plan of the repository at root asks for. Where the tree says so already, it does nothing. An error
-// leaves the tree as it was.
+// Run prepares what the plan of the repository at root asks for. Where the tree says so
+// already, it does nothing. An error leaves the tree as it was.
 func Run(ctx context.Context, root string, o Options) (*Result, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}

@@ -76,7 +76,9 @@ func TestReleaseOfAnInterfaceThatMovesAndItsDriver(t *testing.T) {
 	r.Replace("core/driver/driver.go", "InterfaceVersion = 1", "InterfaceVersion = 2")
 	r.Write(".changes/core/interface.md", "- Drivers say more.\n")
 	r.Commit("move the interface")
-	if _, err := prepare.Run(t.Context(), r.Root, prepare.Options{Date: "2026-01-31"}); err == nil || !strings.Contains(err.Error(), "sqlite: it was written for version 1") {
+	if _, err := prepare.Run(t.Context(), r.Root,
+		prepare.Options{Date: "2026-01-31"}); err == nil ||
+		!strings.Contains(err.Error(), "sqlite: it was written for version 1") {
 		t.Errorf("a driver that would not start is prepared: %v", err)
 	}
 	r.Replace("sqlite/sqlite.go", "return 1", "return 2")
@@ -84,15 +86,17 @@ func TestReleaseOfAnInterfaceThatMovesAndItsDriver(t *testing.T) {
 	r.Commit("mend the driver")
 	release(t, r)
 	for _, want := range []string{
-		"plinth/core v0.1.0 => ./core\n", "plinth/core v0.2.0 => ./core\n", "plinth/sqlite v0.1.1 => ./sqlite\n", "plinth/grpcx v0.1.0 => ./grpcx\n",
+		"plinth/core v0.1.0 => ./core\n", "plinth/core v0.2.0 => ./core\n",
+		"plinth/sqlite v0.1.1 => ./sqlite\n", "plinth/grpcx v0.1.0 => ./grpcx\n",
 	} {
 		if !strings.Contains(r.Read("go.work"), want) {
 			t.Errorf("go.work lacks %q:\n%s", want, r.Read("go.work"))
 		}
 	}
 	for file, want := range map[string]string{
-		"sqlite/go.mod": "plinth/core v0.2.0\n", "grpcx/go.mod": "plinth/core v0.1.0\n", "examples/go.mod": "plinth/sqlite v0.1.1\n",
-		"sqlite/go.sum": "plinth/core v0.2.0 h1:", "examples/go.sum": "plinth/sqlite v0.1.1 h1:",
+		"sqlite/go.mod": "plinth/core v0.2.0\n", "grpcx/go.mod": "plinth/core v0.1.0\n",
+		"examples/go.mod": "plinth/sqlite v0.1.1\n",
+		"sqlite/go.sum":   "plinth/core v0.2.0 h1:", "examples/go.sum": "plinth/sqlite v0.1.1 h1:",
 	} {
 		if !strings.Contains(r.Read(file), want) {
 			t.Errorf("%s lacks %q:\n%s", file, want, r.Read(file))
@@ -103,7 +107,8 @@ func TestReleaseOfAnInterfaceThatMovesAndItsDriver(t *testing.T) {
 	if got := r.Read("CHANGELOG.md"); !strings.Contains(got, section) {
 		t.Errorf("changelog =\n%s\nwant in it\n%s", got, section)
 	}
-	if got, want := r.Git("log", "-1", "--format=%s"), "Release core v0.2.0, sqlite v0.1.1"; got != want {
+	if got, want := r.Git("log", "-1", "--format=%s"),
+		"Release core v0.2.0, sqlite v0.1.1"; got != want {
 		t.Errorf("subject = %q, want %q", got, want)
 	}
 	if again := release(t, r); again != "" {
@@ -116,7 +121,8 @@ func TestReleaseOfAnInterfaceThatMovesAndItsDriver(t *testing.T) {
 	obtain(t, r)
 }
 
-// TestStrangerObtainsWhatTheHashesPromise lets the go command compare every hash that prepare wrote with the zips of the tags.
+// TestStrangerObtainsWhatTheHashesPromise lets the go command compare every hash that
+// prepare wrote with the zips of the tags.
 func TestStrangerObtainsWhatTheHashesPromise(t *testing.T) {
 	r := repotest.New(t)
 	release(t, r)
@@ -127,13 +133,15 @@ func TestStrangerObtainsWhatTheHashesPromise(t *testing.T) {
 	r.Commit("another hash")
 	r.Git("tag", "--force", "grpcx/validate/v0.1.0")
 	s, proxy := tags(t, r)
-	if err := build(t, r, s, proxy, "grpcx/validate"); err == nil || !strings.Contains(err.Error(), "SECURITY ERROR") {
+	if err := build(t, r, s, proxy, "grpcx/validate"); err == nil ||
+		!strings.Contains(err.Error(), "SECURITY ERROR") {
 		t.Errorf("build with another hash = %v, want a refusal", err)
 	}
 }
 
-// obtain builds and tests every tagged module, and the examples as their consumer, with a proxy that has nothing but tags,
-// and with go.sum files that the go command may not complete.
+// obtain builds and tests every tagged module, and the examples as their consumer, with a
+// proxy that has nothing but tags, and with go.sum files that the go command may not
+// complete.
 func obtain(t *testing.T, r *repotest.Repo) {
 	t.Helper()
 	s, proxy := tags(t, r)
@@ -167,7 +175,8 @@ func tags(t *testing.T, r *repotest.Repo) (*stage.Stage, string) {
 	return s, proxy
 }
 
-// build obtains the module's newest tag, or copies one that has none, and runs the go command in it.
+// build obtains the module's newest tag, or copies one that has none, and runs the go
+// command in it.
 func build(t *testing.T, r *repotest.Repo, s *stage.Stage, proxy, name string) error {
 	t.Helper()
 	folder := filepath.Join(r.Root, name)
@@ -182,14 +191,21 @@ func build(t *testing.T, r *repotest.Repo, s *stage.Stage, proxy, name string) e
 			t.Fatal(err)
 		}
 		id := module.Version{Path: m.Path(), Version: s.Latest(m)}
-		if err := s.Unpack(folder, id, func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
+		if err := s.Unpack(folder, id,
+			func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"build", "-o", os.DevNull, "./..."}, {"vet", "./..."}, {"test", "./..."}, {"mod", "verify"}} {
+	for _, args := range [][]string{
+		{"build", "-o", os.DevNull, "./..."},
+		{"vet", "./..."},
+		{"test", "./..."},
+		{"mod", "verify"},
+	} {
 		cmd := exec.CommandContext(t.Context(), "go", args...)
 		cmd.Dir = folder
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOPROXY=file://"+proxy, "GOVCS=*:off", "GOFLAGS=-mod=readonly -modcacherw",
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local",
+			"GOPROXY=file://"+proxy, "GOVCS=*:off", "GOFLAGS=-mod=readonly -modcacherw",
 			"GOMODCACHE="+filepath.Join(t.TempDir(), "cache"), "GONOSUMDB="+workspace.Root+"/*")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("go %v: %w\n%s", args, err, out)
@@ -208,10 +224,12 @@ func TestHashesChangeWithTheCommitThatIsReleased(t *testing.T) {
 	if release(t, r) == "" {
 		t.Fatal("no commit, want one with other hashes")
 	}
-	if now := sums.Ours([]byte(r.Read("sqlite/go.sum"))); len(was) != 2 || len(now) != 2 || was[0] == now[0] {
+	if now := sums.Ours([]byte(r.Read("sqlite/go.sum"))); len(was) != 2 || len(now) != 2 ||
+		was[0] == now[0] {
 		t.Errorf("hashes = %v, before %v", now, was)
 	}
-	if got, want := r.Read("CHANGELOG.md"), "\n- The base.\n- Later.\n\n## grpcx v0.1.0"; !strings.Contains(got, want) {
+	if got, want := r.Read("CHANGELOG.md"),
+		"\n- The base.\n- Later.\n\n## grpcx v0.1.0"; !strings.Contains(got, want) {
 		t.Errorf("changelog =\n%s\nwant in it %q", got, want)
 	}
 	publish(t, r)
@@ -226,33 +244,46 @@ func TestFailureLeavesTheTree(t *testing.T) {
 	}{
 		{
 			name: "nothing is told of a change", want: "nothing says what has changed",
-			spoil: func(_ *testing.T, r *repotest.Repo) { r.Git("rm", "-q", ".changes/core/first.md"); r.Commit("x") },
+			spoil: func(_ *testing.T, r *repotest.Repo) {
+				r.Git("rm", "-q", ".changes/core/first.md")
+				r.Commit("x")
+			},
 		},
 		{
 			name: "the tree is not clean", want: "not clean",
-			spoil: func(_ *testing.T, r *repotest.Repo) { r.Write("core/new.go", "package core\n") },
+			spoil: func(_ *testing.T, r *repotest.Repo) {
+				r.Write("core/new.go", "package core\n")
+			},
 		},
 		{
 			name: "a module that cannot be tidied", want: "validate: go mod tidy",
 			spoil: func(_ *testing.T, r *repotest.Repo) {
-				r.Write("grpcx/validate/bad.go", "package validate\n\nimport _ \"github.com/plinthgo/plinth/core/nowhere\"\n")
+				r.Write("grpcx/validate/bad.go",
+					"package validate\n\nimport _ \"github.com/plinthgo/plinth/core/nowhere\"\n")
 				r.Commit("x")
 			},
 		},
 		{
 			name: "modules that require one another", want: "core -> sqlite -> core",
 			spoil: func(_ *testing.T, r *repotest.Repo) {
-				r.Write("core/go.mod", r.Read("core/go.mod")+"\nrequire github.com/plinthgo/plinth/sqlite v0.1.0\n")
+				r.Write("core/go.mod",
+					r.Read("core/go.mod")+"\nrequire github.com/plinthgo/plinth/sqlite v0.1.0\n")
 				r.Commit("x")
 			},
 		},
 		{
 			name: "a committer without a name", want: "git commit",
-			spoil: func(t *testing.T, _ *repotest.Repo) { t.Helper(); t.Setenv("GIT_COMMITTER_NAME", " ") },
+			spoil: func(t *testing.T, _ *repotest.Repo) {
+				t.Helper()
+				t.Setenv("GIT_COMMITTER_NAME", " ")
+			},
 		},
 		{
 			name: "no changelog", want: "CHANGELOG.md",
-			spoil: func(_ *testing.T, r *repotest.Repo) { r.Git("rm", "-q", "CHANGELOG.md"); r.Commit("x") },
+			spoil: func(_ *testing.T, r *repotest.Repo) {
+				r.Git("rm", "-q", "CHANGELOG.md")
+				r.Commit("x")
+			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -274,11 +305,12 @@ func TestInterruptedPrepareLeavesTheTree(t *testing.T) {
 	r := repotest.New(t)
 	before := r.State()
 	ctx, stop := context.WithCancel(t.Context())
-	_, err := prepare.Run(ctx, r.Root, prepare.Options{Date: date, Log: func(format string, _ ...any) {
-		if strings.Contains(format, "hashing") {
-			stop()
-		}
-	}})
+	_, err := prepare.Run(ctx, r.Root,
+		prepare.Options{Date: date, Log: func(format string, _ ...any) {
+			if strings.Contains(format, "hashing") {
+				stop()
+			}
+		}})
 	if err == nil || r.State() != before {
 		t.Errorf("Run = %v, left\n%s\nbefore it was\n%s", err, r.State(), before)
 	}

@@ -32,7 +32,8 @@ func (r release) row(name string) plan.Module {
 
 // released returns the modules that get a new version.
 func (r release) released() []plan.Module {
-	return slices.DeleteFunc(slices.Clone(r.plan.Modules), func(m plan.Module) bool { return m.Next == "" })
+	return slices.DeleteFunc(slices.Clone(r.plan.Modules),
+		func(m plan.Module) bool { return m.Next == "" })
 }
 
 // write fills files.
@@ -58,12 +59,14 @@ func (r release) notes(date string) error {
 	}
 	var releases []changelog.Release
 	for _, m := range r.released() {
-		releases = append(releases, changelog.Release{Module: m.Name, Version: m.Next, Notes: m.Notes})
+		releases = append(releases,
+			changelog.Release{Module: m.Name, Version: m.Next, Notes: m.Notes})
 		for _, name := range m.Fragments {
 			r.files[name] = nil
 		}
 	}
-	if rolled := changelog.Roll(string(text), date, releases); len(releases) > 0 && rolled != string(text) {
+	if rolled := changelog.Roll(string(text), date, releases); len(releases) > 0 &&
+		rolled != string(text) {
 		r.files[changelog.File] = []byte(rolled)
 	}
 	return nil

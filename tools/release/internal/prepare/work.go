@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// work adds go.work, whose replaces name the version for which the tree answers, and those that modules of the tree require.
+// work adds go.work, whose replaces name the version for which the tree answers, and
+// those that modules of the tree require.
 func (r release) work(modules []workspace.Module) error {
 	name := filepath.Join(r.root, "go.work")
 	text, err := os.ReadFile(name)
@@ -58,7 +59,8 @@ func replace(file *modfile.WorkFile, modules []workspace.Module, wanted map[stri
 	return nil
 }
 
-// versions returns, for each module that is released, the versions that go.work has to name.
+// versions returns, for each module that is released, the versions that go.work has to
+// name.
 func (r release) versions(modules []workspace.Module) (map[string][]string, error) {
 	wanted := map[string][]string{}
 	for _, m := range modules {

@@ -1,5 +1,5 @@
-// Package repotest makes small repositories like this one, for the tests of the release tool: real git, real modules, nothing
-// of anybody else.
+// Package repotest makes small repositories like this one, for the tests of the release
+// tool: real git, real modules, nothing of anybody else.
 package repotest
 
 import (
@@ -17,14 +17,14 @@ type Repo struct {
 	Root string
 }
 
-// files are five modules: core, a driver and a program that need it, one inside another's folder, and one that is never released.
-// A line "-- NAME" begins a file.
+// files are five modules: core, a driver and a program that need it, one inside another's
+// folder, and one that is never released. A line "-- NAME" begins a file.
 //
 //go:embed repo.txt
 var files string
 
-// New makes the repository with one commit and no tags. It skips the test where there is no git, and with -short: what the
-// tests do with a repository starts builds.
+// New makes the repository with one commit and no tags. It skips the test where there is
+// no git, and with -short: what the tests do with a repository starts builds.
 func New(t *testing.T) *Repo {
 	t.Helper()
 	if testing.Short() {
@@ -35,7 +35,8 @@ func New(t *testing.T) *Repo {
 	}
 	for name, value := range map[string]string{
 		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull,
-		"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@example.org",
+		"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_NAME": "t",
+		"GIT_COMMITTER_EMAIL": "t@example.org",
 	} {
 		t.Setenv(name, value)
 	}
@@ -100,14 +101,16 @@ func (r *Repo) Change(module, file, text string) {
 // Git runs git and returns what it printed.
 func (r *Repo) Git(args ...string) string {
 	r.t.Helper()
-	out, err := exec.CommandContext(r.t.Context(), "git", append([]string{"-C", r.Root}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(r.t.Context(), "git",
+		append([]string{"-C", r.Root}, args...)...).CombinedOutput()
 	if err != nil {
 		r.t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
 
-// State is all that a failure must leave as it was: branch, tags, and the difference of the tree.
+// State is all that a failure must leave as it was: branch, tags, and the difference of
+// the tree.
 func (r *Repo) State() string {
 	r.t.Helper()
 	return r.Git("show-ref") + "\n" + r.Git("status", "--porcelain")

@@ -1,4 +1,5 @@
-// Package skew tries versions together that were not made together: users raise modules one by one.
+// Package skew tries versions together that were not made together: users raise modules
+// one by one.
 package skew
 
 import (
@@ -35,9 +36,12 @@ type Runner struct {
 	Runs    []Run
 }
 
-// Previous tries the module's tag with the new versions of its siblings, and returns those that break it. What fails with the
-// siblings that it requires too, such as for a server that does not answer, is broken by none.
-func (r *Runner) Previous(ctx context.Context, m workspace.Module, version string, siblings stage.Siblings) ([]string, error) {
+// Previous tries the module's tag with the new versions of its siblings, and returns
+// those that break it. What fails with the siblings that it requires too, such as for a
+// server that does not answer, is broken by none.
+func (r *Runner) Previous(
+	ctx context.Context, m workspace.Module, version string, siblings stage.Siblings,
+) ([]string, error) {
 	if len(siblings) == 0 {
 		return nil, nil
 	}
@@ -71,9 +75,12 @@ func (r *Runner) Previous(ctx context.Context, m workspace.Module, version strin
 	return broken, nil
 }
 
-// Required tries the module's tree with the versions of its siblings that it requires, and returns those siblings whose newest
-// version it needs instead. newest has the siblings that have a newer one; raised those that are raised already.
-func (r *Runner) Required(ctx context.Context, m workspace.Module, raised, newest stage.Siblings) ([]string, error) {
+// Required tries the module's tree with the versions of its siblings that it requires,
+// and returns those siblings whose newest version it needs instead. newest has the
+// siblings that have a newer one; raised those that are raised already.
+func (r *Runner) Required(
+	ctx context.Context, m workspace.Module, raised, newest stage.Siblings,
+) ([]string, error) {
 	ok, err := r.run(ctx, m, Tree, raised)
 	if err != nil || ok {
 		return nil, err
@@ -95,13 +102,18 @@ func (r *Runner) Required(ctx context.Context, m workspace.Module, raised, newes
 		return nil, err
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s fails with the siblings that it requires and with the newest ones too:\n%s", m.Name, r.Runs[len(r.Runs)-1].Output)
+		return nil, fmt.Errorf(
+			"%s fails with the siblings that it requires and with the newest ones too:\n%s",
+			m.Name, r.Runs[len(r.Runs)-1].Output)
 	}
 	return all, nil
 }
 
-// run is one trial. Its error is that of a trial which could not be made: something cannot be downloaded.
-func (r *Runner) run(ctx context.Context, m workspace.Module, version string, raise stage.Siblings) (ok bool, err error) {
+// run is one trial. Its error is that of a trial which could not be made: something
+// cannot be downloaded.
+func (r *Runner) run(
+	ctx context.Context, m workspace.Module, version string, raise stage.Siblings,
+) (ok bool, err error) {
 	folder, err := r.lay(ctx, m, version, raise)
 	if err != nil {
 		return false, err
@@ -112,12 +124,14 @@ func (r *Runner) run(ctx context.Context, m workspace.Module, version string, ra
 		return false, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	run := Run{Module: m.Name, Version: version, With: siblings(m, raise), OK: true}
-	// A test that fails once and not again has met a busy machine. All have been vetted before, by all checks.
+	// A test that fails once and not again has met a busy machine. All have been vetted
+	// before, by all checks.
 	test := []string{"test", "-short", "-vet=off", "./..."}
 	if r.Servers {
 		test = []string{"test", "-vet=off", "./..."}
 	}
-	if failed := r.commands(ctx, folder, cache, []string{"build", "./..."}, []string{"vet", "./..."}); failed != nil {
+	if failed := r.commands(ctx, folder, cache, []string{"build", "./..."},
+		[]string{"vet", "./..."}); failed != nil {
 		run.OK, run.Output = false, brief(failed)
 	} else if r.commands(ctx, folder, cache, test) != nil {
 		if failed := r.commands(ctx, folder, cache, test); failed != nil {
@@ -144,7 +158,9 @@ func (r *Runner) commands(ctx context.Context, folder, cache string, commands ..
 	return nil
 }
 
-func (r *Runner) lay(ctx context.Context, m workspace.Module, version string, raise stage.Siblings) (string, error) {
+func (r *Runner) lay(
+	ctx context.Context, m workspace.Module, version string, raise stage.Siblings,
+) (string, error) {
 	if version == Tree {
 		return r.Stage.LayTree(ctx, m, raise)
 	}
@@ -169,7 +185,8 @@ func with(a, b stage.Siblings) stage.Siblings {
 	return both
 }
 
-// siblings names the versions of a trial: those raised, and else those that the module requires.
+// siblings names the versions of a trial: those raised, and else those that the module
+// requires.
 func siblings(m workspace.Module, raise stage.Siblings) []string {
 	named := []string{}
 	for _, need := range m.Siblings() {

@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// runner has tags of all modules, core's tree as v0.2.0 in its proxy, and the module validate.
+// runner has tags of all modules, core's tree as v0.2.0 in its proxy, and the module
+// validate.
 func runner(t *testing.T, change func(r *repotest.Repo)) (*skew.Runner, workspace.Module) {
 	t.Helper()
 	r := repotest.New(t)
@@ -43,11 +44,13 @@ const (
 
 func TestTheSiblingThatBreaksIsFound(t *testing.T) {
 	r, m := runner(t, func(r *repotest.Repo) { r.Replace("grpcx/grpcx.go", "Call()", "Call(int)") })
-	broken, err := r.Previous(t.Context(), m, "v0.1.0", stage.Siblings{core: "v0.2.0", grpcx: "v0.2.0"})
+	broken, err := r.Previous(t.Context(), m, "v0.1.0",
+		stage.Siblings{core: "v0.2.0", grpcx: "v0.2.0"})
 	if err != nil || strings.Join(broken, " ") != grpcx {
 		t.Errorf("Previous = %q, %v; want grpcx; trials %+v", broken, err, r.Runs)
 	}
-	if got := r.Runs[0]; got.OK || got.Version != "v0.1.0" || strings.Join(got.With, ", ") != "core v0.2.0, grpcx v0.2.0" || !strings.Contains(got.Output, "grpcx.Call") {
+	if got := r.Runs[0]; got.OK || got.Version != "v0.1.0" || strings.Join(got.With,
+		", ") != "core v0.2.0, grpcx v0.2.0" || !strings.Contains(got.Output, "grpcx.Call") {
 		t.Errorf("the first trial = %+v", got)
 	}
 }
@@ -55,9 +58,11 @@ func TestTheSiblingThatBreaksIsFound(t *testing.T) {
 func TestTheSiblingThatIsNeededIsFound(t *testing.T) {
 	r, m := runner(t, func(r *repotest.Repo) {
 		r.Write("grpcx/more.go", "package grpcx\n\nfunc More() {}\n")
-		r.Write("grpcx/validate/more.go", "package validate\n\nimport \"github.com/plinthgo/plinth/grpcx\"\n\nvar _ = grpcx.More\n")
+		r.Write("grpcx/validate/more.go",
+			"package validate\n\nimport \"github.com/plinthgo/plinth/grpcx\"\n\nvar _ = grpcx.More\n")
 	})
-	needed, err := r.Required(t.Context(), m, stage.Siblings{}, stage.Siblings{core: "v0.2.0", grpcx: "v0.2.0"})
+	needed, err := r.Required(t.Context(), m, stage.Siblings{},
+		stage.Siblings{core: "v0.2.0", grpcx: "v0.2.0"})
 	if err != nil || strings.Join(needed, " ") != grpcx {
 		t.Errorf("Required = %q, %v; want grpcx; trials %+v", needed, err, r.Runs)
 	}
@@ -65,22 +70,27 @@ func TestTheSiblingThatIsNeededIsFound(t *testing.T) {
 
 func TestWhatFailsAnywayIsBrokenByNone(t *testing.T) {
 	r, m := runner(t, func(r *repotest.Repo) {
-		r.Write("grpcx/validate/validate_test.go", "package validate\n\nimport \"testing\"\n\nfunc TestNever(t *testing.T) { t.Fatal(\"no server\") }\n")
+		r.Write("grpcx/validate/validate_test.go",
+			"package validate\n\nimport \"testing\"\n\nfunc TestNever(t *testing.T) { t.Fatal(\"no server\") }\n")
 		r.Commit("x")
 		r.Git("tag", "-f", "grpcx/validate/v0.1.0")
 	})
 	next := stage.Siblings{core: "v0.2.0"}
-	if broken, err := r.Previous(t.Context(), m, "v0.1.0", next); err != nil || len(broken) != 0 || len(r.Runs) != 2 {
-		t.Errorf("Previous = %q, %v; want none after a second trial; trials %+v", broken, err, r.Runs)
+	if broken, err := r.Previous(t.Context(), m, "v0.1.0", next); err != nil || len(broken) != 0 ||
+		len(r.Runs) != 2 {
+		t.Errorf("Previous = %q, %v; want none after a second trial; trials %+v",
+			broken, err, r.Runs)
 	}
-	if _, err := r.Required(t.Context(), m, stage.Siblings{}, next); err == nil || !strings.Contains(err.Error(), "no server") {
+	if _, err := r.Required(t.Context(), m, stage.Siblings{}, next); err == nil ||
+		!strings.Contains(err.Error(), "no server") {
 		t.Errorf("Required = %v, want what failed", err)
 	}
 }
 
 func TestTrialThatCannotBeMadeIsAnErrorAndNoBreak(t *testing.T) {
 	r, m := runner(t, func(*repotest.Repo) {})
-	if broken, err := r.Previous(t.Context(), m, "v0.1.0", stage.Siblings{core: "v0.9.0"}); err == nil || len(broken) != 0 {
+	if broken, err := r.Previous(t.Context(), m, "v0.1.0",
+		stage.Siblings{core: "v0.9.0"}); err == nil || len(broken) != 0 {
 		t.Errorf("Previous = %q, %v; want the version that is missing", broken, err)
 	}
 }

@@ -1,5 +1,6 @@
-// Package stage lays one module out in a folder of its own, as its tag or the working tree has it, with the versions of its
-// siblings that are asked for: what a stranger would hold who combines these versions.
+// Package stage lays one module out in a folder of its own, as its tag or the working
+// tree has it, with the versions of its siblings that are asked for: what a stranger
+// would hold who combines these versions.
 package stage
 
 import (
@@ -47,7 +48,10 @@ func Open(ctx context.Context, root string, modules []workspace.Module) (*Stage,
 	if err != nil {
 		return nil, err
 	}
-	return &Stage{Sandbox: s, Root: root, Modules: modules, Tags: tags, published: map[string]bool{}}, nil
+	return &Stage{
+		Sandbox: s, Root: root, Modules: modules, Tags: tags,
+		published: map[string]bool{},
+	}, nil
 }
 
 // Latest returns the newest version of the module that has a tag, or "".
@@ -55,7 +59,8 @@ func (s *Stage) Latest(m workspace.Module) string {
 	return s.newest(m, func(string) bool { return true })
 }
 
-// Stable returns the newest version of the module that has a tag and is no prerelease, or "".
+// Stable returns the newest version of the module that has a tag and is no prerelease, or
+// "".
 func (s *Stage) Stable(m workspace.Module) string {
 	return s.newest(m, func(version string) bool { return semver.Prerelease(version) == "" })
 }
@@ -77,14 +82,16 @@ func (s *Stage) Tagged(m workspace.Module, version string) bool {
 
 // ByPath returns the module of the tree with that import path.
 func (s *Stage) ByPath(importPath string) (workspace.Module, bool) {
-	i := slices.IndexFunc(s.Modules, func(m workspace.Module) bool { return m.Path() == importPath })
+	i := slices.IndexFunc(s.Modules,
+		func(m workspace.Module) bool { return m.Path() == importPath })
 	if i < 0 {
 		return workspace.Module{}, false
 	}
 	return s.Modules[i], true
 }
 
-// PublishTag puts the tag of a version into the sandbox's proxy, with those that it requires. What has no tag is left out.
+// PublishTag puts the tag of a version into the sandbox's proxy, with those that it
+// requires. What has no tag is left out.
 func (s *Stage) PublishTag(ctx context.Context, m workspace.Module, version string) error {
 	tag := m.Tag(version)
 	if s.published[tag] || !s.Tagged(m, version) {
@@ -102,7 +109,8 @@ func (s *Stage) PublishTag(ctx context.Context, m workspace.Module, version stri
 	return s.PublishRequired(ctx, m)
 }
 
-// PublishRequired puts the siblings' versions that the module's go.mod requires into the proxy, as their tags have them.
+// PublishRequired puts the siblings' versions that the module's go.mod requires into the
+// proxy, as their tags have them.
 func (s *Stage) PublishRequired(ctx context.Context, m workspace.Module) error {
 	for _, need := range m.Siblings() {
 		if sibling, ok := s.ByPath(need.Path); ok {
@@ -115,7 +123,9 @@ func (s *Stage) PublishRequired(ctx context.Context, m workspace.Module) error {
 }
 
 // FileAt returns the go.mod of the module's tag.
-func (s *Stage) FileAt(ctx context.Context, m workspace.Module, version string) (*modfile.File, error) {
+func (s *Stage) FileAt(
+	ctx context.Context, m workspace.Module, version string,
+) (*modfile.File, error) {
 	name := path.Join(m.Name, "go.mod")
 	text, err := modproxy.FileAt(ctx, s.Root, m.Tag(version), name)
 	if err != nil {
@@ -124,10 +134,13 @@ func (s *Stage) FileAt(ctx context.Context, m workspace.Module, version string) 
 	return modfile.Parse(name, text, nil)
 }
 
-// HashTag computes the hash that a line of go.sum has to have for a version that has a tag.
+// HashTag computes the hash that a line of go.sum has to have for a version that has a
+// tag.
 func (s *Stage) HashTag(ctx context.Context, m workspace.Module, line sums.Line) (string, error) {
 	if !line.Mod {
-		return modproxy.Hash(func(w io.Writer) error { return modproxy.PackTag(w, s.Root, m, line.Version) })
+		return modproxy.Hash(func(w io.Writer) error {
+			return modproxy.PackTag(w, s.Root, m, line.Version)
+		})
 	}
 	text, err := modproxy.FileAt(ctx, s.Root, m.Tag(line.Version), path.Join(m.Name, "go.mod"))
 	if err != nil {
@@ -136,15 +149,20 @@ func (s *Stage) HashTag(ctx context.Context, m workspace.Module, line sums.Line)
 	return modproxy.HashMod(text)
 }
 
-// LayTag lays the module out as its tag has it, with siblings raised; the caller removes the folder.
-func (s *Stage) LayTag(ctx context.Context, m workspace.Module, version string, raise Siblings) (string, error) {
+// LayTag lays the module out as its tag has it, with siblings raised; the caller removes
+// the folder.
+func (s *Stage) LayTag(
+	ctx context.Context, m workspace.Module, version string, raise Siblings,
+) (string, error) {
 	if err := s.PublishTag(ctx, m, version); err != nil {
 		return "", err
 	}
-	return s.lay(m, version, raise, func(w io.Writer) error { return modproxy.PackTag(w, s.Root, m, version) })
+	return s.lay(m, version, raise,
+		func(w io.Writer) error { return modproxy.PackTag(w, s.Root, m, version) })
 }
 
-// LayTree lays the module out as the working tree has it, with siblings raised; the caller removes the folder.
+// LayTree lays the module out as the working tree has it, with siblings raised; the
+// caller removes the folder.
 func (s *Stage) LayTree(ctx context.Context, m workspace.Module, raise Siblings) (string, error) {
 	if err := s.PublishRequired(ctx, m); err != nil {
 		return "", err
@@ -153,10 +171,13 @@ func (s *Stage) LayTree(ctx context.Context, m workspace.Module, raise Siblings)
 	if version == "" {
 		version = "v0.0.0"
 	}
-	return s.lay(m, version, raise, func(w io.Writer) error { return modproxy.Pack(ctx, w, m, version) })
+	return s.lay(m, version, raise,
+		func(w io.Writer) error { return modproxy.Pack(ctx, w, m, version) })
 }
 
-func (s *Stage) lay(m workspace.Module, version string, raise Siblings, pack func(io.Writer) error) (string, error) {
+func (s *Stage) lay(
+	m workspace.Module, version string, raise Siblings, pack func(io.Writer) error,
+) (string, error) {
 	above, err := os.MkdirTemp(s.Path(), "stage-")
 	if err != nil {
 		return "", err
@@ -173,10 +194,12 @@ func (s *Stage) lay(m workspace.Module, version string, raise Siblings, pack fun
 	if text, err = Raise(text, raise); err != nil {
 		return "", fmt.Errorf("%s: %w", m.Name, err)
 	}
-	return folder, errors.Join(os.WriteFile(name, text, 0o600), forget(filepath.Join(folder, "go.sum")))
+	return folder, errors.Join(os.WriteFile(name, text, 0o600),
+		forget(filepath.Join(folder, "go.sum")))
 }
 
-// forget takes the siblings' hashes out of a go.sum: here they are other zips of the same versions.
+// forget takes the siblings' hashes out of a go.sum: here they are other zips of the same
+// versions.
 func forget(name string) error {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -188,7 +211,8 @@ func forget(name string) error {
 	return os.WriteFile(name, sums.Others(text), 0o600)
 }
 
-// Raise returns a go.mod whose requirements of those siblings are at least those versions. It adds none.
+// Raise returns a go.mod whose requirements of those siblings are at least those
+// versions. It adds none.
 func Raise(mod []byte, to Siblings) ([]byte, error) {
 	file, err := modfile.Parse("go.mod", mod, nil)
 	if err != nil {

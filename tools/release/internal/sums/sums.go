@@ -1,4 +1,5 @@
-// Package sums reads and writes the hashes of the repository's own modules in go.sum files.
+// Package sums reads and writes the hashes of the repository's own modules in go.sum
+// files.
 package sums
 
 import (
@@ -46,7 +47,8 @@ func Ours(text []byte) []Line {
 	return lines
 }
 
-// Settle replaces the hashes of this repository's modules by those that hash returns. Where it returns none, the line goes.
+// Settle replaces the hashes of this repository's modules by those that hash returns.
+// Where it returns none, the line goes.
 func Settle(text []byte, hash func(Line) (string, error)) ([]byte, error) {
 	var b bytes.Buffer
 	for line := range bytes.Lines(text) {

@@ -23,8 +23,8 @@ type checker struct {
 	hashes map[sums.Line]string // by the line without its hash
 }
 
-// prepared refuses a tree that is not what prepare has made: whoever obtained its tags would find that something is missing.
-// All that is wrong is named.
+// prepared refuses a tree that is not what prepare has made: whoever obtained its tags
+// would find that something is missing. All that is wrong is named.
 func prepared(ctx context.Context, s *stage.Stage, repo git.Repo) error {
 	c := &checker{stage: s, repo: repo, hashes: map[sums.Line]string{}}
 	var problems []error
@@ -44,8 +44,8 @@ func prepared(ctx context.Context, s *stage.Stage, repo git.Repo) error {
 	return errors.Join(problems...)
 }
 
-// left refuses a tree of which the plan still has something to say: what was committed after prepare, and needs another version,
-// has notes of its own, or a problem.
+// left refuses a tree of which the plan still has something to say: what was committed
+// after prepare, and needs another version, has notes of its own, or a problem.
 func left(p *plan.Plan, modules []workspace.Module) error {
 	var problems []error
 	for _, row := range p.Modules {
@@ -55,7 +55,8 @@ func left(p *plan.Plan, modules []workspace.Module) error {
 		case row.Problem != "":
 			what = row.Problem
 		case row.Next != "" && row.Next != modules[i].Version:
-			what = fmt.Sprintf("the next version is %s, and go.work says %s", row.Next, modules[i].Version)
+			what = fmt.Sprintf("the next version is %s, and go.work says %s",
+				row.Next, modules[i].Version)
 		case len(row.Fragments) > 0:
 			what = "the changelog lacks " + strings.Join(row.Fragments, ", ")
 		case len(row.Raises) > 0:
@@ -63,12 +64,14 @@ func left(p *plan.Plan, modules []workspace.Module) error {
 		default:
 			continue
 		}
-		problems = append(problems, fmt.Errorf("%s: %s: this is not what release prepare has made", row.Name, what))
+		problems = append(problems,
+			fmt.Errorf("%s: %s: this is not what release prepare has made", row.Name, what))
 	}
 	return errors.Join(problems...)
 }
 
-// unchanged refuses a module that has changed since the tag of its version: the tag is never moved.
+// unchanged refuses a module that has changed since the tag of its version: the tag is
+// never moved.
 func (c *checker) unchanged(ctx context.Context, m workspace.Module) error {
 	tag, err := c.hash(ctx, m, sums.Line{Path: m.Path(), Version: m.Version})
 	if err != nil {
@@ -85,7 +88,8 @@ func (c *checker) unchanged(ctx context.Context, m workspace.Module) error {
 	return fmt.Errorf("the tag %s is on commit %.12s, and the module has changed since; tags are never moved: run release prepare", m.Tag(m.Version), commit)
 }
 
-// complete refuses a go.sum that lacks the hash of a sibling, or has another than a public proxy will compute.
+// complete refuses a go.sum that lacks the hash of a sibling, or has another than a
+// public proxy will compute.
 func (c *checker) complete(ctx context.Context, m workspace.Module) error {
 	text, err := modproxy.Overlay{}.Read(m, "go.sum")
 	if err != nil {
@@ -110,19 +114,21 @@ func (c *checker) same(ctx context.Context, line sums.Line) error {
 	}
 	want, err := c.hash(ctx, sibling, line)
 	if err == nil && line.Hash != want {
-		err = fmt.Errorf("go.sum has another hash of %s %s than its zip: run release prepare", sibling.Name, line.Version)
+		err = fmt.Errorf("go.sum has another hash of %s %s than its zip: run release prepare",
+			sibling.Name, line.Version)
 	}
 	return err
 }
 
-// lacks refuses a go.sum without the hashes of a sibling. What is required for the sake of others may have that of its go.mod
-// alone.
+// lacks refuses a go.sum without the hashes of a sibling. What is required for the sake
+// of others may have that of its go.mod alone.
 func lacks(m workspace.Module, have map[sums.Line]bool) error {
 	for _, r := range m.File.Require {
 		if !strings.HasPrefix(r.Mod.Path, workspace.Root+"/") {
 			continue
 		}
-		zip, mod := sums.Line{Path: r.Mod.Path, Version: r.Mod.Version}, sums.Line{Path: r.Mod.Path, Version: r.Mod.Version, Mod: true}
+		zip, mod := sums.Line{Path: r.Mod.Path, Version: r.Mod.Version},
+			sums.Line{Path: r.Mod.Path, Version: r.Mod.Version, Mod: true}
 		if !have[mod] || !r.Indirect && !have[zip] {
 			return fmt.Errorf("go.sum lacks %s: run release prepare", r.Mod)
 		}
@@ -130,8 +136,11 @@ func lacks(m workspace.Module, have map[sums.Line]bool) error {
 	return nil
 }
 
-// hash computes what go.sum has to say: of the version's tag, or of the tree where that is to get it.
-func (c *checker) hash(ctx context.Context, m workspace.Module, line sums.Line) (hash string, err error) {
+// hash computes what go.sum has to say: of the version's tag, or of the tree where that
+// is to get it.
+func (c *checker) hash(
+	ctx context.Context, m workspace.Module, line sums.Line,
+) (hash string, err error) {
 	line.Hash = ""
 	if c.hashes[line] != "" {
 		return c.hashes[line], nil
@@ -151,7 +160,9 @@ func (c *checker) hash(ctx context.Context, m workspace.Module, line sums.Line) 
 // tree computes the hash of the tree, or of its go.mod.
 func tree(ctx context.Context, m workspace.Module, line sums.Line) (string, error) {
 	if !line.Mod {
-		return modproxy.Hash(func(w io.Writer) error { return modproxy.Pack(ctx, w, m, line.Version) })
+		return modproxy.Hash(func(w io.Writer) error {
+			return modproxy.Pack(ctx, w, m, line.Version)
+		})
 	}
 	text, err := modproxy.Overlay{}.Read(m, "go.mod")
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package tag gives the commit that is released its tags: one for each module that has a new version, all or none.
+// Package tag gives the commit that is released its tags: one for each module that has a
+// new version, all or none.
 package tag
 
 import (
@@ -16,8 +17,9 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// Run tags the modules whose version in go.work has no tag yet, on HEAD, and returns the names of the tags. With a remote it
-// pushes them, and those that HEAD has already; a push that fails takes the new ones back.
+// Run tags the modules whose version in go.work has no tag yet, on HEAD, and returns the
+// names of the tags. With a remote it pushes them, and those that HEAD has already; a
+// push that fails takes the new ones back.
 func Run(ctx context.Context, root, remote string) (names []string, err error) {
 	repo := git.Repo{Root: root}
 	if err := repo.Clean(ctx); err != nil {
@@ -50,7 +52,9 @@ func Run(ctx context.Context, root, remote string) (names []string, err error) {
 }
 
 // publish makes the tags and, where there is a remote, pushes them.
-func publish(ctx context.Context, s *stage.Stage, repo git.Repo, head, remote string, tags []git.Tag) ([]string, error) {
+func publish(
+	ctx context.Context, s *stage.Stage, repo git.Repo, head, remote string, tags []git.Tag,
+) ([]string, error) {
 	if err := repo.CreateTags(ctx, head, tags); err != nil {
 		return nil, err
 	}
@@ -104,9 +108,13 @@ func missing(s *stage.Stage) ([]git.Tag, error) {
 		}
 		notes, ok := changelog.Section(string(text), m.Name, m.Version)
 		if !ok {
-			return nil, fmt.Errorf("%s has no section for %s %s: run release prepare", changelog.File, m.Name, m.Version)
+			return nil, fmt.Errorf("%s has no section for %s %s: run release prepare",
+				changelog.File, m.Name, m.Version)
 		}
-		tags = append(tags, git.Tag{Name: m.Tag(m.Version), Message: m.Name + " " + m.Version + "\n\n" + strings.TrimSpace(notes)})
+		tags = append(tags, git.Tag{
+			Name:    m.Tag(m.Version),
+			Message: m.Name + " " + m.Version + "\n\n" + strings.TrimSpace(notes),
+		})
 	}
 	return tags, nil
 }

@@ -29,11 +29,13 @@ func TestEveryModuleGetsAnAnnotatedTagOnHead(t *testing.T) {
 	if got := r.Git("tag", "--points-at", "HEAD"); got != all {
 		t.Errorf("tags = %q", got)
 	}
-	if got, want := r.Git("for-each-ref", "--format=%(objecttype) %(contents)", "refs/tags/sqlite"), "tag sqlite v0.1.0\n\n- The driver,\n  in pure Go."; got != want {
+	if got, want := r.Git("for-each-ref", "--format=%(objecttype) %(contents)", "refs/tags/sqlite"),
+		"tag sqlite v0.1.0\n\n- The driver,\n  in pure Go."; got != want {
 		t.Errorf("tag = %q, want %q", got, want)
 	}
 	before := r.State()
-	if names, err := tag.Run(t.Context(), r.Root, ""); err != nil || len(names) != 0 || r.State() != before {
+	if names, err := tag.Run(t.Context(), r.Root, ""); err != nil || len(names) != 0 ||
+		r.State() != before {
 		t.Errorf("the second time = %q, %v", names, err)
 	}
 }
@@ -46,13 +48,15 @@ func TestTagsAreMadeAllOrNone(t *testing.T) {
 	}{
 		{
 			name: "one cannot be made", want: "refs/tags/sqlite",
-			spoil: func(r *repotest.Repo) { r.Git("tag", "sqlite") }, // a tag where the others need a folder
+			// a tag where the others need a folder
+			spoil: func(r *repotest.Repo) { r.Git("tag", "sqlite") },
 		},
 		{
 			name: "one exists elsewhere", want: "core: the tag core/v0.1.0 is on commit",
 			spoil: func(r *repotest.Repo) {
 				r.Git("tag", "core/v0.1.0")
-				r.Write("core/core.go", "package core\n\nfunc Hello() string { return \"hello\" }\n")
+				r.Write("core/core.go",
+					"package core\n\nfunc Hello() string { return \"hello\" }\n")
 				r.Commit("x")
 			},
 		},
@@ -61,11 +65,16 @@ func TestTagsAreMadeAllOrNone(t *testing.T) {
 			spoil: func(r *repotest.Repo) { r.Write("x", "x") },
 		},
 		{
-			name: "the commit is not the one that was prepared", want: "sqlite: go.sum has another hash of core v0.1.0",
-			spoil: func(r *repotest.Repo) { r.Write("core/late.go", "package core\n"); r.Commit("late") },
+			name: "the commit is not the one that was prepared",
+			want: "sqlite: go.sum has another hash of core v0.1.0",
+			spoil: func(r *repotest.Repo) {
+				r.Write("core/late.go", "package core\n")
+				r.Commit("late")
+			},
 		},
 		{
-			name: "a module that no other requires has changed since", want: "sqlite: the changelog lacks .changes/sqlite/late.md",
+			name: "a module that no other requires has changed since",
+			want: "sqlite: the changelog lacks .changes/sqlite/late.md",
 			spoil: func(r *repotest.Repo) {
 				r.Write("sqlite/late.go", "package sqlite\n")
 				r.Write(".changes/sqlite/late.md", "- Late.\n")
@@ -73,26 +82,32 @@ func TestTagsAreMadeAllOrNone(t *testing.T) {
 			},
 		},
 		{
-			name: "a hash is missing", want: "grpcx: go.sum lacks github.com/plinthgo/plinth/core@v0.1.0",
+			name:  "a hash is missing",
+			want:  "grpcx: go.sum lacks github.com/plinthgo/plinth/core@v0.1.0",
 			spoil: func(r *repotest.Repo) { r.Git("rm", "-q", "grpcx/go.sum"); r.Commit("x") },
 		},
 		{
 			name: "a requirement that nobody can obtain", want: "core v0.3.0 has no tag",
 			spoil: func(r *repotest.Repo) {
-				r.Write("sqlite/go.sum", strings.ReplaceAll(r.Read("sqlite/go.sum"), "v0.1.0", "v0.3.0"))
+				r.Write("sqlite/go.sum",
+					strings.ReplaceAll(r.Read("sqlite/go.sum"), "v0.1.0", "v0.3.0"))
 				r.Commit("x")
 			},
 		},
 		{
 			name: "nothing is told of a release", want: "no section for grpcx v0.1.0",
-			spoil: func(r *repotest.Repo) { r.Replace("CHANGELOG.md", "## grpcx v", "## v"); r.Commit("x") },
+			spoil: func(r *repotest.Repo) {
+				r.Replace("CHANGELOG.md", "## grpcx v", "## v")
+				r.Commit("x")
+			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := prepared(t)
 			tc.spoil(r)
 			before := r.State()
-			if names, err := tag.Run(t.Context(), r.Root, ""); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if names, err := tag.Run(t.Context(), r.Root, ""); err == nil ||
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Run = %q, %v; want %q in it", names, err, tc.want)
 			}
 			if after := r.State(); after != before {
@@ -108,7 +123,8 @@ func TestChangeWithoutReleaseIsNotTagged(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Change("core", "core/late.go", "package core\n")
-	if _, err := tag.Run(t.Context(), r.Root, ""); err == nil || !strings.Contains(err.Error(), "core/v0.1.0") || !strings.Contains(err.Error(), "never moved") {
+	if _, err := tag.Run(t.Context(), r.Root, ""); err == nil || !strings.Contains(err.Error(),
+		"core/v0.1.0") || !strings.Contains(err.Error(), "never moved") {
 		t.Errorf("Run = %v, want the tag that would have to move", err)
 	}
 }
@@ -120,7 +136,8 @@ func TestPushIsAllOrNone(t *testing.T) {
 	r.Git("remote", "add", "origin", remote)
 	r.Git("push", "-q", "origin", "HEAD^:refs/tags/grpcx/v0.1.0") // somebody else's
 	before := r.State()
-	if _, err := tag.Run(t.Context(), r.Root, "origin"); err == nil || !strings.Contains(err.Error(), "grpcx/v0.1.0") {
+	if _, err := tag.Run(t.Context(), r.Root, "origin"); err == nil ||
+		!strings.Contains(err.Error(), "grpcx/v0.1.0") {
 		t.Errorf("Run = %v, want the tag that the remote has", err)
 	}
 	if after := r.State(); after != before {
@@ -131,7 +148,8 @@ func TestPushIsAllOrNone(t *testing.T) {
 	}
 	r.Git("-C", remote, "tag", "-d", "grpcx/v0.1.0")
 	for range 2 { // the second time they are there already
-		if names, err := tag.Run(t.Context(), r.Root, "origin"); err != nil || strings.Join(names, "\n") != all {
+		if names, err := tag.Run(t.Context(), r.Root, "origin"); err != nil ||
+			strings.Join(names, "\n") != all {
 			t.Errorf("Run = %q, %v", names, err)
 		}
 		if got := r.Git("-C", remote, "tag"); got != all {

@@ -17,7 +17,8 @@ import (
 // domain is the first part of the import paths of users' programs.
 const domain = "consumer.example"
 
-// consumer makes the program of somebody who requires these modules and nothing else of the repository.
+// consumer makes the program of somebody who requires these modules and nothing else of
+// the repository.
 func (v *verifier) consumer(ctx context.Context, c consumer) error {
 	folder := v.stage.Path("consumers", c.Name)
 	var modules []workspace.Module
@@ -34,7 +35,10 @@ func (v *verifier) consumer(ctx context.Context, c consumer) error {
 		return err
 	}
 	binary := filepath.Join(folder, "program")
-	for _, args := range [][]string{{"vet", "-mod=readonly", "./..."}, {"build", "-mod=readonly", "-ldflags=-s -w", "-o", binary, "."}} {
+	for _, args := range [][]string{
+		{"vet", "-mod=readonly", "./..."},
+		{"build", "-mod=readonly", "-ldflags=-s -w", "-o", binary, "."},
+	} {
 		if err := v.stage.Go(ctx, folder, v.stage.Cache(shared), args...); err != nil {
 			return err
 		}
@@ -43,7 +47,9 @@ func (v *verifier) consumer(ctx context.Context, c consumer) error {
 }
 
 // begin makes an empty module that has obtained the modules.
-func (v *verifier) begin(ctx context.Context, folder, name string, modules []workspace.Module) error {
+func (v *verifier) begin(
+	ctx context.Context, folder, name string, modules []workspace.Module,
+) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
@@ -51,20 +57,24 @@ func (v *verifier) begin(ctx context.Context, folder, name string, modules []wor
 	for _, m := range modules {
 		get = append(get, m.Path()+"@"+v.planned[m.Path()])
 	}
-	for _, args := range [][]string{{"mod", "init", domain + "/" + name}, {"mod", "edit", "-go=" + goVersion}} {
+	for _, args := range [][]string{
+		{"mod", "init", domain + "/" + name},
+		{"mod", "edit", "-go=" + goVersion},
+	} {
 		if err := v.stage.Go(ctx, folder, v.stage.Cache(shared), args...); err != nil {
 			return err
 		}
 	}
-	// The hashes of other people's modules are those that the repository has checked: each program would ask the checksum
-	// database for the same ones.
+	// The hashes of other people's modules are those that the repository has checked:
+	// each program would ask the checksum database for the same ones.
 	if err := os.WriteFile(filepath.Join(folder, "go.sum"), v.sums, 0o600); err != nil {
 		return err
 	}
 	return v.stage.Go(ctx, folder, v.stage.Cache(shared), get...)
 }
 
-// settle tidies the program's module. Once is enough, and what was asked for is what was obtained.
+// settle tidies the program's module. Once is enough, and what was asked for is what was
+// obtained.
 func (v *verifier) settle(ctx context.Context, folder string, modules []workspace.Module) error {
 	cache := v.stage.Cache(shared)
 	if err := v.stage.Go(ctx, folder, cache, "mod", "tidy"); err != nil {
@@ -88,13 +98,15 @@ func (v *verifier) settle(ctx context.Context, folder string, modules []workspac
 	var problems []error
 	for _, m := range modules {
 		if got, want := have[m.Path()], v.planned[m.Path()]; got != want {
-			problems = append(problems, fmt.Errorf("asked for %s %s, and go.mod requires %q of it: does the program import it?", m.Name, want, got))
+			problems = append(problems,
+				fmt.Errorf("asked for %s %s, and go.mod requires %q of it: does the program import it?", m.Name, want, got))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// program copies the program, and the packages below the folder beside it, internal, that it imports.
+// program copies the program, and the packages below the folder beside it, internal, that
+// it imports.
 func (v *verifier) program(c consumer, folder string) error {
 	source := filepath.Join(v.Root, filepath.FromSlash(c.Program))
 	if err := copyPackage(source, folder); err != nil {
@@ -110,12 +122,14 @@ func (v *verifier) program(c consumer, folder string) error {
 	}
 	inner := workspace.Root + "/" + path.Dir(c.Program) + "/internal/"
 	for _, p := range packages {
-		uses, err := replaceIn(folder, inner+p.Name()+`"`, domain+"/"+c.Name+"/internal/"+p.Name()+`"`)
+		uses, err := replaceIn(folder, inner+p.Name()+`"`,
+			domain+"/"+c.Name+"/internal/"+p.Name()+`"`)
 		if err != nil {
 			return err
 		}
 		if uses {
-			if err := copyPackage(filepath.Join(beside, p.Name()), filepath.Join(folder, "internal", p.Name())); err != nil {
+			if err := copyPackage(filepath.Join(beside, p.Name()),
+				filepath.Join(folder, "internal", p.Name())); err != nil {
 				return err
 			}
 		}
@@ -150,7 +164,8 @@ func copyPackage(from, to string) error {
 	return nil
 }
 
-// replaceIn replaces a text in the Go files of a folder, and reports whether it was there.
+// replaceIn replaces a text in the Go files of a folder, and reports whether it was
+// there.
 func replaceIn(folder, before, after string) (found bool, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
@@ -165,7 +180,8 @@ func replaceIn(folder, before, after string) (found bool, err error) {
 			continue
 		}
 		found = true
-		if err := os.WriteFile(name, []byte(strings.ReplaceAll(string(text), before, after)), 0o600); err != nil {
+		if err := os.WriteFile(name, []byte(strings.ReplaceAll(string(text), before, after)),
+			0o600); err != nil {
 			return false, err
 		}
 	}

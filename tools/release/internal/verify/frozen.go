@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// frozen calls do while the folder cannot be written to, and refuses one that has changed all the same: root may write
-// everywhere.
+// frozen calls do while the folder cannot be written to, and refuses one that has changed
+// all the same: root may write everywhere.
 func frozen(folder string, do func() error) error {
 	before, err := hashes(folder)
 	if err != nil {
@@ -20,14 +20,16 @@ func frozen(folder string, do func() error) error {
 	if err = permit(folder, 0o555, 0o444); err == nil {
 		err = do()
 	}
-	err = errors.Join(err, permit(folder, 0o755, 0o644)) // whatever happened, for else nobody could remove it
+	// whatever happened, for else nobody could remove it
+	err = errors.Join(err, permit(folder, 0o755, 0o644))
 	after, failed := hashes(folder)
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
 	if changed := changes(before, after); len(changed) > 0 {
-		err = errors.Join(err, fmt.Errorf("its tests write into its own folder, which is read-only in a module cache: let them use "+
-			"t.TempDir instead of\n  %s", strings.Join(changed, "\n  ")))
+		err = errors.Join(err,
+			fmt.Errorf("its tests write into its own folder, which is read-only in a module cache: let them use "+
+				"t.TempDir instead of\n  %s", strings.Join(changed, "\n  ")))
 	}
 	return err
 }

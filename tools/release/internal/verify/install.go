@@ -8,14 +8,18 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/child"
 )
 
-// install does what the documentation tells those who want a command: go install, outside any module.
+// install does what the documentation tells those who want a command: go install, outside
+// any module.
 func (v *verifier) install(ctx context.Context, c command) error {
 	m := v.module(c.Module)
-	cmd := child.Group(ctx, "go", "install", "-ldflags=-s -w", path.Join(m.Path(), c.Package)+"@"+v.planned[m.Path()])
+	cmd := child.Group(ctx, "go", "install", "-ldflags=-s -w",
+		path.Join(m.Path(), c.Package)+"@"+v.planned[m.Path()])
 	cmd.Dir = v.stage.Path()
-	// There is no go.sum then: what the proxy has of other people was checked when it came there. A go.mod that lacks something must
-	// not be completed, as the sandbox would have it.
-	cmd.Env = append(v.stage.Env(v.stage.Cache(shared)), "GOBIN="+v.stage.Path("bin"), "GONOSUMDB=*", "GOFLAGS=-modcacherw -trimpath")
+	// There is no go.sum then: what the proxy has of other people was checked when it
+	// came there. A go.mod that lacks something must not be completed, as the sandbox
+	// would have it.
+	cmd.Env = append(v.stage.Env(v.stage.Cache(shared)), "GOBIN="+v.stage.Path("bin"),
+		"GONOSUMDB=*", "GOFLAGS=-modcacherw -trimpath")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}

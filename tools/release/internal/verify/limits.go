@@ -14,20 +14,23 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// limitsFile has the programs of users and what they may weigh and link; it is named from the root.
+// limitsFile has the programs of users and what they may weigh and link; it is named from
+// the root.
 const limitsFile = "tools/release/consumers.yaml"
 
 // limits are the contents of the file.
 type limits struct {
 	// Platform is the one on which the sizes were measured: linux/amd64.
 	Platform string `yaml:"platform"`
-	// Libraries are the modules that a program links only where it says so, by a short name.
+	// Libraries are the modules that a program links only where it says so, by a short
+	// name.
 	Libraries map[string]string `yaml:"libraries"`
 	Consumers []consumer        `yaml:"consumers"`
 	Commands  []command         `yaml:"commands"`
 }
 
-// A consumer is a program that requires some modules of the repository and nothing else of it.
+// A consumer is a program that requires some modules of the repository and nothing else
+// of it.
 type consumer struct {
 	Name      string   `yaml:"name"`
 	Modules   []string `yaml:"modules"` // the last is the one that the program is about
@@ -47,7 +50,8 @@ func (c consumer) last() string { return c.Modules[len(c.Modules)-1] }
 
 func (c command) path() string { return path.Join(c.Module, c.Package) }
 
-// readLimits reads the file, and refuses one that names what is not there, or that has no program or command for a module.
+// readLimits reads the file, and refuses one that names what is not there, or that has no
+// program or command for a module.
 func readLimits(root string, modules []workspace.Module) (*limits, error) {
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(limitsFile)))
 	if err != nil {
@@ -69,8 +73,10 @@ func readLimits(root string, modules []workspace.Module) (*limits, error) {
 func (l *limits) named(modules []workspace.Module) error {
 	var problems []error
 	known := func(by, name string) {
-		if !slices.ContainsFunc(modules, func(m workspace.Module) bool { return m.Name == name && m.Released() }) {
-			problems = append(problems, fmt.Errorf("%s names %q, which is no module that is released", by, name))
+		if !slices.ContainsFunc(modules,
+			func(m workspace.Module) bool { return m.Name == name && m.Released() }) {
+			problems = append(problems,
+				fmt.Errorf("%s names %q, which is no module that is released", by, name))
 		}
 	}
 	for _, c := range l.Consumers {
@@ -82,7 +88,8 @@ func (l *limits) named(modules []workspace.Module) error {
 		}
 		for _, name := range c.Links {
 			if l.Libraries[name] == "" {
-				problems = append(problems, fmt.Errorf("%s links %q, which is none of the libraries", c.Name, name))
+				problems = append(problems,
+					fmt.Errorf("%s links %q, which is none of the libraries", c.Name, name))
 			}
 		}
 	}
@@ -96,7 +103,8 @@ func (l *limits) named(modules []workspace.Module) error {
 func (l *limits) served(modules []workspace.Module) error {
 	var problems []error
 	for _, m := range modules {
-		if !m.Released() || slices.ContainsFunc(l.Consumers, func(c consumer) bool { return c.last() == m.Name }) ||
+		if !m.Released() || slices.ContainsFunc(l.Consumers,
+			func(c consumer) bool { return c.last() == m.Name }) ||
 			slices.ContainsFunc(l.Commands, func(c command) bool { return c.Module == m.Name }) {
 			continue
 		}

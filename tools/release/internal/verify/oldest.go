@@ -20,9 +20,11 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/child"
 )
 
-// oldest holds the packages, and all that they import, to the oldest Go that is supported: its go command has to accept the
-// modules and chooses the files, and these have to fit the language that each module states and that Go's standard library. Nothing is
-// compiled: what an older Go refuses, it refuses before that, and to compile it all a second time takes several times as long.
+// oldest holds the packages, and all that they import, to the oldest Go that is
+// supported: its go command has to accept the modules and chooses the files, and these
+// have to fit the language that each module states and that Go's standard library.
+// Nothing is compiled: what an older Go refuses, it refuses before that, and to compile
+// it all a second time takes several times as long.
 func (v *verifier) oldest(ctx context.Context, folder string, packages []string) error {
 	if runtime.Version() == "go"+goVersion {
 		return nil
@@ -35,7 +37,10 @@ func (v *verifier) oldest(ctx context.Context, folder string, packages []string)
 		fmt.Fprintf(v.Out, "*** NOT TRIED WITH GO %s, WHICH IS PROMISED: it cannot be obtained: %v ***\n", goVersion, err)
 		return nil
 	}
-	args := append([]string{"list", "-mod=readonly", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Standard,Module"}, packages...)
+	args := append([]string{
+		"list", "-mod=readonly", "-deps",
+		"-json=ImportPath,Dir,GoFiles,ImportMap,Standard,Module",
+	}, packages...)
 	cmd := child.Group(ctx, filepath.Join(root, "bin", "go"), args...)
 	cmd.Dir, cmd.Env = folder, append(v.stage.Env(v.stage.Cache(shared)), "GOROOT="+root)
 	var problem bytes.Buffer
@@ -52,10 +57,12 @@ func (v *verifier) oldest(ctx context.Context, folder string, packages []string)
 	return nil
 }
 
-// toolchain returns the root of the oldest Go, which comes through the module proxy into the shared module cache.
+// toolchain returns the root of the oldest Go, which comes through the module proxy into
+// the shared module cache.
 func toolchain(ctx context.Context) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
-	cmd.Dir, cmd.Env = os.TempDir(), append(os.Environ(), "GOTOOLCHAIN=go"+goVersion, "GOWORK=off", "GOFLAGS=")
+	cmd.Dir, cmd.Env = os.TempDir(),
+		append(os.Environ(), "GOTOOLCHAIN=go"+goVersion, "GOWORK=off", "GOFLAGS=")
 	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
@@ -67,12 +74,14 @@ func toolchain(ctx context.Context) (string, error) {
 type source struct {
 	ImportPath, Dir string
 	GoFiles         []string
-	ImportMap       map[string]string // of the paths that mean another package, in the standard library
-	Standard        bool
-	Module          *struct{ GoVersion string }
+	// of the paths that mean another package, in the standard library
+	ImportMap map[string]string
+	Standard  bool
+	Module    *struct{ GoVersion string }
 }
 
-// checkTypes checks the packages that the go command has listed, each after those that it imports.
+// checkTypes checks the packages that the go command has listed, each after those that it
+// imports.
 func checkTypes(ctx context.Context, list []byte) error {
 	known := map[string]*types.Package{"unsafe": types.Unsafe}
 	for decoder := json.NewDecoder(bytes.NewReader(list)); ctx.Err() == nil; {
@@ -93,13 +102,15 @@ func checkTypes(ctx context.Context, list []byte) error {
 	return ctx.Err()
 }
 
-// check reads the package and checks its types, with those that are known. The errors are all of the package's.
+// check reads the package and checks its types, with those that are known. The errors are
+// all of the package's.
 func (s *source) check(known map[string]*types.Package) (*types.Package, error) {
 	set := token.NewFileSet()
 	files := make([]*ast.File, len(s.GoFiles))
 	for i, name := range s.GoFiles {
 		var err error
-		if files[i], err = parser.ParseFile(set, filepath.Join(s.Dir, name), nil, parser.SkipObjectResolution); err != nil {
+		if files[i], err = parser.ParseFile(set, filepath.Join(s.Dir, name), nil,
+			parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
 	}

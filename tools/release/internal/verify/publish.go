@@ -19,8 +19,8 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
 
-// publish puts into the proxy what can be obtained after the next release: the tree of each module that has changed, and
-// every tag that somebody requires.
+// publish puts into the proxy what can be obtained after the next release: the tree of
+// each module that has changed, and every tag that somebody requires.
 func (v *verifier) publish(ctx context.Context) error {
 	for _, m := range v.stage.Modules {
 		if !m.Released() {
@@ -34,7 +34,8 @@ func (v *verifier) publish(ctx context.Context) error {
 		if v.stage.Tagged(m, version) {
 			err = v.stage.PublishTag(ctx, m, version)
 		} else {
-			err = errors.Join(modproxy.Add(ctx, v.stage.Proxy(), m, version), v.stage.PublishRequired(ctx, m))
+			err = errors.Join(modproxy.Add(ctx, v.stage.Proxy(), m, version),
+				v.stage.PublishRequired(ctx, m))
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
@@ -43,14 +44,17 @@ func (v *verifier) publish(ctx context.Context) error {
 	return nil
 }
 
-// next returns the version under which the tree of a module will be published; it is the newest tag where nothing has changed
-// since. What `release plan` chooses may be higher, which makes no difference to anybody who requires it here.
+// next returns the version under which the tree of a module will be published; it is the
+// newest tag where nothing has changed since. What `release plan` chooses may be higher,
+// which makes no difference to anybody who requires it here.
 func (v *verifier) next(ctx context.Context, m workspace.Module) (string, error) {
 	latest := v.stage.Latest(m)
 	if latest == "" || semver.Compare(m.Version, latest) > 0 {
 		return m.Version, nil
 	}
-	tag, err := modproxy.Hash(func(w io.Writer) error { return modproxy.PackTag(w, v.Root, m, latest) })
+	tag, err := modproxy.Hash(func(w io.Writer) error {
+		return modproxy.PackTag(w, v.Root, m, latest)
+	})
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +65,8 @@ func (v *verifier) next(ctx context.Context, m workspace.Module) (string, error)
 	return patch(latest)
 }
 
-// patch returns the version after one with a tag: v0.1.1 after v0.1.0, and v0.1.0 after v0.1.0-rc.1.
+// patch returns the version after one with a tag: v0.1.1 after v0.1.0, and v0.1.0 after
+// v0.1.0-rc.1.
 func patch(version string) (string, error) {
 	if pre := semver.Prerelease(version); pre != "" {
 		return strings.TrimSuffix(version, pre), nil
@@ -74,7 +79,8 @@ func patch(version string) (string, error) {
 	return version[:i] + strconv.Itoa(n+1), nil
 }
 
-// strangers returns the hashes of other people's modules in the go.sum files of all modules.
+// strangers returns the hashes of other people's modules in the go.sum files of all
+// modules.
 func strangers(modules []workspace.Module) ([]byte, error) {
 	var all bytes.Buffer
 	for _, m := range modules {

@@ -26,14 +26,16 @@ func (v *verifier) released(ctx context.Context, m workspace.Module) error {
 	}
 	folder := v.stage.Path("modules", strings.ReplaceAll(m.Name, "/", "+"), filepath.Base(m.Dir))
 	id := module.Version{Path: m.Path(), Version: v.planned[m.Path()]}
-	if err := v.stage.Unpack(folder, id, func(w io.Writer) error { return modproxy.Pack(ctx, w, m, id.Version) }); err != nil {
+	if err := v.stage.Unpack(folder, id,
+		func(w io.Writer) error { return modproxy.Pack(ctx, w, m, id.Version) }); err != nil {
 		return err
 	}
 	if err := v.complete(ctx, m, folder); err != nil {
 		return err
 	}
 	return frozen(folder, func() error {
-		// The tests are not vetted once more, by the few checks that go test makes on its own.
+		// The tests are not vetted once more, by the few checks that go test makes on its
+		// own.
 		for _, args := range [][]string{{"build"}, {"vet"}, {"test", "-short", "-vet=off"}} {
 			args = append(args, "-mod=readonly", "./...")
 			if err := v.stage.Go(ctx, folder, v.stage.Cache(shared), args...); err != nil {
@@ -44,8 +46,8 @@ func (v *verifier) released(ctx context.Context, m workspace.Module) error {
 	})
 }
 
-// complete tidies the module, which adds the hashes of siblings that will be there when it is published. Anything else that is
-// missing or too much is an error.
+// complete tidies the module, which adds the hashes of siblings that will be there when
+// it is published. Anything else that is missing or too much is an error.
 func (v *verifier) complete(ctx context.Context, m workspace.Module, folder string) error {
 	name := filepath.Join(folder, "go.sum")
 	text, err := read(folder, "go.sum")
@@ -69,7 +71,8 @@ func (v *verifier) complete(ctx context.Context, m workspace.Module, folder stri
 	return nil
 }
 
-// lasting keeps the hash of a sibling's version that has a tag. That of one to be published changes with every commit.
+// lasting keeps the hash of a sibling's version that has a tag. That of one to be
+// published changes with every commit.
 func (v *verifier) lasting(l sums.Line) (string, error) {
 	if sibling, ok := v.stage.ByPath(l.Path); ok && v.stage.Tagged(sibling, l.Version) {
 		return l.Hash, nil
@@ -77,7 +80,8 @@ func (v *verifier) lasting(l sums.Line) (string, error) {
 	return "", nil
 }
 
-// unchanged refuses a go.mod or go.sum that the go command had to mend; the siblings' hashes are left out.
+// unchanged refuses a go.mod or go.sum that the go command had to mend; the siblings'
+// hashes are left out.
 func unchanged(before, after string) error {
 	for _, name := range []string{"go.mod", "go.sum"} {
 		want, err := read(before, name)
@@ -89,7 +93,8 @@ func unchanged(before, after string) error {
 			return err
 		}
 		if want, have = sums.Others(want), sums.Others(have); !bytes.Equal(want, have) {
-			return fmt.Errorf("%s is not what go mod tidy makes of it: run make tidy\n%s", name, difference(want, have))
+			return fmt.Errorf("%s is not what go mod tidy makes of it: run make tidy\n%s",
+				name, difference(want, have))
 		}
 	}
 	return nil
@@ -118,13 +123,16 @@ func (v *verifier) hint(m workspace.Module, step string) error {
 	for _, need := range m.Siblings() {
 		if planned := v.planned[need.Path]; semver.Compare(planned, need.Version) > 0 {
 			sibling, _ := v.stage.ByPath(need.Path)
-			hints = append(hints, fmt.Errorf("hint: it was tried with %s %s, which it requires, and %[1]s has changed since: where it needs that "+
-				"change, name the next version of %[1]s in go.work and require it", sibling.Name, need.Version))
+			hints = append(hints,
+				fmt.Errorf("hint: it was tried with %s %s, which it requires, and %[1]s has changed since: where it needs that "+
+					"change, name the next version of %[1]s in go.work and require it",
+					sibling.Name, need.Version))
 		}
 	}
 	if step == "test" {
-		hints = append(hints, errors.New("hint: the tests ran in the module's own zip, which cannot be written to and has no file of another "+
-			"module or of the repository: move what they read into the module, or skip them with the reason"))
+		hints = append(hints, errors.New(
+			"hint: the tests ran in the module's own zip, which cannot be written to and has no file of another "+
+				"module or of the repository: move what they read into the module, or skip them with the reason"))
 	}
 	return errors.Join(hints...)
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// together makes a program that imports every public package of all modules, and starts it: what registers itself does so once.
-// Then the packages are held to the oldest Go.
+// together makes a program that imports every public package of all modules, and starts
+// it: what registers itself does so once. Then the packages are held to the oldest Go.
 func (v *verifier) together(ctx context.Context) error {
-	modules := slices.DeleteFunc(slices.Clone(v.stage.Modules), func(m workspace.Module) bool { return !m.Released() })
+	modules := slices.DeleteFunc(slices.Clone(v.stage.Modules),
+		func(m workspace.Module) bool { return !m.Released() })
 	folder, cache := v.stage.Path("consumers", "all"), v.stage.Cache(shared)
 	if err := v.begin(ctx, folder, "all", modules); err != nil {
 		return err
@@ -29,7 +30,8 @@ func (v *verifier) together(ctx context.Context) error {
 		fmt.Fprintf(&b, "import _ %q\n", p)
 	}
 	b.WriteString("\nfunc main() {}\n")
-	if err := os.WriteFile(filepath.Join(folder, "main.go"), []byte(b.String()), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "main.go"), []byte(b.String()),
+		0o600); err != nil {
 		return err
 	}
 	if err := v.settle(ctx, folder, importable(modules, packages)); err != nil {
@@ -38,7 +40,10 @@ func (v *verifier) together(ctx context.Context) error {
 	if err := v.oldest(ctx, folder, packages); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"vet", "-mod=readonly", "."}, {"run", "-mod=readonly", "-ldflags=-s -w", "."}} {
+	for _, args := range [][]string{
+		{"vet", "-mod=readonly", "."},
+		{"run", "-mod=readonly", "-ldflags=-s -w", "."},
+	} {
 		if err := v.stage.Go(ctx, folder, cache, args...); err != nil {
 			return err
 		}
@@ -47,7 +52,9 @@ func (v *verifier) together(ctx context.Context) error {
 }
 
 // public lists the packages of the modules that a program can import.
-func (v *verifier) public(ctx context.Context, folder string, modules []workspace.Module) ([]string, error) {
+func (v *verifier) public(
+	ctx context.Context, folder string, modules []workspace.Module,
+) ([]string, error) {
 	args := []string{"list", "-f", "{{if and .GoFiles (ne .Name \"main\")}}{{.ImportPath}}{{end}}"}
 	for _, m := range modules {
 		args = append(args, m.Path()+"/...")
@@ -57,12 +64,15 @@ func (v *verifier) public(ctx context.Context, folder string, modules []workspac
 		return nil, err
 	}
 	packages := slices.Compact(slices.Sorted(strings.FieldsSeq(string(out))))
-	return slices.DeleteFunc(packages, func(p string) bool { return slices.Contains(strings.Split(p, "/"), "internal") }), nil
+	return slices.DeleteFunc(packages,
+		func(p string) bool { return slices.Contains(strings.Split(p, "/"), "internal") }), nil
 }
 
-// importable returns the modules of which there are packages to import; the others have commands only.
+// importable returns the modules of which there are packages to import; the others have
+// commands only.
 func importable(modules []workspace.Module, packages []string) []workspace.Module {
 	return slices.DeleteFunc(slices.Clone(modules), func(m workspace.Module) bool {
-		return !slices.ContainsFunc(packages, func(p string) bool { return p == m.Path() || strings.HasPrefix(p, m.Path()+"/") })
+		return !slices.ContainsFunc(packages,
+			func(p string) bool { return p == m.Path() || strings.HasPrefix(p, m.Path()+"/") })
 	})
 }

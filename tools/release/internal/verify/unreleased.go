@@ -12,7 +12,8 @@ import (
 // copied is the folder of the tree's copy.
 func (v *verifier) copied() string { return v.Tree.Path("src") }
 
-// unreleased proves a module that is never published in a copy of the tree, with the trees of its siblings.
+// unreleased proves a module that is never published in a copy of the tree, with the
+// trees of its siblings.
 func (v *verifier) unreleased(ctx context.Context, m workspace.Module) error {
 	if err := v.rules(m); err != nil {
 		return err
@@ -23,11 +24,17 @@ func (v *verifier) unreleased(ctx context.Context, m workspace.Module) error {
 		return err
 	}
 	if text != nil { // the hashes of tags are not those of the tree
-		if err := os.WriteFile(filepath.Join(folder, "go.sum"), sums.Others(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, "go.sum"), sums.Others(text),
+			0o600); err != nil {
 			return err
 		}
 	}
-	for _, args := range [][]string{{"mod", "tidy"}, {"build", "./..."}, {"vet", "./..."}, {"test", "-short", "-vet=off", "./..."}} {
+	for _, args := range [][]string{
+		{"mod", "tidy"},
+		{"build", "./..."},
+		{"vet", "./..."},
+		{"test", "-short", "-vet=off", "./..."},
+	} {
 		if err := v.Tree.Go(ctx, folder, cache, args...); err != nil {
 			return err
 		}
@@ -47,7 +54,8 @@ func copyTree(ctx context.Context, from, to string) error {
 		return err
 	}
 	for _, name := range files {
-		source, target := filepath.Join(from, filepath.FromSlash(name)), filepath.Join(to, filepath.FromSlash(name))
+		source, target := filepath.Join(from, filepath.FromSlash(name)),
+			filepath.Join(to, filepath.FromSlash(name))
 		data, err := os.ReadFile(source)
 		if err != nil {
 			return err

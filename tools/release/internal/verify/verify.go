@@ -1,5 +1,6 @@
-// Package verify proves that the modules of a working tree can be used by somebody who has nothing but Go and a module proxy:
-// each module from the zip that would be published, and programs that require them.
+// Package verify proves that the modules of a working tree can be used by somebody who
+// has nothing but Go and a module proxy: each module from the zip that would be
+// published, and programs that require them.
 package verify
 
 import (
@@ -18,25 +19,29 @@ import (
 type Options struct {
 	Root   string
 	Chosen []workspace.Module // all of the tree, or some
-	Tree   *sandbox.Sandbox   // its proxy has the trees of all modules, under the versions of go.work
-	Out    io.Writer          // is told how each step went
+	// its proxy has the trees of all modules, under the versions of go.work
+	Tree *sandbox.Sandbox
+	Out  io.Writer // is told how each step went
 }
 
-// shared is the module cache of all that is verified. It begins empty; go.sum is checked whatever it holds.
+// shared is the module cache of all that is verified. It begins empty; go.sum is checked
+// whatever it holds.
 const shared = "verify"
 
 // A verifier has the module proxy as it will be after the next release.
 type verifier struct {
 	Options
 
-	stage   *stage.Stage
-	planned map[string]string // of each released module: the version that the tree is published as, by import path
+	stage *stage.Stage
+	// of each released module: the version that the tree is published as, by import path
+	planned map[string]string
 	limits  *limits
 	sums    []byte // the hashes of other people's modules, of all go.sum files
 }
 
-// Run verifies the chosen modules, the programs of their users and, where all are chosen, all modules together with the oldest
-// Go. It goes on after a failure, and returns all of them.
+// Run verifies the chosen modules, the programs of their users and, where all are chosen,
+// all modules together with the oldest Go. It goes on after a failure, and returns all of
+// them.
 func Run(ctx context.Context, o Options) (err error) {
 	modules, err := workspace.Modules(o.Root)
 	if err != nil {
@@ -76,16 +81,25 @@ func (v *verifier) tasks() []task {
 		if !m.Released() {
 			prove = v.unreleased
 		}
-		tasks = append(tasks, task{m.Name, func(ctx context.Context) error { return prove(ctx, m) }})
+		tasks = append(tasks, task{
+			m.Name,
+			func(ctx context.Context) error { return prove(ctx, m) },
+		})
 	}
 	for _, c := range v.limits.Consumers {
 		if v.chose(c.last()) {
-			tasks = append(tasks, task{"program " + c.Name, func(ctx context.Context) error { return v.consumer(ctx, c) }})
+			tasks = append(tasks, task{
+				"program " + c.Name,
+				func(ctx context.Context) error { return v.consumer(ctx, c) },
+			})
 		}
 	}
 	for _, c := range v.limits.Commands {
 		if v.chose(c.Module) {
-			tasks = append(tasks, task{"install " + c.path(), func(ctx context.Context) error { return v.install(ctx, c) }})
+			tasks = append(tasks, task{
+				"install " + c.path(),
+				func(ctx context.Context) error { return v.install(ctx, c) },
+			})
 		}
 	}
 	return tasks

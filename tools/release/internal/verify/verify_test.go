@@ -32,17 +32,21 @@ func repository(t *testing.T) *repotest.Repo {
 	}
 	r.Write("tools/release/consumers.yaml", limits)
 	r.Write("hello/core/main.go", program(`_ "github.com/plinthgo/plinth/core"`))
-	r.Write("hello/sqlite/main.go", program(`"github.com/plinthgo/plinth/hello/internal/greet"`, `_ "github.com/plinthgo/plinth/sqlite"`)+"\nvar _ = greet.Greet\n")
-	r.Write("hello/internal/greet/greet.go", "package greet\n\nimport \"github.com/plinthgo/plinth/core\"\n\nvar Greet = core.Hello()\n")
+	r.Write("hello/sqlite/main.go", program(`"github.com/plinthgo/plinth/hello/internal/greet"`,
+		`_ "github.com/plinthgo/plinth/sqlite"`)+"\nvar _ = greet.Greet\n")
+	r.Write("hello/internal/greet/greet.go",
+		"package greet\n\nimport \"github.com/plinthgo/plinth/core\"\n\nvar Greet = core.Hello()\n")
 	r.Write("hello/grpcx/main.go", program(`_ "github.com/plinthgo/plinth/grpcx"`))
-	r.Write("hello/validate/main.go", program(`_ "github.com/plinthgo/plinth/grpcx"`, `_ "github.com/plinthgo/plinth/grpcx/validate"`))
+	r.Write("hello/validate/main.go", program(`_ "github.com/plinthgo/plinth/grpcx"`,
+		`_ "github.com/plinthgo/plinth/grpcx/validate"`))
 	r.Commit("what verify needs")
 	return r
 }
 
 // program is one that imports these.
 func program(imports ...string) string {
-	return "package main\n\nimport (\n\t" + strings.Join(imports, "\n\t") + "\n)\n\nfunc main() {}\n"
+	return "package main\n\nimport (\n\t" + strings.Join(imports, "\n\t") +
+		"\n)\n\nfunc main() {}\n"
 }
 
 // release gives every module of the repository its first tag.
@@ -77,7 +81,8 @@ func run(t *testing.T, r *repotest.Repo, names ...string) (string, error) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	err = verify.Run(t.Context(), verify.Options{Root: r.Root, Chosen: chosen, Tree: tree, Out: &out})
+	err = verify.Run(t.Context(),
+		verify.Options{Root: r.Root, Chosen: chosen, Tree: tree, Out: &out})
 	return out.String(), err
 }
 
@@ -90,12 +95,15 @@ func TestGoodRepositoryPasses(t *testing.T) {
 		case "changed since":
 			r.Write("core/core_test.go", "package core_test\n")
 			r.Write("core/new.go", "package core\n\nconst New = 1\n")
-			r.Write("examples/new.go", "package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nconst _ = core.New\n")
+			r.Write("examples/new.go",
+				"package main\n\nimport \"github.com/plinthgo/plinth/core\"\n\nconst _ = core.New\n")
 		case "raised":
-			r.Replace("go.work", "replace (", "replace (\n\tgithub.com/plinthgo/plinth/core v0.2.0 => ./core")
+			r.Replace("go.work", "replace (",
+				"replace (\n\tgithub.com/plinthgo/plinth/core v0.2.0 => ./core")
 			r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.2.0")
 			r.Replace("examples/go.mod", "core v0.1.0", "core v0.2.0")
-			r.Write("sqlite/new.go", "package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\nconst New = core.New\n")
+			r.Write("sqlite/new.go",
+				"package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\nconst New = core.New\n")
 		}
 		out, err := run(t, r)
 		if err != nil {
@@ -122,23 +130,37 @@ func TestSeededMistakeIsCaught(t *testing.T) {
 	}{
 		{"requirement of a sibling without a tag", func(r *repotest.Repo) {
 			r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.2.0")
-		}, []string{"requires github.com/plinthgo/plinth/core@v0.2.0, which has no tag", "require v0.1.0, or let go.work replace"}},
+		}, []string{
+			"requires github.com/plinthgo/plinth/core@v0.2.0, which has no tag",
+			"require v0.1.0, or let go.work replace",
+		}},
 		{"API that the required core lacks", func(r *repotest.Repo) {
 			release(r)
 			r.Write("core/new.go", "package core\n\nfunc New() string { return \"new\" }\n")
 			r.Replace("sqlite/sqlite.go", "core.Hello()", "core.New()")
-		}, []string{"undefined: core.New", "hint: it was tried with core v0.1.0", "name the next version of core in go.work"}},
+		}, []string{
+			"undefined: core.New", "hint: it was tried with core v0.1.0",
+			"name the next version of core in go.work",
+		}},
 		{"package that the required core lacks", func(r *repotest.Repo) {
 			release(r)
 			r.Write("core/fresh/fresh.go", "package fresh\n")
-			r.Write("sqlite/fresh.go", "package sqlite\n\nimport _ \"github.com/plinthgo/plinth/core/fresh\"\n")
-		}, []string{"+ require github.com/plinthgo/plinth/core v0.1.1", "hint: it was tried with core v0.1.0"}},
+			r.Write("sqlite/fresh.go",
+				"package sqlite\n\nimport _ \"github.com/plinthgo/plinth/core/fresh\"\n")
+		}, []string{
+			"+ require github.com/plinthgo/plinth/core v0.1.1",
+			"hint: it was tried with core v0.1.0",
+		}},
 		{"replace that was left in", func(r *repotest.Repo) {
-			r.Write("sqlite/go.mod", r.Read("sqlite/go.mod")+"\nreplace github.com/plinthgo/plinth/core => ../core\n")
+			r.Write("sqlite/go.mod",
+				r.Read("sqlite/go.mod")+"\nreplace github.com/plinthgo/plinth/core => ../core\n")
 		}, []string{"has a replace of github.com/plinthgo/plinth/core", "remove it"}},
 		{"file of another module in a test", func(r *repotest.Repo) {
 			r.Write("sqlite/other_test.go", reads("../core/core.go"))
-		}, []string{"stat ../core/core.go", "hint: the tests ran in the module's own zip", "move what they read into the module"}},
+		}, []string{
+			"stat ../core/core.go", "hint: the tests ran in the module's own zip",
+			"move what they read into the module",
+		}},
 		{"file of the repository in a test", func(r *repotest.Repo) {
 			r.Write("sqlite/other_test.go", reads("../modules.txt"))
 		}, []string{"stat ../modules.txt", "hint: the tests ran in the module's own zip"}},
@@ -149,14 +171,21 @@ func TestSeededMistakeIsCaught(t *testing.T) {
 			r.Write("sqlite/write_test.go", doing("err := os.WriteFile(\"sqlite.go\", nil, 0o600)"))
 		}, []string{writes, "sqlite.go"}},
 		{"go.mod with what nobody needs", func(r *repotest.Repo) {
-			r.Write("sqlite/go.mod", r.Read("sqlite/go.mod")+"\nrequire github.com/plinthgo/plinth/grpcx v0.1.0\n")
+			r.Write("sqlite/go.mod",
+				r.Read("sqlite/go.mod")+"\nrequire github.com/plinthgo/plinth/grpcx v0.1.0\n")
 		}, []string{"go.mod is not what go mod tidy makes of it: run make tidy", "grpcx v0.1.0"}},
 		{"import that go.mod does not have", func(r *repotest.Repo) {
-			r.Write("sqlite/more.go", "package sqlite\n\nimport _ \"github.com/plinthgo/plinth/grpcx\"\n")
-		}, []string{"go.mod is not what go mod tidy makes of it: run make tidy", "+ github.com/plinthgo/plinth/grpcx v0.1.0"}},
+			r.Write("sqlite/more.go",
+				"package sqlite\n\nimport _ \"github.com/plinthgo/plinth/grpcx\"\n")
+		}, []string{
+			"go.mod is not what go mod tidy makes of it: run make tidy",
+			"+ github.com/plinthgo/plinth/grpcx v0.1.0",
+		}},
 		{"library that is forbidden", func(r *repotest.Repo) {
-			r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.1.0\n\nrequire github.com/plinthgo/plinth/grpcx v0.1.0")
-			r.Write("sqlite/more.go", "package sqlite\n\nimport _ \"github.com/plinthgo/plinth/grpcx\"\n")
+			r.Replace("sqlite/go.mod", "core v0.1.0",
+				"core v0.1.0\n\nrequire github.com/plinthgo/plinth/grpcx v0.1.0")
+			r.Write("sqlite/more.go",
+				"package sqlite\n\nimport _ \"github.com/plinthgo/plinth/grpcx\"\n")
 		}, []string{"it links github.com/plinthgo/plinth/grpcx, which is forbidden to who imports [core sqlite]", "it links 3 modules, and its budget"}},
 		{"toolchain", func(r *repotest.Repo) {
 			r.Replace("sqlite/go.mod", "go 1.26.0", "go 1.26.0\n\ntoolchain go1.27.0")
@@ -169,8 +198,10 @@ func TestSeededMistakeIsCaught(t *testing.T) {
 		}, []string{"no LICENSE with the Apache License"}},
 		{"program that needs cgo", func(r *repotest.Repo) {
 			r.Write("sqlite/cgo.go", "package sqlite\n\nimport \"C\"\n\nconst Native = true\n")
-			r.Replace("hello/sqlite/main.go", "_ \"github.com/plinthgo/plinth/sqlite\"", "\"github.com/plinthgo/plinth/sqlite\"")
-			r.Write("hello/sqlite/main.go", r.Read("hello/sqlite/main.go")+"\nvar _ = sqlite.Native\n")
+			r.Replace("hello/sqlite/main.go", "_ \"github.com/plinthgo/plinth/sqlite\"",
+				"\"github.com/plinthgo/plinth/sqlite\"")
+			r.Write("hello/sqlite/main.go",
+				r.Read("hello/sqlite/main.go")+"\nvar _ = sqlite.Native\n")
 		}, []string{"undefined: sqlite.Native"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -204,7 +235,8 @@ func TestTestThatFails(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "--- FAIL: TestName") {
 		t.Errorf("error = %v, want the name of the test\n%s", err, out)
 	}
-	if !strings.Contains(out, "FAIL") || !strings.Contains(out, "program sqlite                 ok") {
+	if !strings.Contains(out, "FAIL") ||
+		!strings.Contains(out, "program sqlite                 ok") {
 		t.Errorf("output = %s, want the failure of the module, and that its program is fine", out)
 	}
 }
@@ -221,28 +253,44 @@ func TestExamplesAreTriedWithTheTreeOfTheirSiblings(t *testing.T) {
 
 func TestSizeIsHeldToItsBudget(t *testing.T) {
 	r := repository(t)
-	r.Replace("tools/release/consumers.yaml", "platform: any", "platform: "+runtime.GOOS+"/"+runtime.GOARCH)
+	r.Replace("tools/release/consumers.yaml", "platform: any",
+		"platform: "+runtime.GOOS+"/"+runtime.GOARCH)
 	r.Replace("tools/release/consumers.yaml", "hello/sqlite,", "hello/sqlite, megabytes: 0.2,")
 	_, err := run(t, r, "sqlite")
-	if err == nil || !strings.Contains(err.Error(), "and its budget in tools/release/consumers.yaml is 0.2 MB") {
+	if err == nil || !strings.Contains(err.Error(),
+		"and its budget in tools/release/consumers.yaml is 0.2 MB") {
 		t.Errorf("error = %v, want the budget", err)
 	}
 }
 
 func TestLimitsAreOfModulesThatThereAre(t *testing.T) {
 	for _, tc := range []struct{ name, before, after, want string }{
-		{"module without a program", "  - { name: sqlite, modules: [core, sqlite], program: hello/sqlite, linked: 2 }\n", "", "no program uses sqlite"},
-		{"module that is not there", "[core, sqlite]", "[core, gone, sqlite]", `sqlite names "gone"`},
-		{"module that is never released", "[core, sqlite]", "[examples, sqlite]", `sqlite names "examples"`},
+		{
+			"module without a program",
+			"  - { name: sqlite, modules: [core, sqlite], program: hello/sqlite, linked: 2 }\n", "",
+			"no program uses sqlite",
+		},
+		{
+			"module that is not there", "[core, sqlite]", "[core, gone, sqlite]",
+			`sqlite names "gone"`,
+		},
+		{
+			"module that is never released", "[core, sqlite]", "[examples, sqlite]",
+			`sqlite names "examples"`,
+		},
 		{"library that is not there", "[calls]", "[gone]", `grpcx links "gone"`},
 		{"field that is not there", "linked: 1", "linkd: 1", "linkd"},
 		{"program that is not there", "hello/sqlite", "hello/gone", "there is no program in"},
-		{"library that is not linked", "[core, sqlite], program: hello/sqlite", "[core, sqlite], program: hello/sqlite, links: [calls]", "it does not link"},
+		{
+			"library that is not linked", "[core, sqlite], program: hello/sqlite",
+			"[core, sqlite], program: hello/sqlite, links: [calls]", "it does not link",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := repository(t)
 			r.Replace("tools/release/consumers.yaml", tc.before, tc.after)
-			if _, err := run(t, r, "sqlite"); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := run(t, r, "sqlite"); err == nil ||
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want %q in it", err, tc.want)
 			}
 		})
@@ -251,12 +299,16 @@ func TestLimitsAreOfModulesThatThereAre(t *testing.T) {
 
 func TestCommandIsInstalled(t *testing.T) {
 	r := repository(t)
-	r.Write("tools/release/consumers.yaml", limits+"commands: [{ module: core, package: cmd/hello }]\n")
-	if out, err := run(t, r, "core"); err != nil || !strings.Contains(out, "install core/cmd/hello") {
+	r.Write("tools/release/consumers.yaml",
+		limits+"commands: [{ module: core, package: cmd/hello }]\n")
+	if out, err := run(t, r, "core"); err != nil ||
+		!strings.Contains(out, "install core/cmd/hello") {
 		t.Errorf("verify = %v\n%s", err, out)
 	}
-	r.Write("tools/release/consumers.yaml", limits+"commands: [{ module: core, package: cmd/gone }]\n")
-	if _, err := run(t, r, "core"); err == nil || !strings.Contains(err.Error(), "does not contain package") {
+	r.Write("tools/release/consumers.yaml",
+		limits+"commands: [{ module: core, package: cmd/gone }]\n")
+	if _, err := run(t, r, "core"); err == nil ||
+		!strings.Contains(err.Error(), "does not contain package") {
 		t.Errorf("verify = %v, want the package that is not there", err)
 	}
 }
@@ -266,12 +318,15 @@ func TestOldestGoIsTried(t *testing.T) {
 		t.Skip("this is the oldest Go, which refuses what it does not know in every step")
 	}
 	r := repository(t)
-	r.Write("core/new.go", "package core\n\nimport \"strings\"\n\nfunc Last(s string) { _, _, _ = strings.CutLast(s, \"/\") }\n") // since Go 1.27
+	// since Go 1.27
+	r.Write("core/new.go", "package core\n\nimport \"strings\"\n\nfunc Last(s string) { _, _, _ = strings.CutLast(s, \"/\") }\n")
 	out, err := run(t, r)
 	if strings.Contains(out, "NOT TRIED WITH GO") {
 		t.Skip(out)
 	}
-	if err == nil || !strings.Contains(err.Error(), "with Go 1.26.0, the oldest that is supported") || !strings.Contains(err.Error(), "undefined: strings.CutLast") {
+	if err == nil || !strings.Contains(err.Error(),
+		"with Go 1.26.0, the oldest that is supported") ||
+		!strings.Contains(err.Error(), "undefined: strings.CutLast") {
 		t.Errorf("error = %v, want what Go 1.26 does not have", err)
 	}
 }

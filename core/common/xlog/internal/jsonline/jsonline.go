@@ -1,5 +1,5 @@
-// Package jsonline is the form of a line of the log: its own keys, and how they are found in its
-// JSON.
+// Package jsonline is the form of a line of the log: its own keys, and how they are found
+// in its JSON.
 package jsonline
 
 import (
@@ -37,7 +37,8 @@ func Members(object []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// Unquote returns the text of a JSON string, nothing for null, and the JSON of everything else.
+// Unquote returns the text of a JSON string, nothing for null, and the JSON of everything
+// else.
 func Unquote(value []byte) string {
 	var s string
 	if json.Unmarshal(value, &s) != nil {

@@ -14,8 +14,8 @@ var (
 // usualValue is the length of the JSON for which Encode allocates at first.
 const usualValue = 128
 
-// Encode returns the JSON of v: errors in it by their text, URLs without secrets, and values
-// masked by their keys. A panic of a value's own method is an error.
+// Encode returns the JSON of v: errors in it by their text, URLs without secrets, and
+// values masked by their keys. A panic of a value's own method is an error.
 func (m *Set) Encode(v any) (text []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -28,8 +28,8 @@ func (m *Set) Encode(v any) (text []byte, err error) {
 	return m.maskJSON(text)
 }
 
-// replace returns how values of type t are replaced: encoding/json writes most errors as {}, and
-// a URL with its secrets.
+// replace returns how values of type t are replaced: encoding/json writes most errors as
+// {}, and a URL with its secrets.
 func (m *Set) replace(t reflect.Type) func(v reflect.Value) string {
 	switch {
 	case t.Implements(errorType):

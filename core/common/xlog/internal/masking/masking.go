@@ -21,8 +21,8 @@ type Set struct {
 	short  bool    // a word has less than three letters
 	values jsonenc.Encoder
 
-	// decided are answers of look. The first key in a place stays there, so nobody fills it anew
-	// all the time, and long keys get none: it is bounded.
+	// decided are answers of look. The first key in a place stays there, so nobody fills
+	// it anew all the time, and long keys get none: it is bounded.
 	decided [512]atomic.Pointer[answer]
 }
 
@@ -54,8 +54,9 @@ func (m *Set) With(keys []string) *Set {
 	return out
 }
 
-// Has reports whether the values of key are masked. It runs for every attribute: most keys have been
-// seen before, and most others contain no three letters with which a word starts.
+// Has reports whether the values of key are masked. It runs for every attribute: most
+// keys have been seen before, and most others contain no three letters with which a word
+// starts.
 func (m *Set) Has(key string) bool {
 	n := len(key)
 	if n == 0 {
@@ -73,7 +74,8 @@ func (m *Set) Has(key string) bool {
 	return masked
 }
 
-// usualKey is the length of the longest key that is read without an allocation and remembered.
+// usualKey is the length of the longest key that is read without an allocation and
+// remembered.
 const usualKey = 64
 
 // look is Has without the short cuts.
@@ -90,8 +92,8 @@ func (m *Set) look(key string) bool {
 	return m.masks(&k, n) || n < len(k.text) && m.masks(&k, len(k.text))
 }
 
-// masks reports whether the first n letters end in a word of the set, or in a last word and a
-// qualifier.
+// masks reports whether the first n letters end in a word of the set, or in a last word
+// and a qualifier.
 func (m *Set) masks(k *letters, n int) bool {
 	return m.endHere(k, n) || slices.ContainsFunc(qualifiers, func(q string) bool {
 		return k.endIn(n, []string{q}, true) && m.lastHere(k, n-len(q))
@@ -116,8 +118,8 @@ type letters struct {
 }
 
 // read appends the letters of key to text and begins. A word begins at the start, after a
-// separator, and with a capital after a small letter or a digit, or before a small letter as in
-// "DBPass".
+// separator, and with a capital after a small letter or a digit, or before a small letter
+// as in "DBPass".
 func read(key string, text []byte, begins []bool) letters {
 	for i := range len(key) {
 		c := key[i]
@@ -134,8 +136,8 @@ func read(key string, text []byte, begins []bool) letters {
 	return letters{text, begins}
 }
 
-// endIn reports whether the first n letters end in one of words, as a word of its own if it must
-// be one.
+// endIn reports whether the first n letters end in one of words, as a word of its own if
+// it must be one.
 func (k *letters) endIn(n int, words []string, own bool) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		at := n - len(w)

@@ -1,6 +1,7 @@
 package masking
 
-// codes numbers the letters from 1 whatever their case, in five bits. What is no letter is 0.
+// codes numbers the letters from 1 whatever their case, in five bits. What is no letter
+// is 0.
 var codes = func() (set [256]uint8) {
 	for c := range byte(26) {
 		set['a'+c], set['A'+c] = c+1, c+1

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// maskJSON masks the values of such keys in a valid, compact JSON text. It fails where encoding/json
-// does not read the text, as one that is nested too deep.
+// maskJSON masks the values of such keys in a valid, compact JSON text. It fails where
+// encoding/json does not read the text, as one that is nested too deep.
 func (m *Set) maskJSON(text []byte) ([]byte, error) {
 	if !m.mayHold(text) {
 		return text, nil
@@ -42,9 +42,9 @@ func (m *Set) maskJSON(text []byte) ([]byte, error) {
 	}
 }
 
-// mayHold reports whether a key of a compact JSON text is masked, or some key may be. Without
-// escapes, a quote and a colon end each key. They may begin a text too, and then what is before
-// them is taken for a key.
+// mayHold reports whether a key of a compact JSON text is masked, or some key may be.
+// Without escapes, a quote and a colon end each key. They may begin a text too, and then
+// what is before them is taken for a key.
 func (m *Set) mayHold(text []byte) bool {
 	if bytes.IndexByte(text, '\\') >= 0 {
 		return true
@@ -61,8 +61,8 @@ func (m *Set) mayHold(text []byte) bool {
 	}
 }
 
-// maskURL returns u without its password, a user without one, which is a token most of the time, and
-// the values of secret parameters in query and fragment.
+// maskURL returns u without its password, a user without one, which is a token most of
+// the time, and the values of secret parameters in query and fragment.
 func (m *Set) maskURL(u *url.URL) string {
 	c := *u
 	if _, set := c.User.Password(); !set && c.User.Username() != "" {
@@ -80,7 +80,8 @@ func (m *Set) maskURL(u *url.URL) string {
 // parameter finds one of a query or a fragment with the character before it.
 var parameter = regexp.MustCompile(`[?#&][^?#&=]*=[^#&]*`)
 
-// secretParameters are, as last words of a name, those whose values are secret in a URL only.
+// secretParameters are, as last words of a name, those whose values are secret in a URL
+// only.
 var secretParameters = []string{"sig", "signature", "key", "code", "auth"}
 
 func (m *Set) isSecretParameter(name string) bool {

@@ -14,7 +14,8 @@ const (
 	maxWait = time.Second
 	// maxQueued is how many bytes a stalled outlet stores before it drops lines.
 	maxQueued = 1 << 20
-	// maxYields is how often a caller yields before it sleeps: a Write takes microseconds.
+	// maxYields is how often a caller yields before it sleeps: a Write takes
+	// microseconds.
 	maxYields = 16
 	// maxPooled is the longest line whose memory is used again.
 	maxPooled = 1 << 16
@@ -23,10 +24,11 @@ const (
 // Outlet writes lines to an output that may block, such as a pipe that is not read or a
 // terminal that is stopped.
 //
-// A goroutine writes the lines in order. A caller waits until its line is written, so that no
-// line is lost if the process exits, but not longer than maxWait: then the outlet is stalled.
-// Until the queue is empty, callers of a stalled outlet do not wait, and lines beyond maxQueued
-// are dropped and counted. The count is written when the queue is empty.
+// A goroutine writes the lines in order. A caller waits until its line is written, so
+// that no line is lost if the process exits, but not longer than maxWait: then the outlet
+// is stalled. Until the queue is empty, callers of a stalled outlet do not wait, and
+// lines beyond maxQueued are dropped and counted. The count is written when the queue is
+// empty.
 type Outlet struct {
 	out   io.Writer
 	lost  func(lines int64) []byte // returns the line that reports dropped lines
@@ -52,8 +54,9 @@ type queuedLine struct {
 	text  []byte
 	next  *queuedLine
 	state atomic.Int32
-	// gate is locked while the caller waits. It is no channel because all goroutines share the
-	// default engine, and a test in a synctest bubble must neither idle here nor own it.
+	// gate is locked while the caller waits. It is no channel because all goroutines
+	// share the default engine, and a test in a synctest bubble must neither idle here
+	// nor own it.
 	gate sync.Mutex
 }
 
@@ -155,8 +158,8 @@ func (o *Outlet) writeQueue() {
 	o.writing, o.stalled = false, false
 }
 
-// next removes the first line from the queue. After the last one it is the line that reports
-// dropped lines, or nil.
+// next removes the first line from the queue. After the last one it is the line that
+// reports dropped lines, or nil.
 func (o *Outlet) next() *queuedLine {
 	if q := o.head; q != nil {
 		o.head = q.next

@@ -19,12 +19,13 @@ const maxWriters = 64
 
 var errTaken = fmt.Errorf("%d other processes write to this folder", maxWriters)
 
-// File is the file that is written now. Timberjack rotates it under the lock of a Write, which
-// takes a rename and an open; it compresses and removes old files on a goroutine that Close waits
-// for.
+// File is the file that is written now. Timberjack rotates it under the lock of a Write,
+// which takes a rename and an open; it compresses and removes old files on a goroutine
+// that Close waits for.
 //
-// Timberjack wants a file for itself. So each is locked as long as it is written, which ends with
-// the process however that ends, and who finds the first one locked takes the second.
+// Timberjack wants a file for itself. So each is locked as long as it is written, which
+// ends with the process however that ends, and who finds the first one locked takes the
+// second.
 type File struct {
 	*timberjack.Logger
 
@@ -35,8 +36,8 @@ type File struct {
 // Close closes the file and then gives it to others.
 func (f *File) Close() error { return errors.Join(f.Logger.Close(), f.lock.Close()) }
 
-// Open opens or makes the file of l, or one beside it. A file that was last written on an earlier
-// day is rotated first: timberjack rotates at midnight only while it runs.
+// Open opens or makes the file of l, or one beside it. A file that was last written on an
+// earlier day is rotated first: timberjack rotates at midnight only while it runs.
 func Open(l *timberjack.Logger, now time.Time) (*File, error) {
 	const dirMode = 0o750
 	if err := os.MkdirAll(filepath.Dir(l.Filename), dirMode); err != nil {
@@ -54,11 +55,13 @@ func Open(l *timberjack.Logger, now time.Time) (*File, error) {
 	return f, nil
 }
 
-// lockFile locks the first of the files that belong to name which no other process writes.
+// lockFile locks the first of the files that belong to name which no other process
+// writes.
 func lockFile(name string, mode fs.FileMode) (path string, lock *flock.Flock, err error) {
 	for i := range maxWriters {
 		path = numbered(name, i+1)
-		lock = flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(mode))
+		lock = flock.New(path+".lock",
+			flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(mode))
 		locked, err := lock.TryLock()
 		if locked {
 			return path, lock, nil
@@ -70,9 +73,9 @@ func lockFile(name string, mode fs.FileMode) (path string, lock *flock.Flock, er
 	return "", nil, errTaken
 }
 
-// numbered is the name of the file of the nth process. Timberjack takes what begins with app- for
-// rotated files of app.log, and everything with any ending for those of a name that has none;
-// app_2 is neither.
+// numbered is the name of the file of the nth process. Timberjack takes what begins with
+// app- for rotated files of app.log, and everything with any ending for those of a name
+// that has none; app_2 is neither.
 func numbered(name string, n int) string {
 	if n == 1 {
 		return name
@@ -83,7 +86,8 @@ func numbered(name string, n int) string {
 
 // begin opens the file, so that a file that cannot be written is known at once.
 func (f *File) begin(now time.Time) error {
-	if info, err := os.Stat(f.Filename); err == nil && info.Size() > 0 && day(info.ModTime()) < day(now) {
+	if info, err := os.Stat(f.Filename); err == nil && info.Size() > 0 &&
+		day(info.ModTime()) < day(now) {
 		if err := f.RotateWithReason("time"); err != nil {
 			return err
 		}

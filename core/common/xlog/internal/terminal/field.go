@@ -20,8 +20,8 @@ type field struct {
 // text returns the value's text.
 func (f field) text() string { return jsonline.Unquote(f.value) }
 
-// shown returns how a terminal shows the value: a string as a word, a duration with its unit, and
-// everything else as JSON.
+// shown returns how a terminal shows the value: a string as a word, a duration with its
+// unit, and everything else as JSON.
 func (f field) shown() string {
 	if len(f.value) > 0 && f.value[0] == '"' {
 		return word(f.text())
@@ -34,7 +34,8 @@ func (f field) shown() string {
 
 var durationKeys = []string{"took", "duration", "wait", "elapsed", "latency"}
 
-// isDuration reports whether the key is one of those that durations have in the lines of Plinth.
+// isDuration reports whether the key is one of those that durations have in the lines of
+// Plinth.
 func (f field) isDuration() bool {
 	return slices.Contains(durationKeys, f.lastKey()) || strings.HasSuffix(f.key, "_ms")
 }
@@ -42,7 +43,8 @@ func (f field) isDuration() bool {
 // lastKey returns the key without the groups.
 func (f field) lastKey() string { return f.key[strings.LastIndexByte(f.key, '.')+1:] }
 
-// duration returns milliseconds with their unit, rounded to three digits or to seconds: 3.12ms.
+// duration returns milliseconds with their unit, rounded to three digits or to seconds:
+// 3.12ms.
 func duration(ms float64) string {
 	ns := ms * float64(time.Millisecond)
 	if math.Abs(ns) >= math.MaxInt64 {
@@ -56,7 +58,8 @@ func duration(ms float64) string {
 	return d.Round(min(unit, time.Second)).String()
 }
 
-// maxNested is how many objects inside each other are opened: each is read once more for it.
+// maxNested is how many objects inside each other are opened: each is read once more for
+// it.
 const maxNested = 16
 
 // flatten appends a field, or those of an object that is inside of so many others.

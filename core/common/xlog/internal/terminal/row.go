@@ -31,8 +31,8 @@ func (r *row) put(color, text string) {
 	r.text = append(r.text, text...)
 }
 
-// cell appends a text in a colour, and spaces that make it at least width columns wide. A space
-// separates it from the text before.
+// cell appends a text in a colour, and spaces that make it at least width columns wide. A
+// space separates it from the text before.
 func (r *row) cell(color, text string, width int) {
 	if r.width > 0 {
 		r.put(plain, " ")
@@ -41,8 +41,8 @@ func (r *row) cell(color, text string, width int) {
 	r.put(plain, strings.Repeat(" ", max(width-columns(text), 0)))
 }
 
-// columns is the width of s at a terminal: characters of East Asian scripts, which begin with
-// Hangul Jamo, and emoji take two.
+// columns is the width of s at a terminal: characters of East Asian scripts, which begin
+// with Hangul Jamo, and emoji take two.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -50,7 +50,8 @@ func columns(s string) int {
 			continue
 		}
 		n++
-		if r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) ||
+		if r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana,
+			unicode.Katakana) ||
 			r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f300 {
 			n++
 		}
@@ -58,8 +59,8 @@ func columns(s string) int {
 	return n
 }
 
-// phrase returns s as it is where all of it can be seen, else quoted, with its control characters
-// and everything else that acts on a terminal escaped.
+// phrase returns s as it is where all of it can be seen, else quoted, with its control
+// characters and everything else that acts on a terminal escaped.
 func phrase(s string) string {
 	if strings.IndexFunc(s, hidden) < 0 {
 		return s

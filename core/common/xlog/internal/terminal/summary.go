@@ -9,8 +9,8 @@ const (
 	minFailure = 22                       // of an error
 )
 
-// summary appends a line of Access or Call in at most lineWidth columns, if its shortest form
-// fits. It reports whether the line is one.
+// summary appends a line of Access or Call in at most lineWidth columns, if its shortest
+// form fits. It reports whether the line is one.
 func (r *row) summary(msg string, attrs []field) bool {
 	if msg != "request" && msg != "call" {
 		return false
@@ -19,7 +19,8 @@ func (r *row) summary(msg string, attrs []field) bool {
 	for _, a := range attrs {
 		found[a.key] = a
 	}
-	path, status, took := found["method"].shown(), found["status"].shown(), found["duration_ms"].shown()
+	path, status, took := found["method"].shown(), found["status"].shown(),
+		found["duration_ms"].shown()
 	if path == "" || status == "" || took == "" {
 		return false
 	}

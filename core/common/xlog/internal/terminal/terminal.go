@@ -23,8 +23,8 @@ var levelColors = map[string]string{
 	"debug": "35", "info": "32", "notice": "34", "warn": "33", "error": red, "panic": "1;31",
 }
 
-// stackKey is the attribute whose lines are shown below the line itself, each behind a bar that no
-// line begins with.
+// stackKey is the attribute whose lines are shown below the line itself, each behind a
+// bar that no line begins with.
 const (
 	stackKey = "stack"
 	stackBar = "    │ "

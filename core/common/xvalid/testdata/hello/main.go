@@ -1,4 +1,5 @@
-// Command hello installs the validator and never uses it, as a program without requests to check does.
+// Command hello installs the validator and never uses it, as a program without requests
+// to check does.
 package main
 
 import (

@@ -6,16 +6,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// The collections of a MapStore. One that is empty is not stored, so the zero value, which open
-// returns for a missing key, reads as what does not exist.
+// The collections of a MapStore. One that is empty is not stored, so the zero value,
+// which open returns for a missing key, reads as what does not exist.
 type (
 	hash map[string][]byte
 	set  map[string]struct{}
 	list [][]byte
 )
 
-// open locks the store and returns what key holds, or ErrWrongType. The caller unlocks the store,
-// also after an error.
+// open locks the store and returns what key holds, or ErrWrongType. The caller unlocks
+// the store, also after an error.
 func open[C hash | set | list](ctx context.Context, s *MapStore, key string) (c C, err error) {
 	if err := s.begin(ctx); err != nil {
 		return c, err

@@ -7,7 +7,9 @@ import (
 )
 
 // HashGet implements driver.Store.
-func (s *MapStore) HashGet(ctx context.Context, key, field string) (value []byte, ok bool, err error) {
+func (s *MapStore) HashGet(
+	ctx context.Context, key, field string,
+) (value []byte, ok bool, err error) {
 	defer s.mu.Unlock()
 	h, err := open[hash](ctx, s, key)
 	value, ok = h[field]
@@ -58,7 +60,9 @@ func (s *MapStore) HashExists(ctx context.Context, key, field string) (bool, err
 }
 
 // HashRemove implements driver.Store.
-func (s *MapStore) HashRemove(ctx context.Context, key string, fields ...string) (removed int, err error) {
+func (s *MapStore) HashRemove(
+	ctx context.Context, key string, fields ...string,
+) (removed int, err error) {
 	defer s.mu.Unlock()
 	h, err := open[hash](ctx, s, key)
 	if err != nil {

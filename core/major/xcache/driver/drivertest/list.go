@@ -45,7 +45,9 @@ func (s *MapStore) ListRange(ctx context.Context, key string, start, stop int) (
 }
 
 // ListIndex implements driver.Store.
-func (s *MapStore) ListIndex(ctx context.Context, key string, index int) (value []byte, ok bool, err error) {
+func (s *MapStore) ListIndex(
+	ctx context.Context, key string, index int,
+) (value []byte, ok bool, err error) {
 	defer s.mu.Unlock()
 	l, err := open[list](ctx, s, key)
 	if index < 0 {
@@ -65,7 +67,9 @@ func (s *MapStore) ListLen(ctx context.Context, key string) (int, error) {
 }
 
 // ListPop implements driver.Store.
-func (s *MapStore) ListPop(ctx context.Context, key string, end driver.End) (value []byte, ok bool, err error) {
+func (s *MapStore) ListPop(
+	ctx context.Context, key string, end driver.End,
+) (value []byte, ok bool, err error) {
 	defer s.mu.Unlock()
 	l, err := open[list](ctx, s, key)
 	if len(l) == 0 {
@@ -81,7 +85,9 @@ func (s *MapStore) ListPop(ctx context.Context, key string, end driver.End) (val
 }
 
 // ListRemove implements driver.Store.
-func (s *MapStore) ListRemove(ctx context.Context, key string, count int, value []byte) (removed int, err error) {
+func (s *MapStore) ListRemove(
+	ctx context.Context, key string, count int, value []byte,
+) (removed int, err error) {
 	defer s.mu.Unlock()
 	l, err := open[list](ctx, s, key)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package drivertest has a cache backend for tests: the simplest store that passes the
-// conformance suite, one map under one lock. Tests inject faults in it, and authors of backends
-// may start from it.
+// conformance suite, one map under one lock. Tests inject faults in it, and authors of
+// backends may start from it.
 package drivertest
 
 import (
@@ -61,7 +61,10 @@ func NewMapStore(now func() time.Time) *MapStore {
 	if now == nil {
 		now = time.Now
 	}
-	return &MapStore{now: now, entries: map[string]entry{}, leases: map[string]leasedriver.Backend{}}
+	return &MapStore{
+		now: now, entries: map[string]entry{},
+		leases: map[string]leasedriver.Backend{},
+	}
 }
 
 // begin locks the store. The caller unlocks it, also after an error.
@@ -115,7 +118,9 @@ func (s *MapStore) Get(ctx context.Context, key string) ([]byte, bool, error) {
 }
 
 // Set implements driver.Store.
-func (s *MapStore) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+func (s *MapStore) Set(
+	ctx context.Context, key string, value []byte, w driver.Write,
+) (bool, error) {
 	defer s.mu.Unlock()
 	if err := s.begin(ctx); err != nil {
 		return false, err
@@ -188,8 +193,8 @@ func (s *MapStore) SetMany(ctx context.Context, items []driver.Item) error {
 // pageSize is how many keys come in one page of a walk.
 const pageSize = 100
 
-// Scan implements driver.Scanner. As a server may, it gives a key twice: the last of a page is
-// in the next, too.
+// Scan implements driver.Scanner. As a server may, it gives a key twice: the last of a
+// page is in the next, too.
 func (s *MapStore) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
 	keys, err := s.under(ctx, prefix)
 	for at := 0; err == nil && at < len(keys); at += pageSize - 1 {

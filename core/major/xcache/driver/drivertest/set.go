@@ -52,7 +52,9 @@ func (s *MapStore) SetCount(ctx context.Context, key string) (int, error) {
 }
 
 // SetRemove implements driver.Store.
-func (s *MapStore) SetRemove(ctx context.Context, key string, members ...[]byte) (removed int, err error) {
+func (s *MapStore) SetRemove(
+	ctx context.Context, key string, members ...[]byte,
+) (removed int, err error) {
 	defer s.mu.Unlock()
 	all, err := open[set](ctx, s, key)
 	if err != nil {

@@ -93,8 +93,8 @@ func (i *Info) Clock() (driver.Clock, error) {
 	}
 }
 
-// Redact returns err itself if its text contains no secret of the connection, else an error
-// that has only the redacted text and the kind.
+// Redact returns err itself if its text contains no secret of the connection, else an
+// error that has only the redacted text and the kind.
 func (i *Info) Redact(err error) error {
 	text := err.Error()
 	clean := i.Secrets.text(text)

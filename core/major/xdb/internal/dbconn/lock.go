@@ -29,13 +29,15 @@ func (i *Info) Lock(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) erro
 		entered := false
 		err := m.Migrate(ctx, db, func(tx *gorm.DB) error {
 			entered = true
-			return run(tx.Session(&gorm.Session{NewDB: true})) // the handle of gorm's Connection accumulates conditions
+			// the handle of gorm's Connection accumulates conditions
+			return run(tx.Session(&gorm.Session{NewDB: true}))
 		})
 		if entered || i.Kind(err) != driver.LockTimeout {
 			return err
 		}
 		err = i.Redact(err)
-		i.Log.Warn(ctx, "waiting for a migration of another process", slog.String("error", err.Error()))
+		i.Log.Warn(ctx, "waiting for a migration of another process",
+			slog.String("error", err.Error()))
 		if xretry.Sleep(ctx, lockPause) != nil {
 			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}

@@ -36,16 +36,18 @@ func Close(db *gorm.DB) error {
 // Transient reports whether waiting can fix an error of this database.
 func (i *Info) Transient(err error) bool {
 	if kind := i.Kind(err); kind != driver.Unknown {
-		return kind == driver.Connection || kind == driver.TooManyConnections || kind == driver.LockTimeout
+		return kind == driver.Connection || kind == driver.TooManyConnections ||
+			kind == driver.LockTimeout
 	}
 	_, network := errors.AsType[net.Error](err)
-	_, file := errors.AsType[*fs.PathError](err) // of a certificate, for example; its errno is a net.Error too
+	// of a certificate, for example; its errno is a net.Error too
+	_, file := errors.AsType[*fs.PathError](err)
 	return network && !file || driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection
 }
 
 // CheckHealth pings the server of db: on a connection of the pool if one is free, else on
-// another one, so that a saturated pool is not mistaken for a server that is down. A server
-// that rejects that one because of its limit has responded, and serves the pool.
+// another one, so that a saturated pool is not mistaken for a server that is down. A
+// server that rejects that one because of its limit has responded, and serves the pool.
 func (i *Info) CheckHealth(ctx context.Context, db *gorm.DB) error {
 	if i.Driver == nil {
 		return ping(ctx, db)
@@ -74,7 +76,8 @@ func ping(ctx context.Context, db *gorm.DB) error {
 	return nil
 }
 
-// pingSoon pings in half of the time that ctx has, which leaves the rest for another connection.
+// pingSoon pings in half of the time that ctx has, which leaves the rest for another
+// connection.
 func pingSoon(ctx context.Context, db *gorm.DB) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc

@@ -25,13 +25,17 @@ func (s Secrets) with(secret string) Secrets {
 	_, userinfo, _ := strings.Cut(url.UserPassword("", secret).String(), ":")
 	quoted := strconv.Quote(secret)
 	all := slices.Concat(s, Secrets{
-		secret, url.QueryEscape(secret), url.PathEscape(secret), userinfo, quoted[1 : len(quoted)-1],
-		strings.ReplaceAll(secret, "'", "''"), strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(secret),
+		secret, url.QueryEscape(secret), url.PathEscape(secret), userinfo,
+		quoted[1 : len(quoted)-1],
+		strings.ReplaceAll(secret, "'", "''"),
+		strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(secret),
 	})
 	if plain, err := url.PathUnescape(secret); err == nil {
 		all = append(all, plain)
 	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	slices.SortFunc(all, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
 	return slices.Compact(all)
 }
 
@@ -40,7 +44,8 @@ func (s Secrets) with(secret string) Secrets {
 var dsnPasswords = sync.OnceValue(func() []*regexp.Regexp {
 	const param = `(?i)(?:password|passwd|passphrase|pwd|pass|secret|token)\s*=\s*`
 	return []*regexp.Regexp{
-		regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^:@/]*:(.+)@`), // scheme://user:password@host
+		// scheme://user:password@host
+		regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^:@/]*:(.+)@`),
 		regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^:@/]*:(.+?)@`),
 		regexp.MustCompile(`^[^:@/]*:(.+)@`), // user:password@protocol(host)/name
 		regexp.MustCompile(`^[^:@/]*:(.+?)@`),
@@ -66,7 +71,9 @@ func (s Secrets) WithDSN(dsn string) Secrets {
 
 // badEscape is the text of net/url for a percent sign that escapes nothing: it quotes a
 // piece of the password.
-var badEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`invalid URL escape "[^"]*"`) })
+var badEscape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`invalid URL escape "[^"]*"`)
+})
 
 // text returns the text without its secrets.
 func (s Secrets) text(text string) string {

@@ -49,5 +49,6 @@ func onlyReads(sql, dialect string) bool {
 
 func needsPrimary(word string) bool {
 	return slices.Contains(primaryWords, word) ||
-		slices.ContainsFunc(primaryParts, func(part string) bool { return strings.Contains(word, part) })
+		slices.ContainsFunc(primaryParts,
+			func(part string) bool { return strings.Contains(word, part) })
 }

@@ -17,8 +17,9 @@ const (
 	// checkPause is the time between two checks of a replica, and so how long a replica
 	// that is back stays unused.
 	checkPause = 5 * time.Second
-	// checkTimeout limits one check: half of it is for a connection of the pool, and if all of
-	// those are in use, the rest for another one. A replica that needs longer is down.
+	// checkTimeout limits one check: half of it is for a connection of the pool, and if
+	// all of those are in use, the rest for another one. A replica that needs longer is
+	// down.
 	checkTimeout = 3 * time.Second
 )
 
@@ -63,7 +64,8 @@ func (r *Replica) check(ctx context.Context) error {
 		return clean
 	}
 	if r.state.Swap(stateUp) != stateUp {
-		r.Log.Info(ctx, "database replica is up", slog.String("driver", r.Name), slog.String("at", r.Where))
+		r.Log.Info(ctx, "database replica is up",
+			slog.String("driver", r.Name), slog.String("at", r.Where))
 	}
 	return nil
 }
@@ -86,7 +88,8 @@ func (r *Replica) ping(ctx context.Context) error {
 func (r *Replica) down(ctx context.Context, err error) error {
 	err = r.Redact(err)
 	if r.state.Swap(stateDown) != stateDown {
-		r.Log.Warn(ctx, "database replica is down, its reads go elsewhere", slog.String("driver", r.Name),
+		r.Log.Warn(ctx, "database replica is down, its reads go elsewhere",
+			slog.String("driver", r.Name),
 			slog.String("at", r.Where), slog.String("error", err.Error()))
 	}
 	return err

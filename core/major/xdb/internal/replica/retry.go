@@ -24,7 +24,8 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 		tx.RowsAffected = 0
 		read(tx)
 		err := readError(tx)
-		if err == nil || s.Context.Err() != nil || !at.failsOver(s.Context, err) || tx.RowsAffected > 0 {
+		if err == nil || s.Context.Err() != nil || !at.failsOver(s.Context, err) ||
+			tx.RowsAffected > 0 {
 			return
 		}
 		if isRows {
@@ -36,8 +37,9 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 	}
 }
 
-// failsOver reports whether the primary may do what failed with err. If err means that the
-// replica cannot be used at all, rather than that it rejected a statement, it is down.
+// failsOver reports whether the primary may do what failed with err. If err means that
+// the replica cannot be used at all, rather than that it rejected a statement, it is
+// down.
 func (r *Replica) failsOver(ctx context.Context, err error) bool {
 	switch kind := r.Kind(err); {
 	case kind == driver.ReadOnly, errors.Is(err, errNotPrepared),

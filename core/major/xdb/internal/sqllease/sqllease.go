@@ -23,18 +23,20 @@ const (
 	// released is the holder of a slot that was given back, and no holderText.
 	released = "-"
 
-	// maxTries bounds how often one call looks again because others were faster. In between it waits a random time of at
-	// most firstPause, which doubles up to longPause.
+	// maxTries bounds how often one call looks again because others were faster. In
+	// between it waits a random time of at most firstPause, which doubles up to
+	// longPause.
 	maxTries   = 100
 	firstPause = time.Millisecond
 	longPause  = 32 * time.Millisecond
 )
 
-// errRaces is the error of one attempt if another statement was faster, and of the call after maxTries.
+// errRaces is the error of one attempt if another statement was faster, and of the call
+// after maxTries.
 var errRaces = errors.New("others were faster every time")
 
-// Backend stores leases in a table. Each call reads what it decides on: the decision is a statement
-// that changes a row only if it is still what was read.
+// Backend stores leases in a table. Each call reads what it decides on: the decision is a
+// statement that changes a row only if it is still what was read.
 type Backend struct {
 	*dbconn.Info
 
@@ -51,8 +53,8 @@ type Backend struct {
 	sweeping sync.WaitGroup
 }
 
-// New returns a backend that ends with Close. It sends nothing to the database. The error is
-// xlease.ErrUnsupported if the database has no clock.
+// New returns a backend that ends with Close. It sends nothing to the database. The error
+// is xlease.ErrUnsupported if the database has no clock.
 func New(db *gorm.DB) (*Backend, error) {
 	info := dbconn.Of(db)
 	clock, err := info.Clock()
@@ -60,20 +62,26 @@ func New(db *gorm.DB) (*Backend, error) {
 		return nil, fmt.Errorf("%w: %w", xlease.ErrUnsupported, err)
 	}
 	b := &Backend{Info: info, clock: clock, sql: newStatements(db, clock)}
-	b.db = db.Session(&gorm.Session{NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard})
+	b.db = db.Session(&gorm.Session{
+		NewDB: true, SkipDefaultTransaction: true,
+		Logger: logger.Discard,
+	})
 	b.life, b.end = context.WithCancel(context.Background())
 	return b, nil
 }
 
-// session returns a handle on the primary, outside of any transaction. It logs no statement: a
-// renewal every few seconds is no news, and errors are returned.
+// session returns a handle on the primary, outside of any transaction. It logs no
+// statement: a renewal every few seconds is no news, and errors are returned.
 func (b *Backend) session(ctx context.Context) *gorm.DB {
 	return b.db.WithContext(dbconn.WithPrimary(ctx))
 }
 
 // Capabilities implements driver.Backend of package xlease.
 func (b *Backend) Capabilities() leasedriver.Capabilities {
-	return leasedriver.Capabilities{Scope: b.clock.Scope(b.session(b.life)), Durable: true, Name: b.Name}
+	return leasedriver.Capabilities{
+		Scope: b.clock.Scope(b.session(b.life)), Durable: true,
+		Name: b.Name,
+	}
 }
 
 // Close ends what runs in the background.
@@ -86,7 +94,9 @@ func (b *Backend) Close() error {
 }
 
 // Acquire implements driver.Backend of package xlease.
-func (b *Backend) Acquire(ctx context.Context, r leasedriver.Request) (grant leasedriver.Grant, err error) {
+func (b *Backend) Acquire(
+	ctx context.Context, r leasedriver.Request,
+) (grant leasedriver.Grant, err error) {
 	id := nameID(r.Name)
 	err = b.repeat(ctx, func() error {
 		seen, err := b.look(ctx, id, r.First, r.Count)
@@ -114,14 +124,18 @@ func (b *Backend) Acquire(ctx context.Context, r leasedriver.Request) (grant lea
 	return grant, nil
 }
 
-// take writes the holder of a slot, if its row is still as it was seen. The zero row means that
-// it had none.
-func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row tableRow) (bool, error) {
+// take writes the holder of a slot, if its row is still as it was seen. The zero row
+// means that it had none.
+func (b *Backend) take(
+	ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row tableRow,
+) (bool, error) {
 	mark := max(g.Mark, r.Mark)
 	if row.Holder == "" {
-		return b.write(ctx, b.sql.insert, id, g.Slot, r.Name, r.Count, holderText(r.Holder), g.Token, mark, r.TTL.Microseconds())
+		return b.write(ctx, b.sql.insert, id, g.Slot, r.Name, r.Count, holderText(r.Holder),
+			g.Token, mark, r.TTL.Microseconds())
 	}
-	return b.write(ctx, b.sql.take, max(row.Slots, int64(r.Count)), holderText(r.Holder), g.Token, mark, r.TTL.Microseconds(),
+	return b.write(ctx, b.sql.take, max(row.Slots, int64(r.Count)), holderText(r.Holder), g.Token,
+		mark, r.TTL.Microseconds(),
 		id, g.Slot, row.Token, row.Mark)
 }
 
@@ -129,7 +143,8 @@ func (b *Backend) take(ctx context.Context, id string, r leasedriver.Request, g 
 func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
 	id, holder := nameID(h.Name), holderText(h.Holder)
 	err = b.repeat(ctx, func() (err error) {
-		held, err = b.write(ctx, b.sql.renew, h.TTL.Microseconds(), h.Mark, h.Mark, id, h.Slot, holder)
+		held, err = b.write(ctx, b.sql.renew, h.TTL.Microseconds(), h.Mark, h.Mark, id, h.Slot,
+			holder)
 		if held || err != nil {
 			return err
 		}
@@ -139,7 +154,8 @@ func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, 
 		}
 		switch seen.rows[h.Slot].Holder {
 		case "": // it was removed, and no other holder has come in between
-			held, err = b.write(ctx, b.sql.insert, id, h.Slot, h.Name, 0, holder, h.Token, h.Mark, h.TTL.Microseconds())
+			held, err = b.write(ctx, b.sql.insert, id, h.Slot, h.Name, 0, holder, h.Token, h.Mark,
+				h.TTL.Microseconds())
 			return err
 		case holder: // it has come back
 			return errRaces
@@ -153,14 +169,15 @@ func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, 
 // Release implements driver.Backend of package xlease.
 func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
 	err = b.repeat(ctx, func() (err error) {
-		held, err = b.write(ctx, b.sql.release, released, h.Mark, nameID(h.Name), h.Slot, holderText(h.Holder))
+		held, err = b.write(ctx, b.sql.release, released, h.Mark, nameID(h.Name), h.Slot,
+			holderText(h.Holder))
 		return err
 	})
 	return held, err
 }
 
-// repeat prepares the table and calls do, until the error is not errRaces. Two that give way to
-// each other would do so for ever if they did not wait.
+// repeat prepares the table and calls do, until the error is not errRaces. Two that give
+// way to each other would do so for ever if they did not wait.
 func (b *Backend) repeat(ctx context.Context, do func() error) error {
 	pause := xretry.Backoff{First: firstPause, Max: longPause}
 	for range maxTries {
@@ -203,8 +220,8 @@ func (b *Backend) look(ctx context.Context, id string, first, count int) (view, 
 	return v, nil
 }
 
-// raced returns the error of a statement: errRaces if another one was faster, so that this one has changed nothing. A
-// database may give up what only reads, too.
+// raced returns the error of a statement: errRaces if another one was faster, so that
+// this one has changed nothing. A database may give up what only reads, too.
 func (b *Backend) raced(ctx context.Context, err error) error {
 	if kind := b.Kind(err); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
 		return errRaces
@@ -221,15 +238,15 @@ func (b *Backend) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("xdb: leases: %w", err)
 }
 
-// seenRow is a row of the table with the time at which it was read. One without a holder has
-// the time only.
+// seenRow is a row of the table with the time at which it was read. One without a holder
+// has the time only.
 type seenRow struct {
 	NowUS int64    `gorm:"column:now_us"`
 	Row   tableRow `gorm:"embedded"`
 }
 
-// view is what the rows of a name said at one moment. A slot without a row has the zero row,
-// which ended long ago.
+// view is what the rows of a name said at one moment. A slot without a row has the zero
+// row, which ended long ago.
 type view struct {
 	now  int64
 	rows map[int]tableRow

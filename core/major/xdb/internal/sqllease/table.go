@@ -18,7 +18,8 @@ import (
 
 const table = "plinth_leases"
 
-// tableRow is a row of the table of leases: one slot of one name. Times are microseconds since 1970 by the database's clock.
+// tableRow is a row of the table of leases: one slot of one name. Times are microseconds
+// since 1970 by the database's clock.
 type tableRow struct {
 	ID      string `gorm:"column:id;primaryKey;size:64;not null"` // of nameID
 	Slot    int64  `gorm:"column:slot;primaryKey;autoIncrement:false;not null"`
@@ -34,8 +35,9 @@ type tableRow struct {
 // TableName implements schema.TablerWithNamer: the prefix stands before it too.
 func (tableRow) TableName(namer schema.Namer) string { return namer.TableName(table) }
 
-// statements are the statements of leases, with the names of one database. Times are compared, and the new ones made, in the
-// statement: what was read before only says whether a row has changed since.
+// statements are the statements of leases, with the names of one database. Times are
+// compared, and the new ones made, in the statement: what was read before only says
+// whether a row has changed since.
 type statements struct {
 	table                              string // for people
 	look, take, insert, renew, release string
@@ -48,7 +50,10 @@ func newStatements(db *gorm.DB, clock driver.Clock) statements {
 	stmt := &gorm.Statement{DB: db}
 	_ = stmt.Parse(&tableRow{}) // it can be parsed
 	now := clock.NowMicros()
-	names := []string{"{now}", now, "{dual}", clock.Dual(), "{table}", stmt.Quote(stmt.Schema.Table)}
+	names := []string{
+		"{now}", now, "{dual}", clock.Dual(), "{table}",
+		stmt.Quote(stmt.Schema.Table),
+	}
 	for _, field := range stmt.Schema.DBNames {
 		names = append(names, "{"+field+"}", stmt.Quote(field))
 	}
@@ -69,7 +74,8 @@ func newStatements(db *gorm.DB, clock driver.Clock) statements {
 	return s
 }
 
-// nameID is a name as the table's key: many databases take "Job" and "job" for the same text, but none does so with digits.
+// nameID is a name as the table's key: many databases take "Job" and "job" for the same
+// text, but none does so with digits.
 func nameID(name string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(name))) }
 
 // holderText is a holder as the table has it, for the same reason.
@@ -88,7 +94,8 @@ func (b *Backend) prepare(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(b.life, func() { cancel(xlease.ErrClosed) })() // it ends with the database
+	// it ends with the database
+	defer context.AfterFunc(b.life, func() { cancel(xlease.ErrClosed) })()
 	if err := b.setUp(ctx); err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, xlease.ErrClosed) {
 			return fmt.Errorf("xdb: leases: %w", cause)
@@ -107,7 +114,8 @@ func (b *Backend) setUp(ctx context.Context) error {
 	}
 	_, err := b.look(ctx, "-", 0, 1)
 	if b.Kind(err) == driver.Syntax { // it has other columns
-		return fmt.Errorf("%w; the table %s is made with %s", err, b.sql.table, systable.Definition(b.session(ctx), &tableRow{}))
+		return fmt.Errorf("%w; the table %s is made with %s",
+			err, b.sql.table, systable.Definition(b.session(ctx), &tableRow{}))
 	}
 	return err
 }

@@ -66,7 +66,8 @@ func (s *Scanner) placeholder() (kind Kind, end int, open bool) {
 // opensDollarQuote reports whether what ends at end is a $tag$. A tag is a name, and no
 // part of one before it.
 func (s *Scanner) opensDollarQuote(end int) bool {
-	if !s.rules.DollarQuotes || s.in[s.at] != '$' || end == len(s.in) || s.in[end] != '$' || isDigit(s.in[s.at+1]) {
+	if !s.rules.DollarQuotes || s.in[s.at] != '$' || end == len(s.in) || s.in[end] != '$' ||
+		isDigit(s.in[s.at+1]) {
 		return false
 	}
 	return s.at == 0 || !isName(s.in[s.at-1]) && !isDigit(s.in[s.at-1])

@@ -31,7 +31,8 @@ func RulesOf(dialect string) Rules {
 	switch dialect {
 	case "mysql":
 		return Rules{
-			Backslash: true, DoubleQuotedTexts: true, HashComments: true, SpacedDashes: true, ExecutedComments: true,
+			Backslash: true, DoubleQuotedTexts: true, HashComments: true, SpacedDashes: true,
+			ExecutedComments: true,
 		}
 	case "sqlite":
 		return Rules{DoubleQuotedTexts: true, Brackets: true}

@@ -95,7 +95,8 @@ func (s *Scanner) mark(c byte) (kind Kind, end int, open bool) {
 // skipWord returns the end of the name or number that begins at from.
 func (s *Scanner) skipWord(from int, number bool) int {
 	i := from
-	for i < len(s.in) && (isName(s.in[i]) || isDigit(s.in[i]) || number && (s.in[i] == '.' || s.exponentSign(i))) {
+	for i < len(s.in) && (isName(s.in[i]) || isDigit(s.in[i]) || number &&
+		(s.in[i] == '.' || s.exponentSign(i))) {
 		i++
 	}
 	return i
@@ -103,7 +104,8 @@ func (s *Scanner) skipWord(from int, number bool) int {
 
 // exponentSign reports whether the byte at i is the sign in a number such as 1e-5.
 func (s *Scanner) exponentSign(i int) bool {
-	return (s.in[i] == '-' || s.in[i] == '+') && i > s.at && s.in[i-1]|0x20 == 'e' && i+1 < len(s.in) && isDigit(s.in[i+1])
+	return (s.in[i] == '-' || s.in[i] == '+') && i > s.at && s.in[i-1]|0x20 == 'e' &&
+		i+1 < len(s.in) && isDigit(s.in[i+1])
 }
 
 // word ends a name or keyword. One that belongs to the text behind it, as in E'…' or
@@ -128,11 +130,13 @@ func (s *Scanner) comment(c byte) (kind Kind, end int, open bool) {
 	switch {
 	case strings.HasPrefix(rest, "/*"):
 		end, open = s.skipComment()
-		if s.rules.ExecutedComments && (strings.HasPrefix(rest, "/*!") || strings.HasPrefix(rest, "/*M!")) {
+		if s.rules.ExecutedComments &&
+			(strings.HasPrefix(rest, "/*!") || strings.HasPrefix(rest, "/*M!")) {
 			return Other, end, open
 		}
 		return Comment, end, open
-	case c == '#' && s.rules.HashComments, strings.HasPrefix(rest, "--") && s.dashesComment(rest[2:]):
+	case c == '#' && s.rules.HashComments, strings.HasPrefix(rest, "--") &&
+		s.dashesComment(rest[2:]):
 		line := strings.SplitAfterN(rest, "\n", 2)[0]
 		return Comment, s.at + len(line), false
 	default:

@@ -1,4 +1,5 @@
-// Package users is program core with a database and a validated request; its programs choose the driver.
+// Package users is program core with a database and a validated request; its programs
+// choose the driver.
 package users
 
 import (

@@ -8,14 +8,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// marks are the comments on a line of their own that say something: -- plinth:begin to the
-// splitter, the others to goose, sql-migrate and dbmate. Anything else behind "migrate:" is
-// prose.
+// marks are the comments on a line of their own that say something: -- plinth:begin to
+// the splitter, the others to goose, sql-migrate and dbmate. Anything else behind
+// "migrate:" is prose.
 var marks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\s*--\s*(?:plinth:(.*?)\s*$|(\+goose|\+migrate)(?:\s|$)|(migrate:)\S)`)
+	return regexp.MustCompile(
+		`(?i)^\s*--\s*(?:plinth:(.*?)\s*$|(\+goose|\+migrate)(?:\s|$)|(migrate:)\S)`)
 })
 
-// mark returns the directive of a line, begin of "-- plinth:begin", or the mark of another tool.
+// mark returns the directive of a line, begin of "-- plinth:begin", or the mark of
+// another tool.
 func mark(line string) (directive, foreign string) {
 	m := marks().FindStringSubmatch(line)
 	if m == nil {
@@ -61,14 +63,16 @@ func (s *splitter) directive(t sqlscan.Token, word string) error {
 		s.NoTransaction = true
 		return nil
 	default:
-		return s.problem(t.Start, "-- plinth:%s is unknown (known: begin, end, no-transaction)", word)
+		return s.problem(t.Start, "-- plinth:%s is unknown (known: begin, end, no-transaction)",
+			word)
 	}
 }
 
 // block adds the lines up to -- plinth:end as one statement.
 func (s *splitter) block(t sqlscan.Token) error {
 	if s.now.started {
-		return s.problem(s.now.start, "the statement before -- plinth:begin has no end: add a semicolon")
+		return s.problem(s.now.start,
+			"the statement before -- plinth:begin has no end: add a semicolon")
 	}
 	at := t.End
 	for line := range strings.Lines(s.text[t.End:]) {
@@ -77,7 +81,8 @@ func (s *splitter) block(t sqlscan.Token) error {
 		case foreign != "":
 			return s.refuseForeign(at, foreign)
 		case directive == "begin":
-			return s.problem(at, "-- plinth:begin within a block: the one before has no -- plinth:end")
+			return s.problem(at,
+				"-- plinth:begin within a block: the one before has no -- plinth:end")
 		case directive == "end":
 			s.scan.Skip(at + len(line))
 			return s.addBlock(t.End, at)

@@ -11,7 +11,8 @@ import (
 	"sync"
 )
 
-// maxName bounds the name of a migration without its extension, in bytes: it is a primary key.
+// maxName bounds the name of a migration without its extension, in bytes: it is a primary
+// key.
 const maxName = 120
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp {
@@ -19,7 +20,8 @@ var nameForm = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // named returns a file with what its path says: 0001_users.postgres.sql is the variant of
-// 0001_users.sql, of version 1, for postgres. known are the dialects that a variant may be for.
+// 0001_users.sql, of version 1, for postgres. known are the dialects that a variant may
+// be for.
 func named(file string, known []string) (f File, err error) {
 	f = File{Name: path.Base(file), path: file}
 	stem, ok := strings.CutSuffix(f.Name, ".sql")

@@ -11,7 +11,8 @@ const (
 	ownTx    = "begins or ends a transaction, which is the migration's own: remove it"
 )
 
-// rule refuses the statements that begin with one of words, and contain others unless those are "".
+// rule refuses the statements that begin with one of words, and contain others unless
+// those are "".
 type rule struct {
 	dialect  string // "" is every one
 	words    []string
@@ -19,15 +20,20 @@ type rule struct {
 	text     string
 }
 
-// transactions are the statements that would end the transaction of a migration, which is Plinth's.
+// transactions are the statements that would end the transaction of a migration, which is
+// Plinth's.
 var transactions = []rule{
 	{words: []string{
-		"END", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ABORT", "START TRANSACTION", "SAVE TRANSACTION", "SAVE TRAN",
+		"END", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ABORT", "START TRANSACTION",
+		"SAVE TRANSACTION", "SAVE TRAN",
 	}, text: ownTx},
 	{dialect: "mysql", words: []string{"XA"}, text: ownTx},
 	{dialect: "mysql", words: []string{"SET"}, contains: "AUTOCOMMIT", text: ownTx},
 	{
-		dialect: "mysql", words: []string{"LOCK TABLES", "LOCK TABLE", "UNLOCK TABLES", "UNLOCK TABLE"},
+		dialect: "mysql", words: []string{
+			"LOCK TABLES", "LOCK TABLE", "UNLOCK TABLES",
+			"UNLOCK TABLE",
+		},
 		text: "ends the transaction of the migration and keeps it from its other tables: remove it",
 	},
 }
@@ -35,19 +41,33 @@ var transactions = []rule{
 // others are refused outside of a block.
 var others = []rule{
 	{words: []string{"BEGIN"}, text: ownTx + "; if it begins a block of statements, " + useBlock},
-	{words: []string{"END"}, text: "ends a transaction, or a block of statements: remove it, or " + useBlock},
+	{words: []string{"END"}, text: "ends a transaction, or a block of statements: remove it, or " +
+		useBlock},
 	{words: []string{"DELIMITER"}, text: "is a command of a client, not of the database: " +
 		"where a statement holds semicolons, " + useBlock},
-	{dialect: "oracle", words: []string{"DECLARE"}, text: "begins a block of statements: " + useBlock},
-	{dialect: "oracle", words: []string{"CREATE"}, contains: "JAVA SOURCE", text: "holds semicolons that end nothing: " + useBlock},
-	{dialect: "sqlserver", words: []string{"DECLARE"}, text: "makes a variable that ends with its statement: " +
-		"put all that uses it between the lines -- plinth:begin and -- plinth:end"},
-	{words: []string{"COPY"}, contains: "FROM STDIN", text: "waits for rows that no migration sends: write INSERT statements"},
+	{
+		dialect: "oracle", words: []string{"DECLARE"},
+		text: "begins a block of statements: " + useBlock,
+	},
+	{
+		dialect: "oracle", words: []string{"CREATE"}, contains: "JAVA SOURCE",
+		text: "holds semicolons that end nothing: " + useBlock,
+	},
+	{
+		dialect: "sqlserver", words: []string{"DECLARE"},
+		text: "makes a variable that ends with its statement: " +
+			"put all that uses it between the lines -- plinth:begin and -- plinth:end",
+	},
+	{
+		words: []string{"COPY"}, contains: "FROM STDIN",
+		text: "waits for rows that no migration sends: write INSERT statements",
+	},
 }
 
 // refusal returns why a migration must not contain the statement, or "".
 func refusal(all []string, dialect string) string {
-	return cmp.Or(find(others, all, dialect), find(transactions, all, dialect), refusedRoutine(all, dialect))
+	return cmp.Or(find(others, all, dialect), find(transactions, all, dialect),
+		refusedRoutine(all, dialect))
 }
 
 // transactionWords may follow a BEGIN that starts a transaction.
@@ -55,8 +75,8 @@ var transactionWords = []string{
 	"TRANSACTION", "TRAN", "WORK", "DISTRIBUTED", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "ISOLATION",
 }
 
-// refusedBlock returns why a block must not begin as it does, or "". What follows its first
-// statement may be a procedure's own.
+// refusedBlock returns why a block must not begin as it does, or "". What follows its
+// first statement may be a procedure's own.
 func refusedBlock(all []string, dialect string) string {
 	if all[0] == "BEGIN" && beginsTransaction(all, dialect) {
 		return "BEGIN " + ownTx
@@ -64,7 +84,8 @@ func refusedBlock(all []string, dialect string) string {
 	return find(transactions, all, dialect)
 }
 
-// beginsTransaction reports whether a BEGIN with what follows it is no block of statements.
+// beginsTransaction reports whether a BEGIN with what follows it is no block of
+// statements.
 func beginsTransaction(all []string, dialect string) bool {
 	switch {
 	case len(all) == 1:
@@ -80,7 +101,8 @@ func beginsTransaction(all []string, dialect string) bool {
 func find(rules []rule, all []string, dialect string) string {
 	first := strings.Join(all[:min(len(all), 2)], " ") + " "
 	for _, r := range rules {
-		begins := slices.IndexFunc(r.words, func(words string) bool { return strings.HasPrefix(first, words+" ") })
+		begins := slices.IndexFunc(r.words,
+			func(words string) bool { return strings.HasPrefix(first, words+" ") })
 		if begins >= 0 && (r.dialect == "" || r.dialect == dialect) && holds(all, r.contains) {
 			return strings.TrimSpace(r.words[begins]+" "+r.contains) + " " + r.text
 		}
@@ -88,7 +110,8 @@ func find(rules []rule, all []string, dialect string) string {
 	return ""
 }
 
-// holds reports whether a statement has words, which spaces separate, one behind the other.
+// holds reports whether a statement has words, which spaces separate, one behind the
+// other.
 func holds(all []string, words string) bool {
 	want := strings.Fields(words)
 	same := func(token, word string) bool { return strings.Trim(token, "@`") == word }
@@ -102,7 +125,8 @@ func holds(all []string, words string) bool {
 
 // modifiers are allowed between CREATE and what is created.
 var modifiers = []string{
-	"OR", "REPLACE", "ALTER", "TEMP", "TEMPORARY", "CONSTRAINT", "AGGREGATE", "EDITIONABLE", "NONEDITIONABLE",
+	"OR", "REPLACE", "ALTER", "TEMP", "TEMPORARY", "CONSTRAINT", "AGGREGATE", "EDITIONABLE",
+	"NONEDITIONABLE",
 }
 
 // routines are what can hold statements.
@@ -124,7 +148,8 @@ func refusedRoutine(all []string, dialect string) string {
 
 // created returns the routine that a statement creates or alters, or "".
 func created(all []string) string {
-	if len(all) == 0 || all[0] != "CREATE" && all[0] != "ALTER" { // none of a statement that is a literal
+	// none of a statement that is a literal
+	if len(all) == 0 || all[0] != "CREATE" && all[0] != "ALTER" {
 		return ""
 	}
 	definer := false // whose name has several tokens

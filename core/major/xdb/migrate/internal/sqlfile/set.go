@@ -24,8 +24,9 @@ type File struct {
 	Version uint64
 	// Name is the name of the file: 0001_users.postgres.sql.
 	Name string
-	// SHA256 is the digest of its text, in hexadecimal. The text has lines that end with a line
-	// feed, and no byte order mark: what an editor or git makes of them is no change.
+	// SHA256 is the digest of its text, in hexadecimal. The text has lines that end with
+	// a line feed, and no byte order mark: what an editor or git makes of them is no
+	// change.
 	SHA256 string
 
 	Statements []Statement
@@ -43,11 +44,11 @@ type reader struct {
 	problems []error
 }
 
-// Read returns the migrations of some file systems as one database runs them, in the order
-// of their versions. drivers are the names that a file may be for, dialects those of the
-// database: the preferred one first, and last gorm's name of it, which determines how files
-// are split. Without dialects only the names of the files are checked. The error joins every
-// problem, each with the name of its file.
+// Read returns the migrations of some file systems as one database runs them, in the
+// order of their versions. drivers are the names that a file may be for, dialects those
+// of the database: the preferred one first, and last gorm's name of it, which determines
+// how files are split. Without dialects only the names of the files are checked. The
+// error joins every problem, each with the name of its file.
 func Read(drivers, dialects []string, sets ...fs.FS) ([]File, error) {
 	known := slices.Sorted(slices.Values(slices.Concat(drivers, dialects)))
 	r := &reader{known: slices.Compact(known), found: map[string][]File{}}
@@ -55,11 +56,13 @@ func Read(drivers, dialects []string, sets ...fs.FS) ([]File, error) {
 		r.readSet(i, set)
 	}
 	all := slices.SortedFunc(maps.Values(r.found), func(a, b []File) int {
-		return cmp.Or(cmp.Compare(a[0].Version, b[0].Version), cmp.Compare(a[0].Migration, b[0].Migration))
+		return cmp.Or(cmp.Compare(a[0].Version, b[0].Version),
+			cmp.Compare(a[0].Migration, b[0].Migration))
 	})
 	for i := 1; i < len(all); i++ {
 		if a, b := all[i-1][0], all[i][0]; a.Version == b.Version {
-			r.problem("%s: %s has the same version; give one of them another", b.Migration, a.Migration)
+			r.problem("%s: %s has the same version; give one of them another",
+				b.Migration, a.Migration)
 		}
 	}
 	var files []File
@@ -82,7 +85,8 @@ func (r *reader) choose(variants []File, dialects []string) (mine File) {
 	}
 	if at < 0 {
 		name, dialect := variants[0].Migration, dialects[0]
-		r.problem("%s has no file for %s: add %s or %s.%s.sql", name, dialect, name, strings.TrimSuffix(name, ".sql"), dialect)
+		r.problem("%s has no file for %s: add %s or %s.%s.sql",
+			name, dialect, name, strings.TrimSuffix(name, ".sql"), dialect)
 	}
 	for i, f := range variants {
 		dialect := f.dialect
@@ -139,18 +143,22 @@ func (r *reader) add(file string, text []byte) {
 		r.problem("%s: %w", file, err)
 		return
 	}
-	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n"))
+	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\r\n"),
+		[]byte("\n"))
 	if !utf8.Valid(text) {
 		r.problem("%s: the text is not UTF-8", file)
 		return
 	}
-	if i := bytes.IndexByte(text, '\r'); i >= 0 { // PostgreSQL ends a comment there, an editor may not show it
-		r.problem("%s:%d: a carriage return without a line feed: end lines with LF or CRLF", file, 1+bytes.Count(text[:i], []byte("\n")))
+	// PostgreSQL ends a comment there, an editor may not show it
+	if i := bytes.IndexByte(text, '\r'); i >= 0 {
+		r.problem("%s:%d: a carriage return without a line feed: end lines with LF or CRLF",
+			file, 1+bytes.Count(text[:i], []byte("\n")))
 		return
 	}
 	f.SHA256, f.text = fmt.Sprintf("%x", sha256.Sum256(text)), string(text)
 	variants := r.found[f.Migration]
-	if i := slices.IndexFunc(variants, func(other File) bool { return other.dialect == f.dialect }); i >= 0 {
+	if i := slices.IndexFunc(variants,
+		func(other File) bool { return other.dialect == f.dialect }); i >= 0 {
 		r.problem("%s is there twice: %s and %s", f.Name, variants[i].path, file)
 		return
 	}

@@ -23,8 +23,10 @@ func files(pairs ...string) fstest.MapFS {
 
 func TestRead_order(t *testing.T) {
 	sets := []fs.FS{
-		files("migrations/0002_b.sql", "b", "migrations/README.md", "x", "migrations/deep/0001_a.sqlite.sql", "a"),
-		files("0003.sql", "c", "0002_b.sqlite.sql", "B", "0002_b.postgres.sql", "P", "10.sql", "e", "9_x.sql", "d"),
+		files("migrations/0002_b.sql", "b", "migrations/README.md", "x",
+			"migrations/deep/0001_a.sqlite.sql", "a"),
+		files("0003.sql", "c", "0002_b.sqlite.sql", "B", "0002_b.postgres.sql", "P", "10.sql", "e",
+			"9_x.sql", "d"),
 	}
 	all, err := sqlfile.Read(known, []string{"sqlite"}, sets...)
 	if err != nil {
@@ -34,7 +36,8 @@ func TestRead_order(t *testing.T) {
 	for _, f := range all {
 		got = append(got, f.Migration+"="+f.Statements[0].SQL)
 	}
-	if want := "0001_a.sql=a 0002_b.sql=B 0003.sql=c 9_x.sql=d 10.sql=e"; strings.Join(got, " ") != want {
+	if want := "0001_a.sql=a 0002_b.sql=B 0003.sql=c 9_x.sql=d 10.sql=e"; strings.Join(got,
+		" ") != want {
 		t.Errorf("migrations = %s, want %s", strings.Join(got, " "), want)
 	}
 }
@@ -92,31 +95,80 @@ func TestRead_problems(t *testing.T) {
 		want string
 	}{
 		{name: "nil", want: "migration files 1 are nil"},
-		{name: "no file", set: files("README.md", ""), want: "migration files 1 hold no .sql file: check the embed pattern"},
-		{name: "no version", set: files("users.sql", ""), want: "migration users.sql: a name is a version in at most 18 digits"},
-		{name: "a blank", set: files("1_a b.sql", ""), want: "migration 1_a b.sql: a name is a version"},
-		{name: "a long version", set: files("1234567890123456789.sql", ""), want: "a name is a version"},
-		{name: "a long name", set: files("1_"+strings.Repeat("a", 200)+".sql", ""), want: "longer than 120 bytes"},
-		{name: "a typo in the variant", set: files("1_a.postgre.sql", ""), want: `migration 1_a.postgre.sql: "postgre" is no known database (known: mysql, oracle, postgres, sqlite, sqlserver)`},
-		{name: "two dots", set: files("1_a.b.sqlite.sql", ""), want: `"b.sqlite" is no known database`},
+		{
+			name: "no file", set: files("README.md", ""),
+			want: "migration files 1 hold no .sql file: check the embed pattern",
+		},
+		{
+			name: "no version", set: files("users.sql", ""),
+			want: "migration users.sql: a name is a version in at most 18 digits",
+		},
+		{
+			name: "a blank", set: files("1_a b.sql", ""),
+			want: "migration 1_a b.sql: a name is a version",
+		},
+		{
+			name: "a long version",
+			set:  files("1234567890123456789.sql", ""), want: "a name is a version",
+		},
+		{
+			name: "a long name", set: files("1_"+strings.Repeat("a", 200)+".sql", ""),
+			want: "longer than 120 bytes",
+		},
+		{
+			name: "a typo in the variant",
+			set:  files("1_a.postgre.sql", ""),
+			want: `migration 1_a.postgre.sql: "postgre" is no known database (known: mysql, oracle, postgres, sqlite, sqlserver)`,
+		},
+		{
+			name: "two dots", set: files("1_a.b.sqlite.sql", ""),
+			want: `"b.sqlite" is no known database`,
+		},
 		{name: "an empty variant", set: files("1_a..sql", ""), want: `"" is no known database`},
-		{name: "upper case", set: files("1_a.SQL", ""), want: "migration 1_a.SQL: the extension of a migration is .sql"},
-		{name: "another encoding", set: files("1_a.sql", "\xff\xfea\x00"), want: "migration 1_a.sql: the text is not UTF-8"},
-		{name: "twice", set: files("a/1_a.sql", "", "b/1_a.sql", ""), want: "migration 1_a.sql is there twice: a/1_a.sql and b/1_a.sql"},
-		{name: "one version twice", set: files("1_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 1_a.sql has the same version"},
-		{name: "one version padded", set: files("01_a.sql", "", "1_b.sql", ""), want: "migration 1_b.sql: 01_a.sql has the same version"},
-		{name: "the up part of another tool", set: files("1_a.up.sql", ""), want: `migration 1_a.up.sql: "up" is no known database (known: mysql, oracle, postgres, sqlite, sqlserver); a migration only goes up`},
-		{name: "the down part of another tool", set: files("1_a.postgres.Down.sql", ""), want: `migration 1_a.postgres.Down.sql: "postgres.Down" is no known database`},
-		{name: "a lone carriage return", set: files("1_a.sql", "a\r\n-- b\rc\n"), want: "migration 1_a.sql:2: a carriage return without a line feed"},
+		{
+			name: "upper case", set: files("1_a.SQL", ""),
+			want: "migration 1_a.SQL: the extension of a migration is .sql",
+		},
+		{
+			name: "another encoding", set: files("1_a.sql", "\xff\xfea\x00"),
+			want: "migration 1_a.sql: the text is not UTF-8",
+		},
+		{
+			name: "twice", set: files("a/1_a.sql", "", "b/1_a.sql", ""),
+			want: "migration 1_a.sql is there twice: a/1_a.sql and b/1_a.sql",
+		},
+		{
+			name: "one version twice", set: files("1_a.sql", "", "1_b.sql", ""),
+			want: "migration 1_b.sql: 1_a.sql has the same version",
+		},
+		{
+			name: "one version padded", set: files("01_a.sql", "", "1_b.sql", ""),
+			want: "migration 1_b.sql: 01_a.sql has the same version",
+		},
+		{
+			name: "the up part of another tool",
+			set:  files("1_a.up.sql", ""),
+			want: `migration 1_a.up.sql: "up" is no known database (known: mysql, oracle, postgres, sqlite, sqlserver); a migration only goes up`,
+		},
+		{
+			name: "the down part of another tool", set: files("1_a.postgres.Down.sql", ""),
+			want: `migration 1_a.postgres.Down.sql: "postgres.Down" is no known database`,
+		},
+		{
+			name: "a lone carriage return", set: files("1_a.sql", "a\r\n-- b\rc\n"),
+			want: "migration 1_a.sql:2: a carriage return without a line feed",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := sqlfile.Read(known, nil, tc.set)
-			if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), tc.want) {
+			if err == nil || strings.Contains(err.Error(), "\n") ||
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("problems = %v, want %q alone", err, tc.want)
 			}
 		})
 	}
-	_, err := sqlfile.Read(known, nil, nil, files("a.sql", "", "1.x.sql", ""), files("2.sql", "\xff"))
+	_, err := sqlfile.Read(known, nil, nil, files("a.sql", "", "1.x.sql", ""),
+		files("2.sql", "\xff"))
 	if err == nil || strings.Count(err.Error(), "\n") != 3 {
 		t.Errorf("problems = %v, want 4", err)
 	}

@@ -12,8 +12,8 @@ import (
 // Statement is one statement, without the semicolon that ends it; for SQL Server with it.
 type Statement struct {
 	SQL string
-	// Digest is the SHA-256 of all statements up to this one, in hexadecimal. Comments between
-	// them do not count.
+	// Digest is the SHA-256 of all statements up to this one, in hexadecimal. Comments
+	// between them do not count.
 	Digest string
 
 	start int // the index in the text of the file
@@ -38,10 +38,13 @@ type pending struct {
 	opened     int      // the index of the outermost
 }
 
-// split divides the file into statements as a database of the dialect does. The error names
-// the file and the line.
+// split divides the file into statements as a database of the dialect does. The error
+// names the file and the line.
 func (f *File) split(dialect string) error {
-	s := &splitter{File: f, dialect: dialect, scan: sqlscan.New(f.text, sqlscan.RulesOf(dialect)), digest: sha256.New()}
+	s := &splitter{
+		File: f, dialect: dialect, scan: sqlscan.New(f.text, sqlscan.RulesOf(dialect)),
+		digest: sha256.New(),
+	}
 	for s.scan.More() {
 		if err := s.take(s.scan.Next()); err != nil {
 			return err
@@ -73,7 +76,8 @@ func (s *splitter) lineAround(start, end int) (before, after string) {
 func (s *splitter) take(t sqlscan.Token) error {
 	switch text := s.text[t.Start:t.End]; {
 	case t.Open:
-		return s.problem(t.Start, "what begins here has no end: a text, a name in quotes or a comment")
+		return s.problem(t.Start,
+			"what begins here has no end: a text, a name in quotes or a comment")
 	case t.Kind == sqlscan.Space:
 		return nil
 	case t.Kind == sqlscan.Comment:
@@ -90,9 +94,9 @@ func (s *splitter) take(t sqlscan.Token) error {
 	}
 }
 
-// separates reports whether a token is GO or / on a line of its own, with which the tools of
-// SQL Server and Oracle end what they send. Behind GO there may be a number, a semicolon and a
-// comment.
+// separates reports whether a token is GO or / on a line of its own, with which the tools
+// of SQL Server and Oracle end what they send. Behind GO there may be a number, a
+// semicolon and a comment.
 func (s *splitter) separates(t sqlscan.Token, text string) bool {
 	batch := s.dialect == "sqlserver" && strings.EqualFold(text, "GO")
 	slash := s.dialect == "oracle" && text == "/" && s.now.depth == 0
@@ -112,10 +116,12 @@ func (s *splitter) separate(t sqlscan.Token, text string) error {
 	_, after := s.lineAround(t.Start, t.End)
 	switch {
 	case text != "/" && strings.IndexAny(after, "0123456789") == 0:
-		return s.problem(t.Start, "GO with a number repeats a batch, which a migration does not: remove the number, "+
-			"and write the statements as often as they are to run")
+		return s.problem(t.Start,
+			"GO with a number repeats a batch, which a migration does not: remove the number, "+
+				"and write the statements as often as they are to run")
 	case text == "/" && s.now.started: // half of an UPDATE would change every row
-		return s.problem(t.Start, "/ on a line of its own: end the statement before it with a semicolon, or write a division on one line")
+		return s.problem(t.Start,
+			"/ on a line of its own: end the statement before it with a semicolon, or write a division on one line")
 	default:
 		return s.finish()
 	}
@@ -168,5 +174,6 @@ func (s *splitter) finish() error {
 func (s *splitter) keep(start, end int) {
 	sql := s.text[start:end]
 	_, _ = fmt.Fprintf(s.digest, "%d:%s", len(sql), sql) // a hash returns no error
-	s.Statements = append(s.Statements, Statement{SQL: sql, Digest: fmt.Sprintf("%x", s.digest.Sum(nil)), start: start})
+	s.Statements = append(s.Statements,
+		Statement{SQL: sql, Digest: fmt.Sprintf("%x", s.digest.Sum(nil)), start: start})
 }

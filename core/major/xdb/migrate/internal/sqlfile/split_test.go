@@ -35,23 +35,69 @@ func TestRead_statements(t *testing.T) {
 		want                []string
 	}{
 		{name: "nothing", text: " \n-- x\n;/* y; */;\n"},
-		{name: "the last without a semicolon", text: "a;\n\n  b c\n;d", want: []string{"1:a", "3:b c", "4:d"}},
-		{name: "comments before and within", text: "-- one;\n/* two; */ a /* three; */ b -- four\n;", want: []string{"2:a /* three; */ b"}},
-		{name: "semicolons in texts", text: "a ';' \";\" `;`;b", want: []string{"1:a ';' \";\" `;`", "1:b"}},
+		{
+			name: "the last without a semicolon", text: "a;\n\n  b c\n;d",
+			want: []string{"1:a", "3:b c", "4:d"},
+		},
+		{
+			name: "comments before and within",
+			text: "-- one;\n/* two; */ a /* three; */ b -- four\n;",
+			want: []string{"2:a /* three; */ b"},
+		},
+		{
+			name: "semicolons in texts", text: "a ';' \";\" `;`;b",
+			want: []string{"1:a ';' \";\" `;`", "1:b"},
+		},
 		{name: "lines in texts", text: "a '\n';\nb", want: []string{"1:a '\n'", "3:b"}},
-		{name: "escapes of mysql", dialect: "mysql", text: `a '\';';b`, want: []string{`1:a '\';'`, "1:b"}},
-		{name: "dollar quotes", dialect: "postgres", text: "DO $$ BEGIN a; END $$;b", want: []string{"1:DO $$ BEGIN a; END $$", "1:b"}},
+		{
+			name: "escapes of mysql", dialect: "mysql", text: `a '\';';b`,
+			want: []string{`1:a '\';'`, "1:b"},
+		},
+		{
+			name: "dollar quotes", dialect: "postgres", text: "DO $$ BEGIN a; END $$;b",
+			want: []string{"1:DO $$ BEGIN a; END $$", "1:b"},
+		},
 		{name: "block", text: "a;\n-- plinth:begin\n\nCREATE TRIGGER t BEGIN b; END;\n-- plinth:end\nc;", want: []string{"1:a", "4:CREATE TRIGGER t BEGIN b; END;", "6:c"}},
-		{name: "block with a lonely quote", text: "-- plinth:begin\nit's;\n  --  plinth:end  ", want: []string{"2:it's;"}},
-		{name: "block of nothing", text: "-- plinth:begin\n\n-- plinth:end\nb", want: []string{"4:b"}},
-		{name: "block of comments", text: "-- plinth:begin\n-- a\n-- plinth:end\nb", want: []string{"4:b"}},
-		{name: "GO of sqlserver", dialect: "sqlserver", text: "a\n go \nb\nGO\n Go\nSELECT go\nFROM c", want: []string{"1:a", "3:b", "6:SELECT go\nFROM c"}},
+		{
+			name: "block with a lonely quote", text: "-- plinth:begin\nit's;\n  --  plinth:end  ",
+			want: []string{"2:it's;"},
+		},
+		{
+			name: "block of nothing", text: "-- plinth:begin\n\n-- plinth:end\nb",
+			want: []string{"4:b"},
+		},
+		{
+			name: "block of comments", text: "-- plinth:begin\n-- a\n-- plinth:end\nb",
+			want: []string{"4:b"},
+		},
+		{
+			name: "GO of sqlserver", dialect: "sqlserver",
+			text: "a\n go \nb\nGO\n Go\nSELECT go\nFROM c",
+			want: []string{"1:a", "3:b", "6:SELECT go\nFROM c"},
+		},
 		{name: "GO elsewhere", dialect: "sqlite", text: "a\nGO\nb", want: []string{"1:a\nGO\nb"}},
-		{name: "slash of oracle", dialect: "oracle", text: "a / b;\n/\nDROP c;\n/\n", want: []string{"1:a / b", "3:DROP c"}},
-		{name: "statements that mysql reads in comments", dialect: "mysql", text: "/*!40101 SET a = 1 */;", want: []string{"1:/*!40101 SET a = 1 */"}},
-		{name: "a column called begin", text: "CREATE TABLE event (begin int)", want: []string{"1:CREATE TABLE event (begin int)"}},
-		{name: "a trigger of one statement", dialect: "mysql", text: "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET a = 1;", want: []string{"1:CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET a = 1"}},
-		{name: "a function in dollar quotes", dialect: "postgres", text: "CREATE OR REPLACE FUNCTION f() AS $x$ BEGIN a; END $x$;", want: []string{"1:CREATE OR REPLACE FUNCTION f() AS $x$ BEGIN a; END $x$"}},
+		{
+			name: "slash of oracle", dialect: "oracle", text: "a / b;\n/\nDROP c;\n/\n",
+			want: []string{"1:a / b", "3:DROP c"},
+		},
+		{
+			name: "statements that mysql reads in comments", dialect: "mysql",
+			text: "/*!40101 SET a = 1 */;", want: []string{"1:/*!40101 SET a = 1 */"},
+		},
+		{
+			name: "a column called begin", text: "CREATE TABLE event (begin int)",
+			want: []string{"1:CREATE TABLE event (begin int)"},
+		},
+		{
+			name: "a trigger of one statement", dialect: "mysql",
+			text: "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET a = 1;",
+			want: []string{"1:CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET a = 1"},
+		},
+		{
+			name: "a function in dollar quotes", dialect: "postgres",
+			text: "CREATE OR REPLACE FUNCTION f() AS $x$ BEGIN a; END $x$;",
+			want: []string{"1:CREATE OR REPLACE FUNCTION f() AS $x$ BEGIN a; END $x$"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, alone, err := split(tc.text, tc.dialect)
@@ -71,31 +117,82 @@ func TestRead_noTransaction(t *testing.T) {
 
 func TestRead_refusals(t *testing.T) {
 	for _, tc := range []struct{ name, dialect, text, want string }{
-		{name: "open text", text: "a;\nb 'c", want: "migration 1.sql:2: what begins here has no end"},
+		{
+			name: "open text", text: "a;\nb 'c",
+			want: "migration 1.sql:2: what begins here has no end",
+		},
 		{name: "open comment", text: "a;\n\n/* c", want: "1.sql:3: what begins here"},
-		{name: "open block", text: "\n-- plinth:begin\na;", want: "1.sql:2: -- plinth:begin without -- plinth:end"},
-		{name: "block in a block", text: "-- plinth:begin\na;\n-- plinth:begin", want: "1.sql:3: -- plinth:begin within a block"},
-		{name: "end alone", text: "a;\n-- plinth:end", want: "1.sql:2: -- plinth:end without -- plinth:begin"},
-		{name: "block behind a statement", text: "a\n-- plinth:begin\nb;\n-- plinth:end", want: "1.sql:1: the statement before -- plinth:begin has no end"},
+		{
+			name: "open block", text: "\n-- plinth:begin\na;",
+			want: "1.sql:2: -- plinth:begin without -- plinth:end",
+		},
+		{
+			name: "block in a block", text: "-- plinth:begin\na;\n-- plinth:begin",
+			want: "1.sql:3: -- plinth:begin within a block",
+		},
+		{
+			name: "end alone", text: "a;\n-- plinth:end",
+			want: "1.sql:2: -- plinth:end without -- plinth:begin",
+		},
+		{
+			name: "block behind a statement", text: "a\n-- plinth:begin\nb;\n-- plinth:end",
+			want: "1.sql:1: the statement before -- plinth:begin has no end",
+		},
 		{name: "unknown mark", text: "-- plinth:beginn", want: "-- plinth:beginn is unknown"},
-		{name: "mark behind a statement", text: "a; -- plinth:begin\n-- plinth:end", want: "-- plinth:begin stands on a line of its own"},
-		{name: "late no-transaction", text: "a;\n-- plinth:no-transaction", want: "1.sql:2: -- plinth:no-transaction stands before the first statement"},
+		{
+			name: "mark behind a statement", text: "a; -- plinth:begin\n-- plinth:end",
+			want: "-- plinth:begin stands on a line of its own",
+		},
+		{
+			name: "late no-transaction", text: "a;\n-- plinth:no-transaction",
+			want: "1.sql:2: -- plinth:no-transaction stands before the first statement",
+		},
 		{name: "begin", text: "a;\nBEGIN;\nb", want: "1.sql:2: BEGIN begins or ends a transaction"},
 		{name: "commit", text: "commit", want: "COMMIT begins or ends"},
 		{name: "rollback", text: "ROLLBACK TO x", want: "ROLLBACK begins or ends"},
-		{name: "start", text: "/* x */ Start /* y */ Transaction", want: "START TRANSACTION begins or ends"},
+		{
+			name: "start", text: "/* x */ Start /* y */ Transaction",
+			want: "START TRANSACTION begins or ends",
+		},
 		{name: "savepoint", text: "SAVEPOINT x", want: "SAVEPOINT begins or ends"},
 		{name: "save", dialect: "sqlserver", text: "SAVE TRAN x", want: "SAVE TRAN begins or ends"},
-		{name: "trigger", dialect: "sqlite", text: "\nCREATE TEMP TRIGGER t AFTER INSERT ON x BEGIN a; END", want: "1.sql:2: CREATE TRIGGER with a BEGIN holds semicolons that end nothing: put it between the lines -- plinth:begin and -- plinth:end"},
-		{name: "definer", dialect: "mysql", text: "CREATE DEFINER = root@localhost PROCEDURE p() BEGIN a; END", want: "CREATE PROCEDURE with a BEGIN"},
-		{name: "quoted definer", dialect: "mysql", text: "CREATE DEFINER=`root`@`%` EVENT e ON SCHEDULE x DO BEGIN a; END", want: "CREATE EVENT with a BEGIN"},
-		{name: "package", dialect: "oracle", text: "CREATE OR REPLACE PACKAGE p AS PROCEDURE a; END;", want: "END ends a transaction, or a block"},
-		{name: "anonymous block", dialect: "oracle", text: "DECLARE x NUMBER; BEGIN a; END;", want: "DECLARE begins a block"},
-		{name: "procedure of sqlserver", dialect: "sqlserver", text: "CREATE PROC p AS SELECT 1; SELECT 2", want: "CREATE PROC reaches to the end of its batch"},
-		{name: "delimiter", dialect: "mysql", text: "DELIMITER //\na //", want: "DELIMITER is a command of a client"},
+		{
+			name: "trigger", dialect: "sqlite",
+			text: "\nCREATE TEMP TRIGGER t AFTER INSERT ON x BEGIN a; END",
+			want: "1.sql:2: CREATE TRIGGER with a BEGIN holds semicolons that end nothing: put it between the lines -- plinth:begin and -- plinth:end",
+		},
+		{
+			name: "definer", dialect: "mysql",
+			text: "CREATE DEFINER = root@localhost PROCEDURE p() BEGIN a; END",
+			want: "CREATE PROCEDURE with a BEGIN",
+		},
+		{
+			name: "quoted definer", dialect: "mysql",
+			text: "CREATE DEFINER=`root`@`%` EVENT e ON SCHEDULE x DO BEGIN a; END",
+			want: "CREATE EVENT with a BEGIN",
+		},
+		{
+			name: "package", dialect: "oracle",
+			text: "CREATE OR REPLACE PACKAGE p AS PROCEDURE a; END;",
+			want: "END ends a transaction, or a block",
+		},
+		{
+			name: "anonymous block", dialect: "oracle", text: "DECLARE x NUMBER; BEGIN a; END;",
+			want: "DECLARE begins a block",
+		},
+		{
+			name: "procedure of sqlserver", dialect: "sqlserver",
+			text: "CREATE PROC p AS SELECT 1; SELECT 2",
+			want: "CREATE PROC reaches to the end of its batch",
+		},
+		{
+			name: "delimiter", dialect: "mysql", text: "DELIMITER //\na //",
+			want: "DELIMITER is a command of a client",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, _, err := split(tc.text, tc.dialect); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if got, _, err := split(tc.text, tc.dialect); err == nil ||
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("statements = %q, error = %v; want %q", got, err, tc.want)
 			}
 		})
@@ -125,7 +222,8 @@ func TestRead_statementDigests(t *testing.T) {
 	}
 }
 
-// TestRead_longLine reads rows as a dump writes them: hundreds of thousands of tokens on one line.
+// TestRead_longLine reads rows as a dump writes them: hundreds of thousands of tokens on
+// one line.
 func TestRead_longLine(t *testing.T) {
 	text := "INSERT INTO t VALUES " + strings.Repeat("(1, 'abc', 2), ", 60_000) + "(1, 'a', 2)"
 	for _, dialect := range []string{"postgres", "sqlserver", "oracle"} {
@@ -140,7 +238,8 @@ func words(sql, dialect string) (tokens []string) {
 	s := sqlscan.New(sql, sqlscan.RulesOf(dialect))
 	for s.More() {
 		t := s.Next()
-		if text := sql[t.Start:t.End]; t.Kind != sqlscan.Comment && t.Kind != sqlscan.Space && text != ";" {
+		if text := sql[t.Start:t.End]; t.Kind != sqlscan.Comment && t.Kind != sqlscan.Space &&
+			text != ";" {
 			tokens = append(tokens, text)
 		}
 	}
@@ -151,9 +250,12 @@ func words(sql, dialect string) (tokens []string) {
 // statement to be its own.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{
-		"a;b", "a ';' -- ;\n;b", "-- plinth:begin\na;b\n-- plinth:end\n", "-- plinth:no-transaction\na", "$$;$$", `'\';'`, "a\nGO\nb",
-		"a\n/\nb", "/* /* ; */ */", "CREATE TRIGGER t BEGIN", "[;]", "\n\n'x", "-- plinth:begin\n'\n-- plinth:end",
-		"a (b; (c));)", "(\n/\n)", "a\nGO;\nGO 5", "/*M!a*/;", "\\d", "-- +goose Up", "COPY a FROM STDIN", "SET @@autocommit = 0",
+		"a;b", "a ';' -- ;\n;b", "-- plinth:begin\na;b\n-- plinth:end\n",
+		"-- plinth:no-transaction\na", "$$;$$", `'\';'`, "a\nGO\nb",
+		"a\n/\nb", "/* /* ; */ */", "CREATE TRIGGER t BEGIN", "[;]", "\n\n'x",
+		"-- plinth:begin\n'\n-- plinth:end",
+		"a (b; (c));)", "(\n/\n)", "a\nGO;\nGO 5", "/*M!a*/;", "\\d", "-- +goose Up",
+		"COPY a FROM STDIN", "SET @@autocommit = 0",
 	} {
 		f.Add(seed)
 	}
@@ -168,8 +270,10 @@ func FuzzSplit(f *testing.F) {
 			lines := strings.Split(text, "\n")
 			var got []string
 			for i, s := range script.Statements {
-				got = append(got, words(s.SQL+";", dialect)...) // what follows can matter to the last token
-				if first, _, _ := strings.Cut(s.SQL, "\n"); !strings.Contains(lines[script.Line(i)-1], first) {
+				// what follows can matter to the last token
+				got = append(got, words(s.SQL+";", dialect)...)
+				if first, _, _ := strings.Cut(s.SQL,
+					"\n"); !strings.Contains(lines[script.Line(i)-1], first) {
 					t.Errorf("%q does not stand in line %d of %q", s.SQL, script.Line(i), text)
 				}
 			}
@@ -178,7 +282,8 @@ func FuzzSplit(f *testing.F) {
 			}
 			// A block may hold a quotation without an end, which the whole text would
 			// read in another way.
-			if want := words(text, dialect); !strings.Contains(text, "plinth:") && !slices.Equal(got, want) {
+			if want := words(text, dialect); !strings.Contains(text, "plinth:") &&
+				!slices.Equal(got, want) {
 				t.Errorf("%s: statements hold %q, the text %q", dialect, got, want)
 			}
 		}
