@@ -92,7 +92,7 @@ func files(root string, paths []string) ([]string, error) {
 }
 
 var generated = regexp.MustCompile(
-	`(^|/)(testdata|npm)/|\.pb\.go$|^docs/internal/search/|^tools/wording/words\.txt$`)
+	`(^|/)(testdata|npm)/|\.pb\.go$|^docs/internal/search/glossary\.txt$|^tools/wording/(words\.txt|.*_test\.go)$`)
 
 func ignored(name string) bool { return generated.MatchString(name) }
 

@@ -1,5 +1,5 @@
-// Package readme_test does what the repository's README.md promises: its commands, its
-// programs and what these print.
+// Package readme_test runs the commands and programs of the repository's README.md and
+// compares their output with the output that it shows.
 package readme_test
 
 import (
@@ -9,14 +9,15 @@ import (
 
 // A Block is a fenced block of Markdown.
 type Block struct {
-	Line     int // of its opening fence, from 1
+	Line     int // line of the opening fence, from 1
 	Language string
-	Text     string // with its last line's end
+	Text     string // content, including the last line feed
 }
 
 const fence = "```"
 
-// Blocks returns the fenced blocks of a text. One that is not closed goes to the end.
+// Blocks returns the fenced blocks of a text. A block that is not closed extends to the
+// end of the text.
 func Blocks(text string) []Block {
 	var blocks []Block
 	open := false
@@ -37,7 +38,7 @@ func Blocks(text string) []Block {
 	return blocks
 }
 
-// Program returns the first whole program of the blocks, or "".
+// Program returns the first complete program of the blocks, or "".
 func Program(blocks []Block) string {
 	for _, b := range blocks {
 		if b.Language == "go" && strings.HasPrefix(b.Text, "package main\n") {
@@ -47,15 +48,27 @@ func Program(blocks []Block) string {
 	return ""
 }
 
-// The parts of an answer that are others each time.
+// These parts of a response differ in every run.
 var (
 	uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	id   = regexp.MustCompile(`"[0-9]{17,19}"`)
-	at   = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"`)
+	when = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"`)
 )
 
-// Normal replaces ids and times by words, and leaves out the white space around the text.
-func Normal(text string) string {
+// Normalize replaces IDs and times with placeholders and trims white space.
+func Normalize(text string) string {
 	text = uuid.ReplaceAllString(strings.TrimSpace(text), "UUID")
-	return at.ReplaceAllString(id.ReplaceAllString(text, `"ID"`), `"TIME"`)
+	return when.ReplaceAllString(id.ReplaceAllString(text, `"ID"`), `"TIME"`)
+}
+
+var (
+	clock    = regexp.MustCompile(`^\d\d:\d\d:\d\d\.\d{3}`)
+	variable = regexp.MustCompile(`(address|app|at|took|version)=(http\S+|"[^"]*"|\S+)`)
+	spaces   = regexp.MustCompile(` +`)
+)
+
+// NormalizeLog replaces the values that differ in every run in a console log line.
+func NormalizeLog(line string) string {
+	line = clock.ReplaceAllString(strings.TrimSpace(line), "TIME")
+	return spaces.ReplaceAllString(variable.ReplaceAllString(line, "$1=VALUE"), " ")
 }

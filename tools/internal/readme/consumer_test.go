@@ -18,19 +18,19 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// plugin is the one that the test requires and upgrades.
+// plugin is the module that the test requires and upgrades.
 const plugin = "dbplugins/sqlite"
 
-// TestStrangerStartsAServiceAndUpgradesOnePlugin begins with an empty folder, an empty
-// module cache and a module proxy.
-func TestStrangerStartsAServiceAndUpgradesOnePlugin(t *testing.T) {
+// TestUpgrade_OneModule starts with an empty directory, an empty module cache and a
+// module proxy.
+func TestUpgrade_OneModule(t *testing.T) {
 	c := newConsumer(t)
 	core, sqlite := c.modules["core"], c.modules[plugin]
 	c.run("go mod init example.com/notes\ngo get " + core.Path() + "@" + core.Version + " " +
 		sqlite.Path() + "@" + sqlite.Version)
 	c.write("main.go", Program(c.blocks))
 	c.run("go mod tidy\nDATABASE_DRIVER=sqlite DATABASE_PATH=notes.db go run .")
-	c.ask()
+	c.sendRequests()
 	before := c.required()
 	if before[core.Path()] != core.Version || before[sqlite.Path()] != sqlite.Version {
 		t.Fatalf("go.mod requires %v, want core %s and %s %s",
@@ -53,14 +53,14 @@ func TestStrangerStartsAServiceAndUpgradesOnePlugin(t *testing.T) {
 		t.Errorf("after the upgrade go.mod requires %d modules, before %d", len(after), len(before))
 	}
 	c.run("DATABASE_DRIVER=sqlite DATABASE_PATH=notes.db go run .")
-	c.ask()
+	c.sendRequests()
 	if !strings.Contains(c.session.Log(), "this is the upgraded driver") {
 		t.Errorf("the service was not built with the new driver:\n%s", c.session.Log())
 	}
 }
 
-// TestStrangerUpgradesAllModules runs the command of the page about upgrading.
-func TestStrangerUpgradesAllModules(t *testing.T) {
+// TestUpgrade_AllModules runs the command of the page about upgrading.
+func TestUpgrade_AllModules(t *testing.T) {
 	c := newConsumer(t)
 	core, sqlite := c.modules["core"], c.modules[plugin]
 	c.run("go mod init example.com/notes\ngo get " + core.Path() + "@" + core.Version + " " +
@@ -75,7 +75,7 @@ func TestStrangerUpgradesAllModules(t *testing.T) {
 	all := slices.IndexFunc(page,
 		func(b Block) bool { return strings.HasPrefix(b.Text, "go get $(") })
 	if outdated < 0 || all < 0 {
-		t.Fatal("the page has no command that lists, or none that raises all modules")
+		t.Fatal("the page has no command that lists the versions, or no command that upgrades all modules")
 	}
 	if out := c.run(page[outdated].Text); !strings.Contains(out,
 		sqlite.Path()+" "+sqlite.Version+" ["+next(sqlite)+"]") {
@@ -90,23 +90,23 @@ func TestStrangerUpgradesAllModules(t *testing.T) {
 	c.run("go build .")
 }
 
-// next is a version of the module after that of the tree.
+// next returns a version after the one of the working tree.
 func next(m workspace.Module) string { return semver.MajorMinor(m.Version) + ".999" }
 
-// publish publishes the next version of a module. Its package, if it has one in its own
-// folder, says something when it starts.
-func (c *consumer) publish(name, said string) {
+// publish publishes the next version of a module. If message is set, the package in the
+// root directory of the module prints it at startup.
+func (c *consumer) publish(name, message string) {
 	c.t.Helper()
 	over := modproxy.Overlay{}
-	if said != "" {
+	if message != "" {
 		over["upgraded.go"] = []byte("package " + filepath.Base(name) +
-			"\n\nfunc init() { println(\"" + said + "\") }\n")
+			"\n\nfunc init() { println(\"" + message + "\") }\n")
 	}
 	c.must(modproxy.AddWith(c.t.Context(), c.sandbox.Proxy(), c.modules[name],
 		next(c.modules[name]), over))
 }
 
-// consumer is somebody who has nothing of this repository but the proxy and README.md.
+// consumer is a user who has only the module proxy and README.md.
 type consumer struct {
 	t       *testing.T
 	root    string
@@ -123,7 +123,7 @@ func newConsumer(t *testing.T) *consumer {
 	}
 	root, err := workspace.Find()
 	if err != nil {
-		t.Skip("there are no modules to publish: ", err)
+		t.Skip("no modules to publish: ", err)
 	}
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip(err)
@@ -142,7 +142,7 @@ func newConsumer(t *testing.T) *consumer {
 	}
 	t.Cleanup(func() { c.must(c.sandbox.Close()) })
 	c.must(c.sandbox.Publish(t.Context(), modules...))
-	c.session, err = Begin(t.Context(), t.TempDir(), Stranger(c.sandbox))
+	c.session, err = NewSession(t.Context(), t.TempDir(), ConsumerEnv(c.sandbox))
 	c.must(err)
 	t.Cleanup(func() { c.must(c.session.Stop()) })
 	return c
@@ -175,26 +175,26 @@ func (c *consumer) write(name, text string) {
 	c.must(os.WriteFile(filepath.Join(c.session.Dir(), name), []byte(text), 0o600))
 }
 
-// ask sends the requests of README.md to the service, and compares the answers with those
-// that stand there.
-func (c *consumer) ask() {
+// sendRequests sends the requests of README.md to the service and compares the responses
+// with those of README.md.
+func (c *consumer) sendRequests() {
 	c.t.Helper()
-	asked := 0
+	sent := 0
 	for i, b := range c.blocks {
 		if !strings.HasPrefix(b.Text, "curl ") {
 			continue
 		}
-		asked++
-		if got, want := Normal(c.run(b.Text)), Normal(c.blocks[i+1].Text); got != want {
-			c.t.Errorf("the answer to line %d of README.md is\n%s\nwant\n%s", b.Line, got, want)
+		sent++
+		if got, want := Normalize(c.run(b.Text)), Normalize(c.blocks[i+1].Text); got != want {
+			c.t.Errorf("the response to line %d of README.md is\n%s\nwant\n%s", b.Line, got, want)
 		}
 	}
-	if asked == 0 {
-		c.t.Error("README.md sends no request")
+	if sent == 0 {
+		c.t.Error("README.md has no request")
 	}
 }
 
-// required returns what go.mod requires.
+// required returns the versions that go.mod requires, by module path.
 func (c *consumer) required() map[string]string {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.session.Dir(), "go.mod"))

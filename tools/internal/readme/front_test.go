@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,34 +16,34 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// onPostgres is how the line begins that starts the service on PostgreSQL. What follows
-// up to the command is where the reader's server is; the test's is elsewhere.
+// onPostgres is the start of the line that runs the service on PostgreSQL. The test
+// replaces it with the address of its own server.
 const onPostgres = "DATABASE_DRIVER=postgres DATABASE_HOST=localhost DATABASE_USER=postgres DATABASE_PASS=secret DATABASE_NAME=postgres"
 
-// TestEverySnippetRuns does what README.md says, block after block, as a reader with an
-// empty module cache would. Three things are replaced, because they cannot run here as
-// they are written: the address localhost:1118 by a free port, the PostgreSQL of the
-// reader by the one of this machine, and the clone from GitHub by one of this repository.
-// The modules come from a proxy that has the working tree, so @latest is that.
-func TestEverySnippetRuns(t *testing.T) {
+// TestREADME runs README.md block after block, as a reader with an empty module cache
+// would. It replaces what cannot run in a test: the address localhost:1118 with a free
+// port, the PostgreSQL server with that of this machine, and the clone of the GitHub
+// repository with a clone of this one. A module proxy serves the working tree as @latest.
+func TestREADME(t *testing.T) {
 	root := repository(t)
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{t: t, root: root, env: stranger(t, root)}
+	r := &reader{t: t, root: root, env: consumerEnv(t, root)}
 	for _, b := range Blocks(string(text)) {
 		name := fmt.Sprintf("line %d %s", b.Line, b.Language)
 		if !t.Run(name, func(t *testing.T) { r.do(t, b) }) {
-			t.Fatalf("%s of README.md fails, and what comes after it was not tried", name)
+			t.Fatalf("%s of README.md fails; the blocks after it were not run", name)
 		}
 	}
-	if r.answers == 0 || r.programs == 0 {
-		t.Errorf("README.md has %d programs and %d answers", r.programs, r.answers)
+	if r.responses == 0 || r.programs == 0 || r.logs == 0 {
+		t.Errorf("README.md has %d programs, %d responses and %d logs, want at least one of each",
+			r.programs, r.responses, r.logs)
 	}
 }
 
-// repository returns its root.
+// repository returns the root of the repository.
 func repository(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -50,7 +51,7 @@ func repository(t *testing.T) string {
 	}
 	root, err := workspace.Find()
 	if err != nil {
-		t.Skip("README.md is not there: ", err)
+		t.Skip("README.md is missing: ", err)
 	}
 	for _, program := range []string{"curl", "git", "make"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -60,9 +61,8 @@ func repository(t *testing.T) string {
 	return root
 }
 
-// stranger returns the environment of somebody who has nothing of this repository but a
-// proxy.
-func stranger(t *testing.T, root string) []string {
+// consumerEnv returns the environment of a user who obtains the modules from a proxy.
+func consumerEnv(t *testing.T, root string) []string {
 	t.Helper()
 	modules, err := workspace.Modules(root)
 	if err != nil {
@@ -80,20 +80,21 @@ func stranger(t *testing.T, root string) []string {
 	if err := s.Publish(t.Context(), modules...); err != nil {
 		t.Fatal(err)
 	}
-	return Stranger(s)
+	return ConsumerEnv(s)
 }
 
-// reader follows the blocks in their order.
+// reader runs the blocks in order.
 type reader struct {
-	t        *testing.T
-	root     string
-	env      []string
-	session  *Session
-	output   string // of the last commands
-	asked    string // the first request
-	answer   string // to that
-	programs int
-	answers  int
+	t         *testing.T
+	root      string
+	env       []string
+	session   *Session
+	output    string // of the last commands
+	request   string // the first request
+	response  string // its response
+	programs  int
+	responses int
+	logs      int
 }
 
 func (r *reader) do(t *testing.T, b Block) {
@@ -104,32 +105,34 @@ func (r *reader) do(t *testing.T, b Block) {
 		r.program(t, b.Text)
 	case "json":
 		r.compare(t, b.Text)
+	case "text":
+		r.log(t, b.Text)
 	default:
-		t.Fatalf("nobody knows how to try a block of %q", b.Language)
+		t.Fatalf("cannot run a block of language %q", b.Language)
 	}
 }
 
-// commands runs a block. Each clone begins anew, in a folder and with the environment of
-// somebody who works on the repository.
+// commands runs a block. Each clone starts a new session with the environment of a
+// contributor.
 func (r *reader) commands(t *testing.T, text string) {
 	switch {
 	case strings.Contains(text, "git clone"):
-		r.begin(t, os.Environ(), "https://"+workspace.Root, "--quiet "+r.root+" plinth")
+		r.start(t, os.Environ(), "https://"+workspace.Root, "--quiet "+r.root+" plinth")
 	case strings.Contains(text, "go mod init"):
-		r.begin(t, r.env)
+		r.start(t, r.env)
 	case strings.Contains(text, onPostgres):
 		r.postgres(t, text)
 		return
 	}
 	r.run(t, text)
-	if strings.HasPrefix(text, "curl") && r.asked == "" {
-		r.asked, r.answer = text, r.output
+	if strings.HasPrefix(text, "curl") && r.request == "" {
+		r.request, r.response = text, r.output
 	}
 }
 
-func (r *reader) begin(t *testing.T, env []string, replace ...string) {
+func (r *reader) start(t *testing.T, env []string, replace ...string) {
 	t.Helper()
-	session, err := Begin(r.t.Context(), r.t.TempDir(), env, replace...)
+	session, err := NewSession(r.t.Context(), r.t.TempDir(), env, replace...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +153,7 @@ func (r *reader) run(t *testing.T, text string) {
 	r.output = out
 }
 
-// program writes a whole program, or adds a line to it.
+// program writes a complete program, or adds an import to it.
 func (r *reader) program(t *testing.T, text string) {
 	name := filepath.Join(r.session.Dir(), "main.go")
 	if line, ok := strings.CutPrefix(text, "import "); ok {
@@ -160,7 +163,7 @@ func (r *reader) program(t *testing.T, text string) {
 		}
 		text = strings.Replace(string(before), "import (\n", "import (\n\t"+line, 1)
 	} else if !strings.HasPrefix(text, "package main\n") {
-		t.Fatal("this is neither a program nor an import")
+		t.Fatal("the block is neither a program nor an import")
 	}
 	r.programs++
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -169,30 +172,68 @@ func (r *reader) program(t *testing.T, text string) {
 }
 
 func (r *reader) compare(t *testing.T, text string) {
-	r.answers++
-	if got, want := Normal(r.output), Normal(text); got != want {
-		t.Errorf("the answer is not the one of README.md:\n%s\nthe README has, but for ids and times\n%s", strings.TrimSpace(r.output), want)
+	r.responses++
+	if got, want := Normalize(r.output), Normalize(text); got != want {
+		t.Errorf("the response is\n%s\nREADME.md has\n%s", strings.TrimSpace(r.output), want)
 	}
 }
 
-// postgres starts the service on a real server, and asks again what was asked before.
+// log checks that the service has logged each line of the text.
+func (r *reader) log(t *testing.T, text string) {
+	r.logs++
+	var got []string
+	for line := range strings.Lines(r.session.Log()) {
+		got = append(got, NormalizeLog(line))
+	}
+	for line := range strings.Lines(text) {
+		if !slices.Contains(got, NormalizeLog(line)) {
+			t.Errorf("the service has not logged\n%s\nit has logged\n%s", line, r.session.Log())
+		}
+	}
+}
+
+// postgres runs the service on a real server and repeats the first request.
 func (r *reader) postgres(t *testing.T, text string) {
-	where := "DATABASE_DRIVER=postgres"
+	settings := "DATABASE_DRIVER=postgres"
 	for _, variable := range pgtest.Database(t) {
 		name, value, _ := strings.Cut(variable, "=")
-		where += " " + name + "='" + value + "'"
+		settings += " " + name + "='" + value + "'"
 	}
-	r.run(t, strings.Replace(text, onPostgres, where, 1))
+	r.run(t, strings.Replace(text, onPostgres, settings, 1))
 	t.Cleanup(func() {
-		if err := r.session.Stop(); err != nil { // before the database goes
+		if err := r.session.Stop(); err != nil { // before the database is dropped
 			t.Error(err)
 		}
 	})
 	if !strings.Contains(r.session.Log(), "postgres") {
-		t.Errorf("nothing in the log says PostgreSQL:\n%s", r.session.Log())
+		t.Errorf("the log does not mention PostgreSQL:\n%s", r.session.Log())
 	}
-	r.run(t, r.asked)
-	if got, want := Normal(r.output), Normal(r.answer); got != want {
-		t.Errorf("the answer on PostgreSQL is\n%s\nwant that on SQLite\n%s", got, want)
+	r.run(t, r.request)
+	if got, want := Normalize(r.output), Normalize(r.response); got != want {
+		t.Errorf("the response on PostgreSQL is\n%s\nwant the response on SQLite\n%s", got, want)
+	}
+}
+
+// TestREADME_Chinese checks that README.zh.md has the code and the output of README.md,
+// which TestREADME runs.
+func TestREADME_Chinese(t *testing.T) {
+	root := repository(t)
+	var files [2][]Block
+	for i, name := range []string{"README.md", "README.zh.md"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[i] = Blocks(string(text))
+	}
+	en, zh := files[0], files[1]
+	if len(en) != len(zh) {
+		t.Fatalf("README.zh.md has %d blocks, README.md has %d", len(zh), len(en))
+	}
+	for i, b := range en {
+		if zh[i].Language != b.Language || zh[i].Text != b.Text {
+			t.Errorf("line %d of README.zh.md differs from line %d of README.md:\n%s",
+				zh[i].Line, b.Line, zh[i].Text)
+		}
 	}
 }

@@ -21,23 +21,25 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/sandbox"
 )
 
-// patience bounds the wait for a service, which may have to be built first.
-const patience = 3 * time.Minute
+// startTimeout limits the wait for a service, which may have to be built first.
+const startTimeout = 3 * time.Minute
 
-// A Session is a reader at work: a shell that keeps its folder, and another one in which
-// a service runs.
+// A Session is a shell that keeps its working directory, and a service that runs in a
+// second shell.
 type Session struct {
 	dir     string
-	state   string // the file in which the shell leaves its folder
+	state   string // file in which the shell stores its working directory
 	env     []string
 	replace *strings.Replacer
 	address string
 	service *service
 }
 
-// Begin begins in a folder. The service gets a free port instead of 1118; replace has
-// what else cannot run as it is written, and by what it is replaced.
-func Begin(ctx context.Context, dir string, env []string, replace ...string) (*Session, error) {
+// NewSession returns a session in a directory. The service listens on a free port instead
+// of 1118; replace contains further pairs of old and new strings.
+func NewSession(
+	ctx context.Context, dir string, env []string, replace ...string,
+) (*Session, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -51,30 +53,29 @@ func Begin(ctx context.Context, dir string, env []string, replace ...string) (*S
 		return nil, err
 	}
 	return &Session{
-		dir: dir, state: filepath.Join(dir, ".folder"), address: address,
+		dir: dir, state: filepath.Join(dir, ".directory"), address: address,
 		env: append(slices.Clip(env), "PLINTH_HOST=127.0.0.1",
-			"PLINTH_PORT="+port, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none"),
-		// The first of two that fit is taken.
+			"PLINTH_PORT="+port, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none", "LOG_FORMAT=console",
+			"NO_COLOR=1"),
 		replace: strings.NewReplacer(append(slices.Clip(replace), "localhost:1118", address)...),
 	}, nil
 }
 
-// Stranger returns the environment of somebody whose go command asks the sandbox's proxy
-// and whose module cache is empty. It completes neither go.mod nor go.sum unasked. What
-// is installed is found.
-func Stranger(s *sandbox.Sandbox) []string {
+// ConsumerEnv returns an environment whose go command uses the sandbox's proxy and an
+// empty module cache. Installed programs are in its PATH.
+func ConsumerEnv(s *sandbox.Sandbox) []string {
 	bin := s.Path("bin")
-	return append(s.Env(s.Cache("stranger")),
+	return append(s.Env(s.Cache("consumer")),
 		"GOFLAGS=-modcacherw -trimpath",
-		"GONOSUMDB=*", // what the proxy has of other people was checked when it came there
+		"GONOSUMDB=*", // the proxy has verified third-party modules already
 		"GOBIN="+bin, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// Dir returns the folder in which the shell is.
+// Dir returns the working directory of the shell.
 func (s *Session) Dir() string { return s.dir }
 
-// Run runs a block, and returns what it prints on standard output. Where its last line
-// starts a service it returns when that is ready, and has stopped the one before.
+// Run runs a block and returns its standard output. If the last line starts a service,
+// Run stops the previous service and returns when the new one is ready.
 func (s *Session) Run(ctx context.Context, block string) (string, error) {
 	block = strings.TrimSpace(s.replace.Replace(block))
 	i := strings.LastIndexByte(block, '\n') + 1
@@ -90,28 +91,28 @@ func (s *Session) Run(ctx context.Context, block string) (string, error) {
 func (s *Session) shell(ctx context.Context, script string) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-ec", script+"\npwd > '"+s.state+"'\n")
 	cmd.Dir, cmd.Env = s.dir, s.env
-	var problem bytes.Buffer
-	cmd.Stderr = &problem
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%w\n%s\n%s%s", err, script, out, problem.String())
+		return "", fmt.Errorf("%w\n%s\n%s%s", err, script, out, stderr.String())
 	}
-	folder, err := os.ReadFile(s.state)
+	dir, err := os.ReadFile(s.state)
 	if err != nil {
 		return "", err
 	}
-	s.dir = strings.TrimSpace(string(folder))
+	s.dir = strings.TrimSpace(string(dir))
 	return string(out), nil
 }
 
 // service is a command that runs until it is stopped.
 type service struct {
-	cmd   *exec.Cmd
-	out   output
-	ended chan struct{}
+	cmd    *exec.Cmd
+	out    output
+	exited chan struct{}
 }
 
-// output is what a process prints; it can be read meanwhile.
+// output collects what a process prints. It is safe for concurrent use.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -124,19 +125,19 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// String returns what was printed so far.
+// String returns the output so far.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
 }
 
-// start starts a service in a process group of its own, and waits until it is ready.
+// start starts a service in its own process group and waits until it is ready.
 func (s *Session) start(ctx context.Context, line string) error {
 	if err := s.Stop(); err != nil {
 		return err
 	}
-	r := &service{cmd: exec.CommandContext(ctx, "sh", "-c", line), ended: make(chan struct{})}
+	r := &service{cmd: exec.CommandContext(ctx, "sh", "-c", line), exited: make(chan struct{})}
 	r.cmd.Dir, r.cmd.Env = s.dir, s.env
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -145,18 +146,19 @@ func (s *Session) start(ctx context.Context, line string) error {
 		return err
 	}
 	s.service = r
-	go func() { _ = r.cmd.Wait(); close(r.ended) }() // when all of the group have closed the output
+	// returns when all processes of the group have closed the output
+	go func() { _ = r.cmd.Wait(); close(r.exited) }()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for late := time.After(patience); ; {
+	for timeout := time.After(startTimeout); ; {
 		select {
 		case <-tick.C:
 			if s.ready(ctx) {
 				return nil
 			}
-		case <-r.ended:
-			return fmt.Errorf("%s has ended:\n%s", line, r.out.String())
-		case <-late:
+		case <-r.exited:
+			return fmt.Errorf("%s has exited:\n%s", line, r.out.String())
+		case <-timeout:
 			return errors.Join(fmt.Errorf("%s is not ready:\n%s", line, r.out.String()), s.Stop())
 		}
 	}
@@ -175,7 +177,7 @@ func (s *Session) ready(ctx context.Context) bool {
 	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
 }
 
-// Log returns what the service has printed, also after it was stopped.
+// Log returns the output of the service. It can be called after Stop.
 func (s *Session) Log() string {
 	if s.service == nil {
 		return ""
@@ -183,13 +185,13 @@ func (s *Session) Log() string {
 	return s.service.out.String()
 }
 
-// Stop stops the service, if one runs, as Kubernetes would, and waits for its end.
+// Stop sends SIGTERM to the service, if it is running, and waits until it exits.
 func (s *Session) Stop() error {
 	if s.service == nil {
 		return nil
 	}
 	select {
-	case <-s.service.ended:
+	case <-s.service.exited:
 		return nil
 	default:
 	}
@@ -198,10 +200,10 @@ func (s *Session) Stop() error {
 		return fmt.Errorf("stop the service: %w", err)
 	}
 	select {
-	case <-s.service.ended:
+	case <-s.service.exited:
 		return nil
-	case <-time.After(patience):
-		return errors.Join(errors.New("the service does not stop:\n"+s.service.out.String()),
+	case <-time.After(startTimeout):
+		return errors.Join(errors.New("the service has not exited:\n"+s.service.out.String()),
 			syscall.Kill(group, syscall.SIGKILL))
 	}
 }
