@@ -117,7 +117,7 @@ func TestStreamEndsWhenTheServiceDrains(t *testing.T) {
 	app.Engine().GET("/events", func(c *gin.Context) {
 		xhookStream(c, events, func(event string) {
 			c.String(http.StatusOK, event)
-			xhook.From(c).BeginDrain()
+			xhook.From(c).StartDrain()
 		})
 	})
 	if r := app.Request(http.MethodGet, "/events", nil); r.Body() != "first" {

@@ -352,7 +352,7 @@ func TestWatchersSeeTheStopAtOnceAlsoWhileANodeHangs(t *testing.T) {
 		hangs.Store(true)
 		<-asked // the look of every 5 s has begun, and takes 2 s
 		began := time.Now()
-		b.life.BeginDrain()
+		b.life.StartDrain()
 		w.next(notServing)
 		if took := time.Since(began); took > time.Second/10 {
 			b.Errorf("seen after %s, want at once", took)

@@ -147,7 +147,7 @@ func TestStopEndsTheWaitForHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := xhook.New()
 		hold(t, l, "grpc")
-		time.AfterFunc(time.Second, l.BeginDrain)
+		time.AfterFunc(time.Second, l.StartDrain)
 		if err := l.Ready(t.Context()); err == nil ||
 			!strings.Contains(err.Error(), `held by "grpc"`) {
 			t.Errorf("Ready = %v, want the hold named", err)
@@ -164,7 +164,7 @@ func TestHoldAfterItsMomentIsNone(t *testing.T) {
 	if err := ready.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	draining.BeginDrain()
+	draining.StartDrain()
 	for _, tc := range []struct {
 		name string
 		ctx  context.Context

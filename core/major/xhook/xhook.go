@@ -202,12 +202,12 @@ func (l *Lifecycle) take(p phase) (hook, bool) {
 // running hook adds to the same phase runs too, except during the shutdown.
 func (l *Lifecycle) Start(ctx context.Context) error { return l.run(ctx, phaseStart) }
 
-// BeginDrain sets StateDraining, from which on the service does not report ready.
-func (l *Lifecycle) BeginDrain() { l.advance(StateDraining) }
+// StartDrain sets StateDraining, from which on the service does not report ready.
+func (l *Lifecycle) StartDrain() { l.advance(StateDraining) }
 
-// Drain calls BeginDrain and runs the drain hooks, all of them; their errors are joined.
+// Drain calls StartDrain and runs the drain hooks, all of them; their errors are joined.
 func (l *Lifecycle) Drain(ctx context.Context) error {
-	l.BeginDrain()
+	l.StartDrain()
 	return l.run(ctx, phaseDrain)
 }
 

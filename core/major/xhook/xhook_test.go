@@ -151,7 +151,7 @@ func TestStateMovesForwardOnly(t *testing.T) {
 	see()
 	_ = l.Ready(t.Context())
 	see()
-	l.BeginDrain()
+	l.StartDrain()
 	see()
 	_ = l.Ready(t.Context())
 	see()

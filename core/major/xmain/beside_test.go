@@ -98,7 +98,7 @@ func TestRunContext_drainDelayOfAServiceThatIsDraining(t *testing.T) {
 	const delay = 100 * time.Millisecond
 	s := prepare(t, nil, xoption.WithDrainDelay(delay))
 	s.start()
-	s.Life().BeginDrain()
+	s.Life().StartDrain()
 	began := time.Now()
 	if err := s.stop(); err != nil {
 		t.Error(err)

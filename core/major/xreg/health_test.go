@@ -51,7 +51,7 @@ func TestReadinessFollowsTheLife(t *testing.T) {
 		{name: "after it", move: reg.Life().Ready, status: "ready", want: http.StatusOK},
 		{
 			name:   "from the first moment of the stop",
-			move:   func(context.Context) error { reg.Life().BeginDrain(); return nil },
+			move:   func(context.Context) error { reg.Life().StartDrain(); return nil },
 			status: "draining", want: http.StatusServiceUnavailable,
 		},
 		{

@@ -85,7 +85,7 @@ func TestUnavailableIsNoFailureWhileTheApplicationStops(t *testing.T) {
 	inAllKinds(t, call.Config{App: app}, between{},
 		func(f *fixture, do func(context.Context) *answer) {
 			f.does(func(context.Context) error {
-				life.BeginDrain()
+				life.StartDrain()
 				return xerror.New(xerror.ServiceUnavailable, "the service is stopping")
 			})
 			do(f.Context())
