@@ -7,51 +7,52 @@ import (
 	"time"
 )
 
-// finishGrace is how long what is cut off has to return; at most a quarter of the time
-// that a stop has.
+// finishGrace is the time that canceled work has to return. If ctx has a deadline, it is
+// at most a quarter of the remaining time.
 const finishGrace = time.Second
 
-// The errors of Finish.
+// Errors returned by Finish.
 var (
-	// ErrForced means that the work ended only after cut was called.
-	ErrForced = errors.New("xhook: work ended after it was cut off")
-	// ErrAbandoned means that the work goes on.
-	ErrAbandoned = errors.New("xhook: work goes on after it was cut off")
+	// ErrForced means that the work returned only after it was canceled.
+	ErrForced = errors.New("xhook: work returned only after it was canceled")
+	// ErrAbandoned means that the work is still running.
+	ErrAbandoned = errors.New("xhook: work is still running after it was canceled")
 )
 
-// Finish waits, in a hook of the stop, until work in flight closes done. It calls cut
-// when timeout has passed, and in any case two seconds before ctx ends; half a second
-// before that end it returns, so that the hook can still report what is left. If ctx has
-// less than four seconds, these times are half and an eighth of it. If ctx has no
-// deadline, the work has a second after cut. A timeout of 0 or less is none.
+// Finish waits in a shutdown hook for in-flight work, until done is closed. It calls
+// cancel after timeout, and no later than two seconds before the deadline of ctx. It
+// returns half a second before that deadline, so that the hook can report what is still
+// running. A timeout of 0 or less means no timeout.
 //
-// The error is nil if the work ended by itself, ErrForced or ErrAbandoned.
-func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cut func()) error {
-	grace, soft := finishGrace, time.Duration(math.MaxInt64)
-	deadline, bounded := ctx.Deadline()
-	if bounded {
+// If ctx has less than four seconds left, the two margins are one half and one eighth of
+// that time. If ctx has no deadline, the work has one second after cancel.
+//
+// Finish returns nil if the work finished by itself, ErrForced or ErrAbandoned.
+func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cancel func()) error {
+	grace, wait := finishGrace, time.Duration(math.MaxInt64)
+	deadline, hasDeadline := ctx.Deadline()
+	if hasDeadline {
 		grace = min(grace, time.Until(deadline)/4)
-		soft = time.Until(deadline.Add(-2 * grace))
+		wait = time.Until(deadline.Add(-2 * grace))
 	}
 	if timeout > 0 {
-		soft = min(soft, timeout)
+		wait = min(wait, timeout)
 	}
-	if closedWithin(ctx, soft, done) {
+	if closedWithin(ctx, wait, done) {
 		return nil
 	}
-	cut()
-	hard := grace
-	if bounded {
-		hard = time.Until(deadline.Add(-grace / 2))
+	cancel()
+	last := grace
+	if hasDeadline {
+		last = time.Until(deadline.Add(-grace / 2))
 	}
-	if closedWithin(context.WithoutCancel(ctx), hard, done) {
+	if closedWithin(context.WithoutCancel(ctx), last, done) {
 		return ErrForced
 	}
 	return ErrAbandoned
 }
 
-// closedWithin reports whether done is closed before d has passed or ctx ends, or just
-// then.
+// closedWithin reports whether done is closed when d has passed or ctx ends.
 func closedWithin(ctx context.Context, d time.Duration, done <-chan struct{}) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()

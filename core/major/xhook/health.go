@@ -8,41 +8,41 @@ import (
 	"time"
 )
 
-// CheckTimeout bounds one health check.
+// CheckTimeout is the timeout of one health check.
 const CheckTimeout = 2 * time.Second
 
-// HealthChecker is implemented by a node that takes part in the readiness of its service.
-// A nil error is health, and so is that of Degraded. It is called from any goroutine, and
-// its context ends after CheckTimeout.
+// HealthChecker is implemented by nodes that contribute to readiness. CheckHealth returns
+// nil or an error of Degraded if the node is healthy. It must be safe for concurrent use;
+// its context expires after CheckTimeout.
 type HealthChecker interface {
 	CheckHealth(ctx context.Context) error
 }
 
-// Degraded returns the error of a health check whose node works, but is impaired: its
-// service stays ready, and the state, one word such as "saturated", is reported.
+// Degraded returns an error for a health check whose node works with limitations. The
+// service stays ready and reports state, a single word such as "saturated".
 func Degraded(state string) error { return &degradedError{state} }
 
-// degradedError is the error of Degraded.
 type degradedError struct{ state string }
 
 // Error implements error.
 func (e *degradedError) Error() string { return "degraded: " + e.state }
 
-// Health is the outcome of one check.
+// Health is the result of one health check.
 type Health struct {
-	// Name is the name that was given to AddHealth.
+	// Name is the name passed to AddHealth.
 	Name string
-	// OK is true where Err is nil.
+	// OK is true if the node is healthy or degraded.
 	OK bool
-	// State is that of Degraded, else empty.
+	// State is the state passed to Degraded, or empty.
 	State string
-	// Latency is how long the caller waited for this check.
+	// Latency is the time that Check waited for this check.
 	Latency time.Duration
-	// Err says what is wrong. It is for the log: its text may name hosts and users.
+	// Err is the cause of a failed check. Log it but do not send it to clients: its text
+	// may contain hosts and users.
 	Err error
 }
 
-// check is one health check and the run of it that is under way.
+// check is a health check and its current run.
 type check struct {
 	name string
 	fn   Func
@@ -51,19 +51,19 @@ type check struct {
 	current *checkRun
 }
 
-// checkRun is one call of a check, shared by all who ask meanwhile.
+// checkRun is one run of a check, shared by concurrent callers.
 type checkRun struct {
 	done chan struct{}
 	err  error
 }
 
-// AddHealth makes fn part of the readiness of the application that ctx belongs to. The
-// result is false where it belongs to none.
+// AddHealth adds fn to the readiness of the application of ctx. It returns false if ctx
+// belongs to no application.
 func AddHealth(ctx context.Context, name string, fn Func) bool {
 	return From(ctx).AddHealth(name, fn)
 }
 
-// AddHealth is the package function AddHealth for this life.
+// AddHealth adds a health check to l; see the package function.
 func (l *Lifecycle) AddHealth(name string, fn Func) bool {
 	if l == nil || fn == nil {
 		return false
@@ -74,11 +74,11 @@ func (l *Lifecycle) AddHealth(name string, fn Func) bool {
 	return true
 }
 
-// Check runs every health check at the same time, each bounded by CheckTimeout, and
-// returns their outcomes in the order in which they were added.
+// Check runs all health checks concurrently, each with CheckTimeout, and returns the
+// results in the order in which the checks were added.
 //
-// Callers at the same time share one run of each check, so that a check that hangs is
-// never started twice.
+// Concurrent callers share one run of each check. A check that hangs is never started a
+// second time.
 func (l *Lifecycle) Check(ctx context.Context) []Health {
 	if l == nil {
 		return nil
@@ -98,10 +98,9 @@ func (l *Lifecycle) Check(ctx context.Context) []Health {
 	return out
 }
 
-// health returns the outcome of the check.
 func (c *check) health(ctx context.Context) Health {
 	start := time.Now()
-	err := c.ask(ctx)
+	err := c.wait(ctx)
 	h := Health{Name: c.name, OK: err == nil, Latency: time.Since(start), Err: err}
 	if d, ok := errors.AsType[*degradedError](err); ok {
 		h.OK, h.State, h.Err = true, d.state, nil
@@ -109,8 +108,8 @@ func (c *check) health(ctx context.Context) Health {
 	return h
 }
 
-// ask waits for the run under way, or for a new one, as long as ctx lasts.
-func (c *check) ask(ctx context.Context) error {
+// wait returns the result of the current run, or the error of ctx if ctx ends first.
+func (c *check) wait(ctx context.Context) error {
 	run := c.join(ctx)
 	select {
 	case <-run.done:
@@ -120,7 +119,8 @@ func (c *check) ask(ctx context.Context) error {
 	}
 }
 
-// join returns the run under way, or starts one that does not end with its first caller.
+// join returns the current run or starts one. The run is independent of the cancellation
+// of ctx.
 func (c *check) join(ctx context.Context) *checkRun {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,27 +9,26 @@ import (
 	"strings"
 )
 
-// errStopping is why a stop ends the wait for holds.
-var errStopping = errors.New("the stop has begun")
+var errShutdown = errors.New("shutdown started")
 
-// hold is one reason not to report ready yet.
+// hold is one reason to delay readiness.
 type hold struct {
 	name     string
-	released context.Context // ends with the release
+	released context.Context // done after the release
 }
 
-// HoldReady keeps the service from reporting ready until release is called. It is for a
-// task that must listen first, or be warm: the task takes its hold before anything else
-// and releases it when it is. The name tells people who holds.
+// HoldReady prevents the service from reporting ready until release is called. A task
+// that must listen or warm up first calls HoldReady before anything else, and release
+// when it is done. The name identifies the hold in errors.
 //
-// held is false where ctx belongs to no application, and where the service is ready
-// already or stops. release is never nil and may be called any number of times, from any
-// goroutine. A task that cannot go on calls Fail, which ends the wait.
+// held is false if ctx belongs to no application, or if the service is already ready or
+// stopping. release is never nil, may be called repeatedly, and is safe for concurrent
+// use. A task that cannot continue calls Fail, which also ends the wait.
 func HoldReady(ctx context.Context, name string) (release func(), held bool) {
 	return From(ctx).HoldReady(name)
 }
 
-// HoldReady is the package function HoldReady for this life.
+// HoldReady adds a hold to l; see the package function.
 func (l *Lifecycle) HoldReady(name string) (release func(), held bool) {
 	if l == nil {
 		return func() {}, false
@@ -44,13 +43,12 @@ func (l *Lifecycle) HoldReady(name string) (release func(), held bool) {
 	return release, true
 }
 
-// Ready waits until every hold is released, runs the ready hooks as Start runs its hooks,
-// and waits for the holds that were taken in the meantime; then the state becomes
-// StateReady.
+// Ready waits until every hold is released and runs the ready hooks in the same way as
+// Start. It then waits for holds added in the meantime and sets StateReady.
 //
-// A failure, before or in the meantime, is the error that Ready returns. If ctx ends
-// during a wait, or the stop begins, the error names the holds that are open. In all
-// these cases the state does not become StateReady.
+// Ready returns the error of Fail if the service has failed. If ctx ends or the shutdown
+// starts during a wait, the error lists the unreleased holds. In these cases the state
+// does not become StateReady.
 func (l *Lifecycle) Ready(ctx context.Context) error {
 	if err := l.awaitHolds(ctx, StateStarting); err != nil {
 		return err
@@ -61,10 +59,10 @@ func (l *Lifecycle) Ready(ctx context.Context) error {
 	return l.awaitHolds(ctx, StateReady)
 }
 
-// awaitHolds sets the state to next when no hold is open, or returns the reason why the
-// wait is in vain. A failure goes before all else.
+// awaitHolds sets the state to next as soon as every hold is released. It returns an
+// error if the wait cannot succeed; a failure of the service has precedence.
 func (l *Lifecycle) awaitHolds(ctx context.Context, next State) error {
-	var why error
+	var cause error
 	for {
 		open, failure := l.openHolds(next)
 		switch {
@@ -72,22 +70,23 @@ func (l *Lifecycle) awaitHolds(ctx context.Context, next State) error {
 			return failure
 		case len(open) == 0:
 			return nil
-		case why != nil:
-			return fmt.Errorf("not ready: held by %s: %w", names(open), why)
+		case cause != nil:
+			return fmt.Errorf("not ready: held by %s: %w", quoteNames(open), cause)
 		}
 		select {
 		case <-open[0].released.Done():
 		case <-l.Failed():
 		case <-l.draining:
-			why = errStopping
+			cause = errShutdown
 		case <-ctx.Done():
-			why = context.Cause(ctx)
+			cause = context.Cause(ctx)
 		}
 	}
 }
 
-// openHolds returns the open holds and the failure of the service. Without either it sets
-// the state to next, before another hold can be taken.
+// openHolds returns the unreleased holds and the failure of the service. If neither
+// exists it sets the state to next under the same lock, so that no hold is added in
+// between.
 func (l *Lifecycle) openHolds(next State) (open []hold, failure error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,8 +98,7 @@ func (l *Lifecycle) openHolds(next State) (open []hold, failure error) {
 	return slices.Clone(l.holds), failure
 }
 
-// names quotes the names of holds.
-func names(holds []hold) string {
+func quoteNames(holds []hold) string {
 	list := make([]string, 0, len(holds))
 	for _, h := range holds {
 		list = append(list, strconv.Quote(h.name))

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Shutdown runs the shutdown hooks, all of them at the same time, until the last has
-// ended or ctx has; their errors are joined. The state is at least StateDraining from
-// then on. A second call finds nothing to run.
+// Shutdown sets at least StateDraining and runs the shutdown hooks concurrently. It
+// returns when all hooks have returned or ctx ends, and joins their errors. A second call
+// runs no hooks.
 func (l *Lifecycle) Shutdown(ctx context.Context) error {
 	l.advance(StateDraining)
 	var hooks []hook

@@ -12,115 +12,118 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-func TestShutdownHooksRunAllAtTheSameTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestLifecycle_Shutdown(t *testing.T) {
+	t.Run("hooks run concurrently", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := xhook.New()
+			ctx := xhook.NewContext(t.Context(), l)
+			one, two := make(chan struct{}), make(chan struct{})
+			closeAndWait := func(own, other chan struct{}) xhook.Func {
+				return func(context.Context) error {
+					close(own)
+					<-other
+					return nil
+				}
+			}
+			if !xhook.OnShutdown(ctx, "one", closeAndWait(one, two)) ||
+				!xhook.OnShutdown(ctx, "two", closeAndWait(two, one)) {
+				t.Fatal("OnShutdown = false before the shutdown")
+			}
+			if err := l.Shutdown(ctx); err != nil {
+				t.Error(err)
+			}
+			if l.OnShutdown("late", func(context.Context) error { return nil }) {
+				t.Error("OnShutdown = true after the shutdown")
+			}
+			if err := l.Shutdown(ctx); err != nil {
+				t.Errorf("second Shutdown = %v, want nothing to run", err)
+			}
+		})
+	})
+
+	t.Run("only the hook that ignores its context is abandoned", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			release := make(chan struct{})
+			defer close(release)
+			l := xhook.New()
+			var log []string
+			l.OnShutdown("hangs", func(context.Context) error { <-release; return nil })
+			l.OnShutdown("obedient", func(ctx context.Context) error {
+				<-ctx.Done()
+				return record(&log, "obedient", nil)(ctx)
+			})
+			timeout := errors.New("timed out")
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, timeout)
+			defer cancel()
+			start := time.Now()
+			err := l.Shutdown(ctx)
+			if !errors.Is(err, timeout) ||
+				!strings.Contains(err.Error(), `shutdown hook "hangs": still running`) {
+				t.Errorf("Shutdown = %v, want the name of the hook that hangs", err)
+			}
+			if got := time.Since(start); got != time.Second {
+				t.Errorf("Shutdown took %s, want 1s", got)
+			}
+		})
+	})
+
+	t.Run("errors of all hooks are joined", func(t *testing.T) {
+		one, cause := errors.New("one"), errors.New("cause")
 		l := xhook.New()
-		ctx := xhook.NewContext(t.Context(), l)
-		one, two := make(chan struct{}), make(chan struct{})
-		meet := func(mine, other chan struct{}) xhook.Func {
-			return func(context.Context) error {
-				close(mine)
-				<-other
-				return nil
+		l.OnShutdown("a", func(context.Context) error { return one })
+		l.OnShutdown("b", func(context.Context) error { panic(cause) })
+		l.OnShutdown("c", func(context.Context) error { return nil })
+		err := l.Shutdown(t.Context())
+		var p *xhook.PanicError
+		if !errors.Is(err, one) || !errors.Is(err, cause) || !errors.As(err, &p) ||
+			len(p.Stack) == 0 {
+			t.Errorf("Shutdown = %v, want both errors and the stack of the panic", err)
+		}
+		for _, name := range []string{`shutdown hook "a": one`, `shutdown hook "b": panic: cause`} {
+			if !strings.Contains(err.Error(), name) {
+				t.Errorf("Shutdown = %v, want %s", err, name)
 			}
 		}
-		if !xhook.OnShutdown(ctx, "one", meet(one, two)) ||
-			!xhook.OnShutdown(ctx, "two", meet(two, one)) {
-			t.Fatal("OnShutdown = false before the shutdown")
-		}
-		if err := l.Shutdown(ctx); err != nil {
+	})
+
+	t.Run("a running hook cannot add a hook", func(t *testing.T) {
+		l := xhook.New()
+		l.OnShutdown("outer", func(context.Context) error {
+			if l.OnShutdown("inner",
+				func(context.Context) error { t.Error("the hook ran"); return nil }) {
+				t.Error("OnShutdown = true while a shutdown hook runs")
+			}
+			return nil
+		})
+		if err := l.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if l.OnShutdown("late", func(context.Context) error { return nil }) {
-			t.Error("OnShutdown = true after the shutdown")
-		}
-		if err := l.Shutdown(ctx); err != nil {
-			t.Errorf("second Shutdown = %v, want nothing to run", err)
-		}
 	})
-}
 
-func TestShutdownHookThatIgnoresItsContextIsLeftBehindAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		defer close(release)
+	t.Run("hooks run if the service never became ready", func(t *testing.T) {
 		l := xhook.New()
 		var log []string
-		l.OnShutdown("stubborn", func(context.Context) error { <-release; return nil })
-		l.OnShutdown("polite", func(ctx context.Context) error {
-			<-ctx.Done()
-			return note(&log, "polite", nil)(ctx)
-		})
-		end := errors.New("the time is up")
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, end)
-		defer cancel()
-		start := time.Now()
-		err := l.Shutdown(ctx)
-		if !errors.Is(err, end) ||
-			!strings.Contains(err.Error(), `shutdown hook "stubborn": still running`) {
-			t.Errorf("Shutdown = %v, want the stubborn hook named", err)
+		l.OnShutdown("a", record(&log, "a", nil))
+		if err := l.Shutdown(t.Context()); err != nil || len(log) != 1 {
+			t.Errorf("Shutdown = %v, ran %v; want the hook", err, log)
 		}
-		if got := time.Since(start); got != time.Second {
-			t.Errorf("Shutdown took %s, want 1s", got)
+		if l.State() != xhook.StateDraining {
+			t.Errorf("state = %s, want draining: it must not become ready", l.State())
 		}
 	})
-}
-
-func TestErrorsOfAllShutdownHooksAreJoined(t *testing.T) {
-	one, cause := errors.New("one"), errors.New("cause")
-	l := xhook.New()
-	l.OnShutdown("a", func(context.Context) error { return one })
-	l.OnShutdown("b", func(context.Context) error { panic(cause) })
-	l.OnShutdown("c", func(context.Context) error { return nil })
-	err := l.Shutdown(t.Context())
-	var p *xhook.PanicError
-	if !errors.Is(err, one) || !errors.Is(err, cause) || !errors.As(err, &p) || len(p.Stack) == 0 {
-		t.Errorf("Shutdown = %v, want both errors and the stack of the panic", err)
-	}
-	for _, name := range []string{`shutdown hook "a": one`, `shutdown hook "b": panic: cause`} {
-		if !strings.Contains(err.Error(), name) {
-			t.Errorf("Shutdown = %v, want %s", err, name)
-		}
-	}
-}
-
-func TestShutdownHookAddedDuringTheShutdownIsRefused(t *testing.T) {
-	l := xhook.New()
-	l.OnShutdown("outer", func(context.Context) error {
-		if l.OnShutdown("inner", func(context.Context) error { t.Error("it ran"); return nil }) {
-			t.Error("OnShutdown = true while a shutdown hook runs")
-		}
-		return nil
-	})
-	if err := l.Shutdown(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestShutdownOfALifeThatNeverWasReadyRunsItsHooks(t *testing.T) {
-	l := xhook.New()
-	var log []string
-	l.OnShutdown("a", note(&log, "a", nil))
-	if err := l.Shutdown(t.Context()); err != nil || len(log) != 1 {
-		t.Errorf("Shutdown = %v, ran %v; want the hook", err, log)
-	}
-	if l.State() != xhook.StateDraining {
-		t.Errorf("state = %s, want draining: it must not become ready any more", l.State())
-	}
 }
 
 func ExampleOnShutdown() {
-	// A task that serves something of its own finishes what is in flight together with
-	// the HTTP server.
+	// A task with its own server drains it together with the HTTP server.
 	serve := func(ctx context.Context) {
 		xhook.OnShutdown(ctx, "grpc", func(context.Context) error {
-			fmt.Println("calls are finished")
+			fmt.Println("calls drained")
 			return nil
 		})
 	}
 
-	l := xhook.New() // in a program, xreg does this and xmain the rest
+	l := xhook.New() // xreg and xmain do this for an application
 	serve(xhook.NewContext(context.Background(), l))
 	_ = l.Shutdown(context.Background())
-	// Output: calls are finished
+	// Output: calls drained
 }

@@ -6,25 +6,26 @@ import (
 	"errors"
 )
 
-// State is the stage of a life. It only moves forward.
+// State is a stage of a Lifecycle. It only moves forward.
 type State uint32
 
-// The stages of a life.
+// The stages of a Lifecycle.
 const (
 	// StateStarting lasts until the ready hooks have run and every hold is released.
 	StateStarting State = iota
-	// StateReady is the normal state.
+	// StateReady means that the service accepts and serves requests.
 	StateReady
-	// StateDraining begins with the stop; the service still serves.
+	// StateDraining means that the shutdown has started. The service still serves
+	// requests.
 	StateDraining
-	// StateStopped begins when the last request and the last task have ended.
+	// StateStopped means that all requests and tasks have finished.
 	StateStopped
 )
 
-// String returns the state as the readiness answer shows it.
+// String returns the state as shown in the readiness response.
 func (s State) String() string { return [...]string{"starting", "ready", "draining", "stopped"}[s] }
 
-// State returns the current stage; that of a nil life is StateStarting.
+// State returns the current state. It returns StateStarting for a nil Lifecycle.
 func (l *Lifecycle) State() State {
 	if l == nil {
 		return StateStarting
@@ -32,14 +33,14 @@ func (l *Lifecycle) State() State {
 	return State(l.state.Load())
 }
 
-// advance moves the state forward, never back.
+// advance sets the state to to if that is a later state.
 func (l *Lifecycle) advance(to State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.advanceLocked(to)
 }
 
-// advanceLocked is advance for who holds the lock.
+// advanceLocked is advance for callers that hold l.mu.
 func (l *Lifecycle) advanceLocked(to State) {
 	from := l.State()
 	if to <= from {
@@ -54,7 +55,7 @@ func (l *Lifecycle) advanceLocked(to State) {
 	l.state.Store(uint32(to))
 }
 
-// Draining is the package function Draining for this life.
+// Draining returns the drain channel of l; see the package function.
 func (l *Lifecycle) Draining() <-chan struct{} {
 	if l == nil {
 		return nil
@@ -62,7 +63,7 @@ func (l *Lifecycle) Draining() <-chan struct{} {
 	return l.draining
 }
 
-// Readied is the package function Readied for this life.
+// Readied returns the ready channel of l; see the package function.
 func (l *Lifecycle) Readied() <-chan struct{} {
 	if l == nil {
 		return nil
@@ -70,11 +71,10 @@ func (l *Lifecycle) Readied() <-chan struct{} {
 	return l.readied
 }
 
-// errFailed stands for a failure without an error.
-var errFailed = errors.New("the service was asked to fail")
+// errFailed replaces a nil error passed to Fail.
+var errFailed = errors.New("xhook: Fail called with a nil error")
 
-// Fail is the package function Fail for this life. The first error is the one that
-// counts.
+// Fail records err; see the package function. Later errors are ignored.
 func (l *Lifecycle) Fail(err error) bool {
 	if l == nil {
 		return false
@@ -83,8 +83,8 @@ func (l *Lifecycle) Fail(err error) bool {
 	return true
 }
 
-// Failed returns a channel that is closed by the first Fail.
+// Failed returns a channel that the first call of Fail closes.
 func (l *Lifecycle) Failed() <-chan struct{} { return l.failure.Done() }
 
-// Err returns the error of the first Fail, or nil.
+// Err returns the error of the first call of Fail, or nil.
 func (l *Lifecycle) Err() error { return context.Cause(l.failure) }

@@ -1,16 +1,16 @@
-// Package xhook holds the hooks of a service's life, its state and its health.
+// Package xhook manages the lifecycle of a service: hooks, state and health checks.
 //
-// A node, a plugin or a task asks for its turn while the application starts:
+// A node, a plugin or a task registers its functions while the application starts:
 //
 //	xhook.OnStop(ctx, "mailer", mailer.Flush)
 //	xhook.AddHealth(ctx, "mailer", mailer.Ping)
 //
-// The context is the application's, or one derived from it. Everything here is safe for
-// concurrent use.
+// ctx is the application's context or one derived from it. All functions and methods are
+// safe for concurrent use.
 //
-// A life begins with start hooks, tasks, holds and ready hooks. It ends in this order:
-// drain hooks; shutdown hooks and the requests in flight, all at the same time; tasks;
-// stop hooks.
+// Startup runs start hooks, tasks, holds and ready hooks. Shutdown runs drain hooks
+// first. Shutdown hooks then run while the HTTP server drains in-flight requests. The
+// tasks and the stop hooks are last.
 package xhook
 
 import (
@@ -24,16 +24,16 @@ import (
 	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
-// Func is one hook. It should return soon after its context ends.
+// Func is a hook. It should return soon after ctx ends.
 type Func = func(ctx context.Context) error
 
-// hook is a Func with the name that its errors carry.
+// hook is a Func with a name for error messages.
 type hook struct {
 	name string
 	run  Func
 }
 
-// phase is one of the moments at which hooks run.
+// phase is a step of the lifecycle in which hooks run.
 type phase uint8
 
 const (
@@ -46,41 +46,43 @@ const (
 	phases
 )
 
-// String returns the phase's name, for errors.
+// String returns the name of the phase for error messages.
 func (p phase) String() string {
 	return [...]string{
 		"start hook", "ready hook", "drain hook", "shutdown hook", "stop hook",
-		"close of",
+		"close",
 	}[p]
 }
 
-// Lifecycle is the life of one application: its hooks, its state, its health checks and
-// the error that ends it early. A nil *Lifecycle keeps nothing: its OnX methods,
-// AddHealth, HoldReady and Fail return false, the channels of Draining and Readied are
-// nil, it is starting and has no health. It cannot be run.
+// Lifecycle contains the hooks, the state, the health checks and the failure of one
+// application.
+//
+// For a nil *Lifecycle the OnX methods, AddHealth, HoldReady and Fail return false,
+// Draining and Readied return nil channels, State returns StateStarting and Check returns
+// nil. The methods that run hooks panic.
 type Lifecycle struct {
-	mu     sync.Mutex // held while the following fields change
+	mu     sync.Mutex // guards the fields below
 	hooks  [phases][]hook
 	done   [phases]bool
 	checks []*check
-	holds  []hold        // of the readiness, in the order in which they were taken
-	state  atomic.Uint32 // a State, which requests read
+	holds  []hold        // in the order of the HoldReady calls
+	state  atomic.Uint32 // a State; requests read it without the lock
 
 	readied  chan struct{}
 	draining chan struct{}
 
-	failure context.Context // ends with the first Fail, whose error is its cause
+	failure context.Context // canceled by the first Fail, with its error as the cause
 	fail    context.CancelCauseFunc
 }
 
-// New returns a life that is starting.
+// New returns a Lifecycle in StateStarting.
 func New() *Lifecycle {
 	l := &Lifecycle{readied: make(chan struct{}), draining: make(chan struct{})}
 	l.failure, l.fail = context.WithCancelCause(context.Background())
 	return l
 }
 
-// contextKey finds the Lifecycle in a context.
+// contextKey is the context key of the Lifecycle.
 type contextKey struct{}
 
 // NewContext returns a context that carries l.
@@ -88,7 +90,7 @@ func NewContext(ctx context.Context, l *Lifecycle) context.Context {
 	return context.WithValue(ctx, contextKey{}, l)
 }
 
-// From returns the life that ctx belongs to, or nil.
+// From returns the Lifecycle of ctx, or nil. A nil ctx is allowed.
 func From(ctx context.Context) *Lifecycle {
 	if ctx == nil {
 		return nil
@@ -98,72 +100,75 @@ func From(ctx context.Context) *Lifecycle {
 }
 
 // OnStart runs fn after the nodes have started and before the service listens. Hooks run
-// in the order in which they were added; the first error ends the start.
+// in the order in which they were added; the first error aborts the startup.
 //
-// The result says whether fn will run: not where ctx belongs to no application, and not
-// after the moment has passed.
+// It reports whether fn was added. It returns false if ctx belongs to no application or
+// if the phase is over.
 func OnStart(ctx context.Context, name string, fn Func) bool { return From(ctx).OnStart(name, fn) }
 
-// OnReady runs fn when the service listens, its tasks run and every hold of HoldReady is
-// released, before it reports ready. The first error ends the service. The result is that
-// of OnStart.
+// OnReady runs fn after the service listens, its tasks have started and every hold of
+// HoldReady is released, but before the service reports ready. The first error stops the
+// service. OnReady returns false in the same cases as OnStart.
 func OnReady(ctx context.Context, name string, fn Func) bool { return From(ctx).OnReady(name, fn) }
 
-// OnDrain runs fn when the stop begins: the service no longer reports ready and still
-// serves. All hooks run, whatever their errors. The result is that of OnStart.
+// OnDrain runs fn at the start of the shutdown, when the service reports not ready and
+// still serves requests. All drain hooks run, even if some fail. OnDrain returns false in
+// the same cases as OnStart.
 func OnDrain(ctx context.Context, name string, fn Func) bool { return From(ctx).OnDrain(name, fn) }
 
-// OnShutdown runs fn when the service stops accepting, after the drain delay. It is for
-// whoever serves something beside the HTTP server: fn stops accepting too and finishes
-// what it has in flight. All shutdown hooks run at the same time, while the HTTP server
-// finishes its requests, also where the service never became ready; their errors are
-// joined.
+// OnShutdown runs fn when the service stops accepting connections, after the drain delay.
+// Use it for a server other than the HTTP server: fn stops accepting and drains its
+// in-flight requests. All shutdown hooks run concurrently while the HTTP server drains,
+// even if the service never became ready. Their errors are joined.
 //
-// The context of fn ends when requests are cut off: then fn cuts off too. Nobody waits
-// for it any longer: what has not returned at that moment is an error and is left behind,
-// and the tasks' context ends. So where fn needs time to cut off, its task is what waits
-// for that. The result is that of OnStart; it is false once the shutdown has begun.
+// The context of fn ends when requests are force-closed. fn must then force-close its own
+// requests and return. A hook that does not return at that moment is an error and is
+// abandoned, and the context of the tasks ends. If force-closing needs more time, the
+// task should wait for it.
+//
+// OnShutdown returns false in the same cases as OnStart, and as soon as the shutdown
+// hooks have started.
 func OnShutdown(ctx context.Context, name string, fn Func) bool {
 	return From(ctx).OnShutdown(name, fn)
 }
 
-// OnStop runs fn after the last request and the last task have ended, before the nodes
-// are closed. Hooks run in reverse order, all of them, whatever their errors. The result
-// is that of OnStart.
+// OnStop runs fn after all requests and tasks have finished and before the nodes are
+// closed. All stop hooks run, in reverse order, even if some fail. OnStop returns false
+// in the same cases as OnStart.
 func OnStop(ctx context.Context, name string, fn Func) bool { return From(ctx).OnStop(name, fn) }
 
-// Fail ends the service in order, with an exit code other than 0. It is for a task or an
-// extension that cannot go on. The result is false where ctx belongs to no application:
-// then nothing happens.
+// Fail starts a graceful shutdown with a nonzero exit code. Use it in a task or an
+// extension that cannot continue. It returns false and has no effect if ctx belongs to no
+// application.
 func Fail(ctx context.Context, err error) bool { return From(ctx).Fail(err) }
 
-// Draining returns a channel that is closed when the stop begins, for a handler that
-// would otherwise stream until it is cut off. It is nil where ctx belongs to no
-// application.
+// Draining returns a channel that is closed when the shutdown starts. Use it in handlers
+// that stream for a long time. The channel is nil if ctx belongs to no application.
 func Draining(ctx context.Context) <-chan struct{} { return From(ctx).Draining() }
 
-// Readied returns a channel that is closed when the service becomes ready, which a start
-// that fails or is stopped never does. It is nil where ctx belongs to no application.
+// Readied returns a channel that is closed when the service becomes ready. It stays open
+// if the startup fails or is interrupted. The channel is nil if ctx belongs to no
+// application.
 func Readied(ctx context.Context) <-chan struct{} { return From(ctx).Readied() }
 
-// OnStart is the package function OnStart for this life.
+// OnStart adds a start hook to l; see the package function.
 func (l *Lifecycle) OnStart(name string, fn Func) bool { return l.add(phaseStart, name, fn) }
 
-// OnReady is the package function OnReady for this life.
+// OnReady adds a ready hook to l; see the package function.
 func (l *Lifecycle) OnReady(name string, fn Func) bool { return l.add(phaseReady, name, fn) }
 
-// OnDrain is the package function OnDrain for this life.
+// OnDrain adds a drain hook to l; see the package function.
 func (l *Lifecycle) OnDrain(name string, fn Func) bool { return l.add(phaseDrain, name, fn) }
 
-// OnShutdown is the package function OnShutdown for this life.
+// OnShutdown adds a shutdown hook to l; see the package function.
 func (l *Lifecycle) OnShutdown(name string, fn Func) bool { return l.add(phaseShutdown, name, fn) }
 
-// OnStop is the package function OnStop for this life.
+// OnStop adds a stop hook to l; see the package function.
 func (l *Lifecycle) OnStop(name string, fn Func) bool { return l.add(phaseStop, name, fn) }
 
-// OnClose adds a function for code that runs an application, such as xreg: fn closes what
-// the name says, after the stop hooks. Close functions run in reverse order, as stop
-// hooks do. The result is that of OnStart.
+// OnClose runs fn after the stop hooks, to close the component that name identifies.
+// Close functions run in reverse order. It is intended for code that runs an application,
+// such as xreg. It returns false in the same cases as OnStart.
 func (l *Lifecycle) OnClose(name string, fn Func) bool { return l.add(phaseClose, name, fn) }
 
 func (l *Lifecycle) add(p phase, name string, fn Func) bool {
@@ -179,7 +184,8 @@ func (l *Lifecycle) add(p phase, name string, fn Func) bool {
 	return true
 }
 
-// take removes and returns the next hook of a phase; without one the phase is over.
+// take removes and returns the next hook of a phase. It ends the phase if no hook is
+// left.
 func (l *Lifecycle) take(p phase) (hook, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -197,29 +203,29 @@ func (l *Lifecycle) take(p phase) (hook, bool) {
 	return h, true
 }
 
-// Start runs the start hooks until the first error or the end of ctx, whose cause it then
-// returns. It and its siblings are for code that runs an application; a hook that a
-// running hook adds to the same phase runs too, except during the shutdown.
+// Start runs the start hooks until one fails or ctx ends, and returns that error or the
+// cause of ctx. Like the other methods that run hooks, it is for code that runs an
+// application. A hook may add hooks to its own phase, except during Shutdown.
 func (l *Lifecycle) Start(ctx context.Context) error { return l.run(ctx, phaseStart) }
 
-// StartDrain sets StateDraining, from which on the service does not report ready.
+// StartDrain sets StateDraining. The service no longer reports ready.
 func (l *Lifecycle) StartDrain() { l.advance(StateDraining) }
 
-// Drain calls StartDrain and runs the drain hooks, all of them; their errors are joined.
+// Drain calls StartDrain, runs all drain hooks and joins their errors.
 func (l *Lifecycle) Drain(ctx context.Context) error {
 	l.StartDrain()
 	return l.run(ctx, phaseDrain)
 }
 
-// Stop sets StateStopped and runs the stop hooks and then the functions of OnClose, all
-// of them in reverse; their errors are joined. A second call finds nothing to run.
+// Stop sets StateStopped, runs all stop hooks and then all functions of OnClose in
+// reverse order, and joins their errors. A second call runs no hooks.
 func (l *Lifecycle) Stop(ctx context.Context) error {
 	l.advance(StateStopped)
 	return errors.Join(l.run(ctx, phaseStop), l.run(ctx, phaseClose))
 }
 
-// run runs the hooks of a phase one after the other: those of the start until the first
-// error or the end of ctx, those of the stop whatever their errors.
+// run runs the hooks of a phase sequentially. A startup phase stops at the first error or
+// when ctx ends; a shutdown phase runs all hooks.
 func (l *Lifecycle) run(ctx context.Context, p phase) error {
 	starting := p < phaseDrain
 	var errs []error
@@ -239,7 +245,7 @@ func (l *Lifecycle) run(ctx context.Context, p phase) error {
 	}
 }
 
-// call runs the hook and names it in its error.
+// call runs the hook and adds its name to the error.
 func (h hook) call(ctx context.Context, p phase) error {
 	if err := guard.Call(ctx, h.run); err != nil {
 		return fmt.Errorf("%s %q: %w", p, h.name, err)
@@ -247,8 +253,8 @@ func (h hook) call(ctx context.Context, p phase) error {
 	return nil
 }
 
-// PanicError is a panic that became an error.
+// PanicError is a recovered panic.
 type PanicError = guard.PanicError
 
-// Guard calls fn and turns a panic into a *PanicError.
+// Guard calls fn and returns a panic of fn as a *PanicError.
 func Guard(fn func() error) error { return guard.Run(fn) }

@@ -190,7 +190,7 @@ func TestPanicOfACloseKeepsNothingElseOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := reg.Close(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), `close of "node b": panic`) {
+		!strings.Contains(err.Error(), `close "node b": panic`) {
 		t.Errorf("Close = %v, want the panic of b", err)
 	}
 	if !slices.Equal(log, []string{"close a"}) {
@@ -309,7 +309,7 @@ func TestErrorOfACloseAfterAFailedStartIsReportedToo(t *testing.T) {
 		{Key: "b", Node: func(context.Context) (any, error) { return nil, errors.New("boom") }},
 	}, base)
 	if linesWith(out, "start failed: node b: boom") != 1 ||
-		linesWith(out, `start failed: close of \"node a\"`) != 1 {
+		linesWith(out, `start failed: close \"node a\"`) != 1 {
 		t.Errorf("log\n%s\nwant both errors", out)
 	}
 }

@@ -1,4 +1,4 @@
-// Package report writes to the log what is wrong with a start or a stop.
+// Package report logs the problems of a startup or a shutdown.
 package report
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
-// List returns the problems that err joins, at any depth: one line each.
+// List returns the problems that err joins, at any depth. A nil err yields nil.
 func List(err error) []error {
 	if err == nil {
 		return nil
@@ -28,7 +28,7 @@ func List(err error) []error {
 	return list
 }
 
-// Distinct joins the problems of err and drops those whose text repeats an earlier one.
+// Distinct joins the problems of err without those whose text repeats an earlier one.
 func Distinct(err error) error {
 	var list []error
 	for _, problem := range List(err) {
@@ -39,15 +39,15 @@ func Distinct(err error) error {
 	return errors.Join(list...)
 }
 
-// Problems writes one line for each problem that err joins.
+// Problems logs one line for each problem that err joins.
 func Problems(ctx context.Context, log *xlog.LogNamedLogger, prefix string, err error) {
 	for _, problem := range List(err) {
 		log.Error(ctx, prefix+problem.Error())
 	}
 }
 
-// Panics writes the stacks of the panics that err joins, which their texts do not
-// contain, and returns err. part says what has panicked.
+// Panics logs the stack of each panic that err joins, because the error text does not
+// contain it, and returns err. part names the component that panicked.
 func Panics(ctx context.Context, log *xlog.LogNamedLogger, part string, err error) error {
 	for _, problem := range List(err) {
 		if p, ok := errors.AsType[*guard.PanicError](problem); ok {
@@ -58,15 +58,13 @@ func Panics(ctx context.Context, log *xlog.LogNamedLogger, part string, err erro
 	return err
 }
 
-// maxWait is how long Bounded waits.
 const maxWait = 250 * time.Millisecond
 
-// Bounded runs write, which writes to the log, and returns when it has returned, at the
-// latest after a quarter of a second. It is for a goroutine that must not block, also if
-// the log does.
+// Bounded runs write and returns when it returns, or after 250 ms. Use it to log from a
+// goroutine that must not block even if the log does.
 func Bounded(write func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
-	// there is no log for its error
+	// the log itself is blocked or broken
 	_ = guard.Call(ctx, func(context.Context) error { write(); return nil })
 }

@@ -10,7 +10,7 @@ import (
 
 func TestList(t *testing.T) {
 	a, b := errors.New("a"), errors.New("b")
-	wrapped := fmt.Errorf("why: %w", errors.Join(a, b))
+	wrapped := fmt.Errorf("prefix: %w", errors.Join(a, b))
 	for _, tc := range []struct {
 		name string
 		err  error
@@ -19,7 +19,7 @@ func TestList(t *testing.T) {
 		{name: "nil", err: nil, want: 0},
 		{name: "one", err: a, want: 1},
 		{name: "joined at two levels", err: errors.Join(a, errors.Join(b, a)), want: 3},
-		{name: "joined below a text of its own", err: wrapped, want: 1},
+		{name: "wrapped with a prefix", err: wrapped, want: 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := report.List(tc.err); len(got) != tc.want {

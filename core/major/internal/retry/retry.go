@@ -1,4 +1,4 @@
-// Package retry connects to servers that are not there yet.
+// Package retry connects to servers that are not reachable yet.
 package retry
 
 import (
@@ -9,10 +9,11 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// Connect calls try until it succeeds, with growing pauses between the attempts, which
-// count from 1. It ends with the error of an attempt that is not transient, if the next
-// attempt would start after timeout, or when ctx ends. It calls waiting before each
-// pause.
+// Connect calls try with increasing pauses until it succeeds. Attempts count from 1;
+// Connect calls waiting before each pause.
+//
+// It fails with the error of the last attempt if that error is not transient, if the next
+// attempt would start after timeout, or if ctx ends.
 func Connect[T any](
 	ctx context.Context, timeout time.Duration, try func(attempt int) (T, error),
 	transient func(error) bool,
@@ -22,7 +23,7 @@ func Connect[T any](
 	start := time.Now()
 	backoff := xretry.Backoff{First: 250 * time.Millisecond, Max: 5 * time.Second}
 	for attempt := 1; ; attempt++ {
-		if ctx.Err() != nil { // the caller does not wait for another attempt
+		if ctx.Err() != nil {
 			return none, context.Cause(ctx)
 		}
 		v, err := try(attempt)
@@ -43,7 +44,7 @@ func Connect[T any](
 	}
 }
 
-// interrupted adds the reason to the last error if ctx has ended.
+// interrupted adds the cause of ctx to the last error if ctx has ended.
 func interrupted(ctx context.Context, last error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("%w: %w", cause, last)

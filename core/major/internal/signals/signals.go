@@ -1,5 +1,4 @@
-// Package signals catches the signals that stop a service, from the start to the end of
-// its Runner.
+// Package signals catches the signals that stop a service.
 package signals
 
 import (
@@ -13,25 +12,25 @@ import (
 	"time"
 )
 
-// Watch catches SIGINT, SIGTERM and SIGHUP, from Register to the end of the Runner
-// without a gap, in which one would be lost or would kill the process. A SIGHUP that the
-// process was started to ignore, as by nohup, stays ignored. A nil *Watch catches none.
+// Watch catches SIGINT, SIGTERM and SIGHUP from Register until the Runner returns,
+// without a gap in which a signal would be lost or would kill the process. It leaves
+// SIGHUP ignored if the process was started that way, for example by nohup. A nil *Watch
+// catches no signals.
 type Watch struct {
 	handler atomic.Pointer[Handler]
 	cancel  context.CancelCauseFunc
 	stop    func()
 }
 
-// Handler is called with signals, one at a time, before the first ends the context of the
-// Watch. It must not rely on the log, which may block: see package report.
+// Handler handles a signal. Calls do not overlap, and the first call precedes the
+// cancellation of the Watch's context. A Handler must not depend on the log, which may
+// block: see package report.
 type Handler func(s os.Signal, first bool)
 
-// New starts a Watch. The context that it returns is a child of ctx and ends with the
-// first signal.
+// New starts a Watch and returns a child of ctx that the first signal cancels.
 //
-// From then on a write to a standard output or standard error that no process reads any
-// more is an error of that write, and no SIGPIPE that ends the process in the middle of
-// its requests.
+// New also catches SIGPIPE. A write to a closed standard output or standard error then
+// fails, instead of killing the process and its in-flight requests.
 func New(ctx context.Context, handler Handler) (context.Context, *Watch) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -44,7 +43,7 @@ func New(ctx context.Context, handler Handler) (context.Context, *Watch) {
 	ctx, w.cancel = context.WithCancelCause(ctx)
 	w.stop = sync.OnceFunc(func() {
 		signal.Stop(caught)
-		close(caught) // after Stop nothing is sent
+		close(caught) // Stop guarantees that nothing is sent any more
 		w.cancel(nil)
 	})
 	signal.Notify(caught, list...)
@@ -56,27 +55,27 @@ func (w *Watch) run(caught <-chan os.Signal) {
 	first := true
 	for s := range caught {
 		(*w.handler.Load())(s, first)
-		// of the first; later ones change nothing
+		// the first call sets the cause; later calls have no effect
 		w.cancel(fmt.Errorf("interrupted by signal: %s", s))
 		first = false
 	}
 }
 
-// Handle makes handler that of the signals that come from now on.
+// Handle replaces the handler for future signals.
 func (w *Watch) Handle(handler Handler) { w.handler.Store(&handler) }
 
-// Stop restores the default effect of signals.
+// Stop restores the default behavior of the signals.
 func (w *Watch) Stop() {
 	if w != nil {
 		w.stop()
 	}
 }
 
-// Grace is what a stop may take beyond the shutdown timeout: an orderly stop that runs
-// into its timeout still has to close its nodes and its log.
+// Grace is the time that a shutdown may exceed its timeout by. A graceful shutdown that
+// times out still has to close its nodes and its log.
 const Grace = 2 * time.Second
 
-// ExitCode returns 128 and the number of a signal, as a shell does.
+// ExitCode returns 128 plus the signal number, as shells do.
 func ExitCode(s os.Signal) int {
 	if number, ok := s.(syscall.Signal); ok {
 		return 128 + int(number)

@@ -7,29 +7,31 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Phase is a part of the start: of the framework, which makes it when the environment is
-// complete, or a node of the application.
+// Phase is one step of the startup: a component of the framework or a node of the
+// application.
 type Phase struct {
-	// Name is the word for it in logs and in the readiness answer, and in LEASE_BACKEND.
+	// Name identifies the phase in logs, in the readiness response and in LEASE_BACKEND.
 	Name string
-	// Key is where its value is found; xctx.Exec is for a phase without one.
+	// Key is the context key of the value, or xctx.Exec for a phase without a value.
 	Key xctx.ContextKey
-	// Err joins every problem of its settings. A start with a problem opens nothing.
+	// Err joins the configuration problems of the phase. If any phase has one, the
+	// startup fails before it opens anything.
 	Err error
-	// Start opens it and returns its value. ctx ends when the start is given up. The
-	// other functions are called only after it, and may be nil.
+	// Start opens the component and returns its value. ctx is canceled when the startup
+	// is aborted. The functions below may be nil and are called only after Start.
 	Start func(ctx context.Context) (any, error)
-	// Values returns what else is found in the context, by key.
+	// Values returns additional context values by key.
 	Values func() map[xctx.ContextKey]any
-	// Detail is one line for people, without a secret.
+	// Detail describes the component in one line, without secrets.
 	Detail func() string
-	// Close closes it at the stop; nil is the value's own Close method.
+	// Close closes the value during shutdown. If nil, the value's Close method is used.
 	Close func(ctx context.Context) error
-	// Health is its part in the readiness; nil is the value's own CheckHealth method.
+	// Health checks the value for readiness. If nil, the value's CheckHealth method is
+	// used.
 	Health func(ctx context.Context) error
-	// Leases returns the leases that it keeps. The error wraps xlease.ErrUnsupported if
-	// it keeps none.
+	// Leases returns the leases that the component stores. The error wraps
+	// xlease.ErrUnsupported if it does not support leases.
 	Leases func(ctx context.Context) (*xlease.Leases, error)
-	// Setup migrates and prepares a database, when there are ids.
+	// Setup migrates and prepares a database. It runs after the ID node has started.
 	Setup func(ctx context.Context) error
 }

@@ -1,5 +1,5 @@
-// Package startup is what options and environment say about an application: the plan that
-// options fill, and the settings of serving and stopping.
+// Package startup contains the plan that options fill, and the settings for serving and
+// stopping.
 package startup
 
 import (
@@ -17,61 +17,55 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
-// Plan is what the options of package xoption fill and package xreg carries out.
+// Plan collects the options of package xoption for package xreg.
 type Plan struct {
-	// Late is true for the plan of a Runner, which Register has not seen.
+	// Late marks the plan of Runner options, which are applied after Register.
 	Late bool
-	// EnvFiles are the files that are read into the environment first; nil is ".env".
+	// EnvFiles are the files to load into the environment; nil means ".env".
 	EnvFiles []string
-	// NoEnvFile is true where no file is read.
+	// NoEnvFile disables environment files.
 	NoEnvFile bool
-	// EnvDefaults are variables that are set where neither the environment nor a file
-	// sets them.
+	// EnvDefaults are values for variables that neither the environment nor a file sets.
 	EnvDefaults map[xenv.EnvKey]string
 
-	// Settings change what the environment says about serving and stopping.
+	// Settings override the environment's settings for serving and stopping.
 	Settings []func(*Settings)
-	// Logger writes the application's lines; nil is a logger built from the environment,
-	// the process's default.
+	// Logger is the application's logger; nil means a logger configured by the
+	// environment, which becomes the default of the process.
 	Logger *xlog.Engine
-	// LogConfig changes what the environment says about logs.
+	// LogConfig overrides the environment's log configuration.
 	LogConfig []func(*xlog.Config)
 
-	// DatabaseOptions are the options of the database.
 	DatabaseOptions []xdb.Option
-	// NeedDatabase makes it a problem that no database is configured.
+	// NeedDatabase makes a missing database configuration an error.
 	NeedDatabase bool
-	// Database makes the phase of the database; it returns nil if none is configured. It
-	// is nil without a database, so that a program without one does not link what opens
-	// it.
-	Database func(*Plan) *Phase
-	// CacheOptions are the options of the cache.
+	// Database returns the phase of the database, or nil if none is configured. The field
+	// stays nil without database options, so that the program does not link a driver.
+	Database     func(*Plan) *Phase
 	CacheOptions []xcache.ManagerOption
-	// Cache is Database for the cache.
+	// Cache is like Database for the cache.
 	Cache func(*Plan) *Phase
-	// Leases makes the application's leases, whatever LEASE_BACKEND says; it may be nil.
+	// Leases opens the application's leases and overrides LEASE_BACKEND. It may be nil.
 	Leases func(ctx context.Context) (*xlease.Leases, error)
-	// Snowflake are the options of the id node; none is a node numbered by the
-	// environment or by a lease.
+	// Snowflake are the options of the ID node. If empty, the environment or a lease
+	// assigns the node ID.
 	Snowflake []xsnowflake.Option
-	// DefaultNode makes the id node that of the process.
+	// DefaultNode makes the ID node the default of the process.
 	DefaultNode bool
-	// Nodes start after the nodes that were given to Register.
+	// Nodes start after the nodes passed to Register.
 	Nodes []xregnode.Node
 
-	// Mappers map the application's errors onto codes.
+	// Mappers map the application's errors to error codes.
 	Mappers []xerror.Mapper
-	// Engine changes the engine after it was built and before the routes.
+	// Engine functions configure the engine before the routes are registered.
 	Engine []func(*gin.Engine)
-	// Routes register the application's routes.
 	Routes []func(ctx context.Context, engine *gin.Engine)
-	// LivePath answers 200 as long as the process serves; "" is no health route.
+	// LivePath is the path of the liveness probe; "" disables both health routes.
 	LivePath string
-	// ReadyPath answers 200 as long as the service is ready and all its nodes are well,
-	// 503 otherwise.
+	// ReadyPath is the path of the readiness probe. It responds with 200 if the service
+	// is ready and all nodes are healthy, with 503 otherwise.
 	ReadyPath string
 
-	// Problems joins what is wrong with options. It is reported at the start, together
-	// with everything else.
+	// Problems joins the errors of options. Startup reports them with all others.
 	Problems error
 }

@@ -8,38 +8,38 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
-// Settings is what options and environment say about serving and stopping.
+// Settings configures serving and stopping.
 type Settings struct {
 	// Address is host:port.
 	Address string
-	// Listener is served instead of a new one, where it is not nil.
+	// Listener replaces the listener on Address if it is not nil.
 	Listener net.Listener
-	// TrustedProxies are the addresses and CIDR ranges of proxies whose X-Forwarded-For
-	// is believed.
+	// TrustedProxies are addresses and CIDR ranges of proxies whose X-Forwarded-For is
+	// trusted.
 	TrustedProxies []string
-	// DrainDelay is the time between the beginning of the stop and the end of accepting.
+	// DrainDelay is the time from the start of the shutdown until the service stops
+	// accepting connections.
 	DrainDelay time.Duration
-	// WriteTimeout is the time for a client to read something of a response; 0 is no
+	// WriteTimeout is the maximum time without write progress on a response; 0 means no
 	// limit.
 	WriteTimeout time.Duration
-	// ShutdownTimeout bounds the whole stop.
+	// ShutdownTimeout limits the whole shutdown.
 	ShutdownTimeout time.Duration
 	// Serve is the configuration of the request middleware.
 	Serve xhelper.Config
-	// Server is the HTTP server with the limits of the environment, without a handler.
+	// Server is the HTTP server with the environment's limits and without a handler.
 	Server *http.Server
-	// ChangeServer are the application's changes of Server, which the Runner makes once.
+	// ChangeServer are the application's changes to Server. The Runner applies them once.
 	ChangeServer []func(*http.Server)
 }
 
-// NoLimit is no limit to the request middleware, for which 0 means its default, and to
-// net/http, for which 0 means ReadTimeout.
+// NoLimit disables a limit. The request middleware treats 0 as its default and net/http
+// treats 0 as ReadTimeout.
 const NoLimit = -1
 
-// maxReserve bounds the part of the shutdown timeout that is kept for what comes after
-// the requests.
+// maxReserve is the upper bound of Reserve.
 const maxReserve = 5 * time.Second
 
-// Reserve is the end of the shutdown timeout that requests cannot have: its last fifth,
-// at most 5 s. It is kept for tasks, hooks and nodes.
+// Reserve returns the last part of the shutdown timeout, which is reserved for tasks,
+// hooks and nodes: a fifth of it, at most 5 s.
 func (s Settings) Reserve() time.Duration { return min(s.ShutdownTimeout/5, maxReserve) }
