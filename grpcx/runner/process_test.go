@@ -151,7 +151,7 @@ func TestSignalDuringTheRegistrationGivesTheStartUp(t *testing.T) {
 				strings.Contains(out, `"level":"error"`) {
 				t.Errorf("output\n%s\nwant neither readiness nor an error", out)
 			}
-			p.order("start given up", "node closed", "stopped")
+			p.order("start aborted", "node closed", "stopped")
 		})
 	}
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// terminal is where the banner goes; nil is nowhere.
+// terminal returns the writer for the banner, or nil if standard output is not a
+// terminal.
 var terminal = func() io.Writer {
 	if isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()) {
 		return os.Stdout
@@ -26,20 +27,19 @@ var terminal = func() io.Writer {
 	return nil
 }
 
-// announce says that the service is ready: a banner at a terminal, one log line
-// everywhere.
-func (r *runner) announce(addr net.Addr, banner string, took time.Duration) {
+// logReady logs that the service is ready and prints the banner to a terminal.
+func (r *runner) logReady(addr net.Addr, banner string, took time.Duration) {
 	if w := terminal(); w != nil {
 		_, _ = io.WriteString(w, banner)
 	}
-	r.log.Notice(r.app, "ready",
+	r.log.Notice(r.appCtx, "ready",
 		slog.String("app", xenv.ApplicationName()), slog.String("version", version()),
 		slog.String("address", "http://"+addr.String()), slog.Duration("took", took))
 }
 
-// banner is what people see at a terminal.
+// banner returns the text of the banner.
 func (r *runner) banner(addr net.Addr) string {
-	_, plinth := built()
+	_, plinth := buildVersions()
 	rows := [][2]string{
 		{"plinth", plinth},
 		{"go", strings.TrimPrefix(runtime.Version(), "go") + ", gin " +
@@ -65,7 +65,6 @@ func (r *runner) banner(addr net.Addr) string {
 	return b.String()
 }
 
-// sortedRoutes returns the routes, sorted by path.
 func sortedRoutes(engine *gin.Engine) gin.RoutesInfo {
 	list := engine.Routes()
 	slices.SortFunc(list, func(a, b gin.RouteInfo) int {
@@ -74,14 +73,14 @@ func sortedRoutes(engine *gin.Engine) gin.RoutesInfo {
 	return list
 }
 
-// version returns that of the program.
+// version returns the version of the application.
 func version() string {
-	version, _ := built()
+	version, _ := buildVersions()
 	return xenv.GetEnvString(xenv.AppVersion, version)
 }
 
-// built returns the versions of the program and of Plinth, as the program was built.
-func built() (program, plinth string) {
+// buildVersions returns the versions of the program and of Plinth from the build info.
+func buildVersions() (program, plinth string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}

@@ -38,7 +38,7 @@ func init() { //nolint:gochecknoinits // the map is made before
 	}
 }
 
-// memory returns the largest resident set of a process so far, in MB.
+// memory returns the peak resident set size of a process in MB.
 func memory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -53,74 +53,73 @@ func memory(t *testing.T, pid int) int {
 	return kilobytes >> 10
 }
 
-// holdBody sends a body of size bytes but for its last two, reports that, and sends these
-// when end is closed. It returns the status.
+// holdBody sends a request body of size bytes except for its last two. It sends those
+// when release is closed, and returns the status.
 func holdBody(
-	t *testing.T, address string, size int, sent *sync.WaitGroup, end <-chan struct{},
+	t *testing.T, address string, size int, sent *sync.WaitGroup, release <-chan struct{},
 ) int {
 	t.Helper()
-	status, told := 0, sync.OnceFunc(sent.Done)
-	defer told()
+	status, reportSent := 0, sync.OnceFunc(sent.Done)
+	defer reportSent()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Error(err)
 		return status
 	}
 	defer func() { _ = conn.Close() }()
-	answered := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(answered)
+		defer close(done)
 		if resp, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
 			status = resp.StatusCode
 			_ = resp.Body.Close()
 		}
 	}()
-	// A client that is refused may not be able to send all.
+	// The server may reject the request before the whole body is sent.
 	_, _ = fmt.Fprintf(conn, "POST /text HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", size)
 	_, _ = io.WriteString(conn, `{"text":"`+strings.Repeat("x", size-len(`{"text":""}`)))
-	told()
-	<-end
+	reportSent()
+	<-release
 	_, _ = io.WriteString(conn, `"}`)
-	<-answered
+	<-done
 	return status
 }
 
 func TestRunner_MaxInflightBodyBytes(t *testing.T) {
 	if raceEnabled {
-		t.Skip("the race detector takes memory of its own")
+		t.Skip("the race detector uses additional memory")
 	}
 	const clients, size = 100, 4 << 20
 	for _, tt := range []struct {
-		name    string
-		env     string
-		most    int // MB above the start
-		refused bool
+		name      string
+		env       string
+		maxGrowth int // MB above the initial size
+		rejected  bool
 	}{
 		{"without a limit", "PLINTH_MAX_INFLIGHT_BODY_BYTES=0", 4 * clients * size >> 20, false},
 		{"by default", "PLINTH_ENVELOPE=plinth", 230, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			// The bound is one of what handlers hold. With the default GOGC the collector
-			// would let as much again of garbage pile up before it runs, and more where
-			// it does not get its share of a busy machine.
-			p := play(t, "bodies", tt.env, "GOGC=50")
+			// The limit applies to live memory. With the default GOGC as much garbage
+			// could accumulate before a collection, and more on a busy machine.
+			p := startProgram(t, "bodies", tt.env, "GOGC=50")
 			t.Cleanup(func() {
 				_ = p.cmd.Process.Kill()
 				p.exit()
 			})
 			address := strings.TrimPrefix(p.line("ready")["address"].(string), "http://")
 			before := memory(t, p.cmd.Process.Pid)
-			end := make(chan struct{})
+			release := make(chan struct{})
 			var sent, done sync.WaitGroup
 			statuses := make([]int, clients)
 			for i := range clients {
 				sent.Add(1)
-				done.Go(func() { statuses[i] = holdBody(t, address, size, &sent, end) })
+				done.Go(func() { statuses[i] = holdBody(t, address, size, &sent, release) })
 			}
 			sent.Wait()
-			<-time.After(500 * time.Millisecond) // the last bytes reach the handlers
-			held := memory(t, p.cmd.Process.Pid)
-			close(end)
+			<-time.After(500 * time.Millisecond) // until the handlers have read the last bytes
+			peak := memory(t, p.cmd.Process.Pid)
+			close(release)
 			done.Wait()
 			after := memory(t, p.cmd.Process.Pid)
 			count := map[int]int{}
@@ -128,13 +127,13 @@ func TestRunner_MaxInflightBodyBytes(t *testing.T) {
 				count[status]++
 			}
 			t.Logf("%d clients with %d MB each: memory %d MB, then %d MB, at most %d MB; status %v",
-				clients, size>>20, before, held, after, count)
-			ok, refused := count[http.StatusOK], count[http.StatusServiceUnavailable]
-			if ok == 0 || (refused > 0) != tt.refused {
+				clients, size>>20, before, peak, after, count)
+			ok, rejected := count[http.StatusOK], count[http.StatusServiceUnavailable]
+			if ok == 0 || (rejected > 0) != tt.rejected {
 				t.Errorf("statuses = %v", count)
 			}
-			if after-before > tt.most {
-				t.Errorf("memory grew by %d MB, want at most %d MB", after-before, tt.most)
+			if after-before > tt.maxGrowth {
+				t.Errorf("memory grew by %d MB, want at most %d MB", after-before, tt.maxGrowth)
 			}
 		})
 	}

@@ -25,16 +25,16 @@ func ExampleRunContext() {
 	}
 	worker := func(ctx context.Context, _ ...any) {
 		xhook.OnStop(ctx, "worker", func(context.Context) error {
-			fmt.Println("hook")
+			fmt.Println("stop hook")
 			return nil
 		})
-		stop() // as SIGTERM would
+		stop() // like SIGTERM
 		<-ctx.Done()
-		fmt.Println("worker ends")
+		fmt.Println("worker stopped")
 	}
 	fmt.Println(xmain.RunContext(ctx, reg, nil, nil, worker))
 	// Output:
-	// worker ends
-	// hook
+	// worker stopped
+	// stop hook
 	// <nil>
 }

@@ -8,37 +8,36 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-// SetExit replaces the end of the process and returns a function that puts it back.
+// SetExit replaces os.Exit until restore is called.
 func SetExit(fn func(code int)) (restore func()) {
 	old := exit
 	exit = fn
 	return func() { exit = old }
 }
 
-// SetTerminal makes w the terminal and returns a function that puts the former one back.
+// SetTerminal replaces the terminal with w until restore is called.
 func SetTerminal(w io.Writer) (restore func()) {
 	old := terminal
 	terminal = func() io.Writer { return w }
 	return func() { terminal = old }
 }
 
-// Wrap returns l as the Runner serves it, and what makes it refuse new connections.
-func Wrap(l net.Listener) (wrapped net.Listener, refuse func(context.Context)) {
+// Wrap returns l as the Runner uses it, and its stopAccepting method.
+func Wrap(l net.Listener) (wrapped net.Listener, stopAccepting func(context.Context)) {
 	w := newListener(l, 0)
-	return w, w.refuse
+	return w, w.stopAccepting
 }
 
-// Listen returns the listener of a service at an address, and what makes it refuse new
-// connections.
+// Listen returns the listener of a service on addr, and its stopAccepting method.
 func Listen(
 	ctx context.Context, addr string,
-) (l net.Listener, refuse func(context.Context), err error) {
+) (l net.Listener, stopAccepting func(context.Context), err error) {
 	own, err := listen(ctx, startup.Settings{Address: addr})
 	if err != nil {
 		return nil, nil, err
 	}
-	return own, own.refuse, nil
+	return own, own.stopAccepting, nil
 }
 
-// WithWriteTimeout is what every accepted connection passes through.
+// WithWriteTimeout exports withWriteTimeout.
 var WithWriteTimeout = withWriteTimeout

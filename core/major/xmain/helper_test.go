@@ -25,21 +25,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// programKey names the program that this test binary plays instead of running tests.
+// programKey names the program that the test binary runs instead of the tests.
 const programKey xenv.EnvKey = "XMAIN_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if name, play := xenv.GetEnv(programKey); play {
+	if name, ok := xenv.GetEnv(programKey); ok {
 		programs[name]()
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// patience bounds every wait of these tests; what they wait for takes milliseconds.
-const patience = 20 * time.Second
+// testTimeout limits every wait of these tests. Most waits last milliseconds.
+const testTimeout = 20 * time.Second
 
-// buffer is a writer that may be read while it is written.
+// buffer is a bytes.Buffer that is safe for concurrent use.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -57,16 +57,16 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-// trace notes what happened, in order.
+// trace records events in order.
 type trace struct {
 	mu   sync.Mutex
 	list []string
 }
 
-func (tr *trace) add(what string) {
+func (tr *trace) add(event string) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	tr.list = append(tr.list, what)
+	tr.list = append(tr.list, event)
 }
 
 func (tr *trace) String() string {
@@ -75,7 +75,7 @@ func (tr *trace) String() string {
 	return strings.Join(tr.list, ", ")
 }
 
-// closer is a node's value that notes its close.
+// closer is the value of a node that records its Close.
 type closer struct {
 	tr   *trace
 	name string
@@ -83,7 +83,6 @@ type closer struct {
 
 func (c closer) Close() { c.tr.add("close " + c.name) }
 
-// node returns a list of one node whose close is noted.
 func node(tr *trace, name string) []xregnode.Node {
 	return []xregnode.Node{{
 		Key:  "node",
@@ -97,13 +96,12 @@ type service struct {
 	t      *testing.T
 	url    string
 	log    *buffer
-	late   []xoption.Option // given to the Runner
+	late   []xoption.Option // options of the Runner
 	cancel context.CancelFunc
 	done   chan error
 }
 
-// prepare registers an application that shares nothing with another one and listens on a
-// free port.
+// prepare creates an isolated application on a free port.
 func prepare(t *testing.T, nodes []xregnode.Node, opts ...xoption.Option) *service {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -135,7 +133,7 @@ func okRoute(_ context.Context, e *gin.Engine) {
 	e.GET("/ok", func(c *gin.Context) { xresult.Success(c, "ok") })
 }
 
-// start serves in the background until stop, and waits until the service is ready.
+// start starts the service in the background and waits until it is ready.
 func (s *service) start(tasks ...xmain.Task) *service {
 	s.t.Helper()
 	ready := make(chan struct{})
@@ -146,47 +144,48 @@ func (s *service) start(tasks ...xmain.Task) *service {
 	return s
 }
 
-// run serves in the background.
+// run starts the service in the background.
 func (s *service) run(tasks ...xmain.Task) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	s.cancel = cancel
 	go func() { s.done <- xmain.RunContext(ctx, s.Reg, nil, s.late, tasks...) }()
 }
 
-// stop begins the stop and returns what RunContext does.
+// stop requests a stop and returns the result of RunContext.
 func (s *service) stop() error {
 	s.t.Helper()
 	s.cancel()
 	return s.result()
 }
 
-// result waits for RunContext.
+// result waits for RunContext to return.
 func (s *service) result() error {
 	s.t.Helper()
 	select {
 	case err := <-s.done:
 		s.cancel()
 		return err
-	case <-time.After(patience):
-		s.t.Fatalf("the service does not end; log:\n%s", s.log)
+	case <-time.After(testTimeout):
+		s.t.Fatalf("the service did not stop; log:\n%s", s.log)
 		return nil
 	}
 }
 
-// untilReadyz asks for the readiness until the status is want.
+// untilReadyz polls /readyz until it responds with want.
 func (s *service) untilReadyz(want int) {
 	s.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(testTimeout); time.Now().Before(end); {
 		if status, _, err := s.get("/readyz"); err == nil && status == want {
 			return
 		}
 	}
-	s.t.Fatalf("/readyz never answered %d", want)
+	s.t.Fatalf("/readyz did not return %d", want)
 }
 
-// get asks over a connection of its own.
+// get sends a request on a new connection.
 func (s *service) get(path string) (status int, header http.Header, err error) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout: testTimeout}
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, http.NoBody)
 	if err != nil {
 		return 0, nil, err
@@ -200,12 +199,12 @@ func (s *service) get(path string) (status int, header http.Header, err error) {
 	return resp.StatusCode, resp.Header, err
 }
 
-// wait waits for a channel to be closed.
-func wait(t *testing.T, c <-chan struct{}, what string) {
+// wait waits until c is closed.
+func wait(t *testing.T, c <-chan struct{}, event string) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(patience):
-		t.Fatalf("waited for %s in vain", what)
+	case <-time.After(testTimeout):
+		t.Fatalf("timeout waiting for %s", event)
 	}
 }

@@ -13,21 +13,20 @@ import (
 )
 
 const (
-	// quietPeriod is how long no connection may arrive until the accept queue counts as
-	// empty. A handshake that has started takes a round trip.
+	// quietPeriod is the time without a new connection after which the accept queue is
+	// considered drained. A handshake in progress needs one round trip.
 	quietPeriod = 20 * time.Millisecond
 
-	// maxQueueTime bounds the time in which the accept queue is emptied.
+	// maxQueueTime is the maximum time for emptying the accept queue.
 	maxQueueTime = 10 * quietPeriod
 )
 
-// listen opens the address of the service.
 func listen(ctx context.Context, s startup.Settings) (*listener, error) {
 	if s.Listener != nil {
 		return newListener(s.Listener, s.WriteTimeout), nil
 	}
 	var c net.ListenConfig
-	// on by default, and ignoreNew has no effect on it (Linux: net/mptcp/sockopt.c)
+	// MPTCP is on by default; dropSYN has no effect on it (Linux: net/mptcp/sockopt.c)
 	c.SetMultipathTCP(false)
 	l, err := c.Listen(ctx, "tcp", s.Address)
 	if err != nil {
@@ -37,60 +36,60 @@ func listen(ctx context.Context, s startup.Settings) (*listener, error) {
 	return newListener(l, s.WriteTimeout), nil
 }
 
-// listener is a net.Listener that empties its accept queue before it is closed. The
-// kernel resets the connections that are still in the queue of a closed listener.
+// listener is a net.Listener that empties its accept queue before it closes. The kernel
+// resets connections that are still in the queue of a closed listener.
 type listener struct {
 	net.Listener
-	writeTimeout time.Duration // of the connections
+	writeTimeout time.Duration // of accepted connections
 
-	refusing atomic.Pointer[time.Time] // until when the queue is emptied; nil before refuse
-	empty    context.Context           // ends when Accept has returned everything
-	setEmpty context.CancelFunc
-	close    func() error // of the Listener, once
+	drainUntil atomic.Pointer[time.Time] // limit for emptying the queue; nil before stopAccepting
+	drained    context.Context           // done when the queue is empty
+	setDrained context.CancelFunc
+	close      func() error // closes Listener once
 }
 
 func newListener(l net.Listener, writeTimeout time.Duration) *listener {
 	own := &listener{Listener: l, writeTimeout: writeTimeout, close: sync.OnceValue(l.Close)}
-	own.empty, own.setEmpty = context.WithCancel(context.Background())
+	own.drained, own.setDrained = context.WithCancel(context.Background())
 	return own
 }
 
-// errRefused is the error of Accept when the queue is empty. For http.Server.Serve it is
-// the end, not a failure.
-var errRefused = fmt.Errorf("%w: %w", http.ErrServerClosed, net.ErrClosed)
+// errStoppedAccepting is returned by Accept when the queue is empty. http.Server.Serve
+// treats it as a normal shutdown.
+var errStoppedAccepting = fmt.Errorf("%w: %w", http.ErrServerClosed, net.ErrClosed)
 
-// Accept implements net.Listener, for one goroutine. After refuse it returns the
-// connections of the accept queue, and then closes the listener.
+// Accept implements net.Listener for a single goroutine. After stopAccepting it returns
+// the queued connections and then closes the listener.
 func (l *listener) Accept() (net.Conn, error) {
 	l.awaitQuiet()
 	c, err := l.Listener.Accept()
 	switch {
 	case err == nil:
 		return withWriteTimeout(c, l.writeTimeout), nil
-	case l.refusing.Load() == nil:
+	case l.drainUntil.Load() == nil:
 		return nil, err
 	}
 	_ = l.close() // Close returns the error
-	l.setEmpty()
-	return nil, errRefused
+	l.setDrained()
+	return nil, errStoppedAccepting
 }
 
-// refuse refuses new connections from now on. It returns when Accept has returned all
-// that were in the queue and is called again, or when ctx ends.
-func (l *listener) refuse(ctx context.Context) {
-	l.refusing.Store(new(time.Now().Add(maxQueueTime)))
-	ignoreNew(l.Listener)
+// stopAccepting stops accepting new connections. It returns when Accept has returned all
+// queued connections, or when ctx ends.
+func (l *listener) stopAccepting(ctx context.Context) {
+	l.drainUntil.Store(new(time.Now().Add(maxQueueTime)))
+	dropSYN(l.Listener)
 	l.awaitQuiet()
 	select {
-	case <-l.empty.Done():
+	case <-l.drained.Done():
 	case <-ctx.Done():
 	}
 }
 
-// awaitQuiet makes a call of Accept fail, after refuse, when no connection arrives for
-// the quiet period.
+// awaitQuiet sets the deadline of the next Accept after stopAccepting, so that Accept
+// fails if no connection arrives within the quiet period.
 func (l *listener) awaitQuiet() {
-	end := l.refusing.Load()
+	end := l.drainUntil.Load()
 	if end == nil {
 		return
 	}
@@ -104,5 +103,5 @@ func (l *listener) awaitQuiet() {
 	}
 }
 
-// Close implements net.Listener. Further calls return what the first one returned.
+// Close implements net.Listener. Repeated calls return the result of the first.
 func (l *listener) Close() error { return l.close() }

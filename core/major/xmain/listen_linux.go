@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noSYN is a classic BPF program that drops every TCP packet with SYN set, a flag of byte
-// 13 of the header (RFC 9293, section 3.1). The last packet of a handshake passes.
+// noSYN is a classic BPF program that drops every TCP packet with the SYN flag, in byte
+// 13 of the header (RFC 9293, section 3.1). It passes the last packet of a handshake.
 var noSYN = []unix.SockFilter{
 	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: 13},
 	{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: 0x02, Jf: 1},
@@ -16,13 +16,12 @@ var noSYN = []unix.SockFilter{
 	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},
 }
 
-// ignoreNew makes the kernel ignore requests for new connections, so that the accept
-// queue of l runs dry under any load. The clients repeat them after a second and are then
-// refused.
+// dropSYN makes the kernel drop requests for new connections, so that the accept queue of
+// l empties under any load. Clients retransmit after a second and are then rejected.
 //
-// Without it the kernel resets the connections that it completes between the last Accept
-// and Close: TestListener_RefuseUnderNewClients fails.
-func ignoreNew(l net.Listener) {
+// Without dropSYN the kernel resets connections that it completes between the last Accept
+// and Close, and TestListener_StopAccepting_NewClients fails.
+func dropSYN(l net.Listener) {
 	s, ok := l.(syscall.Conn)
 	if !ok {
 		return

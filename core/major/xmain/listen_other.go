@@ -4,6 +4,6 @@ package xmain
 
 import "net"
 
-// ignoreNew is for Linux only. Elsewhere a connection that arrives at the moment of the
-// close is reset.
-func ignoreNew(net.Listener) {}
+// dropSYN is implemented on Linux only. On other systems a connection that arrives during
+// Close is reset.
+func dropSYN(net.Listener) {}

@@ -16,24 +16,23 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmain"
 )
 
-// clients counts what becomes of connections.
+// clients counts successful connections and collects errors.
 type clients struct {
-	answered atomic.Int64
-	mu       sync.Mutex
-	lost     []error
+	served atomic.Int64
+	mu     sync.Mutex
+	lost   []error
 }
 
-// ask sends a line over a connection of its own. It reports false if that was refused or
-// lost.
+// ask opens a connection and reports whether the server responded.
 func (c *clients) ask(ctx context.Context, addr string) bool {
 	err := ask(ctx, addr)
-	var late net.Error
+	var netErr net.Error
 	switch {
 	case err == nil:
-		c.answered.Add(1)
+		c.served.Add(1)
 		return true
-	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &late) && late.Timeout():
-		return false // the kernel refuses it, or ignores it until it is refused
+	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &netErr) && netErr.Timeout():
+		return false // the kernel refuses the connection, or drops its packets
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,8 +40,8 @@ func (c *clients) ask(ctx context.Context, addr string) bool {
 	return false
 }
 
-// storm connects again and again from eight goroutines until one of them is refused.
-func (c *clients) storm(ctx context.Context, addr string) {
+// connectRepeatedly connects from eight goroutines until each of them is refused.
+func (c *clients) connectRepeatedly(ctx context.Context, addr string) {
 	var running sync.WaitGroup
 	for range 8 {
 		running.Go(func() {
@@ -54,9 +53,8 @@ func (c *clients) storm(ctx context.Context, addr string) {
 	running.Wait()
 }
 
-// arrive connects new clients all the time, whatever becomes of the others, until one is
-// refused.
-func (c *clients) arrive(ctx context.Context, addr string) {
+// connectContinuously opens a connection every millisecond until one is refused.
+func (c *clients) connectContinuously(ctx context.Context, addr string) {
 	var running sync.WaitGroup
 	var refused atomic.Bool
 	pause := time.NewTicker(time.Millisecond)
@@ -72,7 +70,7 @@ func (c *clients) arrive(ctx context.Context, addr string) {
 	running.Wait()
 }
 
-// ask sends a line over a connection of its own and wants it back.
+// ask sends a byte on a new connection and reads it back.
 func ask(ctx context.Context, addr string) error {
 	c, err := (&net.Dialer{Timeout: 100 * time.Millisecond}).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -86,7 +84,7 @@ func ask(ctx context.Context, addr string) error {
 	return err
 }
 
-// echo sends back what comes over each connection, until the listener is closed.
+// echo serves connections until the listener is closed.
 func echo(l net.Listener) {
 	for {
 		c, err := l.Accept()
@@ -100,19 +98,19 @@ func echo(l net.Listener) {
 	}
 }
 
-func TestListener_RefuseUnderBusyClients(t *testing.T) {
-	refuseUnderLoad(t, (*clients).storm)
+func TestListener_StopAccepting_BusyClients(t *testing.T) {
+	testStopAccepting(t, (*clients).connectRepeatedly)
 }
 
-func TestListener_RefuseUnderNewClients(t *testing.T) {
+func TestListener_StopAccepting_NewClients(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("elsewhere the kernel resets the connections that arrive at the moment of the close")
+		t.Skip("other kernels reset connections that arrive during Close")
 	}
-	refuseUnderLoad(t, (*clients).arrive)
+	testStopAccepting(t, (*clients).connectContinuously)
 }
 
-// refuseUnderLoad lets a listener refuse new connections under a load. None may be lost.
-func refuseUnderLoad(t *testing.T, load func(*clients, context.Context, string)) {
+// testStopAccepting closes a listener under load. No accepted connection may be lost.
+func testStopAccepting(t *testing.T, load func(*clients, context.Context, string)) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("opens many connections")
@@ -120,12 +118,12 @@ func refuseUnderLoad(t *testing.T, load func(*clients, context.Context, string))
 	t.Parallel()
 	c := &clients{}
 	for range 60 {
-		l, refuse, err := xmain.Listen(t.Context(), "127.0.0.1:0")
+		l, stopAccepting, err := xmain.Listen(t.Context(), "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		go echo(l)
-		time.AfterFunc(rand.N(4*time.Millisecond), func() { refuse(t.Context()) })
+		time.AfterFunc(rand.N(4*time.Millisecond), func() { stopAccepting(t.Context()) })
 		load(c, t.Context(), l.Addr().String())
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
@@ -134,7 +132,7 @@ func refuseUnderLoad(t *testing.T, load func(*clients, context.Context, string))
 	if len(c.lost) > 0 {
 		t.Errorf("%d connections were lost: %v", len(c.lost), c.lost[0])
 	}
-	if c.answered.Load() < 60 {
-		t.Errorf("%d connections were answered", c.answered.Load())
+	if c.served.Load() < 60 {
+		t.Errorf("%d connections were served", c.served.Load())
 	}
 }

@@ -2,5 +2,5 @@
 
 package xmain_test
 
-// programs are played on Unix only, where signals are.
+// programs need the signals of Unix.
 var programs = map[string]func(){}

@@ -7,16 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -32,10 +29,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// programs are the main functions that this test binary can play.
+// programs are the main functions that this test binary can run.
 var programs = map[string]func(){
 	"serve": func() { serve() },
-	"panic": func() { serve(func(context.Context, ...any) { panic("task gone wrong") }) },
+	"panic": func() { serve(func(context.Context, ...any) { panic("task failed") }) },
 	"hang": func() {
 		serve(func(ctx context.Context, _ ...any) {
 			<-ctx.Done()
@@ -43,22 +40,22 @@ var programs = map[string]func(){
 			select {}
 		})
 	},
-	"begun":                          begun,
-	"signal at the end of the start": signalAtTheEndOfTheStart,
-	"signal between":                 signalBetween,
-	"two signals between":            twoSignalsBetween,
-	"signal in the start hook":       signalInTheStartHook,
-	"blocked logger":                 blockedLogger,
-	"stubborn start":                 stubbornStart,
-	"registered":                     registered,
-	"ignored hangup":                 func() { signal.Ignore(syscall.SIGHUP); serve() },
+	"register signals":     registerSignals,
+	"signal in route":      signalInRoute,
+	"signal between":       signalBetween,
+	"two signals between":  twoSignalsBetween,
+	"cancel in start hook": cancelInStartHook,
+	"blocked logger":       blockedLogger,
+	"hanging start":        hangingStart,
+	"register only":        registerOnly,
+	"ignored hangup":       func() { signal.Ignore(syscall.SIGHUP); serve() },
 	"slow start": func() {
 		serveNodes([]xregnode.Node{{
 			Key:  "closes",
-			Node: func(context.Context) (any, error) { return said{"node closed"}, nil },
+			Node: func(context.Context) (any, error) { return closeLogger{"node closed"}, nil },
 		}, {
 			Key: "slow", Node: func(ctx context.Context) (any, error) {
-				xlog.Info(ctx, "node starts slowly")
+				xlog.Info(ctx, "node starting")
 				<-ctx.Done()
 				return nil, context.Cause(ctx)
 			},
@@ -66,14 +63,14 @@ var programs = map[string]func(){
 	},
 }
 
-// said is a value that says in the log that it was closed.
-type said struct{ what string }
+// closeLogger is the value of a node that logs its Close.
+type closeLogger struct{ message string }
 
-func (s said) Close() { xlog.Info(context.Background(), s.what) }
+func (s closeLogger) Close() { xlog.Info(context.Background(), s.message) }
 
 func serve(tasks ...xmain.Task) {
 	serveNodes([]xregnode.Node{{Key: "node", Node: func(context.Context) (any, error) {
-		return said{"node closed"}, nil
+		return closeLogger{"node closed"}, nil
 	}}}, tasks...)
 }
 
@@ -94,7 +91,7 @@ func serveNodes(nodes []xregnode.Node, tasks ...xmain.Task) {
 	xmain.Runner(reg, nil, nil, tasks...)
 }
 
-// process is a program that runs.
+// process is a running program.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -104,16 +101,16 @@ type process struct {
 	out strings.Builder
 }
 
-// play starts a program with an environment of its own.
-func play(t *testing.T, name string, env ...string) *process {
+// startProgram starts a program with its own environment and reads its output.
+func startProgram(t *testing.T, name string, env ...string) *process {
 	t.Helper()
-	p, pipe := prepareProgram(t, name, env...)
+	p, pipe := startUnread(t, name, env...)
 	go p.read(bufio.NewScanner(pipe))
 	return p
 }
 
-// prepareProgram starts a program whose output nobody reads yet.
-func prepareProgram(t *testing.T, name string, env ...string) (*process, io.Reader) {
+// startUnread starts a program without reading its output.
+func startUnread(t *testing.T, name string, env ...string) (*process, io.Reader) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a process")
@@ -139,7 +136,6 @@ func prepareProgram(t *testing.T, name string, env ...string) (*process, io.Read
 	return p, pipe
 }
 
-// read reads the output to its end.
 func (p *process) read(scan *bufio.Scanner) {
 	defer close(p.lines)
 	for scan.Scan() {
@@ -150,17 +146,16 @@ func (p *process) read(scan *bufio.Scanner) {
 	}
 }
 
-// output returns what the program has written.
 func (p *process) output() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.out.String()
 }
 
-// line waits for a line of the log with this message.
+// line waits for a log line with this message.
 func (p *process) line(msg string) map[string]any {
 	p.t.Helper()
-	timeout := time.After(patience)
+	timeout := time.After(testTimeout)
 	for {
 		select {
 		case text, ok := <-p.lines:
@@ -169,7 +164,7 @@ func (p *process) line(msg string) map[string]any {
 				return line
 			}
 			if !ok {
-				p.t.Fatalf("ended without the line %q:\n%s", msg, p.output())
+				p.t.Fatalf("exited without the line %q:\n%s", msg, p.output())
 			}
 		case <-timeout:
 			p.t.Fatalf("no line %q in\n%s", msg, p.output())
@@ -177,7 +172,6 @@ func (p *process) line(msg string) map[string]any {
 	}
 }
 
-// signal sends a signal.
 func (p *process) signal(s syscall.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
@@ -185,173 +179,79 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// exit waits for the end and returns the exit code and how long it took.
+// exit waits until the process exits and returns its exit code and the duration.
 func (p *process) exit() (code int, took time.Duration) {
 	p.t.Helper()
-	began := time.Now()
+	start := time.Now()
 	for range p.lines { // until the pipe is closed
 	}
 	err := p.cmd.Wait()
 	if e := (*exec.ExitError)(nil); err != nil && !errors.As(err, &e) {
 		p.t.Fatal(err)
 	}
-	return p.cmd.ProcessState.ExitCode(), time.Since(began)
+	return p.cmd.ProcessState.ExitCode(), time.Since(start)
 }
 
-// order reports whether the output holds these texts one after the other.
-func (p *process) order(texts ...string) {
+// order checks that the output contains the substrings in this order.
+func (p *process) order(substrings ...string) {
 	p.t.Helper()
 	rest := p.output()
-	for _, text := range texts {
+	for _, text := range substrings {
 		_, after, found := strings.Cut(rest, text)
 		if !found {
-			p.t.Errorf("%q is missing or too early in\n%s", text, p.output())
+			p.t.Errorf("%q is missing or out of order in\n%s", text, p.output())
 			return
 		}
 		rest = after
 	}
 }
 
-// load sends requests until new connections are refused.
-type load struct {
-	url       string
-	served    atomic.Int64 // before and during the drain
-	unready   atomic.Bool  // /readyz has said 503
-	after     atomic.Int64 // served since then
-	mu        sync.Mutex
-	failures  []string
-	keepAlive bool
-}
-
-func (l *load) fail(format string, args ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.failures = append(l.failures, fmt.Sprintf(format, args...))
-}
-
-// client sends one request after the other.
-func (l *load) client(ctx context.Context) {
-	client := &http.Client{
-		Transport: &http.Transport{DisableKeepAlives: !l.keepAlive},
-		Timeout:   patience,
-	}
-	defer client.CloseIdleConnections()
-	for {
-		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, l.url+"/work",
-			strings.NewReader("{}"))
-		req.Method = http.MethodGet
-		resp, err := client.Do(req)
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			return
+func TestRunner_Signals(t *testing.T) {
+	t.Run("SIGINT shuts the program down gracefully", func(t *testing.T) {
+		p := startProgram(t, "serve")
+		p.line("ready")
+		p.signal(syscall.SIGINT)
+		if code, _ := p.exit(); code != 0 {
+			t.Errorf("exit code = %d, want 0", code)
 		}
-		if err != nil {
-			l.fail("%v", err)
-			return
+		p.order("stop hook", "node closed", "stopped")
+		if strings.Contains(p.output(), "stop requested") {
+			t.Errorf("xreg logs the signal in addition to the Runner:\n%s", p.output())
 		}
-		body, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK ||
-			!strings.Contains(string(body), `"message":"worked"`) {
-			l.fail("%d %s %v", resp.StatusCode, body, err)
-			return
+	})
+
+	t.Run("a second signal exits immediately", func(t *testing.T) {
+		for _, tc := range []struct {
+			second syscall.Signal
+			want   int
+		}{{syscall.SIGTERM, 143}, {syscall.SIGINT, 130}} {
+			t.Run(tc.second.String(), func(t *testing.T) {
+				p := startProgram(t, "hang")
+				p.line("ready")
+				p.signal(syscall.SIGTERM)
+				p.line("task hangs")
+				p.signal(tc.second)
+				code, took := p.exit()
+				if code != tc.want || took > 5*time.Second {
+					t.Errorf("exit code = %d after %s, want %d immediately", code, took, tc.want)
+				}
+			})
 		}
-		l.served.Add(1)
-		if l.unready.Load() {
-			l.after.Add(1)
+	})
+
+	t.Run("a signal aborts the startup", func(t *testing.T) {
+		p := startProgram(t, "slow start")
+		p.line("node starting")
+		p.signal(syscall.SIGTERM)
+		if code, _ := p.exit(); code != 1 {
+			t.Errorf("exit code = %d, want 1", code)
 		}
-	}
+		p.order("start interrupted", "interrupted by signal: terminated", "node closed")
+	})
 }
 
-// watch asks for the readiness until it is no.
-func (l *load) watch(ctx context.Context) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
-	for {
-		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, l.url+"/readyz", http.NoBody)
-		resp, err := client.Do(req)
-		if err != nil {
-			l.fail("/readyz never said no: %v", err)
-			return
-		}
-		_ = resp.Body.Close()
-		if resp.StatusCode == http.StatusServiceUnavailable {
-			l.unready.Store(true)
-			return
-		}
-	}
-}
-
-func TestStopUnderLoadLosesNoRequest(t *testing.T) {
-	for _, keepAlive := range []bool{true, false} {
-		t.Run(fmt.Sprintf("keep-alive %t", keepAlive), func(t *testing.T) {
-			p := play(t, "serve", "PLINTH_DRAIN_DELAY=700ms")
-			ready := p.line("ready")
-			l := &load{url: ready["address"].(string), keepAlive: keepAlive}
-			var wg sync.WaitGroup
-			for range 8 {
-				wg.Go(func() { l.client(t.Context()) })
-			}
-			wg.Go(func() { l.watch(t.Context()) })
-			for l.served.Load() < 100 {
-				time.Sleep(time.Millisecond) //nolint:forbidigo // the clients are under way in other goroutines
-			}
-			p.signal(syscall.SIGTERM)
-			code, took := p.exit()
-			wg.Wait()
-			if code != 0 {
-				t.Errorf("exit code = %d, want 0:\n%s", code, p.output())
-			}
-			if len(l.failures) > 0 {
-				t.Errorf("%d of %d requests failed, the first: %s",
-					len(l.failures), l.served.Load(), l.failures[0])
-			}
-			if !l.unready.Load() || l.after.Load() == 0 {
-				t.Errorf("not ready: %t, served after that: %d; want both",
-					l.unready.Load(), l.after.Load())
-			}
-			if took < 700*time.Millisecond {
-				t.Errorf("the stop took %s, less than the drain delay", took)
-			}
-			p.order("stopping", "stop hook", "node closed", "stopped")
-			t.Logf("%d requests, %d of them in the drain delay, stop took %s",
-				l.served.Load(), l.after.Load(), took)
-		})
-	}
-}
-
-func TestInterruptEndsInOrderToo(t *testing.T) {
-	p := play(t, "serve")
-	p.line("ready")
-	p.signal(syscall.SIGINT)
-	if code, _ := p.exit(); code != 0 {
-		t.Errorf("exit code = %d, want 0", code)
-	}
-	p.order("stop hook", "node closed", "stopped")
-	if strings.Contains(p.output(), "stop requested") {
-		t.Errorf("the start still speaks of the stop, which is the Runner's:\n%s", p.output())
-	}
-}
-
-func TestSecondSignalEndsAtOnce(t *testing.T) {
-	for _, tc := range []struct {
-		second syscall.Signal
-		want   int
-	}{{syscall.SIGTERM, 143}, {syscall.SIGINT, 130}} {
-		t.Run(tc.second.String(), func(t *testing.T) {
-			p := play(t, "hang")
-			p.line("ready")
-			p.signal(syscall.SIGTERM)
-			p.line("task hangs")
-			p.signal(tc.second)
-			code, took := p.exit()
-			if code != tc.want || took > 5*time.Second {
-				t.Errorf("exit code = %d after %s, want %d at once", code, took, tc.want)
-			}
-		})
-	}
-}
-
-func TestShutdownTimeoutBoundsTheWholeStop(t *testing.T) {
-	p := play(t, "hang", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
+func TestRunner_ShutdownTimeout(t *testing.T) {
+	p := startProgram(t, "hang", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
 	p.line("ready")
 	p.signal(syscall.SIGTERM)
 	code, took := p.exit()
@@ -361,56 +261,48 @@ func TestShutdownTimeoutBoundsTheWholeStop(t *testing.T) {
 	p.order("stop hook", "node closed", "tasks are still running")
 }
 
-func TestPanicOfATaskExitsWith1(t *testing.T) {
-	p := play(t, "panic")
-	if code, _ := p.exit(); code != 1 {
-		t.Errorf("exit code = %d, want 1", code)
-	}
-	p.order("task gone wrong", "stop hook", "node closed")
-}
-
-func TestPortInUseExitsWith1AndNamesTheVariable(t *testing.T) {
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	p := play(t, "serve", "PLINTH_PORT="+port)
-	code, took := p.exit()
-	if code != 1 || took > 5*time.Second {
-		t.Errorf("exit code = %d after %s, want 1 within 5s", code, took)
-	}
-	p.order("node closed", "PLINTH_PORT", "address already in use")
-}
-
-func TestWrongSettingsExitWith1AndOneLineEach(t *testing.T) {
-	p := play(t, "serve", "PLINTH_PORT=abc", "LOG_LEVEL=loud", "DATABASE_PASS=s3cret",
-		"NOSQL_PORT=x")
-	code, took := p.exit()
-	if code != 1 || took > 5*time.Second {
-		t.Errorf("exit code = %d after %s, want 1 within 5s", code, took)
-	}
-	out := p.output()
-	if strings.Count(out, "\n") != 3 || strings.Contains(out, "s3cret") {
-		t.Errorf("output\n%s\nwant three lines without a secret", out)
-	}
-	for _, want := range []string{
-		`PLINTH_PORT: \"abc\"`, `LOG_LEVEL: \"loud\"`,
-		`NOSQL_PORT: \"x\"`,
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("output\n%s\nlacks %s", out, want)
+func TestRunner_ExitCode(t *testing.T) {
+	t.Run("panic of a task", func(t *testing.T) {
+		p := startProgram(t, "panic")
+		if code, _ := p.exit(); code != 1 {
+			t.Errorf("exit code = %d, want 1", code)
 		}
-	}
-}
+		p.order("task failed", "stop hook", "node closed")
+	})
 
-func TestSignalDuringTheStartGivesItUp(t *testing.T) {
-	p := play(t, "slow start")
-	p.line("node starts slowly")
-	p.signal(syscall.SIGTERM)
-	if code, _ := p.exit(); code != 1 {
-		t.Errorf("exit code = %d, want 1", code)
-	}
-	p.order("start interrupted", "interrupted by signal: terminated", "node closed")
+	t.Run("port in use", func(t *testing.T) {
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }()
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		p := startProgram(t, "serve", "PLINTH_PORT="+port)
+		code, took := p.exit()
+		if code != 1 || took > 5*time.Second {
+			t.Errorf("exit code = %d after %s, want 1 within 5s", code, took)
+		}
+		p.order("node closed", "PLINTH_PORT", "address already in use")
+	})
+
+	t.Run("invalid configuration", func(t *testing.T) {
+		p := startProgram(t, "serve", "PLINTH_PORT=abc", "LOG_LEVEL=loud", "DATABASE_PASS=s3cret",
+			"NOSQL_PORT=x")
+		code, took := p.exit()
+		if code != 1 || took > 5*time.Second {
+			t.Errorf("exit code = %d after %s, want 1 within 5s", code, took)
+		}
+		out := p.output()
+		if strings.Count(out, "\n") != 3 || strings.Contains(out, "s3cret") {
+			t.Errorf("output\n%s\nwant three lines without a secret", out)
+		}
+		for _, want := range []string{
+			`PLINTH_PORT: \"abc\"`, `LOG_LEVEL: \"loud\"`,
+			`NOSQL_PORT: \"x\"`,
+		} {
+			if !strings.Contains(out, want) {
+				t.Errorf("output\n%s\nlacks %s", out, want)
+			}
+		}
+	})
 }

@@ -18,70 +18,70 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
-// runner is one life of an application.
+// runner runs one application from startup to shutdown.
 type runner struct {
-	reg   *xreg.Reg
-	life  *xhook.Lifecycle
-	log   *xlog.LogNamedLogger
-	app   context.Context // the application's, for hooks and log lines
-	tasks []Task
+	reg       *xreg.Reg
+	lifecycle *xhook.Lifecycle
+	log       *xlog.LogNamedLogger
+	appCtx    context.Context // the application's context, for hooks and log lines
+	tasks     []Task
 
-	wanted context.Context // the application's; it ends when a signal or a caller wants the stop
-	want   context.CancelCauseFunc
+	stopCtx     context.Context // child of appCtx; also done after a stop request
+	requestStop context.CancelCauseFunc
 
-	// ends with a second signal or by the watchdog: nothing is waited for any longer
-	abandoned context.Context
-	abandon   context.CancelCauseFunc
+	// done after a second signal or by the watchdog: nothing waits any longer
+	hardStopCtx context.Context
+	hardStop    context.CancelCauseFunc
 
-	requests       context.Context // the base of every request's context
+	requestCtx     context.Context // parent of every request's context
 	cancelRequests context.CancelCauseFunc
 	traffic        *traffic
 	handler        http.Handler
 
 	listener *listener
-	running  sync.WaitGroup // tasks, and Serve
+	running  sync.WaitGroup // tasks and Serve
 }
 
 func newRunner(reg *xreg.Reg, log *xlog.LogNamedLogger, tasks []Task) *runner {
 	log = cmp.Or(log, xlog.WithName(xlog.NamedMAIN))
 	r := &runner{
-		reg: reg, life: reg.Life(), log: log, app: reg.Init.Ctx, tasks: tasks,
+		reg: reg, lifecycle: reg.Life(), log: log, appCtx: reg.Init.Ctx, tasks: tasks,
 		traffic: newTraffic(),
 	}
-	r.wanted, r.want = context.WithCancelCause(r.app)
-	r.requests, r.cancelRequests = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
-	r.abandoned, r.abandon = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
+	r.stopCtx, r.requestStop = context.WithCancelCause(r.appCtx)
+	r.requestCtx, r.cancelRequests = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
+	r.hardStopCtx, r.hardStop = context.WithCancelCause(context.WithoutCancel(reg.Init.Ctx))
 	return r
 }
 
-// live starts, serves until the stop is wanted, and stops.
-func (r *runner) live(opts []xoption.Option) error {
-	began := time.Now()
-	err := r.start(opts, began)
-	if r.wanted.Err() != nil &&
-		(errors.Is(err, context.Cause(r.wanted)) || errors.Is(err, context.Canceled)) {
-		r.log.Notice(r.app, "start given up", slog.String("reason", err.Error()))
-		err = nil // what the stop interrupts has not failed
+// runLifecycle starts the application, serves until a stop is requested, and stops it.
+func (r *runner) runLifecycle(opts []xoption.Option) error {
+	start := time.Now()
+	err := r.start(opts, start)
+	if r.stopCtx.Err() != nil &&
+		(errors.Is(err, context.Cause(r.stopCtx)) || errors.Is(err, context.Canceled)) {
+		r.log.Notice(r.appCtx, "start aborted", slog.String("reason", err.Error()))
+		err = nil // an interrupted startup is not a failure
 	}
-	reason := "the start failed"
+	reason := "start failed"
 	if err == nil {
-		reason, err = r.wait()
+		reason, err = r.awaitStop()
 	}
-	r.want(errStopping) // which starts the watchdog
-	r.log.Notice(r.app, "stopping", slog.String("reason", reason))
-	began = time.Now()
+	r.requestStop(errFailed) // also starts the watchdog
+	r.log.Notice(r.appCtx, "stopping", slog.String("reason", reason))
+	start = time.Now()
 	err = errors.Join(err, r.stop())
-	if failure := r.life.Err(); failure != nil && !errors.Is(err, failure) {
+	if failure := r.lifecycle.Err(); failure != nil && !errors.Is(err, failure) {
 		err = errors.Join(failure, err)
 	}
-	r.log.Notice(r.app, "stopped", slog.Duration("took", time.Since(began)))
+	r.log.Notice(r.appCtx, "stopped", slog.Duration("took", time.Since(start)))
 	return err
 }
 
-// errStopping is the cause of a stop that neither a signal nor a caller has begun.
-var errStopping = errors.New("the application fails")
+// errFailed is the cause of a shutdown that no signal and no caller requested.
+var errFailed = errors.New("the application failed")
 
-// start takes the application to the point at which it reports ready.
+// start brings the application to the ready state.
 func (r *runner) start(opts []xoption.Option, began time.Time) error {
 	if err := r.reg.Apply(opts...); err != nil {
 		return err
@@ -91,28 +91,28 @@ func (r *runner) start(opts []xoption.Option, began time.Time) error {
 			return fmt.Errorf("xmain: task %d is nil", i+1)
 		}
 	}
-	if err := r.life.Start(r.wanted); err != nil {
-		return r.panics("start", err)
+	if err := r.lifecycle.Start(r.stopCtx); err != nil {
+		return r.logPanics("start", err)
 	}
-	l, err := listen(r.wanted, r.reg.Settings())
+	l, err := listen(r.stopCtx, r.reg.Settings())
 	if err != nil {
 		return err
 	}
-	r.listener = l               // from here on it is served: the stop waits for its connections
-	banner := r.banner(l.Addr()) // the first request changes what it reads the routes from
+	r.listener = l               // from here on, stop waits for its connections
+	banner := r.banner(l.Addr()) // reads the routes, so it must precede the first request
 	r.serve(l)
 	r.runTasks()
-	if err := r.life.Ready(r.wanted); err != nil {
-		if errors.Is(err, r.life.Err()) {
-			return err // whoever failed has logged its stack
+	if err := r.lifecycle.Ready(r.stopCtx); err != nil {
+		if errors.Is(err, r.lifecycle.Err()) {
+			return err // Fail's caller has already logged the stack
 		}
-		return r.panics("ready", err)
+		return r.logPanics("ready", err)
 	}
-	r.announce(l.Addr(), banner, time.Since(began))
+	r.logReady(l.Addr(), banner, time.Since(began))
 	return nil
 }
 
-// serve answers requests on l, in the background.
+// serve starts serving requests on l in the background.
 func (r *runner) serve(l *listener) {
 	r.handler = r.reg.Serve.Handler()
 	settings := r.reg.Settings()
@@ -120,54 +120,54 @@ func (r *runner) serve(l *listener) {
 	for _, change := range settings.ChangeServer {
 		change(server)
 	}
-	server.Handler = http.HandlerFunc(r.answer)
-	server.BaseContext = func(net.Listener) context.Context { return r.requests }
-	server.ErrorLog = slog.NewLogLogger(boundHandler{
+	server.Handler = http.HandlerFunc(r.handle)
+	server.BaseContext = func(net.Listener) context.Context { return r.requestCtx }
+	server.ErrorLog = slog.NewLogLogger(contextHandler{
 		xlog.WithName(xlog.NamedHTTP).Slog().Handler(),
-		r.app,
+		r.appCtx,
 	}, slog.LevelWarn)
-	r.traffic.watch(server)
+	r.traffic.trackConnections(server)
 	r.running.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			r.life.Fail(fmt.Errorf("xmain: serve: %w", err))
+			r.lifecycle.Fail(fmt.Errorf("xmain: serve: %w", err))
 		}
 	})
 }
 
-// answer answers one request. While the service drains, clients are told to close their
-// connections, so that none of them is about to send when the connection closes.
-func (r *runner) answer(w http.ResponseWriter, req *http.Request) {
+// handle serves one request. During the drain it makes clients close their connections,
+// so that no client sends a request on a connection that is about to close.
+func (r *runner) handle(w http.ResponseWriter, req *http.Request) {
 	conn := connectionOf(req)
-	req, q := r.traffic.enter(conn, req)
-	defer r.traffic.leave(conn, q)
-	if r.life.State() >= xhook.StateDraining {
+	req, tracked := r.traffic.enter(conn, req)
+	defer r.traffic.leave(conn, tracked)
+	if r.lifecycle.State() >= xhook.StateDraining {
 		w.Header().Set("Connection", "close")
 	}
 	r.handler.ServeHTTP(w, req)
 }
 
-// panics logs the stacks of panics and returns err.
-func (r *runner) panics(part string, err error) error {
-	return report.Panics(r.app, r.log, part, err)
+// logPanics logs the stacks of panics and returns err.
+func (r *runner) logPanics(part string, err error) error {
+	return report.Panics(r.appCtx, r.log, part, err)
 }
 
-// wait returns when the stop is wanted, and why.
-func (r *runner) wait() (reason string, err error) {
+// awaitStop waits for a stop request or a failure and returns its reason.
+func (r *runner) awaitStop() (reason string, err error) {
 	select {
-	case <-r.wanted.Done():
-		return context.Cause(r.wanted).Error(), nil
-	case <-r.life.Failed():
-		return "failure", r.life.Err()
+	case <-r.stopCtx.Done():
+		return context.Cause(r.stopCtx).Error(), nil
+	case <-r.lifecycle.Failed():
+		return "failure", r.lifecycle.Err()
 	}
 }
 
-// boundHandler writes its records as the application's, whatever context they come with.
-type boundHandler struct {
+// contextHandler replaces the context of each record, because net/http logs without one.
+type contextHandler struct {
 	slog.Handler
-	app context.Context // net/http logs without a context
+	appCtx context.Context
 }
 
 // Handle implements slog.Handler.
-func (h boundHandler) Handle(_ context.Context, record slog.Record) error {
-	return h.Handler.Handle(h.app, record)
+func (h contextHandler) Handle(_ context.Context, record slog.Record) error {
+	return h.Handler.Handle(h.appCtx, record)
 }

@@ -14,124 +14,125 @@ import (
 	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
-// maxPending bounds how long a connection that was just accepted is given to bring its
-// first request.
+// maxPending is the maximum time to wait for the first request of an accepted connection.
 const maxPending = time.Second
 
-// errTime is the cause of a stop that took too long.
-var errTime = errors.New("the shutdown timeout has run out")
+// errShutdownTimeout is the cause of contexts that end with the shutdown timeout.
+var errShutdownTimeout = errors.New("shutdown timeout exceeded")
 
-// errOvertime is the error of a stop that goes on after the shutdown timeout.
-var errOvertime = errors.New("xmain: stop abandoned, it went on after the shutdown timeout")
+// errAbandoned is the error of a shutdown that exceeds its timeout.
+var errAbandoned = errors.New("xmain: shutdown abandoned: still running after the shutdown timeout")
 
-// cut is the cause with which the contexts of requests end that the stop does not wait
-// for: not their clients have given them up.
-func cut(why error) error {
+// stoppingError is the cancellation cause of force-closed requests. It differs from a
+// cancellation by the client.
+func stoppingError(cause error) error {
 	return xerror.Wrap(xerror.ServiceUnavailable, "the service is stopping",
-		fmt.Errorf("%w: %w", why, context.Canceled))
+		fmt.Errorf("%w: %w", cause, context.Canceled))
 }
 
-// stop takes the application from serving to closed, apart from the log, and returns what
-// went wrong.
+// stop shuts the application down, except for the log, and joins the errors.
 //
-// Requests and shutdown hooks have the shutdown timeout but for its reserve; of that,
-// tasks have half. So a stream that never ends cannot keep the nodes from being closed.
+// Requests and shutdown hooks have the shutdown timeout minus its reserve, tasks have
+// half of the reserve. A request that never returns therefore does not prevent the nodes
+// from closing.
 func (r *runner) stop() error {
 	s := r.reg.Settings()
 	reserve := s.Reserve()
 	end := time.Now().Add(s.ShutdownTimeout)
-	base := context.WithoutCancel(r.app)
-	forRequests, cancel := context.WithDeadlineCause(r.abandoned, end.Add(-reserve), errTime)
+	base := context.WithoutCancel(r.appCtx)
+	requestsCtx, cancel := context.WithDeadlineCause(r.hardStopCtx, end.Add(-reserve),
+		errShutdownTimeout)
 	defer cancel()
-	forTasks, cancel := context.WithDeadlineCause(base, end.Add(-reserve/2), errTime)
+	tasksCtx, cancel := context.WithDeadlineCause(base, end.Add(-reserve/2), errShutdownTimeout)
 	defer cancel()
 
-	errs := []error{r.panics("drain", r.life.Drain(forRequests))}
+	errs := []error{r.logPanics("drain", r.lifecycle.Drain(requestsCtx))}
 	select {
-	case <-r.life.Readied():
-		_ = xretry.Sleep(forRequests, s.DrainDelay) // and go on serving
-	default: // it never was ready
+	case <-r.lifecycle.Readied():
+		_ = xretry.Sleep(requestsCtx, s.DrainDelay) // still serving
+	default: // never became ready
 	}
-	errs = append(errs, r.drain(forRequests, forTasks))
+	errs = append(errs, r.drain(requestsCtx, tasksCtx))
 	r.reg.Cancel()
-	if err := guard.Call(forTasks,
+	if err := guard.Call(tasksCtx,
 		func(context.Context) error { r.running.Wait(); return nil }); err != nil {
 		errs = append(errs, fmt.Errorf("xmain: tasks are %w", err))
 	}
-	// Also where a stalled machine has eaten all the time, what is left is closed.
-	forNodes, cancel := context.WithTimeoutCause(base, max(time.Until(end), reserve/2), errTime)
+	// Close the nodes even if a stalled machine has used up the shutdown timeout.
+	nodesCtx, cancel := context.WithTimeoutCause(base, max(time.Until(end), reserve/2),
+		errShutdownTimeout)
 	defer cancel()
-	errs = append(errs, r.reg.CloseNodes(forNodes))
+	errs = append(errs, r.reg.CloseNodes(nodesCtx))
 	return errors.Join(errs...)
 }
 
-// drain runs the shutdown hooks and finishes the requests in flight, both at the same
-// time, until ctx ends.
+// drain concurrently runs the shutdown hooks and drains in-flight requests until ctx
+// ends.
 func (r *runner) drain(ctx, grace context.Context) error {
 	defer r.cancelRequests(nil)
 	hooks := make(chan error, 1)
-	go func() { hooks <- r.panics("shutdown", r.life.Shutdown(ctx)) }()
-	err := r.finish(ctx, grace)
+	go func() { hooks <- r.logPanics("shutdown", r.lifecycle.Shutdown(ctx)) }()
+	err := r.drainRequests(ctx, grace)
 	return errors.Join(err, <-hooks)
 }
 
-// finish stops accepting, ends the streams and waits for the other requests in flight.
-// When ctx ends, their contexts are cancelled and their connections closed; grace is how
-// long their handlers then have to return.
-func (r *runner) finish(ctx, grace context.Context) error {
+// drainRequests stops accepting connections, ends the streams and waits for other
+// in-flight requests. When ctx ends it cancels their contexts and closes their
+// connections, and waits for their handlers until grace ends.
+func (r *runner) drainRequests(ctx, grace context.Context) error {
 	s := r.reg.Settings()
-	if r.listener == nil { // nothing was ever served
+	if r.listener == nil { // nothing was served
 		if s.Listener == nil {
 			return nil
 		}
 		return s.Listener.Close()
 	}
 	pending, cancel := context.WithTimeout(ctx, maxPending)
-	r.listener.refuse(pending)
-	wait(pending, &r.traffic.pending)
+	r.listener.stopAccepting(pending)
+	waitZero(pending, &r.traffic.pending)
 	cancel()
 	left, err := r.awaitRequests(ctx, s.Server)
 	if left == 0 && err == nil {
 		return nil
 	}
-	why := cmp.Or(context.Cause(ctx), errStreamEnd) // before the end of ctx only streams are left
-	r.cancelRequests(cut(why))
+	cause := cmp.Or(context.Cause(ctx), errStreamEnd) // if ctx is not done, only streams are left
+	r.cancelRequests(stoppingError(cause))
 	closeErr := s.Server.Close()
-	wait(grace, &r.traffic.requests)
+	waitZero(grace, &r.traffic.requests)
 	if left > 0 {
-		return fmt.Errorf("xmain: %d requests were cut off: %w", left, context.Cause(ctx))
+		return fmt.Errorf("xmain: %d requests were force-closed: %w", left, context.Cause(ctx))
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, ctx.Err()) {
-		err = nil // connections without a request, or streams whose handlers do not return
+		err = nil // idle connections, or streams whose handlers do not return
 	}
 	return errors.Join(err, closeErr)
 }
 
-// awaitRequests returns how many requests are left when ctx ends, without the streams,
-// and the error of the server.
+// awaitRequests waits for in-flight requests. It returns the number of requests left when
+// ctx ends, without streams, and the error of the server.
 func (r *runner) awaitRequests(ctx context.Context, server *http.Server) (left int64, err error) {
-	shutting, abandon := context.WithCancel(ctx)
-	defer abandon()
-	shutdown, ended := make(chan error, 1), make(chan struct{})
-	go func() { shutdown <- server.Shutdown(shutting) }()
-	go func() { defer close(ended); r.traffic.stopStreams(ctx) }()
-	left = wait(ctx, &r.traffic.requests)
-	<-ended
-	forStreams, cancel := context.WithTimeout(ctx, streamGrace)
+	shutdownCtx, cancelShutdown := context.WithCancel(ctx)
+	defer cancelShutdown()
+	shutdown, streamsStopped := make(chan error, 1), make(chan struct{})
+	go func() { shutdown <- server.Shutdown(shutdownCtx) }()
+	go func() { defer close(streamsStopped); r.traffic.stopStreams(ctx) }()
+	left = waitZero(ctx, &r.traffic.requests)
+	<-streamsStopped
+	streamsCtx, cancel := context.WithTimeout(ctx, streamGrace)
 	defer cancel()
-	if n := wait(forStreams, &r.traffic.streams); n > 0 {
-		r.log.Warn(ctx, "handlers of streams do not return", slog.Int64("requests", n))
-		abandon() // the server would wait for them
+	if n := waitZero(streamsCtx, &r.traffic.streams); n > 0 {
+		r.log.Warn(ctx, "stream handlers did not return", slog.Int64("requests", n))
+		cancelShutdown() // Shutdown would wait for them
 	}
 	return left, errors.Join(<-shutdown, r.listener.Close())
 }
 
-// cutOff ends everything that an abandoned stop has left.
-func (r *runner) cutOff(why error) {
-	r.cancelRequests(cut(why))
+// forceClose cancels and closes what is left of an abandoned shutdown.
+func (r *runner) forceClose(cause error) {
+	r.cancelRequests(stoppingError(cause))
 	r.reg.Cancel()
 	_ = r.reg.Settings().Server.Close()
 	requests := r.traffic.requests.Load() + r.traffic.streams.Load()
-	r.log.Warn(r.app, "ending at once",
-		slog.String("reason", why.Error()), slog.Int64("requests", requests))
+	r.log.Warn(r.appCtx, "exiting immediately",
+		slog.String("reason", cause.Error()), slog.Int64("requests", requests))
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
-// quiet returns options for an application that listens on a free port and logs nowhere.
+// quiet returns options for an application on a free port without log output.
 func quiet(t *testing.T) xoption.Option {
 	t.Helper()
 	engine, err := xlog.New(xlog.Config{Writer: io.Discard})
@@ -39,57 +39,111 @@ func quiet(t *testing.T) xoption.Option {
 	)
 }
 
-// shortly is a shutdown timeout that runs out within a test.
-const shortly = 500 * time.Millisecond
+// shortTimeout is a shutdown timeout that expires within a test.
+const shortTimeout = 500 * time.Millisecond
 
-func TestRequestThatNeverEndsIsCutOffWhenTheTimeIsUp(t *testing.T) {
-	tr := &trace{}
-	entered := make(chan struct{})
-	const timeout = 4 * shortly // which gives the handler 200 ms to return on a busy machine
-	s := prepare(t, node(tr, "node"), xoption.WithShutdownTimeout(timeout),
-		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.GET("/endless", func(c *gin.Context) {
-				close(entered)
-				<-c.Request.Context().Done()
-				tr.add("handler returned")
+func TestRunContext_ShutdownTimeout(t *testing.T) {
+	t.Run("requests are force-closed", func(t *testing.T) {
+		tr := &trace{}
+		entered := make(chan struct{})
+		const timeout = 4 * shortTimeout // gives the handler 200 ms to return on a busy machine
+		s := prepare(t, node(tr, "node"), xoption.WithShutdownTimeout(timeout),
+			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+				e.GET("/endless", func(c *gin.Context) {
+					close(entered)
+					<-c.Request.Context().Done()
+					tr.add("handler returned")
+				})
+			})).start()
+		go func() { _, _, _ = s.get("/endless") }()
+		wait(t, entered, "the request")
+		start := time.Now()
+		err := s.stop()
+		if err == nil || !strings.Contains(err.Error(), "1 requests were force-closed") {
+			t.Errorf("RunContext = %v, want the force-closed request", err)
+		}
+		if took := time.Since(start); took > timeout+20*time.Second {
+			t.Errorf("the shutdown took %s", took)
+		}
+		if want := "handler returned, close node"; tr.String() != want {
+			t.Errorf("order = %s, want %s", tr, want)
+		}
+	})
+
+	t.Run("the cancellation cause is SERVICE_UNAVAILABLE", func(t *testing.T) {
+		entered := make(chan struct{})
+		var cause error
+		s := prepare(t, nil, xoption.WithShutdownTimeout(shortTimeout),
+			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+				e.GET("/endless", func(c *gin.Context) {
+					close(entered)
+					<-c.Request.Context().Done()
+					cause = context.Cause(c.Request.Context())
+				})
+			})).start()
+		go func() { _, _, _ = s.get("/endless") }()
+		wait(t, entered, "the request")
+		_ = s.stop()
+		if xerror.From(cause).GetErrorCode() != xerror.ServiceUnavailable ||
+			!errors.Is(cause, context.Canceled) {
+			t.Errorf("cause = %v, want SERVICE_UNAVAILABLE and context.Canceled", cause)
+		}
+	})
+
+	t.Run("tasks and hooks that hang are abandoned", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("waits")
+		}
+		release := make(chan struct{})
+		defer close(release)
+		hang := func(ctx context.Context) error { <-release; return ctx.Err() }
+		tr := &trace{}
+		for _, tc := range []struct {
+			name  string
+			hooks func(*xhook.Lifecycle)
+			tasks []xmain.Task
+			want  string
+		}{
+			{
+				name: "task", tasks: []xmain.Task{func(context.Context, ...any) { <-release }},
+				want: "tasks are still running",
+			},
+			{
+				name: "drain hook", hooks: func(l *xhook.Lifecycle) { l.OnDrain("hang", hang) },
+				want: `drain hook "hang": still running`,
+			},
+			{name: "shutdown hook", hooks: func(l *xhook.Lifecycle) {
+				l.OnShutdown("hang", hang)
+			}, want: `shutdown hook "hang": still running`},
+			{
+				name: "stop hook", hooks: func(l *xhook.Lifecycle) { l.OnStop("hang", hang) },
+				want: `stop hook "hang": still running`,
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				s := prepare(t, node(tr, tc.name), xoption.WithShutdownTimeout(shortTimeout))
+				if tc.hooks != nil {
+					tc.hooks(s.Life())
+				}
+				s.start(tc.tasks...)
+				start := time.Now()
+				err := s.stop()
+				if err == nil || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("RunContext = %v, want %s", err, tc.want)
+				}
+				if took := time.Since(start); took > shortTimeout+20*time.Second {
+					t.Errorf("the shutdown took %s", took)
+				}
 			})
-		})).start()
-	go func() { _, _, _ = s.get("/endless") }()
-	wait(t, entered, "the request")
-	began := time.Now()
-	err := s.stop()
-	if err == nil || !strings.Contains(err.Error(), "1 requests were cut off") {
-		t.Errorf("RunContext = %v, want the request that was cut off", err)
-	}
-	if took := time.Since(began); took > timeout+20*time.Second {
-		t.Errorf("the stop took %s", took)
-	}
-	if want := "handler returned, close node"; tr.String() != want {
-		t.Errorf("order = %s, want %s", tr, want)
-	}
+		}
+		// a stop hook that hangs uses all the remaining time
+		if tr.String() != "close task, close drain hook, close shutdown hook" {
+			t.Logf("closed: %s", tr)
+		}
+	})
 }
 
-func TestRequestThatIsCutOffIsNotItsClientsFault(t *testing.T) {
-	entered := make(chan struct{})
-	var cause error
-	s := prepare(t, nil, xoption.WithShutdownTimeout(shortly),
-		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.GET("/endless", func(c *gin.Context) {
-				close(entered)
-				<-c.Request.Context().Done()
-				cause = context.Cause(c.Request.Context())
-			})
-		})).start()
-	go func() { _, _, _ = s.get("/endless") }()
-	wait(t, entered, "the request")
-	_ = s.stop()
-	if xerror.From(cause).GetErrorCode() != xerror.ServiceUnavailable ||
-		!errors.Is(cause, context.Canceled) {
-		t.Errorf("cause = %v, want SERVICE_UNAVAILABLE that is also a cancellation", cause)
-	}
-}
-
-func TestStreamThatWatchesTheStopEndsInOrder(t *testing.T) {
+func TestDraining_Stream(t *testing.T) {
 	entered := make(chan struct{})
 	s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/events", func(c *gin.Context) {
@@ -108,70 +162,18 @@ func TestStreamThatWatchesTheStopEndsInOrder(t *testing.T) {
 		t.Error(err)
 	}
 	if err := <-got; err != nil {
-		t.Errorf("client = %v, want a stream that ended", err)
+		t.Errorf("client = %v, want the end of the stream", err)
 	}
 }
 
-func TestWhatDoesNotEndIsBoundedByTheTimeout(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits")
-	}
-	release := make(chan struct{})
-	defer close(release)
-	stubborn := func(ctx context.Context) error { <-release; return ctx.Err() }
-	tr := &trace{}
-	for _, tc := range []struct {
-		name  string
-		hooks func(*xhook.Lifecycle)
-		tasks []xmain.Task
-		want  string
-	}{
-		{
-			name: "task", tasks: []xmain.Task{func(context.Context, ...any) { <-release }},
-			want: "tasks are still running",
-		},
-		{
-			name: "drain hook", hooks: func(l *xhook.Lifecycle) { l.OnDrain("stubborn", stubborn) },
-			want: `drain hook "stubborn": still running`,
-		},
-		{name: "shutdown hook", hooks: func(l *xhook.Lifecycle) {
-			l.OnShutdown("stubborn", stubborn)
-		}, want: `shutdown hook "stubborn": still running`},
-		{
-			name: "stop hook", hooks: func(l *xhook.Lifecycle) { l.OnStop("stubborn", stubborn) },
-			want: `stop hook "stubborn": still running`,
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			s := prepare(t, node(tr, tc.name), xoption.WithShutdownTimeout(shortly))
-			if tc.hooks != nil {
-				tc.hooks(s.Life())
-			}
-			s.start(tc.tasks...)
-			began := time.Now()
-			err := s.stop()
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("RunContext = %v, want %s", err, tc.want)
-			}
-			if took := time.Since(began); took > shortly+20*time.Second {
-				t.Errorf("the stop took %s", took)
-			}
-		})
-	}
-	// a stop hook that hangs takes all the time that is left
-	if tr.String() != "close task, close drain hook, close shutdown hook" {
-		t.Logf("closed: %s", tr)
-	}
-}
-
-// once is a listener whose first Accept fails.
-type once struct {
+// firstAcceptFails is a listener whose first Accept fails.
+type firstAcceptFails struct {
 	net.Listener
 	err  error
 	done bool
 }
 
-func (o *once) Accept() (net.Conn, error) {
+func (o *firstAcceptFails) Accept() (net.Conn, error) {
 	if !o.done {
 		o.done = true
 		return nil, o.err
@@ -179,63 +181,68 @@ func (o *once) Accept() (net.Conn, error) {
 	return o.Listener.Accept()
 }
 
-// passing is an error that net/http takes for one that passes.
-type passing struct{ error }
+// temporaryError is an error after which net/http retries Accept.
+type temporaryError struct{ error }
 
-func (passing) Timeout() bool   { return true }
-func (passing) Temporary() bool { return true }
+func (temporaryError) Timeout() bool   { return true }
+func (temporaryError) Temporary() bool { return true }
 
-// failing makes the first Accept of the service's listener fail.
-func failing(err error) xoption.Option {
+// withAcceptError makes the first Accept of the service's listener fail.
+func withAcceptError(err error) xoption.Option {
 	return func(p *startup.Plan) {
 		p.Settings = append(p.Settings,
-			func(s *startup.Settings) { s.Listener = &once{Listener: s.Listener, err: err} })
+			func(s *startup.Settings) {
+				s.Listener = &firstAcceptFails{Listener: s.Listener, err: err}
+			})
 	}
 }
 
-func TestLinesOfTheServerReachTheLog(t *testing.T) {
-	s := prepare(t, nil, failing(passing{errors.New("no file descriptors")})).start()
-	if err := s.stop(); err != nil {
-		t.Error(err)
-	}
-	if !strings.Contains(s.log.String(), "no file descriptors") ||
-		!strings.Contains(s.log.String(), `"level":"warn"`) {
-		t.Errorf("log\n%s\nwant the line of net/http", s.log)
-	}
+func TestRunContext_Listener(t *testing.T) {
+	t.Run("errors of net/http are logged", func(t *testing.T) {
+		s := prepare(t, nil, withAcceptError(
+			temporaryError{errors.New("no file descriptors")})).start()
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(s.log.String(), "no file descriptors") ||
+			!strings.Contains(s.log.String(), `"level":"warn"`) {
+			t.Errorf("log\n%s\nwant the line of net/http", s.log)
+		}
+	})
+
+	t.Run("a broken listener stops the service", func(t *testing.T) {
+		broken := errors.New("broken")
+		s := prepare(t, nil, withAcceptError(broken))
+		s.run()
+		if err := s.result(); !errors.Is(err, broken) {
+			t.Errorf("RunContext = %v, want the listener's error", err)
+		}
+	})
+
+	t.Run("the error of Close is returned", func(t *testing.T) {
+		s := prepare(t, nil, func(p *startup.Plan) {
+			p.Settings = append(p.Settings, func(s *startup.Settings) {
+				if l, ok := s.Listener.(*net.TCPListener); ok {
+					s.Listener = closeFails{l}
+				}
+			})
+		}).start()
+		if err := s.stop(); !errors.Is(err, errClose) {
+			t.Errorf("RunContext = %v, want the error of Close", err)
+		}
+	})
 }
 
-func TestListenerThatBreaksEndsTheService(t *testing.T) {
-	broken := errors.New("broken")
-	s := prepare(t, nil, failing(broken))
-	s.run()
-	if err := s.result(); !errors.Is(err, broken) {
-		t.Errorf("RunContext = %v, want the listener's error", err)
-	}
+// closeFails is a listener whose Close fails.
+type closeFails struct{ *net.TCPListener }
+
+func (s closeFails) Close() error {
+	return errors.Join(errClose, s.TCPListener.Close())
 }
 
-// stuck is a listener whose Close fails.
-type stuck struct{ *net.TCPListener }
+var errClose = errors.New("close failed")
 
-func (s stuck) Close() error {
-	return errors.Join(errStuck, s.TCPListener.Close())
-}
-
-var errStuck = errors.New("stuck")
-
-func TestErrorOfTheListenersCloseIsReported(t *testing.T) {
-	s := prepare(t, nil, func(p *startup.Plan) {
-		p.Settings = append(p.Settings, func(s *startup.Settings) {
-			if l, ok := s.Listener.(*net.TCPListener); ok {
-				s.Listener = stuck{l}
-			}
-		})
-	}).start()
-	if err := s.stop(); !errors.Is(err, errStuck) {
-		t.Errorf("RunContext = %v, want the error of Close", err)
-	}
-}
-
-func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
+func TestListener_StopAccepting(t *testing.T) {
 	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -246,12 +253,12 @@ func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 	}
 	defer func() { _ = client.Close() }()
 	_, _ = io.WriteString(client, "hello\n")
-	l, refuse := xmain.Wrap(inner)
-	// of an Accept that would wait for ever
+	l, stopAccepting := xmain.Wrap(inner)
+	// in case Accept blocks
 	defer time.AfterFunc(5*time.Second, func() { _ = l.Close() }).Stop()
-	ended, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	refuse(ended) // nobody calls Accept yet
+	stopAccepting(canceled) // returns without an Accept
 	conn, err := l.Accept()
 	if err != nil {
 		t.Fatalf("Accept = %v, want the connection from the queue", err)
@@ -265,7 +272,7 @@ func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 		_, err := l.Accept()
 		last <- err
 	}()
-	refuse(t.Context()) // until the queue is empty
+	stopAccepting(t.Context()) // until the queue is empty
 	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp",
 		inner.Addr().String()); err == nil {
 		t.Error("a new connection was not refused")
@@ -276,8 +283,7 @@ func TestConnectionInTheQueueIsServedWhenNewOnesAreRefused(t *testing.T) {
 	}
 }
 
-// raw sends text over a connection of its own and returns everything that comes back
-// until the server closes.
+// raw sends text on a new connection and returns all data until the server closes it.
 func (s *service) raw(text string) string {
 	s.t.Helper()
 	c, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp",
@@ -286,52 +292,54 @@ func (s *service) raw(text string) string {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(testTimeout))
 	_, _ = io.WriteString(c, text)
 	var all bytes.Buffer
 	_, err = io.Copy(&all, c)
 	if ne := net.Error(nil); errors.As(err, &ne) && ne.Timeout() {
-		s.t.Errorf("the server left the connection open; it said %q", all.String())
+		s.t.Errorf("the server left the connection open; received %q", all.String())
 	}
 	return all.String()
 }
 
-func TestHalfSentRequestsAndIdleConnectionsAreEnded(t *testing.T) {
-	s := prepare(t, nil, xoption.WithServer(func(h *http.Server) {
-		h.ReadHeaderTimeout, h.ReadTimeout, h.IdleTimeout = 100*time.Millisecond,
-			200*time.Millisecond, 100*time.Millisecond
-	}), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.POST("/read", func(c *gin.Context) {
-			_, err := io.ReadAll(c.Request.Body)
-			c.String(http.StatusOK, fmt.Sprint(err))
-		})
-	})).start()
-	s.raw("GET /ok HTTP/1.1\r\nHost: x\r\nX-Half: ")
-	if got := s.raw("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf"); !strings.Contains(got, "i/o timeout") {
-		t.Errorf("half a body = %q, want the handler to see a timeout", got)
-	}
-	if got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"); !strings.HasPrefix(got,
-		"HTTP/1.1 200") {
-		t.Errorf("idle connection = %q, want an answer and then the end", got)
-	}
-	if err := s.stop(); err != nil {
-		t.Error(err)
-	}
+func TestRunContext_ServerLimits(t *testing.T) {
+	t.Run("incomplete requests and idle connections time out", func(t *testing.T) {
+		s := prepare(t, nil, xoption.WithServer(func(h *http.Server) {
+			h.ReadHeaderTimeout, h.ReadTimeout, h.IdleTimeout = 100*time.Millisecond,
+				200*time.Millisecond, 100*time.Millisecond
+		}), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.POST("/read", func(c *gin.Context) {
+				_, err := io.ReadAll(c.Request.Body)
+				c.String(http.StatusOK, fmt.Sprint(err))
+			})
+		})).start()
+		s.raw("GET /ok HTTP/1.1\r\nHost: x\r\nX-Half: ")
+		if got := s.raw("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf"); !strings.Contains(got, "i/o timeout") {
+			t.Errorf("half a body = %q, want the handler to see a timeout", got)
+		}
+		if got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"); !strings.HasPrefix(got,
+			"HTTP/1.1 200") {
+			t.Errorf("idle connection = %q, want a response and then EOF", got)
+		}
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+
+	t.Run("a header over 64 KiB is rejected", func(t *testing.T) {
+		s := prepare(t, nil).start()
+		got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\nX-Big: " + strings.Repeat("x",
+			70<<10) + "\r\n\r\n")
+		if !strings.HasPrefix(got, "HTTP/1.1 431") {
+			t.Errorf("response = %.40q, want 431", got)
+		}
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
-func TestHeaderOver64KiBIsRefused(t *testing.T) {
-	s := prepare(t, nil).start()
-	got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\nX-Big: " + strings.Repeat("x",
-		70<<10) + "\r\n\r\n")
-	if !strings.HasPrefix(got, "HTTP/1.1 431") {
-		t.Errorf("answer = %.40q, want 431", got)
-	}
-	if err := s.stop(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestBannerIsForTerminals(t *testing.T) {
+func TestRunContext_Banner(t *testing.T) {
 	var terminal buffer
 	defer xmain.SetTerminal(&terminal)()
 	s := prepare(t, nil, xoption.WithDebug(true), func(p *startup.Plan) {
@@ -357,11 +365,11 @@ func TestBannerIsForTerminals(t *testing.T) {
 	}
 }
 
-func TestRunContext_changesTheServerOnce(t *testing.T) {
+func TestRunContext_WithServer(t *testing.T) {
 	changes := 0
 	s := prepare(t, nil, xoption.WithServer(func(*http.Server) { changes++ }))
 	if changes != 0 {
-		t.Errorf("the server was changed %d times by the start, want that to be the Runner's",
+		t.Errorf("New changed the server %d times, want 0",
 			changes)
 	}
 	s.late = append(s.late, xoption.WithServer(func(h *http.Server) { h.MaxHeaderBytes = 1 << 10 }))

@@ -18,8 +18,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// streamBound is much more than a stream takes to end, and much less than the shutdown
-// timeout of 25 s.
+// streamBound is much longer than a stream needs to end, and much shorter than the
+// shutdown timeout of 25 s.
 const streamBound = 12 * time.Second
 
 // sendEvent starts a response of server-sent events.
@@ -28,7 +28,7 @@ func sendEvent(c *gin.Context) {
 	c.Writer.Flush()
 }
 
-// ask sends a request without waiting for the response, and without noticing its end.
+// ask sends a request and does not read the response.
 func (s *service) ask(path string, header ...string) {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp",
@@ -43,8 +43,8 @@ func (s *service) ask(path string, header ...string) {
 	}
 }
 
-// None of these handlers knows of xhook.Draining.
-func TestRunContext_streams(t *testing.T) {
+// These handlers do not use xhook.Draining.
+func TestRunContext_Streams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits")
 	}
@@ -56,7 +56,7 @@ func TestRunContext_streams(t *testing.T) {
 		handle func(c *gin.Context, entered func())
 	}{
 		{
-			name: "server-sent events that end with the context",
+			name: "server-sent events until the context ends",
 			handle: func(c *gin.Context, entered func()) {
 				sendEvent(c)
 				entered()
@@ -64,18 +64,18 @@ func TestRunContext_streams(t *testing.T) {
 			},
 		},
 		{
-			name: "server-sent events that end when the client is gone",
+			name: "server-sent events until the client disconnects",
 			handle: func(c *gin.Context, entered func()) {
 				c.Stream(func(io.Writer) bool {
 					sendEvent(c)
 					entered()
-					time.Sleep(10 * time.Millisecond) //nolint:forbidigo // a handler that looks at nothing
+					time.Sleep(10 * time.Millisecond) //nolint:forbidigo // the handler ignores its context
 					return true
 				})
 			},
 		},
 		{
-			name:   "server-sent events that have not begun",
+			name:   "server-sent events before the first event",
 			header: []string{"Accept: text/event-stream\r\n"},
 			handle: func(c *gin.Context, entered func()) {
 				entered()
@@ -83,7 +83,7 @@ func TestRunContext_streams(t *testing.T) {
 			},
 		},
 		{
-			name: "a hijacked connection that ends with the context",
+			name: "a hijacked connection until the context ends",
 			handle: func(c *gin.Context, entered func()) {
 				conn := hijack(c)
 				defer func() { _ = conn.Close() }()
@@ -91,13 +91,13 @@ func TestRunContext_streams(t *testing.T) {
 				<-c.Request.Context().Done()
 			},
 		},
-		{name: "a hijacked connection that is read", handle: func(c *gin.Context, entered func()) {
+		{name: "a hijacked connection during a read", handle: func(c *gin.Context, entered func()) {
 			conn := hijack(c)
 			defer func() { _ = conn.Close() }()
 			entered()
 			_, _ = bufio.NewReader(conn).ReadByte()
 		}},
-		{name: "a route that is declared", handle: func(c *gin.Context, entered func()) {
+		{name: "a route with the Stream middleware", handle: func(c *gin.Context, entered func()) {
 			xmiddle.Stream(c)
 			entered()
 			<-c.Request.Context().Done()
@@ -116,18 +116,18 @@ func TestRunContext_streams(t *testing.T) {
 			})).start()
 			s.ask("/stream", tc.header...)
 			wait(t, entered, "the stream")
-			began := time.Now()
+			start := time.Now()
 			if err := s.stop(); err != nil {
-				t.Errorf("RunContext = %v, want nil: streams are no loss", err)
+				t.Errorf("RunContext = %v, want nil for streams", err)
 			}
-			if took := time.Since(began); took > streamBound {
-				t.Errorf("the stop took %s", took)
+			if took := time.Since(start); took > streamBound {
+				t.Errorf("the shutdown took %s", took)
 			}
 		})
 	}
 }
 
-// hijack takes the connection of a request.
+// hijack hijacks the connection of a request.
 func hijack(c *gin.Context) net.Conn {
 	conn, _, err := c.Writer.Hijack()
 	if err != nil {
@@ -136,7 +136,7 @@ func hijack(c *gin.Context) net.Conn {
 	return conn
 }
 
-// onceClosed closes c when it is called for the first time.
+// onceClosed returns a function whose first call closes c.
 func onceClosed(c chan struct{}) func() {
 	return func() {
 		select {
@@ -147,104 +147,40 @@ func onceClosed(c chan struct{}) func() {
 	}
 }
 
-func TestRunContext_streamsLiveThroughTheDrainDelay(t *testing.T) {
-	const delay = 300 * time.Millisecond
-	entered, cause := make(chan struct{}), make(chan error, 1)
-	var drained, ended time.Time
-	s := prepare(t, nil, xoption.WithDrainDelay(delay),
-		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-			e.GET("/stream", func(c *gin.Context) {
-				sendEvent(c)
-				close(entered)
-				<-c.Request.Context().Done()
-				ended = time.Now()
-				cause <- context.Cause(c.Request.Context())
-			})
-		}))
-	s.Life().OnDrain("a", func(context.Context) error { drained = time.Now(); return nil })
-	s.start()
-	s.ask("/stream")
-	wait(t, entered, "the stream")
-	if err := s.stop(); err != nil {
-		t.Error(err)
-	}
-	if err := <-cause; xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
-		t.Errorf("cause = %v, want SERVICE_UNAVAILABLE", err)
-	}
-	if got := ended.Sub(drained); got < delay {
-		t.Errorf("the stream ended %s after the stop began, want at least %s", got, delay)
-	}
-}
+func TestRunContext_StreamDrain(t *testing.T) {
+	t.Run("a stream continues during the drain delay", func(t *testing.T) {
+		const delay = 300 * time.Millisecond
+		entered, cause := make(chan struct{}), make(chan error, 1)
+		var drained, ended time.Time
+		s := prepare(t, nil, xoption.WithDrainDelay(delay),
+			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+				e.GET("/stream", func(c *gin.Context) {
+					sendEvent(c)
+					close(entered)
+					<-c.Request.Context().Done()
+					ended = time.Now()
+					cause <- context.Cause(c.Request.Context())
+				})
+			}))
+		s.Life().OnDrain("a", func(context.Context) error { drained = time.Now(); return nil })
+		s.start()
+		s.ask("/stream")
+		wait(t, entered, "the stream")
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		if err := <-cause; xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+			t.Errorf("cause = %v, want SERVICE_UNAVAILABLE", err)
+		}
+		if got := ended.Sub(drained); got < delay {
+			t.Errorf("the stream ended %s after the start of the shutdown, want at least %s",
+				got, delay)
+		}
+	})
 
-func TestRunContext_streamsAndOtherRequests(t *testing.T) {
-	entered, streaming, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/stream", func(c *gin.Context) {
-			sendEvent(c)
-			close(streaming)
-			<-c.Request.Context().Done()
-			close(ended)
-		})
-		e.GET("/slow", func(c *gin.Context) {
-			close(entered)
-			<-ended
-			if err := c.Request.Context().Err(); err != nil {
-				t.Errorf("the context of an ordinary request ended: %v", err)
-			}
-			xresult.Success(c, "slow")
-		})
-	})).start()
-	s.ask("/stream")
-	wait(t, streaming, "the stream")
-	got := make(chan int, 1)
-	go func() {
-		status, _, _ := s.get("/slow")
-		got <- status
-	}()
-	wait(t, entered, "the request")
-	if err := s.stop(); err != nil {
-		t.Error(err)
-	}
-	if status := <-got; status != http.StatusOK {
-		t.Errorf("status of the ordinary request = %d, want 200", status)
-	}
-}
-
-func TestRunContext_streamThatBeginsLate(t *testing.T) {
-	entered, shutting := make(chan struct{}), make(chan struct{})
-	s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-		e.GET("/late", func(c *gin.Context) {
-			close(entered)
-			<-shutting
-			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // until streams have been ended
-			sendEvent(c)
-			<-c.Request.Context().Done()
-		})
-	}))
-	s.Life().OnShutdown("a", func(context.Context) error { close(shutting); return nil })
-	s.start()
-	s.ask("/late")
-	wait(t, entered, "the request")
-	began := time.Now()
-	if err := s.stop(); err != nil {
-		t.Error(err)
-	}
-	if took := time.Since(began); took > streamBound {
-		t.Errorf("the stop took %s", took)
-	}
-}
-
-func TestRunContext_streamsOverHTTP2(t *testing.T) {
-	entered, streaming, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	protocols := new(http.Protocols)
-	protocols.SetUnencryptedHTTP2(true)
-	s := prepare(t, nil,
-		xoption.WithServer(func(server *http.Server) {
-			server.Protocols = new(http.Protocols)
-			server.Protocols.SetHTTP1(true)
-			server.Protocols.SetUnencryptedHTTP2(true)
-		}),
-		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	t.Run("other requests finish", func(t *testing.T) {
+		entered, streaming, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.GET("/stream", func(c *gin.Context) {
 				sendEvent(c)
 				close(streaming)
@@ -255,36 +191,105 @@ func TestRunContext_streamsOverHTTP2(t *testing.T) {
 				close(entered)
 				<-ended
 				if err := c.Request.Context().Err(); err != nil {
-					t.Errorf("the context of an ordinary request ended: %v", err)
+					t.Errorf("the context of an ordinary request was canceled: %v", err)
 				}
 				xresult.Success(c, "slow")
 			})
 		})).start()
-	client := &http.Client{Transport: &http.Transport{Protocols: protocols}, Timeout: patience}
-	defer client.CloseIdleConnections()
-	status := make(chan int, 2)
-	get := func(path string) {
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, http.NoBody)
-		resp, err := client.Do(req)
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			status <- 0
-			return
+		s.ask("/stream")
+		wait(t, streaming, "the stream")
+		got := make(chan int, 1)
+		go func() {
+			status, _, _ := s.get("/slow")
+			got <- status
+		}()
+		wait(t, entered, "the request")
+		if err := s.stop(); err != nil {
+			t.Error(err)
 		}
-		_, _ = io.Copy(io.Discard, resp.Body)
-		_ = resp.Body.Close()
-		status <- resp.StatusCode
-	}
-	go get("/stream")
-	wait(t, streaming, "the stream")
-	go get("/slow")
-	wait(t, entered, "the request")
-	if err := s.stop(); err != nil {
-		t.Error(err)
-	}
-	for range 2 {
-		if got := <-status; got != http.StatusOK {
-			t.Errorf("status = %d, want 200", got)
+		if status := <-got; status != http.StatusOK {
+			t.Errorf("status of the ordinary request = %d, want 200", status)
 		}
-	}
+	})
+
+	t.Run("a stream that starts late ends", func(t *testing.T) {
+		entered, shutdown := make(chan struct{}), make(chan struct{})
+		s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/late", func(c *gin.Context) {
+				close(entered)
+				<-shutdown
+				time.Sleep(100 * time.Millisecond) //nolint:forbidigo // until the streams have been stopped
+				sendEvent(c)
+				<-c.Request.Context().Done()
+			})
+		}))
+		s.Life().OnShutdown("a", func(context.Context) error { close(shutdown); return nil })
+		s.start()
+		s.ask("/late")
+		wait(t, entered, "the request")
+		start := time.Now()
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); took > streamBound {
+			t.Errorf("the shutdown took %s", took)
+		}
+	})
+
+	t.Run("HTTP/2", func(t *testing.T) {
+		entered, streaming, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		protocols := new(http.Protocols)
+		protocols.SetUnencryptedHTTP2(true)
+		s := prepare(t, nil,
+			xoption.WithServer(func(server *http.Server) {
+				server.Protocols = new(http.Protocols)
+				server.Protocols.SetHTTP1(true)
+				server.Protocols.SetUnencryptedHTTP2(true)
+			}),
+			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+				e.GET("/stream", func(c *gin.Context) {
+					sendEvent(c)
+					close(streaming)
+					<-c.Request.Context().Done()
+					close(ended)
+				})
+				e.GET("/slow", func(c *gin.Context) {
+					close(entered)
+					<-ended
+					if err := c.Request.Context().Err(); err != nil {
+						t.Errorf("the context of an ordinary request was canceled: %v", err)
+					}
+					xresult.Success(c, "slow")
+				})
+			})).start()
+		client := &http.Client{Transport: &http.Transport{Protocols: protocols},
+			Timeout: testTimeout}
+		defer client.CloseIdleConnections()
+		status := make(chan int, 2)
+		get := func(path string) {
+			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path,
+				http.NoBody)
+			resp, err := client.Do(req)
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+				status <- 0
+				return
+			}
+			_, _ = io.Copy(io.Discard, resp.Body)
+			_ = resp.Body.Close()
+			status <- resp.StatusCode
+		}
+		go get("/stream")
+		wait(t, streaming, "the stream")
+		go get("/slow")
+		wait(t, entered, "the request")
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		for range 2 {
+			if got := <-status; got != http.StatusOK {
+				t.Errorf("status = %d, want 200", got)
+			}
+		}
+	})
 }

@@ -9,30 +9,30 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// taskGrace is the time between the start of the tasks and readiness. A task whose first
-// statement is xhook.HoldReady is in time, also on a busy machine.
+// taskGrace delays readiness after the start of the tasks. A task whose first statement
+// is xhook.HoldReady has time to run it even on a busy machine.
 const taskGrace = 250 * time.Millisecond
 
-// runTasks starts the tasks, and holds the readiness for taskGrace.
+// runTasks starts the tasks and holds readiness for taskGrace.
 func (r *runner) runTasks() {
 	if len(r.tasks) == 0 {
 		return
 	}
-	release, _ := r.life.HoldReady("tasks that have just been started")
+	release, _ := r.lifecycle.HoldReady("starting tasks")
 	time.AfterFunc(taskGrace, release)
 	for _, task := range r.tasks {
 		r.running.Go(func() { r.runTask(task) })
 	}
 }
 
-// runTask runs a task. Its panic ends the service.
+// runTask runs a task. A panic stops the service.
 func (r *runner) runTask(task Task) {
 	err := xhook.Guard(func() error {
-		task(r.app)
+		task(r.appCtx)
 		return nil
 	})
 	if err != nil {
 		name := runtime.FuncForPC(reflect.ValueOf(task).Pointer()).Name()
-		r.life.Fail(r.panics("task", fmt.Errorf("xmain: task %s: %w", name, err)))
+		r.lifecycle.Fail(r.logPanics("task", fmt.Errorf("xmain: task %s: %w", name, err)))
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// atTerminal runs a command of the shell, which starts a program, at a terminal of its
-// own, and returns its keyboard.
+// atTerminal runs a shell command that starts a program in a pseudo terminal, and returns
+// the terminal's input.
 func atTerminal(
 	t *testing.T, command, name string, env ...string,
 ) (p *process, keyboard io.Writer) {
@@ -25,7 +25,7 @@ func atTerminal(
 	}
 	script, err := exec.LookPath("script")
 	if err != nil {
-		t.Skip("script of util-linux is not installed, which makes a pseudo terminal")
+		t.Skip("script of util-linux is not installed; it creates the pseudo terminal")
 	}
 	path, _ := xenv.GetEnv("PATH")
 	p = &process{t: t, cmd: exec.CommandContext(t.Context(), script, "-q", "-e", "-c",
@@ -51,10 +51,10 @@ func atTerminal(
 	return p, keyboard
 }
 
-// shows waits for a line of the screen with this text.
+// shows waits for a line of output that contains text.
 func (p *process) shows(text string) {
 	p.t.Helper()
-	timeout := time.After(patience)
+	timeout := time.After(testTimeout)
 	for {
 		select {
 		case line, ok := <-p.lines:
@@ -62,7 +62,7 @@ func (p *process) shows(text string) {
 				return
 			}
 			if !ok {
-				p.t.Fatalf("ended without %q:\n%s", text, p.output())
+				p.t.Fatalf("exited without %q:\n%s", text, p.output())
 			}
 		case <-timeout:
 			p.t.Fatalf("no %q in\n%s", text, p.output())
@@ -70,8 +70,8 @@ func (p *process) shows(text string) {
 	}
 }
 
-func TestRunner_atTerminal(t *testing.T) {
-	press := func(t *testing.T, command string, env ...string) time.Duration {
+func TestRunner_Terminal(t *testing.T) {
+	interrupt := func(t *testing.T, command string, env ...string) time.Duration {
 		t.Helper()
 		p, keyboard := atTerminal(t, command, "serve", env...)
 		p.shows("ready")
@@ -83,24 +83,24 @@ func TestRunner_atTerminal(t *testing.T) {
 			t.Errorf("exit code = %d, want 0:\n%s", code, p.output())
 		}
 		p.order("stopping", "stop hook", "node closed", "stopped")
-		t.Logf("the stop took %s", took)
+		t.Logf("the shutdown took %s", took)
 		return took
 	}
-	t.Run("Ctrl-C does not wait for the drain delay", func(t *testing.T) {
-		if took := press(t, "exec "+os.Args[0]); took > 4*time.Second {
-			t.Errorf("the stop took %s, want much less than the drain delay of 5s", took)
+	t.Run("Ctrl-C skips the drain delay", func(t *testing.T) {
+		if took := interrupt(t, "exec "+os.Args[0]); took > 4*time.Second {
+			t.Errorf("the shutdown took %s, want much less than the drain delay of 5s", took)
 		}
 	})
-	t.Run("nor if standard output is a pipe", func(t *testing.T) {
-		if took := press(t, "trap : INT; "+os.Args[0]+
+	t.Run("Ctrl-C skips the drain delay if standard output is a pipe", func(t *testing.T) {
+		if took := interrupt(t, "trap : INT; "+os.Args[0]+
 			" | (trap '' INT; exec cat)"); took > 4*time.Second {
-			t.Errorf("the stop took %s, want much less than the drain delay of 5s", took)
+			t.Errorf("the shutdown took %s, want much less than the drain delay of 5s", took)
 		}
 	})
-	t.Run("a drain delay that is set holds", func(t *testing.T) {
-		if took := press(t, "exec "+os.Args[0],
+	t.Run("a configured drain delay applies", func(t *testing.T) {
+		if took := interrupt(t, "exec "+os.Args[0],
 			"PLINTH_DRAIN_DELAY=700ms"); took < 600*time.Millisecond {
-			t.Errorf("the stop took %s, want the drain delay of 700ms", took)
+			t.Errorf("the shutdown took %s, want the drain delay of 700ms", took)
 		}
 	})
 }

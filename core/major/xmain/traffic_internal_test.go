@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// trafficServer counts what it answers, over HTTP/1.1 and HTTP/2. The path says what a
-// request does.
+// trafficServer returns a server that tracks its requests, over HTTP/1.1 and HTTP/2. The
+// path selects the behavior of a request.
 func trafficServer(t *testing.T, traffic *traffic) *httptest.Server {
 	t.Helper()
-	answer := func(w http.ResponseWriter, req *http.Request, q *request) {
+	serve := func(w http.ResponseWriter, req *http.Request, q *request) {
 		switch req.URL.Path {
 		case "/panic":
 			panic(http.ErrAbortHandler)
@@ -25,10 +25,10 @@ func trafficServer(t *testing.T, traffic *traffic) *httptest.Server {
 			}
 		case "/stream":
 			var reports sync.WaitGroup
-			for range 4 { // in any goroutine, more than once, perhaps when the handler has returned
-				reports.Go(func() { traffic.stream(q) })
+			for range 4 { // concurrently, repeatedly, and possibly after the handler has returned
+				reports.Go(func() { traffic.markStream(q) })
 			}
-			go traffic.stream(q)
+			go traffic.markStream(q)
 			reports.Wait()
 			<-req.Context().Done()
 		default:
@@ -40,32 +40,32 @@ func trafficServer(t *testing.T, traffic *traffic) *httptest.Server {
 			conn := connectionOf(req)
 			req, q := traffic.enter(conn, req)
 			defer traffic.leave(conn, q)
-			answer(w, req, q)
+			serve(w, req, q)
 		}))
 	server.Config.Protocols = new(http.Protocols)
 	server.Config.Protocols.SetHTTP1(true)
 	server.Config.Protocols.SetUnencryptedHTTP2(true)
-	traffic.watch(server.Config)
-	server.Start() // which replaces the ConnState
+	traffic.trackConnections(server.Config)
+	server.Start() // replaces ConnState
 	t.Cleanup(server.Close)
 	return server
 }
 
-// ask sends a request. Of one that may not end the client leaves in the middle.
+// ask sends a request. It cancels a streaming request before the response ends.
 func ask(t *testing.T, transport *http.Transport, url string) {
 	t.Helper()
-	ctx, leave := context.WithCancel(t.Context())
-	defer leave()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	switch req.URL.Path {
 	case "/events":
 		req.Header.Set("Accept", "text/event-stream")
 	case "/stream":
-		time.AfterFunc(5*time.Millisecond, leave)
+		time.AfterFunc(5*time.Millisecond, cancel)
 	}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
-		return // as the server or the client wanted
+		return // expected for some of the paths
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)
 	_ = resp.Body.Close()
@@ -77,7 +77,7 @@ func TestTraffic(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	var clients sync.WaitGroup
-	var asked atomic.Int64
+	var sent atomic.Int64
 	for i := range 24 {
 		clients.Go(func() {
 			overHTTP2 := i%2 == 1
@@ -89,11 +89,12 @@ func TestTraffic(t *testing.T) {
 			for n := 0; ctx.Err() == nil; n++ {
 				ask(t, transport,
 					server.URL+[]string{"/", "/stream", "/panic", "/", "/hijack", "/events"}[n%6])
-				asked.Add(1)
+				sent.Add(1)
 			}
 		})
 	}
-	time.AfterFunc(200*time.Millisecond, func() { tr.stopStreams(t.Context()) }) // while more begin
+	// while more streams start
+	time.AfterFunc(200*time.Millisecond, func() { tr.stopStreams(t.Context()) })
 	clients.Wait()
 	limit, done := context.WithTimeout(t.Context(), 20*time.Second)
 	defer done()
@@ -104,17 +105,17 @@ func TestTraffic(t *testing.T) {
 		"requests": &tr.requests, "streams": &tr.streams,
 		"pending": &tr.pending,
 	} {
-		if left := wait(limit, n); left != 0 || n.Load() != 0 {
-			t.Errorf("%d %s are left of %d requests", n.Load(), name, asked.Load())
+		if left := waitZero(limit, n); left != 0 || n.Load() != 0 {
+			t.Errorf("%d %s left after %d requests", n.Load(), name, sent.Load())
 		}
 	}
-	kept := 1
-	// the hook of a connection runs after Shutdown has closed it
-	for kept > 0 && limit.Err() == nil {
-		kept = 0
-		tr.conns.Range(func(any, any) bool { kept++; return true })
+	tracked := 1
+	// the ConnState hook runs after Shutdown has closed the connection
+	for tracked > 0 && limit.Err() == nil {
+		tracked = 0
+		tr.conns.Range(func(any, any) bool { tracked++; return true })
 	}
-	if kept > 0 {
-		t.Errorf("%d connections are kept", kept)
+	if tracked > 0 {
+		t.Errorf("%d connections are still tracked", tracked)
 	}
 }

@@ -23,22 +23,22 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
-// deafWriter writes to standard output until it is stuck for ever.
-type deafWriter struct{ stuck chan struct{} }
+// blockingWriter writes to standard output until blocked is closed, and then blocks
+// forever.
+type blockingWriter struct{ blocked chan struct{} }
 
-func (w deafWriter) Write(p []byte) (int, error) {
+func (w blockingWriter) Write(p []byte) (int, error) {
 	select {
-	case <-w.stuck:
+	case <-w.blocked:
 		select {}
 	default:
 		return os.Stdout.Write(p)
 	}
 }
 
-// blockedLogger serves with a logger of its own, which blocks for ever once the service
-// is ready.
+// blockedLogger is a program whose logger blocks forever once the service is ready.
 func blockedLogger() {
-	w := deafWriter{make(chan struct{})}
+	w := blockingWriter{make(chan struct{})}
 	engine, err := xlog.New(xlog.Config{Writer: w, Format: xlog.FormatJSON})
 	if err != nil {
 		panic(err)
@@ -47,52 +47,52 @@ func blockedLogger() {
 		xoption.WithHealth())
 	xmain.Runner(reg, nil, nil, func(ctx context.Context, _ ...any) {
 		<-reg.Life().Readied()
-		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the line "ready" comes right after
-		close(w.stuck)
-		_, _ = os.Stdout.WriteString(`{"msg":"stuck"}` + "\n")
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // until the line "ready" is logged
+		close(w.blocked)
+		_, _ = os.Stdout.WriteString(`{"msg":"blocked"}` + "\n")
 		<-ctx.Done()
 	})
 }
 
-// stubbornStart has a node that does not look at its context.
-func stubbornStart() {
+// hangingStart is a program with a node that ignores its context.
+func hangingStart() {
 	reg := xreg.Register(context.Background(),
-		[]xregnode.Node{{Key: "stubborn", Node: func(ctx context.Context) (any, error) {
-			xlog.Info(ctx, "node starts")
+		[]xregnode.Node{{Key: "hanging", Node: func(ctx context.Context) (any, error) {
+			xlog.Info(ctx, "node starting")
 			select {}
 		}}})
 	xmain.Runner(reg, nil, nil)
 }
 
-// registered stops for longer than the shutdown timeout, without a Runner.
-func registered() {
+// registerOnly is a program without a Runner whose shutdown exceeds the shutdown timeout.
+func registerOnly() {
 	reg := xreg.Register(context.Background(), nil)
 	xlog.Info(reg.Init.Ctx, "registered")
 	<-reg.StopRequested().Done()
-	time.Sleep(3 * time.Second) //nolint:forbidigo // longer than the watchdog of the start would wait
+	time.Sleep(3 * time.Second) //nolint:forbidigo // longer than the startup watchdog waits
 	xlog.Info(context.Background(), "finished")
 	_ = reg.Close(context.Background())
 }
 
-// deaf starts a program and reads its output until it is ready, and no further.
-func deaf(t *testing.T, name string, env ...string) (p *process, url string) {
+// startBlocked starts a program and reads its output only until it is ready.
+func startBlocked(t *testing.T, name string, env ...string) (p *process, url string) {
 	t.Helper()
-	p, pipe := prepareProgram(t, name, env...)
+	p, pipe := startUnread(t, name, env...)
 	for scan := bufio.NewScanner(pipe); scan.Scan(); {
 		var line map[string]any
 		if json.Unmarshal(scan.Bytes(), &line) == nil && line["msg"] == "ready" {
 			return p, line["address"].(string)
 		}
 	}
-	t.Fatal("the program was never ready")
+	t.Fatal("the program did not become ready")
 	return nil, ""
 }
 
-// ended waits for the end of a program whose output is not read.
-func (p *process) ended(within time.Duration) (code int) {
+// waitExit waits for a program whose output is not read, and returns its exit code.
+func (p *process) waitExit(within time.Duration) (code int) {
 	p.t.Helper()
 	kill := time.AfterFunc(within, func() {
-		p.t.Errorf("the program has not ended within %s", within)
+		p.t.Errorf("the program did not exit within %s", within)
 		_ = p.cmd.Process.Kill()
 	})
 	defer kill.Stop()
@@ -102,10 +102,10 @@ func (p *process) ended(within time.Duration) (code int) {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// flood sends requests until the pipe of the log is full several times over.
+// flood sends enough requests to fill the pipe of the log several times.
 func flood(t *testing.T, url string) {
 	t.Helper()
-	client := &http.Client{Timeout: patience}
+	client := &http.Client{Timeout: testTimeout}
 	defer client.CloseIdleConnections()
 	for i := range 1000 {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/nothing",
@@ -127,73 +127,73 @@ func flood(t *testing.T, url string) {
 	}
 }
 
-func TestRunner_blockedStandardOutput(t *testing.T) {
-	t.Run("requests are answered and a signal ends the program in order", func(t *testing.T) {
-		p, url := deaf(t, "serve")
+func TestRunner_BlockedStdout(t *testing.T) {
+	t.Run("requests are served and a signal shuts the program down gracefully", func(t *testing.T) {
+		p, url := startBlocked(t, "serve")
 		flood(t, url)
 		p.signal(syscall.SIGTERM)
-		if code := p.ended(patience); code != 0 {
+		if code := p.waitExit(testTimeout); code != 0 {
 			t.Errorf("exit code = %d, want 0", code)
 		}
 	})
-	t.Run("a second signal ends it at once", func(t *testing.T) {
-		p, url := deaf(t, "hang")
+	t.Run("a second signal exits immediately", func(t *testing.T) {
+		p, url := startBlocked(t, "hang")
 		flood(t, url)
 		p.signal(syscall.SIGTERM)
-		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // two at once are one for the kernel
+		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the kernel merges two pending signals
 		p.signal(syscall.SIGTERM)
-		if code := p.ended(10 * time.Second); code != 143 {
+		if code := p.waitExit(10 * time.Second); code != 143 {
 			t.Errorf("exit code = %d, want 143", code)
 		}
 	})
 }
 
-// A logger of the application's own may block for ever.
-func TestRunner_blockedLogger(t *testing.T) {
-	t.Run("the watchdog ends the program after the shutdown timeout", func(t *testing.T) {
-		p := play(t, "blocked logger", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
-		p.line("stuck")
+// The application's own logger may block forever.
+func TestRunner_BlockedLogger(t *testing.T) {
+	t.Run("the watchdog exits after the shutdown timeout", func(t *testing.T) {
+		p := startProgram(t, "blocked logger", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
+		p.line("blocked")
 		p.signal(syscall.SIGTERM)
 		if code, took := p.exit(); code != 1 || took > 15*time.Second {
 			t.Errorf("exit code = %d after %s, want 1 soon after 2.5s", code, took)
 		}
 	})
-	t.Run("a second signal ends it at once", func(t *testing.T) {
-		p := play(t, "blocked logger", "PLINTH_SHUTDOWN_TIMEOUT=5m")
-		p.line("stuck")
+	t.Run("a second signal exits immediately", func(t *testing.T) {
+		p := startProgram(t, "blocked logger", "PLINTH_SHUTDOWN_TIMEOUT=5m")
+		p.line("blocked")
 		p.signal(syscall.SIGTERM)
-		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // two at once are one for the kernel
+		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the kernel merges two pending signals
 		p.signal(syscall.SIGINT)
 		if code, took := p.exit(); code != 130 || took > 10*time.Second {
-			t.Errorf("exit code = %d after %s, want 130 at once", code, took)
+			t.Errorf("exit code = %d after %s, want 130 immediately", code, took)
 		}
 	})
 }
 
-func TestRegister_nodeThatIgnoresItsContext(t *testing.T) {
-	t.Run("the watchdog ends the program after the shutdown timeout", func(t *testing.T) {
-		p := play(t, "stubborn start", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
-		p.line("node starts")
+func TestRegister_HangingNode(t *testing.T) {
+	t.Run("the watchdog exits after the shutdown timeout", func(t *testing.T) {
+		p := startProgram(t, "hanging start", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
+		p.line("node starting")
 		p.signal(syscall.SIGTERM)
 		if code, took := p.exit(); code != 1 || took > 15*time.Second {
 			t.Errorf("exit code = %d after %s, want 1 soon after 2.5s", code, took)
 		}
-		p.order("start interrupted", "shutdown timeout exceeded", "node stubborn")
+		p.order("start interrupted", "shutdown timeout exceeded", "node hanging")
 	})
-	t.Run("a second signal ends it at once", func(t *testing.T) {
-		p := play(t, "stubborn start")
-		p.line("node starts")
+	t.Run("a second signal exits immediately", func(t *testing.T) {
+		p := startProgram(t, "hanging start")
+		p.line("node starting")
 		p.signal(syscall.SIGTERM)
 		p.line("start interrupted")
 		p.signal(syscall.SIGTERM)
 		if code, took := p.exit(); code != 143 || took > 10*time.Second {
-			t.Errorf("exit code = %d after %s, want 143 at once", code, took)
+			t.Errorf("exit code = %d after %s, want 143 immediately", code, took)
 		}
 	})
 }
 
-func TestRegister_programWithoutRunner(t *testing.T) {
-	p := play(t, "registered", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
+func TestRegister_WithoutRunner(t *testing.T) {
+	p := startProgram(t, "register only", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
 	p.line("registered")
 	p.signal(syscall.SIGTERM)
 	if code, _ := p.exit(); code != 0 {
@@ -202,8 +202,8 @@ func TestRegister_programWithoutRunner(t *testing.T) {
 	p.order("stop requested", "finished")
 }
 
-func TestRunner_closedStandardOutput(t *testing.T) {
-	p, pipe := prepareProgram(t, "serve")
+func TestRunner_ClosedStdout(t *testing.T) {
+	p, pipe := startUnread(t, "serve")
 	var url string
 	for scan := bufio.NewScanner(pipe); url == "" && scan.Scan(); {
 		var line map[string]any
@@ -216,32 +216,35 @@ func TestRunner_closedStandardOutput(t *testing.T) {
 	}
 	flood(t, url)
 	p.signal(syscall.SIGTERM)
-	if code := p.ended(patience); code != 0 {
+	if code := p.waitExit(testTimeout); code != 0 {
 		t.Errorf("exit code = %d, want 0", code)
 	}
 }
 
-func TestRunner_hangup(t *testing.T) {
-	if signal.Ignored(syscall.SIGHUP) {
-		t.Skip("the tests run with SIGHUP ignored")
-	}
-	p := play(t, "serve", "PLINTH_DRAIN_DELAY=300ms")
-	p.line("ready")
-	began := time.Now()
-	p.signal(syscall.SIGHUP)
-	if code, _ := p.exit(); code != 0 || time.Since(began) < 300*time.Millisecond {
-		t.Errorf("exit code = %d after %s, want 0 after the drain delay", code, time.Since(began))
-	}
-	p.order("stopping", "stop hook", "node closed", "stopped")
-}
+func TestRunner_SIGHUP(t *testing.T) {
+	t.Run("shuts the program down gracefully", func(t *testing.T) {
+		if signal.Ignored(syscall.SIGHUP) {
+			t.Skip("the tests run with SIGHUP ignored")
+		}
+		p := startProgram(t, "serve", "PLINTH_DRAIN_DELAY=300ms")
+		p.line("ready")
+		start := time.Now()
+		p.signal(syscall.SIGHUP)
+		if code, _ := p.exit(); code != 0 || time.Since(start) < 300*time.Millisecond {
+			t.Errorf("exit code = %d after %s, want 0 after the drain delay",
+				code, time.Since(start))
+		}
+		p.order("stopping", "stop hook", "node closed", "stopped")
+	})
 
-func TestRunner_ignoredHangup(t *testing.T) {
-	p := play(t, "ignored hangup")
-	p.line("ready")
-	p.signal(syscall.SIGHUP)
-	p.signal(syscall.SIGTERM)
-	if code, _ := p.exit(); code != 0 {
-		t.Errorf("exit code = %d, want 0: the first signal is ignored as under nohup", code)
-	}
-	p.order("signal: terminated", "stopped")
+	t.Run("stays ignored under nohup", func(t *testing.T) {
+		p := startProgram(t, "ignored hangup")
+		p.line("ready")
+		p.signal(syscall.SIGHUP)
+		p.signal(syscall.SIGTERM)
+		if code, _ := p.exit(); code != 0 {
+			t.Errorf("exit code = %d, want 0: SIGHUP is ignored", code)
+		}
+		p.order("signal: terminated", "stopped")
+	})
 }

@@ -11,22 +11,23 @@ import (
 	"time"
 )
 
-// timedConn closes the gap that http.Server.WriteTimeout leaves for long responses: each
-// write has a deadline of its own, so that a client which stops reading does not hold a
-// handler, and a download may take as long as it makes progress.
+// timedConn sets a deadline for each write, because http.Server.WriteTimeout limits a
+// whole response. A client that stops reading does not block its handler, and a download
+// may last as long as it makes progress.
 //
-// A deadline that the server or a handler sets, by http.ResponseController, replaces it.
+// A deadline set by the server or by a handler, with http.ResponseController, replaces
+// it.
 type timedConn struct {
 	net.Conn
 	timeout time.Duration
 
-	mu       sync.Mutex
-	own      bool // a deadline was set
-	hijacked bool
+	mu          sync.Mutex
+	hasDeadline bool // a deadline is set by the server or a handler
+	hijacked    bool
 }
 
-// withWriteTimeout returns c with a timeout of its writes; 0 is none. net/http has to see
-// a connection of TLS itself, so that one stays as it is.
+// withWriteTimeout returns c with a timeout for each write. A timeout of 0 disables it. A
+// *tls.Conn is returned unchanged, because net/http depends on its type.
 func withWriteTimeout(c net.Conn, timeout time.Duration) net.Conn {
 	if _, secure := c.(*tls.Conn); secure || timeout <= 0 {
 		return c
@@ -34,42 +35,43 @@ func withWriteTimeout(c net.Conn, timeout time.Duration) net.Conn {
 	return &timedConn{Conn: c, timeout: timeout}
 }
 
-// Write implements net.Conn. It fails if not a single byte was accepted for the timeout.
+// Write implements net.Conn. It fails if the kernel accepts no byte within the timeout.
 //
-// A kernel reports a connection as writable only if much of its buffer is free, which can
-// take a slow client long. So the first half of the timeout that passes without a byte is
-// followed by another write.
+// A kernel reports a connection as writable only if much of its buffer is free, which may
+// take long for a slow client. Write therefore uses half of the timeout and repeats the
+// first attempt without progress.
 func (c *timedConn) Write(p []byte) (n int, err error) {
 	for stalled := false; ; {
 		timed := c.renew()
 		written, err := c.Conn.Write(p[n:])
 		n += written
 		if !timed || !errors.Is(err, os.ErrDeadlineExceeded) || stalled && written == 0 ||
-			c.replaced() {
+			c.disabled() {
 			return n, err
 		}
 		stalled = written == 0
 	}
 }
 
-// renew sets the deadline of the next write, unless another one is set.
+// renew sets the deadline of the next write. It returns false if another deadline
+// applies.
 func (c *timedConn) renew() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.own || c.hijacked {
+	if c.hasDeadline || c.hijacked {
 		return false
 	}
 	return c.Conn.SetWriteDeadline(time.Now().Add(c.timeout/2)) == nil
 }
 
-func (c *timedConn) replaced() bool {
+func (c *timedConn) disabled() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.own || c.hijacked
+	return c.hasDeadline || c.hijacked
 }
 
-// release ends the timeout, for a handler that has hijacked the connection.
-func (c *timedConn) release() {
+// setHijacked disables the timeout for a handler that has hijacked the connection.
+func (c *timedConn) setHijacked() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hijacked = true
@@ -77,20 +79,20 @@ func (c *timedConn) release() {
 
 // SetWriteDeadline implements net.Conn.
 func (c *timedConn) SetWriteDeadline(t time.Time) error {
-	return c.replace(t, c.Conn.SetWriteDeadline)
+	return c.setDeadline(t, c.Conn.SetWriteDeadline)
 }
 
 // SetDeadline implements net.Conn.
-func (c *timedConn) SetDeadline(t time.Time) error { return c.replace(t, c.Conn.SetDeadline) }
+func (c *timedConn) SetDeadline(t time.Time) error { return c.setDeadline(t, c.Conn.SetDeadline) }
 
-func (c *timedConn) replace(t time.Time, set func(time.Time) error) error {
+func (c *timedConn) setDeadline(t time.Time, set func(time.Time) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.own = !t.IsZero()
+	c.hasDeadline = !t.IsZero()
 	return set(t)
 }
 
-// CloseWrite lets net/http end a connection whose request it has not read completely.
+// CloseWrite is used by net/http to close a connection with an unread request body.
 func (c *timedConn) CloseWrite() error {
 	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return w.CloseWrite()
@@ -99,10 +101,10 @@ func (c *timedConn) CloseWrite() error {
 }
 
 // ReadFrom implements io.ReaderFrom, so that a hijacked connection can use sendfile and
-// splice. A response cannot: the kernel would not report progress, with which the timeout
-// begins anew.
+// splice. Responses do not use them, because the kernel would not report progress, which
+// renews the timeout.
 func (c *timedConn) ReadFrom(r io.Reader) (int64, error) {
-	if c.replaced() {
+	if c.disabled() {
 		return io.Copy(c.Conn, r)
 	}
 	return io.Copy(writeOnly{c}, r)
@@ -111,8 +113,8 @@ func (c *timedConn) ReadFrom(r io.Reader) (int64, error) {
 // writeOnly hides the other methods of a connection from io.Copy.
 type writeOnly struct{ io.Writer }
 
-// NetConn returns the connection that was accepted, as the method of tls.Conn does. Its
-// writes have no timeout.
+// NetConn returns the accepted connection, like the method of tls.Conn. Its writes have
+// no timeout.
 func (c *timedConn) NetConn() net.Conn { return c.Conn }
 
 // SyscallConn implements syscall.Conn.
@@ -123,8 +125,8 @@ func (c *timedConn) SyscallConn() (syscall.RawConn, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// accepted returns the connection that was accepted.
-func accepted(c net.Conn) net.Conn {
+// acceptedConn returns the connection as it was accepted.
+func acceptedConn(c net.Conn) net.Conn {
 	if t, ok := c.(*timedConn); ok {
 		return t.Conn
 	}

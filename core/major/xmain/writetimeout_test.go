@@ -25,7 +25,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
-// downloadSize is more than the buffers of a connection hold.
+// downloadSize exceeds the buffers of a connection.
 const downloadSize = 16 << 20
 
 func init() { //nolint:gochecknoinits // the map is made before
@@ -43,10 +43,11 @@ func init() { //nolint:gochecknoinits // the map is made before
 	}
 }
 
-// playDownload starts the program and returns its URL.
-func playDownload(t *testing.T, timeout time.Duration) string {
+// startDownloadServer starts the program and returns its URL.
+func startDownloadServer(t *testing.T, timeout time.Duration) string {
 	t.Helper()
-	p := play(t, "download", "PLINTH_WRITE_TIMEOUT="+timeout.String(), "PLINTH_REQUEST_TIMEOUT=1s")
+	p := startProgram(t, "download",
+		"PLINTH_WRITE_TIMEOUT="+timeout.String(), "PLINTH_REQUEST_TIMEOUT=1s")
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
 		p.exit()
@@ -57,7 +58,7 @@ func playDownload(t *testing.T, timeout time.Duration) string {
 // goroutines returns the number of goroutines of the program at url.
 func goroutines(t *testing.T, url string) int {
 	t.Helper()
-	resp, err := http.Get(url + "/goroutines") //nolint:noctx // the test ends it
+	resp, err := http.Get(url + "/goroutines") //nolint:noctx // a short local request
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +71,8 @@ func goroutines(t *testing.T, url string) int {
 	return n
 }
 
-// beginDownload sends a request and reads nothing.
-func beginDownload(t *testing.T, url string) net.Conn {
+// startDownload sends a request and does not read the response.
+func startDownload(t *testing.T, url string) net.Conn {
 	t.Helper()
 	var d net.Dialer
 	conn, err := d.DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
@@ -88,36 +89,36 @@ func beginDownload(t *testing.T, url string) net.Conn {
 }
 
 func TestRunner_WriteTimeout(t *testing.T) {
-	t.Run("clients that never read are cut off", func(t *testing.T) {
+	t.Run("clients that never read are disconnected", func(t *testing.T) {
 		const clients = 100
 		for _, timeout := range []time.Duration{0, 3 * time.Second} {
-			url := playDownload(t, timeout)
+			url := startDownloadServer(t, timeout)
 			before := goroutines(t, url)
 			for range clients {
-				beginDownload(t, url)
+				startDownload(t, url)
 			}
-			held, end := 0, time.Now().Add(patience)
-			for held < before+clients && time.Now().Before(end) {
-				held = max(held, goroutines(t, url))
+			peak, end := 0, time.Now().Add(testTimeout)
+			for peak < before+clients && time.Now().Before(end) {
+				peak = max(peak, goroutines(t, url))
 			}
-			if end = time.Now().Add(patience); timeout == 0 {
+			if end = time.Now().Add(testTimeout); timeout == 0 {
 				end = time.Now().Add(2 * time.Second)
 			}
-			left := held
+			left := peak
 			for left > before+clients/10 && time.Now().Before(end) {
 				<-time.After(50 * time.Millisecond)
 				left = goroutines(t, url)
 			}
 			t.Logf("write timeout %s: %d goroutines, %d with %d clients, then %d",
-				timeout, before, held, clients, left)
+				timeout, before, peak, clients, left)
 			if cut := left <= before+clients/10; cut != (timeout > 0) {
-				t.Errorf("write timeout %s: %d goroutines of %d are left", timeout, left, held)
+				t.Errorf("write timeout %s: %d of %d goroutines are left", timeout, left, peak)
 			}
 		}
 	})
-	t.Run("a slow download is not", func(t *testing.T) {
-		url := playDownload(t, 2*time.Second)
-		conn := beginDownload(t, url)
+	t.Run("a slow download completes", func(t *testing.T) {
+		url := startDownloadServer(t, 2*time.Second)
+		conn := startDownload(t, url)
 		start, got := time.Now(), int64(0)
 		for {
 			n, err := io.CopyN(io.Discard, conn, downloadSize/60)
@@ -136,10 +137,10 @@ func TestRunner_WriteTimeout(t *testing.T) {
 	})
 }
 
-// stallingConn is a connection that accepts what its writes say.
+// stallingConn is a connection that accepts a limited number of bytes per write.
 type stallingConn struct {
 	net.Conn
-	accepts   []int // bytes of each write; the deadline passes if that is not all
+	accepts   []int // bytes per write; a partial write exceeds the deadline
 	writes    int
 	deadlines []time.Time
 }
@@ -165,19 +166,19 @@ func TestWithWriteTimeout(t *testing.T) {
 	tests := []struct {
 		name     string
 		accepts  []int
-		deadline time.Time // of the handler
-		want     int       // bytes that were written of ten
+		deadline time.Time // set by the handler
+		want     int       // bytes written of ten
 		writes   int
 	}{
-		{name: "a write that is accepted", want: 10, writes: 1},
+		{name: "a complete write", want: 10, writes: 1},
 		{name: "progress renews the deadline", accepts: []int{3, 3, 3}, want: 10, writes: 4},
 		{
-			name:    "progress that the kernel has not reported",
+			name:    "progress that the kernel reports late",
 			accepts: []int{0, 3, 0, 3}, want: 10, writes: 5,
 		},
 		{name: "no progress", accepts: []int{3, 0, 0, 7}, want: 3, writes: 3},
 		{
-			name:    "a deadline of the handler is the only one",
+			name:    "a deadline of the handler replaces the timeout",
 			accepts: []int{3}, deadline: time.Now().Add(time.Hour), want: 3, writes: 1,
 		},
 	}
@@ -195,7 +196,7 @@ func TestWithWriteTimeout(t *testing.T) {
 			}
 			if last := raw.deadlines[len(raw.deadlines)-1]; !tt.deadline.IsZero() &&
 				!last.Equal(tt.deadline) {
-				t.Errorf("deadline = %s, want that of the handler", last)
+				t.Errorf("deadline = %s, want the handler's", last)
 			}
 		})
 	}
@@ -209,12 +210,12 @@ func innerConn(c net.Conn) net.Conn {
 	return nil
 }
 
-// The write timeout is on, as it is by default.
-func TestRunContext_connections(t *testing.T) {
+// The write timeout has its default.
+func TestRunContext_Connections(t *testing.T) {
 	for _, network := range []string{"tcp", "unix"} {
 		t.Run(network, func(t *testing.T) {
 			l := listenOn(t, network)
-			var inContext, inState atomic.Value // the types of the connections
+			var inContext, inState atomic.Value // types of the connections
 			type hijacked struct {
 				typ     string
 				syscall bool
@@ -244,7 +245,7 @@ func TestRunContext_connections(t *testing.T) {
 			s.run()
 			wait(t, ready, "ready")
 			client := &http.Client{
-				Timeout: patience,
+				Timeout: testTimeout,
 				Transport: &http.Transport{
 					DisableKeepAlives: true,
 					DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -269,7 +270,7 @@ func TestRunContext_connections(t *testing.T) {
 					inContext.Load(), inState.Load(), want)
 			}
 			if h := <-got; h != (hijacked{want, true, nil}) {
-				t.Errorf("hijacked = %+v, want %s inside and a syscall.Conn", h, want)
+				t.Errorf("hijacked = %+v, want a wrapped %s that is a syscall.Conn", h, want)
 			}
 			if err := s.stop(); err != nil {
 				t.Error(err)
@@ -296,7 +297,7 @@ func listenOn(t *testing.T, network string) net.Listener {
 	return l
 }
 
-// countingConn counts the uses of its fast path.
+// countingConn counts the calls of ReadFrom.
 type countingConn struct {
 	*stallingConn
 	reads int
@@ -310,12 +311,12 @@ func (c *countingConn) ReadFrom(r io.Reader) (int64, error) {
 func TestWithWriteTimeout_ReadFrom(t *testing.T) {
 	for _, tt := range []struct {
 		name                 string
-		deadline             time.Time // of the handler
+		deadline             time.Time // set by the handler
 		reads, deadlineCalls int
 	}{
-		{name: "the timeout begins anew with each write", reads: 0, deadlineCalls: 1},
+		{name: "the timeout is renewed with each write", reads: 0, deadlineCalls: 1},
 		{
-			name:     "a connection without the timeout has its fast path",
+			name:     "a connection without the timeout uses ReadFrom",
 			deadline: time.Now().Add(time.Hour), reads: 1, deadlineCalls: 1,
 		},
 	} {
@@ -328,7 +329,7 @@ func TestWithWriteTimeout_ReadFrom(t *testing.T) {
 			n, err := io.Copy(conn, io.LimitReader(neverEnding{}, 10))
 			if n != 10 || err != nil || raw.reads != tt.reads ||
 				len(raw.deadlines) != tt.deadlineCalls {
-				t.Errorf("Copy = %d, %v with %d fast paths and %d deadlines, want 10, %d and %d",
+				t.Errorf("Copy = %d, %v with %d calls of ReadFrom and %d deadlines, want 10, %d and %d",
 					n, err, raw.reads, len(raw.deadlines), tt.reads, tt.deadlineCalls)
 			}
 		})

@@ -1,22 +1,27 @@
-// Package xmain serves an application until it is told to stop, and stops it in order.
+// Package xmain serves an application until a stop is requested, and shuts it down
+// gracefully.
 //
 //	func main() {
 //		reg := xreg.Register(context.Background(), nodes, options...)
 //		xmain.Runner(reg, xlog.WithName(xlog.NamedMAIN), nil, worker)
 //	}
 //
-// The start: start hooks, listen, tasks; when every hold of xhook.HoldReady is released,
-// ready hooks; then the service reports ready.
+// Startup runs the start hooks, listens, and starts the tasks. When every hold of
+// xhook.HoldReady is released, it runs the ready hooks and reports ready.
 //
-// The stop begins with SIGTERM, SIGINT, SIGHUP, a failure, or the end of the context that
-// Register was given, also where they come before the service is ready: drain hooks run,
-// and the service reports not ready and still serves for the drain delay; it stops
-// accepting and finishes the requests that are in flight, while the shutdown hooks finish
-// what other servers have in flight; the tasks' context ends and they are awaited; stop
-// hooks run and nodes are closed, both in reverse order; the log is closed last. The
-// shutdown timeout bounds all of it: two seconds after it, a stop that hangs all the same
-// is abandoned. A second signal ends the program at once. Neither waits for the log,
-// which may block.
+// SIGTERM, SIGINT, SIGHUP, a failure or the end of the context passed to Register starts
+// the shutdown, even before the service is ready:
+//
+//  1. The service reports not ready, runs the drain hooks, and serves during the drain
+//     delay.
+//  2. It stops accepting connections and drains in-flight requests. Shutdown hooks
+//     concurrently drain other servers.
+//  3. The context of the tasks ends. The shutdown waits for the tasks.
+//  4. Stop hooks run and nodes are closed, in reverse order. The log is closed last.
+//
+// The shutdown timeout covers all steps. A shutdown that still hangs two seconds later is
+// abandoned. A second signal exits immediately. Neither waits for the log, which may
+// block.
 package xmain
 
 import (
@@ -33,19 +38,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
-// Task runs beside the server, from the moment the service listens until ctx ends; ctx is
-// the application's. A task that returns is done. One that panics, or calls xhook.Fail,
-// ends the service in order with an error.
+// Task runs concurrently with the server. It starts when the service listens and should
+// return when ctx, the application's context, ends. A task may return early. A panic or a
+// call of xhook.Fail shuts the service down gracefully with an error.
 //
-// A task that is a server of its own takes xhook.HoldReady as its first statement and
-// releases it when it listens, and finishes its requests in xhook.OnShutdown: only after
-// that does ctx end.
+// A task that runs a server must call xhook.HoldReady as its first statement, release the
+// hold when it listens, and drain its requests in a hook of xhook.OnShutdown. ctx ends
+// only after that hook.
 //
-// The Runner passes nothing in extra: it is there for callers of a task's own.
+// The Runner passes no extra arguments.
 type Task = func(ctx context.Context, extra ...any)
 
-// SignalError says that a second signal has ended the program before its stop was
-// complete.
+// SignalError means that a second signal interrupted the shutdown.
 type SignalError struct {
 	// Signal is the second signal.
 	Signal os.Signal
@@ -53,25 +57,23 @@ type SignalError struct {
 
 // Error implements error.
 func (e *SignalError) Error() string {
-	return fmt.Sprintf("xmain: stop abandoned after a second signal: %s", e.Signal)
+	return fmt.Sprintf("xmain: shutdown abandoned after a second signal: %s", e.Signal)
 }
 
-// ExitCode returns 128 and the number of the signal, as a shell does.
+// ExitCode returns 128 plus the signal number, as shells do.
 func (e *SignalError) ExitCode() int { return signals.ExitCode(e.Signal) }
 
-// exit ends the process.
 var exit = os.Exit
 
-// Runner is Run for a main function: it writes what went wrong to the log and ends the
-// program with an exit code that is not 0: 1, or 128 and the signal's number after a
-// second signal. It returns where nothing went wrong.
+// Runner is like Run but logs every error and exits the process: with code 1, or with 128
+// plus the signal number after a second signal. It returns if there was no error.
 //
-// Options given here equal options given to Register, except that the nodes of Register
-// cannot see what they open.
+// Options have the same effect as options of Register, except that the nodes of Register
+// cannot use what these options open.
 func Runner(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks ...Task) {
 	r := newRunner(reg, log, tasks)
 	err := r.run(context.Background(), opts,
-		func(err error) { report.Problems(r.app, r.log, "", err) })
+		func(err error) { report.Problems(r.appCtx, r.log, "", err) })
 	if err == nil {
 		return
 	}
@@ -82,13 +84,13 @@ func Runner(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, task
 	exit(code)
 }
 
-// Run serves reg until its stop is complete, closes it, and returns everything that went
-// wrong. log may be nil.
+// Run serves reg until the shutdown is complete, closes it, and joins all errors. If log
+// is nil, Run uses a logger named MAIN.
 func Run(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks ...Task) error {
 	return RunContext(context.Background(), reg, log, opts, tasks...)
 }
 
-// RunContext is Run; the stop also begins when ctx ends, which is not an error.
+// RunContext is like Run but also shuts down when ctx ends, which is not an error.
 func RunContext(
 	ctx context.Context, reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option,
 	tasks ...Task,
@@ -96,11 +98,11 @@ func RunContext(
 	return newRunner(reg, log, tasks).run(ctx, opts, func(error) {})
 }
 
-// run lives one life; onError sees its error while the log is still open.
-func (r *runner) run(ctx context.Context, opts []xoption.Option, onError func(error)) error {
+// run runs the application. It passes the error to logError while the log is still open.
+func (r *runner) run(ctx context.Context, opts []xoption.Option, logError func(error)) error {
 	handler := func(s os.Signal, first bool) {
-		if !first { // the first ends the context of the watch, which is enough
-			r.abandon(&SignalError{Signal: s})
+		if !first { // the first signal already ends the context of the watch
+			r.hardStop(&SignalError{Signal: s})
 		}
 	}
 	stopRequested, watch := r.reg.StopRequested(), r.reg.Signals()
@@ -110,42 +112,41 @@ func (r *runner) run(ctx context.Context, opts []xoption.Option, onError func(er
 		watch.Handle(handler)
 	}
 	defer watch.Stop()
-	defer r.want(nil)
+	defer r.requestStop(nil)
 	defer r.stopAfter(ctx)()
 	defer r.stopAfter(stopRequested)()
-	defer context.AfterFunc(r.wanted, func() {
+	defer context.AfterFunc(r.stopCtx, func() {
 		time.AfterFunc(r.reg.Settings().ShutdownTimeout+signals.Grace,
-			func() { r.abandon(errOvertime) })
+			func() { r.hardStop(errAbandoned) })
 	})()
 
 	done := make(chan error, 1)
 	go func() {
-		err := r.live(opts)
-		onError(err)
-		// The nodes are closed already. Later lines go where they went before the start.
-		done <- errors.Join(err, r.reg.Close(context.WithoutCancel(r.app)))
+		err := r.runLifecycle(opts)
+		logError(err)
+		// The nodes are closed. Close restores the previous default logger.
+		done <- errors.Join(err, r.reg.Close(context.WithoutCancel(r.appCtx)))
 	}()
 	select {
 	case err := <-done:
-		if r.abandoned.Err() == nil {
+		if r.hardStopCtx.Err() == nil {
 			return err
 		}
-	case <-r.abandoned.Done():
+	case <-r.hardStopCtx.Done():
 	}
-	why := context.Cause(r.abandoned)
-	report.Bounded(func() { // which may block
-		r.cutOff(why)
-		onError(why)
+	cause := context.Cause(r.hardStopCtx)
+	report.Bounded(func() {
+		r.forceClose(cause)
+		logError(cause)
 	})
-	return why
+	return cause
 }
 
-// stopAfter makes the end of ctx a request to stop, until the function that it returns is
-// called.
-func (r *runner) stopAfter(ctx context.Context) (forget func() bool) {
-	stop := func() { r.want(context.Cause(ctx)) }
+// stopAfter requests a stop when ctx ends, until the returned function is called.
+func (r *runner) stopAfter(ctx context.Context) (cancel func() bool) {
+	stop := func() { r.requestStop(context.Cause(ctx)) }
 	if ctx.Err() != nil {
-		stop() // before anything else begins
+		stop() // synchronously, before the startup
 	}
 	return context.AfterFunc(ctx, stop)
 }
