@@ -28,7 +28,7 @@ import (
 	xRoute "github.com/plinthgo/plinth/core/major/xroute"
 )
 
-// The spelling of the specification works as import aliases, xVaild included.
+// The import aliases of the specification must compile, including xVaild.
 var _ = []any{
 	xBase.BaseResponse{},
 	xCtxUtil.GetRequestKey, xError.New, xLog.WithName, xSnowflake.SetDefault, xUtil.Password,

@@ -1,11 +1,11 @@
-// Package core documents the slim base of Plinth. It holds no code.
+// Package core documents the base of Plinth. It contains no code.
 //
-// Three layers, each of which imports only the ones before it:
+// The packages form three layers. Each layer imports only the layers before it:
 //
 //	defined   names; the standard library only
 //	common    envelope, errors, logs, ids, utilities, validation; neither the web engine nor the ORM
 //	major     the framework over gin and gorm; no driver, no client of a server
 //
-// Plugins and extensions are modules of their own that import core. layers_test.go holds
-// the layers and fails on a breach, and on a folder without a layer.
+// Plugins and extensions are separate modules that import core. layers_test.go enforces
+// the layers.
 package core

@@ -14,46 +14,46 @@ import (
 const (
 	repository = "github.com/plinthgo/plinth/"
 	module     = repository + "core/"
-	outside    = "." // in deny: everything but the standard library
+	outside    = "." // in deny: everything outside the standard library
 )
 
-// A layer is one folder of this module: its rank, and the prefixes of what it may not
-// import.
+// A layer is one directory of this module with its rank and the import prefixes that it
+// denies.
 type layer struct {
-	folder string
-	rank   int
-	deny   []string
+	dir  string
+	rank int
+	deny []string
 }
 
-// layers are the folders of this module, lowest first.
-// internal serves tests and knows names only.
+// layers are the directories of this module, lowest first. internal is for tests and may
+// import only defined.
 var layers = []layer{
-	{folder: "defined", rank: 0, deny: []string{outside}},
-	{folder: "internal", rank: 0, deny: []string{"github.com/gin-gonic", "gorm.io"}},
+	{dir: "defined", rank: 0, deny: []string{outside}},
+	{dir: "internal", rank: 0, deny: []string{"github.com/gin-gonic", "gorm.io"}},
 	{
-		folder: "common", rank: 1,
+		dir: "common", rank: 1,
 		deny: []string{"github.com/gin-gonic", "gorm.io", "google.golang.org/grpc"},
 	},
-	{folder: "major", rank: 2, deny: []string{
+	{dir: "major", rank: 2, deny: []string{
 		"gorm.io/driver", "github.com/glebarez",
 		"github.com/sijms", "github.com/redis", "google.golang.org/grpc",
 	}},
 }
 
-// TestLayers reads every import of the module's code; tests may import more.
+// TestLayers checks every import of the module's code. Tests may import more.
 func TestLayers(t *testing.T) {
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(file) != ".go" ||
 			strings.HasSuffix(file, "_test.go") {
 			return err
 		}
-		folder, _, nested := strings.Cut(filepath.ToSlash(file), "/")
+		dir, _, nested := strings.Cut(filepath.ToSlash(file), "/")
 		if !nested {
 			return nil // package core itself
 		}
-		from := slices.IndexFunc(layers, func(l layer) bool { return l.folder == folder })
+		from := slices.IndexFunc(layers, func(l layer) bool { return l.dir == dir })
 		if from < 0 {
-			t.Errorf("%s: folder %q has no layer; add it to the table", file, folder)
+			t.Errorf("%s: dir %q has no layer; add it to layers", file, dir)
 			return nil
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
@@ -65,7 +65,7 @@ func TestLayers(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if problem := layers[from].refuses(path); problem != "" {
+			if problem := layers[from].deniedBy(path); problem != "" {
 				t.Errorf("%s imports %s: %s", file, path, problem)
 			}
 		}
@@ -76,11 +76,11 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// refuses says why the layer may not import path, or "".
-func (l layer) refuses(path string) string {
+// deniedBy returns the reason why the layer must not import path, or "".
+func (l layer) deniedBy(path string) string {
 	if rest, ours := strings.CutPrefix(path, module); ours {
-		folder, _, _ := strings.Cut(rest, "/")
-		to := slices.IndexFunc(layers, func(l layer) bool { return l.folder == folder })
+		dir, _, _ := strings.Cut(rest, "/")
+		to := slices.IndexFunc(layers, func(l layer) bool { return l.dir == dir })
 		if to < 0 || layers[to].rank > l.rank {
 			return "a layer may import only itself and the ones below"
 		}
@@ -92,14 +92,14 @@ func (l layer) refuses(path string) string {
 	for _, prefix := range l.deny {
 		host, _, _ := strings.Cut(path, "/")
 		if prefix == outside && strings.Contains(host, ".") || strings.HasPrefix(path, prefix) {
-			return "denied to " + l.folder
+			return "denied to " + l.dir
 		}
 	}
 	return ""
 }
 
-// TestLayersRefuseABreach keeps the check above from passing whatever it reads.
-func TestLayersRefuseABreach(t *testing.T) {
+// TestLayers_Denied proves that the check fails for forbidden imports.
+func TestLayers_Denied(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		from string
@@ -132,9 +132,9 @@ func TestLayersRefuseABreach(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			from := layers[slices.IndexFunc(layers,
-				func(l layer) bool { return l.folder == tc.from })]
-			if got := from.refuses(tc.path) != ""; got != tc.want {
-				t.Errorf("%s importing %s refused = %t, want %t", tc.from, tc.path, got, tc.want)
+				func(l layer) bool { return l.dir == tc.from })]
+			if got := from.deniedBy(tc.path) != ""; got != tc.want {
+				t.Errorf("%s importing %s denied = %t, want %t", tc.from, tc.path, got, tc.want)
 			}
 		})
 	}

@@ -346,7 +346,7 @@ func TestStartWithoutADatabaseIsRefused(t *testing.T) {
 	for _, tc := range []struct{ name, file, env, want string }{
 		{
 			name: "environment", env: "DATABASE_DRIVER=none",
-			want: `DATABASE_DRIVER: \"none\" is no database, and the application needs one (accepted: mysql, postgres, sqlite)`,
+			want: `DATABASE_DRIVER: \"none\" is not a database, and the application requires one (accepted: mysql, postgres, sqlite)`,
 		},
 		{
 			name: "file", file: "DATABASE_DRIVER=none\n", env: "PLINTH_DEBUG=",

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// recorder keeps what is written.
+// recorder stores everything that is written to it.
 type recorder struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -20,17 +20,16 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-// String returns what was written.
 func (r *recorder) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.String()
 }
 
-// LogText returns what the application has logged, one JSON object a line.
+// LogText returns the log of the application, one JSON object per line.
 func (a *App) LogText() string { return a.logs.String() }
 
-// LogsOf returns the lines with this message, as encoding/json reads them: time, level,
+// LogsOf returns the log lines with this message, decoded by encoding/json: time, level,
 // name, msg, request_id and the attributes.
 func (a *App) LogsOf(message string) []map[string]any {
 	a.tb.Helper()
@@ -38,7 +37,7 @@ func (a *App) LogsOf(message string) []map[string]any {
 	for row := range strings.Lines(a.LogText()) {
 		var line map[string]any
 		if err := json.Unmarshal([]byte(row), &line); err != nil {
-			a.tb.Fatalf("plinthtest: log: %q is no line: %v", row, err)
+			a.tb.Fatalf("plinthtest: log: %q is not a JSON line: %v", row, err)
 		}
 		if line["msg"] == message {
 			list = append(list, line)

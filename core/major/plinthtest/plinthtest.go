@@ -1,17 +1,18 @@
-// Package plinthtest tests an application as a whole, in memory and without a listener.
+// Package plinthtest runs a whole application in a test, in memory and without a
+// listener.
 //
 //	func TestRegister(t *testing.T) {
 //		t.Parallel()
-//		app := plinthtest.New(t, options()...) // what main gives to xreg.Register
+//		app := plinthtest.New(t, options()...) // what main passes to xreg.Register
 //		r := app.Request(http.MethodPost, "/api/v1/user/register", request)
 //		var user User
 //		r.Into(&user)
 //	}
 //
-// Applications of one process do not disturb one another: each has its own log, id node,
-// clock, database and cache. What the process has only one of stays shared: the
-// environment, and the registries of error codes, mappers and drivers. A test that
-// changes the environment does so with t.Setenv before New, and cannot be parallel.
+// Applications of one process are isolated: each has its own log, ID node, clock,
+// database and cache. They share the environment and the registries of error codes,
+// mappers and drivers. A test that changes the environment must call t.Setenv before New
+// and cannot be parallel.
 package plinthtest
 
 import (
@@ -47,27 +48,26 @@ type App struct {
 	tasks sync.WaitGroup
 }
 
-// New starts an application and stops it when the test ends; where something fails, so
-// does the test, and the log is shown.
+// New starts an application and stops it when the test ends. An error fails the test and
+// prints the log.
 //
-// Where the options have a database it is replaced by one in memory, of the driver
-// "sqlite"; a cache is replaced by one in memory, of the driver "memory". The test
-// imports both plugins. Everything else of these options holds, such as the entities to
-// migrate. No .env is read. Nodes, hooks, health and routes run as ever. Locks and leases
-// are those of the process, where database or cache would have kept them.
+// A configured database is replaced by an in-memory database of the driver "sqlite", and
+// a cache by one of the driver "memory". The test must import both plugins. All other
+// options apply, such as the entities to migrate. No .env file is loaded. Nodes, hooks,
+// health checks and routes run as usual. If the application has a database or a cache,
+// its leases are those of this process.
 func New(tb testing.TB, opts ...xoption.Option) *App {
 	tb.Helper()
 	return start(tb, append(opts, inMemory))
 }
 
-// NewWithBackends is New with the database and the cache that options and environment
-// name.
+// NewWithBackends is like New but opens the configured database and cache.
 func NewWithBackends(tb testing.TB, opts ...xoption.Option) *App {
 	tb.Helper()
 	return start(tb, opts)
 }
 
-// inMemory replaces what an application would connect to.
+// inMemory replaces the backends of an application.
 func inMemory(p *startup.Plan) {
 	if p.Database != nil {
 		xoption.WithDatabase(xoptdatabase.WithDriver("sqlite", ":memory:"))(p)
@@ -76,22 +76,21 @@ func inMemory(p *startup.Plan) {
 		xoption.WithCache(xoptcache.WithDriver("memory"))(p)
 	}
 	if p.Leases == nil && (p.Database != nil || p.Cache != nil) {
-		xoption.WithLeases(ownLeases)(p)
+		xoption.WithLeases(processLeases)(p)
 	}
 }
 
-// ownLeases are leases of this process. A database in memory has one writer at a time: a
-// lease that is taken within a transaction, which no server minds, would wait for the end
-// of that.
-func ownLeases(context.Context) (*xlease.Leases, error) {
+// processLeases returns leases of this process. An in-memory database has a single
+// writer, so that a lease acquired within a transaction would wait for that transaction.
+func processLeases(context.Context) (*xlease.Leases, error) {
 	if xenv.GetEnvString(xenv.LeaseBackend, "") == "none" {
-		return nil, nil // there are to be none
+		return nil, nil // leases are disabled
 	}
 	return xlease.New(xlease.InProcess(nil)), nil
 }
 
-// nodes numbers the id nodes of the process, so that applications that share a database
-// make different ids.
+// nodes counts the ID nodes of the process, so that applications with a shared database
+// generate different IDs.
 var nodes atomic.Int64
 
 func start(tb testing.TB, opts []xoption.Option) *App {
@@ -130,17 +129,17 @@ func start(tb testing.TB, opts []xoption.Option) *App {
 	return app
 }
 
-// withClock gives the application's clock to its cache.
+// withClock sets the clock of the cache.
 func (a *App) withClock(p *startup.Plan) {
 	if p.Cache != nil {
 		xoption.WithCache(func(o *xcache.Options) { o.Config.Now = a.clock.Now })(p)
 	}
 }
 
-// stopTimeout bounds the hooks and the nodes at the end of a test.
+// stopTimeout is the timeout of hooks and nodes at the end of a test.
 const stopTimeout = 10 * time.Second
 
-// stop stops the application as the Runner would, without waiting for time to pass.
+// stop stops the application like the Runner, but without delays.
 func (a *App) stop() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.reg.Init.Ctx), stopTimeout)
 	defer cancel()
@@ -160,7 +159,7 @@ func (a *App) stop() {
 	}
 }
 
-// showLog shows the log of a test that failed.
+// showLog prints the log of a failed test.
 func (a *App) showLog() {
 	if a.tb.Failed() {
 		a.tb.Logf("log of the application:\n%s", a.LogText())
@@ -173,14 +172,14 @@ func (a *App) Context() context.Context { return a.reg.Init.Ctx }
 // Engine returns the application's engine.
 func (a *App) Engine() *gin.Engine { return a.reg.Serve }
 
-// Reg returns the application itself.
+// Reg returns the application.
 func (a *App) Reg() *xreg.Reg { return a.reg }
 
-// Clock returns the clock of the application's ids, cache and log.
+// Clock returns the clock of the application's IDs, cache and log.
 func (a *App) Clock() *Clock { return a.clock }
 
-// Go runs a task of the application beside the test. It is awaited at the end; its panic
-// fails the test.
+// Go runs a task of the application concurrently with the test. The test waits for the
+// task at its end. A panic of the task fails the test.
 func (a *App) Go(task xmain.Task) {
 	a.tasks.Go(func() {
 		if err := xhook.Guard(func() error { task(a.reg.Init.Ctx); return nil }); err != nil {

@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// routes are those of an application under test.
+// routes registers the routes of the application under test.
 func routes(_ context.Context, e *gin.Engine) {
 	e.POST("/echo", func(c *gin.Context) {
 		body, _ := io.ReadAll(c.Request.Body)
@@ -49,53 +49,57 @@ func routes(_ context.Context, e *gin.Engine) {
 // echo is the data of /echo.
 type echo struct{ Type, Body, Header string }
 
-func TestBodyIsSentInTheFormOfItsType(t *testing.T) {
+func TestApp_Request(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, xoption.WithRoute(routes))
-	for _, tc := range []struct {
-		name string
-		body any
-		want echo
-	}{
-		{
-			name: "struct", body: struct{ A int }{1},
-			want: echo{Type: "application/json", Body: `{"A":1}`},
-		},
-		{name: "string", body: "{", want: echo{Type: "application/json", Body: "{"}},
-		{name: "bytes", body: []byte("[]"), want: echo{Type: "application/json", Body: "[]"}},
-		{
-			name: "reader", body: strings.NewReader("r"),
-			want: echo{Type: "application/json", Body: "r"},
-		},
-		{
-			name: "form", body: url.Values{"a": {"1 2"}},
-			want: echo{Type: "application/x-www-form-urlencoded", Body: "a=1+2"},
-		},
-		{name: "nothing", body: nil, want: echo{}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			var got echo
-			if app.Request(http.MethodPost, "/echo", tc.body).Into(&got); got != tc.want {
-				t.Errorf("sent %+v, want %+v", got, tc.want)
-			}
-		})
-	}
+
+	t.Run("the body type selects the encoding", func(t *testing.T) {
+		t.Parallel()
+		app := plinthtest.New(t, xoption.WithRoute(routes))
+		for _, tc := range []struct {
+			name string
+			body any
+			want echo
+		}{
+			{
+				name: "struct", body: struct{ A int }{1},
+				want: echo{Type: "application/json", Body: `{"A":1}`},
+			},
+			{name: "string", body: "{", want: echo{Type: "application/json", Body: "{"}},
+			{name: "bytes", body: []byte("[]"), want: echo{Type: "application/json", Body: "[]"}},
+			{
+				name: "reader", body: strings.NewReader("r"),
+				want: echo{Type: "application/json", Body: "r"},
+			},
+			{
+				name: "form", body: url.Values{"a": {"1 2"}},
+				want: echo{Type: "application/x-www-form-urlencoded", Body: "a=1+2"},
+			},
+			{name: "nil", body: nil, want: echo{}},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				var got echo
+				if app.Request(http.MethodPost, "/echo", tc.body).Into(&got); got != tc.want {
+					t.Errorf("sent %+v, want %+v", got, tc.want)
+				}
+			})
+		}
+	})
+
+	t.Run("options change the request", func(t *testing.T) {
+		t.Parallel()
+		app := plinthtest.New(t, xoption.WithRoute(routes))
+		var got echo
+		app.Request(http.MethodPost, "/echo", "x", plinthtest.WithHeader("X-Mine", "yes"),
+			plinthtest.WithHeader("Content-Type", "text/plain"),
+			plinthtest.WithContext(t.Context())).Into(&got)
+		if got.Header != "yes" || got.Type != "text/plain" {
+			t.Errorf("sent %+v, want both headers", got)
+		}
+	})
 }
 
-func TestOptionsChangeTheRequest(t *testing.T) {
-	t.Parallel()
-	app := plinthtest.New(t, xoption.WithRoute(routes))
-	var got echo
-	app.Request(http.MethodPost, "/echo", "x", plinthtest.WithHeader("X-Mine", "yes"),
-		plinthtest.WithHeader("Content-Type", "text/plain"),
-		plinthtest.WithContext(t.Context())).Into(&got)
-	if got.Header != "yes" || got.Type != "text/plain" {
-		t.Errorf("sent %+v, want both headers", got)
-	}
-}
-
-func TestResponseReadsTheEnvelope(t *testing.T) {
+func TestResponse(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithRoute(routes))
 	r := app.Request(http.MethodGet, "/fail", nil)
@@ -110,7 +114,7 @@ func TestResponseReadsTheEnvelope(t *testing.T) {
 	}
 }
 
-func TestLogsAreTheApplicationsOwn(t *testing.T) {
+func TestApp_LogsOf(t *testing.T) {
 	t.Parallel()
 	one, two := plinthtest.New(t, xoption.WithRoute(routes)),
 		plinthtest.New(t, xoption.WithRoute(routes))
@@ -126,39 +130,126 @@ func TestLogsAreTheApplicationsOwn(t *testing.T) {
 	}
 }
 
-func TestClockMovesIDs(t *testing.T) {
+func TestApp_Clock(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t)
 	first := xsnowflake.MustGenerateSnowflakeID(app.Context())
 	app.Clock().Advance(24 * time.Hour)
 	second := xsnowflake.MustGenerateSnowflakeID(app.Context())
 	if d := second.Time().Sub(first.Time()); d < 24*time.Hour || d > 24*time.Hour+time.Minute {
-		t.Errorf("the second id is %s later, want a day", d)
+		t.Errorf("the second ID is %s later, want a day", d)
 	}
 	at := time.Date(2040, 1, 2, 3, 4, 5, 0, time.UTC)
 	app.Clock().Set(at)
 	if got := xsnowflake.MustGenerateSnowflakeID(app.Context()).Time(); got.Sub(at) > time.Minute ||
 		got.Before(at) {
-		t.Errorf("the third id is of %s, want %s", got, at)
+		t.Errorf("the third ID is of %s, want %s", got, at)
 	}
 }
 
-func TestApplicationsMakeDifferentIDs(t *testing.T) {
-	t.Parallel()
-	seen := sync.Map{}
-	for range 8 {
-		app := plinthtest.New(t)
-		for range 100 {
-			if id := xsnowflake.MustGenerateSnowflakeID(app.Context()); id.IsZero() {
-				t.Error("id is zero")
-			} else if _, twice := seen.LoadOrStore(id, true); twice {
-				t.Errorf("id %s came twice", id)
+func TestNew(t *testing.T) {
+	t.Run("applications generate different IDs", func(t *testing.T) {
+		t.Parallel()
+		seen := sync.Map{}
+		for range 8 {
+			app := plinthtest.New(t)
+			for range 100 {
+				if id := xsnowflake.MustGenerateSnowflakeID(app.Context()); id.IsZero() {
+					t.Error("id is zero")
+				} else if _, twice := seen.LoadOrStore(id, true); twice {
+					t.Errorf("id %s generated twice", id)
+				}
 			}
 		}
-	}
+	})
+
+	t.Run("the application stops at the end of the test", func(t *testing.T) {
+		var events []string
+		appendEvent := func(what string) xhook.Func {
+			return func(context.Context) error { events = append(events, what); return nil }
+		}
+		t.Run("inner", func(t *testing.T) {
+			app := plinthtest.New(t, xoption.WithHealth(), xoption.WithNodes(xregnode.Node{
+				Key: "n",
+				Node: func(ctx context.Context) (any, error) {
+					xhook.OnStart(ctx, "a", appendEvent("start"))
+					xhook.OnReady(ctx, "a", appendEvent("ready"))
+					xhook.OnDrain(ctx, "a", appendEvent("drain"))
+					xhook.OnStop(ctx, "a", appendEvent("stop"))
+					return closer{&events}, nil
+				},
+			}))
+			app.Go(func(ctx context.Context, _ ...any) {
+				<-ctx.Done()
+				events = append(events, "task")
+			})
+			if r := app.Request(http.MethodGet, "/readyz", nil); r.Status() != http.StatusOK {
+				t.Errorf("/readyz = %d %s, want ready", r.Status(), r.Body())
+			}
+		})
+		if got, want := strings.Join(events, " "),
+			"start ready drain task stop closed"; got != want {
+			t.Errorf("events = %s, want %s", got, want)
+		}
+	})
+
+	t.Run("errors fail the test", func(t *testing.T) {
+		t.Parallel()
+		for _, tc := range []struct {
+			name string
+			test func(tb testing.TB)
+			want string
+		}{
+			{name: "invalid options", test: func(tb testing.TB) {
+				plinthtest.New(tb, xoption.WithDrainDelay(-1),
+					xoption.WithNodes(xregnode.Node{Key: xctx.DatabaseKey}))
+			}, want: "start: node 1: the key \"plinth_database\" is reserved"},
+			{name: "plugin not imported", test: func(tb testing.TB) {
+				plinthtest.New(tb, xoption.WithDatabase())
+			}, want: "github.com/plinthgo/plinth/dbplugins/sqlite"},
+			{name: "cache plugin not imported", test: func(tb testing.TB) {
+				plinthtest.New(tb, xoption.WithCache())
+			}, want: "github.com/plinthgo/plinth/cacheplugins/memory"},
+			{name: "hook", test: func(tb testing.TB) {
+				plinthtest.New(tb, xoption.WithRoute(func(ctx context.Context, _ *gin.Engine) {
+					xhook.OnStart(ctx, "mine",
+						func(context.Context) error { return errors.New("no") })
+				}))
+			}, want: `start hook "mine": no`},
+			{name: "task", test: func(tb testing.TB) {
+				plinthtest.New(tb).Go(func(context.Context, ...any) { panic("lost") })
+			}, want: "task: panic: lost"},
+			{name: "failure", test: func(tb testing.TB) {
+				xhook.Fail(plinthtest.New(tb).Context(), errors.New("broken"))
+			}, want: "the application failed: broken"},
+			{name: "no envelope", test: func(tb testing.TB) {
+				plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodGet, "/plain",
+					nil).Code()
+			}, want: "GET /plain: 200: no envelope"},
+			{name: "data of another type", test: func(tb testing.TB) {
+				plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodPost, "/echo",
+					nil).Into(new(int))
+			}, want: "POST /echo: 200: "},
+			{name: "body without JSON", test: func(tb testing.TB) {
+				plinthtest.New(tb).Request(http.MethodPost, "/", func() {})
+			}, want: "body: "},
+			{name: "log of a failed test", test: func(tb testing.TB) {
+				app := plinthtest.New(tb, xoption.WithRoute(routes))
+				app.Request(http.MethodGet, "/log", nil)
+				tb.Errorf("wrong")
+			}, want: `"msg":"said"`},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				if got := run(t, tc.test); !strings.Contains(got, tc.want) {
+					t.Errorf("messages\n%s\nwant %q", got, tc.want)
+				}
+			})
+		}
+	})
 }
 
-func TestURLServesTheApplication(t *testing.T) {
+func TestApp_URL(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithRoute(routes))
 	server := httptest.NewServer(app.Engine())
@@ -178,41 +269,12 @@ func TestURLServesTheApplication(t *testing.T) {
 	}
 }
 
-// closer notes its close.
+// closer records its Close.
 type closer struct{ events *[]string }
 
 func (c closer) Close() { *c.events = append(*c.events, "closed") }
 
-func TestLifeEndsWithTheTest(t *testing.T) {
-	var events []string
-	note := func(what string) xhook.Func {
-		return func(context.Context) error { events = append(events, what); return nil }
-	}
-	t.Run("inner", func(t *testing.T) {
-		app := plinthtest.New(t, xoption.WithHealth(), xoption.WithNodes(xregnode.Node{
-			Key: "n",
-			Node: func(ctx context.Context) (any, error) {
-				xhook.OnStart(ctx, "a", note("start"))
-				xhook.OnReady(ctx, "a", note("ready"))
-				xhook.OnDrain(ctx, "a", note("drain"))
-				xhook.OnStop(ctx, "a", note("stop"))
-				return closer{&events}, nil
-			},
-		}))
-		app.Go(func(ctx context.Context, _ ...any) {
-			<-ctx.Done()
-			events = append(events, "task")
-		})
-		if r := app.Request(http.MethodGet, "/readyz", nil); r.Status() != http.StatusOK {
-			t.Errorf("/readyz = %d %s, want ready", r.Status(), r.Body())
-		}
-	})
-	if got, want := strings.Join(events, " "), "start ready drain task stop closed"; got != want {
-		t.Errorf("life = %s, want %s", got, want)
-	}
-}
-
-// failing is a test that notes its failures and goes on.
+// failing is a testing.TB that records failures.
 type failing struct {
 	testing.TB
 	mu       sync.Mutex
@@ -220,20 +282,20 @@ type failing struct {
 	cleanups []func()
 }
 
-func (f *failing) note(text string) {
+func (f *failing) record(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.messages = append(f.messages, text)
 }
 func (f *failing) Helper()                           {}
-func (f *failing) Errorf(format string, args ...any) { f.note(fmt.Sprintf(format, args...)) }
-func (f *failing) Logf(format string, args ...any)   { f.note(fmt.Sprintf(format, args...)) }
+func (f *failing) Errorf(format string, args ...any) { f.record(fmt.Sprintf(format, args...)) }
+func (f *failing) Logf(format string, args ...any)   { f.record(fmt.Sprintf(format, args...)) }
 func (f *failing) Fatalf(format string, args ...any) { f.Errorf(format, args...); panic(f) }
 func (f *failing) FailNow()                          { panic(f) }
 func (f *failing) Failed() bool                      { return len(f.messages) > 0 }
 func (f *failing) Cleanup(fn func())                 { f.cleanups = append(f.cleanups, fn) }
 
-// run runs a test that fails, and returns its messages.
+// run runs a failing test and returns its messages.
 func run(t *testing.T, test func(tb testing.TB)) string {
 	t.Helper()
 	f := &failing{TB: t}
@@ -249,58 +311,4 @@ func run(t *testing.T, test func(tb testing.TB)) string {
 		cleanup()
 	}
 	return strings.Join(f.messages, "\n")
-}
-
-func TestWhatIsWrongFailsTheTest(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		name string
-		test func(tb testing.TB)
-		want string
-	}{
-		{name: "wrong options", test: func(tb testing.TB) {
-			plinthtest.New(tb, xoption.WithDrainDelay(-1),
-				xoption.WithNodes(xregnode.Node{Key: xctx.DatabaseKey}))
-		}, want: "start: node 1: the key \"plinth_database\" is reserved"},
-		{name: "plugin that is not imported", test: func(tb testing.TB) {
-			plinthtest.New(tb, xoption.WithDatabase())
-		}, want: "github.com/plinthgo/plinth/dbplugins/sqlite"},
-		{name: "cache plugin that is not imported", test: func(tb testing.TB) {
-			plinthtest.New(tb, xoption.WithCache())
-		}, want: "github.com/plinthgo/plinth/cacheplugins/memory"},
-		{name: "hook", test: func(tb testing.TB) {
-			plinthtest.New(tb, xoption.WithRoute(func(ctx context.Context, _ *gin.Engine) {
-				xhook.OnStart(ctx, "mine", func(context.Context) error { return errors.New("no") })
-			}))
-		}, want: `start hook "mine": no`},
-		{name: "task", test: func(tb testing.TB) {
-			plinthtest.New(tb).Go(func(context.Context, ...any) { panic("lost") })
-		}, want: "task: panic: lost"},
-		{name: "failure", test: func(tb testing.TB) {
-			xhook.Fail(plinthtest.New(tb).Context(), errors.New("broken"))
-		}, want: "the application failed: broken"},
-		{name: "no envelope", test: func(tb testing.TB) {
-			plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodGet, "/plain",
-				nil).Code()
-		}, want: "GET /plain: 200: no envelope"},
-		{name: "data of another type", test: func(tb testing.TB) {
-			plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodPost, "/echo",
-				nil).Into(new(int))
-		}, want: "POST /echo: 200: "},
-		{name: "body that is no JSON", test: func(tb testing.TB) {
-			plinthtest.New(tb).Request(http.MethodPost, "/", func() {})
-		}, want: "body: "},
-		{name: "log of a failed test", test: func(tb testing.TB) {
-			app := plinthtest.New(tb, xoption.WithRoute(routes))
-			app.Request(http.MethodGet, "/log", nil)
-			tb.Errorf("wrong")
-		}, want: `"msg":"said"`},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			if got := run(t, tc.test); !strings.Contains(got, tc.want) {
-				t.Errorf("messages\n%s\nlack %q", got, tc.want)
-			}
-		})
-	}
 }

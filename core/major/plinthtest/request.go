@@ -22,16 +22,16 @@ func WithHeader(name, value string) RequestOption {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
 
-// WithContext sends the request within ctx.
+// WithContext sets the context of the request.
 func WithContext(ctx context.Context) RequestOption {
 	return func(r *http.Request) { *r = *r.WithContext(ctx) }
 }
 
-// Request sends a request through the whole engine and returns its response.
+// Request sends a request through the engine and returns its response.
 //
-// The body is sent as it is where it is a string, []byte or io.Reader; url.Values are a
-// form, nil is none, anything else is JSON. The content type is application/json unless
-// it is a form or an option says otherwise.
+// A string, []byte or io.Reader is sent as the body unchanged, url.Values are sent as a
+// form, nil means no body, and any other value is sent as JSON. The content type is
+// application/json except for a form, unless an option sets it.
 func (a *App) Request(method, path string, body any, opts ...RequestOption) *Response {
 	a.tb.Helper()
 	reader, contentType := a.encode(body)
@@ -50,7 +50,7 @@ func (a *App) Request(method, path string, body any, opts ...RequestOption) *Res
 	}
 }
 
-// encode returns a body in the form in which it is sent, and its type.
+// encode returns the encoded body and its content type.
 func (a *App) encode(body any) (r io.Reader, contentType string) {
 	a.tb.Helper()
 	const inJSON = "application/json"
@@ -74,8 +74,8 @@ func (a *App) encode(body any) (r io.Reader, contentType string) {
 	}
 }
 
-// Response is the answer to a request. What reads the envelope fails the test where there
-// is none.
+// Response is the response to a request. The methods that read the envelope fail the test
+// if the body contains none.
 type Response struct {
 	tb      testing.TB
 	request string
@@ -93,17 +93,16 @@ func (r *Response) Header() http.Header { return r.header }
 // Body returns the body.
 func (r *Response) Body() string { return string(r.body) }
 
-// Envelope returns the envelope, of either profile, with its data as encoding/json reads
-// it.
+// Envelope returns the envelope of any profile, with its data decoded by encoding/json.
 func (r *Response) Envelope() xbase.BaseResponse {
 	r.tb.Helper()
 	return r.decode(nil)
 }
 
-// Code returns the number in the envelope: 200 or that of an error code.
+// Code returns the number in the envelope: 200 or the number of an error code.
 func (r *Response) Code() int { r.tb.Helper(); return r.Envelope().Code }
 
-// Output returns the label in the envelope: "Success" or that of an error code.
+// Output returns the label in the envelope: "Success" or the label of an error code.
 func (r *Response) Output() string { r.tb.Helper(); return r.Envelope().Output }
 
 // Message returns the message in the envelope.
@@ -112,10 +111,10 @@ func (r *Response) Message() string { r.tb.Helper(); return r.Envelope().Message
 // ErrorMessage returns the error message in the envelope, or "".
 func (r *Response) ErrorMessage() string { r.tb.Helper(); return r.Envelope().ErrorMessage }
 
-// RequestID returns the request id in the envelope.
+// RequestID returns the request ID in the envelope.
 func (r *Response) RequestID() string { r.tb.Helper(); return r.Envelope().Context }
 
-// Into decodes the data in the envelope into target, a pointer.
+// Into decodes the data of the envelope into target, a pointer.
 func (r *Response) Into(target any) {
 	r.tb.Helper()
 	if target == nil {
@@ -124,7 +123,8 @@ func (r *Response) Into(target any) {
 	r.decode(target)
 }
 
-// JSON decodes the whole body into target, a pointer: for an answer without an envelope.
+// JSON decodes the whole body into target, a pointer. Use it for responses without an
+// envelope.
 func (r *Response) JSON(target any) {
 	r.tb.Helper()
 	if err := json.Unmarshal(r.body, target); err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// WithCache opens a cache, after the database and before the application's nodes. It
-// takes part in the readiness and is closed after them. Given more than once, its options
-// add up as if they had been given to one.
+// WithCache opens a cache after the database and before the application's nodes. The
+// cache contributes to readiness and is closed after the nodes. Repeated calls combine
+// their options.
 func WithCache(opts ...xcache.ManagerOption) Option {
 	return func(p *startup.Plan) {
 		p.CacheOptions = append(p.CacheOptions, opts...)

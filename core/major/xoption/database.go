@@ -15,12 +15,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// WithDatabase opens a database before the cache and the application's nodes. When there
-// are ids, it is migrated and prepared, still before these nodes. It takes part in the
-// readiness and is closed after them.
+// WithDatabase opens a database before the cache and the application's nodes. The schema
+// is migrated after the ID node has started and before the nodes start. The database
+// contributes to readiness and is closed after the nodes.
 //
-// Given more than once, its options add up as if they had been given to one: a part of an
-// application may bring its own entities, and a test may replace the connection.
+// Repeated calls combine their options. For example, a package adds its own entities, or
+// a test replaces the connection.
 func WithDatabase(opts ...xdb.Option) Option {
 	return func(p *startup.Plan) {
 		p.DatabaseOptions = append(p.DatabaseOptions, opts...)
@@ -28,8 +28,8 @@ func WithDatabase(opts ...xdb.Option) Option {
 	}
 }
 
-// WithRequiredDatabase is WithDatabase for an application that is of no use without one:
-// it does not start where none is configured.
+// WithRequiredDatabase is like WithDatabase but makes the startup fail if no database is
+// configured.
 func WithRequiredDatabase(opts ...xdb.Option) Option {
 	return func(p *startup.Plan) {
 		WithDatabase(opts...)(p)
@@ -78,12 +78,12 @@ func databaseHealth(ctx context.Context, db *gorm.DB) error {
 	return xhook.Degraded("saturated")
 }
 
-// missingDatabase is the problem of an application that needs a database.
+// missingDatabase returns the error for a missing required database.
 func missingDatabase() error {
-	problem := "is not set, and the application needs a database"
+	problem := "is not set, and the application requires a database"
 	name, set := xenv.GetEnv(xenv.DatabaseDriver)
 	if set {
-		problem = "is no database, and the application needs one"
+		problem = "is not a database, and the application requires one"
 	}
 	accepted := cmp.Or(strings.Join(xdb.Drivers(), ", "),
 		"a driver that the program imports; it imports none")

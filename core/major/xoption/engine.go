@@ -13,61 +13,61 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
-// WithRoute registers routes once all nodes have started. It may be given more than once.
+// WithRoute registers routes after all nodes have started. It may be repeated.
 func WithRoute(register func(ctx context.Context, engine *gin.Engine)) Option {
-	return given("WithRoute", register != nil,
+	return requireArg("WithRoute", register != nil,
 		func(p *startup.Plan) { p.Routes = append(p.Routes, register) })
 }
 
-// WithEngine changes the engine before the routes are registered: middleware for all of
-// them, template functions, limits of forms. Recovery, request ids, the access log and
-// error responses are already there.
+// WithEngine configures the engine before the routes are registered, for example with
+// middleware for all routes, template functions or form limits. Recovery, request IDs,
+// the access log and error responses are already installed.
 func WithEngine(change func(*gin.Engine)) Option {
-	return given("WithEngine",
+	return requireArg("WithEngine",
 		change != nil, func(p *startup.Plan) { p.Engine = append(p.Engine, change) })
 }
 
-// WithServe changes the configuration of the request middleware: request ids, the access
-// log, the limits of bodies and of time, for all requests and for single routes.
+// WithServe configures the request middleware: request IDs, the access log, and the size
+// and time limits for all requests or for single routes.
 func WithServe(change func(*xhelper.Config)) Option {
-	return given("WithServe", change != nil,
+	return requireArg("WithServe", change != nil,
 		setting(func(s *startup.Settings) { change(&s.Serve) }))
 }
 
-// WithProfile answers in this profile of the envelope, whatever PLINTH_ENVELOPE says. A
-// route may choose another.
+// WithProfile sets the profile of the response envelope and overrides PLINTH_ENVELOPE. A
+// route may select another profile.
 func WithProfile(profile xbase.Profile) Option {
 	return setting(func(s *startup.Settings) { s.Serve.Profile = profile })
 }
 
-// WithErrorMapper maps the application's errors onto codes; its mappers are asked before
-// the framework's. The registry is the process's: the mappers leave it when the
+// WithErrorMapper maps the application's errors to error codes, before the mappers of the
+// framework. The registry is shared by the process; the mappers are removed when the
 // application is closed.
 func WithErrorMapper(mappers ...xerror.Mapper) Option {
 	return func(p *startup.Plan) { p.Mappers = append(p.Mappers, mappers...) }
 }
 
-// WithTrustedProxies believes the X-Forwarded-For of these addresses and CIDR ranges,
-// whatever PLINTH_TRUSTED_PROXIES says; without an argument, of nobody.
+// WithTrustedProxies trusts the X-Forwarded-For header of these addresses and CIDR
+// ranges, and overrides PLINTH_TRUSTED_PROXIES. Without arguments it trusts no proxy.
 func WithTrustedProxies(proxies ...string) Option {
 	return setting(func(s *startup.Settings) {
 		s.TrustedProxies, s.Serve.TrustProxies = proxies, len(proxies) > 0
 	})
 }
 
-// WithHealth serves /healthz (alive) and /readyz (ready). Both answer outside the
-// middleware: they have no request id and no line in the access log.
+// WithHealth serves the liveness probe /healthz and the readiness probe /readyz. The
+// probes bypass the middleware: they have no request ID and no access log.
 func WithHealth() Option { return WithHealthPaths("/healthz", "/readyz") }
 
-// WithHealthPaths is WithHealth with other paths.
+// WithHealthPaths is like WithHealth with other paths.
 func WithHealthPaths(live, ready string) Option {
 	for _, route := range []string{live, ready} {
 		if !path.IsAbs(route) || strings.ContainsAny(route, ":*") {
-			return wrong("WithHealthPaths: %q is not a plain absolute path", route)
+			return invalid("WithHealthPaths: %q is not a plain absolute path", route)
 		}
 	}
 	if live == ready {
-		return wrong("WithHealthPaths: both paths are %q", live)
+		return invalid("WithHealthPaths: both paths are %q", live)
 	}
 	return func(p *startup.Plan) { p.LivePath, p.ReadyPath = live, ready }
 }

@@ -10,61 +10,62 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
-// WithAddress listens on host:port, whatever PLINTH_HOST and PLINTH_PORT say. Port 0
-// takes a free one.
+// WithAddress listens on host:port and overrides PLINTH_HOST and PLINTH_PORT. Port 0
+// selects a free port.
 func WithAddress(address string) Option {
 	if _, _, err := net.SplitHostPort(address); err != nil {
-		return wrong("WithAddress: %q is not host:port", address)
+		return invalid("WithAddress: %q is not host:port", address)
 	}
 	return setting(func(s *startup.Settings) { s.Address = address })
 }
 
-// WithListener serves a listener that is already open, such as one that was passed to the
-// process. It is closed at the stop.
+// WithListener serves an open listener, for example one passed to the process. It is
+// closed at shutdown.
 func WithListener(l net.Listener) Option {
-	return given("WithListener", l != nil, setting(func(s *startup.Settings) { s.Listener = l }))
+	return requireArg("WithListener",
+		l != nil, setting(func(s *startup.Settings) { s.Listener = l }))
 }
 
-// WithServer changes the HTTP server: ReadHeaderTimeout, ReadTimeout, IdleTimeout and
-// MaxHeaderBytes have their defaults or what the environment says. WriteTimeout, which
-// bounds a whole response, replaces PLINTH_WRITE_TIMEOUT, and cuts streams. Handler,
-// BaseContext and ErrorLog are set afterwards.
+// WithServer configures the HTTP server. ReadHeaderTimeout, ReadTimeout, IdleTimeout and
+// MaxHeaderBytes are preset from the environment. WriteTimeout limits a whole response,
+// including streams, and replaces PLINTH_WRITE_TIMEOUT. Handler, BaseContext and ErrorLog
+// are set afterwards.
 func WithServer(change func(*http.Server)) Option {
-	return given("WithServer", change != nil,
+	return requireArg("WithServer", change != nil,
 		setting(func(s *startup.Settings) { s.ChangeServer = append(s.ChangeServer, change) }))
 }
 
-// WithMaxBodyBytes bounds the body of a request, whatever PLINTH_MAX_BODY_BYTES says; 0
-// is no limit.
+// WithMaxBodyBytes limits the size of a request body and overrides PLINTH_MAX_BODY_BYTES.
+// 0 means no limit.
 func WithMaxBodyBytes(n int64) Option {
 	if n < 0 {
-		return wrong("WithMaxBodyBytes: %d is negative", n)
+		return invalid("WithMaxBodyBytes: %d is negative", n)
 	}
 	return WithServe(func(c *xhelper.Config) { c.MaxBodyBytes = cmp.Or(n, startup.NoLimit) })
 }
 
-// WithRequestTimeout ends the context of a request after d, whatever
-// PLINTH_REQUEST_TIMEOUT says; 0 is no limit.
+// WithRequestTimeout cancels the context of a request after d and overrides
+// PLINTH_REQUEST_TIMEOUT. 0 means no timeout.
 func WithRequestTimeout(d time.Duration) Option {
 	if d < 0 {
-		return wrong("WithRequestTimeout: %s is negative", d)
+		return invalid("WithRequestTimeout: %s is negative", d)
 	}
 	return WithServe(func(c *xhelper.Config) { c.RequestTimeout = cmp.Or(d, startup.NoLimit) })
 }
 
-// WithDrainDelay goes on serving for d after the stop has begun, whatever
-// PLINTH_DRAIN_DELAY says.
+// WithDrainDelay keeps serving requests for d after the shutdown has started, and
+// overrides PLINTH_DRAIN_DELAY.
 func WithDrainDelay(d time.Duration) Option {
 	if d < 0 {
-		return wrong("WithDrainDelay: %s is negative", d)
+		return invalid("WithDrainDelay: %s is negative", d)
 	}
 	return setting(func(s *startup.Settings) { s.DrainDelay = d })
 }
 
-// WithShutdownTimeout bounds the whole stop, whatever PLINTH_SHUTDOWN_TIMEOUT says.
+// WithShutdownTimeout limits the whole shutdown and overrides PLINTH_SHUTDOWN_TIMEOUT.
 func WithShutdownTimeout(d time.Duration) Option {
 	if d <= 0 {
-		return wrong("WithShutdownTimeout: %s is not positive", d)
+		return invalid("WithShutdownTimeout: %s is not positive", d)
 	}
 	return setting(func(s *startup.Settings) { s.ShutdownTimeout = d })
 }

@@ -1,4 +1,4 @@
-// Package xoption holds the declarative options of an application.
+// Package xoption contains the declarative options of an application.
 //
 //	reg := xreg.Register(ctx, nodes,
 //		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{})),
@@ -7,9 +7,8 @@
 //		xoption.WithHealth(),
 //	)
 //
-// An option only notes what is wanted: nothing is read, opened or started before xreg
-// carries the plan out, so that the environment and .env are complete by then. What a
-// program does not mention is not linked into it.
+// An option only records its setting. Package xreg applies the options after it has
+// loaded the environment. A program links only the components that its options use.
 package xoption
 
 import (
@@ -26,10 +25,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
-// Option is one declaration about an application.
+// Option configures an application.
 type Option func(*startup.Plan)
 
-// WithOptions makes one option of several, for a package that offers a set.
+// WithOptions combines several options into one. Nil options are skipped.
 func WithOptions(opts ...Option) Option {
 	return func(p *startup.Plan) {
 		for _, opt := range opts {
@@ -40,29 +39,28 @@ func WithOptions(opts ...Option) Option {
 	}
 }
 
-// WithNodes adds nodes, which start after those that were given to Register.
+// WithNodes adds nodes, which start after the nodes passed to Register.
 func WithNodes(nodes ...xregnode.Node) Option {
 	return func(p *startup.Plan) { p.Nodes = append(p.Nodes, nodes...) }
 }
 
-// WithEnvFile reads the files at paths into the environment before anything else, instead
-// of .env. A variable that is set already stays. A file that is missing is an error. Give
-// it to Register: the Runner comes too late for it.
+// WithEnvFile loads the files at paths into the environment instead of .env. Variables
+// that are already set keep their values. A missing file is an error. It must be passed
+// to Register.
 func WithEnvFile(paths ...string) Option {
-	return toRegister("WithEnvFile",
+	return registerOnly("WithEnvFile",
 		func(p *startup.Plan) { p.EnvFiles = append(p.EnvFiles, paths...) })
 }
 
-// WithoutEnvFile reads no file into the environment. Give it to Register.
+// WithoutEnvFile disables environment files. It must be passed to Register.
 func WithoutEnvFile() Option {
-	return toRegister("WithoutEnvFile", func(p *startup.Plan) { p.NoEnvFile = true })
+	return registerOnly("WithoutEnvFile", func(p *startup.Plan) { p.NoEnvFile = true })
 }
 
-// WithEnvDefaults sets variables that neither the environment nor .env sets: what an
-// application uses where nobody says otherwise. A later default of the same variable
-// wins. Give it to Register.
+// WithEnvDefaults sets variables that neither the environment nor .env sets. A later
+// default of the same variable has precedence. It must be passed to Register.
 func WithEnvDefaults(defaults map[xenv.EnvKey]string) Option {
-	return toRegister("WithEnvDefaults", func(p *startup.Plan) {
+	return registerOnly("WithEnvDefaults", func(p *startup.Plan) {
 		if p.EnvDefaults == nil {
 			p.EnvDefaults = map[xenv.EnvKey]string{}
 		}
@@ -70,67 +68,66 @@ func WithEnvDefaults(defaults map[xenv.EnvKey]string) Option {
 	})
 }
 
-// WithSnowflake makes the id node from these options instead of from the environment.
-// Where they give no number, it is leased as it would be without them. Give it to
-// Register.
+// WithSnowflake creates the ID node from these options instead of the environment. If
+// they set no node ID, the node leases one. It must be passed to Register.
 func WithSnowflake(opts ...xsnowflake.Option) Option {
-	return toRegister("WithSnowflake",
+	return registerOnly("WithSnowflake",
 		func(p *startup.Plan) { p.Snowflake = append(p.Snowflake, opts...) })
 }
 
-// WithLeases makes the application's leases, whatever LEASE_BACKEND says: such as
-// xlease.New(xlease.InProcess(nil)), which decides in this process alone. It runs when
-// database and cache are open, and the application closes what it returns. The last one
-// wins. Give it to Register.
+// WithLeases sets the application's leases and overrides LEASE_BACKEND. For example,
+// xlease.New(xlease.InProcess(nil)) covers only this process. The function runs after the
+// database and the cache are open, and the application closes its result. The last call
+// has precedence. It must be passed to Register.
 func WithLeases(open func(ctx context.Context) (*xlease.Leases, error)) Option {
-	return given("WithLeases",
-		open != nil, toRegister("WithLeases", func(p *startup.Plan) { p.Leases = open }))
+	return requireArg("WithLeases",
+		open != nil, registerOnly("WithLeases", func(p *startup.Plan) { p.Leases = open }))
 }
 
-// WithDebug turns the debug mode on or off, whatever PLINTH_DEBUG says.
+// WithDebug enables or disables debug mode and overrides PLINTH_DEBUG.
 func WithDebug(on bool) Option {
 	return setting(func(s *startup.Settings) { s.Serve.Debug = on })
 }
 
-// WithLogger makes the application write its lines to e. The process's default logger
-// stays as it is, and e is not closed at the stop: it is the caller's.
+// WithLogger makes the application log to e. The default logger of the process is
+// unchanged, and the caller remains responsible for closing e.
 func WithLogger(e *xlog.Engine) Option {
-	return given("WithLogger",
-		e != nil, toRegister("WithLogger", func(p *startup.Plan) { p.Logger = e }))
+	return requireArg("WithLogger",
+		e != nil, registerOnly("WithLogger", func(p *startup.Plan) { p.Logger = e }))
 }
 
-// WithLogConfig changes what the environment says about logs.
+// WithLogConfig overrides the environment's log configuration.
 func WithLogConfig(change func(*xlog.Config)) Option {
-	return given("WithLogConfig", change != nil, toRegister("WithLogConfig",
+	return requireArg("WithLogConfig", change != nil, registerOnly("WithLogConfig",
 		func(p *startup.Plan) { p.LogConfig = append(p.LogConfig, change) }))
 }
 
-// toRegister is an option that the Runner comes too late for.
-func toRegister(name string, option Option) Option {
+// registerOnly returns an option that the Runner cannot apply.
+func registerOnly(name string, option Option) Option {
 	return func(p *startup.Plan) {
 		if p.Late {
 			p.Problems = errors.Join(p.Problems,
-				fmt.Errorf("xoption: %s must be given to Register", name))
+				fmt.Errorf("xoption: %s must be passed to Register", name))
 		}
 		option(p)
 	}
 }
 
-// setting is an option that changes the settings of serving and stopping.
+// setting returns an option that changes the settings.
 func setting(change func(*startup.Settings)) Option {
 	return func(p *startup.Plan) { p.Settings = append(p.Settings, change) }
 }
 
-// given is option, or a problem if its argument is nil.
-func given(name string, ok bool, option Option) Option {
+// requireArg returns option, or an error if the argument is nil.
+func requireArg(name string, ok bool, option Option) Option {
 	if !ok {
-		return wrong("%s: its argument is nil", name)
+		return invalid("%s: argument is nil", name)
 	}
 	return option
 }
 
-// wrong is an option that cannot be.
-func wrong(format string, args ...any) Option {
+// invalid returns an option that reports an error.
+func invalid(format string, args ...any) Option {
 	err := fmt.Errorf("xoption: "+format, args...)
 	return func(p *startup.Plan) { p.Problems = errors.Join(p.Problems, err) }
 }

@@ -21,14 +21,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
 
-// plan returns the plan that opts make.
+// plan returns the plan of opts.
 func plan(opts ...xoption.Option) *startup.Plan {
 	p := &startup.Plan{}
 	xoption.WithOptions(opts...)(p)
 	return p
 }
 
-// phases returns the database and the cache that p asks for.
+// phases returns the phases of the database and the cache.
 func phases(p *startup.Plan) (list []*startup.Phase) {
 	for _, makePhase := range []func(*startup.Plan) *startup.Phase{p.Database, p.Cache} {
 		if makePhase == nil {
@@ -51,150 +51,161 @@ func check(t *testing.T, p *startup.Plan) error {
 	return list[0].Err
 }
 
-func TestOptionsOfADatabaseAddUpAndTheLaterWins(t *testing.T) {
-	p := plan(
-		xoption.WithDatabase(xoptdatabase.WithDriver("first", "")),
-		xoption.WithDatabase(xoptdatabase.WithDriver("second", "")),
-		xoption.WithDatabase(),
-	)
-	if err := p.Problems; err != nil {
-		t.Fatal(err)
-	}
-	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) ||
-		strings.Contains(err.Error(), `"first"`) {
-		t.Errorf("Check = %v, want the second driver named", err)
-	}
-}
+func TestWithDatabase(t *testing.T) {
+	t.Run("repeated calls combine their options and later ones have precedence",
+		func(t *testing.T) {
+			p := plan(
+				xoption.WithDatabase(xoptdatabase.WithDriver("first", "")),
+				xoption.WithDatabase(xoptdatabase.WithDriver("second", "")),
+				xoption.WithDatabase(),
+			)
+			if err := p.Problems; err != nil {
+				t.Fatal(err)
+			}
+			if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) ||
+				strings.Contains(err.Error(), `"first"`) {
+				t.Errorf("Check = %v, want the second driver", err)
+			}
+		})
 
-func TestOptionsOfACacheAddUpAndTheLaterWins(t *testing.T) {
-	p := plan(
-		xoption.WithCache(), xoption.WithCache(xoptcache.WithDriver("first")),
-		xoption.WithCache(xoptcache.WithDriver("second")),
-	)
-	if err := p.Problems; err != nil {
-		t.Fatal(err)
-	}
-	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) ||
-		strings.Contains(err.Error(), `"first"`) {
-		t.Errorf("Check = %v, want the second driver named", err)
-	}
-}
-
-func TestDriverNoneStartsNothing(t *testing.T) {
-	t.Setenv("DATABASE_DRIVER", "none")
-	t.Setenv("NOSQL_DRIVER", "none")
-	p := plan(xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithCache(xoptcache.FromEnv()))
-	if list := phases(p); len(list) != 0 {
-		t.Errorf("%d phases, want nothing to start", len(list))
-	}
-}
-
-func TestEnvironmentIsReadWhenThePhaseRuns(t *testing.T) {
-	t.Setenv("DATABASE_DRIVER", "none")
-	p := plan(xoption.WithDatabase(xoptdatabase.FromEnv()))
-	t.Setenv("DATABASE_DRIVER", "later")
-	if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"later"`) {
-		t.Errorf("Check = %v, want the driver of the later environment", err)
-	}
-}
-
-func TestNilOptionOfAPhaseIsSkipped(t *testing.T) {
-	if list := phases(plan(xoption.WithDatabase(nil), xoption.WithCache(nil))); len(list) != 0 {
-		t.Errorf("%d phases, want nothing to open", len(list))
-	}
-}
-
-func TestOptionsOfAPhaseAreEvaluatedOnce(t *testing.T) {
-	var database, cache int
-	p := plan(
-		xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}),
-			func(*xdb.Options) { database++ }),
-		xoption.WithCache(func(*xcache.Options) { cache++ }),
-	)
-	for _, phase := range phases(p) {
-		if phase.Err != nil {
-			t.Errorf("%s: %v", phase.Name, phase.Err)
+	t.Run("the environment is read when the phase runs", func(t *testing.T) {
+		t.Setenv("DATABASE_DRIVER", "none")
+		p := plan(xoption.WithDatabase(xoptdatabase.FromEnv()))
+		t.Setenv("DATABASE_DRIVER", "later")
+		if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"later"`) {
+			t.Errorf("Check = %v, want the driver of the later environment", err)
 		}
-	}
-	if database != 1 || cache != 1 {
-		t.Errorf("options ran %d and %d times, want once each", database, cache)
-	}
+	})
+
+	t.Run("a schema adds a setup step", func(t *testing.T) {
+		p := plan(xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{})))
+		if phase := phases(p)[0]; phase.Setup != nil {
+			t.Error("a database with nothing to migrate has a setup step")
+		}
+		xoption.WithDatabase(xoptdatabase.WithPrepare(func(*gorm.DB) error { return nil }))(p)
+		if phase := phases(p)[0]; phase.Setup == nil {
+			t.Error("a database with a Prepare function has no setup step")
+		}
+	})
+
+	t.Run("a driver without leases", func(t *testing.T) {
+		p := plan(xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{})))
+		if phase := phases(p)[0]; phase.Err != nil || phase.Leases != nil {
+			t.Errorf("Err = %v, supports leases: %t; want false",
+				phase.Err, phase.Leases != nil)
+		}
+	})
 }
 
-func TestSchemaIsSetUpWhereThereIsOne(t *testing.T) {
-	p := plan(xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{})))
-	if phase := phases(p)[0]; phase.Setup != nil {
-		t.Error("a database with nothing to migrate has a set-up")
-	}
-	xoption.WithDatabase(xoptdatabase.WithPrepare(func(*gorm.DB) error { return nil }))(p)
-	if phase := phases(p)[0]; phase.Setup == nil {
-		t.Error("a database with a Prepare function has no set-up")
-	}
+func TestWithCache(t *testing.T) {
+	t.Run("repeated calls combine their options and later ones have precedence",
+		func(t *testing.T) {
+			p := plan(
+				xoption.WithCache(), xoption.WithCache(xoptcache.WithDriver("first")),
+				xoption.WithCache(xoptcache.WithDriver("second")),
+			)
+			if err := p.Problems; err != nil {
+				t.Fatal(err)
+			}
+			if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) ||
+				strings.Contains(err.Error(), `"first"`) {
+				t.Errorf("Check = %v, want the second driver", err)
+			}
+		})
 }
 
-func TestDriverThatKeepsNoLeases(t *testing.T) {
-	p := plan(xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{})))
-	if phase := phases(p)[0]; phase.Err != nil || phase.Leases != nil {
-		t.Errorf("Err = %v, keeps leases: %t; want a database without",
-			phase.Err, phase.Leases != nil)
-	}
+func TestPhases(t *testing.T) {
+	t.Run("the driver none starts no phase", func(t *testing.T) {
+		t.Setenv("DATABASE_DRIVER", "none")
+		t.Setenv("NOSQL_DRIVER", "none")
+		p := plan(xoption.WithDatabase(xoptdatabase.FromEnv()),
+			xoption.WithCache(xoptcache.FromEnv()))
+		if list := phases(p); len(list) != 0 {
+			t.Errorf("%d phases, want none", len(list))
+		}
+	})
+
+	t.Run("nil options are skipped", func(t *testing.T) {
+		if list := phases(plan(xoption.WithDatabase(nil), xoption.WithCache(nil))); len(list) != 0 {
+			t.Errorf("%d phases, want none", len(list))
+		}
+	})
+
+	t.Run("options are evaluated once", func(t *testing.T) {
+		var database, cache int
+		p := plan(
+			xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{}),
+				func(*xdb.Options) { database++ }),
+			xoption.WithCache(func(*xcache.Options) { cache++ }),
+		)
+		for _, phase := range phases(p) {
+			if phase.Err != nil {
+				t.Errorf("%s: %v", phase.Name, phase.Err)
+			}
+		}
+		if database != 1 || cache != 1 {
+			t.Errorf("options ran %d and %d times, want once each", database, cache)
+		}
+	})
 }
 
-func TestNilFunctionsAreProblems(t *testing.T) {
-	p := plan(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil),
-		xoption.WithServer(nil),
-		xoption.WithLogConfig(nil), xoption.WithLogger(nil), xoption.WithListener(nil),
-		xoption.WithLeases(nil))
-	if n := strings.Count(p.Problems.Error(), "is nil"); n != 8 {
-		t.Errorf("Problems = %v, want 8", p.Problems)
-	}
+func TestOptions(t *testing.T) {
+	t.Run("nil functions are problems", func(t *testing.T) {
+		p := plan(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil),
+			xoption.WithServer(nil),
+			xoption.WithLogConfig(nil), xoption.WithLogger(nil), xoption.WithListener(nil),
+			xoption.WithLeases(nil))
+		if n := strings.Count(p.Problems.Error(), "is nil"); n != 8 {
+			t.Errorf("Problems = %v, want 8", p.Problems)
+		}
+	})
+
+	t.Run("are collected in order", func(t *testing.T) {
+		p := plan(
+			xoption.WithEnvFile("a"), xoption.WithEnvFile("b", "c"),
+			xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+			xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "1", xenv.Host: "h"}),
+			xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "2"}),
+			xoption.WithOptions(xoption.WithRoute(func(context.Context, *gin.Engine) {}), nil,
+				xoption.WithHealth()),
+			xoption.WithDrainDelay(time.Second), nil,
+		)
+		if strings.Join(p.EnvFiles, "") != "abc" || len(p.Snowflake) != 1 || len(p.Routes) != 1 ||
+			len(p.Settings) != 1 {
+			t.Errorf("plan = %+v", p)
+		}
+		if p.EnvDefaults[xenv.Port] != "2" || p.EnvDefaults[xenv.Host] != "h" {
+			t.Errorf("defaults = %v, want the later port", p.EnvDefaults)
+		}
+		if p.LivePath != "/healthz" || p.ReadyPath != "/readyz" {
+			t.Errorf("health = %q and %q, want the default paths", p.LivePath, p.ReadyPath)
+		}
+	})
+
+	t.Run("request limits", func(t *testing.T) {
+		for d, want := range map[time.Duration]time.Duration{0: -1, time.Second: time.Second} {
+			if got := served(xoption.WithRequestTimeout(d)).RequestTimeout; got != want {
+				t.Errorf("WithRequestTimeout(%s) = %s, want %s", d, got, want)
+			}
+		}
+		for n, want := range map[int64]int64{0: -1, 7: 7} {
+			if got := served(xoption.WithMaxBodyBytes(n)).MaxBodyBytes; got != want {
+				t.Errorf("WithMaxBodyBytes(%d) = %d, want %d", n, got, want)
+			}
+		}
+		for name, opt := range map[string]xoption.Option{"WithRequestTimeout": xoption.WithRequestTimeout(-1), "WithMaxBodyBytes": xoption.WithMaxBodyBytes(-1)} {
+			if err := plan(opt).Problems; err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s of a negative value = %v, want a problem", name, err)
+			}
+		}
+	})
 }
 
-func TestOptionsCollectInTheirOrder(t *testing.T) {
-	p := plan(
-		xoption.WithEnvFile("a"), xoption.WithEnvFile("b", "c"),
-		xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
-		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "1", xenv.Host: "h"}),
-		xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "2"}),
-		xoption.WithOptions(xoption.WithRoute(func(context.Context, *gin.Engine) {}), nil,
-			xoption.WithHealth()),
-		xoption.WithDrainDelay(time.Second), nil,
-	)
-	if strings.Join(p.EnvFiles, "") != "abc" || len(p.Snowflake) != 1 || len(p.Routes) != 1 ||
-		len(p.Settings) != 1 {
-		t.Errorf("plan = %+v", p)
-	}
-	if p.EnvDefaults[xenv.Port] != "2" || p.EnvDefaults[xenv.Host] != "h" {
-		t.Errorf("defaults = %v, want the later port", p.EnvDefaults)
-	}
-	if p.LivePath != "/healthz" || p.ReadyPath != "/readyz" {
-		t.Errorf("health = %q and %q, want the default paths", p.LivePath, p.ReadyPath)
-	}
-}
-
-// served returns the configuration of the request middleware that opt makes.
+// served returns the configuration of the request middleware with opt.
 func served(opt xoption.Option) xhelper.Config {
 	var settings startup.Settings
 	for _, change := range plan(opt).Settings {
 		change(&settings)
 	}
 	return settings.Serve
-}
-
-func TestLimitsOfRequests(t *testing.T) {
-	for d, want := range map[time.Duration]time.Duration{0: -1, time.Second: time.Second} {
-		if got := served(xoption.WithRequestTimeout(d)).RequestTimeout; got != want {
-			t.Errorf("WithRequestTimeout(%s) = %s, want %s", d, got, want)
-		}
-	}
-	for n, want := range map[int64]int64{0: -1, 7: 7} {
-		if got := served(xoption.WithMaxBodyBytes(n)).MaxBodyBytes; got != want {
-			t.Errorf("WithMaxBodyBytes(%d) = %d, want %d", n, got, want)
-		}
-	}
-	for name, opt := range map[string]xoption.Option{"WithRequestTimeout": xoption.WithRequestTimeout(-1), "WithMaxBodyBytes": xoption.WithMaxBodyBytes(-1)} {
-		if err := plan(opt).Problems; err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s of a negative value = %v, want a problem", name, err)
-		}
-	}
 }

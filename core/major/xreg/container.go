@@ -11,9 +11,9 @@ import (
 // kubernetesHost is set by Kubernetes in every container.
 const kubernetesHost xenv.EnvKey = "KUBERNETES_SERVICE_HOST"
 
-// inContainer reports whether the process runs in a container, as far as Kubernetes, the
-// marker file of Docker or Podman, or the control group of the first process in the file
-// system at root show it.
+// inContainer reports whether the process appears to run in a container. It checks for
+// Kubernetes, the marker files of Docker and Podman, and the control group of process 1
+// under root.
 func inContainer(root fs.FS) bool {
 	if _, set := xenv.GetEnv(kubernetesHost); set {
 		return true

@@ -13,30 +13,27 @@ import (
 	"github.com/plinthgo/plinth/core/major/xroute"
 )
 
-// setUpGin sets what gin keeps for the whole process: its mode, which makes it print, and
-// its validator.
+// setUpGin configures gin's process-wide mode and validator.
 var setUpGin = sync.OnceFunc(func() {
 	if gin.Mode() == gin.DebugMode {
-		gin.SetMode(gin.ReleaseMode) // the banner lists the routes instead
+		gin.SetMode(gin.ReleaseMode) // the banner lists the routes
 	}
-	binding.Validator = xvalid.GinBinding{} // which builds nothing until it is asked
+	binding.Validator = xvalid.GinBinding{} // built on first use
 })
 
-// newEngine makes the engine with the middleware that every route has. The middleware is
-// reached through a pointer, so that options which come later change it for the routes
-// that exist already.
+// newEngine creates the engine with the middleware of every route. The middleware is
+// loaded through a pointer, so that later options also apply to existing routes.
 func (r *Reg) newEngine() {
 	setUpGin()
 	e := gin.New()
 	e.ContextWithFallback = true
 	e.HandleMethodNotAllowed = true
-	// gin answers such a redirect past all middleware: without an id, a log line, an
-	// envelope
+	// gin redirects outside the middleware: without request ID, access log and envelope
 	e.RedirectTrailingSlash = false
 	e.RedirectFixedPath = false
-	_ = e.SetTrustedProxies(nil) // nil is no error
-	// Not X-Real-IP, which gin believes as well: a proxy that sets only the other header
-	// passes on what a client put there.
+	_ = e.SetTrustedProxies(nil) // nil is never an error
+	// Not X-Real-IP, which gin also trusts: a proxy that sets only X-Forwarded-For would
+	// pass on the client's X-Real-IP.
 	e.RemoteIPHeaders = []string{string(xhttp.XForwardedFor)}
 	r.bare = e.Group("/")
 	e.Use(answerHead(e), func(c *gin.Context) { (*r.serve.Load())(c) })
@@ -45,11 +42,11 @@ func (r *Reg) newEngine() {
 	r.Serve = e
 }
 
-// build makes the middleware of all options, and adds p's changes of the engine, health
-// and routes.
+// build sets the middleware of all options and applies the engine changes, health routes
+// and routes of p.
 func (r *Reg) build(p *startup.Plan) {
 	settings := r.Settings()
-	_ = r.Serve.SetTrustedProxies(settings.TrustedProxies) // checkProxies has reported its errors
+	_ = r.Serve.SetTrustedProxies(settings.TrustedProxies) // checkProxies reports the errors
 	handler := xhelper.Serve(settings.Serve)
 	r.serve.Store(&handler)
 	for _, change := range p.Engine {

@@ -11,9 +11,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-// loadEnvFiles reads the plan's files into the environment: by default .env, if it
-// exists. An error says where a file is wrong, and not what it contains there; the rest
-// of the file is read all the same, so that it can be checked too.
+// loadEnvFiles loads the environment files of p, by default .env if it exists. Errors
+// contain the line number but not the line. The valid lines of a file with errors are
+// applied, so that their values are checked too.
 func loadEnvFiles(p *startup.Plan) error {
 	if p.NoEnvFile {
 		return nil

@@ -1,14 +1,13 @@
 package xreg
 
-// SetExit replaces the end of the process and returns a function that puts it back.
+// SetExit replaces os.Exit until restore is called.
 func SetExit(fn func(code int)) (restore func()) {
 	old := exit
 	exit = fn
 	return func() { exit = old }
 }
 
-// SetTerminal says whether the program runs at a terminal and returns a function that
-// puts the truth back.
+// SetTerminal sets whether the program runs in a terminal until restore is called.
 func SetTerminal(is bool) (restore func()) {
 	old := atTerminal
 	atTerminal = func() bool { return is }

@@ -14,9 +14,9 @@ import (
 // headKey marks the context of a HEAD request that is routed as GET.
 type headKey struct{}
 
-// answerHead lets a GET route respond to HEAD, as net/http's ServeMux does: the handlers
-// run and see the method HEAD, and the server discards the body. gin has routes for one
-// method only. It is the first middleware, so that the others run once.
+// answerHead makes GET routes respond to HEAD, like http.ServeMux: the handler runs with
+// the method HEAD and the server discards the body. It must be the first middleware,
+// because it routes the request a second time.
 func answerHead(e *gin.Engine) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		r := c.Request
@@ -37,8 +37,8 @@ func answerHead(e *gin.Engine) gin.HandlerFunc {
 	}
 }
 
-// allowHead adds HEAD to the Allow header of a path that has GET, and reports whether GET
-// is the route of HEAD there.
+// allowHead adds HEAD to an Allow header that contains GET. It reports whether a HEAD
+// request can be routed as GET.
 func allowHead(h http.Header) bool {
 	methods := strings.Split(xhttp.Allow.Get(h), ", ")
 	if !slices.Contains(methods, http.MethodGet) || slices.Contains(methods, http.MethodHead) {

@@ -15,9 +15,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func TestNew_headOfGetRoutes(t *testing.T) {
+func TestHEAD_Routes(t *testing.T) {
 	var methods []string
-	reg, _ := begin(t, nil,
+	reg, _ := start(t, nil,
 		xoption.WithEngine(func(e *gin.Engine) {
 			e.Use(func(c *gin.Context) { methods = append(methods, c.Request.Method) })
 		}),
@@ -81,10 +81,10 @@ func TestNew_headOfGetRoutes(t *testing.T) {
 	}
 }
 
-// A handler of server-sent events that writes until its context ends.
-func TestNew_headOfStreams(t *testing.T) {
+// The handler of server-sent events writes until its context ends.
+func TestHEAD_Streams(t *testing.T) {
 	ended := make(chan error, 1)
-	reg, _ := begin(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+	reg, _ := start(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		e.GET("/events", func(c *gin.Context) {
 			c.Header("Content-Type", "text/event-stream")
 			c.Writer.Flush()

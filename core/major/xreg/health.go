@@ -11,11 +11,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// statusUnavailable is the state of an unwell node, and of a ready service that has one.
+// statusUnavailable is the state of a failed node, and of a ready service with one.
 const statusUnavailable = "unavailable"
 
-// nodeHealth is one node in the readiness answer. Error is the label of a code: the
-// error's own text may name hosts.
+// nodeHealth is a node in the readiness response. Error is the label of an error code,
+// because the error text may contain host names.
 type nodeHealth struct {
 	Name    string `json:"name"`
 	OK      bool   `json:"ok"`
@@ -24,13 +24,13 @@ type nodeHealth struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// readiness is the readiness answer.
+// readiness is the readiness response.
 type readiness struct {
 	Status string       `json:"status"`
 	Nodes  []nodeHealth `json:"nodes"`
 }
 
-// addHealth registers the health routes, outside the middleware.
+// addHealth registers the health routes, without the middleware.
 func (r *Reg) addHealth(p *startup.Plan) {
 	for path, handler := range map[string]gin.HandlerFunc{
 		p.LivePath:  answerLive,
@@ -41,40 +41,39 @@ func (r *Reg) addHealth(p *startup.Plan) {
 	}
 }
 
-// answerLive answers that the process serves.
 func answerLive(c *gin.Context) {
-	answer(c, http.StatusOK, map[string]string{"status": "alive"})
+	respond(c, http.StatusOK, map[string]string{"status": "alive"})
 }
 
-// answerReady answers 200 if the service is ready and all nodes are well. The nodes are
-// not asked once the stop has begun: the answer is no, and they may be closed.
+// answerReady responds with 200 if the service is ready and all nodes are healthy. It
+// does not check nodes during the shutdown, because they may be closed.
 func (r *Reg) answerReady(c *gin.Context) {
 	out := readiness{Nodes: []nodeHealth{}}
-	well := true
-	if r.life.State() < xhook.StateDraining {
+	healthy := true
+	if r.lifecycle.State() < xhook.StateDraining {
 		ctx := c.Request.Context()
-		for _, n := range r.life.Check(ctx) {
-			if ctx.Err() == nil { // else it is the caller who is not well
-				r.noteHealth(n)
+		for _, n := range r.lifecycle.Check(ctx) {
+			if ctx.Err() == nil { // otherwise the probe was canceled
+				r.logHealth(n)
 			}
-			well = well && n.OK
-			out.Nodes = append(out.Nodes, shown(n))
+			healthy = healthy && n.OK
+			out.Nodes = append(out.Nodes, publicHealth(n))
 		}
 	}
-	state := r.life.State() // also where the stop began meanwhile
+	state := r.lifecycle.State() // the shutdown may have started in the meantime
 	status := http.StatusServiceUnavailable
 	switch out.Status = state.String(); {
 	case state != xhook.StateReady:
-	case well:
+	case healthy:
 		status = http.StatusOK
 	default:
 		out.Status = statusUnavailable
 	}
-	answer(c, status, out)
+	respond(c, status, out)
 }
 
-// shown is what the outcome of a check says to anyone who asks.
-func shown(n xhook.Health) nodeHealth {
+// publicHealth returns the part of a result that clients may see.
+func publicHealth(n xhook.Health) nodeHealth {
 	out := nodeHealth{Name: n.Name, OK: n.OK, State: n.State, Latency: n.Latency.Microseconds()}
 	if n.Err != nil {
 		out.Error = xerror.From(n.Err).GetErrorCode().GetOutput()
@@ -82,28 +81,28 @@ func shown(n xhook.Health) nodeHealth {
 	return out
 }
 
-// noteHealth logs a node that has become unwell or degraded, or well again, once. The
-// line belongs to the application, and to no request.
-func (r *Reg) noteHealth(n xhook.Health) {
-	is := n.State
+// logHealth logs a node once when its state changes. The log line has the application's
+// context, not the request's.
+func (r *Reg) logHealth(n xhook.Health) {
+	now := n.State
 	if !n.OK {
-		is = statusUnavailable
+		now = statusUnavailable
 	}
-	switch was, known := r.health.Swap(n.Name, is); {
-	case was == is, !known && is == "":
+	switch before, known := r.health.Swap(n.Name, now); {
+	case before == now, !known && now == "":
 	case n.State != "":
-		initLog.Warn(r.Init.Ctx, "node is degraded",
+		initLog.Warn(r.Init.Ctx, "node degraded",
 			slog.String("part", n.Name), slog.String("state", n.State))
 	case n.OK:
-		initLog.Notice(r.Init.Ctx, "node is well again", slog.String("part", n.Name))
+		initLog.Notice(r.Init.Ctx, "node healthy again", slog.String("part", n.Name))
 	default:
-		initLog.Warn(r.Init.Ctx, "node is not well",
+		initLog.Warn(r.Init.Ctx, "node unhealthy",
 			slog.String("part", n.Name), slog.Any("error", n.Err))
 	}
 }
 
-// answer writes plain JSON.
-func answer(c *gin.Context, status int, body any) {
+// respond writes body as JSON that must not be cached.
+func respond(c *gin.Context, status int, body any) {
 	c.Header("Cache-Control", "no-store")
 	c.PureJSON(status, body)
 }

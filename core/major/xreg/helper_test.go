@@ -22,13 +22,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := xenv.SetEnv("LOG_DIR", "none"); err != nil { // no test writes beside the sources
+	// tests must not write log files to the source directory
+	if err := xenv.SetEnv("LOG_DIR", "none"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// buffer is a writer that may be read while it is written.
+// buffer is a bytes.Buffer that is safe for concurrent use.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -46,9 +47,9 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-// alone returns options that keep an application from sharing anything with another one,
-// and its log.
-func alone(t *testing.T) (xoption.Option, *buffer) {
+// isolated returns options for an application that shares nothing with others, and its
+// log.
+func isolated(t *testing.T) (xoption.Option, *buffer) {
 	t.Helper()
 	out := &buffer{}
 	engine, err := xlog.New(xlog.Config{Writer: out, Format: xlog.FormatJSON})
@@ -61,10 +62,10 @@ func alone(t *testing.T) (xoption.Option, *buffer) {
 	), out
 }
 
-// begin starts an application that is closed with the test.
-func begin(t *testing.T, nodes []xregnode.Node, opts ...xoption.Option) (*xreg.Reg, *buffer) {
+// start starts an application that is closed at the end of the test.
+func start(t *testing.T, nodes []xregnode.Node, opts ...xoption.Option) (*xreg.Reg, *buffer) {
 	t.Helper()
-	base, out := alone(t)
+	base, out := isolated(t)
 	reg, err := xreg.New(t.Context(), nodes, append([]xoption.Option{base}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +78,6 @@ func begin(t *testing.T, nodes []xregnode.Node, opts ...xoption.Option) (*xreg.R
 	return reg, out
 }
 
-// get asks the engine.
 func get(reg *xreg.Reg, method, path string, headers ...string) *httptest.ResponseRecorder {
 	req := httptest.NewRequestWithContext(context.Background(), method, path, http.NoBody)
 	for i := 0; i < len(headers); i += 2 {
@@ -88,14 +88,12 @@ func get(reg *xreg.Reg, method, path string, headers ...string) *httptest.Respon
 	return w
 }
 
-// getWith asks the engine within ctx.
 func getWith(ctx context.Context, reg *xreg.Reg, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", path, http.NoBody))
 	return w
 }
 
-// post sends a body to the engine.
 func post(reg *xreg.Reg, path, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodPost,
@@ -103,7 +101,6 @@ func post(reg *xreg.Reg, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// decode reads a JSON body.
 func decode[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var v T
@@ -113,7 +110,7 @@ func decode[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	return v
 }
 
-// linesWith counts the lines that contain text.
+// linesWith counts the log lines that contain text.
 func linesWith(out *buffer, text string) int {
 	n := 0
 	for line := range strings.Lines(out.String()) {
@@ -124,7 +121,7 @@ func linesWith(out *buffer, text string) int {
 	return n
 }
 
-// detail is what a part of the framework says about itself.
+// detail returns the detail of a part of the framework.
 func detail(reg *xreg.Reg, name string) string {
 	for _, part := range reg.Parts() {
 		if part.Name == name {
@@ -134,7 +131,7 @@ func detail(reg *xreg.Reg, name string) string {
 	return ""
 }
 
-// withPhase replaces the database, or the cache if that is its name.
+// withPhase replaces the database, or the cache if phase has that name.
 func withPhase(phase startup.Phase) xoption.Option {
 	makePhase := func(*startup.Plan) *startup.Phase { return &phase }
 	return func(p *startup.Plan) {

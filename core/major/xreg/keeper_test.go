@@ -18,17 +18,17 @@ import (
 
 var errDown = errors.New("the server does not answer")
 
-// keeper is a database or a cache that keeps leases.
+// keeper is a fake database or cache that supports leases.
 type keeper struct {
 	driver.Backend
 
-	name  string
-	scope driver.Scope
-	log   *[]string
-	down  atomic.Bool
-	err   error
-	ends  func() // called when it is closed
-	hangs func() // called in the place of an answer, which does not come until the context ends
+	name      string
+	scope     driver.Scope
+	log       *[]string
+	down      atomic.Bool
+	err       error
+	onClose   func() // called on Close
+	onAcquire func() // if set, called before a request blocks until its context ends
 
 	leases *xlease.Leases
 }
@@ -47,8 +47,8 @@ func (k *keeper) Acquire(ctx context.Context, r driver.Request) (driver.Grant, e
 	if k.down.Load() {
 		return driver.Grant{}, errDown
 	}
-	if k.hangs != nil {
-		k.hangs()
+	if k.onAcquire != nil {
+		k.onAcquire()
 		select {
 		case <-ctx.Done():
 			return driver.Grant{}, ctx.Err()
@@ -71,22 +71,21 @@ func (k *keeper) Release(ctx context.Context, h driver.Holding) (bool, error) {
 	return k.Backend.Release(ctx, h)
 }
 
-// lend returns its leases.
-func (k *keeper) lend(context.Context) (*xlease.Leases, error) { return k.leases, k.err }
+func (k *keeper) openLeases(context.Context) (*xlease.Leases, error) { return k.leases, k.err }
 
-// phase opens it under its key.
+// phase returns an option that opens k under its key.
 func (k *keeper) phase() xoption.Option {
 	p := startup.Phase{
 		Name: k.name, Key: xctx.DatabaseKey,
 		Start: func(context.Context) (any, error) { return k, nil },
 		Close: func(context.Context) error {
 			*k.log = append(*k.log, "close "+k.name)
-			if k.ends != nil {
-				k.ends()
+			if k.onClose != nil {
+				k.onClose()
 			}
 			return k.leases.Close()
 		},
-		Leases: k.lend,
+		Leases: k.openLeases,
 	}
 	if k.name == "cache" {
 		p.Key = xctx.CacheManagerKey
@@ -94,19 +93,20 @@ func (k *keeper) phase() xoption.Option {
 	return withPhase(p)
 }
 
-// unnumbered leaves the number of the id node to a lease.
-func unnumbered(t *testing.T) (xoption.Option, *buffer) {
+// isolatedLeased returns isolated options without a node ID, so that the ID node leases
+// one.
+func isolatedLeased(t *testing.T) (xoption.Option, *buffer) {
 	t.Helper()
 	t.Setenv("SNOWFLAKE_LEASE_DIR", t.TempDir())
-	base, out := alone(t)
+	base, out := isolated(t)
 	return xoption.WithOptions(base, func(p *startup.Plan) { p.Snowflake = nil }), out
 }
 
-// startUnnumbered starts an application that is closed with the test, and leases its
-// number.
-func startUnnumbered(t *testing.T, opts ...xoption.Option) (*xreg.Reg, *buffer) {
+// startLeased starts an application that leases its node ID and is closed at the end of
+// the test.
+func startLeased(t *testing.T, opts ...xoption.Option) (*xreg.Reg, *buffer) {
 	t.Helper()
-	base, out := unnumbered(t)
+	base, out := isolatedLeased(t)
 	reg, err := xreg.New(t.Context(), nil, append([]xoption.Option{base}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func startUnnumbered(t *testing.T, opts ...xoption.Option) (*xreg.Reg, *buffer) 
 	return reg, out
 }
 
-// source is where the log says that the number of the id node is from.
+// source returns the logged source of the node ID.
 func source(out *buffer) string {
 	found := ""
 	for line := range strings.Lines(out.String()) {

@@ -14,27 +14,27 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-// The values of LEASE_BACKEND that are the name of no phase.
+// Values of LEASE_BACKEND that do not name a phase.
 const (
 	leaseAuto = "auto"
 	leaseNone = "none"
 )
 
-// leasesPhase chooses which of these phases keeps the application's leases, when they
-// have started. It returns nil if nothing keeps leases, or has to.
+// leasesPhase returns the phase that opens the application's leases from the given
+// phases. It returns nil if no phase supports leases and none is required.
 func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 	phase := &startup.Phase{Name: "leases", Key: xctx.LeasesKey}
 	open := p.Leases
 	if open == nil {
-		// with the default for what Validate reports
+		// invalid variables have their defaults here; Validate reports them
 		env, _ := xenv.Load[leaseVariables](xenv.Environment())
-		keepers, err := leaseKeepers(env.LeaseBackend, phases)
-		if len(keepers) == 0 && err == nil {
+		candidates, err := leaseCandidates(env.LeaseBackend, phases)
+		if len(candidates) == 0 && err == nil {
 			return nil
 		}
 		phase.Err = err
 		open = func(ctx context.Context) (*xlease.Leases, error) {
-			return openLeases(ctx, env.LeaseBackend, keepers)
+			return openLeases(ctx, env.LeaseBackend, candidates)
 		}
 	}
 	detail := leaseNone
@@ -45,7 +45,7 @@ func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 			return nil, err
 		}
 		detail = leases.String()
-		t := leases.Capabilities() // two services on two hosts share nothing through a file
+		t := leases.Capabilities() // the scope matters: a file is not shared between hosts
 		initLog.Info(ctx, "locks and leases",
 			slog.String("backend", t.Name), slog.String("between", "all of one "+t.Scope.String()))
 		return leases, nil
@@ -53,13 +53,17 @@ func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 	return phase
 }
 
-// leaseKeepers returns the phases that LEASE_BACKEND names. The error reports a backend
-// that is not among them, or that keeps no leases. A phase with an error of its own could
-// keep some.
-func leaseKeepers(backend string, phases []*startup.Phase) (keepers []*startup.Phase, err error) {
-	remedy := map[string]string{
-		"database": "needs a database, and the application opens none: give Register xoption.WithDatabase and set " + xenv.DatabaseDriver.String(),
-		"cache":    "needs a cache, and the application opens none: give Register xoption.WithCache and set " + xenv.NoSqlDriver.String(),
+// leaseCandidates returns the phases that match LEASE_BACKEND. It returns an error if the
+// backend is not among them or does not support leases. A phase with a configuration
+// error counts, because its support is unknown.
+func leaseCandidates(
+	backend string, phases []*startup.Phase,
+) (candidates []*startup.Phase, err error) {
+	problem := map[string]string{
+		"database": "requires a database: pass xoption.WithDatabase to Register and set " +
+			xenv.DatabaseDriver.String(),
+		"cache": "requires a cache: pass xoption.WithCache to Register and set " +
+			xenv.NoSqlDriver.String(),
 	}[backend]
 	accepted := []string{leaseAuto, leaseNone}
 	for _, phase := range phases {
@@ -67,38 +71,37 @@ func leaseKeepers(backend string, phases []*startup.Phase) (keepers []*startup.P
 		case phase.Leases != nil || phase.Err != nil:
 			accepted = append(accepted, phase.Name)
 			if backend == leaseAuto || backend == phase.Name {
-				keepers = append(keepers, phase)
+				candidates = append(candidates, phase)
 			}
 		case phase.Name == backend:
-			remedy = "cannot be: the driver of the " + backend + " keeps no leases"
+			problem = "is not supported: the driver of the " + backend + " does not support leases"
 		}
 	}
 	if !slices.Contains(accepted, backend) {
-		err = xenv.Problem(xenv.LeaseBackend, backend, remedy, "here "+strings.Join(accepted, ", "))
+		err = xenv.Problem(xenv.LeaseBackend, backend, problem,
+			"here "+strings.Join(accepted, ", "))
 	}
-	return keepers, err
+	return candidates, err
 }
 
-// openLeases returns the leases of the keepers that LEASE_BACKEND names. Of several it
-// takes the one that decides between most: a database file and a cache server, say, of
-// which only the latter is there for the replicas on other hosts. They are nil where
-// there are none.
+// openLeases returns the leases with the widest scope of all candidates that match
+// LEASE_BACKEND, for example those of a cache server rather than those of a database
+// file. It returns nil if no candidate supports leases.
 func openLeases(
-	ctx context.Context, backend string, keepers []*startup.Phase,
+	ctx context.Context, backend string, candidates []*startup.Phase,
 ) (*xlease.Leases, error) {
 	var best *xlease.Leases
-	for _, k := range keepers {
+	for _, k := range candidates {
 		leases, err := k.Leases(ctx)
 		switch {
 		case backend == leaseAuto && errors.Is(err, xlease.ErrUnsupported):
 			continue
 		case err != nil:
-			// Nothing takes its place by itself: what another backend, or a file, then
-			// decides, it would decide for fewer processes, and two of them would make
-			// the same ids.
+			// Do not fall back to another backend: its leases might cover fewer
+			// processes, and two processes would then generate the same IDs.
 			other := map[string]string{"database": "cache", "cache": "database"}[k.Name]
 			return nil, fmt.Errorf(
-				"%w (with %s=%s the %s keeps the leases; accepted instead: %s, or %s with a %s for each replica)",
+				"%w (with %s=%s the %s stores the leases; accepted instead: %s, or %s with a %s for each replica)",
 				err, xenv.LeaseBackend, backend, k.Name, other, leaseNone, xenv.SnowflakeNodeID)
 		}
 		if best == nil || leases.Capabilities().Scope > best.Capabilities().Scope {

@@ -9,13 +9,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 )
 
-// openLog makes the process's default logger from environment and plan, unless the plan
-// brings its own. closeLog gives the former default back and closes the files.
+// openLog creates the default logger of the process from the environment and p, unless p
+// has a logger. closeLog restores the previous default and closes the files.
 func (r *Reg) openLog(p *startup.Plan) error {
 	if p.Logger != nil {
 		return nil
 	}
-	// each a default in place of what is wrong, so that all can be logged
+	// invalid values have their defaults, so that all problems can be logged
 	config, problems := xlog.ConfigFromEnv()
 	for _, change := range p.LogConfig {
 		change(&config)
@@ -28,7 +28,7 @@ func (r *Reg) openLog(p *startup.Plan) error {
 	r.closeLog = sync.OnceValue(func() error {
 		restore()
 		if err := engine.Close(); err != nil {
-			return fmt.Errorf("xreg: close of the log: %w", err)
+			return fmt.Errorf("xreg: close the log: %w", err)
 		}
 		return nil
 	})

@@ -14,17 +14,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
-// exit ends the process.
 var exit = os.Exit
 
-// Register is New for a main function: when the start fails it writes one line for each
-// problem and ends the program with exit code 1.
+// Register is like New for a main function: if the startup fails, it logs one line for
+// each problem and exits with code 1.
 //
-// From its beginning to the end of the Runner, or to Close, SIGINT, SIGTERM and SIGHUP
-// are caught. The first gives up the start, which closes what is open already; after the
-// start it ends StopRequested, and the Runner begins its stop at once. The second ends
-// the process. A start that goes on after the first, in a node that ignores its context,
-// ends the process with exit code 1 after the shutdown timeout and two seconds.
+// It catches SIGINT, SIGTERM and SIGHUP until the Runner returns or Close is called. The
+// first signal aborts the startup and closes what is open. After the startup the first
+// signal ends StopRequested, and the Runner starts the shutdown. A second signal exits
+// immediately. If a node ignores its context, an interrupted startup exits with code 1
+// two seconds after the shutdown timeout.
 func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) *Reg {
 	r := newReg()
 	log := context.WithoutCancel(ctx)
@@ -34,27 +33,27 @@ func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option
 			return
 		}
 		report.Bounded(func() {
-			initLog.Warn(log, "second signal: ending at once", slog.String("signal", s.String()))
+			initLog.Warn(log, "second signal: exiting immediately",
+				slog.String("signal", s.String()))
 		})
 		exit(signals.ExitCode(s))
 	})
 	opts = append(slices.Clip(opts), func(p *startup.Plan) { p.DefaultNode = true })
-	if err := r.begin(ctx, nodes, opts); err != nil {
+	if err := r.start(ctx, nodes, opts); err != nil {
 		const failed = "start failed: "
 		report.Problems(r.Init.Ctx, initLog, failed, err)
-		report.Problems(r.Init.Ctx, initLog, failed, r.giveUp())
+		report.Problems(r.Init.Ctx, initLog, failed, r.closeStarted())
 		_ = r.closeLog()
 		exit(1)
-		// only where exit has returned: until then a signal must not take the exit code
-		// away
+		// reached only in tests; a signal must not change the exit code before
 		r.watch.Stop()
 		return nil
 	}
 	return r
 }
 
-// interrupted logs the first signal. The start that it interrupts has the shutdown
-// timeout to return; a program without a Runner bounds its own stop.
+// interrupted logs the first signal. An interrupted startup must return within the
+// shutdown timeout. A program without a Runner limits its own shutdown.
 func (r *Reg) interrupted(ctx context.Context, s os.Signal) {
 	message := "start interrupted"
 	if r.step.Load() == nil {
@@ -63,7 +62,7 @@ func (r *Reg) interrupted(ctx context.Context, s os.Signal) {
 	report.Bounded(func() { initLog.Notice(ctx, message, slog.String("signal", s.String())) })
 	time.AfterFunc(r.Settings().ShutdownTimeout+signals.Grace, func() {
 		if step := r.step.Load(); step != nil {
-			const message = "shutdown timeout exceeded, exiting: a step of the start does not return"
+			const message = "shutdown timeout exceeded, exiting: a startup step did not return"
 			report.Bounded(func() { initLog.Error(ctx, message, slog.String("step", *step)) })
 			exit(1)
 		}

@@ -24,40 +24,39 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
-// quiet is a database that connects, and notes when its pool is closed.
-type quiet struct {
+// fakeDatabase is a database that connects and records the close of its pool.
+type fakeDatabase struct {
 	tests.DummyDialector
 
 	log *[]string
 }
 
-func (q quiet) Initialize(db *gorm.DB) error {
+func (q fakeDatabase) Initialize(db *gorm.DB) error {
 	*q.log = append(*q.log, "open database")
 	db.ConnPool = sql.OpenDB(q)
 	return nil
 }
 
-func (q quiet) Connect(context.Context) (sqldriver.Conn, error) {
-	return quietConn{log: q.log}, nil
+func (q fakeDatabase) Connect(context.Context) (sqldriver.Conn, error) {
+	return fakeConn{log: q.log}, nil
 }
 
-func (quiet) Driver() sqldriver.Driver { return nil }
+func (fakeDatabase) Driver() sqldriver.Driver { return nil }
 
-type quietConn struct {
+type fakeConn struct {
 	sqldriver.Conn
 
 	log *[]string
 }
 
-func (c quietConn) Close() error {
+func (c fakeConn) Close() error {
 	*c.log = append(*c.log, "close database")
 	return nil
 }
 
-// migrated is a database whose only change is a Prepare function, which notes what it
-// sees.
+// migrated returns a database with a Prepare function that records what it finds.
 func migrated(log *[]string, err error) xoption.Option {
-	return xoption.WithDatabase(xoptdatabase.WithDialector(quiet{log: log}),
+	return xoption.WithDatabase(xoptdatabase.WithDialector(fakeDatabase{log: log}),
 		xoptdatabase.WithPrepare(
 			func(ctx context.Context, _ *gorm.DB) error {
 				*log = append(*log, "prepare")
@@ -72,52 +71,77 @@ func migrated(log *[]string, err error) xoption.Option {
 			}))
 }
 
-func TestDatabaseIsMigratedWhenThereAreCacheLeasesAndIDs(t *testing.T) {
-	for _, late := range []bool{false, true} {
+func TestNew_Schema(t *testing.T) {
+	t.Run("the database is migrated after cache, leases and ID node have started",
+		func(t *testing.T) {
+			for _, late := range []bool{false, true} {
+				var log []string
+				cache := newKeeper("cache", driver.Cluster)
+				cache.log = &log
+				base, _ := isolatedLeased(t)
+				node := xregnode.Node{Key: xctx.Exec, Node: func(context.Context) (any, error) {
+					log = append(log, "node")
+					return nil, nil
+				}}
+				opts := []xoption.Option{migrated(&log, nil), cache.phase(),
+					xoption.WithNodes(node)}
+				first, rest := opts, []xoption.Option(nil)
+				if late {
+					first, rest = nil, opts
+				}
+				reg, err := xreg.New(t.Context(), nil, append([]xoption.Option{base}, first...)...)
+				if err == nil {
+					err = reg.Apply(rest...)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := reg.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				want := []string{
+					"open database", "prepare", "node", "release in cache", "close cache",
+					"close database",
+				}
+				if late { // the ID node keeps its leases
+					want = slices.DeleteFunc(want,
+						func(s string) bool { return s == "release in cache" })
+				}
+				if !slices.Equal(log, want) {
+					t.Errorf("late %t: order = %v, want %v", late, log, want)
+				}
+				if detail(reg, "database") != "dummy" || len(reg.Parts()) != 4 {
+					t.Errorf("late %t: parts = %v, want database, cache, leases and id node",
+						late, reg.Parts())
+				}
+			}
+		})
+
+	t.Run("a failed migration closes everything in reverse order", func(t *testing.T) {
+		boom := errors.New("boom")
 		var log []string
 		cache := newKeeper("cache", driver.Cluster)
 		cache.log = &log
-		base, _ := unnumbered(t)
-		node := xregnode.Node{Key: xctx.Exec, Node: func(context.Context) (any, error) {
-			log = append(log, "node")
-			return nil, nil
-		}}
-		opts := []xoption.Option{migrated(&log, nil), cache.phase(), xoption.WithNodes(node)}
-		first, rest := opts, []xoption.Option(nil)
-		if late {
-			first, rest = nil, opts
-		}
-		reg, err := xreg.New(t.Context(), nil, append([]xoption.Option{base}, first...)...)
-		if err == nil {
-			err = reg.Apply(rest...)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := reg.Close(t.Context()); err != nil {
-			t.Error(err)
+		base, _ := isolatedLeased(t)
+		if _, err := xreg.New(t.Context(), nil, base, migrated(&log, boom),
+			cache.phase()); !errors.Is(err, boom) ||
+			err.Error() != "database schema: xdb: prepare function 1: boom" {
+			t.Errorf("New = %v, want boom", err)
 		}
 		want := []string{
-			"open database", "prepare", "node", "release in cache", "close cache",
+			"open database", "prepare", "release in cache", "close cache",
 			"close database",
 		}
-		if late { // the ID node has not moved to the cache
-			want = slices.DeleteFunc(want, func(s string) bool { return s == "release in cache" })
-		}
 		if !slices.Equal(log, want) {
-			t.Errorf("late %t: order = %v, want %v", late, log, want)
+			t.Errorf("order = %v, want %v", log, want)
 		}
-		if detail(reg, "database") != "dummy" || len(reg.Parts()) != 4 {
-			t.Errorf("late %t: parts = %v, want database, cache, leases and id node",
-				late, reg.Parts())
-		}
-	}
+	})
 }
 
-func TestNew_optionsAreEvaluatedOnce(t *testing.T) {
+func TestNew_Options(t *testing.T) {
 	var log []string
 	database, cache := 0, 0
-	reg, _ := begin(t, nil, migrated(&log, nil),
+	reg, _ := start(t, nil, migrated(&log, nil),
 		xoption.WithDatabase(func(*xdb.Options) { database++ }),
 		xoption.WithCache(func(*xcache.Options) { cache++ }))
 	if database != 1 || cache != 1 || detail(reg, "database") != "dummy" {
@@ -125,35 +149,15 @@ func TestNew_optionsAreEvaluatedOnce(t *testing.T) {
 	}
 }
 
-func TestReg_Apply_optionsOfAnOpenDatabaseAreTooLate(t *testing.T) {
+func TestReg_Apply_OpenDatabase(t *testing.T) {
 	var log []string
-	reg, _ := begin(t, nil, migrated(&log, nil))
-	// alone it opens nothing
+	reg, _ := start(t, nil, migrated(&log, nil))
+	// without WithDatabase, this option opens nothing
 	late := xoption.WithDatabase(xoptdatabase.WithPrepare(func(context.Context, *gorm.DB) error {
 		return nil
 	}))
 	if err := reg.Apply(late); err == nil ||
-		!strings.Contains(err.Error(), "the database is open already") {
-		t.Errorf("Apply = %v, want it to be too late", err)
-	}
-}
-
-func TestMigrationThatFailsClosesAllThatIsOpenInReverse(t *testing.T) {
-	boom := errors.New("boom")
-	var log []string
-	cache := newKeeper("cache", driver.Cluster)
-	cache.log = &log
-	base, _ := unnumbered(t)
-	if _, err := xreg.New(t.Context(), nil, base, migrated(&log, boom),
-		cache.phase()); !errors.Is(err, boom) ||
-		err.Error() != "database schema: xdb: prepare function 1: boom" {
-		t.Errorf("New = %v, want boom", err)
-	}
-	want := []string{
-		"open database", "prepare", "release in cache", "close cache",
-		"close database",
-	}
-	if !slices.Equal(log, want) {
-		t.Errorf("order = %v, want %v", log, want)
+		!strings.Contains(err.Error(), "the database is already open") {
+		t.Errorf("Apply = %v, want an error", err)
 	}
 }

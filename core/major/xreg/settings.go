@@ -20,23 +20,23 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
-// check returns what is wrong with the settings beyond what xenv.Validate reports.
+// check returns the problems of the settings that xenv.Validate does not report.
 func check(s *startup.Settings) error {
 	return errors.Join(checkHost(), checkDrainDelay(s), checkProxies(s), s.Serve.Check())
 }
 
-// checkHost reports an address in place of a host, which may contain a password.
+// checkHost rejects a URL or an address in place of a host, because it may contain a
+// password.
 func checkHost() error {
 	host, _ := xenv.GetEnv(xenv.Host)
 	if !strings.ContainsAny(host, "@/") {
 		return nil
 	}
-	return xenv.Problem(xenv.Host, host, "is no host", "a name or an address without its port")
+	return xenv.Problem(xenv.Host, host, "is not a host", "a name or an address without its port")
 }
 
-// checkDrainDelay reports a drain delay after which no time is left for requests: they
-// would be cut off in every stop. What is wrong with one of the two alone is reported
-// elsewhere.
+// checkDrainDelay rejects a drain delay that leaves no time for requests, which would be
+// force-closed in every shutdown. Invalid single values are reported elsewhere.
 func checkDrainDelay(s *startup.Settings) error {
 	most := s.ShutdownTimeout - s.Reserve()
 	if s.DrainDelay <= 0 || s.ShutdownTimeout <= 0 || s.DrainDelay < most {
@@ -48,22 +48,23 @@ func checkDrainDelay(s *startup.Settings) error {
 		drainDelayKey, shutdownTimeoutKey, s.DrainDelay, s.ShutdownTimeout, most)
 }
 
-// atTerminal reports whether standard output or standard error is a terminal: then a
-// developer waits for the stop, and no load balancer. Either may be redirected to a file.
+// atTerminal reports whether standard output or standard error is a terminal. A
+// developer, not a load balancer, then waits for the shutdown. Either may be redirected
+// to a file.
 var atTerminal = func() bool {
 	return slices.ContainsFunc([]*os.File{os.Stdout, os.Stderr}, func(f *os.File) bool {
 		return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
 	})
 }
 
-// undecided is a drain delay that neither the environment nor an option sets.
-const undecided = -1
+// drainDelayUnset means that neither the environment nor an option sets the drain delay.
+const drainDelayUnset = -1
 
-// newSettings resolves the options so far against the environment, which has been
-// checked.
+// newSettings combines the environment with the options so far.
 func (r *Reg) newSettings() *startup.Settings {
-	env, _ := xenv.Load[variables](xenv.Environment()) // with defaults for what Validate reports
-	profile, _ := xbase.ParseProfile(env.Envelope)     // checked with the environment
+	// invalid variables have their defaults; Validate reports them
+	env, _ := xenv.Load[variables](xenv.Environment())
+	profile, _ := xbase.ParseProfile(env.Envelope) // Validate reports the error
 	s := &startup.Settings{
 		Address:         net.JoinHostPort(env.Host, strconv.Itoa(env.Port)),
 		TrustedProxies:  env.TrustedProxies,
@@ -89,12 +90,12 @@ func (r *Reg) newSettings() *startup.Settings {
 		},
 	}
 	if _, set := xenv.GetEnv(drainDelayKey); !set {
-		s.DrainDelay = undecided
+		s.DrainDelay = drainDelayUnset
 	}
 	for _, change := range r.changes {
 		change(s)
 	}
-	if s.DrainDelay == undecided {
+	if s.DrainDelay == drainDelayUnset {
 		s.DrainDelay = env.DrainDelay
 		if s.Serve.Debug || atTerminal() {
 			s.DrainDelay = 0
@@ -103,7 +104,7 @@ func (r *Reg) newSettings() *startup.Settings {
 	return s
 }
 
-// checkProxies reports what is neither an address nor a CIDR range.
+// checkProxies rejects values that are neither an address nor a CIDR range.
 func checkProxies(s *startup.Settings) error {
 	var errs []error
 	for _, proxy := range s.TrustedProxies {

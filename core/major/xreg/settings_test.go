@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
-func TestReg_Settings_drainDelay(t *testing.T) {
+func TestReg_Settings_DrainDelay(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		terminal bool
@@ -30,7 +30,7 @@ func TestReg_Settings_drainDelay(t *testing.T) {
 			if tc.env != "" {
 				t.Setenv("PLINTH_DRAIN_DELAY", tc.env)
 			}
-			reg, _ := begin(t, nil, xoption.WithOptions(tc.opt))
+			reg, _ := start(t, nil, xoption.WithOptions(tc.opt))
 			if got := reg.Settings().DrainDelay; got != tc.want {
 				t.Errorf("DrainDelay = %s, want %s", got, tc.want)
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// snowflakePhase starts the id node, which may lease its node ID.
+// snowflakePhase starts the ID node, which may lease its node ID.
 func snowflakePhase(p *startup.Plan) *startup.Phase {
 	var n *xsnowflake.Node
 	removeDefault := func() {}
@@ -40,14 +40,14 @@ func snowflakePhase(p *startup.Plan) *startup.Phase {
 	}
 }
 
-// idHealth is the health of an id node that cannot make ids because of err, which may be
-// nil.
+// idHealth converts the health of the ID node. err may be nil.
 func idHealth(err error) error {
 	switch {
 	case errors.Is(err, xsnowflake.ErrWaiting):
-		return xhook.Degraded("waiting") // as long as the ids of every replica do
+		return xhook.Degraded("waiting") // all replicas wait for the same time
 	case err != nil:
-		return xerror.Wrap(xerror.ServiceUnavailable, "", err) // as for who asks it for an id
+		// like the error for a caller that needs an ID
+		return xerror.Wrap(xerror.ServiceUnavailable, "", err)
 	default:
 		return nil
 	}
@@ -55,13 +55,13 @@ func idHealth(err error) error {
 
 func describeNode(n *xsnowflake.Node) string {
 	if !n.Leased() {
-		return n.Source() + ", with the first id"
+		return n.Source() + ", on first use"
 	}
 	return fmt.Sprintf("datacenter %d, node %d", n.DatacenterID(), n.NodeID())
 }
 
-// startSnowflake makes the id node and logs which node ID it has and why: two with one
-// node ID make the same ids.
+// startSnowflake creates the ID node and logs its node ID and its source: two nodes with
+// the same node ID generate the same IDs.
 func startSnowflake(ctx context.Context, opts []xsnowflake.Option) (*xsnowflake.Node, error) {
 	n, err := newNode(opts, nodeLeases(ctx)...)
 	if err != nil {
@@ -80,8 +80,8 @@ func startSnowflake(ctx context.Context, opts []xsnowflake.Option) (*xsnowflake.
 	return n, nil
 }
 
-// newNode makes the id node of opts, or that of the environment if there are none. leases
-// replace the folder of its leases.
+// newNode creates the ID node of opts, or of the environment if opts is empty. leases
+// replace the lease directory.
 func newNode(opts []xsnowflake.Option, leases ...xsnowflake.Option) (*xsnowflake.Node, error) {
 	if len(opts) > 0 {
 		return xsnowflake.NewNode(append(leases, opts...)...)
@@ -89,9 +89,8 @@ func newNode(opts []xsnowflake.Option, leases ...xsnowflake.Option) (*xsnowflake
 	return xsnowflake.FromEnv(leases...)
 }
 
-// nodeLeases leases node IDs with the application's leases, if these decide between all
-// processes that could make ids. Otherwise the node leases its ID in a folder on this
-// host.
+// nodeLeases returns the option to lease node IDs from the application's leases, if these
+// cover a cluster. Otherwise the node leases its ID in a directory of the host.
 func nodeLeases(ctx context.Context) []xsnowflake.Option {
 	leases, _ := ctx.Value(xctx.LeasesKey).(*xlease.Leases)
 	if leases == nil || leases.Capabilities().Scope < driver.Cluster {
@@ -108,7 +107,7 @@ func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
 	}
 	initLog.Info(ctx, "id node", attrs...)
 	if n.HostLocal() && inContainer(os.DirFS("/")) {
-		initLog.Warn(ctx, "the node ID is leased through a file, which other containers do not see: two replicas may generate equal ids",
+		initLog.Warn(ctx, "node ID leased through a file that other containers do not share: replicas may generate equal IDs",
 			slog.String("fix",
 				"lease it in a database or in Redis ("+xenv.LeaseBackend.String()+"), or set "+
 					xenv.SnowflakeDatacenterID.String()+" and "+xenv.SnowflakeNodeID.String()+
@@ -116,12 +115,12 @@ func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
 	}
 }
 
-// checkSnowflake checks the numbers of the options or of the environment against the
-// layout without taking a lease.
+// checkSnowflake validates the node ID of the options or of the environment without
+// acquiring a lease.
 func checkSnowflake(opts []xsnowflake.Option) error {
 	n, err := newNode(opts)
 	if err != nil {
-		return cmp.Or(errors.Unwrap(err), err) // the problems, without the package's name
+		return cmp.Or(errors.Unwrap(err), err) // without the package prefix
 	}
 	return n.Close()
 }

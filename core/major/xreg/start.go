@@ -16,18 +16,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// initLog writes the lines of the start and of the close.
+// initLog logs startup and close.
 var initLog = xlog.WithName(xlog.NamedINIT)
 
-// Part is a part of the framework that has started, for people.
+// Part describes a started component of the framework.
 type Part struct {
-	// Name is the phase's name.
+	// Name is the name of the phase.
 	Name string
-	// Detail is one line about it, without a secret. It may be empty.
+	// Detail describes the component in one line, without secrets. It may be empty.
 	Detail string
 }
 
-// steps returns what p asks to start, in order, and every problem of that.
+// steps returns the steps of p in order, and joins their problems.
 func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	errs := []error{r.nodes.Check(p.Nodes)}
 	add := func(name string, key xctx.ContextKey, makePhase func(*startup.Plan) *startup.Phase) {
@@ -63,7 +63,7 @@ func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	return list, errors.Join(errs...)
 }
 
-// phase makes the phase of a key, or nil if p does not ask for it.
+// phase creates the phase of a key, or nil if p does not configure it.
 func (r *Reg) phase(
 	p *startup.Plan, name string, key xctx.ContextKey, makePhase func(*startup.Plan) *startup.Phase,
 ) (phase *startup.Phase, err error) {
@@ -71,16 +71,16 @@ func (r *Reg) phase(
 		return nil, nil
 	}
 	if _, open := r.nodes.Get(key); open {
-		return nil, fmt.Errorf("xreg: the %s is open already: give all of its options to Register",
+		return nil, fmt.Errorf("xreg: the %s is already open: pass all of its options to Register",
 			name)
 	}
 	if err := xhook.Guard(func() error { phase = makePhase(p); return nil }); err != nil {
-		return nil, fmt.Errorf("%s: check: %w", name, r.panics(name, err))
+		return nil, fmt.Errorf("%s: check: %w", name, r.logPanics(name, err))
 	}
 	return phase, nil
 }
 
-// startOne runs one step and keeps its value.
+// startOne runs one step and stores its value.
 func (r *Reg) startOne(s *startup.Phase) error {
 	r.step.Store(&s.Name)
 	ctx := r.Init.Ctx
@@ -94,7 +94,7 @@ func (r *Reg) startOne(s *startup.Phase) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.Name, r.panics(s.Name, err))
+		return fmt.Errorf("%s: %w", s.Name, r.logPanics(s.Name, err))
 	}
 	detail := ""
 	if s.Detail != nil {
@@ -106,10 +106,10 @@ func (r *Reg) startOne(s *startup.Phase) error {
 	return nil
 }
 
-// keep stores the values of a step and notes how it is closed and checked.
+// keep stores the value of a step and registers its close function and health check.
 func (r *Reg) keep(s *startup.Phase, value any, detail string) {
 	name := s.Key.String()
-	if s.Key.IsReserved() { // a part of the framework
+	if s.Key.IsReserved() { // a component of the framework
 		name = s.Name
 		parts := append(r.Parts(), Part{Name: name, Detail: detail})
 		r.parts.Store(&parts)
@@ -124,18 +124,18 @@ func (r *Reg) keep(s *startup.Phase, value any, detail string) {
 	}
 	if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer &&
 		(v.IsNil() || slices.Contains(r.closing, value)) {
-		return // nothing, or the value of an earlier step: it is not closed twice
+		return // no value, or the value of an earlier step, which must not be closed twice
 	}
 	if fn := closer(s, value); fn != nil {
 		r.closing = append(r.closing, value)
-		r.life.OnClose(s.Name, fn)
+		r.lifecycle.OnClose(s.Name, fn)
 	}
 	if fn := checker(s, value); fn != nil {
-		r.life.AddHealth(name, fn)
+		r.lifecycle.AddHealth(name, fn)
 	}
 }
 
-// closer returns the function that closes a value, or nil.
+// closer returns the function that closes value, or nil.
 func closer(s *startup.Phase, value any) xhook.Func {
 	if s.Close != nil {
 		return s.Close
@@ -151,7 +151,7 @@ func closer(s *startup.Phase, value any) xhook.Func {
 	return nil
 }
 
-// checker returns the health check of a value, or nil.
+// checker returns the health check of value, or nil.
 func checker(s *startup.Phase, value any) xhook.Func {
 	if c, ok := value.(xhook.HealthChecker); ok && s.Health == nil {
 		return c.CheckHealth
@@ -159,7 +159,7 @@ func checker(s *startup.Phase, value any) xhook.Func {
 	return s.Health
 }
 
-// panics logs the stacks of panics and returns err.
-func (r *Reg) panics(part string, err error) error {
+// logPanics logs the stacks of panics and returns err.
+func (r *Reg) logPanics(part string, err error) error {
 	return report.Panics(r.Init.Ctx, initLog, part, err)
 }

@@ -1,9 +1,9 @@
-// Package xoptcache gives the options of package xcache that most applications use the
-// name under which the specification knows them.
+// Package xoptcache contains the most common options of package xcache under the names of
+// the specification.
 //
 //	xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithDefaultTTL(time.Hour))
 //
-// Every other ManagerOption of xcache may be given next to them.
+// They can be combined with any other xcache.ManagerOption.
 package xoptcache
 
 import (

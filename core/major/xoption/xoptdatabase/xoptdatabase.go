@@ -1,5 +1,5 @@
-// Package xoptdatabase gives the options of package xdb that most applications use the
-// name under which the specification knows them.
+// Package xoptdatabase contains the most common options of package xdb under the names of
+// the specification.
 //
 //	xoption.WithDatabase(
 //		xoptdatabase.FromEnv(),
@@ -8,7 +8,7 @@
 //		xoptdatabase.WithPrepare(prepare.Roles),
 //	)
 //
-// Every other option of xdb may be given next to them.
+// They can be combined with any other option of xdb.
 package xoptdatabase
 
 import (

@@ -1,5 +1,4 @@
-// Package xregnode holds the nodes of an application: what it starts, and the values that
-// they gave.
+// Package xregnode defines the nodes of an application and stores their values.
 package xregnode
 
 import (
@@ -11,34 +10,34 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Func starts one part of the application. ctx has the values of everything that started
-// before it.
+// Func starts one component of the application. ctx carries the values of all components
+// that started earlier.
 //
 // A value with a method Close(), Close() error or Close(context.Context) error is closed
-// at the stop, in reverse order; one with CheckHealth(context.Context) error takes part
-// in the readiness of the service.
+// at shutdown, in reverse order. A value with CheckHealth(context.Context) error
+// contributes to the readiness of the service.
 type Func = func(ctx context.Context) (any, error)
 
-// Node is a part of an application, and the key under which its value is found.
+// Node is a component of an application, and the key of its value.
 type Node struct {
-	// Key is the application's own, once in the list; xctx.Exec marks a node whose value
-	// is not kept.
+	// Key identifies the value and must be unique. Use xctx.Exec for a node without a
+	// value.
 	Key xctx.ContextKey
-	// Node is the function that starts it.
+	// Node starts the component.
 	Node Func
 }
 
-// Nodes is the collection of initialized nodes, which a context holds under
-// xctx.RegNodeKey. The zero value is empty and ready to use.
+// Nodes stores the values of started nodes. A context carries it under xctx.RegNodeKey.
+// The zero value is empty and ready to use. It is safe for concurrent use.
 type Nodes struct{ values sync.Map }
 
 // Get returns the value of a node.
 func (n *Nodes) Get(key xctx.ContextKey) (any, bool) { return n.values.Load(key) }
 
-// Set keeps the value of a node. Applications list their nodes instead.
+// Set stores the value of a node. Applications list their nodes instead.
 func (n *Nodes) Set(key xctx.ContextKey, value any) { n.values.Store(key, value) }
 
-// Check returns every problem of a list whose nodes are to be added to nodes, joined.
+// Check joins the problems of a list of nodes that are to be added to n.
 func (n *Nodes) Check(list []Node) error {
 	var errs []error
 	seen := map[xctx.ContextKey]int{}
@@ -47,20 +46,20 @@ func (n *Nodes) Check(list []Node) error {
 		if node.Node == nil {
 			errs = append(errs, fmt.Errorf("node %d (%q): the function is nil", at, key))
 		}
-		_, taken := n.Get(key)
+		_, registered := n.Get(key)
 		switch {
 		case key.IsExec():
 		case key.IsNil():
 			errs = append(errs,
-				fmt.Errorf("node %d: the key is empty (use xctx.Exec for a node that only runs)",
+				fmt.Errorf("node %d: the key is empty (use xctx.Exec for a node without a value)",
 					at))
 		case key.IsReserved():
 			errs = append(errs,
 				fmt.Errorf("node %d: the key %q is reserved for the framework", at, key))
 		case seen[key] > 0:
 			errs = append(errs,
-				fmt.Errorf("node %d: the key %q is already that of node %d", at, key, seen[key]))
-		case taken:
+				fmt.Errorf("node %d: the key %q is already used by node %d", at, key, seen[key]))
+		case registered:
 			errs = append(errs, fmt.Errorf("node %d: the key %q is already registered", at, key))
 		default:
 			seen[key] = at
@@ -69,21 +68,20 @@ func (n *Nodes) Check(list []Node) error {
 	return errors.Join(errs...)
 }
 
-// nodeContext answers the keys of its nodes, and xctx.RegNodeKey with the nodes
-// themselves.
+// nodeContext returns the values of its nodes, and the nodes for xctx.RegNodeKey.
 type nodeContext struct {
 	context.Context
 	nodes *Nodes
 }
 
-// NewContext returns a context in which the values of nodes are found under their keys,
-// also those that are set later. What answers requests on another transport wraps each
-// request's context with it.
+// NewContext returns a context that carries the values of nodes under their keys,
+// including values that are set later. Servers of other transports derive the context of
+// each request from it.
 func NewContext(ctx context.Context, nodes *Nodes) context.Context {
 	return nodeContext{Context: ctx, nodes: nodes}
 }
 
-// From returns the nodes of the application that ctx belongs to, or nil.
+// From returns the nodes of the application of ctx, or nil.
 func From(ctx context.Context) *Nodes {
 	if ctx == nil {
 		return nil

@@ -12,42 +12,44 @@ import (
 
 func node(context.Context) (any, error) { return nil, nil }
 
-func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
-	var nodes xregnode.Nodes
-	nodes.Set("old", 1)
-	err := nodes.Check([]xregnode.Node{
-		{Key: "a", Node: node},
-		{Key: "a", Node: node},
-		{Key: xctx.DatabaseKey, Node: node},
-		{Key: "", Node: node},
-		{Key: "b"},
-		{Key: "old", Node: node},
-		{Key: xctx.Exec, Node: node},
-		{Key: xctx.Exec, Node: node},
+func TestNodes_Check(t *testing.T) {
+	t.Run("reports all problems", func(t *testing.T) {
+		var nodes xregnode.Nodes
+		nodes.Set("old", 1)
+		err := nodes.Check([]xregnode.Node{
+			{Key: "a", Node: node},
+			{Key: "a", Node: node},
+			{Key: xctx.DatabaseKey, Node: node},
+			{Key: "", Node: node},
+			{Key: "b"},
+			{Key: "old", Node: node},
+			{Key: xctx.Exec, Node: node},
+			{Key: xctx.Exec, Node: node},
+		})
+		want := []string{
+			`node 2: the key "a" is already used by node 1`,
+			`node 3: the key "plinth_database" is reserved for the framework`,
+			`node 4: the key is empty (use xctx.Exec for a node without a value)`,
+			`node 5 ("b"): the function is nil`,
+			`node 6: the key "old" is already registered`,
+		}
+		if err == nil || err.Error() != strings.Join(want, "\n") {
+			t.Errorf("Check =\n%v\nwant\n%s", err, strings.Join(want, "\n"))
+		}
 	})
-	want := []string{
-		`node 2: the key "a" is already that of node 1`,
-		`node 3: the key "plinth_database" is reserved for the framework`,
-		`node 4: the key is empty (use xctx.Exec for a node that only runs)`,
-		`node 5 ("b"): the function is nil`,
-		`node 6: the key "old" is already registered`,
-	}
-	if err == nil || err.Error() != strings.Join(want, "\n") {
-		t.Errorf("Check =\n%v\nwant\n%s", err, strings.Join(want, "\n"))
-	}
+
+	t.Run("accepts a valid list", func(t *testing.T) {
+		err := new(xregnode.Nodes).Check([]xregnode.Node{
+			{Key: "a", Node: node},
+			{Key: xctx.EmailClientKey, Node: node},
+		})
+		if err != nil {
+			t.Errorf("Check = %v, want nil", err)
+		}
+	})
 }
 
-func TestCheckAcceptsAGoodList(t *testing.T) {
-	err := new(xregnode.Nodes).Check([]xregnode.Node{
-		{Key: "a", Node: node},
-		{Key: xctx.EmailClientKey, Node: node},
-	})
-	if err != nil {
-		t.Errorf("Check = %v, want nil", err)
-	}
-}
-
-func TestValueSetLaterIsFoundThroughAnEarlierContext(t *testing.T) {
+func TestNewContext(t *testing.T) {
 	var nodes xregnode.Nodes
 	type key struct{}
 	ctx := xregnode.NewContext(context.WithValue(t.Context(), key{}, "parent"), &nodes)
@@ -68,9 +70,9 @@ func TestValueSetLaterIsFoundThroughAnEarlierContext(t *testing.T) {
 	}
 }
 
-func TestContextWithoutNodesHasNone(t *testing.T) {
+func TestFrom_Empty(t *testing.T) {
 	if xregnode.From(t.Context()) != nil {
-		t.Error("From found nodes where there are none")
+		t.Error("From returned nodes for an empty context")
 	}
 	var empty xregnode.Nodes
 	if _, ok := empty.Get("a"); ok {
@@ -78,7 +80,7 @@ func TestContextWithoutNodesHasNone(t *testing.T) {
 	}
 }
 
-func TestNodesAreSafeForConcurrentUse(t *testing.T) {
+func TestNodes_Set_Concurrent(t *testing.T) {
 	var nodes xregnode.Nodes
 	var wg sync.WaitGroup
 	for i := range 8 {
