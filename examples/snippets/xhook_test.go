@@ -22,22 +22,22 @@ func startMailer(ctx context.Context) (any, error) { //nolint:unparam // a node
 	return mailer, nil
 }
 
-// xhookMailer stands for what a service starts and has to end.
+// xhookMailer is a component that a service starts and stops.
 type xhookMailer struct{}
 
 func newMailer() *xhookMailer { return &xhookMailer{} }
 
-// Flush sends what is left.
+// Flush sends the queued mails.
 func (*xhookMailer) Flush(context.Context) error {
-	fmt.Println("mails are sent") //nolint:forbidigo // the example prints it
+	fmt.Println("mail queue flushed") //nolint:forbidigo // output of the example
 	return nil
 }
 
-// Ping asks the server.
+// Ping checks the connection to the server.
 func (*xhookMailer) Ping(context.Context) error { return nil }
 
 func Example_xhook() {
-	l := xhook.New() // in a program, xreg does this and xmain the rest
+	l := xhook.New() // xreg and xmain do this for an application
 	ctx := xhook.NewContext(context.Background(), l)
 	if _, err := startMailer(ctx); err != nil {
 		fmt.Println(err)
@@ -49,7 +49,7 @@ func Example_xhook() {
 	_ = l.Stop(ctx)
 	// Output:
 	// mailer <nil>
-	// mails are sent
+	// mail queue flushed
 }
 
 const adminAddress = "127.0.0.1:0"
@@ -66,7 +66,7 @@ func serveAdmin(ctx context.Context, _ ...any) {
 	}
 	server := newAdminServer()
 	if !xhook.OnShutdown(ctx, "admin server", server.Shutdown) {
-		_ = listener.Close() // the stop came first: nobody would end the server
+		_ = listener.Close() // the shutdown has already started
 		return
 	}
 	release()
@@ -75,11 +75,11 @@ func serveAdmin(ctx context.Context, _ ...any) {
 	}
 }
 
-func TestSecondServerEndsWithTheService(t *testing.T) {
+func TestXhook_SecondServer(t *testing.T) {
 	t.Parallel()
 	l := xhook.New()
 	ctx := xhook.NewContext(t.Context(), l)
-	early, _ := xhook.HoldReady(ctx, "the task that is about to start")
+	early, _ := xhook.HoldReady(ctx, "task")
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -109,7 +109,7 @@ func xhookStream(c *gin.Context, events <-chan string, send func(event string)) 
 	}
 }
 
-func TestStreamEndsWhenTheServiceDrains(t *testing.T) {
+func TestXhook_Draining(t *testing.T) {
 	t.Parallel()
 	events := make(chan string, 1)
 	events <- "first"
@@ -121,6 +121,6 @@ func TestStreamEndsWhenTheServiceDrains(t *testing.T) {
 		})
 	})
 	if r := app.Request(http.MethodGet, "/events", nil); r.Body() != "first" {
-		t.Errorf("answer = %q, want the one event", r.Body())
+		t.Errorf("body = %q, want the first event", r.Body())
 	}
 }

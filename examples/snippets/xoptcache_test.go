@@ -17,13 +17,13 @@ func xoptcacheStart(ctx context.Context, nodes []xregnode.Node) *xreg.Reg {
 	return reg
 }
 
-func TestCacheIsChosenByTheEnvironment(t *testing.T) {
+func TestXoptcache_FromEnv(t *testing.T) {
 	t.Setenv("NOSQL_DRIVER", "memory")
 	t.Setenv("LOG_DIR", "none")
 	t.Setenv("LOG_LEVEL", "error")
 	reg := xoptcacheStart(t.Context(), nil)
 	if m := xcache.MustGetManager(reg.Init.Ctx); m == nil {
-		t.Error("there is no cache")
+		t.Error("cache is nil")
 	}
 	if err := reg.Close(t.Context()); err != nil {
 		t.Error(err)

@@ -35,7 +35,7 @@ func xoptdatabaseOption(
 	)
 }
 
-func TestDatabaseIsMigratedAndPrepared(t *testing.T) {
+func TestXoptdatabase_Setup(t *testing.T) {
 	t.Parallel()
 	migrations := fstest.MapFS{
 		"0001_names_are_unique.sql": {Data: []byte(
@@ -47,7 +47,7 @@ func TestDatabaseIsMigratedAndPrepared(t *testing.T) {
 		}))
 	var n int64
 	if err := xdb.MustGetDB(app.Context()).Table("roles").Count(&n).Error; err != nil || n != 1 {
-		t.Errorf("%d roles, %v; want the one that was prepared", n, err)
+		t.Errorf("%d roles, %v; want the prepared role", n, err)
 	}
 }
 
@@ -64,11 +64,11 @@ func xoptdatabaseOpen(ctx context.Context, use func(db *gorm.DB) error) error {
 	if err != nil {
 		return err
 	}
-	defer xdb.Close(db) //nolint:errcheck // nothing is left to write
+	defer xdb.Close(db) //nolint:errcheck // no pending writes
 	return use(db)
 }
 
-func TestDatabaseIsOpenedWithoutAnApplication(t *testing.T) {
+func TestXoptdatabase_Open(t *testing.T) {
 	t.Parallel()
 	if err := xoptdatabaseOpen(xhelperQuiet(), func(db *gorm.DB) error {
 		return db.Exec("INSERT INTO cities (name) VALUES ('Berlin')").Error

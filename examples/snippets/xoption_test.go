@@ -37,7 +37,7 @@ func xoptionStart(
 	return reg
 }
 
-func TestOptionsAreCarriedOut(t *testing.T) {
+func TestXoption_Register(t *testing.T) {
 	for name, value := range map[string]string{
 		"DATABASE_DRIVER": "sqlite", "DATABASE_PATH": ":memory:", "NOSQL_DRIVER": "memory",
 		"LOG_DIR": "none", "LOG_LEVEL": "error",
@@ -68,7 +68,7 @@ var _ = xoptionDefaults() // compiled for the page
 
 const searchKey xctx.ContextKey = "search"
 
-// xoptionSearch stands for the client of a search server.
+// xoptionSearch is a fake client of a search server.
 type xoptionSearch struct{ address string }
 
 func dialSearch(_ context.Context, address string) (any, error) {
@@ -85,7 +85,7 @@ func WithSearch(address string) xoption.Option {
 	})
 }
 
-func TestOwnOptionAddsANode(t *testing.T) {
+func TestXoption_CustomOption(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, WithSearch("search:9200"))
 	if search := xctxutil.MustGet[*xoptionSearch](app.Context(),

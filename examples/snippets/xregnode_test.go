@@ -17,7 +17,7 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// xregnodeIndex stands for something that a node opens.
+// xregnodeIndex is a component that a node opens.
 type xregnodeIndex struct{ db *gorm.DB }
 
 func openIndex(ctx context.Context, db *gorm.DB) (*xregnodeIndex, error) {
@@ -30,7 +30,7 @@ func warmUp(ctx context.Context) (any, error) {
 	if xctxutil.MustGet[*xregnodeIndex](ctx, indexKey).db == nil {
 		return nil, errors.New("the index has no database")
 	}
-	return nil, nil // a node that only runs has no value
+	return nil, nil // no value
 }
 
 func xregnodeStart(ctx context.Context, options ...xoption.Option) *xreg.Reg {
@@ -44,7 +44,7 @@ func xregnodeStart(ctx context.Context, options ...xoption.Option) *xreg.Reg {
 	return reg
 }
 
-func TestNodesSeeWhatCameBefore(t *testing.T) {
+func TestXregnode_Order(t *testing.T) {
 	t.Setenv("LOG_DIR", "none")
 	t.Setenv("LOG_LEVEL", "error")
 	reg := xregnodeStart(t.Context(),

@@ -1,4 +1,4 @@
-// Command xmain is the program on the page of xmain: a service with a task beside it.
+// Command xmain is the example of the page xmain: a service with a task.
 package main
 
 import (
@@ -24,7 +24,7 @@ func worker(ctx context.Context, _ ...any) {
 	}
 }
 
-// work does one thing, and reports whether there is more to do.
+// work processes one item and reports whether more work is left.
 func work(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():

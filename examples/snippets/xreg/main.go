@@ -1,4 +1,4 @@
-// Command xreg is the program on the page of xreg: a service with a node.
+// Command xreg is the example of the page xreg: a service with a node.
 package main
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// searchKey is where the node's value is found.
+// searchKey is the context key of the node's value.
 const searchKey xctx.ContextKey = "search"
 
-// Search stands for the client of a search server.
+// Search is a fake client of a search server.
 type Search struct{ words []string }
 
-// Has reports whether a word is known.
+// Has reports whether the index contains word.
 func (s *Search) Has(word string) bool { return slices.Contains(s.words, word) }
 
 func startSearch(context.Context) (any, error) {
