@@ -123,7 +123,7 @@ func TestApp_LogsOf(t *testing.T) {
 	if len(lines) != 1 || lines[0]["name"] != "MINE" || lines[0]["level"] != "info" ||
 		lines[0]["request_id"] != r.RequestID() ||
 		lines[0]["n"] != 7.0 || lines[0]["time"] == nil {
-		t.Errorf("lines = %+v, want the one of the request", lines)
+		t.Errorf("lines = %+v, want one line of the request", lines)
 	}
 	if got := two.LogsOf("said"); len(got) != 0 {
 		t.Errorf("the other application logged %+v", got)

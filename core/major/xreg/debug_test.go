@@ -67,7 +67,7 @@ func TestReg_DebugKey(t *testing.T) {
 			Key:  xctx.DebugKey,
 			Node: func(context.Context) (any, error) { return true, nil },
 		}}); err == nil {
-			t.Error("Check = nil, want the key refused")
+			t.Error("Check = nil, want an error for the reserved key")
 		}
 	})
 }

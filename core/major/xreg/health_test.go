@@ -76,7 +76,7 @@ func TestReadyz(t *testing.T) {
 		}
 	})
 
-	t.Run("lists nodes without their error texts", func(t *testing.T) {
+	t.Run("lists nodes without error messages", func(t *testing.T) {
 		p := &healthNode{}
 		reg, out := start(t, []xregnode.Node{{
 			Key:  "db",

@@ -162,7 +162,7 @@ func TestNew_EnvFile(t *testing.T) {
 		}
 		defer func() { _ = reg.Close(t.Context()) }()
 		if s := reg.Settings(); s.Address != "127.0.0.1:4711" || seen != "4711" {
-			t.Errorf("address = %s, phase saw %s; want the file's port and the environment's host",
+			t.Errorf("address = %s, phase found %s; want the file's port and the environment's host",
 				s.Address, seen)
 		}
 		if d := detail(reg, "snowflake"); d != "datacenter 1, node 5" {
