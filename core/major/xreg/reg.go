@@ -193,8 +193,8 @@ func (r *Reg) Parts() []Part { return slices.Clone(*r.parts.Load()) }
 // Life returns the application's lifecycle.
 func (r *Reg) Life() *xhook.Lifecycle { return r.lifecycle }
 
-// StopRequested returns a context that ends with the context passed to New or Register. If
-// Register started the application, it also ends with the first signal.
+// StopRequested returns a context that ends with the context passed to New or Register.
+// If Register started the application, it also ends with the first signal.
 func (r *Reg) StopRequested() context.Context { return r.parent }
 
 // Cancel cancels the application's context. Close calls it too.
