@@ -36,7 +36,9 @@ func TestLifecycle_Hooks(t *testing.T) {
 			xhook.OnStop(ctx, n, record(&log, "stop"+n, nil))
 			l.OnClose(n, record(&log, "close"+n, nil))
 		}
-		for _, run := range []func(context.Context) error{l.Start, l.Ready, l.Drain, l.Stop, l.Stop} {
+		for _, run := range []func(context.Context) error{
+			l.Start, l.Ready, l.Drain, l.Stop, l.Stop,
+		} {
 			if err := run(ctx); err != nil {
 				t.Fatal(err)
 			}

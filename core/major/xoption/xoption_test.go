@@ -193,7 +193,10 @@ func TestOptions(t *testing.T) {
 				t.Errorf("WithMaxBodyBytes(%d) = %d, want %d", n, got, want)
 			}
 		}
-		for name, opt := range map[string]xoption.Option{"WithRequestTimeout": xoption.WithRequestTimeout(-1), "WithMaxBodyBytes": xoption.WithMaxBodyBytes(-1)} {
+		for name, opt := range map[string]xoption.Option{
+			"WithRequestTimeout": xoption.WithRequestTimeout(-1),
+			"WithMaxBodyBytes":   xoption.WithMaxBodyBytes(-1),
+		} {
 			if err := plan(opt).Problems; err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s of a negative value = %v, want a problem", name, err)
 			}
