@@ -1,4 +1,4 @@
-// Command notes keeps notes: DATABASE_DRIVER=sqlite DATABASE_PATH=notes.db notes
+// Command notes stores notes: DATABASE_DRIVER=sqlite DATABASE_PATH=notes.db notes
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// Note is what somebody wants to remember.
+// Note is a short text that a user stores.
 type Note struct {
 	xmodels.BaseEntity        // id, created_at, updated_at
 	Text               string `binding:"required,max=1000" json:"text"`
@@ -42,7 +42,7 @@ func routes(_ context.Context, engine *gin.Engine) {
 			return // the error has been reported
 		}
 		if err := xdb.MustGetDB(c).Create(note).Error; err != nil {
-			_ = c.Error(err) // becomes a code; nothing of its text leaves the process
+			_ = c.Error(err) // the client gets an error code, never the text of err
 			return
 		}
 		xresult.SuccessHasData(c, "noted", note)

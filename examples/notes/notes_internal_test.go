@@ -14,13 +14,13 @@ func TestNote(t *testing.T) {
 	var note Note
 	r := app.Request(http.MethodPost, "/notes", gin.H{"text": "buy milk"})
 	if r.Into(&note); r.Status() != http.StatusOK || note.ID.IsZero() || note.Text != "buy milk" {
-		t.Errorf("answer = %d %s", r.Status(), r.Body())
+		t.Errorf("response = %d %s", r.Status(), r.Body())
 	}
 }
 
-func TestEmptyNoteIsRefused(t *testing.T) {
+func TestNote_Empty(t *testing.T) {
 	app := plinthtest.New(t, options()...)
 	if r := app.Request(http.MethodPost, "/notes", gin.H{"text": ""}); r.Output() != "BODY_ERROR" {
-		t.Errorf("answer = %d %s, want BODY_ERROR", r.Status(), r.Body())
+		t.Errorf("response = %d %s, want BODY_ERROR", r.Status(), r.Body())
 	}
 }

@@ -16,20 +16,20 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
-// SeatTaken is a code of the application.
+// SeatTaken is an error code of the application.
 var SeatTaken = xerror.MustErrorCode(40970, "SEAT_TAKEN", "The seat is taken", "座位已被占用")
 
-func TestApplicationsOwnCodeHasTheStatusOfItsNumber(t *testing.T) {
+func TestMustErrorCode_Status(t *testing.T) {
 	t.Parallel()
 	if SeatTaken.Status() != 409 {
 		t.Errorf("status = %d, want 409", SeatTaken.Status())
 	}
 }
 
-// searchIndex stands for what finds things beside the database.
+// searchIndex is a double of a search service.
 type searchIndex struct{ db *gorm.DB }
 
-func TestNodesAreStartedInOrderWithTheDatabase(t *testing.T) {
+func TestWithNodes_Order(t *testing.T) {
 	t.Parallel()
 	warm := false
 	openSearch := func(_ context.Context, db *gorm.DB) (any, error) {
@@ -47,7 +47,7 @@ func TestNodesAreStartedInOrderWithTheDatabase(t *testing.T) {
 		{Key: "search", Node: func(ctx context.Context) (any, error) {
 			return openSearch(ctx, xdb.MustGetDB(ctx))
 		}},
-		{Key: xctx.Exec, Node: warmUp}, // runs, and keeps nothing
+		{Key: xctx.Exec, Node: warmUp}, // runs once and stores no value
 	}
 	plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv()), xoption.WithNodes(nodes...))
 	if !warm {

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-func TestDatabaseOfTheVariableOpens(t *testing.T) {
+func TestOpen_PostgresDSN(t *testing.T) {
 	t.Parallel()
 	dsn, ok := xenv.GetEnv("PLINTH_TEST_POSTGRES_DSN")
 	if !ok {

@@ -1,6 +1,5 @@
-// Envdoc writes what is made from the table of environment variables: .env.example and
-// the documentation's page. With -check it writes nothing and fails where one is out of
-// date.
+// Envdoc generates .env.example and the configuration page of the guide from the registered
+// environment variables. With -check it writes nothing and fails if a file is out of date.
 package main
 
 import (
@@ -27,7 +26,7 @@ import (
 )
 
 func main() {
-	check := flag.Bool("check", false, "fail where a file is out of date")
+	check := flag.Bool("check", false, "fail if a file is out of date instead of writing it")
 	flag.Parse()
 	put := write
 	if *check {
@@ -71,7 +70,7 @@ func compare(path, text string) error {
 	return nil
 }
 
-// page is the documentation's list of variables, with tables in the place of a line.
+// page is the page of the guide. The line TABLES is replaced by the generated tables.
 //
 //go:embed environment.md
 var page string

@@ -14,7 +14,7 @@ func TestOrder(t *testing.T) {
 	app := plinthtest.New(t, options()...)
 	var order Order
 	if r := app.Request("POST", "/orders", gin.H{"item": "tea", "count": 2}); r.Status() != 200 {
-		t.Fatalf("answer = %d %s", r.Status(), r.Body())
+		t.Fatalf("response = %d %s", r.Status(), r.Body())
 	} else if r.Into(&order); order.ID.IsZero() || order.Item != "tea" {
 		t.Errorf("order = %+v", order)
 	}
@@ -28,13 +28,13 @@ func TestOrder(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if r := app.Request("POST", "/orders", tc.body); r.Output() != tc.want {
-				t.Errorf("answer = %d %s, want %s", r.Status(), r.Body(), tc.want)
+				t.Errorf("response = %d %s, want %s", r.Status(), r.Body(), tc.want)
 			}
 		})
 	}
 }
 
-func TestOldOrdersAreForgotten(t *testing.T) {
+func TestClean(t *testing.T) {
 	app := plinthtest.New(t, options()...)
 	ctx := app.Context()
 	old := Order{Item: "tea", Count: 1}
@@ -50,7 +50,7 @@ func TestOldOrdersAreForgotten(t *testing.T) {
 	var left []Order
 	if err := xdb.MustGetDB(ctx).Find(&left).Error; err != nil || len(left) != 1 ||
 		left[0].Item != "cup" {
-		t.Errorf("left = %+v, %v, want the cup", left, err)
+		t.Errorf("remaining orders = %+v, %v, want the cup", left, err)
 	}
 	for _, job := range jobs() {
 		if err := job.Err(); err != nil {

@@ -1,4 +1,4 @@
-// Command after serves orders as a service does that began with Plinth.
+// Command after serves orders after the last migration step.
 package main
 
 import (
@@ -29,14 +29,14 @@ var soldOut = xerror.MustErrorCode(40970, "SOLD_OUT", "Sold out", "已售罄")
 
 var log = xlog.WithName(xlog.NamedLOGC, "order")
 
-// Order is what somebody has ordered.
+// Order is the order of a customer.
 type Order struct {
 	xmodels.BaseEntity
 	Item  string `gorm:"size:64;not null" json:"item"`
 	Count int    `json:"count"`
 }
 
-// OrderRequest is what a client sends.
+// OrderRequest is the body of POST /orders.
 type OrderRequest struct {
 	Item  string `binding:"required,max=64"        json:"item"`
 	Count int    `binding:"required,min=1,max=100" json:"count"`
@@ -87,10 +87,10 @@ func place(ctx context.Context, item string, count int) (*Order, error) {
 	}
 	order := &Order{Item: item, Count: count}
 	if err := xdb.MustGetDB(ctx).Create(order).Error; err != nil {
-		return nil, err // its code is found, its text stays in the log
+		return nil, err // mapped to an error code; the text appears only in the log
 	}
 	log.Info(ctx, "ordered", slog.Any("order", order.ID), slog.Int("count", count))
-	asyncx.Async(ctx, func(ctx context.Context) { tell(ctx, order) }, asyncx.WithName("tell"),
+	asyncx.Async(ctx, func(ctx context.Context) { notify(ctx, order) }, asyncx.WithName("notify"),
 		asyncx.WithTimeout(10*time.Second))
 	return order, nil
 }
@@ -100,5 +100,7 @@ func clean(ctx context.Context) error {
 		time.Now().AddDate(0, 0, -90)).Delete(&Order{}).Error
 }
 
-// tell would send a message to the warehouse.
-func tell(ctx context.Context, order *Order) { log.Debug(ctx, "told", slog.Any("order", order.ID)) }
+// notify is a placeholder for a message to the warehouse.
+func notify(ctx context.Context, order *Order) {
+	log.Debug(ctx, "warehouse notified", slog.Any("order", order.ID))
+}

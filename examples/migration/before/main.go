@@ -4,7 +4,7 @@ package main
 import (
 	"context"
 	"errors"
-	"log" //nolint:depguard // the service is one that knows no Plinth
+	"log" //nolint:depguard // this service does not use Plinth
 	"net/http"
 	"os"
 	"os/signal"

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/plinthtest"
 )
 
-func TestAnswersKeepTheirShape(t *testing.T) {
+func TestServe_OldEnvelope(t *testing.T) {
 	app := plinthtest.New(t, options()...)
 	for _, tc := range []struct {
 		name, method, path string
@@ -26,7 +26,7 @@ func TestAnswersKeepTheirShape(t *testing.T) {
 			"count": 2,
 		}, status: 409, want: `{"code":409,"msg":"sold out"}`},
 		{
-			name: "old refusal", method: "POST", path: "/orders",
+			name: "old validation error", method: "POST", path: "/orders",
 			body: gin.H{"item": "tea"}, status: 400, want: `"code":400`,
 		},
 		{name: "new handler", method: "GET", path: "/orders/1", status: 200, want: `"item":"tea"`},
@@ -35,14 +35,14 @@ func TestAnswersKeepTheirShape(t *testing.T) {
 			status: 404, want: `{"code":404,"msg":"The record does not exist"}`,
 		},
 		{
-			name: "no route", method: "GET", path: "/nothing",
+			name: "unknown path", method: "GET", path: "/nothing",
 			status: 404, want: `"output":"PAGE_NOT_FOUND"`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := app.Request(tc.method, tc.path, tc.body)
 			if r.Status() != tc.status || !strings.Contains(r.Body(), tc.want) {
-				t.Errorf("answer = %d %s, want %d with %s",
+				t.Errorf("response = %d %s, want %d with %s",
 					r.Status(), r.Body(), tc.status, tc.want)
 			}
 		})

@@ -1,5 +1,5 @@
-// Command first serves the same orders with the start, the stop and the request path of
-// Plinth, and handlers as they were.
+// Command first serves the same orders after the first migration step: Plinth starts the
+// service, handles requests and shuts it down. The handlers are unchanged.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/plinthgo/plinth/examples/migration/orders"
 )
 
-// soldOut is what clients know as 409.
+// soldOut has the status 409 that clients expect.
 var soldOut = xerror.MustErrorCode(40970, "SOLD_OUT", "Sold out", "已售罄")
 
 func main() {
@@ -31,7 +31,7 @@ func options() []xoption.Option {
 			xenv.Host:           "0.0.0.0",
 			xenv.Port:           "8080",
 			xenv.DatabaseDriver: "sqlite",
-			"DATABASE_PATH":     xenv.GetEnvString("DB_FILE", ""), // the name that deployments know
+			"DATABASE_PATH":     xenv.GetEnvString("DB_FILE", ""), // the name that deployments use
 		}),
 		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&orders.Order{})),
 		xoption.WithErrorMapper(xerror.MapIs(orders.ErrSoldOut, soldOut)),
@@ -47,7 +47,7 @@ func routes(ctx context.Context, engine *gin.Engine) {
 	engine.GET("/orders/:id", find)
 }
 
-// oldEnvelope answers errors in the shape that clients know.
+// oldEnvelope writes errors in the envelope of the old service.
 func oldEnvelope(c *gin.Context) {
 	c.Next()
 	last := c.Errors.Last()
@@ -63,7 +63,7 @@ func oldEnvelope(c *gin.Context) {
 	c.JSON(status, gin.H{"code": status, "msg": message})
 }
 
-// find is a new handler: it leaves its errors to whoever answers them.
+// find is a new handler. It passes errors to c.Error.
 func find(c *gin.Context) {
 	var order orders.Order
 	if err := xdb.MustGetDB(c).First(&order, c.Param("id")).Error; err != nil {

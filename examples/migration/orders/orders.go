@@ -1,10 +1,9 @@
-// Package orders is what a gin service looks like that was written by hand: the part that
-// moves over last.
+// Package orders has the handlers of a gin service without Plinth. They are migrated last.
 package orders
 
 import (
 	"errors"
-	"log" //nolint:depguard // the log that moves over
+	"log" //nolint:depguard // migrated in a later step
 	"net/http"
 	"time"
 
@@ -12,10 +11,10 @@ import (
 	"gorm.io/gorm"
 )
 
-// ErrSoldOut answers an order of something that nobody has any more.
+// ErrSoldOut reports that an item is out of stock.
 var ErrSoldOut = errors.New("sold out")
 
-// Order is what somebody has ordered.
+// Order is the order of a customer.
 type Order struct {
 	ID        uint      `gorm:"primaryKey"       json:"id"`
 	CreatedAt time.Time `json:"created_at"`
@@ -23,13 +22,13 @@ type Order struct {
 	Count     int       `json:"count"`
 }
 
-// OrderRequest is what a client sends.
+// OrderRequest is the body of POST /orders.
 type OrderRequest struct {
 	Item  string `binding:"required,max=64"        json:"item"`
 	Count int    `binding:"required,min=1,max=100" json:"count"`
 }
 
-// Server answers requests.
+// Server handles requests.
 type Server struct{ DB *gorm.DB }
 
 // Routes registers the routes.
@@ -37,7 +36,7 @@ func (s *Server) Routes(engine *gin.Engine) {
 	engine.POST("/orders", s.Create)
 }
 
-// Create answers POST /orders.
+// Create handles POST /orders.
 func (s *Server) Create(c *gin.Context) {
 	var request OrderRequest
 	if err := c.ShouldBindJSON(&request); err != nil {
@@ -54,7 +53,7 @@ func (s *Server) Create(c *gin.Context) {
 		c.JSON(http.StatusInternalServerError, gin.H{"code": 500, "msg": "internal error"})
 		return
 	}
-	go Tell(order)
+	go Notify(order)
 	c.JSON(http.StatusOK, gin.H{"code": 0, "msg": "ok", "data": order})
 }
 
@@ -66,12 +65,12 @@ func (s *Server) place(item string, count int) (*Order, error) {
 	return order, s.DB.Create(order).Error
 }
 
-// Clean forgets old orders every hour. It does not return.
+// Clean deletes old orders every hour. It does not return.
 func (s *Server) Clean() {
 	for range time.Tick(time.Hour) {
 		s.DB.Where("created_at < ?", time.Now().AddDate(0, 0, -90)).Delete(&Order{})
 	}
 }
 
-// Tell would send a message to the warehouse.
-func Tell(order *Order) { _ = order.Item }
+// Notify is a placeholder for a message to the warehouse.
+func Notify(order *Order) { _ = order.Item }
