@@ -1,5 +1,6 @@
-// Envdoc generates .env.example and the configuration page of the guide from the registered
-// environment variables. With -check it writes nothing and fails if a file is out of date.
+// Envdoc generates .env.example and the configuration page of the guide from the
+// registered environment variables. With -check it writes nothing and fails if a file is
+// out of date.
 package main
 
 import (

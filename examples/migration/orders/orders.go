@@ -1,4 +1,4 @@
-// Package orders has the handlers of a gin service without Plinth. They are migrated last.
+// Package orders has the handlers of a gin service without Plinth.
 package orders
 
 import (
