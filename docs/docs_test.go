@@ -68,7 +68,7 @@ func TestEachAddressAnswers(t *testing.T) {
 		},
 		{
 			"headings stay", "/llms.mdx/docs/guide/quick-start", "",
-			200, "text/markdown; charset=utf-8", "\n## 1. A service\n",
+			200, "text/markdown; charset=utf-8", "\n## 1. Create a service\n",
 		},
 		{
 			"with a suffix too", "/llms.mdx/docs/guide/quick-start.md", "",
