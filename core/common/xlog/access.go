@@ -11,40 +11,40 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// AccessLine is what the access log says of one request. Empty fields are left out of the
-// line, except Status, Bytes and the duration.
+// AccessLine describes one HTTP request in the access log. Empty fields are omitted from
+// the line, except Status, Bytes and the duration.
 type AccessLine struct {
 	Method string
-	// Path is the request's path without the query, which may hold secrets.
+	// Path is the path of the request without the query, which may contain secrets.
 	Path string
-	// Route is the pattern that matched.
+	// Route is the route pattern that matched.
 	Route  string
 	Status int
-	// Bytes is the size of the response's body.
+	// Bytes is the size of the response body.
 	Bytes int64
-	// Start is when the request began; the line has the time since then as duration_ms,
-	// milliseconds with a fraction.
+	// Start is the start time of the request. The line contains the time since then as
+	// duration_ms, in milliseconds with a fraction.
 	Start     time.Time
 	ClientIP  string
 	UserAgent string
-	// ErrorCode and ErrorMessage are those of the error that answered the request.
+	// ErrorCode and ErrorMessage describe the error that the response reported.
 	ErrorCode    int
 	ErrorMessage string
-	// Reported means that the failure has a line of its own. This one is at Info then.
+	// Reported means that the failure is already logged. The level of this line is then
+	// Info.
 	Reported bool
 }
 
-// What a client sends is cut here, at the border of a character: a header may be 64 KB
-// long.
+// Limits for client input, in bytes. Truncation keeps characters whole. A header may be
+// 64 KB long.
 const (
 	maxPath      = 2048
 	maxUserAgent = 256
-	maxMessage   = 512 // of an error, which may repeat what a client sent
+	maxMessage   = 512 // of an error, which may repeat client input
 )
 
-// level returns the level of the line: Error for a status from 500 on, else Info. A
-// status from 400 on is a fault of the client, and the service works as it should. It is
-// Info if the failure is reported.
+// level returns Error for a status of 500 or above that is not reported, else Info. A
+// status of 4xx is a client error.
 func (a *AccessLine) level() slog.Level {
 	if a.Status >= http.StatusInternalServerError && !a.Reported {
 		return slog.LevelError
@@ -52,18 +52,16 @@ func (a *AccessLine) level() slog.Level {
 	return slog.LevelInfo
 }
 
-// Access writes the line of one request, with the message "request". It allocates
-// nothing.
-//
-// It is the one line that every request pays for, and its members are known, so it is put
-// together here and not by zerolog: in the same form, at a third of the time.
+// Access writes the line of one HTTP request, with the message "request". It does not
+// allocate. The members are fixed, so Access encodes them without zerolog, in a third of
+// the time.
 func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
-	l.writeKnown(ctx, a.level(), `"request"`, a.Start, a.append)
+	l.writeFixed(ctx, a.level(), `"request"`, a.Start, a.append)
 }
 
-// writeKnown writes a line whose members are known: the head with a message that is JSON
-// already, and what members appends for a duration.
-func (l *LogNamedLogger) writeKnown(
+// writeFixed writes a line with a fixed set of members. The message is already JSON;
+// members appends the members after the head.
+func (l *LogNamedLogger) writeFixed(
 	ctx context.Context, level slog.Level, msg string, start time.Time,
 	members func(b []byte, took time.Duration) []byte,
 ) {
@@ -71,21 +69,21 @@ func (l *LogNamedLogger) writeKnown(
 	if !e.Enabled(level) {
 		return
 	}
-	now, took := e.end(start)
+	now, took := e.elapsed(start)
 	buf := buffers.Get().(*[]byte)
 	b := append(appendHead(append((*buf)[:0], '{'), now, level, l.nameMember()), msg...)
 	b = appendMember(b, requestIDMember, xctx.RequestID(ctx))
 	b = append(members(b, took.Truncate(time.Microsecond)), "}\n"...)
-	_, _ = e.sink.Write(b) // it does not fail
+	_, _ = e.sink.Write(b) // Write does not fail
 	*buf = b
 	release(buf)
 }
 
-// end returns the time of a line, and how long what began at start has taken.
+// elapsed returns the current time and the time since start.
 //
-// A short request's end is its start and what the monotonic clock says: that is half of
-// reading both clocks, and the same unless somebody sets the other clock meanwhile.
-func (e *Engine) end(start time.Time) (now time.Time, took time.Duration) {
+// For a short request, the current time is start plus the monotonic duration. That saves
+// one clock reading, and differs only if the wall clock is adjusted during the request.
+func (e *Engine) elapsed(start time.Time) (now time.Time, took time.Duration) {
 	if start.IsZero() {
 		return e.clock(), 0
 	}
@@ -98,7 +96,6 @@ func (e *Engine) end(start time.Time) (now time.Time, took time.Duration) {
 	return now, now.Sub(start)
 }
 
-// append appends the members that the request has.
 func (a *AccessLine) append(b []byte, took time.Duration) []byte {
 	b = appendText(append(b, `,"method":`...), jsonline.Cut(a.Method, maxUserAgent))
 	b = appendText(append(b, `,"path":`...), jsonline.Cut(a.Path, maxPath))
@@ -111,8 +108,8 @@ func (a *AccessLine) append(b []byte, took time.Duration) []byte {
 	return appendMember(b, `,"user_agent":`, jsonline.Cut(a.UserAgent, maxUserAgent))
 }
 
-// appendMember appends a member of a line, or nothing where it has no value. The key is
-// JSON already, with its comma and its colon.
+// appendMember appends a member, or nothing if value is empty. The key is encoded, with
+// its comma and colon.
 func appendMember(b []byte, key, value string) []byte {
 	if value == "" {
 		return b
@@ -120,7 +117,7 @@ func appendMember(b []byte, key, value string) []byte {
 	return appendText(append(b, key...), value)
 }
 
-// appendFailure appends the error that answered a request or a call.
+// appendFailure appends the error of a request or a call.
 func appendFailure(b []byte, code int, message string) []byte {
 	if code != 0 {
 		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(code), 10)

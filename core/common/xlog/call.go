@@ -10,41 +10,40 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
-// CallLine is what the access log says of one gRPC call. Empty fields are left out of the
+// CallLine describes one gRPC call in the access log. Empty fields are omitted from the
 // line, except Status and the duration.
 type CallLine struct {
 	// Method is the full method, /package.Service/Method.
 	Method string
-	// Stream says which side streams: "client", "server" or "bidi"; it is empty for a
-	// unary call.
+	// Stream is the streaming side: "client", "server" or "bidi". It is empty for a unary
+	// call.
 	Stream string
 	// Status is the name of the gRPC status code, such as NOT_FOUND.
 	Status string
-	// Level is that of the line.
+	// Level is the level of the line.
 	Level slog.Level
-	// Start is when the call began; the line has the time since then as duration_ms,
-	// milliseconds with a fraction.
+	// Start is the start time of the call. The line contains the time since then as
+	// duration_ms, in milliseconds with a fraction.
 	Start time.Time
 	// ClientIP is the address of the connection.
 	ClientIP netip.Addr
-	// Source is the service that called, as it says.
+	// Source is the name of the calling service, as sent by the client.
 	Source string
 	// Received and Sent count the messages of a stream.
 	Received, Sent int64
-	// ErrorCode and ErrorMessage are those of the error that answered the call.
+	// ErrorCode and ErrorMessage describe the error that the call returned.
 	ErrorCode    int
 	ErrorMessage string
 }
 
-// maxSource is where the name of a calling service is cut, in bytes.
+// maxSource limits the name of a calling service, in bytes.
 const maxSource = 64
 
-// Call writes the line of one gRPC call, with the message "call". It allocates nothing.
+// Call writes the line of one gRPC call, with the message "call". It does not allocate.
 func (l *LogNamedLogger) Call(ctx context.Context, c *CallLine) {
-	l.writeKnown(ctx, c.Level, `"call"`, c.Start, c.append)
+	l.writeFixed(ctx, c.Level, `"call"`, c.Start, c.append)
 }
 
-// append appends the members that the call has.
 func (c *CallLine) append(b []byte, took time.Duration) []byte {
 	b = appendText(append(b, `,"method":`...), jsonline.Cut(c.Method, maxPath))
 	b = appendMember(b, `,"stream":`, c.Stream)

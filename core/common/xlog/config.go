@@ -17,67 +17,65 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Format is the form of the lines on the console, as LOG_FORMAT spells it. Files always
-// hold JSON. The zero value is FormatConsole where the writer is a terminal, else
+// Format is the format of the lines on the console, as in LOG_FORMAT. Files always
+// contain JSON. The zero value is FormatConsole if the writer is a terminal, else
 // FormatJSON.
 type Format string
 
-// The forms.
+// Formats of the console.
 const (
-	// FormatConsole is the form for people. It is coloured where the writer is a
+	// FormatConsole is a human-readable format. It is colored if the writer is a
 	// terminal.
 	FormatConsole Format = "console"
-	// FormatJSON is one JSON object a line.
+	// FormatJSON is one JSON object per line.
 	FormatJSON Format = "json"
 
 	formatAuto Format = "" // LOG_FORMAT=auto
 )
 
-// Config says what an engine writes, and where. The zero value writes to standard output
-// from slog.LevelInfo on, and no files.
+// Config configures an Engine. The zero value writes lines from slog.LevelInfo to
+// standard output, and no files.
 type Config struct {
-	// Level is the lowest level that is written; Engine.SetLevel changes it later.
+	// Level is the lowest level that is written. Engine.SetLevel changes it later.
 	Level slog.Level
-	// Format is the form of the lines on Writer.
+	// Format is the format of the lines on Writer.
 	Format Format
-	// Writer takes one Write for each line. It is os.Stdout where nil. If it is a file
-	// that may block, such as a pipe, a caller waits for it for a second at most; after
-	// that, lines are queued up to 1 MiB, and dropped and counted beyond. Any other
-	// Writer must not block.
+	// Writer receives one Write per line. If nil, it is os.Stdout. If it is a file that
+	// may block, such as a pipe, a caller waits for at most one second. After that
+	// second, up to 1 MiB of lines is queued, and further lines are dropped and counted.
+	// Any other Writer must not block.
 	Writer io.Writer
-	// NoColor switches colours off; so does the environment variable NO_COLOR.
+	// NoColor disables colors, like the environment variable NO_COLOR.
 	NoColor bool
 
-	// Dir is the folder of the log files; "" writes none.
+	// Dir is the directory of the log files. If empty, no files are written.
 	Dir string
-	// FileName is the name of the file that is written now; rotated ones have a time in
-	// theirs. It is app.log where empty. Where another process writes it already, it is
+	// FileName is the name of the current file; rotated files have a time in their names.
+	// If empty, it is app.log. If another process writes that file, the name is
 	// app_2.log, and so on.
 	FileName string
-	// MaxSizeMB is the size in megabytes at which a file is rotated; 0 is 100. Files are
-	// also rotated at midnight UTC.
+	// MaxSizeMB is the size in megabytes at which a file is rotated; 0 means 100. Files
+	// are also rotated at midnight UTC.
 	MaxSizeMB int
-	// MaxAgeDays is how long rotated files are kept; 0 is for ever.
+	// MaxAgeDays is the number of days that rotated files are retained; 0 means no limit.
 	MaxAgeDays int
-	// MaxBackups is how many rotated files are kept; 0 is all.
+	// MaxBackups is the number of rotated files that are retained; 0 means all.
 	MaxBackups int
-	// Compress says whether rotated files are compressed (gzip).
+	// Compress enables gzip compression of rotated files.
 	Compress bool
 
-	// MaskKeys are keys whose values are masked, beside the built-in ones; see
-	// AddMaskedKeys.
+	// MaskKeys are keys to mask in addition to the built-in ones; see AddMaskedKeys.
 	MaskKeys []string
-	// Clock is time.Now where nil.
+	// Clock returns the current time. If nil, it is time.Now.
 	Clock func() time.Time
 }
 
-// noDir is the value of LOG_DIR that switches files off.
+// noDir is the value of LOG_DIR that disables files.
 const noDir = "none"
 
 // ConfigFromEnv reads LOG_LEVEL, LOG_FORMAT, LOG_DIR, LOG_MAX_SIZE, LOG_MAX_AGE,
-// LOG_MAX_BACKUPS and LOG_COMPRESS. The error names every variable that does not hold;
-// the Config has that one's default then. In debug mode (PLINTH_DEBUG) the default level
-// is debug.
+// LOG_MAX_BACKUPS and LOG_COMPRESS. The error names every invalid variable; the Config
+// then contains its default. In debug mode (PLINTH_DEBUG) the default level is debug.
 func ConfigFromEnv() (Config, error) {
 	v, problems := xenv.Load[variables](xenv.Environment())
 	c := Config{
@@ -85,7 +83,7 @@ func ConfigFromEnv() (Config, error) {
 		Compress: v.Compress,
 	}
 	named := slices.IndexFunc(levelNames, func(l levelName) bool { return l.name == v.Level })
-	c.Level = levelNames[named].level // Load accepts no other name
+	c.Level = levelNames[named].level // Load rejects other names
 	if v.Format != "auto" {
 		c.Format = Format(v.Format)
 	}
@@ -98,12 +96,11 @@ func ConfigFromEnv() (Config, error) {
 	return c, problems
 }
 
-// check returns every problem of c.
 func (c Config) check() error {
 	var problems []error
 	if c.Format != formatAuto && c.Format != FormatConsole && c.Format != FormatJSON {
 		problems = append(problems,
-			fmt.Errorf("xlog: unknown format %q (accepted: FormatConsole, FormatJSON, or none)",
+			fmt.Errorf("xlog: unknown format %q (accepted: FormatConsole, FormatJSON or empty)",
 				c.Format))
 	}
 	for _, n := range []struct {
@@ -123,14 +120,14 @@ func (c Config) check() error {
 const (
 	defaultFileName  = "app.log"
 	defaultMaxSizeMB = 100
-	// maxAgeDays is a hundred years: timberjack counts an age in nanoseconds, which 64
-	// bits hold for 292.
+	// maxAgeDays is a hundred years. timberjack counts an age in nanoseconds, and int64
+	// limits it to 292 years.
 	maxAgeDays = 36500
 
 	fileMode fs.FileMode = 0o640
 )
 
-// file returns what rotates the files in c.Dir.
+// file returns the rotating writer for c.Dir.
 func (c Config) file() *timberjack.Logger {
 	compression := "none"
 	if c.Compress {

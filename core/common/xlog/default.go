@@ -2,7 +2,7 @@ package xlog
 
 import (
 	"context"
-	"log" //nolint:depguard // SetDefault gives back the standard logger's writer that slog.SetDefault took
+	"log" //nolint:depguard // SetDefault restores the writer that slog.SetDefault replaced
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	current    atomic.Pointer[Engine]
-	inContexts atomic.Bool // set by the first NewContext: before that no context is searched
-	maskMu     sync.Mutex
-	mask       = masking.New() // of every engine: with what AddMaskedKeys was given
+	current        atomic.Pointer[Engine]
+	contextEngines atomic.Bool // set by the first NewContext; until then contexts are not searched
+	maskMu         sync.Mutex
+	mask           = masking.New() // shared by all engines; AddMaskedKeys extends it
 )
 
-// Default returns the default engine. Before SetDefault that is one which writes to
-// standard output at the level and in the form of the environment, and no files; it is
-// made at the first line.
+// Default returns the default engine. Before SetDefault, Default creates an engine that
+// writes to standard output with the level and format of the environment, and writes no
+// files.
 func Default() *Engine {
 	if e := current.Load(); e != nil {
 		return e
@@ -28,16 +28,15 @@ func Default() *Engine {
 }
 
 func lazyDefault() *Engine {
-	c, _ := ConfigFromEnv() // a wrong variable is reported by the start, and has its default here
+	c, _ := ConfigFromEnv() // startup reports an invalid variable; its default applies here
 	c.Dir = ""
-	e, _ := New(c) // which accepts whatever ConfigFromEnv returns
+	e, _ := New(c) // New accepts every Config that ConfigFromEnv returns
 	current.CompareAndSwap(nil, e)
-	return Default() // another goroutine may have been first
+	return Default() // another goroutine may have stored its engine first
 }
 
-// SetDefault makes e the engine of all loggers that are not bound to one, and of
-// slog.Default (and with it of the standard log package). The function that it returns
-// puts back what was there before.
+// SetDefault makes e the engine of slog.Default, of the standard log package and of all
+// loggers without their own engine. The returned function restores the previous state.
 func SetDefault(e *Engine) (restore func()) {
 	engine, logger := current.Swap(e), slog.Default()
 	writer, flags := log.Writer(), log.Flags()
@@ -50,9 +49,9 @@ func SetDefault(e *Engine) (restore func()) {
 	}
 }
 
-// AddMaskedKeys masks the values of further keys in the lines of the default engine, and
-// of every engine that is made later. A key counts whatever its case and separators,
-// whole or as the last word of a longer one: "pin" also masks "card_pin" and "cardPin".
+// AddMaskedKeys masks the values of further keys in the lines of the default engine and
+// of every engine created later. A key matches regardless of case and separators, as the
+// whole key or as its last word: "pin" also masks "card_pin" and "cardPin".
 func AddMaskedKeys(keys ...string) {
 	maskMu.Lock()
 	defer maskMu.Unlock()
@@ -62,29 +61,29 @@ func AddMaskedKeys(keys ...string) {
 	}
 }
 
-// maskWith returns the set of a new engine that masks these keys too.
+// maskWith returns the masking set of a new engine with additional keys.
 func maskWith(keys []string) *masking.Set {
 	maskMu.Lock()
 	defer maskMu.Unlock()
 	return mask.With(keys)
 }
 
-// engineKey finds the engine in a context.
+// engineKey is the context key of the engine.
 type engineKey struct{}
 
-// NewContext returns a context whose lines go to e, through whichever logger: tests that
-// run in parallel capture their own lines with it. A nil ctx is context.Background().
+// NewContext returns a context that directs lines of every logger to e. Parallel tests
+// use it to capture their own lines. A nil ctx is context.Background().
 func NewContext(ctx context.Context, e *Engine) context.Context {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	inContexts.Store(true)
+	contextEngines.Store(true)
 	return context.WithValue(ctx, engineKey{}, e)
 }
 
-// contextEngine returns the engine that ctx carries, or nil.
+// contextEngine returns the engine in ctx, or nil.
 func contextEngine(ctx context.Context) *Engine {
-	if !inContexts.Load() || ctx == nil {
+	if !contextEngines.Load() || ctx == nil {
 		return nil
 	}
 	e, _ := ctx.Value(engineKey{}).(*Engine)

@@ -11,34 +11,33 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
-// renamed is put before an attribute's key that the line has already: it would be a
-// second one, and most readers of JSON believe the last.
+// renamed is the prefix for the key of an attribute that repeats a key of the line. Most
+// JSON decoders use the last of two equal keys.
 const renamed = "attr_"
 
-// line is one JSON object under construction: a whole line, or a group inside one.
+// line is one JSON object under construction: a whole line, or a group inside a line.
 type line struct {
 	event *zerolog.Event
 	mask  *masking.Set
-	any   bool // something was added
+	any   bool // an attribute was added
 	own   ownKeys
 }
 
-// ownKeys says which of jsonline.Head a line has; a group has none.
+// ownKeys reports which of jsonline.Head a line contains. A group contains no such key.
 type ownKeys struct{ time, levelAndMsg, name, id bool }
 
-// addAll appends attributes.
 func (ln *line) addAll(attrs []slog.Attr) {
 	for i := range attrs {
 		ln.add(&attrs[i])
 	}
 }
 
-// add appends an attribute. It follows the rules of slog.Handler: values are resolved, an
-// empty attribute or group is left out, and a group without a key is opened up.
+// add adds an attribute by the rules of slog.Handler: it resolves values, omits an empty
+// attribute or group, and inlines a group without a key.
 func (ln *line) add(a *slog.Attr) {
 	v, kind := &a.Value, a.Value.Kind()
 	if kind == slog.KindLogValuer {
-		resolved := v.Resolve() // a panic in LogValue is an error there
+		resolved := v.Resolve() // Resolve returns a panic of LogValue as an error
 		v, kind = &resolved, resolved.Kind()
 	}
 	switch {
@@ -88,27 +87,26 @@ func (ln *line) addGroup(key string, attrs []slog.Attr) {
 	ln.close(key, group)
 }
 
-// open starts a group; close must follow.
+// open starts a group. The caller must call close.
 func (ln *line) open() line {
 	return line{event: ln.event.CreateDict(), mask: ln.mask}
 }
 
-// close adds a group under key, masked if the key is, or leaves it out where nothing was
-// added to it.
+// close adds a group under key, masked if the key is. It omits an empty group.
 func (ln *line) close(key string, group line) {
 	if group.any && !ln.mask.Has(key) {
 		ln.event.Dict(ln.key(key), group.event)
 		ln.any = true
 		return
 	}
-	group.event.Send() // it has no writer: this returns it to zerolog's pool
+	group.event.Send() // without a writer, Send only returns the event to the pool of zerolog
 	if group.any {
 		ln.event.Str(ln.key(key), masking.Masked)
 		ln.any = true
 	}
 }
 
-// key returns the key under which an attribute is written.
+// key returns the key of an attribute in the line.
 func (ln *line) key(key string) string {
 	taken := false
 	switch key {
@@ -127,11 +125,10 @@ func (ln *line) key(key string) string {
 	return key
 }
 
-// appendMillis appends milliseconds with as many places as they have, such as 12.345:
-// people and machines both read that. The digits are those of the integer, so nothing is
-// rounded.
+// appendMillis appends d in milliseconds with as many decimals as necessary, such as
+// 12.345. It uses integers, so it does not round.
 func appendMillis(dst []byte, d time.Duration) []byte {
-	ns := uint64(d) // the sign is written apart
+	ns := uint64(d) // the sign is written separately
 	if d < 0 {
 		ns = -ns
 		dst = append(dst, '-')
@@ -139,7 +136,7 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 	dst = strconv.AppendUint(dst, ns/1e6, 10)
 	if rest := ns % 1e6; rest != 0 {
 		point := len(dst)
-		// six places behind a 1, which becomes the point
+		// six digits after a 1, which becomes the decimal point
 		dst = strconv.AppendUint(dst, rest+1e6, 10)
 		dst[point] = '.'
 		for dst[len(dst)-1] == '0' {
@@ -149,8 +146,8 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 	return dst
 }
 
-// addAny appends a value that slog has no kind for. Whatever it does, the line and its
-// other attributes stay: what cannot be encoded leaves its reason under the key.
+// addAny adds a value of slog.KindAny. If the value cannot be encoded, its key contains
+// the reason, and the other attributes are written.
 func (ln *line) addAny(key string, v any) {
 	switch v := v.(type) {
 	case nil:

@@ -13,29 +13,29 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-type badJSON struct{}
+type failingJSON struct{}
 
-func (badJSON) MarshalJSON() ([]byte, error) { return nil, errBoom }
+func (failingJSON) MarshalJSON() ([]byte, error) { return nil, errBoom }
 
-type wrongJSON struct{}
+type invalidJSON struct{}
 
-func (wrongJSON) MarshalJSON() ([]byte, error) { return []byte("{not json\n"), nil }
+func (invalidJSON) MarshalJSON() ([]byte, error) { return []byte("{not json\n"), nil }
 
 type panicJSON struct{}
 
-func (panicJSON) MarshalJSON() ([]byte, error) { panic("json gone") }
+func (panicJSON) MarshalJSON() ([]byte, error) { panic("json failed") }
 
 type panicValuer struct{}
 
-func (panicValuer) LogValue() slog.Value { panic("valuer gone") }
+func (panicValuer) LogValue() slog.Value { panic("valuer failed") }
 
-type endlessValuer struct{}
+type recursiveValuer struct{}
 
-func (v endlessValuer) LogValue() slog.Value { return slog.AnyValue(v) }
+func (v recursiveValuer) LogValue() slog.Value { return slog.AnyValue(v) }
 
 type panicError struct{}
 
-func (panicError) Error() string { panic("error gone") }
+func (panicError) Error() string { panic("error failed") }
 
 type pointerError struct{ text string }
 
@@ -46,103 +46,107 @@ type jsonError struct{}
 func (jsonError) Error() string                { return "the text" }
 func (jsonError) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
-func TestErrorValuesAreWrittenAsTheirText(t *testing.T) {
-	joined := errors.Join(errBoom, errors.New("bang"))
-	for _, tc := range []struct {
-		name  string
-		value any
-		want  string
-	}{
-		{name: "error", value: errBoom, want: `"boom"`},
-		{name: "wrapped", value: fmt.Errorf("outer: %w", errBoom), want: `"outer: boom"`},
-		{name: "joined", value: joined, want: `"boom\nbang"`},
-		{name: "with its own JSON", value: jsonError{}, want: `"the text"`},
-		{name: "nil pointer", value: (*pointerError)(nil), want: `"<nil>"`},
-		{name: "list", value: []error{errBoom, nil}, want: `["boom",null]`},
-		{
-			name:  "list of a type of error",
-			value: []*pointerError{{"a"}, nil}, want: `["a","<nil>"]`,
-		},
-		{name: "any list", value: []any{errBoom, 1}, want: `["boom",1]`},
-		{
-			name: "map", value: map[string]any{"e": errBoom, "m": map[string]error{"f": errBoom}},
-			want: `{"e":"boom","m":{"f":"boom"}}`,
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			e, rec := newEngine(t)
-			e.WithName("").Info(t.Context(), "m", slog.Any("k", tc.value))
-			if got := compact(t, rec.object(t)["k"]); got != tc.want {
-				t.Errorf("k = %s, want %s", got, tc.want)
-			}
-		})
-	}
-}
+func TestEncode(t *testing.T) {
+	t.Run("writes errors as text", func(t *testing.T) {
+		joined := errors.Join(errBoom, errors.New("bang"))
+		for _, tc := range []struct {
+			name  string
+			value any
+			want  string
+		}{
+			{name: "error", value: errBoom, want: `"boom"`},
+			{name: "wrapped", value: fmt.Errorf("outer: %w", errBoom), want: `"outer: boom"`},
+			{name: "joined", value: joined, want: `"boom\nbang"`},
+			{name: "with MarshalJSON", value: jsonError{}, want: `"the text"`},
+			{name: "nil pointer", value: (*pointerError)(nil), want: `"<nil>"`},
+			{name: "list", value: []error{errBoom, nil}, want: `["boom",null]`},
+			{
+				name:  "list of a type of error",
+				value: []*pointerError{{"a"}, nil}, want: `["a","<nil>"]`,
+			},
+			{name: "any list", value: []any{errBoom, 1}, want: `["boom",1]`},
+			{
+				name: "map", value: map[string]any{"e": errBoom,
+					"m": map[string]error{"f": errBoom}},
+				want: `{"e":"boom","m":{"f":"boom"}}`,
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				e, rec := newEngine(t)
+				e.WithName("").Info(t.Context(), "m", slog.Any("k", tc.value))
+				if got := compact(t, rec.object(t)["k"]); got != tc.want {
+					t.Errorf("k = %s, want %s", got, tc.want)
+				}
+			})
+		}
+	})
 
-func TestWhatCannotBeEncodedLosesNeitherLineNorAttributes(t *testing.T) {
-	cyclic := map[string]any{}
-	cyclic["self"] = cyclic
-	for _, tc := range []struct {
-		name  string
-		value any
-		want  string // part of what stands under the key
-	}{
-		{name: "channel", value: make(chan int), want: "unsupported type: chan int"},
-		{name: "function", value: func() {}, want: "unsupported type: func()"},
-		{name: "NaN in a list", value: []float64{math.NaN()}, want: "unsupported value: NaN"},
-		{
-			name:  "channel in a map",
-			value: map[string]any{"a": 1, "c": make(chan int)}, want: "unsupported type",
-		},
-		{name: "failing MarshalJSON", value: badJSON{}, want: "boom"},
-		{name: "wrong MarshalJSON", value: wrongJSON{}, want: "invalid character"},
-		{name: "panicking MarshalJSON", value: panicJSON{}, want: "json gone"},
-		{name: "panicking LogValuer", value: panicValuer{}, want: "LogValue panicked"},
-		{name: "endless LogValuer", value: endlessValuer{}, want: "LogValue called too many times"},
-		{name: "panicking error", value: panicError{}, want: "error gone"},
-		{name: "panicking error in a list", value: []error{panicError{}}, want: "error gone"},
-		{name: "cyclic map", value: cyclic, want: "cycle"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			for form, change := range map[string]func(*xlog.Config){"json": func(*xlog.Config) {}, "console": console} {
-				e, rec := newEngine(t, change)
-				e.WithName("").Info(t.Context(), "m",
-					slog.Int("before", 1), slog.Any("k", tc.value),
-					slog.Group("g", slog.Any("k", tc.value), slog.Int("inside", 3)),
-					slog.Int("after", 2))
-				line := rec.one(t)
-				for _, want := range []string{"before", "after", "inside", tc.want} {
-					if !strings.Contains(line, want) {
-						t.Errorf("%s: line %s lacks %q", form, line, want)
+	t.Run("keeps the line if a value fails", func(t *testing.T) {
+		cyclic := map[string]any{}
+		cyclic["self"] = cyclic
+		for _, tc := range []struct {
+			name  string
+			value any
+			want  string // part of the value
+		}{
+			{name: "channel", value: make(chan int), want: "unsupported type: chan int"},
+			{name: "function", value: func() {}, want: "unsupported type: func()"},
+			{name: "NaN in a list", value: []float64{math.NaN()}, want: "unsupported value: NaN"},
+			{
+				name:  "channel in a map",
+				value: map[string]any{"a": 1, "c": make(chan int)}, want: "unsupported type",
+			},
+			{name: "failing MarshalJSON", value: failingJSON{}, want: "boom"},
+			{name: "invalid MarshalJSON", value: invalidJSON{}, want: "invalid character"},
+			{name: "panicking MarshalJSON", value: panicJSON{}, want: "json failed"},
+			{name: "panicking LogValuer", value: panicValuer{}, want: "LogValue panicked"},
+			{name: "recursive LogValuer",
+				value: recursiveValuer{}, want: "LogValue called too many times"},
+			{name: "panicking error", value: panicError{}, want: "error failed"},
+			{name: "panicking error in a list", value: []error{panicError{}}, want: "error failed"},
+			{name: "cyclic map", value: cyclic, want: "cycle"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				for form, change := range map[string]func(*xlog.Config){"json": func(*xlog.Config) {}, "console": console} {
+					e, rec := newEngine(t, change)
+					e.WithName("").Info(t.Context(), "m",
+						slog.Int("before", 1), slog.Any("k", tc.value),
+						slog.Group("g", slog.Any("k", tc.value), slog.Int("inside", 3)),
+						slog.Int("after", 2))
+					line := rec.one(t)
+					for _, want := range []string{"before", "after", "inside", tc.want} {
+						if !strings.Contains(line, want) {
+							t.Errorf("%s: line %s does not contain %q", form, line, want)
+						}
+					}
+					if form == "json" {
+						decode(t, line)
 					}
 				}
-				if form == "json" {
-					decode(t, line)
-				}
-			}
-		})
-	}
-}
+			})
+		}
+	})
 
-func TestAURLKeepsItsPasswordToItself(t *testing.T) {
-	u, err := url.Parse("postgres://bob:hunter2@db/app")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, rec := newEngine(t)
-	e.WithName("").Info(t.Context(), "m",
-		slog.Any("u", u), slog.Any("list", []any{u}), slog.Any("none", (*url.URL)(nil)))
-	line := rec.one(t)
-	if strings.Contains(line, "hunter2") ||
-		!strings.Contains(line, `"u":"postgres://bob:xxxxx@db/app"`) {
-		t.Errorf("line = %s", line)
-	}
-}
+	t.Run("masks the password of a URL", func(t *testing.T) {
+		u, err := url.Parse("postgres://bob:hunter2@db/app")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, rec := newEngine(t)
+		e.WithName("").Info(t.Context(), "m",
+			slog.Any("u", u), slog.Any("list", []any{u}), slog.Any("none", (*url.URL)(nil)))
+		line := rec.one(t)
+		if strings.Contains(line, "hunter2") ||
+			!strings.Contains(line, `"u":"postgres://bob:xxxxx@db/app"`) {
+			t.Errorf("line = %s", line)
+		}
+	})
 
-func TestARawMessageWithLineBreaksStaysOneLine(t *testing.T) {
-	e, rec := newEngine(t)
-	e.WithName("").Info(t.Context(), "m", slog.Any("k", json.RawMessage("{\n \"a\": 1\n}")))
-	if got := compact(t, rec.object(t)["k"]); got != `{"a":1}` {
-		t.Errorf("k = %s", got)
-	}
+	t.Run("compacts a raw message", func(t *testing.T) {
+		e, rec := newEngine(t)
+		e.WithName("").Info(t.Context(), "m", slog.Any("k", json.RawMessage("{\n \"a\": 1\n}")))
+		if got := compact(t, rec.object(t)["k"]); got != `{"a":1}` {
+			t.Errorf("k = %s", got)
+		}
+	})
 }

@@ -13,12 +13,11 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Engine turns calls into lines and writes them: each line once to the console, as its
-// Format says, and, where there is a Dir, once to a file, as JSON. A line is encoded
-// outside any lock and written in one Write.
+// Engine encodes lines and writes them to the console in Config.Format and, if Config.Dir
+// is set, to a file as JSON. It encodes a line without a lock and writes it in one Write.
 type Engine struct {
 	level slog.LevelVar
-	zero  zerolog.Logger // encodes; its writer is sink
+	zero  zerolog.Logger // encodes lines and writes them to sink
 	sink  *sink
 	mask  atomic.Pointer[masking.Set]
 	clock func() time.Time
@@ -26,10 +25,10 @@ type Engine struct {
 	realClock bool // clock is time.Now
 }
 
-// New returns an engine. An error names every problem of the configuration.
+// New returns an engine. The error reports every problem of the configuration.
 //
-// A folder that cannot be made, written or locked, as on a read-only file system, is no
-// error: the engine says so in one line and writes to the console only.
+// If the directory cannot be created, written or locked, for example on a read-only file
+// system, New logs a warning and the engine writes to the console only.
 func New(c Config) (*Engine, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func New(c Config) (*Engine, error) {
 	e.sink.file.Store(file)
 	if !file.First {
 		e.WithName(namedLOGS).Notice(context.Background(),
-			"another process writes the log file, lines go to one beside it",
+			"another process writes the log file, using the next name",
 			slog.String("file", file.Filename))
 	}
 	return e, nil
@@ -62,10 +61,10 @@ func New(c Config) (*Engine, error) {
 // Enabled reports whether lines of this level are written.
 func (e *Engine) Enabled(level slog.Level) bool { return level >= e.level.Level() }
 
-// SetLevel changes the lowest level that is written, at once and for every goroutine.
+// SetLevel changes the lowest level that is written, for all goroutines.
 func (e *Engine) SetLevel(level slog.Level) { e.level.Set(level) }
 
-// WithName returns a logger that writes to this engine, whatever the default one is.
+// WithName returns a logger that writes to this engine instead of the default engine.
 func (e *Engine) WithName(name string, options ...string) *LogNamedLogger {
 	return newLogger(e, name, options)
 }
@@ -73,21 +72,19 @@ func (e *Engine) WithName(name string, options ...string) *LogNamedLogger {
 // Handler returns a slog.Handler that writes to this engine.
 func (e *Engine) Handler() slog.Handler { return &handler{LogNamedLogger: e.WithName("")} }
 
-// Close writes out and closes the log file, and waits for a compression that is under
-// way. For lines that wait for an output which blocks, it waits for a second at most.
-// Lines that are logged later go to the console only. A second call does nothing.
-// Config.Writer stays open.
+// Close flushes and closes the log file and waits for a running compression. It waits for
+// at most one second for lines queued for a blocked output. Lines logged after Close go
+// to the console only. A second call does nothing. Close does not close Config.Writer.
 func (e *Engine) Close() error { return e.sink.close() }
 
-// emit writes one line of this moment.
+// emit writes one line with the current time.
 func (e *Engine) emit(ctx context.Context, level slog.Level, name, msg string, attrs []slog.Attr) {
 	ln := e.line()
-	ln.begin(xctx.RequestID(ctx), e.clock(), level, name, msg)
+	ln.addHead(xctx.RequestID(ctx), e.clock(), level, name, msg)
 	ln.addAll(attrs)
 	ln.event.Send()
 }
 
-// line returns an empty line.
 func (e *Engine) line() line {
-	return line{event: e.zero.Log(), mask: e.mask.Load()} //nolint:zerologlint // whoever asks for it sends it
+	return line{event: e.zero.Log(), mask: e.mask.Load()} //nolint:zerologlint // the caller sends the event
 }

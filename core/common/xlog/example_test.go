@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// exampleEngine writes JSON to standard output, always at the same time.
+// exampleEngine writes JSON to standard output with a fixed time.
 func exampleEngine() *xlog.Engine {
 	e, err := xlog.New(xlog.Config{
 		Level:  slog.LevelDebug,
@@ -39,7 +39,7 @@ func ExampleNew() {
 	}
 	restore := xlog.SetDefault(engine)
 	defer restore()
-	defer func() { _ = engine.Close() }() // the last thing of all
+	defer func() { _ = engine.Close() }() // close the engine last
 	// Output:
 }
 
@@ -56,7 +56,7 @@ func ExampleWithName() {
 }
 
 func ExampleLogNamedLogger_Slog() {
-	library := xlog.WithName("LIB").Slog() // for a library that asks for a *slog.Logger
+	library := xlog.WithName("LIB").Slog() // for a library that requires a *slog.Logger
 	fmt.Println(library.Enabled(context.Background(), slog.LevelError))
 	// Output: true
 }

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// A named pipe that looks like the newest rotated file, with which the compression
-// begins, holds it in its open until somebody writes.
-func TestRotationDoesNotWaitForACompression(t *testing.T) {
+// A named pipe with the name of the newest rotated file blocks the compression: it opens
+// that file first, and waits until the pipe has a writer.
+func TestEngine_Rotation_BlockedCompression(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "app-2099-01-01T00-00-00.000-time.log")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Skipf("no named pipes here: %v", err)
+		t.Skipf("named pipes are not supported: %v", err)
 	}
 	e, _ := newEngine(t, inDir(dir))
 	for i := range 40 { // two rotations
@@ -26,7 +26,7 @@ func TestRotationDoesNotWaitForACompression(t *testing.T) {
 	}
 	if rotated, err := filepath.Glob(filepath.Join(dir, "app-*-size*.log")); err != nil ||
 		len(rotated) != 2 {
-		t.Errorf("rotated while a compression hangs: %v, %v; want two files", rotated, err)
+		t.Errorf("rotated files = %v, %v; want two during a blocked compression", rotated, err)
 	}
 	writer, err := os.OpenFile(pipe, os.O_WRONLY, 0)
 	if err != nil {
@@ -38,6 +38,6 @@ func TestRotationDoesNotWaitForACompression(t *testing.T) {
 	closeEngine(t, e)
 	if packed, err := filepath.Glob(filepath.Join(dir, "app-*-size*.log.gz")); err != nil ||
 		len(packed) != 2 {
-		t.Errorf("compressed by the end of Close: %v, %v; want two files", packed, err)
+		t.Errorf("compressed files after Close = %v, %v; want two", packed, err)
 	}
 }

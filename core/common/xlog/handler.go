@@ -8,15 +8,14 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// handler is the slog.Handler of a named logger, which may be nil.
+// handler is the slog.Handler of a named logger. The logger may be nil.
 type handler struct {
 	*LogNamedLogger
 
 	scopes []scope
 }
 
-// scope is what WithGroup or WithAttrs added: a group that contains everything after it,
-// or attributes.
+// scope is an addition by WithGroup or WithAttrs. A group contains all later scopes.
 type scope struct {
 	group string
 	attrs []slog.Attr
@@ -25,13 +24,13 @@ type scope struct {
 // Handle implements slog.Handler.
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	ln := h.target(ctx).line()
-	ln.begin(xctx.RequestID(ctx), r.Time, r.Level, h.nameMember(), r.Message)
+	ln.addHead(xctx.RequestID(ctx), r.Time, r.Level, h.nameMember(), r.Message)
 	ln.addScopes(h.scopes, &r)
 	ln.event.Send()
 	return nil
 }
 
-// addScopes appends the scopes, and the record's attributes in the last group.
+// addScopes adds the scopes. The attributes of the record belong to the last group.
 func (ln *line) addScopes(scopes []scope, r *slog.Record) {
 	if len(scopes) == 0 {
 		r.Attrs(func(a slog.Attr) bool {

@@ -8,18 +8,18 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
-// encodeName returns the member of a line that holds a logger's name, ,"name":"...", or
-// "" where there is no name. It is made once for each logger.
+// encodeName returns the member ,"name":"..." of a line, or "" if name is empty. Each
+// logger encodes its name once.
 func encodeName(name string) string {
 	return string(appendMember(nil, `,"`+jsonline.KeyName+`":`, name))
 }
 
-// requestIDMember is the key of the member after the message, in the form of
-// appendMember.
+// requestIDMember is the key of the member after the message, in the form that
+// appendMember accepts.
 const requestIDMember = `,"` + jsonline.KeyRequestID + `":`
 
-// appendHead appends what every line begins with: time, level, the encoded name and the
-// key of the message. A zero time is left out, as slog asks.
+// appendHead appends the first members of a line: time, level, the encoded name and the
+// key of the message. A zero time is omitted, as slog.Handler requires.
 func appendHead(b []byte, t time.Time, level slog.Level, name string) []byte {
 	if !t.IsZero() {
 		b = append(appendTime(append(b, `"`+jsonline.KeyTime+`":"`...), t), `",`...)
@@ -28,19 +28,19 @@ func appendHead(b []byte, t time.Time, level slog.Level, name string) []byte {
 	return append(append(append(b, '"'), name...), `,"`+jsonline.KeyMsg+`":`...)
 }
 
-// shortHead is how long name, message and id together may be for a head in roomHead
-// bytes. Beside them there are 70 others, and the escape of a quote or a line break is
-// twice as long.
+// shortHead is the maximum total length of name, message and request ID for a head built
+// on the stack, in roomHead bytes. The other parts of the head need 70 bytes, and
+// escaping doubles the length of a quote or a line break.
 const (
 	shortHead = 120
 	roomHead  = 70 + 2*shortHead
 )
 
-// begin appends the head of a line. It goes to zerolog as one piece of JSON, the value of
-// the first key with the others behind it: zerolog looks at each byte of a text by
-// itself. A short head is made on the stack, which takes 5 % less of the time of a line
-// than a buffer of the pool.
-func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string) {
+// addHead adds the head of a line. zerolog checks every byte of a string separately, so
+// addHead passes the whole head as one piece of JSON: the value of the first key,
+// followed by the other members. Building a short head on the stack makes a line 5 %
+// faster than a pooled buffer.
+func (ln *line) addHead(id string, t time.Time, level slog.Level, name, msg string) {
 	key := jsonline.KeyTime
 	ln.own = ownKeys{time: !t.IsZero(), levelAndMsg: true, name: name != "", id: id != ""}
 	if t.IsZero() {
@@ -48,8 +48,8 @@ func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string
 	}
 	first := len(key) + len(`"":`)
 	if len(name)+len(msg)+len(id) <= shortHead {
-		var room [roomHead]byte
-		b := appendText(appendHead(room[:0], t, level, name), msg)
+		var stack [roomHead]byte
+		b := appendText(appendHead(stack[:0], t, level, name), msg)
 		ln.event.RawJSON(key, appendMember(b, requestIDMember, id)[first:])
 		return
 	}
@@ -60,19 +60,19 @@ func (ln *line) begin(id string, t time.Time, level slog.Level, name, msg string
 	release(buf)
 }
 
-// second is the text of a second, up to its Z.
+// second is a formatted second, without the final Z.
 type second struct {
 	unix int64
 	text [len("2006-01-02T15:04:05")]byte
 }
 
-// lastSecond is the second of the latest line: a busy service writes thousands of lines
-// in one.
+// lastSecond caches the second of the latest line: a busy service writes thousands of
+// lines per second.
 var lastSecond atomic.Pointer[second]
 
 const decimals = "0123456789"
 
-// appendTime writes t as RFC 3339 in UTC with milliseconds.
+// appendTime appends t as RFC 3339 in UTC with milliseconds.
 func appendTime(dst []byte, t time.Time) []byte {
 	unix := t.Unix()
 	s := lastSecond.Load()

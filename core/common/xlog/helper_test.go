@@ -15,7 +15,7 @@ import (
 // noon is the time of every captured line.
 var noon = time.Date(2025, 3, 4, 12, 0, 0, 123_456_789, time.UTC)
 
-// recorder keeps what it is given, one string for each Write.
+// recorder records each Write as a string.
 type recorder struct {
 	mu     sync.Mutex
 	writes []string
@@ -64,7 +64,8 @@ func decode(tb testing.TB, line string) map[string]any {
 	return m
 }
 
-// newEngine returns an engine of JSON lines from the level debug on, and what it writes.
+// newEngine returns an engine that writes JSON lines of level debug and above to the
+// recorder.
 func newEngine(tb testing.TB, change ...func(*xlog.Config)) (*xlog.Engine, *recorder) {
 	tb.Helper()
 	rec := &recorder{}
@@ -90,7 +91,7 @@ func console(c *xlog.Config) { c.Format = xlog.FormatConsole }
 
 var errBoom = errors.New("boom")
 
-// compact returns v as JSON, for messages and comparisons.
+// compact returns v as JSON, for comparisons.
 func compact(tb testing.TB, v any) string {
 	tb.Helper()
 	var buf bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-func TestASCIIIsToldFromTheRestAtEveryPlace(t *testing.T) {
+func TestIsASCII(t *testing.T) {
 	for n := range 45 {
 		text := []byte(strings.Repeat("a0._-+Z !#[]", 4)[:n])
 		for i := range n {
@@ -24,9 +24,9 @@ func TestASCIIIsToldFromTheRestAtEveryPlace(t *testing.T) {
 	}
 }
 
-// The access line and the beginning of every other are put together without zerolog, and
-// must look like its own.
-func TestEveryByteAtEveryPlaceIsEscapedAsByZerolog(t *testing.T) {
+// Access lines and the head of every other line are encoded without zerolog, and must
+// look the same.
+func TestAppendText(t *testing.T) {
 	var want bytes.Buffer
 	log := zerolog.New(&want)
 	for n := range 21 {

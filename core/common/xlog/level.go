@@ -5,21 +5,20 @@ import (
 	"log/slog"
 )
 
-// Levels beside those of slog.
+// Levels in addition to those of slog.
 const (
-	// LevelNotice lies between slog.LevelInfo and slog.LevelWarn.
+	// LevelNotice is between slog.LevelInfo and slog.LevelWarn.
 	LevelNotice slog.Level = 2
-	// levelPanic is the level of a line that a panic follows.
+	// levelPanic is the level of a line before a panic.
 	levelPanic slog.Level = 12
 )
 
-// levelName is a level that has a name.
 type levelName struct {
 	level slog.Level
 	name  string
 }
 
-// levelNames are all of them, as LOG_LEVEL and the lines spell them.
+// levelNames are the names of levels in LOG_LEVEL and in lines.
 var levelNames = []levelName{
 	{slog.LevelDebug, "debug"},
 	{slog.LevelInfo, "info"},
@@ -29,8 +28,7 @@ var levelNames = []levelName{
 	{levelPanic, "panic"},
 }
 
-// levelText returns how a line spells the level: its name, or the next lower name and the
-// distance.
+// levelText returns the name of the level, or the next lower name and the distance.
 func levelText(level slog.Level) string {
 	near := &levelNames[0]
 	for i := range levelNames {

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// The line whose allocations are counted: five fields and the request id.
+// The line of the allocation tests: five attributes and a request ID.
 const (
 	benchMsg    = "request served"
 	benchMethod = "GET"
@@ -21,7 +21,7 @@ const (
 	benchTook   = 1234567 * time.Nanosecond
 )
 
-// requestContext returns the context of a request that has an id.
+// requestContext returns the context of a request with an ID.
 func requestContext(tb testing.TB) context.Context {
 	tb.Helper()
 	r := xctx.NewRequest(tb.Context(), nil)

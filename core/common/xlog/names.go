@@ -1,17 +1,17 @@
 package xlog
 
-// Names of the parts of a service, for WithName. Four or five letters keep the lines of a
-// terminal aligned; an application uses whatever names it likes beside them.
+// Names of the parts of a service, for WithName. Names of four or five letters keep the
+// lines on a terminal aligned. An application may use any other name.
 const (
 	NamedMAIN  = "MAIN"  // the runtime: start, serve, stop
-	NamedINIT  = "INIT"  // what runs once at the start
+	NamedINIT  = "INIT"  // initialization
 	NamedCONT  = "CONT"  // controllers, handlers
 	NamedLOGC  = "LOGC"  // business logic
 	NamedSERV  = "SERV"  // services
 	NamedREPO  = "REPO"  // repositories
 	NamedMIDE  = "MIDE"  // middleware
 	NamedRESU  = "RESU"  // results, responses
-	NamedAUTH  = "AUTH"  // who may do what
+	NamedAUTH  = "AUTH"  // authentication and authorization
 	NamedCRON  = "CRON"  // schedules
 	NamedTASK  = "TASK"  // background tasks
 	NamedGRPC  = "GRPC"  // gRPC

@@ -2,5 +2,5 @@ package xlog
 
 import "github.com/plinthgo/plinth/core/defined/xenv"
 
-// Secret is xenv.Secret: a string that no log line, error text or JSON document shows.
+// Secret is xenv.Secret: a string that log lines, error messages and JSON mask.
 type Secret = xenv.Secret

@@ -21,28 +21,28 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/terminal"
 )
 
-// sink takes whole lines of JSON from zerolog and writes each once to the console and
+// sink receives complete JSON lines from zerolog and writes each once to the console and
 // once to the file.
 type sink struct {
-	out     io.Writer      // takes concurrent writes
-	outlet  *outlet.Outlet // out, if that may block; else nil
-	console bool           // out takes the form for people, not JSON
-	color   bool           // of that form
-	file    atomic.Pointer[rotate.File]
-	failed  atomic.Bool // the last line could not be written to the file
+	out        io.Writer      // safe for concurrent writes
+	outlet     *outlet.Outlet // equals out if out may block, else nil
+	console    bool           // out receives FormatConsole, not FormatJSON
+	color      bool           // color FormatConsole
+	file       atomic.Pointer[rotate.File]
+	fileFailed atomic.Bool // the last write to the file failed
 
-	clock func() time.Time // of the lines about the log itself
+	clock func() time.Time // time of lines about the log itself
 }
 
 func newSink(c Config) *sink {
 	s := &sink{out: cmp.Or[io.Writer](c.Writer, os.Stdout), clock: c.Clock}
 	f, isFile := s.out.(*os.File)
-	tty := isFile && terminal.Is(f)
+	tty := isFile && terminal.IsTerminal(f)
 	s.console = c.Format == FormatConsole || c.Format == formatAuto && tty
-	s.color = tty && !c.NoColor && terminal.ColorWanted()
+	s.color = tty && !c.NoColor && terminal.ColorEnabled()
 	switch {
 	case isFile && mayBlock(f):
-		s.outlet = outlet.New(f, s.lostLines)
+		s.outlet = outlet.New(f, s.droppedLine)
 		s.out = s.outlet
 	case !isFile && s.out != io.Discard:
 		s.out = zerolog.SyncWriter(s.out)
@@ -50,8 +50,8 @@ func newSink(c Config) *sink {
 	return s
 }
 
-// Write implements io.Writer. It never fails: a log that cannot be written is no reason
-// for zerolog to write about it elsewhere.
+// Write implements io.Writer. It always succeeds, so that zerolog does not report write
+// errors elsewhere.
 func (s *sink) Write(p []byte) (int, error) {
 	f := s.file.Load()
 	if isASCII(p) {
@@ -65,10 +65,11 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// buffers hold what is made of a line on its way.
+// buffers are reused to encode lines.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxPooled keeps one long line from being held for ever.
+// maxPooled limits the buffers in the pool, so that one long line does not retain its
+// memory.
 const maxPooled = 1 << 16
 
 func release(buf *[]byte) {
@@ -77,8 +78,8 @@ func release(buf *[]byte) {
 	}
 }
 
-// write takes a safe line; f is nil where it goes to the console only. An error of the
-// console has no place to be reported.
+// write writes a line that appendSafe or isASCII checked. f is nil for lines that go to
+// the console only. Errors of the console are ignored: no other output could report them.
 func (s *sink) write(p []byte, f *rotate.File) {
 	if s.console {
 		buf := buffers.Get().(*[]byte)
@@ -93,24 +94,25 @@ func (s *sink) write(p []byte, f *rotate.File) {
 	}
 }
 
-// mayBlock reports whether a Write may wait for a reader: that of a regular file does
-// not.
+// mayBlock reports whether a Write to f may wait for a reader. Regular files do not
+// block.
 func mayBlock(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// about returns a line of JSON about the log itself, with an attribute in JSON. The level
-// does not matter for that.
-func (s *sink) about(msg, key string, value []byte) []byte {
+// internalLine returns a JSON line about the log itself with one encoded attribute. It
+// ignores the configured level.
+func (s *sink) internalLine(msg, key string, value []byte) []byte {
 	b := appendText(appendHead([]byte{'{'}, s.clock(), slog.LevelWarn, encodeName(namedLOGS)), msg)
 	b = append(append(append(b, `,"`+key+`":`...), value...), "}\n"...)
 	return appendSafe(nil, b)
 }
 
-// lostLines returns the line that reports dropped lines, as the console shows it.
-func (s *sink) lostLines(n int64) []byte {
-	line := s.about("log lines dropped, the output was blocked", "count",
+// droppedLine returns the line that reports n dropped lines, in the format of the
+// console.
+func (s *sink) droppedLine(n int64) []byte {
+	line := s.internalLine("log lines dropped: output blocked", "count",
 		strconv.AppendInt(nil, n, 10))
 	if s.console {
 		line = terminal.AppendLine(nil, line, s.color)
@@ -118,17 +120,17 @@ func (s *sink) lostLines(n int64) []byte {
 	return line
 }
 
-// warn says on the console that lines do not reach the file.
+// warn reports on the console that lines are not written to the file.
 func (s *sink) warn(err error) {
-	line := s.about("log file cannot be written, lines go to the console only", "error",
+	line := s.internalLine("log file not writable: using the console only", "error",
 		appendText(nil, err.Error()))
 	s.write(line, nil)
 }
 
-// writeFile reports the first failure of a row on the console.
+// writeFile reports only the first of consecutive failures on the console.
 func (s *sink) writeFile(f *rotate.File, p []byte) {
 	_, err := f.Write(p)
-	if failed := s.failed.Swap(err != nil); err != nil && !failed {
+	if failed := s.fileFailed.Swap(err != nil); err != nil && !failed {
 		s.warn(err)
 	}
 }
@@ -147,8 +149,8 @@ func (s *sink) close() error {
 	return nil
 }
 
-// isASCII reports whether p holds ASCII only, 32 bytes at a step: with 8, a line takes 8
-// % longer.
+// isASCII reports whether p contains only ASCII. It checks 32 bytes per step; with 8
+// bytes, writing a line is 8 % slower.
 func isASCII(p []byte) bool {
 	const high = 0x8080808080808080
 	var bits uint64
@@ -166,10 +168,9 @@ func isASCII(p []byte) bool {
 	return bits&high == 0
 }
 
-// appendSafe appends a line of JSON in which the characters beyond ASCII that act on a
-// terminal or reorder text are escaped, and bytes that are no UTF-8 replaced. In JSON
-// they can only stand in a string, where \u means the same. (The control characters of
-// ASCII are escaped already.)
+// appendSafe appends a JSON line and escapes characters outside ASCII that control a
+// terminal or reorder text. It replaces invalid UTF-8. Such characters only occur in JSON
+// strings, so \u escapes are equivalent. Control characters of ASCII are already escaped.
 func appendSafe(dst, p []byte) []byte {
 	kept := 0
 	for i := 0; i < len(p); {
@@ -178,7 +179,7 @@ func appendSafe(dst, p []byte) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRune(p[i:])
-		if acts(r) || r == utf8.RuneError && size == 1 {
+		if needsEscape(r) || r == utf8.RuneError && size == 1 {
 			dst = append(dst, p[kept:i]...)
 			dst = fmt.Appendf(dst, `\u%04x`, r)
 			kept = i + size
@@ -188,11 +189,10 @@ func appendSafe(dst, p []byte) []byte {
 	return append(dst, p[kept:]...)
 }
 
-// acts reports whether a character beyond ASCII does something instead of being seen: the
-// C1 controls (U+009B begins an escape sequence as ESC [ does), line and paragraph
-// separators, and the marks that change the direction of text (Unicode Technical Report
-// 36).
-func acts(r rune) bool {
+// needsEscape reports whether a character outside ASCII is invisible or controls output:
+// C1 controls (U+009B starts an escape sequence like ESC [), line and paragraph
+// separators, and bidirectional controls (Unicode Technical Report 36).
+func needsEscape(r rune) bool {
 	switch {
 	case r >= 0x80 && r <= 0x9f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
 		return true

@@ -7,8 +7,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/jsonenc"
 )
 
-// appendText appends s as a JSON string, escaped as zerolog does. Bytes beyond ASCII stay
-// for the sink, which looks at them in every line.
+// appendText appends s as a JSON string, escaped as zerolog does. The sink escapes
+// characters outside ASCII, because it checks every line.
 func appendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	if jsonenc.IsSafe(s) {
@@ -20,13 +20,13 @@ func appendText(dst []byte, s string) []byte {
 }
 
 const (
-	shortEscapes  = "\"\\\b\f\n\r\t" // the characters that JSON escapes with one letter
-	escapeLetters = "\"\\bfnrt"      // these letters
+	shortEscapes  = "\"\\\b\f\n\r\t" // the characters with a two-character escape in JSON
+	escapeLetters = "\"\\bfnrt"      // the letters of these escapes, in the same order
 )
 
-// appendEscaped appends s with its escapes.
+// appendEscaped appends s with JSON escapes.
 func appendEscaped(dst []byte, s string) []byte {
-	kept := 0 // how much of s is in dst
+	kept := 0 // bytes of s that are copied to dst
 	for i := range len(s) {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' && c != 0x7f {

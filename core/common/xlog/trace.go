@@ -6,27 +6,25 @@ import (
 	"time"
 )
 
-// Trace calls fn and writes a line without a logger's name about it; see
-// LogNamedLogger.Trace.
+// Trace calls fn and writes a line without a logger name; see LogNamedLogger.Trace.
 func Trace(
 	ctx context.Context, name string, fn func(ctx context.Context) error, attrs ...slog.Attr,
 ) error {
 	return unnamed.Trace(ctx, name, fn, attrs...)
 }
 
-// Trace calls fn, a call of a service or a repository, and writes one line about it: the
-// call's name, its outcome (ok, error or panic), its duration_ms, the error, and attrs,
-// in which headers and other values are masked by key as everywhere. The level is Debug
-// for ok, Warn for an error, Error for a panic, which goes on. The error is fn's own. fn
-// gets context.Background() where ctx is nil.
+// Trace calls fn and writes one line about the call: its name, its outcome (ok, error or
+// panic), duration_ms, the error, and attrs, masked by key. The level is Debug for ok,
+// Warn for an error and Error for a panic. Trace returns the error of fn and does not
+// recover a panic. If ctx is nil, fn receives context.Background().
 func (l *LogNamedLogger) Trace(
 	ctx context.Context, name string, fn func(ctx context.Context) error, attrs ...slog.Attr,
 ) (err error) {
 	if ctx == nil {
-		ctx = context.Background() // there is none to inherit
+		ctx = context.Background()
 	}
 	start := time.Now()
-	level, outcome := slog.LevelError, "panic" // or runtime.Goexit; neither is stopped here
+	level, outcome := slog.LevelError, "panic" // or runtime.Goexit; neither is recovered here
 	defer func() {
 		if !l.Enabled(ctx, level) {
 			return

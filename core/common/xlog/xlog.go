@@ -1,15 +1,16 @@
-// Package xlog writes the log: named loggers, log/slog attributes, zerolog underneath.
+// Package xlog provides named loggers with log/slog attributes, encoded by zerolog.
 //
 //	var log = xlog.WithName(xlog.NamedSERV)
 //
 //	log.Info(ctx, "user registered", slog.Int64("user", id), slog.Any("token", token))
 //
-// People at a terminal see coloured, aligned lines; everything else gets JSON, one object
-// a line, with the keys time, level, name, msg and request_id before the attributes. Text
-// from outside forges no line in either form. Values of the type Secret, and values under
-// keys such as password or token, are masked. See Engine for where lines go.
+// On a terminal, lines are colored and aligned. Every other output receives JSON, one
+// object per line, with the keys time, level, name, msg and request_id before the
+// attributes. Both formats escape text so that input cannot forge a line. Values of type
+// Secret, and values under keys such as password or token, are masked. Engine describes
+// the outputs.
 //
-// Loggers and engines are safe for concurrent use. A nil context is fine everywhere.
+// Loggers and engines are safe for concurrent use. Every function accepts a nil context.
 package xlog
 
 import (
@@ -19,17 +20,17 @@ import (
 	"strings"
 )
 
-// LogNamedLogger writes lines under a name. Its lines go to the engine that the context
-// carries (see NewContext), else to the default one at the time of the call, so a package
-// variable may hold it long before the log is set up. A nil *LogNamedLogger writes lines
-// without a name.
+// LogNamedLogger writes lines under a name. At each call it uses the engine of the
+// context (see NewContext), else its own engine, else the default engine, so a package
+// variable may store a logger before logging is configured. A nil *LogNamedLogger writes
+// lines without a name.
 type LogNamedLogger struct {
-	member string  // the name as encodeName writes it
-	engine *Engine // nil: the default engine
+	member string  // the name, encoded by encodeName
+	engine *Engine // nil for the default engine
 }
 
-// WithName returns a logger whose lines carry name. Options narrow it:
-// WithName(NamedSERV, "user") is SERV.user.
+// WithName returns a logger with a name. Options extend the name: WithName(NamedSERV,
+// "user") is SERV.user.
 func WithName(name string, options ...string) *LogNamedLogger {
 	return newLogger(nil, name, options)
 }
@@ -47,12 +48,12 @@ func (l *LogNamedLogger) nameMember() string {
 	return l.member
 }
 
-// Slog returns the same logger for code that speaks log/slog.
+// Slog returns a *slog.Logger with the same name and engine.
 func (l *LogNamedLogger) Slog() *slog.Logger {
 	return slog.New(&handler{LogNamedLogger: l})
 }
 
-// Enabled reports whether a line of this level would be written.
+// Enabled reports whether lines of this level are written.
 func (l *LogNamedLogger) Enabled(ctx context.Context, level slog.Level) bool {
 	return l.target(ctx).Enabled(level)
 }
@@ -62,18 +63,17 @@ func (l *LogNamedLogger) Debug(ctx context.Context, msg string, attrs ...slog.At
 	l.Log(ctx, slog.LevelDebug, msg, attrs...)
 }
 
-// Info writes a line about the ordinary course of things.
+// Info writes a line about normal operation.
 func (l *LogNamedLogger) Info(ctx context.Context, msg string, attrs ...slog.Attr) {
 	l.Log(ctx, slog.LevelInfo, msg, attrs...)
 }
 
-// Notice writes a line about what is ordinary and still worth attention, such as a start
-// or a stop.
+// Notice writes a line about a normal but significant event, such as startup or shutdown.
 func (l *LogNamedLogger) Notice(ctx context.Context, msg string, attrs ...slog.Attr) {
 	l.Log(ctx, LevelNotice, msg, attrs...)
 }
 
-// Warn writes a line about what should not be, but was coped with.
+// Warn writes a line about an unexpected condition that the service handled.
 func (l *LogNamedLogger) Warn(ctx context.Context, msg string, attrs ...slog.Attr) {
 	l.Log(ctx, slog.LevelWarn, msg, attrs...)
 }
@@ -89,8 +89,7 @@ func (l *LogNamedLogger) Panic(ctx context.Context, msg string, attrs ...slog.At
 	panic(msg)
 }
 
-// Log writes a line of any level. It allocates nothing where the attributes' values need
-// none.
+// Log writes a line of any level. It does not allocate unless encoding the values does.
 func (l *LogNamedLogger) Log(
 	ctx context.Context, level slog.Level, msg string, attrs ...slog.Attr,
 ) {
@@ -99,7 +98,7 @@ func (l *LogNamedLogger) Log(
 	}
 }
 
-// target returns the engine that takes the lines of this call.
+// target returns the engine for this call.
 func (l *LogNamedLogger) target(ctx context.Context) *Engine {
 	if e := contextEngine(ctx); e != nil {
 		return e

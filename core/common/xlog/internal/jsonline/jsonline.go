@@ -1,5 +1,4 @@
-// Package jsonline is the form of a line of the log: its own keys, and how they are found
-// in its JSON.
+// Package jsonline defines the keys of a JSON log line and decodes its members.
 package jsonline
 
 import (
@@ -9,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The keys that a line has itself.
+// Keys that every line may contain.
 const (
 	KeyTime      = "time"
 	KeyLevel     = "level"
@@ -18,14 +17,14 @@ const (
 	KeyRequestID = "request_id"
 )
 
-// Head are the keys that begin a line, in their order.
+// Head lists the first keys of a line in order.
 var Head = []string{KeyTime, KeyLevel, KeyName, KeyMsg, KeyRequestID}
 
-// Members iterates over the members of a JSON object. It ends at what is none.
+// Members iterates over the members of a JSON object. It stops at the first syntax error.
 func Members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		tokens := json.NewDecoder(bytes.NewReader(object))
-		_, _ = tokens.Token() // the brace; without it nothing follows
+		_, _ = tokens.Token() // the opening brace; if it is missing, there are no members
 		for tokens.More() {
 			token, err := tokens.Token()
 			key, isText := token.(string)
@@ -37,8 +36,7 @@ func Members(object []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// Unquote returns the text of a JSON string, nothing for null, and the JSON of everything
-// else.
+// Unquote returns the decoded JSON string, "" for null, and other JSON unchanged.
 func Unquote(value []byte) string {
 	var s string
 	if json.Unmarshal(value, &s) != nil {
@@ -47,7 +45,7 @@ func Unquote(value []byte) string {
 	return s
 }
 
-// Cut returns at most n bytes of s, and no part of a character.
+// Cut truncates s to at most n bytes and does not split a character.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -11,15 +11,15 @@ var (
 	urlType   = reflect.TypeFor[url.URL]()
 )
 
-// usualValue is the length of the JSON for which Encode allocates at first.
+// usualValue is the initial capacity of the JSON buffer of Encode.
 const usualValue = 128
 
-// Encode returns the JSON of v: errors in it by their text, URLs without secrets, and
-// values masked by their keys. A panic of a value's own method is an error.
+// Encode returns the JSON of v: errors as their text, URLs without secrets, and values
+// masked by their keys. It returns a panic of a method of v as an error.
 func (m *Set) Encode(v any) (text []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%T panicked while it was encoded: %v", v, r)
+			err = fmt.Errorf("%T panicked during encoding: %v", v, r)
 		}
 	}()
 	if text, err = m.values.Append(make([]byte, 0, usualValue), v); err != nil {
@@ -28,8 +28,8 @@ func (m *Set) Encode(v any) (text []byte, err error) {
 	return m.maskJSON(text)
 }
 
-// replace returns how values of type t are replaced: encoding/json writes most errors as
-// {}, and a URL with its secrets.
+// replace returns the replacement function for type t, or nil. encoding/json writes most
+// errors as {}, and a URL with its secrets.
 func (m *Set) replace(t reflect.Type) func(v reflect.Value) string {
 	switch {
 	case t.Implements(errorType):
@@ -46,7 +46,8 @@ func (m *Set) replace(t reflect.Type) func(v reflect.Value) string {
 	return nil
 }
 
-// ErrorText is err.Error() that survives a nil pointer and a panic.
+// ErrorText returns err.Error(). It recovers a panic, and returns "<nil>" for a nil
+// pointer that panics.
 func ErrorText(err error) (text string) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -1,4 +1,4 @@
-// Package masking knows which values of a log must not be shown, by their keys.
+// Package masking masks log values by their keys.
 package masking
 
 import (
@@ -11,23 +11,23 @@ import (
 	"github.com/plinthgo/plinth/core/internal/jsonenc"
 )
 
-// Masked is shown in the place of a masked value.
+// Masked replaces a masked value.
 const Masked = "***"
 
-// Set knows the keys whose values are masked. Which ones does not change.
+// Set is an immutable set of keys to mask.
 type Set struct {
 	last   []string
-	starts triples // how every word starts
-	short  bool    // a word has less than three letters
+	starts triples // the first letters of every word
+	short  bool    // a word has fewer than three letters
 	values jsonenc.Encoder
 
-	// decided are answers of look. The first key in a place stays there, so nobody fills
-	// it anew all the time, and long keys get none: it is bounded.
-	decided [512]atomic.Pointer[answer]
+	// decided caches results of lookup. The first key in a slot is not replaced, and long
+	// keys are not cached, so its size is bounded.
+	decided [512]atomic.Pointer[decision]
 }
 
-// answer says whether the values of a key are masked.
-type answer struct {
+// decision reports whether the values of a key are masked.
+type decision struct {
 	key    string
 	masked bool
 }
@@ -35,12 +35,12 @@ type answer struct {
 // New returns the set of the built-in keys.
 func New() *Set { return (&Set{}).With(lastWords) }
 
-// With returns a set that has further keys.
+// With returns a set with additional keys.
 func (m *Set) With(keys []string) *Set {
 	out := &Set{last: slices.Clone(m.last)}
 	out.values = jsonenc.Encoder{KeepHTML: true, Replace: out.replace}
 	for _, k := range keys {
-		if k = string(read(k, nil, nil).text); k != "" && !slices.Contains(out.last, k) {
+		if k = string(parse(k, nil, nil).text); k != "" && !slices.Contains(out.last, k) {
 			out.last = append(out.last, k)
 		}
 	}
@@ -54,9 +54,8 @@ func (m *Set) With(keys []string) *Set {
 	return out
 }
 
-// Has reports whether the values of key are masked. It runs for every attribute: most
-// keys have been seen before, and most others contain no three letters with which a word
-// starts.
+// Has reports whether the values of key are masked. It runs for every attribute, so it
+// first checks the cache and then whether key contains the first three letters of a word.
 func (m *Set) Has(key string) bool {
 	n := len(key)
 	if n == 0 {
@@ -67,22 +66,21 @@ func (m *Set) Has(key string) bool {
 	if known != nil && known.key == key {
 		return known.masked
 	}
-	masked := (m.short || m.starts.in(key)) && m.look(key)
+	masked := (m.short || m.starts.in(key)) && m.lookup(key)
 	if known == nil && n <= usualKey {
-		place.Store(&answer{strings.Clone(key), masked})
+		place.Store(&decision{strings.Clone(key), masked})
 	}
 	return masked
 }
 
-// usualKey is the length of the longest key that is read without an allocation and
-// remembered.
+// usualKey is the length of the longest key that is parsed without allocation and cached.
 const usualKey = 64
 
-// look is Has without the short cuts.
-func (m *Set) look(key string) bool {
+// lookup is Has without the cache and the check of first letters.
+func (m *Set) lookup(key string) bool {
 	var text [usualKey]byte
-	var begins [usualKey]bool
-	k := read(key, text[:0], begins[:0])
+	var wordStart [usualKey]bool
+	k := parse(key, text[:0], wordStart[:0])
 	for _, w := range strongWords {
 		if bytes.Contains(k.text, []byte(w)) {
 			return true
@@ -92,62 +90,64 @@ func (m *Set) look(key string) bool {
 	return m.masks(&k, n) || n < len(k.text) && m.masks(&k, len(k.text))
 }
 
-// masks reports whether the first n letters end in a word of the set, or in a last word
-// and a qualifier.
+// masks reports whether the first n letters have a word of the set as suffix, or a last
+// word and a qualifier.
 func (m *Set) masks(k *letters, n int) bool {
-	return m.endHere(k, n) || slices.ContainsFunc(qualifiers, func(q string) bool {
-		return k.endIn(n, []string{q}, true) && m.lastHere(k, n-len(q))
+	return m.hasWord(k, n) || slices.ContainsFunc(qualifiers, func(q string) bool {
+		return k.hasSuffix(n, []string{q}, true) && m.hasLastWord(k, n-len(q))
 	})
 }
 
-// endHere reports whether the first n letters end in a word of the set or in its plural.
-func (m *Set) endHere(k *letters, n int) bool {
-	return m.lastHere(k, n) || k.endIn(n, endWords, false) ||
-		k.plural(n) && k.endIn(n-1, endWords, false) && !k.endIn(n-1, countWords, true)
+// hasWord reports whether the first n letters have a word of the set or its isPlural as
+// suffix.
+func (m *Set) hasWord(k *letters, n int) bool {
+	return m.hasLastWord(k, n) || k.hasSuffix(n, endWords, false) ||
+		k.isPlural(n) && k.hasSuffix(n-1, endWords, false) && !k.hasSuffix(n-1, countWords, true)
 }
 
-// lastHere reports whether the first n letters end in a last word or in its plural.
-func (m *Set) lastHere(k *letters, n int) bool {
-	return k.endIn(n, m.last, true) || k.plural(n) && k.endIn(n-1, m.last, true)
+// hasLastWord reports whether the last word of the first n letters is in the set, or its
+// isPlural.
+func (m *Set) hasLastWord(k *letters, n int) bool {
+	return k.hasSuffix(n, m.last, true) || k.isPlural(n) && k.hasSuffix(n-1, m.last, true)
 }
 
-// letters are those of a key in lower case, without separators.
+// letters are the letters of a key in lower case, without separators.
 type letters struct {
-	text   []byte
-	begins []bool // a word begins here
+	text      []byte
+	wordStart []bool // the letter is the first of a word
 }
 
-// read appends the letters of key to text and begins. A word begins at the start, after a
-// separator, and with a capital after a small letter or a digit, or before a small letter
-// as in "DBPass".
-func read(key string, text []byte, begins []bool) letters {
+// parse appends the letters of key to text and wordStart. A word starts with the key,
+// after a separator, with a capital after a small letter or digit, and with a capital
+// before a small letter, as in "DBPass".
+func parse(key string, text []byte, wordStart []bool) letters {
 	for i := range len(key) {
 		c := key[i]
-		if separates(c) {
+		if isSeparator(c) {
 			continue
 		}
-		begins = append(begins, i == 0 || separates(key[i-1]) ||
+		wordStart = append(wordStart, i == 0 || isSeparator(key[i-1]) ||
 			isUpper(c) && (!isUpper(key[i-1]) || i+1 < len(key) && isLower(key[i+1])))
 		if isUpper(c) {
 			c += 'a' - 'A'
 		}
 		text = append(text, c)
 	}
-	return letters{text, begins}
+	return letters{text, wordStart}
 }
 
-// endIn reports whether the first n letters end in one of words, as a word of its own if
-// it must be one.
-func (k *letters) endIn(n int, words []string, own bool) bool {
+// hasSuffix reports whether the first n letters have one of words as suffix. If whole is
+// set, the suffix must be a whole word.
+func (k *letters) hasSuffix(n int, words []string, whole bool) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		at := n - len(w)
-		return at >= 0 && string(k.text[at:n]) == w && (k.begins[at] || !own)
+		return at >= 0 && string(k.text[at:n]) == w && (k.wordStart[at] || !whole)
 	})
 }
 
-// plural reports whether the first n letters end in an s.
-func (k *letters) plural(n int) bool { return n > 0 && k.text[n-1] == 's' }
+// isPlural reports whether the last of the first n letters is an s.
+func (k *letters) isPlural(n int) bool { return n > 0 && k.text[n-1] == 's' }
 
-func isUpper(b byte) bool   { return 'A' <= b && b <= 'Z' }
-func isLower(b byte) bool   { return 'a' <= b && b <= 'z' }
-func separates(b byte) bool { return codes[b] == codeSeparator }
+func isUpper(b byte) bool     { return 'A' <= b && b <= 'Z' }
+func isLower(b byte) bool     { return 'a' <= b && b <= 'z' }
+func isSeparator(b byte) bool { return codes[b] == codeSeparator }

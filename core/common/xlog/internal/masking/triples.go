@@ -1,7 +1,7 @@
 package masking
 
-// codes numbers the letters from 1 whatever their case, in five bits. What is no letter
-// is 0.
+// codes maps letters of either case to 1 to 26, separators to codeSeparator, and other
+// bytes to 0.
 var codes = func() (set [256]uint8) {
 	for c := range byte(26) {
 		set['a'+c], set['A'+c] = c+1, c+1
@@ -14,10 +14,11 @@ var codes = func() (set [256]uint8) {
 
 const codeSeparator = 27
 
-// triples is a set of three characters in a row, a bit for each.
+// triples is a bit set of three consecutive characters, with five bits per character.
 type triples [1 << 15 / 64]uint64
 
-// addStart adds the first three letters of a word, also with separators between them.
+// addStart adds the first three letters of a word, with and without separators between
+// them.
 func (t *triples) addStart(word string) {
 	const s = codeSeparator
 	a, b, c := uint(codes[word[0]]), uint(codes[word[1]]), uint(codes[word[2]])
@@ -27,7 +28,7 @@ func (t *triples) addStart(word string) {
 	}
 }
 
-// in reports whether three characters of text in a row are in the set.
+// in reports whether text contains three consecutive characters of the set.
 func (t *triples) in(text string) bool {
 	at := uint(0)
 	for i := range len(text) {

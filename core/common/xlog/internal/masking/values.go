@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// maskJSON masks the values of such keys in a valid, compact JSON text. It fails where
-// encoding/json does not read the text, as one that is nested too deep.
+// maskJSON masks values in valid, compact JSON by their keys. It returns the error of
+// encoding/json, for example if the nesting is too deep.
 func (m *Set) maskJSON(text []byte) ([]byte, error) {
-	if !m.mayHold(text) {
+	if !m.mayContain(text) {
 		return text, nil
 	}
 	var out []byte
-	var kept int64 // what of text is in out
+	var kept int64 // bytes of text that are copied to out
 	tokens := json.NewDecoder(bytes.NewReader(text))
 	tokens.UseNumber()
 	for {
@@ -42,10 +42,10 @@ func (m *Set) maskJSON(text []byte) ([]byte, error) {
 	}
 }
 
-// mayHold reports whether a key of a compact JSON text is masked, or some key may be.
-// Without escapes, a quote and a colon end each key. They may begin a text too, and then
-// what is before them is taken for a key.
-func (m *Set) mayHold(text []byte) bool {
+// mayContain reports whether compact JSON may contain a masked key. Without escapes, a
+// quote and a colon follow each key. A string value may contain both, which is a harmless
+// false positive.
+func (m *Set) mayContain(text []byte) bool {
 	if bytes.IndexByte(text, '\\') >= 0 {
 		return true
 	}
@@ -61,8 +61,8 @@ func (m *Set) mayHold(text []byte) bool {
 	}
 }
 
-// maskURL returns u without its password, a user without one, which is a token most of
-// the time, and the values of secret parameters in query and fragment.
+// maskURL returns u without its password, without a user that has no password (usually a
+// token), and with masked values of secret parameters in query and fragment.
 func (m *Set) maskURL(u *url.URL) string {
 	c := *u
 	if _, set := c.User.Password(); !set && c.User.Username() != "" {
@@ -77,17 +77,16 @@ func (m *Set) maskURL(u *url.URL) string {
 	})
 }
 
-// parameter finds one of a query or a fragment with the character before it.
+// parameter matches a parameter of a query or fragment and the character before it.
 var parameter = regexp.MustCompile(`[?#&][^?#&=]*=[^#&]*`)
 
-// secretParameters are, as last words of a name, those whose values are secret in a URL
-// only.
+// secretParameters are last words of parameter names that are secret in URLs only.
 var secretParameters = []string{"sig", "signature", "key", "code", "auth"}
 
 func (m *Set) isSecretParameter(name string) bool {
 	if plain, err := url.QueryUnescape(name); err == nil {
 		name = plain
 	}
-	k := read(name, nil, nil)
-	return m.Has(name) || k.endIn(len(k.text), secretParameters, true)
+	k := parse(name, nil, nil)
+	return m.Has(name) || k.hasSuffix(len(k.text), secretParameters, true)
 }

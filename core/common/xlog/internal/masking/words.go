@@ -1,26 +1,25 @@
 package masking
 
-// strongWords mask every key that holds one of them anywhere ("passw" is password and
+// strongWords mask every key that contains one of them ("passw" matches password and
 // passwd).
 var strongWords = []string{
 	"passw", "passphrase", "secret", "credential", "authorization", "cookie", "privatekey",
 }
 
-// endWords mask every key that ends in one of them, or in its plural.
+// endWords mask every key with one of these suffixes, or its isPlural.
 var endWords = []string{
 	"pwd", "token", "apikey", "accesskey", "signingkey", "encryptionkey", "sessionid",
 	"connectionstring",
 }
 
-// countWords are no secrets where an s follows them: they count tokens, as language
-// models do.
+// countWords are not secrets in the isPlural: language models count such tokens.
 var countWords = []string{
 	"maxtoken", "mintoken", "totaltoken", "numtoken", "usedtoken", "remainingtoken", "prompttoken",
 	"completiontoken", "inputtoken", "outputtoken", "cachedtoken", "reasoningtoken",
 }
 
-// lastWords mask every key whose last word is one of them, or its plural, the way
-// AddMaskedKeys does: "pin" masks "card_pin" and "cardPin", not "spin".
+// lastWords mask every key whose last word is one of them or its isPlural, as
+// AddMaskedKeys does: "pin" masks "card_pin" and "cardPin", but not "spin".
 var lastWords = []string{
 	"jwt", "otp", "cvv", "cvc", "dsn", "bearer", "pass", "passcode", "pin", "pincode",
 	"cardnumber", "cardno", "creditcard", "securitycode",
@@ -29,6 +28,6 @@ var lastWords = []string{
 // qualifiers may follow a last word, as in "pin_hash" and "otpCode".
 var qualifiers = []string{"code", "codes", "hash", "old", "new", "again", "confirm"}
 
-// separators stand between the words of a key; digits may follow the last one too, as in
+// separators separate the words of a key. Digits may follow the last separator, as in
 // "token_2".
 const separators = "_-. :/"

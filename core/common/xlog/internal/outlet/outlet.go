@@ -1,4 +1,4 @@
-// Package outlet writes to an output that may block, without blocking the log for ever.
+// Package outlet writes to an output that may block, and limits how long callers wait.
 package outlet
 
 import (
@@ -10,66 +10,66 @@ import (
 )
 
 const (
-	// maxWait is how long a caller waits for its line to be written.
+	// maxWait limits how long a caller waits until its line is written.
 	maxWait = time.Second
-	// maxQueued is how many bytes a stalled outlet stores before it drops lines.
+	// maxQueued is the number of bytes that a stalled outlet queues before it drops
+	// lines.
 	maxQueued = 1 << 20
-	// maxYields is how often a caller yields before it sleeps: a Write takes
+	// maxYields is how often a caller yields before it sleeps. A Write usually needs
 	// microseconds.
 	maxYields = 16
-	// maxPooled is the longest line whose memory is used again.
+	// maxPooled is the maximum size of a line whose memory is reused.
 	maxPooled = 1 << 16
 )
 
-// Outlet writes lines to an output that may block, such as a pipe that is not read or a
-// terminal that is stopped.
+// Outlet writes lines to an output that may block, such as a pipe without a reader or a
+// stopped terminal.
 //
-// A goroutine writes the lines in order. A caller waits until its line is written, so
-// that no line is lost if the process exits, but not longer than maxWait: then the outlet
-// is stalled. Until the queue is empty, callers of a stalled outlet do not wait, and
-// lines beyond maxQueued are dropped and counted. The count is written when the queue is
-// empty.
+// One goroutine writes the lines in order. A caller waits until its line is written, so
+// that no line is lost when the process exits. If the wait exceeds maxWait, the outlet is
+// stalled until its queue is empty. While it is stalled, callers do not wait, and the
+// outlet drops and counts lines that exceed maxQueued. When the queue is empty, the
+// outlet writes the count.
 type Outlet struct {
-	out   io.Writer
-	lost  func(lines int64) []byte // returns the line that reports dropped lines
-	drain func()                   // o.writeQueue; a method value would allocate
+	out    io.Writer
+	report func(lines int64) []byte // returns the line that reports n dropped lines
+	drain  func()                   // o.writeQueue; a new method value would allocate
 
 	mu         sync.Mutex
 	head, tail *queuedLine
 	queued     int  // bytes
-	writing    bool // writeQueue runs
+	writing    bool // writeQueue is running
 	stalled    bool
 	dropped    int64
 }
 
-// New returns an outlet for out; lost returns the line that reports dropped lines.
-func New(out io.Writer, lost func(lines int64) []byte) *Outlet {
-	o := &Outlet{out: out, lost: lost}
+// New returns an outlet for out. dropped returns the line that reports dropped lines.
+func New(out io.Writer, dropped func(lines int64) []byte) *Outlet {
+	o := &Outlet{out: out, report: dropped}
 	o.drain = o.writeQueue
 	return o
 }
 
-// queuedLine is a line and the caller that waits for it.
+// queuedLine is a line and its waiting caller.
 type queuedLine struct {
 	text  []byte
 	next  *queuedLine
 	state atomic.Int32
-	// gate is locked while the caller waits. It is no channel because all goroutines
-	// share the default engine, and a test in a synctest bubble must neither idle here
-	// nor own it.
+	// gate is locked while the caller waits. It is not a channel: all goroutines share
+	// the default engine, and a channel would tie it to the synctest bubble of one test.
 	gate sync.Mutex
 }
 
-// The states of a queuedLine.
+// States of a queuedLine.
 const (
 	lineWaiting int32 = iota
 	lineWritten
-	lineAbandoned // the caller does not wait any longer
+	lineAbandoned // the caller no longer waits
 )
 
 var queuedLines = sync.Pool{New: func() any { return new(queuedLine) }}
 
-// Write writes one line, or queues it. It does not fail.
+// Write writes or queues one line. It does not fail.
 func (o *Outlet) Write(p []byte) (int, error) {
 	q := queuedLines.Get().(*queuedLine)
 	q.text, q.next = append(q.text[:0], p...), nil
@@ -81,7 +81,7 @@ func (o *Outlet) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush waits for the lines that a stalled outlet has queued, for maxWait at most.
+// Flush waits until the queued lines are written, for at most maxWait.
 func (o *Outlet) Flush() {
 	q := &queuedLine{}
 	q.gate.Lock()
@@ -89,7 +89,7 @@ func (o *Outlet) Flush() {
 	o.await(q)
 }
 
-// enqueue reports whether the caller is to wait.
+// enqueue reports whether the caller must wait.
 func (o *Outlet) enqueue(q *queuedLine, always bool) (wait bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -111,7 +111,7 @@ func (o *Outlet) enqueue(q *queuedLine, always bool) (wait bool) {
 	return always || !o.stalled
 }
 
-// await waits for the line, for maxWait at most, and reports whether q may be used again.
+// await waits for the line for at most maxWait. It reports whether q may be reused.
 func (o *Outlet) await(q *queuedLine) bool {
 	for range maxYields {
 		if q.state.Load() == lineWritten {
@@ -120,8 +120,8 @@ func (o *Outlet) await(q *queuedLine) bool {
 		runtime.Gosched()
 	}
 	timer := time.AfterFunc(maxWait, func() { q.settle(lineAbandoned) })
-	q.gate.Lock()           // waits for settle
-	stopped := timer.Stop() // else its function may still run
+	q.gate.Lock()           // blocks until settle
+	stopped := timer.Stop() // otherwise its function may still run
 	q.gate.Unlock()
 	if q.state.Load() == lineWritten {
 		return stopped
@@ -132,7 +132,7 @@ func (o *Outlet) await(q *queuedLine) bool {
 	return false
 }
 
-// settle ends the wait of the caller.
+// settle releases the waiting caller.
 func (q *queuedLine) settle(state int32) {
 	if q.state.CompareAndSwap(lineWaiting, state) {
 		q.gate.Unlock()
@@ -150,7 +150,7 @@ func (o *Outlet) writeQueue() {
 		}
 		o.mu.Unlock()
 		if len(q.text) > 0 {
-			_, _ = o.out.Write(q.text) // an error has no other place to be reported
+			_, _ = o.out.Write(q.text) // no other output could report the error
 		}
 		q.settle(lineWritten)
 		o.mu.Lock()
@@ -158,8 +158,8 @@ func (o *Outlet) writeQueue() {
 	o.writing, o.stalled = false, false
 }
 
-// next removes the first line from the queue. After the last one it is the line that
-// reports dropped lines, or nil.
+// next removes the first line from the queue. If the queue is empty, it returns the line
+// that reports dropped lines, or nil.
 func (o *Outlet) next() *queuedLine {
 	if q := o.head; q != nil {
 		o.head = q.next
@@ -169,7 +169,7 @@ func (o *Outlet) next() *queuedLine {
 	if o.dropped == 0 {
 		return nil
 	}
-	q := &queuedLine{text: o.lost(o.dropped)}
+	q := &queuedLine{text: o.report(o.dropped)}
 	q.state.Store(lineAbandoned)
 	o.dropped = 0
 	return q

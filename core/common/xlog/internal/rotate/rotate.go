@@ -1,4 +1,4 @@
-// Package rotate writes a log file that is rotated by size and day, one for each process.
+// Package rotate writes a log file per process and rotates it by size and by day.
 package rotate
 
 import (
@@ -14,30 +14,31 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// maxWriters is how many processes can write to one folder.
+// maxWriters is the maximum number of processes that write to one directory.
 const maxWriters = 64
 
-var errTaken = fmt.Errorf("%d other processes write to this folder", maxWriters)
+var errTooManyWriters = fmt.Errorf("%d other processes write to this directory", maxWriters)
 
-// File is the file that is written now. Timberjack rotates it under the lock of a Write,
-// which takes a rename and an open; it compresses and removes old files on a goroutine
-// that Close waits for.
+// File is the current log file. Timberjack rotates it during a Write, with a rename and
+// an open. It compresses and removes old files on a goroutine; Close waits for that
+// goroutine.
 //
-// Timberjack wants a file for itself. So each is locked as long as it is written, which
-// ends with the process however that ends, and who finds the first one locked takes the
-// second.
+// Timberjack requires exclusive access to a file, so File locks it. The operating system
+// releases the lock when the process exits. If the first file is locked, Open tries the
+// next name.
 type File struct {
 	*timberjack.Logger
 
 	lock  *flock.Flock
-	First bool // it has the name that was asked for
+	First bool // the file has the configured name
 }
 
-// Close closes the file and then gives it to others.
+// Close closes the file and then releases its lock.
 func (f *File) Close() error { return errors.Join(f.Logger.Close(), f.lock.Close()) }
 
-// Open opens or makes the file of l, or one beside it. A file that was last written on an
-// earlier day is rotated first: timberjack rotates at midnight only while it runs.
+// Open opens or creates the file of l, or a numbered file next to it. It first rotates a
+// file that was last written on an earlier day, because timberjack rotates at midnight
+// only while it runs.
 func Open(l *timberjack.Logger, now time.Time) (*File, error) {
 	const dirMode = 0o750
 	if err := os.MkdirAll(filepath.Dir(l.Filename), dirMode); err != nil {
@@ -49,17 +50,17 @@ func Open(l *timberjack.Logger, now time.Time) (*File, error) {
 	}
 	f := &File{Logger: l, lock: lock, First: path == l.Filename}
 	l.Filename = path
-	if err := f.begin(now); err != nil {
+	if err := f.start(now); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// lockFile locks the first of the files that belong to name which no other process
-// writes.
+// lockFile locks the first file of name and its numbered alternatives that no other
+// process locks.
 func lockFile(name string, mode fs.FileMode) (path string, lock *flock.Flock, err error) {
 	for i := range maxWriters {
-		path = numbered(name, i+1)
+		path = numberedName(name, i+1)
 		lock = flock.New(path+".lock",
 			flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(mode))
 		locked, err := lock.TryLock()
@@ -70,13 +71,13 @@ func lockFile(name string, mode fs.FileMode) (path string, lock *flock.Flock, er
 			return "", nil, err
 		}
 	}
-	return "", nil, errTaken
+	return "", nil, errTooManyWriters
 }
 
-// numbered is the name of the file of the nth process. Timberjack takes what begins with
-// app- for rotated files of app.log, and everything with any ending for those of a name
-// that has none; app_2 is neither.
-func numbered(name string, n int) string {
+// numberedName returns the file name of the nth process. Timberjack treats names that
+// start with app- as rotated files of app.log. For a name without extension, it treats
+// the name with any extension so. Neither applies to app_2.
+func numberedName(name string, n int) string {
 	if n == 1 {
 		return name
 	}
@@ -84,8 +85,8 @@ func numbered(name string, n int) string {
 	return fmt.Sprintf("%s_%d%s", strings.TrimSuffix(name, ext), n, ext)
 }
 
-// begin opens the file, so that a file that cannot be written is known at once.
-func (f *File) begin(now time.Time) error {
+// start opens the file, so that Open fails if the file is not writable.
+func (f *File) start(now time.Time) error {
 	if info, err := os.Stat(f.Filename); err == nil && info.Size() > 0 &&
 		day(info.ModTime()) < day(now) {
 		if err := f.RotateWithReason("time"); err != nil {
@@ -96,5 +97,5 @@ func (f *File) begin(now time.Time) error {
 	return err
 }
 
-// day counts the days since 1970 in UTC.
+// day returns the number of days since 1970 in UTC.
 func day(t time.Time) int64 { return t.Unix() / int64(24*time.Hour/time.Second) }

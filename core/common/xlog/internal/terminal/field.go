@@ -11,20 +11,20 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
-// field is an attribute as it stands in a line; groups are joined with dots in its key.
+// field is an attribute of a line. Dots join the keys of its groups.
 type field struct {
 	key   string
 	value []byte // JSON
 }
 
-// text returns the value's text.
+// text returns the decoded value.
 func (f field) text() string { return jsonline.Unquote(f.value) }
 
-// shown returns how a terminal shows the value: a string as a word, a duration with its
-// unit, and everything else as JSON.
-func (f field) shown() string {
+// format returns the value as shown on a terminal: a string as a word, a duration with
+// its unit, and other values as JSON.
+func (f field) format() string {
 	if len(f.value) > 0 && f.value[0] == '"' {
-		return word(f.text())
+		return quoteWord(f.text())
 	}
 	if ms, err := strconv.ParseFloat(string(f.value), 64); err == nil && f.isDuration() {
 		return duration(ms)
@@ -34,16 +34,15 @@ func (f field) shown() string {
 
 var durationKeys = []string{"took", "duration", "wait", "elapsed", "latency"}
 
-// isDuration reports whether the key is one of those that durations have in the lines of
-// Plinth.
+// isDuration reports whether Plinth uses the key for durations.
 func (f field) isDuration() bool {
 	return slices.Contains(durationKeys, f.lastKey()) || strings.HasSuffix(f.key, "_ms")
 }
 
-// lastKey returns the key without the groups.
+// lastKey returns the key without its groups.
 func (f field) lastKey() string { return f.key[strings.LastIndexByte(f.key, '.')+1:] }
 
-// duration returns milliseconds with their unit, rounded to three digits or to seconds:
+// duration formats milliseconds with a unit, rounded to three digits or to seconds:
 // 3.12ms.
 func duration(ms float64) string {
 	ns := ms * float64(time.Millisecond)
@@ -58,11 +57,10 @@ func duration(ms float64) string {
 	return d.Round(min(unit, time.Second)).String()
 }
 
-// maxNested is how many objects inside each other are opened: each is read once more for
-// it.
+// maxNested limits the depth of expanded objects: each level decodes its content again.
 const maxNested = 16
 
-// flatten appends a field, or those of an object that is inside of so many others.
+// flatten appends a field, or the members of an object at depth.
 func flatten(list []field, key string, value []byte, depth int) []field {
 	if len(value) <= len("{}") || value[0] != '{' || depth == maxNested {
 		return append(list, field{key, value})

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Colours, as parameters of the escape sequence "select graphic rendition" (ECMA-48).
+// Colors, as parameters of the escape sequence SGR (ECMA-48).
 const (
 	plain = ""
 	dim   = "90"
@@ -22,7 +22,7 @@ type row struct {
 	color bool
 }
 
-// put appends a text in a colour.
+// put appends colored text.
 func (r *row) put(color, text string) {
 	r.width += columns(text)
 	if r.color && color != plain {
@@ -31,8 +31,8 @@ func (r *row) put(color, text string) {
 	r.text = append(r.text, text...)
 }
 
-// cell appends a text in a colour, and spaces that make it at least width columns wide. A
-// space separates it from the text before.
+// cell appends colored text, padded to at least width columns. A space separates it from
+// the previous text.
 func (r *row) cell(color, text string, width int) {
 	if r.width > 0 {
 		r.put(plain, " ")
@@ -41,8 +41,8 @@ func (r *row) cell(color, text string, width int) {
 	r.put(plain, strings.Repeat(" ", max(width-columns(text), 0)))
 }
 
-// columns is the width of s at a terminal: characters of East Asian scripts, which begin
-// with Hangul Jamo, and emoji take two.
+// columns returns the width of s on a terminal. East Asian characters, from Hangul Jamo
+// on, and emoji occupy two columns.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -59,22 +59,23 @@ func columns(s string) int {
 	return n
 }
 
-// phrase returns s as it is where all of it can be seen, else quoted, with its control
-// characters and everything else that acts on a terminal escaped.
-func phrase(s string) string {
-	if strings.IndexFunc(s, hidden) < 0 {
+// quoteUnprintable returns s unchanged if all its characters are printable. Otherwise it
+// quotes s and escapes the others, including control characters.
+func quoteUnprintable(s string) string {
+	if strings.IndexFunc(s, isUnprintable) < 0 {
 		return s
 	}
 	return strconv.Quote(s)
 }
 
-// word is phrase for the text between spaces.
-func word(s string) string {
+// quoteWord is quoteUnprintable for text without spaces. It also quotes the empty string
+// and text with a space, a quote or an equals sign.
+func quoteWord(s string) string {
 	if s == "" || strings.ContainsAny(s, ` "=`) {
 		return strconv.Quote(s)
 	}
-	return phrase(s)
+	return quoteUnprintable(s)
 }
 
-// hidden reports whether a character cannot be seen as itself.
-func hidden(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
+// isUnprintable reports whether a character has no visible form of its own.
+func isUnprintable(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }

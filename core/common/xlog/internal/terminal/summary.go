@@ -4,13 +4,13 @@ import "strings"
 
 // Widths of a line of Access or Call.
 const (
-	lineWidth  = 80 - len(" #") - shortID // before the id
-	minPath    = 12                       // what is worth showing of a path
-	minFailure = 22                       // of an error
+	lineWidth  = 80 - len(" #") - shortID // before the request ID
+	minPath    = 12                       // minimum for the path
+	minFailure = 22                       // minimum for an error
 )
 
-// summary appends a line of Access or Call in at most lineWidth columns, if its shortest
-// form fits. It reports whether the line is one.
+// summary appends a line of Access or Call, in at most lineWidth columns if its shortest
+// form fits. It reports whether the line is such a line.
 func (r *row) summary(msg string, attrs []field) bool {
 	if msg != "request" && msg != "call" {
 		return false
@@ -19,12 +19,12 @@ func (r *row) summary(msg string, attrs []field) bool {
 	for _, a := range attrs {
 		found[a.key] = a
 	}
-	path, status, took := found["method"].shown(), found["status"].shown(),
-		found["duration_ms"].shown()
+	path, status, took := found["method"].format(), found["status"].format(),
+		found["duration_ms"].format()
 	if path == "" || status == "" || took == "" {
 		return false
 	}
-	if own := found["path"].shown(); own != "" {
+	if own := found["path"].format(); own != "" {
 		r.cell(plain, path, 0)
 		path = own
 	}
@@ -36,24 +36,24 @@ func (r *row) summary(msg string, attrs []field) bool {
 	}
 	r.cell(color, status, 0)
 	r.cell(plain, took, 0)
-	r.failure(found["error_code"].shown(), found["error_message"].text())
+	r.failure(found["error_code"].format(), found["error_message"].text())
 	return true
 }
 
-// failure appends the code of an error and as much of its message as fits.
+// failure appends the error code and as much of the message as fits.
 func (r *row) failure(code, message string) {
 	room := lineWidth - r.width - len(" ")
 	if code == "" || room < len(code) {
 		return
 	}
-	text := strings.TrimSuffix(code+" "+phrase(message), " ")
+	text := strings.TrimSuffix(code+" "+quoteUnprintable(message), " ")
 	if room < min(columns(text), minFailure) {
 		text = code
 	}
 	r.cell(dim, cutColumns(text, room), 0)
 }
 
-// cutColumns returns s, or what fits n columns of it with an ellipsis.
+// cutColumns truncates s to n columns, with an ellipsis.
 func cutColumns(s string, n int) string {
 	if columns(s) <= n {
 		return s

@@ -1,4 +1,4 @@
-// Package terminal shows lines of the log to people.
+// Package terminal formats log lines for a terminal.
 package terminal
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/jsonline"
 )
 
-// Widths in characters that keep the columns aligned.
+// Column widths in characters.
 const (
 	levelWidth   = 6
 	nameWidth    = 7
@@ -17,20 +17,20 @@ const (
 	shortID      = 8
 )
 
-const clockForm = "15:04:05.000"
+const clockLayout = "15:04:05.000"
 
 var levelColors = map[string]string{
 	"debug": "35", "info": "32", "notice": "34", "warn": "33", "error": red, "panic": "1;31",
 }
 
-// stackKey is the attribute whose lines are shown below the line itself, each behind a
-// bar that no line begins with.
+// stackKey is the attribute that is shown below the line. Each of its lines starts with
+// stackBar, which no log line starts with.
 const (
 	stackKey = "stack"
 	stackBar = "    │ "
 )
 
-// AppendLine appends the form for people of a line of JSON, with colours or without:
+// AppendLine appends the human-readable format of a JSON line, with or without colors:
 //
 //	15:04:05.123 INFO   [SERV]  user registered                  user=42 took=1.25ms #1f6d2c9a
 //	15:04:05.456 INFO   [HTTP]  POST /notes 201 3.1ms #1f6d2c9a
@@ -51,11 +51,11 @@ func AppendLine(dst, line []byte, color bool) []byte {
 	kind, _, _ := strings.Cut(level, "+")
 	r := row{text: dst, color: color}
 	if at, err := time.Parse(time.RFC3339, clock); err == nil {
-		r.cell(dim, at.Local().Format(clockForm), 0)
+		r.cell(dim, at.Local().Format(clockLayout), 0)
 	}
 	r.cell(levelColors[kind], strings.ToUpper(level), levelWidth)
 	if name != "" {
-		r.cell(cyan, "["+phrase(name)+"]", nameWidth)
+		r.cell(cyan, "["+quoteUnprintable(name)+"]", nameWidth)
 	}
 	stack := ""
 	if !r.summary(msg, attrs) {
@@ -63,12 +63,12 @@ func AppendLine(dst, line []byte, color bool) []byte {
 		stack = r.fields(attrs)
 	}
 	if id != "" {
-		r.cell(dim, "#"+word(jsonline.Cut(id, shortID)), 0)
+		r.cell(dim, "#"+quoteWord(jsonline.Cut(id, shortID)), 0)
 	}
 	return appendStack(append(r.text, '\n'), stack)
 }
 
-// message appends the message; more reports whether anything follows.
+// message appends the message. more reports whether other columns follow.
 func (r *row) message(kind, msg string, more bool) {
 	color, width := plain, 0
 	if kind == "error" || kind == "panic" {
@@ -77,22 +77,23 @@ func (r *row) message(kind, msg string, more bool) {
 	if more {
 		width = messageWidth
 	}
-	r.cell(color, phrase(msg), width)
+	r.cell(color, quoteUnprintable(msg), width)
 }
 
-// fields appends the attributes. It returns the stack trace, which follows the line.
+// fields appends the attributes and returns the stack trace, which is shown below the
+// line.
 func (r *row) fields(attrs []field) (stack string) {
 	for _, a := range attrs {
 		if a.key == stackKey && strings.Contains(a.text(), "\n") {
 			stack = a.text()
 			continue
 		}
-		r.cell(dim, word(a.key)+"=", 0)
+		r.cell(dim, quoteWord(a.key)+"=", 0)
 		color := plain
 		if last := a.lastKey(); last == "error" || last == "err" {
 			color = red
 		}
-		r.put(color, a.shown())
+		r.put(color, a.format())
 	}
 	return stack
 }
@@ -104,7 +105,7 @@ func appendStack(dst []byte, stack string) []byte {
 	}
 	for l := range strings.SplitSeq(strings.TrimRight(stack, "\n"), "\n") {
 		l = strings.ReplaceAll(l, "\t", "    ")
-		dst = append(append(append(dst, stackBar...), phrase(l)...), '\n')
+		dst = append(append(append(dst, stackBar...), quoteUnprintable(l)...), '\n')
 	}
 	return dst
 }

@@ -8,12 +8,14 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Is reports whether f is a terminal.
-func Is(f *os.File) bool { return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()) }
+// IsTerminal reports whether f is a terminal.
+func IsTerminal(f *os.File) bool {
+	return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
+}
 
-// ColorWanted reports whether the environment leaves colours on: NO_COLOR (no-color.org)
-// is not set to anything, and the terminal is not a dumb one.
-func ColorWanted() bool {
+// ColorEnabled reports whether the environment allows colors: NO_COLOR (no-color.org) is
+// not set, and TERM is not dumb.
+func ColorEnabled() bool {
 	_, off := xenv.GetEnv("NO_COLOR")
 	term, _ := xenv.GetEnv("TERM")
 	return !off && term != "dumb"

@@ -12,9 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// hostile are texts that an outsider may send to fake a line, hide one, or drive a
-// terminal.
-var hostile = []string{
+// maliciousInputs try to forge a line, hide a line or control a terminal.
+var maliciousInputs = []string{
 	"a\nb",
 	"a\r\n{\"level\":\"error\",\"msg\":\"forged\"}",
 	"\x1b[2K\x1b[1A\x1b[31mred",
@@ -29,7 +28,7 @@ var hostile = []string{
 	"\xff\xfe invalid",
 }
 
-// checkSafe fails where a line holds a character that acts instead of being seen.
+// checkSafe fails the test if a line contains a control or format character.
 func checkSafe(tb testing.TB, line string) {
 	tb.Helper()
 	body := strings.TrimSuffix(line, "\n")
@@ -39,13 +38,13 @@ func checkSafe(tb testing.TB, line string) {
 	for _, r := range body {
 		if unicode.IsControl(r) && r != 0x7f || r == 0x2028 || r == 0x2029 ||
 			unicode.Is(unicode.Bidi_Control, r) {
-			tb.Errorf("%q holds %U", line, r)
+			tb.Errorf("%q contains %U", line, r)
 		}
 	}
 }
 
-// logHostile writes s in every place of a line.
-func logHostile(tb testing.TB, e *xlog.Engine, s string) {
+// logEverywhere writes s at every position of a line.
+func logEverywhere(tb testing.TB, e *xlog.Engine, s string) {
 	tb.Helper()
 	r := xctx.NewRequest(tb.Context(), nil)
 	r.SetID(s)
@@ -57,43 +56,46 @@ func logHostile(tb testing.TB, e *xlog.Engine, s string) {
 		slog.Any("err", &pointerError{s}), slog.String("stack", s))
 }
 
-func TestTextFromOutsideForgesNoLineOfJSON(t *testing.T) {
-	for _, s := range hostile {
-		e, rec := newEngine(t)
-		logHostile(t, e, s)
-		line := rec.one(t)
-		checkSafe(t, line)
-		m := decode(t, line)
-		want := strings.ToValidUTF8(s, "\ufffd")
-		if utf8.ValidString(s) && (m["k"] != want || m["level"] != "info" || m["msg"] != "m"+want ||
-			m["name"] != "N"+want) {
-			t.Errorf("%q came back as %q in %s", s, m["k"], line)
-		}
-		if got := strings.Count(line, `"level":`); got != 1 {
-			t.Errorf("%d levels in %s", got, line)
-		}
-	}
-}
-
-func TestTextFromOutsideForgesNoLineOfTheTerminal(t *testing.T) {
-	for _, s := range hostile {
-		e, rec := newEngine(t, console)
-		logHostile(t, e, s)
-		lines := rec.take()
-		if len(lines) != 1 {
-			t.Fatalf("%d writes, want 1", len(lines))
-		}
-		for i, line := range strings.Split(strings.TrimSuffix(lines[0], "\n"), "\n") {
+func TestLogInjection(t *testing.T) {
+	t.Run("JSON", func(t *testing.T) {
+		for _, s := range maliciousInputs {
+			e, rec := newEngine(t)
+			logEverywhere(t, e, s)
+			line := rec.one(t)
 			checkSafe(t, line)
-			if i > 0 && !strings.HasPrefix(line, "    │ ") {
-				t.Errorf("%q begins a line of its own: %q", s, line)
+			m := decode(t, line)
+			want := strings.ToValidUTF8(s, "\ufffd")
+			if utf8.ValidString(s) &&
+				(m["k"] != want || m["level"] != "info" || m["msg"] != "m"+want ||
+					m["name"] != "N"+want) {
+				t.Errorf("%q is decoded as %q from %s", s, m["k"], line)
+			}
+			if got := strings.Count(line, `"level":`); got != 1 {
+				t.Errorf("%d level keys in %s, want 1", got, line)
 			}
 		}
-	}
+	})
+
+	t.Run("console", func(t *testing.T) {
+		for _, s := range maliciousInputs {
+			e, rec := newEngine(t, console)
+			logEverywhere(t, e, s)
+			lines := rec.take()
+			if len(lines) != 1 {
+				t.Fatalf("%d writes, want 1", len(lines))
+			}
+			for i, line := range strings.Split(strings.TrimSuffix(lines[0], "\n"), "\n") {
+				checkSafe(t, line)
+				if i > 0 && !strings.HasPrefix(line, "    │ ") {
+					t.Errorf("input %q forged a line: %q", s, line)
+				}
+			}
+		}
+	})
 }
 
 func FuzzLine(f *testing.F) {
-	for _, s := range hostile {
+	for _, s := range maliciousInputs {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, msg, value string) {
