@@ -11,20 +11,21 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// retryPause is the time between two attempts to replace a node ID that was lost.
+// retryPause is the pause between two attempts to replace a lost node ID.
 const retryPause = time.Second
 
-// attempt is an attempt to lease a node ID: the first one, or another one after a loss.
-// Callers share it.
+// attempt is an attempt to lease a node ID, the first one or a replacement. Callers share
+// it.
 type attempt struct {
-	running bool          // guarded by Node.change
-	waiting chan struct{} // closed when the attempt has its node ID, and awaits its first time
+	running bool          // guarded by Node.stateMu
+	waiting chan struct{} // closed when a node ID is leased but its first time is in the future
 	done    chan struct{}
 	err     error // valid after done is closed
 }
 
-// Lease leases the node ID before the first id does, and waits for it until ctx ends; the
-// attempt goes on then. It returns nil at once if the node has a node ID.
+// Lease leases the node ID and waits for it until ctx is done; the attempt then continues
+// in the background. It returns nil immediately if the node has a node ID. Without Lease,
+// the first id leases the node ID.
 func (n *Node) Lease(ctx context.Context) error {
 	for {
 		t := n.tenure.Load()
@@ -37,9 +38,9 @@ func (n *Node) Lease(ctx context.Context) error {
 	}
 }
 
-// replace waits until another tenure has taken the place of t, which is pending or lost,
-// or until the attempt at that has failed. With report it returns ErrWaiting while the
-// attempt awaits its first time.
+// replace waits until another tenure replaces t, which is pending or lost, or until that
+// attempt fails. If report is set, it returns ErrWaiting while the attempt waits for its
+// first time.
 func (n *Node) replace(ctx context.Context, t *tenure, report bool) error {
 	a, err := n.attempt(t)
 	if a == nil {
@@ -59,36 +60,36 @@ func (n *Node) replace(ctx context.Context, t *tenure, report bool) error {
 	}
 }
 
-// attempt returns the attempt in progress, or starts one. It is nil if t is no longer the
-// node's tenure.
+// attempt returns the running attempt, or starts one. It returns nil if t is no longer
+// the tenure of the node.
 func (n *Node) attempt(t *tenure) (*attempt, error) {
-	n.change.Lock()
-	defer n.change.Unlock()
-	switch a := n.last.Load(); {
+	n.stateMu.Lock()
+	defer n.stateMu.Unlock()
+	switch a := n.lastAttempt.Load(); {
 	case n.closed():
 		return nil, ErrClosed
 	case n.tenure.Load() != t:
-		return nil, nil // nothing is left to do
+		return nil, nil // already replaced
 	case a != nil && a.running:
 		return a, nil
 	}
 	a := &attempt{running: true, waiting: make(chan struct{}), done: make(chan struct{})}
-	n.last.Store(a)
+	n.lastAttempt.Store(a)
 	n.background.Go(func() { n.run(a, t) })
 	return a, nil
 }
 
-// run leases a node ID and installs it in the place of old, unless the node was closed.
+// run leases a node ID and replaces old with it, unless the node is closed.
 func (n *Node) run(a *attempt, old *tenure) {
-	_ = n.end(old) // lost already, if it had a lease
-	next, err := n.take()
+	_ = n.release(old) // already lost, if it had a lease
+	next, err := n.acquire()
 	if err == nil {
-		if err = n.settle(next, sync.OnceFunc(func() { close(a.waiting) })); err != nil {
-			_ = n.end(next) // it ends by itself, and there is another error to return
+		if err = n.activate(next, sync.OnceFunc(func() { close(a.waiting) })); err != nil {
+			_ = n.release(next) // the lease expires, and err is more important
 		}
 	}
-	n.change.Lock()
-	defer n.change.Unlock()
+	n.stateMu.Lock()
+	defer n.stateMu.Unlock()
 	a.running = false
 	closed := n.closed()
 	switch {
@@ -99,20 +100,20 @@ func (n *Node) run(a *attempt, old *tenure) {
 	case err != nil:
 		a.err = err
 	case closed:
-		// the slot is released although n.life has ended
-		a.err = errors.Join(ErrClosed, n.end(next))
+		// release the slot although n.closeCtx is canceled
+		a.err = errors.Join(ErrClosed, n.release(next))
 	default:
 		n.tenure.Store(next)
-		n.background.Go(func() { n.keep(next) })
+		n.background.Go(func() { n.keepRenewed(next) })
 	}
 	close(a.done)
 }
 
-// keep renews the lease of t until it is lost, and then has another one take its place.
-func (n *Node) keep(t *tenure) {
-	n.renewFor(n.life, t)
-	for n.replace(n.life, t, false) != nil {
-		if xretry.Sleep(n.life, retryPause) != nil {
+// keepRenewed renews the lease of t until it is lost, and then replaces t.
+func (n *Node) keepRenewed(t *tenure) {
+	n.renewFor(n.closeCtx, t)
+	for n.replace(n.closeCtx, t, false) != nil {
+		if xretry.Sleep(n.closeCtx, retryPause) != nil {
 			return
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
-func BenchmarkGenerateBelowTheLimit(b *testing.B) {
+func BenchmarkNode_Generate(b *testing.B) {
 	n := newNode(b)
 	b.ReportAllocs()
 	var g xsnowflake.Gene
@@ -19,7 +19,7 @@ func BenchmarkGenerateBelowTheLimit(b *testing.B) {
 	}
 }
 
-func BenchmarkGenerateManyGenesParallel(b *testing.B) {
+func BenchmarkNode_Generate_Parallel(b *testing.B) {
 	n := newNode(b)
 	b.ReportAllocs()
 	var workers atomic.Uint32
@@ -35,7 +35,7 @@ func BenchmarkGenerateManyGenesParallel(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mids/s")
 }
 
-func BenchmarkNextN(b *testing.B) {
+func BenchmarkNode_NextN(b *testing.B) {
 	n := newNode(b)
 	b.ReportAllocs()
 	dst := make([]xsnowflake.SnowflakeID, 16)

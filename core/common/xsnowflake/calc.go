@@ -5,21 +5,21 @@ import (
 	"hash/fnv"
 )
 
-// GeneCalculator derives genes; get one with CalcGene.
+// GeneCalculator derives genes. CalcGene returns it.
 type GeneCalculator struct{}
 
-// CalcGene returns the calculator of genes.
+// CalcGene returns the gene calculator.
 //
-// A derived gene is for co-location: ids that share a business key (the orders of one
-// user) get the same gene, which then selects a shard. It is therefore spread evenly over
-// the whole range of 0 to 63 and says nothing of a kind. The results never change between
-// versions: they are stored in ids.
+// Derived genes co-locate data: ids with the same business key, such as the orders of one
+// user, have the same gene, which selects a shard. Derived genes are evenly distributed
+// over 0 to 63 and do not denote a kind. The results are stable across versions, because
+// ids contain them.
 func CalcGene() GeneCalculator { return GeneCalculator{} }
 
 // Hash derives a gene from an id.
 func (c GeneCalculator) Hash(id SnowflakeID) Gene { return c.HashMulti(id) }
 
-// HashMulti derives a gene from several ids; their order counts.
+// HashMulti derives a gene from several ids. Their order matters.
 func (GeneCalculator) HashMulti(ids ...SnowflakeID) Gene {
 	data := make([]byte, 0, 64)
 	for _, id := range ids {
@@ -31,11 +31,10 @@ func (GeneCalculator) HashMulti(ids ...SnowflakeID) Gene {
 // HashString derives a gene from the bytes of a business key.
 func (GeneCalculator) HashString(key string) Gene { return hash([]byte(key)) }
 
-// hash makes 6 bits of a hash of 64 by exclusive or, so that every bit of that has a part
-// in them.
+// hash folds a 64-bit hash to 6 bits with exclusive or.
 func hash(data []byte) Gene {
 	sum := fnv.New64a()
-	_, _ = sum.Write(data) // it does not fail
+	_, _ = sum.Write(data) // Write does not fail
 	var g Gene
 	for h := sum.Sum64(); h != 0; h >>= 6 {
 		g ^= Gene(h & 63)
@@ -43,8 +42,8 @@ func hash(data []byte) Gene {
 	return g
 }
 
-// KeyGene is the gene of a business key in LayoutJavaGene: its CRC-8 with the polynomial
-// x^8 + x^2 + x + 1, initial value 0, not reflected (CRC-8/SMBUS).
+// KeyGene returns the gene of a business key in LayoutJavaGene: its CRC-8 with the
+// polynomial x^8 + x^2 + x + 1 and initial value 0, not reflected (CRC-8/SMBUS).
 func KeyGene(key string) Gene {
 	var crc uint8
 	for i := range len(key) {

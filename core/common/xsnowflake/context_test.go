@@ -11,60 +11,62 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-func TestIDsComeFromTheNodeOfTheContext(t *testing.T) {
-	n := newNode(t)
-	ctx := context.WithValue(t.Context(), xctx.SnowflakeNodeKey, n)
-	if got, err := xsnowflake.GetNode(ctx); got != n || err != nil {
-		t.Errorf("GetNode = %v, %v", got, err)
-	}
-	if id := xsnowflake.MustGenerateSnowflakeID(ctx); id.Gene() != xsnowflake.GeneDefault ||
-		id.NodeID() != 5 {
-		t.Errorf("id = %d of gene %v, node %d", id, id.Gene(), id.NodeID())
-	}
-	if id := xsnowflake.MustGenerateGeneSnowflakeID(ctx,
-		xsnowflake.GeneUser); id.Gene() != xsnowflake.GeneUser {
-		t.Errorf("gene = %v, want user", id.Gene())
-	}
-	if id, err := xsnowflake.GenerateSnowflakeID(ctx); err != nil || id.IsZero() {
-		t.Errorf("GenerateGeneSnowflakeID = %v, %v", id, err)
-	}
-}
+func TestGenerateSnowflakeID(t *testing.T) {
+	t.Run("uses the node of the context", func(t *testing.T) {
+		n := newNode(t)
+		ctx := context.WithValue(t.Context(), xctx.SnowflakeNodeKey, n)
+		if got, err := xsnowflake.GetNode(ctx); got != n || err != nil {
+			t.Errorf("GetNode = %v, %v", got, err)
+		}
+		if id := xsnowflake.MustGenerateSnowflakeID(ctx); id.Gene() != xsnowflake.GeneDefault ||
+			id.NodeID() != 5 {
+			t.Errorf("id = %d of gene %v, node %d", id, id.Gene(), id.NodeID())
+		}
+		if id := xsnowflake.MustGenerateGeneSnowflakeID(ctx,
+			xsnowflake.GeneUser); id.Gene() != xsnowflake.GeneUser {
+			t.Errorf("gene = %v, want user", id.Gene())
+		}
+		if id, err := xsnowflake.GenerateSnowflakeID(ctx); err != nil || id.IsZero() {
+			t.Errorf("GenerateGeneSnowflakeID = %v, %v", id, err)
+		}
+	})
 
-func TestErrorsOfTheContextHelpersHaveCodes(t *testing.T) {
-	closed, err := xsnowflake.NewNode(xsnowflake.WithNodeID(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = closed.Close()
-	with := func(n any) context.Context {
-		return context.WithValue(t.Context(), xctx.SnowflakeNodeKey, n)
-	}
-	for _, tc := range []struct {
-		name string
-		ctx  context.Context
-		gene xsnowflake.Gene
-		want *xerror.ErrorCode
-	}{
-		{name: "nil context", want: xerror.ConfigError},
-		{name: "no node", ctx: t.Context(), want: xerror.ConfigError},
-		{name: "nil node", ctx: with((*xsnowflake.Node)(nil)), want: xerror.ConfigError},
-		{name: "something else", ctx: with(1), want: xerror.ConfigError},
-		{name: "closed", ctx: with(closed), want: xerror.ServiceUnavailable},
-		{name: "wrong gene", ctx: with(newNode(t)), gene: 64, want: xerror.DeveloperError},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			id, err := xsnowflake.GenerateGeneSnowflakeID(tc.ctx, tc.gene)
-			if id != 0 || err.GetErrorCode() != tc.want {
-				t.Errorf("GenerateGeneSnowflakeID = %v, %v, want %v", id, err, tc.want)
-			}
-			defer func() {
-				if err, ok := recover().(error); !ok || !errors.Is(err, tc.want) {
-					t.Errorf("Must panicked with %v, want %v", err, tc.want)
+	t.Run("returns error codes", func(t *testing.T) {
+		closed, err := xsnowflake.NewNode(xsnowflake.WithNodeID(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = closed.Close()
+		with := func(n any) context.Context {
+			return context.WithValue(t.Context(), xctx.SnowflakeNodeKey, n)
+		}
+		for _, tc := range []struct {
+			name string
+			ctx  context.Context
+			gene xsnowflake.Gene
+			want *xerror.ErrorCode
+		}{
+			{name: "nil context", want: xerror.ConfigError},
+			{name: "no node", ctx: t.Context(), want: xerror.ConfigError},
+			{name: "nil node", ctx: with((*xsnowflake.Node)(nil)), want: xerror.ConfigError},
+			{name: "something else", ctx: with(1), want: xerror.ConfigError},
+			{name: "closed", ctx: with(closed), want: xerror.ServiceUnavailable},
+			{name: "wrong gene", ctx: with(newNode(t)), gene: 64, want: xerror.DeveloperError},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				id, err := xsnowflake.GenerateGeneSnowflakeID(tc.ctx, tc.gene)
+				if id != 0 || err.GetErrorCode() != tc.want {
+					t.Errorf("GenerateGeneSnowflakeID = %v, %v, want %v", id, err, tc.want)
 				}
-			}()
-			xsnowflake.MustGenerateGeneSnowflakeID(tc.ctx, tc.gene)
-		})
-	}
+				defer func() {
+					if err, ok := recover().(error); !ok || !errors.Is(err, tc.want) {
+						t.Errorf("Must panicked with %v, want %v", err, tc.want)
+					}
+				}()
+				xsnowflake.MustGenerateGeneSnowflakeID(tc.ctx, tc.gene)
+			})
+		}
+	})
 }
 
 func ExampleMustGenerateGeneSnowflakeID() {

@@ -2,30 +2,30 @@ package xsnowflake
 
 import "time"
 
-// StepWall moves the wall clock by d without the monotonic clock, as an administrator or
-// a suspended machine does. For the node it is the same to move the epoch the other way.
+// StepWall moves the wall clock by d without the monotonic clock, like an administrator
+// or a suspended machine. It moves the epoch in the other direction, which is equivalent.
 func (n *Node) StepWall(d time.Duration) {
 	n.clock.mu.Lock()
 	defer n.clock.mu.Unlock()
 	n.clock.epoch = n.clock.epoch.Add(-d)
 }
 
-// TimeOf is the time of an id in real time, also after StepWall.
+// TimeOf returns the real time of an id, also after StepWall.
 func (n *Node) TimeOf(id SnowflakeID) time.Time { return n.layout.Parse(id).Time }
 
 // CatchUp is how far ids may be behind the clock.
 const CatchUp = catchUp * time.Millisecond
 
-// RecordAhead is how far high-water marks are ahead.
+// RecordAhead is how far the marks of local leases may be ahead.
 const RecordAhead = recordAhead
 
-// Nodes is how many nodes a layout tells apart.
+// Nodes returns the number of nodes of a layout in all datacenters.
 func Nodes(l Layout) int { return l.Datacenters() * l.Nodes() }
 
-// End is the first time without an id.
+// End returns the first time without an id.
 func End(l Layout) time.Time { return time.UnixMilli(l.Epoch + l.end()).UTC() }
 
-// The errors that have a code, and no name.
+// Unexported errors.
 var (
 	ErrExhausted = errExhausted
 	ErrGene      = errGene

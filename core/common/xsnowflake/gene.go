@@ -1,13 +1,13 @@
 package xsnowflake
 
-// Gene is the kind of thing that an id names, 0 to 63 in LayoutDefault.
+// Gene is the kind of an entity, 0 to 63 in LayoutDefault.
 //
-// 0 to 15 belong to the framework, 16 to 63 to the application; those up to 31 have names
-// here that it may use. Each gene has its own sequence, so the ids of one kind do not use
-// up those of another.
+// Genes 0 to 15 are reserved for the framework, and 16 to 63 are for the application.
+// Each gene has its own sequence, so the ids of one kind do not exhaust the ids of
+// another.
 type Gene uint8
 
-// The genes of the framework. 10 to 15 are kept free for it.
+// Genes of the framework. 10 to 15 are reserved.
 const (
 	GeneDefault Gene = 0
 	GeneSystem  Gene = 1
@@ -21,7 +21,7 @@ const (
 	GeneCache   Gene = 9
 )
 
-// Genes with a name that an application may use; 32 to 63 have none.
+// Named genes for applications. 32 to 63 have no names.
 const (
 	GeneOrder        Gene = 16
 	GenePayment      Gene = 17
@@ -41,7 +41,7 @@ const (
 	GeneTask         Gene = 31
 )
 
-// GeneProvider is what an entity implements to say of which kind its ids are.
+// GeneProvider is implemented by entities to define the gene of their ids.
 type GeneProvider interface {
 	GetGene() Gene
 }

@@ -17,31 +17,119 @@ const (
 	goldenText                        = "58102854968192777"
 )
 
-func TestPartsOfAnID(t *testing.T) {
-	if got := golden.String(); got != goldenText {
-		t.Errorf("String = %s, want %s", got, goldenText)
-	}
-	if got, want := golden.Time(),
-		time.Date(2024, 1, 1, 0, 0, 0, 123e6, time.UTC); !got.Equal(want) {
-		t.Errorf("Time = %v, want %v", got, want)
-	}
-	if got := golden.Gene(); got != xsnowflake.GeneOrder {
-		t.Errorf("Gene = %v, want order", got)
-	}
-	if dc, node, seq := golden.DatacenterID(), golden.NodeID(), golden.Sequence(); dc != 5 ||
-		node != 3 || seq != 777 {
-		t.Errorf("datacenter, node, sequence = %d, %d, %d, want 5, 3, 777", dc, node, seq)
-	}
-	if golden.IsZero() || !xsnowflake.SnowflakeID(0).IsZero() {
-		t.Error("IsZero is wrong")
-	}
-	if golden.Int64() != int64(golden) {
-		t.Error("Int64 is not the number")
-	}
+func TestSnowflakeID(t *testing.T) {
+	t.Run("returns its parts", func(t *testing.T) {
+		if got := golden.String(); got != goldenText {
+			t.Errorf("String = %s, want %s", got, goldenText)
+		}
+		if got, want := golden.Time(),
+			time.Date(2024, 1, 1, 0, 0, 0, 123e6, time.UTC); !got.Equal(want) {
+			t.Errorf("Time = %v, want %v", got, want)
+		}
+		if got := golden.Gene(); got != xsnowflake.GeneOrder {
+			t.Errorf("Gene = %v, want order", got)
+		}
+		if dc, node, seq := golden.DatacenterID(), golden.NodeID(), golden.Sequence(); dc != 5 ||
+			node != 3 || seq != 777 {
+			t.Errorf("datacenter, node, sequence = %d, %d, %d, want 5, 3, 777", dc, node, seq)
+		}
+		if golden.IsZero() || !xsnowflake.SnowflakeID(0).IsZero() {
+			t.Error("IsZero returned the wrong value")
+		}
+		if golden.Int64() != int64(golden) {
+			t.Error("Int64 does not return the id")
+		}
+	})
+
+	t.Run("encodes JSON as a decimal string", func(t *testing.T) {
+		type doc struct {
+			ID  xsnowflake.SnowflakeID            `json:"id"`
+			Opt *xsnowflake.SnowflakeID           `json:"opt"`
+			Map map[xsnowflake.SnowflakeID]string `json:"map"`
+		}
+		text, err := json.Marshal(doc{ID: golden, Map: map[xsnowflake.SnowflakeID]string{7: "x"}})
+		if want := `{"id":"` + goldenText + `","opt":null,"map":{"7":"x"}}`; err != nil ||
+			string(text) != want {
+			t.Fatalf("Marshal = %s, %v, want %s", text, err, want)
+		}
+		for _, in := range []string{`{"id":"` + goldenText + `"}`, `{"id":` + goldenText + `}`} {
+			var d doc
+			if err := json.Unmarshal([]byte(in), &d); err != nil || d.ID != golden {
+				t.Errorf("Unmarshal(%s) = %v, %v", in, d.ID, err)
+			}
+		}
+		d := doc{ID: 5}
+		if err := json.Unmarshal([]byte(`{"id":null,"map":{"8":"y"}}`), &d); err != nil ||
+			d.ID != 5 ||
+			d.Map[8] != "y" {
+			t.Errorf("after null: %+v, %v, want the id unchanged", d, err)
+		}
+		for _, in := range []string{
+			`""`, `"-1"`, `-1`, `1.0`, `1e3`, `true`, `{}`, `[]`, `"1`, `" 1"`,
+			`99999999999999999999`, `"99999999999999999999"`,
+		} {
+			var id xsnowflake.SnowflakeID
+			if err := json.Unmarshal([]byte(in), &id); err == nil || id != 0 {
+				t.Errorf("Unmarshal(%s) = %v, %v, want an error", in, id, err)
+			}
+		}
+	})
+
+	t.Run("round-trips text and binary", func(t *testing.T) {
+		for _, want := range []xsnowflake.SnowflakeID{0, 1, golden, 1<<63 - 1} {
+			var fromText, fromBinary xsnowflake.SnowflakeID
+			text, err1 := want.MarshalText()
+			err2 := errors.Join(fromText.UnmarshalText(text), fromText.UnmarshalParam(string(text)))
+			data, err3 := want.MarshalBinary()
+			err4 := fromBinary.UnmarshalBinary(data)
+			if err := errors.Join(err1, err2, err3, err4); err != nil || fromText != want ||
+				fromBinary != want || len(data) != 8 {
+				t.Errorf("%v round-trips as %v and %v, %v", want, fromText, fromBinary, err)
+			}
+		}
+		var id xsnowflake.SnowflakeID
+		for _, data := range [][]byte{nil, {1}, {0x80, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 9)} {
+			if err := id.UnmarshalBinary(data); !errors.Is(err, xsnowflake.ErrInvalidID) {
+				t.Errorf("UnmarshalBinary(%x) = %v, want ErrInvalidID", data, err)
+			}
+		}
+	})
+
+	t.Run("implements Scan and Value", func(t *testing.T) {
+		for _, tc := range []struct {
+			name string
+			src  any
+			want xsnowflake.SnowflakeID
+		}{
+			{name: "int64", src: int64(golden), want: golden},
+			{name: "bytes", src: []byte(goldenText), want: golden},
+			{name: "string", src: goldenText, want: golden},
+			{name: "null", src: nil, want: 0},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				id := xsnowflake.SnowflakeID(1)
+				if err := id.Scan(tc.src); err != nil || id != tc.want {
+					t.Errorf("Scan = %v, %v, want %v", id, err, tc.want)
+				}
+			})
+		}
+		for _, src := range []any{int64(-1), "", "x", []byte("-1"), 1.5, true, time.Now(), 7} {
+			id := xsnowflake.SnowflakeID(1)
+			if err := id.Scan(src); !errors.Is(err, xsnowflake.ErrInvalidID) || id != 1 {
+				t.Errorf("Scan(%T) = %v, %v, want ErrInvalidID and no change", src, id, err)
+			}
+		}
+		if v, err := golden.Value(); err != nil || v != int64(golden) {
+			t.Errorf("Value = %v, %v", v, err)
+		}
+		if got := golden.GormDataType(); got != "bigint" {
+			t.Errorf("GormDataType = %q", got)
+		}
+	})
 }
 
-// texts are what must not pass for an id.
-var texts = []struct{ name, text string }{
+// invalidTexts are not ids.
+var invalidTexts = []struct{ name, text string }{
 	{name: "empty", text: ""},
 	{name: "blank", text: " "},
 	{name: "blank before", text: " 1"},
@@ -61,124 +149,41 @@ var texts = []struct{ name, text string }{
 	{name: "null", text: "null"},
 }
 
-func TestParseRefusesWhatIsNoID(t *testing.T) {
-	for _, tc := range texts {
-		t.Run(tc.name, func(t *testing.T) {
-			if got, err := xsnowflake.ParseSnowflakeID(tc.text); !errors.Is(err,
-				xsnowflake.ErrInvalidID) || got != 0 {
-				t.Errorf("ParseSnowflakeID = %v, %v, want 0, ErrInvalidID", got, err)
+func TestParseSnowflakeID(t *testing.T) {
+	t.Run("rejects invalid text", func(t *testing.T) {
+		for _, tc := range invalidTexts {
+			t.Run(tc.name, func(t *testing.T) {
+				if got, err := xsnowflake.ParseSnowflakeID(tc.text); !errors.Is(err,
+					xsnowflake.ErrInvalidID) || got != 0 {
+					t.Errorf("ParseSnowflakeID = %v, %v, want 0, ErrInvalidID", got, err)
+				}
+			})
+		}
+	})
+
+	t.Run("accepts the whole range", func(t *testing.T) {
+		for _, want := range []xsnowflake.SnowflakeID{0, 1, 9, 10, golden, 1<<63 - 1} {
+			if got, err := xsnowflake.ParseSnowflakeID(want.String()); err != nil || got != want {
+				t.Errorf("ParseSnowflakeID(%s) = %v, %v", want, got, err)
 			}
-		})
-	}
-}
-
-func TestParseReadsTheWholeRange(t *testing.T) {
-	for _, want := range []xsnowflake.SnowflakeID{0, 1, 9, 10, golden, 1<<63 - 1} {
-		if got, err := xsnowflake.ParseSnowflakeID(want.String()); err != nil || got != want {
-			t.Errorf("ParseSnowflakeID(%s) = %v, %v", want, got, err)
 		}
-	}
-}
-
-func TestJSONIsADecimalString(t *testing.T) {
-	type doc struct {
-		ID  xsnowflake.SnowflakeID            `json:"id"`
-		Opt *xsnowflake.SnowflakeID           `json:"opt"`
-		Map map[xsnowflake.SnowflakeID]string `json:"map"`
-	}
-	text, err := json.Marshal(doc{ID: golden, Map: map[xsnowflake.SnowflakeID]string{7: "x"}})
-	if want := `{"id":"` + goldenText + `","opt":null,"map":{"7":"x"}}`; err != nil ||
-		string(text) != want {
-		t.Fatalf("Marshal = %s, %v, want %s", text, err, want)
-	}
-	for _, in := range []string{`{"id":"` + goldenText + `"}`, `{"id":` + goldenText + `}`} {
-		var d doc
-		if err := json.Unmarshal([]byte(in), &d); err != nil || d.ID != golden {
-			t.Errorf("Unmarshal(%s) = %v, %v", in, d.ID, err)
-		}
-	}
-	d := doc{ID: 5}
-	if err := json.Unmarshal([]byte(`{"id":null,"map":{"8":"y"}}`), &d); err != nil || d.ID != 5 ||
-		d.Map[8] != "y" {
-		t.Errorf("after null: %+v, %v, want the id unchanged", d, err)
-	}
-	for _, in := range []string{
-		`""`, `"-1"`, `-1`, `1.0`, `1e3`, `true`, `{}`, `[]`, `"1`, `" 1"`,
-		`99999999999999999999`, `"99999999999999999999"`,
-	} {
-		var id xsnowflake.SnowflakeID
-		if err := json.Unmarshal([]byte(in), &id); err == nil || id != 0 {
-			t.Errorf("Unmarshal(%s) = %v, %v, want an error", in, id, err)
-		}
-	}
-}
-
-func TestTextAndBinaryRoundTrip(t *testing.T) {
-	for _, want := range []xsnowflake.SnowflakeID{0, 1, golden, 1<<63 - 1} {
-		var fromText, fromBinary xsnowflake.SnowflakeID
-		text, err1 := want.MarshalText()
-		err2 := errors.Join(fromText.UnmarshalText(text), fromText.UnmarshalParam(string(text)))
-		data, err3 := want.MarshalBinary()
-		err4 := fromBinary.UnmarshalBinary(data)
-		if err := errors.Join(err1, err2, err3, err4); err != nil || fromText != want ||
-			fromBinary != want || len(data) != 8 {
-			t.Errorf("%v came back as %v and %v, %v", want, fromText, fromBinary, err)
-		}
-	}
-	var id xsnowflake.SnowflakeID
-	for _, data := range [][]byte{nil, {1}, {0x80, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 9)} {
-		if err := id.UnmarshalBinary(data); !errors.Is(err, xsnowflake.ErrInvalidID) {
-			t.Errorf("UnmarshalBinary(%x) = %v, want ErrInvalidID", data, err)
-		}
-	}
-}
-
-func TestScanAndValue(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		src  any
-		want xsnowflake.SnowflakeID
-	}{
-		{name: "int64", src: int64(golden), want: golden},
-		{name: "bytes", src: []byte(goldenText), want: golden},
-		{name: "string", src: goldenText, want: golden},
-		{name: "null", src: nil, want: 0},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			id := xsnowflake.SnowflakeID(1)
-			if err := id.Scan(tc.src); err != nil || id != tc.want {
-				t.Errorf("Scan = %v, %v, want %v", id, err, tc.want)
-			}
-		})
-	}
-	for _, src := range []any{int64(-1), "", "x", []byte("-1"), 1.5, true, time.Now(), 7} {
-		id := xsnowflake.SnowflakeID(1)
-		if err := id.Scan(src); !errors.Is(err, xsnowflake.ErrInvalidID) || id != 1 {
-			t.Errorf("Scan(%T) = %v, %v, want ErrInvalidID and no change", src, id, err)
-		}
-	}
-	if v, err := golden.Value(); err != nil || v != int64(golden) {
-		t.Errorf("Value = %v, %v", v, err)
-	}
-	if got := golden.GormDataType(); got != "bigint" {
-		t.Errorf("GormDataType = %q", got)
-	}
+	})
 }
 
 func FuzzParse(f *testing.F) {
-	for _, tc := range texts {
+	for _, tc := range invalidTexts {
 		f.Add(tc.text)
 	}
 	f.Add(goldenText)
 	f.Fuzz(func(t *testing.T, text string) {
 		id, err := xsnowflake.ParseSnowflakeID(text)
 		if err == nil && (id < 0 || id.String() != text) {
-			t.Errorf("%q became %v", text, id)
+			t.Errorf("ParseSnowflakeID(%q) = %v", text, id)
 		}
 		var fromJSON xsnowflake.SnowflakeID
 		if errJSON := fromJSON.UnmarshalJSON([]byte(text)); err == nil &&
 			(errJSON != nil || fromJSON != id) {
-			t.Errorf("%q became %v in JSON, %v", text, fromJSON, errJSON)
+			t.Errorf("UnmarshalJSON(%q) = %v, %v", text, fromJSON, errJSON)
 		}
 	})
 }

@@ -39,69 +39,73 @@ var layouts = []struct {
 	},
 }
 
-func TestLayoutsParseGoldenVectors(t *testing.T) {
-	for _, tc := range layouts {
-		t.Run(tc.name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.layout.Parse(tc.id)); diff != "" {
-				t.Errorf("Parse (-want +got):\n%s", diff)
+func TestLayout_Parse(t *testing.T) {
+	t.Run("parses golden vectors", func(t *testing.T) {
+		for _, tc := range layouts {
+			t.Run(tc.name, func(t *testing.T) {
+				if diff := cmp.Diff(tc.want, tc.layout.Parse(tc.id)); diff != "" {
+					t.Errorf("Parse (-want +got):\n%s", diff)
+				}
+				if tc.layout.Name != tc.name {
+					t.Errorf("name = %q", tc.layout.Name)
+				}
+			})
+		}
+	})
+
+	t.Run("uses the epoch of the layout", func(t *testing.T) {
+		l := xsnowflake.LayoutJava
+		l.Epoch = 0
+		if got, want := l.Parse(58102854969895864).Time,
+			time.UnixMilli(13852800123).UTC(); !got.Equal(want) {
+			t.Errorf("Time = %v, want %v", got, want)
+		}
+	})
+
+	t.Run("accepts a negative number", func(t *testing.T) {
+		for _, tc := range layouts {
+			info := tc.layout.Parse(-1)
+			if info.NodeID < 0 || info.DatacenterID < 0 || info.Sequence < 0 ||
+				info.Time.Before(tc.want.Time) {
+				t.Errorf("%s: Parse(-1) = %+v", tc.name, info)
 			}
-			if tc.layout.Name != tc.name {
-				t.Errorf("name = %q", tc.layout.Name)
-			}
-		})
-	}
+		}
+	})
 }
 
-func TestNodesMakeIDsOfTheirLayout(t *testing.T) {
-	for _, tc := range layouts {
-		t.Run(tc.name, func(t *testing.T) {
-			n := newNode(t, xsnowflake.WithLayout(tc.layout),
-				xsnowflake.WithClock(func() time.Time { return at }),
-				xsnowflake.WithDatacenterID(tc.want.DatacenterID),
-				xsnowflake.WithNodeID(tc.want.NodeID))
-			ids := make([]xsnowflake.SnowflakeID, tc.want.Sequence+1)
-			if err := n.NextN(ids, tc.want.Gene); err != nil {
-				t.Fatal(err)
+func TestWithLayout(t *testing.T) {
+	t.Run("generates ids of the layout", func(t *testing.T) {
+		for _, tc := range layouts {
+			t.Run(tc.name, func(t *testing.T) {
+				n := newNode(t, xsnowflake.WithLayout(tc.layout),
+					xsnowflake.WithClock(func() time.Time { return at }),
+					xsnowflake.WithDatacenterID(tc.want.DatacenterID),
+					xsnowflake.WithNodeID(tc.want.NodeID))
+				ids := make([]xsnowflake.SnowflakeID, tc.want.Sequence+1)
+				if err := n.NextN(ids, tc.want.Gene); err != nil {
+					t.Fatal(err)
+				}
+				if got := ids[tc.want.Sequence]; got != tc.id {
+					t.Errorf("id = %d, want %d", got, tc.id)
+				}
+			})
+		}
+	})
+
+	t.Run("ignores genes if the layout has none", func(t *testing.T) {
+		n := newNode(t, xsnowflake.WithLayout(xsnowflake.LayoutJava))
+		for _, g := range []xsnowflake.Gene{0, xsnowflake.GeneUser, 255} {
+			if _, err := n.Generate(g); err != nil {
+				t.Errorf("Generate(%v): %v", g, err)
 			}
-			if got := ids[tc.want.Sequence]; got != tc.id {
-				t.Errorf("id = %d, want %d", got, tc.id)
-			}
-		})
-	}
+		}
+	})
 }
 
-func TestTheEpochIsAField(t *testing.T) {
-	l := xsnowflake.LayoutJava
-	l.Epoch = 0
-	if got, want := l.Parse(58102854969895864).Time,
-		time.UnixMilli(13852800123).UTC(); !got.Equal(want) {
-		t.Errorf("Time = %v, want %v", got, want)
-	}
-}
-
-func TestAGeneOfTheJavaLayoutIsVerified(t *testing.T) {
+func TestInfo_VerifyKey(t *testing.T) {
 	info := xsnowflake.LayoutJavaGene.Parse(116205709938984392)
 	if !info.VerifyKey("user:1") || info.VerifyKey("user:2") {
-		t.Error("VerifyKey does not tell the key from another")
-	}
-}
-
-func TestParseOfANegativeNumberIsHarmless(t *testing.T) {
-	for _, tc := range layouts {
-		info := tc.layout.Parse(-1)
-		if info.NodeID < 0 || info.DatacenterID < 0 || info.Sequence < 0 ||
-			info.Time.Before(tc.want.Time) {
-			t.Errorf("%s: Parse(-1) = %+v", tc.name, info)
-		}
-	}
-}
-
-func TestALayoutWithoutGenesIgnoresThem(t *testing.T) {
-	n := newNode(t, xsnowflake.WithLayout(xsnowflake.LayoutJava))
-	for _, g := range []xsnowflake.Gene{0, xsnowflake.GeneUser, 255} {
-		if _, err := n.Generate(g); err != nil {
-			t.Errorf("Generate(%v): %v", g, err)
-		}
+		t.Error("VerifyKey does not distinguish the keys")
 	}
 }
 
@@ -132,13 +136,13 @@ func TestLayoutNamed(t *testing.T) {
 				t.Errorf("%d nodes, want %d", n, tc.nodes)
 			}
 			if got := xsnowflake.End(l).Format(time.DateOnly); got != tc.end {
-				t.Errorf("the layout ends on %s, want %s", got, tc.end)
+				t.Errorf("last day of the layout = %s, want %s", got, tc.end)
 			}
 		})
 	}
 	if _, err := xsnowflake.LayoutNamed("huge"); err == nil ||
 		!strings.Contains(err.Error(), "SNOWFLAKE_LAYOUT") {
-		t.Errorf("error = %v, want the variable in it", err)
+		t.Errorf("error = %v, want the variable name", err)
 	}
 }
 
@@ -156,6 +160,6 @@ func TestFromEnv_Layout(t *testing.T) {
 	}
 	t.Setenv("SNOWFLAKE_LAYOUT", "default")
 	if _, err := xsnowflake.FromEnv(); err == nil {
-		t.Error("node 1000 of the default layout is no error")
+		t.Error("no error for node ID 1000 in the default layout")
 	}
 }

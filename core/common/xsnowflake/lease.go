@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// LeaseName is the name whose slots are node IDs.
+// LeaseName is the lease name whose slots are node IDs.
 const LeaseName = "snowflake"
 
 // ErrNoSlot means that every node ID is held.
@@ -25,33 +25,34 @@ var ErrNoSlot = errors.New("xsnowflake: every node ID is held")
 var errOtherLayout = errors.New("xsnowflake: id nodes with another layout share the backend")
 
 const (
-	// layoutName is the name that all nodes of one layout hold together.
+	// layoutName is the lease name that all nodes of one layout share.
 	layoutName = LeaseName + ".layout"
-	// skew is what the wall clocks of two hosts may differ by if the backend has
-	// forgotten which holder used which time.
+	// skew is the maximum difference between the wall clocks of two hosts. It matters
+	// only if the backend lost the records of a former holder.
 	skew = time.Second
-	// minPause and maxPoll bound the pause between two attempts.
+	// minPause and maxPoll limit the pause between two attempts.
 	minPause = 10 * time.Millisecond
 	maxPoll  = 500 * time.Millisecond
-	// takeTimeout bounds one attempt to take a slot, as far as the window of its lease
-	// does not.
-	takeTimeout = 20 * time.Second
-	// touchSlot and the one after it are slots that no layout has. Prepare takes one for
-	// touchTTL at most.
+	// acquireTimeout limits one attempt to acquire a slot, in addition to the lease
+	// window.
+	acquireTimeout = 20 * time.Second
+	// touchSlot and the next slot are outside every layout. Prepare holds one for at most
+	// touchTTL.
 	touchSlot = 1 << 16
 	touchTTL  = time.Second
 )
 
 var leaseLog = xlog.WithName(xlog.NamedLEASE)
 
-// window is how long the node relies on its lease after it asked for it.
+// window is how long the node relies on its lease after a request.
 func (n *Node) window() time.Duration { return xlease.LeaseWindow(n.ttl) }
 
-// Prepare reports a mistake in the configuration of the leases, without leasing a node
-// ID. On a backend that may forget it also starts the records of node IDs, by taking a
-// slot that is no node ID: the first holder waits for those which may have been forgotten
-// before the records started, so that wait starts now and not with the first id. A
-// failure of that costs the wait only.
+// Prepare checks the configuration of the leases without leasing a node ID.
+//
+// On a backend that may lose records, Prepare also starts the record of node IDs by
+// acquiring a slot that is not a node ID. The first holder must wait for holders from
+// before that record. With Prepare, this wait starts at startup and not with the first
+// id. If that fails, Prepare only logs a warning.
 func (n *Node) Prepare(ctx context.Context) error {
 	switch {
 	case n.leases == nil:
@@ -66,21 +67,21 @@ func (n *Node) Prepare(ctx context.Context) error {
 		xlease.WithSlots(touchSlot, 2), xlease.WithManualRenewal(),
 		xlease.WithMark(0, math.MaxInt64))
 	if err != nil && !errors.Is(err, xlease.ErrHeld) {
-		leaseLog.Warn(ctx, "the records of node IDs start with the first id",
+		leaseLog.Warn(ctx, "node ID records not started: the first id starts them",
 			slog.Any("error", err))
 	}
 	return nil
 }
 
-// take leases a node ID. If every one is held, it waits for the TTL and one more poll: by
-// then those of processes that crashed are free. A local lease ends with its process, so
-// it does not wait.
-func (n *Node) take() (*tenure, error) {
-	waiting, cancel := context.WithTimeout(n.life, n.ttl+maxPoll)
+// acquire leases a node ID. If every node ID is held, it waits for the TTL plus one poll,
+// when the leases of crashed processes have expired. A local lease expires with its
+// process, so acquire does not wait for it.
+func (n *Node) acquire() (*tenure, error) {
+	waiting, cancel := context.WithTimeout(n.closeCtx, n.ttl+maxPoll)
 	defer cancel()
 	pause := xretry.Backoff{First: minPause, Max: maxPoll}
 	for first := true; ; first = false {
-		t, err := n.try()
+		t, err := n.tryAcquire()
 		held := errors.Is(err, xlease.ErrHeld)
 		if !held && !errors.Is(err, errOtherLayout) {
 			return t, n.localError(err)
@@ -94,70 +95,69 @@ func (n *Node) take() (*tenure, error) {
 			return nil, err
 		}
 		if first {
-			leaseLog.Notice(n.life, "waiting for a node ID",
+			leaseLog.Notice(n.closeCtx, "waiting for a node ID",
 				slog.Duration("at_most", n.ttl), slog.Any("error", err))
 		}
 		if xretry.Sleep(waiting, pause.Next()) != nil {
-			return nil, errors.Join(err, context.Cause(n.life))
+			return nil, errors.Join(err, context.Cause(n.closeCtx))
 		}
 	}
 }
 
-// localError adds to an error of the folder how to do without it.
+// localError adds a hint about alternatives to an error of the lease directory.
 func (n *Node) localError(err error) error {
 	if err == nil || !n.local {
 		return err
 	}
-	return fmt.Errorf("%w (set %s to another folder, or %s)",
+	return fmt.Errorf("%w (set %s to another directory, or %s)",
 		err, leaseDirKey, xenv.SnowflakeNodeID)
 }
 
-// try leases a node ID that is free now.
-func (n *Node) try() (*tenure, error) {
-	ctx, cancel := context.WithTimeout(n.life, min(n.window(), takeTimeout))
+// tryAcquire leases a node ID that is free now.
+func (n *Node) tryAcquire() (*tenure, error) {
+	ctx, cancel := context.WithTimeout(n.closeCtx, min(n.window(), acquireTimeout))
 	defer cancel()
 	if err := n.joinLayout(ctx); err != nil {
 		return nil, err
 	}
-	asked := n.clock.time()
-	mark := n.promise(asked, 0)
+	requested := n.clock.time()
+	mark := n.nextMark(requested, 0)
 	lease, err := n.leases.Lease(ctx, LeaseName, n.ttl, xlease.WithSlots(n.firstSlot, n.slotCount),
 		xlease.WithManualRenewal(),
-		xlease.WithMark(n.timeOf(mark).UnixMilli(), asked.UnixMilli()))
+		xlease.WithMark(n.timeOf(mark).UnixMilli(), requested.UnixMilli()))
 	if err != nil {
 		return nil, err
 	}
 	t := n.newTenure(lease.Slot())
 	t.lease, t.from = lease, n.millis(time.UnixMilli(lease.Mark()))
-	n.permit(t, asked, max(mark, t.from))
-	if unknown := n.window() - lease.Age(); unknown > 0 && !n.leases.Capabilities().Durable {
-		// A forgotten holder renewed before the current records started, which was Age
-		// before some moment between asked and now.
-		t.from = max(t.from, n.millis(n.clock.time().Add(unknown+skew)))
-		leaseLog.Notice(ctx, "no record of the id nodes so far: the first ids wait for those that may have been forgotten",
-			slog.Duration("at_most", unknown+skew))
+	n.setLimits(t, requested, max(mark, t.from))
+	if unrecorded := n.window() - lease.Age(); unrecorded > 0 && !n.leases.Capabilities().Durable {
+		// An unrecorded holder renewed before the current record started, which is Age
+		// before a time between the request and now.
+		t.from = max(t.from, n.millis(n.clock.time().Add(unrecorded+skew)))
+		leaseLog.Notice(ctx, "no record of former node ID holders: the first ids wait",
+			slog.Duration("at_most", unrecorded+skew))
 	}
-	if !n.local { // of no interest to other hosts
+	if !n.local { // irrelevant to other hosts
 		leaseLog.Info(ctx, "node ID leased",
 			slog.Int("slot", lease.Slot()), slog.String("in", n.leases.String()))
 	}
 	return t, nil
 }
 
-// promise is the millisecond that ids do not reach under a lease that is asked for or
-// renewed at a time. The backend stores it as the mark of the slot. That of a local lease
-// permits ids of the millisecond ms, and is near, since a process that is killed leaves
-// it behind.
-func (n *Node) promise(asked time.Time, ms int64) int64 {
+// nextMark returns the millisecond that ids do not reach under a lease requested or
+// renewed at the given time. The backend stores it as the mark of the slot. The mark of a
+// local lease allows ids of the millisecond ms. It is near, because a killed process
+// cannot lower it.
+func (n *Node) nextMark(requested time.Time, ms int64) int64 {
 	if n.local {
-		return max(n.millis(asked)-1, ms) + recordAhead.Milliseconds()
+		return max(n.millis(requested)-1, ms) + recordAhead.Milliseconds()
 	}
-	return n.millis(asked.Add(n.window() + skew))
+	return n.millis(requested.Add(n.window() + skew))
 }
 
-// joinLayout holds the name of the layouts for that of the node. A node joins before it
-// takes or renews its node ID, so the layout is held for longer: until a TTL after the
-// last node.
+// joinLayout joins the layout lease. A node joins before it acquires or renews its node
+// ID, so the layout lease outlives the last node by up to a TTL.
 func (n *Node) joinLayout(ctx context.Context) error {
 	if n.local {
 		return nil
@@ -165,7 +165,7 @@ func (n *Node) joinLayout(ctx context.Context) error {
 	layout := n.layout
 	layout.Name = ""
 	sum := fnv.New64a()
-	_, _ = fmt.Fprint(sum, layout) // it does not fail
+	_, _ = fmt.Fprint(sum, layout) // Fprint does not fail
 	err := n.leases.Join(ctx, layoutName, fmt.Sprintf("layout-%016x", sum.Sum64()), n.ttl)
 	if errors.Is(err, xlease.ErrHeld) {
 		return fmt.Errorf("%w: %s=%s here, another one in %s (all replicas use the same; after a change, stop all and wait for %s)",
@@ -174,8 +174,8 @@ func (n *Node) joinLayout(ctx context.Context) error {
 	return err
 }
 
-// moreNodes is the hint for an error about count node IDs, all of which are held: the
-// layout with more, or nothing if this is one.
+// moreNodes returns a hint at LayoutWide for an error about count held node IDs, or "" if
+// LayoutWide has no more.
 func moreNodes(count int) string {
 	if count >= LayoutWide.Nodes() {
 		return ""

@@ -13,15 +13,15 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
-// wide is LayoutWide with the epoch of a bubble.
+// wide is LayoutWide with an epoch before the time in synctest bubbles.
 func wide() xsnowflake.Option {
 	l := xsnowflake.LayoutWide
 	l.Epoch = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	return xsnowflake.WithLayout(l)
 }
 
-// aboutTTL reports whether a wait that began at start has lasted for the TTL and at most
-// one more poll.
+// aboutTTL reports whether the time since start is between the TTL and the TTL plus one
+// poll.
 func aboutTTL(start time.Time) bool {
 	took := time.Since(start)
 	return took >= ttl && took <= ttl+time.Second
@@ -31,17 +31,17 @@ func TestNode_Lease_Layout(t *testing.T) {
 	t.Run("nodes of one layout share a backend", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, _ := newLeases(t)
-			taken := map[int]bool{}
+			used := map[int]bool{}
 			for range 200 {
 				n := newLeased(t, l, wide())
-				if taken[n.NodeID()] {
-					t.Fatalf("the number %d came twice", n.NodeID())
+				if used[n.NodeID()] {
+					t.Fatalf("node ID %d is used twice", n.NodeID())
 				}
-				taken[n.NodeID()] = true
+				used[n.NodeID()] = true
 			}
 		})
 	})
-	t.Run("another layout waits for the TTL and is then refused", func(t *testing.T) {
+	t.Run("another layout fails after the TTL", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, _ := newLeases(t)
 			first := newLeased(t, l)
@@ -49,14 +49,14 @@ func TestNode_Lease_Layout(t *testing.T) {
 			_, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), wide())
 			if err == nil || !strings.Contains(err.Error(),
 				"SNOWFLAKE_LAYOUT=wide here, another one in memory") || !aboutTTL(start) {
-				t.Errorf("Lease = %v after %v, want the variable after %v",
+				t.Errorf("Lease = %v after %v, want an error with the variable after %v",
 					err, time.Since(start), ttl)
 			}
 			<-time.After(time.Minute)
 			first.MustGenerate()
 		})
 	})
-	t.Run("another layout begins when the last node has been gone for the TTL", func(t *testing.T) {
+	t.Run("another layout starts a TTL after the last node", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, _ := newLeases(t)
 			last := newLeased(t, l)
@@ -64,12 +64,12 @@ func TestNode_Lease_Layout(t *testing.T) {
 			_ = last.Close()
 			start := time.Now()
 			if next := newLeased(t, l, wide()).MustGenerate(); next <= id || !aboutTTL(start) {
-				t.Errorf("the first id of the other layout = %d after %v, want it after %d and %v",
+				t.Errorf("first id of the other layout = %d after %v, want an id after %d, after %v",
 					next, time.Since(start), id, ttl)
 			}
 		})
 	})
-	t.Run("a backend that has forgotten the layout is told again by those who renew",
+	t.Run("renewal restores a layout record that the backend lost",
 		func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, s := newLeases(t)
@@ -78,11 +78,11 @@ func TestNode_Lease_Layout(t *testing.T) {
 				<-time.After(15 * time.Second)
 				n.MustGenerate()
 				if _, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), wide()); err == nil {
-					t.Error("a node of another layout got a number")
+					t.Error("a node of another layout leased a node ID")
 				}
 			})
 		})
-	t.Run("a node whose backend has another layout by now stops with its next renewal",
+	t.Run("a node stops at its next renewal if the backend has another layout",
 		func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, s := newLeases(t)
@@ -95,10 +95,10 @@ func TestNode_Lease_Layout(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer func() { _ = other.Close() }()
-				begun := make(chan xsnowflake.SnowflakeID)
-				go func() { begun <- other.MustGenerate() }()
+				firstID := make(chan xsnowflake.SnowflakeID)
+				go func() { firstID <- other.MustGenerate() }()
 				var last xsnowflake.SnowflakeID
-				// a third of what the lease lasts
+				// a third of the lease window
 				for err == nil && time.Since(forgotten) < 7*time.Second {
 					<-time.After(time.Millisecond)
 					var id xsnowflake.SnowflakeID
@@ -109,8 +109,8 @@ func TestNode_Lease_Layout(t *testing.T) {
 				if !errors.Is(err, xlease.ErrLost) {
 					t.Errorf("Generate = %v after the renewal, want ErrLost", err)
 				}
-				if next := <-begun; !timeOf(next).After(timeOf(last)) {
-					t.Errorf("the other layout begins %v before the last id of the first one",
+				if next := <-firstID; !timeOf(next).After(timeOf(last)) {
+					t.Errorf("first id of the other layout is %v before the last id of the first layout",
 						timeOf(last).Sub(timeOf(next)))
 				}
 			})
@@ -118,12 +118,12 @@ func TestNode_Lease_Layout(t *testing.T) {
 }
 
 func TestNode_Lease_Held(t *testing.T) {
-	t.Run("waits for the number of a process that was killed", func(t *testing.T) {
+	t.Run("waits for the node ID of a killed process", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := xlease.InProcess(nil)
 			killed, l := xlease.New(b), xlease.New(b)
 			defer func() { _ = l.Close() }()
-			for range 8 { // nothing renews these
+			for range 8 { // these are not renewed
 				if _, err := killed.Lease(t.Context(), xsnowflake.LeaseName, ttl,
 					xlease.WithSlots(0, 8), xlease.WithMark(0, 0),
 					xlease.WithManualRenewal()); err != nil {
@@ -133,24 +133,24 @@ func TestNode_Lease_Held(t *testing.T) {
 			start := time.Now()
 			newLeased(t, l, xsnowflake.WithDatacenterID(0))
 			if !aboutTTL(start) {
-				t.Errorf("the number came after %v, want it when those of the killed process end, after %v", time.Since(start), ttl)
+				t.Errorf("node ID leased after %v, want it when the leases of the killed process expire, after %v", time.Since(start), ttl)
 			}
 		})
 	})
-	t.Run("reports that all are held after the TTL, and how to have more", func(t *testing.T) {
+	t.Run("reports after the TTL that all are held, with a hint", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, _ := newLeases(t)
 			for range 64 {
 				newLeased(t, l)
 			}
 			start := time.Now()
-			_, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), bubble())
+			_, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), bubbleEpoch())
 			if !errors.Is(err, xsnowflake.ErrNoSlot) || !strings.Contains(err.Error(),
 				"SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024") {
-				t.Errorf("Lease = %v, want ErrNoSlot with the layout that has more", err)
+				t.Errorf("Lease = %v, want ErrNoSlot with a larger layout", err)
 			}
 			if !aboutTTL(start) {
-				t.Errorf("it took %v, want %v", time.Since(start), ttl)
+				t.Errorf("Lease took %v, want %v", time.Since(start), ttl)
 			}
 		})
 	})

@@ -8,12 +8,12 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// roleVariable makes the test binary play a process that makes ids; see process_test.go.
+// roleVariable makes the test binary run runNode.
 const roleVariable xenv.EnvKey = "XSNOWFLAKE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
 	if role, ok := xenv.GetEnv(roleVariable); ok {
-		play(role)
+		runNode(role)
 		return
 	}
 	goleak.VerifyTestMain(m)

@@ -13,30 +13,28 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// ErrClosed means that the node was closed.
+// ErrClosed means that the node is closed.
 var ErrClosed = errors.New("xsnowflake: the node is closed")
 
-// errExhausted means that so many callers wait for ids already that another would have to
-// wait for longer than the node rides out a clock that went back.
-var errExhausted = errors.New("xsnowflake: too many callers wait for ids")
+// errExhausted means that too many callers already wait for ids: another caller would
+// wait longer than the clock tolerance of the node.
+var errExhausted = errors.New("xsnowflake: too many callers are waiting for ids")
 
-// ErrWaiting is the error of CheckHealth while the first ids of a node wait because a
-// former holder of its number may have been forgotten (see Node.Prepare). It passes by
-// itself.
-var ErrWaiting = errors.New("xsnowflake: the first ids wait for the times that a former holder may have used")
+// ErrWaiting is the error of CheckHealth while the first ids wait for a former holder of
+// the node ID that the backend may not have recorded (see Node.Prepare). It is temporary.
+var ErrWaiting = errors.New("xsnowflake: the first ids wait for a possible former holder of the node ID")
 
-// errGene means that a gene does not fit the node's layout.
+// errGene means that the layout of the node does not have the gene.
 var errGene = errors.New("xsnowflake: the gene is out of range")
 
-// catchUp is how many milliseconds a saturated gene may be behind the clock. So much
-// earlier than its making may the time of such an id be.
+// catchUp is how many milliseconds a saturated gene may be behind the clock. The time of
+// its ids may be that much earlier than their generation.
 const catchUp = 20
 
-// releaseTimeout bounds how long Close waits for the slot to be given back.
+// releaseTimeout limits how long Close waits for the release of the slot.
 const releaseTimeout = 5 * time.Second
 
-// Node makes ids. Its methods may be called concurrently. Close it to give its number
-// back.
+// Node generates ids. It is safe for concurrent use. Close releases its node ID.
 type Node struct {
 	layout Layout
 	clock  *clock
@@ -44,30 +42,30 @@ type Node struct {
 	sequences []sequence
 	lastGene  Gene   // 0 in a layout without genes, which accepts all
 	mask      uint64 // of the sequence in a word
-	ahead     int64  // for how many milliseconds callers may wait
+	ahead     int64  // how many milliseconds callers may wait
 
-	tenure atomic.Pointer[tenure] // never nil; pending for ever once the node is closed
+	tenure atomic.Pointer[tenure] // never nil; pending once the node is closed
 
-	leases               *xlease.Leases // nil if the node ID is given
-	local                bool           // the node has made leases, which end with the process
+	leases               *xlease.Leases // nil if the node ID is configured
+	local                bool           // leases expire with the process
 	ttl                  time.Duration
 	firstSlot, slotCount int
 
-	life context.Context         // ends with Close, and ErrClosed
-	kill context.CancelCauseFunc // of life
+	closeCtx    context.Context         // canceled by Close with ErrClosed
+	closeCancel context.CancelCauseFunc // cancels closeCtx
 
-	change sync.Mutex              // held while the tenure changes, and life ends
-	last   atomic.Pointer[attempt] // to lease the node ID
+	stateMu     sync.Mutex              // held while the tenure changes or closeCtx is canceled
+	lastAttempt atomic.Pointer[attempt] // to lease the node ID
 
-	background sync.WaitGroup // that attempt, and the renewal
+	background sync.WaitGroup // the attempt and the renewal
 }
 
-// Generate makes an id of the given gene, or of GeneDefault. In a layout without genes it
-// is ignored.
+// Generate generates an id of the given gene, or of GeneDefault. A layout without genes
+// ignores the gene.
 //
-// It waits where the gene's numbers of this millisecond are used up, asleep and without a
-// lock. The errors are ErrClock, ErrNoSlot, xlease.ErrLost and ErrClosed, one for a gene
-// that the layout does not have, and one for too many callers that wait.
+// If the ids of this gene and millisecond are exhausted, Generate sleeps without holding
+// a lock. It returns ErrClock, ErrNoSlot, xlease.ErrLost, ErrClosed, an error if the
+// layout does not have the gene, or an error if too many callers wait.
 func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
 	word, _, bits, err := n.reserve(cmp.Or(gene...), 1) // GeneDefault is the zero value
 	if err != nil {
@@ -76,8 +74,7 @@ func (n *Node) Generate(gene ...Gene) (SnowflakeID, error) {
 	return n.id(word, bits), nil
 }
 
-// MustGenerate is Generate for callers who cannot go on without an id: it panics with the
-// error.
+// MustGenerate is like Generate but panics on error.
 func (n *Node) MustGenerate(gene ...Gene) SnowflakeID {
 	id, err := n.Generate(gene...)
 	if err != nil {
@@ -86,8 +83,8 @@ func (n *Node) MustGenerate(gene ...Gene) SnowflakeID {
 	return id
 }
 
-// NextN fills dst with ids of one gene in ascending order. It is cheaper than as many
-// calls of Generate, and its errors are the same; after one, what dst holds is of no use.
+// NextN fills dst with ascending ids of one gene. It is cheaper than repeated calls of
+// Generate and returns the same errors. After an error, the content of dst is undefined.
 func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 	for len(dst) > 0 {
 		word, got, bits, err := n.reserve(gene, uint64(len(dst)))
@@ -102,26 +99,27 @@ func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 	return nil
 }
 
-// reserve takes up to want numbers of one millisecond that has come, and the placed gene
-// and slot to use them with.
+// reserve reserves up to want sequence numbers of one past or current millisecond. It
+// returns them with the bits of gene and slot.
 //
 // The order of the steps matters. The tenure is read before the clock, so that a slot is
-// never used with a time from before its tenure; and again at the end, so that Close and
-// the loss of a lease can record a time that no id reaches.
+// never used with a time before its tenure. It is read again at the end, so that Close
+// and the loss of a lease can record a time that no id reaches.
 func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) {
 	if g > n.lastGene && n.lastGene > 0 {
 		return 0, 0, 0, fmt.Errorf("%w: %d (accepted: 0 to %d)", errGene, g, n.lastGene)
 	}
-	g &= n.lastGene // its bits are all ones
+	g &= n.lastGene // all bits of lastGene are ones
 	for {
 		t := n.tenure.Load()
 		mono, now, err := n.clock.now()
 		if err != nil {
 			return 0, 0, 0, err
 		}
-		ms := int64(uint64(now) / uint64(time.Millisecond)) // never negative; divides faster
-		if word, got = n.sequences[g].tryTake(n.word(ms), want, n.mask); got == 0 {
-			word, got = n.sequences[g].take(n.word(ms), n.word(max(ms-catchUp, t.from)),
+		// never negative; unsigned division is faster
+		ms := int64(uint64(now) / uint64(time.Millisecond))
+		if word, got = n.sequences[g].tryReserve(n.word(ms), want, n.mask); got == 0 {
+			word, got = n.sequences[g].reserve(n.word(ms), n.word(max(ms-catchUp, t.from)),
 				n.word(ms+n.ahead), want, n.mask)
 		}
 		if got == 0 {
@@ -129,7 +127,7 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) 
 		}
 		at := int64(word >> n.layout.sequence.bits) // at most 42 bits
 		if at >= t.limit.Load() || mono >= t.deadline.Load() {
-			err = n.prolong(context.Background(), t, at)
+			err = n.ensureUsable(context.Background(), t, at)
 		}
 		if err == nil && at > ms {
 			err = n.wait(at)
@@ -140,34 +138,33 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) 
 	}
 }
 
-// id joins a word (milliseconds and sequence) with the placed gene and slot.
+// id combines a word (milliseconds and sequence) with the bits of gene and slot.
 func (n *Node) id(word, bits uint64) SnowflakeID {
 	l := &n.layout
 	seq := word & n.mask
-	ms := word >> l.sequence.bits // before the layout ends
+	ms := word >> l.sequence.bits // before the end of the layout
 	return SnowflakeID(ms<<(l.time.shift&63) | bits | seq<<(l.sequence.shift&63))
 }
 
-// word is the first word of a millisecond.
-// never negative
+// word returns the first word of a millisecond. ms must not be negative.
 func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.layout.sequence.bits & 63) }
 
-// prolong makes the millisecond ms usable, or says why it is not. If the tenure has
-// changed, the caller starts over.
-func (n *Node) prolong(ctx context.Context, t *tenure, ms int64) error {
+// ensureUsable makes the millisecond ms usable or returns the reason. If the tenure has
+// changed, the caller must start over.
+func (n *Node) ensureUsable(ctx context.Context, t *tenure, ms int64) error {
 	switch {
 	case t.pending:
 		return n.replace(ctx, t, false)
 	case ms >= n.layout.end():
-		return fmt.Errorf("%w: the layout %q ends", ErrClock, n.layout.Name)
+		return fmt.Errorf("%w: no time left in the layout %q", ErrClock, n.layout.Name)
 	case n.local:
 		return n.extend(ctx, t, ms)
 	default:
-		return fmt.Errorf("%w: it was not renewed in time", xlease.ErrLost)
+		return fmt.Errorf("%w: not renewed in time", xlease.ErrLost)
 	}
 }
 
-// wait sleeps until the clock has reached the millisecond ms.
+// wait sleeps until the clock reaches the millisecond ms.
 func (n *Node) wait(ms int64) error {
 	bound := time.Duration(n.clock.maxBehind)
 	for start := time.Now(); ; {
@@ -179,8 +176,8 @@ func (n *Node) wait(ms int64) error {
 		if left <= 0 {
 			return nil
 		}
-		// The clock may be slewed or injected, so the bound is one of real time; twice,
-		// because a slewed clock runs at half speed.
+		// The clock may be slewed or injected, so the limit applies to real time. It is
+		// twice the bound because a slewed clock runs at half speed.
 		waited := time.Since(start)
 		if waited >= 2*bound {
 			return fmt.Errorf("%w: no new millisecond in %s",
@@ -190,23 +187,23 @@ func (n *Node) wait(ms int64) error {
 	}
 }
 
-// Layout returns where the parts of the node's ids are.
+// Layout returns the layout of the ids.
 func (n *Node) Layout() Layout { return n.layout }
 
-// Leased reports whether the node has its number, given or leased.
+// Leased reports whether the node has a node ID, configured or leased.
 func (n *Node) Leased() bool { return !n.tenure.Load().pending }
 
-// DatacenterID returns the number of the node's datacenter.
+// DatacenterID returns the datacenter ID of the node.
 func (n *Node) DatacenterID() int { return n.tenure.Load().slot >> n.layout.node.bits }
 
-// NodeID returns the node's ID in its datacenter. It changes only if a lease was lost.
+// NodeID returns the node ID in its datacenter. It changes only if a lease is lost.
 func (n *Node) NodeID() int { return n.tenure.Load().slot & (n.layout.Nodes() - 1) }
 
-// Source says for people where the node ID is from.
+// Source describes the origin of the node ID.
 func (n *Node) Source() string {
 	switch {
 	case n.closed():
-		return "nowhere: the node is closed"
+		return "closed node"
 	case n.leases == nil:
 		return "a given node ID"
 	default:
@@ -214,14 +211,13 @@ func (n *Node) Source() string {
 	}
 }
 
-// HostLocal reports whether the node ID is leased where only the processes of one host or
-// container see it.
+// HostLocal reports whether the node ID is leased within one host or container only.
 func (n *Node) HostLocal() bool {
 	return n.leases != nil && n.leases.Capabilities().Scope < driver.Cluster
 }
 
-// CheckHealth reports why the node could not make an id now, without making one. The
-// error is ErrWaiting if the node has its number, and only has to wait.
+// CheckHealth returns the error that Generate would return now, without generating an id.
+// It returns ErrWaiting if the node has a node ID and its first ids wait.
 func (n *Node) CheckHealth(ctx context.Context) error {
 	if n.closed() {
 		return ErrClosed
@@ -233,30 +229,30 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 	}
 	ms := now / int64(time.Millisecond)
 	switch {
-	case t.pending && n.last.Load() == nil:
-		return nil // nothing has needed the node ID so far
+	case t.pending && n.lastAttempt.Load() == nil:
+		return nil // the node ID was not needed so far
 	case t.pending:
 		return n.replace(ctx, t, true)
 	case ms >= t.limit.Load() || mono >= t.deadline.Load():
-		return n.prolong(ctx, t, ms)
+		return n.ensureUsable(ctx, t, ms)
 	default:
 		return nil
 	}
 }
 
-func (n *Node) closed() bool { return n.life.Err() != nil }
+func (n *Node) closed() bool { return n.closeCtx.Err() != nil }
 
-// Close releases the node ID. Ids are refused from then on; a second Close does nothing.
+// Close releases the node ID. Later calls of Generate fail. A second Close does nothing.
 func (n *Node) Close() error {
-	n.change.Lock()
+	n.stateMu.Lock()
 	done := n.closed()
-	n.kill(ErrClosed) // attempts to get a node ID end
-	n.change.Unlock()
+	n.closeCancel(ErrClosed) // cancels attempts to get a node ID
+	n.stateMu.Unlock()
 	if done {
 		return nil
 	}
 	n.background.Wait()
-	err := n.end(n.tenure.Swap(&tenure{pending: true}))
+	err := n.release(n.tenure.Swap(&tenure{pending: true}))
 	if n.local {
 		err = errors.Join(err, n.leases.Close())
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// maxBackward is how far the clock may go back before a node refuses to make ids, and
-// half of the longest time that a caller waits for one.
+// maxBackward is how far the clock may go back before a node returns errors. It is half
+// of the maximum time that a caller waits for an id.
 const maxBackward = 5 * time.Second
 
 // Option configures NewNode.
@@ -21,53 +21,54 @@ type Option func(*config)
 
 type config struct {
 	layout           Layout
-	datacenter, node *int // nil if it is not given
+	datacenter, node *int // nil if not set
 	clock            func() time.Time
 	maxBackward      time.Duration
 	leases           *xlease.Leases
 	ttl              time.Duration
-	folder           string
+	leaseDir         string
 }
 
-// WithLayout chooses where the parts of an id are; LayoutDefault by default.
+// WithLayout sets the id layout. The default is LayoutDefault.
 func WithLayout(l Layout) Option { return func(c *config) { c.layout = l } }
 
-// WithDatacenterID sets the ID of the datacenter. Without WithNodeID, a node ID of this
-// datacenter is leased.
+// WithDatacenterID sets the datacenter ID. Without WithNodeID, the node leases a node ID
+// of this datacenter.
 func WithDatacenterID(id int) Option { return func(c *config) { c.datacenter = &id } }
 
-// WithNodeID sets the ID of the node, which no other node in its datacenter may have. The
-// datacenter is 0 unless WithDatacenterID sets it.
+// WithNodeID sets the node ID, which must be unique in its datacenter. The datacenter ID
+// is 0 unless WithDatacenterID sets it.
 func WithNodeID(id int) Option { return func(c *config) { c.node = &id } }
 
-// WithClock replaces the system's clock, for tests. Where its times have no monotonic
-// reading, a step of it is a step of both clocks. A clock that stands still has one
-// millisecond's worth of ids for each gene; the next one waits, in real time, until the
-// clock moves or 10 s are over.
+// WithClock replaces the system clock in tests. If its times have no monotonic reading, a
+// step of the clock is a step of both clocks. A clock that does not advance provides one
+// millisecond of ids per gene. The next id waits, in real time, until the clock advances
+// or 10 s have passed.
 func WithClock(clock func() time.Time) Option { return func(c *config) { c.clock = clock } }
 
-// WithLeases leases the node ID from l for ttl at a time, or for SNOWFLAKE_LEASE_TTL if
-// that is 0, unless WithNodeID gives it. All nodes that share the leases use one TTL.
-// Without it, an xlease.InFolder with the default folder decides between the processes of
-// this host, and the node ID is held as long as the process runs: two replicas that do
-// not share the folder soon get the same one (of 8 replicas in the 64 node IDs of
-// LayoutDefault, in 37 % of all starts).
+// WithLeases leases the node ID from l, unless WithNodeID sets it. The lease has the
+// given TTL, or SNOWFLAKE_LEASE_TTL if ttl is 0. All nodes that share the leases must use
+// the same TTL.
 //
-// Ids stay unique whatever the clocks of the hosts say: every holder leaves behind,
-// before it makes ids, a time that they do not reach, by its own clock, and the next one
-// starts after it. If the backend may have forgotten a holder, the first ids carry a time
-// after the last moment at which that one could have made any, and the node waits for
-// that; then the wall clocks of the hosts may differ by a second.
+// Without WithLeases, the processes of a host share leases in the default directory of
+// xlease.InFolder, held while the process runs. Replicas that do not share that directory
+// soon have equal node IDs. With 8 replicas and the 64 node IDs of LayoutDefault, that
+// happens in 37 % of all starts.
+//
+// Ids are unique even if the clocks of hosts differ. Before a holder generates ids, it
+// stores a time that its ids do not reach, and the next holder starts after that time. If
+// the backend may have lost the record of a holder, the node waits until that holder can
+// no longer generate ids. In that case the wall clocks of the hosts may differ by at most
+// one second.
 func WithLeases(l *xlease.Leases, ttl time.Duration) Option {
 	return func(c *config) { c.leases, c.ttl = l, ttl }
 }
 
-// NewNode returns a node with the node ID that was given, or else one that it leases with
-// the first id: a process that makes none takes none. Callers that need the node ID in
-// the meantime share one attempt. Until then DatacenterID and NodeID are 0. A goroutine
-// that Close ends renews the lease.
+// NewNode returns a node with the configured node ID. Without one, the first id leases a
+// node ID, so a process without ids holds no lease. Concurrent callers share the attempt.
+// Until then, DatacenterID and NodeID return 0. A goroutine renews the lease until Close.
 //
-// Every wrong option is reported at once.
+// NewNode reports every invalid option at once.
 func NewNode(opts ...Option) (*Node, error) {
 	c := config{layout: layoutDefault, maxBackward: maxBackward}
 	for _, o := range opts {
@@ -90,7 +91,7 @@ func NewNode(opts ...Option) (*Node, error) {
 	if _, _, err := n.clock.now(); err != nil {
 		return nil, err
 	}
-	n.life, n.kill = context.WithCancelCause(context.Background())
+	n.closeCtx, n.closeCancel = context.WithCancelCause(context.Background())
 	if c.datacenter != nil {
 		n.firstSlot, n.slotCount = *c.datacenter*l.Nodes(), l.Nodes()
 	}
@@ -98,28 +99,28 @@ func NewNode(opts ...Option) (*Node, error) {
 		n.tenure.Store(n.newTenure(n.firstSlot + *c.node))
 		return n, nil
 	}
-	env, _ := xenv.Load[variables](xenv.Environment()) // Validate reports it
+	env, _ := xenv.Load[variables](xenv.Environment()) // startup validation reports the error
 	n.leases, n.ttl = c.leases, cmp.Or(c.ttl, env.LeaseTTL)
 	if n.leases == nil {
-		n.leases, n.ttl, n.local = xlease.New(xlease.InFolder(c.folder)), xlease.MaxTTL, true
+		n.leases, n.ttl, n.local = xlease.New(xlease.InFolder(c.leaseDir)), xlease.MaxTTL, true
 	}
 	n.tenure.Store(&tenure{pending: true})
 	return n, nil
 }
 
-// FromEnv returns a node with the layout that SNOWFLAKE_LAYOUT names and the node ID in
-// SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or one leased in the folder
-// SNOWFLAKE_LEASE_DIR if they are not set. See WithDatacenterID and WithNodeID for the
-// case that only one is. The environment wins over opts, except over WithLeases, which
-// replaces the folder.
+// FromEnv returns a node with the layout SNOWFLAKE_LAYOUT and the node ID of
+// SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID. If neither is set, it leases a node ID
+// in the directory SNOWFLAKE_LEASE_DIR. WithDatacenterID and WithNodeID describe what
+// happens if only one is set. The environment overrides opts, except WithLeases, which
+// replaces the directory.
 func FromEnv(opts ...Option) (*Node, error) {
 	v, problems := xenv.Load[variables](xenv.Environment())
 	if problems != nil {
 		return nil, fmt.Errorf("xsnowflake: %w", problems)
 	}
-	all := append([]Option{func(c *config) { c.folder = v.LeaseDir }}, opts...)
+	all := append([]Option{func(c *config) { c.leaseDir = v.LeaseDir }}, opts...)
 	if _, set := xenv.GetEnv(layoutKey); set {
-		l, _ := LayoutNamed(v.Layout) // Load has looked at the name
+		l, _ := LayoutNamed(v.Layout) // Load validates the name
 		all = append(all, WithLayout(l))
 	}
 	if _, set := xenv.GetEnv(xenv.SnowflakeDatacenterID); set {
@@ -131,10 +132,10 @@ func FromEnv(opts ...Option) (*Node, error) {
 	return NewNode(all...)
 }
 
-// validate reports everything that is wrong.
+// validate reports every invalid option.
 func (c *config) validate() error {
 	if c.layout.sequence.bits == 0 {
-		return errors.New("xsnowflake: the id layout is empty (accepted: LayoutDefault, another one of Plinth, or a copy)")
+		return errors.New("xsnowflake: the id layout is empty (accepted: LayoutDefault, another predefined layout, or a copy)")
 	}
 	err := errors.Join(
 		c.inRange(xenv.SnowflakeDatacenterID, c.datacenter, c.layout.Datacenters()),

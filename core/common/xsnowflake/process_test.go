@@ -17,10 +17,10 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// play makes a node from the environment, writes its slot, and then obeys: a number on
-// the standard input asks for as many ids, eight bytes each; the end of the input ends
-// the process.
-func play(string) {
+// runNode creates a node from the environment and prints its slot. For every number on
+// standard input it writes as many ids, eight bytes each. It returns at the end of the
+// input.
+func runNode(string) {
 	n, err := xsnowflake.FromEnv()
 	if err == nil {
 		err = n.Lease(context.Background())
@@ -44,7 +44,7 @@ func play(string) {
 	_ = n.Close()
 }
 
-// process is a real one, with a node of its own.
+// process is a child process with its own node.
 type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -53,7 +53,8 @@ type process struct {
 	slot   int
 }
 
-// prepare returns a process that runs the test binary, to be changed before it is run.
+// prepare returns a process that runs the test binary. The caller may change it before
+// run.
 func prepare(t *testing.T, env ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.CommandContext(t.Context(), os.Args[0])}
@@ -62,7 +63,7 @@ func prepare(t *testing.T, env ...string) *process {
 	return p
 }
 
-// run starts the process and waits until it has a slot, or has said why not.
+// run starts the process and waits until it prints a slot or fails.
 func (p *process) run(t *testing.T) error {
 	t.Helper()
 	p.in, _ = p.cmd.StdinPipe()
@@ -92,8 +93,8 @@ func start(t *testing.T, env ...string) (*process, error) {
 	return p, p.run(t)
 }
 
-// ask makes the process make ids, which can then be read.
-func (p *process) ask(count int) { _, _ = fmt.Fprintln(p.in, count) }
+// request makes the process generate ids, which the caller can then read.
+func (p *process) request(count int) { _, _ = fmt.Fprintln(p.in, count) }
 
 func (p *process) ids(t *testing.T, count int) []xsnowflake.SnowflakeID {
 	t.Helper()
@@ -109,88 +110,90 @@ func dirEnv(t *testing.T) string {
 	return "SNOWFLAKE_LEASE_DIR" + "=" + t.TempDir()
 }
 
-func TestSixteenProcessesOnOneHostNeverCollide(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
-	const processes, each = 16, 50_000
-	env := "TMPDIR=" + t.TempDir() // no configuration: the default folder, in a temporary one
-	var all []*process
-	for range processes {
-		p, err := start(t, env)
-		if err != nil {
-			t.Fatal(err)
+func TestNode_Processes(t *testing.T) {
+	t.Run("generate distinct ids", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("starts processes")
 		}
-		all = append(all, p)
-	}
-	for _, p := range all { // all at once
-		p.ask(each)
-	}
-	slots := map[int]bool{}
-	var ids []xsnowflake.SnowflakeID
-	for _, p := range all {
-		if slots[p.slot] {
-			t.Errorf("slot %d is used twice", p.slot)
+		const processes, each = 16, 50_000
+		env := "TMPDIR=" + t.TempDir() // the default directory, in a temporary directory
+		var all []*process
+		for range processes {
+			p, err := start(t, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, p)
 		}
-		slots[p.slot] = true
-		ids = append(ids, p.ids(t, each)...)
-	}
-	distinct(t, ids)
-}
+		for _, p := range all { // concurrently
+			p.request(each)
+		}
+		slots := map[int]bool{}
+		var ids []xsnowflake.SnowflakeID
+		for _, p := range all {
+			if slots[p.slot] {
+				t.Errorf("slot %d is used twice", p.slot)
+			}
+			slots[p.slot] = true
+			ids = append(ids, p.ids(t, each)...)
+		}
+		checkDistinct(t, ids)
+	})
 
-func TestTheSlotOfAKilledProcessIsFreeAgainAndItsIDsAreNotRepeated(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
-	dir := dirEnv(t)
-	env := []string{dir, xenv.SnowflakeDatacenterID.String() + "=2"} // 8 slots
-	var all []*process
-	var ids []xsnowflake.SnowflakeID
-	for range 8 {
+	t.Run("reuse the slot of a killed process without repeating ids", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("starts processes")
+		}
+		dir := dirEnv(t)
+		env := []string{dir, xenv.SnowflakeDatacenterID.String() + "=2"} // 8 slots
+		var all []*process
+		var ids []xsnowflake.SnowflakeID
+		for range 8 {
+			p, err := start(t, env...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, p)
+		}
+		victim := all[3]
+		victim.request(5000)
+		ids = append(ids, victim.ids(t, 5000)...)
+		_ = victim.cmd.Process.Kill()
+		_ = victim.cmd.Wait()
+
 		p, err := start(t, env...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, p)
-	}
-	victim := all[3]
-	victim.ask(5000)
-	ids = append(ids, victim.ids(t, 5000)...)
-	_ = victim.cmd.Process.Kill()
-	_ = victim.cmd.Wait()
+		if p.slot != victim.slot {
+			t.Errorf("slot = %d, want the slot %d of the killed process", p.slot, victim.slot)
+		}
+		p.request(5000)
+		checkDistinct(t, append(ids, p.ids(t, 5000)...))
+	})
 
-	p, err := start(t, env...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.slot != victim.slot {
-		t.Errorf("slot = %d, want that of the killed process, %d", p.slot, victim.slot)
-	}
-	p.ask(5000)
-	distinct(t, append(ids, p.ids(t, 5000)...))
-}
-
-func TestTheSixtyFifthProcessSaysThatAllNumbersAreTaken(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("SNOWFLAKE_LEASE_DIR", dir)
-	for range 64 {
-		n, err := xsnowflake.FromEnv()
+	t.Run("report that all node IDs are held", func(t *testing.T) {
+		dir := t.TempDir()
+		t.Setenv("SNOWFLAKE_LEASE_DIR", dir)
+		for range 64 {
+			n, err := xsnowflake.FromEnv()
+			if err == nil {
+				t.Cleanup(func() { _ = n.Close() })
+				err = n.Lease(t.Context())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := start(t, "SNOWFLAKE_LEASE_DIR"+"="+dir)
 		if err == nil {
-			t.Cleanup(func() { _ = n.Close() })
-			err = n.Lease(t.Context())
+			t.Fatal("the 65th process leased a node ID")
 		}
-		if err != nil {
-			t.Fatal(err)
+		want := "xsnowflake: every node ID is held: all 64 are held in " + dir +
+			", between all of one host" +
+			" (stop one, set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or set SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024)"
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %q, want %q", err, want)
 		}
-	}
-	_, err := start(t, "SNOWFLAKE_LEASE_DIR"+"="+dir)
-	if err == nil {
-		t.Fatal("the 65th process got a number")
-	}
-	want := "xsnowflake: every node ID is held: all 64 are held in " + dir +
-		", between all of one host" +
-		" (stop one, set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or set SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024)"
-	if !strings.Contains(err.Error(), want) {
-		t.Errorf("error = %q, want %q", err, want)
-	}
+	})
 }

@@ -13,49 +13,46 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
-// recordAhead is for how long one mark of a local lease permits ids, at most. A process
-// that was killed leaves a mark up to this far in the future, so a node never uses more
-// than what it rides out.
+// recordAhead is the maximum time for which one mark of a local lease allows ids. A
+// killed process leaves a mark up to this far in the future, so it must not exceed the
+// clock tolerance of a node.
 const recordAhead = 3 * time.Second
 
-// markSlack is how far beyond the end of a lease a mark may be without a wrong clock: the
-// skew, and an answer that is late.
+// markSlack is how far a mark may exceed the end of a lease without a wrong clock: the
+// skew and a late response.
 const markSlack = skew + time.Second
 
-// tenure is the time in which a node uses one slot.
+// tenure is the period in which a node uses one slot.
 //
-// No two tenures of a slot, in whatever processes, share a time, and so no two ids are
-// equal:
+// Two tenures of a slot, in any processes, never share a time, so ids are unique:
 //
-//   - An id of the tenure carries a time of [from, limit), by the clock of its node
-//     alone. limit only grows past a time when the mark, which the slot keeps for its
-//     next holder, is at least that time already (renew). The time is read before it is
-//     compared with limit, so that nothing changes if the process sleeps in between.
-//   - from is at least the mark that the slot had when it was taken. No other clock has
-//     to be right for that, nor does it matter how far the node's clock is ahead of the
-//     wall clock, or when its holder notices that the slot is lost.
-//   - The mark goes back once, when the slot is released (end): to what follows the
-//     latest time that was read. limit is 0 by then, and a goroutine that read a time
-//     before compared it before limit was 0, so that end sees it.
-//   - If the backend may have forgotten the mark, limit is at most the end of the lease,
-//     and from is after every such time.
+//   - The ids of a tenure have times in [from, limit), by the clock of their node. renew
+//     raises limit only to times that the stored mark has reached. reserve reads the time
+//     before it compares it with limit, so a pause of the process in between is harmless.
+//   - from is at least the mark of the slot at acquisition. This does not depend on other
+//     clocks, on the distance between the clocks of the node, or on when a holder notices
+//     the loss of its slot.
+//   - Only release lowers the mark, to the time after the latest time read. limit is 0
+//     before that, so release sees every time that was compared with an earlier limit.
+//   - If the backend may have lost the mark, limit is at most the end of the lease, and
+//     from is after every such time.
 //
-// Within a process the sequences, which all tenures share, only grow.
+// All tenures of a process share the sequences, which only increase.
 type tenure struct {
 	slot    int
-	bits    uint64        // the slot, placed
-	from    int64         // the first millisecond it may use
-	lease   *xlease.Lease // nil if the node ID is given
+	bits    uint64        // the slot, shifted to its position
+	from    int64         // the first allowed millisecond
+	lease   *xlease.Lease // nil if the node ID is configured
 	pending bool          // the first id leases the node ID
 
-	limit    atomic.Int64 // the first millisecond it may not use
-	deadline atomic.Int64 // the monotonic reading from which on it may not be used
+	limit    atomic.Int64 // the first millisecond that is not allowed
+	deadline atomic.Int64 // the monotonic reading at which the tenure expires
 
 	mu   sync.Mutex // held while the lease is renewed or released
-	mark int64      // the millisecond that the slot keeps for its next holder
+	mark int64      // the mark of the slot for its next holder
 }
 
-// newTenure prepares the use of a slot that was given.
+// newTenure returns a tenure without limits for a slot.
 func (n *Node) newTenure(slot int) *tenure {
 	t := &tenure{slot: slot, bits: n.layout.slotBits(slot)}
 	t.limit.Store(n.layout.end())
@@ -63,14 +60,14 @@ func (n *Node) newTenure(slot int) *tenure {
 	return t
 }
 
-// settle prepares the use of a slot that was leased. Times that a former holder may have
-// used are skipped by moving the clock, and by waiting, which is told, if they are
-// further ahead than the node rides out, or than half of what its lease lasts, since no
-// id carries a time after that. It keeps the lease in the meantime.
+// activate prepares the use of a leased slot. It skips times that a former holder may
+// have used. To do so it moves the clock. If these times are further ahead than the clock
+// tolerance or half the lease window, it calls waiting and waits while it renews the
+// lease.
 //
-// It does not wait for times so far ahead that only a wrong clock explains them; the
-// clock then refuses to move to them.
-func (n *Node) settle(t *tenure, waiting func()) error {
+// It does not wait for times that only a wrong clock explains; for those the clock
+// returns an error.
+func (n *Node) activate(t *tenure, waiting func()) error {
 	_, now, err := n.clock.now()
 	if err != nil {
 		return err
@@ -84,10 +81,10 @@ func (n *Node) settle(t *tenure, waiting func()) error {
 			break
 		}
 		waiting()
-		ctx, cancel := context.WithTimeout(n.life, wait)
+		ctx, cancel := context.WithTimeout(n.closeCtx, wait)
 		n.renewFor(ctx, t)
 		cancel()
-		if err := cmp.Or(t.lease.Err(), context.Cause(n.life)); err != nil {
+		if err := cmp.Or(t.lease.Err(), context.Cause(n.closeCtx)); err != nil {
 			return err
 		}
 	}
@@ -95,14 +92,14 @@ func (n *Node) settle(t *tenure, waiting func()) error {
 	return err
 }
 
-// renewFor renews the lease of t until ctx or the lease ends.
+// renewFor renews the lease of t until ctx is done or the lease is lost.
 func (n *Node) renewFor(ctx context.Context, t *tenure) {
 	t.lease.Keep(ctx, func(ctx context.Context) error { return n.renew(ctx, t, 0) })
 }
 
-// renew renews the lease of t, so that it permits ids of the millisecond ms unless that
-// is 0. The backend stores the mark before the limits of t grow. A node joins its layout
-// before it renews its node ID, so the layout is held for longer.
+// renew renews the lease of t. If ms is not 0, the lease then allows ids of the
+// millisecond ms. The backend stores the mark before the limits of t increase. A node
+// joins its layout before it renews its node ID, so the layout lease expires later.
 func (n *Node) renew(ctx context.Context, t *tenure, ms int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,31 +108,30 @@ func (n *Node) renew(ctx context.Context, t *tenure, ms int64) error {
 	}
 	if err := n.joinLayout(ctx); err != nil {
 		if errors.Is(err, errOtherLayout) {
-			t.limit.Store(0) // their ids are not told apart from those of this slot
+			t.limit.Store(0) // ids of the other layout may collide with ids of this slot
 		}
 		return err
 	}
-	asked := n.clock.time()
-	mark := max(n.promise(asked, ms), t.mark)
+	requested := n.clock.time()
+	mark := max(n.nextMark(requested, ms), t.mark)
 	t.lease.SetMark(n.timeOf(mark).UnixMilli())
 	err := t.lease.Renew(ctx)
 	if err == nil {
-		n.permit(t, asked, mark)
+		n.setLimits(t, requested, mark)
 	}
 	return err
 }
 
-// permit sets the limits of a lease that was asked for, or for its renewal, at a time:
-// its end, and the mark.
-func (n *Node) permit(t *tenure, asked time.Time, mark int64) {
-	until := asked.Add(n.window())
+// setLimits sets the limits of a lease that was requested or renewed at the given time.
+func (n *Node) setLimits(t *tenure, requested time.Time, mark int64) {
+	until := requested.Add(n.window())
 	t.deadline.Store(int64(until.Sub(n.clock.start)))
 	t.mark = mark
 	t.limit.Store(min(n.millis(until), n.layout.end(), mark))
 }
 
-// extend permits ids of the millisecond ms under a local lease, whose marks are near. If
-// it is lost, the node takes another slot.
+// extend allows ids of the millisecond ms under a local lease, whose marks are near. If
+// the lease is lost, extend acquires another slot.
 func (n *Node) extend(ctx context.Context, t *tenure, ms int64) error {
 	bounded, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
@@ -150,9 +146,9 @@ func (n *Node) extend(ctx context.Context, t *tenure, ms int64) error {
 	}
 }
 
-// end releases the slot, with the latest time of all that were read under it as its mark:
-// the mark that it had if there is none. The order matters: limit first.
-func (n *Node) end(t *tenure) error {
+// release releases the slot. The new mark is the time after the latest time read during
+// the tenure, or the former mark. It must set limit before it reads that time.
+func (n *Node) release(t *tenure) error {
 	if t.lease == nil {
 		return nil
 	}
@@ -160,10 +156,10 @@ func (n *Node) end(t *tenure) error {
 	defer t.mu.Unlock()
 	t.limit.Store(0)
 	t.lease.SetMark(t.lease.Mark())
-	if last := n.lastWord() + 1; last > t.from {
+	if last := n.lastMillis() + 1; last > t.from {
 		t.lease.SetMark(n.timeOf(min(last, t.mark)).UnixMilli())
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.life), releaseTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.closeCtx), releaseTimeout)
 	defer cancel()
 	if err := t.lease.Release(ctx); err != nil {
 		return fmt.Errorf("xsnowflake: releasing slot %d: %w", t.slot, err)
@@ -171,8 +167,8 @@ func (n *Node) end(t *tenure) error {
 	return nil
 }
 
-// lastWord is the latest millisecond of all genes.
-func (n *Node) lastWord() int64 {
+// lastMillis returns the latest millisecond of all genes.
+func (n *Node) lastMillis() int64 {
 	last := uint64(0)
 	for i := range n.sequences {
 		last = max(last, n.sequences[i].word.Load()&^saturated)
@@ -180,12 +176,12 @@ func (n *Node) lastWord() int64 {
 	return int64(last >> n.layout.sequence.bits) // at most 42 bits
 }
 
-// millis is the time t in milliseconds of the layout, rounded up, and never negative.
+// millis converts t to milliseconds of the layout, rounded up and never negative.
 func (n *Node) millis(t time.Time) int64 {
 	return max((n.clock.wall(t)+int64(time.Millisecond)-1)/int64(time.Millisecond), 0)
 }
 
-// timeOf is the wall clock's time of a millisecond of the layout.
+// timeOf converts a millisecond of the layout to wall clock time.
 func (n *Node) timeOf(ms int64) time.Time {
 	return n.clock.epoch.Add(time.Duration(ms) * time.Millisecond)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
-// On Linux the kernel may refuse to open another user's file in a folder like /tmp with
-// O_CREATE.
-func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
+// On Linux, the kernel may refuse to open a file of another user with O_CREATE in a
+// directory like /tmp.
+func TestFromEnv_DefaultDirectory_Users(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
@@ -33,8 +33,8 @@ func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
 	copyFile(t, os.Args[0], binary)
 	t.Setenv("TMPDIR", dir)
 
-	// One node of each of the other slots, and one slot whose files root has made and
-	// left.
+	// Each of the other slots is held by a node. The files of the free slot belong to
+	// root.
 	var nodes []*xsnowflake.Node
 	for range 64 {
 		n, err := leasedNode(t)
@@ -59,9 +59,9 @@ func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.slot != want {
-		t.Errorf("the other user's slot = %d, want the free one, %d", p.slot, want)
+		t.Errorf("slot of the other user = %d, want the free slot %d", p.slot, want)
 	}
-	p.ask(10)
+	p.request(10)
 	p.ids(t, 10)
 
 	p = prepare(t, "TMPDIR="+dir)
@@ -71,7 +71,7 @@ func TestTwoUsersOfAHostShareTheDefaultFolder(t *testing.T) {
 		Gid: 65533,
 	}}
 	if err := p.run(t); err == nil || !strings.Contains(err.Error(), "all 64 are held") {
-		t.Errorf("a third user: %v, want that all slots are taken", err)
+		t.Errorf("a third user: %v, want that all slots are used", err)
 	}
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// lazy returns a node that leases its node ID from b with the first id.
-func lazy(t *testing.T, b driver.Backend) *xsnowflake.Node {
+// newUnleased returns a node that leases its node ID from b with the first id.
+func newUnleased(t *testing.T, b driver.Backend) *xsnowflake.Node {
 	t.Helper()
-	n, err := xsnowflake.NewNode(leases(b), bubble())
+	n, err := xsnowflake.NewNode(leases(b), bubbleEpoch())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,34 +24,34 @@ func lazy(t *testing.T, b driver.Backend) *xsnowflake.Node {
 	return n
 }
 
-// blocked is a backend that waits for its channel.
-type blocked struct {
-	shop
+// blockedBackend grants leases only after free is closed.
+type blockedBackend struct {
+	fakeBackend
 
 	free chan struct{}
 }
 
-func (b *blocked) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
+func (b *blockedBackend) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
 	select {
 	case <-b.free:
-		return b.shop.Acquire(ctx, r)
+		return b.fakeBackend.Acquire(ctx, r)
 	case <-ctx.Done():
 		return driver.Grant{}, ctx.Err()
 	}
 }
 
 func TestNode_Lease(t *testing.T) {
-	t.Run("a node that makes no id takes no number", func(t *testing.T) {
+	t.Run("a node without ids leases no node ID", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &shop{next: 21}
-			n := lazy(t, s)
+			s := &fakeBackend{next: 21}
+			n := newUnleased(t, s)
 			<-time.After(time.Hour)
 			if err := n.CheckHealth(t.Context()); err != nil || n.Leased() {
-				t.Errorf("CheckHealth = %v, Leased %t; want a healthy node without a number",
+				t.Errorf("CheckHealth = %v, Leased %t; want a healthy node without a node ID",
 					err, n.Leased())
 			}
 			if leases, _, _ := s.counts(); leases != 0 {
-				t.Errorf("%d leases before the first id, want none", leases)
+				t.Errorf("%d leases before the first id, want 0", leases)
 			}
 			if id := n.MustGenerate(); id.DatacenterID() != 2 || id.NodeID() != 5 || !n.Leased() {
 				t.Errorf("id of node %d/%d, Leased %t; want 2/5 and true",
@@ -60,15 +60,15 @@ func TestNode_Lease(t *testing.T) {
 			<-time.After(time.Hour)
 			n.MustGenerate()
 			if leases, renewals, _ := s.counts(); leases != 1 || renewals < 300 {
-				t.Errorf("%d leases, %d renewals in an hour; want one that is renewed",
+				t.Errorf("%d leases, %d renewals in an hour; want one renewed lease",
 					leases, renewals)
 			}
 		})
 	})
 	t.Run("callers share one attempt", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			b := &blocked{free: make(chan struct{})}
-			n := lazy(t, b)
+			b := &blockedBackend{free: make(chan struct{})}
+			n := newUnleased(t, b)
 			var callers sync.WaitGroup
 			ids := make([]xsnowflake.SnowflakeID, 50)
 			for i := range ids {
@@ -86,33 +86,34 @@ func TestNode_Lease(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a context ends the wait and not the attempt", func(t *testing.T) {
+	t.Run("a canceled context does not cancel the attempt", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			b := &blocked{free: make(chan struct{})}
-			n := lazy(t, b)
+			b := &blockedBackend{free: make(chan struct{})}
+			n := newUnleased(t, b)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			_, err := xsnowflake.GenerateSnowflakeID(context.WithValue(ctx, xctx.SnowflakeNodeKey,
 				n))
 			if err == nil || !errors.Is(err, context.DeadlineExceeded) ||
 				err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
-				t.Errorf("the first id = %v, want the end of the context as SERVICE_UNAVAILABLE",
+				t.Errorf("first id: %v, want DeadlineExceeded as SERVICE_UNAVAILABLE",
 					err)
 			}
 			if err := n.CheckHealth(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("CheckHealth while ids wait = %v, want the end of its context", err)
+				t.Errorf("CheckHealth while ids wait = %v, want DeadlineExceeded", err)
 			}
 			close(b.free)
 			n.MustGenerate()
 			if leases, _, _ := b.counts(); leases != 1 {
-				t.Errorf("%d leases, want that of the first attempt", leases)
+				t.Errorf("%d leases, want 1 of the first attempt", leases)
 			}
 		})
 	})
-	t.Run("ids are made at once after the wait for a former holder", func(t *testing.T) {
+	t.Run("ids are available immediately after the wait for a former holder", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			// the node rides out 5 s
-			n := lazy(t, &shop{floor: time.Now().Add(5*time.Second + 300*time.Millisecond)})
+			// the tolerance is 5 s
+			n := newUnleased(t,
+				&fakeBackend{minMark: time.Now().Add(5*time.Second + 300*time.Millisecond)})
 			if err := n.Lease(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -124,9 +125,9 @@ func TestNode_Lease(t *testing.T) {
 			}
 		})
 	})
-	t.Run("the wait for a former holder is no failure", func(t *testing.T) {
+	t.Run("the wait for a former holder is not a failure", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			n := lazy(t, &shop{floor: time.Now().Add(16 * time.Second)})
+			n := newUnleased(t, &fakeBackend{minMark: time.Now().Add(16 * time.Second)})
 			made := make(chan xsnowflake.SnowflakeID)
 			go func() { made <- n.MustGenerate() }()
 			synctest.Wait()
@@ -139,11 +140,11 @@ func TestNode_Lease(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a check that began before that wait ends in time", func(t *testing.T) {
+	t.Run("a check from before that wait returns in time", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			b := &blocked{free: make(chan struct{})}
-			b.floor = time.Now().Add(16 * time.Second)
-			n := lazy(t, b)
+			b := &blockedBackend{free: make(chan struct{})}
+			b.minMark = time.Now().Add(16 * time.Second)
+			n := newUnleased(t, b)
 			made := make(chan xsnowflake.SnowflakeID)
 			go func() { made <- n.MustGenerate() }()
 			synctest.Wait()
@@ -152,31 +153,32 @@ func TestNode_Lease(t *testing.T) {
 			defer cancel()
 			if err := n.CheckHealth(ctx); !errors.Is(err, xsnowflake.ErrWaiting) ||
 				ctx.Err() != nil {
-				t.Errorf("CheckHealth = %v, its context %v; want ErrWaiting before the context ends", err, ctx.Err())
+				t.Errorf("CheckHealth = %v, its context %v; want ErrWaiting before the deadline",
+					err, ctx.Err())
 			}
 			<-made
 		})
 	})
-	t.Run("a failure is returned, makes the node unhealthy and passes", func(t *testing.T) {
+	t.Run("a failure makes the node unhealthy temporarily", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &shop{broken: true}
-			n := lazy(t, s)
+			s := &fakeBackend{down: true}
+			n := newUnleased(t, s)
 			if _, err := n.Generate(); err == nil {
-				t.Error("an id without a number")
+				t.Error("no error without a node ID")
 			}
 			if err := n.CheckHealth(t.Context()); err == nil {
 				t.Error("CheckHealth = nil after a failed attempt")
 			}
-			s.set(func(s *shop) { s.broken = false })
+			s.set(func(s *fakeBackend) { s.down = false })
 			if err := n.CheckHealth(t.Context()); err != nil {
-				t.Errorf("CheckHealth = %v, want it to try again", err)
+				t.Errorf("CheckHealth = %v, want a new attempt", err)
 			}
 			n.MustGenerate()
 		})
 	})
-	t.Run("Close ends an attempt", func(t *testing.T) {
+	t.Run("Close cancels an attempt", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			n := lazy(t, &blocked{free: make(chan struct{})})
+			n := newUnleased(t, &blockedBackend{free: make(chan struct{})})
 			failed := make(chan error)
 			go func() {
 				_, err := n.Generate()
@@ -189,7 +191,7 @@ func TestNode_Lease(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a folder that cannot be used is reported by Prepare", func(t *testing.T) {
+	t.Run("Prepare reports an unusable directory", func(t *testing.T) {
 		t.Setenv("SNOWFLAKE_LEASE_DIR", "/dev/null/x")
 		n, err := xsnowflake.FromEnv()
 		if err != nil {
@@ -197,7 +199,7 @@ func TestNode_Lease(t *testing.T) {
 		}
 		defer func() { _ = n.Close() }()
 		if err := n.Prepare(t.Context()); err == nil {
-			t.Error("Prepare = nil, want the error of the folder")
+			t.Error("Prepare = nil, want the error of the directory")
 		}
 	})
 }
