@@ -8,14 +8,13 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// GetLeases returns the leases that the application's context carries. The error is that
-// of xctxutil.Get.
+// GetLeases returns the leases in the context of the application. It returns the error of
+// xctxutil.Get.
 func GetLeases(ctx context.Context) (*Leases, *xerror.Error) {
 	return xctxutil.Get[*Leases](ctx, xctx.LeasesKey)
 }
 
-// MustGetLeases is GetLeases for an application that has leases: it panics if there are
-// none.
+// MustGetLeases is like GetLeases but panics if the context has no leases.
 func MustGetLeases(ctx context.Context) *Leases {
 	return xctxutil.MustGet[*Leases](ctx, xctx.LeasesKey)
 }

@@ -8,27 +8,27 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// The errors that a caller may want to tell apart, with errors.Is.
+// Errors of leases. Use errors.Is.
 var (
-	// ErrHeld reports that somebody else holds the name, or all of its slots.
-	ErrHeld = errors.New("xlease: held by another")
-	// ErrLost reports that the lease has ended, or may have: it was not renewed in time,
-	// or somebody else has it.
+	// ErrHeld means that another holder has the name, or all of its slots.
+	ErrHeld = errors.New("xlease: held by another holder")
+	// ErrLost means that the lease is lost or may be lost: it was not renewed in time, or
+	// another holder has it.
 	ErrLost = errors.New("xlease: the lease is lost")
-	// ErrReleased reports the use of a lease after Release.
+	// ErrReleased means that a lease was used after Release.
 	ErrReleased = errors.New("xlease: the lease was released")
-	// ErrClosed reports a request after Close.
+	// ErrClosed means that Leases was used after Close.
 	ErrClosed = errors.New("xlease: closed")
-	// ErrOption reports a name, a TTL or a number of slots that makes no sense.
-	ErrOption = errors.New("xlease: wrong option")
-	// ErrUnsupported reports a backend that keeps no leases.
-	ErrUnsupported = errors.New("xlease: the backend keeps no leases")
+	// ErrOption means that a name, a TTL or a number of slots is invalid.
+	ErrOption = errors.New("xlease: invalid option")
+	// ErrUnsupported means that the backend does not support leases.
+	ErrUnsupported = errors.New("xlease: the backend does not support leases")
 )
 
-// registerMapper tells xerror about the errors of leases, once a program has some.
+// registerMapper registers the error codes when the program creates leases.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
-// mapError leaves the end of a context, and what a backend says, to their own mappers.
+// mapError does not map errors of contexts and backends, which have their own mappers.
 func mapError(err error) *xerror.ErrorCode {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

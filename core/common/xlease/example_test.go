@@ -11,7 +11,7 @@ import (
 
 func ExampleLeases_Lease() {
 	ctx := context.Background()
-	leases := xlease.New(xlease.InProcess(nil)) // a service takes xlease.MustGetLeases(ctx)
+	leases := xlease.New(xlease.InProcess(nil)) // a service uses xlease.MustGetLeases(ctx)
 	defer func() { _ = leases.Close() }()
 
 	lease, err := leases.Lease(ctx, "nightly-report", 30*time.Second)
@@ -20,15 +20,15 @@ func ExampleLeases_Lease() {
 		return
 	}
 	_, err = leases.Lease(ctx, "nightly-report", 30*time.Second)
-	fmt.Println("another replica is at it:", errors.Is(err, xlease.ErrHeld))
+	fmt.Println("held by another replica:", errors.Is(err, xlease.ErrHeld))
 
-	if err := lease.Err(); err == nil { // right before what must not happen twice
-		fmt.Println("the report is sent")
+	if err := lease.Err(); err == nil { // immediately before the exclusive action
+		fmt.Println("report sent")
 	}
 	fmt.Println(lease.Release(ctx))
 	// Output:
-	// another replica is at it: true
-	// the report is sent
+	// held by another replica: true
+	// report sent
 	// <nil>
 }
 
@@ -38,7 +38,7 @@ func ExampleLeases_Do() {
 
 	err := leases.Do(context.Background(), "rebuild-index",
 		time.Minute, func(ctx context.Context, lease *xlease.Lease) error {
-			// ctx ends when the lease is lost.
+			// ctx is canceled when the lease is lost.
 			fmt.Println("rebuilding, with a token:", lease.Token() > 0)
 			return ctx.Err()
 		}, xlease.WithWait())
@@ -53,7 +53,7 @@ func ExampleWithSlots() {
 	leases := xlease.New(xlease.InProcess(nil))
 	defer func() { _ = leases.Close() }()
 
-	// Three exports at a time, in the whole cluster.
+	// At most three concurrent exports in the whole cluster.
 	for range 4 {
 		_, err := leases.Lease(ctx, "export", time.Minute, xlease.WithSlots(0, 3))
 		fmt.Println(err)
@@ -62,5 +62,5 @@ func ExampleWithSlots() {
 	// <nil>
 	// <nil>
 	// <nil>
-	// xlease: held by another: "export"
+	// xlease: held by another holder: "export"
 }

@@ -2,15 +2,16 @@ package xlease
 
 import "time"
 
-// Suspend lets the wall clock run on by d without the monotonic clock, as on a machine
-// that sleeps. For a lease it is the same to move its end the other way.
+// Suspend advances the wall clock by d without the monotonic clock, as on a suspended
+// machine. It moves the deadline of the lease in the other direction, which is
+// equivalent.
 func (l *Lease) Suspend(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.until.wall = l.until.wall.Add(-d)
 }
 
-// Open is how many leases Close would release.
+// Open returns the number of leases that Close would release.
 func (l *Leases) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

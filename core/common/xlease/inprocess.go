@@ -9,11 +9,11 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// InProcess returns a backend that decides between the goroutines of this process. now is
-// its clock, for tests; nil is the real time.
+// InProcess returns a backend for the goroutines of this process. now is its clock in
+// tests. If now is nil, it uses the real time.
 func InProcess(now func() time.Time) driver.Backend {
 	start := time.Now()
-	clock := func() int64 { return start.Add(time.Since(start)).UnixMicro() } // never goes back
+	clock := func() int64 { return start.Add(time.Since(start)).UnixMicro() } // monotonic
 	if now != nil {
 		clock = func() int64 { return now().UnixMicro() }
 	}
@@ -60,20 +60,19 @@ func (*process) Prepare(context.Context) error { return nil }
 // Close implements storage.
 func (*process) Close() error { return nil }
 
-// sweep removes, at times, names with one slot and without a mark whose record ended a
-// while ago.
+// sweep occasionally removes names that have one slot, no mark and an expired record.
 func (p *process) sweep(now int64) {
 	keep := driver.Ended.Microseconds()
 	if now-p.swept < keep {
 		return
 	}
 	p.swept = now
-	maps.DeleteFunc(p.names, func(_ string, g *group) bool { return g.ended(now - keep) })
+	maps.DeleteFunc(p.names, func(_ string, g *group) bool { return g.expired(now - keep) })
 }
 
-// ended reports whether the one record ended before a time, and says nothing to the next
-// holder.
-func (g *group) ended(before int64) bool {
+// expired reports whether the only record expired before a time and has no mark for the
+// next holder.
+func (g *group) expired(before int64) bool {
 	for slot, rec := range g.slots {
 		if slot > 0 || rec.mark != 0 || rec.until >= before {
 			return false

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-func TestInProcess_WhatItForgetsHarmsNobody(t *testing.T) {
+func TestInProcess_Sweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLeases(t)
 		for _, tc := range []struct {
@@ -25,10 +25,10 @@ func TestInProcess_WhatItForgetsHarmsNobody(t *testing.T) {
 				opts: []xlease.LeaseOption{xlease.WithSlots(0, 2), xlease.WithMark(7, 0)}, mark: 7,
 			},
 		} {
-			first := take(t, l, tc.name, append(tc.opts, xlease.WithManualRenewal())...)
-			<-time.After(ttl + 3*driver.Ended) // the record ends by itself
-			held(t, first, xlease.ErrLost)
-			take(t, l, "another.than-"+tc.name) // forgets what it may
+			first := acquire(t, l, tc.name, append(tc.opts, xlease.WithManualRenewal())...)
+			<-time.After(ttl + 3*driver.Ended) // the record expires
+			checkErr(t, first, xlease.ErrLost)
+			acquire(t, l, "another.than-"+tc.name) // triggers the sweep
 			for range 2 {
 				next, err := l.Lease(t.Context(), tc.name, ttl,
 					append(tc.opts, xlease.WithSlots(first.Slot(), 1))...)

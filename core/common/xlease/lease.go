@@ -13,31 +13,32 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// minPause keeps a failing backend from being asked without a pause.
+// minPause limits the rate of requests to a failing backend.
 const minPause = 10 * time.Millisecond
 
-// Lease is the exclusive use of a name, or of one of its slots. It is safe for concurrent
+// Lease is the exclusive use of a name or of one of its slots. It is safe for concurrent
 // use.
 type Lease struct {
 	leases *Leases
-	h      driver.Holding // but for the mark
+	h      driver.Holding // without the mark
 	grant  driver.Grant
 	mark   atomic.Int64
 
-	call     chan struct{} // full during a call to the backend, see enter
-	released bool          // the backend was told; guarded by call
+	calling  chan struct{} // full during a call to the backend; see lock
+	released bool          // released at the backend; guarded by calling
 
-	life context.Context         // ends with the lease, and ErrLost or ErrReleased
-	kill context.CancelCauseFunc // of life
+	ctx    context.Context         // canceled with ErrLost or ErrReleased
+	cancel context.CancelCauseFunc // cancels ctx
 
-	mu    sync.Mutex // guards what follows, and the end of life; never held during a call
+	// guards the fields below and the cancellation of ctx; never held during a call
+	mu    sync.Mutex
 	until deadline
-	alarm *time.Timer
+	timer *time.Timer
 
 	renewal sync.WaitGroup
 }
 
-// deadline is a moment by both clocks: the monotonic one stands still while a machine is
+// deadline is a time on both clocks. The monotonic clock stops while a machine is
 // suspended.
 type deadline struct{ at, wall time.Time }
 
@@ -48,120 +49,120 @@ func (d deadline) passed() bool {
 	return !now.Before(d.at) || !now.Round(0).Before(d.wall)
 }
 
-// newLease returns a lease until a moment, with its alarm, and its renewal unless that is
-// the caller's.
+// newLease returns a lease with its timer. It starts the renewal unless manual is set.
 func newLease(l *Leases, h driver.Holding, g driver.Grant, until deadline, manual bool) *Lease {
-	lease := &Lease{leases: l, h: h, grant: g, until: until, call: make(chan struct{}, 1)}
-	lease.life, lease.kill = context.WithCancelCause(context.Background())
+	lease := &Lease{leases: l, h: h, grant: g, until: until, calling: make(chan struct{}, 1)}
+	lease.ctx, lease.cancel = context.WithCancelCause(context.Background())
 	lease.mark.Store(h.Mark)
-	lease.mu.Lock() // the alarm may go off at once
+	lease.mu.Lock() // the timer may fire immediately
 	defer lease.mu.Unlock()
-	lease.alarm = time.AfterFunc(time.Until(until.at), lease.ring)
+	lease.timer = time.AfterFunc(time.Until(until.at), lease.expire)
 	if !manual {
 		lease.renewal.Go(func() { lease.Keep(context.Background(), lease.Renew) })
 	}
 	return lease
 }
 
-// Name returns what is leased.
+// Name returns the leased name.
 func (l *Lease) Name() string { return l.h.Name }
 
-// Slot returns the number of the slot; 0 for a name that has one only.
+// Slot returns the slot, or 0 for a name with one slot.
 func (l *Lease) Slot() int { return l.h.Slot }
 
-// Token returns the fencing token: a number that is larger than that of every earlier
-// holder of the slot.
+// Token returns the fencing token. It is larger than the token of every earlier holder of
+// the slot.
 func (l *Lease) Token() int64 { return l.h.Token }
 
-// Mark returns what the holder before has left in the slot; 0 where there was none.
+// Mark returns the mark of the former holder of the slot, or 0.
 func (l *Lease) Mark() int64 { return l.grant.Mark }
 
-// Age returns how long, when the lease was taken, the backend had records of the name
-// without a gap: less than the TTL means that it may have forgotten a holder, unless it
-// is durable.
+// Age returns for how long the backend had continuous records of the name when the lease
+// was acquired. If it is less than the TTL and the backend is not durable, the backend
+// may have lost the record of a former holder.
 func (l *Lease) Age() time.Duration { return l.grant.Age }
 
-// Until returns when the holder stops to rely on the lease, unless it is renewed before.
+// Until returns the time at which the lease is lost unless it is renewed.
 func (l *Lease) Until() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.until.at
 }
 
-// Done is closed when the lease has ended: lost or released. While the process is
-// stopped, or the machine suspended, nothing is closed: Err is what tells who has just
-// woken up.
-func (l *Lease) Done() <-chan struct{} { return l.life.Done() }
+// Done returns a channel that is closed when the lease is lost or released. While the
+// process is stopped or the machine is suspended, it is not closed. After such a pause,
+// use Err.
+func (l *Lease) Done() <-chan struct{} { return l.ctx.Done() }
 
-// Err returns nil as long as the lease can be relied on, then ErrLost, or ErrReleased
-// after Release. It looks at the clocks. What it has returned once, it returns for ever.
+// Err returns nil while the lease is valid, ErrLost if it is lost, and ErrReleased after
+// Release. It compares the clocks with the deadline. Once it returns an error, it always
+// returns that error.
 func (l *Lease) Err() error {
-	l.ring()
-	return context.Cause(l.life)
+	l.expire()
+	return context.Cause(l.ctx)
 }
 
-// ring ends the lease where its time is over. The alarm may go off just when it was
-// renewed.
-func (l *Lease) ring() {
+// expire marks the lease as lost if its deadline has passed. The timer may fire just
+// after a renewal.
+func (l *Lease) expire() {
 	l.mu.Lock()
 	over := l.until.passed()
 	l.mu.Unlock()
 	if over {
-		l.lose("it was not renewed in time")
+		l.lose("not renewed in time")
 	}
 }
 
-// Bind returns a child of ctx that ends, with the cause ErrLost or ErrReleased, when the
-// lease has ended.
+// Bind returns a child of ctx. It is canceled with the cause ErrLost or ErrReleased when
+// the lease is lost or released.
 func (l *Lease) Bind(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if err := l.Err(); err != nil {
 		cancel(err)
 	}
-	stop := context.AfterFunc(l.life, func() { cancel(l.Err()) })
+	stop := context.AfterFunc(l.ctx, func() { cancel(l.Err()) })
 	return ctx, func() {
 		stop()
 		cancel(nil)
 	}
 }
 
-// SetMark changes what the next holder gets to see, for a lease that was asked for
-// WithMark. It is written with the next renewal where it is larger than what is there,
-// and with the release in any case.
+// SetMark sets the mark for the next holder, for a lease acquired WithMark. The next
+// renewal stores it if it is larger than the stored mark. Release always stores it.
 func (l *Lease) SetMark(mark int64) { l.mark.Store(mark) }
 
-// Renew lets the lease last for its TTL from now on. The error is ErrLost where somebody
-// else holds it, or where its time was over before the answer came; any other one leaves
-// the lease as it is.
+// Renew extends the lease by its TTL from now. It returns ErrLost if another holder has
+// the lease or the deadline passed before the response. After other errors the lease is
+// unchanged.
 func (l *Lease) Renew(ctx context.Context) error {
 	if err := l.Err(); err != nil {
-		return err // without waiting for a call that hangs
+		return err // do not wait for a blocked call
 	}
-	if err := l.enter(ctx); err != nil {
+	if err := l.lock(ctx); err != nil {
 		return fmt.Errorf("xlease: renew %q: %w", l.h.Name, err)
 	}
-	defer l.leave()
+	defer l.unlock()
 	if err := l.Err(); err != nil {
 		return err
 	}
-	asked := time.Now()
+	requested := time.Now()
 	held, err := l.leases.backend.Renew(ctx, l.holding())
 	if err != nil {
 		return fmt.Errorf("xlease: renew %q: %w", l.h.Name, err)
 	}
 	if !held {
-		l.lose("somebody else holds it")
+		l.lose("held by another holder")
 		return ErrLost
 	}
-	if !l.extend(deadlineAt(asked.Add(LeaseWindow(l.h.TTL)))) {
-		l.lose("the answer to its renewal came too late")
+	if !l.extend(deadlineAt(requested.Add(LeaseWindow(l.h.TTL)))) {
+		l.lose("renewal response too late")
 	}
 	return l.Err()
 }
 
-// Keep calls renew until ctx or the lease ends: after a third of the time that is left,
-// so that a failure is followed by further attempts at ever shorter intervals. It is for
-// a lease WithManualRenewal for which more is to be done than Renew, which renew calls.
+// Keep calls renew until ctx is done or the lease is lost or released. It waits for a
+// third of the remaining time, so attempts after a failure follow at shorter intervals.
+// Use it for a lease WithManualRenewal whose renewal needs more than Renew. renew must
+// call Renew.
 func (l *Lease) Keep(ctx context.Context, renew func(ctx context.Context) error) {
 	ctx, cancel := l.Bind(ctx)
 	defer cancel()
@@ -171,74 +172,74 @@ func (l *Lease) Keep(ctx context.Context, renew func(ctx context.Context) error)
 			return
 		}
 		attempt, stop := context.WithTimeout(ctx, third)
-		_ = renew(attempt) // where the lease lasts, the next attempt follows
+		_ = renew(attempt) // while the lease is valid, the next attempt follows
 		stop()
 	}
 }
 
-// enter waits, as long as ctx runs, for the end of another call to the backend. leave
-// follows.
-func (l *Lease) enter(ctx context.Context) error {
+// lock waits for other calls to the backend, until ctx is done. The caller must call
+// unlock.
+func (l *Lease) lock(ctx context.Context) error {
 	select {
-	case l.call <- struct{}{}:
+	case l.calling <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-func (l *Lease) leave() { <-l.call }
+func (l *Lease) unlock() { <-l.calling }
 
-// extend sets the end, unless the lease has ended by now.
+// extend sets the deadline, unless the lease is lost or released.
 func (l *Lease) extend(until deadline) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.life.Err() != nil || l.until.passed() {
+	if l.ctx.Err() != nil || l.until.passed() {
 		return false
 	}
 	l.until = until
-	l.alarm.Reset(time.Until(until.at))
+	l.timer.Reset(time.Until(until.at))
 	return true
 }
 
-// holding is what the backend is told of the lease.
+// holding returns the record of the lease for the backend.
 func (l *Lease) holding() driver.Holding {
 	h := l.h
 	h.Mark = l.mark.Load()
 	return h
 }
 
-// lose ends the lease without the holder's wish.
+// lose marks the lease as lost and logs the reason.
 func (l *Lease) lose(reason string) {
-	if l.end(ErrLost) {
+	if l.finish(ErrLost) {
 		l.leases.log.Slog().Warn("lease lost",
 			slog.String("lease", l.h.Name), slog.Int("slot", l.h.Slot),
 			slog.String("reason", reason))
 	}
 }
 
-// end ends the lease and reports whether it lasted until then.
-func (l *Lease) end(why error) bool {
+// finish cancels the lease and reports whether it was valid.
+func (l *Lease) finish(cause error) bool {
 	l.mu.Lock()
-	lasted := l.life.Err() == nil
-	l.kill(why) // the first one counts
-	l.alarm.Stop()
+	valid := l.ctx.Err() == nil
+	l.cancel(cause) // only the first cause counts
+	l.timer.Stop()
 	l.mu.Unlock()
-	l.leases.forget(l)
-	return lasted
+	l.leases.remove(l)
+	return valid
 }
 
-// Release gives the name back; a second Release does nothing. The error is ErrLost where
-// the lease had ended before: what was done under it may not have been done alone. Where
-// the backend does not answer, or a Renew of the caller's does not end before ctx, the
-// record ends by itself.
+// Release releases the lease. A second Release does nothing. It returns ErrLost if the
+// lease was lost before: another holder may have been active. If the backend does not
+// respond, or a Renew of the caller does not return before ctx is done, the record
+// expires.
 func (l *Lease) Release(ctx context.Context) error {
 	lost := errors.Is(l.Err(), ErrLost)
-	l.end(ErrReleased)
+	l.finish(ErrReleased)
 	l.renewal.Wait()
-	held, err := false, l.enter(ctx)
+	held, err := false, l.lock(ctx)
 	if err == nil {
-		defer l.leave()
+		defer l.unlock()
 		if l.released {
 			return nil
 		}

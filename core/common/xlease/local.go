@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// local is a backend without a server: its records are in this process or in a folder. It
-// implements driver.Preparer and io.Closer too.
+// local is a backend without a server: its records are in this process or in a directory.
+// It also implements driver.Preparer and io.Closer.
 type local struct {
 	storage
 
@@ -17,22 +17,22 @@ type local struct {
 	now          func() int64 // microseconds
 }
 
-// storage keeps the records of names.
+// storage stores the records of names.
 type storage interface {
-	// with calls do with the records of a name. No other call uses them in the meantime.
+	// with calls do with exclusive access to the records of a name.
 	with(ctx context.Context, name string, now int64, do func(rs records) error) error
-	// Prepare reports a storage that cannot be used.
+	// Prepare reports an unusable storage.
 	Prepare(ctx context.Context) error
-	// Close ends the records of this backend, if they end with the process.
+	// Close releases the records of this backend if they expire with the process.
 	Close() error
 }
 
-// records are those of one name. Times are microseconds.
+// records are the records of one name. Times are in microseconds.
 type records interface {
 	// read returns the record of a slot, or the zero value.
 	read(slot int) (record, error)
 	write(slot int, r record) error
-	// since is when the records of the name started.
+	// since returns the start time of the records of the name.
 	since() int64
 }
 
@@ -41,7 +41,7 @@ type record struct {
 	until, token, mark int64
 }
 
-// released is the holder of a record that was released. A forgotten one has none.
+// released is the holder of a released record. The holder of a missing record is empty.
 const released = "-"
 
 // Capabilities implements driver.Backend.
@@ -50,7 +50,7 @@ func (l *local) Capabilities() driver.Capabilities { return l.capabilities }
 // Acquire implements driver.Backend.
 func (l *local) Acquire(ctx context.Context, r driver.Request) (grant driver.Grant, err error) {
 	err = l.with(ctx, r.Name, l.now(), func(rs records) error {
-		grant, err = acquire(rs, r, l.now()) // the call may have waited
+		grant, err = acquire(rs, r, l.now()) // l.with may have waited
 		return err
 	})
 	return grant, err
@@ -83,7 +83,8 @@ func (l *local) Renew(ctx context.Context, h driver.Holding) (held bool, err err
 	err = l.with(ctx, h.Name, l.now(), func(rs records) error {
 		rec, err := rs.read(h.Slot)
 		if rec.holder == "" && rec.token <= h.Token {
-			rec.holder, rec.token = h.Holder, h.Token // forgotten, and not taken since
+			// the record is missing, and no other holder acquired the slot
+			rec.holder, rec.token = h.Holder, h.Token
 		}
 		if held = err == nil && rec.holder == h.Holder; !held {
 			return err

@@ -2,5 +2,5 @@
 
 package xlease
 
-// noFollow is a flag that this system does not have.
+// noFollow is not supported by this system.
 const noFollow = 0

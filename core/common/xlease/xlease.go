@@ -1,37 +1,36 @@
-// Package xlease is exclusive use of a name for a limited time: one owner of a number,
-// one run of a job, one writer of a file, among the processes that share a database or a
-// cache server.
+// Package xlease provides exclusive use of a name for a limited time, among the processes
+// that share a database or a cache server. Examples are one owner of a node ID, one run
+// of a job, and one writer of a file.
 //
 //	lease, err := leases.Lease(ctx, "nightly-report", 30*time.Second)
 //	if errors.Is(err, xlease.ErrHeld) {
-//		return nil // another replica is at it
+//		return nil // another replica runs the job
 //	}
 //	defer lease.Release(ctx)
 //
-// A lease is renewed until it is released, and Done tells of its loss. Do runs a function
-// under one.
+// A lease is renewed until it is released. Done reports its loss. Do runs a function
+// while it holds a lease.
 //
-// # What it promises, and what not
+// # Guarantees
 //
-// The record at the backend lasts for the TTL after each renewal; the holder takes the
-// lease for lost when two thirds of it are over, counted from before the request, by the
-// monotonic clock and by the wall clock. The last third is for clocks that run at
-// different speeds, and for a renewal that a cache server forgot when its replica took
-// over.
+// After each renewal, the record at the backend lasts for the TTL. The holder considers
+// the lease lost after two thirds of the TTL, counted from before the request, by the
+// monotonic clock and by the wall clock. The last third tolerates clocks with different
+// speeds, and a renewal that a cache server lost in a failover.
 //
-// No lease of this kind can stop a process that sleeps between looking at its lease and
-// writing. Whoever guards data with one passes Token, which grows from holder to holder,
-// to where the data is kept, and refuses a smaller one than the last there; or looks at
-// Err right before, and accepts what the clocks leave open. A database forgets nothing
-// that it has confirmed. A cache server that loses its memory, or fails over to a replica
-// that had not got the record, may give a name to a second holder before the first has
-// noticed.
+// A lease cannot stop a process that pauses between checking its lease and writing. To
+// protect data, pass Token to the data store, which must reject a token smaller than the
+// last one. Alternatively call Err immediately before the write and accept the remaining
+// risk. A database retains every confirmed record. A cache server that loses its memory,
+// or fails over to a replica without the record, may grant a name to a second holder
+// before the first notices.
 //
 // # Backends
 //
-// A *Leases comes from xdb.Leases for a database, from a cache manager's Leases, or from
-// New with InFolder for the processes of one host or InProcess for those of one process.
-// Package driver says what a backend does, and leasetest tests one.
+// Use xdb.Leases for a database and the Leases method of a cache manager for a cache
+// server. New with InFolder serves the processes of one host, and New with InProcess one
+// process. Package driver defines the backend interface, and the conformance suite
+// leasetest tests backends.
 package xlease
 
 import (
@@ -52,7 +51,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// The bounds of a TTL.
+// Limits of a TTL.
 const (
 	minTTL = 50 * time.Millisecond
 	MaxTTL = 24 * time.Hour
@@ -63,10 +62,11 @@ const (
 	maxSlot = 1 << 20 // slots of one name
 )
 
-// LeaseWindow is how much of the TTL after its last renewal a holder relies on its lease.
+// LeaseWindow returns how long a holder relies on its lease after a renewal with the
+// given TTL.
 func LeaseWindow(ttl time.Duration) time.Duration { return ttl / 3 * 2 }
 
-// Leases gives out leases of one backend. It is safe for concurrent use.
+// Leases creates leases of one backend. It is safe for concurrent use.
 type Leases struct {
 	backend driver.Backend
 	log     *xlog.LogNamedLogger
@@ -76,30 +76,29 @@ type Leases struct {
 	open   map[*Lease]struct{}
 }
 
-// New returns the leases that b keeps. It panics if b is nil.
+// New returns the leases of b. It panics if b is nil.
 func New(b driver.Backend) *Leases {
 	if b == nil {
-		panic("xlease: leases without a backend")
+		panic("xlease: nil backend")
 	}
 	registerMapper()
 	return &Leases{backend: b, log: xlog.WithName(xlog.NamedLEASE), open: map[*Lease]struct{}{}}
 }
 
-// Backend returns what New was given.
+// Backend returns the backend that was passed to New.
 func (l *Leases) Backend() driver.Backend { return l.backend }
 
-// Capabilities says what the backend's records are worth.
+// Capabilities returns the properties of the backend.
 func (l *Leases) Capabilities() driver.Capabilities { return l.backend.Capabilities() }
 
-// String names the backend and between whom it decides, for people.
+// String describes the backend and its scope.
 func (l *Leases) String() string {
 	t := l.backend.Capabilities()
 	return fmt.Sprintf("%s, between all of one %s", t.Name, t.Scope)
 }
 
-// Prepare sets up what the backend needs for leases, such as its table. The first lease
-// does so by itself; an application that is certain to need one learns of a failure
-// earlier.
+// Prepare creates what the backend needs for leases, such as its table. Without Prepare,
+// the first lease does so. Call it to report failures at startup.
 func (l *Leases) Prepare(ctx context.Context) error {
 	if l.closed.Load() {
 		return ErrClosed
@@ -110,7 +109,7 @@ func (l *Leases) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// LeaseOption changes one request for a lease.
+// LeaseOption configures one lease.
 type LeaseOption func(*request)
 
 type request struct {
@@ -118,31 +117,30 @@ type request struct {
 	wait, manual, marked bool
 }
 
-// WithWait waits for the name until ctx ends, instead of giving ErrHeld at once. Nobody
-// is served in the order of asking.
+// WithWait waits for the name until ctx is done, instead of returning ErrHeld
+// immediately. Waiting callers are not served in order.
 func WithWait() LeaseOption { return func(r *request) { r.wait = true } }
 
-// WithSlots gives one of n holders a slot of its own, first to first+n-1: a semaphore, or
-// n node IDs to share out. All holders of a name agree on whether it has one slot or
-// more.
+// WithSlots grants each of n holders its own slot, from first to first+n-1. Use it for
+// semaphores and node IDs. All holders of a name must agree on whether it has one slot or
+// several.
 func WithSlots(first, n int) LeaseOption {
 	return func(r *request) { r.First, r.Count = first, n }
 }
 
-// WithMark leaves mark in the slot for its next holder, unless what is there already is
-// larger. Lease.Mark is what the holder before has left. Where there are several free
-// slots, one whose mark is at most past is preferred. Of a name that has marks, every
-// holder asks with WithMark.
+// WithMark stores mark in the slot for the next holder, unless the stored mark is larger.
+// Lease.Mark returns the mark of the former holder. Free slots with a mark of at most
+// past are preferred. If one holder of a name uses WithMark, all must use it.
 func WithMark(mark, past int64) LeaseOption {
 	return func(r *request) { r.Mark, r.Past, r.marked = mark, past, true }
 }
 
-// WithManualRenewal leaves the renewal to the caller of Renew.
+// WithManualRenewal disables the automatic renewal. The caller must call Renew.
 func WithManualRenewal() LeaseOption { return func(r *request) { r.manual = true } }
 
-// Lease takes the name for ttl, which must be minTTL to MaxTTL, and renews it until it is
-// released or lost. The error is ErrHeld where somebody else has it, or ErrLost where the
-// answer came too late to be of use. ctx bounds the taking, not the lease.
+// Lease acquires the name for ttl, which must be 50ms to MaxTTL, and renews it until it
+// is released or lost. It returns ErrHeld if another holder has the name, and ErrLost if
+// the response is too late. ctx limits the acquisition, not the lease.
 func (l *Leases) Lease(
 	ctx context.Context, name string, ttl time.Duration, opts ...LeaseOption,
 ) (*Lease, error) {
@@ -155,13 +153,13 @@ func (l *Leases) Lease(
 	}
 	var held error
 	for pause := (xretry.Backoff{First: minPoll, Max: maxPoll}); ; {
-		lease, left, err := l.try(ctx, r)
+		lease, left, err := l.tryLease(ctx, r)
 		switch {
 		case err == nil:
 			return lease, nil
 		case r.wait && errors.Is(err, ErrHeld):
 			held = err
-		case held != nil && ctx.Err() != nil: // while it asked again
+		case held != nil && ctx.Err() != nil: // during the retry
 			return nil, errors.Join(held, context.Cause(ctx))
 		default:
 			return nil, err
@@ -172,13 +170,13 @@ func (l *Leases) Lease(
 	}
 }
 
-// Who waits for a name asks this often.
+// Pauses between attempts WithWait.
 const (
 	minPoll = 10 * time.Millisecond
 	maxPoll = 500 * time.Millisecond
 )
 
-// newRequest reports everything that is wrong.
+// newRequest reports every invalid option.
 func newRequest(name string, ttl time.Duration, opts []LeaseOption) (request, error) {
 	r := request{Request: driver.Request{
 		Name: name, Count: 1,
@@ -190,7 +188,8 @@ func newRequest(name string, ttl time.Duration, opts []LeaseOption) (request, er
 	var problems []error
 	if !validName(name) {
 		problems = append(problems,
-			fmt.Errorf("%w: the name %q (accepted: 1 to %d printable ASCII characters without spaces)", ErrOption, name, maxName))
+			fmt.Errorf("%w: name %q (accepted: 1 to %d printable ASCII characters without spaces)",
+				ErrOption, name, maxName))
 	}
 	if ttl < minTTL || ttl > MaxTTL {
 		problems = append(problems,
@@ -198,7 +197,7 @@ func newRequest(name string, ttl time.Duration, opts []LeaseOption) (request, er
 	}
 	if r.First < 0 || r.Count < 1 || r.First > maxSlot || r.Count > maxSlot-r.First {
 		problems = append(problems,
-			fmt.Errorf("%w: %d slots from %d on (accepted: at least one, up to number %d)",
+			fmt.Errorf("%w: %d slots from %d on (accepted: at least one slot, up to slot %d)",
 				ErrOption, r.Count, r.First, maxSlot-1))
 	} else {
 		r.Begin = r.First + randv2.IntN(r.Count)
@@ -206,25 +205,25 @@ func newRequest(name string, ttl time.Duration, opts []LeaseOption) (request, er
 	return r, errors.Join(problems...)
 }
 
-// validName reports whether every backend can keep the name.
+// validName reports whether all backends support the name.
 func validName(name string) bool {
-	odd := func(r rune) bool { return r <= ' ' || r > '~' }
-	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, odd)
+	invalid := func(r rune) bool { return r <= ' ' || r > '~' }
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, invalid)
 }
 
-// try asks the backend once. With ErrHeld comes how long the name is held at most, unless
-// it is renewed.
-func (l *Leases) try(ctx context.Context, r request) (*Lease, time.Duration, error) {
+// tryLease sends one request to the backend. With ErrHeld it returns how long the name is
+// held unless it is renewed.
+func (l *Leases) tryLease(ctx context.Context, r request) (*Lease, time.Duration, error) {
 	if l.closed.Load() {
 		return nil, 0, ErrClosed
 	}
 	r.Holder = rand.Text()
-	asked := time.Now()
+	requested := time.Now()
 	grant, err := l.backend.Acquire(ctx, r.Request)
 	switch {
 	case err != nil:
-		l.undo(ctx, r)
-		return nil, 0, fmt.Errorf("xlease: take %q: %w", r.Name, err)
+		l.cancelAttempt(ctx, r)
+		return nil, 0, fmt.Errorf("xlease: acquire %q: %w", r.Name, err)
 	case !grant.OK:
 		return nil, grant.Wait, fmt.Errorf("%w: %q", ErrHeld, r.Name)
 	}
@@ -232,31 +231,32 @@ func (l *Leases) try(ctx context.Context, r request) (*Lease, time.Duration, err
 		Name: r.Name, Slot: grant.Slot, Holder: r.Holder, Token: grant.Token,
 		TTL: r.TTL, Mark: max(grant.Mark, r.Mark),
 	}
-	lease, err := l.start(h, grant, deadlineAt(asked.Add(LeaseWindow(r.TTL))), r.manual)
+	lease, err := l.start(h, grant, deadlineAt(requested.Add(LeaseWindow(r.TTL))), r.manual)
 	if err != nil {
-		h.Mark = grant.Mark // nothing was done under it
+		h.Mark = grant.Mark // the lease was not used
 		_, release := l.backend.Release(ctx, h)
 		return nil, 0, errors.Join(fmt.Errorf("%w: %q", err, r.Name), release)
 	}
 	return lease, 0, nil
 }
 
-// undo lets go of what an attempt may have taken whose answer did not come. Where that
-// fails too, the record ends by itself.
-func (l *Leases) undo(ctx context.Context, r request) {
+// cancelAttempt releases a lease that a failed attempt may have acquired. If that fails
+// too, the record expires.
+func (l *Leases) cancelAttempt(ctx context.Context, r request) {
 	if r.Count != 1 || r.marked {
-		return // nobody knows which slot it is, or which mark a release has to leave there
+		return // the slot, or the mark to restore, is unknown
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer cancel()
 	_, _ = l.backend.Release(ctx,
 		driver.Holding{Name: r.Name, Slot: r.First, Holder: r.Holder, TTL: r.TTL})
 }
 
-// undoTimeout bounds what a caller waits for beyond its own deadline.
-const undoTimeout = 100 * time.Millisecond
+// cancelTimeout limits how long a caller waits beyond its own deadline.
+const cancelTimeout = 100 * time.Millisecond
 
-// start starts a lease and remembers it for Close, unless it is too late for either.
+// start starts a lease and registers it for Close. It fails if the deadline has passed or
+// l is closed.
 func (l *Leases) start(
 	h driver.Holding, g driver.Grant, until deadline, manual bool,
 ) (*Lease, error) {
@@ -273,15 +273,15 @@ func (l *Leases) start(
 	return lease, nil
 }
 
-func (l *Leases) forget(lease *Lease) {
+func (l *Leases) remove(lease *Lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.open, lease)
 }
 
-// Do runs fn while it holds the name, and returns its error. The context of fn ends, with
-// the cause ErrLost, when the lease is lost; Do then returns ErrLost too, whatever fn
-// says. With WithWait it waits for the name first.
+// Do runs fn while it holds the name, and returns the error of fn. If the lease is lost,
+// the context of fn is canceled with the cause ErrLost, and Do returns ErrLost regardless
+// of the result of fn. With WithWait, Do first waits for the name.
 func (l *Leases) Do(
 	ctx context.Context, name string, ttl time.Duration,
 	fn func(ctx context.Context, lease *Lease) error, opts ...LeaseOption,
@@ -300,7 +300,7 @@ func (l *Leases) Do(
 		switch {
 		case errors.Is(released, ErrLost):
 			err = errors.Join(err, released)
-		case released != nil: // fn did its work alone, and the record ends by itself
+		case released != nil: // fn ran exclusively, and the record expires
 			l.log.Warn(ctx, "lease not released",
 				slog.String("lease", name), slog.Any("error", released))
 		}
@@ -308,9 +308,9 @@ func (l *Leases) Do(
 	return fn(bound, lease)
 }
 
-// Join holds a name for a group, for ttl after the last call: every process that joins
-// with the same group holds it together with the others, and nothing is released. The
-// error is ErrHeld if another group holds the name.
+// Join holds a name for a group, for ttl after the last call. Processes that join with
+// the same group share the name. It is not released but expires. Join returns ErrHeld if
+// another group holds the name.
 func (l *Leases) Join(ctx context.Context, name, group string, ttl time.Duration) error {
 	r, err := newRequest(name, ttl, nil)
 	if err != nil {
@@ -324,7 +324,7 @@ func (l *Leases) Join(ctx context.Context, name, group string, ttl time.Duration
 	renew := func() (bool, error) {
 		return l.backend.Renew(ctx, driver.Holding{Name: name, Holder: group, Token: 1, TTL: r.TTL})
 	}
-	// another process of the group may be faster
+	// another process of the group may acquire the name first
 	for _, try := range []func() (bool, error){renew, acquire, renew} {
 		held, err := try()
 		switch {
@@ -337,8 +337,8 @@ func (l *Leases) Join(ctx context.Context, name, group string, ttl time.Duration
 	return fmt.Errorf("%w: %q", ErrHeld, name)
 }
 
-// Close releases every lease, refuses new ones, and closes a backend that is an
-// io.Closer. A second Close does nothing.
+// Close releases every lease and closes a backend that is an io.Closer. Later requests
+// return ErrClosed. A second Close does nothing.
 func (l *Leases) Close() error {
 	l.mu.Lock()
 	done, open := l.closed.Swap(true), l.open
@@ -365,5 +365,5 @@ func (l *Leases) Close() error {
 	return errors.Join(all...)
 }
 
-// closeTimeout bounds how long Close waits for the backend.
+// closeTimeout limits how long Close waits for the backend.
 const closeTimeout = 5 * time.Second

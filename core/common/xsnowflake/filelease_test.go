@@ -288,7 +288,7 @@ func TestNode_LeaseDirectory_Files(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := fileNode(t, dir); err == nil ||
-			!strings.Contains(err.Error(), path+" is no record") {
+			!strings.Contains(err.Error(), path+" is not a record") {
 			t.Errorf("Lease = %v, want an error with the file", err)
 		}
 	})

@@ -1,5 +1,5 @@
-// Package leasetest is a backend of leases with a faulty connection, for the tests of
-// xlease and of what is built on it.
+// Package leasetest provides a lease backend with a faulty connection, for the tests of
+// xlease and its users.
 package leasetest
 
 import (
@@ -14,18 +14,17 @@ import (
 // ErrDown is the error of a backend that is Down.
 var ErrDown = errors.New("the server is down")
 
-// Backend is a correct backend with a faulty connection to it. Fields are changed with
-// Set.
+// Backend is a correct backend with a faulty connection. Change its fields with Set.
 type Backend struct {
 	driver.Backend
 
 	mu       sync.Mutex
-	Down     bool                 // no call arrives
-	Hang     bool                 // calls arrive, and their answers do not come until ctx ends
-	Late     time.Duration        // answers come so late, whatever ctx says
-	Stolen   bool                 // another holder has everything
-	Reports  *driver.Capabilities // instead of its own
-	Age      *time.Duration       // of every grant
+	Down     bool                 // calls fail
+	Hang     bool                 // calls succeed, but return the error of ctx when it is done
+	Late     time.Duration        // delay of responses, regardless of ctx
+	Stolen   bool                 // another holder has every lease
+	Reports  *driver.Capabilities // replaces the capabilities of the backend
+	Age      *time.Duration       // replaces the age of grants
 	Acquires int
 	renewals int
 	releases int
@@ -38,19 +37,19 @@ func (s *Backend) Set(change func(s *Backend)) {
 	change(s)
 }
 
-// Released is the number of releases.
+// Released returns the number of releases.
 func (s *Backend) Released() (n int) {
 	s.Set(func(s *Backend) { n = s.releases })
 	return n
 }
 
-// Renewed is the number of renewals.
+// Renewed returns the number of renewals.
 func (s *Backend) Renewed() (n int) {
 	s.Set(func(s *Backend) { n = s.renewals })
 	return n
 }
 
-// call makes a call over the connection. held is what the holder gets to know.
+// call runs do over the faulty connection. held is the result that the holder receives.
 func (s *Backend) call(
 	ctx context.Context, count *int, do func() (bool, error),
 ) (held bool, err error) {

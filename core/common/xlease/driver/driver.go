@@ -1,9 +1,10 @@
-// Package driver defines what keeps the records of leases: a cache server, a database,
-// this process. Applications use package xlease; only backends import this package.
+// Package driver defines the backend interface of leases, which cache servers, databases
+// and this process implement. Applications use package xlease. Only backends import this
+// package.
 //
-// A backend keeps records and the time. Renewal, the notice of a loss, waiting and the
-// margins for clocks and for servers that forget are written once, in xlease. Package
-// leasetest is the definition of the behaviour, and every backend runs it.
+// A backend stores records and provides the time. Package xlease implements renewal, loss
+// detection, waiting, and margins for clocks and for servers that lose records. The
+// conformance suite leasetest specifies the behavior.
 package driver
 
 import (
@@ -11,108 +12,107 @@ import (
 	"time"
 )
 
-// Backend keeps records of who holds which name. It is safe for concurrent use. Every
-// method is atomic, ends with ctx's error when ctx ends, and compares times of the
-// backend's own clock only.
+// Backend stores the holders of names. It is safe for concurrent use. Every method is
+// atomic, returns the error of ctx when ctx is done, and compares only times of the clock
+// of the backend.
 //
-// A name has numbered slots, each with one holder at most; a lock is a name with the one
-// slot 0. A record ends when its TTL is over, or when it is released. What it says of its
-// past outlives its end: for at least a minute where a name has one slot, for good where
-// it has more.
+// A name has numbered slots with at most one holder each. A lock is a name with slot 0
+// only. A record expires after its TTL, or when it is released. Token and mark outlive
+// the record: for at least a minute if the name has one slot, and permanently if it has
+// more.
 type Backend interface {
-	// Acquire takes a free slot. Grant.OK is false where there is none, which is no
-	// error.
+	// Acquire acquires a free slot. If every slot is held, Grant.OK is false and the
+	// error is nil.
 	Acquire(ctx context.Context, r Request) (Grant, error)
-	// Renew lets the record of h last for h.TTL from now, also one that has ended and was
-	// not taken since, and one that the backend has lost without another holder. It
-	// stores h.Mark where it is larger than what the slot has: a renewal may arrive
-	// behind one that was sent after it. held is false where someone else has taken the
-	// slot since.
+	// Renew extends the record of h by h.TTL from now. It also restores a record that
+	// expired or that the backend lost, unless another holder acquired the slot; held is
+	// false in that case. It stores h.Mark if that is larger than the stored mark,
+	// because renewals may arrive out of order.
 	Renew(ctx context.Context, h Holding) (held bool, err error)
-	// Release ends the record of h and stores h.Mark, also a smaller one. held is false
-	// where the record was not h's any more. It looks at h.Holder alone: who got no
-	// answer to Acquire knows no token.
+	// Release deletes the record of h and stores h.Mark, even if it is smaller. held is
+	// false if another holder has the slot. It compares h.Holder only: the caller may not
+	// have received the token.
 	Release(ctx context.Context, h Holding) (held bool, err error)
-	// Capabilities says what the records are worth. It does not change.
+	// Capabilities returns the properties of the backend. They do not change.
 	Capabilities() Capabilities
 }
 
-// Preparer is a Backend that must set something up before its first record, such as a
-// table. It does so by itself at the first use; Prepare does it earlier.
+// Preparer is a Backend that creates something before its first record, such as a table.
+// It does so at the first use, or earlier in Prepare.
 type Preparer interface {
 	Prepare(ctx context.Context) error
 }
 
-// Capabilities are what differs between backends and matters to who relies on them.
+// Capabilities are the differences between backends that matter to callers.
 type Capabilities struct {
-	// Scope says between whom the backend decides.
+	// Scope is the set of competitors for a lease.
 	Scope Scope
-	// Durable says that the backend never forgets a record that it has confirmed.
+	// Durable reports whether the backend retains every confirmed record.
 	Durable bool
-	// Name is the word for the backend in logs, such as "redis".
+	// Name is the name of the backend in logs, such as "redis".
 	Name string
 }
 
-// Scope says between whom a backend decides.
+// Scope is the set of competitors for a lease.
 type Scope uint8
 
-// The scopes, from the smallest.
+// Scopes, from the smallest.
 const (
 	Process Scope = iota // the goroutines of one process
 	Host                 // the processes of one host
-	Cluster              // all who reach the server
+	Cluster              // all clients of the server
 )
 
-// String returns the scope's word.
+// String returns the name of the scope.
 func (s Scope) String() string {
 	return [...]string{"process", "host", "cluster"}[min(s, Cluster)]
 }
 
-// Request asks for a slot.
+// Request is a request for a slot.
 type Request struct {
 	// Name is 1 to 200 bytes of printable ASCII without spaces.
 	Name string
-	// First and Count are the slots that will do. They are looked at from Begin on, the
-	// first following the last. One whose mark is at most Past is preferred; else it is
-	// the one with the smallest mark.
+	// First and Count are the acceptable slots. The search starts at Begin and wraps
+	// around. It prefers a free slot whose mark is at most Past, else the free slot with
+	// the smallest mark.
 	First, Count, Begin int
-	// Holder is a random name of this attempt, at most 40 bytes of [A-Za-z0-9-].
+	// Holder is a random ID of this attempt, at most 40 bytes of [A-Za-z0-9-].
 	Holder string
-	// TTL is how long the record lasts, in whole milliseconds.
+	// TTL is the lifetime of the record, in whole milliseconds.
 	TTL time.Duration
-	// Mark is stored where it is larger than what the slot has.
+	// Mark is stored if it is larger than the stored mark.
 	Mark, Past int64
 }
 
-// Grant answers a Request.
+// Grant is the response to a Request.
 type Grant struct {
 	OK bool
-	// Slot is the one that was taken.
+	// Slot is the acquired slot.
 	Slot int
-	// Token is larger than that of every earlier record of the slot: the backend's time
-	// in microseconds, or one more than the last token, whichever is larger.
+	// Token is larger than the token of every earlier record of the slot: the maximum of
+	// the time of the backend in microseconds and the last token plus one.
 	Token int64
-	// Mark is what the holder before has left in the slot; 0 where there was none.
+	// Mark is the mark of the former holder of the slot, or 0.
 	Mark int64
-	// Age is how long the backend has had records of the name without a gap. It is 0 for
-	// a name that it does not know, and for one that it has forgotten.
+	// Age is for how long the backend has had continuous records of the name. It is 0 for
+	// a name without records.
 	Age time.Duration
-	// Wait is, where OK is false, the time until the first of the records ends unless it
-	// is renewed.
+	// Wait is the time until the first record expires unless it is renewed. It is set if
+	// OK is false.
 	Wait time.Duration
 }
 
-// Holding is a record that was taken.
+// Holding is an acquired record.
 type Holding struct {
 	Name   string
 	Slot   int
 	Holder string
 	Token  int64
 	TTL    time.Duration
-	// Mark is what the next holder of the slot gets to see.
+	// Mark is the mark for the next holder of the slot.
 	Mark int64
 }
 
-// Ended is how long a backend keeps, at least, what it knows of a name with one slot when
-// its record has ended.
+// Ended is the minimum time for which a backend retains the state of a name with one slot
+// after its record has expired.
 const Ended = time.Minute

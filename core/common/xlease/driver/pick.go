@@ -2,10 +2,10 @@ package driver
 
 import "time"
 
-// Pick chooses the slot that a backend grants for r. at returns what the backend stores
-// of a slot: how long its record still lasts, which is not positive if the slot is free,
-// and its mark. If no slot is free, ok is false and wait is the time until the first
-// record ends.
+// Pick chooses the slot that a backend grants for r. at returns the stored state of a
+// slot: the remaining time of its record, which is not positive for a free slot, and its
+// mark. If no slot is free, ok is false and wait is the time until the first record
+// expires.
 func Pick(
 	r Request, at func(slot int) (left time.Duration, mark int64),
 ) (slot int, wait time.Duration, ok bool) {

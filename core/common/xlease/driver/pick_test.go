@@ -23,35 +23,35 @@ func TestPick(t *testing.T) {
 		wantOK       bool
 	}{
 		{
-			name:  "the search starts at begin",
+			name:  "search starts at begin",
 			slots: []slot{{}, {}, {}}, begin: 1, want: 1, wantOK: true,
 		},
 		{
-			name:  "the first follows the last",
+			name:  "search wraps around",
 			slots: []slot{{}, held, held}, begin: 1, want: 0, wantOK: true,
 		},
 		{
-			name:  "slots before first do not count",
+			name:  "slots before first are ignored",
 			slots: []slot{{}, held, {}}, first: 1, begin: 1, want: 2, wantOK: true,
 		},
 		{
-			name:  "a mark that is past is preferred",
+			name:  "mark up to past is preferred",
 			slots: []slot{{mark: 9}, {mark: 5}, {mark: 1}}, past: 5, want: 1, wantOK: true,
 		},
 		{
-			name:  "otherwise the smallest mark",
+			name:  "smallest mark otherwise",
 			slots: []slot{{mark: 9}, {mark: 5}, {mark: 7}}, past: 4, want: 1, wantOK: true,
 		},
 		{
-			name:  "a negative mark is smaller",
+			name:  "negative mark is smaller",
 			slots: []slot{{mark: 0}, {mark: -3}}, past: -9, want: 1, wantOK: true,
 		},
 		{
-			name:  "a record that has just ended",
+			name:  "expired record",
 			slots: []slot{held, {left: 0}}, want: 1, wantOK: true,
 		},
 		{
-			name:  "the wait is for the first",
+			name:  "wait for the first record",
 			slots: []slot{{left: time.Hour}, {left: time.Second}, held}, wantWait: time.Second,
 		},
 	} {

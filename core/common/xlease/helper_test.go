@@ -16,41 +16,40 @@ const ttl = 30 * time.Second
 
 var errDown = leasetest.ErrDown
 
-// shaky is a correct backend with a faulty connection to it.
-type shaky = leasetest.Backend
+// fakeBackend is a correct backend with a faulty connection.
+type fakeBackend = leasetest.Backend
 
-// newLeases returns leases on a backend with a line that is good so far; both end with
-// the test.
-func newLeases(t *testing.T) (*xlease.Leases, *shaky) {
+// newLeases returns leases on a fake backend. The test closes the leases.
+func newLeases(t *testing.T) (*xlease.Leases, *fakeBackend) {
 	t.Helper()
-	s := &shaky{Backend: xlease.InProcess(nil)}
+	s := &fakeBackend{Backend: xlease.InProcess(nil)}
 	l := xlease.New(s)
 	t.Cleanup(func() { _ = l.Close() })
 	return l, s
 }
 
-// lines is a log that can be read.
-type lines struct {
+// logBuffer is a log writer that is safe for concurrent use.
+type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.Write(p)
 }
 
-func (l *lines) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-// capture returns what the log says until the test ends.
-func capture(t *testing.T) *lines {
+// captureLog returns the buffer that receives the log of the test.
+func captureLog(t *testing.T) *logBuffer {
 	t.Helper()
-	out := &lines{}
+	out := &logBuffer{}
 	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: out})
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +62,10 @@ func capture(t *testing.T) *lines {
 	return out
 }
 
-// take takes a lease that must be free.
-func take(t *testing.T, l *xlease.Leases, name string, opts ...xlease.LeaseOption) *xlease.Lease {
+// acquire acquires a lease that must be free.
+func acquire(
+	t *testing.T, l *xlease.Leases, name string, opts ...xlease.LeaseOption,
+) *xlease.Lease {
 	t.Helper()
 	lease, err := l.Lease(t.Context(), name, ttl, opts...)
 	if err != nil {
@@ -73,8 +74,8 @@ func take(t *testing.T, l *xlease.Leases, name string, opts ...xlease.LeaseOptio
 	return lease
 }
 
-// held fails the test where a lease is, or is not, to be relied on.
-func held(t *testing.T, lease *xlease.Lease, want error) {
+// checkErr fails the test if Err and Done of the lease do not match want.
+func checkErr(t *testing.T, lease *xlease.Lease, want error) {
 	t.Helper()
 	if err := lease.Err(); !errors.Is(err, want) {
 		t.Fatalf("Err = %v, want %v", err, want)

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// A file of records has one block for the time at which they started and one for each
-// slot, from slot 0 on. A block is text, and never crosses a page, so that a process
-// which is killed while it writes leaves the old block or the new one. Writing does not
-// wait for the disk: records need not outlive the host.
+// A file of records has one block for their start time and one for each slot, from slot 0
+// on. A block is text and never crosses a page, so a process that is killed during a
+// write leaves the old block or the new block. Writes do not wait for the disk: records
+// need not outlive the host.
 const blockSize = 256
 
-// fileRecords are the records of one name in a folder.
+// fileRecords are the records of one name in a directory.
 type fileRecords struct {
-	folder *folder
-	file   *os.File
-	start  int64
+	dir   *directory
+	file  *os.File
+	start int64
 }
 
-// begin reads when the records started, which is now if the file is new.
-func (rs *fileRecords) begin(now int64) error {
+// loadStart reads the start time of the records. For a new file it writes now.
+func (rs *fileRecords) loadStart(now int64) error {
 	found, err := rs.readBlock(0, startFormat, &rs.start)
 	if err != nil || found {
 		return err
@@ -31,7 +31,7 @@ func (rs *fileRecords) begin(now int64) error {
 	return rs.writeBlock(0, startFormat, now)
 }
 
-// readBlock reads the values of a block, and reports whether it was ever written.
+// readBlock reads the values of a block and reports whether it exists.
 func (rs *fileRecords) readBlock(i int, format string, values ...any) (found bool, err error) {
 	var block [blockSize]byte
 	n, err := rs.file.ReadAt(block[:], int64(i)*blockSize)
@@ -44,7 +44,7 @@ func (rs *fileRecords) readBlock(i int, format string, values ...any) (found boo
 	}
 	if _, err := fmt.Sscanf(text, format, values...); err != nil {
 		return false, fmt.Errorf(
-			"block %d of %s is no record; remove the file once no process uses it",
+			"block %d of %s is not a record: remove the file when no process uses it",
 			i, rs.file.Name())
 	}
 	return true, nil
@@ -64,14 +64,14 @@ const (
 func (rs *fileRecords) read(slot int) (r record, err error) {
 	var owner string
 	found, err := rs.readBlock(slot+1, recordFormat, &r.holder, &owner, &r.until, &r.token, &r.mark)
-	if found && r.holder != released && rs.folder.exited(owner) {
+	if found && r.holder != released && rs.dir.exited(owner) {
 		r.until = 0
 	}
 	return r, err
 }
 
 func (rs *fileRecords) write(slot int, r record) error {
-	return rs.writeBlock(slot+1, recordFormat, r.holder, rs.folder.owner, r.until, r.token, r.mark)
+	return rs.writeBlock(slot+1, recordFormat, r.holder, rs.dir.owner, r.until, r.token, r.mark)
 }
 
 func (rs *fileRecords) since() int64 { return rs.start }
