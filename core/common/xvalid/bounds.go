@@ -12,52 +12,50 @@ import (
 )
 
 const (
-	// maxNesting bounds how deep a value may be nested, in pointers, structs and
-	// elements. It is more than JSON can reach: encoding/json stops at 10,000 levels,
-	// each of which is at most four of these. So only a value that contains itself
-	// exceeds it.
+	// maxNesting limits the nesting of a value in pointers, structs and elements. JSON
+	// cannot exceed it: encoding/json stops at 10,000 levels, each of which has at most
+	// four of these. So only a cyclic value exceeds it.
 	maxNesting = 40_000
 
-	// maxValues bounds the values with rules in the lists and maps of a struct. The
-	// validator cannot be stopped: it collects the failures of all of them, about 500
-	// bytes each.
+	// maxValues limits the values with rules in the lists and maps of a struct. The
+	// validator does not stop early: it collects the failures of all values, with about
+	// 500 bytes each.
 	maxValues = 100_000
 
-	// tooManyValues is the rule that a list fails at which maxValues is exceeded.
+	// tooManyValues is the rule that a list fails if it exceeds maxValues.
 	tooManyValues = "max_values"
 )
 
-// nestingError is the error for a value that contains itself, which would overflow the
-// stack.
+// nestingError returns the error for a cyclic value, which would overflow the stack.
 func nestingError(t reflect.Type) error {
 	return &RuleError{
 		Type: t,
-		Problem: fmt.Sprintf("the value contains itself, or is nested more than %d levels deep",
+		Problem: fmt.Sprintf("the value is cyclic, or nested more than %d levels deep",
 			maxNesting),
 	}
 }
 
-// valuesError is the error for a value of type t that exceeds maxValues in the field at a
-// path.
+// valuesError returns the error for a value of type t that exceeds maxValues in the field
+// at path.
 func (e *engine) valuesError(ctx context.Context, t reflect.Type, path string) error {
-	key := cmp.Or(t.Name(), "struct") + "." + path // as the validator names fields
+	key := cmp.Or(t.Name(), "struct") + "." + path // the format of field names in the validator
 	return e.validator.VarWithKeyCtx(ctx, key, nil, tooManyValues+"="+strconv.Itoa(maxValues))
 }
 
-// structRules are the rules of a struct type, as far as they decide how much the
-// validator does.
+// structRules summarizes the rules of a struct type that determine the work of the
+// validator.
 type structRules struct {
-	values int // fields with rules
+	values int // number of fields with rules
 	nested []nestedField
 }
 
-// nestedField is a field of a struct into which the validator looks.
+// nestedField is a field of a struct that the validator visits.
 type nestedField struct {
 	index int
-	dives int // levels of slices and maps whose elements are validated
+	dives int // levels of slices and maps with validated elements
 }
 
-// rulesOf contains the rules of each struct type that was validated.
+// rulesOf caches the rules of validated struct types.
 var rulesOf jsonplan.Cache[reflect.Type, *structRules]
 
 // findRules returns the rules of a struct type.
@@ -81,15 +79,15 @@ func findRules(t reflect.Type) *structRules {
 				opaque = true
 			}
 		}
-		if !opaque && (field.dives > 0 || holdsStructs(f.Type)) {
+		if !opaque && (field.dives > 0 || containsStructs(f.Type)) {
 			found.nested = append(found.nested, field)
 		}
 	}
 	return found
 }
 
-// holdsStructs reports whether a value of the type may contain a struct.
-func holdsStructs(t reflect.Type) bool {
+// containsStructs reports whether a value of the type may contain a struct.
+func containsStructs(t reflect.Type) bool {
 	const deepest = 32 // a type may be a pointer to itself, or a list of itself
 	for range deepest {
 		switch t.Kind() {
@@ -102,16 +100,15 @@ func holdsStructs(t reflect.Type) bool {
 	return true
 }
 
-// survey walks over what the validator will look into, before the validator does.
+// survey visits the values that the validator will visit.
 type survey struct {
-	tooDeep bool   // a value is nested deeper than maxNesting, which ends the walk
-	values  int    // with rules
+	tooDeep bool   // a value is nested deeper than maxNesting; the walk stops
+	values  int    // number of values with rules
 	full    bool   // the values of a list exceed maxValues
-	path    string // to the outermost such list
+	path    string // path of the outermost such list
 }
 
-// visit looks at v, at a depth. The validator looks into as many levels of elements as
-// dives says.
+// visit visits v at depth, and dives levels of elements.
 func (s *survey) visit(v reflect.Value, dives, depth int) {
 	s.tooDeep = s.tooDeep || depth > maxNesting
 	if s.tooDeep {
@@ -126,7 +123,7 @@ func (s *survey) visit(v reflect.Value, dives, depth int) {
 		if dives > 0 {
 			s.visitElements(v, dives-1, depth+1)
 		}
-	default: // nothing is nested in it
+	default: // no nested values
 	}
 }
 
@@ -146,18 +143,18 @@ func (s *survey) visitElements(v reflect.Value, dives, depth int) {
 	before := s.full
 	s.values += v.Len()
 	switch {
-	case dives == 0 && !holdsStructs(v.Type()):
+	case dives == 0 && !containsStructs(v.Type()):
 	case v.Kind() == reflect.Map:
 		for entry := v.MapRange(); !s.tooDeep && entry.Next(); {
 			s.visit(entry.Value(), dives, depth)
 		}
 	default:
-		// Seq2 would let s escape, and allocate each index
+		// with Seq2, s would escape and each index would be allocated
 		for i := 0; i < v.Len() && !s.tooDeep; i++ {
 			s.visit(v.Index(i), dives, depth)
 		}
 	}
 	if s.values > maxValues && !before {
-		s.full, s.path = true, "" // which element has the last value is chance
+		s.full, s.path = true, "" // the index of the last value is arbitrary
 	}
 }

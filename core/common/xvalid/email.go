@@ -6,13 +6,12 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// maxEmail is the longest address in octets that fits a path of SMTP with its angle
-// brackets (RFC 5321, section 4.5.3.1.3).
+// maxEmail is the maximum length of an address in octets. With angle brackets, it fits an
+// SMTP path (RFC 5321, section 4.5.3.1.3).
 const maxEmail = 254
 
-// quickEmail answers the validator's own email rule for the addresses that nearly
-// everyone has, which spares them a parser and a regular expression. The rest is asked of
-// the rule itself.
+// quickEmail is a fast path for the email rule. It accepts common addresses without a
+// parser and a regular expression, and applies the original rule to all others.
 func quickEmail(rule *validator.Validate) validator.Func {
 	return func(fl validator.FieldLevel) bool {
 		s := fl.Field().String()
@@ -23,9 +22,9 @@ func quickEmail(rule *validator.Validate) validator.Func {
 	}
 }
 
-// isPlainEmail accepts words joined by dots, an @, and a domain of at least two labels
-// whose last one begins and ends with a letter. Every such text is an address for the
-// rule email; the reverse is not true.
+// isPlainEmail accepts words joined by dots, an @, and a domain of at least two labels.
+// The last label must start and end with a letter. The email rule accepts all such
+// addresses, and others.
 func isPlainEmail(s string) bool {
 	local, domain, _ := strings.Cut(s, "@")
 	for word := range strings.SplitSeq(local, ".") {
@@ -42,8 +41,8 @@ func isPlainEmail(s string) bool {
 	return dot >= 0 && isLetter(domain[dot+1]) && isLetter(domain[len(domain)-1])
 }
 
-// consistsOf reports whether s has letters and digits of ASCII and the characters of
-// others only.
+// consistsOf reports whether s is not empty and contains only ASCII letters, ASCII digits
+// and characters of others.
 func consistsOf(s, others string) bool {
 	for i := range len(s) {
 		if c := s[i]; !isLetter(c) && (c < '0' || c > '9') && strings.IndexByte(others, c) < 0 {

@@ -17,30 +17,30 @@ import (
 )
 
 const (
-	// tagName is gin's: one tag serves gin's binding and this package.
+	// tagName is the tag of gin, so that one tag serves both packages.
 	tagName = "binding"
 
-	// registerWait bounds how long a registration waits for the validations that are
-	// under way. Only a registration from inside a rule can reach it.
+	// registerWait limits how long a registration waits for running validations. Only a
+	// registration from a rule can exceed it.
 	registerWait = 5 * time.Second
 )
 
-// engine is the validator, its languages and the rules that were added to it.
+// engine is the validator with its messages and registered rules.
 type engine struct {
 	validator *validator.Validate
 	messages  *messages
 
-	// gate keeps registrations and validations apart, because the validator reads its
-	// rules without a lock. Writers only ever TryLock: a waiting Lock would block the
-	// inner of two nested validations and with it the outer one, and
-	// TestConcurrentFirstUseAndRegistration would not return.
+	// gate separates registrations from validations, because the validator reads its
+	// rules without a lock. Writers only use TryLock. A waiting Lock would block the
+	// inner of two nested validations and deadlock; TestRegisterValidation_Concurrency
+	// covers this.
 	gate  sync.RWMutex
-	mu    sync.Mutex                                 // orders registrations
-	rules map[string]*atomic.Pointer[validator.Func] // what was registered, and may be replaced
+	mu    sync.Mutex                                 // serializes registrations
+	rules map[string]*atomic.Pointer[validator.Func] // registered rules, which may be replaced
 }
 
-// shared is the one engine. It is no sync.OnceValue, because an initializer that refers
-// to the constructor would link the validator into programs that never validate.
+// shared is the engine of the process. It is not a sync.OnceValue: an initializer that
+// refers to newEngine would link the validator into programs that do not validate.
 var shared struct {
 	sync.Once
 	engine *engine
@@ -64,7 +64,7 @@ func newEngine() *engine {
 		err = errors.Join(err, e.register(r.tag, r.fn, r.english, r.chinese))
 	}
 	if err != nil {
-		panic(err) // a fault in this package's table
+		panic(err) // an error in a table of this package
 	}
 	return e
 }
@@ -85,15 +85,15 @@ func (e *engine) register(tag string, fn validator.Func, english, chinese string
 		return nil
 	}
 	deadline := time.Now().Add(registerWait)
-	for !e.gate.TryLock() { // as soon as no validation runs
+	for !e.gate.TryLock() { // until no validation is running
 		if time.Now().After(deadline) {
-			return fmt.Errorf("xvalid: rule %q: registered from inside a validation", tag)
+			return fmt.Errorf("xvalid: rule %q: registered inside a validation", tag)
 		}
 		<-time.After(time.Millisecond)
 	}
 	defer e.gate.Unlock()
 	defer func() {
-		if p := recover(); p != nil { // the validator's answer to a reserved name
+		if p := recover(); p != nil { // the validator panics for a reserved name
 			err = fmt.Errorf("xvalid: rule %q: %v", tag, p)
 		}
 	}()
@@ -115,8 +115,8 @@ func (e *engine) validate(ctx context.Context, value any) error {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// walk validates what is under v, at a depth. Its error is a validator.ValidationErrors
-// or a *RuleError.
+// walk validates v and the values in it, at depth. Its error is a
+// validator.ValidationErrors or a *RuleError.
 func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 	if depth > maxNesting {
 		return nestingError(v.Type())
@@ -139,7 +139,7 @@ func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 	}
 }
 
-// elements validates the elements of a slice or array, until MaxFailures have been found.
+// elements validates the elements of a slice or array until it has found MaxFailures.
 func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error {
 	var all validator.ValidationErrors
 	for i := range v.Len() {
@@ -168,11 +168,10 @@ func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error
 // elementError is a failure in an element of a slice or array.
 type elementError struct {
 	validator.FieldError
-	index string // in brackets, those of all lists around
+	index string // in brackets, including the indexes of outer lists
 }
 
-// unwrap returns the validator's own failure, and the indexes of the elements that it is
-// in.
+// unwrap returns the failure of the validator and the indexes of its elements.
 func unwrap(fe validator.FieldError) (failure validator.FieldError, index string) {
 	if e, ok := fe.(elementError); ok {
 		return e.FieldError, e.index
@@ -183,9 +182,9 @@ func unwrap(fe validator.FieldError) (failure validator.FieldError, index string
 // Error implements error.
 func (e elementError) Error() string { return e.index + ": " + e.FieldError.Error() }
 
-// structure validates one struct. The validator and the rules of this package panic with
-// a text, or let reflect panic, if a rule does not fit its field. Any other panic is the
-// application's and goes on.
+// structure validates one struct. It converts string panics of rules and panics of
+// reflect, which mean that a rule does not fit its field, to a RuleError. It does not
+// recover other panics.
 func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 	t := v.Type()
 	defer func() {
@@ -206,15 +205,15 @@ func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 	if s.full {
 		return e.valuesError(ctx, t, s.path)
 	}
-	if v.CanAddr() { // without a copy
+	if v.CanAddr() { // avoids a copy
 		v = v.Addr()
 	}
 	return e.validator.StructCtx(ctx, v.Interface())
 }
 
-// RuleError says that the rules of a type are wrong: an unknown rule, a pattern that does
-// not compile, a rule on a field of a kind that it cannot judge. The fault is the
-// program's, not the client's.
+// RuleError means that the rules of a type are invalid: an unknown rule, a pattern that
+// does not compile, or a rule that does not support the type of its field. It is an error
+// of the program, not of the client.
 type RuleError struct {
 	Type    reflect.Type
 	Problem string

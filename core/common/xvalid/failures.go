@@ -12,22 +12,22 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// MaxFailures is the most failures that are told to a client in one answer. A body of
-// thousands of bad elements would else be answered by a larger one.
+// MaxFailures is the maximum number of failures in one response. It prevents large
+// responses to bodies with thousands of invalid elements.
 const MaxFailures = 100
 
-// FieldError tells a client what is wrong with one field of its request.
+// FieldError describes the failure of one field of a request to the client.
 type FieldError struct {
 	// Field is the dotted path by the names that the client uses: items[2].price.
 	Field string `json:"field"`
-	// Tag is the rule that failed.
+	// Tag is the failed rule.
 	Tag string `json:"tag"`
-	// Message says it in the language of the request.
+	// Message describes the failure in the language of the request.
 	Message string `json:"message"`
 }
 
-// mapped enters the validator's error into the registry of foreign errors when the
-// program starts. It refers to the type alone.
+// mapped registers the error code of the validator's errors at program start. It refers
+// only to the type of these errors.
 var _ = mapped()
 
 func mapped() bool {
@@ -35,13 +35,13 @@ func mapped() bool {
 	return true
 }
 
-// Failures lists what a failed validation found, in the language of the request, at most
-// MaxFailures. It returns nil where err is no failed validation.
+// Failures lists the failures of a validation in the language of the request, at most
+// MaxFailures. It returns nil if err is not a failed validation.
 func Failures(ctx context.Context, err error) []FieldError {
 	return failures(ctx, err, path)
 }
 
-// failures is Failures with the paths that name gives to the fields.
+// failures is like Failures. It calls name for the paths of fields.
 func failures(ctx context.Context, err error, name func(validator.FieldError) string) []FieldError {
 	failed, _ := errors.AsType[validator.ValidationErrors](err)
 	if failed == nil {
@@ -53,25 +53,25 @@ func failures(ctx context.Context, err error, name func(validator.FieldError) st
 	for i, fe := range failed {
 		fe, index := unwrap(fe)
 		field := name(fe)
-		if index != "" { // a rule of a whole struct may name no field
+		if index != "" { // a struct-level rule may not name a field
 			field = strings.TrimSuffix(index+"."+field, ".")
 		}
-		list[i] = FieldError{Field: field, Tag: fe.Tag(), Message: m.say(lang, fe, leaf(field))}
+		list[i] = FieldError{Field: field, Tag: fe.Tag(), Message: m.render(lang, fe, leaf(field))}
 	}
 	return list
 }
 
-// Error turns a failed validation into an error of the code with the list of failures as
-// its data. Its message to the client is that of the first failure, its cause names
-// fields and rules only. An err that is no failed validation becomes what xerror.From
-// makes of it; nil stays nil.
+// Error converts a failed validation to an error with the given code and the list of
+// failures as data. Its client message is the message of the first failure, and its cause
+// contains only fields and rules. For other errors it returns xerror.From(err), and nil
+// for nil.
 func Error(ctx context.Context, code *xerror.ErrorCode, err error) *xerror.Error {
 	return fail(code, err, Failures(ctx, err))
 }
 
-// ErrorNamed is Error for a request part with names of its own: tag is form, uri or
-// header, and root the type that was validated. A field that has no such tag keeps its
-// usual name.
+// ErrorNamed is like Error for a request part with its own field names. tag is form, uri
+// or header, and root is the validated type. A field without that tag keeps its default
+// name.
 func ErrorNamed(
 	ctx context.Context, code *xerror.ErrorCode, err error, root reflect.Type, tag string,
 ) *xerror.Error {
@@ -89,8 +89,8 @@ func fail(code *xerror.ErrorCode, err error, list []FieldError) *xerror.Error {
 		list)
 }
 
-// cause is a failed validation in a form that may be logged: the validator's own text
-// shows the keys of maps.
+// cause is a failed validation that is safe to log. The error text of the validator
+// contains keys of maps.
 type cause struct {
 	list []FieldError
 	err  error
@@ -105,5 +105,5 @@ func (c *cause) Error() string {
 	return "xvalid: " + strings.Join(texts, ", ")
 }
 
-// Unwrap returns the validator's error.
+// Unwrap returns the error of the validator.
 func (c *cause) Unwrap() error { return c.err }

@@ -21,7 +21,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// inLanguage returns the context of a request that asks for a language.
+// inLanguage returns the context of a request with the given Accept-Language header.
 func inLanguage(t *testing.T, header string) context.Context {
 	t.Helper()
 	r := xctx.NewRequest(t.Context(), nil)
@@ -37,145 +37,226 @@ type generic[T any] struct {
 	Items []T `json:"items" binding:"dive"`
 }
 
-func TestFieldIsTheDottedPathOfTagNames(t *testing.T) {
-	type named struct {
-		A string `json:"a,omitempty" binding:"required"`
-		B string `form:"b" binding:"required"`
-		C string `uri:"c" binding:"required"`
-		D string `header:"X-D" binding:"required"`
-		E string `binding:"required"`
-		F string `json:"-" form:"f" binding:"required"`
-	}
-	type embeds struct {
-		base
-		Inner struct {
-			Deep string `json:"deep" binding:"required"`
-		} `json:"inner"`
-	}
-	type embedsPointer struct {
-		*base `binding:"required"`
-	}
-	type numbers struct {
-		N [][]int `json:"n" binding:"dive,dive,gt=0"`
-	}
-	for _, tc := range []struct {
-		name  string
-		value any
-		want  string
-	}{
-		{"every tag in turn", named{}, "a b c X-D E f"},
-		{"element of a list", order{[]item{{1}, {1}, {0}}}, "items[2].price"},
-		{"embedded struct", embeds{}, "id inner.deep"},
-		{"embedded pointer", embedsPointer{}, "base"},
-		{"generic type", generic[item]{[]item{{0}}}, "items[0].price"},
-		{"nested list", numbers{[][]int{{1}, {1, 0}}}, "n[1][1]"},
-		{"anonymous type", struct {
-			X int `json:"x" binding:"gt=0"`
-		}{}, "x"},
-		{"anonymous types", struct {
-			In struct {
+func TestFailures_Field(t *testing.T) {
+	t.Run("is the dotted path of tag names", func(t *testing.T) {
+		type named struct {
+			A string `json:"a,omitempty" binding:"required"`
+			B string `form:"b" binding:"required"`
+			C string `uri:"c" binding:"required"`
+			D string `header:"X-D" binding:"required"`
+			E string `binding:"required"`
+			F string `json:"-" form:"f" binding:"required"`
+		}
+		type embeds struct {
+			base
+			Inner struct {
+				Deep string `json:"deep" binding:"required"`
+			} `json:"inner"`
+		}
+		type embedsPointer struct {
+			*base `binding:"required"`
+		}
+		type numbers struct {
+			N [][]int `json:"n" binding:"dive,dive,gt=0"`
+		}
+		for _, tc := range []struct {
+			name  string
+			value any
+			want  string
+		}{
+			{"every tag in turn", named{}, "a b c X-D E f"},
+			{"element of a list", order{[]item{{1}, {1}, {0}}}, "items[2].price"},
+			{"embedded struct", embeds{}, "id inner.deep"},
+			{"embedded pointer", embedsPointer{}, "base"},
+			{"generic type", generic[item]{[]item{{0}}}, "items[0].price"},
+			{"nested list", numbers{[][]int{{1}, {1, 0}}}, "n[1][1]"},
+			{"anonymous type", struct {
 				X int `json:"x" binding:"gt=0"`
-			} `json:"in"`
-		}{}, "in.x"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			var got []string
-			for _, f := range xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), tc.value)) {
-				got = append(got, f.Field)
-			}
-			if s := strings.Join(got, " "); s != tc.want {
-				t.Errorf("fields %q, want %q", s, tc.want)
-			}
-		})
-	}
-}
-
-func TestKeysOfMapsAreShownOnlyWhereTheyArePlain(t *testing.T) {
-	type values struct {
-		M map[string]string `json:"m" binding:"dive,max=3"`
-	}
-	type keys struct {
-		M map[string]string `json:"m" binding:"dive,keys,max=3,endkeys"`
-	}
-	type nested struct {
-		M map[string]item `json:"m" binding:"dive"`
-	}
-	long := strings.Repeat("k", 300)
-	for _, tc := range []struct {
-		name  string
-		value any
-		want  string
-	}{
-		{"plain", values{map[string]string{"a-1_b": "long"}}, "m[a-1_b]"},
-		{"text", values{map[string]string{"my secret": "long"}}, "m[*]"},
-		{"brackets", values{map[string]string{"a].b": "long"}}, "m[*]"},
-		{"long", values{map[string]string{long: "long"}}, "m[*]"},
-		{"long and nested", nested{map[string]item{long: {}}}, "m[*].price"},
-		{"brackets and nested", nested{map[string]item{"a].my secret[b": {}}}, "m[*]"},
-		{"long between brackets", nested{map[string]item{"a]." + long + "[b": {}}}, "m[*]"},
-		{"the key itself", keys{map[string]string{"secret": "x"}}, "m[*]"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			f := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), tc.value))
-			if len(f) != 1 || f[0].Field != tc.want {
-				t.Fatalf("failures %v, want the field %q", f, tc.want)
-			}
-			if len(f[0].Message) > 100 {
-				t.Errorf("the message holds the key: %q", f[0].Message)
-			}
-		})
-	}
-}
-
-func TestMessagesComeInTwoLanguages(t *testing.T) {
-	type register struct {
-		Username string  `json:"username" binding:"min=3"`
-		Role     string  `json:"role"     binding:"enum_string=admin user"`
-		Age      int     `json:"age"      binding:"enum_int=1 2"`
-		Rate     float64 `json:"rate"     binding:"enum_float=0.5"`
-		Site     string  `json:"site"     binding:"strict_url"`
-		Key      string  `json:"key"      binding:"strict_uuid"`
-		Nick     string  `json:"nick"     binding:"alphanum_underscore"`
-		Code     string  `json:"code"     binding:"regexp=^x$"`
-		Parent   int64   `json:"parent"   binding:"snowflake"`
-		Port     uint    `json:"port"     binding:"port"`
-		Either   string  `json:"either"   binding:"len=3|len=5"`
-	}
-	for _, tc := range []struct {
-		lang string
-		want []string
-	}{
-		{"en", []string{
-			"username must be at least 3 characters in length", "role must be one of [admin user]",
-			"age must be one of [1 2]", "rate must be one of [0.5]",
-			"site must be a complete http or https URL",
-			"key must be a valid UUID", "nick may hold letters, digits and underscores only",
-			"code does not have the required format", "parent must be a valid id",
-			"port must be a port from 1 to 65535",
-			"either is not valid",
-		}},
-		{"zh-CN,zh;q=0.9", []string{
-			"username长度必须至少为3个字符", "role必须是[admin user]中的一个", "age必须是[1 2]中的一个", "rate必须是[0.5]中的一个",
-			"site必须是完整的 http 或 https 网址", "key必须是有效的 UUID", "nick只能包含字母、数字和下划线", "code不符合要求的格式",
-			"parent必须是有效的 ID", "port必须是 1 到 65535 之间的端口", "either无效",
-		}},
-	} {
-		t.Run(tc.lang, func(t *testing.T) {
-			ctx := inLanguage(t, tc.lang)
-			for range 2 { // rendered, then kept
+			}{}, "x"},
+			{"anonymous types", struct {
+				In struct {
+					X int `json:"x" binding:"gt=0"`
+				} `json:"in"`
+			}{}, "in.x"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
 				var got []string
-				for _, f := range xvalid.Failures(ctx, xvalid.Validate(ctx, register{})) {
-					got = append(got, f.Message)
+				for _, f := range xvalid.Failures(t.Context(),
+					xvalid.Validate(t.Context(), tc.value)) {
+					got = append(got, f.Field)
 				}
-				if diff := cmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("messages (-want +got):\n%s", diff)
+				if s := strings.Join(got, " "); s != tc.want {
+					t.Errorf("fields %q, want %q", s, tc.want)
+				}
+			})
+		}
+	})
+
+	t.Run("contains only plain keys of maps", func(t *testing.T) {
+		type values struct {
+			M map[string]string `json:"m" binding:"dive,max=3"`
+		}
+		type keys struct {
+			M map[string]string `json:"m" binding:"dive,keys,max=3,endkeys"`
+		}
+		type nested struct {
+			M map[string]item `json:"m" binding:"dive"`
+		}
+		long := strings.Repeat("k", 300)
+		for _, tc := range []struct {
+			name  string
+			value any
+			want  string
+		}{
+			{"plain", values{map[string]string{"a-1_b": "long"}}, "m[a-1_b]"},
+			{"text", values{map[string]string{"my secret": "long"}}, "m[*]"},
+			{"brackets", values{map[string]string{"a].b": "long"}}, "m[*]"},
+			{"long", values{map[string]string{long: "long"}}, "m[*]"},
+			{"long and nested", nested{map[string]item{long: {}}}, "m[*].price"},
+			{"brackets and nested", nested{map[string]item{"a].my secret[b": {}}}, "m[*]"},
+			{"long between brackets", nested{map[string]item{"a]." + long + "[b": {}}}, "m[*]"},
+			{"the key itself", keys{map[string]string{"secret": "x"}}, "m[*]"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				f := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), tc.value))
+				if len(f) != 1 || f[0].Field != tc.want {
+					t.Fatalf("failures %v, want the field %q", f, tc.want)
+				}
+				if len(f[0].Message) > 100 {
+					t.Errorf("message contains the key: %q", f[0].Message)
+				}
+			})
+		}
+	})
+
+	t.Run("contains indexes", func(t *testing.T) {
+		type tag struct {
+			Code string `json:"code" binding:"len=2"`
+		}
+		type value struct {
+			Tags []tag `json:"tags" binding:"dive"`
+		}
+		list := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), value{[]tag{{"0"}}}))
+		if len(list) != 1 || list[0].Field != "tags[0].code" {
+			t.Errorf("failures %+v, want one of tags[0].code", list)
+		}
+	})
+
+	t.Run("is the index for a rule of an element", func(t *testing.T) {
+		type pair struct{ A, B int }
+		xvalid.Engine().RegisterStructValidation(func(sl validator.StructLevel) {
+			sl.ReportError(sl.Current().Interface(), "", "", "differ", "")
+		}, pair{})
+		list := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), []pair{{}}))
+		if len(list) != 1 || list[0].Field != "[0]" || list[0].Tag != "differ" {
+			t.Errorf("failures %+v, want one of [0]", list)
+		}
+	})
+}
+
+func TestFailures_Message(t *testing.T) {
+	t.Run("has two languages", func(t *testing.T) {
+		type register struct {
+			Username string  `json:"username" binding:"min=3"`
+			Role     string  `json:"role"     binding:"enum_string=admin user"`
+			Age      int     `json:"age"      binding:"enum_int=1 2"`
+			Rate     float64 `json:"rate"     binding:"enum_float=0.5"`
+			Site     string  `json:"site"     binding:"strict_url"`
+			Key      string  `json:"key"      binding:"strict_uuid"`
+			Nick     string  `json:"nick"     binding:"alphanum_underscore"`
+			Code     string  `json:"code"     binding:"regexp=^x$"`
+			Parent   int64   `json:"parent"   binding:"snowflake"`
+			Port     uint    `json:"port"     binding:"port"`
+			Either   string  `json:"either"   binding:"len=3|len=5"`
+		}
+		for _, tc := range []struct {
+			lang string
+			want []string
+		}{
+			{"en", []string{
+				"username must be at least 3 characters in length",
+				"role must be one of [admin user]",
+				"age must be one of [1 2]", "rate must be one of [0.5]",
+				"site must be a complete http or https URL",
+				"key must be a valid UUID", "nick may contain only letters, digits and underscores",
+				"code does not have the required format", "parent must be a valid id",
+				"port must be a port from 1 to 65535",
+				"either is not valid",
+			}},
+			{"zh-CN,zh;q=0.9", []string{
+				"username长度必须至少为3个字符", "role必须是[admin user]中的一个", "age必须是[1 2]中的一个",
+				"rate必须是[0.5]中的一个",
+				"site必须是完整的 http 或 https 网址", "key必须是有效的 UUID", "nick只能包含字母、数字和下划线", "code不符合要求的格式",
+				"parent必须是有效的 ID", "port必须是 1 到 65535 之间的端口", "either无效",
+			}},
+		} {
+			t.Run(tc.lang, func(t *testing.T) {
+				ctx := inLanguage(t, tc.lang)
+				for range 2 { // rendered, then cached
+					var got []string
+					for _, f := range xvalid.Failures(ctx, xvalid.Validate(ctx, register{})) {
+						got = append(got, f.Message)
+					}
+					if diff := cmp.Diff(tc.want, got); diff != "" {
+						t.Errorf("messages (-want +got):\n%s", diff)
+					}
+				}
+			})
+		}
+	})
+
+	t.Run("does not contain the value", func(t *testing.T) {
+		xvalid.Engine().RegisterAlias("secret_alias", "required,len=3")
+		// the validator prints the failure when it translates this alias
+		xvalid.Engine().RegisterAlias("secret_alpha", "alpha")
+		var types []reflect.Type
+		for i, rule := range everyRule {
+			types = append(types, reflect.StructOf([]reflect.StructField{
+				{
+					Name: "Password", Type: reflect.TypeFor[string](),
+					Tag: reflect.StructTag(fmt.Sprintf(`json:"password%d" binding:%q`, i, rule)),
+				},
+				{Name: "Other", Type: reflect.TypeFor[string]()},
+			}))
+		}
+		failures := 0
+		out := captureOutput(t, func() {
+			for _, lang := range []string{"en", "zh"} {
+				for _, typ := range types {
+					value := reflect.New(typ).Elem()
+					value.Field(0).SetString(secret)
+					value.Field(1).SetString("x")
+					err := xvalid.Validate(t.Context(), value.Interface())
+					var wrong *xvalid.RuleError
+					if err == nil || errors.As(err, &wrong) {
+						continue
+					}
+					ctx := inLanguage(t, lang)
+					e := xvalid.Error(ctx, xerror.BodyError, err)
+					text, jsonErr := json.Marshal(e.GetData())
+					if jsonErr != nil {
+						t.Fatal(jsonErr)
+					}
+					failures++
+					_, _ = fmt.Fprintln(os.Stdout, e.Error(), e.GetErrorMessage(), string(text))
 				}
 			}
 		})
-	}
+		// The parameter of a rule comes from the developer, so two rules may show the
+		// secret.
+		for line := range strings.Lines(out) {
+			if strings.Contains(line, secret) && !strings.Contains(line, `"tag":"ne"`) &&
+				!strings.Contains(line, `"tag":"noneof"`) {
+				t.Errorf("output contains the value: %q", line)
+			}
+		}
+		if failures < 2*45 {
+			t.Errorf("only %d failures, want most of the rules to fail", failures)
+		}
+	})
 }
 
-// everyRule are rules with a parameter under which a long text fails.
+// everyRule lists rules with a parameter that a long text fails.
 var everyRule = []string{
 	"required_if=Other x", "len=3", "min=300", "max=3", "eq=x", "ne=" + secret, "gt=300", "gte=300",
 	"lt=3", "lte=3",
@@ -195,8 +276,8 @@ var everyRule = []string{
 
 const secret = "Secret-P4ssword!with.more"
 
-// printed returns what a program prints, by itself and through the log.
-func printed(t *testing.T, run func()) string {
+// captureOutput returns what run writes to standard output, standard error and the log.
+func captureOutput(t *testing.T, run func()) string {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
@@ -218,159 +299,89 @@ func printed(t *testing.T, run func()) string {
 	return string(text)
 }
 
-func TestTheValueAppearsNowhere(t *testing.T) {
-	xvalid.Engine().RegisterAlias("secret_alias", "required,len=3")
-	// the library prints the failure when it translates this
-	xvalid.Engine().RegisterAlias("secret_alpha", "alpha")
-	var types []reflect.Type
-	for i, rule := range everyRule {
-		types = append(types, reflect.StructOf([]reflect.StructField{
-			{
-				Name: "Password", Type: reflect.TypeFor[string](),
-				Tag: reflect.StructTag(fmt.Sprintf(`json:"password%d" binding:%q`, i, rule)),
-			},
-			{Name: "Other", Type: reflect.TypeFor[string]()},
-		}))
-	}
-	failures := 0
-	out := printed(t, func() {
-		for _, lang := range []string{"en", "zh"} {
-			for _, typ := range types {
-				value := reflect.New(typ).Elem()
-				value.Field(0).SetString(secret)
-				value.Field(1).SetString("x")
-				err := xvalid.Validate(t.Context(), value.Interface())
-				var wrong *xvalid.RuleError
-				if err == nil || errors.As(err, &wrong) {
-					continue
-				}
-				ctx := inLanguage(t, lang)
-				e := xvalid.Error(ctx, xerror.BodyError, err)
-				text, jsonErr := json.Marshal(e.GetData())
-				if jsonErr != nil {
-					t.Fatal(jsonErr)
-				}
-				failures++
-				_, _ = fmt.Fprintln(os.Stdout, e.Error(), e.GetErrorMessage(), string(text))
-			}
+func TestError(t *testing.T) {
+	t.Run("returns code, data and a safe cause", func(t *testing.T) {
+		ctx := inLanguage(t, "zh")
+		err := xvalid.Validate(ctx, order{[]item{{1}, {0}}})
+		e := xvalid.Error(ctx, xerror.ParameterError, err)
+		want := []xvalid.FieldError{{Field: "items[1].price", Tag: "gt", Message: "price必须大于0"}}
+		if diff := cmp.Diff(want, e.GetData()); diff != "" {
+			t.Errorf("data (-want +got):\n%s", diff)
+		}
+		if e.GetErrorCode() != xerror.ParameterError || e.GetErrorMessage() != "price必须大于0" {
+			t.Errorf("error %v, want PARAMETER_ERROR with the first message", e)
+		}
+		if got, want := e.Error(),
+			"xvalid: items[1].price failed on gt"; !strings.HasSuffix(got, want) {
+			t.Errorf("text %q, want the suffix %q", got, want)
+		}
+		var failed validator.ValidationErrors
+		if !errors.As(e, &failed) {
+			t.Error("the error does not wrap the error of the validator")
+		}
+		if xvalid.Error(ctx, xerror.BodyError, nil) != nil {
+			t.Error("Error(nil) is not nil")
 		}
 	})
-	// the parameter of a rule is the developer's own text, so the two rules that name the
-	// secret may show it
-	for line := range strings.Lines(out) {
-		if strings.Contains(line, secret) && !strings.Contains(line, `"tag":"ne"`) &&
-			!strings.Contains(line, `"tag":"noneof"`) {
-			t.Errorf("the value is in %q", line)
-		}
-	}
-	if failures < 2*45 {
-		t.Errorf("only %d failures, want most of the rules to fail", failures)
-	}
 }
 
-func TestErrorCarriesCodeDataAndAnInnocentCause(t *testing.T) {
-	ctx := inLanguage(t, "zh")
-	err := xvalid.Validate(ctx, order{[]item{{1}, {0}}})
-	e := xvalid.Error(ctx, xerror.ParameterError, err)
-	want := []xvalid.FieldError{{Field: "items[1].price", Tag: "gt", Message: "price必须大于0"}}
-	if diff := cmp.Diff(want, e.GetData()); diff != "" {
-		t.Errorf("data (-want +got):\n%s", diff)
-	}
-	if e.GetErrorCode() != xerror.ParameterError || e.GetErrorMessage() != "price必须大于0" {
-		t.Errorf("error %v, want PARAMETER_ERROR with the first message", e)
-	}
-	if got, want := e.Error(),
-		"xvalid: items[1].price failed on gt"; !strings.HasSuffix(got, want) {
-		t.Errorf("text %q, want it to end in %q", got, want)
-	}
-	var failed validator.ValidationErrors
-	if !errors.As(e, &failed) {
-		t.Error("the validator's error is lost")
-	}
-	if xvalid.Error(ctx, xerror.BodyError, nil) != nil {
-		t.Error("no error became one")
-	}
-}
-
-func TestFailures_indexIsNoKey(t *testing.T) {
-	type tag struct {
-		Code string `json:"code" binding:"len=2"`
-	}
-	type value struct {
-		Tags []tag `json:"tags" binding:"dive"`
-	}
-	list := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), value{[]tag{{"0"}}}))
-	if len(list) != 1 || list[0].Field != "tags[0].code" {
-		t.Errorf("failures %+v, want one of tags[0].code", list)
-	}
-}
-
-func TestFailures_ofAWholeElement(t *testing.T) {
-	type pair struct{ A, B int }
-	xvalid.Engine().RegisterStructValidation(func(sl validator.StructLevel) {
-		sl.ReportError(sl.Current().Interface(), "", "", "differ", "")
-	}, pair{})
-	list := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), []pair{{}}))
-	if len(list) != 1 || list[0].Field != "[0]" || list[0].Tag != "differ" {
-		t.Errorf("failures %+v, want one of [0]", list)
-	}
-}
-
-func TestRegistryKnowsTheValidatorsErrors(t *testing.T) {
+func TestError_Mapper(t *testing.T) {
 	err := fmt.Errorf("wrapped: %w", xvalid.Validate(t.Context(), item{}))
 	if got := xerror.From(err).GetErrorCode(); got != xerror.BodyError {
 		t.Errorf("From = %v, want BODY_ERROR", got)
 	}
 }
 
-func TestAnswersAreBounded(t *testing.T) {
+func TestFailures_Limit(t *testing.T) {
 	many := make([]item, 5000)
 	for name, value := range map[string]any{"slice": many, "field": order{many}} {
 		if got := len(xvalid.Failures(t.Context(),
 			xvalid.Validate(t.Context(), value))); got != xvalid.MaxFailures {
-			t.Errorf("%s: %d failures are told, want %d", name, got, xvalid.MaxFailures)
+			t.Errorf("%s: %d failures, want %d", name, got, xvalid.MaxFailures)
 		}
 	}
 }
 
-func TestIndexedFieldsDoNotFillTheCache(t *testing.T) {
-	type list struct {
-		N []int            `json:"n" binding:"dive,gt=0"`
-		M map[string]int   `json:"m" binding:"dive,gt=0"`
-		I map[string]*item `json:"i" binding:"dive"`
-	}
-	render := func(round int) {
-		for i := range 20 {
-			key := "k" + strconv.Itoa(round*20+i)
-			v := list{make([]int, i), map[string]int{key: 0}, map[string]*item{key: {}}}
-			xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), v))
+func TestMessages(t *testing.T) {
+	t.Run("does not cache fields with indexes", func(t *testing.T) {
+		type list struct {
+			N []int            `json:"n" binding:"dive,gt=0"`
+			M map[string]int   `json:"m" binding:"dive,gt=0"`
+			I map[string]*item `json:"i" binding:"dive"`
 		}
-	}
-	render(0)
-	kept := xvalid.Messages()
-	for round := range 50 {
-		render(round + 1)
-	}
-	if got := xvalid.Messages(); got != kept {
-		t.Errorf("the cache grew from %d to %d", kept, got)
-	}
-}
+		render := func(round int) {
+			for i := range 20 {
+				key := "k" + strconv.Itoa(round*20+i)
+				v := list{make([]int, i), map[string]int{key: 0}, map[string]*item{key: {}}}
+				xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), v))
+			}
+		}
+		render(0)
+		kept := xvalid.Messages()
+		for round := range 50 {
+			render(round + 1)
+		}
+		if got := xvalid.Messages(); got != kept {
+			t.Errorf("the cache grew from %d to %d", kept, got)
+		}
+	})
 
-func TestMessagesAreBoundedWhateverARuleReports(t *testing.T) {
-	type answers map[string]string
-	type survey struct{ Answers answers }
-	xvalid.Engine().RegisterStructValidation(func(sl validator.StructLevel) {
-		for _, key := range sl.Current().FieldByName("Answers").MapKeys() {
-			sl.ReportError(key, key.String(), key.String(), "unknown", "")
+	t.Run("limits the cache for any reported field", func(t *testing.T) {
+		type answers map[string]string
+		type survey struct{ Answers answers }
+		xvalid.Engine().RegisterStructValidation(func(sl validator.StructLevel) {
+			for _, key := range sl.Current().FieldByName("Answers").MapKeys() {
+				sl.ReportError(key, key.String(), key.String(), "unknown", "")
+			}
+		}, survey{})
+		for i := range 6000 {
+			err := xvalid.Validate(t.Context(), survey{answers{strconv.Itoa(i): "x"}})
+			if list := xvalid.Failures(t.Context(), err); len(list) != 1 {
+				t.Fatalf("failures %v, want one", list)
+			}
 		}
-	}, survey{})
-	for i := range 6000 {
-		err := xvalid.Validate(t.Context(), survey{answers{strconv.Itoa(i): "x"}})
-		if list := xvalid.Failures(t.Context(), err); len(list) != 1 {
-			t.Fatalf("failures %v, want one", list)
+		if got := xvalid.Messages(); got > 4096 {
+			t.Errorf("%d messages are cached, want at most 4096", got)
 		}
-	}
-	if got := xvalid.Messages(); got > 4096 {
-		t.Errorf("%d messages are kept, want at most 4096", got)
-	}
+	})
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The validator calls reflect's MethodByName, and where that is reachable the linker
-// keeps every exported method of the program.
-func TestAProgramThatDoesNotValidateDoesNotLinkTheValidator(t *testing.T) {
+// The validator calls reflect.Value.MethodByName. If that is reachable, the linker keeps
+// all exported methods of the program.
+func TestGinBinding_Footprint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}

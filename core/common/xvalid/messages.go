@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// fieldMark stands for the field in a message that is rendered.
+	// fieldMark is the placeholder for the field in a rendered message.
 	fieldMark = "\x00"
 
-	// maxMessages bounds the messages that are kept. A program reaches it by its own
-	// size, or by rules of its own that report the keys of a map as fields.
+	// maxMessages limits the cached messages. Only very large programs reach it, or
+	// custom rules that report keys of maps as fields.
 	maxMessages = 4096
 )
 
@@ -32,47 +32,50 @@ const (
 //go:embed supplement.tsv
 var supplement string
 
-// messages renders what a failed rule says. It is safe for concurrent use.
+// messages renders messages of failed rules. It is safe for concurrent use.
 type messages struct {
-	validator *validator.Validate
-	speakers  map[string]*speaker // by language
+	validator   *validator.Validate
+	translators map[string]*fallbackTranslator // by language
 
 	mu       sync.RWMutex
-	rendered map[messageKey]string // not of elements
+	rendered map[messageKey]string // cache, without fields of elements
 }
 
-// messageKey is all that a message depends on.
+// messageKey contains everything that determines a message.
 type messageKey struct {
 	lang, tag, actual, param, field string
 	typ                             reflect.Type
 }
 
-// speaker is a translator that never fails: the validator's translations answer a failure
-// by printing the error with the value in it. It writes a mark for the field.
-type speaker struct {
+// fallbackTranslator is a translator that never fails, because the translations of the
+// validator print the rejected value in case of an error. It writes fieldMark for the
+// field.
+type fallbackTranslator struct {
 	ut.Translator
 	fallback string
 }
 
 // T implements ut.Translator. The first parameter is always the field.
-func (s *speaker) T(key any, params ...string) (string, error) {
+func (s *fallbackTranslator) T(key any, params ...string) (string, error) {
 	if len(params) > 0 {
 		params[0] = fieldMark
 	}
 	text, err := s.Translator.T(key, params...)
 	if err != nil {
-		return s.fallback, nil //nolint:nilerr // a speaker does not fail
+		return s.fallback, nil //nolint:nilerr // T must not fail
 	}
 	return text, nil
 }
 
 func newMessages(v *validator.Validate) *messages {
-	inEnglish := &speaker{ut.New(localeEnglish.New()).GetFallback(), fieldMark + " is not valid"}
-	inChinese := &speaker{ut.New(localeChinese.New()).GetFallback(), fieldMark + "无效"}
+	inEnglish := &fallbackTranslator{ut.New(localeEnglish.New()).GetFallback(),
+		fieldMark + " is not valid"}
+	inChinese := &fallbackTranslator{ut.New(localeChinese.New()).GetFallback(), fieldMark + "无效"}
 	m := &messages{
 		validator: v,
-		speakers:  map[string]*speaker{xerror.English: inEnglish, xerror.Chinese: inChinese},
-		rendered:  map[messageKey]string{},
+		translators: map[string]*fallbackTranslator{xerror.English: inEnglish,
+			xerror.Chinese: inChinese},
+		rendered: map[messageKey]string{},
 	}
 	err := errors.Join(
 		english.RegisterDefaultTranslations(v, inEnglish),
@@ -85,29 +88,29 @@ func newMessages(v *validator.Validate) *messages {
 		}
 	}
 	if err != nil {
-		panic(err) // a fault in a table
+		panic(err) // an error in a table of this package
 	}
 	return m
 }
 
-// set sets the message of a tag in a language, and forgets what was rendered before.
+// set sets the message of a tag in a language and clears the cache.
 func (m *messages) set(lang, tag, text string) error {
 	if strings.Contains(text, "{2}") {
-		return fmt.Errorf("message %q: only {0} and {1} have a meaning", text)
+		return fmt.Errorf("message %q: only {0} and {1} are supported", text)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.rendered)
-	return m.validator.RegisterTranslation(tag, m.speakers[lang],
+	return m.validator.RegisterTranslation(tag, m.translators[lang],
 		func(t ut.Translator) error { return t.Add(tag, text, true) },
 		func(t ut.Translator, fe validator.FieldError) string {
-			said, _ := t.T(tag, fieldMark, fe.Param()) // a speaker does not fail
-			return said
+			text, _ := t.T(tag, fieldMark, fe.Param()) // T does not fail
+			return text
 		})
 }
 
-// say returns the message for a failure of the field.
-func (m *messages) say(lang string, fe validator.FieldError, field string) string {
+// render returns the message for a failure of the field.
+func (m *messages) render(lang string, fe validator.FieldError, field string) string {
 	key := messageKey{
 		lang: lang, tag: fe.Tag(), actual: fe.ActualTag(), param: fe.Param(), field: field,
 		typ: fe.Type(),
@@ -120,9 +123,9 @@ func (m *messages) say(lang string, fe validator.FieldError, field string) strin
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	text = fe.Translate(m.speakers[lang])
-	if text == fe.Error() { // the validator's own text, where it has no translation
-		text = m.speakers[lang].fallback
+	text = fe.Translate(m.translators[lang])
+	if text == fe.Error() { // the text of the validator if it has no translation
+		text = m.translators[lang].fallback
 	}
 	text = strings.ReplaceAll(text, fieldMark, field)
 	if len(m.rendered) < maxMessages && !strings.Contains(field, "[") {

@@ -10,14 +10,13 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// nameTags are asked in this order for the name that a client knows a field by.
+// nameTags are the tags for the client-side name of a field, by priority.
 var nameTags = [...]string{"json", "form", "uri", "header"}
 
-// fieldName gives the validator the name of a field. The validator asks once for each
-// field of a type and keeps the answer. An embedded struct without a name of its own has
-// none, as in JSON.
+// fieldName returns the name of a field for the validator, which caches it by type. An
+// embedded struct without a name has no name, as in JSON.
 //
-// It is also where a parameter that does not parse is found: when its type is first seen.
+// It also checks the parameters in the tag, when the validator first sees the type.
 func fieldName(f reflect.StructField) string {
 	checkParameters(f)
 	for _, tag := range nameTags {
@@ -38,19 +37,18 @@ func indirect(t reflect.Type) reflect.Type {
 	return t
 }
 
-// path returns the dotted path of a failed field, without the name of the struct at the
-// top.
+// path returns the dotted path of a failed field, without the name of the root struct.
 func path(fe validator.FieldError) string {
 	p := trimRoot(fe.Namespace(), fe.StructNamespace())
-	if p == "" { // an embedded struct itself
+	if p == "" { // an embedded struct
 		return fe.StructField()
 	}
 	return maskKeys(p, fe.Value())
 }
 
-// trimRoot removes the type's name, which both paths begin with. It has dots in brackets
-// if the type is generic. An anonymous struct type has no name, and then the paths differ
-// where they begin.
+// trimRoot removes the name of the root type, the prefix of both paths. The name of a
+// generic type contains dots in brackets. An anonymous struct type has no name, so its
+// paths may differ from the start.
 func trimRoot(ns, structNS string) string {
 	if rest, ok := strings.CutPrefix(structNS, ns); ok && strings.HasPrefix(rest, ".") {
 		return ""
@@ -65,11 +63,11 @@ func trimRoot(ns, structNS string) string {
 	return ns[end+1:]
 }
 
-// maxPath is the longest path with brackets that is shown.
+// maxPath is the maximum length of a path with brackets.
 const maxPath = 256
 
-// maskKeys replaces by "*" what a client wrote between brackets, unless it is an index or
-// a plain key of a map that is not itself what failed.
+// maskKeys replaces client input between brackets with "*". It keeps indexes, and plain
+// keys of a map unless the key itself failed.
 func maskKeys(p string, value any) string {
 	plain, brackets, found := strings.Cut(p, "[")
 	if !found {
@@ -84,8 +82,8 @@ func maskKeys(p string, value any) string {
 	for part := range strings.SplitSeq(brackets, "[") {
 		key, after, closed := strings.Cut(part, "]")
 		if !closed || strings.Contains(after, "]") || after != "" && after[0] != '.' ||
-			strings.ContainsFunc(follows, noName) {
-			return plain + "[*]" // a key holds brackets: what follows it cannot be told
+			strings.ContainsFunc(follows, isUnnameable) {
+			return plain + "[*]" // a key contains brackets, so the rest is ambiguous
 		}
 		masked += "[" + phrase.Shown(key) + "]" + after
 		if len(masked) > maxPath {
@@ -96,17 +94,16 @@ func maskKeys(p string, value any) string {
 	return masked
 }
 
-// noName reports whether a character belongs to no path of names.
-func noName(r rune) bool {
+// isUnnameable reports whether a character cannot occur in a path of names.
+func isUnnameable(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
 }
 
-// leaf returns the last name of a path, for the text of a message.
+// leaf returns the last name of a path.
 func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// namedPath returns the name of a failed field by one tag, for request parts that are
-// flat: a field of a nested struct is known by its own name alone. It is empty where the
-// field cannot be found.
+// namedPath returns the name of a failed field by one tag, for flat request parts: the
+// name of a nested field has no prefix. It returns "" if the field is not found.
 func namedPath(root reflect.Type, tag string, fe validator.FieldError) string {
 	t := indirect(root)
 	goPath := strings.TrimPrefix(fe.StructNamespace(), t.Name()+".")

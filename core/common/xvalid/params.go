@@ -13,8 +13,8 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// parameters parses each parameter of a rule once. Parameters come from tags, so there
-// are as many as the program has tags.
+// parameters parses each parameter of a rule once. Parameters come from tags, so their
+// number is limited.
 type parameters[T any] struct {
 	parse func(parameter string) (T, error)
 
@@ -33,14 +33,15 @@ var (
 	})}
 )
 
-// parameterChecks parse the parameter of a rule when a type that has it is first seen.
+// parameterChecks parse the parameters of a rule when a type with that rule is first
+// validated.
 var parameterChecks = map[string]func(field, tag, parameter string){
 	"regexp": patterns.check, "enum_int": integers.check, "enum_float": floats.check,
 	"enum_string": words.check,
 }
 
-// get returns the parameter of a rule in the tag of a field. It panics if the parameter
-// does not parse.
+// get returns the parsed parameter of a rule in the tag of a field. It panics if parsing
+// fails.
 func (p *parameters[T]) get(field, tag, parameter string) T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,15 +61,15 @@ func (p *parameters[T]) get(field, tag, parameter string) T {
 
 func (p *parameters[T]) check(field, tag, parameter string) { p.get(field, tag, parameter) }
 
-// of returns the parameter of a rule that is applied.
+// of returns the parameter of the rule that is being applied.
 func (p *parameters[T]) of(fl validator.FieldLevel) T {
 	return p.get(fl.StructFieldName(), fl.GetTag(), fl.Param())
 }
 
-// unescape undoes what stands for a comma and a pipe in a tag.
+// unescape replaces the escapes of comma and pipe in tags.
 var unescape = strings.NewReplacer("0x2C", ",", "0x7C", "|")
 
-// checkParameters panics if the tag of a field has a parameter that does not parse.
+// checkParameters panics if parsing a parameter in the tag of a field fails.
 func checkParameters(f reflect.StructField) {
 	isSeparator := func(r rune) bool { return r == ',' || r == '|' }
 	for item := range strings.FieldsFuncSeq(f.Tag.Get(tagName), isSeparator) {
@@ -79,10 +80,10 @@ func checkParameters(f reflect.StructField) {
 	}
 }
 
-var errEmptyList = errors.New("the list is empty")
+var errEmptyList = errors.New("empty list")
 
-// listOf returns a function that reads numbers which are separated by spaces, or by
-// escaped commas and pipes.
+// listOf returns a function that parses numbers separated by spaces, escaped commas or
+// escaped pipes.
 func listOf[T any](parse func(string) (T, error)) func(parameter string) ([]T, error) {
 	isSeparator := func(r rune) bool { return r == ' ' || r == ',' || r == '|' }
 	return func(parameter string) ([]T, error) {
@@ -101,15 +102,14 @@ func listOf[T any](parse func(string) (T, error)) func(parameter string) ([]T, e
 	}
 }
 
-// splitWords reads words that are separated by spaces; single quotes hold a word with
-// spaces together.
+// splitWords splits words at spaces. A word with spaces must be in single quotes.
 func splitWords(parameter string) ([]string, error) {
 	var list []string
 	for rest := strings.TrimLeft(parameter, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
 		word, after, _ := strings.Cut(rest, " ")
 		if quoted, ok := strings.CutPrefix(rest, "'"); ok {
 			if word, after, ok = strings.Cut(quoted, "'"); !ok {
-				return nil, errors.New("a quote is not closed")
+				return nil, errors.New("unclosed quote")
 			}
 		}
 		list = append(list, word)
@@ -134,16 +134,16 @@ func enumInt(fl validator.FieldLevel) bool {
 		return slices.ContainsFunc(list,
 			func(n int64) bool { return n >= 0 && uint64(n) == f.Uint() })
 	default:
-		panic(badKind(fl))
+		panic(unsupportedKind(fl))
 	}
 }
 
-// enumFloat compares a float32 with the parameter as a float32 holds it.
+// enumFloat compares a float32 with the parameter rounded to float32.
 func enumFloat(fl validator.FieldLevel) bool {
 	list := floats.of(fl)
 	f := fl.Field()
 	if !f.CanFloat() {
-		panic(badKind(fl))
+		panic(unsupportedKind(fl))
 	}
 	return slices.ContainsFunc(list, func(n float64) bool {
 		if f.Kind() == reflect.Float32 {

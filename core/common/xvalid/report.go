@@ -16,10 +16,10 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// Source is the part of a request that was bound; it decides on the codes of its errors.
+// Source is the part of a request that was bound. It determines the error codes.
 type Source uint8
 
-// The parts of a request.
+// Parts of a request.
 const (
 	Body Source = iota
 	Query
@@ -27,7 +27,7 @@ const (
 	Header
 )
 
-// codes are the codes for a failed rule and for a wrong type in each part.
+// codes are the codes for a failed rule and for a wrong type, by source.
 var codes = [...]struct{ rule, typ *xerror.ErrorCode }{
 	Body:   {xerror.BodyError, xerror.BodyType},
 	Query:  {xerror.ParameterError, xerror.ParameterType},
@@ -38,27 +38,25 @@ var codes = [...]struct{ rule, typ *xerror.ErrorCode }{
 // Code returns the code of a failed validation: BodyError, ParameterError or HeaderError.
 func (s Source) Code() *xerror.ErrorCode { return codes[s].rule }
 
-// TypeCode returns the code of a value of the wrong type: BodyType, ParameterType or
-// HeaderType.
+// TypeCode returns the code of a wrong type: BodyType, ParameterType or HeaderType.
 func (s Source) TypeCode() *xerror.ErrorCode { return codes[s].typ }
 
-// Reporter is the context of a request that collects errors. *gin.Context is one: E is
-// its *gin.Error.
+// Reporter is a request context that collects errors, such as *gin.Context. E is
+// *gin.Error in that case.
 type Reporter[E any] interface {
 	context.Context
 	Error(err error) E
 	Abort()
 }
 
-// HandleValidationError reports the error of a binding or a validation once and ends the
-// request; the error middleware renders it. A nil error is nothing to report: the result
-// says whether there was one.
+// HandleValidationError reports a binding or validation error and aborts the request. The
+// error middleware renders the response. It reports whether err is not nil.
 //
 //	if xvalid.HandleValidationError(c, c.ShouldBindJSON(&request)) {
 //		return
 //	}
 //
-// The error is taken to come from the body unless a source is given.
+// The default source is Body.
 func HandleValidationError[E any](c Reporter[E], err error, from ...Source) bool {
 	if err == nil {
 		return false
@@ -72,8 +70,8 @@ func HandleValidationError[E any](c Reporter[E], err error, from ...Source) bool
 	return true
 }
 
-// BindError turns the error of a binding or a validation into one for the client; nil
-// stays nil. Neither its message nor the text of its cause repeats what the client sent.
+// BindError converts a binding or validation error to an error for the client, and nil to
+// nil. Neither its message nor its cause contains client input.
 func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 	if err == nil {
 		return nil
@@ -92,7 +90,8 @@ func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 	return decodeError(ctx, from, err)
 }
 
-// readError knows the errors of reading a body, whose texts hold nothing of it.
+// readError converts errors of reading the body. Their messages do not contain the body.
+// It returns nil for other errors.
 func readError(ctx context.Context, err error) *xerror.Error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return wrap(ctx, xerror.PayloadTooLarge, err, textTooLarge,
@@ -105,20 +104,19 @@ func readError(ctx context.Context, err error) *xerror.Error {
 		return wrap(ctx, xerror.BodyEmpty, err, phrase.NoBody)
 	}
 	switch e := xerror.From(xerror.MarkBody(err)); e.GetErrorCode() {
-	case xerror.ReadTimeout, xerror.GatewayTimeout, xerror.Canceled: // slow, or gone
+	case xerror.ReadTimeout, xerror.GatewayTimeout, xerror.Canceled: // slow or disconnected client
 		return e
 	default:
 		return nil
 	}
 }
 
-// quotedType begins the text of the error of encoding/json before Go 1.27 for a value of
-// the wrong type if the field has the string option. Later it is a
-// *json.UnmarshalTypeError.
+// quotedType is the prefix of the encoding/json error for a wrong type in a field with
+// the string option, before Go 1.27. Later versions return a *json.UnmarshalTypeError.
 const quotedType = "json: invalid use of ,string struct tag"
 
-// decodeError knows the errors of decoding. Their texts quote the input, so none of them
-// becomes the cause.
+// decodeError converts errors of decoding. Their messages contain the input, so they are
+// not used as causes.
 func decodeError(ctx context.Context, from Source, err error) *xerror.Error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		offset := strconv.FormatInt(syntax.Offset, 10)
@@ -132,15 +130,15 @@ func decodeError(ctx context.Context, from Source, err error) *xerror.Error {
 		return wrap(ctx, from.TypeCode(), redacted(number.Func+": "+number.Err.Error()), textNumber)
 	}
 	if _, ok := errors.AsType[*time.ParseError](err); ok {
-		return wrap(ctx, from.TypeCode(), redacted("a time that does not parse"), textTime)
+		return wrap(ctx, from.TypeCode(), redacted("invalid time"), textTime)
 	}
 	if strings.HasPrefix(err.Error(), quotedType) {
-		cause := redacted("a value of the wrong type for the string option")
+		cause := redacted("wrong type for the string option")
 		return wrap(ctx, from.TypeCode(), cause, phrase.Unreadable)
 	}
 	code := xerror.From(err).GetErrorCode()
 	if code == xerror.ServerInternalError {
-		code = from.Code() // unknown, but it came of what the client sent
+		code = from.Code() // unknown, but caused by client input
 	}
 	return wrap(ctx, code, redacted(fmt.Sprintf("cannot bind: %T", err)), phrase.Unreadable)
 }
@@ -151,8 +149,8 @@ func wrap(
 	return xerror.Wrap(code, xerror.ErrMessage(say(ctx, p, params...)), cause)
 }
 
-// TypeFailure says that the value of a field cannot become the type that is wanted. The
-// format is the time_format of gin, for a parameter that is a time; "" is RFC 3339.
+// TypeFailure returns the failure of a field whose value cannot be converted to want. For
+// a time parameter, format is the time_format of gin; "" means RFC 3339.
 func TypeFailure(ctx context.Context, field string, want reflect.Type, format string) FieldError {
 	name := leaf(field)
 	if name == "" {
@@ -165,13 +163,13 @@ func TypeFailure(ctx context.Context, field string, want reflect.Type, format st
 }
 
 // TypeError returns an error for values of the wrong type, with the list of failures as
-// its data.
+// data. The list must not be empty.
 func TypeError(from Source, list ...FieldError) *xerror.Error {
 	return xerror.WrapData(from.TypeCode(), xerror.ErrMessage(list[0].Message), &cause{list: list},
 		list)
 }
 
-// redacted is the cause of an error whose own text would quote the client.
+// redacted is the cause for an error whose text contains client input.
 type redacted string
 
 // Error implements error.

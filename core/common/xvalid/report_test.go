@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
-// reporter is what a gin context looks like from here.
+// reporter implements xvalid.Reporter like a gin context.
 type reporter struct {
 	context.Context
 	errs    []error
@@ -35,100 +35,105 @@ func (r *reporter) Error(err error) *reported {
 
 func (r *reporter) Abort() { r.aborted++ }
 
-type refusing struct{}
+type failingUnmarshaler struct{}
 
-func (*refusing) UnmarshalJSON(b []byte) error { return errors.New("cannot read " + string(b)) }
-
-func TestHandleValidationErrorReportsOnce(t *testing.T) {
-	decode := func(text string, dst any) error { return json.Unmarshal([]byte(text), dst) }
-	var small struct {
-		Age int8 `json:"age"`
-		T   time.Time
-		R   refusing
-		Q   int `json:",string"`
-	}
-	_, number := strconv.Atoi(secret)
-	_, clock := time.Parse(time.RFC3339, secret)
-	for _, tc := range []struct {
-		name string
-		err  error
-		from []xvalid.Source
-		want *xerror.ErrorCode
-	}{
-		{"validation", xvalid.Validate(t.Context(), item{}), nil, xerror.BodyError},
-		{
-			"validation of a query", xvalid.Validate(t.Context(), item{}),
-			[]xvalid.Source{xvalid.Query},
-			xerror.ParameterError,
-		},
-		{
-			"validation of a path", xvalid.Validate(t.Context(), item{}),
-			[]xvalid.Source{xvalid.Path},
-			xerror.ParameterError,
-		},
-		{
-			"validation of headers", xvalid.Validate(t.Context(), item{}),
-			[]xvalid.Source{xvalid.Header},
-			xerror.HeaderError,
-		},
-		{"empty body", io.EOF, nil, xerror.BodyEmpty},
-		{"half a body", io.ErrUnexpectedEOF, nil, xerror.BodyError},
-		{"large body", &http.MaxBytesError{Limit: 5}, nil, xerror.PayloadTooLarge},
-		{"slow body", os.ErrDeadlineExceeded, nil, xerror.ReadTimeout},
-		{
-			"closed connection", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, nil,
-			xerror.Canceled,
-		},
-		{"canceled", context.Canceled, nil, xerror.Canceled},
-		{"syntax", decode(`{"age":`+secret, &small), nil, xerror.BodyError},
-		{"range", decode(`{"age":987654321}`, &small), nil, xerror.BodyType},
-		{"type", decode(`{"age":"`+secret+`"}`, &small), nil, xerror.BodyType},
-		{"time", decode(`{"T":"`+secret+`"}`, &small), nil, xerror.BodyType},
-		{"own type", decode(`{"R":"`+secret+`"}`, &small), nil, xerror.BodyError},
-		{"quoted", decode(`{"Q":"`+secret+`"}`, &small), nil, xerror.BodyType},
-		{"quoted and no string", decode(`{"Q":987654321}`, &small), nil, xerror.BodyType},
-		{"number", number, []xvalid.Source{xvalid.Query}, xerror.ParameterType},
-		{"number in a header", number, []xvalid.Source{xvalid.Header}, xerror.HeaderType},
-		{"clock", clock, []xvalid.Source{xvalid.Path}, xerror.ParameterType},
-		{
-			"another error of the catalogue",
-			xerror.New(xerror.Existed, "taken"), nil, xerror.Existed,
-		},
-		{"unknown", errors.New(secret), nil, xerror.BodyError},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			c := &reporter{Context: t.Context()}
-			if !xvalid.HandleValidationError(c, tc.err, tc.from...) || len(c.errs) != 1 ||
-				c.aborted != 1 {
-				t.Fatalf("reported %v, aborted %d times, want once each", c.errs, c.aborted)
-			}
-			e := xerror.From(c.errs[0])
-			if e.GetErrorCode() != tc.want {
-				t.Errorf("code %v, want %v", e.GetErrorCode(), tc.want)
-			}
-			for _, text := range []string{
-				e.Error(), string(e.GetErrorMessage()),
-				fmt.Sprint(e.GetData()),
-			} {
-				if strings.Contains(text, "987654321") || strings.Contains(text, secret) {
-					t.Errorf("the value is in %q", text)
-				}
-			}
-		})
-	}
-	c := &reporter{Context: t.Context()}
-	if xvalid.HandleValidationError(c, nil) || c.aborted != 0 || c.errs != nil {
-		t.Error("no error was reported")
-	}
+func (*failingUnmarshaler) UnmarshalJSON(b []byte) error {
+	return errors.New("cannot read " + string(b))
 }
 
-func TestWrongRuleIsTheServersFault(t *testing.T) {
-	type wrong struct {
-		V string `binding:"not_a_rule"`
-	}
-	c := &reporter{Context: t.Context()}
-	xvalid.HandleValidationError(c, xvalid.Validate(t.Context(), wrong{}))
-	if got := xerror.From(c.errs[0]).GetErrorCode(); got != xerror.ServerInternalError {
-		t.Errorf("code %v, want SERVER_INTERNAL_ERROR", got)
-	}
+func TestHandleValidationError(t *testing.T) {
+	t.Run("reports once", func(t *testing.T) {
+		decode := func(text string, dst any) error { return json.Unmarshal([]byte(text), dst) }
+		var small struct {
+			Age int8 `json:"age"`
+			T   time.Time
+			R   failingUnmarshaler
+			Q   int `json:",string"`
+		}
+		_, number := strconv.Atoi(secret)
+		_, clock := time.Parse(time.RFC3339, secret)
+		for _, tc := range []struct {
+			name string
+			err  error
+			from []xvalid.Source
+			want *xerror.ErrorCode
+		}{
+			{"validation", xvalid.Validate(t.Context(), item{}), nil, xerror.BodyError},
+			{
+				"validation of a query", xvalid.Validate(t.Context(), item{}),
+				[]xvalid.Source{xvalid.Query},
+				xerror.ParameterError,
+			},
+			{
+				"validation of a path", xvalid.Validate(t.Context(), item{}),
+				[]xvalid.Source{xvalid.Path},
+				xerror.ParameterError,
+			},
+			{
+				"validation of headers", xvalid.Validate(t.Context(), item{}),
+				[]xvalid.Source{xvalid.Header},
+				xerror.HeaderError,
+			},
+			{"empty body", io.EOF, nil, xerror.BodyEmpty},
+			{"half a body", io.ErrUnexpectedEOF, nil, xerror.BodyError},
+			{"large body", &http.MaxBytesError{Limit: 5}, nil, xerror.PayloadTooLarge},
+			{"slow body", os.ErrDeadlineExceeded, nil, xerror.ReadTimeout},
+			{
+				"closed connection", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, nil,
+				xerror.Canceled,
+			},
+			{"canceled", context.Canceled, nil, xerror.Canceled},
+			{"syntax", decode(`{"age":`+secret, &small), nil, xerror.BodyError},
+			{"range", decode(`{"age":987654321}`, &small), nil, xerror.BodyType},
+			{"type", decode(`{"age":"`+secret+`"}`, &small), nil, xerror.BodyType},
+			{"time", decode(`{"T":"`+secret+`"}`, &small), nil, xerror.BodyType},
+			{"own type", decode(`{"R":"`+secret+`"}`, &small), nil, xerror.BodyError},
+			{"quoted", decode(`{"Q":"`+secret+`"}`, &small), nil, xerror.BodyType},
+			{"quoted and no string", decode(`{"Q":987654321}`, &small), nil, xerror.BodyType},
+			{"number", number, []xvalid.Source{xvalid.Query}, xerror.ParameterType},
+			{"number in a header", number, []xvalid.Source{xvalid.Header}, xerror.HeaderType},
+			{"clock", clock, []xvalid.Source{xvalid.Path}, xerror.ParameterType},
+			{
+				"another error of the catalogue",
+				xerror.New(xerror.Existed, "taken"), nil, xerror.Existed,
+			},
+			{"unknown", errors.New(secret), nil, xerror.BodyError},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				c := &reporter{Context: t.Context()}
+				if !xvalid.HandleValidationError(c, tc.err, tc.from...) || len(c.errs) != 1 ||
+					c.aborted != 1 {
+					t.Fatalf("reported %v, aborted %d times, want 1 report and 1 abort",
+						c.errs, c.aborted)
+				}
+				e := xerror.From(c.errs[0])
+				if e.GetErrorCode() != tc.want {
+					t.Errorf("code %v, want %v", e.GetErrorCode(), tc.want)
+				}
+				for _, text := range []string{
+					e.Error(), string(e.GetErrorMessage()),
+					fmt.Sprint(e.GetData()),
+				} {
+					if strings.Contains(text, "987654321") || strings.Contains(text, secret) {
+						t.Errorf("output contains the value: %q", text)
+					}
+				}
+			})
+		}
+		c := &reporter{Context: t.Context()}
+		if xvalid.HandleValidationError(c, nil) || c.aborted != 0 || c.errs != nil {
+			t.Error("a nil error is reported")
+		}
+	})
+
+	t.Run("reports an invalid rule as a server error", func(t *testing.T) {
+		type wrong struct {
+			V string `binding:"not_a_rule"`
+		}
+		c := &reporter{Context: t.Context()}
+		xvalid.HandleValidationError(c, xvalid.Validate(t.Context(), wrong{}))
+		if got := xerror.From(c.errs[0]).GetErrorCode(); got != xerror.ServerInternalError {
+			t.Errorf("code %v, want SERVER_INTERNAL_ERROR", got)
+		}
+	})
 }

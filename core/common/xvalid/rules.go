@@ -16,7 +16,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
-// ownRules are the rules that this package adds to the validator's.
+// ownRules are the rules that this package adds to the validator.
 var ownRules = []struct {
 	tag              string
 	fn               validator.Func
@@ -28,7 +28,8 @@ var ownRules = []struct {
 	},
 	{"strict_uuid", strictUUID, "{0} must be a valid UUID", "{0}必须是有效的 UUID"},
 	{
-		"alphanum_underscore", alphanumUnderscore, "{0} may hold letters, digits and underscores only",
+		"alphanum_underscore",
+		alphanumUnderscore, "{0} may contain only letters, digits and underscores",
 		"{0}只能包含字母、数字和下划线",
 	},
 	{"regexp", matchesPattern, "{0} does not have the required format", "{0}不符合要求的格式"},
@@ -42,27 +43,27 @@ var ownRules = []struct {
 	},
 }
 
-// badKind returns the panic of a rule on a field that it cannot judge, a text as with the
-// validator's own rules.
-func badKind(fl validator.FieldLevel) string {
-	return fmt.Sprintf("field %s: rule %s cannot judge a %s",
+// unsupportedKind returns the panic value of a rule for an unsupported field type. It is
+// a string, as in the validator.
+func unsupportedKind(fl validator.FieldLevel) string {
+	return fmt.Sprintf("field %s: rule %s does not support the type %s",
 		fl.StructFieldName(), fl.GetTag(), fl.Field().Type())
 }
 
 func text(fl validator.FieldLevel) string {
 	if fl.Field().Kind() != reflect.String {
-		panic(badKind(fl))
+		panic(unsupportedKind(fl))
 	}
 	return fl.Field().String()
 }
 
-// fails is the rule that nothing satisfies.
+// fails is a rule that every value fails.
 func fails(validator.FieldLevel) bool { return false }
 
 func alphanumUnderscore(fl validator.FieldLevel) bool { return consistsOf(text(fl), "_") }
 
-// strictURL accepts an absolute http or https URL with a host. User information is
-// refused (RFC 9110, section 4.2.4), and so is white space.
+// strictURL accepts an absolute http or https URL with a host. It rejects user
+// information (RFC 9110, section 4.2.4) and white space.
 func strictURL(fl validator.FieldLevel) bool {
 	s := text(fl)
 	if strings.IndexFunc(s, unicode.IsSpace) >= 0 || strings.IndexByte(s, '\\') >= 0 {
@@ -93,7 +94,7 @@ func isHost(host string) bool {
 		return false
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
-	if strings.Trim(last, "0123456789") == "" { // a number at the end means an IPv4 address
+	if strings.Trim(last, "0123456789") == "" { // a final number means an IPv4 address
 		addr, err := netip.ParseAddr(host)
 		return err == nil && addr.Is4()
 	}
@@ -105,7 +106,7 @@ func isHost(host string) bool {
 	return true
 }
 
-// isLabel accepts a label of a host name, also in the letters of other scripts.
+// isLabel accepts a label of a host name, including letters of other scripts.
 func isLabel(label string) bool {
 	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
 		return false
@@ -121,21 +122,21 @@ func isLabel(label string) bool {
 
 var uuidType = reflect.TypeFor[uuid.UUID]()
 
-// strictUUID accepts a UUID of any version of RFC 9562 (1 to 8) in the variant of that
-// RFC: its dashed text, or its bytes. The nil and the max UUID have neither version nor
-// variant and are refused.
+// strictUUID accepts a UUID of version 1 to 8 with the variant of RFC 9562, as dashed
+// text or as bytes. It rejects the nil UUID and the max UUID, which have neither version
+// nor variant.
 func strictUUID(fl validator.FieldLevel) bool {
-	const dashed = 36 // the length of the text; uuid.Parse knows other forms too
+	const dashed = 36 // the length of the text; uuid.Parse also accepts other forms
 	var id uuid.UUID
 	if f := fl.Field(); f.Kind() == reflect.Array && f.CanConvert(uuidType) {
 		id, _ = reflect.TypeAssert[uuid.UUID](f.Convert(uuidType))
 	} else if s := text(fl); len(s) == dashed {
-		id, _ = uuid.Parse(s) // the nil UUID if s is none
+		id, _ = uuid.Parse(s) // the nil UUID if s is invalid
 	}
 	return id.Variant() == uuid.RFC4122 && id.Version() >= 1 && id.Version() <= 8
 }
 
-// snowflake judges by kind, so that a named integer type passes without being known here.
+// snowflake checks the kind, so it accepts any named integer type.
 func snowflake(fl validator.FieldLevel) bool {
 	switch f := fl.Field(); {
 	case f.CanInt():

@@ -12,9 +12,9 @@ import (
 	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
-type id int64 // as xsnowflake's: judged by kind
+type id int64 // a named integer type, like xsnowflake.SnowflakeID
 
-func TestRules(t *testing.T) {
+func TestValidate_Rules(t *testing.T) {
 	type url struct {
 		V string `binding:"strict_url"`
 	}
@@ -119,7 +119,7 @@ func TestRules(t *testing.T) {
 		{"word other script", word{"é"}, false},
 
 		{"pattern with comma and pipe", pattern{"abb"}, true},
-		{"pattern refuses", pattern{"ac"}, false},
+		{"pattern rejects", pattern{"ac"}, false},
 
 		{"int in the list", ints{-1}, true},
 		{"int not in the list", ints{1}, false},
@@ -167,7 +167,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestWrongTagIsAnErrorThatNamesIt(t *testing.T) {
+func TestValidate_InvalidTag(t *testing.T) {
 	type badPattern struct {
 		Name string `binding:"omitempty,regexp=([a-z"`
 	}
@@ -183,7 +183,7 @@ func TestWrongTagIsAnErrorThatNamesIt(t *testing.T) {
 	type unknown struct {
 		S string `binding:"no_such_rule"`
 	}
-	type badKind struct {
+	type invalidKind struct {
 		S []string `binding:"snowflake"`
 	}
 	type badEnumKind struct {
@@ -206,19 +206,19 @@ func TestWrongTagIsAnErrorThatNamesIt(t *testing.T) {
 		{"empty list", badFloat{}, []string{"badFloat", "enum_float=", "empty"}},
 		{"open quote", badWords{}, []string{"badWords", "enum_string='red", "quote"}},
 		{"unknown rule", unknown{}, []string{"unknown", "no_such_rule", "S"}},
-		{"kind", badKind{[]string{"1"}}, []string{"badKind", "snowflake", "[]string"}},
+		{"kind", invalidKind{[]string{"1"}}, []string{"invalidKind", "snowflake", "[]string"}},
 		{"kind of a list", badEnumKind{"1"}, []string{"badEnumKind", "enum_int", "string"}},
 		{"parameter", badParameter{"1"}, []string{"badParameter", "x"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			for range 2 { // it stays an error
+			for range 2 { // the error repeats
 				err := xvalid.Validate(t.Context(), tc.value)
 				if wrong := (*xvalid.RuleError)(nil); !errors.As(err, &wrong) {
 					t.Fatalf("Validate = %v, want a RuleError", err)
 				}
 				for _, part := range tc.want {
 					if !strings.Contains(err.Error(), part) {
-						t.Errorf("error %q does not name %q", err, part)
+						t.Errorf("error %q does not contain %q", err, part)
 					}
 				}
 			}
@@ -226,7 +226,7 @@ func TestWrongTagIsAnErrorThatNamesIt(t *testing.T) {
 	}
 }
 
-func TestParametersAreCompiledOnce(t *testing.T) {
+func TestValidate_Allocations(t *testing.T) {
 	type value struct {
 		Code string  `binding:"regexp=^[a-z]+(-[0-9]+)*$"`
 		Int  int     `binding:"enum_int=1 2 3"`
@@ -239,13 +239,13 @@ func TestParametersAreCompiledOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	// the validator itself boxes each field; a pattern alone takes dozens to compile
+	// The validator boxes each field. Compiling a pattern needs dozens of allocations.
 	if want := 6.0; got > want {
 		t.Errorf("%v allocations, want at most %v", got, want)
 	}
 }
 
-func FuzzPlainEmailIsAnEmail(f *testing.F) {
+func FuzzIsPlainEmail(f *testing.F) {
 	for _, s := range []string{
 		"ada@example.com", "a.b+c_d-e@x-y.example.co", "a@b", "a..b@c.de", ".a@b.cd", "a@-b.cd",
 		"a@b.c1", "a@1.2c",
@@ -262,7 +262,7 @@ func FuzzPlainEmailIsAnEmail(f *testing.F) {
 		address := rule.Var(s, "email") == nil
 		want := address && len(s) <= 254
 		if xvalid.IsPlainEmail(s) && !address {
-			t.Errorf("%q is taken for a plain address, but is none", s)
+			t.Errorf("IsPlainEmail(%q) = true for an invalid address", s)
 		}
 		if got := xvalid.Validate(t.Context(), email{s}) == nil; got != want {
 			t.Errorf("email %q: got %v, want %v", s, got, want)
@@ -270,7 +270,7 @@ func FuzzPlainEmailIsAnEmail(f *testing.F) {
 	})
 }
 
-func TestValidate_emailLength(t *testing.T) {
+func TestValidate_EmailLength(t *testing.T) {
 	type email struct {
 		V string `binding:"email"`
 	}
@@ -278,7 +278,7 @@ func TestValidate_emailLength(t *testing.T) {
 	for length, want := range map[int]bool{200: true, 254: true, 255: false, 320: false} {
 		address := strings.Repeat("a", length-len(domain)) + domain
 		if got := xvalid.Validate(t.Context(), email{address}) == nil; got != want {
-			t.Errorf("an address of %d characters is valid: %t, want %t", length, got, want)
+			t.Errorf("address of %d characters is valid: %t, want %t", length, got, want)
 		}
 	}
 }

@@ -46,17 +46,17 @@ func TestSupplement(t *testing.T) {
 		}
 		key := tag + " " + lang
 		if key <= previous {
-			t.Errorf("%q follows %q, want order and no rule twice", key, previous)
+			t.Errorf("%q follows %q, want unique rules in order", key, previous)
 		}
 		previous = key
 		if !isRule(library, tag) {
-			t.Errorf("the validator has no rule %s", tag)
+			t.Errorf("unknown rule %s", tag)
 		}
 		if text, err := translators[lang].T(tag, "field", "parameter"); err == nil {
-			t.Errorf("the library has a message for %s in %s: %q", tag, lang, text)
+			t.Errorf("the validator already has a message for %s in %s: %q", tag, lang, text)
 		}
 		for _, lang := range []string{xerror.English, xerror.Chinese} {
-			if !xvalid.Speaks(lang, tag) {
+			if !xvalid.HasMessage(lang, tag) {
 				t.Errorf("%s has no message in %s", tag, lang)
 			}
 		}

@@ -15,17 +15,17 @@ import (
 )
 
 var (
-	textTruncated = phrase.Phrase{English: "the body ends too early", Chinese: "请求体不完整"}
+	textTruncated = phrase.Phrase{English: "the body is truncated", Chinese: "请求体不完整"}
 	textTooLarge  = phrase.Phrase{
 		English: "the body is larger than {0} bytes",
 		Chinese: "请求体超过 {0} 字节",
 	}
 	textNumber = phrase.Phrase{
-		English: "a value is not a number that fits",
+		English: "a value is not a valid number",
 		Chinese: "有一个值不是有效的数字",
 	}
 	textTime = phrase.Phrase{
-		English: "a value is not a time of the expected form",
+		English: "a value is not a valid time",
 		Chinese: "有一个值不是有效的时间",
 	}
 	textType     = phrase.Phrase{English: "{0} must be {1}", Chinese: "{0}必须是{1}"}
@@ -34,7 +34,7 @@ var (
 	wantBool     = phrase.Phrase{English: "true or false", Chinese: "布尔值"}
 	wantInteger  = phrase.Phrase{English: "an integer", Chinese: "整数"}
 	wantRange    = phrase.Phrase{English: "an integer from {0} to {1}", Chinese: "{0} 到 {1} 之间的整数"}
-	wantPositive = phrase.Phrase{English: "an integer that is not negative", Chinese: "非负整数"}
+	wantPositive = phrase.Phrase{English: "a non-negative integer", Chinese: "非负整数"}
 	wantNumber   = phrase.Phrase{English: "a number", Chinese: "数字"}
 	wantString   = phrase.Phrase{English: "a string", Chinese: "字符串"}
 	wantList     = phrase.Phrase{English: "a list", Chinese: "列表"}
@@ -48,7 +48,7 @@ var (
 	wantOther    = phrase.Phrase{English: "of the expected type", Chinese: "预期的类型"}
 )
 
-// unixUnits are the values of time_format that stand for numbers.
+// unixUnits are the values of time_format for numbers.
 var unixUnits = map[string]phrase.Phrase{
 	"unix":      {English: "seconds", Chinese: "秒"},
 	"unixmilli": {English: "milliseconds", Chinese: "毫秒"},
@@ -66,7 +66,7 @@ func say(ctx context.Context, p phrase.Phrase, params ...string) string {
 	return p.In(xerror.Language(ctx), params...)
 }
 
-// wanted describes the values of a type; format is the time_format of gin.
+// wanted describes the valid values of a type. format is the time_format of gin.
 func wanted(ctx context.Context, t reflect.Type, format string) string {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -80,13 +80,13 @@ func wanted(ctx context.Context, t reflect.Type, format string) string {
 		return say(ctx, wantDuration)
 	case jsonNumberType:
 		return say(ctx, wantNumber)
-	case idType: // an integer, but not every one
+	case idType: // not every integer
 		return say(ctx, wantID)
 	}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array, reflect.Interface:
 		if jsonplan.DecodesItself(t) {
-			return say(ctx, wantOther) // its form is its own
+			return say(ctx, wantOther) // the type defines its form
 		}
 	default:
 	}
@@ -102,11 +102,11 @@ func wantedTime(ctx context.Context, format string) string {
 	case "", time.RFC3339, time.RFC3339Nano:
 		return say(ctx, wantTime)
 	default:
-		return say(ctx, wantTimeLike, format) // a layout of Go is an example of itself
+		return say(ctx, wantTimeLike, format) // a Go layout is an example of itself
 	}
 }
 
-// wantedKinds describe the values of most kinds.
+// wantedKinds describes the valid values of most kinds.
 var wantedKinds = map[reflect.Kind]phrase.Phrase{
 	reflect.Bool: wantBool, reflect.String: wantString, reflect.Float32: wantNumber,
 	reflect.Float64: wantNumber,
@@ -116,7 +116,7 @@ var wantedKinds = map[reflect.Kind]phrase.Phrase{
 	reflect.Struct: wantObject, reflect.Map: wantObject, reflect.Interface: wantObject,
 }
 
-// wantedKind describes the values of a type by its kind.
+// wantedKind describes the valid values of a type by its kind.
 func wantedKind(ctx context.Context, t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Int8, reflect.Int16, reflect.Int32:

@@ -1,12 +1,12 @@
-// Package xvalid validates structs with the rules of their binding tags and says what is
-// wrong in English or Chinese.
+// Package xvalid validates structs by their binding tags. Error messages are in English
+// or Chinese.
 //
-// There is one validator in a process: it is built on first use, and xreg installs it as
-// gin's, so that gin's own binding and this package follow the same rules. Beside the
-// rules of github.com/go-playground/validator it knows strict_url, strict_uuid,
+// Each process has one validator. It is created on first use, and xreg installs it in
+// gin, so that the bindings of gin and this package follow the same rules. In addition to
+// the rules of github.com/go-playground/validator, it supports strict_url, strict_uuid,
 // alphanum_underscore, regexp, enum_int, enum_string, enum_float and snowflake.
 //
-// A value that was refused appears in no message, error text or log line of this package.
+// Messages, errors and log lines of this package never contain a rejected value.
 package xvalid
 
 import (
@@ -15,36 +15,36 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// Validate checks value against its binding tags.
+// Validate checks value by its binding tags.
 //
-// A struct, a pointer to one, and the elements of a slice or array are checked; nil and
-// everything else passes, as with gin. The error is a validator.ValidationErrors, or a
-// *RuleError if a tag itself is wrong. It is safe for concurrent use.
+// It checks a struct, a pointer to a struct, and the elements of a slice or array. It
+// accepts nil and all other values, as gin does. The error is a
+// validator.ValidationErrors, or a *RuleError if a tag is invalid. Validate is safe for
+// concurrent use.
 func Validate(ctx context.Context, value any) error {
 	return load().validate(ctx, value)
 }
 
-// Engine returns the validator itself, for what RegisterValidation does not cover:
-// aliases, struct-level rules, custom types. Like every change of a validator, that
-// belongs before the first validation.
+// Engine returns the underlying validator, for aliases, struct-level rules and custom
+// types. Change it only before the first validation.
 func Engine() *validator.Validate { return load().validator }
 
 // RegisterValidation adds a rule with its message in English and Chinese, or replaces the
-// rule of that name. In a message {0} stands for the field and {1} for the tag's
-// parameter.
+// rule with that name. In a message, {0} is the field and {1} is the parameter of the
+// tag.
 //
-// It may be called at any time and from any goroutine; calling it twice is harmless. A
-// struct type that has been validated keeps the rules it had, except that a rule which
-// was added here follows its replacement.
+// It is safe for concurrent use and may be called repeatedly. A struct type that was
+// already validated keeps its rules, except that replaced rules that were added here take
+// effect.
 func RegisterValidation(tag string, fn validator.Func, english, chinese string) error {
 	return load().register(tag, fn, english, chinese)
 }
 
-// GinBinding is the validator in the form in which gin takes it, as binding.Validator.
-// The zero value is ready to use, and builds nothing before its first call.
+// GinBinding adapts the validator to binding.Validator of gin. The zero value is ready to
+// use and creates the validator at its first call.
 type GinBinding struct{}
 
-// ValidateStruct is Validate without a context.
+// ValidateStruct calls Validate with context.Background().
 func (GinBinding) ValidateStruct(value any) error { return Validate(context.Background(), value) }
 
 // Engine returns the *validator.Validate.

@@ -177,7 +177,7 @@ func TestRefusedParameters(t *testing.T) {
 			"id:type",
 		},
 		{
-			"path value", uri("id", "1", "name", secret), xerror.ParameterError, "name may hold",
+			"path value", uri("id", "1", "name", secret), xerror.ParameterError, "name may contain",
 			"name:alphanum_underscore",
 		},
 		{

@@ -1,5 +1,4 @@
-// Command hello installs the validator and never uses it, as a program without requests
-// to check does.
+// Command hello installs the validator and does not use it.
 package main
 
 import (
