@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 )
 
-func TestXDBLeasesRunTheWork(t *testing.T) {
+func TestXDBLeases(t *testing.T) {
 	t.Parallel()
 	ctx := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv())).Context()
 	ran := false
@@ -21,13 +21,13 @@ func TestXDBLeasesRunTheWork(t *testing.T) {
 		return ctx.Err()
 	}
 	once := func() error {
-		leases, err := xdb.Leases(xdb.MustGetDB(ctx)) // leases live as long as the database
+		leases, err := xdb.Leases(xdb.MustGetDB(ctx)) // leases are valid until the database is closed
 		if err != nil {
 			return err
 		}
 		return leases.Do(ctx, "nightly-report",
 			30*time.Second, func(ctx context.Context, _ *xlease.Lease) error {
-				return report(ctx) // ctx ends where the lease is lost
+				return report(ctx) // ctx is canceled when the lease is lost
 			})
 	}
 	if err := once(); err != nil || !ran {

@@ -24,32 +24,32 @@ func xleaseContext(t *testing.T) (context.Context, *xlease.Leases) {
 	return context.WithValue(xhelperQuiet(), xctx.LeasesKey, leases), leases
 }
 
-// sendReport sends the report unless another replica is at it.
+// sendReport sends the report unless another replica sends it.
 func sendReport(ctx context.Context, send func(ctx context.Context) error) error {
 	leases := xlease.MustGetLeases(ctx)
 
 	err := leases.Do(ctx, "nightly-report",
 		30*time.Second, func(ctx context.Context, _ *xlease.Lease) error {
-			return send(ctx) // ctx ends when the lease is lost
+			return send(ctx) // ctx is canceled when the lease is lost
 		})
 	if errors.Is(err, xlease.ErrHeld) {
-		return nil // another replica is at it
+		return nil // another replica sends the report
 	}
 	return err
 }
 
-// holdReport does something as the only one.
+// holdReport calls work while it holds the lease.
 func holdReport(ctx context.Context, leases *xlease.Leases, work func() error) error {
 	lease, err := leases.Lease(ctx, "nightly-report", 30*time.Second)
 	if err != nil {
 		return err
 	}
-	defer lease.Release(ctx) //nolint:errcheck // the record ends by itself
+	defer lease.Release(ctx) //nolint:errcheck // the record expires
 
 	return work()
 }
 
-func TestReportIsSentByOne(t *testing.T) {
+func TestXLease_Do(t *testing.T) {
 	t.Parallel()
 	ctx, leases := xleaseContext(t)
 	sent := 0
@@ -62,45 +62,45 @@ func TestReportIsSentByOne(t *testing.T) {
 	}
 	err := holdReport(ctx, leases, func() error { return sendReport(ctx, send) })
 	if err != nil || sent != 1 {
-		t.Errorf("while another holds the lease: %v, sent %d times; want nothing", err, sent)
+		t.Errorf("while another caller holds the lease: %v, sent %d times; want nil and 1", err, sent)
 	}
 	if err := sendReport(ctx, send); err != nil || sent != 2 {
 		t.Errorf("after the release: %v, sent %d times; want twice", err, sent)
 	}
 }
 
-func TestThreeExportsHaveSlots(t *testing.T) {
+func TestXLease_Slots(t *testing.T) {
 	t.Parallel()
 	ctx, leases := xleaseContext(t)
-	taken := map[int]bool{}
+	slots := map[int]bool{}
 	for range 3 {
 		lease, err := leases.Lease(ctx, "export",
 			time.Minute, xlease.WithSlots(0, 3), xlease.WithWait())
 		if err != nil {
 			t.Fatal(err)
 		}
-		taken[lease.Slot()] = true
+		slots[lease.Slot()] = true
 	}
-	if !taken[0] || !taken[1] || !taken[2] {
-		t.Errorf("slots = %v, want 0, 1 and 2", taken)
+	if !slots[0] || !slots[1] || !slots[2] {
+		t.Errorf("slots = %v, want 0, 1 and 2", slots)
 	}
 }
 
-// setPosition writes how far a stream was read, for the latest holder only.
+// setPosition stores the position in a stream for the latest holder only.
 func setPosition(
 	ctx context.Context, db *gorm.DB, lease *xlease.Lease, stream string, offset int64,
 ) error {
-	// positions has a column token that begins with 0.
+	// The column token of positions is initially 0.
 	result := db.WithContext(ctx).Exec(
 		"UPDATE positions SET offset_at = ?, token = ? WHERE stream = ? AND token <= ?",
 		offset, lease.Token(), stream, lease.Token())
 	if result.Error == nil && result.RowsAffected == 0 {
-		return xlease.ErrLost // somebody with a later token has written
+		return xlease.ErrLost // a holder with a later token has written
 	}
 	return result.Error
 }
 
-func TestTokenKeepsALateHolderOut(t *testing.T) {
+func TestXLease_Token(t *testing.T) {
 	t.Parallel()
 	ctx, leases := xleaseContext(t)
 	db, err := xdb.Open(ctx, xdb.Options{
@@ -131,9 +131,9 @@ func TestTokenKeepsALateHolderOut(t *testing.T) {
 		}
 	}
 	if err := setPosition(ctx, db, held[1], "orders", 7); err != nil {
-		t.Errorf("the second holder: %v", err)
+		t.Errorf("second holder: %v", err)
 	}
 	if err := setPosition(ctx, db, held[0], "orders", 5); !errors.Is(err, xlease.ErrLost) {
-		t.Errorf("the first holder: %v, want ErrLost", err)
+		t.Errorf("first holder: %v, want ErrLost", err)
 	}
 }

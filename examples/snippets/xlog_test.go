@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// UserService is the logic of users.
+// UserService implements the operations on users.
 type UserService struct{}
 
 var log = xlog.WithName(xlog.NamedSERV)
@@ -22,11 +22,11 @@ func (s *UserService) Register(ctx context.Context, name, password string) {
 	log.Info(ctx, "user registered", slog.String("user", name), slog.String("password", password))
 }
 
-// xlogUsers stands for a repository.
+// xlogUsers is a fake repository.
 type xlogUsers struct{}
 
-// Find finds nobody.
-func (xlogUsers) Find(context.Context, int64) error { return errors.New("nobody") }
+// Find always fails.
+func (xlogUsers) Find(context.Context, int64) error { return errors.New("user not found") }
 
 func xlogFind(ctx context.Context, repo xlogUsers, id int64, header http.Header) error {
 	err := xlog.WithName(xlog.NamedREPO).Trace(ctx, "User.Find", func(ctx context.Context) error {
@@ -42,19 +42,19 @@ func xlogAccess(ctx context.Context, start time.Time, agent string) {
 	})
 }
 
-func TestLinesAreWrittenAsThePageSays(t *testing.T) {
+func TestXLog_Lines(t *testing.T) {
 	t.Parallel()
 	var buffer bytes.Buffer
 	engine, err := xlog.New(xlog.Config{Writer: &buffer, Format: xlog.FormatJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := xlog.NewContext(t.Context(), engine) // every logger writes there with this context
+	ctx := xlog.NewContext(t.Context(), engine) // with ctx, every logger writes to engine
 
 	new(UserService).Register(ctx, "ann", "hunter2")
 	if err := xlogFind(ctx, xlogUsers{}, 7,
 		http.Header{"Authorization": {"Bearer abc"}}); err == nil {
-		t.Error("somebody was found")
+		t.Error("xlogFind returned no error")
 	}
 	xlogAccess(ctx, time.Now(), "curl")
 	for _, want := range []string{
@@ -63,12 +63,12 @@ func TestLinesAreWrittenAsThePageSays(t *testing.T) {
 		`"msg":"request","method":"GET","path":"/api/v1/user/1","route":"/api/v1/user/:id","status":200`,
 	} {
 		if !strings.Contains(buffer.String(), want) {
-			t.Errorf("the log has no %s:\n%s", want, &buffer)
+			t.Errorf("the log does not contain %s:\n%s", want, &buffer)
 		}
 	}
 }
 
-// xlogEngine is what a program without xreg does at its start.
+// xlogEngine configures logging in a program without xreg.
 func xlogEngine(run func(engine *xlog.Engine) error) error {
 	config, err := xlog.ConfigFromEnv()
 	if err != nil {
@@ -80,17 +80,17 @@ func xlogEngine(run func(engine *xlog.Engine) error) error {
 	}
 	restore := xlog.SetDefault(engine)
 	defer restore()
-	defer engine.Close() //nolint:errcheck // nobody would read it
+	defer engine.Close() //nolint:errcheck // the program exits
 
 	return run(engine)
 }
 
-func TestEngineIsMadeFromTheEnvironment(t *testing.T) {
+func TestXLog_ConfigFromEnv(t *testing.T) {
 	t.Setenv("LOG_DIR", "none")
 	t.Setenv("LOG_LEVEL", "error")
 	if err := xlogEngine(func(engine *xlog.Engine) error {
 		if log.Enabled(t.Context(), slog.LevelWarn) || !log.Enabled(t.Context(), slog.LevelError) {
-			t.Errorf("the level of %v is not that of the environment", engine)
+			t.Errorf("the level of %v differs from LOG_LEVEL", engine)
 		}
 		return nil
 	}); err != nil {

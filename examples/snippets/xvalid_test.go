@@ -31,12 +31,12 @@ func xvalidBind(c *gin.Context) {
 	}
 	var request Pair
 	if xvalid.HandleValidationError(c, c.ShouldBindJSON(&request)) {
-		return // reported once; ResponseMiddleware answers
+		return // ResponseMiddleware writes the response
 	}
-	xresult.SuccessHasData(c, "taken", request)
+	xresult.SuccessHasData(c, "accepted", request)
 }
 
-func TestInvalidPairIsRefused(t *testing.T) {
+func TestXValid(t *testing.T) {
 	t.Parallel()
 	if err := xvalidCheck(t.Context()); err == nil || err.GetErrorCode() != xerror.BodyError {
 		t.Errorf("xvalidCheck = %v, want BODY_ERROR", err)
