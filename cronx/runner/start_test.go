@@ -111,7 +111,7 @@ func TestASingleRunIsRefusedWhereNobodyDecides(t *testing.T) {
 		{
 			name: "the application's, of one process",
 			ctx:  context.WithValue(t.Context(), xctx.LeasesKey, own),
-			want: "the leases are those of memory, between all of one process",
+			want: "the leases are those of memory (scope: process)",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestOneProcessNeedsNoBackend(t *testing.T) {
 			t.Error(err)
 		}
 		y.check(t, bubble.Add(time.Minute), bubble.Add(4*time.Minute), time.Minute)
-		if !strings.Contains(out.String(), "between all of one process") {
+		if !strings.Contains(out.String(), "(scope: process)") {
 			t.Errorf("log = %s, want it to say between whom is decided", out)
 		}
 	})

@@ -149,7 +149,7 @@ func TestDatabaseOfTheRunnersOptionsLeavesTheIDNode(t *testing.T) {
 	}
 	node, _ := xsnowflake.GetNode(reg.Init.Ctx)
 	before := node.Source()
-	if !strings.HasSuffix(before, "between all of one host") {
+	if !strings.HasSuffix(before, "(scope: host)") {
 		t.Errorf("node ID from %s, want a file: there is no database yet", before)
 	}
 	prepared := false

@@ -347,7 +347,7 @@ func TestLeases_Close(t *testing.T) {
 
 func TestLeases_String(t *testing.T) {
 	l, _ := newLeases(t)
-	if got, want := l.String(), "memory, between all of one process"; got != want {
+	if got, want := l.String(), "memory (scope: process)"; got != want {
 		t.Errorf("String = %q, want %q", got, want)
 	}
 	if !l.Capabilities().Durable {

@@ -94,7 +94,7 @@ func (l *Leases) Capabilities() driver.Capabilities { return l.backend.Capabilit
 // String describes the backend and its scope.
 func (l *Leases) String() string {
 	t := l.backend.Capabilities()
-	return fmt.Sprintf("%s, between all of one %s", t.Name, t.Scope)
+	return fmt.Sprintf("%s (scope: %s)", t.Name, t.Scope)
 }
 
 // Prepare creates what the backend needs for leases, such as its table. Without Prepare,

@@ -90,7 +90,7 @@ func TestFromEnv(t *testing.T) {
 			if err := n.Lease(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if want := "a lease in " + dir + ", between all of one host"; n.Source() != want ||
+			if want := "a lease in " + dir + " (scope: host)"; n.Source() != want ||
 				!n.HostLocal() {
 				t.Errorf("source = %q, host local %t; want %q and true",
 					n.Source(), n.HostLocal(), want)

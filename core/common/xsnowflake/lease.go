@@ -87,7 +87,7 @@ func (n *Node) acquire() (*tenure, error) {
 			return t, n.localError(err)
 		}
 		if held {
-			err = fmt.Errorf("%w: all %d are held in %s (stop one, set %s and %s%s)",
+			err = fmt.Errorf("%w: all %d are held in %s: stop one, set %s and %s%s",
 				ErrNoSlot, n.slotCount,
 				n.leases, xenv.SnowflakeDatacenterID, xenv.SnowflakeNodeID, moreNodes(n.slotCount))
 		}
@@ -168,7 +168,7 @@ func (n *Node) joinLayout(ctx context.Context) error {
 	_, _ = fmt.Fprint(sum, layout) // Fprint does not fail
 	err := n.leases.Join(ctx, layoutName, fmt.Sprintf("layout-%016x", sum.Sum64()), n.ttl)
 	if errors.Is(err, xlease.ErrHeld) {
-		return fmt.Errorf("%w: %s=%s here, another one in %s (all replicas use the same; after a change, stop all and wait for %s)",
+		return fmt.Errorf("%w: %s=%s here, another layout in %s: use one layout for all replicas; to change it, stop all replicas for %s",
 			errOtherLayout, layoutKey, n.layout.Name, n.leases, n.ttl)
 	}
 	return err

@@ -48,7 +48,7 @@ func TestNode_Lease_Layout(t *testing.T) {
 			start := time.Now()
 			_, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), wide())
 			if err == nil || !strings.Contains(err.Error(),
-				"SNOWFLAKE_LAYOUT=wide here, another one in memory") || !aboutTTL(start) {
+				"SNOWFLAKE_LAYOUT=wide here, another layout in memory") || !aboutTTL(start) {
 				t.Errorf("Lease = %v after %v, want an error with the variable after %v",
 					err, time.Since(start), ttl)
 			}

@@ -160,11 +160,11 @@ func TestNode_Generate(t *testing.T) {
 
 			<-time.After(xsnowflake.CatchUp + 2*time.Millisecond)
 			if got := n.TimeOf(n.MustGenerate()); !got.Equal(time.Now()) {
-				t.Errorf("after a pause time of the id = %v, want %v", got, time.Now())
+				t.Errorf("time of an id after a pause = %v, want %v", got, time.Now())
 			}
 			<-time.After(5 * time.Millisecond)
 			if got := n.TimeOf(n.MustGenerate()); !got.Equal(time.Now()) {
-				t.Errorf("below the limit time of the id = %v, want %v", got, time.Now())
+				t.Errorf("time of an id below the limit = %v, want %v", got, time.Now())
 			}
 		})
 	})

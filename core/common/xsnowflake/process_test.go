@@ -190,8 +190,8 @@ func TestNode_Processes(t *testing.T) {
 			t.Fatal("the 65th process leased a node ID")
 		}
 		want := "xsnowflake: every node ID is held: all 64 are held in " + dir +
-			", between all of one host" +
-			" (stop one, set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or set SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024)"
+			" (scope: host)" +
+			": stop one, set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or set SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024"
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %q, want %q", err, want)
 		}

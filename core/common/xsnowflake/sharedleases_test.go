@@ -81,11 +81,11 @@ func TestNode_SharedLeases(t *testing.T) {
 			_, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), xsnowflake.WithDatacenterID(2),
 				bubbleEpoch())
 			if !errors.Is(err, xsnowflake.ErrNoSlot) || !strings.Contains(err.Error(),
-				"all 8 are held in memory, between all of one process") {
+				"all 8 are held in memory (scope: process)") {
 				t.Errorf("Lease = %v, want ErrNoSlot with the number and the backend", err)
 			}
 			if got, want := first.Source(),
-				"a lease in memory, between all of one process"; got != want {
+				"a lease in memory (scope: process)"; got != want {
 				t.Errorf("Source = %q, want %q", got, want)
 			}
 			<-time.After(time.Hour)

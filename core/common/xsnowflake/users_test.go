@@ -71,7 +71,7 @@ func TestFromEnv_DefaultDirectory_Users(t *testing.T) {
 		Gid: 65533,
 	}}
 	if err := p.run(t); err == nil || !strings.Contains(err.Error(), "all 64 are held") {
-		t.Errorf("a third user: %v, want that all slots are used", err)
+		t.Errorf("third user: %v, want an error that all slots are held", err)
 	}
 }
 

@@ -200,7 +200,7 @@ func TestNew_NodeID(t *testing.T) {
 		want       string
 	}{
 		{name: "environment", node: "3", want: "SNOWFLAKE_NODE_ID"},
-		{name: "lease", want: "a lease in " + dir + ", between all of one host"},
+		{name: "lease", want: "a lease in " + dir + " (scope: host)"},
 		{
 			name: "option", opts: []xsnowflake.Option{xsnowflake.WithNodeID(3)},
 			want: "xoption.WithSnowflake: a given node ID",
