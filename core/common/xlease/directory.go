@@ -114,7 +114,7 @@ func (f *directory) lock(ctx context.Context) (*flock.Flock, error) {
 		err = f.lockOwnFile()
 	}
 	if err != nil {
-		_ = lock.Close() // err is more important
+		_ = lock.Close()
 		return nil, fmt.Errorf("xlease: lease directory: %w", err)
 	}
 	return lock, nil
@@ -170,7 +170,6 @@ func removeAbandoned(path string) bool {
 	return true
 }
 
-// exited reports whether the process of owner has exited.
 func (f *directory) exited(owner string) bool {
 	return owner != f.owner && removeAbandoned(f.path(owner+aliveSuffix))
 }
@@ -208,7 +207,6 @@ func (f *directory) createDir() error {
 	return err
 }
 
-// open opens a file of records, and creates it if it is missing.
 func (f *directory) open(path string) (*os.File, error) {
 	if err := f.createIfMissing(path); err != nil {
 		return nil, err

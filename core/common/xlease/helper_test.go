@@ -46,7 +46,6 @@ func (l *logBuffer) String() string {
 	return l.buf.String()
 }
 
-// captureLog returns the buffer that receives the log of the test.
 func captureLog(t *testing.T) *logBuffer {
 	t.Helper()
 	out := &logBuffer{}
@@ -62,7 +61,6 @@ func captureLog(t *testing.T) *logBuffer {
 	return out
 }
 
-// acquire acquires a lease that must be free.
 func acquire(
 	t *testing.T, l *xlease.Leases, name string, opts ...xlease.LeaseOption,
 ) *xlease.Lease {

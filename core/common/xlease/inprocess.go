@@ -24,14 +24,12 @@ func InProcess(now func() time.Time) driver.Backend {
 	}
 }
 
-// process is a storage in memory.
 type process struct {
 	mu    sync.Mutex
 	names map[string]*group
 	swept int64
 }
 
-// group is the records of one name.
 type group struct {
 	start int64
 	slots map[int]record

@@ -27,8 +27,8 @@ type Lease struct {
 	calling  chan struct{} // full during a call to the backend; see lock
 	released bool          // released at the backend; guarded by calling
 
-	ctx    context.Context         // canceled with ErrLost or ErrReleased
-	cancel context.CancelCauseFunc // cancels ctx
+	ctx    context.Context // canceled with ErrLost or ErrReleased
+	cancel context.CancelCauseFunc
 
 	// guards the fields below and the cancellation of ctx; never held during a call
 	mu    sync.Mutex
@@ -202,7 +202,6 @@ func (l *Lease) extend(until deadline) bool {
 	return true
 }
 
-// holding returns the record of the lease for the backend.
 func (l *Lease) holding() driver.Holding {
 	h := l.h
 	h.Mark = l.mark.Load()

@@ -17,7 +17,6 @@ type local struct {
 	now          func() int64 // microseconds
 }
 
-// storage stores the records of names.
 type storage interface {
 	// with calls do with exclusive access to the records of a name.
 	with(ctx context.Context, name string, now int64, do func(rs records) error) error

@@ -4,5 +4,4 @@ package xlease
 
 import "syscall"
 
-// noFollow makes opening a symbolic link fail.
 const noFollow = syscall.O_NOFOLLOW

@@ -14,7 +14,6 @@ import (
 // need not outlive the host.
 const blockSize = 256
 
-// fileRecords are the records of one name in a directory.
 type fileRecords struct {
 	dir   *directory
 	file  *os.File

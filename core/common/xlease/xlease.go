@@ -159,7 +159,7 @@ func (l *Leases) Lease(
 			return lease, nil
 		case r.wait && errors.Is(err, ErrHeld):
 			held = err
-		case held != nil && ctx.Err() != nil: // during the retry
+		case held != nil && ctx.Err() != nil:
 			return nil, errors.Join(held, context.Cause(ctx))
 		default:
 			return nil, err
@@ -176,7 +176,6 @@ const (
 	maxPoll = 500 * time.Millisecond
 )
 
-// newRequest reports every invalid option.
 func newRequest(name string, ttl time.Duration, opts []LeaseOption) (request, error) {
 	r := request{Request: driver.Request{
 		Name: name, Count: 1,

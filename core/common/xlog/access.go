@@ -117,7 +117,6 @@ func appendMember(b []byte, key, value string) []byte {
 	return appendText(append(b, key...), value)
 }
 
-// appendFailure appends the error of a request or a call.
 func appendFailure(b []byte, code int, message string) []byte {
 	if code != 0 {
 		b = strconv.AppendInt(append(b, `,"error_code":`...), int64(code), 10)

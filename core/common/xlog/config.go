@@ -70,7 +70,6 @@ type Config struct {
 	Clock func() time.Time
 }
 
-// noDir is the value of LOG_DIR that disables files.
 const noDir = "none"
 
 // ConfigFromEnv reads LOG_LEVEL, LOG_FORMAT, LOG_DIR, LOG_MAX_SIZE, LOG_MAX_AGE,
@@ -127,7 +126,6 @@ const (
 	fileMode fs.FileMode = 0o640
 )
 
-// file returns the rotating writer for c.Dir.
 func (c Config) file() *timberjack.Logger {
 	compression := "none"
 	if c.Compress {

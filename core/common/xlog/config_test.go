@@ -10,7 +10,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// clearEnv unsets every log variable for the test.
 func clearEnv(t *testing.T) {
 	for _, name := range []string{
 		"LOG_LEVEL", "LOG_FORMAT", "LOG_DIR", "LOG_MAX_SIZE", "LOG_MAX_AGE", "LOG_MAX_BACKUPS",

@@ -61,14 +61,12 @@ func AddMaskedKeys(keys ...string) {
 	}
 }
 
-// maskWith returns the masking set of a new engine with additional keys.
 func maskWith(keys []string) *masking.Set {
 	maskMu.Lock()
 	defer maskMu.Unlock()
 	return mask.With(keys)
 }
 
-// engineKey is the context key of the engine.
 type engineKey struct{}
 
 // NewContext returns a context that directs lines of every logger to e. Parallel tests
@@ -81,7 +79,6 @@ func NewContext(ctx context.Context, e *Engine) context.Context {
 	return context.WithValue(ctx, engineKey{}, e)
 }
 
-// contextEngine returns the engine in ctx, or nil.
 func contextEngine(ctx context.Context) *Engine {
 	if !contextEngines.Load() || ctx == nil {
 		return nil

@@ -106,7 +106,6 @@ func (ln *line) close(key string, group line) {
 	}
 }
 
-// key returns the key of an attribute in the line.
 func (ln *line) key(key string) string {
 	taken := false
 	switch key {

@@ -77,7 +77,6 @@ func (e *Engine) Handler() slog.Handler { return &handler{LogNamedLogger: e.With
 // to the console only. A second call does nothing. Close does not close Config.Writer.
 func (e *Engine) Close() error { return e.sink.close() }
 
-// emit writes one line with the current time.
 func (e *Engine) emit(ctx context.Context, level slog.Level, name, msg string, attrs []slog.Attr) {
 	ln := e.line()
 	ln.addHead(xctx.RequestID(ctx), e.clock(), level, name, msg)

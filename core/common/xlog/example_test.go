@@ -39,7 +39,7 @@ func ExampleNew() {
 	}
 	restore := xlog.SetDefault(engine)
 	defer restore()
-	defer func() { _ = engine.Close() }() // close the engine last
+	defer func() { _ = engine.Close() }()
 	// Output:
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// handler is the slog.Handler of a named logger. The logger may be nil.
 type handler struct {
 	*LogNamedLogger
 

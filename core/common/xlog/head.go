@@ -72,7 +72,6 @@ var lastSecond atomic.Pointer[second]
 
 const decimals = "0123456789"
 
-// appendTime appends t as RFC 3339 in UTC with milliseconds.
 func appendTime(dst []byte, t time.Time) []byte {
 	unix := t.Unix()
 	s := lastSecond.Load()

@@ -15,7 +15,6 @@ import (
 // noon is the time of every captured line.
 var noon = time.Date(2025, 3, 4, 12, 0, 0, 123_456_789, time.UTC)
 
-// recorder records each Write as a string.
 type recorder struct {
 	mu     sync.Mutex
 	writes []string
@@ -91,7 +90,6 @@ func console(c *xlog.Config) { c.Format = xlog.FormatConsole }
 
 var errBoom = errors.New("boom")
 
-// compact returns v as JSON, for comparisons.
 func compact(tb testing.TB, v any) string {
 	tb.Helper()
 	var buf bytes.Buffer

@@ -18,7 +18,6 @@ type levelName struct {
 	name  string
 }
 
-// levelNames are the names of levels in LOG_LEVEL and in lines.
 var levelNames = []levelName{
 	{slog.LevelDebug, "debug"},
 	{slog.LevelInfo, "info"},

@@ -21,7 +21,6 @@ const (
 	benchTook   = 1234567 * time.Nanosecond
 )
 
-// requestContext returns the context of a request with an ID.
 func requestContext(tb testing.TB) context.Context {
 	tb.Helper()
 	r := xctx.NewRequest(tb.Context(), nil)

@@ -59,7 +59,6 @@ func writeLines(e *xlog.Engine, name string, n int) {
 	}
 }
 
-// writer is a process that is ready to write.
 type writer struct {
 	cmd *exec.Cmd
 	in  io.Writer

@@ -26,8 +26,8 @@ import (
 type sink struct {
 	out        io.Writer      // safe for concurrent writes
 	outlet     *outlet.Outlet // equals out if out may block, else nil
-	console    bool           // out receives FormatConsole, not FormatJSON
-	color      bool           // color FormatConsole
+	console    bool           // format out as FormatConsole
+	color      bool           // with colors
 	file       atomic.Pointer[rotate.File]
 	fileFailed atomic.Bool // the last write to the file failed
 
@@ -65,7 +65,6 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// buffers are reused to encode lines.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // maxPooled limits the buffers in the pool, so that one long line does not retain its

@@ -245,7 +245,6 @@ func TestConfig_Format_Pipe(t *testing.T) {
 	decode(t, string(buf[:n]))
 }
 
-// render returns what a terminal shows for a line of JSON.
 func render(color bool, line string) string {
 	return string(terminal.AppendLine(nil, []byte(line), color))
 }

@@ -24,7 +24,6 @@ const (
 	escapeLetters = "\"\\bfnrt"      // the letters of these escapes, in the same order
 )
 
-// appendEscaped appends s with JSON escapes.
 func appendEscaped(dst []byte, s string) []byte {
 	kept := 0 // bytes of s that are copied to dst
 	for i := range len(s) {

@@ -21,7 +21,7 @@ import (
 )
 
 // LogNamedLogger writes lines under a name. At each call it uses the engine of the
-// context (see NewContext), else its own engine, else the default engine, so a package
+// context (see NewContext), else its own engine, else the default engine. So a package
 // variable may store a logger before logging is configured. A nil *LogNamedLogger writes
 // lines without a name.
 type LogNamedLogger struct {
@@ -98,7 +98,6 @@ func (l *LogNamedLogger) Log(
 	}
 }
 
-// target returns the engine for this call.
 func (l *LogNamedLogger) target(ctx context.Context) *Engine {
 	if e := contextEngine(ctx); e != nil {
 		return e

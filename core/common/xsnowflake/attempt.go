@@ -11,7 +11,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// retryPause is the pause between two attempts to replace a lost node ID.
 const retryPause = time.Second
 
 // attempt is an attempt to lease a node ID, the first one or a replacement. Callers share

@@ -15,7 +15,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// fileNode leases one of 8 node IDs.
 func fileNode(t *testing.T, dir string, opts ...xsnowflake.Option) (*xsnowflake.Node, error) {
 	t.Helper()
 	t.Setenv("SNOWFLAKE_LEASE_DIR", dir)

@@ -128,7 +128,6 @@ func TestSnowflakeID(t *testing.T) {
 	})
 }
 
-// invalidTexts are not ids.
 var invalidTexts = []struct{ name, text string }{
 	{name: "empty", text: ""},
 	{name: "blank", text: " "},

@@ -19,10 +19,8 @@ type Layout struct {
 // field is a range of bits in an id. A field without bits is always 0.
 type field struct{ shift, bits uint8 }
 
-// of returns the value of the field in an id.
 func (f field) of(id uint64) int64 { return int64(id >> f.shift & (1<<f.bits - 1)) }
 
-// values returns the number of values of the field.
 func (f field) values() int { return 1 << f.bits }
 
 // epoch is the epoch of all predefined layouts: 2023-07-24 16:00:00 UTC.

@@ -21,7 +21,6 @@ const LeaseName = "snowflake"
 // ErrNoSlot means that every node ID is held.
 var ErrNoSlot = errors.New("xsnowflake: every node ID is held")
 
-// errOtherLayout means that processes with another layout hold node IDs.
 var errOtherLayout = errors.New("xsnowflake: id nodes with another layout share the backend")
 
 const (
@@ -138,7 +137,7 @@ func (n *Node) tryAcquire() (*tenure, error) {
 		leaseLog.Notice(ctx, "no record of former node ID holders: the first ids wait",
 			slog.Duration("at_most", unrecorded+skew))
 	}
-	if !n.local { // irrelevant to other hosts
+	if !n.local {
 		leaseLog.Info(ctx, "node ID leased",
 			slog.Int("slot", lease.Slot()), slog.String("in", n.leases.String()))
 	}

@@ -62,7 +62,6 @@ func (s *fakeBackend) set(change func(s *fakeBackend)) {
 	change(s)
 }
 
-// counts returns the numbers of leases and renewals and the released slots.
 func (s *fakeBackend) counts() (leases, renewals int, released []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +104,6 @@ func (s *fakeBackend) Release(_ context.Context, h driver.Holding) (bool, error)
 	return true, nil
 }
 
-// leases returns the option to lease from b.
 func leases(b driver.Backend) xsnowflake.Option {
 	return xsnowflake.WithLeases(xlease.New(b), fakeTTL)
 }

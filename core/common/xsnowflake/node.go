@@ -24,7 +24,6 @@ var errExhausted = errors.New("xsnowflake: too many callers are waiting for ids"
 // the node ID that the backend may not have recorded (see Node.Prepare). It is temporary.
 var ErrWaiting = errors.New("xsnowflake: the first ids wait for a possible former holder of the node ID")
 
-// errGene means that the layout of the node does not have the gene.
 var errGene = errors.New("xsnowflake: the gene is out of range")
 
 // catchUp is how many milliseconds a saturated gene may be behind the clock. The time of
@@ -51,8 +50,8 @@ type Node struct {
 	ttl                  time.Duration
 	firstSlot, slotCount int
 
-	closeCtx    context.Context         // canceled by Close with ErrClosed
-	closeCancel context.CancelCauseFunc // cancels closeCtx
+	closeCtx    context.Context // canceled by Close with ErrClosed
+	closeCancel context.CancelCauseFunc
 
 	stateMu     sync.Mutex              // held while the tenure changes or closeCtx is canceled
 	lastAttempt atomic.Pointer[attempt] // to lease the node ID
@@ -164,7 +163,6 @@ func (n *Node) ensureUsable(ctx context.Context, t *tenure, ms int64) error {
 	}
 }
 
-// wait sleeps until the clock reaches the millisecond ms.
 func (n *Node) wait(ms int64) error {
 	bound := time.Duration(n.clock.maxBehind)
 	for start := time.Now(); ; {

@@ -31,7 +31,6 @@ func (m *manualClock) Add(d time.Duration) {
 	m.now = m.now.Add(d)
 }
 
-// checkDistinct fails the test if an id occurs twice.
 func checkDistinct(t *testing.T, ids []xsnowflake.SnowflakeID) {
 	t.Helper()
 	sorted := slices.Sorted(slices.Values(ids))
@@ -65,7 +64,7 @@ func TestNode_Generate(t *testing.T) {
 			wg.Go(func() {
 				ids := make([]xsnowflake.SnowflakeID, each)
 				for i := 0; i < each; i++ {
-					if i%100 == 0 { // batches in between
+					if i%100 == 0 {
 						if err := n.NextN(ids[i:i+50], xsnowflake.GeneUser); err != nil {
 							t.Error(err)
 						}

@@ -132,7 +132,6 @@ func FromEnv(opts ...Option) (*Node, error) {
 	return NewNode(all...)
 }
 
-// validate reports every invalid option.
 func (c *config) validate() error {
 	if c.layout.sequence.bits == 0 {
 		return errors.New("xsnowflake: the id layout is empty (accepted: LayoutDefault, another predefined layout, or a copy)")

@@ -44,7 +44,6 @@ func runNode(string) {
 	_ = n.Close()
 }
 
-// process is a child process with its own node.
 type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -86,7 +85,6 @@ func (p *process) run(t *testing.T) error {
 	return nil
 }
 
-// start is prepare and run.
 func start(t *testing.T, env ...string) (*process, error) {
 	t.Helper()
 	p := prepare(t, env...)
@@ -125,7 +123,7 @@ func TestNode_Processes(t *testing.T) {
 			}
 			all = append(all, p)
 		}
-		for _, p := range all { // concurrently
+		for _, p := range all {
 			p.request(each)
 		}
 		slots := map[int]bool{}

@@ -18,7 +18,6 @@ import (
 
 const ttl = 30 * time.Second
 
-// newLeases returns leases on a fake backend.
 func newLeases(t *testing.T) (*xlease.Leases, *leasetest.Backend) {
 	t.Helper()
 	b := &leasetest.Backend{Backend: xlease.InProcess(nil)}

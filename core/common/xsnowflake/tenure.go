@@ -40,10 +40,10 @@ const markSlack = skew + time.Second
 // All tenures of a process share the sequences, which only increase.
 type tenure struct {
 	slot    int
-	bits    uint64        // the slot, shifted to its position
-	from    int64         // the first allowed millisecond
-	lease   *xlease.Lease // nil if the node ID is configured
-	pending bool          // the first id leases the node ID
+	bits    uint64 // the slot, shifted to its position
+	from    int64  // the first allowed millisecond
+	lease   *xlease.Lease
+	pending bool // the first id leases the node ID
 
 	limit    atomic.Int64 // the first millisecond that is not allowed
 	deadline atomic.Int64 // the monotonic reading at which the tenure expires
@@ -104,7 +104,7 @@ func (n *Node) renew(ctx context.Context, t *tenure, ms int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ms > 0 && ms < t.limit.Load() && t.lease.Err() == nil {
-		return nil // another goroutine has renewed it
+		return nil
 	}
 	if err := n.joinLayout(ctx); err != nil {
 		if errors.Is(err, errOtherLayout) {
@@ -167,7 +167,6 @@ func (n *Node) release(t *tenure) error {
 	return nil
 }
 
-// lastMillis returns the latest millisecond of all genes.
 func (n *Node) lastMillis() int64 {
 	last := uint64(0)
 	for i := range n.sequences {

@@ -55,10 +55,8 @@ type nestedField struct {
 	dives int // levels of slices and maps with validated elements
 }
 
-// rulesOf caches the rules of validated struct types.
 var rulesOf jsonplan.Cache[reflect.Type, *structRules]
 
-// findRules returns the rules of a struct type.
 func findRules(t reflect.Type) *structRules {
 	found := &structRules{}
 	for f := range t.Fields() {
@@ -123,7 +121,7 @@ func (s *survey) visit(v reflect.Value, dives, depth int) {
 		if dives > 0 {
 			s.visitElements(v, dives-1, depth+1)
 		}
-	default: // no nested values
+	default:
 	}
 }
 

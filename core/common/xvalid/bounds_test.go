@@ -23,9 +23,9 @@ type (
 		Other map[string][]links `binding:"omitempty,dive,dive"`
 	}
 	family struct {
-		Name     string    `binding:"required"`
-		Parent   *family   `binding:"-"`
-		Children []*family // not validated
+		Name     string  `binding:"required"`
+		Parent   *family `binding:"-"`
+		Children []*family
 	}
 	loop *loop
 )

@@ -165,7 +165,6 @@ func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error
 	return all
 }
 
-// elementError is a failure in an element of a slice or array.
 type elementError struct {
 	validator.FieldError
 	index string // in brackets, including the indexes of outer lists

@@ -109,7 +109,6 @@ func (m *messages) set(lang, tag, text string) error {
 		})
 }
 
-// render returns the message for a failure of the field.
 func (m *messages) render(lang string, fe validator.FieldError, field string) string {
 	key := messageKey{
 		lang: lang, tag: fe.Tag(), actual: fe.ActualTag(), param: fe.Param(), field: field,

@@ -61,7 +61,6 @@ func (p *parameters[T]) get(field, tag, parameter string) T {
 
 func (p *parameters[T]) check(field, tag, parameter string) { p.get(field, tag, parameter) }
 
-// of returns the parameter of the rule that is being applied.
 func (p *parameters[T]) of(fl validator.FieldLevel) T {
 	return p.get(fl.StructFieldName(), fl.GetTag(), fl.Param())
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
-// ownRules are the rules that this package adds to the validator.
 var ownRules = []struct {
 	tag              string
 	fn               validator.Func
@@ -57,7 +56,6 @@ func text(fl validator.FieldLevel) string {
 	return fl.Field().String()
 }
 
-// fails is a rule that every value fails.
 func fails(validator.FieldLevel) bool { return false }
 
 func alphanumUnderscore(fl validator.FieldLevel) bool { return consistsOf(text(fl), "_") }

@@ -66,7 +66,6 @@ func TestSupplement(t *testing.T) {
 	}
 }
 
-// isRule reports whether the validator has a rule.
 func isRule(v *validator.Validate, tag string) (known bool) {
 	defer func() {
 		if p, ok := recover().(string); ok {

@@ -93,7 +93,6 @@ func wanted(ctx context.Context, t reflect.Type, format string) string {
 	return wantedKind(ctx, t)
 }
 
-// wantedTime describes the times of a time_format of gin.
 func wantedTime(ctx context.Context, format string) string {
 	if unit, ok := unixUnits[strings.ToLower(format)]; ok {
 		return say(ctx, wantUnix, say(ctx, unit))
@@ -106,7 +105,6 @@ func wantedTime(ctx context.Context, format string) string {
 	}
 }
 
-// wantedKinds describes the valid values of most kinds.
 var wantedKinds = map[reflect.Kind]phrase.Phrase{
 	reflect.Bool: wantBool, reflect.String: wantString, reflect.Float32: wantNumber,
 	reflect.Float64: wantNumber,
@@ -116,7 +114,6 @@ var wantedKinds = map[reflect.Kind]phrase.Phrase{
 	reflect.Struct: wantObject, reflect.Map: wantObject, reflect.Interface: wantObject,
 }
 
-// wantedKind describes the valid values of a type by its kind.
 func wantedKind(ctx context.Context, t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Int8, reflect.Int16, reflect.Int32:

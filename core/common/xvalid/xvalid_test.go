@@ -207,7 +207,7 @@ func TestRegisterValidation_Concurrency(t *testing.T) {
 				}
 			}
 		})
-		wg.Go(func() { // the shared engine
+		wg.Go(func() {
 			if err := xvalid.Validate(context.Background(),
 				item{}); len(xvalid.Failures(t.Context(), err)) != 1 {
 				t.Errorf("Validate = %v, want one failure", err)

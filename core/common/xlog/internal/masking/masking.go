@@ -26,7 +26,6 @@ type Set struct {
 	decided [512]atomic.Pointer[decision]
 }
 
-// decision reports whether the values of a key are masked.
 type decision struct {
 	key    string
 	masked bool
@@ -98,7 +97,7 @@ func (m *Set) masks(k *letters, n int) bool {
 	})
 }
 
-// hasWord reports whether the first n letters have a word of the set or its isPlural as
+// hasWord reports whether the first n letters have a word of the set or its plural as
 // suffix.
 func (m *Set) hasWord(k *letters, n int) bool {
 	return m.hasLastWord(k, n) || k.hasSuffix(n, endWords, false) ||
@@ -106,7 +105,7 @@ func (m *Set) hasWord(k *letters, n int) bool {
 }
 
 // hasLastWord reports whether the last word of the first n letters is in the set, or its
-// isPlural.
+// plural.
 func (m *Set) hasLastWord(k *letters, n int) bool {
 	return k.hasSuffix(n, m.last, true) || k.isPlural(n) && k.hasSuffix(n-1, m.last, true)
 }
@@ -145,7 +144,6 @@ func (k *letters) hasSuffix(n int, words []string, whole bool) bool {
 	})
 }
 
-// isPlural reports whether the last of the first n letters is an s.
 func (k *letters) isPlural(n int) bool { return n > 0 && k.text[n-1] == 's' }
 
 func isUpper(b byte) bool     { return 'A' <= b && b <= 'Z' }

@@ -50,7 +50,6 @@ func New(out io.Writer, dropped func(lines int64) []byte) *Outlet {
 	return o
 }
 
-// queuedLine is a line and its waiting caller.
 type queuedLine struct {
 	text  []byte
 	next  *queuedLine
@@ -139,7 +138,6 @@ func (q *queuedLine) settle(state int32) {
 	}
 }
 
-// writeQueue writes until the queue is empty.
 func (o *Outlet) writeQueue() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

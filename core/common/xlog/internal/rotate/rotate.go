@@ -14,7 +14,6 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// maxWriters is the maximum number of processes that write to one directory.
 const maxWriters = 64
 
 var errTooManyWriters = fmt.Errorf("%d other processes write to this directory", maxWriters)
@@ -97,5 +96,4 @@ func (f *File) start(now time.Time) error {
 	return err
 }
 
-// day returns the number of days since 1970 in UTC.
 func day(t time.Time) int64 { return t.Unix() / int64(24*time.Hour/time.Second) }

@@ -17,7 +17,6 @@ type field struct {
 	value []byte // JSON
 }
 
-// text returns the decoded value.
 func (f field) text() string { return jsonline.Unquote(f.value) }
 
 // format returns the value as shown on a terminal: a string as a word, a duration with
@@ -34,7 +33,6 @@ func (f field) format() string {
 
 var durationKeys = []string{"took", "duration", "wait", "elapsed", "latency"}
 
-// isDuration reports whether Plinth uses the key for durations.
 func (f field) isDuration() bool {
 	return slices.Contains(durationKeys, f.lastKey()) || strings.HasSuffix(f.key, "_ms")
 }

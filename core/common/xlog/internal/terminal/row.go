@@ -15,14 +15,12 @@ const (
 	cyan  = "36"
 )
 
-// row is a line under construction.
 type row struct {
 	text  []byte
 	width int // in columns
 	color bool
 }
 
-// put appends colored text.
 func (r *row) put(color, text string) {
 	r.width += columns(text)
 	if r.color && color != plain {

@@ -98,7 +98,6 @@ func (r *row) fields(attrs []field) (stack string) {
 	return stack
 }
 
-// appendStack appends the lines of a stack trace.
 func appendStack(dst []byte, stack string) []byte {
 	if stack == "" {
 		return dst
