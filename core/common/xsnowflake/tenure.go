@@ -104,7 +104,7 @@ func (n *Node) renew(ctx context.Context, t *tenure, ms int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ms > 0 && ms < t.limit.Load() && t.lease.Err() == nil {
-		return nil
+		return nil // another goroutine has renewed it
 	}
 	if err := n.joinLayout(ctx); err != nil {
 		if errors.Is(err, errOtherLayout) {

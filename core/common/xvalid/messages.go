@@ -68,13 +68,15 @@ func (s *fallbackTranslator) T(key any, params ...string) (string, error) {
 }
 
 func newMessages(v *validator.Validate) *messages {
-	inEnglish := &fallbackTranslator{ut.New(localeEnglish.New()).GetFallback(),
-		fieldMark + " is not valid"}
+	inEnglish := &fallbackTranslator{
+		ut.New(localeEnglish.New()).GetFallback(), fieldMark + " is not valid",
+	}
 	inChinese := &fallbackTranslator{ut.New(localeChinese.New()).GetFallback(), fieldMark + "无效"}
 	m := &messages{
 		validator: v,
-		translators: map[string]*fallbackTranslator{xerror.English: inEnglish,
-			xerror.Chinese: inChinese},
+		translators: map[string]*fallbackTranslator{
+			xerror.English: inEnglish, xerror.Chinese: inChinese,
+		},
 		rendered: map[messageKey]string{},
 	}
 	err := errors.Join(
@@ -104,8 +106,8 @@ func (m *messages) set(lang, tag, text string) error {
 	return m.validator.RegisterTranslation(tag, m.translators[lang],
 		func(t ut.Translator) error { return t.Add(tag, text, true) },
 		func(t ut.Translator, fe validator.FieldError) string {
-			text, _ := t.T(tag, fieldMark, fe.Param()) // T does not fail
-			return text
+			message, _ := t.T(tag, fieldMark, fe.Param()) // T does not fail
+			return message
 		})
 }
 
