@@ -33,8 +33,9 @@ func TestNode_Clock(t *testing.T) {
 			t.Errorf("CheckHealth = %v, want ErrClock", err)
 		}
 		clock.Add(4 * time.Second)
-		if err := n.NextN(make([]xsnowflake.SnowflakeID, 1), 0); !errors.Is(err,
-			xsnowflake.ErrClock) {
+		if err := n.NextN(
+			make([]xsnowflake.SnowflakeID, 1), 0,
+		); !errors.Is(err, xsnowflake.ErrClock) {
 			t.Errorf("NextN 6 s back = %v, want ErrClock", err)
 		}
 		clock.Add(2 * time.Second) // 4 s back, which is tolerated

@@ -152,8 +152,8 @@ func TestParseSnowflakeID(t *testing.T) {
 	t.Run("rejects invalid text", func(t *testing.T) {
 		for _, tc := range invalidTexts {
 			t.Run(tc.name, func(t *testing.T) {
-				if got, err := xsnowflake.ParseSnowflakeID(tc.text); !errors.Is(err,
-					xsnowflake.ErrInvalidID) || got != 0 {
+				got, err := xsnowflake.ParseSnowflakeID(tc.text)
+				if !errors.Is(err, xsnowflake.ErrInvalidID) || got != 0 {
 					t.Errorf("ParseSnowflakeID = %v, %v, want 0, ErrInvalidID", got, err)
 				}
 			})

@@ -255,8 +255,9 @@ func TestNode_Mark(t *testing.T) {
 					got)
 			}
 			s.set(func(s *fakeBackend) { s.minMark = time.Now().Add(time.Minute) })
-			if _, err := leasedNode(t, leases(s), bubbleEpoch()); !errors.Is(err,
-				xsnowflake.ErrClock) {
+			if _, err := leasedNode(
+				t, leases(s), bubbleEpoch(),
+			); !errors.Is(err, xsnowflake.ErrClock) {
 				t.Errorf("Lease a minute behind = %v, want ErrClock", err)
 			}
 			if _, _, released := s.counts(); len(released) != 1 {

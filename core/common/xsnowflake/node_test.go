@@ -222,8 +222,9 @@ func TestNode_Generate(t *testing.T) {
 			!strings.Contains(err.Error(), "64 (accepted: 0 to 63)") {
 			t.Errorf("Generate(64) = %v, want ErrGene with the range", err)
 		}
-		if err := n.NextN(make([]xsnowflake.SnowflakeID, 2), 64); !errors.Is(err,
-			xsnowflake.ErrGene) {
+		if err := n.NextN(
+			make([]xsnowflake.SnowflakeID, 2), 64,
+		); !errors.Is(err, xsnowflake.ErrGene) {
 			t.Errorf("NextN = %v, want ErrGene", err)
 		}
 		defer func() {

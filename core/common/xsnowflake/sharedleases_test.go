@@ -161,9 +161,8 @@ func TestNode_SharedLeases(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, s := newLeases(t)
 			s.Set(func(s *leasetest.Backend) { s.Down = true })
-			if _, err := leasedNode(t, xsnowflake.WithLeases(l, ttl),
-				bubbleEpoch()); !errors.Is(err,
-				leasetest.ErrDown) {
+			_, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), bubbleEpoch())
+			if !errors.Is(err, leasetest.ErrDown) {
 				t.Errorf("Lease = %v, want the error of the backend", err)
 			}
 			s.Set(func(s *leasetest.Backend) { s.Down = false })

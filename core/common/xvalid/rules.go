@@ -27,8 +27,8 @@ var ownRules = []struct {
 	},
 	{"strict_uuid", strictUUID, "{0} must be a valid UUID", "{0}必须是有效的 UUID"},
 	{
-		"alphanum_underscore",
-		alphanumUnderscore, "{0} may contain only letters, digits and underscores",
+		"alphanum_underscore", alphanumUnderscore,
+		"{0} may contain only letters, digits and underscores",
 		"{0}只能包含字母、数字和下划线",
 	},
 	{"regexp", matchesPattern, "{0} does not have the required format", "{0}不符合要求的格式"},
