@@ -31,7 +31,7 @@ func (a *application) GetRequestMetadata(
 	ctx context.Context, _ ...string,
 ) (map[string]string, error) {
 	if own, ok := metadata.FromOutgoingContext(ctx); ok &&
-		(meta.Holds(own, keyAccessID) || meta.Holds(own, keySecret)) {
+		(meta.Has(own, keyAccessID) || meta.Has(own, keySecret)) {
 		return nil, nil
 	}
 	return a.pairs, nil

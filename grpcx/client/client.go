@@ -63,7 +63,7 @@ func DialOptions(options ...Option) ([]grpc.DialOption, error) {
 //
 // The status is its cause, so status.Code and errors.Is see what they saw before. io.EOF,
 // the end of a stream, is no failure: ask for it first.
-func FromError(err error) *xerror.Error { return rpcstatus.From(err) }
+func FromError(err error) *xerror.Error { return rpcstatus.FromStatus(err) }
 
 // RequestID returns the id under which a failed call was made, for a report to whoever
 // runs the service: that of the service's answer, or the one that Dial's connection gave

@@ -63,13 +63,13 @@ func (c *courier) load(ctx context.Context) (_ context.Context, id string) {
 	own, _ := metadata.FromOutgoingContext(ctx)
 	var room [6]string
 	pairs := room[:0]
-	if text := languages(ctx); text != "" && !meta.Holds(own, keyLanguage) {
+	if text := languages(ctx); text != "" && !meta.Has(own, keyLanguage) {
 		pairs = append(pairs, constant.MetadataAcceptLanguage.String(), text)
 	}
-	if c.source != "" && !meta.Holds(own, keySource) {
+	if c.source != "" && !meta.Has(own, keySource) {
 		pairs = append(pairs, constant.MetadataRequestSource.String(), c.source)
 	}
-	if !meta.Holds(own, keyID) {
+	if !meta.Has(own, keyID) {
 		known := xctxutil.GetRequestKey(ctx)
 		if !xctx.ValidID(known) { // servers take no other
 			id = newID()
@@ -86,11 +86,11 @@ func (c *courier) load(ctx context.Context) (_ context.Context, id string) {
 
 // The keys that a caller may have put into the outgoing metadata himself.
 var (
-	keyLanguage = meta.Spell(constant.MetadataAcceptLanguage)
-	keySource   = meta.Spell(constant.MetadataRequestSource)
-	keyID       = meta.Spell(constant.MetadataRequestUUID)
-	keyAccessID = meta.Spell(constant.MetadataAppAccessID)
-	keySecret   = meta.Spell(constant.MetadataAppSecretKey)
+	keyLanguage = meta.NewKey(constant.MetadataAcceptLanguage)
+	keySource   = meta.NewKey(constant.MetadataRequestSource)
+	keyID       = meta.NewKey(constant.MetadataRequestUUID)
+	keyAccessID = meta.NewKey(constant.MetadataAppAccessID)
+	keySecret   = meta.NewKey(constant.MetadataAppSecretKey)
 )
 
 func newID() string {

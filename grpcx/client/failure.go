@@ -29,7 +29,7 @@ func failure(method, id string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := rpcstatus.From(err)
+	e := rpcstatus.FromStatus(err)
 	if e == nil {
 		return nil
 	}

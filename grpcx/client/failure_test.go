@@ -56,7 +56,7 @@ func TestAFailedCallIsAnXErrorAndAStatus(t *testing.T) {
 			address, _ := serve(t, &service{
 				unary: func(context.Context, *request) (*response, error) { return nil, tc.fail },
 				bidi: func(stream *bidi) error {
-					return rpcstatus.Of((*stream).Context(), tc.fail)
+					return rpcstatus.ToStatus((*stream).Context(), tc.fail)
 				},
 			}, loopback)
 			testClient := dial(t, address)
@@ -249,7 +249,7 @@ func TestARequestIDIsFoundInTheErrorOfACall(t *testing.T) {
 	quiet(t)
 	address, _ := serve(t, &service{
 		unary: func(ctx context.Context, _ *request) (*response, error) {
-			return nil, rpcstatus.Of(ctx, xerror.New(xerror.NotExist, ""))
+			return nil, rpcstatus.ToStatus(ctx, xerror.New(xerror.NotExist, ""))
 		},
 	}, loopback)
 	const id = "3f1c-of-a-user"

@@ -42,6 +42,6 @@ func (errorLines) Write(line []byte) (int, error) {
 		}
 	}
 	xlog.WithName(xlog.NamedGRPC).Error(context.Background(), "grpc-go",
-		slog.String("error", rpcstatus.Cut(string(bytes.TrimSpace(text)))))
+		slog.String("error", rpcstatus.TruncateForLog(string(bytes.TrimSpace(text)))))
 	return len(line), nil
 }

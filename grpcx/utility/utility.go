@@ -21,7 +21,7 @@ import (
 // own. Blank is what has nothing but white space in it. Where no value is left the error
 // is NotExist, whose message names the key; values never appear in it.
 func ExtractMetadata(ctx context.Context, key constant.Metadata) (string, *xerror.Error) {
-	if value := first(ctx, meta.Spell(key)); value != "" {
+	if value := first(ctx, meta.NewKey(key)); value != "" {
 		return value, nil
 	}
 	return "", xerror.New(xerror.NotExist,
@@ -33,14 +33,14 @@ func ExtractMetadata(ctx context.Context, key constant.Metadata) (string, *xerro
 // proves nothing.
 func Source(ctx context.Context) string { return first(ctx, requestSource) }
 
-var requestSource = meta.Spell(constant.MetadataRequestSource)
+var requestSource = meta.NewKey(constant.MetadataRequestSource)
 
 // RequestUUID returns the request id of the call, or "" outside of calls. It is the
 // client's where that was valid, else the server's; the client reads it in the trailer.
 func RequestUUID(ctx context.Context) string { return xctxutil.GetRequestKey(ctx) }
 
 // first is meta.First of what came with the call.
-func first(ctx context.Context, key meta.Spellings) string {
+func first(ctx context.Context, key meta.Key) string {
 	if ctx == nil {
 		return ""
 	}

@@ -44,7 +44,7 @@ func lists(err error) bool {
 		multi multiError
 		field fieldError
 	)
-	return !rpcstatus.Absent(err) && (errors.As(err, &multi) || errors.As(err, &field))
+	return !rpcstatus.IsNil(err) && (errors.As(err, &multi) || errors.As(err, &field))
 }
 
 // findings returns what err says of fields, at most xvalid.MaxFailures, and the index of
@@ -65,7 +65,7 @@ type finder struct {
 
 // add adds what err says of the message at path.
 func (f *finder) add(err error, path string, depth int) {
-	if rpcstatus.Absent(err) || depth > maxDepth {
+	if rpcstatus.IsNil(err) || depth > maxDepth {
 		return
 	}
 	switch e := err.(type) { //nolint:errorlint // walks the tree itself
@@ -124,7 +124,7 @@ func (f *finder) addText(err error, path string) {
 	if code := xerror.From(err).GetErrorCode(); code != xerror.ServerInternalError {
 		text = code.Message(f.language)
 	} else {
-		text = rpcstatus.Clean(err.Error())
+		text = rpcstatus.Text(err.Error())
 	}
 	f.list = append(f.list, xvalid.FieldError{Field: path, Tag: TagInvalid, Message: text})
 }

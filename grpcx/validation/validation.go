@@ -47,7 +47,7 @@ const wholeList = 64 << 10
 // is no part of the message and not logged.
 func Methods(ctx context.Context, request any) error {
 	err := ask(request)
-	if rpcstatus.Absent(err) {
+	if rpcstatus.IsNil(err) {
 		return nil
 	}
 	return objection(ctx, err)
@@ -58,7 +58,7 @@ func ask(request any) error {
 	all, hasAll := request.(interface{ ValidateAll() error })
 	first, hasFirst := request.(interface{ Validate() error })
 	switch {
-	case !hasAll && !hasFirst, rpcstatus.Absent(request):
+	case !hasAll && !hasFirst, rpcstatus.IsNil(request):
 		return nil
 	case hasAll && (!hasFirst || !isLarge(request)):
 		return all.ValidateAll()
@@ -82,7 +82,7 @@ func Join(checks ...Check) Check {
 	checks = slices.Clone(checks)
 	return func(ctx context.Context, request any) error {
 		for _, check := range checks {
-			if err := check(ctx, request); !rpcstatus.Absent(err) {
+			if err := check(ctx, request); !rpcstatus.IsNil(err) {
 				return err
 			}
 		}
@@ -115,7 +115,7 @@ func objection(ctx context.Context, err error) error {
 	}
 	return refuse(ctx, []xvalid.FieldError{{
 		Tag:     TagInvalid,
-		Message: rpcstatus.Clean(err.Error()),
+		Message: rpcstatus.Text(err.Error()),
 	}}, noHead, err)
 }
 
@@ -146,7 +146,7 @@ const noHead = -1
 
 // refuse is Refuse with the index of the failure that becomes the message, or noHead.
 func refuse(ctx context.Context, list []xvalid.FieldError, head int, cause error) *xerror.Error {
-	if rpcstatus.Absent(cause) {
+	if rpcstatus.IsNil(cause) {
 		cause = nil
 	}
 	list = slices.Clone(list[:min(len(list), xvalid.MaxFailures)])
@@ -170,9 +170,9 @@ func refuse(ctx context.Context, list []xvalid.FieldError, head int, cause error
 func summary(f xvalid.FieldError) string {
 	name := f.Field[strings.LastIndexByte(f.Field, '.')+1:]
 	if name == "" || strings.HasPrefix(f.Message, name) {
-		return rpcstatus.Clean(f.Message)
+		return rpcstatus.Text(f.Message)
 	}
-	return rpcstatus.Clean(f.Field + ": " + f.Message)
+	return rpcstatus.Text(f.Field + ": " + f.Message)
 }
 
 // phrase is a text in English and in Chinese.

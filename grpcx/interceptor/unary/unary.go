@@ -62,7 +62,7 @@ func Recover() grpc.UnaryServerInterceptor { return call.Unary(call.Recover, cal
 // service. One that returns neither a response nor an error has not let the call in: that
 // is DEVELOPER_ERROR.
 func Middleware() grpc.UnaryServerInterceptor {
-	return call.Unary(call.Middleware|call.Answer, call.Config{})
+	return call.Unary(call.Middleware|call.RequireResponse, call.Config{})
 }
 
 // Validate refuses a request whose method Validate, or ValidateAll, returns an error, and

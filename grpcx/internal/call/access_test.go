@@ -20,163 +20,212 @@ import (
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-func TestEachCallHasOneLine(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		err     error
-		status  string
-		level   string
-		code    any
-		message any
-	}{
-		{name: "OK", status: "OK", level: "info"},
-		{
-			name: "not found", err: xerror.New(xerror.NotFound, "no such user"), status: "NOT_FOUND",
-			level: "warn", code: 40400.0, message: "no such user",
-		},
-		{
-			name: "unknown", err: errors.New(secret), status: "INTERNAL", level: "info",
-			code: 50000.0, message: "Something went wrong on our side",
-		},
-		{
-			name: "a plain status", err: status.Error(codes.Unavailable, secret),
-			status: "UNAVAILABLE", level: "error", message: secret,
-		},
-		{
-			name: "a code that gRPC does not define", err: status.Error(99, secret), status: "OTHER",
-			level: "warn", message: secret,
-		},
-		{
-			name: "cancelled", err: context.Canceled, status: "CANCELLED", level: "info",
-			code: any(float64(xerror.Canceled.GetCode())),
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			inAllKinds(t, call.Config{}, between{},
-				func(f *fixture, do func(context.Context) *answer) {
-					f.does(func(context.Context) error { return tc.err })
-					do(with(f.Context(), "x-request-source", "shop"))
-					line := f.log.Only("call")
-					if line["status"] != tc.status || line["level"] != tc.level ||
-						line["name"] != "GRPC" || line["source"] != "shop" ||
-						line["client_ip"] != "127.0.0.1" {
-						f.Errorf("line = %v, want %s at level %s", line, tc.status, tc.level)
+func TestAccessLog(t *testing.T) {
+	t.Run("logs each call once", func(t *testing.T) {
+		for _, tc := range []struct {
+			name    string
+			err     error
+			status  string
+			level   string
+			code    any
+			message any
+		}{
+			{name: "OK", status: "OK", level: "info"},
+			{
+				name: "not found",
+				err:  xerror.New(xerror.NotFound, "no such user"), status: "NOT_FOUND",
+				level: "warn", code: 40400.0, message: "no such user",
+			},
+			{
+				name: "unknown", err: errors.New(secret), status: "INTERNAL", level: "info",
+				code: 50000.0, message: "Something went wrong on our side",
+			},
+			{
+				name: "a plain status", err: status.Error(codes.Unavailable, secret),
+				status: "UNAVAILABLE", level: "error", message: secret,
+			},
+			{
+				name: "a code that gRPC does not define",
+				err:  status.Error(99, secret), status: "OTHER",
+				level: "warn", message: secret,
+			},
+			{
+				name: "canceled", err: context.Canceled, status: "CANCELLED", level: "info",
+				code: any(float64(xerror.Canceled.GetCode())),
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				inAllKinds(t, call.Config{}, appInterceptors{},
+					func(f *fixture, do func(context.Context) *outcome) {
+						f.does(func(context.Context) error { return tc.err })
+						do(with(f.Context(), "x-request-source", "shop"))
+						line := f.log.Only("call")
+						if line["status"] != tc.status || line["level"] != tc.level ||
+							line["name"] != "GRPC" || line["source"] != "shop" ||
+							line["client_ip"] != "127.0.0.1" {
+							f.Errorf("line = %v, want %s at level %s", line, tc.status, tc.level)
+						}
+						if line["error_code"] != tc.code || tc.message != nil &&
+							line["error_message"] != tc.message {
+							f.Errorf("line = %v, want code %v and %v", line, tc.code, tc.message)
+						}
+						failed := tc.status == "INTERNAL" || tc.status == "UNAVAILABLE"
+						if n := strings.Count(f.log.String(), `"level":"error"`); n > 1 ||
+							(n == 1) != failed {
+							f.Errorf("%d lines at level error, failed is %t:\n%s", n, failed, f.log)
+						}
+						if took, ok := line["duration_ms"].(float64); !ok || took <= 0 {
+							f.Errorf("duration_ms = %v", line["duration_ms"])
+						}
+					})
+			})
+		}
+	})
+
+	t.Run("logs UNAVAILABLE at info during shutdown", func(t *testing.T) {
+		life := xhook.New()
+		app := xhook.NewContext(t.Context(), life)
+		inAllKinds(t, call.Config{App: app}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				f.does(func(context.Context) error {
+					life.BeginDrain()
+					return xerror.New(xerror.ServiceUnavailable, "the service is stopping")
+				})
+				do(f.Context())
+				if line := f.log.Only("call"); line["status"] != "UNAVAILABLE" ||
+					line["level"] != "info" {
+					f.Errorf("line = %v, want UNAVAILABLE at level info", line)
+				}
+			})
+	})
+
+	t.Run("counts the messages of a stream", func(t *testing.T) {
+		methods := []struct {
+			name           string
+			call           func(f *fixture) error
+			method, stream string
+			received, sent any
+		}{
+			{
+				name: "unary", method: unaryMethod,
+				call: func(f *fixture) error { return unaryOf(f.Context(), f.client).err },
+			},
+			{
+				name:   "server",
+				method: pb.TestService_ServerStream_FullMethodName, stream: "server",
+				received: 1.0, sent: 3.0,
+				call: func(f *fixture) error {
+					stream, err := f.client.ServerStream(f.Context(), &pb.TestRequest{})
+					return errors.Join(err, drain(stream.Recv))
+				},
+			},
+			{
+				name:   "client",
+				method: pb.TestService_ClientStream_FullMethodName, stream: "client",
+				received: 2.0, sent: 1.0,
+				call: func(f *fixture) error {
+					stream, err := f.client.ClientStream(f.Context())
+					err = errors.Join(err, stream.Send(&pb.TestRequest{}),
+						stream.Send(&pb.TestRequest{}))
+					_, last := stream.CloseAndRecv()
+					return errors.Join(err, last)
+				},
+			},
+			{
+				name: "bidi", method: bidiMethod, stream: "bidi", received: 2.0, sent: 3.0,
+				call: func(f *fixture) error {
+					stream, err := f.client.BidiStream(f.Context())
+					return errors.Join(err, stream.Send(&pb.TestRequest{}),
+						stream.Send(&pb.TestRequest{}), stream.CloseSend(), drain(stream.Recv))
+				},
+			},
+		}
+		inAllForms(t, call.Config{}, appInterceptors{}, func(f *fixture) {
+			three := func(send func(*pb.TestResponse) error) error {
+				return errors.Join(send(&pb.TestResponse{}), send(&pb.TestResponse{}),
+					send(&pb.TestResponse{}))
+			}
+			f.service.OnServer = func(_ *pb.TestRequest,
+				stream grpc.ServerStreamingServer[pb.TestResponse],
+			) error {
+				return three(stream.Send)
+			}
+			f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest,
+				pb.TestResponse],
+			) error {
+				return errors.Join(drain(stream.Recv), stream.SendAndClose(&pb.TestResponse{}))
+			}
+			f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
+				pb.TestResponse],
+			) error {
+				return errors.Join(drain(stream.Recv), three(stream.Send))
+			}
+			for _, m := range methods {
+				f.Run(m.name, func(t *testing.T) {
+					inner := &fixture{
+						T: t, log: calltest.Record(t), service: f.service,
+						client: f.client,
 					}
-					if line["error_code"] != tc.code || tc.message != nil &&
-						line["error_message"] != tc.message {
-						f.Errorf("line = %v, want code %v and %v", line, tc.code, tc.message)
+					if err := m.call(inner); err != nil {
+						t.Fatal(err)
 					}
-					failed := tc.status == "INTERNAL" || tc.status == "UNAVAILABLE"
-					if n := strings.Count(f.log.String(), `"level":"error"`); n > 1 ||
-						(n == 1) != failed {
-						f.Errorf("%d lines at level error, failed is %t:\n%s", n, failed, f.log)
-					}
-					if took, ok := line["duration_ms"].(float64); !ok || took <= 0 {
-						f.Errorf("duration_ms = %v", line["duration_ms"])
+					line := inner.log.Only("call")
+					stream, _ := line["stream"].(string)
+					if line["method"] != m.method || stream != m.stream ||
+						line["received"] != m.received || line["sent"] != m.sent ||
+						line["status"] != "OK" {
+						t.Errorf("line = %v, want %+v", line, m)
 					}
 				})
-		})
-	}
-}
-
-func TestUnavailableIsNoFailureWhileTheApplicationStops(t *testing.T) {
-	life := xhook.New()
-	app := xhook.NewContext(t.Context(), life)
-	inAllKinds(t, call.Config{App: app}, between{},
-		func(f *fixture, do func(context.Context) *answer) {
-			f.does(func(context.Context) error {
-				life.StartDrain()
-				return xerror.New(xerror.ServiceUnavailable, "the service is stopping")
-			})
-			do(f.Context())
-			if line := f.log.Only("call"); line["status"] != "UNAVAILABLE" ||
-				line["level"] != "info" {
-				f.Errorf("line = %v, want UNAVAILABLE at level info", line)
 			}
 		})
-}
+	})
 
-func TestLineOfAStreamCountsItsMessages(t *testing.T) {
-	methods := []struct {
-		name           string
-		call           func(f *fixture) error
-		method, stream string
-		received, sent any
-	}{
-		{
-			name: "unary", method: unaryMethod,
-			call: func(f *fixture) error { return unaryOf(f.Context(), f.client).err },
-		},
-		{
-			name: "server", method: pb.TestService_ServerStream_FullMethodName, stream: "server",
-			received: 1.0, sent: 3.0,
-			call: func(f *fixture) error {
-				stream, err := f.client.ServerStream(f.Context(), &pb.TestRequest{})
-				return errors.Join(err, drain(stream.Recv))
-			},
-		},
-		{
-			name: "client", method: pb.TestService_ClientStream_FullMethodName, stream: "client",
-			received: 2.0, sent: 1.0,
-			call: func(f *fixture) error {
-				stream, err := f.client.ClientStream(f.Context())
-				err = errors.Join(err, stream.Send(&pb.TestRequest{}),
-					stream.Send(&pb.TestRequest{}))
-				_, last := stream.CloseAndRecv()
-				return errors.Join(err, last)
-			},
-		},
-		{
-			name: "bidi", method: bidiMethod, stream: "bidi", received: 2.0, sent: 3.0,
-			call: func(f *fixture) error {
-				stream, err := f.client.BidiStream(f.Context())
-				return errors.Join(err, stream.Send(&pb.TestRequest{}),
-					stream.Send(&pb.TestRequest{}), stream.CloseSend(), drain(stream.Recv))
-			},
-		},
-	}
-	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
-		three := func(send func(*pb.TestResponse) error) error {
-			return errors.Join(send(&pb.TestResponse{}), send(&pb.TestResponse{}),
-				send(&pb.TestResponse{}))
-		}
-		f.service.OnServer = func(_ *pb.TestRequest,
-			stream grpc.ServerStreamingServer[pb.TestResponse],
-		) error {
-			return three(stream.Send)
-		}
-		f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest,
-			pb.TestResponse],
-		) error {
-			return errors.Join(drain(stream.Recv), stream.SendAndClose(&pb.TestResponse{}))
-		}
-		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
-			pb.TestResponse],
-		) error {
-			return errors.Join(drain(stream.Recv), three(stream.Send))
-		}
-		for _, m := range methods {
-			f.Run(m.name, func(t *testing.T) {
-				inner := &fixture{
-					T: t, log: calltest.Record(t), service: f.service,
-					client: f.client,
-				}
-				if err := m.call(inner); err != nil {
+	t.Run("logs successful health checks at debug", func(t *testing.T) {
+		for _, form := range forms {
+			t.Run(form.name, func(t *testing.T) {
+				server := grpc.NewServer(form.options(call.Config{}, appInterceptors{})...)
+				healthpb.RegisterHealthServer(server, health.NewServer())
+				client := healthpb.NewHealthClient(calltest.Start(t, server))
+				log := calltest.Record(t)
+				if _, err := client.Check(t.Context(), &healthpb.HealthCheckRequest{}); err != nil {
 					t.Fatal(err)
 				}
-				line := inner.log.Only("call")
-				stream, _ := line["stream"].(string)
-				if line["method"] != m.method || stream != m.stream ||
-					line["received"] != m.received || line["sent"] != m.sent ||
-					line["status"] != "OK" {
-					t.Errorf("line = %v, want %+v", line, m)
+				if line := log.Only("call"); line["level"] != "debug" {
+					t.Errorf("line = %v, want level debug", line)
+				}
+				log = calltest.Record(t)
+				if _, err := client.Check(t.Context(),
+					&healthpb.HealthCheckRequest{Service: "unknown"}); status.Code(
+					err) != codes.NotFound {
+					t.Fatal(err)
+				}
+				if line := log.Only("call"); line["level"] != "warn" {
+					t.Errorf("line = %v, want level warn", line)
 				}
 			})
 		}
 	})
+
+	// -
+	t.Run("logs an unrecovered panic", func(t *testing.T) {
+		log := calltest.Record(t)
+		chain := call.Unary(call.Access, call.Config{})
+		defer func() {
+			if recover() != secret {
+				t.Error("the panic was not propagated")
+			}
+			if line := log.Only("call"); line["status"] != "INTERNAL" ||
+				line["error_message"] != "the handler did not return" {
+				t.Errorf("line = %v", line)
+			}
+		}()
+		_, _ = chain(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod},
+			func(context.Context, any) (any, error) { panic(secret) })
+	})
 }
 
-// drain reads to the end.
+// drain receives until an error.
 func drain[M any](receive func() (*M, error)) error {
 	for {
 		if _, err := receive(); errors.Is(err, io.EOF) {
@@ -187,53 +236,10 @@ func drain[M any](receive func() (*M, error)) error {
 	}
 }
 
-func TestSuccessfulHealthChecksAreQuiet(t *testing.T) {
-	for _, form := range forms {
-		t.Run(form.name, func(t *testing.T) {
-			server := grpc.NewServer(form.options(call.Config{}, between{})...)
-			healthpb.RegisterHealthServer(server, health.NewServer())
-			client := healthpb.NewHealthClient(calltest.Start(t, server))
-			log := calltest.Record(t)
-			if _, err := client.Check(t.Context(), &healthpb.HealthCheckRequest{}); err != nil {
-				t.Fatal(err)
-			}
-			if line := log.Only("call"); line["level"] != "debug" {
-				t.Errorf("line = %v, want level debug", line)
-			}
-			log = calltest.Record(t)
-			if _, err := client.Check(t.Context(),
-				&healthpb.HealthCheckRequest{Service: "unknown"}); status.Code(
-				err) != codes.NotFound {
-				t.Fatal(err)
-			}
-			if line := log.Only("call"); line["level"] != "warn" {
-				t.Errorf("line = %v, want level warn", line)
-			}
-		})
-	}
-}
-
-// TestLineOfAPanicThatNobodyRecovers: the panic goes on, and the line is there.
-func TestLineOfAPanicThatNobodyRecovers(t *testing.T) {
-	log := calltest.Record(t)
-	chain := call.Unary(call.Access, call.Config{})
-	defer func() {
-		if recover() != secret {
-			t.Error("the panic did not go on")
-		}
-		if line := log.Only("call"); line["status"] != "INTERNAL" ||
-			line["error_message"] != "the handler did not return" {
-			t.Errorf("line = %v", line)
-		}
-	}()
-	_, _ = chain(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod},
-		func(context.Context, any) (any, error) { panic(secret) })
-}
-
-func TestFlightCountsTheCallsOfEitherKindOnce(t *testing.T) {
+func TestInFlight(t *testing.T) {
 	flight := new(call.InFlight)
 	var seen []int64
-	inAllForms(t, call.Config{InFlight: flight}, between{}, func(f *fixture) {
+	inAllForms(t, call.Config{InFlight: flight}, appInterceptors{}, func(f *fixture) {
 		for _, kind := range kinds {
 			seen = nil
 			f.does(func(context.Context) error {

@@ -26,7 +26,7 @@ func engineAt(tb testing.TB, level slog.Level) *xlog.Engine {
 	return e
 }
 
-// chains are the fused chain in its cases.
+// chains are configurations of the fused chain.
 var chains = []struct {
 	name  string
 	level slog.Level
@@ -45,7 +45,7 @@ var chains = []struct {
 	}, want: 1},
 }
 
-// once returns a call of the fused chain, without a server.
+// once returns a function that runs the fused chain without a server.
 func once(tb testing.TB, level slog.Level, pairs []string) func() {
 	tb.Helper()
 	info := &grpc.UnaryServerInfo{FullMethod: unaryMethod}
@@ -63,9 +63,8 @@ func once(tb testing.TB, level slog.Level, pairs []string) func() {
 	}
 }
 
-// TestChainAllocatesTheCallAndItsID: the call is one allocation, an ID of its own
-// another.
-func TestChainAllocatesTheCallAndItsID(t *testing.T) {
+// The exchange is one allocation, a generated ID another.
+func TestUnary_Allocations(t *testing.T) {
 	for _, tc := range chains {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := testing.AllocsPerRun(1000, once(t, tc.level, tc.pairs)); got > tc.want {
@@ -87,8 +86,8 @@ func BenchmarkChain(b *testing.B) {
 	}
 }
 
-// BenchmarkResponse is what an answer costs: made by hand, made by SuccessWith, and
-// completed by the chain's last part, which here pays for the call's beginning too.
+// BenchmarkResponse compares ways to create a response. The case "completed" includes the
+// start of the call.
 func BenchmarkResponse(b *testing.B) {
 	ctx := incoming(b.Context())
 	complete := call.Unary(call.Respond, call.Config{})

@@ -1,15 +1,13 @@
-// Package call is what the unary and the stream interceptors share: the state of one
-// call, and what is done around it.
+// Package call implements the unary and stream server interceptors.
 //
-// An interceptor is a set of parts, mounted by Unary or Stream: the public interceptors
-// have one part each, the runner's has all of them and costs one interceptor. The parts
-// know of each other through the context, so that a part which is mounted a second time
-// around the same call does nothing; the knowledge lies in the context and in nothing
-// that changes, so that an interceptor in between may call the next one again, also at
-// the same time.
+// An interceptor has a set of features. Each public interceptor has one feature; the
+// runner's interceptor has all of them. The features mounted so far are stored in the
+// context, so a feature that is mounted twice runs once per call. This state is
+// immutable, so an interceptor in appInterceptors may call the next handler repeatedly, even
+// concurrently.
 //
-// Whatever order the parts are mounted in, an error that leaves one is a gRPC status (see
-// package rpcstatus).
+// In any order of the features, each error that an interceptor returns is a gRPC status
+// (see package rpcstatus).
 package call
 
 import (
@@ -26,61 +24,60 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// Part is a set of the things that an interceptor does for a call.
-type Part uint16
+// Features is a set of features of an interceptor.
+type Features uint16
 
-// The parts, outermost first.
+// The features, outermost first.
 const (
-	// Trace gives the call its id and writes it to the trailer.
-	Trace Part = 1 << iota
-	// Context lets the call see what the application's context carries.
+	// Trace assigns the request ID and sends it in the trailer.
+	Trace Features = 1 << iota
+	// Context exposes the values of the application's context.
 	Context
-	// Access writes the line of the access log.
+	// Access writes the access log.
 	Access
-	// Recover turns a panic into an error.
+	// Recover converts panics to errors.
 	Recover
-	// Middleware runs the chain of the call's service.
+	// Middleware runs the middleware of the service.
 	Middleware
-	// Validate checks requests.
+	// Validate validates requests.
 	Validate
-	// Respond completes the response of a unary call.
+	// Respond completes the envelope of a unary response.
 	Respond
-	// Answer refuses to take no response for one, whoever stands inside.
-	Answer
+	// RequireResponse rejects unary calls that return neither a response nor an error.
+	RequireResponse
 
-	// Outer are the parts that stand outside an application's interceptors.
-	Outer = Trace | Context | Access | Recover | Answer
-	// Inner are those that stand inside them. There is a Recover too, for the goroutines
-	// of those in between.
-	Inner = Recover | Middleware | Validate | Respond | Answer
+	// Outer contains the features outside the application's interceptors.
+	Outer = Trace | Context | Access | Recover | RequireResponse
+	// Inner contains the features inside the application's interceptors. It includes
+	// Recover, because those interceptors may start goroutines.
+	Inner = Recover | Middleware | Validate | Respond | RequireResponse
 )
 
-// Config is what the parts need. The zero value is ready to use.
+// Config configures the features. The zero value is ready to use.
 type Config struct {
-	// App is the application's context, for Context.
+	// App is the application's context, used by Context. It may be nil.
 	App context.Context
-	// Log takes the lines of Access. It is the logger GRPC where nil.
+	// Log is the access log. The default is the logger GRPC.
 	Log *xlog.LogNamedLogger
-	// Registry holds the chains of Middleware. Where nil it is that of the outermost
-	// interceptor of the call, and where that has none the default one: so a Middleware
-	// that an application lists itself runs the chains of the server.
+	// Registry contains the middleware chains. The default is the registry of the
+	// outermost interceptor of the call, or else middleware.Default.
 	Registry *middleware.Registry
-	// Checks are those of Validate, after the request's own.
+	// Checks run after the validation methods of the request.
 	Checks []validation.Check
-	// InFlight counts the calls, where it is not nil.
+	// InFlight counts the calls if it is not nil.
 	InFlight *InFlight
 }
 
-// server is a Config made ready.
+// server is an initialized Config.
 type server struct {
 	Config
-	parts Part
-	debug bool
-	check validation.Check // asks the request itself, and then Checks
+	features Features
+	debug    bool
+	check    validation.Check // the methods of the request, then Checks
 }
 
-func newServer(parts Part, c Config) *server {
-	s := &server{Config: c, parts: parts, debug: xctxutil.IsDebug(c.App)}
+func newServer(features Features, c Config) *server {
+	s := &server{Config: c, features: features, debug: xctxutil.IsDebug(c.App)}
 	s.check = validation.Join(append([]validation.Check{validation.Methods}, c.Checks...)...)
 	if s.Log == nil {
 		s.Log = xlog.WithName(xlog.NamedGRPC)
@@ -88,24 +85,24 @@ func newServer(parts Part, c Config) *server {
 	return s
 }
 
-// exchange is one call. It is never reused: the call's context, which is part of it, may
-// outlive it.
+// exchange is one call. It must not be reused: the call's context is part of it and may
+// outlive the call.
 type exchange struct {
 	request xctx.Request
 	origin  layer
-	info    any // of grpc: its address is the call's identity
+	info    any // from grpc; its address identifies the call
 
-	registry *middleware.Registry // of the interceptor that has begun the call; it may be nil
+	registry *middleware.Registry // of the outermost interceptor; may be nil
 
 	preparing sync.Mutex
-	prepared  Part // what the request has been given; once, for its readers take no lock
+	prepared  Features // features applied to request; each is applied once, because readers of request do not lock
 }
 
-// layer is the context of a call from one interceptor inwards.
+// layer is the context of a call inside one interceptor.
 type layer struct {
 	context.Context
-	call  *exchange
-	parts Part // mounted so far
+	call     *exchange
+	features Features // mounted so far
 }
 
 type layerKey struct{}
@@ -118,91 +115,90 @@ func (l *layer) Value(key any) any {
 	return l.Context.Value(key)
 }
 
-// turn is one interceptor's turn at a call; package xhelper has the same server and
-// exchange.
-type turn struct {
+// invocation is the handling of a call by one interceptor. Package xhelper contains the
+// same server and exchange types.
+type invocation struct {
 	*server
 	call     *exchange
-	parts    Part // that are this turn's
+	features Features // features that this interceptor runs
 	returned bool
-	counted  bool // in InFlight
+	counted  bool // counted in InFlight
 }
 
-// enter returns the turn of an interceptor, and the context from there inwards. It begins
-// the call where no interceptor has: info, which grpc makes for each call, tells it from
-// a call around it, whose context a caller in the same process may have passed on.
-func (s *server) enter(ctx context.Context, info any) (turn, context.Context) {
+// enter starts the handling of a call and returns the context for the next handler. It
+// creates the exchange in the outermost interceptor. grpc allocates an info for each
+// call, so info distinguishes the call from an enclosing call of the same process.
+func (s *server) enter(ctx context.Context, info any) (invocation, context.Context) {
 	outer, _ := ctx.Value(layerKey{}).(*layer)
 	if outer == nil || outer.call.info != info {
-		return s.begin(ctx, info)
+		return s.start(ctx, info)
 	}
-	t := turn{server: s, call: outer.call, parts: s.parts &^ outer.parts}
-	if t.parts != 0 {
+	t := invocation{server: s, call: outer.call, features: s.features &^ outer.features}
+	if t.features != 0 {
 		t.count()
 	}
-	// an interceptor in between may have started a goroutine, out of the outer one's
-	// reach
-	t.parts |= s.parts & Recover
+	// An interceptor in appInterceptors may have started a goroutine.
+	t.features |= s.features & Recover
 	if len(s.Checks) > 0 {
-		t.parts |= s.parts & Validate // checks of its own
+		t.features |= s.features & Validate // its own checks
 	}
-	if t.parts == 0 {
+	if t.features == 0 {
 		return t, ctx
 	}
 	t.prepareOnce(ctx)
-	return t, &layer{Context: ctx, call: outer.call, parts: outer.parts | t.parts}
+	return t, &layer{Context: ctx, call: outer.call, features: outer.features | t.features}
 }
 
-// begin begins a call.
-func (s *server) begin(ctx context.Context, info any) (turn, context.Context) {
+// start creates the exchange of a call.
+func (s *server) start(ctx context.Context, info any) (invocation, context.Context) {
 	c := &exchange{info: info, registry: s.Registry}
-	c.origin = layer{Context: ctx, call: c, parts: s.parts}
+	c.origin = layer{Context: ctx, call: c, features: s.features}
 	c.request.Begin(&c.origin, nil)
 	c.request.SetDebug(s.debug)
-	c.prepared = s.parts
-	t := turn{server: s, call: c, parts: s.parts}
-	t.prepare(ctx, t.parts)
+	c.prepared = s.features
+	t := invocation{server: s, call: c, features: s.features}
+	t.prepare(ctx, t.features)
 	t.count()
 	return t, &c.request
 }
 
-// prepare gives the call's request what the parts have for it.
-func (t *turn) prepare(ctx context.Context, parts Part) {
-	if parts&Trace != 0 {
+// prepare applies features to the call's request.
+func (t *invocation) prepare(ctx context.Context, features Features) {
+	if features&Trace != 0 {
 		identify(ctx, &t.call.request)
 	}
-	if parts&Context != 0 && t.App != nil {
-		t.call.request.SetBase(t.App) // the application's, beside the call's own
+	if features&Context != 0 && t.App != nil {
+		t.call.request.SetBase(t.App) // adds the values of the application to those of the call
 		t.call.request.SetDebug(t.debug)
 	}
 }
 
-// prepareOnce is prepare for a call that has begun: an interceptor outside this one may
-// be calling it twice at the same time.
-func (t *turn) prepareOnce(ctx context.Context) {
-	if t.parts&(Trace|Context) == 0 {
+// prepareOnce calls prepare for an existing exchange. An outer interceptor may invoke
+// this one concurrently.
+func (t *invocation) prepareOnce(ctx context.Context) {
+	if t.features&(Trace|Context) == 0 {
 		return
 	}
 	c := t.call
 	c.preparing.Lock()
 	defer c.preparing.Unlock()
-	t.prepare(ctx, t.parts&^c.prepared)
-	c.prepared |= t.parts
+	t.prepare(ctx, t.features&^c.prepared)
+	c.prepared |= t.features
 }
 
-// chains returns the registry of the service middleware.
-func (t *turn) chains() *middleware.Registry {
+// chains returns the registry of the middleware chains.
+func (t *invocation) chains() *middleware.Registry {
 	return cmp.Or(t.Registry, t.call.registry, middleware.Default)
 }
 
-func (t *turn) count() {
+func (t *invocation) count() {
 	if t.InFlight != nil {
 		t.counted = true
 		t.InFlight.enter(t.call.info)
 	}
 }
 
-// streamKind says which side of a stream streams, in the words of the access log.
+// streamKind returns the direction of a stream for the access log.
 func streamKind(info *grpc.StreamServerInfo) string {
 	switch {
 	case info.IsClientStream && info.IsServerStream:

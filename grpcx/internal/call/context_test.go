@@ -15,87 +15,90 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/call/calltest"
 )
 
-func TestCallSeesWhatTheApplicationsContextCarries(t *testing.T) {
-	log, engine := calltest.NewLog(t)
-	nodes, database := &struct{ int }{1}, &struct{ string }{"database"}
-	app := xlog.NewContext(t.Context(), engine)
-	app = context.WithValue(context.WithValue(app, xctx.RegNodeKey, nodes), xctx.DatabaseKey,
-		database)
-	app, over := context.WithCancel(app)
-	over() // its end is not that of the calls
-	inAllKinds(t, call.Config{App: app}, between{},
-		func(f *fixture, do func(context.Context) *answer) {
-			f.does(func(ctx context.Context) error {
-				if got, err := xctxutil.Get[*struct{ string }](ctx,
-					xctx.DatabaseKey); got != database || err != nil {
-					f.Errorf("database = %v, %v", got, err)
+func TestContext(t *testing.T) {
+	t.Run("exposes the values of the application", func(t *testing.T) {
+		log, engine := calltest.NewLog(t)
+		nodes, database := &struct{ int }{1}, &struct{ string }{"database"}
+		app := xlog.NewContext(t.Context(), engine)
+		app = context.WithValue(context.WithValue(app, xctx.RegNodeKey, nodes), xctx.DatabaseKey,
+			database)
+		app, over := context.WithCancel(app)
+		over() // must not cancel the calls
+		inAllKinds(t, call.Config{App: app}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				f.does(func(ctx context.Context) error {
+					if got, err := xctxutil.Get[*struct{ string }](ctx,
+						xctx.DatabaseKey); got != database || err != nil {
+						f.Errorf("database = %v, %v", got, err)
+					}
+					if ctx.Value(xctx.RegNodeKey) != nodes || ctx.Err() != nil {
+						f.Errorf("nodes = %v, end = %v", ctx.Value(xctx.RegNodeKey), ctx.Err())
+					}
+					xlog.Info(ctx, "from "+f.Name(), slog.Int("k", 1))
+					return nil
+				})
+				if a := do(f.Context()); a.err != nil ||
+					log.Only("from " + f.Name())["request_id"] != a.id(f.T) {
+					f.Errorf("err = %v, log:\n%s", a.err, log)
 				}
-				if ctx.Value(xctx.RegNodeKey) != nodes || ctx.Err() != nil {
-					f.Errorf("nodes = %v, end = %v", ctx.Value(xctx.RegNodeKey), ctx.Err())
+				if got := f.log.String(); got != "" {
+					f.Errorf("default log = %s, want empty", got)
 				}
-				xlog.Info(ctx, "from "+f.Name(), slog.Int("k", 1))
-				return nil
 			})
-			if a := do(f.Context()); a.err != nil ||
-				log.Only("from " + f.Name())["request_id"] != a.id(f.T) {
-				f.Errorf("err = %v, log:\n%s", a.err, log)
-			}
-			if got := f.log.String(); got != "" {
-				f.Errorf("lines in the default log: %s", got)
-			}
-		})
-}
-
-func TestCancellationIsTheCallsOwn(t *testing.T) {
-	inAllKinds(t, call.Config{App: context.Background()}, between{},
-		func(f *fixture, do func(context.Context) *answer) {
-			ctx, cancel := context.WithCancel(f.Context())
-			f.does(func(ctx context.Context) error {
-				cancel()
-				<-ctx.Done()
-				return ctx.Err()
-			})
-			if a := do(ctx); status.Code(a.err) != codes.Canceled {
-				f.Errorf("err = %v, want Canceled", a.err)
-			}
-			if line := f.log.Await("call"); line["status"] != "CANCELLED" ||
-				line["level"] != "info" {
-				f.Errorf("line = %v, want CANCELLED at level info", line)
-			}
-		})
-}
-
-func TestWithoutAnApplicationTheCallIsServedAllTheSame(t *testing.T) {
-	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		f.does(func(ctx context.Context) error {
-			if v := ctx.Value(xctx.RegNodeKey); v != nil {
-				f.Errorf("nodes = %v", v)
-			}
-			return nil
-		})
-		if a := do(f.Context()); a.err != nil {
-			f.Error(a.err)
-		}
 	})
-}
 
-// TestContextOfACallOutlivesIt keeps calls from sharing anything: a goroutine that a
-// handler has started may still read.
-func TestContextOfACallOutlivesIt(t *testing.T) {
-	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		var kept []context.Context
-		f.does(func(ctx context.Context) error {
-			kept = append(kept, ctx)
-			return nil
-		})
-		ids := []string{do(f.Context()).id(f.T), do(f.Context()).id(f.T)}
-		for i, ctx := range kept {
-			if got := xctxutil.GetRequestKey(ctx); got != ids[i] {
-				f.Errorf("id = %s, want %s", got, ids[i])
-			}
-		}
-		if ids[0] == ids[1] {
-			f.Errorf("both ids are %s", ids[0])
-		}
+	t.Run("is canceled with the call only", func(t *testing.T) {
+		inAllKinds(t, call.Config{App: context.Background()}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				ctx, cancel := context.WithCancel(f.Context())
+				f.does(func(ctx context.Context) error {
+					cancel()
+					<-ctx.Done()
+					return ctx.Err()
+				})
+				if a := do(ctx); status.Code(a.err) != codes.Canceled {
+					f.Errorf("err = %v, want Canceled", a.err)
+				}
+				if line := f.log.Await("call"); line["status"] != "CANCELLED" ||
+					line["level"] != "info" {
+					f.Errorf("line = %v, want CANCELLED at level info", line)
+				}
+			})
+	})
+
+	t.Run("is optional", func(t *testing.T) {
+		inAllKinds(t, call.Config{}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				f.does(func(ctx context.Context) error {
+					if v := ctx.Value(xctx.RegNodeKey); v != nil {
+						f.Errorf("nodes = %v", v)
+					}
+					return nil
+				})
+				if a := do(f.Context()); a.err != nil {
+					f.Error(a.err)
+				}
+			})
+	})
+
+	// A goroutine of a handler may read the context after the call.
+	t.Run("remains valid after the call", func(t *testing.T) {
+		inAllKinds(t, call.Config{}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				var kept []context.Context
+				f.does(func(ctx context.Context) error {
+					kept = append(kept, ctx)
+					return nil
+				})
+				ids := []string{do(f.Context()).id(f.T), do(f.Context()).id(f.T)}
+				for i, ctx := range kept {
+					if got := xctxutil.GetRequestKey(ctx); got != ids[i] {
+						f.Errorf("id = %s, want %s", got, ids[i])
+					}
+				}
+				if ids[0] == ids[1] {
+					f.Errorf("both ids are %s", ids[0])
+				}
+			})
 	})
 }

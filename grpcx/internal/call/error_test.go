@@ -19,23 +19,23 @@ import (
 	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
-// ownStatus is a status with a detail of the application's.
+// ownStatus returns a status with a detail.
 func ownStatus(t *testing.T) *status.Status {
 	t.Helper()
-	s, err := status.New(codes.OutOfRange, "own text").WithDetails(&errdetails.RetryInfo{})
+	s, err := status.New(codes.OutOfRange, "custom message").WithDetails(&errdetails.RetryInfo{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// failures are errors and what becomes of them, whoever returns them.
+// failures returns errors and their expected conversions.
 func failures(t *testing.T) []failure {
 	t.Helper()
 	own := ownStatus(t)
 	return []failure{
 		{
-			name: "of the catalogue", err: xerror.New(xerror.NotFound, "no such user"),
+			name: "from the catalog", err: xerror.New(xerror.NotFound, "no such user"),
 			code: codes.NotFound, output: "NOT_FOUND", text: "no such user",
 		},
 		{
@@ -50,14 +50,14 @@ func failures(t *testing.T) []failure {
 			name: "unknown", err: errors.New(secret), code: codes.Internal,
 			output: "SERVER_INTERNAL_ERROR",
 		},
-		{name: "cancelled", err: context.Canceled, code: codes.Canceled},
+		{name: "canceled", err: context.Canceled, code: codes.Canceled},
 		{
-			name: "out of time", err: fmt.Errorf("%s: %w", secret, context.DeadlineExceeded),
+			name: "deadline exceeded", err: fmt.Errorf("%s: %w", secret, context.DeadlineExceeded),
 			code: codes.DeadlineExceeded,
 		},
-		{name: "own status", err: own.Err(), code: codes.OutOfRange, own: own},
+		{name: "custom status", err: own.Err(), code: codes.OutOfRange, own: own},
 		{
-			name: "own status, wrapped",
+			name: "wrapped custom status",
 			err:  fmt.Errorf("%s: %w", secret, own.Err()), code: codes.OutOfRange, own: own,
 		},
 	}
@@ -72,8 +72,8 @@ type failure struct {
 	own    *status.Status
 }
 
-// check compares what a client got with what the failure shall become.
-func (w *failure) check(t *testing.T, a *answer) {
+// check compares the error that the client received with the expected one.
+func (w *failure) check(t *testing.T, a *outcome) {
 	t.Helper()
 	got := status.Convert(a.err)
 	if got.Code() != w.code {
@@ -92,48 +92,159 @@ func (w *failure) check(t *testing.T, a *answer) {
 	}
 	wire, err := proto.Marshal(got.Proto())
 	if err != nil || strings.Contains(string(wire), secret) {
-		t.Errorf("the wire says the secret: %q, %v", wire, err)
+		t.Errorf("the wire contains the secret: %q, %v", wire, err)
 	}
 }
 
-func TestErrorOfAHandlerIsMapped(t *testing.T) {
-	for _, tc := range failures(t) {
-		t.Run(tc.name, func(t *testing.T) {
-			inAllKinds(t, call.Config{}, between{},
-				func(f *fixture, do func(context.Context) *answer) {
-					f.does(func(context.Context) error { return tc.err })
-					tc.check(f.T, do(f.Context()))
-				})
-		})
-	}
-}
-
-func TestErrorOfAMiddlewareIsMapped(t *testing.T) {
-	for _, tc := range failures(t) {
-		t.Run(tc.name, func(t *testing.T) {
-			r := new(middleware.Registry)
-			r.UseUnary(&pb.TestService_ServiceDesc, failsUnary(tc.err))
-			r.UseStream(&pb.TestService_ServiceDesc, failsStream(tc.err))
-			inAllKinds(t, call.Config{Registry: r}, between{},
-				func(f *fixture, do func(context.Context) *answer) {
-					tc.check(f.T, do(f.Context()))
-				})
-		})
-	}
-}
-
-func TestErrorOfAnInterceptorInBetweenIsMapped(t *testing.T) {
-	for _, tc := range failures(t) {
-		t.Run(tc.name, func(t *testing.T) {
-			app := between{
-				unary:  []grpc.UnaryServerInterceptor{failsUnary(tc.err)},
-				stream: []grpc.StreamServerInterceptor{failsStream(tc.err)},
-			}
-			inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *answer) {
-				tc.check(f.T, do(f.Context()))
+func TestErrors(t *testing.T) {
+	t.Run("converts errors of handlers", func(t *testing.T) {
+		for _, tc := range failures(t) {
+			t.Run(tc.name, func(t *testing.T) {
+				inAllKinds(t, call.Config{}, appInterceptors{},
+					func(f *fixture, do func(context.Context) *outcome) {
+						f.does(func(context.Context) error { return tc.err })
+						tc.check(f.T, do(f.Context()))
+					})
 			})
+		}
+	})
+
+	t.Run("converts errors of middleware", func(t *testing.T) {
+		for _, tc := range failures(t) {
+			t.Run(tc.name, func(t *testing.T) {
+				r := new(middleware.Registry)
+				r.UseUnary(&pb.TestService_ServiceDesc, failsUnary(tc.err))
+				r.UseStream(&pb.TestService_ServiceDesc, failsStream(tc.err))
+				inAllKinds(t, call.Config{Registry: r}, appInterceptors{},
+					func(f *fixture, do func(context.Context) *outcome) {
+						tc.check(f.T, do(f.Context()))
+					})
+			})
+		}
+	})
+
+	t.Run("converts errors of application interceptors", func(t *testing.T) {
+		for _, tc := range failures(t) {
+			t.Run(tc.name, func(t *testing.T) {
+				app := appInterceptors{
+					unary:  []grpc.UnaryServerInterceptor{failsUnary(tc.err)},
+					stream: []grpc.StreamServerInterceptor{failsStream(tc.err)},
+				}
+				inAllKinds(t, call.Config{}, app,
+					func(f *fixture, do func(context.Context) *outcome) {
+						tc.check(f.T, do(f.Context()))
+					})
+			})
+		}
+	})
+
+	t.Run("exposes the original error to application interceptors", func(t *testing.T) {
+		var seen []error
+		app := appInterceptors{
+			unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any,
+				_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+			) (any, error) {
+				resp, err := next(ctx, req)
+				seen = append(seen, err)
+				return resp, err
+			}},
+			stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream,
+				_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+			) error {
+				err := next(srv, ss)
+				seen = append(seen, err)
+				return err
+			}},
+		}
+		inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *outcome) {
+			seen = nil
+			f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
+			do(f.Context())
+			if len(seen) != 1 || !errors.Is(seen[0], xerror.NotFound) ||
+				status.Code(seen[0]) != codes.NotFound {
+				f.Errorf("seen = %v, want one that is NotFound in both ways", seen)
+			}
 		})
-	}
+	})
+
+	// An interceptor of the application may wrap the error.
+	t.Run("logs an error once", func(t *testing.T) {
+		app := appInterceptors{
+			unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any,
+				_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+			) (any, error) {
+				resp, err := next(ctx, req)
+				return resp, fmt.Errorf("in appInterceptors: %w", err)
+			}},
+			stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream,
+				_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+			) error {
+				return fmt.Errorf("in appInterceptors: %w", next(srv, ss))
+			}},
+		}
+		inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *outcome) {
+			f.does(func(context.Context) error { return errors.New(secret) })
+			if a := do(f.Context()); status.Code(a.err) != codes.Internal ||
+				strings.Contains(a.err.Error(), "between") {
+				f.Errorf("err = %v", a.err)
+			}
+			if line := f.log.Only("call failed"); !strings.Contains(fmt.Sprint(line["error"]),
+				secret) {
+				f.Errorf("line = %v, want the cause", line)
+			}
+		})
+	})
+
+	t.Run("drops the response of a failed call", func(t *testing.T) {
+		inAllForms(t, call.Config{}, appInterceptors{}, func(f *fixture) {
+			f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+				return &pb.TestResponse{Text: "both"}, xerror.New(xerror.Existed, "")
+			}
+			if a := unaryOf(f.Context(), f.client); envelopeOf(f.T,
+				a.err).GetOutput() != "EXISTED" {
+				f.Errorf("err = %v, want EXISTED", a.err)
+			}
+		})
+	})
+
+	t.Run("ignores a typed nil error", func(t *testing.T) {
+		inAllKinds(t, call.Config{}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse,
+					error) {
+					var none *xerror.Error
+					return &pb.TestResponse{Text: "fine"}, none
+				}
+				f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
+					pb.TestResponse],
+				) error {
+					var none *xerror.Error
+					if err := stream.Send(&pb.TestResponse{Text: "fine"}); err != nil {
+						return err
+					}
+					return none
+				}
+				if a := do(f.Context()); a.err != nil || a.responses[0].GetText() != "fine" {
+					f.Errorf("got %v, %v", a.responses, a.err)
+				}
+				if line := f.log.Only("call"); line["status"] != "OK" {
+					f.Errorf("line = %v, want OK", line)
+				}
+			})
+	})
+
+	t.Run("reports a missing response", func(t *testing.T) {
+		inAllForms(t, call.Config{}, appInterceptors{}, func(f *fixture) {
+			// -
+			f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+				return nil, nil
+			}
+			a := unaryOf(f.Context(), f.client)
+			if a.err == nil || envelopeOf(f.T, a.err).GetOutput() != "DEVELOPER_ERROR" {
+				f.Errorf("err = %v, want DEVELOPER_ERROR", a.err)
+			}
+		})
+	})
 }
 
 func failsUnary(err error) grpc.UnaryServerInterceptor {
@@ -146,110 +257,4 @@ func failsStream(err error) grpc.StreamServerInterceptor {
 	return func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
 		return err
 	}
-}
-
-func TestInterceptorInBetweenSeesTheErrorItself(t *testing.T) {
-	var seen []error
-	app := between{
-		unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any,
-			_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
-		) (any, error) {
-			resp, err := next(ctx, req)
-			seen = append(seen, err)
-			return resp, err
-		}},
-		stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream,
-			_ *grpc.StreamServerInfo, next grpc.StreamHandler,
-		) error {
-			err := next(srv, ss)
-			seen = append(seen, err)
-			return err
-		}},
-	}
-	inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *answer) {
-		seen = nil
-		f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
-		do(f.Context())
-		if len(seen) != 1 || !errors.Is(seen[0], xerror.NotFound) ||
-			status.Code(seen[0]) != codes.NotFound {
-			f.Errorf("seen = %v, want one that is NotFound in both ways", seen)
-		}
-	})
-}
-
-// TestErrorIsLoggedOnce wraps the error of the handler, as an interceptor of the
-// application may.
-func TestErrorIsLoggedOnce(t *testing.T) {
-	app := between{
-		unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any,
-			_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
-		) (any, error) {
-			resp, err := next(ctx, req)
-			return resp, fmt.Errorf("in between: %w", err)
-		}},
-		stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream,
-			_ *grpc.StreamServerInfo, next grpc.StreamHandler,
-		) error {
-			return fmt.Errorf("in between: %w", next(srv, ss))
-		}},
-	}
-	inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *answer) {
-		f.does(func(context.Context) error { return errors.New(secret) })
-		if a := do(f.Context()); status.Code(a.err) != codes.Internal ||
-			strings.Contains(a.err.Error(), "between") {
-			f.Errorf("err = %v", a.err)
-		}
-		if line := f.log.Only("the call failed"); !strings.Contains(fmt.Sprint(line["error"]),
-			secret) {
-			f.Errorf("line = %v, want what the client is not told", line)
-		}
-	})
-}
-
-func TestErrorTakesTheResponsesPlace(t *testing.T) {
-	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
-		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			return &pb.TestResponse{Text: "both"}, xerror.New(xerror.Existed, "")
-		}
-		if a := unaryOf(f.Context(), f.client); envelopeOf(f.T, a.err).GetOutput() != "EXISTED" {
-			f.Errorf("err = %v, want EXISTED", a.err)
-		}
-	})
-}
-
-func TestNilErrorOfATypeIsNone(t *testing.T) {
-	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			var none *xerror.Error
-			return &pb.TestResponse{Text: "fine"}, none
-		}
-		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
-			pb.TestResponse],
-		) error {
-			var none *xerror.Error
-			if err := stream.Send(&pb.TestResponse{Text: "fine"}); err != nil {
-				return err
-			}
-			return none
-		}
-		if a := do(f.Context()); a.err != nil || a.responses[0].GetText() != "fine" {
-			f.Errorf("got %v, %v", a.responses, a.err)
-		}
-		if line := f.log.Only("call"); line["status"] != "OK" {
-			f.Errorf("line = %v, want OK", line)
-		}
-	})
-}
-
-func TestNeitherResponseNorErrorIsADevelopersError(t *testing.T) {
-	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
-		// on purpose
-		f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			return nil, nil
-		}
-		a := unaryOf(f.Context(), f.client)
-		if a.err == nil || envelopeOf(f.T, a.err).GetOutput() != "DEVELOPER_ERROR" {
-			f.Errorf("err = %v, want DEVELOPER_ERROR", a.err)
-		}
-	})
 }

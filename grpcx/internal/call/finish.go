@@ -21,22 +21,21 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-// panicked writes the line about a panic, and returns the status that the caller gets
-// instead of its text. v is nil where the goroutine ends without a panic, and then no
-// caller gets anything.
-func (t *turn) panicked(ctx context.Context, method string, v any) error {
+// panicked logs a panic and returns the status for the client. v is nil if the goroutine
+// exits without a panic; the client then gets no response.
+func (t *invocation) panicked(ctx context.Context, method string, v any) error {
 	if v == nil {
 		v = "runtime.Goexit, or panic(nil)"
 	}
 	t.Log.Error(ctx, "panic", slog.String("method", method),
-		slog.String("panic", rpcstatus.Cut(fmt.Sprint(v))),
+		slog.String("panic", rpcstatus.TruncateForLog(fmt.Sprint(v))),
 		slog.String("stack", string(debug.Stack())))
-	return rpcstatus.Panicked(ctx)
+	return rpcstatus.FromPanic(ctx)
 }
 
-// leave ends the turn. st is the stream, nil for a unary call; err is a status or nil.
-func (t *turn) leave(ctx context.Context, method string, st *stream, err error) {
-	if t.parts&Access != 0 {
+// leave finishes the invocation. st is nil for unary calls. err is a status or nil.
+func (t *invocation) leave(ctx context.Context, method string, st *stream, err error) {
+	if t.features&Access != 0 {
 		t.access(ctx, method, st, err)
 	}
 	if t.counted {
@@ -44,21 +43,21 @@ func (t *turn) leave(ctx context.Context, method string, st *stream, err error) 
 	}
 }
 
-// aborted is what the access log says of a call whose panic somebody outside deals with.
-const aborted = "the handler did not return"
+// noReturn is the error message in the access log if a panic passes the interceptor.
+const noReturn = "the handler did not return"
 
-// access writes the line of the access log. It says nothing of the messages.
-func (t *turn) access(ctx context.Context, method string, st *stream, err error) {
+// access writes the access log line. The line does not contain messages.
+func (t *invocation) access(ctx context.Context, method string, st *stream, err error) {
 	code := status.Code(err)
-	unanswered := !t.returned && err == nil
-	if unanswered {
+	notReturned := !t.returned && err == nil
+	if notReturned {
 		code = codes.Internal
 	}
 	at := level(code)
 	switch {
 	case code == codes.OK && quiet(method):
 		at = slog.LevelDebug
-	case code == codes.Unavailable && rpcstatus.Stopping(ctx), rpcstatus.Reported(err):
+	case code == codes.Unavailable && rpcstatus.IsShuttingDown(ctx), rpcstatus.LoggedAtError(err):
 		at = slog.LevelInfo
 	}
 	if !t.Log.Enabled(ctx, at) {
@@ -70,10 +69,10 @@ func (t *turn) access(ctx context.Context, method string, st *stream, err error)
 		ClientIP: address(ctx), Source: meta.First(meta.Incoming(ctx), requestSource),
 	}
 	switch {
-	case unanswered:
-		line.ErrorMessage = aborted
+	case notReturned:
+		line.ErrorMessage = noReturn
 	case err != nil:
-		line.ErrorCode, line.ErrorMessage = rpcstatus.Failure(err)
+		line.ErrorCode, line.ErrorMessage = rpcstatus.CodeAndMessage(err)
 	}
 	if st != nil {
 		line.Stream = streamKind(t.call.info.(*grpc.StreamServerInfo)) //nolint:forcetypeassert // a stream's
@@ -82,7 +81,7 @@ func (t *turn) access(ctx context.Context, method string, st *stream, err error)
 	t.Log.Call(ctx, &line)
 }
 
-// names are those of the codes in the log, and one for what is no code of gRPC's.
+// names are the names of the codes in the log. The last one is for codes unknown to gRPC.
 var names = [...]string{
 	codes.OK: "OK", codes.Canceled: "CANCELLED", codes.Unknown: "UNKNOWN",
 	codes.InvalidArgument:  "INVALID_ARGUMENT",
@@ -97,9 +96,8 @@ var names = [...]string{
 	codes.Unauthenticated + 1: "OTHER",
 }
 
-// level is that of a call's line: ERROR where the service failed, WARN where it refused.
-// A client that no longer wants the answer is the ordinary end of many a stream; so is
-// UNAVAILABLE while the application stops.
+// level returns the level of an access log line: ERROR for server errors, WARN for
+// rejected calls. A cancellation by the client is a normal end of a stream.
 func level(code codes.Code) slog.Level {
 	switch code {
 	case codes.OK, codes.Canceled:
@@ -111,14 +109,14 @@ func level(code codes.Code) slog.Level {
 	}
 }
 
-// quiet reports whether the successful calls of a method are logged for developers only.
+// quiet reports whether successful calls of a method are logged at level DEBUG.
 func quiet(method string) bool {
 	return strings.HasPrefix(method, "/grpc.health.") ||
 		strings.HasPrefix(method, "/grpc.reflection.")
 }
 
-// address returns the client's address, invalid where the connection has none, as over a
-// Unix socket.
+// address returns the client's address. It is invalid for connections without TCP, such
+// as Unix sockets.
 func address(ctx context.Context) netip.Addr {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -131,5 +129,6 @@ func address(ctx context.Context) netip.Addr {
 	return tcp.AddrPort().Addr().Unmap()
 }
 
-// overhead returns the microseconds since the call began, at least 1: 0 would be none.
+// overhead returns the duration of the call in microseconds, at least 1, because 0 means
+// not set.
 func overhead(r *xctx.Request) int64 { return max(1, time.Since(r.Start()).Microseconds()) }

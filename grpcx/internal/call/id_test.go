@@ -23,156 +23,160 @@ import (
 var uuid = regexp.MustCompile(
 	`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-func TestIDIsTheCallersWhereItIsValid(t *testing.T) {
-	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		for _, tc := range []struct {
-			name  string
-			pairs []string
-			want  string // "" for a new one
-		}{
-			{name: "none"},
-			{
-				name:  "underscores",
-				pairs: []string{"x_request_uuid", "abc.DEF-1_2"}, want: "abc.DEF-1_2",
-			},
-			{name: "dashes", pairs: []string{"x-request-uuid", "dashed"}, want: "dashed"},
-			{
-				name: "both", pairs: []string{"x-request-uuid", "dashed", "x_request_uuid", "own"},
-				want: "own",
-			},
-			{
-				name:  "two values",
-				pairs: []string{"x_request_uuid", "first", "x_request_uuid", "second"},
-				want:  "first",
-			},
-			{
-				name: "the longest", pairs: []string{"x_request_uuid", strings.Repeat("a", 64)},
-				want: strings.Repeat("a", 64),
-			},
-			{name: "too long", pairs: []string{"x_request_uuid", strings.Repeat("a", 65)}},
-			{name: "empty", pairs: []string{"x_request_uuid", ""}},
-			{name: "a space", pairs: []string{"x_request_uuid", "a b"}},
-			{name: "a quote", pairs: []string{"x_request_uuid", `a"b`}},
-		} {
-			f.Run(tc.name, func(t *testing.T) {
-				a := do(with(t.Context(), tc.pairs...))
-				id := a.id(t)
-				if a.err != nil || tc.want != "" && id != tc.want || tc.want == "" &&
-					!uuid.MatchString(id) {
-					t.Errorf("id = %q, err = %v, want %q", id, a.err, tc.want)
+func TestTrace(t *testing.T) {
+	t.Run("accepts a valid ID of the caller", func(t *testing.T) {
+		inAllKinds(t, call.Config{}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				for _, tc := range []struct {
+					name  string
+					pairs []string
+					want  string // "" for a generated ID
+				}{
+					{name: "none"},
+					{
+						name:  "underscores",
+						pairs: []string{"x_request_uuid", "abc.DEF-1_2"}, want: "abc.DEF-1_2",
+					},
+					{name: "dashes", pairs: []string{"x-request-uuid", "dashed"}, want: "dashed"},
+					{
+						name:  "both",
+						pairs: []string{"x-request-uuid", "dashed", "x_request_uuid", "own"},
+						want:  "own",
+					},
+					{
+						name:  "two values",
+						pairs: []string{"x_request_uuid", "first", "x_request_uuid", "second"},
+						want:  "first",
+					},
+					{
+						name:  "the longest",
+						pairs: []string{"x_request_uuid", strings.Repeat("a", 64)},
+						want:  strings.Repeat("a", 64),
+					},
+					{name: "too long", pairs: []string{"x_request_uuid", strings.Repeat("a", 65)}},
+					{name: "empty", pairs: []string{"x_request_uuid", ""}},
+					{name: "a space", pairs: []string{"x_request_uuid", "a b"}},
+					{name: "a quote", pairs: []string{"x_request_uuid", `a"b`}},
+				} {
+					f.Run(tc.name, func(t *testing.T) {
+						a := do(with(t.Context(), tc.pairs...))
+						id := a.id(t)
+						if a.err != nil || tc.want != "" && id != tc.want || tc.want == "" &&
+							!uuid.MatchString(id) {
+							t.Errorf("id = %q, err = %v, want %q", id, a.err, tc.want)
+						}
+					})
 				}
 			})
-		}
 	})
-}
 
-func TestIDAndStartAreInTheContextTrailerAndLog(t *testing.T) {
-	boom := errors.New("boom")
-	for _, tc := range []struct {
-		name string
-		do   func() error
-	}{
-		{name: "success", do: func() error { return nil }},
-		{name: "error", do: func() error { return boom }},
-		{name: "panic", do: func() error { panic("boom") }},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			inAllKinds(t, call.Config{}, between{},
-				func(f *fixture, do func(context.Context) *answer) {
-					var id string
-					var start time.Time
-					before := time.Now()
-					f.does(func(ctx context.Context) error {
-						id, _ = ctx.Value(xctx.RequestKey).(string)
-						start, _ = ctx.Value(xctx.UserStartTimeKey).(time.Time)
-						return tc.do()
+	t.Run("sets the ID in the context, the trailer and the log", func(t *testing.T) {
+		boom := errors.New("boom")
+		for _, tc := range []struct {
+			name string
+			do   func() error
+		}{
+			{name: "success", do: func() error { return nil }},
+			{name: "error", do: func() error { return boom }},
+			{name: "panic", do: func() error { panic("boom") }},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				inAllKinds(t, call.Config{}, appInterceptors{},
+					func(f *fixture, do func(context.Context) *outcome) {
+						var id string
+						var start time.Time
+						before := time.Now()
+						f.does(func(ctx context.Context) error {
+							id, _ = ctx.Value(xctx.RequestKey).(string)
+							start, _ = ctx.Value(xctx.UserStartTimeKey).(time.Time)
+							return tc.do()
+						})
+						a := do(f.Context())
+						if !uuid.MatchString(id) || a.id(f.T) != id {
+							f.Errorf("id = %q in the context, %q in the trailer", id, a.id(f.T))
+						}
+						if start.Before(before) || start.After(time.Now()) {
+							f.Errorf("start = %v, want after %v", start, before)
+						}
+						if a.err != nil && envelopeOf(f.T, a.err).GetContext() != id {
+							f.Errorf("envelope = %v, want the id %s", envelopeOf(f.T, a.err), id)
+						}
+						if got := f.log.Only("call")["request_id"]; got != id {
+							f.Errorf("id of the log = %v, want %s", got, id)
+						}
+						for row := range strings.Lines(f.log.String()) {
+							if !strings.Contains(row, id) {
+								f.Errorf("a line without the id: %s", row)
+							}
+						}
 					})
-					a := do(f.Context())
-					if !uuid.MatchString(id) || a.id(f.T) != id {
-						f.Errorf("id = %q in the context, %q in the trailer", id, a.id(f.T))
-					}
-					if start.Before(before) || start.After(time.Now()) {
-						f.Errorf("start = %v, want after %v", start, before)
-					}
-					if a.err != nil && envelopeOf(f.T, a.err).GetContext() != id {
-						f.Errorf("envelope = %v, want the id %s", envelopeOf(f.T, a.err), id)
-					}
-					if got := f.log.Only("call")["request_id"]; got != id {
-						f.Errorf("id of the log = %v, want %s", got, id)
-					}
-					for row := range strings.Lines(f.log.String()) {
-						if !strings.Contains(row, id) {
-							f.Errorf("a line without the id: %s", row)
-						}
-					}
-				})
-		})
-	}
-}
-
-// TestConcurrentCallsHaveTheirOwnTrailers is about the trailers' maps, which a Runner
-// uses again.
-func TestConcurrentCallsHaveTheirOwnTrailers(t *testing.T) {
-	inAllKinds(t, call.Config{InFlight: new(call.InFlight)}, between{},
-		func(f *fixture, do func(context.Context) *answer) {
-			f.does(func(context.Context) error { return nil })
-			var calls sync.WaitGroup
-			for caller := range 8 {
-				calls.Go(func() {
-					for n := range 50 {
-						want := fmt.Sprintf("%d.%d", caller, n)
-						if got := do(with(f.Context(), "x_request_uuid",
-							want)).trailer.Get("x_request_uuid"); !slices.Equal(got,
-							[]string{want}) {
-							f.Errorf("ids of the trailer = %q, want %q", got, want)
-						}
-					}
-				})
-			}
-			calls.Wait()
-		})
-}
-
-// TestTransportMayKeepTheTrailer calls an interceptor that no Runner has mounted. Its
-// transport may be any.
-func TestTransportMayKeepTheTrailer(t *testing.T) {
-	trace := call.Unary(call.Trace, call.Config{})
-	first, second := &transport{}, &transport{}
-	for id, kept := range map[string]*transport{"first": first, "second": second} {
-		md := metadata.Pairs("x_request_uuid", id)
-		ctx := metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(t.Context(),
-			kept), md)
-		_, err := trace(ctx, &pb.TestRequest{}, &grpc.UnaryServerInfo{FullMethod: unaryMethod},
-			func(context.Context, any) (any, error) {
-				return &pb.TestResponse{}, nil
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, want := [...]string{trailerID(t, first.trailer), trailerID(t, second.trailer)},
-		[...]string{"first", "second"}; got != want {
-		t.Errorf("ids of the trailers = %q, want %q", got, want)
-	}
-}
-
-func TestResponseCarriesTheID(t *testing.T) {
-	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
-		a := unaryOf(with(f.Context(), "x_request_uuid", "abc"), f.client)
-		if a.err != nil || a.responses[0].GetBaseResponse().GetContext() != "abc" {
-			f.Errorf("got %v, %v", a.responses, a.err)
 		}
 	})
-}
 
-func TestLanguageOfTheCallIsThatOfTheError(t *testing.T) {
-	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
-		english, chinese := do(f.Context()),
-			do(with(f.Context(), "accept-language", "zh-CN,zh;q=0.9"))
-		if a, b := envelopeOf(f.T, english.err).GetMessage(),
-			envelopeOf(f.T, chinese.err).GetMessage(); a == b || a == "" || b == "" {
-			f.Errorf("messages = %q and %q, want one of each language", a, b)
+	// The Runner reuses the maps of trailers.
+	t.Run("keeps the trailers of concurrent calls apart", func(t *testing.T) {
+		inAllKinds(t, call.Config{InFlight: new(call.InFlight)}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				f.does(func(context.Context) error { return nil })
+				var calls sync.WaitGroup
+				for caller := range 8 {
+					calls.Go(func() {
+						for n := range 50 {
+							want := fmt.Sprintf("%d.%d", caller, n)
+							if got := do(with(f.Context(), "x_request_uuid",
+								want)).trailer.Get("x_request_uuid"); !slices.Equal(got,
+								[]string{want}) {
+								f.Errorf("ids of the trailer = %q, want %q", got, want)
+							}
+						}
+					})
+				}
+				calls.Wait()
+			})
+	})
+
+	// An interceptor outside a Runner may have any transport.
+	t.Run("allows a transport to retain the trailer", func(t *testing.T) {
+		trace := call.Unary(call.Trace, call.Config{})
+		first, second := &transport{}, &transport{}
+		for id, kept := range map[string]*transport{"first": first, "second": second} {
+			md := metadata.Pairs("x_request_uuid", id)
+			ctx := metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(t.Context(),
+				kept), md)
+			_, err := trace(ctx, &pb.TestRequest{}, &grpc.UnaryServerInfo{FullMethod: unaryMethod},
+				func(context.Context, any) (any, error) {
+					return &pb.TestResponse{}, nil
+				})
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
+		if got, want := [...]string{trailerID(t, first.trailer), trailerID(t, second.trailer)},
+			[...]string{"first", "second"}; got != want {
+			t.Errorf("ids of the trailers = %q, want %q", got, want)
+		}
+	})
+
+	t.Run("sets the ID in the response", func(t *testing.T) {
+		inAllForms(t, call.Config{}, appInterceptors{}, func(f *fixture) {
+			a := unaryOf(with(f.Context(), "x_request_uuid", "abc"), f.client)
+			if a.err != nil || a.responses[0].GetBaseResponse().GetContext() != "abc" {
+				f.Errorf("got %v, %v", a.responses, a.err)
+			}
+		})
+	})
+
+	t.Run("translates errors to the caller's language", func(t *testing.T) {
+		inAllKinds(t, call.Config{}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
+				english, chinese := do(f.Context()),
+					do(with(f.Context(), "accept-language", "zh-CN,zh;q=0.9"))
+				if a, b := envelopeOf(f.T, english.err).GetMessage(),
+					envelopeOf(f.T, chinese.err).GetMessage(); a == b || a == "" || b == "" {
+					f.Errorf("messages = %q and %q, want one of each language", a, b)
+				}
+			})
 	})
 }

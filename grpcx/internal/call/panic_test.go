@@ -19,9 +19,9 @@ import (
 
 const secret = "swordfish"
 
-// isInternal checks the answer to a panic: Internal, an id, one line, and nothing of text
-// on the wire.
-func (f *fixture) isInternal(a *answer, text string) {
+// isInternal checks the outcome of a panic: status INTERNAL with an ID, one log line, and
+// no text on the wire.
+func (f *fixture) isInternal(a *outcome, text string) {
 	f.Helper()
 	if status.Code(a.err) != codes.Internal {
 		f.Fatalf("err = %v, want Internal", a.err)
@@ -36,7 +36,7 @@ func (f *fixture) isInternal(a *answer, text string) {
 	}
 	for _, inside := range []string{secret, text, "goroutine", ".go:"} {
 		if strings.Contains(string(wire), inside) {
-			f.Errorf("the wire says %q: %q", inside, wire)
+			f.Errorf("the wire contains %q: %q", inside, wire)
 		}
 	}
 	line := f.log.Only("panic")
@@ -48,12 +48,12 @@ func (f *fixture) isInternal(a *answer, text string) {
 		f.Errorf("line = %v, want %q, the method and the stack", line, text)
 	}
 	if line := f.log.Only("call"); line["status"] != "INTERNAL" || line["level"] != "info" {
-		f.Errorf("line = %v, want INTERNAL at level info, since the panic has a line at error",
+		f.Errorf("line = %v, want INTERNAL at level info, because the panic is logged at error",
 			line)
 	}
 }
 
-// panics are the ways to panic, and what the log says of them.
+// panics are ways to panic, with the logged text.
 var panics = []struct {
 	name string
 	do   func()
@@ -69,154 +69,160 @@ var panics = []struct {
 	{name: "nil pointer", do: func() { _ = *(*int)(nil) }, want: "nil pointer dereference"},
 }
 
-func TestPanicInAHandlerIsInternalWithAnID(t *testing.T) {
-	for _, tc := range panics {
-		t.Run(tc.name, func(t *testing.T) {
-			inAllKinds(t, call.Config{}, between{},
-				func(f *fixture, do func(context.Context) *answer) {
-					f.does(func(context.Context) error {
-						tc.do()
-						return nil
+func TestRecover(t *testing.T) {
+	t.Run("recovers a panic in a handler", func(t *testing.T) {
+		for _, tc := range panics {
+			t.Run(tc.name, func(t *testing.T) {
+				inAllKinds(t, call.Config{}, appInterceptors{},
+					func(f *fixture, do func(context.Context) *outcome) {
+						f.does(func(context.Context) error {
+							tc.do()
+							return nil
+						})
+						f.isInternal(do(f.Context()), tc.want)
 					})
-					f.isInternal(do(f.Context()), tc.want)
+			})
+		}
+	})
+
+	t.Run("truncates the logged panic value", func(t *testing.T) {
+		inAllKinds(t, call.Config{}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				f.does(func(context.Context) error { panic(strings.Repeat("é", 1<<20)) })
+				do(f.Context())
+				if text, _ := f.log.Only("panic")["panic"].(string); len(text) < 1024 ||
+					len(text) > 8192 {
+					f.Errorf("the log has %d bytes of the panic value", len(text))
+				}
+			})
+	})
+
+	t.Run("recovers a panic after the first message of a stream", func(t *testing.T) {
+		inAllForms(t, call.Config{}, appInterceptors{}, func(f *fixture) {
+			f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
+				pb.TestResponse],
+			) error {
+				if err := stream.Send(&pb.TestResponse{Text: "first"}); err != nil {
+					return err
+				}
+				panic(secret)
+			}
+			a := bidiOf(f.Context(), f.T, f.client)
+			if len(a.responses) != 1 || a.responses[0].GetText() != "first" {
+				f.Errorf("responses = %v, want the first", a.responses)
+			}
+			f.isInternal(a, secret)
+		})
+	})
+
+	t.Run("recovers a panic in middleware", func(t *testing.T) {
+		r := new(middleware.Registry)
+		r.UseUnary(&pb.TestService_ServiceDesc,
+			func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+				panic(secret)
+			})
+		r.UseStream(&pb.TestService_ServiceDesc,
+			func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
+				panic(secret)
+			})
+		inAllKinds(t, call.Config{Registry: r}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				f.isInternal(do(f.Context()), secret)
+			})
+	})
+
+	t.Run("recovers a panic in a check", func(t *testing.T) {
+		check := func(context.Context, any) error { panic(secret) }
+		inAllKinds(t, call.Config{Checks: []func(context.Context, any) error{check}},
+			appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				f.isInternal(do(f.Context()), secret)
+			})
+	})
+
+	t.Run("recovers a panic in a method of an error", func(t *testing.T) {
+		r := new(middleware.Registry)
+		r.UseUnary(&pb.TestService_ServiceDesc,
+			func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+				return nil, panickingError{}
+			})
+		r.UseStream(&pb.TestService_ServiceDesc,
+			func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
+				return panickingError{}
+			})
+		inAllKinds(t, call.Config{Registry: r}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				if a := do(f.Context()); status.Code(a.err) != codes.Internal ||
+					strings.Contains(a.err.Error(), secret) || a.id(f.T) == "" {
+					f.Errorf("err = %v, want Internal without the panic value", a.err)
+				}
+			})
+	})
+
+	// A second Recover is mounted inside an interceptor that starts goroutines.
+	t.Run("recovers a panic in a goroutine of an interceptor", func(t *testing.T) {
+		elsewhere := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
+			next grpc.UnaryHandler,
+		) (resp any, err error) {
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				resp, err = next(ctx, req)
+			}()
+			<-done
+			return resp, err
+		}
+		again := call.Unary(call.Recover, call.Config{})
+		inAllForms(t, call.Config{},
+			appInterceptors{unary: []grpc.UnaryServerInterceptor{elsewhere, again}},
+			func(f *fixture) {
+				f.does(func(context.Context) error { panic(secret) })
+				f.isInternal(unaryOf(f.Context(), f.client), secret)
+			})
+	})
+
+	// grpc-go sends no response after runtime.Goexit, so the client waits until its deadline.
+	t.Run("logs runtime.Goexit in a handler", func(t *testing.T) {
+		inAllKinds(t, call.Config{}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				f.does(func(context.Context) error {
+					runtime.Goexit()
+					return nil
 				})
-		})
-	}
+				ctx, cancel := context.WithCancel(f.Context())
+				defer cancel()
+				got := make(chan *outcome)
+				go func() { got <- do(ctx) }()
+				if line := f.log.Await("call"); line["status"] != "INTERNAL" {
+					f.Errorf("line = %v", line)
+				}
+				if lines := f.log.Lines("panic"); len(lines) == 0 ||
+					lines[0]["panic"] != "runtime.Goexit, or panic(nil)" {
+					f.Errorf("lines = %v", lines)
+				}
+				cancel()
+				if a := <-got; status.Code(a.err) != codes.Canceled {
+					f.Errorf("err = %v, want Canceled", a.err)
+				}
+				f.does(func(context.Context) error { return nil })
+				if a := do(f.Context()); a.err != nil {
+					f.Errorf("the next call: %v", a.err)
+				}
+			})
+	})
 }
 
-func TestPanicOfNothingIsInternalUnderTheOldRuleToo(t *testing.T) {
+func TestRecover_PanicNil(t *testing.T) {
 	t.Setenv("GODEBUG", "panicnil=1")
-	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		f.does(func(context.Context) error { panic(nil) })
-		f.isInternal(do(f.Context()), "panic(nil)")
-	})
-}
-
-func TestWhatIsPanickedWithIsCutInTheLog(t *testing.T) {
-	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		f.does(func(context.Context) error { panic(strings.Repeat("é", 1<<20)) })
-		do(f.Context())
-		if text, _ := f.log.Only("panic")["panic"].(string); len(text) < 1024 || len(text) > 8192 {
-			f.Errorf("the log has %d bytes of what a client may have sent", len(text))
-		}
-	})
-}
-
-func TestPanicAfterTheFirstMessageEndsTheStream(t *testing.T) {
-	inAllForms(t, call.Config{}, between{}, func(f *fixture) {
-		f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
-			pb.TestResponse],
-		) error {
-			if err := stream.Send(&pb.TestResponse{Text: "first"}); err != nil {
-				return err
-			}
-			panic(secret)
-		}
-		a := bidiOf(f.Context(), f.T, f.client)
-		if len(a.responses) != 1 || a.responses[0].GetText() != "first" {
-			f.Errorf("responses = %v, want the first", a.responses)
-		}
-		f.isInternal(a, secret)
-	})
-}
-
-func TestPanicInAMiddlewareIsInternal(t *testing.T) {
-	r := new(middleware.Registry)
-	r.UseUnary(&pb.TestService_ServiceDesc,
-		func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
-			panic(secret)
-		})
-	r.UseStream(&pb.TestService_ServiceDesc,
-		func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
-			panic(secret)
-		})
-	inAllKinds(t, call.Config{Registry: r}, between{},
-		func(f *fixture, do func(context.Context) *answer) {
-			f.isInternal(do(f.Context()), secret)
+	inAllKinds(t, call.Config{}, appInterceptors{},
+		func(f *fixture, do func(context.Context) *outcome) {
+			f.does(func(context.Context) error { panic(nil) })
+			f.isInternal(do(f.Context()), "panic(nil)")
 		})
 }
 
-func TestPanicInACheckIsInternal(t *testing.T) {
-	check := func(context.Context, any) error { panic(secret) }
-	inAllKinds(t, call.Config{Checks: []func(context.Context, any) error{check}}, between{},
-		func(f *fixture, do func(context.Context) *answer) {
-			f.isInternal(do(f.Context()), secret)
-		})
-}
+// panickingError is an error whose methods panic.
+type panickingError struct{}
 
-// trap is an error whose methods panic, as those of one that wraps nil do.
-type trap struct{}
-
-func (trap) Error() string { panic(secret) }
-func (trap) Unwrap() error { panic(secret) }
-
-func TestErrorWhoseMethodsPanicDoesNotEndTheProcess(t *testing.T) {
-	r := new(middleware.Registry)
-	r.UseUnary(&pb.TestService_ServiceDesc,
-		func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
-			return nil, trap{}
-		})
-	r.UseStream(&pb.TestService_ServiceDesc,
-		func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
-			return trap{}
-		})
-	inAllKinds(t, call.Config{Registry: r}, between{},
-		func(f *fixture, do func(context.Context) *answer) {
-			if a := do(f.Context()); status.Code(a.err) != codes.Internal ||
-				strings.Contains(a.err.Error(), secret) || a.id(f.T) == "" {
-				f.Errorf("err = %v, want Internal and no more", a.err)
-			}
-		})
-}
-
-// TestRecoverGuardsAGoroutineOfItsOwn mounts a second Recover inside an interceptor that
-// starts goroutines.
-func TestRecoverGuardsAGoroutineOfItsOwn(t *testing.T) {
-	elsewhere := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
-		next grpc.UnaryHandler,
-	) (resp any, err error) {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			resp, err = next(ctx, req)
-		}()
-		<-done
-		return resp, err
-	}
-	again := call.Unary(call.Recover, call.Config{})
-	inAllForms(t, call.Config{}, between{unary: []grpc.UnaryServerInterceptor{elsewhere, again}},
-		func(f *fixture) {
-			f.does(func(context.Context) error { panic(secret) })
-			f.isInternal(unaryOf(f.Context(), f.client), secret)
-		})
-}
-
-// TestGoexitInAHandlerIsLoggedAndNotAnswered: grpc-go has no goroutine left that could
-// answer, so the client waits until its own deadline.
-func TestGoexitInAHandlerIsLoggedAndNotAnswered(t *testing.T) {
-	inAllKinds(t, call.Config{}, between{}, func(f *fixture, do func(context.Context) *answer) {
-		f.does(func(context.Context) error {
-			runtime.Goexit()
-			return nil
-		})
-		ctx, cancel := context.WithCancel(f.Context())
-		defer cancel()
-		got := make(chan *answer)
-		go func() { got <- do(ctx) }()
-		if line := f.log.Await("call"); line["status"] != "INTERNAL" {
-			f.Errorf("line = %v", line)
-		}
-		if lines := f.log.Lines("panic"); len(lines) == 0 ||
-			lines[0]["panic"] != "runtime.Goexit, or panic(nil)" {
-			f.Errorf("lines = %v", lines)
-		}
-		cancel()
-		if a := <-got; status.Code(a.err) != codes.Canceled {
-			f.Errorf("err = %v, want Canceled", a.err)
-		}
-		f.does(func(context.Context) error { return nil })
-		if a := do(f.Context()); a.err != nil {
-			f.Errorf("the next call: %v", a.err)
-		}
-	})
-}
+func (panickingError) Error() string { panic(secret) }
+func (panickingError) Unwrap() error { panic(secret) }

@@ -15,8 +15,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
-// served calls the whole chain, without a server, with a handler that returns response:
-// the service's own methods return one type only.
+// served runs the chain without a server, with a handler that returns response, which may
+// be of any type.
 func served(t *testing.T, response any) (any, error) {
 	t.Helper()
 	chain := call.Unary(all, call.Config{})
@@ -25,123 +25,126 @@ func served(t *testing.T, response any) (any, error) {
 		func(context.Context, any) (any, error) { return response, nil })
 }
 
-func TestEnvelopeIsCompleted(t *testing.T) {
-	success := &generate.BaseResponse{Context: "abc", Output: "Success", Code: 200}
-	own := &generate.BaseResponse{
-		Context: "forged", Output: "Accepted",
-		Code: 202, Message: "later", ErrorMessage: new("x"),
-	}
-	for _, tc := range []struct {
-		name     string
-		response proto.Message
-		want     proto.Message
-	}{
-		{
-			name: "left out", response: &pb.TestResponse{Text: "x"},
-			want: &pb.TestResponse{Text: "x", BaseResponse: success},
-		},
-		{
-			name: "empty", response: &pb.TestResponse{BaseResponse: &generate.BaseResponse{}},
-			want: &pb.TestResponse{BaseResponse: success},
-		},
-		{
-			name: "own", response: &pb.TestResponse{BaseResponse: own},
-			want: &pb.TestResponse{BaseResponse: &generate.BaseResponse{
-				Context: "abc", Output: "Accepted", Code: 202, Message: "later",
-				ErrorMessage: new("x"),
-			}},
-		},
-		{
-			name:     "the envelope itself",
-			response: &generate.BaseResponse{Message: "m"}, want: &generate.BaseResponse{
-				Context: "abc", Output: "Success", Code: 200, Message: "m",
-			},
-		},
-		{
-			name: "no field", response: &pb.WithoutEnvelope{Text: "x"},
-			want: &pb.WithoutEnvelope{Text: "x"},
-		},
-		{
-			name:     "a field of another type",
-			response: &pb.ScalarType{BaseResponse: "x"}, want: &pb.ScalarType{BaseResponse: "x"},
-		},
-		{
-			name:     "another member of its oneof",
-			response: &pb.OneofType{Result: &pb.OneofType_Text{Text: "x"}},
-			want:     &pb.OneofType{Result: &pb.OneofType_Text{Text: "x"}},
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			got, err := served(t, tc.response)
-			if err != nil || !proto.Equal(got.(proto.Message), tc.want) {
-				t.Errorf("got %v, %v, want %v", got, err, tc.want)
-			}
-		})
-	}
-}
-
-func TestNoResponseOfAnyKindIsAnError(t *testing.T) {
-	for name, response := range map[string]any{
-		"nil":            nil,
-		"a nil response": (*pb.TestResponse)(nil),
-		"a nil envelope": (*generate.BaseResponse)(nil),
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := served(t, response)
-			if got != nil || err == nil ||
-				envelopeOf(t, err).GetOutput() != xerror.DeveloperError.GetOutput() {
-				t.Errorf("got %v, %v, want DEVELOPER_ERROR", got, err)
-			}
-		})
-	}
-}
-
-func TestNothingFromAMiddlewareOrAnInterceptorIsAnErrorToo(t *testing.T) {
-	for name, response := range map[string]any{
-		"nil":            nil,
-		"a nil response": (*pb.TestResponse)(nil),
-	} {
-		silent := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any,
-			error,
-		) { //nolint:unparam // its type
-			return response, nil
+func TestRespond(t *testing.T) {
+	t.Run("completes the envelope", func(t *testing.T) {
+		success := &generate.BaseResponse{Context: "abc", Output: "Success", Code: 200}
+		own := &generate.BaseResponse{
+			Context: "forged", Output: "Accepted",
+			Code: 202, Message: "later", ErrorMessage: new("x"),
 		}
-		t.Run("middleware, "+name, func(t *testing.T) {
-			registry := &middleware.Registry{}
-			registry.UseUnary(&pb.TestService_ServiceDesc, silent)
-			inAllForms(t, call.Config{Registry: registry}, between{}, func(f *fixture) {
-				if err := unaryOf(f.Context(), f.client).err; envelopeOf(f.T,
-					err).GetOutput() != xerror.DeveloperError.GetOutput() {
-					f.Errorf("err = %v, want DEVELOPER_ERROR", err)
+		for _, tc := range []struct {
+			name     string
+			response proto.Message
+			want     proto.Message
+		}{
+			{
+				name: "missing envelope", response: &pb.TestResponse{Text: "x"},
+				want: &pb.TestResponse{Text: "x", BaseResponse: success},
+			},
+			{
+				name: "empty", response: &pb.TestResponse{BaseResponse: &generate.BaseResponse{}},
+				want: &pb.TestResponse{BaseResponse: success},
+			},
+			{
+				name: "own", response: &pb.TestResponse{BaseResponse: own},
+				want: &pb.TestResponse{BaseResponse: &generate.BaseResponse{
+					Context: "abc", Output: "Accepted", Code: 202, Message: "later",
+					ErrorMessage: new("x"),
+				}},
+			},
+			{
+				name:     "the envelope itself",
+				response: &generate.BaseResponse{Message: "m"}, want: &generate.BaseResponse{
+					Context: "abc", Output: "Success", Code: 200, Message: "m",
+				},
+			},
+			{
+				name: "message without the field", response: &pb.WithoutEnvelope{Text: "x"},
+				want: &pb.WithoutEnvelope{Text: "x"},
+			},
+			{
+				name:     "field of another type",
+				response: &pb.ScalarType{BaseResponse: "x"},
+				want:     &pb.ScalarType{BaseResponse: "x"},
+			},
+			{
+				name:     "oneof with another member",
+				response: &pb.OneofType{Result: &pb.OneofType_Text{Text: "x"}},
+				want:     &pb.OneofType{Result: &pb.OneofType_Text{Text: "x"}},
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				got, err := served(t, tc.response)
+				if err != nil || !proto.Equal(got.(proto.Message), tc.want) {
+					t.Errorf("got %v, %v, want %v", got, err, tc.want)
 				}
 			})
-		})
-		t.Run("interceptor, "+name, func(t *testing.T) {
-			chain := call.Unary(call.Outer, call.Config{})
-			_, err := chain(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod},
-				func(ctx context.Context, req any) (any, error) {
-					return silent(ctx, req, nil, nil)
-				})
-			if envelopeOf(t, err).GetOutput() != xerror.DeveloperError.GetOutput() {
-				t.Errorf("err = %v, want DEVELOPER_ERROR", err)
-			}
-		})
-	}
-}
+		}
+	})
 
-func TestOverheadIsThereInDebugModeOnly(t *testing.T) {
-	for _, debug := range []bool{false, true} {
-		app := context.WithValue(t.Context(), xctx.DebugKey, debug) // as xreg sets it
-		inAllForms(t, call.Config{App: app}, between{}, func(f *fixture) {
-			b := unaryOf(f.Context(), f.client).responses[0].GetBaseResponse()
-			if (b.GetOverhead() > 0) != debug || (b.Overhead != nil) != debug {
-				f.Errorf("debug %t: envelope = %v", debug, b)
+	t.Run("rejects nil responses of a handler", func(t *testing.T) {
+		for name, response := range map[string]any{
+			"nil":            nil,
+			"a nil response": (*pb.TestResponse)(nil),
+			"a nil envelope": (*generate.BaseResponse)(nil),
+		} {
+			t.Run(name, func(t *testing.T) {
+				got, err := served(t, response)
+				if got != nil || err == nil ||
+					envelopeOf(t, err).GetOutput() != xerror.DeveloperError.GetOutput() {
+					t.Errorf("got %v, %v, want DEVELOPER_ERROR", got, err)
+				}
+			})
+		}
+	})
+
+	t.Run("rejects nil responses of middleware and interceptors", func(t *testing.T) {
+		for name, response := range map[string]any{
+			"nil":            nil,
+			"a nil response": (*pb.TestResponse)(nil),
+		} {
+			silent := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any,
+				error,
+			) { //nolint:unparam // its type
+				return response, nil
 			}
-			f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
-			if b := envelopeOf(f.T,
-				unaryOf(f.Context(), f.client).err); (b.Overhead != nil) != debug {
-				f.Errorf("debug %t: envelope of an error = %v", debug, b)
-			}
-		})
-	}
+			t.Run("middleware, "+name, func(t *testing.T) {
+				registry := &middleware.Registry{}
+				registry.UseUnary(&pb.TestService_ServiceDesc, silent)
+				inAllForms(t, call.Config{Registry: registry}, appInterceptors{}, func(f *fixture) {
+					if err := unaryOf(f.Context(), f.client).err; envelopeOf(f.T,
+						err).GetOutput() != xerror.DeveloperError.GetOutput() {
+						f.Errorf("err = %v, want DEVELOPER_ERROR", err)
+					}
+				})
+			})
+			t.Run("interceptor, "+name, func(t *testing.T) {
+				chain := call.Unary(call.Outer, call.Config{})
+				_, err := chain(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod},
+					func(ctx context.Context, req any) (any, error) {
+						return silent(ctx, req, nil, nil)
+					})
+				if envelopeOf(t, err).GetOutput() != xerror.DeveloperError.GetOutput() {
+					t.Errorf("err = %v, want DEVELOPER_ERROR", err)
+				}
+			})
+		}
+	})
+
+	t.Run("sets the overhead in debug mode only", func(t *testing.T) {
+		for _, debug := range []bool{false, true} {
+			app := context.WithValue(t.Context(), xctx.DebugKey, debug) // as xreg sets it
+			inAllForms(t, call.Config{App: app}, appInterceptors{}, func(f *fixture) {
+				b := unaryOf(f.Context(), f.client).responses[0].GetBaseResponse()
+				if (b.GetOverhead() > 0) != debug || (b.Overhead != nil) != debug {
+					f.Errorf("debug %t: envelope = %v", debug, b)
+				}
+				f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
+				if b := envelopeOf(f.T,
+					unaryOf(f.Context(), f.client).err); (b.Overhead != nil) != debug {
+					f.Errorf("debug %t: envelope of an error = %v", debug, b)
+				}
+			})
+		}
+	})
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// Stream returns the parts as an interceptor for streams. A stream has no response to
-// complete.
-func Stream(parts Part, c Config) grpc.StreamServerInterceptor {
-	return newServer(parts&^(Respond|Answer), c).stream
+// Stream returns a stream interceptor with these features. Respond and RequireResponse
+// apply to unary calls only.
+func Stream(features Features, c Config) grpc.StreamServerInterceptor {
+	return newServer(features&^(Respond|RequireResponse), c).stream
 }
 
-// stream is a call's stream from one interceptor inwards.
+// stream is a server stream with the call's context and message counters.
 type stream struct {
 	grpc.ServerStream
-	ctx context.Context // grpc's streams hold theirs
+	ctx context.Context // -
 
 	received, sent atomic.Int64
 }
@@ -46,58 +46,56 @@ func (s *stream) SendMsg(m any) error {
 	return err
 }
 
-// checked is a stream whose messages are checked as they come.
-type checked struct {
+// validatedStream validates the messages that it receives.
+type validatedStream struct {
 	grpc.ServerStream
 	check validation.Check
 }
 
-// RecvMsg implements grpc.ServerStream. A message that is refused is an error that is a
-// status already.
-func (c *checked) RecvMsg(m any) error {
+// RecvMsg implements grpc.ServerStream. A validation error is returned as a status.
+func (c *validatedStream) RecvMsg(m any) error {
 	if err := c.ServerStream.RecvMsg(m); err != nil {
 		return err
 	}
 	ctx := c.Context()
-	return rpcstatus.Of(ctx, c.check(ctx, m))
+	return rpcstatus.ToStatus(ctx, c.check(ctx, m))
 }
 
 func (s *server) stream(
 	srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
 ) (err error) {
 	t, ctx := s.enter(ss.Context(), info)
-	if t.parts == 0 {
+	if t.features == 0 {
 		return next(srv, ss)
 	}
-	if t.parts&Trace != 0 {
+	if t.features&Trace != 0 {
 		t.setTrailer(ss.SetTrailer)
 	}
 	own := &stream{ServerStream: ss, ctx: ctx}
 	defer func() {
-		if !t.returned && t.parts&Recover != 0 {
+		if !t.returned && t.features&Recover != 0 {
 			err = t.panicked(ctx, info.FullMethod, recover())
 		}
 		t.leave(ctx, info.FullMethod, own, err)
 	}()
 	err = t.serveStream(srv, own, info, next)
-	err = rpcstatus.Of(ctx, err) // it calls methods of the error, which may panic
+	err = rpcstatus.ToStatus(ctx, err) // ToStatus calls methods of err, which may panic.
 	t.returned = true
 	return err
 }
 
-// serveStream runs the chain of the service, where it has one, and the handler. Messages
-// are checked inside the chain, as requests are, so that a check sees the context that
-// the chain made.
-func (t *turn) serveStream(
+// serveStream runs the middleware chain of the service and the handler. Messages are
+// validated inside the chain, so checks see the context that the chain created.
+func (t *invocation) serveStream(
 	srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
 ) error {
 	handle := next
-	if t.parts&Validate != 0 {
+	if t.features&Validate != 0 {
 		handle = func(srv any, ss grpc.ServerStream) error {
-			return next(srv, &checked{ServerStream: ss, check: t.check})
+			return next(srv, &validatedStream{ServerStream: ss, check: t.check})
 		}
 	}
-	if t.parts&Middleware != 0 {
+	if t.features&Middleware != 0 {
 		if chain := t.chains().Stream(
 			middleware.ExtractServiceName(info.FullMethod)); chain != nil {
 			return chain(srv, ss, info, handle)

@@ -15,34 +15,34 @@ import (
 )
 
 var (
-	requestUUID    = meta.Spell(constant.MetadataRequestUUID)
-	requestSource  = meta.Spell(constant.MetadataRequestSource)
-	acceptLanguage = meta.Spell(constant.MetadataAcceptLanguage)
+	requestUUID    = meta.NewKey(constant.MetadataRequestUUID)
+	requestSource  = meta.NewKey(constant.MetadataRequestSource)
+	acceptLanguage = meta.NewKey(constant.MetadataAcceptLanguage)
 )
 
-// identify gives the call the caller's id where that is valid, else a new one, and notes
-// the caller's languages.
+// identify sets the request ID and the language of the call. It accepts the caller's ID
+// if it is valid and generates one otherwise.
 func identify(ctx context.Context, r *xctx.Request) {
 	md := meta.Incoming(ctx)
 	if id := meta.First(md, requestUUID); xctx.ValidID(id) {
 		r.SetID(id)
 	} else {
 		r.GenerateID()
-		// The HPACK table of a connection retains the last 50 or so IDs of trailers. One
-		// that is a part of r would retain the call and what it has received.
+		// The HPACK table of a connection retains the last IDs sent, about 50. Clone
+		// keeps it from retaining r and its messages.
 		r.SetID(strings.Clone(r.ID()))
 	}
 	r.SetAcceptLanguage(meta.First(md, acceptLanguage))
 }
 
-// trailers contains reusable maps for setTrailer. Without them a call has two allocations
-// more: see TestChainAllocatesTheCallAndItsID.
+// trailers contains reusable maps for setTrailer. They save two allocations per call; see
+// TestUnary_Allocations.
 var trailers = sync.Pool{New: func() any { return metadata.MD{} }}
 
-// setTrailer sends the ID to the caller. grpc-go copies the map, so the Runner, which
-// always has a InFlight, reuses it. The transport of an interceptor outside the Runner
-// may retain it.
-func (t *turn) setTrailer(set func(metadata.MD)) {
+// setTrailer sends the request ID in the trailer. The map is reused only if InFlight is
+// set, that is, in the Runner: grpc-go's server copies the map, but another transport may
+// retain it.
+func (t *invocation) setTrailer(set func(metadata.MD)) {
 	key, value := constant.TrailerRequestUUID.String(), t.call.request.HeaderValue()
 	if t.InFlight == nil {
 		set(metadata.MD{key: value})
@@ -55,10 +55,10 @@ func (t *turn) setTrailer(set func(metadata.MD)) {
 	trailers.Put(md)
 }
 
-// InFlight counts the calls that are being answered. The zero value is ready to use; it
-// is safe for concurrent use.
+// InFlight counts in-flight calls. The zero value is ready to use. It is safe for
+// concurrent use.
 type InFlight struct {
-	// Unary and Streams are the calls of either kind.
+	// Unary and Streams are the numbers of in-flight calls.
 	Unary, Streams atomic.Int64
 }
 

@@ -21,8 +21,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// refuses objects to the requests with a text.
-func refuses(text string) validation.Check {
+// rejects returns a check that rejects requests with this text.
+func rejects(text string) validation.Check {
 	return func(ctx context.Context, request any) error {
 		if r, ok := request.(*pb.TestRequest); ok && r.GetText() == text {
 			return validation.Refuse(ctx, []xvalid.FieldError{{
@@ -34,8 +34,8 @@ func refuses(text string) validation.Check {
 	}
 }
 
-// isRefusal checks that err names the field.
-func isRefusal(t *testing.T, err error) {
+// isRejection checks that err contains the field.
+func isRejection(t *testing.T, err error) {
 	t.Helper()
 	s := status.Convert(err)
 	if s.Code() != codes.InvalidArgument || envelopeOf(t, err).GetOutput() != "PARAMETER_ERROR" {
@@ -50,131 +50,174 @@ func isRefusal(t *testing.T, err error) {
 	t.Errorf("details = %v, want the violation of text", s.Details())
 }
 
-func TestRequestIsRefusedAfterTheMiddlewareAndBeforeTheHandler(t *testing.T) {
-	var steps []string
-	r := new(middleware.Registry)
-	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any,
-		_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
-	) (any, error) {
-		steps = append(steps, "middleware")
-		return next(context.WithValue(ctx, userKey{}, "ada"), req)
-	})
-	r.UseStream(&pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream,
-		_ *grpc.StreamServerInfo, next grpc.StreamHandler,
-	) error {
-		steps = append(steps, "middleware")
-		return next(srv, withContext{ss, context.WithValue(ss.Context(), userKey{}, "ada")})
-	})
-	note := func(name string) validation.Check {
-		return func(ctx context.Context, _ any) error {
-			user, _ := ctx.Value(userKey{}).(string)
-			steps = append(steps, name+" of "+user)
-			return nil
+func TestValidate(t *testing.T) {
+	t.Run("runs appInterceptors middleware and handler", func(t *testing.T) {
+		var steps []string
+		r := new(middleware.Registry)
+		r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any,
+			_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+		) (any, error) {
+			steps = append(steps, "middleware")
+			return next(context.WithValue(ctx, userKey{}, "ada"), req)
+		})
+		r.UseStream(&pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream,
+			_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+		) error {
+			steps = append(steps, "middleware")
+			return next(srv, withContext{ss, context.WithValue(ss.Context(), userKey{}, "ada")})
+		})
+		note := func(name string) validation.Check {
+			return func(ctx context.Context, _ any) error {
+				user, _ := ctx.Value(userKey{}).(string)
+				steps = append(steps, name+" of "+user)
+				return nil
+			}
 		}
-	}
-	typedNil := func(context.Context, any) error {
-		var none *xerror.Error
-		return none
-	}
-	checks := []validation.Check{note("first"), typedNil, refuses("hello"), note("last")}
-	inAllKinds(t, call.Config{Registry: r, Checks: checks[:3:3]}, between{},
-		func(f *fixture, do func(context.Context) *answer) {
-			steps = nil
-			f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-				steps = append(steps, "handler")
-				return &pb.TestResponse{}, nil
+		typedNil := func(context.Context, any) error {
+			var none *xerror.Error
+			return none
+		}
+		checks := []validation.Check{note("first"), typedNil, rejects("hello"), note("last")}
+		inAllKinds(t, call.Config{Registry: r, Checks: checks[:3:3]}, appInterceptors{},
+			func(f *fixture, do func(context.Context) *outcome) {
+				steps = nil
+				f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse,
+					error) {
+					steps = append(steps, "handler")
+					return &pb.TestResponse{}, nil
+				}
+				a := do(f.Context())
+				isRejection(f.T, a.err)
+				if want := []string{"middleware", "first of ada"}; !slices.Equal(steps[:2], want) ||
+					slices.Contains(steps, "handler") {
+					f.Errorf("steps = %q, want %q", steps, want)
+				}
+			})
+		inAllKinds(t, call.Config{Registry: r, Checks: append(slices.Clone(checks[:2]), checks[3])},
+			appInterceptors{}, func(f *fixture, do func(context.Context) *outcome) {
+				steps = nil
+				f.does(func(context.Context) error { return nil })
+				if a := do(f.Context()); a.err != nil || !slices.Equal(slices.Compact(steps)[:3],
+					[]string{"middleware", "first of ada", "last of ada"}) {
+					f.Errorf("err = %v, steps = %q", a.err, steps)
+				}
+			})
+	})
+
+	t.Run("checks the request of a server stream", func(t *testing.T) {
+		inAllForms(t, call.Config{Checks: []validation.Check{rejects("bad")}}, appInterceptors{},
+			func(f *fixture) {
+				called := false
+				f.service.OnServer = func(*pb.TestRequest,
+					grpc.ServerStreamingServer[pb.TestResponse],
+				) error {
+					called = true
+					return nil
+				}
+				stream, err := f.client.ServerStream(f.Context(), &pb.TestRequest{Text: "bad"})
+				if err != nil {
+					f.Fatal(err)
+				}
+				_, err = stream.Recv()
+				isRejection(f.T, err)
+				if called {
+					f.Error("the handler was called")
+				}
+			})
+	})
+
+	t.Run("checks each message of a client stream", func(t *testing.T) {
+		inAllForms(t, call.Config{Checks: []validation.Check{rejects("bad")}}, appInterceptors{},
+			func(f *fixture) {
+				var got []string
+				f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest,
+					pb.TestResponse],
+				) error {
+					for {
+						request, err := stream.Recv()
+						if err != nil {
+							return err
+						}
+						got = append(got, request.GetText())
+					}
+				}
+				stream, err := f.client.ClientStream(f.Context())
+				if err != nil {
+					f.Fatal(err)
+				}
+				for _, text := range []string{"good", "bad"} {
+					if err := stream.Send(&pb.TestRequest{Text: text}); err != nil &&
+						!errors.Is(err, io.EOF) {
+						f.Fatal(err)
+					}
+				}
+				_, err = stream.CloseAndRecv()
+				isRejection(f.T, err)
+				if !slices.Equal(got, []string{"good"}) {
+					f.Errorf("messages = %q, want the valid one", got)
+				}
+				if line := f.log.Only("call"); line["received"] != 2.0 ||
+					line["status"] != "INVALID_ARGUMENT" {
+					f.Errorf("line = %v", line)
+				}
+			})
+	})
+
+	t.Run("calls the methods of the request", func(t *testing.T) {
+		for _, form := range forms {
+			t.Run(form.name, func(t *testing.T) {
+				log := calltest.Record(t)
+				server := grpc.NewServer(
+					form.options(call.Config{Checks: []validation.Check{func(context.Context,
+						any,
+					) error {
+						return xerror.New(xerror.Forbidden, "")
+					}}}, appInterceptors{})...)
+				server.RegisterService(&strictService, nil)
+				conn := calltest.Start(t, server)
+				ask := func(text string) error {
+					return conn.Invoke(t.Context(), strictMethod, &pb.TestRequest{Text: text},
+						new(pb.TestResponse))
+				}
+				if err := ask("bad"); status.Code(err) != codes.InvalidArgument ||
+					envelopeOf(t, err).GetOutput() != "PARAMETER_ERROR" {
+					t.Errorf("bad = %v, want PARAMETER_ERROR", err)
+				}
+				if err := ask("good"); status.Code(err) != codes.PermissionDenied {
+					t.Errorf("good = %v, want the error of the check", err)
+				}
+				if err := ask("panic"); status.Code(err) != codes.Internal ||
+					log.Only("panic")["panic"] != secret {
+					t.Errorf("panic = %v, want Internal", err)
+				}
+			})
+		}
+	})
+
+	t.Run("panics on a nil check", func(t *testing.T) {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
 			}
-			a := do(f.Context())
-			isRefusal(f.T, a.err)
-			if want := []string{"middleware", "first of ada"}; !slices.Equal(steps[:2], want) ||
-				slices.Contains(steps, "handler") {
-				f.Errorf("steps = %q, want %q", steps, want)
-			}
-		})
-	inAllKinds(t, call.Config{Registry: r, Checks: append(slices.Clone(checks[:2]), checks[3])},
-		between{}, func(f *fixture, do func(context.Context) *answer) {
-			steps = nil
-			f.does(func(context.Context) error { return nil })
-			if a := do(f.Context()); a.err != nil || !slices.Equal(slices.Compact(steps)[:3],
-				[]string{"middleware", "first of ada", "last of ada"}) {
-				f.Errorf("err = %v, steps = %q", a.err, steps)
-			}
-		})
+		}()
+		call.Unary(call.Validate, call.Config{Checks: []validation.Check{nil}})
+	})
 }
 
 type userKey struct{}
 
-// withContext is a stream with another context, as an authenticating middleware makes it.
+// withContext is a stream with another context, as authentication middleware creates it.
 type withContext struct {
 	grpc.ServerStream
-	ctx context.Context // grpc's streams hold theirs
+	ctx context.Context // -
 }
 
 func (w withContext) Context() context.Context { return w.ctx }
 
-func TestOnlyRequestOfAServerStreamIsChecked(t *testing.T) {
-	inAllForms(t, call.Config{Checks: []validation.Check{refuses("bad")}}, between{},
-		func(f *fixture) {
-			called := false
-			f.service.OnServer = func(*pb.TestRequest,
-				grpc.ServerStreamingServer[pb.TestResponse],
-			) error {
-				called = true
-				return nil
-			}
-			stream, err := f.client.ServerStream(f.Context(), &pb.TestRequest{Text: "bad"})
-			if err != nil {
-				f.Fatal(err)
-			}
-			_, err = stream.Recv()
-			isRefusal(f.T, err)
-			if called {
-				f.Error("the handler was called")
-			}
-		})
-}
-
-func TestSecondMessageOfAClientStreamIsChecked(t *testing.T) {
-	inAllForms(t, call.Config{Checks: []validation.Check{refuses("bad")}}, between{},
-		func(f *fixture) {
-			var got []string
-			f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest,
-				pb.TestResponse],
-			) error {
-				for {
-					request, err := stream.Recv()
-					if err != nil {
-						return err
-					}
-					got = append(got, request.GetText())
-				}
-			}
-			stream, err := f.client.ClientStream(f.Context())
-			if err != nil {
-				f.Fatal(err)
-			}
-			for _, text := range []string{"good", "bad"} {
-				if err := stream.Send(&pb.TestRequest{Text: text}); err != nil &&
-					!errors.Is(err, io.EOF) {
-					f.Fatal(err)
-				}
-			}
-			_, err = stream.CloseAndRecv()
-			isRefusal(f.T, err)
-			if !slices.Equal(got, []string{"good"}) {
-				f.Errorf("messages = %q, want the good one", got)
-			}
-			if line := f.log.Only("call"); line["received"] != 2.0 ||
-				line["status"] != "INVALID_ARGUMENT" {
-				f.Errorf("line = %v", line)
-			}
-		})
-}
-
-// strict is a request with a method Validate, as a generator writes it.
+// strict is a request with a generated Validate method.
 type strict struct{ *pb.TestRequest }
 
-// Validate objects to "bad" and panics at "panic".
+// Validate rejects "bad" and panics at "panic".
 func (s *strict) Validate() error {
 	switch s.GetText() {
 	case "bad":
@@ -188,7 +231,7 @@ func (s *strict) Validate() error {
 
 const strictMethod = "/test.Strict/Unary"
 
-// strictService is what protoc-gen-go-grpc would generate for it.
+// strictService is the descriptor that protoc-gen-go-grpc would generate.
 var strictService = grpc.ServiceDesc{
 	ServiceName: "test.Strict",
 	HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
@@ -206,44 +249,4 @@ var strictService = grpc.ServiceDesc{
 				})
 		},
 	}},
-}
-
-func TestRequestIsAskedItself(t *testing.T) {
-	for _, form := range forms {
-		t.Run(form.name, func(t *testing.T) {
-			log := calltest.Record(t)
-			server := grpc.NewServer(
-				form.options(call.Config{Checks: []validation.Check{func(context.Context,
-					any,
-				) error {
-					return xerror.New(xerror.Forbidden, "")
-				}}}, between{})...)
-			server.RegisterService(&strictService, nil)
-			conn := calltest.Start(t, server)
-			ask := func(text string) error {
-				return conn.Invoke(t.Context(), strictMethod, &pb.TestRequest{Text: text},
-					new(pb.TestResponse))
-			}
-			if err := ask("bad"); status.Code(err) != codes.InvalidArgument ||
-				envelopeOf(t, err).GetOutput() != "PARAMETER_ERROR" {
-				t.Errorf("bad = %v, want PARAMETER_ERROR, before the checks", err)
-			}
-			if err := ask("good"); status.Code(err) != codes.PermissionDenied {
-				t.Errorf("good = %v, want what the check says", err)
-			}
-			if err := ask("panic"); status.Code(err) != codes.Internal ||
-				log.Only("panic")["panic"] != secret {
-				t.Errorf("panic = %v, want Internal", err)
-			}
-		})
-	}
-}
-
-func TestNilCheckIsRefusedAtOnce(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	call.Unary(call.Validate, call.Config{Checks: []validation.Check{nil}})
 }

@@ -1,8 +1,8 @@
-// Package envelope finds the field base_response of a message, once for each type.
+// Package envelope finds the field base_response of a message and caches it by type.
 //
-// Such a field is a single xBase.BaseResponse; a list or a map of them, a member of a
-// oneof, or another type under the same name, is none. Messages of the open, the hybrid
-// and the opaque API have it.
+// The field must be a singular xBase.BaseResponse. Lists, maps, members of a oneof and
+// fields of another type do not count. Messages of the open, hybrid and opaque API are
+// supported.
 package envelope
 
 import (
@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// Name is the name of the field.
+	// -
 	Name = "base_response"
-	// goName is its name in a Go struct.
+	// goName is the name of the field in a Go struct.
 	goName = "BaseResponse"
-	// TypeName is the full name of the field's type.
+	// TypeName is the full name of the message type of the field.
 	TypeName = "xBase.BaseResponse"
 )
 
@@ -29,36 +29,34 @@ var (
 	envelopeType = reflect.TypeFor[*generate.BaseResponse]()
 )
 
-// fields holds a *Field for each type that was asked for, nil where it has none. It grows
-// with the types of a program.
+// fields caches the *Field of each message type, nil for a type without the field.
 var fields sync.Map
 
-// Field is the way to the envelope in the messages of one type. It never changes, so it
-// is safe for concurrent use. Its methods may be called on nil, which finds no envelope
-// in any message.
+// Field accesses the envelope of the messages of one type. It is immutable and safe for
+// concurrent use. A nil *Field finds no envelope in any message.
 type Field struct {
 	owner reflect.Type
-	index int // of the Go struct, -1 if that hides it
-	// of a message that hides its fields from Go; nil for the envelope itself
+	index int // index of the Go struct field; -1 if the API hides the fields
+	// set if the API hides the fields; nil for the envelope itself
 	field protoreflect.FieldDescriptor
 }
 
-// Of returns the Field of a type of messages, nil where it has none:
-// *generate.BaseResponse, which is its own envelope, pointers to structs with a field
-// BaseResponse, and other generated messages with a field base_response.
+// Of returns the Field of a message type, or nil if the type has none. Supported are
+// *generate.BaseResponse itself, pointers to structs with a field BaseResponse, and other
+// generated messages with a field base_response.
 func Of(t reflect.Type) *Field {
 	if t == nil {
 		return nil
 	}
-	known, ok := fields.Load(t)
+	cached, ok := fields.Load(t)
 	if !ok {
-		known, _ = fields.LoadOrStore(t, find(t))
+		cached, _ = fields.LoadOrStore(t, find(t))
 	}
-	f, _ := known.(*Field)
+	f, _ := cached.(*Field)
 	return f
 }
 
-// find is Of without the memory.
+// find is the uncached Of.
 func find(t reflect.Type) *Field {
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil
@@ -75,14 +73,14 @@ func find(t reflect.Type) *Field {
 	return nil
 }
 
-// fieldOf returns the field base_response of a generated message, or nil. A member of a
-// oneof is none: the envelope never takes the place of a payload.
+// fieldOf returns the field base_response of a generated message, or nil. It skips
+// members of a oneof: setting the envelope would clear the payload.
 func fieldOf(t reflect.Type) (fd protoreflect.FieldDescriptor) {
 	if !t.Implements(messageType) {
 		return nil
 	}
 	defer func() {
-		// only a message itself knows its descriptor, such as one of dynamicpb
+		// A dynamicpb message has no descriptor without an instance.
 		if recover() != nil {
 			fd = nil
 		}
@@ -99,8 +97,8 @@ func fieldOf(t reflect.Type) (fd protoreflect.FieldDescriptor) {
 	return fd
 }
 
-// Get returns the envelope that message holds: nil where it holds none, where it is a nil
-// pointer, and where it is of another type than the Field is for.
+// Get returns the envelope of message. It returns nil if the envelope is not set, or if
+// message is a nil pointer or of another type.
 func (f *Field) Get(message any) *generate.BaseResponse {
 	v, ok := f.pointer(message)
 	if !ok {
@@ -121,10 +119,9 @@ func (f *Field) Get(message any) *generate.BaseResponse {
 	return b
 }
 
-// Set makes b, which is not nil, the envelope of message and reports whether it is. The
-// message then holds b itself, except where it is an envelope, which takes a copy.
-// Nothing is changed, and the answer is false, where message is a nil pointer or of
-// another type than the Field is for.
+// Set sets the envelope of message to b, which must not be nil, and reports whether it
+// succeeded. It fails if message is a nil pointer or of another type. The message stores
+// b itself; if message is an envelope, Set copies b into it.
 func (f *Field) Set(message any, b *generate.BaseResponse) bool {
 	v, ok := f.pointer(message)
 	if !ok {
@@ -149,7 +146,7 @@ func (f *Field) Set(message any, b *generate.BaseResponse) bool {
 	return true
 }
 
-// pointer returns message as a pointer that is not nil, of the type that f is for.
+// pointer returns message as a non-nil pointer of the Field's type.
 func (f *Field) pointer(message any) (reflect.Value, bool) {
 	if f == nil || reflect.TypeOf(message) != f.owner {
 		return reflect.Value{}, false

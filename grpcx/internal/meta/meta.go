@@ -1,7 +1,7 @@
-// Package meta reads the metadata of a call: what the server, its handlers and the
-// client's connection have in common.
+// Package meta reads the metadata of a call. The server interceptors, the handlers'
+// helpers and the client share it.
 //
-// Everything is safe for concurrent use.
+// All functions are safe for concurrent use.
 package meta
 
 import (
@@ -13,30 +13,30 @@ import (
 	"github.com/plinthgo/plinth/grpcx/constant"
 )
 
-// Spellings are the two of a key, in lower case: its own, and the one with dashes.
-type Spellings [2]string
+// Key contains the two spellings of a metadata key in lower case: with underscores and
+// with dashes.
+type Key [2]string
 
-// Spell returns the spellings of a key, in which capitals do not matter. For a key of the
-// framework it is called once, since it may allocate.
-func Spell(key constant.Metadata) Spellings {
+// NewKey returns the spellings of key, ignoring case. It may allocate, so store its
+// result.
+func NewKey(key constant.Metadata) Key {
 	key = constant.Metadata(strings.ToLower(key.String()))
-	return Spellings{key.String(), key.Dashed()}
+	return Key{key.String(), key.Dashed()}
 }
 
-// First returns the first value under a key that is not blank, exactly as it was sent, or
-// "". All values in the key's own spelling come before those with dashes; blank is what
-// has nothing but white space in it.
+// First returns the first non-blank value of key, unmodified, or "". Values in the key's
+// own spelling precede those with dashes. A value that consists of white space is blank.
 //
-// The keys of md are lower case, as they travel. It may be nil.
-func First(md metadata.MD, key Spellings) string {
-	if v := present(md[key[0]]); v != "" || key[0] == key[1] {
+// The keys of md must be lower case. md may be nil.
+func First(md metadata.MD, key Key) string {
+	if v := firstNonBlank(md[key[0]]); v != "" || key[0] == key[1] {
 		return v
 	}
-	return present(md[key[1]])
+	return firstNonBlank(md[key[1]])
 }
 
-// present returns the first value that is not blank, or "".
-func present(values []string) string {
+// -
+func firstNonBlank(values []string) string {
 	for _, v := range values {
 		if strings.TrimSpace(v) != "" {
 			return v
@@ -45,18 +45,20 @@ func present(values []string) string {
 	return ""
 }
 
-// Holds reports whether md has a value under a key in either spelling, be it blank. The
-// keys of md are lower case. It may be nil.
-func Holds(md metadata.MD, key Spellings) bool {
+// Has reports whether md contains a value of key in either spelling, even a blank one.
+// The keys of md must be lower case. md may be nil.
+func Has(md metadata.MD, key Key) bool {
 	return len(md[key[0]]) > 0 || len(md[key[1]]) > 0
 }
 
-// Incoming returns the metadata of a call, to be read only; nil where ctx has none.
+// Incoming returns the incoming metadata of a call, or nil. The caller must not modify
+// it.
 //
-// The readers of package metadata copy what they find and look at every key when they
-// find nothing, which for the keys that most calls lack is half the time of the whole
-// chain. So the value is taken from the context as it lies there; if grpc ever keeps it
-// in another way, Incoming falls back on the copy.
+// metadata.FromIncomingContext copies all pairs, and metadata.ValueFromIncomingContext
+// scans every key if the key is missing; these scans were half of the run time of the
+// interceptor chain. Incoming therefore reads the map from the context without a copy. If
+// a future grpc stores the metadata differently, Incoming falls back to
+// FromIncomingContext.
 func Incoming(ctx context.Context) metadata.MD {
 	md, ok := ctx.Value(incomingKey).(metadata.MD)
 	if !ok {
@@ -65,22 +67,22 @@ func Incoming(ctx context.Context) metadata.MD {
 	return md
 }
 
-// incomingKey is the key under which a context has the metadata. Package metadata does
-// not export it, but asks for it.
+// incomingKey is the unexported context key of package metadata, recorded by looking up
+// the metadata once.
 var incomingKey = func() any {
-	asked := &listener{Context: context.Background()}
-	_, _ = metadata.FromIncomingContext(asked)
-	return asked.key
+	recorder := &keyRecorder{Context: context.Background()}
+	_, _ = metadata.FromIncomingContext(recorder)
+	return recorder.key
 }()
 
-// listener is a context that keeps the key that it was asked for.
-type listener struct {
+// keyRecorder is a context that records the last key looked up.
+type keyRecorder struct {
 	context.Context
 	key any
 }
 
 // Value implements context.Context.
-func (l *listener) Value(key any) any {
+func (l *keyRecorder) Value(key any) any {
 	l.key = key
 	return nil
 }

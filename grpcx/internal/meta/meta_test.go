@@ -10,24 +10,24 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
-func TestAKeyIsSpelledInLowerCase(t *testing.T) {
+func TestNewKey(t *testing.T) {
 	for _, tt := range []struct {
 		key  constant.Metadata
-		want meta.Spellings
+		want meta.Key
 	}{
-		{"x_request_uuid", meta.Spellings{"x_request_uuid", "x-request-uuid"}},
-		{"accept-language", meta.Spellings{"accept-language", "accept-language"}},
-		{"X-Tenant", meta.Spellings{"x-tenant", "x-tenant"}},
-		{"Shop_Tenant", meta.Spellings{"shop_tenant", "shop-tenant"}},
+		{"x_request_uuid", meta.Key{"x_request_uuid", "x-request-uuid"}},
+		{"accept-language", meta.Key{"accept-language", "accept-language"}},
+		{"X-Tenant", meta.Key{"x-tenant", "x-tenant"}},
+		{"Shop_Tenant", meta.Key{"shop_tenant", "shop-tenant"}},
 	} {
-		if got := meta.Spell(tt.key); got != tt.want {
-			t.Errorf("Spell(%q) = %q, want %q", tt.key, got, tt.want)
+		if got := meta.NewKey(tt.key); got != tt.want {
+			t.Errorf("NewKey(%q) = %q, want %q", tt.key, got, tt.want)
 		}
 	}
 }
 
-func TestFirstIsTheFirstValueThatIsNotBlankAsSent(t *testing.T) {
-	key := meta.Spell("a_b")
+func TestFirst(t *testing.T) {
+	key := meta.NewKey("a_b")
 	for _, tt := range []struct {
 		name  string
 		md    metadata.MD
@@ -47,33 +47,32 @@ func TestFirstIsTheFirstValueThatIsNotBlankAsSent(t *testing.T) {
 			"its own after a blank one, before dashes",
 			metadata.Pairs("a-b", "2", "a_b", "", "a_b", "1"), "1", true,
 		},
-		{"with dashes beside a blank one", metadata.Pairs("a_b", " ", "a-b", "2"), "2", true},
+		{"dashed, with a blank one in the own spelling", metadata.Pairs("a_b", " ", "a-b", "2"), "2", true},
 		{"blank", metadata.Pairs("a_b", " ", "a-b", ""), "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := meta.First(tt.md, key); got != tt.want {
 				t.Errorf("First = %q, want %q", got, tt.want)
 			}
-			if got := meta.Holds(tt.md, key); got != tt.holds {
-				t.Errorf("Holds = %t, want %t", got, tt.holds)
+			if got := meta.Has(tt.md, key); got != tt.holds {
+				t.Errorf("Has = %t, want %t", got, tt.holds)
 			}
 		})
 	}
 }
 
-// TestMetadataIsReadWhereItLies holds what Incoming knows of package metadata: with the
-// fallback alone, a hit would cost a copy of everything.
-func TestMetadataIsReadWhereItLies(t *testing.T) {
+// Checks that Incoming finds the stored map: the fallback would copy it.
+func TestIncoming(t *testing.T) {
 	type other struct{}
-	own, dashed := meta.Spell("a_b"), meta.Spell("c_d")
-	miss := meta.Spell("e_f")
+	own, dashed := meta.NewKey("a_b"), meta.NewKey("c_d")
+	miss := meta.NewKey("e_f")
 	ctx := metadata.NewIncomingContext(t.Context(),
 		metadata.Pairs("a_b", "1", "c-d", "2", "g", "3"))
 	ctx = context.WithValue(ctx, other{}, 0)
 	read := func() {
 		md := meta.Incoming(ctx)
 		if meta.First(md, own) != "1" || meta.First(md, dashed) != "2" ||
-			meta.First(md, miss) != "" || meta.Holds(md, miss) {
+			meta.First(md, miss) != "" || meta.Has(md, miss) {
 			t.Errorf("metadata = %v", md)
 		}
 	}
@@ -89,7 +88,7 @@ func TestMetadataIsReadWhereItLies(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	key := meta.Spell(constant.MetadataRequestUUID)
+	key := meta.NewKey(constant.MetadataRequestUUID)
 	for _, tt := range []struct{ name, sent string }{
 		{"own", "x_request_uuid"},
 		{"dashed", "x-request-uuid"},

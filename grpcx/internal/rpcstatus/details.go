@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// maxText bounds a text of a status, in bytes. The status' own travels three times as
-	// long where it is not ASCII.
+	// maxText limits a text of a status, in bytes. Percent-encoding triples the status
+	// message if it is not ASCII.
 	maxText = 512
-	// maxName bounds request id and label, in bytes: neither has a bound where it comes
-	// from another service.
+	// maxName limits the request ID and the label, in bytes. Those of other services have
+	// no limit.
 	maxName = 128
-	// maxData bounds the detail with an error's data, in bytes.
+	// maxData limits the detail with an error's data, in bytes.
 	maxData = 2560
 )
 
-// statusOf writes e as a status with its details.
+// statusOf returns the status of e with its details.
 func statusOf(ctx context.Context, e *xerror.Error) *status.Status {
 	_, r := e.Response(ctx, xbase.ProfilePlinth)
 	b := envelopeOf(&r)
@@ -39,7 +39,7 @@ func statusOf(ctx context.Context, e *xerror.Error) *status.Status {
 	if b.ErrorMessage != nil {
 		text += ": " + b.GetErrorMessage()
 	}
-	s := &spb.Status{Code: int32(Code(e)), Message: Clean(text)} // at most 16
+	s := &spb.Status{Code: int32(Code(e)), Message: Text(text)} // a gRPC code is at most 16
 	for _, detail := range []proto.Message{b, dataOf(r.Data)} {
 		if detail == nil {
 			continue
@@ -51,14 +51,14 @@ func statusOf(ctx context.Context, e *xerror.Error) *status.Status {
 	return status.FromProto(s)
 }
 
-// envelopeOf returns the envelope of an error as a message.
+// envelopeOf converts the envelope of an error to a message.
 func envelopeOf(r *xbase.BaseResponse) *generate.BaseResponse {
 	b := &generate.BaseResponse{
-		Context: cut(r.Context, maxName), Output: cut(r.Output, maxName),
-		Code: uint64(r.Code), Message: Clean(r.Message), // not negative
+		Context: truncate(r.Context, maxName), Output: truncate(r.Output, maxName),
+		Code: uint64(r.Code), Message: Text(r.Message), // Code is not negative
 	}
 	if r.ErrorMessage != "" {
-		b.ErrorMessage = new(Clean(r.ErrorMessage))
+		b.ErrorMessage = new(Text(r.ErrorMessage))
 	}
 	if r.Overhead != 0 {
 		b.Overhead = new(r.Overhead)
@@ -66,11 +66,11 @@ func envelopeOf(r *xbase.BaseResponse) *generate.BaseResponse {
 	return b
 }
 
-// Clean returns a text that a proto3 string can hold, at most 512 bytes of it.
-func Clean(s string) string { return cut(s, maxText) }
+// Text returns s as valid UTF-8, truncated to 512 bytes.
+func Text(s string) string { return truncate(s, maxText) }
 
-// cut is Clean with another bound.
-func cut(s string, n int) string {
+// truncate returns s as valid UTF-8 of at most n bytes.
+func truncate(s string, n int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= n {
 		return s
@@ -81,8 +81,8 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// dataOf returns the detail that says what an error's data says, or nil where there is
-// none or it is too large.
+// dataOf returns the detail for an error's data. It returns nil if there is no data or if
+// it is too large.
 func dataOf(data any) proto.Message {
 	switch d := data.(type) {
 	case nil:
@@ -94,16 +94,16 @@ func dataOf(data any) proto.Message {
 	}
 }
 
-// violationsOf returns as many failures as there is room for.
+// violationsOf returns the leading failures that fit within maxData.
 func violationsOf(failures []xvalid.FieldError) proto.Message {
 	out := &errdetails.BadRequest{}
 	size := 0
 	for _, f := range failures {
 		v := &errdetails.BadRequest_FieldViolation{
-			Field:       Clean(f.Field),
-			Description: Clean(f.Message), Reason: reason(f.Tag),
+			Field:       Text(f.Field),
+			Description: Text(f.Message), Reason: reason(f.Tag),
 		}
-		if size += proto.Size(v) + 3; size > maxData { // a tag and a length of two bytes
+		if size += proto.Size(v) + 3; size > maxData { // 3 bytes for the tag and the length
 			break
 		}
 		out.FieldViolations = append(out.FieldViolations, v)
@@ -111,15 +111,15 @@ func violationsOf(failures []xvalid.FieldError) proto.Message {
 	return out
 }
 
-// reason returns the name of a rule as google.rpc.BadRequest wants a reason: UPPER_SNAKE.
+// reason returns the name of a rule in UPPER_SNAKE_CASE, as google.rpc.BadRequest
+// requires.
 func reason(tag string) string {
-	return notUpperSnake.ReplaceAllString(strings.ToUpper(Clean(tag)), "_")
+	return notUpperSnake.ReplaceAllString(strings.ToUpper(Text(tag)), "_")
 }
 
 var notUpperSnake = regexp.MustCompile(`[^A-Z0-9]`)
 
-// valueOf returns data as JSON has it. What JSON cannot hold is left out: the error
-// itself is what counts.
+// valueOf returns data converted through JSON, or nil if JSON cannot represent it.
 func valueOf(data any) proto.Message {
 	text, err := json.Marshal(data)
 	if err != nil || len(text) > maxData {

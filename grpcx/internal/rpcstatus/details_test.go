@@ -25,42 +25,110 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-func TestDataIsTheSecondDetail(t *testing.T) {
-	quiet(t)
-	failures := []xvalid.FieldError{{
-		Field: "items[2].price", Tag: "min-Len8",
-		Message: "too short",
-	}}
-	bad, ok := detail(t, failures).(*errdetails.BadRequest)
-	if v := bad.GetFieldViolations(); !ok || len(v) != 1 || v[0].GetField() != "items[2].price" ||
-		v[0].GetReason() != "MIN_LEN8" || v[0].GetDescription() != "too short" {
-		t.Errorf("detail of failures = %v", bad)
-	}
-	value, ok := detail(t, map[string]any{"left": 3}).(*structpb.Value)
-	if !ok || value.GetStructValue().GetFields()["left"].GetNumberValue() != 3 {
-		t.Errorf("detail of data = %v", value)
-	}
-	for name, data := range map[string]any{
-		"none": nil, "a function": func() {}, "a channel": make(chan int), "a loop": loop(),
-		"too large": strings.Repeat("x", 2561), "too large as numbers": make([]int, 1000),
-	} {
-		if got := detail(t, data); got != nil {
-			t.Errorf("%s: detail = %v, want none", name, got)
+func TestToStatus_Details(t *testing.T) {
+	t.Run("contains the data as the second detail", func(t *testing.T) {
+		quiet(t)
+		failures := []xvalid.FieldError{{
+			Field: "items[2].price", Tag: "min-Len8",
+			Message: "too short",
+		}}
+		bad, ok := detail(t, failures).(*errdetails.BadRequest)
+		if v := bad.GetFieldViolations(); !ok || len(v) != 1 ||
+			v[0].GetField() != "items[2].price" ||
+			v[0].GetReason() != "MIN_LEN8" || v[0].GetDescription() != "too short" {
+			t.Errorf("detail of failures = %v", bad)
 		}
-	}
+		value, ok := detail(t, map[string]any{"left": 3}).(*structpb.Value)
+		if !ok || value.GetStructValue().GetFields()["left"].GetNumberValue() != 3 {
+			t.Errorf("detail of data = %v", value)
+		}
+		for name, data := range map[string]any{
+			"none": nil, "a function": func() {}, "a channel": make(chan int), "a cyclic": cyclic(),
+			"too large": strings.Repeat("x", 2561), "too large as numbers": make([]int, 1000),
+		} {
+			if got := detail(t, data); got != nil {
+				t.Errorf("%s: detail = %v, want none", name, got)
+			}
+		}
+	})
+
+	t.Run("limits the number of field errors", func(t *testing.T) {
+		quiet(t)
+		var failures []xvalid.FieldError
+		for range 100 {
+			failures = append(failures,
+				xvalid.FieldError{Field: "field", Tag: "required",
+					Message: strings.Repeat("x", 100)})
+		}
+		bad, _ := detail(t, failures).(*errdetails.BadRequest)
+		if n := len(bad.GetFieldViolations()); n < 15 || n >= 25 {
+			t.Errorf("%d violations, want as many as 2.5 KiB hold", n)
+		}
+		if bad, ok := detail(t, []xvalid.FieldError{}).(*errdetails.BadRequest); !ok ||
+			len(bad.GetFieldViolations()) != 0 {
+			t.Errorf("no failures = %v, want an empty list", bad)
+		}
+	})
+
+	t.Run("truncates messages at a rune boundary", func(t *testing.T) {
+		quiet(t)
+		for _, tc := range []struct {
+			name string
+			text string
+			want string
+		}{
+			{name: "invalid", text: "a\xffb", want: "a\uFFFDb"},
+			{name: "at the limit", text: strings.Repeat("x", 512), want: strings.Repeat("x", 512)},
+			{name: "over the limit",
+				text: strings.Repeat("x", 513), want: strings.Repeat("x", 512)},
+			{
+				name: "a rune across the limit", text: strings.Repeat("x", 511) + "é",
+				want: strings.Repeat("x", 511),
+			},
+			{
+				name: "three-byte runes",
+				text: strings.Repeat("码", 300), want: strings.Repeat("码", 170),
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				err := rpcstatus.ToStatus(t.Context(),
+					xerror.New(xerror.NotExist, xerror.ErrMessage(tc.text)))
+				b := envelope(t, err)
+				if b.GetErrorMessage() != tc.want ||
+					!utf8.ValidString(status.Convert(err).Message()) {
+					t.Errorf("message = %q, want %q", b.GetErrorMessage(), tc.want)
+				}
+			})
+		}
+	})
+
+	t.Run("truncates the request ID and the label", func(t *testing.T) {
+		quiet(t)
+		ctx := context.WithValue(t.Context(), xctx.RequestKey, "id\xff"+strings.Repeat("x", 5000))
+		long := xerror.RemoteCode(40499, strings.Repeat("L", 5000), strings.Repeat("m", 5000))
+		b := envelope(t, rpcstatus.ToStatus(ctx, xerror.New(long, "")))
+		for name, text := range map[string]string{
+			"context": b.GetContext(), "output": b.GetOutput(),
+			"message": b.GetMessage(),
+		} {
+			if len(text) == 0 || len(text) > 512 || !utf8.ValidString(text) {
+				t.Errorf("%s has %d bytes, want 1 to 512 of UTF-8", name, len(text))
+			}
+		}
+	})
 }
 
-// loop returns data that JSON cannot write.
-func loop() any {
+// cyclic returns data that JSON cannot encode.
+func cyclic() any {
 	m := map[string]any{}
 	m["m"] = m
 	return m
 }
 
-// detail returns the detail with data, or nil. The envelope is always there.
+// detail returns the status detail for data, or nil.
 func detail(t *testing.T, data any) any {
 	t.Helper()
-	err := rpcstatus.Of(t.Context(), xerror.WrapData(xerror.ParameterError, "", nil, data))
+	err := rpcstatus.ToStatus(t.Context(), xerror.WrapData(xerror.ParameterError, "", nil, data))
 	envelope(t, err)
 	if details := status.Convert(err).Details(); len(details) > 1 {
 		return details[1]
@@ -68,69 +136,7 @@ func detail(t *testing.T, data any) any {
 	return nil
 }
 
-func TestFailuresAreAsManyAsThereIsRoomFor(t *testing.T) {
-	quiet(t)
-	var failures []xvalid.FieldError
-	for range 100 {
-		failures = append(failures,
-			xvalid.FieldError{Field: "field", Tag: "required", Message: strings.Repeat("x", 100)})
-	}
-	bad, _ := detail(t, failures).(*errdetails.BadRequest)
-	if n := len(bad.GetFieldViolations()); n < 15 || n >= 25 {
-		t.Errorf("%d violations, want as many as 2.5 KiB hold", n)
-	}
-	if bad, ok := detail(t, []xvalid.FieldError{}).(*errdetails.BadRequest); !ok ||
-		len(bad.GetFieldViolations()) != 0 {
-		t.Errorf("no failures = %v, want an empty list", bad)
-	}
-}
-
-func TestTextsAreUTF8CutAtARune(t *testing.T) {
-	quiet(t)
-	for _, tc := range []struct {
-		name string
-		text string
-		want string
-	}{
-		{name: "invalid", text: "a\xffb", want: "a\uFFFDb"},
-		{name: "at the bound", text: strings.Repeat("x", 512), want: strings.Repeat("x", 512)},
-		{name: "over it", text: strings.Repeat("x", 513), want: strings.Repeat("x", 512)},
-		{
-			name: "a rune across it", text: strings.Repeat("x", 511) + "é",
-			want: strings.Repeat("x", 511),
-		},
-		{
-			name: "runes of three bytes",
-			text: strings.Repeat("码", 300), want: strings.Repeat("码", 170),
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			err := rpcstatus.Of(t.Context(),
-				xerror.New(xerror.NotExist, xerror.ErrMessage(tc.text)))
-			b := envelope(t, err)
-			if b.GetErrorMessage() != tc.want || !utf8.ValidString(status.Convert(err).Message()) {
-				t.Errorf("message = %q, want %q", b.GetErrorMessage(), tc.want)
-			}
-		})
-	}
-}
-
-func TestRequestIDAndLabelAreTextsToo(t *testing.T) {
-	quiet(t)
-	ctx := context.WithValue(t.Context(), xctx.RequestKey, "id\xff"+strings.Repeat("x", 5000))
-	long := xerror.RemoteCode(40499, strings.Repeat("L", 5000), strings.Repeat("m", 5000))
-	b := envelope(t, rpcstatus.Of(ctx, xerror.New(long, "")))
-	for name, text := range map[string]string{
-		"context": b.GetContext(), "output": b.GetOutput(),
-		"message": b.GetMessage(),
-	} {
-		if len(text) == 0 || len(text) > 512 || !utf8.ValidString(text) {
-			t.Errorf("%s has %d bytes, want 1 to 512 of UTF-8", name, len(text))
-		}
-	}
-}
-
-// handler fails with an error.
+// handler returns an error from each call.
 type handler struct {
 	testproto.UnimplementedTestServiceServer
 	fail func() error
@@ -139,7 +145,7 @@ type handler struct {
 func (h handler) Unary(
 	ctx context.Context, _ *testproto.TestRequest,
 ) (*testproto.TestResponse, error) {
-	// as Trace does
+	// as the Trace interceptor does
 	if err := grpc.SetTrailer(ctx,
 		metadata.Pairs("x_request_uuid", strings.Repeat("x", 64))); err != nil {
 		return nil, err
@@ -147,7 +153,7 @@ func (h handler) Unary(
 	return nil, h.fail()
 }
 
-// call returns the error of a call to a real server whose handler fails like that.
+// call returns the error of a call to a server whose handler returns fail().
 func call(t *testing.T, fail func() error, options ...grpc.DialOption) error {
 	t.Helper()
 	listener := bufconn.Listen(1 << 16)
@@ -174,7 +180,7 @@ func call(t *testing.T, fail func() error, options ...grpc.DialOption) error {
 	return err
 }
 
-func TestTheWorstStatusFitsIntoAHeaderOf8KiB(t *testing.T) {
+func TestToStatus_HeaderSize(t *testing.T) {
 	quiet(t)
 	for name, filler := range map[string]string{
 		"of ASCII": "x", "percent": "%", "of Chinese": "码",
@@ -197,7 +203,7 @@ func TestTheWorstStatusFitsIntoAHeaderOf8KiB(t *testing.T) {
 			t.Run(name+" with "+kind, func(t *testing.T) {
 				ctx := context.WithValue(t.Context(), xctx.RequestKey, text)
 				fail := func() error {
-					return rpcstatus.Of(ctx,
+					return rpcstatus.ToStatus(ctx,
 						xerror.WrapData(code, xerror.ErrMessage(text), nil, data))
 				}
 				err := call(t, fail, grpc.WithMaxHeaderListSize(8<<10))
@@ -210,7 +216,7 @@ func TestTheWorstStatusFitsIntoAHeaderOf8KiB(t *testing.T) {
 	}
 }
 
-func TestOnTheWayAndBackNothingIsLost(t *testing.T) {
+func TestFromStatus_RoundTrip(t *testing.T) {
 	quiet(t)
 	failures := []xvalid.FieldError{{Field: "name", Tag: "min_len", Message: "too short"}}
 	for _, tc := range []struct {
@@ -221,7 +227,8 @@ func TestOnTheWayAndBackNothingIsLost(t *testing.T) {
 		{name: "code alone", sent: xerror.New(xerror.NotExist, ""), want: nil},
 		{name: "message", sent: xerror.New(xerror.TooManyRequests, "in a minute"), want: nil},
 		{
-			name: "failures", sent: xerror.WrapData(xerror.ParameterError, "2 fields", nil, failures),
+			name: "failures", sent: xerror.WrapData(xerror.ParameterError, "2 fields",
+				nil, failures),
 			want: failures,
 		},
 		{name: "map", sent: xerror.WrapData(xerror.Conflict, "",
@@ -233,16 +240,18 @@ func TestOnTheWayAndBackNothingIsLost(t *testing.T) {
 		},
 		{
 			name: "unknown code",
-			sent: xerror.New(xerror.RemoteCode(40988, "OTHERS_OWN", "their text"), "more"),
+			sent: xerror.New(xerror.RemoteCode(40988, "OTHERS_OWN", "remote text"), "more"),
 			want: nil,
 		},
 		{name: "unknown error", sent: xerror.From(errors.New("secret")), want: nil},
-		{name: "cancelled", sent: xerror.From(context.Canceled), want: nil},
-		{name: "out of time", sent: xerror.From(context.DeadlineExceeded), want: nil},
+		{name: "canceled", sent: xerror.From(context.Canceled), want: nil},
+		{name: "deadline exceeded", sent: xerror.From(context.DeadlineExceeded), want: nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := call(t, func() error { return rpcstatus.Of(context.Background(), tc.sent) })
-			got := rpcstatus.From(err)
+			err := call(t, func() error {
+				return rpcstatus.ToStatus(context.Background(), tc.sent)
+			})
+			got := rpcstatus.FromStatus(err)
 			sent, code := tc.sent.GetErrorCode(), got.GetErrorCode()
 			if code.GetCode() != sent.GetCode() || code.GetOutput() != sent.GetOutput() ||
 				code.GetMessage() != sent.GetMessage() {

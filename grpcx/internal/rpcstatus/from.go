@@ -14,9 +14,9 @@ import (
 	"github.com/plinthgo/plinth/grpcx/generate"
 )
 
-// plain says which code stands for a status without an envelope, as another framework
-// sends it.
-var plain = map[codes.Code]*xerror.ErrorCode{
+// defaultCodes maps statuses without an envelope, sent by other frameworks, to error
+// codes.
+var defaultCodes = map[codes.Code]*xerror.ErrorCode{
 	codes.Canceled:           xerror.Canceled,
 	codes.Unknown:            xerror.RemoteError,
 	codes.InvalidArgument:    xerror.ParameterError,
@@ -35,62 +35,61 @@ var plain = map[codes.Code]*xerror.ErrorCode{
 	codes.Unauthenticated:    xerror.Unauthorized,
 }
 
-// From returns the error that a status stands for, or nil where err is nil.
+// FromStatus converts err, the error of a call, to an *xerror.Error. It returns nil if
+// err is nil.
 //
-// A status with an envelope gives the number, the label, the messages and the data that
-// the server sent; one without gives the code that its own stands for, and its text,
-// which was not written for our clients, stays in the cause. The cause is err, so
-// status.Code still works; where the status says that the context has ended, the cause is
-// the context's error too.
-func From(err error) *xerror.Error {
-	if Absent(err) {
+// If the status has an envelope, the result has the number, label, messages and data that
+// the server sent. Otherwise the code is derived from the gRPC code, and the status text
+// is only part of the cause. The cause is err, so status.Code works on the result. For
+// Canceled and DeadlineExceeded the cause also wraps the error of package context.
+func FromStatus(err error) *xerror.Error {
+	if IsNil(err) {
 		return nil
 	}
 	if _, known := find[*xerror.Error](err); known {
 		return xerror.From(err)
 	}
-	c, ok := find[carrier](err)
+	c, ok := find[statusError](err)
 	if !ok || !isFailure(c) {
 		return xerror.From(err)
 	}
 	st := c.GRPCStatus()
 	cause := causeOf(st.Code(), err)
-	b, data := read(st)
+	b, data := readDetails(st)
 	if b.GetOutput() == "" {
-		return xerror.WrapData(plainCode(st), "", cause, data...)
+		return xerror.WrapData(defaultCode(st), "", cause, data...)
 	}
 	code := xerror.RemoteCode(number(b.GetCode()), b.GetOutput(), b.GetMessage())
 	return xerror.WrapData(code, xerror.ErrMessage(b.GetErrorMessage()), cause, data...)
 }
 
-// RequestID returns the request id in the envelope of the status in err's tree, or "".
+// RequestID returns the request ID in the envelope of the status in err's tree, or "".
 func RequestID(err error) string {
-	c, ok := find[carrier](err)
+	c, ok := find[statusError](err)
 	if !ok || !isFailure(c) {
 		return ""
 	}
-	b, _ := read(c.GRPCStatus())
+	b, _ := readDetails(c.GRPCStatus())
 	return b.GetContext()
 }
 
-// ofTheLibrary is how grpc-go begins the texts of failures that are its own, such as of a
-// message above its limit.
-const ofTheLibrary = "grpc: "
+// libraryPrefix starts the messages of errors that grpc-go itself returns, such as for a
+// message above the size limit.
+const libraryPrefix = "grpc: "
 
-func plainCode(st *status.Status) *xerror.ErrorCode {
-	c := plain[st.Code()]
-	if c == nil || c == xerror.TooManyRequests && strings.HasPrefix(st.Message(), ofTheLibrary) {
-		// a number that gRPC does not define, or a failure that no patience heals
+func defaultCode(st *status.Status) *xerror.ErrorCode {
+	c := defaultCodes[st.Code()]
+	if c == nil || c == xerror.TooManyRequests && strings.HasPrefix(st.Message(), libraryPrefix) {
+		// The code is unknown to gRPC, or a retry cannot succeed.
 		return xerror.RemoteError
 	}
 	return c
 }
 
-// The numbers that an error code can have.
+// The range of error codes.
 const minNumber, maxNumber = 40000, 59999
 
-// number returns the number of a remote code; one that no code can have is that of an
-// unknown error.
+// number returns the code of a remote error. Numbers out of range become REMOTE_ERROR.
 func number(n uint64) int {
 	if n < minNumber || n > maxNumber {
 		return xerror.RemoteError.GetCode()
@@ -98,29 +97,28 @@ func number(n uint64) int {
 	return int(n)
 }
 
-// ended is a status which says that the context has ended.
-type ended struct {
+// contextError wraps a status and the error of package context with the same meaning.
+type contextError struct {
 	error
 	context error
 }
 
-// Unwrap returns the status and the context's error.
-func (e *ended) Unwrap() []error { return []error{e.error, e.context} }
+// Unwrap returns the status and the context error.
+func (e *contextError) Unwrap() []error { return []error{e.error, e.context} }
 
 func causeOf(code codes.Code, err error) error {
 	switch code {
 	case codes.Canceled:
-		return &ended{error: err, context: context.Canceled}
+		return &contextError{error: err, context: context.Canceled}
 	case codes.DeadlineExceeded:
-		return &ended{error: err, context: context.DeadlineExceeded}
+		return &contextError{error: err, context: context.DeadlineExceeded}
 	default:
 		return err
 	}
 }
 
-// read returns the envelope of a status, nil where it has none, and its data, of which
-// there is at most one.
-func read(st *status.Status) (b *generate.BaseResponse, data []any) {
+// readDetails returns the envelope of a status, or nil, and its data, at most one value.
+func readDetails(st *status.Status) (b *generate.BaseResponse, data []any) {
 	for _, detail := range st.Details() {
 		switch d := detail.(type) {
 		case *generate.BaseResponse:

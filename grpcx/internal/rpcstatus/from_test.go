@@ -20,96 +20,108 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-func TestAStatusWithoutAnEnvelopeHasTheCodeThatItsOwnStandsFor(t *testing.T) {
-	for code, want := range map[codes.Code]*xerror.ErrorCode{
-		codes.Canceled: xerror.Canceled, codes.Unknown: xerror.RemoteError,
-		codes.InvalidArgument:  xerror.ParameterError,
-		codes.DeadlineExceeded: xerror.UpstreamTimeout, codes.NotFound: xerror.NotFound,
-		codes.AlreadyExists:      xerror.Existed,
-		codes.PermissionDenied:   xerror.PermissionDenied,
-		codes.ResourceExhausted:  xerror.TooManyRequests,
-		codes.FailedPrecondition: xerror.UnprocessableEntity, codes.Aborted: xerror.Conflict,
-		codes.OutOfRange:    xerror.RangeError,
-		codes.Unimplemented: xerror.UnsupportedOp, codes.Internal: xerror.RemoteError,
-		codes.Unavailable: xerror.ServiceUnavailable,
-		codes.DataLoss:    xerror.RemoteError, codes.Unauthenticated: xerror.Unauthorized,
-		codes.Code(77): xerror.RemoteError,
-	} {
-		sent := status.Error(code, "their text")
-		e := rpcstatus.From(sent)
-		if e.GetErrorCode() != want || e.GetErrorMessage() != "" || e.GetData() != nil {
-			t.Errorf("%v: From = %v, want %s without a text", code, e, want)
+func TestFromStatus(t *testing.T) {
+	t.Run("maps a status without an envelope by its code", func(t *testing.T) {
+		for code, want := range map[codes.Code]*xerror.ErrorCode{
+			codes.Canceled: xerror.Canceled, codes.Unknown: xerror.RemoteError,
+			codes.InvalidArgument:  xerror.ParameterError,
+			codes.DeadlineExceeded: xerror.UpstreamTimeout, codes.NotFound: xerror.NotFound,
+			codes.AlreadyExists:      xerror.Existed,
+			codes.PermissionDenied:   xerror.PermissionDenied,
+			codes.ResourceExhausted:  xerror.TooManyRequests,
+			codes.FailedPrecondition: xerror.UnprocessableEntity, codes.Aborted: xerror.Conflict,
+			codes.OutOfRange:    xerror.RangeError,
+			codes.Unimplemented: xerror.UnsupportedOp, codes.Internal: xerror.RemoteError,
+			codes.Unavailable: xerror.ServiceUnavailable,
+			codes.DataLoss:    xerror.RemoteError, codes.Unauthenticated: xerror.Unauthorized,
+			codes.Code(77): xerror.RemoteError,
+		} {
+			sent := status.Error(code, "remote text")
+			e := rpcstatus.FromStatus(sent)
+			if e.GetErrorCode() != want || e.GetErrorMessage() != "" || e.GetData() != nil {
+				t.Errorf("%v: FromStatus = %v, want %s without a message", code, e, want)
+			}
+			if !errors.Is(e, sent) || status.Code(e) != code ||
+				!strings.Contains(e.Error(), "remote text") {
+				t.Errorf("%v: FromStatus = %v, want the status as its cause", code, e)
+			}
+			if got := errors.Is(e, context.Canceled); got != (code == codes.Canceled) {
+				t.Errorf("%v: errors.Is(context.Canceled) = %t", code, got)
+			}
+			if got := errors.Is(e,
+				context.DeadlineExceeded); got != (code == codes.DeadlineExceeded) {
+				t.Errorf("%v: errors.Is(context.DeadlineExceeded) = %t", code, got)
+			}
 		}
-		if !errors.Is(e, sent) || status.Code(e) != code ||
-			!strings.Contains(e.Error(), "their text") {
-			t.Errorf("%v: From = %v, want the status as its cause", code, e)
-		}
-		if got := errors.Is(e, context.Canceled); got != (code == codes.Canceled) {
-			t.Errorf("%v: errors.Is(context.Canceled) = %t", code, got)
-		}
-		if got := errors.Is(e, context.DeadlineExceeded); got != (code == codes.DeadlineExceeded) {
-			t.Errorf("%v: errors.Is(context.DeadlineExceeded) = %t", code, got)
-		}
-	}
-}
+	})
 
-func TestWhatIsAnXErrorAlreadyStaysOne(t *testing.T) {
-	e := xerror.New(xerror.NotExist, "x")
-	if got := rpcstatus.From(e); got != e {
-		t.Errorf("From = %v, want the very error", got)
-	}
-	around := fmt.Errorf("around: %w", e)
-	if got := rpcstatus.From(around); !errors.Is(got, around) ||
-		got.GetErrorCode() != xerror.NotExist {
-		t.Errorf("From = %v, want its code", got)
-	}
-	if got := rpcstatus.From(context.DeadlineExceeded); !errors.Is(got, context.DeadlineExceeded) ||
-		status.Code(rpcstatus.Of(t.Context(), got)) != codes.DeadlineExceeded {
-		t.Errorf("From = %v, want a timeout", got)
-	}
-}
+	t.Run("returns an xerror unchanged", func(t *testing.T) {
+		e := xerror.New(xerror.NotExist, "x")
+		if got := rpcstatus.FromStatus(e); got != e {
+			t.Errorf("FromStatus = %v, want the same error", got)
+		}
+		around := fmt.Errorf("around: %w", e)
+		if got := rpcstatus.FromStatus(around); !errors.Is(got, around) ||
+			got.GetErrorCode() != xerror.NotExist {
+			t.Errorf("FromStatus = %v, want its code", got)
+		}
+		if got := rpcstatus.FromStatus(context.DeadlineExceeded); !errors.Is(got,
+			context.DeadlineExceeded) ||
+			status.Code(rpcstatus.ToStatus(t.Context(), got)) != codes.DeadlineExceeded {
+			t.Errorf("FromStatus = %v, want a timeout", got)
+		}
+	})
 
-func TestDetailsAreTheFirstOfTheirKind(t *testing.T) {
-	st, err := status.New(codes.NotFound, "x").WithDetails(
-		&structpb.ListValue{}, // of no use here
-		&generate.BaseResponse{Output: "FIRST", Code: 40401, Message: "first"},
-		&generate.BaseResponse{Output: "SECOND", Code: 40402},
-		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{
-			Field:  "f",
-			Reason: "MIN_LEN", Description: "d",
-		}}},
-		structpb.NewStringValue("second"),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := rpcstatus.From(st.Err())
-	if c := e.GetErrorCode(); c.GetOutput() != "FIRST" || c.GetCode() != 40401 ||
-		c.GetMessage() != "first" {
-		t.Errorf("code = %d %s %q, want the first", c.GetCode(), c, c.GetMessage())
-	}
-	if got := fmt.Sprint(e.GetData()); got != "[{f min_len d}]" {
-		t.Errorf("data = %s, want the violations", got)
-	}
-}
-
-func TestANumberThatNoErrorCanHaveIsARemoteError(t *testing.T) {
-	for _, n := range []uint64{0, 1, 200, 39999, 60000, 1 << 40, 1<<64 - 1} {
-		st, err := status.New(codes.NotFound,
-			"x").WithDetails(&generate.BaseResponse{Output: "ODD", Code: n})
+	t.Run("reads the first detail of each type", func(t *testing.T) {
+		st, err := status.New(codes.NotFound, "x").WithDetails(
+			&structpb.ListValue{}, // ignored
+			&generate.BaseResponse{Output: "FIRST", Code: 40401, Message: "first"},
+			&generate.BaseResponse{Output: "SECOND", Code: 40402},
+			&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{
+				Field:  "f",
+				Reason: "MIN_LEN", Description: "d",
+			}}},
+			structpb.NewStringValue("second"),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := rpcstatus.From(
-			st.Err()).GetErrorCode(); got.GetCode() != xerror.RemoteError.GetCode() ||
-			got.GetOutput() != "ODD" {
-			t.Errorf("code of %d = %d %s, want %d ODD",
-				n, got.GetCode(), got, xerror.RemoteError.GetCode())
+		e := rpcstatus.FromStatus(st.Err())
+		if c := e.GetErrorCode(); c.GetOutput() != "FIRST" || c.GetCode() != 40401 ||
+			c.GetMessage() != "first" {
+			t.Errorf("code = %d %s %q, want the first", c.GetCode(), c, c.GetMessage())
 		}
-	}
+		if got := fmt.Sprint(e.GetData()); got != "[{f min_len d}]" {
+			t.Errorf("data = %s, want the violations", got)
+		}
+	})
+
+	t.Run("replaces a code out of range", func(t *testing.T) {
+		for _, n := range []uint64{0, 1, 200, 39999, 60000, 1 << 40, 1<<64 - 1} {
+			st, err := status.New(codes.NotFound,
+				"x").WithDetails(&generate.BaseResponse{Output: "ODD", Code: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := rpcstatus.FromStatus(
+				st.Err()).GetErrorCode(); got.GetCode() != xerror.RemoteError.GetCode() ||
+				got.GetOutput() != "ODD" {
+				t.Errorf("code of %d = %d %s, want %d ODD",
+					n, got.GetCode(), got, xerror.RemoteError.GetCode())
+			}
+		}
+	})
+
+	t.Run("maps a size limit of grpc-go to a remote error", func(t *testing.T) {
+		err := status.Error(codes.ResourceExhausted,
+			"grpc: received message larger than max (5000005 vs. 4194304)")
+		if got := rpcstatus.FromStatus(err); got.GetErrorCode() != xerror.RemoteError {
+			t.Errorf("FromStatus = %v, want REMOTE_ERROR", got)
+		}
+	})
 }
 
-// FuzzFrom reads what any server may send: each input is a google.rpc.Status.
+// FuzzFrom fuzzes a google.rpc.Status in wire format.
 func FuzzFrom(f *testing.F) {
 	quiet(f)
 	seed := func(details ...proto.Message) {
@@ -138,10 +150,10 @@ func FuzzFrom(f *testing.F) {
 			return
 		}
 		err := status.ErrorProto(s)
-		e := rpcstatus.From(err)
+		e := rpcstatus.FromStatus(err)
 		if err == nil {
 			if e != nil {
-				t.Errorf("From(nil) = %v", e)
+				t.Errorf("FromStatus(nil) = %v", e)
 			}
 			return
 		}
@@ -149,29 +161,21 @@ func FuzzFrom(f *testing.F) {
 			t.Errorf("number = %d", n)
 		}
 		if e.GetErrorCode().GetOutput() == "" || status.Code(e) != status.Code(err) {
-			t.Errorf("From = %v of %v", e, err)
+			t.Errorf("FromStatus = %v of %v", e, err)
 		}
 		_ = e.Error()
-		again := rpcstatus.Of(context.Background(), e)
+		again := rpcstatus.ToStatus(context.Background(), e)
 		if _, failed := proto.Marshal(status.Convert(again).Proto()); failed != nil {
 			t.Errorf("the status of the error does not marshal: %v", failed)
 		}
-		envelopeOfAny(t, again)
+		checkEnvelope(t, again)
 	})
 }
 
-// envelopeOfAny checks that an error goes out with its envelope.
-func envelopeOfAny(t *testing.T, err error) {
+// checkEnvelope checks that the status of an error has an envelope.
+func checkEnvelope(t *testing.T, err error) {
 	t.Helper()
 	if b := envelope(t, err); b.GetOutput() == "" {
 		t.Errorf("envelope = %v, want a label", b)
-	}
-}
-
-func TestALimitOfTheLibraryIsNotImpatience(t *testing.T) {
-	err := status.Error(codes.ResourceExhausted,
-		"grpc: received message larger than max (5000005 vs. 4194304)")
-	if got := rpcstatus.From(err); got.GetErrorCode() != xerror.RemoteError {
-		t.Errorf("From = %v, want REMOTE_ERROR: to wait does not help", got)
 	}
 }

@@ -1,12 +1,13 @@
-// Package rpcstatus turns errors into gRPC statuses and back. Server and client share it,
-// so that the two ways cannot drift apart.
+// Package rpcstatus converts errors to gRPC statuses and statuses to errors. Server and
+// client share it.
 //
-// A status carries the envelope, an xBase.BaseResponse, as its first detail; after it
-// stands what an error's data says: a google.rpc.BadRequest for the failures of a
-// validation, else a google.protobuf.Value.
+// The first detail of a status is the response envelope, an xBase.BaseResponse. The
+// second detail contains the error's data: a google.rpc.BadRequest for validation errors,
+// a google.protobuf.Value for other data.
 //
-// Statuses travel in a header, of which some clients take no more than 8 KiB. So texts
-// are cut at 512 bytes, request id and label at 128, and data beyond 2.5 KiB is left out.
+// A status is sent in a header, and some clients limit headers to 8 KiB. Messages are
+// therefore truncated to 512 bytes, the request ID and the label to 128 bytes, and data
+// above 2.5 KiB is omitted.
 package rpcstatus
 
 import (
@@ -24,11 +25,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// logger takes what the client is not told.
+// -
 var logger = xlog.WithName(xlog.NamedGRPC)
 
-// byStatus is the specification's table; any other HTTP status is codes.Unknown.
-var byStatus = map[int]codes.Code{
+// codeByHTTPStatus is the table of the specification. Other HTTP statuses map to
+// codes.Unknown.
+var codeByHTTPStatus = map[int]codes.Code{
 	http.StatusBadRequest:            codes.InvalidArgument,
 	http.StatusUnauthorized:          codes.Unauthenticated,
 	http.StatusForbidden:             codes.PermissionDenied,
@@ -48,47 +50,45 @@ var byStatus = map[int]codes.Code{
 	http.StatusGatewayTimeout:        codes.DeadlineExceeded,
 }
 
-// Code returns the gRPC code of an error.
-//
-// A context that was cancelled keeps its code, although the catalogue counts it among the
-// bad requests. One that ran out of time is a timeout in the catalogue too.
+// Code returns the gRPC code of an error, derived from the HTTP status of its error code.
+// A canceled context maps to codes.Canceled, although its error code has HTTP status 400.
 func Code(e *xerror.Error) codes.Code {
 	if e.GetErrorCode() == xerror.Canceled && errors.Is(e, context.Canceled) {
 		return codes.Canceled
 	}
-	if code, ok := byStatus[e.GetErrorCode().Status()]; ok {
+	if code, ok := codeByHTTPStatus[e.GetErrorCode().Status()]; ok {
 		return code
 	}
 	return codes.Unknown
 }
 
-// carrier is an error that is a gRPC status.
-type carrier interface {
+// statusError is an error with a gRPC status.
+type statusError interface {
 	error
 	GRPCStatus() *status.Status
 }
 
-// Error is an error on its way to the client: a status for gRPC, and still the xerror for
-// the interceptors outside.
+// Error is an error with the status sent to the client. It wraps the *xerror.Error for
+// outer interceptors.
 type Error struct {
-	status   *status.Status
-	err      *xerror.Error
-	reported bool
+	status        *status.Status
+	err           *xerror.Error
+	loggedAtError bool
 }
 
-// Error returns what the client is told, since grpc-go takes the text of an error around
-// a status for the client's.
+// Error returns the text of the status, because grpc-go sends the text of an error that
+// wraps a status to the client.
 func (e *Error) Error() string { return e.status.Err().Error() }
 
-// GRPCStatus returns the status.
+// GRPCStatus returns the status sent to the client.
 func (e *Error) GRPCStatus() *status.Status { return e.status }
 
 // Unwrap returns the *xerror.Error.
 func (e *Error) Unwrap() error { return e.err }
 
-// Failure returns what the access log says of an error: number and message of its code;
-// of a plain status there is no number, and the message is its own.
-func Failure(err error) (code int, message string) {
+// CodeAndMessage returns the error code and the message of err for the access log. For a
+// status without an *xerror.Error, the code is 0 and the message is that of the status.
+func CodeAndMessage(err error) (code int, message string) {
 	e, ok := find[*xerror.Error](err)
 	if !ok {
 		return 0, status.Convert(err).Message()
@@ -99,65 +99,69 @@ func Failure(err error) (code int, message string) {
 	return e.GetErrorCode().GetCode(), message
 }
 
-// Of returns the error as a gRPC status, or nil where err is nil or a nil pointer.
+// ToStatus converts err to an error with a gRPC status. It returns nil if err is nil or a
+// nil pointer.
 //
-// An error that is a status itself passes unchanged. An *xerror.Error in the tree is
-// mapped. A status in the tree comes back without the text around it. For anything else
-// xerror.From knows the code: that of a mapped foreign error, or SERVER_INTERNAL_ERROR;
-// its text stays inside the process. What the client is not told is logged, once.
-func Of(ctx context.Context, err error) error {
-	if Absent(err) {
+//   - An error that is a status is returned unchanged.
+//   - An *xerror.Error in the tree of err is converted by its code.
+//   - A status in the tree of err is returned without its wrappers.
+//   - Other errors are converted by xerror.From: known nilPanics errors have a code of
+//     their customStatus, unknown errors become SERVER_INTERNAL_ERROR and the client does not
+//     receive remote text.
+//
+// ToStatus logs each converted error once.
+func ToStatus(ctx context.Context, err error) error {
+	if IsNil(err) {
 		return nil
 	}
-	if own, ok := err.(carrier); ok && isFailure(own) { //nolint:errorlint // the error itself, not one inside it
+	if customStatus, ok := err.(statusError); ok && isFailure(customStatus) { //nolint:errorlint // compares the error itself
 		return err
 	}
 	first, known := find[*xerror.Error](err)
-	if sent, ok := find[*Error](err); ok && sent.err == first {
-		return sent // ours with a text around it, and logged
+	if converted, ok := find[*Error](err); ok && converted.err == first {
+		return converted // a wrapped *Error, already logged
 	}
 	_, coded := find[*xerror.ErrorCode](err)
-	if inner, ok := find[carrier](err); ok && !known && !coded && isFailure(inner) {
+	if inner, ok := find[statusError](err); ok && !known && !coded && isFailure(inner) {
 		return inner
 	}
 	e := xerror.From(err)
-	return &Error{status: statusOf(ctx, e), err: e, reported: write(ctx, e)}
+	return &Error{status: statusOf(ctx, e), err: e, loggedAtError: logError(ctx, e)}
 }
 
-// Panicked returns the status of a call whose panic has been logged at ERROR.
-func Panicked(ctx context.Context) error {
+// FromPanic returns the error of a call whose panic was logged at level ERROR.
+func FromPanic(ctx context.Context) error {
 	e := xerror.New(xerror.ServerInternalError, "")
-	return &Error{status: statusOf(ctx, e), err: e, reported: true}
+	return &Error{status: statusOf(ctx, e), err: e, loggedAtError: true}
 }
 
-// Reported reports whether the failure of a call has a line of its own at ERROR.
-func Reported(err error) bool {
+// LoggedAtError reports whether err was logged at level ERROR.
+func LoggedAtError(err error) bool {
 	if err == nil {
 		return false
 	}
 	e, ok := find[*Error](err)
-	return ok && e.reported
+	return ok && e.loggedAtError
 }
 
-// find returns the first error of type T in the tree of err, unless it is a nil pointer.
+// find returns the first non-nil error of type T in the tree of err.
 func find[T error](err error) (found T, ok bool) {
-	if Absent(err) {
+	if IsNil(err) {
 		return found, false
 	}
 	found, ok = errors.AsType[T](err)
-	return found, ok && !Absent(found)
+	return found, ok && !IsNil(found)
 }
 
-// isFailure reports whether the status of c can end a failed call: not where there is
-// none, and not OK.
-func isFailure(c carrier) bool {
+// isFailure reports whether e has a status other than OK.
+func isFailure(c statusError) bool {
 	st := c.GRPCStatus()
 	return st != nil && st.Code() != codes.OK
 }
 
-// Absent reports whether v is nil or holds a nil pointer, slice, map, function or
-// channel: as an error it says nothing.
-func Absent(v any) bool {
+// IsNil reports whether v is nil or contains a nil pointer, slice, map, function or
+// channel.
+func IsNil(v any) bool {
 	switch r := reflect.ValueOf(v); r.Kind() {
 	case reflect.Invalid:
 		return true
@@ -168,35 +172,36 @@ func Absent(v any) bool {
 	}
 }
 
-// write keeps in the log what the client is not told, and reports whether the failure has
-// a line at ERROR.
-func write(ctx context.Context, e *xerror.Error) (reported bool) {
+// logError logs e, unless it is logged already, and reports whether a line at level ERROR
+// exists.
+func logError(ctx context.Context, e *xerror.Error) (loggedAtError bool) {
 	if e.Logged() {
 		return e.LoggedAtError()
 	}
 	code := e.GetErrorCode()
-	level, message := slog.LevelDebug, "the call was refused"
+	level, message := slog.LevelDebug, "call rejected"
 	if code.Status() >= http.StatusInternalServerError &&
-		(code.Status() != http.StatusServiceUnavailable || !Stopping(ctx)) {
-		level, message = slog.LevelError, "the call failed"
+		(code.Status() != http.StatusServiceUnavailable || !IsShuttingDown(ctx)) {
+		level, message = slog.LevelError, "call failed"
 	}
 	if logger.Enabled(ctx, level) {
 		logger.Log(ctx, level, message,
 			slog.Int("code", code.GetCode()), slog.String("output", code.GetOutput()),
-			slog.String("error", Cut(e.Error())))
+			slog.String("error", TruncateForLog(e.Error())))
 	}
 	return level == slog.LevelError
 }
 
-// maxLogged bounds a text in the log, in bytes: a client may have sent most of it.
+// maxLogged limits the length of a logged text in bytes, because clients control most of
+// it.
 const maxLogged = 4096
 
-// Cut returns as much of a text as the log takes.
-func Cut(text string) string { return cut(text, maxLogged) }
+// TruncateForLog truncates text to the limit for log attributes.
+func TruncateForLog(text string) string { return truncate(text, maxLogged) }
 
-// Stopping reports whether the application of the call has begun its stop, when it is no
-// failure that a service is not available.
-func Stopping(ctx context.Context) bool {
+// IsShuttingDown reports whether the application is draining. Unavailable services are no
+// failure then.
+func IsShuttingDown(ctx context.Context) bool {
 	select {
 	case <-xhook.Draining(ctx):
 		return true

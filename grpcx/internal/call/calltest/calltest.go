@@ -1,5 +1,5 @@
-// Package calltest serves the test service on a real listener and keeps what is logged
-// meanwhile, for the tests of the interceptors. No program links it.
+// Package calltest runs a test service on a real listener and records its log, for tests
+// of interceptors.
 package calltest
 
 import (
@@ -19,7 +19,7 @@ import (
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-// Service answers with what its functions say; where one is nil it echoes.
+// Service is a TestService with configurable handlers. A nil handler echoes.
 type Service struct {
 	pb.UnimplementedTestServiceServer
 
@@ -75,8 +75,8 @@ func (s *Service) BidiStream(
 	return stream.Send(&pb.TestResponse{Text: request.GetText()})
 }
 
-// Serve serves the service on a loopback listener until the test ends, and returns a
-// connection of a plain client.
+// Serve starts a server for the service on a loopback listener and returns a client
+// connection. Both are closed when the test finishes.
 func Serve(
 	tb testing.TB, service pb.TestServiceServer, options ...grpc.ServerOption,
 ) *grpc.ClientConn {
@@ -86,7 +86,7 @@ func Serve(
 	return Start(tb, server)
 }
 
-// Start is Serve for a server that has its services.
+// Start is like Serve for a server with registered services.
 func Start(tb testing.TB, server *grpc.Server) *grpc.ClientConn {
 	tb.Helper()
 	listener, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
@@ -112,16 +112,16 @@ func Start(tb testing.TB, server *grpc.Server) *grpc.ClientConn {
 	return conn
 }
 
-// Log is what was written to a log.
+// Log records log output.
 type Log struct {
 	tb      testing.TB
 	mu      sync.Mutex
 	text    bytes.Buffer
-	written chan struct{} // has a value after something was written
+	written chan struct{} // receives a value after each write
 }
 
-// Record makes the log of the test the default one, at level DEBUG, until the test ends.
-// Such tests do not run in parallel.
+// Record sets the default logger to a Log at level DEBUG until the test finishes. The
+// test must not run in parallel.
 func Record(tb testing.TB) *Log {
 	tb.Helper()
 	l, engine := NewLog(tb)
@@ -129,7 +129,7 @@ func Record(tb testing.TB) *Log {
 	return l
 }
 
-// NewLog returns a log and the engine that writes it.
+// NewLog returns a Log and an engine that writes to it.
 func NewLog(tb testing.TB) (*Log, *xlog.Engine) {
 	tb.Helper()
 	l := &Log{tb: tb, written: make(chan struct{}, 1)}
@@ -151,21 +151,21 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// String returns everything.
+// String returns the output.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
 }
 
-// Lines returns the lines with a message, as encoding/json reads them.
+// Lines returns the decoded lines with this message.
 func (l *Log) Lines(message string) []map[string]any {
 	l.tb.Helper()
 	var lines []map[string]any
 	for row := range strings.Lines(l.String()) {
 		var line map[string]any
 		if err := json.Unmarshal([]byte(row), &line); err != nil {
-			l.tb.Fatalf("%q is no line: %v", row, err)
+			l.tb.Fatalf("cannot decode log line %q: %v", row, err)
 		}
 		if line["msg"] == message {
 			lines = append(lines, line)
@@ -174,7 +174,7 @@ func (l *Log) Lines(message string) []map[string]any {
 	return lines
 }
 
-// Only returns the one line with a message.
+// Only returns the line with this message. The test fails if there is not exactly one.
 func (l *Log) Only(message string) map[string]any {
 	l.tb.Helper()
 	lines := l.Lines(message)
@@ -184,11 +184,11 @@ func (l *Log) Only(message string) map[string]any {
 	return lines[0]
 }
 
-// maxWait is how long Await waits for a line that does not come.
+// maxWait limits Await.
 const maxWait = 10 * time.Second
 
-// Await waits for the first line with a message, which the server may write after the
-// client has its answer.
+// Await waits for a line with this message. The server may write it after the client
+// received the response.
 func (l *Log) Await(message string) map[string]any {
 	l.tb.Helper()
 	mark := `"msg":"` + message + `"`

@@ -26,44 +26,45 @@ const (
 	all         = call.Outer | call.Inner
 )
 
-// order are the parts as they are documented.
-var order = []call.Part{
+// order contains the features in their documented order.
+var order = []call.Features{
 	call.Trace, call.Context, call.Access, call.Recover,
-	call.Middleware | call.Answer, call.Validate, call.Respond,
+	call.Middleware | call.RequireResponse, call.Validate, call.Respond,
 }
 
-// between are interceptors of an application, of either kind.
-type between struct {
+// appInterceptors are the interceptors of an application.
+type appInterceptors struct {
 	unary  []grpc.UnaryServerInterceptor
 	stream []grpc.StreamServerInterceptor
 }
 
-// forms are the ways in which the parts are mounted; the application's interceptors stand
-// between the outer and the inner ones, or before the fused one.
+// forms are the ways to mount the features. The application's interceptors run appInterceptors
+// the outer and the inner features, or before the fused interceptor.
 var forms = []struct {
 	name    string
-	options func(c call.Config, app between) []grpc.ServerOption
+	options func(c call.Config, app appInterceptors) []grpc.ServerOption
 }{
-	{name: "one by one", options: func(c call.Config, app between) []grpc.ServerOption {
+	{name: "one by one", options: func(c call.Config, app appInterceptors) []grpc.ServerOption {
 		return split(c, app, order[:4], order[4:])
 	}},
-	{name: "outer and inner", options: func(c call.Config, app between) []grpc.ServerOption {
-		return split(c, app, []call.Part{call.Outer}, []call.Part{call.Inner})
+	{name: "outer and inner", options: func(c call.Config,
+		app appInterceptors) []grpc.ServerOption {
+		return split(c, app, []call.Features{call.Outer}, []call.Features{call.Inner})
 	}},
-	{name: "fused", options: func(c call.Config, app between) []grpc.ServerOption {
+	{name: "fused", options: func(c call.Config, app appInterceptors) []grpc.ServerOption {
 		if app.unary != nil || app.stream != nil {
-			// what is mounted twice is there once
-			return split(c, app, []call.Part{call.Outer}, []call.Part{all})
+			// features mounted twice run once
+			return split(c, app, []call.Features{call.Outer}, []call.Features{all})
 		}
-		return split(c, app, []call.Part{all}, nil)
+		return split(c, app, []call.Features{all}, nil)
 	}},
 }
 
-func split(c call.Config, app between, outer, inner []call.Part) []grpc.ServerOption {
+func split(c call.Config, app appInterceptors, outer, inner []call.Features) []grpc.ServerOption {
 	var unary []grpc.UnaryServerInterceptor
 	var stream []grpc.StreamServerInterceptor
-	mount := func(parts []call.Part) {
-		for _, p := range parts {
+	mount := func(features []call.Features) {
+		for _, p := range features {
 			unary = append(unary, call.Unary(p, c))
 			stream = append(stream, call.Stream(p, c))
 		}
@@ -85,8 +86,8 @@ type fixture struct {
 	client  pb.TestServiceClient
 }
 
-// inAllForms runs a test against a server in each form.
-func inAllForms(t *testing.T, c call.Config, app between, test func(f *fixture)) {
+// inAllForms runs test once per form.
+func inAllForms(t *testing.T, c call.Config, app appInterceptors, test func(f *fixture)) {
 	t.Helper()
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
@@ -98,12 +99,12 @@ func inAllForms(t *testing.T, c call.Config, app between, test func(f *fixture))
 	}
 }
 
-// with returns a context with metadata to send.
+// with returns a context with outgoing metadata.
 func with(ctx context.Context, pairs ...string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, pairs...)
 }
 
-// trailerID returns the one id of a trailer.
+// trailerID returns the request ID in a trailer.
 func trailerID(t *testing.T, trailer metadata.MD) string {
 	t.Helper()
 	ids := trailer.Get("x_request_uuid")
@@ -125,34 +126,34 @@ func envelopeOf(t *testing.T, err error) *generate.BaseResponse {
 	return nil
 }
 
-// answer is what a client got from a call.
-type answer struct {
+// outcome is what a client received.
+type outcome struct {
 	responses []*pb.TestResponse
 	trailer   metadata.MD
 	err       error
 }
 
-// id returns the one id of the trailer.
-func (a *answer) id(t *testing.T) string {
+// id returns the request ID in the trailer.
+func (a *outcome) id(t *testing.T) string {
 	t.Helper()
 	return trailerID(t, a.trailer)
 }
 
-// kinds call a method of either kind with one request.
+// kinds are the kinds of calls.
 var kinds = []struct {
 	name string
-	call func(ctx context.Context, f *fixture) *answer
+	call func(ctx context.Context, f *fixture) *outcome
 }{
-	{name: "unary", call: func(ctx context.Context, f *fixture) *answer {
+	{name: "unary", call: func(ctx context.Context, f *fixture) *outcome {
 		return unaryOf(ctx, f.client)
 	}},
-	{name: "stream", call: func(ctx context.Context, f *fixture) *answer {
+	{name: "stream", call: func(ctx context.Context, f *fixture) *outcome {
 		return bidiOf(ctx, f.T, f.client)
 	}},
 }
 
-func unaryOf(ctx context.Context, client pb.TestServiceClient) *answer {
-	a := &answer{}
+func unaryOf(ctx context.Context, client pb.TestServiceClient) *outcome {
+	a := &outcome{}
 	response, err := client.Unary(ctx, &pb.TestRequest{Text: "hello"}, grpc.Trailer(&a.trailer))
 	if a.err = err; err == nil {
 		a.responses = append(a.responses, response)
@@ -160,7 +161,7 @@ func unaryOf(ctx context.Context, client pb.TestServiceClient) *answer {
 	return a
 }
 
-func bidiOf(ctx context.Context, t *testing.T, client pb.TestServiceClient) *answer {
+func bidiOf(ctx context.Context, t *testing.T, client pb.TestServiceClient) *outcome {
 	t.Helper()
 	stream, err := client.BidiStream(ctx)
 	if err != nil {
@@ -170,7 +171,7 @@ func bidiOf(ctx context.Context, t *testing.T, client pb.TestServiceClient) *ans
 		stream.CloseSend()); err != nil && !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
-	a := &answer{}
+	a := &outcome{}
 	for {
 		response, err := stream.Recv()
 		if err != nil {
@@ -184,7 +185,7 @@ func bidiOf(ctx context.Context, t *testing.T, client pb.TestServiceClient) *ans
 	}
 }
 
-// does makes both methods run do, and answer with an echo where it returns nil.
+// does sets the handlers: they run do and echo the request if it returns nil.
 func (f *fixture) does(do func(ctx context.Context) error) {
 	f.service.OnUnary = func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse,
 		error,
@@ -208,10 +209,10 @@ func (f *fixture) does(do func(ctx context.Context) error) {
 	}
 }
 
-// inAllKinds runs a test with a call of either kind in each form.
+// inAllKinds runs test once per form and kind of call.
 func inAllKinds(
-	t *testing.T, c call.Config, app between,
-	test func(f *fixture, call func(ctx context.Context) *answer),
+	t *testing.T, c call.Config, app appInterceptors,
+	test func(f *fixture, call func(ctx context.Context) *outcome),
 ) {
 	t.Helper()
 	inAllForms(t, c, app, func(f *fixture) {
@@ -221,13 +222,13 @@ func inAllKinds(
 					T: t, log: calltest.Record(t), service: f.service,
 					client: f.client,
 				}
-				test(inner, func(ctx context.Context) *answer { return kind.call(ctx, inner) })
+				test(inner, func(ctx context.Context) *outcome { return kind.call(ctx, inner) })
 			})
 		}
 	})
 }
 
-// transport keeps a trailer, as that of a real server does.
+// transport records the trailer without copying it.
 type transport struct{ trailer metadata.MD }
 
 func (*transport) Method() string               { return unaryMethod }
@@ -238,7 +239,7 @@ func (t *transport) SetTrailer(md metadata.MD) error {
 	return nil
 }
 
-// incoming returns the context of a call from a plain client.
+// incoming returns the context of a call with the metadata of a grpc-go client.
 func incoming(ctx context.Context, pairs ...string) context.Context {
 	md := metadata.Pairs(append([]string{
 		":authority", "127.0.0.1:1119", "content-type",
