@@ -1,4 +1,4 @@
-// Package grpcx_test holds the module as a whole to what it may link.
+// Package grpcx_test checks the dependencies of the module.
 package grpcx_test
 
 import (
@@ -9,9 +9,8 @@ import (
 
 const repository = "github.com/plinthgo/plinth/"
 
-// TestNoPackageReachesTheWebEngineTheORMOrAnotherPlugin asks the go command for all that
-// each package links, directly or not; tests may import more.
-func TestNoPackageReachesTheWebEngineTheORMOrAnotherPlugin(t *testing.T) {
+// Checks direct and indirect dependencies. Tests may import more.
+func TestDependencies(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-f",
 		`{{.ImportPath}} {{join .Deps " "}}`, "./...")
 	var problem strings.Builder
@@ -22,37 +21,37 @@ func TestNoPackageReachesTheWebEngineTheORMOrAnotherPlugin(t *testing.T) {
 	}
 	listed := 0
 	for line := range strings.Lines(string(out)) {
-		reached := strings.Fields(line)
+		dependency := strings.Fields(line)
 		listed++
-		for _, path := range reached[1:] {
-			if why := refused(path); why != "" {
-				t.Errorf("%s reaches %s: %s", reached[0], path, why)
+		for _, path := range dependency[1:] {
+			if why := forbidden(path); why != "" {
+				t.Errorf("%s depends on %s: %s", dependency[0], path, why)
 			}
 		}
 	}
 	if listed == 0 {
-		t.Error("go list named no package")
+		t.Error("go list returned no packages")
 	}
 }
 
-// refused says why no package of this module may reach path, or "".
-func refused(path string) string {
+// forbidden returns why no package of this module may depend on path, or "".
+func forbidden(path string) string {
 	rest, ours := strings.CutPrefix(path, repository)
-	folder, _, _ := strings.Cut(rest, "/")
+	dir, _, _ := strings.Cut(rest, "/")
 	switch {
 	case strings.HasPrefix(path, "github.com/gin-gonic/"):
-		return "a gRPC service does not link the web engine"
+		return "a gRPC service must not link the web engine"
 	case strings.HasPrefix(path, "gorm.io/"):
-		return "a gRPC service does not link the ORM"
-	case ours && (folder != "core" && folder != "grpcx" ||
+		return "a gRPC service must not link the ORM"
+	case ours && (dir != "core" && dir != "grpcx" ||
 		strings.HasPrefix(rest, "grpcx/protovalidate")):
-		return "a plugin imports core and never another plugin"
+		return "a plugin must not import another plugin"
 	}
 	return ""
 }
 
-// TestLayersRefuseABreach keeps the check above from passing whatever it reads.
-func TestLayersRefuseABreach(t *testing.T) {
+// -
+func TestForbidden(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		path string
@@ -66,11 +65,11 @@ func TestLayersRefuseABreach(t *testing.T) {
 		{name: "the ORM", path: "gorm.io/gorm", want: true},
 		{name: "a driver of the ORM", path: "gorm.io/driver/postgres", want: true},
 		{name: "a plugin", path: repository + "cacheplugins/redis", want: true},
-		{name: "the module inside this one", path: repository + "grpcx/protovalidate", want: true},
+		{name: "the nested module", path: repository + "grpcx/protovalidate", want: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := refused(tc.path) != ""; got != tc.want {
-				t.Errorf("refused(%q) = %t, want %t", tc.path, got, tc.want)
+			if got := forbidden(tc.path) != ""; got != tc.want {
+				t.Errorf("forbidden(%q) = %t, want %t", tc.path, got, tc.want)
 			}
 		})
 	}

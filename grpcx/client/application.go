@@ -11,10 +11,10 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
-// application shows to a server which application calls. It implements
+// application sends the credentials of the calling application. It implements
 // credentials.PerRPCCredentials.
 type application struct {
-	pairs     map[string]string // never changed
+	pairs     map[string]string // immutable
 	plaintext bool
 }
 
@@ -25,8 +25,8 @@ func newApplication(id *identity, plaintext bool) *application {
 	}}
 }
 
-// GetRequestMetadata returns what goes along with a call: nothing where the caller shows
-// another application.
+// GetRequestMetadata returns the credentials, or nil if the outgoing metadata already
+// contains credentials.
 func (a *application) GetRequestMetadata(
 	ctx context.Context, _ ...string,
 ) (map[string]string, error) {
@@ -37,10 +37,10 @@ func (a *application) GetRequestMetadata(
 	return a.pairs, nil
 }
 
-// RequireTransportSecurity lets grpc refuse a connection on which others can read.
+// RequireTransportSecurity reports whether grpc must reject connections without TLS.
 func (a *application) RequireTransportSecurity() bool { return !a.plaintext }
 
-// Format shows nothing of the application, whatever the verb.
+// Format hides the credentials from all verbs.
 func (a *application) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "application credentials")
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-// identities returns what a call over the connection shows, "id secret", with other pairs
-// in its outgoing metadata.
+// identities returns the credentials that a server receives as "id secret". pairs are
+// added to the outgoing metadata.
 func identities(
 	t *testing.T, creds grpc.ServerOption, pairs []string, options ...client.Option,
 ) string {
@@ -43,86 +43,88 @@ func identities(
 	return strings.Join(append(md.Get("app_access_id"), md.Get("app_secret_key")...), " ")
 }
 
-func TestTheApplicationShowsItselfOverTLSOnly(t *testing.T) {
-	creds, roots := certificate(t)
-	identity := client.WithApplication("id-7", "hunter2")
-	trusted := client.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13})
-	if got := identities(t, grpc.Creds(creds), nil, identity, trusted); got != "id-7 hunter2" {
-		t.Errorf("over TLS the server sees %q", got)
-	}
-	if got := identities(t, grpc.Creds(creds), []string{
-		"app_access_id", "id-8", "app_secret_key",
-		"other",
-	}, identity, trusted); got != "id-8 other" {
-		t.Errorf("beside the caller's own the server sees %q", got)
-	}
-	if got := identities(t, grpc.Creds(creds), []string{"app-access-id", "id-8"}, identity,
-		trusted); got != "" {
-		t.Errorf("beside the caller's own with dashes the server sees %q", got)
-	}
-	if got := identities(t, grpc.EmptyServerOption{}, nil, identity, client.WithPlaintext(),
-		client.WithPlaintextSecrets()); got != "id-7 hunter2" {
-		t.Errorf("without TLS, as was asked for, the server sees %q", got)
-	}
-	for name, option := range map[string]client.Option{
-		"WithPlaintext": client.WithPlaintext(),
-		"the option of the users": client.WithDialOptions(
-			grpc.WithTransportCredentials(insecure.NewCredentials())),
-	} {
-		conn, err := client.Dial("users:1119", identity, option)
-		if err == nil || conn != nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: Dial = %v, want it refused", name, err)
+func TestWithApplication(t *testing.T) {
+	t.Run("sends credentials over TLS only", func(t *testing.T) {
+		creds, roots := certificate(t)
+		identity := client.WithApplication("id-7", "hunter2")
+		trusted := client.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13})
+		if got := identities(t, grpc.Creds(creds), nil, identity, trusted); got != "id-7 hunter2" {
+			t.Errorf("with TLS: credentials = %q", got)
 		}
-	}
-}
-
-func TestNothingShowsTheSecret(t *testing.T) {
-	var lines bytes.Buffer
-	log, err := xlog.New(xlog.Config{
-		Writer: &lines, Format: xlog.FormatJSON,
-		Level: slog.LevelDebug,
+		if got := identities(t, grpc.Creds(creds), []string{
+			"app_access_id", "id-8", "app_secret_key",
+			"other",
+		}, identity, trusted); got != "id-8 other" {
+			t.Errorf("with one key set by the caller: credentials = %q", got)
+		}
+		if got := identities(t, grpc.Creds(creds), []string{"app-access-id", "id-8"}, identity,
+			trusted); got != "" {
+			t.Errorf("with a dashed key set by the caller: credentials = %q", got)
+		}
+		if got := identities(t, grpc.EmptyServerOption{}, nil, identity, client.WithPlaintext(),
+			client.WithPlaintextSecrets()); got != "id-7 hunter2" {
+			t.Errorf("with WithPlaintextSecrets: credentials = %q", got)
+		}
+		for name, option := range map[string]client.Option{
+			"WithPlaintext": client.WithPlaintext(),
+			"WithDialOptions": client.WithDialOptions(
+				grpc.WithTransportCredentials(insecure.NewCredentials())),
+		} {
+			conn, err := client.Dial("users:1119", identity, option)
+			if err == nil || conn != nil || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s: Dial = %v, want an error", name, err)
+			}
+		}
 	})
-	must(t, err)
-	defer xlog.SetDefault(log)()
-	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
-		return nil, xerror.New(xerror.Unauthorized, "who are you?")
-	}}, loopback)
-	options := []client.Option{
-		client.WithApplication("id-7", "hunter2"), client.WithPlaintext(),
-		client.WithPlaintextSecrets(),
-	}
-	dialOptions, err := client.DialOptions(options...)
-	must(t, err)
-	conn, err := grpc.NewClient(address, dialOptions...)
-	must(t, err)
-	idle := fmt.Sprintf("%v %+v %#v", conn, conn, conn) // before others change it
-	_, failed := testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
-	must(t, conn.Close())
-	_, refused := client.Dial(address, options[0], options[1])
-	_, invalid := client.Dial(address, client.WithApplication("id-7", "hunter2\x00"))
-	creds := client.Credentials("id-7", "hunter2")
-	encoded, err := json.Marshal(creds)
-	must(t, err)
-	log.WithName("TEST").Info(t.Context(), "shown",
-		slog.Any("credentials", creds), slog.Any("error", failed))
-	shown := []string{idle, string(encoded), lines.String()}
-	for _, v := range []any{
-		options[0], options, dialOptions, failed, refused, invalid, creds,
-		[]any{creds},
-		struct{ C any }{creds},
-		client.FromError(failed),
-	} {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
-			shown = append(shown, fmt.Sprintf(verb, v))
+
+	t.Run("hides the secret", func(t *testing.T) {
+		var lines bytes.Buffer
+		log, err := xlog.New(xlog.Config{
+			Writer: &lines, Format: xlog.FormatJSON,
+			Level: slog.LevelDebug,
+		})
+		must(t, err)
+		defer xlog.SetDefault(log)()
+		address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
+			return nil, xerror.New(xerror.Unauthorized, "unknown application")
+		}}, loopback)
+		options := []client.Option{
+			client.WithApplication("id-7", "hunter2"), client.WithPlaintext(),
+			client.WithPlaintextSecrets(),
 		}
-	}
-	for _, text := range shown {
-		if strings.Contains(text, "hunter2") ||
-			strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
-			t.Errorf("%.500s\nshows the secret", text)
+		dialOptions, err := client.DialOptions(options...)
+		must(t, err)
+		conn, err := grpc.NewClient(address, dialOptions...)
+		must(t, err)
+		idle := fmt.Sprintf("%v %+v %#v", conn, conn, conn) // before other calls change it
+		_, failed := testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
+		must(t, conn.Close())
+		_, refused := client.Dial(address, options[0], options[1])
+		_, invalid := client.Dial(address, client.WithApplication("id-7", "hunter2\x00"))
+		creds := client.Credentials("id-7", "hunter2")
+		encoded, err := json.Marshal(creds)
+		must(t, err)
+		log.WithName("TEST").Info(t.Context(), "shown",
+			slog.Any("credentials", creds), slog.Any("error", failed))
+		shown := []string{idle, string(encoded), lines.String()}
+		for _, v := range []any{
+			options[0], options, dialOptions, failed, refused, invalid, creds,
+			[]any{creds},
+			struct{ C any }{creds},
+			client.FromError(failed),
+		} {
+			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+				shown = append(shown, fmt.Sprintf(verb, v))
+			}
 		}
-	}
-	if !errors.Is(failed, xerror.Unauthorized) || refused == nil || invalid == nil {
-		t.Errorf("errors = %v, %v, %v", failed, refused, invalid)
-	}
+		for _, text := range shown {
+			if strings.Contains(text, "hunter2") ||
+				strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
+				t.Errorf("%.500s\ncontains the secret", text)
+			}
+		}
+		if !errors.Is(failed, xerror.Unauthorized) || refused == nil || invalid == nil {
+			t.Errorf("errors = %v, %v, %v", failed, refused, invalid)
+		}
+	})
 }

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/balancer"
 )
 
-// problems are what is wrong with a configuration. No text shows a secret.
+// problems are the problems of a configuration. They must not contain secrets.
 type problems []error
 
 func (p *problems) add(wrong bool, format string, args ...any) {
@@ -17,24 +17,24 @@ func (p *problems) add(wrong bool, format string, args ...any) {
 	}
 }
 
-// check returns everything that is wrong with the configuration.
+// check returns all problems of the configuration.
 func (c *config) check() error {
 	var p problems
 	source := *c.source
 	p.add(!printable(source) || source != strings.TrimSpace(source),
-		"the source %q is not plain ASCII text: name the service by WithSource, or leave it out with WithSource(\"\")", source)
-	p.add(c.timeout < 0, "WithTimeout: %v is negative: give 0 for no bound", c.timeout)
+		"source %q is not printable ASCII: set it with WithSource, or disable it with WithSource(\"\")", source)
+	p.add(c.timeout < 0, "WithTimeout: %v is negative: use 0 for no timeout", c.timeout)
 	for i, option := range c.dial {
-		p.add(option == nil, "WithDialOptions: option %d is nil: leave it out", i+1)
+		p.add(option == nil, "WithDialOptions: option %d is nil: remove it", i+1)
 	}
-	p.add(c.secure && c.tls == nil,
-		"WithTLS: the configuration is nil: leave the option out for TLS with the system's roots")
-	p.add(c.secure && c.plaintext, "WithTLS and WithPlaintext are both given: choose one")
+	p.add(c.tlsSet && c.tls == nil,
+		"WithTLS: the configuration is nil: remove the option for TLS with the system's roots")
+	p.add(c.tlsSet && c.plaintext, "WithTLS and WithPlaintext are mutually exclusive: remove one")
 	if c.application != nil {
 		c.application.check(&p)
-		p.add(c.plaintext && !c.plainSecret,
-			"WithApplication would send its secret readable by all: "+
-				"choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development")
+		p.add(c.plaintext && !c.plaintextSecrets,
+			"WithApplication: the secret would be sent unencrypted: "+
+				"remove WithPlaintext, or add WithPlaintextSecrets for development")
 	}
 	if c.retry != nil {
 		c.retry.check(&p)
@@ -46,7 +46,7 @@ func (c *config) check() error {
 	}
 	if c.balancing != nil {
 		p.add(balancer.Get(*c.balancing) == nil,
-			"WithLoadBalancing: no policy %q is registered: write round_robin, or import the package of the policy", *c.balancing)
+			"WithLoadBalancing: policy %q is not registered: use round_robin, or import the package of the policy", *c.balancing)
 	}
 	return errors.Join(p...)
 }
@@ -57,14 +57,14 @@ func (id *identity) check(p *problems) {
 		{"secret key", id.secret.Reveal()},
 	} {
 		blank := strings.TrimSpace(value.text) == ""
-		p.add(blank, "WithApplication: the %s is empty: give the one that the service has issued",
+		p.add(blank, "WithApplication: the %s is empty: use the value issued by the service",
 			value.name)
 		p.add(!blank && !printable(value.text),
-			"WithApplication: the %s has characters other than printable ASCII: look for a line break at its end", value.name)
+			"WithApplication: the %s contains characters other than printable ASCII: check for a trailing line break", value.name)
 	}
 }
 
-// printable reports whether gRPC can send s as the value of a header.
+// printable reports whether s is a valid header value in gRPC.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

@@ -1,11 +1,10 @@
 // Package client connects a service to other services.
 //
-// Dial is grpc.NewClient with what a service of Plinth expects of its calls: they carry
-// the request id, the name of the caller, the user's language and the deadline; their
-// errors are *xerror.Error; those that are safe to repeat are repeated; and they are
-// encrypted unless somebody says otherwise.
+// Dial is grpc.NewClient with the conventions of Plinth services. Calls carry the request
+// ID, caller's name, the user's language and the deadline. Errors are *xerror.Error.
+// Idempotent calls are retried. Connections use TLS by default.
 //
-// A connection is safe for concurrent use. One for each target serves the whole process.
+// A connection is safe for concurrent use. A process needs one connection per target.
 package client
 
 import (
@@ -20,9 +19,9 @@ import (
 )
 
 // Dial returns a connection to target, such as "users:1119" or "dns:///users:1119". It
-// connects with the first call, so a server that is down is no error here.
+// connects on the first call, so Dial succeeds even if the server is down.
 //
-// The error names every problem of the configuration at once.
+// If the configuration is invalid, the error reports all problems.
 func Dial(target string, options ...Option) (*grpc.ClientConn, error) {
 	dial, err := DialOptions(options...)
 	if err = errors.Join(checkTarget(target), err); err != nil {
@@ -35,44 +34,44 @@ func Dial(target string, options ...Option) (*grpc.ClientConn, error) {
 	return conn, nil
 }
 
-// DialOptions returns what Dial gives to grpc.NewClient, for those who call that
-// themselves.
+// DialOptions returns the options that Dial passes to grpc.NewClient, for callers that
+// create the connection themselves.
 //
-// Environment and linked protocol buffers are read now: APP_NAME, and the methods that
-// may be repeated.
+// It reads APP_NAME and the idempotent methods of the linked protocol buffers when it is
+// called.
 func DialOptions(options ...Option) ([]grpc.DialOption, error) {
 	c := newConfig()
 	var problems []error
 	for i, option := range options {
 		if option == nil {
 			problems = append(problems,
-				fmt.Errorf("grpcx/client: option %d is nil: leave it out", i+1))
+				fmt.Errorf("grpcx/client: option %d is nil: remove it", i+1))
 			continue
 		}
 		option(c)
 	}
-	c.complete()
+	c.setDefaults()
 	if err := errors.Join(append(problems, c.check())...); err != nil {
 		return nil, err
 	}
 	return c.dialOptions(), nil
 }
 
-// FromError returns the failure of a call as an *xerror.Error, for clients that were not
-// made by Dial. Nil stays nil.
+// FromError converts the error of a call to an *xerror.Error, for connections that Dial
+// did not create. It returns nil if err is nil.
 //
-// The status is its cause, so status.Code and errors.Is see what they saw before. io.EOF,
-// the end of a stream, is no failure: ask for it first.
+// The result wraps err, so status.Code and errors.Is still work. Check for io.EOF, the
+// end of a stream, before the conversion.
 func FromError(err error) *xerror.Error { return rpcstatus.FromStatus(err) }
 
-// RequestID returns the id under which a failed call was made, for a report to whoever
-// runs the service: that of the service's answer, or the one that Dial's connection gave
-// to a call without. It is "" where err tells of none.
+// RequestID returns the request ID of a failed call, for an error report. It is the ID in
+// the server's status, or else the ID that the connection generated for a call without
+// one. It returns "" if err contains no ID.
 func RequestID(err error) string {
 	if id := rpcstatus.RequestID(err); id != "" {
 		return id
 	}
-	var f *failed
+	var f *callError
 	if errors.As(err, &f) {
 		return f.id
 	}
@@ -82,9 +81,9 @@ func RequestID(err error) string {
 func checkTarget(target string) error {
 	switch {
 	case strings.TrimSpace(target) == "":
-		return errors.New("grpcx/client: the target is empty: give the address of the service, as host:port")
+		return errors.New("grpcx/client: the target is empty: use the address of the service as host:port")
 	case strings.HasPrefix(target, "http://"), strings.HasPrefix(target, "https://"):
-		return errors.New("grpcx/client: the target is a URL: give host:port alone; WithPlaintext and WithTLS say how to connect")
+		return errors.New("grpcx/client: the target is a URL: use host:port; WithPlaintext and WithTLS select the transport security")
 	default:
 		return nil
 	}

@@ -10,14 +10,14 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// pulse finds connections that died silently, while calls wait on them. The interval is
-// above the 5 min below which servers of grpc-go take a ping for abuse, and below the 350
-// s after which common load balancers forget a connection.
-var pulse = keepalive.ClientParameters{Time: 330 * time.Second, Timeout: 20 * time.Second}
+// keepaliveParams detect broken connections during calls. The interval is above 5 min,
+// the minimum that grpc-go servers accept, and below 350 s, the idle timeout of common
+// load balancers.
+var keepaliveParams = keepalive.ClientParameters{Time: 330 * time.Second, Timeout: 20 * time.Second}
 
-// reconnect begins with a shorter wait than grpc's 1 s, which would outlast all attempts
-// of a call: they would fail although the server is back.
-var reconnect = grpc.ConnectParams{
+// connectParams start with a shorter delay than grpc's 1 s, which exceeds the retries of
+// a call: the call would fail although the server is available again.
+var connectParams = grpc.ConnectParams{
 	Backoff: backoff.Config{
 		BaseDelay: 100 * time.Millisecond, Multiplier: 1.6,
 		Jitter: 0.2, MaxDelay: 10 * time.Second,
@@ -25,14 +25,14 @@ var reconnect = grpc.ConnectParams{
 	MinConnectTimeout: 20 * time.Second,
 }
 
-// dialOptions turns a configuration without problems into options of grpc-go, the user's
-// own last.
+// dialOptions converts a valid configuration to options of grpc-go. The options of the
+// user are last.
 func (c *config) dialOptions() []grpc.DialOption {
-	calls := &courier{source: *c.source, timeout: c.timeout}
+	calls := &outgoing{source: *c.source, timeout: c.timeout}
 	list := []grpc.DialOption{
 		grpc.WithTransportCredentials(c.transport()),
-		grpc.WithKeepaliveParams(pulse),
-		grpc.WithConnectParams(reconnect),
+		grpc.WithKeepaliveParams(keepaliveParams),
+		grpc.WithConnectParams(connectParams),
 		grpc.WithChainUnaryInterceptor(calls.unary),
 		grpc.WithChainStreamInterceptor(calls.stream),
 	}
@@ -41,7 +41,7 @@ func (c *config) dialOptions() []grpc.DialOption {
 	}
 	if c.application != nil {
 		list = append(list, grpc.WithPerRPCCredentials(newApplication(c.application,
-			c.plainSecret)))
+			c.plaintextSecrets)))
 	}
 	if service := c.serviceConfig(); service != "" {
 		list = append(list, grpc.WithDefaultServiceConfig(service))
@@ -59,5 +59,5 @@ func (c *config) transport() credentials.TransportCredentials {
 	if c.plaintext {
 		return insecure.NewCredentials()
 	}
-	return credentials.NewTLS(c.tls) // nil stands for the system's roots
+	return credentials.NewTLS(c.tls) // nil selects the system's roots
 }

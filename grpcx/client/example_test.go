@@ -22,7 +22,7 @@ func ExampleDial() {
 
 	conn, err := client.Dial(target, client.WithSource("orders"), client.WithPlaintext())
 	if err != nil {
-		fmt.Println(err) // every problem at once
+		fmt.Println(err) // all problems
 		return
 	}
 	defer func() { _ = conn.Close() }()
@@ -51,7 +51,7 @@ func ExampleDial_errors() {
 	}
 	// Output:
 	// true true
-	// NOT_EXIST nobody has this name
+	// NOT_EXIST no such user
 }
 
 func ExampleWithRetry() {
@@ -67,7 +67,7 @@ func ExampleWithApplication() {
 	_, err := client.Dial("users:1119",
 		client.WithApplication("183402938112004", "cs_secret"), client.WithPlaintext())
 	fmt.Println(err)
-	// Output: grpcx/client: WithApplication would send its secret readable by all: choose TLS by leaving out WithPlaintext, or add WithPlaintextSecrets for development
+	// Output: grpcx/client: WithApplication: the secret would be sent unencrypted: remove WithPlaintext, or add WithPlaintextSecrets for development
 }
 
 func ExampleWithDialOptions() {
@@ -84,14 +84,14 @@ func ExampleWithDialOptions() {
 }
 
 func ExampleFromError() {
-	err := status.Error(codes.NotFound, "no such user") // of a client that Dial did not make
+	err := status.Error(codes.NotFound, "no such user") // from another client
 	e := client.FromError(err)
 	fmt.Println(e.GetErrorCode().GetOutput(), errors.Is(e, xerror.NotFound))
 	// Output: NOT_FOUND true
 }
 
-// An error of a service behind means something to the service that called, and seldom to
-// the client of that one.
+// The error of a downstream service rarely means something to caller's client. Wrap
+// it.
 func ExampleDial_wrap() {
 	ctx, target, stop := users()
 	defer stop()
@@ -105,27 +105,27 @@ func ExampleDial_wrap() {
 
 	handle := func(ctx context.Context) error {
 		if _, err := users.UnarySafe(ctx, &testproto.TestRequest{Text: "root"}); err != nil {
-			return xerror.Wrap(xerror.RemoteError, "the users cannot be asked", err)
+			return xerror.Wrap(xerror.RemoteError, "users service failed", err)
 		}
 		return nil
 	}
 
 	err = handle(ctx)
 	var e *xerror.Error
-	if errors.As(err, &e) { // what the client is told
+	if errors.As(err, &e) { // sent to the client
 		fmt.Println(e.GetErrorCode().GetOutput(), e.GetErrorMessage())
 	}
-	fmt.Println(errors.Is(err, xerror.Unauthorized)) // what the log has
+	fmt.Println(errors.Is(err, xerror.Unauthorized)) // logged
 	// Output:
-	// REMOTE_ERROR the users cannot be asked
+	// REMOTE_ERROR users service failed
 	// true
 }
 
-// users starts a server that greets, and returns the context for a call to it.
+// users starts a server and returns the context for a call to it.
 func users() (ctx context.Context, target string, stop func()) {
 	target, stop = start(&service{unary: func(ctx context.Context, r *request) (*response, error) {
 		if r.GetText() == "" {
-			return nil, xerror.New(xerror.NotExist, "nobody has this name")
+			return nil, xerror.New(xerror.NotExist, "no such user")
 		}
 		if r.GetText() == "root" {
 			return nil, xerror.New(xerror.Unauthorized, "the application's secret is wrong")

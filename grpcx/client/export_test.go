@@ -2,13 +2,13 @@ package client
 
 import "google.golang.org/grpc"
 
-// Interceptors returns the ones of a connection, for measuring them by themselves.
+// Interceptors returns the interceptors of a connection.
 func Interceptors(source string) (grpc.UnaryClientInterceptor, grpc.StreamClientInterceptor) {
-	c := &courier{source: source, timeout: defaultTimeout}
+	c := &outgoing{source: source, timeout: defaultTimeout}
 	return c.unary, c.stream
 }
 
-// Credentials returns what WithApplication adds to a connection.
+// Credentials returns the per-RPC credentials of WithApplication.
 func Credentials(accessID, secretKey string) any {
 	c := newConfig()
 	WithApplication(accessID, secretKey)(c)

@@ -10,34 +10,36 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Option changes how Dial connects. Options apply in their order, so a later one wins.
+// Option configures Dial. Options are applied in order, so later options override earlier
+// ones.
 type Option func(*config)
 
-// defaultTimeout bounds a unary call whose context has no deadline.
+// -
 const defaultTimeout = 30 * time.Second
 
-// defaultRetry makes four attempts within about a second.
-var defaultRetry = retry{attempts: 4, initial: 100 * time.Millisecond, longest: time.Second}
+// defaultRetry makes four attempts within about one second.
+var defaultRetry = retryPolicy{attempts: 4, initialBackoff: 100 * time.Millisecond,
+	maxBackoff: time.Second}
 
-// config is what the options say.
+// -
 type config struct {
-	source      *string // nil for the application's name
-	timeout     time.Duration
-	application *identity // nil for none
-	plainSecret bool
+	source           *string // nil: APP_NAME
+	timeout          time.Duration
+	application      *identity // nil: not sent
+	plaintextSecrets bool
 
 	tls       *tls.Config
-	secure    bool // WithTLS was given
+	tlsSet    bool // WithTLS was used
 	plaintext bool
 
-	retry      *retry // nil for none
+	retry      *retryPolicy // nil: disabled
 	idempotent []string
-	balancing  *string // nil for grpc's own choice
+	balancing  *string // nil: grpc's default
 
 	dial []grpc.DialOption
 }
 
-// identity is what WithApplication was given.
+// identity contains the arguments of WithApplication.
 type identity struct {
 	accessID string
 	secret   xlog.Secret
@@ -48,73 +50,77 @@ func newConfig() *config {
 	return &config{timeout: defaultTimeout, retry: &standard}
 }
 
-// complete fills in what is known only now.
-func (c *config) complete() {
+// setDefaults sets defaults that depend on the environment.
+func (c *config) setDefaults() {
 	if c.source == nil {
-		name := xenv.GetEnvString(xenv.AppName, "") // the table's default names nobody
+		// the default of the variable is not a service name
+		name := xenv.GetEnvString(xenv.AppName, "")
 		c.source = &name
 	}
 }
 
-// WithSource names the caller, which is sent as x_request_source and is the user agent.
-// The default is the variable APP_NAME; "" sends nothing.
+// WithSource sets the name of the calling service, sent as x_request_source and as the
+// user agent. The default is the variable APP_NAME. "" sends no name.
 func WithSource(name string) Option { return func(c *config) { c.source = &name } }
 
-// WithTimeout bounds unary calls whose context has no deadline, all attempts together; 0
-// does not. The default is 30 s. Streams have no bound but their context's.
+// WithTimeout limits unary calls whose context has no deadline, including retries. 0
+// disables the timeout. The default is 30 s. Streams have no timeout.
 func WithTimeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
 
 // WithApplication sends app_access_id and app_secret_key with each call.
 //
-// They travel over TLS only, unless WithPlaintextSecrets is given too. A call to whose
-// outgoing metadata the caller has added either of them goes without these. The secret
-// appears in no error and in no line of a log.
+// They are sent over TLS only, unless WithPlaintextSecrets is set. If the outgoing
+// metadata of a call contains either key, the connection adds neither. The secret never
+// appears in errors or logs.
 func WithApplication(accessID, secretKey string) Option {
 	return func(c *config) { c.application = &identity{accessID: accessID, secret: xlog.Secret(secretKey)} }
 }
 
-// WithPlaintextSecrets lets WithApplication send its secret unencrypted, where all on the
-// way can read it. It is for development and for networks that encrypt by themselves.
-func WithPlaintextSecrets() Option { return func(c *config) { c.plainSecret = true } }
+// WithPlaintextSecrets allows WithApplication to send the secret over unencrypted
+// connections, for development and for encrypted networks.
+func WithPlaintextSecrets() Option { return func(c *config) { c.plaintextSecrets = true } }
 
-// WithTLS sets how the connection is encrypted, such as a private authority or a
-// certificate of the client's own. The default is TLS with the system's roots.
+// WithTLS sets the TLS configuration, for example a private certificate authority or a
+// client certificate. The default is TLS with the system's roots.
 func WithTLS(settings *tls.Config) Option {
-	return func(c *config) { c.tls, c.secure = settings, true }
+	return func(c *config) { c.tls, c.tlsSet = settings, true }
 }
 
-// WithPlaintext connects without TLS. It is for trusted networks.
+// WithPlaintext connects without TLS. Use it in trusted networks only.
 func WithPlaintext() Option { return func(c *config) { c.plaintext = true } }
 
-// WithIdempotent names methods that may be called twice with the effect of once, beside
-// those whose proto says so: "/pkg.Service/Method" for one, "pkg.Service" for all of a
-// service. Given again, it adds to the list. Dial fails if no generated code of the
-// program has the service or the method.
+// WithIdempotent marks methods as safe to retry, in addition to those with an
+// idempotency_level in their proto: "/pkg.Service/Method" is one method, "pkg.Service"
+// all methods of a service. Repeated use adds to the list. Dial fails if the program's
+// generated code does not contain the service or the method.
 func WithIdempotent(names ...string) Option {
 	return func(c *config) { c.idempotent = append(c.idempotent, names...) }
 }
 
-// WithRetry says how often a method that may be repeated is called at most, the first
-// attempt included, and how long grpc waits between: about initial, doubled each time up
-// to longest, with jitter. The default is 4, 100 ms and 1 s.
-func WithRetry(attempts int, initial, longest time.Duration) Option {
-	return func(c *config) { c.retry = &retry{attempts: attempts, initial: initial, longest: longest} }
+// WithRetry configures retries of idempotent methods: the maximum number of attempts,
+// including the first, and the backoff with jitter, which starts at initialBackoff and
+// doubles up to maxBackoff. The defaults are 4, 100 ms and 1 s.
+func WithRetry(attempts int, initialBackoff, maxBackoff time.Duration) Option {
+	return func(c *config) {
+		c.retry = &retryPolicy{attempts: attempts, initialBackoff: initialBackoff,
+			maxBackoff: maxBackoff}
+	}
 }
 
-// WithoutRetry calls every method once. Only a call that the server has certainly not
-// seen is sent again, as the protocol has it.
+// WithoutRetry disables retries. gRPC still resends calls that the server has not
+// processed.
 func WithoutRetry() Option { return func(c *config) { c.retry = nil } }
 
-// WithLoadBalancing sets the policy that chooses among the addresses of the target, such
-// as "round_robin". The default is grpc's, "pick_first".
+// WithLoadBalancing sets the load balancing policy for the addresses of the target, such
+// as "round_robin". The default is "pick_first".
 func WithLoadBalancing(policy string) Option { return func(c *config) { c.balancing = &policy } }
 
-// WithDialOptions adds options of grpc-go, which come last and win.
+// WithDialOptions adds options of grpc-go, which override the options of this package.
 //
 // Interceptors of grpc.WithChainUnaryInterceptor and grpc.WithChainStreamInterceptor run
-// inside those of this package, the single ones of grpc.WithUnaryInterceptor and
-// grpc.WithStreamInterceptor outside. grpc.WithDefaultServiceConfig replaces the one in
-// which retries and load balancing are written.
+// inside those of this package; grpc.WithUnaryInterceptor and grpc.WithStreamInterceptor
+// run outside. grpc.WithDefaultServiceConfig replaces the configuration of retries and
+// load balancing.
 func WithDialOptions(options ...grpc.DialOption) Option {
 	return func(c *config) { c.dial = append(c.dial, options...) }
 }

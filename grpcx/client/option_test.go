@@ -19,60 +19,65 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-func TestEveryProblemIsReportedAtOnce(t *testing.T) {
-	conn, err := client.Dial(" ", nil,
-		client.WithSource("名"), client.WithTimeout(-1), client.WithTLS(nil), client.WithPlaintext(),
-		client.WithApplication("", "hunter2\n"), client.WithRetry(1, 0, -1),
-		client.WithIdempotent("a b", "/pkg.Service"),
-		client.WithLoadBalancing("fairest"), client.WithDialOptions(grpc.EmptyDialOption{}, nil))
-	if conn != nil || err == nil {
-		t.Fatalf("Dial = %v, %v; want an error", conn, err)
-	}
-	for _, want := range []string{
-		"target is empty", "option 1 is nil", "WithSource", "WithTimeout",
-		"WithTLS: the configuration is nil", "choose one",
-		"access id is empty", "secret key has characters", "WithPlaintextSecrets", "1 attempts",
-		"first wait", "longest wait",
-		`"a b"`, `"/pkg.Service"`, `"fairest"`, "WithDialOptions: option 2 is nil",
-	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error does not say %q", want)
+func TestDial_Validation(t *testing.T) {
+	t.Run("reports all problems", func(t *testing.T) {
+		conn, err := client.Dial(" ", nil,
+			client.WithSource("名"), client.WithTimeout(-1), client.WithTLS(nil),
+			client.WithPlaintext(),
+			client.WithApplication("", "hunter2\n"), client.WithRetry(1, 0, -1),
+			client.WithIdempotent("a b", "/pkg.Service"),
+			client.WithLoadBalancing("fairest"),
+			client.WithDialOptions(grpc.EmptyDialOption{}, nil))
+		if conn != nil || err == nil {
+			t.Fatalf("Dial = %v, %v; want an error", conn, err)
 		}
-	}
-	for line := range strings.Lines(err.Error()) {
-		if !strings.HasPrefix(line, "grpcx/client: ") {
-			t.Errorf("line %q does not name the package", line)
+		for _, want := range []string{
+			"target is empty", "option 1 is nil", "WithSource", "WithTimeout",
+			"WithTLS: the configuration is nil", "mutually exclusive",
+			"access id is empty", "secret key contains characters", "WithPlaintextSecrets",
+			"1 attempts",
+			"initial backoff", "maximum backoff",
+			`"a b"`, `"/pkg.Service"`, `"fairest"`, "WithDialOptions: option 2 is nil",
+		} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("error does not contain %q", want)
+			}
 		}
-	}
-	if strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("error = %v, which tells the secret", err)
-	}
+		for line := range strings.Lines(err.Error()) {
+			if !strings.HasPrefix(line, "grpcx/client: ") {
+				t.Errorf("line %q does not start with the package name", line)
+			}
+		}
+		if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("error = %v, which contains the secret", err)
+		}
+	})
+
+	t.Run("checks the target", func(t *testing.T) {
+		for _, tc := range []struct {
+			target string
+			want   string // of the error
+		}{
+			{target: "users:1119"},
+			{target: "dns:///users:1119"},
+			{target: "unix:///run/users.sock"},
+			{target: "", want: "empty"},
+			{target: "http://user:hunter2@users:1119", want: "URL"},
+			{target: "https://users", want: "URL"},
+		} {
+			conn, err := client.Dial(tc.target)
+			if tc.want == "" {
+				must(t, err)
+				must(t, conn.Close())
+			} else if err == nil || !strings.Contains(err.Error(), tc.want) ||
+				strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("Dial(%q) = %v, want %q", tc.target, err, tc.want)
+			}
+		}
+	})
 }
 
-func TestTargetsAreAddresses(t *testing.T) {
-	for _, tc := range []struct {
-		target string
-		want   string // of the error
-	}{
-		{target: "users:1119"},
-		{target: "dns:///users:1119"},
-		{target: "unix:///run/users.sock"},
-		{target: "", want: "empty"},
-		{target: "http://user:hunter2@users:1119", want: "URL"},
-		{target: "https://users", want: "URL"},
-	} {
-		conn, err := client.Dial(tc.target)
-		if tc.want == "" {
-			must(t, err)
-			must(t, conn.Close())
-		} else if err == nil || !strings.Contains(err.Error(), tc.want) ||
-			strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("Dial(%q) = %v, want %q", tc.target, err, tc.want)
-		}
-	}
-}
-
-func TestNamesOfIdempotentMethods(t *testing.T) {
+func TestWithIdempotent(t *testing.T) {
 	const service = "plinth.grpcx.testproto.TestService"
 	for _, tc := range []struct {
 		name   string
@@ -98,27 +103,52 @@ func TestNamesOfIdempotentMethods(t *testing.T) {
 	} {
 		_, err := client.DialOptions(client.WithIdempotent(tc.name))
 		if (err == nil) != tc.wantOK {
-			t.Errorf("WithIdempotent(%q) = %v, want it accepted: %t", tc.name, err, tc.wantOK)
+			t.Errorf("WithIdempotent(%q) = %v, want success: %t", tc.name, err, tc.wantOK)
 		}
 	}
 	_, err := client.DialOptions(client.WithIdempotent("pkg.Service"))
 	if err == nil || !strings.Contains(err.Error(), `"pkg.Service"`) ||
 		!strings.Contains(err.Error(), service) {
-		t.Errorf("got %v, want an error that names %s", err, service)
+		t.Errorf("got %v, want an error containing %s", err, service)
 	}
 }
 
-func TestTheApplicationsNameMustTravel(t *testing.T) {
-	t.Setenv("APP_NAME", "订单")
-	if _, err := client.DialOptions(); err == nil || !strings.Contains(err.Error(), "WithSource") {
-		t.Errorf("error = %v, want it to say WithSource", err)
-	}
-	if _, err := client.DialOptions(client.WithSource("orders")); err != nil {
-		t.Errorf("error = %v with a source that can travel", err)
-	}
+func TestDialOptions(t *testing.T) {
+	t.Run("rejects an APP_NAME that is not ASCII", func(t *testing.T) {
+		t.Setenv("APP_NAME", "订单")
+		if _, err := client.DialOptions(); err == nil ||
+			!strings.Contains(err.Error(), "WithSource") {
+			t.Errorf("error = %v, want WithSource in the error", err)
+		}
+		if _, err := client.DialOptions(client.WithSource("orders")); err != nil {
+			t.Errorf("error = %v with an ASCII source", err)
+		}
+	})
+
+	t.Run("configures a connection of grpc.NewClient", func(t *testing.T) {
+		_, calls := inspect(t)
+		address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response,
+			error,
+		) {
+			calls <- look(ctx)
+			return &response{}, nil
+		}}, loopback)
+		options, err := client.DialOptions(client.WithPlaintext(), client.WithSource("orders"))
+		must(t, err)
+		conn, err := grpc.NewClient("passthrough:///anywhere", append(options,
+			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+			}))...)
+		must(t, err)
+		_, err = testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
+		must(t, errors.Join(err, conn.Close()))
+		if got := (<-calls).metadata.Get("x_request_source"); len(got) != 1 || got[0] != "orders" {
+			t.Errorf("source = %q, want orders", got)
+		}
+	})
 }
 
-func TestTheUsersOwnDialOptionsWin(t *testing.T) {
+func TestWithDialOptions(t *testing.T) {
 	var order []string
 	note := func(name string) grpc.UnaryClientInterceptor {
 		return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
@@ -142,29 +172,7 @@ func TestTheUsersOwnDialOptionsWin(t *testing.T) {
 	}
 }
 
-func TestDialOptionsServeAConnectionOfTheUsersMaking(t *testing.T) {
-	_, calls := inspect(t)
-	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response,
-		error,
-	) {
-		calls <- look(ctx)
-		return &response{}, nil
-	}}, loopback)
-	options, err := client.DialOptions(client.WithPlaintext(), client.WithSource("orders"))
-	must(t, err)
-	conn, err := grpc.NewClient("passthrough:///anywhere", append(options,
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
-		}))...)
-	must(t, err)
-	_, err = testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
-	must(t, errors.Join(err, conn.Close()))
-	if got := (<-calls).metadata.Get("x_request_source"); len(got) != 1 || got[0] != "orders" {
-		t.Errorf("source = %q, want orders", got)
-	}
-}
-
-func TestTLSIsTheDefault(t *testing.T) {
+func TestWithTLS(t *testing.T) {
 	creds, roots := certificate(t)
 	secure := make(chan bool, 1)
 	answer := &service{unary: func(ctx context.Context, _ *request) (*response, error) {
@@ -185,20 +193,20 @@ func TestTLSIsTheDefault(t *testing.T) {
 			address: plain, option: client.WithSource(""), want: "handshake",
 		},
 		{
-			name:    "an authority that the system does not know",
+			name:    "an unknown authority",
 			address: encrypted, option: client.WithSource(""), want: "certificate",
 		},
 		{
-			name: "an authority of one's own", address: encrypted,
+			name: "a custom authority", address: encrypted,
 			option: client.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}),
 		},
 		{
-			name:    "by the user's own bundle",
+			name:    "credentials bundle of the user",
 			address: plain, option: client.WithDialOptions(grpc.WithTransportCredentials(nil),
 				grpc.WithCredentialsBundle(insecure.NewBundle())),
 		},
 		{
-			name:    "by the user's own option",
+			name:    "credentials of the user",
 			address: plain, option: client.WithDialOptions(
 				grpc.WithTransportCredentials(insecure.NewCredentials())),
 		},
@@ -221,7 +229,7 @@ func TestTLSIsTheDefault(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsBoundedAsInGRPC(t *testing.T) {
+func TestDial_MessageSize(t *testing.T) {
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
 		return &response{Text: strings.Repeat("x", 4<<20)}, nil
 	}}, loopback)
@@ -231,11 +239,11 @@ func TestAnAnswerIsBoundedAsInGRPC(t *testing.T) {
 	}
 	larger := client.WithDialOptions(grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(5 << 20)))
 	if _, err := dial(t, address, larger).Unary(t.Context(), &request{}); err != nil {
-		t.Errorf("error = %.200v with a larger bound", err)
+		t.Errorf("error = %.200v with a larger limit", err)
 	}
 }
 
-func TestCallsAreSpreadOverAllAddresses(t *testing.T) {
+func TestWithLoadBalancing(t *testing.T) {
 	var addresses []string
 	reached := make(chan int, 64)
 	for i := range 2 {
@@ -252,7 +260,7 @@ func TestCallsAreSpreadOverAllAddresses(t *testing.T) {
 	testClient := testproto.NewTestServiceClient(conn)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for seen := map[int]bool{}; len(seen) < 2; { // the second connects a little later
+	for seen := map[int]bool{}; len(seen) < 2; { // the second address connects later
 		_, err := testClient.Unary(ctx, &request{})
 		must(t, err)
 		seen[<-reached] = true

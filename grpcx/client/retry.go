@@ -15,66 +15,68 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// grpcAttempts is the number of attempts that grpc allows where nothing else is said.
+// grpcAttempts is the default limit of attempts in grpc-go.
 const grpcAttempts = 5
 
-// retry says how often, and after which time, a call is repeated.
-type retry struct {
-	attempts         int
-	initial, longest time.Duration
+// retryPolicy is the configuration of WithRetry.
+type retryPolicy struct {
+	attempts                   int
+	initialBackoff, maxBackoff time.Duration
 }
 
-func (r *retry) check(p *problems) {
-	p.add(r.attempts < 2, "WithRetry: %d attempts repeat nothing: give 2 at least, or WithoutRetry",
+func (r *retryPolicy) check(p *problems) {
+	p.add(r.attempts < 2, "WithRetry: %d attempts are too few: use at least 2, or WithoutRetry",
 		r.attempts)
-	p.add(r.initial <= 0, "WithRetry: the first wait of %v is not above 0", r.initial)
-	p.add(r.longest < r.initial, "WithRetry: the longest wait of %v is below the first, %v",
-		r.longest, r.initial)
+	p.add(r.initialBackoff <= 0, "WithRetry: the initial backoff %v is not positive",
+		r.initialBackoff)
+	p.add(r.maxBackoff < r.initialBackoff,
+		"WithRetry: the maximum backoff %v is below the initial backoff %v",
+		r.maxBackoff, r.initialBackoff)
 }
 
-// methodName is a method in the service config, or all of a service.
+// methodName is a method, or all methods of a service, in a service config.
 type methodName struct {
 	Service string `json:"service"`
 	Method  string `json:"method,omitempty"`
 }
 
-// serviceConfig returns the service config of gRPC as JSON, or "" where there is nothing
-// to say:
+// serviceConfig returns the gRPC service config as JSON, or "" if it is empty:
 // https://github.com/grpc/grpc-proto/blob/master/grpc/service_config/service_config.proto
 //
-// Only UNAVAILABLE is worth another attempt: the service is not there just now. Of the
-// others, DEADLINE_EXCEEDED and CANCELLED leave no time, RESOURCE_EXHAUSTED asks for less
-// load, ABORTED wants the caller to read again, and all else would fail the same way.
+// Only UNAVAILABLE is retried. DEADLINE_EXCEEDED and CANCELLED leave no time,
+// RESOURCE_EXHAUSTED requires less load, ABORTED requires the caller to read again, and
+// other codes would fail again.
 //
-// The throttling stops repeating on a connection when 50 attempts more have failed than a
-// tenth of the calls has succeeded: a service that is down for long gets each call once.
+// Throttling stops retries after about 50 more failed attempts than a tenth of the
+// successful calls. A service that stays down receives each call once.
 func (c *config) serviceConfig() string {
 	type object map[string]any
 	s := object{}
 	if c.balancing != nil {
 		s["loadBalancingConfig"] = []object{{*c.balancing: object{}}}
 	}
-	if names := c.repeatable(); len(names) > 0 {
+	if names := c.retryableMethods(); len(names) > 0 {
 		s["retryThrottling"] = object{"maxTokens": 100, "tokenRatio": 0.1}
 		s["methodConfig"] = []object{{"name": names, "retryPolicy": object{
-			"maxAttempts": c.retry.attempts, "initialBackoff": seconds(c.retry.initial),
-			"maxBackoff":        seconds(c.retry.longest),
+			"maxAttempts": c.retry.attempts, "initialBackoff": seconds(c.retry.initialBackoff),
+			"maxBackoff":        seconds(c.retry.maxBackoff),
 			"backoffMultiplier": 2, "retryableStatusCodes": []string{"UNAVAILABLE"},
 		}}}
 	}
 	if len(s) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(s) // strings and numbers only
+	text, _ := json.Marshal(s) // cannot fail for strings and numbers
 	return string(text)
 }
 
-// repeatable returns the methods and services that may be repeated, each once, in order.
-func (c *config) repeatable() []methodName {
+// retryableMethods returns the retryable methods and services, sorted and without
+// duplicates.
+func (c *config) retryableMethods() []methodName {
 	if c.retry == nil {
 		return nil
 	}
-	names := declared()
+	names := idempotentMethods()
 	for _, text := range c.idempotent {
 		if name, err := parseName(text); err == nil {
 			names = append(names, name)
@@ -86,9 +88,9 @@ func (c *config) repeatable() []methodName {
 	return slices.Compact(names)
 }
 
-// declared returns the methods of all linked protocol buffers that say themselves that
-// they may be repeated.
-func declared() []methodName {
+// idempotentMethods returns the methods of all linked protocol buffers that declare an
+// idempotency level.
+func idempotentMethods() []methodName {
 	var names []methodName
 	for service := range services(protoregistry.GlobalFiles) {
 		for j := range service.Methods().Len() {
@@ -101,36 +103,35 @@ func declared() []methodName {
 	return names
 }
 
-// idempotent reports whether a method says itself that it may be repeated.
+// idempotent reports whether a method declares an idempotency level.
 func idempotent(m protoreflect.MethodDescriptor) bool {
 	options, _ := m.Options().(*descriptorpb.MethodOptions)
 	return options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
 }
 
-// parseName reads "/pkg.Service/Method" or "pkg.Service". See known for names that are
-// mistakes.
+// parseName parses "/pkg.Service/Method" or "pkg.Service" and checks that it exists.
 func parseName(text string) (methodName, error) {
 	path, isMethod := strings.CutPrefix(text, "/")
 	service, method, found := strings.Cut(path, "/")
 	if isMethod != found || !protoreflect.FullName(service).IsValid() || isMethod &&
 		!protoreflect.Name(method).IsValid() {
 		return methodName{}, fmt.Errorf(
-			`grpcx/client: WithIdempotent: %q names nothing: write "/pkg.Service/Method", or "pkg.Service" for all of it`, text)
+			`grpcx/client: WithIdempotent: %q is not a method or service: use "/pkg.Service/Method", or "pkg.Service" for all methods`, text)
 	}
-	if err := known(protoregistry.GlobalFiles, service, method); err != nil {
+	if err := checkName(protoregistry.GlobalFiles, service, method); err != nil {
 		return methodName{}, fmt.Errorf("grpcx/client: WithIdempotent: %q: %w", text, err)
 	}
 	return methodName{Service: service, Method: method}, nil
 }
 
-// known returns what is wrong with the name of a service, or of a method if it is not
-// empty. Generated code registers its services, so a name that is not registered is a
-// mistake. A program without generated services, such as a proxy, may name any.
-func known(files *protoregistry.Files, service, method string) error {
+// checkName returns an error if files do not contain the service, or the method if method
+// is not "". If the program has no generated services, such as a proxy, any name is
+// valid.
+func checkName(files *protoregistry.Files, service, method string) error {
 	found, err := files.FindDescriptorByName(protoreflect.FullName(service))
 	if err != nil {
 		if names := serviceNames(files); len(names) > 0 {
-			return fmt.Errorf("no generated code has this service: it has %s",
+			return fmt.Errorf("the service is not in the generated code, which contains %s",
 				strings.Join(names, ", "))
 		}
 		return nil
@@ -138,7 +139,7 @@ func known(files *protoregistry.Files, service, method string) error {
 	s, ok := found.(protoreflect.ServiceDescriptor)
 	switch {
 	case !ok:
-		return errors.New("this is no service")
+		return errors.New("not a service")
 	case method != "" && s.Methods().ByName(protoreflect.Name(method)) == nil:
 		return errors.New("the service has no such method")
 	default:
@@ -146,7 +147,7 @@ func known(files *protoregistry.Files, service, method string) error {
 	}
 }
 
-// services returns all services.
+// services iterates over all services.
 func services(files *protoregistry.Files) iter.Seq[protoreflect.ServiceDescriptor] {
 	return func(yield func(protoreflect.ServiceDescriptor) bool) {
 		files.RangeFiles(func(file protoreflect.FileDescriptor) bool {
@@ -160,7 +161,7 @@ func services(files *protoregistry.Files) iter.Seq[protoreflect.ServiceDescripto
 	}
 }
 
-// serviceNames returns the names of all services but those of gRPC itself, in order.
+// serviceNames returns the sorted names of all services except those of gRPC.
 func serviceNames(files *protoregistry.Files) []string {
 	var names []string
 	for service := range services(files) {
@@ -172,7 +173,7 @@ func serviceNames(files *protoregistry.Files) []string {
 	return names
 }
 
-// seconds writes a duration as JSON has it in protocol buffers.
+// seconds formats a duration in the JSON form of protocol buffers.
 func seconds(d time.Duration) string {
 	return fmt.Sprintf("%d.%09ds", d/time.Second, d%time.Second)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-func TestKnown(t *testing.T) {
+func TestCheckName(t *testing.T) {
 	health := healthpb.File_grpc_health_v1_health_proto
 	for _, tc := range []struct {
 		name, service string
@@ -19,12 +19,12 @@ func TestKnown(t *testing.T) {
 		want          string // of the error
 	}{
 		{"no generated code", "billing.Invoices", nil, ""},
-		{"a service of gRPC only", "billing.Invoices", []protoreflect.FileDescriptor{health}, ""},
+		{"services of gRPC only", "billing.Invoices", []protoreflect.FileDescriptor{health}, ""},
 		{"a service of gRPC", "grpc.health.v1.Health", []protoreflect.FileDescriptor{health}, ""},
 		{"another service", "billing.Invoices", []protoreflect.FileDescriptor{
 			health,
 			testproto.File_grpcx_internal_testproto_test_proto,
-		}, "it has plinth.grpcx.testproto."},
+		}, "contains plinth.grpcx.testproto."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			files := new(protoregistry.Files)
@@ -33,7 +33,7 @@ func TestKnown(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			err := known(files, tc.service, "")
+			err := checkName(files, tc.service, "")
 			if (err == nil) != (tc.want == "") || err != nil &&
 				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want an error with %q", err, tc.want)

@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/client"
 )
 
-// busy is a server that fails the first calls, and keeps the id of each.
+// busy starts a server that fails the first calls. ids returns the request IDs received.
 func busy(t *testing.T, failures int, fail error) (address string, ids func() []string) {
 	t.Helper()
 	quiet(t)
@@ -50,31 +50,31 @@ func busy(t *testing.T, failures int, fail error) (address string, ids func() []
 
 type call func(context.Context, testClient) error
 
-func unsafely(ctx context.Context, c testClient) error {
+func callUnsafe(ctx context.Context, c testClient) error {
 	_, err := c.Unary(ctx, &request{})
 	return err
 }
 
-func safely(ctx context.Context, c testClient) error {
+func callSafe(ctx context.Context, c testClient) error {
 	_, err := c.UnarySafe(ctx, &request{})
 	return err
 }
 
-func idempotently(ctx context.Context, c testClient) error {
+func callIdempotent(ctx context.Context, c testClient) error {
 	_, err := c.UnaryIdempotent(ctx, &request{})
 	return err
 }
 
 var (
-	quick   = client.WithRetry(4, time.Millisecond, 2*time.Millisecond)
-	theRest = []client.Option{quick}
+	quick      = client.WithRetry(4, time.Millisecond, 2*time.Millisecond)
+	quickRetry = []client.Option{quick}
 )
 
 func with(options ...client.Option) []client.Option {
-	return append(slices.Clip(theRest), options...)
+	return append(slices.Clip(quickRetry), options...)
 }
 
-func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
+func TestWithRetry_Unary(t *testing.T) {
 	const name = "plinth.grpcx.testproto.TestService"
 	unavailable := status.Error(codes.Unavailable, "not now")
 	for _, tc := range []struct {
@@ -88,62 +88,67 @@ func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
 	}{
 		{
 			name: "without side effects",
-			call: safely, fail: unavailable, options: theRest, failures: 2, want: 3, wantOK: true,
+			call: callSafe, fail: unavailable, options: quickRetry, failures: 2, want: 3,
+			wantOK: true,
 		},
 		{
-			name: "idempotent", call: idempotently, fail: unavailable, options: theRest, failures: 2,
+			name: "idempotent",
+			call: callIdempotent, fail: unavailable, options: quickRetry, failures: 2,
 			want: 3, wantOK: true,
 		},
 		{
-			name: "an error of ours",
-			call: safely, fail: errBusy, options: theRest, failures: 2, want: 3, wantOK: true,
+			name: "an xerror",
+			call: callSafe, fail: errBusy, options: quickRetry, failures: 2, want: 3, wantOK: true,
 		},
 		{
-			name: "neither", call: unsafely, fail: unavailable, options: theRest, failures: 2,
+			name: "not idempotent",
+			call: callUnsafe, fail: unavailable, options: quickRetry, failures: 2,
 			want: 1,
 		},
 		{
-			name: "named", call: unsafely, fail: unavailable,
+			name: "WithIdempotent method", call: callUnsafe, fail: unavailable,
 			options: with(client.WithIdempotent("/" + name + "/Unary")), failures: 2, want: 3,
 			wantOK: true,
 		},
 		{
-			name: "of a named service", call: unsafely, fail: unavailable,
+			name: "WithIdempotent service", call: callUnsafe, fail: unavailable,
 			options: with(client.WithIdempotent(name, name)), failures: 2, want: 3, wantOK: true,
 		},
 		{
-			name: "another is named", call: unsafely, fail: unavailable,
+			name: "another method is idempotent", call: callUnsafe, fail: unavailable,
 			options: with(client.WithIdempotent("/" + name + "/UnarySafe")), failures: 2, want: 1,
 		},
 		{
-			name: "too often", call: safely, fail: unavailable, options: theRest, failures: 9,
+			name: "too many failures",
+			call: callSafe, fail: unavailable, options: quickRetry, failures: 9,
 			want: 4,
 		},
 		{
-			name: "more attempts than grpc's own bound",
-			call: safely, fail: unavailable,
+			name: "more attempts than grpc's default limit",
+			call: callSafe, fail: unavailable,
 			options: with(client.WithRetry(8, time.Millisecond, time.Millisecond)), failures: 7,
 			want: 8, wantOK: true,
 		},
 		{
-			name: "switched off", call: safely, fail: unavailable,
+			name: "disabled", call: callSafe, fail: unavailable,
 			options: with(client.WithoutRetry()), failures: 2, want: 1,
 		},
-		{name: "another code", call: safely, fail: status.Error(codes.ResourceExhausted,
-			"slow down"), options: theRest, failures: 2, want: 1},
+		{name: "another code", call: callSafe, fail: status.Error(codes.ResourceExhausted,
+			"slow down"), options: quickRetry, failures: 2, want: 1},
 		{
-			name: "aborted", call: safely, fail: status.Error(codes.Aborted, "again"),
-			options: theRest, failures: 2, want: 1,
+			name: "aborted", call: callSafe, fail: status.Error(codes.Aborted, "conflict"),
+			options: quickRetry, failures: 2, want: 1,
 		},
 		{
-			name: "the user's own service config",
-			call: safely, fail: unavailable,
+			name: "service config of the user",
+			call: callSafe, fail: unavailable,
 			options: with(client.WithDialOptions(grpc.WithDefaultServiceConfig(`{}`))), failures: 2,
 			want: 1,
 		},
 		{
 			name: "with load balancing",
-			call: safely, fail: unavailable, options: with(client.WithLoadBalancing("round_robin")),
+			call: callSafe, fail: unavailable,
+			options:  with(client.WithLoadBalancing("round_robin")),
 			failures: 2, want: 3, wantOK: true,
 		},
 	} {
@@ -155,82 +160,124 @@ func TestOnlyWhatIsSafeIsRepeated(t *testing.T) {
 				t.Errorf("%d calls and error %v, want %d", len(got), err, tc.want)
 			}
 			if len(slices.Compact(got)) != 1 {
-				t.Errorf("the attempts have the ids %q, want one", got)
+				t.Errorf("the attempts have the IDs %q, want one ID", got)
 			}
 		})
 	}
 }
 
-func TestAStreamOfANamedServiceIsOpenedAgain(t *testing.T) {
-	address, ids := busy(t, 2, errBusy)
-	stream, err := dial(t, address,
-		with(client.WithIdempotent("plinth.grpcx.testproto.TestService"))...).BidiStream(
-		t.Context())
-	must(t, err)
-	_, err = stream.Recv()
-	if n := len(ids()); n != 3 || err == nil || errors.Is(err, xerror.ServiceUnavailable) {
-		t.Errorf("%d streams and %v, want 3 and the end", n, err)
-	}
+func TestWithRetry(t *testing.T) {
+	t.Run("retries the opening of a stream", func(t *testing.T) {
+		address, ids := busy(t, 2, errBusy)
+		stream, err := dial(t, address,
+			with(client.WithIdempotent("plinth.grpcx.testproto.TestService"))...).BidiStream(
+			t.Context())
+		must(t, err)
+		_, err = stream.Recv()
+		if n := len(ids()); n != 3 || err == nil || errors.Is(err, xerror.ServiceUnavailable) {
+			t.Errorf("%d streams and %v, want 3 and io.EOF", n, err)
+		}
+	})
+
+	t.Run("obeys the pushback of the server", func(t *testing.T) {
+		quiet(t)
+		var calls atomic.Int32
+		address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response,
+			error,
+		) {
+			calls.Add(1)
+			return nil, errors.Join(errBusy,
+				grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1")))
+		}}, loopback)
+		err := callSafe(t.Context(), dial(t, address, quick))
+		if n := calls.Load(); n != 1 || !errors.Is(err, xerror.ServiceUnavailable) {
+			t.Errorf("%d calls and %v, want one", n, err)
+		}
+	})
+
+	t.Run("throttles retries", func(t *testing.T) {
+		quiet(t)
+		var calls atomic.Int32
+		address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
+			calls.Add(1)
+			return nil, errBusy
+		}}, loopback)
+		testClient := dial(t, address, quick)
+		for range 30 {
+			_ = callSafe(t.Context(), testClient)
+		}
+		before := calls.Swap(0)
+		for range 10 {
+			_ = callSafe(t.Context(), testClient)
+		}
+		if n := calls.Load(); n != 10 || before < 40 {
+			t.Errorf("10 calls made %d attempts after %d, want one each", n, before)
+		}
+	})
+
+	t.Run("stops at the deadline", func(t *testing.T) {
+		address, ids := busy(t, 9, errBusy)
+		start := time.Now()
+		testClient := dial(t, address, client.WithRetry(4, time.Hour, time.Hour),
+			client.WithTimeout(50*time.Millisecond))
+		err := callSafe(t.Context(), testClient)
+		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
+			status.Code(err) != codes.DeadlineExceeded || took > 20*time.Second {
+			t.Errorf("error = %v after %v, want the deadline", err, took)
+		}
+		if n := len(ids()); n != 1 {
+			t.Errorf("%d calls, want one before the deadline", n)
+		}
+	})
+
+	t.Run("retries an idempotent call during a restart of the server", func(t *testing.T) {
+		started := make(attempts, 64)
+		entered := make(chan string, 8)
+		first := &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+			entered <- xctxutil.GetRequestKey(ctx)
+			<-ctx.Done() // until the server is killed
+			return nil, ctx.Err()
+		}}
+		quiet(t)
+		address, kill := serve(t, first, loopback)
+		testClient := dial(t, address,
+			client.WithRetry(20, 50*time.Millisecond, 200*time.Millisecond),
+			client.WithDialOptions(grpc.WithStatsHandler(started)))
+		safe, unsafe := make(chan error, 1), make(chan error, 1)
+		go func() { safe <- callSafe(t.Context(), testClient) }()
+		id := <-entered
+		go func() { unsafe <- callUnsafe(t.Context(), testClient) }()
+		<-entered
+		kill()
+		if err := <-unsafe; !errors.Is(err, xerror.ServiceUnavailable) {
+			t.Errorf("unsafe call = %v, want SERVICE_UNAVAILABLE", err)
+		}
+		for range 4 { // the first attempts of both calls, and two attempts without a server
+			<-started
+		}
+		serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+			entered <- xctxutil.GetRequestKey(ctx)
+			return &response{}, nil
+		}}, address)
+		if err := <-safe; err != nil {
+			t.Errorf("safe call = %v, want success on the restarted server", err)
+		}
+		if again := <-entered; again != id {
+			t.Errorf("id = %q, want %q as in the first attempt", again, id)
+		}
+		if len(entered) != 0 {
+			t.Error("the unsafe call was retried")
+		}
+	})
 }
 
-func TestAServerThatWantsNoMoreAttemptsGetsNone(t *testing.T) {
-	quiet(t)
-	var calls atomic.Int32
-	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response,
-		error,
-	) {
-		calls.Add(1)
-		return nil, errors.Join(errBusy,
-			grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1")))
-	}}, loopback)
-	err := safely(t.Context(), dial(t, address, quick))
-	if n := calls.Load(); n != 1 || !errors.Is(err, xerror.ServiceUnavailable) {
-		t.Errorf("%d calls and %v, want one", n, err)
-	}
-}
-
-func TestAServiceThatIsDownForLongGetsEachCallOnce(t *testing.T) {
-	quiet(t)
-	var calls atomic.Int32
-	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
-		calls.Add(1)
-		return nil, errBusy
-	}}, loopback)
-	testClient := dial(t, address, quick)
-	for range 30 {
-		_ = safely(t.Context(), testClient)
-	}
-	before := calls.Swap(0)
-	for range 10 {
-		_ = safely(t.Context(), testClient)
-	}
-	if n := calls.Load(); n != 10 || before < 40 {
-		t.Errorf("10 calls made %d attempts after %d, want one each", n, before)
-	}
-}
-
-func TestTheDeadlineBoundsAllAttempts(t *testing.T) {
-	address, ids := busy(t, 9, errBusy)
-	start := time.Now()
-	testClient := dial(t, address, client.WithRetry(4, time.Hour, time.Hour),
-		client.WithTimeout(50*time.Millisecond))
-	err := safely(t.Context(), testClient)
-	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
-		status.Code(err) != codes.DeadlineExceeded || took > 20*time.Second {
-		t.Errorf("error = %v after %v, want the deadline", err, took)
-	}
-	if n := len(ids()); n != 1 {
-		t.Errorf("%d calls, want one before the deadline", n)
-	}
-}
-
-// attempts tells of each attempt when it begins.
+// attempts receives a value at the start of each attempt.
 type attempts chan struct{}
 
 func (a attempts) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
 
 func (a attempts) HandleRPC(_ context.Context, s stats.RPCStats) {
-	if _, begins := s.(*stats.Begin); begins {
+	if _, ok := s.(*stats.Begin); ok {
 		a <- struct{}{}
 	}
 }
@@ -238,42 +285,3 @@ func (a attempts) HandleRPC(_ context.Context, s stats.RPCStats) {
 func (a attempts) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
 
 func (a attempts) HandleConn(context.Context, stats.ConnStats) {}
-
-func TestASafeCallOutlivesTheRestartOfItsServer(t *testing.T) {
-	begun := make(attempts, 64)
-	entered := make(chan string, 8)
-	first := &service{unary: func(ctx context.Context, _ *request) (*response, error) {
-		entered <- xctxutil.GetRequestKey(ctx)
-		<-ctx.Done() // until the server is killed
-		return nil, ctx.Err()
-	}}
-	quiet(t)
-	address, kill := serve(t, first, loopback)
-	testClient := dial(t, address, client.WithRetry(20, 50*time.Millisecond, 200*time.Millisecond),
-		client.WithDialOptions(grpc.WithStatsHandler(begun)))
-	safe, unsafe := make(chan error, 1), make(chan error, 1)
-	go func() { safe <- safely(t.Context(), testClient) }()
-	id := <-entered
-	go func() { unsafe <- unsafely(t.Context(), testClient) }()
-	<-entered
-	kill()
-	if err := <-unsafe; !errors.Is(err, xerror.ServiceUnavailable) {
-		t.Errorf("the unsafe call ended with %v, want SERVICE_UNAVAILABLE", err)
-	}
-	for range 4 { // the first two of the calls, and two that found no server
-		<-begun
-	}
-	serve(t, &service{unary: func(ctx context.Context, _ *request) (*response, error) {
-		entered <- xctxutil.GetRequestKey(ctx)
-		return &response{}, nil
-	}}, address)
-	if err := <-safe; err != nil {
-		t.Errorf("the safe call ended with %v, want success on the server that came back", err)
-	}
-	if again := <-entered; again != id {
-		t.Errorf("id = %q, want that of the first attempt, %q", again, id)
-	}
-	if len(entered) != 0 {
-		t.Error("the unsafe call was made again")
-	}
-}

@@ -31,7 +31,7 @@ type (
 	bidi       = grpc.BidiStreamingServer[request, response]
 )
 
-// service answers every unary method with one function, and every stream with another.
+// service is a test service with one handler per kind of call.
 type service struct {
 	testproto.UnimplementedTestServiceServer
 	unary unaryOf
@@ -52,8 +52,7 @@ func (s *service) UnaryIdempotent(ctx context.Context, r *request) (*response, e
 
 func (s *service) BidiStream(stream bidi) error { return s.bidi(&stream) }
 
-// serve starts a server at an address and returns where it listens, and how to kill it at
-// once.
+// serve starts a server and returns its address and a function that kills it.
 func serve(
 	tb testing.TB, s *service, address string, options ...grpc.ServerOption,
 ) (_ string, kill func()) {
@@ -69,7 +68,7 @@ func serve(
 	return at, kill
 }
 
-// start is serve for examples, which have no test.
+// start is serve for examples.
 func start(s *service) (address string, stop func()) {
 	at, end, err := listen(context.Background(), s, loopback)
 	if err != nil {
@@ -95,7 +94,7 @@ func listen(
 	go func() { served <- server.Serve(listener) }()
 	stop = sync.OnceValue(func() error {
 		server.Stop()
-		if err := <-served; !errors.Is(err, grpc.ErrServerStopped) { // before it began
+		if err := <-served; !errors.Is(err, grpc.ErrServerStopped) { // Serve had not started
 			return err
 		}
 		return nil
@@ -105,7 +104,7 @@ func listen(
 
 const loopback = "127.0.0.1:0"
 
-// dial returns a client without TLS, unless the options say otherwise.
+// dial returns a client, without TLS unless options override it.
 func dial(tb testing.TB, address string, options ...client.Option) testproto.TestServiceClient {
 	tb.Helper()
 	conn, err := client.Dial(address,
@@ -117,7 +116,7 @@ func dial(tb testing.TB, address string, options ...client.Option) testproto.Tes
 	return testproto.NewTestServiceClient(conn)
 }
 
-// bare returns a client of grpc-go alone.
+// bare returns a client of a plain grpc-go connection.
 func bare(tb testing.TB, address string) testClient {
 	tb.Helper()
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -126,11 +125,10 @@ func bare(tb testing.TB, address string) testClient {
 	return testproto.NewTestServiceClient(conn)
 }
 
-// inspect returns a client of a server that keeps the metadata and the deadline of each
-// call.
-func inspect(t *testing.T, options ...client.Option) (testproto.TestServiceClient, chan seen) {
+// inspect returns a client and a channel of the calls that its server receives.
+func inspect(t *testing.T, options ...client.Option) (testproto.TestServiceClient, chan received) {
 	t.Helper()
-	calls := make(chan seen, 8)
+	calls := make(chan received, 8)
 	address, _ := serve(t, &service{
 		unary: func(ctx context.Context, _ *request) (*response, error) {
 			calls <- look(ctx)
@@ -144,19 +142,19 @@ func inspect(t *testing.T, options ...client.Option) (testproto.TestServiceClien
 	return dial(t, address, options...), calls
 }
 
-// seen is what a server sees of a call.
-type seen struct {
+// received is the metadata and deadline of a call as the server receives it.
+type received struct {
 	metadata metadata.MD
 	bounded  bool // has a deadline
 }
 
-func look(ctx context.Context) seen {
+func look(ctx context.Context) received {
 	md, _ := metadata.FromIncomingContext(ctx)
 	_, bounded := ctx.Deadline()
-	return seen{metadata: md, bounded: bounded}
+	return received{metadata: md, bounded: bounded}
 }
 
-// incoming returns the context of a request with an id and a language.
+// incoming returns the context of a request with an ID and a language.
 func incoming(ctx context.Context, id, language string) *xctx.Request {
 	r := xctx.NewRequest(ctx, nil)
 	r.SetID(id)
@@ -171,7 +169,7 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// quiet keeps the log of the servers out of the test's output.
+// quiet discards the log of the servers.
 func quiet(tb testing.TB) {
 	tb.Helper()
 	e, err := xlog.New(xlog.Config{Writer: discard{}})

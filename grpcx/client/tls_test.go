@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/resolver"
 )
 
-// certificate returns the credentials of a server on the loopback, and the only root that
-// vouches for it.
+// certificate returns the credentials of a loopback server and the only root that
+// verifies it.
 func certificate(t *testing.T) (credentials.TransportCredentials, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -39,7 +39,7 @@ func certificate(t *testing.T) (credentials.TransportCredentials, *x509.CertPool
 	}), roots
 }
 
-// list resolves any target of its scheme to fixed addresses.
+// list is a resolver with fixed addresses.
 type list []string
 
 // Scheme implements resolver.Builder.

@@ -1,6 +1,6 @@
-// Package generate holds the code that is made of proto/base.proto.
+// Package generate contains the generated code of proto/base.proto.
 //
-// A service's own messages embed the envelope by import:
+// A service imports the envelope in its own messages:
 //
 //	import "grpcx/proto/base.proto";
 //

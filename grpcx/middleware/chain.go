@@ -10,26 +10,25 @@ import (
 	"google.golang.org/grpc"
 )
 
-// middleware is one of either kind.
+// -
 type middleware interface {
 	grpc.UnaryServerInterceptor | grpc.StreamServerInterceptor
 }
 
-// chains holds the middlewares of one kind by service. Writers replace the whole table,
-// so that readers need no lock.
+// chains contains the middleware of one kind by service. Writers replace the table, so
+// readers do not lock.
 type chains[M middleware] struct {
 	writing sync.Mutex
 	table   atomic.Pointer[map[string]chain[M]]
 }
 
-// chain holds the middlewares of a service, at least one, and all of them as one. It
-// never changes.
+// chain is the middleware of one service, at least one. It is immutable.
 type chain[M middleware] struct {
 	parts []M
 	whole M
 }
 
-// use appends middlewares to those of a service. nest makes one middleware of two.
+// use appends middleware to a service. nest composes two middleware.
 func (c *chains[M]) use(service string, more []M, nest func(outer, inner M) M) {
 	if len(more) == 0 {
 		return
@@ -49,13 +48,13 @@ func (c *chains[M]) use(service string, more []M, nest func(outer, inner M) M) {
 	c.table.Store(&table)
 }
 
-// parts returns a copy of a service's middlewares.
+// -
 func (c *chains[M]) parts(service string) []M { return slices.Clone(c.of(service).parts) }
 
-// whole returns a service's middlewares as one.
+// -
 func (c *chains[M]) whole(service string) M { return c.of(service).whole }
 
-// of returns the chain of a service, the zero value where it has none.
+// of returns the chain of a service, or the zero value.
 func (c *chains[M]) of(service string) chain[M] {
 	table := c.table.Load()
 	if table == nil {
@@ -64,9 +63,8 @@ func (c *chains[M]) of(service string) chain[M] {
 	return (*table)[service]
 }
 
-// nestUnary returns a middleware that runs inner within outer. Each call of outer gets a
-// handler of its own that does not change, which is why outer may call it repeatedly, and
-// keep it.
+// nestUnary returns a middleware that runs inner inside outer. Each call of outer
+// receives its own immutable handler, so outer may retain it and call it repeatedly.
 func nestUnary(outer, inner grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo,
 		handler grpc.UnaryHandler,
@@ -77,7 +75,7 @@ func nestUnary(outer, inner grpc.UnaryServerInterceptor) grpc.UnaryServerInterce
 	}
 }
 
-// nestStream is nestUnary for streams.
+// nestStream is the streaming counterpart of nestUnary.
 func nestStream(outer, inner grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
 	return func(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo,
 		handler grpc.StreamHandler,
@@ -88,7 +86,7 @@ func nestStream(outer, inner grpc.StreamServerInterceptor) grpc.StreamServerInte
 	}
 }
 
-// nils returns the position of the first middleware that is nil, counted from 1, or 0.
-func nils[M middleware](chain []M) int {
+// firstNil returns the position of the first nil middleware, counted from 1, or 0.
+func firstNil[M middleware](chain []M) int {
 	return 1 + slices.IndexFunc(chain, func(m M) bool { return m == nil })
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
-// verify stands for the application's own check.
+// verify stands for the application's credential check.
 func verify(_ context.Context, id xsnowflake.SnowflakeID, secret string) *xerror.Error {
 	if id != 1024 || secret != "cs_7" {
 		return xerror.New(xerror.Unauthorized, "")
@@ -23,7 +23,7 @@ func verify(_ context.Context, id xsnowflake.SnowflakeID, secret string) *xerror
 	return nil
 }
 
-// authenticate lets only known applications call.
+// authenticate rejects unknown applications.
 func authenticate(
 	ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (any, error) {
@@ -33,14 +33,14 @@ func authenticate(
 	}
 	application, err := xsnowflake.ParseSnowflakeID(id)
 	if err != nil {
-		return nil, xerror.Wrap(xerror.ValidationError, "app_access_id is no id", err)
+		return nil, xerror.Wrap(xerror.ValidationError, "app_access_id is not a valid ID", err)
 	}
 	secret, missing := utility.ExtractMetadata(ctx, constant.MetadataAppSecretKey)
 	if missing != nil {
 		return nil, missing
 	}
-	if refused := verify(ctx, application, secret); refused != nil {
-		return nil, refused
+	if errRejected := verify(ctx, application, secret); errRejected != nil {
+		return nil, errRejected
 	}
 	return next(ctx, request)
 }
@@ -59,7 +59,7 @@ func ExampleUseUnary() {
 	call("app_access_id", "1024", "app_secret_key", "cs_6")
 	call("app_access_id", "1024", "app_secret_key", "cs_7")
 	// Output:
-	// <nil> NOT_EXIST: the metadata of the call has no value under "app_access_id"
+	// <nil> NOT_EXIST: metadata "app_access_id" is missing
 	// <nil> UNAUTHORIZED
 	// response <nil>
 }
@@ -69,8 +69,8 @@ func ExampleExtractServiceName() {
 	// Output: shop.v1.Orders
 }
 
-// admit lets in who names a tenant.
-func admit(ctx context.Context) (context.Context, error) {
+// requireTenant rejects calls without a tenant.
+func requireTenant(ctx context.Context) (context.Context, error) {
 	if _, missing := utility.ExtractMetadata(ctx, "shop_tenant"); missing != nil {
 		return nil, missing
 	}
@@ -78,12 +78,12 @@ func admit(ctx context.Context) (context.Context, error) {
 }
 
 func ExampleGuard() {
-	unary, stream := middleware.Guard(admit)
+	unary, stream := middleware.Guard(requireTenant)
 	middleware.UseUnary(pb.TestService_ServiceDesc, unary)
 	middleware.UseStream(pb.TestService_ServiceDesc, stream)
 
 	_, err := unary(context.Background(), "request",
 		nil, func(context.Context, any) (any, error) { return "response", nil })
 	fmt.Println(err)
-	// Output: NOT_EXIST: the metadata of the call has no value under "shop_tenant"
+	// Output: NOT_EXIST: metadata "shop_tenant" is missing
 }

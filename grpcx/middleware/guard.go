@@ -8,15 +8,16 @@ import (
 	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
-// Guard makes middlewares of either kind of one function, so that what protects a
-// service's unary methods protects its streams as well:
+// Guard returns a unary and a stream middleware that both run before, so one function
+// protects all methods of a service:
 //
 //	unary, stream := middleware.Guard(authenticate)
 //	middleware.UseUnary(pb.UserService_ServiceDesc, unary)
 //	middleware.UseStream(pb.UserService_ServiceDesc, stream)
 //
-// The function returns the context for what follows, which may carry who calls, or the
-// error with which the call is refused. A stream is judged once, when it opens.
+// The function before returns the context for the handler, for example with the caller's
+// identity, or the error of the call. For streams it runs once, before the handler. Guard
+// panics if before is nil.
 func Guard(
 	before func(ctx context.Context) (context.Context, error),
 ) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
@@ -27,7 +28,7 @@ func Guard(
 	return g.unary, g.stream
 }
 
-// guard is a Guard's function as a middleware of either kind.
+// guard implements the middleware of Guard.
 type guard struct {
 	before func(context.Context) (context.Context, error)
 }

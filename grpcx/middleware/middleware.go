@@ -1,17 +1,18 @@
-// Package middleware keeps the middlewares of single services.
+// Package middleware registers middleware for single services.
 //
-// A middleware is an ordinary gRPC server interceptor that runs for one service only,
-// within the interceptors that the server runs for all:
+// Middleware is an ordinary gRPC server interceptor that runs for one service only,
+// inside the server's interceptors:
 //
 //	middleware.UseUnary(pb.UserService_ServiceDesc, authenticate, limit)
 //
-// They run like the layers of an onion: authenticate-in, limit-in, handler, limit-out,
-// authenticate-out. A middleware may change context and request, may answer without
-// calling the next one, and may call it more than once, also at the same time.
+// Middleware runs in the order of registration, outermost first: authenticate enters,
+// limit enters, the handler runs, limit returns, authenticate returns. It may change the
+// context and the request, return without calling the next handler, or call the next
+// handler repeatedly, even concurrently.
 //
-// Middlewares are registered before the server serves, usually within the function that
-// registers the services. It may be done while serving too: calls that begin afterwards
-// see the change, others do not. Everything here is safe for concurrent use.
+// Register middleware before the server serves, usually next to the service. Middleware
+// that is registered later applies to calls that start afterwards. All functions are safe
+// for concurrent use.
 package middleware
 
 import (
@@ -21,11 +22,10 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Default is the Registry that the package's functions use, and that servers ask where
-// they are given no other.
+// Default is the Registry that the package's functions and, by default, servers use.
 var Default = new(Registry)
 
-// UseUnary appends middlewares to those of the service's unary methods in Default; see
+// UseUnary appends middleware for the service's unary methods to Default. See
 // Registry.UseUnary.
 func UseUnary[D grpc.ServiceDesc | *grpc.ServiceDesc](
 	service D, chain ...grpc.UnaryServerInterceptor,
@@ -33,79 +33,75 @@ func UseUnary[D grpc.ServiceDesc | *grpc.ServiceDesc](
 	Default.UseUnary(description(service), chain...)
 }
 
-// UseStream appends middlewares to those of the service's streaming methods in Default;
-// see Registry.UseStream.
+// UseStream appends middleware for the service's streaming methods to Default. See
+// Registry.UseStream.
 func UseStream[D grpc.ServiceDesc | *grpc.ServiceDesc](
 	service D, chain ...grpc.StreamServerInterceptor,
 ) {
 	Default.UseStream(description(service), chain...)
 }
 
-// LookupUnary returns the middlewares of the service's unary methods in Default; see
+// LookupUnary returns the middleware of the service's unary methods in Default. See
 // Registry.LookupUnary.
 func LookupUnary(service string) []grpc.UnaryServerInterceptor {
 	return Default.LookupUnary(service)
 }
 
-// LookupStream returns the middlewares of the service's streaming methods in Default; see
+// LookupStream returns the middleware of the service's streaming methods in Default. See
 // Registry.LookupStream.
 func LookupStream(service string) []grpc.StreamServerInterceptor {
 	return Default.LookupStream(service)
 }
 
-// Registry keeps the middlewares of each service. The zero value is ready to use; a
-// Registry must not be copied. Readers take no lock.
+// Registry stores the middleware of each service. The zero value is ready to use. A
+// Registry must not be copied. It is safe for concurrent use; readers do not lock.
 type Registry struct {
 	unary  chains[grpc.UnaryServerInterceptor]
 	stream chains[grpc.StreamServerInterceptor]
 }
 
-// UseUnary appends middlewares to those of the service's unary methods, the outermost
-// first.
+// UseUnary appends middleware for the service's unary methods, outermost first.
 //
-// It is called before the server serves, usually where the service is registered, and may
-// be called while serving. It panics where service is nil, has no name or one with a
-// slash, or where a middleware is nil.
+// It panics if service is nil, if its name is empty or contains a slash, or if a
+// middleware is nil.
 func (r *Registry) UseUnary(service *grpc.ServiceDesc, chain ...grpc.UnaryServerInterceptor) {
-	r.unary.use(nameOf("UseUnary", service, nils(chain)), chain, nestUnary)
+	r.unary.use(nameOf("UseUnary", service, firstNil(chain)), chain, nestUnary)
 }
 
-// UseStream appends middlewares to those of the service's streaming methods, the
-// outermost first. It is UseUnary in everything else.
+// UseStream appends middleware for the service's streaming methods, outermost first. It
+// panics like UseUnary.
 func (r *Registry) UseStream(service *grpc.ServiceDesc, chain ...grpc.StreamServerInterceptor) {
-	r.stream.use(nameOf("UseStream", service, nils(chain)), chain, nestStream)
+	r.stream.use(nameOf("UseStream", service, firstNil(chain)), chain, nestStream)
 }
 
-// LookupUnary returns a copy of the middlewares of the service's unary methods, the
-// outermost first; nil where there are none. The service is named in full, such as
-// "shop.v1.Orders".
+// LookupUnary returns a copy of the middleware of the service's unary methods, outermost
+// first, or nil. The service is a full name, such as "shop.v1.Orders".
 func (r *Registry) LookupUnary(service string) []grpc.UnaryServerInterceptor {
 	return r.unary.parts(service)
 }
 
-// LookupStream returns a copy of the middlewares of the service's streaming methods, the
-// outermost first; nil where there are none. The service is named in full, such as
-// "shop.v1.Orders".
+// LookupStream returns a copy of the middleware of the service's streaming methods,
+// outermost first, or nil. The service is a full name, such as "shop.v1.Orders".
 func (r *Registry) LookupStream(service string) []grpc.StreamServerInterceptor {
 	return r.stream.parts(service)
 }
 
-// Unary returns all middlewares of the service's unary methods as one interceptor; nil
-// where there are none. A single middleware is returned as it is; of several, each but
-// the last costs an allocation of 32 bytes when it runs.
+// Unary returns the middleware of the service's unary methods as one interceptor, or nil.
+// A single middleware is returned unchanged. A call of a chain allocates 32 bytes for
+// each middleware except the last.
 func (r *Registry) Unary(service string) grpc.UnaryServerInterceptor {
 	return r.unary.whole(service)
 }
 
-// Stream returns all middlewares of the service's streaming methods as one interceptor,
-// as Unary does.
+// Stream returns the middleware of the service's streaming methods as one interceptor, or
+// nil.
 func (r *Registry) Stream(service string) grpc.StreamServerInterceptor {
 	return r.stream.whole(service)
 }
 
-// ExtractServiceName returns the service in the full name of a method: "shop.v1.Orders"
-// in "/shop.v1.Orders/Place", also without the leading slash. It is "" where the name is
-// none: service or method is missing, or there are more slashes.
+// ExtractServiceName returns the service of a full method name: "shop.v1.Orders" for
+// "/shop.v1.Orders/Place". The leading slash is optional. The result is "" if the service
+// or the method is missing, or if the name contains further slashes.
 func ExtractServiceName(fullMethod string) string {
 	service, method, _ := strings.Cut(strings.TrimPrefix(fullMethod, "/"), "/")
 	if method == "" || strings.Contains(method, "/") {
@@ -114,30 +110,30 @@ func ExtractServiceName(fullMethod string) string {
 	return service
 }
 
-// description returns a description of a service as a pointer.
+// description returns the service description as a pointer.
 func description[D grpc.ServiceDesc | *grpc.ServiceDesc](service D) *grpc.ServiceDesc {
 	switch d := any(service).(type) {
 	case grpc.ServiceDesc:
 		return &d
 	case *grpc.ServiceDesc:
 		return d
-	default: // the constraint knows no other
+	default: // unreachable by the constraint
 		return nil
 	}
 }
 
-// nameOf returns the name of a service. It panics, in the name of the caller, where a
-// registration cannot be right.
+// nameOf returns the name of a service. It panics if the registration is invalid. caller
+// is the name of the registering function.
 func nameOf(caller string, service *grpc.ServiceDesc, faulty int) string {
 	switch {
 	case service == nil:
-		panic(fmt.Sprintf("grpcx/middleware: %s: the service is nil: give the generated description, such as pb.UserService_ServiceDesc", caller))
+		panic(fmt.Sprintf("grpcx/middleware: %s: the service is nil: pass the generated description, such as pb.UserService_ServiceDesc", caller))
 	case service.ServiceName == "":
-		panic(fmt.Sprintf("grpcx/middleware: %s: the service has no name: give the generated description, such as pb.UserService_ServiceDesc", caller))
+		panic(fmt.Sprintf("grpcx/middleware: %s: the service has no name: pass the generated description, such as pb.UserService_ServiceDesc", caller))
 	case ExtractServiceName("/"+service.ServiceName+"/Method") != service.ServiceName:
-		panic(fmt.Sprintf("grpcx/middleware: %s: the name %q holds a slash, so no call would find its middleware: give the generated description", caller, service.ServiceName))
+		panic(fmt.Sprintf("grpcx/middleware: %s: the service name %q contains a slash: pass the generated description", caller, service.ServiceName))
 	case faulty > 0:
-		panic(fmt.Sprintf("grpcx/middleware: %s: middleware %d of service %s is nil: give a function or leave it out", caller, faulty, service.ServiceName))
+		panic(fmt.Sprintf("grpcx/middleware: %s: middleware %d of service %s is nil: pass a function or remove it", caller, faulty, service.ServiceName))
 	default:
 		return service.ServiceName
 	}

@@ -19,7 +19,7 @@ const service = "plinth.grpcx.testproto.TestService"
 
 var info = &grpc.UnaryServerInfo{FullMethod: "/" + service + "/Unary"}
 
-// named returns a middleware that writes when it is entered and left.
+// named returns a middleware that records when it starts and returns.
 func named(name string, trace *[]string) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
 		next grpc.UnaryHandler,
@@ -31,7 +31,7 @@ func named(name string, trace *[]string) grpc.UnaryServerInterceptor {
 	}
 }
 
-// namedStream is named for streams.
+// namedStream is the streaming counterpart of named.
 func namedStream(name string, trace *[]string) grpc.StreamServerInterceptor {
 	return func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo,
 		next grpc.StreamHandler,
@@ -43,53 +43,85 @@ func namedStream(name string, trace *[]string) grpc.StreamServerInterceptor {
 	}
 }
 
-// through calls the next one and does nothing else.
-func through(
+// passThrough is a middleware that only calls the next handler.
+func passThrough(
 	ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (any, error) {
 	return next(ctx, request)
 }
 
-// streamThrough is through for streams.
-func streamThrough(
+// streamPassThrough is the streaming counterpart of passThrough.
+func streamPassThrough(
 	srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
 ) error {
 	return next(srv, stream)
 }
 
-// ownDefault gives the test a default registry of its own.
-func ownDefault(t *testing.T) {
+// replaceDefault replaces the default registry during the test.
+func replaceDefault(t *testing.T) {
 	t.Helper()
 	old := middleware.Default
 	middleware.Default = new(middleware.Registry)
 	t.Cleanup(func() { middleware.Default = old })
 }
 
-// echo answers with the request.
+// echo returns the request.
 func echo(_ context.Context, request any) (any, error) { return request, nil }
 
-// onion is the order of three middlewares around a handler.
-var onion = []string{"A-in", "B-in", "C-in", "handler", "C-out", "B-out", "A-out"}
+// nestedOrder is the order of three middleware around a handler.
+var nestedOrder = []string{"A-in", "B-in", "C-in", "handler", "C-out", "B-out", "A-out"}
 
-func TestMiddlewaresRunLikeTheLayersOfAnOnion(t *testing.T) {
-	var trace []string
-	var r middleware.Registry
-	r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace),
-		named("C", &trace))
-	got, err := r.Unary(service)(t.Context(), "request",
-		info, func(context.Context, any) (any, error) {
-			trace = append(trace, "handler")
-			return "response", nil
-		})
-	if got != "response" || err != nil {
-		t.Errorf("answer = %v, %v", got, err)
-	}
-	if diff := cmp.Diff(onion, trace); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+func TestRegistry_UseUnary(t *testing.T) {
+	t.Run("runs middleware outermost first", func(t *testing.T) {
+		var trace []string
+		var r middleware.Registry
+		r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace),
+			named("C", &trace))
+		got, err := r.Unary(service)(t.Context(), "request",
+			info, func(context.Context, any) (any, error) {
+				trace = append(trace, "handler")
+				return "response", nil
+			})
+		if got != "response" || err != nil {
+			t.Errorf("response = %v, %v", got, err)
+		}
+		if diff := cmp.Diff(nestedOrder, trace); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("appends to earlier registrations", func(t *testing.T) {
+		var trace []string
+		var r middleware.Registry
+		r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace))
+		before := r.Unary(service)
+		r.UseUnary(&pb.TestService_ServiceDesc, named("B", &trace), named("C", &trace))
+		if _, err := r.Unary(service)(t.Context(), nil, info, echo); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"A-in", "B-in", "C-in", "C-out", "B-out", "A-out"},
+			trace); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+		trace = nil
+		if _, err := before(t.Context(), nil, info, echo); err != nil || len(trace) != 2 {
+			t.Errorf("the handler looked up before ran %v, %v", trace, err)
+		}
+	})
+
+	t.Run("copies the list of the caller", func(t *testing.T) {
+		var trace []string
+		var r middleware.Registry
+		list := []grpc.UnaryServerInterceptor{named("A", &trace)}
+		r.UseUnary(&pb.TestService_ServiceDesc, list...)
+		list[0] = nil
+		if found := r.LookupUnary(service); len(found) != 1 || found[0] == nil {
+			t.Error("the registry retains the list of the caller")
+		}
+	})
 }
 
-func TestMiddlewaresOfStreamsRunLikeTheLayersOfAnOnion(t *testing.T) {
+func TestRegistry_UseStream(t *testing.T) {
 	var trace []string
 	var r middleware.Registry
 	r.UseStream(&pb.TestService_ServiceDesc, namedStream("A", &trace), namedStream("B", &trace),
@@ -106,195 +138,77 @@ func TestMiddlewaresOfStreamsRunLikeTheLayersOfAnOnion(t *testing.T) {
 	if !errors.Is(err, failure) {
 		t.Errorf("error = %v, want %v", err, failure)
 	}
-	if diff := cmp.Diff(onion, trace); diff != "" {
+	if diff := cmp.Diff(nestedOrder, trace); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 }
 
-func TestASecondRegistrationAppends(t *testing.T) {
-	var trace []string
-	var r middleware.Registry
-	r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace))
-	before := r.Unary(service)
-	r.UseUnary(&pb.TestService_ServiceDesc, named("B", &trace), named("C", &trace))
-	if _, err := r.Unary(service)(t.Context(), nil, info, echo); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"A-in", "B-in", "C-in", "C-out", "B-out", "A-out"},
-		trace); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
-	trace = nil
-	if _, err := before(t.Context(), nil, info, echo); err != nil || len(trace) != 2 {
-		t.Errorf("a call that had begun ran %v, %v", trace, err)
-	}
-}
-
-func TestAMiddlewareMayCallTheNextOneAgain(t *testing.T) {
-	var inner, handled int
-	retry := func(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
-		next grpc.UnaryHandler,
-	) (any, error) {
-		for {
-			if response, err := next(ctx, request); err == nil {
-				return response, nil
+func TestRegistry_LookupUnary(t *testing.T) {
+	t.Run("returns nil for a service without middleware", func(t *testing.T) {
+		var r middleware.Registry
+		check := func(when string) {
+			t.Helper()
+			if r.Unary(service) != nil || r.Stream(service) != nil ||
+				r.LookupUnary(service) != nil ||
+				r.LookupStream(service) != nil {
+				t.Errorf("%s: the service has middleware", when)
 			}
 		}
-	}
-	count := func(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
-		next grpc.UnaryHandler,
-	) (any, error) {
-		inner++
-		return next(ctx, request)
-	}
-	var r middleware.Registry
-	r.UseUnary(&pb.TestService_ServiceDesc, through, retry, count, through)
-	got, err := r.Unary(service)(t.Context(), "request",
-		info, func(_ context.Context, request any) (any, error) {
-			if handled++; handled < 3 {
-				return nil, errors.New("not yet")
+		check("at first")
+		r.UseUnary(&pb.TestService_ServiceDesc)
+		r.UseStream(&pb.TestService_ServiceDesc)
+		check("after a registration without middleware")
+		r.UseUnary(&grpc.ServiceDesc{ServiceName: "another"}, passThrough)
+		r.UseStream(&grpc.ServiceDesc{ServiceName: "another"}, streamPassThrough)
+		check("after the registration of another service")
+		r.UseUnary(&pb.TestService_ServiceDesc, passThrough)
+		if r.Stream(service) != nil {
+			t.Error("a unary middleware was registered for streams")
+		}
+	})
+
+	t.Run("returns a copy", func(t *testing.T) {
+		var trace []string
+		var r middleware.Registry
+		r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace))
+		r.UseStream(&pb.TestService_ServiceDesc, streamPassThrough)
+		found := r.LookupUnary(service)
+		if len(found) != 2 || len(r.LookupStream(service)) != 1 {
+			t.Fatalf("found %d and %d, want 2 and 1", len(found), len(r.LookupStream(service)))
+		}
+		found[0], found[1] = nil, nil
+		slices.Reverse(r.LookupUnary(service))
+		for _, m := range r.LookupUnary(service) {
+			if _, err := m(t.Context(), nil, info, echo); err != nil {
+				t.Fatal(err)
 			}
-			return request, nil
-		})
-	if got != "request" || err != nil || inner != 3 || handled != 3 {
-		t.Errorf("answer = %v, %v after %d and %d calls, want 3 and 3", got, err, inner, handled)
-	}
-}
-
-func TestAMiddlewareMayCallTheNextOneAtTheSameTime(t *testing.T) {
-	const calls = 8
-	hedge := func(ctx context.Context, _ any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any,
-		error,
-	) {
-		answers := make([]any, calls)
-		var wg sync.WaitGroup
-		for i := range calls {
-			wg.Go(func() { answers[i], _ = next(ctx, i) })
 		}
-		wg.Wait()
-		return answers, nil
-	}
-	var r middleware.Registry
-	r.UseUnary(&pb.TestService_ServiceDesc, hedge, through, through)
-	got, err := r.Unary(service)(t.Context(), nil, info, echo)
-	if diff := cmp.Diff([]any{0, 1, 2, 3, 4, 5, 6, 7}, got); diff != "" || err != nil {
-		t.Errorf("answers (-want +got), error %v:\n%s", err, diff)
-	}
-}
-
-func TestAMiddlewareMayAnswerInPlaceOfTheNextOne(t *testing.T) {
-	refused := errors.New("refused")
-	refuse := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
-		return nil, refused
-	}
-	// not reached
-	unreached := func(context.Context, any) (any, error) {
-		t.Error("the handler ran")
-		return nil, nil
-	}
-	var r middleware.Registry
-	r.UseUnary(&pb.TestService_ServiceDesc, through, refuse, through)
-	if _, err := r.Unary(service)(t.Context(), nil, info, unreached); !errors.Is(err, refused) {
-		t.Errorf("error = %v, want %v", err, refused)
-	}
-}
-
-func TestAMiddlewareMayChangeContextAndRequest(t *testing.T) {
-	type key struct{}
-	change := func(ctx context.Context, request any, info *grpc.UnaryServerInfo,
-		next grpc.UnaryHandler,
-	) (any, error) {
-		text, _ := request.(string)
-		return next(context.WithValue(ctx, key{}, info.FullMethod), text+"!")
-	}
-	var r middleware.Registry
-	r.UseUnary(&pb.TestService_ServiceDesc, change, change)
-	got, err := r.Unary(service)(t.Context(), "request",
-		info, func(ctx context.Context, request any) (any, error) {
-			if method := ctx.Value(key{}); method != info.FullMethod {
-				t.Errorf("value in the context = %v, want %s", method, info.FullMethod)
-			}
-			return request, nil
-		})
-	if got != "request!!" || err != nil {
-		t.Errorf("answer = %v, %v", got, err)
-	}
-}
-
-func TestAServiceWithoutMiddlewaresHasNone(t *testing.T) {
-	var r middleware.Registry
-	check := func(when string) {
-		t.Helper()
-		if r.Unary(service) != nil || r.Stream(service) != nil || r.LookupUnary(service) != nil ||
-			r.LookupStream(service) != nil {
-			t.Errorf("%s: the service has middlewares", when)
+		if diff := cmp.Diff([]string{"A-in", "A-out", "B-in", "B-out"}, trace); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
 		}
-	}
-	check("at first")
-	r.UseUnary(&pb.TestService_ServiceDesc)
-	r.UseStream(&pb.TestService_ServiceDesc)
-	check("after the registration of none")
-	r.UseUnary(&grpc.ServiceDesc{ServiceName: "another"}, through)
-	r.UseStream(&grpc.ServiceDesc{ServiceName: "another"}, streamThrough)
-	check("after the registration of another service")
-	r.UseUnary(&pb.TestService_ServiceDesc, through)
-	if r.Stream(service) != nil {
-		t.Error("a unary middleware runs for streams")
-	}
+	})
 }
 
-func TestWhatIsLookedUpIsACopy(t *testing.T) {
-	var trace []string
-	var r middleware.Registry
-	r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace))
-	r.UseStream(&pb.TestService_ServiceDesc, streamThrough)
-	found := r.LookupUnary(service)
-	if len(found) != 2 || len(r.LookupStream(service)) != 1 {
-		t.Fatalf("found %d and %d, want 2 and 1", len(found), len(r.LookupStream(service)))
-	}
-	found[0], found[1] = nil, nil
-	slices.Reverse(r.LookupUnary(service))
-	for _, m := range r.LookupUnary(service) {
-		if _, err := m(t.Context(), nil, info, echo); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff([]string{"A-in", "A-out", "B-in", "B-out"}, trace); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
-}
-
-func TestTheCallersListIsCopied(t *testing.T) {
-	var trace []string
-	var r middleware.Registry
-	list := []grpc.UnaryServerInterceptor{named("A", &trace)}
-	r.UseUnary(&pb.TestService_ServiceDesc, list...)
-	list[0] = nil
-	if found := r.LookupUnary(service); len(found) != 1 || found[0] == nil {
-		t.Error("the registry keeps the list of the caller")
-	}
-}
-
-func TestThePackagesFunctionsUseTheDefaultRegistry(t *testing.T) {
-	ownDefault(t)
+func TestDefault(t *testing.T) {
+	replaceDefault(t)
 	byValue := grpc.ServiceDesc{ServiceName: "by.Value"}
 	byPointer := &grpc.ServiceDesc{ServiceName: "by.Pointer"}
-	middleware.UseUnary(byValue, through)
-	middleware.UseUnary(byPointer, through)
-	middleware.UseStream(byValue, streamThrough)
-	middleware.UseStream(byPointer, streamThrough)
+	middleware.UseUnary(byValue, passThrough)
+	middleware.UseUnary(byPointer, passThrough)
+	middleware.UseStream(byValue, streamPassThrough)
+	middleware.UseStream(byPointer, streamPassThrough)
 	for _, name := range []string{"by.Value", "by.Pointer"} {
 		if len(middleware.LookupUnary(name)) != 1 || len(middleware.LookupStream(name)) != 1 {
-			t.Errorf("%s has no middlewares", name)
+			t.Errorf("%s has no middleware", name)
 		}
 		if middleware.Default.Unary(name) == nil || middleware.Default.Stream(name) == nil {
-			t.Errorf("%s has no middlewares in Default", name)
+			t.Errorf("%s has no middleware in Default", name)
 		}
 	}
 }
 
-func TestAWrongRegistrationPanicsAndSaysWhatToMend(t *testing.T) {
-	ownDefault(t)
+func TestRegistry_Panics(t *testing.T) {
+	replaceDefault(t)
 	nameless := grpc.ServiceDesc{}
 	for _, tc := range []struct {
 		name string
@@ -302,49 +216,51 @@ func TestAWrongRegistrationPanicsAndSaysWhatToMend(t *testing.T) {
 		want string
 	}{
 		{
-			"nil unary", func() { middleware.UseUnary(pb.TestService_ServiceDesc, through, nil) },
+			"nil unary", func() {
+				middleware.UseUnary(pb.TestService_ServiceDesc, passThrough, nil)
+			},
 			"UseUnary: middleware 2 of service " + service + " is nil",
 		},
 		{"nil stream", func() {
-			middleware.UseStream(pb.TestService_ServiceDesc, nil, streamThrough)
+			middleware.UseStream(pb.TestService_ServiceDesc, nil, streamPassThrough)
 		}, "UseStream: middleware 1 of service " + service + " is nil"},
 		{
-			"no service", func() { middleware.UseUnary((*grpc.ServiceDesc)(nil), through) },
-			"UseUnary: the service is nil: give the generated description",
+			"no service", func() { middleware.UseUnary((*grpc.ServiceDesc)(nil), passThrough) },
+			"UseUnary: the service is nil: pass the generated description",
 		},
 		{
 			"no service, stream", func() { new(middleware.Registry).UseStream(nil) },
-			"UseStream: the service is nil: give the generated description",
+			"UseStream: the service is nil: pass the generated description",
 		},
 		{
 			"no name", func() { middleware.UseUnary(nameless) },
-			"UseUnary: the service has no name: give the generated description",
+			"UseUnary: the service has no name: pass the generated description",
 		},
 		{
-			"slash", func() { middleware.UseUnary(grpc.ServiceDesc{ServiceName: "a/b"}, through) },
-			`UseUnary: the name "a/b" holds a slash`,
+			"slash", func() { middleware.UseUnary(grpc.ServiceDesc{ServiceName: "a/b"}, passThrough) },
+			`UseUnary: the service name "a/b" contains a slash`,
 		},
 		{
-			"no name, stream", func() { middleware.UseStream(&nameless, streamThrough) },
-			"UseStream: the service has no name: give the generated description",
+			"no name, stream", func() { middleware.UseStream(&nameless, streamPassThrough) },
+			"UseStream: the service has no name: pass the generated description",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer func() {
 				if got, _ := recover().(string); !strings.HasPrefix(got,
 					"grpcx/middleware: "+tc.want) {
-					t.Errorf("panic = %q, want it to say %q", got, tc.want)
+					t.Errorf("panic = %q, want it to contain %q", got, tc.want)
 				}
 			}()
 			tc.call()
 		})
 	}
 	if middleware.LookupUnary(service) != nil || middleware.LookupStream(service) != nil {
-		t.Error("a registration that panicked was kept")
+		t.Error("an invalid registration was stored")
 	}
 }
 
-func TestRegisteringWhileServingIsSafe(t *testing.T) {
+func TestRegistry_Concurrency(t *testing.T) {
 	const writers, each = 4, 25
 	var r middleware.Registry
 	var writing, reading sync.WaitGroup
@@ -352,8 +268,8 @@ func TestRegisteringWhileServingIsSafe(t *testing.T) {
 	for range writers {
 		writing.Go(func() {
 			for range each {
-				r.UseUnary(&pb.TestService_ServiceDesc, through)
-				r.UseStream(&pb.TestService_ServiceDesc, streamThrough)
+				r.UseUnary(&pb.TestService_ServiceDesc, passThrough)
+				r.UseStream(&pb.TestService_ServiceDesc, streamPassThrough)
 			}
 		})
 		reading.Go(func() {
@@ -365,7 +281,7 @@ func TestRegisteringWhileServingIsSafe(t *testing.T) {
 				}
 				if m := r.Unary(service); m != nil {
 					if got, err := m(t.Context(), 7, info, echo); got != 7 || err != nil {
-						t.Errorf("answer = %v, %v", got, err)
+						t.Errorf("response = %v, %v", got, err)
 					}
 				}
 				now := len(r.LookupUnary(service))
@@ -385,15 +301,16 @@ func TestRegisteringWhileServingIsSafe(t *testing.T) {
 	}
 }
 
-func TestAChainAllocatesOnceForEachButTheLast(t *testing.T) {
+func TestRegistry_Allocations(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		chain []grpc.UnaryServerInterceptor
 		want  float64
 	}{
-		{"one", []grpc.UnaryServerInterceptor{through}, 0},
-		{"two", []grpc.UnaryServerInterceptor{through, through}, 1},
-		{"five", []grpc.UnaryServerInterceptor{through, through, through, through, through}, 4},
+		{"one", []grpc.UnaryServerInterceptor{passThrough}, 0},
+		{"two", []grpc.UnaryServerInterceptor{passThrough, passThrough}, 1},
+		{"five", []grpc.UnaryServerInterceptor{passThrough, passThrough, passThrough, passThrough,
+			passThrough}, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var r middleware.Registry
@@ -407,9 +324,9 @@ func TestAChainAllocatesOnceForEachButTheLast(t *testing.T) {
 	}
 }
 
-func BenchmarkChainOfThree(b *testing.B) {
+func BenchmarkRegistry_Unary(b *testing.B) {
 	var r middleware.Registry
-	r.UseUnary(&pb.TestService_ServiceDesc, through, through, through)
+	r.UseUnary(&pb.TestService_ServiceDesc, passThrough, passThrough, passThrough)
 	ctx, request := b.Context(), any("request")
 	b.ReportAllocs()
 	for b.Loop() {

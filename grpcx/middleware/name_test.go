@@ -7,7 +7,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
-func TestTheServiceIsTakenFromTheNameOfTheMethod(t *testing.T) {
+func TestExtractServiceName(t *testing.T) {
 	for _, tc := range []struct{ name, method, want string }{
 		{"full", "/shop.v1.Orders/Place", "shop.v1.Orders"},
 		{"without the slash", "shop.v1.Orders/Place", "shop.v1.Orders"},
@@ -31,7 +31,7 @@ func TestTheServiceIsTakenFromTheNameOfTheMethod(t *testing.T) {
 	}
 }
 
-func TestTakingTheServiceAllocatesNothing(t *testing.T) {
+func TestExtractServiceName_Allocations(t *testing.T) {
 	method := "/" + service + "/Unary"
 	if got := testing.AllocsPerRun(1000,
 		func() { _ = middleware.ExtractServiceName(method) }); got != 0 {
@@ -57,7 +57,7 @@ func FuzzExtractServiceName(f *testing.F) {
 		full := "/" + strings.TrimPrefix(method, "/")
 		name := full[strings.LastIndexByte(full, '/')+1:]
 		if name == "" || "/"+got+"/"+name != full {
-			t.Fatalf("ExtractServiceName(%q) = %q, which with method %q is another name",
+			t.Fatalf("ExtractServiceName(%q) = %q, which with method %q is not the input",
 				method, got, name)
 		}
 		if again := middleware.ExtractServiceName("/" + got + "/" + name); again != got {

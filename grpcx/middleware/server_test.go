@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// echoServer answers with the text of the request.
+// echoServer returns the text of the request.
 type echoServer struct {
 	pb.UnimplementedTestServiceServer
 }
@@ -45,7 +45,7 @@ func (echoServer) BidiStream(
 	}
 }
 
-// serve starts a server that runs the middlewares of r, and returns a client of it.
+// serve starts a server that runs the middleware of r and returns a client.
 func serve(t *testing.T, r *middleware.Registry) pb.TestServiceClient {
 	t.Helper()
 	server := grpc.NewServer(
@@ -70,55 +70,57 @@ func serve(t *testing.T, r *middleware.Registry) pb.TestServiceClient {
 	return pb.NewTestServiceClient(calltest.Start(t, server))
 }
 
-func TestAServerRunsTheMiddlewaresOfAService(t *testing.T) {
-	var trace []string
-	var r middleware.Registry
-	client := serve(t, &r)
-	call := func() (string, error) {
-		response, err := client.Unary(t.Context(), &pb.TestRequest{Text: "hello"})
-		return response.GetText(), err
-	}
-	if got, err := call(); got != "hello" || err != nil {
-		t.Errorf("without middlewares = %q, %v", got, err)
-	}
-	r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace))
-	if got, err := call(); got != "hello" || err != nil {
-		t.Errorf("with middlewares = %q, %v", got, err)
-	}
-	r.UseUnary(&pb.TestService_ServiceDesc,
-		func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
-			return nil, status.Error(codes.PermissionDenied, "no")
-		})
-	if got, err := call(); got != "" || status.Code(err) != codes.PermissionDenied {
-		t.Errorf("with a middleware that refuses = %q, %v", got, err)
-	}
-	twice := []string{"A-in", "B-in", "B-out", "A-out"}
-	if diff := cmp.Diff(append(twice, twice...), trace); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
-}
+func TestMiddleware_Server(t *testing.T) {
+	t.Run("unary", func(t *testing.T) {
+		var trace []string
+		var r middleware.Registry
+		client := serve(t, &r)
+		call := func() (string, error) {
+			response, err := client.Unary(t.Context(), &pb.TestRequest{Text: "hello"})
+			return response.GetText(), err
+		}
+		if got, err := call(); got != "hello" || err != nil {
+			t.Errorf("without middleware =  %q, %v", got, err)
+		}
+		r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace))
+		if got, err := call(); got != "hello" || err != nil {
+			t.Errorf("with middleware =  %q, %v", got, err)
+		}
+		r.UseUnary(&pb.TestService_ServiceDesc,
+			func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+				return nil, status.Error(codes.PermissionDenied, "no")
+			})
+		if got, err := call(); got != "" || status.Code(err) != codes.PermissionDenied {
+			t.Errorf("with a rejecting middleware =  %q, %v", got, err)
+		}
+		twice := []string{"A-in", "B-in", "B-out", "A-out"}
+		if diff := cmp.Diff(append(twice, twice...), trace); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+	})
 
-func TestAServerRunsTheMiddlewaresOfAStream(t *testing.T) {
-	var trace []string
-	var r middleware.Registry
-	r.UseStream(&pb.TestService_ServiceDesc, namedStream("A", &trace), namedStream("B", &trace))
-	stream, err := serve(t, &r).BidiStream(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.Send(&pb.TestRequest{Text: "hello"}); err != nil {
-		t.Fatal(err)
-	}
-	if response, err := stream.Recv(); response.GetText() != "hello" || err != nil {
-		t.Errorf("answer = %v, %v", response, err)
-	}
-	if err := stream.CloseSend(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-		t.Errorf("end = %v, want EOF", err)
-	}
-	if diff := cmp.Diff([]string{"A-in", "B-in", "B-out", "A-out"}, trace); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	t.Run("stream", func(t *testing.T) {
+		var trace []string
+		var r middleware.Registry
+		r.UseStream(&pb.TestService_ServiceDesc, namedStream("A", &trace), namedStream("B", &trace))
+		stream, err := serve(t, &r).BidiStream(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.Send(&pb.TestRequest{Text: "hello"}); err != nil {
+			t.Fatal(err)
+		}
+		if response, err := stream.Recv(); response.GetText() != "hello" || err != nil {
+			t.Errorf("response = %v, %v", response, err)
+		}
+		if err := stream.CloseSend(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+			t.Errorf("end = %v, want EOF", err)
+		}
+		if diff := cmp.Diff([]string{"A-in", "B-in", "B-out", "A-out"}, trace); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+	})
 }

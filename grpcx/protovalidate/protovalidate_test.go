@@ -86,7 +86,7 @@ func TestNeitherAnswerNorErrorRepeatsTheValue(t *testing.T) {
 	if !errors.As(err, &found) {
 		t.Fatalf("got %v, want protovalidate's error as the cause", err)
 	}
-	const want = "PARAMETER_ERROR: name: must be at least 3 characters: grpcx/validation: the request was refused: name (string.min_len)"
+	const want = "PARAMETER_ERROR: name: must be at least 3 characters: grpcx/validation: invalid request: name (string.min_len)"
 	if err.Error() != want {
 		t.Errorf("got  %s\nwant %s", err, want)
 	}

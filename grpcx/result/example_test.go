@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/result"
 )
 
-// handler answers the calls of a service.
+// handler implements a service.
 type handler struct {
 	pb.UnimplementedTestServiceServer
 }

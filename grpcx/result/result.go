@@ -1,6 +1,5 @@
-// Package result makes the responses of successful calls.
-//
-// A handler that fails returns an error instead; see xerror.
+// Package result creates the responses of successful calls. Handlers report failures as
+// errors; see xerror.
 package result
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/envelope"
 )
 
-// Success returns the envelope of a success: the request id, "Success", 200 and the
-// message.
+// Success returns the envelope of a successful call: the request ID, "Success", code 200
+// and message.
 func Success(ctx context.Context, message string) *generate.BaseResponse {
 	return &generate.BaseResponse{
 		Context: xctxutil.GetRequestKey(ctx),
@@ -25,31 +24,31 @@ func Success(ctx context.Context, message string) *generate.BaseResponse {
 	}
 }
 
-// SuccessWith returns a new response of the type T with the envelope of Success in its
-// field base_response; the handler sets the rest.
+// SuccessWith returns a new response of type T whose field base_response is the envelope
+// of Success. It is safe for concurrent use.
 //
-// T is a pointer to a generated message that has the field, in the open or the opaque
-// API, or to another struct with a field BaseResponse of that type. Any other T panics:
-// the first call finds the mistake, whatever the request. It is safe for concurrent use.
+// T must be a pointer to a generated message with that field, in the open or the opaque
+// API, or to another struct with a field BaseResponse of that type. SuccessWith panics
+// for any other T.
 func SuccessWith[T any](ctx context.Context, message string) T {
 	t := reflect.TypeFor[T]()
 	field := envelope.Of(t)
 	if field == nil || t == reflect.TypeFor[*generate.BaseResponse]() {
-		panic(unfit(t))
+		panic(unsupported(t))
 	}
 	response, _ := reflect.TypeAssert[T](reflect.New(t.Elem()))
 	if !field.Set(response, Success(ctx, message)) {
-		panic(unfit(t))
+		panic(unsupported(t))
 	}
 	return response
 }
 
-// unfit says what T must be.
-func unfit(t reflect.Type) string {
+// unsupported returns the panic message for a wrong T.
+func unsupported(t reflect.Type) string {
 	text := fmt.Sprintf("grpcx/result: SuccessWith[%s]: the type must be a pointer to a generated message with the field %s of type %s",
 		t, envelope.Name, envelope.TypeName)
 	if t == reflect.TypeFor[*generate.BaseResponse]() {
-		text += "; for the envelope alone use Success"
+		text += "; use Success for the envelope itself"
 	}
 	return text
 }

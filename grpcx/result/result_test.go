@@ -30,118 +30,125 @@ var want = &generate.BaseResponse{
 	Code: 200, Message: "done",
 }
 
-func TestSuccessIsTheEnvelopeOfASuccess(t *testing.T) {
-	if diff := cmp.Diff(want, result.Success(call(t.Context()), "done"),
-		protocmp.Transform()); diff != "" {
-		t.Errorf("envelope (-want +got):\n%s", diff)
-	}
-}
-
-func TestSuccessOutsideOfACallHasNoID(t *testing.T) {
-	for _, ctx := range []context.Context{nil, t.Context()} {
-		got := result.Success(ctx, "done")
-		if got.GetContext() != "" || got.GetCode() != 200 || got.ErrorMessage != nil ||
-			got.Overhead != nil {
-			t.Errorf("envelope = %v", got)
+func TestSuccess(t *testing.T) {
+	t.Run("returns a success envelope", func(t *testing.T) {
+		if diff := cmp.Diff(want, result.Success(call(t.Context()), "done"),
+			protocmp.Transform()); diff != "" {
+			t.Errorf("envelope (-want +got):\n%s", diff)
 		}
-	}
-}
+	})
 
-func TestSuccessWithFillsTheEnvelopeOfAResponse(t *testing.T) {
-	ctx := call(t.Context())
-	for _, tc := range []struct {
-		name string
-		got  interface {
-			GetBaseResponse() *generate.BaseResponse
-		}
-	}{
-		{"open", result.SuccessWith[*pb.TestResponse](ctx, "done")},
-		{"open, optional", result.SuccessWith[*pb.OptionalEnvelope](ctx, "done")},
-		{"hybrid", result.SuccessWith[*pb.HybridResponse](ctx, "done")},
-		{"opaque", result.SuccessWith[*pb.OpaqueResponse](ctx, "done")},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if diff := cmp.Diff(want, tc.got.GetBaseResponse(), protocmp.Transform()); diff != "" {
-				t.Errorf("envelope (-want +got):\n%s", diff)
+	t.Run("has no request ID outside a call", func(t *testing.T) {
+		for _, ctx := range []context.Context{nil, t.Context()} {
+			got := result.Success(ctx, "done")
+			if got.GetContext() != "" || got.GetCode() != 200 || got.ErrorMessage != nil ||
+				got.Overhead != nil {
+				t.Errorf("envelope = %v", got)
 			}
-		})
-	}
-}
-
-func TestEveryResponseIsNew(t *testing.T) {
-	var wg sync.WaitGroup
-	responses := make([]*pb.TestResponse, 8)
-	for i := range responses {
-		wg.Go(func() {
-			responses[i] = result.SuccessWith[*pb.TestResponse](t.Context(), fmt.Sprint(i))
-		})
-	}
-	wg.Wait()
-	for i, r := range responses {
-		if got := r.GetBaseResponse().GetMessage(); got != fmt.Sprint(i) {
-			t.Errorf("message of response %d = %q", i, got)
 		}
-	}
+	})
 }
 
-// enveloped is no message, and has the Go field.
+func TestSuccessWith(t *testing.T) {
+	t.Run("sets the envelope", func(t *testing.T) {
+		ctx := call(t.Context())
+		for _, tc := range []struct {
+			name string
+			got  interface {
+				GetBaseResponse() *generate.BaseResponse
+			}
+		}{
+			{"open", result.SuccessWith[*pb.TestResponse](ctx, "done")},
+			{"open, optional", result.SuccessWith[*pb.OptionalEnvelope](ctx, "done")},
+			{"hybrid", result.SuccessWith[*pb.HybridResponse](ctx, "done")},
+			{"opaque", result.SuccessWith[*pb.OpaqueResponse](ctx, "done")},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				if diff := cmp.Diff(want, tc.got.GetBaseResponse(),
+					protocmp.Transform()); diff != "" {
+					t.Errorf("envelope (-want +got):\n%s", diff)
+				}
+			})
+		}
+	})
+
+	t.Run("returns a new response", func(t *testing.T) {
+		var wg sync.WaitGroup
+		responses := make([]*pb.TestResponse, 8)
+		for i := range responses {
+			wg.Go(func() {
+				responses[i] = result.SuccessWith[*pb.TestResponse](t.Context(), fmt.Sprint(i))
+			})
+		}
+		wg.Wait()
+		for i, r := range responses {
+			if got := r.GetBaseResponse().GetMessage(); got != fmt.Sprint(i) {
+				t.Errorf("message of response %d = %q", i, got)
+			}
+		}
+	})
+
+	t.Run("supports structs that are not messages", func(t *testing.T) {
+		if got := result.SuccessWith[*enveloped](t.Context(),
+			"done").BaseResponse; got.GetMessage() != "done" || got.GetCode() != 200 {
+			t.Errorf("envelope = %v, want a success", got)
+		}
+	})
+
+	t.Run("panics on an unsupported type", func(t *testing.T) {
+		ctx := t.Context()
+		for _, tc := range []struct{ name, got, want string }{
+			{"struct", panicOf[pb.TestResponse](ctx), "testproto.TestResponse"},
+			{"interface", panicOf[proto.Message](ctx), "protoreflect.ProtoMessage"},
+			{"any", panicOf[any](ctx), "interface {}"},
+			{"text", panicOf[string](ctx), "string"},
+			{"pointer to a pointer", panicOf[**pb.TestResponse](ctx), "**testproto.TestResponse"},
+			{"struct without the field",
+				panicOf[*struct{ Text string }](ctx), "*struct { Text string }"},
+			{"no field", panicOf[*pb.WithoutEnvelope](ctx), "*testproto.WithoutEnvelope"},
+			{"no field, opaque", panicOf[*pb.OpaqueWithout](ctx), "*testproto.OpaqueWithout"},
+			{"another type", panicOf[*pb.OtherType](ctx), "*testproto.OtherType"},
+			{"scalar", panicOf[*pb.ScalarType](ctx), "*testproto.ScalarType"},
+			{"list", panicOf[*pb.RepeatedType](ctx), "*testproto.RepeatedType"},
+			{"map", panicOf[*pb.MapType](ctx), "*testproto.MapType"},
+			{"dynamic", panicOf[*dynamicpb.Message](ctx), "*dynamicpb.Message"},
+			{"the envelope", panicOf[*generate.BaseResponse](ctx), "*generate.BaseResponse"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				want := "grpcx/result: SuccessWith[" + tc.want +
+					"]: the type must be a pointer to a generated message with the field base_response of type xBase.BaseResponse"
+				if !strings.HasPrefix(tc.got, want) {
+					t.Errorf("panic = %q, want %q", tc.got, want)
+				}
+			})
+		}
+		if got := panicOf[*generate.BaseResponse](ctx); !strings.HasSuffix(got,
+			"use Success for the envelope itself") {
+			t.Errorf("panic for the envelope = %q, want it to contain Success", got)
+		}
+	})
+
+	t.Run("allocates the response and its envelope", func(t *testing.T) {
+		ctx := call(t.Context())
+		if got := testing.AllocsPerRun(1000,
+			func() { _ = result.SuccessWith[*pb.TestResponse](ctx, "done") }); got != 2 {
+			t.Errorf("allocations = %v, want 2", got)
+		}
+		if got := testing.AllocsPerRun(1000,
+			func() { _ = result.SuccessWith[*pb.OpaqueResponse](ctx, "done") }); got != 2 {
+			t.Errorf("allocations of an opaque response = %v, want 2", got)
+		}
+	})
+}
+
+// enveloped is a struct with the field that is not a message.
 type enveloped struct {
 	BaseResponse *generate.BaseResponse
 }
 
-func TestAStructThatIsNoMessageIsFilledToo(t *testing.T) {
-	if got := result.SuccessWith[*enveloped](t.Context(),
-		"done").BaseResponse; got.GetMessage() != "done" || got.GetCode() != 200 {
-		t.Errorf("envelope = %v, want that of a success", got)
-	}
-}
-
-// panicOf returns the text with which SuccessWith refuses T.
+// panicOf returns the panic message of SuccessWith[T].
 func panicOf[T any](ctx context.Context) (text string) {
 	defer func() { text, _ = recover().(string) }()
 	result.SuccessWith[T](ctx, "done")
 	return ""
-}
-
-func TestATypeThatDoesNotFitPanicsAndSaysWhatItMustBe(t *testing.T) {
-	ctx := t.Context()
-	for _, tc := range []struct{ name, got, want string }{
-		{"struct", panicOf[pb.TestResponse](ctx), "testproto.TestResponse"},
-		{"interface", panicOf[proto.Message](ctx), "protoreflect.ProtoMessage"},
-		{"any", panicOf[any](ctx), "interface {}"},
-		{"text", panicOf[string](ctx), "string"},
-		{"pointer to a pointer", panicOf[**pb.TestResponse](ctx), "**testproto.TestResponse"},
-		{"no message, no field", panicOf[*struct{ Text string }](ctx), "*struct { Text string }"},
-		{"no field", panicOf[*pb.WithoutEnvelope](ctx), "*testproto.WithoutEnvelope"},
-		{"no field, opaque", panicOf[*pb.OpaqueWithout](ctx), "*testproto.OpaqueWithout"},
-		{"another type", panicOf[*pb.OtherType](ctx), "*testproto.OtherType"},
-		{"scalar", panicOf[*pb.ScalarType](ctx), "*testproto.ScalarType"},
-		{"list", panicOf[*pb.RepeatedType](ctx), "*testproto.RepeatedType"},
-		{"map", panicOf[*pb.MapType](ctx), "*testproto.MapType"},
-		{"dynamic", panicOf[*dynamicpb.Message](ctx), "*dynamicpb.Message"},
-		{"the envelope", panicOf[*generate.BaseResponse](ctx), "*generate.BaseResponse"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			want := "grpcx/result: SuccessWith[" + tc.want +
-				"]: the type must be a pointer to a generated message with the field base_response of type xBase.BaseResponse"
-			if !strings.HasPrefix(tc.got, want) {
-				t.Errorf("panic = %q, want %q", tc.got, want)
-			}
-		})
-	}
-	if got := panicOf[*generate.BaseResponse](ctx); !strings.HasSuffix(got, "use Success") {
-		t.Errorf("panic for the envelope = %q, want it to name Success", got)
-	}
-}
-
-func TestSuccessWithAllocatesTheResponseAndItsEnvelope(t *testing.T) {
-	ctx := call(t.Context())
-	if got := testing.AllocsPerRun(1000,
-		func() { _ = result.SuccessWith[*pb.TestResponse](ctx, "done") }); got != 2 {
-		t.Errorf("allocations = %v, want 2", got)
-	}
-	if got := testing.AllocsPerRun(1000,
-		func() { _ = result.SuccessWith[*pb.OpaqueResponse](ctx, "done") }); got != 2 {
-		t.Errorf("allocations of an opaque response = %v, want 2", got)
-	}
 }

@@ -29,10 +29,10 @@ func ExampleExtractMetadata() {
 	// Output:
 	// tenant 7 called by orders
 	// <nil>
-	// NOT_EXIST: the metadata of the call has no value under "shop_tenant"
+	// NOT_EXIST: metadata "shop_tenant" is missing
 }
 
-// A client names the application that calls.
+// A client sends the access ID and the secret key of its application.
 func Example_client() {
 	ctx := metadata.AppendToOutgoingContext(context.Background(),
 		constant.MetadataAppAccessID.String(), "1024",

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// reader answers with the value under the key that the request names.
+// reader returns the value of the metadata key in the request.
 type reader struct {
 	pb.UnimplementedTestServiceServer
 }
@@ -28,7 +28,7 @@ func (reader) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestRespo
 	return &pb.TestResponse{Text: value}, nil
 }
 
-func TestMetadataIsReadFromTheWire(t *testing.T) {
+func TestExtractMetadata_Server(t *testing.T) {
 	client := pb.NewTestServiceClient(calltest.Serve(t, reader{}))
 	for _, tc := range []struct{ name, sent, want string }{
 		{"underscores", "app_secret_key", "cs_7"},
@@ -40,7 +40,7 @@ func TestMetadataIsReadFromTheWire(t *testing.T) {
 			response, err := client.Unary(ctx,
 				&pb.TestRequest{Text: constant.MetadataAppSecretKey.String()})
 			if response.GetText() != tc.want || (err != nil) != (tc.want == "") {
-				t.Errorf("answer = %q, %v, want %q", response.GetText(), err, tc.want)
+				t.Errorf("response = %q, %v, want %q", response.GetText(), err, tc.want)
 			}
 		})
 	}

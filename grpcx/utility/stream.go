@@ -6,16 +6,16 @@ import (
 	"google.golang.org/grpc"
 )
 
-// WithContext returns the stream with another context, for a middleware that hands
-// something on. The context is made of the stream's own.
+// WithContext returns stream with the context ctx, for middleware that adds values.
+// Derive ctx from the stream's context.
 func WithContext(stream grpc.ServerStream, ctx context.Context) grpc.ServerStream { //nolint:revive // context-as-argument: the stream is what is changed
 	return &streamContext{ServerStream: stream, ctx: ctx}
 }
 
-// streamContext is a stream with another context.
+// -
 type streamContext struct {
 	grpc.ServerStream
-	ctx context.Context // grpc's streams hold theirs
+	ctx context.Context // -
 }
 
 // Context implements grpc.ServerStream.

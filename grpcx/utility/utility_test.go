@@ -15,111 +15,123 @@ import (
 	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
-// incoming returns the context of a call with the metadata.
+// incoming returns a context with incoming metadata.
 func incoming(ctx context.Context, pairs ...string) context.Context {
 	return metadata.NewIncomingContext(ctx, metadata.Pairs(pairs...))
 }
 
-func TestTheFirstValueThatIsNotBlankIsReturnedAsSent(t *testing.T) {
-	for _, tc := range []struct {
-		name  string
-		pairs []string
-		want  string
-	}{
-		{"one", []string{"app_access_id", "7"}, "7"},
-		{"several", []string{"app_access_id", "7", "app_access_id", "8"}, "7"},
-		{"after blank ones", []string{
-			"app_access_id", "", "app_access_id", " \t", "app_access_id",
-			"7",
-		}, "7"},
-		{"with spaces around", []string{"app_access_id", " 7 "}, " 7 "},
-		{"with dashes", []string{"app-access-id", "7"}, "7"},
-		{"in capitals", []string{"App-Access-ID", "7"}, "7"},
-		{"in both spellings", []string{"app-access-id", "8", "app_access_id", "7"}, "7"},
-		{"blank in the first spelling", []string{"app_access_id", " ", "app-access-id", "8"}, "8"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			got, err := utility.ExtractMetadata(incoming(t.Context(), tc.pairs...),
-				constant.MetadataAppAccessID)
-			if got != tc.want || err != nil {
-				t.Errorf("ExtractMetadata = %q, %v, want %q", got, err, tc.want)
-			}
-		})
-	}
-}
-
-func TestAMissingValueIsNotExistAndNamesTheKey(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		ctx  context.Context
-	}{
-		{"no context", nil},
-		{"no metadata", t.Context()},
-		{"other keys", incoming(t.Context(), "app_access_id", "7", "authorization", "hunter2")},
-		{"blank values", incoming(t.Context(), "app_secret_key", "", "app_secret_key", " \t ",
-			"app-secret-key", "\u00a0")},
-		{"outgoing metadata", metadata.AppendToOutgoingContext(t.Context(), "app_secret_key",
-			"hunter2")},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			got, err := utility.ExtractMetadata(tc.ctx, constant.MetadataAppSecretKey)
-			if got != "" || !errors.Is(err, xerror.NotExist) {
-				t.Fatalf("ExtractMetadata = %q, %v, want NotExist", got, err)
-			}
-			if want := `the metadata of the call has no value under "app_secret_key"`; err.GetErrorMessage().String() != want {
-				t.Errorf("message = %q, want %q", err.GetErrorMessage(), want)
-			}
-			if text := fmt.Sprintf("%v %v", err, err.GetData()); strings.Contains(text, "hunter2") {
-				t.Errorf("the error tells a value: %s", text)
-			}
-		})
-	}
-}
-
-func TestAKeyOfTheApplicationIsRead(t *testing.T) {
-	const tenant constant.Metadata = "shop_tenant"
-	if got, err := utility.ExtractMetadata(incoming(t.Context(), "shop-tenant", "7"),
-		tenant); got != "7" || err != nil {
-		t.Errorf("ExtractMetadata = %q, %v", got, err)
-	}
-}
-
-func TestCapitalsInAKeyDoNotMatter(t *testing.T) {
-	for _, key := range []constant.Metadata{"X-Tenant", "x-tenant", "X_Tenant"} {
-		got, err := utility.ExtractMetadata(incoming(t.Context(), "x-tenant", "7"), key)
-		if got != "7" || err != nil {
-			t.Errorf("ExtractMetadata of %s = %q, %v", key, got, err)
-		}
-	}
-}
-
-func TestAReadCostsNoCopy(t *testing.T) {
-	const tenant constant.Metadata = "tenant"
-	ctx := incoming(t.Context(), "tenant", "7", "x-request-source", "orders")
-	n := testing.AllocsPerRun(100, func() {
-		if _, err := utility.ExtractMetadata(ctx, tenant); err != nil ||
-			utility.Source(ctx) != "orders" {
-			t.Error("not found")
+func TestExtractMetadata(t *testing.T) {
+	t.Run("returns the first non-blank value", func(t *testing.T) {
+		for _, tc := range []struct {
+			name  string
+			pairs []string
+			want  string
+		}{
+			{"one", []string{"app_access_id", "7"}, "7"},
+			{"several", []string{"app_access_id", "7", "app_access_id", "8"}, "7"},
+			{"after blank ones", []string{
+				"app_access_id", "", "app_access_id", " \t", "app_access_id",
+				"7",
+			}, "7"},
+			{"with spaces around", []string{"app_access_id", " 7 "}, " 7 "},
+			{"with dashes", []string{"app-access-id", "7"}, "7"},
+			{"in capitals", []string{"App-Access-ID", "7"}, "7"},
+			{"in both spellings", []string{"app-access-id", "8", "app_access_id", "7"}, "7"},
+			{"blank in the first spelling",
+				[]string{"app_access_id", " ", "app-access-id", "8"}, "8"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				got, err := utility.ExtractMetadata(incoming(t.Context(), tc.pairs...),
+					constant.MetadataAppAccessID)
+				if got != tc.want || err != nil {
+					t.Errorf("ExtractMetadata = %q, %v, want %q", got, err, tc.want)
+				}
+			})
 		}
 	})
-	if n != 0 {
-		t.Errorf("allocations = %v, want 0", n)
-	}
+
+	t.Run("returns NotExist with the key for a missing value", func(t *testing.T) {
+		for _, tc := range []struct {
+			name string
+			ctx  context.Context
+		}{
+			{"no context", nil},
+			{"no metadata", t.Context()},
+			{"other keys", incoming(t.Context(), "app_access_id", "7", "authorization", "hunter2")},
+			{"blank values", incoming(t.Context(), "app_secret_key", "", "app_secret_key", " \t ",
+				"app-secret-key", "\u00a0")},
+			{"outgoing metadata", metadata.AppendToOutgoingContext(t.Context(), "app_secret_key",
+				"hunter2")},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				got, err := utility.ExtractMetadata(tc.ctx, constant.MetadataAppSecretKey)
+				if got != "" || !errors.Is(err, xerror.NotExist) {
+					t.Fatalf("ExtractMetadata = %q, %v, want NotExist", got, err)
+				}
+				if want := `metadata "app_secret_key" is missing`; err.GetErrorMessage().String() != want {
+					t.Errorf("message = %q, want %q", err.GetErrorMessage(), want)
+				}
+				if text := fmt.Sprintf("%v %v",
+					err, err.GetData()); strings.Contains(text, "hunter2") {
+					t.Errorf("the error contains a value: %s", text)
+				}
+			})
+		}
+	})
+
+	t.Run("reads a key of the application", func(t *testing.T) {
+		const tenant constant.Metadata = "shop_tenant"
+		if got, err := utility.ExtractMetadata(incoming(t.Context(), "shop-tenant", "7"),
+			tenant); got != "7" || err != nil {
+			t.Errorf("ExtractMetadata = %q, %v", got, err)
+		}
+	})
+
+	t.Run("ignores case", func(t *testing.T) {
+		for _, key := range []constant.Metadata{"X-Tenant", "x-tenant", "X_Tenant"} {
+			got, err := utility.ExtractMetadata(incoming(t.Context(), "x-tenant", "7"), key)
+			if got != "7" || err != nil {
+				t.Errorf("ExtractMetadata of %s = %q, %v", key, got, err)
+			}
+		}
+	})
+
+	t.Run("does not allocate", func(t *testing.T) {
+		const tenant constant.Metadata = "tenant"
+		ctx := incoming(t.Context(), "tenant", "7", "x-request-source", "orders")
+		n := testing.AllocsPerRun(100, func() {
+			if _, err := utility.ExtractMetadata(ctx, tenant); err != nil ||
+				utility.Source(ctx) != "orders" {
+				t.Error("not found")
+			}
+		})
+		if n != 0 {
+			t.Errorf("allocations = %v, want 0", n)
+		}
+	})
+
+	t.Run("reads a key with dashes", func(t *testing.T) {
+		ctx := incoming(t.Context(), "accept-language", "zh")
+		if got, err := utility.ExtractMetadata(ctx, constant.MetadataAcceptLanguage); got != "zh" ||
+			err != nil {
+			t.Errorf("ExtractMetadata = %q, %v", got, err)
+		}
+		if _, err := utility.ExtractMetadata(t.Context(),
+			constant.MetadataAcceptLanguage); !errors.Is(err, xerror.NotExist) {
+			t.Errorf("error = %v, want NotExist", err)
+		}
+	})
+
+	t.Run("reads through the context of a call", func(t *testing.T) {
+		call := xctx.NewRequest(incoming(t.Context(), "app_access_id", "7"), context.Background())
+		if got, err := utility.ExtractMetadata(call, constant.MetadataAppAccessID); got != "7" ||
+			err != nil {
+			t.Errorf("ExtractMetadata = %q, %v", got, err)
+		}
+	})
 }
 
-func TestAKeyThatIsSpelledWithDashesIsRead(t *testing.T) {
-	ctx := incoming(t.Context(), "accept-language", "zh")
-	if got, err := utility.ExtractMetadata(ctx, constant.MetadataAcceptLanguage); got != "zh" ||
-		err != nil {
-		t.Errorf("ExtractMetadata = %q, %v", got, err)
-	}
-	if _, err := utility.ExtractMetadata(t.Context(),
-		constant.MetadataAcceptLanguage); !errors.Is(err, xerror.NotExist) {
-		t.Errorf("error = %v, want NotExist", err)
-	}
-}
-
-func TestSourceIsWhatTheClientSays(t *testing.T) {
+func TestSource(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		ctx  context.Context
@@ -127,8 +139,8 @@ func TestSourceIsWhatTheClientSays(t *testing.T) {
 	}{
 		{"no context", nil, ""},
 		{"no metadata", t.Context(), ""},
-		{"said", incoming(t.Context(), "x_request_source", "orders"), "orders"},
-		{"said with dashes", incoming(t.Context(), "x-request-source", "orders"), "orders"},
+		{"sent", incoming(t.Context(), "x_request_source", "orders"), "orders"},
+		{"sent with dashes", incoming(t.Context(), "x-request-source", "orders"), "orders"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := utility.Source(tc.ctx); got != tc.want {
@@ -138,26 +150,18 @@ func TestSourceIsWhatTheClientSays(t *testing.T) {
 	}
 }
 
-func TestRequestUUIDIsTheIDOfTheCall(t *testing.T) {
+func TestRequestUUID(t *testing.T) {
 	call := xctx.NewRequest(incoming(t.Context(), "x_request_uuid", "not valid"), nil)
 	call.SetID("valid")
 	derived, cancel := context.WithCancel(call)
 	defer cancel()
 	if got := utility.RequestUUID(derived); got != "valid" {
-		t.Errorf("RequestUUID = %q, want that of the call", got)
+		t.Errorf("RequestUUID = %q, want the ID of the call", got)
 	}
 	if got := utility.RequestUUID(incoming(t.Context(), "x_request_uuid", "unchecked")); got != "" {
-		t.Errorf("RequestUUID outside of a call = %q, want none", got)
+		t.Errorf("RequestUUID outside a call = %q, want empty", got)
 	}
 	if got := utility.RequestUUID(nil); got != "" { //nolint:staticcheck // a nil context is allowed
-		t.Errorf("RequestUUID of no context = %q", got)
-	}
-}
-
-func TestMetadataIsReadThroughTheContextOfACall(t *testing.T) {
-	call := xctx.NewRequest(incoming(t.Context(), "app_access_id", "7"), context.Background())
-	if got, err := utility.ExtractMetadata(call, constant.MetadataAppAccessID); got != "7" ||
-		err != nil {
-		t.Errorf("ExtractMetadata = %q, %v", got, err)
+		t.Errorf("RequestUUID(nil) =  %q", got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // BookingRequest stands for a generated message.
 type BookingRequest struct{ Room, From, Until int }
 
-// Validate is written by hand, beside the generated code.
+// Validate is written by hand in the package of the generated code.
 func (r *BookingRequest) Validate() error {
 	if r.Until <= r.From {
 		return errors.New("the end is not after the start")
@@ -26,10 +26,10 @@ func ExampleMethods() {
 	fmt.Println(err)
 	var e *xerror.Error
 	if errors.As(err, &e) {
-		fmt.Println(e.GetData()) // what the caller sees, but no log
+		fmt.Println(e.GetData()) // sent to the client, not logged
 	}
 	// Output:
-	// PARAMETER_ERROR: the request is not valid: grpcx/validation: the request was refused: as a whole (invalid)
+	// PARAMETER_ERROR: the request is not valid: grpcx/validation: invalid request: whole request (invalid)
 	// [{ invalid the end is not after the start}]
 }
 
@@ -46,5 +46,5 @@ func ExampleRefuse() {
 	check := validation.Join(validation.Methods, openRooms)
 	err := check(context.Background(), &BookingRequest{Room: 13, From: 8, Until: 9})
 	fmt.Println(err)
-	// Output: PARAMETER_ERROR: room must be at most 12: grpcx/validation: the request was refused: room (open)
+	// Output: PARAMETER_ERROR: room must be at most 12: grpcx/validation: invalid request: room (open)
 }

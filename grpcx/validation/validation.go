@@ -1,7 +1,7 @@
-// Package validation says what is wrong with the request of a gRPC call, in the form in
-// which HTTP does: one list of fields, whichever library found the faults.
+// Package validation validates the requests of gRPC calls and reports field errors in the
+// same form as HTTP, for every validation library.
 //
-// Everything is safe for concurrent use.
+// All functions are safe for concurrent use.
 package validation
 
 import (
@@ -21,40 +21,37 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-// Check judges a request; nil is no objection. What a client shall know is best built by
-// Refuse. An error of another kind is answered like one of the handler: without its text
-// where nobody knows it.
+// Check validates a request. It returns nil for a valid request, and an error made by
+// Refuse for an invalid one. Other errors are converted like errors of a handler.
 //
-// A Check is called for many requests at a time, and does not change them.
+// A Check must be safe for concurrent use and must not modify the request.
 type Check = func(ctx context.Context, request any) error
 
-// wholeList is the size in bytes up to which all failures of a message are sought; in a
-// larger one the first is, where the message has a method for that. ValidateAll keeps
-// every failure that it finds, in some 170 bytes each, and a bad element may take two on
-// the wire.
-const wholeList = 64 << 10
+// maxValidateAll is the size in bytes above which Validate is preferred to ValidateAll.
+// ValidateAll stores about 170 bytes per failure, and an invalid element may need only
+// two bytes on the wire.
+const maxValidateAll = 64 << 10
 
-// Methods is the Check that asks the request itself: its ValidateAll() error, or else its
-// Validate() error. Of a message above 64 KiB that has both the second is asked, which
-// stops at the first failure. A request with neither passes, and so does a nil pointer,
-// whose methods are not called; no such request comes over the wire.
+// Methods is the Check that calls the request's ValidateAll() error method or, if it does
+// not exist, Validate() error. If a message with both is larger than 64 KiB, Methods
+// calls Validate, which stops at the first failure. A request with neither method is
+// valid, and so is a nil pointer.
 //
-// These methods are written for the caller. An error that lists fields
-// (protoc-gen-validate, validator/v10 and xvalid) becomes that list, an *xerror.Error or
-// a gRPC status stays what it is, and an error that the registry of foreign errors knows
-// has its code and keeps its text inside. Of any other error the caller sees the text, up
-// to 512 bytes of it, as a failure in the list; it may repeat what the client sent, so it
-// is no part of the message and not logged.
+// The errors are converted for the client. A list of fields (protoc-gen-validate,
+// validator/v10, xvalid) becomes the list of Refuse. An *xerror.Error or a gRPC status is
+// returned unchanged. A registered foreign error has the code of its mapper and hides its
+// text. The text of any other error, up to 512 bytes, becomes a failure in the list; it
+// may quote the request, so it is neither the message nor logged.
 func Methods(ctx context.Context, request any) error {
-	err := ask(request)
+	err := validate(request)
 	if rpcstatus.IsNil(err) {
 		return nil
 	}
-	return objection(ctx, err)
+	return convert(ctx, err)
 }
 
-// ask calls the method of the request that suits it, where it has one.
-func ask(request any) error {
+// validate calls ValidateAll or Validate.
+func validate(request any) error {
 	all, hasAll := request.(interface{ ValidateAll() error })
 	first, hasFirst := request.(interface{ Validate() error })
 	switch {
@@ -69,12 +66,11 @@ func ask(request any) error {
 
 func isLarge(request any) bool {
 	m, ok := request.(proto.Message)
-	return ok && proto.Size(m) > wholeList
+	return ok && proto.Size(m) > maxValidateAll
 }
 
-// Join returns a Check that runs checks in order and stops at the first objection. A
-// typed nil, such as a nil *xerror.Error, is none. A nil Check is a panic here, and not
-// at the first call.
+// Join returns a Check that runs checks in order and returns the first error. Typed nils,
+// such as a nil *xerror.Error, are no errors. Join panics if a check is nil.
 func Join(checks ...Check) Check {
 	if i := slices.IndexFunc(checks, func(c Check) bool { return c == nil }); i >= 0 {
 		panic(fmt.Sprintf("grpcx/validation: check %d of %d is nil", i+1, len(checks)))
@@ -90,8 +86,8 @@ func Join(checks ...Check) Check {
 	}
 }
 
-// objection makes of an error from a method of the request what the caller may see.
-func objection(ctx context.Context, err error) error {
+// convert converts an error of a request's method for the client.
+func convert(ctx context.Context, err error) error {
 	var (
 		known *xerror.Error
 		code  *xerror.ErrorCode
@@ -119,32 +115,29 @@ func objection(ctx context.Context, err error) error {
 	}}, noHead, err)
 }
 
-// isStatus reports whether err is a gRPC status that says that a call failed.
-// status.FromError would ask every other error for its text, which may be long.
+// isStatus reports whether err is a gRPC status other than OK. status.FromError would
+// format every other error, which may be long.
 func isStatus(err error) bool {
 	var s interface{ GRPCStatus() *status.Status }
 	return errors.As(err, &s) && s.GRPCStatus().Code() != codes.OK
 }
 
-// Refuse returns the error of a request that is not valid: xerror.ParameterError with the
-// list as its data, at most xvalid.MaxFailures long, and the first failure as its
-// message, up to 512 bytes of it. A failure without a field is one of the request as a
-// whole.
+// Refuse returns the error for an invalid request: xerror.ParameterError with list as its
+// data and its first failure as the message. The list is limited to xvalid.MaxFailures,
+// the message to 512 bytes. A failure without a field applies to the whole request.
 //
-// The message may be logged, so the text of the first failure says which rule is broken
-// and never what the client sent.
+// The message may be logged. The first failure must therefore not quote the request.
 //
-// The cause may be nil. It is found by errors.As and its kin, but its text, which may
-// repeat what the client sent, is not part of the error's own: that has fields and rules
-// only, and may be logged.
+// The cause may be nil. errors.Is and errors.As find it, but the text of the error
+// contains only fields and rules, because the cause may quote the request.
 func Refuse(ctx context.Context, list []xvalid.FieldError, cause error) *xerror.Error {
 	return refuse(ctx, list, 0, cause)
 }
 
-// noHead is the head of a list in which no text may be logged.
+// noHead is the head of a list without a message that may be logged.
 const noHead = -1
 
-// refuse is Refuse with the index of the failure that becomes the message, or noHead.
+// refuse is Refuse with head, the index of the failure used as the message, or noHead.
 func refuse(ctx context.Context, list []xvalid.FieldError, head int, cause error) *xerror.Error {
 	if rpcstatus.IsNil(cause) {
 		cause = nil
@@ -166,7 +159,7 @@ func refuse(ctx context.Context, list []xvalid.FieldError, head int, cause error
 	return xerror.WrapData(xerror.ParameterError, xerror.ErrMessage(message), why, list)
 }
 
-// summary says one failure in one text. Many messages begin with the field's name anyway.
+// summary returns one failure as text. Many messages start with the name of the field.
 func summary(f xvalid.FieldError) string {
 	name := f.Field[strings.LastIndexByte(f.Field, '.')+1:]
 	if name == "" || strings.HasPrefix(f.Message, name) {
@@ -175,7 +168,7 @@ func summary(f xvalid.FieldError) string {
 	return rpcstatus.Text(f.Field + ": " + f.Message)
 }
 
-// phrase is a text in English and in Chinese.
+// phrase is a text in English and Chinese.
 type phrase [2]string
 
 var (
@@ -191,7 +184,7 @@ func (p phrase) in(ctx context.Context) string {
 	return p[0]
 }
 
-// refusal is why a request was refused, in a form that may be logged.
+// refusal is the cause of a rejection with a text that may be logged.
 type refusal struct {
 	list  []xvalid.FieldError
 	cause error
@@ -201,10 +194,10 @@ type refusal struct {
 func (r *refusal) Error() string {
 	rules := make([]string, len(r.list))
 	for i, f := range r.list {
-		rules[i] = cmp.Or(f.Field, "as a whole") + " (" + f.Tag + ")"
+		rules[i] = cmp.Or(f.Field, "whole request") + " (" + f.Tag + ")"
 	}
-	return "grpcx/validation: the request was refused: " + strings.Join(rules, ", ")
+	return "grpcx/validation: invalid request: " + strings.Join(rules, ", ")
 }
 
-// Unwrap returns the error of the library that validated.
+// Unwrap returns the error of the validation library.
 func (r *refusal) Unwrap() error { return r.cause }

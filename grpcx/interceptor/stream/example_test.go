@@ -29,11 +29,11 @@ func (feed) ServerStream(
 	if err := stream.Send(&pb.TestResponse{Text: "news for " + request.GetText()}); err != nil {
 		return err
 	}
-	return xerror.New(xerror.TooManyRequests, "that is enough for today")
+	return xerror.New(xerror.TooManyRequests, "daily limit reached")
 }
 
 func Example() {
-	ctx := context.Background() // the application's: reg.Init.Ctx
+	ctx := context.Background() // the application's context: reg.Init.Ctx
 	server := grpc.NewServer(grpc.ChainStreamInterceptor(
 		stream.Trace(),
 		stream.InitContext(ctx),
@@ -61,7 +61,7 @@ func Example() {
 	// ResourceExhausted
 }
 
-// quietLog is a logger whose lines nobody sees.
+// quietLog returns a logger that discards its output.
 func quietLog() *xlog.LogNamedLogger {
 	engine, err := xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})
 	if err != nil {
@@ -70,7 +70,7 @@ func quietLog() *xlog.LogNamedLogger {
 	return engine.WithName(xlog.NamedGRPC)
 }
 
-// serve serves on a free port and returns a client.
+// serve starts the server on a free port and returns a client.
 func serve(server *grpc.Server) (client pb.TestServiceClient, stop func()) {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

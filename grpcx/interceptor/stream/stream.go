@@ -1,9 +1,8 @@
-// Package stream holds the interceptors for streams.
+// Package stream provides the interceptors for streaming calls.
 //
-// They are those of package unary, in the same order, without a ResponseBuilder: a stream
-// has no response to complete. Errors are mapped as there, by whichever of them is
-// mounted; a panic after the first message ends the stream with its status as well.
-// Everything here is safe for concurrent use.
+// They are those of package unary in the same order, without ResponseBuilder. Each of
+// them converts errors to statuses, including panics after the first message. All
+// interceptors are safe for concurrent use.
 package stream
 
 import (
@@ -16,35 +15,35 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// Trace gives every stream a request id and a start time, and sends the id back in the
+// Trace assigns a request ID and a start time to each stream and sends the ID in the
 // trailer x_request_uuid.
 func Trace() grpc.StreamServerInterceptor { return call.Stream(call.Trace, call.Config{}) }
 
-// InitContext lets every stream see what main carries, the application's context.
-// Cancellation and deadline stay the stream's own.
+// InitContext exposes the values of main, the application's context, to each stream.
+// Cancellation and deadline of the stream do not change.
 func InitContext(main context.Context) grpc.StreamServerInterceptor {
 	return call.Stream(call.Context, call.Config{App: main})
 }
 
-// AccessLog writes one line for each stream when it has ended, with the number of
-// messages in either direction. A nil log is the logger GRPC.
+// AccessLog logs each stream after it completes, with the number of messages received and
+// sent. If log is nil, the logger GRPC is used.
 func AccessLog(log *xlog.LogNamedLogger) grpc.StreamServerInterceptor {
 	return call.Stream(call.Access, call.Config{Log: log})
 }
 
-// Recover turns a panic into SERVER_INTERNAL_ERROR, and logs the method, what was passed
-// to panic, and the stack. A panic in a goroutine that the handler, or an interceptor
-// further in, has started is out of its reach.
+// Recover converts a panic to SERVER_INTERNAL_ERROR and logs the method, the panic value
+// and the stack. It cannot recover panics in goroutines that the handler or an inner
+// interceptor starts.
 func Recover() grpc.StreamServerInterceptor { return call.Stream(call.Recover, call.Config{}) }
 
-// Middleware runs the chain that middleware.UseStream has registered for the stream's
-// service.
+// Middleware runs the middleware that was registered for the service by
+// middleware.UseStream.
 func Middleware() grpc.StreamServerInterceptor {
 	return call.Stream(call.Middleware, call.Config{})
 }
 
-// Validate checks every message that is received, as for unary calls. RecvMsg returns the
-// status of one that is refused.
+// Validate validates each received message, as for unary calls. RecvMsg returns the
+// status of a rejected message.
 func Validate(checks ...validation.Check) grpc.StreamServerInterceptor {
 	return call.Stream(call.Validate, call.Config{Checks: checks})
 }

@@ -25,8 +25,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// current is what the one middleware of the default registry does; registering is for
-// ever.
+// current is the middleware of the default registry, which cannot be unregistered.
 var current atomic.Pointer[grpc.StreamServerInterceptor]
 
 func TestMain(m *testing.M) {
@@ -41,14 +40,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// use makes m the middleware until the test ends.
+// use sets the middleware until the test finishes.
 func use(t *testing.T, m grpc.StreamServerInterceptor) {
 	t.Helper()
 	current.Store(&m)
 	t.Cleanup(func() { current.Store(nil) })
 }
 
-// documented is the chain as the page has it.
+// documented is the documented chain.
 func documented(
 	app context.Context, log *xlog.LogNamedLogger, checks ...validation.Check,
 ) []grpc.StreamServerInterceptor {
@@ -60,15 +59,17 @@ func documented(
 
 type handler = func(grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error
 
-// answer is what a client got from a stream.
-type answer struct {
+// outcome is what the client received.
+type outcome struct {
 	texts   []string
 	trailer metadata.MD
 	err     error
 }
 
-// ask serves a handler behind a chain and opens one stream, with one message.
-func ask(t *testing.T, chain []grpc.StreamServerInterceptor, h handler, pairs ...string) *answer {
+// invoke opens one stream to a server with this chain and handler and sends one message.
+func invoke(
+	t *testing.T, chain []grpc.StreamServerInterceptor, h handler, pairs ...string,
+) *outcome {
 	t.Helper()
 	client := pb.NewTestServiceClient(calltest.Serve(t, &calltest.Service{OnBidi: h},
 		grpc.ChainStreamInterceptor(chain...)))
@@ -80,7 +81,7 @@ func ask(t *testing.T, chain []grpc.StreamServerInterceptor, h handler, pairs ..
 		stream.CloseSend()); err != nil && !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
-	a := &answer{}
+	a := &outcome{}
 	for {
 		response, err := stream.Recv()
 		if err != nil {
@@ -103,7 +104,7 @@ func detail(err error) *generate.BaseResponse {
 	return nil
 }
 
-// afterOne sends one message and ends as end does.
+// afterOne returns a handler that sends one message and then returns end().
 func afterOne(end func() error) handler {
 	return func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
 		if _, err := stream.Recv(); err != nil {
@@ -116,12 +117,12 @@ func afterOne(end func() error) handler {
 	}
 }
 
-func TestDocumentedChainAnswers(t *testing.T) {
+func TestChain(t *testing.T) {
 	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
 	for _, tc := range []struct {
 		name   string
 		end    func() error
-		refuse error
+		reject error
 		texts  string
 		code   codes.Code
 		output string
@@ -136,7 +137,8 @@ func TestDocumentedChainAnswers(t *testing.T) {
 			texts: "first", code: codes.Internal, output: "SERVER_INTERNAL_ERROR",
 		},
 		{
-			name: "refused", refuse: xerror.New(xerror.Forbidden, ""), code: codes.PermissionDenied,
+			name: "rejected", reject: xerror.New(xerror.Forbidden, ""),
+			code:   codes.PermissionDenied,
 			output: "FORBIDDEN",
 		},
 	} {
@@ -153,10 +155,10 @@ func TestDocumentedChainAnswers(t *testing.T) {
 			})
 			check := func(context.Context, any) error {
 				steps = append(steps, "check")
-				return tc.refuse
+				return tc.reject
 			}
-			// it takes that of the test
-			a := ask(t, documented(app, nil, check), afterOne(tc.end), "x_request_uuid", "abc")
+			// uses the test's context
+			a := invoke(t, documented(app, nil, check), afterOne(tc.end), "x_request_uuid", "abc")
 			if status.Code(a.err) != tc.code || strings.Join(a.texts, " ") != tc.texts ||
 				detail(a.err).GetOutput() != tc.output {
 				t.Errorf("got %q, %v", a.texts, a.err)
@@ -177,7 +179,7 @@ func TestDocumentedChainAnswers(t *testing.T) {
 	}
 }
 
-func TestEachInterceptorWorksAlone(t *testing.T) {
+func TestInterceptors(t *testing.T) {
 	fails := afterOne(func() error { return xerror.New(xerror.NotFound, "") })
 	fine := afterOne(func() error { return nil })
 	var seen any
@@ -185,9 +187,9 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 		seen = stream.Context().Value(xctx.RegNodeKey)
 		return nil
 	}
-	refuses := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
+	rejects := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
 	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
-	hasID := func(a *answer, _ *calltest.Log) bool {
+	hasID := func(a *outcome, _ *calltest.Log) bool {
 		return len(a.trailer.Get("x_request_uuid")) == 1
 	}
 	for _, tc := range []struct {
@@ -195,7 +197,7 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 		part  grpc.StreamServerInterceptor
 		h     handler
 		code  codes.Code
-		holds func(a *answer, log *calltest.Log) bool
+		holds func(a *outcome, log *calltest.Log) bool
 	}{
 		{name: "Trace", part: stream.Trace(), h: fine, holds: hasID},
 		{
@@ -204,7 +206,7 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 		},
 		{
 			name: "InitContext", part: stream.InitContext(app), h: looks,
-			holds: func(*answer, *calltest.Log) bool { return seen == "nodes" },
+			holds: func(*outcome, *calltest.Log) bool { return seen == "nodes" },
 		},
 		{
 			name: "InitContext of an error",
@@ -212,44 +214,45 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 		},
 		{
 			name: "AccessLog", part: stream.AccessLog(nil), h: fine,
-			holds: func(_ *answer, log *calltest.Log) bool {
+			holds: func(_ *outcome, log *calltest.Log) bool {
 				line := log.Only("call")
 				return line["status"] == "OK" && line["sent"] == 1.0
 			},
 		},
 		{
-			name: "AccessLog of an error", part: stream.AccessLog(nil), h: fails, code: codes.NotFound,
-			holds: func(_ *answer, log *calltest.Log) bool {
+			name: "AccessLog of an error",
+			part: stream.AccessLog(nil), h: fails, code: codes.NotFound,
+			holds: func(_ *outcome, log *calltest.Log) bool {
 				return log.Only("call")["status"] == "NOT_FOUND"
 			},
 		},
 		{
 			name: "Recover", part: stream.Recover(), h: afterOne(func() error { panic("secret") }),
-			code: codes.Internal, holds: func(a *answer, log *calltest.Log) bool {
+			code: codes.Internal, holds: func(a *outcome, log *calltest.Log) bool {
 				return log.Only("panic")["panic"] == "secret" &&
 					strings.Join(a.texts, " ") == "first"
 			},
 		},
 		{
 			name: "Middleware", part: stream.Middleware(), h: fine,
-			holds: func(a *answer, _ *calltest.Log) bool {
-				return strings.Join(a.texts, " ") == "of-the-middleware first"
+			holds: func(a *outcome, _ *calltest.Log) bool {
+				return strings.Join(a.texts, " ") == "from-the-middleware first"
 			},
 		},
 		{name: "Middleware of an error", part: stream.Middleware(), h: fails, code: codes.NotFound},
-		{name: "Validate", part: stream.Validate(refuses), h: fine, code: codes.PermissionDenied},
+		{name: "Validate", part: stream.Validate(rejects), h: fine, code: codes.PermissionDenied},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
 			use(t, func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo,
 				next grpc.StreamHandler,
 			) error {
-				if err := ss.SendMsg(&pb.TestResponse{Text: "of-the-middleware"}); err != nil {
+				if err := ss.SendMsg(&pb.TestResponse{Text: "from-the-middleware"}); err != nil {
 					return err
 				}
 				return next(srv, ss)
 			})
-			a := ask(t, []grpc.StreamServerInterceptor{tc.part}, tc.h)
+			a := invoke(t, []grpc.StreamServerInterceptor{tc.part}, tc.h)
 			if status.Code(a.err) != tc.code || tc.holds != nil && !tc.holds(a, log) {
 				t.Errorf("got %q, %v, %v, log:\n%s", a.texts, a.trailer, a.err, log)
 			}

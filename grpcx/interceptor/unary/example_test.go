@@ -27,7 +27,7 @@ type greeter struct {
 // Unary implements pb.TestServiceServer.
 func (greeter) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
 	if request.GetText() == "" {
-		return nil, xerror.New(xerror.NotFound, "there is nobody of that name")
+		return nil, xerror.New(xerror.NotFound, "no such user")
 	}
 	response := result.SuccessWith[*pb.TestResponse](ctx, "greeted")
 	response.Text = "hello, " + request.GetText()
@@ -35,7 +35,7 @@ func (greeter) Unary(ctx context.Context, request *pb.TestRequest) (*pb.TestResp
 }
 
 func Example() {
-	ctx := context.Background() // the application's: reg.Init.Ctx
+	ctx := context.Background() // the application's context: reg.Init.Ctx
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(
 		unary.Trace(),
 		unary.InitContext(ctx),
@@ -55,7 +55,7 @@ func Example() {
 	fmt.Println(status.Code(err), status.Convert(err).Message())
 	// Output:
 	// hello, ada 200 <nil>
-	// NotFound Not found: there is nobody of that name
+	// NotFound Not found: no such user
 }
 
 func ExampleValidate() {
@@ -78,7 +78,7 @@ func ExampleValidate() {
 	// Output: InvalidArgument
 }
 
-// quietLog is a logger whose lines nobody sees.
+// quietLog returns a logger that discards its output.
 func quietLog() *xlog.LogNamedLogger {
 	engine, err := xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})
 	if err != nil {
@@ -87,7 +87,7 @@ func quietLog() *xlog.LogNamedLogger {
 	return engine.WithName(xlog.NamedGRPC)
 }
 
-// serve serves on a free port and returns a client.
+// serve starts the server on a free port and returns a client.
 func serve(server *grpc.Server) (client pb.TestServiceClient, stop func()) {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

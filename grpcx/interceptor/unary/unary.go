@@ -1,20 +1,19 @@
-// Package unary holds the interceptors for unary calls.
+// Package unary provides the interceptors for unary calls.
 //
-// The order of a chain, first to last: Trace, InitContext, AccessLog, Recover,
-// Middleware, Validate, ResponseBuilder. The runner mounts all of them by itself, the
-// first four around and the last three inside the application's own interceptors; who
-// serves without the runner chains them:
+// The runner mounts all of them: Trace, InitContext, AccessLog and Recover outside the
+// application's interceptors, Middleware, Validate and ResponseBuilder inside. Without
+// the runner, chain them in this order:
 //
 //	grpc.ChainUnaryInterceptor(
 //		unary.Trace(), unary.InitContext(ctx), unary.AccessLog(nil), unary.Recover(),
 //		unary.Middleware(), unary.Validate(), unary.ResponseBuilder(),
 //	)
 //
-// An interceptor that is mounted a second time around the same call does nothing, but for
-// two: a second Recover guards the goroutine that it runs in, and a second Validate adds
-// its checks. One of the application's in between may call the next one more than once,
-// also at the same time. An error that leaves any of them is a gRPC status: see
-// ResponseBuilder for how errors are mapped. Everything here is safe for concurrent use.
+// An interceptor that is mounted twice runs once per call, with two exceptions: a second
+// Recover protects the goroutine in which it runs, and a second Validate adds its checks.
+// An application interceptor in between may call the next handler repeatedly, even
+// concurrently. Every error that an interceptor returns is a gRPC status; see
+// ResponseBuilder for the conversion. All interceptors are safe for concurrent use.
 package unary
 
 import (
@@ -27,63 +26,63 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// Trace gives every call a request id and a start time.
+// Trace assigns a request ID and a start time to each call.
 //
-// The id is the caller's x_request_uuid, or x-request-uuid, where that is 1 to 64
-// characters of [A-Za-z0-9._-], else a new UUID. It is stored under xctx.RequestKey, the
-// start under xctx.UserStartTimeKey. The id goes back in the trailer x_request_uuid, also
-// when the handler fails or panics.
+// It accepts the ID in the metadata x_request_uuid, or x-request-uuid, if it consists of
+// 1 to 64 characters of [A-Za-z0-9._-]; otherwise it generates a UUID. The ID is stored
+// in the context under xctx.RequestKey, the start time under xctx.UserStartTimeKey. The
+// trailer x_request_uuid contains the ID, even if the handler fails or panics.
 func Trace() grpc.UnaryServerInterceptor { return call.Unary(call.Trace, call.Config{}) }
 
-// InitContext lets every call see what main carries, the application's context: its
-// nodes, database, cache and logger. Cancellation and deadline stay the call's own. It
-// also tells the call whether the application is in debug mode.
+// InitContext exposes the values of main, the application's context, to each call: node,
+// database, cache and logger. It also applies the application's debug mode. Cancellation
+// and deadline of the call do not change.
 func InitContext(main context.Context) grpc.UnaryServerInterceptor {
 	return call.Unary(call.Context, call.Config{App: main})
 }
 
-// AccessLog writes one line for each call when it has been answered: method, status,
-// duration, the address and the name of the caller, the error's number and message.
-// Successful health checks and reflection are written at level DEBUG. A nil log is the
-// logger GRPC.
+// AccessLog logs each call after it completes: method, status, duration, the caller's
+// address and name, the error code and the error message. Successful health checks and
+// reflection calls are logged at level DEBUG. If log is nil, the logger GRPC is used.
 func AccessLog(log *xlog.LogNamedLogger) grpc.UnaryServerInterceptor {
 	return call.Unary(call.Access, call.Config{Log: log})
 }
 
-// Recover turns a panic into SERVER_INTERNAL_ERROR, and logs the method, what was passed
-// to panic, and the stack. The caller is told nothing of it but the request id.
+// Recover converts a panic to SERVER_INTERNAL_ERROR and logs the method, the panic value
+// and the stack. The client receives only the request ID.
 //
-// A panic in a goroutine that the handler, or an interceptor further in, has started is
-// out of its reach. A handler that calls runtime.Goexit is logged in the same way, but
-// nothing can answer its caller, who waits for the deadline.
+// Recover cannot recover panics in goroutines that the handler or an inner interceptor
+// starts. runtime.Goexit in a handler is logged too, but the client gets no response and
+// waits until its deadline.
 func Recover() grpc.UnaryServerInterceptor { return call.Unary(call.Recover, call.Config{}) }
 
-// Middleware runs the chain that middleware.UseUnary has registered for the call's
-// service. One that returns neither a response nor an error has not let the call in: that
-// is DEVELOPER_ERROR.
+// Middleware runs the middleware that was registered for the service by
+// middleware.UseUnary. If the chain returns neither a response nor an error, the call
+// fails with DEVELOPER_ERROR.
 func Middleware() grpc.UnaryServerInterceptor {
 	return call.Unary(call.Middleware|call.RequireResponse, call.Config{})
 }
 
-// Validate refuses a request whose method Validate, or ValidateAll, returns an error, and
-// then one to which a check objects. The answer is PARAMETER_ERROR with one violation for
-// each field (google.rpc.BadRequest). See validation.Methods.
+// Validate rejects a request if its method ValidateAll or Validate returns an error, or
+// if a check does. The call fails with PARAMETER_ERROR and one violation per field
+// (google.rpc.BadRequest). See validation.Methods.
 func Validate(checks ...validation.Check) grpc.UnaryServerInterceptor {
 	return call.Unary(call.Validate, call.Config{Checks: checks})
 }
 
-// ResponseBuilder completes what the handler returns. It must be the last of the chain.
+// ResponseBuilder completes responses and converts errors. It must be the last
+// interceptor of the chain.
 //
-// In a response, the field base_response (or the response itself, where it is an
-// xBase.BaseResponse) gets the request id and, in debug mode, the handling time in
-// microseconds; one that the handler left out says success. So a handler must not return
+// In a response it completes the field base_response, or the response itself if it is an
+// xBase.BaseResponse: it sets the request ID and, in debug mode, the handling time in
+// microseconds. A missing envelope becomes a success. A handler must therefore not return
 // the same message to two calls.
 //
-// An error becomes a status: an *xerror.Error by the HTTP status of its code, with the
-// envelope as a detail; the handler's own status unchanged; the context's errors with
-// their codes; a foreign error that a mapper knows by the code that it is given; any
-// other as Internal without its text, which is logged. Neither a response nor an error is
-// DEVELOPER_ERROR, and nil pointers are neither.
+// An *xerror.Error becomes a status with the code for its HTTP status and the envelope as
+// a detail. A status is returned unchanged. Context errors keep their codes. Foreign
+// errors have the code that their registered mapper assigns. Any other error becomes
+// Internal, and its text is only logged. A call that returns neither a response nor an
+// error fails with DEVELOPER_ERROR; nil pointers count as neither.
 func ResponseBuilder() grpc.UnaryServerInterceptor {
 	return call.Unary(call.Respond, call.Config{})
 }

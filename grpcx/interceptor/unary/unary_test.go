@@ -26,8 +26,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// current is what the one middleware of the default registry does; registering is for
-// ever.
+// current is the middleware of the default registry, which cannot be unregistered.
 var current atomic.Pointer[grpc.UnaryServerInterceptor]
 
 func TestMain(m *testing.M) {
@@ -42,14 +41,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// use makes m the middleware until the test ends.
+// use sets the middleware until the test finishes.
 func use(t *testing.T, m grpc.UnaryServerInterceptor) {
 	t.Helper()
 	current.Store(&m)
 	t.Cleanup(func() { current.Store(nil) })
 }
 
-// documented is the chain as the package's comment has it.
+// documented is the documented chain.
 func documented(
 	app context.Context, log *xlog.LogNamedLogger, checks ...validation.Check,
 ) []grpc.UnaryServerInterceptor {
@@ -61,8 +60,8 @@ func documented(
 
 type handler = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error)
 
-// ask serves a handler behind a chain and calls it once.
-func ask(
+// invoke calls a server with this chain and handler once.
+func invoke(
 	t *testing.T, chain []grpc.UnaryServerInterceptor, h handler, pairs ...string,
 ) (*pb.TestResponse, metadata.MD, error) {
 	t.Helper()
@@ -83,12 +82,12 @@ func detail(err error) *generate.BaseResponse {
 	return nil
 }
 
-func TestDocumentedChainAnswers(t *testing.T) {
+func TestChain(t *testing.T) {
 	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
 	for _, tc := range []struct {
 		name   string
 		h      handler
-		refuse error
+		reject error
 		code   codes.Code
 		output string
 	}{
@@ -100,10 +99,10 @@ func TestDocumentedChainAnswers(t *testing.T) {
 			panic("secret")
 		}, code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
 		{name: "nothing", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			return nil, nil // on purpose
+			return nil, nil // -
 		}, code: codes.Internal, output: "DEVELOPER_ERROR"},
 		{
-			name: "refused", refuse: errors.New("secret"), code: codes.Internal,
+			name: "rejected", reject: errors.New("secret"), code: codes.Internal,
 			output: "SERVER_INTERNAL_ERROR",
 		},
 	} {
@@ -120,11 +119,11 @@ func TestDocumentedChainAnswers(t *testing.T) {
 			})
 			check := func(context.Context, any) error {
 				steps = append(steps, "check")
-				return tc.refuse
+				return tc.reject
 			}
-			// it takes that of the test
+			// uses the test's context
 			response, trailer,
-				err := ask(t, documented(app, nil, check), tc.h, "x_request_uuid", "abc")
+				err := invoke(t, documented(app, nil, check), tc.h, "x_request_uuid", "abc")
 			b := response.GetBaseResponse()
 			if err != nil {
 				b = detail(err)
@@ -145,7 +144,7 @@ func TestDocumentedChainAnswers(t *testing.T) {
 	}
 }
 
-func TestEachInterceptorWorksAlone(t *testing.T) {
+func TestInterceptors(t *testing.T) {
 	fails := func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 		return nil, xerror.New(xerror.NotFound, "")
 	}
@@ -155,7 +154,7 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 		seen = ctx.Value(xctx.RegNodeKey)
 		return &pb.TestResponse{}, nil
 	}
-	refuses := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
+	rejects := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
 	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
 	for _, tc := range []struct {
 		name  string
@@ -193,7 +192,8 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 			},
 		},
 		{
-			name: "AccessLog of an error", part: unary.AccessLog(nil), h: fails, code: codes.NotFound,
+			name: "AccessLog of an error",
+			part: unary.AccessLog(nil), h: fails, code: codes.NotFound,
 			holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
 				return log.Only("call")["status"] == "NOT_FOUND"
 			},
@@ -207,11 +207,11 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 		{
 			name: "Middleware", part: unary.Middleware(),
 			holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
-				return response.GetText() == "of the middleware" &&
+				return response.GetText() == "from the middleware" &&
 					response.GetBaseResponse() == nil
 			},
 		},
-		{name: "Validate", part: unary.Validate(refuses), code: codes.PermissionDenied},
+		{name: "Validate", part: unary.Validate(rejects), code: codes.PermissionDenied},
 		{
 			name: "ResponseBuilder", part: unary.ResponseBuilder(),
 			holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
@@ -231,9 +231,9 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 				if _, err := next(ctx, req); err != nil {
 					return nil, err
 				}
-				return &pb.TestResponse{Text: "of the middleware"}, nil
+				return &pb.TestResponse{Text: "from the middleware"}, nil
 			})
-			response, trailer, err := ask(t, []grpc.UnaryServerInterceptor{tc.part}, tc.h)
+			response, trailer, err := invoke(t, []grpc.UnaryServerInterceptor{tc.part}, tc.h)
 			if status.Code(err) != tc.code || tc.holds != nil && !tc.holds(response, trailer, log) {
 				t.Errorf("got %v, %v, %v, log:\n%s", response, trailer, err, log)
 			}
@@ -241,20 +241,20 @@ func TestEachInterceptorWorksAlone(t *testing.T) {
 	}
 }
 
-func TestAccessLogWritesToTheLoggerThatItIsGiven(t *testing.T) {
+func TestAccessLog(t *testing.T) {
 	rest := calltest.Record(t)
 	own, engine := calltest.NewLog(t)
-	if _, _, err := ask(t, documented(t.Context(), engine.WithName("MINE")), nil); err != nil {
+	if _, _, err := invoke(t, documented(t.Context(), engine.WithName("MINE")), nil); err != nil {
 		t.Fatal(err)
 	}
 	if own.Only("call")["name"] != "MINE" || rest.String() != "" {
-		t.Errorf("own log:\n%s\ndefault log:\n%s", own, rest)
+		t.Errorf("custom log:\n%s\ndefault log:\n%s", own, rest)
 	}
 }
 
-func TestDebugModeIsTheApplications(t *testing.T) {
+func TestInitContext_Debug(t *testing.T) {
 	for _, debug := range []bool{false, true} {
-		t.Chdir(t.TempDir()) // no .env, and no log files here
+		t.Chdir(t.TempDir()) // no .env and no log files
 		t.Setenv("LOG_DIR", "none")
 		t.Setenv("SNOWFLAKE_DATACENTER_ID", "1")
 		t.Setenv("SNOWFLAKE_NODE_ID", "1")
@@ -263,7 +263,7 @@ func TestDebugModeIsTheApplications(t *testing.T) {
 			t.Fatal(err)
 		}
 		calltest.Record(t)
-		response, _, err := ask(t, documented(reg.Init.Ctx, nil), nil)
+		response, _, err := invoke(t, documented(reg.Init.Ctx, nil), nil)
 		if err != nil || (response.GetBaseResponse().Overhead != nil) != debug {
 			t.Errorf("debug %t: got %v, %v", debug, response, err)
 		}
@@ -273,7 +273,7 @@ func TestDebugModeIsTheApplications(t *testing.T) {
 	}
 }
 
-func TestWithoutAServerAnInterceptorIsAFunctionLikeAnyOther(t *testing.T) {
+func TestInterceptors_WithoutServer(t *testing.T) {
 	calltest.Record(t)
 	info := &grpc.UnaryServerInfo{FullMethod: pb.TestService_Unary_FullMethodName}
 	for _, part := range documented(context.Background(), nil) {

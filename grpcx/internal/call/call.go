@@ -3,7 +3,7 @@
 // An interceptor has a set of features. Each public interceptor has one feature; the
 // runner's interceptor has all of them. The features mounted so far are stored in the
 // context, so a feature that is mounted twice runs once per call. This state is
-// immutable, so an interceptor in appInterceptors may call the next handler repeatedly, even
+// immutable, so an interceptor in between may call the next handler repeatedly, even
 // concurrently.
 //
 // In any order of the features, each error that an interceptor returns is a gRPC status
@@ -95,7 +95,9 @@ type exchange struct {
 	registry *middleware.Registry // of the outermost interceptor; may be nil
 
 	preparing sync.Mutex
-	prepared  Features // features applied to request; each is applied once, because readers of request do not lock
+	// features applied to request; each is applied once, because readers of request do
+	// not lock
+	prepared Features
 }
 
 // layer is the context of a call inside one interceptor.
@@ -137,7 +139,7 @@ func (s *server) enter(ctx context.Context, info any) (invocation, context.Conte
 	if t.features != 0 {
 		t.count()
 	}
-	// An interceptor in appInterceptors may have started a goroutine.
+	// An interceptor in between may have started a goroutine.
 	t.features |= s.features & Recover
 	if len(s.Checks) > 0 {
 		t.features |= s.features & Validate // its own checks

@@ -174,12 +174,12 @@ func TestErrors(t *testing.T) {
 				_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 			) (any, error) {
 				resp, err := next(ctx, req)
-				return resp, fmt.Errorf("in appInterceptors: %w", err)
+				return resp, fmt.Errorf("in between: %w", err)
 			}},
 			stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream,
 				_ *grpc.StreamServerInfo, next grpc.StreamHandler,
 			) error {
-				return fmt.Errorf("in appInterceptors: %w", next(srv, ss))
+				return fmt.Errorf("in between: %w", next(srv, ss))
 			}},
 		}
 		inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *outcome) {

@@ -136,8 +136,8 @@ func TestFeatures(t *testing.T) {
 			})
 	})
 
-	// The ID is assigned inside the hedging interceptor, after an outer interceptor created
-	// the call.
+	// The ID is assigned inside the hedging interceptor, after an outer interceptor
+	// created the call.
 	t.Run("assigns one ID to concurrent attempts", func(t *testing.T) {
 		log, service := calltest.Record(t), &calltest.Service{}
 		var ids sync.Map

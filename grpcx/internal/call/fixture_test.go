@@ -38,7 +38,7 @@ type appInterceptors struct {
 	stream []grpc.StreamServerInterceptor
 }
 
-// forms are the ways to mount the features. The application's interceptors run appInterceptors
+// forms are the ways to mount the features. The application's interceptors run between
 // the outer and the inner features, or before the fused interceptor.
 var forms = []struct {
 	name    string

@@ -181,7 +181,8 @@ func TestRecover(t *testing.T) {
 			})
 	})
 
-	// grpc-go sends no response after runtime.Goexit, so the client waits until its deadline.
+	// grpc-go sends no response after runtime.Goexit, so the client waits until its
+	// deadline.
 	t.Run("logs runtime.Goexit in a handler", func(t *testing.T) {
 		inAllKinds(t, call.Config{}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {

@@ -11,13 +11,12 @@ import (
 	"github.com/plinthgo/plinth/grpcx/client"
 )
 
-// nothing is the rest of a call that costs nothing.
-func nothing(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+// noop is an invoker that does nothing.
+func noop(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
 	return nil
 }
 
-// bounded returns the context of a request as a server has it: with id, language and
-// deadline.
+// bounded returns the context of a server's request with ID, language and deadline.
 func bounded(tb testing.TB) context.Context {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Hour)
@@ -25,13 +24,10 @@ func bounded(tb testing.TB) context.Context {
 	return incoming(ctx, "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", "zh-CN,zh;q=0.9")
 }
 
-// TestACallAllocatesWhatMetadataCosts has a bound for each kind of context. Adding to the
-// outgoing metadata costs four: the copy of the pairs, the list of such copies, what
-// holds both, and the context around it. A timeout costs four more: its context, its
-// timer, what the timer calls and what cancels it. An id costs three: the id, its place
-// in a context, and that context. Metadata of the caller's own is copied by grpc before
-// anybody can look at it: five for a single pair.
-func TestACallAllocatesWhatMetadataCosts(t *testing.T) {
+// The limits are sums of these costs. Adding outgoing metadata: four (the copied pairs,
+// the list of copies, its container, the context). A timeout: four. A generated ID:
+// three. grpc also copies existing outgoing metadata: five for one pair.
+func TestInterceptors_Allocations(t *testing.T) {
 	unary, _ := client.Interceptors("orders")
 	within := bounded(t)
 	for _, tc := range []struct {
@@ -52,7 +48,7 @@ func TestACallAllocatesWhatMetadataCosts(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := testing.AllocsPerRun(200, func() {
-				if err := unary(tc.ctx, "/pkg.Service/Method", nil, nil, nil, nothing); err != nil {
+				if err := unary(tc.ctx, "/pkg.Service/Method", nil, nil, nil, noop); err != nil {
 					t.Error(err)
 				}
 			})
@@ -63,7 +59,7 @@ func TestACallAllocatesWhatMetadataCosts(t *testing.T) {
 	}
 }
 
-// BenchmarkUnary compares the interceptor with the call that it surrounds.
+// BenchmarkUnary compares the interceptor with a bare call.
 func BenchmarkUnary(b *testing.B) {
 	unary, _ := client.Interceptors("orders")
 	within := bounded(b)
@@ -79,22 +75,22 @@ func BenchmarkUnary(b *testing.B) {
 		})
 	}
 	through := func(ctx context.Context) error {
-		return unary(ctx, "/pkg.Service/Method", nil, nil, nil, nothing)
+		return unary(ctx, "/pkg.Service/Method", nil, nil, nil, noop)
 	}
 	run("bare", within, func(ctx context.Context) error {
-		return nothing(ctx, "/pkg.Service/Method", nil, nil, nil)
+		return noop(ctx, "/pkg.Service/Method", nil, nil, nil)
 	})
-	run("metadata alone", within, func(ctx context.Context) error {
+	run("metadata only", within, func(ctx context.Context) error {
 		ctx = metadata.AppendToOutgoingContext(ctx, "x_request_uuid", "id", "x_request_source",
 			"orders", "accept-language", "zh")
-		return nothing(ctx, "/pkg.Service/Method", nil, nil, nil)
+		return noop(ctx, "/pkg.Service/Method", nil, nil, nil)
 	})
 	run("within a request", within, through)
 	run("with metadata", own, through)
 	run("outside", b.Context(), through)
 }
 
-// BenchmarkStream is BenchmarkUnary for the opening of a stream.
+// BenchmarkStream measures the opening of a stream.
 func BenchmarkStream(b *testing.B) {
 	_, stream := client.Interceptors("orders")
 	within := bounded(b)
@@ -111,8 +107,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// BenchmarkCall is a whole call to a server on the loopback, with and without this
-// package.
+// BenchmarkCall measures a call to a loopback server with and without this package.
 func BenchmarkCall(b *testing.B) {
 	quiet(b)
 	address, _ := serve(b, &service{unary: func(context.Context, *request) (*response, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-func TestACallCarriesIDSourceAndLanguage(t *testing.T) {
+func TestDial_Metadata(t *testing.T) {
 	ctx := func(t *testing.T, pairs ...string) context.Context {
 		t.Helper()
 		return metadata.AppendToOutgoingContext(incoming(t.Context(), "id-1", "zh,en;q=0.5"),
@@ -27,38 +27,39 @@ func TestACallCarriesIDSourceAndLanguage(t *testing.T) {
 		name  string
 		ctx   context.Context
 		key   string
-		other string // a spelling that must not be there
+		other string // a spelling that must be absent
 		want  []string
 	}{
 		{name: "id", ctx: ctx(t), key: "x_request_uuid", want: []string{"id-1"}},
 		{name: "source", ctx: ctx(t), key: "x_request_source", want: []string{"orders"}},
 		{name: "language", ctx: ctx(t), key: "accept-language", want: []string{"zh,en;q=0.5"}},
 		{
-			name: "the caller's id", ctx: ctx(t, "x_request_uuid", "own"), key: "x_request_uuid",
+			name: "caller's id", ctx: ctx(t, "x_request_uuid", "own"), key: "x_request_uuid",
 			want: []string{"own"},
 		},
 		{
-			name: "the caller's id with dashes", ctx: ctx(t, "X-Request-UUID", "own"),
+			name: "caller's id with dashes", ctx: ctx(t, "X-Request-UUID", "own"),
 			key: "x-request-uuid", other: "x_request_uuid", want: []string{"own"},
 		},
 		{
-			name: "the caller's source", ctx: ctx(t, "x_request_source", "own"),
+			name: "caller's source", ctx: ctx(t, "x_request_source", "own"),
 			key: "x_request_source", want: []string{"own"},
 		},
 		{
-			name: "the caller's source with dashes", ctx: ctx(t, "x-request-source", "own"),
+			name: "caller's source with dashes", ctx: ctx(t, "x-request-source", "own"),
 			key: "x-request-source", other: "x_request_source", want: []string{"own"},
 		},
 		{
-			name: "the caller's language",
+			name: "caller's language",
 			ctx:  ctx(t, "accept-language", "fr"), key: "accept-language", want: []string{"fr"},
 		},
 		{
-			name: "the caller's other values", ctx: ctx(t, "other", "a", "other", "b"), key: "other",
+			name: "caller's other values", ctx: ctx(t, "other", "a", "other", "b"), key: "other",
 			want: []string{"a", "b"},
 		},
 		{
-			name: "id beside the caller's values", ctx: ctx(t, "other", "a"), key: "x_request_uuid",
+			name: "id with other values of the caller",
+			ctx:  ctx(t, "other", "a"), key: "x_request_uuid",
 			want: []string{"id-1"},
 		},
 		{name: "id as a value of the context", ctx: context.WithValue(t.Context(), xctx.RequestKey,
@@ -95,7 +96,7 @@ func TestACallCarriesIDSourceAndLanguage(t *testing.T) {
 	}
 }
 
-func TestTheSourceIsTheApplicationsNameOrNone(t *testing.T) {
+func TestWithSource(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		app     string
@@ -108,10 +109,10 @@ func TestTheSourceIsTheApplicationsNameOrNone(t *testing.T) {
 			options: []client.Option{client.WithSource("orders")}, want: "orders",
 		},
 		{
-			name: "switched off", app: "shop",
+			name: "disabled", app: "shop",
 			options: []client.Option{client.WithSource("")}, want: "",
 		},
-		{name: "nameless", want: ""},
+		{name: "no name", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("APP_NAME", tc.app)
@@ -130,7 +131,7 @@ func TestTheSourceIsTheApplicationsNameOrNone(t *testing.T) {
 	}
 }
 
-func TestACallOutsideARequestGetsAnIDThatItsErrorNames(t *testing.T) {
+func TestDial_GeneratedID(t *testing.T) {
 	quiet(t)
 	var inner string
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
@@ -144,72 +145,73 @@ func TestACallOutsideARequestGetsAnIDThatItsErrorNames(t *testing.T) {
 			return next(ctx, method, req, reply, cc, opts...)
 		})))
 	for name, ctx := range map[string]context.Context{
-		"none":                    t.Context(),
-		"one that servers refuse": incoming(t.Context(), "a b", ""),
+		"no ID":      t.Context(),
+		"invalid ID": incoming(t.Context(), "a b", ""),
 	} {
 		var trailer metadata.MD
 		_, err := testClient.Unary(ctx, &request{}, grpc.Trailer(&trailer))
 		id := trailer.Get("x_request_uuid")
 		if err == nil || len(id) != 1 || len(id[0]) != 36 || !strings.Contains(err.Error(),
-			testproto.TestService_Unary_FullMethodName+" as request "+id[0]) {
-			t.Errorf("%s: id = %q, error %v: want it named", name, id, err)
+			testproto.TestService_Unary_FullMethodName+" (request "+id[0]+")") {
+			t.Errorf("%s: id = %q, error %v, want the ID in the error", name, id, err)
 		}
-		if name == "none" && inner != id[0] {
-			t.Errorf("an inner interceptor sees %q, want %q", inner, id[0])
+		if name == "no ID" && inner != id[0] {
+			t.Errorf("id in an inner interceptor = %q, want %q", inner, id[0])
 		}
 	}
 	if _, err := testClient.Unary(incoming(t.Context(), "id-1", ""),
-		&request{}); strings.Contains(err.Error(), "as request") {
-		t.Errorf("error = %v, which repeats what the caller's log has anyway", err)
+		&request{}); strings.Contains(err.Error(), "(request") {
+		t.Errorf("error = %v, want no request ID", err)
 	}
 }
 
-func TestAUnaryCallWithoutADeadlineGetsOne(t *testing.T) {
-	testClient, calls := inspect(t)
-	_, err := testClient.Unary(t.Context(), &request{})
-	must(t, err)
-	if !(<-calls).bounded {
-		t.Error("a unary call has no deadline")
-	}
-	stream, err := testClient.BidiStream(t.Context())
-	must(t, err)
-	_, _ = stream.Recv()
-	if (<-calls).bounded {
-		t.Error("a stream has a deadline that nobody asked for")
-	}
-	testClient, calls = inspect(t, client.WithTimeout(0))
-	_, err = testClient.Unary(t.Context(), &request{})
-	must(t, err)
-	if (<-calls).bounded {
-		t.Error("WithTimeout(0) gives a deadline")
-	}
-}
-
-func TestTheTimeoutIsForContextsWithoutADeadlineOnly(t *testing.T) {
-	address, _ := serve(t, &service{unary: func(ctx context.Context, r *request) (*response,
-		error,
-	) {
-		if r.GetText() == "wait" {
-			<-ctx.Done()
+func TestWithTimeout(t *testing.T) {
+	t.Run("applies to unary calls without a deadline", func(t *testing.T) {
+		testClient, calls := inspect(t)
+		_, err := testClient.Unary(t.Context(), &request{})
+		must(t, err)
+		if !(<-calls).bounded {
+			t.Error("a unary call has no deadline")
 		}
-		return &response{}, ctx.Err()
-	}}, loopback)
-	testClient := dial(t, address, client.WithTimeout(20*time.Millisecond))
-	if _, err := testClient.Unary(t.Context(), &request{Text: "wait"}); !errors.Is(err,
-		context.DeadlineExceeded) {
-		t.Errorf("error = %v, want DeadlineExceeded", err)
-	}
-	testClient = dial(t, address, client.WithTimeout(time.Nanosecond))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if _, err := testClient.Unary(ctx, &request{}); err != nil {
-		t.Errorf("error = %v, want the context's own deadline to hold", err)
-	}
+		stream, err := testClient.BidiStream(t.Context())
+		must(t, err)
+		_, _ = stream.Recv()
+		if (<-calls).bounded {
+			t.Error("a stream has a deadline")
+		}
+		testClient, calls = inspect(t, client.WithTimeout(0))
+		_, err = testClient.Unary(t.Context(), &request{})
+		must(t, err)
+		if (<-calls).bounded {
+			t.Error("a call has a deadline with WithTimeout(0)")
+		}
+	})
+
+	t.Run("does not override a deadline", func(t *testing.T) {
+		address, _ := serve(t, &service{unary: func(ctx context.Context, r *request) (*response,
+			error,
+		) {
+			if r.GetText() == "wait" {
+				<-ctx.Done()
+			}
+			return &response{}, ctx.Err()
+		}}, loopback)
+		testClient := dial(t, address, client.WithTimeout(20*time.Millisecond))
+		if _, err := testClient.Unary(t.Context(), &request{Text: "wait"}); !errors.Is(err,
+			context.DeadlineExceeded) {
+			t.Errorf("error = %v, want DeadlineExceeded", err)
+		}
+		testClient = dial(t, address, client.WithTimeout(time.Nanosecond))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := testClient.Unary(ctx, &request{}); err != nil {
+			t.Errorf("error = %v, want the deadline of the context to apply", err)
+		}
+	})
 }
 
-// TestAChainOfServicesSharesIDLanguageDeadlineAndCancel has a service first, which calls
-// middle, which calls last.
-func TestAChainOfServicesSharesIDLanguageDeadlineAndCancel(t *testing.T) {
+// The call passes two intermediate services.
+func TestDial_ChainOfServices(t *testing.T) {
 	quiet(t)
 	type arrival struct {
 		id, source, language string
@@ -255,16 +257,16 @@ func TestAChainOfServicesSharesIDLanguageDeadlineAndCancel(t *testing.T) {
 	for _, source := range []string{"edge", "first", "middle"} {
 		got := <-arrivals
 		if got.id != "id-1" || got.source != source || got.language != "zh" {
-			t.Errorf("a service sees %+v, want id-1, zh and %s", got, source)
+			t.Errorf("received %+v, want id-1, zh and %s", got, source)
 		}
-		// it travels as the time that is left
+		// sent as the remaining time
 		if off := got.deadline.Sub(want).Abs(); off > 5*time.Second {
 			t.Errorf("the deadline is off by %v at the call from %s", off, source)
 		}
 	}
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("the last service ended with %v, want Canceled", err)
+		t.Errorf("error of the last service = %v, want Canceled", err)
 	}
 	if err := <-failed; !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want Canceled", err)

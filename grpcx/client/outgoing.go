@@ -15,51 +15,50 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/meta"
 )
 
-// maxLanguages bounds the Accept-Language that goes along, in bytes. A user's browser may
-// send any length, and the next service reads no more.
+// maxLanguages limits the Accept-Language that is forwarded, in bytes. Browsers may send
+// any length, and servers read at most this many bytes.
 const maxLanguages = 256
 
-// courier gives to calls what goes along with them, and to their errors a code.
-type courier struct {
+// outgoing adds metadata and a timeout to calls, and converts their errors.
+type outgoing struct {
 	source  string
 	timeout time.Duration
 }
 
-// unary is the interceptor of unary calls.
-func (c *courier) unary(
+// unary implements grpc.UnaryClientInterceptor.
+func (c *outgoing) unary(
 	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
 	next grpc.UnaryInvoker, options ...grpc.CallOption,
 ) error {
-	ctx, id := c.load(ctx)
+	ctx, id := c.addMetadata(ctx)
 	if _, bounded := ctx.Deadline(); !bounded && c.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	return failure(method, id, next(ctx, method, request, reply, conn, options...))
+	return wrapError(method, id, next(ctx, method, request, reply, conn, options...))
 }
 
-// stream is the interceptor of streams.
-func (c *courier) stream(
+// stream implements grpc.StreamClientInterceptor.
+func (c *outgoing) stream(
 	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string,
 	next grpc.Streamer, options ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
-	ctx, id := c.load(ctx)
+	ctx, id := c.addMetadata(ctx)
 	s, err := next(ctx, desc, conn, method, options...)
-	if err = failure(method, id, err); err != nil {
+	if err = wrapError(method, id, err); err != nil {
 		return nil, err
 	}
 	return &stream{ClientStream: s, method: method, id: id}, nil
 }
 
-// load adds to the outgoing metadata what the caller has not put there himself. The id is
-// that which the call was given here, or "" where its context had one.
+// addMetadata adds the request ID, the source and the language to the outgoing metadata,
+// unless the caller set them. The returned id is not "" if it was generated here.
 //
-// A call outside a request, as a job makes it, gets an id of its own: all its attempts
-// have the same one, its error names it, and so do the lines that inner interceptors
-// write; one from the server would be another for each attempt, and lost where no server
-// answers.
-func (c *courier) load(ctx context.Context) (_ context.Context, id string) {
+// A call outside a request, such as in a job, needs an ID from the client: all attempts
+// then share it, and the error and inner interceptors can report it, even if no server
+// responds.
+func (c *outgoing) addMetadata(ctx context.Context) (_ context.Context, id string) {
 	own, _ := metadata.FromOutgoingContext(ctx)
 	var room [6]string
 	pairs := room[:0]
@@ -71,7 +70,7 @@ func (c *courier) load(ctx context.Context) (_ context.Context, id string) {
 	}
 	if !meta.Has(own, keyID) {
 		known := xctxutil.GetRequestKey(ctx)
-		if !xctx.ValidID(known) { // servers take no other
+		if !xctx.ValidID(known) { // servers reject other IDs
 			id = newID()
 			known = id
 			ctx = context.WithValue(ctx, xctx.RequestKey, id)
@@ -84,7 +83,7 @@ func (c *courier) load(ctx context.Context) (_ context.Context, id string) {
 	return ctx, id
 }
 
-// The keys that a caller may have put into the outgoing metadata himself.
+// The keys that the caller may set in the outgoing metadata.
 var (
 	keyLanguage = meta.NewKey(constant.MetadataAcceptLanguage)
 	keySource   = meta.NewKey(constant.MetadataRequestSource)
@@ -99,8 +98,8 @@ func newID() string {
 	return r.ID()
 }
 
-// languages returns the Accept-Language of the user for whom the call is made, as far as
-// gRPC can send it: whole ranges within maxLanguages bytes, or "".
+// languages returns the Accept-Language of the request in ctx, or "". It contains whole
+// language ranges of at most maxLanguages bytes in printable ASCII.
 func languages(ctx context.Context) string {
 	r := xctx.RequestFrom(ctx)
 	if r == nil {
@@ -116,7 +115,7 @@ func languages(ctx context.Context) string {
 	return text
 }
 
-// stream is a grpc.ClientStream whose errors have a code. io.EOF stays io.EOF.
+// stream is a grpc.ClientStream with converted errors. io.EOF is returned unchanged.
 type stream struct {
 	grpc.ClientStream
 	method, id string
@@ -138,8 +137,8 @@ func (s *stream) SendMsg(message any) error { return s.failure(s.ClientStream.Se
 func (s *stream) RecvMsg(message any) error { return s.failure(s.ClientStream.RecvMsg(message)) }
 
 func (s *stream) failure(err error) error {
-	if err == io.EOF { // grpc's sign for the end is this very value
+	if err == io.EOF { // callers compare with io.EOF by ==
 		return err
 	}
-	return failure(s.method, s.id, err)
+	return wrapError(s.method, s.id, err)
 }
