@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
-// verify stands for the application's credential check.
+// verify represents the application's credential check.
 func verify(_ context.Context, id xsnowflake.SnowflakeID, secret string) *xerror.Error {
 	if id != 1024 || secret != "cs_7" {
 		return xerror.New(xerror.Unauthorized, "")

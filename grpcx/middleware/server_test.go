@@ -80,18 +80,18 @@ func TestMiddleware_Server(t *testing.T) {
 			return response.GetText(), err
 		}
 		if got, err := call(); got != "hello" || err != nil {
-			t.Errorf("without middleware =  %q, %v", got, err)
+			t.Errorf("without middleware = %q, %v", got, err)
 		}
 		r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace))
 		if got, err := call(); got != "hello" || err != nil {
-			t.Errorf("with middleware =  %q, %v", got, err)
+			t.Errorf("with middleware = %q, %v", got, err)
 		}
 		r.UseUnary(&pb.TestService_ServiceDesc,
 			func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
 				return nil, status.Error(codes.PermissionDenied, "no")
 			})
 		if got, err := call(); got != "" || status.Code(err) != codes.PermissionDenied {
-			t.Errorf("with a rejecting middleware =  %q, %v", got, err)
+			t.Errorf("with a rejecting middleware = %q, %v", got, err)
 		}
 		twice := []string{"A-in", "B-in", "B-out", "A-out"}
 		if diff := cmp.Diff(append(twice, twice...), trace); diff != "" {

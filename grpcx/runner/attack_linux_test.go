@@ -31,15 +31,15 @@ func (p *process) memory(name string) int {
 	return n >> 10
 }
 
-// latencies makes calls until ctx ends and returns how long each took.
+// latencies makes calls until ctx is canceled and returns their durations.
 func latencies(ctx context.Context, client pb.TestServiceClient) (took []time.Duration, err error) {
 	for tick := time.NewTicker(20 * time.Millisecond); ; {
-		began := time.Now()
+		started := time.Now()
 		if _, err := client.Unary(context.WithoutCancel(ctx),
 			&pb.TestRequest{Text: "work"}); err != nil {
 			return took, err
 		}
-		took = append(took, time.Since(began))
+		took = append(took, time.Since(started))
 		select {
 		case <-ctx.Done():
 			tick.Stop()
@@ -50,7 +50,7 @@ func latencies(ctx context.Context, client pb.TestServiceClient) (took []time.Du
 	}
 }
 
-// during returns a context that ends after d.
+// during returns a context with timeout d.
 func during(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -58,12 +58,12 @@ func during(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// settled waits until the program uses less than most megabytes, and returns what it
-// uses.
+// settled waits until the program uses less than most megabytes and returns its memory
+// use.
 func (p *process) settled(client pb.TestServiceClient, most int) int {
 	p.t.Helper()
 	used := p.memory("VmRSS")
-	for end := time.Now().Add(patience); used >= most &&
+	for end := time.Now().Add(testTimeout); used >= most &&
 		time.Now().Before(end); used = p.memory("VmRSS") {
 		if _, err := client.Unary(p.t.Context(), &pb.TestRequest{Text: "settle"}); err != nil {
 			p.t.Fatal(err)
@@ -74,29 +74,29 @@ func (p *process) settled(client pb.TestServiceClient, most int) int {
 
 const (
 	mostMemory  = 256                   // MB during an attack
-	mostLatency = 50 * time.Millisecond // for the median of another caller
+	mostLatency = 50 * time.Millisecond // median of another client
 	mostAfter   = 64                    // MB after an attack
 )
 
-// attackCase is what is attacked, and by how many connections.
+// attackCase is a target and the number of attacking connections.
 type attackCase struct {
 	name        string
 	method      string
 	connections int
 }
 
-// run attacks a server, checks its memory, and returns the median of another caller's
-// calls and what it may be.
+// run attacks a server, checks its memory, and returns the median latency of another
+// client and its limit.
 func (a attackCase) run(t *testing.T) (median, most time.Duration) {
 	t.Helper()
-	p := play(t, "serve", "GRPC_REFLECTION"+"=true").ready()
+	p := startProgram(t, "serve", "GRPC_REFLECTION"+"=true").ready()
 	client := p.client()
 	usual, err := latencies(during(t, 500*time.Millisecond), client)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := p.memory("VmRSS")
-	attackers := play(t, "attack",
+	attackers := startProgram(t, "attack",
 		victimKey.String()+"="+p.address, methodKey.String()+"="+a.method,
 		connectionsKey.String()+"="+strconv.Itoa(a.connections))
 	attackers.line("attacking")
@@ -106,7 +106,7 @@ func (a attackCase) run(t *testing.T) (median, most time.Duration) {
 	}
 	peak, normal := p.memory("VmHWM"), usual[len(usual)/2]
 	median = took[len(took)/2]
-	attackers.goOn()
+	attackers.release()
 	attackers.exits(0)
 	after := p.settled(client, mostAfter)
 	t.Logf("memory %d MB before, %d MB peak, %d MB after; median call %s before; %d calls during the attack: median %s, 99%% %s, worst %s",
@@ -122,10 +122,9 @@ func (a attackCase) run(t *testing.T) (median, most time.Duration) {
 	return median, max(mostLatency, 10*normal)
 }
 
-// The attackers and the machine's other tests share the processors with the server, so
-// one of three attacks must leave another caller its time; each must leave the server its
-// memory.
-func TestUnfinishedMessagesBoundMemoryAndLatency(t *testing.T) {
+// The attackers, the server and other tests share the CPUs. One of three attacks must
+// keep the latency limit; each must keep the memory limit.
+func TestWithMaxInflightBytes_Attack(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector multiplies the memory of a process")
 	}
@@ -151,7 +150,7 @@ func TestUnfinishedMessagesBoundMemoryAndLatency(t *testing.T) {
 				}
 			}
 			if median >= most {
-				t.Errorf("another caller's median call took %s in the last of three attacks, want less than %s", median, most)
+				t.Errorf("median call of another client took %s in the last of three attacks, want less than %s", median, most)
 			}
 		})
 	}

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	attackMessage = 4 << 20 // the size that each call announces
-	attackMissing = 1 << 10 // the end of it, which never arrives
+	attackMessage = 4 << 20 // announced size of each message
+	attackMissing = 1 << 10 // bytes at the end that never arrive
 	attackFrame   = 16 << 10
 )
 
-// attacker is one HTTP/2 connection whose calls never complete their message. It obeys
-// flow control and the limit of concurrent streams, so that the server has no reason to
-// close the connection.
+// attacker is an HTTP/2 connection whose calls never complete their messages. It obeys
+// flow control and the limit of concurrent streams, so the server has no reason to close
+// the connection.
 type attacker struct {
 	conn   net.Conn
 	framer *http2.Framer
@@ -26,20 +26,20 @@ type attacker struct {
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	left    map[uint32]int // bytes that each open stream still sends
-	window  map[uint32]int // of each open stream; that of 0 is the connection's
+	left    map[uint32]int // bytes left to send per open stream
+	window  map[uint32]int // per open stream; 0 is the connection's
 	initial int            // window of a new stream
-	streams int            // that may be open
+	streams int            // limit of open streams
 	next    uint32
-	calls   int // that remain to be opened
+	calls   int // calls left to open
 	closed  bool
 }
 
 // testMethod returns the path of a method of the test service.
 func testMethod(name string) string { return "/" + serviceName + "/" + name }
 
-// attack opens a connection that makes a number of calls of a method until ctx ends, and
-// returns what waits for its end.
+// attack opens a connection and makes calls of a method until ctx is canceled. wait
+// waits for its end.
 func attack(ctx context.Context, address, method string, calls int) (wait func(), err error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -48,7 +48,7 @@ func attack(ctx context.Context, address, method string, calls int) (wait func()
 	return attackOver(ctx, conn, method, calls)
 }
 
-// attackOver is attack over a connection that is open.
+// attackOver is attack over an open connection.
 func attackOver(
 	ctx context.Context, conn net.Conn, method string, calls int,
 ) (wait func(), err error) {
@@ -75,7 +75,7 @@ func attackOver(
 	return done.Wait, nil
 }
 
-// read follows what the server allows, and closes settled with its settings.
+// read handles frames of the server and closes settled after its settings.
 func (a *attacker) read(settled chan struct{}) {
 	defer func() {
 		a.mu.Lock()
@@ -130,7 +130,7 @@ func (a *attacker) end(id uint32) {
 	delete(a.window, id)
 }
 
-// write opens calls and sends what the windows allow, all calls in turn.
+// write opens calls and sends what the windows allow, for all calls in turn.
 func (a *attacker) write() {
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
@@ -179,7 +179,7 @@ func (a *attacker) write() {
 	}
 }
 
-// ready returns a call that may send, and how much.
+// ready returns a call that may send, and the number of bytes.
 func (a *attacker) ready() (id uint32, n int) {
 	for id, left := range a.left {
 		if n = min(left, a.window[id], a.window[0], attackFrame); n > 0 {

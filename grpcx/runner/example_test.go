@@ -21,16 +21,16 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// newService stands for the application's own service.
+// newService represents the application's service.
 func newService(context.Context) pb.TestServiceServer { return &calltest.Service{} }
 
-// main is a whole program; the examples below end by themselves.
+// main is a complete program. The examples below stop by themselves.
 func main() {
 	reg := xreg.Register(context.Background(), nil, xoption.WithHealth())
 	xmain.Runner(reg, nil, nil, runner.New(runner.WithRegisterService(register)))
 }
 
-// register adds the application's services.
+// register registers the application's services.
 func register(ctx context.Context, registrar grpc.ServiceRegistrar) {
 	pb.RegisterTestServiceServer(registrar, newService(ctx))
 }
@@ -61,12 +61,12 @@ func ExampleNew() {
 			fmt.Println(err)
 			return
 		}
-		defer conn.Close() //nolint:errcheck // the program ends
+		defer conn.Close() //nolint:errcheck // the program exits
 		health, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
 		fmt.Println(health.GetStatus(), err)
 		answer, err := pb.NewTestServiceClient(conn).Unary(ctx, &pb.TestRequest{Text: "hello"})
 		fmt.Println(answer.GetText(), answer.GetBaseResponse().GetOutput(), err)
-		stop() // as SIGTERM would
+		stop() // like SIGTERM
 	}
 	fmt.Println(xmain.RunContext(ctx, reg, nil, nil, client, runner.New(
 		runner.WithListener(listener),
@@ -80,7 +80,7 @@ func ExampleNew() {
 
 func ExampleWithUnaryInterceptors() {
 	ctx, stop := context.WithCancel(context.Background())
-	stop() // a program ends it when it has been told to stop
+	stop() // a program cancels it on shutdown
 	fmt.Println(runner.Serve(ctx, runner.WithRegisterService(register),
 		runner.WithUnaryInterceptors(
 			unary.InitContext(ctx), unary.Recover(), unary.Middleware(), unary.ResponseBuilder())))
@@ -89,7 +89,7 @@ func ExampleWithUnaryInterceptors() {
 
 func ExampleServe() {
 	ctx, stop := context.WithCancel(context.Background())
-	stop() // a program ends it when it has been told to stop
+	stop() // a program cancels it on shutdown
 	fmt.Println(runner.Serve(ctx, runner.WithRegisterService(register)))
 	// Output: <nil>
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
-// limit is an option that changes the limits of the environment.
+// limit returns an option that changes the limits of the environment.
 func limit(change func(*limitVariables)) Option {
 	return func(c *config) {
 		env := c.limits
@@ -18,26 +18,25 @@ func limit(change func(*limitVariables)) Option {
 	}
 }
 
-// WithMaxConnections is GRPC_MAX_CONNECTIONS.
+// WithMaxConnections sets GRPC_MAX_CONNECTIONS.
 func WithMaxConnections(n int) Option {
 	return limit(func(v *limitVariables) { v.MaxConnections = n })
 }
 
-// WithMaxStreams is GRPC_MAX_STREAMS.
+// WithMaxStreams sets GRPC_MAX_STREAMS.
 func WithMaxStreams(n int) Option { return limit(func(v *limitVariables) { v.MaxStreams = n }) }
 
-// WithMaxInflightBytes is GRPC_MAX_INFLIGHT_BYTES.
+// WithMaxInflightBytes sets GRPC_MAX_INFLIGHT_BYTES.
 func WithMaxInflightBytes(n int64) Option {
 	return limit(func(v *limitVariables) { v.MaxInflightBytes = n })
 }
 
-// WithFirstMessageTimeout is GRPC_FIRST_MESSAGE_TIMEOUT.
+// WithFirstMessageTimeout sets GRPC_FIRST_MESSAGE_TIMEOUT.
 func WithFirstMessageTimeout(d time.Duration) Option {
 	return limit(func(v *limitVariables) { v.FirstMessageTimeout = d })
 }
 
-// WithMiddleware takes the middlewares of services from a registry of its own instead of
-// middleware.Default.
+// WithMiddleware replaces middleware.Default.
 func WithMiddleware(registry *middleware.Registry) Option {
 	return func(c *config) { c.registry = registry }
 }

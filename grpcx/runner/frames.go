@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// What a client sends (RFC 9113, sections 3.4, 4.1 and 6).
+// HTTP/2 constants of what a client sends (RFC 9113, sections 3.4, 4.1 and 6).
 const (
 	clientPreface    = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	frameHeaderBytes = 9
@@ -20,36 +20,35 @@ const (
 	flagPadded     = 0x8
 )
 
-// frames follows the HTTP/2 frames that a client sends over a connection (RFC 9113), and
-// counts the bytes of each stream's unfinished message. It leaves errors in them to
-// grpc-go.
+// frames parses the HTTP/2 frames that a client sends (RFC 9113) and counts the bytes of
+// each stream's incomplete message. grpc-go handles protocol errors.
 type frames struct {
-	source *source
-	blind  bool // the connection does not start as HTTP/2 does
+	source   *source
+	notHTTP2 bool // the connection does not start with the HTTP/2 preface
 
-	opening int // bytes of the client preface that have passed
-	head    [frameHeaderBytes]byte
-	filled  int // bytes of head
-	left    int // bytes of the frame after head
-	body    int // those of them that belong to messages, -1 before the length of the padding
-	cost    int64
+	prefaceBytes int // bytes of the client preface passed so far
+	head         [frameHeaderBytes]byte
+	filled       int // valid bytes of head
+	left         int // remaining bytes of the frame's payload
+	body         int // message bytes among them; -1 until the length of the padding is read
+	cost         int64
 
 	header header // being read
 
-	// What was read from the connection and has not passed.
+	// Bytes read from the connection but not passed to grpc-go.
 	held []byte
 	at   int
-	err  error // of the read
+	err  error // of the last read
 }
 
-// header is that of a stream.
+// header is the header of a stream.
 type header struct {
 	id   uint32
-	last bool // the client sends nothing after it
+	last bool // END_STREAM: no data follows
 }
 
-// read reads from conn. It stops after each header, so that grpc-go handles the header
-// before it reads more.
+// read reads from conn. It stops after each header, so grpc-go handles the header before
+// it reads further.
 func (f *frames) read(conn net.Conn, b []byte) (n int, err error) {
 	if f.at == len(f.held) {
 		n, err = conn.Read(b)
@@ -68,22 +67,22 @@ func (f *frames) read(conn net.Conn, b []byte) (n int, err error) {
 	return n, err
 }
 
-// pass returns how many bytes of b grpc-go may read now, and counts them.
+// pass parses b and returns the number of bytes that grpc-go may read now.
 func (f *frames) pass(b []byte) (n int) {
-	if f.blind {
+	if f.notHTTP2 {
 		return len(b)
 	}
 	f.source.mu.Lock()
 	defer f.source.mu.Unlock()
 	defer f.source.charge()
 	for n < len(b) {
-		if f.opening < len(clientPreface) {
-			if b[n] != clientPreface[f.opening] {
-				f.blind = true
+		if f.prefaceBytes < len(clientPreface) {
+			if b[n] != clientPreface[f.prefaceBytes] {
+				f.notHTTP2 = true
 				return len(b)
 			}
 			n++
-			f.opening++
+			f.prefaceBytes++
 			continue
 		}
 		var (
@@ -91,9 +90,9 @@ func (f *frames) pass(b []byte) (n int) {
 			stop bool
 		)
 		if f.filled < frameHeaderBytes {
-			used, stop = f.heading(b[n:])
+			used, stop = f.readHeader(b[n:])
 		} else {
-			used, stop = f.payload(b[n:])
+			used, stop = f.readPayload(b[n:])
 		}
 		n += used
 		if stop {
@@ -109,8 +108,8 @@ func (f *frames) has(flag byte) bool { return f.head[4]&flag != 0 }
 
 func (f *frames) stream() uint32 { return binary.BigEndian.Uint32(f.head[5:]) & (1<<31 - 1) }
 
-// heading reads the header of a frame.
-func (f *frames) heading(b []byte) (used int, stop bool) {
+// readHeader reads a frame header.
+func (f *frames) readHeader(b []byte) (used int, stop bool) {
 	used = copy(f.head[f.filled:], b)
 	f.filled += used
 	if f.filled < frameHeaderBytes {
@@ -121,20 +120,20 @@ func (f *frames) heading(b []byte) (used int, stop bool) {
 	if f.has(flagPadded) {
 		f.body = -1
 	}
-	return used, f.left == 0 && f.complete()
+	return used, f.left == 0 && f.endFrame()
 }
 
-// payload reads the rest of a frame.
-func (f *frames) payload(b []byte) (used int, stop bool) {
+// readPayload reads a frame payload.
+func (f *frames) readPayload(b []byte) (used int, stop bool) {
 	used = min(len(b), f.left)
 	if f.kind() == frameData {
 		f.data(b[:used])
 	}
 	f.left -= used
-	return used, f.left == 0 && f.complete()
+	return used, f.left == 0 && f.endFrame()
 }
 
-// data counts the bytes of a DATA frame, without its padding.
+// data counts the bytes of a DATA frame without its padding.
 func (f *frames) data(b []byte) {
 	if f.body < 0 {
 		f.body = max(0, f.left-1-int(b[0]))
@@ -149,32 +148,33 @@ func (f *frames) data(b []byte) {
 	f.cost = 0
 }
 
-// complete handles the end of a frame, and returns whether grpc-go handles a header now.
-func (f *frames) complete() (stop bool) {
+// endFrame handles the end of a frame and reports whether grpc-go must handle a header
+// now.
+func (f *frames) endFrame() (stop bool) {
 	f.filled = 0
 	switch f.kind() {
 	case frameData:
 		if f.has(flagEndStream) {
-			f.source.forget(f.stream())
+			f.source.remove(f.stream())
 		}
 	case frameRSTStream:
-		f.source.forget(f.stream())
+		f.source.remove(f.stream())
 	case frameHeaders:
 		f.header = header{id: f.stream(), last: f.has(flagEndStream)}
-		return f.headed()
+		return f.endHeaders()
 	case frameContinuation:
-		return f.headed()
+		return f.endHeaders()
 	}
 	return false
 }
 
-// headed handles a frame of a header.
-func (f *frames) headed() (stop bool) {
+// endHeaders handles the end of a HEADERS or CONTINUATION frame.
+func (f *frames) endHeaders() (stop bool) {
 	if !f.has(flagEndHeaders) {
 		return false
 	}
 	if f.header.last {
-		f.source.forget(f.header.id) // of a header after messages
+		f.source.remove(f.header.id) // trailers
 	}
 	f.source.header = f.header
 	return true

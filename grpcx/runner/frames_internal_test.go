@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// chunks is a connection that returns what it has in chunks of a size.
+// chunks is a connection that returns data in chunks.
 type chunks struct {
 	net.Conn
 	data []byte
@@ -26,7 +26,7 @@ func (c *chunks) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// written returns what a client sends.
+// written returns the bytes that a client sends.
 func written(tb testing.TB, write func(f *http2.Framer) error) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -37,12 +37,11 @@ func written(tb testing.TB, write func(f *http2.Framer) error) []byte {
 	return b.Bytes()
 }
 
-// consume reads all of data in chunks, makes a call after each header, and returns the
-// connection.
+// consume reads data in chunks, adds a call after each header, and returns the source.
 func consume(tb testing.TB, data []byte, chunk, buffer int) *source {
 	tb.Helper()
-	s := newSource(&intake{})
-	s.followed.Store(true)
+	s := newSource(&limiter{})
+	s.parsed.Store(true)
 	f, conn, b := frames{source: s}, &chunks{data: data, size: chunk}, make([]byte, buffer)
 	var got []byte
 	for seen := (header{}); ; {
@@ -58,7 +57,7 @@ func consume(tb testing.TB, data []byte, chunk, buffer int) *source {
 		}
 	}
 	if !bytes.Equal(got, data) {
-		tb.Fatalf("%d bytes were passed, want the %d that were sent", len(got), len(data))
+		tb.Fatalf("%d bytes passed, want %d", len(got), len(data))
 	}
 	return s
 }
@@ -74,7 +73,7 @@ func TestFrames_read(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		write func(f *http2.Framer) error
-		want  map[uint32]int64 // what the messages of the streams cost besides callCost
+		want  map[uint32]int64 // message cost per stream without callCost
 	}{
 		{
 			name: "no message", write: func(f *http2.Framer) error { return headers(f, 1, false) },

@@ -13,13 +13,12 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-// severity is the variable of grpc-go that says what it logs by itself; who sets it wants
-// grpc-go's own lines.
+// severity is the grpc-go variable that enables its own logger. If it is set, grpc-go's
+// logger stays in place.
 const severity xenv.EnvKey = "GRPC_GO_LOG_SEVERITY_LEVEL"
 
-// grpc-go has errors that no interceptor sees, such as of a response that cannot be
-// encoded. It writes them to a logger of the process, which may be replaced only before
-// it is used: when the program starts.
+// grpc-go logs errors that no interceptor receives, such as a response that cannot be
+// encoded, to a global logger. SetLoggerV2 must be called before grpc-go is used.
 var _ = bridged()
 
 func bridged() bool {
@@ -29,10 +28,10 @@ func bridged() bool {
 	return true
 }
 
-// errorLines takes grpc-go's lines from ERROR on.
+// errorLines logs the error lines of grpc-go.
 type errorLines struct{}
 
-// Write implements io.Writer. A line begins with date, time and severity.
+// Write implements io.Writer. A line starts with date, time and severity.
 func (errorLines) Write(line []byte) (int, error) {
 	text := line
 	for _, mark := range []string{"ERROR: ", "FATAL: "} {

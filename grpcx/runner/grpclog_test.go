@@ -9,15 +9,15 @@ import (
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-func TestWhatGrpcGoFindsAfterTheInterceptorsIsInTheLog(t *testing.T) {
-	log := calltest.Record(t) // of the process, not of the application
+func TestServe_GRPCLog(t *testing.T) {
+	log := calltest.Record(t) // the global log
 	a := prepare(t, fixture{})
 	a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-		return &pb.TestResponse{Text: "\xff"}, nil // no UTF-8, so it cannot be encoded
+		return &pb.TestResponse{Text: "\xff"}, nil // invalid UTF-8 cannot be encoded
 	}
 	a.start()
 	if _, err := a.client().Unary(t.Context(), &pb.TestRequest{}); err == nil {
-		t.Fatal("the response was sent")
+		t.Fatal("the call succeeded, want an encoding error")
 	}
 	line := log.Await("grpc-go")
 	if text, _ := line["error"].(string); line["level"] != "error" ||

@@ -13,36 +13,36 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// refreshEvery is how often the nodes are asked while somebody watches their health.
+// refreshEvery is the interval of readiness checks while clients watch the health.
 const refreshEvery = 5 * time.Second
 
-// health is the health service of grpc.health.v1. It says of the server, and of each of
-// its services, what the readiness of the application says.
+// health implements grpc.health.v1. The server and each of its services have the status
+// of the application's readiness.
 type health struct {
 	*grpchealth.Server
-	life     *xhook.Lifecycle
-	stopping context.Context // ends the watches, which would hold up the graceful stop
-	services []string
+	lifecycle *xhook.Lifecycle
+	stopping  context.Context // stops watches, which would delay the graceful shutdown
+	services  []string
 
 	watchers atomic.Int64
 }
 
-// newHealth adds the health service to the server, unless the application has registered
-// one of its own. Its watches end with stopping.
+// newHealth registers the health service, unless the application has registered its own.
+// Watches end when the context stopping is canceled.
 func newHealth(ctx, stopping context.Context, server *grpc.Server) *health {
 	h := &health{
-		Server: grpchealth.NewServer(), life: xhook.From(ctx), stopping: stopping,
+		Server: grpchealth.NewServer(), lifecycle: xhook.From(ctx), stopping: stopping,
 		services: []string{""},
 	}
 	for service := range server.GetServiceInfo() {
 		h.services = append(h.services, service)
 	}
-	healthpb.RegisterHealthServer(missing{server}, h)
+	healthpb.RegisterHealthServer(ifMissing{server}, h)
 	h.set(h.status(ctx))
 	return h
 }
 
-// Check implements grpc.health.v1: it asks now.
+// Check implements grpc.health.v1. It runs the readiness checks.
 func (h *health) Check(
 	ctx context.Context, req *healthpb.HealthCheckRequest,
 ) (*healthpb.HealthCheckResponse, error) {
@@ -50,8 +50,8 @@ func (h *health) Check(
 	return h.Server.Check(ctx, req)
 }
 
-// List implements grpc.health.v1: it asks now. It has the server only, so that no client
-// learns which services there are.
+// List implements grpc.health.v1. It runs the readiness checks and lists only the server,
+// so clients cannot enumerate services.
 func (h *health) List(
 	ctx context.Context, _ *healthpb.HealthListRequest,
 ) (*healthpb.HealthListResponse, error) {
@@ -62,7 +62,7 @@ func (h *health) List(
 	return &healthpb.HealthListResponse{Statuses: map[string]*healthpb.HealthCheckResponse{"": whole}}, nil
 }
 
-// Watch implements grpc.health.v1. It ends when the server stops.
+// Watch implements grpc.health.v1. It returns when the server shuts down.
 func (h *health) Watch(
 	req *healthpb.HealthCheckRequest,
 	stream grpc.ServerStreamingServer[healthpb.HealthCheckResponse],
@@ -80,40 +80,39 @@ func (h *health) Watch(
 	return err
 }
 
-// watch is a stream whose context also ends with the server.
+// watch is a stream with another context.
 type watch struct {
 	grpc.ServerStreamingServer[healthpb.HealthCheckResponse]
-	ctx context.Context // grpc's streams hold theirs
+	ctx context.Context // -
 }
 
 // Context implements grpc.ServerStream.
 func (w watch) Context() context.Context { return w.ctx }
 
-// follow keeps watchers up to date until ctx ends; the function that it returns waits for
-// that.
-func (h *health) follow(ctx context.Context) (wait func()) {
-	var following sync.WaitGroup
-	following.Go(func() { h.look(ctx) })
-	following.Go(func() { // not held up by a look, which may take as long as a check
+// run updates watchers until ctx is canceled. wait waits for its goroutines.
+func (h *health) run(ctx context.Context) (wait func()) {
+	var goroutines sync.WaitGroup
+	goroutines.Go(func() { h.poll(ctx) })
+	goroutines.Go(func() { // separate from poll, which a slow check may block
 		select {
-		case <-h.life.Draining():
+		case <-h.lifecycle.Draining():
 			h.Shutdown()
 		case <-ctx.Done():
 		}
 	})
-	return following.Wait
+	return goroutines.Wait
 }
 
-// look looks at the readiness when the service becomes ready, and as long as somebody
-// watches, until ctx ends.
-func (h *health) look(ctx context.Context) {
+// poll runs the readiness checks when the service becomes ready and, while clients watch,
+// at each interval.
+func (h *health) poll(ctx context.Context) {
 	ticker := time.NewTicker(refreshEvery)
 	defer ticker.Stop()
-	readied := h.life.Readied()
+	ready := h.lifecycle.Readied()
 	for {
 		select {
-		case <-readied:
-			readied = nil
+		case <-ready:
+			ready = nil
 			h.refresh(ctx)
 		case <-ticker.C:
 			if h.watchers.Load() > 0 {
@@ -125,8 +124,7 @@ func (h *health) look(ctx context.Context) {
 	}
 }
 
-// refresh looks at the application's readiness. When ctx ends meanwhile it is not the
-// application that is unwell.
+// refresh updates the status, unless ctx was canceled during the checks.
 func (h *health) refresh(ctx context.Context) {
 	now := h.status(ctx)
 	if ctx.Err() == nil {
@@ -134,16 +132,15 @@ func (h *health) refresh(ctx context.Context) {
 	}
 }
 
-// status is what the application's readiness says. Outside an application there is
-// nothing that could be unwell.
+// status returns the application's readiness. Outside an application it is SERVING.
 func (h *health) status(ctx context.Context) healthpb.HealthCheckResponse_ServingStatus {
-	if h.life == nil {
+	if h.lifecycle == nil {
 		return healthpb.HealthCheckResponse_SERVING
 	}
-	if h.life.State() != xhook.StateReady {
+	if h.lifecycle.State() != xhook.StateReady {
 		return healthpb.HealthCheckResponse_NOT_SERVING
 	}
-	for _, node := range h.life.Check(ctx) {
+	for _, node := range h.lifecycle.Check(ctx) {
 		if !node.OK {
 			return healthpb.HealthCheckResponse_NOT_SERVING
 		}

@@ -29,41 +29,40 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// programKey names the program that this test binary plays instead of running tests.
+// programKey selects the program that this test binary runs instead of tests.
 const programKey xenv.EnvKey = "XGRPCRUNNER_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if name, play := xenv.GetEnv(programKey); play {
+	if name, startProgram := xenv.GetEnv(programKey); startProgram {
 		programs[name]()
 		os.Exit(0)
 	}
-	// the folder of the package is no place for logs
+	// no logs in the package directory
 	if err := os.Setenv("LOG_DIR", "none"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// patience bounds every wait of these tests; what they wait for takes milliseconds.
-const patience = 20 * time.Second
+// testTimeout limits every wait of these tests.
+const testTimeout = 20 * time.Second
 
-// soon bounds a stop that nothing holds up. It is far above what that takes on a busy
-// machine, and far below what would bound it otherwise: 20 s for a handshake, 30 s for
-// the graceful stop.
-const soon = 10 * time.Second
+// promptly limits a shutdown without delays. It is far above the usual duration and far
+// below other timeouts: 20 s for a handshake, 30 s for the graceful stop.
+const promptly = 10 * time.Second
 
-// serviceName is the full name of the service that the tests serve.
+// serviceName is the full name of the test service.
 var serviceName = pb.TestService_ServiceDesc.ServiceName
 
-// fixture is what an application of these tests is made of.
+// fixture configures a test application.
 type fixture struct {
 	nodes   []xregnode.Node
 	options []xoption.Option
 	runner  []runner.Option
-	byEnv   bool // the address is that of the environment, not a free one
+	byEnv   bool // use the address of the environment, not a free port
 }
 
-// app is an application that serves the test service beside HTTP.
+// app is an application that serves the test service and HTTP.
 type app struct {
 	*xreg.Reg
 	t       *testing.T
@@ -74,10 +73,10 @@ type app struct {
 	task    xmain.Task
 	cancel  context.CancelFunc
 	done    chan struct{}
-	err     error // when done is closed
+	err     error // valid after done is closed
 }
 
-// listen opens a free port, which is closed with the test if nobody does so earlier.
+// listen opens a listener on a free port. It is closed when the test finishes.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -88,7 +87,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-// prepare makes an application that shares nothing with another one.
+// prepare creates an isolated application.
 func prepare(t *testing.T, f fixture) *app {
 	t.Helper()
 	a := &app{t: t, service: &calltest.Service{}, cancel: func() {}, done: make(chan struct{})}
@@ -120,7 +119,7 @@ func prepare(t *testing.T, f fixture) *app {
 	return a
 }
 
-// run serves in the background; the end of the test stops what the test has not.
+// run runs the application in the background until the test finishes.
 func (a *app) run(tasks ...xmain.Task) *app {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(a.t.Context()))
 	a.cancel = cancel
@@ -130,21 +129,21 @@ func (a *app) run(tasks ...xmain.Task) *app {
 	}()
 	a.t.Cleanup(func() {
 		cancel()
-		wait(a.t, a.done, "the end of the application")
+		wait(a.t, a.done, "the application to stop")
 	})
 	return a
 }
 
-// start is run, and waits until the application is ready.
+// start runs the application and waits until it is ready.
 func (a *app) start() *app {
 	a.t.Helper()
 	a.run()
 	select {
 	case <-a.Life().Readied():
 	case <-a.done:
-		a.t.Fatalf("the start failed: %v\n%s", a.err, a.log)
-	case <-time.After(patience):
-		a.t.Fatalf("never ready:\n%s", a.log)
+		a.t.Fatalf("startup failed: %v\n%s", a.err, a.log)
+	case <-time.After(testTimeout):
+		a.t.Fatalf("not ready:\n%s", a.log)
 	}
 	if a.address == "" {
 		a.address, _ = a.log.Only("serving gRPC")["address"].(string)
@@ -152,7 +151,7 @@ func (a *app) start() *app {
 	return a
 }
 
-// stop begins the stop and returns what RunContext does.
+// stop shuts the application down and returns the result of RunContext.
 func (a *app) stop() error {
 	a.t.Helper()
 	a.cancel()
@@ -162,23 +161,23 @@ func (a *app) stop() error {
 // result waits for RunContext.
 func (a *app) result() error {
 	a.t.Helper()
-	wait(a.t, a.done, "the end of the application")
+	wait(a.t, a.done, "the application to stop")
 	return a.err
 }
 
-// conn returns a connection that is closed with the test.
+// conn returns a connection that is closed when the test finishes.
 func (a *app) conn(options ...grpc.DialOption) *grpc.ClientConn {
 	a.t.Helper()
 	return dial(a.t, a.address, options...)
 }
 
-// client returns a client on a connection of its own.
+// client returns a client with its own connection.
 func (a *app) client(options ...grpc.DialOption) pb.TestServiceClient {
 	a.t.Helper()
 	return pb.NewTestServiceClient(a.conn(options...))
 }
 
-// readyz returns what HTTP's readiness says.
+// readyz returns the HTTP readiness.
 func (a *app) readyz() (code int, state string) {
 	a.t.Helper()
 	code, body, err := get(a.t, a.url+"/readyz")
@@ -192,10 +191,11 @@ func (a *app) readyz() (code int, state string) {
 	return code, answer.Status
 }
 
-// get asks over a connection of its own.
+// get sends a request over its own connection.
 func get(t *testing.T, url string) (code int, body []byte, err error) {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout: testTimeout}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return 0, nil, err
@@ -208,7 +208,7 @@ func get(t *testing.T, url string) (code int, body []byte, err error) {
 	return resp.StatusCode, body, errors.Join(err, resp.Body.Close())
 }
 
-// dial returns a connection to an address, closed with the test.
+// dial returns a connection that is closed when the test finishes.
 func dial(t *testing.T, address string, options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
 	plain := []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
@@ -220,17 +220,17 @@ func dial(t *testing.T, address string, options ...grpc.DialOption) *grpc.Client
 	return conn
 }
 
-// wait waits for a channel to be closed.
+// wait waits until a channel is closed.
 func wait(t *testing.T, c <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(patience):
-		t.Fatalf("waited for %s in vain", what)
+	case <-time.After(testTimeout):
+		t.Fatalf("timed out waiting for %s", what)
 	}
 }
 
-// callUnary makes a unary call in the background and returns its error.
+// callUnary makes a unary call in the background and returns a channel with its error.
 func callUnary(ctx context.Context, client pb.TestServiceClient, text string) <-chan error {
 	got := make(chan error, 1)
 	go func() {
@@ -250,10 +250,10 @@ func call(t *testing.T, client pb.TestServiceClient, text string) *pb.TestRespon
 	return resp
 }
 
-// refused waits until new connections to an address are refused.
+// refused waits until an address does not accept connections.
 func refused(t *testing.T, address string) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(testTimeout); time.Now().Before(end); {
 		conn, err := (&net.Dialer{Deadline: end}).DialContext(t.Context(), "tcp", address)
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			return

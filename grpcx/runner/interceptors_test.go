@@ -31,7 +31,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// notes is what happened, in order.
+// notes records events in order.
 type notes struct {
 	mu   sync.Mutex
 	list []string
@@ -49,7 +49,8 @@ func (n *notes) String() string {
 	return strings.Join(n.list, " ")
 }
 
-// unary is an interceptor that notes its way in and out, and whether the call has its id.
+// unary returns an interceptor that records its start and return, and whether the context
+// contains the request ID.
 func (n *notes) unary(name string) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any,
 		error,
@@ -70,7 +71,7 @@ func (n *notes) stream(name string) grpc.StreamServerInterceptor {
 	}
 }
 
-// chain is a registry with two middlewares of either kind for the test service.
+// chain returns a registry with two middleware of each kind for the test service.
 func (n *notes) chain() *middleware.Registry {
 	r := &middleware.Registry{}
 	r.UseUnary(&pb.TestService_ServiceDesc, n.unary("m1"), n.unary("m2"))
@@ -78,75 +79,132 @@ func (n *notes) chain() *middleware.Registry {
 	return r
 }
 
-func TestInterceptorsMiddlewaresChecksAndHandlerRunLikeAnOnion(t *testing.T) {
-	n := &notes{}
-	a := prepare(t, fixture{runner: []runner.Option{
-		runner.WithMiddleware(n.chain()),
-		runner.WithUnaryInterceptors(n.unary("a"), n.unary("b")),
-		runner.WithUnaryInterceptors(n.unary("c")),
-		runner.WithStreamInterceptors(n.stream("a"), n.stream("b")),
-		runner.WithStreamInterceptors(n.stream("c")),
-		runner.WithValidation(func(context.Context, any) error { n.add("check1"); return nil }),
-		runner.WithValidation(func(context.Context, any) error { n.add("check2"); return nil }),
-	}})
-	a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-		n.add("handler")
-		return &pb.TestResponse{}, nil
-	}
-	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error {
-		n.add("handler")
-		return nil
-	}
-	a.start()
-	const want = "a-in b-in c-in m1-in m2-in check1 check2 handler m2-out m1-out c-out b-out a-out"
-	call(t, a.client(), "hello")
-	if n.String() != want {
-		t.Errorf("unary order = %s\nwant %s", n, want)
-	}
-	n.list = nil
-	stream, err := a.client().ServerStream(t.Context(), &pb.TestRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	if n.String() != want {
-		t.Errorf("stream order = %s\nwant %s", n, want)
-	}
+func TestInterceptors(t *testing.T) {
+	t.Run("run in the documented order", func(t *testing.T) {
+		n := &notes{}
+		a := prepare(t, fixture{runner: []runner.Option{
+			runner.WithMiddleware(n.chain()),
+			runner.WithUnaryInterceptors(n.unary("a"), n.unary("b")),
+			runner.WithUnaryInterceptors(n.unary("c")),
+			runner.WithStreamInterceptors(n.stream("a"), n.stream("b")),
+			runner.WithStreamInterceptors(n.stream("c")),
+			runner.WithValidation(func(context.Context, any) error { n.add("check1"); return nil }),
+			runner.WithValidation(func(context.Context, any) error { n.add("check2"); return nil }),
+		}})
+		a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+			n.add("handler")
+			return &pb.TestResponse{}, nil
+		}
+		a.service.OnServer = func(*pb.TestRequest,
+			grpc.ServerStreamingServer[pb.TestResponse]) error {
+			n.add("handler")
+			return nil
+		}
+		a.start()
+		const want = "a-in b-in c-in m1-in m2-in check1 check2 handler m2-out m1-out c-out b-out a-out"
+		call(t, a.client(), "hello")
+		if n.String() != want {
+			t.Errorf("unary order = %s\nwant %s", n, want)
+		}
+		n.list = nil
+		stream, err := a.client().ServerStream(t.Context(), &pb.TestRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		if n.String() != want {
+			t.Errorf("stream order = %s\nwant %s", n, want)
+		}
+	})
+
+	t.Run("use the registry of the server", func(t *testing.T) {
+		n := &notes{}
+		a := prepare(t, fixture{runner: []runner.Option{
+			runner.WithMiddleware(n.chain()),
+			runner.WithUnaryInterceptors(unary.Middleware()),
+			runner.WithStreamInterceptors(stream.Middleware()),
+		}})
+		a.service.OnServer = func(*pb.TestRequest,
+			grpc.ServerStreamingServer[pb.TestResponse]) error {
+			return nil
+		}
+		a.start()
+		const want = "m1-in m2-in m2-out m1-out"
+		call(t, a.client(), "hello")
+		if n.String() != want {
+			t.Errorf("unary order = %s, want %s", n, want)
+		}
+		n.list = nil
+		stream, err := a.client().ServerStream(t.Context(), &pb.TestRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		if n.String() != want {
+			t.Errorf("stream order = %s, want %s", n, want)
+		}
+	})
+
+	t.Run("behave the same if listed explicitly", func(t *testing.T) {
+		none := observe(t, func(context.Context) []runner.Option { return nil })
+		for _, want := range []struct{ got, prefix string }{
+			{none.Echo, codes.OK.String()},
+			{none.Fail, codes.NotFound.String()},
+			{none.Panic, codes.Internal.String()},
+			{none.Invalid, codes.InvalidArgument.String()},
+			{none.StreamPanic, codes.Internal.String()},
+		} {
+			if !strings.HasPrefix(want.got, want.prefix) ||
+				!strings.HasSuffix(want.got, "request-1") {
+				t.Errorf("call = %q, want %s and the id", want.got, want.prefix)
+			}
+		}
+		if !strings.Contains(none.Echo, "the node") {
+			t.Errorf("response = %q, want the value of a node", none.Echo)
+		}
+		listed := observe(t, func(app context.Context) []runner.Option {
+			return []runner.Option{
+				runner.WithUnaryInterceptors(
+					unary.InitContext(app), unary.Recover(), unary.Middleware(),
+					unary.ResponseBuilder()),
+				runner.WithStreamInterceptors(
+					stream.InitContext(app), stream.Recover(), stream.Middleware()),
+			}
+		})
+		if diff := cmp.Diff(none, listed); diff != "" {
+			t.Errorf("behaviour differs with the list (-without +with):\n%s", diff)
+		}
+		if want := strings.TrimSuffix(strings.Repeat("m-in m-out ", 6), " "); none.Order != want {
+			t.Errorf("order = %s, want %s", none.Order, want)
+		}
+	})
+
+	t.Run("expose application and request to the handler", func(t *testing.T) {
+		a := prepare(t, fixture{nodes: []xregnode.Node{{
+			Key:  "node",
+			Node: func(context.Context) (any, error) { return 42, nil },
+		}}})
+		var value any
+		var id string
+		a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
+			value, id = ctx.Value(xctx.ContextKey("node")), xctxutil.GetRequestKey(ctx)
+			return &pb.TestResponse{}, nil
+		}
+		a.start()
+		answer := call(t, a.client(), "hello")
+		if value != 42 || id == "" || answer.GetBaseResponse().GetContext() != id {
+			t.Errorf("node = %v, id = %q, answered %q; want 42 and the same id",
+				value, id, answer.GetBaseResponse().GetContext())
+		}
+	})
 }
 
-func TestAMiddlewareThatIsListedRunsTheGivenRegistry(t *testing.T) {
-	n := &notes{}
-	a := prepare(t, fixture{runner: []runner.Option{
-		runner.WithMiddleware(n.chain()),
-		runner.WithUnaryInterceptors(unary.Middleware()),
-		runner.WithStreamInterceptors(stream.Middleware()),
-	}})
-	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error {
-		return nil
-	}
-	a.start()
-	const want = "m1-in m2-in m2-out m1-out"
-	call(t, a.client(), "hello")
-	if n.String() != want {
-		t.Errorf("unary order = %s, want %s", n, want)
-	}
-	n.list = nil
-	stream, err := a.client().ServerStream(t.Context(), &pb.TestRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	if n.String() != want {
-		t.Errorf("stream order = %s, want %s", n, want)
-	}
-}
-
-// byDefault takes the notes of the chain in the default registry, which stays there; nil
-// takes none.
+// byDefault receives the events of the middleware in the default registry, which cannot
+// be unregistered. It may be nil.
 var byDefault atomic.Pointer[notes]
 
 var chainByDefault = sync.OnceFunc(func() {
@@ -171,21 +229,21 @@ var chainByDefault = sync.OnceFunc(func() {
 		})
 })
 
-// behaviour is what a client and the log see of a call of each kind.
+// behaviour is the result of a call of each kind as seen by client and log.
 type behaviour struct {
 	Echo, Fail, Panic, Invalid, Nothing, StreamPanic string
 	Order                                            string
 }
 
-// observe calls in every way.
+// observe makes a call of each kind.
 func observe(t *testing.T, options func(app context.Context) []runner.Option) behaviour {
 	t.Helper()
 	n := &notes{}
 	chainByDefault()
 	byDefault.Store(n)
 	defer byDefault.Store(nil)
-	// The interceptors of the specification's list want the application's context, which
-	// is there before the task is made.
+	// The interceptors of the specification need the application's context, which exists
+	// before the task is created.
 	var a *app
 	late := func(app context.Context) []runner.Option {
 		return append(options(app),
@@ -213,7 +271,7 @@ func observe(t *testing.T, options func(app context.Context) []runner.Option) be
 		case "panic":
 			panic("oh")
 		case "nothing":
-			return nil, nil // a mistake that is answered
+			return nil, nil // a mistake of the handler
 		}
 		value, _ := ctx.Value(xctx.ContextKey("node")).(string)
 		return &pb.TestResponse{Text: value}, nil
@@ -257,7 +315,7 @@ func observe(t *testing.T, options func(app context.Context) []runner.Option) be
 	return b
 }
 
-// describe writes what a client gets, details included.
+// describe formats what a client receives, including details.
 func describe(t *testing.T, answer *pb.TestResponse, err error) string {
 	t.Helper()
 	var out strings.Builder
@@ -272,59 +330,7 @@ func describe(t *testing.T, answer *pb.TestResponse, err error) string {
 	return status.Code(err).String() + out.String()
 }
 
-func TestSpecificationsListOfInterceptorsIsTheSameAsNone(t *testing.T) {
-	none := observe(t, func(context.Context) []runner.Option { return nil })
-	for _, want := range []struct{ got, prefix string }{
-		{none.Echo, codes.OK.String()},
-		{none.Fail, codes.NotFound.String()},
-		{none.Panic, codes.Internal.String()},
-		{none.Invalid, codes.InvalidArgument.String()},
-		{none.StreamPanic, codes.Internal.String()},
-	} {
-		if !strings.HasPrefix(want.got, want.prefix) || !strings.HasSuffix(want.got, "request-1") {
-			t.Errorf("call = %q, want %s and the id", want.got, want.prefix)
-		}
-	}
-	if !strings.Contains(none.Echo, "the node") {
-		t.Errorf("answer = %q, want the value of a node", none.Echo)
-	}
-	listed := observe(t, func(app context.Context) []runner.Option {
-		return []runner.Option{
-			runner.WithUnaryInterceptors(
-				unary.InitContext(app), unary.Recover(), unary.Middleware(),
-				unary.ResponseBuilder()),
-			runner.WithStreamInterceptors(
-				stream.InitContext(app), stream.Recover(), stream.Middleware()),
-		}
-	})
-	if diff := cmp.Diff(none, listed); diff != "" {
-		t.Errorf("with the list it differs (-without +with):\n%s", diff)
-	}
-	if want := strings.TrimSuffix(strings.Repeat("m-in m-out ", 6), " "); none.Order != want {
-		t.Errorf("order = %s, want %s", none.Order, want)
-	}
-}
-
-func TestHandlerKnowsApplicationAndRequest(t *testing.T) {
-	a := prepare(t, fixture{nodes: []xregnode.Node{{
-		Key:  "node",
-		Node: func(context.Context) (any, error) { return 42, nil },
-	}}})
-	var value any
-	var id string
-	a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
-		value, id = ctx.Value(xctx.ContextKey("node")), xctxutil.GetRequestKey(ctx)
-		return &pb.TestResponse{}, nil
-	}
-	a.start()
-	answer := call(t, a.client(), "hello")
-	if value != 42 || id == "" || answer.GetBaseResponse().GetContext() != id {
-		t.Errorf("node = %v, id = %q, answered %q; want 42 and the same id",
-			value, id, answer.GetBaseResponse().GetContext())
-	}
-}
-
-func TestLinesCarryTheNameOfTheLoggerThatIsGiven(t *testing.T) {
+func TestWithLogger(t *testing.T) {
 	a := prepare(t, fixture{runner: []runner.Option{runner.WithLogger(
 		xlog.WithName("ORDERS"))}}).start()
 	call(t, a.client(), "hello")
@@ -333,6 +339,6 @@ func TestLinesCarryTheNameOfTheLoggerThatIsGiven(t *testing.T) {
 	}
 	names := []any{a.log.Only("serving gRPC")["name"], a.log.Only("call")["name"]}
 	if !slices.Equal(names, []any{"ORDERS", "ORDERS"}) {
-		t.Errorf("names = %v, want that of the logger", names)
+		t.Errorf("names = %v, want the name of the logger", names)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-// load counts what clients see that call one after the other.
+// load counts the results of clients that make one call after the other.
 type load struct {
 	ok, refused atomic.Int64
 	enough      chan struct{} // closed after some calls
@@ -31,9 +31,9 @@ type load struct {
 
 func newLoad() *load { return &load{enough: make(chan struct{})} }
 
-// call makes one call. The result says whether the client goes on.
+// call makes one call and reports whether the client continues.
 func (l *load) call(ctx context.Context, client pb.TestServiceClient) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
 	answer, err := client.Unary(ctx, &pb.TestRequest{Text: "work"})
 	switch {
@@ -42,7 +42,7 @@ func (l *load) call(ctx context.Context, client pb.TestServiceClient) bool {
 		l.fail(err.Error())
 		return false
 	case err != nil || answer.GetText() != "work":
-		l.fail("not even UNAVAILABLE: " + status.Convert(err).Message())
+		l.fail("want UNAVAILABLE: " + status.Convert(err).Message())
 		return false
 	}
 	if l.ok.Add(1) == 200 {
@@ -57,11 +57,11 @@ func (l *load) fail(text string) {
 	l.failures = append(l.failures, text)
 }
 
-func TestCallsUnderLoadAreAnsweredOrNeverBegan(t *testing.T) {
+func TestServe_ShutdownUnderLoad(t *testing.T) {
 	for _, fresh := range []bool{false, true} {
 		t.Run(map[bool]string{false: "one connection", true: "new connections"}[fresh],
 			func(t *testing.T) {
-				p := play(t, "serve", "PLINTH_DRAIN_DELAY=300ms").ready()
+				p := startProgram(t, "serve", "PLINTH_DRAIN_DELAY=300ms").ready()
 				l := newLoad()
 				shared := p.client()
 				var clients sync.WaitGroup
@@ -81,37 +81,37 @@ func TestCallsUnderLoadAreAnsweredOrNeverBegan(t *testing.T) {
 						t.Error(failure)
 					}
 				}
-				// What was refused never reached a handler: there are as many lines of calls
-				// as answers.
+				// Rejected calls never reached a handler: the number of log lines equals
+				// the number of responses.
 				if lines := int64(strings.Count(p.output(), `"msg":"call"`)); lines != l.ok.Load() {
-					t.Errorf("%d calls were handled and %d answered: %v",
+					t.Errorf("%d calls handled, %d responses received: %v",
 						lines, l.ok.Load(), l.failures)
 				}
 				if l.refused.Load() != 8 {
-					t.Errorf("%d clients ended with UNAVAILABLE, want 8", l.refused.Load())
+					t.Errorf("%d clients stopped with UNAVAILABLE, want 8", l.refused.Load())
 				}
-				t.Logf("%d calls answered", l.ok.Load())
+				t.Logf("%d responses received", l.ok.Load())
 			})
 	}
 }
 
-// once makes one call, over the shared connection or over one of its own.
+// once makes one call over the shared connection or over its own.
 func (l *load) once(t *testing.T, address string, shared pb.TestServiceClient, fresh bool) bool {
 	if !fresh {
 		return l.call(t.Context(), shared)
 	}
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
-		l.fail("not even " + err.Error())
+		l.fail("want UNAVAILABLE: " + err.Error())
 		return false
 	}
 	defer func() { _ = conn.Close() }()
 	return l.call(t.Context(), pb.NewTestServiceClient(conn))
 }
 
-func TestRollingRestartLosesNoCall(t *testing.T) {
-	first, second := play(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready(),
-		play(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready()
+func TestServe_RollingRestart(t *testing.T) {
+	first, second := startProgram(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready(),
+		startProgram(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready()
 	servers := manual.NewBuilderWithScheme("rolling")
 	addresses := func(list ...*process) resolver.State {
 		var s resolver.State
@@ -143,19 +143,19 @@ func TestRollingRestartLosesNoCall(t *testing.T) {
 	wait(t, l.enough, "calls")
 	first.terminate()
 	first.exits(0)
-	third := play(t, "serve").ready()
+	third := startProgram(t, "serve").ready()
 	servers.UpdateState(addresses(second, third))
-	third.line("call") // it has its share
+	third.line("call") // it receives its share
 	before := l.ok.Load()
 	second.terminate()
 	second.exits(0)
-	for end := time.Now().Add(patience); l.ok.Load() < before+200 && time.Now().Before(end); {
+	for end := time.Now().Add(testTimeout); l.ok.Load() < before+200 && time.Now().Before(end); {
 		third.line("call")
 	}
 	close(done)
 	clients.Wait()
 	if len(l.failures) > 0 {
-		t.Errorf("%d of %d calls were lost, the first: %s",
+		t.Errorf("%d of %d calls failed, the first: %s",
 			len(l.failures), l.ok.Load(), l.failures[0])
 	}
 	third.terminate()
@@ -164,12 +164,12 @@ func TestRollingRestartLosesNoCall(t *testing.T) {
 	for _, p := range []*process{first, second, third} {
 		n := int64(strings.Count(p.output(), `"msg":"call"`))
 		if n == 0 {
-			t.Error("a server had no call")
+			t.Error("a server received no call")
 		}
 		handled += n
 	}
 	if handled != l.ok.Load() {
-		t.Errorf("%d calls were handled and %d answered", handled, l.ok.Load())
+		t.Errorf("%d calls handled, %d responses received", handled, l.ok.Load())
 	}
 	t.Logf("%d calls", l.ok.Load())
 }

@@ -3,22 +3,21 @@ package runner
 import "encoding/binary"
 
 const (
-	prefixBytes = 5 // before each message: a flag and the length
+	prefixBytes = 5 // flag and length
 
-	// smallFrame is the largest frame that grpc-go does not store in a buffer of its
-	// pool, whose buffers have 4 KB or 16 KB. frameCost is about what each frame costs
-	// besides.
+	// smallFrame is the largest frame that grpc-go stores without a pooled buffer. Pooled
+	// buffers have 4 KB or 16 KB. frameCost is the approximate overhead of a frame.
 	smallFrame = 1 << 10
 	pageFrame  = 4 << 10
 	largeFrame = 16 << 10
 	frameCost  = 64
 
-	// callCost is about what a call costs besides: goroutines and contexts.
+	// callCost is the approximate overhead of a call: goroutines and contexts.
 	callCost = 16 << 10
 )
 
-// overhead is what grpc-go stores for a frame besides its bytes. Without it a client
-// could multiply the bytes by the size of its frames.
+// overhead returns the memory that grpc-go needs for a frame in addition to its bytes.
+// Without it, small frames would exceed the limit many times over.
 func overhead(frame int) int64 {
 	switch {
 	case frame <= smallFrame:
@@ -30,16 +29,16 @@ func overhead(frame int) int64 {
 	}
 }
 
-// message is the progress of the messages that a call sends.
+// message is the progress of the messages of a call.
 type message struct {
 	prefix [prefixBytes]byte
-	filled int   // bytes of prefix
-	left   int64 // bytes after the prefix that have not arrived
-	stored int64 // what the unfinished message costs; 0 between two messages
+	filled int   // valid bytes of prefix
+	left   int64 // remaining bytes after the prefix
+	stored int64 // cost of the incomplete message; 0 between messages
 }
 
-// add counts bytes of a frame. cost is the frame's overhead, which the message pays that
-// has the frame's first bytes.
+// add counts the bytes of a frame. cost is the overhead of the frame, charged to its
+// first message.
 func (m *message) add(b []byte, cost int64) {
 	if m.stored > 0 {
 		m.stored += cost

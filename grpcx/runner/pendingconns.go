@@ -9,35 +9,33 @@ import (
 	"time"
 )
 
-// maxPending bounds how long a connection that was just accepted is given for its
-// handshake once the stop has begun.
+// maxPending limits handshakes after shutdown has started.
 const maxPending = time.Second
 
-// pendingConns is a listener that knows which of its connections have not shaken hands
-// yet. At the stop grpc-go waits for these before all else, also for one that never says
-// a word, and cuts off nothing meanwhile.
+// pendingConns is a listener that tracks connections before the end of their handshake.
+// GracefulStop waits for these connections first, even for silent ones.
 type pendingConns struct {
 	net.Listener
-	intake *intake
+	limiter *limiter
 
-	mu        sync.Mutex
-	pending   map[*pendingConn]struct{}
-	dismissed bool
+	mu      sync.Mutex
+	pending map[*pendingConn]struct{}
+	closing bool
 }
 
-func newPendingConns(l net.Listener, in *intake) *pendingConns {
-	return &pendingConns{Listener: l, intake: in, pending: map[*pendingConn]struct{}{}}
+func newPendingConns(l net.Listener, in *limiter) *pendingConns {
+	return &pendingConns{Listener: l, limiter: in, pending: map[*pendingConn]struct{}{}}
 }
 
 // Accept implements net.Listener.
 func (a *pendingConns) Accept() (net.Conn, error) {
-	conn, from, err := a.admit()
+	conn, from, err := a.acceptWithinLimit()
 	if err != nil {
 		return nil, err
 	}
 	c := &pendingConn{Conn: conn, at: a, local: &localAddr{conn.LocalAddr(), from}}
-	if !a.expect(c) {
-		_ = c.Close() // of which the handshake hears
+	if !a.track(c) {
+		_ = c.Close() // the handshake then fails
 	}
 	if file, ok := conn.(syscall.Conn); ok {
 		return &socket{pendingConn: c, file: file}, nil
@@ -45,34 +43,34 @@ func (a *pendingConns) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// admit accepts the next connection, and closes those beyond the limit.
-func (a *pendingConns) admit() (net.Conn, *source, error) {
+// acceptWithinLimit accepts the next connection and closes those above the limit.
+func (a *pendingConns) acceptWithinLimit() (net.Conn, *source, error) {
 	for {
 		conn, err := a.Listener.Accept()
 		if err != nil {
 			return nil, nil, err
 		}
-		if from := a.intake.enter(); from != nil {
+		if from := a.limiter.enter(); from != nil {
 			return conn, from, nil
 		}
 		_ = conn.Close()
 	}
 }
 
-// expect notes a connection, and returns whether it may still shake hands.
-func (a *pendingConns) expect(c *pendingConn) bool {
+// track adds a connection and reports whether it may start its handshake.
+func (a *pendingConns) track(c *pendingConn) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.dismissed {
+	if !a.closing {
 		a.pending[c] = struct{}{}
 	}
-	return !a.dismissed
+	return !a.closing
 }
 
-// dismiss closes the connections that have not shaken hands.
-func (a *pendingConns) dismiss() {
+// closePending closes the connections that have not finished their handshake.
+func (a *pendingConns) closePending() {
 	a.mu.Lock()
-	a.dismissed = true
+	a.closing = true
 	left := slices.Collect(maps.Keys(a.pending))
 	a.mu.Unlock()
 	for _, c := range left {
@@ -86,7 +84,7 @@ func (a *pendingConns) arrived(c *pendingConn) {
 	delete(a.pending, c)
 }
 
-// pendingConn is one connection, of whatever kind.
+// -
 type pendingConn struct {
 	net.Conn
 	at    *pendingConns
@@ -104,8 +102,7 @@ func (c *pendingConn) Read(b []byte) (int, error) {
 // LocalAddr implements net.Conn.
 func (c *pendingConn) LocalAddr() net.Addr { return c.local }
 
-// SetDeadline implements net.Conn. grpc-go sets a deadline for the handshake and takes it
-// away when that is over.
+// SetDeadline implements net.Conn. grpc-go clears the deadline after the handshake.
 func (c *pendingConn) SetDeadline(t time.Time) error {
 	if t.IsZero() {
 		c.at.arrived(c)
@@ -116,16 +113,15 @@ func (c *pendingConn) SetDeadline(t time.Time) error {
 // Close implements net.Conn.
 func (c *pendingConn) Close() error {
 	c.at.arrived(c)
-	c.leave.Do(func() { c.at.intake.leave(c.local.source) })
+	c.leave.Do(func() { c.at.limiter.leave(c.local.source) })
 	return c.Conn.Close()
 }
 
-// NetConn returns the connection itself, as that of a tls.Conn does, for credentials that
-// know its type.
+// NetConn returns the underlying connection, like tls.Conn, for credentials that need its
+// type.
 func (c *pendingConn) NetConn() net.Conn { return c.Conn }
 
-// socket is an pendingConn with a file descriptor, which credentials ask for the peer,
-// and channelz for its options.
+// socket is a pendingConn with a file descriptor, used by credentials and channelz.
 type socket struct {
 	*pendingConn
 	file syscall.Conn

@@ -2,5 +2,5 @@
 
 package runner_test
 
-// programs are played where there are signals.
+// programs need signals.
 var programs map[string]func()

@@ -11,185 +11,192 @@ import (
 	"time"
 )
 
-func TestSignalLetsCallsAndRequestsInFlightFinish(t *testing.T) {
-	p := play(t, "serve").ready()
-	call := callUnary(t.Context(), p.client(), "slow")
-	p.line("entered")
-	request := make(chan error, 1)
-	go func() {
-		code, _, err := get(t, p.url+"/slow")
-		if code != http.StatusOK {
-			err = errors.Join(err, errors.New(http.StatusText(code)))
-		}
-		request <- err
-	}()
-	p.line("entered")
-	p.terminate()
-	p.line("stopping")
-	refused(t, p.address)
-	p.goOn() // call and request end only now
-	if err := <-call; err != nil {
-		t.Errorf("call in flight = %v, want OK", err)
-	}
-	if err := <-request; err != nil {
-		t.Errorf("request in flight = %v, want 200", err)
-	}
-	p.exits(0)
-	p.order("stopping", `"left"`, `"msg":"call"`, "node closed", "stopped")
-	p.order("stopping", `"msg":"request"`, "node closed")
-}
-
-func TestEndlessStreamIsCutOffWithAWarningAndCode0(t *testing.T) {
-	p := play(t, "serve", gracefulKey.String()+"=300ms").ready()
-	for range 2 {
-		p.opened("endless")
-	}
-	p.terminate()
-	p.exits(0)
-	warning := `"level":"warn","name":"GRPC","msg":"what has not finished is cut off","unary":0,"streams":2`
-	p.once(warning)
-	p.order("stopping", "what has not finished is cut off",
-		`"stream":"server","status":"CANCELLED"`, "node closed", "stopped")
-}
-
-func TestStreamThatWatchesTheDrainEndsInOrder(t *testing.T) {
-	p := play(t, "serve").ready()
-	stream := p.opened("draining")
-	p.terminate()
-	answer, err := stream.Recv()
-	if err != nil || answer.GetText() != "goodbye" {
-		t.Errorf("stream = %v, %v; want a goodbye", answer, err)
-	}
-	p.exits(0)
-	if strings.Contains(p.output(), "is cut off") {
-		t.Errorf("output\n%s\nwant nothing cut off", p.output())
-	}
-}
-
-func TestUnaryCallsThatOutlastTheStopExitWith1AndTheirNumber(t *testing.T) {
-	p := play(t, "serve", gracefulKey.String()+"=300ms").ready()
-	client := p.client()
-	var calls []<-chan error
-	for range 3 {
-		calls = append(calls, callUnary(t.Context(), client, "patient"))
+func TestProgram_Shutdown(t *testing.T) {
+	t.Run("waits for in-flight calls and requests", func(t *testing.T) {
+		p := startProgram(t, "serve").ready()
+		call := callUnary(t.Context(), p.client(), "slow")
 		p.line("entered")
-	}
-	p.terminate()
-	p.exits(1)
-	for _, call := range calls {
-		if err := <-call; err == nil {
-			t.Error("call = OK, want it cut off")
+		request := make(chan error, 1)
+		go func() {
+			code, _, err := get(t, p.url+"/slow")
+			if code != http.StatusOK {
+				err = errors.Join(err, errors.New(http.StatusText(code)))
+			}
+			request <- err
+		}()
+		p.line("entered")
+		p.terminate()
+		p.line("stopping")
+		refused(t, p.address)
+		p.release() // call and request finish only now
+		if err := <-call; err != nil {
+			t.Errorf("call in flight = %v, want OK", err)
 		}
-	}
-	p.once(`"msg":"what has not finished is cut off","unary":3,"streams":0`)
-	p.once("3 unary calls were cut off: the time for the graceful stop has run out")
-	p.order("stopping", `"left"`, `"status":"CANCELLED"`, "node closed", "stopped")
-	if n := strings.Count(p.output(), `"msg":"call"`); n != 3 {
-		t.Errorf("%d lines of calls, want 3:\n%s", n, p.output())
-	}
-}
+		if err := <-request; err != nil {
+			t.Errorf("request in flight = %v, want 200", err)
+		}
+		p.exits(0)
+		p.order("stopping", `"left"`, `"msg":"call"`, "node closed", "stopped")
+		p.order("stopping", `"msg":"request"`, "node closed")
+	})
 
-func TestHandlerThatIgnoresItsContextDoesNotOutlastTheShutdownTimeout(t *testing.T) {
-	p := play(t, "serve", gracefulKey.String()+"=300ms", "PLINTH_SHUTDOWN_TIMEOUT=2s").ready()
-	callUnary(t.Context(), p.client(), "deaf")
-	p.line("entered")
-	p.terminate()
-	p.exits(1) // the handler would go on for ever
-	p.once("1 unary calls were cut off")
-	p.once("1 handlers go on after the end of their context")
-	p.order("stopping", "node closed", "stopped")
-}
-
-func TestTheShorterTimeBoundsTheStop(t *testing.T) {
-	for _, tc := range []struct {
-		name, graceful, shutdown string
-		least                    time.Duration
-	}{
-		{name: "of the runner", graceful: "300ms", shutdown: "1m", least: 300 * time.Millisecond},
-		{name: "of the application", graceful: "1h", shutdown: "2s", least: 700 * time.Millisecond},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			p := play(t, "serve",
-				gracefulKey.String()+"="+tc.graceful,
-				"PLINTH_SHUTDOWN_TIMEOUT="+tc.shutdown).ready()
+	t.Run("force closes endless streams with a warning", func(t *testing.T) {
+		p := startProgram(t, "serve", gracefulKey.String()+"=300ms").ready()
+		for range 2 {
 			p.opened("endless")
-			began := time.Now()
-			p.terminate()
-			p.exits(0) // long before the other time
-			if took := time.Since(began); took < tc.least {
-				t.Errorf("the stop took %s, want at least %s", took, tc.least)
+		}
+		p.terminate()
+		p.exits(0)
+		warning := `"level":"warn","name":"GRPC","msg":"in-flight calls force closed","unary":0,"streams":2`
+		p.once(warning)
+		p.order("stopping", "in-flight calls force closed",
+			`"stream":"server","status":"CANCELLED"`, "node closed", "stopped")
+	})
+
+	t.Run("lets a stream finish that watches for draining", func(t *testing.T) {
+		p := startProgram(t, "serve").ready()
+		stream := p.opened("draining")
+		p.terminate()
+		answer, err := stream.Recv()
+		if err != nil || answer.GetText() != "goodbye" {
+			t.Errorf("stream = %v, %v; want the last message", answer, err)
+		}
+		p.exits(0)
+		if strings.Contains(p.output(), "force closed") {
+			t.Errorf("output\n%s\nwant no forced close", p.output())
+		}
+	})
+
+	t.Run("exits with 1 if unary calls were force closed", func(t *testing.T) {
+		p := startProgram(t, "serve", gracefulKey.String()+"=300ms").ready()
+		client := p.client()
+		var calls []<-chan error
+		for range 3 {
+			calls = append(calls, callUnary(t.Context(), client, "patient"))
+			p.line("entered")
+		}
+		p.terminate()
+		p.exits(1)
+		for _, call := range calls {
+			if err := <-call; err == nil {
+				t.Error("call = OK, want an error")
 			}
-			p.once("what has not finished is cut off")
-		})
-	}
+		}
+		p.once(`"msg":"in-flight calls force closed","unary":3,"streams":0`)
+		p.once("3 unary calls force closed: graceful stop timed out")
+		p.order("stopping", `"left"`, `"status":"CANCELLED"`, "node closed", "stopped")
+		if n := strings.Count(p.output(), `"msg":"call"`); n != 3 {
+			t.Errorf("%d lines of calls, want 3:\n%s", n, p.output())
+		}
+	})
+
+	t.Run("abandons a handler that ignores its context", func(t *testing.T) {
+		p := startProgram(t, "serve", gracefulKey.String()+"=300ms",
+			"PLINTH_SHUTDOWN_TIMEOUT=2s").ready()
+		callUnary(t.Context(), p.client(), "deaf")
+		p.line("entered")
+		p.terminate()
+		p.exits(1) // the handler never returns
+		p.once("1 unary calls force closed")
+		p.once("1 handlers still running after their context was canceled")
+		p.order("stopping", "node closed", "stopped")
+	})
+
+	t.Run("uses the shorter timeout", func(t *testing.T) {
+		for _, tc := range []struct {
+			name, graceful, shutdown string
+			least                    time.Duration
+		}{
+			{name: "graceful stop timeout", graceful: "300ms", shutdown: "1m",
+				least: 300 * time.Millisecond},
+			{name: "shutdown timeout", graceful: "1h", shutdown: "2s",
+				least: 700 * time.Millisecond},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				p := startProgram(t, "serve",
+					gracefulKey.String()+"="+tc.graceful,
+					"PLINTH_SHUTDOWN_TIMEOUT="+tc.shutdown).ready()
+				p.opened("endless")
+				started := time.Now()
+				p.terminate()
+				p.exits(0) // long before the other timeout
+				if took := time.Since(started); took < tc.least {
+					t.Errorf("the shutdown took %s, want at least %s", took, tc.least)
+				}
+				p.once("in-flight calls force closed")
+			})
+		}
+	})
+
+	t.Run("is not delayed by a silent connection", func(t *testing.T) {
+		for _, graceful := range []string{"200ms", "1h"} {
+			t.Run(graceful, func(t *testing.T) {
+				p := startProgram(t, "serve", gracefulKey.String()+"="+graceful).ready()
+				conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = conn.Close() }()
+				p.opened("draining")
+				p.terminate()
+				p.exits(0)
+			})
+		}
+	})
+
+	t.Run("exits immediately on a second signal", func(t *testing.T) {
+		p := startProgram(t, "serve").ready()
+		callUnary(t.Context(), p.client(), "deaf")
+		p.line("entered")
+		p.terminate()
+		p.line("stopping")
+		p.terminate()
+		p.exits(143)
+	})
 }
 
-func TestConnectionThatNeverSaysAWordDoesNotHoldUpTheStop(t *testing.T) {
-	for _, graceful := range []string{"200ms", "1h"} {
-		t.Run(graceful, func(t *testing.T) {
-			p := play(t, "serve", gracefulKey.String()+"="+graceful).ready()
-			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = conn.Close() }()
-			p.opened("draining")
-			p.terminate()
-			p.exits(0)
-		})
-	}
+func TestProgram_Startup(t *testing.T) {
+	t.Run("aborts on a signal during registration", func(t *testing.T) {
+		for _, host := range []string{"127.0.0.1", "localhost"} {
+			t.Run(host, func(t *testing.T) {
+				p := startProgram(t, "slow registration", "PLINTH_HOST="+host)
+				p.line("registering")
+				p.terminate()
+				p.exits(0)
+				if out := p.output(); strings.Contains(out, `"msg":"ready"`) ||
+					strings.Contains(out, `"level":"error"`) {
+					t.Errorf("output\n%s\nwant neither readiness nor an error", out)
+				}
+				p.order("start given up", "node closed", "stopped")
+			})
+		}
+	})
+
+	t.Run("exits with 1 if the port is in use", func(t *testing.T) {
+		address := listen(t).Addr().String()
+		p := startProgram(t, "serve", "GRPC_PORT="+address[strings.LastIndex(address, ":")+1:])
+		p.exits(1)
+		p.once("GRPC_PORT: cannot listen on " + address)
+		p.order("GRPC_PORT", "address already in use")
+		if strings.Contains(p.output(), `"msg":"ready"`) {
+			t.Errorf("output\n%s\nwant no readiness", p.output())
+		}
+	})
+
+	t.Run("exits with 1 on invalid variables", func(t *testing.T) {
+		p := startProgram(t, "serve", "GRPC_PORT=abc", "GRPC_REFLECTION=TRUE")
+		p.exits(1)
+		p.once(`GRPC_PORT: \"abc\"`)
+		p.once(`GRPC_REFLECTION: \"TRUE\"`)
+	})
 }
 
-func TestSignalDuringTheRegistrationGivesTheStartUp(t *testing.T) {
-	for _, host := range []string{"127.0.0.1", "localhost"} {
-		t.Run(host, func(t *testing.T) {
-			p := play(t, "slow registration", "PLINTH_HOST="+host)
-			p.line("registering")
-			p.terminate()
-			p.exits(0)
-			if out := p.output(); strings.Contains(out, `"msg":"ready"`) ||
-				strings.Contains(out, `"level":"error"`) {
-				t.Errorf("output\n%s\nwant neither readiness nor an error", out)
-			}
-			p.order("start aborted", "node closed", "stopped")
-		})
-	}
-}
-
-func TestSecondSignalEndsAtOnce(t *testing.T) {
-	p := play(t, "serve").ready()
-	callUnary(t.Context(), p.client(), "deaf")
-	p.line("entered")
-	p.terminate()
-	p.line("stopping")
-	p.terminate()
-	p.exits(143)
-}
-
-func TestPortInUseExitsWith1(t *testing.T) {
-	address := listen(t).Addr().String()
-	p := play(t, "serve", "GRPC_PORT="+address[strings.LastIndex(address, ":")+1:])
-	p.exits(1)
-	p.once("GRPC_PORT: cannot listen on " + address)
-	p.order("GRPC_PORT", "address already in use")
-	if strings.Contains(p.output(), `"msg":"ready"`) {
-		t.Errorf("output\n%s\nwant no readiness", p.output())
-	}
-}
-
-func TestWrongReflectionOrPortExitsWith1AndOneLineEach(t *testing.T) {
-	p := play(t, "serve", "GRPC_PORT=abc", "GRPC_REFLECTION=TRUE")
-	p.exits(1)
-	p.once(`GRPC_PORT: \"abc\"`)
-	p.once(`GRPC_REFLECTION: \"TRUE\"`)
-}
-
-func TestAnotherProcessSeesAProgramThroughReflection(t *testing.T) {
-	p := play(t, "serve", "GRPC_REFLECTION=true").ready()
-	c := newCurl(t, dial(t, p.address))
+func TestProgram_Reflection(t *testing.T) {
+	p := startProgram(t, "serve", "GRPC_REFLECTION=true").ready()
+	c := newReflectionClient(t, dial(t, p.address))
 	answer, err := c.call(c.method(serviceName, "Unary"), "hello")
 	if err != nil || !strings.Contains(answer.String(), "hello") {
-		t.Errorf("answer = %v, %v; want hello", answer, err)
+		t.Errorf("response = %v, %v; want hello", answer, err)
 	}
 	_ = c.stream.CloseSend()
 	p.terminate()

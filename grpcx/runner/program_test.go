@@ -37,16 +37,15 @@ import (
 )
 
 const (
-	// gracefulKey sets the timeout of the graceful stop of a program.
+	// gracefulKey is the timeout of the graceful stop.
 	gracefulKey xenv.EnvKey = "XGRPCRUNNER_TEST_GRACEFUL"
-	// victimKey, methodKey and connectionsKey say what is attacked, and by how many
-	// connections.
+	// victimKey, methodKey and connectionsKey configure an attack.
 	victimKey      xenv.EnvKey = "XGRPCRUNNER_TEST_VICTIM"
 	methodKey      xenv.EnvKey = "XGRPCRUNNER_TEST_METHOD"
 	connectionsKey xenv.EnvKey = "XGRPCRUNNER_TEST_CONNECTIONS"
 )
 
-// programs are the main functions that this test binary can play.
+// programs are the main functions that this test binary can run.
 var programs = map[string]func(){
 	"serve":  func() { serveProgram() },
 	"attack": attackProgram,
@@ -58,18 +57,18 @@ var programs = map[string]func(){
 	},
 }
 
-// said is a node that says in the log that it was closed.
-type said struct{}
+// loggedNode is a node that logs its Close.
+type loggedNode struct{}
 
-// Close implements the close of a node.
-func (said) Close() { xlog.Info(context.Background(), "node closed") }
+// Close implements the close method of a node.
+func (loggedNode) Close() { xlog.Info(context.Background(), "node closed") }
 
-// serveProgram is the main function of the programs.
+// serveProgram is the main function of a server.
 func serveProgram(options ...runner.Option) {
 	go listenToInput()
 	nodes := []xregnode.Node{{
 		Key:  "node",
-		Node: func(context.Context) (any, error) { return said{}, nil },
+		Node: func(context.Context) (any, error) { return loggedNode{}, nil },
 	}}
 	reg := xreg.Register(context.Background(), nodes, xoption.WithHealth(),
 		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
@@ -89,8 +88,7 @@ func serveProgram(options ...runner.Option) {
 	)...))
 }
 
-// attackProgram is the main function of a program that attacks until the test says that
-// it is enough.
+// attackProgram is the main function of an attacker. It runs until its input is closed.
 func attackProgram() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go listenToInput()
@@ -98,33 +96,32 @@ func attackProgram() {
 		wait, err := attack(ctx, xenv.GetEnvString(victimKey, ""), xenv.GetEnvString(methodKey, ""),
 			1000)
 		if err != nil {
-			xlog.Error(ctx, "no attack", slog.Any("error", err))
+			xlog.Error(ctx, "attack failed", slog.Any("error", err))
 			os.Exit(1)
 		}
 		defer wait()
 	}
 	xlog.Info(ctx, "attacking")
-	<-told
+	<-released
 	cancel()
 }
 
-// told is closed when the test says that what waits may go on: it closes the program's
-// input.
-var told = make(chan struct{})
+// released is closed when the test closes the program's input.
+var released = make(chan struct{})
 
-// listenToInput closes told.
+// listenToInput closes released at the end of the input.
 func listenToInput() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	close(told)
+	close(released)
 }
 
-// finish returns when the test says so, after the stop has begun.
+// finish waits for shutdown, then for the release by the test.
 func finish(ctx context.Context) {
 	<-xhook.Draining(ctx)
-	<-told
+	<-released
 }
 
-// behave does what the request says.
+// behave does what the request requires.
 func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
 	if text := request.GetText(); text != "work" && text != "settle" {
 		xlog.Info(ctx, "entered")
@@ -132,8 +129,7 @@ func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, err
 	}
 	switch request.GetText() {
 	case "work":
-		// the pace of the load, so that the stop finds calls in flight; nothing is waited
-		// for
+		// paces the load, so shutdown finds in-flight calls
 		<-time.After(3 * time.Millisecond)
 	case "settle":
 		debug.FreeOSMemory()
@@ -148,7 +144,7 @@ func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, err
 	return &pb.TestResponse{Text: request.GetText()}, nil
 }
 
-// serveStream sends one message, and then does what the request says.
+// serveStream sends one message, then behaves as the request requires.
 func serveStream(
 	request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse],
 ) error {
@@ -164,7 +160,7 @@ func serveStream(
 	return ctx.Err()
 }
 
-// process is a program that runs.
+// process is a running program.
 type process struct {
 	t       *testing.T
 	cmd     *exec.Cmd
@@ -177,8 +173,8 @@ type process struct {
 	out strings.Builder
 }
 
-// play starts a program with an environment of its own.
-func play(t *testing.T, name string, env ...string) *process {
+// startProgram starts a program with an isolated environment.
+func startProgram(t *testing.T, name string, env ...string) *process {
 	t.Helper()
 	p := &process{
 		t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]),
@@ -214,8 +210,7 @@ func play(t *testing.T, name string, env ...string) *process {
 	return p
 }
 
-// ready waits until the program serves both, in whatever order it says so: see Task in
-// xmain.
+// ready waits until the program serves gRPC and HTTP.
 func (p *process) ready() *process {
 	p.t.Helper()
 	for p.address == "" || p.url == "" {
@@ -230,17 +225,17 @@ func (p *process) ready() *process {
 	return p
 }
 
-// output returns what the program has written.
+// output returns the output of the program.
 func (p *process) output() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.out.String()
 }
 
-// line waits for a line of the log with one of these messages.
+// line waits for a log line with one of these messages.
 func (p *process) line(messages ...string) map[string]any {
 	p.t.Helper()
-	timeout := time.After(patience)
+	timeout := time.After(testTimeout)
 	for {
 		select {
 		case text, ok := <-p.lines:
@@ -250,7 +245,7 @@ func (p *process) line(messages ...string) map[string]any {
 				return line
 			}
 			if !ok {
-				p.t.Fatalf("ended without a line %q:\n%s", messages, p.output())
+				p.t.Fatalf("program exited without a line %q:\n%s", messages, p.output())
 			}
 		case <-timeout:
 			p.t.Fatalf("no line %q in\n%s", messages, p.output())
@@ -258,7 +253,7 @@ func (p *process) line(messages ...string) map[string]any {
 	}
 }
 
-// terminate begins the stop.
+// terminate sends SIGTERM.
 func (p *process) terminate() {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -266,49 +261,50 @@ func (p *process) terminate() {
 	}
 }
 
-// goOn lets what waits for the test go on.
-func (p *process) goOn() {
+// release closes the program's input.
+func (p *process) release() {
 	p.t.Helper()
 	if err := p.input.Close(); err != nil {
 		p.t.Error(err)
 	}
 }
 
-// exits waits for the end, which must come soon and with a code.
+// exits waits until the program exits, which must be prompt, and checks its exit code.
 func (p *process) exits(code int) {
 	p.t.Helper()
-	began := time.Now()
+	started := time.Now()
 	for range p.lines { // until the pipe is closed
 	}
 	err := p.cmd.Wait()
 	if e := (*exec.ExitError)(nil); err != nil && !errors.As(err, &e) {
 		p.t.Fatal(err)
 	}
-	if got, took := p.cmd.ProcessState.ExitCode(), time.Since(began); got != code || took > soon {
+	if got, took := p.cmd.ProcessState.ExitCode(), time.Since(started); got != code ||
+		took > promptly {
 		p.t.Errorf("exit code = %d after %s, want %d within %s:\n%s",
-			got, took, code, soon, p.output())
+			got, took, code, promptly, p.output())
 	}
 }
 
-// order reports whether the output holds these texts one after the other.
+// order checks that the output contains these strings in order.
 func (p *process) order(texts ...string) {
 	p.t.Helper()
 	rest := p.output()
 	for _, text := range texts {
 		_, after, found := strings.Cut(rest, text)
 		if !found {
-			p.t.Errorf("%q is missing or too early in\n%s", text, p.output())
+			p.t.Errorf("%q is missing or out of order in\n%s", text, p.output())
 			return
 		}
 		rest = after
 	}
 }
 
-// once reports whether the output holds a text exactly once.
+// once checks that the output contains text exactly once.
 func (p *process) once(text string) {
 	p.t.Helper()
 	if n := strings.Count(p.output(), text); n != 1 {
-		p.t.Errorf("%q is there %d times, want once:\n%s", text, n, p.output())
+		p.t.Errorf("%q occurs %d times, want once:\n%s", text, n, p.output())
 	}
 }
 

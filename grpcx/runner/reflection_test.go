@@ -29,35 +29,35 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// curl knows nothing of a server but what reflection tells it.
-type curl struct {
+// reflectionClient is a client that uses descriptors from reflection only.
+type reflectionClient struct {
 	t      *testing.T
 	conn   *grpc.ClientConn
 	stream grpc.BidiStreamingClient[reflectpb.ServerReflectionRequest,
 		reflectpb.ServerReflectionResponse]
 }
 
-func newCurl(t *testing.T, conn *grpc.ClientConn) *curl {
+func newReflectionClient(t *testing.T, conn *grpc.ClientConn) *reflectionClient {
 	t.Helper()
 	stream, err := reflectpb.NewServerReflectionClient(conn).ServerReflectionInfo(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &curl{t: t, conn: conn, stream: stream}
+	return &reflectionClient{t: t, conn: conn, stream: stream}
 }
 
-func (c *curl) ask(
+func (c *reflectionClient) ask(
 	request *reflectpb.ServerReflectionRequest,
 ) (*reflectpb.ServerReflectionResponse, error) {
 	if err := c.stream.Send(request); err != nil {
-		_, err = c.stream.Recv() // which has the status
+		_, err = c.stream.Recv() // receives the status
 		return nil, err
 	}
 	return c.stream.Recv()
 }
 
 // services lists the services.
-func (c *curl) services() ([]string, error) {
+func (c *reflectionClient) services() ([]string, error) {
 	answer, err := c.ask(&reflectpb.ServerReflectionRequest{MessageRequest: &reflectpb.ServerReflectionRequest_ListServices{}})
 	var names []string
 	for _, service := range answer.GetListServicesResponse().GetService() {
@@ -66,8 +66,8 @@ func (c *curl) services() ([]string, error) {
 	return names, err
 }
 
-// method finds a method, with the files that describe it.
-func (c *curl) method(service, name string) protoreflect.MethodDescriptor {
+// method resolves a method and its files.
+func (c *reflectionClient) method(service, name string) protoreflect.MethodDescriptor {
 	c.t.Helper()
 	answer, err := c.ask(&reflectpb.ServerReflectionRequest{
 		MessageRequest: &reflectpb.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service},
@@ -95,7 +95,7 @@ func (c *curl) method(service, name string) protoreflect.MethodDescriptor {
 }
 
 // call calls a unary method with one text field.
-func (c *curl) call(
+func (c *reflectionClient) call(
 	m protoreflect.MethodDescriptor, text string, options ...grpc.CallOption,
 ) (*dynamicpb.Message, error) {
 	request, answer := dynamicpb.NewMessage(m.Input()), dynamicpb.NewMessage(m.Output())
@@ -104,10 +104,10 @@ func (c *curl) call(
 	return answer, c.conn.Invoke(c.t.Context(), path, request, answer, options...)
 }
 
-// sees calls Unary as a client that has found it through reflection, once in vain.
-func sees(t *testing.T, conn *grpc.ClientConn) {
+// callByReflection calls Unary through reflection, with success and with an error.
+func callByReflection(t *testing.T, conn *grpc.ClientConn) {
 	t.Helper()
-	c := newCurl(t, conn)
+	c := newReflectionClient(t, conn)
 	names, err := c.services()
 	if err != nil || !slices.Contains(names, serviceName) ||
 		!slices.Contains(names, "grpc.health.v1.Health") {
@@ -141,7 +141,7 @@ func sees(t *testing.T, conn *grpc.ClientConn) {
 	}
 }
 
-// failing answers "fail" with an error.
+// failing fails for the request "fail".
 func failing(_ context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
 	if request.GetText() == "fail" {
 		return nil, xerror.New(xerror.ResourceNotFound, "no such thing")
@@ -149,95 +149,98 @@ func failing(_ context.Context, request *pb.TestRequest) (*pb.TestResponse, erro
 	return &pb.TestResponse{Text: request.GetText()}, nil
 }
 
-func TestClientThatKnowsReflectionOnlyCalls(t *testing.T) {
-	t.Setenv("GRPC_REFLECTION", "true")
-	a := prepare(t, fixture{})
-	a.service.OnUnary = failing
-	a.start()
-	sees(t, a.conn())
-	if a.log.Only("serving gRPC")["reflection"] != true {
-		t.Errorf("log:\n%s\nwant it to say that there is reflection", a.log)
-	}
-}
-
-func TestReflectionOfTheApplicationsOwnIsLeftAlone(t *testing.T) {
-	t.Setenv("GRPC_REFLECTION", "true")
-	for _, tc := range []struct {
-		name     string
-		register func(reflection.GRPCServer)
-	}{{"both versions", reflection.Register}, {"v1 only", reflection.RegisterV1}} {
-		t.Run(tc.name, func(t *testing.T) {
-			a := prepare(t, fixture{runner: []runner.Option{
-				runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
-					tc.register(r.(reflection.GRPCServer))
-				}),
-			}})
-			a.service.OnUnary = failing
-			a.start()
-			sees(t, a.conn())
-		})
-	}
-}
-
-// unreflected reports what is wrong with a server that should have no reflection.
-func unreflected(t *testing.T, conn *grpc.ClientConn) {
-	t.Helper()
-	if names, err := newCurl(t, conn).services(); status.Code(err) != codes.Unimplemented {
-		t.Errorf("services = %v, %v; want UNIMPLEMENTED", names, err)
-	}
-}
-
-func TestThereIsNoReflectionUnlessAskedFor(t *testing.T) {
-	for _, value := range []string{"", "false"} {
-		t.Run("value "+value, func(t *testing.T) {
-			t.Setenv("GRPC_REFLECTION", value)
-			unreflected(t, prepare(t, fixture{}).start().conn())
-		})
-	}
-}
-
-func TestReflectionIsAskedForWithTrueOnly(t *testing.T) {
-	for _, value := range []string{"TRUE", "True", "1", "yes", " true"} {
-		t.Run(value, func(t *testing.T) {
-			t.Setenv("GRPC_REFLECTION", value)
-			// An application does not start with such a value.
-			_, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(),
-				xoption.WithSnowflake(xsnowflake.WithNodeID(1)))
-			if err == nil || !strings.Contains(err.Error(), "GRPC_REFLECTION") ||
-				!strings.Contains(err.Error(), "true, false") {
-				t.Errorf("New = %v, want the variable and what it accepts", err)
-			}
-			// Outside of one there is no reflection.
-			unreflected(t, dial(t, serve(t).address))
-		})
-	}
-}
-
-func TestReflectionDoesNotHoldUpTheStop(t *testing.T) {
-	t.Setenv("GRPC_REFLECTION", "true")
-	log := calltest.Record(t)
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		conn, done := inMemory(t, ctx, &calltest.Service{})
-		c := newCurl(t, conn)
-		if _, err := c.services(); err != nil {
-			t.Fatal(err)
+func TestReflection(t *testing.T) {
+	t.Run("supports calls by descriptors", func(t *testing.T) {
+		t.Setenv("GRPC_REFLECTION", "true")
+		a := prepare(t, fixture{})
+		a.service.OnUnary = failing
+		a.start()
+		callByReflection(t, a.conn())
+		if a.log.Only("serving gRPC")["reflection"] != true {
+			t.Errorf("log:\n%s\nwant reflection=true in the log", a.log)
 		}
-		synctest.Wait() // the server waits for the next question
-		began := time.Now()
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(began); took != 0 {
-			t.Errorf("the stop took %s, want none", took)
-		}
-		if answer, err := c.stream.Recv(); status.Code(err) != codes.Unavailable {
-			t.Errorf("stream = %v, %v; want the end with UNAVAILABLE", answer, err)
-		}
-		_ = conn.Close()
 	})
-	if line := log.Only("call"); line["status"] != "UNAVAILABLE" || line["received"] != 1.0 {
-		t.Errorf("line = %v, want one question and UNAVAILABLE", line)
+
+	t.Run("keeps the reflection of the application", func(t *testing.T) {
+		t.Setenv("GRPC_REFLECTION", "true")
+		for _, tc := range []struct {
+			name     string
+			register func(reflection.GRPCServer)
+		}{{"both versions", reflection.Register}, {"v1 only", reflection.RegisterV1}} {
+			t.Run(tc.name, func(t *testing.T) {
+				a := prepare(t, fixture{runner: []runner.Option{
+					runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+						tc.register(r.(reflection.GRPCServer))
+					}),
+				}})
+				a.service.OnUnary = failing
+				a.start()
+				callByReflection(t, a.conn())
+			})
+		}
+	})
+
+	t.Run("is disabled by default", func(t *testing.T) {
+		for _, value := range []string{"", "false"} {
+			t.Run("value "+value, func(t *testing.T) {
+				t.Setenv("GRPC_REFLECTION", value)
+				checkNoReflection(t, prepare(t, fixture{}).start().conn())
+			})
+		}
+	})
+
+	t.Run("rejects other values than true and false", func(t *testing.T) {
+		for _, value := range []string{"TRUE", "True", "1", "yes", " true"} {
+			t.Run(value, func(t *testing.T) {
+				t.Setenv("GRPC_REFLECTION", value)
+				// An application rejects the value at startup.
+				_, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(),
+					xoption.WithSnowflake(xsnowflake.WithNodeID(1)))
+				if err == nil || !strings.Contains(err.Error(), "GRPC_REFLECTION") ||
+					!strings.Contains(err.Error(), "true, false") {
+					t.Errorf("New = %v, want the variable and its accepted values", err)
+				}
+				// Outside an application, reflection is disabled.
+				checkNoReflection(t, dial(t, serve(t).address))
+			})
+		}
+	})
+
+	t.Run("does not delay shutdown", func(t *testing.T) {
+		t.Setenv("GRPC_REFLECTION", "true")
+		log := calltest.Record(t)
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			conn, done := inMemory(t, ctx, &calltest.Service{})
+			c := newReflectionClient(t, conn)
+			if _, err := c.services(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // the server waits for the next request
+			started := time.Now()
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(started); took != 0 {
+				t.Errorf("the shutdown took %s, want no delay", took)
+			}
+			if answer, err := c.stream.Recv(); status.Code(err) != codes.Unavailable {
+				t.Errorf("stream = %v, %v; want the end with UNAVAILABLE", answer, err)
+			}
+			_ = conn.Close()
+		})
+		if line := log.Only("call"); line["status"] != "UNAVAILABLE" || line["received"] != 1.0 {
+			t.Errorf("line = %v, want one request and UNAVAILABLE", line)
+		}
+	})
+}
+
+// checkNoReflection checks that a server has no reflection.
+func checkNoReflection(t *testing.T, conn *grpc.ClientConn) {
+	t.Helper()
+	if names, err := newReflectionClient(t,
+		conn).services(); status.Code(err) != codes.Unimplemented {
+		t.Errorf("services = %v, %v; want UNIMPLEMENTED", names, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// registrar is the server while services are registered. What grpc-go ends the process
-// for is an error here.
+// registrar registers services and collects errors, for which grpc-go would exit the
+// process.
 type registrar struct {
 	*grpc.Server
 	errs []error
@@ -17,41 +17,40 @@ type registrar struct {
 
 // RegisterService implements grpc.ServiceRegistrar.
 func (r *registrar) RegisterService(desc *grpc.ServiceDesc, impl any) {
-	if err := r.fault(desc, impl); err != nil {
+	if err := r.validate(desc, impl); err != nil {
 		r.errs = append(r.errs, err)
 		return
 	}
 	r.Server.RegisterService(desc, impl)
 }
 
-// fault returns what is wrong with a registration.
-func (r *registrar) fault(desc *grpc.ServiceDesc, impl any) error {
+// validate returns the problem of a registration.
+func (r *registrar) validate(desc *grpc.ServiceDesc, impl any) error {
 	if desc == nil {
-		return errors.New("a service has no description")
+		return errors.New("service description is nil")
 	}
 	if _, known := r.GetServiceInfo()[desc.ServiceName]; known {
-		return fmt.Errorf("the service %s is registered twice", desc.ServiceName)
+		return fmt.Errorf("service %s is registered twice", desc.ServiceName)
 	}
 	if impl == nil {
-		return nil // grpc-go asks no more
+		return nil // grpc-go accepts a nil implementation
 	}
 	if desc.HandlerType == nil {
-		return fmt.Errorf("the service %s: its description names no type for %T",
+		return fmt.Errorf("service %s: the description has no handler type for %T",
 			desc.ServiceName, impl)
 	}
 	if wanted := reflect.TypeOf(desc.HandlerType).Elem(); !reflect.TypeOf(impl).Implements(wanted) {
-		return fmt.Errorf("the service %s: %T does not implement %s",
+		return fmt.Errorf("service %s: %T does not implement %s",
 			desc.ServiceName, impl, wanted)
 	}
 	return nil
 }
 
-// missing is the server for what the application may have registered itself, which then
-// stays as it is.
-type missing struct{ *grpc.Server }
+// ifMissing registers services that the application has not registered itself.
+type ifMissing struct{ *grpc.Server }
 
 // RegisterService implements grpc.ServiceRegistrar.
-func (m missing) RegisterService(desc *grpc.ServiceDesc, impl any) {
+func (m ifMissing) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	if _, known := m.GetServiceInfo()[desc.ServiceName]; !known {
 		m.Server.RegisterService(desc, impl)
 	}

@@ -1,4 +1,4 @@
-// Package runner serves gRPC beside HTTP, as a task of xmain.Runner.
+// Package runner serves gRPC next to HTTP as a task of xmain.Runner.
 //
 //	xmain.Runner(reg, log, nil, runner.New(
 //		runner.WithRegisterService(func(ctx context.Context, registrar grpc.ServiceRegistrar) {
@@ -6,19 +6,19 @@
 //		}),
 //	))
 //
-// It listens on PLINTH_HOST and GRPC_PORT before the application reports ready; a port in
-// use fails the start. Every call goes through the interceptors of unary and stream,
-// which the runner mounts by itself: Trace, InitContext, AccessLog and Recover outside,
-// Middleware, Validate and ResponseBuilder inside those of the application.
+// The server listens on PLINTH_HOST and GRPC_PORT before the application becomes ready.
+// If the port is in use, startup fails. The runner mounts the interceptors of the
+// packages unary and stream: Trace, InitContext, AccessLog and Recover outside the
+// application's interceptors; Middleware, Validate and ResponseBuilder inside.
 //
-// The health service (grpc.health.v1) follows the application's readiness. Reflection is
-// there where GRPC_REFLECTION is "true".
+// The health service (grpc.health.v1) reports the application's readiness. Reflection is
+// enabled if GRPC_REFLECTION is "true".
 //
-// At the stop the health service says no at once; after the drain delay the server takes
-// no new calls and finishes those that are in flight, as the HTTP server does at the same
-// time. What is left when the timeout of the graceful stop has run out, or the
-// application's own, is cut off with a warning, and for unary calls, which are not
-// endless by design, with an error.
+// At shutdown the health service reports NOT_SERVING immediately. After the drain delay
+// the server stops accepting calls and waits for in-flight calls, concurrently with the
+// HTTP server. If the timeout of the graceful stop or of the application expires, the
+// server closes the remaining connections and logs a warning. Closed unary calls are also
+// an error, because they are not endless by design.
 package runner
 
 import (
@@ -37,39 +37,39 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 )
 
-// name is that of the runner among hooks, holds and errors.
+// name is the name of the runner in hooks and errors.
 const name = "gRPC"
 
-// New returns a task for xmain.Runner that serves gRPC until the application stops.
+// New returns a task for xmain.Runner that serves gRPC until the application shuts down.
 //
-// What goes wrong ends the application with an error. Outside an application, where
-// nobody would hear of it, the error is logged: use Serve there.
+// An error shuts the application down. Outside an application the error is only logged;
+// use Serve there.
 func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
 		release, _ := xhook.HoldReady(ctx, name)
-		defer release() // after a failure has been told
-		broken := func(err error) { xhook.Fail(ctx, err) }
-		if err := c.serve(ctx, release, broken); err != nil && !xhook.Fail(ctx, err) {
-			c.log.Error(ctx, "the gRPC server failed", slog.Any("error", err))
+		defer release() // after a failure is reported
+		fail := func(err error) { xhook.Fail(ctx, err) }
+		if err := c.serve(ctx, release, fail); err != nil && !xhook.Fail(ctx, err) {
+			c.log.Error(ctx, "gRPC server failed", slog.Any("error", err))
 		}
 	}
 }
 
-// Serve serves gRPC until ctx ends and the calls in flight have been answered, and
-// returns what went wrong. The start's problems are reported all at once.
+// Serve serves gRPC until ctx is canceled and in-flight calls have completed. If the
+// configuration is invalid, the error reports all problems.
 func Serve(ctx context.Context, options ...Option) error {
 	return newConfig(options).serve(ctx, func() {}, func(error) {})
 }
 
-// serve is one life of a server; it calls listening when clients can connect, and broken
-// when they no longer can although nobody wants the stop.
-func (c *config) serve(ctx context.Context, listening func(), broken func(error)) error {
+// serve builds and runs a server. It calls listening when clients can connect, and fail
+// if the server stops unexpectedly.
+func (c *config) serve(ctx context.Context, listening func(), fail func(error)) error {
 	s, err := c.build(ctx)
 	if err != nil {
 		return errors.Join(err, c.discard())
 	}
-	if ctx.Err() != nil { // also where the stop came while services were registered
+	if ctx.Err() != nil { // or shutdown started while services were registered
 		s.grpc.Stop()
 		return c.discard()
 	}
@@ -79,11 +79,11 @@ func (c *config) serve(ctx context.Context, listening func(), broken func(error)
 		return err
 	}
 	c.log.Notice(ctx, "serving gRPC", slog.String("address", l.Addr().String()),
-		slog.Int("services", s.own), slog.Bool("reflection", reflected()))
-	return s.live(ctx, l, listening, broken)
+		slog.Int("services", s.serviceCount), slog.Bool("reflection", reflectionEnabled()))
+	return s.run(ctx, l, listening, fail)
 }
 
-// discard closes a listener that no server has got.
+// discard closes a listener that no server uses.
 func (c *config) discard() error {
 	if c.listener == nil {
 		return nil
@@ -91,14 +91,14 @@ func (c *config) discard() error {
 	return c.listener.Close()
 }
 
-// build makes the server with all of its services.
+// build creates the server with all services.
 func (c *config) build(ctx context.Context) (*server, error) {
-	limits, err := c.limits() // an application has checked them at its start
-	if err = errors.Join(append(c.faults, err)...); err != nil {
+	limits, err := c.limits() // an application validates them at startup
+	if err = errors.Join(append(c.errs, err)...); err != nil {
 		return nil, err
 	}
-	s := &server{config: c, intake: newIntake(c, limits), stopped: make(chan struct{})}
-	s.stopping, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	s := &server{config: c, limiter: newLimiter(c, limits), stopped: make(chan struct{})}
+	s.stopping, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	err = xhook.Guard(func() error { return s.assemble(ctx, limits) })
 	if err == nil {
 		return s, nil
@@ -113,7 +113,7 @@ func (c *config) build(ctx context.Context) (*server, error) {
 	return nil, fmt.Errorf("grpcx/runner: registering services: %w", err)
 }
 
-// assemble may panic, as what the application gives does.
+// assemble may panic in code of the application.
 func (s *server) assemble(ctx context.Context, limits limitVariables) error {
 	s.grpc = grpc.NewServer(s.serverOptions(ctx, limits)...)
 	r := &registrar{Server: s.grpc}
@@ -124,23 +124,22 @@ func (s *server) assemble(ctx context.Context, limits limitVariables) error {
 		return errors.Join(r.errs...)
 	}
 	services := s.grpc.GetServiceInfo()
-	s.own = len(services)
+	s.serviceCount = len(services)
 	s.warnOfOpenMethods(ctx, services)
 	s.health = newHealth(ctx, s.stopping, s.grpc)
-	if reflected() {
-		reflection.Register(missing{s.grpc})
+	if reflectionEnabled() {
+		reflection.Register(ifMissing{s.grpc})
 	}
 	return nil
 }
 
-// reflected reports whether the environment asks for reflection, which shows to anyone
-// what the services are.
-func reflected() bool {
+// reflectionEnabled reports whether GRPC_REFLECTION is "true".
+func reflectionEnabled() bool {
 	text, _ := xenv.GetEnv("GRPC_REFLECTION")
 	return text == "true"
 }
 
-// listen opens the address of the server.
+// listen opens the listener of the server.
 func (c *config) listen(ctx context.Context) (net.Listener, error) {
 	if c.listener != nil {
 		return c.listener, nil
@@ -158,8 +157,8 @@ func (c *config) listen(ctx context.Context) (net.Listener, error) {
 	return l, nil
 }
 
-// serverOptions returns the limits, the interceptors and what the application adds, which
-// comes last and therefore wins.
+// serverOptions returns the limits, the interceptors and the application's options, which
+// are last and override the others.
 func (s *server) serverOptions(ctx context.Context, limits limitVariables) []grpc.ServerOption {
 	c := s.config
 	base := call.Config{
@@ -167,9 +166,9 @@ func (s *server) serverOptions(ctx context.Context, limits limitVariables) []grp
 		InFlight: &s.inFlight,
 	}
 	options := append(c.bounds(limits), grpc.UnknownServiceHandler(unknown),
-		grpc.InTapHandle(s.intake.tap))
-	if reflected() {
-		// that of the server's end
+		grpc.InTapHandle(s.limiter.tap))
+	if reflectionEnabled() {
+		// -
 		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping)))
 	}
 	unary, stream := call.Outer, call.Outer
@@ -179,9 +178,9 @@ func (s *server) serverOptions(ctx context.Context, limits limitVariables) []grp
 	if len(c.stream) == 0 {
 		stream |= call.Inner
 	}
-	options = append(options, grpc.ChainUnaryInterceptor(s.intake.unary(call.Unary(unary, base))),
-		grpc.ChainStreamInterceptor(s.intake.stream(call.Stream(stream, base))))
-	// the parts inside the application's interceptors count no call a second time
+	options = append(options, grpc.ChainUnaryInterceptor(s.limiter.unary(call.Unary(unary, base))),
+		grpc.ChainStreamInterceptor(s.limiter.stream(call.Stream(stream, base))))
+	// InFlight is counted by the outer features only
 	base.InFlight = nil
 	if len(c.unary) > 0 {
 		options = append(options,

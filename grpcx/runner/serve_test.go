@@ -23,8 +23,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// alone is a server outside of an application.
-type alone struct {
+// standalone is a server outside an application.
+type standalone struct {
 	t       *testing.T
 	address string
 	service *calltest.Service
@@ -32,11 +32,11 @@ type alone struct {
 	done    chan error
 }
 
-// serve serves the test service outside of an application until the test ends.
-func serve(t *testing.T, options ...runner.Option) *alone {
+// serve serves the test service outside an application until the test finishes.
+func serve(t *testing.T, options ...runner.Option) *standalone {
 	t.Helper()
 	l := listen(t)
-	s := &alone{
+	s := &standalone{
 		t: t, address: l.Addr().String(), service: &calltest.Service{},
 		done: make(chan error, 1),
 	}
@@ -57,107 +57,109 @@ func serve(t *testing.T, options ...runner.Option) *alone {
 	return s
 }
 
-// stop ends the context and returns what Serve does.
-func (s *alone) stop() error {
+// stop cancels the context and returns the result of Serve.
+func (s *standalone) stop() error {
 	s.t.Helper()
 	s.cancel()
 	s.cancel = nil
 	select {
 	case err := <-s.done:
 		return err
-	case <-time.After(patience):
-		s.t.Fatal("Serve does not return")
+	case <-time.After(testTimeout):
+		s.t.Fatal("Serve did not return")
 		return nil
 	}
 }
 
-func TestServeServesUntilItsContextEnds(t *testing.T) {
-	calltest.Record(t)
-	s := serve(t)
-	conn := dial(t, s.address)
-	if got := call(t, pb.NewTestServiceClient(conn), "hello").GetText(); got != "hello" {
-		t.Errorf("answer = %q, want hello", got)
-	}
-	if got := check(t, conn, serviceName); got != healthpb.HealthCheckResponse_SERVING {
-		t.Errorf("health = %s, want SERVING", got)
-	}
-	if err := s.stop(); err != nil {
-		t.Error(err)
-	}
-	refused(t, s.address)
-}
-
-func TestServeWithAContextThatHasEndedServesNothing(t *testing.T) {
-	calltest.Record(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	l := listen(t)
-	if err := runner.Serve(ctx, runner.WithListener(l)); err != nil {
-		t.Errorf("Serve = %v, want nil", err)
-	}
-	refused(t, l.Addr().String())
-	for _, host := range []string{"127.0.0.1", "localhost"} {
-		t.Setenv(xenv.Host.String(), host)
-		t.Setenv("GRPC_PORT", "0")
-		if err := runner.Serve(ctx); err != nil {
-			t.Errorf("Serve on %s = %v, want nil", host, err)
+func TestServe(t *testing.T) {
+	t.Run("serves until its context is canceled", func(t *testing.T) {
+		calltest.Record(t)
+		s := serve(t)
+		conn := dial(t, s.address)
+		if got := call(t, pb.NewTestServiceClient(conn), "hello").GetText(); got != "hello" {
+			t.Errorf("response = %q, want hello", got)
 		}
-	}
-}
-
-func TestServeRefusesAWrongPort(t *testing.T) {
-	for _, port := range []string{"abc", "-1", "65536"} {
-		t.Setenv(xenv.Host.String(), "127.0.0.1")
-		t.Setenv("GRPC_PORT", port)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := runner.Serve(ctx); err == nil || !strings.Contains(err.Error(), "GRPC_PORT") {
-			t.Errorf("Serve with port %s = %v, want the variable named", port, err)
+		if got := check(t, conn, serviceName); got != healthpb.HealthCheckResponse_SERVING {
+			t.Errorf("health = %s, want SERVING", got)
 		}
-	}
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		refused(t, s.address)
+	})
+
+	t.Run("does nothing with a canceled context", func(t *testing.T) {
+		calltest.Record(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		l := listen(t)
+		if err := runner.Serve(ctx, runner.WithListener(l)); err != nil {
+			t.Errorf("Serve = %v, want nil", err)
+		}
+		refused(t, l.Addr().String())
+		for _, host := range []string{"127.0.0.1", "localhost"} {
+			t.Setenv(xenv.Host.String(), host)
+			t.Setenv("GRPC_PORT", "0")
+			if err := runner.Serve(ctx); err != nil {
+				t.Errorf("Serve on %s = %v, want nil", host, err)
+			}
+		}
+	})
+
+	t.Run("rejects an invalid port", func(t *testing.T) {
+		for _, port := range []string{"abc", "-1", "65536"} {
+			t.Setenv(xenv.Host.String(), "127.0.0.1")
+			t.Setenv("GRPC_PORT", port)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if err := runner.Serve(ctx); err == nil || !strings.Contains(err.Error(), "GRPC_PORT") {
+				t.Errorf("Serve with port %s = %v, want the variable in the error", port, err)
+			}
+		}
+	})
+
+	t.Run("waits for in-flight calls", func(t *testing.T) {
+		calltest.Record(t)
+		s := serve(t)
+		entered, release := make(chan struct{}), make(chan struct{})
+		s.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
+			close(entered)
+			<-release
+			return &pb.TestResponse{}, ctx.Err()
+		}
+		got := callUnary(t.Context(), pb.NewTestServiceClient(dial(t, s.address)), "slow")
+		wait(t, entered, "the call")
+		s.cancel()
+		refused(t, s.address)
+		close(release)
+		if err := <-got; err != nil {
+			t.Errorf("call in flight = %v, want OK", err)
+		}
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
-func TestServeFinishesWhatIsInFlight(t *testing.T) {
-	calltest.Record(t)
-	s := serve(t)
-	entered, goOn := make(chan struct{}), make(chan struct{})
-	s.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
-		close(entered)
-		<-goOn
-		return &pb.TestResponse{}, ctx.Err()
-	}
-	got := callUnary(t.Context(), pb.NewTestServiceClient(dial(t, s.address)), "slow")
-	wait(t, entered, "the call")
-	s.cancel()
-	refused(t, s.address)
-	close(goOn)
-	if err := <-got; err != nil {
-		t.Errorf("call in flight = %v, want OK", err)
-	}
-	if err := s.stop(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestTaskOutsideAnApplicationLogsItsError(t *testing.T) {
+func TestNew_OutsideApplication(t *testing.T) {
 	log := calltest.Record(t)
 	runner.New(runner.WithGracefulStopTimeout(0))(t.Context())
-	line := log.Only("the gRPC server failed")
+	line := log.Only("gRPC server failed")
 	if text, _ := line["error"].(string); !strings.Contains(text, "WithGracefulStopTimeout") ||
 		line["level"] != "error" {
 		t.Errorf("line = %v, want the error", line)
 	}
 }
 
-// brittle is a listener that fails when told.
-type brittle struct {
+// failingListener is a listener that fails on request.
+type failingListener struct {
 	net.Listener
 	fail chan struct{}
 }
 
-var errBrittle = errors.New("the listener broke")
+var errListener = errors.New("listener failed")
 
-func (b brittle) Accept() (net.Conn, error) {
+func (b failingListener) Accept() (net.Conn, error) {
 	accepted := make(chan net.Conn, 1)
 	go func() {
 		if conn, err := b.Listener.Accept(); err == nil {
@@ -169,44 +171,47 @@ func (b brittle) Accept() (net.Conn, error) {
 		return conn, nil
 	case <-b.fail:
 		_ = b.Close()
-		return nil, errBrittle
+		return nil, errListener
 	}
 }
 
-func TestListenerThatFailsEndsTheApplicationAtOnce(t *testing.T) {
-	l := brittle{Listener: listen(t), fail: make(chan struct{})}
-	a := prepare(t, fixture{runner: []runner.Option{runner.WithListener(l)}})
-	entered := make(chan struct{})
-	a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-		close(entered)
-		// so a server that waits for its calls before it tells anybody waits too long
-		<-a.Life().Draining()
-		return &pb.TestResponse{}, nil
-	}
-	a.address = l.Addr().String()
-	a.start()
-	got := callUnary(t.Context(), a.client(), "slow")
-	wait(t, entered, "the call")
-	close(l.fail)
-	if err := <-got; err != nil {
-		t.Errorf("call in flight = %v, want OK", err)
-	}
-	err := a.result()
-	if !errors.Is(err, errBrittle) || strings.Count(err.Error(), errBrittle.Error()) != 1 {
-		t.Errorf("RunContext = %v, want the listener's error once", err)
-	}
+func TestServe_ListenerFailure(t *testing.T) {
+	t.Run("shuts the application down immediately", func(t *testing.T) {
+		l := failingListener{Listener: listen(t), fail: make(chan struct{})}
+		a := prepare(t, fixture{runner: []runner.Option{runner.WithListener(l)}})
+		entered := make(chan struct{})
+		a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+			close(entered)
+			// A server that waits for its calls before it reports the error would block
+			// here.
+			<-a.Life().Draining()
+			return &pb.TestResponse{}, nil
+		}
+		a.address = l.Addr().String()
+		a.start()
+		got := callUnary(t.Context(), a.client(), "slow")
+		wait(t, entered, "the call")
+		close(l.fail)
+		if err := <-got; err != nil {
+			t.Errorf("call in flight = %v, want OK", err)
+		}
+		err := a.result()
+		if !errors.Is(err, errListener) || strings.Count(err.Error(), errListener.Error()) != 1 {
+			t.Errorf("RunContext = %v, want the listener's error once", err)
+		}
+	})
+
+	t.Run("is returned by Serve", func(t *testing.T) {
+		calltest.Record(t)
+		l := failingListener{Listener: listen(t), fail: make(chan struct{})}
+		close(l.fail)
+		if err := runner.Serve(t.Context(), runner.WithListener(l)); !errors.Is(err, errListener) {
+			t.Errorf("Serve = %v, want the listener's error", err)
+		}
+	})
 }
 
-func TestListenerThatFailsEndsServe(t *testing.T) {
-	calltest.Record(t)
-	l := brittle{Listener: listen(t), fail: make(chan struct{})}
-	close(l.fail)
-	if err := runner.Serve(t.Context(), runner.WithListener(l)); !errors.Is(err, errBrittle) {
-		t.Errorf("Serve = %v, want the listener's error", err)
-	}
-}
-
-// inMemory serves in a bubble of synctest, over memory.
+// inMemory serves over memory in a synctest bubble.
 func inMemory(
 	t *testing.T, ctx context.Context, service *calltest.Service, options ...runner.Option,
 ) (*grpc.ClientConn, <-chan error) {
@@ -234,64 +239,67 @@ func inMemory(
 	return conn, done
 }
 
-func TestServeCutsOffWhatOutlastsTheDefaultOf30Seconds(t *testing.T) {
-	log := calltest.Record(t)
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		entered := make(chan struct{})
-		service := &calltest.Service{OnUnary: func(ctx context.Context,
-			_ *pb.TestRequest,
-		) (*pb.TestResponse, error) {
-			close(entered)
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}}
-		conn, done := inMemory(t, ctx, service)
-		got := callUnary(t.Context(), pb.NewTestServiceClient(conn), "slow")
-		<-entered
-		began := time.Now()
-		cancel()
-		err := <-done
-		if err == nil || !strings.Contains(err.Error(), "1 unary calls were cut off") {
-			t.Errorf("Serve = %v, want the number of calls", err)
+func TestServe_GracefulStop(t *testing.T) {
+	t.Run("force closes calls after 30 seconds", func(t *testing.T) {
+		log := calltest.Record(t)
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			entered := make(chan struct{})
+			service := &calltest.Service{OnUnary: func(ctx context.Context,
+				_ *pb.TestRequest,
+			) (*pb.TestResponse, error) {
+				close(entered)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}}
+			conn, done := inMemory(t, ctx, service)
+			got := callUnary(t.Context(), pb.NewTestServiceClient(conn), "slow")
+			<-entered
+			started := time.Now()
+			cancel()
+			err := <-done
+			if err == nil || !strings.Contains(err.Error(), "1 unary calls force closed") {
+				t.Errorf("Serve = %v, want the number of force closed calls", err)
+			}
+			if took := time.Since(started); took != 30*time.Second {
+				t.Errorf("the shutdown took %s, want 30s", took)
+			}
+			if err := <-got; status.Code(err) != codes.Unavailable &&
+				status.Code(err) != codes.Canceled {
+				t.Errorf("call = %v, want it force closed", err)
+			}
+			_ = conn.Close()
+		})
+		if line := log.Only("call"); line["status"] != "CANCELLED" {
+			t.Errorf("line = %v, want the call", line)
 		}
-		if took := time.Since(began); took != 30*time.Second {
-			t.Errorf("the stop took %s, want 30s", took)
-		}
-		if err := <-got; status.Code(err) != codes.Unavailable &&
-			status.Code(err) != codes.Canceled {
-			t.Errorf("call = %v, want it cut off", err)
-		}
-		_ = conn.Close()
 	})
-	if line := log.Only("call"); line["status"] != "CANCELLED" {
-		t.Errorf("line = %v, want the call's", line)
-	}
-}
 
-func TestCallWhoseMessageNeverComesHoldsUpTheStopForItsTime(t *testing.T) {
-	calltest.Record(t)
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		conn, done := inMemory(t, ctx, &calltest.Service{})
-		// As a stream the client sends the headers only.
-		stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true},
-			pb.TestService_Unary_FullMethodName)
-		if err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		began := time.Now()
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Serve = %v, want nil: no handler had the call", err)
-		}
-		if took := time.Since(began); took != 10*time.Second {
-			t.Errorf("the stop took %s, want the 10s of the first message", took)
-		}
-		if err := stream.RecvMsg(&pb.TestResponse{}); status.Code(err) != codes.DeadlineExceeded {
-			t.Errorf("call = %v, want DEADLINE_EXCEEDED", err)
-		}
-		_ = conn.Close()
+	t.Run("waits for the first message until its timeout", func(t *testing.T) {
+		calltest.Record(t)
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			conn, done := inMemory(t, ctx, &calltest.Service{})
+			// NewStream sends the headers only.
+			stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true},
+				pb.TestService_Unary_FullMethodName)
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			started := time.Now()
+			cancel()
+			if err := <-done; err != nil {
+				t.Errorf("Serve = %v, want nil because no handler received the call", err)
+			}
+			if took := time.Since(started); took != 10*time.Second {
+				t.Errorf("the shutdown took %s, want the 10s of the first message", took)
+			}
+			if err := stream.RecvMsg(&pb.TestResponse{}); status.Code(
+				err) != codes.DeadlineExceeded {
+				t.Errorf("call = %v, want DEADLINE_EXCEEDED", err)
+			}
+			_ = conn.Close()
+		})
 	})
 }

@@ -15,36 +15,36 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/call"
 )
 
-// server is one gRPC server and its end.
+// server is a gRPC server with its shutdown state.
 type server struct {
 	*config
 	grpc     *grpc.Server
 	health   *health
 	inFlight call.InFlight
-	intake   *intake
+	limiter  *limiter
 
-	stopping context.Context // ends the streams of health and reflection
-	end      context.CancelFunc
+	stopping context.Context // stops health watches and reflection streams
+	cancel   context.CancelFunc
 
 	pendingConns *pendingConns
-	own          int // services of the application
+	serviceCount int // number of the application's services
 
 	once    sync.Once
-	stopped chan struct{} // closed when the stop is complete
-	err     error         // of the stop
+	stopped chan struct{} // closed after shutdown
+	err     error         // of the shutdown
 }
 
-// live serves l until ctx ends, or until the application's stop comes to its servers,
-// which is earlier.
-func (s *server) live(
-	ctx context.Context, l net.Listener, listening func(), broken func(error),
+// run serves l until ctx is canceled or the application's shutdown reaches its servers,
+// whichever is first.
+func (s *server) run(
+	ctx context.Context, l net.Listener, listening func(), fail func(error),
 ) error {
-	s.pendingConns = newPendingConns(l, s.intake)
+	s.pendingConns = newPendingConns(l, s.limiter)
 	served := make(chan error, 1)
 	go func() { served <- s.grpc.Serve(s.pendingConns) }()
-	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
-	defer s.health.follow(following)()
-	defer unfollow()
+	healthCtx, stopHealth := context.WithCancel(context.WithoutCancel(ctx))
+	defer s.health.run(healthCtx)()
+	defer stopHealth()
 	xhook.OnShutdown(ctx, name, s.stop)
 	listening()
 
@@ -53,22 +53,20 @@ func (s *server) live(
 	case err = <-served:
 		if err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 			err = fmt.Errorf("grpcx/runner: serve: %w", err)
-			broken(err) // now, and not after the stop
+			fail(err) // before the shutdown
 		}
 	case <-s.stopped:
 	case <-ctx.Done():
 	}
 	failure := s.stop(context.WithoutCancel(ctx))
 	if err == nil {
-		// itself: so the application sees that it is what the shutdown hook has told
-		// already
+		// the same error as the shutdown hook's, so the application reports it once
 		return failure
 	}
 	return errors.Join(err, failure)
 }
 
-// stop finishes what is in flight, once; whoever calls it again waits for the same
-// outcome. ctx bounds it beside the timeout of the graceful stop.
+// stop shuts down once. Further calls wait and return the same error.
 func (s *server) stop(ctx context.Context) error {
 	s.once.Do(func() {
 		s.err = s.finish(ctx)
@@ -77,40 +75,40 @@ func (s *server) stop(ctx context.Context) error {
 	return s.err
 }
 
-// finish is the graceful stop, which cuts off what takes too long.
+// finish shuts down gracefully and force closes calls after the timeout.
 func (s *server) finish(ctx context.Context) error {
 	s.health.Shutdown()
-	s.end()
-	defer time.AfterFunc(maxPending, s.pendingConns.dismiss).Stop()
+	s.cancel()
+	defer time.AfterFunc(maxPending, s.pendingConns.closePending).Stop()
 	done := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()
 		close(done)
 	}()
-	var cutOff error
-	err := xhook.Finish(ctx, s.stopTimeout, done, func() { cutOff = s.cut(ctx) })
+	var closeErr error
+	err := xhook.Finish(ctx, s.stopTimeout, done, func() { closeErr = s.forceClose(ctx) })
 	if left := s.inFlight.Unary.Load() + s.inFlight.Streams.Load(); left > 0 &&
 		errors.Is(err, xhook.ErrAbandoned) {
-		return errors.Join(cutOff,
-			fmt.Errorf("grpcx/runner: %d handlers go on after the end of their context", left))
+		return errors.Join(closeErr,
+			fmt.Errorf("grpcx/runner: %d handlers still running after their context was canceled",
+				left))
 	}
-	return cutOff
+	return closeErr
 }
 
-// cut closes the connections of what has not finished, which ends the contexts of its
-// handlers.
-func (s *server) cut(ctx context.Context) error {
+// forceClose closes the connections of in-flight calls, which cancels the contexts of
+// their handlers.
+func (s *server) forceClose(ctx context.Context) error {
 	unary, streams := s.inFlight.Unary.Load(), s.inFlight.Streams.Load()
-	// Also where no handler is left: a call whose message has not come is known to the
-	// connection only.
-	s.log.Warn(ctx, "what has not finished is cut off",
+	// Log even without handlers: a call whose message has not arrived is not counted.
+	s.log.Warn(ctx, "in-flight calls force closed",
 		slog.Int64("unary", unary), slog.Int64("streams", streams))
 	go func() {
-		s.pendingConns.dismiss()
-		s.grpc.Stop() // waits for the same as GracefulStop
+		s.pendingConns.closePending()
+		s.grpc.Stop() // waits for handlers, like GracefulStop
 	}()
 	if unary == 0 {
 		return nil
 	}
-	return fmt.Errorf("grpcx/runner: %d unary calls were cut off: the time for the graceful stop has run out", unary)
+	return fmt.Errorf("grpcx/runner: %d unary calls force closed: graceful stop timed out", unary)
 }

@@ -7,41 +7,40 @@ import (
 	"time"
 )
 
-// maxRelease bounds how long a connection waits until a call that it has ended releases
-// its message.
+// maxRelease limits how long a connection waits for canceled calls to release their
+// messages.
 const maxRelease = 200 * time.Millisecond
 
-// source is a connection with the calls whose clients may send.
+// source is a connection with the calls whose clients may still send.
 type source struct {
-	*intake
-	charged  atomic.Int64 // bytes that are part of used; written with mu locked
-	followed atomic.Bool  // frames follows the connection
+	*limiter
+	charged atomic.Int64 // part of used; written with mu locked
+	parsed  atomic.Bool  // frames are parsed
 
 	mu sync.Mutex
-	// the last one that grpc-go may have read; else its id counts the calls
+	// the last header that grpc-go may have read; without frames, its id counts the calls
 	header  header
-	read    int64                // bytes that were read, if nothing follows their frames
-	streams map[uint32]*incoming // by ID; with ended ones until the next prune
-	prune   int                  // how many streams cause it
-	stored  int64                // the sum of the streams' unfinished messages
-	// of the next look at calls whose first message has not arrived; nil until the first
-	// call
+	read    int64                // bytes read, if frames are not parsed
+	streams map[uint32]*incoming // by ID; includes canceled ones until pruned
+	prune   int                  // number of streams that triggers pruning
+	stored  int64                // sum of the incomplete messages
+	// checks the calls whose first message has not arrived; nil until the first call
 	timer  *time.Timer
 	armed  bool
 	closed bool
 }
 
-func newSource(in *intake) *source { return &source{intake: in, streams: map[uint32]*incoming{}} }
+func newSource(in *limiter) *source { return &source{limiter: in, streams: map[uint32]*incoming{}} }
 
-// incoming is the context of a call from its header on.
+// incoming is the context of a call from the arrival of its header.
 type incoming struct {
 	context.Context
-	stream context.Context // ends with the call
-	cancel context.CancelFunc
-	began  time.Time
-	start  int64       // what the source had read
-	here   atomic.Bool // its first message has arrived
-	ended  atomic.Bool // because its message did not arrive
+	stream         context.Context // canceled when the call finishes
+	cancel         context.CancelFunc
+	started        time.Time
+	start          int64       // bytes that the source had read
+	messageArrived atomic.Bool // the first message has arrived
+	canceled       atomic.Bool // canceled because its message did not arrive
 	message
 }
 
@@ -55,33 +54,33 @@ func (c *incoming) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// Err implements context.Context. grpc-go makes the call's status of it.
+// Err implements context.Context. grpc-go derives the status of the call from it.
 func (c *incoming) Err() error {
-	if c.ended.Load() {
+	if c.canceled.Load() {
 		return context.DeadlineExceeded
 	}
 	return c.Context.Err()
 }
 
 func (c *incoming) end() {
-	c.ended.Store(true)
+	c.canceled.Store(true)
 	c.cancel()
 }
 
-// waits reports whether the first message of a call may still arrive.
-func (c *incoming) waits() bool { return !c.here.Load() && c.Err() == nil }
+// waiting reports whether the first message of the call may still arrive.
+func (c *incoming) waiting() bool { return !c.messageArrived.Load() && c.Err() == nil }
 
-// arrived notes that the first message of a call has arrived.
+// arrived marks the first message of a call as arrived.
 func arrived(ctx context.Context) {
 	if c, ok := ctx.Value(incomingKey{}).(*incoming); ok {
-		c.here.Store(true)
+		c.messageArrived.Store(true)
 	}
 }
 
-// add notes the stream of a call. A tap runs when grpc-go has read the call's header, and
-// frames.read lets it read no further before.
+// add adds a call. The tap runs after grpc-go has read the header of the call;
+// frames.read stops there.
 func (s *source) add(ctx context.Context) *incoming {
-	c := &incoming{stream: ctx, began: time.Now()}
+	c := &incoming{stream: ctx, started: time.Now()}
 	c.Context, c.cancel = context.WithCancel(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,13 +88,13 @@ func (s *source) add(ctx context.Context) *incoming {
 		return c
 	}
 	if s.timeout > 0 && !s.armed {
-		s.arm(s.timeout)
+		s.startTimer(s.timeout)
 	}
 	if len(s.streams) >= s.prune {
-		s.forgetDone()
+		s.removeDone()
 		s.prune = 2*len(s.streams) + 16
 	}
-	if !s.followed.Load() {
+	if !s.parsed.Load() {
 		s.header.id++
 		c.start = s.read
 	}
@@ -103,8 +102,8 @@ func (s *source) add(ctx context.Context) *incoming {
 	return c
 }
 
-// arm has the calls looked at after a time. mu is locked.
-func (s *source) arm(after time.Duration) {
+// startTimer schedules expire. mu is locked.
+func (s *source) startTimer(after time.Duration) {
 	s.armed = true
 	if s.timer == nil {
 		s.timer = time.AfterFunc(after, s.expire)
@@ -113,45 +112,45 @@ func (s *source) arm(after time.Duration) {
 	}
 }
 
-// expire ends the calls whose first message has not arrived in time.
+// expire cancels the calls whose first message has not arrived in time.
 func (s *source) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.armed = false
 	next, now := s.timeout, time.Now()
 	for _, c := range s.streams {
-		if !c.waits() {
+		if !c.waiting() {
 			continue
 		}
-		if left := s.timeout - now.Sub(c.began); left > 0 {
+		if left := s.timeout - now.Sub(c.started); left > 0 {
 			next, s.armed = min(next, left), true
 		} else {
 			c.end()
 		}
 	}
 	if s.armed {
-		s.arm(next)
+		s.startTimer(next)
 	}
 }
 
-// forget removes a stream. mu is locked.
-func (s *source) forget(id uint32) {
+// remove removes a stream. mu is locked.
+func (s *source) remove(id uint32) {
 	if c := s.streams[id]; c != nil {
 		s.stored -= c.stored
 		delete(s.streams, id)
 	}
 }
 
-// forgetDone removes the streams that the server has closed. mu is locked.
-func (s *source) forgetDone() {
+// removeDone removes the streams that the server has closed. mu is locked.
+func (s *source) removeDone() {
 	for id, c := range s.streams {
 		if c.stream.Err() != nil {
-			s.forget(id)
+			s.remove(id)
 		}
 	}
 }
 
-// data counts bytes of a stream's messages. mu is locked.
+// data counts message bytes of a stream. mu is locked.
 func (s *source) data(id uint32, b []byte, cost int64) {
 	if c := s.streams[id]; c != nil && len(b) > 0 {
 		before := c.stored
@@ -160,64 +159,64 @@ func (s *source) data(id uint32, b []byte, cost int64) {
 	}
 }
 
-// received counts bytes of a connection whose frames cannot be followed.
+// received counts bytes of a connection whose frames are not parsed.
 func (s *source) received(n int) {
-	if s.followed.Load() {
+	if s.parsed.Load() {
 		return
 	}
 	s.mu.Lock()
 	s.read += int64(n)
 	s.charge()
 	s.mu.Unlock()
-	s.relieved()
+	s.enforceLimit()
 }
 
-// charge computes what the connection is charged with. mu is locked.
+// charge updates the charge of the connection. mu is locked.
 func (s *source) charge() {
 	bytes := s.stored
-	if !s.followed.Load() {
+	if !s.parsed.Load() {
 		bytes = s.estimate()
 	}
 	s.used.Add(bytes - s.charged.Swap(bytes))
 }
 
-// estimate is the charge of a connection whose frames cannot be followed. mu is locked.
+// estimate returns the charge of a connection whose frames are not parsed. mu is locked.
 func (s *source) estimate() int64 {
 	start, most := s.read, int64(0)
 	for _, c := range s.streams {
-		if c.waits() {
+		if c.waiting() {
 			start, most = min(start, c.start), most+maxMessageBytes
 		}
 	}
 	return min(s.read-start, most)
 }
 
-// relieved ends calls if this connection has unfinished messages and those of all exceed
-// the limit.
-func (s *source) relieved() {
+// enforceLimit cancels calls if this connection has incomplete messages and the sum over
+// all connections exceeds the limit.
+func (s *source) enforceLimit() {
 	if s.maxBytes > 0 && s.used.Load() > s.maxBytes && s.charged.Load() > 0 {
-		s.relieve()
+		s.cancelExcess()
 	}
 }
 
-// refresh forgets the calls that the server has closed.
+// refresh removes the calls that the server has closed.
 func (s *source) refresh() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forgetDone()
+	s.removeDone()
 	s.charge()
 }
 
-// endLargest ends the call with the largest unfinished message, or the oldest one if the
-// frames cannot be followed. It returns nil if there is none.
-func (s *source) endLargest() *incoming {
+// cancelLargest cancels the call with the largest incomplete message, or the oldest
+// waiting call if frames are not parsed. It returns nil if no call is found.
+func (s *source) cancelLargest() *incoming {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.charge()
 	var most uint32
 	for id, c := range s.streams {
-		worse := c.waits() && (most == 0 || id < most)
-		if s.followed.Load() {
+		worse := c.waiting() && (most == 0 || id < most)
+		if s.parsed.Load() {
 			worse = c.stored > 0 && (most == 0 || c.stored > s.streams[most].stored)
 		}
 		if worse {
@@ -226,13 +225,13 @@ func (s *source) endLargest() *incoming {
 	}
 	c := s.streams[most]
 	if c != nil {
-		s.forget(most)
+		s.remove(most)
 		c.end()
 	}
 	return c
 }
 
-// await waits until ended calls have released their messages.
+// await waits until canceled calls have released their messages.
 func await(ended []*incoming) {
 	timeout := time.NewTimer(maxRelease)
 	defer timeout.Stop()
@@ -245,7 +244,7 @@ func await(ended []*incoming) {
 	}
 }
 
-// close ends the charge of a closed connection, whose calls grpc-go ends.
+// close removes the charge of a closed connection. grpc-go cancels its calls.
 func (s *source) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,7 +253,7 @@ func (s *source) close() {
 		s.timer.Stop()
 	}
 	for id := range s.streams {
-		s.forget(id)
+		s.remove(id)
 	}
 	s.charge()
 }

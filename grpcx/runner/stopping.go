@@ -9,34 +9,33 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// errStopping ends the streams that are the server's own: watches of health and
-// reflection.
-var errStopping = status.Error(codes.Unavailable, "the server is stopping")
+// errStopping is the status of health watches and reflection streams at shutdown.
+var errStopping = status.Error(codes.Unavailable, "server is shutting down")
 
-// endReflection returns an interceptor that ends streams of reflection when stopping
-// does: a client keeps one open as long as it lives, which would hold up the graceful
-// stop. It stands outside all others, since a stream's wait for the next question can
-// only be left and not ended, and then no interceptor's stream may be part of that wait.
+// endReflection returns an interceptor that stops reflection streams when stopping is
+// canceled. Clients keep these streams open, which would delay the graceful shutdown. It
+// must be the outermost interceptor: a blocked RecvMsg cannot be interrupted, only
+// abandoned, so it must not involve another interceptor's stream.
 func endReflection(stopping context.Context) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 		next grpc.StreamHandler,
 	) error {
 		if strings.HasPrefix(info.FullMethod, "/grpc.reflection.") {
-			ss = &ending{ServerStream: ss, stopping: stopping.Done()}
+			ss = &endingStream{ServerStream: ss, stopping: stopping.Done()}
 		}
 		return next(srv, ss)
 	}
 }
 
-// ending is a stream on which nothing more is received when the server stops.
-type ending struct {
+// endingStream is a stream whose RecvMsg fails during shutdown.
+type endingStream struct {
 	grpc.ServerStream
 	stopping <-chan struct{}
 }
 
-// RecvMsg implements grpc.ServerStream. After its error m must not be touched: the wait
-// for it ends with the stream.
-func (e *ending) RecvMsg(m any) error {
+// RecvMsg implements grpc.ServerStream. After an error the caller must not access m,
+// because the abandoned receive may still write to it.
+func (e *endingStream) RecvMsg(m any) error {
 	received := make(chan error, 1)
 	go func() { received <- e.ServerStream.RecvMsg(m) }()
 	select {

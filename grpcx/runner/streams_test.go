@@ -26,9 +26,9 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-const excess = "calls ended: too many bytes of unfinished messages"
+const excess = "calls canceled: too many bytes of incomplete messages"
 
-// echo answers each message of a stream with its length.
+// echo responds to each message of a stream with its length.
 func echo(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
 	for {
 		request, err := stream.Recv()
@@ -58,7 +58,7 @@ func opened(
 	return stream
 }
 
-// echoes sends a message and receives the answer.
+// echoes sends a message and receives the response.
 func echoes(
 	t *testing.T, stream grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse], size int,
 ) {
@@ -71,10 +71,10 @@ func echoes(
 	}
 }
 
-// until waits for a line of the log.
+// until repeats step until the log contains text.
 func until(t *testing.T, log *calltest.Log, text string, step func()) {
 	t.Helper()
-	for end := time.Now().Add(patience); !strings.Contains(log.String(), text); step() {
+	for end := time.Now().Add(testTimeout); !strings.Contains(log.String(), text); step() {
 		if time.Now().After(end) {
 			t.Fatalf("no line %q in\n%s", text, log)
 		}
@@ -120,14 +120,14 @@ func TestWithMaxInflightBytes_RequestStreams(t *testing.T) {
 	}
 }
 
-// secure returns the credentials of a server, and how to connect to it.
+// secure returns the credentials of a server and the dial option of its clients.
 func secure(
 	t *testing.T,
 ) (creds credentials.TransportCredentials, connect func(address string) (net.Conn, error),
 	options []grpc.DialOption,
 ) {
 	t.Helper()
-	web := httptest.NewTLSServer(http.NotFoundHandler()) // which has a certificate
+	web := httptest.NewTLSServer(http.NotFoundHandler()) // provides a certificate
 	defer web.Close()
 	trusted := x509.NewCertPool()
 	trusted.AddCert(web.Certificate())
@@ -143,14 +143,14 @@ func secure(
 		[]grpc.DialOption{grpc.WithTransportCredentials(credentials.NewTLS(client))}
 }
 
-func TestCredsOfServerOptionsAreAcceptedAndBounded(t *testing.T) {
+func TestWithServerOptions_Creds(t *testing.T) {
 	log := calltest.Record(t)
 	creds, connect, dialed := secure(t)
 	s := serve(t, runner.WithMaxInflightBytes(6<<20), runner.WithFirstMessageTimeout(0),
 		runner.WithServerOptions(grpc.Creds(creds)))
 	conn := dial(t, s.address, dialed...)
 	client := pb.NewTestServiceClient(conn)
-	for range 20 { // which are not charged once they have arrived
+	for range 20 { // not charged after they have arrived
 		if _, err := client.Unary(t.Context(),
 			&pb.TestRequest{Text: strings.Repeat("x", 1<<20)}); err != nil {
 			t.Fatalf("call = %v, want OK", err)
@@ -158,7 +158,7 @@ func TestCredsOfServerOptionsAreAcceptedAndBounded(t *testing.T) {
 	}
 	s.service.OnBidi = echo
 	echoes(t, opened(t, conn), 1<<20)
-	log.Only("unfinished messages are bounded roughly: give the credentials to runner.WithCredentials instead of grpc.Creds")
+	log.Only("incomplete messages are limited approximately: use runner.WithCredentials instead of grpc.Creds")
 
 	attacking, err := connect(s.address)
 	if err != nil {
@@ -174,7 +174,7 @@ func TestCredsOfServerOptionsAreAcceptedAndBounded(t *testing.T) {
 	until(t, log, excess, func() { call(t, client, "more") })
 }
 
-func TestWithMaxInflightBytes_CompleteMessagesAreNotCharged(t *testing.T) {
+func TestWithMaxInflightBytes_CompleteMessages(t *testing.T) {
 	log := calltest.Record(t)
 	s := serve(t, runner.WithMaxInflightBytes(4<<20))
 	s.service.OnBidi = echo
@@ -191,13 +191,12 @@ func TestWithMaxInflightBytes_CompleteMessagesAreNotCharged(t *testing.T) {
 		echoes(t, stream, 3<<20)
 	}
 	if strings.Contains(log.String(), excess) {
-		t.Errorf("log:\n%s\nwant no call ended", log)
+		t.Errorf("log:\n%s\nwant no canceled call", log)
 	}
 }
 
-// A server that refuses calls before their messages arrive must not charge these messages
-// for ever.
-func TestWithMaxInflightBytes_RefusedCallsAreNotCharged(t *testing.T) {
+// Messages of rejected calls must not be charged forever.
+func TestWithMaxInflightBytes_RejectedCalls(t *testing.T) {
 	log := calltest.Record(t)
 	refuse := func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
 		return status.Error(codes.Unauthenticated, "refused")
@@ -205,7 +204,7 @@ func TestWithMaxInflightBytes_RefusedCallsAreNotCharged(t *testing.T) {
 	s := serve(t, runner.WithMaxInflightBytes(4<<20), runner.WithMaxStreams(10),
 		runner.WithStreamInterceptors(refuse))
 	ctx, cancel := context.WithCancel(t.Context())
-	// of which each sends up to its window
+	// each sends up to its window
 	wait, err := attack(ctx, s.address, testMethod("ClientStream"), 500)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +212,7 @@ func TestWithMaxInflightBytes_RefusedCallsAreNotCharged(t *testing.T) {
 	defer wait()
 	defer cancel()
 	client := pb.NewTestServiceClient(dial(t, s.address))
-	for end := time.Now().Add(patience); strings.Count(log.String(), "UNAUTHENTICATED") < 500; {
+	for end := time.Now().Add(testTimeout); strings.Count(log.String(), "UNAUTHENTICATED") < 500; {
 		if _, err := client.Unary(t.Context(),
 			&pb.TestRequest{Text: strings.Repeat("x", 1<<20)}); err != nil {
 			t.Fatalf("call of another connection = %v, want OK", err)
@@ -227,9 +226,9 @@ func TestWithMaxInflightBytes_RefusedCallsAreNotCharged(t *testing.T) {
 	}
 }
 
-// grpc-go's table of header fields retains those of about 50 calls as long as the
-// connection is open.
-func TestServe_EndedCallsAreReleased(t *testing.T) {
+// grpc-go's header table retains the header fields of about 50 calls until the connection
+// closes.
+func TestServe_CompletedCallsAreReleased(t *testing.T) {
 	type key struct{}
 	var left []weak.Pointer[[1 << 10]byte]
 	mark := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
@@ -252,9 +251,9 @@ func TestServe_EndedCallsAreReleased(t *testing.T) {
 		}
 		return n
 	}
-	for end := time.Now().Add(patience); alive() > 0; runtime.GC() {
+	for end := time.Now().Add(testTimeout); alive() > 0; runtime.GC() {
 		if time.Now().After(end) {
-			t.Fatalf("%d of %d calls that have ended are retained, want none", alive(), len(left))
+			t.Fatalf("%d of %d completed calls are retained, want 0", alive(), len(left))
 		}
 	}
 }

@@ -6,10 +6,9 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// unknown answers calls of services and methods that are not there. By itself grpc-go
-// answers these outside the interceptors: without an id, an envelope and a line of the
-// access log.
+// unknown handles calls of unknown services and methods. grpc-go's default runs outside
+// the interceptors: without a request ID, an envelope and an access log line.
 func unknown(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
-	return xerror.New(xerror.MethodNotAllowed, xerror.ErrMessage("there is no method "+method))
+	return xerror.New(xerror.MethodNotAllowed, xerror.ErrMessage("unknown method "+method))
 }

@@ -10,14 +10,14 @@ func init() { xenv.Register[listenVariables]("gRPC") }
 func init() { xenv.Register[reflectionVariables]("gRPC") }
 func init() { xenv.Register[limitVariables]("gRPC") }
 
-// Port is the variable of the port.
+// Port is the environment variable of the port.
 const Port xenv.EnvKey = "GRPC_PORT"
 
 type listenVariables struct {
 	Port int `env:"GRPC_PORT" default:"1119" min:"0" max:"65535" doc:"gRPC listen port; 0 takes a free one."`
 }
 
-// reflectionVariables are apart because a value that is not accepted means no reflection.
+// reflectionVariables are separate, because an invalid value disables reflection.
 type reflectionVariables struct {
 	Reflection string `env:"GRPC_REFLECTION" default:"false" oneof:"true false" doc:"gRPC server reflection."`
 }

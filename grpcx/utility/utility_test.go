@@ -162,6 +162,6 @@ func TestRequestUUID(t *testing.T) {
 		t.Errorf("RequestUUID outside a call = %q, want empty", got)
 	}
 	if got := utility.RequestUUID(nil); got != "" { //nolint:staticcheck // a nil context is allowed
-		t.Errorf("RequestUUID(nil) =  %q", got)
+		t.Errorf("RequestUUID(nil) = %q", got)
 	}
 }

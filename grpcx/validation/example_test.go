@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// BookingRequest stands for a generated message.
+// BookingRequest represents a generated message.
 type BookingRequest struct{ Room, From, Until int }
 
 // Validate is written by hand in the package of the generated code.

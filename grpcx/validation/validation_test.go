@@ -75,7 +75,7 @@ func TestMethods(t *testing.T) {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				if err := validation.Methods(t.Context(), tt.request); err != nil {
-					t.Errorf("got %v, want no convert", err)
+					t.Errorf("got %v, want nil", err)
 				}
 			})
 		}

@@ -51,7 +51,7 @@ func isRejection(t *testing.T, err error) {
 }
 
 func TestValidate(t *testing.T) {
-	t.Run("runs appInterceptors middleware and handler", func(t *testing.T) {
+	t.Run("runs between middleware and handler", func(t *testing.T) {
 		var steps []string
 		r := new(middleware.Registry)
 		r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any,

@@ -60,7 +60,7 @@ func TestToStatus_Log(t *testing.T) {
 		before := lines.String()
 		for name, err := range map[string]error{
 			"wrapped": fmt.Errorf("around: %w", sent), "joined": errors.Join(errors.New("x"), sent),
-			"of a kind of its customStatus": asError{sent},
+			"exposed by As": asError{sent},
 		} {
 			if got := rpcstatus.ToStatus(t.Context(), err); got != sent { //nolint:errorlint // the same error
 				t.Errorf("%s: ToStatus = %v, want the same error", name, got)

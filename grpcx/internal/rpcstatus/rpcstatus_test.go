@@ -137,10 +137,10 @@ func TestToStatus(t *testing.T) {
 			"nil status of another type":  (*customStatus)(nil),
 		} {
 			if got := rpcstatus.ToStatus(t.Context(), err); got != nil {
-				t.Errorf("ToStatus(%s) =  %v, want nil", name, got)
+				t.Errorf("ToStatus(%s) = %v, want nil", name, got)
 			}
 			if got := rpcstatus.FromStatus(err); got != nil {
-				t.Errorf("FromStatus(%s) =  %v, want nil", name, got)
+				t.Errorf("FromStatus(%s) = %v, want nil", name, got)
 			}
 		}
 		if lines.Len() != 0 {
@@ -300,7 +300,7 @@ func TestCodeAndMessage(t *testing.T) {
 	} {
 		if code, message := rpcstatus.CodeAndMessage(tc.err); code != tc.code ||
 			message != tc.want {
-			t.Errorf("%s: CodeAndMessage =  %d %q, want %d %q",
+			t.Errorf("%s: CodeAndMessage = %d %q, want %d %q",
 				tc.name, code, message, tc.code, tc.want)
 		}
 	}

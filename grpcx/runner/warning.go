@@ -9,10 +9,9 @@ import (
 	"google.golang.org/grpc"
 )
 
-// warnOfOpenMethods warns of each service that has methods of both kinds and middlewares
-// for one of them only: whoever mounts an authentication for the unary methods leaves the
-// streams open, and the reverse. It is no error, since a middleware may be meant for one
-// kind.
+// warnOfOpenMethods logs a warning for each service with unary and streaming methods but
+// middleware for one kind only. Authentication for one kind leaves the other unprotected.
+// It is not an error, because the middleware may be intended for one kind.
 func (c *config) warnOfOpenMethods(ctx context.Context, services map[string]grpc.ServiceInfo) {
 	for _, service := range slices.Sorted(maps.Keys(services)) {
 		unary, stream := kinds(services[service].Methods)
@@ -25,14 +24,14 @@ func (c *config) warnOfOpenMethods(ctx context.Context, services map[string]grpc
 		if guardsStream {
 			open, use = "unary methods", "middleware.UseUnary"
 		}
-		c.log.Warn(ctx, "a service has middlewares for one kind of its methods only",
+		c.log.Warn(ctx, "middleware covers one kind of methods only",
 			slog.String("service", service),
 			slog.String("open", open), slog.String("use",
-				use+"; middleware.Guard makes one function a middleware of either kind"))
+				use+", or middleware.Guard for both kinds"))
 	}
 }
 
-// kinds returns which kinds of methods there are.
+// kinds reports whether methods contain unary and streaming methods.
 func kinds(methods []grpc.MethodInfo) (unary, stream bool) {
 	isStream := func(m grpc.MethodInfo) bool { return m.IsClientStream || m.IsServerStream }
 	isUnary := func(m grpc.MethodInfo) bool { return !isStream(m) }

@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
-	const warning = "a service has middlewares for one kind of its methods only"
+func TestServe_MiddlewareWarning(t *testing.T) {
+	const warning = "middleware covers one kind of methods only"
 	n := &notes{}
 	service := pb.TestService_ServiceDesc
 	unaryOnly, streamsOnly := service, service
@@ -32,8 +32,8 @@ func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
 			name: "streams only", served: &service, stream: true, open: "unary methods",
 			use: "UseUnary",
 		},
-		{name: "unary only, and no streams to protect", served: &unaryOnly, unary: true},
-		{name: "streams only, and no unary methods to protect", served: &streamsOnly, stream: true},
+		{name: "unary only, without streaming methods", served: &unaryOnly, unary: true},
+		{name: "streams only, without unary methods", served: &streamsOnly, stream: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
@@ -50,14 +50,14 @@ func TestMiddlewareForOneKindOfMethodsOnlyIsAWarning(t *testing.T) {
 					registrar grpc.ServiceRegistrar,
 				) {
 					registrar.RegisterService(tc.served, &calltest.Service{})
-					cancel() // the warning is of the start
+					cancel() // the warning is logged at startup
 				}))
 			if err != nil {
 				t.Error(err)
 			}
 			if tc.open == "" {
 				if lines := log.Lines(warning); len(lines) != 0 {
-					t.Errorf("lines = %v, want none", lines)
+					t.Errorf("lines = %v, want no warning", lines)
 				}
 				return
 			}

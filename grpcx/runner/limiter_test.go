@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// halfOpen starts a call without its message.
+// halfOpen starts a call without sending its message.
 func halfOpen(t *testing.T, conn *grpc.ClientConn, method string) grpc.ClientStream {
 	t.Helper()
 	desc := &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
@@ -34,11 +34,11 @@ func TestWithFirstMessageTimeout(t *testing.T) {
 		name    string
 		method  string
 		options []runner.Option
-		want    time.Duration // 0: the call goes on
+		want    time.Duration // 0: the call continues
 	}{
 		{name: "unary call by default", method: "Unary", want: 10 * time.Second},
 		{name: "server stream by default", method: "ServerStream", want: 10 * time.Second},
-		{name: "stream of requests", method: "BidiStream"},
+		{name: "client stream", method: "BidiStream"},
 		{
 			name: "option", method: "Unary",
 			options: []runner.Option{runner.WithFirstMessageTimeout(time.Minute)},
@@ -55,20 +55,20 @@ func TestWithFirstMessageTimeout(t *testing.T) {
 				service := &calltest.Service{OnUnary: func(context.Context,
 					*pb.TestRequest,
 				) (*pb.TestResponse, error) {
-					// a call whose message has arrived may take as long as it likes
+					// a call whose message has arrived has no limit
 					<-time.After(time.Hour)
 					return &pb.TestResponse{}, nil
 				}}
 				conn, done := inMemory(t, ctx, service, tc.options...)
 				complete := callUnary(ctx, pb.NewTestServiceClient(conn), "slow")
 				synctest.Wait()
-				began := time.Now()
+				started := time.Now()
 				ended := make(chan error, 1)
 				stream := halfOpen(t, conn, tc.method)
 				go func() { ended <- stream.RecvMsg(&pb.TestResponse{}) }()
 				select {
 				case err := <-ended:
-					if took := time.Since(began); status.Code(err) != codes.DeadlineExceeded ||
+					if took := time.Since(started); status.Code(err) != codes.DeadlineExceeded ||
 						took != tc.want {
 						t.Errorf(
 							"call without a message = %v after %s, want DEADLINE_EXCEEDED after %s",
@@ -76,7 +76,7 @@ func TestWithFirstMessageTimeout(t *testing.T) {
 					}
 				case <-time.After(30 * time.Minute):
 					if tc.want != 0 {
-						t.Errorf("the call goes on, want its end after %s", tc.want)
+						t.Errorf("the call continues, want its end after %s", tc.want)
 					}
 				}
 				if err := <-complete; err != nil {
@@ -103,12 +103,12 @@ func TestWithMaxConnections(t *testing.T) {
 		&pb.TestRequest{}); status.Code(err) != codes.Unavailable {
 		t.Errorf("third connection = %v, want UNAVAILABLE", err)
 	}
-	log.Only("connection closed: too many are open")
+	log.Only("connection rejected: too many open connections")
 	call(t, pb.NewTestServiceClient(first), "still served")
 	if err := second.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	for {
 		_, err := third.Unary(ctx, &pb.TestRequest{}, grpc.WaitForReady(true))
@@ -116,7 +116,7 @@ func TestWithMaxConnections(t *testing.T) {
 			return
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("after the end of another connection = %v, want OK", err)
+			t.Fatalf("after another connection closed = %v, want OK", err)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestWithMaxConnections(t *testing.T) {
 func TestWithMaxInflightBytes(t *testing.T) {
 	log := calltest.Record(t)
 	s := serve(t, runner.WithMaxInflightBytes(6<<20), runner.WithFirstMessageTimeout(0))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	wait, err := attack(ctx, s.address, testMethod("Unary"), 10)
 	if err != nil {
 		t.Fatal(err)
@@ -139,15 +139,14 @@ func TestWithMaxInflightBytes(t *testing.T) {
 		}
 	}
 	for ctx.Err() == nil && !strings.Contains(log.String(),
-		"too many bytes of unfinished messages") {
+		"too many bytes of incomplete messages") {
 		call(t, client, "more")
 	}
-	log.Only("calls ended: too many bytes of unfinished messages")
+	log.Only("calls canceled: too many bytes of incomplete messages")
 }
 
-// A client that cancels and repeats a call must not leave the canceled ones in the
-// server's list.
-func TestCanceledCallsAreNotCharged(t *testing.T) {
+// Canceled calls must not remain in the server's list.
+func TestWithMaxInflightBytes_CanceledCalls(t *testing.T) {
 	calltest.Record(t)
 	s := serve(t, runner.WithMaxInflightBytes(2<<20), runner.WithFirstMessageTimeout(0))
 	conn := dial(t, s.address)
@@ -168,7 +167,7 @@ func TestCanceledCallsAreNotCharged(t *testing.T) {
 	}
 }
 
-func TestLimitsOfTheEnvironmentAreChecked(t *testing.T) {
+func TestServe_LimitVariables(t *testing.T) {
 	for _, key := range []xenv.EnvKey{
 		"GRPC_MAX_CONNECTIONS", "GRPC_MAX_STREAMS", "GRPC_MAX_INFLIGHT_BYTES",
 		"GRPC_FIRST_MESSAGE_TIMEOUT",
@@ -178,7 +177,7 @@ func TestLimitsOfTheEnvironmentAreChecked(t *testing.T) {
 			l := listen(t)
 			err := runner.Serve(t.Context(), runner.WithListener(l))
 			if err == nil || !strings.Contains(err.Error(), key.String()) {
-				t.Errorf("error = %v, want one that names %s", err, key)
+				t.Errorf("error = %v, want one containing %s", err, key)
 			}
 		})
 	}
