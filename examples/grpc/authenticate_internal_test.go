@@ -17,140 +17,151 @@ import (
 	"github.com/plinthgo/plinth/examples/grpc/userv1"
 )
 
-func TestOnlyAKnownApplicationMayCall(t *testing.T) {
+func TestAuthenticate(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	users := userv1.NewUserServiceClient(s.dial())
-	other, _, err := logic.CreateApp(s.Context(), "other")
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, key := s.id.String(), s.secret
-	for _, tc := range []struct {
-		name  string
-		pairs []string
-		rpc   codes.Code
-		want  *xerror.ErrorCode // nil for an answer
-	}{
-		{name: "no metadata", rpc: codes.InvalidArgument, want: xerror.NotExist},
-		{
-			name: "no secret", pairs: []string{"app_access_id", id}, rpc: codes.InvalidArgument,
-			want: xerror.NotExist,
-		},
-		{
-			name: "no id", pairs: []string{"app_secret_key", key}, rpc: codes.InvalidArgument,
-			want: xerror.NotExist,
-		},
-		{
-			name: "blank id", pairs: []string{"app_access_id", "  ", "app_secret_key", key},
-			rpc: codes.InvalidArgument, want: xerror.NotExist,
-		},
-		{
-			name: "blank secret", pairs: []string{"app_access_id", id, "app_secret_key", " "},
-			rpc: codes.InvalidArgument, want: xerror.NotExist,
-		},
-		{
-			name: "not a number", pairs: []string{"app_access_id", "shop", "app_secret_key", key},
-			rpc: codes.InvalidArgument, want: xerror.ValidationError,
-		},
-		{
-			name: "negative", pairs: []string{"app_access_id", "-1", "app_secret_key", key},
-			rpc: codes.InvalidArgument, want: xerror.ValidationError,
-		},
-		{name: "too large", pairs: []string{
-			"app_access_id", "99999999999999999999",
-			"app_secret_key", key,
-		}, rpc: codes.InvalidArgument, want: xerror.ValidationError},
-		{
-			name: "unknown id", pairs: []string{"app_access_id", "1", "app_secret_key", key},
-			rpc: codes.Unauthenticated, want: xerror.Unauthorized,
-		},
-		{
-			name: "id of nothing", pairs: []string{"app_access_id", "0", "app_secret_key", key},
-			rpc: codes.Unauthenticated, want: xerror.Unauthorized,
-		},
-		{
-			name: "wrong secret", pairs: []string{"app_access_id", id, "app_secret_key", key + "0"},
-			rpc: codes.Unauthenticated, want: xerror.Unauthorized,
-		},
-		{
-			name:  "digest for a secret",
-			pairs: []string{"app_access_id", id, "app_secret_key", xutil.Encryption().SHA256(key)},
-			rpc:   codes.Unauthenticated, want: xerror.Unauthorized,
-		},
-		{name: "another's secret", pairs: []string{
-			"app_access_id", other.ID.String(),
-			"app_secret_key", key,
-		}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
-		{name: "right", pairs: []string{"app_access_id", id, "app_secret_key", key}},
-		{name: "right with dashes", pairs: []string{"app-access-id", id, "app-secret-key", key}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			ctx := metadata.AppendToOutgoingContext(soon(t), tc.pairs...)
-			_, unary := users.Get(ctx, &userv1.GetRequest{Id: 1})
-			changes, stream := users.Watch(ctx, &userv1.WatchRequest{})
-			if stream == nil && tc.want == nil {
-				_, stream = changes.Header() // the watch has begun
-			} else if stream == nil {
-				_, stream = changes.Recv()
-			}
-			if tc.want == nil {
-				if xerror.From(unary).GetErrorCode() != xerror.ResourceNotFound || stream != nil {
-					t.Errorf("Get = %v, Watch = %v, want both let in", unary, stream)
-				}
-				return
-			}
-			for method, err := range map[string]error{"Get": unary, "Watch": stream} {
-				if xerror.From(err).GetErrorCode() != tc.want || status.Code(err) != tc.rpc {
-					t.Errorf("%s = %v, want %s and %s", method, err, tc.want.GetOutput(), tc.rpc)
-				}
-				if strings.Contains(err.Error(), key) {
-					t.Errorf("%s tells the secret: %v", method, err)
-				}
-			}
-		})
-	}
-}
 
-func TestAWrongIDAndAWrongSecretHaveOneAnswer(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	_, unknown := logic.VerifyApp(s.Context(), 1, s.secret)
-	_, wrong := logic.VerifyApp(s.Context(), s.id, "cs_0")
-	if unknown == nil || wrong == nil || unknown.Error() != wrong.Error() {
-		t.Errorf("answers = %v and %v", unknown, wrong)
-	}
-}
-
-func TestAnApplicationThatIsDeletedIsOut(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	users := s.users()
-	if _, err := users.Register(t.Context(), person("ada")); err != nil {
-		t.Fatal(err)
-	}
-	if err := xdb.MustGetDB(s.Context()).Delete(&entity.App{}, "id = ?", s.id).Error; err != nil {
-		t.Fatal(err)
-	}
-	if _, err := users.Register(t.Context(),
-		person("eve")); status.Code(err) != codes.Unauthenticated {
-		t.Errorf("Register = %v, want Unauthenticated", err)
-	}
-}
-
-func TestHealthIsOpenToAnybody(t *testing.T) {
-	t.Parallel()
-	health := grpc_health_v1.NewHealthClient(start(t).dial())
-	for _, name := range []string{"", userv1.UserService_ServiceDesc.ServiceName} {
-		if _, err := health.Check(t.Context(),
-			&grpc_health_v1.HealthCheckRequest{Service: name}); err != nil {
-			t.Errorf("Check(%q) = %v", name, err)
+	t.Run("rejects invalid credentials", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		users := userv1.NewUserServiceClient(s.dial())
+		other, _, err := logic.CreateApp(s.Context(), "other")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		id, key := s.id.String(), s.secret
+		for _, tc := range []struct {
+			name  string
+			pairs []string
+			rpc   codes.Code
+			want  *xerror.ErrorCode // nil for success
+		}{
+			{name: "no metadata", rpc: codes.InvalidArgument, want: xerror.NotExist},
+			{
+				name: "no secret", pairs: []string{"app_access_id", id}, rpc: codes.InvalidArgument,
+				want: xerror.NotExist,
+			},
+			{
+				name: "no id", pairs: []string{"app_secret_key", key}, rpc: codes.InvalidArgument,
+				want: xerror.NotExist,
+			},
+			{
+				name: "blank id", pairs: []string{"app_access_id", "  ", "app_secret_key", key},
+				rpc: codes.InvalidArgument, want: xerror.NotExist,
+			},
+			{
+				name: "blank secret", pairs: []string{"app_access_id", id, "app_secret_key", " "},
+				rpc: codes.InvalidArgument, want: xerror.NotExist,
+			},
+			{
+				name:  "not a number",
+				pairs: []string{"app_access_id", "shop", "app_secret_key", key},
+				rpc:   codes.InvalidArgument, want: xerror.ValidationError,
+			},
+			{
+				name: "negative", pairs: []string{"app_access_id", "-1", "app_secret_key", key},
+				rpc: codes.InvalidArgument, want: xerror.ValidationError,
+			},
+			{name: "too large", pairs: []string{
+				"app_access_id", "99999999999999999999",
+				"app_secret_key", key,
+			}, rpc: codes.InvalidArgument, want: xerror.ValidationError},
+			{
+				name: "unknown id", pairs: []string{"app_access_id", "1", "app_secret_key", key},
+				rpc: codes.Unauthenticated, want: xerror.Unauthorized,
+			},
+			{
+				name: "id 0", pairs: []string{"app_access_id", "0", "app_secret_key", key},
+				rpc: codes.Unauthenticated, want: xerror.Unauthorized,
+			},
+			{
+				name:  "wrong secret",
+				pairs: []string{"app_access_id", id, "app_secret_key", key + "0"},
+				rpc:   codes.Unauthenticated, want: xerror.Unauthorized,
+			},
+			{
+				name: "digest as secret",
+				pairs: []string{"app_access_id", id, "app_secret_key",
+					xutil.Encryption().SHA256(key)},
+				rpc: codes.Unauthenticated, want: xerror.Unauthorized,
+			},
+			{name: "secret of another application", pairs: []string{
+				"app_access_id", other.ID.String(),
+				"app_secret_key", key,
+			}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
+			{name: "valid", pairs: []string{"app_access_id", id, "app_secret_key", key}},
+			{name: "valid with dashes",
+				pairs: []string{"app-access-id", id, "app-secret-key", key}},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				ctx := metadata.AppendToOutgoingContext(soon(t), tc.pairs...)
+				_, unary := users.Get(ctx, &userv1.GetRequest{Id: 1})
+				changes, stream := users.Watch(ctx, &userv1.WatchRequest{})
+				if stream == nil && tc.want == nil {
+					_, stream = changes.Header() // the watch has started
+				} else if stream == nil {
+					_, stream = changes.Recv()
+				}
+				if tc.want == nil {
+					if xerror.From(unary).GetErrorCode() != xerror.ResourceNotFound ||
+						stream != nil {
+						t.Errorf("Get = %v, Watch = %v, want both accepted", unary, stream)
+					}
+					return
+				}
+				for method, err := range map[string]error{"Get": unary, "Watch": stream} {
+					if xerror.From(err).GetErrorCode() != tc.want || status.Code(err) != tc.rpc {
+						t.Errorf("%s = %v, want %s and %s",
+							method, err, tc.want.GetOutput(), tc.rpc)
+					}
+					if strings.Contains(err.Error(), key) {
+						t.Errorf("%s exposes the secret: %v", method, err)
+					}
+				}
+			})
+		}
+	})
+
+	t.Run("returns the same error for a wrong ID and a wrong secret", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		_, unknown := logic.VerifyApp(s.Context(), 1, s.secret)
+		_, wrong := logic.VerifyApp(s.Context(), s.id, "cs_0")
+		if unknown == nil || wrong == nil || unknown.Error() != wrong.Error() {
+			t.Errorf("errors = %v and %v", unknown, wrong)
+		}
+	})
+
+	t.Run("rejects a deleted application", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		users := s.users()
+		if _, err := users.Register(t.Context(), person("ada")); err != nil {
+			t.Fatal(err)
+		}
+		if err := xdb.MustGetDB(s.Context()).Delete(&entity.App{}, "id = ?",
+			s.id).Error; err != nil {
+			t.Fatal(err)
+		}
+		if _, err := users.Register(t.Context(),
+			person("eve")); status.Code(err) != codes.Unauthenticated {
+			t.Errorf("Register = %v, want Unauthenticated", err)
+		}
+	})
+
+	t.Run("does not apply to the health service", func(t *testing.T) {
+		t.Parallel()
+		health := grpc_health_v1.NewHealthClient(start(t).dial())
+		for _, name := range []string{"", userv1.UserService_ServiceDesc.ServiceName} {
+			if _, err := health.Check(t.Context(),
+				&grpc_health_v1.HealthCheckRequest{Service: name}); err != nil {
+				t.Errorf("Check(%q) = %v", name, err)
+			}
+		}
+	})
 }
 
-func TestSecretsAreNowhere(t *testing.T) {
+func TestSecrets(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	users := s.users()
@@ -181,7 +192,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 			"denial": denied.Error(),
 		} {
 			if strings.Contains(text, secret) {
-				t.Errorf("%q is in the %s", secret, where)
+				t.Errorf("%q occurs in %s", secret, where)
 			}
 		}
 	}

@@ -16,8 +16,7 @@ import (
 
 var errUsage = errors.New("usage: grpc [app create NAME]")
 
-// command does what the arguments say, on the database of the service, which may run
-// meanwhile.
+// command runs the command in args on the database of the service, which may be running.
 func command(ctx context.Context, args []string, out io.Writer) (err error) {
 	if len(args) != 3 || args[0] != "app" || args[1] != "create" {
 		return errUsage
@@ -27,7 +26,8 @@ func command(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, reg.Close(ctx)) }()
-	app, secret, err := logic.CreateApp(reg.Init.Ctx, args[2]) // the application's, made with ctx
+	// the application's context, derived from ctx
+	app, secret, err := logic.CreateApp(reg.Init.Ctx, args[2])
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func command(ctx context.Context, args []string, out io.Writer) (err error) {
 	return err
 }
 
-// quiet leaves the standard output to the result.
+// quiet directs the log to standard error.
 func quiet(c *xlog.Config) {
 	c.Writer, c.Dir, c.Level = os.Stderr, "", slog.LevelWarn
 }

@@ -38,8 +38,7 @@ const (
 	password = "correct horse"
 )
 
-// both is the whole application in memory, with both transports and one application that
-// may call.
+// both is the in-memory application with HTTP, gRPC and one client application.
 type both struct {
 	*plinthtest.App
 
@@ -61,7 +60,7 @@ func start(t *testing.T) *both {
 	return s
 }
 
-// dial returns a connection without credentials, unless options say otherwise.
+// dial returns a connection, without credentials unless options set them.
 func (s *both) dial(options ...client.Option) *grpc.ClientConn {
 	s.t.Helper()
 	dial := func(ctx context.Context, _ string) (net.Conn, error) {
@@ -76,7 +75,7 @@ func (s *both) dial(options ...client.Option) *grpc.ClientConn {
 	return conn
 }
 
-// users is the service for a client that may call.
+// users returns a client with credentials.
 func (s *both) users() userv1.UserServiceClient {
 	s.t.Helper()
 	return userv1.NewUserServiceClient(s.dial(client.WithApplication(s.id.String(), s.secret)))
@@ -90,8 +89,7 @@ func body(r *userv1.RegisterRequest) gin.H {
 	return gin.H{"username": r.GetUsername(), "email": r.GetEmail(), "password": r.GetPassword()}
 }
 
-// soon returns a context in which a stream that should have ended, or said something,
-// fails.
+// soon returns a context with a timeout for stream operations.
 func soon(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -99,7 +97,7 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// user is what a client sees of one over HTTP.
+// user is the user in an HTTP response.
 type user struct {
 	ID        xsnowflake.SnowflakeID `json:"id"`
 	Username  string                 `json:"username"`
@@ -107,103 +105,108 @@ type user struct {
 	CreatedAt string                 `json:"created_at"`
 }
 
-func TestAUserOfOneTransportIsFoundOverTheOther(t *testing.T) {
+func TestUsers(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	users := s.users()
-	made, err := users.Register(t.Context(), person("Ada"))
-	if err != nil || made.GetBaseResponse().GetOutput() != "Success" ||
-		made.GetBaseResponse().GetCode() != 200 {
-		t.Fatalf("Register = %v, %v", made, err)
-	}
-	var seen user
-	r := s.Request(http.MethodGet, fmt.Sprintf("/api/v1/user/%d", made.GetUser().GetId()), nil)
-	if r.Into(&seen); r.Status() != http.StatusOK || seen.Username != "ada" ||
-		seen.Email != "ada@example.org" {
-		t.Errorf("GET = %d %s", r.Status(), r.Body())
-	}
-	if seen.ID.Gene() != xsnowflake.GeneUser {
-		t.Errorf("id %s has the gene %d", seen.ID, seen.ID.Gene())
-	}
 
-	r = s.Request(http.MethodPost, register, body(person("eve")))
-	if r.Into(&seen); r.Status() != http.StatusOK {
-		t.Fatalf("POST = %d %s", r.Status(), r.Body())
-	}
-	found, err := users.Get(t.Context(), &userv1.GetRequest{Id: int64(seen.ID)})
-	if err != nil || found.GetUser().GetUsername() != "eve" ||
-		found.GetUser().GetCreatedAt().AsTime().IsZero() {
-		t.Errorf("Get = %v, %v", found, err)
-	}
+	t.Run("are shared by HTTP and gRPC", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		users := s.users()
+		made, err := users.Register(t.Context(), person("Ada"))
+		if err != nil || made.GetBaseResponse().GetOutput() != "Success" ||
+			made.GetBaseResponse().GetCode() != 200 {
+			t.Fatalf("Register = %v, %v", made, err)
+		}
+		var seen user
+		r := s.Request(http.MethodGet, fmt.Sprintf("/api/v1/user/%d", made.GetUser().GetId()), nil)
+		if r.Into(&seen); r.Status() != http.StatusOK || seen.Username != "ada" ||
+			seen.Email != "ada@example.org" {
+			t.Errorf("GET = %d %s", r.Status(), r.Body())
+		}
+		if seen.ID.Gene() != xsnowflake.GeneUser {
+			t.Errorf("id %s has the gene %d", seen.ID, seen.ID.Gene())
+		}
+
+		r = s.Request(http.MethodPost, register, body(person("eve")))
+		if r.Into(&seen); r.Status() != http.StatusOK {
+			t.Fatalf("POST = %d %s", r.Status(), r.Body())
+		}
+		found, err := users.Get(t.Context(), &userv1.GetRequest{Id: int64(seen.ID)})
+		if err != nil || found.GetUser().GetUsername() != "eve" ||
+			found.GetUser().GetCreatedAt().AsTime().IsZero() {
+			t.Errorf("Get = %v, %v", found, err)
+		}
+	})
+
+	t.Run("have the same errors over HTTP and gRPC", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		users := s.users()
+		s.Request(http.MethodPost, register, body(person("ada")))
+		unreadable := person("eve")
+		unreadable.Username = "e\u0000e"
+		for _, tc := range []struct {
+			name  string
+			call  func(opts ...grpc.CallOption) error
+			reply *plinthtest.Response
+			code  *xerror.ErrorCode
+			rpc   codes.Code
+		}{
+			{
+				name: "duplicate",
+				call: func(opts ...grpc.CallOption) error {
+					_, err := users.Register(t.Context(), person("ada"), opts...)
+					return err
+				},
+				reply: s.Request(http.MethodPost, register, body(person("ada"))),
+				code:  xerror.DuplicateEntry, rpc: codes.Aborted,
+			},
+			{
+				name: "no such user",
+				call: func(opts ...grpc.CallOption) error {
+					_, err := users.Get(t.Context(), &userv1.GetRequest{Id: 1}, opts...)
+					return err
+				},
+				reply: s.Request(http.MethodGet, "/api/v1/user/1", nil),
+				code:  xerror.ResourceNotFound, rpc: codes.NotFound,
+			},
+			{
+				name: "unreadable",
+				call: func(opts ...grpc.CallOption) error {
+					_, err := users.Register(t.Context(), unreadable, opts...)
+					return err
+				},
+				reply: s.Request(http.MethodPost, register, body(unreadable)),
+				code:  xerror.ParameterError, rpc: codes.InvalidArgument,
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				var trailer metadata.MD
+				err := tc.call(grpc.Trailer(&trailer))
+				e := xerror.From(err)
+				got := e.GetErrorCode()
+				if got != tc.code || status.Code(err) != tc.rpc {
+					t.Fatalf("error = %v, want %s and %s", err, tc.code.GetOutput(), tc.rpc)
+				}
+				want := tc.reply.Envelope()
+				if tc.reply.Status() != tc.code.Status() || got.GetCode() != tc.reply.Code() ||
+					got.GetOutput() != tc.reply.Output() ||
+					got.GetMessage() != tc.reply.Message() ||
+					e.GetErrorMessage().String() != tc.reply.ErrorMessage() {
+					t.Errorf("error = %v, want the error of HTTP:  %d %+v",
+						err, tc.reply.Status(), want)
+				}
+				if id := trailer.Get(constant.TrailerRequestUUID.String()); len(id) != 1 ||
+					!xutil.Valid().UUID(id[0]) {
+					t.Errorf("trailer = %v, want a request id", trailer)
+				}
+			})
+		}
+	})
 }
 
-func TestAnErrorIsTheSameOverBothTransports(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	users := s.users()
-	s.Request(http.MethodPost, register, body(person("ada")))
-	unreadable := person("eve")
-	unreadable.Username = "e\u0000e"
-	for _, tc := range []struct {
-		name  string
-		call  func(opts ...grpc.CallOption) error
-		reply *plinthtest.Response
-		code  *xerror.ErrorCode
-		rpc   codes.Code
-	}{
-		{
-			name: "duplicate",
-			call: func(opts ...grpc.CallOption) error {
-				_, err := users.Register(t.Context(), person("ada"), opts...)
-				return err
-			},
-			reply: s.Request(http.MethodPost, register, body(person("ada"))),
-			code:  xerror.DuplicateEntry, rpc: codes.Aborted,
-		},
-		{
-			name: "no such user",
-			call: func(opts ...grpc.CallOption) error {
-				_, err := users.Get(t.Context(), &userv1.GetRequest{Id: 1}, opts...)
-				return err
-			},
-			reply: s.Request(http.MethodGet, "/api/v1/user/1", nil),
-			code:  xerror.ResourceNotFound, rpc: codes.NotFound,
-		},
-		{
-			name: "unreadable",
-			call: func(opts ...grpc.CallOption) error {
-				_, err := users.Register(t.Context(), unreadable, opts...)
-				return err
-			},
-			reply: s.Request(http.MethodPost, register, body(unreadable)),
-			code:  xerror.ParameterError, rpc: codes.InvalidArgument,
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			var trailer metadata.MD
-			err := tc.call(grpc.Trailer(&trailer))
-			e := xerror.From(err)
-			got := e.GetErrorCode()
-			if got != tc.code || status.Code(err) != tc.rpc {
-				t.Fatalf("error = %v, want %s and %s", err, tc.code.GetOutput(), tc.rpc)
-			}
-			want := tc.reply.Envelope()
-			if tc.reply.Status() != tc.code.Status() || got.GetCode() != tc.reply.Code() ||
-				got.GetOutput() != tc.reply.Output() ||
-				got.GetMessage() != tc.reply.Message() ||
-				e.GetErrorMessage().String() != tc.reply.ErrorMessage() {
-				t.Errorf("error = %v, want as over HTTP: %d %+v", err, tc.reply.Status(), want)
-			}
-			if id := trailer.Get(constant.TrailerRequestUUID.String()); len(id) != 1 ||
-				!xutil.Valid().UUID(id[0]) {
-				t.Errorf("trailer = %v, want a request id", trailer)
-			}
-		})
-	}
-}
-
-func TestTheRequestIDOfTheClientComesBackInTheTrailer(t *testing.T) {
+func TestRequestID(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	users := s.users()
@@ -220,73 +223,107 @@ func TestTheRequestIDOfTheClientComesBackInTheTrailer(t *testing.T) {
 	}
 }
 
-func TestBoundsOfARegistration(t *testing.T) {
+func TestRegister(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	users := s.users()
-	for i, tc := range []struct {
-		name                      string
-		username, email, password string
-		fields                    []string
-	}{
-		{name: "shortest", username: "abc", password: "secret"},
-		{name: "longest", username: strings.Repeat("ü", 32), password: strings.Repeat("ü", 256)},
-		{
-			name: "name too short", username: "ab", password: "secret",
-			fields: []string{"username:min"},
-		},
-		{
-			name: "name too long", username: strings.Repeat("a", 33), password: "secret",
-			fields: []string{"username:max"},
-		},
-		{
-			name: "password too short", username: "abcd", password: "12345",
-			fields: []string{"password:min"},
-		},
-		{
-			name: "password too long", username: "abcd",
-			password: strings.Repeat("x", 257), fields: []string{"password:max"},
-		},
-		{
-			name: "no address", username: "abcd", email: "nobody", password: "secret",
-			fields: []string{"email:email"},
-		},
-		{
-			name: "nothing", email: "nobody",
-			fields: []string{"username:required", "email:email", "password:required"},
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			if tc.email == "" {
-				tc.email = fmt.Sprintf("n%d@example.org", i)
-			}
-			request := &userv1.RegisterRequest{
-				Username: tc.username, Email: tc.email,
-				Password: tc.password,
-			}
-			_, err := users.Register(t.Context(), request)
-			if tc.fields == nil {
-				if err != nil {
-					t.Errorf("Register = %v", err)
+
+	t.Run("validates the request", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		users := s.users()
+		for i, tc := range []struct {
+			name                      string
+			username, email, password string
+			fields                    []string
+		}{
+			{name: "shortest", username: "abc", password: "secret"},
+			{name: "longest", username: strings.Repeat("ü", 32),
+				password: strings.Repeat("ü", 256)},
+			{
+				name: "name too short", username: "ab", password: "secret",
+				fields: []string{"username:min"},
+			},
+			{
+				name: "name too long", username: strings.Repeat("a", 33), password: "secret",
+				fields: []string{"username:max"},
+			},
+			{
+				name: "password too short", username: "abcd", password: "12345",
+				fields: []string{"password:min"},
+			},
+			{
+				name: "password too long", username: "abcd",
+				password: strings.Repeat("x", 257), fields: []string{"password:max"},
+			},
+			{
+				name: "no address", username: "abcd", email: "nobody", password: "secret",
+				fields: []string{"email:email"},
+			},
+			{
+				name: "nothing", email: "nobody",
+				fields: []string{"username:required", "email:email", "password:required"},
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				if tc.email == "" {
+					tc.email = fmt.Sprintf("n%d@example.org", i)
 				}
-				return
-			}
-			if status.Code(err) != codes.InvalidArgument ||
-				xerror.From(err).GetErrorCode() != xerror.ParameterError {
-				t.Errorf("error = %v, want PARAMETER_ERROR", err)
-			}
-			overGRPC, _ := xerror.From(err).GetData().([]xvalid.FieldError)
-			if got := fields(overGRPC); !slices.Equal(got, tc.fields) {
-				t.Errorf("fields = %q, want %q", got, tc.fields)
-			}
-			var overHTTP []xvalid.FieldError
-			s.Request(http.MethodPost, register, body(request)).Into(&overHTTP)
-			if !slices.Equal(overGRPC, overHTTP) {
-				t.Errorf("fields = %v, over HTTP %v", overGRPC, overHTTP)
-			}
-		})
-	}
+				request := &userv1.RegisterRequest{
+					Username: tc.username, Email: tc.email,
+					Password: tc.password,
+				}
+				_, err := users.Register(t.Context(), request)
+				if tc.fields == nil {
+					if err != nil {
+						t.Errorf("Register = %v", err)
+					}
+					return
+				}
+				if status.Code(err) != codes.InvalidArgument ||
+					xerror.From(err).GetErrorCode() != xerror.ParameterError {
+					t.Errorf("error = %v, want PARAMETER_ERROR", err)
+				}
+				overGRPC, _ := xerror.From(err).GetData().([]xvalid.FieldError)
+				if got := fields(overGRPC); !slices.Equal(got, tc.fields) {
+					t.Errorf("fields = %q, want %q", got, tc.fields)
+				}
+				var overHTTP []xvalid.FieldError
+				s.Request(http.MethodPost, register, body(request)).Into(&overHTTP)
+				if !slices.Equal(overGRPC, overHTTP) {
+					t.Errorf("fields = %v, over HTTP %v", overGRPC, overHTTP)
+				}
+			})
+		}
+	})
+
+	t.Run("accepts one of many concurrent registrations", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		users := s.users()
+		const many = 16
+		outputs := make([]string, many)
+		var wg sync.WaitGroup
+		for i := range many {
+			wg.Go(func() {
+				if i%2 == 0 {
+					outputs[i] = s.Request(http.MethodPost, register, body(person("ada"))).Output()
+					return
+				}
+				outputs[i] = "Success"
+				if _, err := users.Register(t.Context(), person("ada")); err != nil {
+					outputs[i] = xerror.From(err).GetErrorCode().GetOutput()
+				}
+			})
+		}
+		wg.Wait()
+		count := map[string]int{}
+		for _, o := range outputs {
+			count[o]++
+		}
+		if count["Success"] != 1 || count["DUPLICATE_ENTRY"] != many-1 {
+			t.Errorf("results = %v, want one Success and %d DUPLICATE_ENTRY", count, many-1)
+		}
+	})
 }
 
 func fields(list []xvalid.FieldError) []string {
@@ -297,7 +334,7 @@ func fields(list []xvalid.FieldError) []string {
 	return texts
 }
 
-func TestAnIDThatNobodyCanHaveIsRefused(t *testing.T) {
+func TestGet_InvalidID(t *testing.T) {
 	t.Parallel()
 	users := start(t).users()
 	for _, id := range []int64{0, -1} {
@@ -309,7 +346,7 @@ func TestAnIDThatNobodyCanHaveIsRefused(t *testing.T) {
 	}
 }
 
-func TestWatchTellsOfUsersOfBothTransports(t *testing.T) {
+func TestWatch(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	users := s.users()
@@ -331,77 +368,52 @@ func TestWatchTellsOfUsersOfBothTransports(t *testing.T) {
 	}
 }
 
-func TestImportLeavesOutWhoIsThere(t *testing.T) {
+func TestImport(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	users := s.users()
-	s.Request(http.MethodPost, register, body(person("ada")))
-	stream, err := users.Import(soon(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"ada", "eve", "bob", "eve"} {
-		if err := stream.Send(&userv1.ImportRequest{User: person(name)}); err != nil {
+
+	t.Run("skips existing users", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		users := s.users()
+		s.Request(http.MethodPost, register, body(person("ada")))
+		stream, err := users.Import(soon(t))
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	got, err := stream.CloseAndRecv()
-	if err != nil || got.GetImported() != 2 || got.GetKnown() != 2 ||
-		got.GetBaseResponse().GetCode() != 200 {
-		t.Errorf("Import = %v, %v, want 2 and 2", got, err)
-	}
-}
+		for _, name := range []string{"ada", "eve", "bob", "eve"} {
+			if err := stream.Send(&userv1.ImportRequest{User: person(name)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := stream.CloseAndRecv()
+		if err != nil || got.GetImported() != 2 || got.GetKnown() != 2 ||
+			got.GetBaseResponse().GetCode() != 200 {
+			t.Errorf("Import = %v, %v, want 2 and 2", got, err)
+		}
+	})
 
-func TestImportEndsAtAUserWhoIsNotValid(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	stream, err := s.users().Import(soon(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, one := range []*userv1.RegisterRequest{person("ada"), person("e"), nil} {
-		// grpc's sign
-		if err := stream.Send(&userv1.ImportRequest{User: one}); err != nil && err != io.EOF {
+	t.Run("stops at an invalid user", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		stream, err := s.users().Import(soon(t))
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	_, err = stream.CloseAndRecv()
-	list, _ := xerror.From(err).GetData().([]xvalid.FieldError)
-	if got := fields(list); !slices.Equal(got, []string{"user.username:min"}) {
-		t.Errorf("error = %v, want a failure of user.username", err)
-	}
-	var n int64
-	if err := xdb.MustGetDB(s.Context()).Model(&entity.User{}).Count(&n).Error; err != nil ||
-		n != 1 {
-		t.Errorf("%d users, %v, want the one before", n, err)
-	}
-}
-
-func TestOnlyOneOfManyRegistrationsAtOnceSucceeds(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	users := s.users()
-	const many = 16
-	outputs := make([]string, many)
-	var wg sync.WaitGroup
-	for i := range many {
-		wg.Go(func() {
-			if i%2 == 0 {
-				outputs[i] = s.Request(http.MethodPost, register, body(person("ada"))).Output()
-				return
+		for _, one := range []*userv1.RegisterRequest{person("ada"), person("e"), nil} {
+			// from grpc
+			if err := stream.Send(&userv1.ImportRequest{User: one}); err != nil && err != io.EOF {
+				t.Fatal(err)
 			}
-			outputs[i] = "Success"
-			if _, err := users.Register(t.Context(), person("ada")); err != nil {
-				outputs[i] = xerror.From(err).GetErrorCode().GetOutput()
-			}
-		})
-	}
-	wg.Wait()
-	count := map[string]int{}
-	for _, o := range outputs {
-		count[o]++
-	}
-	if count["Success"] != 1 || count["DUPLICATE_ENTRY"] != many-1 {
-		t.Errorf("answers = %v, want one Success and %d DUPLICATE_ENTRY", count, many-1)
-	}
+		}
+		_, err = stream.CloseAndRecv()
+		list, _ := xerror.From(err).GetData().([]xvalid.FieldError)
+		if got := fields(list); !slices.Equal(got, []string{"user.username:min"}) {
+			t.Errorf("error = %v, want a failure of user.username", err)
+		}
+		var n int64
+		if err := xdb.MustGetDB(s.Context()).Model(&entity.User{}).Count(&n).Error; err != nil ||
+			n != 1 {
+			t.Errorf("%d users, %v, want the user before the invalid one", n, err)
+		}
+	})
 }

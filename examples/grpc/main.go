@@ -1,10 +1,10 @@
-// Command grpc keeps users over HTTP and gRPC, from one process and one logic.
+// Command grpc stores users over HTTP and gRPC in one process.
 //
 //	grpc                     serve both
-//	grpc app create NAME     make an application that may call, and print its id and its secret, once
+//	grpc app create NAME     create a client application and print its ID and secret
 //
-// It runs without any configuration: everything is in a SQLite file under .data. The
-// environment, or a .env file, chooses another backend that plugins.go imports.
+// It needs no configuration and stores its data in a SQLite file under .data. The
+// environment or a .env file can select another database imported by plugins.go.
 package main
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// dataFile is the database where nobody says otherwise.
+// dataFile is the default database file.
 var dataFile = filepath.Join(".data", "users.db")
 
 func main() {
@@ -55,7 +55,7 @@ func exitCode(err error) int {
 	return 0
 }
 
-// options describe the application and its HTTP side; its tests start the same.
+// options returns the options of the application, shared with its tests.
 func options() []xoption.Option {
 	return []xoption.Option{
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
@@ -71,8 +71,8 @@ func options() []xoption.Option {
 	}
 }
 
-// grpcOptions describe the gRPC side. PLINTH_SHUTDOWN_TIMEOUT bounds the graceful stop as
-// well, and is shorter by default.
+// grpcOptions returns the options of the gRPC server. PLINTH_SHUTDOWN_TIMEOUT, which is
+// shorter by default, limits the graceful stop too.
 func grpcOptions() []runner.Option {
 	return []runner.Option{
 		runner.WithRegisterService(service.Register),
@@ -80,12 +80,11 @@ func grpcOptions() []runner.Option {
 	}
 }
 
-// withDataDir creates the folder of the default database file if that file is used. It is
-// an option of the database because options are evaluated when .env and the defaults have
-// been read.
+// withDataDir creates the directory of the default database file if that file is used. It
+// is a database option because options run after .env and the defaults are loaded.
 func withDataDir(o *xdb.Options) {
 	if o.Driver == "sqlite" && o.DSN == "" && xenv.GetEnvString("DATABASE_PATH", "") == dataFile {
-		// the driver reports a folder that is missing
+		// the driver reports a missing directory
 		_ = os.MkdirAll(filepath.Dir(dataFile), 0o700)
 	}
 }

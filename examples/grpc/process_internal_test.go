@@ -26,7 +26,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/client"
 )
 
-// playKey makes this test binary the program.
+// playKey makes this test binary run the program.
 const playKey xenv.EnvKey = "GRPC_EXAMPLE_TEST_PLAY"
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program returns the program in dir, with nothing but these variables.
+// program returns the program in dir with these variables only.
 func program(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
@@ -46,7 +46,7 @@ func program(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// process is the service as a process of its own.
+// process is the service in its own process.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -55,7 +55,7 @@ type process struct {
 	grpc  string       // address
 }
 
-// launch starts the service in dir on free ports, and waits until it is ready.
+// launch starts the service in dir on free ports and waits until it is ready.
 func launch(t *testing.T, dir string, env ...string) *process {
 	t.Helper()
 	p := &process{t: t, lines: make(chan string, 100_000)}
@@ -87,11 +87,11 @@ func launch(t *testing.T, dir string, env ...string) *process {
 			return p
 		}
 	}
-	t.Fatalf("the service ended:\n%s", p.out.String())
+	t.Fatalf("the service exited:\n%s", p.out.String())
 	return nil
 }
 
-// signal tells the service to stop.
+// signal shuts the service down.
 func (p *process) signal() {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -99,7 +99,7 @@ func (p *process) signal() {
 	}
 }
 
-// exit waits for the end of the service.
+// exit waits for the service to exit.
 func (p *process) exit() (code int) {
 	p.t.Helper()
 	watchdog := time.AfterFunc(30*time.Second, func() { _ = p.cmd.Process.Kill() })
@@ -114,11 +114,10 @@ func (p *process) exit() (code int) {
 
 var printed = regexp.MustCompile(`^APP_ACCESS_ID=(\d+)\nAPP_SECRET_KEY=(cs_[0-9a-f]{64})\n$`)
 
-// createApp makes an application with the command, and returns what the client reads.
+// createApp creates an application with the command and returns its credentials.
 func createApp(t *testing.T, dir string) (id, secret string) {
 	t.Helper()
-	// With a number of its own: one that is leased through a file is a warning in a
-	// container.
+	// A fixed node ID: leasing through a file logs a warning in containers.
 	number := []string{"SNOWFLAKE_DATACENTER_ID=7", "SNOWFLAKE_NODE_ID=7"}
 	cmd := program(t, dir, number, "app", "create", "shop")
 	var out, problems bytes.Buffer
@@ -142,7 +141,7 @@ func (p *process) connect(options ...client.Option) userv1.UserServiceClient {
 	return userv1.NewUserServiceClient(conn)
 }
 
-func TestStopEndsAnOpenWatchWithUnavailable(t *testing.T) {
+func TestProcess_Shutdown(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := launch(t, dir, "PLINTH_DRAIN_DELAY=100ms", "LOG_DIR=none")
@@ -165,12 +164,12 @@ func TestStopEndsAnOpenWatchWithUnavailable(t *testing.T) {
 	if code := p.exit(); code != 0 || time.Since(began) > 10*time.Second {
 		t.Errorf("exit code = %d after %s:\n%s", code, time.Since(began), p.out.String())
 	}
-	if strings.Contains(p.out.String(), "cut off") {
-		t.Errorf("a stream was cut off:\n%s", p.out.String())
+	if strings.Contains(p.out.String(), "force closed") {
+		t.Errorf("a stream was force closed:\n%s", p.out.String())
 	}
 }
 
-func TestHealthOfTheProcessIsOpenAndServing(t *testing.T) {
+func TestProcess_Health(t *testing.T) {
 	t.Parallel()
 	p := launch(t, t.TempDir(), "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none")
 	conn, err := client.Dial(p.grpc, client.WithPlaintext())
@@ -194,7 +193,7 @@ func TestHealthOfTheProcessIsOpenAndServing(t *testing.T) {
 	}
 }
 
-func TestClientProgramMeetsTheServerProgram(t *testing.T) {
+func TestProcess_Client(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "client")
@@ -236,7 +235,7 @@ $`)
 	}
 	file, err := os.ReadFile(filepath.Join(dir, ".logs", "app.log"))
 	if err != nil || !strings.Contains(string(file), `"source":"sample-client"`) {
-		t.Errorf("log file: %v\n%s\nwant the caller in it", err, file)
+		t.Errorf("log file: %v\n%s\nwant the name of the caller", err, file)
 	}
 	for _, s := range []string{secret, wrong, "argon2id"} {
 		if strings.Contains(p.out.String()+string(file), s) {
@@ -245,7 +244,7 @@ $`)
 	}
 }
 
-func TestCommandThatIsNotKnownIsRefused(t *testing.T) {
+func TestProcess_InvalidCommand(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name string

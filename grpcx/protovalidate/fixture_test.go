@@ -22,7 +22,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// shop is a .proto file as protoc hands it on.
+// shop is the descriptor of a .proto file as text.
 const shop = `
 name: "shop.proto" package: "shop" syntax: "proto3"
 dependency: "buf/validate/validate.proto"
@@ -117,7 +117,7 @@ func message(name protoreflect.Name, text string) proto.Message {
 	return m
 }
 
-// failed returns the failures of a request, none where it passes.
+// failed returns the failures of a request, or nil if it is valid.
 func failed(t *testing.T, check validation.Check, request any) []xvalid.FieldError {
 	t.Helper()
 	err := check(t.Context(), request)
@@ -135,7 +135,7 @@ func failed(t *testing.T, check validation.Check, request any) []xvalid.FieldErr
 	return list
 }
 
-// logged returns a context whose log lines end in the buffer.
+// logged returns a context whose log is written to the buffer.
 func logged(t *testing.T) (context.Context, *bytes.Buffer) {
 	t.Helper()
 	var buf bytes.Buffer

@@ -8,12 +8,13 @@ import (
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 )
 
-// maxDepth is the most names in a path. What is deeper is told of the message there: a
-// client may nest a recursive message thousands of times.
+// maxDepth limits the number of names in a path. Deeper failures are reported for the
+// message at this depth, because a client may nest a recursive message thousands of
+// times.
 const maxDepth = 32
 
-// path returns the dotted path of what failed, by the names in the .proto file. It is
-// empty for a rule of the message as a whole. A key that is itself what failed is masked.
+// path returns the dotted path of a violation with the names of the .proto file. It is
+// empty for a rule of the whole message. A map key that violates a rule itself is masked.
 func path(v *validate.Violation) string {
 	elements := v.GetField().GetElements()
 	elements = elements[:min(len(elements), maxDepth)]
@@ -35,7 +36,7 @@ func path(v *validate.Violation) string {
 	return b.String()
 }
 
-// subscript returns the index of an element of a list, or the key of one of a map.
+// subscript returns the index of a list element or the key of a map entry.
 func subscript(e *validate.FieldPathElement) string {
 	switch e.WhichSubscript() {
 	case validate.FieldPathElement_Index_case:
@@ -53,11 +54,10 @@ func subscript(e *validate.FieldPathElement) string {
 	}
 }
 
-// plainKey is a key of a map that is shown in a path, as over HTTP.
+// plainKey matches map keys that a path may contain, as over HTTP.
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
-// maskKey returns the key of a map as it may stand in a path. A key comes from the
-// client.
+// maskKey returns a map key in a form that may be logged. Clients choose the keys.
 func maskKey(key string) string {
 	if plainKey.MatchString(key) {
 		return key

@@ -1,7 +1,7 @@
-// Package protovalidate checks the requests of gRPC calls against the rules that stand in
-// their .proto files, with buf.build/go/protovalidate.
+// Package protovalidate validates the requests of gRPC calls by the rules in their .proto
+// files, with buf.build/go/protovalidate.
 //
-// It is a module of its own because of what it brings along: an interpreter of the Common
+// It is a separate module because protovalidate depends on an interpreter of the Common
 // Expression Language.
 package protovalidate
 
@@ -19,20 +19,19 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// wholeList is the size in bytes up to which all failures of a request are sought; in a
-// larger one the first is. protovalidate keeps every failure that it finds, in some 700
-// bytes each, and a bad element may take two on the wire.
-const wholeList = 64 << 10
+// maxCollectAll is the request size in bytes above which validation stops at the first
+// failure. protovalidate stores about 700 bytes per failure, and an invalid element may
+// need only two bytes on the wire.
+const maxCollectAll = 64 << 10
 
-// New returns a Check by the rules of buf.validate. It is safe for concurrent use.
+// New returns a Check for the rules of buf.validate. It is safe for concurrent use.
 //
-// The rules of a type are compiled when the first of its messages is checked, or in New
-// for the messages of protovalidate.WithMessages. Rules that cannot be compiled are an
-// internal error of each call with such a message, logged with its cause: it never
-// passes.
+// The rules of a message type are compiled on its first validation, or in New for the
+// messages of protovalidate.WithMessages. If rules do not compile, each call with such a
+// message fails with an internal error, which is logged with its cause.
 //
-// A request that is no proto.Message passes. A nil message is an empty one, as everywhere
-// in protobuf.
+// A request that is not a proto.Message is valid. A nil message is validated as an empty
+// message.
 func New(options ...protovalidate.ValidatorOption) (validation.Check, error) {
 	validator, err := protovalidate.New(options...)
 	if err != nil {
@@ -47,8 +46,7 @@ func New(options ...protovalidate.ValidatorOption) (validation.Check, error) {
 	}, nil
 }
 
-// MustNew is New for rules that are part of the program: it panics where New returns an
-// error.
+// MustNew is like New but panics on error.
 func MustNew(options ...protovalidate.ValidatorOption) validation.Check {
 	check, err := New(options...)
 	if err != nil {
@@ -59,7 +57,7 @@ func MustNew(options ...protovalidate.ValidatorOption) validation.Check {
 
 func check(ctx context.Context, validator protovalidate.Validator, message proto.Message) error {
 	var err error
-	if proto.Size(message) > wholeList {
+	if proto.Size(message) > maxCollectAll {
 		err = validator.Validate(message, protovalidate.WithFailFast())
 	} else {
 		err = validator.Validate(message)
@@ -71,11 +69,10 @@ func check(ctx context.Context, validator protovalidate.Validator, message proto
 	if errors.As(err, &found) {
 		return validation.Refuse(ctx, failures(found.Violations), found)
 	}
-	return xerror.NewInternalServerError(ctx, "", fault(message, err))
+	return xerror.NewInternalServerError(ctx, "", ruleError(message, err))
 }
 
-// failures lists violations in the form in which clients get them. The values in them are
-// left where they are.
+// failures converts violations to the form for clients, without the invalid values.
 func failures(violations []*protovalidate.Violation) []xvalid.FieldError {
 	violations = violations[:min(len(violations), xvalid.MaxFailures)]
 	list := make([]xvalid.FieldError, len(violations))
@@ -88,9 +85,9 @@ func failures(violations []*protovalidate.Violation) []xvalid.FieldError {
 	return list
 }
 
-// fault says why the rules of a message could not be applied. What an expression says at
-// run time may quote the request, so that only the name of the rule is kept of it.
-func fault(message proto.Message, err error) error {
+// ruleError returns the error for rules that cannot be applied. The error of an
+// expression at run time may quote the request, so only the ID of the rule is kept.
+func ruleError(message proto.Message, err error) error {
 	name := message.ProtoReflect().Descriptor().FullName()
 	var compilation *protovalidate.CompilationError
 	if errors.As(err, &compilation) {
@@ -106,7 +103,7 @@ func fault(message proto.Message, err error) error {
 		name, &runtimeError{text: text, err: err})
 }
 
-// runtimeError is the error of a rule in a form that may be logged.
+// runtimeError is the error of a rule with a text that may be logged.
 type runtimeError struct {
 	text string
 	err  error

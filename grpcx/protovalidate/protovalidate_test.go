@@ -17,174 +17,185 @@ import (
 	"github.com/plinthgo/plinth/grpcx/protovalidate"
 )
 
-func TestViolationsBecomeTheListOfFields(t *testing.T) {
-	check := protovalidate.MustNew()
-	positive := func(field string) xvalid.FieldError {
-		return xvalid.FieldError{Field: field, Tag: "int32.gt", Message: "must be greater than 0"}
-	}
-	tests := []struct {
-		name, order string
-		want        []xvalid.FieldError
-	}{
-		{"valid", `name: "abc"`, nil},
-		{
-			"a field", `name: "x"`,
-			[]xvalid.FieldError{{
-				Field: "name", Tag: "string.min_len",
-				Message: "must be at least 3 characters",
-			}},
-		},
-		{
-			"two", `name: "abc" items {price: 1} items {} items {price: -1}`,
-			[]xvalid.FieldError{positive("items[1].price"), positive("items[2].price")},
-		},
-		{
-			"nested", `name: "abc" parent {name: "abc" items {}}`,
-			[]xvalid.FieldError{positive("parent.items[0].price")},
-		},
-		{
-			"a plain key", `name: "abc" by {key: "home-1" value {}}`,
-			[]xvalid.FieldError{positive("by[home-1].price")},
-		},
-		{
-			"another key", `name: "abc" by {key: "a b" value {}}`,
-			[]xvalid.FieldError{positive("by[*].price")},
-		},
-		{"an integer key", `name: "abc" ids {key: -7}`, []xvalid.FieldError{positive("ids[-7]")}},
-		{"a natural key", `name: "abc" sizes {key: 7}`, []xvalid.FieldError{positive("sizes[7]")}},
-		{
-			"a boolean key", `name: "abc" flags {key: true}`,
-			[]xvalid.FieldError{positive("flags[true]")},
-		},
-		{
-			"the key itself", `name: "abc" by {key: "hunter2" value {price: 1}}`,
-			[]xvalid.FieldError{{
-				Field: "by[*]", Tag: "string.not_in",
-				Message: "must not be in list [hunter2]",
-			}},
-		},
-		{
-			"the message", `name: "abc" from: 2 until: 1`,
-			[]xvalid.FieldError{{
-				Field: "", Tag: "order.dates",
-				Message: "the end is before the start",
-			}},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, failed(t, check, message("Order", tt.order))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+func TestNew(t *testing.T) {
+	t.Run("returns violations as field errors", func(t *testing.T) {
+		check := protovalidate.MustNew()
+		positive := func(field string) xvalid.FieldError {
+			return xvalid.FieldError{Field: field, Tag: "int32.gt",
+				Message: "must be greater than 0"}
+		}
+		tests := []struct {
+			name, order string
+			want        []xvalid.FieldError
+		}{
+			{"valid", `name: "abc"`, nil},
+			{
+				"a field", `name: "x"`,
+				[]xvalid.FieldError{{
+					Field: "name", Tag: "string.min_len",
+					Message: "must be at least 3 characters",
+				}},
+			},
+			{
+				"two", `name: "abc" items {price: 1} items {} items {price: -1}`,
+				[]xvalid.FieldError{positive("items[1].price"), positive("items[2].price")},
+			},
+			{
+				"nested", `name: "abc" parent {name: "abc" items {}}`,
+				[]xvalid.FieldError{positive("parent.items[0].price")},
+			},
+			{
+				"a plain key", `name: "abc" by {key: "home-1" value {}}`,
+				[]xvalid.FieldError{positive("by[home-1].price")},
+			},
+			{
+				"another key", `name: "abc" by {key: "a b" value {}}`,
+				[]xvalid.FieldError{positive("by[*].price")},
+			},
+			{"an integer key", `name: "abc" ids {key: -7}`,
+				[]xvalid.FieldError{positive("ids[-7]")}},
+			{"a natural key", `name: "abc" sizes {key: 7}`,
+				[]xvalid.FieldError{positive("sizes[7]")}},
+			{
+				"a boolean key", `name: "abc" flags {key: true}`,
+				[]xvalid.FieldError{positive("flags[true]")},
+			},
+			{
+				"the key itself", `name: "abc" by {key: "hunter2" value {price: 1}}`,
+				[]xvalid.FieldError{{
+					Field: "by[*]", Tag: "string.not_in",
+					Message: "must not be in list [hunter2]",
+				}},
+			},
+			{
+				"the message", `name: "abc" from: 2 until: 1`,
+				[]xvalid.FieldError{{
+					Field: "", Tag: "order.dates",
+					Message: "the end is before the start",
+				}},
+			},
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				if diff := cmp.Diff(tt.want,
+					failed(t, check, message("Order", tt.order))); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		}
+	})
+
+	t.Run("hides the invalid value", func(t *testing.T) {
+		err := protovalidate.MustNew()(t.Context(), message("Order", `name: "§§"`))
+		var found *buf.ValidationError
+		if !errors.As(err, &found) {
+			t.Fatalf("got %v, want the error of protovalidate as the cause", err)
+		}
+		const want = "PARAMETER_ERROR: name: must be at least 3 characters: grpcx/validation: invalid request: name (string.min_len)"
+		if err.Error() != want {
+			t.Errorf("got  %s\nwant %s", err, want)
+		}
+	})
+
+	t.Run("accepts requests that are not messages", func(t *testing.T) {
+		check := protovalidate.MustNew()
+		for _, request := range []any{nil, "hello", &struct{ Name string }{}} {
+			if err := check(t.Context(), request); err != nil {
+				t.Errorf("%T: got %v", request, err)
 			}
-		})
-	}
-}
-
-func TestNeitherAnswerNorErrorRepeatsTheValue(t *testing.T) {
-	err := protovalidate.MustNew()(t.Context(), message("Order", `name: "§§"`))
-	var found *buf.ValidationError
-	if !errors.As(err, &found) {
-		t.Fatalf("got %v, want protovalidate's error as the cause", err)
-	}
-	const want = "PARAMETER_ERROR: name: must be at least 3 characters: grpcx/validation: invalid request: name (string.min_len)"
-	if err.Error() != want {
-		t.Errorf("got  %s\nwant %s", err, want)
-	}
-}
-
-func TestWhatIsNoMessagePasses(t *testing.T) {
-	check := protovalidate.MustNew()
-	for _, request := range []any{nil, "hello", &struct{ Name string }{}} {
-		if err := check(t.Context(), request); err != nil {
-			t.Errorf("%T: got %v", request, err)
 		}
-	}
+	})
+
+	t.Run("validates a nil message as empty", func(t *testing.T) {
+		order := dynamicpb.NewMessageType(file.Messages().ByName("Order")).Zero().Interface()
+		if got := failed(t, protovalidate.MustNew(), order); len(got) != 1 ||
+			got[0].Field != "name" {
+			t.Errorf("got %v, want the failure of name", got)
+		}
+	})
+
+	t.Run("limits the number of failures", func(t *testing.T) {
+		request := message("Order", `name: "abc" codes: `+"["+strings.Repeat(`"", `, 200)+`""]`)
+		if got := len(failed(t, protovalidate.MustNew(), request)); got != xvalid.MaxFailures {
+			t.Errorf("got %d failures, want %d", got, xvalid.MaxFailures)
+		}
+	})
+
+	t.Run("reports the first failure of a large request", func(t *testing.T) {
+		request := message("Order", `name: "abc" codes: `+"["+strings.Repeat(`"", `, 40_000)+`""]`)
+		want := []xvalid.FieldError{{
+			Field: "codes[0]", Tag: "string.min_len",
+			Message: "must be at least 1 characters",
+		}}
+		if diff := cmp.Diff(want, failed(t, protovalidate.MustNew(), request)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("limits the length of a path", func(t *testing.T) {
+		order := message("Order", strings.Repeat(`name: "abc" parent {`,
+			1000)+`name: "x"`+strings.Repeat("}", 1000))
+		got := failed(t, protovalidate.MustNew(), order)
+		if want := strings.Repeat("parent.", 31) + "parent"; len(got) != 1 || got[0].Field != want {
+			t.Errorf("got %.400v, want the path %s", got, want)
+		}
+	})
+
+	t.Run("applies the options of protovalidate", func(t *testing.T) {
+		check := protovalidate.MustNew(buf.WithFailFast())
+		if got := failed(t, check,
+			message("Order", `name: "abc" items {} items {}`)); len(got) != 1 {
+			t.Errorf("got %d failures, want 1", len(got))
+		}
+	})
+
+	t.Run("compiles the rules of WithMessages", func(t *testing.T) {
+		check := protovalidate.MustNew(buf.WithMessages(message("Order", "")),
+			buf.WithDisableLazy())
+		if got := failed(t, check, message("Order", `name: "x"`)); len(got) != 1 {
+			t.Errorf("got %v, want the failure of name", got)
+		}
+		ctx, _ := logged(t)
+		internal(t, check(ctx, message("Fragile", "")))
+	})
 }
 
-func TestANilMessageIsAnEmptyOne(t *testing.T) {
-	order := dynamicpb.NewMessageType(file.Messages().ByName("Order")).Zero().Interface()
-	if got := failed(t, protovalidate.MustNew(), order); len(got) != 1 || got[0].Field != "name" {
-		t.Errorf("got %v, want the failure of name", got)
-	}
-}
+func TestNew_RuleErrors(t *testing.T) {
+	t.Run("does not compile", func(t *testing.T) {
+		for _, request := range []proto.Message{message("Broken", ""), message("HoldsBroken",
+			"broken {}"), message("Hidden", `number: 1 broken {key: "a" value {}}`)} {
+			ctx, log := logged(t)
+			err := protovalidate.MustNew()(ctx, request)
+			internal(t, err)
+			if got := log.String(); !strings.Contains(got, "no_such_field") ||
+				!strings.Contains(got, "shop.") {
+				t.Errorf("the log does not contain the rule that does not compile:\n%s", got)
+			}
+		}
+	})
 
-func TestTheListEndsAtTheLimit(t *testing.T) {
-	request := message("Order", `name: "abc" codes: `+"["+strings.Repeat(`"", `, 200)+`""]`)
-	if got := len(failed(t, protovalidate.MustNew(), request)); got != xvalid.MaxFailures {
-		t.Errorf("got %d failures, want %d", got, xvalid.MaxFailures)
-	}
-}
-
-func TestOfALargeRequestTheFirstFailureIsTold(t *testing.T) {
-	request := message("Order", `name: "abc" codes: `+"["+strings.Repeat(`"", `, 40_000)+`""]`)
-	want := []xvalid.FieldError{{
-		Field: "codes[0]", Tag: "string.min_len",
-		Message: "must be at least 1 characters",
-	}}
-	if diff := cmp.Diff(want, failed(t, protovalidate.MustNew(), request)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestAPathIsBounded(t *testing.T) {
-	order := message("Order", strings.Repeat(`name: "abc" parent {`,
-		1000)+`name: "x"`+strings.Repeat("}", 1000))
-	got := failed(t, protovalidate.MustNew(), order)
-	if want := strings.Repeat("parent.", 31) + "parent"; len(got) != 1 || got[0].Field != want {
-		t.Errorf("got %.400v, want the path %s", got, want)
-	}
-}
-
-func TestOptionsOfProtovalidateHold(t *testing.T) {
-	check := protovalidate.MustNew(buf.WithFailFast())
-	if got := failed(t, check, message("Order", `name: "abc" items {} items {}`)); len(got) != 1 {
-		t.Errorf("got %d failures, want 1", len(got))
-	}
-}
-
-func TestRulesThatDoNotCompileAreTheServersFault(t *testing.T) {
-	for _, request := range []proto.Message{message("Broken", ""), message("HoldsBroken",
-		"broken {}"), message("Hidden", `number: 1 broken {key: "a" value {}}`)} {
+	t.Run("fails at run time without exposing the value", func(t *testing.T) {
 		ctx, log := logged(t)
-		err := protovalidate.MustNew()(ctx, request)
+		err := protovalidate.MustNew()(ctx, message("Fragile", `at: "hunter2"`))
 		internal(t, err)
-		if got := log.String(); !strings.Contains(got, "no_such_field") ||
-			!strings.Contains(got, "shop.") {
-			t.Errorf("the log does not say which rule of what does not compile:\n%s", got)
+		var runtime *buf.RuntimeError
+		if !errors.As(err, &runtime) {
+			t.Errorf("got %v, want the error of protovalidate as the cause", err)
 		}
-	}
+		if got := log.String(); !strings.Contains(got, "fragile.rule") ||
+			strings.Contains(got, "hunter2") {
+			t.Errorf("the log contains the value or lacks the rule:\n%s", got)
+		}
+	})
 }
 
-func TestARuleThatFailsOnAValueIsTheServersFaultAndKeepsTheValue(t *testing.T) {
-	ctx, log := logged(t)
-	err := protovalidate.MustNew()(ctx, message("Fragile", `at: "hunter2"`))
-	internal(t, err)
-	var runtime *buf.RuntimeError
-	if !errors.As(err, &runtime) {
-		t.Errorf("got %v, want protovalidate's error as the cause", err)
-	}
-	if got := log.String(); !strings.Contains(got, "fragile.rule") ||
-		strings.Contains(got, "hunter2") {
-		t.Errorf("the log has the value, or not the rule:\n%s", got)
-	}
-}
-
-func TestMessagesOfNewAreCompiledThere(t *testing.T) {
-	check := protovalidate.MustNew(buf.WithMessages(message("Order", "")), buf.WithDisableLazy())
-	if got := failed(t, check, message("Order", `name: "x"`)); len(got) != 1 {
-		t.Errorf("got %v, want the failure of name", got)
-	}
-	ctx, _ := logged(t)
-	internal(t, check(ctx, message("Fragile", "")))
-}
-
-func TestACheckServesManyCallsAtATime(t *testing.T) {
+func TestNew_Concurrency(t *testing.T) {
 	check := protovalidate.MustNew()
 	var calls sync.WaitGroup
 	for range 8 {
 		calls.Go(func() {
 			if err := check(context.Background(), message("Order", `name: "x"`)); err == nil {
-				t.Error("an order without a name passed")
+				t.Error("an invalid order was accepted")
 			}
 			if err := check(context.Background(), message("Order", `name: "abc"`)); err != nil {
 				t.Errorf("got %v", err)
@@ -194,7 +205,7 @@ func TestACheckServesManyCallsAtATime(t *testing.T) {
 	calls.Wait()
 }
 
-// internal wants an error that tells the client nothing and has been logged.
+// internal checks that err is logged and exposes nothing to the client.
 func internal(t *testing.T, err error) {
 	t.Helper()
 	var e *xerror.Error

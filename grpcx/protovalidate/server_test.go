@@ -18,7 +18,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/protovalidate"
 )
 
-// orders is the service shop.Orders; its one method answers every order with an item.
+// orders is the service shop.Orders, whose method returns an item.
 var orders = grpc.ServiceDesc{
 	ServiceName: "shop.Orders",
 	HandlerType: (*any)(nil),
@@ -38,7 +38,7 @@ var orders = grpc.ServiceDesc{
 	}},
 }
 
-// serve starts a server of the service and returns a connection to it.
+// serve starts a server of the service and returns a connection.
 func serve(t *testing.T, interceptors ...grpc.UnaryServerInterceptor) *grpc.ClientConn {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -66,7 +66,7 @@ func serve(t *testing.T, interceptors ...grpc.UnaryServerInterceptor) *grpc.Clie
 	return connection
 }
 
-func TestARequestIsCheckedBeforeTheHandlerOfARealServer(t *testing.T) {
+func TestNew_Server(t *testing.T) {
 	check := protovalidate.MustNew()
 	connection := serve(t, unary.Trace(), unary.Recover(), unary.Validate(check),
 		unary.ResponseBuilder())
@@ -82,7 +82,7 @@ func TestARequestIsCheckedBeforeTheHandlerOfARealServer(t *testing.T) {
 	refused := status.Convert(err)
 	if refused.Code() != codes.InvalidArgument ||
 		!strings.Contains(refused.Message(), "items[1].price: must be greater than 0") {
-		t.Errorf("an order that is not valid: got %v", err)
+		t.Errorf("an invalid order: got %v", err)
 	}
 	want := &errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
 		{Field: "items[1].price", Reason: "INT32_GT", Description: "must be greater than 0"},

@@ -1,8 +1,8 @@
-// Command client shows the user service from the other side: it registers a user, gets
-// it, registers it again to see an error, and watches the changes for a moment.
+// Command client calls the user service: it registers a user, gets the user, registers it
+// again to get an error, and watches for changes.
 //
-// The application that calls is the one in APP_ACCESS_ID and APP_SECRET_KEY. The secret
-// is no flag, since everybody on a machine can read the arguments of its processes.
+// APP_ACCESS_ID and APP_SECRET_KEY are the credentials of the application. The secret is
+// not a flag, because all users of a host can read the arguments of its processes.
 package main
 
 import (
@@ -35,7 +35,8 @@ const (
 func main() {
 	address := flag.String("address", "localhost:1119", "host and port of the service")
 	name := flag.String("user", "guest-"+xutil.Generate().Digits(8), "name of the user to register")
-	encrypted := flag.Bool("tls", false, "connect with TLS, which the sample service has not")
+	encrypted := flag.Bool("tls",
+		false, "connect with TLS, which the sample service does not support")
 	moment := flag.Duration("watch", time.Second, "how long to watch")
 	flag.Parse()
 	if err := run(context.Background(), *address, *name, *encrypted, *moment); err != nil {
@@ -60,7 +61,7 @@ func run(ctx context.Context, address, name string, encrypted bool, moment time.
 	return tour(ctx, userv1.NewUserServiceClient(conn), os.Stdout, name, moment)
 }
 
-// tour makes the calls and prints what comes back.
+// tour makes the calls and prints the results.
 func tour(
 	ctx context.Context, users userv1.UserServiceClient, out io.Writer, name string,
 	moment time.Duration,
@@ -71,7 +72,7 @@ func tour(
 	if err != nil {
 		return err
 	}
-	if _, err := changes.Header(); err != nil { // from here on no change is missed
+	if _, err := changes.Header(); err != nil { // the watch has started
 		return err
 	}
 
@@ -103,8 +104,7 @@ func tour(
 	return watch(changes, out)
 }
 
-// describe says what an *xerror.Error knows of a failure; every error of a connection
-// from Dial is one.
+// describe formats the *xerror.Error of a failed call.
 func describe(err error) string {
 	var e *xerror.Error
 	if !errors.As(err, &e) {
@@ -115,7 +115,7 @@ func describe(err error) string {
 		code.GetCode(), code.GetOutput(), e.GetErrorMessage(), status.Code(err))
 }
 
-// watch prints the changes until the watch is ended from here.
+// watch prints changes until the context is canceled.
 func watch(changes grpc.ServerStreamingClient[userv1.WatchResponse], out io.Writer) error {
 	for {
 		change, err := changes.Recv()

@@ -19,14 +19,14 @@ import (
 	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
-// App is an application that may call. Digest is the SHA-256 of its secret: 256 random
-// bits need no slower hash.
+// App is a client application. Digest is the SHA-256 of its secret: 256 random bits need
+// no slower hash.
 type App struct {
 	xmodels.BaseEntity
 	Digest string `gorm:"size:64;not null"`
 }
 
-// authenticate lets in who shows the id and the secret of an application.
+// authenticate checks the ID and the secret of the calling application.
 func authenticate(ctx context.Context) (context.Context, error) {
 	access, missing := utility.ExtractMetadata(ctx, constant.MetadataAppAccessID)
 	if missing != nil {
@@ -38,7 +38,7 @@ func authenticate(ctx context.Context) (context.Context, error) {
 	}
 	id, err := xsnowflake.ParseSnowflakeID(access)
 	if err != nil {
-		return nil, xerror.Wrap(xerror.ValidationError, "app_access_id is not an id", err)
+		return nil, xerror.Wrap(xerror.ValidationError, "app_access_id is not a valid id", err)
 	}
 	if err := verify(ctx, id, secret); err != nil {
 		return nil, err
@@ -46,22 +46,22 @@ func authenticate(ctx context.Context) (context.Context, error) {
 	return ctx, nil
 }
 
-// verify compares in constant time, also where there is nobody, and does not say which of
-// the two was wrong.
+// verify compares in constant time, even for an unknown ID, and returns the same error
+// for a wrong ID and a wrong secret.
 func verify(ctx context.Context, id xsnowflake.SnowflakeID, secret string) error {
-	app := App{Digest: strings.Repeat("-", 64)} // which no secret has
+	app := App{Digest: strings.Repeat("-", 64)} // matches no secret
 	err := xdb.MustGetDB(ctx).Where("id = ?", id).Take(&app).Error
 	if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
 		return err
 	}
 	if !xutil.Security().Equal(xutil.Encryption().SHA256(secret), app.Digest) {
 		return xerror.New(xerror.Unauthorized,
-			"the application is not known, or its secret is wrong")
+			"unknown application or wrong secret")
 	}
 	return nil
 }
 
-// createApp makes an application and prints its secret, which is not kept.
+// createApp creates an application and prints its secret, which is not stored.
 func createApp(reg *xreg.Reg) {
 	secret := xutil.Security().GenerateLongKey()
 	app := App{Digest: xutil.Encryption().SHA256(secret)}

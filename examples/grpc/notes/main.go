@@ -1,5 +1,5 @@
-// Command notes keeps notes over HTTP and gRPC. It is the program of the guide's page
-// about gRPC.
+// Command notes stores notes over HTTP and gRPC. It is the program of the gRPC page of
+// the guide.
 package main
 
 import (

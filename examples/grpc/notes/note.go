@@ -15,13 +15,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// Note is what somebody wants to remember.
+// Note is a note of a user.
 type Note struct {
 	xmodels.BaseEntity        // id, created_at, updated_at
 	Text               string `binding:"required,max=1000" json:"text"`
 }
 
-// add and find are the logic: they know neither HTTP nor gRPC.
+// add and find are independent of HTTP and gRPC.
 func add(ctx context.Context, note *Note) error {
 	return xdb.MustGetDB(ctx).Create(note).Error
 }
@@ -30,7 +30,7 @@ func find(ctx context.Context, id xsnowflake.SnowflakeID) (*Note, error) {
 	var note Note
 	err := xdb.MustGetDB(ctx).Where("id = ?", id).Take(&note).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, xerror.New(xerror.ResourceNotFound, "there is no such note")
+		return nil, xerror.New(xerror.ResourceNotFound, "note not found")
 	}
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func routes(_ context.Context, engine *gin.Engine) {
 	engine.GET("/notes/:id", func(c *gin.Context) {
 		id, err := xsnowflake.ParseSnowflakeID(c.Param("id"))
 		if err != nil {
-			_ = c.Error(xerror.Wrap(xerror.ParameterError, "the id is not one of a note", err))
+			_ = c.Error(xerror.Wrap(xerror.ParameterError, "invalid note id", err))
 			return
 		}
 		note, err := find(c.Request.Context(), id)

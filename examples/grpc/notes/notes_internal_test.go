@@ -22,7 +22,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-func TestNotesOverBothTransports(t *testing.T) {
+func TestNotes(t *testing.T) {
 	app := plinthtest.New(t, options()...)
 	listener := bufconn.Listen(1 << 20)
 	app.Go(runner.New(runner.WithRegisterService(services), runner.WithListener(listener)))
@@ -65,7 +65,7 @@ func TestNotesOverBothTransports(t *testing.T) {
 	_, err = notes.Add(t.Context(), &notesv1.AddRequest{})
 	list, _ := xerror.From(err).GetData().([]xvalid.FieldError)
 	if len(list) != 1 || list[0].Field != "text" {
-		t.Errorf("Add without a text = %v, want a failure of text", err)
+		t.Errorf("Add with an empty text = %v, want a failure of text", err)
 	}
 	for _, stranger := range []notesv1.NoteServiceClient{
 		dial("1", secret),
@@ -73,12 +73,12 @@ func TestNotesOverBothTransports(t *testing.T) {
 	} {
 		if _, err := stranger.Get(t.Context(),
 			&notesv1.GetRequest{Id: 1}); status.Code(err) != codes.Unauthenticated {
-			t.Errorf("Get of a stranger = %v", err)
+			t.Errorf("Get without credentials = %v", err)
 		}
 	}
 	if _, err := dial("shop", secret).Get(t.Context(), &notesv1.GetRequest{Id: 1}); !isCode(err,
 		xerror.ValidationError) {
-		t.Errorf("Get with an id that is none = %v", err)
+		t.Errorf("Get with an invalid id = %v", err)
 	}
 }
 

@@ -1,6 +1,5 @@
-// Package userv1 is the interface of the sample user service: what protoc-gen-go and
-// protoc-gen-go-grpc make of user.proto, and the bounds of its requests. The server asks
-// for these by itself: see validation.Methods.
+// Package userv1 contains the code generated from user.proto and the validation of its
+// requests. The server calls Validate; see validation.Methods.
 package userv1
 
 import (
@@ -10,12 +9,12 @@ import (
 	"github.com/plinthgo/plinth/examples/grpc/internal/rule"
 )
 
-// Validate returns what is wrong with the user, in the form in which HTTP's binding does.
+// Validate returns the errors of the user in the same form as the HTTP binding.
 func (x *RegisterRequest) Validate() error {
 	return xvalid.Validate(context.Background(), x.Registration())
 }
 
-// Registration returns the user as the rules name it.
+// Registration converts the user to the type with the validation rules.
 func (x *RegisterRequest) Registration() rule.Registration {
 	return rule.Registration{
 		Username: x.GetUsername(), Email: x.GetEmail(),
@@ -23,14 +22,14 @@ func (x *RegisterRequest) Registration() rule.Registration {
 	}
 }
 
-// Validate returns what is wrong with the id.
+// Validate returns the error of the ID.
 func (x *GetRequest) Validate() error {
 	return xvalid.Validate(context.Background(), struct {
 		ID int64 `binding:"gt=0" json:"id"`
 	}{x.GetId()})
 }
 
-// Validate returns what is wrong with the user.
+// Validate returns the errors of the user.
 func (x *ImportRequest) Validate() error {
 	return xvalid.Validate(context.Background(), struct {
 		User rule.Registration `json:"user"`

@@ -1,4 +1,4 @@
-// Package entity holds what the database keeps.
+// Package entity contains the database entities.
 package entity
 
 import (
@@ -6,11 +6,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// GeneApp is the gene of applications' ids.
+// GeneApp is the gene of application IDs.
 const GeneApp xsnowflake.Gene = 32
 
-// User is somebody who is registered. Password is an argon2id hash and never leaves the
-// process.
+// User is a registered user. Password is an argon2id hash and is never returned.
 type User struct {
 	xmodels.BaseEntity
 	Username string `gorm:"size:64;not null;uniqueIndex"  json:"username"`
@@ -18,16 +17,15 @@ type User struct {
 	Password string `gorm:"size:256;not null"             json:"-"`
 }
 
-// GetGene makes the ids of users ids of users.
+// GetGene returns the gene of user IDs.
 func (User) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }
 
-// App is an application that may call. Secret is the SHA-256 digest of its secret, in
-// hexadecimal digits.
+// App is a client application. Secret is the hexadecimal SHA-256 digest of its secret.
 type App struct {
 	xmodels.BaseEntity
 	Name   string `gorm:"size:64;not null" json:"name"`
 	Secret string `gorm:"size:64;not null" json:"-"`
 }
 
-// GetGene makes the ids of applications ids of applications.
+// GetGene returns the gene of application IDs.
 func (App) GetGene() xsnowflake.Gene { return GeneApp }

@@ -1,5 +1,5 @@
-// Package feed tells those who watch of new users. It reaches the watchers of this
-// process: replicas that share a database would need a broker between them.
+// Package feed publishes new users to watchers. It covers one process: replicas that
+// share a database need a message broker.
 package feed
 
 import (
@@ -11,27 +11,27 @@ import (
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 )
 
-// Key is where the application's context holds its feed.
+// Key is the context key of the feed.
 const Key xctx.ContextKey = "user_feed"
 
-// backlog is how many users a watcher may be behind.
+// backlog is the buffer of a watcher.
 const backlog = 64
 
-// Feed is a list of watchers. It is safe for concurrent use, and the zero value is ready.
+// Feed is a list of watchers. It is safe for concurrent use. The zero value is ready to
+// use.
 type Feed struct {
 	mu       sync.Mutex
 	watchers map[chan *entity.User]struct{}
 }
 
-// Start is the application's node.
+// Start creates the feed node of the application.
 func Start(context.Context) (any, error) { return new(Feed), nil }
 
-// From returns the feed of the application that ctx belongs to.
+// From returns the feed in ctx.
 func From(ctx context.Context) *Feed { return xctxutil.MustGet[*Feed](ctx, Key) }
 
-// Watch returns a channel of the users who are published from now on, until leave is
-// called. It is closed when the watcher is further behind than the backlog: nobody waits
-// for him.
+// Watch returns a channel of newly published users. The caller must call leave to stop.
+// The channel is closed if its buffer is full, so a slow watcher does not block Publish.
 func (f *Feed) Watch() (users <-chan *entity.User, leave func()) {
 	c := make(chan *entity.User, backlog)
 	f.mu.Lock()
@@ -47,7 +47,7 @@ func (f *Feed) Watch() (users <-chan *entity.User, leave func()) {
 	}
 }
 
-// Publish tells all watchers of a user, whom nobody changes any more.
+// Publish sends a user to all watchers. The caller must not modify user afterwards.
 func (f *Feed) Publish(user *entity.User) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

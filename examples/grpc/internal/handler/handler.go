@@ -1,4 +1,4 @@
-// Package handler serves the users over HTTP: it binds, calls the logic and answers.
+// Package handler implements the HTTP handlers of users.
 package handler
 
 import (
@@ -21,7 +21,7 @@ func Route(_ context.Context, engine *gin.Engine) {
 	user.GET("/:id", Get)
 }
 
-// Register answers POST /api/v1/user/register with the new user.
+// Register handles POST /api/v1/user/register.
 func Register(c *gin.Context) {
 	request := xbind.Bind(c, &rule.Registration{}).Data()
 	if request == nil {
@@ -35,11 +35,11 @@ func Register(c *gin.Context) {
 	xresult.SuccessHasData(c, "registered", user)
 }
 
-// Get answers GET /api/v1/user/{id} with the user.
+// Get handles GET /api/v1/user/{id}.
 func Get(c *gin.Context) {
 	id, err := xsnowflake.ParseSnowflakeID(c.Param("id"))
 	if err != nil || id.IsZero() {
-		_ = c.Error(xerror.Wrap(xerror.ParameterError, "the id is not one of a user", err))
+		_ = c.Error(xerror.Wrap(xerror.ParameterError, "invalid user id", err))
 		return
 	}
 	user, err := logic.Find(c.Request.Context(), id)

@@ -14,26 +14,25 @@ import (
 	"github.com/plinthgo/plinth/examples/grpc/internal/repository"
 )
 
-// maxAppName is the size of the column.
+// -
 const maxAppName = 64
 
-// nobody is compared with where there is no application: the length of a digest, and the
-// digest of nothing.
-var nobody = strings.Repeat("g", 64)
+// noDigest has the length of a digest but is not one. Unknown applications are compared
+// with it.
+var noDigest = strings.Repeat("g", 64)
 
-// errApp answers a wrong id and a wrong secret alike.
-var errApp = xerror.New(xerror.Unauthorized, "the application is not known, or its secret is wrong")
+// errApp is returned for a wrong ID and for a wrong secret.
+var errApp = xerror.New(xerror.Unauthorized, "unknown application or wrong secret")
 
-// CreateApp makes an application and returns it with its secret, of which nothing but the
-// digest is kept.
+// CreateApp creates an application and returns it with its secret. Only the digest of the
+// secret is stored.
 //
-// SHA-256 is enough: the secret is 256 random bits, which nobody can guess, however fast
-// the digest is. A slow hash, as passwords have it, would cost every call some 20 ms for
-// nothing.
+// SHA-256 is sufficient, because a secret of 256 random bits cannot be guessed. A slow
+// password hash would add about 20 ms to each call.
 func CreateApp(ctx context.Context, name string) (app *entity.App, secret string, err error) {
 	if !readable(name) || name == "" || len(name) > maxAppName {
 		return nil, "", xerror.New(xerror.ParameterError,
-			"the name of an application has 1 to 64 bytes that can be printed")
+			"the application name must have 1 to 64 printable bytes")
 	}
 	secret = xutil.Security().GenerateLongKey()
 	app = &entity.App{Name: name, Secret: xutil.Encryption().SHA256(secret)}
@@ -43,14 +42,12 @@ func CreateApp(ctx context.Context, name string) (app *entity.App, secret string
 	return app, secret, nil
 }
 
-// VerifyApp returns the application that has this id and this secret.
-//
-// An id that is not known takes the way of one that is, and neither answer nor comparison
-// tell which of the two was wrong.
+// VerifyApp returns the application with this ID and secret. An unknown ID and a wrong
+// secret have the same error and the same duration.
 func VerifyApp(ctx context.Context, id xsnowflake.SnowflakeID, secret string) (*entity.App, error) {
 	app, err := repository.ByID[entity.App](ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		app, err = &entity.App{Secret: nobody}, nil
+		app, err = &entity.App{Secret: noDigest}, nil
 	}
 	if err != nil {
 		return nil, err

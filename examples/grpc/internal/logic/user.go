@@ -1,5 +1,5 @@
-// Package logic holds the rules of the application. It knows neither HTTP nor gRPC: its
-// errors carry the codes that answer either.
+// Package logic implements the application. It is independent of HTTP and gRPC; its
+// errors have error codes for both.
 package logic
 
 import (
@@ -23,23 +23,22 @@ import (
 
 var log = xlog.WithName(xlog.NamedLOGC, "user")
 
-// errTaken answers a name or an address that somebody has: 409 over HTTP, ABORTED over
-// gRPC.
+// errTaken is 409 over HTTP and ABORTED over gRPC.
 var errTaken = xerror.New(xerror.DuplicateEntry, "the username or the e-mail address is taken")
 
-// errUnreadable answers a name or an address that people could not tell from another.
+// errUnreadable rejects names and addresses that look like others.
 var errUnreadable = xerror.New(xerror.ParameterError,
-	"the username or the e-mail address has outer spaces or a character that cannot be printed")
+	"the username or the e-mail address contains outer spaces or unprintable characters")
 
-// readable reports whether a text is one that people can read back.
+// readable reports whether text is trimmed and printable.
 func readable(text string) bool {
 	return text == strings.TrimSpace(text) &&
 		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Register makes a new user and tells those who watch. The unique indexes decide who
-// comes first; looking before only spares the hash. Case tells neither names nor
-// addresses apart.
+// Register creates a user and publishes it to watchers. Names and addresses are
+// case-insensitive. Unique indexes resolve concurrent registrations; the query before
+// only avoids hashing the password.
 func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
 	if !readable(r.Username) || !readable(r.Email) {
 		return nil, errUnreadable
@@ -66,11 +65,11 @@ func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
 	return user, nil
 }
 
-// Find returns the user with this id.
+// Find returns the user with this ID.
 func Find(ctx context.Context, id xsnowflake.SnowflakeID) (*entity.User, error) {
 	user, err := repository.ByID[entity.User](ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, xerror.New(xerror.ResourceNotFound, "there is no such user")
+		return nil, xerror.New(xerror.ResourceNotFound, "user not found")
 	}
 	return user, err
 }

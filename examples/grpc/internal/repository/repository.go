@@ -1,4 +1,4 @@
-// Package repository reads and writes entities. Its errors are gorm's.
+// Package repository reads and writes entities. It returns the errors of gorm.
 package repository
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 )
 
-// Create writes a new entity and fills in its id and its times. A user whose name or
-// address is taken is a gorm.ErrDuplicatedKey.
+// Create inserts an entity and sets its ID and times. It returns gorm.ErrDuplicatedKey if
+// the name or the address of a user is taken.
 func Create[E entity.User | entity.App](ctx context.Context, row *E) error {
 	return xdb.MustGetDB(ctx).Create(row).Error
 }
 
-// ByID returns an entity, or a gorm.ErrRecordNotFound.
+// ByID returns an entity, or gorm.ErrRecordNotFound.
 func ByID[E entity.User | entity.App](ctx context.Context, id xsnowflake.SnowflakeID) (*E, error) {
 	row := new(E)
 	if err := xdb.MustGetDB(ctx).Where("id = ?", id).Take(row).Error; err != nil {

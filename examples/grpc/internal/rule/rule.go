@@ -1,8 +1,8 @@
-// Package rule holds the bounds of what clients send: the same over HTTP and gRPC.
+// Package rule contains the validation rules of requests, shared by HTTP and gRPC.
 package rule
 
-// Registration is what a new user sends. The upper bounds are those of the columns, and
-// of what is worth hashing.
+// Registration is the request to register a user. The maximum lengths are those of the
+// columns, and a limit for the password hash.
 type Registration struct {
 	Username string `binding:"required,min=3,max=32"  json:"username"`
 	Email    string `binding:"required,email,max=128" json:"email"`

@@ -10,8 +10,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
-// authenticate lets in who shows the id and the secret of an application. It asks the
-// database at every call: an application that is deleted is out at once.
+// authenticate checks the ID and the secret of the calling application. It reads the
+// database on each call, so deleting an application takes effect immediately.
 func authenticate(ctx context.Context) (context.Context, error) {
 	access, missing := utility.ExtractMetadata(ctx, constant.MetadataAppAccessID)
 	if missing != nil {
@@ -23,7 +23,7 @@ func authenticate(ctx context.Context) (context.Context, error) {
 	}
 	id, err := xsnowflake.ParseSnowflakeID(access)
 	if err != nil {
-		return nil, xerror.Wrap(xerror.ValidationError, "app_access_id is not an id", err)
+		return nil, xerror.Wrap(xerror.ValidationError, "app_access_id is not a valid id", err)
 	}
 	if _, err = logic.VerifyApp(ctx, id, secret); err != nil {
 		return nil, err

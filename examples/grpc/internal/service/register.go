@@ -10,8 +10,9 @@ import (
 	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
-// guard puts the authentication before every method of the user service, and of no other:
-// health stays open. The registry is the process's, in which tests start several servers.
+// guard registers the authentication for the user service only, so the health service
+// needs no credentials. It runs once, because tests start several servers with the
+// default registry.
 var guard = sync.OnceFunc(func() {
 	unary, stream := middleware.Guard(authenticate)
 	middleware.UseUnary(userv1.UserService_ServiceDesc, unary)

@@ -1,4 +1,4 @@
-// Package service serves the users over gRPC: it calls the logic and answers.
+// Package service implements the gRPC service of users.
 package service
 
 import (
@@ -19,8 +19,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/result"
 )
 
-// users implements userv1.UserServiceServer. Requests have been checked when they come
-// here.
+// users implements userv1.UserServiceServer. Requests are validated before each method.
 type users struct {
 	userv1.UnimplementedUserServiceServer
 }
@@ -49,8 +48,8 @@ func (users) Get(ctx context.Context, request *userv1.GetRequest) (*userv1.GetRe
 	return response, nil
 }
 
-// Watch implements userv1.UserServiceServer. An endless stream asks for the stop, which
-// would else wait for it until the timeout and cut it off.
+// Watch implements userv1.UserServiceServer. It returns when the service starts draining;
+// otherwise shutdown would wait for the stream and force close it.
 func (users) Watch(
 	_ *userv1.WatchRequest, stream grpc.ServerStreamingServer[userv1.WatchResponse],
 ) error {
@@ -70,7 +69,8 @@ func (users) Watch(
 				return err
 			}
 		case <-xhook.Draining(ctx):
-			return xerror.New(xerror.ServiceUnavailable, "the service stops; watch again")
+			return xerror.New(xerror.ServiceUnavailable,
+				"the service is shutting down; watch again")
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -105,7 +105,7 @@ func (users) Import(
 	}
 }
 
-// message is what clients see of a user.
+// message converts a user for clients.
 func message(user *entity.User) *userv1.User {
 	return &userv1.User{
 		Id: int64(user.ID), Username: user.Username, Email: user.Email,

@@ -1,4 +1,4 @@
-// Command client adds a note, gets it, and asks for one that does not exist.
+// Command client adds a note, gets it, and gets a note that does not exist.
 package main
 
 import (
@@ -26,7 +26,7 @@ func run(ctx context.Context) error {
 	conn, err := client.Dial("localhost:1119",
 		client.WithApplication(xenv.GetEnvString("APP_ACCESS_ID", ""),
 			xenv.GetEnvString("APP_SECRET_KEY", "")),
-		client.WithPlaintext(), client.WithPlaintextSecrets(), // without TLS, on this machine only
+		client.WithPlaintext(), client.WithPlaintextSecrets(), // without TLS, on this host only
 	)
 	if err != nil {
 		return err

@@ -1,4 +1,5 @@
-// Package notesv1 is the interface of the service, and the bounds of its requests.
+// Package notesv1 contains the generated code of the service and the validation of its
+// requests.
 package notesv1
 
 import (
@@ -7,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
-// Validate returns what is wrong with the note.
+// Validate returns the errors of the note.
 func (x *AddRequest) Validate() error {
 	return xvalid.Validate(context.Background(), struct {
 		Text string `binding:"required,max=1000" json:"text"`
