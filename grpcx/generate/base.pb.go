@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: grpcx/proto/base.proto
 
-// Package xBase holds the message that every response of a Plinth service has in common.
+// Package xBase contains the response envelope of Plinth services.
 
 package generate
 
@@ -23,21 +23,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// BaseResponse is the envelope of a response: who asked, and how it went.
+// BaseResponse is the envelope of a response.
 //
-// A response message holds it as a field named base_response; an error carries it as a detail of its status. It is what
-// the HTTP envelope is, without the data, which over gRPC is the message itself.
+// A response message contains it in the field base_response; the status of an error contains it as a detail. It has the
+// fields of the HTTP envelope except data, which over gRPC is the message itself.
 type BaseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Request id, that of the header X-Request-UUID over HTTP.
+	// Request ID, over HTTP the header X-Request-UUID.
 	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	// "Success", or the label of an error code, such as PARAMETER_ERROR.
 	Output string `protobuf:"bytes,2,opt,name=output,proto3" json:"output,omitempty"`
 	// 200, or the number of an error code.
 	Code uint64 `protobuf:"varint,3,opt,name=code,proto3" json:"code,omitempty"`
-	// What happened, in the language of the caller.
+	// Message of the result, in the language of the caller.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
-	// What the service adds about an error; absent on success.
+	// Details of an error; absent on success.
 	ErrorMessage *string `protobuf:"bytes,5,opt,name=error_message,json=errorMessage,proto3,oneof" json:"error_message,omitempty"`
 	// Handling time in microseconds; present in debug mode only.
 	Overhead      *int64 `protobuf:"varint,6,opt,name=overhead,proto3,oneof" json:"overhead,omitempty"`

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: examples/grpc/proto/user.proto
 
-// Package plinth.examples.user.v1 is the interface of the sample user service.
+// Package plinth.examples.user.v1 is the API of the sample user service.
 
 package userv1
 
@@ -25,10 +25,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// User is somebody who is registered.
+// User is a registered user.
 type User struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Snowflake id.
+	// Snowflake ID.
 	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Name, 3 to 32 characters in lower case.
 	Username string `protobuf:"bytes,2,opt,name=username,proto3" json:"username,omitempty"`
@@ -98,7 +98,7 @@ func (x *User) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// RegisterRequest is what a new user sends.
+// RegisterRequest contains the data of a new user.
 type RegisterRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name, 3 to 32 characters.
@@ -162,7 +162,7 @@ func (x *RegisterRequest) GetPassword() string {
 	return ""
 }
 
-// RegisterResponse is the new user.
+// RegisterResponse contains the new user.
 type RegisterResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The envelope.
@@ -217,10 +217,10 @@ func (x *RegisterResponse) GetUser() *User {
 	return nil
 }
 
-// GetRequest says which user is wanted.
+// GetRequest selects a user.
 type GetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the user.
+	// ID of the user.
 	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -263,7 +263,7 @@ func (x *GetRequest) GetId() int64 {
 	return 0
 }
 
-// GetResponse is the user.
+// GetResponse contains the user.
 type GetResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The envelope.
@@ -318,7 +318,7 @@ func (x *GetResponse) GetUser() *User {
 	return nil
 }
 
-// WatchRequest asks for all there is.
+// WatchRequest selects all new users.
 type WatchRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -355,10 +355,10 @@ func (*WatchRequest) Descriptor() ([]byte, []int) {
 	return file_examples_grpc_proto_user_proto_rawDescGZIP(), []int{5}
 }
 
-// WatchResponse is one change.
+// WatchResponse contains one change.
 type WatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who was registered.
+	// The registered user.
 	User          *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -401,7 +401,7 @@ func (x *WatchResponse) GetUser() *User {
 	return nil
 }
 
-// ImportRequest is one of the users.
+// ImportRequest contains one user.
 type ImportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user.
@@ -452,9 +452,9 @@ type ImportResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The envelope.
 	BaseResponse *generate.BaseResponse `protobuf:"bytes,1,opt,name=base_response,json=baseResponse,proto3" json:"base_response,omitempty"`
-	// Users who are new.
+	// Number of new users.
 	Imported int64 `protobuf:"varint,2,opt,name=imported,proto3" json:"imported,omitempty"`
-	// Users who were there already.
+	// Number of existing users.
 	Known         int64 `protobuf:"varint,3,opt,name=known,proto3" json:"known,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

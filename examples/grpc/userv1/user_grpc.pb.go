@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: examples/grpc/proto/user.proto
 
-// Package plinth.examples.user.v1 is the interface of the sample user service.
+// Package plinth.examples.user.v1 is the API of the sample user service.
 
 package userv1
 
@@ -31,18 +31,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// UserService keeps users. It is open to known applications only: every call carries app_access_id and app_secret_key in
-// its metadata.
+// UserService stores users. It accepts calls of registered applications only, which send app_access_id and app_secret_key in
+// the metadata.
 type UserServiceClient interface {
-	// Register makes a new user. A username or an address that is taken is a DUPLICATE_ENTRY.
+	// Register creates a user. It returns DUPLICATE_ENTRY if the username or the e-mail address is taken.
 	Register(ctx context.Context, in *RegisterRequest, opts ...grpc.CallOption) (*RegisterResponse, error)
-	// Get finds a user. It has no effect, so that a client may repeat it.
+	// Get returns a user. It has no side effects, so clients may retry it.
 	Get(ctx context.Context, in *GetRequest, opts ...grpc.CallOption) (*GetResponse, error)
-	// Watch tells of every user whom this process registers from now on; the response headers say that now has come. It has
-	// no end of its own: when the service stops it is UNAVAILABLE, and the client watches again elsewhere.
+	// Watch sends every user that this process registers after the response headers. When the service shuts down, the stream
+	// fails with UNAVAILABLE, and the client calls Watch again.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
-	// Import registers users as they come, and leaves out those who are there already. Any other error ends it; who was
-	// imported before stays.
+	// Import registers the users of the stream and skips existing users. It stops at any other error and keeps the users
+	// imported before.
 	Import(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportRequest, ImportResponse], error)
 }
 
@@ -110,18 +110,18 @@ type UserService_ImportClient = grpc.ClientStreamingClient[ImportRequest, Import
 // All implementations must embed UnimplementedUserServiceServer
 // for forward compatibility.
 //
-// UserService keeps users. It is open to known applications only: every call carries app_access_id and app_secret_key in
-// its metadata.
+// UserService stores users. It accepts calls of registered applications only, which send app_access_id and app_secret_key in
+// the metadata.
 type UserServiceServer interface {
-	// Register makes a new user. A username or an address that is taken is a DUPLICATE_ENTRY.
+	// Register creates a user. It returns DUPLICATE_ENTRY if the username or the e-mail address is taken.
 	Register(context.Context, *RegisterRequest) (*RegisterResponse, error)
-	// Get finds a user. It has no effect, so that a client may repeat it.
+	// Get returns a user. It has no side effects, so clients may retry it.
 	Get(context.Context, *GetRequest) (*GetResponse, error)
-	// Watch tells of every user whom this process registers from now on; the response headers say that now has come. It has
-	// no end of its own: when the service stops it is UNAVAILABLE, and the client watches again elsewhere.
+	// Watch sends every user that this process registers after the response headers. When the service shuts down, the stream
+	// fails with UNAVAILABLE, and the client calls Watch again.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
-	// Import registers users as they come, and leaves out those who are there already. Any other error ends it; who was
-	// imported before stays.
+	// Import registers the users of the stream and skips existing users. It stops at any other error and keeps the users
+	// imported before.
 	Import(grpc.ClientStreamingServer[ImportRequest, ImportResponse]) error
 	mustEmbedUnimplementedUserServiceServer()
 }

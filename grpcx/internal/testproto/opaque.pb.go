@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: grpcx/internal/testproto/opaque.proto
 
-// Package plinth.grpcx.testproto holds the service and the messages that the tests of this module share.
+// Package plinth.grpcx.testproto contains the service and the messages of this module's tests.
 //
 // buf:lint:ignore PACKAGE_VERSION_SUFFIX
 
@@ -27,7 +27,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// OpaqueResponse hides its fields from Go, whose generated struct has none under the name of the field.
+// OpaqueResponse uses the opaque API: its Go struct has no exported fields.
 type OpaqueResponse struct {
 	state                   protoimpl.MessageState `protogen:"opaque.v1"`
 	xxx_hidden_BaseResponse *generate.BaseResponse `protobuf:"bytes,1,opt,name=base_response,json=baseResponse"`
@@ -133,7 +133,7 @@ func (b0 OpaqueResponse_builder) Build() *OpaqueResponse {
 	return m0
 }
 
-// OpaqueOneof hides its fields too, and has its envelope in a oneof.
+// OpaqueOneof uses the opaque API and has the envelope in a oneof.
 type OpaqueOneof struct {
 	state             protoimpl.MessageState `protogen:"opaque.v1"`
 	xxx_hidden_Result isOpaqueOneof_Result   `protobuf_oneof:"result"`
@@ -256,7 +256,7 @@ func (x *OpaqueOneof) WhichResult() case_OpaqueOneof_Result {
 type OpaqueOneof_builder struct {
 	_ [0]func() // Prevents comparability and use of unkeyed literals for the builder.
 
-	// What came out.
+	// The result.
 
 	// Fields of oneof xxx_hidden_Result:
 	// The envelope.
@@ -307,7 +307,7 @@ func (*opaqueOneof_BaseResponse) isOpaqueOneof_Result() {}
 
 func (*opaqueOneof_Text) isOpaqueOneof_Result() {}
 
-// OpaqueWithout hides its fields too, and has no envelope.
+// OpaqueWithout uses the opaque API and has no envelope.
 type OpaqueWithout struct {
 	state                  protoimpl.MessageState `protogen:"opaque.v1"`
 	xxx_hidden_Text        *string                `protobuf:"bytes,1,opt,name=text"`
@@ -387,7 +387,7 @@ func (b0 OpaqueWithout_builder) Build() *OpaqueWithout {
 	return m0
 }
 
-// HybridResponse shows its fields to Go and has the methods of the opaque API beside them.
+// HybridResponse uses the hybrid API: exported fields and the methods of the opaque API.
 type HybridResponse struct {
 	state protoimpl.MessageState `protogen:"hybrid.v1"`
 	// The envelope.
@@ -458,7 +458,7 @@ func (b0 HybridResponse_builder) Build() *HybridResponse {
 	return m0
 }
 
-// DelimitedResponse has its envelope between two tags instead of behind its length.
+// DelimitedResponse encodes its envelope as a group.
 type DelimitedResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The envelope.

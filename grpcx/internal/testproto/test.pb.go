@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: grpcx/internal/testproto/test.proto
 
-// Package plinth.grpcx.testproto holds the service and the messages that the tests of this module share.
+// Package plinth.grpcx.testproto contains the service and the messages of this module's tests.
 //
 // buf:lint:ignore PACKAGE_VERSION_SUFFIX
 
@@ -182,7 +182,7 @@ func (x *WithoutEnvelope) GetText() string {
 	return ""
 }
 
-// OptionalEnvelope says of its envelope that it may be absent, which changes nothing.
+// OptionalEnvelope has an optional envelope.
 type OptionalEnvelope struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The envelope.
@@ -274,7 +274,7 @@ func (x *OtherType) GetBaseResponse() *WithoutEnvelope {
 	return nil
 }
 
-// ScalarType has a base_response that is no message.
+// ScalarType has a base_response of a scalar type.
 type ScalarType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// No envelope.
@@ -323,7 +323,7 @@ func (x *ScalarType) GetBaseResponse() string {
 // RepeatedType has a list of envelopes.
 type RepeatedType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// No envelope, but several.
+	// Several envelopes.
 	BaseResponse  []*generate.BaseResponse `protobuf:"bytes,1,rep,name=base_response,json=baseResponse,proto3" json:"base_response,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -369,7 +369,7 @@ func (x *RepeatedType) GetBaseResponse() []*generate.BaseResponse {
 // MapType has envelopes by name.
 type MapType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// No envelope, but several.
+	// Several envelopes.
 	BaseResponse  map[string]*generate.BaseResponse `protobuf:"bytes,1,rep,name=base_response,json=baseResponse,proto3" json:"base_response,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -412,10 +412,10 @@ func (x *MapType) GetBaseResponse() map[string]*generate.BaseResponse {
 	return nil
 }
 
-// OneofType has its envelope in a oneof.
+// OneofType has the envelope in a oneof.
 type OneofType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What came out.
+	// The result.
 	//
 	// Types that are valid to be assigned to Result:
 	//

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: grpcx/internal/testproto/test.proto
 
-// Package plinth.grpcx.testproto holds the service and the messages that the tests of this module share.
+// Package plinth.grpcx.testproto contains the service and the messages of this module's tests.
 //
 // buf:lint:ignore PACKAGE_VERSION_SUFFIX
 
@@ -35,23 +35,23 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// TestService has a method of each kind.
+// TestService has methods of all kinds.
 //
 // buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE
 // buf:lint:ignore RPC_REQUEST_STANDARD_NAME
 // buf:lint:ignore RPC_RESPONSE_STANDARD_NAME
 type TestServiceClient interface {
-	// Unary says nothing about being called twice.
+	// Unary has no idempotency level.
 	Unary(ctx context.Context, in *TestRequest, opts ...grpc.CallOption) (*TestResponse, error)
-	// UnaryIdempotent may be called twice with the effect of once.
+	// UnaryIdempotent is idempotent.
 	UnaryIdempotent(ctx context.Context, in *TestRequest, opts ...grpc.CallOption) (*TestResponse, error)
-	// UnarySafe has no effect.
+	// UnarySafe has no side effects.
 	UnarySafe(ctx context.Context, in *TestRequest, opts ...grpc.CallOption) (*TestResponse, error)
-	// ServerStream answers one request with many responses.
+	// ServerStream returns many responses for one request.
 	ServerStream(ctx context.Context, in *TestRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TestResponse], error)
-	// ClientStream answers many requests with one response.
+	// ClientStream returns one response for many requests.
 	ClientStream(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[TestRequest, TestResponse], error)
-	// BidiStream answers many requests with many responses.
+	// BidiStream returns many responses for many requests.
 	BidiStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TestRequest, TestResponse], error)
 }
 
@@ -142,23 +142,23 @@ type TestService_BidiStreamClient = grpc.BidiStreamingClient[TestRequest, TestRe
 // All implementations must embed UnimplementedTestServiceServer
 // for forward compatibility.
 //
-// TestService has a method of each kind.
+// TestService has methods of all kinds.
 //
 // buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE
 // buf:lint:ignore RPC_REQUEST_STANDARD_NAME
 // buf:lint:ignore RPC_RESPONSE_STANDARD_NAME
 type TestServiceServer interface {
-	// Unary says nothing about being called twice.
+	// Unary has no idempotency level.
 	Unary(context.Context, *TestRequest) (*TestResponse, error)
-	// UnaryIdempotent may be called twice with the effect of once.
+	// UnaryIdempotent is idempotent.
 	UnaryIdempotent(context.Context, *TestRequest) (*TestResponse, error)
-	// UnarySafe has no effect.
+	// UnarySafe has no side effects.
 	UnarySafe(context.Context, *TestRequest) (*TestResponse, error)
-	// ServerStream answers one request with many responses.
+	// ServerStream returns many responses for one request.
 	ServerStream(*TestRequest, grpc.ServerStreamingServer[TestResponse]) error
-	// ClientStream answers many requests with one response.
+	// ClientStream returns one response for many requests.
 	ClientStream(grpc.ClientStreamingServer[TestRequest, TestResponse]) error
-	// BidiStream answers many requests with many responses.
+	// BidiStream returns many responses for many requests.
 	BidiStream(grpc.BidiStreamingServer[TestRequest, TestResponse]) error
 	mustEmbedUnimplementedTestServiceServer()
 }

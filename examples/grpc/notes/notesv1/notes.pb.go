@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: examples/grpc/proto/notes/notes.proto
 
-// Package notes.v1 is the interface of a service that keeps notes.
+// Package notes.v1 is the API of the notes service.
 
 package notesv1
 
@@ -24,10 +24,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// AddRequest is a new note.
+// AddRequest contains a new note.
 type AddRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it says.
+	// Text of the note.
 	Text          string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -70,12 +70,12 @@ func (x *AddRequest) GetText() string {
 	return ""
 }
 
-// AddResponse says where the note is.
+// AddResponse contains the ID of the note.
 type AddResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The envelope.
 	BaseResponse *generate.BaseResponse `protobuf:"bytes,1,opt,name=base_response,json=baseResponse,proto3" json:"base_response,omitempty"`
-	// Id of the note.
+	// ID of the note.
 	Id            int64 `protobuf:"varint,2,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -125,10 +125,10 @@ func (x *AddResponse) GetId() int64 {
 	return 0
 }
 
-// GetRequest says which note is wanted.
+// GetRequest selects a note.
 type GetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the note.
+	// ID of the note.
 	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -171,12 +171,12 @@ func (x *GetRequest) GetId() int64 {
 	return 0
 }
 
-// GetResponse is the note.
+// GetResponse contains the note.
 type GetResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The envelope.
 	BaseResponse *generate.BaseResponse `protobuf:"bytes,1,opt,name=base_response,json=baseResponse,proto3" json:"base_response,omitempty"`
-	// What it says.
+	// Text of the note.
 	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: examples/grpc/proto/notes/notes.proto
 
-// Package notes.v1 is the interface of a service that keeps notes.
+// Package notes.v1 is the API of the notes service.
 
 package notesv1
 
@@ -29,11 +29,11 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// NoteService keeps notes.
+// NoteService stores notes.
 type NoteServiceClient interface {
-	// Add keeps a note.
+	// Add stores a note.
 	Add(ctx context.Context, in *AddRequest, opts ...grpc.CallOption) (*AddResponse, error)
-	// Get finds a note. It has no effect, so that clients may repeat it.
+	// Get returns a note. It has no side effects, so clients may retry it.
 	Get(ctx context.Context, in *GetRequest, opts ...grpc.CallOption) (*GetResponse, error)
 }
 
@@ -69,11 +69,11 @@ func (c *noteServiceClient) Get(ctx context.Context, in *GetRequest, opts ...grp
 // All implementations must embed UnimplementedNoteServiceServer
 // for forward compatibility.
 //
-// NoteService keeps notes.
+// NoteService stores notes.
 type NoteServiceServer interface {
-	// Add keeps a note.
+	// Add stores a note.
 	Add(context.Context, *AddRequest) (*AddResponse, error)
-	// Get finds a note. It has no effect, so that clients may repeat it.
+	// Get returns a note. It has no side effects, so clients may retry it.
 	Get(context.Context, *GetRequest) (*GetResponse, error)
 	mustEmbedUnimplementedNoteServiceServer()
 }
