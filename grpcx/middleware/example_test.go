@@ -39,8 +39,8 @@ func authenticate(
 	if missing != nil {
 		return nil, missing
 	}
-	if errRejected := verify(ctx, application, secret); errRejected != nil {
-		return nil, errRejected
+	if denied := verify(ctx, application, secret); denied != nil {
+		return nil, denied
 	}
 	return next(ctx, request)
 }
