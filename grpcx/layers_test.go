@@ -50,7 +50,6 @@ func forbidden(path string) string {
 	return ""
 }
 
-// -
 func TestForbidden(t *testing.T) {
 	for _, tc := range []struct {
 		name string

@@ -255,11 +255,11 @@ func TestRegister(t *testing.T) {
 				password: strings.Repeat("x", 257), fields: []string{"password:max"},
 			},
 			{
-				name: "no address", username: "abcd", email: "nobody", password: "secret",
+				name: "no address", username: "abcd", email: "ada", password: "secret",
 				fields: []string{"email:email"},
 			},
 			{
-				name: "nothing", email: "nobody",
+				name: "nothing", email: "ada",
 				fields: []string{"username:required", "email:email", "password:required"},
 			},
 		} {

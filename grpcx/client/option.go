@@ -14,14 +14,12 @@ import (
 // ones.
 type Option func(*config)
 
-// -
 const defaultTimeout = 30 * time.Second
 
 // defaultRetry makes four attempts within about one second.
 var defaultRetry = retryPolicy{attempts: 4, initialBackoff: 100 * time.Millisecond,
 	maxBackoff: time.Second}
 
-// -
 type config struct {
 	source           *string // nil: APP_NAME
 	timeout          time.Duration

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc"
 )
 
-// -
 type middleware interface {
 	grpc.UnaryServerInterceptor | grpc.StreamServerInterceptor
 }
@@ -48,10 +47,8 @@ func (c *chains[M]) use(service string, more []M, nest func(outer, inner M) M) {
 	c.table.Store(&table)
 }
 
-// -
 func (c *chains[M]) parts(service string) []M { return slices.Clone(c.of(service).parts) }
 
-// -
 func (c *chains[M]) whole(service string) M { return c.of(service).whole }
 
 // of returns the chain of a service, or the zero value.

@@ -14,7 +14,7 @@ import (
 // contextStream is a stream with a context only.
 type contextStream struct {
 	grpc.ServerStream
-	ctx context.Context // -
+	ctx context.Context
 }
 
 func (o contextStream) Context() context.Context { return o.ctx }
@@ -50,7 +50,7 @@ func TestGuard(t *testing.T) {
 		if len(seen) > 0 {
 			t.Errorf("the handler was called without credentials")
 		}
-		for _, err := range call(context.WithValue(t.Context(), callerKey{}, "someone")) {
+		for _, err := range call(context.WithValue(t.Context(), callerKey{}, "ada")) {
 			if err != nil {
 				t.Errorf("call = %v", err)
 			}

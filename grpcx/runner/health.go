@@ -83,7 +83,7 @@ func (h *health) Watch(
 // watch is a stream with another context.
 type watch struct {
 	grpc.ServerStreamingServer[healthpb.HealthCheckResponse]
-	ctx context.Context // -
+	ctx context.Context
 }
 
 // Context implements grpc.ServerStream.

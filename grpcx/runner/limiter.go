@@ -77,7 +77,6 @@ func (in *limiter) enter() *source {
 	return s
 }
 
-// -
 func (in *limiter) leave(s *source) {
 	in.open.Add(-1)
 	in.mu.Lock()

@@ -84,7 +84,6 @@ func (a *pendingConns) arrived(c *pendingConn) {
 	delete(a.pending, c)
 }
 
-// -
 type pendingConn struct {
 	net.Conn
 	at    *pendingConns

@@ -168,7 +168,6 @@ func (s *server) serverOptions(ctx context.Context, limits limitVariables) []grp
 	options := append(c.bounds(limits), grpc.UnknownServiceHandler(unknown),
 		grpc.InTapHandle(s.limiter.tap))
 	if reflectionEnabled() {
-		// -
 		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping)))
 	}
 	unary, stream := call.Outer, call.Outer

@@ -12,10 +12,9 @@ func WithContext(stream grpc.ServerStream, ctx context.Context) grpc.ServerStrea
 	return &streamContext{ServerStream: stream, ctx: ctx}
 }
 
-// -
 type streamContext struct {
 	grpc.ServerStream
-	ctx context.Context // -
+	ctx context.Context
 }
 
 // Context implements grpc.ServerStream.

@@ -33,7 +33,6 @@ func sized(t *testing.T, n int) *pb.TestRequest {
 }
 
 func TestMethods_LargeMessage(t *testing.T) {
-	// -
 	t.Run("prefers Validate", func(t *testing.T) {
 		small, large := sized(t, 64<<10), sized(t, 64<<10+1)
 		for _, tt := range []struct {

@@ -67,11 +67,11 @@ func TestNotes(t *testing.T) {
 	if len(list) != 1 || list[0].Field != "text" {
 		t.Errorf("Add with an empty text = %v, want a failure of text", err)
 	}
-	for _, stranger := range []notesv1.NoteServiceClient{
+	for _, unauthenticated := range []notesv1.NoteServiceClient{
 		dial("1", secret),
 		dial(shop.ID.String(), "cs_other"),
 	} {
-		if _, err := stranger.Get(t.Context(),
+		if _, err := unauthenticated.Get(t.Context(),
 			&notesv1.GetRequest{Id: 1}); status.Code(err) != codes.Unauthenticated {
 			t.Errorf("Get without credentials = %v", err)
 		}

@@ -99,7 +99,7 @@ func TestChain(t *testing.T) {
 			panic("secret")
 		}, code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
 		{name: "nothing", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			return nil, nil // -
+			return nil, nil
 		}, code: codes.Internal, output: "DEVELOPER_ERROR"},
 		{
 			name: "rejected", reject: errors.New("secret"), code: codes.Internal,

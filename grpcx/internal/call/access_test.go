@@ -207,7 +207,6 @@ func TestAccessLog(t *testing.T) {
 		}
 	})
 
-	// -
 	t.Run("logs an unrecovered panic", func(t *testing.T) {
 		log := calltest.Record(t)
 		chain := call.Unary(call.Access, call.Config{})

@@ -235,7 +235,6 @@ func TestErrors(t *testing.T) {
 
 	t.Run("reports a missing response", func(t *testing.T) {
 		inAllForms(t, call.Config{}, appInterceptors{}, func(f *fixture) {
-			// -
 			f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 				return nil, nil
 			}

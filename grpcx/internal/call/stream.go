@@ -20,7 +20,7 @@ func Stream(features Features, c Config) grpc.StreamServerInterceptor {
 // stream is a server stream with the call's context and message counters.
 type stream struct {
 	grpc.ServerStream
-	ctx context.Context // -
+	ctx context.Context
 
 	received, sent atomic.Int64
 }

@@ -209,7 +209,7 @@ type userKey struct{}
 // withContext is a stream with another context, as authentication middleware creates it.
 type withContext struct {
 	grpc.ServerStream
-	ctx context.Context // -
+	ctx context.Context
 }
 
 func (w withContext) Context() context.Context { return w.ctx }

@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	// -
 	Name = "base_response"
 	// goName is the name of the field in a Go struct.
 	goName = "BaseResponse"

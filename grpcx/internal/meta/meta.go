@@ -35,7 +35,6 @@ func First(md metadata.MD, key Key) string {
 	return firstNonBlank(md[key[1]])
 }
 
-// -
 func firstNonBlank(values []string) string {
 	for _, v := range values {
 		if strings.TrimSpace(v) != "" {

@@ -25,7 +25,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// -
 var logger = xlog.WithName(xlog.NamedGRPC)
 
 // codeByHTTPStatus is the table of the specification. Other HTTP statuses map to

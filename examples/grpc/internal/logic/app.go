@@ -14,7 +14,6 @@ import (
 	"github.com/plinthgo/plinth/examples/grpc/internal/repository"
 )
 
-// -
 const maxAppName = 64
 
 // noDigest has the length of a digest but is not one. Unknown applications are compared

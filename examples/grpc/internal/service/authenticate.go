@@ -11,7 +11,7 @@ import (
 )
 
 // authenticate checks the ID and the secret of the calling application. It reads the
-// database on each call, so deleting an application takes effect immediately.
+// database on each call, so deleting an application is effective immediately.
 func authenticate(ctx context.Context) (context.Context, error) {
 	access, missing := utility.ExtractMetadata(ctx, constant.MetadataAppAccessID)
 	if missing != nil {
