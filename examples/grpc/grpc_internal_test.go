@@ -194,7 +194,7 @@ func TestUsers(t *testing.T) {
 					got.GetOutput() != tc.reply.Output() ||
 					got.GetMessage() != tc.reply.Message() ||
 					e.GetErrorMessage().String() != tc.reply.ErrorMessage() {
-					t.Errorf("error = %v, want the error of HTTP:  %d %+v",
+					t.Errorf("error = %v, want the error of HTTP: %d %+v",
 						err, tc.reply.Status(), want)
 				}
 				if id := trailer.Get(constant.TrailerRequestUUID.String()); len(id) != 1 ||

@@ -8,7 +8,7 @@ import (
 // callError adds the method and the request ID to the error of a call.
 type callError struct {
 	method string
-	id     string // "" if caller's log contains it
+	id     string // "" if the caller's log contains it
 	err    *xerror.Error
 }
 

@@ -1,7 +1,7 @@
 // Package client connects a service to other services.
 //
 // Dial is grpc.NewClient with the conventions of Plinth services. Calls carry the request
-// ID, caller's name, the user's language and the deadline. Errors are *xerror.Error.
+// ID, the caller's name, the user's language and the deadline. Errors are *xerror.Error.
 // Idempotent calls are retried. Connections use TLS by default.
 //
 // A connection is safe for concurrent use. A process needs one connection per target.

@@ -90,7 +90,7 @@ func ExampleFromError() {
 	// Output: NOT_FOUND true
 }
 
-// The error of a downstream service rarely means something to caller's client. Wrap
+// The error of a downstream service rarely means something to the caller's client. Wrap
 // it.
 func ExampleDial_wrap() {
 	ctx, target, stop := users()
