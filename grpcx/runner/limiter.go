@@ -121,20 +121,20 @@ func (in *limiter) cancelExcess() {
 	if in.used.Load() <= in.maxBytes {
 		return
 	}
-	var ended []*incoming
+	var canceled []*incoming
 	for in.used.Load() > in.maxBytes-in.maxBytes/8 {
 		c := in.cancelOne()
 		if c == nil {
 			break
 		}
-		ended = append(ended, c)
+		canceled = append(canceled, c)
 	}
-	if len(ended) > 0 && in.excess.now() {
+	if len(canceled) > 0 && in.excess.now() {
 		in.log.Warn(context.Background(), "calls canceled: too many bytes of incomplete messages",
-			slog.Int("calls", len(ended)),
+			slog.Int("calls", len(canceled)),
 			slog.Int64("limit", in.maxBytes), slog.String("raise", "GRPC_MAX_INFLIGHT_BYTES"))
 	}
-	await(ended)
+	await(canceled)
 }
 
 // refresh removes the calls that the server has closed.

@@ -232,10 +232,10 @@ func (s *source) cancelLargest() *incoming {
 }
 
 // await waits until canceled calls have released their messages.
-func await(ended []*incoming) {
+func await(canceled []*incoming) {
 	timeout := time.NewTimer(maxRelease)
 	defer timeout.Stop()
-	for _, c := range ended {
+	for _, c := range canceled {
 		select {
 		case <-c.stream.Done():
 		case <-timeout.C:
