@@ -18,17 +18,17 @@ import (
 )
 
 var dataCases = []testCase{
-	{"Data/IdsUpToTheLargest", testLargeIDs},
-	{"Data/IdsAreSetOnEveryWay", testIDs},
-	{"Data/PresetIdsAndTimesStay", testPreset},
-	{"Data/SoftDeleteAndRestore", testSoftDelete},
-	{"Data/OptimisticLockNoticesAConflict", testVersion},
-	{"Data/PagesAreStable", testPages},
-	{"Data/PagesByKeySeeEveryRowOnce", testKeyset},
-	{"Data/UpsertUpdatesOrLeaves", testUpsert},
-	{"Data/TimesAreUTCAndMicroseconds", testTimes},
-	{"Data/TextsComeBackAsTheyWent", testTexts},
-	{"Data/EmptyTextIsNotNull", testEmptyText},
+	{"Data/IDs up to the largest", testLargeIDs},
+	{"Data/every write assigns IDs", testIDs},
+	{"Data/keeps preset IDs and times", testPreset},
+	{"Data/soft delete and restore", testSoftDelete},
+	{"Data/optimistic lock detects a conflict", testVersion},
+	{"Data/offset pages are stable", testPages},
+	{"Data/keyset pages return every row once", testKeyset},
+	{"Data/upsert updates or skips", testUpsert},
+	{"Data/times are UTC with microseconds", testTimes},
+	{"Data/texts are stored unchanged", testTexts},
+	{"Data/empty text is not NULL", testEmptyText},
 }
 
 func testLargeIDs(tb testing.TB, s *suite) {

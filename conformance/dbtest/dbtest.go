@@ -41,10 +41,10 @@ type Harness struct {
 	// name: a wrong password, an unknown database.
 	Unusable func(tb testing.TB) map[string]driver.Config
 
-	// Awkward returns the parts of a database that can be opened and has text in a
+	// SpecialText returns the parts of a database that can be opened and has text in a
 	// password, a name or a path. verify says whether db, opened with them, is that very
 	// database.
-	Awkward func(tb testing.TB, text string) (parts driver.Config, verify func(db *gorm.DB) error)
+	SpecialText func(tb testing.TB, text string) (parts driver.Config, verify func(db *gorm.DB) error)
 
 	// TLS says how the server is reached in an encrypted way. Without it DiffNoTLS has to
 	// be declared.
@@ -181,7 +181,7 @@ func (h Harness) problems() []string {
 		{"Bad", len(h.Bad) == 0},
 		{"Slow", h.Slow == ""},
 		{"Unusable", h.Unusable == nil},
-		{"Awkward", h.Awkward == nil},
+		{"SpecialText", h.SpecialText == nil},
 	} {
 		if missing.absent {
 			all = append(all, "dbtest: the harness has no "+missing.what)

@@ -18,14 +18,14 @@ import (
 )
 
 var errorCases = []testCase{
-	{"Errors/HaveTheSameCodeOnEveryDatabase", testCodes},
-	{"Errors/HoldNoValue", testErrorText},
-	{"Errors/AreTheSameWhateverRunsTheStatement", testErrorWays},
-	{"Errors/OfTheRestOfTheProcessAreNotClaimed", testForeignErrors},
-	{"Errors/RecordNotFound", testNotFound},
-	{"Errors/CancelEndsAStatement", testCancel},
-	{"Errors/DeadlineEndsAStatement", testDeadline},
-	{"Errors/DeadlineEndsTheWaitForALock", testLockDeadline},
+	{"Errors/same code on every database", testCodes},
+	{"Errors/contain no values", testErrorText},
+	{"Errors/same kind from every gorm method", testErrorWays},
+	{"Errors/foreign errors are not classified", testForeignErrors},
+	{"Errors/record not found", testNotFound},
+	{"Errors/cancellation interrupts a statement", testCancel},
+	{"Errors/deadline interrupts a statement", testDeadline},
+	{"Errors/deadline interrupts the wait for a lock", testLockDeadline},
 }
 
 // secretValue stands in every value that a constraint refuses; no error may repeat it.

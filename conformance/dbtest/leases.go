@@ -20,19 +20,19 @@ import (
 // What a lease is, package leasetest defines. These are the demands on a database that
 // keeps some.
 var leaseCases = []testCase{
-	{"Lease/TimesAreThoseOfTheWorld", testLeaseClock},
-	{"Lease/OneOfTwoWins", testLeaseRace},
-	{"Lease/SlotsHaveOneHolder", testLeaseSlots},
-	{"Lease/NamesAreExact", testLeaseNames},
-	{"Lease/TableIsMadeOnceAndHasThePrefix", testLeaseTable},
-	{"Lease/RowThatWasRemovedComesBack", testLeaseRow},
-	{"Lease/OldRowsGo", testLeaseSweep},
-	{"Lease/NoTransactionHoldsIt", testLeaseTransaction},
-	{"Lease/DeadlineEndsTheWaitForAConnection", testLeaseDeadline},
-	{"Lease/StatementsAreNotLogged", testLeaseLog},
-	{"Lease/PreparedStatements", testLeasePrepared},
-	{"Lease/CloseReleases", testLeaseClose},
-	{"Lease/OutageLongerThanTheTTLLoses", testLeaseOutage},
+	{"Lease/tokens follow the wall clock", testLeaseClock},
+	{"Lease/one of two acquires", testLeaseRace},
+	{"Lease/slots have one holder", testLeaseSlots},
+	{"Lease/names are exact", testLeaseNames},
+	{"Lease/table is created once with the prefix", testLeaseTable},
+	{"Lease/renew restores a deleted row", testLeaseRow},
+	{"Lease/removes old rows", testLeaseSweep},
+	{"Lease/is independent of transactions", testLeaseTransaction},
+	{"Lease/deadline interrupts the wait for a connection", testLeaseDeadline},
+	{"Lease/statements are not logged", testLeaseLog},
+	{"Lease/prepared statements", testLeasePrepared},
+	{"Lease/Close releases", testLeaseClose},
+	{"Lease/outage longer than the TTL loses the lease", testLeaseOutage},
 }
 
 const leaseTTL = time.Minute

@@ -13,11 +13,11 @@ import (
 )
 
 var loadCases = []testCase{
-	{"Load/BatchesOfAThousand", testBatches},
-	{"Load/HundredIncrementsAtTheSameTime", testIncrements},
-	{"Load/HundredTransactionsAtTheSameTime", testTransactions},
-	{"Load/OptimisticLockLosesNoUpdate", testVersionedIncrements},
-	{"Load/OneDatabaseHoweverManyConnections", testOneDatabase},
+	{"Load/batches of 1000 rows", testBatches},
+	{"Load/100 concurrent increments", testIncrements},
+	{"Load/100 concurrent transactions", testTransactions},
+	{"Load/optimistic lock loses no update", testVersionedIncrements},
+	{"Load/all connections share one database", testOneDatabase},
 }
 
 // inParallel calls do n times at once and returns the errors.

@@ -15,9 +15,9 @@ import (
 )
 
 var lockCases = []testCase{
-	{"Lock/RowLockLosesNoUpdate", testRowLock},
-	{"Lock/DeadlineEndsTheWaitForARow", testRowLockDeadline},
-	{"Lock/DeadlockEndsAndCanBeTriedAgain", testDeadlock},
+	{"Lock/row lock loses no update", testRowLock},
+	{"Lock/deadline interrupts the wait for a row", testRowLockDeadline},
+	{"Lock/deadlock is detected and can be retried", testDeadlock},
 }
 
 // forUpdate locks what is read until the transaction ends.

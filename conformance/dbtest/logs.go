@@ -7,9 +7,9 @@ import (
 )
 
 var logCases = []testCase{
-	{"Log/SlowStatementsWithoutLiterals", testSlowLog},
-	{"Log/FastStatementsAreNoWarning", testFastLog},
-	{"Log/BrokenStatementIsNamed", testBrokenLog},
+	{"Log/slow statements without literals", testSlowLog},
+	{"Log/no warning for fast statements", testFastLog},
+	{"Log/failed statement", testBrokenLog},
 }
 
 func testSlowLog(tb testing.TB, s *suite) {

@@ -18,14 +18,14 @@ import (
 )
 
 var migrationCases = []testCase{
-	{"Migrations/RunInOrderAndOnce", testMigrationsOnce},
-	{"Migrations/ListChangesNothing", testMigrationsList},
-	{"Migrations/FileForTheDatabaseWins", testMigrationVariants},
-	{"Migrations/ChangedFileIsRefused", testChangedMigration},
-	{"Migrations/FailedOneGoesOnWhereItWasKept", testFailedMigration},
-	{"Migrations/NotedByStatementGoesOnBehindTheLast", testNotedMigration},
-	{"Migrations/ReplicasRunEachOnce", testMigrationReplicas},
-	{"Migrations/LockKeepsASecondOneOut", testMigrationLock},
+	{"Migrations/run once in order", testMigrationsOnce},
+	{"Migrations/List changes nothing", testMigrationsList},
+	{"Migrations/driver-specific file takes precedence", testMigrationVariants},
+	{"Migrations/rejects a changed file", testChangedMigration},
+	{"Migrations/failed migration resumes", testFailedMigration},
+	{"Migrations/no-transaction migration resumes after the last statement", testNotedMigration},
+	{"Migrations/concurrent replicas run each migration once", testMigrationReplicas},
+	{"Migrations/lock excludes a second run", testMigrationLock},
 }
 
 const (

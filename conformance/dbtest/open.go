@@ -12,19 +12,19 @@ import (
 )
 
 var openCases = []testCase{
-	{"Open/SaysForWhichInterfaceItWasWritten", testInterface},
-	{"Open/PingsAndCloses", testOpen},
-	{"Open/RefusesBadParts", testBadParts},
-	{"Open/EndsAtOnceWhereWaitingDoesNotHelp", testUnusable},
-	{"Open/PartsAndDSNAreEquivalent", testParts},
-	{"Open/TakesAwkwardValues", testAwkward},
-	{"Open/EndsWithItsContext", testOpenContext},
-	{"Open/KeepsToThePool", testPool},
+	{"Open/reports the interface version", testInterface},
+	{"Open/pings and closes", testOpen},
+	{"Open/rejects bad parts", testBadParts},
+	{"Open/does not retry a permanent error", testUnusable},
+	{"Open/parts and DSN are equivalent", testParts},
+	{"Open/accepts special characters", testSpecialText},
+	{"Open/stops when the context is canceled", testOpenContext},
+	{"Open/enforces the pool size", testPool},
 }
 
 // awkward are values that break a DSN whose parts are not quoted, or smuggle a parameter
 // into it.
-var awkward = []string{
+var specialTexts = []string{
 	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b",
 	"a&b=c", "a;b=c", "a=b",
 	"a{b}c", "a+b", "x host=evil", "x&_pragma=query_only(1)", "密码", "пароль", "🔑", "a$b`c!",
@@ -125,12 +125,12 @@ func testParts(tb testing.TB, s *suite) {
 	}
 }
 
-func testAwkward(tb testing.TB, s *suite) {
+func testSpecialText(tb testing.TB, s *suite) {
 	if s.differs(DiffNoCredentials) && s.differs(DiffPrivate) {
 		tb.Skip("there is neither a password nor a name")
 	}
-	for _, text := range awkward {
-		parts, verify := s.Awkward(tb, text)
+	for _, text := range specialTexts {
+		parts, verify := s.SpecialText(tb, text)
 		o := xdb.Options{Driver: s.Driver.Name(), Parts: parts, ConnectTimeout: 10 * time.Second}
 		db, err := s.registry.Open(s.ctx, o)
 		if err != nil {

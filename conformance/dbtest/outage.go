@@ -19,9 +19,9 @@ import (
 )
 
 var outageCases = []testCase{
-	{"Outage/FailsFastAndRecovers", testOutage},
-	{"Outage/NetworkBreaksAndHeals", testCutOff},
-	{"Outage/SilentServerHoldsNobody", testSilence},
+	{"Outage/fails fast and recovers", testOutage},
+	{"Outage/recovers from a network failure", testCutOff},
+	{"Outage/silent server does not block callers", testSilence},
 }
 
 const (

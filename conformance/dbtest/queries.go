@@ -15,15 +15,15 @@ import (
 )
 
 var queryCases = []testCase{
-	{"Query/ListOfManyIds", testManyIDs},
-	{"Query/MapsHaveTheNamesOfColumns", testMaps},
-	{"Query/GroupsAndCounts", testGroups},
-	{"Query/AliasesFillAStruct", testAliases},
-	{"Query/NamedParameters", testNamedParameters},
-	{"Query/LikeWithAnEscape", testLike},
-	{"Query/AssociationsAreRead", testAssociations},
-	{"Query/RowsOneByOne", testRows},
-	{"Query/PreparedStatements", testPreparedStatements},
+	{"Query/IN list of many IDs", testManyIDs},
+	{"Query/maps have column names as keys", testMaps},
+	{"Query/groups and counts", testGroups},
+	{"Query/aliases map to struct fields", testAliases},
+	{"Query/named parameters", testNamedParameters},
+	{"Query/LIKE with ESCAPE", testLike},
+	{"Query/reads associations", testAssociations},
+	{"Query/reads row by row", testRows},
+	{"Query/prepared statements", testPreparedStatements},
 }
 
 // manyIDs are more than Oracle takes in one list, and fewer than SQL Server takes

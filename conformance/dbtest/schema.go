@@ -18,14 +18,14 @@ import (
 )
 
 var schemaCases = []testCase{
-	{"Schema/MigratesTwice", testMigrateTwice},
-	{"Schema/MigrationKeepsRowsThatReferToTheTable", testMigrateParent},
-	{"Schema/HasThePrefix", testPrefix},
-	{"Schema/NamesTablesInTheSingular", testSingular},
-	{"Schema/RefusesTheOtherNumberOfATable", testOtherNumber},
-	{"Schema/RefusesTheOtherNumberOfAnAssociatedTable", testOtherNumberOfAssociated},
-	{"Schema/PreparesInOrderAfterTheMigration", testPrepare},
-	{"Schema/FailedPrepareClosesThePool", testFailedPrepare},
+	{"Schema/second migration changes nothing", testMigrateTwice},
+	{"Schema/migration keeps referencing rows", testMigrateParent},
+	{"Schema/tables have the prefix", testPrefix},
+	{"Schema/singular table names", testSingular},
+	{"Schema/rejects a table with the other naming", testOtherNumber},
+	{"Schema/rejects an associated table with the other naming", testOtherNumberOfAssociated},
+	{"Schema/Prepare functions run in order after the migration", testPrepare},
+	{"Schema/failed Prepare function closes the pool", testFailedPrepare},
 }
 
 // owned refers to an entity by an id whose column type is the driver's choice, as

@@ -16,11 +16,11 @@ import (
 )
 
 var tlsCases = []testCase{
-	{"TLS/EncryptsAsTheModeSays", testTLSModes},
-	{"TLS/RefusesAServerThatIsNotTrusted", testTLSTrust},
-	{"TLS/RefusesAnotherHost", testTLSHost},
-	{"TLS/BadSettingsAreNamed", testTLSSettings},
-	{"TLS/PlainTextToAnotherMachineIsWarnedOf", testTLSAdvice},
+	{"TLS/encrypts according to the mode", testTLSModes},
+	{"TLS/rejects an untrusted certificate", testTLSTrust},
+	{"TLS/rejects a certificate for another host", testTLSHost},
+	{"TLS/rejects bad settings", testTLSSettings},
+	{"TLS/warns about plain text to another host", testTLSAdvice},
 }
 
 // tls returns the harness's, or ends the case.

@@ -15,16 +15,16 @@ import (
 )
 
 var txCases = []testCase{
-	{"Transaction/CommitKeeps", testCommit},
-	{"Transaction/RollbackLeavesNothing", testRollback},
-	{"Transaction/PanicRollsBack", testPanic},
-	{"Transaction/SavepointGoesBackHalfWay", testSavepoint},
-	{"Transaction/NestedFailureKeepsTheOuter", testNested},
-	{"Transaction/OuterFailureTakesTheNested", testNestedOuter},
-	{"Transaction/TravelsWithTheContext", testContextTx},
-	{"Transaction/OnCommitRunsAfterIt", testOnCommit},
-	{"Transaction/OfGormTravelsWithNewContext", testNewContext},
-	{"CreateTable/OnceForAllWhoAsk", testCreateTable},
+	{"Transaction/commit keeps the rows", testCommit},
+	{"Transaction/rollback removes the rows", testRollback},
+	{"Transaction/panic rolls back", testPanic},
+	{"Transaction/rolls back to a savepoint", testSavepoint},
+	{"Transaction/nested failure keeps the outer transaction", testNested},
+	{"Transaction/outer failure rolls back the nested transaction", testNestedOuter},
+	{"Transaction/is carried by the context", testContextTx},
+	{"Transaction/OnCommit runs after the commit", testOnCommit},
+	{"Transaction/NewContext carries a gorm transaction", testNewContext},
+	{"CreateTable/concurrent calls create the table once", testCreateTable},
 }
 
 var errBoom = errors.New("boom")

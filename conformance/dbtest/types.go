@@ -15,11 +15,11 @@ import (
 )
 
 var typeCases = []testCase{
-	{"Types/BooleansBytesAndNumbers", testTypes},
-	{"Types/NullIsNoValue", testNulls},
-	{"Types/JSONInAText", testJSON},
-	{"Types/KeysThatTheDatabaseCounts", testCountedKeys},
-	{"Types/DefaultsAreFilledIn", testDefaults},
+	{"Types/booleans, bytes and numbers", testTypes},
+	{"Types/NULL is no value", testNulls},
+	{"Types/JSON in a text column", testJSON},
+	{"Types/auto-increment keys", testCountedKeys},
+	{"Types/column defaults", testDefaults},
 }
 
 // sample has a column of every type of Go that gorm maps by itself.

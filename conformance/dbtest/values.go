@@ -15,10 +15,10 @@ import (
 )
 
 var valueCases = []testCase{
-	{"Values/NULByteIsKeptOrRefused", testNULByte},
-	{"Values/BrokenUTF8IsKeptOrRefused", testBrokenUTF8},
-	{"Values/DecimalsAreExact", testDecimals},
-	{"Values/DecimalsThatDoNotFitAreRefused", testBadDecimals},
+	{"Values/NUL byte is stored or rejected", testNULByte},
+	{"Values/invalid UTF-8 is stored or rejected", testBrokenUTF8},
+	{"Values/decimals are exact", testDecimals},
+	{"Values/rejects decimals out of range", testBadDecimals},
 }
 
 // textWay is one way to put a text into a row and to get it back.

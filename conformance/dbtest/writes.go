@@ -15,11 +15,11 @@ import (
 )
 
 var writeCases = []testCase{
-	{"Write/UpsertOfABatch", testUpsertBatch},
-	{"Write/UpsertByTheKey", testUpsertKey},
-	{"Write/SaveCreatesOrUpdates", testSave},
-	{"Write/RowsAffectedAreThoseFound", testRowsAffected},
-	{"Write/SerializableLosesNoUpdate", testSerializable},
+	{"Write/upserts a batch", testUpsertBatch},
+	{"Write/upserts by primary key", testUpsertKey},
+	{"Write/Save creates or updates", testSave},
+	{"Write/RowsAffected counts matched rows", testRowsAffected},
+	{"Write/serializable isolation loses no update", testSerializable},
 }
 
 // wantAges complains where the authors are not exactly these, by name.

@@ -135,10 +135,10 @@ func TestConforms(t *testing.T) {
 			nobody.User = "no_such_user"
 			return map[string]driver.Config{"wrong password": wrongPass, "unknown user": nobody}
 		},
-		Awkward: users(server.DSN),
-		Outage:  func(tb testing.TB) dbtest.Outage { return dbtest.CutOff(tb, parts) },
-		Slow:    slow,
-		Source:  server.Source, Server: "Oracle " + version(t, server.DSN),
+		SpecialText: users(server.DSN),
+		Outage:      func(tb testing.TB) dbtest.Outage { return dbtest.CutOff(tb, parts) },
+		Slow:        slow,
+		Source:      server.Source, Server: "Oracle " + version(t, server.DSN),
 		Differences: map[string]string{
 			dbtest.DiffEmptyIsNull: "Oracle keeps an empty text as NULL",
 			dbtest.DiffNoTLS:       "the containers that the suite runs on have no TLS endpoint; the handshake is tested with a listener",

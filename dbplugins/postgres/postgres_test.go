@@ -24,7 +24,7 @@ func harness(tb testing.TB) dbtest.Harness {
 		Config:   func(testing.TB) driver.Config { return config },
 		Bad:      bad(),
 		Unusable: func(testing.TB) map[string]driver.Config { return unusable(config) },
-		Awkward: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
+		SpecialText: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
 			c := newDatabase(tb, server, text, "")
 			return c, verify(c)
 		},
@@ -112,7 +112,7 @@ func TestUnixSocketOpensAndEndsStatements(t *testing.T) {
 	h := harness(t)
 	h.Source = "" // it is the same server
 	h.Config = func(testing.TB) driver.Config { return config }
-	h.Awkward = func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
+	h.SpecialText = func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
 		c := newDatabase(tb, server, text, "")
 		c.Host = config.Host
 		return c, verify(c)

@@ -135,7 +135,7 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 		{
 			name:   "one database for each connection",
 			driver: broken{dialector: func(string) gorm.Dialector { return library(":memory:") }},
-			want:   "Load/OneDatabaseHoweverManyConnections",
+			want:   "Load/all connections share one database",
 		},
 		{
 			name: "errors without a kind",
@@ -143,12 +143,12 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 				dialector: library,
 				kind:      func(error) driver.ErrorKind { return driver.Unknown },
 			},
-			want: "Errors/HaveTheSameCodeOnEveryDatabase",
+			want: "Errors/same code on every database",
 		},
 		{
 			name:   "errors of the library",
 			driver: broken{dialector: library},
-			want:   "Errors/AreTheSameWhateverRunsTheStatement",
+			want:   "Errors/same kind from every gorm method",
 		},
 		{
 			name: "errors of the whole process",
@@ -156,55 +156,55 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 				return cmp.Or(sqlite.Driver{}.ErrorKind(err),
 					driver.KindOf(driver.TranslateNetwork(err)))
 			}},
-			want: "Errors/OfTheRestOfTheProcessAreNotClaimed",
+			want: "Errors/foreign errors are not classified",
 		},
 		{
 			name:   "foreign keys off",
 			driver: broken{dsn: replaced("foreign_keys(1)", "foreign_keys(0)")},
-			want:   "Errors/HaveTheSameCodeOnEveryDatabase",
+			want:   "Errors/same code on every database",
 		},
 		{
 			name: "values in errors",
 			driver: broken{dialector: func(dsn string) gorm.Dialector {
 				return leaky{dialect{sqlite.Driver{}.Dialector(dsn)}}
 			}},
-			want: "Errors/HoldNoValue",
+			want: "Errors/contain no values",
 		},
 		{
 			name:   "a statement that cannot be interrupted",
 			driver: broken{dialector: library},
-			want:   "Errors/DeadlineEndsAStatement",
+			want:   "Errors/deadline interrupts a statement",
 		},
 		{
 			name:   "a wait for a lock that cannot be interrupted",
 			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(1500)")},
-			want:   "Errors/DeadlineEndsTheWaitForALock",
+			want:   "Errors/deadline interrupts the wait for a lock",
 		},
 		{
 			name:   "times in the caller's zone",
 			driver: broken{dialector: library},
-			want:   "Data/TimesAreUTCAndMicroseconds",
+			want:   "Data/times are UTC with microseconds",
 		},
 		{
 			name: "a path that is not quoted",
 			driver: broken{dsn: func(c driver.Config) (string, error) {
 				return pathOf(c) + "?_pragma=foreign_keys(1)", nil
 			}},
-			want: "Open/TakesAwkwardValues",
+			want: "Open/accepts special characters",
 		},
 		{
 			name: "parts that are not checked",
 			driver: broken{dsn: func(c driver.Config) (string, error) {
 				return "file:" + pathOf(c), nil
 			}},
-			want: "Open/RefusesBadParts",
+			want: "Open/rejects bad parts",
 		},
 		{
 			name: "a password in an error",
 			driver: broken{dsn: func(c driver.Config) (string, error) {
 				return "", fmt.Errorf("DATABASE_PATH: cannot use %q", c.Pass)
 			}},
-			want: "Open/RefusesBadParts",
+			want: "Open/rejects bad parts",
 		},
 		{
 			name: "an error for good that is taken for a passing one",
@@ -212,41 +212,41 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 				kind:      func(error) driver.ErrorKind { return driver.Connection },
 				dialector: library,
 			},
-			want: "Open/EndsAtOnceWhereWaitingDoesNotHelp",
+			want: "Open/does not retry a permanent error",
 		},
 		{
 			name: "no savepoints",
 			driver: broken{dialector: func(dsn string) gorm.Dialector {
 				return dialect{sqlite.Driver{}.Dialector(dsn)}
 			}},
-			want: "Transaction/SavepointGoesBackHalfWay",
+			want: "Transaction/rolls back to a savepoint",
 		},
 		{
 			name: "no prefix",
 			driver: broken{dialector: func(dsn string) gorm.Dialector {
 				return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}}
 			}},
-			want: "Schema/HasThePrefix",
+			want: "Schema/tables have the prefix",
 		},
 		{
 			name:   "a migration that deletes children",
 			driver: plain{sqlite.Driver{}},
-			want:   "Schema/MigrationKeepsRowsThatReferToTheTable",
+			want:   "Schema/migration keeps referencing rows",
 		},
 		{
 			name:   "a driver without a lock",
 			driver: plain{sqlite.Driver{}},
-			want:   "Migrations/LockKeepsASecondOneOut",
+			want:   "Migrations/lock excludes a second run",
 		},
 		{
 			name:   "a lock that does not lock",
 			driver: unlocked{},
-			want:   "Migrations/LockKeepsASecondOneOut",
+			want:   "Migrations/lock excludes a second run",
 		},
 		{
 			name:   "a wait for a row that cannot be interrupted",
 			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(1200)")},
-			want:   "Lock/DeadlineEndsTheWaitForARow",
+			want:   "Lock/deadline interrupts the wait for a row",
 		},
 		{
 			name: "transactions that lock too late",
@@ -255,17 +255,17 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 				return strings.NewReplacer("_txlock=immediate", "_txlock=deferred", "timeout(5000)",
 					"timeout(10)").Replace(dsn), err
 			}},
-			want: "Lock/RowLockLosesNoUpdate",
+			want: "Lock/row lock loses no update",
 		},
 		{
 			name:   "a lock that is not waited for",
 			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(10)")},
-			want:   "Lock/DeadlockEndsAndCanBeTriedAgain",
+			want:   "Lock/deadlock is detected and can be retried",
 		},
 		{
 			name:   "changes of the schema that are not undone",
 			driver: keeping{},
-			want:   "Migrations/FailedOneGoesOnWhereItWasKept",
+			want:   "Migrations/failed migration resumes",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -313,11 +313,11 @@ func pretended(t *testing.T) dbtest.Harness {
 
 func TestDatabaseThatClaimsToHaveAServerDoesNotPass(t *testing.T) {
 	wantFailures(t, pretended(t), []string{
-		"Values/DecimalsAreExact", "Values/DecimalsThatDoNotFitAreRefused",
-		"TLS/EncryptsAsTheModeSays", "TLS/RefusesAServerThatIsNotTrusted", "TLS/RefusesAnotherHost",
-		"TLS/BadSettingsAreNamed",
-		"TLS/PlainTextToAnotherMachineIsWarnedOf",
-		"Outage/FailsFastAndRecovers", "Outage/NetworkBreaksAndHeals",
-		"Outage/SilentServerHoldsNobody",
+		"Values/decimals are exact", "Values/rejects decimals out of range",
+		"TLS/encrypts according to the mode", "TLS/rejects an untrusted certificate", "TLS/rejects a certificate for another host",
+		"TLS/rejects bad settings",
+		"TLS/warns about plain text to another host",
+		"Outage/fails fast and recovers", "Outage/recovers from a network failure",
+		"Outage/silent server does not block callers",
 	})
 }

@@ -45,7 +45,7 @@ type library interface {
 //
 // The library interrupts a statement only until that has returned its first row, and
 // exports no way to interrupt it later. Without the handle a slow query ignores its
-// context, and TestFileConforms/Errors/CancelEndsAStatement and DeadlineEndsAStatement do
+// context, and the dbtest checks of cancellation and deadlines do
 // not return.
 func handleOf(c sqldriver.Conn) uintptr {
 	field := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")

@@ -256,24 +256,24 @@ func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
 		{name: "nothing", driver: tampering(tamper{})},
 		{
 			name:   "a clock that is fast",
-			driver: fast{}, want: []string{"Lease/TimesAreThoseOfTheWorld"},
+			driver: fast{}, want: []string{"Lease/tokens follow the wall clock"},
 		},
 		{
 			name: "what others do meanwhile is not seen",
 			driver: tampering(tamper{query: leaseWithout("AND `token` = ?", "AND `mark` = ?",
 				"AND `until_us` <= "+now)}),
-			want: []string{"Lease/OneOfTwoWins", "Lease/SlotsHaveOneHolder"},
+			want: []string{"Lease/one of two acquires", "Lease/slots have one holder"},
 		},
 		{
 			name:   "a renewal does not look who has it",
 			driver: tampering(tamper{query: leaseWithout("AND `holder` = ?")}),
-			want:   []string{"Lease/RowThatWasRemovedComesBack"},
+			want:   []string{"Lease/renew restores a deleted row"},
 		},
 		{
 			name: "a sweep that removes what still holds",
 			driver: tampering(
 				tamper{query: leaseWithout("AND `slot` = 0", "AND `until_us` < "+now+" - ?")}),
-			want: []string{"Lease/OldRowsGo"},
+			want: []string{"Lease/removes old rows"},
 		},
 		{
 			name: "names that are too much alike",
@@ -283,14 +283,14 @@ func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
 				}
 				return arg
 			}}),
-			want: []string{"Lease/NamesAreExact"},
+			want: []string{"Lease/names are exact"},
 		},
 		{
 			name: "no prefix",
 			driver: broken{dialector: func(dsn string) gorm.Dialector {
 				return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}}
 			}},
-			want: []string{"Lease/TableIsMadeOnceAndHasThePrefix"},
+			want: []string{"Lease/table is created once with the prefix"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -300,8 +300,8 @@ func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
 				wantFailures(t, h, tc.want)
 				return
 			}
-			for name, complaints := range dbtest.Failures(t, h, "Lease/NamesAreExact",
-				"Lease/SlotsHaveOneHolder", "Lease/OldRowsGo") {
+			for name, complaints := range dbtest.Failures(t, h, "Lease/names are exact",
+				"Lease/slots have one holder", "Lease/removes old rows") {
 				t.Errorf("%s: %q", name, complaints)
 			}
 		})

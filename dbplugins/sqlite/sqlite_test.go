@@ -43,7 +43,7 @@ func harness() dbtest.Harness {
 			}
 			return map[string]driver.Config{"no database": {Source: xenv.Map{"DATABASE_PATH": text}}}
 		},
-		Awkward: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
+		SpecialText: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
 			path := filepath.Join(tb.TempDir(), text+".db")
 			return driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, func(*gorm.DB) error {
 				_, err := os.Stat(path)

@@ -38,7 +38,7 @@ func TestServerConforms(t *testing.T) {
 				"an unknown database": database,
 			}
 		},
-		Awkward: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
+		SpecialText: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
 			return awkwardLogin(tb, admin, parts, text)
 		},
 		TLS: &dbtest.TLS{CA: server.CA, Encrypted: func(db *gorm.DB) (encrypted bool, err error) {
