@@ -122,13 +122,13 @@ func testMigrationsOnce(tb testing.TB, s *suite) {
 	if prepared != 2 {
 		tb.Errorf("the Prepare function saw %d rows, want 2", prepared)
 	}
-	if begins, ends := s.log.count(`"migration begins"`),
+	if begins, ends := s.log.count(`"migration started"`),
 		s.log.count(`"migration applied"`); begins != 3 || ends != 3 {
 		tb.Errorf("lines = %d and %d, want 3 of each:\n%s", begins, ends, s.log)
 	}
 	s.log.Reset()
 	check(tb, migrate.Apply(s.ctx, db, first, second), "migrate again")
-	if n := s.log.count(`"migration begins"`); n != 0 {
+	if n := s.log.count(`"migration started"`); n != 0 {
 		tb.Errorf("%d migrations ran again", n)
 	}
 	s.wantThings(tb, db, "a;b @c ?", "third")
@@ -279,7 +279,7 @@ func testNotedMigration(tb testing.TB, s *suite) {
 	)
 	db := s.openEmpty(tb, s.options(tb))
 	err := migrate.Apply(s.ctx, db, files)
-	if err != nil && strings.Contains(err.Error(), "-- plinth:no-transaction cannot be") {
+	if err != nil && strings.Contains(err.Error(), "-- plinth:no-transaction is not supported") {
 		s.wantThings(tb, db)
 		return // the lock is a transaction, and the driver says so
 	}
@@ -312,7 +312,7 @@ func testMigrationReplicas(tb testing.TB, s *suite) {
 	})
 	check(tb, firstOf(errs), "migrate in parallel")
 	s.wantThings(tb, db, "a", "b", "c")
-	if n := s.log.count(`"migration begins"`); n != len(files) {
+	if n := s.log.count(`"migration started"`); n != len(files) {
 		tb.Errorf("migrations that began = %d, want %d:\n%s", n, len(files), s.log)
 	}
 }

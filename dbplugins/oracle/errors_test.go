@@ -66,11 +66,11 @@ func TestErrorsHaveAKindAndNoValue(t *testing.T) {
 		{1858, "ORA-01858", driver.Malformed, "value not valid for its column: ORA-01858"},
 		{
 			60, "ORA-00060: deadlock detected while waiting for resource",
-			driver.Deadlock, "transaction given up: deadlock or serialization failure: ORA-00060",
+			driver.Deadlock, "transaction aborted: deadlock or serialization failure: ORA-00060",
 		},
 		{
 			8177, "ORA-08177", driver.Deadlock,
-			"transaction given up: deadlock or serialization failure: ORA-08177",
+			"transaction aborted: deadlock or serialization failure: ORA-08177",
 		},
 		{54, "ORA-00054: resource busy", driver.LockTimeout, "lock not granted in time: ORA-00054"},
 		{30006, "ORA-30006", driver.LockTimeout, "lock not granted in time: ORA-30006"},
@@ -80,11 +80,11 @@ func TestErrorsHaveAKindAndNoValue(t *testing.T) {
 		},
 		{
 			1017, "ORA-01017: invalid username/password",
-			driver.Authentication, "access refused: ORA-01017",
+			driver.Authentication, "access denied: ORA-01017",
 		},
 		{
 			28000, "ORA-28000: the account is locked",
-			driver.Authentication, "access refused: ORA-28000",
+			driver.Authentication, "access denied: ORA-28000",
 		},
 		{12514, "ORA-12514", driver.Connection, "connection failed: ORA-12514"},
 		{12541, "ORA-12541", driver.Connection, "connection failed: ORA-12541"},
@@ -95,11 +95,11 @@ func TestErrorsHaveAKindAndNoValue(t *testing.T) {
 		},
 		{
 			1031, "ORA-01031: insufficient privileges",
-			driver.Authentication, "access refused: ORA-01031",
+			driver.Authentication, "access denied: ORA-01031",
 		},
 		{
 			41900, "ORA-41900: missing CREATE TABLE privilege",
-			driver.Authentication, "access refused: ORA-41900",
+			driver.Authentication, "access denied: ORA-41900",
 		},
 		{
 			1476, "ORA-01476: divisor is equal to zero",
@@ -111,7 +111,7 @@ func TestErrorsHaveAKindAndNoValue(t *testing.T) {
 		},
 		{
 			4020, "ORA-04020: deadlock detected while trying to lock object",
-			driver.Deadlock, "transaction given up: deadlock or serialization failure: ORA-04020",
+			driver.Deadlock, "transaction aborted: deadlock or serialization failure: ORA-04020",
 		},
 		{
 			1014, "ORA-01014: ORACLE shutdown in progress",
@@ -135,7 +135,7 @@ func TestErrorsHaveAKindAndNoValue(t *testing.T) {
 		},
 		{
 			910, "ORA-00910: specified length too long for its datatype",
-			driver.Syntax, "statement not understood: ORA-00910",
+			driver.Syntax, "invalid statement: ORA-00910",
 		},
 		{16000, "ORA-16000", driver.ReadOnly, "database is read-only: ORA-16000"},
 		{
@@ -144,19 +144,19 @@ func TestErrorsHaveAKindAndNoValue(t *testing.T) {
 		},
 		{
 			900, "ORA-00900: invalid SQL statement: SELEKT 'hunter2'",
-			driver.Syntax, "statement not understood: ORA-00900",
+			driver.Syntax, "invalid statement: ORA-00900",
 		},
 		{
 			904, `ORA-00904: "HUNTER2": invalid identifier`,
-			driver.Syntax, "statement not understood: ORA-00904",
+			driver.Syntax, "invalid statement: ORA-00904",
 		},
 		{
 			942, "ORA-00942: table or view does not exist",
-			driver.Syntax, "statement not understood: ORA-00942",
+			driver.Syntax, "invalid statement: ORA-00942",
 		},
 		{
 			6550, "ORA-06550: line 2, column 13:\nPL/SQL: ORA-00942",
-			driver.Syntax, "statement not understood: ORA-06550",
+			driver.Syntax, "invalid statement: ORA-06550",
 		},
 		{
 			20001, "ORA-20001: the application's own",

@@ -96,7 +96,7 @@ func (Driver) TransactionalDDL() bool { return false }
 func (Driver) Advice(c driver.Config) []string {
 	lines := c.Advice()
 	if own, err := xenv.Load[settings](c.Source); err == nil && own.LibDir != "" {
-		lines = append(lines, "DATABASE_LIB_DIR is set, but means nothing to this driver")
+		lines = append(lines, "DATABASE_LIB_DIR is set, but this driver does not read it")
 	}
 	return lines
 }

@@ -114,7 +114,7 @@ func TestDSNNamesEveryBadPart(t *testing.T) {
 	}
 	for _, want := range []string{
 		"DATABASE_USER: is not set", "DATABASE_NAME: is not set", `DATABASE_HOST: "h:1" is no host`,
-		`DATABASE_PORT: "70000" is no port (accepted: 1 to 65535)`,
+		`DATABASE_PORT: "70000" is not a valid port (accepted: 1 to 65535)`,
 		"DATABASE_PASS: the value holds a NUL byte",
 		"DATABASE_TIMEZONE: ", `DATABASE_TLS: "on" is no mode`,
 	} {

@@ -129,38 +129,38 @@ func TestErrorTextsHoldNoValue(t *testing.T) {
 				Code:    "42601",
 				Message: `syntax error at or near "'hunter 2'"`, Position: 8,
 			},
-			want: "statement not understood: syntax error at character 8",
+			want: "invalid statement: syntax error at character 8",
 		},
 		{
 			name: "syntax, in German", err: &pgconn.PgError{
 				Code:    "42601",
 				Message: `Syntaxfehler bei »'hunter 2'«`, Position: 8,
 			},
-			want: "statement not understood: syntax error at character 8",
+			want: "invalid statement: syntax error at character 8",
 		},
 		{
 			name: "a column", err: &pgconn.PgError{
 				Code:    "42703",
 				Message: `column "shade" of relation "plinth_users" does not exist`, Position: 9,
 			},
-			want: `statement not understood: column "shade" of relation "plinth_users" does not exist at character 9`,
+			want: `invalid statement: column "shade" of relation "plinth_users" does not exist at character 9`,
 		},
 		{
 			name: "a literal taken for a column",
 			err:  &pgconn.PgError{Code: "42703", Message: `column "hunter 2" does not exist`},
-			want: `statement not understood: column "…" does not exist`,
+			want: `invalid statement: column "…" does not exist`,
 		},
 		{
 			name: "a quote in a name",
 			err:  &pgconn.PgError{Code: "42703", Message: `column "x"hunter 2" does not exist`},
-			want: "statement not understood: SQLSTATE 42703",
+			want: "invalid statement: SQLSTATE 42703",
 		},
 		{
 			name: "deadlock", err: &pgconn.PgError{
 				Code: "40P01", Message: "deadlock detected",
 				Detail: "Process 1: UPDATE x SET y = 'hunter 2'",
 			},
-			want: "transaction given up: deadlock or serialization failure: deadlock detected",
+			want: "transaction aborted: deadlock or serialization failure: deadlock detected",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestErrorsOfATransaction(t *testing.T) {
 				tx.Exec("SELECT no_such_column")
 				return tx.Exec("SELECT 1").Error
 			},
-			want: "statement not understood: current transaction is aborted, commands ignored until end of transaction block",
+			want: "invalid statement: current transaction is aborted, commands ignored until end of transaction block",
 		},
 		{
 			name: "committed all the same",
@@ -198,14 +198,14 @@ func TestErrorsOfATransaction(t *testing.T) {
 				tx.Exec("SELECT no_such_column")
 				return nil
 			},
-			want: "statement not understood: commit unexpectedly resulted in rollback",
+			want: "invalid statement: commit unexpectedly resulted in rollback",
 		},
 		{
 			name: "too many parameters",
 			run: func(tx *gorm.DB) error {
 				return tx.Exec("SELECT 1 WHERE 1 IN ?", slices.Repeat([]int{1}, 1<<16)).Error
 			},
-			want: "statement not understood: extended protocol limited to 65535 parameters",
+			want: "invalid statement: extended protocol limited to 65535 parameters",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -287,7 +287,7 @@ func TestSyntaxErrorHoldsNoLiteral(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind() != driver.Syntax {
 		t.Fatalf("error = %v, want kind Syntax", err)
 	}
-	if got := err.Error(); got != "statement not understood: syntax error at a literal" {
+	if got := err.Error(); got != "invalid statement: syntax error at a literal" {
 		t.Errorf("error = %q holds the literal", got)
 	}
 }

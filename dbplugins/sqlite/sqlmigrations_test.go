@@ -155,7 +155,7 @@ func killVictim(t *testing.T, form, path string) {
 	lines, second, inserted := bufio.NewScanner(out), false, false
 	for lines.Scan() {
 		line := lines.Text()
-		second = second || strings.Contains(line, "migration begins") &&
+		second = second || strings.Contains(line, "migration started") &&
 			strings.Contains(line, "0002_half")
 		inserted = inserted || second && strings.Contains(line, "INSERT INTO runs")
 		if inserted && strings.Contains(line, forms[form].line) {
@@ -378,7 +378,7 @@ func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
 		{
 			name: "missing file", files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);",
 				"0003_c.sql", "-- nothing"),
-			want: []string{`"warn"`, "an applied migration has no file any more", "0002_b.sql"},
+			want: []string{`"warn"`, "an applied migration has no file", "0002_b.sql"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

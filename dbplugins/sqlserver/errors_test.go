@@ -106,17 +106,17 @@ var refusals = []struct {
 	{
 		name: "no procedure, which a broken statement is taken for", code: xerror.DatabaseError,
 		reply: tdsFail(2812, "Could not find stored procedure '"+value+"'."),
-		want:  "statement not understood: error 2812",
+		want:  "invalid statement: error 2812",
 	},
 	{
 		name: "syntax", code: xerror.DatabaseError,
 		reply: tdsFail(102, "Incorrect syntax near '"+value+"'."),
-		want:  "statement not understood: error 102",
+		want:  "invalid statement: error 102",
 	},
 	{
 		name: "too many parameters", code: xerror.DatabaseError,
 		reply: tdsFail(8003, "The incoming request has too many parameters. The server supports a maximum of 2100 parameters."),
-		want:  "statement not understood: error 8003",
+		want:  "invalid statement: error 8003",
 	},
 	{
 		name: "deadlock", code: xerror.ConcurrencyError,
@@ -127,7 +127,7 @@ var refusals = []struct {
 				Message: "Transaction (Process ID 52) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction.",
 			}},
 		},
-		want: "transaction given up: deadlock or serialization failure: error 1205",
+		want: "transaction aborted: deadlock or serialization failure: error 1205",
 	},
 	{
 		name: "lock timeout", code: xerror.LockConflict,

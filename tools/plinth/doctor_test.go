@@ -130,7 +130,7 @@ func TestDoctorNamesFiveFaultsAtOnceEachWithItsMend(t *testing.T) {
 			"ports", "problem", "127.0.0.1:" + port + " is taken (PLINTH_PORT)",
 			"or set PLINTH_PORT to another port",
 		},
-		{"database", "problem", "access refused", "correct DATABASE_USER and DATABASE_PASS"},
+		{"database", "problem", "access denied", "correct DATABASE_USER and DATABASE_PASS"},
 		{
 			"cache", "problem", "connection refused",
 			"start the server, or correct NOSQL_HOST and NOSQL_PORT",
@@ -190,7 +190,7 @@ func TestDoctorTellsWhatIsWrongWithADatabaseServer(t *testing.T) {
 		{
 			"unknown user",
 			[]string{"DATABASE_USER=nobody_knows"},
-			finding{Detail: "access refused", Mend: "correct DATABASE_USER and DATABASE_PASS"},
+			finding{Detail: "access denied", Mend: "correct DATABASE_USER and DATABASE_PASS"},
 		},
 		{
 			"a certificate that nobody has signed",

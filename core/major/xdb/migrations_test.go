@@ -41,11 +41,11 @@ func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
 	}
 	want := []string{
 		"xdb: Prepare function 1 is nil",
-		`xdb: migration 0004_d.myqsl.sql: "myqsl" is no known database (known: fake, mysql, oracle, postgres, sqlite, sqlserver); a migration only goes up, and its name holds no other dot`,
+		`xdb: migration 0004_d.myqsl.sql: "myqsl" is not a known database (known: fake, mysql, oracle, postgres, sqlite, sqlserver); a name has no other dot, and down migrations are not supported`,
 		"xdb: migration files 2 are nil",
 		"xdb: migration 0002_b.sql has no file for fake: add 0002_b.sql or 0002_b.fake.sql",
-		"xdb: migration 0003_c.sql:3: what begins here has no end: a text, a name in quotes or a comment",
-		"xdb: migration 0005_e.mysql.sql:1: BEGIN begins or ends a transaction, which is the migration's own: remove it; if it begins a block of statements, put it between the lines -- plinth:begin and -- plinth:end",
+		"xdb: migration 0003_c.sql:3: unterminated string, quoted name or comment",
+		"xdb: migration 0005_e.mysql.sql:1: BEGIN starts or ends a transaction, but the migration runs in its own: remove it; if it starts a block of statements, put it between the lines -- plinth:begin and -- plinth:end",
 	}
 	if got := err.Error(); got != strings.Join(want, "\n") {
 		t.Errorf("problems\n got %s\nwant %s", got, strings.Join(want, "\n"))
@@ -63,7 +63,7 @@ func TestCheckReadsMigrationsWithoutADriverToo(t *testing.T) {
 		Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")},
 	})
 	if !errors.Is(err, xdb.ErrUnknownDriver) ||
-		!strings.Contains(err.Error(), "migration a.sql: a name is a version") {
+		!strings.Contains(err.Error(), "migration a.sql: the name must be a version") {
 		t.Errorf("Check = %v, want both problems", err)
 	}
 	if strings.Contains(err.Error(), "1.fake.sql") {

@@ -280,7 +280,7 @@ func unread(d driver.Driver, s xenv.Source) []string {
 		key := v.Key.String()
 		read := slices.Contains(v.Packages, own) || slices.Contains(v.Packages, shared)
 		if _, set := s.Lookup(key); set && !read && strings.HasPrefix(key, "DATABASE_") {
-			lines = append(lines, key+" is set, but means nothing to this driver")
+			lines = append(lines, key+" is set, but this driver does not read it")
 		}
 	}
 	return lines

@@ -15,7 +15,7 @@ var (
 	ErrUnknownDriver = errors.New("unsupported database driver")
 	// ErrInterface reports that the driver was written for another version of the driver
 	// interface.
-	ErrInterface = errors.New("database driver and core do not fit")
+	ErrInterface = errors.New("incompatible database driver")
 )
 
 var family = plugin.Family{

@@ -212,7 +212,7 @@ func TestOpenFailsWhereWaitingCannotMendAReplica(t *testing.T) {
 			want: "cannot parse ***",
 		},
 		{name: "a wrong password", err: driver.Translate(driver.Authentication, refused,
-			refused.Error()), want: "access refused: 28P01 for ***"},
+			refused.Error()), want: "access denied: 28P01 for ***"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ignore := goleak.IgnoreCurrent()

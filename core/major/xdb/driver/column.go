@@ -5,9 +5,8 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// ColumnName returns the column of a statement's table that a clause names, by the
-// column, by the field of the entity or as clause.PrimaryKey. Other names are returned
-// unchanged.
+// ColumnName returns the column that a clause names by column, by field of the entity or
+// as clause.PrimaryKey. It returns other names unchanged.
 func ColumnName(stmt *gorm.Statement, name string) string {
 	s := stmt.Schema
 	if s == nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Config is the connection in parts, as DATABASE_* gives them: what all drivers of
-// servers share. Package xdb has checked each value against its variable.
+// Config is the connection in parts, as set by the DATABASE_* variables that all server
+// drivers share. Package xdb validates each value against its variable.
 //
-// However it is printed, Pass is masked, and Source is left out.
+// Every formatting method masks Pass and omits Source.
 type Config struct {
 	Host  string `env:"DATABASE_HOST" default:"localhost" doc:"Host of the database server."`
 	Port  int    `env:"DATABASE_PORT" max:"65535" doc:"Port of the database server; by default the driver's usual one."`
@@ -29,11 +29,12 @@ type Config struct {
 	TLS   string `env:"DATABASE_TLS" default:"disable" oneof:"disable require verify-full" doc:"Encryption of the connection: disable is plain text, require encrypts without asking who the server is, verify-full also checks its certificate and name."`
 	TLSCA string `env:"DATABASE_TLS_CA" doc:"File with the PEM certificates that verify-full trusts; by default those of the system."`
 
-	// Source is where a driver reads variables of its own: see xenv.Load. Nil sets none.
+	// Source provides the variables that only one driver reads, see xenv.Load. Nil sets
+	// none of them.
 	Source xenv.Source
 }
 
-// String returns the parts, the password masked.
+// String returns the parts with the password masked.
 func (c Config) String() string {
 	type plain Config // without this method
 	if c.Source = nil; c.Pass != "" {
@@ -42,40 +43,40 @@ func (c Config) String() string {
 	return fmt.Sprintf("%+v", plain(c))
 }
 
-// Format implements fmt.Formatter, so that no verb prints the password.
+// Format implements fmt.Formatter, so that every verb masks the password.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, c.String()) }
 
 // LogValue implements slog.LogValuer.
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalText implements encoding.TextMarshaler, so that JSON holds no password either.
+// MarshalText implements encoding.TextMarshaler, so that JSON masks the password.
 func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// Address returns the host, localhost by default and without the brackets of an IPv6
-// address, and the port, by default the driver's usual one. The error names DATABASE_PORT
-// where that can be none.
+// Address returns the host without the brackets of an IPv6 address (default localhost),
+// and the port (default defaultPort). The error names DATABASE_PORT if the port is out of
+// range.
 func (c Config) Address(defaultPort int) (host, port string, err error) {
 	host = strings.Trim(cmp.Or(c.Host, "localhost"), "[]")
 	if c.Port < 0 || c.Port > math.MaxUint16 {
-		return "", "", xenv.Problem(xenv.DatabasePort, strconv.Itoa(c.Port), "is no port",
+		return "", "", xenv.Problem(xenv.DatabasePort, strconv.Itoa(c.Port), "is not a valid port",
 			"1 to 65535")
 	}
 	return host, strconv.Itoa(cmp.Or(c.Port, defaultPort)), nil
 }
 
-// Advice returns a warning if the connection leaves the machine in plain text and no
-// variable or option has chosen that.
+// Advice returns a warning if the connection to another host is unencrypted and the TLS
+// mode is not set.
 func (c Config) Advice() []string {
 	if c.TLS != "" || local(c.Host) {
 		return nil
 	}
 	return []string{fmt.Sprintf(
-		"the connection to %s is not encrypted: set %s to %s or %s, or to %s where that is meant",
+		"the connection to %s is not encrypted: set %s to %s or %s, or to %s if that is intended",
 		c.Host, xenv.DatabaseTLS, TLSVerifyFull, TLSRequire, TLSDisable)}
 }
 
-// local reports whether a host is this machine: its name, a loopback address, the folder
-// of a Unix socket.
+// local reports whether host is this machine: localhost, a loopback address or the
+// directory of a Unix socket.
 func local(host string) bool {
 	if host == "" || host == "localhost" || strings.HasPrefix(host, "/") ||
 		strings.HasSuffix(host, ".localhost") {

@@ -10,59 +10,54 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// ErrorKind classifies an error in terms that all databases share.
+// ErrorKind classifies a database error independently of the driver.
 type ErrorKind uint8
 
-// The kinds of errors.
+// The error kinds.
 const (
-	// Unknown is every other error.
+	// Unknown is an error of no other kind.
 	Unknown ErrorKind = iota
-	// Unique is a second row with the same primary key or unique value.
+	// Unique is a duplicate primary key or unique value.
 	Unique
-	// ForeignKey is a row that refers to nothing, or that another still refers to.
+	// ForeignKey is a missing referenced row, or a row that is still referenced.
 	ForeignKey
-	// Check is a value that a check constraint refuses.
+	// Check is a violated check constraint.
 	Check
-	// NotNull is NULL for a column that must not be NULL.
+	// NotNull is NULL in a NOT NULL column.
 	NotNull
 	// TooLong is a value longer than its column.
 	TooLong
-	// OutOfRange is a number or time outside of its column's range.
+	// OutOfRange is a number or time outside the range of its column.
 	OutOfRange
-	// Malformed is a value that the column's type cannot hold at all: a text with a NUL
-	// byte or a broken character, a text that is no number.
+	// Malformed is a value that the type of the column cannot represent: a text with a
+	// NUL byte or invalid encoding, or a text that is not a number.
 	Malformed
-	// Deadlock is a transaction that the database aborted because of another one: a
-	// deadlock or a serialization failure. A retry may succeed.
+	// Deadlock is a transaction that the database aborted because of a deadlock or a
+	// serialization failure. A retry may succeed.
 	Deadlock
 	// LockTimeout is a lock that was not granted in time.
 	LockTimeout
 	// Canceled is a statement that was interrupted because its context ended.
 	Canceled
-	// Connection is a server that cannot be reached, or a broken connection. Waiting may
-	// fix it.
+	// Connection is an unreachable server or a broken connection. A retry may succeed.
 	Connection
-	// TooManyConnections is a server that refuses a new connection because a limit of
-	// open connections is reached: of the server, the database or the user. The server is
-	// up; waiting may help.
+	// TooManyConnections is a connection that the server rejects because a limit is
+	// reached: of the server, the database or the user. A retry may succeed.
 	TooManyConnections
 	// Authentication is a wrong user or password, or a missing privilege.
 	Authentication
-	// UnknownDatabase is a database that the server does not have, or a file that cannot
-	// be opened.
+	// UnknownDatabase is a database that does not exist, or a file that cannot be opened.
 	UnknownDatabase
-	// ReadOnly is a write to a database that only reads, such as a standby.
+	// ReadOnly is a write to a read-only database, such as a standby.
 	ReadOnly
-	// Syntax is a statement that the database does not understand, or that names an
-	// unknown table or column.
+	// Syntax is an invalid statement, or an unknown table or column.
 	Syntax
-	// Full is a write for which the database has no space left: its disk, or its quota,
-	// is full.
+	// Full is a write that fails because the disk or the quota is full.
 	Full
 )
 
-// kinds are the text of each kind but Unknown, its error code, and gorm's sentinel if
-// there is one.
+// kinds maps each kind except Unknown to its text, its error code and its gorm sentinel,
+// if gorm has one.
 var kinds = map[ErrorKind]struct {
 	text     string
 	code     *xerror.ErrorCode
@@ -82,30 +77,29 @@ var kinds = map[ErrorKind]struct {
 	OutOfRange: {"value out of range", xerror.DataOutOfRange, nil},
 	Malformed:  {"value not valid for its column", xerror.DataInvalid, nil},
 	Deadlock: {
-		"transaction given up: deadlock or serialization failure",
+		"transaction aborted: deadlock or serialization failure",
 		xerror.ConcurrencyError, nil,
 	},
 	LockTimeout: {"lock not granted in time", xerror.LockConflict, nil},
-	// by the server's own limit
+	// by a limit of the server
 	Canceled:           {"statement interrupted", xerror.GatewayTimeout, nil},
 	Connection:         {"connection failed", xerror.ServiceUnavailable, nil},
 	TooManyConnections: {"too many connections", xerror.ServiceUnavailable, nil},
-	Authentication:     {"access refused", xerror.ServiceUnavailable, nil},
+	Authentication:     {"access denied", xerror.ServiceUnavailable, nil},
 	UnknownDatabase:    {"database cannot be opened", xerror.ServiceUnavailable, nil},
 	ReadOnly:           {"database is read-only", xerror.ServiceUnavailable, nil},
-	Syntax:             {"statement not understood", xerror.DatabaseError, nil},
+	Syntax:             {"invalid statement", xerror.DatabaseError, nil},
 	Full:               {"no space left in the database", xerror.StorageError, nil},
 }
 
-// String returns what the kind means.
+// String describes the kind.
 func (k ErrorKind) String() string { return cmp.Or(kinds[k].text, "database error") }
 
-// Code returns the error code of the kind, which is the same for all drivers; nil for
-// Unknown.
+// Code returns the error code of the kind, or nil for Unknown.
 func (k ErrorKind) Code() *xerror.ErrorCode { return kinds[k].code }
 
-// KindTable returns the kind of each error number, made from the numbers of each kind. It
-// panics if a number has two kinds.
+// KindTable inverts a table of error numbers by kind. It panics if a number has two
+// kinds.
 func KindTable[N comparable](numbers map[ErrorKind][]N) map[N]ErrorKind {
 	table := map[N]ErrorKind{}
 	for kind, all := range numbers {
@@ -119,21 +113,21 @@ func KindTable[N comparable](numbers map[ErrorKind][]N) map[N]ErrorKind {
 	return table
 }
 
-// Error is an error of the database with its kind. errors.Is and errors.As see both the
-// library's own error and gorm's sentinel of the kind (gorm.ErrDuplicatedKey,
+// Error is a database error with its kind. errors.Is and errors.As match both the error
+// of the library and gorm's sentinel of the kind (gorm.ErrDuplicatedKey,
 // gorm.ErrForeignKeyViolated, gorm.ErrCheckConstraintViolated).
 //
-// Its text is the kind's and the detail that the driver has declared safe. The library's
-// own text is left out, because many databases quote the offending value in it.
+// Its text is the text of the kind and the detail that the driver declared safe. It omits
+// the text of the library, because many databases quote the offending value in it.
 type Error struct {
 	kind   ErrorKind
 	detail string
 	cause  error
 }
 
-// Translate returns err as an *Error of the kind. detail is what else may be shown in a
-// log: a constraint's name, or the library's text if that never quotes a value. A nil
-// error, one that is translated already, and one of Unknown kind come back as they are.
+// Translate returns err as an *Error of the kind. detail is text that may be logged: the
+// name of a constraint, or the text of the library if it never quotes a value. Translate
+// returns err unchanged if it is nil or already translated, or if kind is Unknown.
 func Translate(kind ErrorKind, err error, detail string) error {
 	if _, known := kinds[kind]; err == nil || !known || KindOf(err) != Unknown {
 		return err
@@ -141,7 +135,7 @@ func Translate(kind ErrorKind, err error, detail string) error {
 	return &Error{kind: kind, detail: detail, cause: err}
 }
 
-// KindOf returns the kind of an error that was translated, or Unknown.
+// KindOf returns the kind of a translated error, else Unknown.
 func KindOf(err error) ErrorKind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.kind
@@ -160,7 +154,7 @@ func (e *Error) Error() string {
 	return e.kind.String() + ": " + e.detail
 }
 
-// Unwrap returns the library's error, and gorm's sentinel if the kind has one.
+// Unwrap returns the error of the library, and gorm's sentinel if the kind has one.
 func (e *Error) Unwrap() []error {
 	if s := kinds[e.kind].sentinel; s != nil {
 		return []error{e.cause, s}

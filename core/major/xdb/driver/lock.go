@@ -22,24 +22,24 @@ const (
 
 var errHeld = errors.New("another process has held the lock for more than " + lockWait.String())
 
-// WithConn calls run with one connection of the pool of db, and with a handle on it, and
-// then closes the connection instead of returning it to the pool: that releases a lock of
-// its session, and resets what run has set. It is for a Migrator.
+// WithConn calls run with one connection of the pool of db and a handle bound to it. It
+// then closes the connection instead of returning it to the pool, which releases session
+// locks and resets session settings. Use it to implement Migrator.
 func WithConn(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB, conn *sql.Conn) error) error {
 	return db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
 		conn, ok := tx.Statement.ConnPool.(*sql.Conn)
 		if !ok {
 			return fmt.Errorf("gorm's connection is a %T", tx.Statement.ConnPool)
 		}
-		// database/sql closes such a one
+		// ErrBadConn makes database/sql close the connection.
 		defer func() { _ = conn.Raw(func(any) error { return sqldriver.ErrBadConn }) }()
 		return run(tx, conn)
 	})
 }
 
-// WaitForLock calls try, which does not wait itself, every tenth of a second until it
-// reports that the lock is granted. The error is try's, that of ctx, or after a minute
-// one of kind LockTimeout.
+// WaitForLock calls try every 100 ms until it reports that the lock is granted. try must
+// not block. WaitForLock returns the error of try, the error of ctx, or after one minute
+// an error of kind LockTimeout.
 func WaitForLock(ctx context.Context, try func() (granted bool, err error)) error {
 	for start := time.Now(); ; {
 		granted, err := try()

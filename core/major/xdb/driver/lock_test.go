@@ -14,8 +14,8 @@ func TestWaitForLock(t *testing.T) {
 	boom := errors.New("boom")
 	for _, tc := range []struct {
 		name    string
-		granted int // at which try; 0 is never
-		fails   int // at which try
+		granted int // number of the try; 0 is never
+		fails   int // number of the try
 		ends    time.Duration
 		took    time.Duration
 		want    func(error) bool

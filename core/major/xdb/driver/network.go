@@ -8,18 +8,17 @@ import (
 	"syscall"
 )
 
-// tlsAlert is the operation of a *net.OpError with which crypto/tls reports an
-// alert of the other side.
+// tlsAlert is the Op of the *net.OpError with which crypto/tls reports an alert of the
+// peer.
 const tlsAlert = "remote error"
 
-// TranslateNetwork returns err as an *Error of kind Connection if it is one of the
-// network, else err itself. A driver calls it when an error leaves the connection to its
-// database: only there is it known that an io.EOF or a reset is the database's. ErrorKind
-// must not claim such an error by itself, because other parts of the process return the
-// same ones.
+// TranslateNetwork returns network errors as an *Error of kind Connection and any other
+// error unchanged. Call it on the errors of a database connection, because only there an
+// io.EOF or a reset is known to come from the database. ErrorKind must not classify such
+// errors, which other parts of the process return too.
 //
-// It leaves out the end of a context, which xdb knows by itself, and an alert that ends a
-// TLS handshake, which waiting does not fix.
+// It excludes context errors, which xdb handles, and TLS alerts, which a retry does not
+// fix.
 func TranslateNetwork(err error) error {
 	if err == nil || !isNetwork(err) {
 		return err

@@ -9,27 +9,24 @@ import (
 
 // The values of Config.TLS and DATABASE_TLS.
 const (
-	// TLSDisable sends everything in plain text, as far as the protocol lets it. It is
-	// the default.
+	// TLSDisable, the default, uses plain text as far as the protocol allows.
 	TLSDisable = tlsmode.Disable
-	// TLSRequire encrypts, but takes any certificate: who listens in learns nothing, who
-	// stands in between everything.
+	// TLSRequire encrypts, but accepts any certificate: it protects against
+	// eavesdropping, not against a man in the middle.
 	TLSRequire = tlsmode.Require
-	// TLSVerifyFull encrypts, and checks the certificate and that it was issued for the
-	// host.
+	// TLSVerifyFull encrypts and verifies the certificate and its host name.
 	TLSVerifyFull = tlsmode.VerifyFull
 )
 
 var tlsVariables = tlsmode.Variables{Mode: xenv.DatabaseTLS, CA: xenv.DatabaseTLSCA}
 
-// TLSMode returns how the connection is encrypted, the default filled in. The error names
-// each variable that is wrong: a mode that is none, a CA file that cannot be read or that
-// the mode does not use.
+// TLSMode returns the TLS mode, or the default if it is not set. The error names each
+// invalid variable: an unknown mode, or a CA file that is unreadable or unused by the
+// mode.
 func (c Config) TLSMode() (string, error) { return tlsVariables.Check(c.TLS, c.TLSCA) }
 
-// TLSConfig returns what crypto/tls wants to know for a mode of Config.TLS and a CA file,
-// nil where nothing is encrypted. It is for libraries whose own DSN has no place for the
-// file.
+// TLSConfig returns the crypto/tls configuration for a mode of Config.TLS and a CA file,
+// or nil for TLSDisable. Use it if the DSN of the library has no parameter for the file.
 func TLSConfig(mode, caFile, host string) (*tls.Config, error) {
 	return tlsVariables.Config(mode, caFile, host)
 }

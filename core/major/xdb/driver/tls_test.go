@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// caFile writes a certificate that has signed itself.
+// caFile writes a self-signed certificate.
 func caFile(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -40,7 +40,7 @@ func caFile(t *testing.T) string {
 	return name
 }
 
-func TestTLSModeNamesTheVariableThatIsWrong(t *testing.T) {
+func TestConfig_TLSMode(t *testing.T) {
 	ca := caFile(t)
 	text := filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(text, []byte("no certificate"), 0o600); err != nil {
@@ -50,7 +50,7 @@ func TestTLSModeNamesTheVariableThatIsWrong(t *testing.T) {
 		name   string
 		config driver.Config
 		mode   string
-		want   string // of the error; "" is none
+		want   string // of the error; "" means no error
 	}{
 		{name: "nothing", mode: driver.TLSDisable},
 		{name: "require", config: driver.Config{TLS: "require"}, mode: driver.TLSRequire},
@@ -93,7 +93,7 @@ func TestTLSModeNamesTheVariableThatIsWrong(t *testing.T) {
 	}
 }
 
-func TestTLSConfigChecksWhatTheModeSays(t *testing.T) {
+func TestTLSConfig(t *testing.T) {
 	ca := caFile(t)
 	for _, tc := range []struct {
 		name, mode, ca    string

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Watchdog calls abort if the caller has not called stop within the timeout after the end
-// of ctx. stop may be called more than once. It is for a library that waits for the
-// server whatever its context says: abort closes the connection below it.
+// Watchdog calls abort if the caller has not called stop within timeout after ctx ended.
+// stop may be called more than once. Use it for a library that ignores the context while
+// it waits for the server: abort closes the underlying connection.
 func Watchdog(ctx context.Context, timeout time.Duration, abort func()) (stop func()) {
 	stopped := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {

@@ -14,7 +14,7 @@ func TestWatchdog(t *testing.T) {
 	for _, tc := range []struct {
 		name         string
 		ends, cancel time.Duration // 0 is never
-		want         time.Duration // when it was cut; 0 is never
+		want         time.Duration // when abort ran; 0 is never
 	}{
 		{name: "ended before the context", ends: time.Second, cancel: 2 * time.Second},
 		{name: "ended within the grace", ends: 1400 * time.Millisecond, cancel: time.Second},
@@ -63,11 +63,11 @@ func TestConfig_Address(t *testing.T) {
 		{name: "one without", config: driver.Config{Host: "::1"}, host: "::1", port: "1433"},
 		{
 			name: "too large", config: driver.Config{Port: 65536},
-			want: `DATABASE_PORT: "65536" is no port (accepted: 1 to 65535)`,
+			want: `DATABASE_PORT: "65536" is not a valid port (accepted: 1 to 65535)`,
 		},
 		{
 			name: "below zero", config: driver.Config{Port: -1},
-			want: `DATABASE_PORT: "-1" is no port (accepted: 1 to 65535)`,
+			want: `DATABASE_PORT: "-1" is not a valid port (accepted: 1 to 65535)`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -6,8 +6,9 @@
 //
 //	err := migrate.Apply(ctx, db, files)
 //
-// An application usually passes its files to xoptdatabase.WithMigrations, which applies
-// them at the start. If db was not opened by xdb.Open, nothing locks out other processes.
+// Applications usually pass their files to xoptdatabase.WithMigrations, which applies
+// them during startup. If xdb.Open did not open db, there is no lock against other
+// processes.
 package migrate
 
 import (
@@ -26,58 +27,55 @@ import (
 // State is the state of a migration.
 type State string
 
-// The states of migrations. The first four are those of the table.
+// The states of a migration. The table stores the first four.
 const (
-	// Pending has not started.
+	// Pending is not started.
 	Pending State = "pending"
-	// Running has started; if no process runs it, a process exited while it ran it.
+	// Running is started. If no process runs it, a process exited before it finished.
 	Running State = "running"
-	// Applied is done.
+	// Applied is finished.
 	Applied State = "applied"
-	// Failed was aborted by an error. The next Apply continues with it.
+	// Failed stopped with an error. The next Apply continues with it.
 	Failed State = "failed"
 
-	// Changed has another text, or another name, than what was applied of it; Apply
-	// rejects it.
+	// Changed has another text or name than the part that was applied. Apply rejects it.
 	Changed State = "changed"
-	// Late is not applied and has a lower version than one that is; Apply rejects it.
+	// Late is not applied, and its version is lower than an applied one. Apply rejects
+	// it.
 	Late State = "late"
-	// Missing is in the table, and in no file.
+	// Missing is in the table, but has no file.
 	Missing State = "missing"
 )
 
-// Migration is a versioned change of the schema and its state in a database.
+// Migration is a versioned schema change and its state in a database.
 type Migration struct {
-	// Name is the name of the file for every database, such as 0001_users.sql. It begins
+	// Name is the name of the file without a driver, such as 0001_users.sql. It starts
 	// with the version.
 	Name string
 	// File is the name of the file for this database, such as 0001_users.postgres.sql. It
-	// is empty for a missing one.
+	// is empty for a Missing migration.
 	File string
-	// SHA256 is the digest of the file, of a missing one that of the table.
+	// SHA256 is the digest of the file; for a Missing migration, that of the table.
 	SHA256 string
 	State  State
-	// Statements is how many the file has, Done how many of them were applied.
+	// Statements is the number of statements in the file, Done the number applied.
 	Statements, Done int
-	// Error is the error of a failed one.
+	// Error is the error of a Failed migration.
 	Error string
-	// StartedAt and FinishedAt are the times of the last run, in UTC; zero if there was
-	// none.
+	// StartedAt and FinishedAt are the times of the last run in UTC, or zero.
 	StartedAt, FinishedAt time.Time
 }
 
 var errInTransaction = errors.New(
 	"xdb: migrate.Apply needs the database itself: within a transaction it would wait for its own locks")
 
-// Apply applies the SQL files that are not applied yet, in the order of their versions,
-// each once, however many processes do so at the same time. xdb.Open does it with
-// Options.Migrations.
+// Apply applies the pending SQL files in the order of their versions, each once, even if
+// several processes call it concurrently. xdb.Open calls it for Options.Migrations.
 //
-// If a file was applied and has changed since, or comes before an applied one, Apply
-// fails before it changes anything; it also fails if db is a transaction. If a statement
-// fails, its error is recorded and Apply returns it; the next Apply continues with that
-// file: from its beginning if the database rolled it back, else after the statements that
-// were applied.
+// If an applied file has changed, or if a pending file precedes an applied one, Apply
+// fails before it changes anything. It also fails if db is a transaction. If a statement
+// fails, Apply records and returns its error. The next Apply continues with that file:
+// from the start if the database rolled it back, else after the last applied statement.
 func Apply(ctx context.Context, db *gorm.DB, files ...fs.FS) error {
 	set, err := readFor(db, files)
 	if err != nil {
@@ -86,13 +84,12 @@ func Apply(ctx context.Context, db *gorm.DB, files ...fs.FS) error {
 	return set.Apply(ctx, db)
 }
 
-// Set is the migrations of one database.
+// Set contains the migrations of one database.
 type Set struct{ files []sqlfile.File }
 
-// Read reads the files for a database without connecting to it. drivers are the names
-// that a file may be for, dialects those of the database, the preferred one first;
-// without dialects only the names of the files are checked. The error joins every
-// problem.
+// Read reads the files for a database without connecting to it. drivers are the valid
+// driver names of files; dialects are the names of the database, the preferred one first.
+// Without dialects Read checks only the file names. The error joins every problem.
 func Read(drivers, dialects []string, files ...fs.FS) (*Set, error) {
 	all, err := sqlfile.Read(drivers, dialects, files...)
 	return &Set{all}, err
@@ -103,7 +100,7 @@ func readFor(db *gorm.DB, files []fs.FS) (*Set, error) {
 	return Read(info.Drivers, []string{info.Name, db.Name()}, files...)
 }
 
-// Apply is the function Apply with files that were read before.
+// Apply is the function Apply for a Set.
 func (s *Set) Apply(ctx context.Context, db *gorm.DB) error {
 	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
 		return errInTransaction
@@ -114,8 +111,7 @@ func (s *Set) Apply(ctx context.Context, db *gorm.DB) error {
 	}
 	info := dbconn.Of(db)
 	p.report(ctx, info.Log)
-	// each under its own lock, so that a process that waits sees what another one has
-	// done
+	// One lock per file, so that a waiting process sees the progress of another one.
 	for i, f := range p.pending {
 		position := []slog.Attr{
 			slog.String("file", f.Name), slog.Int("number", i+1),
@@ -133,7 +129,7 @@ func (s *Set) Apply(ctx context.Context, db *gorm.DB) error {
 }
 
 // List returns every migration of the files and of the table, in the order of their
-// versions. It changes nothing, and works without a table.
+// versions. It changes nothing and does not need the table.
 func List(ctx context.Context, db *gorm.DB, files ...fs.FS) ([]Migration, error) {
 	set, err := readFor(db, files)
 	if err != nil {
@@ -146,12 +142,12 @@ func List(ctx context.Context, db *gorm.DB, files ...fs.FS) ([]Migration, error)
 	return p.list(), nil
 }
 
-// plan compares the files with the table. If that cannot be read, the plan has no
+// plan compares the files with the table. If the table is unreadable, the plan has no
 // problems.
 func (s *Set) plan(ctx context.Context, db *gorm.DB) (*plan, error) {
 	known, err := readRecords(db.WithContext(dbconn.WithPrimary(ctx)))
 	if err == nil && known == nil {
-		err = dbconn.Ping(ctx, db) // gorm reports no table if the database does not respond
+		err = dbconn.Ping(ctx, db) // gorm reports a missing table if the database does not respond
 	}
 	if err != nil {
 		return &plan{}, dbconn.Of(db).Fail("migrations", err)
@@ -159,8 +155,7 @@ func (s *Set) plan(ctx context.Context, db *gorm.DB) (*plan, error) {
 	return newPlan(s.files, known), nil
 }
 
-// Models creates and extends the tables of models with gorm's AutoMigrate, while no other
-// process changes the schema.
+// Models creates and extends the tables of models with gorm's AutoMigrate under the lock.
 func Models(ctx context.Context, db *gorm.DB, models ...any) error {
 	info := dbconn.Of(db)
 	return info.Fail("migrate", info.Lock(ctx, db, func(tx *gorm.DB) error {

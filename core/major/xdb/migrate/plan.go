@@ -14,10 +14,10 @@ import (
 
 // plan compares the files with the table.
 type plan struct {
-	files    []Migration    // the files and their states
-	pending  []sqlfile.File // those that are not applied
+	files    []Migration    // with their states
+	pending  []sqlfile.File // not applied
 	missing  []record       // without a file, in order
-	newest   record         // the last one that is applied
+	newest   record         // the applied migration with the highest version
 	problems []error
 }
 
@@ -39,7 +39,7 @@ func newPlan(files []sqlfile.File, known map[string]record) *plan {
 	return p
 }
 
-// add finds the state of a file.
+// add determines the state of a file.
 func (p *plan) add(f sqlfile.File, r record) {
 	state, err := compare(f, r)
 	if err == nil && state != Applied && r.Done == 0 {
@@ -56,12 +56,12 @@ func (p *plan) add(f sqlfile.File, r record) {
 	p.files = append(p.files, m)
 }
 
-// place checks that a file of which nothing is applied may still be applied.
+// place checks the order of a file of which nothing is applied.
 func (p *plan) place(f sqlfile.File, state State) (State, error) {
 	for _, r := range p.missing {
 		if version(r.Name) == f.Version && (r.State == Applied || r.Done > 0) {
-			return Changed, fmt.Errorf("the database knows its version as %s: "+
-				"give it back that name, or give a new migration a version of its own", r.Name)
+			return Changed, fmt.Errorf("the database has applied its version as %s: "+
+				"restore that name, or choose another version", r.Name)
 		}
 	}
 	if f.Version < version(p.newest.Name) {
@@ -89,8 +89,7 @@ func compare(f sqlfile.File, r record) (State, error) {
 	}
 }
 
-// list returns the migrations of the files and those without a file, in the order of
-// their versions.
+// list returns the migrations with and without a file, in the order of their versions.
 func (p *plan) list() []Migration {
 	all := append([]Migration{}, p.files...) // not nil
 	for _, r := range p.missing {
@@ -101,19 +100,19 @@ func (p *plan) list() []Migration {
 	return all
 }
 
-// report logs what is unusual and no error.
+// report logs unusual states that are not errors.
 func (p *plan) report(ctx context.Context, log *xlog.LogNamedLogger) {
 	for _, r := range p.missing {
 		name := slog.String("file", r.Name)
 		switch {
 		case r.State != Applied && r.Done > 0:
-			log.Warn(ctx, "a migration that is half applied has no file any more",
+			log.Warn(ctx, "a partially applied migration has no file",
 				name, slog.Int("done", r.Done))
 		case r.State != Applied:
 		case len(p.files) > 0 && version(r.Name) > version(p.files[len(p.files)-1].Name):
 			log.Info(ctx, "the database has a migration of a newer program", name)
 		default:
-			log.Warn(ctx, "an applied migration has no file any more", name)
+			log.Warn(ctx, "an applied migration has no file", name)
 		}
 	}
 }

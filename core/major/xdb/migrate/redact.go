@@ -11,11 +11,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
-// shortLiteral is the length up to which a literal may appear in an error: it is no
+// shortLiteral is the length up to which a literal may appear in an error: it is not a
 // secret, and often a part of other words.
 const shortLiteral = 3
 
-// valueError is an error of a statement without the values of the statement.
+// valueError is an error of a statement without its values.
 type valueError struct {
 	text  string
 	cause error
@@ -24,12 +24,11 @@ type valueError struct {
 // Error implements error.
 func (e *valueError) Error() string { return e.text }
 
-// Unwrap returns the library's error.
+// Unwrap returns the error of the library.
 func (e *valueError) Unwrap() error { return e.cause }
 
-// withoutValues returns the error of a statement without the literals of its file: a
-// trigger may report a value of another statement. Names stay, because they show what to
-// fix.
+// withoutValues removes all literals of the file from the error of a statement: a trigger
+// may report a value of another statement. It keeps names, which show the fix.
 func withoutValues(err error, file []sqlfile.Statement, prefix, dialect string) error {
 	p := parts{names: map[string]bool{}}
 	for _, s := range file {
@@ -54,18 +53,18 @@ func withoutValues(err error, file []sqlfile.Statement, prefix, dialect string) 
 	return &valueError{text: text, cause: err}
 }
 
-// quotations are what an error may quote a value, or a name, in.
+// quotations match quoted values and names in an error.
 var quotations = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("'[^']*'|\"[^\"]*\"|`[^`]*`")
 })
 
-// parts are what statements consist of.
+// parts are the names and literals of statements.
 type parts struct {
 	names    map[string]bool // in lower case
-	literals []string        // those worth hiding
+	literals []string        // longer than shortLiteral
 }
 
-// read adds the parts of some SQL. In dollar quotes there may be more SQL.
+// read adds the parts of sql. Dollar quotes may contain nested SQL.
 func (p *parts) read(sql string, rules sqlscan.Rules) {
 	s := sqlscan.New(sql, rules)
 	for s.More() {

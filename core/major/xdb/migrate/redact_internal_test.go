@@ -43,7 +43,7 @@ func Test_withoutValues(t *testing.T) {
 	}
 	known := driver.Translate(driver.Syntax, errors.New("x"), "near 'hidden'")
 	got := withoutValues(known, file, "", "")
-	if got.Error() != "statement not understood: near ?" || driver.KindOf(got) != driver.Syntax {
+	if got.Error() != "invalid statement: near ?" || driver.KindOf(got) != driver.Syntax {
 		t.Errorf("error = %v, want it without the value, of the same kind", got)
 	}
 	prefixed := []sqlfile.Statement{{SQL: "DELETE FROM ${prefix}users"}}

@@ -16,10 +16,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
-// recordTimeout limits the time to record a failure once ctx has ended.
+// recordTimeout limits how long recording a failure may last after ctx has ended.
 const recordTimeout = 10 * time.Second
 
-// prefixMark is replaced by the table prefix.
+// prefixMark is the placeholder of the table prefix.
 const prefixMark = "${prefix}"
 
 // run applies one file.
@@ -28,20 +28,20 @@ type run struct {
 
 	info     *dbconn.Info
 	db       *gorm.DB
-	files    []sqlfile.File // of the set
-	position []slog.Attr    // of the file in what is pending
+	files    []sqlfile.File // the whole set
+	position []slog.Attr    // of the file among the pending ones
 
 	record  record
 	started bool // there is something to record
-	crashed bool // a process exited while it ran the file before
+	crashed bool // a process exited while it ran the file
 	inTx    bool // the lock itself is a transaction
 }
 
-// do applies the file. A failure is recorded under a lock of its own, because the first
-// one may be the transaction that has failed, or that of a connection that is lost.
+// do applies the file. It records a failure under a second lock, because the first one
+// may be the failed transaction or belong to a lost connection.
 func (r *run) do(ctx context.Context) error {
 	start := time.Now()
-	var failure error // of the file; that of the lock is err
+	var failure error // of the file; err is that of the lock
 	err := r.info.Lock(ctx, r.db, func(tx *gorm.DB) error {
 		failure = r.locked(ctx, tx)
 		return failure
@@ -57,12 +57,12 @@ func (r *run) do(ctx context.Context) error {
 	return failure
 }
 
-// failed returns the error of an operation of the migration; nil if err is nil.
+// failed wraps the error of an operation of the migration; nil stays nil.
 func (r *run) failed(operation string, err error) error {
 	return r.info.Fail("migration "+r.Name+operation, err)
 }
 
-// locked applies the file under the lock, if no other process has done so.
+// locked applies the file under the lock, unless another process has applied it.
 func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
 	known, err := readOrCreateRecords(tx)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
 	}
 	_, r.inTx = tx.Statement.ConnPool.(gorm.TxCommitter)
 	if r.NoTransaction && r.inTx {
-		return fmt.Errorf("xdb: migration %s: the lock of %s is a transaction, so -- plinth:no-transaction cannot be: "+
+		return fmt.Errorf("xdb: migration %s: the lock of %s is a transaction, so -- plinth:no-transaction is not supported: "+
 			"remove the line, or add a file for %s without it", r.Name, r.info.Name, r.info.Name)
 	}
 	r.start(ctx)
@@ -91,7 +91,7 @@ func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
 	return r.rest(tx, true)
 }
 
-// start fills in the record.
+// start initializes the record.
 func (r *run) start(ctx context.Context) {
 	r.started, r.crashed = true, r.record.State == Running
 	r.record.Name, r.record.SHA256, r.record.Statements = r.Migration, r.SHA256, len(r.Statements)
@@ -101,14 +101,14 @@ func (r *run) start(ctx context.Context) {
 	if r.record.Done > 0 {
 		position = append(position, slog.Int("done", r.record.Done))
 	}
-	r.info.Log.Info(ctx, "migration begins", position...)
+	r.info.Log.Info(ctx, "migration started", position...)
 }
 
-// atOnce runs the rest of the file and writes its row in one transaction: that of the
-// lock, if it is one.
+// atOnce runs the remaining statements and writes the record in one transaction, which is
+// the lock if that is a transaction.
 //
-// The statements end with ctx, the transaction does not: database/sql would roll it back
-// from another goroutine, and close the connection that still has the lock.
+// ctx cancels the statements, not the transaction: database/sql would roll it back from
+// another goroutine and close the connection that holds the lock.
 func (r *run) atOnce(ctx context.Context, tx *gorm.DB) error {
 	before := r.record
 	var failure error
@@ -127,15 +127,15 @@ func (r *run) atOnce(ctx context.Context, tx *gorm.DB) error {
 	return nil
 }
 
-// rest runs the statements that are not done, and records that they are: each of them by
-// itself, or all at the end.
+// rest runs the remaining statements and records them: after each statement, or all at
+// the end.
 func (r *run) rest(tx *gorm.DB, each bool) error {
 	first := r.record.Done
 	for i := first; i < len(r.Statements); i++ {
 		err := r.statement(tx, i)
 		if err != nil && r.crashed && i == first {
-			err = fmt.Errorf("%w; a process that ended in the middle of this statement may have applied it already: "+
-				"if so, undo that in the database and start again", err)
+			err = fmt.Errorf("%w; a process that exited during this statement may have applied it already: "+
+				"if so, undo it in the database and retry", err)
 		}
 		if err != nil {
 			return err
@@ -164,10 +164,9 @@ func (r *run) statement(tx *gorm.DB, i int) error {
 	return r.failed(fmt.Sprintf(":%d", r.Line(i)), err)
 }
 
-// execute runs a statement without preparing it: some databases cannot prepare changes of
-// the schema.
+// execute runs a statement without preparing it: some databases cannot prepare DDL.
 func execute(tx *gorm.DB, sql string) error {
-	tx = tx.Session(&gorm.Session{NewDB: true}).Scopes() // a statement whose pool may be changed
+	tx = tx.Session(&gorm.Session{NewDB: true}).Scopes() // a statement whose pool may be replaced
 	switch pool := tx.Statement.ConnPool.(type) {
 	case *gorm.PreparedStmtDB:
 		tx.Statement.ConnPool = pool.ConnPool
@@ -181,8 +180,8 @@ func (r *run) save(tx *gorm.DB) error {
 	return r.failed(": record", saveRecord(tx, &r.record))
 }
 
-// fail writes the row of a migration that has failed, whether or not ctx has ended,
-// unless another process has applied more of it in the meantime.
+// fail records the failure of a migration even if ctx has ended, unless another process
+// has applied more of it in the meantime.
 func (r *run) fail(ctx context.Context, failure error) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
@@ -192,7 +191,7 @@ func (r *run) fail(ctx context.Context, failure error) {
 			return err
 		}
 		now := known[r.Migration]
-		if r.inTx { // it was rolled back
+		if r.inTx { // rolled back
 			r.record.Done, r.record.DoneSHA256 = now.Done, now.DoneSHA256
 		}
 		if r.record.stored = now.stored; now.State == Applied || now.Done > r.record.Done {

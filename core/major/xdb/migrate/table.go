@@ -13,8 +13,8 @@ import (
 const (
 	migrationsTable = "plinth_migrations"
 
-	// maxErrorText limits the text of an error in the table, in bytes, which some
-	// databases count in a column.
+	// maxErrorText limits the error text in the table, in bytes, because some databases
+	// limit columns in bytes.
 	maxErrorText = 1000
 )
 
@@ -26,23 +26,23 @@ type record struct {
 	Statements int       `gorm:"not null"`
 	Done       int       `gorm:"not null"` // applied statements that are never rolled back
 	DoneSHA256 string    `gorm:"column:done_sha256;size:64"`
-	ErrorText  string    `gorm:"size:1000"` // of maxErrorText
+	ErrorText  string    `gorm:"size:1000"` // maxErrorText
 	StartedAt  time.Time `gorm:"not null"`
 	FinishedAt *time.Time
 
-	stored bool // the table has it
+	stored bool // the row exists in the table
 }
 
-// version returns the number that the name of a migration begins with.
+// version returns the version of a migration by its name.
 func version(name string) uint64 {
-	v, _ := sqlfile.VersionOf(name) // the name was that of a file
+	v, _ := sqlfile.VersionOf(name) // every stored name is valid
 	return v
 }
 
 // TableName implements schema.TablerWithNamer: it adds the table prefix.
 func (record) TableName(namer schema.Namer) string { return namer.TableName(migrationsTable) }
 
-// describe returns the row as a migration in a state.
+// describe returns the row as a Migration with this state.
 func (r record) describe(state State) Migration {
 	m := Migration{
 		Name: r.Name, SHA256: r.SHA256, State: state, Statements: r.Statements, Done: r.Done,
@@ -54,7 +54,7 @@ func (r record) describe(state State) Migration {
 	return m
 }
 
-// readRecords returns every row of the table by its name, or nil without a table.
+// readRecords returns all rows by name, or nil if the table is missing.
 func readRecords(db *gorm.DB) (map[string]record, error) {
 	if !db.Migrator().HasTable(&record{}) {
 		return nil, nil
@@ -71,7 +71,7 @@ func readRecords(db *gorm.DB) (map[string]record, error) {
 	return known, nil
 }
 
-// readOrCreateRecords is readRecords, and creates the table if it is missing.
+// readOrCreateRecords is readRecords, but creates the table if it is missing.
 func readOrCreateRecords(db *gorm.DB) (map[string]record, error) {
 	known, err := readRecords(db)
 	if err == nil && known == nil {
@@ -90,7 +90,7 @@ func saveRecord(db *gorm.DB, r *record) error {
 	return err
 }
 
-// errorText shortens an error to fit its column.
+// errorText truncates the text of an error to the size of its column.
 func errorText(err error) string {
 	text := strings.ToValidUTF8(err.Error(), "?")
 	if len(text) <= maxErrorText {

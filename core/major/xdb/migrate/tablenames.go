@@ -10,10 +10,10 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// checkTableNames returns an error for each table that gorm would create next to the one
-// of the same name in the other number, which has the rows: user next to users. It covers
-// the models, and the associated models and join tables that gorm migrates with them. It
-// does not concern models that name their tables themselves.
+// checkTableNames returns an error for each table that gorm would create although the
+// table exists with the other form of the name: user next to users. It checks the models,
+// and the associated models and join tables that gorm migrates with them. It skips models
+// that name their tables themselves.
 func checkTableNames(tx *gorm.DB, models []any) error {
 	naming, ok := namingOf(tx)
 	if !ok {
@@ -26,7 +26,7 @@ func checkTableNames(tx *gorm.DB, models []any) error {
 	}
 	var problems []error
 	for _, s := range schemas {
-		other := otherNumber(naming, s)
+		other := otherName(naming, s)
 		if other != "" && !used[other] && !tx.Migrator().HasTable(s.Table) &&
 			tx.Migrator().HasTable(other) {
 			problems = append(problems, tableNameProblem(naming, s, other))
@@ -35,13 +35,13 @@ func checkTableNames(tx *gorm.DB, models []any) error {
 	return errors.Join(problems...)
 }
 
-// migrated returns the schemas that gorm's AutoMigrate creates or changes: those of the
-// models, and those that it adds because the models refer to them.
+// migrated returns the schemas that gorm's AutoMigrate creates or changes: the models and
+// the models that they refer to.
 func migrated(tx *gorm.DB, models []any) (schemas []*schema.Schema) {
 	m, ok := tx.Migrator().(interface {
 		ReorderModels(models []any, autoAdd bool) []any
 	})
-	if ok { // as for every migrator that embeds gorm's
+	if ok { // true for every migrator that embeds gorm's
 		models = m.ReorderModels(models, true)
 	}
 	for _, model := range models {
@@ -64,11 +64,12 @@ func tableNameProblem(naming schema.NamingStrategy, s *schema.Schema, other stri
 		s.Table, kind, s.Name, other, "DATABASE_SINGULAR_TABLES", !naming.SingularTable, fix)
 }
 
-// isJoinTable reports whether gorm has made up the model, for an association many2many.
+// isJoinTable reports whether gorm generated the model for a many2many association.
 func isJoinTable(s *schema.Schema) bool { return s.ModelType.Name() == "" }
 
-// otherNumber returns the name that the table has in the other number; "" if it has none.
-func otherNumber(naming schema.NamingStrategy, s *schema.Schema) string {
+// otherName returns the singular name of a plural table and vice versa; "" if there is no
+// other name.
+func otherName(naming schema.NamingStrategy, s *schema.Schema) string {
 	switch reflect.New(s.ModelType).Interface().(type) {
 	case schema.Tabler, schema.TablerWithNamer:
 		return ""
@@ -84,8 +85,7 @@ func otherNumber(naming schema.NamingStrategy, s *schema.Schema) string {
 	return ""
 }
 
-// namingOf returns the naming strategy of a database, unless it is one of the
-// application's own.
+// namingOf returns the naming strategy of db; ok is false for a custom type.
 func namingOf(db *gorm.DB) (naming schema.NamingStrategy, ok bool) {
 	switch namer := db.NamingStrategy.(type) {
 	case schema.NamingStrategy:

@@ -1,5 +1,5 @@
-// Package systable is for components that keep a table of their own in the application's
-// database, such as a queue of jobs.
+// Package systable supports components that store data in a table of the application's
+// database, such as a job queue.
 package systable
 
 import (
@@ -19,9 +19,8 @@ import (
 // ErrUnsupported reports a database without a clock.
 var ErrUnsupported = errors.New("systable: not supported")
 
-// Clock returns the clock of the database itself, for decisions between processes. The
-// error is ErrUnsupported if the driver has none, or if db was not opened by the name of
-// a driver.
+// Clock returns the clock of the database, for decisions between processes. The error is
+// ErrUnsupported if the driver has no clock, or if db was opened without a driver name.
 func Clock(db *gorm.DB) (driver.Clock, error) {
 	clock, err := dbconn.Of(db).Clock()
 	if err != nil {
@@ -30,9 +29,10 @@ func Clock(db *gorm.DB) (driver.Clock, error) {
 	return clock, nil
 }
 
-// Create creates the table of model with its indexes if it is missing: once, however many
-// processes do so at the same time. The privilege to create a table is needed only then;
-// without it the error contains the statement. An existing table is not changed.
+// Create creates the table of model with its indexes if it is missing: once, even if
+// several processes call it concurrently. It needs the privilege to create a table only
+// then; without it the error contains the statements. It does not change an existing
+// table.
 func Create(ctx context.Context, db *gorm.DB, model any) error {
 	info := dbconn.Of(db)
 	ctx = dbconn.WithPrimary(ctx)
@@ -40,7 +40,7 @@ func Create(ctx context.Context, db *gorm.DB, model any) error {
 	if db.Migrator().HasTable(model) {
 		return nil
 	}
-	// gorm reports no table if the database does not respond
+	// gorm reports a missing table if the database does not respond
 	if err := dbconn.Ping(ctx, db); err != nil {
 		return info.Redact(err)
 	}

@@ -1,6 +1,6 @@
-// Package transaction is what a context knows of the database transaction that it is in.
-// Package xdb begins and ends it; code that only has to know of one calls In, Without or
-// OnCommit, and does not link a database.
+// Package transaction stores the database transaction of a context. Package xdb begins
+// and ends transactions. Code that only calls In, Without or OnCommit does not link a
+// database.
 package transaction
 
 import (
@@ -10,36 +10,34 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// transaction is a transaction, or a savepoint in one.
+// transaction is a transaction or a savepoint.
 type transaction struct {
-	outer   *transaction // of which this one is a savepoint; nil: none
-	outside any          // what xctx.DatabaseKey holds outside of all of them
-	managed bool
+	outer   *transaction // the enclosing transaction of a savepoint, or nil
+	outside any          // the value of xctx.DatabaseKey outside the outermost transaction
+	managed bool // end reports the outcome
 
 	mu    sync.Mutex
 	ended bool
-	kept  bool // it has ended, and not by a rollback
+	kept  bool // it has ended without a rollback
 	after []func()
 }
 
-// key finds the *transaction in a context.
+// key is the context key of the *transaction.
 type key struct{}
 
-// Begin returns a context in which xctx.DatabaseKey holds db, the handle of a
-// transaction, or of a savepoint where ctx is in a transaction already, and the function
-// with which the caller ends it.
+// Begin returns a context in which xctx.DatabaseKey is db, the handle of a transaction,
+// or of a savepoint if ctx is in a transaction. The caller reports the outcome with end.
 //
-// After a commit, what OnCommit has stored runs in its order and in the caller's
-// goroutine; a savepoint passes it on to what it is a savepoint of. A panic in the midst
-// of it does not keep the rest from running, and is passed on then. After a rollback it
-// never runs.
+// After a commit, end runs the functions of OnCommit in order in the goroutine of the
+// caller; a savepoint passes them to its enclosing transaction. If one panics, the others
+// still run and the panic continues. After a rollback they never run.
 func Begin(ctx context.Context, db any) (_ context.Context, end func(committed bool)) {
 	ctx, t := begin(ctx, db, true)
 	return ctx, t.end
 }
 
-// Join is Begin for a transaction whose outcome the caller does not know: OnCommit then
-// refuses.
+// Join is Begin for a transaction whose outcome is not reported: OnCommit then returns
+// false.
 func Join(ctx context.Context, db any) context.Context {
 	ctx, _ = begin(ctx, db, false)
 	return ctx
@@ -74,7 +72,7 @@ func (t *transaction) end(committed bool) {
 	}
 }
 
-// runAll runs the functions, each of them also where one before it panics.
+// runAll runs all functions, even if one of them panics.
 func runAll(all []func()) {
 	if len(all) == 0 {
 		return
@@ -83,8 +81,7 @@ func runAll(all []func()) {
 	all[0]()
 }
 
-// onCommit keeps fn for the commit; it returns false where there will be none that
-// anybody tells of.
+// onCommit stores fn for the commit. It returns false if fn will never run.
 func (t *transaction) onCommit(fn func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,8 +99,8 @@ func (t *transaction) onCommit(fn func()) bool {
 // In reports whether ctx is in a database transaction.
 func In(ctx context.Context) bool { return of(ctx) != nil }
 
-// Without returns a context in which xctx.DatabaseKey holds what it does outside of the
-// transaction that ctx is in. It is for work that goes on when the transaction has ended.
+// Without returns a context with the value that xctx.DatabaseKey has outside the
+// transaction of ctx. Use it for work that continues after the transaction.
 func Without(ctx context.Context) context.Context {
 	t := of(ctx)
 	if t == nil {
@@ -113,10 +110,10 @@ func Without(ctx context.Context) context.Context {
 		(*transaction)(nil))
 }
 
-// OnCommit runs fn once the transaction that ctx is in has committed, and never where it
-// is rolled back. The context of fn is ctx outside of the transaction. Where ctx is in
-// none, fn runs at once. The result is false, and fn never runs, where the transaction
-// has ended already, and where nobody will tell whether it commits.
+// OnCommit runs fn after the transaction of ctx has committed, and never if it is rolled
+// back. The context of fn is ctx outside the transaction. If ctx is not in a transaction,
+// fn runs immediately. OnCommit returns false, and fn never runs, if the transaction has
+// ended or its outcome is not reported (see Join).
 func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
 	outside := Without(ctx)
 	t := of(ctx)

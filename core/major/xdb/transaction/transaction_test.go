@@ -9,50 +9,90 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-func TestOnCommitRunsAfterTheOutermostTransaction(t *testing.T) {
-	var got []string
-	note := func(s string) func(context.Context) {
-		return func(context.Context) { got = append(got, s) }
-	}
-	ctx := context.WithValue(t.Context(), xctx.DatabaseKey, "pool")
-
-	outer, end := transaction.Begin(ctx, "tx")
-	transaction.OnCommit(outer, note("first"))
-	kept, savepoint := transaction.Begin(outer, "savepoint")
-	transaction.OnCommit(kept, note("second"))
-	savepoint(true)
-	undone, back := transaction.Begin(outer, "another")
-	transaction.OnCommit(undone, note("never"))
-	back(false)
-	transaction.OnCommit(kept, note("third")) // of a savepoint that is released already
-	if got != nil {
-		t.Errorf("ran %v before the commit", got)
-	}
-	end(true)
-	if want := []string{"first", "second", "third"}; !slices.Equal(got, want) {
-		t.Errorf("ran %v, want %v", got, want)
-	}
-}
-
-func TestOnCommitOutsideOfATransactionRunsAtOnce(t *testing.T) {
-	ran := false
-	if !transaction.OnCommit(t.Context(), func(context.Context) { ran = true }) || !ran {
-		t.Errorf("ran = %t", ran)
-	}
-}
-
-func TestOnCommitRefusesWhatNobodyTellsOf(t *testing.T) {
-	joined := transaction.Join(t.Context(), "tx")
-	inner, end := transaction.Begin(joined, "savepoint")
-	for _, ctx := range []context.Context{joined, inner} {
-		if transaction.OnCommit(ctx, func(context.Context) { t.Error("it ran") }) {
-			t.Error("OnCommit promised to run")
+func TestOnCommit(t *testing.T) {
+	t.Run("runs after the outermost transaction", func(t *testing.T) {
+		var got []string
+		note := func(s string) func(context.Context) {
+			return func(context.Context) { got = append(got, s) }
 		}
-	}
-	end(true)
+		ctx := context.WithValue(t.Context(), xctx.DatabaseKey, "pool")
+
+		outer, end := transaction.Begin(ctx, "tx")
+		transaction.OnCommit(outer, note("first"))
+		kept, savepoint := transaction.Begin(outer, "savepoint")
+		transaction.OnCommit(kept, note("second"))
+		savepoint(true)
+		undone, back := transaction.Begin(outer, "another")
+		transaction.OnCommit(undone, note("never"))
+		back(false)
+		transaction.OnCommit(kept, note("third")) // the savepoint is released already
+		if got != nil {
+			t.Errorf("ran %v before the commit", got)
+		}
+		end(true)
+		if want := []string{"first", "second", "third"}; !slices.Equal(got, want) {
+			t.Errorf("ran %v, want %v", got, want)
+		}
+	})
+
+	t.Run("runs immediately outside a transaction", func(t *testing.T) {
+		ran := false
+		if !transaction.OnCommit(t.Context(), func(context.Context) { ran = true }) || !ran {
+			t.Errorf("ran = %t", ran)
+		}
+	})
+
+	t.Run("returns false in a joined transaction", func(t *testing.T) {
+		joined := transaction.Join(t.Context(), "tx")
+		inner, end := transaction.Begin(joined, "savepoint")
+		for _, ctx := range []context.Context{joined, inner} {
+			if transaction.OnCommit(ctx, func(context.Context) { t.Error("it ran") }) {
+				t.Error("OnCommit promised to run")
+			}
+		}
+		end(true)
+	})
+
+	t.Run("returns false after the transaction ended", func(t *testing.T) {
+		for name, committed := range map[string]bool{"a commit": true, "a rollback": false} {
+			ctx, end := transaction.Begin(t.Context(), "tx")
+			end(committed)
+			if transaction.OnCommit(ctx, func(context.Context) { t.Error("it ran") }) {
+				t.Errorf("OnCommit promised to run after %s", name)
+			}
+		}
+	})
+
+	t.Run("passes a context outside the transaction", func(t *testing.T) {
+		ctx, end := transaction.Begin(context.WithValue(t.Context(), xctx.DatabaseKey, "pool"), "tx")
+		ran := false
+		transaction.OnCommit(ctx, func(ctx context.Context) {
+			ran = true
+			if got := ctx.Value(xctx.DatabaseKey); got != "pool" || transaction.In(ctx) {
+				t.Errorf("DatabaseKey holds %v, in a transaction: %t", got, transaction.In(ctx))
+			}
+		})
+		end(true)
+		if !ran {
+			t.Error("it did not run")
+		}
+	})
+
+	t.Run("runs the other functions after a panic", func(t *testing.T) {
+		ctx, end := transaction.Begin(t.Context(), "tx")
+		ran := false
+		transaction.OnCommit(ctx, func(context.Context) { panic("first") })
+		transaction.OnCommit(ctx, func(context.Context) { ran = true })
+		defer func() {
+			if p := recover(); p != "first" || !ran {
+				t.Errorf("panic = %v, the second one ran: %t", p, ran)
+			}
+		}()
+		end(true)
+	})
 }
 
-func TestWithoutTransactionFindsThePool(t *testing.T) {
+func TestWithout(t *testing.T) {
 	ctx := context.WithValue(t.Context(), xctx.DatabaseKey, "pool")
 	tx, _ := transaction.Begin(ctx, "tx")
 	savepoint, _ := transaction.Begin(tx, "savepoint")
@@ -76,42 +116,4 @@ func TestWithoutTransactionFindsThePool(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestOnCommitRefusesWhatHasEnded(t *testing.T) {
-	for name, committed := range map[string]bool{"a commit": true, "a rollback": false} {
-		ctx, end := transaction.Begin(t.Context(), "tx")
-		end(committed)
-		if transaction.OnCommit(ctx, func(context.Context) { t.Error("it ran") }) {
-			t.Errorf("OnCommit promised to run after %s", name)
-		}
-	}
-}
-
-func TestOnCommitIsOutsideOfTheTransaction(t *testing.T) {
-	ctx, end := transaction.Begin(context.WithValue(t.Context(), xctx.DatabaseKey, "pool"), "tx")
-	ran := false
-	transaction.OnCommit(ctx, func(ctx context.Context) {
-		ran = true
-		if got := ctx.Value(xctx.DatabaseKey); got != "pool" || transaction.In(ctx) {
-			t.Errorf("DatabaseKey holds %v, in a transaction: %t", got, transaction.In(ctx))
-		}
-	})
-	end(true)
-	if !ran {
-		t.Error("it did not run")
-	}
-}
-
-func TestPanicOnCommitKeepsNothingElseFromRunning(t *testing.T) {
-	ctx, end := transaction.Begin(t.Context(), "tx")
-	ran := false
-	transaction.OnCommit(ctx, func(context.Context) { panic("first") })
-	transaction.OnCommit(ctx, func(context.Context) { ran = true })
-	defer func() {
-		if p := recover(); p != "first" || !ran {
-			t.Errorf("panic = %v, the second one ran: %t", p, ran)
-		}
-	}()
-	end(true)
 }

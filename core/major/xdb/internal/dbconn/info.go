@@ -1,6 +1,5 @@
-// Package dbconn stores on a *gorm.DB what xdb.Open knows about the database. The
-// packages below xdb receive only the *gorm.DB: migrations, replicas, leases and tables
-// of extensions.
+// Package dbconn attaches the connection data of xdb.Open to a *gorm.DB, for packages
+// that receive only the *gorm.DB: migrations, replicas, leases and system tables.
 package dbconn
 
 import (
@@ -19,17 +18,17 @@ import (
 // OwnDrivers are the names of the drivers of this repository.
 var OwnDrivers = []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"}
 
-// Info is what Open knows about a database. It does not change after Open.
+// Info describes an open database. It is immutable after Open.
 type Info struct {
 	Name     string        // of the driver, or of the dialector
-	Where    string        // host, port and database name for people, without a secret; may be ""
+	Where    string        // host, port and database name for display, without a secret; may be ""
 	Driver   driver.Driver // nil: the database was opened with a Dialector
-	Drivers  []string      // the names of all drivers that a migration file may be for
-	Variable xenv.EnvKey   // the one variable that selects the database; "" if several do
+	Drivers  []string      // valid driver names in migration files
+	Variable xenv.EnvKey   // the variable that selects the database; "" if several do
 	Secrets  Secrets
 	Log      *xlog.LogNamedLogger
 
-	// Probe opens one connection and closes it. It is nil if Driver is.
+	// Probe opens one connection and closes it. It is nil if Driver is nil.
 	Probe func(ctx context.Context) error
 }
 
@@ -44,10 +43,10 @@ func (plugin) Name() string { return pluginName }
 // Initialize implements gorm.Plugin.
 func (plugin) Initialize(*gorm.DB) error { return nil }
 
-// Plugin returns the gorm plugin with which Of finds i.
+// Plugin returns the gorm plugin from which Of reads i.
 func (i *Info) Plugin() gorm.Plugin { return plugin{i} }
 
-// Of returns the Info of db. If db was not opened by xdb.Open, the Info has no driver.
+// Of returns the Info of db. If xdb.Open did not open db, the Info has no driver.
 func Of(db *gorm.DB) *Info {
 	if p, ok := db.Plugins[pluginName].(plugin); ok {
 		return p.Info
@@ -55,7 +54,7 @@ func Of(db *gorm.DB) *Info {
 	return &Info{Name: db.Name(), Drivers: OwnDrivers, Log: xlog.WithName(xlog.NamedDATA)}
 }
 
-// String returns the driver and the place of the database.
+// String returns the driver and the location of the database.
 func (i *Info) String() string {
 	if i.Where == "" {
 		return i.Name
@@ -63,8 +62,7 @@ func (i *Info) String() string {
 	return i.Name + " " + i.Where
 }
 
-// Setting returns the variable that selects the database, as it appears in an error, or
-// "".
+// Setting returns the variable that selects the database, formatted for an error, or "".
 func (i *Info) Setting() string {
 	if i.Variable == "" {
 		return ""
@@ -80,7 +78,7 @@ func (i *Info) Kind(err error) driver.ErrorKind {
 	return i.Driver.ErrorKind(err)
 }
 
-// Clock returns the clock of the database, or an error that says why it has none.
+// Clock returns the clock of the database, or an error with the reason for its absence.
 func (i *Info) Clock() (driver.Clock, error) {
 	clock, ok := i.Driver.(driver.Clock)
 	switch {
@@ -93,8 +91,8 @@ func (i *Info) Clock() (driver.Clock, error) {
 	}
 }
 
-// Redact returns err itself if its text contains no secret of the connection, else an
-// error that has only the redacted text and the kind.
+// Redact returns err if its text contains no secret of the connection, else an error with
+// only the redacted text and the kind.
 func (i *Info) Redact(err error) error {
 	text := err.Error()
 	clean := i.Secrets.text(text)
@@ -105,8 +103,8 @@ func (i *Info) Redact(err error) error {
 	return driver.Translate(kind, errors.New(clean), strings.TrimPrefix(clean, kind.String()+": "))
 }
 
-// Fail returns the error of an operation on the schema, without a secret. If the database
-// cannot be changed at all, the error names the variable that selects the database.
+// Fail wraps the error of a schema operation without secrets. If the database cannot be
+// changed at all, the error names the variable that selects the database.
 func (i *Info) Fail(operation string, err error) error {
 	if err == nil {
 		return nil

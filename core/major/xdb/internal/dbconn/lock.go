@@ -12,13 +12,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// lockPause is the time between two attempts to get the lock; a driver also waits within
-// each.
+// lockPause is the pause between two attempts to acquire the lock. A driver also waits
+// within each attempt.
 const lockPause = time.Second
 
-// Lock calls run, which changes the schema, on the primary and in the state that the
-// driver requires for it. Another process may need the lock as long as its own change
-// runs, so the wait ends only with ctx.
+// Lock calls run, which changes the schema, on the primary with the lock and the state
+// that the driver requires. It waits for the lock until ctx ends, because the schema
+// change of another process may be long.
 func (i *Info) Lock(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	ctx = WithPrimary(ctx)
 	m, ok := i.Driver.(driver.Migrator)

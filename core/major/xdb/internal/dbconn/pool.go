@@ -25,7 +25,7 @@ func Ping(ctx context.Context, db *gorm.DB) error {
 
 // Close closes the pool of db.
 func Close(db *gorm.DB) error {
-	if pool, invalid := db.DB(); invalid == nil { // else it never had a pool
+	if pool, invalid := db.DB(); invalid == nil { // otherwise there is no pool
 		if err := pool.Close(); err != nil {
 			return fmt.Errorf("xdb: close: %w", err)
 		}
@@ -33,21 +33,22 @@ func Close(db *gorm.DB) error {
 	return nil
 }
 
-// Transient reports whether waiting can fix an error of this database.
+// Transient reports whether a retry may succeed after err.
 func (i *Info) Transient(err error) bool {
 	if kind := i.Kind(err); kind != driver.Unknown {
 		return kind == driver.Connection || kind == driver.TooManyConnections ||
 			kind == driver.LockTimeout
 	}
 	_, network := errors.AsType[net.Error](err)
-	// of a certificate, for example; its errno is a net.Error too
+	// Such as a certificate file; its errno is a net.Error too.
 	_, file := errors.AsType[*fs.PathError](err)
 	return network && !file || driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection
 }
 
-// CheckHealth pings the server of db: on a connection of the pool if one is free, else on
-// another one, so that a saturated pool is not mistaken for a server that is down. A
-// server that rejects that one because of its limit has responded, and serves the pool.
+// CheckHealth pings the server of db. If all connections of the pool are in use, it opens
+// another one, so that a saturated pool is not mistaken for an unavailable server. A
+// server that rejects that connection because of its limit has responded and counts as
+// healthy.
 func (i *Info) CheckHealth(ctx context.Context, db *gorm.DB) error {
 	if i.Driver == nil {
 		return ping(ctx, db)
@@ -76,7 +77,7 @@ func ping(ctx context.Context, db *gorm.DB) error {
 	return nil
 }
 
-// pingSoon pings in half of the time that ctx has, which leaves the rest for another
+// pingSoon pings with half of the remaining time of ctx, which leaves the rest for a new
 // connection.
 func pingSoon(ctx context.Context, db *gorm.DB) error {
 	if deadline, ok := ctx.Deadline(); ok {
@@ -90,7 +91,7 @@ func pingSoon(ctx context.Context, db *gorm.DB) error {
 // Saturated implements xdb.Saturated.
 func Saturated(db *gorm.DB) bool { return Exhausted(stats(db)) }
 
-// Exhausted is Saturated for what a pool says of itself.
+// Exhausted is Saturated for the statistics of a pool.
 func Exhausted(s sql.DBStats) bool {
 	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
 }

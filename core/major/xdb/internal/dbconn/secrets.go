@@ -10,11 +10,11 @@ import (
 	"sync"
 )
 
-// Secrets are the secrets of one connection, to remove them from errors: libraries quote
-// the whole DSN, or the part that they could not parse, in their errors.
+// Secrets are the secrets of one connection. They are removed from errors, because
+// libraries quote the DSN or the part that they could not parse.
 type Secrets []string // longest first
 
-// NewSecrets returns a password and the forms that it has in a DSN.
+// NewSecrets returns a password and its encoded forms in a DSN.
 func NewSecrets(pass string) Secrets { return Secrets{}.with(pass) }
 
 // with adds a secret, unless it is empty.
@@ -39,8 +39,8 @@ func (s Secrets) with(secret string) Secrets {
 	return slices.Compact(all)
 }
 
-// dsnPasswords are the places in which the usual forms of a DSN hold a password. They
-// match too much rather than too little: what they match is only replaced by a mask.
+// dsnPasswords match the passwords in the usual forms of a DSN. They match too much
+// rather than too little: a match is only masked.
 var dsnPasswords = sync.OnceValue(func() []*regexp.Regexp {
 	const param = `(?i)(?:password|passwd|passphrase|pwd|pass|secret|token)\s*=\s*`
 	return []*regexp.Regexp{
@@ -69,13 +69,13 @@ func (s Secrets) WithDSN(dsn string) Secrets {
 	return s
 }
 
-// badEscape is the text of net/url for a percent sign that escapes nothing: it quotes a
-// piece of the password.
+// badEscape matches the net/url error for an invalid percent escape, which quotes a part
+// of the password.
 var badEscape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`invalid URL escape "[^"]*"`)
 })
 
-// text returns the text without its secrets.
+// text returns text with the secrets masked.
 func (s Secrets) text(text string) string {
 	if len(s) == 0 {
 		return text

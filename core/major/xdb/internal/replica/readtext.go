@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// Words that a raw statement must not contain to be sent to a replica: they lock, write,
-// or read the catalog, in which gorm's migrator must find a table that was just created.
+// Words that send a raw statement to the primary: they lock, write, or read the catalog,
+// in which gorm's migrator must find a table that it just created.
 var (
 	primaryWords = []string{
 		"CALL", "DELETE", "EXEC", "EXECUTE", "FOR", "INSERT", "INTO", "MERGE", "UPDATE",
@@ -21,14 +21,15 @@ var (
 	}
 )
 
-// onlyReads reports whether a statement is certainly one SELECT that a replica can serve.
+// onlyReads reports whether sql is exactly one SELECT that a replica can serve. In doubt
+// it returns false.
 func onlyReads(sql, dialect string) bool {
 	s := sqlscan.New(sql, sqlscan.RulesOf(dialect))
 	var first string
 	for ended := false; s.More(); {
 		t := s.Next()
 		text := sql[t.Start:t.End]
-		executed := t.Kind == sqlscan.Other && len(text) > 1 // a comment that is not one
+		executed := t.Kind == sqlscan.Other && len(text) > 1 // an executed comment
 		switch {
 		case t.Open || executed:
 			return false

@@ -14,30 +14,29 @@ import (
 )
 
 const (
-	// checkPause is the time between two checks of a replica, and so how long a replica
-	// that is back stays unused.
+	// checkPause is the time between two checks of a replica. A replica that recovered
+	// stays unused for at most this long.
 	checkPause = 5 * time.Second
-	// checkTimeout limits one check: half of it is for a connection of the pool, and if
-	// all of those are in use, the rest for another one. A replica that needs longer is
-	// down.
+	// checkTimeout limits one check: half of it is for a pooled connection and, if all of
+	// those are in use, the rest for a new one. A slower replica is down.
 	checkTimeout = 3 * time.Second
 )
 
-// The states of a replica. The zero value is neither, so that the first check is always
+// The states of a replica. The zero value is neither, so the first check is always
 // logged.
 const (
 	stateUp int32 = iota + 1
 	stateDown
 )
 
-// Replica is a copy of the database that serves reads. Open must set Info and Connect.
+// Replica is a copy of the database that serves reads. Info and Connect must be set.
 type Replica struct {
 	*dbconn.Info
 
-	// Connect connects once.
+	// Connect attempts to connect once.
 	Connect func(ctx context.Context) (*gorm.DB, error)
 
-	db    atomic.Pointer[gorm.DB] // nil: it has never responded
+	db    atomic.Pointer[gorm.DB] // nil until the first response
 	state atomic.Int32
 }
 
@@ -48,9 +47,8 @@ func (r *Replica) watch(ctx context.Context) {
 	}
 }
 
-// check pings the replica and records whether it responded. It returns an error that
-// waiting cannot fix, such as a wrong password or a DSN that does not parse, and the end
-// of ctx.
+// check pings the replica and records whether it responded. It returns permanent errors,
+// such as a wrong password or an invalid DSN, and the cause if ctx ended.
 func (r *Replica) check(ctx context.Context) error {
 	err := r.ping(ctx)
 	if ctx.Err() != nil {
@@ -70,7 +68,7 @@ func (r *Replica) check(ctx context.Context) error {
 	return nil
 }
 
-// ping connects if that has not succeeded yet, else it pings.
+// ping connects until that succeeds once, and then pings.
 func (r *Replica) ping(ctx context.Context) error {
 	if db := r.db.Load(); db != nil {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -84,18 +82,18 @@ func (r *Replica) ping(ctx context.Context) error {
 	return err
 }
 
-// down stops using the replica until a check succeeds, and returns err without a secret.
+// down marks the replica as down until a check succeeds, and returns err without secrets.
 func (r *Replica) down(ctx context.Context, err error) error {
 	err = r.Redact(err)
 	if r.state.Swap(stateDown) != stateDown {
-		r.Log.Warn(ctx, "database replica is down, its reads go elsewhere",
+		r.Log.Warn(ctx, "database replica is down",
 			slog.String("driver", r.Name),
 			slog.String("at", r.Where), slog.String("error", err.Error()))
 	}
 	return err
 }
 
-// close closes the pool. The replica must not be checked any more.
+// close closes the pool. The checks must have stopped.
 func (r *Replica) close() error {
 	db := r.db.Load()
 	if db == nil {

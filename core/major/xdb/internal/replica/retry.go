@@ -10,8 +10,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// orPrimary returns read with a retry on the primary if it failed on a replica before its
-// first row: because the replica is lost, or because the statement writes after all.
+// orPrimary wraps read with a retry on the primary if read failed on a replica before the
+// first row, because the replica is unavailable or the statement writes.
 func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 	return func(tx *gorm.DB) {
 		s := tx.Statement
@@ -37,13 +37,13 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 	}
 }
 
-// failsOver reports whether the primary may do what failed with err. If err means that
-// the replica cannot be used at all, rather than that it rejected a statement, it is
-// down.
+// failsOver reports whether the primary may repeat a statement that failed with err. If
+// err means that the replica is unusable, rather than that it rejected one statement,
+// failsOver marks it as down.
 func (r *Replica) failsOver(ctx context.Context, err error) bool {
 	switch kind := r.Kind(err); {
 	case kind == driver.ReadOnly, errors.Is(err, errNotPrepared),
-		kind == driver.Authentication: // it may be the lack of a grant on one table
+		kind == driver.Authentication: // possibly a missing grant on one table
 		return true
 	case kind == driver.UnknownDatabase, kind != driver.LockTimeout && r.Transient(err):
 		_ = r.down(ctx, err)
@@ -57,7 +57,7 @@ func (r *Replica) failsOver(ctx context.Context, err error) bool {
 // single row.
 var errNotPrepared = errors.New("xdb: the statement could not be prepared")
 
-// readError returns the error of a read; that of a single row is in the row.
+// readError returns the error of a read. The error of a single row is in the row.
 func readError(tx *gorm.DB) error {
 	row, ok := tx.Statement.Dest.(*sql.Row)
 	switch {

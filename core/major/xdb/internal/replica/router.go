@@ -17,9 +17,9 @@ const name = "plinth:replicas"
 
 // Router is a gorm plugin that sends reads to replicas.
 //
-// It changes the pool of a statement only if that is the pool of the database itself or
-// of a replica. A transaction, and the single connection of gorm's Connection, are
-// neither and stay what they are.
+// It replaces the pool of a statement only if that is the pool of the database or of a
+// replica. Transactions and the single connection of gorm's Connection have another pool
+// and stay on the primary.
 type Router struct {
 	primary gorm.ConnPool
 	dialect string
@@ -27,11 +27,10 @@ type Router struct {
 	turn    atomic.Uint32
 
 	watchers sync.WaitGroup
-	stop     context.CancelFunc // of the watchers
+	stop     context.CancelFunc // stops the watchers
 }
 
-// New returns a Router for replicas. Start must follow once it is a plugin of the
-// database.
+// New returns a Router for replicas. Call Start after it is registered as a plugin.
 func New(replicas []*Replica) *Router { return &Router{all: replicas, stop: func() {}} }
 
 // Of returns the Router of db, or nil.
@@ -43,8 +42,8 @@ func Of(db *gorm.DB) *Router {
 // Name implements gorm.Plugin.
 func (*Router) Name() string { return name }
 
-// Initialize implements gorm.Plugin. The pool is chosen before every other callback and
-// restored after them, so that a statement built on the result of a read does not go to a
+// Initialize implements gorm.Plugin. The pool is chosen before all other callbacks and
+// restored after them, so that a statement built on the result of a read does not use a
 // replica.
 func (r *Router) Initialize(db *gorm.DB) error {
 	r.primary, r.dialect = db.ConnPool, db.Name()
@@ -64,7 +63,7 @@ func (r *Router) Initialize(db *gorm.DB) error {
 }
 
 // Start checks every replica once, and then periodically until Close. A replica that does
-// not respond is used as soon as it does; only what waiting cannot fix is an error.
+// not respond is used as soon as it does. Start returns permanent errors only.
 func (r *Router) Start(ctx context.Context) error {
 	errs := make([]error, len(r.all))
 	var first sync.WaitGroup
@@ -98,22 +97,22 @@ func (r *Router) Close() error {
 	return errors.Join(errs...)
 }
 
-// write sends a statement to the primary, and with it the reads of its hooks.
+// write sends a statement, and the reads of its hooks, to the primary.
 func (r *Router) write(tx *gorm.DB) {
 	if r.routes(tx.Statement.ConnPool) {
 		r.toPrimary(tx.Statement)
 	}
 }
 
-// read sends a statement to the next replica. A read within another read, such as a
-// Preload, goes to the same server.
+// read sends a statement to the next replica that is up. A nested read, such as a
+// Preload, uses the same server.
 func (r *Router) read(tx *gorm.DB) {
 	s := tx.Statement
 	if !r.routes(s.ConnPool) {
 		return
 	}
 	_, locks := s.Clauses["FOR"]
-	text := s.SQL.String() // of Raw
+	text := s.SQL.String() // set by Raw
 	if locks || dbconn.OnPrimary(s.Context) || text != "" && !onlyReads(text, r.dialect) {
 		r.toPrimary(s)
 		return
@@ -122,7 +121,7 @@ func (r *Router) read(tx *gorm.DB) {
 		return
 	}
 	turn := r.turn.Add(1)
-	for i := range uint32(len(r.all)) { // few
+	for i := range uint32(len(r.all)) { // -
 		if replica := r.all[(turn+i)%uint32(len(r.all))]; replica.state.Load() == stateUp {
 			s.ConnPool = replica.db.Load().ConnPool
 			return
@@ -142,7 +141,7 @@ func (r *Router) toPrimary(s *gorm.Statement) {
 	s.ConnPool, s.Context = r.primary, dbconn.WithPrimary(s.Context)
 }
 
-// routes reports whether a statement with this pool may be sent elsewhere.
+// routes reports whether the router may change the pool of a statement.
 func (r *Router) routes(pool gorm.ConnPool) bool {
 	return pool == r.primary || r.replicaOf(pool) != nil
 }

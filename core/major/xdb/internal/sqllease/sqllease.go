@@ -1,4 +1,4 @@
-// Package sqllease is a backend of leases in a table of a database.
+// Package sqllease stores leases in a database table.
 package sqllease
 
 import (
@@ -20,41 +20,40 @@ import (
 )
 
 const (
-	// released is the holder of a slot that was given back, and no holderText.
+	// released is the holder of a released slot. holderText never returns it.
 	released = "-"
 
-	// maxTries bounds how often one call looks again because others were faster. In
-	// between it waits a random time of at most firstPause, which doubles up to
-	// longPause.
+	// maxTries limits the attempts of one call that loses races. Between attempts it
+	// waits a random time of at most firstPause, which doubles up to longPause.
 	maxTries   = 100
 	firstPause = time.Millisecond
 	longPause  = 32 * time.Millisecond
 )
 
-// errRaces is the error of one attempt if another statement was faster, and of the call
-// after maxTries.
-var errRaces = errors.New("others were faster every time")
+// errRaces is the error of an attempt that lost a race, and of a call that lost maxTries
+// of them.
+var errRaces = errors.New("too many concurrent changes of the lease")
 
-// Backend stores leases in a table. Each call reads what it decides on: the decision is a
-// statement that changes a row only if it is still what was read.
+// Backend stores leases in a table. Each call reads the rows, decides, and writes with a
+// statement that changes a row only if it is unchanged since the read.
 type Backend struct {
 	*dbconn.Info
 
 	db    *gorm.DB
 	clock driver.Clock
 	sql   statements
-	life  context.Context // ends with Close
+	life  context.Context // canceled by Close
 	end   context.CancelFunc
 
 	made atomic.Bool // the table exists
 
 	mu       sync.Mutex
-	next     time.Time // of a sweep
+	next     time.Time // time of the next sweep
 	sweeping sync.WaitGroup
 }
 
-// New returns a backend that ends with Close. It sends nothing to the database. The error
-// is xlease.ErrUnsupported if the database has no clock.
+// New returns a Backend for db. It sends nothing to the database. The error is
+// xlease.ErrUnsupported if the database has no clock.
 func New(db *gorm.DB) (*Backend, error) {
 	info := dbconn.Of(db)
 	clock, err := info.Clock()
@@ -70,8 +69,8 @@ func New(db *gorm.DB) (*Backend, error) {
 	return b, nil
 }
 
-// session returns a handle on the primary, outside of any transaction. It logs no
-// statement: a renewal every few seconds is no news, and errors are returned.
+// session returns a handle on the primary, outside any transaction. It logs no
+// statements: renewals are too frequent, and errors are returned.
 func (b *Backend) session(ctx context.Context) *gorm.DB {
 	return b.db.WithContext(dbconn.WithPrimary(ctx))
 }
@@ -84,7 +83,7 @@ func (b *Backend) Capabilities() leasedriver.Capabilities {
 	}
 }
 
-// Close ends what runs in the background.
+// Close stops the background sweep and waits for it.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	b.end()
@@ -119,13 +118,13 @@ func (b *Backend) Acquire(
 		return leasedriver.Grant{}, err
 	}
 	if grant.OK {
-		b.beginSweep()
+		b.startSweep()
 	}
 	return grant, nil
 }
 
-// take writes the holder of a slot, if its row is still as it was seen. The zero row
-// means that it had none.
+// take writes the holder of a slot if its row is unchanged. The zero row means that the
+// slot has no row yet.
 func (b *Backend) take(
 	ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row tableRow,
 ) (bool, error) {
@@ -153,11 +152,11 @@ func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, 
 			return err
 		}
 		switch seen.rows[h.Slot].Holder {
-		case "": // it was removed, and no other holder has come in between
+		case "": // the row was deleted, and no other holder has acquired the slot
 			held, err = b.write(ctx, b.sql.insert, id, h.Slot, h.Name, 0, holder, h.Token, h.Mark,
 				h.TTL.Microseconds())
 			return err
-		case holder: // it has come back
+		case holder: // the row exists again
 			return errRaces
 		default:
 			return nil
@@ -176,8 +175,8 @@ func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (held bool
 	return held, err
 }
 
-// repeat prepares the table and calls do, until the error is not errRaces. Two that give
-// way to each other would do so for ever if they did not wait.
+// repeat prepares the table and calls do until it returns another error than errRaces.
+// The random pauses prevent a livelock between two callers.
 func (b *Backend) repeat(ctx context.Context, do func() error) error {
 	pause := xretry.Backoff{First: firstPause, Max: longPause}
 	for range maxTries {
@@ -195,7 +194,7 @@ func (b *Backend) repeat(ctx context.Context, do func() error) error {
 	return b.failed(ctx, errRaces)
 }
 
-// write runs a statement for one row, and reports whether the row was as it says.
+// write executes a statement for one row and reports whether it changed the row.
 func (b *Backend) write(ctx context.Context, sql string, args ...any) (bool, error) {
 	tx := b.session(ctx).Exec(sql, args...)
 	if tx.Error != nil {
@@ -204,7 +203,7 @@ func (b *Backend) write(ctx context.Context, sql string, args ...any) (bool, err
 	return tx.RowsAffected > 0, nil
 }
 
-// look reads the slots of a name, and the time.
+// look reads the slots of a name and the current time.
 func (b *Backend) look(ctx context.Context, id string, first, count int) (view, error) {
 	var rows []seenRow
 	if err := b.session(ctx).Raw(b.sql.look, id, first, first+count).Scan(&rows).Error; err != nil {
@@ -220,8 +219,8 @@ func (b *Backend) look(ctx context.Context, id string, first, count int) (view, 
 	return v, nil
 }
 
-// raced returns the error of a statement: errRaces if another one was faster, so that
-// this one has changed nothing. A database may give up what only reads, too.
+// raced returns errRaces if a concurrent statement won, so that this one changed nothing.
+// A database may abort a read for the same reason.
 func (b *Backend) raced(ctx context.Context, err error) error {
 	if kind := b.Kind(err); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
 		return errRaces
@@ -229,7 +228,7 @@ func (b *Backend) raced(ctx context.Context, err error) error {
 	return b.failed(ctx, err)
 }
 
-// failed returns an error without a secret. Where ctx has ended, that is in it.
+// failed wraps err without secrets. If ctx has ended, it includes the error of ctx.
 func (b *Backend) failed(ctx context.Context, err error) error {
 	err = b.Redact(err)
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
@@ -238,27 +237,27 @@ func (b *Backend) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("xdb: leases: %w", err)
 }
 
-// seenRow is a row of the table with the time at which it was read. One without a holder
-// has the time only.
+// seenRow is a row of the table with the time of the read. Without a holder it contains
+// the time only.
 type seenRow struct {
 	NowUS int64    `gorm:"column:now_us"`
 	Row   tableRow `gorm:"embedded"`
 }
 
-// view is what the rows of a name said at one moment. A slot without a row has the zero
-// row, which ended long ago.
+// view is a snapshot of the rows of a name. A slot without a row has the zero row, which
+// has expired.
 type view struct {
 	now  int64
 	rows map[int]tableRow
 }
 
-// slot returns how long the record of a slot lasts, and its mark.
+// slot returns the remaining time of a slot, and its mark.
 func (v *view) slot(at int) (left time.Duration, mark int64) {
 	row := v.rows[at]
 	return micros(row.UntilUS - v.now), row.Mark
 }
 
-// grant is the answer that gives out a slot.
+// grant returns the grant of a slot.
 func (v *view) grant(slot int) leasedriver.Grant {
 	last, since := v.rows[slot], v.now
 	for _, row := range v.rows {

@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// keptFor is how long the row of a name with one slot outlives its end. It is at
-	// least driver.Ended of package xlease.
+	// keptFor is how long the row of a name with one slot remains after it expired. It is
+	// at least driver.Ended of package xlease.
 	keptFor = 24 * time.Hour
-	// sweepPause is the time between two sweeps, sweepTimeout bounds one.
+	// sweepPause is the time between two sweeps, sweepTimeout limits one.
 	sweepPause   = time.Hour
 	sweepTimeout = time.Minute
-	// maxSwept is how many rows are looked for at once, sweepChunk how many of them are
-	// removed by one statement.
+	// maxSwept is the number of rows that one query finds, sweepChunk the number that one
+	// statement deletes.
 	maxSwept   = 1000
 	sweepChunk = 100
 )
 
-// beginSweep starts a sweep if it is time for one. It removes the rows of names with one
-// slot that ended long ago, in the background: names such as "order:123" would pile up.
-// Those of a name with more slots may be needed for ever.
-func (b *Backend) beginSweep() {
+// startSweep starts a background sweep if the last one was long enough ago. It deletes
+// long-expired rows of names with one slot, because names such as "order:123" accumulate.
+// The rows of a name with several slots may be needed forever.
+func (b *Backend) startSweep() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.life.Err() != nil || time.Now().Before(b.next) {
@@ -37,17 +37,17 @@ func (b *Backend) sweep() {
 	ctx, cancel := context.WithTimeout(b.life, sweepTimeout)
 	defer cancel()
 	found, err := maxSwept, error(nil)
-	for found == maxSwept && err == nil && ctx.Err() == nil { // the rest is for the next sweep
+	for found == maxSwept && err == nil && ctx.Err() == nil { // the next sweep deletes the rest
 		found, err = b.sweepRows(ctx)
 	}
 	if err != nil && b.life.Err() == nil {
-		b.Log.Warn(ctx, "leases that ended long ago could not be removed",
+		b.Log.Warn(ctx, "expired leases could not be deleted",
 			slog.String("error", err.Error()))
 	}
 }
 
-// sweepRows removes rows, and returns how many it has found. Those that were taken since
-// are left alone.
+// sweepRows deletes expired rows and returns how many it found. It keeps rows that were
+// acquired in the meantime.
 func (b *Backend) sweepRows(ctx context.Context) (found int, err error) {
 	kept := keptFor.Microseconds()
 	var ids []string

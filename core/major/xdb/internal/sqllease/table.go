@@ -18,37 +18,37 @@ import (
 
 const table = "plinth_leases"
 
-// tableRow is a row of the table of leases: one slot of one name. Times are microseconds
-// since 1970 by the database's clock.
+// tableRow is a row of the lease table: one slot of one name. Times are microseconds
+// since 1970 by the clock of the database.
 type tableRow struct {
-	ID      string `gorm:"column:id;primaryKey;size:64;not null"` // of nameID
+	ID      string `gorm:"column:id;primaryKey;size:64;not null"` // nameID(Name)
 	Slot    int64  `gorm:"column:slot;primaryKey;autoIncrement:false;not null"`
-	Name    string `gorm:"column:name;size:200;not null"`  // for people
-	Slots   int64  `gorm:"column:slots;not null"`          // how many the name has; 0: unknown
-	Holder  string `gorm:"column:holder;size:80;not null"` // of holderText, or released
+	Name    string `gorm:"column:name;size:200;not null"`  // for display
+	Slots   int64  `gorm:"column:slots;not null"`          // number of slots of the name; 0: unknown
+	Holder  string `gorm:"column:holder;size:80;not null"` // holderText, or released
 	Token   int64  `gorm:"column:token;not null"`
 	Mark    int64  `gorm:"column:mark;not null"`
-	SinceUS int64  `gorm:"column:since_us;not null"` // when the row was made
+	SinceUS int64  `gorm:"column:since_us;not null"` // creation time of the row
 	UntilUS int64  `gorm:"column:until_us;not null"`
 }
 
-// TableName implements schema.TablerWithNamer: the prefix stands before it too.
+// TableName implements schema.TablerWithNamer: it adds the table prefix.
 func (tableRow) TableName(namer schema.Namer) string { return namer.TableName(table) }
 
-// statements are the statements of leases, with the names of one database. Times are
-// compared, and the new ones made, in the statement: what was read before only says
-// whether a row has changed since.
+// statements are the lease statements with the names of one database. The statements
+// themselves compare and compute the times; values read before only detect whether a row
+// has changed.
 type statements struct {
-	table                              string // for people
+	table                              string // for display
 	look, take, insert, renew, release string
-	ended                              string // the condition of sweep
+	ended                              string // condition of sweep
 	sweep                              string
 }
 
-// newStatements writes the statements.
+// newStatements builds the statements.
 func newStatements(db *gorm.DB, clock driver.Clock) statements {
 	stmt := &gorm.Statement{DB: db}
-	_ = stmt.Parse(&tableRow{}) // it can be parsed
+	_ = stmt.Parse(&tableRow{}) // cannot fail
 	now := clock.NowMicros()
 	names := []string{
 		"{now}", now, "{dual}", clock.Dual(), "{table}",
@@ -58,8 +58,8 @@ func newStatements(db *gorm.DB, clock driver.Clock) statements {
 		names = append(names, "{"+field+"}", stmt.Quote(field))
 	}
 	write := strings.NewReplacer(names...).Replace
-	s := statements{table: stmt.Schema.Table} // stmt.Table is without the schema of a prefix
-	// A row with the time comes back also where there is no other.
+	s := statements{table: stmt.Schema.Table} // stmt.Table lacks the schema of a prefix
+	// The left join returns the time even if no row matches.
 	s.look = write("SELECT c.now_us, l.{slot}, l.{slots}, l.{holder}, l.{token}, l.{mark}, l.{since_us}, l.{until_us} " +
 		"FROM (SELECT {now} AS now_us{dual}) c LEFT JOIN {table} l ON l.{id} = ? AND l.{slot} >= ? AND l.{slot} < ?")
 	s.take = write("UPDATE {table} SET {slots} = ?, {holder} = ?, {token} = ?, {mark} = ?, {until_us} = {now} + ? " +
@@ -74,11 +74,11 @@ func newStatements(db *gorm.DB, clock driver.Clock) statements {
 	return s
 }
 
-// nameID is a name as the table's key: many databases take "Job" and "job" for the same
-// text, but none does so with digits.
+// nameID encodes a name as a key, because many databases compare "Job" and "job" as
+// equal.
 func nameID(name string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(name))) }
 
-// holderText is a holder as the table has it, for the same reason.
+// holderText encodes a holder for the same reason.
 func holderText(holder string) string { return fmt.Sprintf("%x", holder) }
 
 // Prepare implements driver.Preparer of package xlease.
@@ -86,15 +86,15 @@ func (b *Backend) Prepare(ctx context.Context) error {
 	return b.repeat(ctx, func() error { return nil })
 }
 
-// prepare creates the table if it is missing, and checks its columns. A failure is not
-// remembered, so the next call tries again.
+// prepare creates the table if it is missing, and checks its columns. After a failure the
+// next call tries again.
 func (b *Backend) prepare(ctx context.Context) error {
 	if b.made.Load() {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// it ends with the database
+	// Close cancels it.
 	defer context.AfterFunc(b.life, func() { cancel(xlease.ErrClosed) })()
 	if err := b.setUp(ctx); err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, xlease.ErrClosed) {
@@ -106,15 +106,15 @@ func (b *Backend) prepare(ctx context.Context) error {
 	return nil
 }
 
-// setUp creates the table where it is missing, and looks whether it is as it has to be.
+// setUp creates the table if it is missing, and checks its columns.
 func (b *Backend) setUp(ctx context.Context) error {
 	if err := systable.Create(ctx, b.session(ctx), &tableRow{}); err != nil {
 		return fmt.Errorf("%w (accepted instead: %s=cache, or none with a %s for each replica)",
 			b.failed(ctx, err), xenv.LeaseBackend, xenv.SnowflakeNodeID)
 	}
 	_, err := b.look(ctx, "-", 0, 1)
-	if b.Kind(err) == driver.Syntax { // it has other columns
-		return fmt.Errorf("%w; the table %s is made with %s",
+	if b.Kind(err) == driver.Syntax { // the columns differ
+		return fmt.Errorf("%w; the table %s must be created with %s",
 			err, b.sql.table, systable.Definition(b.session(ctx), &tableRow{}))
 	}
 	return err

@@ -2,7 +2,7 @@ package sqlscan
 
 import "strings"
 
-// quotation ends a quoted text or name.
+// quotation scans a quoted string or name.
 func (s *Scanner) quotation(c byte) (kind Kind, end int, open bool) {
 	switch {
 	case c == '\'' || c == '"' && s.rules.DoubleQuotedTexts:
@@ -15,8 +15,8 @@ func (s *Scanner) quotation(c byte) (kind Kind, end int, open bool) {
 	return Name, end, open
 }
 
-// skipQuoted ends the quotation that begins at from, in which a doubled quote stands for
-// itself.
+// skipQuoted returns the end of the quotation at from. A doubled quote is an escaped
+// quote.
 func (s *Scanner) skipQuoted(from int, quote byte, backslash bool) (end int, open bool) {
 	for i := from + 1; i < len(s.in); i++ {
 		switch {
@@ -35,7 +35,7 @@ func (s *Scanner) skipQuoted(from int, quote byte, backslash bool) (end int, ope
 	return len(s.in), true
 }
 
-// skipOracleQuote ends the q'[…]' whose quote stands at from.
+// skipOracleQuote returns the end of the q'[…]' whose quote is at from.
 func (s *Scanner) skipOracleQuote(from int) (end int, open bool) {
 	if from+1 >= len(s.in) {
 		return len(s.in), true
@@ -50,7 +50,7 @@ func (s *Scanner) skipOracleQuote(from int) (end int, open bool) {
 	return len(s.in), true
 }
 
-// placeholder ends $1, @p1 or :name, and a text in dollar quotes.
+// placeholder scans $1, @p1 or :name, or a dollar-quoted string.
 func (s *Scanner) placeholder() (kind Kind, end int, open bool) {
 	end = s.skipWord(s.at+1, false)
 	if !s.opensDollarQuote(end) {
@@ -63,8 +63,8 @@ func (s *Scanner) placeholder() (kind Kind, end int, open bool) {
 	return Literal, len(s.in), true
 }
 
-// opensDollarQuote reports whether what ends at end is a $tag$. A tag is a name, and no
-// part of one before it.
+// opensDollarQuote reports whether the token up to end starts a $tag$. A tag is an
+// identifier that does not continue a preceding name.
 func (s *Scanner) opensDollarQuote(end int) bool {
 	if !s.rules.DollarQuotes || s.in[s.at] != '$' || end == len(s.in) || s.in[end] != '$' ||
 		isDigit(s.in[s.at+1]) {

@@ -1,32 +1,32 @@
 package sqlscan
 
-// Rules define what a string, a name and a comment are for a database.
+// Rules define the lexical syntax of a database.
 type Rules struct {
 	// Backslash: a backslash escapes within a string.
 	Backslash bool
-	// Doubtful: it is unknown whether it does; such a string has no end.
+	// Doubtful: it is unknown whether a backslash escapes; such a string is Open.
 	Doubtful bool
 	// DoubleQuotedTexts: double quotes enclose a string instead of a name.
 	DoubleQuotedTexts bool
-	// Brackets: [a name] may be written like this.
+	// Brackets: [name] is a quoted name.
 	Brackets bool
-	// DollarQuotes: $tag$ a string $tag$ is allowed.
+	// DollarQuotes: $tag$ string $tag$ is a string.
 	DollarQuotes bool
-	// OracleQuotes: q'[a string]' is allowed.
+	// OracleQuotes: q'[string]' is a string.
 	OracleQuotes bool
 	// NestedComments: a comment may contain another.
 	NestedComments bool
-	// HashComments: # begins a comment.
+	// HashComments: # starts a comment.
 	HashComments bool
-	// SpacedDashes: -- begins a comment only before white space.
+	// SpacedDashes: -- starts a comment only before white space.
 	SpacedDashes bool
-	// ExecutedComments is true where the text within /*! */, and /*M! */ of MariaDB, is
-	// run; it is then no Comment.
+	// ExecutedComments: the database executes the text within /*! */, and within /*M! */
+	// of MariaDB; such a text is not a Comment.
 	ExecutedComments bool
 }
 
-// RulesOf returns the rules of a database by gorm's name of it. One that is not known has
-// PostgreSQL's, which are those of the standard and more.
+// RulesOf returns the rules of a database by its gorm name. Unknown databases have the
+// rules of PostgreSQL, a superset of the SQL standard.
 func RulesOf(dialect string) Rules {
 	switch dialect {
 	case "mysql":

@@ -1,5 +1,5 @@
-// Package sqlscan splits SQL into tokens: strings, names, comments and the rest. It has
-// no grammar, and accepts every input.
+// Package sqlscan splits SQL into tokens: strings, names, comments and the rest. It does
+// not parse a grammar and accepts every input.
 package sqlscan
 
 import (
@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a token is.
+// Kind is the kind of a token.
 type Kind uint8
 
-// The kinds of tokens.
+// The token kinds.
 const (
-	// Other is one byte of anything else, such as an operator or a semicolon.
+	// Other is a single byte of no other kind, such as an operator or a semicolon.
 	Other Kind = iota
 	// Space is a run of white space.
 	Space
-	// Comment is a comment with its marks; one that ends with its line has the line's end
-	// too.
+	// Comment is a comment with its delimiters, including the line feed of a line
+	// comment.
 	Comment
-	// Literal is a text with its quotes and prefix, or a number.
+	// Literal is a string with its quotes and prefix, or a number.
 	Literal
 	// Name is a quoted name.
 	Name
-	// Word is a name or keyword without quotes.
+	// Word is an unquoted name or keyword.
 	Word
 	// Placeholder is $1, @name or :name.
 	Placeholder
@@ -33,27 +33,27 @@ const (
 type Token struct {
 	Kind       Kind
 	Start, End int
-	// Open reports whether the input ends before the token does.
+	// Open reports whether the input ends within the token.
 	Open bool
 }
 
-// Scanner reads SQL from the left. The tokens are the whole input, without a gap.
+// Scanner splits SQL from left to right. The tokens cover the whole input without gaps.
 type Scanner struct {
 	in    string
 	at    int
 	rules Rules
 }
 
-// New returns a scanner of in.
+// New returns a Scanner for in.
 func New(in string, rules Rules) Scanner { return Scanner{in: in, rules: rules} }
 
 // More reports whether there is another token.
 func (s *Scanner) More() bool { return s.at < len(s.in) }
 
-// Skip goes on at the byte with this index.
+// Skip continues at byte index to.
 func (s *Scanner) Skip(to int) { s.at = to }
 
-// Next returns the next token. It must not be called at the end.
+// Next returns the next token. Call it only if More returns true.
 func (s *Scanner) Next() Token {
 	t := Token{Start: s.at}
 	t.Kind, t.End, t.Open = s.token(s.in[s.at])
@@ -61,7 +61,7 @@ func (s *Scanner) Next() Token {
 	return t
 }
 
-// token finds the kind and the end of the token that begins with c.
+// token returns the kind and the end of the token that starts with c.
 func (s *Scanner) token(c byte) (kind Kind, end int, open bool) {
 	switch {
 	case isSpace(c):
@@ -75,7 +75,7 @@ func (s *Scanner) token(c byte) (kind Kind, end int, open bool) {
 	}
 }
 
-// mark ends what begins with anything but a letter, a digit or space.
+// mark scans a token that starts with a byte other than a letter, a digit or space.
 func (s *Scanner) mark(c byte) (kind Kind, end int, open bool) {
 	switch c {
 	case '\'', '"', '`':
@@ -92,7 +92,7 @@ func (s *Scanner) mark(c byte) (kind Kind, end int, open bool) {
 	return Other, s.at + 1, false
 }
 
-// skipWord returns the end of the name or number that begins at from.
+// skipWord returns the end of the name or number at from.
 func (s *Scanner) skipWord(from int, number bool) int {
 	i := from
 	for i < len(s.in) && (isName(s.in[i]) || isDigit(s.in[i]) || number &&
@@ -108,8 +108,8 @@ func (s *Scanner) exponentSign(i int) bool {
 		i+1 < len(s.in) && isDigit(s.in[i+1])
 }
 
-// word ends a name or keyword. One that belongs to the text behind it, as in E'…' or
-// X'…', goes with that.
+// word scans a name or keyword. The prefix of a string, as in E'…' or X'…', is part of
+// the string.
 func (s *Scanner) word() (kind Kind, end int, open bool) {
 	end = s.skipWord(s.at, false)
 	if end == len(s.in) || s.in[end] != '\'' || end-s.at > 2 {
@@ -124,7 +124,7 @@ func (s *Scanner) word() (kind Kind, end int, open bool) {
 	return Literal, end, open
 }
 
-// comment ends what begins with one of -, / and #, which is a comment only in places.
+// comment scans a token that starts with -, / or #, which is not always a comment.
 func (s *Scanner) comment(c byte) (kind Kind, end int, open bool) {
 	rest := s.in[s.at:]
 	switch {
@@ -144,12 +144,12 @@ func (s *Scanner) comment(c byte) (kind Kind, end int, open bool) {
 	}
 }
 
-// dashesComment reports whether two dashes before after begin a comment.
+// dashesComment reports whether two dashes followed by after start a comment.
 func (s *Scanner) dashesComment(after string) bool {
 	return !s.rules.SpacedDashes || after == "" || isSpace(after[0])
 }
 
-// skipComment ends the comment that begins with /* at the current byte.
+// skipComment returns the end of the /* comment at the current byte.
 func (s *Scanner) skipComment() (end int, open bool) {
 	depth := 1
 	for i := s.at + 2; i+1 < len(s.in); i++ {
@@ -167,7 +167,7 @@ func (s *Scanner) skipComment() (end int, open bool) {
 	return len(s.in), true
 }
 
-// spaces are the bytes of white space.
+// -
 const spaces = " \t\n\v\f\r"
 
 func isSpace(c byte) bool { return strings.IndexByte(spaces, c) >= 0 }

@@ -8,11 +8,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// kinds are the letters of the kinds: other, space, comment, literal, name, word,
+// kinds are the letters of the token kinds: other, space, comment, literal, name, word,
 // placeholder.
 const kinds = "oscLNwp"
 
-// scan returns the tokens of sql but for space, each with the letter of its kind.
+// scan returns the tokens of sql without space, each with the letter of its kind.
 func scan(sql, dialect string) (tokens []string, open bool) {
 	s := sqlscan.New(sql, sqlscan.RulesOf(dialect))
 	for s.More() {
@@ -26,113 +26,115 @@ func scan(sql, dialect string) (tokens []string, open bool) {
 }
 
 func TestScanner_Next(t *testing.T) {
-	for _, tc := range []struct {
-		name, dialect, sql string
-		want               []string
-	}{
-		{
-			name: "nested comments of postgres", dialect: "postgres", sql: "/* a /* ; */ b */;",
-			want: []string{"c:/* a /* ; */ b */", "o:;"},
-		},
-		{
-			name: "nested comments of sqlserver", dialect: "sqlserver", sql: "/*/**/*/;",
-			want: []string{"c:/*/**/*/", "o:;"},
-		},
-		{
-			name: "comments of sqlite end at the first mark", dialect: "sqlite", sql: "/* /* */;",
-			want: []string{"c:/* /* */", "o:;"},
-		},
-		{
-			name: "hash of mysql", dialect: "mysql", sql: "# it's\n;",
-			want: []string{"c:# it's\n", "o:;"},
-		},
-		{
-			name: "hash of postgres", dialect: "postgres", sql: "a # b",
-			want: []string{"w:a", "o:#", "w:b"},
-		},
-		{
-			name: "dashes of mysql", dialect: "mysql", sql: "5--3;-- x",
-			want: []string{"L:5", "o:-", "o:-", "L:3", "o:;", "c:-- x"},
-		},
-		{
-			name: "comment that mysql runs", dialect: "mysql", sql: "/*!40101 SET a = 1; */;",
-			want: []string{"o:/*!40101 SET a = 1; */", "o:;"},
-		},
-		{
-			name: "comment that mariadb runs", dialect: "mysql", sql: "/*M!100100 a; */; /*m!*/",
-			want: []string{"o:/*M!100100 a; */", "o:;", "c:/*m!*/"},
-		},
-		{
-			name: "backslash of mysql", dialect: "mysql", sql: `'a\';' "b\";";`,
-			want: []string{`L:'a\';'`, `L:"b\";"`, "o:;"},
-		},
-		{
-			name: "backslash of postgres", dialect: "postgres", sql: `'a\';E'b\';'`,
-			want: []string{`L:'a\'`, "o:;", `L:E'b\';'`},
-		},
-		{
-			name: "dollar quotes", dialect: "postgres", sql: "$$;$x$;$$;$b$;$$;$b$",
-			want: []string{"L:$$;$x$;$$", "o:;", "L:$b$;$$;$b$"},
-		},
-		{
-			name: "dollars that quote nothing", dialect: "postgres", sql: "a$b$;$1$2",
-			want: []string{"w:a", "p:$b", "p:$", "o:;", "p:$1", "p:$2"},
-		},
-		{
-			name: "dollars of mysql", dialect: "mysql", sql: "$$;",
-			want: []string{"p:$", "p:$", "o:;"},
-		},
-		{
-			name: "brackets of sqlserver", dialect: "sqlserver", sql: "[a;]]b];",
-			want: []string{"N:[a;]]b]", "o:;"},
-		},
-		{
-			name: "brackets of postgres", dialect: "postgres", sql: "[1]",
-			want: []string{"o:[", "L:1", "o:]"},
-		},
-		{
-			name: "oracle quotes", dialect: "oracle", sql: "q'[it's;]';",
-			want: []string{"L:q'[it's;]'", "o:;"},
-		},
-		{
-			name: "no oracle quotes elsewhere", dialect: "postgres", sql: "q'[it''s]'",
-			want: []string{"L:q'[it''s]'"},
-		},
-		{
-			name: "names", dialect: "postgres", sql: "\"a;\"\"\" `;`",
-			want: []string{`N:"a;"""`, "N:`;`"},
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			got, open := scan(tc.sql, tc.dialect)
-			if !slices.Equal(got, tc.want) || open {
-				t.Errorf("%s\n got %q, open %t\nwant %q", tc.sql, got, open, tc.want)
-			}
-		})
-	}
+	t.Run("returns the tokens of the dialect", func(t *testing.T) {
+		for _, tc := range []struct {
+			name, dialect, sql string
+			want               []string
+		}{
+			{
+				name: "nested comments of postgres", dialect: "postgres", sql: "/* a /* ; */ b */;",
+				want: []string{"c:/* a /* ; */ b */", "o:;"},
+			},
+			{
+				name: "nested comments of sqlserver", dialect: "sqlserver", sql: "/*/**/*/;",
+				want: []string{"c:/*/**/*/", "o:;"},
+			},
+			{
+				name: "comments of sqlite end at the first mark", dialect: "sqlite", sql: "/* /* */;",
+				want: []string{"c:/* /* */", "o:;"},
+			},
+			{
+				name: "hash of mysql", dialect: "mysql", sql: "# it's\n;",
+				want: []string{"c:# it's\n", "o:;"},
+			},
+			{
+				name: "hash of postgres", dialect: "postgres", sql: "a # b",
+				want: []string{"w:a", "o:#", "w:b"},
+			},
+			{
+				name: "dashes of mysql", dialect: "mysql", sql: "5--3;-- x",
+				want: []string{"L:5", "o:-", "o:-", "L:3", "o:;", "c:-- x"},
+			},
+			{
+				name: "comment that mysql runs", dialect: "mysql", sql: "/*!40101 SET a = 1; */;",
+				want: []string{"o:/*!40101 SET a = 1; */", "o:;"},
+			},
+			{
+				name: "comment that mariadb runs", dialect: "mysql", sql: "/*M!100100 a; */; /*m!*/",
+				want: []string{"o:/*M!100100 a; */", "o:;", "c:/*m!*/"},
+			},
+			{
+				name: "backslash of mysql", dialect: "mysql", sql: `'a\';' "b\";";`,
+				want: []string{`L:'a\';'`, `L:"b\";"`, "o:;"},
+			},
+			{
+				name: "backslash of postgres", dialect: "postgres", sql: `'a\';E'b\';'`,
+				want: []string{`L:'a\'`, "o:;", `L:E'b\';'`},
+			},
+			{
+				name: "dollar quotes", dialect: "postgres", sql: "$$;$x$;$$;$b$;$$;$b$",
+				want: []string{"L:$$;$x$;$$", "o:;", "L:$b$;$$;$b$"},
+			},
+			{
+				name: "dollars that quote nothing", dialect: "postgres", sql: "a$b$;$1$2",
+				want: []string{"w:a", "p:$b", "p:$", "o:;", "p:$1", "p:$2"},
+			},
+			{
+				name: "dollars of mysql", dialect: "mysql", sql: "$$;",
+				want: []string{"p:$", "p:$", "o:;"},
+			},
+			{
+				name: "brackets of sqlserver", dialect: "sqlserver", sql: "[a;]]b];",
+				want: []string{"N:[a;]]b]", "o:;"},
+			},
+			{
+				name: "brackets of postgres", dialect: "postgres", sql: "[1]",
+				want: []string{"o:[", "L:1", "o:]"},
+			},
+			{
+				name: "oracle quotes", dialect: "oracle", sql: "q'[it's;]';",
+				want: []string{"L:q'[it's;]'", "o:;"},
+			},
+			{
+				name: "no oracle quotes elsewhere", dialect: "postgres", sql: "q'[it''s]'",
+				want: []string{"L:q'[it''s]'"},
+			},
+			{
+				name: "names", dialect: "postgres", sql: "\"a;\"\"\" `;`",
+				want: []string{`N:"a;"""`, "N:`;`"},
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				got, open := scan(tc.sql, tc.dialect)
+				if !slices.Equal(got, tc.want) || open {
+					t.Errorf("%s\n got %q, open %t\nwant %q", tc.sql, got, open, tc.want)
+				}
+			})
+		}
+	})
+
+	t.Run("reports unterminated tokens", func(t *testing.T) {
+		for _, tc := range []struct{ name, dialect, sql string }{
+			{name: "text", sql: "a 'b"},
+			{name: "escaped quote", dialect: "mysql", sql: `'a\'`},
+			{name: "name", sql: `a "b`},
+			{name: "bracket", dialect: "sqlserver", sql: "[a]]"},
+			{name: "comment", sql: "/* a"},
+			{name: "outer comment", sql: "/* /* */"},
+			{name: "dollar quote", sql: "$a$ $b$"},
+			{name: "oracle quote", dialect: "oracle", sql: "q'[a'"},
+			{name: "oracle quote without a mark", dialect: "oracle", sql: "q'"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				if got, open := scan(tc.sql, tc.dialect); !open {
+					t.Errorf("tokens %q are closed", got)
+				}
+			})
+		}
+	})
 }
 
-func TestScanner_Next_open(t *testing.T) {
-	for _, tc := range []struct{ name, dialect, sql string }{
-		{name: "text", sql: "a 'b"},
-		{name: "escaped quote", dialect: "mysql", sql: `'a\'`},
-		{name: "name", sql: `a "b`},
-		{name: "bracket", dialect: "sqlserver", sql: "[a]]"},
-		{name: "comment", sql: "/* a"},
-		{name: "outer comment", sql: "/* /* */"},
-		{name: "dollar quote", sql: "$a$ $b$"},
-		{name: "oracle quote", dialect: "oracle", sql: "q'[a'"},
-		{name: "oracle quote without a mark", dialect: "oracle", sql: "q'"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if got, open := scan(tc.sql, tc.dialect); !open {
-				t.Errorf("tokens %q are closed", got)
-			}
-		})
-	}
-}
-
-// FuzzTokens wants the tokens to be the whole input, in every dialect.
+// FuzzTokens checks that the tokens cover the whole input in every dialect.
 func FuzzTokens(f *testing.F) {
 	for _, seed := range []string{
 		"", "it's", `a\`, `"`, "`", "--", "/*", "*/", "$$", "$a$", "]",

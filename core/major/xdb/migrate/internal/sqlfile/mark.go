@@ -8,16 +8,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// marks are the comments on a line of their own that say something: -- plinth:begin to
-// the splitter, the others to goose, sql-migrate and dbmate. Anything else behind
-// "migrate:" is prose.
+// marks match the comments that are directives: those of Plinth, and those of goose,
+// sql-migrate and dbmate. Other text after "migrate:" is prose.
 var marks = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)^\s*--\s*(?:plinth:(.*?)\s*$|(\+goose|\+migrate)(?:\s|$)|(migrate:)\S)`)
 })
 
-// mark returns the directive of a line, begin of "-- plinth:begin", or the mark of
-// another tool.
+// mark returns the directive of a line, such as begin for "-- plinth:begin", or the mark
+// of another tool.
 func mark(line string) (directive, foreign string) {
 	m := marks().FindStringSubmatch(line)
 	if m == nil {
@@ -26,30 +25,30 @@ func mark(line string) (directive, foreign string) {
 	return strings.ToLower(m[1]), strings.ToLower(m[2] + m[3])
 }
 
-// refuseForeign refuses the mark of another tool.
-func (s *splitter) refuseForeign(at int, foreign string) error {
-	return s.problem(at, "-- %s is a mark of another tool, of whose file every part would run: "+
-		"keep the part that goes up, and remove the marks", foreign)
+// rejectForeign returns the error for a mark of another tool.
+func (s *splitter) rejectForeign(at int, foreign string) error {
+	return s.problem(at, "-- %s is a directive of another tool, and every section of the file would run: "+
+		"keep the up section and remove the directives", foreign)
 }
 
-// comment handles a comment, which may be a mark.
+// comment processes a comment, which may be a directive.
 func (s *splitter) comment(t sqlscan.Token) error {
 	text := strings.TrimRight(s.text[t.Start:t.End], "\n")
 	before, after := s.lineAround(t.Start, t.Start+len(text))
 	alone := before == "" && after == ""
 	switch directive, foreign := mark(text); {
 	case foreign != "" && alone:
-		return s.refuseForeign(t.Start, foreign)
+		return s.rejectForeign(t.Start, foreign)
 	case directive == "":
 		return nil
 	case !alone:
-		return s.problem(t.Start, "-- plinth:%s stands on a line of its own", directive)
+		return s.problem(t.Start, "-- plinth:%s must be on a line of its own", directive)
 	default:
 		return s.directive(t, directive)
 	}
 }
 
-// directive does what -- plinth: says.
+// directive processes a Plinth directive.
 func (s *splitter) directive(t sqlscan.Token, word string) error {
 	switch word {
 	case "begin":
@@ -58,7 +57,7 @@ func (s *splitter) directive(t sqlscan.Token, word string) error {
 		return s.problem(t.Start, "-- plinth:end without -- plinth:begin")
 	case "no-transaction":
 		if s.now.started || len(s.Statements) > 0 {
-			return s.problem(t.Start, "-- plinth:no-transaction stands before the first statement")
+			return s.problem(t.Start, "-- plinth:no-transaction must precede the first statement")
 		}
 		s.NoTransaction = true
 		return nil
@@ -72,14 +71,14 @@ func (s *splitter) directive(t sqlscan.Token, word string) error {
 func (s *splitter) block(t sqlscan.Token) error {
 	if s.now.started {
 		return s.problem(s.now.start,
-			"the statement before -- plinth:begin has no end: add a semicolon")
+			"the statement before -- plinth:begin is not terminated: add a semicolon")
 	}
 	at := t.End
 	for line := range strings.Lines(s.text[t.End:]) {
 		directive, foreign := mark(line)
 		switch {
 		case foreign != "":
-			return s.refuseForeign(at, foreign)
+			return s.rejectForeign(at, foreign)
 		case directive == "begin":
 			return s.problem(at,
 				"-- plinth:begin within a block: the one before has no -- plinth:end")
@@ -92,10 +91,10 @@ func (s *splitter) block(t sqlscan.Token) error {
 	return s.problem(t.Start, "-- plinth:begin without -- plinth:end")
 }
 
-// addBlock adds the statement between two indexes, unless it is only comments.
+// addBlock adds the statement between two indexes, unless it contains only comments.
 func (s *splitter) addBlock(from, to int) error {
-	var all []string // the tokens on which a database acts
-	first := 0       // the index of the first
+	var all []string // without space and comments
+	first := 0       // index of the first token
 	scan := sqlscan.New(s.text[:to], sqlscan.RulesOf(s.dialect))
 	for scan.Skip(from); scan.More(); {
 		t := scan.Next()
@@ -110,8 +109,8 @@ func (s *splitter) addBlock(from, to int) error {
 	if all == nil {
 		return nil
 	}
-	if refusal := refusedBlock(all, s.dialect); refusal != "" {
-		return s.problem(first, "%s", refusal)
+	if rejection := rejectedBlock(all, s.dialect); rejection != "" {
+		return s.problem(first, "%s", rejection)
 	}
 	body := strings.TrimSpace(s.text[from:to])
 	start := from + strings.Index(s.text[from:to], body)

@@ -11,33 +11,32 @@ import (
 	"sync"
 )
 
-// maxName bounds the name of a migration without its extension, in bytes: it is a primary
-// key.
+// maxName limits the name of a migration without its extension, in bytes, because it is a
+// primary key.
 const maxName = 120
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9]{1,18})(?:[_-][A-Za-z0-9_-]*)?\.sql$`)
 })
 
-// named returns a file with what its path says: 0001_users.postgres.sql is the variant of
-// 0001_users.sql, of version 1, for postgres. known are the dialects that a variant may
-// be for.
+// named parses the path of a file: 0001_users.postgres.sql is the postgres variant of
+// 0001_users.sql, version 1. known are the valid dialects of variants.
 func named(file string, known []string) (f File, err error) {
 	f = File{Name: path.Base(file), path: file}
 	stem, ok := strings.CutSuffix(f.Name, ".sql")
 	if !ok {
-		return f, errors.New("the extension of a migration is .sql, in lower case")
+		return f, errors.New("the file extension must be .sql, in lower case")
 	}
 	base, dialect, variant := strings.Cut(stem, ".")
 	f.Migration, f.dialect = base+".sql", dialect
 	f.Version, ok = VersionOf(f.Migration)
 	switch {
 	case !ok:
-		return f, errors.New("a name is a version in at most 18 digits, then _ and letters, digits, _ and -: 0001_users.sql")
+		return f, errors.New("the name must be a version of at most 18 digits, then _ and letters, digits, _ or -: 0001_users.sql")
 	case len(base) > maxName:
 		return f, fmt.Errorf("the name is longer than %d bytes", maxName)
 	case variant && !slices.Contains(known, dialect):
-		return f, fmt.Errorf("%q is no known database (known: %s); a migration only goes up, and its name holds no other dot",
+		return f, fmt.Errorf("%q is not a known database (known: %s); a name has no other dot, and down migrations are not supported",
 			dialect, strings.Join(known, ", "))
 	}
 	return f, nil

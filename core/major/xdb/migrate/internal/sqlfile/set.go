@@ -1,5 +1,5 @@
-// Package sqlfile reads SQL migrations: their names, their variants for each database and
-// their statements. It does not connect to a database.
+// Package sqlfile reads SQL migrations: their names, variants and statements. It does not
+// connect to a database.
 package sqlfile
 
 import (
@@ -16,39 +16,39 @@ import (
 	"unicode/utf8"
 )
 
-// File is a migration as one database runs it.
+// File is a migration for one database.
 type File struct {
-	// Migration is its name for every database: 0001_users.sql.
+	// Migration is the name without a dialect: 0001_users.sql.
 	Migration string
-	// Version is the number that the name begins with. No other migration has it.
+	// Version is the leading number of the name. It is unique in a set.
 	Version uint64
 	// Name is the name of the file: 0001_users.postgres.sql.
 	Name string
-	// SHA256 is the digest of its text, in hexadecimal. The text has lines that end with
-	// a line feed, and no byte order mark: what an editor or git makes of them is no
-	// change.
+	// SHA256 is the digest of the text, in hexadecimal. Line endings are normalized to LF
+	// and a byte order mark is removed first, so that editors and git do not change the
+	// digest.
 	SHA256 string
 
 	Statements []Statement
-	// NoTransaction reports whether each statement is to run outside of a transaction.
+	// NoTransaction reports whether each statement runs outside a transaction.
 	NoTransaction bool
 
-	dialect    string // the database that it is for; "" is every one
+	dialect    string // the database of the variant; "" is every other one
 	path, text string
 }
 
-// reader collects files and what is wrong with them.
+// reader collects files and problems.
 type reader struct {
-	known    []string          // the dialects that a file may be for
+	known    []string          // the valid dialects of file names
 	found    map[string][]File // by migration
 	problems []error
 }
 
-// Read returns the migrations of some file systems as one database runs them, in the
-// order of their versions. drivers are the names that a file may be for, dialects those
-// of the database: the preferred one first, and last gorm's name of it, which determines
-// how files are split. Without dialects only the names of the files are checked. The
-// error joins every problem, each with the name of its file.
+// Read returns the migrations of the file systems for one database, in the order of their
+// versions. drivers are the valid driver names of files. dialects are the names of the
+// database: the preferred one first, gorm's name, which determines how files are split,
+// last. Without dialects Read checks only the file names. The error joins every problem,
+// each with the name of its file.
 func Read(drivers, dialects []string, sets ...fs.FS) ([]File, error) {
 	known := slices.Sorted(slices.Values(slices.Concat(drivers, dialects)))
 	r := &reader{known: slices.Compact(known), found: map[string][]File{}}
@@ -61,7 +61,7 @@ func Read(drivers, dialects []string, sets ...fs.FS) ([]File, error) {
 	})
 	for i := 1; i < len(all); i++ {
 		if a, b := all[i-1][0], all[i][0]; a.Version == b.Version {
-			r.problem("%s: %s has the same version; give one of them another",
+			r.problem("%s: %s has the same version; change one of them",
 				b.Migration, a.Migration)
 		}
 	}
@@ -74,7 +74,7 @@ func Read(drivers, dialects []string, sets ...fs.FS) ([]File, error) {
 	return files, errors.Join(r.problems...)
 }
 
-// choose splits the file for the database, and checks those for others.
+// choose splits the file for this database, and checks the files for other databases.
 func (r *reader) choose(variants []File, dialects []string) (mine File) {
 	slices.SortFunc(variants, func(a, b File) int { return cmp.Compare(a.dialect, b.dialect) })
 	at := -1
@@ -94,7 +94,7 @@ func (r *reader) choose(variants []File, dialects []string) (mine File) {
 			dialect = dialects[len(dialects)-1]
 		}
 		if dialect == "" {
-			continue // the file of unknown other databases
+			continue // the other databases are unknown
 		}
 		if err := f.split(dialect); err != nil {
 			r.problems = append(r.problems, err)
@@ -132,11 +132,11 @@ func (r *reader) readSet(i int, set fs.FS) {
 	if err != nil {
 		r.problem("files %d: %w", i+1, err)
 	} else if files == 0 {
-		r.problem("files %d hold no .sql file: check the embed pattern", i+1)
+		r.problem("files %d contain no .sql file: check the embed pattern", i+1)
 	}
 }
 
-// add adds one file.
+// -
 func (r *reader) add(file string, text []byte) {
 	f, err := named(file, r.known)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *reader) add(file string, text []byte) {
 		r.problem("%s: the text is not UTF-8", file)
 		return
 	}
-	// PostgreSQL ends a comment there, an editor may not show it
+	// PostgreSQL ends a line comment at a carriage return, which an editor may not show.
 	if i := bytes.IndexByte(text, '\r'); i >= 0 {
 		r.problem("%s:%d: a carriage return without a line feed: end lines with LF or CRLF",
 			file, 1+bytes.Count(text[:i], []byte("\n")))
@@ -159,7 +159,7 @@ func (r *reader) add(file string, text []byte) {
 	variants := r.found[f.Migration]
 	if i := slices.IndexFunc(variants,
 		func(other File) bool { return other.dialect == f.dialect }); i >= 0 {
-		r.problem("%s is there twice: %s and %s", f.Name, variants[i].path, file)
+		r.problem("%s exists twice: %s and %s", f.Name, variants[i].path, file)
 		return
 	}
 	r.found[f.Migration] = append(variants, f)

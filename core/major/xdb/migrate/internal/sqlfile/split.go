@@ -9,17 +9,17 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// Statement is one statement, without the semicolon that ends it; for SQL Server with it.
+// Statement is one statement without its final semicolon, except for SQL Server.
 type Statement struct {
 	SQL string
-	// Digest is the SHA-256 of all statements up to this one, in hexadecimal. Comments
-	// between them do not count.
+	// Digest is the SHA-256 of all statements up to this one, in hexadecimal. It ignores
+	// the comments between them.
 	Digest string
 
-	start int // the index in the text of the file
+	start int // index in the text of the file
 }
 
-// splitter divides the text of a file into statements.
+// splitter splits the text of a file into statements.
 type splitter struct {
 	*File
 
@@ -29,17 +29,17 @@ type splitter struct {
 	digest  hash.Hash
 }
 
-// pending is a statement that is being read.
+// pending is the current, incomplete statement.
 type pending struct {
 	started    bool
 	start, end int
-	tokens     []string // in upper case, without the literals
-	depth      int      // how many parentheses are open
-	opened     int      // the index of the outermost
+	tokens     []string // in upper case, without literals
+	depth      int      // number of open parentheses
+	opened     int      // index of the outermost one
 }
 
-// split divides the file into statements as a database of the dialect does. The error
-// names the file and the line.
+// split splits the file by the rules of the dialect. The error names the file and the
+// line.
 func (f *File) split(dialect string) error {
 	s := &splitter{
 		File: f, dialect: dialect, scan: sqlscan.New(f.text, sqlscan.RulesOf(dialect)),
@@ -53,31 +53,31 @@ func (f *File) split(dialect string) error {
 	return s.finish()
 }
 
-// problem is an error at an index of the text.
+// problem returns an error for an index of the text.
 func (s *splitter) problem(at int, format string, args ...any) error {
 	return fmt.Errorf("xdb: migration %s:%d: %w", s.Name, s.lineAt(at), fmt.Errorf(format, args...))
 }
 
-// Line returns the line on which statement i begins, from 1 on.
+// Line returns the line number of statement i, counted from 1.
 func (f *File) Line(i int) int { return f.lineAt(f.Statements[i].start) }
 
-// lineAt returns the number of the line of an index.
+// lineAt returns the line number of an index.
 func (f *File) lineAt(at int) int { return 1 + strings.Count(f.text[:at], "\n") }
 
-// lineAround returns what else is on the line of a token, without the white space
-// around it.
+// lineAround returns the rest of the line around a token, without surrounding white
+// space.
 func (s *splitter) lineAround(start, end int) (before, after string) {
 	before = s.text[strings.LastIndexByte(s.text[:start], '\n')+1 : start]
 	after, _, _ = strings.Cut(s.text[end:], "\n")
 	return strings.TrimSpace(before), strings.TrimSpace(after)
 }
 
-// take adds a token to the statement.
+// take processes a token.
 func (s *splitter) take(t sqlscan.Token) error {
 	switch text := s.text[t.Start:t.End]; {
 	case t.Open:
 		return s.problem(t.Start,
-			"what begins here has no end: a text, a name in quotes or a comment")
+			"unterminated string, quoted name or comment")
 	case t.Kind == sqlscan.Space:
 		return nil
 	case t.Kind == sqlscan.Comment:
@@ -94,9 +94,9 @@ func (s *splitter) take(t sqlscan.Token) error {
 	}
 }
 
-// separates reports whether a token is GO or / on a line of its own, with which the tools
-// of SQL Server and Oracle end what they send. Behind GO there may be a number, a
-// semicolon and a comment.
+// separates reports whether a token is GO or / on a line of its own, the batch separators
+// of the SQL Server and Oracle tools. GO may be followed by a number, a semicolon and a
+// comment.
 func (s *splitter) separates(t sqlscan.Token, text string) bool {
 	batch := s.dialect == "sqlserver" && strings.EqualFold(text, "GO")
 	slash := s.dialect == "oracle" && text == "/" && s.now.depth == 0
@@ -111,14 +111,14 @@ func (s *splitter) separates(t sqlscan.Token, text string) bool {
 	return before == "" && after == ""
 }
 
-// separate ends the statement before GO or /.
+// separate finishes the statement before GO or /.
 func (s *splitter) separate(t sqlscan.Token, text string) error {
 	_, after := s.lineAround(t.Start, t.End)
 	switch {
 	case text != "/" && strings.IndexAny(after, "0123456789") == 0:
 		return s.problem(t.Start,
-			"GO with a number repeats a batch, which a migration does not: remove the number, "+
-				"and write the statements as often as they are to run")
+			"GO with a number repeats a batch, which migrations do not support: "+
+				"remove the number and repeat the statements")
 	case text == "/" && s.now.started: // half of an UPDATE would change every row
 		return s.problem(t.Start,
 			"/ on a line of its own: end the statement before it with a semicolon, or write a division on one line")
@@ -127,7 +127,7 @@ func (s *splitter) separate(t sqlscan.Token, text string) error {
 	}
 }
 
-// add adds a token that is a part of the statement, or begins it.
+// add appends a token to the current statement, or starts one.
 func (s *splitter) add(t sqlscan.Token, text string) error {
 	if !s.now.started {
 		s.now = pending{started: true, start: t.Start}
@@ -144,26 +144,26 @@ func (s *splitter) add(t sqlscan.Token, text string) error {
 		s.now.depth++
 	case text == ")":
 		if s.now.depth--; s.now.depth < 0 {
-			return s.problem(t.Start, "this parenthesis ends none")
+			return s.problem(t.Start, "unmatched closing parenthesis")
 		}
 	case text == `\` && s.dialect != "mysql": // \N may be a value there
 		if before, _ := s.lineAround(t.Start, t.End); before == "" {
-			return s.problem(t.Start, `\ begins a command of psql, not of the database: remove it`)
+			return s.problem(t.Start, `\ starts a psql command, not SQL: remove it`)
 		}
 	}
 	return nil
 }
 
-// finish ends the statement, if there is one.
+// finish completes the current statement, if any.
 func (s *splitter) finish() error {
 	if !s.now.started {
 		return nil
 	}
 	if s.now.depth > 0 {
-		return s.problem(s.now.opened, "this parenthesis has no end")
+		return s.problem(s.now.opened, "unclosed parenthesis")
 	}
-	if refusal := refusal(s.now.tokens, s.dialect); refusal != "" {
-		return s.problem(s.now.start, "%s", refusal)
+	if rejection := rejection(s.now.tokens, s.dialect); rejection != "" {
+		return s.problem(s.now.start, "%s", rejection)
 	}
 	s.keep(s.now.start, s.now.end)
 	s.now = pending{}

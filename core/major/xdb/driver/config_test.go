@@ -7,7 +7,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-func TestAdviceWarnsOfPlainTextThatNobodyHasChosen(t *testing.T) {
+func TestConfig_Advice(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		config driver.Config
