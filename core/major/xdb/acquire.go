@@ -15,30 +15,30 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/dbconn"
 )
 
-// basePool is what a dialector opens: a *sql.DB, or a type around one.
+// basePool is the pool of a dialector: a *sql.DB or a wrapper of one.
 type basePool interface {
 	gorm.ConnPool
 	gorm.TxBeginner
 }
 
-// boundedPool bounds how long a statement waits for a connection, not how long it runs.
+// boundedPool limits how long a statement waits for a connection, independently of how
+// long it runs.
 //
-// database/sql has one context for both. As long as a connection is free a statement goes
-// to the pool as always. If all are in use, it waits for a connection with a deadline
-// first, and then runs on that one. Between the look at the pool and the statement
-// another one may take the last connection; such a statement waits until its own context
-// ends.
+// database/sql has one context for both. While a connection is free, statements use the
+// pool directly. If all are in use, the statement first waits for a connection with a
+// deadline and then runs on it. If another statement acquires the last connection between
+// the check and the statement, the wait is limited by the context of the statement only.
 type boundedPool struct {
 	basePool
 	db      *sql.DB
 	timeout time.Duration
 }
 
-// boundPool makes db, whose pool is given, wait for connections no longer than timeout.
+// boundPool limits how long db, whose pool is given, waits for connections.
 func boundPool(db *gorm.DB, pool *sql.DB, timeout time.Duration) {
 	at := &db.ConnPool
 	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
-		at = &prepared.ConnPool // which prepares statements and begins transactions
+		at = &prepared.ConnPool // the pool below prepared statements
 	}
 	if base, ok := (*at).(basePool); ok {
 		*at = &boundedPool{basePool: base, db: pool, timeout: timeout}
@@ -74,7 +74,8 @@ func (p *boundedPool) QueryRowContext(ctx context.Context, query string, args ..
 		return row, row.Err()
 	})
 	if row == nil {
-		return p.basePool.QueryRowContext(failedContext{ctx, err}, query, args...) // it holds ctx
+		// it contains ctx
+		return p.basePool.QueryRowContext(failedContext{ctx, err}, query, args...)
 	}
 	return row
 }
@@ -84,10 +85,10 @@ func (p *boundedPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx
 	return onConn(ctx, p, func(conn basePool) (*sql.Tx, error) { return conn.BeginTx(ctx, opts) })
 }
 
-// onConn calls do with the pool, or if all connections are in use with one for which it
-// has waited. If that one has turned out to be broken, or the database has not started
-// the statement, it calls do with the pool, which tries again. No statement that may have
-// changed anything is repeated.
+// onConn calls do with the pool, or with a connection for which it waited if all are in
+// use. If that connection is broken, or the database has not started the statement,
+// onConn calls do again with the pool, which retries. It never repeats a statement that
+// may have changed anything.
 func onConn[T any](
 	ctx context.Context, p *boundedPool, do func(conn basePool) (T, error),
 ) (T, error) {
@@ -99,12 +100,12 @@ func onConn[T any](
 		var none T
 		return none, err
 	}
-	// which waits for the end of rows and of a transaction
+	// Close waits for open rows and transactions.
 	defer func() { go func() { _ = conn.Close() }() }()
 	result, err := do(conn)
 	retrier, retries := p.basePool.(driver.Retrier)
 	if errors.Is(err, sqldriver.ErrBadConn) || err != nil && retries && retrier.NotStarted(err) {
-		_ = conn.Close() // the pool may have no other
+		_ = conn.Close() // the pool may have no other connection
 		return do(p.basePool)
 	}
 	return result, err
@@ -117,14 +118,14 @@ func (p *boundedPool) acquire(ctx context.Context) (*sql.Conn, error) {
 	conn, err := p.db.Conn(waiting)
 	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
 		return nil, xerror.Wrap(xerror.ServiceOverload, "", fmt.Errorf(
-			"xdb: all %d connections of the pool were in use for %s (%s, %s): %w",
+			"xdb: all %d connections of the pool were in use for %s (see %s, %s): %w",
 			p.db.Stats().MaxOpenConnections, p.timeout, acquireTimeoutKey, maxOpenConnsKey, err))
 	}
 	return conn, err
 }
 
-// failedContext is a context that has ended with err. A *sql.Row cannot be made with an
-// error otherwise.
+// failedContext is a context that has ended with err. It is the only way to create a
+// *sql.Row with an error.
 type failedContext struct {
 	context.Context
 	err error

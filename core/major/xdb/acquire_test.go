@@ -20,10 +20,10 @@ import (
 
 const (
 	shortWait = 50 * time.Millisecond // for waits that fail
-	longWait  = time.Second           // for waits that succeed, which takes milliseconds
+	longWait  = time.Second           // for waits that succeed within milliseconds
 )
 
-// uses are the ways in which an application takes a connection of the pool.
+// uses are the operations that acquire a connection of the pool.
 var uses = map[string]func(db *gorm.DB) error{
 	"Exec": func(db *gorm.DB) error { return db.Exec("UPDATE x").Error },
 	"Scan": func(db *gorm.DB) error {
@@ -69,8 +69,8 @@ func openPool(t *testing.T, f *fake, timeout time.Duration) *gorm.DB {
 	return db
 }
 
-// hold takes all connections of the pool until release is called.
-func hold(t *testing.T, db *gorm.DB) (release func()) {
+// acquireAll acquires all connections of the pool until release is called.
+func acquireAll(t *testing.T, db *gorm.DB) (release func()) {
 	t.Helper()
 	var txs []*gorm.DB
 	for range 2 {
@@ -89,7 +89,7 @@ func hold(t *testing.T, db *gorm.DB) (release func()) {
 	}
 }
 
-// wantIdle checks that all connections are back in the pool soon.
+// wantIdle checks that all connections return to the pool.
 func wantIdle(t *testing.T, db *gorm.DB) {
 	t.Helper()
 	pool, err := db.DB()
@@ -109,10 +109,10 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 	for name, use := range uses {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			t.Run("bounds the wait for a connection", func(t *testing.T) {
+			t.Run("limits the wait for a connection", func(t *testing.T) {
 				t.Parallel()
 				db := openPool(t, &fake{}, shortWait)
-				release := hold(t, db)
+				release := acquireAll(t, db)
 				start := time.Now()
 				err := use(db)
 				if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceOverload ||
@@ -129,7 +129,7 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 				}
 				wantIdle(t, db)
 			})
-			t.Run("does not bound the statement", func(t *testing.T) {
+			t.Run("does not limit the statement", func(t *testing.T) {
 				t.Parallel()
 				var slow atomic.Bool
 				db := openPool(t, &fake{query: func(ctx context.Context, _ string) error {
@@ -143,7 +143,7 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 						return ctx.Err()
 					}
 				}}, longWait)
-				release := hold(t, db)
+				release := acquireAll(t, db)
 				slow.Store(true)
 				time.AfterFunc(shortWait, release)
 				if err := use(db); err != nil {
@@ -151,21 +151,21 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 				}
 				wantIdle(t, db)
 			})
-			t.Run("leaves the context of the statement first", func(t *testing.T) {
+			t.Run("returns the error of the context if it ends first", func(t *testing.T) {
 				t.Parallel()
 				db := openPool(t, &fake{}, time.Minute)
-				defer hold(t, db)()
+				defer acquireAll(t, db)()
 				ctx, cancel := context.WithTimeout(t.Context(), shortWait)
 				defer cancel()
 				if err := use(db.WithContext(ctx)); !errors.Is(err, context.DeadlineExceeded) ||
 					errors.As(err, new(*xerror.Error)) {
-					t.Errorf("error = %v, want that of the context", err)
+					t.Errorf("error = %v, want the error of the context", err)
 				}
 			})
-			t.Run("tries a lost connection again", func(t *testing.T) {
+			t.Run("retries a lost connection", func(t *testing.T) {
 				t.Parallel()
 				if name == "Transaction" {
-					t.Skip("a statement in a transaction has no second try")
+					t.Skip("statements in a transaction are not retried")
 				}
 				var lost atomic.Bool
 				db := openPool(t, &fake{query: func(context.Context, string) error {
@@ -174,17 +174,17 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 					}
 					return nil
 				}}, longWait)
-				release := hold(t, db)
+				release := acquireAll(t, db)
 				time.AfterFunc(shortWait, func() { lost.Store(true); release() })
 				if err := use(db); err != nil || lost.Load() {
 					t.Errorf("error = %v", err)
 				}
 				wantIdle(t, db)
 			})
-			t.Run("is none if negative", func(t *testing.T) {
+			t.Run("is disabled if negative", func(t *testing.T) {
 				t.Parallel()
 				db := openPool(t, &fake{}, -1)
-				time.AfterFunc(4*shortWait, hold(t, db))
+				time.AfterFunc(4*shortWait, acquireAll(t, db))
 				if err := use(db); err != nil {
 					t.Errorf("error = %v", err)
 				}
@@ -194,25 +194,25 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 }
 
 var (
-	errStale    = errors.New("prepared for an earlier form of the table")
-	errDeadlock = errors.New("the database has given the statement up")
+	errStale    = errors.New("statement prepared for an old schema")
+	errDeadlock = errors.New("statement aborted by the database")
 )
 
-// retrier is a pool that has other tries of its own.
+// retrier is a pool that retries by itself.
 type retrier struct{ *sql.DB }
 
 func (r retrier) GetDBConn() (*sql.DB, error) { return r.DB, nil }
 
 func (retrier) NotStarted(err error) bool { return errors.Is(err, errStale) }
 
-func TestOpen_AcquireTimeout_repeatsOnlyWhatHasNotStarted(t *testing.T) {
+func TestOpen_AcquireTimeout_Retry(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
 		want int32
 	}{
 		{name: "not started", err: errStale, want: 2},
-		{name: "given up", err: errDeadlock, want: 1},
+		{name: "aborted", err: errDeadlock, want: 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var calls atomic.Int32
@@ -243,7 +243,7 @@ func TestOpen_AcquireTimeout_repeatsOnlyWhatHasNotStarted(t *testing.T) {
 	}
 }
 
-func TestOpen_AcquireTimeout_prepared(t *testing.T) {
+func TestOpen_AcquireTimeout_PreparedStatements(t *testing.T) {
 	db, err := registryOf(&fake{}).Open(t.Context(), xdb.Options{
 		Driver: "fake", MaxOpenConns: 2, AcquireTimeout: shortWait,
 		Gorm: func(c *gorm.Config) { c.PrepareStmt = true },
@@ -251,7 +251,7 @@ func TestOpen_AcquireTimeout_prepared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := hold(t, db)
+	release := acquireAll(t, db)
 	err = uses["Transaction"](db)
 	if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceOverload {
 		t.Errorf("%v, want %v", err, xerror.ServiceOverload)
@@ -265,7 +265,6 @@ func TestOpen_AcquireTimeout_prepared(t *testing.T) {
 	}
 }
 
-// twoRows are two rows.
 type twoRows struct {
 	noRows
 	read *int
@@ -280,10 +279,10 @@ func (r twoRows) Next(dest []sqldriver.Value) error {
 	return nil
 }
 
-func TestOpen_AcquireTimeout_rows(t *testing.T) {
+func TestOpen_AcquireTimeout_Rows(t *testing.T) {
 	db := openPool(t, &fake{rows: func() sqldriver.Rows { return twoRows{read: new(int)} }},
 		longWait)
-	time.AfterFunc(shortWait, hold(t, db))
+	time.AfterFunc(shortWait, acquireAll(t, db))
 	rows, err := db.Raw("SELECT 1").Rows()
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +292,7 @@ func TestOpen_AcquireTimeout_rows(t *testing.T) {
 	for rows.Next() {
 		n++
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || n != 2 { //nolint:sqlclosecheck // before the pool is looked at
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || n != 2 { //nolint:sqlclosecheck // closed before wantIdle
 		t.Errorf("%d rows, %v, want 2", n, err)
 	}
 	wantIdle(t, db)

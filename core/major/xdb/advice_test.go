@@ -7,12 +7,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// advising is a driver with something to say.
+// advising is a driver that returns warnings.
 type advising struct{ *fake }
 
 func (advising) Advice(c driver.Config) []string { return c.Advice() }
 
-func TestOpenLogsTheDriversAdviceOnce(t *testing.T) {
+func TestOpen_Advice(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		options xdb.Options
@@ -22,12 +22,12 @@ func TestOpenLogsTheDriversAdviceOnce(t *testing.T) {
 			Driver: "fake",
 			Parts:  driver.Config{Host: "db.example.org"},
 		}, want: 1},
-		{name: "parts that are in order", options: xdb.Options{
+		{name: "valid parts", options: xdb.Options{
 			Driver: "fake",
 			Parts:  driver.Config{Host: "db", TLS: driver.TLSDisable},
 		}},
 		{
-			name: "a DSN, of which the driver's parts say nothing",
+			name: "a DSN",
 			options: xdb.Options{
 				Driver: "fake", DSN: "fake://db",
 				Parts: driver.Config{Host: "db"},

@@ -16,8 +16,7 @@ import (
 //nolint:gochecknoinits // the codes of database errors belong to every program that can have such errors
 func init() { xerror.RegisterMapper(code) }
 
-// foreign are the errors of gorm and database/sql that have a code, in the order in which
-// they are tried.
+// foreign are the errors of gorm and database/sql that have a code. The first match wins.
 var foreign = []struct {
 	code   *xerror.ErrorCode
 	errors []error
@@ -36,8 +35,8 @@ var foreign = []struct {
 	}},
 }
 
-// code returns the code of an error of the database, or nil if it is none. xerror.From
-// calls it. An error of a context has the code of the standard library's errors.
+// code returns the code of a database error, or nil for other errors. xerror.From calls
+// it. Context errors have the code of the standard library's errors.
 func code(err error) *xerror.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil

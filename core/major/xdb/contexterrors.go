@@ -10,16 +10,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// contextErrors is a gorm plugin: a statement that failed because its context ended
-// returns the context's error. Many libraries return an error of their own instead, such
-// as "ORA-01013" or "interrupted". It also translates the errors of Rows and Scan, which
-// gorm does not.
+// contextErrors is a gorm plugin that returns the error of the context for a statement
+// that failed because its context ended. Many libraries return their own error instead,
+// such as "ORA-01013" or "interrupted". It also translates the errors of Rows and Scan,
+// which gorm does not.
 type contextErrors struct{}
 
 // Name implements gorm.Plugin.
 func (contextErrors) Name() string { return "plinth:context_errors" }
 
-// Initialize implements gorm.Plugin. It is the last callback of each kind.
+// Initialize implements gorm.Plugin. It registers the last callback of each kind.
 func (p contextErrors) Initialize(db *gorm.DB) error {
 	cb := db.Callback()
 	return errors.Join(
@@ -51,12 +51,12 @@ func (contextErrors) after(db *gorm.DB) {
 	case driver.Unknown, driver.Canceled, driver.Connection, driver.TooManyConnections,
 		driver.LockTimeout:
 		db.Error = &contextError{ended: ended, cause: db.Error}
-	default: // the database has responded before the statement could be stopped
+	default: // the database responded before the cancellation
 	}
 }
 
-// endOf returns why ctx has ended, or nil. A connection has its own timer for the
-// deadline, which may fire first.
+// endOf returns the error of ctx if it has ended, else nil. It also checks the deadline,
+// because the timer of a connection may fire before that of ctx.
 func endOf(ctx context.Context) error {
 	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(deadline) {
 		return context.DeadlineExceeded
@@ -64,14 +64,14 @@ func endOf(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// contextError is the error of a context, with the library's error.
+// contextError combines the error of a context with the error of the library.
 type contextError struct{ ended, cause error }
 
 // Error implements error.
 func (e *contextError) Error() string { return e.ended.Error() }
 
-// Unwrap returns the context's error and the library's.
+// Unwrap returns the error of the context and that of the library.
 func (e *contextError) Unwrap() []error { return []error{e.ended, e.cause} }
 
-// Timeout reports whether the context's deadline has passed, as net.Error has it.
+// Timeout reports whether the deadline of the context has passed, like net.Error.
 func (e *contextError) Timeout() bool { return errors.Is(e.ended, context.DeadlineExceeded) }

@@ -1,4 +1,4 @@
 package xdb
 
-// Code is code, for tests.
+// Code exports code for tests.
 var Code = code

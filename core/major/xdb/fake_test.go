@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// fake is a driver without a server: connect and query say what happens.
+// fake is a driver without a server. Its functions simulate the server.
 type fake struct {
 	name    string
 	dsn     func(driver.Config) (string, error)
@@ -33,7 +33,7 @@ type fake struct {
 
 	mu          sync.Mutex
 	attempts    int
-	initialized int // dialectors
+	initialized int // number of dialectors
 	open        int
 	prepared    int
 }
@@ -70,14 +70,14 @@ func (f *fake) ErrorKind(err error) driver.ErrorKind {
 	return driver.Unknown
 }
 
-// made returns how many times a connection was tried.
-func (f *fake) made() int {
+// connectAttempts returns the number of connection attempts.
+func (f *fake) connectAttempts() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.attempts
 }
 
-// openConnections returns how many connections are open.
+// openConnections returns the number of open connections.
 func (f *fake) openConnections() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -223,14 +223,14 @@ func (noRows) Columns() []string            { return []string{"id"} }
 func (noRows) Close() error                 { return nil }
 func (noRows) Next([]sqldriver.Value) error { return io.EOF }
 
-// registryOf returns a registry that holds d.
+// registryOf returns a registry that contains d.
 func registryOf(d driver.Driver) *xdb.Registry {
 	var r xdb.Registry
 	r.Register(d)
 	return &r
 }
 
-// lines collects what is logged with the context that logged returns.
+// lines collects the log lines of the context that logged returns.
 type lines struct {
 	mu  sync.Mutex
 	buf strings.Builder
@@ -248,7 +248,7 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// count returns how many lines hold text.
+// count returns the number of lines that contain text.
 func (l *lines) count(text string) int {
 	n := 0
 	for line := range strings.Lines(l.String()) {

@@ -13,7 +13,7 @@ func TestCheckHealth(t *testing.T) {
 	rejected := errors.New("rejected")
 	for _, tc := range []struct {
 		name string
-		pool int // connections, of which one is in use
+		pool int // size of the pool; one connection is in use
 		kind driver.ErrorKind
 		want error
 	}{

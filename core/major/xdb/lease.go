@@ -10,15 +10,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqllease"
 )
 
-// Leases returns the leases that the database stores in its table plinth_leases: the same
-// ones at each call, until Close, which releases them. It sends nothing: the first lease,
-// or Leases.Prepare, creates the table if it is missing, and only then needs the right to
-// do so.
+// Leases returns the leases that the database stores in the table plinth_leases. It
+// returns the same value on each call until Close, which releases the leases. It sends
+// nothing to the database: the first lease, or Leases.Prepare, creates the table if it is
+// missing, and only then needs the privilege to do so.
 //
-// Their statements go to the primary, each by itself: never in a transaction that db may
-// be, nor in one that is open for longer than its statement. The error is
-// xlease.ErrUnsupported if the driver has no clock for them, or if db was not opened by a
-// driver's name.
+// The statements of leases go to the primary, each outside any transaction, even if db is
+// one. The error is xlease.ErrUnsupported if the driver has no clock for leases, or if db
+// was opened without a driver name.
 func Leases(db *gorm.DB) (*xlease.Leases, error) {
 	k, ok := db.Plugins[leasesName].(*leaseKeeper)
 	switch {
@@ -36,10 +35,10 @@ func Leases(db *gorm.DB) (*xlease.Leases, error) {
 
 const leasesName = "plinth:leases"
 
-// leaseKeeper is a gorm plugin that keeps the leases of a database until Close.
+// leaseKeeper is a gorm plugin that holds the leases of a database until Close.
 type leaseKeeper struct {
 	leases *xlease.Leases
-	err    error // why there are none
+	err    error // why leases is nil
 	closed atomic.Bool
 }
 
@@ -55,8 +54,7 @@ func (k *leaseKeeper) Initialize(db *gorm.DB) error {
 	return nil
 }
 
-// close releases all leases, and ends what runs in the background. A second call does
-// nothing.
+// close releases all leases and stops the background work. A second call does nothing.
 func (k *leaseKeeper) close() error {
 	k.closed.Store(true)
 	if k.leases == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-func TestLeasesWithoutAClockSayWhy(t *testing.T) {
+func TestLeases(t *testing.T) {
 	plain, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DisableAutomaticPing: true})
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestLeasesWithoutAClockSayWhy(t *testing.T) {
 		want string
 	}{
 		{
-			name: "a database of gorm's",
+			name: "a database opened by gorm",
 			db:   plain, want: "this dummy database was not opened by xdb.Open",
 		},
 		{name: "a driver without a clock", db: named, want: "the driver fake has no clock"},

@@ -16,12 +16,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// sqlLogger writes gorm's lines to xlog: a slow statement at WARN, one that is broken at
-// ERROR (WARN in a request), and every other at DEBUG. All statements are written without
-// parameters and literals.
+// sqlLogger writes gorm's log to xlog: slow statements at WARN, invalid statements at
+// ERROR (WARN in a request), and all others at DEBUG, without parameters and literals.
 //
-// An error that the application can expect (no row, a violated constraint, a deadlock,
-// the end of the context) is the caller's to handle and no line of its own.
+// It does not log errors that the caller is expected to handle: no row, a violated
+// constraint, a deadlock, a context that ended.
 type sqlLogger struct {
 	log     *xlog.LogNamedLogger
 	slow    time.Duration // 0: never
@@ -29,7 +28,7 @@ type sqlLogger struct {
 	silent  bool
 }
 
-// LogMode implements logger.Interface. Only Silent makes a difference: the rest is xlog's
+// LogMode implements logger.Interface. It distinguishes only Silent: xlog has its own
 // level.
 func (l *sqlLogger) LogMode(level logger.LogLevel) logger.Interface {
 	changed := *l
@@ -58,7 +57,7 @@ func (l *sqlLogger) line(ctx context.Context, level slog.Level, msg string, args
 	}
 }
 
-// ParamsFilter implements gorm.ParamsFilter: no parameter is written into the statement.
+// ParamsFilter implements gorm.ParamsFilter: it keeps parameters out of the statement.
 func (l *sqlLogger) ParamsFilter(_ context.Context, sql string, _ ...any) (string, []any) {
 	return sql, nil
 }
@@ -92,8 +91,8 @@ func (l *sqlLogger) Trace(
 	l.log.Log(ctx, level, msg, attrs...)
 }
 
-// failedLevel is the level of a broken statement. A request that fails with its error has
-// a line at ERROR of its own, so this one, which has the statement, is a warning.
+// failedLevel returns the level of an invalid statement. A failed request logs its own
+// line at ERROR, so the statement is logged as a warning.
 func failedLevel(ctx context.Context) slog.Level {
 	if xctx.RequestFrom(ctx) != nil {
 		return slog.LevelWarn
@@ -101,18 +100,18 @@ func failedLevel(ctx context.Context) slog.Level {
 	return slog.LevelError
 }
 
-// broken reports whether the statement itself is at fault, or the cause is unknown: then
+// broken reports whether the statement itself is invalid or the cause is unknown: then
 // only the log shows the statement.
 func broken(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
 	found := code(err)
-	_, own := errors.AsType[*xerror.Error](err) // of a hook, which needs no statement
+	_, own := errors.AsType[*xerror.Error](err) // an error of a hook needs no statement
 	return found == xerror.DatabaseError || found == nil && !own
 }
 
-// outcome describes an error without the text of a library, which may quote values.
+// outcome describes an error without the text of the library, which may quote values.
 func outcome(err error) string {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Error()

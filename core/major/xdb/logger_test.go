@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-func TestOpen_failedStatementInTheLog(t *testing.T) {
+func TestOpen_FailedStatementLevel(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		under func(ctx context.Context) context.Context
@@ -18,17 +18,17 @@ func TestOpen_failedStatementInTheLog(t *testing.T) {
 		level string
 	}{
 		{
-			name:  "without a request it is the line at ERROR",
+			name:  "outside a request at ERROR",
 			under: func(ctx context.Context) context.Context { return ctx },
 			kind:  driver.Syntax, level: "error",
 		},
 		{
-			name:  "in a request it is at WARN, as the failed request has the line at ERROR",
+			name:  "in a request at WARN",
 			under: func(ctx context.Context) context.Context { return xctx.NewRequest(ctx, nil) },
 			kind:  driver.Syntax, level: "warn",
 		},
 		{
-			name:  "an error of an unknown kind is the same",
+			name:  "an unknown kind in a request at WARN",
 			under: func(ctx context.Context) context.Context { return xctx.NewRequest(ctx, nil) },
 			kind:  driver.Unknown, level: "warn",
 		},
@@ -43,13 +43,13 @@ func TestOpen_failedStatementInTheLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = xdb.Close(db) })
-			if err := db.WithContext(tc.under(ctx)).Find(&[]thing{}).Error; err == nil {
-				t.Fatal("the statement has no error")
+			if err := db.WithContext(tc.under(ctx)).Find(&[]item{}).Error; err == nil {
+				t.Fatal("the statement succeeded")
 			}
 			if all, got := out.count("statement failed"),
 				out.count(`"level":"`+tc.level+
 					`","name":"DATA","msg":"statement failed"`); all != 1 || got != 1 {
-				t.Errorf("%d lines, %d at %s, want one:\n%s", all, got, tc.level, out)
+				t.Errorf("%d lines, %d at %s, want 1:\n%s", all, got, tc.level, out)
 			}
 		})
 	}

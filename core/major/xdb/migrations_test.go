@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// sqlFiles makes a file system of names and texts.
+// sqlFiles returns a file system of alternating names and contents.
 func sqlFiles(pairs ...string) fs.FS {
 	m := fstest.MapFS{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -26,52 +26,55 @@ func sqlFiles(pairs ...string) fs.FS {
 	return m
 }
 
-func TestCheckReportsEveryProblemOfMigrations(t *testing.T) {
-	r := registryOf(&fake{})
-	o := xdb.Options{Driver: "fake", Prepare: []xdb.Prepare{nil}, Migrations: []fs.FS{
-		sqlFiles("0001_a.sql", "a;\nCOMMIT;", "0001_a.fake.sql", "a", "0002_b.sqlite.sql", "b",
-			"0003_c.sql", "c;\n\n'", "0004_d.myqsl.sql", "d"),
-		nil,
-		sqlFiles("0005_e.sql", "e", "0005_e.mysql.sql", "BEGIN", "0005_e.oracle.sql",
-			"CREATE TABLE x (y);\n/"),
-	}}
-	_, err := r.Resolve(o)
-	if err == nil {
-		t.Fatal("Check found nothing")
-	}
-	want := []string{
-		"xdb: Prepare function 1 is nil",
-		`xdb: migration 0004_d.myqsl.sql: "myqsl" is not a known database (known: fake, mysql, oracle, postgres, sqlite, sqlserver); a name has no other dot, and down migrations are not supported`,
-		"xdb: migration files 2 are nil",
-		"xdb: migration 0002_b.sql has no file for fake: add 0002_b.sql or 0002_b.fake.sql",
-		"xdb: migration 0003_c.sql:3: unterminated string, quoted name or comment",
-		"xdb: migration 0005_e.mysql.sql:1: BEGIN starts or ends a transaction, but the migration runs in its own: remove it; if it starts a block of statements, put it between the lines -- plinth:begin and -- plinth:end",
-	}
-	if got := err.Error(); got != strings.Join(want, "\n") {
-		t.Errorf("problems\n got %s\nwant %s", got, strings.Join(want, "\n"))
-	}
-	f := &fake{}
-	if _, err := registryOf(f).Open(t.Context(), o); err == nil || f.made() != 0 {
-		t.Errorf("Open = %v after %d connections, want an error before the first", err, f.made())
-	}
-}
-
-func TestCheckReadsMigrationsWithoutADriverToo(t *testing.T) {
-	r := registryOf(&fake{})
-	_, err := r.Resolve(xdb.Options{
-		Driver:     "nowhere",
-		Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")},
+func TestResolve_Migrations(t *testing.T) {
+	t.Run("reports all problems", func(t *testing.T) {
+		r := registryOf(&fake{})
+		o := xdb.Options{Driver: "fake", Prepare: []xdb.Prepare{nil}, Migrations: []fs.FS{
+			sqlFiles("0001_a.sql", "a;\nCOMMIT;", "0001_a.fake.sql", "a", "0002_b.sqlite.sql", "b",
+				"0003_c.sql", "c;\n\n'", "0004_d.myqsl.sql", "d"),
+			nil,
+			sqlFiles("0005_e.sql", "e", "0005_e.mysql.sql", "BEGIN", "0005_e.oracle.sql",
+				"CREATE TABLE x (y);\n/"),
+		}}
+		_, err := r.Resolve(o)
+		if err == nil {
+			t.Fatal("Resolve = nil, want an error")
+		}
+		want := []string{
+			"xdb: Prepare function 1 is nil",
+			`xdb: migration 0004_d.myqsl.sql: "myqsl" is not a known database (known: fake, mysql, oracle, postgres, sqlite, sqlserver); a name has no other dot, and down migrations are not supported`,
+			"xdb: migration files 2 are nil",
+			"xdb: migration 0002_b.sql has no file for fake: add 0002_b.sql or 0002_b.fake.sql",
+			"xdb: migration 0003_c.sql:3: unterminated string, quoted name or comment",
+			"xdb: migration 0005_e.mysql.sql:1: BEGIN starts or ends a transaction, but the migration runs in its own: remove it; if it starts a block of statements, put it between the lines -- plinth:begin and -- plinth:end",
+		}
+		if got := err.Error(); got != strings.Join(want, "\n") {
+			t.Errorf("problems\n got %s\nwant %s", got, strings.Join(want, "\n"))
+		}
+		f := &fake{}
+		if _, err := registryOf(f).Open(t.Context(), o); err == nil || f.connectAttempts() != 0 {
+			t.Errorf("Open = %v after %d connections, want an error before the first one",
+				err, f.connectAttempts())
+		}
 	})
-	if !errors.Is(err, xdb.ErrUnknownDriver) ||
-		!strings.Contains(err.Error(), "migration a.sql: the name must be a version") {
-		t.Errorf("Check = %v, want both problems", err)
-	}
-	if strings.Contains(err.Error(), "1.fake.sql") {
-		t.Errorf("Check = %v, want nothing of a file for a driver that is there", err)
-	}
+
+	t.Run("checks files without a driver", func(t *testing.T) {
+		r := registryOf(&fake{})
+		_, err := r.Resolve(xdb.Options{
+			Driver:     "nowhere",
+			Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")},
+		})
+		if !errors.Is(err, xdb.ErrUnknownDriver) ||
+			!strings.Contains(err.Error(), "migration a.sql: the name must be a version") {
+			t.Errorf("Resolve = %v, want both problems", err)
+		}
+		if strings.Contains(err.Error(), "1.fake.sql") {
+			t.Errorf("Resolve = %v, want no problem for the valid file", err)
+		}
+	})
 }
 
-// busy is a driver whose lock is free only after some tries.
+// busy is a driver whose lock is granted after some tries.
 type busy struct {
 	*fake
 
@@ -88,7 +91,7 @@ func (b *busy) Migrate(context.Context, *gorm.DB, func(*gorm.DB) error) error {
 
 func (*busy) TransactionalDDL() bool { return false }
 
-func TestOpenWaitsForTheMigrationOfAnotherProcess(t *testing.T) {
+func TestOpen_MigrationLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, log := logged(t)
 		b := &busy{fake: &fake{}, free: 4}
@@ -112,7 +115,7 @@ func TestOpenWaitsForTheMigrationOfAnotherProcess(t *testing.T) {
 		defer cancel()
 		if _, err := registryOf(&busy{fake: &fake{}, free: 1e6}).Open(ctx, o); !errors.Is(err,
 			context.DeadlineExceeded) {
-			t.Errorf("Open = %v, want the end of its context", err)
+			t.Errorf("Open = %v, want DeadlineExceeded", err)
 		}
 	})
 }

@@ -23,19 +23,19 @@ import (
 )
 
 const (
-	// attemptTimeout bounds one attempt to connect: a host that swallows packets gets
-	// more than one.
+	// attemptTimeout limits one connection attempt, so that a host that drops packets is
+	// retried.
 	attemptTimeout = 5 * time.Second
 
-	// maxIdentifier is the longest name that all databases keep whole (PostgreSQL: 63
-	// bytes), so that the names of indexes and constraints are the same on each.
+	// maxIdentifier is the longest identifier that no database truncates (PostgreSQL: 63
+	// bytes), so that indexes and constraints have the same names on each.
 	maxIdentifier = 63
 )
 
-var errNoAnswer = errors.New("no answer within " + attemptTimeout.String())
+var errNoResponse = errors.New("no response within " + attemptTimeout.String())
 
-// Open resolves o, connects, and sets the database up: see Resolve, Database.Connect and
-// Database.Setup. If one of these fails, nothing stays open.
+// Open resolves o, connects, and sets up the database: see Resolve, Database.Connect and
+// Database.Setup. If one of these fails, Open closes the pool.
 func Open(ctx context.Context, o Options) (*gorm.DB, error) {
 	return cmp.Or(o.registry, &defaultRegistry).Open(ctx, o)
 }
@@ -56,16 +56,15 @@ func (r *Registry) Open(ctx context.Context, o Options) (*gorm.DB, error) {
 	return db, nil
 }
 
-// Connect opens the pool and asks the server for an answer. Setup is to follow: it
-// migrates. The caller closes the database with Close.
+// Connect opens the pool and pings the server. Call Setup next, which runs the
+// migrations. The caller closes the database with Close.
 //
-// A server that is not there yet is tried again, at growing intervals and with a line in
-// the log for each attempt, until Options.ConnectTimeout. An error that waiting cannot
-// fix, such as a wrong password or an unknown database, and the end of ctx end Connect at
-// once.
+// If the server is unavailable, Connect retries with growing intervals until
+// Options.ConnectTimeout and logs each attempt. It returns immediately if ctx ends, or
+// for an error that a retry cannot fix, such as a wrong password or an unknown database.
 //
-// Times that gorm sets are in UTC and whole microseconds, which is what all databases
-// keep.
+// Times that gorm sets are in UTC and truncated to microseconds, the precision of all
+// databases.
 func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
 	log, name, at := d.info.Log, slog.String("driver", d.info.Name), slog.String("at", d.info.Where)
 	for _, line := range d.advice {
@@ -92,11 +91,10 @@ func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
 	return db, nil
 }
 
-// attempt tries once. gorm's dialectors take no context for what they ask the server
-// while they are initialized, so the attempt runs beside the caller, who leaves it behind
-// when the time is up.
+// attempt connects once. gorm's dialectors use no context when they initialize, so the
+// attempt runs in its own goroutine, which attempt abandons when ctx ends.
 func (d *Database) attempt(ctx context.Context, o Options) (*gorm.DB, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, errNoAnswer)
+	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, errNoResponse)
 	defer cancel()
 	type outcome struct {
 		db  *gorm.DB
@@ -117,7 +115,7 @@ func (d *Database) attempt(ctx context.Context, o Options) (*gorm.DB, error) {
 	}
 }
 
-// open opens the pool and asks the server for an answer.
+// open opens the pool and pings the server.
 func (d *Database) open(ctx context.Context, o Options) (*gorm.DB, error) {
 	config := &gorm.Config{
 		TranslateError:         true,
@@ -135,7 +133,7 @@ func (d *Database) open(ctx context.Context, o Options) (*gorm.DB, error) {
 		o.Gorm(config)
 	}
 	lines := config.Logger
-	config.Logger = logger.Discard // what fails here is returned, and must be scrubbed first
+	config.Logger = logger.Discard // errors are returned, and must be redacted first
 	db, err := gorm.Open(d.dialector(), config)
 	if err != nil {
 		return nil, err
@@ -149,7 +147,7 @@ func (d *Database) open(ctx context.Context, o Options) (*gorm.DB, error) {
 	return db, nil
 }
 
-// setPool sets the limits of the pool and asks the server for an answer.
+// setPool configures the pool and pings the server.
 func setPool(ctx context.Context, db *gorm.DB, o Options) error {
 	pool, err := db.DB()
 	if err != nil {
@@ -165,7 +163,7 @@ func setPool(ctx context.Context, db *gorm.DB, o Options) error {
 	return pool.PingContext(ctx)
 }
 
-// probe opens one connection, which pings the server, and closes it.
+// probe opens one connection, pings the server and closes the connection.
 func (d *Database) probe(ctx context.Context) error {
 	db, err := d.attempt(ctx, Options{MaxOpenConns: 1, MaxIdleConns: 1})
 	if err != nil {
@@ -174,10 +172,10 @@ func (d *Database) probe(ctx context.Context) error {
 	return dbconn.Close(db)
 }
 
-// finish adds what every database of Plinth has, and finds the replicas.
+// finish registers the plugins and starts the replicas.
 func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
 	lines := db.Logger
-	db.Logger = logger.Discard // gorm writes a line about each callback that a plugin replaces
+	db.Logger = logger.Discard // gorm logs each callback that a plugin replaces
 	defer func() { db.Logger = lines }()
 	plugins := []gorm.Plugin{
 		contextErrors{},
@@ -185,7 +183,7 @@ func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
 			node, _ := ctx.Value(xctx.SnowflakeNodeKey).(*xsnowflake.Node)
 			return node
 		}},
-		d.info.Plugin(), &leaseKeeper{}, // which needs the Info
+		d.info.Plugin(), &leaseKeeper{}, // leaseKeeper requires the Info
 	}
 	router := d.newRouter(db)
 	if len(d.replicas) > 0 {
@@ -218,8 +216,8 @@ func (d *Database) newRouter(db *gorm.DB) *replica.Router {
 	return replica.New(all)
 }
 
-// Setup applies the AutoMigrate and Migrations of the options to a database that Connect
-// has opened, in this order, and runs their Prepare functions.
+// Setup applies AutoMigrate and then Migrations of the options to a database that Connect
+// opened, and runs the Prepare functions.
 func (d *Database) Setup(ctx context.Context, db *gorm.DB) error {
 	ctx = WithPrimary(ctx)
 	o := d.options

@@ -19,207 +19,218 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-var refused = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+var errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 
-func TestOpenWaitsForADatabaseThatIsNotThereYet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, log := logged(t)
-		f := &fake{connect: func(_ context.Context, attempt int) error {
-			if attempt < 5 {
-				return refused
+func TestOpen_Retry(t *testing.T) {
+	t.Run("retries until the database is available", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, log := logged(t)
+			f := &fake{connect: func(_ context.Context, attempt int) error {
+				if attempt < 5 {
+					return errRefused
+				}
+				return nil
+			}}
+			start := time.Now()
+			db, err := registryOf(f).Open(ctx, xdb.Options{Driver: "fake"})
+			if err != nil {
+				t.Fatal(err)
 			}
-			return nil
+			// The waits are 250 ms, 500 ms, 1 s and 2 s, each less up to half of it.
+			if took := time.Since(start); took < 1875*time.Millisecond ||
+				took > 3750*time.Millisecond {
+				t.Errorf("Open took %s, want between 1.9 s and 3.75 s", took)
+			}
+			if got := log.count("database not reachable yet"); got != 4 {
+				t.Errorf("lines of failed attempts = %d, want 4:\n%s", got, log)
+			}
+			if got := log.count("database connected"); got != 1 {
+				t.Errorf("lines of the success = %d, want 1:\n%s", got, log)
+			}
+			if err := xdb.Close(db); err != nil {
+				t.Error(err)
+			}
+			if n := f.openConnections(); n != 0 {
+				t.Errorf("open connections = %d, want 0", n)
+			}
+		})
+	})
+
+	t.Run("stops after the timeout or a permanent error", func(t *testing.T) {
+		hang := func(ctx context.Context, _ int) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		fail := func(err error) func(context.Context, int) error {
+			return func(context.Context, int) error { return err }
+		}
+		ofKind := func(k driver.ErrorKind) func(error) driver.ErrorKind {
+			return func(error) driver.ErrorKind { return k }
+		}
+		for _, tc := range []struct {
+			name     string
+			fake     *fake
+			timeout  time.Duration
+			attempts int // 0: any
+			most     time.Duration
+			want     string
+		}{
+			{
+				name: "after the default timeout", fake: &fake{connect: fail(errRefused)},
+				most: 30 * time.Second, want: "gave up at attempt",
+			},
+			{
+				name: "after the timeout",
+				fake: &fake{connect: fail(errRefused)}, timeout: 2 * time.Second,
+				most: 2 * time.Second, want: "connection refused",
+			},
+			{
+				name: "at once without a timeout",
+				fake: &fake{connect: fail(errRefused)}, timeout: -1,
+				attempts: 1, want: "connection refused",
+			},
+			{
+				name: "an unresponsive server",
+				fake: &fake{connect: hang}, timeout: 12 * time.Second, attempts: 3,
+				most: 17 * time.Second, want: "no response within 5s",
+			},
+			{name: "a wrong password", fake: &fake{
+				connect: fail(errors.New("28P01")),
+				kind:    ofKind(driver.Authentication),
+			}, attempts: 1, want: "28P01"},
+			{name: "an unknown database", fake: &fake{
+				connect: fail(errors.New("3D000")),
+				kind:    ofKind(driver.UnknownDatabase),
+			}, attempts: 1, want: "3D000"},
+			{
+				name: "a missing file",
+				fake: &fake{connect: fail(&fs.PathError{
+					Op: "open", Path: "ca.pem",
+					Err: syscall.ENOENT,
+				})}, attempts: 1, want: "ca.pem",
+			},
+			{
+				name: "an unknown error", fake: &fake{connect: fail(errors.New("unclassified"))},
+				attempts: 1, want: "unclassified",
+			},
+			{
+				name: "a transient kind",
+				fake: &fake{
+					connect: fail(errors.New("starting up")),
+					kind:    ofKind(driver.Connection),
+				},
+				timeout: time.Second, most: time.Second, want: "starting up",
+			},
+			{
+				name: "a server at its connection limit",
+				fake: &fake{
+					connect: fail(errors.New("53300")),
+					kind:    ofKind(driver.TooManyConnections),
+				}, timeout: time.Second, most: time.Second,
+				want: "gave up at attempt",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, _ := logged(t)
+					start := time.Now()
+					_, err := registryOf(tc.fake).Open(ctx,
+						xdb.Options{Driver: "fake", ConnectTimeout: tc.timeout})
+					if err == nil || !strings.Contains(err.Error(), tc.want) {
+						t.Errorf("error = %v, want %q in it", err, tc.want)
+					}
+					if took := time.Since(start); took > tc.most {
+						t.Errorf("Open took %s, want at most %s", took, tc.most)
+					}
+					if got := tc.fake.connectAttempts(); tc.attempts != 0 && got != tc.attempts {
+						t.Errorf("attempts = %d, want %d", got, tc.attempts)
+					}
+					synctest.Wait()
+				})
+			})
+		}
+	})
+}
+
+func TestOpen_Context(t *testing.T) {
+	t.Run("stops when the context ends", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			parent, _ := logged(t)
+			cause := errors.New("startup aborted")
+			for _, connect := range []func(context.Context, int) error{
+				func(context.Context, int) error { return errRefused },
+				func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() },
+			} {
+				ctx, cancel := context.WithCancelCause(parent)
+				time.AfterFunc(1100*time.Millisecond, func() { cancel(cause) })
+				start := time.Now()
+				_, err := registryOf(&fake{connect: connect}).Open(ctx, xdb.Options{Driver: "fake"})
+				if !errors.Is(err, cause) {
+					t.Errorf("error = %v, want the cause", err)
+				}
+				if took := time.Since(start); took != 1100*time.Millisecond {
+					t.Errorf("Open took %s, want 1.1 s", took)
+				}
+				synctest.Wait()
+			}
+		})
+	})
+
+	t.Run("does not connect after the context ended", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			parent, _ := logged(t)
+			cause := errors.New("startup aborted")
+			ctx, cancel := context.WithCancelCause(parent)
+			cancel(cause)
+			f := &fake{}
+			if _, err := registryOf(f).Open(ctx, xdb.Options{Driver: "fake"}); !errors.Is(err,
+				cause) {
+				t.Errorf("error = %v, want the cause", err)
+			}
+			synctest.Wait() // for an abandoned attempt
+			if f.initialized != 0 {
+				t.Error("a dialector was initialized after Open returned")
+			}
+		})
+	})
+}
+
+func TestOpen_Prepare(t *testing.T) {
+	t.Run("closes the pool after an error", func(t *testing.T) {
+		boom := errors.New("boom")
+		prepare := []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
+			return errors.Join(boom, db.Exec("x").Error)
 		}}
-		start := time.Now()
-		db, err := registryOf(f).Open(ctx, xdb.Options{Driver: "fake"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// The waits are 250 ms, 500 ms, 1 s and 2 s, each less up to half of it.
-		if took := time.Since(start); took < 1875*time.Millisecond || took > 3750*time.Millisecond {
-			t.Errorf("Open took %s, want between 1.9 s and 3.75 s", took)
-		}
-		if got := log.count("database not reachable yet"); got != 4 {
-			t.Errorf("lines of failed attempts = %d, want 4:\n%s", got, log)
-		}
-		if got := log.count("database connected"); got != 1 {
-			t.Errorf("lines of the success = %d, want 1:\n%s", got, log)
-		}
-		if err := xdb.Close(db); err != nil {
-			t.Error(err)
+		f := &fake{}
+		_, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", Prepare: prepare})
+		if !errors.Is(err, boom) {
+			t.Errorf("error = %v, want the error of the Prepare function", err)
 		}
 		if n := f.openConnections(); n != 0 {
 			t.Errorf("open connections = %d, want 0", n)
 		}
 	})
-}
 
-func TestOpenGivesUp(t *testing.T) {
-	hang := func(ctx context.Context, _ int) error {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	fail := func(err error) func(context.Context, int) error {
-		return func(context.Context, int) error { return err }
-	}
-	ofKind := func(k driver.ErrorKind) func(error) driver.ErrorKind {
-		return func(error) driver.ErrorKind { return k }
-	}
-	for _, tc := range []struct {
-		name     string
-		fake     *fake
-		timeout  time.Duration
-		attempts int // 0: any
-		most     time.Duration
-		want     string
-	}{
-		{
-			name: "after the default of 30 s", fake: &fake{connect: fail(refused)},
-			most: 30 * time.Second, want: "gave up at attempt",
-		},
-		{
-			name: "after its timeout", fake: &fake{connect: fail(refused)}, timeout: 2 * time.Second,
-			most: 2 * time.Second, want: "connection refused",
-		},
-		{
-			name: "at once without a timeout", fake: &fake{connect: fail(refused)}, timeout: -1,
-			attempts: 1, want: "connection refused",
-		},
-		{
-			name: "a server that does not answer",
-			fake: &fake{connect: hang}, timeout: 12 * time.Second, attempts: 3,
-			most: 17 * time.Second, want: "no answer within 5s",
-		},
-		{name: "a wrong password", fake: &fake{
-			connect: fail(errors.New("28P01")),
-			kind:    ofKind(driver.Authentication),
-		}, attempts: 1, want: "28P01"},
-		{name: "an unknown database", fake: &fake{
-			connect: fail(errors.New("3D000")),
-			kind:    ofKind(driver.UnknownDatabase),
-		}, attempts: 1, want: "3D000"},
-		{
-			name: "a file that is missing",
-			fake: &fake{connect: fail(&fs.PathError{
-				Op: "open", Path: "ca.pem",
-				Err: syscall.ENOENT,
-			})}, attempts: 1, want: "ca.pem",
-		},
-		{
-			name: "an unknown error", fake: &fake{connect: fail(errors.New("what is this"))},
-			attempts: 1, want: "what is this",
-		},
-		{
-			name: "a kind that passes",
-			fake: &fake{
-				connect: fail(errors.New("starting up")),
-				kind:    ofKind(driver.Connection),
-			},
-			timeout: time.Second, most: time.Second, want: "starting up",
-		},
-		{
-			name: "a server at its connection limit",
-			fake: &fake{
-				connect: fail(errors.New("53300")),
-				kind:    ofKind(driver.TooManyConnections),
-			}, timeout: time.Second, most: time.Second,
-			want: "gave up at attempt",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, _ := logged(t)
-				start := time.Now()
-				_, err := registryOf(tc.fake).Open(ctx,
-					xdb.Options{Driver: "fake", ConnectTimeout: tc.timeout})
-				if err == nil || !strings.Contains(err.Error(), tc.want) {
-					t.Errorf("error = %v, want %q in it", err, tc.want)
-				}
-				if took := time.Since(start); took > tc.most {
-					t.Errorf("Open took %s, want at most %s", took, tc.most)
-				}
-				if got := tc.fake.made(); tc.attempts != 0 && got != tc.attempts {
-					t.Errorf("attempts = %d, want %d", got, tc.attempts)
-				}
-				synctest.Wait()
-			})
-		})
-	}
-}
-
-func TestOpenEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		parent, _ := logged(t)
-		cause := errors.New("the start was given up")
-		for _, connect := range []func(context.Context, int) error{
-			func(context.Context, int) error { return refused },
-			func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() },
-		} {
-			ctx, cancel := context.WithCancelCause(parent)
-			time.AfterFunc(1100*time.Millisecond, func() { cancel(cause) })
-			start := time.Now()
-			_, err := registryOf(&fake{connect: connect}).Open(ctx, xdb.Options{Driver: "fake"})
-			if !errors.Is(err, cause) {
-				t.Errorf("error = %v, want the cause", err)
-			}
-			if took := time.Since(start); took != 1100*time.Millisecond {
-				t.Errorf("Open took %s, want 1.1 s", took)
-			}
-			synctest.Wait()
+	t.Run("runs the functions in order", func(t *testing.T) {
+		var order []int
+		var prepare []xdb.Prepare
+		for i := range 3 {
+			prepare = append(prepare,
+				func(context.Context, *gorm.DB) error { order = append(order, i); return nil })
+		}
+		db, err := registryOf(&fake{}).Open(t.Context(),
+			xdb.Options{Driver: "fake", Prepare: prepare})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = xdb.Close(db) }()
+		if got := fmt.Sprint(order); got != "[0 1 2]" {
+			t.Errorf("order = %s, want [0 1 2]", got)
 		}
 	})
 }
 
-func TestOpenBeginsNothingAfterTheEndOfItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		parent, _ := logged(t)
-		cause := errors.New("the start was given up")
-		ctx, cancel := context.WithCancelCause(parent)
-		cancel(cause)
-		f := &fake{}
-		if _, err := registryOf(f).Open(ctx, xdb.Options{Driver: "fake"}); !errors.Is(err, cause) {
-			t.Errorf("error = %v, want the cause", err)
-		}
-		synctest.Wait() // for an attempt that was left behind
-		if f.initialized != 0 {
-			t.Error("a dialector was initialized: one of a file would make it after Open has returned")
-		}
-	})
-}
-
-func TestOpenLeavesNothingOpenWhereItFails(t *testing.T) {
-	boom := errors.New("boom")
-	prepare := []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
-		return errors.Join(boom, db.Exec("x").Error)
-	}}
-	f := &fake{}
-	_, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", Prepare: prepare})
-	if !errors.Is(err, boom) {
-		t.Errorf("error = %v, want the one of the Prepare function", err)
-	}
-	if n := f.openConnections(); n != 0 {
-		t.Errorf("open connections = %d, want 0", n)
-	}
-}
-
-func TestOpenPreparesInOrder(t *testing.T) {
-	var order []int
-	var prepare []xdb.Prepare
-	for i := range 3 {
-		prepare = append(prepare,
-			func(context.Context, *gorm.DB) error { order = append(order, i); return nil })
-	}
-	db, err := registryOf(&fake{}).Open(t.Context(), xdb.Options{Driver: "fake", Prepare: prepare})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = xdb.Close(db) }()
-	if got := fmt.Sprint(order); got != "[0 1 2]" {
-		t.Errorf("order = %s, want [0 1 2]", got)
-	}
-}
-
-func TestOpenByDialectorNeedsNoDriver(t *testing.T) {
+func TestOpen_Dialector(t *testing.T) {
 	var r xdb.Registry
 	f := &fake{}
 	db, err := r.Open(t.Context(), xdb.Options{Dialector: f.Dialector("")})
@@ -234,7 +245,7 @@ func TestOpenByDialectorNeedsNoDriver(t *testing.T) {
 	}
 }
 
-func TestOpenSetsTheConfiguration(t *testing.T) {
+func TestOpen_Options(t *testing.T) {
 	o := xdb.Options{
 		Driver: "fake", TablePrefix: "app_", SkipDefaultTransaction: true, MaxOpenConns: 7,
 		Gorm: func(c *gorm.Config) { c.QueryFields = true },
@@ -265,21 +276,21 @@ func TestOpenSetsTheConfiguration(t *testing.T) {
 	}
 	long := db.NamingStrategy.IndexName(strings.Repeat("t", 50), strings.Repeat("c", 50))
 	if len(long) > 63 {
-		t.Errorf("the name of an index has %d bytes, want 63 at most", len(long))
+		t.Errorf("the name of an index has %d bytes, want at most 63", len(long))
 	}
 	now := db.NowFunc()
 	if now.Location() != time.UTC || now.Nanosecond()%1000 != 0 {
 		t.Errorf("now = %v, want UTC and whole microseconds", now)
 	}
 	if !db.SkipDefaultTransaction || !db.QueryFields {
-		t.Error("the configuration lost an option")
+		t.Error("the configuration lacks an option")
 	}
 }
 
-// password is chosen so that every way of quoting changes it.
+// password changes under every way of quoting.
 const password = `p@ss/w'o"rd %2F;x=y\z 密`
 
-func TestNoErrorAndNoLineHoldsThePassword(t *testing.T) {
+func TestOpen_Secrets(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  func(dsn string) error
@@ -310,8 +321,8 @@ func TestNoErrorAndNoLineHoldsThePassword(t *testing.T) {
 			return errors.New(`parse: invalid URL escape "%ZZ"`)
 		}, dsn: "fake://u:hunter2%ZZsecret@h/db"},
 	} {
-		for _, passing := range []driver.ErrorKind{driver.Unknown, driver.Connection} {
-			t.Run(fmt.Sprintf("%s/%s", tc.name, passing), func(t *testing.T) {
+		for _, kind := range []driver.ErrorKind{driver.Unknown, driver.Connection} {
+			t.Run(fmt.Sprintf("%s/%s", tc.name, kind), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, log := logged(t)
 					o := xdb.Options{
@@ -320,21 +331,21 @@ func TestNoErrorAndNoLineHoldsThePassword(t *testing.T) {
 					}
 					f := &fake{
 						connect: func(context.Context, int) error { return tc.err(tc.dsn) },
-						kind:    func(error) driver.ErrorKind { return passing },
+						kind:    func(error) driver.ErrorKind { return kind },
 					}
 					_, err := registryOf(f).Open(ctx, o)
 					if err == nil {
 						t.Fatal("Open succeeded")
 					}
-					d, wrong := registryOf(f).Resolve(o)
-					said := fmt.Sprintf("%v %+v %#v %s %v %v %v %+v",
-						err, err, err, log, d, wrong, o, o)
+					d, resolveErr := registryOf(f).Resolve(o)
+					text := fmt.Sprintf("%v %+v %#v %s %v %v %v %+v",
+						err, err, err, log, d, resolveErr, o, o)
 					for _, secret := range []string{
 						password, "hunter2secret", "%ZZ", "p@ss",
 						"p%40ss",
 					} {
-						if strings.Contains(said, secret) {
-							t.Errorf("%q appears in %s", secret, said)
+						if strings.Contains(text, secret) {
+							t.Errorf("%q appears in %s", secret, text)
 						}
 					}
 				})

@@ -14,14 +14,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// none is the name of the driver that means "no database".
+// none is the driver name for no database.
 const none = "none"
 
-// Option changes Options. Options take effect in their order, so a later one wins.
+// Option modifies Options. Options are applied in order, so later options win.
 type Option func(*Options)
 
-// NewOptions returns what opts make; a nil option is skipped. Problems of options are
-// reported by Resolve.
+// NewOptions applies opts to empty Options and skips nil options. Resolve reports invalid
+// options.
 func NewOptions(opts ...Option) Options {
 	var o Options
 	for _, opt := range opts {
@@ -32,9 +32,9 @@ func NewOptions(opts ...Option) Options {
 	return o
 }
 
-// FromEnv reads DATABASE_* from the environment; the driver reads its own variables there
-// too. A variable that is not set changes nothing that an option before FromEnv has set.
-// DATABASE_DRIVER that is "none" or not set means no database.
+// FromEnv reads DATABASE_* from the environment, including the variables of the driver. A
+// variable that is not set keeps the value of an earlier option. If DATABASE_DRIVER is
+// "none" or not set, there is no database.
 func FromEnv() Option {
 	return func(o *Options) {
 		s := xenv.Environment()
@@ -42,7 +42,7 @@ func FromEnv() Option {
 			o.DSN, o.Parts = "", driver.Config{}
 		}
 		o.Parts.Source = s
-		replaceZeros(o, defaults()) // so that a 0 is one that a variable has set
+		replaceZeros(o, defaults()) // so that a 0 comes from a variable
 		if err := xenv.Fill(s, o); err != nil {
 			o.problems = append(o.problems, err)
 		}
@@ -50,22 +50,21 @@ func FromEnv() Option {
 	}
 }
 
-// WithDriver names the driver and its whole connection string, instead of parts.
+// WithDriver sets the driver and its full DSN instead of parts.
 func WithDriver(name, dsn string) Option {
 	return func(o *Options) { o.Driver, o.DSN = name, xlog.Secret(dsn) }
 }
 
-// WithDSN sets the whole connection string.
+// WithDSN sets the full DSN.
 func WithDSN(dsn string) Option { return func(o *Options) { o.DSN = xlog.Secret(dsn) } }
 
-// WithParts sets the connection in parts, of which the driver makes the connection
-// string.
+// WithParts sets the connection in parts, from which the driver builds the DSN.
 func WithParts(parts driver.Config) Option {
 	return func(o *Options) { o.Parts, o.DSN = parts, "" }
 }
 
-// WithReplicas adds the connection strings of copies of the database, for the same
-// driver: see Options.Replicas. It may be given more than once.
+// WithReplicas adds the DSNs of replicas for the same driver: see Options.Replicas. It
+// may be repeated.
 func WithReplicas(dsn ...string) Option {
 	return func(o *Options) {
 		for _, text := range dsn {
@@ -74,7 +73,7 @@ func WithReplicas(dsn ...string) Option {
 	}
 }
 
-// WithDialector uses a dialector of gorm instead of a driver.
+// WithDialector sets a gorm dialector instead of a driver.
 func WithDialector(d gorm.Dialector) Option {
 	return func(o *Options) {
 		if d == nil {
@@ -84,34 +83,34 @@ func WithDialector(d gorm.Dialector) Option {
 	}
 }
 
-// WithRegistry finds the driver in r instead of among the imported ones.
+// WithRegistry looks up the driver in r instead of the imported drivers.
 func WithRegistry(r *Registry) Option { return func(o *Options) { o.registry = r } }
 
-// WithSingularTables names tables in the singular: the model User has the table user
-// instead of users.
+// WithSingularTables uses singular table names: the model User has the table user instead
+// of users.
 func WithSingularTables() Option { return func(o *Options) { o.SingularTables = true } }
 
-// WithTablePrefix puts prefix before the name of every table.
+// WithTablePrefix sets the prefix of all table names.
 func WithTablePrefix(prefix string) Option { return func(o *Options) { o.TablePrefix = prefix } }
 
-// WithMaxOpenConns bounds the connections of the pool; 0 is no limit.
+// WithMaxOpenConns limits the connections of the pool; 0 is no limit.
 func WithMaxOpenConns(n int) Option { return func(o *Options) { o.MaxOpenConns = cmp.Or(n, off) } }
 
-// WithMaxIdleConns bounds the idle connections that are kept; 0 keeps none.
+// WithMaxIdleConns limits the idle connections; 0 keeps no idle connection.
 func WithMaxIdleConns(n int) Option { return func(o *Options) { o.MaxIdleConns = cmp.Or(n, off) } }
 
-// WithConnMaxLifetime sets the age at which a connection is replaced; 0 is never.
+// WithConnMaxLifetime sets the maximum age of a connection; 0 is no limit.
 func WithConnMaxLifetime(d time.Duration) Option {
 	return func(o *Options) { o.ConnMaxLifetime = cmp.Or(d, off) }
 }
 
-// WithConnMaxIdleTime sets the idle time after which a connection is closed; 0 is never.
+// WithConnMaxIdleTime sets the maximum idle time of a connection; 0 is no limit.
 func WithConnMaxIdleTime(d time.Duration) Option {
 	return func(o *Options) { o.ConnMaxIdleTime = cmp.Or(d, off) }
 }
 
-// WithConnectTimeout sets how long the start waits for a database that does not answer
-// yet; 0 tries once.
+// WithConnectTimeout sets how long startup retries an unavailable database; 0 disables
+// retries.
 func WithConnectTimeout(d time.Duration) Option {
 	return func(o *Options) { o.ConnectTimeout = cmp.Or(d, off) }
 }
@@ -122,8 +121,8 @@ func WithAcquireTimeout(d time.Duration) Option {
 	return func(o *Options) { o.AcquireTimeout = cmp.Or(d, off) }
 }
 
-// WithSlowThreshold logs statements that take longer; 0 logs none. A plain number is
-// milliseconds.
+// WithSlowThreshold logs statements that run longer; 0 disables the log. A plain number
+// is in milliseconds.
 func WithSlowThreshold[D time.Duration | int | int64](d D) Option {
 	unit := time.Millisecond
 	if _, ok := any(d).(time.Duration); ok {
@@ -133,39 +132,38 @@ func WithSlowThreshold[D time.Duration | int | int64](d D) Option {
 	return func(o *Options) { o.SlowThreshold = cmp.Or(threshold, off) }
 }
 
-// WithLogger writes the database's lines to log.
+// WithLogger sets the logger of the database.
 func WithLogger(log *xlog.LogNamedLogger) Option { return func(o *Options) { o.Log = log } }
 
-// WithSkipDefaultTransaction leaves single writes without the transaction that gorm
-// begins for each. It is faster; hooks that write, and associations, are then no longer
-// one unit with their row.
+// WithSkipDefaultTransaction disables the transaction that gorm begins for each single
+// write. This is faster, but hooks that write, and associations, are no longer atomic
+// with their row.
 func WithSkipDefaultTransaction() Option {
 	return func(o *Options) { o.SkipDefaultTransaction = true }
 }
 
-// WithGorm changes gorm's own configuration, for what has no option here.
+// WithGorm changes gorm's configuration, for settings without an option here.
 func WithGorm(change func(*gorm.Config)) Option { return func(o *Options) { o.Gorm = change } }
 
-// WithAutoMigrate creates or extends the tables of these entities. It may be given more
-// than once.
+// WithAutoMigrate creates or extends the tables of these entities. It may be repeated.
 func WithAutoMigrate(entities ...any) Option {
 	return func(o *Options) { o.AutoMigrate = append(o.AutoMigrate, entities...) }
 }
 
 // WithMigrations applies the SQL files in files after WithAutoMigrate and before
-// WithPrepare, each once, in the order of their numbers: see package migrate. It may be
-// given more than once; the files are one set.
+// WithPrepare, each once, in the order of their versions: see package migrate. It may be
+// repeated; all files form one set.
 func WithMigrations(files fs.FS) Option {
 	return func(o *Options) { o.Migrations = append(o.Migrations, files) }
 }
 
-// PrepareFunc is a function that makes the database ready, with or without a context.
+// PrepareFunc is a function that prepares the database, with or without a context.
 type PrepareFunc interface {
 	func(context.Context, *gorm.DB) error | func(*gorm.DB) error
 }
 
-// WithPrepare runs functions after the migrations, in the order in which they were given.
-// The database that they get is bound to the context of the start in either form.
+// WithPrepare runs functions after the migrations, in the given order. Both forms receive
+// a database that is bound to the startup context.
 func WithPrepare[F PrepareFunc](fns ...F) Option {
 	return func(o *Options) {
 		for _, fn := range fns {
@@ -174,7 +172,7 @@ func WithPrepare[F PrepareFunc](fns ...F) Option {
 	}
 }
 
-// asPrepare returns fn as a Prepare, or nil if it is nil.
+// asPrepare converts fn to a Prepare; nil stays nil.
 func asPrepare[F PrepareFunc](fn F) Prepare {
 	switch f := any(fn).(type) {
 	case func(context.Context, *gorm.DB) error:

@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// clear unsets every variable of the database for the test.
+// clearEnv unsets every variable of the database for the test.
 func clearEnv(t *testing.T) {
 	t.Helper()
 	for _, v := range xenv.Table() {
@@ -29,91 +29,112 @@ func clearEnv(t *testing.T) {
 	}
 }
 
-func TestWithoutADriverThereIsNoDatabase(t *testing.T) {
-	clearEnv(t)
-	for _, name := range []string{"", "none"} {
-		t.Setenv(xenv.DatabaseDriver.String(), name)
-		o := xdb.NewOptions(xdb.FromEnv())
-		if o.Enabled() {
-			t.Errorf("DATABASE_DRIVER=%q is a database", name)
+func TestFromEnv(t *testing.T) {
+	t.Run("returns no database without a driver", func(t *testing.T) {
+		clearEnv(t)
+		for _, name := range []string{"", "none"} {
+			t.Setenv(xenv.DatabaseDriver.String(), name)
+			o := xdb.NewOptions(xdb.FromEnv())
+			if o.Enabled() {
+				t.Errorf("Enabled = true for DATABASE_DRIVER=%q", name)
+			}
+			if _, err := xdb.Open(t.Context(), o); err == nil ||
+				!strings.Contains(err.Error(), "DATABASE_DRIVER: is not set") {
+				t.Errorf("DATABASE_DRIVER=%q: Open = %v, want the variable named", name, err)
+			}
 		}
-		if _, err := xdb.Open(t.Context(), o); err == nil ||
-			!strings.Contains(err.Error(), "DATABASE_DRIVER: is not set") {
-			t.Errorf("DATABASE_DRIVER=%q: Open = %v, want the variable named", name, err)
+	})
+
+	t.Run("reads the environment when it is applied", func(t *testing.T) {
+		clearEnv(t)
+		option := xdb.FromEnv()
+		for name, value := range map[xenv.EnvKey]string{
+			xenv.DatabaseDriver: "postgres", xenv.DatabaseHost: "h", xenv.DatabasePort: "5433",
+			xenv.DatabaseUser: "u",
+			xenv.DatabasePass: "p", xenv.DatabaseName: "n", xenv.DatabasePrefix: "app_",
+			"DATABASE_SINGULAR_TABLES": "true", "DATABASE_MAX_OPEN_CONNS": "7",
+			"DATABASE_MAX_IDLE_CONNS": "0", "DATABASE_CONN_MAX_LIFETIME": "1m",
+			"DATABASE_CONN_MAX_IDLE_TIME": "2m",
+			"DATABASE_CONNECT_TIMEOUT":    "0", "DATABASE_SLOW_THRESHOLD": "350",
+		} {
+			t.Setenv(name.String(), value)
 		}
-	}
+		got := xdb.NewOptions(option)
+		want := xdb.Options{
+			Driver: "postgres",
+			Parts: driver.Config{
+				Host: "h", Port: 5433, User: "u", Pass: "p", Name: "n", Source: xenv.Environment(),
+			},
+			TablePrefix: "app_", SingularTables: true, MaxOpenConns: 7, MaxIdleConns: -1,
+			ConnMaxLifetime: time.Minute, ConnMaxIdleTime: 2 * time.Minute,
+			ConnectTimeout: -1, AcquireTimeout: 5 * time.Second,
+			SlowThreshold: 350 * time.Millisecond,
+		}
+		if got.Parts != want.Parts || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("options\n got %+v\nwant %+v", got, want)
+		}
+	})
 }
 
-func TestFromEnvReadsLazily(t *testing.T) {
-	clearEnv(t)
-	option := xdb.FromEnv()
-	for name, value := range map[xenv.EnvKey]string{
-		xenv.DatabaseDriver: "postgres", xenv.DatabaseHost: "h", xenv.DatabasePort: "5433",
-		xenv.DatabaseUser: "u",
-		xenv.DatabasePass: "p", xenv.DatabaseName: "n", xenv.DatabasePrefix: "app_",
-		"DATABASE_SINGULAR_TABLES": "true", "DATABASE_MAX_OPEN_CONNS": "7",
-		"DATABASE_MAX_IDLE_CONNS": "0", "DATABASE_CONN_MAX_LIFETIME": "1m",
-		"DATABASE_CONN_MAX_IDLE_TIME": "2m",
-		"DATABASE_CONNECT_TIMEOUT":    "0", "DATABASE_SLOW_THRESHOLD": "350",
-	} {
-		t.Setenv(name.String(), value)
-	}
-	got := xdb.NewOptions(option)
-	want := xdb.Options{
-		Driver: "postgres",
-		Parts: driver.Config{
-			Host: "h", Port: 5433, User: "u", Pass: "p", Name: "n", Source: xenv.Environment(),
-		},
-		TablePrefix: "app_", SingularTables: true, MaxOpenConns: 7, MaxIdleConns: -1,
-		ConnMaxLifetime: time.Minute, ConnMaxIdleTime: 2 * time.Minute,
-		ConnectTimeout: -1, AcquireTimeout: 5 * time.Second, SlowThreshold: 350 * time.Millisecond,
-	}
-	if got.Parts != want.Parts || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("options\n got %+v\nwant %+v", got, want)
-	}
-}
+func TestNewOptions(t *testing.T) {
+	t.Run("later options win", func(t *testing.T) {
+		clearEnv(t)
+		t.Setenv(xenv.DatabaseDriver.String(), "postgres")
+		t.Setenv("DATABASE_MAX_OPEN_CONNS", "7")
+		t.Setenv(xenv.DatabaseDsn.String(), "from the environment")
+		before := xdb.NewOptions(xdb.WithMaxOpenConns(3), xdb.WithTablePrefix("kept_"),
+			xdb.FromEnv())
+		if before.MaxOpenConns != 7 || before.TablePrefix != "kept_" ||
+			before.DSN.Reveal() != "from the environment" {
+			t.Errorf("options before FromEnv = %+v, want the values of the environment", before)
+		}
+		after := xdb.NewOptions(xdb.FromEnv(), xdb.WithMaxOpenConns(3),
+			xdb.WithDriver("mysql", "mine"))
+		if after.MaxOpenConns != 3 || after.Driver != "mysql" || after.DSN.Reveal() != "mine" {
+			t.Errorf("options after FromEnv = %+v, want their values", after)
+		}
+	})
 
-func TestLaterOptionWins(t *testing.T) {
-	clearEnv(t)
-	t.Setenv(xenv.DatabaseDriver.String(), "postgres")
-	t.Setenv("DATABASE_MAX_OPEN_CONNS", "7")
-	t.Setenv(xenv.DatabaseDsn.String(), "from the environment")
-	before := xdb.NewOptions(xdb.WithMaxOpenConns(3), xdb.WithTablePrefix("kept_"), xdb.FromEnv())
-	if before.MaxOpenConns != 7 || before.TablePrefix != "kept_" ||
-		before.DSN.Reveal() != "from the environment" {
-		t.Errorf("options before FromEnv = %+v, want the environment's where it is set", before)
-	}
-	after := xdb.NewOptions(xdb.FromEnv(), xdb.WithMaxOpenConns(3), xdb.WithDriver("mysql", "mine"))
-	if after.MaxOpenConns != 3 || after.Driver != "mysql" || after.DSN.Reveal() != "mine" {
-		t.Errorf("options after FromEnv = %+v, want them to win", after)
-	}
+	t.Run("zero disables limits", func(t *testing.T) {
+		o := xdb.NewOptions(
+			xdb.WithMaxOpenConns(0), xdb.WithMaxIdleConns(0), xdb.WithConnMaxLifetime(0),
+			xdb.WithConnMaxIdleTime(0), xdb.WithConnectTimeout(0), xdb.WithSlowThreshold(0),
+			xdb.WithAcquireTimeout(0),
+		)
+		if o.MaxOpenConns != -1 || o.MaxIdleConns != -1 || o.ConnMaxLifetime != -1 ||
+			o.ConnMaxIdleTime != -1 ||
+			o.ConnectTimeout != -1 || o.SlowThreshold != -1 || o.AcquireTimeout != -1 {
+			t.Errorf("options = %+v, want -1 for every limit", o)
+		}
+	})
+
+	t.Run("applies the other options", func(t *testing.T) {
+		log := xlog.WithName("MINE")
+		parts := driver.Config{Host: "h"}
+		o := xdb.NewOptions(
+			xdb.WithDSN("replaced by the parts"), xdb.WithParts(parts), xdb.WithLogger(log),
+			xdb.WithSkipDefaultTransaction(), xdb.WithGorm(func(*gorm.Config) {}),
+			xdb.WithConnectTimeout(time.Minute),
+		)
+		if o.DSN != "" || o.Parts != parts || o.Log != log || !o.SkipDefaultTransaction ||
+			o.Gorm == nil || o.ConnectTimeout != time.Minute {
+			t.Errorf("options = %+v", o)
+		}
+	})
 }
 
 func TestWithSingularTables(t *testing.T) {
 	clearEnv(t)
 	if o := xdb.NewOptions(xdb.WithSingularTables(), xdb.FromEnv()); !o.SingularTables {
-		t.Error("FromEnv without the variable has changed the option")
+		t.Error("FromEnv changed the option although the variable is not set")
 	}
 	t.Setenv("DATABASE_SINGULAR_TABLES", "false")
 	if o := xdb.NewOptions(xdb.WithSingularTables(), xdb.FromEnv()); o.SingularTables {
-		t.Error("DATABASE_SINGULAR_TABLES=false does not win")
+		t.Error("DATABASE_SINGULAR_TABLES=false does not override the option")
 	}
 }
 
-func TestZeroIsNone(t *testing.T) {
-	o := xdb.NewOptions(
-		xdb.WithMaxOpenConns(0), xdb.WithMaxIdleConns(0), xdb.WithConnMaxLifetime(0),
-		xdb.WithConnMaxIdleTime(0), xdb.WithConnectTimeout(0), xdb.WithSlowThreshold(0),
-		xdb.WithAcquireTimeout(0),
-	)
-	if o.MaxOpenConns != -1 || o.MaxIdleConns != -1 || o.ConnMaxLifetime != -1 ||
-		o.ConnMaxIdleTime != -1 ||
-		o.ConnectTimeout != -1 || o.SlowThreshold != -1 || o.AcquireTimeout != -1 {
-		t.Errorf("options = %+v, want -1 in every place", o)
-	}
-}
-
-func TestSlowThresholdTakesNumbersAsMilliseconds(t *testing.T) {
+func TestWithSlowThreshold(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		opt  xdb.Option
@@ -131,62 +152,84 @@ func TestSlowThresholdTakesNumbersAsMilliseconds(t *testing.T) {
 	}
 }
 
-func TestResolveReportsEveryWrongOptionAtOnce(t *testing.T) {
-	_, err := xdb.Resolve(xdb.NewOptions(
-		nil,
-		xdb.WithAutoMigrate(nil),
-		xdb.WithMigrations(nil),
-		xdb.WithReplicas("file:a.db", " "),
-		xdb.WithPrepare[func(*gorm.DB) error](nil),
-		xdb.WithPrepare[func(context.Context, *gorm.DB) error](nil),
-		xdb.WithDialector(nil), xdb.WithDriver("sqlserver", "dsn"),
-	))
-	if err == nil {
-		t.Fatal("Resolve found nothing")
-	}
-	for _, want := range []string{
-		"AutoMigrate entity 1 is nil", "migration files 1 are nil", "replica 2: the DSN is empty",
-		"Prepare function 1 is nil",
-		"Prepare function 2 is nil", "WithDialector: the dialector is nil",
-		`DATABASE_DRIVER: unsupported database driver "sqlserver"`,
-	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("Resolve = %v\nwant %q in it", err, want)
+func TestResolve(t *testing.T) {
+	t.Run("reports all invalid options at once", func(t *testing.T) {
+		_, err := xdb.Resolve(xdb.NewOptions(
+			nil,
+			xdb.WithAutoMigrate(nil),
+			xdb.WithMigrations(nil),
+			xdb.WithReplicas("file:a.db", " "),
+			xdb.WithPrepare[func(*gorm.DB) error](nil),
+			xdb.WithPrepare[func(context.Context, *gorm.DB) error](nil),
+			xdb.WithDialector(nil), xdb.WithDriver("sqlserver", "dsn"),
+		))
+		if err == nil {
+			t.Fatal("Resolve = nil, want an error")
 		}
-	}
-	if !errors.Is(err, xdb.ErrUnknownDriver) {
-		t.Errorf("Resolve = %v, want ErrUnknownDriver", err)
-	}
+		for _, want := range []string{
+			"AutoMigrate entity 1 is nil", "migration files 1 are nil",
+			"replica 2: the DSN is empty",
+			"Prepare function 1 is nil",
+			"Prepare function 2 is nil", "WithDialector: the dialector is nil",
+			`DATABASE_DRIVER: unsupported database driver "sqlserver"`,
+		} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("Resolve = %v\nwant %q in it", err, want)
+			}
+		}
+		if !errors.Is(err, xdb.ErrUnknownDriver) {
+			t.Errorf("Resolve = %v, want ErrUnknownDriver", err)
+		}
+	})
+
+	t.Run("reports an invalid option without a driver", func(t *testing.T) {
+		o := xdb.NewOptions(xdb.WithDialector(nil))
+		if _, err := xdb.Resolve(o); !o.Enabled() || err == nil ||
+			!strings.Contains(err.Error(), "the dialector is nil") {
+			t.Errorf("enabled: %t, Resolve = %v; want the nil dialector reported", o.Enabled(), err)
+		}
+	})
+
+	t.Run("evaluates options and DSN once", func(t *testing.T) {
+		var dsnCalls, evaluated int
+		var r xdb.Registry
+		r.Register(countingDriver{dsnCalls: &dsnCalls})
+		o := xdb.NewOptions(func(*xdb.Options) { evaluated++ }, xdb.WithDriver("bare", ""),
+			xdb.WithRegistry(&r))
+		d, err := xdb.Resolve(o)
+		if err != nil || d.String() != "bare" || d.KeepsLeases() || d.HasSchema() {
+			t.Fatalf("Resolve = %v, %v", d, err)
+		}
+		if _, err := d.Connect(t.Context()); !errors.Is(err, errDialector) {
+			t.Errorf("Connect = %v, want the dialector's error", err)
+		}
+		if dsnCalls != 1 || evaluated != 1 {
+			t.Errorf("DSN was called %d times and the option ran %d times, want once each",
+				dsnCalls, evaluated)
+		}
+	})
 }
 
-func TestWrongOptionWithoutADriverIsReported(t *testing.T) {
-	o := xdb.NewOptions(xdb.WithDialector(nil))
-	if _, err := xdb.Resolve(o); !o.Enabled() || err == nil ||
-		!strings.Contains(err.Error(), "the dialector is nil") {
-		t.Errorf("enabled: %t, Resolve = %v; want the nil dialector reported", o.Enabled(), err)
-	}
-}
-
-// dialector fails where it is initialized.
+// dialector is a dialector whose Initialize fails.
 type dialector struct{ tests.DummyDialector }
 
-var errDialector = errors.New("no database here")
+var errDialector = errors.New("initialization failed")
 
 func (dialector) Initialize(*gorm.DB) error { return errDialector }
 
-func TestWithDialectorNeedsNoDriver(t *testing.T) {
+func TestWithDialector(t *testing.T) {
 	clearEnv(t)
 	o := xdb.NewOptions(xdb.FromEnv(), xdb.WithDialector(dialector{}))
 	d, err := xdb.Resolve(o)
 	if err != nil || !o.Enabled() || d.String() != "dummy" {
-		t.Fatalf("a dialector is no database: %v, %s", err, d)
+		t.Fatalf("Resolve with a dialector = %v, %s", err, d)
 	}
 	if _, err := d.Connect(t.Context()); !errors.Is(err, errDialector) {
 		t.Errorf("Connect = %v, want the dialector's error", err)
 	}
 }
 
-func TestPrepareTakesBothForms(t *testing.T) {
+func TestWithPrepare(t *testing.T) {
 	var order []string
 	plain := func(name string) func(*gorm.DB) error {
 		return func(*gorm.DB) error { order = append(order, name); return nil }
@@ -210,7 +253,7 @@ func TestPrepareTakesBothForms(t *testing.T) {
 
 type key struct{}
 
-func TestAutoMigrateMayBeRepeated(t *testing.T) {
+func TestWithAutoMigrate(t *testing.T) {
 	type a struct{ ID int }
 	type b struct{ ID int }
 	o := xdb.NewOptions(xdb.WithAutoMigrate(&a{}), xdb.WithAutoMigrate(&b{}, &a{}))
@@ -223,23 +266,23 @@ func TestAutoMigrateMayBeRepeated(t *testing.T) {
 	}
 }
 
-func TestReplicasMayBeRepeatedAndNeedADriver(t *testing.T) {
+func TestWithReplicas(t *testing.T) {
 	clearEnv(t)
 	o := xdb.NewOptions(xdb.WithReplicas("a", "b"), xdb.WithReplicas(), xdb.WithReplicas("secret"))
 	if got := o.Replicas; len(got) != 3 || got[2].Reveal() != "secret" ||
 		strings.Contains(fmt.Sprint(o), "secret") {
-		t.Errorf("replicas = %v, want three that are not printed", got)
+		t.Errorf("replicas = %v, want three that are masked", got)
 	}
 	if o.Enabled() {
-		t.Error("replicas alone are a database")
+		t.Error("Enabled = true for replicas only")
 	}
 	_, err := xdb.Resolve(xdb.NewOptions(xdb.WithReplicas("a"), xdb.WithDialector(dialector{})))
 	if err == nil || !strings.Contains(err.Error(), "Replicas need a Driver") {
-		t.Errorf("Resolve = %v, want a word about the dialector", err)
+		t.Errorf("Resolve = %v, want an error about the dialector", err)
 	}
 }
 
-func TestMigrationsMayBeRepeatedAndAreChecked(t *testing.T) {
+func TestWithMigrations(t *testing.T) {
 	clearEnv(t)
 	files := func(name string) fs.FS { return fstest.MapFS{name: &fstest.MapFile{}} }
 	o := xdb.NewOptions(
@@ -256,21 +299,7 @@ func TestMigrationsMayBeRepeatedAndAreChecked(t *testing.T) {
 	}
 }
 
-func TestOtherOptionsReachTheDatabase(t *testing.T) {
-	log := xlog.WithName("MINE")
-	parts := driver.Config{Host: "h"}
-	o := xdb.NewOptions(
-		xdb.WithDSN("dropped by the parts"), xdb.WithParts(parts), xdb.WithLogger(log),
-		xdb.WithSkipDefaultTransaction(), xdb.WithGorm(func(*gorm.Config) {}),
-		xdb.WithConnectTimeout(time.Minute),
-	)
-	if o.DSN != "" || o.Parts != parts || o.Log != log || !o.SkipDefaultTransaction ||
-		o.Gorm == nil || o.ConnectTimeout != time.Minute {
-		t.Errorf("options = %+v", o)
-	}
-}
-
-func TestWithRegistryFindsItsOwnDrivers(t *testing.T) {
+func TestWithRegistry(t *testing.T) {
 	var r xdb.Registry
 	o := xdb.NewOptions(xdb.WithRegistry(&r), xdb.WithDriver("bare", "dsn"))
 	if _, err := xdb.Resolve(o); !errors.Is(err, xdb.ErrUnknownDriver) {
@@ -285,7 +314,7 @@ func TestWithRegistryFindsItsOwnDrivers(t *testing.T) {
 	}
 }
 
-// bare is a driver that can do nothing by the way.
+// bare is a driver without optional interfaces.
 type bare struct{}
 
 func (bare) Name() string { return "bare" }
@@ -302,7 +331,7 @@ func (bare) Dialector(string) gorm.Dialector { return dialector{} }
 
 func (bare) ErrorKind(error) driver.ErrorKind { return driver.Unknown }
 
-// clocked is one whose database keeps leases.
+// clocked is a driver with a clock.
 type clocked struct {
 	bare
 	driver.Clock
@@ -310,7 +339,7 @@ type clocked struct {
 
 func (clocked) Name() string { return "clocked" }
 
-func TestKeepsLeasesWhereTheDriverHasAClock(t *testing.T) {
+func TestDatabase_KeepsLeases(t *testing.T) {
 	clearEnv(t)
 	var r xdb.Registry
 	r.Register(bare{})
@@ -322,7 +351,7 @@ func TestKeepsLeasesWhereTheDriverHasAClock(t *testing.T) {
 		}
 	}
 	if d, err := r.Resolve(xdb.Options{Dialector: dialector{}}); err != nil || d.KeepsLeases() {
-		t.Errorf("a dialector keeps leases, or does not resolve: %v", err)
+		t.Errorf("KeepsLeases = true with a dialector, or Resolve failed: %v", err)
 	}
 }
 
@@ -344,40 +373,22 @@ func TestDatabase_Setup(t *testing.T) {
 	}
 	if d, err := xdb.Resolve(xdb.Options{Dialector: tests.DummyDialector{}}); err != nil ||
 		d.HasSchema() {
-		t.Errorf("a database without entities, files and functions has a schema, or does not resolve: %v", err)
+		t.Errorf("HasSchema = true for empty options, or Resolve failed: %v", err)
 	}
 }
 
-// counting counts how often it is asked for its connection string.
-type counting struct {
+// countingDriver counts the calls of DSN.
+type countingDriver struct {
 	bare
-	asked *int
+	dsnCalls *int
 }
 
-func (c counting) DSN(driver.Config) (string, error) { *c.asked++; return "dsn", nil }
-
-func TestOpen_EvaluatesOnce(t *testing.T) {
-	var asked, evaluated int
-	var r xdb.Registry
-	r.Register(counting{asked: &asked})
-	o := xdb.NewOptions(func(*xdb.Options) { evaluated++ }, xdb.WithDriver("bare", ""),
-		xdb.WithRegistry(&r))
-	d, err := xdb.Resolve(o)
-	if err != nil || d.String() != "bare" || d.KeepsLeases() || d.HasSchema() {
-		t.Fatalf("Resolve = %v, %v", d, err)
-	}
-	if _, err := d.Connect(t.Context()); !errors.Is(err, errDialector) {
-		t.Errorf("Connect = %v, want the dialector's error", err)
-	}
-	if asked != 1 || evaluated != 1 {
-		t.Errorf("the driver was asked for its DSN %d times and the option ran %d times, want once each", asked, evaluated)
-	}
-}
+func (c countingDriver) DSN(driver.Config) (string, error) { *c.dsnCalls++; return "dsn", nil }
 
 func ExampleResolve() {
 	type user struct{ ID int64 }
 	d, err := xdb.Resolve(xdb.NewOptions(
-		xdb.WithDialector(tests.DummyDialector{}), // an application names a driver, or uses FromEnv
+		xdb.WithDialector(tests.DummyDialector{}), // applications name a driver, or use FromEnv
 		xdb.WithAutoMigrate(&user{}),
 		xdb.WithPrepare(func(db *gorm.DB) error { return db.FirstOrCreate(&user{ID: 1}).Error }),
 		xdb.WithSlowThreshold(200),

@@ -24,88 +24,87 @@ import (
 
 func init() { xenv.Register[Options]("Database") }
 
-// Variables that errors name and that are read here alone.
+// Variables that errors name and that are read only here.
 const (
 	singularTablesKey xenv.EnvKey = "DATABASE_SINGULAR_TABLES"
 	maxOpenConnsKey   xenv.EnvKey = "DATABASE_MAX_OPEN_CONNS"
 	acquireTimeoutKey xenv.EnvKey = "DATABASE_ACQUIRE_TIMEOUT"
 )
 
-// Options say which database to open, and how. Of every number and duration 0 is the
-// default, and a negative value is none: no limit, no retry, no log.
+// Options configure how Open opens a database. For every number and duration, 0 is the
+// default, and a negative value disables the limit, the retry or the log.
 type Options struct {
-	Driver string `env:"DATABASE_DRIVER" default:"none" doc:"Driver: the name of one that is imported, such as postgres, mysql, sqlite, oracle or sqlserver, or none."`
+	Driver string `env:"DATABASE_DRIVER" default:"none" doc:"Name of an imported driver, such as postgres, mysql, sqlite, oracle or sqlserver, or none."`
 	// DSN replaces Parts.
-	DSN xenv.Secret `env:"DATABASE_DSN" doc:"Full connection string; the parts of the connection are then ignored."`
-	// Parts are what the driver makes the connection string of.
+	DSN xenv.Secret `env:"DATABASE_DSN" doc:"Full DSN; replaces the parts of the connection."`
+	// Parts are the connection in parts, from which the driver builds the DSN.
 	Parts driver.Config
-	// Dialector is used instead of Driver, DSN and Parts.
+	// Dialector replaces Driver, DSN and Parts.
 	Dialector gorm.Dialector
-	// Replicas are the connection strings of copies of the database, for the same Driver.
-	// Reads outside of a transaction go to them in turn: see WithPrimary.
+	// Replicas are the DSNs of replicas for the same Driver. Reads outside transactions
+	// use them in turn: see WithPrimary.
 	Replicas []xlog.Secret
 
 	TablePrefix    string `env:"DATABASE_PREFIX" doc:"Prefix of every table name."`
-	SingularTables bool   `env:"DATABASE_SINGULAR_TABLES" default:"false" doc:"Names of tables are singular: the model User has the table user instead of users."`
-	// SkipDefaultTransaction leaves single writes without the transaction that gorm
-	// begins for each, on which hooks and associations rely.
+	SingularTables bool   `env:"DATABASE_SINGULAR_TABLES" default:"false" doc:"Singular table names: the model User has the table user instead of users."`
+	// SkipDefaultTransaction disables the transaction that gorm begins for each single
+	// write, on which hooks and associations rely.
 	SkipDefaultTransaction bool
-	// Gorm changes gorm's configuration last, for what has no option of its own. It may
+	// Gorm changes gorm's configuration last, for settings without an option here. It may
 	// be nil.
 	Gorm func(*gorm.Config)
 
-	MaxOpenConns    int           `env:"DATABASE_MAX_OPEN_CONNS" default:"25" max:"2147483647" doc:"Connections of the pool at most; 0 is no limit."`
-	MaxIdleConns    int           `env:"DATABASE_MAX_IDLE_CONNS" default:"10" max:"2147483647" doc:"Idle connections that are kept."`
-	ConnMaxLifetime time.Duration `env:"DATABASE_CONN_MAX_LIFETIME" default:"1h" max:"876000h" doc:"Age at which a connection is replaced; 0 is never."`
-	ConnMaxIdleTime time.Duration `env:"DATABASE_CONN_MAX_IDLE_TIME" default:"10m" max:"876000h" doc:"Idle time after which a connection is closed; 0 is never."`
-	ConnectTimeout  time.Duration `env:"DATABASE_CONNECT_TIMEOUT" default:"30s" max:"1h" doc:"How long the start waits for a database that does not answer yet; 0 tries once."`
-	// AcquireTimeout ends with an error that is a ServiceOverload. With PrepareStmt of
-	// gorm it concerns transactions only.
+	MaxOpenConns    int           `env:"DATABASE_MAX_OPEN_CONNS" default:"25" max:"2147483647" doc:"Maximum number of connections in the pool; 0 is no limit."`
+	MaxIdleConns    int           `env:"DATABASE_MAX_IDLE_CONNS" default:"10" max:"2147483647" doc:"Maximum number of idle connections."`
+	ConnMaxLifetime time.Duration `env:"DATABASE_CONN_MAX_LIFETIME" default:"1h" max:"876000h" doc:"Maximum age of a connection; 0 is no limit."`
+	ConnMaxIdleTime time.Duration `env:"DATABASE_CONN_MAX_IDLE_TIME" default:"10m" max:"876000h" doc:"Maximum idle time of a connection; 0 is no limit."`
+	ConnectTimeout  time.Duration `env:"DATABASE_CONNECT_TIMEOUT" default:"30s" max:"1h" doc:"How long startup retries an unavailable database; 0 disables retries."`
+	// AcquireTimeout is the limit after which a statement fails with ServiceOverload.
+	// With gorm's PrepareStmt it applies only to transactions.
 	AcquireTimeout time.Duration `env:"DATABASE_ACQUIRE_TIMEOUT" default:"5s" max:"1h" doc:"How long a statement waits for a connection if all of the pool are in use; 0 is no limit."`
-	SlowThreshold  time.Duration `env:"DATABASE_SLOW_THRESHOLD" default:"200ms" max:"1h" unit:"1ms" doc:"Statements that take longer are logged; 0 logs none."`
-	// Log takes the lines; nil is the logger named DATA.
+	SlowThreshold  time.Duration `env:"DATABASE_SLOW_THRESHOLD" default:"200ms" max:"1h" unit:"1ms" doc:"Duration from which a statement is logged as slow; 0 disables the log."`
+	// Log is the logger; nil is the logger named DATA.
 	Log *xlog.LogNamedLogger
 
-	// AutoMigrate are the entities whose tables are created or extended before Open
-	// returns.
+	// AutoMigrate are the entities whose tables Setup creates or extends.
 	AutoMigrate []any
-	// Migrations hold SQL files that are applied after AutoMigrate, each once: see
+	// Migrations contain SQL files that Setup applies after AutoMigrate, each once: see
 	// package migrate.
 	Migrations []fs.FS
-	// Prepare run after the migrations, in order.
+	// Prepare functions run after the migrations, in order.
 	Prepare []Prepare
 
-	registry *Registry // of the driver; nil is the default one
-	problems []error   // of options, such as a nil dialector
+	registry *Registry // nil is the default registry
+	problems []error   // errors of options, such as a nil dialector
 }
 
 // Enabled reports whether there is a database to open: a driver other than "none" or a
-// dialector is named, or an option is wrong, which Resolve then reports.
+// dialector is set, or an option is invalid, which Resolve then reports.
 func (o Options) Enabled() bool {
 	return o.Driver != "" && o.Driver != none || o.Dialector != nil || len(o.problems) > 0
 }
 
-// Prepare makes a database ready for its application, such as with the rows that it
-// needs. It runs at every start, maybe in several processes at the same time.
+// Prepare prepares a database for the application, for example by inserting required
+// rows. It runs at every startup, possibly in several processes concurrently.
 type Prepare func(ctx context.Context, db *gorm.DB) error
 
-// defaults are those of the variables.
+// defaults are the defaults of the variables.
 var defaults = sync.OnceValue(func() Options {
-	o, _ := xenv.Load[Options](nil) // Register has checked the defaults
+	o, _ := xenv.Load[Options](nil) // Register has validated the defaults
 	return o
 })
 
-// off turns a limit, a retry or a log of Options off. For the WithX functions and the
-// variables that is 0.
+// off disables a limit, a retry or a log of Options. The WithX functions and the
+// variables use 0 for it.
 const off = -1
 
-// allOff turns off everything whose 0 is the default.
+// allOff disables everything for which 0 is the default.
 var allOff = Options{
 	MaxOpenConns: off, MaxIdleConns: off, ConnMaxLifetime: off, ConnMaxIdleTime: off,
 	ConnectTimeout: off, AcquireTimeout: off, SlowThreshold: off,
 }
 
-// replaceZeros replaces every number of o that is 0 with that of with.
+// replaceZeros replaces every zero number of o with that of with.
 func replaceZeros(o *Options, with Options) {
 	o.MaxOpenConns = cmp.Or(o.MaxOpenConns, with.MaxOpenConns)
 	o.MaxIdleConns = cmp.Or(o.MaxIdleConns, with.MaxIdleConns)
@@ -116,33 +115,33 @@ func replaceZeros(o *Options, with Options) {
 	o.SlowThreshold = cmp.Or(o.SlowThreshold, with.SlowThreshold)
 }
 
-// prefixForm is what a prefix consists of, so that a table has the same name whether or
-// not SQL quotes it.
+// prefixForm matches valid prefixes: the table names are the same with and without SQL
+// quotes.
 var prefixForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z_][a-z0-9_.]{0,29}$`)
 })
 
-// Database is a described database: its options, their driver and the connection string,
-// found once by Resolve. It is safe for concurrent use.
+// Database is a resolved database: its options, driver and DSN. It is safe for concurrent
+// use.
 type Database struct {
 	options    Options
 	info       *dbconn.Info
 	dialector  func() gorm.Dialector
-	advice     []string // of the driver, about the parts
+	advice     []string // warnings of the driver about the parts
 	replicas   []*Database
 	migrations *migrate.Set
 }
 
-// Resolve finds the driver of o, asks it for the connection string, and checks all that
-// can be checked without connecting. The error joins every problem: an unknown driver,
-// parts that are missing, values that make no sense, SQL files that cannot be migrations.
+// Resolve finds the driver of o, builds the DSN, and validates everything that needs no
+// connection. The error joins every problem: an unknown driver, missing parts, invalid
+// values, SQL files that are not valid migrations.
 func (r *Registry) Resolve(o Options) (*Database, error) {
 	replaceZeros(&o, defaults())
 	o.Log = cmp.Or(o.Log, xlog.WithName(xlog.NamedDATA))
 	problems := o.check()
 	d := &Database{options: o}
 	var dialects []string // unknown without a driver
-	// else the problem is why there is none
+	// Otherwise the invalid option explains the missing driver.
 	if len(o.problems) == 0 || o.Driver != "" || o.Dialector != nil {
 		err := r.find(d)
 		if err == nil {
@@ -159,13 +158,13 @@ func (r *Registry) Resolve(o Options) (*Database, error) {
 	return d, nil
 }
 
-// Resolve is Registry.Resolve of the registry of o, which is the default one without
-// WithRegistry.
+// Resolve is Registry.Resolve of the registry that WithRegistry sets, or of the default
+// registry.
 func Resolve(o Options) (*Database, error) {
 	return cmp.Or(o.registry, &defaultRegistry).Resolve(o)
 }
 
-// String names the driver and the server in one line, without a secret.
+// String returns the driver and the location in one line, without secrets.
 func (d *Database) String() string {
 	switch n := len(d.replicas); n {
 	case 0:
@@ -177,18 +176,18 @@ func (d *Database) String() string {
 	}
 }
 
-// KeepsLeases reports whether the driver has what Leases needs.
+// KeepsLeases reports whether the driver supports Leases.
 func (d *Database) KeepsLeases() bool {
 	_, err := d.info.Clock()
 	return err == nil
 }
 
-// HasSchema reports whether there is anything for Setup to do.
+// HasSchema reports whether Setup has anything to do.
 func (d *Database) HasSchema() bool {
 	return len(d.options.AutoMigrate)+len(d.options.Migrations)+len(d.options.Prepare) > 0
 }
 
-// check returns the problems of o that need no driver.
+// check returns the problems of o that do not depend on the driver.
 func (o Options) check() []error {
 	problems := slices.Clone(o.problems)
 	wrong := func(is bool, format string, i int) {
@@ -206,13 +205,14 @@ func (o Options) check() []error {
 		wrong(strings.TrimSpace(dsn.Reveal()) == "", "replica %d: the DSN is empty", i)
 	}
 	if o.TablePrefix != "" && !prefixForm().MatchString(o.TablePrefix) {
-		problems = append(problems, xenv.Problem(xenv.DatabasePrefix, o.TablePrefix, "is no prefix",
-			"lower-case letters, digits, _ and a dot behind a schema, 30 at most, which begin with a letter or _"))
+		problems = append(problems,
+			xenv.Problem(xenv.DatabasePrefix, o.TablePrefix, "is not a valid prefix",
+				"at most 30 lower-case letters, digits, _ and a dot after a schema, starting with a letter or _"))
 	}
 	return problems
 }
 
-// find resolves the driver and the connection string of d.
+// find resolves the driver and the DSN of d.
 func (r *Registry) find(d *Database) error {
 	o := d.options
 	if o.Dialector != nil {
@@ -248,10 +248,10 @@ func (r *Registry) find(d *Database) error {
 	return nil
 }
 
-// findReplicas resolves the replicas of d.
+// -
 func (r *Registry) findReplicas(d *Database) error {
 	if d.info.Driver == nil && len(d.options.Replicas) > 0 {
-		return errors.New("xdb: Replicas need a Driver, which makes a dialector of each DSN: name one instead of the Dialector, or leave them out")
+		return errors.New("xdb: Replicas need a Driver: set one instead of the Dialector, or remove the Replicas")
 	}
 	var problems []error
 	for i, dsn := range d.options.Replicas {
@@ -262,14 +262,14 @@ func (r *Registry) findReplicas(d *Database) error {
 			continue
 		}
 		d.replicas = append(d.replicas, replica)
-		// an error of a statement may be that of a replica
+		// Errors of statements may contain secrets of a replica.
 		d.info.Secrets = d.info.Secrets.WithDSN(dsn.Reveal())
 	}
 	return errors.Join(problems...)
 }
 
-// unread returns a warning for each variable of a database that is set, and that only
-// other drivers read.
+// unread returns a warning for each DATABASE_* variable that is set but read only by
+// other drivers.
 func unread(d driver.Driver, s xenv.Source) []string {
 	if s == nil {
 		return nil

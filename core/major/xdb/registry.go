@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	// ErrUnknownDriver reports that no registered driver has the wanted name.
+	// ErrUnknownDriver reports that no registered driver has the requested name.
 	ErrUnknownDriver = errors.New("unsupported database driver")
-	// ErrInterface reports that the driver was written for another version of the driver
+	// ErrInterface reports that the driver implements another version of the driver
 	// interface.
 	ErrInterface = errors.New("incompatible database driver")
 )
@@ -31,25 +31,25 @@ var family = plugin.Family{
 // Registry finds drivers by name. The zero value is empty and ready to use.
 type Registry struct{ drivers plugin.Set[driver.Driver] }
 
-// defaultRegistry is filled by the init functions of plugins.
+// defaultRegistry contains the drivers that imported plugins register.
 var defaultRegistry Registry
 
-// Register adds d to the default registry; plugins call it from init.
+// Register adds d to the default registry. Plugins call it from init.
 func Register(d driver.Driver) { defaultRegistry.Register(d) }
 
 // Drivers returns the names of the imported drivers, sorted.
 func Drivers() []string { return defaultRegistry.Drivers() }
 
-// Register adds d. It panics where the name is empty or taken.
+// Register adds d. It panics if the name is empty or already registered.
 func (r *Registry) Register(d driver.Driver) { r.drivers.Add(family, d) }
 
 // Drivers returns the names of the registered drivers, sorted.
 func (r *Registry) Drivers() []string { return r.drivers.Names() }
 
-// known returns the names of all drivers that a migration file may be for.
+// known returns the valid driver names of migration files.
 func (r *Registry) known() []string { return slices.Concat(family.Own, r.Drivers()) }
 
-// kindOf asks every driver for the kind of an error that did not pass through gorm.
+// kindOf classifies an error that did not pass through gorm with every driver.
 func (r *Registry) kindOf(err error) driver.ErrorKind {
 	for _, d := range r.drivers.All() {
 		if k := d.ErrorKind(err); k != driver.Unknown && !guessed(d, k, err) {
@@ -59,8 +59,8 @@ func (r *Registry) kindOf(err error) driver.ErrorKind {
 	return driver.Unknown
 }
 
-// guessed reports whether d takes any broken connection of the process for its
-// database's.
+// guessed reports whether d classifies every broken connection of the process as one of
+// its database.
 func guessed(d driver.Driver, k driver.ErrorKind, err error) bool {
 	return k == driver.Connection &&
 		driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection &&

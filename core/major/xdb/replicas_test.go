@@ -3,7 +3,6 @@ package xdb_test
 import (
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
 	"errors"
 	"io"
 	"strings"
@@ -19,8 +18,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// plain is what gorm needs for a read that finds nothing.
-func plain(err error) error {
+// ignoreNotFound returns nil for a read that found no row.
+func ignoreNotFound(err error) error {
 	if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -34,14 +33,16 @@ func rows(r *sql.Rows, err error) error {
 	return err
 }
 
-func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
+func TestReplica_Routing(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		do   func(db *gorm.DB) error
 		want string
 	}{
 		{
-			name: "First", do: func(db *gorm.DB) error { return plain(db.First(&article{}).Error) },
+			name: "First", do: func(db *gorm.DB) error {
+				return ignoreNotFound(db.First(&article{}).Error)
+			},
 			want: "replica",
 		},
 		{
@@ -59,7 +60,7 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 			want: "replica",
 		},
 		{name: "Row", do: func(db *gorm.DB) error {
-			return plain(db.Model(&article{}).Row().Scan(new(int)))
+			return ignoreNotFound(db.Model(&article{}).Row().Scan(new(int)))
 		}, want: "replica"},
 		{name: "Raw select", do: func(db *gorm.DB) error {
 			return db.Raw("SELECT 1").Scan(new(int)).Error
@@ -67,7 +68,7 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 		{name: "Raw select by Rows", do: func(db *gorm.DB) error {
 			return rows(db.Raw("SELECT 1").Rows())
 		}, want: "replica"},
-		{name: "a chain that has read", do: func(db *gorm.DB) error {
+		{name: "a chain after a read", do: func(db *gorm.DB) error {
 			chain := db.Model(&article{}).Where("id = ?", 1)
 			return chain.Find(&[]article{}).Error
 		}, want: "replica"},
@@ -124,7 +125,7 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 				return tx.Session(&gorm.Session{NewDB: true}).Find(&[]article{}).Error
 			})
 		}, want: "primary"},
-		{name: "a chain that has written", do: func(db *gorm.DB) error {
+		{name: "a chain after a write", do: func(db *gorm.DB) error {
 			chain := db.Session(&gorm.Session{SkipDefaultTransaction: true}).Model(
 				&article{}).Where("id = ?", 1)
 			return errors.Join(chain.Update("name", "x").Error, chain.Find(&[]article{}).Error)
@@ -140,7 +141,7 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 				db := openCluster(t.Context(), t, c, func(o *xdb.Options) {
 					o.Gorm = func(config *gorm.Config) { config.PrepareStmt = prepared }
 				})
-				primary, replicas := c.answered(func() {
+				primary, replicas := c.statements(func() {
 					for range 2 {
 						if err := tc.do(db); err != nil {
 							t.Error(err)
@@ -151,7 +152,7 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 					true:  "primary",
 					false: "replica",
 				}[primary > 0]; got != tc.want || primary > 0 && replicas > 0 {
-					t.Errorf("statements at the primary = %d, at replicas = %d; want all at the %s",
+					t.Errorf("statements on the primary = %d, on replicas = %d; want all on the %s",
 						primary, replicas, tc.want)
 				}
 			})
@@ -159,204 +160,108 @@ func TestReadsGoToReplicasAndNothingElseDoes(t *testing.T) {
 	}
 }
 
-func TestTheResultOfAReadIsNoHandleOnAReplica(t *testing.T) {
-	c := &cluster{}
-	db := openCluster(t.Context(), t, c, nil)
-	read := db.Find(&[]article{})
-	primary, replicas := c.answered(func() {
-		err := read.Session(&gorm.Session{NewDB: true}).Transaction(func(tx *gorm.DB) error {
-			return tx.Exec("x").Error
+func TestReplica_Reads(t *testing.T) {
+	t.Run("the result of a read is not bound to a replica", func(t *testing.T) {
+		c := &cluster{}
+		db := openCluster(t.Context(), t, c, nil)
+		read := db.Find(&[]article{})
+		primary, replicas := c.statements(func() {
+			err := read.Session(&gorm.Session{NewDB: true}).Transaction(func(tx *gorm.DB) error {
+				return tx.Exec("x").Error
+			})
+			if err != nil {
+				t.Error(err)
+			}
 		})
-		if err != nil {
-			t.Error(err)
+		if primary != 1 || replicas != 0 {
+			t.Errorf("statements = %d on the primary and %d on replicas, want 1 and 0",
+				primary, replicas)
 		}
 	})
-	if primary != 1 || replicas != 0 {
-		t.Errorf("statements = %d at the primary and %d at replicas, want 1 and 0",
-			primary, replicas)
-	}
-}
 
-func TestReadsTakeTurns(t *testing.T) {
-	c := &cluster{}
-	db := openCluster(t.Context(), t, c, nil)
-	for range 10 {
-		if err := db.Find(&[]article{}).Error; err != nil {
-			t.Fatal(err)
+	t.Run("reads alternate between replicas", func(t *testing.T) {
+		c := &cluster{}
+		db := openCluster(t.Context(), t, c, nil)
+		for range 10 {
+			if err := db.Find(&[]article{}).Error; err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if a, b := c.at(firstDSN).seen.Load(), c.at(secondDSN).seen.Load(); a != 5 || b != 5 {
-		t.Errorf("reads = %d and %d, want 5 each", a, b)
-	}
-}
-
-func TestPreparedStatementsArePreparedOnceAtEachReplica(t *testing.T) {
-	c := &cluster{}
-	db := openCluster(t.Context(), t, c, func(o *xdb.Options) {
-		o.Gorm = func(config *gorm.Config) { config.PrepareStmt = true }
-	})
-	for range 10 {
-		if err := db.Find(&[]article{}).Error; err != nil {
-			t.Fatal(err)
-		}
-	}
-	if a, b := c.at(firstDSN).prepared, c.at(secondDSN).prepared; a != 1 || b != 1 {
-		t.Errorf("statements prepared = %d and %d, want 1 each", a, b)
-	}
-}
-
-func TestHooksOfAWriteReadWhatItHasWritten(t *testing.T) {
-	c := &cluster{}
-	db := openCluster(t.Context(), t, c, func(o *xdb.Options) { o.SkipDefaultTransaction = true })
-	primary, replicas := c.answered(func() {
-		if err := db.Create(&hooked{ID: 1}).Error; err != nil {
-			t.Error(err)
+		if a, b := c.at(firstDSN).seen.Load(), c.at(secondDSN).seen.Load(); a != 5 || b != 5 {
+			t.Errorf("reads = %d and %d, want 5 each", a, b)
 		}
 	})
-	if primary != 2 || replicas != 0 {
-		t.Errorf("statements = %d at the primary and %d at replicas, want 2 and 0",
-			primary, replicas)
-	}
+
+	t.Run("statements are prepared once on each replica", func(t *testing.T) {
+		c := &cluster{}
+		db := openCluster(t.Context(), t, c, func(o *xdb.Options) {
+			o.Gorm = func(config *gorm.Config) { config.PrepareStmt = true }
+		})
+		for range 10 {
+			if err := db.Find(&[]article{}).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if a, b := c.at(firstDSN).prepared, c.at(secondDSN).prepared; a != 1 || b != 1 {
+			t.Errorf("statements prepared = %d and %d, want 1 each", a, b)
+		}
+	})
+
+	t.Run("hooks of a write read the primary", func(t *testing.T) {
+		c := &cluster{}
+		db := openCluster(t.Context(), t, c,
+			func(o *xdb.Options) { o.SkipDefaultTransaction = true })
+		primary, replicas := c.statements(func() {
+			if err := db.Create(&hooked{ID: 1}).Error; err != nil {
+				t.Error(err)
+			}
+		})
+		if primary != 2 || replicas != 0 {
+			t.Errorf("statements = %d on the primary and %d on replicas, want 2 and 0",
+				primary, replicas)
+		}
+	})
+
+	t.Run("Prepare functions read the primary", func(t *testing.T) {
+		c := &cluster{}
+		c.at(firstDSN).failWith.Store(&io.EOF)
+		c.at(secondDSN).failWith.Store(&io.EOF)
+		prepare := func(ctx context.Context, db *gorm.DB) error {
+			return errors.Join(db.Find(&[]article{}).Error,
+				db.WithContext(ctx).Find(&[]article{}).Error)
+		}
+		openCluster(t.Context(), t, c, func(o *xdb.Options) { o.Prepare = []xdb.Prepare{prepare} })
+		if n := c.at(primaryDSN).seen.Load(); n != 2 {
+			t.Errorf("reads on the primary = %d, want 2", n)
+		}
+	})
 }
 
-// hooked reads after it was written.
+// hooked reads in its AfterCreate hook.
 type hooked struct {
 	ID int64 `gorm:"primaryKey;autoIncrement:false"`
 }
 
 func (*hooked) AfterCreate(tx *gorm.DB) error { return tx.Find(&[]article{}).Error }
 
-func TestPrepareFunctionsReadThePrimary(t *testing.T) {
-	c := &cluster{}
-	c.at(firstDSN).refuse.Store(&io.EOF)
-	c.at(secondDSN).refuse.Store(&io.EOF)
-	prepare := func(ctx context.Context, db *gorm.DB) error {
-		return errors.Join(db.Find(&[]article{}).Error,
-			db.WithContext(ctx).Find(&[]article{}).Error)
-	}
-	openCluster(t.Context(), t, c, func(o *xdb.Options) { o.Prepare = []xdb.Prepare{prepare} })
-	if n := c.at(primaryDSN).seen.Load(); n != 2 {
-		t.Errorf("reads of the primary = %d, want 2", n)
-	}
-}
-
-func TestAReadThatAReplicaRefusesIsDoneByThePrimary(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		err  error
-	}{
-		{name: "it writes", err: errReadOnly},
-		{
-			name: "it is not granted there",
-			err:  driver.Translate(driver.Authentication, errors.New("42501"), ""),
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			c := &cluster{}
-			db := openCluster(t.Context(), t, c, nil)
-			c.at(firstDSN).refuse.Store(&tc.err)
-			c.at(secondDSN).refuse.Store(&tc.err)
-			primary, replicas := c.answered(func() {
-				for range 4 {
-					if err := rows(db.Raw("SELECT count_visit(1)").Rows()); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-			if primary != 4 || replicas != 4 { // each was tried at a replica, which stays in use
-				t.Errorf("statements = %d at the primary and %d at replicas, want 4 and 4",
-					primary, replicas)
-			}
-		})
-	}
-}
-
-// oneRow returns a row and then breaks off.
-type oneRow struct {
-	noRows
-
-	done bool
-}
-
-func (r *oneRow) Next(dest []sqldriver.Value) error {
-	if r.done {
-		return io.ErrUnexpectedEOF
-	}
-	dest[0], r.done = int64(1), true
-	return nil
-}
-
-func TestAReadThatHasReturnedRowsIsNotRepeated(t *testing.T) {
-	c := &cluster{}
-	db := openCluster(t.Context(), t, c, nil)
-	for _, dsn := range []string{firstDSN, secondDSN} {
-		c.at(dsn).rows = func() sqldriver.Rows { return &oneRow{} }
-	}
-	var got []map[string]any
-	primary, _ := c.answered(func() {
-		if err := db.Model(&article{}).Find(&got).Error; !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("error = %v, want the one after the first row", err)
-		}
-	})
-	if primary != 0 || len(got) != 1 {
-		t.Errorf("statements at the primary = %d and rows = %d, want 0 and 1", primary, len(got))
-	}
-}
-
-func TestAnErrorOfAStatementLeavesTheReplicaInUse(t *testing.T) {
-	c := &cluster{}
-	db := openCluster(t.Context(), t, c, nil)
-	broken := driver.Translate(driver.Syntax, io.EOF, "")
-	c.at(firstDSN).refuse.Store(&broken)
-	c.at(secondDSN).refuse.Store(&broken)
-	primary, replicas := c.answered(func() {
-		for range 4 {
-			if err := db.Find(&[]article{}).Error; driver.KindOf(err) != driver.Syntax {
-				t.Errorf("error = %v, want that of the replica", err)
-			}
-		}
-	})
-	if primary != 0 || replicas != 4 {
-		t.Errorf("reads = %d at the primary and %d at replicas, want 0 and 4", primary, replicas)
-	}
-}
-
-func TestReplica_connectionLimit(t *testing.T) {
-	c := &cluster{}
-	db := openCluster(t.Context(), t, c, nil)
-	full := driver.Translate(driver.TooManyConnections, errors.New("53300"), "")
-	c.at(firstDSN).refuse.Store(&full)
-	c.at(secondDSN).refuse.Store(&full)
-	primary, replicas := c.answered(func() {
-		for range 4 {
-			if err := db.Find(&[]article{}).Error; err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	if primary != 4 || replicas != 2 { // each replica is tried once and then left out
-		t.Errorf("reads = %d at the primary and %d at replicas, want 4 and 2", primary, replicas)
-	}
-}
-
-func TestNoLineHoldsTheDSNOfAReplica(t *testing.T) {
+func TestOpen_ReplicaSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, log := logged(t)
 		c := &cluster{}
 		const dsn = "fake://u:hunter2secret@first/app"
 		c.at(dsn).connect = func(context.Context, int) error {
 			return driver.Translate(driver.Connection, io.EOF,
-				"no way to "+dsn+" with hunter2secret")
+				"no route to "+dsn+" with hunter2secret")
 		}
 		openCluster(ctx, t, c, func(o *xdb.Options) { o.Replicas = []xlog.Secret{dsn} })
-		if said := log.String(); strings.Contains(said, "hunter2secret") ||
-			!strings.Contains(said, "no way to ***") {
-			t.Errorf("lines = %s, want the error without the secret", said)
+		if text := log.String(); strings.Contains(text, "hunter2secret") ||
+			!strings.Contains(text, "no route to ***") {
+			t.Errorf("log = %s, want the error without secrets", text)
 		}
 	})
 }
 
-func TestCheckRefusesReplicas(t *testing.T) {
+func TestResolve_Replicas(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		options xdb.Options
@@ -380,7 +285,7 @@ func TestCheckRefusesReplicas(t *testing.T) {
 	}
 }
 
-func TestDescribeCountsTheReplicas(t *testing.T) {
+func TestDatabase_String(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		replicas []xlog.Secret

@@ -6,16 +6,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// maxStatement bounds a statement in the log, in bytes: a batch repeats its placeholders
-// a thousand times.
+// maxStatement limits a logged statement, in bytes: a batch repeats its placeholders.
 const maxStatement = 2048
 
-// withoutLiterals returns a statement with "?" in place of every literal and without its
-// comments, so that it can be logged whatever an application, or gorm itself for Raw and
-// Scan, has written into it. Names and placeholders stay. If it is not certain that a
-// literal ends, the rest of the statement is left out.
+// withoutLiterals replaces every literal of a statement with "?" and removes comments, so
+// that it can be logged even if the application, or gorm for Raw and Scan, has inlined
+// values. It keeps names and placeholders. If the end of a literal is uncertain, it omits
+// the rest of the statement.
 //
-// dialect is gorm's name of the database, which determines how it quotes.
+// dialect is gorm's name of the database, which determines the quoting rules.
 func withoutLiterals(sql, dialect string) string {
 	s := sqlscan.New(sql, logRules(sql, dialect))
 	var out strings.Builder
@@ -37,8 +36,8 @@ func withoutLiterals(sql, dialect string) string {
 	return out.String()
 }
 
-// placeholder returns a placeholder as the database has it: gorm makes $1$, which is $1
-// and $, of a numbered one.
+// placeholder returns a placeholder in the syntax of the database: gorm writes $1$, which
+// is scanned as $1 and $, for a numbered one.
 func placeholder(text, dialect string) string {
 	number, _ := strings.CutPrefix(text, "$")
 	switch {
@@ -51,7 +50,7 @@ func placeholder(text, dialect string) string {
 	}
 }
 
-// logRules are the rules that hide too much rather than too little: the mode of the
+// logRules returns rules that hide too much rather than too little: the SQL mode of the
 // database is unknown, and gorm does not escape with a backslash.
 func logRules(sql, dialect string) sqlscan.Rules {
 	r := sqlscan.RulesOf(dialect)

@@ -10,13 +10,13 @@
 //
 // # Errors
 //
-// Open wraps ErrUnknownDriver if no imported plugin has the name, and joins every problem
-// of its options. Errors of statements wrap the driver's own error and gorm's sentinel,
-// and have the same xerror code whatever the driver. A statement whose context has ended
-// fails with the context's error. No error and no log line of this package contains a
-// password, a DSN or a literal of a statement.
+// Open wraps ErrUnknownDriver if no imported plugin has the name, and joins all problems
+// of its options. Errors of statements wrap the error of the library and gorm's sentinel,
+// and have the same xerror code on every driver. A statement whose context has ended
+// fails with the error of the context. Errors and log lines of this package contain no
+// password, no DSN and no literal of a statement.
 //
-// Everything here is safe for concurrent use.
+// All functions are safe for concurrent use.
 package xdb
 
 import (
@@ -35,11 +35,11 @@ import (
 )
 
 // GetDB returns the database of the application, or the transaction of Transaction, bound
-// to ctx: its statements end when ctx does. The error is a ConfigError if ctx has no
+// to ctx, which cancels its statements. The error is a ConfigError if ctx has no
 // database.
 //
-// A *gin.Context is replaced by its request's context: gin reuses its own while a pool
-// may still use the context of a statement.
+// GetDB replaces a *gin.Context by the context of its request, because gin reuses its
+// contexts while a pool may still use the context of a statement.
 func GetDB(ctx context.Context) (*gorm.DB, *xerror.Error) {
 	ctx = xctx.Unpooled(ctx)
 	db, err := xctxutil.Get[*gorm.DB](ctx, xctx.DatabaseKey)
@@ -49,17 +49,16 @@ func GetDB(ctx context.Context) (*gorm.DB, *xerror.Error) {
 	return db.WithContext(ctx), nil
 }
 
-// MustGetDB is GetDB for code that never runs without a database: it panics with the
-// error of GetDB.
+// MustGetDB is GetDB for code that always has a database. It panics with the error of
+// GetDB.
 func MustGetDB(ctx context.Context) *gorm.DB {
 	ctx = xctx.Unpooled(ctx)
 	return xctxutil.MustGet[*gorm.DB](ctx, xctx.DatabaseKey).WithContext(ctx)
 }
 
 // Transaction runs fn in a transaction of the database of ctx. GetDB returns the
-// transaction for the context that fn gets, so every function that is called with that
-// context is part of it. An error or a panic of fn rolls back; a Transaction within fn is
-// a savepoint.
+// transaction for the context passed to fn, so every function called with that context is
+// part of it. An error or a panic of fn rolls back. A nested Transaction is a savepoint.
 func Transaction(
 	ctx context.Context, fn func(ctx context.Context) error, opts ...*sql.TxOptions,
 ) error {
@@ -69,7 +68,7 @@ func Transaction(
 		return xerr
 	}
 	committed, end := false, func(bool) {}
-	defer func() { end(committed) }() // also by a panic
+	defer func() { end(committed) }() // also after a panic
 	err := db.Transaction(func(tx *gorm.DB) error {
 		var inner context.Context
 		inner, end = transaction.Begin(ctx, tx)
@@ -79,14 +78,15 @@ func Transaction(
 	return err
 }
 
-// OnCommit runs fn when the transaction of ctx has committed, before the outermost
-// Transaction returns. The context of fn is ctx outside of the transaction. If the
-// transaction is rolled back, fn never runs; without a transaction it runs at once. It is
-// for effects that must not happen without the commit, such as a notification; for one
-// that must not get lost either, use a durable job.
+// OnCommit runs fn after the transaction of ctx has committed, before the outermost
+// Transaction returns. The context of fn is ctx outside the transaction. After a rollback
+// fn never runs; without a transaction it runs immediately. Use it for effects that
+// require the commit, such as a notification. Use a durable job for effects that must not
+// be lost either.
 //
 // OnCommit returns false, and fn does not run, in a transaction of NewContext and in one
-// that has ended. A panic of fn propagates from Transaction although the commit is done.
+// that has ended. A panic of fn propagates from Transaction although the transaction has
+// committed.
 func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
 	return transaction.OnCommit(xctx.Unpooled(ctx), fn)
 }
@@ -101,31 +101,30 @@ func NewContext(ctx context.Context, db *gorm.DB) context.Context {
 	return context.WithValue(transaction.Without(ctx), xctx.DatabaseKey, db)
 }
 
-// WithPrimary returns a context whose reads go to the primary database, never to a
-// replica. It is for reads that must see a recent write, since a replica may lag behind:
+// WithPrimary returns a context whose reads go to the primary, never to a replica. Use it
+// for reads that must see a recent write, because a replica may lag behind:
 //
 //	ctx = xdb.WithPrimary(ctx)
 //	err := xdb.MustGetDB(ctx).First(&user, id).Error
 //
-// Writes and transactions always go to the primary. Without replicas it changes nothing.
+// Writes and transactions always go to the primary. Without replicas it has no effect.
 func WithPrimary(ctx context.Context) context.Context { return dbconn.WithPrimary(ctx) }
 
 // CheckHealth pings the server. If all connections of the pool are in use, it opens
-// another one, so that a saturated pool is not mistaken for a server that is down. (A
-// database that was opened with a dialector of the application has only the pool.) If the
-// server rejects that connection because of its limit, it has responded and serves the
-// pool: then CheckHealth returns nil too. A replica that is down does not make it fail:
-// the primary serves its reads.
+// another one, so that a saturated pool is not mistaken for an unavailable server. (With
+// a dialector of the application it uses only the pool.) If the server rejects that
+// connection because of its limit, it has responded, and CheckHealth returns nil.
+// Replicas that are down do not matter: the primary serves their reads.
 func CheckHealth(ctx context.Context, db *gorm.DB) error {
 	return dbconn.Of(db).CheckHealth(ctx, db)
 }
 
-// Saturated reports whether all connections that the pool may have are in use, so that
-// statements wait for one. A pool without a limit never is.
+// Saturated reports whether all connections that the pool may open are in use, so that
+// statements wait for one. It returns false for a pool without a limit.
 func Saturated(db *gorm.DB) bool { return dbconn.Saturated(db) }
 
-// Close releases the leases, waits for running statements, and closes the pool of db and
-// those of its replicas. It accepts a nil db.
+// Close releases the leases, waits for running statements, and closes the pools of db and
+// its replicas. It accepts a nil db.
 func Close(db *gorm.DB) error {
 	if db == nil {
 		return nil

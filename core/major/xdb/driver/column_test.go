@@ -32,7 +32,7 @@ func TestColumnName(t *testing.T) {
 		{name: "the column", column: "headline", stmt: known, want: "headline"},
 		{name: "the field", column: "Title", stmt: known, want: "headline"},
 		{name: "the primary key", column: clause.PrimaryKey, stmt: known, want: "article_id"},
-		{name: "what the entity does not know", column: "other", stmt: known, want: "other"},
+		{name: "unknown column", column: "other", stmt: known, want: "other"},
 		{name: "no entity", column: "Title", stmt: &gorm.Statement{DB: db}, want: "Title"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -22,12 +22,12 @@ import (
 // Every formatting method masks Pass and omits Source.
 type Config struct {
 	Host  string `env:"DATABASE_HOST" default:"localhost" doc:"Host of the database server."`
-	Port  int    `env:"DATABASE_PORT" max:"65535" doc:"Port of the database server; by default the driver's usual one."`
+	Port  int    `env:"DATABASE_PORT" max:"65535" doc:"Port of the database server; the default depends on the driver."`
 	User  string `env:"DATABASE_USER" doc:"User."`
 	Pass  string `env:"DATABASE_PASS" secret:"true" doc:"Password."`
 	Name  string `env:"DATABASE_NAME" doc:"Name of the database."`
-	TLS   string `env:"DATABASE_TLS" default:"disable" oneof:"disable require verify-full" doc:"Encryption of the connection: disable is plain text, require encrypts without asking who the server is, verify-full also checks its certificate and name."`
-	TLSCA string `env:"DATABASE_TLS_CA" doc:"File with the PEM certificates that verify-full trusts; by default those of the system."`
+	TLS   string `env:"DATABASE_TLS" default:"disable" oneof:"disable require verify-full" doc:"Encryption of the connection: disable uses plain text, require encrypts without verifying the server, verify-full also verifies its certificate and host name."`
+	TLSCA string `env:"DATABASE_TLS_CA" doc:"File with the PEM certificates that verify-full trusts; default: the system certificates."`
 
 	// Source provides the variables that only one driver reads, see xenv.Load. Nil sets
 	// none of them.

@@ -21,7 +21,7 @@ func TestConfig_Advice(t *testing.T) {
 		{name: "another host", config: driver.Config{Host: "db", Pass: "hunter2"}, want: true},
 		{name: "another address", config: driver.Config{Host: "10.0.0.1"}, want: true},
 		{
-			name:   "another host on purpose",
+			name:   "another host, explicitly disabled",
 			config: driver.Config{Host: "db", TLS: driver.TLSDisable},
 		},
 		{
@@ -32,7 +32,7 @@ func TestConfig_Advice(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			advice := tc.config.Advice()
 			if got := len(advice) > 0; got != tc.want {
-				t.Fatalf("Advice = %q, want one: %t", advice, tc.want)
+				t.Fatalf("Advice = %q, want a warning: %t", advice, tc.want)
 			}
 			if tc.want && (!strings.Contains(advice[0], "DATABASE_TLS") ||
 				strings.Contains(advice[0], "hunter2")) {

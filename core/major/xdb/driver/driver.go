@@ -90,7 +90,7 @@ type Retrier interface {
 // Migrator is implemented by a driver whose schema changes need a lock or a special state
 // of the connection. gorm checks whether a table exists and then creates it, which fails
 // if two processes do so concurrently. The lock excludes other processes until run
-// returns, and is released if the process dies.
+// returns, and is released if the process crashes.
 //
 // Migrate calls run once with a handle on db and restores the connection afterwards. It
 // returns the error of run, or an error of preparing or restoring the connection. If the

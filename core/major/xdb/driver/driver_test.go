@@ -41,7 +41,7 @@ func TestMissing(t *testing.T) {
 		xenv.DatabaseName: "", xenv.DatabaseUser: "", xenv.DatabaseHost: "h",
 	})
 	if err == nil {
-		t.Fatal("nothing is missing")
+		t.Fatal("Missing = nil, want an error")
 	}
 	if got, want := err.Error(),
 		"DATABASE_NAME: is not set\nDATABASE_USER: is not set"; got != want {
@@ -54,7 +54,7 @@ func TestMissing(t *testing.T) {
 
 type libraryError struct{ code string }
 
-func (e *libraryError) Error() string { return "library says alice@example.org " + e.code }
+func (e *libraryError) Error() string { return "library: alice@example.org " + e.code }
 
 func TestTranslate(t *testing.T) {
 	t.Run("sets the kind and the sentinel", func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestTranslate(t *testing.T) {
 				err := fmt.Errorf("wrapped: %w", driver.Translate(tc.kind, cause, "uq_email"))
 				var own *libraryError
 				if !errors.Is(err, tc.sentinel) || !errors.As(err, &own) || own.code != "23505" {
-					t.Errorf("error = %v lost its sentinel or its cause", err)
+					t.Errorf("error = %v, want the sentinel and the cause", err)
 				}
 				if got := driver.KindOf(err); got != tc.kind {
 					t.Errorf("kind = %v, want %v", got, tc.kind)
@@ -150,7 +150,7 @@ func TestKindTable(t *testing.T) {
 	t.Run("panics if a number has two kinds", func(t *testing.T) {
 		defer func() {
 			if got := recover(); got == nil || !strings.Contains(fmt.Sprint(got), "7") {
-				t.Errorf("panic = %v, want one that names the number", got)
+				t.Errorf("panic = %v, want the number", got)
 			}
 		}()
 		driver.KindTable(map[driver.ErrorKind][]int{driver.Unique: {7}, driver.Full: {7}})

@@ -20,7 +20,7 @@ func TestWaitForLock(t *testing.T) {
 		took    time.Duration
 		want    func(error) bool
 	}{
-		{name: "at once", granted: 1, want: func(err error) bool { return err == nil }},
+		{name: "immediately", granted: 1, want: func(err error) bool { return err == nil }},
 		{
 			name: "after a while", granted: 4, took: 300 * time.Millisecond,
 			want: func(err error) bool { return err == nil },
@@ -34,7 +34,7 @@ func TestWaitForLock(t *testing.T) {
 			want: func(err error) bool { return driver.KindOf(err) == driver.LockTimeout },
 		},
 		{
-			name: "the end of the context", ends: 150 * time.Millisecond, took: 150 * time.Millisecond,
+			name: "context ended", ends: 150 * time.Millisecond, took: 150 * time.Millisecond,
 			want: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) },
 		},
 	} {
@@ -54,7 +54,7 @@ func TestWaitForLock(t *testing.T) {
 					return tries == tc.granted, nil
 				})
 				if took := time.Since(start); !tc.want(err) || took != tc.took {
-					t.Errorf("WaitForLock = %v after %s, want it after %s", err, took, tc.took)
+					t.Errorf("WaitForLock = %v after %s, want %s", err, took, tc.took)
 				}
 			})
 		})

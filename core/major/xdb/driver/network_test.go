@@ -22,7 +22,7 @@ func TestTranslateNetwork(t *testing.T) {
 		}{
 			{name: "nil"},
 			{name: "plain", err: errors.New("plain")},
-			{name: "the end of a context", err: context.DeadlineExceeded},
+			{name: "context error", err: context.DeadlineExceeded},
 			{
 				name: "refused", err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
 				want: driver.Connection,
@@ -35,9 +35,10 @@ func TestTranslateNetwork(t *testing.T) {
 				name: "unknown host",
 				err:  &net.DNSError{Name: "db", IsNotFound: true}, want: driver.Connection,
 			},
-			{name: "reset", err: fmt.Errorf("read: %w", syscall.ECONNRESET), want: driver.Connection},
+			{name: "reset", err: fmt.Errorf("read: %w", syscall.ECONNRESET),
+				want: driver.Connection},
 			{name: "end of file", err: fmt.Errorf("read: %w", io.EOF), want: driver.Connection},
-			{name: "cut in the middle", err: io.ErrUnexpectedEOF, want: driver.Connection},
+			{name: "unexpected end of file", err: io.ErrUnexpectedEOF, want: driver.Connection},
 			{name: "closed", err: net.ErrClosed, want: driver.Connection},
 			{name: "bad connection", err: sqldriver.ErrBadConn, want: driver.Connection},
 		} {
@@ -51,18 +52,18 @@ func TestTranslateNetwork(t *testing.T) {
 
 	t.Run("keeps the cause and other errors", func(t *testing.T) {
 		if err := driver.TranslateNetwork(nil); err != nil {
-			t.Errorf("nil became %v", err)
+			t.Errorf("TranslateNetwork(nil) = %v", err)
 		}
 		plain := errors.New("plain")
 		if err := driver.TranslateNetwork(plain); err != plain { //nolint:errorlint // identity
-			t.Errorf("an error of another kind became %v", err)
+			t.Errorf("TranslateNetwork(plain) = %v", err)
 		}
 		reset := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
 		err := driver.TranslateNetwork(reset)
 		var own *net.OpError
 		if driver.KindOf(err) != driver.Connection || !errors.As(err, &own) ||
 			!errors.Is(err, syscall.ECONNRESET) {
-			t.Errorf("a reset became %v of kind %q", err, driver.KindOf(err))
+			t.Errorf("TranslateNetwork(reset) = %v of kind %q", err, driver.KindOf(err))
 		}
 	})
 }

@@ -63,11 +63,11 @@ func TestConfig_TLSMode(t *testing.T) {
 			config: driver.Config{TLS: "verify-full", TLSCA: ca}, mode: driver.TLSVerifyFull,
 		},
 		{
-			name:   "a mode of another program",
+			name:   "an unknown mode",
 			config: driver.Config{TLS: "prefer"}, want: "DATABASE_TLS",
 		},
 		{
-			name:   "a CA that nothing reads",
+			name:   "a CA that the mode does not use",
 			config: driver.Config{TLS: "require", TLSCA: ca}, want: "DATABASE_TLS_CA",
 		},
 		{name: "a CA without a mode", config: driver.Config{TLSCA: ca}, want: "DATABASE_TLS_CA"},
@@ -83,11 +83,11 @@ func TestConfig_TLSMode(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			mode, err := tc.config.TLSMode()
 			if mode != tc.mode || (err == nil) != (tc.want == "") {
-				t.Fatalf("TLSMode = %q, %v; want %q and an error of %q",
+				t.Fatalf("TLSMode = %q, %v; want %q and an error about %q",
 					mode, err, tc.mode, tc.want)
 			}
 			if err != nil && !strings.HasPrefix(err.Error(), tc.want+":") {
-				t.Errorf("error = %v, want one of %s", err, tc.want)
+				t.Errorf("error = %v, want one about %s", err, tc.want)
 			}
 		})
 	}
@@ -126,6 +126,6 @@ func TestTLSConfig(t *testing.T) {
 		})
 	}
 	if _, err := driver.TLSConfig(driver.TLSVerifyFull, ca+"x", "h"); err == nil {
-		t.Error("a CA file that is missing is no error")
+		t.Error("TLSConfig succeeded without the CA file")
 	}
 }

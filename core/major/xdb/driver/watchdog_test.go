@@ -13,16 +13,16 @@ import (
 func TestWatchdog(t *testing.T) {
 	for _, tc := range []struct {
 		name         string
-		ends, cancel time.Duration // 0 is never
+		stop, cancel time.Duration // 0 is never
 		want         time.Duration // when abort ran; 0 is never
 	}{
-		{name: "ended before the context", ends: time.Second, cancel: 2 * time.Second},
-		{name: "ended within the grace", ends: 1400 * time.Millisecond, cancel: time.Second},
+		{name: "stopped before the context ended", stop: time.Second, cancel: 2 * time.Second},
+		{name: "stopped within the timeout", stop: 1400 * time.Millisecond, cancel: time.Second},
 		{
-			name: "ended too late",
-			ends: 3 * time.Second, cancel: time.Second, want: 1500 * time.Millisecond,
+			name: "stopped too late",
+			stop: 3 * time.Second, cancel: time.Second, want: 1500 * time.Millisecond,
 		},
-		{name: "not canceled", ends: time.Second},
+		{name: "not canceled", stop: time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -32,15 +32,15 @@ func TestWatchdog(t *testing.T) {
 					time.AfterFunc(tc.cancel, cancel)
 				}
 				start := time.Now()
-				var cut atomic.Int64
-				end := driver.Watchdog(ctx, 500*time.Millisecond,
-					func() { cut.Store(int64(time.Since(start))) })
-				<-time.After(tc.ends)
-				end()
-				end()
+				var aborted atomic.Int64
+				stop := driver.Watchdog(ctx, 500*time.Millisecond,
+					func() { aborted.Store(int64(time.Since(start))) })
+				<-time.After(tc.stop)
+				stop()
+				stop()
 				<-time.After(time.Minute)
-				if got := time.Duration(cut.Load()); got != tc.want {
-					t.Errorf("cut after %s, want %s", got, tc.want)
+				if got := time.Duration(aborted.Load()); got != tc.want {
+					t.Errorf("aborted after %s, want %s", got, tc.want)
 				}
 			})
 		})
@@ -57,10 +57,11 @@ func TestConfig_Address(t *testing.T) {
 		{name: "nothing", host: "localhost", port: "1433"},
 		{name: "both", config: driver.Config{Host: "db", Port: 5}, host: "db", port: "5"},
 		{
-			name: "an address of IPv6 in brackets", config: driver.Config{Host: "[::1]"}, host: "::1",
+			name: "IPv6 address in brackets", config: driver.Config{Host: "[::1]"}, host: "::1",
 			port: "1433",
 		},
-		{name: "one without", config: driver.Config{Host: "::1"}, host: "::1", port: "1433"},
+		{name: "IPv6 address without brackets", config: driver.Config{Host: "::1"}, host: "::1",
+			port: "1433"},
 		{
 			name: "too large", config: driver.Config{Port: 65536},
 			want: `DATABASE_PORT: "65536" is not a valid port (accepted: 1 to 65535)`,

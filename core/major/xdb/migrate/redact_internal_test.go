@@ -14,7 +14,7 @@ func Test_withoutValues(t *testing.T) {
 	const sql = "INSERT INTO `users` (\"Name\", note, n) VALUES ('it''s secret', N'hidden', 123456), ('ab', '', 7)"
 	file := []sqlfile.Statement{{SQL: "SELECT 1"}, {SQL: sql}}
 	for _, tc := range []struct{ name, text, want string }{
-		{name: "names stay", text: "Error 1050: Table 'app.users' has no column `note` and no \"name\"", want: "Error 1050: Table 'app.users' has no column `note` and no \"name\""},
+		{name: "keeps names", text: "Error 1050: Table 'app.users' has no column `note` and no \"name\"", want: "Error 1050: Table 'app.users' has no column `note` and no \"name\""},
 		{
 			name: "quoted values", text: `invalid input "hidden" for 'ab'`,
 			want: "invalid input ? for ?",
@@ -27,9 +27,9 @@ func Test_withoutValues(t *testing.T) {
 			name: "a value with a quote", text: "cannot convert it's secret",
 			want: "cannot convert ?",
 		},
-		{name: "a value as it was written", text: "near it''s secret,", want: "near ?,"},
+		{name: "a value in SQL syntax", text: "near it''s secret,", want: "near ?,"},
 		{
-			name: "what the statement does not hold", text: "key 'x@example.org' is there",
+			name: "a value of another statement", text: "key 'x@example.org' is there",
 			want: "key ? is there",
 		},
 	} {
@@ -44,7 +44,7 @@ func Test_withoutValues(t *testing.T) {
 	known := driver.Translate(driver.Syntax, errors.New("x"), "near 'hidden'")
 	got := withoutValues(known, file, "", "")
 	if got.Error() != "invalid statement: near ?" || driver.KindOf(got) != driver.Syntax {
-		t.Errorf("error = %v, want it without the value, of the same kind", got)
+		t.Errorf("error = %v, want the same kind without the value", got)
 	}
 	prefixed := []sqlfile.Statement{{SQL: "DELETE FROM ${prefix}users"}}
 	if got := withoutValues(errors.New(`no relation "app_users"`), prefixed, "app_",
@@ -55,7 +55,7 @@ func Test_withoutValues(t *testing.T) {
 	got = withoutValues(errors.New(`hidden of more in "do"`), []sqlfile.Statement{{SQL: block}}, "",
 		"postgres")
 	if got.Error() != `?? in "do"` {
-		t.Errorf("error = %v, want it without what stands in dollar quotes", got)
+		t.Errorf("error = %v, want it without the contents of dollar quotes", got)
 	}
 }
 

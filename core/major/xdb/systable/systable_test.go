@@ -12,7 +12,7 @@ import (
 )
 
 func TestClock(t *testing.T) {
-	t.Run("a database that xdb has not opened", func(t *testing.T) {
+	t.Run("fails for a database opened without xdb", func(t *testing.T) {
 		db, err := gorm.Open(tests.DummyDialector{}, nil)
 		if err != nil {
 			t.Fatal(err)

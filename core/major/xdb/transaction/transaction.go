@@ -14,7 +14,7 @@ import (
 type transaction struct {
 	outer   *transaction // the enclosing transaction of a savepoint, or nil
 	outside any          // the value of xctx.DatabaseKey outside the outermost transaction
-	managed bool // end reports the outcome
+	managed bool         // end reports the outcome
 
 	mu    sync.Mutex
 	ended bool

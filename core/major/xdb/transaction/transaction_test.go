@@ -46,8 +46,8 @@ func TestOnCommit(t *testing.T) {
 		joined := transaction.Join(t.Context(), "tx")
 		inner, end := transaction.Begin(joined, "savepoint")
 		for _, ctx := range []context.Context{joined, inner} {
-			if transaction.OnCommit(ctx, func(context.Context) { t.Error("it ran") }) {
-				t.Error("OnCommit promised to run")
+			if transaction.OnCommit(ctx, func(context.Context) { t.Error("the function ran") }) {
+				t.Error("OnCommit = true, want false")
 			}
 		}
 		end(true)
@@ -57,24 +57,25 @@ func TestOnCommit(t *testing.T) {
 		for name, committed := range map[string]bool{"a commit": true, "a rollback": false} {
 			ctx, end := transaction.Begin(t.Context(), "tx")
 			end(committed)
-			if transaction.OnCommit(ctx, func(context.Context) { t.Error("it ran") }) {
-				t.Errorf("OnCommit promised to run after %s", name)
+			if transaction.OnCommit(ctx, func(context.Context) { t.Error("the function ran") }) {
+				t.Errorf("OnCommit = true after %s, want false", name)
 			}
 		}
 	})
 
 	t.Run("passes a context outside the transaction", func(t *testing.T) {
-		ctx, end := transaction.Begin(context.WithValue(t.Context(), xctx.DatabaseKey, "pool"), "tx")
+		ctx, end := transaction.Begin(context.WithValue(t.Context(), xctx.DatabaseKey, "pool"),
+			"tx")
 		ran := false
 		transaction.OnCommit(ctx, func(ctx context.Context) {
 			ran = true
 			if got := ctx.Value(xctx.DatabaseKey); got != "pool" || transaction.In(ctx) {
-				t.Errorf("DatabaseKey holds %v, in a transaction: %t", got, transaction.In(ctx))
+				t.Errorf("DatabaseKey = %v, in a transaction: %t", got, transaction.In(ctx))
 			}
 		})
 		end(true)
 		if !ran {
-			t.Error("it did not run")
+			t.Error("the function did not run")
 		}
 	})
 
@@ -104,15 +105,15 @@ func TestWithout(t *testing.T) {
 	}{
 		{name: "outside", ctx: ctx, want: "pool"},
 		{name: "inside", ctx: savepoint, in: true, want: "savepoint"},
-		{name: "left", ctx: transaction.Without(savepoint), want: "pool"},
-		{name: "never in", ctx: transaction.Without(ctx), want: "pool"},
+		{name: "without the transaction", ctx: transaction.Without(savepoint), want: "pool"},
+		{name: "without, outside", ctx: transaction.Without(ctx), want: "pool"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if in := transaction.In(tc.ctx); in != tc.in {
-				t.Errorf("InTransaction = %t, want %t", in, tc.in)
+				t.Errorf("In = %t, want %t", in, tc.in)
 			}
 			if got := tc.ctx.Value(xctx.DatabaseKey); got != tc.want {
-				t.Errorf("DatabaseKey holds %v, want %v", got, tc.want)
+				t.Errorf("DatabaseKey = %v, want %v", got, tc.want)
 			}
 		})
 	}

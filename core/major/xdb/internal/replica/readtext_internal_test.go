@@ -10,10 +10,12 @@ func Test_onlyReads(t *testing.T) {
 		{name: "select", sql: "SELECT * FROM users WHERE id = ?", want: true},
 		{name: "lower case after a comment", sql: "/* report */\n select 1;  -- done", want: true},
 		{name: "common table expression", sql: "WITH n AS (SELECT 1) SELECT * FROM n", want: true},
-		{name: "words within a text", sql: "SELECT 'delete it; for update' FROM users", want: true},
-		{name: "words within a name", sql: `SELECT "for" FROM users`, want: true},
-		{name: "a longer name", sql: "SELECT updated, information FROM updates", want: true},
-		{name: "no words", sql: " ; "},
+		{name: "keywords in a string", sql: "SELECT 'delete it; for update' FROM users",
+			want: true},
+		{name: "keywords in a name", sql: `SELECT "for" FROM users`, want: true},
+		{name: "names that contain keywords", sql: "SELECT updated, information FROM updates",
+			want: true},
+		{name: "empty statement", sql: " ; "},
 		{name: "insert", sql: "INSERT INTO users VALUES (1) RETURNING id"},
 		{
 			name: "insert within",
@@ -21,7 +23,7 @@ func Test_onlyReads(t *testing.T) {
 		},
 		{name: "delete within", sql: "WITH n AS (delete FROM users RETURNING id) SELECT * FROM n"},
 		{name: "for update", sql: "SELECT * FROM users FOR UPDATE"},
-		{name: "for update with an end", sql: "SELECT * FROM users for\tupdate SKIP LOCKED;"},
+		{name: "for update with options", sql: "SELECT * FROM users for\tupdate SKIP LOCKED;"},
 		{name: "for share", sql: "SELECT * FROM users FOR NO KEY UPDATE"},
 		{
 			name: "lock in share mode", sql: "SELECT * FROM users LOCK IN SHARE MODE",
@@ -43,7 +45,7 @@ func Test_onlyReads(t *testing.T) {
 		},
 		{name: "two statements", sql: "SELECT 1; SELECT 2"},
 		{name: "an executed comment", sql: "SELECT 1 /*! FOR UPDATE */", dialect: "mysql"},
-		{name: "a text without an end", sql: "SELECT 'x"},
+		{name: "unterminated string", sql: "SELECT 'x"},
 		{name: "something else", sql: "PRAGMA user_version"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestScanner_Next(t *testing.T) {
 				want: []string{"c:/*/**/*/", "o:;"},
 			},
 			{
-				name: "comments of sqlite end at the first mark", dialect: "sqlite", sql: "/* /* */;",
+				name: "comments of sqlite do not nest", dialect: "sqlite", sql: "/* /* */;",
 				want: []string{"c:/* /* */", "o:;"},
 			},
 			{
@@ -56,11 +56,13 @@ func TestScanner_Next(t *testing.T) {
 				want: []string{"L:5", "o:-", "o:-", "L:3", "o:;", "c:-- x"},
 			},
 			{
-				name: "comment that mysql runs", dialect: "mysql", sql: "/*!40101 SET a = 1; */;",
+				name: "executable comment of mysql", dialect: "mysql",
+				sql:  "/*!40101 SET a = 1; */;",
 				want: []string{"o:/*!40101 SET a = 1; */", "o:;"},
 			},
 			{
-				name: "comment that mariadb runs", dialect: "mysql", sql: "/*M!100100 a; */; /*m!*/",
+				name: "executable comment of mariadb", dialect: "mysql",
+				sql:  "/*M!100100 a; */; /*m!*/",
 				want: []string{"o:/*M!100100 a; */", "o:;", "c:/*m!*/"},
 			},
 			{
@@ -76,7 +78,7 @@ func TestScanner_Next(t *testing.T) {
 				want: []string{"L:$$;$x$;$$", "o:;", "L:$b$;$$;$b$"},
 			},
 			{
-				name: "dollars that quote nothing", dialect: "postgres", sql: "a$b$;$1$2",
+				name: "dollar signs without quotes", dialect: "postgres", sql: "a$b$;$1$2",
 				want: []string{"w:a", "p:$b", "p:$", "o:;", "p:$1", "p:$2"},
 			},
 			{
@@ -96,7 +98,7 @@ func TestScanner_Next(t *testing.T) {
 				want: []string{"L:q'[it's;]'", "o:;"},
 			},
 			{
-				name: "no oracle quotes elsewhere", dialect: "postgres", sql: "q'[it''s]'",
+				name: "no oracle quotes in postgres", dialect: "postgres", sql: "q'[it''s]'",
 				want: []string{"L:q'[it''s]'"},
 			},
 			{
@@ -115,7 +117,7 @@ func TestScanner_Next(t *testing.T) {
 
 	t.Run("reports unterminated tokens", func(t *testing.T) {
 		for _, tc := range []struct{ name, dialect, sql string }{
-			{name: "text", sql: "a 'b"},
+			{name: "string", sql: "a 'b"},
 			{name: "escaped quote", dialect: "mysql", sql: `'a\'`},
 			{name: "name", sql: `a "b`},
 			{name: "bracket", dialect: "sqlserver", sql: "[a]]"},
@@ -123,11 +125,11 @@ func TestScanner_Next(t *testing.T) {
 			{name: "outer comment", sql: "/* /* */"},
 			{name: "dollar quote", sql: "$a$ $b$"},
 			{name: "oracle quote", dialect: "oracle", sql: "q'[a'"},
-			{name: "oracle quote without a mark", dialect: "oracle", sql: "q'"},
+			{name: "oracle quote without a delimiter", dialect: "oracle", sql: "q'"},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				if got, open := scan(tc.sql, tc.dialect); !open {
-					t.Errorf("tokens %q are closed", got)
+					t.Errorf("tokens = %q, want an open one", got)
 				}
 			})
 		}

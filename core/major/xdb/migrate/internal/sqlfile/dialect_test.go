@@ -13,7 +13,7 @@ func TestRead_Dialect(t *testing.T) {
 			want                []string
 		}{
 			{
-				name: "sqlserver keeps semicolons, which MERGE demands", dialect: "sqlserver",
+				name: "sqlserver keeps semicolons for MERGE", dialect: "sqlserver",
 				text: "MERGE a ;\nb\nGO\nc;;", want: []string{"1:MERGE a ;", "2:b", "4:c;"},
 			},
 			{
@@ -21,7 +21,8 @@ func TestRead_Dialect(t *testing.T) {
 				want: []string{"1:a", "3:b", "5:c"},
 			},
 			{
-				name: "GO with a comment", dialect: "sqlserver", text: "a\nGO -- why\nb\nGO--; 5\nc",
+				name: "GO with a comment", dialect: "sqlserver",
+				text: "a\nGO -- why\nb\nGO--; 5\nc",
 				want: []string{"1:a", "3:b", "5:c"},
 			},
 			{
@@ -34,7 +35,8 @@ func TestRead_Dialect(t *testing.T) {
 				want: []string{"2:DECLARE @a int; SET @a = 1;"},
 			},
 			{
-				name: "DECLARE elsewhere", dialect: "postgres", text: "DECLARE c CURSOR FOR SELECT 1;",
+				name: "DECLARE elsewhere", dialect: "postgres",
+				text: "DECLARE c CURSOR FOR SELECT 1;",
 				want: []string{"1:DECLARE c CURSOR FOR SELECT 1"},
 			},
 			{
@@ -42,7 +44,8 @@ func TestRead_Dialect(t *testing.T) {
 				text: "CREATE RULE r AS ON INSERT TO a DO ALSO (INSERT INTO b VALUES (1); DELETE FROM c);\nd;", want: []string{"1:CREATE RULE r AS ON INSERT TO a DO ALSO (INSERT INTO b VALUES (1); DELETE FROM c)", "2:d"},
 			},
 			{
-				name: "parentheses in texts and comments", text: "a '(' /* ( */ -- (\n;b ')';c \"(\"",
+				name: "parentheses in strings and comments",
+				text: "a '(' /* ( */ -- (\n;b ')';c \"(\"",
 				want: []string{"1:a '('", "2:b ')'", "2:c \"(\""},
 			},
 			{
@@ -50,7 +53,7 @@ func TestRead_Dialect(t *testing.T) {
 				want: []string{"2:a (;", "4:b"},
 			},
 			{
-				name: "a slash after a semicolon or a block says nothing", dialect: "oracle",
+				name: "a slash after a semicolon or a block is ignored", dialect: "oracle",
 				text: "\n/\na;\n/\nb;\n/\n-- plinth:begin\nBEGIN c; END;\n-- plinth:end\n/\nd",
 				want: []string{"3:a", "5:b", "8:BEGIN c; END;", "11:d"},
 			},
@@ -61,23 +64,24 @@ func TestRead_Dialect(t *testing.T) {
 			{
 				name: "a type of oracle without a body", dialect: "oracle",
 				text: "CREATE TYPE a AS OBJECT (b NUMBER);\nALTER JAVA CLASS c RESOLVE;",
-				want: []string{"1:CREATE TYPE a AS OBJECT (b NUMBER)", "2:ALTER JAVA CLASS c RESOLVE"},
+				want: []string{"1:CREATE TYPE a AS OBJECT (b NUMBER)",
+					"2:ALTER JAVA CLASS c RESOLVE"},
 			},
 			{
 				name: "JAVA in a block", dialect: "oracle",
 				text: "-- plinth:begin\nCREATE JAVA SOURCE NAMED a AS class A { int b; }\n-- plinth:end", want: []string{"2:CREATE JAVA SOURCE NAMED a AS class A { int b; }"},
 			},
 			{
-				name: "statements that mariadb reads in comments", dialect: "mysql",
+				name: "executable comments of mariadb", dialect: "mysql",
 				text: "/*M!100100 SET a = 1 */;\n/* M!b */;",
 				want: []string{"1:/*M!100100 SET a = 1 */"},
 			},
 			{
-				name: "marks in capitals", text: "-- Plinth:Begin\na;\n-- PLINTH:END\nb",
+				name: "directives in upper case", text: "-- Plinth:Begin\na;\n-- PLINTH:END\nb",
 				want: []string{"2:a;", "4:b"},
 			},
 			{
-				name: "comments that are no marks of other tools",
+				name: "comments that resemble directives",
 				text: "-- goose\n-- +gooseberry\n-- migrate: all of it\na; -- +goose Down\n",
 				want: []string{"4:a"},
 			},
@@ -91,11 +95,12 @@ func TestRead_Dialect(t *testing.T) {
 				want: []string{"1:a \\b"},
 			},
 			{
-				name: "NULL of mysql at the start of a line", dialect: "mysql", text: "a (\n\\N, \\N)",
+				name: "NULL of mysql at the start of a line", dialect: "mysql",
+				text: "a (\n\\N, \\N)",
 				want: []string{"1:a (\n\\N, \\N)"},
 			},
 			{
-				name: "a text beside autocommit", dialect: "mysql", text: "SET a = 'autocommit = 1';",
+				name: "autocommit in a string", dialect: "mysql", text: "SET a = 'autocommit = 1';",
 				want: []string{"1:SET a = 'autocommit = 1'"},
 			},
 			{
@@ -103,12 +108,12 @@ func TestRead_Dialect(t *testing.T) {
 				want: []string{"1:LOCK TABLE a"},
 			},
 			{
-				name: "a block that BEGIN begins", dialect: "oracle",
+				name: "a block that starts with BEGIN", dialect: "oracle",
 				text: "-- plinth:begin\nBEGIN work; COMMIT; END;\n-- plinth:end",
 				want: []string{"2:BEGIN work; COMMIT; END;"},
 			},
 			{
-				name: "a block of sqlserver that BEGIN begins", dialect: "sqlserver",
+				name: "a sqlserver block that starts with BEGIN", dialect: "sqlserver",
 				text: "-- plinth:begin\nBEGIN; a; END;\n-- plinth:end",
 				want: []string{"2:BEGIN; a; END;"},
 			},
@@ -138,7 +143,7 @@ func TestRead_Dialect(t *testing.T) {
 				want: "1.sql:2: unclosed parenthesis",
 			},
 			{
-				name: "parenthesis too many", text: "a (b);\nc (d)\n);",
+				name: "unmatched parenthesis", text: "a (b);\nc (d)\n);",
 				want: "1.sql:3: unmatched closing parenthesis",
 			},
 			{
@@ -150,7 +155,8 @@ func TestRead_Dialect(t *testing.T) {
 				want: "1.sql:1: GO with a number",
 			},
 			{
-				name: "variable of sqlserver", dialect: "sqlserver", text: "\nDECLARE @a int; SET @a = 1;",
+				name: "variable of sqlserver", dialect: "sqlserver",
+				text: "\nDECLARE @a int; SET @a = 1;",
 				want: "1.sql:2: DECLARE declares a variable that only its own statement can use: put every statement that uses it between the lines -- plinth:begin",
 			},
 			{
@@ -173,23 +179,24 @@ func TestRead_Dialect(t *testing.T) {
 				text: "CREATE OR REPLACE TYPE BODY a AS MEMBER FUNCTION b RETURN NUMBER IS c NUMBER; BEGIN", want: "BEGIN starts or ends a transaction, but the migration runs in its own: remove it; if it starts a block of statements, put it",
 			},
 			{
-				name: "marks of goose", text: "-- +goose Up\na;\n-- +goose Down\nb;",
+				name: "directives of goose", text: "-- +goose Up\na;\n-- +goose Down\nb;",
 				want: "1.sql:1: -- +goose is a directive of another tool, and every section of the file would run: keep the up section and remove the directives",
 			},
 			{
-				name: "marks of goose without a blank", text: "a\n--+GOOSE\n;",
+				name: "goose directives without a space", text: "a\n--+GOOSE\n;",
 				want: "1.sql:2: -- +goose is a directive",
 			},
 			{
-				name: "marks of sql-migrate", text: "a;\n-- +Migrate Down",
+				name: "directives of sql-migrate", text: "a;\n-- +Migrate Down",
 				want: "1.sql:2: -- +migrate is a directive",
 			},
 			{
-				name: "marks of dbmate", text: "a;\n  -- migrate:down",
+				name: "directives of dbmate", text: "a;\n  -- migrate:down",
 				want: "1.sql:2: -- migrate: is a directive",
 			},
 			{
-				name: "marks in a block", text: "-- plinth:begin\na;\n-- +goose Down\nb;\n-- plinth:end",
+				name: "directives in a block",
+				text: "-- plinth:begin\na;\n-- +goose Down\nb;\n-- plinth:end",
 				want: "1.sql:3: -- +goose is a directive",
 			},
 			{
@@ -217,16 +224,19 @@ func TestRead_Dialect(t *testing.T) {
 				want: "SET AUTOCOMMIT starts or ends a transaction, but the migration runs in its own: remove it",
 			},
 			{
-				name: "autocommit of the session", dialect: "mysql", text: "SET SESSION autocommit := 0",
+				name: "autocommit of the session", dialect: "mysql",
+				text: "SET SESSION autocommit := 0",
 				want: "SET AUTOCOMMIT starts or ends",
 			},
 			{
-				name: "autocommit as a system variable", dialect: "mysql", text: "SET @@autocommit = 0",
+				name: "autocommit as a system variable", dialect: "mysql",
+				text: "SET @@autocommit = 0",
 				want: "SET AUTOCOMMIT starts or ends",
 			},
 			{
 				name: "autocommit as a system variable of the session", dialect: "mysql",
-				text: "SET a = 1, @@session.`autocommit` = 0", want: "SET AUTOCOMMIT starts or ends",
+				text: "SET a = 1, @@session.`autocommit` = 0",
+				want: "SET AUTOCOMMIT starts or ends",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -251,14 +261,15 @@ func TestRead_Dialect(t *testing.T) {
 				want: "SET AUTOCOMMIT",
 			},
 			{name: "begin", body: "BEGIN;", want: "BEGIN"},
-			{name: "begin and nothing more", body: "BEGIN", want: "BEGIN"},
+			{name: "begin only", body: "BEGIN", want: "BEGIN"},
 			{
 				name: "begin before statements", dialect: "postgres", body: "BEGIN; a; COMMIT;",
 				want: "BEGIN",
 			},
-			{name: "begin alone for sqlserver", dialect: "sqlserver", body: "BEGIN;", want: "BEGIN"},
+			{name: "begin only for sqlserver", dialect: "sqlserver", body: "BEGIN;", want: "BEGIN"},
 			{
-				name: "begin transaction", dialect: "sqlserver", body: "begin transaction; a; COMMIT;",
+				name: "begin transaction", dialect: "sqlserver",
+				body: "begin transaction; a; COMMIT;",
 				want: "BEGIN",
 			},
 			{name: "begin immediate", dialect: "sqlite", body: "BEGIN IMMEDIATE;", want: "BEGIN"},

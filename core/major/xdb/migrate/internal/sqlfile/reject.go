@@ -101,7 +101,8 @@ func find(rules []rule, all []string, dialect string) string {
 	for _, r := range rules {
 		begins := slices.IndexFunc(r.words,
 			func(words string) bool { return strings.HasPrefix(first, words+" ") })
-		if begins >= 0 && (r.dialect == "" || r.dialect == dialect) && containsWords(all, r.contains) {
+		if begins >= 0 && (r.dialect == "" || r.dialect == dialect) &&
+			containsWords(all, r.contains) {
 			return strings.TrimSpace(r.words[begins]+" "+r.contains) + " " + r.text
 		}
 	}
@@ -135,7 +136,8 @@ func rejectedRoutine(all []string, dialect string) string {
 	case what == "":
 		return ""
 	case slices.Contains(all, "BEGIN"):
-		return all[0] + " " + what + " with a BEGIN contains semicolons that do not end the statement: " + useBlock
+		return all[0] + " " + what +
+			" with a BEGIN contains semicolons that do not end the statement: " + useBlock
 	case dialect == "sqlserver":
 		return all[0] + " " + what + " extends to the end of its batch: " + useBlock
 	default:

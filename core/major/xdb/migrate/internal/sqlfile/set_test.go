@@ -12,7 +12,7 @@ import (
 
 var known = []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"}
 
-// files returns a file system of alternating names and texts.
+// files returns a file system of alternating names and contents.
 func files(pairs ...string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -26,7 +26,8 @@ func TestRead(t *testing.T) {
 		sets := []fs.FS{
 			files("migrations/0002_b.sql", "b", "migrations/README.md", "x",
 				"migrations/deep/0001_a.sqlite.sql", "a"),
-			files("0003.sql", "c", "0002_b.sqlite.sql", "B", "0002_b.postgres.sql", "P", "10.sql", "e",
+			files("0003.sql", "c", "0002_b.sqlite.sql", "B", "0002_b.postgres.sql", "P", "10.sql",
+				"e",
 				"9_x.sql", "d"),
 		}
 		all, err := sqlfile.Read(known, []string{"sqlite"}, sets...)
@@ -64,7 +65,7 @@ func TestRead(t *testing.T) {
 		}
 		_, err := sqlfile.Read(known, []string{"sqlite"}, files("2.mysql.sql", "mysql"))
 		if err == nil || !strings.Contains(err.Error(), "migration 2.sql has no file for sqlite") {
-			t.Errorf("error = %v, want the file that is missing", err)
+			t.Errorf("error = %v, want the missing file", err)
 		}
 	})
 
@@ -85,7 +86,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("digest = %s, want %s", got, want)
 		}
 		if got := digest("a\nb"); got == want {
-			t.Error("another text has the same digest")
+			t.Error("different texts have the same digest")
 		}
 	})
 
@@ -105,7 +106,7 @@ func TestRead(t *testing.T) {
 				want: "migration users.sql: the name must be a version of at most 18 digits",
 			},
 			{
-				name: "a blank", set: files("1_a b.sql", ""),
+				name: "a space", set: files("1_a b.sql", ""),
 				want: "migration 1_a b.sql: the name must be a version",
 			},
 			{
@@ -125,7 +126,8 @@ func TestRead(t *testing.T) {
 				name: "two dots", set: files("1_a.b.sqlite.sql", ""),
 				want: `"b.sqlite" is not a known database`,
 			},
-			{name: "an empty variant", set: files("1_a..sql", ""), want: `"" is not a known database`},
+			{name: "an empty variant",
+				set: files("1_a..sql", ""), want: `"" is not a known database`},
 			{
 				name: "upper case", set: files("1_a.SQL", ""),
 				want: "migration 1_a.SQL: the file extension must be .sql",
@@ -139,11 +141,11 @@ func TestRead(t *testing.T) {
 				want: "migration 1_a.sql exists twice: a/1_a.sql and b/1_a.sql",
 			},
 			{
-				name: "one version twice", set: files("1_a.sql", "", "1_b.sql", ""),
+				name: "duplicate version", set: files("1_a.sql", "", "1_b.sql", ""),
 				want: "migration 1_b.sql: 1_a.sql has the same version",
 			},
 			{
-				name: "one version padded", set: files("01_a.sql", "", "1_b.sql", ""),
+				name: "duplicate version with padding", set: files("01_a.sql", "", "1_b.sql", ""),
 				want: "migration 1_b.sql: 01_a.sql has the same version",
 			},
 			{
@@ -164,7 +166,7 @@ func TestRead(t *testing.T) {
 				_, err := sqlfile.Read(known, nil, tc.set)
 				if err == nil || strings.Contains(err.Error(), "\n") ||
 					!strings.Contains(err.Error(), tc.want) {
-					t.Errorf("problems = %v, want %q alone", err, tc.want)
+					t.Errorf("problems = %v, want only %q", err, tc.want)
 				}
 			})
 		}

@@ -37,7 +37,7 @@ func TestRead_Split(t *testing.T) {
 		}{
 			{name: "nothing", text: " \n-- x\n;/* y; */;\n"},
 			{
-				name: "the last without a semicolon", text: "a;\n\n  b c\n;d",
+				name: "last statement without a semicolon", text: "a;\n\n  b c\n;d",
 				want: []string{"1:a", "3:b c", "4:d"},
 			},
 			{
@@ -46,10 +46,10 @@ func TestRead_Split(t *testing.T) {
 				want: []string{"2:a /* three; */ b"},
 			},
 			{
-				name: "semicolons in texts", text: "a ';' \";\" `;`;b",
+				name: "semicolons in strings", text: "a ';' \";\" `;`;b",
 				want: []string{"1:a ';' \";\" `;`", "1:b"},
 			},
-			{name: "lines in texts", text: "a '\n';\nb", want: []string{"1:a '\n'", "3:b"}},
+			{name: "line breaks in strings", text: "a '\n';\nb", want: []string{"1:a '\n'", "3:b"}},
 			{
 				name: "escapes of mysql", dialect: "mysql", text: `a '\';';b`,
 				want: []string{`1:a '\';'`, "1:b"},
@@ -60,15 +60,16 @@ func TestRead_Split(t *testing.T) {
 			},
 			{name: "block", text: "a;\n-- plinth:begin\n\nCREATE TRIGGER t BEGIN b; END;\n-- plinth:end\nc;", want: []string{"1:a", "4:CREATE TRIGGER t BEGIN b; END;", "6:c"}},
 			{
-				name: "block with a lonely quote", text: "-- plinth:begin\nit's;\n  --  plinth:end  ",
+				name: "block with an unmatched quote",
+				text: "-- plinth:begin\nit's;\n  --  plinth:end  ",
 				want: []string{"2:it's;"},
 			},
 			{
-				name: "block of nothing", text: "-- plinth:begin\n\n-- plinth:end\nb",
+				name: "empty block", text: "-- plinth:begin\n\n-- plinth:end\nb",
 				want: []string{"4:b"},
 			},
 			{
-				name: "block of comments", text: "-- plinth:begin\n-- a\n-- plinth:end\nb",
+				name: "block with comments only", text: "-- plinth:begin\n-- a\n-- plinth:end\nb",
 				want: []string{"4:b"},
 			},
 			{
@@ -76,13 +77,14 @@ func TestRead_Split(t *testing.T) {
 				text: "a\n go \nb\nGO\n Go\nSELECT go\nFROM c",
 				want: []string{"1:a", "3:b", "6:SELECT go\nFROM c"},
 			},
-			{name: "GO elsewhere", dialect: "sqlite", text: "a\nGO\nb", want: []string{"1:a\nGO\nb"}},
+			{name: "GO elsewhere", dialect: "sqlite", text: "a\nGO\nb",
+				want: []string{"1:a\nGO\nb"}},
 			{
 				name: "slash of oracle", dialect: "oracle", text: "a / b;\n/\nDROP c;\n/\n",
 				want: []string{"1:a / b", "3:DROP c"},
 			},
 			{
-				name: "statements that mysql reads in comments", dialect: "mysql",
+				name: "executable comments of mysql", dialect: "mysql",
 				text: "/*!40101 SET a = 1 */;", want: []string{"1:/*!40101 SET a = 1 */"},
 			},
 			{
@@ -119,12 +121,12 @@ func TestRead_Split(t *testing.T) {
 	t.Run("rejects invalid statements", func(t *testing.T) {
 		for _, tc := range []struct{ name, dialect, text, want string }{
 			{
-				name: "open text", text: "a;\nb 'c",
+				name: "unterminated string", text: "a;\nb 'c",
 				want: "migration 1.sql:2: unterminated string",
 			},
-			{name: "open comment", text: "a;\n\n/* c", want: "1.sql:3: unterminated"},
+			{name: "unterminated comment", text: "a;\n\n/* c", want: "1.sql:3: unterminated"},
 			{
-				name: "open block", text: "\n-- plinth:begin\na;",
+				name: "unterminated block", text: "\n-- plinth:begin\na;",
 				want: "1.sql:2: -- plinth:begin without -- plinth:end",
 			},
 			{
@@ -132,23 +134,25 @@ func TestRead_Split(t *testing.T) {
 				want: "1.sql:3: -- plinth:begin within a block",
 			},
 			{
-				name: "end alone", text: "a;\n-- plinth:end",
+				name: "end without begin", text: "a;\n-- plinth:end",
 				want: "1.sql:2: -- plinth:end without -- plinth:begin",
 			},
 			{
-				name: "block behind a statement", text: "a\n-- plinth:begin\nb;\n-- plinth:end",
+				name: "block after a statement", text: "a\n-- plinth:begin\nb;\n-- plinth:end",
 				want: "1.sql:1: the statement before -- plinth:begin is not terminated",
 			},
-			{name: "unknown mark", text: "-- plinth:beginn", want: "-- plinth:beginn is unknown"},
+			{name: "unknown directive", text: "-- plinth:beginn",
+				want: "-- plinth:beginn is unknown"},
 			{
-				name: "mark behind a statement", text: "a; -- plinth:begin\n-- plinth:end",
+				name: "directive after a statement", text: "a; -- plinth:begin\n-- plinth:end",
 				want: "-- plinth:begin must be on a line of its own",
 			},
 			{
 				name: "late no-transaction", text: "a;\n-- plinth:no-transaction",
 				want: "1.sql:2: -- plinth:no-transaction must precede the first statement",
 			},
-			{name: "begin", text: "a;\nBEGIN;\nb", want: "1.sql:2: BEGIN starts or ends a transaction"},
+			{name: "begin", text: "a;\nBEGIN;\nb",
+				want: "1.sql:2: BEGIN starts or ends a transaction"},
 			{name: "commit", text: "commit", want: "COMMIT starts or ends"},
 			{name: "rollback", text: "ROLLBACK TO x", want: "ROLLBACK starts or ends"},
 			{
@@ -156,7 +160,8 @@ func TestRead_Split(t *testing.T) {
 				want: "START TRANSACTION starts or ends",
 			},
 			{name: "savepoint", text: "SAVEPOINT x", want: "SAVEPOINT starts or ends"},
-			{name: "save", dialect: "sqlserver", text: "SAVE TRAN x", want: "SAVE TRAN starts or ends"},
+			{name: "save", dialect: "sqlserver", text: "SAVE TRAN x",
+				want: "SAVE TRAN starts or ends"},
 			{
 				name: "trigger", dialect: "sqlite",
 				text: "\nCREATE TEMP TRIGGER t AFTER INSERT ON x BEGIN a; END",
@@ -213,10 +218,10 @@ func TestRead_Split(t *testing.T) {
 		}
 		ab := digests("a;b")
 		if got := digests("-- x\na;\n\n/* y */ b;"); !slices.Equal(got, ab) {
-			t.Error("a comment changes the digests")
+			t.Error("comments change the digests")
 		}
 		if got := digests("a;c"); got[0] != ab[0] || got[1] == ab[1] {
-			t.Error("a digest is not that of the statements up to its own")
+			t.Error("a digest does not cover the statements up to its own")
 		}
 		if got := digests("ab"); got[0] == ab[1] {
 			t.Error("other statements have the same digest")
@@ -276,7 +281,7 @@ func FuzzSplit(f *testing.F) {
 				got = append(got, words(s.SQL+";", dialect)...)
 				if first, _, _ := strings.Cut(s.SQL,
 					"\n"); !strings.Contains(lines[script.Line(i)-1], first) {
-					t.Errorf("%q does not stand in line %d of %q", s.SQL, script.Line(i), text)
+					t.Errorf("%q is not on line %d of %q", s.SQL, script.Line(i), text)
 				}
 			}
 			if separated && (dialect == "sqlserver" || dialect == "oracle") {
@@ -286,7 +291,7 @@ func FuzzSplit(f *testing.F) {
 			// the whole text.
 			if want := words(text, dialect); !strings.Contains(text, "plinth:") &&
 				!slices.Equal(got, want) {
-				t.Errorf("%s: statements hold %q, the text %q", dialect, got, want)
+				t.Errorf("%s: statements contain %q, the text %q", dialect, got, want)
 			}
 		}
 	})

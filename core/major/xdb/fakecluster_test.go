@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// cluster is a driver without servers: each DSN leads to a double of its own.
+// cluster is a driver without servers: each DSN has its own fake server.
 type cluster struct {
 	fake
 
@@ -23,14 +23,14 @@ type cluster struct {
 	servers map[string]*server
 }
 
-// server is the double of one server, which can be down.
+// server is a fake server that can be down.
 type server struct {
 	fake
 
-	isDown atomic.Bool
-	hangs  atomic.Bool // at a ping
-	seen   atomic.Int32
-	refuse atomic.Pointer[error] // of every statement
+	isDown   atomic.Bool
+	hangs    atomic.Bool // during a ping
+	seen     atomic.Int32
+	failWith atomic.Pointer[error] // the error of every statement
 }
 
 // at returns the server with this DSN.
@@ -52,7 +52,7 @@ func newServer() *server {
 	s := &server{}
 	s.connect = func(context.Context, int) error {
 		if s.isDown.Load() {
-			return refused
+			return errRefused
 		}
 		return nil
 	}
@@ -62,7 +62,7 @@ func newServer() *server {
 			return ctx.Err()
 		}
 		if s.isDown.Load() {
-			return sqldriver.ErrBadConn // so that database/sql connects anew
+			return sqldriver.ErrBadConn // makes database/sql reconnect
 		}
 		return nil
 	}
@@ -77,7 +77,7 @@ func newServer() *server {
 			return io.ErrUnexpectedEOF
 		}
 		s.seen.Add(1)
-		if err := s.refuse.Load(); err != nil {
+		if err := s.failWith.Load(); err != nil {
 			return *err
 		}
 		return nil
@@ -93,7 +93,7 @@ const (
 	secondDSN  = "fake://u:pa55word@second/app"
 )
 
-// openCluster opens a primary with two replicas, and closes them at the end of the test.
+// openCluster opens a primary with two replicas and closes them at the end of the test.
 func openCluster(
 	ctx context.Context, t *testing.T, c *cluster, change func(*xdb.Options),
 ) *gorm.DB {
@@ -119,8 +119,8 @@ func openCluster(
 	return db
 }
 
-// answered returns which servers saw a statement of do: the primary, and replicas.
-func (c *cluster) answered(do func()) (primary, replicas int) {
+// statements returns the number of statements of do on the primary and on replicas.
+func (c *cluster) statements(do func()) (primary, replicas int) {
 	before := [3]int32{
 		c.at(primaryDSN).seen.Load(), c.at(firstDSN).seen.Load(),
 		c.at(secondDSN).seen.Load(),
@@ -130,11 +130,11 @@ func (c *cluster) answered(do func()) (primary, replicas int) {
 		int(c.at(firstDSN).seen.Load() - before[1] + c.at(secondDSN).seen.Load() - before[2])
 }
 
-// article is an entity, and its table.
+// -
 type article struct {
 	ID   int64 `gorm:"primaryKey;autoIncrement:false"`
 	Name string
 }
 
-// errReadOnly is what a standby says of a write.
+// errReadOnly is the error of a standby for a write.
 var errReadOnly = driver.Translate(driver.ReadOnly, io.EOF, "")
