@@ -27,7 +27,7 @@ var dataCases = []testCase{
 	{"Data/keyset pages return every row once", testKeyset},
 	{"Data/upsert updates or skips", testUpsert},
 	{"Data/times are UTC with microseconds", testTimes},
-	{"Data/texts are stored unchanged", testTexts},
+	{"Data/strings are stored unchanged", testTexts},
 	{"Data/empty text is not NULL", testEmptyText},
 }
 
@@ -72,7 +72,7 @@ func testIDs(tb testing.TB, s *suite) {
 	seen := map[xsnowflake.SnowflakeID]bool{}
 	for _, a := range all {
 		if a.ID.IsZero() || seen[a.ID] || a.ID.Gene() != xsnowflake.GeneUser {
-			tb.Errorf("%s: id = %d with gene %v, want a new one of the user's",
+			tb.Errorf("%s: id = %d with gene %v, want a new ID with the gene of users",
 				a.Name, a.ID, a.ID.Gene())
 		}
 		seen[a.ID] = true
@@ -112,7 +112,7 @@ func testSoftDelete(tb testing.TB, s *suite) {
 	var marked note
 	check(tb, db.Unscoped().First(&marked, n.ID).Error, "read unscoped")
 	if !marked.DeletedAt.Valid {
-		tb.Error("the mark is missing")
+		tb.Error("deleted_at is not set")
 	}
 	check(tb, db.Unscoped().Model(&marked).Update("deleted_at", nil).Error, "restore")
 	check(tb, db.First(&note{}, n.ID).Error, "read the restored row")
@@ -146,7 +146,7 @@ func testVersion(tb testing.TB, s *suite) {
 	}
 }
 
-// fill writes rows that share their title, so that it alone orders nothing.
+// fill creates rows that share their titles, so that the title does not define an order.
 func fill(tb testing.TB, db *gorm.DB, rows int) []xsnowflake.SnowflakeID {
 	events := make([]event, rows)
 	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -168,14 +168,14 @@ func testPages(tb testing.TB, s *suite) {
 		seen := readPages(tb, db, sort)
 		for _, id := range ids {
 			if seen[id] != 1 {
-				tb.Errorf("%s: row %d stands on %d pages, want 1", sort, id, seen[id])
+				tb.Errorf("%s: row %d is on %d pages, want 1", sort, id, seen[id])
 			}
 		}
 	}
 	far, err := xmodels.Paginate[event](db, xmodels.PageRequest{Page: math.MaxInt, Size: 200},
 		xmodels.WithoutCount())
 	if err != nil || len(far.Items) != 0 || far.TotalItems != -1 {
-		tb.Errorf("the last page that an int can name: %d items, %v", len(far.Items), err)
+		tb.Errorf("page MaxInt: %d items, %v", len(far.Items), err)
 	}
 	for _, column := range []string{"no_such", "kind; DROP TABLE x", "kind DESC", "1"} {
 		if _, err := xmodels.Paginate[event](db, xmodels.PageRequest{},
@@ -185,8 +185,8 @@ func testPages(tb testing.TB, s *suite) {
 	}
 }
 
-// readPages reads six pages of 57 rows and one after them, and returns how often it got
-// each row.
+// readPages reads the six pages of 57 rows and an empty one, and returns how often each
+// row appeared.
 func readPages(tb testing.TB, db *gorm.DB, sort string) map[xsnowflake.SnowflakeID]int {
 	tb.Helper()
 	seen := map[xsnowflake.SnowflakeID]int{}
@@ -241,7 +241,7 @@ func testUpsert(tb testing.TB, s *suite) {
 	}
 	check(tb, db.Clauses(update).Create(&rows).Error, "upsert")
 	leave := clause.OnConflict{Columns: onName, DoNothing: true}
-	check(tb, db.Clauses(leave).Create(&author{Name: "two", Age: 99}).Error, "insert or leave")
+	check(tb, db.Clauses(leave).Create(&author{Name: "two", Age: 99}).Error, "insert or skip")
 	var ages []int
 	check(tb, db.Model(&author{}).Order("name").Pluck("age", &ages).Error, "read")
 	if want := []int{10, 20}; !slices.Equal(ages, want) {
@@ -278,7 +278,7 @@ func testTimes(tb testing.TB, s *suite) {
 		check(tb, db.Model(&event{}).Where("id = ? AND at >= ? AND at < ?",
 			e.ID, zoned, zoned.Add(2*time.Microsecond)).Count(&n).Error, "compare")
 		if n != 1 {
-			tb.Errorf("%v is not found by a time of another zone", at)
+			tb.Errorf("%v is not found by a time in another zone", at)
 		}
 	}
 	var kinds []time.Time
@@ -323,7 +323,7 @@ func testEmptyText(tb testing.TB, s *suite) {
 		want = 2
 	}
 	if nulls != want {
-		tb.Errorf("rows without an address = %d, want %d", nulls, want)
+		tb.Errorf("rows without an email = %d, want %d", nulls, want)
 	}
 	var got author
 	check(tb, db.First(&got, none.ID).Error, "read")

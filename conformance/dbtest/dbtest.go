@@ -1,13 +1,12 @@
-// Package dbtest is the conformance suite for database drivers. What it demands is the
-// definition of how a database behaves behind xdb: a driver that passes may be named in
-// DATABASE_DRIVER, and an application may change from one to another.
+// Package dbtest is the conformance suite for database drivers. It defines how a database
+// behaves behind xdb: applications may use any driver that passes in DATABASE_DRIVER, and
+// change from one to another.
 //
 //	func TestConformance(t *testing.T) {
 //		dbtest.Run(t, dbtest.Harness{Driver: mydb.Driver{}, Config: config, Bad: bad, Slow: "SELECT sleep(30)"})
 //	}
 //
-// A driver that differs lawfully says so by name and with a reason, see
-// Harness.Differences.
+// A driver declares its differences by name with a reason, see Harness.Differences.
 package dbtest
 
 import (
@@ -24,67 +23,67 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// Harness supplies one driver to the suite.
+// Harness configures the suite for one driver.
 type Harness struct {
 	// Driver is the driver under test.
 	Driver driver.Driver
 
-	// Config returns the parts of a database that the suite may write to. It is called
-	// for every case; the database may be the same one each time, for every case has
-	// tables of its own. It may skip the test where no server is reachable.
+	// Config returns the parts of a database that the suite may write to. Every check
+	// calls it. It may return the same database each time, because each check creates its
+	// own tables. It may skip the test if no server is available.
 	Config func(tb testing.TB) driver.Config
 
-	// Bad are parts that the driver's DSN refuses, by name.
+	// Bad are parts that DSN must reject, by name.
 	Bad map[string]driver.Config
 
-	// Unusable are parts that make a DSN, but no connection however long one waits, by
-	// name: a wrong password, an unknown database.
+	// Unusable returns parts, by name, that form a DSN but fail permanently to connect: a
+	// wrong password, an unknown database.
 	Unusable func(tb testing.TB) map[string]driver.Config
 
-	// SpecialText returns the parts of a database that can be opened and has text in a
-	// password, a name or a path. verify says whether db, opened with them, is that very
-	// database.
-	SpecialText func(tb testing.TB, text string) (parts driver.Config, verify func(db *gorm.DB) error)
+	// SpecialText returns the parts of a database that can be opened and contains text in
+	// a password, a name or a path. verify returns an error unless db, opened with the
+	// parts, is that database.
+	SpecialText func(tb testing.TB, text string) (parts driver.Config,
+		verify func(db *gorm.DB) error)
 
-	// TLS says how the server is reached in an encrypted way. Without it DiffNoTLS has to
-	// be declared.
+	// TLS describes encrypted connections. If it is nil, DiffNoTLS must be declared.
 	TLS *TLS
 
-	// Outage returns a database whose server the suite may stop and start again, see
-	// PrivateOutage. Without it DiffNoServer has to be declared.
+	// Outage returns a database whose server the suite may stop and start, see
+	// PrivateOutage. If it is nil, DiffNoServer must be declared.
 	Outage func(tb testing.TB) Outage
 
-	// Slow is a query that takes longer than 20 s unless it is ended.
+	// Slow is a query that runs longer than 20 s.
 	Slow string
 
-	// Source says where the database of Config came from, and Server what it says it is,
-	// for the table that ends the project's test run: "in process" and "SQLite 3.53.3".
-	// Without a source the run is not reported.
+	// Source is the origin of the database of Config, and Server its version, for the
+	// summary of the test run: "in process" and "SQLite 3.53.3". Without Source the run
+	// is not reported.
 	Source, Server string
 
-	// Differences are the demands that the database lawfully does not meet, each with the
-	// reason. The names are those of the constants DiffX; an unknown one, or one without
-	// a reason, fails.
+	// Differences are the checks that the database does not meet, each with a
+	// reason. The keys are the DiffX constants. An unknown key, or an empty reason,
+	// fails.
 	Differences map[string]string
 }
 
-// The lawful differences.
+// The differences that a driver may declare.
 const (
-	// DiffPrivate is a database that only its own pool can see.
+	// DiffPrivate: the database is visible only to its own pool.
 	DiffPrivate = "private"
-	// DiffNoCredentials is a database without users: there is no wrong password.
+	// DiffNoCredentials: the database has no users, so no wrong password.
 	DiffNoCredentials = "no-credentials"
-	// DiffNoLength is a database that keeps a text longer than its column.
+	// DiffNoLength: the database stores strings longer than their column.
 	DiffNoLength = "no-length"
-	// DiffEmptyIsNull is a database that keeps an empty text as NULL.
+	// DiffEmptyIsNull: the database stores an empty text as NULL.
 	DiffEmptyIsNull = "empty-is-null"
-	// DiffNoNUL is a database that refuses a text with a NUL byte.
+	// DiffNoNUL: the database rejects strings with a NUL byte.
 	DiffNoNUL = "no-nul"
-	// DiffNoDecimal is a database without exact decimal numbers.
+	// DiffNoDecimal: the database has no exact decimal numbers.
 	DiffNoDecimal = "no-decimal"
-	// DiffNoServer is a database in the process: nothing can be stopped under it.
+	// DiffNoServer: the database runs in the process and cannot be stopped.
 	DiffNoServer = "no-server"
-	// DiffNoTLS is a database that is reached without a network.
+	// DiffNoTLS: the database is reached without a network.
 	DiffNoTLS = "no-tls"
 )
 
@@ -93,29 +92,29 @@ var differences = []string{
 	DiffNoServer, DiffNoTLS,
 }
 
-// TLS is how the suite reaches a server in an encrypted way.
+// TLS describes encrypted connections to the server.
 type TLS struct {
-	// CA is the file of the PEM certificate that has signed the server's; "" where that
-	// is not known, then only the mode require is tried.
+	// CA is the PEM file of the CA certificate of the server. If it is "", the suite
+	// tests only the mode require.
 	CA string
 	// Encrypted reports whether the session of db is encrypted.
 	Encrypted func(db *gorm.DB) (bool, error)
 }
 
-// testCase is one demand of the suite.
+// testCase is one check of the suite.
 type testCase struct {
 	name string
 	test func(testing.TB, *suite)
 }
 
-// cases is the whole suite.
+// -
 var cases = slices.Concat(
 	openCases, schemaCases, migrationCases, errorCases, txCases, dataCases, valueCases, typeCases,
 	writeCases, queryCases,
 	lockCases, leaseCases, loadCases, logCases, tlsCases, outageCases,
 )
 
-// Run runs every case as a subtest of t.
+// Run runs every check as a subtest of t.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	for _, problem := range h.problems() {
@@ -131,14 +130,14 @@ func Run(t *testing.T, h Harness) {
 		})
 	}
 	for name, reason := range h.Differences {
-		t.Logf("lawful difference %s: %s", name, reason)
+		t.Logf("declared difference %s: %s", name, reason)
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { c.test(t, newSuite(t, h)) })
 	}
 }
 
-// Cases returns the names of all cases.
+// Cases returns the names of all checks.
 func Cases() []string {
 	names := make([]string, len(cases))
 	for i, c := range cases {
@@ -147,9 +146,8 @@ func Cases() []string {
 	return names
 }
 
-// Failures runs the named cases, or all, without failing tb, and returns what they
-// complained of, by case. It is how the suite itself is tested: a driver with a fault
-// must not pass.
+// Failures runs the named checks, or all, without failing tb, and returns their failures
+// by check. Tests of the suite use it: a faulty driver must not pass.
 func Failures(tb testing.TB, h Harness, names ...string) map[string][]string {
 	tb.Helper()
 	failures := map[string][]string{}
@@ -161,15 +159,15 @@ func Failures(tb testing.TB, h Harness, names ...string) map[string][]string {
 		if len(names) > 0 && !slices.Contains(names, c.name) {
 			continue
 		}
-		if complaints := record(tb,
-			func(tb testing.TB) { c.test(tb, newSuite(tb, h)) }); len(complaints) > 0 {
-			failures[c.name] = complaints
+		run := func(tb testing.TB) { c.test(tb, newSuite(tb, h)) }
+		if messages := record(tb, run); len(messages) > 0 {
+			failures[c.name] = messages
 		}
 	}
 	return failures
 }
 
-// problems says what is wrong with the harness itself.
+// problems returns the problems of the harness itself.
 func (h Harness) problems() []string {
 	var all []string
 	for _, missing := range []struct {
@@ -202,17 +200,17 @@ func (h Harness) problems() []string {
 // differs reports whether the harness declares a difference.
 func (h Harness) differs(name string) bool { return h.Differences[name] != "" }
 
-// recorder is a testing.TB that keeps failures to itself. It embeds a real one for what
-// does not fail.
+// recorder is a testing.TB that records failures. Other methods use the embedded
+// testing.TB.
 type recorder struct {
 	testing.TB
 
-	complaints []string
-	cleanups   []func()
-	failed     bool
+	failures []string
+	cleanups []func()
+	failed   bool
 }
 
-// record runs test to its end and returns its complaints.
+// record runs test to completion and returns its failures.
 func record(tb testing.TB, test func(testing.TB)) []string {
 	r := &recorder{TB: tb}
 	done := make(chan struct{})
@@ -227,7 +225,7 @@ func record(tb testing.TB, test func(testing.TB)) []string {
 		test(r)
 	}()
 	<-done
-	return r.complaints
+	return r.failures
 }
 
 func (r *recorder) cleanUp() {
@@ -245,7 +243,7 @@ func (r *recorder) Error(args ...any) { r.Errorf("%s", fmt.Sprint(args...)) }
 // Errorf implements testing.TB.
 func (r *recorder) Errorf(format string, args ...any) {
 	r.failed = true
-	r.complaints = append(r.complaints, fmt.Sprintf(format, args...))
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
 // Fatal implements testing.TB.

@@ -13,29 +13,28 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// deaf is a driver that accepts everything and does nothing: no demand of the suite is
-// met.
-type deaf struct{}
+// noop is a driver that accepts everything and does nothing, so that every check fails.
+type noop struct{}
 
-func (deaf) Name() string                      { return "deaf" }
-func (deaf) InterfaceVersion() int             { return 0 }
-func (deaf) DSN(driver.Config) (string, error) { return "deaf", nil }
-func (deaf) Dialector(string) gorm.Dialector   { return tests.DummyDialector{} }
-func (deaf) Advice(driver.Config) []string     { return nil }
-func (deaf) Describe(string) string            { return "" }
-func (deaf) ErrorKind(error) driver.ErrorKind  { return driver.Unknown }
-func (deaf) config(testing.TB) driver.Config   { return driver.Config{Pass: "hunter2"} }
-func (deaf) verify(*gorm.DB) error             { return errors.New("another one") }
-func (d deaf) unusable(testing.TB) map[string]driver.Config {
+func (noop) Name() string                      { return "noop" }
+func (noop) InterfaceVersion() int             { return 0 }
+func (noop) DSN(driver.Config) (string, error) { return "noop", nil }
+func (noop) Dialector(string) gorm.Dialector   { return tests.DummyDialector{} }
+func (noop) Advice(driver.Config) []string     { return nil }
+func (noop) Describe(string) string            { return "" }
+func (noop) ErrorKind(error) driver.ErrorKind  { return driver.Unknown }
+func (noop) config(testing.TB) driver.Config   { return driver.Config{Pass: "hunter2"} }
+func (noop) verify(*gorm.DB) error             { return errors.New("another database") }
+func (d noop) unusable(testing.TB) map[string]driver.Config {
 	return map[string]driver.Config{"x": {}}
 }
 
-func (d deaf) specialText(testing.TB, string) (driver.Config, func(*gorm.DB) error) {
+func (d noop) specialText(testing.TB, string) (driver.Config, func(*gorm.DB) error) {
 	return driver.Config{}, d.verify
 }
 
 func harness() dbtest.Harness {
-	var d deaf
+	var d noop
 	return dbtest.Harness{
 		Driver: d, Config: d.config, Bad: map[string]driver.Config{"empty": {}},
 		Unusable: d.unusable, SpecialText: d.specialText,
@@ -43,56 +42,60 @@ func harness() dbtest.Harness {
 	}
 }
 
-func TestDeafDriverMeetsNoDemand(t *testing.T) {
-	failures := dbtest.Failures(t, harness())
-	for _, name := range dbtest.Cases() {
-		// A driver that cannot open anything ends at once, whatever its reason is.
-		if len(failures[name]) == 0 && name != "Open/does not retry a permanent error" &&
-			name != "Open/stops when the context is canceled" {
-			t.Errorf("%s passed", name)
-		}
-	}
-}
-
-func TestHarnessIsChecked(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		change func(*dbtest.Harness)
-		want   string
-	}{
-		{name: "no driver", change: func(h *dbtest.Harness) { h.Driver = nil }, want: "no Driver"},
-		{
-			name:   "no configuration",
-			change: func(h *dbtest.Harness) { h.Config = nil }, want: "no Config",
-		},
-		{name: "no bad parts", change: func(h *dbtest.Harness) { h.Bad = nil }, want: "no Bad"},
-		{name: "no slow query", change: func(h *dbtest.Harness) { h.Slow = "" }, want: "no Slow"},
-		{
-			name: "an unknown difference",
-			change: func(h *dbtest.Harness) {
-				h.Differences = map[string]string{"lazy": "why not"}
-			}, want: `unknown difference "lazy"`,
-		},
-		{name: "no reason", change: func(h *dbtest.Harness) {
-			h.Differences = map[string]string{dbtest.DiffPrivate: " "}
-		}, want: "has no reason"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			h := harness()
-			tc.change(&h)
-			got := dbtest.Failures(t, h)["Harness"]
-			if !slices.ContainsFunc(got,
-				func(s string) bool { return strings.Contains(s, tc.want) }) {
-				t.Errorf("problems = %q, want %q among them", got, tc.want)
+func TestFailures(t *testing.T) {
+	t.Run("reports every check for a driver without behavior", func(t *testing.T) {
+		failures := dbtest.Failures(t, harness())
+		for _, name := range dbtest.Cases() {
+			// A driver that cannot open anything returns immediately.
+			if len(failures[name]) == 0 && name != "Open/does not retry a permanent error" &&
+				name != "Open/stops when the context is canceled" {
+				t.Errorf("%s passed", name)
 			}
-		})
-	}
+		}
+	})
+
+	t.Run("validates the harness", func(t *testing.T) {
+		for _, tc := range []struct {
+			name   string
+			change func(*dbtest.Harness)
+			want   string
+		}{
+			{name: "no driver",
+				change: func(h *dbtest.Harness) { h.Driver = nil }, want: "no Driver"},
+			{
+				name:   "no configuration",
+				change: func(h *dbtest.Harness) { h.Config = nil }, want: "no Config",
+			},
+			{name: "no bad parts", change: func(h *dbtest.Harness) { h.Bad = nil }, want: "no Bad"},
+			{name: "no slow query",
+				change: func(h *dbtest.Harness) { h.Slow = "" }, want: "no Slow"},
+			{
+				name: "an unknown difference",
+				change: func(h *dbtest.Harness) {
+					h.Differences = map[string]string{"lazy": "why not"}
+				}, want: `unknown difference "lazy"`,
+			},
+			{name: "no reason", change: func(h *dbtest.Harness) {
+				h.Differences = map[string]string{dbtest.DiffPrivate: " "}
+			}, want: "has no reason"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				h := harness()
+				tc.change(&h)
+				got := dbtest.Failures(t, h)["Harness"]
+				if !slices.ContainsFunc(got,
+					func(s string) bool { return strings.Contains(s, tc.want) }) {
+					t.Errorf("problems = %q, want %q among them", got, tc.want)
+				}
+			})
+		}
+	})
 }
 
-func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
+func TestCases(t *testing.T) {
 	names := dbtest.Cases()
 	slices.Sort(names)
 	if len(slices.Compact(names)) != len(dbtest.Cases()) {
-		t.Error("two cases have the same name")
+		t.Error("two checks have the same name")
 	}
 }

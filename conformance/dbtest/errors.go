@@ -28,16 +28,17 @@ var errorCases = []testCase{
 	{"Errors/deadline interrupts the wait for a lock", testLockDeadline},
 }
 
-// secretValue stands in every value that a constraint refuses; no error may repeat it.
+// secretValue is part of every value that a constraint rejects. Errors must not contain
+// it.
 const secretValue = "unique-secret-value"
 
-// violation is one way to break a constraint.
+// violation violates a constraint.
 type violation struct {
-	name     string
-	do       func(db *gorm.DB, a author) error
-	code     *xerror.ErrorCode
-	sentinel error
-	lawful   string // the difference that allows it
+	name       string
+	do         func(db *gorm.DB, a author) error
+	code       *xerror.ErrorCode
+	sentinel   error
+	difference string // the declared difference that allows it
 }
 
 var violations = []violation{
@@ -56,25 +57,25 @@ var violations = []violation{
 		}
 		return db.Model(&b).Update("name", a.Name).Error
 	}, xerror.UniqueConstraint, gorm.ErrDuplicatedKey, ""},
-	{"foreign key that refers to nothing", func(db *gorm.DB, _ author) error {
+	{"missing referenced row", func(db *gorm.DB, _ author) error {
 		return db.Create(&book{Title: secretValue, AuthorID: 42}).Error
 	}, xerror.ForeignKeyError, gorm.ErrForeignKeyViolated, ""},
-	{"foreign key that is referred to", func(db *gorm.DB, a author) error {
+	{"referenced row", func(db *gorm.DB, a author) error {
 		if err := db.Create(&book{Title: secretValue, AuthorID: a.ID}).Error; err != nil {
 			return err
 		}
 		return db.Delete(&author{}, a.ID).Error
 	}, xerror.ForeignKeyError, gorm.ErrForeignKeyViolated, ""},
-	{"check", func(db *gorm.DB, _ author) error {
+	{"check constraint", func(db *gorm.DB, _ author) error {
 		return db.Create(&author{Name: "young " + secretValue, Age: -1}).Error
 	}, xerror.IntegrityError, gorm.ErrCheckConstraintViolated, ""},
 	{"not null", func(db *gorm.DB, a author) error {
 		return db.Model(&a).Update("name", nil).Error
 	}, xerror.DataIncomplete, nil, ""},
-	{"too long", func(db *gorm.DB, _ author) error {
+	{"value too long", func(db *gorm.DB, _ author) error {
 		return db.Create(&author{Name: strings.Repeat(secretValue, 10)}).Error
 	}, xerror.DataTooLarge, nil, DiffNoLength},
-	{"syntax", func(db *gorm.DB, _ author) error {
+	{"invalid syntax", func(db *gorm.DB, _ author) error {
 		return db.Exec("SELEKT 1").Error
 	}, xerror.DatabaseError, nil, ""},
 	{"unknown table", func(db *gorm.DB, _ author) error {
@@ -91,9 +92,9 @@ func testCodes(tb testing.TB, s *suite) {
 	check(tb, db.Create(&a).Error, "create")
 	for _, v := range violations {
 		err := v.do(db, a)
-		if v.lawful != "" && s.differs(v.lawful) {
+		if v.difference != "" && s.differs(v.difference) {
 			if err != nil {
-				tb.Errorf("%s: %v, although the harness declares %s", v.name, err, v.lawful)
+				tb.Errorf("%s: %v, although the harness declares %s", v.name, err, v.difference)
 			}
 			continue
 		}
@@ -105,7 +106,7 @@ func testCodes(tb testing.TB, s *suite) {
 			tb.Errorf("%s: code = %v, want %v (%T: %v)", v.name, got, v.code, err, err)
 		}
 		if v.sentinel != nil && !errors.Is(err, v.sentinel) {
-			tb.Errorf("%s: the error is not gorm's %q", v.name, v.sentinel)
+			tb.Errorf("%s: the error is not %q of gorm", v.name, v.sentinel)
 		}
 	}
 }
@@ -117,20 +118,19 @@ func testErrorText(tb testing.TB, s *suite) {
 	s.log.Reset()
 	for _, v := range violations {
 		if err := v.do(db, a); err != nil && strings.Contains(err.Error(), secretValue) {
-			tb.Errorf("%s: the error holds the value: %v", v.name, err)
+			tb.Errorf("%s: the error contains the value: %v", v.name, err)
 		}
 	}
 	err := db.Exec("SELEKT '" + secretValue + "'").Error
 	if err == nil || strings.Contains(err.Error(), secretValue) {
-		tb.Errorf("the error of a broken statement holds its literal: %v", err)
+		tb.Errorf("the error of an invalid statement contains its literal: %v", err)
 	}
 	if strings.Contains(s.log.String(), secretValue) {
-		tb.Error("the log holds the value")
+		tb.Error("the log contains the value")
 	}
 }
 
-// testErrorWays breaks a statement in every way in which gorm runs one. A row that is
-// scanned by itself is database/sql's.
+// testErrorWays runs an invalid statement with every gorm method that executes one.
 func testErrorWays(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{})
 	sql := "SELECT no_such_column FROM " + s.prefix + "authors WHERE name = '" + secretValue + "'"
@@ -180,7 +180,7 @@ func testErrorWays(tb testing.TB, s *suite) {
 				name, kind, codeOf(err), driver.Syntax, err)
 		}
 		if strings.Contains(err.Error(), secretValue) {
-			tb.Errorf("%s: the error holds a value: %v", name, err)
+			tb.Errorf("%s: the error contains a value: %v", name, err)
 		}
 	}
 }
@@ -193,12 +193,12 @@ func testNotFound(tb testing.TB, s *suite) {
 		tb.Errorf("error = %v with code %v, want RecordNotFound", err, codeOf(err))
 	}
 	if n := s.log.count(`"level":"error"`); n != 0 {
-		tb.Errorf("error lines = %d, want none:\n%s", n, s.log)
+		tb.Errorf("error lines = %d, want 0:\n%s", n, s.log)
 	}
 }
 
-// promptly runs do, whose context ends soon, and complains where it takes longer than a
-// second after that or fails with another error than want.
+// promptly runs do, whose context ends after soon. It reports an error if do returns more
+// than a second later, or with another error than want.
 func promptly(tb testing.TB, what string, want error, do func() error) {
 	start := time.Now()
 	err := do()
@@ -210,7 +210,7 @@ func promptly(tb testing.TB, what string, want error, do func() error) {
 	}
 }
 
-// slowly are the ways in which gorm runs a statement.
+// slowly returns the gorm methods that run a statement.
 func (s *suite) slowly(db *gorm.DB) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Raw.Scan": func(ctx context.Context) error {
@@ -283,7 +283,7 @@ func testLockDeadline(tb testing.TB, s *suite) {
 	var got account
 	check(tb, db.First(&got, a.ID).Error, "read")
 	if got.Balance != 2 {
-		tb.Errorf("balance = %d, want 2: the update that was given up must not happen later",
+		tb.Errorf("balance = %d, want 2: the canceled update must not be applied later",
 			got.Balance)
 	}
 	s.stillWorks(tb, db)
@@ -296,8 +296,8 @@ func (s *suite) stillWorks(tb testing.TB, db *gorm.DB) {
 	check(tb, db.First(&note{}, n.ID).Error, "read afterwards")
 }
 
-// testForeignErrors returns errors of the network that have nothing to do with the
-// database, also from functions that gorm calls.
+// testForeignErrors checks that network errors of other components, including functions
+// that gorm calls, are not classified as database errors.
 func testForeignErrors(tb testing.TB, s *suite) {
 	db := s.openWith(tb, s.options(tb, &note{}))
 	hooks := db.Callback().Create()

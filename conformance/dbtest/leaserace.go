@@ -9,10 +9,10 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// RaceForLeases lets ten take, renew and release three slots of a name again and again,
-// and complains of a slot that two have, of a token that does not grow, and of every
-// error. It is also a case of the suite; a driver's own test may run it on a database
-// that is set up otherwise, such as with another isolation of transactions.
+// RaceForLeases acquires, renews and releases three slots of a name from ten goroutines.
+// It reports slots with two holders, tokens that do not increase, and every error. It is
+// also a check of the suite; the test of a driver may run it with another configuration,
+// such as another transaction isolation.
 func RaceForLeases(tb testing.TB, b leasedriver.Backend) {
 	tb.Helper()
 	r := slotRace{b: b, owners: map[int]string{}, tokens: map[int]int64{}}
@@ -25,11 +25,11 @@ func RaceForLeases(tb testing.TB, b leasedriver.Backend) {
 		return nil
 	})), "race")
 	if tb.Logf("%d grants", r.grants); r.grants == 0 {
-		tb.Error("nobody got a slot")
+		tb.Error("no request acquired a slot")
 	}
 }
 
-// slotRace is what the racers tell each other.
+// slotRace is the state that the goroutines of a race share.
 type slotRace struct {
 	b leasedriver.Backend
 
@@ -47,7 +47,7 @@ func (s *slotRace) round(tb testing.TB) error {
 		return err
 	}
 	h := held(r, g)
-	if err := s.got(h); err != nil {
+	if err := s.acquired(h); err != nil {
 		return err
 	}
 	renewed, renewErr := s.b.Renew(tb.Context(), h)
@@ -61,12 +61,12 @@ func (s *slotRace) round(tb testing.TB) error {
 	return nil
 }
 
-// got notes the owner of a slot.
-func (s *slotRace) got(h leasedriver.Holding) error {
+// acquired records the holder of a slot.
+func (s *slotRace) acquired(h leasedriver.Holding) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.owners[h.Slot] != "" || h.Token <= s.tokens[h.Slot] {
-		return fmt.Errorf("slot %d, held by %q with token %d, went to %q with token %d",
+		return fmt.Errorf("slot %d, held by %q with token %d, was granted to %q with token %d",
 			h.Slot, s.owners[h.Slot], s.tokens[h.Slot], h.Holder, h.Token)
 	}
 	s.owners[h.Slot], s.tokens[h.Slot] = h.Holder, h.Token

@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// What a lease is, package leasetest defines. These are the demands on a database that
-// keeps some.
+// Package leasetest defines the semantics of leases. These checks cover databases that
+// store leases.
 var leaseCases = []testCase{
 	{"Lease/tokens follow the wall clock", testLeaseClock},
 	{"Lease/one of two acquires", testLeaseRace},
@@ -37,8 +37,8 @@ var leaseCases = []testCase{
 
 const leaseTTL = time.Minute
 
-// openLeases opens a database that keeps leases, and drops their table at the end of the
-// case. Of a driver without a clock it demands the error for that, and ends the case.
+// openLeases opens a database with leases, and drops their table at the end of the check.
+// If the driver has no clock, openLeases checks the error and skips the check.
 func (s *suite) openLeases(tb testing.TB, change ...func(*xdb.Options)) *gorm.DB {
 	o := s.options(tb)
 	for _, c := range change {
@@ -62,22 +62,22 @@ func (s *suite) openLeases(tb testing.TB, change ...func(*xdb.Options)) *gorm.DB
 	return db
 }
 
-// sameParts leads to one database.
+// sameParts selects one database for several pools.
 func sameParts(c driver.Config) func(*xdb.Options) { return func(o *xdb.Options) { o.Parts = c } }
 
-// backend returns what keeps the leases of db.
+// backend returns the lease backend of db.
 func backend(tb testing.TB, db *gorm.DB) leasedriver.Backend {
 	leases, err := xdb.Leases(db)
 	check(tb, err, "leases")
 	return leases.Backend()
 }
 
-// lock asks for the one slot of a name.
+// lock returns a request for the only slot of a name.
 func lock(name string) leasedriver.Request {
 	return leasedriver.Request{Name: name, Count: 1, Holder: rand.Text(), TTL: leaseTTL}
 }
 
-// held is the record of a request that was granted.
+// held returns the holding of a granted request.
 func held(r leasedriver.Request, g leasedriver.Grant) leasedriver.Holding {
 	return leasedriver.Holding{
 		Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token,
@@ -85,7 +85,7 @@ func held(r leasedriver.Request, g leasedriver.Grant) leasedriver.Holding {
 	}
 }
 
-// take takes a name that must be free.
+// take acquires a name that must be free.
 func (s *suite) take(
 	tb testing.TB, b leasedriver.Backend, r leasedriver.Request,
 ) leasedriver.Holding {
@@ -102,12 +102,12 @@ func testLeaseClock(tb testing.TB, s *suite) {
 	r := lock("clock")
 	h := s.take(tb, b, r)
 	if off := time.Since(time.UnixMicro(h.Token)).Abs(); off > 5*time.Second {
-		tb.Errorf("the token is %s away from this process's clock", off)
+		tb.Errorf("the token differs from the local clock by %s", off)
 	}
 	g, err := b.Acquire(s.ctx, lock("clock"))
 	check(tb, err, "acquire")
 	if g.OK || g.Wait > leaseTTL || g.Wait < leaseTTL-5*time.Second {
-		tb.Errorf("the second one = %+v, want a wait of a little less than %s", g, leaseTTL)
+		tb.Errorf("second acquire = %+v, want a wait of slightly less than %s", g, leaseTTL)
 	}
 }
 
@@ -123,7 +123,7 @@ func testLeaseRace(tb testing.TB, s *suite) {
 	for round := range rounds {
 		name := "race"
 		if round%2 == 0 {
-			name = fmt.Sprint("race:", round) // which has no row yet
+			name = fmt.Sprint("race:", round) // has no row yet
 		}
 		var won [2]leasedriver.Holding
 		check(tb, firstOf(inParallel(2, func(i int) error {
@@ -139,7 +139,7 @@ func testLeaseRace(tb testing.TB, s *suite) {
 			i = 1
 		}
 		if won[i].Name == "" || won[1-i].Name != "" {
-			tb.Fatalf("round %d: %+v and %+v, want one of them", round, won[0], won[1])
+			tb.Fatalf("round %d: %+v and %+v, want one grant", round, won[0], won[1])
 		}
 		if won[i].Name == "race" {
 			if won[i].Token <= last {
@@ -176,7 +176,7 @@ func testLeaseNames(tb testing.TB, s *suite) {
 	}
 	for _, name := range names {
 		if g, err := b.Acquire(s.ctx, lock(name)); err != nil || g.OK {
-			tb.Errorf("%q was given out twice (%v)", name, err)
+			tb.Errorf("%q was granted twice (%v)", name, err)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func testLeaseTable(tb testing.TB, s *suite) {
 		check(tb, err, "leases")
 	}
 	if s.hasTable(dbs[0], "plinth_leases") {
-		tb.Errorf("there is a table %splinth_leases before the first lease", s.prefix)
+		tb.Errorf("the table %splinth_leases exists before the first lease", s.prefix)
 	}
 	check(tb, firstOf(inParallel(4*len(dbs), func(i int) error {
 		leases, err := xdb.Leases(dbs[i%len(dbs)])
@@ -202,16 +202,16 @@ func testLeaseTable(tb testing.TB, s *suite) {
 			return err
 		}
 		return leases.Prepare(s.ctx)
-	})), "prepare the leases of several processes at once")
+	})), "prepare leases concurrently")
 	if !s.hasTable(dbs[0], "plinth_leases") {
-		tb.Errorf("there is no table %splinth_leases", s.prefix)
+		tb.Errorf("the table %splinth_leases is missing", s.prefix)
 	}
 	one, err := xdb.Leases(dbs[0])
 	check(tb, err, "leases")
 	other, err := xdb.Leases(dbs[0].Session(&gorm.Session{NewDB: true}))
 	check(tb, err, "leases")
 	if one != other {
-		tb.Error("a database has two *xlease.Leases")
+		tb.Error("Leases returned two values for one database")
 	}
 	if t := one.Capabilities(); t.Name != s.Driver.Name() || !t.Durable ||
 		(t.Scope == leasedriver.Process) != s.differs(DiffPrivate) {
@@ -219,7 +219,7 @@ func testLeaseTable(tb testing.TB, s *suite) {
 	}
 }
 
-// leaseRow is a part of the table of leases, as an operator sees it.
+// leaseRow contains columns of the lease table.
 type leaseRow struct {
 	ID      string
 	Slot    int64
@@ -232,10 +232,10 @@ type leaseRow struct {
 	UntilUS int64 `gorm:"column:until_us"`
 }
 
-// rows are those of the table of leases.
+// rows returns a query of the lease table.
 func (s *suite) rows(db *gorm.DB) *gorm.DB { return db.Table(s.prefix + "plinth_leases") }
 
-// rowOf returns the row named "row", which must be that of the hold.
+// rowOf returns the row named "row", which must belong to h.
 func (s *suite) rowOf(tb testing.TB, db *gorm.DB, h leasedriver.Holding) (row leaseRow) {
 	tb.Helper()
 	check(tb, s.rows(db).Where("name = ?", "row").Take(&row).Error, "read")
@@ -255,23 +255,23 @@ func testLeaseRow(tb testing.TB, s *suite) {
 	}
 	check(tb, s.rows(db).Where("name = ?", "row").Delete(&leaseRow{}).Error, "delete")
 	if ok, err := b.Renew(s.ctx, h); err != nil || !ok {
-		tb.Errorf("renew without a row = %t, %v; want it to come back", ok, err)
+		tb.Errorf("renew without a row = %t, %v; want true", ok, err)
 	}
 	if row := s.rowOf(tb, db, h); row.Mark != 7 {
-		tb.Errorf("the row that came back is %+v, want %+v", row, h)
+		tb.Errorf("the restored row is %+v, want %+v", row, h)
 	}
 	check(tb, s.rows(db).Where("name = ?", "row").Delete(&leaseRow{}).Error, "delete")
 	s.take(tb, b, lock("row"))
 	if ok, err := b.Renew(s.ctx, h); err != nil || ok {
-		tb.Errorf("renew = %t, %v where somebody else has come between; want false", ok, err)
+		tb.Errorf("renew = %t, %v after another acquire; want false", ok, err)
 	}
 	if ok, err := b.Release(s.ctx, h); err != nil || ok {
-		tb.Errorf("release = %t, %v where somebody else has come between; want false", ok, err)
+		tb.Errorf("release = %t, %v after another acquire; want false", ok, err)
 	}
 }
 
-// testLeaseSweep makes rows that ended three days ago, and one that ended an hour ago.
-// The first request has the old ones removed that may be.
+// testLeaseSweep creates rows that expired three days ago, and one that expired an hour
+// ago. The first request deletes the old rows that are no longer needed.
 func testLeaseSweep(tb testing.TB, s *suite) {
 	db := s.openLeases(tb)
 	b := backend(tb, db)
@@ -302,12 +302,12 @@ func testLeaseSweep(tb testing.TB, s *suite) {
 		pause(10 * time.Millisecond)
 	}
 	if left != 0 {
-		tb.Errorf("old rows = %d of 1200, want none", left)
+		tb.Errorf("old rows = %d of 1200, want 0", left)
 	}
 	var kept int64
 	check(tb, s.rows(db).Where("name NOT LIKE ?", "order:%").Count(&kept).Error, "count")
 	if kept != 5 {
-		tb.Errorf("other rows = %d, want 5: nobody may forget them yet", kept)
+		tb.Errorf("other rows = %d, want 5", kept)
 	}
 }
 
@@ -327,7 +327,7 @@ func testLeaseLog(tb testing.TB, s *suite) {
 	}
 	check(tb, s.rows(db).Where("name = ?", "quiet").Take(&leaseRow{}).Error, "read")
 	if s.log.count("slow statement", "plinth_leases") == 0 {
-		tb.Error("the application's own statement is not logged either")
+		tb.Error("the statement of the application is not logged")
 	}
 }
 
@@ -337,7 +337,7 @@ func testLeasePrepared(tb testing.TB, s *suite) {
 	for round := range 3 {
 		h := s.take(tb, b, lock("prepared"))
 		if g, err := b.Acquire(s.ctx, lock("prepared")); err != nil || g.OK {
-			tb.Errorf("round %d: a second one = %+v, %v", round, g, err)
+			tb.Errorf("round %d: second acquire = %+v, %v", round, g, err)
 		}
 		renewed, renewErr := b.Renew(s.ctx, h)
 		released, releaseErr := b.Release(s.ctx, h)
@@ -362,13 +362,13 @@ func testLeaseClose(tb testing.TB, s *suite) {
 	other := backend(tb, again)
 	if g, err := other.Acquire(s.ctx, lock("closed")); err != nil ||
 		g.OK != s.differs(DiffPrivate) {
-		tb.Errorf("a second one = %+v, %v", g, err)
+		tb.Errorf("second acquire = %+v, %v", g, err)
 	}
 	check(tb, xdb.Close(first), "close")
 	select {
 	case <-mine.Done():
 	default:
-		tb.Error("the lease has not ended with the database")
+		tb.Error("the lease is still valid after Close")
 	}
 	if !s.differs(DiffPrivate) {
 		s.take(tb, other, lock("closed"))

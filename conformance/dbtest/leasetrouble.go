@@ -17,9 +17,9 @@ func testLeaseTransaction(tb testing.TB, s *suite) {
 	db := s.openLeases(tb)
 	b := backend(tb, db)
 	if s.differs(DiffNoServer) {
-		tb.Skip("there is one that writes at a time, so nobody can write beside a transaction")
+		tb.Skip("the database allows one writer at a time")
 	}
-	undone := errors.New("undone")
+	errUndone := errors.New("rollback")
 	r := lock("tx")
 	err := db.Transaction(func(tx *gorm.DB) error {
 		leases, err := xdb.Leases(tx)
@@ -28,19 +28,19 @@ func testLeaseTransaction(tb testing.TB, s *suite) {
 		}
 		inside := leases.Backend()
 		s.take(tb, inside, r)
-		// it would wait for the transaction
+		// SQLite would wait for the transaction.
 		ctx, cancel := context.WithTimeout(s.ctx, recoversWithin)
 		defer cancel()
 		if g, err := b.Acquire(ctx, lock("tx")); err != nil || g.OK {
-			tb.Errorf("a second one = %+v, %v while the transaction is open; want it held", g, err)
+			tb.Errorf("second acquire = %+v, %v during the transaction; want it held", g, err)
 		}
-		return undone
+		return errUndone
 	})
-	if !errors.Is(err, undone) {
+	if !errors.Is(err, errUndone) {
 		tb.Fatalf("transaction: %v", err)
 	}
 	if g, err := b.Acquire(s.ctx, lock("tx")); err != nil || g.OK {
-		tb.Errorf("a second one = %+v, %v after the transaction was undone; want it held", g, err)
+		tb.Errorf("second acquire = %+v, %v after the rollback; want it held", g, err)
 	}
 }
 
@@ -49,7 +49,7 @@ func testLeaseDeadline(tb testing.TB, s *suite) {
 	b := backend(tb, db)
 	r := lock("one")
 	h := s.take(tb, b, r)
-	tx := db.Begin() // has the only connection
+	tx := db.Begin() // uses the only connection
 	check(tb, tx.Error, "begin")
 	for what, call := range map[string]func(ctx context.Context) error{
 		"acquire": func(ctx context.Context) error {
@@ -67,12 +67,12 @@ func testLeaseDeadline(tb testing.TB, s *suite) {
 	}
 	check(tb, tx.Rollback().Error, "roll back")
 	if ok, err := b.Renew(s.ctx, h); err != nil || !ok {
-		tb.Errorf("renew = %t, %v afterwards", ok, err)
+		tb.Errorf("renew = %t, %v after the deadline", ok, err)
 	}
 }
 
-// testLeaseOutage keeps the server away until the lease is lost, and for its holder that
-// is so in time.
+// testLeaseOutage stops the server for longer than the TTL: the holder must notice the
+// loss before the lease expires.
 func testLeaseOutage(tb testing.TB, s *suite) {
 	s.needServer(tb)
 	outage := s.Outage(tb)
@@ -97,7 +97,7 @@ func testLeaseOutage(tb testing.TB, s *suite) {
 			tb.Errorf("after %s: %v, want %v within %s", took, mine.Err(), xlease.ErrLost, ttl)
 		}
 	case <-time.After(2 * ttl):
-		tb.Error("the lease goes on without a server")
+		tb.Error("the lease is still valid without a server")
 	}
 	check(tb, outage.Start(), "start the server")
 	stopped.Store(false)

@@ -20,7 +20,7 @@ var loadCases = []testCase{
 	{"Load/all connections share one database", testOneDatabase},
 }
 
-// inParallel calls do n times at once and returns the errors.
+// inParallel calls do n times concurrently and returns the errors.
 func inParallel(n int, do func(i int) error) []error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -67,7 +67,7 @@ func testBatches(tb testing.TB, s *suite) {
 		tb.Errorf("a batch with a duplicate = %v, want gorm.ErrDuplicatedKey", err)
 	}
 	if got := count(tb, db, &author{}); got != total {
-		tb.Errorf("rows = %d after the batches that failed, want %d", got, total)
+		tb.Errorf("rows = %d after the failed batches, want %d", got, total)
 	}
 }
 
@@ -124,7 +124,7 @@ func testVersionedIncrements(tb testing.TB, s *suite) {
 
 func testOneDatabase(tb testing.TB, s *suite) {
 	o := s.options(tb, &note{})
-	o.MaxOpenConns, o.MaxIdleConns = 10, -1 // no connection stays open while it is idle
+	o.MaxOpenConns, o.MaxIdleConns = 10, -1 // close idle connections
 	db := s.openWith(tb, o)
 	check(tb, firstOf(inParallel(100, func(i int) error {
 		n := note{Text: fmt.Sprint(i)}

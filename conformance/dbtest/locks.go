@@ -20,11 +20,11 @@ var lockCases = []testCase{
 	{"Lock/deadlock is detected and can be retried", testDeadlock},
 }
 
-// forUpdate locks what is read until the transaction ends.
+// forUpdate locks the rows of a query until the transaction ends.
 var forUpdate = clause.Locking{Strength: clause.LockingStrengthUpdate}
 
-// lockedReads are the ways to read one row with a lock. Oracle locks no rows of a query
-// with FETCH, SQL Server knows no FOR UPDATE.
+// lockedReads read one row with a lock. Oracle cannot lock rows of a query with FETCH,
+// and SQL Server has no FOR UPDATE.
 var lockedReads = []func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error{
 	func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error {
 		return tx.Clauses(forUpdate).First(a, id).Error
@@ -58,9 +58,9 @@ func testRowLock(tb testing.TB, s *suite) {
 		return db.Transaction(func(tx *gorm.DB) error {
 			var mine account
 			if err := lockedReads[i%len(lockedReads)](tx, &mine, a.ID); err != nil {
-				return fmt.Errorf("way %d: %w", i%len(lockedReads), err)
+				return fmt.Errorf("read %d: %w", i%len(lockedReads), err)
 			}
-			pause(time.Millisecond) // for the others, who have to wait
+			pause(time.Millisecond) // makes the other transactions wait
 			return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance",
 				mine.Balance+1).Error
 		})
@@ -78,9 +78,9 @@ func testRowLockDeadline(tb testing.TB, s *suite) {
 		var mine, theirs account
 		if err := read(holder, &mine, a.ID); err != nil {
 			holder.Rollback()
-			tb.Fatalf("way %d: lock: %v", i, err)
+			tb.Fatalf("read %d: lock: %v", i, err)
 		}
-		promptly(tb, fmt.Sprintf("the second lock, way %d", i), context.DeadlineExceeded,
+		promptly(tb, fmt.Sprintf("the second lock, read %d", i), context.DeadlineExceeded,
 			func() error {
 				ctx, cancel := context.WithTimeout(s.ctx, soon)
 				defer cancel()
@@ -93,15 +93,15 @@ func testRowLockDeadline(tb testing.TB, s *suite) {
 	s.stillWorks(tb, db)
 }
 
-// testDeadlock lets two transactions lock the same two rows in opposite order. Where each
-// has locked its first row, one of them has to give way; where transactions lock all at
-// once, the second one waits, and nobody does.
+// testDeadlock locks the same two rows in opposite order from two transactions. If each
+// has locked its first row, one must be aborted. On databases that lock everything at
+// once, the second transaction waits.
 func testDeadlock(tb testing.TB, s *suite) {
 	db := s.open(tb, &account{})
 	rows := []*account{{}, {}}
 	check(tb, db.Create(rows).Error, "create")
 	bounded := s.bounded(tb, db, 20*time.Second)
-	var met, gaveWay atomic.Int32
+	var met, conflicts atomic.Int32
 	locked := []chan struct{}{make(chan struct{}), make(chan struct{})}
 	add := func(tx *gorm.DB, a *account) error {
 		return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance",
@@ -127,30 +127,31 @@ func testDeadlock(tb testing.TB, s *suite) {
 			if err == nil {
 				return nil
 			}
-			if !gaveWayTo(err) {
-				return fmt.Errorf("an error that is no conflict (%s): %w",
+			if !isConflict(err) {
+				return fmt.Errorf("unexpected error (%s): %w",
 					codeOf(err).GetOutput(), err)
 			}
-			gaveWay.Add(1)
+			conflicts.Add(1)
 		}
-		return fmt.Errorf("transaction %d gave way ten times", i)
+		return fmt.Errorf("transaction %d was aborted ten times", i)
 	})), "lock both rows")
-	if met.Load() == 2 && gaveWay.Load() == 0 {
-		tb.Error("each transaction had locked the other's row, and none gave way")
+	if met.Load() == 2 && conflicts.Load() == 0 {
+		tb.Error("both transactions locked their first row, and neither was aborted")
 	}
 	wantBalance(tb, db, rows[0].ID, 2)
 	wantBalance(tb, db, rows[1].ID, 2)
 }
 
-// bounded returns db with a deadline.
+// bounded returns db with a timeout.
 func (s *suite) bounded(tb testing.TB, db *gorm.DB, d time.Duration) *gorm.DB {
 	ctx, cancel := context.WithTimeout(s.ctx, d)
 	tb.Cleanup(cancel)
 	return db.WithContext(ctx)
 }
 
-// gaveWayTo reports whether err is that of a transaction which gave way to another.
-func gaveWayTo(err error) bool {
+// isConflict reports whether err is the error of a transaction that the database aborted
+// because of another one.
+func isConflict(err error) bool {
 	code := codeOf(err)
 	return code == xerror.ConcurrencyError || code == xerror.LockConflict
 }

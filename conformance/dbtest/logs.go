@@ -25,20 +25,20 @@ func testSlowLog(tb testing.TB, s *suite) {
 		tb.Errorf("rows = %d, want 1", n)
 	}
 	for _, quoted := range []string{"it's ", `a"b `, `back\slash' `, `end\`, "`tick` "} {
-		// gorm writes the parameters of Raw and Scan into the statement that it logs.
+		// gorm inlines the parameters of Raw and Scan into the logged statement.
 		check(tb, db.Raw("SELECT count(*) FROM "+s.prefix+"authors WHERE name = ? OR name = ?",
 			quoted, secretValue).Scan(&n).Error, "scan")
 		check(tb, db.Raw("SELECT count(*) FROM "+s.prefix+"authors WHERE name IN ?",
 			[]string{quoted + secretValue, secretValue}).Scan(&n).Error, "scan")
 	}
 	if got := s.log.count("slow statement", `"level":"warn"`); got < 2 {
-		tb.Errorf("warnings of slow statements = %d, want 2:\n%s", got, s.log)
+		tb.Errorf("warnings = %d, want 2:\n%s", got, s.log)
 	}
 	if got := s.log.count("slow statement", s.prefix+"authors"); got < 2 {
-		tb.Errorf("the lines do not name the table:\n%s", s.log)
+		tb.Errorf("the log does not name the table:\n%s", s.log)
 	}
 	if strings.Contains(s.log.String(), secretValue) {
-		tb.Errorf("the log holds a literal:\n%s", s.log)
+		tb.Errorf("the log contains a literal:\n%s", s.log)
 	}
 }
 
@@ -49,7 +49,7 @@ func testFastLog(tb testing.TB, s *suite) {
 	s.log.Reset()
 	check(tb, db.Create(&author{Name: "x"}).Error, "create")
 	if got := s.log.count("slow statement"); got != 0 {
-		tb.Errorf("warnings = %d, want none:\n%s", got, s.log)
+		tb.Errorf("warnings = %d, want 0:\n%s", got, s.log)
 	}
 }
 
@@ -57,7 +57,7 @@ func testBrokenLog(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	s.log.Reset()
 	if err := db.Exec("SELEKT 1").Error; err == nil {
-		tb.Error("the broken statement has no error")
+		tb.Error("the invalid statement succeeded")
 	}
 	if got := s.log.count("statement failed", "SELEKT", `"level":"error"`); got != 1 {
 		tb.Errorf("error lines = %d, want 1:\n%s", got, s.log)

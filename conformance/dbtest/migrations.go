@@ -23,7 +23,8 @@ var migrationCases = []testCase{
 	{"Migrations/driver-specific file takes precedence", testMigrationVariants},
 	{"Migrations/rejects a changed file", testChangedMigration},
 	{"Migrations/failed migration resumes", testFailedMigration},
-	{"Migrations/no-transaction migration resumes after the last statement", testNotedMigration},
+	{"Migrations/no-transaction migration resumes after the last statement",
+		testNoTransactionMigration},
 	{"Migrations/concurrent replicas run each migration once", testMigrationReplicas},
 	{"Migrations/lock excludes a second run", testMigrationLock},
 }
@@ -34,12 +35,12 @@ const (
 	replicas     = 8
 )
 
-// insertThing is a statement that adds a row.
+// insertThing returns a statement that inserts a row.
 func insertThing(id int, name string) string {
 	return fmt.Sprintf("INSERT INTO ${prefix}things (id, name) VALUES (%d, '%s');\n", id, name)
 }
 
-// sqlFiles makes a file system of names and texts.
+// sqlFiles returns a file system of alternating names and contents.
 func sqlFiles(pairs ...string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -48,7 +49,8 @@ func sqlFiles(pairs ...string) fstest.MapFS {
 	return m
 }
 
-// openEmpty opens a database, and drops the tables of migrations at the end of the case.
+// openEmpty opens a database. At the end of the check it drops the tables of the
+// migrations.
 func (s *suite) openEmpty(tb testing.TB, o xdb.Options) *gorm.DB {
 	db, err := s.registry.Open(s.ctx, o)
 	if err != nil {
@@ -70,13 +72,13 @@ func (s *suite) openEmpty(tb testing.TB, o xdb.Options) *gorm.DB {
 	return db.WithContext(s.ctx)
 }
 
-// hasTable reports whether a table can be read.
+// hasTable reports whether the table is readable.
 func (s *suite) hasTable(db *gorm.DB, table string) bool {
 	var n int64
 	return db.Raw("SELECT count(*) FROM "+s.prefix+table).Scan(&n).Error == nil
 }
 
-// wantThings complains where the table does not hold exactly these rows.
+// wantThings reports an error unless the table contains exactly these rows.
 func (s *suite) wantThings(tb testing.TB, db *gorm.DB, want ...string) {
 	var got []string
 	check(tb, db.Raw("SELECT name FROM "+s.prefix+"things ORDER BY id").Scan(&got).Error, "read")
@@ -85,7 +87,7 @@ func (s *suite) wantThings(tb testing.TB, db *gorm.DB, want ...string) {
 	}
 }
 
-// wantStates complains where the migrations are in other states.
+// wantStates fails unless the migrations have these states.
 func (s *suite) wantStates(
 	tb testing.TB, db *gorm.DB, files fstest.MapFS, want ...migrate.State,
 ) []migrate.Migration {
@@ -101,7 +103,7 @@ func (s *suite) wantStates(
 	return list
 }
 
-// transactional reports whether the driver says that a migration is undone as a whole.
+// transactional reports whether the driver rolls back a migration as a whole.
 func (s *suite) transactional() bool {
 	d, ok := s.Driver.(driver.Migrator)
 	return ok && d.TransactionalDDL()
@@ -113,7 +115,7 @@ func testMigrationsOnce(tb testing.TB, s *suite) {
 	second := sqlFiles("deep/0002_second.sql",
 		"-- a comment; with a semicolon\n"+insertThing(2, "a;b @c ?"))
 	var prepared int64
-	o := s.options(tb, &account{}) // 0001 uses it
+	o := s.options(tb, &account{}) // 0001 uses its table
 	o.Migrations = append(o.Migrations, first, second)
 	o.Prepare = []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
 		return db.Raw("SELECT count(*) FROM " + s.prefix + "things").Scan(&prepared).Error
@@ -122,14 +124,14 @@ func testMigrationsOnce(tb testing.TB, s *suite) {
 	if prepared != 2 {
 		tb.Errorf("the Prepare function saw %d rows, want 2", prepared)
 	}
-	if begins, ends := s.log.count(`"migration started"`),
-		s.log.count(`"migration applied"`); begins != 3 || ends != 3 {
-		tb.Errorf("lines = %d and %d, want 3 of each:\n%s", begins, ends, s.log)
+	if started, applied := s.log.count(`"migration started"`),
+		s.log.count(`"migration applied"`); started != 3 || applied != 3 {
+		tb.Errorf("lines = %d and %d, want 3 of each:\n%s", started, applied, s.log)
 	}
 	s.log.Reset()
 	check(tb, migrate.Apply(s.ctx, db, first, second), "migrate again")
 	if n := s.log.count(`"migration started"`); n != 0 {
-		tb.Errorf("%d migrations ran again", n)
+		tb.Errorf("%d migrations were repeated", n)
 	}
 	s.wantThings(tb, db, "a;b @c ?", "third")
 }
@@ -141,7 +143,7 @@ func testMigrationsList(tb testing.TB, s *suite) {
 		s.wantStates(tb, db, files, migrate.Pending, migrate.Pending)
 	}
 	if db.Migrator().HasTable(s.prefix + "plinth_migrations") {
-		tb.Error("the list has made a table")
+		tb.Error("List created a table")
 	}
 	before := time.Now().Add(-time.Minute)
 	check(tb, migrate.Apply(s.ctx, db, files), "migrate")
@@ -182,19 +184,20 @@ func testChangedMigration(tb testing.TB, s *suite) {
 	o.Migrations = append(o.Migrations, files)
 	db := s.openEmpty(tb, o)
 	late := sqlFiles("0001_late.sql", createParts, "0002_things.sql", createThings)
-	refused := []struct {
+	rejected := []struct {
 		name  string
 		files fstest.MapFS
 		want  string
 		state migrate.State
 	}{
 		{
-			"changed", sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql", createParts),
+			"changed", sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql",
+				createParts),
 			"0002_things.sql: it has changed", migrate.Changed,
 		},
 		{"late", late, "0001_late.sql: it comes before 0002_things.sql", migrate.Late},
 	}
-	for _, r := range refused {
+	for _, r := range rejected {
 		if err := migrate.Apply(s.ctx, db, r.files); err == nil ||
 			!strings.Contains(err.Error(), r.want) {
 			tb.Errorf("%s: Migrate = %v, want %q", r.name, err, r.want)
@@ -203,11 +206,11 @@ func testChangedMigration(tb testing.TB, s *suite) {
 		check(tb, err, "list")
 		if !slices.ContainsFunc(list,
 			func(m migrate.Migration) bool { return m.State == r.state }) {
-			tb.Errorf("%s: list = %+v, want one that is %s", r.name, list, r.state)
+			tb.Errorf("%s: list = %+v, want a migration in the state %s", r.name, list, r.state)
 		}
 	}
 	if s.hasTable(db, "parts") {
-		tb.Error("a refused set was begun")
+		tb.Error("a rejected set was started")
 	}
 	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the file as it was")
 }
@@ -220,12 +223,12 @@ func testFailedMigration(tb testing.TB, s *suite) {
 		"0003_more.sql", insertThing(4, "four"),
 	)
 	db := s.openEmpty(tb, s.options(tb))
-	for range 2 { // the second finds what the first has left
+	for range 2 { // the second run starts from the state of the first
 		s.wantFailure(tb, db, files)
 	}
 	kept := !s.transactional()
 	if got := s.hasTable(db, "parts"); got != kept {
-		tb.Errorf("the table of the failed file is there: %t, want %t", got, kept)
+		tb.Errorf("the table of the failed file exists: %t, want %t", got, kept)
 	}
 	var want []string
 	if kept {
@@ -236,33 +239,32 @@ func testFailedMigration(tb testing.TB, s *suite) {
 			createParts+insertThing(1, "uno"))
 		if err := migrate.Apply(s.ctx, db, changed); err == nil ||
 			!strings.Contains(err.Error(), "its first 2 statements are applied") {
-			tb.Errorf("Migrate with a change to what is applied = %v", err)
+			tb.Errorf("Apply with a changed applied statement = %v", err)
 		}
 	}
 	files["0002_rows.sql"].Data = []byte(createParts + insertThing(1, "one") +
 		insertThing(2, "two") + insertThing(3, "three"))
-	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the mended file")
+	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the fixed file")
 	s.wantThings(tb, db, "one", "two", "three", "four")
 	s.wantStates(tb, db, files, migrate.Applied, migrate.Applied, migrate.Applied)
 	check(tb, migrate.Apply(s.ctx, db, files), "migrate again")
 	if strings.Contains(s.log.String(), secretValue) {
-		tb.Errorf("the log holds a literal:\n%s", s.log)
+		tb.Errorf("the log contains a literal:\n%s", s.log)
 	}
 }
 
-// wantFailure migrates, and complains where the error and the table do not say what
-// failed.
+// wantFailure migrates and checks the error and the record of the failure.
 func (s *suite) wantFailure(tb testing.TB, db *gorm.DB, files fstest.MapFS) {
 	err := migrate.Apply(s.ctx, db, files)
 	if err == nil {
-		tb.Fatalf("the broken file has no error")
+		tb.Fatalf("the broken file succeeded")
 	}
 	if !strings.Contains(err.Error(), "migration 0002_rows.sql:3: ") ||
 		strings.Contains(err.Error(), secretValue) {
-		tb.Errorf("error = %q, want the file and the line, and no value", err)
+		tb.Errorf("error = %q, want the file and the line without a value", err)
 	}
 	if code := codeOf(err); code != xerror.UniqueConstraint {
-		tb.Errorf("code = %v, want that of a unique constraint", code)
+		tb.Errorf("code = %v, want UniqueConstraint", code)
 	}
 	failed := s.wantStates(tb, db, files, migrate.Applied, migrate.Failed, migrate.Pending)[1]
 	if failed.Error != err.Error() || failed.FinishedAt.IsZero() {
@@ -270,7 +272,7 @@ func (s *suite) wantFailure(tb testing.TB, db *gorm.DB, files fstest.MapFS) {
 	}
 }
 
-func testNotedMigration(tb testing.TB, s *suite) {
+func testNoTransactionMigration(tb testing.TB, s *suite) {
 	const alone = "-- plinth:no-transaction\n"
 	files := sqlFiles(
 		"0001_things.sql", createThings,
@@ -281,18 +283,18 @@ func testNotedMigration(tb testing.TB, s *suite) {
 	err := migrate.Apply(s.ctx, db, files)
 	if err != nil && strings.Contains(err.Error(), "-- plinth:no-transaction is not supported") {
 		s.wantThings(tb, db)
-		return // the lock is a transaction, and the driver says so
+		return // the lock is a transaction, and the error reports it
 	}
 	s.wantFailure(tb, db, files)
 	s.wantThings(tb, db, "one")
 	files["0002_rows.sql"].Data = []byte(alone + insertThing(1, "one") + insertThing(2, "two"))
-	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the mended file")
+	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the fixed file")
 	s.wantThings(tb, db, "one", "two", "three")
 }
 
 func testMigrationReplicas(tb testing.TB, s *suite) {
 	files := sqlFiles(
-		// takes a row twice
+		// accepts duplicate rows
 		"0001_things.sql", "CREATE TABLE ${prefix}things (id INTEGER NOT NULL, name VARCHAR(40) NOT NULL);",
 		"0002_rows.sql", insertThing(1, "a")+insertThing(2, "b"), "0003_more.sql",
 		insertThing(3, "c"),
@@ -310,10 +312,10 @@ func testMigrationReplicas(tb testing.TB, s *suite) {
 		}
 		return xdb.Close(replica)
 	})
-	check(tb, firstOf(errs), "migrate in parallel")
+	check(tb, firstOf(errs), "migrate concurrently")
 	s.wantThings(tb, db, "a", "b", "c")
 	if n := s.log.count(`"migration started"`); n != len(files) {
-		tb.Errorf("migrations that began = %d, want %d:\n%s", n, len(files), s.log)
+		tb.Errorf("started migrations = %d, want %d:\n%s", n, len(files), s.log)
 	}
 }
 
@@ -322,12 +324,12 @@ func testMigrationLock(tb testing.TB, s *suite) {
 	first := s.openEmpty(tb, o)
 	m, ok := s.Driver.(driver.Migrator)
 	if !ok {
-		tb.Fatal("the driver has no lock: it is no driver.Migrator")
+		tb.Fatal("the driver does not implement driver.Migrator")
 	}
 	second := first
 	if !s.differs(DiffPrivate) {
 		other, err := s.registry.Open(s.ctx, o)
-		check(tb, err, "open a second one")
+		check(tb, err, "open a second pool")
 		defer func() { check(tb, xdb.Close(other), "close") }()
 		second = other
 	}
@@ -342,7 +344,7 @@ func testMigrationLock(tb testing.TB, s *suite) {
 	select {
 	case <-inside:
 	case err := <-done:
-		tb.Fatalf("the first migration = %v before it began", err)
+		tb.Fatalf("the first migration = %v before it started", err)
 	}
 	entered, other := make(chan struct{}), make(chan error, 1)
 	go func() {

@@ -22,8 +22,7 @@ var openCases = []testCase{
 	{"Open/enforces the pool size", testPool},
 }
 
-// awkward are values that break a DSN whose parts are not quoted, or smuggle a parameter
-// into it.
+// specialTexts break a DSN whose parts are not quoted, or inject a parameter into it.
 var specialTexts = []string{
 	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b",
 	"a&b=c", "a;b=c", "a=b",
@@ -33,7 +32,7 @@ var specialTexts = []string{
 
 func testInterface(tb testing.TB, s *suite) {
 	if got := s.Driver.InterfaceVersion(); got != driver.InterfaceVersion {
-		tb.Errorf("InterfaceVersion = %d, want %d: see what has changed in package driver",
+		tb.Errorf("InterfaceVersion = %d, want %d: see the changes of package driver",
 			got, driver.InterfaceVersion)
 	}
 }
@@ -47,15 +46,15 @@ func testOpen(tb testing.TB, s *suite) {
 	check(tb, xdb.Close(db), "close")
 	check(tb, xdb.Close(db), "close again")
 	if err := xdb.CheckHealth(s.ctx, db); err == nil {
-		tb.Error("a closed database is healthy")
+		tb.Error("CheckHealth = nil for a closed database")
 	}
 	if got := s.log.count("database connected", s.Driver.Name()); got != 1 {
-		tb.Errorf("lines that say the database is connected = %d, want 1", got)
+		tb.Errorf("lines of the connection = %d, want 1", got)
 	}
 	d, err := s.registry.Resolve(o)
 	check(tb, err, "resolve")
 	if d.String() == "" {
-		tb.Error("a resolved database has no description")
+		tb.Error("String of the resolved database is empty")
 	}
 	s.noSecret(tb, o.Parts)
 }
@@ -70,16 +69,16 @@ func testBadParts(tb testing.TB, s *suite) {
 			continue
 		}
 		if strings.Contains(err.Error(), parts.Pass) {
-			tb.Errorf("%s: the error holds the password", name)
+			tb.Errorf("%s: the error contains the password", name)
 		}
 		if !strings.Contains(err.Error(), "DATABASE_") {
-			tb.Errorf("%s: the error %q names no variable", name, err)
+			tb.Errorf("%s: the error %q does not name a variable", name, err)
 		}
 		if _, err := s.registry.Resolve(xdb.Options{
 			Driver: s.Driver.Name(),
 			Parts:  parts,
 		}); err == nil {
-			tb.Errorf("%s: Resolve finds nothing wrong", name)
+			tb.Errorf("%s: Resolve succeeded", name)
 		}
 	}
 }
@@ -94,10 +93,10 @@ func testUnusable(tb testing.TB, s *suite) {
 			continue
 		}
 		if n := s.log.count("not reachable yet"); n > 0 {
-			tb.Errorf("%s: Open tried %d times more (%v)", name, n, err)
+			tb.Errorf("%s: Open retried %d times (%v)", name, n, err)
 		}
 		if parts.Pass != "" && strings.Contains(err.Error(), parts.Pass) {
-			tb.Errorf("%s: the error holds the password", name)
+			tb.Errorf("%s: the error contains the password", name)
 		}
 		s.noSecret(tb, parts)
 	}
@@ -127,7 +126,7 @@ func testParts(tb testing.TB, s *suite) {
 
 func testSpecialText(tb testing.TB, s *suite) {
 	if s.differs(DiffNoCredentials) && s.differs(DiffPrivate) {
-		tb.Skip("there is neither a password nor a name")
+		tb.Skip("the database has no password and no name")
 	}
 	for _, text := range specialTexts {
 		parts, verify := s.SpecialText(tb, text)
@@ -138,7 +137,7 @@ func testSpecialText(tb testing.TB, s *suite) {
 			continue
 		}
 		if err := verify(db.WithContext(s.ctx)); err != nil {
-			tb.Errorf("%q: another database than the one that was asked for: %v", text, err)
+			tb.Errorf("%q: Open connected to another database: %v", text, err)
 		}
 		check(tb, xdb.Close(db), "close")
 		s.noSecret(tb, o.Parts)
@@ -152,7 +151,7 @@ func testOpenContext(tb testing.TB, s *suite) {
 	db, err := s.registry.Open(ctx, s.options(tb))
 	if err == nil {
 		check(tb, xdb.Close(db), "close")
-		tb.Fatal("Open succeeded after the end of its context")
+		tb.Fatal("Open succeeded with a canceled context")
 	}
 	if took := time.Since(start); took > time.Second {
 		tb.Errorf("Open returned after %s", took)

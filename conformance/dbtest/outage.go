@@ -25,21 +25,21 @@ var outageCases = []testCase{
 }
 
 const (
-	// failsWithin is the most that a statement takes to notice that the server is gone.
+	// failsWithin is the time limit for a statement to fail after the server stopped.
 	failsWithin = 2 * time.Second
-	// recoversWithin is the most that a pool takes to work again.
+	// recoversWithin is the time limit for a pool to recover.
 	recoversWithin = 5 * time.Second
 
-	users = 4 // goroutines that use the database all the time
+	writerCount = 4 // number of goroutines that use the database continuously
 )
 
-// needServer ends the case where the database has no server.
+// needServer skips the check if the database has no server.
 func (s *suite) needServer(tb testing.TB) {
 	if s.differs(DiffNoServer) {
-		tb.Skip("there is no server that could stop")
+		tb.Skip("the database has no server")
 	}
 	if s.Outage == nil {
-		tb.Fatalf("the harness has no Outage, and does not declare %s", DiffNoServer)
+		tb.Fatalf("the harness has no Outage and does not declare %s", DiffNoServer)
 	}
 }
 
@@ -53,18 +53,17 @@ func testCutOff(tb testing.TB, s *suite) {
 	s.survives(tb, CutOff(tb, s.Config(tb)))
 }
 
-// survives lets an outage begin and end while the database is used. The program is not
-// started again, nor is its pool opened anew.
+// survives stops and starts the server while the same pool is in use.
 func (s *suite) survives(tb testing.TB, outage Outage) {
 	o := s.options(tb, &note{})
 	o.Parts = outage.Config
 	db := s.openWith(tb, o)
 	check(tb, create(db, "before"), "create")
-	work := s.beginWork(tb, db)
-	use := startUse(db)
+	work := s.startWork(tb, db)
+	writers := startWriters(db)
 	stopped := false
 	defer func() {
-		use.end()
+		writers.end()
 		work.end()
 		if stopped {
 			check(tb, outage.Start(), "start the server")
@@ -81,8 +80,8 @@ func (s *suite) survives(tb testing.TB, outage Outage) {
 	stopped = false
 	s.wantRecovery(tb, db)
 
-	use.end()
-	use.wantKept(tb, db)
+	writers.end()
+	writers.wantKept(tb, db)
 	var kept, lost int64
 	check(tb, db.Model(&note{}).Where("text = ?", "before").Count(&kept).Error, "count")
 	check(tb, db.Model(&note{}).Where("text = ?", "never kept").Count(&lost).Error, "count")
@@ -92,10 +91,10 @@ func (s *suite) survives(tb testing.TB, outage Outage) {
 	}
 }
 
-// pause waits for something that cannot be asked for.
+// pause waits for a condition that cannot be observed.
 func pause(d time.Duration) { <-time.After(d) }
 
-// work is what is under way when the server stops.
+// work contains the statements and transactions that are running when the server stops.
 type work struct {
 	writer, committer *gorm.DB
 	tx                *sql.Tx
@@ -103,9 +102,8 @@ type work struct {
 	cancel            context.CancelFunc
 }
 
-// beginWork begins transactions and statements that take long, with gorm and with its
-// pool alone.
-func (s *suite) beginWork(tb testing.TB, db *gorm.DB) *work {
+// startWork starts transactions and slow statements, with gorm and with its pool.
+func (s *suite) startWork(tb testing.TB, db *gorm.DB) *work {
 	w := &work{
 		writer: db.Begin(), committer: db.Begin(), slow: make(chan error, 1),
 		rawSlow: make(chan error, 1),
@@ -131,7 +129,7 @@ func (s *suite) beginWork(tb testing.TB, db *gorm.DB) *work {
 	return w
 }
 
-// poolOf returns the pool below a handle.
+// poolOf returns the pool of a handle.
 func poolOf(tb testing.TB, db *gorm.DB) *sql.DB {
 	pool, err := db.DB()
 	check(tb, err, "the pool")
@@ -144,7 +142,7 @@ func (w *work) wantBroken(tb testing.TB) {
 		case err := <-slow:
 			wantUnavailable(tb, "the running statement of "+name, err)
 		case <-time.After(failsWithin):
-			tb.Errorf("the running statement of %s has not ended after %s", name, failsWithin)
+			tb.Errorf("the running statement of %s has not returned after %s", name, failsWithin)
 		}
 	}
 	within(tb, "a commit of database/sql", w.tx.Commit)
@@ -152,16 +150,15 @@ func (w *work) wantBroken(tb testing.TB) {
 	within(tb, "a transaction's commit", func() error { return w.committer.Commit().Error })
 }
 
-// end lets go of the connections.
+// end releases the connections.
 func (w *work) end() {
 	w.cancel()
 	w.committer.Rollback()
 	w.writer.Rollback()
-	_ = w.tx.Rollback() // done, unless the test has failed
+	_ = w.tx.Rollback() // already done, unless the test failed
 }
 
-// within complains where do takes longer than a statement may without a server, or has
-// another error than it should.
+// within reports an error unless do fails as unavailable within failsWithin.
 func within(tb testing.TB, what string, do func() error) {
 	start := time.Now()
 	err := do()
@@ -171,11 +168,11 @@ func within(tb testing.TB, what string, do func() error) {
 	wantUnavailable(tb, what, err)
 }
 
-// wantUnavailable complains of another error than that of a server which is gone, and
-// reports whether there was nothing to complain of.
+// wantUnavailable reports an error, and returns false, unless err is the error of an
+// unavailable server.
 func wantUnavailable(tb testing.TB, what string, err error) bool {
 	if err == nil {
-		tb.Errorf("%s has no error, although the server is gone", what)
+		tb.Errorf("%s succeeded without a server", what)
 		return false
 	}
 	code := codeOf(err)
@@ -186,8 +183,8 @@ func wantUnavailable(tb testing.TB, what string, err error) bool {
 	return false
 }
 
-// wantOutage asks for everything that needs the server, and from many goroutines too: no
-// connection may be waited for.
+// wantOutage calls every operation that needs the server, also from many goroutines: none
+// may wait for a connection.
 func (s *suite) wantOutage(tb testing.TB, db *gorm.DB) {
 	pool := poolOf(tb, db)
 	count := "SELECT count(*) FROM " + s.prefix + "notes"
@@ -215,16 +212,16 @@ func (s *suite) wantOutage(tb testing.TB, db *gorm.DB) {
 	}
 	start := time.Now()
 	for _, err := range inParallel(50, func(int) error { return create(db, "never kept") }) {
-		if !wantUnavailable(tb, "one of fifty", err) {
+		if !wantUnavailable(tb, "a concurrent statement", err) {
 			break
 		}
 	}
 	if took := time.Since(start); took > 2*failsWithin {
-		tb.Errorf("fifty statements at the same time took %s", took)
+		tb.Errorf("50 concurrent statements took %s", took)
 	}
 }
 
-// wantNoOpen opens a second pool while the server is gone.
+// wantNoOpen opens a second pool while the server is unavailable.
 func (s *suite) wantNoOpen(tb testing.TB, o xdb.Options) {
 	o.ConnectTimeout = time.Second
 	start := time.Now()
@@ -240,15 +237,15 @@ func (s *suite) wantNoOpen(tb testing.TB, o xdb.Options) {
 	}
 	if text := err.Error(); !strings.Contains(text, "gave up at attempt") || o.Parts.Pass != "" &&
 		strings.Contains(text, o.Parts.Pass) {
-		tb.Errorf("Open = %q, want that it gave up, and no password", text)
+		tb.Errorf("Open = %q, want the number of attempts and no password", text)
 	}
 	wantUnavailable(tb, "Open", err)
 	if s.log.count("database not reachable yet") == 0 {
-		tb.Error("Open tried once")
+		tb.Error("Open did not retry")
 	}
 }
 
-// wantRecovery uses the same pool until all of it works.
+// wantRecovery uses the same pool until every operation succeeds.
 func (s *suite) wantRecovery(tb testing.TB, db *gorm.DB) {
 	deadline := time.Now().Add(recoversWithin)
 	again := time.NewTicker(50 * time.Millisecond)
@@ -260,18 +257,18 @@ func (s *suite) wantRecovery(tb testing.TB, db *gorm.DB) {
 			return
 		}
 		if time.Now().After(deadline) {
-			tb.Fatalf("the pool does not work %s after the server was back: %v",
+			tb.Fatalf("the pool has not recovered %s after the server started: %v",
 				recoversWithin, err)
 		}
 		<-again.C
 	}
 }
 
-// testSilence lets nothing through to a server to which connections stand, as a firewall
-// does or a host without power.
+// testSilence drops all traffic of open connections, like a firewall or a host without
+// power.
 func testSilence(tb testing.TB, s *suite) {
 	s.needServer(tb)
-	r := beginRelay(tb, s.Config(tb), "127.0.0.1:0")
+	r := startRelay(tb, s.Config(tb), "127.0.0.1:0")
 	o := s.options(tb, &note{})
 	o.Parts = inFrontOf(tb, r, o.Parts)
 	db := s.openWith(tb, o)
@@ -302,65 +299,66 @@ func testSilence(tb testing.TB, s *suite) {
 	}
 	r.Speak()
 	s.wantRecovery(tb, db)
-	check(tb, db.Where("text = ?", "before").First(&note{}).Error, "read what was written before")
+	check(tb, db.Where("text = ?", "before").First(&note{}).Error,
+		"read the row from before the outage")
 }
 
-// use are goroutines that write rows one after the other, come what may.
-type use struct {
+// rowWriters are goroutines that write rows continuously.
+type rowWriters struct {
 	once    sync.Once
 	stop    chan struct{}
 	running sync.WaitGroup
 
 	mu      sync.Mutex
-	kept    []xsnowflake.SnowflakeID // rows whose insert had no error
+	kept    []xsnowflake.SnowflakeID // rows whose insert succeeded
 	errs    []error
 	slowest time.Duration
 }
 
-func startUse(db *gorm.DB) *use {
-	u := &use{stop: make(chan struct{})}
-	for range users {
-		u.running.Go(func() {
+func startWriters(db *gorm.DB) *rowWriters {
+	w := &rowWriters{stop: make(chan struct{})}
+	for range writerCount {
+		w.running.Go(func() {
 			again := time.NewTicker(20 * time.Millisecond)
 			defer again.Stop()
 			for {
 				select {
-				case <-u.stop:
+				case <-w.stop:
 					return
 				case <-again.C:
-					u.write(db)
+					w.write(db)
 				}
 			}
 		})
 	}
-	return u
+	return w
 }
 
-func (u *use) write(db *gorm.DB) {
+func (w *rowWriters) write(db *gorm.DB) {
 	n := note{Text: "used"}
 	start := time.Now()
 	err := db.Create(&n).Error
 	took := time.Since(start)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.slowest = max(u.slowest, took)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.slowest = max(w.slowest, took)
 	if err != nil {
-		u.errs = append(u.errs, err)
+		w.errs = append(w.errs, err)
 	} else {
-		u.kept = append(u.kept, n.ID)
+		w.kept = append(w.kept, n.ID)
 	}
 }
 
-func (u *use) end() {
-	u.once.Do(func() { close(u.stop) })
-	u.running.Wait()
+func (w *rowWriters) end() {
+	w.once.Do(func() { close(w.stop) })
+	w.running.Wait()
 }
 
-// wantKept complains where a row is gone whose insert had succeeded, or a failure was
-// slow or of another kind.
-func (u *use) wantKept(tb testing.TB, db *gorm.DB) {
+// wantKept reports rows that are missing although their insert succeeded, and failures
+// that were slow or of another kind.
+func (w *rowWriters) wantKept(tb testing.TB, db *gorm.DB) {
 	seen := map[string]bool{}
-	for _, err := range u.errs {
+	for _, err := range w.errs {
 		if text := fmt.Sprintf("%v %T: %v",
 			codeOf(err), err, err); codeOf(err) != xerror.ServiceUnavailable && !seen[text] {
 			seen[text] = true
@@ -368,15 +366,15 @@ func (u *use) wantKept(tb testing.TB, db *gorm.DB) {
 				text, xerror.ServiceUnavailable)
 		}
 	}
-	if len(u.errs) == 0 {
-		tb.Error("nobody noticed the outage")
+	if len(w.errs) == 0 {
+		tb.Error("no write failed during the outage")
 	}
-	if u.slowest > failsWithin {
-		tb.Errorf("the slowest write took %s, want at most %s", u.slowest, failsWithin)
+	if w.slowest > failsWithin {
+		tb.Errorf("the slowest write took %s, want at most %s", w.slowest, failsWithin)
 	}
-	for _, id := range u.kept {
+	for _, id := range w.kept {
 		if err := db.First(&note{}, id).Error; err != nil {
-			tb.Errorf("the row %d of a write that had succeeded: %v", id, err)
+			tb.Errorf("row %d of a successful write: %v", id, err)
 			return
 		}
 	}

@@ -26,11 +26,10 @@ var queryCases = []testCase{
 	{"Query/prepared statements", testPreparedStatements},
 }
 
-// manyIDs are more than Oracle takes in one list, and fewer than SQL Server takes
-// parameters.
+// manyIDs exceeds the list limit of Oracle, but not the parameter limit of SQL Server.
 const manyIDs = 1500
 
-// named makes authors of their names, each a year older than the one before.
+// named creates authors with these names and increasing ages.
 func named(tb testing.TB, db *gorm.DB, names ...string) []author {
 	authors := make([]author, len(names))
 	for i, name := range names {
@@ -85,7 +84,7 @@ func testManyIDs(tb testing.TB, s *suite) {
 	}
 }
 
-// sorted returns the keys of a row.
+// sorted returns the sorted keys of a row.
 func sorted(row map[string]any) []string {
 	keys := make([]string, 0, len(row))
 	for key := range row {
@@ -280,7 +279,7 @@ func testAssociations(tb testing.TB, s *suite) {
 	}
 }
 
-// scanned reads the ids of all events row by row.
+// scanned reads the IDs of all events row by row.
 func scanned(db *gorm.DB) (ids []xsnowflake.SnowflakeID, err error) {
 	rows, err := db.Model(&event{}).Select("id", "kind").Order("id").Rows()
 	if err != nil {

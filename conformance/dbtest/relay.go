@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// beginRelay begins one to the server of parts, which ends with the test.
-func beginRelay(tb testing.TB, parts driver.Config, address string) *testserver.Relay {
+// startRelay starts a relay to the server of parts and stops it at the end of the test.
+func startRelay(tb testing.TB, parts driver.Config, address string) *testserver.Relay {
 	if parts.Host == "" || parts.Port == 0 {
 		tb.Fatalf("relay: the parts %v need a host and a port", parts)
 	}

@@ -21,25 +21,25 @@ func dial(c driver.Config) error {
 	return err
 }
 
-func TestCutOffStandsInFrontOfTheServerAndCanBeCut(t *testing.T) {
+func TestCutOff(t *testing.T) {
 	server := driver.Config{Host: "127.0.0.1", Port: 1, User: "u"}
 	outage := dbtest.CutOff(t, server)
 	if outage.Config.Port == server.Port || outage.Config.User != server.User {
-		t.Errorf("parts = %v, want those of the server with another port", outage.Config)
+		t.Errorf("parts = %v, want the parts of the server with another port", outage.Config)
 	}
 	if err := dial(outage.Config); err != nil {
-		t.Errorf("before the cut: %v", err)
+		t.Errorf("before Stop: %v", err)
 	}
 	if err := outage.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	if err := dial(outage.Config); err == nil {
-		t.Error("connected during the cut")
+		t.Error("connected after Stop")
 	}
 	if err := outage.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if err := dial(outage.Config); err != nil {
-		t.Errorf("after the cut: %v", err)
+		t.Errorf("after Start: %v", err)
 	}
 }

@@ -22,14 +22,14 @@ var schemaCases = []testCase{
 	{"Schema/migration keeps referencing rows", testMigrateParent},
 	{"Schema/tables have the prefix", testPrefix},
 	{"Schema/singular table names", testSingular},
-	{"Schema/rejects a table with the other naming", testOtherNumber},
-	{"Schema/rejects an associated table with the other naming", testOtherNumberOfAssociated},
+	{"Schema/rejects a table with the other naming", testOtherNaming},
+	{"Schema/rejects an associated table with the other naming", testOtherNamingOfAssociated},
 	{"Schema/Prepare functions run in order after the migration", testPrepare},
 	{"Schema/failed Prepare function closes the pool", testFailedPrepare},
 }
 
-// owned refers to an entity by an id whose column type is the driver's choice, as
-// generated entities do.
+// owned references an entity by an ID whose column type the driver chooses, as generated
+// entities do.
 type owned struct {
 	ID      int64
 	OwnerID xsnowflake.SnowflakeID `gorm:"not null;index"`
@@ -57,7 +57,7 @@ func testMigrateTwice(tb testing.TB, s *suite) {
 		"CREATE UNIQUE INDEX",
 	} {
 		if n := s.log.count(`"sql":"` + change); n > 0 {
-			tb.Errorf("the second migration ran %d × %s, want no change:\n%s", n, change, s.log)
+			tb.Errorf("the second migration ran %d × %s, want 0:\n%s", n, change, s.log)
 		}
 	}
 	var got author
@@ -67,7 +67,7 @@ func testMigrateTwice(tb testing.TB, s *suite) {
 	}
 }
 
-// parentBefore and parentAfter are two versions of one table, child refers to it and is
+// parentBefore and parentAfter are two versions of one table. child references it and is
 // deleted with it.
 type (
 	parentBefore struct {
@@ -103,13 +103,13 @@ func testMigrateParent(tb testing.TB, s *suite) {
 		tb.Skip("a second pool would see another database")
 	}
 	o.AutoMigrate = []any{&parentAfter{}}
-	o.MaxIdleConns = -1 // what is set on one connection is not there on the next
+	o.MaxIdleConns = -1 // session settings do not survive on the next connection
 	other, err := s.registry.Open(s.ctx, o)
 	check(tb, err, "migrate the parent")
 	check(tb, xdb.Close(other), "close")
 
 	if got := count(tb, db, &child{}); got != 1 {
-		tb.Errorf("children = %d after the table that they refer to was changed, want 1", got)
+		tb.Errorf("children = %d after the migration of the referenced table, want 1", got)
 	}
 	if !db.Migrator().HasColumn(&parentAfter{}, "colour") {
 		tb.Error("the new column is missing")
@@ -134,8 +134,8 @@ func testPrefix(tb testing.TB, s *suite) {
 	}
 }
 
-// plain has a table that is named by the naming strategy, and sheep one that is the same
-// in both numbers.
+// The naming strategy names the table of plain. The table of sheep has the same name in
+// singular and plural.
 type (
 	plain struct {
 		ID   int64
@@ -150,16 +150,16 @@ func testSingular(tb testing.TB, s *suite) {
 	db := s.openWith(tb, o)
 	check(tb, db.Create(&plain{ID: 1, Name: "one"}).Error, "create")
 	if !db.Migrator().HasTable(s.prefix+"plain") || db.Migrator().HasTable(s.prefix+"plains") {
-		tb.Error("the table is not named in the singular")
+		tb.Error("the table name is not singular")
 	}
 	again, err := s.registry.Open(s.ctx, o)
 	check(tb, err, "open again")
 	check(tb, xdb.Close(again), "close")
 }
 
-func testOtherNumber(tb testing.TB, s *suite) {
+func testOtherNaming(tb testing.TB, s *suite) {
 	if s.differs(DiffPrivate) {
-		return // no table is there before the first migration
+		return // there is no table before the first migration
 	}
 	o := s.options(tb, &plain{}, &sheep{})
 	for _, singular := range []bool{false, true} {
@@ -180,18 +180,18 @@ func testOtherNumber(tb testing.TB, s *suite) {
 			"DATABASE_SINGULAR_TABLES=" + strconv.FormatBool(singular),
 		} {
 			if err == nil || !strings.Contains(err.Error(), text) {
-				tb.Errorf("open with the other number = %v, want %q in it", err, text)
+				tb.Errorf("Open with the other naming = %v, want %q", err, text)
 			}
 		}
 		if db.Migrator().HasTable(want) {
-			tb.Errorf("the migration has created %s next to %s", want, have)
+			tb.Errorf("the migration created %s next to %s", want, have)
 		}
 		check(tb, db.Migrator().DropTable(&plain{}, &sheep{}), "drop the tables")
 	}
 }
 
-// badge and crate name their own tables. To migrate them creates the table of plain too,
-// and crate's join table.
+// badge and crate name their own tables. Migrating them also creates the table of plain
+// and the join table of crate.
 type (
 	badge struct {
 		ID      int64
@@ -210,9 +210,9 @@ func (badge) TableName(namer schema.Namer) string { return namer.TableName("badg
 // TableName implements schema.TablerWithNamer.
 func (crate) TableName(namer schema.Namer) string { return namer.TableName("crate") }
 
-func testOtherNumberOfAssociated(tb testing.TB, s *suite) {
+func testOtherNamingOfAssociated(tb testing.TB, s *suite) {
 	if s.differs(DiffPrivate) {
-		return // no table is there before the first migration
+		return // there is no table before the first migration
 	}
 	o := s.options(tb, &crate{})
 	o.SingularTables = true
@@ -237,14 +237,14 @@ func testOtherNumberOfAssociated(tb testing.TB, s *suite) {
 		}
 		for _, text := range tc.want {
 			if err == nil || !strings.Contains(err.Error(), text) {
-				tb.Errorf("open with the other number and %T = %v, want %q in it",
+				tb.Errorf("Open with the other naming and %T = %v, want %q",
 					tc.model, err, text)
 			}
 		}
 	}
 	for _, table := range []string{"plains", "crate_items", "badges", "crates"} {
 		if db.Migrator().HasTable(s.prefix + table) {
-			tb.Errorf("a migration that is refused has created %s", table)
+			tb.Errorf("the rejected migration created %s", table)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func testFailedPrepare(tb testing.TB, s *suite) {
 		return errors.Join(boom, db.Migrator().DropTable(&note{}))
 	}}
 	if _, err := s.registry.Open(s.ctx, o); !errors.Is(err, boom) {
-		tb.Errorf("Open = %v, want the function's error", err)
+		tb.Errorf("Open = %v, want the error of the Prepare function", err)
 	}
 	if err := xdb.CheckHealth(s.ctx, kept); err == nil {
 		tb.Error("the pool is still open")

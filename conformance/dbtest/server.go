@@ -9,16 +9,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// Server is a database server that the suite may run on.
+// Server is a database server for the suite.
 type Server struct {
-	DSN    string // of a user who may create users and databases
+	DSN    string // of a user with the privilege to create users and databases
 	Source string // for Harness.Source
-	CA     string // file of the certificate that has signed the server's, where that is known
+	CA     string // file of the CA certificate of the server; may be ""
 }
 
-// FindServer returns the server for a driver: PLINTH_TEST_POSTGRES_DSN for "postgres".
-// Without one the test is skipped, and the table at the end of the project's test run
-// says so.
+// FindServer returns the server for a driver: PLINTH_TEST_POSTGRES_DSN for "postgres". If
+// it is not set, FindServer skips the test and records the reason in the summary of the
+// test run.
 func FindServer(tb testing.TB, name string) Server {
 	tb.Helper()
 	dsn, source, ok := testserver.Find(name)
@@ -28,21 +28,21 @@ func FindServer(tb testing.TB, name string) Server {
 			Family: "database", Backend: name, Source: "nothing",
 			Reason: reason,
 		})
-		tb.Skip(reason + "; `make test` starts the servers whose binaries it finds on the machine")
+		tb.Skip(reason + "; `make test` starts the servers whose binaries are installed")
 	}
 	return Server{DSN: dsn, Source: source, CA: xenv.GetEnvString(testserver.CA, "")}
 }
 
-// Outage is a database whose server can be stopped and started again under use.
+// Outage is a database whose server can be stopped and started while it is in use.
 type Outage struct {
 	Config driver.Config
-	Stop   func() error // returns when nothing answers any more
-	Start  func() error // returns when the server answers again
+	Stop   func() error // returns when the server is unavailable
+	Start  func() error // returns when the server is available
 }
 
-// PrivateOutage starts a server that only this test uses, where the test command can
-// start one, and stops that. parse turns its DSN into parts. Else it cuts the network in
-// front of the server of parts.
+// PrivateOutage starts a server for this test only, if the test command can, and stops
+// that server. parse converts its DSN to parts. Otherwise it is CutOff for the server of
+// parts.
 func PrivateOutage(
 	tb testing.TB, name string, parse func(dsn string) driver.Config, parts driver.Config,
 ) Outage {
@@ -53,10 +53,10 @@ func PrivateOutage(
 	return CutOff(tb, parts)
 }
 
-// CutOff is an outage of the network in front of the server of parts, which need its host
-// and port: connections break, and new ones are refused.
+// CutOff simulates a network failure in front of the server of parts, which must have a
+// host and a port: connections break, and new ones are rejected.
 func CutOff(tb testing.TB, parts driver.Config) Outage {
 	tb.Helper()
-	r := beginRelay(tb, parts, "127.0.0.1:0")
+	r := startRelay(tb, parts, "127.0.0.1:0")
 	return Outage{Config: inFrontOf(tb, r, parts), Stop: r.Stop, Start: r.Start}
 }

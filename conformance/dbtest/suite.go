@@ -53,7 +53,7 @@ type (
 		xmodels.BaseEntity
 		Kind string    `gorm:"size:20;not null;index"`
 		At   time.Time `gorm:"not null"`
-		Body *string   `gorm:"size:2097152"` // becomes the large text type where a database has one
+		Body *string   `gorm:"size:2097152"` // a large text type on some databases
 	}
 )
 
@@ -66,22 +66,22 @@ func (book) GetGene() xsnowflake.Gene { return xsnowflake.GeneFile }
 // entities are all entities, referenced tables first.
 func entities() []any { return []any{&author{}, &book{}, &note{}, &account{}, &event{}} }
 
-// suite is what one case works with.
+// suite is the environment of one check.
 type suite struct {
 	Harness
 
-	ctx      context.Context // that of the case, with its log and its ids
+	ctx      context.Context // with the logger and the ID node of the check
 	log      *lines
 	registry *xdb.Registry
 	prefix   string
 }
 
-// number makes the table prefix of every case unique in its process.
-var number atomic.Int64
+// prefixes makes the table prefix of every check unique in the process.
+var prefixes atomic.Int64
 
 func newSuite(tb testing.TB, h Harness) *suite {
 	s := &suite{Harness: h, log: &lines{}, registry: &xdb.Registry{}}
-	s.prefix = fmt.Sprintf("t%d_%d_", time.Now().UnixMilli()%1e6, number.Add(1))
+	s.prefix = fmt.Sprintf("t%d_%d_", time.Now().UnixMilli()%1e6, prefixes.Add(1))
 	s.registry.Register(h.Driver)
 
 	engine, err := xlog.New(xlog.Config{
@@ -99,13 +99,12 @@ func newSuite(tb testing.TB, h Harness) *suite {
 	return s
 }
 
-// open opens a database with tables for these entities: a case that makes no more than it
-// needs is fast.
+// open opens a database with tables for these entities. Few tables make a check fast.
 func (s *suite) open(tb testing.TB, tables ...any) *gorm.DB {
 	return s.openWith(tb, s.options(tb, tables...))
 }
 
-// options are the options of an ordinary open.
+// options returns the default options of a check.
 func (s *suite) options(tb testing.TB, tables ...any) xdb.Options {
 	return xdb.Options{
 		Driver: s.Driver.Name(), Parts: s.Config(tb), TablePrefix: s.prefix, AutoMigrate: tables,
@@ -113,7 +112,7 @@ func (s *suite) options(tb testing.TB, tables ...any) xdb.Options {
 	}
 }
 
-// openWith opens a database, and at the end of the case drops the tables and closes it.
+// openWith opens a database. At the end of the check it drops the tables and closes it.
 func (s *suite) openWith(tb testing.TB, o xdb.Options) *gorm.DB {
 	db, err := s.registry.Open(s.ctx, o)
 	if err != nil {
@@ -131,14 +130,14 @@ func (s *suite) openWith(tb testing.TB, o xdb.Options) *gorm.DB {
 	return db.WithContext(s.ctx)
 }
 
-// noSecret looks for the password in everything that was logged.
+// noSecret checks that the log does not contain the password.
 func (s *suite) noSecret(tb testing.TB, parts driver.Config) {
 	if parts.Pass != "" && strings.Contains(s.log.String(), parts.Pass) {
-		tb.Errorf("the log holds the password")
+		tb.Errorf("the log contains the password")
 	}
 }
 
-// check ends the case where err is not nil.
+// check fails the check if err is not nil.
 func check(tb testing.TB, err error, what string) {
 	if err != nil {
 		tb.Fatalf("%s: %v", what, err)
@@ -152,7 +151,7 @@ func count(tb testing.TB, db *gorm.DB, entity any) int64 {
 	return n
 }
 
-// codeOf returns the code that a client would get for err.
+// codeOf returns the error code that a client receives for err.
 func codeOf(err error) *xerror.ErrorCode { return xerror.From(err).GetErrorCode() }
 
 // lines collects log lines.
@@ -168,33 +167,33 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.buf.Write(p)
 }
 
-// String returns everything that was written.
+// String returns the collected log.
 func (l *lines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-// Reset forgets everything that was written.
+// Reset discards the collected log.
 func (l *lines) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.buf.Reset()
 }
 
-// count returns how many lines hold every one of the texts.
-func (l *lines) count(texts ...string) int {
+// count returns the number of lines that contain all substrings.
+func (l *lines) count(substrings ...string) int {
 	n := 0
 	for line := range strings.Lines(l.String()) {
-		if containsAll(line, texts) {
+		if containsAll(line, substrings) {
 			n++
 		}
 	}
 	return n
 }
 
-func containsAll(s string, texts []string) bool {
-	for _, t := range texts {
+func containsAll(s string, substrings []string) bool {
+	for _, t := range substrings {
 		if !strings.Contains(s, t) {
 			return false
 		}

@@ -23,18 +23,18 @@ var tlsCases = []testCase{
 	{"TLS/warns about plain text to another host", testTLSAdvice},
 }
 
-// tls returns the harness's, or ends the case.
+// tls returns the TLS configuration of the harness, or skips the check.
 func (s *suite) tls(tb testing.TB) TLS {
 	if s.differs(DiffNoTLS) {
-		tb.Skip("there is no network")
+		tb.Skip("the database has no network")
 	}
 	if s.TLS == nil {
-		tb.Fatalf("the harness has no TLS, and does not declare %s", DiffNoTLS)
+		tb.Fatalf("the harness has no TLS and does not declare %s", DiffNoTLS)
 	}
 	return *s.TLS
 }
 
-// withTLS are the parts of the database for one mode.
+// withTLS returns the options with a TLS mode.
 func (s *suite) withTLS(tb testing.TB, mode, ca string) xdb.Options {
 	o := s.options(tb)
 	o.Parts.TLS, o.Parts.TLSCA = mode, ca
@@ -60,8 +60,8 @@ func testTLSModes(tb testing.TB, s *suite) {
 	}
 }
 
-// refuses complains where Open does not end with an error in time.
-func (s *suite) refuses(tb testing.TB, what string, o xdb.Options) {
+// rejects reports an error unless Open fails in time because of the certificate.
+func (s *suite) rejects(tb testing.TB, what string, o xdb.Options) {
 	o.ConnectTimeout = 2 * time.Second
 	start := time.Now()
 	db, err := s.registry.Open(s.ctx, o)
@@ -74,38 +74,38 @@ func (s *suite) refuses(tb testing.TB, what string, o xdb.Options) {
 		tb.Errorf("%s: Open returned after %s", what, took)
 	}
 	if !strings.Contains(err.Error(), "certificate") {
-		tb.Errorf("%s: error = %q, want one that speaks of the certificate", what, err)
+		tb.Errorf("%s: error = %q, want one about the certificate", what, err)
 	}
 	if o.Parts.Pass != "" && strings.Contains(err.Error(), o.Parts.Pass) {
-		tb.Errorf("%s: the error holds the password", what)
+		tb.Errorf("%s: the error contains the password", what)
 	}
 	s.noSecret(tb, o.Parts)
 }
 
 func testTLSTrust(tb testing.TB, s *suite) {
 	if s.tls(tb).CA == "" {
-		tb.Skip("the server's certificate may be one that the system trusts")
+		tb.Skip("the CA of the server is unknown")
 	}
-	s.refuses(tb, "the certificates of the system", s.withTLS(tb, driver.TLSVerifyFull, ""))
-	s.refuses(tb, "another certificate",
-		s.withTLS(tb, driver.TLSVerifyFull, writePEM(tb, strangerPEM())))
+	s.rejects(tb, "the certificates of the system", s.withTLS(tb, driver.TLSVerifyFull, ""))
+	s.rejects(tb, "another certificate",
+		s.withTLS(tb, driver.TLSVerifyFull, writePEM(tb, otherPEM())))
 }
 
-// testTLSHost reaches the server under an address that its certificate is not for.
+// testTLSHost connects to an address that the certificate of the server does not cover.
 func testTLSHost(tb testing.TB, s *suite) {
 	server := s.tls(tb)
 	if server.CA == "" {
-		tb.Skip("there is no certificate to trust")
+		tb.Skip("the CA of the server is unknown")
 	}
 	o := s.withTLS(tb, driver.TLSVerifyFull, server.CA)
 	if runtime.GOOS != "linux" {
-		tb.Skip("127.0.0.2 is an address of this machine on Linux only")
+		tb.Skip("127.0.0.2 is a loopback address on Linux only")
 	}
-	r := beginRelay(tb, o.Parts, "127.0.0.2:0")
+	r := startRelay(tb, o.Parts, "127.0.0.2:0")
 	o.Parts = inFrontOf(tb, r, o.Parts)
-	s.refuses(tb, "another address", o)
+	s.rejects(tb, "another address", o)
 
-	o.Parts.TLS, o.Parts.TLSCA = driver.TLSRequire, "" // the way itself is open
+	o.Parts.TLS, o.Parts.TLSCA = driver.TLSRequire, "" // the connection itself works
 	s.openWith(tb, o)
 }
 
@@ -119,23 +119,23 @@ func testTLSSettings(tb testing.TB, s *suite) {
 		mode, ca string
 		want     xenv.EnvKey
 	}{
-		{"a mode that is none", "prefer", "", xenv.DatabaseTLS},
-		{"another spelling", "Require", "", xenv.DatabaseTLS},
-		{"a file that is missing", driver.TLSVerifyFull, missing, xenv.DatabaseTLSCA},
+		{"unknown mode", "prefer", "", xenv.DatabaseTLS},
+		{"wrong case", "Require", "", xenv.DatabaseTLS},
+		{"missing file", driver.TLSVerifyFull, missing, xenv.DatabaseTLSCA},
 		{
-			"a file without a certificate",
+			"file without a certificate",
 			driver.TLSVerifyFull, writePEM(tb, []byte("no certificate")), xenv.DatabaseTLSCA,
 		},
 		{
-			"a file that is not used",
-			driver.TLSRequire, writePEM(tb, strangerPEM()), xenv.DatabaseTLSCA,
+			"unused file",
+			driver.TLSRequire, writePEM(tb, otherPEM()), xenv.DatabaseTLSCA,
 		},
 	} {
 		parts.TLS, parts.TLSCA = bad.mode, bad.ca
 		_, err := s.Driver.DSN(parts)
 		if err == nil || !strings.Contains(err.Error(), string(bad.want)+":") ||
 			strings.Contains(err.Error(), secretValue) {
-			tb.Errorf("%s: DSN = %v, want an error that names %s, and no password",
+			tb.Errorf("%s: DSN = %v, want an error that names %s without the password",
 				bad.name, err, bad.want)
 		}
 	}
@@ -150,7 +150,7 @@ func testTLSAdvice(tb testing.TB, s *suite) {
 		want       bool
 	}{
 		{"db.example.com", "", true},
-		{"db.example.com", driver.TLSDisable, false}, // somebody has chosen that
+		{"db.example.com", driver.TLSDisable, false}, // chosen explicitly
 		{"db.example.com", driver.TLSRequire, false},
 		{"localhost", "", false},
 		{"127.0.0.1", "", false},
@@ -165,14 +165,14 @@ func testTLSAdvice(tb testing.TB, s *suite) {
 	}
 }
 
-// strangerPEM returns a certificate that has signed nobody's.
-func strangerPEM() []byte {
+// otherPEM returns a certificate that has signed no server of the suite.
+func otherPEM() []byte {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 }
 
-// writePEM writes a file of the test.
+// writePEM writes a file for the test.
 func writePEM(tb testing.TB, data []byte) string {
 	name := filepath.Join(tb.TempDir(), "ca.pem")
 	check(tb, os.WriteFile(name, data, 0o600), "write")

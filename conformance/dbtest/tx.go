@@ -31,17 +31,17 @@ var errBoom = errors.New("boom")
 
 func create(tx *gorm.DB, text string) error { return tx.Create(&note{Text: text}).Error }
 
-// wantNotes complains where the table does not hold exactly these texts.
+// wantNotes reports an error unless the table contains exactly these values.
 func wantNotes(tb testing.TB, db *gorm.DB, want ...string) {
 	var got []string
 	check(tb, db.Model(&note{}).Order("id").Pluck("text", &got).Error, "read")
 	if len(got) != len(want) {
-		tb.Errorf("texts = %q, want %q", got, want)
+		tb.Errorf("values = %q, want %q", got, want)
 		return
 	}
 	for i := range want {
 		if got[i] != want[i] {
-			tb.Errorf("texts = %q, want %q", got, want)
+			tb.Errorf("values = %q, want %q", got, want)
 			return
 		}
 	}
@@ -73,7 +73,7 @@ func testPanic(tb testing.TB, s *suite) {
 	func() {
 		defer func() {
 			if recover() == nil {
-				tb.Error("the panic is gone")
+				tb.Error("the panic was swallowed")
 			}
 		}()
 		_ = db.Transaction(func(tx *gorm.DB) error {
@@ -109,13 +109,13 @@ func testNested(tb testing.TB, s *suite) {
 			return errors.Join(create(tx, "b"), errBoom)
 		})
 		if !errors.Is(inner, errBoom) {
-			tb.Errorf("the inner transaction = %v, want the callback's error", inner)
+			tb.Errorf("the nested transaction = %v, want the callback's error", inner)
 		}
-		// A statement that fails must not break the outer transaction, once its savepoint
-		// is gone.
+		// A failed statement must not break the outer transaction after its savepoint was
+		// rolled back.
 		broken := tx.Transaction(func(tx *gorm.DB) error { return tx.Exec("SELEKT 1").Error })
 		if broken == nil {
-			tb.Error("the broken statement has no error")
+			tb.Error("the invalid statement succeeded")
 		}
 		return create(tx, "c")
 	})
@@ -152,7 +152,7 @@ func testContextTx(tb testing.TB, s *suite) {
 			return errors.Join(create(xdb.MustGetDB(ctx), "c"), errBoom)
 		})
 		if !errors.Is(inner, errBoom) {
-			tb.Errorf("the inner Transaction = %v, want the callback's error", inner)
+			tb.Errorf("the nested Transaction = %v, want the callback's error", inner)
 		}
 		return nil
 	}), "transaction")
@@ -173,7 +173,7 @@ func testOnCommit(tb testing.TB, s *suite) {
 		check(tb, create(xdb.MustGetDB(ctx), "a"), "create")
 		_ = xdb.Transaction(ctx, func(ctx context.Context) error {
 			xdb.OnCommit(ctx, func(context.Context) {
-				tb.Error("OnCommit ran for a savepoint that was undone")
+				tb.Error("OnCommit ran for a savepoint that was rolled back")
 			})
 			return errBoom
 		})
@@ -181,25 +181,25 @@ func testOnCommit(tb testing.TB, s *suite) {
 	}), "transaction")
 	_ = xdb.Transaction(ctx, func(ctx context.Context) error {
 		xdb.OnCommit(ctx, func(context.Context) {
-			tb.Error("OnCommit ran for a transaction that was undone")
+			tb.Error("OnCommit ran for a transaction that was rolled back")
 		})
 		return errBoom
 	})
-	ended := make(chan context.Context, 1)
+	contexts := make(chan context.Context, 1)
 	func() {
 		defer func() { _ = recover() }()
 		_ = xdb.Transaction(ctx, func(ctx context.Context) error {
-			ended <- ctx
-			panic("in the midst")
+			contexts <- ctx
+			panic("boom")
 		})
 	}()
-	if xdb.OnCommit(<-ended, func(context.Context) {
-		tb.Error("OnCommit ran for a transaction that has panicked")
+	if xdb.OnCommit(<-contexts, func(context.Context) {
+		tb.Error("OnCommit ran for a transaction that panicked")
 	}) {
-		tb.Error("OnCommit promises to run for a transaction that has ended")
+		tb.Error("OnCommit = true after the transaction ended, want false")
 	}
 	if !slices.Equal(seen, []int64{1}) {
-		tb.Errorf("OnCommit saw %v rows, want [1]: once, after the commit", seen)
+		tb.Errorf("OnCommit saw %v rows, want [1]: one call after the commit", seen)
 	}
 }
 
@@ -207,8 +207,8 @@ func testNewContext(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	err := db.Transaction(func(tx *gorm.DB) error {
 		ctx := xdb.NewContext(s.ctx, tx)
-		if xdb.OnCommit(ctx, func(context.Context) { tb.Error("it ran") }) {
-			tb.Error("OnCommit promises what nobody tells of")
+		if xdb.OnCommit(ctx, func(context.Context) { tb.Error("the function ran") }) {
+			tb.Error("OnCommit = true in a transaction of NewContext, want false")
 		}
 		return errors.Join(create(xdb.MustGetDB(ctx), "a"), errBoom)
 	})
@@ -218,15 +218,15 @@ func testNewContext(tb testing.TB, s *suite) {
 	wantNotes(tb, db)
 	check(tb, xdb.Transaction(context.WithValue(s.ctx, xctx.DatabaseKey, db),
 		func(ctx context.Context) error {
-			other := xdb.NewContext(ctx, db) // the database itself, so outside
+			other := xdb.NewContext(ctx, db) // outside the transaction
 			if transaction.In(other) {
-				tb.Error("NewContext of a database is in the transaction")
+				tb.Error("In = true for NewContext with the database, want false")
 			}
 			return nil
 		}), "transaction")
 }
 
-// made is a table that only CreateTable makes.
+// made is a table that only systable.Create creates.
 type made struct {
 	ID   int64  `gorm:"primaryKey;autoIncrement:false"`
 	Name string `gorm:"size:20;index"`
@@ -246,10 +246,10 @@ func testCreateTable(tb testing.TB, s *suite) {
 		check(tb, <-errs, "CreateTable")
 	}
 	check(tb, db.Create(&made{ID: 1, Name: "kept"}).Error, "create")
-	check(tb, systable.Create(s.ctx, db, &made{}), "CreateTable of what is there")
+	check(tb, systable.Create(s.ctx, db, &made{}), "CreateTable of an existing table")
 	var n int64
 	check(tb, db.Model(&made{}).Where("name = ?", "kept").Count(&n).Error, "count")
 	if n != 1 {
-		tb.Errorf("%d rows are left, want 1", n)
+		tb.Errorf("rows = %d, want 1", n)
 	}
 }

@@ -22,7 +22,7 @@ var typeCases = []testCase{
 	{"Types/column defaults", testDefaults},
 }
 
-// sample has a column of every type of Go that gorm maps by itself.
+// sample has a column of every Go type that gorm maps by default.
 type sample struct {
 	xmodels.BaseEntity
 	Active  bool    `gorm:"not null"`
@@ -42,7 +42,7 @@ type sample struct {
 	MaybeAt     *time.Time
 }
 
-// everyByte holds each byte once.
+// everyByte returns all 256 byte values.
 func everyByte() []byte {
 	all := make([]byte, 256)
 	for i := range all {
@@ -80,7 +80,7 @@ func testTypes(tb testing.TB, s *suite) {
 	check(tb, db.Model(&sample{}).Where("active = ?", true).Or("maybe_active = ?",
 		false).Count(&active).Error, "count")
 	if active != 2 {
-		tb.Errorf("rows that are active or maybe not = %d, want 2", active)
+		tb.Errorf("matching rows = %d, want 2", active)
 	}
 	check(tb, db.Model(&sample{}).Where("active = ?", false).Update("active", true).Error, "update")
 	var all []bool
@@ -90,13 +90,13 @@ func testTypes(tb testing.TB, s *suite) {
 	}
 }
 
-// sameSample complains of each field that differs.
+// sameSample reports every field that differs.
 func sameSample(tb testing.TB, name string, got, want sample) {
 	if got.MaybeAt != nil && want.MaybeAt != nil && got.MaybeAt.Equal(*want.MaybeAt) {
-		got.MaybeAt = want.MaybeAt // the zone is another case's
+		got.MaybeAt = want.MaybeAt // another check compares the time zone
 	}
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
-	for i := 1; i < g.NumField(); i++ { // without the embedded entity
+	for i := 1; i < g.NumField(); i++ { // skip the embedded entity
 		if have, wanted := g.Field(i).Interface(),
 			w.Field(i).Interface(); !reflect.DeepEqual(have, wanted) {
 			tb.Errorf("%s: %s came back as %.60v, want %.60v",
@@ -105,7 +105,7 @@ func sameSample(tb testing.TB, name string, got, want sample) {
 	}
 }
 
-// shown is what a pointer leads to.
+// shown dereferences pointers.
 func shown(v reflect.Value) any {
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
@@ -134,7 +134,7 @@ func testNulls(tb testing.TB, s *suite) {
 		want = 2
 	}
 	if nulls != want {
-		tb.Errorf("rows without bytes = %d, want %d: no bytes are not NULL", nulls, want)
+		tb.Errorf("rows with NULL = %d, want %d: empty bytes are not NULL", nulls, want)
 	}
 	var got sample
 	check(tb, db.First(&got, none.ID).Error, "read")
@@ -144,16 +144,16 @@ func testNulls(tb testing.TB, s *suite) {
 	got = sample{}
 	check(tb, db.First(&got, empty.ID).Error, "read")
 	if len(got.Data) != 0 {
-		tb.Errorf("no bytes came back as %q", got.Data)
+		tb.Errorf("empty bytes came back as %q", got.Data)
 	}
 	check(tb, db.Model(&got).Update("maybe_at", time.Now()).Error, "set")
 	check(tb, db.Model(&got).Updates(map[string]any{"maybe_at": nil, "data": nil}).Error,
-		"set back")
+		"reset")
 	check(tb, db.Where("maybe_at IS NULL AND data IS NULL").First(&sample{}, empty.ID).Error,
-		"read what was set back")
+		"read the reset row")
 }
 
-// document is kept as JSON.
+// document is stored as JSON.
 type document struct {
 	xmodels.BaseEntity
 	Tags []string       `gorm:"serializer:json"`
@@ -182,7 +182,7 @@ func testJSON(tb testing.TB, s *suite) {
 	}
 }
 
-// counted has a key that the database counts.
+// counted has an auto-increment key.
 type counted struct {
 	ID   uint   `gorm:"primaryKey"`
 	Name string `gorm:"size:20;not null"`
@@ -197,7 +197,7 @@ func testCountedKeys(tb testing.TB, s *suite) {
 	pointers := []*counted{{Name: "p1"}, {Name: "p2"}}
 	check(tb, db.Create(pointers).Error, "create a batch of pointers")
 	err := db.Transaction(func(tx *gorm.DB) error {
-		return errors.Join(tx.Create(&counted{Name: "taken back"}).Error, errBoom)
+		return errors.Join(tx.Create(&counted{Name: "rolled back"}).Error, errBoom)
 	})
 	if !errors.Is(err, errBoom) {
 		tb.Errorf("Transaction = %v, want the callback's error", err)
@@ -218,10 +218,10 @@ func testCountedKeys(tb testing.TB, s *suite) {
 	}
 }
 
-// preset has values that are filled in where none is given.
+// preset has columns with defaults.
 type preset struct {
 	xmodels.BaseEntity
-	Name    string `gorm:"size:20;not null;default:nobody"`
+	Name    string `gorm:"size:20;not null;default:anonymous"`
 	Score   int    `gorm:"not null;default:7"`
 	Enabled *bool  `gorm:"not null;default:true"`
 }
@@ -239,9 +239,9 @@ func testDefaults(tb testing.TB, s *suite) {
 		row  preset
 		want string
 	}{
-		{"none given", *rows[0], "nobody 7 true"},
+		{"not given", *rows[0], "anonymous 7 true"},
 		{"given", given, "given 1 false"},
-		{"none given, alone", single, "nobody 7 true"},
+		{"not given, single", single, "anonymous 7 true"},
 	} {
 		var got preset
 		check(tb, db.First(&got, want.row.ID).Error, want.name)
@@ -249,7 +249,7 @@ func testDefaults(tb testing.TB, s *suite) {
 			tb.Errorf("%s: row = %s, want %s", want.name, text, want.want)
 		}
 	}
-	if single.Score != 7 || single.Name != "nobody" {
+	if single.Score != 7 || single.Name != "anonymous" {
 		tb.Errorf("the entity = %q %d after the insert, want the defaults",
 			single.Name, single.Score)
 	}

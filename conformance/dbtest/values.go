@@ -21,7 +21,7 @@ var valueCases = []testCase{
 	{"Values/rejects decimals out of range", testBadDecimals},
 }
 
-// textWay is one way to put a text into a row and to get it back.
+// textWay writes a text to a row and reads it.
 type textWay struct {
 	name  string
 	write func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error)
@@ -30,7 +30,7 @@ type textWay struct {
 
 var textWays = []textWay{
 	{
-		name: "a short column",
+		name: "short text column",
 		write: func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error) {
 			n := note{Text: text}
 			err := db.Create(&n).Error
@@ -39,7 +39,7 @@ var textWays = []textWay{
 		read: readNote,
 	},
 	{
-		name: "an update",
+		name: "update",
 		write: func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error) {
 			n := note{Text: "before"}
 			if err := db.Create(&n).Error; err != nil {
@@ -50,7 +50,7 @@ var textWays = []textWay{
 		read: readNote,
 	},
 	{
-		name: "a column for large texts",
+		name: "large text column",
 		write: func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error) {
 			e := event{Kind: "text", At: time.Now(), Body: &text}
 			err := db.Create(&e).Error
@@ -76,13 +76,13 @@ func readNote(db *gorm.DB, id xsnowflake.SnowflakeID) (string, error) {
 func testNULByte(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{}, &event{})
 	for _, text := range []string{"\x00", secretValue + "\x00b", secretValue + "\x00"} {
-		refused := s.keptOrRefused(tb, db, text)
+		rejected := s.keptOrRejected(tb, db, text)
 		switch ways := len(textWays); {
-		case s.differs(DiffNoNUL) && refused < ways:
-			tb.Errorf("%q was taken in %d of %d ways, although the harness declares %s",
-				text, ways-refused, ways, DiffNoNUL)
-		case !s.differs(DiffNoNUL) && refused > 0:
-			tb.Errorf("%q was refused in %d of %d ways", text, refused, ways)
+		case s.differs(DiffNoNUL) && rejected < ways:
+			tb.Errorf("%q was stored in %d of %d ways, although the harness declares %s",
+				text, ways-rejected, ways, DiffNoNUL)
+		case !s.differs(DiffNoNUL) && rejected > 0:
+			tb.Errorf("%q was rejected in %d of %d ways", text, rejected, ways)
 		}
 	}
 }
@@ -93,27 +93,27 @@ func testBrokenUTF8(tb testing.TB, s *suite) {
 		secretValue + "\xffb", secretValue + "\xc3",
 		secretValue + "\xed\xa0\x80",
 	} {
-		s.keptOrRefused(tb, db, text)
+		s.keptOrRejected(tb, db, text)
 	}
 }
 
-// keptOrRefused writes a text in every way, and returns how often it was refused. What
-// was not must come back as it went: it is never cut or altered. A refusal is the
-// client's fault, for it is the client who has sent the text.
-func (s *suite) keptOrRefused(tb testing.TB, db *gorm.DB, text string) (refused int) {
+// keptOrRejected writes a text with every textWay and returns the number of rejections.
+// An accepted text must be stored unchanged. A rejection must be the error of a client,
+// because the text comes from the client.
+func (s *suite) keptOrRejected(tb testing.TB, db *gorm.DB, text string) (rejected int) {
 	refusal := func(way string, err error) {
 		if codeOf(err) != xerror.DataInvalid {
 			tb.Errorf("%q in %s: code = %v, want %v (%T: %v)",
 				text, way, codeOf(err), xerror.DataInvalid, err, err)
 		}
 		if strings.Contains(err.Error(), secretValue) {
-			tb.Errorf("%q in %s: the error holds the value: %v", text, way, err)
+			tb.Errorf("%q in %s: the error contains the value: %v", text, way, err)
 		}
 	}
 	for _, way := range textWays {
 		id, err := way.write(db, text)
 		if err != nil {
-			refused++
+			rejected++
 			refusal(way.name, err)
 			continue
 		}
@@ -124,10 +124,10 @@ func (s *suite) keptOrRefused(tb testing.TB, db *gorm.DB, text string) (refused 
 	if err := db.Where("text = ?", text).Find(&[]note{}).Error; err != nil {
 		refusal("a condition", err)
 	}
-	return refused
+	return rejected
 }
 
-// price has a column for money.
+// price has a decimal column.
 type price struct {
 	xmodels.BaseEntity
 	Amount string `gorm:"type:decimal(20,4);not null"`
@@ -144,8 +144,8 @@ func (s *suite) decimals() []string {
 	}
 }
 
-// sameNumber complains where got is not the number want. Databases differ in the zeros
-// that they write behind it.
+// sameNumber reports an error unless got equals want numerically. Databases differ in
+// trailing zeros.
 func sameNumber(tb testing.TB, what, got string, want *big.Rat) {
 	if number, ok := new(big.Rat).SetString(got); !ok || number.Cmp(want) != 0 {
 		tb.Errorf("%s = %q, want %s", what, got, want.FloatString(4))
@@ -192,9 +192,9 @@ func testBadDecimals(tb testing.TB, s *suite) {
 		amount string
 		want   *xerror.ErrorCode
 	}{
-		{"a number of 17 digits before the point", "99999999999999999", xerror.DataOutOfRange},
-		{"a negative one", "-10000000000000000.0000", xerror.DataOutOfRange},
-		{"a text that is no number", secretValue, xerror.DataInvalid},
+		{"17 integer digits", "99999999999999999", xerror.DataOutOfRange},
+		{"negative", "-10000000000000000.0000", xerror.DataOutOfRange},
+		{"not a number", secretValue, xerror.DataInvalid},
 	} {
 		for way, err := range map[string]error{
 			"create": db.Create(&price{Amount: bad.amount}).Error,
@@ -203,7 +203,7 @@ func testBadDecimals(tb testing.TB, s *suite) {
 			if err == nil || codeOf(err) != bad.want {
 				tb.Errorf("%s: %s = %v (%T), want the code %v", way, bad.name, err, err, bad.want)
 			} else if strings.Contains(err.Error(), bad.amount) {
-				tb.Errorf("%s: %s: the error holds the value: %v", way, bad.name, err)
+				tb.Errorf("%s: %s: the error contains the value: %v", way, bad.name, err)
 			}
 		}
 	}

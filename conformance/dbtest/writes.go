@@ -22,7 +22,7 @@ var writeCases = []testCase{
 	{"Write/serializable isolation loses no update", testSerializable},
 }
 
-// wantAges complains where the authors are not exactly these, by name.
+// wantAges reports an error unless the authors, ordered by name, are exactly these.
 func wantAges(tb testing.TB, db *gorm.DB, want string) {
 	var all []author
 	check(tb, db.Order("name").Find(&all).Error, "read")
@@ -53,7 +53,7 @@ func testUpsertBatch(tb testing.TB, s *suite) {
 
 	rows = []author{{Name: "e", Age: 5}, {Name: "a", Age: 90}, {Name: "f", Age: 6}}
 	check(tb, db.Clauses(clause.OnConflict{Columns: byName, DoNothing: true}).Create(&rows).Error,
-		"insert or leave")
+		"insert or skip")
 	wantAges(tb, db, "[a:1 b:2 c:3 d:4 e:5 f:6]")
 
 	set := clause.Assignments(map[string]any{"age": 99})
@@ -66,7 +66,7 @@ func testUpsertBatch(tb testing.TB, s *suite) {
 	var got author
 	check(tb, db.First(&got, "name = ?", "a").Error, "read")
 	if got.ID != first[0].ID || !got.CreatedAt.Equal(first[0].CreatedAt) {
-		tb.Errorf("an upsert has changed the key %d to %d, or the time of creation",
+		tb.Errorf("the upsert changed the key %d to %d, or the creation time",
 			first[0].ID, got.ID)
 	}
 	bad := []author{{Name: "g", Age: 1}, {Name: "a", Age: -1}}
@@ -75,7 +75,8 @@ func testUpsertBatch(tb testing.TB, s *suite) {
 		DoUpdates: clause.AssignmentColumns([]string{"age"}),
 	}).Create(&bad).Error
 	if codeOf(err) != xerror.IntegrityError {
-		tb.Errorf("an upsert against a check = %v, want the code %v", err, xerror.IntegrityError)
+		tb.Errorf("an upsert that violates a check = %v, want the code %v",
+			err, xerror.IntegrityError)
 	}
 	wantAges(tb, db, "[a:1 b:2 c:3 d:4 e:5 f:99]")
 }
@@ -92,7 +93,7 @@ func testUpsertKey(tb testing.TB, s *suite) {
 	again := author{Name: "other", Age: 1}
 	again.ID = first[1].ID
 	check(tb, db.Clauses(clause.OnConflict{DoNothing: true}).Create(&again).Error,
-		"insert or leave")
+		"insert or skip")
 	wantAges(tb, db, "[A2:31 b:21 c:3]")
 }
 
@@ -100,7 +101,7 @@ func testSave(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	n := note{Text: "saved"}
 	n.ID = 4711
-	for range 2 { // the second finds nothing to change
+	for range 2 { // the second Save changes nothing
 		check(tb, db.Save(&n).Error, "save")
 		wantNotes(tb, db, "saved")
 	}
@@ -113,7 +114,7 @@ func testSave(tb testing.TB, s *suite) {
 	var got []string
 	check(tb, db.Model(&note{}).Order("text").Pluck("text", &got).Error, "read")
 	if want := []string{"changed again", "new"}; !slices.Equal(got, want) {
-		tb.Errorf("texts = %q, want %q", got, want)
+		tb.Errorf("values = %q, want %q", got, want)
 	}
 }
 
@@ -125,16 +126,16 @@ func testRowsAffected(tb testing.TB, s *suite) {
 		tx   *gorm.DB
 		want int64
 	}{
-		{"a change", db.Model(&note{}).Where("text = ?", "a").UpdateColumn("text", "A1"), 1},
+		{"changed value", db.Model(&note{}).Where("text = ?", "a").UpdateColumn("text", "A1"), 1},
 		{
-			"a change of nothing",
+			"unchanged value",
 			db.Model(&note{}).Where("text = ?", "A1").UpdateColumn("text", "A1"), 1,
 		},
 		{"no row", db.Model(&note{}).Where("text = ?", "z").UpdateColumn("text", "A1"), 0},
 		{"every row", db.Exec("UPDATE "+s.prefix+"notes SET deleted_at = NULL WHERE id > ?", 0), 3},
-		{"a deletion", db.Where("text = ?", "b").Delete(&note{}), 2},
-		{"an insert", db.Create([]*note{{Text: "c"}, {Text: "d"}}), 2},
-		{"a read", db.Find(&[]note{}), 3},
+		{"delete", db.Where("text = ?", "b").Delete(&note{}), 2},
+		{"insert", db.Create([]*note{{Text: "c"}, {Text: "d"}}), 2},
+		{"read", db.Find(&[]note{}), 3},
 	} {
 		if step.tx.Error != nil || step.tx.RowsAffected != step.want {
 			tb.Errorf("%s: rows = %d (%v), want %d",
@@ -162,8 +163,8 @@ func testSerializable(tb testing.TB, s *suite) {
 			if err == nil {
 				return nil
 			}
-			if !gaveWayTo(err) {
-				return fmt.Errorf("an error that is no conflict (%s): %w",
+			if !isConflict(err) {
+				return fmt.Errorf("unexpected error (%s): %w",
 					codeOf(err).GetOutput(), err)
 			}
 		}

@@ -238,7 +238,7 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 		{
 			name:   "texts have 4000 bytes at most",
 			tamper: tamper{arg: texts(func(s string) string { return s[:min(len(s), 4000)] })},
-			want:   []string{"Types/JSON in a text column", "Data/texts are stored unchanged"},
+			want:   []string{"Types/JSON in a text column", "Data/strings are stored unchanged"},
 		},
 		{
 			name:   "keys are not told",
