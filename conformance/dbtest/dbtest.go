@@ -61,7 +61,7 @@ type Harness struct {
 	// is not reported.
 	Source, Server string
 
-	// Differences are the checks that the database does not meet, each with a
+	// Differences are the requirements that the database does not meet, each with a
 	// reason. The keys are the DiffX constants. An unknown key, or an empty reason,
 	// fails.
 	Differences map[string]string
@@ -107,7 +107,6 @@ type testCase struct {
 	test func(testing.TB, *suite)
 }
 
-// -
 var cases = slices.Concat(
 	openCases, schemaCases, migrationCases, errorCases, txCases, dataCases, valueCases, typeCases,
 	writeCases, queryCases,

@@ -130,7 +130,6 @@ func (c *cluster) statements(do func()) (primary, replicas int) {
 		int(c.at(firstDSN).seen.Load() - before[1] + c.at(secondDSN).seen.Load() - before[2])
 }
 
-// -
 type article struct {
 	ID   int64 `gorm:"primaryKey;autoIncrement:false"`
 	Name string

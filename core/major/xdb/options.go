@@ -248,7 +248,6 @@ func (r *Registry) find(d *Database) error {
 	return nil
 }
 
-// -
 func (r *Registry) findReplicas(d *Database) error {
 	if d.info.Driver == nil && len(d.options.Replicas) > 0 {
 		return errors.New("xdb: Replicas need a Driver: set one instead of the Dialector, or remove the Replicas")

@@ -121,7 +121,7 @@ func (r *Router) read(tx *gorm.DB) {
 		return
 	}
 	turn := r.turn.Add(1)
-	for i := range uint32(len(r.all)) { // -
+	for i := range uint32(len(r.all)) {
 		if replica := r.all[(turn+i)%uint32(len(r.all))]; replica.state.Load() == stateUp {
 			s.ConnPool = replica.db.Load().ConnPool
 			return

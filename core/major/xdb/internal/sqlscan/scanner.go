@@ -167,7 +167,6 @@ func (s *Scanner) skipComment() (end int, open bool) {
 	return len(s.in), true
 }
 
-// -
 const spaces = " \t\n\v\f\r"
 
 func isSpace(c byte) bool { return strings.IndexByte(spaces, c) >= 0 }

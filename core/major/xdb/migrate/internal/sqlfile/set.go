@@ -136,7 +136,6 @@ func (r *reader) readSet(i int, set fs.FS) {
 	}
 }
 
-// -
 func (r *reader) add(file string, text []byte) {
 	f, err := named(file, r.known)
 	if err != nil {
