@@ -101,7 +101,6 @@ type TLS struct {
 	Encrypted func(db *gorm.DB) (bool, error)
 }
 
-// testCase is one check of the suite.
 type testCase struct {
 	name string
 	test func(testing.TB, *suite)
@@ -166,7 +165,6 @@ func Failures(tb testing.TB, h Harness, names ...string) map[string][]string {
 	return failures
 }
 
-// problems returns the problems of the harness itself.
 func (h Harness) problems() []string {
 	var all []string
 	for _, missing := range []struct {
@@ -196,7 +194,6 @@ func (h Harness) problems() []string {
 	return all
 }
 
-// differs reports whether the harness declares a difference.
 func (h Harness) differs(name string) bool { return h.Differences[name] != "" }
 
 // recorder is a testing.TB that records failures. Other methods use the embedded

@@ -32,7 +32,6 @@ var errorCases = []testCase{
 // it.
 const secretValue = "unique-secret-value"
 
-// violation violates a constraint.
 type violation struct {
 	name       string
 	do         func(db *gorm.DB, a author) error
@@ -289,7 +288,6 @@ func testLockDeadline(tb testing.TB, s *suite) {
 	s.stillWorks(tb, db)
 }
 
-// stillWorks writes and reads a row.
 func (s *suite) stillWorks(tb testing.TB, db *gorm.DB) {
 	n := note{Text: "works"}
 	check(tb, db.Create(&n).Error, "create afterwards")

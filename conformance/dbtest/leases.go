@@ -65,19 +65,16 @@ func (s *suite) openLeases(tb testing.TB, change ...func(*xdb.Options)) *gorm.DB
 // sameParts selects one database for several pools.
 func sameParts(c driver.Config) func(*xdb.Options) { return func(o *xdb.Options) { o.Parts = c } }
 
-// backend returns the lease backend of db.
 func backend(tb testing.TB, db *gorm.DB) leasedriver.Backend {
 	leases, err := xdb.Leases(db)
 	check(tb, err, "leases")
 	return leases.Backend()
 }
 
-// lock returns a request for the only slot of a name.
 func lock(name string) leasedriver.Request {
 	return leasedriver.Request{Name: name, Count: 1, Holder: rand.Text(), TTL: leaseTTL}
 }
 
-// held returns the holding of a granted request.
 func held(r leasedriver.Request, g leasedriver.Grant) leasedriver.Holding {
 	return leasedriver.Holding{
 		Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token,
@@ -219,7 +216,6 @@ func testLeaseTable(tb testing.TB, s *suite) {
 	}
 }
 
-// leaseRow contains columns of the lease table.
 type leaseRow struct {
 	ID      string
 	Slot    int64
@@ -232,7 +228,6 @@ type leaseRow struct {
 	UntilUS int64 `gorm:"column:until_us"`
 }
 
-// rows returns a query of the lease table.
 func (s *suite) rows(db *gorm.DB) *gorm.DB { return db.Table(s.prefix + "plinth_leases") }
 
 // rowOf returns the row named "row", which must belong to h.

@@ -20,7 +20,6 @@ var loadCases = []testCase{
 	{"Load/all connections share one database", testOneDatabase},
 }
 
-// inParallel calls do n times concurrently and returns the errors.
 func inParallel(n int, do func(i int) error) []error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup

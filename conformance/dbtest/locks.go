@@ -142,7 +142,6 @@ func testDeadlock(tb testing.TB, s *suite) {
 	wantBalance(tb, db, rows[1].ID, 2)
 }
 
-// bounded returns db with a timeout.
 func (s *suite) bounded(tb testing.TB, db *gorm.DB, d time.Duration) *gorm.DB {
 	ctx, cancel := context.WithTimeout(s.ctx, d)
 	tb.Cleanup(cancel)

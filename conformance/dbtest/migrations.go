@@ -35,12 +35,10 @@ const (
 	replicas     = 8
 )
 
-// insertThing returns a statement that inserts a row.
 func insertThing(id int, name string) string {
 	return fmt.Sprintf("INSERT INTO ${prefix}things (id, name) VALUES (%d, '%s');\n", id, name)
 }
 
-// sqlFiles returns a file system of alternating names and contents.
 func sqlFiles(pairs ...string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -72,13 +70,11 @@ func (s *suite) openEmpty(tb testing.TB, o xdb.Options) *gorm.DB {
 	return db.WithContext(s.ctx)
 }
 
-// hasTable reports whether the table is readable.
 func (s *suite) hasTable(db *gorm.DB, table string) bool {
 	var n int64
 	return db.Raw("SELECT count(*) FROM "+s.prefix+table).Scan(&n).Error == nil
 }
 
-// wantThings reports an error unless the table contains exactly these rows.
 func (s *suite) wantThings(tb testing.TB, db *gorm.DB, want ...string) {
 	var got []string
 	check(tb, db.Raw("SELECT name FROM "+s.prefix+"things ORDER BY id").Scan(&got).Error, "read")
@@ -87,7 +83,6 @@ func (s *suite) wantThings(tb testing.TB, db *gorm.DB, want ...string) {
 	}
 }
 
-// wantStates fails unless the migrations have these states.
 func (s *suite) wantStates(
 	tb testing.TB, db *gorm.DB, files fstest.MapFS, want ...migrate.State,
 ) []migrate.Migration {
@@ -103,7 +98,6 @@ func (s *suite) wantStates(
 	return list
 }
 
-// transactional reports whether the driver rolls back a migration as a whole.
 func (s *suite) transactional() bool {
 	d, ok := s.Driver.(driver.Migrator)
 	return ok && d.TransactionalDDL()

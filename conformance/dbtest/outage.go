@@ -129,7 +129,6 @@ func (s *suite) startWork(tb testing.TB, db *gorm.DB) *work {
 	return w
 }
 
-// poolOf returns the pool of a handle.
 func poolOf(tb testing.TB, db *gorm.DB) *sql.DB {
 	pool, err := db.DB()
 	check(tb, err, "the pool")
@@ -221,7 +220,6 @@ func (s *suite) wantOutage(tb testing.TB, db *gorm.DB) {
 	}
 }
 
-// wantNoOpen opens a second pool while the server is unavailable.
 func (s *suite) wantNoOpen(tb testing.TB, o xdb.Options) {
 	o.ConnectTimeout = time.Second
 	start := time.Now()
@@ -303,7 +301,6 @@ func testSilence(tb testing.TB, s *suite) {
 		"read the row from before the outage")
 }
 
-// rowWriters are goroutines that write rows continuously.
 type rowWriters struct {
 	once    sync.Once
 	stop    chan struct{}

@@ -29,7 +29,6 @@ var queryCases = []testCase{
 // manyIDs exceeds the list limit of Oracle, but not the parameter limit of SQL Server.
 const manyIDs = 1500
 
-// named creates authors with these names and increasing ages.
 func named(tb testing.TB, db *gorm.DB, names ...string) []author {
 	authors := make([]author, len(names))
 	for i, name := range names {
@@ -84,7 +83,6 @@ func testManyIDs(tb testing.TB, s *suite) {
 	}
 }
 
-// sorted returns the sorted keys of a row.
 func sorted(row map[string]any) []string {
 	keys := make([]string, 0, len(row))
 	for key := range row {
@@ -279,7 +277,6 @@ func testAssociations(tb testing.TB, s *suite) {
 	}
 }
 
-// scanned reads the IDs of all events row by row.
 func scanned(db *gorm.DB) (ids []xsnowflake.SnowflakeID, err error) {
 	rows, err := db.Model(&event{}).Select("id", "kind").Order("id").Rows()
 	if err != nil {

@@ -104,7 +104,6 @@ func (s *suite) open(tb testing.TB, tables ...any) *gorm.DB {
 	return s.openWith(tb, s.options(tb, tables...))
 }
 
-// options returns the default options of a check.
 func (s *suite) options(tb testing.TB, tables ...any) xdb.Options {
 	return xdb.Options{
 		Driver: s.Driver.Name(), Parts: s.Config(tb), TablePrefix: s.prefix, AutoMigrate: tables,
@@ -130,7 +129,6 @@ func (s *suite) openWith(tb testing.TB, o xdb.Options) *gorm.DB {
 	return db.WithContext(s.ctx)
 }
 
-// noSecret checks that the log does not contain the password.
 func (s *suite) noSecret(tb testing.TB, parts driver.Config) {
 	if parts.Pass != "" && strings.Contains(s.log.String(), parts.Pass) {
 		tb.Errorf("the log contains the password")
@@ -144,14 +142,12 @@ func check(tb testing.TB, err error, what string) {
 	}
 }
 
-// count returns the number of rows of a table.
 func count(tb testing.TB, db *gorm.DB, entity any) int64 {
 	var n int64
 	check(tb, db.Model(entity).Count(&n).Error, "count")
 	return n
 }
 
-// codeOf returns the error code that a client receives for err.
 func codeOf(err error) *xerror.ErrorCode { return xerror.From(err).GetErrorCode() }
 
 // lines collects log lines.
@@ -181,7 +177,6 @@ func (l *lines) Reset() {
 	l.buf.Reset()
 }
 
-// count returns the number of lines that contain all substrings.
 func (l *lines) count(substrings ...string) int {
 	n := 0
 	for line := range strings.Lines(l.String()) {

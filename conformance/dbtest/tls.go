@@ -34,7 +34,6 @@ func (s *suite) tls(tb testing.TB) TLS {
 	return *s.TLS
 }
 
-// withTLS returns the options with a TLS mode.
 func (s *suite) withTLS(tb testing.TB, mode, ca string) xdb.Options {
 	o := s.options(tb)
 	o.Parts.TLS, o.Parts.TLSCA = mode, ca
@@ -172,7 +171,6 @@ func otherPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 }
 
-// writePEM writes a file for the test.
 func writePEM(tb testing.TB, data []byte) string {
 	name := filepath.Join(tb.TempDir(), "ca.pem")
 	check(tb, os.WriteFile(name, data, 0o600), "write")

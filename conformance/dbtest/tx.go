@@ -31,7 +31,6 @@ var errBoom = errors.New("boom")
 
 func create(tx *gorm.DB, text string) error { return tx.Create(&note{Text: text}).Error }
 
-// wantNotes reports an error unless the table contains exactly these values.
 func wantNotes(tb testing.TB, db *gorm.DB, want ...string) {
 	var got []string
 	check(tb, db.Model(&note{}).Order("id").Pluck("text", &got).Error, "read")

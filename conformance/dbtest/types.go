@@ -22,7 +22,6 @@ var typeCases = []testCase{
 	{"Types/column defaults", testDefaults},
 }
 
-// sample has a column of every Go type that gorm maps by default.
 type sample struct {
 	xmodels.BaseEntity
 	Active  bool    `gorm:"not null"`
@@ -42,7 +41,6 @@ type sample struct {
 	MaybeAt     *time.Time
 }
 
-// everyByte returns all 256 byte values.
 func everyByte() []byte {
 	all := make([]byte, 256)
 	for i := range all {
@@ -105,7 +103,6 @@ func sameSample(tb testing.TB, name string, got, want sample) {
 	}
 }
 
-// shown dereferences pointers.
 func shown(v reflect.Value) any {
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
@@ -153,7 +150,6 @@ func testNulls(tb testing.TB, s *suite) {
 		"read the reset row")
 }
 
-// document is stored as JSON.
 type document struct {
 	xmodels.BaseEntity
 	Tags []string       `gorm:"serializer:json"`
@@ -182,7 +178,6 @@ func testJSON(tb testing.TB, s *suite) {
 	}
 }
 
-// counted has an auto-increment key.
 type counted struct {
 	ID   uint   `gorm:"primaryKey"`
 	Name string `gorm:"size:20;not null"`
@@ -218,7 +213,6 @@ func testCountedKeys(tb testing.TB, s *suite) {
 	}
 }
 
-// preset has columns with defaults.
 type preset struct {
 	xmodels.BaseEntity
 	Name    string `gorm:"size:20;not null;default:anonymous"`

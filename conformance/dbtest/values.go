@@ -21,7 +21,6 @@ var valueCases = []testCase{
 	{"Values/rejects decimals out of range", testBadDecimals},
 }
 
-// textWay writes a text to a row and reads it.
 type textWay struct {
 	name  string
 	write func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error)
@@ -127,7 +126,6 @@ func (s *suite) keptOrRejected(tb testing.TB, db *gorm.DB, text string) (rejecte
 	return rejected
 }
 
-// price has a decimal column.
 type price struct {
 	xmodels.BaseEntity
 	Amount string `gorm:"type:decimal(20,4);not null"`

@@ -22,7 +22,6 @@ var writeCases = []testCase{
 	{"Write/serializable isolation loses no update", testSerializable},
 }
 
-// wantAges reports an error unless the authors, ordered by name, are exactly these.
 func wantAges(tb testing.TB, db *gorm.DB, want string) {
 	var all []author
 	check(tb, db.Order("name").Find(&all).Error, "read")

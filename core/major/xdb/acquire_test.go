@@ -53,7 +53,6 @@ var uses = map[string]func(db *gorm.DB) error{
 	},
 }
 
-// openPool opens a pool of two connections.
 func openPool(t *testing.T, f *fake, timeout time.Duration) *gorm.DB {
 	t.Helper()
 	db, err := registryOf(f).Open(t.Context(),
@@ -198,7 +197,6 @@ var (
 	errDeadlock = errors.New("statement aborted by the database")
 )
 
-// retrier is a pool that retries by itself.
 type retrier struct{ *sql.DB }
 
 func (r retrier) GetDBConn() (*sql.DB, error) { return r.DB, nil }

@@ -7,7 +7,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// advising is a driver that returns warnings.
 type advising struct{ *fake }
 
 func (advising) Advice(c driver.Config) []string { return c.Advice() }

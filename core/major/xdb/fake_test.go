@@ -70,14 +70,12 @@ func (f *fake) ErrorKind(err error) driver.ErrorKind {
 	return driver.Unknown
 }
 
-// connectAttempts returns the number of connection attempts.
 func (f *fake) connectAttempts() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.attempts
 }
 
-// openConnections returns the number of open connections.
 func (f *fake) openConnections() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -223,7 +221,6 @@ func (noRows) Columns() []string            { return []string{"id"} }
 func (noRows) Close() error                 { return nil }
 func (noRows) Next([]sqldriver.Value) error { return io.EOF }
 
-// registryOf returns a registry that contains d.
 func registryOf(d driver.Driver) *xdb.Registry {
 	var r xdb.Registry
 	r.Register(d)
@@ -248,7 +245,6 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// count returns the number of lines that contain text.
 func (l *lines) count(text string) int {
 	n := 0
 	for line := range strings.Lines(l.String()) {

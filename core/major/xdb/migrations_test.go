@@ -17,7 +17,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// sqlFiles returns a file system of alternating names and contents.
 func sqlFiles(pairs ...string) fs.FS {
 	m := fstest.MapFS{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -74,7 +73,6 @@ func TestResolve_Migrations(t *testing.T) {
 	})
 }
 
-// busy is a driver whose lock is granted after some tries.
 type busy struct {
 	*fake
 

@@ -172,7 +172,6 @@ func (d *Database) probe(ctx context.Context) error {
 	return dbconn.Close(db)
 }
 
-// finish registers the plugins and starts the replicas.
 func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
 	lines := db.Logger
 	db.Logger = logger.Discard // gorm logs each callback that a plugin replaces

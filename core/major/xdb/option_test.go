@@ -19,7 +19,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// clearEnv unsets every variable of the database for the test.
 func clearEnv(t *testing.T) {
 	t.Helper()
 	for _, v := range xenv.Table() {
@@ -210,7 +209,6 @@ func TestResolve(t *testing.T) {
 	})
 }
 
-// dialector is a dialector whose Initialize fails.
 type dialector struct{ tests.DummyDialector }
 
 var errDialector = errors.New("initialization failed")
@@ -314,7 +312,6 @@ func TestWithRegistry(t *testing.T) {
 	}
 }
 
-// bare is a driver without optional interfaces.
 type bare struct{}
 
 func (bare) Name() string { return "bare" }
@@ -331,7 +328,6 @@ func (bare) Dialector(string) gorm.Dialector { return dialector{} }
 
 func (bare) ErrorKind(error) driver.ErrorKind { return driver.Unknown }
 
-// clocked is a driver with a clock.
 type clocked struct {
 	bare
 	driver.Clock
@@ -377,7 +373,6 @@ func TestDatabase_Setup(t *testing.T) {
 	}
 }
 
-// countingDriver counts the calls of DSN.
 type countingDriver struct {
 	bare
 	dsnCalls *int

@@ -212,7 +212,6 @@ func (o Options) check() []error {
 	return problems
 }
 
-// find resolves the driver and the DSN of d.
 func (r *Registry) find(d *Database) error {
 	o := d.options
 	if o.Dialector != nil {

@@ -98,7 +98,6 @@ func TestReplica_Failover(t *testing.T) {
 	})
 }
 
-// oneRow returns one row and then fails.
 type oneRow struct {
 	noRows
 

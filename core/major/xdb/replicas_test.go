@@ -237,7 +237,6 @@ func TestReplica_Reads(t *testing.T) {
 	})
 }
 
-// hooked reads in its AfterCreate hook.
 type hooked struct {
 	ID int64 `gorm:"primaryKey;autoIncrement:false"`
 }

@@ -75,7 +75,6 @@ func TestRegistry_Register(t *testing.T) {
 	}
 }
 
-// old is a driver for an older interface version.
 type old struct{ fake }
 
 func (*old) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
@@ -306,7 +305,6 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// openFake opens f with the context of the test.
 func openFake(t *testing.T, f *fake) *gorm.DB {
 	t.Helper()
 	db, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake"})

@@ -39,7 +39,6 @@ func newPlan(files []sqlfile.File, known map[string]record) *plan {
 	return p
 }
 
-// add determines the state of a file.
 func (p *plan) add(f sqlfile.File, r record) {
 	state, err := compare(f, r)
 	if err == nil && state != Applied && r.Done == 0 {

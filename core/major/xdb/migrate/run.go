@@ -57,7 +57,6 @@ func (r *run) do(ctx context.Context) error {
 	return failure
 }
 
-// failed wraps the error of an operation of the migration; nil stays nil.
 func (r *run) failed(operation string, err error) error {
 	return r.info.Fail("migration "+r.Name+operation, err)
 }
@@ -91,7 +90,6 @@ func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
 	return r.rest(tx, true)
 }
 
-// start initializes the record.
 func (r *run) start(ctx context.Context) {
 	r.started, r.crashed = true, r.record.State == Running
 	r.record.Name, r.record.SHA256, r.record.Statements = r.Migration, r.SHA256, len(r.Statements)
@@ -152,7 +150,6 @@ func (r *run) rest(tx *gorm.DB, each bool) error {
 	return r.save(tx)
 }
 
-// statement runs one statement of the file.
 func (r *run) statement(tx *gorm.DB, i int) error {
 	naming, _ := namingOf(r.db)
 	prefix := naming.TablePrefix

@@ -42,7 +42,6 @@ func version(name string) uint64 {
 // TableName implements schema.TablerWithNamer: it adds the table prefix.
 func (record) TableName(namer schema.Namer) string { return namer.TableName(migrationsTable) }
 
-// describe returns the row as a Migration with this state.
 func (r record) describe(state State) Migration {
 	m := Migration{
 		Name: r.Name, SHA256: r.SHA256, State: state, Statements: r.Statements, Done: r.Done,
@@ -80,7 +79,6 @@ func readOrCreateRecords(db *gorm.DB) (map[string]record, error) {
 	return known, err
 }
 
-// saveRecord writes a row.
 func saveRecord(db *gorm.DB, r *record) error {
 	if r.stored {
 		return db.Save(r).Error

@@ -68,7 +68,6 @@ func (r *Replica) check(ctx context.Context) error {
 	return nil
 }
 
-// ping connects until that succeeds once, and then pings.
 func (r *Replica) ping(ctx context.Context) error {
 	if db := r.db.Load(); db != nil {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)

@@ -97,7 +97,6 @@ func (r *Router) Close() error {
 	return errors.Join(errs...)
 }
 
-// write sends a statement, and the reads of its hooks, to the primary.
 func (r *Router) write(tx *gorm.DB) {
 	if r.routes(tx.Statement.ConnPool) {
 		r.toPrimary(tx.Statement)

@@ -257,7 +257,6 @@ func (v *view) slot(at int) (left time.Duration, mark int64) {
 	return micros(row.UntilUS - v.now), row.Mark
 }
 
-// grant returns the grant of a slot.
 func (v *view) grant(slot int) leasedriver.Grant {
 	last, since := v.rows[slot], v.now
 	for _, row := range v.rows {

@@ -45,7 +45,6 @@ type statements struct {
 	sweep                              string
 }
 
-// newStatements builds the statements.
 func newStatements(db *gorm.DB, clock driver.Clock) statements {
 	stmt := &gorm.Statement{DB: db}
 	_ = stmt.Parse(&tableRow{}) // cannot fail

@@ -31,7 +31,6 @@ func (s *splitter) rejectForeign(at int, foreign string) error {
 		"keep the up section and remove the directives", foreign)
 }
 
-// comment processes a comment, which may be a directive.
 func (s *splitter) comment(t sqlscan.Token) error {
 	text := strings.TrimRight(s.text[t.Start:t.End], "\n")
 	before, after := s.lineAround(t.Start, t.Start+len(text))
@@ -48,7 +47,6 @@ func (s *splitter) comment(t sqlscan.Token) error {
 	}
 }
 
-// directive processes a Plinth directive.
 func (s *splitter) directive(t sqlscan.Token, word string) error {
 	switch word {
 	case "begin":
@@ -67,7 +65,6 @@ func (s *splitter) directive(t sqlscan.Token, word string) error {
 	}
 }
 
-// block adds the lines up to -- plinth:end as one statement.
 func (s *splitter) block(t sqlscan.Token) error {
 	if s.now.started {
 		return s.problem(s.now.start,

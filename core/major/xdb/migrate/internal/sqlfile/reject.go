@@ -95,7 +95,6 @@ func startsTransaction(all []string, dialect string) bool {
 	}
 }
 
-// find returns why one of the rules rejects a statement, or "".
 func find(rules []rule, all []string, dialect string) string {
 	first := strings.Join(all[:min(len(all), 2)], " ") + " "
 	for _, r := range rules {

@@ -12,7 +12,6 @@ import (
 
 var known = []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"}
 
-// files returns a file system of alternating names and contents.
 func files(pairs ...string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -86,7 +85,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("digest = %s, want %s", got, want)
 		}
 		if got := digest("a\nb"); got == want {
-			t.Error("different texts have the same digest")
+			t.Error("different files have the same digest")
 		}
 	})
 

@@ -53,7 +53,6 @@ func (f *File) split(dialect string) error {
 	return s.finish()
 }
 
-// problem returns an error for an index of the text.
 func (s *splitter) problem(at int, format string, args ...any) error {
 	return fmt.Errorf("xdb: migration %s:%d: %w", s.Name, s.lineAt(at), fmt.Errorf(format, args...))
 }
@@ -61,7 +60,6 @@ func (s *splitter) problem(at int, format string, args ...any) error {
 // Line returns the line number of statement i, counted from 1.
 func (f *File) Line(i int) int { return f.lineAt(f.Statements[i].start) }
 
-// lineAt returns the line number of an index.
 func (f *File) lineAt(at int) int { return 1 + strings.Count(f.text[:at], "\n") }
 
 // lineAround returns the rest of the line around a token, without surrounding white
@@ -127,7 +125,6 @@ func (s *splitter) separate(t sqlscan.Token, text string) error {
 	}
 }
 
-// add appends a token to the current statement, or starts one.
 func (s *splitter) add(t sqlscan.Token, text string) error {
 	if !s.now.started {
 		s.now = pending{started: true, start: t.Start}
@@ -154,7 +151,6 @@ func (s *splitter) add(t sqlscan.Token, text string) error {
 	return nil
 }
 
-// finish completes the current statement, if any.
 func (s *splitter) finish() error {
 	if !s.now.started {
 		return nil
@@ -170,7 +166,6 @@ func (s *splitter) finish() error {
 	return nil
 }
 
-// keep adds the statement between two indexes to the file.
 func (s *splitter) keep(start, end int) {
 	sql := s.text[start:end]
 	_, _ = fmt.Fprintf(s.digest, "%d:%s", len(sql), sql) // a hash returns no error

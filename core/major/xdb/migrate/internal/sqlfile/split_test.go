@@ -11,7 +11,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
-// read returns a file with this text, split for the dialect.
 func read(text, dialect string) (f sqlfile.File, err error) {
 	all, err := sqlfile.Read(nil, []string{cmp.Or(dialect, "other")}, files("1.sql", text))
 	if len(all) > 0 { // Read may reject the text before it splits it.
@@ -20,7 +19,6 @@ func read(text, dialect string) (f sqlfile.File, err error) {
 	return f, err
 }
 
-// split returns the statements of a text, each with its line number.
 func split(text, dialect string) (statements []string, alone bool, err error) {
 	f, err := read(text, dialect)
 	for i, s := range f.Statements {
