@@ -9,11 +9,11 @@ import (
 	"strconv"
 )
 
-// Codec turns values into bytes. It is safe for concurrent use; Encode returns bytes that
-// it does not keep, and Decode keeps none of those that it is given.
+// Codec encodes and decodes values. It must be safe for concurrent use. Encode must not
+// retain the bytes that it returns, and Decode must not retain data.
 //
-// Strings, byte slices and integers never pass through it: they are stored as they are,
-// integers in decimal, unless their type has a JSON or text form of its own.
+// Strings, byte slices and integers bypass the codec: they are stored unchanged, integers
+// in decimal, unless their type implements a JSON or text interface.
 type Codec interface {
 	Encode(v any) ([]byte, error)
 	Decode(data []byte, v any) error
@@ -28,31 +28,30 @@ func (jsonCodec) Encode(v any) ([]byte, error) { return json.Marshal(v) }
 // Decode implements Codec.
 func (jsonCodec) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
 
-// isRaw reports whether values of a type are stored as they are, without the codec.
+// isRaw reports whether values of type t bypass the codec.
 func isRaw(t reflect.Type) bool {
 	isBytes := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 &&
 		!encodesItself(t.Elem())
 	return !encodesItself(t) && (isBytes || isStringOrInteger(t.Kind()))
 }
 
-// isStringOrInteger reports whether k is the kind of strings or of integers.
 func isStringOrInteger(k reflect.Kind) bool {
 	return k == reflect.String || k >= reflect.Int && k <= reflect.Uintptr
 }
 
-// marshalers are the interfaces through which a type decides over its own encoding.
+// marshalers are the interfaces that customize the encoding of a type.
 var marshalers = []reflect.Type{
 	reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.Unmarshaler](),
 	reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
 }
 
-// encodesItself reports whether the type or a pointer to it has an encoding of its own.
+// encodesItself reports whether t or a pointer to it customizes its encoding.
 func encodesItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return slices.ContainsFunc(marshalers, p.Implements)
 }
 
-// appendRaw appends the bytes of v, whose type isRaw.
+// appendRaw appends the bytes of v. The type of v must satisfy isRaw.
 func appendRaw(dst []byte, v reflect.Value) []byte {
 	switch {
 	case v.Kind() == reflect.String:
@@ -66,7 +65,7 @@ func appendRaw(dst []byte, v reflect.Value) []byte {
 	}
 }
 
-// encode returns the bytes of v, which is addressable; they are never nil.
+// encode returns the bytes of v, never nil. v must be addressable.
 func encode(c Codec, raw bool, v reflect.Value) ([]byte, error) {
 	if raw {
 		return appendRaw([]byte{}, v), nil
@@ -78,7 +77,7 @@ func encode(c Codec, raw bool, v reflect.Value) ([]byte, error) {
 	return data, nil
 }
 
-// decode sets v, which is addressable and zero, from data.
+// decode sets v from data. v must be addressable and zero.
 func decode(c Codec, raw bool, data []byte, v reflect.Value) error {
 	var err error
 	switch {
@@ -103,7 +102,7 @@ func decode(c Codec, raw bool, data []byte, v reflect.Value) error {
 	return nil
 }
 
-// redact takes the data out of a number's syntax error.
+// redact removes the data from a number's syntax error.
 func redact(err error) error {
 	if e, ok := err.(*strconv.NumError); ok { //nolint:errorlint // strconv returns it bare
 		return e.Err
@@ -114,19 +113,19 @@ func redact(err error) error {
 // values encodes and decodes the values of one type for one manager.
 type values[V any] struct {
 	codec Codec
-	raw   bool // isRaw
-	// whole says that a V may be kept undecoded: it is immutable, or a shallow copy is a
-	// full copy and decoding gives back just what was encoded, so that a store of bytes
-	// would behave the same. In the second case a value that is not raw must also be
-	// faithful.
-	whole bool
+	raw   bool // isRaw of V
+	// undecoded reports whether an in-process store may store a V itself. This requires
+	// that V is immutable, or that a shallow copy is a full copy and decoding restores
+	// the encoded value exactly. In the second case each non-raw value must also pass
+	// roundTrips.
+	undecoded bool
 }
 
 func newValues[V any](m *Manager, immutable bool) values[V] {
 	t := reflect.TypeFor[V]()
 	raw := isRaw(t)
 	_, isJSON := m.options.Codec.(jsonCodec)
-	return values[V]{codec: m.options.Codec, raw: raw, whole: immutable || isPlain(t) &&
+	return values[V]{codec: m.options.Codec, raw: raw, undecoded: immutable || isPlain(t) &&
 		(raw || isJSON)}
 }
 
@@ -145,7 +144,6 @@ func (c *values[V]) decode(data []byte) (*V, error) {
 	return v, nil
 }
 
-// encodeAll encodes a list of values.
 func (c *values[V]) encodeAll(list []V) ([][]byte, error) {
 	out := make([][]byte, len(list))
 	for i := range list {
@@ -158,7 +156,7 @@ func (c *values[V]) encodeAll(list []V) ([][]byte, error) {
 	return out, nil
 }
 
-// decodeAll decodes a list of values; the result is never nil.
+// decodeAll decodes a list of values. The result is never nil.
 func (c *values[V]) decodeAll(list [][]byte) ([]V, error) {
 	out := make([]V, len(list))
 	for i, data := range list {

@@ -12,44 +12,45 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// The errors that a caller may want to tell apart, with errors.Is.
+// Errors for use with errors.Is.
 var (
-	// ErrWrongType reports that the key holds another kind of value, such as a list under
-	// a hash's key.
+	// ErrWrongType reports that the key contains another kind of value, such as a list
+	// under the key of a hash.
 	ErrWrongType = driver.ErrWrongType
 	// ErrClosed reports a call after Close.
 	ErrClosed = driver.ErrClosed
-	// ErrUnavailable reports a backend that cannot be reached, or cannot serve just now.
-	// It is xerror.ServiceUnavailable to a client.
+	// ErrUnavailable reports that the backend is temporarily unavailable. Clients get
+	// xerror.ServiceUnavailable.
 	ErrUnavailable = driver.ErrUnavailable
 	// ErrNil reports a nil value in a write. Nothing was written.
 	ErrNil = errors.New("the value is nil")
-	// ErrOption reports options that make no sense: a negative TTL, or NX and XX
-	// together. Nothing was written.
-	ErrOption = errors.New("wrong option")
-	// ErrDecode reports that what the cache holds is no value of the view's type.
+	// ErrOption reports invalid options: a negative TTL, or NX and XX together. Nothing
+	// was written.
+	ErrOption = errors.New("invalid option")
+	// ErrDecode reports that the cached data is not a value of the view's type.
 	ErrDecode = errors.New("cannot decode the cached value")
 	// ErrEncode reports a value or a key that cannot be encoded. Nothing was written.
 	ErrEncode = errors.New("cannot encode the value")
 
-	// ErrUnsupported reports what the backend, or the type of a view's keys, cannot do.
+	// ErrUnsupported reports an operation that the backend, or the view's key type, does
+	// not support.
 	ErrUnsupported = errors.New("not supported")
 )
 
-// Error is a failure of the cache. It wraps the backend's error.
+// Error is a failed cache operation. It wraps the backend's error.
 type Error struct {
 	// Op is the operation that failed, such as "get".
 	Op  string
 	Err error
 }
 
-// Error says the operation and the cause.
+// Error implements error.
 func (e *Error) Error() string { return "xcache: " + e.Op + ": " + e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// fail wraps an error once.
+// fail wraps err in an *Error unless it is wrapped already.
 func fail(op string, err error) error {
 	if err == nil {
 		return nil
@@ -60,20 +61,19 @@ func fail(op string, err error) error {
 	return &Error{Op: op, Err: err}
 }
 
-// errGoexit is the outcome of a load whose loader called runtime.Goexit.
-var errGoexit = fmt.Errorf("xcache: the loader ended its goroutine: %w", &guard.PanicError{})
+// errGoexit is the result of a load whose loader called runtime.Goexit.
+var errGoexit = fmt.Errorf("xcache: the loader called runtime.Goexit: %w", &guard.PanicError{})
 
-// registerMapper tells xerror about the cache's errors, once an application has a cache.
+// registerMapper registers mapError with xerror once.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
-// mapError gives CacheError, ServiceUnavailable or GatewayTimeout to what this package
-// reports, and leaves the end of a context, which may be the cause of it, to the mappers
-// of the standard library.
+// mapError maps errors of this package to CacheError, ServiceUnavailable or
+// GatewayTimeout. Context errors are left to the mappers of the standard library.
 func mapError(err error) *xerror.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
-	if errors.Is(err, driver.ErrUnavailable) { // also what a lease says of its backend
+	if errors.Is(err, driver.ErrUnavailable) { // includes errors of leases
 		if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
 			return xerror.GatewayTimeout
 		}

@@ -8,14 +8,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// UserCache has the methods of a view that the application's code calls.
+// UserCache declares the methods of a view that the application uses.
 type UserCache interface {
 	Get(ctx context.Context, id int64) (*User, bool, error)
 }
 
 var _ UserCache = (*xcache.KeyCache[int64, User])(nil)
 
-// Greeter is an application's code. Its Users is xcache.KeyCacheOf[int64, User](manager).
+// Greeter is application code. Its Users is xcache.KeyCacheOf[int64, User](manager).
 type Greeter struct{ Users UserCache }
 
 func (g Greeter) Greet(ctx context.Context, id int64) string {
@@ -30,15 +30,15 @@ func (g Greeter) Greet(ctx context.Context, id int64) string {
 	}
 }
 
-// failingUsers replaces a cache that is unavailable.
+// failingUsers is a fake of an unavailable cache.
 type failingUsers struct{}
 
 func (failingUsers) Get(context.Context, int64) (*User, bool, error) {
 	return nil, false, errors.New("cache is down")
 }
 
-// An application's test substitutes a view: its code depends on an interface with the
-// methods that it calls.
+// A test can replace a view if the application depends on an interface with the methods
+// that it uses.
 func ExampleKeyCache_substitute() {
 	fmt.Println(Greeter{Users: failingUsers{}}.Greet(context.Background(), 7))
 	// Output: Hello, and sorry

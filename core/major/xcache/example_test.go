@@ -11,13 +11,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
-// User is what the examples keep.
+// User is the value type of the examples.
 type User struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// application returns the context that an application with a cache has.
+// application returns the context of an application with a cache.
 func application() context.Context {
 	m, err := xcache.New(drivertest.NewMapStore(nil), xcache.WithPrefix("app:"))
 	if err != nil {
@@ -74,7 +74,7 @@ func ExampleKeyCache_GetOrLoad() {
 	users := xcache.KeyCacheOf[int64, User](xcache.MustGetManager(ctx),
 		xcache.WithNegativeTTL(time.Minute))
 	load := func(context.Context) (*User, error) {
-		fmt.Println("asking the database")
+		fmt.Println("querying the database")
 		return &User{ID: 7, Name: "Ada"}, nil
 	}
 	for range 2 {
@@ -82,7 +82,7 @@ func ExampleKeyCache_GetOrLoad() {
 		fmt.Println(user.Name, found, err)
 	}
 	// Output:
-	// asking the database
+	// querying the database
 	// Ada true <nil>
 	// Ada true <nil>
 }

@@ -16,9 +16,9 @@ func ExampleKeyCache_Set() {
 	stored := false
 
 	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xcache.WithTTL(time.Hour))
-	// the hour goes on
+	// the TTL stays one hour
 	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Bob"}, xcache.WithKeepTTL())
-	// it is there
+	// not written: the key exists
 	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Eve"}, xcache.WithNX(), xcache.WithStored(&stored))
 	user, found, err := users.Get(ctx, 7)
 	fmt.Println(user.Name, found, stored, err)
@@ -64,7 +64,7 @@ func ExampleKeyCache_Keys_all() {
 	_, _ = xcache.SetCacheOf[string, int64](cache, xcache.WithKeyPrefix("online:")).Add(ctx, "room",
 		[]int64{7})
 
-	all := xcache.KeyCacheOf[string, any](cache) // the keys of all views, whatever they hold
+	all := xcache.KeyCacheOf[string, any](cache) // the keys of all views
 	for key, err := range all.Keys(ctx) {
 		fmt.Println(key, err)
 	}
@@ -79,7 +79,7 @@ func ExampleManager_Lease() {
 
 	lease, err := cache.Lease(ctx, "nightly-report", 30*time.Second)
 	if err != nil {
-		fmt.Println(err) // xlease.ErrHeld: another replica is at it
+		fmt.Println(err) // xlease.ErrHeld: another replica holds the lease
 		return
 	}
 	defer lease.Release(ctx) //nolint:errcheck // the record ends by itself
@@ -94,7 +94,7 @@ func ExampleHashCache_Set() {
 
 	apples, pears := 3, 5
 	_ = stock.Set(ctx, "shop", "apples", &apples)
-	_ = stock.Set(ctx, "shop", "pears", &pears, xcache.WithNX()) // the field is not there yet
+	_ = stock.Set(ctx, "shop", "pears", &pears, xcache.WithNX()) // the field does not exist yet
 	all, err := stock.GetAll(ctx, "shop")
 	fmt.Println(all["apples"], all["pears"], err)
 
@@ -136,7 +136,7 @@ func ExampleListCache_Range() {
 	_, _ = recent.Append(ctx, 7, []string{"a", "b", "a", "c", "a"})
 
 	last, _ := recent.Range(ctx, 7, -2, -1)
-	removed, _ := recent.Remove(ctx, 7, -2, "a") // the last two of them
+	removed, _ := recent.Remove(ctx, 7, -2, "a") // the last two
 	rest, err := recent.Range(ctx, 7, 0, -1)
 	fmt.Println(last, removed, rest, err)
 	// Output: [c a] 2 [a b c] <nil>

@@ -10,35 +10,35 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// fields are the fields of a struct as those of a hash.
+// fields maps the fields of a struct to the fields of a hash.
 type fields struct {
 	list   []structField
-	byName map[string]structField // the same
+	byName map[string]structField // the elements of list by name
 }
 
 type structField struct {
 	name      string
 	index     []int
-	omitEmpty bool // also for a pointer
+	omitEmpty bool // true for pointers
 	raw       bool
 }
 
 var fieldPlans jsonplan.Cache[reflect.Type, *fields]
 
-// fieldsOf returns the plan of a struct type; it is made once. It panics where t is no
-// struct, or names two fields alike.
+// fieldsOf returns the cached plan of a struct type. It panics if t is not a struct or if
+// two fields have the same name.
 func fieldsOf(t reflect.Type) *fields { return fieldPlans.Get(t, newFields) }
 
 func newFields(t reflect.Type) *fields {
 	if t.Kind() != reflect.Struct {
-		panic(fmt.Sprintf("xcache: %s cannot be the fields of a hash: it is no struct", t))
+		panic(fmt.Sprintf("xcache: %s cannot be stored as a hash: it is not a struct", t))
 	}
 	p := &fields{byName: map[string]structField{}}
 	p.add(t, nil)
 	return p
 }
 
-// add adds the fields of t; those of an embedded struct without a name count as t's own.
+// add adds the fields of t. Fields of an untagged embedded struct are promoted.
 func (p *fields) add(t reflect.Type, index []int) {
 	for f := range t.Fields() {
 		name, omitEmpty, tagged := tagOf(f)
@@ -50,7 +50,7 @@ func (p *fields) add(t reflect.Type, index []int) {
 		if !f.IsExported() || name == "-" {
 			continue
 		}
-		if _, twice := p.byName[name]; twice {
+		if _, duplicate := p.byName[name]; duplicate {
 			panic(fmt.Sprintf("xcache: %s has two fields named %q", t, name))
 		}
 		field := structField{name: name, index: at, omitEmpty: omitEmpty, raw: isRaw(f.Type)}
@@ -62,8 +62,8 @@ func (p *fields) add(t reflect.Type, index []int) {
 	}
 }
 
-// tagOf returns a field's name in a hash: that of its cache tag, else of its json tag,
-// else its own.
+// tagOf returns the name of a field in a hash: from the cache tag, else from the json
+// tag, else the Go name.
 func tagOf(f reflect.StructField) (name string, omitEmpty, tagged bool) {
 	tag, ok := f.Tag.Lookup("cache")
 	if !ok {
@@ -96,7 +96,7 @@ func (p *fields) encode(c Codec, v reflect.Value) (set []driver.Field, remove []
 	return set, remove, nil
 }
 
-// decode sets the fields of v that are in list. Others in list are none of S's.
+// decode sets the fields of v from list and ignores unknown names.
 func (p *fields) decode(c Codec, list []driver.Field, v reflect.Value) error {
 	for _, item := range list {
 		f, ok := p.byName[item.Name]

@@ -8,18 +8,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// HashCache holds a hash under each key: fields of type F with values of type V, or the
-// fields of the struct S. It is safe for concurrent use. Writes slide the life of the
-// whole hash, removals do not.
+// HashCache stores a hash under each key: fields of type F with values of type V, or the
+// fields of the struct S. It is safe for concurrent use. Writes reset the TTL of the
+// whole hash; Remove keeps it.
 type HashCache[K comparable, F comparable, V, S any] struct {
 	collection[K, V]
 	field  text[F]
 	fields *fields
 }
 
-// HashCacheOf returns the view on m whose hashes have fields F and values V, or those of
-// the struct S, named by their cache or json tags. A view that needs no S says struct{}.
-// It panics where K or F has no text, where F cannot be read back, or where S is no
+// HashCacheOf returns a view on m for hashes with fields F and values V, or with the
+// fields of the struct S, named by their cache or json tags. Use struct{} if S is not
+// needed. It panics if K or F has no string form, if F cannot be parsed, or if S is not a
 // struct.
 func HashCacheOf[K, F comparable, V, S any](m *Manager, opts ...ViewOption) *HashCache[K, F, V, S] {
 	return &HashCache[K, F, V, S]{
@@ -41,7 +41,7 @@ func (c *HashCache[K, F, V, S]) Get(
 	})
 }
 
-// Set writes one field. WithNX and WithXX are about the field.
+// Set writes one field. WithNX and WithXX apply to the field.
 func (c *HashCache[K, F, V, S]) Set(
 	ctx context.Context, key K, field F, value *V, opts ...Option,
 ) error {
@@ -54,7 +54,7 @@ func (c *HashCache[K, F, V, S]) Set(
 	})
 }
 
-// item returns a field with the bytes of its value.
+// item returns a field with its encoded value.
 func (c *HashCache[K, F, V, S]) item(field F, value *V) (item driver.Field, err error) {
 	if item.Name, err = c.field.of("", field); err == nil {
 		item.Value, err = c.val.encode(value)
@@ -62,7 +62,7 @@ func (c *HashCache[K, F, V, S]) item(field F, value *V) (item driver.Field, err 
 	return item, err
 }
 
-// GetAll returns all fields; none for a key that does not exist.
+// GetAll returns all fields. It returns an empty map if the key does not exist.
 func (c *HashCache[K, F, V, S]) GetAll(ctx context.Context, key K) (all map[F]V, err error) {
 	_, err = c.call(ctx, opRead, key, func(name string) (bool, error) {
 		list, err := c.m.store.HashGetAll(ctx, name)
@@ -79,7 +79,7 @@ func (c *HashCache[K, F, V, S]) decode(list []driver.Field) (map[F]V, error) {
 	for _, item := range list {
 		f, err := c.field.parse(item.Name)
 		if err != nil {
-			return nil, fmt.Errorf("%w: name of a field: %w", ErrDecode, err)
+			return nil, fmt.Errorf("%w: field name: %w", ErrDecode, err)
 		}
 		v, err := c.val.decode(item.Value)
 		if err != nil {
@@ -90,8 +90,8 @@ func (c *HashCache[K, F, V, S]) decode(list []driver.Field) (map[F]V, error) {
 	return all, nil
 }
 
-// SetAll writes several fields at once and leaves the others. WithNX writes where none of
-// them exists, WithXX where all do. An empty map changes nothing.
+// SetAll writes several fields at once and keeps the others. WithNX writes only if none
+// of the fields exists, WithXX only if all exist. An empty map changes nothing.
 func (c *HashCache[K, F, V, S]) SetAll(
 	ctx context.Context, key K, values map[F]V, opts ...Option,
 ) error {
@@ -111,8 +111,7 @@ func (c *HashCache[K, F, V, S]) SetAll(
 	})
 }
 
-// GetAllStruct returns the hash as an S, and whether it exists. A field that is missing
-// stays zero.
+// GetAllStruct returns the hash as an S, and whether it exists. Missing fields are zero.
 func (c *HashCache[K, F, V, S]) GetAllStruct(
 	ctx context.Context, key K,
 ) (s *S, ok bool, err error) {
@@ -130,9 +129,9 @@ func (c *HashCache[K, F, V, S]) GetAllStruct(
 	return s, true, nil
 }
 
-// SetAllStruct writes all fields of s at once. It removes those that are nil pointers, or
-// zero and tagged omitempty, and leaves fields that S does not have. WithNX and WithXX
-// are as in SetAll.
+// SetAllStruct writes all fields of s at once. It removes fields that are nil pointers,
+// or zero and tagged omitempty, and keeps fields that S does not have. WithNX and WithXX
+// work as in SetAll.
 func (c *HashCache[K, F, V, S]) SetAllStruct(
 	ctx context.Context, key K, s *S, opts ...Option,
 ) error {
@@ -159,8 +158,8 @@ func (c *HashCache[K, F, V, S]) Exists(ctx context.Context, key K, field F) (ok 
 	})
 }
 
-// Remove removes fields and counts those that existed. The hash lives on as long as it
-// would have; without fields it does not exist.
+// Remove removes fields and returns how many existed. It keeps the TTL of the hash. An
+// empty hash does not exist.
 func (c *HashCache[K, F, V, S]) Remove(
 	ctx context.Context, key K, fields ...F,
 ) (removed int, err error) {

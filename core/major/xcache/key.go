@@ -13,20 +13,20 @@ import (
 // create. If the manager has a near cache, Get, GetMany and GetOrLoad read it first.
 type KeyCache[K comparable, V any] struct {
 	collection[K, V]
-	objects driver.ObjectStore // nil if values of V are stored as bytes
-	shared  bool               // what read returns belongs to the cache
-	read    read[K, V]         // from the near cache or the store
-	find    read[K, V]         // read, reported to the metrics
+	objects driver.ObjectStore // nil if values are stored as bytes
+	shared  bool               // the cache retains the result of read
+	read    read[K, V]
+	find    read[K, V] // read with metrics
 }
 
-// read returns the value under a key, and whether there is one. Its error is an *Error.
+// read returns the value under a key, and whether the key exists. Its error is an *Error.
 type read[K comparable, V any] func(ctx context.Context, key K) (v *V, ok bool, err error)
 
-// KeyCacheOf returns the view on m whose keys are K and whose values are V. It panics if
-// K is not a string or an integer and has no text of its own.
+// KeyCacheOf returns a view on m with keys K and values V. It panics if K is not a string
+// or an integer and has no string form.
 func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K, V] {
 	c := &KeyCache[K, V]{collection: newCollection[K, V](m, opts)}
-	if c.val.whole {
+	if c.val.undecoded {
 		c.objects, _ = m.store.(driver.ObjectStore)
 	}
 	switch {
@@ -41,16 +41,16 @@ func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K
 	if m.options.Metrics != nil {
 		c.find = c.observed
 	}
-	c.shared = c.val.whole && !c.immutable && (c.objects != nil || c.near != nil)
+	c.shared = c.val.undecoded && !c.immutable && (c.objects != nil || c.near != nil)
 	return c
 }
 
-// Get returns the value under key, and whether there is one.
+// Get returns the value under key, and whether the key exists.
 //
-// The compiler inlines it, so the copy stays on the stack of a caller who does not let it
-// escape: BenchmarkGetRatio in cacheplugins/memory measures 1.04 of the bare engine then,
-// and 1.26 if the copy is allocated. new(*v) instead of SliceData costs two units more
-// than the inliner allows.
+// Get is small enough to be inlined, so the copy stays on the caller's stack if it does
+// not escape. BenchmarkGetRatio in cacheplugins/memory then measures 1.04 times the cost
+// of the bare engine, and 1.26 if the copy is allocated. new(*v) instead of SliceData
+// exceeds the inlining budget by two.
 func (c *KeyCache[K, V]) Get(ctx context.Context, key K) (v *V, ok bool, err error) {
 	if v, ok, err = c.find(ctx, key); ok && c.shared {
 		v = unsafe.SliceData([]V{*v}) //nolint:gosec // a copy
@@ -60,7 +60,7 @@ func (c *KeyCache[K, V]) Get(ctx context.Context, key K) (v *V, ok bool, err err
 
 // observed is read for a manager with metrics.
 func (c *KeyCache[K, V]) observed(ctx context.Context, key K) (v *V, ok bool, err error) {
-	op := c.begin(opGet)
+	op := c.start(opGet)
 	if c.near == nil {
 		v, ok, err = c.read(ctx, key)
 	} else if v, ok = c.copyOf(ctx, key); ok {
@@ -71,9 +71,9 @@ func (c *KeyCache[K, V]) observed(ctx context.Context, key K) (v *V, ok bool, er
 	return v, ok, op.end(ctx, ok, err)
 }
 
-// fromStore reads the store of bytes, and keeps a copy in the near cache if there is one.
+// fromStore reads a store of bytes, and caches a copy in the near cache if there is one.
 func (c *KeyCache[K, V]) fromStore(ctx context.Context, key K) (v *V, ok bool, err error) {
-	name, err := c.key.begin(ctx, c.prefix, key)
+	name, err := c.key.start(ctx, c.prefix, key)
 	if err != nil {
 		return nil, false, fail(opGet, err)
 	}
@@ -98,7 +98,7 @@ func (c *KeyCache[K, V]) fromStore(ctx context.Context, key K) (v *V, ok bool, e
 	return v, true, nil
 }
 
-// fromObjects is read for a store in the process.
+// fromObjects reads an in-process store.
 func (c *KeyCache[K, V]) fromObjects(ctx context.Context, key K) (v *V, ok bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, fail(opGet, err)
@@ -122,9 +122,9 @@ func (c *KeyCache[K, V]) fromObjects(ctx context.Context, key K) (v *V, ok bool,
 	return v, err == nil, fail(opGet, err)
 }
 
-// Set writes the value under key, whatever the key held.
+// Set writes value under key and replaces a value of any kind.
 func (c *KeyCache[K, V]) Set(ctx context.Context, key K, value *V, opts ...Option) error {
-	op := c.begin(opSet)
+	op := c.start(opSet)
 	stored, err := c.set(ctx, key, value, opts)
 	return op.end(ctx, stored, err)
 }
@@ -134,7 +134,7 @@ func (c *KeyCache[K, V]) set(ctx context.Context, key K, value *V, opts []Option
 	if err != nil {
 		return false, err
 	}
-	k, err := c.key.begin(ctx, c.prefix, key)
+	k, err := c.key.start(ctx, c.prefix, key)
 	if err != nil {
 		return false, err
 	}
@@ -147,11 +147,11 @@ func (c *KeyCache[K, V]) set(ctx context.Context, key K, value *V, opts []Option
 	return stored, err
 }
 
-// put writes a value that is not nil under a whole key.
+// put writes a non-nil value under a complete key.
 func (c *KeyCache[K, V]) put(
 	ctx context.Context, key string, value *V, w driver.Write,
 ) (bool, error) {
-	if c.objects != nil && (c.immutable || c.val.raw || faithful(reflect.ValueOf(value).Elem())) {
+	if c.objects != nil && (c.immutable || c.val.raw || roundTrips(reflect.ValueOf(value).Elem())) {
 		o := &object[V]{value: *value, codec: &c.val}
 		o.Object = o
 		return c.objects.SetObject(ctx, key, &o.Entry, w)
@@ -165,13 +165,13 @@ func (c *KeyCache[K, V]) put(
 	return stored, err
 }
 
-// Exists reports whether the key holds a value of any kind.
+// Exists reports whether the key exists, with a value of any kind.
 func (c *KeyCache[K, V]) Exists(ctx context.Context, key K) (ok bool, err error) {
 	return c.call(ctx, opExists, key,
 		func(name string) (bool, error) { return c.m.store.Exists(ctx, name) })
 }
 
-// DeleteMany removes keys in one call, and counts those that existed.
+// DeleteMany removes keys in one call and returns how many existed.
 func (c *KeyCache[K, V]) DeleteMany(ctx context.Context, keys []K) (removed int, err error) {
 	return c.deleteKeys(ctx, keys, true)
 }

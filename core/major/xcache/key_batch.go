@@ -9,10 +9,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// GetMany returns the values of the keys that have one, in one round trip where the
-// backend can. A key that holds another kind of value has none.
+// GetMany returns the values of the keys that exist, in one round trip if the backend
+// supports batches. Keys with another kind of value are omitted.
 func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error) {
-	op := c.begin(opRead)
+	op := c.start(opRead)
 	out := make(map[K]V, len(keys))
 	var err error
 	if c.near == nil && c.m.batcher == nil {
@@ -26,8 +26,8 @@ func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error)
 	return out, nil
 }
 
-// getBatch reads the values of keys into out: those of which the near cache has a copy,
-// and the others in one round trip. near reports whether the former were all.
+// getBatch reads the values of keys into out, from the near cache and the rest in one
+// round trip. near reports whether all values came from the near cache.
 func (c *KeyCache[K, V]) getBatch(
 	ctx context.Context, keys []K, out map[K]V,
 ) (near bool, err error) {
@@ -64,8 +64,7 @@ func (c *KeyCache[K, V]) getBatch(
 	return false, nil
 }
 
-// readCopies reads the copies of the near cache into out, and returns the keys that have
-// none.
+// readCopies reads values from the near cache into out, and returns the missing keys.
 func (c *KeyCache[K, V]) readCopies(ctx context.Context, keys []K, out map[K]V) (rest []K) {
 	if c.near == nil {
 		return keys
@@ -80,7 +79,7 @@ func (c *KeyCache[K, V]) readCopies(ctx context.Context, keys []K, out map[K]V) 
 	return rest
 }
 
-// getEach is getBatch for a store without batches; one in the process needs none.
+// getEach is getBatch for a store without batches, such as an in-process store.
 func (c *KeyCache[K, V]) getEach(ctx context.Context, keys []K, out map[K]V) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -97,11 +96,11 @@ func (c *KeyCache[K, V]) getEach(ctx context.Context, keys []K, out map[K]V) err
 	return nil
 }
 
-// SetMany writes the values, in one round trip where the backend can. Each is written by
-// itself: where the call fails, some may have been. WithNX and WithXX are refused, since
-// their outcomes would be many.
+// SetMany writes the values, in one round trip if the backend supports batches. It is not
+// atomic: after an error some values may be written. WithNX and WithXX return ErrOption
+// because each key would have its own outcome.
 func (c *KeyCache[K, V]) SetMany(ctx context.Context, items map[K]V, opts ...Option) error {
-	op := c.begin(opSet)
+	op := c.start(opSet)
 	return op.end(ctx, true, c.setMany(ctx, items, opts))
 }
 
@@ -111,7 +110,7 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 		return err
 	}
 	if w.condition != driver.Always {
-		return fmt.Errorf("%w: NX and XX have one outcome for each key, and SetMany reports none",
+		return fmt.Errorf("%w: SetMany does not support NX and XX",
 			ErrOption)
 	}
 	if err := ctx.Err(); err != nil || len(items) == 0 {
@@ -119,7 +118,7 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 	}
 	batch := make([]driver.Item, 0, len(items))
 	for key, value := range items {
-		k, err := c.key.begin(ctx, c.prefix, key)
+		k, err := c.key.start(ctx, c.prefix, key)
 		if err != nil {
 			return err
 		}

@@ -8,13 +8,12 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
-// leaseMark is what the keys of leases begin with, behind the manager's prefix.
+// leaseMark follows the manager's prefix in the keys of leases.
 const leaseMark = "\x00lease\x00"
 
-// Leases returns the locks and leases that the backend keeps, under keys behind the
-// manager's prefix: all managers with the same prefix on the same server share them. They
-// end with the manager. The error wraps xlease.ErrUnsupported where the backend keeps
-// none.
+// Leases returns the leases that the backend stores under the manager's prefix. All
+// managers with this prefix on the same server share them. Close of the manager releases
+// them. The error wraps xlease.ErrUnsupported if the backend does not support leases.
 func (m *Manager) Leases() (*xlease.Leases, error) {
 	if m.leases == nil {
 		return nil, fail("lease", xlease.ErrUnsupported)
@@ -22,8 +21,8 @@ func (m *Manager) Leases() (*xlease.Leases, error) {
 	return m.leases, nil
 }
 
-// Lease is Leases and xlease.Leases.Lease: it takes the name for ttl, and renews it until
-// it is released, lost, or the manager is closed.
+// Lease acquires the lease name for ttl. It is renewed until it is released or lost, or
+// until the manager is closed. See xlease.Leases.Lease.
 func (m *Manager) Lease(
 	ctx context.Context, name string, ttl time.Duration, opts ...xlease.LeaseOption,
 ) (*xlease.Lease, error) {

@@ -6,28 +6,27 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// ListCache holds a list of values under each key. Indexes count from 0; -1 is the last
-// element, -2 the one before. It is safe for concurrent use. Prepend and Append slide the
-// life of the list, Pop, PopLast and Remove do not.
+// ListCache stores a list of values under each key. Indexes start at 0; negative indexes
+// count from the end, so -1 is the last element. It is safe for concurrent use. Prepend
+// and Append reset the TTL of the list; Pop, PopLast and Remove keep it.
 type ListCache[K comparable, V any] struct{ collection[K, V] }
 
-// ListCacheOf returns the view on m whose lists have keys K and elements V. It panics
-// where K has no text.
+// ListCacheOf returns a view on m for lists with keys K and elements V. It panics if K
+// has no string form.
 func ListCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *ListCache[K, V] {
 	return &ListCache[K, V]{newCollection[K, V](m, opts)}
 }
 
-// Prepend puts the values before the first element, one after the other, so that the last
-// of them is then the first of the list. It returns the list's length, 0 where WithNX or
-// WithXX, which are about the key, held it back. Without values it changes nothing and
-// returns 0.
+// Prepend inserts values at the head, one after another, so the last value becomes the
+// first element. It returns the new length, or 0 if WithNX or WithXX prevented the write;
+// both conditions apply to the key. Without values it changes nothing and returns 0.
 func (c *ListCache[K, V]) Prepend(
 	ctx context.Context, key K, values []V, opts ...Option,
 ) (length int, err error) {
 	return c.push(ctx, key, driver.Head, values, opts)
 }
 
-// Append puts the values behind the last element. The rest is as in Prepend.
+// Append adds values at the tail. Otherwise it behaves like Prepend.
 func (c *ListCache[K, V]) Append(
 	ctx context.Context, key K, values []V, opts ...Option,
 ) (length int, err error) {
@@ -43,8 +42,7 @@ func (c *ListCache[K, V]) push(
 		})
 }
 
-// Range returns the elements from start to stop, both included; those of them that there
-// are.
+// Range returns the existing elements from start to stop, inclusive.
 func (c *ListCache[K, V]) Range(
 	ctx context.Context, key K, start, stop int,
 ) (values []V, err error) {
@@ -53,26 +51,26 @@ func (c *ListCache[K, V]) Range(
 	})
 }
 
-// Index returns one element, and whether there is one.
+// Index returns the element at index, and whether it exists.
 func (c *ListCache[K, V]) Index(ctx context.Context, key K, index int) (v *V, ok bool, err error) {
 	return c.value(ctx, opGet, key, func(name string) ([]byte, bool, error) {
 		return c.m.store.ListIndex(ctx, name, index)
 	})
 }
 
-// Len returns the number of elements; 0 for a key that does not exist.
+// Len returns the number of elements, 0 if the key does not exist.
 func (c *ListCache[K, V]) Len(ctx context.Context, key K) (n int, err error) {
 	return c.count(ctx, opRead, key,
 		func(name string) (int, error) { return c.m.store.ListLen(ctx, name) })
 }
 
-// Pop takes the first element off the list. The list lives on as long as it would have;
-// without elements it does not exist.
+// Pop removes and returns the first element. It keeps the TTL of the list. An empty list
+// does not exist.
 func (c *ListCache[K, V]) Pop(ctx context.Context, key K) (*V, bool, error) {
 	return c.pop(ctx, key, driver.Head)
 }
 
-// PopLast is Pop for the last element.
+// PopLast removes and returns the last element. Otherwise it behaves like Pop.
 func (c *ListCache[K, V]) PopLast(ctx context.Context, key K) (*V, bool, error) {
 	return c.pop(ctx, key, driver.Tail)
 }
@@ -84,9 +82,9 @@ func (c *ListCache[K, V]) pop(
 		func(name string) ([]byte, bool, error) { return c.m.store.ListPop(ctx, name, end) })
 }
 
-// Remove removes elements equal to value and counts them: the first count of them from
-// the head, the last -count from the tail, or all where count is 0. The list lives on as
-// long as it would have.
+// Remove removes elements equal to value and returns their number. A positive count
+// removes the first count elements, a negative count the last -count, and 0 all of them.
+// Remove keeps the TTL of the list.
 func (c *ListCache[K, V]) Remove(
 	ctx context.Context, key K, count int, value V,
 ) (removed int, err error) {

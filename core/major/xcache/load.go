@@ -9,39 +9,39 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// absent is what a key's name ends with where GetOrLoad remembers that the loader found
-// nothing.
+// absent is the suffix of keys that mark a value as absent in the source.
 const absent = "\x00absent"
 
-// GetOrLoad returns the value under key; where there is none it asks load and keeps what
-// comes back. However many callers of this manager miss the key at the same time, it is
-// loaded once, and each gets a value of its own. A nil value says that there is none.
+// GetOrLoad returns the value under key. On a miss it calls load, stores the result and
+// returns it. Concurrent misses of a key in this manager share one load, and each caller
+// gets its own copy. load returns nil if there is no value.
 //
-// load runs in a goroutine of its own, for all callers that wait for the key: ctx has the
-// values of the caller that came first, without its deadline, and ends if no caller waits
-// any longer. The options are for the write; WithNX, WithXX and WithStored have no place
-// here.
+// load runs in a separate goroutine. Its context has the values of the first caller's
+// context but not its deadline, and is canceled when no caller waits for the load. opts
+// configure the write; WithNX, WithXX and WithStored are not supported.
 //
-// A caller whose context ends gets the context's error, and the load goes on for the
-// others. All get the loader's error as it is, or a *xhook.PanicError. A Set or Delete of
-// the key during the load wins over it. A value that cannot be decoded is loaded anew.
+// If the context of a caller ends, GetOrLoad returns its error, and the load continues
+// for the other callers. All callers get the unwrapped error of load, or a
+// *xhook.PanicError if it panics. A Set or Delete of the key during the load takes
+// precedence. A value that cannot be decoded is loaded again.
 func (c *KeyCache[K, V]) GetOrLoad(
 	ctx context.Context, key K, load func(ctx context.Context) (*V, error), opts ...Option,
 ) (*V, bool, error) {
 	w, err := c.resolve(opts)
 	if err == nil && w.condition != driver.Always {
-		err = fmt.Errorf("%w: GetOrLoad writes what is not there, so NX and XX have no place",
+		err = fmt.Errorf("%w: GetOrLoad does not support NX and XX",
 			ErrOption)
 	}
 	if err != nil {
-		return nil, false, c.begin(opLoad).end(ctx, false, err)
+		return nil, false, c.start(opLoad).end(ctx, false, err)
 	}
 	v, ok, err := c.Get(ctx, key)
 	if ok || !c.mayLoad(ctx, err) {
 		return v, ok, err
 	}
 	if !errors.Is(err, ErrDecode) {
-		w.condition = driver.IfAbsent // what another process wrote meanwhile is newer
+		// keep a newer value that another process wrote in the meantime
+		w.condition = driver.IfAbsent
 	}
 	write := w.write(c.m)
 	name, err := c.key.of(c.prefix, key)
@@ -59,11 +59,11 @@ func (c *KeyCache[K, V]) GetOrLoad(
 		v, err = c.val.decode(data)
 		return v, err == nil, fail(opLoad, err)
 	}
-	v, _ = outcome.(*V) // of an immutable view, or nil
+	v, _ = outcome.(*V) // an immutable view, or nil
 	return v, v != nil, nil
 }
 
-// mayLoad reports whether GetOrLoad loads after a Get that found nothing, or failed with
+// mayLoad reports whether GetOrLoad calls the loader after Get found no value or returned
 // err.
 func (c *KeyCache[K, V]) mayLoad(ctx context.Context, err error) bool {
 	switch {
@@ -76,22 +76,21 @@ func (c *KeyCache[K, V]) mayLoad(ctx context.Context, err error) bool {
 	}
 }
 
-// load runs the loader for all who wait, writes what it found, and returns the snapshot
-// of that.
+// load runs the loader, stores its result and returns the snapshot of the result.
 func (c *KeyCache[K, V]) load(
 	ctx context.Context, key K, name string, fl *inFlight,
 	load func(ctx context.Context) (*V, error), w driver.Write,
 ) (any, error) {
-	// The caller missed the key before it joined: another load may have ended in between.
+	// Another load may have finished after this caller's read.
 	if v, ok, err := c.read(ctx, key); ok && err == nil {
 		return c.snapshot(v)
 	}
 	if known, err := c.knownAbsent(ctx, name); known || err != nil {
 		return nil, err
 	}
-	op := c.begin(opLoad)
+	op := c.start(opLoad)
 	v, err := load(ctx)
-	_ = op.end(ctx, v != nil, err) // the loader's error goes back as it is
+	_ = op.end(ctx, v != nil, err) // the loader's error is returned unwrapped
 	if err != nil {
 		return nil, err
 	}
@@ -103,22 +102,22 @@ func (c *KeyCache[K, V]) load(
 	return loaded, c.tolerate(ctx, err)
 }
 
-// tolerate reports a failure of the backend, and returns nil for it if GetOrLoad fails
-// open.
+// tolerate reports an error of the backend to the metrics. It returns nil if GetOrLoad
+// fails open.
 func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	err = c.begin(opSet).end(ctx, false, err)
+	err = c.start(opSet).end(ctx, false, err)
 	if c.m.options.FailOpen && ctx.Err() == nil {
 		return nil
 	}
 	return err
 }
 
-// snapshot returns what each caller of a load gets its value from: in an immutable view
-// the value itself, else its encoding, since the loader and the callers may change
-// theirs. Nil stays nil.
+// snapshot returns the value that callers share: the value itself in an immutable view,
+// else its encoding, because the loader and the callers may modify theirs. A nil v stays
+// nil.
 func (c *KeyCache[K, V]) snapshot(v *V) (any, error) {
 	if c.immutable || v == nil {
 		return v, nil
@@ -127,7 +126,7 @@ func (c *KeyCache[K, V]) snapshot(v *V) (any, error) {
 	return data, fail(opLoad, err)
 }
 
-// knownAbsent reports whether a loader found nothing a short time ago.
+// knownAbsent reports whether the key has an absence mark.
 func (c *KeyCache[K, V]) knownAbsent(ctx context.Context, name string) (bool, error) {
 	if c.negative == 0 {
 		return false, nil
@@ -136,7 +135,7 @@ func (c *KeyCache[K, V]) knownAbsent(ctx context.Context, name string) (bool, er
 	return known, c.tolerate(ctx, err)
 }
 
-// putLoaded writes what the loader found, or that it found nothing.
+// putLoaded stores v, or an absence mark if v is nil.
 func (c *KeyCache[K, V]) putLoaded(
 	ctx context.Context, name string, v *V, w driver.Write,
 ) (err error) {
@@ -144,7 +143,8 @@ func (c *KeyCache[K, V]) putLoaded(
 	case v != nil:
 		_, err = c.put(ctx, name, v, w)
 	case c.negative > 0:
-		_, err = c.m.store.Set(ctx, name+absent, []byte{}, driver.Write{TTL: c.m.life(c.negative)})
+		_, err = c.m.store.Set(ctx, name+absent, []byte{},
+			driver.Write{TTL: c.m.effectiveTTL(c.negative)})
 	}
 	return err
 }

@@ -10,31 +10,31 @@ import (
 	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
-// loadGroup contains the loads in flight.
+// loadGroup tracks in-flight loads.
 type loadGroup struct {
 	mu      sync.Mutex
 	byKey   map[inFlightKey]*inFlight
 	running atomic.Int32 // len(byKey), so that writes skip the lock if it is 0
 }
 
-// inFlightKey distinguishes views with values of different types under one key.
+// inFlightKey separates views with different value types under the same key.
 type inFlightKey struct {
 	key    string
 	typ    reflect.Type
-	shared bool // the view is immutable, and all callers get one value
+	shared bool // the view is immutable, and all callers share one value
 }
 
-// inFlight is one load and the callers that wait for it.
+// inFlight is one load with its waiting callers.
 type inFlight struct {
 	cancel   context.CancelFunc
 	borrowed *borrowedContext
 	done     chan struct{}
 	waiters  int // guarded by loadGroup.mu
 
-	storing     sync.Mutex // held while the outcome is written to the store
-	invalidated bool       // guarded by storing: a write overtook the load, whose outcome is old
+	storing     sync.Mutex // held while the result is written to the store
+	invalidated bool       // guarded by storing: the key was written during the load
 
-	// The outcome, readable once done is closed: a KeyCache.snapshot, or nil.
+	// The result, readable after done is closed: a KeyCache.snapshot or nil.
 	value any
 	err   error
 }
@@ -42,9 +42,9 @@ type inFlight struct {
 // loadFunc loads the value for the callers of fl.
 type loadFunc func(ctx context.Context, fl *inFlight) (any, error)
 
-// do returns the outcome of the load of k. If there is none in flight, it starts run,
-// which gets a context with ctx's values that ends when no caller waits any longer. The
-// error is ctx's if that ends first.
+// do returns the result of the load of k. If no load is in flight, it starts run in a
+// goroutine, with a context that has ctx's values and is canceled when no caller waits.
+// do returns ctx.Err() if ctx ends first.
 func (g *loadGroup) do(ctx context.Context, k inFlightKey, run loadFunc) (any, error) {
 	g.mu.Lock()
 	fl, joined := g.byKey[k]
@@ -65,7 +65,7 @@ func (g *loadGroup) do(ctx context.Context, k inFlightKey, run loadFunc) (any, e
 	return nil, ctx.Err()
 }
 
-// start starts a load. The caller has locked mu.
+// start starts a load. The caller holds mu.
 func (g *loadGroup) start(ctx context.Context, k inFlightKey, run loadFunc) *inFlight {
 	borrowed := &borrowedContext{Context: context.WithoutCancel(ctx), values: ctx}
 	own, cancel := context.WithCancel(borrowed)
@@ -89,8 +89,8 @@ func (g *loadGroup) start(ctx context.Context, k inFlightKey, run loadFunc) *inF
 	return fl
 }
 
-// leave removes a caller. The last one cancels the load, which a later caller does not
-// join.
+// leave removes a waiting caller. The last caller cancels the load, and later callers do
+// not join it.
 func (g *loadGroup) leave(k inFlightKey, fl *inFlight) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -101,7 +101,7 @@ func (g *loadGroup) leave(k inFlightKey, fl *inFlight) {
 	g.forget(k, fl)
 }
 
-// waiting returns the number of callers that wait.
+// waiting returns the number of waiting callers.
 func (g *loadGroup) waiting() (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -111,8 +111,7 @@ func (g *loadGroup) waiting() (n int) {
 	return n
 }
 
-// forget removes a load, so that the next caller starts another. The caller has locked
-// mu.
+// forget removes a load, so that the next caller starts a new one. The caller holds mu.
 func (g *loadGroup) forget(k inFlightKey, fl *inFlight) {
 	if g.byKey[k] == fl {
 		delete(g.byKey, k)
@@ -120,13 +119,13 @@ func (g *loadGroup) forget(k inFlightKey, fl *inFlight) {
 	}
 }
 
-// invalidate is called before key is written or removed. A load in flight returns an
-// older value, so its callers get it, but the cache does not.
+// invalidate marks an in-flight load of key as stale, before key is written or removed.
+// Its callers still get the result, but it is not stored.
 func (g *loadGroup) invalidate(key string) {
 	g.invalidateMatching(func(k string) bool { return k == key })
 }
 
-// invalidateMatching is invalidate for all keys that match.
+// invalidateMatching invalidates the loads of all matching keys.
 func (g *loadGroup) invalidateMatching(match func(key string) bool) {
 	if g.running.Load() == 0 {
 		return
@@ -147,7 +146,8 @@ func (g *loadGroup) invalidateMatching(match func(key string) bool) {
 	}
 }
 
-// store runs write unless the load is invalidated. A later write waits for it.
+// store runs write unless the load is invalidated. It blocks later writes until write
+// returns.
 func (fl *inFlight) store(write func() error) error {
 	fl.storing.Lock()
 	defer fl.storing.Unlock()
@@ -157,11 +157,11 @@ func (fl *inFlight) store(write func() error) error {
 	return write()
 }
 
-// borrowedContext has the values of the first caller's context as long as that caller
-// waits. gin reuses its contexts, so a load that continues for other callers then sees
-// the values of the request's own context only.
+// borrowedContext has the values of the first caller's context while that caller waits.
+// gin reuses its contexts, so afterwards only the values of the request's own context are
+// visible.
 type borrowedContext struct {
-	context.Context // never ends
+	context.Context // never canceled
 
 	mu     sync.RWMutex
 	values context.Context

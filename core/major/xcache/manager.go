@@ -1,35 +1,34 @@
-// Package xcache is one cache with typed views over any backend.
+// Package xcache provides typed views on a cache with interchangeable backends.
 //
 //	users := xcache.KeyCacheOf[xsnowflake.SnowflakeID, User](xcache.MustGetManager(ctx), xcache.WithName("user"))
 //	user, found, err := users.Get(ctx, id)
 //
-// A backend is a plugin that registers itself when it is imported:
+// Backends are plugins that register themselves when they are imported:
 //
 //	import _ "github.com/plinthgo/plinth/cacheplugins/memory"
 //
-// # What holds on every backend
+// # Semantics
 //
-// A value that was set or got is the caller's own: a later change never shows in the
-// cache. A key lives as long as it was told to: WithTTL(0) is for ever, a write slides
-// the life of a hash, set or list, and removing something never does. An empty collection
-// does not exist. Package cachetest says the rest.
+// All backends behave the same. The caller owns the values that it sets or gets: later
+// changes do not affect the cache. Every write resets the TTL of a hash, set or list;
+// removing elements keeps it. WithTTL(0) means no expiry. An empty collection does not
+// exist. Package cachetest specifies the details.
 //
 // # Near cache
 //
-// In front of a server a manager may keep copies of values in the process (WithNear),
-// which the server keeps up to date. Get, GetMany and GetOrLoad of a KeyCache ask them
-// first; a hit is no round trip and no decoding. A process always reads what it has
-// written. What others write shows when the server's message arrives; where the
-// connection dies without a word, within driver.Invalidator.Staleness (2 s for Redis),
-// and in any case within the near cache's TTL. A copy does not outlive its key.
-// WithoutNear makes a view that always asks the server.
+// A manager can cache copies of a server's values in the process (WithNear). Get, GetMany
+// and GetOrLoad of a KeyCache read the copies first; a hit needs no round trip and no
+// decoding. A process always reads its own writes. A change by another process becomes
+// visible when the server's message arrives. If the connection breaks silently, the delay
+// is at most driver.Invalidator.Staleness (2 s for Redis), and in any case at most the
+// near cache's TTL. A copy does not outlive its key. WithoutNear makes a view bypass the
+// near cache.
 //
 // # Errors
 //
-// What goes wrong in the backend comes back as an *Error. To a client it is
-// xerror.CacheError, or ServiceUnavailable where the backend does not answer, unless the
-// context ended: then it is the context's error. Errors name the operation, never a key
-// or a value.
+// Backend errors are returned as *Error. Clients get xerror.CacheError, or
+// ServiceUnavailable if the backend is unavailable. If the context ended, they get the
+// context's error. Error messages contain the operation, never a key or a value.
 package xcache
 
 import (
@@ -48,24 +47,24 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// Manager is an open cache: what all views of it share. It is safe for concurrent use.
+// Manager is an open cache that all its views share. It is safe for concurrent use.
 type Manager struct {
-	options Options // with a codec
+	options Options // Codec is set
 	store   driver.Store
 	batcher driver.Batcher // nil if the store has no batches
-	near    *near          // nil if there is no near cache
-	ttl     time.Duration  // of a key that is written without one
+	near    *near          // nil without a near cache
+	ttl     time.Duration  // of keys that are written without one
 	loads   loadGroup
-	leases  *xlease.Leases // nil if the store keeps none
+	leases  *xlease.Leases // nil if the store does not support leases
 }
 
-// New returns the manager of an open store, which it owns from then on. It ignores what
-// describes how to open one: Options.Driver, Config, ConnectTimeout and NearMaxEntries.
+// New returns a manager of an open store. The manager owns the store. New ignores options
+// that describe how to open a store: Driver, Config, ConnectTimeout and NearMaxEntries.
 func New(store driver.Store, opts ...ManagerOption) (*Manager, error) {
 	o := NewOptions(opts...)
 	problems := o.check()
 	if store == nil {
-		problems = append(problems, errors.New("xcache: a manager without a store"))
+		problems = append(problems, errors.New("xcache: the store is nil"))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func New(store driver.Store, opts ...ManagerOption) (*Manager, error) {
 	return manage(store, o)
 }
 
-// manage returns the manager of an open store for options that were checked.
+// manage returns the manager of an open store for checked options.
 func manage(store driver.Store, o Options) (*Manager, error) {
 	registerMapper()
 	o.Codec = cmp.Or[Codec](o.Codec, jsonCodec{})
@@ -96,11 +95,10 @@ func manage(store driver.Store, o Options) (*Manager, error) {
 	return m, nil
 }
 
-// Store returns the open store, for a backend's own package to find its client.
+// Store returns the open store. A backend's package uses it to find its client.
 func (m *Manager) Store() driver.Store { return m.store }
 
-// Values returns what else the backend puts into the application's context; nil where
-// nothing.
+// Values returns the values that the backend adds to the application's context, or nil.
 func (m *Manager) Values() map[xctx.ContextKey]any {
 	if p, ok := m.store.(driver.Provider); ok {
 		return p.Values()
@@ -108,7 +106,7 @@ func (m *Manager) Values() map[xctx.ContextKey]any {
 	return nil
 }
 
-// String describes the backend in one line, without a secret.
+// String describes the backend in one line, without secrets.
 func (m *Manager) String() string {
 	if m.near == nil {
 		return describe(m.store)
@@ -124,14 +122,14 @@ func describe(store driver.Store) string {
 	return fmt.Sprintf("%T", store)
 }
 
-// Waiting returns how many callers of GetOrLoad wait for a load just now, for a gauge.
+// Waiting returns the number of GetOrLoad callers that wait for a load.
 func (m *Manager) Waiting() int { return m.loads.waiting() }
 
-// CheckHealth asks the backend for an answer.
+// CheckHealth pings the backend.
 func (m *Manager) CheckHealth(ctx context.Context) error { return fail("ping", m.store.Ping(ctx)) }
 
-// Close releases the leases, and closes the near cache and the store. Later calls fail; a
-// second Close does nothing.
+// Close releases the leases and closes the near cache and the store. Later calls fail
+// with ErrClosed; calling Close again does nothing.
 func (m *Manager) Close() error {
 	var released error
 	if m.leases != nil {
@@ -140,21 +138,19 @@ func (m *Manager) Close() error {
 	return fail("close", errors.Join(released, m.near.close(), m.store.Close()))
 }
 
-// GetManager returns the manager that the application's context carries. The error is
-// that of xctxutil.Get.
+// GetManager returns the manager in the application's context. It returns the errors of
+// xctxutil.Get.
 func GetManager(ctx context.Context) (*Manager, *xerror.Error) {
 	return xctxutil.Get[*Manager](ctx, xctx.CacheManagerKey)
 }
 
-// MustGetManager is GetManager for an application that has a cache: it panics if there is
-// none.
+// MustGetManager is like GetManager but panics if the context has no manager.
 func MustGetManager(ctx context.Context) *Manager {
 	return xctxutil.MustGet[*Manager](ctx, xctx.CacheManagerKey)
 }
 
-// life applies the jitter to a time to live, and rounds it up to whole milliseconds as
-// far as a Duration reaches.
-func (m *Manager) life(ttl time.Duration) time.Duration {
+// effectiveTTL applies the jitter and rounds up to whole milliseconds.
+func (m *Manager) effectiveTTL(ttl time.Duration) time.Duration {
 	if ttl > 0 && m.options.TTLJitter > 0 {
 		ttl -= time.Duration(rand.Float64() * m.options.TTLJitter * float64(ttl))
 		ttl = max(ttl, 1)

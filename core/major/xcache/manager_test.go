@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
-// newManager returns a manager over a map.
+// newManager returns a manager with a MapStore.
 func newManager(tb testing.TB, opts ...xcache.ManagerOption) *xcache.Manager {
 	tb.Helper()
 	return managerOf(tb, drivertest.NewMapStore(nil), opts...)
@@ -34,7 +34,7 @@ func managerOf(tb testing.TB, store driver.Store, opts ...xcache.ManagerOption) 
 	return m
 }
 
-func TestManagerIsFoundInTheContext(t *testing.T) {
+func TestGetManager(t *testing.T) {
 	m := newManager(t)
 	ctx := context.WithValue(t.Context(), xctx.CacheManagerKey, m)
 	if got, err := xcache.GetManager(ctx); got != m || err != nil {
@@ -57,7 +57,7 @@ func TestManagerIsFoundInTheContext(t *testing.T) {
 	xcache.MustGetManager(t.Context())
 }
 
-func TestNewRefusesWhatMakesNoSense(t *testing.T) {
+func TestNew_Options(t *testing.T) {
 	if _, err := xcache.New(nil); err == nil {
 		t.Error("New accepted a nil store")
 	}
@@ -67,7 +67,7 @@ func TestNewRefusesWhatMakesNoSense(t *testing.T) {
 	}
 }
 
-// failing is a store whose reads and writes of values fail.
+// failing is a store whose Get and Set fail.
 type failing struct {
 	*drivertest.MapStore
 	err error
@@ -79,7 +79,7 @@ func (s failing) Set(context.Context, string, []byte, driver.Write) (bool, error
 	return false, s.err
 }
 
-func TestBackendErrorsAreCacheErrorsAndSayNoKey(t *testing.T) {
+func TestError(t *testing.T) {
 	down := errors.New("connection reset")
 	c := xcache.KeyCacheOf[string, int](managerOf(t, failing{drivertest.NewMapStore(nil), down}))
 	_, _, err := c.Get(t.Context(), "session:secret")
@@ -88,7 +88,7 @@ func TestBackendErrorsAreCacheErrorsAndSayNoKey(t *testing.T) {
 		t.Errorf("Get = %v, want an *Error of get around the backend's", err)
 	}
 	if strings.Contains(err.Error(), "secret") {
-		t.Errorf("the error %q says the key", err)
+		t.Errorf("the error %q contains the key", err)
 	}
 	if code := xerror.From(err).GetErrorCode(); code != xerror.CacheError {
 		t.Errorf("code = %v, want CacheError", code)
@@ -100,11 +100,11 @@ func TestBackendErrorsAreCacheErrorsAndSayNoKey(t *testing.T) {
 		t.Errorf("Get = %v, want the context's error in it", err)
 	}
 	if code := xerror.From(err).GetErrorCode(); code == xerror.CacheError {
-		t.Error("the end of a context became a CacheError")
+		t.Error("a context error became a CacheError")
 	}
 }
 
-func TestFailOpenLoadsWithoutTheBackend(t *testing.T) {
+func TestWithFailOpen(t *testing.T) {
 	down := errors.New("connection reset")
 	load := func(context.Context) (*int, error) { return new(7), nil }
 
@@ -119,13 +119,13 @@ func TestFailOpenLoadsWithoutTheBackend(t *testing.T) {
 	open := xcache.KeyCacheOf[string, int](m)
 	got, ok, err := open.GetOrLoad(t.Context(), "k", load)
 	if err != nil || !ok || *got != 7 {
-		t.Errorf("GetOrLoad = %v, %t, %v; want what was loaded", got, ok, err)
+		t.Errorf("GetOrLoad = %v, %t, %v; want the loaded value", got, ok, err)
 	}
 	if n := events.count("failed"); n < 2 {
 		t.Errorf("%d failures in the metrics, want the read and the write", n)
 	}
 	if _, _, err := open.Get(t.Context(), "k"); !errors.Is(err, down) {
-		t.Errorf("Get = %v, want the backend's error as ever", err)
+		t.Errorf("Get = %v, want the backend's error", err)
 	}
 	broken := errors.New("no rows")
 	_, _, err = open.GetOrLoad(t.Context(), "k",
@@ -135,7 +135,7 @@ func TestFailOpenLoadsWithoutTheBackend(t *testing.T) {
 	}
 }
 
-// recorder keeps events.
+// recorder collects events.
 type recorder struct {
 	mu     sync.Mutex
 	events []xcache.Event
@@ -158,7 +158,7 @@ func (r *recorder) count(o string) (n int) {
 	return n
 }
 
-func TestMetricsSeeEveryOperationByViewName(t *testing.T) {
+func TestWithMetrics_ViewName(t *testing.T) {
 	var events recorder
 	m := newManager(t, xcache.WithMetrics(events.Observe))
 	c := xcache.KeyCacheOf[string, int](m, xcache.WithName("numbers"))
@@ -178,7 +178,7 @@ func TestMetricsSeeEveryOperationByViewName(t *testing.T) {
 	var got []string
 	for _, e := range events.events {
 		if e.Latency < 0 || (e.Err != nil) != (e.Outcome == "failed") {
-			t.Errorf("event %+v has no latency, or an error that its outcome does not say", e)
+			t.Errorf("event %+v has no latency, or its error does not match its outcome", e)
 		}
 		got = append(got, fmt.Sprint(e.View, " ", e.Op, " ", e.Outcome))
 	}
@@ -193,62 +193,65 @@ func TestMetricsSeeEveryOperationByViewName(t *testing.T) {
 	}
 }
 
-// tripper counts the round trips of batches, which a server would charge for.
-type tripper struct {
+// batchCounter counts the round trips of batches.
+type batchCounter struct {
 	*drivertest.MapStore
 	trips *int
 }
 
-func (s tripper) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
+func (s batchCounter) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 	*s.trips++
 	return s.MapStore.GetMany(ctx, keys)
 }
 
-func (s tripper) SetMany(ctx context.Context, items []driver.Item) error {
+func (s batchCounter) SetMany(ctx context.Context, items []driver.Item) error {
 	*s.trips++
 	return s.MapStore.SetMany(ctx, items)
 }
 
-func (s tripper) Delete(ctx context.Context, keys ...string) (int, error) {
+func (s batchCounter) Delete(ctx context.Context, keys ...string) (int, error) {
 	*s.trips++
 	return s.MapStore.Delete(ctx, keys...)
 }
 
 // single hides the batches of a store.
-type single struct{ driver.Store }
+type unbatched struct{ driver.Store }
 
-func TestABatchIsOneRoundTripWhereTheStoreCan(t *testing.T) {
-	trips := 0
-	c := xcache.KeyCacheOf[int, string](managerOf(t, tripper{drivertest.NewMapStore(nil), &trips}))
-	many := map[int]string{1: "a", 2: "b", 3: "c"}
-	if err := c.SetMany(t.Context(), many); err != nil {
-		t.Fatal(err)
-	}
-	got, err := c.GetMany(t.Context(), []int{1, 2, 3, 4})
-	if err != nil || !maps.Equal(got, many) {
-		t.Errorf("GetMany = %v, %v; want %v", got, err, many)
-	}
-	if n, err := c.DeleteMany(t.Context(), []int{1, 2, 3, 4}); n != 3 || err != nil {
-		t.Errorf("DeleteMany = %d, %v; want 3", n, err)
-	}
-	if trips != 3 {
-		t.Errorf("%d round trips, want 3", trips)
-	}
+func TestKeyCache_GetMany(t *testing.T) {
+	t.Run("uses one round trip if the store supports batches", func(t *testing.T) {
+		trips := 0
+		c := xcache.KeyCacheOf[int,
+			string](managerOf(t, batchCounter{drivertest.NewMapStore(nil), &trips}))
+		many := map[int]string{1: "a", 2: "b", 3: "c"}
+		if err := c.SetMany(t.Context(), many); err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.GetMany(t.Context(), []int{1, 2, 3, 4})
+		if err != nil || !maps.Equal(got, many) {
+			t.Errorf("GetMany = %v, %v; want %v", got, err, many)
+		}
+		if n, err := c.DeleteMany(t.Context(), []int{1, 2, 3, 4}); n != 3 || err != nil {
+			t.Errorf("DeleteMany = %d, %v; want 3", n, err)
+		}
+		if trips != 3 {
+			t.Errorf("%d round trips, want 3", trips)
+		}
+	})
+
+	t.Run("works with a store without batches", func(t *testing.T) {
+		c := xcache.KeyCacheOf[int, string](managerOf(t, unbatched{drivertest.NewMapStore(nil)}))
+		many := map[int]string{1: "a", 2: "b", 3: "c"}
+		if err := c.SetMany(t.Context(), many); err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.GetMany(t.Context(), []int{1, 2, 3, 4})
+		if err != nil || !maps.Equal(got, many) {
+			t.Errorf("GetMany = %v, %v; want %v", got, err, many)
+		}
+	})
 }
 
-func TestABatchWorksWithoutTheStore(t *testing.T) {
-	c := xcache.KeyCacheOf[int, string](managerOf(t, single{drivertest.NewMapStore(nil)}))
-	many := map[int]string{1: "a", 2: "b", 3: "c"}
-	if err := c.SetMany(t.Context(), many); err != nil {
-		t.Fatal(err)
-	}
-	got, err := c.GetMany(t.Context(), []int{1, 2, 3, 4})
-	if err != nil || !maps.Equal(got, many) {
-		t.Errorf("GetMany = %v, %v; want %v", got, err, many)
-	}
-}
-
-func TestAViewThatMakesNoSensePanics(t *testing.T) {
+func TestKeyCacheOf_Panics(t *testing.T) {
 	type pair struct{ A, B int }
 	type twice struct {
 		A int `cache:"x"`
@@ -256,29 +259,31 @@ func TestAViewThatMakesNoSensePanics(t *testing.T) {
 	}
 	m := newManager(t)
 	for name, open := range map[string]func(){
-		"a nil manager":          func() { xcache.KeyCacheOf[string, int](nil) },
-		"a key without a text":   func() { xcache.KeyCacheOf[pair, int](m) },
-		"a float key":            func() { xcache.SetCacheOf[float64, int](m) },
-		"a field without a text": func() { xcache.HashCacheOf[string, pair, int, struct{}](m) },
-		"a field that only writes": func() {
+		"nil manager":               func() { xcache.KeyCacheOf[string, int](nil) },
+		"key without a string form": func() { xcache.KeyCacheOf[pair, int](m) },
+		"float key":                 func() { xcache.SetCacheOf[float64, int](m) },
+		"field without a string form": func() {
+			xcache.HashCacheOf[string, pair, int, struct{}](m)
+		},
+		"field with MarshalText only": func() {
 			xcache.HashCacheOf[string, writeOnly, int, struct{}](m)
 		},
-		"a field that only reads": func() {
+		"field with UnmarshalText only": func() {
 			xcache.HashCacheOf[string, readOnly, int, struct{}](m)
 		},
-		"a field that says no text": func() {
+		"field with AppendText only": func() {
 			xcache.HashCacheOf[string, appendOnly, int, struct{}](m)
 		},
-		"no struct":                func() { xcache.HashCacheOf[string, string, int, int](m) },
-		"two fields with one name": func() { xcache.HashCacheOf[string, string, int, twice](m) },
-		"a view with a negative TTL": func() {
+		"not a struct":         func() { xcache.HashCacheOf[string, string, int, int](m) },
+		"duplicate field name": func() { xcache.HashCacheOf[string, string, int, twice](m) },
+		"negative TTL": func() {
 			xcache.KeyCacheOf[string, int](m, xcache.WithViewTTL(-1))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if p, ok := recover().(string); !ok || !strings.HasPrefix(p, "xcache: ") {
-					t.Errorf("panic = %v, want one that says what to mend", p)
+					t.Errorf("panic = %v, want a string with the prefix xcache:", p)
 				}
 			}()
 			open()
@@ -286,35 +291,37 @@ func TestAViewThatMakesNoSensePanics(t *testing.T) {
 	}
 }
 
-// writeOnly can say its text but not read it.
+// writeOnly implements MarshalText only.
 type writeOnly string
 
 func (writeOnly) MarshalText() ([]byte, error) { return []byte("w"), nil }
 
-// readOnly can read its text but not say it.
+// readOnly implements UnmarshalText only.
 type readOnly string
 
 func (*readOnly) UnmarshalText([]byte) error { return nil }
 
-// appendOnly has a text without MarshalText.
+// appendOnly implements AppendText only.
 type appendOnly struct{}
 
 func (appendOnly) AppendText(dst []byte) ([]byte, error) { return dst, nil }
 
-// lives is a store that notes the times to live that it is given.
-type lives struct {
+// ttlRecorder records the TTLs of writes.
+type ttlRecorder struct {
 	driver.Store
 
 	ttls []time.Duration
 }
 
-func (l *lives) Set(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
+func (l *ttlRecorder) Set(
+	ctx context.Context, key string, value []byte, w driver.Write,
+) (bool, error) {
 	l.ttls = append(l.ttls, w.TTL)
 	return l.Store.Set(ctx, key, value, w)
 }
 
-func TestStoresGetWholeMillisecondsThatAreNeverNegative(t *testing.T) {
-	store := &lives{Store: drivertest.NewMapStore(nil)}
+func TestKeyCache_Set_TTL(t *testing.T) {
+	store := &ttlRecorder{Store: drivertest.NewMapStore(nil)}
 	c := xcache.KeyCacheOf[string, int](managerOf(t, store))
 	for _, ttl := range []time.Duration{1, time.Millisecond, time.Millisecond + 1, math.MaxInt64} {
 		if err := c.Set(t.Context(), "k", new(1), xcache.WithTTL(ttl)); err != nil {
@@ -324,15 +331,15 @@ func TestStoresGetWholeMillisecondsThatAreNeverNegative(t *testing.T) {
 	longest := time.Duration(math.MaxInt64).Truncate(time.Millisecond)
 	want := []time.Duration{time.Millisecond, time.Millisecond, 2 * time.Millisecond, longest}
 	if !slices.Equal(store.ttls, want) {
-		t.Errorf("times to live = %v, want %v", store.ttls, want)
+		t.Errorf("TTLs = %v, want %v", store.ttls, want)
 	}
 }
 
-func TestKeyCacheOf_NilOptionIsSkipped(t *testing.T) {
+func TestKeyCacheOf_NilOption(t *testing.T) {
 	m := newManager(t, xcache.WithPrefix("app:"))
 	check(t, xcache.KeyCacheOf[string, int](m, nil, xcache.WithKeyPrefix("n:")).Set(t.Context(),
 		"k", new(1)))
 	if got, errs := collect(keysOf(t, m, "n:")); !slices.Equal(got, []string{"k"}) || errs != nil {
-		t.Errorf("Keys = %q, %v; want k behind the prefix", got, errs)
+		t.Errorf("Keys = %q, %v; want k", got, errs)
 	}
 }

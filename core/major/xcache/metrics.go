@@ -2,22 +2,22 @@ package xcache
 
 import "time"
 
-// Event is one operation that has ended.
+// Event is one completed operation.
 type Event struct {
-	// View is the name of the view, as WithName gave it.
+	// View is the name of the view, set by WithName.
 	View string
-	// Op names the operation, the same for all views: "get", "set", "exists", "delete",
-	// "ttl", "read" (several fields, members or elements), "remove" (of them), "pop",
-	// "load" (one run of a loader), "scan" (one walk through keys) and "clear".
+	// Op is the operation, with the same names for all views: "get", "set", "exists",
+	// "delete", "ttl", "read" (several fields, members or elements), "remove" (of these),
+	// "pop", "load" (one call of a loader), "scan" (one iteration over keys) and "clear".
 	Op string
-	// Outcome is "hit" or "miss" of a read or a load, "done" of a write that took effect,
-	// "skipped" of a write that NX or XX held back or that found nothing to remove, or
-	// "failed".
+	// Outcome is "hit" or "miss" for a read or a load, and "done" for a write that took
+	// effect. It is "skipped" if NX or XX prevented a write or if there was nothing to
+	// remove, and "failed" after an error.
 	Outcome string
 	Latency time.Duration
-	// Near says that a hit came out of the near cache, without the backend.
+	// Near reports whether the near cache served the value without the backend.
 	Near bool
-	// Err is nil unless the operation has failed.
+	// Err is nil if the operation succeeded.
 	Err error
 }
 
@@ -35,8 +35,8 @@ const (
 	opClear  = "clear"
 )
 
-// outcome returns how an operation has ended. ok says that it found something, or took
-// effect.
+// outcome returns the outcome of an operation. ok reports whether it found a value or
+// took effect.
 func outcome(kind string, ok bool, err error) string {
 	if err != nil {
 		return "failed"

@@ -11,15 +11,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// operation is a call of a view, and the event that it reports.
+// operation is a call of a view with the expected outcome.
 type operation struct {
 	name string
 	call func(ctx context.Context)
 	want string
 }
 
-// operations are calls on keys of their kind that exist, on keys that do not ("none"),
-// and on keys of another kind ("list" for all but lists, "hash" for these).
+// operations are calls on keys that exist, on missing keys ("none"), and on keys of
+// another kind ("list", or "hash" for lists).
 func operations(m *xcache.Manager) []operation {
 	return slices.Concat(keyOperations(m), hashOperations(m), setOperations(m), listOperations(m))
 }
@@ -117,11 +117,12 @@ func hashOperations(m *xcache.Manager) []operation {
 			_ = h.SetAll(ctx, "hash", map[string]int{"F": 1})
 		}, "set done"},
 		{
-			"Hash.SetAll of nothing",
+			"Hash.SetAll empty",
 			func(ctx context.Context) { _ = h.SetAll(ctx, "hash", nil) }, "set skipped",
 		},
 		{
-			"Hash.GetAllStruct", func(ctx context.Context) { _, _, _ = h.GetAllStruct(ctx, "hash") },
+			"Hash.GetAllStruct",
+			func(ctx context.Context) { _, _, _ = h.GetAllStruct(ctx, "hash") },
 			"read hit",
 		},
 		{
@@ -129,7 +130,8 @@ func hashOperations(m *xcache.Manager) []operation {
 			func(ctx context.Context) { _, _, _ = h.GetAllStruct(ctx, "none") }, "read miss",
 		},
 		{
-			"Hash.SetAllStruct", func(ctx context.Context) { _ = h.SetAllStruct(ctx, "hash", &row{}) },
+			"Hash.SetAllStruct",
+			func(ctx context.Context) { _ = h.SetAllStruct(ctx, "hash", &row{}) },
 			"set done",
 		},
 		{
@@ -244,51 +246,52 @@ func listOperations(m *xcache.Manager) []operation {
 	}
 }
 
-func TestEveryOperationReportsOneEvent(t *testing.T) {
-	var events recorder
-	m := newManager(t, xcache.WithMetrics(events.Observe))
-	ctx := t.Context()
-	check(t, xcache.KeyCacheOf[string, int](m).SetMany(ctx, map[string]int{"k:a": 1, "k:c": 1}))
-	check(t, xcache.HashCacheOf[string, string, int, struct{}](m).SetAll(ctx, "hash",
-		map[string]int{"F": 1, "G": 2}))
-	_, err := xcache.SetCacheOf[string, int](m).Add(ctx, "set", []int{1, 2})
-	check(t, err)
-	_, err = xcache.ListCacheOf[string, int](m).Append(ctx, "list", []int{0, 0, 0})
-	check(t, err)
-	for _, o := range operations(m) {
-		t.Run(o.name, func(t *testing.T) {
-			events.events = nil
-			start := time.Now()
-			o.call(ctx)
-			took := time.Since(start)
-			var got []string
-			for _, e := range events.events {
-				if e.View != "v" || e.Near || e.Latency < 0 || e.Latency > took ||
-					(e.Err != nil) != (e.Outcome == "failed") {
-					t.Errorf("event %+v is not that of a call of %s", e, took)
+func TestWithMetrics(t *testing.T) {
+	t.Run("reports one event for each operation", func(t *testing.T) {
+		var events recorder
+		m := newManager(t, xcache.WithMetrics(events.Observe))
+		ctx := t.Context()
+		check(t, xcache.KeyCacheOf[string, int](m).SetMany(ctx, map[string]int{"k:a": 1, "k:c": 1}))
+		check(t, xcache.HashCacheOf[string, string, int, struct{}](m).SetAll(ctx, "hash",
+			map[string]int{"F": 1, "G": 2}))
+		_, err := xcache.SetCacheOf[string, int](m).Add(ctx, "set", []int{1, 2})
+		check(t, err)
+		_, err = xcache.ListCacheOf[string, int](m).Append(ctx, "list", []int{0, 0, 0})
+		check(t, err)
+		for _, o := range operations(m) {
+			t.Run(o.name, func(t *testing.T) {
+				events.events = nil
+				start := time.Now()
+				o.call(ctx)
+				took := time.Since(start)
+				var got []string
+				for _, e := range events.events {
+					if e.View != "v" || e.Near || e.Latency < 0 || e.Latency > took ||
+						(e.Err != nil) != (e.Outcome == "failed") {
+						t.Errorf("event %+v does not match a call of %s", e, took)
+					}
+					got = append(got, fmt.Sprint(e.Op, " ", e.Outcome))
 				}
-				got = append(got, fmt.Sprint(e.Op, " ", e.Outcome))
-			}
-			if strings.Join(got, ", ") != o.want {
-				t.Errorf("events = %q, want %q", got, o.want)
-			}
-		})
-	}
-}
+				if strings.Join(got, ", ") != o.want {
+					t.Errorf("events = %q, want %q", got, o.want)
+				}
+			})
+		}
+	})
 
-// An operation whose context has ended is one that failed.
-func TestEveryOperationOfAnEndedContextReportsOneFailure(t *testing.T) {
-	var events recorder
-	m := newManager(t, xcache.WithMetrics(events.Observe))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, o := range operations(m) {
-		t.Run(o.name, func(t *testing.T) {
-			events.events = nil
-			o.call(ctx)
-			if len(events.events) != 1 || events.events[0].Outcome != "failed" {
-				t.Errorf("events = %+v, want one failure", events.events)
-			}
-		})
-	}
+	t.Run("reports one failure after the context ended", func(t *testing.T) {
+		var events recorder
+		m := newManager(t, xcache.WithMetrics(events.Observe))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, o := range operations(m) {
+			t.Run(o.name, func(t *testing.T) {
+				events.events = nil
+				o.call(ctx)
+				if len(events.events) != 1 || events.events[0].Outcome != "failed" {
+					t.Errorf("events = %+v, want one failure", events.events)
+				}
+			})
+		}
+	})
 }

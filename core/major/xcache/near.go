@@ -10,41 +10,38 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// near keeps copies of values of a server in a store in the process, and drops them when
-// the server says that they have changed (driver.Invalidator).
+// near caches copies of a server's values in an in-process store. It drops a copy when
+// the server reports a change of its key (driver.Invalidator).
 //
 // # Coherence
 //
-//   - A read that the near cache cannot answer takes a ticket before it goes to the
-//     server. What it brings is kept only if nobody has written or invalidated a key of
-//     the same shard since the ticket, and the watch has been up all the time. The test
-//     and the keeping are one step under the shard's lock, and so are an invalidation's
-//     count and its removal: a value that the server has changed is either not kept, or
-//     removed right after.
-//   - A write of this process drops its keys after the server has answered, also with an
-//     error: the outcome may be unknown. So a process reads what it has written.
-//   - A copy carries the epoch of its ticket, and is seen in that epoch only. To drop
-//     everything is to begin a new epoch: one step, however many copies there are. The
-//     old ones are overwritten, evicted or expire.
-//   - While the watch is down, no epoch is valid: nothing is found, nothing is kept,
-//     every read goes to the server.
+//   - A read that misses the near cache gets a ticket before it queries the server. Its
+//     result is stored only if no key of the same shard was written or invalidated since
+//     the ticket, and if the watch was up throughout. The check and the store hold the
+//     shard's lock, as do the change counter and the removal of an invalidation. So a
+//     changed value is either not stored, or removed right after.
+//   - A write of this process drops its keys after the server responded, even with an
+//     error, because the outcome may be unknown. So a process reads its own writes.
+//   - A copy has the epoch of its ticket and is valid in that epoch only. Starting a new
+//     epoch drops all copies in one step. Old copies are overwritten, evicted or expire.
+//   - While the watch is down, no epoch is valid: every read queries the server, and no
+//     result is stored.
 //
 // # Staleness
 //
-// While the watch is up, a copy is stale for as long as the server's message takes to
-// arrive, and no longer. When its connection dies without a word, a copy is stale for
-// Invalidator.Staleness at most, of the time in which the process runs. Whatever happens,
-// no copy is older than the near cache's TTL, and none outlives its key. Within these
-// bounds a process may see a new value and then the old one again, but never one older
-// than a write of its own that has returned.
+// While the watch is up, a copy is stale until the server's message arrives. If the
+// connection breaks silently, a copy is stale for at most Invalidator.Staleness of the
+// process's running time. No copy is older than the near cache's TTL or outlives its key.
+// Within these bounds a process may read a new value and then the previous one again, but
+// never a value older than its own completed write.
 type near struct {
 	store  driver.Store
-	values driver.ObjectStore // the same
+	values driver.ObjectStore // the same store
 	ttl    time.Duration
 	seed   maphash.Seed
 
-	// epoch is odd while the watch is up. Only the watch changes that; whoever drops
-	// everything adds 2.
+	// epoch is odd while the watch is up. Only the watch changes its parity; dropAll adds
+	// 2.
 	epoch  atomic.Uint64
 	shards [nearShards]nearShard
 
@@ -53,22 +50,22 @@ type near struct {
 }
 
 const (
-	// nearShards is the number of parts of the keys. A read is kept if no key of its part
-	// changes while it is on its way.
+	// nearShards is the number of shards. A read is stored only if no key of its shard
+	// changes during the read.
 	nearShards = 256
-	// nearSlack is how much earlier than its key a copy ends, since a store in the
-	// process may show it a little longer.
+	// nearSlack is subtracted from the TTL of a copy, because an in-process store may
+	// return an expired value slightly longer.
 	nearSlack = 10 * time.Millisecond
 )
 
-// nearShard is a part of the keys.
+// nearShard counts the changes of a part of the keys.
 type nearShard struct {
 	sync.Mutex
 	changes atomic.Uint64 // written under the lock
-	_       [48]byte      // no two on one cache line
+	_       [48]byte      // padding against false sharing
 }
 
-// ticket is what a read knows before it goes to the server.
+// ticket is the state of the near cache before a read of the server.
 type ticket struct {
 	shard   *nearShard
 	changes uint64
@@ -80,13 +77,13 @@ func (n *near) shard(key string) *nearShard {
 	return &n.shards[maphash.String(n.seed, key)%nearShards]
 }
 
-// ticket is taken before a read of key.
+// ticket returns a ticket for a read of key.
 func (n *near) ticket(key string) ticket {
 	s := n.shard(key)
 	return ticket{shard: s, changes: s.changes.Load(), epoch: n.epoch.Load(), at: time.Now()}
 }
 
-// tickets are taken before a read of many keys.
+// tickets returns tickets for a read of keys.
 func (n *near) tickets(keys []string) []ticket {
 	list := make([]ticket, len(keys))
 	for i, key := range keys {
@@ -95,26 +92,26 @@ func (n *near) tickets(keys []string) []ticket {
 	return list
 }
 
-// keep puts what a read has brought under key, unless it may be old. The object is of the
-// ticket's epoch; ttl is what the server said of the key's life, 0 for ever or unknown.
+// keep stores the result of a read under key, unless it may be stale. The object has the
+// ticket's epoch; ttl is the remaining TTL of the key, 0 if it is unlimited or unknown.
 func (n *near) keep(ctx context.Context, key string, t ticket, e *driver.Entry, ttl time.Duration) {
 	life := n.ttl
 	if ttl > 0 {
 		life = min(life, ttl-nearSlack)
 	}
-	life -= time.Since(t.at) // since the server counts from a time that is not before the ticket
+	life -= time.Since(t.at) // the server measured ttl after the ticket was issued
 	if life = life.Truncate(time.Millisecond); life <= 0 || t.epoch%2 == 0 {
 		return
 	}
 	t.shard.Lock()
 	defer t.shard.Unlock()
 	if t.shard.changes.Load() == t.changes && n.epoch.Load() == t.epoch {
-		_, _ = n.values.SetObject(ctx, key, e, driver.Write{TTL: life}) // else it is not kept
+		// after an error there is no copy
+		_, _ = n.values.SetObject(ctx, key, e, driver.Write{TTL: life})
 	}
 }
 
-// drop forgets keys that somebody has changed, whatever becomes of ctx. A nil near has
-// none.
+// drop removes changed keys, even if ctx has ended. It does nothing on a nil near.
 func (n *near) drop(ctx context.Context, keys ...string) {
 	if n == nil {
 		return
@@ -136,10 +133,11 @@ func (n *near) forget(ctx context.Context, key string) error {
 	return err
 }
 
-// dropAll forgets everything.
+// dropAll invalidates all copies.
 func (n *near) dropAll() { n.epoch.Add(2) }
 
-// Connected implements driver.Watcher. What was read before may have changed unseen.
+// Connected implements driver.Watcher. It starts a new epoch, because earlier changes may
+// have been missed.
 func (n *near) Connected() {
 	n.Disconnected()
 	n.epoch.Add(1)
@@ -161,7 +159,8 @@ func (n *near) Invalidate(keys []string) {
 	n.drop(context.Background(), keys...)
 }
 
-// close ends the watch and the store of the copies. A nil near has nothing to end.
+// close stops the watch and closes the store of the copies. It does nothing on a nil
+// near.
 func (n *near) close() error {
 	if n == nil {
 		return nil

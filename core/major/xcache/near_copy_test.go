@@ -12,113 +12,152 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-func TestACopyNeverOutlivesItsKey(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		tells   bool
-		ttl     time.Duration
-		longest time.Duration
-	}{
-		{"for ever", true, 0, nearTTL},
-		{"longer than a copy", true, time.Hour, nearTTL},
-		{"shorter than a copy", true, time.Second, 990 * time.Millisecond},
-		{"almost over", true, 10 * time.Millisecond, 0},
-		{"unknown", false, time.Second, nearTTL},
-	} {
-		for _, many := range []bool{false, true} {
-			s := newServer()
-			var store driver.Store = s
-			if tc.tells {
-				store = lifeServer{s}
-			}
-			m, near := nearlyOf(t, store, s)
-			c := xcache.KeyCacheOf[string, int](m)
-			if err := c.Set(t.Context(), "k", new(1), xcache.WithTTL(tc.ttl)); err != nil {
-				t.Fatal(err)
-			}
-			if many {
-				if got, err := c.GetMany(t.Context(), []string{"k"}); err != nil || got["k"] != 1 {
-					t.Fatal(got, err)
+func TestNear_TTL(t *testing.T) {
+	t.Run("is limited by the TTL of the key", func(t *testing.T) {
+		for _, tc := range []struct {
+			name    string
+			tells   bool
+			ttl     time.Duration
+			longest time.Duration
+		}{
+			{"no expiry", true, 0, nearTTL},
+			{"longer than a copy", true, time.Hour, nearTTL},
+			{"shorter than a copy", true, time.Second, 990 * time.Millisecond},
+			{"about to expire", true, 10 * time.Millisecond, 0},
+			{"unknown", false, time.Second, nearTTL},
+		} {
+			for _, many := range []bool{false, true} {
+				s := newServer()
+				var store driver.Store = s
+				if tc.tells {
+					store = ttlServer{s}
 				}
-			} else if v, ok, err := c.Get(t.Context(), "k"); err != nil || !ok || *v != 1 {
-				t.Fatal(v, ok, err)
+				m, near := nearManagerOf(t, store, s)
+				c := xcache.KeyCacheOf[string, int](m)
+				if err := c.Set(t.Context(), "k", new(1), xcache.WithTTL(tc.ttl)); err != nil {
+					t.Fatal(err)
+				}
+				if many {
+					if got, err := c.GetMany(t.Context(), []string{"k"}); err != nil ||
+						got["k"] != 1 {
+						t.Fatal(got, err)
+					}
+				} else if v, ok, err := c.Get(t.Context(), "k"); err != nil || !ok || *v != 1 {
+					t.Fatal(v, ok, err)
+				}
+				if near.life > tc.longest || (tc.longest > 0 &&
+					near.life < tc.longest-500*time.Millisecond) ||
+					near.life%time.Millisecond != 0 {
+					t.Errorf("%s, many %t: a copy ttlRecorder for %s, want at most %s and about that",
+						tc.name, many, near.life, tc.longest)
+				}
 			}
-			if near.life > tc.longest || (tc.longest > 0 &&
-				near.life < tc.longest-500*time.Millisecond) || near.life%time.Millisecond != 0 {
-				t.Errorf("%s, many %t: a copy lives for %s, want at most %s and about that",
-					tc.name, many, near.life, tc.longest)
+		}
+	})
+
+	t.Run("may exceed the range of milliseconds", func(t *testing.T) {
+		s := newServer()
+		m := managerOf(t, s, func(o *xcache.Options) {
+			o.NearStore, o.NearTTL = newCopies(), math.MaxInt64
+		})
+		s.watcher.Connected()
+		c := xcache.KeyCacheOf[string, string](m)
+		s.write(t, "k", "one")
+		checkGet(t, "the read", c, "k", "one")
+		s.write(t, "k", "two")
+		checkGet(t, "the copy", c, "k", "one")
+	})
+}
+
+func TestNear_Copy(t *testing.T) {
+	t.Run("is not shared undecoded between value types", func(t *testing.T) {
+		type part struct{ A int }
+		type all struct{ A, B int }
+		s := newServer()
+		m, _ := nearManager(t, s)
+		s.write(t, "k", `{"A":1,"B":2}`)
+		parts, alls := xcache.KeyCacheOf[string, part](m), xcache.KeyCacheOf[string, all](m)
+		for range 2 {
+			if v, _, err := parts.Get(t.Context(), "k"); err != nil || *v != (part{1}) {
+				t.Fatal(v, err)
+			}
+			if v, _, err := alls.Get(t.Context(), "k"); err != nil || *v != (all{1, 2}) {
+				t.Errorf("Get = %v, %v; want the value of the server", v, err)
 			}
 		}
-	}
+	})
+
+	t.Run("is not modified by callers", func(t *testing.T) {
+		s := newServer()
+		m, _ := nearManager(t, s)
+		s.write(t, "k", "[1,2]")
+		c, shared := xcache.KeyCacheOf[string, []int](m),
+			xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
+		// c must not use the shared copy
+		for _, view := range []*xcache.KeyCache[string, []int]{shared, c, c, c} {
+			v, ok, err := view.Get(t.Context(), "k")
+			if err != nil || !ok || (*v)[0] != 1 {
+				t.Fatalf("Get = %v, %t, %v; want 1, 2", v, ok, err)
+			}
+			if view == c {
+				(*v)[0] = 7
+			}
+		}
+		if n := s.trips.Load(); n != 2 {
+			t.Errorf("%d round trips, want one for each kind of copy", n)
+		}
+		first, _, _ := shared.Get(t.Context(), "k")
+		if second, _, _ := shared.Get(t.Context(), "k"); first != second {
+			t.Error("two reads of an immutable view returned different pointers")
+		}
+		s.write(t, "n", "1")
+		numbers := xcache.KeyCacheOf[string, int](m)
+		for range 3 {
+			v, _, err := numbers.Get(t.Context(), "n")
+			if err != nil || *v != 1 {
+				t.Fatal(v, err)
+			}
+			*v = 7
+		}
+	})
+
+	t.Run("is not stored if decoding fails", func(t *testing.T) {
+		s := newServer()
+		m, near := nearManager(t, s)
+		s.write(t, "k", "{")
+		for range 2 {
+			if _, _, err := xcache.KeyCacheOf[string, []int](m).Get(t.Context(),
+				"k"); !errors.Is(err,
+				xcache.ErrDecode) {
+				t.Errorf("Get = %v, want ErrDecode", err)
+			}
+			if _, _, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); !errors.Is(err,
+				xcache.ErrDecode) {
+				t.Errorf("Get = %v, want ErrDecode", err)
+			}
+		}
+		if len(near.objects) > 0 {
+			t.Error("the copy is stored")
+		}
+	})
 }
 
-func TestViewsOfOtherTypesShareNoUndecodedCopy(t *testing.T) {
-	type part struct{ A int }
-	type all struct{ A, B int }
-	s := newServer()
-	m, _ := nearly(t, s)
-	s.write(t, "k", `{"A":1,"B":2}`)
-	parts, alls := xcache.KeyCacheOf[string, part](m), xcache.KeyCacheOf[string, all](m)
-	for range 2 {
-		if v, _, err := parts.Get(t.Context(), "k"); err != nil || *v != (part{1}) {
-			t.Fatal(v, err)
-		}
-		if v, _, err := alls.Get(t.Context(), "k"); err != nil || *v != (all{1, 2}) {
-			t.Errorf("Get = %v, %v; want what the server holds", v, err)
-		}
-	}
-}
-
-func TestACopyIsNeverTheCallersOwn(t *testing.T) {
-	s := newServer()
-	m, _ := nearly(t, s)
-	s.write(t, "k", "[1,2]")
-	c, shared := xcache.KeyCacheOf[string, []int](m),
-		xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
-	// the shared copy is not for c
-	for _, view := range []*xcache.KeyCache[string, []int]{shared, c, c, c} {
-		v, ok, err := view.Get(t.Context(), "k")
-		if err != nil || !ok || (*v)[0] != 1 {
-			t.Fatalf("Get = %v, %t, %v; want 1, 2", v, ok, err)
-		}
-		if view == c {
-			(*v)[0] = 7
-		}
-	}
-	if n := s.trips.Load(); n != 2 {
-		t.Errorf("%d round trips, want one for each form of a copy", n)
-	}
-	first, _, _ := shared.Get(t.Context(), "k")
-	if second, _, _ := shared.Get(t.Context(), "k"); first != second {
-		t.Error("two reads of an immutable view gave two values, want one that is shared")
-	}
-	s.write(t, "n", "1")
-	numbers := xcache.KeyCacheOf[string, int](m)
-	for range 3 {
-		v, _, err := numbers.Get(t.Context(), "n")
-		if err != nil || *v != 1 {
-			t.Fatal(v, err)
-		}
-		*v = 7
-	}
-}
-
-func TestABatchAsksTheServerForTheRestOnly(t *testing.T) {
+func TestNear_GetMany(t *testing.T) {
 	for _, tells := range []bool{true, false} {
 		s := newServer()
 		var store driver.Store = s
 		if tells {
-			store = lifeServer{s}
+			store = ttlServer{s}
 		}
 		var events recorder
-		m, _ := nearlyOf(t, store, s, xcache.WithMetrics(events.Observe))
+		m, _ := nearManagerOf(t, store, s, xcache.WithMetrics(events.Observe))
 		c := xcache.KeyCacheOf[string, string](m)
 		for _, key := range []string{"a", "b", "c"} {
 			s.write(t, key, key)
 		}
-		sees(t, "one of them", c, "b", "b")
+		checkGet(t, "first read", c, "b", "b")
 		want := map[string]string{"a": "a", "b": "b", "c": "c"}
-		for _, trips := range []int64{2, 3, 4} { // what is missing is asked for each time
+		for _, trips := range []int64{2, 3, 4} { // missing keys are requested each time
 			got, err := c.GetMany(t.Context(), []string{"a", "b", "c", "none"})
 			if err != nil || !maps.Equal(got, want) || s.trips.Load() != trips {
 				t.Errorf("GetMany = %v, %v after %d round trips; want %v after %d",
@@ -127,11 +166,11 @@ func TestABatchAsksTheServerForTheRestOnly(t *testing.T) {
 		}
 		got, err := c.GetMany(t.Context(), []string{"a", "b", "c"})
 		if err != nil || !maps.Equal(got, want) || s.trips.Load() != 4 {
-			t.Errorf("GetMany = %v, %v after %d round trips; want the copies",
+			t.Errorf("GetMany = %v, %v after %d round trips; want the copies without a round trip",
 				got, err, s.trips.Load())
 		}
 		if last := events.events[len(events.events)-1]; !last.Near || events.events[1].Near {
-			t.Errorf("Near = %t and %t, want it for the batch that needed no server",
+			t.Errorf("Near = %t and %t, want true only for the batch without a round trip",
 				last.Near, events.events[1].Near)
 		}
 		ended, end := context.WithCancel(t.Context())
@@ -145,69 +184,36 @@ func TestABatchAsksTheServerForTheRestOnly(t *testing.T) {
 	}
 }
 
-// watched is a store that tells of changes and can do nothing else beyond driver.Store.
+// watched is a store that implements only driver.Store and driver.Invalidator.
 type watched struct {
 	driver.Store
 	driver.Invalidator
 }
 
-func TestAViewWithoutNearAsksTheServer(t *testing.T) {
+func TestWithoutNear(t *testing.T) {
 	s := newServer()
-	m, _ := nearly(t, s)
+	m, _ := nearManager(t, s)
 	c := xcache.KeyCacheOf[string, string](m, xcache.WithoutNear())
 	near := xcache.KeyCacheOf[string, string](m)
 	for _, value := range []string{"one", "two"} {
 		s.write(t, "k", value)
-		sees(t, "the near view", near, "k", "one")
-		sees(t, "the view without", c, "k", value)
+		checkGet(t, "near view", near, "k", "one")
+		checkGet(t, "view without near", c, "k", value)
 	}
 	if err := c.Set(t.Context(), "k", new("three")); err != nil {
 		t.Fatal(err)
 	}
-	sees(t, "a write of the view without", near, "k", "three")
+	checkGet(t, "after a write of the view without near", near, "k", "three")
 }
 
-func TestWhatCannotBeDecodedIsNotKept(t *testing.T) {
-	s := newServer()
-	m, near := nearly(t, s)
-	s.write(t, "k", "{")
-	for range 2 {
-		if _, _, err := xcache.KeyCacheOf[string, []int](m).Get(t.Context(), "k"); !errors.Is(err,
-			xcache.ErrDecode) {
-			t.Errorf("Get = %v, want ErrDecode", err)
-		}
-		if _, _, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); !errors.Is(err,
-			xcache.ErrDecode) {
-			t.Errorf("Get = %v, want ErrDecode", err)
-		}
-	}
-	if len(near.objects) > 0 {
-		t.Error("it is kept")
-	}
-}
-
-func TestACopyMayLiveForEver(t *testing.T) {
-	s := newServer()
-	m := managerOf(t, s, func(o *xcache.Options) {
-		o.NearStore, o.NearTTL = newCopies(), math.MaxInt64
-	})
-	s.watcher.Connected()
-	c := xcache.KeyCacheOf[string, string](m)
-	s.write(t, "k", "one")
-	sees(t, "the read", c, "k", "one")
-	s.write(t, "k", "two")
-	sees(t, "the copy", c, "k", "one")
-}
-
-// As in the memory backend, a compiler that does not inline Get costs a plain value one
-// copy.
-func TestAHitAllocatesNothing(t *testing.T) {
+// As in the memory backend, without inlining Get allocates one copy of a plain value.
+func TestNear_Hit_Allocations(t *testing.T) {
 	type flat struct {
 		ID   int64
 		Name string
 	}
 	s := newServer()
-	m, _ := nearly(t, s)
+	m, _ := nearManager(t, s)
 	s.write(t, "k", `{"ID":7,"Name":"Ada"}`)
 	s.write(t, "l", "[1]")
 	ctx := t.Context()
@@ -218,18 +224,18 @@ func TestAHitAllocatesNothing(t *testing.T) {
 		hit  func() bool
 		want float64
 	}{
-		{"a plain value", func() bool {
+		{"plain value", func() bool {
 			v, ok, err := c.Get(ctx, "k")
 			return err == nil && ok && v.Name == "Ada"
 		}, 1},
-		{"an immutable view", func() bool {
+		{"immutable view", func() bool {
 			v, ok, err := shared.Get(ctx, "l")
 			return err == nil && ok && len(*v) == 1
 		}, 0},
 	} {
 		got := testing.AllocsPerRun(1000, func() {
 			if !tc.hit() {
-				t.Error("no hit")
+				t.Error("not a hit")
 			}
 		})
 		t.Logf("%s: %v allocations", tc.name, got)

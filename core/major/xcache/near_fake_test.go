@@ -12,18 +12,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
-// fakeServer is a store that tells of changes when the test says so, and lets the test in
-// between its steps.
+// fakeServer is a store that reports changes only when the test calls its watcher. Hooks
+// run between its steps.
 type fakeServer struct {
 	*drivertest.MapStore
 
 	watcher  driver.Watcher
 	prefix   string
-	watching context.Context // what Watch was given
+	watching context.Context // the context of Watch
 	watchErr error
 	trips    atomic.Int64
-	afterGet func(key string) // between the read and its answer
-	afterSet func() error     // the answer of a write that has happened
+	afterGet func(key string) // after the read, before the result is returned
+	afterSet func() error     // returns the result of a completed write
 }
 
 func newServer() *fakeServer { return &fakeServer{MapStore: drivertest.NewMapStore(nil)} }
@@ -60,7 +60,7 @@ func (s *fakeServer) Set(
 	return stored, err
 }
 
-// GetTTL says that keys live for ever.
+// GetTTL implements driver.Invalidator. It reports no expiry.
 func (s *fakeServer) GetTTL(
 	ctx context.Context, key string,
 ) (value []byte, ttl time.Duration, ok bool, err error) {
@@ -75,10 +75,10 @@ func (s *fakeServer) GetManyTTL(
 	return values, make([]time.Duration, len(keys)), err
 }
 
-// lifeServer is a fakeServer that tells lives with values.
-type lifeServer struct{ *fakeServer }
+// ttlServer is a fakeServer that reports TTLs.
+type ttlServer struct{ *fakeServer }
 
-func (s lifeServer) GetTTL(
+func (s ttlServer) GetTTL(
 	ctx context.Context, key string,
 ) (value []byte, ttl time.Duration, ok bool, err error) {
 	value, ok, err = s.Get(ctx, key)
@@ -89,7 +89,7 @@ func (s lifeServer) GetTTL(
 	return value, ttl, ok, err
 }
 
-func (s lifeServer) GetManyTTL(
+func (s ttlServer) GetManyTTL(
 	ctx context.Context, keys []string,
 ) ([][]byte, []time.Duration, error) {
 	values, err := s.GetMany(ctx, keys)
@@ -100,13 +100,13 @@ func (s lifeServer) GetManyTTL(
 	return values, ttls, err
 }
 
-// copies is a store in the process, as a near cache needs one.
+// copies is an in-process store for a near cache.
 type copies struct {
 	*drivertest.MapStore
 
 	mu        sync.RWMutex
 	objects   map[string]*driver.Entry
-	life      time.Duration // of the last copy
+	life      time.Duration // TTL of the last copy
 	beforeSet func()
 	fail      error
 	closed    bool
@@ -154,14 +154,16 @@ func (c *copies) Close() error {
 
 const nearTTL = time.Minute
 
-// nearly returns a manager with a near cache, whose watch is up.
-func nearly(tb testing.TB, s *fakeServer, opts ...xcache.ManagerOption) (*xcache.Manager, *copies) {
+// nearManager returns a manager with a near cache whose watch is up.
+func nearManager(
+	tb testing.TB, s *fakeServer, opts ...xcache.ManagerOption,
+) (*xcache.Manager, *copies) {
 	tb.Helper()
-	return nearlyOf(tb, s, s, opts...)
+	return nearManagerOf(tb, s, s, opts...)
 }
 
-// nearlyOf is nearly for a store around s.
-func nearlyOf(
+// nearManagerOf is nearManager for a store that wraps s.
+func nearManagerOf(
 	tb testing.TB, store driver.Store, s *fakeServer, opts ...xcache.ManagerOption,
 ) (*xcache.Manager, *copies) {
 	tb.Helper()
@@ -173,7 +175,7 @@ func nearlyOf(
 	return m, c
 }
 
-// write changes a key as another process does, without a word.
+// write changes a key like another process, without notifying the watcher.
 func (s *fakeServer) write(tb testing.TB, key, value string) {
 	tb.Helper()
 	if _, err := s.MapStore.Set(tb.Context(), key, []byte(value), driver.Write{}); err != nil {
@@ -181,8 +183,8 @@ func (s *fakeServer) write(tb testing.TB, key, value string) {
 	}
 }
 
-// sees fails the test where the view reads another value; "" is none.
-func sees(tb testing.TB, what string, c *xcache.KeyCache[string, string], key, want string) {
+// checkGet fails the test unless the view reads want; "" means no value.
+func checkGet(tb testing.TB, what string, c *xcache.KeyCache[string, string], key, want string) {
 	tb.Helper()
 	got := ""
 	v, ok, err := c.Get(tb.Context(), key)

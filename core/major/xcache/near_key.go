@@ -7,9 +7,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// nearCopy is a copy in a near cache: a V that is kept undecoded, by the rules for a
-// store in the process, or the bytes of a value. It serves views with values of the same
-// type.
+// nearCopy is an entry of the near cache: an undecoded V, by the rules of an in-process
+// store, or the bytes of a value. Views with the same value type share it.
 type nearCopy[T any] struct {
 	driver.Entry
 
@@ -17,11 +16,13 @@ type nearCopy[T any] struct {
 	epoch uint64
 }
 
-// Encode implements driver.Object. What an undecoded copy encodes to need not be what the
-// server holds, such as the fields that a V does not have, so other views do not see it.
+// Encode implements driver.Object. It fails because an undecoded copy may lack data of
+// the server, such as fields that V does not have. So views with other types do not read
+// it.
 func (*nearCopy[T]) Encode() ([]byte, error) { return nil, ErrWrongType }
 
-// keepCopy puts a copy of value under key, unless it may be old, and returns the copy.
+// keepCopy stores a copy of value under key, unless it may be stale, and returns the
+// copy.
 func keepCopy[T any](
 	ctx context.Context, n *near, key string, t ticket, value T, ttl time.Duration,
 ) *T {
@@ -31,8 +32,7 @@ func keepCopy[T any](
 	return &kept.value
 }
 
-// copyIn returns what an entry of the near cache holds, if that is a T of the current
-// epoch.
+// copyIn returns the value of an entry if it is a T of the current epoch.
 func copyIn[T any](n *near, e *driver.Entry) (*T, bool) {
 	kept, ok := e.Object.(*nearCopy[T])
 	if !ok || kept.epoch != n.epoch.Load() {
@@ -41,7 +41,7 @@ func copyIn[T any](n *near, e *driver.Entry) (*T, bool) {
 	return &kept.value, true
 }
 
-// fromNear is read with the near cache.
+// fromNear reads the near cache, then the server.
 func (c *KeyCache[K, V]) fromNear(ctx context.Context, key K) (v *V, ok bool, err error) {
 	if v, ok = c.copyOf(ctx, key); ok {
 		return v, true, nil
@@ -49,7 +49,7 @@ func (c *KeyCache[K, V]) fromNear(ctx context.Context, key K) (v *V, ok bool, er
 	return c.fromStore(ctx, key)
 }
 
-// copyOf reads the near cache alone. If that fails, the server is asked.
+// copyOf reads the near cache only.
 func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
 	if ctx.Err() != nil {
 		return nil, false
@@ -63,7 +63,7 @@ func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
 	if !ok || err != nil {
 		return nil, false
 	}
-	if c.val.whole {
+	if c.val.undecoded {
 		return copyIn[V](c.near, e)
 	}
 	data, ok := copyIn[[]byte](c.near, e)
@@ -74,13 +74,12 @@ func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
 	return v, err == nil
 }
 
-// keep puts a copy of what the server has sent into the near cache: data, which decodes
-// to v. It returns the copy of v, which all reads of an immutable view share, or v if the
-// copy is bytes.
+// keep stores a copy of a value from the server: data, which decodes to v. It returns the
+// shared copy of v, or v if the copy is bytes.
 func (c *KeyCache[K, V]) keep(
 	ctx context.Context, name string, t ticket, data []byte, v *V, ttl time.Duration,
 ) *V {
-	if c.val.whole {
+	if c.val.undecoded {
 		return keepCopy(ctx, c.near, name, t, *v, ttl)
 	}
 	keepCopy(ctx, c.near, name, t, data, ttl)

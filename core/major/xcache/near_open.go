@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// nearDriver is the name of the backend that stores the copies.
+// nearDriver is the backend that stores the copies.
 const nearDriver = "memory"
 
 // nearConfig returns the settings of the near cache's backend.
@@ -18,17 +18,16 @@ func (o Options) nearConfig() driver.Config {
 	return driver.Config{MaxEntries: o.NearMaxEntries, Now: o.Config.Now, Source: o.Config.Source}
 }
 
-// watchNear starts to watch the manager's store for a near cache with its copies in
-// o.NearStore.
+// watchNear creates a near cache in o.NearStore and starts to watch the manager's store.
 func (m *Manager) watchNear(o Options) error {
 	values, ok := o.NearStore.(driver.ObjectStore)
 	if !ok {
-		return fmt.Errorf("xcache: near cache: %T does not keep objects in the process",
+		return fmt.Errorf("xcache: near cache: %T is not an in-process object store",
 			o.NearStore)
 	}
 	server, ok := m.store.(driver.Invalidator)
 	if !ok {
-		return fmt.Errorf("xcache: near cache: %w: %s does not tell of keys that change",
+		return fmt.Errorf("xcache: near cache: %w: %s does not report changed keys",
 			driver.ErrConfig, m)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -44,16 +43,16 @@ func (m *Manager) watchNear(o Options) error {
 	return nil
 }
 
-// manage returns the manager of a store that has been opened, with the near cache of the
-// options. A store in the process needs none: it is as near as that itself, and a service
-// that moves from one to the other changes one variable.
+// manage returns the manager of an opened store, with a near cache if one is configured.
+// An in-process store ignores that setting, so that switching backends needs only one
+// variable.
 func (c *Cache) manage(ctx context.Context, store driver.Store) (*Manager, error) {
 	o := c.options
 	if c.near == nil {
 		return manage(store, o)
 	}
 	if _, inProcess := store.(driver.ObjectStore); inProcess {
-		o.Log.Info(ctx, "near cache left out: the backend is in the process itself",
+		o.Log.Info(ctx, "near cache not used with an in-process backend",
 			slog.String("driver", o.Driver))
 		return manage(store, o)
 	}

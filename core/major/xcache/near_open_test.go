@@ -12,32 +12,32 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
-// opens is a driver that gives a store, and notes the settings.
-type opens struct {
+// storeDriver is a driver that returns a given store and records its settings.
+type storeDriver struct {
 	name  string
 	store driver.Store
 	err   error
 	got   *driver.Config
 }
 
-func (o opens) Name() string { return o.name }
+func (o storeDriver) Name() string { return o.name }
 
-func (o opens) Check(c driver.Config) error {
+func (o storeDriver) Check(c driver.Config) error {
 	if c.MaxEntries < 0 {
-		return errors.New("a negative bound")
+		return errors.New("negative bound")
 	}
 	return nil
 }
 
-func (o opens) Open(_ context.Context, c driver.Config) (driver.Store, error) {
+func (o storeDriver) Open(_ context.Context, c driver.Config) (driver.Store, error) {
 	if o.got != nil {
 		*o.got = c
 	}
 	return o.store, o.err
 }
 
-// nearRegistry holds a server and a store for the copies.
-func nearRegistry(server, memory opens) *xcache.Registry {
+// nearRegistry contains a server and a store for the copies.
+func nearRegistry(server, memory storeDriver) *xcache.Registry {
 	var r xcache.Registry
 	server.name, memory.name = "server", "memory"
 	r.Register(server)
@@ -51,52 +51,113 @@ func resolveIn(r *xcache.Registry, o xcache.Options) (*xcache.Cache, error) {
 	return xcache.Resolve(o)
 }
 
-func TestOpenPutsANearCacheInFrontOfAServer(t *testing.T) {
-	s, near := newServer(), newCopies()
-	var got driver.Config
-	r := nearRegistry(opens{store: s}, opens{store: near, got: &got})
-	m, err := openIn(t.Context(), r, xcache.Options{
-		Driver: "server", NearMaxEntries: 7, NearTTL: time.Second, Prefix: "p:",
+func TestOpen_Near(t *testing.T) {
+	t.Run("creates a near cache in front of a server", func(t *testing.T) {
+		s, near := newServer(), newCopies()
+		var got driver.Config
+		r := nearRegistry(storeDriver{store: s}, storeDriver{store: near, got: &got})
+		m, err := openIn(t.Context(), r, xcache.Options{
+			Driver: "server", NearMaxEntries: 7, NearTTL: time.Second, Prefix: "p:",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.MaxEntries != 7 || s.prefix != "p:" {
+			t.Errorf("MaxEntries %d and watched prefix %q, want 7 and the manager's prefix",
+				got.MaxEntries, s.prefix)
+		}
+		s.watcher.Connected()
+		c := xcache.KeyCacheOf[string, string](m)
+		s.write(t, "p:k", "one")
+		checkGet(t, "first read", c, "k", "one")
+		checkGet(t, "hit", c, "k", "one")
+		if s.trips.Load() != 1 || near.life > time.Second {
+			t.Errorf("%d round trips and a TTL of %s, want 1 and at most 1s",
+				s.trips.Load(), near.life)
+		}
+		if err := m.Close(); err != nil || !near.closed {
+			t.Errorf("Close = %v, near closed = %t", err, near.closed)
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.MaxEntries != 7 || s.prefix != "p:" {
-		t.Errorf("bound %d and watched prefix %q, want 7 and the manager's",
-			got.MaxEntries, s.prefix)
-	}
-	s.watcher.Connected()
-	c := xcache.KeyCacheOf[string, string](m)
-	s.write(t, "p:k", "one")
-	sees(t, "the first read", c, "k", "one")
-	sees(t, "a hit", c, "k", "one")
-	if s.trips.Load() != 1 || near.life > time.Second {
-		t.Errorf("%d round trips and a copy for %s, want 1 and a second at most",
-			s.trips.Load(), near.life)
-	}
-	if err := m.Close(); err != nil || !near.closed {
-		t.Errorf("Close = %v, near closed = %t", err, near.closed)
-	}
+
+	// The variable of the near cache must not prevent a service from using an in-process
+	// backend.
+	t.Run("creates no near cache for an in-process backend", func(t *testing.T) {
+		own, near := newCopies(), newCopies()
+		m, err := openIn(t.Context(),
+			nearRegistry(storeDriver{store: own}, storeDriver{store: near}),
+			xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(m.String(), "near") {
+			t.Errorf("String = %q, want no near cache", m)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+
+	t.Run("closes all stores after an error", func(t *testing.T) {
+		refused := errors.New("no CLIENT TRACKING")
+		for _, tc := range []struct {
+			name  string
+			store func(s *fakeServer) driver.Store
+			near  storeDriver
+			want  error
+		}{
+			{
+				"server without invalidation",
+				func(s *fakeServer) driver.Store { return s.MapStore },
+				storeDriver{store: newCopies()},
+				driver.ErrConfig,
+			},
+			{"server rejects the watch", func(s *fakeServer) driver.Store {
+				s.watchErr = refused
+				return s
+			}, storeDriver{store: newCopies()}, refused},
+			{
+				"store of the copies fails to open",
+				func(s *fakeServer) driver.Store { return s },
+				storeDriver{err: refused},
+				refused,
+			},
+			{
+				"store of the copies without objects",
+				func(s *fakeServer) driver.Store { return s },
+				storeDriver{store: drivertest.NewMapStore(nil)},
+				nil,
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				var closed bool
+				s := newServer()
+				store := tc.store(s)
+				server := storeDriver{store: closeRecorder{store, &closed}}
+				if i, ok := store.(driver.Invalidator); ok {
+					server.store = watched{server.store, i}
+				}
+				_, err := openIn(t.Context(), nearRegistry(server, tc.near),
+					xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1})
+				if err == nil || (tc.want != nil && !errors.Is(err, tc.want)) ||
+					!strings.Contains(err.Error(), "near cache") {
+					t.Errorf("Open = %v, want %v", err, tc.want)
+				}
+				if near, ok := tc.near.store.(*copies); ok && !near.closed {
+					t.Error("the store of the copies is still open")
+				}
+				if !closed {
+					t.Error("the server's store is still open")
+				}
+				if s.watching != nil && s.watching.Err() == nil {
+					t.Error("the watch is still running")
+				}
+			})
+		}
+	})
 }
 
-// A service starts on a backend in the process and moves to a server by a variable: the
-// near cache's must not hinder it.
-func TestABackendInTheProcessDoesWithoutANearCache(t *testing.T) {
-	own, near := newCopies(), newCopies()
-	m, err := openIn(t.Context(), nearRegistry(opens{store: own}, opens{store: near}),
-		xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(m.String(), "near") {
-		t.Errorf("String = %q, want no near cache", m)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
+func TestResolve_Near(t *testing.T) {
 	_, err := resolveIn(registryOf(drivertest.MapDriver{}),
 		xcache.Options{Driver: "map", NearMaxEntries: 1})
 	if !errors.Is(err, xcache.ErrUnknownDriver) {
@@ -110,10 +171,10 @@ func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
 			t.Errorf("Check = %v, want %q in it", err, want)
 		}
 	}
-	r := nearRegistry(opens{}, opens{})
+	r := nearRegistry(storeDriver{}, storeDriver{})
 	_, err = resolveIn(r, xcache.Options{Driver: "server", NearMaxEntries: -1, NearTTL: 1})
 	if err == nil || !strings.Contains(err.Error(),
-		"near cache: configure memory: a negative bound") {
+		"near cache: configure memory: negative bound") {
 		t.Errorf("Check = %v, want the driver's problem", err)
 	}
 	if _, err := resolveIn(r, xcache.Options{
@@ -124,77 +185,22 @@ func TestCheckReportsTheProblemsOfANearCache(t *testing.T) {
 	}
 }
 
-// closing notes that it was closed.
-type closing struct {
+// closeRecorder records that it was closed.
+type closeRecorder struct {
 	driver.Store
 	closed *bool
 }
 
-func (c closing) Close() error {
+func (c closeRecorder) Close() error {
 	*c.closed = true
 	return c.Store.Close()
 }
 
-func TestWhereANearCacheCannotBeNothingStaysOpen(t *testing.T) {
-	refused := errors.New("no CLIENT TRACKING")
-	for _, tc := range []struct {
-		name  string
-		store func(s *fakeServer) driver.Store
-		near  opens
-		want  error
-	}{
-		{
-			"a server that tells nothing", func(s *fakeServer) driver.Store { return s.MapStore },
-			opens{store: newCopies()},
-			driver.ErrConfig,
-		},
-		{"a server that refuses", func(s *fakeServer) driver.Store {
-			s.watchErr = refused
-			return s
-		}, opens{store: newCopies()}, refused},
-		{
-			"copies that do not open",
-			func(s *fakeServer) driver.Store { return s },
-			opens{err: refused},
-			refused,
-		},
-		{
-			"copies in bytes", func(s *fakeServer) driver.Store { return s },
-			opens{store: drivertest.NewMapStore(nil)},
-			nil,
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			var closed bool
-			s := newServer()
-			store := tc.store(s)
-			server := opens{store: closing{store, &closed}}
-			if i, ok := store.(driver.Invalidator); ok {
-				server.store = watched{server.store, i}
-			}
-			_, err := openIn(t.Context(), nearRegistry(server, tc.near),
-				xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1})
-			if err == nil || (tc.want != nil && !errors.Is(err, tc.want)) ||
-				!strings.Contains(err.Error(), "near cache") {
-				t.Errorf("Open = %v, want %v", err, tc.want)
-			}
-			if near, ok := tc.near.store.(*copies); ok && !near.closed {
-				t.Error("the store of the copies is still open")
-			}
-			if !closed {
-				t.Error("the server's store is still open")
-			}
-			if s.watching != nil && s.watching.Err() == nil {
-				t.Error("the watch goes on")
-			}
-		})
-	}
-}
-
-func TestNewRefusesANearCacheThatMakesNoSense(t *testing.T) {
+func TestNew_Near(t *testing.T) {
 	for want, o := range map[string]xcache.Options{
-		"does not keep objects": {NearStore: drivertest.NewMapStore(nil), NearTTL: time.Second},
-		"TTL 0s":                {NearStore: newCopies()},
+		"is not an in-process object store": {NearStore: drivertest.NewMapStore(nil),
+			NearTTL: time.Second},
+		"TTL 0s": {NearStore: newCopies()},
 	} {
 		_, err := xcache.New(newServer(), func(options *xcache.Options) {
 			options.NearStore, options.NearTTL = o.NearStore, o.NearTTL

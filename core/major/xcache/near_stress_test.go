@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	stressKeys    = 8 // few, so that all meet on them
+	stressKeys    = 8 // few, to cause conflicts
 	stressReaders = 4
 	stressTime    = 600 * time.Millisecond
 )
 
-// stress is a server whose keys hold numbers that only grow, each key written by one
-// goroutine. It tells of them later, in order, and loses its watcher from time to time.
+// stress is a server whose keys have increasing numbers, with one writer per key. It
+// reports changes with a delay, in order, and loses its watcher from time to time.
 type stress struct {
 	*fakeServer
 
-	// floor is what a read that begins now must see at least, by key.
+	// floor is the minimum that a read starting now must return, by key.
 	floor   [stressKeys]atomic.Int64
 	written [stressKeys]atomic.Int64
 	reads   atomic.Int64
 
-	mu      sync.Mutex // held while a change is queued, and while the watch goes down or comes up
+	mu      sync.Mutex // held while a change is queued, and while the watch changes its state
 	up      bool
 	queue   chan change
 	pending sync.WaitGroup
@@ -38,12 +38,12 @@ type stress struct {
 
 type change struct {
 	keys    []string
-	floor   [stressKeys]int64 // once the watcher knows
+	floor   [stressKeys]int64 // after the watcher was notified
 	connect bool
 }
 
-// tell queues the word of a change, which is lost while the watch is down.
-func (s *stress) tell(keys []string) {
+// notify queues a change. It is lost while the watch is down.
+func (s *stress) notify(keys []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.up {
@@ -51,7 +51,7 @@ func (s *stress) tell(keys []string) {
 	}
 }
 
-// send queues c, with what has been written before it.
+// send queues c with the floor before it.
 func (s *stress) send(c change) {
 	for i := range c.floor {
 		if c.keys == nil || c.keys[0] == stressKey(i) {
@@ -62,7 +62,7 @@ func (s *stress) send(c change) {
 	s.queue <- c
 }
 
-// deliver is the goroutine that calls the watcher.
+// deliver calls the watcher.
 func (s *stress) deliver() {
 	for c := range s.queue {
 		if rand.N(4) == 0 {
@@ -81,7 +81,7 @@ func (s *stress) deliver() {
 	}
 }
 
-// raise sets v to n where that is more.
+// raise sets v to n if n is larger.
 func raise(v *atomic.Int64, n int64) {
 	for old := v.Load(); old < n && !v.CompareAndSwap(old, n); old = v.Load() {
 	}
@@ -89,8 +89,8 @@ func raise(v *atomic.Int64, n int64) {
 
 func stressKey(i int) string { return "k" + strconv.Itoa(i) }
 
-// write writes the next number of a key, in this process through c, or as another one.
-// Only its own writer calls it.
+// write writes the next number of a key, through c or as another process if c is nil.
+// Only the writer of the key calls it.
 func (s *stress) write(t *testing.T, c *xcache.KeyCache[string, int64], i int) {
 	n := s.written[i].Load() + 1
 	key := stressKey(i)
@@ -100,19 +100,19 @@ func (s *stress) write(t *testing.T, c *xcache.KeyCache[string, int64], i int) {
 		if err != nil {
 			t.Error(err)
 		}
-		s.tell([]string{key})
+		s.notify([]string{key})
 		return
 	}
 	if err := c.Set(t.Context(), key, &n); err != nil {
 		t.Error(err)
 	}
 	s.written[i].Store(n)
-	raise(&s.floor[i], n) // it reads its own write at once
-	s.tell([]string{key})
+	raise(&s.floor[i], n) // own writes are visible immediately
+	s.notify([]string{key})
 	s.read(t, c, i)
 }
 
-// read reads a key and fails the test where the number is older than it may be.
+// read reads a key and fails the test if the number is too old.
 func (s *stress) read(t *testing.T, c *xcache.KeyCache[string, int64], i int) {
 	floor := s.floor[i].Load()
 	v, ok, err := c.Get(t.Context(), stressKey(i))
@@ -143,22 +143,21 @@ func (s *stress) readAll(t *testing.T, c *xcache.KeyCache[string, int64]) {
 
 func (s *stress) check(t *testing.T, i int, got, floor int64) {
 	if got < floor {
-		t.Errorf("key %d: read %d, when %d had been told or written here", i, got, floor)
+		t.Errorf("key %d: read %d, want at least %d", i, got, floor)
 	}
 	s.reads.Add(1)
 	runtime.Gosched()
 }
 
-// Many read and write, here and in another process. No read may see what is older than
-// the newest value that the watcher has been told of, or than the newest that was written
-// here.
-func TestNoReadIsOlderThanWhatIsKnown(t *testing.T) {
+// Readers and writers run in this process and in another. A read must not return a value
+// older than the last one reported to the watcher or written in this process.
+func TestNear_Staleness(t *testing.T) {
 	s := &stress{fakeServer: newServer(), up: true, queue: make(chan change, 64)}
 	s.afterGet = func(string) { runtime.Gosched() }
-	m, _ := nearly(t, s.fakeServer)
+	m, _ := nearManager(t, s.fakeServer)
 	c := xcache.KeyCacheOf[string, int64](m)
 	for i := range stressKeys {
-		s.write(t, c, i) // nobody delivers yet, and the queue has room
+		s.write(t, c, i) // deliver has not started; the queue has room
 	}
 	go s.deliver()
 
@@ -176,8 +175,8 @@ func TestNoReadIsOlderThanWhatIsKnown(t *testing.T) {
 		loop(func(i int) { s.read(t, c, i) })
 		loop(func(int) { s.readAll(t, c) })
 	}
-	loop(func(i int) { s.write(t, c, i/2*2) })     // the even keys are written here
-	loop(func(i int) { s.write(t, nil, i/2*2+1) }) // and the odd ones elsewhere
+	loop(func(i int) { s.write(t, c, i/2*2) })     // even keys are written here
+	loop(func(i int) { s.write(t, nil, i/2*2+1) }) // odd keys elsewhere
 	loop(func(i int) {
 		for range 100 {
 			runtime.Gosched()
@@ -190,12 +189,12 @@ func TestNoReadIsOlderThanWhatIsKnown(t *testing.T) {
 	reads, trips := s.reads.Load(), s.trips.Load()
 	t.Logf("%d reads, %d round trips", reads, trips)
 	if trips > reads {
-		t.Error("no hit at all, so this test shows nothing")
+		t.Error("no hit: the test is inconclusive")
 	}
 }
 
-// outage loses changes for a moment. Then comes a new watch, or the word that all keys
-// may have changed.
+// outage loses changes for a moment, followed by a new watch or an invalidation of all
+// keys.
 func (s *stress) outage(connect bool) {
 	s.mu.Lock()
 	s.up = false

@@ -16,15 +16,17 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
-// keeper is a store in the process that knows whether it was given an object or bytes.
-type keeper struct {
+// objectStore is an in-process store that records which entries are objects.
+type objectStore struct {
 	*drivertest.MapStore
 	objects map[string]*driver.Entry
 }
 
-func newKeeper() *keeper { return &keeper{drivertest.NewMapStore(nil), map[string]*driver.Entry{}} }
+func newObjectStore() *objectStore {
+	return &objectStore{drivertest.NewMapStore(nil), map[string]*driver.Entry{}}
+}
 
-func (k *keeper) GetObject(ctx context.Context, key string) (*driver.Entry, bool, error) {
+func (k *objectStore) GetObject(ctx context.Context, key string) (*driver.Entry, bool, error) {
 	if o, ok := k.objects[key]; ok {
 		return o, true, nil
 	}
@@ -32,17 +34,17 @@ func (k *keeper) GetObject(ctx context.Context, key string) (*driver.Entry, bool
 	return &driver.Entry{Object: driver.Bytes(data)}, ok, err
 }
 
-func (k *keeper) SetObject(
+func (k *objectStore) SetObject(
 	_ context.Context, key string, o *driver.Entry, _ driver.Write,
 ) (bool, error) {
 	k.objects[key] = o
 	return true, nil
 }
 
-// kept sets v and reports whether the store was given an object.
-func kept[V any](t *testing.T, v V, opts ...xcache.ManagerOption) bool {
+// isObject sets v and reports whether the store received an object.
+func isObject[V any](t *testing.T, v V, opts ...xcache.ManagerOption) bool {
 	t.Helper()
-	k := newKeeper()
+	k := newObjectStore()
 	if err := xcache.KeyCacheOf[string, V](managerOf(t, k, opts...)).Set(t.Context(), "k",
 		&v); err != nil {
 		t.Fatal(err)
@@ -72,46 +74,46 @@ type (
 
 func (private) use() int { return private{}.b }
 
-func TestOnlyWhatIsCopiedWholeAndPassesJSONWholeIsKeptUndecoded(t *testing.T) {
+func TestKeyCache_Set_Object(t *testing.T) {
 	_ = private{}.use()
 	for _, tc := range []struct {
 		name string
 		kept bool
 		want bool
 	}{
-		{"string", kept(t, "a\xff"), true},
-		{"named string", kept(t, status("a")), true},
-		{"int", kept(t, 1), true},
-		{"bool", kept(t, true), true},
-		{"float", kept(t, 1.5), true},
-		{"id", kept(t, xsnowflake.SnowflakeID(1)), true},
-		{"flat struct", kept(t, flat{ID: 1, Name: "Ada"}), true},
-		{"array", kept(t, [3]inner{}), true},
-		{"bytes", kept(t, []byte("a")), false},
-		{"slice", kept(t, []int{1}), false},
-		{"map", kept(t, map[string]int{}), false},
-		{"pointer", kept(t, new(1)), false},
-		{"struct with a slice", kept(t, struct{ S []int }{}), false},
-		{"struct with an interface", kept(t, struct{ S any }{}), false},
-		{"time, which JSON cuts", kept(t, time.Now()), false},
-		{"struct with a time", kept(t, struct{ T time.Time }{}), false},
-		{"field that JSON leaves out", kept(t, hidden{"p"}), false},
-		{"field that JSON does not see", kept(t, private{}), false},
-		{"embedded struct", kept(t, embedded{}), false},
-		{"two fields of one name", kept(t, twoNames{}), false},
-		{"number in a text", kept(t, number{"1"}), false},
-		{"text that JSON mends", kept(t, flat{Name: "a\xff"}), false},
-		{"flat struct, another codec", kept(t, flat{}, xcache.WithCodec(gobCodec{})), false},
-		{"string, another codec", kept(t, "a", xcache.WithCodec(gobCodec{})), true},
+		{"string", isObject(t, "a\xff"), true},
+		{"named string", isObject(t, status("a")), true},
+		{"int", isObject(t, 1), true},
+		{"bool", isObject(t, true), true},
+		{"float", isObject(t, 1.5), true},
+		{"id", isObject(t, xsnowflake.SnowflakeID(1)), true},
+		{"flat struct", isObject(t, flat{ID: 1, Name: "Ada"}), true},
+		{"array", isObject(t, [3]inner{}), true},
+		{"bytes", isObject(t, []byte("a")), false},
+		{"slice", isObject(t, []int{1}), false},
+		{"map", isObject(t, map[string]int{}), false},
+		{"pointer", isObject(t, new(1)), false},
+		{"struct with a slice", isObject(t, struct{ S []int }{}), false},
+		{"struct with an interface", isObject(t, struct{ S any }{}), false},
+		{"time, which JSON truncates", isObject(t, time.Now()), false},
+		{"struct with a time", isObject(t, struct{ T time.Time }{}), false},
+		{"field that JSON omits", isObject(t, hidden{"p"}), false},
+		{"unexported field", isObject(t, private{}), false},
+		{"embedded struct", isObject(t, embedded{}), false},
+		{"duplicate field name", isObject(t, twoNames{}), false},
+		{"json.Number", isObject(t, number{"1"}), false},
+		{"invalid UTF-8", isObject(t, flat{Name: "a\xff"}), false},
+		{"flat struct, another codec", isObject(t, flat{}, xcache.WithCodec(gobCodec{})), false},
+		{"string, another codec", isObject(t, "a", xcache.WithCodec(gobCodec{})), true},
 	} {
 		if tc.kept != tc.want {
-			t.Errorf("%s: kept as an object = %t, want %t", tc.name, tc.kept, tc.want)
+			t.Errorf("%s: stored as an object = %t, want %t", tc.name, tc.kept, tc.want)
 		}
 	}
 }
 
-func TestValuesThatJSONRefusesAreRefusedBeforeTheStore(t *testing.T) {
-	k := newKeeper()
+func TestKeyCache_Set_Unencodable(t *testing.T) {
+	k := newObjectStore()
 	c := xcache.KeyCacheOf[string, flat](managerOf(t, k))
 	for name, v := range map[string]flat{
 		"infinity": {At: [2]inner{{}, {Y: float32(math.Inf(-1))}}},
@@ -124,7 +126,7 @@ func TestValuesThatJSONRefusesAreRefusedBeforeTheStore(t *testing.T) {
 	}
 }
 
-// gobCodec is another codec than JSON.
+// gobCodec is a codec other than JSON.
 type gobCodec struct{}
 
 func (gobCodec) Encode(v any) ([]byte, error) {
@@ -137,7 +139,7 @@ func (gobCodec) Decode(data []byte, v any) error {
 	return gob.NewDecoder(bytes.NewReader(data)).Decode(v)
 }
 
-func TestAnotherCodecIsUsedForAllButTextAndNumbers(t *testing.T) {
+func TestWithCodec(t *testing.T) {
 	store := drivertest.NewMapStore(nil)
 	m := managerOf(t, store, xcache.WithCodec(gobCodec{}))
 	c := xcache.KeyCacheOf[string, flat](m)
@@ -149,17 +151,17 @@ func TestAnotherCodecIsUsedForAllButTextAndNumbers(t *testing.T) {
 		t.Errorf("Get = %v, %t, %v; want %v", got, ok, err, want)
 	}
 	if data, _, _ := store.Get(t.Context(), "k"); json.Valid(data) {
-		t.Errorf("the store holds JSON: %s", data)
+		t.Errorf("the store contains JSON: %s", data)
 	}
 	if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "n", new(42)); err != nil {
 		t.Fatal(err)
 	}
 	if data, _, _ := store.Get(t.Context(), "n"); string(data) != "42" {
-		t.Errorf("the store holds %q, want 42", data)
+		t.Errorf("the store contains %q, want 42", data)
 	}
 }
 
-func TestDecodingErrorsSayNoValue(t *testing.T) {
+func TestErrDecode(t *testing.T) {
 	m := newManager(t)
 	if err := xcache.KeyCacheOf[string, string](m).Set(t.Context(), "k",
 		new("hunter2")); err != nil {
@@ -172,10 +174,11 @@ func TestDecodingErrorsSayNoValue(t *testing.T) {
 	got, ok, err := xcache.KeyCacheOf[string, int](m).GetOrLoad(t.Context(), "k",
 		func(context.Context) (*int, error) { return new(3), nil })
 	if err != nil || !ok || *got != 3 {
-		t.Errorf("GetOrLoad over what cannot be decoded = %v, %t, %v; want a load", got, ok, err)
+		t.Errorf("GetOrLoad of an undecodable value = %v, %t, %v; want the loaded value",
+			got, ok, err)
 	}
 	if got, ok, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); err != nil || !ok ||
 		*got != 3 {
-		t.Errorf("Get = %v, %t, %v; want what was loaded", got, ok, err)
+		t.Errorf("Get = %v, %t, %v; want the loaded value", got, ok, err)
 	}
 }

@@ -7,53 +7,50 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// Option changes one write. It is a value, so that a call with options allocates nothing
-// for them.
+// Option configures one write. It is a value type, so options do not allocate.
 type Option struct {
 	ttl       time.Duration
-	explicit  bool // the option gives ttl
+	explicit  bool // ttl was set by WithTTL
 	keep      bool
 	condition driver.Condition
 	stored    *bool
 }
 
-// WithTTL sets how long the key lives; 0 is for ever, negative an error. The resolution
-// is a millisecond, rounded up.
+// WithTTL sets the time to live of the key, rounded up to a millisecond; 0 means no
+// expiry. A negative ttl is an error.
 func WithTTL(ttl time.Duration) Option { return Option{ttl: ttl, explicit: true} }
 
-// WithNX writes only what is not there yet: the key, or in a hash all of the call's
-// fields.
+// WithNX writes only if the key does not exist, or, in a hash, if none of the call's
+// fields exists.
 func WithNX() Option { return Option{condition: driver.IfAbsent} }
 
-// WithXX writes only what is there already: the key, or in a hash all of the call's
-// fields.
+// WithXX writes only if the key exists, or, in a hash, if all of the call's fields exist.
 func WithXX() Option { return Option{condition: driver.IfPresent} }
 
-// WithKeepTTL leaves the life of a key that exists as it is. A key that the write makes
-// gets the TTL of WithTTL or the default.
+// WithKeepTTL keeps the current TTL of an existing key. A new key gets the TTL of WithTTL
+// or the default.
 func WithKeepTTL() Option { return Option{keep: true} }
 
-// WithNoSlide is WithKeepTTL under the name that fits a hash, set or list, whose life
-// every update would otherwise slide.
+// WithNoSlide is WithKeepTTL for hashes, sets and lists, whose updates otherwise reset
+// the TTL.
 func WithNoSlide() Option { return Option{keep: true} }
 
-// WithStored tells through stored whether the write took effect, which it did unless
-// WithNX or WithXX held it back. Where the call fails, stored is false.
+// WithStored sets *stored to whether the write took effect. It is false if WithNX or
+// WithXX prevented the write, and after an error.
 func WithStored(stored *bool) Option { return Option{stored: stored} }
 
-// done reports the outcome to WithStored.
 func (o *Option) done(stored bool) {
 	if o.stored != nil {
 		*o.stored = stored
 	}
 }
 
-// write returns the write that o asks for, with a jitter of its own.
+// write converts o to a driver.Write and applies jitter to its TTL.
 func (o *Option) write(m *Manager) driver.Write {
-	return driver.Write{TTL: m.life(o.ttl), Keep: o.keep, If: o.condition}
+	return driver.Write{TTL: m.effectiveTTL(o.ttl), Keep: o.keep, If: o.condition}
 }
 
-// resolve folds the options of a call into one.
+// resolve merges the options of a call.
 func (v *view) resolve(opts []Option) (Option, error) {
 	w := Option{ttl: v.ttl}
 	conflict := false
@@ -72,7 +69,7 @@ func (v *view) resolve(opts []Option) (Option, error) {
 		}
 	}
 	if conflict {
-		return w, fmt.Errorf("%w: NX and XX exclude each other", ErrOption)
+		return w, fmt.Errorf("%w: NX and XX are mutually exclusive", ErrOption)
 	}
 	if w.ttl < 0 {
 		return w, fmt.Errorf("%w: TTL %s is negative", ErrOption, w.ttl)

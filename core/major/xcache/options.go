@@ -10,53 +10,54 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// none is the name of the driver that means "no cache".
+// none is the driver name that disables the cache.
 const none = "none"
 
-// Options say which cache to open, and how.
+// Options configures a cache.
 type Options struct {
-	Driver         string `env:"NOSQL_DRIVER" default:"none" doc:"Backend: the name of one that is imported, such as redis or memory, or none."`
+	Driver         string `env:"NOSQL_DRIVER" default:"none" doc:"Backend: the name of an imported driver, such as redis or memory, or none."`
 	Config         driver.Config
-	ConnectTimeout time.Duration `env:"NOSQL_CONNECT_TIMEOUT" default:"30s" max:"1h" doc:"How long the start waits for a backend that does not answer yet; 0 tries once."`
+	ConnectTimeout time.Duration `env:"NOSQL_CONNECT_TIMEOUT" default:"30s" max:"1h" doc:"Time for which startup retries to connect; 0 means a single attempt."`
 	Prefix         string        `env:"NOSQL_PREFIX" doc:"Prefix of every key."`
-	// DefaultTTL is the TTL of a key that is written without one; 0 is for ever, nil the
-	// backend's default.
+	// DefaultTTL is the TTL of keys that are written without WithTTL; 0 means no expiry,
+	// nil the backend's default.
 	DefaultTTL *time.Duration
-	// TTLJitter shortens each TTL by a random part of it, at most this fraction (0 to 1),
-	// so that keys written together do not expire together. It never makes a TTL longer.
+	// TTLJitter shortens each TTL by a random fraction of at most TTLJitter (0 to 1), so
+	// that keys written together do not expire together.
 	TTLJitter float64
-	// Codec encodes values; nil is JSON. Strings, byte slices and integers stay as they
-	// are.
+	// Codec encodes values; nil means JSON. Strings, byte slices and integers bypass it.
 	Codec Codec
-	// Metrics receives every operation, from any goroutine, and must not block. It may be
-	// nil.
+	// Metrics receives every operation. It is called concurrently and must not block. It
+	// may be nil.
 	Metrics func(ctx context.Context, e Event)
-	// FailOpen lets GetOrLoad load from the source if the backend fails; the error is
-	// only reported to the metrics.
+	// FailOpen makes GetOrLoad call the loader if the backend fails. The error is
+	// reported to Metrics only.
 	FailOpen bool
-	// Log receives a line for each attempt that failed; nil is the log named CACHE.
+	// Log receives a message for each failed attempt to connect; nil means the logger
+	// CACHE.
 	Log *xlog.LogNamedLogger
 
-	// NearMaxEntries bounds the copies of a near cache in front of a server that reports
-	// keys that change; 0 is none. A backend in the process needs none, and does without.
-	// The backend "memory" stores the copies.
-	NearMaxEntries int `env:"NOSQL_NEAR_MAX_ENTRIES" default:"0" max:"2147483647" doc:"Entries at most of a near cache in the process, which the server keeps up to date; 0 is none."`
-	// NearTTL bounds the TTL of a copy. It must be positive if there is a near cache.
-	NearTTL time.Duration `env:"NOSQL_NEAR_TTL" default:"1m" min:"1ns" max:"1h" doc:"TTL of an entry of the near cache at most."`
-	// NearStore stores the copies of a near cache instead. It must be a
-	// driver.ObjectStore, and the manager owns it once New has returned without an error.
+	// NearMaxEntries is the maximum number of entries of a near cache in front of a
+	// server; 0 disables it. In-process backends ignore it. The memory backend stores the
+	// copies.
+	NearMaxEntries int `env:"NOSQL_NEAR_MAX_ENTRIES" default:"0" max:"2147483647" doc:"Maximum number of entries of the near cache; 0 disables it."`
+	// NearTTL is the maximum TTL of a copy. It must be positive if the near cache is
+	// enabled.
+	NearTTL time.Duration `env:"NOSQL_NEAR_TTL" default:"1m" min:"1ns" max:"1h" doc:"Maximum TTL of an entry of the near cache."`
+	// NearStore replaces the memory backend as the store of the copies. It must be a
+	// driver.ObjectStore. The manager owns it after New returns without an error.
 	NearStore driver.Store
 
-	registry *Registry // of the driver; nil is the default one
-	problems []error   // of FromEnv; nil is none
+	registry *Registry // nil means the default registry
+	problems []error   // errors of FromEnv
 }
 
-// ManagerOption changes Options, also a field that no function of this package is for.
-// Options take effect in their order, so a later one wins.
+// ManagerOption changes Options. Options are applied in order, so a later option
+// overrides an earlier one.
 type ManagerOption func(*Options)
 
-// NewOptions returns what opts make; a nil option is skipped. Problems of options are
-// reported by Resolve.
+// NewOptions applies opts to zero Options; a nil option is skipped. Resolve reports
+// invalid options.
 func NewOptions(opts ...ManagerOption) Options {
 	var o Options
 	for _, opt := range opts {
@@ -67,10 +68,10 @@ func NewOptions(opts ...ManagerOption) Options {
 	return o
 }
 
-// Enabled reports whether there is a cache to open: a driver other than "none" is named.
+// Enabled reports whether a driver other than "none" is configured.
 func (o Options) Enabled() bool { return o.Driver != "" && o.Driver != none }
 
-// check returns what is wrong with o in itself.
+// check returns the problems of o that do not depend on a driver.
 func (o Options) check() []error {
 	problems := o.problems
 	if o.ConnectTimeout < 0 {
@@ -93,13 +94,13 @@ func (o Options) check() []error {
 
 func init() { xenv.Register[Options]("Cache") }
 
-// FromEnv reads NOSQL_* from the environment. NOSQL_DRIVER that is "none" or not set
-// means no cache. NOSQL_URL wins over the parts of an address, and NOSQL_NEAR_MAX_ENTRIES
-// over 0 is WithNear.
+// FromEnv reads NOSQL_* from the environment. The cache is disabled if NOSQL_DRIVER is
+// "none" or not set. NOSQL_URL overrides the parts of an address. A positive
+// NOSQL_NEAR_MAX_ENTRIES enables the near cache, see WithNear.
 func FromEnv() ManagerOption {
 	return func(o *Options) {
 		s := xenv.Environment()
-		defaults, _ := xenv.Load[Options](nil) // Register has checked the defaults
+		defaults, _ := xenv.Load[Options](nil) // Register has validated the defaults
 		o.Driver, o.ConnectTimeout, o.NearMaxEntries, o.NearTTL = "",
 			defaults.ConnectTimeout, 0, defaults.NearTTL
 		o.Config = driver.Config{Now: o.Config.Now, Source: s}
@@ -115,10 +116,11 @@ func WithConfig(change func(*driver.Config)) ManagerOption {
 	return func(o *Options) { change(&o.Config) }
 }
 
-// WithPrefix puts prefix before every key.
+// WithPrefix sets the prefix of every key.
 func WithPrefix(prefix string) ManagerOption { return func(o *Options) { o.Prefix = prefix } }
 
-// WithDefaultTTL sets the TTL of a key that is written without WithTTL; 0 is for ever.
+// WithDefaultTTL sets the TTL of keys that are written without WithTTL; 0 means no
+// expiry.
 func WithDefaultTTL(ttl time.Duration) ManagerOption {
 	return func(o *Options) { o.DefaultTTL = &ttl }
 }
@@ -128,27 +130,26 @@ func WithTTLJitter(fraction float64) ManagerOption {
 	return func(o *Options) { o.TTLJitter = fraction }
 }
 
-// WithCodec replaces JSON. Strings, byte slices and integers stay as they are.
+// WithCodec replaces JSON. Strings, byte slices and integers bypass the codec.
 func WithCodec(codec Codec) ManagerOption { return func(o *Options) { o.Codec = codec } }
 
-// WithMetrics reports every operation to observe, which is called from any goroutine and
-// must not block.
+// WithMetrics reports every operation to observe, which is called concurrently and must
+// not block.
 func WithMetrics(observe func(ctx context.Context, e Event)) ManagerOption {
 	return func(o *Options) { o.Metrics = observe }
 }
 
-// WithFailOpen lets GetOrLoad load from the source if the backend fails: see
-// Options.FailOpen. Other methods return the backend's errors as ever.
+// WithFailOpen sets Options.FailOpen. Methods other than GetOrLoad still return the
+// backend's errors.
 func WithFailOpen() ManagerOption { return func(o *Options) { o.FailOpen = true } }
 
-// WithNear keeps copies of up to maxEntries values in the process, each for ttl at most,
-// if the backend is a server that reports keys that change; 0 entries are none.
+// WithNear caches copies of up to maxEntries values in the process, each for at most ttl,
+// if the backend is a server that reports changed keys. 0 entries disable the near cache.
 func WithNear(maxEntries int, ttl time.Duration) ManagerOption {
 	return func(o *Options) { o.NearMaxEntries, o.NearTTL = maxEntries, ttl }
 }
 
-// WithConnectTimeout bounds how long the start waits for a backend that does not answer
-// yet; 0 tries once.
+// WithConnectTimeout sets how long Open retries to connect; 0 means a single attempt.
 func WithConnectTimeout(d time.Duration) ManagerOption {
 	return func(o *Options) { o.ConnectTimeout = d }
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// object is a value that a store in the process keeps as it is.
+// object is a value that an in-process store stores undecoded.
 type object[V any] struct {
 	driver.Entry
 
@@ -24,7 +24,7 @@ func (o *object[V]) Encode() ([]byte, error) { return o.codec.encode(&o.value) }
 
 var snowflakeID = reflect.TypeFor[xsnowflake.SnowflakeID]()
 
-// isPlain reports whether t holds no reference and passes through JSON whole.
+// isPlain reports whether t contains no references and JSON encodes it completely.
 func isPlain(t reflect.Type) bool {
 	if t == snowflakeID {
 		return true // its JSON form is exact
@@ -36,7 +36,7 @@ func isPlain(t reflect.Type) bool {
 	case reflect.Array:
 		return isPlain(t.Elem())
 	case reflect.Struct:
-		fields := jsonplan.Fields(t) // without those that are hidden, left out or named twice
+		fields := jsonplan.Fields(t) // without hidden, omitted and duplicate fields
 		return len(fields) == t.NumField() &&
 			!slices.ContainsFunc(fields, func(f jsonplan.Field) bool {
 				return len(f.Index) > 1 || !isPlain(f.Type)
@@ -47,9 +47,9 @@ func isPlain(t reflect.Type) bool {
 	}
 }
 
-// faithful reports whether JSON gives back the plain value v: no NaN, no infinity, no
-// broken UTF-8, no negative id.
-func faithful(v reflect.Value) bool {
+// roundTrips reports whether JSON restores the plain value v exactly. It does not restore
+// NaN, infinity, invalid UTF-8 or a negative ID.
+func roundTrips(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Int64:
 		return v.Type() != snowflakeID || v.Int() >= 0
@@ -60,18 +60,18 @@ func faithful(v reflect.Value) bool {
 		return f-f == 0
 	case reflect.Array:
 		for i := range v.Len() {
-			if !faithful(v.Index(i)) {
+			if !roundTrips(v.Index(i)) {
 				return false
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if !faithful(v.Field(i)) {
+			if !roundTrips(v.Field(i)) {
 				return false
 			}
 		}
 	default:
-		// a number or a truth is what it is
+		// other numbers and booleans
 	}
 	return true
 }

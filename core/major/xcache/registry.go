@@ -16,11 +16,11 @@ import (
 )
 
 var (
-	// ErrUnknownDriver reports that no imported plugin has the wanted name.
+	// ErrUnknownDriver reports that no imported driver has the configured name.
 	ErrUnknownDriver = errors.New("unsupported cache driver")
-	// ErrInterface reports that the backend was written for another version of the driver
+	// ErrInterface reports a backend that implements another version of the driver
 	// interface.
-	ErrInterface = errors.New("cache driver and core do not fit")
+	ErrInterface = errors.New("incompatible cache driver version")
 )
 
 var family = plugin.Family{
@@ -33,26 +33,26 @@ var family = plugin.Family{
 	Mismatch:  ErrInterface,
 }
 
-// attemptTimeout bounds one attempt to connect.
+// attemptTimeout is the timeout of one connection attempt.
 const attemptTimeout = 5 * time.Second
 
 // Registry finds drivers by name. The zero value is empty and ready to use.
 type Registry struct{ drivers plugin.Set[driver.Driver] }
 
-// imported is filled by the init functions of plugins.
+// imported contains the drivers that plugins registered in init.
 var imported Registry
 
-// Register adds d to the imported drivers; plugins call it from init.
+// Register adds d to the imported drivers. Plugins call it from init.
 func Register(d driver.Driver) { imported.Register(d) }
 
 // Drivers returns the names of the imported drivers, sorted.
 func Drivers() []string { return imported.drivers.Names() }
 
-// Register adds d. It panics if the name is empty or taken.
+// Register adds d. It panics if the name is empty or already registered.
 func (r *Registry) Register(d driver.Driver) { r.drivers.Add(family, d) }
 
-// find returns the driver called name, which has checked its settings. The error of a
-// missing driver begins with variable, that of a wrong setting with use.
+// find returns the driver called name after it has checked its settings. The error has
+// the prefix variable if the driver is missing, and use if a setting is invalid.
 func (r *Registry) find(variable, use, name string, c driver.Config) (driver.Driver, error) {
 	d, err := r.drivers.Find(family, name)
 	if err != nil {
@@ -64,15 +64,14 @@ func (r *Registry) find(variable, use, name string, c driver.Config) (driver.Dri
 	return d, nil
 }
 
-// Cache is a described cache: its options and their drivers, found and checked once by
-// Resolve.
+// Cache is a resolved cache: its options and its checked drivers. See Resolve.
 type Cache struct {
 	options      Options
-	driver, near driver.Driver // near is nil without a near cache
+	driver, near driver.Driver // nil without a near cache
 }
 
-// Resolve finds the drivers of o, in the registry of WithRegistry or among the imported
-// ones, and checks all that can be checked without connecting. The error joins every
+// Resolve finds the drivers of o in the registry of WithRegistry, by default among the
+// imported drivers. It checks all settings without connecting. The error joins every
 // problem.
 func Resolve(o Options) (*Cache, error) {
 	o.Log = cmp.Or(o.Log, xlog.WithName(xlog.NamedCACHE))
@@ -99,9 +98,9 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 	return c.Open(ctx)
 }
 
-// Open connects and asks the backend for an answer. A backend that does not answer yet is
-// tried again, at growing intervals and with a line in the log for each attempt, until
-// Options.ConnectTimeout. If Open fails, nothing stays open.
+// Open connects to the backend and pings it. It retries with growing backoff until
+// Options.ConnectTimeout and logs each failed attempt. If Open fails, it closes
+// everything that it opened.
 func (c *Cache) Open(ctx context.Context) (*Manager, error) {
 	o := c.options
 	store, err := connect(ctx, c.driver, o)
@@ -116,13 +115,13 @@ func (c *Cache) Open(ctx context.Context) (*Manager, error) {
 	return m, nil
 }
 
-// connect opens the store, however often that takes.
+// connect opens the store and retries until the connect timeout.
 func connect(ctx context.Context, d driver.Driver, o Options) (driver.Store, error) {
 	return retry.Connect(ctx, o.ConnectTimeout, func(int) (driver.Store, error) {
 		return tryOpen(ctx, d, o.Config)
 	}, func(err error) bool { return !errors.Is(err, driver.ErrConfig) },
 		func(attempt int, pause time.Duration, err error) {
-			o.Log.Warn(ctx, "cache not reachable yet",
+			o.Log.Warn(ctx, "cache not reachable, retrying",
 				slog.String("driver", d.Name()), slog.Int("attempt", attempt),
 				slog.Duration("next", pause), slog.String("error", err.Error()))
 		})

@@ -17,8 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// scripted is a driver whose attempts to open end as the script says; after its end they
-// succeed.
+// scripted is a driver whose Open returns the errors of a script, then succeeds.
 type scripted struct {
 	drivertest.MapDriver
 	check  error
@@ -46,34 +45,45 @@ func registryOf(d driver.Driver) *xcache.Registry {
 	return &r
 }
 
-// openIn opens the cache that o describes with the drivers of r.
+// openIn opens the cache of o with the drivers of r.
 func openIn(ctx context.Context, r *xcache.Registry, o xcache.Options) (*xcache.Manager, error) {
 	xcache.WithRegistry(r)(&o)
 	return xcache.Open(ctx, o)
 }
 
-func TestUnknownDriverNamesTheImport(t *testing.T) {
-	r := registryOf(drivertest.MapDriver{})
-	_, err := openIn(t.Context(), r, xcache.Options{Driver: "redis"})
-	if !errors.Is(err, xcache.ErrUnknownDriver) {
-		t.Fatalf("Open = %v, want ErrUnknownDriver", err)
-	}
-	for _, want := range []string{
-		`"redis"`, "imported: map", `import _ "github.com/plinthgo/plinth/cacheplugins/redis"`,
-		"go get github.com/plinthgo/plinth/cacheplugins/redis",
-	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error %q does not say %q", err, want)
+func TestOpen(t *testing.T) {
+	t.Run("names the import of an unknown driver", func(t *testing.T) {
+		r := registryOf(drivertest.MapDriver{})
+		_, err := openIn(t.Context(), r, xcache.Options{Driver: "redis"})
+		if !errors.Is(err, xcache.ErrUnknownDriver) {
+			t.Fatalf("Open = %v, want ErrUnknownDriver", err)
 		}
-	}
-	_, err = openIn(t.Context(), new(xcache.Registry), xcache.Options{Driver: "radis"})
-	if err == nil || !strings.Contains(err.Error(), "imported: none") ||
-		!strings.Contains(err.Error(), "memory, redis") {
-		t.Errorf("the error %v does not say that nothing is imported, and what there is", err)
-	}
+		for _, want := range []string{
+			`"redis"`, "imported: map", `import _ "github.com/plinthgo/plinth/cacheplugins/redis"`,
+			"go get github.com/plinthgo/plinth/cacheplugins/redis",
+		} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("the error %q does not contain %q", err, want)
+			}
+		}
+		_, err = openIn(t.Context(), new(xcache.Registry), xcache.Options{Driver: "radis"})
+		if err == nil || !strings.Contains(err.Error(), "imported: none") ||
+			!strings.Contains(err.Error(), "memory, redis") {
+			t.Errorf("the error %v does not list the imported and the available drivers", err)
+		}
+	})
+
+	t.Run("closes the store after an error", func(t *testing.T) {
+		store := &unresponsive{MapStore: drivertest.NewMapStore(nil)}
+		_, err := openIn(t.Context(), registryOf(scripted{script: &[]error{}, store: store}),
+			xcache.Options{Driver: "map"})
+		if err == nil || !store.closed {
+			t.Errorf("Open = %v, closed = %t; want an error and a closed store", err, store.closed)
+		}
+	})
 }
 
-func TestRegisteringTwicePanics(t *testing.T) {
+func TestRegistry_Register_Duplicate(t *testing.T) {
 	r := registryOf(drivertest.MapDriver{})
 	defer func() {
 		if recover() == nil {
@@ -83,7 +93,7 @@ func TestRegisteringTwicePanics(t *testing.T) {
 	r.Register(drivertest.MapDriver{})
 }
 
-func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
+func TestResolve(t *testing.T) {
 	problem := errors.New("the port is odd")
 	r := registryOf(scripted{check: problem})
 	_, err := xcache.Resolve(xcache.NewOptions(xcache.WithRegistry(r),
@@ -100,107 +110,101 @@ func TestCheckReportsEveryProblemAtOnce(t *testing.T) {
 	}
 }
 
-func TestOpenTriesAgainUntilTheBackendIsThere(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestOpen_Retry(t *testing.T) {
+	t.Run("retries until the backend is reachable", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			down := errors.New("connection refused")
+			script := []error{down, down, down}
+			start := time.Now()
+			m, err := openIn(t.Context(), registryOf(scripted{script: &script}),
+				xcache.Options{Driver: "map", ConnectTimeout: 30 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(start); took < 500*time.Millisecond || took > 5*time.Second {
+				t.Errorf("Open returned after %s, want growing pauses", took)
+			}
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+
+	t.Run("stops with an error", func(t *testing.T) {
 		down := errors.New("connection refused")
-		script := []error{down, down, down}
-		start := time.Now()
-		m, err := openIn(t.Context(), registryOf(scripted{script: &script}),
-			xcache.Options{Driver: "map", ConnectTimeout: 30 * time.Second})
-		if err != nil {
-			t.Fatal(err)
+		always := func() *[]error {
+			script := make([]error, 1000)
+			for i := range script {
+				script[i] = down
+			}
+			return &script
 		}
-		if took := time.Since(start); took < 500*time.Millisecond || took > 5*time.Second {
-			t.Errorf("Open took %s, want some growing pauses", took)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
+		for name, tc := range map[string]struct {
+			script  *[]error
+			timeout time.Duration
+			cancel  bool
+			want    error
+			within  time.Duration
+		}{
+			"connect timeout": {always(), 10 * time.Second, false, down,
+				10 * time.Second},
+			"no retry with a zero timeout": {always(), 0, false, down, 0},
+			"invalid setting": {
+				&[]error{driver.ErrConfig}, time.Hour, false,
+				driver.ErrConfig, 0,
+			},
+			"context ended": {
+				always(), time.Hour, true, context.DeadlineExceeded,
+				3 * time.Second,
+			},
+			"last error after the deadline": {always(), time.Hour, true, down, 3 * time.Second},
+		} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx := t.Context()
+					if tc.cancel {
+						var cancel context.CancelFunc
+						ctx, cancel = context.WithTimeout(ctx, 3*time.Second)
+						defer cancel()
+					}
+					start := time.Now()
+					_, err := openIn(ctx, registryOf(scripted{script: tc.script}),
+						xcache.Options{Driver: "map", ConnectTimeout: tc.timeout})
+					if !errors.Is(err, tc.want) {
+						t.Errorf("Open = %v, want %v", err, tc.want)
+					}
+					if took := time.Since(start); took > tc.within {
+						t.Errorf("Open returned after %s, want at most %s", took, tc.within)
+					}
+				})
+			})
 		}
 	})
 }
 
-func TestOpenGivesUp(t *testing.T) {
-	down := errors.New("connection refused")
-	always := func() *[]error {
-		script := make([]error, 1000)
-		for i := range script {
-			script[i] = down
-		}
-		return &script
-	}
-	for name, tc := range map[string]struct {
-		script  *[]error
-		timeout time.Duration
-		cancel  bool
-		want    error
-		within  time.Duration
-	}{
-		"when the time is up":    {always(), 10 * time.Second, false, down, 10 * time.Second},
-		"at once without a time": {always(), 0, false, down, 0},
-		"at once on a wrong setting": {
-			&[]error{driver.ErrConfig}, time.Hour, false,
-			driver.ErrConfig, 0,
-		},
-		"when its context ends": {
-			always(), time.Hour, true, context.DeadlineExceeded,
-			3 * time.Second,
-		},
-		"with the last attempt's word": {always(), time.Hour, true, down, 3 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx := t.Context()
-				if tc.cancel {
-					var cancel context.CancelFunc
-					ctx, cancel = context.WithTimeout(ctx, 3*time.Second)
-					defer cancel()
-				}
-				start := time.Now()
-				_, err := openIn(ctx, registryOf(scripted{script: tc.script}),
-					xcache.Options{Driver: "map", ConnectTimeout: tc.timeout})
-				if !errors.Is(err, tc.want) {
-					t.Errorf("Open = %v, want %v", err, tc.want)
-				}
-				if took := time.Since(start); took > tc.within {
-					t.Errorf("Open took %s, want at most %s", took, tc.within)
-				}
-			})
-		})
-	}
-}
-
-// mute is a store that is open but does not answer.
-type mute struct {
+// unresponsive is a store whose Ping fails.
+type unresponsive struct {
 	*drivertest.MapStore
 	closed bool
 }
 
-func (*mute) Ping(context.Context) error { return errors.New("no answer") }
+func (*unresponsive) Ping(context.Context) error { return errors.New("no response") }
 
-func (m *mute) Close() error {
+func (m *unresponsive) Close() error {
 	m.closed = true
 	return nil
 }
 
-func TestWhereOpenFailsNothingStaysOpen(t *testing.T) {
-	store := &mute{MapStore: drivertest.NewMapStore(nil)}
-	_, err := openIn(t.Context(), registryOf(scripted{script: &[]error{}, store: store}),
-		xcache.Options{Driver: "map"})
-	if err == nil || !store.closed {
-		t.Errorf("Open = %v, closed = %t; want an error and a closed store", err, store.closed)
-	}
-}
+// outdated is a backend for another interface version.
+type outdated struct{ storeDriver }
 
-// old is a backend that was written for another interface.
-type old struct{ opens }
+func (outdated) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
 
-func (old) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
-
-func TestOpenRefusesABackendOfAnotherInterface(t *testing.T) {
+func TestOpen_InterfaceVersion(t *testing.T) {
 	var r xcache.Registry
-	r.Register(old{opens{name: "old"}})
+	r.Register(outdated{storeDriver{name: "old"}})
 	if _, err := openIn(t.Context(), &r, xcache.Options{Driver: "old"}); !errors.Is(err,
 		xcache.ErrInterface) || !strings.Contains(err.Error(), "go get ") {
-		t.Errorf("Open = %v, want ErrInterface and what to run", err)
+		t.Errorf("Open = %v, want ErrInterface and a go get command", err)
 	}
 }

@@ -10,61 +10,60 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// Keys walks through the keys of the view: what begins with its prefixes, which are no
-// patterns, whatever kind of value it holds. It gives each once, in no order and without
-// the prefixes. What this package keeps beside them is left out: the records of leases,
-// and what GetOrLoad remembers as absent.
+// Keys iterates over the keys with the view's prefix, for values of any kind. Prefixes
+// are literal, not patterns. Each key is returned once, without the prefix, in no
+// particular order. Internal keys, such as lease records and absence marks, are skipped.
 //
-// The backend is not held up, and other callers are not. So the walk is no snapshot: a
-// key that exists all the while is in it, one that comes or goes meanwhile may be. It
-// remembers what it has given, which for very many keys is memory. The first error of the
-// backend ends it: ErrUnsupported if it has no such walk.
+// The iteration does not block the backend or other callers, and it is not a snapshot: a
+// key that is added or removed during the iteration may or may not be returned. Memory
+// grows with the number of returned keys. An error of the backend stops the iteration. It
+// is ErrUnsupported if the backend cannot iterate over keys.
 //
-// A key that is the text of no K comes with ErrDecode, and the walk goes on; it belongs
-// to another view. A K that says its text and cannot read it back, such as one with
-// String alone, has no walk: the first and only error is ErrUnsupported.
+// A key that is not the string form of a K yields ErrDecode and the iteration continues;
+// such a key is of another view. If K cannot be parsed, for example because it has only a
+// String method, the only result is ErrUnsupported.
 func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 	return func(yield func(K, error) bool) {
-		op := c.begin(opScan)
-		given := map[string]struct{}{}
-		giveNew := func(page []string) bool {
+		op := c.start(opScan)
+		seen := map[string]struct{}{}
+		yieldNew := func(page []string) bool {
 			for _, name := range page {
-				if _, twice := given[name]; twice || c.m.owns(name) {
+				if _, duplicate := seen[name]; duplicate || c.m.isInternal(name) {
 					continue
 				}
-				given[name] = struct{}{}
+				seen[name] = struct{}{}
 				if !yield(c.key.readBack(name[len(c.prefix):])) {
 					return false
 				}
 			}
 			return true
 		}
-		var none K
+		var zero K
 		var err error
 		if !c.key.readable {
-			err = fmt.Errorf("%w: a key of type %T cannot be read back from its text",
-				ErrUnsupported, none)
+			err = fmt.Errorf("%w: keys of type %T cannot be parsed",
+				ErrUnsupported, zero)
 		} else {
-			err = c.m.walk(ctx, c.prefix, giveNew)
+			err = c.m.walk(ctx, c.prefix, yieldNew)
 		}
-		if err = op.end(ctx, len(given) > 0, err); err != nil {
-			yield(none, err)
+		if err = op.end(ctx, len(seen) > 0, err); err != nil {
+			yield(zero, err)
 		}
 	}
 }
 
-// Clear removes every key that begins with the view's prefixes, of whatever kind and
-// view, and counts those that existed. Without WithKeyPrefix these are all keys of the
-// manager; where the manager has no prefix either, Clear refuses with ErrOption, since it
-// would empty the whole database. Leases stay.
+// Clear removes every key with the view's prefix, of any kind and view, and returns how
+// many existed. Without WithKeyPrefix these are all keys of the manager. If the manager
+// has no prefix either, Clear returns ErrOption, because it would empty the database.
+// Leases are kept.
 //
-// It walks as Keys does and removes some keys at a time: a key that is written meanwhile
-// may stay or go. A load that has begun before goes to those who wait for it, but not
-// into the cache. After an error some keys are gone.
+// Clear removes keys in batches and is not atomic: a key that is written during the call
+// may be removed or kept. Loads that started earlier return their value to their callers
+// but do not store it. After an error some keys are removed.
 func (v *view) Clear(ctx context.Context) (removed int, err error) {
-	op := v.begin(opClear)
+	op := v.start(opClear)
 	if v.prefix == "" {
-		err = fmt.Errorf("%w: Clear of a view without a prefix would empty the whole database; give it or the manager one", ErrOption)
+		err = fmt.Errorf("%w: Clear without a prefix would empty the whole database; set WithKeyPrefix or the prefix of the manager", ErrOption)
 		return 0, op.end(ctx, false, err)
 	}
 	v.m.loads.invalidateMatching(func(key string) bool { return strings.HasPrefix(key, v.prefix) })
@@ -78,12 +77,12 @@ func (v *view) Clear(ctx context.Context) (removed int, err error) {
 	return removed, op.end(ctx, removed > 0, cmp.Or(failed, err))
 }
 
-// walk calls page with whole keys that begin with prefix, those of this package too, some
-// at a time, until it returns false. The error is nil then.
+// walk calls page with batches of complete keys that start with prefix, including
+// internal keys. It returns nil if page returns false.
 func (m *Manager) walk(ctx context.Context, prefix string, page func(keys []string) bool) error {
 	s, ok := m.store.(driver.Scanner)
 	if !ok {
-		return fmt.Errorf("%w: %s does not walk through its keys", ErrUnsupported, m)
+		return fmt.Errorf("%w: %s cannot iterate over keys", ErrUnsupported, m)
 	}
 	stopped := false
 	err := s.Scan(ctx, prefix, func(keys []string) bool {
@@ -96,27 +95,28 @@ func (m *Manager) walk(ctx context.Context, prefix string, page func(keys []stri
 	return cmp.Or(err, ctx.Err())
 }
 
-// owns reports whether a whole key is one that this package made for itself.
-func (m *Manager) owns(key string) bool {
+// isInternal reports whether a complete key is an absence mark or a lease record.
+func (m *Manager) isInternal(key string) bool {
 	return strings.HasSuffix(key, absent) ||
 		strings.Contains(key[len(m.options.Prefix):], leaseMark)
 }
 
-// removePage removes keys that a walk has found, counts them, and leaves those of leases.
+// removePage removes the keys of a page except lease records, and counts those that are
+// not internal.
 func (m *Manager) removePage(ctx context.Context, page []string) (removed int, err error) {
 	var keys, marks []string
 	for _, key := range page {
 		switch {
 		case strings.HasSuffix(key, absent):
 			marks = append(marks, key)
-		case !m.owns(key):
+		case !m.isInternal(key):
 			keys = append(keys, key)
 		}
 	}
 	return m.remove(ctx, keys, marks)
 }
 
-// remove removes marks of absence, and keys of any kind, which it counts.
+// remove removes absence marks and keys of any kind, and counts the keys.
 func (m *Manager) remove(ctx context.Context, keys, marks []string) (removed int, err error) {
 	if len(marks) > 0 {
 		if _, err := m.store.Delete(ctx, marks...); err != nil {

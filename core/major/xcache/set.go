@@ -6,19 +6,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// SetCache holds a set of values under each key. Values are the same where their
-// encodings are. It is safe for concurrent use. Add slides the life of the set, Remove
-// does not.
+// SetCache stores a set of values under each key. Values are equal if their encodings are
+// equal. It is safe for concurrent use. Add resets the TTL of the set; Remove keeps it.
 type SetCache[K comparable, V any] struct{ collection[K, V] }
 
-// SetCacheOf returns the view on m whose sets have keys K and members V. It panics where
-// K has no text.
+// SetCacheOf returns a view on m for sets with keys K and members V. It panics if K has
+// no string form.
 func SetCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *SetCache[K, V] {
 	return &SetCache[K, V]{newCollection[K, V](m, opts)}
 }
 
-// Add adds members and counts those that were not there yet. WithNX and WithXX are about
-// the key. Without members it changes nothing.
+// Add adds members and returns the number of new members. WithNX and WithXX apply to the
+// key. Without members it changes nothing.
 func (c *SetCache[K, V]) Add(
 	ctx context.Context, key K, members []V, opts ...Option,
 ) (added int, err error) {
@@ -28,7 +27,8 @@ func (c *SetCache[K, V]) Add(
 		})
 }
 
-// Members returns the members in any order; none for a key that does not exist.
+// Members returns the members in any order. It returns an empty slice if the key does not
+// exist.
 func (c *SetCache[K, V]) Members(ctx context.Context, key K) (members []V, err error) {
 	return c.list(ctx, key, func(name string) ([][]byte, error) {
 		return c.m.store.SetMembers(ctx, name)
@@ -46,14 +46,14 @@ func (c *SetCache[K, V]) IsMember(ctx context.Context, key K, member V) (ok bool
 	})
 }
 
-// Count returns the number of members; 0 for a key that does not exist.
+// Count returns the number of members, 0 if the key does not exist.
 func (c *SetCache[K, V]) Count(ctx context.Context, key K) (n int, err error) {
 	return c.count(ctx, opRead, key,
 		func(name string) (int, error) { return c.m.store.SetCount(ctx, name) })
 }
 
-// Remove removes members and counts those that were there. The set lives on as long as it
-// would have; without members it does not exist.
+// Remove removes members and returns how many existed. It keeps the TTL of the set. An
+// empty set does not exist.
 func (c *SetCache[K, V]) Remove(ctx context.Context, key K, members ...V) (removed int, err error) {
 	return c.count(ctx, opRemove, key, func(name string) (int, error) {
 		list, err := c.val.encodeAll(members)

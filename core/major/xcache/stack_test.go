@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
-// traced is a store of bytes that records the functions between it and the test.
+// traced is a store of bytes that records its callers.
 type traced struct {
 	*drivertest.MapStore
 	stack []string
@@ -22,19 +22,18 @@ func (s *traced) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	return s.MapStore.Get(ctx, key)
 }
 
-// tracedObjects is a store in the process that records the functions between it and the
-// test.
+// tracedObjects is an in-process store that records its callers.
 type tracedObjects struct {
-	*keeper
+	*objectStore
 	stack []string
 }
 
 func (s *tracedObjects) GetObject(ctx context.Context, key string) (*driver.Entry, bool, error) {
 	s.stack = callers()
-	return s.keeper.GetObject(ctx, key)
+	return s.objectStore.GetObject(ctx, key)
 }
 
-// callers returns the functions of xcache that led to the caller, the innermost first.
+// callers returns the functions of xcache on the stack, innermost first.
 func callers() (names []string) {
 	pc := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
@@ -50,9 +49,9 @@ func callers() (names []string) {
 	}
 }
 
-func TestKeyCache_Get_ReachesTheDriverThroughTwoCalls(t *testing.T) {
+func TestKeyCache_Get_CallDepth(t *testing.T) {
 	bytes, objects := &traced{MapStore: drivertest.NewMapStore(nil)},
-		&tracedObjects{keeper: newKeeper()}
+		&tracedObjects{objectStore: newObjectStore()}
 	for _, tc := range []struct {
 		name  string
 		store driver.Store
@@ -64,11 +63,11 @@ func TestKeyCache_Get_ReachesTheDriverThroughTwoCalls(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := xcache.KeyCacheOf[string, int](managerOf(t, tc.store))
 			if _, ok, err := c.Get(t.Context(), "k"); ok || err != nil {
-				t.Fatalf("Get = %t, %v; want nothing", ok, err)
+				t.Fatalf("Get = %t, %v; want a miss", ok, err)
 			}
 			t.Logf("driver <- %s <- test", strings.Join(*tc.stack, " <- "))
 			if got := len(*tc.stack); got != 2 {
-				t.Errorf("%d functions lead to the driver, want 2: %q", got, *tc.stack)
+				t.Errorf("%d functions call the driver, want 2: %q", got, *tc.stack)
 			}
 		})
 	}

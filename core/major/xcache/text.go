@@ -9,39 +9,40 @@ import (
 	"unsafe"
 )
 
-// text turns keys and field names into strings: what the type itself says (AppendText,
-// MarshalText, String), else a string as it is and an integer in decimal.
+// text converts keys and field names to strings. It uses AppendText, MarshalText or
+// String if the type has one of these methods. Otherwise strings stay unchanged and
+// integers are decimal.
 type text[T comparable] struct {
-	writesRaw bool // a T is written as a string or an integer, whatever methods it has
-	readsRaw  bool // it is read as one
-	readable  bool // it can be read back from its text
-	direct    bool // a T is a string in memory, and its text is that string
+	writesRaw bool // a T is formatted as a string or an integer even if it has methods
+	readsRaw  bool // a T is parsed as a string or an integer
+	readable  bool // a T can be parsed
+	direct    bool // a T is formatted as the string that it is in memory
 }
 
-// newText returns the text of keys or, with isRead, of fields of hashes: a type either
-// says and reads its text itself, or is a string or an integer, whatever its String
-// method says. It panics if T has no such text, which is a mistake of the program.
+// newText returns the format of keys or, if isRead is set, of hash fields, which must be
+// parsed as well. A field type needs MarshalText and UnmarshalText, or must be a string
+// or an integer, and its String method is not used. newText panics if T has no string
+// form.
 func newText[T comparable](role string, isRead bool) text[T] {
 	var zero T
 	_, writes := any(zero).(encoding.TextMarshaler)
 	_, reads := any(&zero).(encoding.TextUnmarshaler)
 	typ := reflect.TypeFor[T]()
 	if isRead && writes != reads {
-		panic(fmt.Sprintf("xcache: %s cannot be a %s: it has only one of MarshalText and UnmarshalText", typ, role))
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: it implements only one of MarshalText and UnmarshalText", typ, role))
 	}
 	raw := !writes && (isRead || !hasTextMethod(zero))
 	if raw && !isStringOrInteger(typ.Kind()) {
-		panic(fmt.Sprintf("xcache: %s cannot be a %s: it is no string, no integer, and has no MarshalText or String method", typ, role))
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: it is not a string or an integer and has no MarshalText or String method", typ, role))
 	}
 	return text[T]{
-		writesRaw: raw || typ == snowflakeID, // the same text, without an allocation
+		writesRaw: raw || typ == snowflakeID, // the same string, without an allocation
 		readsRaw:  raw,
 		readable:  raw || reads,
 		direct:    raw && typ.Kind() == reflect.String,
 	}
 }
 
-// append appends the text of v.
 func (t *text[T]) append(dst []byte, v T) ([]byte, error) {
 	if t.writesRaw {
 		return appendRaw(dst, reflect.ValueOf(v)), nil
@@ -49,17 +50,17 @@ func (t *text[T]) append(dst []byte, v T) ([]byte, error) {
 	return appendText(dst, v)
 }
 
-// parse returns the T whose text is s.
+// parse returns the T whose string form is s.
 func (t *text[T]) parse(s string) (v T, err error) {
 	if t.readsRaw {
 		err = decode(nil, true, []byte(s), reflect.ValueOf(&v).Elem())
 	} else {
-		err = any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // *T was seen to be one
+		err = any(&v).(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:forcetypeassert // newText has checked *T
 	}
 	return v, err
 }
 
-// hasTextMethod reports whether v has a method for its text.
+// hasTextMethod reports whether v has a method that returns its string form.
 func hasTextMethod(v any) bool {
 	switch v.(type) {
 	case encoding.TextAppender, encoding.TextMarshaler, fmt.Stringer:
@@ -68,7 +69,7 @@ func hasTextMethod(v any) bool {
 	return false
 }
 
-// appendText appends what the method of v for its text returns.
+// appendText appends the result of v's string method.
 func appendText(dst []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case encoding.TextAppender:
@@ -82,7 +83,7 @@ func appendText(dst []byte, v any) ([]byte, error) {
 	return dst, nil
 }
 
-// of returns the text of v behind prefix.
+// of returns prefix followed by the string form of v.
 func (t *text[T]) of(prefix string, v T) (string, error) {
 	if t.direct {
 		return prefix + asString(v), nil
@@ -94,8 +95,8 @@ func (t *text[T]) of(prefix string, v T) (string, error) {
 	return string(b), nil
 }
 
-// borrow is of for a name that is not stored. If buffer is not nil, the name is in it and
-// is valid until releaseName.
+// borrow is like of for a short-lived string. If buffer is not nil, it contains name,
+// which is valid until releaseName.
 func (t *text[T]) borrow(prefix string, v T) (name string, buffer *[]byte, err error) {
 	if t.direct && prefix == "" {
 		return asString(v), nil, nil
@@ -109,7 +110,7 @@ func (t *text[T]) borrow(prefix string, v T) (name string, buffer *[]byte, err e
 	return unsafe.String(unsafe.SliceData(b), len(b)), buffer, nil //nolint:gosec // see releaseName
 }
 
-// releaseName ends the use of a name. A buffer that has grown large is not kept.
+// releaseName returns the buffer to the pool unless it has grown too large.
 func releaseName(buffer *[]byte) {
 	if buffer != nil && cap(*buffer) <= maxBuffer {
 		buffers.Put(buffer)
@@ -120,15 +121,15 @@ const maxBuffer = 1 << 12
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 128); return &b }}
 
-// begin is of for a call whose context has not ended.
-func (t *text[T]) begin(ctx context.Context, prefix string, v T) (string, error) {
+// start is like of but returns ctx.Err() if ctx has ended.
+func (t *text[T]) start(ctx context.Context, prefix string, v T) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
 	return t.of(prefix, v)
 }
 
-// all is begin for many.
+// all is start for a list.
 func (t *text[T]) all(ctx context.Context, prefix string, list []T) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -145,21 +146,21 @@ func (t *text[T]) all(ctx context.Context, prefix string, list []T) ([]string, e
 
 func keyError(err error) error { return fmt.Errorf("%w: key: %w", ErrEncode, err) }
 
-// asString reads a value whose type is a kind of string.
+// asString returns the string in v. The caller must check that the kind of T is string.
 func asString[T any](v T) string {
-	return *(*string)(unsafe.Pointer(&v)) //nolint:gosec // the caller has seen that the kind of T is string
+	return *(*string)(unsafe.Pointer(&v)) //nolint:gosec // the kind of T is string
 }
 
-// readBack is parse for a key that is spelled as append does.
+// readBack parses a key and rejects a string that of would not produce.
 func (t *text[T]) readBack(s string) (T, error) {
-	var none T
+	var zero T
 	v, err := t.parse(s)
 	if err != nil {
-		return none, fail(opScan, fmt.Errorf("%w: a key as %T: %w", ErrDecode, none, redact(err)))
+		return zero, fail(opScan, fmt.Errorf("%w: a key as %T: %w", ErrDecode, zero, redact(err)))
 	}
 	if again, err := t.of("", v); err != nil || again != s {
-		return none, fail(opScan,
-			fmt.Errorf("%w: a key as %T: another spelling of it", ErrDecode, none))
+		return zero, fail(opScan,
+			fmt.Errorf("%w: a key as %T: not in canonical form", ErrDecode, zero))
 	}
 	return v, nil
 }

@@ -8,33 +8,32 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// ViewOption sets up a typed view. A nil option is skipped.
+// ViewOption configures a typed view. A nil option is skipped.
 type ViewOption func(*view)
 
-// WithName names the view in metrics. It is no part of a key.
+// WithName sets the name of the view in metrics. The name is not part of a key.
 func WithName(name string) ViewOption { return func(v *view) { v.name = name } }
 
-// WithKeyPrefix puts prefix between the manager's prefix and the view's keys, so that
-// views with equal keys do not meet.
+// WithKeyPrefix adds prefix between the manager's prefix and the view's keys, so that
+// views with equal keys do not collide.
 func WithKeyPrefix(prefix string) ViewOption { return func(v *view) { v.prefix += prefix } }
 
-// WithViewTTL replaces the manager's default TTL for the view; 0 is for ever.
+// WithViewTTL overrides the manager's default TTL for the view; 0 means no expiry.
 func WithViewTTL(ttl time.Duration) ViewOption { return func(v *view) { v.ttl = ttl } }
 
-// WithNegativeTTL lets GetOrLoad remember for ttl that the loader found nothing. Delete
-// forgets it.
+// WithNegativeTTL makes GetOrLoad cache for ttl that the loader found no value. Delete
+// removes this mark.
 func WithNegativeTTL(ttl time.Duration) ViewOption { return func(v *view) { v.negative = ttl } }
 
-// WithImmutable promises that nobody changes a value that was set or got. A store in the
-// process, also a near cache, then shares values instead of copying them: a Get of any
-// type costs no decoding and no allocation. Other stores do as ever.
+// WithImmutable declares that values are never modified after Set or Get. An in-process
+// store, including a near cache, then shares values instead of copying them: Get decodes
+// and allocates nothing for any type. Other stores are not affected.
 func WithImmutable() ViewOption { return func(v *view) { v.immutable = true } }
 
-// WithoutNear lets a view of keys always ask the server, for what may not be stale at
-// all.
+// WithoutNear makes a KeyCache bypass the near cache, for values that must not be stale.
 func WithoutNear() ViewOption { return func(v *view) { v.near = nil } }
 
-// view is what all typed views share. It does not change once made.
+// view is the part of a typed view that does not depend on its types. It is immutable.
 type view struct {
 	m         *Manager
 	name      string
@@ -45,16 +44,16 @@ type view struct {
 	near      *near // nil if every read goes to the store
 }
 
-// op is a call in progress.
+// op is an operation in progress.
 type op struct {
 	view  *view
 	kind  string
 	start time.Time
-	near  bool // the near cache had it
+	near  bool // the value came from the near cache
 }
 
-// begin starts the clock of a call if there are metrics.
-func (v *view) begin(kind string) op {
+// start starts an operation. It reads the clock only if metrics are enabled.
+func (v *view) start(kind string) op {
 	o := op{view: v, kind: kind}
 	if v.m.options.Metrics != nil {
 		o.start = time.Now()
@@ -62,8 +61,8 @@ func (v *view) begin(kind string) op {
 	return o
 }
 
-// end reports the call and returns its error, wrapped once. ok says that the call found
-// something, or took effect.
+// end reports the operation and returns its error, wrapped once. ok reports whether the
+// operation found a value or changed one.
 func (o op) end(ctx context.Context, ok bool, err error) error {
 	err = fail(o.kind, err)
 	if o.view.m.options.Metrics != nil {
@@ -75,17 +74,17 @@ func (o op) end(ctx context.Context, ok bool, err error) error {
 	return err
 }
 
-// collection is what all typed views share.
+// collection is embedded in all typed views.
 type collection[K comparable, V any] struct {
 	view
 	key text[K]
 	val values[V]
 }
 
-// newCollection panics on what only a programmer can fix.
+// newCollection panics on a nil manager, an unsupported key type or a negative TTL.
 func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collection[K, V] {
 	if m == nil {
-		panic("xcache: a view on a nil manager")
+		panic("xcache: view on a nil manager")
 	}
 	v := view{m: m, prefix: m.options.Prefix, ttl: m.ttl, near: m.near}
 	for _, o := range opts {
@@ -102,26 +101,26 @@ func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collectio
 	}
 }
 
-// call runs an operation on one key and reports it. do returns whether it found
-// something, or took effect, as call does unless it fails.
+// call runs do on one key and reports it. ok is the result of do, or false after an
+// error.
 func (c *collection[K, V]) call(
 	ctx context.Context, kind string, key K, do func(name string) (bool, error),
 ) (ok bool, err error) {
-	op := c.begin(kind)
-	name, err := c.key.begin(ctx, c.prefix, key)
+	op := c.start(kind)
+	name, err := c.key.start(ctx, c.prefix, key)
 	if err == nil {
 		ok, err = do(name)
 	}
 	return ok && err == nil, op.end(ctx, ok, err)
 }
 
-// update is call for a write of a part of a hash, set or list.
+// update is call for writes to a part of a hash, set or list.
 func (c *collection[K, V]) update(
 	ctx context.Context, key K, opts []Option, do func(name string, w driver.Write) (bool, error),
 ) error {
 	w, optErr := c.resolve(opts)
 	if !w.explicit && w.ttl == 0 {
-		w.keep = true // there is nothing to slide to
+		w.keep = true // no TTL to extend
 	}
 	_, err := c.call(ctx, opSet, key, func(name string) (bool, error) {
 		if optErr != nil {
@@ -134,13 +133,15 @@ func (c *collection[K, V]) update(
 	return err
 }
 
-// Delete removes the key, whatever it holds. A key that does not exist is no error.
+// Delete removes the key and its value of any kind. It returns nil if the key does not
+// exist.
 func (c *collection[K, V]) Delete(ctx context.Context, key K) error {
 	_, err := c.deleteKeys(ctx, []K{key}, false)
 	return err
 }
 
-// TTL returns how long the key will live, 0 for ever, and whether it exists.
+// TTL returns the remaining time to live of the key, 0 if it never expires, and whether
+// the key exists.
 func (c *collection[K, V]) TTL(ctx context.Context, key K) (ttl time.Duration, ok bool, err error) {
 	ok, err = c.call(ctx, opTTL, key, func(name string) (ok bool, err error) {
 		ttl, ok, err = c.m.store.TTL(ctx, name)
@@ -149,12 +150,12 @@ func (c *collection[K, V]) TTL(ctx context.Context, key K) (ttl time.Duration, o
 	return ttl, ok, err
 }
 
-// deleteKeys removes keys of any kind, and what GetOrLoad remembers of them. If the
-// caller wants to know the count, the latter must not be in it.
+// deleteKeys removes keys of any kind and their absence marks. If counted is set, removed
+// does not include the marks.
 func (c *collection[K, V]) deleteKeys(
 	ctx context.Context, keys []K, counted bool,
 ) (removed int, err error) {
-	op := c.begin(opDelete)
+	op := c.start(opDelete)
 	names, err := c.key.all(ctx, c.prefix, keys)
 	if err != nil {
 		return 0, op.end(ctx, false, err)
@@ -166,14 +167,13 @@ func (c *collection[K, V]) deleteKeys(
 			marks = append(marks, name+absent)
 		}
 	}
-	if !counted { // one round trip is enough
+	if !counted { // one round trip for both
 		names, marks = append(names, marks...), nil
 	}
 	removed, err = c.m.remove(ctx, names, marks)
 	return removed, op.end(ctx, removed > 0, err)
 }
 
-// value runs an operation that returns one value.
 func (c *collection[K, V]) value(
 	ctx context.Context, kind string, key K, do func(name string) ([]byte, bool, error),
 ) (v *V, ok bool, err error) {
@@ -187,7 +187,6 @@ func (c *collection[K, V]) value(
 	return v, ok, err
 }
 
-// list runs a read of several values.
 func (c *collection[K, V]) list(
 	ctx context.Context, key K, do func(name string) ([][]byte, error),
 ) (all []V, err error) {
@@ -201,7 +200,7 @@ func (c *collection[K, V]) list(
 	return all, err
 }
 
-// count runs an operation that returns a number of values.
+// count runs an operation that returns a number of elements.
 func (c *collection[K, V]) count(
 	ctx context.Context, kind string, key K, do func(name string) (int, error),
 ) (n int, err error) {
@@ -212,7 +211,7 @@ func (c *collection[K, V]) count(
 	return n, err
 }
 
-// add runs a write that adds values. Without values it changes nothing.
+// add runs a write that adds values. It changes nothing if values is empty.
 func (c *collection[K, V]) add(
 	ctx context.Context, key K, values []V, opts []Option,
 	do func(name string, values [][]byte, w driver.Write) (n int, stored bool, err error),

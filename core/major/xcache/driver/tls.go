@@ -11,23 +11,22 @@ import (
 const (
 	// TLSDisable sends everything in plain text. It is the default.
 	TLSDisable = tlsmode.Disable
-	// TLSRequire encrypts, but takes any certificate: who listens in learns nothing, who
-	// stands in between everything.
+	// TLSRequire encrypts but accepts any certificate. It prevents eavesdropping but not
+	// man-in-the-middle attacks.
 	TLSRequire = tlsmode.Require
-	// TLSVerifyFull encrypts, and checks the certificate and that it was issued for the
-	// host.
+	// TLSVerifyFull encrypts and verifies the certificate and its host name.
 	TLSVerifyFull = tlsmode.VerifyFull
 )
 
 var tlsVariables = tlsmode.Variables{Mode: xenv.NoSqlTLS, CA: xenv.NoSqlTLSCA}
 
-// TLSMode returns how connections are encrypted, the default filled in. The error names
-// the variable that is wrong: a mode that is none, a CA file that cannot be read or that
-// the mode does not use.
+// TLSMode returns the TLS mode or its default. The error names the variable with the
+// problem: an unknown mode, a CA file that is unreadable, or one that the mode does not
+// use.
 func (c Config) TLSMode() (string, error) { return tlsVariables.Check(c.TLS, c.TLSCA) }
 
-// TLSConfig returns what crypto/tls wants to know for a mode of Config.TLS and a CA file,
-// nil where nothing is encrypted.
+// TLSConfig returns the TLS configuration for a mode of Config.TLS and a CA file, or nil
+// if the mode is TLSDisable.
 func TLSConfig(mode, caFile, host string) (*tls.Config, error) {
 	return tlsVariables.Config(mode, caFile, host)
 }

@@ -8,27 +8,27 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-func TestTLSNamesTheVariablesOfTheCache(t *testing.T) {
+func TestConfig_TLSMode(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none.pem")
 	for _, tc := range []struct {
 		name   string
 		config driver.Config
 		mode   string
-		want   string // the beginning of the error; "" is none
+		want   string // prefix of the error; "" means no error
 	}{
-		{name: "nothing", mode: driver.TLSDisable},
+		{name: "default", mode: driver.TLSDisable},
 		{name: "require", config: driver.Config{TLS: "require"}, mode: driver.TLSRequire},
 		{
 			name: "verify-full", config: driver.Config{TLS: "verify-full"},
 			mode: driver.TLSVerifyFull,
 		},
-		{name: "a mode that is none", config: driver.Config{TLS: "on"}, want: "NOSQL_TLS: "},
+		{name: "unknown mode", config: driver.Config{TLS: "on"}, want: "NOSQL_TLS: "},
 		{
-			name:   "a file that nothing reads",
+			name:   "unused CA file",
 			config: driver.Config{TLS: "require", TLSCA: missing}, want: "NOSQL_TLS_CA: ",
 		},
 		{
-			name: "no file", config: driver.Config{TLS: "verify-full", TLSCA: missing},
+			name: "missing CA file", config: driver.Config{TLS: "verify-full", TLSCA: missing},
 			want: "NOSQL_TLS_CA: ",
 		},
 	} {

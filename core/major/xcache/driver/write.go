@@ -2,32 +2,29 @@ package driver
 
 import "time"
 
-// Write says what a write does to the key's expiry, and under which condition it happens
-// at all.
+// Write specifies the expiry and the condition of a write.
 type Write struct {
-	// TTL is the time to live, in whole milliseconds; 0 is for ever.
+	// TTL is the time to live, in whole milliseconds; 0 means no expiry.
 	TTL time.Duration
-	// Keep leaves the expiry of a key that exists as it is. TTL is then for a key that
-	// the write makes.
+	// Keep keeps the expiry of an existing key. TTL then applies to a new key only.
 	Keep bool
-	// If is the condition.
-	If Condition
+	If   Condition
 }
 
-// Condition says when a write happens.
+// Condition restricts a write.
 type Condition uint8
 
 // The conditions.
 const (
 	// Always writes.
 	Always Condition = iota
-	// IfAbsent writes where there is nothing yet (NX).
+	// IfAbsent writes only if the key or fields do not exist (NX).
 	IfAbsent
-	// IfPresent writes where there is something (XX).
+	// IfPresent writes only if the key or fields exist (XX).
 	IfPresent
 )
 
-// Holds reports whether the condition holds for what exists or not.
+// Holds reports whether the condition is met for a key that exists or not.
 func (c Condition) Holds(exists bool) bool {
 	return c == Always || (c == IfPresent) == exists
 }
@@ -47,14 +44,14 @@ type Field struct {
 	Value []byte
 }
 
-// Item is one of the writes of a batch.
+// Item is one write of a batch.
 type Item struct {
 	Key   string
 	Value []byte
 	Write Write
 }
 
-// Bytes is the Object that is its own encoding.
+// Bytes is an Object that is its own encoding.
 type Bytes []byte
 
 // Encode implements Object.

@@ -6,18 +6,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// The collections of a MapStore. One that is empty is not stored, so the zero value,
-// which open returns for a missing key, reads as what does not exist.
+// The collections of a MapStore. Empty collections are not stored; open returns the zero
+// value for a missing key.
 type (
 	hash map[string][]byte
 	set  map[string]struct{}
 	list [][]byte
 )
 
-// open locks the store and returns what key holds, or ErrWrongType. The caller unlocks
-// the store, also after an error.
+// open locks the store and returns the collection under key, or ErrWrongType. The caller
+// must unlock the store, even after an error.
 func open[C hash | set | list](ctx context.Context, s *MapStore, key string) (c C, err error) {
-	if err := s.begin(ctx); err != nil {
+	if err := s.lock(ctx); err != nil {
 		return c, err
 	}
 	e, ok := s.live(key)
@@ -31,7 +31,7 @@ func open[C hash | set | list](ctx context.Context, s *MapStore, key string) (c 
 	return c, nil
 }
 
-// grow writes a collection of n parts, or removes the key if there are none.
+// grow stores a collection of n elements, or removes the key if n is 0.
 func (s *MapStore) grow(key string, collection any, n int, w driver.Write) {
 	if n == 0 {
 		delete(s.entries, key)
@@ -40,7 +40,7 @@ func (s *MapStore) grow(key string, collection any, n int, w driver.Write) {
 	s.put(key, collection, w)
 }
 
-// shrink is grow for a removal, which leaves the expiry as it is.
+// shrink is like grow but keeps the expiry.
 func (s *MapStore) shrink(key string, collection any, n int) {
 	if n == 0 {
 		delete(s.entries, key)

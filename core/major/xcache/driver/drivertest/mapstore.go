@@ -1,6 +1,6 @@
-// Package drivertest has a cache backend for tests: the simplest store that passes the
-// conformance suite, one map under one lock. Tests inject faults in it, and authors of
-// backends may start from it.
+// Package drivertest provides a simple in-memory cache backend for tests: a map with a
+// mutex that passes the conformance suite. Tests inject faults into it, and authors of
+// backends can use it as a starting point.
 package drivertest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// MapDriver opens stores of the type MapStore. The zero value is ready to use.
+// MapDriver opens MapStores. The zero value is ready to use.
 type MapDriver struct{}
 
 // Name implements driver.Driver.
@@ -50,13 +50,12 @@ var _ interface {
 	driver.Leaser
 } = (*MapStore)(nil)
 
-// entry is what a key holds.
 type entry struct {
 	value  any       // a []byte, hash, set or list
-	expiry time.Time // zero is never
+	expiry time.Time // zero means never
 }
 
-// NewMapStore returns an empty store. A nil now is the real time.
+// NewMapStore returns an empty store. A nil now means time.Now.
 func NewMapStore(now func() time.Time) *MapStore {
 	if now == nil {
 		now = time.Now
@@ -67,8 +66,8 @@ func NewMapStore(now func() time.Time) *MapStore {
 	}
 }
 
-// begin locks the store. The caller unlocks it, also after an error.
-func (s *MapStore) begin(ctx context.Context) error {
+// lock locks the store. The caller must unlock it, even after an error.
+func (s *MapStore) lock(ctx context.Context) error {
 	s.mu.Lock()
 	if s.closed {
 		return driver.ErrClosed
@@ -76,7 +75,7 @@ func (s *MapStore) begin(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// live returns what the key holds.
+// live returns the entry of a key that has not expired.
 func (s *MapStore) live(key string) (e entry, ok bool) {
 	e, ok = s.entries[key]
 	if ok && !e.expiry.IsZero() && !s.now().Before(e.expiry) {
@@ -86,7 +85,6 @@ func (s *MapStore) live(key string) (e entry, ok bool) {
 	return e, ok
 }
 
-// put writes a value.
 func (s *MapStore) put(key string, value any, w driver.Write) {
 	e, exists := s.live(key)
 	e.value = value
@@ -103,7 +101,7 @@ func (s *MapStore) put(key string, value any, w driver.Write) {
 // Get implements driver.Store.
 func (s *MapStore) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	defer s.mu.Unlock()
-	if err := s.begin(ctx); err != nil {
+	if err := s.lock(ctx); err != nil {
 		return nil, false, err
 	}
 	e, ok := s.live(key)
@@ -122,7 +120,7 @@ func (s *MapStore) Set(
 	ctx context.Context, key string, value []byte, w driver.Write,
 ) (bool, error) {
 	defer s.mu.Unlock()
-	if err := s.begin(ctx); err != nil {
+	if err := s.lock(ctx); err != nil {
 		return false, err
 	}
 	if _, exists := s.live(key); !w.If.Holds(exists) {
@@ -135,7 +133,7 @@ func (s *MapStore) Set(
 // Delete implements driver.Store.
 func (s *MapStore) Delete(ctx context.Context, keys ...string) (removed int, err error) {
 	defer s.mu.Unlock()
-	if err := s.begin(ctx); err != nil {
+	if err := s.lock(ctx); err != nil {
 		return 0, err
 	}
 	for _, key := range keys {
@@ -156,7 +154,7 @@ func (s *MapStore) Exists(ctx context.Context, key string) (bool, error) {
 // TTL implements driver.Store.
 func (s *MapStore) TTL(ctx context.Context, key string) (ttl time.Duration, ok bool, err error) {
 	defer s.mu.Unlock()
-	if err := s.begin(ctx); err != nil {
+	if err := s.lock(ctx); err != nil {
 		return 0, false, err
 	}
 	e, ok := s.live(key)
@@ -169,7 +167,7 @@ func (s *MapStore) TTL(ctx context.Context, key string) (ttl time.Duration, ok b
 // GetMany implements driver.Batcher.
 func (s *MapStore) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 	defer s.mu.Unlock()
-	if err := s.begin(ctx); err != nil {
+	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	out := make([][]byte, len(keys))
@@ -190,13 +188,13 @@ func (s *MapStore) SetMany(ctx context.Context, items []driver.Item) error {
 	return nil
 }
 
-// pageSize is how many keys come in one page of a walk.
+// pageSize is the number of keys in a page of Scan.
 const pageSize = 100
 
-// Scan implements driver.Scanner. As a server may, it gives a key twice: the last of a
-// page is in the next, too.
+// Scan implements driver.Scanner. Like some servers, it returns keys twice: each page
+// starts with the last key of the previous one.
 func (s *MapStore) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
-	keys, err := s.under(ctx, prefix)
+	keys, err := s.withPrefix(ctx, prefix)
 	for at := 0; err == nil && at < len(keys); at += pageSize - 1 {
 		if err = s.Ping(ctx); err != nil || !page(keys[at:min(at+pageSize, len(keys))]) {
 			return err
@@ -205,10 +203,9 @@ func (s *MapStore) Scan(ctx context.Context, prefix string, page func(keys []str
 	return err
 }
 
-// under returns the keys that begin with prefix.
-func (s *MapStore) under(ctx context.Context, prefix string) ([]string, error) {
+func (s *MapStore) withPrefix(ctx context.Context, prefix string) ([]string, error) {
 	defer s.mu.Unlock()
-	if err := s.begin(ctx); err != nil {
+	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(slices.Collect(maps.Keys(s.entries)), func(key string) bool {
@@ -230,7 +227,7 @@ func (s *MapStore) LeaseBackend(prefix string) leasedriver.Backend {
 // Ping implements driver.Store.
 func (s *MapStore) Ping(ctx context.Context) error {
 	defer s.mu.Unlock()
-	return s.begin(ctx)
+	return s.lock(ctx)
 }
 
 // Close implements driver.Store.
