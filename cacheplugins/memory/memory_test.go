@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // engine is what the suite runs on.
 const engine = "otter v2"
 
-var bad = map[string]driver.Config{
+var invalid = map[string]driver.Config{
 	"a negative TTL":         {Source: xenv.Map{"NOSQL_MEMORY_DEFAULT_TTL": "-1s"}},
 	"a negative bound":       {MaxEntries: -1},
 	"a negative shard count": {Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "-1"}},
@@ -25,7 +25,7 @@ var bad = map[string]driver.Config{
 
 func TestConformance(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
-		Driver: memory.Driver{}, FakeClock: true, Bad: bad,
+		Driver: memory.Driver{}, FakeClock: true, Invalid: invalid,
 		Source: "in process, a clock that is set", Server: engine,
 	})
 }

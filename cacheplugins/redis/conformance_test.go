@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 		Config: func(tb testing.TB) driver.Config { return parts(tb, address) },
 		Source: source,
 		Server: version(t, client(t, address)),
-		Bad: map[string]driver.Config{
+		Invalid: map[string]driver.Config{
 			"a URL of another scheme": {URL: "http://localhost"},
 			"a mode that is none":     {Source: xenv.Map{"NOSQL_MODE": "ring"}},
 			"no master":               {Source: xenv.Map{"NOSQL_MODE": "sentinel"}},

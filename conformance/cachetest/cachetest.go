@@ -36,8 +36,8 @@ type Harness struct {
 	// cache. Nil is none.
 	Manager func(tb testing.TB) []xcache.ManagerOption
 
-	// Bad lists, by a name, settings that Driver.Check must refuse.
-	Bad map[string]driver.Config
+	// Invalid lists, by a name, settings that Driver.Check must refuse.
+	Invalid map[string]driver.Config
 
 	// FakeClock says that the store follows driver.Config.Now, so that the suite need not
 	// wait.
@@ -61,9 +61,9 @@ type Harness struct {
 	// Without a source the run is not reported.
 	Source, Server string
 
-	// Lawful names the checks that the backend does not pass and need not, each with the
+	// Differences names the checks that the backend does not pass and need not, each with the
 	// reason. An unknown name or an empty reason fails the suite.
-	Lawful map[string]string
+	Differences map[string]string
 }
 
 // check is one part of the definition.
@@ -81,7 +81,7 @@ func checks() []check {
 	)
 }
 
-// Checks returns the names of all checks, for Harness.Lawful.
+// Checks returns the names of all checks, for Harness.Differences.
 func Checks() []string {
 	var names []string
 	for _, c := range checks() {
@@ -99,30 +99,30 @@ func Run(t *testing.T, h Harness) {
 	if h.Source != "" {
 		testreport.Record(t, &testreport.Run{
 			Family: "cache", Backend: h.Driver.Name(), Source: h.Source, Server: h.Server,
-			Tests: len(checks()) - len(h.Lawful),
+			Tests: len(checks()) - len(h.Differences),
 		})
 	}
-	h.checkLawful(t)
+	h.checkDifferences(t)
 	h.runDriver(t)
 	for _, c := range checks() {
 		t.Run(c.name, func(t *testing.T) {
-			if reason, ok := h.Lawful[c.name]; ok {
-				t.Skip("lawful difference: " + reason)
+			if reason, ok := h.Differences[c.name]; ok {
+				t.Skip("declared difference: " + reason)
 			}
 			c.run(t, newEnv(t, h))
 		})
 	}
 }
 
-// checkLawful reports differences that are no checks, and those without a reason.
-func (h Harness) checkLawful(t *testing.T) {
+// checkDifferences reports differences that are no checks, and those without a reason.
+func (h Harness) checkDifferences(t *testing.T) {
 	t.Helper()
-	for name, reason := range h.Lawful {
+	for name, reason := range h.Differences {
 		if !slices.Contains(Checks(), name) {
-			t.Errorf("Lawful names %q, which is no check", name)
+			t.Errorf("Differences names %q, which is no check", name)
 		}
 		if strings.TrimSpace(reason) == "" {
-			t.Errorf("Lawful gives no reason for %q", name)
+			t.Errorf("Differences gives no reason for %q", name)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (h Harness) runDriver(t *testing.T) {
 				got, driver.InterfaceVersion)
 		}
 	})
-	for name, c := range h.Bad {
+	for name, c := range h.Invalid {
 		t.Run("Driver/refuses/"+name, func(t *testing.T) {
 			if h.Driver.Check(c) == nil {
 				t.Error("Check accepted the settings")

@@ -17,9 +17,9 @@ import (
 
 // The suite must fail for a broken store, so it runs in a process of its own there.
 var (
-	defectFlag = flag.String("cachetest.defect", "", "run the suite on a store with this defect")
-	lawfulFlag = flag.String("cachetest.lawful", "",
-		"declare the check name=reason a lawful difference")
+	defectFlag     = flag.String("cachetest.defect", "", "run the suite on a store with this defect")
+	differenceFlag = flag.String("cachetest.difference", "",
+		"declare the check name=reason a declared difference")
 )
 
 func TestARightStorePasses(t *testing.T) {
@@ -56,7 +56,7 @@ func (brokenDriver) Open(_ context.Context, c driver.Config) (driver.Store, erro
 
 // TestBroken is the process that the tests below start.
 func TestBroken(t *testing.T) {
-	if *defectFlag == "" && *lawfulFlag == "" {
+	if *defectFlag == "" && *differenceFlag == "" {
 		t.Skip("needs a flag")
 	}
 	h := cachetest.Harness{Driver: brokenDriver{}, FakeClock: true}
@@ -64,8 +64,8 @@ func TestBroken(t *testing.T) {
 		h = remoteHarness(t)
 		h.FakeClock = *defectFlag == nothingAtAll
 	}
-	if name, reason, ok := strings.Cut(*lawfulFlag, "="); ok {
-		h.Lawful = map[string]string{name: reason}
+	if name, reason, ok := strings.Cut(*differenceFlag, "="); ok {
+		h.Differences = map[string]string{name: reason}
 	}
 	cachetest.Run(t, h)
 }
@@ -126,7 +126,7 @@ func TestADriverThatDoesNothingFailsEveryCheck(t *testing.T) {
 func TestALawfulDifferenceIsSkipped(t *testing.T) {
 	out, passed := runBroken(t, "Expiry/OneMillisecond",
 		"-cachetest.defect=a life has whole seconds",
-		"-cachetest.lawful=Expiry/OneMillisecond=its clock has seconds")
+		"-cachetest.difference=Expiry/OneMillisecond=its clock has seconds")
 	if !passed {
 		t.Errorf("the suite failed:\n%s", out)
 	}
@@ -137,7 +137,7 @@ func TestLawfulDifferencesAreNamedAndReasoned(t *testing.T) {
 		"Expiry/Unknown=because":  "which is no check",
 		"Expiry/OneMillisecond= ": "gives no reason",
 	} {
-		out, passed := runBroken(t, "", "-cachetest.lawful="+lawful)
+		out, passed := runBroken(t, "", "-cachetest.difference="+lawful)
 		if passed || !strings.Contains(out, want) {
 			t.Errorf("%s: the suite passed = %t, want a failure that says %q:\n%s",
 				lawful, passed, want, out)
