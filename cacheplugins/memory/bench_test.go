@@ -28,7 +28,7 @@ const (
 	traceLen     = 1 << 20
 )
 
-// open returns a manager over a memory store.
+// open returns a manager of a memory store.
 func open(tb testing.TB, c driver.Config, opts ...xcache.ManagerOption) *xcache.Manager {
 	tb.Helper()
 	store, err := memory.Driver{}.Open(tb.Context(), c)
@@ -47,7 +47,7 @@ func open(tb testing.TB, c driver.Config, opts ...xcache.ManagerOption) *xcache.
 	return m
 }
 
-// bare returns the engine as an application would set it up itself.
+// bare returns the engine, configured as an application would configure it.
 func bare(tb testing.TB, entries int) *otter.Cache[string, account] {
 	tb.Helper()
 	c := otter.Must(&otter.Options[string, account]{
@@ -67,7 +67,7 @@ func benchKeys() []string {
 	return keys
 }
 
-// zipf returns indexes below n, a few of which come often, in no order.
+// zipf returns random indexes below n with a skewed distribution.
 func zipf(n, length int) []int32 {
 	r := rand.New(rand.NewPCG(1, 2))
 	z := rand.NewZipf(r, 1.01, 1, uint64(n-1))
@@ -79,7 +79,7 @@ func zipf(n, length int) []int32 {
 	return out
 }
 
-// getter is one of the contestants.
+// getter is an implementation to compare.
 type getter func(key string) bool
 
 func bareGetter(tb testing.TB) getter {
@@ -93,8 +93,7 @@ func bareGetter(tb testing.TB) getter {
 	}
 }
 
-// copiedGetter is the engine with a value on the heap for each caller, as the typed view
-// gives it.
+// copiedGetter is the engine with a heap copy for each caller, like the typed view.
 func copiedGetter(tb testing.TB) getter {
 	c := bare(tb, 2*benchEntries)
 	for i, key := range benchKeys() {
@@ -102,12 +101,12 @@ func copiedGetter(tb testing.TB) getter {
 	}
 	return func(key string) bool {
 		v, ok := c.GetIfPresent(key)
-		return ok && keep(&v)
+		return ok && sink(&v)
 	}
 }
 
-// keep is a variable, so that the compiler must take it that the value outlives the call.
-var keep = func(v *account) bool { return v.Name != "" }
+// sink makes values escape to the heap.
+var sink = func(v *account) bool { return v.Name != "" }
 
 func typedGetter(tb testing.TB, opts ...xcache.ViewOption) getter {
 	tb.Helper()
@@ -118,13 +117,13 @@ func typedGetter(tb testing.TB, opts ...xcache.ViewOption) getter {
 	}
 }
 
-// keptGetter hands the value on, which therefore is on the heap.
+// keptGetter makes the value escape to the heap.
 func keptGetter(tb testing.TB, opts ...xcache.ViewOption) getter {
 	tb.Helper()
 	c, ctx := filled(tb, opts...), tb.Context()
 	return func(key string) bool {
 		v, ok, err := c.Get(ctx, key)
-		return err == nil && ok && keep(v)
+		return err == nil && ok && sink(v)
 	}
 }
 
@@ -141,7 +140,7 @@ func filled(tb testing.TB, opts ...xcache.ViewOption) *xcache.KeyCache[string, a
 	return c
 }
 
-// benchGet measures get alone and parallel.
+// benchGet measures get, sequentially and in parallel.
 func benchGet(b *testing.B, get getter) {
 	b.Helper()
 	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
@@ -188,7 +187,7 @@ func BenchmarkGetRatio(b *testing.B) {
 	}
 }
 
-// BenchmarkSetRatio compares writes of keys that exist, with a TTL; see benchRatio.
+// BenchmarkSetRatio compares overwrites with a TTL; see benchRatio.
 func BenchmarkSetRatio(b *testing.B) {
 	c := bare(b, 2*benchEntries)
 	base := func(key string) bool {
@@ -205,8 +204,8 @@ func BenchmarkSetRatio(b *testing.B) {
 	benchRatio(b, "typed", typed, base)
 }
 
-// benchRatio measures ours and the base alternately, a slice of the trace each, and
-// reports the median of the ratios, so that other load of the machine affects both.
+// benchRatio measures ours and base alternately on slices of the trace and reports the
+// median of the ratios, so that other load of the machine affects both.
 func benchRatio(b *testing.B, name string, ours, base getter) {
 	b.Helper()
 	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
@@ -224,7 +223,7 @@ func benchRatio(b *testing.B, name string, ours, base getter) {
 	}
 }
 
-// timed returns how long workers take for a slice of the trace each.
+// timed returns the time that the workers need for one slice of the trace each.
 func timed(g getter, keys []string, trace []int32, workers, round int) float64 {
 	const length = 20_000
 	var wg sync.WaitGroup
@@ -263,7 +262,7 @@ func BenchmarkSetTyped(b *testing.B) {
 	}
 }
 
-// New keys into a full cache: each insertion makes the engine evict.
+// Each insertion of a new key into a full cache evicts an entry.
 func BenchmarkInsertFullBareOtter(b *testing.B) {
 	c := bare(b, 1000)
 	b.ReportAllocs()

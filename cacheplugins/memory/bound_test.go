@@ -13,152 +13,153 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// A write that is in progress may be one entry over the bound, and no more.
-//
-// A reader that goes from the newest key to the oldest counts no more than were visible
-// when it found the first, since no key is written twice and each writer goes from the
-// oldest to the newest.
-func TestReadersSeeTheBoundAndWritesInProgressAtMost(t *testing.T) {
-	const bound, keys = 8, 2000
-	for _, shards := range []int{1, 4, 64} {
-		t.Run(strconv.Itoa(shards)+" shards", func(t *testing.T) {
-			store := openStore(t, driver.Config{
-				MaxEntries: bound,
-				Source:     xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": strconv.Itoa(shards)},
+func TestStore_MaxEntries_Concurrent(t *testing.T) {
+	// A write in progress may exceed the limit by one entry.
+	//
+	// The reader iterates from the newest key to the oldest. Keys are not rewritten and
+	// each writer writes them in order, so the reader counts only keys that were visible
+	// when it found the first.
+	t.Run("allows only writes in progress to exceed the limit", func(t *testing.T) {
+		const bound, keys = 8, 2000
+		for _, shards := range []int{1, 4, 64} {
+			t.Run(strconv.Itoa(shards)+" shards", func(t *testing.T) {
+				store := openStore(t, driver.Config{
+					MaxEntries: bound,
+					Source:     xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": strconv.Itoa(shards)},
+				})
+				var newest atomic.Int64
+				var most atomic.Int64
+				count := func() (seen int64) {
+					top := newest.Load()
+					for i := top; i >= max(0, top-100); i-- {
+						if ok, _ := store.Exists(t.Context(), strconv.FormatInt(i, 10)); ok {
+							seen++
+						}
+					}
+					for old := most.Load(); seen > old &&
+						!most.CompareAndSwap(old, seen); old = most.Load() {
+					}
+					return seen
+				}
+				done := make(chan struct{})
+				var wg sync.WaitGroup
+				for range 3 {
+					wg.Go(func() {
+						for {
+							select {
+							case <-done:
+								return
+							default:
+								count()
+							}
+						}
+					})
+				}
+				for i := range int64(keys) {
+					newest.Store(i)
+					writeKind(t, store, int(i), strconv.FormatInt(i, 10))
+				}
+				close(done)
+				wg.Wait()
+				if got := most.Load(); got > bound+1 {
+					t.Errorf("a reader saw %d entries, want at most %d and the entry in progress",
+						got, bound)
+				}
+				if got := count(); got > bound {
+					t.Errorf("%d entries after the last write, want at most %d", got, bound)
+				}
 			})
-			var newest atomic.Int64
-			var most atomic.Int64
-			count := func() (seen int64) {
-				top := newest.Load()
-				for i := top; i >= max(0, top-100); i-- {
-					if ok, _ := store.Exists(t.Context(), strconv.FormatInt(i, 10)); ok {
+		}
+	})
+
+	// After each write the limit holds, regardless of the number of concurrent writers.
+	t.Run("holds after each concurrent write", func(t *testing.T) {
+		const bound, writers = 16, 8
+		store := openStore(t, entries(bound))
+		for round := range 300 {
+			var wg sync.WaitGroup
+			for w := range writers {
+				wg.Go(func() { writeKind(t, store, round+w, name(name("k", round)+"-", w)) })
+			}
+			wg.Wait()
+			seen := 0
+			for r := max(0, round-50); r <= round; r++ {
+				for w := range writers {
+					if exists(t, store, name(name("k", r)+"-", w)) {
 						seen++
 					}
 				}
-				for old := most.Load(); seen > old &&
-					!most.CompareAndSwap(old, seen); old = most.Load() {
-				}
-				return seen
 			}
-			done := make(chan struct{})
-			var wg sync.WaitGroup
-			for range 3 {
-				wg.Go(func() {
-					for {
-						select {
-						case <-done:
-							return
-						default:
-							count()
-						}
-					}
-				})
+			if seen > bound {
+				t.Fatalf("round %d: %d entries, want at most %d", round, seen, bound)
 			}
-			for i := range int64(keys) {
-				newest.Store(i)
-				writeKind(t, store, int(i), strconv.FormatInt(i, 10))
-			}
-			close(done)
-			wg.Wait()
-			if got := most.Load(); got > bound+1 {
-				t.Errorf("a reader saw %d entries, want at most %d and the one that was written",
-					got, bound)
-			}
-			if got := count(); got > bound {
-				t.Errorf("%d entries after the last write, want at most %d", got, bound)
-			}
-		})
-	}
-}
-
-// After each write the cache holds no more than its bound, however many writers there
-// were together.
-func TestTheBoundHoldsAfterWritersThatComeTogether(t *testing.T) {
-	const bound, writers = 16, 8
-	store := openStore(t, entries(bound))
-	for round := range 300 {
-		var wg sync.WaitGroup
-		for w := range writers {
-			wg.Go(func() { writeKind(t, store, round+w, name(name("k", round)+"-", w)) })
-		}
-		wg.Wait()
-		seen := 0
-		for r := max(0, round-50); r <= round; r++ {
-			for w := range writers {
-				if exists(t, store, name(name("k", r)+"-", w)) {
-					seen++
-				}
-			}
-		}
-		if seen > bound {
-			t.Fatalf("round %d: %d entries, want at most %d", round, seen, bound)
-		}
-	}
-}
-
-// A cache that is full of expired entries has room soon.
-func TestNothingIsLostWhereTheSweeperHasMadeRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const bound = 300
-		s := openStore(t, entries(bound))
-		for round := range 50 {
-			for i := range bound {
-				set(t, s, name("old", i),
-					driver.Write{TTL: time.Duration(1+i%20) * time.Millisecond})
-			}
-			<-time.After(40 * time.Millisecond)
-			synctest.Wait()
-			for i := range bound {
-				set(t, s, name("new", i), driver.Write{TTL: 10 * time.Millisecond})
-			}
-			for i := range bound {
-				if !exists(t, s, name("new", i)) {
-					t.Fatalf("round %d: new%d is lost", round, i)
-				}
-			}
-			<-time.After(40 * time.Millisecond)
 		}
 	})
 }
 
-// No read depends on the sweeper, which may be starved, or late after the machine has
-// slept.
-func TestAnExpiredEntryIsMissingWithoutTheSweeper(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := openStore(t, entries(100))
-		set(t, s, "an hour", driver.Write{TTL: time.Hour})
-		synctest.Wait()
-		memory.StopSweeper(s)
-		const ttl = 2 * time.Hour
-		set(t, s, "value", driver.Write{TTL: ttl})
-		if _, _, err := s.ListPush(t.Context(), "list",
-			driver.Tail, [][]byte{{1}}, driver.Write{TTL: ttl}); err != nil {
-			t.Fatal(err)
-		}
-		<-time.After(ttl - 1)
-		if !exists(t, s, "value") || !exists(t, s, "list") {
-			t.Error("an entry is missing a nanosecond before its deadline")
-		}
-		<-time.After(1)
-		reads := map[string]bool{
-			"Exists":           exists(t, s, "value"),
-			"Exists of a list": exists(t, s, "list"),
-		}
-		_, reads["Get"], _ = s.Get(t.Context(), "value")
-		_, reads["GetObject"], _ = s.GetObject(t.Context(), "value")
-		_, reads["TTL"], _ = s.TTL(t.Context(), "value")
-		n, _ := s.ListLen(t.Context(), "list")
-		reads["ListLen"] = n > 0
-		_, reads["ListIndex"], _ = s.ListIndex(t.Context(), "list", 0)
-		_ = s.(driver.Scanner).Scan(t.Context(), "",
-			func(keys []string) bool { reads["Scan"] = len(keys) > 0; return true })
-		for read, found := range reads {
-			if found {
-				t.Errorf("%s finds an expired entry", read)
+func TestSweeper_Bound(t *testing.T) {
+	t.Run("makes room for new entries", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			const bound = 300
+			s := openStore(t, entries(bound))
+			for round := range 50 {
+				for i := range bound {
+					set(t, s, name("old", i),
+						driver.Write{TTL: time.Duration(1+i%20) * time.Millisecond})
+				}
+				<-time.After(40 * time.Millisecond)
+				synctest.Wait()
+				for i := range bound {
+					set(t, s, name("new", i), driver.Write{TTL: 10 * time.Millisecond})
+				}
+				for i := range bound {
+					if !exists(t, s, name("new", i)) {
+						t.Fatalf("round %d: new%d is missing", round, i)
+					}
+				}
+				<-time.After(40 * time.Millisecond)
 			}
-		}
-		if removed, err := s.Delete(t.Context(), "value"); removed != 0 || err != nil {
-			t.Errorf("Delete = %d, %v; want none removed", removed, err)
-		}
+		})
+	})
+
+	// Reads do not depend on the sweeper, which may be delayed or starved.
+	t.Run("is not needed to hide expired entries", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := openStore(t, entries(100))
+			set(t, s, "an hour", driver.Write{TTL: time.Hour})
+			synctest.Wait()
+			memory.StopSweeper(s)
+			const ttl = 2 * time.Hour
+			set(t, s, "value", driver.Write{TTL: ttl})
+			if _, _, err := s.ListPush(t.Context(), "list",
+				driver.Tail, [][]byte{{1}}, driver.Write{TTL: ttl}); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(ttl - 1)
+			if !exists(t, s, "value") || !exists(t, s, "list") {
+				t.Error("an entry is missing a nanosecond before its deadline")
+			}
+			<-time.After(1)
+			reads := map[string]bool{
+				"Exists":           exists(t, s, "value"),
+				"Exists of a list": exists(t, s, "list"),
+			}
+			_, reads["Get"], _ = s.Get(t.Context(), "value")
+			_, reads["GetObject"], _ = s.GetObject(t.Context(), "value")
+			_, reads["TTL"], _ = s.TTL(t.Context(), "value")
+			n, _ := s.ListLen(t.Context(), "list")
+			reads["ListLen"] = n > 0
+			_, reads["ListIndex"], _ = s.ListIndex(t.Context(), "list", 0)
+			_ = s.(driver.Scanner).Scan(t.Context(), "",
+				func(keys []string) bool { reads["Scan"] = len(keys) > 0; return true })
+			for read, found := range reads {
+				if found {
+					t.Errorf("%s returns an expired entry", read)
+				}
+			}
+			if removed, err := s.Delete(t.Context(), "value"); removed != 0 || err != nil {
+				t.Errorf("Delete = %d, %v; want 0 removed", removed, err)
+			}
+		})
 	})
 }

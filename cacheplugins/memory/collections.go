@@ -40,7 +40,7 @@ func (s *store) change(
 		return err
 	case c.Len() == 0:
 		s.engine.Invalidate(key)
-	case e == nil || !w.Keep: // else the entry, which stays in its place, has changed already
+	case e == nil || !w.Keep: // else the entry was modified in place
 		s.put(key, &driver.Entry{Object: c, Deadline: s.deadline(w.TTL)})
 	}
 	return nil

@@ -14,11 +14,11 @@ import (
 
 const million = 1_000_000
 
-// fillTime is what filling a cache with a million entries takes at most.
+// fillTime is the time limit for filling a cache with a million entries.
 const fillTime = 30 * time.Second
 
-// crowd is a cache of a million entries and what the single calls of one reader and one
-// writer took.
+// crowd is a cache of a million entries, with the durations of the calls of a reader and
+// a writer.
 type crowd struct {
 	manager       *xcache.Manager
 	cache         *xcache.KeyCache[string, account]
@@ -43,13 +43,12 @@ func (w *crowd) set(ctx context.Context, key string, ttl time.Duration) error {
 	return w.cache.Set(ctx, key, &account{ID: 1}, xcache.WithTTL(ttl))
 }
 
-// run reads the keys and writes others, of which there are many, until last, and calls
-// beside.
-func (w *crowd) run(b *testing.B, last time.Time, many int, beside func()) {
+// run reads keys and writes other keys until last, while background runs.
+func (w *crowd) run(b *testing.B, last time.Time, many int, background func()) {
 	b.Helper()
 	waited := lockWait()
 	var wg sync.WaitGroup
-	wg.Go(beside)
+	wg.Go(background)
 	wg.Go(func() {
 		w.reads = timedCalls(b, last, func(i int) error {
 			_, _, err := w.cache.Get(b.Context(), w.keys[i*7919%million])
@@ -68,7 +67,7 @@ func (w *crowd) run(b *testing.B, last time.Time, many int, beside func()) {
 	b.ReportMetric(float64((lockWait() - waited).Microseconds()), "locks-µs")
 }
 
-// timedCalls returns how long each call took until last.
+// timedCalls returns the duration of each call until last.
 func timedCalls(b *testing.B, last time.Time, call func(i int) error) []time.Duration {
 	b.Helper()
 	took := make([]time.Duration, 0, 1<<23)
@@ -85,15 +84,14 @@ func timedCalls(b *testing.B, last time.Time, call func(i int) error) []time.Dur
 	return took
 }
 
-// lockWait returns how long all goroutines together have waited for mutexes so far.
+// lockWait returns the total time that goroutines have waited for mutexes.
 func lockWait() time.Duration {
 	s := []metrics.Sample{{Name: "/sync/mutex/wait/total:seconds"}}
 	metrics.Read(s)
 	return time.Duration(s[0].Value.Float64() * float64(time.Second))
 }
 
-// benchExpire lets a million entries end at the same time, and looks from shortly before
-// until they are gone.
+// benchExpire measures calls while a million entries expire at the same time.
 func benchExpire(b *testing.B, bound int) {
 	b.Helper()
 	w := newCrowd(b, entries(bound))
@@ -113,8 +111,8 @@ func benchExpire(b *testing.B, bound int) {
 }
 
 // benchExpireBare is benchExpire with the engine's own expiry. The engine removes all
-// that has expired in one go, during which writers of new keys wait: the maximum shows
-// why this module has a sweeper.
+// expired entries at once, and writers of new keys wait: the maximum shows the benefit of
+// the sweeper.
 func benchExpireBare(b *testing.B) {
 	b.Helper()
 	c := bare(b, million+million/4)
@@ -133,23 +131,22 @@ func benchExpireBare(b *testing.B) {
 	}
 }
 
-// benchBusy lets nothing end: a goroutine that only computes takes the place of the
-// sweeper. What calls wait for here the machine adds, which has fewer processors than
-// there is to do.
+// benchBusy measures calls without expiry next to a goroutine that only computes. The
+// latencies are those of an overloaded machine.
 func benchBusy(b *testing.B) {
 	b.Helper()
-	benchBeside(b, func(_ *xcache.Manager, last time.Time) {
+	benchBackground(b, func(_ *xcache.Manager, last time.Time) {
 		for time.Now().Before(last) { // busy
 		}
 	})
 }
 
-// benchScan walks through all keys meanwhile, again and again. Its numbers are to be held
-// against those of benchBusy.
+// benchScan repeats scans over all keys in the background. Compare the results with
+// benchBusy.
 func benchScan(b *testing.B) {
 	b.Helper()
 	walks := 0
-	benchBeside(b, func(m *xcache.Manager, last time.Time) {
+	benchBackground(b, func(m *xcache.Manager, last time.Time) {
 		scanner, _ := m.Store().(driver.Scanner)
 		for time.Now().Before(last) {
 			if err := scanner.Scan(b.Context(), "user:",
@@ -162,8 +159,8 @@ func benchScan(b *testing.B) {
 	b.ReportMetric(float64(walks), "walks")
 }
 
-// benchBeside reads and writes on a cache of a million entries while beside runs.
-func benchBeside(b *testing.B, beside func(m *xcache.Manager, last time.Time)) {
+// benchBackground reads and writes a cache of a million entries while background runs.
+func benchBackground(b *testing.B, background func(m *xcache.Manager, last time.Time)) {
 	b.Helper()
 	w := newCrowd(b, entries(million+million/32))
 	for _, key := range w.keys {
@@ -173,6 +170,6 @@ func benchBeside(b *testing.B, beside func(m *xcache.Manager, last time.Time)) {
 	}
 	for b.Loop() {
 		last := time.Now().Add(3 * time.Second)
-		w.run(b, last, million/32, func() { beside(w.manager, last) })
+		w.run(b, last, million/32, func() { background(w.manager, last) })
 	}
 }

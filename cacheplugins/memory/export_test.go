@@ -2,7 +2,7 @@ package memory
 
 import "github.com/plinthgo/plinth/core/major/xcache/driver"
 
-// StopSweeper ends the goroutine that removes what has expired, as if it never ran again.
+// StopSweeper stops the sweeper goroutine.
 func StopSweeper(s driver.Store) {
 	own := s.(*store)
 	close(own.stop)

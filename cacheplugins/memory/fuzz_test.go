@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// FuzzList plays a script on a list and on a slice, which must agree at each step.
+// FuzzList applies a script to a list and to a slice and compares them after each step.
 func FuzzList(f *testing.F) {
 	f.Add([]byte("aabbccpPrRaaaPPPP"))
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
@@ -27,13 +27,13 @@ func FuzzList(f *testing.F) {
 			}
 			if !slices.EqualFunc(got, model,
 				func(a []byte, b string) bool { return string(a) == b }) {
-				t.Fatalf("after step %d (%d) the list is %q, want %q", i, b, got, model)
+				t.Fatalf("after step %d (%d): list = %q, want %q", i, b, got, model)
 			}
 		}
 	})
 }
 
-// step does what one byte of the script says.
+// step executes one byte of the script.
 func step(t *testing.T, store driver.Store, model []string, b byte, i int) []string {
 	t.Helper()
 	value := string('a' + rune(i%3))
@@ -68,7 +68,7 @@ func step(t *testing.T, store driver.Store, model []string, b byte, i int) []str
 	return model
 }
 
-// without is LREM on a slice.
+// without is LREM for a slice.
 func without(model []string, count int, value string) []string {
 	var at []int
 	for i, v := range model {

@@ -6,14 +6,14 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// LeaseBackend implements driver.Leaser. The records are beside the entries: nothing
-// evicts them, and they do not count among NOSQL_MEMORY_MAX_ENTRIES.
+// LeaseBackend implements driver.Leaser. Lease records are not cache entries: they are
+// never evicted and do not count towards NOSQL_MEMORY_MAX_ENTRIES.
 func (s *store) LeaseBackend(prefix string) leasedriver.Backend {
 	return leases{Backend: s.leases, store: s, prefix: prefix}
 }
 
-// leases are those of a store whose names begin with prefix. They end with the store, but
-// may be given back later.
+// leases is the lease backend of a store for one prefix. After the store is closed, only
+// Release works.
 type leases struct {
 	leasedriver.Backend
 

@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// BenchmarkMillion times single calls on a full cache of a million entries. A lock that
-// is held for long shows in the last percentiles; so does what else the machine does.
+// BenchmarkMillion measures single calls on a full cache of a million entries. Long-held
+// locks show in the highest percentiles, as does other load of the machine.
 func BenchmarkMillion(b *testing.B) {
 	c := xcache.KeyCacheOf[string, account](open(b, entries(million)),
 		xcache.WithViewTTL(time.Hour))

@@ -13,34 +13,33 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// engine is what the suite runs on.
+// engine is the version of otter in the report.
 const engine = "otter v2"
 
 var invalid = map[string]driver.Config{
-	"a negative TTL":         {Source: xenv.Map{"NOSQL_MEMORY_DEFAULT_TTL": "-1s"}},
-	"a negative bound":       {MaxEntries: -1},
-	"a negative shard count": {Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "-1"}},
-	"too many shards":        {Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "1048576"}},
+	"negative TTL":         {Source: xenv.Map{"NOSQL_MEMORY_DEFAULT_TTL": "-1s"}},
+	"negative limit":       {MaxEntries: -1},
+	"negative shard count": {Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "-1"}},
+	"too many shards":      {Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "1048576"}},
 }
 
 func TestConformance(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
 		Driver: memory.Driver{}, FakeClock: true, Invalid: invalid,
-		Source: "in process, a clock that is set", Server: engine,
+		Source: "in process, fake clock", Server: engine,
 	})
 }
 
-func TestConformanceInRealTime(t *testing.T) {
+func TestConformance_RealTime(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
 		Driver: memory.Driver{}, Source: "in process",
 		Server: engine,
 	})
 }
 
-// All writes share one lock.
-func TestConformanceWithOneLock(t *testing.T) {
+func TestConformance_OneShard(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
-		Driver: memory.Driver{}, FakeClock: true, Source: "in process, with one lock",
+		Driver: memory.Driver{}, FakeClock: true, Source: "in process, one shard",
 		Server: engine,
 		Config: func(testing.TB) driver.Config {
 			return driver.Config{Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "1"}}

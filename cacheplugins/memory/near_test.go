@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// bytesOnly stands for a server: a store without objects, that tells of changes when the
-// test says so.
+// bytesOnly is a fake server: a store without objects that reports changes when the test
+// triggers them.
 type bytesOnly struct {
 	driver.Store
 
@@ -53,7 +53,7 @@ func (s *bytesOnly) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	return s.Store.Get(ctx, key)
 }
 
-// openNear returns a manager of a server with this backend as its near cache.
+// openNear returns a manager of a fake server with this backend as its near cache.
 func openNear(
 	tb testing.TB, entries int, ttl time.Duration, opts ...xcache.ManagerOption,
 ) (*xcache.Manager, *bytesOnly) {
@@ -80,7 +80,7 @@ func openNear(
 	return m, server
 }
 
-func TestAsANearCache(t *testing.T) {
+func TestNearCache(t *testing.T) {
 	const bound, life = 100, 50 * time.Millisecond
 	m, server := openNear(t, bound, life)
 	c := xcache.KeyCacheOf[int, account](m)
@@ -100,7 +100,7 @@ func TestAsANearCache(t *testing.T) {
 	}
 	read(0, "Ada")
 	if read(0, "Ada") != 0 {
-		t.Error("the second read went to the server")
+		t.Error("the second read queried the server")
 	}
 	if _, err := server.Set(ctx, "0", []byte(`{"Name":"Eve"}`), driver.Write{}); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestAsANearCache(t *testing.T) {
 	read(0, "Eve")
 	server.watcher.Invalidate(nil)
 	if read(0, "Eve") != 1 {
-		t.Error("a read after the loss of all copies did not go to the server")
+		t.Error("a read after the invalidation of all keys did not query the server")
 	}
 	began := time.Now()
 	for read(0, "Eve") == 0 {
@@ -124,20 +124,20 @@ func TestAsANearCache(t *testing.T) {
 	for i := range 10 * bound {
 		near += 1 - int(read(i, map[bool]string{true: "Eve", false: "Ada"}[i == 0]))
 	}
-	if near > 2*bound { // some were kept during the second round
-		t.Errorf("%d copies were found, want about %d at most", near, bound)
+	if near > 2*bound { // some were stored during the second round
+		t.Errorf("%d hits, want at most about %d", near, bound)
 	}
 }
 
-func TestANearHitAllocatesAtMostTheCopy(t *testing.T) {
+func TestNearCache_Allocations(t *testing.T) {
 	m, _ := openNear(t, 1000, time.Hour, xcache.WithPrefix("app:"))
 	v := account{ID: 1, Name: "Ada"}
 	for name, tc := range map[string]struct {
 		get  func(ctx context.Context) (*account, bool, error)
 		want float64
 	}{
-		"kept by the caller": {getter1(t, m, 1<<40, &v), 1},
-		"immutable":          {getter1(t, m, "i", &v, xcache.WithImmutable()), 0},
+		"escapes":   {getter1(t, m, 1<<40, &v), 1},
+		"immutable": {getter1(t, m, "i", &v, xcache.WithImmutable()), 0},
 	} {
 		ctx := t.Context()
 		got := testing.AllocsPerRun(1000, func() {
@@ -151,7 +151,7 @@ func TestANearHitAllocatesAtMostTheCopy(t *testing.T) {
 	}
 }
 
-// BenchmarkNearHit is a read that the near cache answers, of one key and of many.
+// BenchmarkNearHit measures hits of the near cache for one key and for many.
 func BenchmarkNearHit(b *testing.B) {
 	for _, keys := range []int{1, 1000} {
 		for name, opts := range map[string][]xcache.ManagerOption{
@@ -177,7 +177,7 @@ func BenchmarkNearHit(b *testing.B) {
 					}
 				}
 				if server.trips.Load() != trips {
-					b.Error("not every read was a hit")
+					b.Error("a read was a miss")
 				}
 			})
 		}

@@ -2,6 +2,5 @@
 
 package memory_test
 
-// raceDetector says that the tests run for the sake of what goroutines do side by side,
-// and several times slower.
+// raceDetector reports whether the race detector is enabled, which slows the tests down.
 const raceDetector = true

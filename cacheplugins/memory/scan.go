@@ -6,26 +6,26 @@ import (
 )
 
 const (
-	// page is how many keys come at a time at most.
+	// page is the maximum number of keys in a page.
 	page = 256
-	// stride is how many entries are looked at before what was found is handed out, and
-	// before the context is.
+	// stride is the number of entries to inspect before the next page and the next check
+	// of the context.
 	stride = 1 << 10
 )
 
-// Scan implements driver.Scanner. The engine shows a few entries at a time, each few
-// under a lock of their own, and the calls of give are under none.
+// Scan implements driver.Scanner. The engine locks only a few entries at a time, and
+// calls of yield hold no lock.
 func (s *store) Scan(
-	ctx context.Context, prefix string, give func(keys []string) bool,
+	ctx context.Context, prefix string, yield func(keys []string) bool,
 ) (err error) {
 	var keys []string
-	hand := func() bool { // out what was found
+	flush := func() bool {
 		if err = s.ready(ctx); err != nil || len(keys) == 0 {
 			return err == nil
 		}
 		full := keys
 		keys = make([]string, 0, page)
-		return give(full)
+		return yield(full)
 	}
 	seen := 0
 	for key, e := range s.engine.All() {
@@ -35,15 +35,15 @@ func (s *store) Scan(
 		if seen++; len(keys) < page && seen%stride != 0 {
 			continue
 		}
-		if !hand() {
+		if !flush() {
 			return err
 		}
 	}
-	hand()
+	flush()
 	return err
 }
 
-// ready is the error of a call that goes on.
+// ready returns the error of a closed store or of an ended context.
 func (s *store) ready(ctx context.Context) error {
 	if err := s.err(); err != nil {
 		return err

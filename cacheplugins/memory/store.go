@@ -16,18 +16,19 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// entry is what the engine holds under a key: an object of the caller's, driver.Bytes, or
-// a collection, with its deadline. It never changes; a write replaces it.
+// entry is the engine's value of a key: an object of the caller, driver.Bytes or a
+// collection, with its deadline. It is immutable; a write replaces it.
 type entry = *driver.Entry
 
 // store implements driver.Store, driver.ObjectStore, driver.Scanner and driver.Leaser.
 //
-// Every write of a key runs under the key's shard, so it may read first and then write.
+// Every write of a key holds the lock of the key's shard, so that read-modify-write is
+// atomic.
 type store struct {
 	collections.Methods
 
 	engine *otter.Cache[string, entry]
-	given  func() time.Time // driver.Config.Now, or nil
+	clock  func() time.Time // driver.Config.Now, or nil
 	start  time.Time
 	ttl    time.Duration
 	max    int
@@ -36,26 +37,25 @@ type store struct {
 	seed   maphash.Seed
 	shards []shard
 
-	next    atomic.Int64 // a time before which no entry expires
+	next    atomic.Int64 // no entry expires before this time
 	wake    chan struct{}
 	sweeper sync.WaitGroup
 	stop    chan struct{}
 	closed  atomic.Bool
 }
 
-// shard is one of the locks.
 type shard struct {
 	sync.RWMutex
-	_ [64]byte // no two locks on one cache line
+	_ [64]byte // padding against false sharing
 }
 
-// maxTable bounds the table that is made at once. A table that grows holds up writers for
-// as long as it takes to copy it, which is long for a large one.
+// maxTable limits the initial size of the table. Growing a table blocks writers while it
+// is copied, which takes long for a large table.
 const maxTable = 1 << 20
 
 func newStore(set settings, now func() time.Time) (*store, error) {
 	s := &store{
-		ttl: set.DefaultTTL, max: set.MaxEntries, given: now, start: time.Now(),
+		ttl: set.DefaultTTL, max: set.MaxEntries, clock: now, start: time.Now(),
 		leases: xlease.InProcess(now),
 		seed:   maphash.MakeSeed(), shards: make([]shard, set.ShardCount),
 		wake: make(chan struct{}, 1), stop: make(chan struct{}),
@@ -71,14 +71,14 @@ func newStore(set settings, now func() time.Time) (*store, error) {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	s.engine = engine
-	if s.given == nil { // else writers sweep: nothing reports that the given time has moved
+	if s.clock == nil { // else writers sweep, because a fake clock does not signal changes
 		s.sweeper.Go(s.sweep)
 	}
 	return s, nil
 }
 
-// maintain runs a task of the engine. If there are too many entries, the caller waits for
-// it, which costs less than a goroutine.
+// maintain runs a task of the engine. If there are too many entries, the caller runs it,
+// which is cheaper than a goroutine.
 func (s *store) maintain(task func()) {
 	if s.engine.EstimatedSize() > s.max {
 		task()
@@ -91,7 +91,7 @@ func (s *store) shard(key string) *shard {
 	return &s.shards[maphash.String(s.seed, key)%uint64(len(s.shards))]
 }
 
-// lookup returns what the key holds, or nil.
+// lookup returns the entry of key, or nil.
 func (s *store) lookup(key string) entry {
 	now := s.now()
 	e, ok := s.engine.GetIfPresent(key)
@@ -101,11 +101,11 @@ func (s *store) lookup(key string) entry {
 	return e
 }
 
-// ended reports whether the entry has expired. It is missing from then on, also if the
-// engine still holds it, whatever the sweeper does.
+// ended reports whether the entry has expired. An expired entry is invisible even if the
+// engine still contains it.
 func (s *store) ended(e entry) bool { return e.Deadline != never && e.Deadline <= s.now() }
 
-// err is the error of a call that found nothing: a closed store has nothing.
+// err returns ErrClosed for a closed store, which contains no entries.
 func (s *store) err() error {
 	if s.closed.Load() {
 		return driver.ErrClosed
@@ -145,10 +145,10 @@ func (s *store) SetObject(
 	return true, nil
 }
 
-// put writes under the key's shard. If there are too many entries then, the engine evicts
-// some before put returns.
+// put writes while the lock of the key's shard is held. If there are too many entries,
+// the engine evicts some before put returns.
 func (s *store) put(key string, e entry) {
-	if s.given != nil && s.now() >= s.next.Load() {
+	if s.clock != nil && s.now() >= s.next.Load() {
 		s.removeExpired()
 	}
 	s.engine.Set(key, e)
@@ -216,7 +216,7 @@ func (s *store) TTL(_ context.Context, key string) (time.Duration, bool, error) 
 func (s *store) DefaultTTL() time.Duration { return s.ttl }
 
 // String implements fmt.Stringer.
-func (s *store) String() string { return fmt.Sprintf("memory, %d entries at most", s.max) }
+func (s *store) String() string { return fmt.Sprintf("memory, at most %d entries", s.max) }
 
 // Ping implements driver.Store.
 func (s *store) Ping(ctx context.Context) error { return s.ready(ctx) }
@@ -226,7 +226,7 @@ func (s *store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	// a write that has begun ends, and the next sees that the store is closed
+	// in-flight writes finish, and later writes see the closed store
 	for i := range s.shards {
 		s.shards[i].Lock()
 		s.shards[i].Unlock() //nolint:staticcheck // SA2001: the empty section is the wait

@@ -21,46 +21,49 @@ import (
 
 func entries(n int) driver.Config { return driver.Config{MaxEntries: n} }
 
-func TestTheDriverIsRegistered(t *testing.T) {
-	if !slices.Contains(xcache.Drivers(), "memory") {
-		t.Fatalf("drivers = %v, want memory among them", xcache.Drivers())
-	}
-	m, err := xcache.Open(t.Context(), xcache.Options{Driver: "memory", Config: entries(7)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := m.String(); got != "memory, 7 entries at most" {
-		t.Errorf("String = %q, want the bound", got)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestWrongSettingsAreFinal(t *testing.T) {
-	for name, c := range bad {
-		if _, err := (memory.Driver{}).Open(t.Context(), c); !errors.Is(err, driver.ErrConfig) {
-			t.Errorf("Open with %s = %v, want ErrConfig", name, err)
+func TestDriver(t *testing.T) {
+	t.Run("is registered", func(t *testing.T) {
+		if !slices.Contains(xcache.Drivers(), "memory") {
+			t.Fatalf("drivers = %v, want memory included", xcache.Drivers())
 		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := (memory.Driver{}).Open(ctx, driver.Config{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Open = %v, want the context's error", err)
-	}
-}
+		m, err := xcache.Open(t.Context(), xcache.Options{Driver: "memory", Config: entries(7)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.String(); got != "memory, at most 7 entries" {
+			t.Errorf("String = %q, want the limit", got)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 
-func TestTheDefaultTTLIsTheManagers(t *testing.T) {
-	m := open(t, driver.Config{Source: xenv.Map{"NOSQL_MEMORY_DEFAULT_TTL": "1h"}})
-	c := xcache.KeyCacheOf[string, int](m)
-	one := 1
-	if err := c.Set(t.Context(), "k", &one); err != nil {
-		t.Fatal(err)
-	}
-	if ttl, ok, err := c.TTL(t.Context(), "k"); !ok || err != nil || ttl <= 59*time.Minute ||
-		ttl > time.Hour {
-		t.Errorf("TTL = %s, %t, %v; want an hour", ttl, ok, err)
-	}
+	t.Run("returns ErrConfig for invalid settings", func(t *testing.T) {
+		for name, c := range invalid {
+			if _, err := (memory.Driver{}).Open(t.Context(), c); !errors.Is(err, driver.ErrConfig) {
+				t.Errorf("Open with %s = %v, want ErrConfig", name, err)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := (memory.Driver{}).Open(ctx, driver.Config{}); !errors.Is(err,
+			context.Canceled) {
+			t.Errorf("Open = %v, want the context's error", err)
+		}
+	})
+
+	t.Run("sets the default TTL of the manager", func(t *testing.T) {
+		m := open(t, driver.Config{Source: xenv.Map{"NOSQL_MEMORY_DEFAULT_TTL": "1h"}})
+		c := xcache.KeyCacheOf[string, int](m)
+		one := 1
+		if err := c.Set(t.Context(), "k", &one); err != nil {
+			t.Fatal(err)
+		}
+		if ttl, ok, err := c.TTL(t.Context(), "k"); !ok || err != nil || ttl <= 59*time.Minute ||
+			ttl > time.Hour {
+			t.Errorf("TTL = %s, %t, %v; want an hour", ttl, ok, err)
+		}
+	})
 }
 
 // writeKind writes a value of one of the four kinds.
@@ -84,59 +87,61 @@ func writeKind(tb testing.TB, s driver.Store, kind int, key string) {
 	}
 }
 
-func TestTheBoundIsATotalAndIsUsedUp(t *testing.T) {
-	for _, bound := range []int{1, 2, 3, 10, 31, 32, 33, 100, 1000} {
-		store := openStore(t, entries(bound))
-		var wg sync.WaitGroup
-		for w := range 8 {
-			wg.Go(func() {
+func TestStore_MaxEntries(t *testing.T) {
+	t.Run("limits all kinds together and is used fully", func(t *testing.T) {
+		for _, bound := range []int{1, 2, 3, 10, 31, 32, 33, 100, 1000} {
+			store := openStore(t, entries(bound))
+			var wg sync.WaitGroup
+			for w := range 8 {
+				wg.Go(func() {
+					for i := range 5 * bound {
+						writeKind(t, store, i, fmt.Sprintf("%d-%d", w, i))
+					}
+				})
+			}
+			wg.Wait()
+			live := 0
+			for w := range 8 {
 				for i := range 5 * bound {
-					writeKind(t, store, i, fmt.Sprintf("%d-%d", w, i))
-				}
-			})
-		}
-		wg.Wait()
-		live := 0
-		for w := range 8 {
-			for i := range 5 * bound {
-				if ok, _ := store.Exists(t.Context(), fmt.Sprintf("%d-%d", w, i)); ok {
-					live++
+					if ok, _ := store.Exists(t.Context(), fmt.Sprintf("%d-%d", w, i)); ok {
+						live++
+					}
 				}
 			}
+			if live != bound {
+				t.Errorf("%d live entries after 40 times as many writes, want the limit %d",
+					live, bound)
+			}
+			if err := store.Close(); err != nil {
+				t.Error(err)
+			}
 		}
-		if live != bound {
-			t.Errorf("%d entries live after 40 times as many writes, want the bound %d",
-				live, bound)
-		}
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
+	})
 
-func TestUpToTheBoundNothingIsLost(t *testing.T) {
-	for _, bound := range []int{1, 3, 32, 500} {
-		store := openStore(t, entries(bound))
-		for range 3 { // overwrites take no room
+	t.Run("evicts no entry below the limit", func(t *testing.T) {
+		for _, bound := range []int{1, 3, 32, 500} {
+			store := openStore(t, entries(bound))
+			for range 3 { // overwriting needs no space
+				for i := range bound {
+					writeKind(t, store, i, strconv.Itoa(i))
+				}
+			}
 			for i := range bound {
-				writeKind(t, store, i, strconv.Itoa(i))
+				if ok, _ := store.Exists(t.Context(), strconv.Itoa(i)); !ok {
+					t.Errorf("bound %d: key %d is missing", bound, i)
+				}
+			}
+			if err := store.Close(); err != nil {
+				t.Error(err)
 			}
 		}
-		for i := range bound {
-			if ok, _ := store.Exists(t.Context(), strconv.Itoa(i)); !ok {
-				t.Errorf("bound %d: key %d is lost", bound, i)
-			}
-		}
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	}
+	})
 }
 
-// The engine decides partly by chance, so the medians of some runs are compared.
-func TestHitRatioIsTheEngines(t *testing.T) {
+// Eviction is partly random, so the test compares medians.
+func TestStore_HitRatio(t *testing.T) {
 	if raceDetector {
-		t.Skip("one goroutine reads a million times: verify runs it")
+		t.Skip("slow: a million reads in one goroutine")
 	}
 	const keys, size, length = 20_000, 2_000, 100_000
 	trace := zipf(keys, length)
@@ -177,8 +182,7 @@ func TestHitRatioIsTheEngines(t *testing.T) {
 	}
 }
 
-// hitRatio returns the part of the trace that get finds; what it does not find it puts
-// in.
+// hitRatio returns the ratio of hits in the trace. It inserts missing keys.
 func hitRatio(trace []int32, get func(k int32) bool) float64 {
 	hits := 0
 	for _, k := range trace {
@@ -189,62 +193,72 @@ func hitRatio(trace []int32, get func(k int32) bool) float64 {
 	return float64(hits) / float64(len(trace))
 }
 
-func TestATypedGetAllocatesOnlyTheCopy(t *testing.T) {
-	m := open(t, entries(1000), xcache.WithPrefix("app:"))
-	bare := open(t, entries(1000))
-	v := account{ID: 1, Name: "Ada"}
-	for _, tc := range []struct {
-		name string
-		get  func(ctx context.Context) (*account, bool, error)
-		want float64
-	}{
-		{"string", getter1(t, bare, "k", &v), 1},
-		{"string with a prefix", getter1(t, m, "k", &v), 1},
-		{"int", getter1(t, m, 1<<40, &v), 1},
-		{"id", getter1(t, m, xsnowflake.SnowflakeID(1<<60), &v), 1},
-		{"immutable string", getter1(t, bare, "i", &v, xcache.WithImmutable()), 0},
-		{"immutable with a prefix", getter1(t, m, "i", &v, xcache.WithImmutable()), 0},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			ctx := t.Context()
-			got := testing.AllocsPerRun(1000, func() {
-				if u, ok, err := tc.get(ctx); err != nil || !ok || u.ID != 1 {
-					t.Fatal(u, ok, err)
+func TestKeyCache_Get_Allocations(t *testing.T) {
+	t.Run("allocates only the copy", func(t *testing.T) {
+		m := open(t, entries(1000), xcache.WithPrefix("app:"))
+		bare := open(t, entries(1000))
+		v := account{ID: 1, Name: "Ada"}
+		for _, tc := range []struct {
+			name string
+			get  func(ctx context.Context) (*account, bool, error)
+			want float64
+		}{
+			{"string", getter1(t, bare, "k", &v), 1},
+			{"string with a prefix", getter1(t, m, "k", &v), 1},
+			{"int", getter1(t, m, 1<<40, &v), 1},
+			{"id", getter1(t, m, xsnowflake.SnowflakeID(1<<60), &v), 1},
+			{"immutable string", getter1(t, bare, "i", &v, xcache.WithImmutable()), 0},
+			{"immutable with a prefix", getter1(t, m, "i", &v, xcache.WithImmutable()), 0},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				ctx := t.Context()
+				got := testing.AllocsPerRun(1000, func() {
+					if u, ok, err := tc.get(ctx); err != nil || !ok || u.ID != 1 {
+						t.Fatal(u, ok, err)
+					}
+				})
+				if got > tc.want {
+					t.Errorf("allocations = %v, want at most %v", got, tc.want)
 				}
 			})
-			if got > tc.want {
-				t.Errorf("allocations = %v, want at most %v", got, tc.want)
-			}
-		})
-	}
-}
-
-// The compilers of Go 1.26 and 1.27 inline Get, so that the copy need not be on the heap:
-// 0 allocations. The budget is one, so that another compiler, or one that counts
-// coverage, is no failure; -gcflags=-m=2 says what Get costs it.
-func TestATypedGetCostsACallerWhoKeepsNothingAtMostTheCopy(t *testing.T) {
-	c := xcache.KeyCacheOf[string, account](open(t, entries(10)))
-	if err := c.Set(t.Context(), "k", &account{ID: 1}); err != nil {
-		t.Fatal(err)
-	}
-	ctx, ids := t.Context(), int64(0)
-	got := testing.AllocsPerRun(1000, func() {
-		v, ok, err := c.Get(ctx, "k")
-		if err != nil || !ok {
-			t.Fatal(ok, err)
 		}
-		ids += v.ID
-		v.ID = 2 // the caller's own
 	})
-	if got > 1 {
-		t.Errorf("allocations = %v, want at most 1", got)
-	}
-	if v, _, _ := c.Get(ctx, "k"); v.ID != 1 || ids != 1001 {
-		t.Errorf("the cache holds %d after a caller changed its copies, and they read %d; want 1 and 1001", v.ID, ids)
-	}
+
+	// Go 1.26 and 1.27 inline Get, so the copy stays on the stack: 0 allocations. The
+	// limit is one, for other compilers and for coverage builds; -gcflags=-m=2 prints the
+	// inlining cost of Get.
+	t.Run("allocates at most the copy if the value does not escape", func(t *testing.T) {
+		c := xcache.KeyCacheOf[string, account](open(t, entries(10)))
+		if err := c.Set(t.Context(), "k", &account{ID: 1}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, ids := t.Context(), int64(0)
+		got := testing.AllocsPerRun(1000, func() {
+			v, ok, err := c.Get(ctx, "k")
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			ids += v.ID
+			v.ID = 2 // a private copy
+		})
+		if got > 1 {
+			t.Errorf("allocations = %v, want at most 1", got)
+		}
+		if v, _, _ := c.Get(ctx, "k"); v.ID != 1 || ids != 1001 {
+			t.Errorf("the cache contains %d after a caller changed its copies, which read %d; want 1 and 1001", v.ID, ids)
+		}
+	})
+
+	t.Run("allocates nothing for a miss", func(t *testing.T) {
+		c := xcache.KeyCacheOf[string, account](open(t, entries(10), xcache.WithPrefix("app:")))
+		ctx := t.Context()
+		if got := testing.AllocsPerRun(1000, func() { _, _, _ = c.Get(ctx, "none") }); got > 0 {
+			t.Errorf("allocations = %v, want 0", got)
+		}
+	})
 }
 
-// getter1 sets the value under a key and returns how to get it.
+// getter1 sets a value under a key and returns a function that gets it.
 func getter1[K comparable](
 	t *testing.T, m *xcache.Manager, key K, v *account, opts ...xcache.ViewOption,
 ) func(ctx context.Context) (*account, bool, error) {
@@ -256,15 +270,7 @@ func getter1[K comparable](
 	return func(ctx context.Context) (*account, bool, error) { return c.Get(ctx, key) }
 }
 
-func TestAMissAllocatesNothing(t *testing.T) {
-	c := xcache.KeyCacheOf[string, account](open(t, entries(10), xcache.WithPrefix("app:")))
-	ctx := t.Context()
-	if got := testing.AllocsPerRun(1000, func() { _, _, _ = c.Get(ctx, "none") }); got > 0 {
-		t.Errorf("allocations = %v, want 0", got)
-	}
-}
-
-func TestImmutableValuesAreShared(t *testing.T) {
+func TestWithImmutable(t *testing.T) {
 	type page struct{ Lines []string }
 	m := open(t, entries(10))
 	shared := xcache.KeyCacheOf[string, page](m, xcache.WithImmutable())
@@ -284,11 +290,11 @@ func TestImmutableValuesAreShared(t *testing.T) {
 	}
 	own, ok, err := xcache.KeyCacheOf[string, page](m).Get(t.Context(), "k")
 	if err != nil || !ok || own == first || &own.Lines[0] == &first.Lines[0] {
-		t.Errorf("a view that promises nothing got %v, %t, %v; want a full copy", own, ok, err)
+		t.Errorf("a view without WithImmutable returned %v, %t, %v; want a deep copy", own, ok, err)
 	}
 }
 
-func TestALifeIsNeverCutShort(t *testing.T) {
+func TestStore_TTL(t *testing.T) {
 	c := xcache.KeyCacheOf[string, int](open(t, entries(10)))
 	one := 1
 	for range 20 {
@@ -307,12 +313,12 @@ func TestALifeIsNeverCutShort(t *testing.T) {
 			}
 		}
 		if lived := time.Since(before); lived < ttl {
-			t.Fatalf("the key lived for %s, want at least %s", lived, ttl)
+			t.Fatalf("the key expired after %s, want at least %s", lived, ttl)
 		}
 	}
 }
 
-func TestCloseWhileInUse(t *testing.T) {
+func TestStore_Close(t *testing.T) {
 	m := open(t, entries(50))
 	c := xcache.KeyCacheOf[int, int](m)
 	l := xcache.ListCacheOf[int, int](m)

@@ -8,31 +8,31 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// never is the deadline of an entry without one.
+// never is the deadline of an entry without a TTL.
 const never = math.MaxInt64
 
 const (
-	// slice is how many entries are removed before other goroutines may run.
+	// slice is the number of entries to remove before other goroutines may run.
 	slice = 16
-	// minRest is the shortest time between two walks of the sweeper.
+	// minRest is the minimum time between two sweeps.
 	minRest = 10 * time.Millisecond
-	// minFactor and maxFactor are how many times longer than a walk the sweeper rests
-	// after it.
+	// minFactor and maxFactor limit the pause after a sweep, as multiples of its
+	// duration.
 	minFactor, maxFactor = 4, 50
-	// share is the part of all entries, 1/share, that may expire before the next walk:
-	// they take the room of others.
+	// share is the inverse of the fraction of entries that may expire before the next
+	// sweep, because they occupy the space of others.
 	share = 64
 )
 
-// now returns the time in nanoseconds since any time.
+// now returns the time in nanoseconds since an arbitrary origin.
 func (s *store) now() int64 {
-	if s.given != nil {
-		return s.given().UnixNano()
+	if s.clock != nil {
+		return s.clock().UnixNano()
 	}
 	return int64(time.Since(s.start))
 }
 
-// deadline returns when an entry ends that is given the TTL now.
+// deadline returns the deadline of an entry that is written now with the TTL.
 func (s *store) deadline(ttl time.Duration) int64 {
 	if ttl == 0 {
 		return never
@@ -44,28 +44,28 @@ func (s *store) deadline(ttl time.Duration) int64 {
 	return now + int64(ttl)
 }
 
-// expect notes that an entry with the deadline is in the table, and wakes the sweeper if
-// it would sleep longer.
+// expect records that an entry with the deadline is in the table, and wakes the sweeper
+// if it would sleep longer.
 func (s *store) expect(deadline int64) {
 	for next := s.next.Load(); deadline < next; next = s.next.Load() {
 		if s.next.CompareAndSwap(next, deadline) {
 			select {
 			case s.wake <- struct{}{}:
-			default: // it has been woken, and has not looked yet
+			default: // already woken
 			}
 			return
 		}
 	}
 }
 
-// sweep removes what has expired, until the store is closed. An expired entry is missing
-// from its deadline on, so only its memory and its room wait for that. The sweeper sleeps
-// until an entry expires, and spends about 2 % of its time on walks through the table, or
-// up to 20 % if many entries expire.
+// sweep removes expired entries until the store is closed. Expired entries are invisible
+// from their deadline on, so this affects only memory and capacity. The sweeper sleeps
+// until an entry expires. It spends about 2 % of its time sweeping, or up to 20 % if many
+// entries expire.
 //
-// The engine's own expiry removes everything in one go under its lock: BenchmarkMillion
-// shows how long the longest write waits for it (expire-bare), and for the sweeper
-// (expire).
+// The engine's own expiry removes all expired entries at once under its lock.
+// BenchmarkMillion measures the longest wait of a write with it (expire-bare) and with
+// the sweeper (expire).
 func (s *store) sweep() {
 	timer := time.NewTimer(never)
 	defer timer.Stop()
@@ -87,16 +87,16 @@ func (s *store) sweep() {
 	}
 }
 
-// removeExpired walks through the table. Every few removals it lets the engine catch up,
-// because writers wait if the engine's buffer is full.
+// removeExpired sweeps the table. It regularly waits for the engine, because writers
+// block when the engine's buffer is full.
 func (s *store) removeExpired() (removed int) {
-	s.next.Store(never) // the walk and concurrent writes lower it
+	s.next.Store(never) // the sweep and concurrent writes lower it
 	now := s.now()
 	remove := func(e entry) (entry, otter.ComputeOp) {
 		if e.Deadline <= now {
 			return e, otter.InvalidateOp
 		}
-		return e, otter.CancelOp // written since
+		return e, otter.CancelOp // written in the meantime
 	}
 	for key, e := range s.engine.All() {
 		if s.closed.Load() {

@@ -1,5 +1,5 @@
 // Package collections implements the hashes, sets and lists of the memory store, which
-// embeds Methods and adds the access to a key.
+// embeds Methods and provides access to keys.
 package collections
 
 import (
@@ -9,24 +9,23 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// Collection is a hash, set or list. It is read under View and changed under Change.
+// Collection is a hash, set or list. It is read in View and modified in Change.
 type Collection interface {
 	driver.Object
 	// Len returns the number of fields, members or elements.
 	Len() int
 }
 
-// View calls f with what key holds, nil if it holds nothing, while no other goroutine
-// changes it.
-type View func(ctx context.Context, key string, f func(held driver.Object) error) error
+// View calls f with the value of key, or nil, while no other goroutine modifies it.
+type View func(ctx context.Context, key string, f func(value driver.Object) error) error
 
-// Change calls f with what key holds, nil if it holds nothing, while no other goroutine
-// uses it. It writes the collection that f returns, which may be the one that key holds,
-// and removes it if it is empty. If f returns nil or an error, key stays as it is.
+// Change calls f with the value of key, or nil, while no other goroutine uses it. It
+// stores the collection that f returns, which may be the same one, or removes it if it is
+// empty. If f returns nil or an error, the key is unchanged.
 type Change func(ctx context.Context, key string, w driver.Write,
-	f func(held driver.Object) (Collection, error)) error
+	f func(value driver.Object) (Collection, error)) error
 
-// Methods are those of driver.Store for hashes, sets and lists.
+// Methods implements the methods of driver.Store for hashes, sets and lists.
 type Methods struct {
 	view   View
 	change Change
@@ -35,24 +34,24 @@ type Methods struct {
 // New returns the methods of a store.
 func New(view View, change Change) Methods { return Methods{view, change} }
 
-// none is the encoding of a collection, which is no plain value.
-type none struct{}
+// notPlain implements driver.Object for collections, which are not plain values.
+type notPlain struct{}
 
 // Encode implements driver.Object.
-func (none) Encode() ([]byte, error) { return nil, driver.ErrWrongType }
+func (notPlain) Encode() ([]byte, error) { return nil, driver.ErrWrongType }
 
 type hash struct {
-	none
+	notPlain
 	fields map[string][]byte
 }
 
 type set struct {
-	none
+	notPlain
 	members map[string]struct{}
 }
 
 type list struct {
-	none
+	notPlain
 	deque
 }
 
@@ -62,22 +61,22 @@ func (h *hash) Len() int { return len(h.fields) }
 // Len implements Collection.
 func (s *set) Len() int { return len(s.members) }
 
-// as returns the collection in held, or ErrWrongType.
-func as[C Collection](held driver.Object) (c C, exists bool, err error) {
-	if held == nil {
+// as returns the collection in value, or ErrWrongType.
+func as[C Collection](value driver.Object) (c C, exists bool, err error) {
+	if value == nil {
 		return c, false, nil
 	}
-	c, exists = held.(C)
+	c, exists = value.(C)
 	if !exists {
 		return c, false, driver.ErrWrongType
 	}
 	return c, true, nil
 }
 
-// read calls f with what key holds, if anything.
+// read calls f with the value of key if it exists.
 func read[C Collection](ctx context.Context, m Methods, key string, f func(C)) error {
-	return m.view(ctx, key, func(held driver.Object) error {
-		c, exists, err := as[C](held)
+	return m.view(ctx, key, func(value driver.Object) error {
+		c, exists, err := as[C](value)
 		if exists {
 			f(c)
 		}
@@ -85,11 +84,11 @@ func read[C Collection](ctx context.Context, m Methods, key string, f func(C)) e
 	})
 }
 
-// shrink is read for an f that removes something.
+// shrink is read for an f that removes elements.
 func shrink[C Collection](ctx context.Context, m Methods, key string, f func(C)) error {
 	return m.change(ctx, key, driver.Write{Keep: true},
-		func(held driver.Object) (Collection, error) {
-			c, exists, err := as[C](held)
+		func(value driver.Object) (Collection, error) {
+			c, exists, err := as[C](value)
 			if !exists {
 				return nil, err
 			}
@@ -98,14 +97,14 @@ func shrink[C Collection](ctx context.Context, m Methods, key string, f func(C))
 		})
 }
 
-// grow calls f, which may refuse, with what key holds or with an empty collection, and
-// writes it.
+// grow calls f with the value of key or an empty collection, and stores it unless f
+// returns false.
 func grow[C Collection](
 	ctx context.Context, m Methods, key string, w driver.Write, empty func() C,
 	f func(c C, exists bool) bool,
 ) (stored bool, err error) {
-	err = m.change(ctx, key, w, func(held driver.Object) (Collection, error) {
-		c, exists, err := as[C](held)
+	err = m.change(ctx, key, w, func(value driver.Object) (Collection, error) {
+		c, exists, err := as[C](value)
 		if err != nil {
 			return nil, err
 		}

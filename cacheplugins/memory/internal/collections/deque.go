@@ -6,7 +6,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// deque is a list whose ends are cheap to change. Its items are array[head:].
+// deque is a double-ended queue. Its items are array[head:].
 type deque struct {
 	array [][]byte
 	head  int
@@ -17,11 +17,11 @@ func (d *deque) Len() int { return len(d.array) - d.head }
 
 func (d *deque) items() [][]byte { return d.array[d.head:] }
 
-// push adds the values one after the other.
+// push adds the values one after another.
 func (d *deque) push(end driver.End, values [][]byte) {
 	if end == driver.Tail {
 		if len(d.array)+len(values) > cap(d.array) && d.head > d.Len() {
-			d.move(0) // a queue: what was popped makes room
+			d.move(0) // a queue: reuse the space of popped items
 		}
 		d.array = append(d.array, values...)
 		return
@@ -42,7 +42,7 @@ func (d *deque) move(head int) {
 	d.array, d.head = array, head
 }
 
-// pop takes an item off. There is one.
+// pop removes and returns an item. The deque must not be empty.
 func (d *deque) pop(end driver.End) []byte {
 	if end == driver.Head {
 		value := d.array[d.head]
@@ -57,7 +57,7 @@ func (d *deque) pop(end driver.End) []byte {
 	return value
 }
 
-// remove takes out the first count items that match, the last -count, or all.
+// remove removes the first count matching items, the last -count, or all if count is 0.
 func (d *deque) remove(count int, match func([]byte) bool) (removed int) {
 	items := d.items()
 	take := func(item []byte) bool {
