@@ -11,19 +11,19 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// A batch is cut into round trips of at most these sizes, so that the server comes to its
-// other clients in between, and does not pile up answers.
+// Batches are split into round trips of at most this size, so that the server can serve
+// other clients in between and does not buffer large replies.
 const (
 	batchKeys  = 1000
-	batchBytes = 4 << 20 // of the values that SetMany writes, unless one alone is larger
+	batchBytes = 4 << 20 // of values in SetMany; a single larger value is allowed
 )
 
-// pipeline sends commands in one round trip, in a cluster in one to each server. Each has
-// its own outcome afterwards. Where there was no connection, the client's error may be
-// that of none; then all get it.
+// pipeline sends commands in one round trip, in a cluster in one for each server. Each
+// command has its own result. If the client returns an error that no command has, all
+// commands get it.
 func (s *store) pipeline(ctx context.Context, cmds ...redis.Cmder) {
 	pipe := s.client.Pipeline()
-	_ = pipe.BatchProcess(ctx, cmds...) // it only takes them in
+	_ = pipe.BatchProcess(ctx, cmds...) // only queues the commands
 	err := s.within(ctx, func(ctx context.Context) error {
 		_, err := pipe.Exec(ctx)
 		return err
@@ -80,7 +80,7 @@ func (s *store) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
 			return nil, s.failed(ctx, err)
 		}
 		for _, v := range cmd.Val() {
-			var value []byte // nil if it is no plain value
+			var value []byte // nil if it is not a plain value
 			if text, ok := v.(string); ok {
 				value = bytesOf(text)
 			}
@@ -101,33 +101,33 @@ func (s *store) GetManyTTL(
 func (s *store) GetTTL(
 	ctx context.Context, key string,
 ) (value []byte, ttl time.Duration, ok bool, err error) {
-	get, life := redis.NewStringCmd(ctx, "get", key), redis.NewIntCmd(ctx, "pttl", key)
-	s.pipeline(ctx, get, life)
-	value, ok, err = s.textOf(ctx, get, get.Err())
+	get, pttl := redis.NewStringCmd(ctx, "get", key), redis.NewIntCmd(ctx, "pttl", key)
+	s.pipeline(ctx, get, pttl)
+	value, ok, err = s.stringValue(ctx, get, get.Err())
 	if err != nil || !ok {
 		return nil, 0, false, err
 	}
-	if ttl, err = s.remaining(ctx, life); err != nil {
+	if ttl, err = s.remaining(ctx, pttl); err != nil {
 		return nil, 0, false, err
 	}
 	return value, ttl, true, nil
 }
 
-// remaining is the life of a key that had a value a moment ago.
+// remaining returns the TTL of a key that had a value in the same pipeline.
 func (s *store) remaining(ctx context.Context, cmd *redis.IntCmd) (time.Duration, error) {
 	if err := cmd.Err(); err != nil {
 		return 0, s.failed(ctx, err)
 	}
-	ttl, ok := lifeOf(cmd.Val())
+	ttl, ok := ttlOf(cmd.Val())
 	if !ok {
-		ttl = 1 // it has just ended
+		ttl = 1 // expired in the meantime
 	}
 	return ttl, nil
 }
 
-// getEach reads each key by a command of its own, and its life by another.
+// getEach reads each key, and its TTL if withTTL is set, with separate commands.
 func (s *store) getEach(
-	ctx context.Context, keys []string, lives bool,
+	ctx context.Context, keys []string, withTTL bool,
 ) ([][]byte, []time.Duration, error) {
 	values, ttls := make([][]byte, 0, len(keys)), make([]time.Duration, 0, len(keys))
 	for part := range slices.Chunk(keys, batchKeys) {
@@ -137,18 +137,18 @@ func (s *store) getEach(
 			gets[i], pttls[i] = redis.NewStringCmd(ctx, "get", key),
 				redis.NewIntCmd(ctx, "pttl", key)
 			cmds = append(cmds, gets[i])
-			if lives {
+			if withTTL {
 				cmds = append(cmds, pttls[i])
 			}
 		}
 		s.pipeline(ctx, cmds...)
 		for i, get := range gets {
-			value, ok, err := s.textOf(ctx, get, get.Err())
+			value, ok, err := s.stringValue(ctx, get, get.Err())
 			if err != nil && !errors.Is(err, driver.ErrWrongType) {
 				return nil, nil, err
 			}
 			var ttl time.Duration
-			if ok && lives {
+			if ok && withTTL {
 				if ttl, err = s.remaining(ctx, pttls[i]); err != nil {
 					return nil, nil, err
 				}
@@ -175,15 +175,15 @@ func (s *store) SetMany(ctx context.Context, items []driver.Item) error {
 	return ctx.Err()
 }
 
-// write is one round trip of SetMany. A script that the server does not know yet takes
-// another.
+// write is one round trip of SetMany, plus one for each script that the server has not
+// cached.
 func (s *store) write(ctx context.Context, items []driver.Item) error {
 	cmds := make([]redis.Cmder, len(items))
 	for i, item := range items {
 		item.Write.If = driver.Always
-		words, one := new(setWords).fill(item.Key, item.Value, item.Write)
+		args, one := new(setArgs).fill(item.Key, item.Value, item.Write)
 		if one {
-			cmds[i] = redis.NewStatusCmd(ctx, words...)
+			cmds[i] = redis.NewStatusCmd(ctx, args...)
 		} else {
 			cmds[i] = redis.NewCmd(ctx, "evalsha",
 				setKeeping.Hash(), 1, item.Key, item.Value, millis(item.Write.TTL))

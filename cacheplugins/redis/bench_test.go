@@ -19,7 +19,7 @@ type account struct {
 	Name string
 }
 
-// sides are the typed view and the client without anything around it, on one server.
+// sides are the typed view and the bare client on the same server.
 type sides struct {
 	view *xcache.KeyCache[string, account]
 	bare *goredis.Client
@@ -30,7 +30,7 @@ func newSides(tb testing.TB) *sides {
 	address, _ := server(tb)
 	o, err := goredis.ParseURL(address)
 	if err != nil {
-		tb.Fatal("the server's URL does not parse")
+		tb.Fatal("the server's URL cannot be parsed")
 	}
 	o.ContextTimeoutEnabled, o.PoolSize = true, 10
 	bare := goredis.NewClient(o)
@@ -49,7 +49,7 @@ func newSides(tb testing.TB) *sides {
 
 func (s *sides) calls() map[string]func(ctx context.Context) error {
 	value := account{ID: 1, Name: "Ada"}
-	key := strings.Clone("bench:k") // no constant, which costs nothing
+	key := strings.Clone("bench:k") // not a constant, which would not allocate
 	return map[string]func(ctx context.Context) error{
 		"get": func(ctx context.Context) error {
 			_, _, err := s.view.Get(ctx, "k")
@@ -77,8 +77,8 @@ func (s *sides) calls() map[string]func(ctx context.Context) error {
 	}
 }
 
-// inGoroutine ends with its context as a call of the store does, in the plain way:
-// another goroutine makes the call, which goes on after the end of the context.
+// inGoroutine implements cancellation with a goroutine for each call, which continues
+// after the context ended.
 func (s *sides) inGoroutine(ctx context.Context, key string) error {
 	type result struct {
 		data []byte
@@ -101,8 +101,9 @@ func (s *sides) inGoroutine(ctx context.Context, key string) error {
 	}
 }
 
-// A typed call may allocate once more than the client and the codec: for the whole key.
-func TestATypedCallAllocatesLittle(t *testing.T) {
+// A typed call may allocate one string more than the client and the codec: the complete
+// key.
+func TestTypedCall_Allocations(t *testing.T) {
 	calls := newSides(t).calls()
 	for _, name := range []string{"set", "get"} {
 		count := func(call func(context.Context) error) float64 {
@@ -113,9 +114,9 @@ func TestATypedCallAllocatesLittle(t *testing.T) {
 			})
 		}
 		ours, bare := count(calls[name]), count(calls["bare "+name])
-		t.Logf("%s: %v allocations, %v without the view", name, ours, bare)
+		t.Logf("%s: %v allocations, %v with the bare client", name, ours, bare)
 		if ours > bare+1 {
-			t.Errorf("%s: %v allocations, want one more than the %v without the view",
+			t.Errorf("%s: %v allocations, want one more than the %v with the bare client",
 				name, ours, bare)
 		}
 	}

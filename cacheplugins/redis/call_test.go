@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// open opens a store, which is closed at the end.
+// open opens a store and closes it after the test.
 func open(tb testing.TB, c driver.Config) driver.Store {
 	tb.Helper()
 	s, err := redis.Driver{}.Open(tb.Context(), c)
@@ -27,7 +27,7 @@ func open(tb testing.TB, c driver.Config) driver.Store {
 	return s
 }
 
-// everyCall are calls of each kind: one command, a script, a batch.
+// everyCall returns one call of each kind: a command, a script and a batch.
 func everyCall(s driver.Store) map[string]func(ctx context.Context) error {
 	return map[string]func(ctx context.Context) error{
 		"Get": func(ctx context.Context) error {
@@ -35,7 +35,7 @@ func everyCall(s driver.Store) map[string]func(ctx context.Context) error {
 			return err
 		},
 		"Set": func(ctx context.Context) error {
-			// more than a socket takes in
+			// larger than the socket buffers
 			_, err := s.Set(ctx, "call:k", make([]byte, 24<<20), driver.Write{TTL: time.Minute})
 			return err
 		},
@@ -58,118 +58,122 @@ func everyCall(s driver.Store) map[string]func(ctx context.Context) error {
 	}
 }
 
-// soon is how long the end of a call may take on a busy machine. A call whose context
-// does not end it takes 5 s.
+// soon is the limit for the end of a canceled call on a busy machine. A call that ignores
+// its context ends after 5 s.
 const soon = 4 * time.Second
 
-func TestACallEndsAtItsDeadline(t *testing.T) {
-	address, _ := server(t)
-	for name := range everyCall(unused{}) {
-		t.Run(name, func(t *testing.T) {
-			way, through := newRelay(t, address)
-			s := open(t, driver.Config{URL: through})
-			way.swallow()
-			const limit = 100 * time.Millisecond
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
-			defer cancel()
-			start := time.Now()
-			err := everyCall(s)[name](ctx)
-			if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
-				took < limit/2 || took > limit+soon {
-				t.Errorf("the call ended with %v after %s, want the context's error after %s",
-					err, took, limit)
-			}
-			way.pass()
-			if err := everyCall(s)[name](t.Context()); err != nil {
-				t.Errorf("the call after it: %v", err)
-			}
-		})
-	}
-}
-
-func TestACallWithAFarDeadline(t *testing.T) {
-	address, _ := server(t)
-	s := open(t, driver.Config{URL: address})
-	for name, at := range map[string]time.Time{
-		"an hour": time.Now().Add(time.Hour), "a Duration": time.Now().Add(math.MaxInt64),
-		"the last year": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC),
-	} {
-		ctx, cancel := context.WithDeadline(t.Context(), at)
-		for call, run := range everyCall(s) {
-			if err := run(ctx); err != nil {
-				t.Errorf("%s until %s: %v", call, name, err)
-			}
+func TestCall_Deadline(t *testing.T) {
+	t.Run("ends at the deadline", func(t *testing.T) {
+		address, _ := server(t)
+		for name := range everyCall(unused{}) {
+			t.Run(name, func(t *testing.T) {
+				way, through := newRelay(t, address)
+				s := open(t, driver.Config{URL: through})
+				way.swallow()
+				const limit = 100 * time.Millisecond
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				defer cancel()
+				start := time.Now()
+				err := everyCall(s)[name](ctx)
+				if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
+					took < limit/2 || took > limit+soon {
+					t.Errorf("call = %v after %s, want the context's error after %s",
+						err, took, limit)
+				}
+				way.pass()
+				if err := everyCall(s)[name](t.Context()); err != nil {
+					t.Errorf("next call: %v", err)
+				}
+			})
 		}
-		cancel()
-	}
-}
-
-func TestACallEndsWhenItIsCancelled(t *testing.T) {
-	address, _ := server(t)
-	for name := range everyCall(unused{}) {
-		t.Run(name, func(t *testing.T) {
-			way, through := newRelay(t, address)
-			s := open(t, driver.Config{URL: through})
-			way.swallow()
-			ctx, cancel := context.WithCancel(t.Context())
-			timer := time.AfterFunc(100*time.Millisecond, cancel)
-			defer timer.Stop()
-			start := time.Now()
-			err := everyCall(s)[name](ctx)
-			if took := time.Since(start); !errors.Is(err, context.Canceled) ||
-				took > 100*time.Millisecond+soon {
-				t.Errorf("the call ended with %v after %s, want the context's error after 100 ms",
-					err, took)
-			}
-			way.pass()
-			if err := everyCall(s)[name](t.Context()); err != nil {
-				t.Errorf("the call after it: %v", err)
-			}
-		})
-	}
-}
-
-func TestACallWithoutADeadlineEnds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for 5 s")
-	}
-	address, _ := server(t)
-	way, through := newRelay(t, address)
-	s := open(t, driver.Config{URL: through})
-	way.swallow()
-	start := time.Now()
-	_, _, err := s.Get(context.Background(), "call:k")
-	took := time.Since(start)
-	if err == nil || took > 5*time.Second+soon {
-		t.Fatalf("Get = %v after %s, want an error after 5 s", err, took)
-	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
-		!strings.Contains(err.Error(), "in time") {
-		t.Errorf("Get = %v, want an error that is none of the context", err)
-	}
-}
-
-func TestACallEndsInTheMiddleOfItsAnswer(t *testing.T) {
-	f := newFake(t, func(f *fake, words []string) string {
-		if words[0] == "get" {
-			return "$100\r\nabc" + pause + "def" + pause + "ghi" + pause
-		}
-		return old(f, words)
 	})
-	s := open(t, driver.Config{Host: f.address()})
-	ctx, cancel := context.WithCancel(t.Context())
-	timer := time.AfterFunc(6*pauses, cancel)
-	defer timer.Stop()
-	start := time.Now()
-	if _, _, err := s.Get(ctx, "k"); !errors.Is(err, context.Canceled) ||
-		time.Since(start) > 6*pauses+soon {
-		t.Errorf("Get = %v after %s, want the context's error after %s",
-			err, time.Since(start), 6*pauses)
-	}
+
+	t.Run("limits a far deadline", func(t *testing.T) {
+		address, _ := server(t)
+		s := open(t, driver.Config{URL: address})
+		for name, at := range map[string]time.Time{
+			"an hour": time.Now().Add(time.Hour), "a Duration": time.Now().Add(math.MaxInt64),
+			"the last year": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC),
+		} {
+			ctx, cancel := context.WithDeadline(t.Context(), at)
+			for call, run := range everyCall(s) {
+				if err := run(ctx); err != nil {
+					t.Errorf("%s until %s: %v", call, name, err)
+				}
+			}
+			cancel()
+		}
+	})
+
+	t.Run("ends without a deadline", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("slow: 5 s timeout")
+		}
+		address, _ := server(t)
+		way, through := newRelay(t, address)
+		s := open(t, driver.Config{URL: through})
+		way.swallow()
+		start := time.Now()
+		_, _, err := s.Get(context.Background(), "call:k")
+		took := time.Since(start)
+		if err == nil || took > 5*time.Second+soon {
+			t.Fatalf("Get = %v after %s, want an error after 5 s", err, took)
+		}
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+			!strings.Contains(err.Error(), "timeout") {
+			t.Errorf("Get = %v, want an error that is not a context error", err)
+		}
+	})
 }
 
-// A reply that comes in pieces, each later than the one before, is one answer.
-func TestASlowAnswerIsNoFailure(t *testing.T) {
+func TestCall_Cancellation(t *testing.T) {
+	t.Run("ends the call", func(t *testing.T) {
+		address, _ := server(t)
+		for name := range everyCall(unused{}) {
+			t.Run(name, func(t *testing.T) {
+				way, through := newRelay(t, address)
+				s := open(t, driver.Config{URL: through})
+				way.swallow()
+				ctx, cancel := context.WithCancel(t.Context())
+				timer := time.AfterFunc(100*time.Millisecond, cancel)
+				defer timer.Stop()
+				start := time.Now()
+				err := everyCall(s)[name](ctx)
+				if took := time.Since(start); !errors.Is(err, context.Canceled) ||
+					took > 100*time.Millisecond+soon {
+					t.Errorf("call = %v after %s, want the context's error after 100 ms",
+						err, took)
+				}
+				way.pass()
+				if err := everyCall(s)[name](t.Context()); err != nil {
+					t.Errorf("next call: %v", err)
+				}
+			})
+		}
+	})
+
+	t.Run("ends the call during a reply", func(t *testing.T) {
+		f := newFake(t, func(f *fake, words []string) string {
+			if words[0] == "get" {
+				return "$100\r\nabc" + pause + "def" + pause + "ghi" + pause
+			}
+			return old(f, words)
+		})
+		s := open(t, driver.Config{Host: f.address()})
+		ctx, cancel := context.WithCancel(t.Context())
+		timer := time.AfterFunc(6*pauses, cancel)
+		defer timer.Stop()
+		start := time.Now()
+		if _, _, err := s.Get(ctx, "k"); !errors.Is(err, context.Canceled) ||
+			time.Since(start) > 6*pauses+soon {
+			t.Errorf("Get = %v after %s, want the context's error after %s",
+				err, time.Since(start), 6*pauses)
+		}
+	})
+}
+
+// A reply may arrive in several delayed parts.
+func TestCall_SlowReply(t *testing.T) {
 	address, _ := server(t)
 	way, through := newRelay(t, address)
 	s := open(t, driver.Config{URL: through})
@@ -199,7 +203,7 @@ func TestASlowAnswerIsNoFailure(t *testing.T) {
 	}
 }
 
-// unused is a store of which only the names of calls are wanted.
+// unused is a store for calls that are not executed.
 type unused struct{ driver.Store }
 
 // Ping implements driver.Store.

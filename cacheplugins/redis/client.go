@@ -11,26 +11,25 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-var errCluster = errors.New("redis: a cluster has another kind of client; take it with GetUniversal")
+var errCluster = errors.New("redis: the client of a cluster is not a *redis.Client; use GetUniversal")
 
-// GetUniversal returns the client under the cache, whatever the mode. Its keys are the
-// server's: NOSQL_PREFIX is not before them. The cache closes it.
+// GetUniversal returns the client of the cache in any mode. Its keys do not include
+// NOSQL_PREFIX. The cache closes the client.
 //
-// The client ends calls at the deadline of their context, or after 5 seconds, and sends a
-// command once. On a cluster it sends each command to one server: one that is about all
-// servers, or about keys on several, is the caller's to spread.
+// Calls end at the deadline of their context or after 5 seconds, and commands are not
+// retried. In a cluster each command is sent to one server; the caller must split
+// commands for all servers or for keys on several servers.
 func GetUniversal(ctx context.Context) (redis.UniversalClient, *xerror.Error) {
 	return xctxutil.Get[redis.UniversalClient](ctx, xctx.RedisClientKey)
 }
 
-// MustGetUniversal is GetUniversal for an application that has a Redis: it panics where
-// there is none.
+// MustGetUniversal is like GetUniversal but panics if the context has no Redis client.
 func MustGetUniversal(ctx context.Context) redis.UniversalClient {
 	return xctxutil.MustGet[redis.UniversalClient](ctx, xctx.RedisClientKey)
 }
 
-// GetRDB is GetUniversal for one server, or servers behind Sentinel. The client of a
-// cluster is of another type: that is an error, which says so.
+// GetRDB is GetUniversal for a single server or Sentinel. In a cluster it returns an
+// error, because the client has another type.
 func GetRDB(ctx context.Context) (*redis.Client, *xerror.Error) {
 	c, err := GetUniversal(ctx)
 	if err != nil {
@@ -42,8 +41,7 @@ func GetRDB(ctx context.Context) (*redis.Client, *xerror.Error) {
 	return nil, xerror.Wrap(xerror.CacheError, "", errCluster)
 }
 
-// MustGetRDB is GetRDB for an application that has a Redis which is no cluster: it panics
-// otherwise.
+// MustGetRDB is like GetRDB but panics if it fails.
 func MustGetRDB(ctx context.Context) *redis.Client {
 	c, err := GetRDB(ctx)
 	if err != nil {

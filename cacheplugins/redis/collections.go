@@ -34,24 +34,24 @@ func (s *store) HashSet(
 		_, err := s.count(ctx, appendFields([]any{"hset", key}, set)...)
 		return err == nil, err
 	}
-	words := append(rules(w, 1+2*len(set)+len(remove)), len(set))
-	words = appendNames(appendFields(words, set), remove)
-	n, err := s.run(ctx, hashWrite, key, words...)
+	args := append(updateArgs(w, 1+2*len(set)+len(remove)), len(set))
+	args = appendNames(appendFields(args, set), remove)
+	n, err := s.run(ctx, hashWrite, key, args...)
 	return n > 0, err
 }
 
-func appendFields(words []any, fields []driver.Field) []any {
+func appendFields(args []any, fields []driver.Field) []any {
 	for _, f := range fields {
-		words = append(words, f.Name, f.Value)
+		args = append(args, f.Name, f.Value)
 	}
-	return words
+	return args
 }
 
-func appendNames(words []any, names []string) []any {
+func appendNames(args []any, names []string) []any {
 	for _, name := range names {
-		words = append(words, name)
+		args = append(args, name)
 	}
-	return words
+	return args
 }
 
 // HashExists implements driver.Store.
@@ -147,9 +147,9 @@ func (s *store) ListRemove(
 	return s.count(ctx, "lrem", key, count, value)
 }
 
-// list sends a command whose answer is several texts.
-func (s *store) list(ctx context.Context, words ...any) ([][]byte, error) {
-	cmd := redis.NewStringSliceCmd(ctx, words...)
+// list sends a command with an array reply.
+func (s *store) list(ctx context.Context, args ...any) ([][]byte, error) {
+	cmd := redis.NewStringSliceCmd(ctx, args...)
 	if err := s.do(ctx, cmd); err != nil {
 		return nil, s.failed(ctx, err)
 	}

@@ -22,12 +22,12 @@ func TestConformance(t *testing.T) {
 		Source: source,
 		Server: version(t, client(t, address)),
 		Invalid: map[string]driver.Config{
-			"a URL of another scheme": {URL: "http://localhost"},
-			"a mode that is none":     {Source: xenv.Map{"NOSQL_MODE": "ring"}},
-			"no master":               {Source: xenv.Map{"NOSQL_MODE": "sentinel"}},
-			"two hosts":               {Host: "a,b"},
-			"a database of a cluster": {Database: 1, Source: xenv.Map{"NOSQL_MODE": "cluster"}},
-			"a TLS mode that is none": {TLS: "on"},
+			"unknown URL scheme":    {URL: "http://localhost"},
+			"unknown mode":          {Source: xenv.Map{"NOSQL_MODE": "ring"}},
+			"missing master":        {Source: xenv.Map{"NOSQL_MODE": "sentinel"}},
+			"two hosts":             {Host: "a,b"},
+			"database of a cluster": {Database: 1, Source: xenv.Map{"NOSQL_MODE": "cluster"}},
+			"unknown TLS mode":      {TLS: "on"},
 		},
 		Outage: func(tb testing.TB) cachetest.Outage {
 			return cachetest.PrivateOutage(tb, "redis",
@@ -37,8 +37,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// Several servers that belong together are used by their URL.
-func TestConformanceOfSeveralServers(t *testing.T) {
+func TestConformance_SentinelAndCluster(t *testing.T) {
 	for _, kind := range []string{"redis-sentinel", "redis-cluster"} {
 		t.Run(kind, func(t *testing.T) {
 			s := cachetest.StartServers(t, kind)
@@ -51,12 +50,12 @@ func TestConformanceOfSeveralServers(t *testing.T) {
 	}
 }
 
-// clientOf returns the client under a store.
+// clientOf returns the client of a store.
 func clientOf(s driver.Store) goredis.UniversalClient {
 	return s.(driver.Provider).Values()[xctx.RedisClientKey].(goredis.UniversalClient)
 }
 
-// roundTrips counts what the client sends.
+// roundTrips counts the round trips of the client.
 func roundTrips(s driver.Store, run func()) int {
 	c := &counter{}
 	clientOf(s).AddHook(c)
@@ -64,8 +63,7 @@ func roundTrips(s driver.Store, run func()) int {
 	return int(c.sent.Load())
 }
 
-// counter is a hook that counts commands and pipelines, without those that open a
-// connection.
+// counter is a hook that counts commands and pipelines, except those of new connections.
 type counter struct{ sent atomic.Int32 }
 
 // DialHook implements the client's Hook.

@@ -12,20 +12,19 @@ import (
 	"time"
 )
 
-// dialer makes the connections of a client.
+// dialer dials the connections of a client.
 type dialer struct {
-	tls   *tls.Config // nil where nothing is encrypted
+	tls   *tls.Config // nil without TLS
 	calls *calls
 }
 
-// dialError is the error of a connection that was not made, so that no command went
-// through it.
+// dialError is a failure to connect, so that no command was sent.
 type dialError struct{ error }
 
 // Unwrap returns the cause.
 func (e *dialError) Unwrap() error { return e.error }
 
-// dial connects, and encrypts where that is wanted.
+// dial connects, with TLS if configured.
 func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	direct := net.Dialer{Timeout: dialTimeout}
 	raw, err := direct.DialContext(ctx, network, address)
@@ -49,16 +48,16 @@ func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 	return encrypted, nil
 }
 
-// patience is how long a call takes before its reads and writes also wait for the end of
-// its context. Few take as long, and those that do not pay nothing for it.
-const patience = 10 * time.Millisecond
+// cancelDelay is the duration after which reads and writes of a call also watch for
+// cancellation. Most calls finish earlier and avoid the cost.
+const cancelDelay = 10 * time.Millisecond
 
-// conn is a connection on which reading and writing end when the call that they are for
-// is cancelled. The client itself knows deadlines only.
+// conn is a connection whose reads and writes end when their call is canceled. The client
+// itself supports deadlines only.
 type conn struct {
 	net.Conn
 	calls         *calls
-	reads, writes atomic.Pointer[call] // those for which the deadlines were set
+	reads, writes atomic.Pointer[call] // the calls of the current deadlines
 	stuck         atomic.Bool          // a write has failed
 }
 
@@ -79,12 +78,11 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	return limit(&c.writes, c.calls.find(t), t, c.Conn.SetWriteDeadline)
 }
 
-// limit remembers the call and sets its deadline, or the end of the patience where that
-// is earlier.
+// limit stores the call and sets its deadline, or cancelAfter if that is earlier.
 func limit(kept *atomic.Pointer[call], found *call, t time.Time, set func(time.Time) error) error {
 	kept.Store(found)
-	if found != nil && found.patience.Before(t) {
-		t = found.patience
+	if found != nil && found.cancelAfter.Before(t) {
+		t = found.cancelAfter
 	}
 	return set(t)
 }
@@ -100,8 +98,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn. After it has failed it fails at once: crypto/tls says
-// good-bye when it closes a connection, and would wait for that.
+// Write implements net.Conn. After an error it always fails, so that crypto/tls does not
+// block on its close notification.
 func (c *conn) Write(p []byte) (n int, err error) {
 	if c.stuck.Load() {
 		return 0, net.ErrClosed
@@ -123,8 +121,7 @@ func (c *conn) Write(p []byte) (n int, err error) {
 
 func late(err error) bool { return err != nil && errors.Is(err, os.ErrDeadlineExceeded) }
 
-// wait does what was not possible within the patience, until the call's deadline or until
-// it is cancelled.
+// wait repeats do until the call's deadline or its cancellation.
 func (c *call) wait(set func(time.Time) error, do func() (int, error)) (int, error) {
 	if err := set(c.deadline()); err != nil {
 		return 0, err
@@ -136,15 +133,15 @@ func (c *call) wait(set func(time.Time) error, do func() (int, error)) (int, err
 	})
 	n, err := do()
 	if !stop() {
-		<-ended // it must not reach into the next call
+		<-ended // it must not affect the next call
 		return n, err
 	}
-	_ = set(c.patience) // it has passed, so what else belongs to the same answer waits like this
+	_ = set(c.cancelAfter) // in the past: further reads of the same reply also use wait
 	return n, err
 }
 
-// SyscallConn implements syscall.Conn: the client looks whether the server has closed a
-// connection before it takes it.
+// SyscallConn implements syscall.Conn. The client uses it to check whether the server has
+// closed an idle connection.
 func (c *conn) SyscallConn() (syscall.RawConn, error) {
 	if under, ok := c.Conn.(syscall.Conn); ok {
 		return under.SyscallConn()

@@ -19,16 +19,17 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// clockSlack is how much earlier than the context a connection may see the same deadline.
+// clockSlack is how much earlier than the context a connection may reach the same
+// deadline.
 const clockSlack = time.Millisecond
 
-// failed returns the error of a call, whose context is ctx: the context's where it has
-// ended, or one of package driver, or one with the text of the client's.
+// failed maps the error of a call with the context ctx: to ctx.Err() if ctx has ended, to
+// an error of package driver, or to a failure.
 func (s *store) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if hidden := (*lost)(nil); errors.As(err, &hidden) {
+	if hidden := (*unknownOutcome)(nil); errors.As(err, &hidden) {
 		err = hidden.cause
 	}
 	if wrongType(err) {
@@ -37,20 +38,20 @@ func (s *store) failed(ctx context.Context, err error) error {
 	if s.closed.Load() || errors.Is(err, redis.ErrClosed) {
 		return driver.ErrClosed
 	}
-	if ended := end(ctx, err); ended != nil {
-		return ended
+	if ctxErr := contextError(ctx, err); ctxErr != nil {
+		return ctxErr
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		// not of the caller's context: those of dialing, and the errors of package net
-		// for it
-		return &failure{text: textOf(err)}
+		// Dial and network timeouts match the context errors but are not caused by the
+		// caller's context.
+		return &failure{text: messageOf(err)}
 	}
-	return &failure{text: textOf(err), cause: err}
+	return &failure{text: messageOf(err), cause: err}
 }
 
-// end returns the context's error where a call has failed because of it: not where a
-// server has answered.
-func end(ctx context.Context, err error) error {
+// contextError returns the context's error if it caused err. An error reply of a server
+// is not caused by the context.
+func contextError(ctx context.Context, err error) error {
 	var answer redis.Error
 	if errors.As(err, &answer) {
 		return nil
@@ -61,7 +62,7 @@ func end(ctx context.Context, err error) error {
 	return ctx.Err()
 }
 
-// failure is an error of the server or of the way to it, without the words of a command.
+// failure is a server or connection error without the arguments of the command.
 type failure struct {
 	text  string
 	cause error
@@ -73,33 +74,31 @@ func (e *failure) Error() string { return e.text }
 // Unwrap returns the client's error.
 func (e *failure) Unwrap() error { return e.cause }
 
-// passing are the answers of a server that cannot serve just now. Where slots have just
-// moved, servers of a cluster may send a client to and fro (MOVED, ASK) until all have
-// heard of it.
-var passing = []string{
+// temporary contains the prefixes of temporary error replies. While slots migrate,
+// servers of a cluster may redirect a client back and forth (MOVED, ASK).
+var temporary = []string{
 	"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK", "NOREPLICAS",
 	"BUSY", "ERR max number of clients",
 }
 
-// Is reports whether the error is driver.ErrUnavailable: every one that is no answer of a
-// server, and those that pass.
+// Is reports whether the error is driver.ErrUnavailable. Temporary error replies and all
+// errors other than replies are.
 func (e *failure) Is(target error) bool {
 	if target != driver.ErrUnavailable {
 		return false
 	}
 	var answer redis.Error
 	return !errors.As(e.cause, &answer) ||
-		slices.ContainsFunc(passing,
+		slices.ContainsFunc(temporary,
 			func(begin string) bool { return strings.HasPrefix(answer.Error(), begin) })
 }
 
-// missing reports whether the server has answered that there is nothing. An error that
-// only wraps such an answer is another one: sentinels give it where they do not know the
-// master.
+// missing reports whether the server replied nil. It does not unwrap, because a Sentinel
+// error wraps nil if the master is unknown.
 func missing(err error) bool { return err == redis.Nil } //nolint:errorlint // see above
 
-// wrongType reports whether the server has answered that the key holds another kind of
-// value. Within the error of a script the word is not the first.
+// wrongType reports whether the key contains another kind of value. In the error of a
+// script WRONGTYPE is not the prefix.
 func wrongType(err error) bool {
 	var answer redis.Error
 	return errors.As(err, &answer) && strings.Contains(answer.Error(), "WRONGTYPE")
@@ -110,23 +109,23 @@ func timedOut(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &n) && n.Timeout()
 }
 
-// textOf is an error on one line. Where a server does not know a command it repeats the
-// words, which are keys and values.
-func textOf(err error) string {
+// messageOf returns the message of err on one line. It removes the arguments that a
+// server repeats for an unknown command, because they contain keys and values.
+func messageOf(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ", with args beginning with")
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "redis: "), "\n", "; ")
 	if timedOut(err) {
-		text = "no answer in time: " + text
+		text = "timeout: " + text
 	}
 	return text
 }
 
-// opened returns the error of Open for one of the first call. It wraps driver.ErrConfig
-// where waiting does not help, and then names the variables to look at.
-func (s *store) opened(err error) error {
-	keys := s.blame(err)
+// openError maps the error of the first call. Permanent errors wrap driver.ErrConfig and
+// name the variables to check.
+func (s *store) openError(err error) error {
+	keys := s.variablesFor(err)
 	if keys == nil {
-		return s.unreached(err)
+		return s.unreachable(err)
 	}
 	keys = slices.Clone(keys)
 	for i, key := range keys {
@@ -142,11 +141,11 @@ func (s *store) opened(err error) error {
 	return fmt.Errorf("%w: %w (%s)", driver.ErrConfig, err, strings.Join(names, ", "))
 }
 
-// unreached returns an error that may pass, with the addresses where it does not say
-// them.
-func (s *store) unreached(err error) error {
+// unreachable adds the addresses to a temporary error if they are missing.
+func (s *store) unreachable(err error) error {
 	if errors.Is(err, io.EOF) && s.set.tls == nil {
-		err = fmt.Errorf("%w: the server has closed the connection, as one does that wants TLS (%s)", err, xenv.NoSqlTLS)
+		err = fmt.Errorf("%w: the server closed the connection; it may require TLS (%s)",
+			err, xenv.NoSqlTLS)
 	}
 	for _, address := range s.set.addresses {
 		if strings.Contains(err.Error(), address) {
@@ -156,28 +155,27 @@ func (s *store) unreached(err error) error {
 	return fmt.Errorf("%s: %w", strings.Join(s.set.addresses, ", "), err)
 }
 
-// answers are the beginnings of errors that a server goes on giving, and what they are
-// about.
-var answers = []struct {
+// permanentReplies maps prefixes of permanent error replies to the variables to check.
+var permanentReplies = []struct {
 	text string
 	keys []xenv.EnvKey
 }{
 	{"WRONGPASS", []xenv.EnvKey{xenv.NoSqlUser, xenv.NoSqlPass}},
 	{"NOAUTH", []xenv.EnvKey{xenv.NoSqlUser, xenv.NoSqlPass}},
 	{"ERR invalid password", []xenv.EnvKey{xenv.NoSqlPass}},
-	{"ERR AUTH", []xenv.EnvKey{xenv.NoSqlPass}}, // there is no password
+	{"ERR AUTH", []xenv.EnvKey{xenv.NoSqlPass}}, // the server has no password
 	{"NOPERM", []xenv.EnvKey{xenv.NoSqlUser}},
-	// a server without a password speaks to its own machine only
+	// protected mode: without a password the server accepts local clients only
 	{"DENIED", []xenv.EnvKey{xenv.NoSqlPass}},
 	{"ERR DB index", []xenv.EnvKey{xenv.NoSqlDatabase}},
 	{"ERR invalid DB index", []xenv.EnvKey{xenv.NoSqlDatabase}},
 	{"ERR SELECT", []xenv.EnvKey{xenv.NoSqlDatabase}}, // not allowed in a cluster
 	{"ERR This instance has cluster support disabled", []xenv.EnvKey{modeKey}},
-	{"ERR unknown command", []xenv.EnvKey{modeKey}}, // of sentinels, or of a server that is none
+	{"ERR unknown command", []xenv.EnvKey{modeKey}}, // of Sentinel or another kind of server
 }
 
-// blame returns the variables that an error is about, nil where it may pass.
-func (s *store) blame(err error) []xenv.EnvKey {
+// variablesFor returns the variables that may cause err, or nil if err is temporary.
+func (s *store) variablesFor(err error) []xenv.EnvKey {
 	var (
 		answer    redis.Error
 		record    tls.RecordHeaderError
@@ -197,16 +195,16 @@ func (s *store) blame(err error) []xenv.EnvKey {
 	case answer == redis.Nil:
 		return []xenv.EnvKey{masterKey}
 	}
-	for _, a := range answers {
+	for _, a := range permanentReplies {
 		if strings.HasPrefix(answer.Error(), a.text) {
-			return s.ofSentinel(err, a.keys)
+			return s.sentinelVariables(err, a.keys)
 		}
 	}
 	return nil
 }
 
-// ofSentinel returns the variables for the sentinels where the answer was one of theirs.
-func (s *store) ofSentinel(err error, keys []xenv.EnvKey) []xenv.EnvKey {
+// sentinelVariables replaces the variables if the error is from Sentinel.
+func (s *store) sentinelVariables(err error, keys []xenv.EnvKey) []xenv.EnvKey {
 	if !strings.Contains(err.Error(), "sentinel") || !slices.Contains(keys, xenv.NoSqlPass) {
 		return keys
 	}

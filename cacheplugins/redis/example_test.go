@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// ExampleDriver checks settings; nothing connects before the application starts.
+// ExampleDriver validates settings without connecting.
 func ExampleDriver() {
 	options := xcache.Options{Driver: redis.Name, Config: driver.Config{
 		Host: "a.example.com,b.example.com:26380", Port: 26379,
@@ -33,11 +33,11 @@ func ExampleDriver() {
 	// Output:
 	// <nil>
 	// <nil>
-	// xcache: configure redis: NOSQL_DATABASE: "3" is not possible in a cluster (accepted: 0)
-	// NOSQL_HOST: "a.example.com:0" is no host (accepted: a name or an address, also with a port, and several of them with commas between)
+	// xcache: configure redis: NOSQL_DATABASE: "3" is not supported in a cluster (accepted: 0)
+	// NOSQL_HOST: "a.example.com:0" is not a valid host (accepted: a name or an address, optionally with a port; several separated by commas)
 }
 
-// ExampleGetRDB takes the client where one may not be there.
+// ExampleGetRDB handles a context without a client.
 func ExampleGetRDB() {
 	_, err := redis.GetRDB(context.Background())
 	fmt.Println(err.Error())

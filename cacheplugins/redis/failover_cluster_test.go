@@ -15,14 +15,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// shard is a hash tag with the slot of keys that have it, and the master of the slot.
+// shard is a hash tag with its slot and the master of the slot.
 type shard struct {
 	tag   string
 	slot  int
 	owner string
 }
 
-// shards returns tags whose slots all of the masters share.
+// shards returns hash tags that cover all masters.
 func shards(t *testing.T, c *goredis.Client) []shard {
 	t.Helper()
 	ranges, err := c.ClusterSlots(t.Context()).Result() //nolint:staticcheck // CLUSTER SHARDS began with Redis 7
@@ -48,40 +48,40 @@ func shards(t *testing.T, c *goredis.Client) []shard {
 
 func (s shard) key(worker, i int) string { return s.tag + plainName(worker, i) }
 
-// of returns the shards that a master has, or all others.
+// of returns the shards of a master, or all others.
 func of(all []shard, owner string, has bool) []shard {
 	return slices.DeleteFunc(slices.Clone(all),
 		func(s shard) bool { return (s.owner == owner) != has })
 }
 
-// spread names keys that go round the shards.
+// spread returns keys that alternate between the shards.
 func spread(shards []shard) func(worker, i int) string {
 	return func(worker, i int) string { return shards[i%len(shards)].key(worker, i) }
 }
 
-func TestClusterReplacesAKilledMaster(t *testing.T) {
+func TestCluster_Failover(t *testing.T) {
 	s := cachetest.StartServers(t, "redis-cluster")
 	m := openServers(t, s.URL)
 	victim := master(t, s)
 	all := shards(t, direct(t, s, victim))
-	hit := beginWrites(m, 4, deadline, spread(of(all, victim.Address, true)))
-	other := beginWrites(m, 4, deadline, spread(of(all, victim.Address, false)))
+	hit := startWrites(m, 4, deadline, spread(of(all, victim.Address, true)))
+	other := startWrites(m, 4, deadline, spread(of(all, victim.Address, false)))
 	pass(time.Second)
 	if err := s.Kill(victim.Name); err != nil {
 		t.Fatal(err)
 	}
 	killed := time.Now()
-	back := hit.everybody(killed, failover) && other.everybody(killed, failover)
+	back := hit.allSucceeded(killed, failover) && other.allSucceeded(killed, failover)
 	pass(500 * time.Millisecond)
 	hit.end()
 	other.end()
 	if !back {
-		t.Fatalf("%s after the end of a master there is no other: %v", failover, hit.problem)
+		t.Fatalf("no new master %s after the failure: %v", failover, hit.problem)
 	}
 	for _, w := range []struct {
 		name string
 		*ledger
-	}{{"its slots", hit}, {"the other slots", other}} {
+	}{{"slots of the master", hit}, {"the other slots", other}} {
 		w.bounded(t)
 		lost := w.lost(t, m)
 		onlyThen(t, lost, killed)
@@ -90,7 +90,7 @@ func TestClusterReplacesAKilledMaster(t *testing.T) {
 	}
 }
 
-func TestSlotsMoveUnderLoadWithoutALoss(t *testing.T) {
+func TestCluster_SlotMigration(t *testing.T) {
 	s := cachetest.StartServers(t, "redis-cluster")
 	m := openServers(t, s.URL)
 	masters := slices.DeleteFunc(slices.Clone(s.Nodes),
@@ -99,12 +99,12 @@ func TestSlotsMoveUnderLoadWithoutALoss(t *testing.T) {
 	moved := of(all, masters[0].Address, true)
 	hashes := xcache.HashCacheOf[string, string, int, struct{}](m)
 	name := spread(moved)
-	w := beginWrites(m, 4, patience, name)
-	calls := beginLoad(2, patience, func(ctx context.Context, worker, i int) error {
+	w := startWrites(m, 4, slowTimeout, name)
+	calls := beginLoad(2, slowTimeout, func(ctx context.Context, worker, i int) error {
 		return hashes.Set(ctx, moved[i%len(moved)].tag+"hash",
 			strconv.Itoa(worker), &i, xcache.WithTTL(time.Minute))
 	})
-	reads := beginLoad(2, patience, func(ctx context.Context, worker, i int) error {
+	reads := beginLoad(2, slowTimeout, func(ctx context.Context, worker, i int) error {
 		return w.reread(ctx, name(worker, i/2))
 	})
 	pass(500 * time.Millisecond)
@@ -118,12 +118,12 @@ func TestSlotsMoveUnderLoadWithoutALoss(t *testing.T) {
 		l.end()
 		l.bounded(t)
 		if l.failed > 0 {
-			t.Errorf("%d of %d calls failed while slots moved: %v", l.failed, l.calls, l.problem)
+			t.Errorf("%d of %d calls failed during the migration: %v", l.failed, l.calls, l.problem)
 		}
 	}
 	lost := w.lost(t, m)
 	if len(lost) > 0 {
-		t.Error("acknowledged writes are lost")
+		t.Error("acknowledged writes were lost")
 	}
 	s.Note("%d slots moved in %s under load: %d of %d calls failed, %d of %d acknowledged writes lost",
 		len(moved), round(took), w.failed+calls.failed+reads.failed,
@@ -131,7 +131,7 @@ func TestSlotsMoveUnderLoadWithoutALoss(t *testing.T) {
 	scanned(t, m, w)
 }
 
-// reread reads a key and reports where it is missing though its write was acknowledged.
+// reread reads a key and reports a missing acknowledged write.
 func (w *ledger) reread(ctx context.Context, key string) error {
 	w.mu.Lock()
 	_, acked := w.acked[key]
@@ -143,7 +143,7 @@ func (w *ledger) reread(ctx context.Context, key string) error {
 	return err
 }
 
-// scanned fails the test unless a walk over the cluster finds every key that was written.
+// scanned fails the test unless a scan of the cluster finds every written key.
 func scanned(t *testing.T, m *xcache.Manager, w *ledger) {
 	t.Helper()
 	found := map[string]bool{}
@@ -155,12 +155,12 @@ func scanned(t *testing.T, m *xcache.Manager, w *ledger) {
 	}
 	for name := range w.acked {
 		if !found[name] {
-			t.Fatalf("the walk found %d keys, and not %s", len(found), name)
+			t.Fatalf("Scan returned %d keys without %s", len(found), name)
 		}
 	}
 }
 
-// move gives a slot of the first master to the second one, key by key, as redis-cli does.
+// move migrates a slot from the first master to the second one, like redis-cli.
 // https://redis.io/docs/latest/commands/cluster-setslot/
 func move(t *testing.T, s *cachetest.Servers, masters []cachetest.Node, slot int) {
 	t.Helper()
@@ -202,7 +202,7 @@ func move(t *testing.T, s *cachetest.Servers, masters []cachetest.Node, slot int
 	}
 }
 
-func TestBatchesReachEverySlot(t *testing.T) {
+func TestCluster_Batches(t *testing.T) {
 	s := cachetest.StartServers(t, "redis-cluster")
 	m := openServers(t, s.URL)
 	keys := xcache.KeyCacheOf[int, int](m)
@@ -225,7 +225,7 @@ func TestBatchesReachEverySlot(t *testing.T) {
 		walked++
 	}
 	if walked < len(items) {
-		t.Errorf("the walk found %d keys, want %d", walked, len(items))
+		t.Errorf("Scan returned %d keys, want %d", walked, len(items))
 	}
 	if n, err := keys.DeleteMany(t.Context(), all); err != nil || n != len(all) {
 		t.Errorf("DeleteMany = %d, %v; want %d", n, err, len(all))
@@ -237,6 +237,6 @@ func TestBatchesReachEverySlot(t *testing.T) {
 		}
 	}
 	if empty == 0 {
-		t.Error("after DeleteMany no node is empty")
+		t.Error("no node is empty after DeleteMany")
 	}
 }

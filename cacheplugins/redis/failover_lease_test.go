@@ -14,13 +14,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// holders are the leases of one name that their owners rely on.
+// holders tracks the valid leases of one name.
 type holders struct {
 	mu       sync.Mutex
 	leases   []*xlease.Lease
 	problems []string
 	token    int64
-	taken    []time.Time // when each was taken
+	taken    []time.Time // when each was acquired
 	lost     int
 }
 
@@ -50,7 +50,8 @@ func (h *holders) remove(l *xlease.Lease) {
 	}
 }
 
-// check looks twice: leases that are good both times were so at once.
+// check inspects the leases twice: leases that are valid both times are held
+// concurrently.
 func (h *holders) check() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,8 +64,8 @@ func (h *holders) check() {
 	}
 }
 
-// contend takes the lease again and again, for a while each time, and for longer while
-// keep is set.
+// contend acquires and releases the lease repeatedly, and holds it longer while keep is
+// set.
 func (h *holders) contend(
 	ctx context.Context, m *xcache.Manager, ttl time.Duration, keep *atomic.Bool,
 ) {
@@ -91,12 +92,12 @@ func (h *holders) contend(
 		}
 		h.remove(lease)
 		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
-		_ = lease.Release(own) // it may be lost, and the server away
+		_ = lease.Release(own) // the lease may be lost and the server unavailable
 		cancel()
 	}
 }
 
-func TestLeaseHasOneHolderAcrossAFailover(t *testing.T) {
+func TestLease_Failover(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		ttl  time.Duration
@@ -112,7 +113,7 @@ func TestLeaseHasOneHolderAcrossAFailover(t *testing.T) {
 			var keep atomic.Bool
 			h := &holders{}
 			for range 4 {
-				m := openServers(t, s.URL) // as a process of its own has it
+				m := openServers(t, s.URL) // like a separate process
 				all.Go(func() { h.contend(ctx, m, tc.ttl, &keep) })
 			}
 			m := openServers(t, s.URL)
@@ -120,13 +121,13 @@ func TestLeaseHasOneHolderAcrossAFailover(t *testing.T) {
 			keep.Store(true)
 			pass(200 * time.Millisecond)
 			inSync(t, s, old)
-			before := h.count() // nobody takes it now
+			before := h.count() // no client acquires it now
 			if err := s.Kill(old.Name); err != nil {
 				t.Fatal(err)
 			}
 			killed := time.Now()
 			l := beginLoad(1, deadline, mixed(m))
-			back := l.everybody(killed, failover)
+			back := l.allSucceeded(killed, failover)
 			l.end()
 			keep.Store(false)
 			for end := time.Now().Add(failover); back && h.count() == before &&
@@ -137,7 +138,7 @@ func TestLeaseHasOneHolderAcrossAFailover(t *testing.T) {
 			stop()
 			all.Wait()
 			if !back {
-				t.Fatalf("%s after the end of the master there is no other: %v",
+				t.Fatalf("no new master %s after the failure: %v",
 					failover, l.problem)
 			}
 			for _, p := range slices.Compact(h.problems) {
@@ -147,13 +148,14 @@ func TestLeaseHasOneHolderAcrossAFailover(t *testing.T) {
 			s.Note("lease of %s, master killed while it is held: %d times two holders; %d lost, taken anew %s after the kill; %d holders in all",
 				tc.ttl, len(h.problems), h.lost, round(next), len(h.taken))
 			if len(h.taken) == before {
-				t.Error("nobody took the lease after the failover")
+				t.Error("the lease was not acquired after the failover")
 			}
 		})
 	}
 }
 
-// inSync returns when the replicas have all that the master had when it was called.
+// inSync returns when the replicas have all writes that the master had at the time of the
+// call.
 func inSync(t *testing.T, s *cachetest.Servers, n cachetest.Node) {
 	t.Helper()
 	conn := direct(t, s, n).Conn()
@@ -162,6 +164,6 @@ func inSync(t *testing.T, s *cachetest.Servers, n cachetest.Node) {
 		t.Fatal(err)
 	}
 	if have, err := conn.Do(t.Context(), "wait", 2, 5000).Int(); err != nil || have != 2 {
-		t.Fatalf("%d replicas have what the master has, %v; want 2", have, err)
+		t.Fatalf("%d replicas in sync, %v; want 2", have, err)
 	}
 }

@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// deadline is that of each call under load, and slack what a call may take beyond it
-	// on a busy machine.
+	// deadline is the deadline of calls under load, and slack the tolerated delay on a
+	// busy machine.
 	deadline = 500 * time.Millisecond
 	slack    = 500 * time.Millisecond
-	// patience is the deadline where no call may fail, however slow the machine is.
-	patience = 5 * time.Second
-	// failover is how long one may take. Sentinels that a busy machine has held up do
-	// nothing for 30 s, which they call TILT.
+	// slowTimeout is the deadline of calls that must not fail on a slow machine.
+	slowTimeout = 5 * time.Second
+	// failover is the time limit for a failover. Sentinels on a busy machine pause for 30
+	// s (TILT mode).
 	// https://redis.io/docs/latest/operate/oss_and_stack/management/sentinel/#tilt-mode
 	failover = time.Minute
 )
 
-// pass lets time pass under load.
+// pass waits under load.
 func pass(d time.Duration) { <-time.After(d) }
 
 func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
-// load is goroutines that call without a pause until end, and what came of it.
+// load runs goroutines that call continuously until end, and records the results.
 type load struct {
 	stop context.CancelFunc
 	all  sync.WaitGroup
@@ -40,11 +40,11 @@ type load struct {
 	mu            sync.Mutex
 	calls, failed int
 	slowest       time.Duration
-	last          time.Time     // when a call succeeded
-	gap           time.Duration // the longest time without one
-	began         []time.Time   // of each goroutine's last success
-	back          time.Time     // when everybody had succeeded
-	problem       error         // of the last call that failed
+	last          time.Time     // the last success
+	gap           time.Duration // the longest time without a success
+	began         []time.Time   // start of the last successful call of each goroutine
+	back          time.Time     // when all goroutines had succeeded
+	problem       error         // of the last failed call
 }
 
 func beginLoad(
@@ -65,7 +65,7 @@ func beginLoad(
 	return l
 }
 
-// once calls under a deadline; the end of ctx does not end the call.
+// once calls with a deadline; the end of ctx does not cancel the call.
 func (l *load) once(ctx context.Context, worker int, call func(ctx context.Context) error) {
 	began := time.Now()
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.deadline)
@@ -92,9 +92,9 @@ func (l *load) note(worker int, began time.Time, err error) {
 	l.last, l.began[worker] = now, began
 }
 
-// everybody waits until each goroutine has succeeded with a call that began after since,
-// and reports whether that was in time.
-func (l *load) everybody(since time.Time, most time.Duration) bool {
+// allSucceeded waits until each goroutine has succeeded with a call that started after
+// since, and reports whether this happened in time.
+func (l *load) allSucceeded(since time.Time, most time.Duration) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	late := time.After(most)
@@ -117,17 +117,17 @@ func (l *load) everybody(since time.Time, most time.Duration) bool {
 	}
 }
 
-// end ends the load. What it has found may then be read.
+// end stops the load. Its results can be read afterwards.
 func (l *load) end() {
 	l.stop()
 	l.all.Wait()
 }
 
-// bounded fails the test where a call took longer than it may.
+// bounded fails the test if a call exceeded its time limit.
 func (l *load) bounded(t *testing.T) {
 	t.Helper()
 	if l.slowest > l.deadline+slack {
-		t.Errorf("the slowest call took %s, with a deadline of %s", l.slowest, l.deadline)
+		t.Errorf("slowest call = %s, with a deadline of %s", l.slowest, l.deadline)
 	}
 }
 
@@ -136,8 +136,7 @@ func (l *load) String() string {
 		round(l.gap), l.failed, l.calls, round(l.slowest))
 }
 
-// ledger is a load of writes to keys that are all different, and remembers which were
-// acknowledged.
+// ledger is a load of writes to distinct keys that records the acknowledged writes.
 type ledger struct {
 	*load
 	keys *xcache.KeyCache[string, int]
@@ -146,7 +145,7 @@ type ledger struct {
 	acked map[string]time.Time
 }
 
-func beginWrites(
+func startWrites(
 	m *xcache.Manager, goroutines int, deadline time.Duration, name func(worker, i int) string,
 ) *ledger {
 	w := &ledger{keys: xcache.KeyCacheOf[string, int](m), acked: map[string]time.Time{}}
@@ -163,11 +162,11 @@ func beginWrites(
 	return w
 }
 
-// plainName is for beginWrites.
+// plainName is the default key name of startWrites.
 func plainName(worker, i int) string { return "w" + strconv.Itoa(worker) + ":" + strconv.Itoa(i) }
 
-// lost returns those of the acknowledged writes that m does not find, with the time of
-// the acknowledgement.
+// lost returns the acknowledged writes that m does not find, with the time of
+// acknowledgement.
 func (w *ledger) lost(t *testing.T, m *xcache.Manager) map[string]time.Time {
 	t.Helper()
 	keys := xcache.KeyCacheOf[string, int](m)
@@ -194,14 +193,13 @@ func names(m map[string]time.Time) []string {
 	return all
 }
 
-// onlyThen fails the test where a lost write was acknowledged long before the master went
-// away: the replicas must have had it. Nor may one be lost that was acknowledged later,
-// by the next master.
+// onlyThen fails the test if a lost write was acknowledged long before the master failed,
+// because the replicas must have it, or later, by the new master.
 func onlyThen(t *testing.T, lost map[string]time.Time, gone time.Time) {
 	t.Helper()
 	for name, acked := range lost {
 		if acked.Before(gone.Add(-lag)) || acked.After(gone.Add(slack)) {
-			t.Errorf("%s is lost, which was acknowledged %s after the master was gone",
+			t.Errorf("%s is lost, acknowledged %s after the failure of the master",
 				name, acked.Sub(gone))
 			return
 		}

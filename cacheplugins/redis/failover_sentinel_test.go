@@ -11,20 +11,20 @@ import (
 	"github.com/plinthgo/plinth/conformance/cachetest"
 )
 
-// lag is how far replicas may be behind their master on a busy machine.
+// lag is the maximum replication lag on a busy machine.
 const lag = time.Second
 
-// master returns the first node that began as one.
+// master returns the first node that started as a master.
 func master(t *testing.T, s *cachetest.Servers) cachetest.Node {
 	t.Helper()
 	i := slices.IndexFunc(s.Nodes, func(n cachetest.Node) bool { return n.Role == "master" })
 	if i < 0 {
-		t.Fatal("there is no master")
+		t.Fatal("no master")
 	}
 	return s.Nodes[i]
 }
 
-// direct is a client of one node.
+// direct returns a client of one node.
 func direct(t *testing.T, s *cachetest.Servers, n cachetest.Node) *goredis.Client {
 	t.Helper()
 	c := goredis.NewClient(&goredis.Options{Addr: n.Address, Password: s.Password})
@@ -32,78 +32,80 @@ func direct(t *testing.T, s *cachetest.Servers, n cachetest.Node) *goredis.Clien
 	return c
 }
 
-func TestSentinelsReplaceAKilledMaster(t *testing.T) {
-	s := cachetest.StartServers(t, "redis-sentinel")
-	m := openServers(t, s.URL)
-	w := beginWrites(m, 4, deadline, plainName)
-	pass(time.Second)
-	if err := s.Kill(master(t, s).Name); err != nil {
-		t.Fatal(err)
-	}
-	killed := time.Now()
-	back := w.everybody(killed, failover)
-	pass(500 * time.Millisecond)
-	w.end()
-	if !back {
-		t.Fatalf("%s after the end of the master there is no other: %v", failover, w.problem)
-	}
-	w.bounded(t)
-	lost := w.lost(t, m)
-	onlyThen(t, lost, killed)
-	s.Note("master killed: %s; %d of %d acknowledged writes lost", w, len(lost), len(w.acked))
-}
+func TestSentinel_Failover(t *testing.T) {
+	t.Run("replaces a killed master", func(t *testing.T) {
+		s := cachetest.StartServers(t, "redis-sentinel")
+		m := openServers(t, s.URL)
+		w := startWrites(m, 4, deadline, plainName)
+		pass(time.Second)
+		if err := s.Kill(master(t, s).Name); err != nil {
+			t.Fatal(err)
+		}
+		killed := time.Now()
+		back := w.allSucceeded(killed, failover)
+		pass(500 * time.Millisecond)
+		w.end()
+		if !back {
+			t.Fatalf("no new master %s after the failure: %v", failover, w.problem)
+		}
+		w.bounded(t)
+		lost := w.lost(t, m)
+		onlyThen(t, lost, killed)
+		s.Note("master killed: %s; %d of %d acknowledged writes lost", w, len(lost), len(w.acked))
+	})
 
-func TestSentinelsReplaceAHaltedMaster(t *testing.T) {
-	for _, tc := range []struct {
-		name     string
-		replicas string // that a master must have to accept a write
-	}{
-		{name: "a master that writes alone", replicas: "0"},
-		{name: "min-replicas-to-write 1", replicas: "1"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			s := cachetest.StartServers(t, "redis-sentinel")
-			for _, n := range s.Nodes {
-				if n.Role != "sentinel" {
-					require(t, s, n, "min-replicas-max-lag", "2")
-					require(t, s, n, "min-replicas-to-write", tc.replicas)
+	t.Run("replaces a paused master", func(t *testing.T) {
+		for _, tc := range []struct {
+			name     string
+			replicas string // that a master needs to accept writes
+		}{
+			{name: "min-replicas-to-write 0", replicas: "0"},
+			{name: "min-replicas-to-write 1", replicas: "1"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				s := cachetest.StartServers(t, "redis-sentinel")
+				for _, n := range s.Nodes {
+					if n.Role != "sentinel" {
+						require(t, s, n, "min-replicas-max-lag", "2")
+						require(t, s, n, "min-replicas-to-write", tc.replicas)
+					}
 				}
-			}
-			old := master(t, s)
-			m := openServers(t, s.URL)
-			// An application that hears nothing of the sentinels goes on with the old
-			// master.
-			cut := openServers(t, (&url.URL{
-				Scheme: "redis",
-				User:   url.UserPassword("", s.Password), Host: old.Address,
-			}).String())
-			w := beginWrites(m, 4, deadline, plainName)
-			pass(time.Second)
-			if err := s.Pause(old.Name); err != nil {
-				t.Fatal(err)
-			}
-			halted := time.Now()
-			back := w.everybody(halted, failover)
-			pass(500 * time.Millisecond)
-			if err := s.Continue(old.Name); err != nil {
-				t.Fatal(err)
-			}
-			stale := beginWrites(cut, 2, deadline,
-				func(worker, i int) string { return "old:" + plainName(worker, i) })
-			pass(time.Second)
-			stale.end()
-			w.end()
-			if !back {
-				t.Fatalf("%s after the halt of the master there is no other: %v",
-					failover, w.problem)
-			}
-			w.bounded(t)
-			lost := w.lost(t, m)
-			onlyThen(t, lost, halted)
-			s.Note("master halted, %s: %s; %d of %d acknowledged writes lost; the old master, back for a second, acknowledges %d, of which %d are lost",
-				tc.name, w, len(lost), len(w.acked), len(stale.acked), len(stale.lost(t, m)))
-		})
-	}
+				old := master(t, s)
+				m := openServers(t, s.URL)
+				// Without messages from the sentinels the application keeps using the old
+				// master.
+				cut := openServers(t, (&url.URL{
+					Scheme: "redis",
+					User:   url.UserPassword("", s.Password), Host: old.Address,
+				}).String())
+				w := startWrites(m, 4, deadline, plainName)
+				pass(time.Second)
+				if err := s.Pause(old.Name); err != nil {
+					t.Fatal(err)
+				}
+				halted := time.Now()
+				back := w.allSucceeded(halted, failover)
+				pass(500 * time.Millisecond)
+				if err := s.Continue(old.Name); err != nil {
+					t.Fatal(err)
+				}
+				stale := startWrites(cut, 2, deadline,
+					func(worker, i int) string { return "old:" + plainName(worker, i) })
+				pass(time.Second)
+				stale.end()
+				w.end()
+				if !back {
+					t.Fatalf("no new master %s after the pause: %v",
+						failover, w.problem)
+				}
+				w.bounded(t)
+				lost := w.lost(t, m)
+				onlyThen(t, lost, halted)
+				s.Note("master halted, %s: %s; %d of %d acknowledged writes lost; the old master, back for a second, acknowledges %d, of which %d are lost",
+					tc.name, w, len(lost), len(w.acked), len(stale.acked), len(stale.lost(t, m)))
+			})
+		}
+	})
 }
 
 // require changes a setting of a node.

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// fake is a server of one kind or another that tells what it was sent. It is for what a
-// real one does not do: to lose an answer, to be old.
+// fake is a scripted server that records its commands. It simulates lost replies and old
+// servers.
 type fake struct {
 	listener net.Listener
 	answer   func(words []string) string // "" closes the connection
@@ -22,7 +22,7 @@ type fake struct {
 	sent []string
 }
 
-// pause is a part of an answer that is no text, but pauses.
+// pause in a reply is a delay.
 const (
 	pause  = "\x00pause\x00"
 	pauses = 30 * time.Millisecond
@@ -92,7 +92,7 @@ func (f *fake) serve(c net.Conn) {
 	}
 }
 
-// readWords reads one command: *2, then $3 and a word twice.
+// readWords reads one command: *2, then $3 and a string twice.
 func readWords(in *bufio.Reader) ([]string, error) {
 	number := func(mark byte) (int, error) {
 		line, err := in.ReadString('\n')
@@ -120,14 +120,14 @@ func readWords(in *bufio.Reader) ([]string, error) {
 	return words, nil
 }
 
-// commands are what the server was sent, one line each.
+// commands returns the received commands, one per line.
 func (f *fake) commands() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]string(nil), f.sent...)
 }
 
-// count is how many commands began with a word.
+// count returns the number of commands that start with a word.
 func (f *fake) count(word string) int {
 	n := 0
 	for _, line := range f.commands() {
@@ -138,8 +138,8 @@ func (f *fake) count(word string) int {
 	return n
 }
 
-// old is a server before version 6: it does not know HELLO, and repeats what it does not
-// know.
+// old replies like a server before version 6: it does not support HELLO and repeats
+// unknown commands in errors.
 func old(_ *fake, words []string) string {
 	switch words[0] {
 	case "ping":
@@ -152,7 +152,7 @@ func old(_ *fake, words []string) string {
 	}
 }
 
-// slots is a cluster of one server.
+// slots replies like a cluster with one server.
 func (f *fake) slots() string {
 	host, port, _ := net.SplitHostPort(f.address())
 	return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$%d\r\n%s\r\n:%s\r\n$2\r\nid",

@@ -11,25 +11,25 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// The commands that are sent most are one allocation with their words.
+// Frequent commands share one allocation with their arguments.
 type (
 	getCall struct {
 		call
-		words [2]any
+		args [2]any
 	}
 	setCall struct {
 		call
-		words setWords
+		args setArgs
 	}
-	setWords [7]any
+	setArgs [7]any
 )
 
 // Get implements driver.Store.
 func (s *store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	c := &getCall{words: [2]any{"get", key}}
-	cmd := redis.NewStringCmd(ctx, c.words[:]...)
+	c := &getCall{args: [2]any{"get", key}}
+	cmd := redis.NewStringCmd(ctx, c.args[:]...)
 	err = s.send(ctx, &c.call, cmd)
-	return s.textOf(ctx, cmd, err)
+	return s.stringValue(ctx, cmd, err)
 }
 
 // Set implements driver.Store.
@@ -37,12 +37,12 @@ func (s *store) Set(
 	ctx context.Context, key string, value []byte, w driver.Write,
 ) (stored bool, err error) {
 	c := &setCall{}
-	words, one := c.words.fill(key, value, w)
+	args, one := c.args.fill(key, value, w)
 	if !one {
 		n, err := s.run(ctx, setKeeping, key, value, millis(w.TTL))
 		return n > 0, err
 	}
-	cmd := redis.NewStatusCmd(ctx, words...)
+	cmd := redis.NewStatusCmd(ctx, args...)
 	err = s.send(ctx, &c.call, cmd)
 	if missing(err) {
 		return false, nil
@@ -50,30 +50,30 @@ func (s *store) Set(
 	return err == nil, s.failed(ctx, err)
 }
 
-// fill returns the SET for a write. one is false where none can do it: it would have to
-// keep the expiry of a key that exists, and give one to a key that does not.
-func (to *setWords) fill(key string, value []byte, w driver.Write) (words []any, one bool) {
-	words = append(to[:0], "set", key, value)
+// fill returns the SET command of a write. single is false if no single command can keep
+// the expiry of an existing key and set the expiry of a new one.
+func (to *setArgs) fill(key string, value []byte, w driver.Write) (args []any, one bool) {
+	args = append(to[:0], "set", key, value)
 	keep := w.Keep && w.If != driver.IfAbsent
 	switch {
 	case keep && (w.TTL == 0 || w.If == driver.IfPresent):
-		words = append(words, "keepttl")
+		args = append(args, "keepttl")
 	case keep:
 		return nil, false
 	case w.TTL != 0:
-		words = append(words, "px", millis(w.TTL))
+		args = append(args, "px", millis(w.TTL))
 	}
 	switch w.If {
 	case driver.Always:
 	case driver.IfAbsent:
-		words = append(words, "nx")
+		args = append(args, "nx")
 	case driver.IfPresent:
-		words = append(words, "xx")
+		args = append(args, "xx")
 	}
-	return words, true
+	return args, true
 }
 
-// millis rounds a time to live up to the server's unit.
+// millis rounds a TTL up to milliseconds.
 func millis(ttl time.Duration) int64 {
 	n := ttl.Milliseconds()
 	if ttl%time.Millisecond > 0 {
@@ -94,25 +94,26 @@ func (s *store) TTL(ctx context.Context, key string) (ttl time.Duration, ok bool
 	if err := s.do(ctx, cmd); err != nil {
 		return 0, false, s.failed(ctx, err)
 	}
-	ttl, ok = lifeOf(cmd.Val())
+	ttl, ok = ttlOf(cmd.Val())
 	return ttl, ok, nil
 }
 
-// lifeOf reads the answer of PTTL.
-func lifeOf(millis int64) (ttl time.Duration, ok bool) {
+// ttlOf converts the reply of PTTL.
+func ttlOf(millis int64) (ttl time.Duration, ok bool) {
 	const most = math.MaxInt64 / int64(time.Millisecond)
 	switch {
 	case millis == -1:
 		return 0, true
 	case millis < 0:
 		return 0, false
-	default: // 0 is the last millisecond, and not for ever
+	default: // 0 means the last millisecond, not no expiry
 		return time.Duration(min(max(millis, 1), most)) * time.Millisecond, true
 	}
 }
 
-// bytesOf returns a text's bytes without a copy, and never nil. The client makes each
-// text anew, and nobody writes into what a store returns.
+// bytesOf converts a string to bytes without copying; the result is never nil. This is
+// safe because the client allocates each string and callers do not modify the values of a
+// store.
 func bytesOf(text string) []byte {
 	if text == "" {
 		return []byte{}

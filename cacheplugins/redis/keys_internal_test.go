@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-func TestLivesAsTheServerTellsThem(t *testing.T) {
+func TestTTLOf(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		millis int64
 		want   time.Duration
 		ok     bool
 	}{
-		{name: "no key", millis: -2},
-		{name: "for ever", millis: -1, ok: true},
-		{name: "the last millisecond is not for ever", millis: 0, want: time.Millisecond, ok: true},
-		{name: "a second", millis: 1000, want: time.Second, ok: true},
+		{name: "missing key", millis: -2},
+		{name: "no expiry", millis: -1, ok: true},
+		{name: "last millisecond", millis: 0, want: time.Millisecond, ok: true},
+		{name: "second", millis: 1000, want: time.Second, ok: true},
 		{
 			name: "longer than a Duration", millis: math.MaxInt64,
 			want: 9_223_372_036*time.Second + 854*time.Millisecond, ok: true,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, ok := lifeOf(tc.millis); got != tc.want || ok != tc.ok {
-				t.Errorf("lifeOf(%d) = %s, %t; want %s, %t", tc.millis, got, ok, tc.want, tc.ok)
+			if got, ok := ttlOf(tc.millis); got != tc.want || ok != tc.ok {
+				t.Errorf("ttlOf(%d) = %s, %t; want %s, %t", tc.millis, got, ok, tc.want, tc.ok)
 			}
 		})
 	}

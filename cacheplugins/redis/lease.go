@@ -15,15 +15,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// LeaseBackend keeps the records of leases under keys that begin with prefix.
+// LeaseBackend stores leases under keys that start with prefix.
 //
-// Each operation is one script with the server's clock. What a server keeps in memory it
-// may forget: when it restarts without persistence, when it evicts keys, and when a
-// replica takes over that had not got the latest writes. Against the last, a record that
-// is taken while replicas are connected counts only when one of them has confirmed it.
-// The answer is an error otherwise: a replica that lags is the one that could take over
-// without the record. Renewals do not wait, since the record that a replica has from
-// before lasts beyond the time for which the holder relies on its lease.
+// Each operation is one script that uses the server's clock. A server can lose a record
+// if it restarts without persistence, evicts keys, or fails over to a replica that lags.
+// Against the last, Acquire waits for one connected replica to confirm the record and
+// fails otherwise. Renewals do not wait: the record on the replica lasts longer than the
+// holder relies on its lease.
 func (s *store) LeaseBackend(prefix string) leasedriver.Backend {
 	return &leases{store: s, prefix: prefix}
 }
@@ -33,15 +31,15 @@ type leases struct {
 	prefix string
 }
 
-// errUnconfirmed is the error of a record that the server might lose with itself.
-var errUnconfirmed = errors.New("no replica has confirmed the lease in time")
+// errUnconfirmed reports a record that a failover could lose.
+var errUnconfirmed = errors.New("no replica confirmed the lease in time")
 
-// Capabilities implements the driver's Backend.
+// Capabilities implements leasedriver.Backend.
 func (*leases) Capabilities() leasedriver.Capabilities {
 	return leasedriver.Capabilities{Scope: leasedriver.Cluster, Name: "redis"}
 }
 
-// Acquire implements the driver's Backend.
+// Acquire implements leasedriver.Backend.
 func (l *leases) Acquire(
 	ctx context.Context, r leasedriver.Request,
 ) (grant leasedriver.Grant, err error) {
@@ -52,23 +50,23 @@ func (l *leases) Acquire(
 		})
 	})
 	if err != nil {
-		return leasedriver.Grant{}, refused(l.store.failed(ctx, err))
+		return leasedriver.Grant{}, permissionError(l.store.failed(ctx, err))
 	}
 	return grant, nil
 }
 
-// refused says what a user lacks.
-func refused(err error) error {
+// permissionError adds the required permissions to a permission error.
+func permissionError(err error) error {
 	var answer redis.Error
 	if !errors.As(err, &answer) || !strings.Contains(answer.Error(), "NOPERM") &&
 		!strings.Contains(answer.Error(), "can't run this command") {
 		return err
 	}
-	return fmt.Errorf("%w: locks and leases want a user (%s) with the rights %s: %w",
+	return fmt.Errorf("%w: leases need a user (%s) with the permissions %s: %w",
 		driver.ErrConfig, xenv.NoSqlUser, leaseRights, err)
 }
 
-// acquire takes a slot and makes sure that a replica knows of it, where there is one.
+// acquire acquires a slot and waits for a replica, if any, to confirm it.
 func (l *leases) acquire(
 	ctx context.Context, conn *redis.Conn, r leasedriver.Request,
 ) (leasedriver.Grant, error) {
@@ -82,7 +80,7 @@ func (l *leases) acquire(
 		return grant, err
 	}
 	if err := confirm(ctx, conn, r.TTL); err != nil {
-		// Where this fails too the record ends by itself.
+		// If Release fails too, the record expires.
 		_, _ = l.Release(ctx, leasedriver.Holding{
 			Name: r.Name, Slot: grant.Slot, Holder: r.Holder,
 			Mark: grant.Mark,
@@ -92,12 +90,12 @@ func (l *leases) acquire(
 	return grant, nil
 }
 
-// readGrant reads the answer of leaseAcquire.
+// readGrant parses the reply of leaseAcquire.
 func readGrant(answer []string) (grant leasedriver.Grant, replicas int64, err error) {
 	numbers := make([]int64, len(answer))
 	for i, word := range answer {
 		if numbers[i], err = strconv.ParseInt(word, 10, 64); err != nil {
-			return grant, 0, fmt.Errorf("the record of a lease: %w", err)
+			return grant, 0, fmt.Errorf("parse lease record: %w", err)
 		}
 	}
 	micros := func(i int) time.Duration { return time.Duration(numbers[i]) * time.Microsecond }
@@ -110,13 +108,13 @@ func readGrant(answer []string) (grant leasedriver.Grant, replicas int64, err er
 	}, numbers[4], nil
 }
 
-// confirm waits until a replica has what the connection wrote. The holder relies on two
-// thirds of the TTL, from before the request on, so that a long wait costs a small part
-// of that; with a short TTL the lease may have ended when it is confirmed.
+// confirm waits until a replica has the writes of the connection. The holder relies on
+// two thirds of the TTL since before the request, so the wait is a small part of it. A
+// lease with a short TTL may have expired when it is confirmed.
 func confirm(ctx context.Context, conn *redis.Conn, ttl time.Duration) error {
 	wait := min(max(ttl/6, minConfirm), maxConfirm)
 	if deadline, ok := ctx.Deadline(); ok {
-		wait = max(min(wait, time.Until(deadline)/2), time.Millisecond) // 0 would be for ever
+		wait = max(min(wait, time.Until(deadline)/2), time.Millisecond) // 0 would block forever
 	}
 	n, err := conn.Wait(ctx, 1, wait).Result()
 	if err == nil && n == 0 {
@@ -125,16 +123,14 @@ func confirm(ctx context.Context, conn *redis.Conn, ttl time.Duration) error {
 	return err
 }
 
-// How long a replica has to confirm, which on an idle machine takes less than a
-// millisecond.
+// Limits of the time for a replica to confirm, which is normally below a millisecond.
 const (
 	minConfirm = 100 * time.Millisecond
 	maxConfirm = 500 * time.Millisecond
 )
 
-// onServer calls do with a connection to the server that the key belongs to. What it
-// sends is not sent again where an answer is lost; only a server that has refused because
-// the key is another one's is followed by that.
+// onServer calls do with a connection to the server of the key. It does not resend after
+// a lost reply, but it follows MOVED redirects.
 func (l *leases) onServer(
 	ctx context.Context, key string, do func(conn *redis.Conn) error,
 ) (err error) {
@@ -146,26 +142,24 @@ func (l *leases) onServer(
 		conn := client.Conn()
 		err = do(conn)
 		_ = conn.Close()
-		if err == nil || !l.elsewhere(ctx, err) {
+		if err == nil || !l.redirected(ctx, err) {
 			return err
 		}
 	}
 	return err
 }
 
-// maxServers bounds how many servers are asked for a key that turns out to be another
-// one's.
+// maxServers is the maximum number of servers to try for one key.
 const maxServers = 3
 
-// elsewhere reports whether an error says that the key belongs to another server of the
-// cluster, and learns which. After an error of the connection it also learns who is
-// there, for the next call.
-func (l *leases) elsewhere(ctx context.Context, err error) bool {
+// redirected reports whether err is a MOVED redirect and reloads the cluster state. After
+// a connection error it reloads the state in the background.
+func (l *leases) redirected(ctx context.Context, err error) bool {
 	cluster, ok := l.store.client.(*redis.ClusterClient)
 	if !ok {
 		return false
 	}
-	// ASK, of a new name in slots on their way, stays an error for that time
+	// ASK, for a new name in a migrating slot, remains an error
 	moved := redis.HasErrorPrefix(err, "MOVED ")
 	var answer redis.Error
 	switch {
@@ -177,7 +171,7 @@ func (l *leases) elsewhere(ctx context.Context, err error) bool {
 	return moved
 }
 
-// server returns the client of the server that the key belongs to.
+// server returns the client of the server of the key.
 func (l *leases) server(ctx context.Context, key string) (*redis.Client, error) {
 	switch c := l.store.client.(type) {
 	case *redis.ClusterClient:
@@ -185,19 +179,19 @@ func (l *leases) server(ctx context.Context, key string) (*redis.Client, error) 
 	case *redis.Client:
 		return c, nil
 	default:
-		return nil, fmt.Errorf("no leases over a %T", c)
+		return nil, fmt.Errorf("leases are not supported by a %T", c)
 	}
 }
 
-// Renew implements the driver's Backend.
+// Renew implements leasedriver.Backend.
 func (l *leases) Renew(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
 	n, err := l.store.run(ctx, leaseRenew, l.prefix+h.Name, h.Slot, h.Holder, h.TTL.Milliseconds(),
 		h.Token, h.Mark)
-	return n == 1, refused(err)
+	return n == 1, permissionError(err)
 }
 
-// Release implements the driver's Backend.
+// Release implements leasedriver.Backend.
 func (l *leases) Release(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
 	n, err := l.store.run(ctx, leaseRelease, l.prefix+h.Name, h.Slot, h.Holder, h.Mark)
-	return n == 1, refused(err)
+	return n == 1, permissionError(err)
 }

@@ -10,7 +10,7 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// The script chooses a slot as driver.Pick does.
+// The script selects the same slot as driver.Pick.
 func TestLeaseAcquire_Pick(t *testing.T) {
 	s := openStore(t, serverURL(t))
 	b := s.LeaseBackend(leasePrefix(t, s)).(*leases)

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-func TestUserWithTheRightsTakesLeasesAndOneWithoutIsToldThem(t *testing.T) {
+func TestLeases_Permissions(t *testing.T) {
 	s := openStore(t, serverURL(t))
 	prefix := leasePrefix(t, s)
 	limited := func(rights string) leasedriver.Backend {
@@ -39,14 +39,13 @@ func TestUserWithTheRightsTakesLeasesAndOneWithoutIsToldThem(t *testing.T) {
 		b := limited(strings.Replace(leaseRights+" ", lacking+" ", "", 1))
 		if _, err := b.Acquire(t.Context(), r); !errors.Is(err, driver.ErrConfig) ||
 			!strings.Contains(err.Error(), lacking) {
-			t.Errorf("without %s: %v, want one that names it", lacking, err)
+			t.Errorf("without %s: %v, want an error that names it", lacking, err)
 		}
 	}
 }
 
-// A server that starts again from a snapshot looks as if it knew all, and does not know
-// who came after it.
-func TestRecordsBeginAnewWhereTheServerIsAnotherRun(t *testing.T) {
+// A server that restarts from a snapshot may have lost later records.
+func TestLeases_ServerRestart(t *testing.T) {
 	servers := cachetest.StartServers(t, "redis")
 	s := openStore(t, servers.URL)
 	b := s.LeaseBackend("records:")
@@ -54,7 +53,7 @@ func TestRecordsBeginAnewWhereTheServerIsAnotherRun(t *testing.T) {
 	r.Count = 8
 	take(t, b, r)
 	if g := take(t, b, again(r)); g.Age == 0 {
-		t.Error("age = 0 while the server runs")
+		t.Error("age = 0, want more")
 	}
 	if err := s.client.Save(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -63,14 +62,14 @@ func TestRecordsBeginAnewWhereTheServerIsAnotherRun(t *testing.T) {
 	done(t, servers.Start(""))
 	eventually(t, 10*time.Second, func() error { return s.Ping(t.Context()) })
 	if n := s.client.Exists(t.Context(), "records:numbers").Val(); n != 1 {
-		t.Fatal("the server has not read its snapshot, which is what this test is about")
+		t.Fatal("the server did not load its snapshot: the test is inconclusive")
 	}
 	if g := take(t, b, again(r)); g.Age != 0 {
 		t.Errorf("age = %s after a restart, want 0", g.Age)
 	}
 }
 
-// again is another attempt.
+// again returns another attempt.
 func again(r leasedriver.Request) leasedriver.Request {
 	r.Holder = rand.Text()
 	return r

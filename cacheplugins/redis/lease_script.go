@@ -2,20 +2,19 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// leaseRights are what the scripts and the client send.
+// leaseRights are the commands of the scripts and the client.
 const leaseRights = "+eval +evalsha +time +info +wait +hget +hmget +hset +hsetnx +hexists +exists +persist +pttl +pexpire"
 
-// The records of a name are one hash. A field with the number of a slot holds its record,
-// as four words: the holder, the end, the token and the mark. "since" is when the records
-// began, "run" the run of the server then, and "many" is there where the name has several
+// All records of a name are fields of one hash. The field of a slot number contains the
+// holder, the expiry, the token and the mark. "since" is the time of the first record,
+// "run" the run ID of the server at that time, and "many" exists if the name has several
 // slots.
 //
-// Times are microseconds of the server's clock, which a Lua number holds exactly until
-// the year 2255. Marks may be any int64, which a Lua number does not hold, and stay text.
-// What goes out as text is written by num, since Lua would write large numbers with an
-// exponent.
+// Times are microseconds of the server's clock, which a Lua number represents exactly
+// until the year 2255. Marks can be any int64, which exceeds a Lua number, so they remain
+// strings. num formats numbers, because Lua would format large numbers with an exponent.
 //
-//nolint:dupword // blocks of Lua end alike
+//nolint:dupword // ends of Lua blocks
 const leaseCommon = `
 local key = KEYS[1]
 local clock = redis.call('TIME')
@@ -35,7 +34,7 @@ local function write(slot, r)
   redis.call('HSET', key, slot, r.holder .. ' ' .. num(r.till) .. ' ' .. num(r.token) .. ' ' .. r.mark)
 end
 
--- less compares integers that are text.
+-- less compares integers in decimal strings.
 local function less(a, b)
   local minusA, minusB = string.sub(a, 1, 1) == '-', string.sub(b, 1, 1) == '-'
   if minusA ~= minusB then return minusA end
@@ -44,10 +43,9 @@ local function less(a, b)
   return a < b
 end
 
--- keep remembers since when there are records, and lets the hash outlive the end of a record: by a while where the name has
--- one slot, for good where it has several. A server that is not the one which wrote here last, or not the same run of it,
--- may have lost what came after: it has read a snapshot, or a log whose end was not on the disk, or was a replica that lagged.
--- So the records begin anew then.
+-- keep stores the time of the first record and extends the lifetime of the hash beyond the record: by a minute if the name has
+-- one slot, permanently if it has several. Another server, or another run of it, may have lost later records: it may have loaded
+-- a snapshot or an incomplete log, or it was a replica that lagged. In this case the records start again.
 local function keep(till, many)
   if not run or redis.call('HGET', key, 'run') ~= run then
     redis.call('HSET', key, 'run', run or '?', 'since', num(now))
@@ -62,9 +60,9 @@ local function keep(till, many)
 end
 `
 
-// leaseAcquire gets first, count, begin, holder, TTL, mark and past. It returns the wait
-// where no slot is free; else the slot, the token, the mark before, the age and the
-// number of replicas that have a link.
+// leaseAcquire has the arguments first, count, begin, holder, TTL, mark and past. If no
+// slot is free, it returns the time to wait. Otherwise it returns the slot, the token,
+// the previous mark, the age and the number of connected replicas.
 //
 //nolint:dupword // see above
 var leaseAcquire = redis.NewScript(leaseCommon + `
@@ -107,23 +105,23 @@ for _ in string.gmatch(redis.call('INFO', 'replication'), 'state=online') do lin
 return {num(slot), num(token), mark, num(age), num(links)}
 `)
 
-// leaseRenew gets slot, holder, TTL, token and mark. It returns 1 where the holder has
-// the slot.
+// leaseRenew has the arguments slot, holder, TTL, token and mark. It returns 1 if the
+// holder has the slot.
 var leaseRenew = redis.NewScript(leaseCommon + `
 local known = redis.call('EXISTS', key) == 1
 local r = read(redis.call('HGET', key, ARGV[1]))
-if r.holder == '' then r.holder, r.token = ARGV[2], tonumber(ARGV[4]) end -- forgotten, and nobody came between
+if r.holder == '' then r.holder, r.token = ARGV[2], tonumber(ARGV[4]) end -- lost and not acquired since
 if r.holder ~= ARGV[2] then return 0 end
 r.till = now + ARGV[3] * 1000
 if less(r.mark, ARGV[5]) then r.mark = ARGV[5] end
 write(ARGV[1], r)
-keep(r.till, not known and ARGV[1] ~= '0') -- a name with slot 0 only may well be one with a single slot
+keep(r.till, not known and ARGV[1] ~= '0') -- a name with slot 0 only may have a single slot
 return 1
 `)
 
-// leaseRelease gets slot, holder and mark. It returns 1 where the record was the
-// holder's. A record that was given back has a holder that nobody is: it is not one that
-// was forgotten.
+// leaseRelease has the arguments slot, holder and mark. It returns 1 if the holder had
+// the slot. A released record gets an invalid holder, which distinguishes it from a lost
+// record.
 var leaseRelease = redis.NewScript(leaseCommon + `
 local r = read(redis.call('HGET', key, ARGV[1]))
 if r.holder ~= ARGV[2] then return 0 end

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// testURL is the variable with the URL of the server that all tests share.
+// testURL is the variable with the URL of the shared test server.
 const testURL xenv.EnvKey = "PLINTH_TEST_REDIS_URL"
 
 func serverURL(tb testing.TB) string {
@@ -25,7 +25,7 @@ func serverURL(tb testing.TB) string {
 	return address
 }
 
-// node is the name of the one at an address.
+// node returns the name of the node with an address.
 func node(tb testing.TB, s *cachetest.Servers, address string) string {
 	tb.Helper()
 	for _, n := range s.Nodes {
@@ -37,7 +37,7 @@ func node(tb testing.TB, s *cachetest.Servers, address string) string {
 	return ""
 }
 
-// done ends the test with an error.
+// done fails the test if err is not nil.
 func done(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
@@ -45,8 +45,8 @@ func done(tb testing.TB, err error) {
 	}
 }
 
-// openStore returns a store on the servers of a URL, which ends with the test and leaves
-// no connection of a watch behind.
+// openStore returns a store for a URL. After the test it closes the store and checks that
+// no watch connection remains.
 func openStore(tb testing.TB, address string) *store {
 	tb.Helper()
 	opened, err := Driver{}.Open(context.Background(), driver.Config{URL: address})
@@ -68,7 +68,7 @@ func openStore(tb testing.TB, address string) *store {
 	tb.Cleanup(func() {
 		done(tb, s.Close())
 		if n := open.Load(); n != 0 {
-			tb.Errorf("%d connections of watches are left", n)
+			tb.Errorf("%d watch connections remain", n)
 		}
 	})
 	return s

@@ -16,10 +16,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// leases is the prefix of their keys.
+// leases is the key prefix.
 const leases = "leases:"
 
-// openLeases opens the backend by a URL, also in the processes of leasetest.
+// openLeases opens the backend by URL, also in the processes of leasetest.
 func openLeases(address string) (b leasedriver.Backend, done func(), err error) {
 	s, err := redis.Driver{}.Open(context.Background(), driver.Config{URL: address})
 	if err != nil {
@@ -32,7 +32,7 @@ func openLeases(address string) (b leasedriver.Backend, done func(), err error) 
 	return confirmed{l.LeaseBackend(leases)}, func() { _ = s.Close() }, nil
 }
 
-// client is one of the servers of a URL, below the store.
+// client returns a client for a URL that bypasses the store.
 func client(tb testing.TB, address string) goredis.UniversalClient {
 	tb.Helper()
 	s, err := redis.Driver{}.Open(context.Background(), driver.Config{URL: address})
@@ -43,7 +43,7 @@ func client(tb testing.TB, address string) goredis.UniversalClient {
 	return s.(driver.Provider).Values()[xctx.RedisClientKey].(goredis.UniversalClient)
 }
 
-// forget lets the servers lose a name.
+// forget deletes the records of a name.
 func forget(c goredis.UniversalClient) func(tb testing.TB, name string) {
 	return func(tb testing.TB, name string) {
 		tb.Helper()
@@ -53,7 +53,7 @@ func forget(c goredis.UniversalClient) func(tb testing.TB, name string) {
 	}
 }
 
-// version is what the server says that it is.
+// version returns the version that the server reports.
 func version(tb testing.TB, c goredis.UniversalClient) string {
 	tb.Helper()
 	info, err := c.Info(tb.Context(), "server").Result()
@@ -65,11 +65,11 @@ func version(tb testing.TB, c goredis.UniversalClient) string {
 	return "Redis " + number
 }
 
-// confirmed repeats an Acquire that no replica has confirmed in time: on a busy machine
-// that can take longer than 100 ms.
+// confirmed retries Acquire if no replica confirms it in time, which can happen on a busy
+// machine.
 type confirmed struct{ leasedriver.Backend }
 
-// Acquire implements lease.Backend.
+// Acquire implements leasedriver.Backend.
 func (c confirmed) Acquire(
 	ctx context.Context, r leasedriver.Request,
 ) (g leasedriver.Grant, err error) {
@@ -81,7 +81,7 @@ func (c confirmed) Acquire(
 	return g, err
 }
 
-// runLeases runs the definition of leases.
+// runLeases runs the lease conformance suite.
 func runLeases(t *testing.T, address, source, kind string) {
 	t.Helper()
 	c := client(t, address)
@@ -99,24 +99,27 @@ func runLeases(t *testing.T, address, source, kind string) {
 	})
 }
 
-func TestLeases(t *testing.T) {
-	address, source := server(t)
-	runLeases(t, address, source, "")
-}
+func TestStore_LeaseBackend(t *testing.T) {
+	t.Run("passes the lease conformance suite", func(t *testing.T) {
+		address, source := server(t)
+		runLeases(t, address, source, "")
+	})
 
-func TestLeasesWithSentinels(t *testing.T) {
-	runLeases(t, cachetest.StartServers(t, "redis-sentinel").URL, "private server", ", sentinels")
-}
+	t.Run("passes the lease conformance suite with Sentinel", func(t *testing.T) {
+		runLeases(t, cachetest.StartServers(t, "redis-sentinel").URL, "private server",
+			", sentinels")
+	})
 
-func TestLeasesInACluster(t *testing.T) {
-	runLeases(t, cachetest.StartServers(t, "redis-cluster").URL, "private server", ", cluster")
-}
+	t.Run("passes the lease conformance suite in a cluster", func(t *testing.T) {
+		runLeases(t, cachetest.StartServers(t, "redis-cluster").URL, "private server", ", cluster")
+	})
 
-func TestNodes(t *testing.T) {
-	address := cachetest.StartServers(t, "redis").URL
-	c := client(t, address)
-	leasetest.Nodes(t, leasetest.NodesHarness{
-		Address: address, Forget: forget(c),
-		Source: "private server", Server: version(t, c),
+	t.Run("assigns node IDs", func(t *testing.T) {
+		address := cachetest.StartServers(t, "redis").URL
+		c := client(t, address)
+		leasetest.Nodes(t, leasetest.NodesHarness{
+			Address: address, Forget: forget(c),
+			Source: "private server", Server: version(t, c),
+		})
 	})
 }

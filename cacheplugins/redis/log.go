@@ -11,14 +11,13 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// The client writes to the standard error, about connections that it could not make and
-// masters that it has found. There is one logger in the process for all its clients, and
-// it must not change while one is used. So it is replaced here and not in Open: an
-// application that sets its own in main has the last word.
+// go-redis logs to the standard error by default. Its logger is global and must not
+// change while a client is used. It is set in init and not in Open, so that an
+// application can replace it in main.
 func init() { redis.SetLogger(logger{}) }
 
-// logger writes what the client has to say for developers. What matters of it the callers
-// get as errors.
+// logger writes the log of go-redis at debug level. Callers get relevant problems as
+// errors.
 type logger struct{}
 
 var log = xlog.WithName(xlog.NamedCACHE, "redis")

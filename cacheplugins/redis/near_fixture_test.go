@@ -17,14 +17,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// copies is a store in the process for the copies of a near cache, which needs no more of
-// a store. An application has the memory backend for it.
+// copies is a minimal in-process store for a near cache. Applications use the memory
+// backend.
 type copies struct {
 	driver.Store
 
 	mu      sync.RWMutex
 	objects map[string]mortal
-	hits    atomic.Int64 // of all reads, the stale ones too
+	hits    atomic.Int64 // all reads, including stale ones
 }
 
 type mortal struct {
@@ -66,15 +66,14 @@ func (*copies) Close() error { return nil }
 
 func newCopies() *copies { return &copies{objects: map[string]mortal{}} }
 
-// process is what one process has of a server: a manager with a near cache, and a view of
-// numbers.
+// process simulates one process: a manager with a near cache and a view of numbers.
 type process struct {
 	*xcache.KeyCache[string, int]
 
 	m         *xcache.Manager
 	client    *goredis.Client
 	copies    *copies
-	near      atomic.Int64 // reads that the near cache answered
+	near      atomic.Int64 // hits of the near cache
 	staleness time.Duration
 }
 
@@ -110,7 +109,7 @@ func openNear(tb testing.TB, url, prefix string) *process {
 	return p
 }
 
-// value reads a number; 0 is none.
+// value reads a number; 0 means a missing key.
 func (p *process) value(tb testing.TB, key string) int {
 	tb.Helper()
 	v, ok, err := p.Get(tb.Context(), key)
@@ -123,11 +122,11 @@ func (p *process) value(tb testing.TB, key string) int {
 	return *v
 }
 
-// warm reads until the near cache answers, which it does once the watch is up.
+// warm reads until the near cache has a hit, which requires that the watch is up.
 func (p *process) warm(tb testing.TB, key string) {
 	tb.Helper()
 	one := 1
-	until(tb, 10*time.Second, "write", func() bool { // the server may just have come back
+	until(tb, 10*time.Second, "write", func() bool { // the server may have just restarted
 		return p.Set(tb.Context(), key, &one, xcache.WithNX(), xcache.WithTTL(time.Hour)) == nil
 	})
 	before := p.near.Load()
@@ -137,7 +136,7 @@ func (p *process) warm(tb testing.TB, key string) {
 	})
 }
 
-// until waits for what must become true, and returns how long that took.
+// until waits for a condition and returns the elapsed time.
 func until(tb testing.TB, within time.Duration, what string, done func() bool) time.Duration {
 	tb.Helper()
 	began := time.Now()
@@ -150,14 +149,13 @@ func until(tb testing.TB, within time.Duration, what string, done func() bool) t
 	return time.Since(began)
 }
 
-// history is the numbers that a key held, which only grow, and when each was known to be
-// there.
+// history contains the increasing numbers of a key and when each was known to be written.
 type history struct {
 	mu    sync.Mutex
 	since []time.Time
 }
 
-// add notes the next number after write has written it.
+// add records the next number after write has written it.
 func (h *history) add(write func(n int) error) error {
 	h.mu.Lock()
 	n := len(h.since) + 1
@@ -171,7 +169,8 @@ func (h *history) add(write func(n int) error) error {
 	return nil
 }
 
-// lag is how old n was at a time: how long before it the next number was there.
+// lag returns the staleness of n at a time: the duration since the next number was
+// written.
 func (h *history) lag(n int, at time.Time) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -187,7 +186,7 @@ func (h *history) last() int {
 	return len(h.since)
 }
 
-// lags collects how old reads were.
+// lags collects the staleness of reads.
 type lags struct {
 	mu  sync.Mutex
 	all []time.Duration
@@ -199,7 +198,7 @@ func (l *lags) add(d time.Duration) {
 	l.all = append(l.all, d)
 }
 
-// String is the number of reads, of those that were old, and the worst.
+// String reports the number of reads, of stale reads, and the maximum staleness.
 func (l *lags) String() string {
 	slices.Sort(l.all)
 	fresh, _ := slices.BinarySearch(l.all, 1)

@@ -16,11 +16,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// message is how long a message of a server on this machine may take, at the very most,
-// while the tests keep it busy.
+// message is the maximum latency of a message of a local server under test load.
 const message = time.Second
 
-func TestConformanceWithANearCache(t *testing.T) {
+func TestConformance_Near(t *testing.T) {
 	url, _ := server(t)
 	var all []*copies
 	cachetest.Run(t, cachetest.Harness{
@@ -37,79 +36,82 @@ func TestConformanceWithANearCache(t *testing.T) {
 	for _, c := range all {
 		hits += c.hits.Load()
 	}
-	t.Logf("%d copies found", hits)
+	t.Logf("%d hits", hits)
 	if hits == 0 {
-		t.Error("no copy was found, so this was the suite without a near cache")
+		t.Error("no hit: the suite ran without a near cache")
 	}
 }
 
-func TestANearCacheSeesWhatAnyoneWrites(t *testing.T) {
-	url, _ := server(t)
-	prefix := "near-" + rand.Text() + ":"
-	here, there := openNear(t, url, prefix), openNear(t, url, prefix)
-	ctx, direct := t.Context(), there.client
-	var worst time.Duration
-	n := 1
-	for round := range 50 {
-		for name, write := range map[string]func(key string, n int) error{
-			"another process": func(key string, n int) error {
-				return there.Set(ctx, key, &n, xcache.WithTTL(time.Minute))
+func TestNear_Invalidation(t *testing.T) {
+	t.Run("reports writes of any client", func(t *testing.T) {
+		url, _ := server(t)
+		prefix := "near-" + rand.Text() + ":"
+		here, there := openNear(t, url, prefix), openNear(t, url, prefix)
+		ctx, direct := t.Context(), there.client
+		var worst time.Duration
+		n := 1
+		for round := range 50 {
+			for name, write := range map[string]func(key string, n int) error{
+				"another process": func(key string, n int) error {
+					return there.Set(ctx, key, &n, xcache.WithTTL(time.Minute))
+				},
+				"another batch": func(key string, n int) error {
+					return there.SetMany(ctx, map[string]int{key: n, key + "x": n},
+						xcache.WithTTL(time.Minute))
+				},
+				"SET": func(key string, n int) error {
+					return direct.Set(ctx, prefix+key, n, time.Minute).Err()
+				},
+				"MSET": func(key string, n int) error {
+					return direct.MSet(ctx, prefix+key, n, prefix+key+"x", n).Err()
+				},
+				"a script": func(key string, n int) error {
+					return direct.Eval(ctx,
+						"return redis.call('set', KEYS[1], ARGV[1], 'px', 60000)",
+						[]string{prefix + key}, n).Err()
+				},
+			} {
+				key := fmt.Sprint("key", round)
+				here.value(t, key)
+				n++
+				if err := write(key, n); err != nil {
+					t.Fatal(name, err)
+				}
+				worst = max(worst, until(t, message, "new value after "+name,
+					func() bool { return here.value(t, key) == n }))
+			}
+		}
+		t.Logf("maximum delay of changes of another client: %s", worst)
+
+		here.warm(t, "gone")
+		for name, remove := range map[string]func() error{
+			"another process": func() error { return there.Delete(ctx, "gone") },
+			"DEL":             func() error { return direct.Del(ctx, prefix+"gone").Err() },
+			"PEXPIRE": func() error {
+				return direct.PExpire(ctx, prefix+"gone", time.Millisecond).Err()
 			},
-			"another batch": func(key string, n int) error {
-				return there.SetMany(ctx, map[string]int{key: n, key + "x": n},
-					xcache.WithTTL(time.Minute))
+			"RENAME": func() error {
+				return direct.Rename(ctx, prefix+"gone", prefix+"elsewhere").Err()
 			},
-			"SET": func(key string, n int) error {
-				return direct.Set(ctx, prefix+key, n, time.Minute).Err()
-			},
-			"MSET": func(key string, n int) error {
-				return direct.MSet(ctx, prefix+key, n, prefix+key+"x", n).Err()
-			},
-			"a script": func(key string, n int) error {
-				return direct.Eval(ctx, "return redis.call('set', KEYS[1], ARGV[1], 'px', 60000)",
-					[]string{prefix + key}, n).Err()
+			"a list": func() error {
+				err := direct.Del(ctx, prefix+"gone").Err()
+				if err == nil {
+					err = direct.RPush(ctx, prefix+"list", 1).Err()
+				}
+				return err
 			},
 		} {
-			key := fmt.Sprint("key", round)
-			here.value(t, key)
-			n++
-			if err := write(key, n); err != nil {
+			here.warm(t, "gone")
+			if err := remove(); err != nil {
 				t.Fatal(name, err)
 			}
-			worst = max(worst, until(t, message, "new value after "+name,
-				func() bool { return here.value(t, key) == n }))
+			until(t, message, "end after "+name, func() bool { return here.value(t, "gone") == 0 })
 		}
-	}
-	t.Logf("a change of another shows after %s at most", worst)
-
-	here.warm(t, "gone")
-	for name, remove := range map[string]func() error{
-		"another process": func() error { return there.Delete(ctx, "gone") },
-		"DEL":             func() error { return direct.Del(ctx, prefix+"gone").Err() },
-		"PEXPIRE": func() error {
-			return direct.PExpire(ctx, prefix+"gone", time.Millisecond).Err()
-		},
-		"RENAME": func() error {
-			return direct.Rename(ctx, prefix+"gone", prefix+"elsewhere").Err()
-		},
-		"a list": func() error {
-			err := direct.Del(ctx, prefix+"gone").Err()
-			if err == nil {
-				err = direct.RPush(ctx, prefix+"list", 1).Err()
-			}
-			return err
-		},
-	} {
-		here.warm(t, "gone")
-		if err := remove(); err != nil {
-			t.Fatal(name, err)
-		}
-		until(t, message, "end after "+name, func() bool { return here.value(t, "gone") == 0 })
-	}
+	})
 }
 
-// A copy ends with its key, which the server need not have noticed yet.
-func TestANearCopyDoesNotOutliveItsKey(t *testing.T) {
+// A copy expires with its key, even if the server has not removed the key yet.
+func TestNear_TTL(t *testing.T) {
 	url, _ := server(t)
 	prefix := "near-" + rand.Text() + ":"
 	p := openNear(t, url, prefix)
@@ -133,12 +135,12 @@ func TestANearCopyDoesNotOutliveItsKey(t *testing.T) {
 	for len(names) > 0 && time.Since(began) < 5*time.Second {
 		var rest []string
 		for _, name := range names {
-			exists, err := p.Exists(ctx, name) // asks the server
+			exists, err := p.Exists(ctx, name) // queries the server
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := p.value(t, name); !exists && got != 0 {
-				t.Errorf("%s is over, and a read gave %d", name, got)
+				t.Errorf("%s has expired, but Get = %d", name, got)
 			}
 			if exists {
 				rest = append(rest, name)
@@ -147,76 +149,77 @@ func TestANearCopyDoesNotOutliveItsKey(t *testing.T) {
 		names = rest
 	}
 	if p.near.Load() == before {
-		t.Error("no read was near, so this test shows nothing")
+		t.Error("no hit: the test is inconclusive")
 	}
 }
 
-func TestAKilledConnectionHidesNoWrite(t *testing.T) {
-	s := cachetest.StartServers(t, "redis")
-	here, there := openNear(t, s.URL, "near:"), openNear(t, s.URL, "near:")
-	ctx := t.Context()
-	var worst time.Duration
-	for n := 2; n < 12; n++ {
-		here.warm(t, "key")
-		kill(ctx, t, there.client)
-		if err := there.client.Set(ctx, "near:key", n, 0).Err(); err != nil {
-			t.Fatal(err)
-		}
-		worst = max(worst, until(t, here.staleness, "new value",
-			func() bool { return here.value(t, "key") == n }))
-		here.warm(t, "other") // the watch is up again
-		if got := here.value(t, "key"); got != n {
-			t.Errorf("read %d after %d: a copy of before the loss came back", got, n)
-		}
-	}
-	s.Note("near cache: writes at the very end of the invalidating connection show after %s at most (bound %s)", worst, here.staleness)
-}
-
-// While the server is away, copies are found for as long as the loss may go unnoticed.
-// After that reads fail.
-func TestWithoutAServerCopiesEndWithTheBound(t *testing.T) {
-	s := cachetest.StartServers(t, "redis")
-	p := openNear(t, s.URL, "near:")
-	for _, tc := range []struct {
-		name       string
-		away, back func(string) error
-	}{
-		{"killed", s.Kill, s.Start},
-		{"halted, with its connections open", s.Pause, s.Continue},
-	} {
-		p.warm(t, "key")
-		if err := tc.away(""); err != nil {
-			t.Fatal(err)
-		}
-		gone := time.Now()
-		var last time.Duration // of a read that succeeded
-		for time.Since(gone) < p.staleness+time.Second {
-			at := time.Since(gone)
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			if _, _, err := p.Get(ctx, "key"); err == nil {
-				last = at
+func TestNear_Outage(t *testing.T) {
+	t.Run("reads new values after a killed connection", func(t *testing.T) {
+		s := cachetest.StartServers(t, "redis")
+		here, there := openNear(t, s.URL, "near:"), openNear(t, s.URL, "near:")
+		ctx := t.Context()
+		var worst time.Duration
+		for n := 2; n < 12; n++ {
+			here.warm(t, "key")
+			kill(ctx, t, there.client)
+			if err := there.client.Set(ctx, "near:key", n, 0).Err(); err != nil {
+				t.Fatal(err)
 			}
-			cancel()
+			worst = max(worst, until(t, here.staleness, "new value",
+				func() bool { return here.value(t, "key") == n }))
+			here.warm(t, "other") // the watch is up again
+			if got := here.value(t, "key"); got != n {
+				t.Errorf("read %d after %d: stale copy", got, n)
+			}
 		}
-		if last > p.staleness {
-			t.Errorf("%s: a copy was found %s later, want %s at most", tc.name, last, p.staleness)
+		s.Note("near cache: writes at the very end of the invalidating connection show after %s at most (bound %s)", worst, here.staleness)
+	})
+
+	// While the server is down, copies are valid until the staleness limit. Then reads
+	// fail.
+	t.Run("returns copies only within the staleness limit", func(t *testing.T) {
+		s := cachetest.StartServers(t, "redis")
+		p := openNear(t, s.URL, "near:")
+		for _, tc := range []struct {
+			name       string
+			away, back func(string) error
+		}{
+			{"killed", s.Kill, s.Start},
+			{"paused", s.Pause, s.Continue},
+		} {
+			p.warm(t, "key")
+			if err := tc.away(""); err != nil {
+				t.Fatal(err)
+			}
+			gone := time.Now()
+			var last time.Duration // of the last successful read
+			for time.Since(gone) < p.staleness+time.Second {
+				at := time.Since(gone)
+				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+				if _, _, err := p.Get(ctx, "key"); err == nil {
+					last = at
+				}
+				cancel()
+			}
+			if last > p.staleness {
+				t.Errorf("%s: hit after %s, want at most %s", tc.name, last, p.staleness)
+			}
+			if err := tc.back(""); err != nil {
+				t.Fatal(err)
+			}
+			up := time.Now()
+			until(t, 10*time.Second, "answer of the server",
+				func() bool { _, _, err := p.Get(t.Context(), "key"); return err == nil })
+			p.warm(t, "key")
+			s.Note("near cache, server %s: copies found for %s (bound %s), again %s after its return",
+				tc.name, round(last), p.staleness, round(time.Since(up)))
 		}
-		if err := tc.back(""); err != nil {
-			t.Fatal(err)
-		}
-		up := time.Now()
-		until(t, 10*time.Second, "answer of the server",
-			func() bool { _, _, err := p.Get(t.Context(), "key"); return err == nil })
-		p.warm(t, "key")
-		s.Note("near cache, server %s: copies found for %s (bound %s), again %s after its return",
-			tc.name, round(last), p.staleness, round(time.Since(up)))
-	}
+	})
 }
 
-// Two processes and a third party write, a connection dies now and then. No read may be
-// older than the bound, nor than what its own process has written, and in the end all
-// agree.
-func TestNearCachesUnderLoad(t *testing.T) {
+// Two processes and another client write while connections are killed. No read may exceed
+// the staleness limit or miss its process's own writes, and finally all processes agree.
+func TestNear_Load(t *testing.T) {
 	const keys, lasts = 16, 3 * time.Second
 	s := cachetest.StartServers(t, "redis")
 	processes := []*process{openNear(t, s.URL, "near:"), openNear(t, s.URL, "near:")}
@@ -226,7 +229,7 @@ func TestNearCachesUnderLoad(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), lasts)
 	defer cancel()
 
-	write := func(i int) error { // the keys of each writer are its own
+	write := func(i int) error { // each writer has its own keys
 		return histories[i].add(func(n int) error {
 			switch writer := i % 3; writer {
 			case 2:
@@ -272,7 +275,7 @@ func TestNearCachesUnderLoad(t *testing.T) {
 	})
 	all.Wait()
 	if worst := seen.worst(); worst > processes[0].staleness {
-		t.Errorf("a read was %s old, want %s at most", worst, processes[0].staleness)
+		t.Errorf("staleness = %s, want at most %s", worst, processes[0].staleness)
 	}
 	for _, p := range processes {
 		for i := range keys {
@@ -284,7 +287,7 @@ func TestNearCachesUnderLoad(t *testing.T) {
 		&seen, processes[0].near.Load()+processes[1].near.Load())
 }
 
-// readUnder reads all keys until ctx ends, and notes how old each read was.
+// readUnder reads all keys until ctx ends and records the staleness of each read.
 func readUnder(
 	ctx context.Context, t *testing.T, p *process, histories []history, name func(int) string,
 	seen *lags,
@@ -298,12 +301,12 @@ func readUnder(
 		}
 		seen.add(histories[i].lag(*v, at))
 		if i == 0 {
-			pass(100 * time.Microsecond) // so that writers come to their turn
+			pass(100 * time.Microsecond) // yields to the writers
 		}
 	}
 }
 
-// kill ends the connections on which the server tells of changes.
+// kill closes the server's invalidation connections.
 func kill(ctx context.Context, t *testing.T, c *goredis.Client) {
 	t.Helper()
 	if err := c.Do(ctx, "client", "kill", "type", "pubsub").Err(); err != nil {

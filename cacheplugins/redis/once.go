@@ -7,8 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// once keeps the client of a cluster from sending a command again after its answer was
-// lost. What the client does again is what a server has refused, or what was never sent.
+// once is a hook that prevents the cluster client from resending a command after its
+// reply was lost. The client may still resend rejected and unsent commands.
 type once struct{}
 
 // DialHook implements redis.Hook.
@@ -19,20 +19,20 @@ func (once) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error { return final(next(ctx, cmd)) }
 }
 
-// ProcessPipelineHook implements redis.Hook. A command is in a pipeline when a key is on
-// its way to another server.
+// ProcessPipelineHook implements redis.Hook. The client uses pipelines for keys that
+// migrate to another server.
 func (once) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error { return final(next(ctx, cmds)) }
 }
 
-// lost is an error after which a command may or may not have been done. The client sees
-// nothing in it.
-type lost struct{ cause error }
+// unknownOutcome is an error after which a command may have been executed. It does not
+// unwrap, so that the client does not retry.
+type unknownOutcome struct{ cause error }
 
 // Error implements error.
-func (e *lost) Error() string { return e.cause.Error() }
+func (e *unknownOutcome) Error() string { return e.cause.Error() }
 
-// final hides errors of connections from the client.
+// final hides connection errors from the client's retry logic.
 func final(err error) error {
 	var answer redis.Error
 	var unsent *dialError
@@ -41,6 +41,6 @@ func final(err error) error {
 		errors.Is(err, redis.ErrClosed), errors.Is(err, redis.ErrPoolTimeout):
 		return err
 	default:
-		return &lost{err}
+		return &unknownOutcome{err}
 	}
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// passwords are such as people have.
+// passwords contains special characters.
 var passwords = []string{
 	"a b", `"`, "'", "p@ss", "a/b", "50%", "a;b", "a#b", "密码", "a\nb", "a\\b",
 	"zq?x", ">zq", " zq ", "\x00zq\xff",
 }
 
-// newUser makes a user of the server who may do everything else than some commands.
+// newUser creates a user with all permissions except some commands.
 func newUser(tb testing.TB, address, name, password string, rules ...any) {
 	tb.Helper()
 	admin := clientOf(open(tb, driver.Config{URL: address}))
@@ -38,7 +38,7 @@ func newUser(tb testing.TB, address, name, password string, rules ...any) {
 	tb.Cleanup(func() { _ = admin.Do(context.Background(), "acl", "deluser", name).Err() })
 }
 
-func TestPasswordsAndUsersOfAnyCharacters(t *testing.T) {
+func TestOpen_Credentials(t *testing.T) {
 	address, _ := server(t)
 	for i, password := range passwords {
 		name := "plinth-test-ü:@" + string(rune('a'+i))
@@ -54,14 +54,14 @@ func TestPasswordsAndUsersOfAnyCharacters(t *testing.T) {
 	}
 }
 
-// wantFinal fails the test where Open has another error than one of ErrConfig that names
-// variables and no password.
+// wantFinal fails the test unless the error of Open wraps ErrConfig and names the
+// variables but no password.
 func wantFinal(tb testing.TB, c driver.Config, names string) {
 	tb.Helper()
 	s, err := redis.Driver{}.Open(tb.Context(), c)
 	if err == nil {
 		_ = s.Close()
-		tb.Errorf("Open has no error, want one about %s", names)
+		tb.Errorf("Open = nil, want an error about %s", names)
 		return
 	}
 	if !errors.Is(err, driver.ErrConfig) || !strings.Contains(err.Error(), "("+names+")") {
@@ -69,79 +69,82 @@ func wantFinal(tb testing.TB, c driver.Config, names string) {
 	}
 	if c.Pass != "" && strings.Contains(err.Error(), c.Pass) ||
 		strings.Contains(err.Error(), "\n") {
-		tb.Errorf("the error %q has the password, or more than a line", err)
+		tb.Errorf("the error %q contains the password or several lines", err)
 	}
 }
 
-func TestWhatWaitingDoesNotMendIsFinal(t *testing.T) {
-	address, _ := server(t)
-	newUser(t, address, "plinth-test-no-ping", "secret-zq", "-ping")
-	for _, tc := range []struct {
-		name   string
-		change func(c *driver.Config)
-		want   string
-	}{
-		{
-			name: "a wrong password", change: func(c *driver.Config) { c.Pass = "wrong-zq" },
-			want: "NOSQL_USER, NOSQL_PASS",
-		},
-		{
-			name: "no password", change: func(c *driver.Config) { c.Pass = "" },
-			want: "NOSQL_USER, NOSQL_PASS",
-		},
-		{name: "no password and a database", change: func(c *driver.Config) {
-			c.Pass, c.Database = "", 1
-		}, want: "NOSQL_USER, NOSQL_PASS"},
-		{
-			name: "an unknown user", change: func(c *driver.Config) { c.User = "plinth-test-nobody" },
-			want: "NOSQL_USER, NOSQL_PASS",
-		},
-		{name: "a user who may not", change: func(c *driver.Config) {
-			c.User, c.Pass = "plinth-test-no-ping", "secret-zq"
-		}, want: "NOSQL_USER"},
-		{
-			name:   "no such database",
-			change: func(c *driver.Config) { c.Database = 99999 }, want: "NOSQL_DATABASE",
-		},
-		{name: "no cluster", change: func(c *driver.Config) {
-			c.Source = xenv.Map{"NOSQL_MODE": "cluster"}
-		}, want: "NOSQL_MODE"},
-		{name: "no sentinel", change: func(c *driver.Config) {
-			c.Source = xenv.Map{
-				"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m",
-				"NOSQL_SENTINEL_PASS": c.Pass,
-			}
-		}, want: "NOSQL_MODE"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			c := parts(t, address)
-			tc.change(&c)
-			wantFinal(t, c, tc.want)
-		})
-	}
-	wantFinal(t, driver.Config{URL: strings.Replace(address, "@", "zq@", 1)}, "NOSQL_URL")
+func TestOpen_ErrConfig(t *testing.T) {
+	t.Run("wraps permanent errors of the server", func(t *testing.T) {
+		address, _ := server(t)
+		newUser(t, address, "plinth-test-no-ping", "secret-zq", "-ping")
+		for _, tc := range []struct {
+			name   string
+			change func(c *driver.Config)
+			want   string
+		}{
+			{
+				name: "a wrong password", change: func(c *driver.Config) { c.Pass = "wrong-zq" },
+				want: "NOSQL_USER, NOSQL_PASS",
+			},
+			{
+				name: "no password", change: func(c *driver.Config) { c.Pass = "" },
+				want: "NOSQL_USER, NOSQL_PASS",
+			},
+			{name: "no password and a database", change: func(c *driver.Config) {
+				c.Pass, c.Database = "", 1
+			}, want: "NOSQL_USER, NOSQL_PASS"},
+			{
+				name:   "an unknown user",
+				change: func(c *driver.Config) { c.User = "plinth-test-nobody" },
+				want:   "NOSQL_USER, NOSQL_PASS",
+			},
+			{name: "a user who may not", change: func(c *driver.Config) {
+				c.User, c.Pass = "plinth-test-no-ping", "secret-zq"
+			}, want: "NOSQL_USER"},
+			{
+				name:   "no such database",
+				change: func(c *driver.Config) { c.Database = 99999 }, want: "NOSQL_DATABASE",
+			},
+			{name: "no cluster", change: func(c *driver.Config) {
+				c.Source = xenv.Map{"NOSQL_MODE": "cluster"}
+			}, want: "NOSQL_MODE"},
+			{name: "no sentinel", change: func(c *driver.Config) {
+				c.Source = xenv.Map{
+					"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m",
+					"NOSQL_SENTINEL_PASS": c.Pass,
+				}
+			}, want: "NOSQL_MODE"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				c := parts(t, address)
+				tc.change(&c)
+				wantFinal(t, c, tc.want)
+			})
+		}
+		wantFinal(t, driver.Config{URL: strings.Replace(address, "@", "zq@", 1)}, "NOSQL_URL")
+	})
+
+	t.Run("wraps permanent errors of Sentinel", func(t *testing.T) {
+		for answer, want := range map[string]string{
+			"*-1":                              "NOSQL_MASTER", // unknown master
+			"-NOAUTH Authentication required.": "NOSQL_SENTINEL_USER, NOSQL_SENTINEL_PASS",
+		} {
+			f := newFake(t, func(f *fake, words []string) string {
+				if words[0] == "sentinel" {
+					return answer
+				}
+				return old(f, words)
+			})
+			wantFinal(t, driver.Config{
+				Host:   f.address(),
+				Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"},
+			}, want)
+		}
+	})
 }
 
-func TestWhatSentinelsRefuseIsFinal(t *testing.T) {
-	for answer, want := range map[string]string{
-		"*-1":                              "NOSQL_MASTER", // they do not know it
-		"-NOAUTH Authentication required.": "NOSQL_SENTINEL_USER, NOSQL_SENTINEL_PASS",
-	} {
-		f := newFake(t, func(f *fake, words []string) string {
-			if words[0] == "sentinel" {
-				return answer
-			}
-			return old(f, words)
-		})
-		wantFinal(t, driver.Config{
-			Host:   f.address(),
-			Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"},
-		}, want)
-	}
-}
-
-// An answer of the sentinels that there is no such master is none about a key.
-func TestAMasterThatIsForgottenIsNoMiss(t *testing.T) {
+// A nil reply of Sentinel must not be mistaken for a missing key.
+func TestSentinel_UnknownMaster(t *testing.T) {
 	known := true
 	var mu sync.Mutex
 	var f *fake
@@ -154,7 +157,7 @@ func TestAMasterThatIsForgottenIsNoMiss(t *testing.T) {
 			return fmt.Sprintf("*2\r\n$%d\r\n%s\r\n$%d\r\n%s", len(host), host, len(port), port)
 		case words[0] == "sentinel":
 			return "*-1"
-		case words[0] == "get": // the connection ends, and a new one needs the sentinels
+		case words[0] == "get": // closes the connection; a new one needs the sentinels
 			known = false
 			return ""
 		default:
@@ -172,7 +175,7 @@ func TestAMasterThatIsForgottenIsNoMiss(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsNotThereMayCome(t *testing.T) {
+func TestOpen_Unavailable(t *testing.T) {
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -203,13 +206,13 @@ func TestAServerThatIsNotThereMayCome(t *testing.T) {
 			_ = s.Close()
 		}
 		if err == nil || errors.Is(err, driver.ErrConfig) || time.Since(start) > soon {
-			t.Errorf("%s: Open = %v after %s, want an error that may pass, at once",
+			t.Errorf("%s: Open = %v after %s, want an immediate temporary error",
 				name, err, time.Since(start))
 		}
 	}
 }
 
-func TestOpenEndsWithItsContext(t *testing.T) {
+func TestOpen_Context(t *testing.T) {
 	address, _ := server(t)
 	way, through := newRelay(t, address)
 	way.swallow()
@@ -224,17 +227,17 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// commands are those that the documentation says a user needs.
+// commands are the permissions that the documentation lists.
 const needed = `+hello +auth +ping +select +get +set +mget +unlink +exists +pttl +pexpire +persist +type +evalsha +eval +scan
 +hget +hgetall +hset +hexists +hdel +sadd +smembers +sismember +scard +srem
 +lpush +rpush +lrange +lindex +llen +lpop +rpop +lrem +cluster|slots`
 
-func TestAUserNeedsTheCommandsOfTheDocumentation(t *testing.T) {
+func TestOpen_Permissions(t *testing.T) {
 	if _, err := os.Stat("../../modules.txt"); err != nil {
-		t.Log("not compared with its page: the module is not in the repository")
+		t.Log("skipped: the documentation is not available outside of the repository")
 	} else if page, err := os.ReadFile("../../docs/content/base-go/redis.md"); err != nil ||
 		!strings.Contains(string(page), needed) {
-		t.Errorf("the page (%v) does not list the same commands", err)
+		t.Errorf("the page (%v) lists different commands", err)
 	}
 	address, _ := server(t)
 	_, prefix := fresh(t)
@@ -257,7 +260,7 @@ func TestAUserNeedsTheCommandsOfTheDocumentation(t *testing.T) {
 	}
 }
 
-// plainCalls are those that are one command.
+// plainCalls are calls that send one command.
 func plainCalls(s driver.Store, prefix string) map[string]func(ctx context.Context) error {
 	keep := driver.Write{Keep: true}
 	void := func(_ any, err error) error { return err }
@@ -324,13 +327,13 @@ func plainCalls(s driver.Store, prefix string) map[string]func(ctx context.Conte
 	}
 }
 
-// What a new connection sends is what every server knows.
-func TestAConnectionSendsNoSurprises(t *testing.T) {
+// New connections must send only commands that every server supports.
+func TestOpen_Handshake(t *testing.T) {
 	f := newFake(t, old)
 	s := open(t, driver.Config{Host: f.address(), User: "u", Pass: "p", Database: 3})
 	want := []string{"hello 3 auth u p", "auth u p", "select 3", "ping"}
 	if got := f.commands(); !slices.Equal(got, want) {
-		t.Errorf("the server was sent %q, want %q", got, want)
+		t.Errorf("commands = %q, want %q", got, want)
 	}
 	_, err := s.Set(t.Context(), "key-zq", []byte("value-zq"), driver.Write{})
 	if err == nil || strings.Contains(err.Error(), "zq") ||
@@ -339,52 +342,78 @@ func TestAConnectionSendsNoSurprises(t *testing.T) {
 	}
 }
 
-func TestACommandWhoseAnswerIsLostIsSentOnce(t *testing.T) {
-	for _, mode := range []string{"single", "cluster"} {
-		for name, call := range map[string]func(ctx context.Context, s driver.Store) error{
-			"evalsha": func(ctx context.Context, s driver.Store) error {
-				_, _, err := s.ListPush(ctx, "k", driver.Head, [][]byte{{1}}, driver.Write{})
-				return err
-			},
-			"lpop": func(ctx context.Context, s driver.Store) error {
-				_, _, err := s.ListPop(ctx, "k", driver.Head)
-				return err
-			},
-			"lpush": func(ctx context.Context, s driver.Store) error {
-				_, _, err := s.ListPush(ctx, "k",
-					driver.Head, [][]byte{{1}}, driver.Write{Keep: true})
-				return err
-			},
-		} {
+func TestStore_Retry(t *testing.T) {
+	t.Run("does not resend a command after a lost reply", func(t *testing.T) {
+		for _, mode := range []string{"single", "cluster"} {
+			for name, call := range map[string]func(ctx context.Context, s driver.Store) error{
+				"evalsha": func(ctx context.Context, s driver.Store) error {
+					_, _, err := s.ListPush(ctx, "k", driver.Head, [][]byte{{1}}, driver.Write{})
+					return err
+				},
+				"lpop": func(ctx context.Context, s driver.Store) error {
+					_, _, err := s.ListPop(ctx, "k", driver.Head)
+					return err
+				},
+				"lpush": func(ctx context.Context, s driver.Store) error {
+					_, _, err := s.ListPush(ctx, "k",
+						driver.Head, [][]byte{{1}}, driver.Write{Keep: true})
+					return err
+				},
+			} {
+				f := newFake(t, func(f *fake, words []string) string {
+					switch {
+					case words[0] == name:
+						return ""
+					case words[0] == "cluster" && words[1] == "slots":
+						return f.slots()
+					default:
+						return old(f, words)
+					}
+				})
+				s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": mode}})
+				err := call(t.Context(), s)
+				if err == nil || f.count(name) != 1 {
+					t.Errorf("%s, %s: %v after %d commands, want an error and 1",
+						mode, name, err, f.count(name))
+				}
+			}
+		}
+	})
+
+	// While slots migrate, servers may redirect a client back and forth.
+	t.Run("returns ErrUnavailable for endless redirects", func(t *testing.T) {
+		for _, answer := range []string{"MOVED", "ASK"} {
 			f := newFake(t, func(f *fake, words []string) string {
 				switch {
-				case words[0] == name:
-					return ""
+				case words[0] == "lpop":
+					return "-" + answer + " 1 " + f.address()
+				case words[0] == "asking":
+					return "+OK"
 				case words[0] == "cluster" && words[1] == "slots":
 					return f.slots()
 				default:
 					return old(f, words)
 				}
 			})
-			s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": mode}})
-			err := call(t.Context(), s)
-			if err == nil || f.count(name) != 1 {
-				t.Errorf("%s, %s: %v, and the server was sent %d, want an error and 1",
-					mode, name, err, f.count(name))
+			s := open(t, driver.Config{Host: f.address(),
+				Source: xenv.Map{"NOSQL_MODE": "cluster"}})
+			if _, _, err := s.ListPop(t.Context(), "k",
+				driver.Head); !errors.Is(err, driver.ErrUnavailable) {
+				t.Errorf("%s: ListPop = %v, want ErrUnavailable", answer, err)
 			}
 		}
-	}
-}
+	})
 
-// Where slots have just moved, servers may send a client to and fro for a moment.
-func TestServersThatDisagreeAreUnavailable(t *testing.T) {
-	for _, answer := range []string{"MOVED", "ASK"} {
+	// A redirected command was not executed.
+	t.Run("follows a redirect", func(t *testing.T) {
+		refused := 0
 		f := newFake(t, func(f *fake, words []string) string {
 			switch {
+			case words[0] == "lpop" && refused == 0:
+				refused++
+				return "-MOVED 1 " + f.address()
 			case words[0] == "lpop":
-				return "-" + answer + " 1 " + f.address()
-			case words[0] == "asking":
-				return "+OK"
+				return "$1\r\nv"
 			case words[0] == "cluster" && words[1] == "slots":
 				return f.slots()
 			default:
@@ -392,32 +421,9 @@ func TestServersThatDisagreeAreUnavailable(t *testing.T) {
 			}
 		})
 		s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": "cluster"}})
-		if _, _, err := s.ListPop(t.Context(), "k",
-			driver.Head); !errors.Is(err, driver.ErrUnavailable) {
-			t.Errorf("%s: ListPop = %v, want ErrUnavailable", answer, err)
-		}
-	}
-}
-
-// A server that has moved the key has not done anything.
-func TestARefusedCommandFollowsItsKey(t *testing.T) {
-	refused := 0
-	f := newFake(t, func(f *fake, words []string) string {
-		switch {
-		case words[0] == "lpop" && refused == 0:
-			refused++
-			return "-MOVED 1 " + f.address()
-		case words[0] == "lpop":
-			return "$1\r\nv"
-		case words[0] == "cluster" && words[1] == "slots":
-			return f.slots()
-		default:
-			return old(f, words)
+		value, ok, err := s.ListPop(t.Context(), "k", driver.Head)
+		if err != nil || !ok || string(value) != "v" {
+			t.Errorf("ListPop = %q, %t, %v; want v", value, ok, err)
 		}
 	})
-	s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": "cluster"}})
-	value, ok, err := s.ListPop(t.Context(), "k", driver.Head)
-	if err != nil || !ok || string(value) != "v" {
-		t.Errorf("ListPop = %q, %t, %v; want v", value, ok, err)
-	}
 }

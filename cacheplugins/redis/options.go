@@ -8,25 +8,23 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// The bounds of a call. It may wait for a connection to come free, then for a new one,
-// and has the rest for the server.
+// Timeouts of a call. It may wait for a pooled connection, then for a new one, and uses
+// the remaining time for the server.
 const (
 	callTimeout = 5 * time.Second
 	poolTimeout = 3 * time.Second
 	dialTimeout = 2 * time.Second
 
-	// stateAge is how old the knowledge of who has which slots may be. A server that is
-	// gone tells nobody of its successor.
+	// stateAge is the maximum age of the cluster state. A failed server does not redirect
+	// to its successor.
 	stateAge = time.Second
 
-	// idleTime is below what firewalls and services leave a connection open for without a
-	// word.
+	// idleTime is shorter than the idle timeouts of common firewalls and services.
 	idleTime = 5 * time.Minute
 )
 
-// options returns what the client is made of. On a new connection it sends HELLO, with
-// the password, and SELECT for another database than 0; nothing that a server of version
-// 6.2 or one of another make would not know.
+// options returns the options of the client. On a new connection it sends only HELLO with
+// the password and SELECT, for compatibility with Redis 6.2 and other servers.
 func (c *settings) options(calls *calls) *redis.UniversalOptions {
 	return &redis.UniversalOptions{
 		Addrs:            c.addresses,
@@ -40,12 +38,12 @@ func (c *settings) options(calls *calls) *redis.UniversalOptions {
 		Dialer:           dialer{tls: c.tls, calls: calls}.dial,
 		DialTimeout:      dialTimeout,
 		DialerRetries:    1,
-		// the client waits for it after the last attempt too
+		// the client also waits after the last attempt
 		DialerRetryTimeout:    time.Millisecond,
 		ReadTimeout:           callTimeout,
 		WriteTimeout:          callTimeout,
 		ContextTimeoutEnabled: true,
-		MaxRetries:            -1, // a command whose answer is lost may have been done
+		MaxRetries:            -1, // a command whose reply is lost may have been executed
 		PoolSize:              cmp.Or(c.PoolSize, defaultPoolSize),
 		PoolTimeout:           poolTimeout,
 		ConnMaxIdleTime:       idleTime,
@@ -56,14 +54,14 @@ func (c *settings) options(calls *calls) *redis.UniversalOptions {
 	}
 }
 
-// connect returns a client, which connects when it is used.
-func connect(o *redis.UniversalOptions) redis.UniversalClient {
+// newClient returns a client, which connects when it is used.
+func newClient(o *redis.UniversalOptions) redis.UniversalClient {
 	if !o.IsClusterMode {
 		return redis.NewUniversalClient(o)
 	}
 	c := o.Cluster()
 	c.ClusterStateReloadInterval = stateAge
-	// they ask each server for all its commands, and spread some that we send to one
+	// they query the commands of each server and split some of our commands
 	c.DisableRoutingPolicies = true
 	client := redis.NewClusterClient(c)
 	client.OnNewNode(func(node *redis.Client) { node.AddHook(once{}) })

@@ -9,15 +9,14 @@ import (
 	"testing"
 )
 
-// relay is a way to the server that can be made to swallow everything, as a network that
-// has lost its packets.
+// relay is a proxy of the server that can drop all traffic, like a broken network.
 type relay struct {
 	listener net.Listener
 	target   string
 
 	mu      sync.Mutex
 	conns   []net.Conn
-	silent  chan struct{} // closed while everything passes
+	silent  chan struct{} // closed while traffic passes
 	passing bool
 }
 
@@ -31,12 +30,12 @@ func newRelay(tb testing.TB, address string) (*relay, string) {
 	return relayFrom(tb, l, address)
 }
 
-// relayFrom is newRelay for a listener, which may encrypt.
+// relayFrom is newRelay for a listener, which may use TLS.
 func relayFrom(tb testing.TB, l net.Listener, address string) (*relay, string) {
 	tb.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
-		tb.Fatal("the server's URL does not parse")
+		tb.Fatal("the server's URL cannot be parsed")
 	}
 	r := &relay{listener: l, target: u.Host, silent: make(chan struct{}), passing: true}
 	close(r.silent)
@@ -94,7 +93,7 @@ func (r *relay) copy(to, from net.Conn) {
 	}
 }
 
-// swallow keeps everything back until pass.
+// swallow drops all traffic until pass.
 func (r *relay) swallow() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,14 +8,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// scanCount is how many keys the server looks at in one step.
+// scanCount is the number of keys that the server inspects per step.
 const scanCount = 1000
 
-// escape makes a pattern of a prefix that stands for itself.
+// escape escapes the pattern characters of a prefix.
 var escape = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `\`, `\\`)
 
-// Scan implements driver.Scanner. Of a cluster it walks through one server after the
-// other; while keys move between them some may be missed.
+// Scan implements driver.Scanner. In a cluster it scans one server after another; keys
+// may be missed while slots migrate.
 func (s *store) Scan(ctx context.Context, prefix string, page func(keys []string) bool) error {
 	servers := []redis.UniversalClient{s.client}
 	if cluster, ok := s.client.(*redis.ClusterClient); ok {
@@ -32,7 +32,7 @@ func (s *store) Scan(ctx context.Context, prefix string, page func(keys []string
 	return nil
 }
 
-// masters returns a client for each.
+// masters returns a client for each master.
 func (s *store) masters(
 	ctx context.Context, cluster *redis.ClusterClient,
 ) (all []redis.UniversalClient, err error) {
@@ -48,7 +48,7 @@ func (s *store) masters(
 	return all, err
 }
 
-// scan walks through one server.
+// scan scans one server. more is false if page returned false.
 func (s *store) scan(
 	ctx context.Context, server redis.UniversalClient, prefix string, page func([]string) bool,
 ) (more bool, err error) {

@@ -9,18 +9,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// server returns the URL of the server for tests and where it comes from, or skips.
+// server returns the URL of the test server and its source, or skips the test.
 func server(tb testing.TB) (address, source string) {
 	tb.Helper()
 	return cachetest.Server(tb, "redis")
 }
 
-// parts are the settings of a URL one by one.
+// parts splits a URL into separate settings.
 func parts(tb testing.TB, address string) driver.Config {
 	tb.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
-		tb.Fatal("the server's URL does not parse")
+		tb.Fatal("the server's URL cannot be parsed")
 	}
 	port, err := strconv.Atoi(u.Port())
 	if err != nil {

@@ -24,36 +24,36 @@ const (
 
 func init() { xenv.Register[variables]("Cache: Redis") }
 
-// variables are those of this driver alone.
+// variables are the variables of this driver only.
 type variables struct {
-	Mode         string `env:"NOSQL_MODE" default:"single" oneof:"single sentinel cluster" doc:"How the servers at the host belong together."`
-	Master       string `env:"NOSQL_MASTER" doc:"Name under which the sentinels know the servers."`
-	SentinelUser string `env:"NOSQL_SENTINEL_USER" doc:"User for the sentinels themselves."`
-	SentinelPass string `env:"NOSQL_SENTINEL_PASS" secret:"true" doc:"Password for the sentinels themselves."`
+	Mode         string `env:"NOSQL_MODE" default:"single" oneof:"single sentinel cluster" doc:"Topology of the servers at NOSQL_HOST."`
+	Master       string `env:"NOSQL_MASTER" doc:"Name of the master in Sentinel."`
+	SentinelUser string `env:"NOSQL_SENTINEL_USER" doc:"User name for Sentinel."`
+	SentinelPass string `env:"NOSQL_SENTINEL_PASS" secret:"true" doc:"Password for Sentinel."`
 }
 
 const (
 	modeKey         xenv.EnvKey = "NOSQL_MODE"
 	masterKey       xenv.EnvKey = "NOSQL_MASTER"
 	sentinelUserKey xenv.EnvKey = "NOSQL_SENTINEL_USER"
-	sentinelPassKey xenv.EnvKey = "NOSQL_SENTINEL_PASS" //nolint:gosec // the name of a variable, no secret
+	sentinelPassKey xenv.EnvKey = "NOSQL_SENTINEL_PASS" //nolint:gosec // name of a variable, not a secret
 )
 
 // The values of NOSQL_MODE.
 const (
 	modeSingle = "single" // one server
-	// a server with replicas, of which the sentinels at Host know which one is written to
+	// a master with replicas; Host lists the sentinels
 	modeSentinel = "sentinel"
-	modeCluster  = "cluster" // spreads the keys over its servers; those at Host know the others
+	modeCluster  = "cluster" // Host lists some of the servers
 )
 
-// settings are a Config without a problem.
+// settings is a validated Config.
 type settings struct {
 	driver.Config
 	variables
-	addresses []string // with their ports; of a single server it may be the path of a socket
+	addresses []string // with ports, or the path of a socket
 	tlsMode   string
-	tls       *tls.Config // nil where nothing is encrypted
+	tls       *tls.Config // nil without TLS
 }
 
 // checker collects the problems of a Config.
@@ -73,7 +73,7 @@ func parse(c driver.Config) (*settings, error) {
 		ownErr = nil // the URL replaces them
 		if err := k.readURL(); err != nil {
 			k.problems = append(k.problems, err)
-			parts = false // there are none
+			parts = false // nothing to check
 		}
 	}
 	if ownErr != nil {
@@ -87,7 +87,7 @@ func parse(c driver.Config) (*settings, error) {
 	}
 	k.checkTLS()
 	if n := k.PoolSize; n < 0 || n > maxPoolSize {
-		k.problem(xenv.NoSqlPoolSize, strconv.Itoa(n), "is no size of a pool",
+		k.problem(xenv.NoSqlPoolSize, strconv.Itoa(n), "is not a valid pool size",
 			"1 to "+strconv.Itoa(maxPoolSize))
 	}
 	if err := errors.Join(k.problems...); err != nil {
@@ -96,15 +96,14 @@ func parse(c driver.Config) (*settings, error) {
 	return &k.settings, nil
 }
 
-// replaced are the variables in whose place a URL stands.
+// replaced contains the variables that a URL replaces.
 var replaced = map[xenv.EnvKey]bool{
 	xenv.NoSqlHost: true, xenv.NoSqlPort: true, xenv.NoSqlUser: true, xenv.NoSqlPass: true,
 	xenv.NoSqlDatabase: true,
 	modeKey:            true, masterKey: true,
 }
 
-// problem notes what is wrong with a variable, or with the part of the URL that replaces
-// it.
+// problem adds a problem of a variable, or of the part of the URL that replaces it.
 func (k *checker) problem(key xenv.EnvKey, value, problem, accepted string) {
 	if k.fromURL && replaced[key] {
 		key, problem = xenv.NoSqlURL, "has a part that "+problem+" ("+string(key)+")"
@@ -116,7 +115,7 @@ func (k *checker) checkMode() {
 	if k.Mode == modeSentinel {
 		if k.Master == "" {
 			k.problem(masterKey, "", "is not set",
-				"the name under which the sentinels know the servers")
+				"the name of the master in Sentinel")
 		}
 		return
 	}
@@ -130,31 +129,34 @@ func (k *checker) checkMode() {
 	} {
 		if part.value != "" {
 			k.problem(part.key, part.value,
-				"is only used where "+string(modeKey)+" is "+modeSentinel, "")
+				"is only used if "+string(modeKey)+" is "+modeSentinel, "")
 		}
 	}
 }
 
 func (k *checker) checkNumbers() {
 	if k.Port < 0 || k.Port > maxPort {
-		k.problem(xenv.NoSqlPort, strconv.Itoa(k.Port), "is no port", "1 to "+strconv.Itoa(maxPort))
+		k.problem(xenv.NoSqlPort, strconv.Itoa(k.Port), "is not a valid port",
+			"1 to "+strconv.Itoa(maxPort))
 	}
 	switch {
 	case k.Database < 0:
-		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database), "is no database", "0 and more")
+		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database), "is not a valid database",
+			"0 or more")
 	case k.Database > 0 && k.Mode == modeCluster:
-		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database), "is not possible in a cluster", "0")
+		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database), "is not supported in a cluster",
+			"0")
 	}
 }
 
-// checkUsers refuses a user without a password: the client would not tell the server of
-// it, and would be someone else.
+// checkUsers rejects a user without a password, because the client would connect as the
+// default user.
 func (k *checker) checkUsers() {
 	if k.User != "" && k.Pass == "" {
-		k.problem(xenv.NoSqlPass, "", "is not set, though there is a user", "")
+		k.problem(xenv.NoSqlPass, "", "is not set, but a user is", "")
 	}
 	if k.SentinelUser != "" && k.SentinelPass == "" {
-		k.problem(sentinelPassKey, "", "is not set, though there is a user", "")
+		k.problem(sentinelPassKey, "", "is not set, but a user is", "")
 	}
 }
 
@@ -162,7 +164,8 @@ func (k *checker) checkAddresses() {
 	host := cmp.Or(strings.TrimSpace(k.Host), "localhost")
 	if socket(host) {
 		if k.Mode != modeSingle {
-			k.problem(xenv.NoSqlHost, host, "is a Unix socket, which is one server", "")
+			k.problem(xenv.NoSqlHost, host, "is a Unix socket, which requires NOSQL_MODE single",
+				"")
 		}
 		k.addresses = []string{host}
 		return
@@ -178,21 +181,21 @@ func (k *checker) checkAddresses() {
 			if strings.Contains(item, "@") {
 				item = "" // it may be a URL with a password
 			}
-			k.problem(xenv.NoSqlHost, item, "is no host",
-				"a name or an address, also with a port, and several of them with commas between")
+			k.problem(xenv.NoSqlHost, item, "is not a valid host",
+				"a name or an address, optionally with a port; several separated by commas")
 		}
 		k.addresses = append(k.addresses, address)
 	}
 	if k.Mode == modeSingle && len(k.addresses) > 1 {
 		k.problem(xenv.NoSqlHost, host, "is more than one host",
-			"one, unless "+string(modeKey)+" is "+modeSentinel+" or "+modeCluster)
+			"one host, unless "+string(modeKey)+" is "+modeSentinel+" or "+modeCluster)
 	}
 }
 
-// socket reports whether a host is the path of a Unix socket.
+// socket reports whether host is the path of a Unix socket.
 func socket(host string) bool { return strings.HasPrefix(host, "/") }
 
-// addressOf returns a host with its port, or with the default one.
+// addressOf adds the default port to a host if it has no port.
 func addressOf(text, port string) (address string, ok bool) {
 	host := text
 	if _, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["),
@@ -218,7 +221,7 @@ func (k *checker) checkTLS() {
 		return
 	}
 	if mode != driver.TLSDisable && socket(k.Host) {
-		k.problem(xenv.NoSqlTLS, mode, "is not possible through a Unix socket", driver.TLSDisable)
+		k.problem(xenv.NoSqlTLS, mode, "is not supported for a Unix socket", driver.TLSDisable)
 	}
 	k.tlsMode = mode
 	if k.tls, err = driver.TLSConfig(mode, k.TLSCA, ""); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// store implements the interfaces of package driver over one client.
+// store implements the interfaces of package driver with one client.
 type store struct {
 	client  redis.UniversalClient
 	options *redis.UniversalOptions
@@ -38,58 +38,60 @@ var _ interface {
 func newStore(set *settings) *store {
 	s := &store{set: set, calls: &calls{}}
 	s.options = set.options(s.calls)
-	s.client = connect(s.options)
+	s.client = newClient(s.options)
 	return s
 }
 
-// do sends one command. Its error is the client's; failed makes ours of it.
+// do sends one command and returns the client's error. See failed.
 func (s *store) do(ctx context.Context, cmd redis.Cmder) error { return s.send(ctx, &call{}, cmd) }
 
-// send is do for a call that is part of something larger.
+// send is do for a call that is embedded in a larger value.
 func (s *store) send(ctx context.Context, c *call, cmd redis.Cmder) error {
-	ctx, cancel := s.begin(ctx, c)
+	ctx, cancel := s.start(ctx, c)
 	err := s.client.Process(ctx, cmd)
 	cancel()
 	c.end()
 	return err
 }
 
-// within runs calls of the client under a context that ends them.
+// within runs do with a context that bounds its calls.
 func (s *store) within(ctx context.Context, do func(context.Context) error) error {
 	c := &call{}
-	ctx, cancel := s.begin(ctx, c)
+	ctx, cancel := s.start(ctx, c)
 	defer c.end()
 	defer cancel()
 	return do(ctx)
 }
 
-// begin makes c the call of ctx, and returns the context for the client.
-func (s *store) begin(ctx context.Context, c *call) (context.Context, context.CancelFunc) {
-	s.calls.begin(ctx, c)
+// start initializes c as the call of ctx and returns the context for the client.
+func (s *store) start(ctx context.Context, c *call) (context.Context, context.CancelFunc) {
+	s.calls.start(ctx, c)
 	if !s.options.IsClusterMode {
 		return c, func() {}
 	}
 	if own, ok := ctx.Deadline(); ok && time.Until(own) <= callTimeout {
 		return c, func() {}
 	}
-	// the client may go from one server to the next, and wait for each
+	// the client may try several servers, each with its own timeout
 	return context.WithDeadline(c, c.deadline())
 }
 
-// count sends a command whose answer is a number.
+// count sends a command with an integer reply.
 func (s *store) count(ctx context.Context, args ...any) (int, error) {
 	cmd := redis.NewIntCmd(ctx, args...)
 	err := s.do(ctx, cmd)
 	return int(cmd.Val()), s.failed(ctx, err)
 }
 
-// value sends a command whose answer is a text or nothing.
+// value sends a command with a string or nil reply.
 func (s *store) value(ctx context.Context, args ...any) ([]byte, bool, error) {
 	cmd := redis.NewStringCmd(ctx, args...)
-	return s.textOf(ctx, cmd, s.do(ctx, cmd))
+	return s.stringValue(ctx, cmd, s.do(ctx, cmd))
 }
 
-func (s *store) textOf(ctx context.Context, cmd *redis.StringCmd, err error) ([]byte, bool, error) {
+func (s *store) stringValue(
+	ctx context.Context, cmd *redis.StringCmd, err error,
+) ([]byte, bool, error) {
 	switch {
 	case err == nil:
 		return bytesOf(cmd.Val()), true, nil
@@ -100,18 +102,18 @@ func (s *store) textOf(ctx context.Context, cmd *redis.StringCmd, err error) ([]
 	}
 }
 
-// Ping implements driver.Store. Of several servers one is asked.
+// Ping implements driver.Store. It pings one of several servers.
 func (s *store) Ping(ctx context.Context) error {
 	return s.failed(ctx, s.do(ctx, redis.NewStatusCmd(ctx, "ping")))
 }
 
-// ask is the first call.
-func (s *store) ask(ctx context.Context) error {
+// connect pings the server and maps the error for Open.
+func (s *store) connect(ctx context.Context) error {
 	err := s.do(ctx, redis.NewStatusCmd(ctx, "ping"))
 	if err == nil {
 		return nil
 	}
-	return s.opened(s.failed(ctx, err))
+	return s.openError(s.failed(ctx, err))
 }
 
 // Close implements driver.Store.
@@ -120,7 +122,7 @@ func (s *store) Close() error {
 		return nil
 	}
 	s.watches.close()
-	// a connection may have broken before
+	// the connection may already be broken
 	if err := s.client.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
 	}

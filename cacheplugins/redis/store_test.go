@@ -22,17 +22,17 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// fresh opens a store on the shared server, with a prefix for the keys of one test.
+// fresh opens a store on the shared server with a unique prefix.
 func fresh(t *testing.T) (s driver.Store, prefix string) {
 	t.Helper()
 	address, _ := server(t)
 	return open(t, driver.Config{URL: address}), "plinth-test-" + rand.Text() + ":"
 }
 
-// brief is the life of keys that a test leaves behind.
+// brief is the TTL of keys that a test does not delete.
 var brief = driver.Write{TTL: time.Minute}
 
-func TestBatchesLargerThanTheCut(t *testing.T) {
+func TestStore_Batch_Size(t *testing.T) {
 	s, prefix := fresh(t)
 	b := s.(driver.Batcher)
 	const n = 2500
@@ -41,14 +41,14 @@ func TestBatchesLargerThanTheCut(t *testing.T) {
 		keys[i] = prefix + strconv.Itoa(i)
 		items[i] = driver.Item{Key: keys[i], Value: []byte(strconv.Itoa(i)), Write: brief}
 	}
-	items[7].Value = make([]byte, 6<<20) // more than a part may have
+	items[7].Value = make([]byte, 6<<20) // larger than the limit of a part
 	sent := roundTrips(s, func() {
 		if err := b.SetMany(t.Context(), items); err != nil {
 			t.Fatal(err)
 		}
 	})
 	if sent != 5 { // 0 to 6; 7; then 1000, 1000 and the rest
-		t.Errorf("SetMany took %d round trips, want 5", sent)
+		t.Errorf("SetMany needed %d round trips, want 5", sent)
 	}
 	sent = roundTrips(s, func() {
 		got, err := b.GetMany(t.Context(), keys)
@@ -62,7 +62,7 @@ func TestBatchesLargerThanTheCut(t *testing.T) {
 		}
 	})
 	if sent != 3 {
-		t.Errorf("GetMany took %d round trips, want 3", sent)
+		t.Errorf("GetMany needed %d round trips, want 3", sent)
 	}
 	found := map[string]bool{}
 	err := s.(driver.Scanner).Scan(t.Context(), prefix, func(page []string) bool {
@@ -80,7 +80,7 @@ func TestBatchesLargerThanTheCut(t *testing.T) {
 	}
 }
 
-func TestValuesWithTheirLives(t *testing.T) {
+func TestStore_GetTTL(t *testing.T) {
 	s, prefix := fresh(t)
 	r := s.(driver.Invalidator)
 	keys := []string{prefix + "ever", prefix + "minute", prefix + "none", prefix + "set"}
@@ -97,7 +97,7 @@ func TestValuesWithTheirLives(t *testing.T) {
 		t.Fatalf("GetManyTTL = %q, %v", values, err)
 	}
 	if ttls[0] != 0 || ttls[1] <= 50*time.Second || ttls[1] > time.Minute || ttls[2] != 0 {
-		t.Errorf("lives = %v", ttls)
+		t.Errorf("TTLs = %v", ttls)
 	}
 	value, ttl, ok, err := r.GetTTL(t.Context(), keys[1])
 	if err != nil || !ok || value == nil || ttl <= 50*time.Second {
@@ -138,7 +138,7 @@ func scripted(s driver.Store, prefix string) map[string]func(ctx context.Context
 	}
 }
 
-func TestAServerMayForgetItsScripts(t *testing.T) {
+func TestStore_ScriptFlush(t *testing.T) {
 	s, prefix := fresh(t)
 	flush := func() {
 		if err := clientOf(s).ScriptFlush(t.Context()).Err(); err != nil {
@@ -156,13 +156,13 @@ func TestAServerMayForgetItsScripts(t *testing.T) {
 	for _, key := range []string{"k", "m", "n", "h", "s", "l"} {
 		if ttl, ok, err := s.TTL(t.Context(), prefix+key); err != nil || !ok ||
 			ttl <= 50*time.Second {
-			t.Errorf("the life of %s = %s, %t, %v; want a minute", key, ttl, ok, err)
+			t.Errorf("TTL of %s = %s, %t, %v; want a minute", key, ttl, ok, err)
 		}
 	}
 }
 
-// Lua bounds the words of one call; an update does not.
-func TestLargeUpdates(t *testing.T) {
+// Lua limits the arguments of one call; updates are not limited.
+func TestStore_LargeUpdates(t *testing.T) {
 	s, prefix := fresh(t)
 	const n = 20_500
 	fields, names, values := make([]driver.Field, n), make([]string, n), make([][]byte, n)
@@ -184,7 +184,7 @@ func TestLargeUpdates(t *testing.T) {
 		}
 	}
 	if ok, err := s.HashSet(t.Context(), prefix+"h", nil, names[1:], brief); err != nil || !ok {
-		t.Fatalf("HashSet that removes = %t, %v", ok, err)
+		t.Fatalf("HashSet with remove = %t, %v", ok, err)
 	}
 	if all, err = s.HashGetAll(t.Context(), prefix+"h"); err != nil || len(all) != 1 {
 		t.Errorf("HashGetAll = %d fields, %v; want 1", len(all), err)
@@ -214,9 +214,8 @@ func TestLargeUpdates(t *testing.T) {
 	}
 }
 
-// A write that looks before it writes is one step: of many at once exactly one finds
-// nothing.
-func TestUpdatesAreOneStep(t *testing.T) {
+// Conditional writes are atomic: exactly one of many concurrent writes succeeds.
+func TestStore_AtomicUpdates(t *testing.T) {
 	s, prefix := fresh(t)
 	absent := driver.Write{TTL: time.Minute, If: driver.IfAbsent}
 	for name, write := range map[string]func(ctx context.Context, key string) (bool, error){
@@ -257,14 +256,14 @@ func TestUpdatesAreOneStep(t *testing.T) {
 			all.Wait()
 			if ttl, _, err := s.TTL(t.Context(), key); stored != 1 || err != nil ||
 				ttl <= 50*time.Second {
-				t.Fatalf("%s: %d writes took effect, the life is %s (%v); want 1 and a minute",
+				t.Fatalf("%s: %d writes took effect, TTL = %s (%v); want 1 and a minute",
 					name, stored, ttl, err)
 			}
 		}
 	}
 }
 
-func TestWhatIsReadIsNotWrittenOver(t *testing.T) {
+func TestStore_Get_RetainedValue(t *testing.T) {
 	s, prefix := fresh(t)
 	read := func() []byte {
 		value, _, err := s.Get(t.Context(), prefix+"k")
@@ -281,11 +280,11 @@ func TestWhatIsReadIsNotWrittenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if other := read(); string(first) != "first" || string(other) != "other" {
-		t.Errorf("the values are %q and %q", first, other)
+		t.Errorf("values = %q and %q", first, other)
 	}
 }
 
-func TestTheClientIsInTheContext(t *testing.T) {
+func TestGetUniversal(t *testing.T) {
 	address, _ := server(t)
 	for mode, values := range map[string]map[xctx.ContextKey]any{
 		"single": open(t, driver.Config{URL: address}).(driver.Provider).Values(),
@@ -320,7 +319,7 @@ func panics(f func()) (did bool) {
 	return false
 }
 
-func TestCloseEndsEverything(t *testing.T) {
+func TestStore_Close(t *testing.T) {
 	address, _ := server(t)
 	before := goleak.IgnoreCurrent()
 	s, err := redis.Driver{}.Open(t.Context(), driver.Config{URL: address})
@@ -343,7 +342,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		}
 	}
 	if err := <-waits; err == nil {
-		t.Error("a call under way has no error")
+		t.Error("the in-flight call returned no error")
 	}
 	for name, call := range everyCall(s) {
 		if err := call(t.Context()); !errors.Is(err, driver.ErrClosed) {
@@ -365,7 +364,7 @@ func (idle) Disconnected() {}
 // Invalidate implements driver.Watcher.
 func (idle) Invalidate([]string) {}
 
-func TestTheClientsLinesGoToTheLogForDevelopers(t *testing.T) {
+func TestLogger(t *testing.T) {
 	var lines strings.Builder
 	engine, err := xlog.New(xlog.Config{
 		Level: slog.LevelDebug, Format: xlog.FormatJSON,
@@ -382,7 +381,7 @@ func TestTheClientsLinesGoToTheLogForDevelopers(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(lines.String(), "failed to dial") ||
 		strings.Contains(lines.String(), "secret-zq") {
-		t.Errorf("Open = %v, the log is %q; want a line about the connection and no password",
+		t.Errorf("Open = %v, log = %q; want the connection error without the password",
 			err, lines.String())
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// certificate makes one that has signed itself, for 127.0.0.1, and the PEM file of it.
+// certificate returns a self-signed certificate for 127.0.0.1 and its PEM file.
 func certificate(tb testing.TB) (cert tls.Certificate, file string) {
 	tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -46,8 +46,7 @@ func certificate(tb testing.TB) (cert tls.Certificate, file string) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// encrypted puts TLS in front of the server of a URL, and returns the URL that leads
-// through it and the file to trust.
+// encrypted starts a TLS proxy for the server of a URL and returns its URL and CA file.
 func encrypted(tb testing.TB, address string) (through, ca string) {
 	tb.Helper()
 	cert, ca := certificate(tb)
@@ -60,93 +59,94 @@ func encrypted(tb testing.TB, address string) (through, ca string) {
 	return strings.Replace(through, "redis://", "rediss://", 1), ca
 }
 
-func TestTLSAsTheModeSays(t *testing.T) {
-	address, _ := server(t)
-	through, ca := encrypted(t, address)
-	_, stranger := certificate(t)
-	ofParts := func(host, mode, ca string) driver.Config {
-		c := parts(t, through)
-		c.Host, c.TLS, c.TLSCA = host, mode, ca
-		return c
-	}
-	for name, c := range map[string]driver.Config{
-		"a URL":                 {URL: through, TLSCA: ca},
-		"a URL and the default": {URL: through, TLS: "disable", TLSCA: ca},
-		"a URL and require":     {URL: through, TLS: "require"},
-		"verify-full":           ofParts("127.0.0.1", "verify-full", ca),
-		"require":               ofParts("127.0.0.1", "require", ""),
-		"require, another name": ofParts("localhost", "require", ""),
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := open(t, c)
-			if _, err := s.Set(t.Context(), "tls:k", []byte(name), brief); err != nil {
-				t.Fatal(err)
-			}
-			if got, ok, err := s.Get(t.Context(), "tls:k"); err != nil || !ok ||
-				string(got) != name {
-				t.Errorf("Get = %q, %t, %v", got, ok, err)
-			}
-			if d := s.(fmt.Stringer).String(); !strings.Contains(d, ", TLS ") {
-				t.Errorf("Describe = %q, want that it is encrypted", d)
-			}
-		})
-	}
-	for _, tc := range []struct {
-		name   string
-		config driver.Config
-		want   string
-	}{
-		{
-			name:   "the certificates of the system",
-			config: driver.Config{URL: through}, want: "NOSQL_TLS, NOSQL_TLS_CA",
-		},
-		{
-			name: "another certificate", config: ofParts("127.0.0.1", "verify-full", stranger),
-			want: "NOSQL_TLS, NOSQL_TLS_CA",
-		},
-		{
-			name:   "another name",
-			config: ofParts("localhost", "verify-full", ca), want: "NOSQL_TLS, NOSQL_HOST",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) { wantFinal(t, tc.config, tc.want) })
-	}
-}
-
-// A server that does not speak TLS takes the first words of it for the beginning of a
-// command, and waits for the rest.
-func TestAServerWithoutTLSIsNamed(t *testing.T) {
-	address, _ := server(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	_, err := redis.Driver{}.Open(ctx,
-		driver.Config{URL: strings.Replace(address, "redis://", "rediss://", 1)})
-	if err == nil || errors.Is(err, context.DeadlineExceeded) ||
-		!strings.Contains(err.Error(), "in time: TLS with ") {
-		t.Errorf("Open = %v, want an error that speaks of TLS", err)
-	}
-}
-
-// The end of a context reaches through the encryption, and leaves nothing behind that the
-// next call would read.
-func TestACallThroughTLSEndsWithItsContext(t *testing.T) {
-	address, _ := server(t)
-	through, ca := encrypted(t, address)
-	way, through := newRelay(t, through)
-	s := open(t, driver.Config{URL: through, TLSCA: ca})
-	for name, call := range everyCall(s) {
-		way.swallow()
-		ctx, cancel := context.WithCancel(t.Context())
-		timer := time.AfterFunc(50*time.Millisecond, cancel)
-		start := time.Now()
-		if err := call(ctx); !errors.Is(err, context.Canceled) || time.Since(start) > soon {
-			t.Errorf("%s ended with %v after %s, want the context's error after 50 ms",
-				name, err, time.Since(start))
+func TestTLS(t *testing.T) {
+	t.Run("uses the configured mode", func(t *testing.T) {
+		address, _ := server(t)
+		through, ca := encrypted(t, address)
+		_, otherCA := certificate(t)
+		ofParts := func(host, mode, ca string) driver.Config {
+			c := parts(t, through)
+			c.Host, c.TLS, c.TLSCA = host, mode, ca
+			return c
 		}
-		timer.Stop()
-		way.pass()
-		if err := call(t.Context()); err != nil {
-			t.Errorf("%s after it: %v", name, err)
+		for name, c := range map[string]driver.Config{
+			"URL":                   {URL: through, TLSCA: ca},
+			"URL and disable":       {URL: through, TLS: "disable", TLSCA: ca},
+			"URL and require":       {URL: through, TLS: "require"},
+			"verify-full":           ofParts("127.0.0.1", "verify-full", ca),
+			"require":               ofParts("127.0.0.1", "require", ""),
+			"require, another name": ofParts("localhost", "require", ""),
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := open(t, c)
+				if _, err := s.Set(t.Context(), "tls:k", []byte(name), brief); err != nil {
+					t.Fatal(err)
+				}
+				if got, ok, err := s.Get(t.Context(), "tls:k"); err != nil || !ok ||
+					string(got) != name {
+					t.Errorf("Get = %q, %t, %v", got, ok, err)
+				}
+				if d := s.(fmt.Stringer).String(); !strings.Contains(d, ", TLS ") {
+					t.Errorf("String = %q, want the TLS mode", d)
+				}
+			})
 		}
-	}
+		for _, tc := range []struct {
+			name   string
+			config driver.Config
+			want   string
+		}{
+			{
+				name:   "system certificates",
+				config: driver.Config{URL: through}, want: "NOSQL_TLS, NOSQL_TLS_CA",
+			},
+			{
+				name: "another certificate", config: ofParts("127.0.0.1", "verify-full", otherCA),
+				want: "NOSQL_TLS, NOSQL_TLS_CA",
+			},
+			{
+				name:   "another name",
+				config: ofParts("localhost", "verify-full", ca), want: "NOSQL_TLS, NOSQL_HOST",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) { wantFinal(t, tc.config, tc.want) })
+		}
+	})
+
+	// A server without TLS interprets the handshake as the start of a command and waits
+	// for the rest.
+	t.Run("reports a server without TLS", func(t *testing.T) {
+		address, _ := server(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err := redis.Driver{}.Open(ctx,
+			driver.Config{URL: strings.Replace(address, "redis://", "rediss://", 1)})
+		if err == nil || errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "timeout: TLS with ") {
+			t.Errorf("Open = %v, want an error about TLS", err)
+		}
+	})
+
+	// Cancellation works through TLS, and later calls do not read a stale reply.
+	t.Run("ends calls with their context", func(t *testing.T) {
+		address, _ := server(t)
+		through, ca := encrypted(t, address)
+		way, through := newRelay(t, through)
+		s := open(t, driver.Config{URL: through, TLSCA: ca})
+		for name, call := range everyCall(s) {
+			way.swallow()
+			ctx, cancel := context.WithCancel(t.Context())
+			timer := time.AfterFunc(50*time.Millisecond, cancel)
+			start := time.Now()
+			if err := call(ctx); !errors.Is(err, context.Canceled) || time.Since(start) > soon {
+				t.Errorf("%s = %v after %s, want the context's error after 50 ms",
+					name, err, time.Since(start))
+			}
+			timer.Stop()
+			way.pass()
+			if err := call(t.Context()); err != nil {
+				t.Errorf("next %s: %v", name, err)
+			}
+		}
+	})
 }

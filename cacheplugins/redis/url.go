@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// forms are the schemes of a URL.
+// forms maps the schemes of a URL.
 var forms = map[string]form{
 	"redis":  {mode: modeSingle, params: []string{"db"}},
 	"rediss": {mode: modeSingle, params: []string{"db"}, encrypted: true},
@@ -33,27 +33,27 @@ type form struct {
 	socket    bool
 }
 
-// What is wrong with a URL. None of it repeats a piece, which may be one of a password
-// that is not escaped.
+// Problems of a URL. The messages do not repeat parts of it, which may belong to a
+// password with unescaped characters.
 const (
-	badScheme   = "has no scheme that is known"
+	badScheme   = "has an unknown scheme"
 	badEscapes  = "does not parse"
-	badDatabase = "has a database that is no number"
-	badPath     = "has a path that does not belong there"
-	badParam    = "has a parameter that does not belong there"
+	badDatabase = "has a database that is not a number"
+	badPath     = "has an invalid path"
+	badParam    = "has an unknown parameter"
 
 	schemes  = "redis, rediss, unix, redis+sentinel, rediss+sentinel, redis+cluster, rediss+cluster"
 	escaping = "@, /, ?, # and % of a password as %40, %2F, %3F, %23 and %25"
 )
 
 func urlProblem(problem, accepted string) error {
-	return xenv.Problem(xenv.NoSqlURL, "it", problem, accepted) // the value of a secret is left out
+	return xenv.Problem(xenv.NoSqlURL, "it", problem, accepted) // the value is secret
 }
 
-// readURL puts the parts of c.URL in the place of the others. It takes the URL apart by
-// itself: net/url refuses several hosts, and its errors quote what they are about. The
-// only @ that is not escaped stands in front of the hosts, since of a password with
-// another character that is special the rest would be taken for something that is shown.
+// readURL replaces the other settings with the parts of c.URL. It does not use net/url,
+// which rejects several hosts and quotes the input in errors. The only unescaped @ must
+// precede the hosts, because otherwise a part of an unescaped password could be logged as
+// a host.
 func (c *settings) readURL() error {
 	scheme, rest, _ := strings.Cut(c.URL, "://")
 	f, known := forms[strings.ToLower(scheme)]
@@ -85,8 +85,7 @@ func (c *settings) readURL() error {
 	return c.readParams(f, query)
 }
 
-// readPath reads what is behind the first slash: a socket, a database, or a master and a
-// database.
+// readPath parses the path: a socket, a database, or a master and a database.
 func (c *settings) readPath(f form, path string) error {
 	var err error
 	if f.socket {
@@ -107,7 +106,7 @@ func (c *settings) readPath(f form, path string) error {
 		}
 	case modeCluster:
 		if path != "" && path != "0" {
-			return urlProblem(badPath, "none, since a cluster has one database")
+			return urlProblem(badPath, "no path: a cluster has one database")
 		}
 	}
 	return readDatabase(c, strings.TrimSuffix(database, "/"))
@@ -123,7 +122,7 @@ func readDatabase(c *settings, text string) (err error) {
 	return nil
 }
 
-// readParams reads what is behind the question mark.
+// readParams parses the query.
 func (c *settings) readParams(f form, query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {

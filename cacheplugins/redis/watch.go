@@ -11,43 +11,43 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// The bounds of a watch.
+// Timing of a watch.
 //
-// A connection is asked for a sign of life every beat, and is dead when there was none
-// until the next one. The sign comes after all invalidations that the server sent before,
-// so one that is late also tells of a watcher that cannot keep up. Two beats after its
-// last sign a dead connection is known as such; the rest of the staleness is for a busy
-// machine. Who the masters are is asked as often.
+// Every beat the watch pings the server. The connection is dead if no pong arrives before
+// the next ping. The pong follows all invalidations that the server sent before, so it is
+// also late if the watcher cannot keep up. A dead connection is detected two beats after
+// its last pong; the rest of the staleness is a margin for busy machines. The masters are
+// checked every beat too.
 const (
 	beat      = 800 * time.Millisecond
 	staleness = 2 * time.Second
 )
 
-// A broken watch begins again after a pause, which doubles up to maxPause unless it had
-// lasted for settled.
+// A broken watch is reopened after a pause, which doubles up to maxPause. The pause is
+// reset if the watch has lasted for settled.
 const (
 	minPause = 20 * time.Millisecond
 	maxPause = 2 * time.Second
 	settled  = 10 * time.Second
 )
 
-// openTimeout bounds an attempt to connect to all servers.
+// openTimeout is the timeout of an attempt to connect to all servers.
 const openTimeout = 3 * time.Second
 
 // Staleness implements driver.Invalidator.
 func (*store) Staleness() time.Duration { return staleness }
 
-// Watch implements driver.Invalidator by the server's tracking in broadcast mode: the
-// server tells of every key under prefix that anyone writes or removes, in any of its
-// databases, or that it removes because it has expired or there is no room.
+// Watch implements driver.Invalidator with client tracking in broadcast mode. The server
+// reports every key under prefix that is written or removed by any client, in any
+// database, and every key that expires or is evicted.
 //
-// There is one connection to the server; in a cluster, one to each master. Servers that
-// sentinels watch are watched as long as all sentinels that answer name the same master.
-// The error wraps driver.ErrConfig where a server does not track, or refuses to do it for
-// this user.
+// There is one connection to the server or, in a cluster, to each master. With Sentinel,
+// the watch is up only while all responding sentinels agree on the master. The error
+// wraps driver.ErrConfig if the server does not support tracking or the user lacks a
+// permission.
 func (s *store) Watch(ctx context.Context, prefix string, w driver.Watcher) error {
 	v := &watch{prefix: prefix, w: w, options: *s.options}
-	ctx, err := s.watches.begin(ctx, v)
+	ctx, err := s.watches.start(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -75,22 +75,22 @@ func (s *store) Watch(ctx context.Context, prefix string, w driver.Watcher) erro
 
 // run watches until ctx ends. first may be nil.
 func (v *watch) run(ctx context.Context, first *session) {
-	pause, told := xretry.Backoff{First: minPause, Max: maxPause}, false
+	pause, reported := xretry.Backoff{First: minPause, Max: maxPause}, false
 	for open := first; ; open = nil {
 		var err error
 		if open == nil {
 			open, err = v.open(ctx)
 		}
 		if open != nil {
-			began := time.Now()
+			started := time.Now()
 			v.follow(ctx, open)
-			if time.Since(began) > settled {
+			if time.Since(started) > settled {
 				pause.Reset()
 			}
 		}
-		if errors.Is(err, driver.ErrConfig) && !told {
-			told = true
-			log.Error(ctx, "no invalidation by the server", slog.Any("error", err))
+		if errors.Is(err, driver.ErrConfig) && !reported {
+			reported = true
+			log.Error(ctx, "cache invalidation not available", slog.Any("error", err))
 		}
 		if xretry.Sleep(ctx, pause.Next()) != nil {
 			return
@@ -98,7 +98,7 @@ func (v *watch) run(ctx context.Context, first *session) {
 	}
 }
 
-// watches are those of a store that still run. The zero value is ready to use.
+// watches contains the running watches of a store. The zero value is ready to use.
 type watches struct {
 	mu      sync.Mutex
 	closed  bool
@@ -106,8 +106,9 @@ type watches struct {
 	running sync.WaitGroup
 }
 
-// begin returns a context that ends with the store too. end must follow.
-func (all *watches) begin(ctx context.Context, v *watch) (context.Context, error) {
+// start returns a context that is also canceled when the store closes. The caller must
+// call end.
+func (all *watches) start(ctx context.Context, v *watch) (context.Context, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if all.closed {
@@ -130,7 +131,7 @@ func (all *watches) end(v *watch) {
 	all.running.Done()
 }
 
-// close ends all and waits for them.
+// close stops all watches and waits for them.
 func (all *watches) close() {
 	all.mu.Lock()
 	all.closed = true

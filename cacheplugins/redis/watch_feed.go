@@ -13,26 +13,26 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// invalidations is the channel on which a server tells of changed keys.
+// invalidations is the channel of a server's invalidation messages.
 const invalidations = "__redis__:invalidate"
 
-// feed is a connection on which one server tells of keys.
+// feed is the connection that receives the invalidations of one server.
 type feed struct {
 	address string
-	node    string // the server's name in its cluster
+	node    string // the ID of the server in its cluster
 
 	client *redis.Client
 	sub    *redis.PubSub
-	signs  atomic.Int64 // of life
+	pongs  atomic.Int64 // number of received pongs
 
-	control *redis.Client // for questions to the same server
+	control *redis.Client // for queries to the same server
 }
 
-// errSecond is the error of a connection that the client would make by itself when the
-// first one breaks: what happened in between would go untold.
-var errSecond = errors.New("a watch has one connection")
+// errSecond rejects a reconnect of the client, because invalidations in between would be
+// lost.
+var errSecond = errors.New("watch connections are not reopened")
 
-// dial begins to watch one server.
+// dial starts to watch one server.
 func (v *watch) dial(ctx context.Context, address string) (*feed, error) {
 	f := &feed{address: address, control: redis.NewClient(v.server(address))}
 	o := v.server(address)
@@ -45,7 +45,7 @@ func (v *watch) dial(ctx context.Context, address string) (*feed, error) {
 		return connect(ctx, network, address)
 	}
 	o.OnConnect = func(ctx context.Context, conn *redis.Conn) error {
-		return refusal(v.track(ctx, conn, f))
+		return permanentError(v.track(ctx, conn, f))
 	}
 	f.client = redis.NewClient(o)
 	f.sub = f.client.Subscribe(ctx)
@@ -56,12 +56,12 @@ func (v *watch) dial(ctx context.Context, address string) (*feed, error) {
 	return f, nil
 }
 
-// server returns the options of a client for one server. Nothing is tried twice, and
-// nothing takes longer than a beat.
+// server returns the options of a client for one server, without retries and with
+// timeouts of at most one beat.
 func (v *watch) server(address string) *redis.Options {
 	o := v.options.Simple()
-	o.Addr, o.DB = address, 0 // a server tells of all databases
-	// what the server tells then comes as messages, which can be waited for
+	o.Addr, o.DB = address, 0 // a server reports the keys of all databases
+	// with RESP2 invalidations arrive as messages
 	o.Protocol = 2
 	o.DisableIdentity, o.ContextTimeoutEnabled = true, true
 	o.PoolSize, o.MinIdleConns, o.MaxRetries, o.DialerRetries = 1, 0, -1, 1
@@ -69,7 +69,7 @@ func (v *watch) server(address string) *redis.Options {
 	return o
 }
 
-// track lets the server tell the connection of keys.
+// track enables client tracking for the connection.
 func (v *watch) track(ctx context.Context, conn *redis.Conn, f *feed) (err error) {
 	if _, ok := v.servers.(clusterServers); ok {
 		if f.node, err = conn.ClusterMyID(ctx).Result(); err != nil {
@@ -87,36 +87,36 @@ func (v *watch) track(ctx context.Context, conn *redis.Conn, f *feed) (err error
 	return conn.Process(ctx, redis.NewStatusCmd(ctx, args...))
 }
 
-// subscribe returns when the server has confirmed.
+// subscribe returns after the server confirmed the subscription.
 func (f *feed) subscribe(ctx context.Context) error {
 	if err := f.sub.Subscribe(ctx, invalidations); err != nil {
 		return err
 	}
 	answer, err := f.sub.ReceiveTimeout(ctx, beat)
 	if err != nil {
-		return refusal(err)
+		return permanentError(err)
 	}
 	if _, ok := answer.(*redis.Subscription); !ok {
-		return fmt.Errorf("the answer to a subscription is a %T", answer)
+		return fmt.Errorf("unexpected reply to SUBSCRIBE: %T", answer)
 	}
 	return nil
 }
 
-// refusal gives a server's answer that waiting cannot mend its reason.
-func refusal(err error) error {
+// permanentError wraps a permanent error of the server in driver.ErrConfig.
+func permanentError(err error) error {
 	var answer redis.Error
 	if !errors.As(err, &answer) || redis.HasErrorPrefix(err, "BUSY") ||
 		redis.HasErrorPrefix(err, "LOADING") {
 		return err
 	}
-	return fmt.Errorf("%w: the server does not tell of changed keys, which takes Redis 6 and a user with the rights "+
-		"+client|id +client|tracking +subscribe +ping &%s, in a cluster also +cluster|myid +cluster|slots: %w", driver.ErrConfig, invalidations, err)
+	return fmt.Errorf("%w: client tracking failed; it needs Redis 6 and a user with the permissions "+
+		"+client|id +client|tracking +subscribe +ping &%s and, in a cluster, +cluster|myid +cluster|slots: %w", driver.ErrConfig, invalidations, err)
 }
 
-// read passes on what the server tells, until the connection breaks or brings what has no
-// keys: after FLUSHALL the server sends null, which the client reports as an error, and
-// the watcher forgets all keys because it is disconnected.
-func (f *feed) read(ctx context.Context, tell func(keys []string)) {
+// read reports invalidations until the connection breaks or a message has no keys. After
+// FLUSHALL the server sends null, which the client reports as an error. The watcher then
+// drops all keys because it is disconnected.
+func (f *feed) read(ctx context.Context, invalidate func(keys []string)) {
 	for {
 		answer, err := f.sub.ReceiveTimeout(ctx, staleness)
 		if err != nil {
@@ -124,10 +124,10 @@ func (f *feed) read(ctx context.Context, tell func(keys []string)) {
 		}
 		switch m := answer.(type) {
 		case *redis.Pong:
-			f.signs.Add(1)
+			f.pongs.Add(1)
 		case *redis.Message:
-			if len(m.PayloadSlice) > 0 { // else someone published it
-				tell(m.PayloadSlice)
+			if len(m.PayloadSlice) > 0 { // else another client published it
+				invalidate(m.PayloadSlice)
 			}
 		default:
 			return
@@ -135,7 +135,7 @@ func (f *feed) read(ctx context.Context, tell func(keys []string)) {
 	}
 }
 
-// beat returns when the server gave no sign of life in time.
+// beat pings the server and returns if a pong is late.
 func (f *feed) beat(ctx context.Context) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
@@ -148,13 +148,13 @@ func (f *feed) beat(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if f.signs.Load() < asked {
+		if f.pongs.Load() < asked {
 			return
 		}
 	}
 }
 
-// close ends the connection. A nil feed has none.
+// close closes the connections. It does nothing on a nil feed.
 func (f *feed) close() {
 	if f == nil {
 		return

@@ -20,16 +20,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// recorder is a watcher that remembers.
+// recorder is a watcher that records its calls.
 type recorder struct {
-	serial int           // without a lock, for the race detector: calls come one at a time
-	block  chan struct{} // where it is there, Invalidate waits for it
+	serial int           // without a lock, for the race detector: calls are sequential
+	block  chan struct{} // if not nil, Invalidate waits for it
 
 	mu        sync.Mutex
 	connected bool
-	began     int // how often it was connected
+	began     int // number of calls of Connected
 	keys      map[string]int
-	told      chan struct{} // something came
+	told      chan struct{} // signals a call
 }
 
 func (r *recorder) note(do func()) {
@@ -58,7 +58,7 @@ func (r *recorder) Invalidate(keys []string) {
 	})
 }
 
-// wait returns how long it took until the record is as wanted.
+// wait waits for a condition on the record and returns the elapsed time.
 func (r *recorder) wait(
 	tb testing.TB, within time.Duration, what string, want func(r *recorder) bool,
 ) time.Duration {
@@ -102,7 +102,7 @@ func (r *recorder) waitKey(tb testing.TB, key string) {
 	delete(r.keys, key)
 }
 
-// started is a watch that has begun, and ends with the test.
+// started starts a watch that is stopped after the test.
 func started(tb testing.TB, s *store, prefix string) *recorder {
 	tb.Helper()
 	r := &recorder{keys: map[string]int{}, told: make(chan struct{}, 1)}
@@ -122,143 +122,146 @@ func watching(tb testing.TB, s *store, prefix string, r *recorder) {
 		cancel()
 		s.watches.running.Wait()
 		if r.connected {
-			tb.Error("still connected after the end")
+			tb.Error("still connected after the stop")
 		}
 	})
 }
 
-func TestWatchTellsOfEveryChange(t *testing.T) {
-	s := openStore(t, serverURL(t))
-	other := openStore(t, strings.TrimSuffix(serverURL(t), "/0")+"/3").client
-	for _, prefix := range []string{
-		"watch-" + rand.Text() + ":",
-		"w\x00\r\n*? \xff" + rand.Text(), "",
-	} {
-		t.Run(fmt.Sprintf("%q", prefix), func(t *testing.T) {
-			r := started(t, s, prefix)
-			key := prefix + "key" + rand.Text()
-			for _, change := range []func() error{
-				func() error { return s.client.Set(t.Context(), key, "a", 0).Err() },
-				func() error { return other.Set(t.Context(), key, "b", time.Minute).Err() },
-				func() error { return s.client.Del(t.Context(), key).Err() },
-				func() error { return s.client.HSet(t.Context(), key, "field", "value").Err() },
-				func() error {
-					return s.client.PExpire(t.Context(), key, 20*time.Millisecond).Err()
-				},
-				func() error { return nil }, // its end
-				func() error { return other.Del(t.Context(), key).Err() },
-			} {
-				done(t, change())
+func TestStore_Watch(t *testing.T) {
+	t.Run("reports every change", func(t *testing.T) {
+		s := openStore(t, serverURL(t))
+		other := openStore(t, strings.TrimSuffix(serverURL(t), "/0")+"/3").client
+		for _, prefix := range []string{
+			"watch-" + rand.Text() + ":",
+			"w\x00\r\n*? \xff" + rand.Text(), "",
+		} {
+			t.Run(fmt.Sprintf("%q", prefix), func(t *testing.T) {
+				r := started(t, s, prefix)
+				key := prefix + "key" + rand.Text()
+				for _, change := range []func() error{
+					func() error { return s.client.Set(t.Context(), key, "a", 0).Err() },
+					func() error { return other.Set(t.Context(), key, "b", time.Minute).Err() },
+					func() error { return s.client.Del(t.Context(), key).Err() },
+					func() error { return s.client.HSet(t.Context(), key, "field", "value").Err() },
+					func() error {
+						return s.client.PExpire(t.Context(), key, 20*time.Millisecond).Err()
+					},
+					func() error { return nil }, // until it expires
+					func() error { return other.Del(t.Context(), key).Err() },
+				} {
+					done(t, change())
+					r.waitKey(t, key)
+				}
+				if prefix == "" {
+					return
+				}
+				done(t, s.client.Set(t.Context(), "x"+key, "not its prefix", time.Minute).Err())
+				done(t, s.client.Set(t.Context(), prefix[:len(prefix)-1], "too short",
+					time.Minute).Err())
+				done(t, s.client.Set(t.Context(), key, "last", time.Minute).Err())
 				r.waitKey(t, key)
-			}
-			if prefix == "" {
-				return
-			}
-			done(t, s.client.Set(t.Context(), "x"+key, "not its prefix", time.Minute).Err())
-			done(t, s.client.Set(t.Context(), prefix[:len(prefix)-1], "too short",
-				time.Minute).Err())
-			done(t, s.client.Set(t.Context(), key, "last", time.Minute).Err())
-			r.waitKey(t, key)
-			if len(r.keys) > 0 {
-				t.Errorf("also told of %q", slices.Collect(maps.Keys(r.keys)))
-			}
-		})
-	}
+				if len(r.keys) > 0 {
+					t.Errorf("unexpected keys %q", slices.Collect(maps.Keys(r.keys)))
+				}
+			})
+		}
+	})
+
+	t.Run("reconnects after a flush", func(t *testing.T) {
+		server := cachetest.StartServers(t, "redis")
+		s := openStore(t, server.URL)
+		r := started(t, s, "a:")
+		done(t, s.client.FlushAll(t.Context()).Err())
+		t.Logf("reconnected after %s", r.waitConnected(t, time.Second, 2))
+		done(t, s.client.Set(t.Context(), "a:b", "c", 0).Err())
+		r.waitKey(t, "a:b")
+	})
+
+	t.Run("reconnects after a killed connection", func(t *testing.T) {
+		s := openStore(t, cachetest.StartServers(t, "redis").URL)
+		var dials atomic.Int32
+		dial := s.options.Dialer
+		s.options.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
+			dials.Add(1)
+			return dial(ctx, network, address)
+		}
+		prefix := "watch-" + rand.Text() + ":"
+		r := started(t, s, prefix)
+		for i := range 3 {
+			done(t, s.client.Do(t.Context(), "client", "kill", "type", "pubsub").Err())
+			t.Logf("reconnected after %s", r.waitConnected(t, time.Second, i+2))
+			done(t, s.client.Set(t.Context(), prefix+"b", "c", time.Minute).Err())
+			r.waitKey(t, prefix+"b")
+		}
+		if n := dials.Load(); n != 4 {
+			t.Errorf("%d connections, want one per watch",
+				n)
+		}
+	})
+
+	t.Run("detects a silent connection", func(t *testing.T) {
+		server := cachetest.StartServers(t, "redis")
+		s := openStore(t, server.URL)
+		r := started(t, s, "a:")
+		for i := range 2 {
+			done(t, server.Pause(""))
+			took := r.waitDisconnected(t, s.Staleness())
+			done(t, server.Continue(""))
+			t.Logf("silence detected after %s, reconnected after %s",
+				took, r.waitConnected(t, 5*time.Second, i+2))
+		}
+		done(t, s.client.Set(t.Context(), "a:b", "c", 0).Err())
+		r.waitKey(t, "a:b")
+	})
+
+	t.Run("starts before the server", func(t *testing.T) {
+		server := cachetest.StartServers(t, "redis")
+		s := openStore(t, server.URL)
+		done(t, server.Kill(""))
+		r := &recorder{keys: map[string]int{}, told: make(chan struct{}, 1)}
+		watching(t, s, "", r)
+		done(t, server.Start(""))
+		r.waitConnected(t, 5*time.Second, 1)
+	})
+
+	t.Run("stops when the store closes", func(t *testing.T) {
+		s := openStore(t, serverURL(t))
+		r := started(t, s, "")
+		s.watches.close()
+		if r.connected {
+			t.Error("still connected")
+		}
+		if err := s.Watch(t.Context(), "", r); !errors.Is(err, driver.ErrClosed) {
+			t.Errorf("Watch = %v, want %v", err, driver.ErrClosed)
+		}
+	})
+
+	t.Run("returns the error of an ended context", func(t *testing.T) {
+		s := openStore(t, serverURL(t))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.Watch(ctx, "", &recorder{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("Watch = %v, want %v", err, context.Canceled)
+		}
+		s.watches.running.Wait()
+	})
 }
 
-func TestWatchOfAFlushBeginsAnew(t *testing.T) {
-	server := cachetest.StartServers(t, "redis")
-	s := openStore(t, server.URL)
-	r := started(t, s, "a:")
-	done(t, s.client.FlushAll(t.Context()).Err())
-	t.Logf("connected again after %s", r.waitConnected(t, time.Second, 2))
-	done(t, s.client.Set(t.Context(), "a:b", "c", 0).Err())
-	r.waitKey(t, "a:b")
-}
-
-func TestWatchSurvivesAKilledConnection(t *testing.T) {
-	s := openStore(t, cachetest.StartServers(t, "redis").URL)
-	var dials atomic.Int32
-	dial := s.options.Dialer
-	s.options.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
-		dials.Add(1)
-		return dial(ctx, network, address)
-	}
-	prefix := "watch-" + rand.Text() + ":"
-	r := started(t, s, prefix)
-	for i := range 3 {
-		done(t, s.client.Do(t.Context(), "client", "kill", "type", "pubsub").Err())
-		t.Logf("connected again after %s", r.waitConnected(t, time.Second, i+2))
-		done(t, s.client.Set(t.Context(), prefix+"b", "c", time.Minute).Err())
-		r.waitKey(t, prefix+"b")
-	}
-	if n := dials.Load(); n != 4 {
-		t.Errorf("%d connections were made, want one for each time: the client made some by itself",
-			n)
-	}
-}
-
-func TestWatchNoticesSilence(t *testing.T) {
-	server := cachetest.StartServers(t, "redis")
-	s := openStore(t, server.URL)
-	r := started(t, s, "a:")
-	for i := range 2 {
-		done(t, server.Pause(""))
-		took := r.waitDisconnected(t, s.Staleness())
-		done(t, server.Continue(""))
-		t.Logf("silence noticed after %s, connected again after %s",
-			took, r.waitConnected(t, 5*time.Second, i+2))
-	}
-	done(t, s.client.Set(t.Context(), "a:b", "c", 0).Err())
-	r.waitKey(t, "a:b")
-}
-
-func TestWatchBeginsBeforeTheServer(t *testing.T) {
-	server := cachetest.StartServers(t, "redis")
-	s := openStore(t, server.URL)
-	done(t, server.Kill(""))
-	r := &recorder{keys: map[string]int{}, told: make(chan struct{}, 1)}
-	watching(t, s, "", r)
-	done(t, server.Start(""))
-	r.waitConnected(t, 5*time.Second, 1)
-}
-
-func TestWatchEndsWithTheStore(t *testing.T) {
-	s := openStore(t, serverURL(t))
-	r := started(t, s, "")
-	s.watches.close()
-	if r.connected {
-		t.Error("still connected")
-	}
-	if err := s.Watch(t.Context(), "", r); !errors.Is(err, driver.ErrClosed) {
-		t.Errorf("Watch = %v, want %v", err, driver.ErrClosed)
-	}
-}
-
-func TestWatchWithAnEndedContext(t *testing.T) {
-	s := openStore(t, serverURL(t))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := s.Watch(ctx, "", &recorder{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Watch = %v, want %v", err, context.Canceled)
-	}
-	s.watches.running.Wait()
-}
-
-func TestWatchWithoutARightSaysWhich(t *testing.T) {
+func TestStore_Watch_Permissions(t *testing.T) {
 	s := openStore(t, serverURL(t))
 	for _, tc := range []struct {
 		name  string
 		rules []any
 		ok    bool
 	}{
-		{name: "no tracking", rules: []any{
+		{name: "without client tracking", rules: []any{
 			"resetchannels",
 			"&" + invalidations, "-client|tracking",
 		}},
-		{name: "no id", rules: []any{"resetchannels", "&" + invalidations, "-client|id"}},
-		{name: "no channel", rules: []any{"resetchannels"}},
-		{name: "what it takes", rules: []any{
+		{name: "without client id",
+			rules: []any{"resetchannels", "&" + invalidations, "-client|id"}},
+		{name: "without the channel", rules: []any{"resetchannels"}},
+		{name: "all permissions", rules: []any{
 			"resetchannels", "&" + invalidations, "nocommands",
 			"+client|id", "+client|tracking", "+subscribe", "+ping",
 		}, ok: true},
@@ -279,80 +282,81 @@ func TestWatchWithoutARightSaysWhich(t *testing.T) {
 			err := limited.Watch(t.Context(), "a:", &recorder{})
 			if !errors.Is(err, driver.ErrConfig) ||
 				!strings.Contains(err.Error(), "+client|tracking") {
-				t.Errorf("Watch = %v, want an error that names the rights", err)
+				t.Errorf("Watch = %v, want an error with the permissions", err)
 			}
 		})
 	}
 }
 
-// TestWatchTellsOfManyChanges counts as seen what was told, and everything where the
-// watch was disconnected meanwhile.
-func TestWatchTellsOfManyChanges(t *testing.T) {
-	const writes = 100_000
-	s := openStore(t, serverURL(t))
-	prefix := "watch-" + rand.Text() + ":"
-	r := started(t, s, prefix)
-	for i := 0; i < writes; i += 1000 {
-		_, err := s.client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
-			for j := range 1000 {
-				p.Set(t.Context(), fmt.Sprint(prefix, i+j), "x", 10*time.Second)
-			}
-			return nil
-		})
-		done(t, err)
-	}
-	took := r.wait(t, 10*time.Second, "told of everything",
-		func(r *recorder) bool { return len(r.keys) == writes || r.began > 1 })
-	t.Logf("%d of %d told %s after the last, connected %d times",
-		len(r.keys), writes, took, r.began)
-}
+func TestStore_Watch_Load(t *testing.T) {
+	// The test counts reported keys, and all keys if the watch was disconnected in
+	// between.
+	t.Run("reports many changes", func(t *testing.T) {
+		const writes = 100_000
+		s := openStore(t, serverURL(t))
+		prefix := "watch-" + rand.Text() + ":"
+		r := started(t, s, prefix)
+		for i := 0; i < writes; i += 1000 {
+			_, err := s.client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
+				for j := range 1000 {
+					p.Set(t.Context(), fmt.Sprint(prefix, i+j), "x", 10*time.Second)
+				}
+				return nil
+			})
+			done(t, err)
+		}
+		took := r.wait(t, 10*time.Second, "told of everything",
+			func(r *recorder) bool { return len(r.keys) == writes || r.began > 1 })
+		t.Logf("%d of %d keys reported %s after the last write, connected %d times",
+			len(r.keys), writes, took, r.began)
+	})
 
-func TestWatcherThatIsTooSlowIsDisconnected(t *testing.T) {
-	for _, tc := range []struct {
-		name, limit string
-		writes      int
-	}{
-		{name: "the server keeps what it has to say", limit: "0 0 0", writes: 10},
-		{name: "the server gives up", limit: "64kb 64kb 1", writes: 100},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			server := cachetest.StartServers(t, "redis")
-			s := openStore(t, server.URL)
-			done(t, s.client.ConfigSet(t.Context(), "client-output-buffer-limit",
-				"pubsub "+tc.limit).Err())
-			r := &recorder{
-				keys: map[string]int{}, told: make(chan struct{}, 1),
-				block: make(chan struct{}),
-			}
-			watching(t, s, "", r)
-			r.waitConnected(t, 5*time.Second, 1)
-			value := strings.Repeat("k", 1000)
-			for range tc.writes {
-				_, err := s.client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
-					for range 1000 {
-						p.Set(t.Context(), value+rand.Text(), "x", 10*time.Second)
-					}
-					return nil
-				})
-				done(t, err)
-			}
-			<-time.After(s.Staleness())
-			close(r.block)
-			r.waitConnected(t, 5*time.Second, 2)
-		})
-	}
-}
+	t.Run("disconnects a slow watcher", func(t *testing.T) {
+		for _, tc := range []struct {
+			name, limit string
+			writes      int
+		}{
+			{name: "without an output buffer limit", limit: "0 0 0", writes: 10},
+			{name: "with an output buffer limit", limit: "64kb 64kb 1", writes: 100},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				server := cachetest.StartServers(t, "redis")
+				s := openStore(t, server.URL)
+				done(t, s.client.ConfigSet(t.Context(), "client-output-buffer-limit",
+					"pubsub "+tc.limit).Err())
+				r := &recorder{
+					keys: map[string]int{}, told: make(chan struct{}, 1),
+					block: make(chan struct{}),
+				}
+				watching(t, s, "", r)
+				r.waitConnected(t, 5*time.Second, 1)
+				value := strings.Repeat("k", 1000)
+				for range tc.writes {
+					_, err := s.client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
+						for range 1000 {
+							p.Set(t.Context(), value+rand.Text(), "x", 10*time.Second)
+						}
+						return nil
+					})
+					done(t, err)
+				}
+				<-time.After(s.Staleness())
+				close(r.block)
+				r.waitConnected(t, 5*time.Second, 2)
+			})
+		}
+	})
 
-// TestWatchOfMessagesFromOthers publishes on the channel itself, which a server does not
-// do.
-func TestWatchOfMessagesFromOthers(t *testing.T) {
-	s := openStore(t, serverURL(t))
-	prefix := "watch-" + rand.Text() + ":"
-	r := started(t, s, prefix)
-	done(t, s.client.Publish(t.Context(), invalidations, prefix+"published").Err())
-	done(t, s.client.Set(t.Context(), prefix+"a", "b", time.Minute).Err())
-	r.waitKey(t, prefix+"a")
-	if len(r.keys) > 0 || r.began > 1 {
-		t.Errorf("told of %v, connected %d times", r.keys, r.began)
-	}
+	// The test publishes on the invalidation channel, which a server never does.
+	t.Run("ignores messages of other clients", func(t *testing.T) {
+		s := openStore(t, serverURL(t))
+		prefix := "watch-" + rand.Text() + ":"
+		r := started(t, s, prefix)
+		done(t, s.client.Publish(t.Context(), invalidations, prefix+"published").Err())
+		done(t, s.client.Set(t.Context(), prefix+"a", "b", time.Minute).Err())
+		r.waitKey(t, prefix+"a")
+		if len(r.keys) > 0 || r.began > 1 {
+			t.Errorf("keys %v, connected %d times", r.keys, r.began)
+		}
+	})
 }

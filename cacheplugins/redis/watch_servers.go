@@ -12,14 +12,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// servers knows which ones are written to.
+// servers finds the masters.
 type servers interface {
-	// masters returns the addresses of those that a watch has to be connected to.
+	// masters returns the addresses that a watch must connect to.
 	masters(ctx context.Context) ([]string, error)
-	// check returns an error where the feeds do not come from all masters, or nobody
-	// knows.
+	// check returns an error if the feeds do not cover all masters, or if the masters
+	// cannot be determined.
 	check(ctx context.Context, feeds []*feed) error
-	// close frees what it has.
+	// close releases the resources.
 	close()
 }
 
@@ -33,14 +33,14 @@ func serversOf(s *store) servers {
 	return singleServer(s.options.Addrs[0])
 }
 
-// singleServer is the address of the only one.
+// singleServer is the address of a single server.
 type singleServer string
 
 func (s singleServer) masters(context.Context) ([]string, error) { return []string{string(s)}, nil }
 func (singleServer) check(context.Context, []*feed) error        { return nil }
 func (singleServer) close()                                      {}
 
-// sentinelServers are those that sentinels watch.
+// sentinelServers finds the master with Sentinel.
 type sentinelServers struct {
 	name      string
 	sentinels []*redis.SentinelClient
@@ -60,8 +60,8 @@ func newSentinelServers(o *redis.UniversalOptions) *sentinelServers {
 	return s
 }
 
-// masters asks all sentinels. One that was cut off may still name the master from before,
-// so they have to agree.
+// masters queries all sentinels. They must agree, because an isolated sentinel may return
+// the former master.
 func (s *sentinelServers) masters(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, beat/2)
 	defer cancel()
@@ -70,7 +70,7 @@ func (s *sentinelServers) masters(ctx context.Context) ([]string, error) {
 	err := together(len(s.sentinels), func(i int) error {
 		answer, err := s.sentinels[i].GetMasterAddrByName(ctx, s.name).Result()
 		if err != nil {
-			return fmt.Errorf("a sentinel names no master: %w", err)
+			return fmt.Errorf("query master from sentinel: %w", err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -90,7 +90,7 @@ func (s *sentinelServers) masters(ctx context.Context) ([]string, error) {
 func (s *sentinelServers) check(ctx context.Context, feeds []*feed) error {
 	masters, err := s.masters(ctx)
 	if err == nil && masters[0] != feeds[0].address {
-		err = errOthers
+		err = errMastersChanged
 	}
 	return err
 }
@@ -101,10 +101,10 @@ func (s *sentinelServers) close() {
 	}
 }
 
-// errOthers is the error of feeds that do not come from the masters.
-var errOthers = errors.New("the masters are others")
+// errMastersChanged reports that the masters have changed.
+var errMastersChanged = errors.New("the masters have changed")
 
-// clusterServers are those of a cluster.
+// clusterServers finds the masters of a cluster.
 type clusterServers struct{ client *redis.ClusterClient }
 
 func (c clusterServers) masters(ctx context.Context) ([]string, error) {
@@ -122,14 +122,14 @@ func (c clusterServers) masters(ctx context.Context) ([]string, error) {
 	return addresses, err
 }
 
-// check asks every master who they are, so that one that is none any more, or was cut
-// off, does not pass.
+// check queries the cluster state of every master, so that an isolated or former master
+// is detected.
 func (clusterServers) check(ctx context.Context, feeds []*feed) error {
 	nodes := make([]string, len(feeds))
 	views := make([][]redis.ClusterSlot, len(feeds))
 	err := together(len(feeds), func(i int) (err error) {
 		nodes[i] = feeds[i].node
-		views[i], err = feeds[i].control.ClusterSlots(ctx).Result() //nolint:staticcheck // its successor takes Redis 7
+		views[i], err = feeds[i].control.ClusterSlots(ctx).Result() //nolint:staticcheck // the replacement needs Redis 7
 		return err
 	})
 	if err != nil {
@@ -139,13 +139,13 @@ func (clusterServers) check(ctx context.Context, feeds []*feed) error {
 	for _, view := range views {
 		var masters []string
 		for _, slots := range view {
-			if len(slots.Nodes) > 0 { // the first is the master
+			if len(slots.Nodes) > 0 { // the first node is the master
 				masters = append(masters, slots.Nodes[0].ID)
 			}
 		}
 		slices.Sort(masters)
 		if !slices.Equal(slices.Compact(masters), nodes) {
-			return errOthers
+			return errMastersChanged
 		}
 	}
 	return nil

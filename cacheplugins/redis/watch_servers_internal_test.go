@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/cachetest"
 )
 
-func TestWatchGoesWithTheSentinels(t *testing.T) {
+func TestStore_Watch_Sentinel(t *testing.T) {
 	server, s, master, _ := sentinels(t)
 	r := started(t, s, "a:")
 	v := &watch{w: r, options: *s.options, servers: serversOf(s)}
@@ -31,12 +31,12 @@ func TestWatchGoesWithTheSentinels(t *testing.T) {
 		func() error { return s.client.Set(t.Context(), "a:b", "c", 0).Err() })
 	r.waitKey(t, "a:b")
 	done(t, server.Continue(node(t, server, master)))
-	if err := v.servers.check(t.Context(), []*feed{old}); !errors.Is(err, errOthers) {
-		t.Errorf("check of the old master = %v, want %v", err, errOthers)
+	if err := v.servers.check(t.Context(), []*feed{old}); !errors.Is(err, errMastersChanged) {
+		t.Errorf("check with the old master = %v, want %v", err, errMastersChanged)
 	}
 }
 
-func TestWatchOfAClusterTakesAllMasters(t *testing.T) {
+func TestStore_Watch_Cluster(t *testing.T) {
 	server := cachetest.StartServers(t, "redis-cluster")
 	s := openStore(t, server.URL)
 	r := started(t, s, "a:")
@@ -45,7 +45,7 @@ func TestWatchOfAClusterTakesAllMasters(t *testing.T) {
 		eventually(t, 10*time.Second, func() error {
 			_, err := s.client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
 				for i := range 10_000 {
-					// told by all masters at once
+					// reported by all masters at once
 					p.Set(t.Context(), fmt.Sprint("a:many:", i), "x", time.Second)
 				}
 				return nil
@@ -71,7 +71,7 @@ func TestWatchOfAClusterTakesAllMasters(t *testing.T) {
 	c := redis.NewClient((&watch{options: *s.options}).server(replica))
 	defer func() { _ = c.Close() }()
 	done(t, c.ClusterFailover(t.Context()).Err())
-	took := r.waitDisconnected(t, 2*s.Staleness()) // the failover itself takes a while
+	took := r.waitDisconnected(t, 2*s.Staleness()) // the failover itself needs time
 	r.waitConnected(t, 10*time.Second, 2)
 	server.Note("near cache: master replaced: noticed after %s, all masters again after %s",
 		took, time.Since(began))

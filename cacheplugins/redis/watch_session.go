@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// watch tells one watcher of the keys under a prefix.
+// watch reports the changes of the keys under a prefix to one watcher.
 type watch struct {
 	prefix  string
 	w       driver.Watcher
@@ -19,8 +19,7 @@ type watch struct {
 	servers servers
 }
 
-// session is a watch as long as none of its connections breaks and the masters stay the
-// same.
+// session is a watch until a connection breaks or the masters change.
 type session struct {
 	feeds []*feed
 }
@@ -48,15 +47,15 @@ func (v *watch) open(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// follow passes on what the servers tell, until one of them is silent, the masters are
-// others, or ctx ends.
+// follow reports invalidations until a server stops responding, the masters change, or
+// ctx ends.
 func (v *watch) follow(ctx context.Context, s *session) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var told sync.Mutex // held during a call to the watcher
-	tell := func(keys []string) {
-		told.Lock()
-		defer told.Unlock()
+	var notify sync.Mutex // serializes calls of the watcher
+	invalidate := func(keys []string) {
+		notify.Lock()
+		defer notify.Unlock()
 		if ctx.Err() == nil {
 			v.w.Invalidate(keys)
 		}
@@ -70,20 +69,19 @@ func (v *watch) follow(ctx context.Context, s *session) {
 		})
 	}
 	for _, f := range s.feeds {
-		part(func() { f.read(ctx, tell) })
+		part(func() { f.read(ctx, invalidate) })
 		part(func() { f.beat(ctx) })
 	}
 	part(func() { v.guard(ctx, s.feeds) })
 	<-ctx.Done()
-	told.Lock()
+	notify.Lock()
 	v.w.Disconnected()
-	told.Unlock()
+	notify.Unlock()
 	s.close()
 	parts.Wait()
 }
 
-// guard returns when the masters are not those of the feeds any more, or nobody says who
-// they are.
+// guard returns when the masters change or cannot be determined.
 func (v *watch) guard(ctx context.Context, feeds []*feed) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
@@ -102,7 +100,7 @@ func (v *watch) guard(ctx context.Context, feeds []*feed) {
 	}
 }
 
-// close ends the connections. A nil session has none.
+// close closes the connections. It does nothing on a nil session.
 func (s *session) close() {
 	if s == nil {
 		return
@@ -112,7 +110,7 @@ func (s *session) close() {
 	}
 }
 
-// together calls do for 0 to n-1 at once and returns one of the errors.
+// together calls do for 0 to n-1 concurrently and returns one of the errors.
 func together(n int, do func(i int) error) error {
 	problems := make([]error, n)
 	var all sync.WaitGroup
