@@ -12,11 +12,11 @@ import (
 )
 
 var batchChecks = []check{
-	{"Batch/NoneOneAndThousands", testBatchSizes},
-	{"Batch/DuplicatesMissingAndOtherKinds", testBatchMixed},
-	{"Batch/EmptyIsNotMissing", testBatchEmpty},
-	{"Batch/OneLifeForAll", testBatchLife},
-	{"Batch/EachItemHasALifeOfItsOwn", testBatchLives},
+	{"Batch/Sizes", testBatchSizes},
+	{"Batch/DuplicateMissingAndWrongTypeKeys", testBatchMixed},
+	{"Batch/EmptyValues", testBatchEmpty},
+	{"Batch/TTL", testBatchTTL},
+	{"Batch/TTLPerItem", testBatchTTLPerItem},
 	{"Batch/OneRoundTrip", testBatchTrips},
 	{"Call/OneRoundTrip", testCallTrips},
 }
@@ -33,7 +33,7 @@ func testBatchSizes(t *testing.T, e *env) {
 		got, err := c.GetMany(t.Context(), keys)
 		must(t, err)
 		if !maps.Equal(got, in) {
-			t.Errorf("GetMany of %d keys = %d values, or others than were set", n, len(got))
+			t.Errorf("GetMany of %d keys = %d values, or different values", n, len(got))
 		}
 		removed, err := c.DeleteMany(t.Context(), keys)
 		must(t, err)
@@ -44,7 +44,7 @@ func testBatchSizes(t *testing.T, e *env) {
 	}
 	left, err := c.GetMany(t.Context(), []int{-1})
 	must(t, err)
-	want(t, "the key beside", left[-1], "stays")
+	want(t, "other key", left[-1], "stays")
 }
 
 func testBatchMixed(t *testing.T, e *env) {
@@ -57,9 +57,8 @@ func testBatchMixed(t *testing.T, e *env) {
 	got, err := users.GetMany(t.Context(), keys)
 	must(t, err)
 	if !maps.Equal(got, map[string]user{"a": {ID: 1}, "b": {ID: 2}}) {
-		t.Errorf("GetMany = %v, want a and b alone", got)
+		t.Errorf("GetMany = %v, want only a and b", got)
 	}
-	// as Set does
 	must(t, users.SetMany(t.Context(), map[string]user{"hash": {ID: 3}, "c": {ID: 4}}))
 	wantValue(t, users, "hash", user{ID: 3})
 	wantValue(t, users, "c", user{ID: 4})
@@ -75,7 +74,7 @@ func testBatchEmpty(t *testing.T, e *env) {
 	got, err := texts.GetMany(t.Context(), []string{"empty", "none", "full"})
 	must(t, err)
 	if !maps.Equal(got, map[string]string{"empty": "", "full": "x"}) {
-		t.Errorf("GetMany = %q, want the empty value too", got)
+		t.Errorf("GetMany = %q, want the empty value included", got)
 	}
 	must(t, data.SetMany(t.Context(), map[string][]byte{"none at all": {}, "nil": nil}))
 	bytes, err := data.GetMany(t.Context(), []string{"none at all", "nil", "missing"})
@@ -90,7 +89,7 @@ func testBatchEmpty(t *testing.T, e *env) {
 	}
 }
 
-func testBatchLife(t *testing.T, e *env) {
+func testBatchTTL(t *testing.T, e *env) {
 	users := e.users()
 	must(t, users.SetMany(t.Context(), map[string]user{"a": {ID: 1}, "b": {ID: 1}},
 		xcache.WithTTL(20*e.unit)))
@@ -105,11 +104,12 @@ func testBatchLife(t *testing.T, e *env) {
 	wantTTL(t, users, "b", 0, 0)
 }
 
-// testBatchLives writes below the views, whose items differ by the jitter only.
-func testBatchLives(t *testing.T, e *env) {
+// testBatchTTLPerItem uses the store directly, because the TTLs of a view's batch differ
+// only by jitter.
+func testBatchTTLPerItem(t *testing.T, e *env) {
 	b, ok := e.m.Store().(driver.Batcher)
 	if !ok {
-		t.Skip("the store has no batches of its own")
+		t.Skip("the store is not a driver.Batcher")
 	}
 	texts := xcache.KeyCacheOf[string, string](e.m)
 	must(t, texts.Set(t.Context(), "kept", new("old"), xcache.WithTTL(40*e.unit)))
@@ -141,13 +141,13 @@ func testBatchLives(t *testing.T, e *env) {
 	}
 }
 
-// trips counts the round trips of call, which has been made once before.
+// trips returns the round trips of call, which must have been executed once before.
 func (e *env) trips(t *testing.T, call func() error) int {
 	t.Helper()
 	if e.h.RoundTrips == nil {
-		t.Skip("the harness does not count round trips")
+		t.Skip("no RoundTrips in the harness")
 	}
-	err := errors.New("RoundTrips did not call")
+	err := errors.New("RoundTrips did not call run")
 	n := e.h.RoundTrips(e.m.Store(), func() { err = call() })
 	must(t, err)
 	return n
@@ -172,7 +172,7 @@ func testBatchTrips(t *testing.T, e *env) {
 	}
 }
 
-// testCallTrips: condition, value and life travel together.
+// testCallTrips checks that condition, value and TTL are sent in one round trip.
 func testCallTrips(t *testing.T, e *env) {
 	for _, c := range calls(e.m) {
 		if c.many {

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
-// broken is a right store in which some operations are replaced by wrong ones.
+// broken is a correct store with replaceable operations.
 type broken struct {
 	*drivertest.MapStore
 
@@ -36,13 +36,13 @@ type broken struct {
 	leases  func(prefix string) leasedriver.Backend
 	end     func() error
 
-	// What follows is of remote stores: outage replaces the way to the server, loops and
-	// twice add ways.
+	// For remote stores: outage replaces the connection to the server, loops and twice
+	// add round trips.
 	outage       func(ctx context.Context, r *remote) error
 	loops, twice bool
 }
 
-// newBroken returns a store with the defect of the flag, or a right one.
+// newBroken returns a store with the defect of the flag, if any.
 func newBroken(c driver.Config) *broken {
 	b := &broken{MapStore: drivertest.NewMapStore(c.Now)}
 	if d, ok := defects[*defectFlag]; ok {

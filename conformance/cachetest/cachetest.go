@@ -1,12 +1,12 @@
-// Package cachetest is the definition of how a cache backend behaves: a backend that
-// passes Run may be named in NOSQL_DRIVER, whoever wrote it.
+// Package cachetest is the conformance suite for cache backends. A backend that passes
+// Run can be used as NOSQL_DRIVER.
 //
 //	func TestConformance(t *testing.T) {
 //		cachetest.Run(t, cachetest.Harness{Driver: memory.Driver{}, FakeClock: true})
 //	}
 //
-// Every check works through the typed views of package xcache, on keys of its own, so
-// that a server may be shared and need not be emptied.
+// Every check uses the typed views of package xcache with a unique key prefix, so the
+// server can be shared and does not have to be empty.
 package cachetest
 
 import (
@@ -24,60 +24,58 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// Harness supplies one driver under test.
+// Harness configures the suite for one driver.
 type Harness struct {
 	Driver driver.Driver
 
-	// Config returns the settings of a backend. It may skip the test where no server is
-	// reachable. Nil is the zero Config.
+	// Config returns the settings of a backend. It may skip the test if no server is
+	// reachable. Nil means the zero Config.
 	Config func(tb testing.TB) driver.Config
 
 	// Manager returns options for each manager that the suite opens, such as a near
-	// cache. Nil is none.
+	// cache. It may be nil.
 	Manager func(tb testing.TB) []xcache.ManagerOption
 
-	// Invalid lists, by a name, settings that Driver.Check must refuse.
+	// Invalid maps names to settings that Driver.Check must reject.
 	Invalid map[string]driver.Config
 
-	// FakeClock says that the store follows driver.Config.Now, so that the suite need not
-	// wait.
+	// FakeClock reports whether the store uses driver.Config.Now, so that the suite does
+	// not have to wait.
 	FakeClock bool
 
-	// Outage returns a backend whose server the suite may stop and start again, see
-	// PrivateOutage. Nil, as for a store in the process, leaves the checks of outages
-	// out.
+	// Outage returns a backend whose server the suite can stop and start, see
+	// PrivateOutage. If it is nil, as for in-process stores, outage checks are skipped.
 	Outage func(tb testing.TB) Outage
 
-	// FailsWithin is the most that a call without a deadline takes to fail where the
-	// server is gone, or silent; 0 is 5 s.
+	// FailsWithin is the maximum duration of a call without a deadline if the server is
+	// down or unresponsive. The default is 5 s.
 	FailsWithin time.Duration
 
-	// RoundTrips counts the requests that store sends while run runs, for the checks that
-	// an operation is one. Nil leaves these out.
+	// RoundTrips returns the number of requests that store sends during run. If it is
+	// nil, round trip checks are skipped.
 	RoundTrips func(store driver.Store, run func()) int
 
-	// Source says where the backend of Config came from, and Server what it says it is,
-	// for the table that ends the project's test run: "in process" and "otter 2.4".
-	// Without a source the run is not reported.
+	// Source and Server describe the backend in the report of the test run, such as "in
+	// process" and "otter 2.4". Without Source the run is not reported.
 	Source, Server string
 
-	// Differences names the checks that the backend does not pass and need not, each with the
-	// reason. An unknown name or an empty reason fails the suite.
+	// Differences maps checks that the backend does not pass to the reasons. An unknown
+	// name or an empty reason fails the suite.
 	Differences map[string]string
 }
 
-// check is one part of the definition.
+// check is one check of the suite.
 type check struct {
 	name string
 	run  func(t *testing.T, e *env)
 }
 
-// checks is the whole definition, in the order of the files.
+// checks returns all checks.
 func checks() []check {
 	return slices.Concat(
 		keyChecks, hashChecks, setChecks, listChecks, expiryChecks, conditionChecks, edgeChecks,
 		methodChecks,
-		loadChecks, concurrencyChecks, batchChecks, scanChecks, leaseChecks, outageChecks,
+		loadChecks, concurrencyChecks, batchChecks, scanChecks, clearChecks, leaseChecks, outageChecks,
 	)
 }
 
@@ -114,12 +112,12 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// checkDifferences reports differences that are no checks, and those without a reason.
+// checkDifferences reports unknown checks and missing reasons.
 func (h Harness) checkDifferences(t *testing.T) {
 	t.Helper()
 	for name, reason := range h.Differences {
 		if !slices.Contains(Checks(), name) {
-			t.Errorf("Differences names %q, which is no check", name)
+			t.Errorf("Differences names %q, which is not a check", name)
 		}
 		if strings.TrimSpace(reason) == "" {
 			t.Errorf("Differences gives no reason for %q", name)
@@ -127,26 +125,26 @@ func (h Harness) checkDifferences(t *testing.T) {
 	}
 }
 
-// runDriver runs the checks of the driver that need no store.
+// runDriver runs the checks that need no store.
 func (h Harness) runDriver(t *testing.T) {
 	t.Helper()
 	t.Run("Driver/Name", func(t *testing.T) {
 		if h.Driver.Name() == "" || strings.ToLower(h.Driver.Name()) != h.Driver.Name() {
-			t.Errorf("Name = %q, want one in lower case", h.Driver.Name())
+			t.Errorf("Name = %q, want lower case", h.Driver.Name())
 		}
 	})
 	t.Run("Driver/InterfaceVersion", func(t *testing.T) {
-		got := 1 // of a driver that does not say
+		got := 1 // the default of driver.Versioned
 		if v, ok := h.Driver.(driver.Versioned); ok {
 			got = v.InterfaceVersion()
 		}
 		if got != driver.InterfaceVersion {
-			t.Errorf("InterfaceVersion = %d, want %d: see what has changed in package driver",
+			t.Errorf("InterfaceVersion = %d, want %d: see the changes of package driver",
 				got, driver.InterfaceVersion)
 		}
 	})
 	for name, c := range h.Invalid {
-		t.Run("Driver/refuses/"+name, func(t *testing.T) {
+		t.Run("Driver/Check/"+name, func(t *testing.T) {
 			if h.Driver.Check(c) == nil {
 				t.Error("Check accepted the settings")
 			}
@@ -154,12 +152,12 @@ func (h Harness) runDriver(t *testing.T) {
 	}
 }
 
-// env is what one check works with.
+// env is the environment of one check.
 type env struct {
 	m      *xcache.Manager
 	prefix string
-	unit   time.Duration // a short time on the store's clock
-	clock  *clock        // nil where the time is real
+	unit   time.Duration // a short duration on the store's clock
+	clock  *clock        // nil if the time is real
 	h      Harness
 }
 
@@ -172,21 +170,20 @@ func newEnv(t *testing.T, h Harness) *env {
 		e.unit, e.clock = time.Minute, &clock{now: time.Now()}
 	}
 	e.m = e.open(t)
-	// a server that is shared should not fill up; where the store is no driver.Scanner it
-	// may
+	// clean up shared servers, if the store is a driver.Scanner
 	t.Cleanup(func() {
 		_, _ = xcache.KeyCacheOf[string, int](e.m).Clear(context.WithoutCancel(t.Context()))
 	})
 	return e
 }
 
-// open opens a store and its manager; they are closed at the end.
+// open opens a store and its manager and closes them after the test.
 func (e *env) open(t *testing.T, opts ...xcache.ManagerOption) *xcache.Manager {
 	t.Helper()
 	return e.manage(t, e.store(t), opts...)
 }
 
-// manage makes the manager of a store.
+// manage returns a manager of store.
 func (e *env) manage(
 	t *testing.T, store driver.Store, opts ...xcache.ManagerOption,
 ) *xcache.Manager {
@@ -201,7 +198,7 @@ func (e *env) manage(
 	return m
 }
 
-// store opens a store, which is closed at the end.
+// store opens a store and closes it after the test.
 func (e *env) store(t *testing.T) driver.Store {
 	t.Helper()
 	c := e.h.Config(t)
@@ -215,7 +212,7 @@ func (e *env) store(t *testing.T) driver.Store {
 	return store
 }
 
-// pass lets d go by on the store's clock.
+// pass advances the store's clock by d.
 func (e *env) pass(d time.Duration) {
 	if e.clock != nil {
 		e.clock.add(d)
@@ -224,7 +221,7 @@ func (e *env) pass(d time.Duration) {
 	<-time.After(d)
 }
 
-// clock is a time that the suite moves.
+// clock is a fake clock.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -243,7 +240,7 @@ func (c *clock) add(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// must fails the test where err is an error.
+// must fails the test if err is not nil.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -251,20 +248,19 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// present returns a function that passes on a value that must be there; it takes what a
-// read returns.
+// present returns a function that checks the results of a read and returns the value.
 func present[V any](t testing.TB) func(v *V, ok bool, err error) *V {
 	return func(v *V, ok bool, err error) *V {
 		t.Helper()
 		must(t, err)
 		if v == nil || !ok {
-			t.Fatalf("a read = %v, %t; want a value", v, ok)
+			t.Fatalf("Get = %v, %t; want a value", v, ok)
 		}
 		return v
 	}
 }
 
-// want fails the test where two values differ.
+// want fails the test if got and expected differ.
 func want[T comparable](t testing.TB, what string, got, expected T) {
 	t.Helper()
 	if got != expected {
@@ -272,7 +268,7 @@ func want[T comparable](t testing.TB, what string, got, expected T) {
 	}
 }
 
-// wantList fails the test where two lists differ; nil and empty are the same.
+// wantList fails the test if the lists differ; nil and empty are equal.
 func wantList[T comparable](t testing.TB, what string, got, expected []T) {
 	t.Helper()
 	if !slices.Equal(got, expected) {
@@ -280,33 +276,33 @@ func wantList[T comparable](t testing.TB, what string, got, expected []T) {
 	}
 }
 
-// hasTTL is what all views have.
+// hasTTL is implemented by all views.
 type hasTTL interface {
 	TTL(ctx context.Context, key string) (time.Duration, bool, error)
 }
 
-// wantTTL fails the test where the life of key is not in (above, most]; 0 and 0 mean for
-// ever.
+// wantTTL fails the test if the TTL of key is not in (above, most]; 0 and 0 mean no
+// expiry.
 func wantTTL(t testing.TB, v hasTTL, key string, above, most time.Duration) {
 	t.Helper()
 	ttl, ok, err := v.TTL(t.Context(), key)
 	must(t, err)
 	switch {
 	case !ok:
-		t.Errorf("TTL(%q): the key does not exist, want a life of %s", key, most)
+		t.Errorf("TTL(%q): the key does not exist, want %s", key, most)
 	case most == 0 && ttl != 0:
-		t.Errorf("TTL(%q) = %s, want 0 for ever", key, ttl)
+		t.Errorf("TTL(%q) = %s, want 0 (no expiry)", key, ttl)
 	case most > 0 && (ttl <= above || ttl > most):
 		t.Errorf("TTL(%q) = %s, want more than %s and at most %s", key, ttl, above, most)
 	}
 }
 
-// wantGone fails the test where key exists.
-func wantGone(t testing.TB, v hasTTL, key string) {
+// wantMissing fails the test if key exists.
+func wantMissing(t testing.TB, v hasTTL, key string) {
 	t.Helper()
 	_, ok, err := v.TTL(t.Context(), key)
 	must(t, err)
 	if ok {
-		t.Errorf("the key %q exists, want it gone", key)
+		t.Errorf("the key %q exists", key)
 	}
 }

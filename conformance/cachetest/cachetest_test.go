@@ -15,32 +15,32 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
-// The suite must fail for a broken store, so it runs in a process of its own there.
+// The suite must fail for a broken store, so these tests run it in another process.
 var (
-	defectFlag     = flag.String("cachetest.defect", "", "run the suite on a store with this defect")
+	defectFlag     = flag.String("cachetest.defect", "", "run the suite with this defect")
 	differenceFlag = flag.String("cachetest.difference", "",
-		"declare the check name=reason a declared difference")
+		"declare a difference, name=reason")
 )
 
-func TestARightStorePasses(t *testing.T) {
+func TestRun(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{Driver: drivertest.MapDriver{}, FakeClock: true})
 }
 
-func TestARightStorePassesInRealTime(t *testing.T) {
+func TestRun_RealTime(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for lives to end")
+		t.Skip("slow: real time")
 	}
 	cachetest.Run(t, cachetest.Harness{Driver: drivertest.MapDriver{}})
 }
 
-func TestARightServerPasses(t *testing.T) {
+func TestRun_Remote(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for lives to end, and for servers that are gone")
+		t.Skip("slow: real time and outages")
 	}
 	cachetest.Run(t, remoteHarness(t))
 }
 
-// brokenDriver opens stores with the defect of the flag, or right ones.
+// brokenDriver opens stores with the defect of the flag, if any.
 type brokenDriver struct{ drivertest.MapDriver }
 
 // Name implements driver.Driver.
@@ -48,21 +48,21 @@ func (brokenDriver) Name() string { return "broken" }
 
 // Open implements driver.Driver.
 func (brokenDriver) Open(_ context.Context, c driver.Config) (driver.Store, error) {
-	if *defectFlag == nothingAtAll {
-		return nothing{}, nil
+	if *defectFlag == noopDefect {
+		return noopStore{}, nil
 	}
 	return newBroken(c), nil
 }
 
-// TestBroken is the process that the tests below start.
+// TestBroken runs in the processes that the tests below start.
 func TestBroken(t *testing.T) {
 	if *defectFlag == "" && *differenceFlag == "" {
 		t.Skip("needs a flag")
 	}
 	h := cachetest.Harness{Driver: brokenDriver{}, FakeClock: true}
-	if defects[*defectFlag].remote() || *defectFlag == nothingAtAll {
+	if defects[*defectFlag].remote() || *defectFlag == noopDefect {
 		h = remoteHarness(t)
-		h.FakeClock = *defectFlag == nothingAtAll
+		h.FakeClock = *defectFlag == noopDefect
 	}
 	if name, reason, ok := strings.Cut(*differenceFlag, "="); ok {
 		h.Differences = map[string]string{name: reason}
@@ -70,8 +70,8 @@ func TestBroken(t *testing.T) {
 	cachetest.Run(t, h)
 }
 
-// runBroken runs a part of TestBroken with a flag, and returns what it printed and
-// whether it passed. The part is the name of a check, or "" for all.
+// runBroken runs a check of TestBroken, or all checks if part is empty, in a new process.
+// It returns the output and whether the process succeeded.
 func runBroken(t *testing.T, part string, flags ...string) (output string, passed bool) {
 	t.Helper()
 	self, err := os.Executable()
@@ -89,11 +89,11 @@ func runBroken(t *testing.T, part string, flags ...string) (output string, passe
 	return string(out), err == nil
 }
 
-func TestEveryDefectIsFound(t *testing.T) {
+func TestRun_Defects(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Sorted(maps.Keys(defects)) {
 		if testing.Short() && defects[name].remote() {
-			continue // waits for servers that are gone
+			continue // slow: needs outages
 		}
 		for check := range strings.SplitSeq(defects[name].found, ", ") {
 			t.Run(name+" by "+check, func(t *testing.T) {
@@ -107,40 +107,42 @@ func TestEveryDefectIsFound(t *testing.T) {
 	}
 }
 
-func TestADriverThatDoesNothingFailsEveryCheck(t *testing.T) {
+func TestRun_NoopDriver(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("waits for lives to end")
+		t.Skip("slow: real time")
 	}
-	out, _ := runBroken(t, "", "-cachetest.defect="+nothingAtAll)
+	out, _ := runBroken(t, "", "-cachetest.defect="+noopDefect)
 	for _, check := range cachetest.Checks() {
 		if !strings.Contains(out, "--- FAIL: TestBroken/"+check+" ") {
 			t.Errorf("%s did not fail", check)
 		}
 	}
 	if t.Failed() && !strings.Contains(out, "FAIL: TestBroken/Outage") {
-		t.Log(out) // it ended before its time
+		t.Log(out) // the process stopped early
 	}
 }
 
-func TestALawfulDifferenceIsSkipped(t *testing.T) {
-	out, passed := runBroken(t, "Expiry/OneMillisecond",
-		"-cachetest.defect=a life has whole seconds",
-		"-cachetest.difference=Expiry/OneMillisecond=its clock has seconds")
-	if !passed {
-		t.Errorf("the suite failed:\n%s", out)
-	}
-}
-
-func TestLawfulDifferencesAreNamedAndReasoned(t *testing.T) {
-	for lawful, want := range map[string]string{
-		"Expiry/Unknown=because":  "which is no check",
-		"Expiry/OneMillisecond= ": "gives no reason",
-	} {
-		out, passed := runBroken(t, "", "-cachetest.difference="+lawful)
-		if passed || !strings.Contains(out, want) {
-			t.Errorf("%s: the suite passed = %t, want a failure that says %q:\n%s",
-				lawful, passed, want, out)
+func TestHarness_Differences(t *testing.T) {
+	t.Run("are skipped", func(t *testing.T) {
+		out, passed := runBroken(t, "Expiry/OneMillisecond",
+			"-cachetest.defect=TTL rounded to seconds",
+			"-cachetest.difference=Expiry/OneMillisecond=its clock has seconds")
+		if !passed {
+			t.Errorf("the suite failed:\n%s", out)
 		}
-	}
+	})
+
+	t.Run("need a known check and a reason", func(t *testing.T) {
+		for lawful, want := range map[string]string{
+			"Expiry/Unknown=because":  "which is not a check",
+			"Expiry/OneMillisecond= ": "gives no reason",
+		} {
+			out, passed := runBroken(t, "", "-cachetest.difference="+lawful)
+			if passed || !strings.Contains(out, want) {
+				t.Errorf("%s: the suite passed = %t, want a failure with %q:\n%s",
+					lawful, passed, want, out)
+			}
+		}
+	})
 }

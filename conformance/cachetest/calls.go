@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// kind is what a key holds.
+// kind is the kind of a key's value.
 type kind string
 
 const (
@@ -19,7 +19,7 @@ const (
 	hash    kind = "hash"
 	set     kind = "set"
 	list    kind = "list"
-	anyKind kind = "" // also what a method takes that does not care
+	anyKind kind = "" // also for methods that accept any kind
 )
 
 var kinds = []kind{plain, hash, set, list}
@@ -27,15 +27,15 @@ var kinds = []kind{plain, hash, set, list}
 // call is one method of a view or of the manager.
 type call struct {
 	name string
-	on   kind // what the key must hold
+	on   kind // the required kind of the key
 	run  func(ctx context.Context, key string) error
 
-	// many is a call that is more than one round trip, and outside one whose errors are
-	// not those of the cache.
+	// many marks a call with several round trips, and outside a call that returns no
+	// cache errors.
 	many, outside bool
 }
 
-// key is the key that checks use the call on.
+// key returns the key that checks use for the call.
 func (c call) key() string {
 	if c.on == anyKind {
 		return "some"
@@ -43,8 +43,7 @@ func (c call) key() string {
 	return string(c.on)
 }
 
-// calls are all methods, once at least, and their ways through a backend. What it cannot
-// do is left out.
+// calls returns calls of all methods in all variants that the backend supports.
 func calls(m *xcache.Manager) []call {
 	return slices.Concat(keyCalls(m), hashCalls(m), setCalls(m), listCalls(m), managerCalls(m))
 }
@@ -180,7 +179,7 @@ func hashCalls(m *xcache.Manager) []call {
 	}
 }
 
-// ages is a struct all of whose fields are numbers.
+// ages is a struct with numeric fields only.
 type ages struct {
 	Age int `cache:"age"`
 }
@@ -283,7 +282,7 @@ func listCalls(m *xcache.Manager) []call {
 	}
 }
 
-// managerCalls are those without a key, and those of optional abilities.
+// managerCalls are calls without a key and calls of optional interfaces.
 func managerCalls(m *xcache.Manager) []call {
 	all := []call{{
 		name: "CheckHealth",
@@ -325,7 +324,7 @@ func managerCalls(m *xcache.Manager) []call {
 	return all
 }
 
-// walk walks to the end or to an error.
+// walk iterates until the end or an error.
 func walk[K comparable](keys func(yield func(K, error) bool)) error {
 	for _, err := range keys {
 		if err != nil {
@@ -335,7 +334,7 @@ func walk[K comparable](keys func(yield func(K, error) bool)) error {
 	return nil
 }
 
-// fill lets key hold something of the kind.
+// fill writes a value of kind k to key.
 func fill(t testing.TB, m *xcache.Manager, key string, k kind) {
 	t.Helper()
 	var err error
@@ -354,7 +353,7 @@ func fill(t testing.TB, m *xcache.Manager, key string, k kind) {
 	must(t, err)
 }
 
-// fillAll lets the keys of all calls hold what they need.
+// fillAll writes the values that all calls need.
 func fillAll(t testing.TB, m *xcache.Manager) {
 	t.Helper()
 	for _, k := range append(slices.Clone(kinds), anyKind) {
@@ -362,7 +361,7 @@ func fillAll(t testing.TB, m *xcache.Manager) {
 	}
 }
 
-// content is a text of what key holds.
+// content returns the value of key as a string.
 func content(t testing.TB, m *xcache.Manager, key string, k kind) string {
 	t.Helper()
 	var what any

@@ -10,21 +10,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// These checks mean most under the race detector.
+// These checks are most useful with the race detector.
 var concurrencyChecks = []check{
-	{"Concurrency/OneNXOfManyTakesEffect", testConcurrentNX},
-	{"Concurrency/NoUpdateIsLost", testConcurrentUpdates},
-	{"Concurrency/UpdatesKeepOrSlideAsTold", testConcurrentLives},
-	{"Concurrency/ANewKeyIsNeverWithoutItsLife", testConcurrentBirth},
-	{"Concurrency/EachElementIsPoppedOnce", testConcurrentPop},
-	{"Concurrency/AnOverwriteNeverShowsAGap", testConcurrentOverwrite},
-	{"Concurrency/HashesAreReadWhole", testConcurrentHash},
+	{"Concurrency/NX", testConcurrentNX},
+	{"Concurrency/Updates", testConcurrentUpdates},
+	{"Concurrency/KeepTTLAndSlide", testConcurrentTTL},
+	{"Concurrency/TTLOfNewKey", testConcurrentCreate},
+	{"Concurrency/Pop", testConcurrentPop},
+	{"Concurrency/Overwrite", testConcurrentOverwrite},
+	{"Concurrency/HashUpdates", testConcurrentHash},
 	{"Concurrency/ReadersAndWriters", testConcurrentAll},
 }
 
 const callers = 16
 
-// errorOf keeps the first error of many goroutines.
+// errorOf stores the first error of several goroutines.
 type errorOf struct{ first atomic.Pointer[error] }
 
 func (e *errorOf) add(err error) {
@@ -67,8 +67,8 @@ func testConcurrentNX(t *testing.T, e *env) {
 			}
 		})
 		errs.must(t)
-		for n, view := range []string{"a value", "a hash", "a set", "a list"} {
-			want(t, "writes of "+view+" that took effect", stored[n].Load(), 1)
+		for n, view := range []string{"value", "hash", "set", "list"} {
+			want(t, "effective "+view+" writes", stored[n].Load(), 1)
 		}
 		for _, k := range []string{"", "h", "s", "l"} {
 			wantTTL(t, e.users(), key+k, 90*e.unit, 100*e.unit)
@@ -100,9 +100,9 @@ func testConcurrentUpdates(t *testing.T, e *env) {
 	want(t, "elements", n, callers*20)
 }
 
-// testConcurrentLives: whatever the order of the writes, one that keeps the life changes
-// none, and one that slides it leaves that of one of the writes.
-func testConcurrentLives(t *testing.T, e *env) {
+// testConcurrentTTL checks that writes with KeepTTL do not change the TTL, and that
+// sliding writes set one of their TTLs.
+func testConcurrentTTL(t *testing.T, e *env) {
 	var errs errorOf
 	for name, update := range e.updates() {
 		update(t, "keep "+name, xcache.WithTTL(100*e.unit))
@@ -136,12 +136,11 @@ func testConcurrentLives(t *testing.T, e *env) {
 	want(t, "elements", n, callers*10+1)
 }
 
-// testConcurrentBirth looks at keys while they are made with a life: nobody may find one
-// that lives for ever, which is what a process that ends between two commands would
-// leave.
-func testConcurrentBirth(t *testing.T, e *env) {
+// testConcurrentCreate checks that a key is never visible without its TTL while it is
+// created. A client that crashes between two commands would leave such a key.
+func testConcurrentCreate(t *testing.T, e *env) {
 	var errs errorOf
-	var immortal, seen atomic.Int32
+	var withoutTTL, seen atomic.Int32
 	writes := []func(key string) error{
 		func(key string) error {
 			return e.users().Set(t.Context(), key, &user{}, xcache.WithKeepTTL(),
@@ -177,7 +176,7 @@ func testConcurrentBirth(t *testing.T, e *env) {
 			ttl, ok, err := e.users().TTL(t.Context(), fmt.Sprint("k", round%len(writes)))
 			errs.add(err)
 			if ok && ttl == 0 {
-				immortal.Add(1)
+				withoutTTL.Add(1)
 			}
 			if ok {
 				seen.Add(1)
@@ -185,13 +184,13 @@ func testConcurrentBirth(t *testing.T, e *env) {
 		}
 	})
 	errs.must(t)
-	want(t, "looks at a key that lives for ever", immortal.Load(), 0)
+	want(t, "reads of a key without a TTL", withoutTTL.Load(), 0)
 	for i, write := range writes {
 		key := fmt.Sprint("k", i)
 		must(t, write(key))
 		wantTTL(t, e.users(), key, 90*e.unit, 100*e.unit)
 	}
-	t.Logf("%d looks found a key", seen.Load())
+	t.Logf("%d reads found a key", seen.Load())
 }
 
 func testConcurrentPop(t *testing.T, e *env) {
@@ -205,7 +204,7 @@ func testConcurrentPop(t *testing.T, e *env) {
 	var errs errorOf
 	popped := make([]atomic.Int32, len(values))
 	together(callers, func(i int) {
-		for range values { // not for ever: a backend that gives elements twice may never run out
+		for range values { // limited, because a broken backend may never become empty
 			pop := c.Pop
 			if i%2 == 1 {
 				pop = c.PopLast
@@ -222,13 +221,13 @@ func testConcurrentPop(t *testing.T, e *env) {
 	for i := range popped {
 		want(t, fmt.Sprintf("pops of %d", i), popped[i].Load(), 1)
 	}
-	wantGone(t, c, "l")
+	wantMissing(t, c, "l")
 }
 
 func testConcurrentOverwrite(t *testing.T, e *env) {
 	must(t, e.users().Set(t.Context(), "k", &user{ID: 1, Name: "1"}))
 	var errs errorOf
-	var gaps, torn atomic.Int32
+	var gaps, partial atomic.Int32
 	together(callers, func(i int) {
 		for j := range 100 {
 			if i%4 == 0 {
@@ -240,20 +239,20 @@ func testConcurrentOverwrite(t *testing.T, e *env) {
 			if !ok {
 				gaps.Add(1)
 			} else if fmt.Sprint(got.ID) != got.Name {
-				torn.Add(1)
+				partial.Add(1)
 			}
 		}
 	})
 	errs.must(t)
-	want(t, "reads that found nothing", gaps.Load(), 0)
-	want(t, "reads of half a value", torn.Load(), 0)
+	want(t, "reads without a value", gaps.Load(), 0)
+	want(t, "reads of a partial value", partial.Load(), 0)
 }
 
 func testConcurrentHash(t *testing.T, e *env) {
 	c := e.counts()
 	must(t, c.SetAll(t.Context(), "h", map[string]int{"a": 0, "b": 0}))
 	var errs errorOf
-	var torn atomic.Int32
+	var partial atomic.Int32
 	together(callers, func(i int) {
 		for j := range 50 {
 			if i%4 == 0 {
@@ -263,19 +262,18 @@ func testConcurrentHash(t *testing.T, e *env) {
 			all, err := c.GetAll(t.Context(), "h")
 			errs.add(err)
 			if err == nil && (len(all) != 2 || all["a"] != all["b"]) {
-				torn.Add(1)
+				partial.Add(1)
 			}
-			maps.DeleteFunc(all, func(string, int) bool { return true }) // it is the caller's own
+			maps.DeleteFunc(all, func(string, int) bool { return true }) // the map is a copy
 		}
 	})
 	errs.must(t)
-	want(t, "reads of half an update", torn.Load(), 0)
+	want(t, "reads of a partial update", partial.Load(), 0)
 }
 
-// testConcurrentAll lets everything meet on few keys. It proves the absence of races and
-// deadlocks.
+// testConcurrentAll calls everything on a few keys, to detect races and deadlocks.
 func testConcurrentAll(t *testing.T, e *env) {
-	// Errors are ignored: some keys contain another kind at that moment.
+	// Errors are ignored because keys change their kind.
 	calls := []func(ctx context.Context, key string){
 		func(ctx context.Context, key string) {
 			_ = e.users().Set(ctx, key, &user{ID: 1}, xcache.WithTTL(e.unit))

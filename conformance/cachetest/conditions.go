@@ -6,15 +6,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// A condition is one whatever else the write says: of a key that is not written to,
-// nothing changes.
+// Conditions work with all other options, and a skipped write changes nothing.
 var conditionChecks = []check{
-	{"Condition/NXThatKeepsTheLife", testNXKeeps},
-	{"Condition/XXThatKeepsTheLife", testXXKeeps},
-	{"Condition/FieldsThatKeepTheLife", testFieldsKeep},
+	{"Condition/NXWithKeepTTL", testNXKeeps},
+	{"Condition/XXWithKeepTTL", testXXKeeps},
+	{"Condition/FieldsWithKeepTTL", testFieldsKeep},
 }
 
-// writer is one write of a text, whose other content may stay.
+// writer writes a string to a value that may have more content.
 type writer struct {
 	name  string
 	view  hasTTL
@@ -64,11 +63,11 @@ func testNXKeeps(t *testing.T, e *env) {
 		for _, more := range [][]xcache.Option{{}, {xcache.WithTTL(5 * e.unit)}} {
 			opts := append(more, xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithStored(&stored))
 			must(t, w.write(w.name, "b", opts...))
-			want(t, w.name+" to a key that exists stored", stored, false)
+			want(t, w.name+" to an existing key stored", stored, false)
 			w.want(w.name, "a")
 			wantTTL(t, w.view, w.name, 17*e.unit, 20*e.unit)
 		}
-		key := w.name + " anew"
+		key := w.name + " new"
 		must(t, w.write(key, "b", xcache.WithNX(), xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit),
 			xcache.WithStored(&stored)))
 		want(t, w.name+" to a missing key stored", stored, true)
@@ -86,16 +85,16 @@ func testXXKeeps(t *testing.T, e *env) {
 		}
 		must(t, w.write(w.name, "b", opts...))
 		want(t, w.name+" to a missing key stored", stored, false)
-		wantGone(t, w.view, w.name)
+		wantMissing(t, w.view, w.name)
 		must(t, w.write(w.name, "a", xcache.WithTTL(20*e.unit)))
 		must(t, w.write(w.name, "b", opts...))
-		want(t, w.name+" to a key that exists stored", stored, true)
+		want(t, w.name+" to an existing key stored", stored, true)
 		w.want(w.name, "a", "b")
 		wantTTL(t, w.view, w.name, 17*e.unit, 20*e.unit)
 	}
 }
 
-// testFieldsKeep: the condition is about the fields, the life of the key.
+// testFieldsKeep checks a condition on fields with the TTL of the key.
 func testFieldsKeep(t *testing.T, e *env) {
 	c, stored := e.counts(), false
 	must(t, c.Set(t.Context(), "h", "a", new(1), xcache.WithTTL(20*e.unit)))
@@ -104,9 +103,9 @@ func testFieldsKeep(t *testing.T, e *env) {
 		xcache.WithStored(&stored),
 	}
 	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 2, "c": 3}, opts...))
-	want(t, "missing fields of a hash that exists stored", stored, true)
+	want(t, "missing fields of an existing hash stored", stored, true)
 	must(t, c.SetAll(t.Context(), "h", map[string]int{"c": 9, "d": 9}, opts...))
-	want(t, "fields of which one exists stored", stored, false)
+	want(t, "fields with an existing one stored", stored, false)
 	wantHash(t, c, "h", map[string]int{"a": 1, "b": 2, "c": 3})
 	wantTTL(t, c, "h", 17*e.unit, 20*e.unit)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// methodDefects are faults that show where methods meet what they are not for, each
-// other, or many keys.
+// methodDefects are defects of methods with unusual input, with other kinds and with many
+// keys.
 var methodDefects = map[string]defect{
-	"a batch ends after 4096 keys": {func(b *broken) {
+	"batch truncated after 4096 keys": {func(b *broken) {
 		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
 			out, err := b.MapStore.GetMany(ctx, keys)
 			if len(out) > 4096 {
@@ -20,8 +20,8 @@ var methodDefects = map[string]defect{
 			}
 			return out, err
 		}
-	}, "Batch/NoneOneAndThousands"},
-	"a batch with another kind fails": {func(b *broken) {
+	}, "Batch/Sizes"},
+	"batch fails for a key of another kind": {func(b *broken) {
 		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
 			for _, key := range keys {
 				if _, _, err := b.Get(ctx, key); err != nil {
@@ -30,8 +30,8 @@ var methodDefects = map[string]defect{
 			}
 			return b.MapStore.GetMany(ctx, keys)
 		}
-	}, "Batch/DuplicatesMissingAndOtherKinds, Key/Many"},
-	"equal keys count twice": {func(b *broken) {
+	}, "Batch/DuplicateMissingAndWrongTypeKeys, Key/Many"},
+	"duplicate keys counted twice": {func(b *broken) {
 		b.del = func(ctx context.Context, keys []string) (int, error) {
 			n := 0
 			for _, key := range keys {
@@ -42,8 +42,8 @@ var methodDefects = map[string]defect{
 			_, err := b.MapStore.Delete(ctx, keys...)
 			return n, err
 		}
-	}, "Batch/DuplicatesMissingAndOtherKinds"},
-	"an empty value is nil": {func(b *broken) {
+	}, "Batch/DuplicateMissingAndWrongTypeKeys"},
+	"empty value is nil": {func(b *broken) {
 		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
 			out, err := b.MapStore.GetMany(ctx, keys)
 			for i := range out {
@@ -53,8 +53,8 @@ var methodDefects = map[string]defect{
 			}
 			return out, err
 		}
-	}, "Batch/EmptyIsNotMissing"},
-	"a batch never keeps": {func(b *broken) {
+	}, "Batch/EmptyValues"},
+	"batch ignores keep": {func(b *broken) {
 		b.setMany = func(ctx context.Context, items []driver.Item) error {
 			for _, i := range items {
 				i.Write.Keep = false
@@ -64,8 +64,8 @@ var methodDefects = map[string]defect{
 			}
 			return nil
 		}
-	}, "Batch/OneLifeForAll, Batch/EachItemHasALifeOfItsOwn"},
-	"a batch has the life of its first": {func(b *broken) {
+	}, "Batch/TTL, Batch/TTLPerItem"},
+	"batch uses the TTL of its first item": {func(b *broken) {
 		b.setMany = func(ctx context.Context, items []driver.Item) error {
 			for _, i := range items {
 				if _, err := b.MapStore.Set(ctx, i.Key, i.Value, items[0].Write); err != nil {
@@ -74,18 +74,18 @@ var methodDefects = map[string]defect{
 			}
 			return nil
 		}
-	}, "Batch/EachItemHasALifeOfItsOwn"},
-	"a batch is a loop":            {func(b *broken) { b.loops = true }, "Batch/OneRoundTrip"},
-	"an update is two round trips": {func(b *broken) { b.twice = true }, "Call/OneRoundTrip"},
-	"the ping ignores its context": {func(b *broken) {
+	}, "Batch/TTLPerItem"},
+	"batch is a loop":           {func(b *broken) { b.loops = true }, "Batch/OneRoundTrip"},
+	"update in two round trips": {func(b *broken) { b.twice = true }, "Call/OneRoundTrip"},
+	"ping ignores its context": {func(b *broken) {
 		b.ping = func(ctx context.Context) error {
 			return b.MapStore.Ping(context.WithoutCancel(ctx))
 		}
-	}, "Method/EndsWithItsContext"},
-	"the ping answers after the end": {func(b *broken) {
+	}, "Method/CanceledContext"},
+	"ping succeeds after close": {func(b *broken) {
 		b.ping = func(ctx context.Context) error { return ctx.Err() }
-	}, "Edge/Health, Method/IsRefusedAfterClose"},
-	"a closed set is empty": {func(b *broken) {
+	}, "Edge/Health, Method/Closed"},
+	"closed set is empty": {func(b *broken) {
 		b.count = func(ctx context.Context, key string) (int, error) {
 			n, err := b.MapStore.SetCount(ctx, key)
 			if errors.Is(err, driver.ErrClosed) {
@@ -93,8 +93,8 @@ var methodDefects = map[string]defect{
 			}
 			return n, err
 		}
-	}, "Method/IsRefusedAfterClose"},
-	"another kind has no members": {func(b *broken) {
+	}, "Method/Closed"},
+	"wrong type has no members": {func(b *broken) {
 		b.count = func(ctx context.Context, key string) (int, error) {
 			n, err := b.MapStore.SetCount(ctx, key)
 			if errors.Is(err, driver.ErrWrongType) {
@@ -102,8 +102,8 @@ var methodDefects = map[string]defect{
 			}
 			return n, err
 		}
-	}, "Method/RefusesEveryOtherKind"},
-	"members end at a NUL": {func(b *broken) {
+	}, "Method/WrongType"},
+	"members truncated at NUL": {func(b *broken) {
 		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int,
 			bool, error,
 		) {
@@ -112,8 +112,8 @@ var methodDefects = map[string]defect{
 			}
 			return b.MapStore.SetAdd(ctx, key, members, w)
 		}
-	}, "Method/TakesOddNames"},
-	"reading a set makes it": {func(b *broken) {
+	}, "Method/SpecialCharacters"},
+	"reading a set creates it": {func(b *broken) {
 		b.members = func(ctx context.Context, key string) ([][]byte, error) {
 			out, err := b.MapStore.SetMembers(ctx, key)
 			if err == nil && len(out) == 0 {
@@ -121,8 +121,8 @@ var methodDefects = map[string]defect{
 			}
 			return out, err
 		}
-	}, "Method/TakesWhatIsMissing"},
-	"an empty key is refused": {func(b *broken) {
+	}, "Method/MissingKey"},
+	"empty key rejected": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			if key == "" {
 				return false, errors.New("no key")
@@ -130,7 +130,7 @@ var methodDefects = map[string]defect{
 			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Edge/EmptyKey"},
-	"a long life overflows": {func(b *broken) {
+	"long TTL overflows": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
@@ -138,7 +138,7 @@ var methodDefects = map[string]defect{
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/Years"},
-	"a short life of a set is none": {func(b *broken) {
+	"short TTL of a set is ignored": {func(b *broken) {
 		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int,
 			bool, error,
 		) {
@@ -146,7 +146,7 @@ var methodDefects = map[string]defect{
 			return b.MapStore.SetAdd(ctx, key, members, w)
 		}
 	}, "Expiry/OneMillisecond"},
-	"a push that keeps moves the list": {func(b *broken) {
+	"push with keep rewrites the list": {func(b *broken) {
 		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
 			w driver.Write,
 		) (int, bool, error) {
@@ -161,8 +161,8 @@ var methodDefects = map[string]defect{
 			return b.MapStore.ListPush(ctx, key, end, append(old, values...),
 				driver.Write{TTL: ttl})
 		}
-	}, "Concurrency/UpdatesKeepOrSlideAsTold"},
-	"the life comes after the value": {func(b *broken) {
+	}, "Concurrency/KeepTTLAndSlide"},
+	"TTL set after the value": {func(b *broken) {
 		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
 			w driver.Write,
 		) (int, bool, error) {
@@ -174,8 +174,8 @@ var methodDefects = map[string]defect{
 			}
 			return length, stored, err
 		}
-	}, "Concurrency/ANewKeyIsNeverWithoutItsLife"},
-	"what is written if absent is lost": {func(b *broken) {
+	}, "Concurrency/TTLOfNewKey"},
+	"NX write is lost": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			if w.If == driver.IfAbsent {
 				ok, err := b.MapStore.Exists(ctx, key)
@@ -183,5 +183,5 @@ var methodDefects = map[string]defect{
 			}
 			return b.MapStore.Set(ctx, key, value, w)
 		}
-	}, "Load/ALoaderThatEndsItsGoroutineEndsNobodyElse, Load/ADeadlineEndsTheWait"},
+	}, "Load/Goexit, Load/Deadline"},
 }

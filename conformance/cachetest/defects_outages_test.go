@@ -9,23 +9,23 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// outageDefects are faults of the way to a server.
+// outageDefects are defects of the connection to a server.
 var outageDefects = map[string]defect{
-	"an outage looks like a miss": {func(b *broken) {
+	"outage looks like a miss": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
 			_ = r.ask(ctx)
 			return ctx.Err()
 		}
-	}, "Outage/EveryMethodFailsInTime, Outage/ComesBackUnderLoad, Outage/NetworkBreaksAndHeals"},
-	"an outage looks like the end of the context": {func(b *broken) {
+	}, "Outage/Timeouts, Outage/RecoveryUnderLoad, Outage/NetworkRecovery"},
+	"outage looks like an ended context": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
 			if r.ask(ctx) != nil {
 				return context.DeadlineExceeded
 			}
 			return nil
 		}
-	}, "Outage/EveryMethodFailsInTime"},
-	"an outage is waited for": {func(b *broken) {
+	}, "Outage/Timeouts"},
+	"outage blocks": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
 			for end := time.Now().Add(5 * time.Second); ; {
 				err := r.ask(ctx)
@@ -35,16 +35,16 @@ var outageDefects = map[string]defect{
 				<-time.After(50 * time.Millisecond)
 			}
 		}
-	}, "Outage/EveryMethodFailsInTime, Outage/AConnectionCutInTheMiddle"},
-	"an outage is a wrong kind": {func(b *broken) {
+	}, "Outage/Timeouts, Outage/BrokenConnection"},
+	"outage looks like a wrong type": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
 			if r.ask(ctx) != nil {
 				return driver.ErrWrongType
 			}
 			return nil
 		}
-	}, "Outage/GetOrLoadGoesOnWhereAllowed"},
-	"a deadline is ignored": {func(b *broken) {
+	}, "Outage/FailOpen"},
+	"deadline is ignored": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
 			own, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 			defer cancel()
@@ -55,8 +55,8 @@ var outageDefects = map[string]defect{
 				<-time.After(50 * time.Millisecond)
 			}
 		}
-	}, "Outage/ASilentServerHoldsNobody, Outage/EveryMethodFailsInTime"},
-	"a store gives up for good": {func(b *broken) {
+	}, "Outage/UnresponsiveServer, Outage/Timeouts"},
+	"store never recovers": {func(b *broken) {
 		gone := make(chan struct{}, 1)
 		b.outage = func(ctx context.Context, r *remote) error {
 			if len(gone) > 0 {
@@ -71,8 +71,8 @@ var outageDefects = map[string]defect{
 			}
 			return err
 		}
-	}, "Outage/ComesBackUnderLoad, Outage/NetworkBreaksAndHeals"},
-	"a broken connection is waited on": {func(b *broken) {
+	}, "Outage/RecoveryUnderLoad, Outage/NetworkRecovery"},
+	"broken connection blocks": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
 			conn, err := net.DialTimeout("tcp", r.address, time.Second)
 			if err != nil {
@@ -87,5 +87,5 @@ var outageDefects = map[string]defect{
 			}
 			return nil
 		}
-	}, "Outage/AConnectionCutInTheMiddle"},
+	}, "Outage/BrokenConnection"},
 }

@@ -13,53 +13,53 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// defects are faults that were seen in caches, one each.
+// defects contains known faults of caches.
 var defects = func() map[string]defect {
 	all := map[string]defect{}
 	for _, some := range []map[string]defect{
 		storeDefects, methodDefects, updateDefects,
-		walkDefects, outageDefects,
+		scanDefects, outageDefects,
 	} {
 		maps.Copy(all, some)
 	}
 	return all
 }()
 
-// defect breaks a store, and names the checks, separated by commas, that must find out.
+// defect breaks a store and names the checks, separated by commas, that must detect it.
 type defect struct {
 	breaks func(b *broken)
 	found  string
 }
 
-// remote reports whether the defect is one of stores on a server.
+// remote reports whether the defect needs a store on a server.
 func (d defect) remote() bool {
 	return strings.Contains(d.found, "Outage/") || strings.Contains(d.found, "OneRoundTrip")
 }
 
-// storeDefects are faults of single operations.
+// storeDefects are defects of single operations.
 var storeDefects = map[string]defect{
 	"NX is ignored": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			w.If = driver.Always
 			return b.MapStore.Set(ctx, key, value, w)
 		}
-	}, "Key/NXWritesOnlyWhatIsAbsent"},
-	"NX is lost where a life is kept": {func(b *broken) {
+	}, "Key/NX"},
+	"NX is lost with keep": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			if w.Keep && w.TTL > 0 {
 				w.If = driver.Always
 			}
 			return b.MapStore.Set(ctx, key, value, w)
 		}
-	}, "Key/NXWritesOnlyWhatIsAbsent"},
-	"only the first thousand of many members are written": {func(b *broken) {
+	}, "Key/NX"},
+	"only the first 1000 members are written": {func(b *broken) {
 		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int,
 			bool, error,
 		) {
 			return b.MapStore.SetAdd(ctx, key, members[:min(len(members), 1000)], w)
 		}
 	}, "Edge/LargeUpdates"},
-	"of many elements only the last are counted": {func(b *broken) {
+	"only the last elements are counted": {func(b *broken) {
 		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
 			w driver.Write,
 		) (int, bool, error) {
@@ -67,20 +67,20 @@ var storeDefects = map[string]defect{
 			return min(n, 1000), stored, err
 		}
 	}, "Edge/LargeUpdates"},
-	"of many fields only the first thousand are written": {func(b *broken) {
+	"only the first 1000 fields are written": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
 			return b.MapStore.HashSet(ctx, key, set[:min(len(set), 1000)], remove, w)
 		}
 	}, "Edge/LargeUpdates"},
-	"the outcome of XX is invisible": {func(b *broken) {
+	"outcome of XX is not reported": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			_, err := b.MapStore.Set(ctx, key, value, w)
 			return true, err
 		}
-	}, "Key/XXWritesOnlyWhatIsPresent"},
-	"NX looks first and writes then": {func(b *broken) {
+	}, "Key/XX"},
+	"NX is not atomic": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			if w.If == driver.IfAbsent {
 				if ok, err := b.MapStore.Exists(ctx, key); ok || err != nil {
@@ -93,16 +93,16 @@ var storeDefects = map[string]defect{
 			}
 			return b.MapStore.Set(ctx, key, value, w)
 		}
-	}, "Concurrency/OneNXOfManyTakesEffect"},
-	"zero still expires": {func(b *broken) {
+	}, "Concurrency/NX"},
+	"zero TTL expires": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			if w.TTL == 0 && !w.Keep {
 				w.TTL = time.Minute
 			}
 			return b.MapStore.Set(ctx, key, value, w)
 		}
-	}, "Expiry/ZeroIsForEver"},
-	"a life has whole seconds": {func(b *broken) {
+	}, "Expiry/ZeroTTL"},
+	"TTL rounded to seconds": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			w.TTL = w.TTL.Truncate(time.Second)
 			return b.MapStore.Set(ctx, key, value, w)
@@ -114,7 +114,7 @@ var storeDefects = map[string]defect{
 			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Expiry/KeepTTL"},
-	"large values are refused": {func(b *broken) {
+	"large values rejected": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			if len(value) > 1<<19 {
 				return false, errors.New("too large")
@@ -122,33 +122,33 @@ var storeDefects = map[string]defect{
 			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Edge/LargeValues"},
-	"keys end at a newline": {func(b *broken) {
+	"keys truncated at newline": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			key, _, _ = strings.Cut(key, "\n")
 			return b.MapStore.Set(ctx, key, value, w)
 		}
-	}, "Edge/OddKeys"},
-	"a deleted key is a pattern": {func(b *broken) {
+	}, "Edge/SpecialCharactersInKeys"},
+	"deleted key is a pattern": {func(b *broken) {
 		b.del = func(ctx context.Context, keys []string) (int, error) {
 			if prefix, ok := strings.CutSuffix(keys[0], "*"); ok {
 				return b.MapStore.Delete(ctx, prefix+"*", prefix+"?", prefix+"a b", prefix+"a:b")
 			}
 			return b.MapStore.Delete(ctx, keys...)
 		}
-	}, "Edge/OddKeys"},
+	}, "Edge/SpecialCharactersInKeys"},
 	"only the first of several keys is deleted": {func(b *broken) {
 		b.del = func(ctx context.Context, keys []string) (int, error) {
 			return b.MapStore.Delete(ctx, keys[0])
 		}
 	}, "Key/Many"},
-	"values of a batch come in another order": {func(b *broken) {
+	"values of a batch in wrong order": {func(b *broken) {
 		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
 			out, err := b.MapStore.GetMany(ctx, keys)
 			slices.Reverse(out)
 			return out, err
 		}
 	}, "Key/Many"},
-	"writing one field takes the others": {func(b *broken) {
+	"writing one field removes the others": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
@@ -158,7 +158,7 @@ var storeDefects = map[string]defect{
 			_, _ = b.MapStore.Delete(ctx, key)
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
-	}, "Hash/AllAtOnce"},
+	}, "Hash/SetAllGetAll"},
 	"fields get a prefix": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
@@ -168,15 +168,15 @@ var storeDefects = map[string]defect{
 			}
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
-	}, "Edge/PrefixOnEveryKeyAndOnNoValue"},
-	"nil fields stay": {func(b *broken) {
+	}, "Edge/Prefix"},
+	"nil fields are kept": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, _ []string,
 			w driver.Write,
 		) (bool, error) {
 			return b.MapStore.HashSet(ctx, key, set, nil, w)
 		}
 	}, "Hash/Struct"},
-	"a hash never slides": {func(b *broken) {
+	"hash never slides": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
@@ -184,7 +184,7 @@ var storeDefects = map[string]defect{
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/UpdatesSlide"},
-	"a hash always slides": {func(b *broken) {
+	"hash always slides": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
@@ -192,7 +192,7 @@ var storeDefects = map[string]defect{
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/NoSlide"},
-	"an update is a read and a write": {func(b *broken) {
+	"update is not atomic": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
@@ -204,8 +204,8 @@ var storeDefects = map[string]defect{
 			_, _ = b.MapStore.Delete(ctx, key)
 			return b.MapStore.HashSet(ctx, key, append(all, set...), remove, w)
 		}
-	}, "Concurrency/NoUpdateIsLost"},
-	"a wrong type looks like a miss": {func(b *broken) {
+	}, "Concurrency/Updates"},
+	"wrong type looks like a miss": {func(b *broken) {
 		b.hashGet = func(ctx context.Context, key, field string) ([]byte, bool, error) {
 			v, ok, err := b.MapStore.HashGet(ctx, key, field)
 			if errors.Is(err, driver.ErrWrongType) {
@@ -214,7 +214,7 @@ var storeDefects = map[string]defect{
 			return v, ok, err
 		}
 	}, "Hash/WrongType"},
-	"removing a field resets the life": {func(b *broken) {
+	"removing a field resets the TTL": {func(b *broken) {
 		b.hashRem = func(ctx context.Context, key string, fields []string) (int, error) {
 			n, err := b.MapStore.HashRemove(ctx, key, fields...)
 			if all, _ := b.HashGetAll(ctx, key); len(all) > 0 {
@@ -222,8 +222,8 @@ var storeDefects = map[string]defect{
 			}
 			return n, err
 		}
-	}, "Expiry/RemovingResetsNothing"},
-	"known members count as added": {func(b *broken) {
+	}, "Expiry/RemoveKeepsTTL"},
+	"existing members counted as added": {func(b *broken) {
 		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int,
 			bool, error,
 		) {
@@ -231,7 +231,7 @@ var storeDefects = map[string]defect{
 			return len(members), stored, err
 		}
 	}, "Set/AddAndMembers"},
-	"several values are prepended in their order": {func(b *broken) {
+	"values prepended in reverse order": {func(b *broken) {
 		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
 			w driver.Write,
 		) (int, bool, error) {
@@ -241,15 +241,15 @@ var storeDefects = map[string]defect{
 			return b.MapStore.ListPush(ctx, key, end, values, w)
 		}
 	}, "List/PrependAndAppend"},
-	"a range past the end is an error": {func(b *broken) {
+	"range past the end is an error": {func(b *broken) {
 		b.rng = func(ctx context.Context, key string, start, stop int) ([][]byte, error) {
 			if n, _ := b.ListLen(ctx, key); stop > n {
 				return nil, errors.New("out of range")
 			}
 			return b.MapStore.ListRange(ctx, key, start, stop)
 		}
-	}, "List/RangesAsInRedis"},
-	"an index is never negative": {func(b *broken) {
+	}, "List/Range"},
+	"negative index not supported": {func(b *broken) {
 		b.index = func(ctx context.Context, key string, index int) ([]byte, bool, error) {
 			if index < 0 {
 				return nil, false, nil
@@ -257,7 +257,7 @@ var storeDefects = map[string]defect{
 			return b.MapStore.ListIndex(ctx, key, index)
 		}
 	}, "List/Index"},
-	"Pop resets the life": {func(b *broken) {
+	"Pop resets the TTL": {func(b *broken) {
 		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
 			v, ok, err := b.MapStore.ListPop(ctx, key, end)
 			if rest, _ := b.MapStore.ListRange(ctx, key, 0, -1); len(rest) > 0 {
@@ -267,21 +267,21 @@ var storeDefects = map[string]defect{
 			}
 			return v, ok, err
 		}
-	}, "Expiry/RemovingResetsNothing"},
-	"an element is popped twice": {func(b *broken) {
+	}, "Expiry/RemoveKeepsTTL"},
+	"element popped twice": {func(b *broken) {
 		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
 			v, ok, err := b.MapStore.ListIndex(ctx, key, -int(end))
 			runtime.Gosched()
 			_, _, _ = b.MapStore.ListPop(ctx, key, end)
 			return v, ok, err
 		}
-	}, "Concurrency/EachElementIsPoppedOnce"},
+	}, "Concurrency/Pop"},
 	"removing from the tail removes from the head": {func(b *broken) {
 		b.listRem = func(ctx context.Context, key string, count int, value []byte) (int, error) {
 			return b.MapStore.ListRemove(ctx, key, max(count, -count), value)
 		}
 	}, "List/Remove"},
-	"an emptied list exists": {func(b *broken) {
+	"emptied list exists": {func(b *broken) {
 		emptied := map[string]bool{}
 		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
 			v, ok, err := b.MapStore.ListPop(ctx, key, end)
@@ -291,21 +291,21 @@ var storeDefects = map[string]defect{
 			}
 			return v, ok, err
 		}
-	}, "List/PopFromBothEnds"},
+	}, "List/Pop"},
 	"values are compared by length": {func(b *broken) {
 		b.listRem = func(ctx context.Context, key string, count int, value []byte) (int, error) {
 			return b.MapStore.ListRemove(ctx, key, count, bytes.Repeat([]byte("a"), len(value)))
 		}
 	}, "List/Remove"},
-	"a remembered absence is for ever": {func(b *broken) {
+	"absence mark never expires": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			if len(value) == 0 {
 				w.TTL = 0
 			}
 			return b.MapStore.Set(ctx, key, value, w)
 		}
-	}, "Load/AbsenceIsRememberedWhereAsked"},
+	}, "Load/NegativeTTL"},
 	"Close closes nothing": {func(b *broken) {
 		b.end = func() error { return nil }
-	}, "Method/IsRefusedAfterClose, Edge/Health"},
+	}, "Method/Closed, Edge/Health"},
 }

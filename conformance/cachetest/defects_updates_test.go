@@ -6,50 +6,50 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// updateDefects are faults of writes that say several things at once.
+// updateDefects are defects of writes with several options.
 var updateDefects = map[string]defect{
-	"NX is ignored where the life is kept": {func(b *broken) {
+	"NX is ignored with keep": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			return b.MapStore.Set(ctx, key, value, without(w, driver.IfAbsent))
 		}
-	}, "Condition/NXThatKeepsTheLife"},
-	"NX of fields is ignored where the life is kept": {func(b *broken) {
+	}, "Condition/NXWithKeepTTL"},
+	"NX of fields is ignored with keep": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
 			return b.MapStore.HashSet(ctx, key, set, remove, without(w, driver.IfAbsent))
 		}
-	}, "Condition/NXThatKeepsTheLife, Condition/FieldsThatKeepTheLife"},
-	"NX of members is ignored where the life is kept": {func(b *broken) {
+	}, "Condition/NXWithKeepTTL, Condition/FieldsWithKeepTTL"},
+	"NX of members is ignored with keep": {func(b *broken) {
 		b.setAdd = func(ctx context.Context, key string, members [][]byte, w driver.Write) (int,
 			bool, error,
 		) {
 			return b.MapStore.SetAdd(ctx, key, members, without(w, driver.IfAbsent))
 		}
-	}, "Condition/NXThatKeepsTheLife"},
-	"NX of elements is ignored where the life is kept": {func(b *broken) {
+	}, "Condition/NXWithKeepTTL"},
+	"NX of elements is ignored with keep": {func(b *broken) {
 		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
 			w driver.Write,
 		) (int, bool, error) {
 			return b.MapStore.ListPush(ctx, key, end, values, without(w, driver.IfAbsent))
 		}
-	}, "Condition/NXThatKeepsTheLife"},
-	"XX is ignored where the life is kept": {func(b *broken) {
+	}, "Condition/NXWithKeepTTL"},
+	"XX is ignored with keep": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			return b.MapStore.Set(ctx, key, value, without(w, driver.IfPresent))
 		}
-	}, "Condition/XXThatKeepsTheLife"},
-	"a field that is new resets the life": {func(b *broken) {
+	}, "Condition/XXWithKeepTTL"},
+	"new field resets the TTL": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
 			w.Keep = w.Keep && w.If != driver.IfAbsent
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
-	}, "Condition/FieldsThatKeepTheLife"},
+	}, "Condition/FieldsWithKeepTTL"},
 }
 
-// without takes a condition from a write that keeps the life.
+// without removes condition c from a write with Keep.
 func without(w driver.Write, c driver.Condition) driver.Write {
 	if w.Keep && w.If == c {
 		w.If = driver.Always

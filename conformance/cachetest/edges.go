@@ -13,49 +13,49 @@ import (
 )
 
 var edgeChecks = []check{
-	{"Edge/OddKeys", testOddKeys},
+	{"Edge/SpecialCharactersInKeys", testSpecialKeys},
 	{"Edge/EmptyKey", testEmptyKey},
 	{"Edge/LargeKey", testLargeKey},
 	{"Edge/LargeValues", testLargeValues},
 	{"Edge/LargeUpdates", testLargeUpdates},
-	{"Edge/PrefixOnEveryKeyAndOnNoValue", testPrefix},
-	{"Edge/RefusedValues", testRefused},
+	{"Edge/Prefix", testPrefix},
+	{"Edge/UnencodableValues", testUnencodable},
 	{"Edge/Health", testHealth},
 }
 
-// odd are keys that a protocol or a pattern could trip over.
-var odd = []string{
+// specialKeys contains keys with characters that are special in protocols or patterns.
+var specialKeys = []string{
 	"a\nb", "a\r\nb", "*", "?", "[ab]", "a b", "a:b", "{tag}x", "\x00", "\xff\xfe",
 	"漢字", "ä", `"`, `\`,
 }
 
-func testOddKeys(t *testing.T, e *env) {
+func testSpecialKeys(t *testing.T, e *env) {
 	texts := xcache.KeyCacheOf[string, string](e.m)
-	for _, key := range odd {
+	for _, key := range specialKeys {
 		must(t, texts.Set(t.Context(), key, &key))
 	}
-	for _, key := range odd {
+	for _, key := range specialKeys {
 		wantValue(t, texts, key, key)
 	}
-	got, err := texts.GetMany(t.Context(), odd)
+	got, err := texts.GetMany(t.Context(), specialKeys)
 	must(t, err)
-	want(t, "values of GetMany", len(got), len(odd))
-	for i, key := range odd {
-		must(t, texts.Delete(t.Context(), key)) // takes no other key with it
-		for _, rest := range odd[i+1:] {
+	want(t, "values of GetMany", len(got), len(specialKeys))
+	for i, key := range specialKeys {
+		must(t, texts.Delete(t.Context(), key)) // must not delete other keys
+		for _, rest := range specialKeys[i+1:] {
 			wantValue(t, texts, rest, rest)
 		}
 	}
 }
 
 func testEmptyKey(t *testing.T, e *env) {
-	m, err := xcache.New(e.store(t)) // no prefix: the whole key is empty
+	m, err := xcache.New(e.store(t)) // no prefix, so the complete key is empty
 	must(t, err)
 	users := xcache.KeyCacheOf[string, user](m)
 	must(t, users.Set(t.Context(), "", &user{ID: 1}, xcache.WithTTL(time.Minute)))
 	wantValue(t, users, "", user{ID: 1})
 	must(t, users.Delete(t.Context(), ""))
-	wantGone(t, users, "")
+	wantMissing(t, users, "")
 	for _, k := range kinds {
 		fill(t, m, "", k)
 		if got := content(t, m, "", k); got != contents[k] {
@@ -90,7 +90,7 @@ func testLargeValues(t *testing.T, e *env) {
 	all, err := hash.GetAll(t.Context(), "h")
 	must(t, err)
 	if !maps.Equal(all, map[string]string{big: big}) {
-		t.Error("a hash lost a large field or value")
+		t.Error("large field or value of a hash is missing")
 	}
 	_, err = e.words().Add(t.Context(), "s", []string{big})
 	must(t, err)
@@ -102,14 +102,14 @@ func testLargeValues(t *testing.T, e *env) {
 	got, ok, err := e.letters().Pop(t.Context(), "l")
 	must(t, err)
 	if !ok || *got != big {
-		t.Error("a list lost a large element")
+		t.Error("large element of a list is missing")
 	}
 	for _, key := range []string{"k", "h", "s", "l"} {
 		must(t, texts.Delete(t.Context(), key))
 	}
 }
 
-// testPrefix looks below the views, at what the store holds.
+// testPrefix inspects the store directly.
 func testPrefix(t *testing.T, e *env) {
 	m := e.open(t)
 	store := m.Store()
@@ -128,23 +128,23 @@ func testPrefix(t *testing.T, e *env) {
 		data, ok, err := store.Get(t.Context(), full(key))
 		must(t, err)
 		if !ok || string(data) != "value" {
-			t.Errorf("the store holds %q, %t under the whole key of %s; want the value",
+			t.Errorf("store value = %q, %t under the complete key of %s; want the value",
 				data, ok, key)
 		}
 	}
 	data, ok, err := store.HashGet(t.Context(), full("h"), "field")
 	must(t, err)
 	if !ok || string(data) != "value" {
-		t.Errorf("the store's hash holds %q, %t; want the field and the value as they are",
+		t.Errorf("store hash = %q, %t; want the raw field and value",
 			data, ok)
 	}
 	ok, err = store.SetContains(t.Context(), full("s"), []byte("value"))
 	must(t, err)
-	want(t, "the store's set holds the member as it is", ok, true)
+	want(t, "raw member in the store's set", ok, true)
 	list, err := store.ListRange(t.Context(), full("l"), 0, -1)
 	must(t, err)
 	if len(list) != 1 || string(list[0]) != "value" {
-		t.Errorf("the store's list holds %q, want the value", list)
+		t.Errorf("store list = %q, want the value", list)
 	}
 	for _, key := range []string{"p1", "p2"} {
 		_, err := store.Set(t.Context(), full(key), []byte("value"), driver.Write{})
@@ -162,28 +162,28 @@ func testPrefix(t *testing.T, e *env) {
 	} {
 		ok, err := store.Exists(t.Context(), full(key))
 		must(t, err)
-		want(t, "the whole key of "+key+" exists", ok, left)
+		want(t, "complete key of "+key+" exists", ok, left)
 	}
-	if s, ok := store.(driver.Scanner); ok { // and there is nothing else
+	if s, ok := store.(driver.Scanner); ok { // no other keys exist
 		if got := scanned(t, s, e.prefix); len(got) != 2 {
-			t.Errorf("the store's keys = %q, want those of m2 and p2",
+			t.Errorf("the store's keys = %q, want m2 and p2",
 				slices.Collect(maps.Keys(got)))
 		}
 	}
 }
 
-// testRefused: what cannot be encoded is refused, also by a store that would not have
-// needed to.
-func testRefused(t *testing.T, e *env) {
+// testUnencodable checks that values that cannot be encoded are rejected, even by stores
+// that do not encode.
+func testUnencodable(t *testing.T, e *env) {
 	users := e.users()
 	nan := 0.0
 	nan /= nan
 	if err := users.Set(t.Context(), "k", &user{Rate: nan}); !errors.Is(err, xcache.ErrEncode) {
 		t.Errorf("Set of NaN = %v, want ErrEncode", err)
 	}
-	wantGone(t, users, "k")
+	wantMissing(t, users, "k")
 	must(t, users.Set(t.Context(), "k", &user{Name: "a\xffb"}))
-	wantValue(t, users, "k", user{Name: "a\uFFFDb"}) // as JSON mends it
+	wantValue(t, users, "k", user{Name: "a\uFFFDb"}) // like JSON
 }
 
 func testHealth(t *testing.T, e *env) {

@@ -11,22 +11,22 @@ import (
 )
 
 var expiryChecks = []check{
-	{"Expiry/AKeyLivesAsLongAsItWasTold", testExpiryTTL},
-	{"Expiry/ZeroIsForEver", testExpiryZero},
-	{"Expiry/NegativeIsRefused", testExpiryNegative},
+	{"Expiry/TTL", testExpiryTTL},
+	{"Expiry/ZeroTTL", testExpiryZero},
+	{"Expiry/NegativeTTL", testExpiryNegative},
 	{"Expiry/OneMillisecond", testExpiryMillisecond},
 	{"Expiry/Years", testExpiryYears},
 	{"Expiry/Defaults", testExpiryDefaults},
 	{"Expiry/Jitter", testExpiryJitter},
-	{"Expiry/SetReplacesTheTTL", testExpirySet},
+	{"Expiry/SetReplacesTTL", testExpirySet},
 	{"Expiry/KeepTTL", testExpiryKeep},
 	{"Expiry/UpdatesSlide", testExpirySlide},
 	{"Expiry/NoSlide", testExpiryNoSlide},
-	{"Expiry/NothingToSlideTo", testExpiryNothing},
-	{"Expiry/RemovingResetsNothing", testExpiryRemove},
-	{"Expiry/AnUpdateThatIsHeldBackResetsNothing", testExpiryHeldBack},
-	{"Expiry/NXAfterTheEnd", testExpiryNX},
-	{"Expiry/AnExpiredCollectionIsEmpty", testExpiryCollections},
+	{"Expiry/UpdateWithoutTTL", testExpiryUpdateWithoutTTL},
+	{"Expiry/RemoveKeepsTTL", testExpiryRemove},
+	{"Expiry/SkippedUpdateKeepsTTL", testExpirySkipped},
+	{"Expiry/NXAfterExpiry", testExpiryNX},
+	{"Expiry/ExpiredCollection", testExpiryCollections},
 }
 
 func testExpiryTTL(t *testing.T, e *env) {
@@ -39,14 +39,14 @@ func testExpiryTTL(t *testing.T, e *env) {
 	e.pass(3 * e.unit)
 	_, ok, err := users.Get(t.Context(), "a")
 	must(t, err)
-	want(t, "found after its end", ok, false)
+	want(t, "found after expiry", ok, false)
 	ok, err = users.Exists(t.Context(), "a")
 	must(t, err)
-	want(t, "exists after its end", ok, false)
-	wantGone(t, users, "a")
+	want(t, "exists after expiry", ok, false)
+	wantMissing(t, users, "a")
 	n, err := users.DeleteMany(t.Context(), []string{"a"})
 	must(t, err)
-	want(t, "removed after its end", n, 0)
+	want(t, "removed after expiry", n, 0)
 }
 
 func testExpiryZero(t *testing.T, e *env) {
@@ -86,7 +86,7 @@ func testExpiryNegative(t *testing.T, e *env) {
 		}
 	}
 	for _, key := range []string{"b", "h", "s", "l"} {
-		wantGone(t, e.users(), key)
+		wantMissing(t, e.users(), key)
 	}
 }
 
@@ -103,10 +103,10 @@ func testExpiryMillisecond(t *testing.T, e *env) {
 	must(t, users.Set(t.Context(), "stays", &user{ID: 1}, xcache.WithTTL(100*e.unit)))
 	e.pass(e.unit)
 	for _, name := range []string{"ms", "ns", "many"} {
-		wantGone(t, users, name)
+		wantMissing(t, users, name)
 	}
 	for name := range e.updates() {
-		wantGone(t, users, name)
+		wantMissing(t, users, name)
 	}
 	wantValue(t, users, "stays", user{ID: 1})
 }
@@ -134,7 +134,7 @@ func testExpiryYears(t *testing.T, e *env) {
 			update(t, key, xcache.WithTTL(math.MaxInt64))
 			ok, err := users.Exists(t.Context(), key)
 			must(t, err)
-			want(t, name+" with the longest life exists", ok, true)
+			want(t, name+" with the longest TTL exists", ok, true)
 		}
 	}
 }
@@ -176,7 +176,7 @@ func testExpiryJitter(t *testing.T, e *env) {
 		}
 	}
 	if len(seen) < 10 {
-		t.Errorf("40 keys have %d different lives, want most of them apart", len(seen))
+		t.Errorf("40 keys have %d different TTLs, want more", len(seen))
 	}
 }
 
@@ -206,12 +206,12 @@ func testExpiryKeep(t *testing.T, e *env) {
 		&user{}, xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
 	wantTTL(t, users, "ever", 0, 0)
 	e.pass(9 * e.unit)
-	wantGone(t, users, "a")
+	wantMissing(t, users, "a")
 	must(t, users.Set(t.Context(), "a", &user{}, xcache.WithKeepTTL(), xcache.WithTTL(3*e.unit)))
 	wantTTL(t, users, "a", e.unit, 3*e.unit)
 }
 
-// updates are the writes of collections that slide the life of their key.
+// updates are the writes of collections that slide the TTL.
 func (e *env) updates() map[string]func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
 	return map[string]func(t testing.TB, key string, opts ...xcache.Option) hasTTL{
 		"HashSet": func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
@@ -252,7 +252,7 @@ func testExpirySlide(t *testing.T, e *env) {
 	for name, update := range e.updates() {
 		v := update(t, name, xcache.WithTTL(10*e.unit))
 		wantTTL(t, v, name, 8*e.unit, 10*e.unit)
-		update(t, name, xcache.WithTTL(3*e.unit)) // to an earlier end, too
+		update(t, name, xcache.WithTTL(3*e.unit)) // also to a shorter TTL
 		wantTTL(t, v, name, e.unit, 3*e.unit)
 	}
 }
@@ -268,13 +268,13 @@ func testExpiryNoSlide(t *testing.T, e *env) {
 	}
 	e.pass(7 * e.unit)
 	for name := range e.updates() {
-		wantGone(t, e.counts(), name)
+		wantMissing(t, e.counts(), name)
 	}
 }
 
-// testExpiryNothing: an update that is given no TTL at all must not make a collection
-// immortal.
-func testExpiryNothing(t *testing.T, e *env) {
+// testExpiryUpdateWithoutTTL checks that an update without any TTL keeps the TTL of a
+// collection.
+func testExpiryUpdateWithoutTTL(t *testing.T, e *env) {
 	for name, update := range e.updates() {
 		update(t, name, xcache.WithTTL(10*e.unit))
 		wantTTL(t, update(t, name), name, 8*e.unit, 10*e.unit)
@@ -306,11 +306,11 @@ func testExpiryRemove(t *testing.T, e *env) {
 	wantTTL(t, list, "l", 3*e.unit, 6*e.unit)
 	e.pass(7 * e.unit)
 	for _, key := range []string{"h", "s", "l"} {
-		wantGone(t, hash, key)
+		wantMissing(t, hash, key)
 	}
 }
 
-func testExpiryHeldBack(t *testing.T, e *env) {
+func testExpirySkipped(t *testing.T, e *env) {
 	for name, update := range e.updates() {
 		v := update(t, name, xcache.WithTTL(10*e.unit))
 		stored := true
@@ -329,10 +329,10 @@ func testExpiryNX(t *testing.T, e *env) {
 	e.pass(2 * e.unit)
 	must(t, e.users().Set(t.Context(), "k",
 		&user{ID: 2}, xcache.WithXX(), xcache.WithStored(&stored)))
-	want(t, "XX stored after the end", stored, false)
+	want(t, "XX stored after expiry", stored, false)
 	must(t, e.users().Set(t.Context(), "k",
 		&user{ID: 3}, xcache.WithNX(), xcache.WithStored(&stored)))
-	want(t, "NX stored after the end", stored, true)
+	want(t, "NX stored after expiry", stored, true)
 	wantValue(t, e.users(), "k", user{ID: 3})
 	wantTTL(t, e.users(), "k", 0, 0)
 }
@@ -347,9 +347,9 @@ func testExpiryCollections(t *testing.T, e *env) {
 	wantElements(t, e.letters(), "ListAppend")
 	n, err := e.letters().Append(t.Context(), "ListAppend", []string{"new"}, xcache.WithNoSlide())
 	must(t, err)
-	want(t, "length of a list that begins anew", n, 1)
+	want(t, "length of the new list", n, 1)
 	must(t, e.counts().Set(t.Context(), "HashSetAll", "new", new(1)))
 	wantHash(t, e.counts(), "HashSetAll", map[string]int{"new": 1})
-	must(t, e.users().Set(t.Context(), "SetAdd", &user{ID: 1})) // another kind may follow
+	must(t, e.users().Set(t.Context(), "SetAdd", &user{ID: 1})) // the key may change its kind
 	wantValue(t, e.users(), "SetAdd", user{ID: 1})
 }

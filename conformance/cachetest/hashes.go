@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// profile is a struct that is kept as a hash.
+// profile is a struct that is stored as a hash.
 type profile struct {
 	ID    xsnowflake.SnowflakeID `cache:"id"`
 	Name  string                 `cache:"name"`
@@ -23,14 +23,14 @@ type profile struct {
 
 var hashChecks = []check{
 	{"Hash/SetGet", testHashSetGet},
-	{"Hash/AllAtOnce", testHashAll},
+	{"Hash/SetAllGetAll", testHashAll},
 	{"Hash/Struct", testHashStruct},
-	{"Hash/MissingIsNoError", testHashMissing},
-	{"Hash/ConditionsAreAboutTheFields", testHashConditions},
-	{"Hash/RemoveCountsAndTheLastTakesTheKey", testHashRemove},
-	{"Hash/KindsOfFields", testHashFields},
+	{"Hash/Missing", testHashMissing},
+	{"Hash/Conditions", testHashConditions},
+	{"Hash/Remove", testHashRemove},
+	{"Hash/FieldTypes", testHashFields},
 	{"Hash/WrongType", testHashWrongType},
-	{"Hash/ValuesAreTheCallersOwn", testHashOwn},
+	{"Hash/ValuesAreCopied", testHashCopies},
 }
 
 type counts = xcache.HashCache[string, string, int, profile]
@@ -64,7 +64,7 @@ func testHashSetGet(t *testing.T, e *env) {
 		t.Errorf("Set of nil = %v, want ErrNil", err)
 	}
 	must(t, c.Delete(t.Context(), "h"))
-	wantGone(t, c, "h")
+	wantMissing(t, c, "h")
 }
 
 func testHashAll(t *testing.T, e *env) {
@@ -75,7 +75,7 @@ func testHashAll(t *testing.T, e *env) {
 	must(t, c.SetAll(t.Context(), "h", nil))
 	must(t, c.SetAll(t.Context(), "none", map[string]int{}))
 	wantHash(t, c, "h", map[string]int{"a": 1, "b": 3, "c": 4})
-	wantGone(t, c, "none")
+	wantMissing(t, c, "none")
 }
 
 func testHashStruct(t *testing.T, e *env) {
@@ -94,20 +94,20 @@ func testHashStruct(t *testing.T, e *env) {
 	n, ok, err := c.Get(t.Context(), "p", "age")
 	must(t, err)
 	if !ok || *n != 36 {
-		t.Errorf("Get of a struct's field = %v, %t; want 36", n, ok)
+		t.Errorf("Get of a struct field = %v, %t; want 36", n, ok)
 	}
 	must(t, c.Set(t.Context(), "p", "other", new(1)))
-	must(t, c.SetAllStruct(t.Context(), "p", &profile{Name: "Bob"})) // no Email, no Note: they go
+	must(t, c.SetAllStruct(t.Context(), "p", &profile{Name: "Bob"})) // removes Email and Note
 	got = present[profile](t)(c.GetAllStruct(t.Context(), "p"))
 	if got.Name != "Bob" || got.Email != nil || got.Note != "" || got.Age != 0 {
-		t.Errorf("GetAllStruct after a second write = %+v, want Bob alone", got)
+		t.Errorf("GetAllStruct after a second write = %+v, want only Bob", got)
 	}
 	ok, err = c.Exists(t.Context(), "p", "email")
 	must(t, err)
-	want(t, "the field of a nil pointer exists", ok, false)
+	want(t, "field of a nil pointer exists", ok, false)
 	ok, err = c.Exists(t.Context(), "p", "other")
 	must(t, err)
-	want(t, "a field that the struct does not have exists", ok, true)
+	want(t, "unknown field exists", ok, true)
 	if err := c.SetAllStruct(t.Context(), "p", nil); !errors.Is(err, xcache.ErrNil) {
 		t.Errorf("SetAllStruct of nil = %v, want ErrNil", err)
 	}
@@ -129,11 +129,11 @@ func testHashMissing(t *testing.T, e *env) {
 	must(t, c.Set(t.Context(), "h", "a", new(1)))
 	_, ok, err = c.Get(t.Context(), "h", "f")
 	must(t, err)
-	want(t, "a missing field found", ok, false)
+	want(t, "missing field found", ok, false)
 	n, err := c.Remove(t.Context(), "none", "f")
 	must(t, err)
 	want(t, "removed from a missing key", n, 0)
-	wantGone(t, c, "none")
+	wantMissing(t, c, "none")
 	wantHash(t, c, "h", map[string]int{"a": 1})
 }
 
@@ -142,23 +142,23 @@ func testHashConditions(t *testing.T, e *env) {
 	stored := true
 	must(t, c.Set(t.Context(), "h", "a", new(1), xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored a missing field", stored, false)
-	wantGone(t, c, "h")
+	wantMissing(t, c, "h")
 	must(t, c.Set(t.Context(), "h", "a", new(1), xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored a missing field", stored, true)
 	must(t, c.Set(t.Context(), "h", "a", new(2), xcache.WithNX(), xcache.WithStored(&stored)))
-	want(t, "NX stored a field that exists", stored, false)
+	want(t, "NX stored an existing field", stored, false)
 	must(t, c.Set(t.Context(), "h", "b", new(2), xcache.WithNX(), xcache.WithStored(&stored)))
-	want(t, "NX stored a missing field of a hash that exists", stored, true)
+	want(t, "NX stored a missing field of an existing hash", stored, true)
 	must(t, c.SetAll(t.Context(), "h",
 		map[string]int{"b": 9, "c": 9}, xcache.WithNX(), xcache.WithStored(&stored)))
-	want(t, "NX stored fields of which one exists", stored, false)
+	want(t, "NX stored fields with an existing one", stored, false)
 	must(t, c.SetAll(t.Context(), "h",
 		map[string]int{"b": 9, "c": 9}, xcache.WithXX(), xcache.WithStored(&stored)))
-	want(t, "XX stored fields of which one is missing", stored, false)
+	want(t, "XX stored fields with a missing one", stored, false)
 	wantHash(t, c, "h", map[string]int{"a": 1, "b": 2})
 	must(t, c.SetAll(t.Context(), "h",
 		map[string]int{"a": 3, "b": 4}, xcache.WithXX(), xcache.WithStored(&stored)))
-	want(t, "XX stored fields that exist", stored, true)
+	want(t, "XX stored existing fields", stored, true)
 	wantHash(t, c, "h", map[string]int{"a": 3, "b": 4})
 }
 
@@ -175,7 +175,7 @@ func testHashRemove(t *testing.T, e *env) {
 	n, err = c.Remove(t.Context(), "h", "b", "c")
 	must(t, err)
 	want(t, "removed", n, 2)
-	wantGone(t, c, "h")
+	wantMissing(t, c, "h")
 }
 
 func testHashFields(t *testing.T, e *env) {
@@ -185,14 +185,14 @@ func testHashFields(t *testing.T, e *env) {
 	got, err := ids.GetAll(t.Context(), 1)
 	must(t, err)
 	if !maps.Equal(got, map[xsnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}) {
-		t.Errorf("GetAll = %v, want what was set", got)
+		t.Errorf("GetAll = %v, want the stored value", got)
 	}
-	odd := e.counts()
+	specialKeys := e.counts()
 	fields := map[string]int{"": 1, "a\nb": 2, "*?[x]": 3, "\x00\xff": 4}
-	must(t, odd.SetAll(t.Context(), "odd", fields))
-	wantHash(t, odd, "odd", fields)
+	must(t, specialKeys.SetAll(t.Context(), "specialKeys", fields))
+	wantHash(t, specialKeys, "specialKeys", fields)
 	numbers := xcache.HashCacheOf[string, int, int, struct{}](e.m)
-	if _, err := numbers.GetAll(t.Context(), "odd"); !errors.Is(err, xcache.ErrDecode) {
+	if _, err := numbers.GetAll(t.Context(), "specialKeys"); !errors.Is(err, xcache.ErrDecode) {
 		t.Errorf("GetAll with fields of another type = %v, want ErrDecode", err)
 	}
 }
@@ -218,7 +218,7 @@ func testHashWrongType(t *testing.T, e *env) {
 	wantValue(t, e.users(), "k", user{ID: 1})
 }
 
-func testHashOwn(t *testing.T, e *env) {
+func testHashCopies(t *testing.T, e *env) {
 	c := xcache.HashCacheOf[string, string, []byte, struct{}](e.m)
 	b := []byte("abc")
 	must(t, c.Set(t.Context(), "h", "f", &b))

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// user is a value without references, item one with them.
+// user is a value without references, item a value with references.
 type user struct {
 	ID   int64
 	Name string
@@ -28,27 +28,27 @@ type item struct {
 
 var keyChecks = []check{
 	{"Key/SetGet", testKeySetGet},
-	{"Key/MissingIsNoError", testKeyMissing},
+	{"Key/Missing", testKeyMissing},
 	{"Key/ExistsAndDelete", testKeyExistsDelete},
-	{"Key/NXWritesOnlyWhatIsAbsent", testKeyNX},
-	{"Key/XXWritesOnlyWhatIsPresent", testKeyXX},
-	{"Key/NilIsRefused", testKeyNil},
-	{"Key/KindsOfValues", testKeyKinds},
-	{"Key/KindsOfKeys", testKeyKeys},
+	{"Key/NX", testKeyNX},
+	{"Key/XX", testKeyXX},
+	{"Key/Nil", testKeyNil},
+	{"Key/ValueTypes", testKeyKinds},
+	{"Key/KeyTypes", testKeyKeys},
 	{"Key/Many", testKeyMany},
-	{"Key/ValuesAreTheCallersOwn", testKeyOwn},
-	{"Key/ViewsOfOtherTypesShareTheKey", testKeyOtherTypes},
+	{"Key/ValuesAreCopied", testKeyCopies},
+	{"Key/ViewsOfOtherTypes", testKeyOtherTypes},
 	{"Key/WrongType", testKeyWrongType},
-	{"Key/CancelledContext", testKeyCancelled},
+	{"Key/CanceledContext", testKeyCanceled},
 }
 
-// users is the view that most checks of keys work on.
+// users is the default view of key checks.
 func (e *env) users() *xcache.KeyCache[string, user] { return xcache.KeyCacheOf[string, user](e.m) }
 
-// items is users for values that hold references.
+// items is a view of values with references.
 func (e *env) items() *xcache.KeyCache[string, item] { return xcache.KeyCacheOf[string, item](e.m) }
 
-// wantValue fails the test where the view does not hold the value.
+// wantValue fails the test unless the view has the value.
 func wantValue[V comparable](t testing.TB, c *xcache.KeyCache[string, V], key string, expected V) {
 	t.Helper()
 	got, ok, err := c.Get(t.Context(), key)
@@ -73,7 +73,7 @@ func testKeySetGet(t *testing.T, e *env) {
 	got, ok, err := items.Get(t.Context(), "i")
 	must(t, err)
 	if !ok || got.Name != "x" || got.Next == nil || got.Next.Name != "y" || len(got.Tags) != 2 {
-		t.Errorf("Get = %+v, %t; want what was set", got, ok)
+		t.Errorf("Get = %+v, %t; want the stored value", got, ok)
 	}
 }
 
@@ -84,7 +84,7 @@ func testKeyMissing(t *testing.T, e *env) {
 		t.Errorf("Get of a missing key = %v, %t; want nil, false", got, ok)
 	}
 	must(t, e.users().Delete(t.Context(), "none"))
-	wantGone(t, e.users(), "none")
+	wantMissing(t, e.users(), "none")
 	must(t, e.users().Set(t.Context(), "some", &user{ID: 1}))
 	wantValue(t, e.users(), "some", user{ID: 1})
 }
@@ -108,17 +108,17 @@ func testKeyNX(t *testing.T, e *env) {
 	users := e.users()
 	stored := false
 	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xcache.WithNX(), xcache.WithStored(&stored)))
-	want(t, "stored where there was nothing", stored, true)
+	want(t, "stored for a missing key", stored, true)
 	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xcache.WithNX(), xcache.WithStored(&stored)))
-	want(t, "stored where there was something", stored, false)
+	want(t, "stored for an existing key", stored, false)
 	wantValue(t, users, "a", user{ID: 1})
 	must(t, users.Set(t.Context(), "a", &user{ID: 2}, xcache.WithNX(), xcache.WithKeepTTL(),
 		xcache.WithTTL(e.unit), xcache.WithStored(&stored)))
-	want(t, "stored where there was something, with a life to keep", stored, false)
+	want(t, "stored for an existing key with KeepTTL", stored, false)
 	wantValue(t, users, "a", user{ID: 1})
 	must(t, users.Set(t.Context(), "new", &user{ID: 2}, xcache.WithNX(), xcache.WithKeepTTL(),
 		xcache.WithTTL(e.unit), xcache.WithStored(&stored)))
-	want(t, "stored where there was nothing, with a life to keep", stored, true)
+	want(t, "stored for a missing key with KeepTTL", stored, true)
 	wantTTL(t, users, "new", 0, e.unit)
 	must(t, users.Set(t.Context(), "b", &user{ID: 3}, xcache.WithStored(&stored)))
 	want(t, "stored without a condition", stored, true)
@@ -128,11 +128,11 @@ func testKeyXX(t *testing.T, e *env) {
 	users := e.users()
 	stored := true
 	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xcache.WithXX(), xcache.WithStored(&stored)))
-	want(t, "stored where there was nothing", stored, false)
-	wantGone(t, users, "a")
+	want(t, "stored for a missing key", stored, false)
+	wantMissing(t, users, "a")
 	must(t, users.Set(t.Context(), "a", &user{ID: 2}))
 	must(t, users.Set(t.Context(), "a", &user{ID: 3}, xcache.WithXX(), xcache.WithStored(&stored)))
-	want(t, "stored where there was something", stored, true)
+	want(t, "stored for an existing key", stored, true)
 	wantValue(t, users, "a", user{ID: 3})
 	err := users.Set(t.Context(), "a",
 		&user{}, xcache.WithNX(), xcache.WithXX(), xcache.WithStored(&stored))
@@ -151,7 +151,7 @@ func testKeyNil(t *testing.T, e *env) {
 }
 
 func testKeyKinds(t *testing.T, e *env) {
-	roundTrip(t, e, "text with \x00 and \xff")
+	roundTrip(t, e, "string with \x00 and \xff")
 	roundTrip(t, e, "")
 	roundTrip(t, e, int64(-1<<63))
 	roundTrip(t, e, uint8(255))
@@ -177,7 +177,7 @@ func roundTrip[V comparable](t *testing.T, e *env, v V) {
 	wantValue(t, c, "v", v)
 }
 
-// level is a key that says its own text.
+// level is a key with a String method.
 type level int
 
 func (l level) String() string { return "level-" + strconv.Itoa(int(l)) }
@@ -220,7 +220,7 @@ func testKeyMany(t *testing.T, e *env) {
 	}
 }
 
-func testKeyOwn(t *testing.T, e *env) {
+func testKeyCopies(t *testing.T, e *env) {
 	users, items := e.users(), e.items()
 	u := user{ID: 1}
 	must(t, users.Set(t.Context(), "u", &u))
@@ -236,7 +236,7 @@ func testKeyOwn(t *testing.T, e *env) {
 		got, ok, err := items.Get(t.Context(), "i")
 		must(t, err)
 		if !ok || got.Tags[0] != "a" || got.Next.Name != "n" {
-			t.Fatalf("Get = %+v, %t; want what was set", got, ok)
+			t.Fatalf("Get = %+v, %t; want the stored value", got, ok)
 		}
 		got.Tags[0], got.Next.Name = "changed", "changed"
 	}
@@ -284,28 +284,28 @@ func testKeyWrongType(t *testing.T, e *env) {
 	}
 	ok, err := e.users().Exists(t.Context(), "list")
 	must(t, err)
-	want(t, "Exists of another kind", ok, true)
-	must(t, e.users().Set(t.Context(), "list", &user{ID: 1})) // as SET does
+	want(t, "Exists of a wrong type", ok, true)
+	must(t, e.users().Set(t.Context(), "list", &user{ID: 1})) // like SET
 	wantValue(t, e.users(), "list", user{ID: 1})
 	must(t, e.users().Delete(t.Context(), "list"))
 }
 
-func testKeyCancelled(t *testing.T, e *env) {
+func testKeyCanceled(t *testing.T, e *env) {
 	must(t, e.users().Set(t.Context(), "a", &user{ID: 1}))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, ok, err := e.users().Get(ctx, "a")
 	if ok || !errors.Is(err, context.Canceled) {
-		t.Errorf("Get = %t, %v; want the context's error", ok, err)
+		t.Errorf("Get = %t, %v; want the context error", ok, err)
 	}
 	if code := xerror.From(err).GetErrorCode(); code == xerror.CacheError {
-		t.Error("the end of a context must not be a CacheError")
+		t.Error("a context error must not be a CacheError")
 	}
 	if err := e.users().Set(ctx, "a", &user{ID: 2}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Set = %v, want the context's error", err)
+		t.Errorf("Set = %v, want the context error", err)
 	}
 	if err := e.users().Delete(ctx, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("Delete = %v, want the context's error", err)
+		t.Errorf("Delete = %v, want the context error", err)
 	}
 	wantValue(t, e.users(), "a", user{ID: 1})
 }

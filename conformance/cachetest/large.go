@@ -8,12 +8,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// many is more than what languages of scripts, and protocols, take as the words of one
-// call.
+// many exceeds the argument limits of scripts and protocols.
 const many = 2500
 
-// testLargeUpdates makes updates of many members, fields and elements, which are one step
-// all the same.
+// testLargeUpdates checks that updates with many members, fields and elements are atomic.
 func testLargeUpdates(t *testing.T, e *env) {
 	texts := make([]string, many)
 	fields := make(map[string]string, many)
@@ -29,7 +27,7 @@ func testLargeUpdates(t *testing.T, e *env) {
 	want(t, "members added", n, many)
 	n, err = set.Add(t.Context(), "set", append(slices.Clone(texts), "another"), life)
 	must(t, err)
-	want(t, "members added to those", n, 1)
+	want(t, "members added to the existing", n, 1)
 	n, err = set.Count(t.Context(), "set")
 	must(t, err)
 	want(t, "members", n, many+1)
@@ -41,7 +39,7 @@ func testLargeUpdates(t *testing.T, e *env) {
 	want(t, "fields stored", stored, true)
 	must(t, hash.SetAll(t.Context(), "hash",
 		fields, life, xcache.WithNX(), xcache.WithStored(&stored)))
-	want(t, "fields stored again", stored, false)
+	want(t, "existing fields stored with NX", stored, false)
 	all, err := hash.GetAll(t.Context(), "hash")
 	must(t, err)
 	want(t, "fields", len(all), many)
@@ -55,5 +53,5 @@ func testLargeUpdates(t *testing.T, e *env) {
 	wantList(t, "elements", got, texts)
 	n, err = list.Prepend(t.Context(), "list", texts, life)
 	must(t, err)
-	want(t, "elements with those before", n, 2*many)
+	want(t, "elements in total", n, 2*many)
 }

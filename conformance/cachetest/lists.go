@@ -11,12 +11,12 @@ import (
 
 var listChecks = []check{
 	{"List/PrependAndAppend", testListPush},
-	{"List/RangesAsInRedis", testListRange},
+	{"List/Range", testListRange},
 	{"List/Index", testListIndex},
-	{"List/PopFromBothEnds", testListPop},
+	{"List/Pop", testListPop},
 	{"List/Remove", testListRemove},
-	{"List/MissingIsNoError", testListMissing},
-	{"List/ConditionsAreAboutTheKey", testListConditions},
+	{"List/Missing", testListMissing},
+	{"List/Conditions", testListConditions},
 	{"List/Queue", testListQueue},
 	{"List/WrongType", testListWrongType},
 }
@@ -30,7 +30,7 @@ func wantElements(t testing.TB, c *letters, key string, expected ...string) {
 	got, err := c.Range(t.Context(), key, 0, -1)
 	must(t, err)
 	if got == nil {
-		t.Error("Range = nil, want an empty list at least")
+		t.Error("Range = nil, want an empty list")
 	}
 	wantList(t, "elements of "+key, got, expected)
 	n, err := c.Len(t.Context(), key)
@@ -54,10 +54,10 @@ func testListPush(t *testing.T, e *env) {
 	must(t, err)
 	_, err = c.Append(t.Context(), "none", []string{})
 	must(t, err)
-	wantGone(t, c, "none")
+	wantMissing(t, c, "none")
 	wantElements(t, c, "l", "a", "b", "c", "d", "d", "")
 	must(t, c.Delete(t.Context(), "l"))
-	wantGone(t, c, "l")
+	wantMissing(t, c, "l")
 }
 
 func testListRange(t *testing.T, e *env) {
@@ -104,7 +104,7 @@ func testListIndex(t *testing.T, e *env) {
 		got, ok, err := c.Index(t.Context(), "l", index)
 		must(t, err)
 		if ok || got != nil {
-			t.Errorf("Index(%d) = %v, %t; want nothing", index, got, ok)
+			t.Errorf("Index(%d) = %v, %t; want no element", index, got, ok)
 		}
 	}
 }
@@ -126,11 +126,11 @@ func testListPop(t *testing.T, e *env) {
 	wantElements(t, c, "l", "b")
 	_, _, err = c.Pop(t.Context(), "l")
 	must(t, err)
-	wantGone(t, c, "l")
+	wantMissing(t, c, "l")
 	got, ok, err := c.PopLast(t.Context(), "l")
 	must(t, err)
 	if ok || got != nil {
-		t.Errorf("PopLast of an empty list = %v, %t; want nothing", got, ok)
+		t.Errorf("PopLast of an empty list = %v, %t; want no element", got, ok)
 	}
 }
 
@@ -158,12 +158,12 @@ func testListRemove(t *testing.T, e *env) {
 	}
 	n, err := c.Remove(t.Context(), "l0", 0, "z")
 	must(t, err)
-	want(t, "removed of what is not there", n, 0)
+	want(t, "removed with no match", n, 0)
 	_, err = c.Remove(t.Context(), "l0", 0, "b")
 	must(t, err)
 	_, err = c.Remove(t.Context(), "l0", 0, "c")
 	must(t, err)
-	wantGone(t, c, "l0")
+	wantMissing(t, c, "l0")
 }
 
 func testListMissing(t *testing.T, e *env) {
@@ -178,7 +178,7 @@ func testListMissing(t *testing.T, e *env) {
 	n, err := c.Remove(t.Context(), "none", 0, "a")
 	must(t, err)
 	want(t, "removed from a missing key", n, 0)
-	wantGone(t, c, "none")
+	wantMissing(t, c, "none")
 	_, err = c.Append(t.Context(), "none", []string{"a"})
 	must(t, err)
 	wantElements(t, c, "none", "a")
@@ -191,23 +191,23 @@ func testListConditions(t *testing.T, e *env) {
 	must(t, err)
 	want(t, "XX on a missing key stored", stored, false)
 	want(t, "length", n, 0)
-	wantGone(t, c, "l")
+	wantMissing(t, c, "l")
 	_, err = c.Prepend(t.Context(), "l", []string{"a"}, xcache.WithNX(), xcache.WithStored(&stored))
 	must(t, err)
 	want(t, "NX on a missing key stored", stored, true)
 	n, err = c.Append(t.Context(), "l", []string{"b"}, xcache.WithNX(), xcache.WithStored(&stored))
 	must(t, err)
-	want(t, "NX on a key that exists stored", stored, false)
+	want(t, "NX on an existing key stored", stored, false)
 	want(t, "length", n, 0)
 	n, err = c.Append(t.Context(), "l", []string{"b"}, xcache.WithXX(), xcache.WithStored(&stored))
 	must(t, err)
-	want(t, "XX on a key that exists stored", stored, true)
+	want(t, "XX on an existing key stored", stored, true)
 	want(t, "length", n, 2)
 	wantElements(t, c, "l", "a", "b")
 }
 
-// testListQueue pushes at one end and pops at the other for long enough that a store must
-// make room anew.
+// testListQueue pushes at one end and pops at the other until the store has to reorganize
+// its memory.
 func testListQueue(t *testing.T, e *env) {
 	c := xcache.ListCacheOf[string, int](e.m)
 	next := 0

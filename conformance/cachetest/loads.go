@@ -14,20 +14,20 @@ import (
 )
 
 var loadChecks = []check{
-	{"Load/OnceAndThenFromTheCache", testLoadOnce},
-	{"Load/AThousandMissesAreOneLoad", testLoadThousand},
-	{"Load/ErrorsReachAllWhoWait", testLoadError},
-	{"Load/APanicReachesAllWhoWait", testLoadPanic},
-	{"Load/ALoaderThatEndsItsGoroutineEndsNobodyElse", testLoadGoexit},
-	{"Load/ACancelledCallerCancelsNobodyElse", testLoadCancelled},
-	{"Load/ADeadlineEndsTheWait", testLoadDeadline},
-	{"Load/NobodyWaitsNobodyLoads", testLoadAbandoned},
-	{"Load/AbsenceIsRememberedWhereAsked", testLoadNegative},
-	{"Load/AWriteDuringTheLoadWins", testLoadOvertaken},
-	{"Load/EachGetsAValueOfItsOwn", testLoadOwn},
+	{"Load/CachesTheValue", testLoadOnce},
+	{"Load/SingleFlight", testLoadThousand},
+	{"Load/Error", testLoadError},
+	{"Load/Panic", testLoadPanic},
+	{"Load/Goexit", testLoadGoexit},
+	{"Load/CanceledCaller", testLoadCanceled},
+	{"Load/Deadline", testLoadDeadline},
+	{"Load/Abandoned", testLoadAbandoned},
+	{"Load/NegativeTTL", testLoadNegative},
+	{"Load/ConcurrentWrite", testLoadConcurrentWrite},
+	{"Load/ValuesAreCopied", testLoadCopies},
 }
 
-var errLoad = errors.New("the source is down")
+var errLoad = errors.New("source unavailable")
 
 func testLoadOnce(t *testing.T, e *env) {
 	users := e.users()
@@ -46,13 +46,13 @@ func testLoadOnce(t *testing.T, e *env) {
 	wantTTL(t, users, "k", 2*e.unit, 4*e.unit)
 	e.pass(5 * e.unit)
 	got := present[user](t)(users.GetOrLoad(t.Context(), "k", load))
-	want(t, "ID after the end", got.ID, 2)
+	want(t, "ID after expiry", got.ID, 2)
 	must(t, users.Delete(t.Context(), "k"))
 	got = present[user](t)(users.GetOrLoad(t.Context(), "k", load))
 	want(t, "ID after Delete", got.ID, 3)
 }
 
-// together calls f from n goroutines, and returns when all have.
+// together calls f in n goroutines and waits for them.
 func together(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})
@@ -71,7 +71,7 @@ func testLoadThousand(t *testing.T, e *env) {
 	var loads atomic.Int32
 	var bad atomic.Int32
 	together(callers, func(int) {
-		// a view of its own for each, as in handlers that make one for a request
+		// each caller has its own view, like handlers that create a view per request
 		got, ok, err := e.items().GetOrLoad(t.Context(), "k", func(context.Context) (*item, error) {
 			loads.Add(1)
 			return &item{Name: "loaded", Tags: []string{"t"}}, nil
@@ -84,11 +84,11 @@ func testLoadThousand(t *testing.T, e *env) {
 	want(t, "callers without the value", bad.Load(), 0)
 }
 
-// loader is the function that GetOrLoad calls.
+// loader is the type of the loader of GetOrLoad.
 type loader = func(ctx context.Context) (*user, error)
 
-// waiting starts n callers of one load, which begins to run when all of them wait for it.
-// The errors come in any order.
+// waiting starts n callers of one load, whose loader runs after all callers wait. The
+// order of the errors is undefined.
 func (e *env) waiting(n int, call func(load loader) error, load loader) <-chan error {
 	errs := make(chan error, n)
 	release := make(chan struct{})
@@ -105,7 +105,7 @@ func (e *env) waiting(n int, call func(load loader) error, load loader) <-chan e
 	return errs
 }
 
-// awaitWaiting returns when n callers wait for loads.
+// awaitWaiting blocks until n callers wait for loads.
 func (e *env) awaitWaiting(n int) {
 	for e.m.Waiting() != n {
 		runtime.Gosched()
@@ -126,12 +126,12 @@ func testLoadError(t *testing.T, e *env) {
 			t.Errorf("GetOrLoad = %v, want the loader's error", err)
 		}
 	}
-	wantGone(t, e.users(), "k")
+	wantMissing(t, e.users(), "k")
 	got, ok, err := e.users().GetOrLoad(t.Context(), "k",
 		func(context.Context) (*user, error) { return &user{ID: 1}, nil })
 	must(t, err)
 	if !ok || got.ID != 1 {
-		t.Errorf("GetOrLoad after a failure = %v, %t; want a new load", got, ok)
+		t.Errorf("GetOrLoad after an error = %v, %t; want a new load", got, ok)
 	}
 	wantValue(t, e.users(), "k", user{ID: 1})
 }
@@ -154,12 +154,12 @@ func testLoadPanic(t *testing.T, e *env) {
 		}
 	}
 	want(t, "loads", loads.Load(), 1)
-	wantGone(t, e.users(), "k")
-	e.loadsAnew(t)
+	wantMissing(t, e.users(), "k")
+	e.wantNewLoad(t)
 }
 
-// loadsAnew fails the test where a key whose load has failed is not loaded again.
-func (e *env) loadsAnew(t *testing.T) {
+// wantNewLoad fails the test unless a key is loaded again after a failed load.
+func (e *env) wantNewLoad(t *testing.T) {
 	t.Helper()
 	got := present[user](t)(e.users().GetOrLoad(t.Context(), "k",
 		func(context.Context) (*user, error) { return &user{ID: 7}, nil }))
@@ -182,11 +182,11 @@ func testLoadGoexit(t *testing.T, e *env) {
 			t.Errorf("GetOrLoad = %v, want a PanicError without a value", err)
 		}
 	}
-	wantGone(t, e.users(), "k")
-	e.loadsAnew(t)
+	wantMissing(t, e.users(), "k")
+	e.wantNewLoad(t)
 }
 
-// testLoadDeadline lets a loader take longer than its callers have time.
+// testLoadDeadline runs a loader longer than the deadline of its callers.
 func testLoadDeadline(t *testing.T, e *env) {
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -194,22 +194,22 @@ func testLoadDeadline(t *testing.T, e *env) {
 	_, ok, err := e.users().GetOrLoad(ctx, "k", func(ctx context.Context) (*user, error) {
 		_, limited := ctx.Deadline()
 		if limited {
-			return nil, errors.New("the loader has the deadline of one caller")
+			return nil, errors.New("the loader has the deadline of a caller")
 		}
-		<-ctx.Done() // since nobody waits any more
+		<-ctx.Done() // because no caller waits
 		ended <- ctx.Err()
 		return nil, ctx.Err()
 	})
 	if ok || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("GetOrLoad = %t, %v; want the context's error", ok, err)
+		t.Errorf("GetOrLoad = %t, %v; want the context error", ok, err)
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("the loader's context ended with %v, want Canceled", err)
+		t.Errorf("context error of the loader = %v, want Canceled", err)
 	}
-	e.loadsAnew(t)
+	e.wantNewLoad(t)
 }
 
-func testLoadCancelled(t *testing.T, e *env) {
+func testLoadCanceled(t *testing.T, e *env) {
 	users := e.users()
 	started, release := make(chan struct{}), make(chan struct{})
 	first, cancel := context.WithCancel(t.Context())
@@ -225,17 +225,17 @@ func testLoadCancelled(t *testing.T, e *env) {
 	<-started
 	go func() {
 		got, ok, err := users.GetOrLoad(t.Context(), "k", func(context.Context) (*user, error) {
-			return nil, errors.New("a second load ran")
+			return nil, errors.New("second load")
 		})
 		if err == nil && (!ok || got.ID != 1) {
-			err = errors.New("the value is not the first load's")
+			err = errors.New("not the value of the first load")
 		}
 		stays <- err
 	}()
 	e.awaitWaiting(2)
 	cancel()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
-		t.Errorf("the caller that was cancelled got %v, want its context's error", err)
+		t.Errorf("canceled caller: %v, want its context error", err)
 	}
 	close(release)
 	must(t, <-stays)
@@ -252,13 +252,13 @@ func testLoadAbandoned(t *testing.T, e *env) {
 		return nil, ctx.Err()
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("GetOrLoad = %v, want the context's error", err)
+		t.Errorf("GetOrLoad = %v, want the context error", err)
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("the loader's context ended with %v, want Canceled", err)
+		t.Errorf("context error of the loader = %v, want Canceled", err)
 	}
-	wantGone(t, e.users(), "k")
-	e.loadsAnew(t)
+	wantMissing(t, e.users(), "k")
+	e.wantNewLoad(t)
 }
 
 func testLoadNegative(t *testing.T, e *env) {
@@ -271,7 +271,7 @@ func testLoadNegative(t *testing.T, e *env) {
 		got, ok, err := e.users().GetOrLoad(t.Context(), "k", nothing)
 		must(t, err)
 		if got != nil || ok {
-			t.Errorf("GetOrLoad of nothing = %v, %t; want nil, false", got, ok)
+			t.Errorf("GetOrLoad without a value = %v, %t; want nil, false", got, ok)
 		}
 	}
 	want(t, "loads without negative caching", loads, 2)
@@ -284,29 +284,29 @@ func testLoadNegative(t *testing.T, e *env) {
 		want(t, "loads "+when, loads, expected)
 	}
 	ask(3, "at first")
-	ask(3, "while absence is remembered")
+	ask(3, "with an absence mark")
 	ok, err := c.Exists(t.Context(), "k")
 	must(t, err)
-	want(t, "exists while absence is remembered", ok, false)
+	want(t, "exists with an absence mark", ok, false)
 	n, err := c.DeleteMany(t.Context(), []string{"k"})
 	must(t, err)
-	want(t, "removed while absence is remembered", n, 0)
+	want(t, "removed with an absence mark", n, 0)
 	ask(4, "after DeleteMany")
 	must(t, c.Delete(t.Context(), "k"))
 	ask(5, "after Delete")
 	e.pass(5 * e.unit)
-	ask(6, "after the memory's end")
+	ask(6, "after the mark expired")
 	stored := false
 	must(t, c.Set(t.Context(), "k", &user{ID: 1}, xcache.WithNX(), xcache.WithStored(&stored)))
-	want(t, "NX stored while absence is remembered", stored, true)
+	want(t, "NX stored with an absence mark", stored, true)
 	got, ok, err := c.GetOrLoad(t.Context(), "k", nothing)
 	must(t, err)
 	if !ok || got.ID != 1 {
-		t.Errorf("GetOrLoad after Set = %v, %t; want what was set", got, ok)
+		t.Errorf("GetOrLoad after Set = %v, %t; want the stored value", got, ok)
 	}
 }
 
-func testLoadOvertaken(t *testing.T, e *env) {
+func testLoadConcurrentWrite(t *testing.T, e *env) {
 	users := e.users()
 	for name, overtake := range map[string]func(key string) error{
 		"Set":    func(key string) error { return users.Set(t.Context(), key, &user{ID: 2}) },
@@ -317,14 +317,14 @@ func testLoadOvertaken(t *testing.T, e *env) {
 		})
 		must(t, err)
 		if !ok || got.ID != 1 {
-			t.Errorf("%s: GetOrLoad = %v, %t; want what was loaded", name, got, ok)
+			t.Errorf("%s: GetOrLoad = %v, %t; want the loaded value", name, got, ok)
 		}
 	}
 	wantValue(t, users, "Set", user{ID: 2})
-	wantGone(t, users, "Delete")
+	wantMissing(t, users, "Delete")
 }
 
-func testLoadOwn(t *testing.T, e *env) {
+func testLoadCopies(t *testing.T, e *env) {
 	source := &item{Tags: []string{"a"}}
 	got := make([]*item, 50)
 	together(len(got), func(i int) {
@@ -338,12 +338,12 @@ func testLoadOwn(t *testing.T, e *env) {
 	source.Tags[0] = "changed"
 	for _, v := range got {
 		if v == nil || v.Tags[0] != "a!" {
-			t.Fatalf("a caller has %+v, want a value that only it changed", v)
+			t.Fatalf("value = %+v, want changes of this caller only", v)
 		}
 	}
 	v, ok, err := e.items().Get(t.Context(), "k")
 	must(t, err)
 	if !ok || v.Tags[0] != "a" {
-		t.Errorf("Get = %+v, %t; want what was loaded", v, ok)
+		t.Errorf("Get = %+v, %t; want the loaded value", v, ok)
 	}
 }

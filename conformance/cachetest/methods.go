@@ -12,13 +12,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// These checks go through every method of every view.
+// These checks call every method of every view.
 var methodChecks = []check{
-	{"Method/EndsWithItsContext", testMethodContext},
-	{"Method/IsRefusedAfterClose", testMethodClosed},
-	{"Method/RefusesEveryOtherKind", testMethodKinds},
-	{"Method/TakesOddNames", testMethodNames},
-	{"Method/TakesWhatIsMissing", testMethodMissing},
+	{"Method/CanceledContext", testMethodContext},
+	{"Method/Closed", testMethodClosed},
+	{"Method/WrongType", testMethodKinds},
+	{"Method/SpecialCharacters", testMethodNames},
+	{"Method/MissingKey", testMethodMissing},
 }
 
 func testMethodContext(t *testing.T, e *env) {
@@ -34,18 +34,18 @@ func testMethodContext(t *testing.T, e *env) {
 				t.Errorf("%s = %v, want %v", c.name, err, ctx.Err())
 			}
 			if xerror.From(err).GetErrorCode() == xerror.CacheError {
-				t.Errorf("%s: the end of a context must not be a CacheError", c.name)
+				t.Errorf("%s: a context error must not be a CacheError", c.name)
 			}
 		}
 	}
-	for _, k := range kinds { // and nothing was done
+	for _, k := range kinds { // and nothing was changed
 		if got := content(t, e.m, string(k), k); got != contents[k] {
-			t.Errorf("the %s = %s, want %s", k, got, contents[k])
+			t.Errorf("%s = %s, want %s", k, got, contents[k])
 		}
 	}
 }
 
-// contents is what fill leaves, as content shows it.
+// contents maps kinds to the content of keys after fill.
 var contents = map[kind]string{
 	plain: "{1  0}", hash: "map[age:1 id:2]", set: "[a b]", list: "[a b a]",
 }
@@ -55,7 +55,7 @@ func testMethodClosed(t *testing.T, e *env) {
 	fillAll(t, m)
 	for _, k := range kinds {
 		if got := content(t, m, string(k), k); got != contents[k] {
-			t.Errorf("the %s = %s, want %s", k, got, contents[k])
+			t.Errorf("%s = %s, want %s", k, got, contents[k])
 		}
 	}
 	all := calls(m)
@@ -72,7 +72,7 @@ func testMethodClosed(t *testing.T, e *env) {
 	}
 }
 
-// testMethodKinds meets each method with each kind that it is not for.
+// testMethodKinds calls each method with each wrong kind.
 func testMethodKinds(t *testing.T, e *env) {
 	for _, k := range kinds {
 		key := "is a " + string(k)
@@ -88,11 +88,11 @@ func testMethodKinds(t *testing.T, e *env) {
 			}
 		}
 		if got := content(t, e.m, key, k); got != contents[k] {
-			t.Errorf("the %s = %s after calls that it refused, want %s", k, got, contents[k])
+			t.Errorf("%s = %s after rejected calls, want %s", k, got, contents[k])
 		}
 		_, ok, err := e.users().TTL(t.Context(), key)
 		must(t, err)
-		want(t, "TTL of any kind found", ok, true)
+		want(t, "TTL found", ok, true)
 		wantTTL(t, e.users(), key, 0, 0)
 		ok, err = e.users().Exists(t.Context(), key)
 		must(t, err)
@@ -100,13 +100,13 @@ func testMethodKinds(t *testing.T, e *env) {
 	}
 }
 
-// testMethodNames uses odd texts as keys, fields, members, elements and values of all
-// views, and takes one after the other away: none takes another with it.
+// testMethodNames uses special characters in keys, fields, members, elements and values,
+// and removes them one by one. Removing one must not remove another.
 func testMethodNames(t *testing.T, e *env) {
 	hashes := xcache.HashCacheOf[string, string, string, struct{}](e.m, xcache.WithKeyPrefix("h:"))
 	sets := xcache.SetCacheOf[string, string](e.m, xcache.WithKeyPrefix("s:"))
 	lists := xcache.ListCacheOf[string, string](e.m, xcache.WithKeyPrefix("l:"))
-	names := append(slices.Clone(odd), "")
+	names := append(slices.Clone(specialKeys), "")
 	for _, name := range names {
 		for _, inner := range names {
 			must(t, hashes.Set(t.Context(), name, inner, &inner))
@@ -148,32 +148,34 @@ func testMethodNames(t *testing.T, e *env) {
 		}
 		count, err := sets.Count(t.Context(), name)
 		must(t, err)
-		want(t, fmt.Sprintf("members of %q that are left", name), count, len(names)-i-1)
+		want(t, fmt.Sprintf("members of %q remaining", name), count, len(names)-i-1)
 		must(t, lists.Delete(t.Context(), name))
 		for _, rest := range names[i+1:] {
 			n, err := lists.Len(t.Context(), rest)
 			must(t, err)
-			want(t, fmt.Sprintf("elements of %q after %q is gone", rest, name), n, len(names))
+			want(t, fmt.Sprintf("elements of %q after the removal of %q", rest, name), n,
+				len(names))
 		}
 	}
 }
 
-// testMethodMissing: nothing there is no error for any method, and reads make nothing.
+// testMethodMissing checks that a missing key is not an error and that reads do not
+// create it.
 func testMethodMissing(t *testing.T, e *env) {
 	for _, c := range calls(e.m) {
-		key := "missing for " + c.name
+		key := "missing " + c.name
 		if err := c.run(t.Context(), key); err != nil {
 			t.Errorf("%s of a missing key = %v, want no error", c.name, err)
 		}
 		ok, err := e.users().Exists(t.Context(), key)
 		must(t, err)
 		if makes := makesKey[c.name]; ok != makes {
-			t.Errorf("%s of a missing key: the key exists = %t, want %t", c.name, ok, makes)
+			t.Errorf("%s of a missing key: Exists = %t, want %t", c.name, ok, makes)
 		}
 	}
 }
 
-// makesKey are the calls after which a key exists.
+// makesKey contains the calls that create a key.
 var makesKey = map[string]bool{
 	"Key.Set": true, "Key.Set of references": true, "Key.Set TTL": true, "Key.Set NX TTL": true,
 	"Key.Set KeepTTL TTL": true,

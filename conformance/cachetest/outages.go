@@ -17,31 +17,31 @@ import (
 )
 
 var outageChecks = []check{
-	{"Outage/EveryMethodFailsInTime", testOutage},
-	{"Outage/GetOrLoadGoesOnWhereAllowed", testOutageOpen},
-	{"Outage/ComesBackUnderLoad", testOutageLoad},
-	{"Outage/NetworkBreaksAndHeals", testOutageNetwork},
-	{"Outage/AConnectionCutInTheMiddle", testOutageCut},
-	{"Outage/ASilentServerHoldsNobody", testOutageSilence},
+	{"Outage/Timeouts", testOutage},
+	{"Outage/FailOpen", testOutageOpen},
+	{"Outage/RecoveryUnderLoad", testOutageLoad},
+	{"Outage/NetworkRecovery", testOutageNetwork},
+	{"Outage/BrokenConnection", testOutageCut},
+	{"Outage/UnresponsiveServer", testOutageSilence},
 }
 
 const (
-	// patience is the deadline that calls are given.
-	patience = 500 * time.Millisecond
-	// slack is what a call may take beyond it, on a machine that has other things to do.
-	// A call that ignores its deadline takes longer.
+	// callTimeout is the deadline of calls.
+	callTimeout = 500 * time.Millisecond
+	// slack is the tolerated delay on a busy machine. A call that ignores its deadline
+	// exceeds it.
 	slack = time.Second
-	// failsWithin is Harness.FailsWithin where that says nothing.
+	// failsWithin is the default of Harness.FailsWithin.
 	failsWithin = 5 * time.Second
-	// recoversWithin is the most that a store takes to work again.
+	// recoversWithin is the maximum recovery time of a store.
 	recoversWithin = 5 * time.Second
 )
 
-// outage returns the harness's, or ends the check.
+// outage returns the outage of the harness, or skips the check.
 func (e *env) outage(t *testing.T) Outage {
 	t.Helper()
 	if e.h.Outage == nil {
-		t.Skip("the harness has no Outage")
+		t.Skip("no Outage in the harness")
 	}
 	if e.h.FailsWithin == 0 {
 		e.h.FailsWithin = failsWithin
@@ -49,7 +49,7 @@ func (e *env) outage(t *testing.T) Outage {
 	return e.h.Outage(t)
 }
 
-// on opens a manager on other settings than the harness's.
+// on opens a manager with settings c.
 func (e *env) on(t *testing.T, c driver.Config, opts ...xcache.ManagerOption) *xcache.Manager {
 	t.Helper()
 	store, err := e.h.Driver.Open(t.Context(), c)
@@ -58,15 +58,15 @@ func (e *env) on(t *testing.T, c driver.Config, opts ...xcache.ManagerOption) *x
 	return e.manage(t, store, opts...)
 }
 
-// result is how a call went.
+// result is the result of a call.
 type result struct {
 	call
 	err   error
 	took  time.Duration
-	ended bool // the context had, or would the next moment: a driver may see that a little earlier
+	ended bool // the context had ended or was about to: a driver may detect it slightly earlier
 }
 
-// try makes one call.
+// try executes one call.
 func try(ctx context.Context, c call) result {
 	start := time.Now()
 	err := c.run(ctx, c.key())
@@ -75,31 +75,31 @@ func try(ctx context.Context, c call) result {
 		time.Until(at) < 10*time.Millisecond}
 }
 
-// problem says what is wrong with a call that had no backend, or "".
+// problem describes an incorrect result of a call during an outage, or returns "".
 func (o result) problem(e *env, most time.Duration) string {
 	ofContext := errors.Is(o.err, context.DeadlineExceeded) || errors.Is(o.err, context.Canceled)
 	switch {
 	case o.took > most:
-		return fmt.Sprintf("took %s, want %s at most (%v)", o.took, most, o.err)
+		return fmt.Sprintf("duration %s, want at most %s (%v)", o.took, most, o.err)
 	case o.err == nil:
-		return "has no error"
+		return "returned no error"
 	case strings.Contains(o.err.Error(), e.prefix):
-		return fmt.Sprintf("says the key: %v", o.err)
+		return fmt.Sprintf("contains the key: %v", o.err)
 	case ofContext && !o.ended:
-		return fmt.Sprintf("has the error of a context that has not ended: %v", o.err)
+		return fmt.Sprintf("returned the error of an active context: %v", o.err)
 	case ofContext || o.outside:
 		return ""
 	case !errors.Is(o.err, xcache.ErrUnavailable):
 		return fmt.Sprintf("is not ErrUnavailable: %v", o.err)
 	case xerror.From(o.err).GetErrorCode() != outageCode(o.err):
-		return fmt.Sprintf("has the code %v, want %v: %v",
+		return fmt.Sprintf("error code %v, want %v: %v",
 			xerror.From(o.err).GetErrorCode(), outageCode(o.err), o.err)
 	}
 	return ""
 }
 
-// outageCode is the code of a call without a backend: of one that does not respond, or of
-// one that is down.
+// outageCode returns the expected error code of a call without a backend, which depends
+// on whether it timed out.
 func outageCode(err error) *xerror.ErrorCode {
 	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
 		return xerror.GatewayTimeout
@@ -107,7 +107,7 @@ func outageCode(err error) *xerror.ErrorCode {
 	return xerror.ServiceUnavailable
 }
 
-// all makes all calls at the same time, each with a deadline of its own; 0 is none.
+// all executes all calls concurrently, each with the deadline; 0 means no deadline.
 func all(t *testing.T, m *xcache.Manager, deadline time.Duration) []result {
 	t.Helper()
 	list := calls(m)
@@ -123,7 +123,7 @@ func all(t *testing.T, m *xcache.Manager, deadline time.Duration) []result {
 	return out
 }
 
-// wantDown fails the test where a call does what it should not without a backend.
+// wantDown fails the test for each incorrect result during an outage.
 func (e *env) wantDown(t *testing.T, when string, got []result, most time.Duration) {
 	t.Helper()
 	for _, o := range got {
@@ -133,13 +133,13 @@ func (e *env) wantDown(t *testing.T, when string, got []result, most time.Durati
 	}
 }
 
-// wantRecovery uses the same manager until all of it works.
+// wantRecovery repeats all calls with the same manager until they succeed.
 func (e *env) wantRecovery(t *testing.T, m *xcache.Manager) {
 	t.Helper()
 	deadline := time.Now().Add(recoversWithin)
 	for again := time.NewTicker(50 * time.Millisecond); ; {
 		var err error
-		for _, o := range all(t, m, 2*patience) {
+		for _, o := range all(t, m, 2*callTimeout) {
 			if o.err != nil {
 				err = fmt.Errorf("%s: %w", o.name, o.err)
 			}
@@ -149,7 +149,7 @@ func (e *env) wantRecovery(t *testing.T, m *xcache.Manager) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the store does not work %s after the server was back: %v",
+			t.Fatalf("no recovery %s after the server restarted: %v",
 				recoversWithin, err)
 		}
 		<-again.C
@@ -161,19 +161,19 @@ func testOutage(t *testing.T, e *env) {
 	m := e.on(t, o.Config)
 	fillAll(t, m)
 	must(t, o.Stop())
-	e.wantDown(t, "with a deadline", all(t, m, patience), patience+slack)
-	e.wantDown(t, "with a deadline, again", all(t, m, patience), patience+slack)
+	e.wantDown(t, "with a deadline", all(t, m, callTimeout), callTimeout+slack)
+	e.wantDown(t, "with a deadline, second call", all(t, m, callTimeout), callTimeout+slack)
 	e.wantDown(t, "without a deadline", all(t, m, 0), e.h.FailsWithin+slack)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), callTimeout)
 	defer cancel()
 	start := time.Now()
 	store, err := e.h.Driver.Open(ctx, o.Config)
-	if err == nil { // some connect with the first call only
+	if err == nil { // some drivers connect with the first call
 		err = errors.Join(store.Ping(ctx), store.Close())
 	}
 	if took := time.Since(start); err == nil || errors.Is(err, driver.ErrConfig) ||
-		took > patience+slack {
-		t.Errorf("Open and Ping = %v after %s; want an error that may pass, in time", err, took)
+		took > callTimeout+slack {
+		t.Errorf("Open and Ping = %v after %s; want a temporary error in time", err, took)
 	}
 	must(t, o.Start())
 	e.wantRecovery(t, m)
@@ -193,19 +193,19 @@ func testOutageOpen(t *testing.T, e *env) {
 	start := time.Now()
 	got, ok, err := users.GetOrLoad(t.Context(), "k", load)
 	if most := 4 * e.h.FailsWithin; time.Since(start) > most {
-		t.Errorf("GetOrLoad took %s, want %s at most", time.Since(start), most)
+		t.Errorf("GetOrLoad returned after %s, want at most %s", time.Since(start), most)
 	}
 	if err != nil || !ok || got.ID != 2 || loads != 1 {
-		t.Errorf("GetOrLoad that may go on = %v, %t, %v after %d loads; want what one load brings",
+		t.Errorf("GetOrLoad with FailOpen = %v, %t, %v after %d loads; want the value of one load",
 			got, ok, err, loads)
 	}
 	if _, _, err := users.Get(t.Context(),
 		"k"); xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
-		t.Errorf("Get = %v, want ServiceUnavailable as ever", err)
+		t.Errorf("Get = %v, want ServiceUnavailable", err)
 	}
 	_, ok, err = xcache.KeyCacheOf[string, user](strict).GetOrLoad(t.Context(), "k", load)
 	if ok || xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable || loads != 1 {
-		t.Errorf("GetOrLoad that may not go on = %t, %v after %d loads; want ServiceUnavailable and no load", ok, err, loads)
+		t.Errorf("GetOrLoad without FailOpen = %t, %v after %d loads; want ServiceUnavailable and no load", ok, err, loads)
 	}
 	must(t, o.Start())
 	e.wantRecovery(t, open)
@@ -215,7 +215,7 @@ func testOutageLoad(t *testing.T, e *env) { e.survives(t, e.outage(t)) }
 
 func testOutageNetwork(t *testing.T, e *env) { e.survives(t, CutOff(t, e.outage(t).Config)) }
 
-// survives lets an outage begin and end while the store is used. Nothing is opened anew.
+// survives runs an outage while the store is in use. The manager stays open.
 func (e *env) survives(t *testing.T, o Outage) {
 	t.Helper()
 	m := e.on(t, o.Config)
@@ -236,10 +236,10 @@ func (e *env) survives(t *testing.T, o Outage) {
 	u.report(t)
 }
 
-// pause waits for something that cannot be asked for.
+// pause sleeps in real time.
 func pause(d time.Duration) { <-time.After(d) }
 
-// use are goroutines that call everything again and again, come what may.
+// use runs goroutines that continuously execute all calls.
 type use struct {
 	once    sync.Once
 	stop    chan struct{}
@@ -251,7 +251,7 @@ type use struct {
 	problems map[string]bool
 }
 
-// useRest is how long each goroutine rests between two calls.
+// useRest is the pause of each goroutine between two calls.
 const useRest = 2 * time.Millisecond
 
 func startUse(t *testing.T, e *env, m *xcache.Manager) *use {
@@ -274,24 +274,25 @@ func startUse(t *testing.T, e *env, m *xcache.Manager) *use {
 	return u
 }
 
-// call makes one call and notes what is wrong with it.
+// call executes one call and records its problems.
 func (u *use) call(ctx context.Context, e *env, c call) {
 	before := u.isDown()
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	o := try(ctx, c)
 	after := u.isDown()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
-	case o.err == nil && o.took <= patience+slack:
+	case o.err == nil && o.took <= callTimeout+slack:
 		return
 	case o.err != nil && !before && !after:
-		u.problems[fmt.Sprintf("%s failed while the server was there: %v", c.name, o.err)] = true
+		u.problems[fmt.Sprintf("%s failed while the server was available: %v",
+			c.name, o.err)] = true
 		return
 	}
 	u.failed++
-	if p := o.problem(e, patience+slack); p != "" { // what xerror logs is not of the call
+	if p := o.problem(e, callTimeout+slack); p != "" { // xerror logs outside of the measured call
 		u.problems[c.name+" "+p] = true
 	}
 }
@@ -316,7 +317,7 @@ func (u *use) end() {
 func (u *use) report(t *testing.T) {
 	t.Helper()
 	if u.failed == 0 {
-		t.Error("nobody noticed the outage")
+		t.Error("no call failed during the outage")
 	}
 	shown := 0
 	for p := range u.problems {
@@ -328,25 +329,24 @@ func (u *use) report(t *testing.T) {
 	}
 }
 
-// beginSilence opens a manager behind a network that lets nothing through any more, as a
-// firewall does or a host without power.
-func (e *env) beginSilence(t *testing.T) (*xcache.Manager, *testserver.Relay) {
+// startSilence opens a manager behind a network that drops all packets.
+func (e *env) startSilence(t *testing.T) (*xcache.Manager, *testserver.Relay) {
 	t.Helper()
-	r, config := beginRelay(t, e.outage(t).Config)
+	r, config := startRelay(t, e.outage(t).Config)
 	m := e.on(t, config)
 	fillAll(t, m)
-	all(t, m, 0) // connections stand, scripts are known
+	all(t, m, 0) // establishes connections and loads scripts
 	fillAll(t, m)
 	r.Silence()
 	return m, r
 }
 
-// testOutageCut breaks the connections on which calls wait for their answers.
+// testOutageCut breaks the connections of in-flight calls.
 func testOutageCut(t *testing.T, e *env) {
-	m, r := e.beginSilence(t)
+	m, r := e.startSilence(t)
 	done := make(chan []result, 1)
 	go func() { done <- all(t, m, 20*e.h.FailsWithin) }()
-	pause(300 * time.Millisecond) // they are under way
+	pause(300 * time.Millisecond) // the calls are in flight
 	must(t, r.Stop())
 	e.wantDown(t, "cut", <-done, e.h.FailsWithin+slack)
 	must(t, r.Start())
@@ -354,13 +354,13 @@ func testOutageCut(t *testing.T, e *env) {
 }
 
 func testOutageSilence(t *testing.T, e *env) {
-	m, r := e.beginSilence(t)
-	for _, when := range []string{"silent", "silent, again"} {
-		got := all(t, m, patience)
-		e.wantDown(t, when, got, patience+slack)
+	m, r := e.startSilence(t)
+	for _, when := range []string{"unresponsive", "unresponsive, second call"} {
+		got := all(t, m, callTimeout)
+		e.wantDown(t, when, got, callTimeout+slack)
 		for _, o := range got {
 			if o.err != nil && !errors.Is(o.err, context.DeadlineExceeded) {
-				t.Errorf("%s: %s = %v, want the context's error", when, o.name, o.err)
+				t.Errorf("%s: %s = %v, want the context error", when, o.name, o.err)
 			}
 		}
 	}
@@ -370,7 +370,7 @@ func testOutageSilence(t *testing.T, e *env) {
 	pause(100 * time.Millisecond)
 	cancel()
 	e.wantDown(t, "cancelled", []result{<-canceled}, 100*time.Millisecond+slack)
-	e.wantDown(t, "silent, without a deadline", all(t, m, 0), e.h.FailsWithin+slack)
+	e.wantDown(t, "unresponsive, without a deadline", all(t, m, 0), e.h.FailsWithin+slack)
 	r.Speak()
 	e.wantRecovery(t, m)
 }

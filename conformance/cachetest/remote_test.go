@@ -13,12 +13,11 @@ import (
 	"time"
 
 	"github.com/plinthgo/plinth/conformance/cachetest"
-	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// remote is a broken store, or a right one, each call of which asks a server first: a
-// double of a store on a server. The values themselves are in the process.
+// remote is a double of a store on a server: a broken or correct store whose calls first
+// send a request to a server. The values are in the process.
 type remote struct {
 	*broken
 
@@ -30,8 +29,8 @@ type remote struct {
 
 const (
 	poolSize = 4
-	// answersWithin is how long a remote store waits for an answer without a deadline.
-	answersWithin = time.Second
+	// respondsWithin is the timeout of calls without a deadline.
+	respondsWithin = time.Second
 )
 
 // remoteDriver opens remote stores.
@@ -45,8 +44,8 @@ func (remoteDriver) InterfaceVersion() int { return 1 }
 
 // Open implements driver.Driver.
 func (remoteDriver) Open(ctx context.Context, c driver.Config) (driver.Store, error) {
-	if *defectFlag == nothingAtAll {
-		return nothing{}, nil
+	if *defectFlag == noopDefect {
+		return noopStore{}, nil
 	}
 	r := &remote{
 		broken: newBroken(c), address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)),
@@ -58,7 +57,7 @@ func (remoteDriver) Open(ctx context.Context, c driver.Config) (driver.Store, er
 	return r, r.Ping(ctx)
 }
 
-// trip sends one byte to the server and waits for it.
+// trip sends one byte to the server and waits for the reply.
 func (r *remote) trip(ctx context.Context) error {
 	if r.closed.Load() {
 		return driver.ErrClosed
@@ -70,13 +69,13 @@ func (r *remote) trip(ctx context.Context) error {
 }
 
 func (r *remote) ask(ctx context.Context) error {
-	own, cancel := context.WithTimeout(ctx, answersWithin)
+	own, cancel := context.WithTimeout(ctx, respondsWithin)
 	defer cancel()
 	var conn net.Conn
 	select {
 	case conn = <-r.pool:
 	case <-own.Done():
-		return plain(ctx, errors.New("no connection is free"))
+		return plain(ctx, errors.New("no free connection"))
 	}
 	conn, err := r.exchange(own, conn)
 	if err != nil && conn != nil {
@@ -87,7 +86,7 @@ func (r *remote) ask(ctx context.Context) error {
 	return plain(ctx, err)
 }
 
-// exchange uses a connection, or makes one.
+// exchange uses conn, or a new connection if conn is nil.
 func (r *remote) exchange(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	if conn == nil {
 		var err error
@@ -102,12 +101,13 @@ func (r *remote) exchange(ctx context.Context, conn net.Conn) (net.Conn, error) 
 		_, err = io.ReadFull(conn, make([]byte, 1))
 	}
 	if !stop() && err == nil {
-		err = os.ErrDeadlineExceeded // the connection is of no use any more
+		err = os.ErrDeadlineExceeded // the connection cannot be reused
 	}
 	return conn, err
 }
 
-// plain is the context's error where it has ended, and else one that is no context's.
+// plain returns the context's error if it has ended, otherwise an error that is not a
+// context error.
 func plain(ctx context.Context, err error) error {
 	at, limited := ctx.Deadline()
 	switch {
@@ -115,15 +115,16 @@ func plain(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case limited && time.Until(at) < time.Millisecond: // a connection has seen it a little earlier
+	// a connection may reach the deadline slightly earlier
+	case limited && time.Until(at) < time.Millisecond:
 		return context.DeadlineExceeded
 	default:
-		// net's own pass for those of a context
+		// errors of package net match context errors
 		return fmt.Errorf("%w: no server: %s", driver.ErrUnavailable, err.Error())
 	}
 }
 
-// roundTrips is the harness's hook.
+// roundTrips implements Harness.RoundTrips.
 func roundTrips(store driver.Store, run func()) int {
 	r, ok := store.(*remote)
 	if !ok {
@@ -134,7 +135,7 @@ func roundTrips(store driver.Store, run func()) int {
 	return int(r.trips.Load() - before)
 }
 
-// remoteHarness is that of remote stores whose server is the address.
+// remoteHarness returns the harness of remote stores with an echo server.
 func remoteHarness(t *testing.T) cachetest.Harness {
 	t.Helper()
 	c := echo(t)
@@ -142,12 +143,12 @@ func remoteHarness(t *testing.T) cachetest.Harness {
 		Driver:      remoteDriver{},
 		Config:      func(testing.TB) driver.Config { return c },
 		Outage:      func(tb testing.TB) cachetest.Outage { return cachetest.CutOff(tb, c) },
-		FailsWithin: 2 * answersWithin,
+		FailsWithin: 2 * respondsWithin,
 		RoundTrips:  roundTrips,
 	}
 }
 
-// echo is a server that sends back what it gets.
+// echo starts an echo server.
 func echo(t *testing.T) driver.Config {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -176,243 +177,4 @@ func echo(t *testing.T) driver.Config {
 		t.Fatal(err)
 	}
 	return driver.Config{Host: host, Port: number}
-}
-
-func (r *remote) Ping(ctx context.Context) error { return r.trip(ctx) }
-
-func (r *remote) Close() error {
-	if r.closed.Swap(true) {
-		return nil
-	}
-	for range poolSize {
-		if conn := <-r.pool; conn != nil {
-			_ = conn.Close()
-		}
-	}
-	return nil
-}
-
-func (r *remote) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.Get(ctx, key)
-	}
-	return
-}
-
-func (r *remote) Set(
-	ctx context.Context, key string, value []byte, w driver.Write,
-) (stored bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.Set(ctx, key, value, w)
-	}
-	return
-}
-
-func (r *remote) Delete(ctx context.Context, keys ...string) (removed int, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.Delete(ctx, keys...)
-	}
-	return
-}
-
-func (r *remote) Exists(ctx context.Context, key string) (ok bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.Exists(ctx, key)
-	}
-	return
-}
-
-func (r *remote) TTL(ctx context.Context, key string) (ttl time.Duration, ok bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.TTL(ctx, key)
-	}
-	return
-}
-
-func (r *remote) HashGet(
-	ctx context.Context, key, field string,
-) (value []byte, ok bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.HashGet(ctx, key, field)
-	}
-	return
-}
-
-func (r *remote) HashGetAll(ctx context.Context, key string) (fields []driver.Field, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.HashGetAll(ctx, key)
-	}
-	return
-}
-
-func (r *remote) HashSet(
-	ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write,
-) (stored bool, err error) {
-	if r.twice {
-		_ = r.trip(ctx)
-	}
-	if err = r.trip(ctx); err == nil {
-		return r.broken.HashSet(ctx, key, set, remove, w)
-	}
-	return
-}
-
-func (r *remote) HashExists(ctx context.Context, key, field string) (ok bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.HashExists(ctx, key, field)
-	}
-	return
-}
-
-func (r *remote) HashRemove(
-	ctx context.Context, key string, fields ...string,
-) (removed int, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.HashRemove(ctx, key, fields...)
-	}
-	return
-}
-
-func (r *remote) SetAdd(
-	ctx context.Context, key string, members [][]byte, w driver.Write,
-) (added int, stored bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.SetAdd(ctx, key, members, w)
-	}
-	return
-}
-
-func (r *remote) SetMembers(ctx context.Context, key string) (members [][]byte, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.SetMembers(ctx, key)
-	}
-	return
-}
-
-func (r *remote) SetContains(ctx context.Context, key string, member []byte) (ok bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.SetContains(ctx, key, member)
-	}
-	return
-}
-
-func (r *remote) SetCount(ctx context.Context, key string) (n int, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.SetCount(ctx, key)
-	}
-	return
-}
-
-func (r *remote) SetRemove(
-	ctx context.Context, key string, members ...[]byte,
-) (removed int, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.SetRemove(ctx, key, members...)
-	}
-	return
-}
-
-func (r *remote) ListPush(
-	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
-) (length int, stored bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.ListPush(ctx, key, end, values, w)
-	}
-	return
-}
-
-func (r *remote) ListRange(
-	ctx context.Context, key string, start, stop int,
-) (out [][]byte, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.ListRange(ctx, key, start, stop)
-	}
-	return
-}
-
-func (r *remote) ListIndex(
-	ctx context.Context, key string, index int,
-) (value []byte, ok bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.ListIndex(ctx, key, index)
-	}
-	return
-}
-
-func (r *remote) ListLen(ctx context.Context, key string) (n int, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.ListLen(ctx, key)
-	}
-	return
-}
-
-func (r *remote) ListPop(
-	ctx context.Context, key string, end driver.End,
-) (value []byte, ok bool, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.ListPop(ctx, key, end)
-	}
-	return
-}
-
-func (r *remote) ListRemove(
-	ctx context.Context, key string, count int, value []byte,
-) (removed int, err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.ListRemove(ctx, key, count, value)
-	}
-	return
-}
-
-func (r *remote) GetMany(ctx context.Context, keys []string) (values [][]byte, err error) {
-	for i := range keys {
-		if i > 0 && r.loops {
-			_ = r.trip(ctx)
-		}
-	}
-	if err = r.trip(ctx); err == nil {
-		return r.broken.GetMany(ctx, keys)
-	}
-	return
-}
-
-func (r *remote) SetMany(ctx context.Context, items []driver.Item) (err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.SetMany(ctx, items)
-	}
-	return
-}
-
-func (r *remote) Scan(ctx context.Context, prefix string, page func([]string) bool) (err error) {
-	if err = r.trip(ctx); err == nil {
-		return r.broken.Scan(ctx, prefix, page)
-	}
-	return
-}
-
-// LeaseBackend implements driver.Leaser. The records are at the server, too.
-func (r *remote) LeaseBackend(prefix string) leasedriver.Backend {
-	return remoteLeases{r.broken.LeaseBackend(prefix), r}
-}
-
-type remoteLeases struct {
-	leasedriver.Backend
-
-	r *remote
-}
-
-func (l remoteLeases) Acquire(
-	ctx context.Context, q leasedriver.Request,
-) (g leasedriver.Grant, err error) {
-	if err = l.r.trip(ctx); err == nil {
-		return l.Backend.Acquire(ctx, q)
-	}
-	return
-}
-
-func (l remoteLeases) Release(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
-	if err = l.r.trip(ctx); err == nil {
-		return l.Backend.Release(ctx, h)
-	}
-	return
 }

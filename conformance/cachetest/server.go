@@ -10,9 +10,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// Server returns the URL of the server for a kind of backend, and where it comes from for
-// Harness.Source: PLINTH_TEST_REDIS_URL for "redis". Without one the test is skipped, and
-// the table at the end of the project's test run says so.
+// Server returns the URL of the test server for a kind of backend and its source for
+// Harness.Source, from PLINTH_TEST_REDIS_URL for "redis". If the variable is not set, it
+// skips the test and reports this.
 func Server(tb testing.TB, kind string) (url, source string) {
 	tb.Helper()
 	url, source, ok := testserver.Find(kind)
@@ -22,23 +22,23 @@ func Server(tb testing.TB, kind string) (url, source string) {
 			Family: "cache", Backend: kind, Source: "nothing",
 			Reason: reason,
 		})
-		tb.Skip(reason + "; `make test` starts the servers whose binaries it finds on the machine")
+		tb.Skip(reason + "; `make test` starts the servers that are installed")
 	}
 	return url, source
 }
 
-// Outage is a backend whose server can be stopped and started again under use.
+// Outage is a backend whose server can be stopped and started.
 type Outage struct {
-	// Config are the settings for it. They need Host and Port, since the suite also puts
-	// a network in front of it that breaks and falls silent.
+	// Config contains the settings of the backend. It must have Host and Port, because
+	// the suite also inserts a proxy to simulate network failures.
 	Config driver.Config
-	Stop   func() error // returns when nothing answers any more
-	Start  func() error // returns when the server answers again
+	Stop   func() error // returns when the server is down
+	Start  func() error // returns when the server responds
 }
 
-// PrivateOutage starts a server that only this test uses, where the test command can
-// start one, and kills that. parse turns its URL into settings. Else it cuts the network
-// in front of the server of config.
+// PrivateOutage starts a private server and kills it for outages; parse converts its URL
+// to settings. If the test command cannot start a server, it cuts the network to the
+// server of config.
 func PrivateOutage(
 	tb testing.TB, kind string, parse func(url string) driver.Config, config driver.Config,
 ) Outage {
@@ -49,20 +49,20 @@ func PrivateOutage(
 	return CutOff(tb, config)
 }
 
-// CutOff is an outage of the network in front of the server of config, which needs its
-// host and port: connections break, and new ones are refused.
+// CutOff returns an outage of the network to the server of config, which must have Host
+// and Port. It breaks connections and rejects new ones.
 func CutOff(tb testing.TB, config driver.Config) Outage {
 	tb.Helper()
-	r, inFront := beginRelay(tb, config)
+	r, inFront := startRelay(tb, config)
 	return Outage{Config: inFront, Stop: r.Stop, Start: r.Start}
 }
 
-// beginRelay begins a network in front of the server of config, and returns the settings
-// that lead through it.
-func beginRelay(tb testing.TB, config driver.Config) (*testserver.Relay, driver.Config) {
+// startRelay starts a proxy of the server of config and returns the settings to connect
+// through it.
+func startRelay(tb testing.TB, config driver.Config) (*testserver.Relay, driver.Config) {
 	tb.Helper()
 	if config.Host == "" || config.Port == 0 || config.URL != "" {
-		tb.Fatal("the settings of an outage need Host and Port, and no URL")
+		tb.Fatal("Outage.Config needs Host and Port and must not have a URL")
 	}
 	r := testserver.BeginRelay(tb, net.JoinHostPort(config.Host, strconv.Itoa(config.Port)),
 		"127.0.0.1:0")

@@ -8,14 +8,13 @@ import (
 	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
-// Servers are cache servers that belong to a single test, which may end them and start
-// them again.
+// Servers are private cache servers of a test, which can stop and start them.
 type Servers struct {
-	// URL is where the driver finds them.
+	// URL is the URL for the driver.
 	URL string
-	// Password opens the nodes that hold data, for who asks one of them.
+	// Password is the password for direct connections to data nodes.
 	Password string
-	// Nodes are those that belong together; a single server has none.
+	// Nodes are the nodes of Sentinel or a cluster; it is empty for a single server.
 	Nodes []Node
 
 	tb     testing.TB
@@ -23,24 +22,24 @@ type Servers struct {
 	report *testreport.Run
 }
 
-// Node is one of several servers that belong together.
+// Node is one of several related servers.
 type Node struct {
-	Name    string // as "node-1"
+	Name    string // such as "node-1"
 	Address string // host and port
-	Role    string // at the start: master, replica or sentinel
+	Role    string // initially: master, replica or sentinel
 }
 
-// StartServers starts servers of a kind, as "redis", "redis-sentinel" or "redis-cluster",
-// which end with the test. Where the project's test command is not there to start them
-// the test is skipped, and the table at the end of its run says so.
+// StartServers starts servers of a kind, such as "redis", "redis-sentinel" or
+// "redis-cluster", and stops them after the test. If the project's test command is not
+// available, it skips the test and reports this.
 func StartServers(tb testing.TB, kind string) *Servers {
 	tb.Helper()
 	report := &testreport.Run{Family: "failover", Backend: kind, Source: "nothing"}
 	testreport.Record(tb, report)
 	server, ok := testserver.Start(tb, kind)
 	if !ok {
-		report.Reason = "no " + kind + " can be started and ended here"
-		tb.Skip(report.Reason + "; `make test` starts those whose binaries it finds on the machine")
+		report.Reason = "cannot start " + kind
+		tb.Skip(report.Reason + "; `make test` starts the servers that are installed")
 	}
 	_, report.Source, _ = testserver.Find("redis")
 	report.Server, report.Tests = server.Version, 1
@@ -54,8 +53,7 @@ func StartServers(tb testing.TB, kind string) *Servers {
 	return s
 }
 
-// Note logs a line with what was measured, and puts it under the table at the end of the
-// test run.
+// Note logs a measurement and adds it to the report of the test run.
 func (s *Servers) Note(format string, args ...any) {
 	s.tb.Helper()
 	line := fmt.Sprintf(format, args...)
@@ -63,28 +61,27 @@ func (s *Servers) Note(format string, args ...any) {
 	s.report.Notes = append(s.report.Notes, line)
 }
 
-// Stop ends a node in order; "" is all of them.
+// Stop stops a node gracefully; "" means all nodes.
 func (s *Servers) Stop(node string) error {
 	return s.on(node, (*testserver.Server).Stop, testserver.Node.Stop)
 }
 
-// Kill ends a node at once; "" is all of them.
+// Kill kills a node; "" means all nodes.
 func (s *Servers) Kill(node string) error {
 	return s.on(node, (*testserver.Server).Kill, testserver.Node.Kill)
 }
 
-// Start starts a node again at its address, and returns when it answers; "" is all of
-// them.
+// Start restarts a node at its address and returns when it responds; "" means all nodes.
 func (s *Servers) Start(node string) error {
 	return s.on(node, (*testserver.Server).Start, testserver.Node.Start)
 }
 
-// Pause halts a node, whose connections stay open; "" is all of them.
+// Pause suspends a node without closing its connections; "" means all nodes.
 func (s *Servers) Pause(node string) error {
 	return s.on(node, (*testserver.Server).Pause, testserver.Node.Pause)
 }
 
-// Continue lets a paused node go on; "" is all of them.
+// Continue resumes a paused node; "" means all nodes.
 func (s *Servers) Continue(node string) error {
 	return s.on(node, (*testserver.Server).Continue, testserver.Node.Continue)
 }
@@ -100,5 +97,5 @@ func (s *Servers) on(
 			return one(n)
 		}
 	}
-	return fmt.Errorf("there is no node %q", name)
+	return fmt.Errorf("unknown node %q", name)
 }

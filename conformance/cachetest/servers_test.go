@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
-// reports returns what the runs of do have reported.
+// reports returns the reports of do.
 func reports(t *testing.T, do func(t *testing.T)) []testreport.Run {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,63 +40,65 @@ func reports(t *testing.T, do func(t *testing.T)) []testreport.Run {
 	return runs
 }
 
-func TestServersThatNothingStartsAreASkip(t *testing.T) {
-	t.Setenv(testserver.Control.String(), "")
-	runs := reports(t, func(t *testing.T) {
-		cachetest.StartServers(t, "redis-cluster")
-		t.Error("the test was not skipped")
+func TestStartServers(t *testing.T) {
+	t.Run("skips the test if no server can be started", func(t *testing.T) {
+		t.Setenv(testserver.Control.String(), "")
+		runs := reports(t, func(t *testing.T) {
+			cachetest.StartServers(t, "redis-cluster")
+			t.Error("the test was not skipped")
+		})
+		if len(runs) != 1 || runs[0].Outcome != "skipped" ||
+			!strings.Contains(runs[0].Reason, "redis-cluster") {
+			t.Errorf("reports = %+v, want one skip with the kind", runs)
+		}
 	})
-	if len(runs) != 1 || runs[0].Outcome != "skipped" ||
-		!strings.Contains(runs[0].Reason, "redis-cluster") {
-		t.Errorf("reports = %+v, want one skip that names the kind", runs)
-	}
-}
 
-func TestServersAreSwitchedByTheNamesOfTheirNodes(t *testing.T) {
-	var asked []string
-	double := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.Method+" "+r.URL.RequestURI())
-		if r.URL.Path != "/servers" {
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
-		w.WriteHeader(http.StatusCreated)
-		_, _ = w.Write([]byte(`{"id": "3", "dsn": "x://y", "version": "Redis 7", "password": "p", "nodes": [
+	t.Run("controls nodes by name", func(t *testing.T) {
+		var asked []string
+		double := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked = append(asked, r.Method+" "+r.URL.RequestURI())
+			if r.URL.Path != "/servers" {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+			w.WriteHeader(http.StatusCreated)
+			_, _ = w.Write([]byte(`{"id": "3", "dsn": "x://y", "version": "Redis 7", "password": "p", "nodes": [
 			{"name": "node-1", "address": "127.0.0.1:7001", "role": "master"}]}`))
-	}))
-	defer double.Close()
-	t.Setenv(testserver.Control.String(), double.URL)
-	runs := reports(t, func(t *testing.T) {
-		s := cachetest.StartServers(t, "redis-cluster")
-		want := []cachetest.Node{{Name: "node-1", Address: "127.0.0.1:7001", Role: "master"}}
-		if s.URL != "x://y" || s.Password != "p" || !slices.Equal(s.Nodes, want) {
-			t.Errorf("URL %q, password %q, nodes %+v; want x://y, p, %+v",
-				s.URL, s.Password, s.Nodes, want)
-		}
-		for _, do := range []func(string) error{s.Pause, s.Continue, s.Stop, s.Start, s.Kill} {
-			if err := do("node-1"); err != nil {
+		}))
+		defer double.Close()
+		t.Setenv(testserver.Control.String(), double.URL)
+		runs := reports(t, func(t *testing.T) {
+			s := cachetest.StartServers(t, "redis-cluster")
+			want := []cachetest.Node{{Name: "node-1", Address: "127.0.0.1:7001", Role: "master"}}
+			if s.URL != "x://y" || s.Password != "p" || !slices.Equal(s.Nodes, want) {
+				t.Errorf("URL %q, password %q, nodes %+v; want x://y, p, %+v",
+					s.URL, s.Password, s.Nodes, want)
+			}
+			for _, do := range []func(string) error{s.Pause, s.Continue, s.Stop, s.Start, s.Kill} {
+				if err := do("node-1"); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := s.Kill(""); err != nil {
 				t.Error(err)
 			}
+			if err := s.Kill("node-2"); err == nil {
+				t.Error("Kill accepted an unknown node")
+			}
+			s.Note("back after %d s", 2)
+		})
+		node := "POST /servers/3/nodes/node-1/"
+		want := []string{
+			"POST /servers?kind=redis-cluster", node + "pause", node + "continue", node + "stop",
+			node + "start", node + "kill",
+			"POST /servers/3/kill", "DELETE /servers/3",
 		}
-		if err := s.Kill(""); err != nil {
-			t.Error(err)
+		if !slices.Equal(asked, want) {
+			t.Errorf("requests = %q, want %q", asked, want)
 		}
-		if err := s.Kill("node-2"); err == nil {
-			t.Error("a node was killed that there is not")
+		if len(runs) != 1 || runs[0].Family != "failover" || runs[0].Server != "Redis 7" ||
+			!slices.Equal(runs[0].Notes, []string{"back after 2 s"}) {
+			t.Errorf("reports = %+v, want one with the note", runs)
 		}
-		s.Note("back after %d s", 2)
 	})
-	node := "POST /servers/3/nodes/node-1/"
-	want := []string{
-		"POST /servers?kind=redis-cluster", node + "pause", node + "continue", node + "stop",
-		node + "start", node + "kill",
-		"POST /servers/3/kill", "DELETE /servers/3",
-	}
-	if !slices.Equal(asked, want) {
-		t.Errorf("asked %q, want %q", asked, want)
-	}
-	if len(runs) != 1 || runs[0].Family != "failover" || runs[0].Server != "Redis 7" ||
-		!slices.Equal(runs[0].Notes, []string{"back after 2 s"}) {
-		t.Errorf("reports = %+v, want one with the note", runs)
-	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// pick walks with the keys that pass.
+// pick makes Scan return only keys that pass.
 func (b *broken) pick(pass func(ctx context.Context, key string) bool) {
 	b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 		return b.MapStore.Scan(ctx, prefix, func(keys []string) bool {
@@ -31,15 +31,15 @@ func (b *broken) names(ctx context.Context, prefix string) (all []string) {
 	return slices.Compact(all)
 }
 
-// walkDefects are faults of walks and of leases.
-var walkDefects = map[string]defect{
-	"a walk finds plain values only": {func(b *broken) {
+// scanDefects are defects of scans and leases.
+var scanDefects = map[string]defect{
+	"scan finds plain values only": {func(b *broken) {
 		b.pick(func(ctx context.Context, key string) bool {
 			_, ok, _ := b.Get(ctx, key)
 			return ok
 		})
-	}, "Scan/EveryKeyUnderThePrefixOnce, Clear/RemovesTheViewsKeysAndNoOthers"},
-	"a prefix is a pattern": {func(b *broken) {
+	}, "Scan/Prefix, Clear/Prefix"},
+	"prefix is a pattern": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			keys := slices.DeleteFunc(b.names(ctx, ""), func(key string) bool {
 				ok, _ := path.Match(prefix+"*", key)
@@ -48,8 +48,8 @@ var walkDefects = map[string]defect{
 			page(keys)
 			return ctx.Err()
 		}
-	}, "Scan/APrefixIsNoPattern, Clear/RemovesTheViewsKeysAndNoOthers"},
-	"a walk ends too early": {func(b *broken) {
+	}, "Scan/PrefixIsLiteral, Clear/Prefix"},
+	"scan stops early": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			pages := 0
 			return b.MapStore.Scan(ctx, prefix, func(keys []string) bool {
@@ -58,7 +58,7 @@ var walkDefects = map[string]defect{
 			})
 		}
 	}, "Scan/TenThousandKeys"},
-	"a walk counts keys": {func(b *broken) {
+	"scan uses offsets": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			for at := 0; ; at += 100 {
 				keys := b.names(ctx, prefix)
@@ -70,8 +70,8 @@ var walkDefects = map[string]defect{
 				}
 			}
 		}
-	}, "Scan/KeysThatComeAndGo, Scan/ThePageMayUseTheStore"},
-	"a walk gives what has expired": {func(b *broken) {
+	}, "Scan/ConcurrentWrites, Scan/NestedCalls"},
+	"scan returns expired keys": {func(b *broken) {
 		var mu sync.Mutex
 		ever := map[string]bool{}
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
@@ -92,19 +92,19 @@ var walkDefects = map[string]defect{
 			page(keys)
 			return ctx.Err()
 		}
-	}, "Scan/WhatHasExpiredIsGone"},
-	"a walk does not stop": {func(b *broken) {
+	}, "Scan/ExpiredKeys"},
+	"scan does not stop": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			return b.MapStore.Scan(ctx, prefix,
 				func(keys []string) bool { page(keys); return true })
 		}
-	}, "Scan/StopsWhenTold"},
-	"a walk ignores its context": {func(b *broken) {
+	}, "Scan/Stop"},
+	"scan ignores its context": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			return b.MapStore.Scan(context.WithoutCancel(ctx), prefix, page)
 		}
-	}, "Scan/EndsWithItsContext"},
-	"a walk mends its keys": {func(b *broken) {
+	}, "Scan/CanceledContext"},
+	"scan normalizes keys": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			return b.MapStore.Scan(ctx, prefix, func(keys []string) bool {
 				keys = slices.Clone(keys)
@@ -114,8 +114,8 @@ var walkDefects = map[string]defect{
 				return page(keys)
 			})
 		}
-	}, "Scan/KeysAreReadBack"},
-	"a walk locks the store": {func(b *broken) {
+	}, "Scan/KeyTypes"},
+	"scan locks the store": {func(b *broken) {
 		walking := false
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			walking = true
@@ -128,21 +128,21 @@ var walkDefects = map[string]defect{
 			}
 			return b.MapStore.Delete(ctx, keys...)
 		}
-	}, "Scan/ThePageMayUseTheStore, Clear/Thousands"},
-	"a walk hides what ends in a word": {func(b *broken) {
+	}, "Scan/NestedCalls, Clear/ManyKeys"},
+	"scan hides keys with a suffix": {func(b *broken) {
 		b.pick(func(_ context.Context, key string) bool {
 			return !strings.HasSuffix(key, "absent")
 		})
-	}, "Clear/ForgetsAbsenceAndLeavesLeases"},
-	"a few keys of many are deleted": {func(b *broken) {
+	}, "Clear/AbsenceMarksAndLeases"},
+	"only some of many keys are deleted": {func(b *broken) {
 		b.del = func(ctx context.Context, keys []string) (int, error) {
 			return b.MapStore.Delete(ctx, keys[:min(len(keys), 50)]...)
 		}
-	}, "Clear/Thousands, Batch/NoneOneAndThousands"},
-	"everybody has leases of his own": {func(b *broken) {
+	}, "Clear/ManyKeys, Batch/Sizes"},
+	"leases are not shared": {func(b *broken) {
 		b.leases = func(string) leasedriver.Backend { return xlease.InProcess(nil) }
-	}, "Lease/ExcludesAnotherManagerAndEndsWithIts"},
+	}, "Lease/ExclusiveUntilClose"},
 	"leases have no prefix": {func(b *broken) {
 		b.leases = func(string) leasedriver.Backend { return b.MapStore.LeaseBackend("") }
-	}, "Lease/NamesAreUnderThePrefix"},
+	}, "Lease/Prefix"},
 }
