@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xoption/xoptcache"
 )
 
-func TestXCacheWithNearLeavesTheViewsAsTheyAre(t *testing.T) {
+func TestXCache_WithNear(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t,
 		xoption.WithCache(xoptcache.FromEnv(), xcache.WithNear(10_000, time.Minute)),

@@ -82,7 +82,7 @@ func ExampleManager_Lease() {
 		fmt.Println(err) // xlease.ErrHeld: another replica holds the lease
 		return
 	}
-	defer lease.Release(ctx) //nolint:errcheck // the record ends by itself
+	defer lease.Release(ctx) //nolint:errcheck // the lease expires without Release
 	fmt.Println(lease.Name(), lease.Err())
 	// Output: nightly-report <nil>
 }
