@@ -114,7 +114,7 @@ func TestNearCache(t *testing.T) {
 	began := time.Now()
 	for read(0, "Eve") == 0 {
 		if time.Since(began) > 20*life {
-			t.Fatalf("a copy outlived its %s", life)
+			t.Fatalf("a copy outlived its TTL of %s", life)
 		}
 	}
 	for i := range 10 * bound {

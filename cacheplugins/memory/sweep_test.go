@@ -56,7 +56,7 @@ func TestSweeper(t *testing.T) {
 						runtime.Gosched()
 					}
 					if set(t, s, "k", driver.Write{}); !exists(t, s, "k") {
-						t.Error("the key is gone, and has no end")
+						t.Error("the key is missing although it has no expiry")
 					}
 				}
 			})

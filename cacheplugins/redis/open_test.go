@@ -94,7 +94,7 @@ func TestOpen_ErrConfig(t *testing.T) {
 			}, want: "NOSQL_USER, NOSQL_PASS"},
 			{
 				name:   "an unknown user",
-				change: func(c *driver.Config) { c.User = "plinth-test-nobody" },
+				change: func(c *driver.Config) { c.User = "plinth-test-unknown" },
 				want:   "NOSQL_USER, NOSQL_PASS",
 			},
 			{name: "a user who may not", change: func(c *driver.Config) {

@@ -120,7 +120,7 @@ func (h Harness) checkDifferences(t *testing.T) {
 			t.Errorf("Differences names %q, which is not a check", name)
 		}
 		if strings.TrimSpace(reason) == "" {
-			t.Errorf("Differences gives no reason for %q", name)
+			t.Errorf("Differences has no reason for %q", name)
 		}
 	}
 }

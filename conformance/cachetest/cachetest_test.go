@@ -136,7 +136,7 @@ func TestHarness_Differences(t *testing.T) {
 	t.Run("need a known check and a reason", func(t *testing.T) {
 		for lawful, want := range map[string]string{
 			"Expiry/Unknown=because":  "which is not a check",
-			"Expiry/OneMillisecond= ": "gives no reason",
+			"Expiry/OneMillisecond= ": "has no reason",
 		} {
 			out, passed := runBroken(t, "", "-cachetest.difference="+lawful)
 			if passed || !strings.Contains(out, want) {

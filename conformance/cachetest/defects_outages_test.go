@@ -60,7 +60,7 @@ var outageDefects = map[string]defect{
 		gone := make(chan struct{}, 1)
 		b.outage = func(ctx context.Context, r *remote) error {
 			if len(gone) > 0 {
-				return errors.New("no server, and there will be none")
+				return errors.New("no server")
 			}
 			err := r.ask(ctx)
 			if err != nil && ctx.Err() == nil {
