@@ -6,8 +6,9 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// NowMicros implements driver.Clock. UNIX_TIMESTAMP would read the time in the session's
-// zone, in which an hour of autumn comes twice.
+// NowMicros implements driver.Clock. It does not use UNIX_TIMESTAMP, which reads the time
+// in the session's time zone, where one hour is ambiguous at the end of daylight saving
+// time.
 func (Driver) NowMicros() string {
 	return "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
 }

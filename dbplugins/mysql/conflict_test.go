@@ -10,35 +10,37 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// counter is a row that there can be once.
+// counter is a row with a unique name.
 type counter struct {
 	ID    int64  `gorm:"primaryKey;autoIncrement"`
 	Name  string `gorm:"size:20;uniqueIndex"`
 	Count uint64
 }
 
-func TestDoNothingOnAConflictFillsInTheKeyOfTheRowThatIsThere(t *testing.T) {
-	db := open(t, logged(t, io.Discard),
-		xdb.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
-	first, second := counter{Name: "a", Count: 1}, counter{Name: "a", Count: 2}
-	if err := db.Create(&first).Error; err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&second).Error; err != nil {
-		t.Fatal(err)
-	}
-	var kept counter
-	if err := db.First(&kept).Error; err != nil {
-		t.Fatal(err)
-	}
-	if second.ID != first.ID || kept.Count != 1 {
-		t.Errorf("key = %d, want %d; count = %d, want 1", second.ID, first.ID, kept.Count)
-	}
+func TestDialector_OnConflict(t *testing.T) {
+	t.Run("DoNothing returns the key of the existing row", func(t *testing.T) {
+		db := open(t, logContext(t, io.Discard),
+			xdb.Options{Parts: serverConfig(t), AutoMigrate: []any{&counter{}}})
+		first, second := counter{Name: "a", Count: 1}, counter{Name: "a", Count: 2}
+		if err := db.Create(&first).Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&second).Error; err != nil {
+			t.Fatal(err)
+		}
+		var kept counter
+		if err := db.First(&kept).Error; err != nil {
+			t.Fatal(err)
+		}
+		if second.ID != first.ID || kept.Count != 1 {
+			t.Errorf("ID = %d, want %d; count = %d, want 1", second.ID, first.ID, kept.Count)
+		}
+	})
 }
 
-func TestTheLargestUint64IsKept(t *testing.T) {
-	db := open(t, logged(t, io.Discard),
-		xdb.Options{Parts: found(t), AutoMigrate: []any{&counter{}}})
+func TestDialector_Uint64(t *testing.T) {
+	db := open(t, logContext(t, io.Discard),
+		xdb.Options{Parts: serverConfig(t), AutoMigrate: []any{&counter{}}})
 	if err := db.Create(&counter{Name: "most", Count: math.MaxUint64}).Error; err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +49,6 @@ func TestTheLargestUint64IsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Count != math.MaxUint64 {
-		t.Errorf("count = %d", got.Count)
+		t.Errorf("count = %d, want the largest uint64", got.Count)
 	}
 }

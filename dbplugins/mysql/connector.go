@@ -11,10 +11,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// connector opens the connections of one pool. It adds to the library's that a statement
-// which is given up ends on the server too: the library only hangs up, which the server
-// does not notice while it waits for a lock. An update of one statement would happen
-// minutes later, when the lock is granted and no caller expects it any more.
+// connector opens the connections of one pool. If a context is canceled, the library only
+// closes the network connection, which the server does not notice while it waits for a
+// lock. The connector also kills the session, so that the statement has no effect after
+// its caller returned.
 type connector struct {
 	sqldriver.Connector
 
@@ -23,16 +23,17 @@ type connector struct {
 
 func newConnector(cfg *gosql.Config) (sqldriver.Connector, error) {
 	c := &connector{cfg: cfg}
-	watched := cfg.Clone()
-	if cfg.Net == "tcp" || cfg.Net == "unix" { // else dialed by a function of the application
-		watched.DialFunc = c.dial
+	watchedCfg := cfg.Clone()
+	// other networks are dialed by a function of the application
+	if cfg.Net == "tcp" || cfg.Net == "unix" {
+		watchedCfg.DialFunc = c.dial
 	}
 	var err error
-	c.Connector, err = gosql.NewConnector(watched)
+	c.Connector, err = gosql.NewConnector(watchedCfg)
 	return c, err
 }
 
-// wireKey is the key of the context under which dial leaves what it has dialed.
+// wireKey is the context key of the *wire that dial stores.
 type wireKey struct{}
 
 func (c *connector) dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -41,8 +42,8 @@ func (c *connector) dial(ctx context.Context, network, addr string) (net.Conn, e
 		return nil, err
 	}
 	w := &wire{Conn: inner, kill: c.kill}
-	if place, ok := ctx.Value(wireKey{}).(**wire); ok {
-		*place = w
+	if target, ok := ctx.Value(wireKey{}).(**wire); ok {
+		*target = w
 	}
 	return w, nil
 }
@@ -58,18 +59,18 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	if !ok || w == nil {
 		return inner, nil
 	}
-	s, err := ask(ctx, lib)
-	var refused *gosql.MySQLError
+	s, err := querySession(ctx, lib)
+	var serverErr *gosql.MySQLError
 	switch {
 	case err == nil:
-		w.watch(s)
-	case !errors.As(err, &refused): // a proxy may not know what it is asked
+		w.attach(s)
+	case !errors.As(err, &serverErr): // a proxy may not support the query
 		return nil, errors.Join(err, lib.Close())
 	}
 	return &conn{library: lib, wire: w}, nil
 }
 
-// library is what database/sql uses of the library's connections.
+// library contains the methods of the library's connections that database/sql uses.
 type library interface {
 	sqldriver.Conn
 	sqldriver.ConnBeginTx
@@ -82,7 +83,7 @@ type library interface {
 	sqldriver.Validator
 }
 
-// conn is the library's connection, whose proper end is no giving up.
+// conn is a connection of the library that closes without killing its session.
 type conn struct {
 	library
 
@@ -91,6 +92,6 @@ type conn struct {
 
 // Close implements driver.Conn.
 func (c *conn) Close() error {
-	c.wire.leave()
+	c.wire.detach()
 	return c.library.Close()
 }

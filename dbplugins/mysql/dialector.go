@@ -11,15 +11,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// batchSize is how many rows a statement has at most: it has to fit into
+// batchSize is the maximum number of rows per statement, which must fit in
 // max_allowed_packet.
 const batchSize = 500
 
-// microseconds is what the servers keep of a time at most.
+// microseconds is the maximum precision of a time column.
 var microseconds = 6
 
-// dialector is gorm's with our pool and our errors. It has none before Initialize,
-// because a DSN that does not parse is an error only then.
+// dialector is gorm's dialector with the pool and the errors of this package. The
+// embedded dialector is set by Initialize, which also reports a DSN that cannot be
+// parseDSN.
 type dialector struct {
 	gormmysql.Dialector
 
@@ -33,21 +34,21 @@ func (*dialector) Name() string { return gormmysql.DefaultDriverName }
 func (d *dialector) Initialize(db *gorm.DB) error {
 	cfg, err := parse(d.dsn)
 	if err != nil {
-		return driver.Translate(driver.UnknownDatabase, err, err.Error()) // no waiting mends that
+		return driver.Translate(driver.UnknownDatabase, err, err.Error()) // a retry cannot fix it
 	}
 	connector, err := newConnector(cfg)
 	if err != nil {
 		return err
 	}
 	pool := sql.OpenDB(connector)
-	db.ConnPool = pool // which gorm closes if this fails
+	db.ConnPool = pool // gorm closes it if Initialize fails
 	db.CreateBatchSize = cmp.Or(db.CreateBatchSize, batchSize)
 	d.Dialector = gormmysql.Dialector{Config: &gormmysql.Config{
 		Conn: pool, DSNConfig: cfg, DefaultDatetimePrecision: &microseconds,
 	}}
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 	defer cancel()
-	if err := pool.PingContext(ctx); err != nil { // gorm's look at the version has no end
+	if err := pool.PingContext(ctx); err != nil { // gorm's version query has no timeout
 		return d.Translate(err)
 	}
 	return d.Translate(d.Dialector.Initialize(db))

@@ -19,22 +19,22 @@ import (
 const (
 	defaultPort = 3306
 
-	// caParam is a parameter of the DSN that the library does not have: the file of
-	// DATABASE_TLS_CA.
+	// caParam is a DSN parameter of Plinth that names the file of DATABASE_TLS_CA.
 	caParam = "tls-ca"
 
-	// dialTimeout bounds what takes no context, such as gorm's look at the version.
+	// dialTimeout limits dialing, and calls without a context such as gorm's version
+	// query.
 	dialTimeout = 5 * time.Second
 
-	// strict refuses what a column cannot hold, where a server's own setting may be to
-	// cut it. A zero date stays allowed, since the zero time.Time is written as one and
-	// comes back as it was.
-	strict = "CONCAT('STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'," +
+	// strictMode makes the server reject a value that does not fit its column. Zero dates
+	// remain allowed, because the zero time.Time is stored as one.
+	strictMode = "CONCAT('STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'," +
 		"IF(FIND_IN_SET('ONLY_FULL_GROUP_BY',@@sql_mode),',ONLY_FULL_GROUP_BY',''))"
 	utc = "'+00:00'"
 )
 
-// charset is what may stand in SET NAMES, in which the library quotes nothing.
+// charset matches valid character set names. The library does not quote the name in SET
+// NAMES.
 var charset = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
 // DSN implements driver.Driver.
@@ -50,10 +50,10 @@ func (Driver) DSN(c driver.Config) (string, error) {
 		return "", err
 	}
 	dsn := cfg.FormatDSN()
-	return dsn, survives(cfg, dsn)
+	return dsn, checkRoundTrip(cfg, dsn)
 }
 
-// setAddress sets what the library calls network and address.
+// setAddress sets the network and the address.
 func setAddress(cfg *gosql.Config, c driver.Config) error {
 	host, port, err := c.Address(defaultPort)
 	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(host, port)
@@ -63,9 +63,9 @@ func setAddress(cfg *gosql.Config, c driver.Config) error {
 	return err
 }
 
-// setCharset also lets the library put the parameters into the statement, which saves a
-// round trip and a packet. That is safe in UTF-8, where no byte of a character can be
-// taken for a quote or a backslash.
+// setCharset also enables client-side parameter interpolation, which saves a round trip
+// and a packet. Interpolation is safe in UTF-8 only, because no byte of a multibyte
+// character is a quote or a backslash.
 func setCharset(cfg *gosql.Config, s xenv.Source) error {
 	own, err := xenv.Load[settings](s)
 	if err != nil {
@@ -73,7 +73,7 @@ func setCharset(cfg *gosql.Config, s xenv.Source) error {
 	}
 	name := own.Charset
 	if !charset.MatchString(name) {
-		return xenv.Problem(charsetKey, name, "is no character set",
+		return xenv.Problem(charsetKey, name, "is not a character set name",
 			"letters, digits and underscores")
 	}
 	cfg.InterpolateParams = strings.HasPrefix(strings.ToLower(name), "utf8")
@@ -91,7 +91,7 @@ func setTLS(cfg *gosql.Config, c driver.Config) error {
 	case driver.TLSVerifyFull:
 		if cfg.Net == "unix" {
 			return xenv.Problem(xenv.DatabaseTLS, mode,
-				"needs the name of a host, and "+string(xenv.DatabaseHost)+" is a socket",
+				"requires a host name, but "+string(xenv.DatabaseHost)+" is a socket",
 				driver.TLSDisable+", "+driver.TLSRequire)
 		}
 		cfg.TLSConfig = "true"
@@ -102,69 +102,69 @@ func setTLS(cfg *gosql.Config, c driver.Config) error {
 	return nil
 }
 
-// survives reports which part does not come out of the DSN as it went in: the form has no
-// escape for the user and the host.
-func survives(cfg *gosql.Config, dsn string) error {
+// checkRoundTrip reports the part that the DSN cannot represent. The DSN format has no
+// escapes for the user and the host.
+func checkRoundTrip(cfg *gosql.Config, dsn string) error {
 	got, err := gosql.ParseDSN(dsn)
 	if err != nil {
-		got = &gosql.Config{User: cfg.User} // only a host can do that
+		got = &gosql.Config{User: cfg.User} // only an invalid host causes a parse error
 	}
 	switch {
 	case got.User != cfg.User:
 		return xenv.Problem(xenv.DatabaseUser, cfg.User,
-			"holds a colon, for which a connection string has no place", "")
+			"contains a colon, which the DSN format cannot represent", "")
 	case got.Addr != cfg.Addr || got.Net != cfg.Net:
-		return xenv.Problem(xenv.DatabaseHost, cfg.Addr, "is no host",
-			"a name, an address or the path of a socket")
+		return xenv.Problem(xenv.DatabaseHost, cfg.Addr, "is not a valid host",
+			"a host name, an address or the path of a socket")
 	default:
 		return nil
 	}
 }
 
-// parse reads a DSN, ours or one of the application's own, and fills in what gorm and xdb
-// rely on.
+// parse parses a DSN and sets the parameters that gorm and xdb rely on.
 func parse(dsn string) (cfg *gosql.Config, err error) {
 	defer func() {
-		if p := recover(); p != nil { // what the library does at the parameter strict
-			err = fmt.Errorf("mysql: the connection string has a parameter that the library has removed: %v", p)
+		if p := recover(); p != nil { // the library panics at the parameter strict
+			err = fmt.Errorf("mysql: parse DSN: unsupported parameter: %v", p)
 		}
 	}()
 	if cfg, err = gosql.ParseDSN(dsn); err != nil {
-		return nil, harmless(err)
+		return nil, redact(err)
 	}
-	if err := takeCA(cfg); err != nil {
+	if err := loadCA(cfg); err != nil {
 		return nil, err
 	}
-	complete(cfg)
-	// else MySQL rounds, and a condition compares what no row has
+	setDefaults(cfg)
+	// Otherwise MySQL rounds stored times, and a condition with the original time matches
+	// no row.
 	if !strings.Contains(dsn, "timeTruncate=") {
 		err = cfg.Apply(gosql.TimeTruncate(time.Microsecond))
 	}
 	return cfg, err
 }
 
-// harmless keeps the library's text only where it cannot hold a piece of a password.
-func harmless(err error) error {
-	for _, begin := range []string{
+// redact returns the library's error only if it cannot contain a part of a password.
+func redact(err error) error {
+	for _, prefix := range []string{
 		"invalid DSN: ", "invalid bool value: ",
 		"invalid value / unknown config name: ",
 	} {
-		if strings.HasPrefix(err.Error(), begin) {
-			return fmt.Errorf("mysql: %w", err)
+		if strings.HasPrefix(err.Error(), prefix) {
+			return fmt.Errorf("mysql: parse DSN: %w", err)
 		}
 	}
-	return errors.New("mysql: the connection string does not parse: want user:password@tcp(host:port)/name?parameter=value")
+	return errors.New("mysql: parse DSN: want user:password@tcp(host:port)/name?parameter=value")
 }
 
-// takeCA reads the certificates of our own parameter.
-func takeCA(cfg *gosql.Config) error {
+// loadCA loads the certificates of the parameter tls-ca.
+func loadCA(cfg *gosql.Config) error {
 	file, ok := cfg.Params[caParam]
 	if !ok {
 		return nil
 	}
 	delete(cfg.Params, caParam)
 	if cfg.TLSConfig != "true" {
-		return fmt.Errorf("mysql: the connection string has %s, which is only used with tls=true",
+		return fmt.Errorf("mysql: parse DSN: parameter %s requires tls=true",
 			caParam)
 	}
 	var err error
@@ -172,17 +172,17 @@ func takeCA(cfg *gosql.Config) error {
 	return err
 }
 
-// complete sets what a DSN does not say. An update that changes nothing has found its row
-// all the same, without which an optimistic lock would see a conflict; a text may be as
-// long as the server takes it.
-func complete(cfg *gosql.Config) {
+// setDefaults sets parameters that the DSN does not contain. With ClientFoundRows, an
+// update that changes no value still counts its row; otherwise an optimistic lock would
+// report a conflict.
+func setDefaults(cfg *gosql.Config) {
 	cfg.ParseTime, cfg.ClientFoundRows = true, true
 	cfg.Timeout = cmp.Or(cfg.Timeout, dialTimeout)
-	cfg.Logger = &gosql.NopLogger{} // what it writes there, it returns too
+	cfg.Logger = &gosql.NopLogger{} // the library returns the same errors
 	if cfg.MaxAllowedPacket == gosql.NewConfig().MaxAllowedPacket {
-		cfg.MaxAllowedPacket = 0 // asks the server
+		cfg.MaxAllowedPacket = 0 // use the server's value
 	}
-	preset := map[string]string{"sql_mode": strict}
+	preset := map[string]string{"sql_mode": strictMode}
 	if cfg.Loc == time.UTC {
 		preset["time_zone"] = utc
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
-func TestPartsBecomeADSN(t *testing.T) {
-	const usual = "?charset=utf8mb4&interpolateParams=true"
+func TestDriver_DSN(t *testing.T) {
+	const defaults = "?charset=utf8mb4&interpolateParams=true"
 	for _, tc := range []struct {
 		name  string
 		parts driver.Config
@@ -22,7 +22,7 @@ func TestPartsBecomeADSN(t *testing.T) {
 	}{
 		{
 			name: "defaults", parts: driver.Config{User: "u", Name: "n"},
-			want: "u@tcp(localhost:3306)/n" + usual,
+			want: "u@tcp(localhost:3306)/n" + defaults,
 		},
 		{
 			name: "every part",
@@ -33,32 +33,33 @@ func TestPartsBecomeADSN(t *testing.T) {
 			want: "u:p@tcp(db.internal:3307)/n?charset=latin1",
 		},
 		{
-			name: "an address of IPv6", parts: driver.Config{Host: "::1", User: "u", Name: "n"},
-			want: "u@tcp([::1]:3306)/n" + usual,
+			name: "IPv6 address", parts: driver.Config{Host: "::1", User: "u", Name: "n"},
+			want: "u@tcp([::1]:3306)/n" + defaults,
 		},
 		{
-			name: "one in brackets", parts: driver.Config{Host: "[::1]", User: "u", Name: "n"},
-			want: "u@tcp([::1]:3306)/n" + usual,
+			name:  "IPv6 address in brackets",
+			parts: driver.Config{Host: "[::1]", User: "u", Name: "n"},
+			want:  "u@tcp([::1]:3306)/n" + defaults,
 		},
 		{
-			name:  "a socket",
+			name:  "socket",
 			parts: driver.Config{Host: "/run/mysqld/mysqld.sock", User: "u", Pass: "p", Name: "n"},
-			want:  "u:p@unix(/run/mysqld/mysqld.sock)/n" + usual,
+			want:  "u:p@unix(/run/mysqld/mysqld.sock)/n" + defaults,
 		},
 		{
-			name:  "characters that mean something",
+			name:  "special characters",
 			parts: driver.Config{User: "a@b/c", Pass: "p:a@s/s(w)?x=y&z", Name: "n/a?m#e%20"},
-			want:  "a@b/c:p:a@s/s(w)?x=y&z@tcp(localhost:3306)/n%2Fa%3Fm%23e%2520" + usual,
+			want:  "a@b/c:p:a@s/s(w)?x=y&z@tcp(localhost:3306)/n%2Fa%3Fm%23e%2520" + defaults,
 		},
 		{
-			name:  "TLS without a look at the certificate",
+			name:  "TLS without verification",
 			parts: driver.Config{User: "u", Name: "n", TLS: driver.TLSRequire},
-			want:  "u@tcp(localhost:3306)/n" + usual + "&tls=skip-verify",
+			want:  "u@tcp(localhost:3306)/n" + defaults + "&tls=skip-verify",
 		},
 		{
-			name:  "TLS with one",
+			name:  "TLS with verification",
 			parts: driver.Config{User: "u", Name: "n", TLS: driver.TLSVerifyFull},
-			want:  "u@tcp(localhost:3306)/n" + usual + "&tls=true",
+			want:  "u@tcp(localhost:3306)/n" + defaults + "&tls=true",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -70,7 +71,7 @@ func TestPartsBecomeADSN(t *testing.T) {
 	}
 }
 
-func FuzzPartsComeOutOfTheDSNAsTheyWentIn(f *testing.F) {
+func FuzzDriver_DSN(f *testing.F) {
 	f.Add("localhost", "u", "p", "n", "utf8mb4")
 	f.Add("/run/mysqld/mysqld.sock", "a@b", "p:a@s/s(w)?x=y&z", "n/a?m#e%20", "latin1")
 	f.Add("::1", "u:v", "\x00", "(", "utf8;x")
@@ -82,31 +83,32 @@ func FuzzPartsComeOutOfTheDSNAsTheyWentIn(f *testing.F) {
 		dsn, err := mysql.Driver{}.DSN(c)
 		if err != nil {
 			if !strings.Contains(err.Error(), "DATABASE_") {
-				t.Errorf("the error %q names no variable", err)
+				t.Errorf("error = %q, want it to name a variable", err)
 			}
 			return
 		}
 		got, err := gosql.ParseDSN(dsn)
 		if err != nil {
-			t.Fatalf("%q does not parse: %v", dsn, err)
+			t.Fatalf("parse %q: %v", dsn, err)
 		}
 		if got.User != user || got.Passwd != pass || got.DBName != name ||
 			!strings.Contains(got.Addr, strings.Trim(host, "[]")) {
-			t.Errorf("%q leads to %q of %q at %q", dsn, got.DBName, got.User, got.Addr)
+			t.Errorf("%q is parsed as database %q of user %q at %q",
+				dsn, got.DBName, got.User, got.Addr)
 		}
 		if len(got.Params) > 0 || got.MultiStatements || got.AllowAllFiles || got.TLS != nil {
-			t.Errorf("%q has a parameter that nobody gave", dsn)
+			t.Errorf("%q contains an injected parameter", dsn)
 		}
 	})
 }
 
-func TestWrongPartsAreNamedAllAtOnce(t *testing.T) {
+func TestDriver_DSN_Errors(t *testing.T) {
 	_, err := mysql.Driver{}.DSN(driver.Config{
 		Port:   -1,
 		Source: xenv.Map{"DATABASE_CHARSET": "utf8 x"}, TLS: "maybe",
 	})
 	if err == nil {
-		t.Fatal("there is no error")
+		t.Fatal("error = nil")
 	}
 	for _, want := range []xenv.EnvKey{
 		xenv.DatabaseUser, xenv.DatabaseName, xenv.DatabasePort, "DATABASE_CHARSET",
@@ -118,7 +120,7 @@ func TestWrongPartsAreNamedAllAtOnce(t *testing.T) {
 	}
 }
 
-func TestADSNThatDoesNotParseSaysSoWithoutItsPassword(t *testing.T) {
+func TestOpen_InvalidDSN(t *testing.T) {
 	const secret = "hunter2"
 	for _, tc := range []struct {
 		name string
@@ -126,24 +128,24 @@ func TestADSNThatDoesNotParseSaysSoWithoutItsPassword(t *testing.T) {
 		want string
 	}{
 		{name: "no slash", dsn: "u:" + secret + "@tcp(h)", want: "missing the slash"},
-		{name: "no at", dsn: "u:" + secret + "/n", want: "does not parse"},
+		{name: "no at", dsn: "u:" + secret + "/n", want: "parse DSN: want user:password"},
 		{
-			name: "an escape that is none", dsn: "u:" + secret + "@tcp(h)/n%zz",
-			want: "does not parse",
+			name: "invalid escape", dsn: "u:" + secret + "@tcp(h)/n%zz",
+			want: "parse DSN: want user:password",
 		},
 		{
-			name: "no boolean", dsn: "u:" + secret + "@tcp(h)/n?parseTime=maybe",
+			name: "invalid boolean", dsn: "u:" + secret + "@tcp(h)/n?parseTime=maybe",
 			want: "invalid bool value: maybe",
 		},
 		{
-			name: "a parameter that is gone", dsn: "u:" + secret + "@tcp(h)/n?strict=true",
+			name: "removed parameter", dsn: "u:" + secret + "@tcp(h)/n?strict=true",
 			want: "strict mode has been removed",
 		},
 		{
-			name: "a file without TLS", dsn: "u:" + secret + "@tcp(h)/n?tls-ca=%2Fca.pem",
-			want: "only used with tls=true",
+			name: "CA file without TLS", dsn: "u:" + secret + "@tcp(h)/n?tls-ca=%2Fca.pem",
+			want: "requires tls=true",
 		},
-		{name: "a file that is missing", dsn: "u:" + secret +
+		{name: "missing CA file", dsn: "u:" + secret +
 			"@tcp(h)/n?tls=true&tls-ca=%2Fno-such.pem", want: string(xenv.DatabaseTLSCA)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -151,7 +153,7 @@ func TestADSNThatDoesNotParseSaysSoWithoutItsPassword(t *testing.T) {
 				xdb.Options{Driver: mysql.Name, DSN: xlog.Secret(tc.dsn)})
 			if err == nil {
 				_ = xdb.Close(db)
-				t.Fatal("there is no error")
+				t.Fatal("error = nil")
 			}
 			if text := err.Error(); !strings.Contains(text, tc.want) ||
 				strings.Contains(text, secret) {
@@ -161,7 +163,7 @@ func TestADSNThatDoesNotParseSaysSoWithoutItsPassword(t *testing.T) {
 	}
 }
 
-func TestAdviceSpeaksOfPlainTextAndOfCharacterSets(t *testing.T) {
+func TestDriver_Advice(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		parts driver.Config
@@ -172,9 +174,10 @@ func TestAdviceSpeaksOfPlainTextAndOfCharacterSets(t *testing.T) {
 			name: "remote", parts: driver.Config{Host: "db.internal"},
 			want: []xenv.EnvKey{xenv.DatabaseTLS},
 		},
-		{name: "the default", parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "utf8mb4"}}},
+		{name: "default character set",
+			parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "utf8mb4"}}},
 		{
-			name:  "another character set",
+			name:  "other character set",
 			parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "latin1"}},
 			want:  []xenv.EnvKey{"DATABASE_CHARSET"},
 		},

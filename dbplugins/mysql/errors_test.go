@@ -16,13 +16,13 @@ import (
 
 const secret = "unique-secret-value"
 
-func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
+func TestDriver_ErrorKind(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		number  uint16
 		message string
 		kind    driver.ErrorKind
-		want    string // behind the text of the kind
+		want    string // after the text of the kind
 	}{
 		{
 			"unique", 1062, "Duplicate entry '" + secret + "' for key 'uq_name'",
@@ -32,10 +32,10 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 			"unique in MySQL 8", 1062, "Duplicate entry '" + secret + "' for key 'users.uq_name'",
 			driver.Unique, "users.uq_name",
 		},
-		{"a value like the text", 1062, "Duplicate entry 'x' for key '" + secret +
+		{"value that resembles the message", 1062, "Duplicate entry 'x' for key '" + secret +
 			"' for key 'PRIMARY'", driver.Unique, "PRIMARY"},
 		{
-			"a value that is cut in the text", 1062, "Duplicate entry 'x' for key 'a " + secret + "'",
+			"truncated value", 1062, "Duplicate entry 'x' for key 'a " + secret + "'",
 			driver.Unique, "error 1062",
 		},
 		{
@@ -44,8 +44,9 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 				"`fk_author` FOREIGN KEY (`author_id`) REFERENCES `authors` (`id`))",
 			driver.ForeignKey, "fk_author",
 		},
-		{"foreign key with a record", 1761, "Foreign key constraint for table 't', record '" +
-			secret + "' would", driver.ForeignKey, "error 1761"},
+		{"foreign key with a quoted record",
+			1761, "Foreign key constraint for table 't', record '" +
+				secret + "' would", driver.ForeignKey, "error 1761"},
 		{
 			"check in MySQL", 3819, "Check constraint 'chk_age' is violated.",
 			driver.Check, "chk_age",
@@ -62,20 +63,21 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 			driver.OutOfRange, "age",
 		},
 		{
-			"an expression out of range", 1690, "BIGINT value is out of range in '(" + secret + ")'",
+			"expression out of range", 1690, "BIGINT value is out of range in '(" + secret + ")'",
 			driver.OutOfRange, "error 1690",
 		},
 		{
-			"no number", 1366,
+			"not a number", 1366,
 			"Incorrect decimal value: '" + secret + "' for column `db`.`t`.`amount` at row 1",
 			driver.Malformed, "db.t.amount",
 		},
 		{
-			"no number in a condition", 1292, "Truncated incorrect DOUBLE value: '" + secret + "'",
+			"not a number in a condition",
+			1292, "Truncated incorrect DOUBLE value: '" + secret + "'",
 			driver.Malformed, "error 1292",
 		},
 		{
-			"no characters", 1300, "Invalid utf8mb4 character string: '" + secret + "'",
+			"invalid characters", 1300, "Invalid utf8mb4 character string: '" + secret + "'",
 			driver.Malformed, "error 1300",
 		},
 		{
@@ -90,33 +92,33 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 			"lock timeout", 1205, "Lock wait timeout exceeded",
 			driver.LockTimeout, "Error 1205: Lock wait timeout exceeded",
 		},
-		{"no wait", 3572, "Statement aborted", driver.LockTimeout, "Error 3572: Statement aborted"},
+		{"NOWAIT", 3572, "Statement aborted", driver.LockTimeout, "Error 3572: Statement aborted"},
 		{
 			"interrupted", 1317, "Query execution was interrupted",
 			driver.Canceled, "Error 1317: Query execution was interrupted",
 		},
 		{
-			"too many", 1040, "Too many connections",
+			"too many connections", 1040, "Too many connections",
 			driver.TooManyConnections, "Error 1040: Too many connections",
 		},
 		{
-			"too many of the user", 1203, "User u already has more",
+			"too many connections of a user", 1203, "User u already has more",
 			driver.TooManyConnections, "Error 1203: User u already has more",
 		},
 		{
-			"too many of an account",
+			"too many connections of an account",
 			1226, "User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
 			driver.TooManyConnections,
 			"Error 1226: User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
 		},
 		{
-			"too many of an account, in German", 1226,
+			"too many connections of an account, in German", 1226,
 			"Benutzer 'u' hat die Ressourcenbeschränkung 'max_user_connections' überschritten",
 			driver.TooManyConnections,
 			"Error 1226: Benutzer 'u' hat die Ressourcenbeschränkung 'max_user_connections' überschritten",
 		},
 		{
-			"too many in an hour", 1226,
+			"too many connections per hour", 1226,
 			"User 'u' has exceeded the 'max_connections_per_hour' resource (current value: 2)",
 			driver.Connection,
 			"Error 1226: User 'u' has exceeded the 'max_connections_per_hour' resource (current value: 2)",
@@ -157,12 +159,12 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 			driver.Syntax, "error 1102",
 		},
 		{
-			"a name too long", 1059, "Identifier name '" + secret + "' is too long",
+			"name too long", 1059, "Identifier name '" + secret + "' is too long",
 			driver.Syntax, "error 1059",
 		},
 		{
 			"unknown character set", 1115, "Unknown character set: 'x'",
-			driver.Syntax, "the server does not know the character set (DATABASE_CHARSET)",
+			driver.Syntax, "unknown character set (DATABASE_CHARSET)",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -173,7 +175,8 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 			}
 			err := translate(cause)
 			if got := driver.KindOf(err); got != tc.kind || !errors.Is(err, cause) {
-				t.Errorf("kind = %v of %v, want %v and the cause in its chain", got, err, tc.kind)
+				t.Errorf("kind = %v of %v, want %v, and an error that wraps the cause",
+					got, err, tc.kind)
 			}
 			want := tc.kind.String() + ": " + tc.want
 			if got := strings.ReplaceAll(err.Error(), "wrapped: ", ""); got != want {
@@ -183,38 +186,38 @@ func TestErrorsHaveAKindAndShowNoValue(t *testing.T) {
 	}
 }
 
-// translate is what gorm does with an error.
+// translate translates an error as gorm does.
 func translate(err error) error {
 	t, ok := mysql.Driver{}.Dialector("").(gorm.ErrorTranslator)
 	if !ok {
-		return errors.New("the dialector translates no errors")
+		return errors.New("the dialector is not a gorm.ErrorTranslator")
 	}
 	return t.Translate(err)
 }
 
-func TestErrorsOfTheLibraryHaveAKind(t *testing.T) {
+func TestDriver_ErrorKind_Library(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
 		want driver.ErrorKind
 	}{
-		{"a broken connection", gosql.ErrInvalidConn, driver.Connection},
-		{"a text longer than a packet", gosql.ErrPktTooLarge, driver.TooLong},
+		{"broken connection", gosql.ErrInvalidConn, driver.Connection},
+		{"string longer than a packet", gosql.ErrPktTooLarge, driver.TooLong},
 		{
-			"a password that would go in plain text",
+			"cleartext password",
 			gosql.ErrCleartextPassword, driver.Authentication,
 		},
-		{"another one", gosql.ErrNoTLS, driver.Unknown},
-		{"a number that is none", &gosql.MySQLError{Number: 65000}, driver.Unknown},
-		{"the end of a context", context.Canceled, driver.Unknown},
-		{"none", nil, driver.Unknown},
+		{"other library error", gosql.ErrNoTLS, driver.Unknown},
+		{"unknown number", &gosql.MySQLError{Number: 65000}, driver.Unknown},
+		{"canceled context", context.Canceled, driver.Unknown},
+		{"nil", nil, driver.Unknown},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := (mysql.Driver{}).ErrorKind(tc.err); got != tc.want {
 				t.Errorf("kind = %v, want %v", got, tc.want)
 			}
 			if err := translate(tc.err); driver.KindOf(err) != tc.want || !errors.Is(err, tc.err) {
-				t.Errorf("translated = %v", err)
+				t.Errorf("Translate = %v", err)
 			}
 		})
 	}

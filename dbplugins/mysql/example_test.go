@@ -32,7 +32,7 @@ func ExampleDriver() {
 	}
 	defer func() { _ = engine.Close() }()
 	ctx, cancel := context.WithCancel(xlog.NewContext(context.Background(), engine))
-	cancel() // an application has a server to connect to
+	cancel() // an application connects to a server
 	_, err = xdb.Open(ctx, options)
 	fmt.Println(errors.Is(err, context.Canceled))
 	// Output:
@@ -55,16 +55,16 @@ func ExampleDriver_DSN() {
 }
 
 func ExampleDriver_errors() {
-	// What the server says when a second row has the same address.
-	said := &gosql.MySQLError{
+	// The server's error if a second row has the same address.
+	serverErr := &gosql.MySQLError{
 		Number:  1062,
 		Message: "Duplicate entry 'ada@example.org' for key 'uq_users_email'",
 	}
 
 	dialector, _ := mysql.Driver{}.Dialector("").(gorm.ErrorTranslator)
-	err := dialector.Translate(said)
+	err := dialector.Translate(serverErr)
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, gorm.ErrDuplicatedKey), errors.Is(err, said),
+	fmt.Println(errors.Is(err, gorm.ErrDuplicatedKey), errors.Is(err, serverErr),
 		xerror.From(err).GetErrorCode().GetOutput())
 	// Output:
 	// unique constraint violated: uq_users_email

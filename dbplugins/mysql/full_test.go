@@ -11,9 +11,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// A disk that is full stops some servers, so the table has a bound of its own.
+// A full disk stops some servers, so the table has its own size limit.
 func TestDriver_ErrorKind_Full(t *testing.T) {
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: found(t), MaxOpenConns: 1})
+	db := open(t, logContext(t, io.Discard), xdb.Options{Parts: serverConfig(t), MaxOpenConns: 1})
 	err := db.Connection(func(tx *gorm.DB) error {
 		for _, statement := range []string{
 			"SET max_heap_table_size = 16384",

@@ -10,9 +10,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-func TestCheckHealth_saturatedPool(t *testing.T) {
-	outage := dbtest.CutOff(t, found(t))
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: outage.Config, MaxOpenConns: 1})
+func TestCheckHealth_SaturatedPool(t *testing.T) {
+	outage := dbtest.CutOff(t, serverConfig(t))
+	db := open(t, logContext(t, io.Discard), xdb.Options{Parts: outage.Config, MaxOpenConns: 1})
 	tx := db.Begin()
 	if tx.Error != nil {
 		t.Fatal(tx.Error)
@@ -29,7 +29,7 @@ func TestCheckHealth_saturatedPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := check(); err == nil {
-		t.Error("CheckHealth = nil, want the error of the dead server")
+		t.Error("CheckHealth = nil, want the error of the stopped server")
 	}
 	tx.Rollback()
 	if err := outage.Start(); err != nil {
@@ -40,10 +40,10 @@ func TestCheckHealth_saturatedPool(t *testing.T) {
 	}
 }
 
-func TestCheckHealth_serverConnectionLimit(t *testing.T) {
+func TestCheckHealth_ConnectionLimit(t *testing.T) {
 	owner, _, config := newDatabase(t)
-	do(t, owner, "ALTER USER "+quoted(config.User)+"@'%' WITH MAX_USER_CONNECTIONS 2")
-	db := open(t, logged(t, io.Discard),
+	execAll(t, owner, "ALTER USER "+quoted(config.User)+"@'%' WITH MAX_USER_CONNECTIONS 2")
+	db := open(t, logContext(t, io.Discard),
 		xdb.Options{Parts: config, MaxOpenConns: 2, MaxIdleConns: 2})
 	for range 2 {
 		tx := db.Begin()

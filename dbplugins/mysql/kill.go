@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	// killTimeout bounds the connection that ends another one.
+	// killTimeout limits the connection that kills a session.
 	killTimeout = 5 * time.Second
-	// killWait is how long a statement that was given up waits for that, so that it has
-	// no effect once its caller goes on.
+	// killWait limits how long a canceled statement waits for the kill, so that it has no
+	// effect after its caller returned.
 	killWait = 500 * time.Millisecond
 )
 
-// session is a connection as its server knows it.
+// session identifies a connection on its server.
 type session struct {
 	id     string
-	server string // which one it is: the number says nothing to another one behind the same address
+	server string // identity of the server, because several may share an address
 }
 
-// ask returns the session of a connection.
-func ask(ctx context.Context, c sqldriver.QueryerContext) (session, error) {
+// querySession queries the session of a connection.
+func querySession(ctx context.Context, c sqldriver.QueryerContext) (session, error) {
 	const query = "SELECT CONCAT(CONNECTION_ID()), CONCAT_WS(':', @@hostname, @@port, @@server_id)"
 	rows, err := c.QueryContext(ctx, query, nil)
 	if err != nil {
@@ -42,25 +42,24 @@ func ask(ctx context.Context, c sqldriver.QueryerContext) (session, error) {
 	if err := rows.Next(row); err != nil {
 		return session{}, err
 	}
-	return session{id: text(row[0]), server: text(row[1])}, nil
+	return session{id: stringOf(row[0]), server: stringOf(row[1])}, nil
 }
 
-func text(v sqldriver.Value) string {
+func stringOf(v sqldriver.Value) string {
 	if b, ok := v.([]byte); ok {
 		return string(b)
 	}
 	return fmt.Sprint(v)
 }
 
-// kill ends the session that was reached at an address, whatever it does, and rolls back
-// what it has started. If it cannot, that is not reported: the statement's caller has
-// its answer.
-func (c *connector) kill(at net.Addr, s session) {
+// kill kills session s at address addr; the server rolls back its transaction. Errors are
+// not reported, because the caller of the statement already received one.
+func (c *connector) kill(addr net.Addr, s session) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 	defer cancel()
 	cfg := c.cfg.Clone()
-	cfg.Net, cfg.Addr, cfg.Params = at.Network(), at.String(), nil
-	cfg.MaxAllowedPacket = gosql.NewConfig().MaxAllowedPacket // does not ask for it
+	cfg.Net, cfg.Addr, cfg.Params = addr.Network(), addr.String(), nil
+	cfg.MaxAllowedPacket = gosql.NewConfig().MaxAllowedPacket // the default, which needs no query
 	connector, err := gosql.NewConnector(cfg)
 	if err != nil {
 		return
@@ -74,30 +73,31 @@ func (c *connector) kill(at net.Addr, s session) {
 	if !ok {
 		return
 	}
-	if now, err := ask(ctx, lib); err != nil || now.server != s.server {
+	if now, err := querySession(ctx, lib); err != nil || now.server != s.server {
 		return
 	}
-	_, _ = lib.ExecContext(ctx, "KILL CONNECTION "+s.id, nil) // fails if it has ended by itself
+	_, _ = lib.ExecContext(ctx, "KILL CONNECTION "+s.id, nil) // fails if the session already ended
 }
 
-// wire is the network below a connection. The library closes it in the middle if a
-// context ends; then the server must be notified.
+// wire is the network connection below a connection. The library closes it when a context
+// is canceled; wire then kills the session.
 type wire struct {
 	net.Conn
 
 	kill func(net.Addr, session)
 
 	mu sync.Mutex
-	// nil: nothing to end, since it is not logged in, leaves in order, or is broken
+	// nil if there is nothing to kill: before login, after detach, or after a network
+	// error
 	session *session
-	killed  chan struct{} // closed when the session has ended; nil: it was not given up
+	killed  chan struct{} // closed when the kill is done; nil if the session was not killed
 }
 
-// watch begins to end the session when the wire is closed.
-func (w *wire) watch(s session) { w.set(&s) }
+// attach makes Close kill session s.
+func (w *wire) attach(s session) { w.set(&s) }
 
-// leave lets the session end by itself.
-func (w *wire) leave() { w.set(nil) }
+// detach makes Close leave the session alone.
+func (w *wire) detach() { w.set(nil) }
 
 func (w *wire) set(s *session) {
 	w.mu.Lock()
@@ -105,15 +105,14 @@ func (w *wire) set(s *session) {
 	w.session = s
 }
 
-// Read implements net.Conn. Who waits for an answer that will not come waits for the end
-// of the statement instead.
+// Read implements net.Conn. After a cancellation it waits up to killWait for the kill.
 func (w *wire) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	if err == nil {
 		return n, nil
 	}
 	w.mu.Lock()
-	if !errors.Is(err, os.ErrDeadlineExceeded) { // which is readTimeout, and gives up too
+	if !errors.Is(err, os.ErrDeadlineExceeded) { // a read timeout also cancels the statement
 		w.session = nil
 	}
 	killed := w.killed
@@ -129,8 +128,8 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn. The library returns the error as it is; one of Read becomes
-// its own.
+// Write implements net.Conn. It translates errors because the library returns them
+// unchanged; it replaces the errors of Read.
 func (w *wire) Write(p []byte) (int, error) {
 	n, err := w.Conn.Write(p)
 	return n, driver.TranslateNetwork(err)
@@ -152,8 +151,8 @@ func (w *wire) Close() error {
 	return w.Conn.Close()
 }
 
-// SyscallConn implements syscall.Conn, by which the library looks whether the server has
-// hung up.
+// SyscallConn implements syscall.Conn. The library uses it to check whether the server
+// closed the connection.
 func (w *wire) SyscallConn() (syscall.RawConn, error) {
 	inner, ok := w.Conn.(syscall.Conn)
 	if !ok {

@@ -10,10 +10,10 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
-func TestASessionOfAnotherServerIsNotEnded(t *testing.T) {
+func TestConnector_kill(t *testing.T) {
 	cfg, err := parse(dbtest.FindServer(t, Name).DSN)
 	if err != nil {
-		t.Fatal("PLINTH_TEST_MYSQL_DSN does not parse")
+		t.Fatal("invalid PLINTH_TEST_MYSQL_DSN")
 	}
 	plain, err := gosql.NewConnector(cfg)
 	if err != nil {
@@ -23,7 +23,7 @@ func TestASessionOfAnotherServerIsNotEnded(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	for _, tc := range []struct {
 		name   string
-		server string // what is remembered of it, instead of the truth
+		server string // replaces the server of the session, unless empty
 		want   bool
 	}{
 		{name: "another server", server: "elsewhere:3306:1"},
@@ -37,7 +37,7 @@ func TestASessionOfAnotherServerIsNotEnded(t *testing.T) {
 			defer func() { _ = victim.Close() }()
 			var s session
 			if err := victim.Raw(func(c any) (err error) {
-				s, err = ask(t.Context(), c.(library))
+				s, err = querySession(t.Context(), c.(library))
 				return err
 			}); err != nil {
 				t.Fatal(err)
@@ -46,36 +46,36 @@ func TestASessionOfAnotherServerIsNotEnded(t *testing.T) {
 				s.server = tc.server
 			}
 			start := time.Now()
-			(&connector{cfg: cfg}).kill(place(cfg.Addr), s)
+			(&connector{cfg: cfg}).kill(tcpAddr(cfg.Addr), s)
 			if took := time.Since(start); took > killTimeout-time.Second {
-				t.Errorf("it took %s", took)
+				t.Errorf("kill returned after %s", took)
 			}
-			if got := gone(t, victim); got != tc.want {
-				t.Errorf("the session is gone: %t, want %t", got, tc.want)
+			if got := closesSoon(t, victim); got != tc.want {
+				t.Errorf("session closed = %t, want %t", got, tc.want)
 			}
 		})
 	}
 }
 
-// gone reports whether a session ends soon.
-func gone(tb testing.TB, c *sql.Conn) bool {
+// closesSoon reports whether a session closes within 200 ms.
+func closesSoon(tb testing.TB, c *sql.Conn) bool {
 	tb.Helper()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
 	for range 20 {
 		if c.PingContext(tb.Context()) != nil {
 			return true
 		}
-		<-again.C
+		<-ticker.C
 	}
 	return false
 }
 
-// place is the address of a TCP server.
-type place string
+// tcpAddr is the address of a TCP server.
+type tcpAddr string
 
 // Network implements net.Addr.
-func (place) Network() string { return "tcp" }
+func (tcpAddr) Network() string { return "tcp" }
 
 // String implements net.Addr.
-func (a place) String() string { return string(a) }
+func (a tcpAddr) String() string { return string(a) }

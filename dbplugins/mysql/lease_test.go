@@ -22,7 +22,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
-// openLeases opens the leases of a database in another process.
+// openLeases opens the leases of a database in a child process.
 func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
 	db, err := xdb.Open(context.Background(),
 		xdb.Options{Driver: mysql.Name, DSN: xlog.Secret(dsn), MaxOpenConns: 2})
@@ -36,9 +36,8 @@ func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
 	return leases.Backend(), func() { _ = xdb.Close(db) }, nil
 }
 
-// TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives
-// out.
-func TestLeasesOfIDNodes(t *testing.T) {
+// TestLeases_Nodes generates IDs in several processes with node IDs from the database.
+func TestLeases_Nodes(t *testing.T) {
 	owner, config, _ := newDatabase(t)
 	dsn, err := mysql.Driver{}.DSN(config)
 	if err != nil {
@@ -51,14 +50,13 @@ func TestLeasesOfIDNodes(t *testing.T) {
 	})
 }
 
-// TestLeases runs the definition of leases.
 func TestLeases(t *testing.T) {
 	owner, config, _ := newDatabase(t)
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: config})
+	db := open(t, logContext(t, io.Discard), xdb.Options{Parts: config})
 	leasetest.Run(t, leasetest.Harness{
 		Open: func(tb testing.TB) leasedriver.Backend {
 			tb.Helper()
-			leases, err := xdb.Leases(open(tb, logged(tb, io.Discard),
+			leases, err := xdb.Leases(open(tb, logContext(tb, io.Discard),
 				xdb.Options{Parts: config, MaxOpenConns: 3}))
 			if err != nil {
 				tb.Fatal(err)
@@ -76,11 +74,11 @@ func TestLeases(t *testing.T) {
 	})
 }
 
-func TestClockIsThatOfTheWorldInEveryZone(t *testing.T) {
+func TestDriver_NowMicros(t *testing.T) {
 	dsn := dbtest.FindServer(t, mysql.Name).DSN
 	for _, zone := range []string{"'%2B00:00'", "'%2B05:45'", "'-03:30'", "'%2B13:00'"} {
 		t.Run(zone, func(t *testing.T) {
-			db := open(t, logged(t, io.Discard),
+			db := open(t, logContext(t, io.Discard),
 				xdb.Options{DSN: xlog.Secret(dsn + "?time_zone=" + zone)})
 			var session string
 			var now int64
@@ -90,52 +88,52 @@ func TestClockIsThatOfTheWorldInEveryZone(t *testing.T) {
 				t.Fatal(err)
 			}
 			if off := time.Since(time.UnixMicro(now)).Abs(); off > 5*time.Second {
-				t.Errorf("in the zone %s the clock is %s away", session, off)
+				t.Errorf("in time zone %s the clock is off by %s", session, off)
 			}
 		})
 	}
 }
 
-// newDatabase makes a database, and a user who may do nothing but use its tables.
+// newDatabase creates a database and a user that can only use its tables.
 func newDatabase(tb testing.TB) (owner *sql.DB, all, plain driver.Config) {
 	tb.Helper()
 	dsn := dbtest.FindServer(tb, mysql.Name).DSN
 	owner = admin(tb, dsn)
-	all = parts(tb, dsn)
+	all = configOf(tb, dsn)
 	all.Name = "plinth_lease_" + strings.ToLower(rand.Text()[:8])
 	plain = all
 	plain.User, plain.Pass = all.Name, "secret-plain"
 	grantee := quoted(plain.User) + "@'%'"
-	do(tb, owner, "CREATE DATABASE "+all.Name,
+	execAll(tb, owner, "CREATE DATABASE "+all.Name,
 		"CREATE USER "+grantee+" IDENTIFIED BY 'secret-plain'",
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON "+all.Name+".* TO "+grantee)
-	tb.Cleanup(func() { do(tb, owner, "DROP USER "+grantee, "DROP DATABASE "+all.Name) })
+	tb.Cleanup(func() { execAll(tb, owner, "DROP USER "+grantee, "DROP DATABASE "+all.Name) })
 	return owner, all, plain
 }
 
-func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
+func TestLeases_Prepare(t *testing.T) {
 	owner, all, plain := newDatabase(t)
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: plain})
+	db := open(t, logContext(t, io.Discard), xdb.Options{Parts: plain})
 	err := prepare(t, db)
 	if err == nil || driver.KindOf(err) != driver.Authentication ||
 		!strings.Contains(err.Error(), "own_plinth_leases") {
-		t.Fatalf("leases without a table and without the right to create it: %v", err)
+		t.Fatalf("Prepare without a table and without CREATE privilege = %v", err)
 	}
 	statement := strings.Replace(statementIn(t, err), "`own_plinth_leases`",
 		all.Name+".own_plinth_leases", 1)
-	do(t, owner, statement)
+	execAll(t, owner, statement)
 	if err := prepare(t, db); err != nil {
-		t.Fatalf("leases with a table of an operator's: %v", err)
+		t.Fatalf("Prepare with a table created by the operator = %v", err)
 	}
-	do(t, owner, "ALTER TABLE "+all.Name+".own_plinth_leases DROP COLUMN since_us")
-	again := open(t, logged(t, io.Discard), xdb.Options{Parts: plain})
-	if err := prepare(t, again); err == nil ||
+	execAll(t, owner, "ALTER TABLE "+all.Name+".own_plinth_leases DROP COLUMN since_us")
+	ticker := open(t, logContext(t, io.Discard), xdb.Options{Parts: plain})
+	if err := prepare(t, ticker); err == nil ||
 		!strings.Contains(statementIn(t, err), "`since_us` bigint") {
-		t.Errorf("leases with a table that lacks a column: %v", err)
+		t.Errorf("Prepare with a table that lacks a column = %v", err)
 	}
 }
 
-// prepare sets up the leases of db.
+// prepare creates the leases table of db.
 func prepare(tb testing.TB, db *gorm.DB) error {
 	tb.Helper()
 	leases, err := xdb.Leases(db)
@@ -145,20 +143,20 @@ func prepare(tb testing.TB, db *gorm.DB) error {
 	return leases.Prepare(tb.Context())
 }
 
-// statementIn is the statement that an error says.
+// statementIn returns the CREATE TABLE statement in an error.
 func statementIn(tb testing.TB, err error) string {
 	tb.Helper()
-	_, text, found := strings.Cut(err.Error(), " with CREATE TABLE ")
-	if !found {
+	_, text, serverConfig := strings.Cut(err.Error(), " with CREATE TABLE ")
+	if !serverConfig {
 		tb.Fatalf("no statement in %v", err)
 	}
 	statement, _, _ := strings.Cut(text, ";")
 	return "CREATE TABLE " + statement
 }
 
-func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
+func TestLeases_Renew(t *testing.T) {
 	owner, all, _ := newDatabase(t)
-	db := open(t, logged(t, io.Discard), xdb.Options{Parts: all})
+	db := open(t, logContext(t, io.Discard), xdb.Options{Parts: all})
 	leases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +176,7 @@ func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
 	if err := blocker.QueryRowContext(t.Context(), lock).Scan(&mark); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 3*time.Second, "a renewal that was killed", func() bool {
+	within(t, 3*time.Second, "the session of a renewal is killed", func() bool {
 		var id int64
 		err := owner.QueryRowContext(t.Context(),
 			"SELECT id FROM information_schema.processlist WHERE db = ? AND info LIKE 'UPDATE%'",
@@ -195,39 +193,39 @@ func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
 	if err := blocker.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 4*time.Second, "another renewal", func() bool { return l.Until().After(before) })
+	within(t, 4*time.Second, "the lease is renewed", func() bool { return l.Until().After(before) })
 	if err := l.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// within waits until a condition holds.
-func within(tb testing.TB, d time.Duration, what string, holds func() bool) {
+// within waits up to d for a condition.
+func within(tb testing.TB, d time.Duration, condition string, holds func() bool) {
 	tb.Helper()
-	late := time.After(d)
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
+	timeout := time.After(d)
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
 	for !holds() {
 		select {
-		case <-again.C:
-		case <-late:
-			tb.Fatalf("not within %s: %s", d, what)
+		case <-ticker.C:
+		case <-timeout:
+			tb.Fatalf("not within %s: %s", d, condition)
 		}
 	}
 }
 
-// TestLeasesAreExclusiveAtEveryIsolation lets processes of which the server gives some up
-// race for few slots.
-func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
+// TestLeases_Isolation races processes for few slots; the server aborts some of their
+// transactions.
+func TestLeases_Isolation(t *testing.T) {
 	dsn := dbtest.FindServer(t, mysql.Name).DSN
 	for _, level := range []string{"READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"} {
 		t.Run(level, func(t *testing.T) {
 			owner := admin(t, dsn)
-			variable := "tx_isolation" // of MariaDB
+			variable := "tx_isolation" // the name in MariaDB
 			if strings.HasPrefix(version(t, owner), "MySQL") {
 				variable = "transaction_isolation"
 			}
-			db := open(t, logged(t, io.Discard),
+			db := open(t, logContext(t, io.Discard),
 				xdb.Options{DSN: xlog.Secret(dsn + "?" + variable + "='" + level + "'")})
 			dropLeases(t, db)
 			var got string
@@ -244,7 +242,7 @@ func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
 	}
 }
 
-// dropLeases drops the table of leases at the end of the test.
+// dropLeases drops the leases table after the test.
 func dropLeases(tb testing.TB, db *gorm.DB) {
 	tb.Helper()
 	tb.Cleanup(func() {

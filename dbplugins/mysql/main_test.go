@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/leasetest"
 )
 
-// tests closes the connections to the test command when it is done.
+// tests closes the connections to the test command after the tests.
 type tests struct{ *testing.M }
 
 // Run implements goleak.TestingM.
@@ -20,7 +20,7 @@ func (t tests) Run() int {
 
 func TestMain(m *testing.M) {
 	leasetest.Child(openLeases)
-	// gorm's own, of a session that prepares its statements; it has no end.
+	// gorm's prepared statement cache never stops this goroutine.
 	goleak.VerifyTestMain(tests{m},
 		goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// takeLock asks for a lock of the server, so its name says which database it is for. The
-// server takes 64 characters of it, which is as much as a database may have alone.
-const takeLock = "SELECT GET_LOCK(CONCAT('plinth.migration.', SHA1(IFNULL(DATABASE(), ''))), 0)"
+// lockQuery acquires a server-wide lock, so its name identifies the database. The name is
+// hashed because a lock name is limited to 64 characters.
+const lockQuery = "SELECT GET_LOCK(CONCAT('plinth.migration.', SHA1(IFNULL(DATABASE(), ''))), 0)"
 
-var errNoLock = errors.New("mysql: the server cannot give the lock of migrations")
+var errNoLock = errors.New("mysql: acquire the migration lock: GET_LOCK returned NULL")
 
-// Migrate implements driver.Migrator. The lock is a connection's, which is closed
+// Migrate implements driver.Migrator. The lock belongs to a connection, which is closed
 // afterwards.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return driver.WithConn(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
@@ -30,7 +30,7 @@ func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) er
 
 func tryLock(ctx context.Context, conn *sql.Conn) (bool, error) {
 	var granted sql.NullBool
-	err := conn.QueryRowContext(ctx, takeLock).Scan(&granted)
+	err := conn.QueryRowContext(ctx, lockQuery).Scan(&granted)
 	if err == nil && !granted.Valid {
 		err = errNoLock
 	}

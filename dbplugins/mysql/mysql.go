@@ -4,8 +4,8 @@
 //
 // It reads DATABASE_HOST (localhost; a path is a Unix socket), DATABASE_PORT (3306),
 // DATABASE_USER, DATABASE_PASS, DATABASE_NAME, DATABASE_CHARSET (utf8mb4), DATABASE_TLS
-// and DATABASE_TLS_CA. Times are in UTC, the session is strict, and a statement whose
-// context ends is ended on the server too.
+// and DATABASE_TLS_CA. Times are in UTC and the session is strict. If the context of a
+// statement is canceled, the statement is also stopped on the server.
 package mysql
 
 import (
@@ -43,10 +43,10 @@ func (Driver) Name() string { return Name }
 // InterfaceVersion implements driver.Driver.
 func (Driver) InterfaceVersion() int { return 1 }
 
-// Describe implements driver.Driver: address and name of the database.
+// Describe implements driver.Driver. It returns the address and the name of the database.
 func (Driver) Describe(dsn string) string {
 	cfg, err := parse(dsn)
-	if err != nil || strings.Contains(cfg.Net, ":") { // which is a piece of a password
+	if err != nil || strings.Contains(cfg.Net, ":") { // it is part of a password
 		return ""
 	}
 	return cfg.Addr + "/" + url.PathEscape(cfg.DBName)
@@ -55,8 +55,8 @@ func (Driver) Describe(dsn string) string {
 // Dialector implements driver.Driver.
 func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn} }
 
-// TransactionalDDL implements driver.Migrator: both servers commit before and after each
-// change of the schema.
+// TransactionalDDL implements driver.Migrator. Both servers commit before and after each
+// schema change.
 func (Driver) TransactionalDDL() bool { return false }
 
 // Advice implements driver.Driver.
@@ -65,7 +65,8 @@ func (Driver) Advice(c driver.Config) []string {
 	standard, _ := xenv.Load[settings](nil)
 	if own, err := xenv.Load[settings](c.Source); err == nil && own != standard {
 		lines = append(lines, charsetKey.String()+" is "+strconv.Quote(own.Charset)+
-			": texts are sent in UTF-8, of which only "+standard.Charset+" keeps every character")
+			": strings are sent in UTF-8, and only "+standard.Charset+
+			" can represent every character")
 	}
 	return lines
 }

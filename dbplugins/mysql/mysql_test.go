@@ -20,10 +20,10 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
-// parts turns the DSN of a test server into parts.
-func parts(tb testing.TB, dsn string) driver.Config {
+// configOf converts the DSN of a test server to a configuration.
+func configOf(tb testing.TB, dsn string) driver.Config {
 	tb.Helper()
-	cfg := parsed(tb, dsn)
+	cfg := parseDSN(tb, dsn)
 	c := driver.Config{Host: cfg.Addr, User: cfg.User, Pass: cfg.Passwd, Name: cfg.DBName}
 	if host, port, err := net.SplitHostPort(cfg.Addr); err == nil {
 		c.Host = host
@@ -32,37 +32,37 @@ func parts(tb testing.TB, dsn string) driver.Config {
 	return c
 }
 
-// parsed is the DSN of a test server in the library's words. A failure quotes nothing of
-// it: it holds a password.
-func parsed(tb testing.TB, dsn string) *gosql.Config {
+// parseDSN parses the DSN of a test server. Failures do not print it, because it contains
+// a password.
+func parseDSN(tb testing.TB, dsn string) *gosql.Config {
 	tb.Helper()
 	defer func() {
-		if recover() != nil { // what the library does at the parameter strict
-			refuse(tb)
+		if recover() != nil { // the library panics at the parameter strict
+			failParse(tb)
 		}
 	}()
 	cfg, err := gosql.ParseDSN(dsn)
 	if err != nil {
-		refuse(tb)
+		failParse(tb)
 	}
 	return cfg
 }
 
-func refuse(tb testing.TB) {
+func failParse(tb testing.TB) {
 	tb.Helper()
-	tb.Fatal("PLINTH_TEST_MYSQL_DSN does not parse: want user:password@tcp(host:port)/name")
+	tb.Fatal("invalid PLINTH_TEST_MYSQL_DSN: want user:password@tcp(host:port)/name")
 }
 
-// found returns the parts of the test server, or skips the test.
-func found(tb testing.TB) driver.Config {
+// serverConfig returns the configuration of the test server, or skips the test.
+func serverConfig(tb testing.TB) driver.Config {
 	tb.Helper()
-	return parts(tb, dbtest.FindServer(tb, mysql.Name).DSN)
+	return configOf(tb, dbtest.FindServer(tb, mysql.Name).DSN)
 }
 
-// admin returns a pool of the library's own.
+// admin returns a pool that uses the library without Plinth.
 func admin(tb testing.TB, dsn string) *sql.DB {
 	tb.Helper()
-	connector, err := gosql.NewConnector(parsed(tb, dsn))
+	connector, err := gosql.NewConnector(parseDSN(tb, dsn))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func admin(tb testing.TB, dsn string) *sql.DB {
 	return db
 }
 
-// do runs statements, also while the test is cleaned up.
-func do(tb testing.TB, db *sql.DB, statements ...string) {
+// execAll executes statements, also during cleanup.
+func execAll(tb testing.TB, db *sql.DB, statements ...string) {
 	tb.Helper()
 	for _, s := range statements {
 		if _, err := db.ExecContext(context.WithoutCancel(tb.Context()), s); err != nil {
@@ -84,7 +84,7 @@ func do(tb testing.TB, db *sql.DB, statements ...string) {
 func harness(tb testing.TB) dbtest.Harness {
 	tb.Helper()
 	server := dbtest.FindServer(tb, mysql.Name)
-	c := parts(tb, server.DSN)
+	c := configOf(tb, server.DSN)
 	db := admin(tb, server.DSN)
 	return dbtest.Harness{
 		Driver: mysql.Driver{},
@@ -113,8 +113,8 @@ func harness(tb testing.TB) dbtest.Harness {
 				"unknown character set": charset,
 			}
 		},
-		SpecialText: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
-			return awkward(tb, db, c, text)
+		Awkward: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
+			return specialName(tb, db, c, text)
 		},
 		TLS: &dbtest.TLS{CA: server.CA, Encrypted: func(db *gorm.DB) (bool, error) {
 			var name, cipher string
@@ -123,14 +123,14 @@ func harness(tb testing.TB) dbtest.Harness {
 		}},
 		Outage: func(tb testing.TB) dbtest.Outage {
 			return dbtest.PrivateOutage(tb, mysql.Name,
-				func(dsn string) driver.Config { return parts(tb, dsn) }, c)
+				func(dsn string) driver.Config { return configOf(tb, dsn) }, c)
 		},
 		Slow:   "SELECT SLEEP(30)",
 		Source: server.Source, Server: version(tb, db),
 	}
 }
 
-// version is what the server says of itself.
+// version returns the name and version of the server.
 func version(tb testing.TB, db *sql.DB) string {
 	tb.Helper()
 	var text string
@@ -144,42 +144,42 @@ func version(tb testing.TB, db *sql.DB) string {
 	return "MySQL " + number
 }
 
-// awkward makes a user with the text as its password, and a database that has it in its
-// name, where a name may hold it.
-func awkward(
+// specialName creates a user whose password is text, and a database whose name contains
+// text if the server permits it.
+func specialName(
 	tb testing.TB, db *sql.DB, c driver.Config, text string,
 ) (driver.Config, func(*gorm.DB) error) {
 	tb.Helper()
 	user := "plinth awkward@" + rand.Text()[:8]
 	c.User, c.Pass = user, text
 	grantee := quoted(user) + "@'%'"
-	do(tb, db, "CREATE USER "+grantee+" IDENTIFIED BY "+quoted(text))
-	tb.Cleanup(func() { do(tb, db, "DROP USER "+grantee) })
-	// neither may stand in a name
+	execAll(tb, db, "CREATE USER "+grantee+" IDENTIFIED BY "+quoted(text))
+	tb.Cleanup(func() { execAll(tb, db, "DROP USER "+grantee) })
+	// a database name cannot contain these
 	if !strings.HasSuffix(text, " ") && !strings.Contains(text, "🔑") {
 		_, first := utf8.DecodeRuneInString(text)
-		// the log may hold it, but not the password
+		// the log may contain the name, but not the password
 		c.Name = "plinth_" + text[:first] + rand.Text()[:8] + text[first:]
 		name := "`" + strings.ReplaceAll(c.Name, "`", "``") + "`"
-		do(tb, db, "CREATE DATABASE "+name)
-		tb.Cleanup(func() { do(tb, db, "DROP DATABASE "+name) })
+		execAll(tb, db, "CREATE DATABASE "+name)
+		tb.Cleanup(func() { execAll(tb, db, "DROP DATABASE "+name) })
 	}
-	do(tb, db, "GRANT ALL ON *.* TO "+grantee)
+	execAll(tb, db, "GRANT ALL ON *.* TO "+grantee)
 	return c, func(db *gorm.DB) error {
-		var name, who string
-		if err := db.Raw("SELECT DATABASE(), USER()").Row().Scan(&name, &who); err != nil {
+		var name, user_ string
+		if err := db.Raw("SELECT DATABASE(), USER()").Row().Scan(&name, &user_); err != nil {
 			return err
 		}
-		if name != c.Name || !strings.HasPrefix(who, user) {
-			return fmt.Errorf("database %q of %q", name, who)
+		if name != c.Name || !strings.HasPrefix(user_, user) {
+			return fmt.Errorf("database %q of %q", name, user_)
 		}
 		return nil
 	}
 }
 
-// quoted is a literal of SQL.
+// quoted returns an SQL string literal.
 func quoted(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(text) + "'"
 }
 
-func TestConforms(t *testing.T) { dbtest.Run(t, harness(t)) }
+func TestDriver_Conformance(t *testing.T) { dbtest.Run(t, harness(t)) }

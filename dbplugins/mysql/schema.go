@@ -14,31 +14,31 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// DataTypeOf implements gorm.Dialector. The servers write a FLOAT with six digits into
-// the text that they answer with, so that a float32 would come back as another one. Only
-// MariaDB has unique indexes of texts without a length; gorm gives one to those of other
-// indexes.
+// DataTypeOf implements gorm.Dialector. A float32 becomes a DOUBLE, because the servers
+// return a FLOAT with six digits in text results. A string in a unique index gets a
+// length, because MySQL requires one; gorm sets it for other indexes only.
 func (d *dialector) DataTypeOf(field *schema.Field) string {
 	switch {
 	case field.DataType == schema.Float && field.Precision == 0:
 		return "double"
 	case field.DataType == schema.Float:
-		// as the server writes it
+		// as the server reports it
 		return fmt.Sprintf("decimal(%d,%d)", field.Precision, field.Scale)
 	case field.DataType == schema.String && field.Size == 0 &&
 		field.TagSettings["UNIQUEINDEX"] != "":
 		return "varchar(191)"
 	default:
-		return asWritten(d.Dialector.DataTypeOf(field))
+		return normalizeDecimal(d.Dialector.DataTypeOf(field))
 	}
 }
 
-// decimals are the ways to write a type of decimals, with digits or without.
+// decimals matches the spellings of a decimal type, with or without digits.
 var decimals = regexp.MustCompile(
 	`(?i)^(?:decimal|numeric|dec|fixed)\b(?:\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?`)
 
-// asWritten is a type in the words of the server, if it is one of decimals.
-func asWritten(name string) string {
+// normalizeDecimal returns a decimal type as the server reports it, and other types
+// unchanged.
+func normalizeDecimal(name string) string {
 	digits := decimals.FindStringSubmatch(name)
 	if digits == nil {
 		return name
@@ -53,12 +53,12 @@ func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
 	if !ok {
 		return d.Dialector.Migrator(db)
 	}
-	m.Migrator.Dialector = d // which knows our types
+	m.Migrator.Dialector = d // so that it uses DataTypeOf
 	return migrator{m}
 }
 
-// migrator is gorm's, which compares texts and so would change some columns again at
-// every start.
+// migrator is gorm's migrator without needless changes. gorm compares types and defaults
+// as text, which would alter some columns at every startup.
 type migrator struct{ gormmysql.Migrator }
 
 // GetTypeAliases implements gorm.Migrator.
@@ -68,7 +68,7 @@ func (m migrator) GetTypeAliases(name string) []string {
 	case name == "double":
 		aliases = append(aliases, "real", "float8")
 	case name == "longtext" && m.isMariaDB():
-		aliases = append(aliases, "json") // a longtext with a check
+		aliases = append(aliases, "json") // a longtext with a check constraint
 	}
 	return aliases
 }
@@ -80,10 +80,10 @@ func (m migrator) MigrateColumn(value any, field *schema.Field, column gorm.Colu
 
 func (m migrator) isMariaDB() bool { return strings.Contains(m.ServerVersion, "MariaDB") }
 
-// columnType has another name than its method.
+// columnType avoids a conflict between the embedded field and the method ColumnType.
 type columnType = gorm.ColumnType
 
-// sameDefault is a column whose default is the field's if both mean the same.
+// sameDefault is a column that reports the field's default if both are equivalent.
 type sameDefault struct {
 	columnType
 
@@ -97,7 +97,7 @@ func (c sameDefault) DefaultValue() (text string, ok bool) {
 	want := c.field.DefaultValue
 	switch {
 	case !ok:
-		// gorm writes none for that
+		// gorm writes no default for an empty one
 		return "", c.field.HasDefaultValue && want == "" && c.field.DefaultValueInterface == nil
 	case c.sameNumber(text, want), c.sameTime(text, want), c.mariaDB &&
 		strings.ReplaceAll(text, "''", "'") == want:
@@ -107,8 +107,8 @@ func (c sameDefault) DefaultValue() (text string, ok bool) {
 	}
 }
 
-// sameNumber reports whether the two are one number: the server writes all digits of a
-// decimal.
+// sameNumber reports whether two defaults are the same number. The server stores all
+// digits of a decimal.
 func (c sameDefault) sameNumber(a, b string) bool {
 	if !slices.Contains([]string{"decimal", "double", "float"},
 		strings.ToLower(c.DatabaseTypeName())) {
@@ -119,8 +119,7 @@ func (c sameDefault) sameNumber(a, b string) bool {
 	return isX && isY && x.Cmp(y) == 0
 }
 
-// sameTime reports whether both are the time at which a row is written, with as many
-// digits.
+// sameTime reports whether both defaults are the current time with the same precision.
 func (c sameDefault) sameTime(a, b string) bool {
 	x, isX := c.digits(a)
 	y, isY := c.digits(b)
@@ -130,16 +129,16 @@ func (c sameDefault) sameTime(a, b string) bool {
 var currentTime = regexp.MustCompile(
 	`(?i)^(?:current_timestamp|now\(\)|(?:current_timestamp|now)\((\d?)\))$`)
 
-// digits returns those of the seconds in the current time. MariaDB takes those of the
-// column if a default has none or more, and writes them down; MySQL refuses such a
-// default.
+// digits returns the number of fractional digits of a current-time default. If a default
+// has no digits or more than its column, MariaDB uses those of the column; MySQL rejects
+// it.
 func (c sameDefault) digits(text string) (n int64, ok bool) {
-	found := currentTime.FindStringSubmatch(text)
-	if found == nil {
+	serverConfig := currentTime.FindStringSubmatch(text)
+	if serverConfig == nil {
 		return 0, false
 	}
 	most, _, _ := c.DecimalSize()
-	if n, _ := strconv.ParseInt(found[1], 10, 64); n > 0 {
+	if n, _ := strconv.ParseInt(serverConfig[1], 10, 64); n > 0 {
 		return min(n, most), true
 	}
 	return most, true

@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
-// odd has every kind of column that a comparison of texts takes for another one.
+// odd has every kind of column that a textual comparison reports as changed.
 type odd struct {
 	ID       int64   `gorm:"primaryKey;autoIncrement"`
 	Yes      bool    `gorm:"default:true"`
@@ -50,7 +50,7 @@ type odd struct {
 	Comment  string `gorm:"size:20;comment:it's a 'comment'"`
 }
 
-// unrounded has defaults of times that MySQL refuses and MariaDB completes.
+// unrounded has default times that MySQL rejects and MariaDB completes.
 type unrounded struct {
 	ID     int64     `gorm:"primaryKey;autoIncrement"`
 	Plain  time.Time `gorm:"default:CURRENT_TIMESTAMP"`
@@ -61,7 +61,7 @@ type unrounded struct {
 	None   time.Time `gorm:"default:NOW(0)"`
 }
 
-// lines collects what is logged.
+// lines collects log lines.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -74,15 +74,15 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// count returns how often a text was logged.
+// count returns the number of occurrences of text in the log.
 func (l *lines) count(text string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Count(l.text.String(), text)
 }
 
-// logged returns a context whose log goes to w.
-func logged(tb testing.TB, w io.Writer) context.Context {
+// logContext returns a context whose logger writes to w.
+func logContext(tb testing.TB, w io.Writer) context.Context {
 	tb.Helper()
 	engine, err := xlog.New(xlog.Config{Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: w})
 	if err != nil {
@@ -92,7 +92,7 @@ func logged(tb testing.TB, w io.Writer) context.Context {
 	return xlog.NewContext(tb.Context(), engine)
 }
 
-// open opens a database with tables of its own, which are dropped at the end.
+// open opens a database with a table prefix, and drops the tables after the test.
 func open(tb testing.TB, ctx context.Context, o xdb.Options) *gorm.DB {
 	tb.Helper()
 	o.Driver, o.TablePrefix = mysql.Name, "own_"
@@ -109,34 +109,59 @@ func open(tb testing.TB, ctx context.Context, o xdb.Options) *gorm.DB {
 	return db.WithContext(ctx)
 }
 
-func TestASecondMigrationChangesNoColumn(t *testing.T) {
-	for _, tc := range []struct {
-		name  string
-		model any
-		only  string // server that takes the model; "" is both
-	}{
-		{name: "both servers", model: &odd{}},
-		{name: "times of MariaDB", model: &unrounded{}, only: "MariaDB"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			server := dbtest.FindServer(t, mysql.Name)
-			if name := version(t, admin(t, server.DSN)); !strings.HasPrefix(name, tc.only) {
-				t.Skip(name + " refuses the model")
-			}
-			log := &lines{}
-			db := open(t, logged(t, log),
-				xdb.Options{Parts: parts(t, server.DSN), AutoMigrate: []any{tc.model}})
-			if n := log.count(`"sql":"CREATE TABLE`); n != 1 {
-				t.Fatalf("the first migration made %d tables, want 1", n)
-			}
-			if err := db.AutoMigrate(tc.model); err != nil {
-				t.Fatal(err)
-			}
-			if n := log.count("ALTER TABLE"); n != 0 {
-				t.Errorf("the second migration ran %d × ALTER TABLE, want none:\n%s", n, &log.text)
-			}
-		})
-	}
+func TestMigrator_MigrateColumn(t *testing.T) {
+	t.Run("keeps unchanged columns", func(t *testing.T) {
+		for _, tc := range []struct {
+			name  string
+			model any
+			only  string // the only server that supports the model; empty for both
+		}{
+			{name: "both servers", model: &odd{}},
+			{name: "default times of MariaDB", model: &unrounded{}, only: "MariaDB"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				server := dbtest.FindServer(t, mysql.Name)
+				if name := version(t, admin(t, server.DSN)); !strings.HasPrefix(name, tc.only) {
+					t.Skip(name + " does not support the model")
+				}
+				log := &lines{}
+				db := open(t, logContext(t, log),
+					xdb.Options{Parts: configOf(t, server.DSN), AutoMigrate: []any{tc.model}})
+				if n := log.count(`"sql":"CREATE TABLE`); n != 1 {
+					t.Fatalf("the first migration created %d tables, want 1", n)
+				}
+				if err := db.AutoMigrate(tc.model); err != nil {
+					t.Fatal(err)
+				}
+				if n := log.count("ALTER TABLE"); n != 0 {
+					t.Errorf("the second migration ran ALTER TABLE %d times, want 0:\n%s",
+						n, &log.text)
+				}
+			})
+		}
+	})
+
+	t.Run("alters changed columns", func(t *testing.T) {
+		log := &lines{}
+		db := open(t, logContext(t, log),
+			xdb.Options{Parts: serverConfig(t), AutoMigrate: []any{&odd{}}})
+		if err := db.AutoMigrate(&grown{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := log.count("ALTER TABLE"); n != 6 {
+			t.Errorf("the migration ran ALTER TABLE %d times, want 6", n)
+		}
+		if err := db.Exec("INSERT INTO own_odds (json, positive) VALUES ('{}', 1)").Error; err != nil {
+			t.Fatal(err)
+		}
+		var got grown
+		if err := db.First(&got).Error; err != nil {
+			t.Fatal(err)
+		}
+		if got.Five != 6 || got.Money != "0.500000" || got.Text != "a c" || got.Quote != "its" {
+			t.Errorf("row = %+v, want the new defaults", got)
+		}
+	})
 }
 
 // grown is a later version of odd.
@@ -154,29 +179,8 @@ type grown struct {
 // TableName implements schema.Tabler.
 func (grown) TableName() string { return "own_odds" }
 
-func TestAMigrationChangesWhatIsReallyAnotherColumn(t *testing.T) {
-	log := &lines{}
-	db := open(t, logged(t, log), xdb.Options{Parts: found(t), AutoMigrate: []any{&odd{}}})
-	if err := db.AutoMigrate(&grown{}); err != nil {
-		t.Fatal(err)
-	}
-	if n := log.count("ALTER TABLE"); n != 6 {
-		t.Errorf("the migration ran %d × ALTER TABLE, want 6", n)
-	}
-	if err := db.Exec("INSERT INTO own_odds (json, positive) VALUES ('{}', 1)").Error; err != nil {
-		t.Fatal(err)
-	}
-	var got grown
-	if err := db.First(&got).Error; err != nil {
-		t.Fatal(err)
-	}
-	if got.Five != 6 || got.Money != "0.500000" || got.Text != "a c" || got.Quote != "its" {
-		t.Errorf("row = %+v, want the new defaults", got)
-	}
-}
-
-func TestChangesOfTheSchemaAreNotUndone(t *testing.T) {
+func TestDriver_TransactionalDDL(t *testing.T) {
 	if (mysql.Driver{}).TransactionalDDL() {
-		t.Error("a change of the schema is undone with its transaction, which it is not")
+		t.Error("TransactionalDDL = true, want false")
 	}
 }
